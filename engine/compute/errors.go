@@ -1,0 +1,12 @@
+package compute
+
+import "errors"
+
+// ErrNotFinite means that a model's scores hold a NaN or an infinity, or no finite maximum.
+var ErrNotFinite = errors.New("the model's scores are not finite numbers")
+
+// ErrOutOfMemory means that the device or host cannot hold what was asked for.
+var ErrOutOfMemory = errors.New("not enough memory")
+
+// ErrDeviceLost means that the device stopped answering; nothing on it can be used again.
+var ErrDeviceLost = errors.New("the device was lost")

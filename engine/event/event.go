@@ -1,0 +1,248 @@
+// Package event holds what happened while a reply was written, as plain structs.
+//
+// Everything that specula draws, prints, traces or benchmarks is read from these events and from nothing else,
+// so a recorded stream replays the whole screen without a model. The package imports nothing of ours.
+//
+// The order within one reply is
+//
+//	ReplyStarted, Prefill…, { SettingChanged…, Drafted?, Round }…, ReplyEnded
+//
+// with Notice allowed anywhere and Failed directly before a ReplyEnded whose Reason is "error".
+// Loading and Ready come once, before the first reply.
+package event
+
+// Event is one thing that happened. The set is closed: Marshal and Unmarshal know every kind.
+type Event interface{ Kind() string }
+
+// Loading reports progress in reading a model.
+type Loading struct {
+	What       string `json:"what"` // "target" or "draft"
+	Name       string `json:"name"` // file or "embedded pair"
+	DoneBytes  int64  `json:"doneBytes"`
+	TotalBytes int64  `json:"totalBytes"`
+}
+
+// Model describes a loaded model.
+type Model struct {
+	Name          string `json:"name"`
+	Path          string `json:"path"` // "embedded" for the pair inside the program
+	Architecture  string `json:"architecture"`
+	WeightType    string `json:"weightType"` // "Q8_0", "F16", …
+	Parameters    int64  `json:"parameters"`
+	WeightBytes   int64  `json:"weightBytes"`
+	CacheBytes    int64  `json:"cacheBytes"`
+	Layers        int    `json:"layers"`
+	VocabSize     int    `json:"vocabSize"`
+	ContextLength int    `json:"contextLength"` // tokens in use, not what the file would allow
+}
+
+// Ready says with what the program will speculate.
+type Ready struct {
+	Version      string  `json:"version"`
+	Target       Model   `json:"target"`
+	Draft        *Model  `json:"draft,omitempty"`
+	DraftRefused string  `json:"draftRefused,omitempty"` // why there is no draft model, in words
+	Device       string  `json:"device"`                 // "cpu, 2 threads"
+	DeviceWhy    string  `json:"deviceWhy"`
+	Template     string  `json:"template"` // which chat template is in use and why
+	LoadMS       float64 `json:"loadMS"`
+}
+
+// Settings are those in force; see engine/config for meaning and range.
+type Settings struct {
+	Temperature float64 `json:"temperature"`
+	TopK        int     `json:"topK"`
+	TopP        float64 `json:"topP"`
+	MinP        float64 `json:"minP"`
+	Seed        int64   `json:"seed"` // the seed really used, never -1
+	Gamma       int     `json:"gamma"`
+	GammaMax    int     `json:"gammaMax"`
+	GammaRule   string  `json:"gammaRule"`
+	Proposer    string  `json:"proposer"`
+	Speculate   bool    `json:"speculate"`
+	MaxTokens   int     `json:"maxTokens"`
+}
+
+// ReplyStarted opens a reply.
+type ReplyStarted struct {
+	Reply         int      `json:"reply"`  // counts from 1 in a session
+	Prompt        string   `json:"prompt"` // the last user message, raw
+	PromptTokens  int      `json:"promptTokens"`
+	ReusedTokens  int      `json:"reusedTokens"` // found in the target's KV cache
+	ReusedDraft   int      `json:"reusedDraft"`
+	ContextTokens int      `json:"contextTokens"` // capacity
+	DroppedTurns  int      `json:"droppedTurns,omitempty"`
+	Settings      Settings `json:"settings"`
+}
+
+// Prefill reports progress in reading the prompt.
+type Prefill struct {
+	Model string  `json:"model"` // "target" or "draft"
+	Done  int     `json:"done"`
+	Total int     `json:"total"`
+	MS    float64 `json:"ms"` // since the prefill of this model began
+}
+
+// Verdict is the fate of one token.
+type Verdict string
+
+// The fates. Accepted, Resampled, Bonus and Plain tokens are part of the reply, as is Stop, which ends it and has no text.
+const (
+	Accepted  Verdict = "accepted"  // drafted, and kept by the target
+	Rejected  Verdict = "rejected"  // drafted, and refused: the first refusal of the round
+	Discarded Verdict = "discarded" // drafted behind a rejection or a stop token: never tested, counts for nothing
+	Resampled Verdict = "resampled" // drawn from the residual in place of the rejected token
+	Bonus     Verdict = "bonus"     // drawn from the target after every draft token was accepted
+	Plain     Verdict = "plain"     // drawn from the target in a round without draft
+)
+
+// Committed reports whether a token with this verdict is part of the reply.
+func (v Verdict) Committed() bool {
+	return v == Accepted || v == Resampled || v == Bonus || v == Plain
+}
+
+// Candidate is one entry of a distribution.
+type Candidate struct {
+	ID   int32   `json:"id"`
+	Text string  `json:"text"`
+	P    float64 `json:"p"`
+}
+
+// Token is one drafted or drawn token.
+type Token struct {
+	ID   int32  `json:"id"`
+	Raw  []byte `json:"raw"`  // the token's bytes; may end inside a UTF-8 sequence
+	Text string `json:"text"` // committed: the text this token completed in the reply (may be empty); others: a readable form
+	// P, Q and U are the target's and draft's probabilities of this token and the uniform it was tested with
+	// (accept iff U·Q < P); nil where no such number exists, e.g. U at temperature 0, Q of a bonus token.
+	P       *float64 `json:"p,omitempty"`
+	Q       *float64 `json:"q,omitempty"`
+	U       *float64 `json:"u,omitempty"`
+	Verdict Verdict  `json:"verdict,omitempty"` // empty while pending
+	Stop    bool     `json:"stop,omitempty"`    // a stop token: ends the reply and shows no text
+	// The best candidates of both models at this position, highest first, when inspection is on.
+	Target []Candidate `json:"target,omitempty"`
+	Draft  []Candidate `json:"draft,omitempty"`
+}
+
+// Drafted comes when a proposer has finished and before the target has judged.
+type Drafted struct {
+	Round    int     `json:"round"`
+	Gamma    int     `json:"gamma"` // asked for
+	Proposer string  `json:"proposer"`
+	Tokens   []Token `json:"tokens"` // verdict empty
+	DraftMS  float64 `json:"draftMS"`
+}
+
+// Round is one pass of the target and what came of it.
+type Round struct {
+	Index       int     `json:"index"` // from 0 within the reply
+	Path        string  `json:"path"`  // "greedy", "stochastic" or "fallback"
+	PathWhy     string  `json:"pathWhy"`
+	Gamma       int     `json:"gamma"` // the draft length asked for; len(Draft) may be less
+	GammaRule   string  `json:"gammaRule"`
+	GammaWhy    string  `json:"gammaWhy"`        // in words
+	Probe       bool    `json:"probe,omitempty"` // a plain round run to keep the baseline fresh
+	Proposer    string  `json:"proposer"`        // "none" in a plain round
+	DraftWhy    string  `json:"draftWhy,omitempty"`
+	DraftStop   string  `json:"draftStop,omitempty"` // why drafting ended before Gamma
+	Draft       []Token `json:"draft"`
+	Commit      *Token  `json:"commit,omitempty"` // resampled, bonus or plain; nil when an accepted stop token ended the round
+	Accepted    int     `json:"accepted"`
+	Tested      int     `json:"tested"` // draft tokens the target judged: accepted, plus one if one was rejected
+	Temperature float64 `json:"temperature"`
+	// Milliseconds by phase, measured by the engine, never paced.
+	DraftMS  float64 `json:"draftMS"`
+	VerifyMS float64 `json:"verifyMS"`
+	SampleMS float64 `json:"sampleMS"`
+	OtherMS  float64 `json:"otherMS"`
+	// BytesMoved crossed the seam from the device to decide this round; InspectBytes crossed only to be looked at.
+	BytesMoved   int64 `json:"bytesMoved"`
+	InspectBytes int64 `json:"inspectBytes,omitempty"`
+	Syncs        int   `json:"syncs"`
+	TargetLen    int   `json:"targetLen"` // cache lengths after the round, in tokens
+	DraftLen     int   `json:"draftLen"`
+	// What the controller believed before the round.
+	AcceptanceByPosition []float64 `json:"acceptanceByPosition,omitempty"`
+	ExpectedTokens       float64   `json:"expectedTokens,omitempty"`
+	// Speedup is measured: milliseconds per token of this reply's plain rounds over that of its speculative ones. Zero until both exist.
+	Speedup float64 `json:"speedup,omitempty"`
+}
+
+// Committed returns the tokens this round added to the reply, in order.
+func (r *Round) Committed() []Token {
+	out := make([]Token, 0, r.Accepted+1)
+	for _, t := range r.Draft {
+		if t.Verdict.Committed() {
+			out = append(out, t)
+		}
+	}
+	if r.Commit != nil {
+		out = append(out, *r.Commit)
+	}
+	return out
+}
+
+// MS is the round's whole time.
+func (r *Round) MS() float64 { return r.DraftMS + r.VerifyMS + r.SampleMS + r.OtherMS }
+
+// SettingChanged marks a change by the user; it holds from round Round on.
+type SettingChanged struct {
+	Round int    `json:"round"` // -1 between replies
+	Name  string `json:"name"`
+	From  string `json:"from"`
+	To    string `json:"to"`
+}
+
+// Totals sum up a reply.
+type Totals struct {
+	Tokens         int     `json:"tokens"` // committed, stop token included
+	Rounds         int     `json:"rounds"`
+	PlainRounds    int     `json:"plainRounds"`
+	Drafted        int     `json:"drafted"`
+	Tested         int     `json:"tested"`
+	Accepted       int     `json:"accepted"`
+	PositionTested []int   `json:"positionTested"` // by draft position
+	PositionKept   []int   `json:"positionKept"`
+	PrefillMS      float64 `json:"prefillMS"`
+	DraftMS        float64 `json:"draftMS"`
+	VerifyMS       float64 `json:"verifyMS"`
+	SampleMS       float64 `json:"sampleMS"`
+	OtherMS        float64 `json:"otherMS"`
+	BytesMoved     int64   `json:"bytesMoved"`
+	// PlainMSPerToken is nil until a plain round was run in this reply.
+	PlainMSPerToken *float64 `json:"plainMSPerToken,omitempty"`
+	SpecMSPerToken  *float64 `json:"specMSPerToken,omitempty"`
+}
+
+// ReplyEnded closes a reply.
+type ReplyEnded struct {
+	Reply  int     `json:"reply"`
+	Reason string  `json:"reason"` // "stop", "stop string", "length", "context", "cancelled", "error"
+	Text   string  `json:"text"`   // the whole reply, raw
+	IDs    []int32 `json:"ids"`
+	Totals Totals  `json:"totals"`
+	Tail   string  `json:"tail,omitempty"` // text that was held back by the decoder and belongs behind the last token's
+}
+
+// Notice tells the user something that is not an error.
+type Notice struct {
+	Level string `json:"level"` // "info" or "warning"
+	Text  string `json:"text"`
+}
+
+// Failed tells why a reply ended with an error.
+type Failed struct {
+	Error string `json:"error"`
+}
+
+func (Loading) Kind() string        { return "loading" }
+func (Ready) Kind() string          { return "ready" }
+func (ReplyStarted) Kind() string   { return "reply-started" }
+func (Prefill) Kind() string        { return "prefill" }
+func (Drafted) Kind() string        { return "drafted" }
+func (Round) Kind() string          { return "round" }
+func (SettingChanged) Kind() string { return "setting-changed" }
+func (ReplyEnded) Kind() string     { return "reply-ended" }
+func (Notice) Kind() string         { return "notice" }
+func (Failed) Kind() string         { return "failed" }
