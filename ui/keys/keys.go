@@ -1,0 +1,203 @@
+// Package keys is the one table of what every key does. The screen looks keys up in it, the help overlay and the
+// key table of the README are printed from it, so none of them can disagree.
+//
+// Three rules give the table its shape. A key that must work while a prompt is being typed needs ctrl, alt or an F key:
+// alt turns the engine (γ, temperature, …), an F key turns the screen or the chat. A bare letter works only while the
+// reply has the focus. Nothing needed sits on a key that terminals or multiplexers keep for themselves (ctrl+s, ctrl+q,
+// ctrl+b, ctrl+a as a prefix, F10, F11): where such a key edits a line, another one does too.
+package keys
+
+// Focus says which part of the screen receives a key.
+type Focus int
+
+// The places a key can go to. Everywhere is not a place of its own: its keys work in Compose and in Read.
+const (
+	Everywhere Focus = iota
+	Compose          // the prompt is being typed
+	Read             // the cursor moves over the tokens of a reply
+	Editing          // keys the text area itself understands; listed for the help, never looked up
+)
+
+// Action is what a key asks for.
+type Action int
+
+// The actions. None means the key is not in the table and may be typed text.
+const (
+	None Action = iota
+
+	Send
+	Newline
+	Complete
+	HistoryBack
+	HistoryForward
+	ToTranscript
+	ToComposer
+	Stop
+	Interrupt
+	QuitIfEmpty
+	Suspend
+	Redraw
+	Edit
+
+	GammaUp
+	GammaDown
+	GammaAuto
+	GammaRule
+	TemperatureUp
+	TemperatureDown
+	TopK
+	TopP
+	MinP
+	Seed
+	Proposer
+	Speculate
+
+	Pace
+	PaceFaster
+	PaceSlower
+	Step
+	View
+	Rejected
+	Mouse
+	Theme
+	Help
+
+	Regenerate
+	EditLast
+	CopyReply
+	CopyChat
+	NewChat
+	OpenChat
+
+	Left
+	Right
+	Up
+	Down
+	Inspect
+	Top
+	Bottom
+	PageUp
+	PageDown
+)
+
+// Binding ties keys to an action. Keys are spelled as Bubble Tea's Keystroke spells them.
+type Binding struct {
+	Focus  Focus
+	Action Action
+	Keys   []string
+	Does   string
+}
+
+// Bindings returns the whole table, in the order in which help shows it.
+func Bindings() []Binding {
+	return append(append(append(engineKeys(), screenKeys()...), composeKeys()...), readKeys()...)
+}
+
+func engineKeys() []Binding {
+	return []Binding{
+		{Everywhere, GammaUp, []string{"alt+up"}, "one more draft token a round (γ fixed)"},
+		{Everywhere, GammaDown, []string{"alt+down"}, "one fewer draft token a round (γ fixed)"},
+		{Everywhere, GammaAuto, []string{"alt+a"}, "let the measured cost choose γ again"},
+		{Everywhere, GammaRule, []string{"alt+g"}, "next γ rule: fixed, windowed, cost-aware"},
+		{Everywhere, TemperatureUp, []string{"alt+right"}, "warmer by 0.1"},
+		{Everywhere, TemperatureDown, []string{"alt+left"}, "colder by 0.1"},
+		{Everywhere, TopK, []string{"alt+k"}, "next top-k: off, 10, 20, 40, 100"},
+		{Everywhere, TopP, []string{"alt+n"}, "next top-p (nucleus): 1, 0.95, 0.9, 0.8"},
+		{Everywhere, MinP, []string{"alt+m"}, "next min-p: off, 0.02, 0.05, 0.1"},
+		{Everywhere, Seed, []string{"alt+r"}, "keep the seed of the last reply, or draw a new one each time"},
+		{Everywhere, Proposer, []string{"alt+p"}, "next proposer: draft model, n-gram"},
+		{Everywhere, Speculate, []string{"alt+s"}, "speculation on or off"},
+	}
+}
+
+func screenKeys() []Binding {
+	return []Binding{
+		{Everywhere, Help, []string{"f1"}, "this help"},
+		{Everywhere, Pace, []string{"f2"}, "next pace: full speed, slow, step by step"},
+		{Everywhere, PaceFaster, []string{"alt+."}, "slow pace: more rounds a second"},
+		{Everywhere, PaceSlower, []string{"alt+,"}, "slow pace: fewer rounds a second"},
+		{Everywhere, View, []string{"f3", "ctrl+t"}, "colour tokens by their fate, or show plain text for reading"},
+		{Everywhere, Rejected, []string{"f4"}, "show or hide rejected tokens in the text"},
+		{Everywhere, Regenerate, []string{"f5"}, "write the last reply again"},
+		{Everywhere, EditLast, []string{"f6"}, "take back the last message and edit it"},
+		{Everywhere, CopyReply, []string{"f7"}, "copy the last reply"},
+		{Everywhere, NewChat, []string{"f8"}, "start a new chat"},
+		{Everywhere, OpenChat, []string{"f9"}, "open a saved chat"},
+		{Everywhere, Mouse, []string{"f12"}, "give the mouse to the program, or back to the terminal to select text"},
+		{Everywhere, PageUp, []string{"pgup"}, "scroll back"},
+		{Everywhere, PageDown, []string{"pgdown"}, "scroll forward; at the end, follow the reply"},
+		{Everywhere, Stop, []string{"esc"}, "stop the reply and keep what is written; close what is open"},
+		{Everywhere, Interrupt, []string{"ctrl+c"}, "stop the reply; then clear the prompt; then, twice, quit"},
+		{Everywhere, Suspend, []string{"ctrl+z"}, "suspend to the shell"},
+		{Everywhere, Redraw, []string{"ctrl+l"}, "draw the screen anew"},
+	}
+}
+
+func composeKeys() []Binding {
+	return []Binding{
+		{Compose, Send, []string{"enter"}, "send the prompt or run the /command"},
+		{Compose, Newline, []string{"ctrl+j", "alt+enter", "shift+enter"}, "new line in the prompt"},
+		{Compose, Complete, []string{"tab"}, "complete a /command; otherwise move to the reply"},
+		{Compose, ToTranscript, []string{"shift+tab"}, "move to the reply"},
+		{Compose, HistoryBack, []string{"up"}, "on the first line: previous prompt"},
+		{Compose, HistoryForward, []string{"down"}, "on the last line: next prompt"},
+		{Compose, Step, []string{"space"}, "with an empty prompt and pace step: next phase"},
+		{Compose, QuitIfEmpty, []string{"ctrl+d"}, "with an empty prompt: quit"},
+		{Editing, Edit, []string{"ctrl+a", "ctrl+e", "home", "end"}, "start, end of the line"},
+		{Editing, Edit, []string{"alt+b", "alt+f", "ctrl+left", "ctrl+right"}, "word back, word forward"},
+		{Editing, Edit, []string{"ctrl+w", "ctrl+u", "ctrl+k", "alt+d"}, "delete word back, to start, to end, word forward"},
+	}
+}
+
+func readKeys() []Binding {
+	return []Binding{
+		{Read, ToComposer, []string{"tab", "shift+tab"}, "back to the prompt"},
+		{Read, Left, []string{"left", "h"}, "previous token"},
+		{Read, Right, []string{"right", "l"}, "next token"},
+		{Read, Up, []string{"up", "k"}, "token above"},
+		{Read, Down, []string{"down", "j"}, "token below"},
+		{Read, Top, []string{"home", "g"}, "first token"},
+		{Read, Bottom, []string{"end", "G"}, "last token, and follow the reply"},
+		{Read, Inspect, []string{"enter", "i"}, "open or close the inspector"},
+		{Read, Step, []string{"space"}, "pace step: next phase"},
+		{Read, CopyReply, []string{"y"}, "copy this reply"},
+		{Read, CopyChat, []string{"Y"}, "copy the whole chat"},
+		{Read, Mouse, []string{"m"}, "mouse to the program, or to the terminal"},
+		{Read, Theme, []string{"t"}, "next theme: auto, dark, light, mono"},
+		{Read, Help, []string{"?"}, "this help"},
+	}
+}
+
+// Map answers which action a key asks for. The zero value is not usable; see NewMap.
+type Map struct {
+	byFocus map[Focus]map[string]Action
+}
+
+// NewMap builds the lookup from a table. A key bound twice in one place is a programmer's error and panics.
+func NewMap(table []Binding) Map {
+	m := Map{byFocus: map[Focus]map[string]Action{Compose: {}, Read: {}}}
+	for _, b := range table {
+		for _, k := range b.Keys {
+			switch b.Focus {
+			case Everywhere:
+				m.bind(Compose, k, b.Action)
+				m.bind(Read, k, b.Action)
+			case Compose, Read:
+				m.bind(b.Focus, k, b.Action)
+			}
+		}
+	}
+	return m
+}
+
+func (m Map) bind(f Focus, k string, a Action) {
+	if _, twice := m.byFocus[f][k]; twice {
+		panic("keys: " + k + " is bound twice in one place")
+	}
+	m.byFocus[f][k] = a
+}
+
+// Lookup returns what a keystroke asks for while focus has the keyboard, None if it is not in the table.
+func (m Map) Lookup(focus Focus, keystroke string) Action {
+	return m.byFocus[focus][keystroke]
+}

@@ -1,0 +1,151 @@
+// Package pace slows the show down to what eyes can follow. A Pacer is a gate in the goroutine that pulls events from
+// the engine: after each phase of a round (draft, verdict, commit) that goroutine waits, and while it waits the engine
+// has nothing to do. The milliseconds on screen stay those the engine measured; waiting is not part of them.
+package pace
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Mode is how fast rounds are shown.
+type Mode int
+
+// The modes.
+const (
+	Full Mode = iota // never wait
+	Slow             // at most a chosen number of rounds a second
+	Step             // wait for a key after each phase
+)
+
+func (m Mode) String() string {
+	return [...]string{"full", "slow", "step"}[m]
+}
+
+// Parse is the inverse of String.
+func Parse(name string) (Mode, error) {
+	for _, m := range []Mode{Full, Slow, Step} {
+		if m.String() == name {
+			return m, nil
+		}
+	}
+	return Full, fmt.Errorf("pace %.64q: allowed are full, slow and step", name)
+}
+
+// Phase is a part of a round that can be looked at on its own.
+type Phase int
+
+// The phases, in their order. A round without draft has no Draft phase and no Verdict phase.
+const (
+	Draft   Phase = iota // the drafted row is on screen, not judged yet
+	Verdict              // the verdicts are on screen, rejected tokens struck out
+	Commit               // the reply has grown
+)
+
+// The slow pace's range, in rounds a second.
+const (
+	MinRounds = 0.1
+	MaxRounds = 30
+)
+
+const phasesPerRound = 3
+
+// Pacer is safe for concurrent use: the goroutine that pulls events waits in it, the screen sets it.
+type Pacer struct {
+	mu      sync.Mutex
+	mode    Mode
+	rounds  float64       // a second, in mode Slow
+	changed chan struct{} // closed and replaced whenever a waiter must look again
+	steps   chan struct{} // at most one step that nobody has waited for yet
+}
+
+// New returns a pacer. Rounds a second outside MinRounds..MaxRounds are brought inside.
+func New(mode Mode, roundsPerSecond float64) *Pacer {
+	return &Pacer{
+		mode: mode, rounds: clamp(roundsPerSecond),
+		changed: make(chan struct{}), steps: make(chan struct{}, 1),
+	}
+}
+
+func clamp(rounds float64) float64 {
+	if !(rounds >= MinRounds) { // also catches NaN
+		return MinRounds
+	}
+	return min(rounds, MaxRounds)
+}
+
+// Set changes mode and speed at once, also for a waiter.
+func (p *Pacer) Set(mode Mode, roundsPerSecond float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mode, p.rounds = mode, clamp(roundsPerSecond)
+	if mode != Step {
+		select { // a step nobody took must not be left for later
+		case <-p.steps:
+		default:
+		}
+	}
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// Mode returns the mode and the slow pace's rounds a second.
+func (p *Pacer) Mode() (Mode, float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mode, p.rounds
+}
+
+// Next lets one phase pass in mode Step. One step may come early; more than one at a time is one.
+func (p *Pacer) Next() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mode != Step {
+		return
+	}
+	select {
+	case p.steps <- struct{}{}:
+	default:
+	}
+}
+
+// Wait holds the caller for as long as the phase just shown should be looked at. It returns ctx's error as soon as ctx
+// ends, and nil otherwise.
+func (p *Pacer) Wait(ctx context.Context) error {
+	began := time.Now()
+	for {
+		p.mu.Lock()
+		mode, rounds, changed := p.mode, p.rounds, p.changed
+		p.mu.Unlock()
+
+		var due <-chan time.Time
+		var steps <-chan struct{}
+		switch mode {
+		case Full:
+			return ctx.Err()
+		case Slow:
+			hold := time.Duration(float64(time.Second) / (rounds * phasesPerRound))
+			left := hold - time.Since(began)
+			if left <= 0 {
+				return ctx.Err()
+			}
+			timer := time.NewTimer(left)
+			defer timer.Stop()
+			due = timer.C
+		case Step:
+			steps = p.steps
+		}
+
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-due:
+			return nil
+		case <-steps:
+			return nil
+		case <-changed:
+		}
+	}
+}
