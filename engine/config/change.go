@@ -1,0 +1,110 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Default returns the built-in values.
+func Default() Config {
+	var c Config
+	for _, s := range table {
+		v, err := s.parse(s.Default)
+		if err == nil {
+			err = s.assign(&c, v)
+		}
+		if err != nil {
+			panic("config: the default of a setting breaks its own rules: " + err.Error())
+		}
+	}
+	return c
+}
+
+// Clone returns a copy that shares no memory with c.
+func (c Config) Clone() Config {
+	c.Sampling.Stop = slices.Clone(c.Sampling.Stop)
+	return c
+}
+
+// Value is a setting's name (full name, flag or slash command) and its value as typed.
+type Value struct{ Name, Text string }
+
+// Set changes one setting by its full name, flag or slash command. On an error, a *ValueError or *UnknownError, c is unchanged.
+func (c *Config) Set(name, value string) error { return c.SetAll(Value{name, value}) }
+
+// SetAll changes several settings at once, so that values which are only valid together may come in any order.
+// On an error c is unchanged.
+func (c *Config) SetAll(values ...Value) error {
+	next := c.Clone()
+	for _, value := range values {
+		s, ok := Lookup(value.Name)
+		if !ok {
+			return unknown(value.Name)
+		}
+		v, err := s.parse(value.Text)
+		if err != nil {
+			return err
+		}
+		if err := s.assign(&next, v); err != nil {
+			return err
+		}
+	}
+	if err := next.validate(); err != nil {
+		return err
+	}
+	*c = next
+	return nil
+}
+
+// Get returns a setting's value as Set takes it.
+func (c *Config) Get(name string) (string, error) {
+	s, ok := Lookup(name)
+	if !ok {
+		return "", unknown(name)
+	}
+	return s.format(c), nil
+}
+
+// validate checks what concerns more than one setting.
+func (c *Config) validate() error {
+	s := c.Speculation
+	switch {
+	case s.Gamma > s.GammaMax:
+		return &ValueError{"speculation.gamma", fmt.Sprint(s.Gamma), fmt.Sprintf("at most speculation.gamma_max, which is %d", s.GammaMax)}
+	case s.WindowLow > s.WindowHigh:
+		return &ValueError{"speculation.window_low", number(s.WindowLow), "at most speculation.window_high, which is " + number(s.WindowHigh)}
+	case s.NgramMin > s.NgramMax:
+		return &ValueError{"speculation.ngram_min", fmt.Sprint(s.NgramMin), fmt.Sprintf("at most speculation.ngram_max, which is %d", s.NgramMax)}
+	}
+	return nil
+}
+
+// UnknownError says that there is no setting of a name.
+type UnknownError struct {
+	Name    string
+	Nearest string // empty when nothing is near
+}
+
+func (e *UnknownError) Error() string {
+	if e.Nearest == "" {
+		return fmt.Sprintf("there is no setting %.64q", e.Name)
+	}
+	return fmt.Sprintf("there is no setting %.64q; did you mean %s?", e.Name, e.Nearest)
+}
+
+// unknown answers in the spelling of the question: a full name for a name with a dot, otherwise the nearest flag or slash command.
+func unknown(name string) error {
+	var names []string
+	for _, s := range table {
+		if strings.Contains(name, ".") {
+			names = append(names, s.Name)
+			continue
+		}
+		names = append(names, s.Flag, s.Key())
+		if s.Slash != "" {
+			names = append(names, s.Slash)
+		}
+	}
+	return &UnknownError{Name: name, Nearest: nearest(name, names)}
+}

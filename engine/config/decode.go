@@ -1,0 +1,185 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// MaxBytes bounds a configuration file.
+const MaxBytes = 64 << 10
+
+// FileError is one thing that is wrong in a file.
+type FileError struct {
+	File string
+	Line int // from 1; 0 when it concerns the file as a whole
+	Err  error
+}
+
+func (e *FileError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.File, e.Err)
+	}
+	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+}
+
+func (e *FileError) Unwrap() error { return e.Err }
+
+// Decode reads the text of a configuration file over the built-in values. Names must match exactly, also in case.
+// The error joins a *FileError for everything that is wrong, in the order of lines; the Config is then the built-in one.
+func Decode(file string, data []byte) (Config, error) {
+	c, given, err := decode(file, data)
+	if err == nil {
+		if err = c.validate(); err != nil {
+			err = &FileError{File: file, Line: given[err.(*ValueError).Setting], Err: err}
+		}
+	}
+	if err != nil {
+		return Default(), err
+	}
+	return c, nil
+}
+
+// decode also returns the line of each setting the file gives.
+func decode(file string, data []byte) (Config, map[string]int, error) {
+	c := Default()
+	given := map[string]int{}
+	if len(data) > MaxBytes {
+		return c, given, &FileError{File: file, Err: fmt.Errorf("the file has %d bytes; a configuration has at most %d", len(data), MaxBytes)}
+	}
+	var sections map[string]toml.Primitive
+	meta, err := toml.Decode(string(data), &sections)
+	if err != nil {
+		var parse toml.ParseError
+		if errors.As(err, &parse) {
+			return c, given, &FileError{File: file, Line: parse.Position.Line, Err: errors.New(parse.Message)}
+		}
+		return c, given, &FileError{File: file, Err: err}
+	}
+	r := reader{meta: &meta, config: &c, given: given}
+	for name, body := range sections {
+		r.section(name, body)
+	}
+	return c, given, r.report(file)
+}
+
+// reader walks a parsed file with the table in hand.
+type reader struct {
+	meta     *toml.MetaData
+	config   *Config
+	given    map[string]int
+	mistakes []FileError
+}
+
+func (r *reader) mistake(at toml.Primitive, err error) {
+	r.mistakes = append(r.mistakes, FileError{Line: r.line(at, 0), Err: err})
+}
+
+func (r *reader) section(name string, body toml.Primitive) {
+	if !slices.Contains(sectionNames(), name) {
+		r.mistake(body, unknownSection(name))
+		return
+	}
+	var keys map[string]toml.Primitive
+	if r.meta.PrimitiveDecode(body, &keys) != nil {
+		r.mistake(body, fmt.Errorf("%s must be a table: write [%s] on a line of its own and the settings below it", name, name))
+		return
+	}
+	for key, value := range keys {
+		r.setting(name+"."+key, value)
+	}
+}
+
+func (r *reader) setting(name string, value toml.Primitive) {
+	i := slices.IndexFunc(table, func(s Setting) bool { return s.Name == name })
+	if i < 0 {
+		r.mistake(value, unknown(name))
+		return
+	}
+	var v any
+	if err := r.meta.PrimitiveDecode(value, &v); err != nil {
+		r.mistake(value, err)
+		return
+	}
+	if err := table[i].assign(r.config, v); err != nil {
+		r.mistake(value, err)
+		return
+	}
+	r.given[name] = r.line(value, 0)
+}
+
+// located lets the decoder say where a value stands: it wraps an error of UnmarshalTOML with the value's position.
+type located struct{}
+
+var errLocated = errors.New("located")
+
+func (located) UnmarshalTOML(any) error { return errLocated }
+
+// line returns the line a value begins on. A table that is only implied ([a.b] implies a) has the line of its first child.
+func (r *reader) line(at toml.Primitive, depth int) int {
+	var parse toml.ParseError
+	if err := r.meta.PrimitiveDecode(at, &located{}); errors.As(err, &parse) && parse.Position.Line > 0 {
+		return parse.Position.Line
+	}
+	var children map[string]toml.Primitive
+	if depth == maxDepth || r.meta.PrimitiveDecode(at, &children) != nil {
+		return 0
+	}
+	first := 0
+	for _, child := range children {
+		if n := r.line(child, depth+1); n > 0 && (first == 0 || n < first) {
+			first = n
+		}
+	}
+	return first
+}
+
+// maxDepth bounds the search for the line of an implied table; settings are two deep.
+const maxDepth = 8
+
+// report joins the mistakes in the order of lines.
+func (r *reader) report(file string) error {
+	slices.SortFunc(r.mistakes, func(a, b FileError) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Err.Error(), b.Err.Error()))
+	})
+	var errs []error
+	for i := range r.mistakes {
+		if i == maxMistakes {
+			errs = append(errs, fmt.Errorf("%s: and %d more", file, len(r.mistakes)-i))
+			break
+		}
+		r.mistakes[i].File = file
+		errs = append(errs, &r.mistakes[i])
+	}
+	return errors.Join(errs...)
+}
+
+const maxMistakes = 10
+
+func sectionNames() []string {
+	var names []string
+	for _, s := range table {
+		if !slices.Contains(names, s.Section()) {
+			names = append(names, s.Section())
+		}
+	}
+	return names
+}
+
+// unknownSection also helps with a setting that stands outside its section.
+func unknownSection(name string) error {
+	for _, s := range table {
+		if s.Key() == name {
+			return fmt.Errorf("%s belongs in the section [%s]", name, s.Section())
+		}
+	}
+	err := &UnknownError{Name: name, Nearest: nearest(name, sectionNames())}
+	if err.Nearest != "" {
+		err.Nearest = "[" + err.Nearest + "]"
+	}
+	return err
+}

@@ -1,0 +1,256 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Kind is the type of a setting's value.
+type Kind string
+
+// The kinds.
+const (
+	Bool   Kind = "true or false"
+	Int    Kind = "integer"
+	Float  Kind = "number"
+	Choice Kind = "choice"
+	Text   Kind = "text"
+	List   Kind = "list of texts"
+)
+
+// Applies says when a changed value begins to hold.
+type Applies string
+
+// The moments.
+const (
+	NextRound Applies = "at the next round" // also in mid-reply
+	NextReply Applies = "at the next reply"
+	NextStart Applies = "at the next start"
+)
+
+// Setting is one row of the table.
+type Setting struct {
+	Name    string // section and key in config.toml: "sampling.temperature"
+	Flag    string // on the command line, without dashes: "temperature"
+	Slash   string // in the chat, without the slash: "temp"; empty for settings that cannot change while the program runs
+	Doc     string // one line, without a full stop
+	Kind    Kind
+	Min     float64 // range of Int and Float, both ends allowed
+	Max     float64
+	Choices []string // of Choice
+	Default string   // as Set takes it
+	Applies Applies
+
+	field func(*Config) any    // pointer to the field
+	check func(v string) error // a further check of a Text
+}
+
+// Live reports whether the setting may change while a reply is being written.
+func (s Setting) Live() bool { return s.Applies == NextRound }
+
+// Key is the name inside its section of config.toml.
+func (s Setting) Key() string { return s.Name[strings.IndexByte(s.Name, '.')+1:] }
+
+// Section is the table of config.toml the setting stands in.
+func (s Setting) Section() string { return s.Name[:strings.IndexByte(s.Name, '.')] }
+
+// Allowed says in words what a value may be.
+func (s Setting) Allowed() string {
+	switch s.Kind {
+	case Int, Float:
+		return fmt.Sprintf("%s from %s to %s", s.Kind, number(s.Min), number(s.Max))
+	case Choice:
+		return "one of " + strings.Join(s.Choices, ", ")
+	}
+	return string(s.Kind)
+}
+
+// ValueError says that a setting cannot have a value.
+type ValueError struct {
+	Setting string // "sampling.temperature"
+	Got     string
+	Allowed string // in words
+}
+
+func (e *ValueError) Error() string {
+	return fmt.Sprintf("%s cannot be %.64s: allowed is %s", e.Setting, e.Got, e.Allowed)
+}
+
+func (s Setting) refuse(got string) error {
+	return &ValueError{Setting: s.Name, Got: got, Allowed: s.Allowed()}
+}
+
+// parse reads a value as it is typed in a flag or a slash command.
+func (s Setting) parse(text string) (any, error) {
+	switch s.Kind {
+	case Bool:
+		switch strings.ToLower(text) {
+		case "true", "on", "yes", "1":
+			return true, nil
+		case "false", "off", "no", "0":
+			return false, nil
+		}
+		return nil, s.refuse(strconv.Quote(text))
+	case Int:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, s.refuse(strconv.Quote(text))
+		}
+		return n, nil
+	case Float:
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, s.refuse(strconv.Quote(text))
+		}
+		return f, nil
+	case List:
+		if !strings.HasPrefix(text, "[") {
+			return []any{text}, nil
+		}
+		var list []any
+		if err := json.Unmarshal([]byte(text), &list); err != nil {
+			return nil, s.refuse(strconv.Quote(text))
+		}
+		return list, nil
+	}
+	return text, nil
+}
+
+// assign checks a value of type bool, int64, float64, string or []any and stores it.
+func (s Setting) assign(c *Config, v any) error {
+	if n, ok := v.(int64); ok && s.Kind == Float {
+		v = float64(n)
+	}
+	switch at := s.field(c).(type) {
+	case *bool:
+		b, ok := v.(bool)
+		if !ok {
+			return s.refuse(describe(v))
+		}
+		*at = b
+	case *int:
+		n, ok := v.(int64)
+		if !ok || !s.inRange(float64(n)) {
+			return s.refuse(describe(v))
+		}
+		*at = int(n)
+	case *int64:
+		n, ok := v.(int64)
+		if !ok || !s.inRange(float64(n)) {
+			return s.refuse(describe(v))
+		}
+		*at = n
+	case *float64:
+		f, ok := v.(float64)
+		if !ok || !s.inRange(f) {
+			return s.refuse(describe(v))
+		}
+		*at = f
+	case *string:
+		return s.assignText(at, v)
+	case *[]string:
+		return s.assignList(at, v)
+	}
+	return nil
+}
+
+// inRange is false for NaN.
+func (s Setting) inRange(f float64) bool { return f >= s.Min && f <= s.Max }
+
+func (s Setting) assignText(at *string, v any) error {
+	text, ok := v.(string)
+	if !ok || s.Kind == Choice && !slices.Contains(s.Choices, text) {
+		return s.refuse(describe(v))
+	}
+	if strings.ContainsRune(text, 0) {
+		return &ValueError{Setting: s.Name, Got: describe(v), Allowed: "text without a zero byte"}
+	}
+	if s.check != nil {
+		if err := s.check(text); err != nil {
+			return &ValueError{Setting: s.Name, Got: describe(v), Allowed: err.Error()}
+		}
+	}
+	*at = text
+	return nil
+}
+
+func (s Setting) assignList(at *[]string, v any) error {
+	items, ok := v.([]any)
+	if !ok {
+		return s.refuse(describe(v))
+	}
+	if len(items) > maxListItems {
+		return &ValueError{Setting: s.Name, Got: fmt.Sprintf("a list of %d", len(items)), Allowed: fmt.Sprintf("at most %d texts", maxListItems)}
+	}
+	list := make([]string, 0, len(items))
+	for _, item := range items {
+		text, ok := item.(string)
+		if !ok || text == "" || len(text) > maxListItemBytes {
+			return &ValueError{Setting: s.Name, Got: describe(item), Allowed: fmt.Sprintf("texts of 1 to %d bytes", maxListItemBytes)}
+		}
+		list = append(list, text)
+	}
+	*at = list
+	return nil
+}
+
+// Stop strings are compared with every token of a reply, so their number and length are bounded.
+const (
+	maxListItems     = 16
+	maxListItemBytes = 256
+)
+
+// format is the inverse of parse and assign.
+func (s Setting) format(c *Config) string {
+	switch at := s.field(c).(type) {
+	case *bool:
+		return strconv.FormatBool(*at)
+	case *int:
+		return strconv.Itoa(*at)
+	case *int64:
+		return strconv.FormatInt(*at, 10)
+	case *float64:
+		return number(*at)
+	case *[]string:
+		if len(*at) == 0 {
+			return "[]"
+		}
+		var b strings.Builder
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(*at) // a list of strings always encodes
+		return strings.TrimSuffix(b.String(), "\n")
+	case *string:
+		return *at
+	}
+	panic("config: no format for the type of setting " + s.Name)
+}
+
+func number(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// describe shows a value in an error; foreign text is quoted and cut.
+func describe(v any) string {
+	switch v := v.(type) {
+	case string:
+		if len(v) > 64 {
+			return fmt.Sprintf("%.64q…", v)
+		}
+		return strconv.Quote(v)
+	case float64:
+		return number(v)
+	case []any:
+		return "a list"
+	case map[string]any, []map[string]any:
+		return "a table"
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,94 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Source says where a configuration came from.
+type Source struct {
+	Path string // empty for the built-in values
+	Why  string // "--config", "SPECULA_CONFIG", "the user's configuration folder", "built in"
+}
+
+func (s Source) String() string {
+	if s.Path == "" {
+		return s.Why
+	}
+	return s.Path + " (" + s.Why + ")"
+}
+
+// Search decides which file is read: the one named by the flag --config, else by SPECULA_CONFIG, else specula/config.toml in
+// configHome if it exists, else none. A config.toml in the current folder is not looked at: it may be anybody's.
+func Search(flag string, getenv func(string) string, configHome string) (Source, error) {
+	if flag != "" {
+		return Source{flag, "--config"}, nil
+	}
+	if path := getenv("SPECULA_CONFIG"); path != "" {
+		return Source{path, "SPECULA_CONFIG"}, nil
+	}
+	builtIn := Source{Why: "built in"}
+	if configHome == "" {
+		return builtIn, nil
+	}
+	path := filepath.Join(configHome, "specula", "config.toml")
+	switch _, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return builtIn, nil
+	case err != nil:
+		return builtIn, fmt.Errorf("looking for a configuration: %w", err)
+	}
+	return Source{path, "the user's configuration folder"}, nil
+}
+
+// Load reads the file of a source over the built-in values. On an error the Config is the built-in one and must not be used
+// as if it were the user's.
+func Load(source Source) (Config, error) {
+	if source.Path == "" {
+		return Default(), nil
+	}
+	data, err := readFile(source.Path)
+	if err != nil {
+		return Default(), fmt.Errorf("reading the configuration named by %s: %w", source.Why, err)
+	}
+	c, err := Decode(source.Path, data)
+	if err != nil {
+		return c, err
+	}
+	expandHome(&c.Model.Target)
+	expandHome(&c.Model.Draft)
+	return c, nil
+}
+
+// readFile reads a regular file of at most MaxBytes; a pipe or a device could block or never end.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, MaxBytes+1))
+}
+
+// expandHome does for a path in a file what a shell does on a command line.
+func expandHome(path *string) {
+	rest, ok := strings.CutPrefix(*path, "~/")
+	if !ok {
+		return
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		*path = filepath.Join(home, rest)
+	}
+}

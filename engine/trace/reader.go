@@ -1,0 +1,115 @@
+package trace
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+
+	"specula/engine/event"
+)
+
+// Error says which line of a trace is wrong.
+type Error struct {
+	Line int // from 1
+	Err  error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("trace line %d: %v", e.Line, e.Err) }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Read yields the records of a trace in order. An error comes as the last pair. A last line without its newline that is no event
+// is what a killed writer leaves: it comes as a Notice in place of an error.
+func Read(r io.Reader) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		t := reader{lines: bufio.NewReaderSize(r, 64<<10)}
+		if err := t.header(); err != nil {
+			yield(Record{}, &Error{t.line, err})
+			return
+		}
+		for {
+			record, err := t.next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(Record{}, &Error{t.line, err})
+				return
+			}
+			if !yield(record, nil) {
+				return
+			}
+		}
+	}
+}
+
+type reader struct {
+	lines *bufio.Reader
+	line  int     // of the last line read
+	atMS  float64 // of the last record
+}
+
+func (t *reader) header() error {
+	text, _, err := t.read()
+	if err == io.EOF {
+		return errors.New("the file is empty; a trace begins with a header line")
+	}
+	if err != nil {
+		return err
+	}
+	var h header
+	if json.Unmarshal(text, &h) != nil || h.Format != format {
+		return fmt.Errorf("this is not a trace: the first line must be {\"format\":%q,\"version\":%d}, got %.64q", format, Version, text)
+	}
+	if h.Version != Version {
+		return fmt.Errorf("the trace has version %d; this program reads version %d", h.Version, Version)
+	}
+	return nil
+}
+
+func (t *reader) next() (Record, error) {
+	text, whole, err := t.read()
+	if err != nil {
+		return Record{}, err
+	}
+	e, atMS, err := event.Unmarshal(text)
+	switch {
+	case err != nil && !whole:
+		e, atMS = event.Notice{Level: "warning", Text: fmt.Sprintf("The trace ends in an unfinished line (%d); the program that wrote it was stopped.", t.line)}, t.atMS
+	case err != nil:
+		return Record{}, err
+	case !(atMS >= t.atMS) || math.IsInf(atMS, 0):
+		return Record{}, fmt.Errorf("the event happened at %g ms, before the one above it at %g ms", atMS, t.atMS)
+	}
+	t.atMS = atMS
+	return Record{AtMS: atMS, Event: e}, nil
+}
+
+// read returns the next line without its end; whole tells whether it had one. The text is valid until the next call.
+func (t *reader) read() (text []byte, whole bool, err error) {
+	t.line++
+	var long []byte // what did not fit into the buffer at once
+	for {
+		part, err := t.lines.ReadSlice('\n')
+		if len(long)+len(part) > MaxLineBytes {
+			return nil, false, fmt.Errorf("the line is longer than %d bytes", MaxLineBytes)
+		}
+		switch {
+		case err == nil:
+			part = part[:len(part)-1]
+			if long == nil {
+				return part, true, nil
+			}
+			return append(long, part...), true, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+			long = append(long, part...)
+		case err == io.EOF && len(long)+len(part) > 0:
+			return append(long, part...), false, nil
+		default:
+			return nil, false, err
+		}
+	}
+}

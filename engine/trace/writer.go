@@ -1,0 +1,60 @@
+package trace
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"specula/engine/event"
+)
+
+// Writer writes a trace, line by line and unbuffered: what happened before a crash is in the file.
+// It is not safe for concurrent use.
+type Writer struct {
+	w     io.Writer
+	now   func() time.Time
+	begin time.Time
+	err   error // the first failure; nothing is written behind it
+	began bool
+}
+
+// NewWriter returns a Writer whose clock starts with the first event. Nothing is written before that.
+func NewWriter(w io.Writer, now func() time.Time) *Writer { return &Writer{w: w, now: now} }
+
+// Write appends one event. After a failure, every call returns it again, since a line may have been cut.
+func (t *Writer) Write(e event.Event) error {
+	if t.err == nil {
+		t.err = t.write(e)
+	}
+	return t.err
+}
+
+func (t *Writer) write(e event.Event) error {
+	now := t.now()
+	if !t.began {
+		t.began, t.begin = true, now
+		line, err := json.Marshal(header{Format: format, Version: Version})
+		if err != nil {
+			return fmt.Errorf("encoding the trace's header: %w", err)
+		}
+		if err := t.line(line); err != nil {
+			return err
+		}
+	}
+	line, err := event.Marshal(e, float64(now.Sub(t.begin))/float64(time.Millisecond))
+	if err != nil {
+		return err
+	}
+	return t.line(line)
+}
+
+func (t *Writer) line(line []byte) error {
+	if len(line) >= MaxLineBytes {
+		return fmt.Errorf("writing the trace: an event of %d bytes is longer than the limit of %d", len(line), MaxLineBytes)
+	}
+	if _, err := t.w.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("writing the trace: %w", err)
+	}
+	return nil
+}
