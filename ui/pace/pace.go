@@ -47,7 +47,7 @@ const (
 // The slow pace's range, in rounds a second.
 const (
 	MinRounds = 0.1
-	MaxRounds = 30
+	MaxRounds = 60
 )
 
 const phasesPerRound = 3

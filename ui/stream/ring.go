@@ -1,0 +1,139 @@
+// Package stream carries events from the goroutine in which the engine runs to the screen.
+//
+// The engine must never wait for the screen, the screen must never redraw once a token, and nothing may grow without a
+// bound. So events pass through a ring of fixed size: pushing never blocks, and a Pump takes out everything there is at
+// most once a frame. When nothing happens nothing ticks.
+//
+// What is pushed faster than it is drawn is thinned by rank. Progress replaces earlier progress of the same kind at
+// once. In a full ring the oldest item of the lowest rank gives way: first progress and phases, then rounds, then
+// remarks, and only if there is nothing else the events that open and close a reply. Lost rounds are counted; the text
+// of the reply stays whole, because the event that ends it carries all of it.
+package stream
+
+import (
+	"sync"
+
+	"specula/engine/event"
+	"specula/ui/pace"
+)
+
+// Item is one step of the show: an event, or, with a nil event, the phase that the round on screen has reached.
+type Item struct {
+	Event event.Event
+	Phase pace.Phase
+}
+
+// DefaultCapacity holds more than half a minute of rounds at thirty a second, and a frame of thirty thousand a second.
+const DefaultCapacity = 1024
+
+// rank orders items by how much is lost with them.
+type rank int
+
+const (
+	lossy    rank = iota // a later item says the same and more
+	round                // a piece of the reply
+	remark               // a notice or a changed setting
+	terminal             // opens or closes something
+)
+
+func rankOf(it Item) rank {
+	switch it.Event.(type) {
+	case nil, event.Loading, event.Prefill, event.Drafted:
+		return lossy
+	case event.Round:
+		return round
+	case event.Notice, event.SettingChanged:
+		return remark
+	default:
+		return terminal
+	}
+}
+
+// Ring is a bounded queue for one consumer; any goroutine may push.
+type Ring struct {
+	mu       sync.Mutex
+	items    []Item // oldest first, at most capacity
+	capacity int
+	lost     int // rounds dropped since the last Take
+	closed   bool
+	ready    chan struct{} // holds one token while there may be something to take
+}
+
+// NewRing returns a ring for at most capacity items (at least 1).
+func NewRing(capacity int) *Ring {
+	return &Ring{capacity: max(capacity, 1), ready: make(chan struct{}, 1)}
+}
+
+// Push adds an item and never blocks. After Close it does nothing.
+func (r *Ring) Push(it Item) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	if n := len(r.items); n > 0 && supersedes(it.Event, r.items[n-1].Event) {
+		r.items[n-1] = it
+		return // whoever pushed the item it replaces has rung already
+	}
+	if len(r.items) == r.capacity && !r.makeRoom(rankOf(it)) {
+		return
+	}
+	r.items = append(r.items, it)
+	select {
+	case r.ready <- struct{}{}:
+	default:
+	}
+}
+
+// supersedes reports whether next says all that last said.
+func supersedes(next, last event.Event) bool {
+	switch n := next.(type) {
+	case event.Prefill:
+		l, ok := last.(event.Prefill)
+		return ok && l.Model == n.Model
+	case event.Loading:
+		l, ok := last.(event.Loading)
+		return ok && l.What == n.What
+	}
+	return false
+}
+
+// makeRoom drops the oldest item of the lowest rank, unless the newcomer's rank is lower still.
+func (r *Ring) makeRoom(newcomer rank) bool {
+	victim, lowest := -1, newcomer
+	for i, it := range r.items {
+		if k := rankOf(it); k < lowest || victim < 0 && k == lowest {
+			victim, lowest = i, k
+		}
+		if lowest == lossy && victim >= 0 {
+			break
+		}
+	}
+	if lowest == round {
+		r.lost++
+	}
+	if victim < 0 {
+		return false
+	}
+	r.items = append(r.items[:victim], r.items[victim+1:]...)
+	return true
+}
+
+// Take moves everything out, oldest first, with the number of rounds lost since the last Take.
+func (r *Ring) Take() (items []Item, lost int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	items, lost = r.items, r.lost
+	r.items, r.lost = nil, 0
+	return items, lost
+}
+
+// Close lets a waiting Pump return what is left, and then nothing more.
+func (r *Ring) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.closed = true
+		close(r.ready)
+	}
+}

@@ -1,0 +1,192 @@
+package stream_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"specula/engine/event"
+	"specula/ui/pace"
+	"specula/ui/stream"
+)
+
+func ExamplePump_Next() {
+	ring := stream.NewRing(16)
+	pump := stream.NewPump(ring, stream.FrameInterval)
+	ring.Push(stream.Item{Event: event.Prefill{Model: "target", Done: 1, Total: 9}})
+	ring.Push(stream.Item{Event: event.Prefill{Model: "target", Done: 9, Total: 9}})
+	ring.Push(stream.Item{Event: event.Round{Index: 0}})
+	ring.Close()
+	frame, ok := pump.Next(context.Background())
+	for _, it := range frame.Items {
+		fmt.Println(it.Event.Kind())
+	}
+	_, more := pump.Next(context.Background())
+	fmt.Println(ok, more)
+	// Output:
+	// prefill
+	// round
+	// true false
+}
+
+func kinds(items []stream.Item) string {
+	s := ""
+	for _, it := range items {
+		switch e := it.Event.(type) {
+		case nil:
+			s += "p"
+		case event.Round:
+			s += fmt.Sprint(e.Index)
+		case event.Drafted:
+			s += "d"
+		case event.Prefill:
+			s += e.Model[:1]
+		case event.ReplyStarted:
+			s += "["
+		case event.ReplyEnded:
+			s += "]"
+		case event.SettingChanged:
+			s += "!"
+		}
+	}
+	return s
+}
+
+// push reads a script: digits are rounds, d a draft, p a phase, [ ] a reply's ends, ! a changed setting, t progress.
+func push(r *stream.Ring, script string) {
+	for _, c := range script {
+		it := stream.Item{Phase: pace.Commit}
+		switch c {
+		case 'd':
+			it.Event = event.Drafted{}
+		case 't':
+			it.Event = event.Prefill{Model: "target"}
+		case 'u':
+			it.Event = event.Prefill{Model: "udraft"}
+		case '[':
+			it.Event = event.ReplyStarted{}
+		case ']':
+			it.Event = event.ReplyEnded{}
+		case '!':
+			it.Event = event.SettingChanged{}
+		case 'p':
+		default:
+			it.Event = event.Round{Index: int(c - '0')}
+		}
+		r.Push(it)
+	}
+}
+
+func TestAFullRingLosesTheLeastFirst(t *testing.T) {
+	tests := []struct {
+		name         string
+		capacity     int
+		script, want string
+		lost         int
+	}{
+		{"nothing is lost below the capacity", 6, "[d0p]", "[d0p]", 0},
+		{"progress of one model is one item", 5, "tttuut", "tut", 0},
+		{"drafts and phases go first", 5, "[d0pd1]", "[0d1]", 0},
+		{"then the oldest rounds", 4, "[0123]", "[23]", 2},
+		{"a changed setting outlives rounds", 4, "[!012]", "[!2]", 2},
+		{"the ends of a reply outlive everything", 5, "[!!!!!]", "[!!!]", 0},
+		{"a newcomer that matters less than all that is there is not taken", 6, "[][][]0", "[][][]", 1},
+		{"even the ends are bounded", 5, "[][][][]", "][][]", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := stream.NewRing(tt.capacity)
+			push(r, tt.script)
+			items, lost := r.Take()
+			if got := kinds(items); got != tt.want || lost != tt.lost {
+				t.Errorf("pushing %s kept %s and lost %d rounds, want %s and %d", tt.script, got, lost, tt.want, tt.lost)
+			}
+		})
+	}
+}
+
+func TestFramesAreApartAndIdleDoesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ring := stream.NewRing(4096)
+		pump := stream.NewPump(ring, stream.FrameInterval)
+		go func() {
+			for i := range 1000 {
+				ring.Push(stream.Item{Event: event.Round{Index: i}})
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(time.Hour) // idle
+			ring.Push(stream.Item{Event: event.ReplyEnded{}})
+			ring.Close()
+		}()
+		frames, rounds, ended := 0, 0, false
+		for {
+			frame, ok := pump.Next(t.Context())
+			if !ok {
+				break
+			}
+			frames++
+			for _, it := range frame.Items {
+				switch e := it.Event.(type) {
+				case event.Round:
+					if e.Index != rounds {
+						t.Fatalf("round %d came in the place of round %d", e.Index, rounds)
+					}
+					rounds++
+				case event.ReplyEnded:
+					ended = true
+				}
+			}
+		}
+		// One second of rounds is at most thirty frames and the one that starts it; the idle hour adds one.
+		if frames > 32 || rounds != 1000 || !ended {
+			t.Errorf("%d frames brought %d rounds, ended %v; want at most 32 frames, 1000 rounds, true", frames, rounds, ended)
+		}
+	})
+}
+
+func TestNextEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		pump := stream.NewPump(stream.NewRing(1), time.Hour)
+		go func() { time.Sleep(time.Second); cancel() }()
+		if _, ok := pump.Next(ctx); ok {
+			t.Error("a frame came out of an empty ring")
+		}
+	})
+}
+
+func TestPushNeverBlocksAndEndsArrive(t *testing.T) {
+	ring := stream.NewRing(64)
+	pump := stream.NewPump(ring, 0)
+	var pushers sync.WaitGroup
+	for range 4 {
+		pushers.Go(func() {
+			for i := range 5000 {
+				ring.Push(stream.Item{Event: event.Round{Index: i}})
+			}
+			ring.Push(stream.Item{Event: event.ReplyEnded{}})
+		})
+	}
+	go func() { pushers.Wait(); ring.Close() }()
+	rounds, ends := 0, 0
+	for {
+		frame, ok := pump.Next(t.Context())
+		if !ok {
+			break
+		}
+		rounds += frame.LostRounds
+		for _, it := range frame.Items {
+			if _, end := it.Event.(event.ReplyEnded); end {
+				ends++
+			} else {
+				rounds++
+			}
+		}
+	}
+	if rounds != 20000 || ends != 4 {
+		t.Errorf("%d rounds arrived or were counted as lost and %d ends arrived, want 20000 and 4", rounds, ends)
+	}
+}
