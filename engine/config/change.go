@@ -106,5 +106,5 @@ func unknown(name string) error {
 			names = append(names, s.Slash)
 		}
 	}
-	return &UnknownError{Name: name, Nearest: nearest(name, names)}
+	return &UnknownError{Name: name, Nearest: Nearest(name, names)}
 }

@@ -177,7 +177,7 @@ func unknownSection(name string) error {
 			return fmt.Errorf("%s belongs in the section [%s]", name, s.Section())
 		}
 	}
-	err := &UnknownError{Name: name, Nearest: nearest(name, sectionNames())}
+	err := &UnknownError{Name: name, Nearest: Nearest(name, sectionNames())}
 	if err.Nearest != "" {
 		err.Nearest = "[" + err.Nearest + "]"
 	}

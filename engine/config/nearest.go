@@ -2,9 +2,9 @@ package config
 
 import "strings"
 
-// nearest returns the candidate with the smallest edit distance to name, the first of equals,
+// Nearest returns the candidate with the smallest edit distance to name, the first of equals,
 // or "" when even that one differs in more than a third of its letters.
-func nearest(name string, candidates []string) string {
+func Nearest(name string, candidates []string) string {
 	if len(name) > 64 {
 		return ""
 	}
