@@ -1,0 +1,136 @@
+// Package layout divides the screen. It is pure arithmetic from a window's size to rectangles, so that what fits where is
+// decided in one place and can be tested as a drawing.
+//
+// Wide windows have a column of figures at the right; below about 100×30 it becomes a strip of one line, and below 40×10
+// there is only room for a message.
+package layout
+
+// Rect is a rectangle of cells. The zero Rect is a pane that is not shown.
+type Rect struct{ X, Y, W, H int }
+
+// Empty reports whether the pane is not shown.
+func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
+
+// Contains reports whether the cell (x, y) of the screen lies inside, and is what the mouse asks.
+func (r Rect) Contains(x, y int) bool {
+	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
+}
+
+// Options is what the user chose to see.
+type Options struct {
+	ComposerLines int  // lines the composer would like; it gets 1 to 8
+	Inspector     bool // the inspector is open
+	NoSide        bool // figures as a strip even where a column would fit
+}
+
+// Rects is where everything goes. Panes never overlap and, with the rules, fill the window exactly.
+type Rects struct {
+	W, H     int
+	TooSmall bool // nothing fits but one message; every other field is zero
+
+	Chat      Rect
+	Strip     Rect // figures on one line; only without Side
+	Lane      Rect // first row is its heading, when H is more than 2
+	Composer  Rect
+	Status    Rect
+	Side      Rect
+	Inspector Rect
+
+	Vertical   Rect   // the rule left of Side, 1 wide
+	Horizontal []Rect // rules, 1 high
+}
+
+// The limits of the three forms.
+const (
+	MinWidth, MinHeight         = 40, 10
+	minSideWidth, minSideHeight = 100, 30
+	maxComposerLines            = 8
+)
+
+// Arrange places the panes in a window of w×h cells.
+func Arrange(w, h int, o Options) Rects {
+	r := Rects{W: w, H: h}
+	if w < MinWidth || h < MinHeight {
+		r.TooSmall = true
+		return r
+	}
+	r.Status = Rect{0, h - 1, w, 1}
+	left, body := w, h-1
+	if w >= minSideWidth && h >= minSideHeight && !o.NoSide {
+		side := min(max(w*34/100, 40), 68)
+		left = w - side - 1
+		r.Vertical = Rect{left, 0, 1, body}
+		r.Side = Rect{left + 1, 0, side, body}
+	}
+	r.column(left, body, o)
+	if o.Inspector {
+		r.placeInspector()
+	}
+	return r
+}
+
+// column stacks the left column from the bottom up: composer, rule, lane, strip; the chat takes the rest.
+func (r *Rects) column(w, bottom int, o Options) {
+	lines := min(max(o.ComposerLines, 1), maxComposerLines, max(1, bottom/4))
+	bottom -= lines
+	r.Composer = Rect{0, bottom, w, lines}
+	bottom--
+	r.Horizontal = append(r.Horizontal, Rect{0, bottom, w, 1})
+	if lane := laneHeight(r.H); lane > 0 {
+		bottom -= lane
+		r.Lane = Rect{0, bottom, w, lane}
+	}
+	if r.Side.Empty() {
+		bottom--
+		r.Strip = Rect{0, bottom, w, 1}
+	}
+	r.Chat = Rect{0, 0, w, bottom}
+}
+
+// laneHeight is how many rows the round in progress gets in a window of h rows.
+func laneHeight(h int) int {
+	switch {
+	case h >= 30:
+		return 5
+	case h >= 18:
+		return 4
+	case h >= 13:
+		return 2
+	default:
+		return 0
+	}
+}
+
+// placeInspector takes the room for the inspector: the lower part of a tall side column, a whole lower one, and where there
+// is no side column the lower half of the chat, which keeps the token that is looked at in sight.
+func (r *Rects) placeInspector() {
+	if !r.Side.Empty() {
+		h := inspectorRows
+		if r.Side.H < inspectorRows+sideRows {
+			h = r.Side.H - compactSideRows
+		}
+		r.Side, r.Inspector = split(r.Side, h)
+		r.Horizontal = append(r.Horizontal, Rect{r.Side.X, r.Side.Y + r.Side.H, r.Side.W, 1})
+		return
+	}
+	h := min(inspectorRows, r.Chat.H*3/5)
+	if h < 2 {
+		return
+	}
+	r.Chat, r.Inspector = split(r.Chat, h)
+	r.Horizontal = append(r.Horizontal, Rect{0, r.Chat.H, r.Chat.W, 1})
+}
+
+const (
+	inspectorRows   = 20
+	sideRows        = 26 // with all graphs
+	compactSideRows = 10 // figures only
+)
+
+// split cuts h rows off the bottom of r and leaves one row between for a rule.
+func split(r Rect, h int) (top, bottom Rect) {
+	top, bottom = r, r
+	top.H = r.H - h - 1
+	bottom.Y, bottom.H = r.Y+top.H+1, h
+	return top, bottom
+}

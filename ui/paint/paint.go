@@ -1,0 +1,114 @@
+// Package paint builds lines of an exact width out of styled runs. Every pane draws through it, so that no line is ever
+// wider or narrower than its rectangle. Texts must be safe for the terminal already (ui/sanitize).
+package paint
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"specula/ui/theme"
+)
+
+// Line is one line of w cells under construction. What does not fit is cut at a grapheme, with an ellipsis.
+type Line struct {
+	w, used  int
+	ellipsis string
+	out      strings.Builder
+	full     bool
+}
+
+// NewLine returns an empty line of w cells.
+func NewLine(th *theme.Theme, w int) *Line {
+	return &Line{w: max(w, 0), ellipsis: th.Glyph.Ellipsis}
+}
+
+// Put appends text in a style and returns the line, for chaining.
+func (l *Line) Put(style theme.Style, text string) *Line {
+	if text == "" || l.full {
+		return l
+	}
+	width := Width(text)
+	if width > l.w-l.used {
+		text = ansi.Truncate(text, l.w-l.used, l.ellipsis)
+		width = Width(text)
+		l.full = true
+	}
+	l.used += width
+	l.out.WriteString(style.On(text))
+	return l
+}
+
+// Left returns how many cells are free.
+func (l *Line) Left() int {
+	if l.full {
+		return 0
+	}
+	return l.w - l.used
+}
+
+// Pad fills with spaces up to column x, or to the end if x is beyond it.
+func (l *Line) Pad(x int) *Line {
+	if n := min(x, l.w) - l.used; n > 0 {
+		l.out.WriteString(Spaces(n))
+		l.used += n
+	}
+	return l
+}
+
+// Right puts text at the right edge if it fits behind what is there with a space between, and returns whether it did.
+func (l *Line) Right(style theme.Style, text string) bool {
+	width := Width(text)
+	if l.full || width == 0 || l.used+width+1 > l.w && l.used > 0 || width > l.w {
+		return false
+	}
+	l.Pad(l.w - width)
+	l.Put(style, text)
+	return true
+}
+
+// String returns the line, filled to its width.
+func (l *Line) String() string {
+	l.Pad(l.w)
+	return l.out.String()
+}
+
+// Width is how many cells s takes, escape sequences not counted. It counts as the renderer does, by grapheme.
+func Width(s string) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return ansi.StringWidth(s)
+		}
+	}
+	return len(s)
+}
+
+// Fit returns text in exactly w cells: cut with an ellipsis, or filled at the right.
+func Fit(th *theme.Theme, style theme.Style, text string, w int) string {
+	return NewLine(th, w).Put(style, text).String()
+}
+
+// Block returns lines as exactly h lines of w cells: blank ones are added at the end, extra ones left out.
+func Block(lines []string, w, h int) []string {
+	if len(lines) > h {
+		return lines[:max(h, 0)]
+	}
+	blank := Spaces(w)
+	for len(lines) < h {
+		lines = append(lines, blank)
+	}
+	return lines
+}
+
+const blanks = "                                                                                                    "
+
+// Spaces returns n spaces.
+func Spaces(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if n <= len(blanks) {
+		return blanks[:n]
+	}
+	return strings.Repeat(" ", n)
+}

@@ -1,0 +1,51 @@
+package sanitize
+
+import "unicode"
+
+const (
+	zeroWidthJoiner = '\u200d'
+	textSelector    = '\ufe0e'
+	emojiSelector   = '\ufe0f'
+)
+
+// invisible reports whether r leaves no ink although it may change what its neighbours mean: format characters
+// (direction, joiners, tags), variation selectors, and the code points that are ignored by default, assigned or not.
+func invisible(r rune) bool {
+	if r >= 0xe0000 && r <= 0xe0fff {
+		return true
+	}
+	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// pictographic reports whether r can stand on either side of a joiner in an emoji. It follows the property
+// Extended_Pictographic (UTS #51), with whole blocks in place of the scattered code points inside them.
+func pictographic(r rune) bool {
+	return unicode.Is(pictographs, r)
+}
+
+// takesSelector reports whether a variation selector behind r chooses between its text and emoji form.
+func takesSelector(r rune) bool {
+	return pictographic(r) || r == '#' || r == '*' || (r >= '0' && r <= '9')
+}
+
+var pictographs = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0x00a9, Hi: 0x00a9, Stride: 1},
+		{Lo: 0x00ae, Hi: 0x00ae, Stride: 1},
+		{Lo: 0x203c, Hi: 0x203c, Stride: 1},
+		{Lo: 0x2049, Hi: 0x2049, Stride: 1},
+		{Lo: 0x2122, Hi: 0x2122, Stride: 1},
+		{Lo: 0x2139, Hi: 0x2139, Stride: 1},
+		{Lo: 0x2190, Hi: 0x21ff, Stride: 1},
+		{Lo: 0x2300, Hi: 0x23ff, Stride: 1},
+		{Lo: 0x24c2, Hi: 0x24c2, Stride: 1},
+		{Lo: 0x25a0, Hi: 0x27bf, Stride: 1},
+		{Lo: 0x2900, Hi: 0x297f, Stride: 1},
+		{Lo: 0x2b00, Hi: 0x2bff, Stride: 1},
+		{Lo: 0x3030, Hi: 0x3030, Stride: 1},
+		{Lo: 0x303d, Hi: 0x303d, Stride: 1},
+		{Lo: 0x3297, Hi: 0x3297, Stride: 1},
+		{Lo: 0x3299, Hi: 0x3299, Stride: 1},
+	},
+	R32: []unicode.Range32{{Lo: 0x1f000, Hi: 0x1faff, Stride: 1}},
+}

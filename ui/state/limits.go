@@ -1,0 +1,53 @@
+package state
+
+// What a State holds at most. The figures are far above what a screen or a context can show, and keep a program that runs
+// for days at some tens of megabytes.
+const (
+	// HistoryLimit is how many rounds the graphs can look back at least, once there were so many.
+	HistoryLimit = 1024
+
+	messageLimit   = 2000   // messages; older ones are dropped and counted
+	detailLimit    = 60_000 // tokens with fate and figures; older replies keep their text alone
+	candidateLimit = 4_000  // tokens with the candidates of both models
+	noticeLimit    = 50
+	loadingLimit   = 4
+	markLimit      = 8  // setting changes noted at one round
+	positionLimit  = 64 // draft positions that are counted
+)
+
+// trim keeps the State within its limits. The newest message is never touched.
+func (s *State) trim() {
+	if extra := len(s.Messages) - messageLimit; extra > 0 {
+		for _, m := range s.Messages[:extra] {
+			s.detail -= len(m.Tokens)
+		}
+		s.Messages = append([]*Message(nil), s.Messages[extra:]...)
+		s.Dropped += extra
+	}
+	for i := 0; s.detail > detailLimit && i < len(s.Messages)-1; i++ {
+		m := s.Messages[i]
+		s.detail -= len(m.Tokens)
+		if len(m.Tokens) > 0 {
+			m.Tokens, m.Rounds = nil, nil
+			m.Revision++
+		}
+	}
+}
+
+// trimCandidates drops the candidates of all but the newest tokens. It looks at tokens only every candidateLimit new ones,
+// so up to twice as many may hold candidates for a while.
+func (s *State) trimCandidates(added int) {
+	if s.inspect += added; s.inspect < candidateLimit {
+		return
+	}
+	s.inspect = 0
+	kept := 0
+	for i := len(s.Messages) - 1; i >= 0; i-- {
+		tokens := s.Messages[i].Tokens
+		for k := len(tokens) - 1; k >= 0; k-- {
+			if kept++; kept > candidateLimit {
+				tokens[k].Target, tokens[k].Draft = nil, nil
+			}
+		}
+	}
+}

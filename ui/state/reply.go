@@ -1,0 +1,146 @@
+package state
+
+import (
+	"strings"
+
+	"specula/engine/event"
+	"specula/ui/sanitize"
+)
+
+func (s *State) applyReplyStarted(e event.ReplyStarted) {
+	s.finish("interrupted", event.Totals{}) // a stream that was cut off may lack the end of the reply before
+	s.Phase, s.Prefill, s.Failure = Prefilling, nil, ""
+	s.Pending = nil
+	s.Settings = safeSettings(e.Settings)
+	s.Reply = ReplyInfo{
+		Number: e.Reply, PromptTokens: e.PromptTokens, ReusedTokens: e.ReusedTokens,
+		ContextTokens: e.ContextTokens, ContextUsed: e.PromptTokens,
+	}
+	s.safe = sanitize.Sanitizer{}
+	s.add(&Message{Role: "user", Raw: e.Prompt, Text: sanitize.Text(e.Prompt), Done: true})
+	s.add(&Message{Role: "assistant", Reply: e.Reply})
+}
+
+func (s *State) applyDrafted(e event.Drafted) {
+	s.Phase, s.Prefill = Verifying, nil
+	p := &Pending{Round: e.Round, Gamma: e.Gamma, Proposer: sanitize.Line(e.Proposer), DraftMS: e.DraftMS}
+	for i := range e.Tokens {
+		p.Tokens = append(p.Tokens, s.token(&e.Tokens[i], 0, i))
+	}
+	s.Pending = p
+}
+
+func (s *State) applyRound(e event.Round) {
+	s.Phase, s.Prefill, s.Pending = Drafting, nil, nil
+	m := s.current()
+	if m == nil { // a trace that begins in the middle of a reply
+		m = s.add(&Message{Role: "assistant"})
+	}
+	round := newRound(&e)
+	round.Marks, s.marks = s.marks, nil
+	m.Rounds = append(m.Rounds, round)
+	m.Speculated = m.Speculated || len(e.Draft) > 0
+
+	lane := &Lane{Round: round}
+	index := len(m.Rounds) - 1
+	before := len(m.Tokens)
+	for i := range e.Draft {
+		t := s.token(&e.Draft[i], index, i)
+		lane.Draft = append(lane.Draft, t)
+		m.Tokens = append(m.Tokens, s.streamed(t, &e.Draft[i]))
+	}
+	if e.Commit != nil {
+		t := s.token(e.Commit, index, -1)
+		lane.Commit = &t
+		m.Tokens = s.insertCommit(m.Tokens, before, s.streamed(t, e.Commit))
+	}
+	s.Last = lane
+	s.detail += len(m.Tokens) - before
+	s.trimCandidates(len(m.Tokens) - before)
+	s.record(&e, round.Marks)
+}
+
+// insertCommit puts the token the target drew behind the accepted ones and the rejected one, before those never tested.
+func (s *State) insertCommit(tokens []Token, from int, t Token) []Token {
+	at := len(tokens)
+	for at > from && tokens[at-1].Fate == event.Discarded {
+		at--
+	}
+	tokens = append(tokens, Token{})
+	copy(tokens[at+1:], tokens[at:])
+	tokens[at] = t
+	return tokens
+}
+
+// token makes the safe copy of an event's token, with its text read on its own.
+func (s *State) token(t *event.Token, round, position int) Token {
+	return Token{
+		ID: t.ID, Text: sanitize.Text(t.Text), Fate: t.Verdict, Round: round, Position: position, Stop: t.Stop,
+		P: t.P, Q: t.Q, U: t.U, Target: safeCandidates(t.Target), Draft: safeCandidates(t.Draft),
+	}
+}
+
+// streamed gives a committed token the text it has as part of the reply, in which a sequence may span tokens.
+func (s *State) streamed(t Token, e *event.Token) Token {
+	if t.Committed() {
+		t.Text = s.safe.Write(e.Text)
+	}
+	return t
+}
+
+func safeCandidates(in []event.Candidate) []event.Candidate {
+	if len(in) == 0 {
+		return nil
+	}
+	out := make([]event.Candidate, len(in))
+	for i, c := range in {
+		c.Text = sanitize.Text(c.Text)
+		out[i] = c
+	}
+	return out
+}
+
+func (s *State) applyReplyEnded(e event.ReplyEnded) {
+	tail := s.safe.Write(e.Tail) + s.safe.Flush()
+	if m := s.current(); m != nil {
+		if n := len(m.Tokens); n > 0 && tail != "" {
+			s.appendTail(m, tail)
+		}
+		m.Raw, m.Text = e.Text, sanitize.Text(e.Text)
+	}
+	s.Reply.Totals = e.Totals
+	s.finish(sanitize.Line(e.Reason), e.Totals)
+	s.Phase, s.Prefill, s.Pending = Idle, nil, nil
+}
+
+// appendTail gives text that was held back to the last token that is part of the reply.
+func (s *State) appendTail(m *Message, tail string) {
+	for k := len(m.Tokens) - 1; k >= 0; k-- {
+		if m.Tokens[k].Committed() {
+			m.Tokens[k].Text += tail
+			m.Revision++
+			return
+		}
+	}
+}
+
+// finish closes the reply being written, if there is one.
+func (s *State) finish(reason string, totals event.Totals) {
+	m := s.current()
+	if m == nil {
+		return
+	}
+	if m.Text == "" {
+		var text strings.Builder
+		for i := range m.Tokens {
+			if m.Tokens[i].Committed() {
+				text.WriteString(m.Tokens[i].Text)
+			}
+		}
+		m.Text = text.String()
+		m.Raw = m.Text
+	}
+	m.Done, m.Reason, m.Totals = true, reason, totals
+	s.Reply.Reason = reason
+	s.trim()
+}

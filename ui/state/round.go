@@ -1,0 +1,42 @@
+package state
+
+import (
+	"specula/engine/event"
+	"specula/ui/sanitize"
+)
+
+// Round is what the inspector and the lane say about one pass of the target, without its tokens.
+type Round struct {
+	Index                                int // within the reply
+	Path, PathWhy                        string
+	Gamma                                int // asked for
+	Drafted                              int // proposed; may be less
+	GammaRule, GammaWhy                  string
+	Probe                                bool
+	Proposer, DraftWhy, DraftStop        string
+	Accepted, Tested                     int
+	Committed                            int
+	Temperature                          float64
+	DraftMS, VerifyMS, SampleMS, OtherMS float64
+	BytesMoved, InspectBytes             int64
+	Syncs                                int
+	TargetLen, DraftLen                  int
+	ExpectedTokens                       float64
+	Marks                                []string // settings that changed just before this round
+}
+
+// MS is the round's whole time.
+func (r *Round) MS() float64 { return r.DraftMS + r.VerifyMS + r.SampleMS + r.OtherMS }
+
+func newRound(e *event.Round) Round {
+	return Round{
+		Index: e.Index, Path: sanitize.Line(e.Path), PathWhy: sanitize.Line(e.PathWhy),
+		Gamma: e.Gamma, Drafted: len(e.Draft), GammaRule: sanitize.Line(e.GammaRule), GammaWhy: sanitize.Line(e.GammaWhy),
+		Probe: e.Probe, Proposer: sanitize.Line(e.Proposer),
+		DraftWhy: sanitize.Line(e.DraftWhy), DraftStop: sanitize.Line(e.DraftStop),
+		Accepted: e.Accepted, Tested: e.Tested, Committed: len(e.Committed()), Temperature: e.Temperature,
+		DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, SampleMS: e.SampleMS, OtherMS: e.OtherMS,
+		BytesMoved: e.BytesMoved, InspectBytes: e.InspectBytes, Syncs: e.Syncs,
+		TargetLen: e.TargetLen, DraftLen: e.DraftLen, ExpectedTokens: e.ExpectedTokens,
+	}
+}

@@ -1,0 +1,43 @@
+package theme
+
+// Glyphs are the signs the panes draw with. Each is one cell wide.
+type Glyphs struct {
+	Unicode   bool
+	Check     string // accepted
+	Cross     string // rejected
+	Dot       string // discarded: never tested
+	Arrow     string // replaced by
+	Star      string // bonus
+	Space     string // a space inside a token
+	Newline   string // a newline inside a token
+	Ellipsis  string
+	Separator string // between figures on one line
+	None      string // no figure yet
+	HRule     string
+	VRule     string
+	TeeDown   string // a horizontal rule meets a vertical one below it
+	TeeUp     string
+	TeeRight  string // a vertical rule with a horizontal one to its right
+	TeeLeft   string
+	Cross4    string // both go on
+	Bar       string // filled cell of a bar
+	Track     string // empty cell of a bar
+	Mark      string // a setting was changed here
+	Gamma     string // the name of the draft length
+	Times     string
+	Marker    string // beside the selected line
+	Running   string
+	Idle      string
+}
+
+var unicodeGlyphs = Glyphs{
+	Unicode: true, Check: "✓", Cross: "✗", Dot: "·", Arrow: "→", Star: "+", Space: "␣", Newline: "↵", Ellipsis: "…",
+	Separator: "·", None: "–", HRule: "─", VRule: "│", TeeDown: "┬", TeeUp: "┴", TeeRight: "├", TeeLeft: "┤", Cross4: "┼",
+	Bar: "█", Track: "░", Mark: "▴", Gamma: "γ", Times: "×", Marker: "▸", Running: "●", Idle: "○",
+}
+
+var asciiGlyphs = Glyphs{
+	Check: "v", Cross: "x", Dot: ".", Arrow: ">", Star: "+", Space: "_", Newline: "$", Ellipsis: "~",
+	Separator: "-", None: "-", HRule: "-", VRule: "|", TeeDown: "+", TeeUp: "+", TeeRight: "+", TeeLeft: "+", Cross4: "+",
+	Bar: "#", Track: ".", Mark: "^", Gamma: "g", Times: "x", Marker: ">", Running: "*", Idle: "o",
+}

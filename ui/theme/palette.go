@@ -1,0 +1,60 @@
+package theme
+
+import "github.com/charmbracelet/x/ansi"
+
+// palette holds colours as 0xRRGGBB; zero leaves the terminal's own, so the zero palette is the mono theme.
+//
+// The triples for accepted, rejected and resampled were chosen for contrast (at least 4.3 on their background) and for
+// distance under normal, deuteranopic, protanopic and tritanopic vision; the dark one is after Okabe and Ito.
+type palette struct {
+	accepted, rejected, resampled ansi.TrueColor
+	discarded, label, rule        ansi.TrueColor
+	title, good, warning          ansi.TrueColor
+}
+
+var darkPalette = palette{
+	accepted: 0x56b4e9, rejected: 0xd55e00, resampled: 0xf0e442,
+	discarded: 0x9a7b66, label: 0x949ba6, rule: 0x4a505a,
+	title: 0xc8cdd5, good: 0x5fc9a4, warning: 0xe69f00,
+}
+
+var lightPalette = palette{
+	accepted: 0x0072b2, rejected: 0xb34f00, resampled: 0x9e4f84,
+	discarded: 0x8a6f5c, label: 0x656c76, rule: 0xb9bec6,
+	title: 0x30363f, good: 0x007a58, warning: 0x8a5a00,
+}
+
+func (t *Theme) paint(p palette) {
+	mono := p == palette{}
+	t.Accepted = style(p.accepted)
+	t.Rejected = style(p.rejected, ansi.AttrStrikethrough)
+	t.Discarded = style(p.discarded, ansi.AttrFaint, ansi.AttrStrikethrough)
+	t.Resampled = style(p.resampled, ansi.AttrUnderline)
+	t.Bonus = style(p.accepted, ansi.AttrBold)
+	t.Pending = style(0, ansi.AttrFaint)
+	t.Plain = style(0, ansi.AttrItalic)
+
+	t.Strong = style(0, ansi.AttrBold)
+	t.Title = style(p.title, ansi.AttrBold)
+	t.User = style(p.title, ansi.AttrBold)
+	t.Label, t.Rule = style(p.label), style(p.rule)
+	if mono {
+		t.Label, t.Rule = style(0, ansi.AttrFaint), style(0, ansi.AttrFaint)
+	}
+	t.Good = style(p.good)
+	t.Warning = style(p.warning, ansi.AttrBold)
+	t.Error = style(p.rejected, ansi.AttrBold)
+	t.Graph, t.Second = style(p.accepted), style(p.resampled)
+	t.Cursor = style(0, ansi.AttrReverse)
+}
+
+func style(c ansi.TrueColor, attrs ...ansi.Attr) Style {
+	s := ansi.NewStyle(attrs...)
+	if c != 0 {
+		s = s.ForegroundColor(c)
+	}
+	if len(s) == 0 {
+		return ""
+	}
+	return Style(s.String())
+}
