@@ -1,0 +1,9 @@
+package tokenizer
+
+// Segment is a piece of a prompt with its origin.
+// Special text was written by the template and may hold control tokens; the rest is data,
+// in which the text of a control token is just text.
+type Segment struct {
+	Text    string
+	Special bool
+}
