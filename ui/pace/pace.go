@@ -1,6 +1,9 @@
 // Package pace slows the show down to what eyes can follow. A Pacer is a gate in the goroutine that pulls events from
-// the engine: after each phase of a round (draft, verdict, commit) that goroutine waits, and while it waits the engine
-// has nothing to do. The milliseconds on screen stay those the engine measured; waiting is not part of them.
+// the engine: after each phase of a round that goroutine waits, and while it waits the engine has nothing to do. The
+// milliseconds on screen stay those the engine measured; waiting is not part of them.
+//
+// The phases of a round are its draft (drafted tokens, not judged), its verdict (the same tokens with their fates,
+// rejected ones struck out) and its commit (the reply has grown). A plain round has only a commit.
 package pace
 
 import (
@@ -34,23 +37,13 @@ func Parse(name string) (Mode, error) {
 	return Full, fmt.Errorf("pace %.64q: allowed are full, slow and step", name)
 }
 
-// Phase is a part of a round that can be looked at on its own.
-type Phase int
-
-// The phases, in their order. A round without draft has no Draft phase and no Verdict phase.
-const (
-	Draft   Phase = iota // the drafted row is on screen, not judged yet
-	Verdict              // the verdicts are on screen, rejected tokens struck out
-	Commit               // the reply has grown
-)
-
 // The slow pace's range, in rounds a second.
 const (
 	MinRounds = 0.1
 	MaxRounds = 60
 )
 
-const phasesPerRound = 3
+const phasesPerRound = 3 // draft, verdict, commit
 
 // Pacer is safe for concurrent use: the goroutine that pulls events waits in it, the screen sets it.
 type Pacer struct {

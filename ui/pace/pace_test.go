@@ -3,10 +3,13 @@ package pace_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"specula/engine/event"
 	"specula/ui/pace"
 )
 
@@ -109,4 +112,65 @@ func TestParse(t *testing.T) {
 	if _, err := pace.Parse("warp"); err == nil {
 		t.Error("pace warp was accepted")
 	}
+}
+
+func TestPlayShowsThePhasesOfARound(t *testing.T) {
+	draft := []event.Token{{ID: 1}, {ID: 2}}
+	verdicts := []event.Token{{ID: 1, Verdict: event.Accepted}, {ID: 2, Verdict: event.Rejected}}
+	reply := []event.Event{
+		event.ReplyStarted{},
+		event.Drafted{Round: 0, Tokens: draft},
+		event.Round{Index: 0, Draft: verdicts, Commit: &event.Token{ID: 3, Verdict: event.Resampled}},
+		event.Round{Index: 1, Commit: &event.Token{ID: 4, Verdict: event.Plain}},
+		event.ReplyEnded{},
+	}
+	tests := []struct {
+		name string
+		mode pace.Mode
+		took time.Duration
+		want string
+	}{
+		{"full speed shows the engine's events", pace.Full, 0, "start draft round round end"},
+		{"slow adds the verdict before the commit", pace.Slow, 4 * time.Second / 3, "start draft verdict round round end"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				got := play(t.Context(), pace.New(tt.mode, 1), reply)
+				took := time.Since(began)
+				if got != tt.want || took.Round(time.Millisecond) != tt.took.Round(time.Millisecond) {
+					t.Errorf("showed %q in %v, want %q in %v", got, took, tt.want, tt.took)
+				}
+			})
+		})
+	}
+	t.Run("a cancelled reply is shown to its end without waiting", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if got, want := play(ctx, pace.New(pace.Step, 1), reply), "start draft round round end"; got != want {
+			t.Errorf("showed %q, want %q", got, want)
+		}
+	})
+}
+
+func play(ctx context.Context, p *pace.Pacer, events []event.Event) string {
+	var shown []string
+	p.Play(ctx, slices.Values(events), func(e event.Event) {
+		switch e := e.(type) {
+		case event.Drafted:
+			if e.Tokens[0].Verdict == "" {
+				shown = append(shown, "draft")
+			} else {
+				shown = append(shown, "verdict")
+			}
+		case event.Round:
+			shown = append(shown, "round")
+		case event.ReplyStarted:
+			shown = append(shown, "start")
+		case event.ReplyEnded:
+			shown = append(shown, "end")
+		}
+	})
+	return strings.Join(shown, " ")
 }

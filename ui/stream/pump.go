@@ -3,11 +3,13 @@ package stream
 import (
 	"context"
 	"time"
+
+	"specula/engine/event"
 )
 
 // Frame is what happened since the last frame.
 type Frame struct {
-	Items      []Item
+	Events     []event.Event
 	LostRounds int // rounds that were too many to keep
 }
 
@@ -42,10 +44,10 @@ func (p *Pump) Next(ctx context.Context) (Frame, bool) {
 				}
 				timer.Stop()
 			}
-			items, lost := p.ring.Take()
+			events, lost := p.ring.Take()
 			p.last = time.Now()
-			if len(items) > 0 || lost > 0 {
-				return Frame{Items: items, LostRounds: lost}, true
+			if len(events) > 0 || lost > 0 {
+				return Frame{Events: events, LostRounds: lost}, true
 			}
 			if !open {
 				return Frame{}, false

@@ -5,7 +5,7 @@
 // most once a frame. When nothing happens nothing ticks.
 //
 // What is pushed faster than it is drawn is thinned by rank. Progress replaces earlier progress of the same kind at
-// once. In a full ring the oldest item of the lowest rank gives way: first progress and phases, then rounds, then
+// once. In a full ring the oldest event of the lowest rank gives way: first progress and drafts, then rounds, then
 // remarks, and only if there is nothing else the events that open and close a reply. Lost rounds are counted; the text
 // of the reply stays whole, because the event that ends it carries all of it.
 package stream
@@ -14,31 +14,24 @@ import (
 	"sync"
 
 	"specula/engine/event"
-	"specula/ui/pace"
 )
-
-// Item is one step of the show: an event, or, with a nil event, the phase that the round on screen has reached.
-type Item struct {
-	Event event.Event
-	Phase pace.Phase
-}
 
 // DefaultCapacity holds more than half a minute of rounds at thirty a second, and a frame of thirty thousand a second.
 const DefaultCapacity = 1024
 
-// rank orders items by how much is lost with them.
+// rank orders events by how much is lost with them.
 type rank int
 
 const (
-	lossy    rank = iota // a later item says the same and more
+	lossy    rank = iota // a later event says the same and more
 	round                // a piece of the reply
 	remark               // a notice or a changed setting
 	terminal             // opens or closes something
 )
 
-func rankOf(it Item) rank {
-	switch it.Event.(type) {
-	case nil, event.Loading, event.Prefill, event.Drafted:
+func rankOf(e event.Event) rank {
+	switch e.(type) {
+	case event.Loading, event.Prefill, event.Drafted:
 		return lossy
 	case event.Round:
 		return round
@@ -52,33 +45,33 @@ func rankOf(it Item) rank {
 // Ring is a bounded queue for one consumer; any goroutine may push.
 type Ring struct {
 	mu       sync.Mutex
-	items    []Item // oldest first, at most capacity
+	events   []event.Event // oldest first, at most capacity
 	capacity int
 	lost     int // rounds dropped since the last Take
 	closed   bool
 	ready    chan struct{} // holds one token while there may be something to take
 }
 
-// NewRing returns a ring for at most capacity items (at least 1).
+// NewRing returns a ring for at most capacity events (at least 1).
 func NewRing(capacity int) *Ring {
 	return &Ring{capacity: max(capacity, 1), ready: make(chan struct{}, 1)}
 }
 
-// Push adds an item and never blocks. After Close it does nothing.
-func (r *Ring) Push(it Item) {
+// Push adds an event and never blocks. After Close it does nothing.
+func (r *Ring) Push(e event.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return
 	}
-	if n := len(r.items); n > 0 && supersedes(it.Event, r.items[n-1].Event) {
-		r.items[n-1] = it
-		return // whoever pushed the item it replaces has rung already
+	if n := len(r.events); n > 0 && supersedes(e, r.events[n-1]) {
+		r.events[n-1] = e
+		return // whoever pushed the event it replaces has rung already
 	}
-	if len(r.items) == r.capacity && !r.makeRoom(rankOf(it)) {
+	if len(r.events) == r.capacity && !r.makeRoom(rankOf(e)) {
 		return
 	}
-	r.items = append(r.items, it)
+	r.events = append(r.events, e)
 	select {
 	case r.ready <- struct{}{}:
 	default:
@@ -98,11 +91,11 @@ func supersedes(next, last event.Event) bool {
 	return false
 }
 
-// makeRoom drops the oldest item of the lowest rank, unless the newcomer's rank is lower still.
+// makeRoom drops the oldest event of the lowest rank, unless the newcomer's rank is lower still.
 func (r *Ring) makeRoom(newcomer rank) bool {
 	victim, lowest := -1, newcomer
-	for i, it := range r.items {
-		if k := rankOf(it); k < lowest || victim < 0 && k == lowest {
+	for i, e := range r.events {
+		if k := rankOf(e); k < lowest || victim < 0 && k == lowest {
 			victim, lowest = i, k
 		}
 		if lowest == lossy && victim >= 0 {
@@ -115,17 +108,17 @@ func (r *Ring) makeRoom(newcomer rank) bool {
 	if victim < 0 {
 		return false
 	}
-	r.items = append(r.items[:victim], r.items[victim+1:]...)
+	r.events = append(r.events[:victim], r.events[victim+1:]...)
 	return true
 }
 
 // Take moves everything out, oldest first, with the number of rounds lost since the last Take.
-func (r *Ring) Take() (items []Item, lost int) {
+func (r *Ring) Take() (events []event.Event, lost int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	items, lost = r.items, r.lost
-	r.items, r.lost = nil, 0
-	return items, lost
+	events, lost = r.events, r.lost
+	r.events, r.lost = nil, 0
+	return events, lost
 }
 
 // Close lets a waiting Pump return what is left, and then nothing more.

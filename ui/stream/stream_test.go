@@ -9,20 +9,19 @@ import (
 	"time"
 
 	"specula/engine/event"
-	"specula/ui/pace"
 	"specula/ui/stream"
 )
 
 func ExamplePump_Next() {
 	ring := stream.NewRing(16)
 	pump := stream.NewPump(ring, stream.FrameInterval)
-	ring.Push(stream.Item{Event: event.Prefill{Model: "target", Done: 1, Total: 9}})
-	ring.Push(stream.Item{Event: event.Prefill{Model: "target", Done: 9, Total: 9}})
-	ring.Push(stream.Item{Event: event.Round{Index: 0}})
+	ring.Push(event.Prefill{Model: "target", Done: 1, Total: 9})
+	ring.Push(event.Prefill{Model: "target", Done: 9, Total: 9})
+	ring.Push(event.Round{Index: 0})
 	ring.Close()
 	frame, ok := pump.Next(context.Background())
-	for _, it := range frame.Items {
-		fmt.Println(it.Event.Kind())
+	for _, e := range frame.Events {
+		fmt.Println(e.Kind())
 	}
 	_, more := pump.Next(context.Background())
 	fmt.Println(ok, more)
@@ -32,12 +31,10 @@ func ExamplePump_Next() {
 	// true false
 }
 
-func kinds(items []stream.Item) string {
+func kinds(events []event.Event) string {
 	s := ""
-	for _, it := range items {
-		switch e := it.Event.(type) {
-		case nil:
-			s += "p"
+	for _, e := range events {
+		switch e := e.(type) {
 		case event.Round:
 			s += fmt.Sprint(e.Index)
 		case event.Drafted:
@@ -55,28 +52,27 @@ func kinds(items []stream.Item) string {
 	return s
 }
 
-// push reads a script: digits are rounds, d a draft, p a phase, [ ] a reply's ends, ! a changed setting, t progress.
+// push reads a script: digits are rounds, d a draft, [ ] a reply's ends, ! a changed setting, t progress.
 func push(r *stream.Ring, script string) {
 	for _, c := range script {
-		it := stream.Item{Phase: pace.Commit}
+		var e event.Event
 		switch c {
 		case 'd':
-			it.Event = event.Drafted{}
+			e = event.Drafted{}
 		case 't':
-			it.Event = event.Prefill{Model: "target"}
+			e = event.Prefill{Model: "target"}
 		case 'u':
-			it.Event = event.Prefill{Model: "udraft"}
+			e = event.Prefill{Model: "udraft"}
 		case '[':
-			it.Event = event.ReplyStarted{}
+			e = event.ReplyStarted{}
 		case ']':
-			it.Event = event.ReplyEnded{}
+			e = event.ReplyEnded{}
 		case '!':
-			it.Event = event.SettingChanged{}
-		case 'p':
+			e = event.SettingChanged{}
 		default:
-			it.Event = event.Round{Index: int(c - '0')}
+			e = event.Round{Index: int(c - '0')}
 		}
-		r.Push(it)
+		r.Push(e)
 	}
 }
 
@@ -87,9 +83,9 @@ func TestAFullRingLosesTheLeastFirst(t *testing.T) {
 		script, want string
 		lost         int
 	}{
-		{"nothing is lost below the capacity", 6, "[d0p]", "[d0p]", 0},
+		{"nothing is lost below the capacity", 6, "[d0d]", "[d0d]", 0},
 		{"progress of one model is one item", 5, "tttuut", "tut", 0},
-		{"drafts and phases go first", 5, "[d0pd1]", "[0d1]", 0},
+		{"drafts go first", 5, "[d0dd1]", "[0d1]", 0},
 		{"then the oldest rounds", 4, "[0123]", "[23]", 2},
 		{"a changed setting outlives rounds", 4, "[!012]", "[!2]", 2},
 		{"the ends of a reply outlive everything", 5, "[!!!!!]", "[!!!]", 0},
@@ -100,8 +96,8 @@ func TestAFullRingLosesTheLeastFirst(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := stream.NewRing(tt.capacity)
 			push(r, tt.script)
-			items, lost := r.Take()
-			if got := kinds(items); got != tt.want || lost != tt.lost {
+			events, lost := r.Take()
+			if got := kinds(events); got != tt.want || lost != tt.lost {
 				t.Errorf("pushing %s kept %s and lost %d rounds, want %s and %d", tt.script, got, lost, tt.want, tt.lost)
 			}
 		})
@@ -114,11 +110,11 @@ func TestFramesAreApartAndIdleDoesNothing(t *testing.T) {
 		pump := stream.NewPump(ring, stream.FrameInterval)
 		go func() {
 			for i := range 1000 {
-				ring.Push(stream.Item{Event: event.Round{Index: i}})
+				ring.Push(event.Round{Index: i})
 				time.Sleep(time.Millisecond)
 			}
 			time.Sleep(time.Hour) // idle
-			ring.Push(stream.Item{Event: event.ReplyEnded{}})
+			ring.Push(event.ReplyEnded{})
 			ring.Close()
 		}()
 		frames, rounds, ended := 0, 0, false
@@ -128,8 +124,8 @@ func TestFramesAreApartAndIdleDoesNothing(t *testing.T) {
 				break
 			}
 			frames++
-			for _, it := range frame.Items {
-				switch e := it.Event.(type) {
+			for _, e := range frame.Events {
+				switch e := e.(type) {
 				case event.Round:
 					if e.Index != rounds {
 						t.Fatalf("round %d came in the place of round %d", e.Index, rounds)
@@ -165,9 +161,9 @@ func TestPushNeverBlocksAndEndsArrive(t *testing.T) {
 	for range 4 {
 		pushers.Go(func() {
 			for i := range 5000 {
-				ring.Push(stream.Item{Event: event.Round{Index: i}})
+				ring.Push(event.Round{Index: i})
 			}
-			ring.Push(stream.Item{Event: event.ReplyEnded{}})
+			ring.Push(event.ReplyEnded{})
 		})
 	}
 	go func() { pushers.Wait(); ring.Close() }()
@@ -178,8 +174,8 @@ func TestPushNeverBlocksAndEndsArrive(t *testing.T) {
 			break
 		}
 		rounds += frame.LostRounds
-		for _, it := range frame.Items {
-			if _, end := it.Event.(event.ReplyEnded); end {
+		for _, e := range frame.Events {
+			if _, end := e.(event.ReplyEnded); end {
 				ends++
 			} else {
 				rounds++
