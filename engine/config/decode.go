@@ -85,7 +85,8 @@ func (r *reader) section(name string, body toml.Primitive) {
 		return
 	}
 	var keys map[string]toml.Primitive
-	if r.meta.PrimitiveDecode(body, &keys) != nil {
+	// The decoder leaves the map nil, without an error, for a value that is no table.
+	if r.meta.PrimitiveDecode(body, &keys) != nil || keys == nil {
 		r.mistake(body, fmt.Errorf("%s must be a table: write [%s] on a line of its own and the settings below it", name, name))
 		return
 	}

@@ -41,6 +41,8 @@ type Setting struct {
 	Kind    Kind
 	Min     float64 // range of Int and Float, both ends allowed
 	Max     float64
+	OpenMin bool     // Min itself is not allowed
+	OpenMax bool     // nor Max
 	Choices []string // of Choice
 	Default string   // as Set takes it
 	Applies Applies
@@ -62,7 +64,14 @@ func (s Setting) Section() string { return s.Name[:strings.IndexByte(s.Name, '.'
 func (s Setting) Allowed() string {
 	switch s.Kind {
 	case Int, Float:
-		return fmt.Sprintf("%s from %s to %s", s.Kind, number(s.Min), number(s.Max))
+		from, to := "from ", " to "
+		if s.OpenMin {
+			from = "above "
+		}
+		if s.OpenMax {
+			to = " to below "
+		}
+		return string(s.Kind) + " " + from + number(s.Min) + to + number(s.Max)
 	case Choice:
 		return "one of " + strings.Join(s.Choices, ", ")
 	}
@@ -159,7 +168,9 @@ func (s Setting) assign(c *Config, v any) error {
 }
 
 // inRange is false for NaN.
-func (s Setting) inRange(f float64) bool { return f >= s.Min && f <= s.Max }
+func (s Setting) inRange(f float64) bool {
+	return f >= s.Min && f <= s.Max && !(s.OpenMin && f == s.Min) && !(s.OpenMax && f == s.Max)
+}
 
 func (s Setting) assignText(at *string, v any) error {
 	text, ok := v.(string)
@@ -246,7 +257,10 @@ func describe(v any) string {
 		}
 		return strconv.Quote(v)
 	case float64:
-		return number(v)
+		if text := number(v); strings.IndexFunc(text, func(r rune) bool { return r != '-' && (r < '0' || r > '9') }) >= 0 {
+			return text
+		}
+		return number(v) + ".0" // so that 4.0 for an integer does not read like 4
 	case []any:
 		return "a list"
 	case map[string]any, []map[string]any:

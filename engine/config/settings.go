@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"math"
 	"regexp"
 	"slices"
 )
@@ -29,10 +28,10 @@ var table = []Setting{
 	{Name: "sampling.top_k", Flag: "top-k", Slash: "topk", Kind: Int, Min: 0, Max: 1_000_000, Default: "0", Applies: NextRound,
 		Doc:   "draw from the k likeliest tokens only; 0 for all",
 		field: func(c *Config) any { return &c.Sampling.TopK }},
-	{Name: "sampling.top_p", Flag: "top-p", Slash: "topp", Kind: Float, Min: math.SmallestNonzeroFloat64, Max: 1, Default: "1", Applies: NextRound,
+	{Name: "sampling.top_p", Flag: "top-p", Slash: "topp", Kind: Float, Max: 1, OpenMin: true, Default: "1", Applies: NextRound,
 		Doc:   "draw from the likeliest tokens that together have this probability; 1 for all",
 		field: func(c *Config) any { return &c.Sampling.TopP }},
-	{Name: "sampling.min_p", Flag: "min-p", Slash: "minp", Kind: Float, Min: 0, Max: math.Nextafter(1, 0), Default: "0", Applies: NextRound,
+	{Name: "sampling.min_p", Flag: "min-p", Slash: "minp", Kind: Float, Max: 1, OpenMax: true, Default: "0", Applies: NextRound,
 		Doc:   "leave out tokens below this share of the likeliest one's probability; 0 for none",
 		field: func(c *Config) any { return &c.Sampling.MinP }},
 	{Name: "sampling.seed", Flag: "seed", Slash: "seed", Kind: Int, Min: -1, Max: maxSeed, Default: "-1", Applies: NextReply,

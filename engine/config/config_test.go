@@ -1,0 +1,382 @@
+package config
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The file at the root of the repository is what users read; the table is what holds.
+func defaultFile(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile("../../config.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestDefaultFileGivesEverySetting(t *testing.T) {
+	c, given, err := decode("config.toml", defaultFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range table {
+		if given[s.Name] == 0 {
+			t.Errorf("%s is missing", s.Name)
+		}
+	}
+	if !reflect.DeepEqual(c, Default()) {
+		t.Errorf("the file and the table differ:\nfile  %+v\ntable %+v", c, Default())
+	}
+}
+
+func TestDefaultFileDocumentsEverySetting(t *testing.T) {
+	lines := strings.Split(string(defaultFile(t)), "\n")
+	_, given, err := decode("config.toml", defaultFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range table {
+		var doc string
+		for i := given[s.Name] - 2; i >= 0 && strings.HasPrefix(lines[i], "#"); i-- {
+			doc = lines[i] + " " + doc
+		}
+		if !regexp.MustCompile(`--` + s.Flag + `\b`).MatchString(doc) {
+			t.Errorf("the comment above %s does not name --%s: %q", s.Name, s.Flag, doc)
+		}
+		if s.Slash != "" && !regexp.MustCompile(`/`+s.Slash+`\b`).MatchString(doc) {
+			t.Errorf("the comment above %s does not name /%s: %q", s.Name, s.Slash, doc)
+		}
+		for _, choice := range s.Choices {
+			if !strings.Contains(doc, choice) {
+				t.Errorf("the comment above %s does not explain %s", s.Name, choice)
+			}
+		}
+	}
+}
+
+// Every field is reached by exactly one row, so that no part of a Config can be forgotten in the table.
+func TestTableCoversConfig(t *testing.T) {
+	var c Config
+	seen := map[any]string{}
+	for _, s := range table {
+		p := s.field(&c)
+		if other, ok := seen[p]; ok {
+			t.Errorf("%s and %s are the same field", s.Name, other)
+		}
+		seen[p] = s.Name
+	}
+	fields := 0
+	root := reflect.ValueOf(&c).Elem()
+	for i := range root.NumField() {
+		section := root.Field(i)
+		for j := range section.NumField() {
+			fields++
+			if _, ok := seen[section.Field(j).Addr().Interface()]; !ok {
+				t.Errorf("no setting for %s.%s", root.Type().Field(i).Name, section.Type().Field(j).Name)
+			}
+		}
+	}
+	if fields != len(table) {
+		t.Errorf("%d fields, %d settings", fields, len(table))
+	}
+}
+
+func TestTableIsConsistent(t *testing.T) {
+	used := map[string]string{}
+	for _, s := range table {
+		for _, name := range []string{s.Name, s.Flag, "/" + s.Slash} {
+			if name == "/" {
+				continue
+			}
+			if other, ok := used[name]; ok {
+				t.Errorf("%s and %s share the name %s", s.Name, other, name)
+			}
+			used[name] = s.Name
+		}
+		if s.Doc == "" || strings.HasSuffix(s.Doc, ".") {
+			t.Errorf("%s: a doc is one line without a full stop, got %q", s.Name, s.Doc)
+		}
+		if (s.Kind == Choice) != (len(s.Choices) > 0) {
+			t.Errorf("%s: choices belong to the kind Choice", s.Name)
+		}
+		if (s.Applies == NextStart) != (s.Slash == "") && s.Name != "sampling.stop" {
+			t.Errorf("%s applies %s but has the slash command %q", s.Name, s.Applies, s.Slash)
+		}
+	}
+}
+
+func TestDecodeOverridesOnlyWhatIsGiven(t *testing.T) {
+	c, err := Decode("f.toml", []byte("[sampling]\ntemperature = 0\nstop = [\"\\n\"]\n[speculation]\ngamma_max = 16\ngamma = 12\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Sampling.Temperature, want.Sampling.Stop = 0, []string{"\n"}
+	want.Speculation.Gamma, want.Speculation.GammaMax = 12, 16
+	if !reflect.DeepEqual(c, want) {
+		t.Errorf("got %+v\nwant %+v", c, want)
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"unknown key", "[speculation]\n\ngama = 3", `f.toml:3: there is no setting "speculation.gama"; did you mean speculation.gamma?`},
+		{"unknown key with nothing near", "[ui]\nwallpaper = 1", `f.toml:2: there is no setting "ui.wallpaper"`},
+		{"unknown section", "[samplin]\ntemperature = 1", `f.toml:1: there is no setting "samplin"; did you mean [sampling]?`},
+		{"implied unknown section", "\n[x.y]\nz = 1", `f.toml:2: there is no setting "x"`},
+		{"key without section", "temperature = 1", `f.toml:1: temperature belongs in the section [sampling]`},
+		{"section that is no table", "sampling = 1", `f.toml:1: sampling must be a table: write [sampling] on a line of its own`},
+		{"array of sections", "[[sampling]]\ntemperature = 1", `f.toml:1: sampling must be a table`},
+		{"other case", "[sampling]\nTemperature = 1", `f.toml:2: there is no setting "sampling.Temperature"; did you mean sampling.temperature?`},
+		{"other case of a section", "[Sampling]\ntemperature = 1", `f.toml:1: there is no setting "Sampling"; did you mean [sampling]?`},
+		{"field name of the struct", "[speculation]\nWindowSize = 1", `f.toml:2: there is no setting "speculation.WindowSize"`},
+		{"wrong type", "[sampling]\ntemperature = \"hot\"", `f.toml:2: sampling.temperature cannot be "hot": allowed is number from 0 to 5`},
+		{"number for text", "[model]\ntarget = 3", `f.toml:2: model.target cannot be 3: allowed is text`},
+		{"float for integer", "[speculation]\ngamma = 4.0", `f.toml:2: speculation.gamma cannot be 4.0: allowed is integer from 0 to 32`},
+		{"text for bool", "[ui]\nmouse = \"yes\"", `f.toml:2: ui.mouse cannot be "yes": allowed is true or false`},
+		{"table for a value", "[ui.mouse]\non = true", `f.toml:1: ui.mouse cannot be a table: allowed is true or false`},
+		{"dotted below a value", "[ui]\nmouse.on = true", `f.toml:2: ui.mouse cannot be a table: allowed is true or false`},
+		{"temperature below range", "[sampling]\ntemperature = -1", `f.toml:2: sampling.temperature cannot be -1`},
+		{"nan", "[sampling]\ntemperature = nan", `f.toml:2: sampling.temperature cannot be NaN`},
+		{"infinity", "[sampling]\ntemperature = inf", `f.toml:2: sampling.temperature cannot be +Inf`},
+		{"top_p above 1", "[sampling]\ntop_p = 2", `f.toml:2: sampling.top_p cannot be 2`},
+		{"top_p 0", "[sampling]\ntop_p = 0.0", `f.toml:2: sampling.top_p cannot be 0.0: allowed is number above 0 to 1`},
+		{"min_p 1", "[sampling]\nmin_p = 1.0", `f.toml:2: sampling.min_p cannot be 1.0: allowed is number from 0 to below 1`},
+		{"max_tokens 0", "[sampling]\nmax_tokens = 0", `f.toml:2: sampling.max_tokens cannot be 0: allowed is integer from 1 to 1000000`},
+		{"negative context", "[context]\nlength = -5", `f.toml:2: context.length cannot be -5`},
+		{"gamma 1000", "[speculation]\ngamma = 1000", `f.toml:2: speculation.gamma cannot be 1000`},
+		{"gamma above gamma_max", "[speculation]\n\ngamma = 12", `f.toml:3: speculation.gamma cannot be 12: allowed is at most speculation.gamma_max, which is 8`},
+		{"gamma_max below the default gamma", "[speculation]\ngamma_max = 2", `f.toml: speculation.gamma cannot be 4: allowed is at most speculation.gamma_max, which is 2`},
+		{"window upside down", "[speculation]\nwindow_low = 0.9", `f.toml:2: speculation.window_low cannot be 0.9`},
+		{"unknown choice", "[speculation]\nproposer = \"oracle\"", `f.toml:2: speculation.proposer cannot be "oracle": allowed is one of draft, ngram`},
+		{"device", "[device]\ndevice = \"gpu\"", `f.toml:2: device.device cannot be "gpu": allowed is auto, cpu, cuda or cuda:N`},
+		{"zero byte", "[model]\ntarget = \"a\\u0000b\"", `f.toml:2: model.target cannot be "a\x00b": allowed is text without a zero byte`},
+		{"too many stops", "[sampling]\nstop = [" + strings.Repeat(`"a",`, 17) + "]", `f.toml:2: sampling.stop cannot be a list of 17: allowed is at most 16 texts`},
+		{"empty stop", "[sampling]\nstop = [\"\"]", `f.toml:2: sampling.stop cannot be "": allowed is texts of 1 to 256 bytes`},
+		{"number among stops", "[sampling]\nstop = [1]", `f.toml:2: sampling.stop cannot be 1`},
+		{"no TOML", "[sampling", `f.toml:1: `},
+		{"twice the same", "[ui]\nmouse = true\nmouse = false", `f.toml:3: `},
+		{"too large", "#" + strings.Repeat("x", MaxBytes), `f.toml: the file has 65537 bytes; a configuration has at most 65536`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := Decode("f.toml", []byte(tt.in))
+			if err == nil {
+				t.Fatalf("accepted: %+v", c)
+			}
+			if !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("got  %v\nwant %s", err, tt.want)
+			}
+			if !reflect.DeepEqual(c, Default()) {
+				t.Error("half a configuration came back")
+			}
+			var fileError *FileError
+			if !errors.As(err, &fileError) {
+				t.Errorf("%T is no *FileError", err)
+			}
+		})
+	}
+}
+
+func TestDecodeReportsAllMistakesInOrder(t *testing.T) {
+	_, err := Decode("f", []byte("[ui]\nmouse = 3\nx = 1\n[sampling]\ntop_p = 7\n"))
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	want := []string{"f:2: ui.mouse", "f:3: there is no setting", "f:5: sampling.top_p"}
+	got := strings.Split(err.Error(), "\n")
+	if len(got) != len(want) {
+		t.Fatalf("got %q", got)
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("line %d: got %q, want %q…", i, got[i], want[i])
+		}
+	}
+}
+
+func TestSetAndGet(t *testing.T) {
+	tests := []struct{ name, value, full, want string }{
+		{"temp", "0.8", "sampling.temperature", "0.8"},
+		{"temperature", "1", "sampling.temperature", "1"},
+		{"top-k", "40", "sampling.top_k", "40"},
+		{"sampling.seed", "42", "seed", "42"},
+		{"gamma", "8", "speculation.gamma", "8"},
+		{"speculate", "off", "speculation.enabled", "false"},
+		{"rule", "fixed", "gamma-rule", "fixed"},
+		{"stop", "END", "sampling.stop", `["END"]`},
+		{"stop", `["a<b", "c"]`, "sampling.stop", `["a<b","c"]`},
+		{"device", "cuda:1", "device.device", "cuda:1"},
+	}
+	for _, tt := range tests {
+		c := Default()
+		if err := c.Set(tt.name, tt.value); err != nil {
+			t.Errorf("%s=%s: %v", tt.name, tt.value, err)
+			continue
+		}
+		if got, err := c.Get(tt.full); err != nil || got != tt.want {
+			t.Errorf("%s=%s: %s is %q (%v), want %q", tt.name, tt.value, tt.full, got, err, tt.want)
+		}
+	}
+}
+
+func TestGetIsWhatSetTakes(t *testing.T) {
+	c := Default()
+	c.Sampling.Stop = []string{"\"", "\n"}
+	for _, s := range table {
+		var other Config
+		text, err := c.Get(s.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := s.parse(text)
+		if err == nil {
+			err = s.assign(&other, v)
+		}
+		if err != nil || s.format(&other) != text {
+			t.Errorf("%s: %q came back as %q (%v)", s.Name, text, s.format(&other), err)
+		}
+	}
+}
+
+func TestSetRefusesAndChangesNothing(t *testing.T) {
+	tests := []struct{ name, value, want string }{
+		{"temp", "hot", `sampling.temperature cannot be "hot"`},
+		{"temp", "NaN", `sampling.temperature cannot be NaN`},
+		{"temp", "-0.1", `sampling.temperature cannot be -0.1`},
+		{"gamma", "9", "at most speculation.gamma_max, which is 8"},
+		{"gamma", "4.5", `speculation.gamma cannot be "4.5"`},
+		{"seed", "9223372036854775808", "sampling.seed cannot be"},
+		{"tempp", "1", `there is no setting "tempp"; did you mean temp?`},
+		{"", "1", `there is no setting ""`},
+	}
+	for _, tt := range tests {
+		c := Default()
+		err := c.Set(tt.name, tt.value)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s=%s: got %v, want %s", tt.name, tt.value, err, tt.want)
+		}
+		if !reflect.DeepEqual(c, Default()) {
+			t.Errorf("%s=%s changed something", tt.name, tt.value)
+		}
+	}
+}
+
+func TestSetAllTakesDependentValuesInAnyOrder(t *testing.T) {
+	c := Default()
+	if err := c.SetAll(Value{"gamma", "12"}, Value{"gamma-max", "16"}); err != nil {
+		t.Fatal(err)
+	}
+	if c.Speculation.Gamma != 12 || c.Speculation.GammaMax != 16 {
+		t.Errorf("got %+v", c.Speculation)
+	}
+}
+
+func TestCloneSharesNothing(t *testing.T) {
+	a := Default()
+	a.Sampling.Stop = []string{"x"}
+	b := a.Clone()
+	b.Sampling.Stop[0] = "y"
+	if a.Sampling.Stop[0] != "x" {
+		t.Error("the clone shares its stop strings")
+	}
+}
+
+func TestSearch(t *testing.T) {
+	home := t.TempDir()
+	own := filepath.Join(home, "specula", "config.toml")
+	env := func(v string) func(string) string { return func(string) string { return v } }
+	check := func(name, flag, fromEnv, want string) {
+		t.Helper()
+		if got, err := Search(flag, env(fromEnv), home); err != nil || got.Path != want {
+			t.Errorf("%s: got %v (%v), want %q", name, got, err, want)
+		}
+	}
+	check("nothing", "", "", "")
+	if err := os.Mkdir(filepath.Dir(own), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, []byte("[ui]\nmouse = true\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	check("the user's own", "", "", own)
+	check("environment over own", "", "e.toml", "e.toml")
+	check("flag over environment", "f.toml", "e.toml", "f.toml")
+
+	c, err := Load(Source{Path: own})
+	if err != nil || !c.UI.Mouse {
+		t.Errorf("loading: %v, mouse %v", err, c.UI.Mouse)
+	}
+	for _, path := range []string{filepath.Join(home, "absent.toml"), home} {
+		if _, err := Load(Source{path, "--config"}); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("loading %s: %v", path, err)
+		}
+	}
+}
+
+func TestLoadExpandsHome(t *testing.T) {
+	t.Setenv("HOME", "/home/ada")
+	path := filepath.Join(t.TempDir(), "c.toml")
+	if err := os.WriteFile(path, []byte("[model]\ntarget = \"~/m.gguf\"\ndraft = \"~x\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(Source{Path: path})
+	if err != nil || c.Model.Target != "/home/ada/m.gguf" || c.Model.Draft != "~x" {
+		t.Errorf("got %+v (%v)", c.Model, err)
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "abc", 3}, {"gama", "gamma", 1}, {"kitten", "sitting", 3}, {"same", "same", 0}, {"ab", "ba", 2}} {
+		if got := editDistance(tt.a, tt.b); got != tt.want {
+			t.Errorf("%q to %q: got %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+func FuzzConfig(f *testing.F) {
+	data, err := os.ReadFile("../../config.toml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	for _, s := range []string{"", "[sampling]\ntemperature = nan", "a.b.c.d = 1", "[[ui]]", "s = {x = {y = [1, {z = 2}]}}",
+		"[ui]\nmouse.x = 1", "\"\" = 1", "[sampling]\nseed = 0x7fffffffffffffff", "x = 1979-05-27T07:32:00Z", strings.Repeat("[", 300)} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := Decode("f", data)
+		if err != nil {
+			if !reflect.DeepEqual(c, Default()) {
+				t.Fatal("half a configuration came back with an error")
+			}
+			return
+		}
+		for _, s := range table {
+			var again Config
+			v, err := s.parse(s.format(&c))
+			if err == nil && s.Kind == Text {
+				v = s.format(&c)
+			}
+			if err == nil {
+				err = s.assign(&again, v)
+			}
+			if err != nil {
+				t.Fatalf("accepted a value of %s that cannot be set: %v", s.Name, err)
+			}
+		}
+		if math.IsNaN(c.Sampling.Temperature) || c.Speculation.Gamma > c.Speculation.GammaMax {
+			t.Fatalf("accepted %+v", c)
+		}
+	})
+}
