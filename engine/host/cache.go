@@ -1,0 +1,93 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"specula/engine/compute"
+)
+
+// cache keeps keys and values in float32.
+type cache struct {
+	shape  compute.CacheShape
+	length int
+	keys   [][]float32 // per layer (tokens, KVHeads·HeadDim)
+	values [][]float32
+}
+
+// Cache allocates room for every token of the shape.
+func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
+	require(shape.Layers > 0 && shape.Tokens > 0 && shape.KVHeads > 0 && shape.HeadDim > 0, fmt.Sprintf("a cache of shape %+v", shape))
+	size, err := cacheBytes(shape)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseBeyondMemory(fmt.Sprintf("keys and values of %d tokens", shape.Tokens), size); err != nil {
+		return nil, err
+	}
+	c := &cache{shape: shape}
+	for range shape.Layers {
+		c.keys = append(c.keys, make([]float32, shape.Tokens*shape.KVHeads*shape.HeadDim))
+		c.values = append(c.values, make([]float32, shape.Tokens*shape.KVHeads*shape.HeadDim))
+	}
+	return c, nil
+}
+
+// cacheBytes multiplies with care, because the number of tokens is the user's.
+func cacheBytes(shape compute.CacheShape) (int64, error) {
+	product := uint64(2 * 4)
+	for _, factor := range []int{shape.Layers, shape.Tokens, shape.KVHeads, shape.HeadDim} {
+		high, low := bits.Mul64(product, uint64(factor))
+		if high != 0 || low > 1<<62 {
+			return 0, fmt.Errorf("%w: keys and values of %d tokens exceed every memory", compute.ErrOutOfMemory, shape.Tokens)
+		}
+		product = low
+	}
+	return int64(product), nil
+}
+
+func (c *cache) rowSize() int { return c.shape.KVHeads * c.shape.HeadDim }
+
+func (c *cache) Len() int { return c.length }
+func (c *cache) Cap() int { return c.shape.Tokens }
+
+func (c *cache) Truncate(n int) error {
+	if n < 0 || n > c.length {
+		return fmt.Errorf("truncating the cache to %d tokens: it holds %d", n, c.length)
+	}
+	c.length = n
+	return nil
+}
+
+func (c *cache) Advance(n int) error {
+	if n < 0 || c.length+n > c.shape.Tokens {
+		return fmt.Errorf("advancing the cache by %d tokens: it holds %d of %d", n, c.length, c.shape.Tokens)
+	}
+	c.length += n
+	return nil
+}
+
+func (c *cache) KeyValue(layer, token int, key, value []float32) error {
+	if c.keys == nil {
+		return errors.New("reading a closed cache")
+	}
+	if layer < 0 || layer >= c.shape.Layers || token < 0 || token >= c.shape.Tokens {
+		return fmt.Errorf("reading the cache at layer %d of %d, token %d of %d", layer, c.shape.Layers, token, c.shape.Tokens)
+	}
+	size := c.rowSize()
+	require(len(key) == size && len(value) == size, "KeyValue needs room for one row")
+	copy(key, c.keys[layer][token*size:])
+	copy(value, c.values[layer][token*size:])
+	return nil
+}
+
+func (c *cache) Bytes() int64 {
+	size, _ := cacheBytes(c.shape) // it fitted when the cache was made
+	return size
+}
+
+func (c *cache) Close() error {
+	c.keys, c.values, c.length = nil, nil, 0
+	return nil
+}

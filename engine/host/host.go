@@ -1,0 +1,65 @@
+// Package host is the CPU backend of engine/compute: memory is Go's, operations run at once on a pool of threads, and
+// nothing needs to be waited for.
+//
+// It keeps the law of the seam, that a row's bits depend on that row alone, because every kernel of kernels/cpu adds in an
+// order that is fixed along the summed axis. What "crosses the seam" is counted as a device would: the bytes
+// that Logits copies out, and one wait per pass in which anything was read; so the figures on screen can be compared.
+//
+// A Backend serves one goroutine at a time. Weights in F16 and BF16 are widened to float32 when they are taken in, which
+// doubles their memory and makes their products simple; Q8_0 weights stay as they are in the file.
+package host
+
+import (
+	"fmt"
+	"runtime"
+
+	"specula/engine/compute"
+	"specula/kernels/cpu"
+)
+
+// Backend executes on the CPU; New makes one.
+type Backend struct {
+	pool *cpu.Pool
+	name string
+
+	// The tasks and the quantised activations live here so that a pass allocates nothing.
+	quantised cpu.Packed
+	productF  cpu.MatMulF32
+	productQ  cpu.MatMulQ8_0
+	attention cpu.Attention
+}
+
+var _ compute.Backend = (*Backend)(nil)
+
+// New starts a backend on so many threads; 0 or less means one per core.
+func New(threads int) *Backend {
+	if threads <= 0 {
+		threads = runtime.NumCPU()
+	}
+	unit := "threads"
+	if threads == 1 {
+		unit = "thread"
+	}
+	return &Backend{
+		pool: cpu.NewPool(threads),
+		name: fmt.Sprintf("%s, %d %s", processorName(), threads, unit),
+	}
+}
+
+// Info names processor and threads; MemoryBytes is what the system can still give, 0 when it does not say.
+func (b *Backend) Info() compute.Info {
+	return compute.Info{Kind: "cpu", Name: b.name, MemoryBytes: availableMemoryBytes()}
+}
+
+// Close ends the worker threads.
+func (b *Backend) Close() error {
+	b.pool.Close()
+	return nil
+}
+
+// require panics unless a programmer kept the contract.
+func require(ok bool, what string) {
+	if !ok {
+		panic("host: " + what)
+	}
+}

@@ -1,0 +1,56 @@
+package host
+
+import (
+	"fmt"
+
+	"specula/engine/compute"
+	"specula/kernels/cpu"
+)
+
+// logits are scores that lie in a buffer; they count what a device would have had to send.
+type logits struct {
+	x          *buffer
+	rows       int
+	movedBytes int64
+	syncs      int
+}
+
+// Logits begins a new count of bytes.
+func (b *Backend) Logits(x compute.Buffer, m int) (compute.Logits, error) {
+	_, xb := rows(x, m)
+	xb.logits = logits{x: xb, rows: m}
+	return &xb.logits, nil
+}
+
+func (l *logits) Rows() int  { return l.rows }
+func (l *logits) Vocab() int { return l.x.cols }
+
+func (l *logits) row(i int) []float32 { return l.x.data[i*l.x.cols : (i+1)*l.x.cols] }
+
+func (l *logits) Argmax(dst []int32) error {
+	require(len(dst) == l.rows, fmt.Sprintf("Argmax of %d rows to %d", l.rows, len(dst)))
+	l.moved(4 * int64(l.rows))
+	for i := range dst {
+		best, ok := cpu.Argmax(l.row(i))
+		if !ok {
+			return fmt.Errorf("choosing the best token of row %d: %w", i, compute.ErrNotFinite)
+		}
+		dst[i] = int32(best)
+	}
+	return nil
+}
+
+func (l *logits) Row(i int, dst []float32) error {
+	require(0 <= i && i < l.rows && len(dst) == l.x.cols, fmt.Sprintf("Row %d of %d to %d numbers", i, l.rows, len(dst)))
+	l.moved(4 * int64(l.x.cols))
+	copy(dst, l.row(i))
+	return nil
+}
+
+// moved counts one wait for everything that is read from a pass: a device would have finished after the first.
+func (l *logits) moved(bytes int64) {
+	l.movedBytes += bytes
+	l.syncs = 1
+}
+
+func (l *logits) Moved() (bytes int64, syncs int) { return l.movedBytes, l.syncs }

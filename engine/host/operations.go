@@ -1,0 +1,136 @@
+package host
+
+import (
+	"fmt"
+
+	"specula/engine/compute"
+	"specula/kernels/cpu"
+)
+
+// rows returns the first m rows of a buffer of this backend's.
+func rows(x compute.Buffer, m int) ([]float32, *buffer) {
+	b := x.(*buffer)
+	require(1 <= m && m <= b.rows, fmt.Sprintf("%d rows of a buffer of %d", m, b.rows))
+	return b.data[:m*b.cols], b
+}
+
+// Embed writes rows of the table, widened to float32.
+func (b *Backend) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) error {
+	out, d := rows(dst, len(ids))
+	t := table.(*matrix)
+	require(d.cols == t.cols, "Embed between different widths")
+	for i, id := range ids {
+		if id < 0 || int(id) >= t.rows {
+			return fmt.Errorf("token %d is outside the vocabulary of %d", id, t.rows)
+		}
+		row := out[i*t.cols : (i+1)*t.cols]
+		if t.floats != nil {
+			copy(row, t.floats[int(id)*t.cols:])
+			continue
+		}
+		cpu.DequantizeQ8_0(row, t.blocks[int(id)*t.cols/cpu.Block*cpu.BlockBytesQ8_0:])
+	}
+	return nil
+}
+
+// RMSNorm normalises each group of w.Len() numbers.
+func (b *Backend) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps float32) error {
+	in, xb := rows(x, m)
+	out, db := rows(dst, m)
+	require(xb.cols == db.cols && xb.cols%w.Len() == 0, "RMSNorm of widths that do not fit")
+	cpu.RMSNorm(out, in, w.(vector), eps)
+	return nil
+}
+
+// MatMul multiplies m rows with a weight.
+func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
+	in, xb := rows(x, m)
+	out, db := rows(dst, m)
+	weight := w.(*matrix)
+	require(xb.cols == weight.cols && db.cols == weight.rows, fmt.Sprintf("MatMul of %q with widths %d → %d", weight.name, xb.cols, db.cols))
+	if weight.floats != nil {
+		b.productF = cpu.MatMulF32{Dst: out, X: in, M: m, W: weight.floats, Rows: weight.rows, Cols: weight.cols}
+		b.pool.Run(&b.productF, weight.rows, b.productF.Work())
+		return nil
+	}
+	b.quantised.Pack(in, m, weight.cols)
+	b.productQ = cpu.MatMulQ8_0{Dst: out, X: &b.quantised, W: weight.blocks, Rows: weight.rows}
+	b.pool.Run(&b.productQ, weight.rows, b.productQ.Work())
+	return nil
+}
+
+// AddBias adds a vector to each row.
+func (b *Backend) AddBias(x compute.Buffer, m int, bias compute.Vector) error {
+	data, xb := rows(x, m)
+	require(bias.Len() == xb.cols, "AddBias of another width")
+	for i := range m {
+		cpu.Add(data[i*xb.cols:(i+1)*xb.cols], bias.(vector))
+	}
+	return nil
+}
+
+// RoPE rotates each head of each row by its position's angles.
+func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
+	data, xb := rows(x, m)
+	half := r.Dim / 2
+	require(xb.cols == r.Heads*r.HeadDim && 2*half == r.Dim && r.Dim <= r.HeadDim, "RoPE of heads that do not fit")
+	require((r.Position+m)*half <= len(r.Cos) && len(r.Cos) == len(r.Sin), "RoPE beyond its tables")
+	for i := range m {
+		cos, sin := r.Cos[(r.Position+i)*half:][:half], r.Sin[(r.Position+i)*half:][:half]
+		for h := range r.Heads {
+			cpu.RoPE(data[i*xb.cols+h*r.HeadDim:][:r.HeadDim], cos, sin, r.NeoX)
+		}
+	}
+	return nil
+}
+
+// Attend stores k and v behind the cache's length and attends to them and all before.
+func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a compute.Attention) error {
+	kv := c.(*cache)
+	size := kv.rowSize()
+	queries, qb := rows(q, m)
+	out, db := rows(dst, m)
+	newKeys, kb := rows(k, m)
+	newValues, vb := rows(v, m)
+	require(a.Position == kv.length && kv.keys != nil, "Attend at another position than the cache's length")
+	require(qb.cols == a.Heads*a.HeadDim && db.cols == qb.cols && kb.cols == size && vb.cols == size, "Attend of widths that do not fit")
+	require(a.HeadDim == kv.shape.HeadDim && a.HeadDim <= cpu.MaxHeadDim && a.Heads%kv.shape.KVHeads == 0, "Attend of heads that do not fit")
+	if a.Position+m > kv.shape.Tokens {
+		return fmt.Errorf("attending to %d tokens: the cache has room for %d", a.Position+m, kv.shape.Tokens)
+	}
+	copy(kv.keys[a.Layer][a.Position*size:], newKeys)
+	copy(kv.values[a.Layer][a.Position*size:], newValues)
+	b.attention = cpu.Attention{
+		Dst: out, Q: queries, Keys: kv.keys[a.Layer], Values: kv.values[a.Layer], M: m, Position: a.Position,
+		Heads: a.Heads, KVHeads: kv.shape.KVHeads, HeadDim: a.HeadDim, Scale: a.Scale,
+	}
+	b.pool.Run(&b.attention, b.attention.Items(), b.attention.Work())
+	return nil
+}
+
+// SwiGLU writes silu(gate)·up to gate.
+func (b *Backend) SwiGLU(gate, up compute.Buffer, m int) error {
+	g, gb := rows(gate, m)
+	u, ub := rows(up, m)
+	require(gb.cols == ub.cols, "SwiGLU of different widths")
+	cpu.SwiGLU(g, u)
+	return nil
+}
+
+// Add adds y to x.
+func (b *Backend) Add(x, y compute.Buffer, m int) error {
+	dst, xb := rows(x, m)
+	src, yb := rows(y, m)
+	require(xb.cols == yb.cols, "Add of different widths")
+	cpu.Add(dst, src)
+	return nil
+}
+
+// Select copies one row.
+func (b *Backend) Select(dst, x compute.Buffer, from int) error {
+	src, xb := rows(x, from+1)
+	out, db := rows(dst, 1)
+	require(xb.cols == db.cols, "Select between different widths")
+	copy(out, src[from*xb.cols:])
+	return nil
+}

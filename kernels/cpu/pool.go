@@ -1,0 +1,115 @@
+package cpu
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// Task computes the items from ≤ i < to. Calls with disjoint ranges may run at once.
+type Task interface{ Do(from, to int) }
+
+const (
+	// minChunkWork is the work, in multiplications, below which handing a piece to another goroutine costs more than it saves.
+	minChunkWork = 16 << 10
+	// chunksPerThread leaves something to share when one thread is slower or wakes late.
+	chunksPerThread = 4
+	// spins is how often an idle worker looks for the next task before it sleeps: some ten microseconds, the gap between
+	// two products of one forward pass, where waking a sleeper would cost more than the product.
+	spins = 20_000
+)
+
+// Pool runs tasks on a fixed number of threads: the caller's own goroutine and persistent workers. Whoever is free takes
+// the next chunk, so a caller never waits for a worker that is still asleep. A Pool serves one caller at a time.
+type Pool struct {
+	threads int
+
+	task  Task // of the current run, as are the next two; they stand still while a chunk is unfinished
+	items int
+	chunk int // items in a chunk
+
+	ticket   atomic.Uint64 // number of the run << 32 | chunks nobody has taken
+	left     atomic.Int64  // chunks nobody has finished
+	sleeping atomic.Int64
+	wake     chan struct{} // (threads−1)
+}
+
+// NewPool starts threads−1 workers; Close ends them. threads below 1 count as 1.
+func NewPool(threads int) *Pool {
+	threads = max(threads, 1)
+	p := &Pool{threads: threads, wake: make(chan struct{}, threads)}
+	for range threads - 1 {
+		go p.work()
+	}
+	return p
+}
+
+// Threads is the number of goroutines that a task may run on.
+func (p *Pool) Threads() int { return p.threads }
+
+// Close ends the workers. Run must not be called afterwards.
+func (p *Pool) Close() { close(p.wake) }
+
+// Run computes items 0 ≤ i < items of t and returns when all are done. work is the cost of the whole in multiplications;
+// it decides only how finely the items are shared out.
+func (p *Pool) Run(t Task, items, work int) {
+	chunks := min(items, p.threads*chunksPerThread, work/minChunkWork)
+	if p.threads == 1 || chunks < 2 {
+		t.Do(0, items)
+		return
+	}
+	p.task, p.items = t, items
+	p.chunk = (items + chunks - 1) / chunks
+	chunks = (items + p.chunk - 1) / p.chunk // rounding up may have left the last ones empty
+	p.left.Store(int64(chunks))
+	run := p.ticket.Load()>>32 + 1
+	p.ticket.Store(run<<32 | uint64(chunks))
+	for range p.sleeping.Load() {
+		select {
+		case p.wake <- struct{}{}:
+		default:
+		}
+	}
+	for p.step() {
+	}
+	for p.left.Load() > 0 { // the others are at their last chunk
+		runtime.Gosched()
+	}
+	p.task = nil
+}
+
+// step takes one chunk and computes it; false when none is left to take.
+func (p *Pool) step() bool {
+	for {
+		ticket := p.ticket.Load()
+		untaken := ticket & (1<<32 - 1)
+		if untaken == 0 {
+			return false
+		}
+		// The number of the run in the ticket keeps a late worker from taking a chunk by a stale count. Once a chunk is taken
+		// the run cannot end, so its fields can be read.
+		if p.ticket.CompareAndSwap(ticket, ticket-1) {
+			from := int(untaken-1) * p.chunk
+			p.task.Do(from, min(from+p.chunk, p.items))
+			p.left.Add(-1)
+			return true
+		}
+	}
+}
+
+func (p *Pool) work() {
+	for {
+		for idle := 0; idle < spins; idle++ {
+			if p.step() {
+				idle = 0
+			}
+		}
+		p.sleeping.Add(1)
+		// A run that began before this goroutine counted as sleeping sent it no wake-up: look once more.
+		if !p.step() {
+			if _, open := <-p.wake; !open {
+				return
+			}
+		}
+		p.sleeping.Add(-1)
+	}
+}

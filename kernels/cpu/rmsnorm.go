@@ -1,0 +1,16 @@
+package cpu
+
+import "math"
+
+// RMSNorm writes x·w/√(mean(x²)+eps) for each group of len(w) numbers; dst may be x. The squares are summed in the order of ref.Dot.
+func RMSNorm(dst, x, w []float32, eps float32) {
+	n := len(w)
+	for ; len(x) >= n && len(dst) >= n; dst, x = dst[n:], x[n:] {
+		mean := float64(dot(x[:n], x[:n])) / float64(n)
+		inverse := float32(1 / math.Sqrt(mean+float64(eps)))
+		d, s := dst[:n], x[:n]
+		for k, v := range w {
+			d[k] = float32(s[k]*inverse) * v
+		}
+	}
+}

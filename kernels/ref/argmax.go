@@ -1,0 +1,18 @@
+package ref
+
+import "math"
+
+// Argmax returns the index of the largest score, the lowest among equals. ok is false when a score is NaN or +Inf,
+// or when none is finite: then there is no best.
+func Argmax(scores []float32) (best int, ok bool) {
+	best = -1
+	for i, s := range scores {
+		if math.IsNaN(float64(s)) || math.IsInf(float64(s), 1) {
+			return -1, false
+		}
+		if !math.IsInf(float64(s), -1) && (best < 0 || s > scores[best]) {
+			best = i
+		}
+	}
+	return best, best >= 0
+}

@@ -1,0 +1,19 @@
+package ref
+
+// Lanes is the number of partial sums of Dot: one AVX-512 register, or two of AVX2.
+const Lanes = 16
+
+// Dot is the inner product of w and x to the bit. Element k belongs to lane k mod 16; each lane adds its products in
+// ascending k, starting from zero; then the lanes are folded by halves: 0..7 += 8..15, 0..3 += 4..7, 0..1 += 2..3, 0 += 1.
+func Dot(w, x []float32) float32 {
+	var lane [Lanes]float32
+	for k := range w {
+		lane[k%Lanes] += float32(w[k] * x[k])
+	}
+	for half := Lanes / 2; half > 0; half /= 2 {
+		for i := range half {
+			lane[i] += lane[i+half]
+		}
+	}
+	return lane[0]
+}

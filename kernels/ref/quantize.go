@@ -1,0 +1,40 @@
+package ref
+
+import "math"
+
+// Block is the number of weights that share a scale in Q8_0.
+const Block = 32
+
+// BlockBytesQ8_0 is the size of a Q8_0 block in a file: a half-precision scale and 32 signed bytes.
+const BlockBytesQ8_0 = 2 + Block
+
+// SmallestMagnitude is the largest magnitude below which a whole block of activations counts as zeros:
+// below it the reciprocal of the scale would not be a normal float32.
+const SmallestMagnitude = 0x1p-118
+
+// QuantizeRow quantises activations x, a multiple of 32, to signed bytes and one float32 scale per block of 32, so that x ≈ scale·quant.
+// With a the block's largest magnitude, scale = a/127 and quant = x·(127/a) rounded to the nearest, ties to even, all in float32.
+// A block with a NaN or an infinity gets the scale NaN, so that the fault stays visible in every sum that uses it.
+func QuantizeRow(quants []int8, scales []float32, x []float32) {
+	for b := range scales {
+		block := x[b*Block : (b+1)*Block]
+		largest := 0.0
+		for _, v := range block {
+			largest = math.Max(largest, math.Abs(float64(v))) // NaN wins
+		}
+		scale, inverse := float32(largest)/127, 127/float32(largest)
+		switch {
+		case math.IsNaN(largest) || math.IsInf(largest, 0):
+			scale, inverse = float32(math.NaN()), 0
+		case largest < SmallestMagnitude:
+			scale, inverse = 0, 0
+		}
+		scales[b] = scale
+		for k, v := range block {
+			quants[b*Block+k] = 0
+			if inverse != 0 {
+				quants[b*Block+k] = int8(math.RoundToEven(float64(v * inverse)))
+			}
+		}
+	}
+}

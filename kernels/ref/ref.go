@@ -1,0 +1,12 @@
+// Package ref is the specification of every kernel, and the oracle of every test: naive Go without a single trick.
+//
+// There are two kinds of functions here. Those that return or fill float64 say what an operation is; a kernel has to agree
+// within a bound that its test states. Those in float32 say what its bits are: the order of every addition is part of the
+// definition, and a kernel on any processor has to agree in every bit. Only the matrix products, which decide whether
+// verifying a draft gives the same scores as decoding it, are defined to the bit.
+//
+// A product and a sum are always rounded separately, never fused: float32(a*b) + c. Processors with and without
+// fused multiply-add then agree.
+//
+// Matrices are row-major. A weight matrix is (rows, cols) with cols along the axis that is summed over.
+package ref
