@@ -1,0 +1,44 @@
+package weights
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ErrMalformed is wrapped by every error that the content of a model file causes.
+var ErrMalformed = errors.New("malformed model file; download or convert it again")
+
+// ErrUnsupportedType is wrapped when a tensor is stored in a type that specula lists but does not compute with.
+var ErrUnsupportedType = errors.New("convert the model to F32, F16, BF16 or Q8_0")
+
+// ErrChanged is wrapped when a file is not what it was when reading began.
+var ErrChanged = errors.New("the file changed while it was read; try again when nothing writes to it")
+
+// MalformedError says where a model file breaks which rule. It wraps ErrMalformed.
+type MalformedError struct {
+	File    string // path or name, as given to Open or Parse
+	Field   string // "tensors[3] \"blk.0.attn_q.weight\" dims[1]"; text from the file is quoted and cut
+	Offset  int64  // of the field's first byte in the file
+	Got     string
+	Allowed string
+}
+
+func (e *MalformedError) Error() string {
+	return fmt.Sprintf("reading %q: %s at byte %d: got %s, allowed %s: %v", e.File, e.Field, e.Offset, e.Got, e.Allowed, ErrMalformed)
+}
+
+// Unwrap makes errors.Is(err, ErrMalformed) true.
+func (e *MalformedError) Unwrap() error { return ErrMalformed }
+
+// maxQuoted is how much of a file's text an error or a report repeats, in bytes.
+const maxQuoted = 64
+
+// quote makes text from a file safe to show: escaped, and cut.
+func quote(s string) string {
+	if len(s) <= maxQuoted {
+		return strconv.Quote(s)
+	}
+	return strconv.Quote(strings.Clone(s[:maxQuoted])) + "…"
+}

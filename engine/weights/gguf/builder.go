@@ -1,0 +1,189 @@
+package gguf
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"specula/engine/compute"
+)
+
+// Builder collects metadata and tensors and writes them as one GGUF file. It serves tests and tools, whose input is their
+// own: what it cannot write is a programmer error and panics. It writes what it is told, duplicates included.
+type Builder struct {
+	Version   uint32 // 3 unless set
+	Alignment uint64 // of tensor data in bytes; 32 unless set, and then also written as general.alignment
+
+	metadata []byte
+	keys     uint64
+	tensors  []builderTensor
+}
+
+type builderTensor struct {
+	name string
+	typ  compute.DType
+	dims []uint64
+	data []byte
+}
+
+// Set adds a metadata value. A Go bool, string, float32, float64 or fixed-size integer, or a slice of one of them,
+// becomes the GGUF type of the same name.
+func (b *Builder) Set(key string, value any) *Builder {
+	t, data := encodeValue(value)
+	return b.SetRaw(key, t, data)
+}
+
+// SetRaw adds a metadata value of which the type number and the bytes behind it are given.
+func (b *Builder) SetRaw(key string, t ValueType, data []byte) *Builder {
+	b.metadata = AppendString(b.metadata, key)
+	b.metadata = binary.LittleEndian.AppendUint32(b.metadata, uint32(t))
+	b.metadata = append(b.metadata, data...)
+	b.keys++
+	return b
+}
+
+// Tensor adds packed data under the dimensions dims, the contiguous one first: a matrix (rows, cols) has dims cols, rows.
+func (b *Builder) Tensor(name string, t compute.DType, data []byte, dims ...uint64) *Builder {
+	b.tensors = append(b.tensors, builderTensor{name, t, dims, data})
+	return b
+}
+
+// Matrix adds values, (rows, cols) row-major, packed as t.
+func (b *Builder) Matrix(name string, t compute.DType, rows, cols int, values []float32) *Builder {
+	if rows*cols != len(values) {
+		panic(fmt.Sprintf("gguf: %s has %d numbers, want %d×%d", name, len(values), rows, cols))
+	}
+	return b.Tensor(name, t, Encode(t, values), uint64(cols), uint64(rows))
+}
+
+// Vector adds values as F32.
+func (b *Builder) Vector(name string, values []float32) *Builder {
+	return b.Tensor(name, compute.F32, Encode(compute.F32, values), uint64(len(values)))
+}
+
+// Bytes writes the file. The Builder can be extended and written again.
+func (b *Builder) Bytes() []byte {
+	version, alignment, metadata, keys := b.Version, b.Alignment, b.metadata, b.keys
+	if version == 0 {
+		version = 3
+	}
+	if alignment == 0 {
+		alignment = DefaultAlignment
+	} else {
+		with := Builder{metadata: append([]byte(nil), metadata...), keys: keys}
+		with.Set("general.alignment", uint32(alignment))
+		metadata, keys = with.metadata, with.keys
+	}
+	out := append([]byte(nil), Magic...)
+	out = binary.LittleEndian.AppendUint32(out, version)
+	out = binary.LittleEndian.AppendUint64(out, uint64(len(b.tensors)))
+	out = binary.LittleEndian.AppendUint64(out, keys)
+	out = append(out, metadata...)
+	var offset uint64
+	for _, t := range b.tensors {
+		out = appendTensorInfo(out, t, offset)
+		offset = padded(offset+uint64(len(t.data)), alignment)
+	}
+	for _, t := range b.tensors {
+		out = pad(out, alignment)
+		out = append(out, t.data...)
+	}
+	return pad(out, alignment)
+}
+
+func appendTensorInfo(out []byte, t builderTensor, offset uint64) []byte {
+	out = AppendString(out, t.name)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(t.dims)))
+	for _, d := range t.dims {
+		out = binary.LittleEndian.AppendUint64(out, d)
+	}
+	out = binary.LittleEndian.AppendUint32(out, uint32(t.typ))
+	return binary.LittleEndian.AppendUint64(out, offset)
+}
+
+func padded(n, alignment uint64) uint64 { return (n + alignment - 1) / alignment * alignment }
+
+func pad(out []byte, alignment uint64) []byte {
+	return append(out, make([]byte, padded(uint64(len(out)), alignment)-uint64(len(out)))...)
+}
+
+// AppendString appends s as GGUF writes strings.
+func AppendString(out []byte, s string) []byte {
+	out = binary.LittleEndian.AppendUint64(out, uint64(len(s)))
+	return append(out, s...)
+}
+
+func encodeValue(value any) (ValueType, []byte) {
+	switch v := value.(type) {
+	case []bool:
+		return encodeArray(v)
+	case []string:
+		return encodeArray(v)
+	case []uint8:
+		return encodeArray(v)
+	case []int8:
+		return encodeArray(v)
+	case []uint16:
+		return encodeArray(v)
+	case []int16:
+		return encodeArray(v)
+	case []uint32:
+		return encodeArray(v)
+	case []int32:
+		return encodeArray(v)
+	case []uint64:
+		return encodeArray(v)
+	case []int64:
+		return encodeArray(v)
+	case []float32:
+		return encodeArray(v)
+	case []float64:
+		return encodeArray(v)
+	}
+	return encodeScalar(nil, value)
+}
+
+func encodeArray[T any](values []T) (ValueType, []byte) {
+	var zero T
+	elem, _ := encodeScalar(nil, zero)
+	out := binary.LittleEndian.AppendUint32(nil, uint32(elem))
+	out = binary.LittleEndian.AppendUint64(out, uint64(len(values)))
+	for _, v := range values {
+		_, out = encodeScalar(out, v)
+	}
+	return Array, out
+}
+
+func encodeScalar(out []byte, value any) (ValueType, []byte) {
+	le := binary.LittleEndian
+	switch v := value.(type) {
+	case bool:
+		if v {
+			return Bool, append(out, 1)
+		}
+		return Bool, append(out, 0)
+	case string:
+		return String, AppendString(out, v)
+	case uint8:
+		return Uint8, append(out, v)
+	case int8:
+		return Int8, append(out, byte(v))
+	case uint16:
+		return Uint16, le.AppendUint16(out, v)
+	case int16:
+		return Int16, le.AppendUint16(out, uint16(v))
+	case uint32:
+		return Uint32, le.AppendUint32(out, v)
+	case int32:
+		return Int32, le.AppendUint32(out, uint32(v))
+	case uint64:
+		return Uint64, le.AppendUint64(out, v)
+	case int64:
+		return Int64, le.AppendUint64(out, uint64(v))
+	case float32:
+		return Float32, le.AppendUint32(out, math.Float32bits(v))
+	case float64:
+		return Float64, le.AppendUint64(out, math.Float64bits(v))
+	}
+	panic(fmt.Sprintf("gguf: no metadata type for %T", value))
+}

@@ -1,0 +1,38 @@
+package weights
+
+import (
+	"bufio"
+	"bytes"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// availableMemory is what the system can give out without swapping, and at most what the control group allows.
+func availableMemory() (n int64, known bool) {
+	meminfo, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, false
+	}
+	n, known = memAvailable(meminfo)
+	if limit, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
+		if most, err := strconv.ParseInt(strings.TrimSpace(string(limit)), 10, 64); err == nil { // "max" is no limit
+			return min(most, n), known
+		}
+	}
+	return n, known
+}
+
+// memAvailable finds the line "MemAvailable:  123 kB".
+func memAvailable(meminfo []byte) (n int64, known bool) {
+	for lines := bufio.NewScanner(bytes.NewReader(meminfo)); lines.Scan(); {
+		rest, ok := strings.CutPrefix(lines.Text(), "MemAvailable:")
+		if !ok {
+			continue
+		}
+		kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(rest, "kB")), 10, 64)
+		return kib << 10, err == nil && kib >= 0 && kib <= math.MaxInt64>>10
+	}
+	return 0, false
+}

@@ -1,0 +1,183 @@
+package weights
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"specula/engine/compute"
+)
+
+// chunkBytes is read between two looks at the context and two reports of progress.
+const chunkBytes = 4 << 20
+
+// source is what reading needs of a file.
+type source interface {
+	io.ReaderAt
+	Stat() (fs.FileInfo, error)
+}
+
+// Open reads the model file at path into memory and checks it. progress, which may be nil, is told after each piece how
+// many of the bytes to be read are there.
+//
+// The error wraps ErrMalformed for a file that breaks the format, ErrChanged for one that is being written,
+// compute.ErrOutOfMemory, before anything was allocated, for one that does not fit, and the context's error.
+func Open(ctx context.Context, path string, progress func(done, total int64)) (*File, error) {
+	return openRegular(path, func(src source) (*File, error) {
+		return load(ctx, path, src, availableMemory, progress)
+	})
+}
+
+// OpenHeader reads and checks everything but the tensor data, at the price of the header alone, to describe a file of any
+// size. Tensor then fails for every name.
+func OpenHeader(ctx context.Context, path string) (*File, error) {
+	return openRegular(path, func(src source) (*File, error) {
+		return loadHeader(ctx, path, src)
+	})
+}
+
+// Parse checks a model file that is in memory. The File borrows data, which must not be written any more.
+// The error wraps ErrMalformed.
+func Parse(name string, data []byte) (*File, error) {
+	return parse(context.Background(), name, data, int64(len(data)))
+}
+
+// openRegular opens path if it is a regular file. It looks before it opens, because opening a named pipe would wait
+// for a writer, and again afterwards, because path may have come to mean something else.
+func openRegular(path string, read func(source) (*File, error)) (*File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening a model file: %w", err)
+	}
+	if err := regular(path, info); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("opening a model file: %w", err)
+	}
+	defer f.Close()
+	opened, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("opening a model file: %w", err)
+	}
+	if err := regular(path, opened); err != nil {
+		return nil, err
+	}
+	return read(f)
+}
+
+func regular(path string, info fs.FileInfo) error {
+	if mode := info.Mode(); !mode.IsRegular() {
+		return fmt.Errorf("opening a model file: %q is %s, allowed are regular files", path, kindOf(mode))
+	}
+	return nil
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "a special file"
+}
+
+// load is Open for an open file and a given amount of free memory.
+func load(ctx context.Context, name string, src source, memory func() (int64, bool), progress func(done, total int64)) (*File, error) {
+	return read(ctx, name, src, func(h header) (int64, error) {
+		if free, known := memory(); known && h.end > free {
+			return 0, fmt.Errorf("reading %q: header and tensors take %d bytes of memory, %d are free; choose a smaller model: %w",
+				name, h.end, free, compute.ErrOutOfMemory)
+		}
+		return h.end, nil
+	}, progress)
+}
+
+// loadHeader is OpenHeader for an open file.
+func loadHeader(ctx context.Context, name string, src source) (*File, error) {
+	return read(ctx, name, src, func(h header) (int64, error) { return h.bytes, nil }, nil)
+}
+
+// read checks the header on disk, takes as many bytes into memory as span says, and parses them there.
+func read(ctx context.Context, name string, src source, span func(header) (int64, error), progress func(done, total int64)) (f *File, err error) {
+	defer fence(name, &err)
+	before, err := src.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("reading %q: %w", name, err)
+	}
+	h, err := parseHeader(ctx, name, src, before.Size())
+	if err != nil {
+		return nil, err
+	}
+	n, err := span(h)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readAll(ctx, name, src, n, progress)
+	if err != nil {
+		return nil, err
+	}
+	after, err := src.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("reading %q: %w", name, err)
+	}
+	if after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
+		return nil, fmt.Errorf("reading %q: got %d bytes of %v, had %d bytes of %v: %w",
+			name, after.Size(), after.ModTime(), before.Size(), before.ModTime(), ErrChanged)
+	}
+	return parse(ctx, name, data, before.Size())
+}
+
+// readAll reads the first n bytes of a file whose header was found to be in order.
+func readAll(ctx context.Context, name string, src io.ReaderAt, n int64, progress func(done, total int64)) ([]byte, error) {
+	data := make([]byte, n)
+	for done := int64(0); done < n; {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("reading %q: %w", name, err)
+		}
+		want := min(chunkBytes, n-done)
+		got, err := src.ReadAt(data[done:done+want], done)
+		if int64(got) < want {
+			if err == nil || err == io.EOF {
+				err = ErrChanged
+			}
+			return nil, fmt.Errorf("reading %q at byte %d: got %d bytes, want %d: %w", name, done, got, want, err)
+		}
+		done += want
+		if progress != nil {
+			progress(done, n)
+		}
+	}
+	return data, nil
+}
+
+// parse indexes a file of size bytes, of which data holds the beginning: the header at least.
+func parse(ctx context.Context, name string, data []byte, size int64) (f *File, err error) {
+	defer fence(name, &err)
+	h, err := parseHeader(ctx, name, bytes.NewReader(data), size)
+	if err != nil {
+		return nil, err
+	}
+	f = &File{name: name, size: size, header: h, data: data}
+	if err := f.index(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// fence turns a panic into an error. No file is known to cause one: this is the second line of defence.
+func fence(name string, err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("reading %q: the reader failed (%v), which is a fault of the program: %w", name, p, ErrMalformed)
+	}
+}

@@ -1,0 +1,20 @@
+package weights_test
+
+import (
+	"context"
+	"testing"
+
+	"specula/engine/weights"
+)
+
+func TestOpenRealFiles(t *testing.T) {
+	for _, path := range []string{"pair/target.gguf", "pair/draft.gguf", "reference/demo-target-f16.gguf", "reference/demo-draft-f16.gguf"} {
+		f, err := weights.Open(context.Background(), "../../assets/"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Architecture() != "qwen3" || f.Format() != "GGUF v3" {
+			t.Errorf("%s: got %s %s", path, f.Format(), f.Architecture())
+		}
+	}
+}
