@@ -1,0 +1,84 @@
+package tokenizer
+
+import "strings"
+
+// bytePair is byte-level BPE as in "Language Models are Unsupervised Multitask Learners" (Radford et al., 2019).
+type bytePair struct {
+	vocab *vocabulary
+	pre   preTokenizer
+	rules map[pair]merge
+}
+
+// pair is two neighbouring tokens, and merge what they become.
+type pair struct{ left, right int32 }
+
+type merge struct{ rank, id int32 }
+
+func newBytePair(spec Spec, v *vocabulary) (*bytePair, error) {
+	pre, err := choosePreTokenizer(spec.Pre)
+	if err != nil {
+		return nil, err
+	}
+	b := &bytePair{vocab: v, pre: pre, rules: make(map[pair]merge, len(spec.Merges))}
+	for i, line := range spec.Merges {
+		// The left side may itself begin with a space in a vocabulary that is not byte-level throughout.
+		cut := 0
+		if line != "" {
+			cut = strings.IndexByte(line[1:], ' ') + 1
+		}
+		if cut == 0 || cut == len(line)-1 {
+			return nil, fieldError("merges", "entry %d is %.64q; needed are two tokens with a space between", i, line)
+		}
+		left, okLeft := v.plain[line[:cut]]
+		right, okRight := v.plain[line[cut+1:]]
+		id, ok := v.plain[line[:cut]+line[cut+1:]]
+		if !okLeft || !okRight || !ok {
+			// The rule can never produce ordinary text: its result or a part is a control token or was left out.
+			continue
+		}
+		if _, seen := b.rules[pair{left, right}]; !seen {
+			b.rules[pair{left, right}] = merge{int32(i), id}
+		}
+	}
+	return b, nil
+}
+
+func (b *bytePair) encode(dst []int32, text string, _ bool) []int32 {
+	var m merger
+	var spelled []byte
+	for text != "" {
+		n := min(b.pre.split(text), maxMergeBytes)
+		word := text[:n]
+		text = text[n:]
+		if b.pre.wholeWords {
+			spelled = appendByteText(spelled[:0], word)
+			if id, ok := b.vocab.plain[string(spelled)]; ok {
+				dst = append(dst, id)
+				continue
+			}
+		}
+		dst = b.encodeWord(dst, word, &m)
+	}
+	return dst
+}
+
+func (b *bytePair) encodeWord(dst []int32, word string, m *merger) []int32 {
+	m.begin(len(word))
+	for i := range int32(len(word)) {
+		m.set(i, i-1, 1, b.vocab.byteID[word[i]])
+	}
+	m.merge(word, b)
+	for at := int32(0); int(at) < len(word); at = m.symbols[at].next {
+		id := m.symbols[at].id
+		if id < 0 {
+			id = b.vocab.unk
+		}
+		dst = append(dst, id)
+	}
+	return dst
+}
+
+func (b *bytePair) join(_ string, left, right int32) (rank, id int32, ok bool) {
+	m, ok := b.rules[pair{left, right}]
+	return m.rank, m.id, ok
+}

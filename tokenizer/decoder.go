@@ -1,0 +1,132 @@
+package tokenizer
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/graphemes"
+)
+
+// maxHeldBytes bounds what a Decoder holds back. The longest emoji in use (a family of four with skin tones) has 41
+// bytes; beyond the bound a character is shown in parts.
+const maxHeldBytes = 96
+
+// Decoder turns ids into text as they arrive. It is not safe for use by several goroutines.
+//
+// A token may end inside a UTF-8 sequence, or between the parts of one visible character: a flag, an emoji joined of
+// several, a Devanagari or Thai syllable. Such an end is held back until the token arrives that completes it.
+// Any letter could be followed by a combining mark; text is nearly always composed, though, and waiting for one would
+// tear the last letter off every word. So where none of the scripts and signs is at the end that are regularly
+// continued, the text is let go, and a mark that does follow comes as the text of its own token.
+//
+// The texts joined are those of [Tokenizer.Decode], whatever was held back; bytes that are not UTF-8 become U+FFFD, one
+// each. Control tokens leave no text but complete what was held.
+type Decoder struct {
+	t     *Tokenizer
+	held  []byte // at most maxHeldBytes between calls
+	start bool   // no text since the start or since a control token
+}
+
+// NewDecoder returns a decoder at the start of a text.
+func (t *Tokenizer) NewDecoder() *Decoder { return &Decoder{t: t, start: true} }
+
+// Next takes the next token and returns the text it completes, which may be empty.
+func (d *Decoder) Next(id int32) string {
+	if d.t.IsControl(id) {
+		text := d.Flush()
+		d.start = true
+		return text
+	}
+	raw := d.t.Bytes(id)
+	if len(raw) == 0 {
+		return ""
+	}
+	if d.start && d.t.addSpace && raw[0] == ' ' {
+		raw = raw[1:] // the space that encoding put before the text
+	}
+	d.start = false
+	d.held = append(d.held, raw...)
+	n := completeLength(d.held)
+	text := validText(d.held[:n])
+	d.held = append(d.held[:0], d.held[n:]...)
+	return text
+}
+
+// Flush returns what is held back, unfinished or not.
+func (d *Decoder) Flush() string {
+	text := validText(d.held)
+	d.held = d.held[:0]
+	return text
+}
+
+// completeLength returns how many bytes can be shown now.
+func completeLength(held []byte) int {
+	end := len(held) - unfinishedRune(held)
+	last := lastCluster(held[:end])
+	if !continues(held[last:end]) || len(held)-last > maxHeldBytes {
+		return end
+	}
+	return last
+}
+
+// unfinishedRune returns the length of the UTF-8 sequence that raw ends in the middle of, 0 if there is none.
+func unfinishedRune(raw []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(raw); n++ {
+		if tail := raw[len(raw)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// lastCluster returns where the last grapheme cluster begins.
+func lastCluster(text []byte) int {
+	start := 0
+	for clusters := graphemes.FromBytes(text); clusters.Next(); {
+		start = clusters.Start()
+	}
+	return start
+}
+
+// vowelSigns are scripts that write vowels as marks on the letter before them.
+var vowelSigns = []*unicode.RangeTable{
+	unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu,
+	unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Thai, unicode.Lao, unicode.Tibetan, unicode.Myanmar,
+	unicode.Khmer, unicode.Balinese, unicode.Javanese,
+}
+
+// continues reports whether a grapheme cluster is regularly continued by the character that follows.
+func continues(cluster []byte) bool {
+	r, _ := utf8.DecodeLastRune(cluster)
+	switch {
+	case r < 0x300 || r == utf8.RuneError:
+		return false
+	case r == '\u200D': // zero-width joiner
+		return true
+	case r >= 0x1F1E6 && r <= 0x1F1FF: // regional indicators make a flag in pairs
+		return utf8.RuneCount(cluster) == 1
+	case r >= 0x1100 && r <= 0x11FF: // Hangul letters that are stacked into syllables
+		return true
+	case r >= 0xE0020 && r <= 0xE007E: // tags that spell a regional flag
+		return true
+	case r >= 0x2600 && unicode.In(r, unicode.So, unicode.Sk): // emoji and skin tones
+		return true
+	}
+	return unicode.Is(unicode.M, r) || unicode.In(r, vowelSigns...)
+}
+
+// validText returns raw as text, each byte that is not UTF-8 as U+FFFD.
+func validText(raw []byte) string {
+	if utf8.Valid(raw) {
+		return string(raw)
+	}
+	var text strings.Builder
+	for _, r := range string(raw) {
+		text.WriteRune(r)
+	}
+	return text.String()
+}

@@ -1,0 +1,124 @@
+package tokenizer
+
+// maxMergeBytes bounds the buffers of one merge (about 40 bytes for each byte of text). Longer stretches, which no
+// pre-tokenizer yields from natural text, are cut, and a token cannot then span the cut.
+const maxMergeBytes = 1 << 20
+
+// symbol is a stretch of text that has become one token, or is one character without a token. Symbols form a list;
+// the index of a symbol is the offset of its first byte, so an array as long as the text holds them all.
+type symbol struct {
+	prev, next int32 // indices; -1 before the first, len(text) behind the last
+	size       int32 // bytes; 0 once the symbol has been joined to the one before it
+	id         int32 // -1 = no token
+}
+
+// candidate is a pair of neighbours that a rule would join.
+type candidate struct {
+	rank int32 // the lowest is joined first, then the leftmost
+	left int32 // index of the left symbol
+	size int32 // bytes of both symbols when the candidate was made; tells a stale one
+	id   int32 // the token they become
+}
+
+// rules says which token two neighbours become and how soon. raw is the text of both.
+type rules interface {
+	join(raw string, left, right int32) (rank, id int32, ok bool)
+}
+
+// merger joins symbols greedily with a priority queue: O(n log n) for n bytes, however long the word. Its buffers are
+// kept from word to word.
+type merger struct {
+	symbols []symbol
+	queue   []candidate // binary heap
+}
+
+// begin clears the list for a text of n bytes; the caller fills in id and size of each first symbol with set.
+func (m *merger) begin(n int) {
+	if cap(m.symbols) < n {
+		m.symbols = make([]symbol, n)
+	}
+	m.symbols = m.symbols[:n]
+	clear(m.symbols)
+	m.queue = m.queue[:0]
+}
+
+// set puts a first symbol at offset at. Symbols are set in order and without gaps.
+func (m *merger) set(at, prev, size, id int32) {
+	m.symbols[at] = symbol{prev: prev, next: at + size, size: size, id: id}
+}
+
+// merge applies the rules until none applies. Afterwards the symbols are those reached from index 0 by next.
+func (m *merger) merge(text string, r rules) {
+	end := int32(len(text))
+	for at := int32(0); at < end; at = m.symbols[at].next {
+		m.propose(text, at, r)
+	}
+	for len(m.queue) > 0 {
+		c := m.pop()
+		left := &m.symbols[c.left]
+		if left.size == 0 || left.next >= end {
+			continue
+		}
+		right := &m.symbols[left.next]
+		if left.size+right.size != c.size {
+			continue // one of the two has grown since
+		}
+		left.size, left.id, left.next = c.size, c.id, right.next
+		right.size = 0
+		if left.next < end {
+			m.symbols[left.next].prev = c.left
+		}
+		if left.prev >= 0 {
+			m.propose(text, left.prev, r)
+		}
+		m.propose(text, c.left, r)
+	}
+}
+
+// propose queues the pair that begins at symbol left, if a rule joins it.
+func (m *merger) propose(text string, left int32, r rules) {
+	a := m.symbols[left]
+	if int(a.next) >= len(text) {
+		return
+	}
+	b := m.symbols[a.next]
+	size := a.size + b.size
+	if rank, id, ok := r.join(text[left:left+size], a.id, b.id); ok {
+		m.push(candidate{rank: rank, left: left, size: size, id: id})
+	}
+}
+
+func (c candidate) before(d candidate) bool {
+	return c.rank < d.rank || (c.rank == d.rank && c.left < d.left)
+}
+
+func (m *merger) push(c candidate) {
+	m.queue = append(m.queue, c)
+	for i := len(m.queue) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !m.queue[i].before(m.queue[parent]) {
+			return
+		}
+		m.queue[i], m.queue[parent] = m.queue[parent], m.queue[i]
+		i = parent
+	}
+}
+
+func (m *merger) pop() candidate {
+	top, last := m.queue[0], len(m.queue)-1
+	m.queue[0] = m.queue[last]
+	m.queue = m.queue[:last]
+	for i := 0; ; {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < last; child++ {
+			if m.queue[child].before(m.queue[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return top
+		}
+		m.queue[i], m.queue[least] = m.queue[least], m.queue[i]
+		i = least
+	}
+}

@@ -1,0 +1,79 @@
+package tokenizer
+
+import "math"
+
+// The kinds of token in Spec.Types, numbered as in tokenizer.ggml.token_type.
+const (
+	TypeNormal      int32 = 1
+	TypeUnknown     int32 = 2 // stands for what the vocabulary cannot spell
+	TypeControl     int32 = 3 // structures a prompt; never text
+	TypeUserDefined int32 = 4 // added by hand; its text is taken literally
+	TypeUnused      int32 = 5
+	TypeByte        int32 = 6 // "<0xNN>", one byte
+)
+
+// Spec is a vocabulary as a model file describes it. V is the number of tokens.
+type Spec struct {
+	Model  string    // "gpt2" (byte-level BPE) or "llama" (SentencePiece)
+	Pre    string    // gpt2: the pre-tokenizer, one of PreTokenizers; "" is the classic one
+	Tokens []string  // V; of equal texts the first is used when encoding
+	Types  []int32   // V, or empty: then the kinds are guessed from ids and texts
+	Scores []float32 // V for llama, higher is joined first; ignored for gpt2
+	Merges []string  // gpt2: "left right", the earliest learned first
+
+	BOS, EOS, EOT, UNK, PAD int32 // -1 = none
+
+	AddBOS         bool // a prompt begins with BOS
+	AddEOS         bool // kept from the file; prompts are continued, so nothing here appends EOS
+	AddSpacePrefix bool // llama: text is encoded as if a space stood before it
+}
+
+// maxTokens bounds a vocabulary; the largest known have about 2^18 tokens.
+const maxTokens = 1 << 24
+
+// check tests lengths and ranges, everything that needs no look at a token's text.
+func (s Spec) check() error {
+	n := len(s.Tokens)
+	switch {
+	case s.Model != "gpt2" && s.Model != "llama":
+		return fieldError("model", "is %.64q, which is not supported; known are \"gpt2\" and \"llama\"", s.Model)
+	case n == 0 || n > maxTokens:
+		return fieldError("tokens", "has %d entries; allowed are 1 to %d", n, maxTokens)
+	case len(s.Types) != 0 && len(s.Types) != n:
+		return fieldError("token_type", "has %d entries for %d tokens; allowed are %d or none", len(s.Types), n, n)
+	case s.Model == "llama" && len(s.Scores) != n:
+		return fieldError("scores", "has %d entries for %d tokens; a llama vocabulary needs one for each", len(s.Scores), n)
+	case len(s.Merges) > maxTokens:
+		return fieldError("merges", "has %d entries; allowed are up to %d", len(s.Merges), maxTokens)
+	}
+	for i, kind := range s.Types {
+		if kind < TypeNormal || kind > TypeByte {
+			return fieldError("token_type", "entry %d is %d; allowed are 1 to 6", i, kind)
+		}
+	}
+	if s.Model == "llama" {
+		for i, score := range s.Scores {
+			if math.IsNaN(float64(score)) {
+				return fieldError("scores", "entry %d is not a number; scores must be ordered", i)
+			}
+		}
+	}
+	for _, special := range s.specialIDs() {
+		if special.id < -1 || int(special.id) >= n {
+			return fieldError(special.field, "is %d; allowed are 0 to %d, or -1 for none", special.id, n-1)
+		}
+	}
+	return nil
+}
+
+type specialID struct {
+	field string
+	id    int32
+}
+
+func (s Spec) specialIDs() []specialID {
+	return []specialID{
+		{"bos_token_id", s.BOS}, {"eos_token_id", s.EOS}, {"eot_token_id", s.EOT},
+		{"unknown_token_id", s.UNK}, {"padding_token_id", s.PAD},
+	}
+}

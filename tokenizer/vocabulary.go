@@ -1,0 +1,204 @@
+package tokenizer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// vocabulary knows every token's text and kind.
+type vocabulary struct {
+	tokens   []string // V
+	types    []int32  // V, complete: guessed where the file is silent
+	byteText bool     // normal tokens are written in GPT-2's byte alphabet, not with ▁
+	// plain finds the tokens that may come from ordinary text: the first normal token of each text.
+	plain map[string]int32
+	// byteID finds the token of a single byte, -1 where there is none.
+	byteID [256]int32
+	// unk stands for a character that cannot be spelled, -1 = every one can. A control token never does.
+	unk int32
+}
+
+// endNames are tokens known to end a reply. Files often declare only one of the two or three that a model uses.
+const endNames = " <|im_end|> <|endoftext|> <|eot_id|> <|eom_id|> <|end_of_text|> <|end|> <|return|> <|call|> " +
+	"</s> <eos> <end_of_turn> <EOT> [EOS] [EOT] "
+
+func isEndName(text string) bool {
+	return text != "" && !strings.Contains(text, " ") && strings.Contains(endNames, " "+text+" ")
+}
+
+// fieldError names a field of the file. Texts from the file go through %.64q, so that an error is short and printable.
+func fieldError(field, format string, args ...any) error {
+	return fmt.Errorf("vocabulary: tokenizer.ggml.%s "+format, append([]any{field}, args...)...)
+}
+
+func newVocabulary(spec Spec) (*vocabulary, error) {
+	if err := spec.check(); err != nil {
+		return nil, err
+	}
+	v := &vocabulary{
+		tokens:   spec.Tokens,
+		types:    kinds(spec),
+		byteText: spec.Model == "gpt2",
+		plain:    make(map[string]int32, len(spec.Tokens)),
+		unk:      spec.UNK,
+	}
+	if v.isControl(v.unk) {
+		v.unk = -1
+	}
+	for i := range v.byteID {
+		v.byteID[i] = -1
+	}
+	for i, text := range v.tokens {
+		id := int32(i)
+		switch v.types[id] {
+		case TypeNormal:
+			if _, seen := v.plain[text]; !seen && text != "" {
+				v.plain[text] = id
+			}
+		case TypeByte:
+			value, ok := byteToken(text)
+			if !ok {
+				return nil, fieldError("tokens", "entry %d is %.64q but is typed as a byte; allowed are <0x00> to <0xFF>", i, text)
+			}
+			if v.byteID[value] < 0 {
+				v.byteID[value] = id
+			}
+		}
+	}
+	if v.byteText {
+		for value := range v.byteID {
+			if id, ok := v.plain[string(byteRune(byte(value)))]; ok {
+				v.byteID[value] = id
+			}
+		}
+	}
+	return v, v.checkSpelling()
+}
+
+// checkSpelling makes sure that every text can be spelled: with all the bytes of UTF-8, or with an unknown token.
+func (v *vocabulary) checkSpelling() error {
+	if v.unk >= 0 {
+		return nil
+	}
+	for value, id := range v.byteID {
+		inUTF8 := value < 0xC0 || (value > 0xC1 && value < 0xF5)
+		if id < 0 && inUTF8 {
+			return fieldError("tokens", "has no token for byte 0x%02X and there is no unknown token that could stand for it", value)
+		}
+	}
+	return nil
+}
+
+// kinds returns the type of every token. Tokens that begin or end a text are control tokens whatever the file says;
+// a file without types gets them from the ids it names and from the look of the texts.
+func kinds(spec Spec) []int32 {
+	types := slices.Clone(spec.Types)
+	if len(types) == 0 {
+		types = guessKinds(spec)
+	}
+	for i, text := range spec.Tokens {
+		if types[i] == TypeUserDefined && isEndName(text) {
+			types[i] = TypeControl
+		}
+	}
+	for _, id := range []int32{spec.BOS, spec.EOS, spec.EOT} {
+		if id >= 0 {
+			types[id] = TypeControl
+		}
+	}
+	return types
+}
+
+func guessKinds(spec Spec) []int32 {
+	types := make([]int32, len(spec.Tokens))
+	for i, text := range spec.Tokens {
+		_, isByte := byteToken(text)
+		switch {
+		case spec.Model == "llama" && isByte:
+			types[i] = TypeByte
+		case isEndName(text), strings.HasPrefix(text, "<|") && strings.HasSuffix(text, "|>") && len(text) > 4:
+			types[i] = TypeControl
+		case int32(i) == spec.UNK:
+			types[i] = TypeUnknown
+		default:
+			types[i] = TypeNormal
+		}
+	}
+	return types
+}
+
+// byteToken reads "<0xNN>", exactly two hexadecimal digits.
+func byteToken(text string) (byte, bool) {
+	if len(text) != 6 || text[:3] != "<0x" || text[5] != '>' {
+		return 0, false
+	}
+	high, low := hexDigit(text[3]), hexDigit(text[4])
+	return byte(high<<4 | low), high >= 0 && low >= 0
+}
+
+// hexDigit returns the value of a hexadecimal digit, -1 for anything else.
+func hexDigit(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// stopTokens lists what ends a reply: by id, or by a known name on a token that is no plain text.
+func stopTokens(spec Spec, v *vocabulary) []int32 {
+	var stops []int32
+	for i, text := range v.tokens {
+		id := int32(i)
+		if id == spec.EOS || id == spec.EOT || (v.isControl(id) && isEndName(text)) {
+			stops = append(stops, id)
+		}
+	}
+	return stops
+}
+
+func (v *vocabulary) has(id int32) bool { return id >= 0 && int(id) < len(v.tokens) }
+
+func (v *vocabulary) isControl(id int32) bool { return v.has(id) && v.types[id] == TypeControl }
+
+// isOrdinary reports whether a user-defined token is a shorthand for text, such as a run of spaces or a foreign letter,
+// rather than a delimiter such as <think>: only a shorthand may come from text that a user wrote.
+func (v *vocabulary) isOrdinary(id int32) bool {
+	if v.types[id] != TypeUserDefined {
+		return false
+	}
+	text := v.tokens[id]
+	return utf8.RuneCountInString(text) == 1 || !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.In(r, unicode.L, unicode.M, unicode.N) && !unicode.IsSpace(r)
+	})
+}
+
+// bytes returns what a token stands for in a text.
+func (v *vocabulary) bytes(id int32) []byte {
+	if !v.has(id) {
+		return nil
+	}
+	text := v.tokens[id]
+	switch v.types[id] {
+	case TypeNormal:
+		if v.byteText {
+			return fromByteText(text)
+		}
+		return []byte(strings.ReplaceAll(text, "▁", " "))
+	case TypeByte:
+		value, _ := byteToken(text)
+		return []byte{value}
+	case TypeUserDefined:
+		return []byte(text)
+	case TypeUnknown:
+		return []byte("\uFFFD")
+	}
+	return nil
+}
