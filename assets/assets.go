@@ -1,0 +1,42 @@
+// Package assets holds what is built into the program: the demo model pair and the prompts of the benchmark.
+//
+// The pair is two GGUF files, pair/target.gguf and pair/draft.gguf, with the notice that must travel with them. To replace it
+// by a better one, put two files of the same names there, change pair/NOTICE, and build: nothing else in the repository knows
+// their size, shape or vocabulary. They must share one tokenizer, and the target's file should carry its chat template.
+// The bytes become part of the program, so a pair of some tens of megabytes is the useful limit; a larger one is better given
+// by --target and --draft.
+package assets
+
+import (
+	_ "embed"
+	"strings"
+)
+
+var (
+	//go:embed pair/target.gguf
+	target []byte
+	//go:embed pair/draft.gguf
+	draft []byte
+	//go:embed prompts.txt
+	prompts string
+)
+
+// Target is the GGUF file of the large model. The bytes are read-only memory of the program and must not be written.
+func Target() []byte { return target }
+
+// Draft is the GGUF file of the small model, read-only like Target's.
+func Draft() []byte { return draft }
+
+// Prompts are those of the benchmark.
+func Prompts() []string { return ParsePrompts(prompts) }
+
+// ParsePrompts reads a list of prompts: one a line, without empty lines and lines that begin with #.
+func ParsePrompts(text string) []string {
+	var list []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			list = append(list, line)
+		}
+	}
+	return list
+}
