@@ -1,0 +1,141 @@
+// Package command reads the slash commands of the prompt: "/temp 0.8", "/regen", "/export md notes.md".
+//
+// Every setting that may change while the program runs is a command, straight from the table in engine/config, under its
+// short name, its flag and its key in config.toml; the rest are the few verbs listed here. Values are not judged here:
+// config's Set does that, and its error is what the user reads.
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"specula/engine/config"
+)
+
+// Verb is what a command asks the screen to do.
+type Verb int
+
+// The verbs.
+const (
+	Set Verb = iota // change Command.Setting
+	Regenerate
+	Edit
+	Copy
+	New
+	Save
+	Open
+	Export
+	Help
+	Quit
+)
+
+// Command is one slash command.
+type Command struct {
+	Name    string   // without the slash
+	Aliases []string // other spellings
+	Args    string   // for help: "0 to 5"
+	Doc     string
+	Verb    Verb
+	Setting config.Setting // of Set
+	Choices []string       // words the argument may be or begin with
+}
+
+// Call is a command as it was typed.
+type Call struct {
+	Command Command
+	Arg     string // trimmed; "" when none was given
+}
+
+// Table returns every command: verbs first, then settings in the order of config.toml.
+func Table() []Command {
+	out := []Command{
+		{Name: "regen", Aliases: []string{"regenerate"}, Verb: Regenerate, Doc: "write the last reply again"},
+		{Name: "edit", Verb: Edit, Doc: "take back the last message and edit it"},
+		{Name: "copy", Verb: Copy, Args: "[reply|chat]", Choices: []string{"reply", "chat"}, Doc: "copy the last reply or the whole chat"},
+		{Name: "new", Aliases: []string{"clear"}, Verb: New, Doc: "start a new chat; the old one stays saved"},
+		{Name: "save", Verb: Save, Args: "[title]", Doc: "save the chat now, under a title"},
+		{Name: "open", Aliases: []string{"load"}, Verb: Open, Doc: "open a saved chat"},
+		{Name: "export", Verb: Export, Args: "md|json [file]", Choices: []string{"md", "json"}, Doc: "write the chat to a file"},
+		{Name: "help", Verb: Help, Doc: "keys and commands"},
+		{Name: "quit", Aliases: []string{"exit"}, Verb: Quit, Doc: "save the chat and leave"},
+	}
+	for _, s := range config.Settings() {
+		if s.Slash != "" {
+			out = append(out, setting(s))
+		}
+	}
+	return out
+}
+
+func setting(s config.Setting) Command {
+	c := Command{Name: s.Slash, Args: s.Allowed(), Doc: s.Doc, Verb: Set, Setting: s, Choices: s.Choices}
+	for _, other := range []string{s.Flag, strings.ReplaceAll(s.Key(), "_", "-"), s.Key()} {
+		if other != c.Name && !slices.Contains(c.Aliases, other) {
+			c.Aliases = append(c.Aliases, other)
+		}
+	}
+	switch {
+	case s.Name == "speculation.enabled":
+		c.Aliases = append(c.Aliases, "spec")
+		c.Choices = []string{"on", "off"}
+	case s.Kind == config.Bool:
+		c.Choices = []string{"on", "off"}
+	}
+	return c
+}
+
+// Is reports whether a prompt is a command: it begins with a slash and a letter. A path or a lone slash is text.
+func Is(prompt string) bool {
+	name, slash := strings.CutPrefix(prompt, "/")
+	name, _, _ = strings.Cut(name, " ")
+	if !slash || name == "" || strings.ContainsAny(name, "/\n") {
+		return false
+	}
+	letter := name[0] | 0x20
+	return letter >= 'a' && letter <= 'z'
+}
+
+// UnknownError says that there is no such command.
+type UnknownError struct {
+	Name    string
+	Nearest string // empty when nothing is near
+}
+
+func (e *UnknownError) Error() string {
+	if e.Nearest == "" {
+		return fmt.Sprintf("there is no command /%.32s; /help lists them", e.Name)
+	}
+	return fmt.Sprintf("there is no command /%.32s; did you mean /%s?", e.Name, e.Nearest)
+}
+
+// Parse reads a prompt for which Is holds.
+func Parse(prompt string) (Call, error) {
+	name, arg, _ := strings.Cut(strings.TrimPrefix(prompt, "/"), " ")
+	name = strings.ToLower(strings.TrimSpace(name))
+	var names []string
+	for _, c := range Table() {
+		if c.Name == name || slices.Contains(c.Aliases, name) {
+			return Call{Command: c, Arg: strings.TrimSpace(arg)}, nil
+		}
+		names = append(append(names, c.Name), c.Aliases...)
+	}
+	return Call{}, &UnknownError{Name: name, Nearest: config.Nearest(name, names)}
+}
+
+// Value is the argument as config's Set takes it: the two characters "" stand for an empty text.
+func (c Call) Value() string {
+	if c.Arg == `""` {
+		return ""
+	}
+	return c.Arg
+}
+
+// Usage is one line about a command.
+func (c Command) Usage() string {
+	s := "/" + c.Name
+	if c.Args != "" {
+		s += " " + c.Args
+	}
+	return s + ": " + c.Doc
+}
