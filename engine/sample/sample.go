@@ -23,12 +23,15 @@ type Dist struct {
 // OneHot is the distribution of a deterministic choice.
 func OneHot(id int32) Dist { return Dist{Hot: id} }
 
-// Prob returns the probability of id.
+// Prob returns the probability of id, 0 for one outside the vocabulary.
 func (d Dist) Prob(id int32) float64 {
 	if d.P == nil {
 		if id == d.Hot {
 			return 1
 		}
+		return 0
+	}
+	if id < 0 || int(id) >= len(d.P) {
 		return 0
 	}
 	return d.P[id]

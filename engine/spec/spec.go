@@ -4,6 +4,7 @@ package spec
 
 import (
 	"context"
+	"errors"
 
 	"specula/engine/sample"
 )
@@ -14,10 +15,21 @@ type Draft struct {
 	Q      []sample.Dist // (len(Tokens)); valid until the next Propose
 	// Logits of the draft model behind each token, (len(Tokens)) rows of vocab, for inspection; nil for proposers without a model.
 	// Valid until the next Propose.
+	// nil unless Ask.Inspect.
 	Logits [][]float32
+	// Confidence is how probable the proposer itself held each token: q, or with temperature 0 the plain softmax's
+	// probability; nil for proposers that have no opinion, and when nobody asked (Ask.Continue, Ask.Inspect).
+	Confidence []float64
+	// Pending is the number of committed tokens that the first pass of the draft model had to read: 1 or 2 from round to
+	// round, more after rounds without a draft. It explains an unusually long first step.
+	Pending int
 	// Stop says in words why drafting ended before the asked length; empty when it did not.
 	Stop string
 }
+
+// ErrNoDraft means that the proposer failed in a way that concerns this round only, such as draft scores that are not
+// finite: write the round without a draft and ask again in the next.
+var ErrNoDraft = errors.New("no draft in this round")
 
 // Ask is what a proposer is asked for in one round.
 type Ask struct {
@@ -25,9 +37,13 @@ type Ask struct {
 	Params   sample.Params
 	Uniforms sample.Uniforms
 	Round    int
-	// Continue, when not nil, is asked after token i (from 0) was drawn with probability q whether one more is worth its price.
-	// It returns "" to go on, or the reason to stop.
+	// Continue, when not nil, is asked after token i (from 0) was drawn with Confidence q whether one more is worth its price.
+	// It returns "" to go on, or the reason to stop. A proposer that pays nothing for a token does not ask.
 	Continue func(i int, q float64) string
+	// IsStop, when not nil, says which tokens end a reply: nothing is drafted behind one.
+	IsStop func(id int32) bool
+	// Inspect asks for Draft.Logits and Draft.Confidence.
+	Inspect bool
 }
 
 // Proposer guesses what the target will say. Calls come from one goroutine in the order
@@ -38,7 +54,8 @@ type Proposer interface {
 	// Begin opens a reply whose context is tokens (prompt with history, template applied). What an earlier reply left that
 	// is a prefix of tokens is kept; reused says how many tokens that was. Prefill progress goes to progress, which may be nil.
 	Begin(ctx context.Context, tokens []int32, progress func(done, total int)) (reused int, err error)
-	// Propose guesses up to ask.Gamma tokens behind everything committed. Fewer, even none, is no error.
+	// Propose guesses up to ask.Gamma tokens behind everything committed. Fewer, even none, is no error. An error that wraps
+	// ErrNoDraft costs this round its draft and nothing else.
 	Propose(ctx context.Context, ask Ask) (Draft, error)
 	// Committed tells which tokens were added behind the context, whether proposed or not, and rolls back what was not.
 	// It must be called after every Propose, also with no tokens when a round was given up.

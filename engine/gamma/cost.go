@@ -1,0 +1,132 @@
+package gamma
+
+// NominalCosts are given instead of measured ones. Their unit does not matter; milliseconds or passes of the target will do.
+type NominalCosts struct {
+	DraftStep float64 // one token of the draft
+	Verify    float64 // a pass of the target over one row
+	VerifyRow float64 // what each further row adds
+}
+
+const (
+	costWeight = 0.2  // of the newest sample in a running mean
+	costClamp  = 0.25 // largest change that one sample can argue for, relative to the mean: stalls of the machine happen
+	costTrust  = 3    // samples from which a mean is formed; before, the smallest counts, since what disturbs adds time
+)
+
+// meter is a running mean of durations that shrugs off outliers.
+type meter struct {
+	mean    float64
+	samples int
+}
+
+func (m *meter) observe(x float64) {
+	m.samples++
+	switch {
+	case m.samples == 1:
+		m.mean = x
+	case m.samples <= costTrust:
+		m.mean = min(m.mean, x)
+	default:
+		m.mean += costWeight * max(-costClamp*m.mean, min(costClamp*m.mean, x-m.mean))
+	}
+}
+
+// costs knows what a round costs, in milliseconds or in nominal units.
+type costs struct {
+	nominal *NominalCosts
+	draft   meter   // one draft step
+	verify  []meter // by rows − 1: the target's pass and everything else that is not drafting
+}
+
+func (c *costs) observe(o Observation) {
+	for len(c.verify) <= o.Drafted {
+		c.verify = append(c.verify, meter{})
+	}
+	c.verify[o.Drafted].observe(o.VerifyMS + o.RestMS)
+	if o.Drafted > 0 && o.Pending <= 2 {
+		c.draft.observe(o.DraftMS / float64(o.Drafted))
+	}
+}
+
+// samples returns on how many rounds the cost of a draft length rests.
+func (c *costs) samples(gamma int) int {
+	switch {
+	case c.nominal != nil:
+		return costTrust
+	case gamma >= len(c.verify):
+		return 0
+	}
+	return c.verify[gamma].samples
+}
+
+func (c *costs) draftStep() float64 {
+	if c.nominal != nil {
+		return c.nominal.DraftStep
+	}
+	return c.draft.mean
+}
+
+// of returns the expected cost of a round that drafts gamma tokens.
+func (c *costs) of(gamma int) float64 {
+	return float64(gamma)*c.draftStep() + c.pass(gamma)
+}
+
+// pass returns the expected cost of everything in a round but drafting, for gamma draft tokens, that is gamma+1 rows.
+// Between measured lengths it is interpolated, and beyond the longest it goes on as it rose on average.
+func (c *costs) pass(gamma int) float64 {
+	if c.nominal != nil {
+		return c.nominal.Verify + float64(gamma)*c.nominal.VerifyRow
+	}
+	shortest, below, above := -1, -1, -1
+	for i := range c.verify {
+		if c.verify[i].samples == 0 {
+			continue
+		}
+		if shortest < 0 {
+			shortest = i
+		}
+		if i <= gamma {
+			below = i
+		} else if above < 0 {
+			above = i
+		}
+	}
+	switch {
+	case shortest < 0:
+		return 1 // nothing is known, and nothing to compare with
+	case below < 0:
+		return c.measured(above)
+	case below == gamma || above < 0 && below == shortest:
+		return c.measured(below)
+	case above < 0:
+		return line(gamma, shortest, below, c.measured(shortest), c.measured(below))
+	}
+	return line(gamma, below, above, c.measured(below), c.measured(above))
+}
+
+// cheapest returns the least that the pass can cost, given that more rows never cost less.
+func (c *costs) cheapest(gamma int) float64 {
+	for i := min(gamma, len(c.verify)-1); i >= 0; i-- {
+		if c.verify[i].samples > 0 {
+			return c.measured(i)
+		}
+	}
+	return 0
+}
+
+// measured returns the mean at a measured length, or a longer one's if that is less: more rows never cost less, so the
+// longer one shows that the shorter was disturbed.
+func (c *costs) measured(gamma int) float64 {
+	least := c.verify[gamma].mean
+	for _, m := range c.verify[gamma:] {
+		if m.samples > 0 {
+			least = min(least, m.mean)
+		}
+	}
+	return least
+}
+
+// line evaluates at x the line through (x0, y0) and (x1, y1), x0 < x1.
+func line(x, x0, x1 int, y0, y1 float64) float64 {
+	return y0 + (y1-y0)*float64(x-x0)/float64(x1-x0)
+}

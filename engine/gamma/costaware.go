@@ -1,0 +1,43 @@
+package gamma
+
+import "fmt"
+
+// mostTokensPerCost is the cost-aware rule: probe if something is worth knowing, otherwise take the best γ.
+func (c *Controller) mostTokensPerCost() Decision {
+	best := c.best(0)
+	if d, ok := c.probe(best); ok {
+		return d
+	}
+	return Decision{Gamma: best, Why: c.worth(best)}
+}
+
+// worth says what a draft length is expected to bring.
+func (c *Controller) worth(gamma int) string {
+	plain := c.costs.of(0)
+	if gamma == 0 {
+		next := c.best(1)
+		return fmt.Sprintf("no draft pays: the best, γ %d, would give %.2f tokens for %.2f plain passes",
+			next, c.tokens(next), c.costs.of(next)/plain)
+	}
+	return fmt.Sprintf("%.2f tokens expected for %.2f plain passes: %.2f×",
+		c.tokens(gamma), c.costs.of(gamma)/plain, c.rate(gamma)*plain)
+}
+
+// best returns the γ from least to Max with the most tokens per cost, the smallest on a tie.
+func (c *Controller) best(least int) int {
+	best := min(least, c.options.Max)
+	for gamma := best + 1; gamma <= c.options.Max; gamma++ {
+		if c.rate(gamma) > c.rate(best) {
+			best = gamma
+		}
+	}
+	return best
+}
+
+func (c *Controller) bestRate() float64 { return c.rate(c.best(0)) }
+
+// tokens returns how many tokens a round is expected to commit.
+func (c *Controller) tokens(gamma int) float64 { return expected(c.acceptance.first(gamma)) }
+
+// rate returns expected tokens per cost.
+func (c *Controller) rate(gamma int) float64 { return c.tokens(gamma) / c.costs.of(gamma) }

@@ -1,0 +1,137 @@
+// Package gamma chooses γ, how many tokens to draft in the next round.
+//
+// A round with draft length γ commits 1 + a₁ + a₁a₂ + … + a₁⋯a_γ tokens on average, where a_i is the chance that draft token
+// i is accepted once all before it were. It takes γ draft steps and one target pass over γ+1 rows, v(γ+1). The cost-aware
+// rule picks the γ with the most tokens per unit of time; γ = 0, plain decoding, is one of the choices, so speculation that
+// does not pay switches itself off. Both sides are learned while a reply is written: acceptance from verdicts, of which only
+// those up to the first rejection exist, and costs from the clock, or from nominal figures where runs must be repeatable.
+//
+// The package is arithmetic alone: no clock, no device, no randomness. Durations come in through Observation.
+package gamma
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Rule names a way of choosing.
+type Rule string
+
+// The rules, as the setting "gamma_rule" spells them.
+const (
+	Fixed     Rule = "fixed"      // always Options.Gamma
+	Windowed  Rule = "windowed"   // halve when acceptance over a window is low, restore when it is high
+	CostAware Rule = "cost-aware" // most tokens per time
+)
+
+// Options configure a Controller. All of them may change between two rounds.
+type Options struct {
+	Rule  Rule
+	Gamma int // the fixed γ, and the full γ of the windowed rule
+	Max   int // the largest γ any rule may choose
+	// Window, Low and High belong to the windowed rule: rounds averaged over, and the acceptance below which γ is halved and
+	// above which it is restored.
+	Window    int
+	Low, High float64
+	// Nominal, when not nil, replaces measured costs, so that the same tokens always lead to the same choices.
+	Nominal *NominalCosts
+}
+
+// Decision is the choice for one round.
+type Decision struct {
+	Gamma int
+	Probe bool   // chosen to learn something, not for being the best
+	Why   string // in words, with figures
+	// What was believed before the round.
+	Expected   float64   // committed tokens
+	Acceptance []float64 // (Max) a_i, the chance of draft token i given that those before it were accepted
+}
+
+// Observation is what came of a round, whoever chose its γ.
+type Observation struct {
+	Drafted  int // tokens proposed; 0 in a plain round
+	Tested   int // draft tokens the target judged
+	Accepted int
+	// Milliseconds of drafting, of the target's pass, and of everything else in the round.
+	DraftMS, VerifyMS, RestMS float64
+	// Pending is the number of committed tokens the first draft step had to read; more than 2 makes DraftMS untypical.
+	Pending int
+	// Confidence is the draft's own probability of each token (Drafted); nil if it has none.
+	Confidence []float64
+}
+
+// Controller chooses γ round by round and learns from every round. It serves one goroutine.
+type Controller struct {
+	options    Options
+	acceptance acceptance
+	confidence calibration
+	costs      costs
+	window     window
+	probes     probes
+	round      round
+}
+
+// round is what Continue needs to know of the round under way.
+type round struct {
+	Decision
+	// tokensPerCost is the rate at which time could be spent otherwise: an extra draft step must earn more.
+	tokensPerCost float64
+	reach         float64 // chance that every token drafted so far is accepted
+}
+
+// New returns a controller without evidence.
+func New(o Options) *Controller {
+	c := &Controller{probes: newProbes()}
+	c.Configure(o)
+	return c
+}
+
+// Configure changes the options from the next round on and keeps everything learned.
+func (c *Controller) Configure(o Options) {
+	if o.Rule != c.options.Rule || o.Gamma != c.options.Gamma || o.Max != c.options.Max {
+		c.window.restart(min(o.Gamma, o.Max))
+	}
+	c.options = o
+	c.costs.nominal = o.Nominal
+}
+
+// ForgetDraft drops what was learned about the proposer, for when another takes its place. The target's costs stay.
+func (c *Controller) ForgetDraft() {
+	c.acceptance = acceptance{}
+	c.confidence = calibration{}
+	c.costs.draft = meter{}
+	c.probes = newProbes()
+	c.window.restart(min(c.options.Gamma, c.options.Max))
+}
+
+// Next chooses γ for the coming round.
+func (c *Controller) Next() Decision {
+	var d Decision
+	switch c.options.Rule {
+	case Fixed:
+		d = Decision{Gamma: min(c.options.Gamma, c.options.Max), Why: "fixed"}
+	case Windowed:
+		d = Decision{Gamma: c.window.gamma, Why: c.window.why}
+	case CostAware:
+		d = c.mostTokensPerCost()
+	default:
+		panic(fmt.Sprintf("gamma: no rule %q", c.options.Rule))
+	}
+	d.Acceptance = c.acceptance.first(c.options.Max)
+	d.Expected = expected(d.Acceptance[:d.Gamma])
+	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate()}
+	return slices0(d)
+}
+
+func slices0(d Decision) Decision { d.Acceptance = slices.Clone(d.Acceptance); return d }
+
+// Observe learns from a finished round.
+func (c *Controller) Observe(o Observation) {
+	c.acceptance.observe(o.Tested, o.Accepted)
+	c.confidence.observe(o)
+	c.costs.observe(o)
+	if o.Drafted > 0 && o.Tested > 0 {
+		c.window.observe(float64(o.Accepted)/float64(o.Tested), c.options)
+	}
+	c.probes.observe(o, c.costs.of(o.Drafted))
+}

@@ -1,0 +1,114 @@
+package gamma
+
+import "fmt"
+
+const (
+	firstInterval = 8   // rounds until the first probe of a kind
+	lastInterval  = 256 // rounds between probes once they have stopped changing anything
+	// probeBudget is the share of time that probing may cost while plain decoding is the best there is. Half of the 1 % that
+	// speculation may cost at worst.
+	probeBudget = 0.005
+)
+
+// probes remembers when something was last tried that was not the best choice.
+type probes struct {
+	plain, draft timer
+	length       timer // an unmeasured draft length
+	plainRounds  int
+	draftSteps   int
+	promising    bool // the last draft while at γ = 0 went well
+}
+
+// timer counts rounds and cost since a kind of round was last run.
+type timer struct {
+	rounds   int
+	cost     float64
+	interval int
+}
+
+func newProbes() probes {
+	return probes{
+		plain:  timer{interval: firstInterval},
+		draft:  timer{interval: firstInterval},
+		length: timer{interval: firstInterval},
+	}
+}
+
+func (t *timer) pass(cost float64) { t.rounds++; t.cost += cost }
+func (t *timer) reset()            { t.rounds, t.cost = 0, 0 }
+func (t *timer) backOff()          { t.interval = min(2*t.interval, lastInterval) }
+func (t *timer) due() bool         { return t.rounds >= t.interval }
+
+func (p *probes) observe(o Observation, cost float64) {
+	p.plain.pass(cost)
+	p.draft.pass(cost)
+	p.length.pass(cost)
+	if o.Drafted == 0 {
+		p.plainRounds++
+		p.plain.reset()
+		return
+	}
+	p.draftSteps += o.Drafted
+	p.promising = o.Tested > 0 && o.Accepted == o.Tested
+	p.draft.reset()
+}
+
+// probe returns a decision that is worth taking for what it teaches, if there is one.
+func (c *Controller) probe(best int) (Decision, bool) {
+	p := &c.probes
+	switch {
+	case p.plainRounds == 0:
+		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}, true
+	case c.options.Max == 0:
+		return Decision{}, false
+	case p.draftSteps == 0:
+		return Decision{Gamma: 1, Probe: true, Why: "one draft token, to see what it costs and whether it holds"}, true
+	case best > 0 && p.plain.due():
+		p.plain.backOff()
+		return Decision{Probe: true, Why: fmt.Sprintf("no plain round for %d: a fresh one to compare with", p.plain.rounds)}, true
+	case best == 0:
+		return c.probeDraft()
+	}
+	return c.probeLength(best)
+}
+
+// probeDraft tries speculation again while it does not seem to pay: at growing intervals, within the budget, and at once
+// when the last try went well.
+func (c *Controller) probeDraft() (Decision, bool) {
+	p := &c.probes
+	gamma := c.best(1)
+	loss := c.costs.of(gamma) - c.tokens(gamma)*c.costs.of(0)
+	affordable := loss <= probeBudget*p.draft.cost
+	if !p.promising && !(p.draft.due() && affordable) {
+		return Decision{}, false
+	}
+	why := fmt.Sprintf("no draft for %d rounds: trying whether γ %d pays again", p.draft.rounds, gamma)
+	if p.promising {
+		why = fmt.Sprintf("the last try was accepted: γ %d once more", gamma)
+	}
+	p.draft.backOff()
+	p.promising = false
+	return Decision{Gamma: gamma, Probe: true, Why: why}, true
+}
+
+// probeLength tries a draft length that was hardly measured and would beat the best one if it cost no more than the next
+// shorter measured one: costs have cliffs, and interpolation cannot see behind them.
+func (c *Controller) probeLength(best int) (Decision, bool) {
+	p := &c.probes
+	if !p.length.due() {
+		return Decision{}, false
+	}
+	for gamma := c.options.Max; gamma > 0; gamma-- {
+		if gamma == best || c.costs.samples(gamma) >= 2 {
+			continue
+		}
+		hoped := c.tokens(gamma) / (float64(gamma)*c.costs.draftStep() + c.costs.cheapest(gamma))
+		loss := c.costs.of(gamma) - c.tokens(gamma)/c.rate(best)
+		if hoped > 1.01*c.rate(best) && loss <= 2*probeBudget*p.length.cost {
+			p.length.reset()
+			return Decision{Gamma: gamma, Probe: true, Why: fmt.Sprintf("γ %d was measured %d times only, and may pay %.2f×",
+				gamma, c.costs.samples(gamma), hoped*c.costs.of(0))}, true
+		}
+	}
+	return Decision{}, false
+}

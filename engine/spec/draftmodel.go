@@ -1,0 +1,197 @@
+package spec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"specula/engine/compute"
+	"specula/engine/sample"
+)
+
+// Model is what DraftModel needs of a transformer; engine/model has it.
+type Model interface {
+	NewCache() (compute.Cache, error)
+	// Prefill appends ids to the cache and returns the scores of the last of them, one row. When it fails half-way, the cache
+	// holds a prefix of them.
+	Prefill(ctx context.Context, cache compute.Cache, ids []int32, progress func(done, total int)) (compute.Logits, error)
+}
+
+// DraftModel proposes by running a small model ahead of the target.
+//
+// Between rounds its cache holds keys and values of a prefix of the committed tokens and never of the last one: somebody has
+// to be read next to get scores to draw from. Within Propose the cache runs ahead of what is committed; Committed cuts it
+// back to the part that came true.
+type DraftModel struct {
+	model   Model
+	cache   compute.Cache
+	vocab   int     // ids the target knows; the draft's own may be padded further
+	context []int32 // everything committed
+	cached  []int32 // what the cache holds: a prefix of context, in Propose followed by drafted tokens
+	sampler sample.Sampler
+	q       [][]float64 // (γ, vocab) memory of Draft.Q
+	scores  [][]float32 // (γ, draft vocab) memory of Draft.Logits
+	best    []int32     // (1)
+}
+
+// NewDraftModel returns a proposer for a target of vocab ids. It owns a cache of the model's; Close frees it.
+func NewDraftModel(model Model, vocab int) (*DraftModel, error) {
+	cache, err := model.NewCache()
+	if err != nil {
+		return nil, fmt.Errorf("making the draft model's cache: %w", err)
+	}
+	return &DraftModel{model: model, cache: cache, vocab: vocab, best: make([]int32, 1)}, nil
+}
+
+func (d *DraftModel) Name() string { return "draft" }
+
+// Begin reads tokens into the cache, all but the last. A context longer than the cache is no error: there is then no draft.
+func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(done, total int)) (reused int, err error) {
+	d.context = append(d.context[:0], tokens...)
+	reused, err = d.rollBack(0)
+	if err != nil {
+		return 0, err
+	}
+	unread := max(0, len(tokens)-1) - reused
+	if unread == 0 || len(tokens)-1 > d.cache.Cap() {
+		return reused, nil
+	}
+	if _, err := d.read(ctx, d.context[reused:reused+unread], progress); err != nil {
+		return reused, fmt.Errorf("reading %d tokens of context into the draft model: %w", unread, err)
+	}
+	return reused, nil
+}
+
+// Propose draws up to ask.Gamma tokens, each from the draft model's distribution behind the one before. The first pass reads
+// every committed token that the cache lacks.
+func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
+	var draft Draft
+	start := len(d.cached)
+	unread := d.context[start:]
+	draft.Pending = len(unread)
+	for i := 0; i < ask.Gamma && len(unread) > 0; i++ {
+		if len(d.cached)+len(unread) > d.cache.Cap() {
+			draft.Stop = fmt.Sprintf("draft context full: %d tokens", d.cache.Cap())
+			break
+		}
+		logits, err := d.read(ctx, unread, nil)
+		if err == nil {
+			err = d.draw(i, logits, ask, &draft)
+		}
+		if errors.Is(err, compute.ErrNotFinite) {
+			// What this round wrote may hold the damage; what earlier rounds wrote gave finite scores.
+			return Draft{}, errors.Join(fmt.Errorf("%w: draft token %d: %w", ErrNoDraft, i, err), d.truncate(start))
+		}
+		if err != nil {
+			return Draft{}, fmt.Errorf("drafting token %d: %w", i, err)
+		}
+		if draft.Stop = d.enough(i, &draft, ask); draft.Stop != "" {
+			break
+		}
+		unread = draft.Tokens[i : i+1]
+	}
+	return draft, nil
+}
+
+// enough says why token i of the draft is the last one, or "".
+func (d *DraftModel) enough(i int, draft *Draft, ask Ask) string {
+	switch {
+	case ask.IsStop != nil && ask.IsStop(draft.Tokens[i]):
+		return "the draft ends the reply"
+	case ask.Continue != nil && i+1 < ask.Gamma:
+		return ask.Continue(i, draft.Confidence[i])
+	}
+	return ""
+}
+
+// draw appends draft token i, drawn from the only row of logits.
+func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) error {
+	greedy := ask.Params.Temperature == 0
+	if greedy && ask.Continue == nil && !ask.Inspect {
+		// Only the id is wanted, and only 4 bytes need to cross from the device.
+		if err := logits.Argmax(d.best); err != nil {
+			return err
+		}
+		if id := d.best[0]; int(id) < d.vocab {
+			draft.Tokens = append(draft.Tokens, id)
+			draft.Q = append(draft.Q, sample.OneHot(id))
+			return nil
+		}
+	}
+	q, scores := d.rows(i, logits.Vocab())
+	if err := logits.Row(0, scores); err != nil {
+		return err
+	}
+	known := scores[:min(d.vocab, len(scores))]
+	dist, err := d.sampler.FromLogits(q, known, ask.Params)
+	if err != nil {
+		return err
+	}
+	id := sample.Draw(dist, ask.Uniforms.Uniform(sample.DraftDraw, ask.Round, i))
+	draft.Tokens = append(draft.Tokens, id)
+	draft.Q = append(draft.Q, dist)
+	if ask.Continue != nil || ask.Inspect {
+		confidence := dist.Prob(id)
+		if greedy {
+			confidence = sample.Confidence(known, id)
+		}
+		draft.Confidence = append(draft.Confidence, confidence)
+	}
+	if ask.Inspect {
+		draft.Logits = append(draft.Logits, known)
+	}
+	return nil
+}
+
+// rows returns the memory of draft position i.
+func (d *DraftModel) rows(i, draftVocab int) (q []float64, scores []float32) {
+	for len(d.q) <= i {
+		d.q = append(d.q, make([]float64, d.vocab))
+		d.scores = append(d.scores, make([]float32, draftVocab))
+	}
+	return d.q[i], d.scores[i]
+}
+
+// read appends ids to the cache, and keeps cached true to it even when the pass was cut short.
+func (d *DraftModel) read(ctx context.Context, ids []int32, progress func(done, total int)) (compute.Logits, error) {
+	logits, err := d.model.Prefill(ctx, d.cache, ids, progress)
+	d.cached = append(d.cached, ids[:d.cache.Len()-len(d.cached)]...)
+	return logits, err
+}
+
+// Committed adds tokens to the context and keeps of the cache what agrees with it.
+func (d *DraftModel) Committed(tokens []int32) error {
+	agreed := min(len(d.cached), len(d.context))
+	d.context = append(d.context, tokens...)
+	_, err := d.rollBack(agreed)
+	return err
+}
+
+// rollBack cuts the cache back to its longest prefix of the context without the context's last token, given that the first
+// agreed tokens are known to be one. It returns the prefix's length.
+func (d *DraftModel) rollBack(agreed int) (int, error) {
+	most := min(len(d.cached), max(0, len(d.context)-1))
+	keep := min(agreed, most)
+	for keep < most && d.cached[keep] == d.context[keep] {
+		keep++
+	}
+	return keep, d.truncate(keep)
+}
+
+func (d *DraftModel) truncate(n int) error {
+	if err := d.cache.Truncate(n); err != nil {
+		return fmt.Errorf("rolling the draft model's cache back to %d tokens: %w", n, err)
+	}
+	d.cached = d.cached[:n]
+	return nil
+}
+
+// Len is the number of tokens in the draft model's cache.
+func (d *DraftModel) Len() int { return d.cache.Len() }
+
+func (d *DraftModel) Reset() error {
+	d.context = d.context[:0]
+	return d.truncate(0)
+}
+
+func (d *DraftModel) Close() error { return d.cache.Close() }

@@ -1,0 +1,130 @@
+package spec
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"specula/engine/sample"
+)
+
+// maxGrams bounds the index of an Ngram; at about 16 bytes each it stays under some 64 MiB.
+const maxGrams = 1 << 21
+
+// Ngram proposes by prompt lookup: it looks for the latest earlier place where the context's last tokens stood and guesses
+// that what came behind them there comes again. It has no model, costs next to nothing and is strong where a reply repeats
+// its prompt: edits, summaries, code. (Saxena, "Prompt lookup decoding", 2023)
+type Ngram struct {
+	longest, shortest int
+	context           []int32
+	// grams maps the hash of the n tokens in front of a position to that position, for every n and each position that a token
+	// stands at. A later position replaces an earlier one.
+	grams   map[uint64]int32
+	indexed int // positions below this are in grams
+	oldest  int // positions below this were dropped from grams
+}
+
+// NewNgram returns a proposer that looks for matches of longest down to shortest tokens, 1 ≤ shortest ≤ longest.
+func NewNgram(longest, shortest int) *Ngram {
+	if shortest < 1 || longest < shortest {
+		panic(fmt.Sprintf("spec: n-grams of %d down to %d tokens", longest, shortest))
+	}
+	return &Ngram{longest: longest, shortest: shortest, grams: map[uint64]int32{}}
+}
+
+func (g *Ngram) Name() string { return "ngram" }
+
+// Begin indexes the context, of which nothing needs to be reused.
+func (g *Ngram) Begin(_ context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {
+	if err := g.Reset(); err != nil {
+		return 0, err
+	}
+	return 0, g.Committed(tokens)
+}
+
+// Propose continues the longest match. The continuation may run into the draft itself, which repeats a short cycle.
+func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
+	var draft Draft
+	at, n := g.match()
+	if n == 0 {
+		draft.Stop = fmt.Sprintf("the last %d tokens did not occur before", g.shortest)
+		return draft, nil
+	}
+	for len(draft.Tokens) < ask.Gamma {
+		next := at + len(draft.Tokens)
+		id := int32(0)
+		if next < len(g.context) {
+			id = g.context[next]
+		} else {
+			id = draft.Tokens[next-len(g.context)]
+		}
+		draft.Tokens = append(draft.Tokens, id)
+		draft.Q = append(draft.Q, sample.OneHot(id))
+		if ask.IsStop != nil && ask.IsStop(id) {
+			draft.Stop = "the draft ends the reply"
+			break
+		}
+	}
+	return draft, nil
+}
+
+// match returns the position behind the latest earlier occurrence of the context's last n tokens, for the largest n there is.
+func (g *Ngram) match() (at, n int) {
+	for n := min(g.longest, len(g.context)); n >= g.shortest; n-- {
+		tail := g.context[len(g.context)-n:]
+		at, ok := g.grams[hash(tail)]
+		if ok && slices.Equal(tail, g.context[int(at)-n:at]) { // hashes may collide
+			return int(at), n
+		}
+	}
+	return 0, 0
+}
+
+// Committed adds tokens to context and index.
+func (g *Ngram) Committed(tokens []int32) error {
+	g.context = append(g.context, tokens...)
+	for ; g.indexed < len(g.context); g.indexed++ {
+		if len(g.grams) >= maxGrams {
+			g.dropOlderHalf()
+		}
+		g.index(g.indexed)
+	}
+	return nil
+}
+
+// index enters the grams in front of position at.
+func (g *Ngram) index(at int) {
+	for n := g.shortest; n <= min(g.longest, at); n++ {
+		g.grams[hash(g.context[at-n:at])] = int32(at)
+	}
+}
+
+// dropOlderHalf makes room by forgetting where the older half of the indexed context stood.
+func (g *Ngram) dropOlderHalf() {
+	g.oldest = (g.oldest + g.indexed) / 2
+	clear(g.grams)
+	for at := g.oldest; at < g.indexed; at++ {
+		g.index(at)
+	}
+}
+
+// hash is FNV-1a over tokens.
+func hash(tokens []int32) uint64 {
+	h := uint64(14695981039346656037)
+	for _, id := range tokens {
+		h = (h ^ uint64(uint32(id))) * 1099511628211
+	}
+	return h ^ uint64(len(tokens))
+}
+
+// Len is 0: there is no cache.
+func (g *Ngram) Len() int { return 0 }
+
+func (g *Ngram) Reset() error {
+	g.context = g.context[:0]
+	clear(g.grams)
+	g.indexed, g.oldest = 0, 0
+	return nil
+}
+
+func (g *Ngram) Close() error { return nil }

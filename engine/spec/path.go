@@ -1,0 +1,29 @@
+package spec
+
+import (
+	"fmt"
+
+	"specula/engine/sample"
+)
+
+// Path is the way in which a round is verified.
+type Path string
+
+// The paths, from the cheapest.
+const (
+	// Greedy compares argmaxes: 4 bytes a row cross from the device.
+	Greedy Path = "greedy"
+	// Stochastic tests u·q < p on distributions that depend on the row alone.
+	Stochastic Path = "stochastic"
+	// Fallback judges position by position on the host, because a row's distribution depends on tokens accepted in the same
+	// round, as under a repetition penalty or a grammar. No setting asks for that yet.
+	Fallback Path = "fallback"
+)
+
+// Eligible returns the cheapest path that is exact for these parameters, and why in words.
+func Eligible(p sample.Params) (Path, string) {
+	if p.Temperature == 0 {
+		return Greedy, "temperature 0: the best token of each row decides"
+	}
+	return Stochastic, fmt.Sprintf("temperature %g, and no filter depends on earlier tokens", p.Temperature)
+}
