@@ -19,6 +19,7 @@ const (
 	maxAlignment  = 1 << 20
 	minValueBytes = 8 + 1 + 4 + 1         // key of one byte, type, value of one byte
 	minInfoBytes  = 8 + 1 + 4 + 8 + 4 + 8 // name of one byte, count, one dimension, type, offset
+	preambleBytes = 4 + 4 + 8 + 8         // magic, version, tensor count, metadata count
 )
 
 // header is the index of a GGUF file: where its values and tensors are.

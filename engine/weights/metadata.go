@@ -88,11 +88,16 @@ func (f *File) Strings(key string) (list []string, found bool, err error) {
 	all := string(f.data[v.offset:v.end]) // one copy that every element shares
 	list = make([]string, 0, v.bits)
 	for at := 0; at < len(all); {
-		n := int(binary.LittleEndian.Uint64(f.data[v.offset+int64(at):]))
+		n := f.stringLength(v.offset + int64(at))
 		list = append(list, all[at+8:at+8+n])
 		at += 8 + n
 	}
 	return list, true, nil
+}
+
+// stringLength reads the length of an array's string that begins at offset; it was checked when the header was parsed.
+func (f *File) stringLength(offset int64) int {
+	return int(binary.LittleEndian.Uint64(f.data[offset:]))
 }
 
 // Ints reads an array of integers of any type that fit.

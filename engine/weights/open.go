@@ -3,6 +3,7 @@ package weights
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -175,9 +176,12 @@ func parse(ctx context.Context, name string, data []byte, size int64) (f *File, 
 	return f, nil
 }
 
+// errFault tells a panic of the reader from what it says about files.
+var errFault = errors.New("the reader failed, which is a fault of the program")
+
 // fence turns a panic into an error. No file is known to cause one: this is the second line of defence.
 func fence(name string, err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("reading %q: the reader failed (%v), which is a fault of the program: %w", name, p, ErrMalformed)
+		*err = fmt.Errorf("reading %q: %w: %v: %w", name, errFault, p, ErrMalformed)
 	}
 }

@@ -18,3 +18,15 @@ func TestOpenRealFiles(t *testing.T) {
 		}
 	}
 }
+
+func TestDump(t *testing.T) {
+	f, err := weights.OpenHeader(context.Background(), "../../assets/pair/draft.gguf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", weights.Describe(f))
+	s, err := f.TokenizerSpec()
+	t.Log(len(s.Tokens), len(s.Merges), s.Types[:3], s.BOS, s.EOS, s.PAD, s.AddBOS, err)
+	_, _, err = f.Tensor("output_norm.weight")
+	t.Log(err)
+}

@@ -1,0 +1,157 @@
+package weights
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"specula/engine/weights/gguf"
+)
+
+// Report describes a model file to a person. Text that comes from the file is quoted in Metadata and in Tensors' names, and
+// raw elsewhere: whoever prints it makes it safe.
+type Report struct {
+	Name          string
+	Format        string // "GGUF v3"
+	Architecture  string
+	ModelName     string
+	FileBytes     int64
+	SpareBytes    int64 // behind the last tensor: padding, or something that no reader looks at
+	Parameters    int64 // elements of all tensors
+	ByType        []TypeTotal
+	Unsupported   []string // tensor types in the file that specula does not compute with
+	ContextLength uint64   // tokens the model was trained for; 0 when the file does not say
+	VocabSize     uint64   // tokens; 0 without a vocabulary
+	Tokenizer     string   // "gpt2, pre-tokenizer qwen2"; "" without a vocabulary
+	TemplateHash  string   // SHA-256 of the chat template, in hex; "" without one
+	Metadata      []MetadataLine
+	Tensors       []TensorLine
+}
+
+// TypeTotal sums up the tensors of one type, in the order in which the types occur.
+type TypeTotal struct {
+	Type     string
+	Tensors  int
+	Elements int64
+	Bytes    int64
+}
+
+// MetadataLine is one metadata value; long texts and arrays are cut.
+type MetadataLine struct {
+	Key   string
+	Type  string // "u32", "array of string"
+	Value string
+}
+
+// TensorLine is one tensor.
+type TensorLine struct {
+	Name  string
+	Type  string
+	Shape []int64 // the contiguous dimension first
+	Bytes int64
+}
+
+// Describe sums up a file. It serves files read by OpenHeader as well.
+func Describe(f *File) Report {
+	r := Report{
+		Name: f.name, Format: f.Format(), Architecture: f.Architecture(), ModelName: f.ModelName(),
+		FileBytes: f.size, SpareBytes: max(0, f.size-f.header.end),
+	}
+	r.addTensors(f)
+	for _, v := range f.header.values {
+		r.Metadata = append(r.Metadata, MetadataLine{Key: quote(v.key), Type: typeOf(v), Value: f.preview(v)})
+	}
+	// A value of the wrong type is listed as it is; here it counts as absent.
+	r.ContextLength, _, _ = f.Uint(f.Architecture() + ".context_length")
+	if v, found := f.value("tokenizer.ggml.tokens"); found && v.elem == gguf.String {
+		r.VocabSize = v.bits
+	}
+	if kind, found, err := f.String("tokenizer.ggml.model"); found && err == nil {
+		r.Tokenizer = kind
+		if pre, found, err := f.String("tokenizer.ggml.pre"); found && err == nil {
+			r.Tokenizer += ", pre-tokenizer " + pre
+		}
+	}
+	if template := f.ChatTemplate(); template != "" {
+		hash := sha256.Sum256([]byte(template))
+		r.TemplateHash = hex.EncodeToString(hash[:])
+	}
+	return r
+}
+
+func (r *Report) addTensors(f *File) {
+	at := map[string]int{}
+	for _, t := range f.header.tensors {
+		name := gguf.TypeName(t.Type)
+		i, seen := at[name]
+		if !seen {
+			i = len(r.ByType)
+			at[name] = i
+			r.ByType = append(r.ByType, TypeTotal{Type: name})
+			if !gguf.Loadable(t.Type) {
+				r.Unsupported = append(r.Unsupported, name)
+			}
+		}
+		r.ByType[i].Tensors++
+		r.ByType[i].Elements += t.Elements()
+		r.ByType[i].Bytes += t.bytes
+		r.Parameters += t.Elements()
+		r.Tensors = append(r.Tensors, TensorLine{Name: quote(t.Name), Type: name, Shape: t.Shape(), Bytes: t.bytes})
+	}
+}
+
+func typeOf(v value) string {
+	if v.typ == gguf.Array {
+		return "array of " + v.elem.String()
+	}
+	return v.typ.String()
+}
+
+// previewElements of an array are shown.
+const previewElements = 6
+
+// preview shows a value, or its beginning.
+func (f *File) preview(v value) string {
+	switch v.typ {
+	case gguf.String:
+		return quote(string(f.data[v.offset:min(v.end, v.offset+maxQuoted+1)]))
+	case gguf.Array:
+		return f.previewArray(v)
+	}
+	return scalarText(v.typ, v.bits)
+}
+
+func (f *File) previewArray(v value) string {
+	var shown []string
+	at := v.offset
+	for i := 0; i < int(min(v.bits, previewElements)); i++ {
+		if v.elem != gguf.String {
+			shown = append(shown, scalarText(v.elem, f.element(v, i)))
+			continue
+		}
+		n := f.stringLength(at)
+		shown = append(shown, quote(string(f.data[at+8:][:min(n, maxQuoted+1)])))
+		at += 8 + int64(n)
+	}
+	if v.bits > previewElements {
+		shown = append(shown, "…")
+	}
+	return fmt.Sprintf("%d: [%s]", v.bits, strings.Join(shown, ", "))
+}
+
+func scalarText(t gguf.ValueType, b uint64) string {
+	if x, ok := float(t, b); ok {
+		if t == gguf.Float32 {
+			return fmt.Sprint(float32(x))
+		}
+		return fmt.Sprint(x)
+	}
+	if n, ok := signed(t, b); ok {
+		return fmt.Sprint(n)
+	}
+	if t == gguf.Bool {
+		return fmt.Sprint(b != 0)
+	}
+	return fmt.Sprint(b) // u64 beyond int64
+}
