@@ -96,11 +96,6 @@ func (b *Backend) Vector(name string, data []float32) (compute.Vector, error) {
 	return vector(append([]float32(nil), data...)), nil
 }
 
-// BufferBytes is the memory that Buffer allocates, with its share of the quantised activations.
-func (b *Backend) BufferBytes(maxRows, cols int) int64 {
-	return int64(maxRows)*int64(cols)*4 + cpu.PackedBytes(maxRows, cols)
-}
-
 // Buffer allocates an activation matrix, and room to quantise it.
 func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	require(maxRows > 0 && cols > 0, fmt.Sprintf("a buffer of %d × %d", maxRows, cols))

@@ -35,12 +35,6 @@ func (p *Packed) Grow(m, cols int) {
 	}
 }
 
-// PackedBytes is what Grow allocates.
-func PackedBytes(m, cols int) int64 {
-	words := int64((m+group-1)/group) * int64(cols)
-	return words*8 + words/Block*4*group
-}
-
 // Pack quantises x (m, cols) as ref.QuantizeRow does; cols is a multiple of 32.
 func (p *Packed) Pack(x []float32, m, cols int) {
 	p.Grow(m, cols)

@@ -1,0 +1,48 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+)
+
+// need says whether an architecture has a tensor.
+type need int
+
+const (
+	optional need = iota // taken when the file has it
+	required
+	absent // not part of the architecture; a file that has it is something else
+)
+
+// architecture is what distinguishes the families that share this forward pass.
+type architecture struct {
+	name string
+	// neoX: rotary pairs are (i, i+dim/2). Otherwise (2i, 2i+1): llama's query and key rows are stored permuted for that.
+	neoX    bool
+	qkNorm  need // RMSNorm on each head of query and key
+	qkvBias need
+}
+
+func architectures() []architecture {
+	return []architecture{
+		{name: "llama", neoX: false, qkNorm: absent, qkvBias: optional},
+		{name: "qwen2", neoX: true, qkNorm: absent, qkvBias: required},
+		{name: "qwen3", neoX: true, qkNorm: required, qkvBias: optional},
+	}
+}
+
+func architectureOf(name string) (architecture, error) {
+	var known []string
+	for _, a := range architectures() {
+		if a.name == name {
+			return a, nil
+		}
+		known = append(known, a.name)
+	}
+	return architecture{}, fmt.Errorf("the architecture %.64q is not supported; supported are %s", name, strings.Join(known, ", "))
+}
+
+// needs names, for the tags of tensors, what the architecture decides.
+func (a architecture) needs() map[string]need {
+	return map[string]need{"": required, "optional": optional, "qk_norm": a.qkNorm, "qkv_bias": a.qkvBias}
+}

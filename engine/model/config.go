@@ -1,0 +1,154 @@
+package model
+
+import (
+	"fmt"
+
+	"specula/engine/weights"
+)
+
+// Config is the shape of a loaded transformer.
+type Config struct {
+	Architecture  string
+	Layers        int
+	Dim           int // width of the residual stream
+	FFN           int // width of the feed-forward layer
+	Heads         int // query heads
+	KVHeads       int // divides Heads
+	HeadDim       int
+	Vocab         int
+	ContextLength int // tokens the file allows, and no more than a sliding window, beyond which this pass would be wrong
+	RopeBase      float64
+	RopeDim       int     // numbers of a head that rotate
+	RopeScale     float64 // positions are divided by it; 1 for most models
+	NormEps       float64
+	TiedOutput    bool // the embedding table is also the output matrix
+
+	MaxTokens int // capacity of a cache
+	MaxRows   int // rows of one pass
+
+	Parameters  int64
+	WeightBytes int64  // as the file stores them
+	WeightType  string // of most of these bytes: "Q8_0"
+	CacheBytes  int64  // of one cache, were it kept in float32
+}
+
+// metadata reads hyperparameters of one architecture and keeps the first error.
+type metadata struct {
+	file *weights.File
+	err  error
+}
+
+func (m *metadata) key(name string) string { return m.file.Architecture() + "." + name }
+
+func (m *metadata) fail(key string, got any, allowed string) {
+	if m.err == nil {
+		m.err = fmt.Errorf("metadata %q is %v; allowed is %s", key, got, allowed)
+	}
+}
+
+// count reads an integer from 1 to most; a missing one is fallback, or an error when fallback is 0.
+func (m *metadata) count(name string, fallback, most int) int {
+	n, found, err := m.file.Uint(m.key(name))
+	switch {
+	case err != nil:
+		m.err = first(m.err, err)
+	case !found && fallback == 0:
+		m.fail(m.key(name), "missing", fmt.Sprintf("an integer from 1 to %d", most))
+	case !found:
+		return fallback
+	case n < 1 || n > uint64(most):
+		m.fail(m.key(name), n, fmt.Sprintf("1 to %d", most))
+	default:
+		return int(n)
+	}
+	return 1 // harmless in what is derived before the error is looked at
+}
+
+// number reads a float in low … high; a missing one is fallback, or an error when fallback is 0.
+func (m *metadata) number(name string, fallback, low, high float64) float64 {
+	x, found, err := m.file.Float(m.key(name))
+	switch {
+	case err != nil:
+		m.err = first(m.err, err)
+	case !found && fallback == 0:
+		m.fail(m.key(name), "missing", fmt.Sprintf("a number from %g to %g", low, high))
+	case !found:
+		return fallback
+	case !(low <= x && x <= high):
+		m.fail(m.key(name), x, fmt.Sprintf("%g to %g", low, high))
+	default:
+		return x
+	}
+	return 1
+}
+
+func first(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// maxHeadDim bounds the size of a head; published models have at most 256.
+const maxHeadDim = 512
+
+// readConfig reads and checks every hyperparameter but the vocabulary, which the embedding table tells.
+func readConfig(file *weights.File) (Config, error) {
+	const mostWide, mostLayers, mostHeads, mostTokens = 1 << 20, 4096, 4096, 1 << 27
+	m := &metadata{file: file}
+	c := Config{
+		Architecture:  file.Architecture(),
+		Layers:        m.count("block_count", 0, mostLayers),
+		Dim:           m.count("embedding_length", 0, mostWide),
+		FFN:           m.count("feed_forward_length", 0, mostWide),
+		Heads:         m.count("attention.head_count", 0, mostHeads),
+		ContextLength: m.count("context_length", 0, mostTokens),
+		RopeBase:      m.number("rope.freq_base", 10_000, 1, 1e12),
+		NormEps:       m.number("attention.layer_norm_rms_epsilon", 0, 1e-12, 0.1),
+	}
+	c.KVHeads = m.count("attention.head_count_kv", c.Heads, mostHeads)
+	c.HeadDim = m.count("attention.key_length", max(c.Dim/c.Heads, 1), maxHeadDim)
+	c.RopeDim = m.count("rope.dimension_count", c.HeadDim, c.HeadDim)
+	if window, _, err := m.file.Uint(m.key("attention.sliding_window")); err == nil && window > 0 && window < mostTokens {
+		c.ContextLength = min(c.ContextLength, int(window))
+	}
+	c.RopeScale = m.ropeScale()
+	m.check(c)
+	return c, m.err
+}
+
+// check refuses what the forward pass does not compute, rather than computing something else.
+func (m *metadata) check(c Config) {
+	if c.Heads%c.KVHeads != 0 {
+		m.fail(m.key("attention.head_count_kv"), c.KVHeads, fmt.Sprintf("a divisor of the %d query heads", c.Heads))
+	}
+	if c.HeadDim > maxHeadDim {
+		m.fail(m.key("embedding_length"), c.Dim, fmt.Sprintf("at most %d numbers for each of %d heads", maxHeadDim, c.Heads))
+	}
+	if c.RopeDim%2 != 0 {
+		m.fail(m.key("rope.dimension_count"), c.RopeDim, "an even number")
+	}
+	if v := m.count("attention.value_length", c.HeadDim, maxHeadDim); v != c.HeadDim {
+		m.fail(m.key("attention.value_length"), v, fmt.Sprintf("the key length, %d", c.HeadDim))
+	}
+	if experts, _, err := m.file.Uint(m.key("expert_count")); err != nil || experts > 0 {
+		m.fail(m.key("expert_count"), experts, "0: mixtures of experts are not supported")
+	}
+	if causal, found, err := m.file.Bool(m.key("attention.causal")); err != nil || found && !causal {
+		m.fail(m.key("attention.causal"), causal, "true: only causal models can be decoded")
+	}
+}
+
+// ropeScale reads how positions are stretched. Linear scaling divides them; the factors of Llama 3.1 are a tensor.
+func (m *metadata) ropeScale() float64 {
+	kind, _, err := m.file.String(m.key("rope.scaling.type"))
+	m.err = first(m.err, err)
+	switch kind {
+	case "", "none":
+		return m.number("rope.scale_linear", 1, 1e-3, 1e6)
+	case "linear":
+		return m.number("rope.scaling.factor", 1, 1e-3, 1e6)
+	}
+	m.fail(m.key("rope.scaling.type"), fmt.Sprintf("%.64q", kind), "none and linear")
+	return 1
+}

@@ -1,0 +1,66 @@
+package model
+
+import (
+	"context"
+
+	"specula/engine/compute"
+)
+
+// layersOver runs every layer over the tokens, behind what the cache holds, and leaves the residual stream in the activations.
+// The cache's length stays as it is.
+func (m *Model) layersOver(ctx context.Context, cache compute.Cache, ids []int32) error {
+	m.pass = pass{Backend: m.backend, rows: len(ids), eps: float32(m.config.NormEps)}
+	p, a := &m.pass, &m.activations
+	p.err = m.backend.Embed(a.residual, m.Embedding, ids)
+	for i := range m.layers {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		m.attend(p, cache, i)
+		m.feedForward(p, &m.layers[i])
+	}
+	return p.err
+}
+
+// attend adds what layer i gathers from each token and those before it.
+func (m *Model) attend(p *pass, cache compute.Cache, i int) {
+	l, a, c := &m.layers[i], &m.activations, &m.config
+	p.norm(a.normed, a.residual, l.AttentionNorm)
+	p.project(a.query, a.normed, l.Query, l.QueryBias)
+	p.project(a.key, a.normed, l.Key, l.KeyBias)
+	p.project(a.value, a.normed, l.Value, l.ValueBias)
+	if m.arch.qkNorm == required {
+		p.norm(a.query, a.query, l.QueryNorm)
+		p.norm(a.key, a.key, l.KeyNorm)
+	}
+	p.rotate(a.query, m.rope(c.Heads, cache.Len()))
+	p.rotate(a.key, m.rope(c.KVHeads, cache.Len()))
+	p.attend(a.attended, a.query, a.key, a.value, cache, compute.Attention{
+		Layer: i, Heads: c.Heads, HeadDim: c.HeadDim, Scale: m.attentionScale(), Position: cache.Len(),
+	})
+	p.project(a.output, a.attended, l.Mix, l.MixBias)
+	p.add(a.residual, a.output)
+}
+
+// feedForward adds the gated network's answer to each token on its own.
+func (m *Model) feedForward(p *pass, l *layer) {
+	a := &m.activations
+	p.norm(a.normed, a.residual, l.FeedForwardNorm)
+	p.project(a.gate, a.normed, l.Gate, nil)
+	p.project(a.up, a.normed, l.Up, nil)
+	p.swiGLU(a.gate, a.up)
+	p.project(a.output, a.gate, l.Down, nil)
+	p.add(a.residual, a.output)
+}
+
+// score turns the first rows of the residual stream into logits.
+func (m *Model) score(rows int) (compute.Logits, error) {
+	p, a := &m.pass, &m.activations
+	p.rows = rows
+	p.norm(a.normed, a.residual, m.OutputNorm)
+	p.project(a.scores, a.normed, m.Output, nil)
+	if p.err != nil {
+		return nil, p.err
+	}
+	return m.backend.Logits(a.scores, rows)
+}

@@ -1,0 +1,104 @@
+package model
+
+import (
+	"context"
+	"fmt"
+
+	"specula/engine/compute"
+	"specula/engine/weights"
+)
+
+// Options size a model's buffers.
+type Options struct {
+	MaxTokens int // capacity of a cache; 0: what the file allows
+	MaxRows   int // rows of one pass; 0: 32
+}
+
+const defaultMaxRows = 32
+
+// Load checks a file's hyperparameters and tensors, sees that the memory suffices, and only then takes the weights in.
+// progress, which may be nil, gets bytes of weights. The file's data stays borrowed for the life of the model.
+// An error wraps compute.ErrOutOfMemory when the memory does not suffice.
+func Load(ctx context.Context, backend compute.Backend, file *weights.File, o Options, progress func(done, total int64)) (*Model, error) {
+	m, err := load(ctx, backend, file, o, progress)
+	if err != nil {
+		return nil, fmt.Errorf("loading %q: %w", file.Name(), err)
+	}
+	return m, nil
+}
+
+func load(ctx context.Context, backend compute.Backend, file *weights.File, o Options, progress func(done, total int64)) (*Model, error) {
+	arch, err := architectureOf(file.Architecture())
+	if err != nil {
+		return nil, err
+	}
+	config, err := readConfig(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := config.size(file, o); err != nil {
+		return nil, err
+	}
+	m := &Model{backend: backend, arch: arch, config: config, layers: make([]layer, config.Layers)}
+	tensors, err := m.bind(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.checkMemory(tensors); err != nil {
+		return nil, err
+	}
+	if err := tensors.take(ctx, backend, m.config.WeightBytes, progress); err != nil {
+		return nil, err
+	}
+	if m.Output == nil {
+		m.Output = m.Embedding
+	}
+	if m.angles, err = newRopeTables(&m.config, m.RopeFactors); err != nil {
+		return nil, err
+	}
+	return m, m.allocate()
+}
+
+// size settles what the file does not: vocabulary, cache and batch.
+func (c *Config) size(file *weights.File, o Options) error {
+	const mostRows = 1 << 16
+	table, found, err := file.Tensor("token_embd.weight")
+	if err != nil {
+		return err
+	}
+	if found {
+		c.Vocab = table.Rows
+	}
+	c.MaxTokens, c.MaxRows = o.MaxTokens, o.MaxRows
+	if c.MaxTokens == 0 {
+		c.MaxTokens = c.ContextLength
+	}
+	if c.MaxRows == 0 {
+		c.MaxRows = defaultMaxRows
+	}
+	if c.MaxTokens < 1 || c.MaxTokens > c.ContextLength {
+		return fmt.Errorf("a context of %d tokens was asked for; the model allows 1 to %d", c.MaxTokens, c.ContextLength)
+	}
+	if c.MaxRows < 1 || c.MaxRows > mostRows {
+		return fmt.Errorf("passes of %d rows were asked for; allowed are 1 to %d", c.MaxRows, mostRows)
+	}
+	c.MaxRows = min(c.MaxRows, c.MaxTokens)
+	return nil
+}
+
+// bind finds and checks every tensor.
+func (m *Model) bind(file *weights.File) (*binder, error) {
+	b := &binder{file: file, arch: m.arch, sizes: m.config.sizes()}
+	if err := b.collect(&m.parameters, 0); err != nil {
+		return nil, err
+	}
+	for i := range m.layers {
+		if err := b.collect(&m.layers[i], i); err != nil {
+			return nil, err
+		}
+	}
+	b.describe(&m.config)
+	_, hasOutput, _ := file.Tensor("output.weight")
+	m.config.TiedOutput = !hasOutput
+	return b, b.leftover()
+}

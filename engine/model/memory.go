@@ -1,0 +1,68 @@
+package model
+
+import (
+	"fmt"
+
+	"specula/engine/compute"
+)
+
+// weigher is a backend that knows what a weight costs it beside the file's bytes, which are in memory already.
+type weigher interface{ MatrixBytes(compute.Weight) int64 }
+
+// width is one activation buffer: which, and how many numbers a row has.
+type width struct {
+	buffer *compute.Buffer
+	cols   int
+}
+
+// widths lists the activations of a pass.
+func (m *Model) widths() []width {
+	c, a := &m.config, &m.activations
+	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+	return []width{
+		{&a.residual, c.Dim}, {&a.normed, c.Dim}, {&a.output, c.Dim},
+		{&a.query, queries}, {&a.attended, queries}, {&a.key, keys}, {&a.value, keys},
+		{&a.gate, c.FFN}, {&a.up, c.FFN}, {&a.scores, c.Vocab},
+	}
+}
+
+// allocate makes the activation buffers.
+func (m *Model) allocate() error {
+	for _, w := range m.widths() {
+		var err error
+		if *w.buffer, err = m.backend.Buffer(m.config.MaxRows, w.cols); err != nil {
+			return fmt.Errorf("allocating activations of %d × %d numbers: %w", m.config.MaxRows, w.cols, err)
+		}
+	}
+	return nil
+}
+
+// checkMemory refuses a model that cannot fit, before anything is allocated for it. Figures are in float64, which does not overflow.
+func (m *Model) checkMemory(b *binder) error {
+	const float32Bytes = 4
+	c := &m.config
+	cache := 2 * float32Bytes * float64(c.Layers) * float64(c.MaxTokens) * float64(c.KVHeads) * float64(c.HeadDim)
+	c.CacheBytes = int64(cache)
+	activations := float32Bytes * float64(c.MaxTokens) * float64(c.RopeDim) // both tables of angles
+	for _, w := range m.widths() {
+		activations += float32Bytes * float64(c.MaxRows) * float64(w.cols)
+	}
+	var taken float64
+	for _, binding := range b.bindings {
+		taken += float64(m.bytesTaken(binding.weight))
+	}
+	available := m.backend.Info().MemoryBytes
+	if available == 0 || taken+activations+cache <= float64(available) {
+		return nil
+	}
+	const mib = 1 << 20
+	return fmt.Errorf("%w: weights need %.0f MiB, a context of %d tokens %.0f MiB and activations %.0f MiB, together %.0f MiB; %.0f MiB are available: choose a shorter context or a smaller file",
+		compute.ErrOutOfMemory, taken/mib, c.MaxTokens, cache/mib, activations/mib, (taken+activations+cache)/mib, float64(available)/mib)
+}
+
+func (m *Model) bytesTaken(w compute.Weight) int64 {
+	if known, ok := m.backend.(weigher); ok {
+		return known.MatrixBytes(w)
+	}
+	return int64(len(w.Data))
+}

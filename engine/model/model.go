@@ -1,0 +1,142 @@
+// Package model is the transformer, written once against compute.
+//
+// It is the decoder that Llama, Qwen2 and Qwen3 share, and forward.go reads like the paper: a residual stream to which every layer
+// adds first what attention gathers from the tokens before, then what a gated feed-forward network makes of it. What differs between
+// the families is a row in a table (architecture.go). Weights find their place by the tags of tensors.go.
+//
+// One pass takes m tokens, appends m rows to the cache and gives m rows of scores. Decoding is m = 1, verifying a draft of γ tokens
+// is m = γ+1, reading a prompt is as many passes as it takes; there is no other path. By the law of package compute
+// the bits of a row are the same in all three.
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"specula/engine/compute"
+)
+
+// ErrContextFull means that a cache has no room for the tokens of a pass.
+var ErrContextFull = errors.New("the context is full")
+
+// Model is a loaded transformer. It serves one goroutine at a time; several caches may take turns.
+type Model struct {
+	parameters
+	layers      []layer
+	backend     compute.Backend
+	arch        architecture
+	config      Config
+	angles      ropeTables
+	activations activations
+	pass        pass
+}
+
+// activations are the buffers of a pass, (MaxRows, cols).
+type activations struct {
+	residual compute.Buffer // cols Dim
+	normed   compute.Buffer // Dim
+	output   compute.Buffer // Dim: what attention or the feed-forward network adds
+	query    compute.Buffer // Heads·HeadDim
+	attended compute.Buffer // Heads·HeadDim
+	key      compute.Buffer // KVHeads·HeadDim
+	value    compute.Buffer // KVHeads·HeadDim
+	gate     compute.Buffer // FFN
+	up       compute.Buffer // FFN
+	scores   compute.Buffer // Vocab
+}
+
+// Config describes the model.
+func (m *Model) Config() Config { return m.config }
+
+// NewCache makes an empty cache of MaxTokens.
+func (m *Model) NewCache() (compute.Cache, error) {
+	c := &m.config
+	cache, err := m.backend.Cache(compute.CacheShape{Layers: c.Layers, Tokens: c.MaxTokens, KVHeads: c.KVHeads, HeadDim: c.HeadDim})
+	if err != nil {
+		return nil, fmt.Errorf("making a cache of %d tokens: %w", c.MaxTokens, err)
+	}
+	return cache, nil
+}
+
+// Forward appends 1 ≤ len(ids) ≤ MaxRows tokens to the cache and returns the scores behind each of them.
+// On any error, cancellation included, the cache keeps its length.
+// ErrContextFull is wrapped when the tokens do not fit.
+func (m *Model) Forward(ctx context.Context, cache compute.Cache, ids []int32) (compute.Logits, error) {
+	if len(ids) < 1 || len(ids) > m.config.MaxRows {
+		return nil, fmt.Errorf("a pass over %d tokens: allowed are 1 to %d", len(ids), m.config.MaxRows)
+	}
+	if err := m.check(cache, ids); err != nil {
+		return nil, err
+	}
+	if err := m.layersOver(ctx, cache, ids); err != nil {
+		return nil, err
+	}
+	logits, err := m.score(len(ids))
+	if err != nil {
+		return nil, err
+	}
+	return logits, cache.Advance(len(ids))
+}
+
+// Prefill appends any number of tokens to the cache, MaxRows at a time, and returns the scores behind the last one only.
+// progress, which may be nil, gets tokens done. On an error, cancellation included, the cache keeps the passes completed before.
+func (m *Model) Prefill(ctx context.Context, cache compute.Cache, ids []int32, progress func(done, total int)) (compute.Logits, error) {
+	if len(ids) == 0 {
+		return nil, errors.New("prefill of no tokens: there is nothing to give scores for")
+	}
+	if err := m.check(cache, ids); err != nil {
+		return nil, err
+	}
+	for done := 0; ; {
+		chunk := ids[done:min(done+m.config.MaxRows, len(ids))]
+		if err := m.layersOver(ctx, cache, chunk); err != nil {
+			return nil, err
+		}
+		done += len(chunk)
+		if done == len(ids) {
+			return m.finishPrefill(cache, len(chunk), done, progress)
+		}
+		if err := cache.Advance(len(chunk)); err != nil {
+			return nil, err
+		}
+		if progress != nil {
+			progress(done, len(ids))
+		}
+	}
+}
+
+// finishPrefill scores the last of rows rows.
+func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress func(done, total int)) (compute.Logits, error) {
+	a := &m.activations
+	if rows > 1 {
+		// The rows behind are done, so the first can be overwritten.
+		if err := m.backend.Select(a.residual, a.residual, rows-1); err != nil {
+			return nil, err
+		}
+	}
+	logits, err := m.score(1)
+	if err != nil {
+		return nil, err
+	}
+	if err := cache.Advance(rows); err != nil {
+		return nil, err
+	}
+	if progress != nil {
+		progress(total, total)
+	}
+	return logits, nil
+}
+
+// check refuses what cannot be computed before anything is.
+func (m *Model) check(cache compute.Cache, ids []int32) error {
+	if free := cache.Cap() - cache.Len(); len(ids) > free {
+		return fmt.Errorf("%w: %d more tokens do not fit behind %d of %d", ErrContextFull, len(ids), cache.Len(), cache.Cap())
+	}
+	for i, id := range ids {
+		if id < 0 || int(id) >= m.config.Vocab {
+			return fmt.Errorf("token %d at %d is outside the vocabulary of %d", id, i, m.config.Vocab)
+		}
+	}
+	return nil
+}
