@@ -1,0 +1,145 @@
+package compose
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// What a history holds at most.
+const (
+	historyLimit    = 500
+	entryLimitBytes = 16 << 10 // longer prompts are not kept: nobody pages through them
+)
+
+// History is what was sent before, oldest first, kept in a file with one JSON string a line. The zero value is a history
+// without a file.
+type History struct {
+	path    string
+	entries []string
+	at      int    // entry on show, len(entries) for the draft
+	draft   string // what was being typed when paging began
+}
+
+// OpenHistory reads the history in a file; a file that is not there yet is empty. Lines that are no entries are passed
+// over: losing a line of history must not keep anyone from chatting. With an error the history still works, in memory.
+func OpenHistory(path string) (*History, error) {
+	h := &History{path: path}
+	lines, err := h.read()
+	if err != nil {
+		h.path = ""
+		return h, fmt.Errorf("reading the prompt history: %w", err)
+	}
+	if lines > 2*historyLimit {
+		if err := h.rewrite(); err != nil {
+			return h, fmt.Errorf("shortening the prompt history: %w", err)
+		}
+	}
+	return h, nil
+}
+
+// read fills the entries and returns how many lines the file has.
+func (h *History) read() (lines int, err error) {
+	f, err := os.Open(h.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	scan := bufio.NewScanner(f)
+	scan.Buffer(make([]byte, 0, 4096), 8*entryLimitBytes)
+	for scan.Scan() {
+		lines++
+		var entry string
+		if json.Unmarshal(scan.Bytes(), &entry) == nil {
+			h.remember(entry)
+		}
+	}
+	return lines, scan.Err()
+}
+
+func (h *History) rewrite() error {
+	var data []byte
+	for _, e := range h.entries {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		data = append(append(data, line...), '\n')
+	}
+	next := h.path + ".new"
+	if err := os.WriteFile(next, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, h.path)
+}
+
+func (h *History) remember(entry string) bool {
+	if entry == "" || len(entry) > entryLimitBytes || len(h.entries) > 0 && h.entries[len(h.entries)-1] == entry {
+		h.at = len(h.entries)
+		return false
+	}
+	h.entries = append(h.entries, entry)
+	if extra := len(h.entries) - historyLimit; extra > 0 {
+		h.entries = append(h.entries[:0], h.entries[extra:]...)
+	}
+	h.at = len(h.entries)
+	return true
+}
+
+// Add appends what was sent, also to the file.
+func (h *History) Add(entry string) error {
+	h.draft = ""
+	if !h.remember(entry) || h.path == "" {
+		return nil
+	}
+	line, err := json.Marshal(entry)
+	if err == nil {
+		err = appendLine(h.path, append(line, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the prompt history: %w", err)
+	}
+	return nil
+}
+
+func appendLine(path string, line []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(line)
+	return errors.Join(err, f.Close())
+}
+
+// Back returns the entry before the one on show; current is kept as the draft when paging begins. False at the oldest.
+func (h *History) Back(current string) (string, bool) {
+	if h.at == 0 {
+		return "", false
+	}
+	if h.at == len(h.entries) {
+		h.draft = current
+	}
+	h.at--
+	return h.entries[h.at], true
+}
+
+// Forward returns the entry after the one on show, and at last the draft. False when the draft is on show.
+func (h *History) Forward() (string, bool) {
+	if h.at >= len(h.entries) {
+		return "", false
+	}
+	if h.at++; h.at == len(h.entries) {
+		return h.draft, true
+	}
+	return h.entries[h.at], true
+}
