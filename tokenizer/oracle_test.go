@@ -1,0 +1,166 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+)
+
+// bytePairFixture and sentencePieceFixture hold small vocabularies and the ids that the reference implementations
+// give for plain, multilingual and nasty texts; the field Made says how they were made.
+type bytePairFixture struct {
+	Made         string
+	Tokens       []string
+	FirstSpecial int32
+	Merges       []string
+	Cases        []struct {
+		Text string
+		IDs  map[string][]int32
+	}
+	Chats []struct {
+		Segments []fixtureSegment
+		IDs      map[string][]int32
+	}
+}
+
+type fixtureSegment struct{ Segment }
+
+func (s *fixtureSegment) UnmarshalJSON(data []byte) error {
+	return json.Unmarshal(data, &[]any{&s.Text, &s.Special})
+}
+
+type sentencePieceFixture struct {
+	Made   string
+	Tokens []string
+	Scores []float32
+	Types  []int32
+	Cases  []struct {
+		Text string
+		IDs  []int32 // with a space put before the text
+		Bare []int32 // without
+	}
+}
+
+func readFixture[T any](t testing.TB, name string) T {
+	t.Helper()
+	var fixture T
+	data, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(data, &fixture)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fixture
+}
+
+func (f bytePairFixture) spec(pre string) Spec {
+	types := slices.Repeat([]int32{TypeNormal}, len(f.Tokens))
+	for i := range types[f.FirstSpecial:] {
+		types[int(f.FirstSpecial)+i] = TypeControl
+		if i >= 3 { // <think> and </think>
+			types[int(f.FirstSpecial)+i] = TypeUserDefined
+		}
+	}
+	return Spec{
+		Model: "gpt2", Pre: pre, Tokens: f.Tokens, Types: types, Merges: f.Merges,
+		BOS: -1, EOS: f.FirstSpecial + 2, EOT: -1, UNK: -1, PAD: -1,
+	}
+}
+
+func (f sentencePieceFixture) spec() Spec {
+	return Spec{
+		Model: "llama", Tokens: f.Tokens, Types: f.Types, Scores: f.Scores,
+		BOS: 1, EOS: 2, EOT: -1, UNK: 0, PAD: -1, AddBOS: true, AddSpacePrefix: true,
+	}
+}
+
+func readBytePair(t testing.TB) bytePairFixture {
+	return readFixture[bytePairFixture](t, "testdata/bytepair.json")
+}
+
+func readSentencePiece(t testing.TB) sentencePieceFixture {
+	return readFixture[sentencePieceFixture](t, "testdata/sentencepiece.json")
+}
+
+func checkIDs(t *testing.T, tok *Tokenizer, what string, got, want []int32) {
+	t.Helper()
+	if slices.Equal(got, want) {
+		return
+	}
+	spell := func(ids []int32) (texts []string) {
+		for _, id := range ids {
+			texts = append(texts, tok.Readable(id))
+		}
+		return texts
+	}
+	t.Errorf("%q:\n got %d %q\nwant %d %q", what, got, spell(got), want, spell(want))
+}
+
+func TestBytePairEqualsReference(t *testing.T) {
+	f := readBytePair(t)
+	for _, pre := range []string{"gpt2", "qwen2", "llama-bpe"} {
+		t.Run(pre, func(t *testing.T) {
+			tok := mustNew(t, f.spec(pre))
+			for _, c := range f.Cases {
+				checkIDs(t, tok, c.Text, tok.Encode(c.Text), c.IDs[pre])
+			}
+		})
+	}
+}
+
+// A chat without forged markers gives the ids of its rendered string, though its parts come as segments.
+func TestSegmentsEqualRenderedString(t *testing.T) {
+	f := readBytePair(t)
+	for _, pre := range []string{"gpt2", "qwen2", "llama-bpe"} {
+		t.Run(pre, func(t *testing.T) {
+			tok := mustNew(t, f.spec(pre))
+			for _, c := range f.Chats {
+				var segments []Segment
+				rendered := Segment{Special: true}
+				for _, s := range c.Segments {
+					segments = append(segments, s.Segment)
+					rendered.Text += s.Text
+				}
+				checkIDs(t, tok, rendered.Text, tok.EncodeSegments(segments), c.IDs[pre])
+				checkIDs(t, tok, rendered.Text, tok.EncodeSegments([]Segment{rendered}), c.IDs[pre])
+			}
+		})
+	}
+}
+
+func TestSentencePieceEqualsReference(t *testing.T) {
+	f := readSentencePiece(t)
+	prefixed := mustNew(t, f.spec())
+	spec := f.spec()
+	spec.AddSpacePrefix = false
+	bare := mustNew(t, spec)
+	for _, c := range f.Cases {
+		checkIDs(t, prefixed, c.Text, prefixed.Encode(c.Text), c.IDs)
+		checkIDs(t, bare, c.Text, bare.Encode(c.Text), c.Bare)
+	}
+}
+
+// The embedded pair was trained with another implementation, whose ids stand in reference.json.
+func TestPairEqualsReference(t *testing.T) {
+	type reference struct {
+		Cases []struct {
+			Prompt  string
+			IDs     []int32 `json:"ids"`
+			TextIDs []int32 `json:"text_ids"`
+		}
+	}
+	cases := readFixture[reference](t, "../assets/reference/reference.json").Cases
+	if len(cases) < 20 {
+		t.Fatalf("%d cases; there should be at least 20", len(cases))
+	}
+	tok := mustNew(t, pairSpec())
+	for _, c := range cases {
+		checkIDs(t, tok, c.Prompt, tok.Encode(c.Prompt), c.TextIDs)
+		chat := []Segment{
+			{"<|im_start|>user\n", true}, {c.Prompt, false}, {"<|im_end|>\n", true}, {"<|im_start|>assistant\n", true},
+		}
+		checkIDs(t, tok, c.Prompt, tok.EncodeSegments(chat), c.IDs)
+	}
+}

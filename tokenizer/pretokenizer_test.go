@@ -1,0 +1,139 @@
+package tokenizer
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dlclark/regexp2"
+)
+
+// The official patterns, which the splitters must equal on every text.
+var patterns = map[string]string{
+	"gpt2":      `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`,
+	"qwen2":     `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`,
+	"llama-bpe": `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`,
+}
+
+func wordsByPattern(t testing.TB, re *regexp2.Regexp, text string) (words []string) {
+	t.Helper()
+	m, err := re.FindStringMatch(text)
+	for m != nil && err == nil {
+		words = append(words, m.String())
+		m, err = re.FindNextMatch(m)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return words
+}
+
+func wordsBySplitter(t testing.TB, name, text string) (words []string) {
+	t.Helper()
+	pre, err := choosePreTokenizer(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text != "" {
+		n := pre.split(text)
+		if n <= 0 || n > len(text) {
+			t.Fatalf("%s: a word of %d bytes in %q", name, n, text)
+		}
+		words = append(words, text[:n])
+		text = text[n:]
+	}
+	return words
+}
+
+func comparePatterns(t testing.TB, text string) {
+	t.Helper()
+	for name, pattern := range patterns {
+		want := wordsByPattern(t, regexp2.MustCompile(pattern, regexp2.None), text)
+		if got := wordsBySplitter(t, name, text); !slices.Equal(got, want) {
+			t.Errorf("%s: %q\n got %q\nwant %q", name, text, got, want)
+		}
+	}
+}
+
+// alphabet holds what the patterns tell apart: contractions, every kind of space, letters, marks, digits and signs.
+var alphabet = strings.Split("' s S t re RE ve M ll d ſ K   \n \r \t \v \f \u0085 \u00a0 \u2003 \u2028 \u3000 \u200b \u180e "+
+	"a Z é ß я 日 한 क ि ้ \u0301 1 9 ٣ ½ Ⅻ ² . , - _ € $ 😀 \u200d \U0001D54F \x00 \x1c \u0600 \ufeff", " ")
+
+func randomText(rng *rand.Rand, parts int) string {
+	var text strings.Builder
+	for range 1 + rng.IntN(parts) {
+		part := alphabet[rng.IntN(len(alphabet))]
+		if part == "" || rng.IntN(6) == 0 {
+			part = " "
+		}
+		text.WriteString(strings.Repeat(part, 1+rng.IntN(2)*rng.IntN(4)))
+	}
+	return text.String()
+}
+
+func TestSplittersEqualPatterns(t *testing.T) {
+	compiled := make(map[string]*regexp2.Regexp)
+	for name, pattern := range patterns {
+		compiled[name] = regexp2.MustCompile(pattern, regexp2.None)
+	}
+	check := func(text string) {
+		for name, re := range compiled {
+			want := wordsByPattern(t, re, text)
+			if got := wordsBySplitter(t, name, text); !slices.Equal(got, want) {
+				t.Fatalf("%s: %q\n got %q\nwant %q", name, text, got, want)
+			}
+		}
+	}
+	for _, c := range readBytePair(t).Cases {
+		check(c.Text)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		check(randomText(rng, 16))
+	}
+	// Every character, alone and next to what changes its part in a word.
+	for r := rune(0); r < 0x20000; r++ {
+		if r < 0xD800 || r > 0xDFFF {
+			check(string(r) + "a " + string(r) + "1'" + string(r) + "\n" + string(r))
+		}
+	}
+}
+
+func TestSplittersByHand(t *testing.T) {
+	tests := []struct {
+		name, pre, text string
+		want            []string
+	}{
+		{"contraction", "gpt2", "it's", []string{"it", "'s"}},
+		{"contraction in capitals is none", "gpt2", "IT'S", []string{"IT", "'", "S"}},
+		{"contraction in capitals", "qwen2", "IT'Ll", []string{"IT", "'Ll"}},
+		{"last space goes with the word", "gpt2", "a   b", []string{"a", "  ", " b"}},
+		{"trailing spaces stay together", "qwen2", "a   ", []string{"a", "   "}},
+		{"spaces before a line end", "qwen2", "a \n \n  b", []string{"a", " \n \n", " ", " b"}},
+		{"signs take line ends", "qwen2", "x = {\r\n\r\n y", []string{"x", " =", " {\r\n\r\n", " y"}},
+		{"single digits", "qwen2", " 2024", []string{" ", "2", "0", "2", "4"}},
+		{"digits by three", "llama-bpe", " 20245", []string{" ", "202", "45"}},
+		{"any sign may lead a word", "llama-bpe", "(a\tb", []string{"(a", "\tb"}},
+		{"digits lead with a space", "gpt2", "a 2024", []string{"a", " 2024"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := wordsBySplitter(t, test.pre, test.text); !slices.Equal(got, test.want) {
+				t.Errorf("%s: %q gives %q, want %q", test.pre, test.text, got, test.want)
+			}
+		})
+	}
+}
+
+func FuzzSplitters(f *testing.F) {
+	for _, c := range readBytePair(f).Cases {
+		f.Add(c.Text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<10 {
+			return // the backtracking patterns take too long
+		}
+		comparePatterns(t, strings.ToValidUTF8(text, "\uFFFD"))
+	})
+}
