@@ -1,11 +1,158 @@
-// Package graph draws series of numbers with characters: lines in braille, two columns and four rows of dots a cell, or in
-// ASCII where the terminal has nothing better. Functions are pure: values in, lines of an exact size out, without colour.
+// Package graph draws numbers with characters: lines in braille, two columns and four rows of dots a cell, bars in eighths
+// of a cell, and both in ASCII where the terminal has nothing better. Functions are pure: values in, lines of an exact size
+// out, without colour. Every step keeps its place until the plot is full, then the whole picture moves left.
 package graph
 
-// Plot is a line over equidistant steps, newest at the right.
+import (
+	"math"
+	"strings"
+)
+
+// Plot is a line over equidistant steps, the newest last.
 type Plot struct {
-	Values []float64 // NaN is a gap
-	Min    float64   // value at the bottom row
-	Max    float64   // value at the top row
-	ASCII  bool
+	Values   []float64 // NaN is a gap
+	Min, Max float64   // values at the bottom and the top row; what lies beyond is drawn at the edge
+	Fill     bool      // fill the area under the line
+	ASCII    bool
+}
+
+// Steps is how many values fit into w cells.
+func Steps(w int) int { return 2 * max(w, 0) }
+
+// tail returns the newest of n values that fit into w cells.
+func tail(n, w int) (from int) { return max(0, n-Steps(w)) }
+
+// Draw returns h lines of w cells.
+func (p Plot) Draw(w, h int) []string {
+	if w <= 0 || h <= 0 {
+		return make([]string, max(h, 0))
+	}
+	values := p.Values[tail(len(p.Values), w):]
+	if p.ASCII {
+		return p.ascii(values, w, h)
+	}
+	return p.braille(values, w, h)
+}
+
+// level places v on one of n rows, 0 at the bottom; -1 for a gap.
+func (p Plot) level(v float64, n int) int {
+	if math.IsNaN(v) {
+		return -1
+	}
+	if p.Max <= p.Min {
+		return 0
+	}
+	share := (v - p.Min) / (p.Max - p.Min)
+	return int(math.Round(min(max(share, 0), 1) * float64(n-1)))
+}
+
+// span is the rows a step covers: its own level, joined to the one before so that the line has no holes.
+func (p Plot) span(before, level int) (lo, hi int) {
+	lo, hi = level, level
+	switch {
+	case p.Fill:
+		lo = 0
+	case before >= 0 && before < level:
+		lo = before + 1
+	case before > level:
+		hi = before - 1
+	}
+	return lo, hi
+}
+
+func (p Plot) braille(values []float64, w, h int) []string {
+	cells := make([][]rune, h)
+	for y := range cells {
+		cells[y] = make([]rune, w)
+	}
+	before := -1
+	for i, v := range values {
+		level := p.level(v, 4*h)
+		if level >= 0 {
+			lo, hi := p.span(before, level)
+			for dot := lo; dot <= hi; dot++ {
+				cells[h-1-dot/4][i/2] |= brailleDots[i%2][dot%4]
+			}
+		}
+		before = level
+	}
+	lines := make([]string, h)
+	for y, row := range cells {
+		var line strings.Builder
+		for _, dots := range row {
+			if dots == 0 {
+				line.WriteByte(' ')
+			} else {
+				line.WriteRune(brailleBase + dots)
+			}
+		}
+		lines[y] = line.String()
+	}
+	return lines
+}
+
+const brailleBase = '\u2800'
+
+// brailleDots[column][row from the bottom] is the bit of one dot (Unicode, Braille Patterns).
+var brailleDots = [2][4]rune{
+	{0x40, 0x04, 0x02, 0x01},
+	{0x80, 0x20, 0x10, 0x08},
+}
+
+func (p Plot) ascii(values []float64, w, h int) []string {
+	cells := make([][]byte, h)
+	for y := range cells {
+		cells[y] = []byte(strings.Repeat(" ", w))
+	}
+	before := -1
+	for i, v := range values {
+		level := p.level(v, h)
+		if level >= 0 && (i%2 == 1 || i == len(values)-1) { // one mark a cell: the newer of its two steps
+			lo, hi := p.span(before, level)
+			for row := lo; row <= hi; row++ {
+				cells[h-1-row][i/2] = '|'
+			}
+			cells[h-1-level][i/2] = '*'
+			before = level
+		}
+	}
+	lines := make([]string, h)
+	for y := range cells {
+		lines[y] = string(cells[y])
+	}
+	return lines
+}
+
+// Ticks returns a line of w cells with mark under every step of n that is marked, in line with a Plot of n values.
+func Ticks(n, w int, marked func(step int) bool, mark string) string {
+	cells := make([]bool, max(w, 0))
+	from := tail(n, w)
+	for i := from; i < n; i++ {
+		if marked(i) {
+			cells[(i-from)/2] = true
+		}
+	}
+	var line strings.Builder
+	for _, on := range cells {
+		if on {
+			line.WriteString(mark)
+		} else {
+			line.WriteByte(' ')
+		}
+	}
+	return line.String()
+}
+
+// NiceMax returns the smallest of 1, 2, 5, 10, 20, 50, … that is at least v, so that an axis changes rarely.
+func NiceMax(v float64) float64 {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return 1
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, step := range []float64{1, 2, 5, 10} {
+		if v <= step*unit*(1+1e-9) {
+			return step * unit
+		}
+	}
+	return 10 * unit
 }

@@ -19,16 +19,89 @@ type Parts struct {
 }
 
 // Compose puts the panes and the rules between them together: r.H lines of r.W cells, joined by newlines.
+// A window that is too small for panes is TooSmall's.
 func Compose(r layout.Rects, th *theme.Theme, p Parts) string {
-	left := stack(r, th, leftWidth(r), map[int][]string{
-		r.Chat.Y: p.Chat, r.Strip.Y: p.Strip, r.Lane.Y: p.Lane, r.Composer.Y: p.Composer,
-	})
-	_ = left
-	return strings.Join(left, "\n")
+	rows := make([][]string, r.H) // pieces of each line, from left to right
+	put := func(at layout.Rect, lines []string) {
+		if at.Empty() {
+			return
+		}
+		for i, line := range paint.Block(lines, at.W, at.H) {
+			if y := at.Y + i; y >= 0 && y < len(rows) {
+				rows[y] = append(rows[y], line)
+			}
+		}
+	}
+	put(r.Chat, p.Chat)
+	if r.Side.Empty() {
+		put(r.Inspector, p.Inspector)
+	}
+	put(r.Strip, p.Strip)
+	put(r.Lane, p.Lane)
+	put(r.Composer, p.Composer)
+	for _, rule := range r.Horizontal {
+		if rule.X == 0 {
+			put(rule, []string{th.Rule.On(repeat(th.Glyph.HRule, rule.W))})
+		}
+	}
+	put(r.Vertical, verticalRule(r, th))
+	put(r.Side, p.Side)
+	if !r.Side.Empty() {
+		put(r.Inspector, p.Inspector)
+	}
+	for _, rule := range r.Horizontal {
+		if rule.X > 0 {
+			put(rule, []string{th.Rule.On(repeat(th.Glyph.HRule, rule.W))})
+		}
+	}
+	put(r.Status, p.Status)
+
+	lines := make([]string, r.H)
+	for y, pieces := range rows {
+		lines[y] = strings.Join(pieces, "")
+	}
+	return strings.Join(lines, "\n")
 }
 
-func leftWidth(r layout.Rects) int { return r.Chat.W }
+// verticalRule is the rule left of the side column, with a junction wherever a horizontal one meets it.
+func verticalRule(r layout.Rects, th *theme.Theme) []string {
+	if r.Vertical.Empty() {
+		return nil
+	}
+	left, right := make(map[int]bool), make(map[int]bool)
+	if r.Lane.H > 2 {
+		left[r.Lane.Y] = true // the lane's heading
+	}
+	for _, rule := range r.Horizontal {
+		if rule.X == 0 {
+			left[rule.Y] = true
+		} else {
+			right[rule.Y] = true
+		}
+	}
+	lines := make([]string, r.Vertical.H)
+	for i := range lines {
+		y := r.Vertical.Y + i
+		sign := th.Glyph.VRule
+		switch {
+		case left[y] && right[y]:
+			sign = th.Glyph.Cross4
+		case left[y]:
+			sign = th.Glyph.TeeLeft
+		case right[y]:
+			sign = th.Glyph.TeeRight
+		}
+		lines[i] = th.Rule.On(sign)
+	}
+	return lines
+}
 
-func stack(r layout.Rects, th *theme.Theme, w int, parts map[int][]string) []string {
-	return paint.Block(nil, w, r.H)
+func repeat(sign string, n int) string { return strings.Repeat(sign, max(n, 0)) }
+
+// joinNonEmpty joins what there is.
+func joinNonEmpty(sep, a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + sep + b
 }

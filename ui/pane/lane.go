@@ -1,6 +1,9 @@
 package pane
 
 import (
+	"fmt"
+
+	"specula/engine/event"
 	"specula/ui/paint"
 	"specula/ui/state"
 	"specula/ui/theme"
@@ -8,4 +11,189 @@ import (
 
 // Lane draws the round in progress, or the latest: the drafted tokens above, the verdict on each below.
 // From 3 rows on the first is a rule with the round's number, γ and path; with 2 there are only the tokens.
-func Lane(s *state.State, th *theme.Theme, w, h int) []string { return paint.Block(nil, w, h) }
+func Lane(s *state.State, th *theme.Theme, w, h int) []string {
+	l := laneOf(s)
+	var lines []string
+	if h > 2 {
+		lines = append(lines, l.heading(th, w))
+	}
+	drafted, verdict := l.rows(th, w)
+	lines = append(lines, drafted, verdict)
+	if h > 3 {
+		lines = append(lines, l.phase(s, th, w))
+	}
+	if h > 4 {
+		lines = append(lines, l.why(th, w))
+	}
+	return paint.Block(lines, w, h)
+}
+
+// lane is what there is to draw of one round.
+type lane struct {
+	tokens []state.Token
+	commit *state.Token
+	round  *state.Round   // nil while the target has not judged
+	draft  *state.Pending // nil when it has
+}
+
+func laneOf(s *state.State) lane {
+	if p := s.Pending; p != nil {
+		return lane{tokens: p.Tokens, draft: p}
+	}
+	if l := s.Last; l != nil {
+		return lane{tokens: l.Draft, commit: l.Commit, round: &l.Round}
+	}
+	return lane{}
+}
+
+func (l *lane) heading(th *theme.Theme, w int) string {
+	out := paint.NewLine(th, w)
+	out.Put(th.Rule, th.Glyph.HRule+" ")
+	switch {
+	case l.draft != nil:
+		out.Put(th.Title, fmt.Sprintf("round %d", l.draft.Round))
+		out.Put(th.Label, fmt.Sprintf("  %s %d  %s", th.Glyph.Gamma, l.draft.Gamma, l.draft.Proposer))
+	case l.round != nil:
+		r := l.round
+		out.Put(th.Title, fmt.Sprintf("round %d", r.Index))
+		out.Put(th.Label, fmt.Sprintf("  %s %d  %s  %s", th.Glyph.Gamma, r.Gamma, r.GammaRule, r.Path))
+		if r.Probe {
+			out.Put(th.Warning, "  probe")
+		}
+	default:
+		out.Put(th.Title, "speculation")
+	}
+	out.Put(th.Rule, " ")
+	for out.Left() > 0 {
+		out.Put(th.Rule, repeat(th.Glyph.HRule, out.Left()))
+	}
+	return out.String()
+}
+
+// The lane's grid.
+const (
+	laneLabel   = 10 // the names of the rows
+	laneGap     = 2
+	laneColumn  = 5 // least width, so that columns move little when verdicts come in
+	laneToken   = 14
+	laneReplace = 2 // sign and arrow before the token that replaces a rejected one
+)
+
+// rows draws the drafted tokens and, in the same columns, their verdicts.
+func (l *lane) rows(th *theme.Theme, w int) (string, string) {
+	top, bottom := paint.NewLine(th, w), paint.NewLine(th, w)
+	top.Put("", "  ").Put(th.Label, "draft").Pad(laneLabel)
+	bottom.Put("", "  ").Put(th.Label, "target").Pad(laneLabel)
+	if len(l.tokens) == 0 && l.commit == nil {
+		return top.Put(th.Label, th.Glyph.None).String(), bottom.Put(th.Label, th.Glyph.None).String()
+	}
+	if len(l.tokens) == 0 {
+		top.Put(th.Label, "no draft").Pad(laneLabel)
+	}
+	x := laneLabel
+	for i := range l.tokens {
+		t := &l.tokens[i]
+		text := spelled(th, t.Text, laneToken)
+		cell := max(paint.Width(text), laneColumn)
+		replaced := ""
+		if t.Fate == event.Rejected && l.commit != nil {
+			replaced = spelled(th, l.commit.Text, laneToken)
+			cell = max(cell, laneReplace+paint.Width(replaced))
+		}
+		if x+cell > w-laneGap-1 && i < len(l.tokens)-1 || x+cell > w {
+			rest := fmt.Sprintf("%s%d more", th.Glyph.Star, len(l.tokens)-i)
+			return top.Put(th.Label, rest).String(), bottom.String()
+		}
+		putToken(th, top, th.Fate(t.Fate), text)
+		bottom.Put(signStyle(th, t.Fate), verdictSign(th, t.Fate))
+		if replaced != "" {
+			bottom.Put(th.Label, th.Glyph.Arrow)
+			putToken(th, bottom, th.Resampled, replaced)
+		}
+		x += cell + laneGap
+		top.Pad(x)
+		bottom.Pad(x)
+	}
+	if c := l.commit; c != nil && c.Fate != event.Resampled {
+		if c.Fate == event.Bonus {
+			bottom.Put(th.Label, th.Glyph.Star)
+		}
+		putToken(th, bottom, th.Fate(c.Fate), spelled(th, c.Text, laneToken))
+	}
+	return top.String(), bottom.String()
+}
+
+// signStyle colours a sign like its token but without striking it out.
+func signStyle(th *theme.Theme, v event.Verdict) theme.Style {
+	switch v {
+	case event.Accepted:
+		return th.Accepted
+	case event.Rejected:
+		return th.Error
+	default:
+		return th.Label
+	}
+}
+
+// phase tells the round in words, with its times at the right.
+func (l *lane) phase(s *state.State, th *theme.Theme, w int) string {
+	out := paint.NewLine(th, w).Put("", "  ")
+	arrow := " " + th.Glyph.Arrow + " "
+	times := ""
+	switch {
+	case l.draft != nil && l.draft.Judged:
+		out.Put(th.Label, fmt.Sprintf("draft %d%sverify%s", len(l.tokens), arrow, arrow)).Put(th.Strong, "judged")
+	case l.draft != nil:
+		out.Put(th.Label, fmt.Sprintf("draft %d%s", len(l.tokens), arrow)).Put(th.Strong, "verify"+th.Glyph.Ellipsis)
+		times = "draft " + milliseconds(l.draft.DraftMS)
+	case l.round != nil:
+		out.Put(th.Label, l.outcome(arrow))
+		times = fmt.Sprintf("draft %s  verify %s  %s", milliseconds(l.round.DraftMS), milliseconds(l.round.VerifyMS), bytes(float64(l.round.BytesMoved)))
+	default:
+		out.Put(th.Label, idleWords(s))
+	}
+	out.Right(th.Label, times)
+	return out.String()
+}
+
+// outcome is the round in words: draft 5 → verify → keep 3, resample 1.
+func (l *lane) outcome(arrow string) string {
+	r := l.round
+	if len(l.tokens) == 0 {
+		return "no draft" + arrow + "one token from the target"
+	}
+	text := fmt.Sprintf("draft %d%sverify%skeep %d", len(l.tokens), arrow, arrow, r.Accepted)
+	switch {
+	case l.commit == nil:
+		return text + ", end of the reply"
+	case l.commit.Fate == event.Resampled:
+		return text + ", resample 1"
+	default:
+		return text + ", bonus 1"
+	}
+}
+
+func idleWords(s *state.State) string {
+	switch {
+	case s.Phase == state.Prefilling:
+		return "the first round begins when the prompt has been read"
+	case s.Phase == state.Drafting:
+		return "the first round is under way"
+	default:
+		return "the rounds of the next reply are shown here"
+	}
+}
+
+// why gives the reasons for path, γ and an early end of the draft.
+func (l *lane) why(th *theme.Theme, w int) string {
+	out := paint.NewLine(th, w).Put("", "  ")
+	if l.round == nil {
+		return out.String()
+	}
+	sep := "  " + th.Glyph.Separator + "  "
+	text := joinNonEmpty(": ", l.round.Path, l.round.PathWhy)
+	for _, why := range []string{l.round.GammaWhy, l.round.DraftStop, l.round.DraftWhy} {
+		text = joinNonEmpty(sep, text, why)
+	}
+	return out.Put(th.Label, text).String()
+}

@@ -1,10 +1,121 @@
 package pane
 
 import (
+	"slices"
+
 	"specula/ui/paint"
 	"specula/ui/state"
 	"specula/ui/theme"
 )
 
+// recentRounds is how many rounds a figure that is said to be recent looks back: enough to be calm, few enough to follow a
+// change of γ or temperature within seconds.
+const recentRounds = 16
+
+// sideSection is one group of the column. Graphs grow into the rows that are left.
+type sideSection struct {
+	rank int // the highest rank is left out first
+	rows int // at least
+	grow int // at most so many rows more
+	draw func(rows int) []string
+}
+
 // Side draws the column of figures and graphs; what does not fit in h rows is left out from the least important on.
-func Side(s *state.State, th *theme.Theme, w, h int) []string { return paint.Block(nil, w, h) }
+func Side(s *state.State, th *theme.Theme, w, h int) []string {
+	c := column{s: s, th: th, w: w}
+	sections := []sideSection{
+		{rank: 0, rows: 3, draw: c.headline},
+		{rank: 2, rows: 5, grow: 5, draw: c.gammaGraph},
+		{rank: 3, rows: 4, grow: 5, draw: c.acceptanceGraph},
+		{rank: 5, rows: 5, grow: 2, draw: c.positions},
+		{rank: 1, rows: 5, draw: c.figures},
+		{rank: 8, rows: 4, grow: 3, draw: c.speedGraph},
+		{rank: 4, rows: 4, draw: c.settings},
+		{rank: 6, rows: 4, draw: c.models},
+		{rank: 7, rows: 2, draw: c.legend},
+	}
+	sections = choose(sections, h)
+	spread(sections, h)
+	var lines []string
+	for _, section := range sections {
+		lines = append(lines, paint.Block(section.draw(section.rows), w, section.rows)...)
+	}
+	return paint.Block(lines, w, h)
+}
+
+// choose leaves out sections, the least important first, until the rest fits into h rows. One that is left out makes room
+// for none of higher rank, so that the choice changes little with the height.
+func choose(sections []sideSection, h int) []sideSection {
+	for total(sections) > h && len(sections) > 1 {
+		worst := 0
+		for i := range sections {
+			if sections[i].rank > sections[worst].rank {
+				worst = i
+			}
+		}
+		sections = slices.Delete(sections, worst, worst+1)
+	}
+	return sections
+}
+
+// spread gives the rows that are left over to the sections that can use them, one at a time.
+func spread(sections []sideSection, h int) {
+	left := h - total(sections)
+	for given := true; left > 0 && given; {
+		given = false
+		for i := range sections {
+			if left > 0 && sections[i].grow > 0 {
+				sections[i].rows++
+				sections[i].grow--
+				left--
+				given = true
+			}
+		}
+	}
+}
+
+func total(sections []sideSection) int {
+	n := 0
+	for _, s := range sections {
+		n += s.rows
+	}
+	return n
+}
+
+// column draws the sections. Each returns at most the rows it was given; the last one is left blank as a gap.
+type column struct {
+	s  *state.State
+	th *theme.Theme
+	w  int
+}
+
+func (c *column) line() *paint.Line { return paint.NewLine(c.th, c.w).Put("", " ") }
+
+// heading is the name of a section with a figure at the right.
+func (c *column) heading(name, note, value string) string {
+	out := c.line().Put(c.th.Title, name).Put(c.th.Label, "  "+note)
+	if value != "" {
+		out.Right(c.th.Strong, value+" ")
+	}
+	return out.String()
+}
+
+// pair draws two figures side by side, each with its name at the left and its value at the right of its half.
+func (c *column) pair(name1, value1, name2, value2 string) string {
+	half := (c.w - 1) / 2
+	out := c.line()
+	c.cell(out, 1, half-1, name1, value1)
+	c.cell(out, half+2, c.w-1, name2, value2)
+	return out.String()
+}
+
+func (c *column) cell(out *paint.Line, from, to int, name, value string) {
+	out.Pad(from)
+	valueWidth := paint.Width(value)
+	room := max(to-from-valueWidth-1, 0)
+	if paint.Width(name) > room {
+		name = paint.Fit(c.th, "", name, room)
+	}
+	out.Put(c.th.Label, name).Pad(to - valueWidth)
+	out.Put(c.th.Strong, paint.Fit(c.th, "", value, min(valueWidth, to-from)))
+}

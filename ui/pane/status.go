@@ -1,23 +1,124 @@
 package pane
 
 import (
+	"fmt"
+
+	"specula/engine/event"
+	"specula/ui/layout"
 	"specula/ui/paint"
 	"specula/ui/state"
 	"specula/ui/theme"
 )
 
-// StatusOptions is what the status line shows beside the state.
+// StatusOptions is what the status line shows beside the state. Its texts must be safe.
 type StatusOptions struct {
 	Pace  string // "slow 2/s", "step", empty at full speed
 	Hints string // keys, "enter send · ? help"; at the right
-	Flash string // a short message that takes the place of the figures for a while
+	Flash string // a short message that takes the place of models and context for a while
 }
 
-// Status draws the bottom line: what is going on, the models, the context, and the keys.
-func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string { return paint.Spaces(w) }
+// phaseWidth is the room for the longest phase word, so that what follows stands still.
+const phaseWidth = 10
 
-// Strip draws the most important figures on one line, for windows without room for Side.
-func Strip(s *state.State, th *theme.Theme, w int) string { return paint.Spaces(w) }
+// Status draws the bottom line: what is going on, the models, the context, and the keys.
+func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string {
+	out := paint.NewLine(th, w).Put("", " ")
+	if s.Busy() {
+		out.Put(th.Accepted, th.Glyph.Running)
+	} else {
+		out.Put(th.Label, th.Glyph.Idle)
+	}
+	out.Put("", " ").Put(th.Strong, phaseWord(s)).Pad(3 + phaseWidth)
+	sep := "  " + th.Glyph.Separator + "  "
+	text := joinNonEmpty(sep, joinNonEmpty(sep, pairName(s), contextWords(s)), o.Pace)
+	if o.Flash != "" {
+		out.Put(th.Warning, o.Flash)
+	} else if room := out.Left() - paint.Width(o.Hints) - 2; room >= paint.Width(text) || room < 12 {
+		out.Put(th.Label, text)
+	} else {
+		out.Put(th.Label, joinNonEmpty(sep, contextWords(s), o.Pace))
+	}
+	out.Right(th.Label, o.Hints+" ")
+	return out.String()
+}
+
+// pairName names the two models.
+func pairName(s *state.State) string {
+	r := s.Ready
+	if r == nil {
+		for _, l := range s.Loading {
+			return loadingWords(l)
+		}
+		return ""
+	}
+	if r.Draft == nil {
+		return r.Target.Name
+	}
+	return r.Draft.Name + " > " + r.Target.Name
+}
+
+// loadingWords is how far one model has been read.
+func loadingWords(l event.Loading) string {
+	text := joinNonEmpty(" ", l.What, l.Name)
+	if l.TotalBytes <= 0 {
+		return text
+	}
+	return fmt.Sprintf("%s %3.0f%% of %s", text, 100*float64(l.DoneBytes)/float64(l.TotalBytes), bytes(float64(l.TotalBytes)))
+}
+
+func contextWords(s *state.State) string {
+	if s.Reply.ContextTokens <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("context %s/%s", count(int64(s.Reply.ContextUsed)), count(int64(s.Reply.ContextTokens)))
+}
+
+// Strip draws the most important figures on one line, for windows without room for Side. What does not fit is left out
+// from the end.
+func Strip(s *state.State, th *theme.Theme, w int) string {
+	out := paint.NewLine(th, w).Put("", " ")
+	recent := s.Recent(recentRounds)
+	share, tested := recent.Acceptance()
+	speed, timed := recent.TokensPerSecond()
+	perPass, any := recent.TokensPerPass()
+	gamma := s.Settings.Gamma
+	if s.Last != nil {
+		gamma = s.Last.Round.Gamma
+	}
+	if s.Pending != nil {
+		gamma = s.Pending.Gamma
+	}
+	for _, f := range []struct {
+		name, value string
+		width       int
+	}{
+		{th.Glyph.Gamma, fmt.Sprint(gamma), 2},
+		{"accepted", percent(th, share, tested), 4},
+		{"tok/s", figure(th, speed, timed, 1), 6},
+		{"/pass", figure(th, perPass, any, 2), 4},
+		{"speed-up", speedup(th, s.Reply.Speedup), 5},
+	} {
+		if out.Left() < paint.Width(f.name)+f.width+4 {
+			break
+		}
+		out.Put(th.Label, f.name+" ").Put("", paint.Spaces(f.width-paint.Width(f.value))).Put(th.Strong, f.value).Put("", "  ")
+	}
+	if room := min(out.Left()-1, 24); room >= 6 {
+		out.Pad(w - room - 1)
+		out.Put(th.Graph, gammaTrail(s, th, room))
+	}
+	return out.String()
+}
 
 // TooSmall draws the one message that fits into a tiny window.
-func TooSmall(th *theme.Theme, w, h int) []string { return paint.Block(nil, w, h) }
+func TooSmall(th *theme.Theme, w, h int) []string {
+	text := fmt.Sprintf("specula needs %d%s%d", layout.MinWidth, th.Glyph.Times, layout.MinHeight)
+	lines := make([]string, 0, max(h, 0))
+	for range max(0, (h-1)/2) {
+		lines = append(lines, paint.Spaces(w))
+	}
+	if h > 0 {
+		lines = append(lines, paint.NewLine(th, w).Pad((w-paint.Width(text))/2).Put(th.Label, text).String())
+	}
+	return paint.Block(lines, w, h)
+}

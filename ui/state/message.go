@@ -12,13 +12,14 @@ type Message struct {
 	// Raw is the text as it was typed or generated, for storing and copying; of a reply it is complete when Done.
 	Raw string
 	// Text is Raw made safe. A reply is drawn from its Tokens while it has them, otherwise from Text.
-	Text   string
-	Tokens []Token // in reading order, rejected and discarded ones at their place
-	Rounds []Round
-	Reply  int // number of the reply; 0 for a user message and for one from a stored chat
-	Done   bool
-	Reason string // why the reply ended
-	Totals event.Totals
+	Text    string
+	Tokens  []Token // in reading order, rejected and discarded ones at their place
+	Rounds  []Round
+	Reply   int // number of the reply; 0 for a user message and for one from a stored chat
+	Done    bool
+	Reason  string // why the reply ended
+	Failure string // the error it ended with
+	Totals  event.Totals
 	// Speculated is whether any round had a draft; without one there is nothing to tell apart by colour.
 	Speculated bool
 	// Revision grows with every change of what is drawn, except for tokens appended at the end.

@@ -26,6 +26,7 @@ func (s *State) applyDrafted(e event.Drafted) {
 	p := &Pending{Round: e.Round, Gamma: e.Gamma, Proposer: sanitize.Line(e.Proposer), DraftMS: e.DraftMS}
 	for i := range e.Tokens {
 		p.Tokens = append(p.Tokens, s.token(&e.Tokens[i], 0, i))
+		p.Judged = p.Judged || e.Tokens[i].Verdict != ""
 	}
 	s.Pending = p
 }
@@ -72,13 +73,24 @@ func (s *State) insertCommit(tokens []Token, from int, t Token) []Token {
 	return tokens
 }
 
-// token makes the safe copy of an event's token, with its text read on its own.
+// token makes the safe copy of an event's token. Its text is the token's own bytes: what it completed in the reply may be
+// nothing, or more than itself.
 func (s *State) token(t *event.Token, round, position int) Token {
+	text := string(t.Raw)
+	switch {
+	case t.Stop:
+		text = stopText
+	case text == "":
+		text = t.Text
+	}
 	return Token{
-		ID: t.ID, Text: sanitize.Text(t.Text), Fate: t.Verdict, Round: round, Position: position, Stop: t.Stop,
+		ID: t.ID, Text: sanitize.Text(text), Fate: t.Verdict, Round: round, Position: position, Stop: t.Stop,
 		P: t.P, Q: t.Q, U: t.U, Target: safeCandidates(t.Target), Draft: safeCandidates(t.Draft),
 	}
 }
+
+// stopText stands for a stop token wherever one is shown; as part of a reply it has no text.
+const stopText = "<end>"
 
 // streamed gives a committed token the text it has as part of the reply, in which a sequence may span tokens.
 func (s *State) streamed(t Token, e *event.Token) Token {

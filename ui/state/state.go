@@ -70,6 +70,7 @@ type Pending struct {
 	Proposer string
 	Tokens   []Token
 	DraftMS  float64
+	Judged   bool // the verdicts are known, but nothing of it is part of the reply yet; a slow pace shows this moment
 }
 
 // Lane is a finished round as the lane draws it.
@@ -101,6 +102,7 @@ func (s *State) Apply(e event.Event) {
 	case event.ReplyStarted:
 		s.applyReplyStarted(e)
 	case event.Prefill:
+		e.Model = sanitize.Line(e.Model)
 		s.Phase, s.Prefill = Prefilling, &e
 	case event.Drafted:
 		s.applyDrafted(e)
@@ -114,6 +116,9 @@ func (s *State) Apply(e event.Event) {
 		s.notify(e.Level, e.Text)
 	case event.Failed:
 		s.Failure = sanitize.Line(e.Error)
+		if m := s.current(); m != nil {
+			m.Failure = s.Failure
+		}
 		s.notify("error", e.Error)
 	}
 }

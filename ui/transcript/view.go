@@ -13,7 +13,7 @@ import (
 // Rejected says which rejected and discarded tokens are drawn, struck out, at their place.
 type Rejected int
 
-// The choices. What a message never shows is not a place for the cursor either.
+// The choices. A token that is not drawn is not a place for the cursor either.
 const (
 	Newest Rejected = iota // of the newest round, until the next one replaces them
 	All
@@ -25,37 +25,130 @@ type Options struct {
 	Reading  bool // plain text without fates
 	Rejected Rejected
 	Cursor   state.Ref // selected token, zero for none
-	Welcome  []string  // shown, centred, while there is no message
+	Welcome  []string  // safe lines shown, centred, while there is no message
 }
 
 // View is the chat's window: scroll position and cache. Use one per chat pane; it is not safe for concurrent use.
-type View struct{}
+type View struct {
+	blocks []*block
+	w, h   int
+
+	top    int  // first line shown, counted from the first line of the chat
+	leave  bool // the window stays where it is instead of following the end
+	anchor anchor
+	reveal state.Ref
+	total  int
+}
+
+// anchor is the text at the top of the window, so that it is found again when everything is wrapped anew.
+type anchor struct {
+	message int // Message.ID
+	offset  int // bytes into the message
+	below   int // lines below that line, when the top is under the text
+}
 
 // New returns a View that follows the newest line.
 func New() *View { return &View{} }
 
 // Draw returns h lines of w cells.
 func (v *View) Draw(s *state.State, th *theme.Theme, w, h int, o Options) []string {
-	return paint.Block(nil, w, h)
+	w, h = max(w, 0), max(h, 0)
+	rewrapped := v.update(s, th, w, o)
+	v.w, v.h = w, h
+	v.total = v.height()
+	v.place(rewrapped)
+	if len(v.blocks) == 0 {
+		return welcome(th, w, h, o.Welcome)
+	}
+	lines := make([]string, 0, h)
+	v.walk(v.top, func(b *block, i int) bool {
+		if len(lines) >= h {
+			return false
+		}
+		lines = append(lines, v.drawLine(s, th, b, i, o))
+		return true
+	})
+	return paint.Block(lines, w, h)
 }
 
-// Scroll moves the window by lines, down if positive. Reaching the end follows again.
-func (v *View) Scroll(lines int) {}
+// update brings the blocks in line with the messages and reports whether text above the window may have moved.
+func (v *View) update(s *state.State, th *theme.Theme, w int, o Options) (rewrapped bool) {
+	known := make(map[int]*block, len(v.blocks))
+	if !v.matches(s) {
+		for _, b := range v.blocks {
+			known[b.message.ID] = b
+		}
+		v.blocks = v.blocks[:0:0]
+		for _, m := range s.Messages {
+			b := known[m.ID]
+			if b == nil || b.message != m {
+				b = &block{message: m}
+			}
+			v.blocks = append(v.blocks, b)
+		}
+		rewrapped = true
+	}
+	for i, b := range v.blocks {
+		var draft *state.Pending
+		if i == len(v.blocks)-1 && !b.message.Done {
+			draft = s.Pending
+		}
+		l := lookFor(b.message, th, w, o)
+		if b.stable != nil && b.look == l && b.message.Done && b.next == len(b.message.Tokens) && b.tail != nil && draft == nil && b.final {
+			continue
+		}
+		rewrapped = rewrapped || b.stable != nil && b.look != l
+		b.wrap(l, draft)
+		b.final = b.message.Done
+	}
+	return rewrapped
+}
 
-// Follow goes to the end and stays there as text arrives.
-func (v *View) Follow() {}
+// matches reports whether the blocks are those of the messages.
+func (v *View) matches(s *state.State) bool {
+	if len(v.blocks) != len(s.Messages) {
+		return false
+	}
+	n := len(v.blocks)
+	return n == 0 || v.blocks[0].message == s.Messages[0] && v.blocks[n-1].message == s.Messages[n-1]
+}
 
-// Following reports whether the window stays at the end.
-func (v *View) Following() bool { return true }
+func (v *View) height() int {
+	n := 0
+	for _, b := range v.blocks {
+		n += b.height()
+	}
+	return max(0, n-1) // no blank line under the last message
+}
 
-// Below returns how many lines lie under the window.
-func (v *View) Below() int { return 0 }
+// walk visits lines from number top on until visit returns false.
+func (v *View) walk(top int, visit func(b *block, i int) bool) {
+	for _, b := range v.blocks {
+		n := b.height()
+		if top >= n {
+			top -= n
+			continue
+		}
+		for i := max(top, 0); i < n; i++ {
+			if !visit(b, i) {
+				return
+			}
+		}
+		top = 0
+	}
+}
 
-// Hit returns the token drawn by the latest Draw at column x, row y of the pane.
-func (v *View) Hit(x, y int) (state.Ref, bool) { return state.Ref{}, false }
-
-// Vertical returns the token a line above or below ref in the latest Draw.
-func (v *View) Vertical(ref state.Ref, down bool) (state.Ref, bool) { return ref, false }
-
-// Reveal scrolls so that the next Draw shows the token.
-func (v *View) Reveal(ref state.Ref) {}
+func welcome(th *theme.Theme, w, h int, text []string) []string {
+	lines := make([]string, 0, h)
+	for range max(0, (h-len(text))/2) {
+		lines = append(lines, paint.Spaces(w))
+	}
+	for i, t := range text {
+		style := th.Label
+		if i == 0 {
+			style = th.Title
+		}
+		lines = append(lines, paint.NewLine(th, w).Pad(max(0, (w-paint.Width(t))/2)).Put(style, t).String())
+	}
+	return paint.Block(lines, w, h)
+}

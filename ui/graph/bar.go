@@ -1,0 +1,59 @@
+package graph
+
+import (
+	"math"
+	"strings"
+)
+
+var (
+	horizontalEighths = [8]string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
+	verticalEighths   = [8]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"}
+)
+
+// Bar returns share, from 0 to 1, as a bar of at most w cells, and how many cells it takes. A share above 0 is never invisible.
+func Bar(share float64, w int, ascii bool) (bar string, cells int) {
+	eighths := eighths(share, w)
+	if ascii {
+		cells = (eighths + 7) / 8
+		return strings.Repeat("#", cells), cells
+	}
+	full, rest := eighths/8, eighths%8
+	bar = strings.Repeat("█", full) + horizontalEighths[rest]
+	if rest > 0 {
+		full++
+	}
+	return bar, full
+}
+
+// Columns returns h lines of bars that stand side by side, each bar cells wide with gap cells behind it.
+// A NaN share leaves its place empty.
+func Columns(shares []float64, cells, gap, h int, ascii bool) []string {
+	lines := make([]string, h)
+	for y := range lines {
+		var line strings.Builder
+		for _, share := range shares {
+			above := eighths(share, h) - 8*(h-1-y)
+			sign := " "
+			switch {
+			case above >= 8 && ascii, ascii && above > 3:
+				sign = "#"
+			case ascii:
+			case above >= 8:
+				sign = "█"
+			case above > 0:
+				sign = verticalEighths[above]
+			}
+			line.WriteString(strings.Repeat(sign, cells) + strings.Repeat(" ", gap))
+		}
+		lines[y] = line.String()
+	}
+	return lines
+}
+
+// eighths is share of w cells in eighths of a cell.
+func eighths(share float64, w int) int {
+	if !(share > 0) || w <= 0 {
+		return 0
+	}
+	return max(1, int(math.Round(min(share, 1)*float64(8*w))))
+}

@@ -1,0 +1,141 @@
+package pane
+
+import (
+	"fmt"
+	"strings"
+
+	"specula/engine/event"
+	"specula/ui/state"
+)
+
+// headline is γ now, who chose it and why.
+func (c *column) headline(rows int) []string {
+	gamma, rule, why := c.s.Settings.Gamma, c.s.Settings.GammaRule, ""
+	if l := c.s.Last; l != nil {
+		gamma, rule, why = l.Round.Gamma, l.Round.GammaRule, l.Round.GammaWhy
+	}
+	if p := c.s.Pending; p != nil {
+		gamma = p.Gamma
+	}
+	out := c.line().Put(c.th.Title, "draft length ").Put(c.th.Strong, fmt.Sprintf("%s %d", c.th.Glyph.Gamma, gamma))
+	if c.s.Settings.GammaMax > 0 {
+		out.Put(c.th.Label, fmt.Sprintf(" of %d", c.s.Settings.GammaMax))
+	}
+	if !c.s.Settings.Speculate && c.s.Reply.Number > 0 {
+		rule = "off"
+	}
+	out.Right(c.th.Label, rule+" ")
+	lines := []string{out.String()}
+	for _, text := range wrapWords(why, c.w-2, rows-1) {
+		lines = append(lines, c.line().Put(c.th.Label, text).String())
+	}
+	return lines
+}
+
+// figures are those of the newest rounds of this reply.
+func (c *column) figures(int) []string {
+	th := c.th
+	recent := c.s.Recent(recentRounds)
+	speed, timed := recent.TokensPerSecond()
+	perPass, any := recent.TokensPerPass()
+	rounds := float64(max(recent.Rounds, 1))
+	ms := func(total float64) string {
+		if !any {
+			return th.Glyph.None
+		}
+		return milliseconds(total / rounds)
+	}
+	moved := th.Glyph.None
+	if any {
+		moved = bytes(float64(recent.Bytes) / rounds)
+	}
+	return []string{
+		c.heading("figures", fmt.Sprintf("mean of the last %d rounds", recentRounds), ""),
+		c.pair("tokens/s", figure(th, speed, timed, 1), "speed-up", speedup(th, c.s.Reply.Speedup)),
+		c.pair("tokens/pass", figure(th, perPass, any, 2), "moved/round", moved),
+		c.pair("draft", ms(recent.DraftMS), "verify", ms(recent.VerifyMS)),
+	}
+}
+
+// settings are those in force.
+func (c *column) settings(int) []string {
+	v := c.s.Settings
+	seed := fmt.Sprint(v.Seed)
+	if len(seed) > 9 {
+		seed = seed[:8] + c.th.Glyph.Ellipsis
+	}
+	return []string{
+		c.pair("temperature", fmt.Sprintf("%.2f", v.Temperature), "seed", seed),
+		c.pair("top-p", fmt.Sprintf("%.2f", v.TopP), "top-k", offOr(v.TopK)),
+		c.pair("min-p", fmt.Sprintf("%.2f", v.MinP), "proposer", orNone(v.Proposer, c.th.Glyph.None)),
+	}
+}
+
+// models says what runs where.
+func (c *column) models(int) []string {
+	r := c.s.Ready
+	if r == nil {
+		return nil
+	}
+	draft := "none" + prefixed(": ", r.DraftRefused)
+	if r.Draft != nil {
+		draft = modelWords(r.Draft)
+	}
+	lines := make([]string, 0, 3)
+	for _, row := range [][2]string{{"target", modelWords(&r.Target)}, {"draft", draft}, {"device", r.Device}} {
+		lines = append(lines, c.line().Put(c.th.Label, row[0]).Pad(9).Put("", row[1]).String())
+	}
+	return lines
+}
+
+func modelWords(m *event.Model) string {
+	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", m.Name, m.WeightType, count(m.Parameters))), " ")
+}
+
+// legend shows every fate in its own style.
+func (c *column) legend(int) []string {
+	th := c.th
+	first := c.line().Put(th.Accepted, "accepted").Put("", "  ").Put(th.Rejected, "rejected").Put("", "  ").
+		Put(th.Resampled, "resampled").Put("", "  ").Put(th.Bonus, "bonus")
+	second := c.line().Put(th.Pending, "pending").Put("", "   ").Put(th.Discarded, "discarded").Put("", " ").Put(th.Plain, "plain")
+	return []string{first.String(), second.String()}
+}
+
+func offOr(n int) string {
+	if n == 0 {
+		return "off"
+	}
+	return fmt.Sprint(n)
+}
+
+func orNone(text, none string) string {
+	if text == "" {
+		return none
+	}
+	return text
+}
+
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
+}
+
+// phaseWord is the state of the program in one word.
+func phaseWord(s *state.State) string {
+	switch s.Phase {
+	case state.Loading:
+		return "loading"
+	case state.Idle:
+		return "ready"
+	case state.Prefilling:
+		return "reading"
+	case state.Drafting:
+		return "drafting"
+	case state.Verifying:
+		return "verifying"
+	default:
+		return "starting"
+	}
+}

@@ -1,0 +1,102 @@
+package pane
+
+import (
+	"fmt"
+	"strings"
+
+	"specula/ui/theme"
+)
+
+// Figures keep their width while they change, so that nothing on screen jumps: fixed decimals, units apart.
+
+// figure formats v with the given decimals, or the sign for "nothing measured yet".
+func figure(th *theme.Theme, v float64, ok bool, decimals int) string {
+	if !ok {
+		return th.Glyph.None
+	}
+	return fmt.Sprintf("%.*f", decimals, v)
+}
+
+// percent formats a share.
+func percent(th *theme.Theme, share float64, ok bool) string {
+	if !ok {
+		return th.Glyph.None
+	}
+	return fmt.Sprintf("%.0f%%", 100*share)
+}
+
+// milliseconds formats a time to three digits.
+func milliseconds(ms float64) string {
+	switch {
+	case ms >= 100:
+		return fmt.Sprintf("%.0f ms", ms)
+	case ms >= 10:
+		return fmt.Sprintf("%.1f ms", ms)
+	default:
+		return fmt.Sprintf("%.2f ms", ms)
+	}
+}
+
+// bytes formats a size with a decimal unit.
+func bytes(n float64) string {
+	for _, unit := range []string{"B", "kB", "MB", "GB"} {
+		switch {
+		case n < 9.95 && unit != "B":
+			return fmt.Sprintf("%.1f %s", n, unit)
+		case n < 999.5:
+			return fmt.Sprintf("%.0f %s", n, unit)
+		}
+		n /= 1000
+	}
+	return fmt.Sprintf("%.1f TB", n)
+}
+
+// count formats a number of tokens or parameters: 512, 1.2k, 8k, 12.3M.
+func count(n int64) string {
+	v := float64(n)
+	for _, unit := range []string{"", "k", "M", "G"} {
+		if v < 999.5 || unit == "G" {
+			text := fmt.Sprintf("%.1f", v)
+			return strings.TrimSuffix(text, ".0") + unit
+		}
+		v /= 1000
+	}
+	return ""
+}
+
+// probability formats p in at most six cells; what would round to zero keeps its magnitude.
+func probability(p float64) string {
+	if p > 0 && p < 0.0001 {
+		return fmt.Sprintf("%.0e", p)
+	}
+	return fmt.Sprintf("%.4f", p)
+}
+
+// speedup formats a measured ratio.
+func speedup(th *theme.Theme, ratio float64) string {
+	if ratio <= 0 {
+		return th.Glyph.None
+	}
+	return th.Glyph.Times + fmt.Sprintf("%.2f", ratio)
+}
+
+// wrapWords breaks safe text into at most n lines of w cells at spaces; what is left over ends the last line, to be cut.
+func wrapWords(text string, w, n int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case len(lines) < n-1 && len(line)+1+len(word) > w:
+			lines = append(lines, line)
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

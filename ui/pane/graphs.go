@@ -1,0 +1,131 @@
+package pane
+
+import (
+	"fmt"
+	"math"
+
+	"specula/ui/graph"
+	"specula/ui/paint"
+	"specula/ui/state"
+	"specula/ui/theme"
+)
+
+// axis is the room for the labels left of a graph, the same everywhere so that the graphs share their time axis.
+const axis = 6
+
+// plotWidth is the width of the graphs.
+func (c *column) plotWidth() int { return max(c.w-axis-1, 0) }
+
+// series takes one value a round out of the history, as many rounds as the graphs show.
+func (c *column) series(value func(i int) float64) []float64 {
+	n := len(c.s.History)
+	values := make([]float64, 0, graph.Steps(c.plotWidth()))
+	for i := max(0, n-graph.Steps(c.plotWidth())); i < n; i++ {
+		values = append(values, value(i))
+	}
+	return values
+}
+
+// plot draws a graph with its axis.
+func (c *column) plot(p graph.Plot, style theme.Style, top, bottom string, h int) []string {
+	p.ASCII = !c.th.Glyph.Unicode
+	lines := p.Draw(c.plotWidth(), h)
+	for y := range lines {
+		label := ""
+		switch y {
+		case 0:
+			label = top
+		case h - 1:
+			label = bottom
+		}
+		out := paint.NewLine(c.th, c.w).Put(c.th.Label, fmt.Sprintf("%*s", axis-1, label)).Pad(axis)
+		lines[y] = out.Put(style, lines[y]).String()
+	}
+	return lines
+}
+
+func (c *column) gammaGraph(rows int) []string {
+	highest := c.s.Settings.GammaMax
+	for i := range c.s.History {
+		highest = max(highest, c.s.History[i].Gamma)
+	}
+	highest = max(highest, c.s.Settings.Gamma, 1)
+	values := c.series(func(i int) float64 { return float64(c.s.History[i].Gamma) })
+	note := fmt.Sprintf("over the last %d rounds", graph.Steps(c.plotWidth()))
+	lines := []string{c.heading(c.th.Glyph.Gamma, note, "")}
+	lines = append(lines, c.plot(graph.Plot{Values: values, Max: float64(highest)}, c.th.Graph, fmt.Sprint(highest), "0", rows-2)...)
+	return append(lines, c.ticks())
+}
+
+// ticks is the line between the graphs that marks where a setting was changed, with the latest change in words.
+func (c *column) ticks() string {
+	n := len(c.s.History)
+	marked := func(i int) bool { return len(c.s.History[i].Marks) > 0 }
+	return paint.NewLine(c.th, c.w).Pad(axis).Put(c.th.Second, graph.Ticks(n, c.plotWidth(), marked, c.th.Glyph.Mark)).String()
+}
+
+func (c *column) acceptanceGraph(rows int) []string {
+	values := c.series(func(i int) float64 {
+		w := c.s.RecentAt(i, recentRounds)
+		if share, ok := w.Acceptance(); ok {
+			return share
+		}
+		return math.NaN()
+	})
+	recent := c.s.Recent(recentRounds)
+	share, ok := recent.Acceptance()
+	lines := []string{c.heading("acceptance", "kept of tested", percent(c.th, share, ok))}
+	return append(lines, c.plot(graph.Plot{Values: values, Max: 1, Fill: true}, c.th.Graph, "100%", "0%", rows-1)...)
+}
+
+func (c *column) speedGraph(rows int) []string {
+	highest := 0.0
+	values := c.series(func(i int) float64 {
+		w := c.s.RecentAt(i, recentRounds)
+		speed, ok := w.TokensPerSecond()
+		if !ok {
+			return math.NaN()
+		}
+		highest = max(highest, speed)
+		return speed
+	})
+	recent := c.s.Recent(recentRounds)
+	speed, ok := recent.TokensPerSecond()
+	top := graph.NiceMax(highest)
+	lines := []string{c.heading("tokens/s", "in engine time", figure(c.th, speed, ok, 1))}
+	return append(lines, c.plot(graph.Plot{Values: values, Max: top, Fill: true}, c.th.Graph, count(int64(math.Ceil(top))), "0", rows-1)...)
+}
+
+// positions draws the acceptance by draft position of this reply: a bar for each, its share, how often it was tested.
+func (c *column) positions(rows int) []string {
+	t := &c.s.Reply.Totals
+	const cell, gap = 4, 1
+	fit := max((c.w-axis-1)/(cell+gap), 0)
+	n := min(len(t.PositionTested), len(t.PositionKept), fit)
+	lines := []string{c.heading("by position", "this reply, if reached", "")}
+	shares := make([]float64, n)
+	share, place := paint.NewLine(c.th, c.w).Pad(axis), paint.NewLine(c.th, c.w).Put(c.th.Label, fmt.Sprintf("%*s ", axis-1, "pos"))
+	for i := range n {
+		shares[i] = float64(t.PositionKept[i]) / float64(max(t.PositionTested[i], 1))
+		share.Put(c.th.Strong, fmt.Sprintf("%3.0f%%", 100*shares[i])).Put("", " ")
+		place.Put(c.th.Label, fmt.Sprintf("%3d", i+1)).Put("", "  ")
+	}
+	if n == 0 {
+		share.Put(c.th.Label, c.th.Glyph.None)
+	}
+	for _, bar := range graph.Columns(shares, cell-1, gap+1, rows-3, !c.th.Glyph.Unicode) {
+		lines = append(lines, paint.NewLine(c.th, c.w).Pad(axis+1).Put(c.th.Graph, bar).String())
+	}
+	return append(lines, share.String(), place.String())
+}
+
+// gammaTrail is γ of the newest rounds as a line of small bars, for the strip.
+func gammaTrail(s *state.State, th *theme.Theme, w int) string {
+	highest := max(s.Settings.GammaMax, 1)
+	from := max(0, len(s.History)-w)
+	shares := make([]float64, 0, w)
+	for i := from; i < len(s.History); i++ {
+		shares = append(shares, float64(s.History[i].Gamma)/float64(highest))
+	}
+	return graph.Columns(shares, 1, 0, 1, !th.Glyph.Unicode)[0]
+}

@@ -1,0 +1,118 @@
+package transcript
+
+import (
+	"specula/ui/state"
+	"specula/ui/theme"
+)
+
+// block is one message wrapped. Its lines are those that are settled, remembered in stable, and a short tail that may still
+// change: the newest round, whose rejected tokens disappear with the next one, and the draft that waits for its verdict.
+type block struct {
+	message *state.Message
+	look    look
+	stable  *wrapper
+	next    int // first token that is not in stable
+	tail    []line
+	final   bool // wrapped since the message was done
+}
+
+// look is everything beside the message that decides how it is wrapped.
+type look struct {
+	w        int
+	reading  bool
+	rejected Rejected
+	newline  string
+	revision int
+}
+
+// textWidth keeps lines short enough to read in very wide windows.
+const textWidth = 110
+
+const (
+	indent = 2 // left of all text; the user's marker stands there
+	margin = 1 // right of it
+)
+
+func lookFor(m *state.Message, th *theme.Theme, w int, o Options) look {
+	return look{
+		w: min(max(w-indent-margin, 1), textWidth), reading: o.Reading, rejected: o.Rejected,
+		newline: th.Glyph.Newline, revision: m.Revision,
+	}
+}
+
+// wrap brings the block up to date. draft is the pending draft that continues the message, or nil.
+func (b *block) wrap(l look, draft *state.Pending) {
+	m := b.message
+	if b.stable == nil || b.look != l || b.next > len(m.Tokens) {
+		b.look, b.stable, b.next = l, newWrapper(l.w), 0
+		if len(m.Tokens) == 0 {
+			b.stable.feed(noToken, m.Text)
+		}
+	}
+	if b.next == 0 && len(m.Tokens) > 0 && b.stable.fed > 0 {
+		b.stable = newWrapper(l.w)
+	}
+	for b.next < len(m.Tokens) && b.settled(&m.Tokens[b.next]) {
+		b.feed(b.stable, b.next)
+		b.next++
+	}
+	rest := b.stable.fork()
+	for i := b.next; i < len(m.Tokens); i++ {
+		b.feed(&rest, i)
+	}
+	if draft != nil && !l.reading {
+		for i := range draft.Tokens {
+			rest.feed(pendingToken-i, visible(draft.Tokens[i].Text, l.newline))
+		}
+	}
+	b.tail = append(rest.done, rest.open)
+}
+
+// settled reports whether the token will be drawn like this for good.
+func (b *block) settled(t *state.Token) bool {
+	return b.look.rejected != Newest || b.message.Done || t.Round < len(b.message.Rounds)-1
+}
+
+// feed draws token i into p if it is shown at all.
+func (b *block) feed(p *wrapper, i int) {
+	t := &b.message.Tokens[i]
+	switch {
+	case t.Committed():
+		p.feed(i, t.Text)
+	case b.look.reading || b.look.rejected == Never:
+	case b.look.rejected == All || !b.message.Done && t.Round == len(b.message.Rounds)-1:
+		p.feed(i, visible(t.Text, b.look.newline))
+	}
+}
+
+// lines returns how many lines the text takes.
+func (b *block) lines() int {
+	n := len(b.stable.done) + len(b.tail)
+	if len(b.tail) == 1 && len(b.tail[0].segments) == 0 && n > 1 {
+		n-- // the text ends with a newline
+	}
+	return n
+}
+
+// line returns line i of the text.
+func (b *block) line(i int) *line {
+	if n := len(b.stable.done); i >= n {
+		return &b.tail[i-n]
+	}
+	return &b.stable.done[i]
+}
+
+// footers is how many lines stand under the text: a blank one, and what is said about the reply.
+func (b *block) footers() int {
+	n := 1
+	if b.message.Role == "assistant" && b.message.Reply > 0 {
+		n++
+	}
+	if b.message.Failure != "" {
+		n++
+	}
+	return n
+}
+
+// height is the number of lines of the whole block.
+func (b *block) height() int { return b.lines() + b.footers() }

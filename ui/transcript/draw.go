@@ -1,0 +1,110 @@
+package transcript
+
+import (
+	"fmt"
+
+	"specula/engine/event"
+	"specula/ui/paint"
+	"specula/ui/state"
+	"specula/ui/theme"
+)
+
+// drawLine draws line i of a block.
+func (v *View) drawLine(s *state.State, th *theme.Theme, b *block, i int, o Options) string {
+	out := paint.NewLine(th, v.w)
+	n := b.lines()
+	switch {
+	case i < n:
+		b.drawText(s, th, out, i, o)
+	case b.message.Failure != "" && i == n:
+		out.Pad(indent).Put(th.Error, b.message.Failure)
+	case b.message.Role == "assistant" && b.message.Reply > 0 && i == b.height()-2:
+		drawFooter(s, th, out, b.message)
+	}
+	return out.String()
+}
+
+func (b *block) drawText(s *state.State, th *theme.Theme, out *paint.Line, i int, o Options) {
+	user := b.message.Role == "user"
+	if user && i == 0 {
+		out.Put(th.User, th.Glyph.Marker)
+	}
+	out.Pad(indent)
+	for _, seg := range b.line(i).segments {
+		style := theme.Style("")
+		switch {
+		case user:
+			style = th.User
+		case seg.token <= pendingToken:
+			style = th.Pending
+			if k := pendingToken - seg.token; s.Pending != nil && k < len(s.Pending.Tokens) {
+				style = th.Fate(s.Pending.Tokens[k].Fate)
+			}
+		case seg.token >= 0 && !o.Reading:
+			style = b.fate(th, seg.token)
+		}
+		if seg.token >= 0 && o.Cursor.Token == seg.token && o.Cursor.Message == b.message.ID {
+			style = style.With(th.Cursor)
+		}
+		out.Put(style, seg.text)
+	}
+}
+
+// fate is the style of a token. Where nothing was speculated there is nothing to tell apart, and the text stays plain.
+func (b *block) fate(th *theme.Theme, token int) theme.Style {
+	t := &b.message.Tokens[token]
+	if t.Fate == event.Plain && !b.message.Speculated {
+		return ""
+	}
+	return th.Fate(t.Fate)
+}
+
+// drawFooter says what the reply is doing, or what it was.
+func drawFooter(s *state.State, th *theme.Theme, out *paint.Line, m *state.Message) {
+	out.Pad(indent)
+	if !m.Done {
+		if len(m.Tokens) > 0 {
+			return
+		}
+		text := "reading the prompt"
+		if p := s.Prefill; p != nil && p.Total > 0 {
+			text = fmt.Sprintf("reading the prompt %s %s %d of %d tokens", th.Glyph.Separator, p.Model, p.Done, p.Total)
+		}
+		out.Put(th.Label, text+th.Glyph.Ellipsis)
+		return
+	}
+	sep := " " + th.Glyph.Separator + " "
+	t := m.Totals
+	text := reasonWords(m.Reason)
+	if t.Tokens > 0 {
+		text += fmt.Sprintf("%s%d tokens", sep, t.Tokens)
+	}
+	if t.Rounds > 0 {
+		text += fmt.Sprintf("%s%.2f a pass", sep, float64(t.Tokens)/float64(t.Rounds))
+	}
+	if t.Tested > 0 {
+		text += fmt.Sprintf("%s%.0f%% accepted", sep, 100*float64(t.Accepted)/float64(t.Tested))
+	}
+	if ms := t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS; ms > 0 {
+		text += fmt.Sprintf("%s%.1f tok/s", sep, float64(t.Tokens)*1000/ms)
+	}
+	out.Put(th.Label, text)
+}
+
+// reasonWords says why a reply ended.
+func reasonWords(reason string) string {
+	switch reason {
+	case "stop", "stop string":
+		return "complete"
+	case "length":
+		return "cut: max tokens"
+	case "context":
+		return "cut: context full"
+	case "cancelled":
+		return "stopped"
+	case "error":
+		return "failed"
+	default:
+		return reason
+	}
+}
