@@ -1,0 +1,149 @@
+// Package dialog holds what opens over the whole screen for a while: the help, made from the key map and the command
+// table, and the list of saved chats.
+package dialog
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/viewport"
+	tea "charm.land/bubbletea/v2"
+
+	"specula/ui/command"
+	"specula/ui/keys"
+	"specula/ui/paint"
+	"specula/ui/theme"
+)
+
+// Help shows keys and commands, and how to read the colours.
+type Help struct {
+	view  viewport.Model
+	drawn drawnFor
+}
+
+// drawnFor is what the content was made for.
+type drawnFor struct {
+	th *theme.Theme
+	w  int
+}
+
+// NewHelp returns a help at its first line.
+func NewHelp() *Help { return &Help{view: viewport.New()} }
+
+// Update scrolls. It never closes by itself.
+func (h *Help) Update(msg tea.Msg) tea.Cmd {
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		switch k.String() {
+		case "home", "g":
+			h.view.GotoTop()
+			return nil
+		case "end", "G":
+			h.view.GotoBottom()
+			return nil
+		}
+	}
+	var cmd tea.Cmd
+	h.view, cmd = h.view.Update(msg)
+	return cmd
+}
+
+// Draw returns height lines of width cells.
+func (h *Help) Draw(th *theme.Theme, width, height int) []string {
+	if want := (drawnFor{th, width}); h.drawn != want {
+		h.drawn = want
+		h.view.SetContentLines(helpLines(th, width))
+	}
+	h.view.SetWidth(width)
+	h.view.SetHeight(max(height-2, 1))
+	title := paint.NewLine(th, width).Put(th.Title, " Help")
+	title.Right(th.Label, "↑↓ pgup pgdn scroll · esc closes ")
+	lines := []string{title.String(), th.Rule.On(strings.Repeat(th.Glyph.HRule, width))}
+	return paint.Block(append(lines, fitAll(th, h.view.View(), width)...), width, height)
+}
+
+// fitAll gives every line of a widget's drawing exactly w cells.
+func fitAll(th *theme.Theme, drawing string, w int) []string {
+	lines := strings.Split(drawing, "\n")
+	for i := range lines {
+		lines[i] = paint.Fit(th, "", lines[i], w)
+	}
+	return lines
+}
+
+func helpLines(th *theme.Theme, w int) []string {
+	out := append([]string{paint.Spaces(w)}, legend(th, w)...)
+	for _, l := range keys.Overlay() {
+		if l.Keys == "" {
+			out = append(out, paint.Spaces(w), paint.Fit(th, th.Title, " "+l.Does, w))
+			continue
+		}
+		out = append(out, entry(th, w, l.Keys, l.Does)...)
+	}
+	out = append(out, paint.Spaces(w), paint.Fit(th, th.Title, " Commands, typed into the prompt (tab completes)", w))
+	for _, c := range command.Table() {
+		name := "/" + c.Name
+		does := c.Doc
+		if c.Args != "" {
+			does += " (" + c.Args + ")"
+		}
+		out = append(out, entry(th, w, name, does)...)
+	}
+	return append(out, paint.Spaces(w))
+}
+
+// legend explains the fates in their own styles.
+func legend(th *theme.Theme, w int) []string {
+	rows := []struct {
+		style theme.Style
+		name  string
+		does  string
+	}{
+		{th.Accepted, "accepted", "drafted by the small model, kept by the large one"},
+		{th.Rejected, "rejected", "drafted, and refused: the first refusal of its round"},
+		{th.Discarded, "discarded", "drafted behind a refusal: never tested, counts for nothing"},
+		{th.Resampled, "resampled", "drawn by the large model in place of the rejected token"},
+		{th.Bonus, "bonus", "drawn by the large model for free, when all were accepted"},
+		{th.Plain, "plain", "written by the large model alone, without a draft"},
+	}
+	out := []string{paint.Fit(th, th.Title, " How to read the tokens", w)}
+	for _, r := range rows {
+		l := paint.NewLine(th, w).Put("", "  ").Put(r.style, r.name)
+		out = append(out, l.Pad(keyColumn(w)).Put("", r.does).String())
+	}
+	return out
+}
+
+// keyColumn is where explanations begin.
+func keyColumn(w int) int { return min(34, w*2/5) }
+
+// entry is a key or command with its explanation, wrapped below itself.
+func entry(th *theme.Theme, w int, name, does string) []string {
+	at := keyColumn(w)
+	var out []string
+	line := paint.NewLine(th, w).Put("", "  ").Put(th.Strong, name)
+	if paint.Width(name)+3 > at {
+		out = append(out, line.String())
+		line = paint.NewLine(th, w)
+	}
+	for _, part := range wrap(does, w-at-1) {
+		out = append(out, line.Pad(at).Put("", part).String())
+		line = paint.NewLine(th, w)
+	}
+	return out
+}
+
+// wrap breaks text at spaces.
+func wrap(text string, w int) []string {
+	var out []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && paint.Width(line)+1+paint.Width(word) > w {
+			out = append(out, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(out, line)
+}
