@@ -337,7 +337,7 @@ func TestEditDistance(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
 		want int
-	}{{"", "abc", 3}, {"gama", "gamma", 1}, {"kitten", "sitting", 3}, {"same", "same", 0}, {"ab", "ba", 2}} {
+	}{{"", "abc", 3}, {"gama", "gamma", 1}, {"kitten", "sitting", 3}, {"same", "same", 0}, {"tmep", "temp", 1}, {"abc", "ca", 3}} {
 		if got := editDistance(tt.a, tt.b); got != tt.want {
 			t.Errorf("%q to %q: got %d, want %d", tt.a, tt.b, got, tt.want)
 		}

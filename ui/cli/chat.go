@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"specula/ui/command"
+)
+
+type chatFlags struct {
+	plain bool
+	trace string
+}
+
+func (o *chatFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.plain, "plain", false, "chat line by line, without a screen (for screen readers and simple terminals)")
+	flags.StringVar(&o.trace, "trace", "", "record the events to `FILE`, for replay")
+}
+
+// chat opens the screen, or does without where there is none: a prompt from a pipe gets one answer, a keyboard gets a chat
+// line by line.
+func (a *app) chat(ctx context.Context, o chatFlags) error {
+	t := a.Terminal
+	if !t.StdinTTY && !o.plain {
+		return a.run(ctx, runFlags{trace: o.trace})
+	}
+	c, source, err := a.settings()
+	if err != nil {
+		return err
+	}
+	if t.StdoutTTY && t.Getenv("TERM") != "dumb" && !o.plain {
+		return a.classify(a.Chat(ctx, ChatOptions{Config: c, Source: source, Color: a.color, Trace: o.trace}))
+	}
+	out, err := a.newOutput(c, runFlags{trace: o.trace})
+	if err != nil {
+		return err
+	}
+	session, err := a.Open(ctx, c, out.put)
+	if err != nil {
+		return errors.Join(a.classify(err), out.close())
+	}
+	defer session.Close()
+	l := lines{app: a, session: session, out: out, in: bufio.NewReaderSize(t.Stdin, 64<<10)}
+	return errors.Join(l.loop(ctx), out.close())
+}
+
+// lines is a chat without a screen: a line in, a reply out.
+type lines struct {
+	app      *app
+	session  Session
+	out      *output
+	in       *bufio.Reader
+	messages []Message
+}
+
+func (l *lines) loop(ctx context.Context) error {
+	l.app.say("Write a message, or /quit. Settings change by commands such as /temp 0.5.")
+	for {
+		fmt.Fprint(l.app.Terminal.Stderr, "> ")
+		line, err := l.read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case line == "":
+		case command.Is(line):
+			if quit := l.command(line); quit {
+				return nil
+			}
+		default:
+			if err := l.reply(ctx, line); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// read returns the next line, trimmed. io.EOF comes after the last one.
+func (l *lines) read() (string, error) {
+	var line strings.Builder
+	for {
+		part, err := l.in.ReadSlice('\n')
+		if line.Len()+len(part) > maxPromptBytes {
+			return "", usagef("a message is longer than %d bytes", maxPromptBytes)
+		}
+		line.Write(part)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err == io.EOF && line.Len() > 0:
+		case err != nil:
+			return "", err
+		}
+		return strings.TrimSpace(line.String()), nil
+	}
+}
+
+// reply answers one message. An interrupt stops the reply, keeps what there is and leaves the chat open.
+func (l *lines) reply(ctx context.Context, text string) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	messages := append(l.messages, Message{"user", text})
+	answer, err := l.out.reply(ctx, l.session, messages)
+	if l.out.err != nil {
+		return l.out.err
+	}
+	if err != nil {
+		// The chat goes on without the message that failed.
+		report(l.app.Terminal.Stderr, err, true, "")
+		return nil
+	}
+	l.messages = append(messages, Message{"assistant", answer})
+	return nil
+}
+
+// command carries out a slash command and reports whether it ends the chat.
+func (l *lines) command(line string) (quit bool) {
+	call, err := command.Parse(line)
+	if err != nil {
+		l.app.say("%v", err)
+		return false
+	}
+	switch call.Command.Verb {
+	case command.Quit:
+		return true
+	case command.New:
+		l.messages = nil
+	case command.Set:
+		l.set(call)
+	default:
+		l.app.say("/%s needs the screen; here are /new, /quit and the settings", call.Command.Name)
+	}
+	return false
+}
+
+// set changes a setting, or shows it when no value was given.
+func (l *lines) set(call command.Call) {
+	name := call.Command.Setting.Name
+	if call.Arg != "" {
+		if err := l.session.Change(name, call.Arg); err != nil {
+			l.app.say("%v", err)
+			return
+		}
+	}
+	c := l.session.Settings()
+	value, err := c.Get(name)
+	if err != nil {
+		l.app.say("%v", err)
+		return
+	}
+	l.app.say("%s = %s", name, value)
+}

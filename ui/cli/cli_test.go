@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"specula/engine/config"
+	"specula/engine/event"
+)
+
+// start runs a command line in this process and returns what it printed.
+func start(ctx context.Context, stdout io.Writer, args ...string) (code int, stderr string) {
+	var errOut bytes.Buffer
+	p := fakeProgram(Terminal{Stdin: strings.NewReader(""), Stdout: stdout, Stderr: &errOut, Getenv: func(string) string { return "" }})
+	return p.Run(ctx, args), errOut.String()
+}
+
+func TestExitCodes(t *testing.T) {
+	tests := []struct {
+		name string
+		args string
+		want int
+	}{
+		{"fine", "run -p hi", ExitOK},
+		{"version", "--version", ExitOK},
+		{"help", "run --help", ExitOK},
+		{"engine fails", "run -p fail", ExitRuntime},
+		{"bench differs", "bench --gen-tokens 13", ExitRuntime},
+		{"unknown flag", "run --nope", ExitUsage},
+		{"unknown command", "nope", ExitUsage},
+		{"unknown command below config", "config nope", ExitUsage},
+		{"flag without value", "run -p", ExitUsage},
+		{"missing argument", "info", ExitUsage},
+		{"value out of range", "run -p hi --temperature 9", ExitUsage},
+		{"color", "--color red run -p hi", ExitUsage},
+		{"no configuration", "run -p hi --config /does/not/exist", ExitUsage},
+		{"model", "run -p hi --target x.gguf", ExitModel},
+		{"model of info", "info x.gguf", ExitModel},
+		{"device", "run -p hi --device cuda", ExitDevice},
+		{"interrupted", "run -p interrupt", ExitInterrupted},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stderr := start(t.Context(), io.Discard, strings.Fields(tt.args)...)
+			if code != tt.want {
+				t.Errorf("exit code %d, want %d; stderr: %s", code, tt.want, stderr)
+			}
+			if failed := code != ExitOK && code != ExitInterrupted; failed != strings.Contains(stderr, "specula: ") {
+				t.Errorf("exit code %d with stderr %q", code, stderr)
+			}
+		})
+	}
+}
+
+func TestInterruptKeepsWhatThereIs(t *testing.T) {
+	var out bytes.Buffer
+	code, stderr := start(t.Context(), &out, "run", "-p", "interrupt")
+	if code != ExitInterrupted || out.String() != "1 messages, \n" || !strings.Contains(stderr, "ended by cancelled") {
+		t.Errorf("code %d, stdout %q, stderr %q", code, out.String(), stderr)
+	}
+}
+
+func TestCancelledContextIsAnInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code, _ := start(ctx, io.Discard, "run", "-p", "hi"); code != ExitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+type fullDisk struct{}
+
+var errFull = errors.New("no space left on device")
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
+
+func TestStdoutThatCannotBeWrittenFails(t *testing.T) {
+	for _, args := range []string{"run -p hi", "run -p hi --json", "run -p hi --plain", "info good.gguf", "bench", "config --print-default"} {
+		if code, stderr := start(t.Context(), fullDisk{}, strings.Fields(args)...); code != ExitRuntime || !strings.Contains(stderr, errFull.Error()) {
+			t.Errorf("%s: exit code %d, stderr %q", args, code, stderr)
+		}
+	}
+}
+
+func TestStatistics(t *testing.T) {
+	plain, spec := 30.0, 12.0
+	tests := []struct {
+		name string
+		in   event.ReplyEnded
+		want string
+	}{
+		{"nothing happened", event.ReplyEnded{Reason: "cancelled"},
+			"0 tokens · – tokens/s · – tokens per target pass · acceptance – % (0 of 0) · speed-up – · prompt 0 ms · ended by cancelled"},
+		{"measured", event.ReplyEnded{Reason: "stop", Totals: event.Totals{Tokens: 30, Rounds: 12, Tested: 20, Accepted: 15, VerifyMS: 900, DraftMS: 100,
+			PrefillMS: 50, PlainMSPerToken: &plain, SpecMSPerToken: &spec}},
+			"30 tokens · 30.0 tokens/s · 2.50 tokens per target pass · acceptance 75 % (15 of 20) · speed-up 2.50× · prompt 50 ms"},
+		{"no plain round", event.ReplyEnded{Reason: "length", Totals: event.Totals{Tokens: 1, Rounds: 1, OtherMS: 1000, SpecMSPerToken: &spec}},
+			"1 tokens · 1.0 tokens/s · 1.00 tokens per target pass · acceptance – % (0 of 0) · speed-up – · prompt 0 ms · ended by length"},
+	}
+	for _, tt := range tests {
+		if got := statistics(tt.in); got != tt.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestEscapeJSON(t *testing.T) {
+	for _, text := range []string{"plain é ⟨", "c1 \u009b31m del \u007f", "bidi \u202e tag \U000e0041", "newline \n \x1b[2J"} {
+		line, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		escaped := escapeJSON(string(line))
+		if strings.IndexFunc(escaped, invisible) >= 0 {
+			t.Errorf("%q still holds an invisible character", escaped)
+		}
+		var back string
+		if err := json.Unmarshal([]byte(escaped), &back); err != nil || back != text {
+			t.Errorf("%q came back as %q (%v)", text, back, err)
+		}
+	}
+}
+
+// A held-back tail and an unfinished sequence belong to the answer's end.
+func TestTailIsPrinted(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		var out bytes.Buffer
+		p := fakeProgram(Terminal{Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+		o, err := (&app{Program: p}).newOutput(config.Default(), runFlags{plain: plain})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.put(event.Round{Commit: &event.Token{Text: "a\xe2\x82", Verdict: event.Plain}})
+		o.put(event.ReplyEnded{Reason: "stop", Tail: "\xac!"})
+		if o.err != nil || out.String() != "a€!\n" {
+			t.Errorf("plain %v: printed %q (%v)", plain, out.String(), o.err)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"specula/engine/config"
+	"specula/ui/sanitize"
+)
+
+func (a *app) configCommand() *cobra.Command {
+	var printDefault bool
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "Print which configuration is used and every value in force",
+		Long: `config prints the file in use and every setting with its value; what differs from the
+default is marked. The output is a valid configuration file itself.`,
+		Args: noSuchCommand,
+		RunE: a.begin(func(c *cobra.Command, _ []string) error {
+			if printDefault {
+				_, err := a.Terminal.Stdout.Write(a.DefaultConfig)
+				return err
+			}
+			return a.printConfig()
+		}),
+	}
+	c.Flags().BoolVar(&printDefault, "print-default", false, "print the commented defaults")
+	a.addSettings(c)
+	c.AddCommand(&cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Read a configuration file and say what is wrong with it",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: a.begin(func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				a.configFile = args[0]
+			}
+			_, source, err := a.settings()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Terminal.Stdout, "%s: no mistakes\n", sanitize.Line(source.String()))
+			return nil
+		}),
+	})
+	return c
+}
+
+func (a *app) printConfig() error {
+	c, source, err := a.settings()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Terminal.Stdout, "# from: %s\n", sanitize.Line(source.String()))
+	section := ""
+	for _, s := range config.Settings() {
+		if s.Section() != section {
+			section = s.Section()
+			fmt.Fprintf(a.Terminal.Stdout, "\n[%s]\n", section)
+		}
+		value, err := c.Get(s.Name)
+		if err != nil {
+			return err
+		}
+		mark := ""
+		if value != s.Default {
+			mark = "  # default: " + inTOML(s, s.Default)
+		}
+		fmt.Fprintf(a.Terminal.Stdout, "%s = %s%s\n", s.Key(), escapeJSON(inTOML(s, value)), mark)
+	}
+	return nil
+}
+
+// inTOML writes a value as config.toml has it. A JSON string is a TOML string too.
+func inTOML(s config.Setting, value string) string {
+	if s.Kind != config.Text && s.Kind != config.Choice {
+		return value
+	}
+	quoted, err := json.Marshal(value)
+	if err != nil {
+		return value // cannot happen: a string always encodes
+	}
+	return string(quoted)
+}

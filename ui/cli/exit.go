@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"specula/ui/sanitize"
+)
+
+// The exit codes.
+const (
+	ExitOK          = 0
+	ExitRuntime     = 1
+	ExitUsage       = 2 // wrong flags, arguments or configuration
+	ExitModel       = 3 // a model that cannot be loaded
+	ExitDevice      = 4 // no usable device
+	ExitInterrupted = 130
+)
+
+// coded is an error that knows its exit code.
+type coded struct {
+	code int
+	err  error
+}
+
+func (e *coded) Error() string { return e.err.Error() }
+func (e *coded) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &coded{ExitUsage, fmt.Errorf(format, args...)}
+}
+
+// errInterrupted ends a command that the user stopped. Nothing is printed for it: the user knows.
+var errInterrupted = &coded{ExitInterrupted, errors.New("interrupted")}
+
+// classify gives an error of the program's functions its exit code.
+func (p *Program) classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, context.Canceled) {
+		return errInterrupted
+	}
+	if p.ExitCode != nil {
+		if code := p.ExitCode(err); code != 0 {
+			return &coded{code, err}
+		}
+	}
+	return err
+}
+
+// report prints an error and returns the exit code. ran tells that a command had begun: before that, every error is one of usage.
+func report(w io.Writer, err error, ran bool, command string) int {
+	if err == nil {
+		return ExitOK
+	}
+	code := ExitRuntime
+	if !ran {
+		code = ExitUsage
+	}
+	var known *coded
+	if errors.As(err, &known) {
+		code = known.code
+	}
+	if code == ExitInterrupted {
+		return code
+	}
+	for i, line := range strings.Split(sanitize.Text(err.Error()), "\n") {
+		prefix := "specula: "
+		if i > 0 {
+			prefix = "         "
+		}
+		fmt.Fprintln(w, prefix+line)
+	}
+	if !ran {
+		fmt.Fprintf(w, "Try '%s --help'.\n", command)
+	}
+	return code
+}

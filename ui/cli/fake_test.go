@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"specula/engine/config"
+	"specula/engine/event"
+)
+
+// The scripts run this program, whose engine answers what its prompt asks for.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"specula": func() {
+		tty := os.Getenv("FAKE_TTY")
+		p := fakeProgram(Terminal{
+			Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, ConfigHome: os.Getenv("XDG_CONFIG_HOME"),
+			StdinTTY: strings.Contains(tty, "in"), StdoutTTY: strings.Contains(tty, "out"),
+		})
+		os.Exit(p.Run(context.Background(), os.Args[1:]))
+	}})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/config")
+			return nil
+		},
+	})
+}
+
+var (
+	errNoModel  = errors.New("tensor \"blk.0\": unknown type 99 at byte 128, allowed are 0 to 30 \x1b]0;owned\x07")
+	errNoDevice = errors.New("no CUDA device")
+)
+
+func fakeProgram(t Terminal) *Program {
+	var ms int64
+	return &Program{
+		Version: "1.2.3", DefaultConfig: []byte("# the defaults\n"), Terminal: t,
+		Now: func() time.Time { ms++; return time.UnixMilli(ms) },
+		Open: func(_ context.Context, c config.Config, emit func(event.Event)) (Session, error) {
+			if c.Device.Device == "cuda" {
+				return nil, fmt.Errorf("opening the device: %w", errNoDevice)
+			}
+			if c.Model.Target != "" {
+				return nil, fmt.Errorf("loading %s: %w", c.Model.Target, errNoModel)
+			}
+			emit(event.Loading{What: "target", DoneBytes: 1, TotalBytes: 2})
+			emit(event.Ready{Version: "1.2.3", Target: event.Model{Name: "fake\x1b[2J"}, Device: "cpu", Template: "chatml"})
+			return &fakeSession{config: c}, nil
+		},
+		Chat: func(_ context.Context, o ChatOptions) error {
+			fmt.Fprintf(t.Stdout, "SCREEN gamma=%d color=%s trace=%s\n", o.Config.Speculation.Gamma, o.Color, o.Trace)
+			return nil
+		},
+		Replay: func(_ context.Context, o ReplayOptions) error {
+			fmt.Fprintf(t.Stdout, "SCREEN of %d events pace=%s\n", len(o.Records), o.Config.UI.Pace)
+			return nil
+		},
+		Bench: func(_ context.Context, o BenchOptions, progress func(done, total int)) (Report, error) {
+			progress(o.Count, o.Count)
+			return fakeReport(o), nil
+		},
+		Describe: func(_ context.Context, path string) ([]Section, error) {
+			if path != "good.gguf" {
+				return nil, fmt.Errorf("%s: %w", path, errNoModel)
+			}
+			return []Section{{Rows: [][]string{{"format", "GGUF v3"}, {"name", "evil\x1b[31m name"}}},
+				{Title: "metadata", Rows: [][]string{{"a", "u32", "7"}, {"longer", "string", "\"x\""}}}}, nil
+		},
+		ExitCode: func(err error) int {
+			switch {
+			case errors.Is(err, errNoModel):
+				return ExitModel
+			case errors.Is(err, errNoDevice):
+				return ExitDevice
+			}
+			return 0
+		},
+	}
+}
+
+type fakeReport BenchOptions
+
+func (r fakeReport) Matched() bool { return r.GenTokens != 13 }
+func (r fakeReport) WriteTable(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "prompts %d tokens %d gamma %d rule %s\n", r.Count, r.GenTokens, r.Config.Speculation.Gamma, r.Config.Speculation.Rule)
+	return err
+}
+func (r fakeReport) WriteJSON(w io.Writer) error {
+	return json.NewEncoder(w).Encode(map[string]any{"prompts": r.Count, "text": r.PromptText})
+}
+
+// fakeSession answers word by word, one round each, and obeys a few prompts.
+type fakeSession struct {
+	config config.Config
+	closed bool
+}
+
+func (s *fakeSession) Change(name, value string) error { return s.config.Set(name, value) }
+func (s *fakeSession) Settings() config.Config         { return s.config }
+func (s *fakeSession) Close() error                    { s.closed = true; return nil }
+
+func (s *fakeSession) Reply(ctx context.Context, messages []Message, _ bool) iter.Seq[event.Event] {
+	return func(yield func(event.Event) bool) {
+		prompt := messages[len(messages)-1].Content
+		text := fmt.Sprintf("%d messages, t=%g: %s", len(messages), s.config.Sampling.Temperature, prompt)
+		ended := event.ReplyEnded{Reply: 1, Reason: "stop"}
+		if !yield(event.ReplyStarted{Reply: 1, Prompt: prompt}) {
+			return
+		}
+		for i, word := range strings.SplitAfter(text, " ") {
+			if prompt == "interrupt" && i == 2 {
+				// The signal is real; the reply waits for what comes of it.
+				if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+					panic(err)
+				}
+				<-ctx.Done()
+				ended.Reason = "cancelled"
+				break
+			}
+			q := 0.5
+			round := event.Round{Index: i, Gamma: 1, Tested: 1, Commit: &event.Token{ID: 1, Text: word, Verdict: event.Resampled},
+				Draft: []event.Token{{ID: 2, Text: "WRONG", Q: &q, Verdict: event.Rejected}}, DraftMS: 1, VerifyMS: 1}
+			ended.Text += word
+			ended.Totals.Tokens++
+			ended.Totals.Rounds++
+			ended.Totals.Tested++
+			ended.Totals.VerifyMS += 100
+			if !yield(round) {
+				return
+			}
+		}
+		if prompt == "fail" {
+			ended.Reason = "error"
+			if !yield(event.Failed{Error: "the model's scores are not finite"}) {
+				return
+			}
+		}
+		yield(ended)
+	}
+}

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/ui/sanitize"
+	"specula/ui/theme"
+)
+
+// output writes events where nobody has a screen: text or JSON to stdout, the rest to stderr, a trace to a file.
+type output struct {
+	app    *app
+	config config.Config
+	json   bool
+	plain  bool // the answer at once, when it is finished
+	theme  *theme.Theme
+	trace  tracer
+	began  time.Time
+
+	safe     sanitize.Sanitizer
+	answer   strings.Builder // raw text so far
+	lastByte byte            // of what was printed of the answer
+	progress bool            // a progress line stands on stderr
+	err      error           // the first failure to write; nothing is written behind it
+	failed   string          // what the engine said went wrong
+}
+
+func (a *app) newOutput(c config.Config, o runFlags) (*output, error) {
+	t, err := a.newTracer(o.trace)
+	if err != nil {
+		return nil, err
+	}
+	return &output{app: a, config: c, json: o.json, plain: o.plain, theme: a.theme(c, o.plain), trace: t, began: a.Now()}, nil
+}
+
+// theme is mono without any style when stdout shall have no escape sequences.
+func (a *app) theme(c config.Config, plain bool) *theme.Theme {
+	if plain || !a.useColor() {
+		return nil
+	}
+	name := c.UI.Theme
+	if name == "auto" {
+		name = "dark"
+		if strings.HasSuffix(a.Terminal.Getenv("COLORFGBG"), ";15") {
+			name = "light"
+		}
+	}
+	t, _ := theme.Named(name, c.UI.Unicode)
+	return t
+}
+
+// useColor follows --color, then NO_COLOR, CLICOLOR_FORCE and what stdout is.
+func (a *app) useColor() bool {
+	env := a.Terminal.Getenv
+	switch {
+	case a.color == "always":
+		return true
+	case a.color == "never", env("NO_COLOR") != "":
+		return false
+	case env("CLICOLOR_FORCE") != "" && env("CLICOLOR_FORCE") != "0":
+		return true
+	}
+	return a.Terminal.StdoutTTY && env("TERM") != "dumb"
+}
+
+// reply prints one reply and returns its raw text.
+func (o *output) reply(ctx context.Context, s Session, messages []Message) (string, error) {
+	o.answer.Reset()
+	o.safe, o.lastByte, o.failed = sanitize.Sanitizer{}, 0, ""
+	for e := range s.Reply(ctx, messages, o.json || o.trace.w != nil) {
+		o.put(e)
+		if o.err != nil {
+			break
+		}
+	}
+	switch {
+	case o.err != nil:
+		return o.answer.String(), o.err
+	case o.failed != "":
+		return o.answer.String(), o.app.classify(errors.New(o.failed))
+	}
+	return o.answer.String(), nil
+}
+
+// put takes one event.
+func (o *output) put(e event.Event) {
+	if o.err != nil {
+		return
+	}
+	if o.err = o.trace.put(e); o.err != nil {
+		return
+	}
+	if f, ok := e.(event.Failed); ok {
+		o.failed = f.Error
+	}
+	if o.json {
+		o.err = o.putJSON(e)
+		return
+	}
+	o.err = o.putText(e)
+}
+
+func (o *output) putJSON(e event.Event) error {
+	ms := float64(o.app.Now().Sub(o.began)) / float64(time.Millisecond)
+	line, err := event.Marshal(e, ms)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(o.app.Terminal.Stdout, escapeJSON(string(line)))
+	return err
+}
+
+func (o *output) putText(e event.Event) error {
+	switch e := e.(type) {
+	case event.Loading:
+		o.showProgress(e)
+	case event.Ready:
+		o.ready(e)
+	case event.Notice:
+		o.app.say("%s: %s", e.Level, e.Text)
+	case event.Round:
+		for _, t := range e.Committed() {
+			if err := o.token(t); err != nil {
+				return err
+			}
+		}
+	case event.ReplyEnded:
+		return o.end(e)
+	}
+	return nil
+}
+
+func (o *output) token(t event.Token) error {
+	if t.Stop {
+		return nil
+	}
+	o.answer.WriteString(t.Text)
+	if o.plain {
+		return nil
+	}
+	text := o.safe.Write(t.Text)
+	if o.theme == nil {
+		return o.print(text)
+	}
+	return o.print(styleLines(o.theme.Fate(t.Verdict), text))
+}
+
+// styleLines keeps a style from running over a line's end, where terminals differ.
+func styleLines(s theme.Style, text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = s.On(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (o *output) print(text string) error {
+	if text == "" {
+		return nil
+	}
+	o.lastByte = text[len(text)-1]
+	_, err := io.WriteString(o.app.Terminal.Stdout, text)
+	return err
+}
+
+func (o *output) end(e event.ReplyEnded) error {
+	o.answer.WriteString(e.Tail)
+	if err := o.print(o.rest(e.Tail)); err != nil {
+		return err
+	}
+	if o.lastByte != '\n' {
+		if err := o.print("\n"); err != nil {
+			return err
+		}
+	}
+	if e.Reason != "error" {
+		o.app.say("%s", statistics(e))
+	}
+	return nil
+}
+
+// rest is what of the answer has not been printed.
+func (o *output) rest(tail string) string {
+	if o.plain {
+		return sanitize.Text(o.answer.String())
+	}
+	return o.safe.Write(tail) + o.safe.Flush()
+}
+
+func (o *output) ready(e event.Ready) {
+	o.clearProgress()
+	if e.DraftRefused != "" && o.config.Model.Draft != "none" {
+		o.app.say("no draft model: %s", e.DraftRefused)
+	}
+	if !o.app.verbose {
+		return
+	}
+	o.app.say("target: %s (%s)", e.Target.Name, e.Target.Path)
+	if e.Draft != nil {
+		o.app.say("draft: %s (%s)", e.Draft.Name, e.Draft.Path)
+	}
+	o.app.say("template: %s", e.Template)
+	o.app.say("device: %s (%s)", e.Device, e.DeviceWhy)
+}
+
+// showProgress keeps one line on a terminal; a log file gets none.
+func (o *output) showProgress(e event.Loading) {
+	if !o.app.Terminal.StderrTTY || o.app.Terminal.Getenv("TERM") == "dumb" || e.TotalBytes <= 0 {
+		return
+	}
+	o.progress = true
+	fmt.Fprintf(o.app.Terminal.Stderr, "\rloading the %s model: %3d %%", sanitize.Line(e.What), 100*e.DoneBytes/e.TotalBytes)
+}
+
+func (o *output) clearProgress() {
+	if o.progress {
+		fmt.Fprintf(o.app.Terminal.Stderr, "\r%40s\r", "")
+		o.progress = false
+	}
+}
+
+func (o *output) close() error {
+	o.clearProgress()
+	return o.trace.close()
+}
+
+// say writes a line to stderr. A failure there has nowhere to be told.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintln(a.Terminal.Stderr, sanitize.Line(fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,101 @@
+// Package cli is the command line: it reads flags and configuration, starts the screen or works without one, and ends with a
+// defined exit code.
+//
+// It knows neither models nor devices. What it calls is handed in as a [Program], so that every command is tested with a
+// scripted engine. Without a screen, the answer alone goes to stdout; statistics, notices and errors go to stderr. All text
+// that comes from a model or a file passes ui/sanitize on the way.
+package cli
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/trace"
+)
+
+// Program is what the command line is connected to. A nil function is a command that is not available.
+type Program struct {
+	Version       string
+	DefaultConfig []byte // the text of config.toml
+	Terminal      Terminal
+	Now           func() time.Time
+
+	// Open loads the models and opens a conversation. Progress and the result are told to emit, from the calling goroutine.
+	Open func(ctx context.Context, c config.Config, emit func(event.Event)) (Session, error)
+	// Chat runs the full screen until the user quits.
+	Chat func(ctx context.Context, o ChatOptions) error
+	// Replay shows recorded events in the same screen.
+	Replay func(ctx context.Context, o ReplayOptions) error
+	// Bench measures; progress tells how many of the prompts are done.
+	Bench func(ctx context.Context, o BenchOptions, progress func(done, total int)) (Report, error)
+	// Describe tells what a model file is.
+	Describe func(ctx context.Context, path string) ([]Section, error)
+	// ExitCode classifies an error of the functions above: 3 for a model, 4 for a device, 0 for anything else.
+	ExitCode func(error) int
+}
+
+// Terminal is the process's surroundings.
+type Terminal struct {
+	Stdin                          io.Reader
+	Stdout, Stderr                 io.Writer
+	StdinTTY, StdoutTTY, StderrTTY bool
+	Getenv                         func(string) string
+	ConfigHome                     string // folder of the user's configuration files
+}
+
+// Message is one turn of a conversation.
+type Message struct {
+	Role    string // "user" or "assistant"
+	Content string // raw
+}
+
+// Session is one conversation with a loaded model.
+type Session interface {
+	// Reply writes one reply. A cancelled ctx ends it with a ReplyEnded of reason "cancelled".
+	Reply(ctx context.Context, messages []Message, inspect bool) iter.Seq[event.Event]
+	Change(name, value string) error
+	Settings() config.Config
+	Close() error
+}
+
+// ChatOptions start the screen.
+type ChatOptions struct {
+	Config config.Config
+	Source config.Source
+	Color  string // auto, always, never
+	Trace  string // file to record events to; empty for none
+}
+
+// ReplayOptions start the screen on a recording.
+type ReplayOptions struct {
+	Config  config.Config
+	Color   string
+	Name    string // of the file
+	Records []trace.Record
+}
+
+// BenchOptions say what to measure.
+type BenchOptions struct {
+	Config     config.Config
+	PromptText string // of a file with a prompt a line; empty: the built-in ones
+	Count      int    // at most so many of them
+	GenTokens  int    // tokens of each reply
+}
+
+// Report is what a benchmark found.
+type Report interface {
+	WriteTable(io.Writer) error
+	WriteJSON(io.Writer) error
+	// Matched reports whether every greedy text was the same with and without speculation.
+	Matched() bool
+}
+
+// Section is one table of a description.
+type Section struct {
+	Title string
+	Rows  [][]string // cells, raw
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"specula/engine/trace"
+)
+
+// maxTraceBytes bounds a recording that is read as a whole: some hours of chat.
+const maxTraceBytes = 512 << 20
+
+func (a *app) replayCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "replay TRACE",
+		Short: "Show a recorded reply again, without a model",
+		Long: `replay plays a file that was recorded with --trace in the same screen as the live chat,
+at any pace. Where there is no screen, it prints the recorded answers.`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.begin(func(c *cobra.Command, args []string) error { return a.replay(c.Context(), args[0]) }),
+	}
+	a.addSettings(c, "ui")
+	return c
+}
+
+func (a *app) replay(ctx context.Context, path string) error {
+	c, _, err := a.settings()
+	if err != nil {
+		return err
+	}
+	data, err := readBounded(path, maxTraceBytes)
+	if err != nil {
+		return fmt.Errorf("reading the trace: %w", err)
+	}
+	var records []trace.Record
+	for r, err := range trace.Read(bytes.NewReader(data)) {
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", path, err)
+		}
+		records = append(records, r)
+	}
+	if len(records) == 0 {
+		return fmt.Errorf("reading %s: the trace holds no events", path)
+	}
+	if a.Terminal.StdoutTTY && a.Terminal.StdinTTY && a.Terminal.Getenv("TERM") != "dumb" {
+		return a.classify(a.Replay(ctx, ReplayOptions{Config: c, Color: a.color, Name: path, Records: records}))
+	}
+	out, err := a.newOutput(c, runFlags{})
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		out.put(r.Event)
+	}
+	return errors.Join(out.err, out.close())
+}
+
+// readBounded reads a regular file of at most limit bytes.
+func readBounded(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%s has %d bytes; at most %d are read", path, info.Size(), limit)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"specula/engine/config"
+)
+
+// app is one run of the command line.
+type app struct {
+	*Program
+	configFile string
+	color      string
+	verbose    bool
+	overrides  overrides // settings given as flags
+	ran        bool      // a command has begun: what fails from here on is no mistake of usage
+}
+
+// Run carries out the command line args (without the program's name) and returns the exit code.
+func (p *Program) Run(ctx context.Context, args []string) int {
+	a := &app{Program: p}
+	root := a.rootCommand()
+	root.SetArgs(args)
+	root.SetIn(p.Terminal.Stdin)
+	root.SetOut(p.Terminal.Stdout)
+	root.SetErr(p.Terminal.Stderr)
+	command, err := root.ExecuteContextC(ctx)
+	return report(p.Terminal.Stderr, err, a.ran, command.CommandPath())
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	var o chatFlags
+	root := &cobra.Command{
+		Use:   "specula",
+		Short: "Chat with a language model and watch it speculate",
+		Long: `specula is a chat in the terminal that shows speculative decoding while it happens:
+a small model drafts a few tokens, the large one verifies them in a single pass.
+Without arguments it opens the screen with the small demo pair that is built in.
+
+Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration, 3 model not loadable,
+4 no usable device, 130 interrupted.`,
+		Version:          a.Version,
+		Args:             noSuchCommand,
+		TraverseChildren: true, // settings may stand before the command's name
+		SilenceErrors:    true,
+		SilenceUsage:     true,
+		RunE:             a.begin(func(c *cobra.Command, _ []string) error { return a.chat(c.Context(), o) }),
+	}
+	root.SetVersionTemplate("specula {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentFlags().StringVar(&a.configFile, "config", "", "configuration `FILE`; otherwise SPECULA_CONFIG or the user's own")
+	root.PersistentFlags().StringVar(&a.color, "color", "auto", "colours: auto, always, never")
+	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "say which configuration, models and device are used")
+	o.add(root.Flags())
+	a.addSettings(root)
+	root.AddCommand(a.runCommand(), a.benchCommand(), a.replayCommand(), a.infoCommand(), a.configCommand())
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkColor() }
+	return root
+}
+
+// begin marks where usage ends and work begins.
+func (a *app) begin(work func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		a.ran = true
+		return work(c, args)
+	}
+}
+
+func (a *app) checkColor() error {
+	switch a.color {
+	case "auto", "always", "never":
+		return nil
+	}
+	return usagef("--color cannot be %.64q: allowed is one of auto, always, never", a.color)
+}
+
+// noSuchCommand refuses arguments of a command that takes none, with the nearest command's name.
+func noSuchCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	if near := config.Nearest(args[0], names); near != "" {
+		return usagef("there is no command %.64q; did you mean %s?", args[0], near)
+	}
+	return usagef("there is no command %.64q; to get one answer: specula run -p TEXT", args[0])
+}
+
+// flagError adds the nearest name to cobra's error about an unknown flag.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := config.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+			err = fmt.Errorf("%w; did you mean --%s?", err, near)
+		}
+	}
+	return &coded{ExitUsage, err}
+}
+
+// settings are the values in force: built in, then the file, then flags.
+func (a *app) settings() (config.Config, config.Source, error) {
+	source, err := config.Search(a.configFile, a.Terminal.Getenv, a.Terminal.ConfigHome)
+	if err != nil {
+		return config.Config{}, source, &coded{ExitUsage, err}
+	}
+	c, err := config.Load(source)
+	if err != nil {
+		return c, source, &coded{ExitUsage, err}
+	}
+	if err := c.SetAll(a.overrides.values...); err != nil {
+		return c, source, a.overrides.explain(err)
+	}
+	if a.verbose {
+		a.say("configuration: %s", source)
+	}
+	return c, source, nil
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"specula/engine/event"
+	"specula/engine/trace"
+)
+
+// maxPromptBytes bounds what is read from a pipe; the longest context of any model is far shorter.
+const maxPromptBytes = 4 << 20
+
+type runFlags struct {
+	prompt string
+	json   bool
+	plain  bool
+	trace  string
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var o runFlags
+	c := &cobra.Command{
+		Use:   "run [-p TEXT]",
+		Short: "Answer one prompt, without the screen",
+		Long: `run answers one prompt, given by -p or from a pipe, and ends.
+The answer goes to stdout, statistics and notices to stderr. With --json, stdout gets
+every event of the engine as a line of JSON instead.`,
+		Example: `  specula run -p "What is speculative decoding?"
+  echo "Why is the sky blue?" | specula run --temperature 0 --gamma 4 --gamma-rule fixed
+  specula run -p hello --json | head -3
+  specula run -p hello --trace hello.jsonl && specula replay hello.jsonl`,
+		Args: cobra.NoArgs,
+		RunE: a.begin(func(c *cobra.Command, _ []string) error { return a.run(c.Context(), o) }),
+	}
+	c.Flags().StringVarP(&o.prompt, "prompt", "p", "", "`TEXT` to answer; without it, or with -, the prompt is read from stdin")
+	c.Flags().BoolVar(&o.json, "json", false, "print the events as JSON lines")
+	c.Flags().BoolVar(&o.plain, "plain", false, "print the finished answer at once, without colours")
+	c.Flags().StringVar(&o.trace, "trace", "", "record the events to `FILE`, for replay")
+	a.addSettings(c)
+	return c
+}
+
+func (a *app) run(ctx context.Context, o runFlags) error {
+	prompt, err := a.prompt(o.prompt)
+	if err != nil {
+		return err
+	}
+	c, _, err := a.settings()
+	if err != nil {
+		return err
+	}
+	// The first signal stops the reply and keeps what there is; a second one then ends the process as usual.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+
+	out, err := a.newOutput(c, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.answer(ctx, prompt, out), out.close())
+}
+
+// answer loads the models and writes one reply.
+func (a *app) answer(ctx context.Context, prompt string, out *output) error {
+	session, err := a.Open(ctx, out.config, out.put)
+	if err != nil {
+		return a.classify(err)
+	}
+	defer session.Close()
+	if _, err := out.reply(ctx, session, []Message{{"user", prompt}}); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	return nil
+}
+
+// prompt takes the text of -p, or reads stdin.
+func (a *app) prompt(text string) (string, error) {
+	if text == "" || text == "-" {
+		if a.Terminal.StdinTTY && text == "" {
+			return "", usagef("there is no prompt: give one by -p TEXT, or pipe it in")
+		}
+		data, err := io.ReadAll(io.LimitReader(a.Terminal.Stdin, maxPromptBytes+1))
+		if err != nil {
+			return "", fmt.Errorf("reading the prompt from stdin: %w", err)
+		}
+		if len(data) > maxPromptBytes {
+			return "", usagef("the prompt on stdin is longer than %d bytes", maxPromptBytes)
+		}
+		text = string(data)
+	}
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return "", usagef("the prompt is empty")
+	}
+	return text, nil
+}
+
+// tracer records events to a file. The zero value records nothing.
+type tracer struct {
+	file *os.File
+	w    *trace.Writer
+}
+
+func (a *app) newTracer(path string) (tracer, error) {
+	if path == "" {
+		return tracer{}, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return tracer{}, fmt.Errorf("recording a trace: %w", err)
+	}
+	return tracer{f, trace.NewWriter(f, a.Now)}, nil
+}
+
+func (t tracer) put(e event.Event) error {
+	if t.w == nil {
+		return nil
+	}
+	return t.w.Write(e)
+}
+
+func (t tracer) close() error {
+	if t.file == nil {
+		return nil
+	}
+	if err := t.file.Close(); err != nil {
+		return fmt.Errorf("closing the trace: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"specula/engine/config"
+)
+
+// overrides collects the settings given as flags, in the order in which they were given.
+type overrides struct {
+	values []config.Value
+	lists  map[string][]string // flags that may be repeated
+}
+
+// addSettings gives a command a flag for every setting, or for those of some sections of config.toml.
+func (a *app) addSettings(c *cobra.Command, sections ...string) {
+	for _, s := range config.Settings() {
+		if len(sections) > 0 && !slices.Contains(sections, s.Section()) {
+			continue
+		}
+		flag := c.Flags().VarPF(&settingFlag{setting: s, into: &a.overrides}, s.Flag, "", s.Doc)
+		if s.Kind == config.Bool {
+			flag.NoOptDefVal = "true"
+		}
+		if len(s.Choices) > 0 {
+			complete := cobra.FixedCompletions(s.Choices, cobra.ShellCompDirectiveNoFileComp)
+			if err := c.RegisterFlagCompletionFunc(s.Flag, complete); err != nil {
+				panic("cli: " + err.Error()) // the flag was added above
+			}
+		}
+	}
+}
+
+// settingFlag is a setting as a flag. What was typed is checked later, together with the file.
+type settingFlag struct {
+	setting config.Setting
+	into    *overrides
+	text    string
+}
+
+func (f *settingFlag) Set(text string) error {
+	f.text = text
+	if f.setting.Kind != config.List {
+		f.into.values = append(f.into.values, config.Value{Name: f.setting.Name, Text: text})
+		return nil
+	}
+	if f.into.lists == nil {
+		f.into.lists = map[string][]string{}
+	}
+	list := append(f.into.lists[f.setting.Name], text)
+	f.into.lists[f.setting.Name] = list
+	all, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	f.into.values = append(f.into.values, config.Value{Name: f.setting.Name, Text: string(all)})
+	return nil
+}
+
+// String is the default in help texts.
+func (f *settingFlag) String() string {
+	if f.text == "" && f.setting.Kind != config.List {
+		return f.setting.Default
+	}
+	return f.text
+}
+
+// Type is the placeholder in help texts.
+func (f *settingFlag) Type() string {
+	switch f.setting.Kind {
+	case config.Bool:
+		return "bool"
+	case config.Int, config.Float:
+		return "NUMBER"
+	case config.Choice:
+		return "NAME"
+	}
+	return "TEXT"
+}
+
+func (o *overrides) given(name string) bool {
+	return slices.ContainsFunc(o.values, func(v config.Value) bool { return v.Name == name })
+}
+
+// explain names the flag an error is about.
+func (o *overrides) explain(err error) error {
+	var value *config.ValueError
+	if errors.As(err, &value) {
+		if s, ok := config.Lookup(value.Setting); ok && o.given(s.Name) {
+			err = fmt.Errorf("--%s: %w", s.Flag, err)
+		}
+	}
+	return &coded{ExitUsage, err}
+}

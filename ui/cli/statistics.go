@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"specula/engine/event"
+)
+
+// statistics sums a reply up in one line. A figure that was not measured reads –.
+func statistics(e event.ReplyEnded) string {
+	t := e.Totals
+	decodeMS := t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS
+	parts := []string{
+		fmt.Sprintf("%d tokens", t.Tokens),
+		ratio(1000*float64(t.Tokens), decodeMS, 1) + " tokens/s",
+		ratio(float64(t.Tokens), float64(t.Rounds), 2) + " tokens per target pass",
+		fmt.Sprintf("acceptance %s %% (%d of %d)", ratio(100*float64(t.Accepted), float64(t.Tested), 0), t.Accepted, t.Tested),
+		"speed-up " + speedup(t),
+		fmt.Sprintf("prompt %.0f ms", t.PrefillMS),
+	}
+	switch e.Reason {
+	case "stop", "stop string":
+	default:
+		parts = append(parts, "ended by "+e.Reason)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// ratio is a/b with some digits, or – when there is no b.
+func ratio(a, b float64, digits int) string {
+	if b <= 0 {
+		return "–"
+	}
+	return strconv.FormatFloat(a/b, 'f', digits, 64)
+}
+
+func speedup(t event.Totals) string {
+	if t.PlainMSPerToken == nil || t.SpecMSPerToken == nil || *t.SpecMSPerToken <= 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f×", *t.PlainMSPerToken / *t.SpecMSPerToken)
+}
+
+// escapeJSON writes control and invisible format characters, which encoding/json leaves as they are, as \u escapes.
+// The line means the same, and a terminal that shows it obeys nothing.
+func escapeJSON(line string) string {
+	if strings.IndexFunc(line, invisible) < 0 {
+		return line
+	}
+	var b strings.Builder
+	for _, r := range line {
+		switch {
+		case !invisible(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			r -= 0x10000
+			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+func invisible(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }
