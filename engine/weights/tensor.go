@@ -74,17 +74,20 @@ func readTensor(c *cursor, size uint64) Tensor {
 	return t
 }
 
+var dimFields = [gguf.MaxDims]string{"dims[0]", "dims[1]", "dims[2]", "dims[3]"}
+
 // readDim reads dimension i and returns the product of all dimensions so far.
 func readDim(c *cursor, t *Tensor, i int, elements uint64) uint64 {
 	at := c.pos
-	d := c.u64("dims")
+	field := dimFields[i]
+	d := c.u64(field)
 	over, product := bits.Mul64(elements, d)
 	switch {
 	case c.err != nil:
 	case d == 0 || d > math.MaxInt64:
-		c.fail(fmt.Sprintf("dims[%d]", i), at, fmt.Sprint(d), "1 to 2⁶³-1")
+		c.fail(field, at, fmt.Sprint(d), "1 to 2⁶³-1")
 	case over != 0 || product > math.MaxInt64:
-		c.fail(fmt.Sprintf("dims[%d]", i), at, fmt.Sprintf("%d, which makes %d × %d elements", d, elements, d), "products up to 2⁶³-1")
+		c.fail(field, at, fmt.Sprintf("%d, which makes %d × %d elements", d, elements, d), "products up to 2⁶³-1")
 	default:
 		t.shape[i] = int64(d)
 	}

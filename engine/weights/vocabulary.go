@@ -45,6 +45,7 @@ func (r *vocabularyReader) read() tokenizer.Spec {
 	s.Scores = optional(r, r.file.Floats, "scores", nil)
 	s.Merges = optional(r, r.file.Strings, "merges", nil)
 	r.sameLength("scores", len(s.Scores), n)
+	r.ordered("scores", s.Scores)
 	if sentencePiece && s.Scores == nil {
 		r.missing("scores", fmt.Sprintf("an array of %d f32, one for each token", n))
 	}
@@ -118,6 +119,17 @@ func (r *vocabularyReader) tokenID(name string, tokens int, missing int32) int32
 		return int32(id)
 	}
 	return -1
+}
+
+// ordered refuses NaN, which compares with nothing.
+func (r *vocabularyReader) ordered(name string, scores []float32) {
+	for i, score := range scores {
+		if score != score {
+			v, _ := r.file.value("tokenizer.ggml." + name)
+			r.keep(r.file.unfitElement(v, i, "numbers"))
+			return
+		}
+	}
 }
 
 func (r *vocabularyReader) sameLength(name string, got, tokens int) {
