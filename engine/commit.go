@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"fmt"
+
+	"specula/engine/event"
+	"specula/engine/gamma"
+	"specula/engine/sample"
+	"specula/engine/spec"
+)
+
+// commit adds a round's tokens to the reply and returns why that ends it, or "". Tokens behind a stop token or a stop
+// string were never part of the reply: they become discarded.
+func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
+	ended := func(t *event.Token) bool {
+		r.context = append(r.context, t.ID)
+		if r.engine.isStop(t.ID) {
+			t.Stop, t.Text = true, ""
+			reason = endStop
+			return true
+		}
+		var stopped bool
+		if t.Text, stopped = r.text.next(t.ID); stopped {
+			reason = endStopString
+		}
+		return stopped
+	}
+	for i := range outcome.Accepted {
+		if ended(&ev.Draft[i]) {
+			discard(ev, i+1)
+			return reason
+		}
+	}
+	if ev.Commit != nil {
+		ended(ev.Commit)
+	}
+	return reason
+}
+
+// discard takes back what lies behind the first kept draft tokens of a round.
+func discard(ev *event.Round, kept int) {
+	for i := kept; i < len(ev.Draft); i++ {
+		ev.Draft[i].Verdict = event.Discarded
+	}
+	ev.Accepted, ev.Tested = kept, kept
+	ev.Commit = nil
+}
+
+// rollBack cuts the target's cache and the proposer's to what was committed.
+func (r *reply) rollBack(p spec.Proposer, committed []event.Token, ev *event.Round) error {
+	cache := r.session.cache
+	if err := cache.Truncate(len(r.context) - 1); err != nil {
+		return fmt.Errorf("rolling the target's cache back to %d tokens: %w", len(r.context)-1, err)
+	}
+	ev.TargetLen = cache.Len()
+	if p == nil {
+		return nil
+	}
+	ids := make([]int32, len(committed))
+	for i, t := range committed {
+		ids[i] = t.ID
+	}
+	if err := p.Committed(ids); err != nil {
+		return fmt.Errorf("rolling proposer %s back: %w", p.Name(), err)
+	}
+	ev.DraftLen = p.Len()
+	return nil
+}
+
+// learn lets the controller, the speed-up and the totals take notice of a round.
+func (r *reply) learn(draft spec.Draft, ev *event.Round) {
+	r.controller.Observe(gamma.Observation{
+		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Pending: draft.Pending, Confidence: draft.Confidence,
+		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,
+	})
+	committed := len(ev.Committed())
+	r.speed.observe(len(ev.Draft) > 0, ev.MS(), committed)
+	ev.Speedup = r.speed.ratio()
+	r.totals.add(ev, committed)
+}
+
+// isStop reports whether a token ends a reply.
+func (e *Engine) isStop(id int32) bool { return e.stops[id] }
+
+// token describes an id that is not, or not yet, part of the reply.
+func (e *Engine) token(id int32) event.Token {
+	return event.Token{ID: id, Raw: e.tokens.Bytes(id), Text: e.tokens.Readable(id)}
+}
+
+// judged describes a token with its verdict.
+func (e *Engine) judged(j spec.Judged) event.Token {
+	t := e.token(j.ID)
+	t.Verdict, t.P, t.Q, t.U = j.Verdict, known(j.P), known(j.Q), known(j.U)
+	return t
+}
+
+// named gives candidates their text.
+func (e *Engine) named(list []sample.Candidate) []event.Candidate {
+	out := make([]event.Candidate, len(list))
+	for i, c := range list {
+		out[i] = event.Candidate{ID: c.ID, Text: e.tokens.Readable(c.ID), P: c.P}
+	}
+	return out
+}
+
+// known is a number that may be missing.
+func known(x float64) *float64 {
+	if x == spec.Unknown {
+		return nil
+	}
+	return &x
+}

@@ -1,0 +1,35 @@
+package engine
+
+import (
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/model"
+	"specula/engine/weights"
+)
+
+// describe tells what a loaded model is.
+func describe(s Source, file *weights.File, m *model.Model) event.Model {
+	c := m.Config()
+	path := s.Path
+	if path == "" {
+		path = "embedded"
+	}
+	name := file.ModelName()
+	if name == "" {
+		name = file.Name()
+	}
+	return event.Model{
+		Name: name, Path: path, Architecture: c.Architecture, WeightType: c.WeightType,
+		Parameters: c.Parameters, WeightBytes: c.WeightBytes, CacheBytes: c.CacheBytes,
+		Layers: c.Layers, VocabSize: c.Vocab, ContextLength: c.MaxTokens,
+	}
+}
+
+// describeSettings tells the settings a reply begins with; seed is the one really used.
+func describeSettings(c config.Config, seed int64) event.Settings {
+	return event.Settings{
+		Temperature: c.Sampling.Temperature, TopK: c.Sampling.TopK, TopP: c.Sampling.TopP, MinP: c.Sampling.MinP, Seed: seed,
+		Gamma: c.Speculation.Gamma, GammaMax: c.Speculation.GammaMax, GammaRule: c.Speculation.Rule,
+		Proposer: c.Speculation.Proposer, Speculate: c.Speculation.Enabled, MaxTokens: c.Sampling.MaxTokens,
+	}
+}

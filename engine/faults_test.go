@@ -1,0 +1,203 @@
+package engine_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"specula/engine"
+	"specula/engine/compute"
+	"specula/engine/event"
+	"specula/engine/host"
+	"specula/tokenizer/chat"
+)
+
+// faulty is a backend whose scores go wrong when told to.
+type faulty struct {
+	compute.Backend
+	spoil func(vocabRows int, row []float32)
+	calls int
+}
+
+type faultyLogits struct {
+	compute.Logits
+	f *faulty
+}
+
+func (f *faulty) Logits(x compute.Buffer, m int) (compute.Logits, error) {
+	l, err := f.Backend.Logits(x, m)
+	f.calls++
+	return faultyLogits{l, f}, err
+}
+
+func (l faultyLogits) Row(i int, dst []float32) error {
+	err := l.Logits.Row(i, dst)
+	if l.f.spoil != nil {
+		l.f.spoil(l.Rows(), dst)
+	}
+	return err
+}
+
+func (l faultyLogits) Argmax(dst []int32) error {
+	row := make([]float32, l.Vocab())
+	for i := range l.Rows() {
+		if err := l.Row(i, row); err != nil {
+			return err
+		}
+		if math.IsNaN(float64(row[0])) || math.IsInf(float64(row[0]), 0) {
+			return compute.ErrNotFinite
+		}
+	}
+	return l.Logits.Argmax(dst)
+}
+
+func TestCancelLeavesTheSessionWhole(t *testing.T) {
+	settings := []string{"temperature", "0", "max-tokens", "24"}
+	want := write(t, session(t, pair(), settings...), user("who are you?"), nil).ended.IDs
+	s := session(t, pair(), settings...)
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 40 {
+		ctx, cancel := context.WithCancel(t.Context())
+		at := random.IntN(20)
+		seen := 0
+		r := writeContext(t, ctx, s, user("tell me a story about a dragon"), func(event.Event) {
+			if seen++; seen > at {
+				cancel()
+			}
+		})
+		cancel()
+		if r.ended.Reason != "cancelled" && r.ended.Reason != "length" && r.ended.Reason != "stop" || r.failed != "" {
+			t.Fatalf("cancelled at event %d: reason %q, error %q", at, r.ended.Reason, r.failed)
+		}
+		if got := r.text(); got != r.ended.Text {
+			t.Errorf("cancelled at event %d: events spell %q, the reply is %q", at, got, r.ended.Text)
+		}
+		if i%8 == 0 {
+			if got := write(t, s, user("who are you?"), nil).ended.IDs; !slices.Equal(got, want) {
+				t.Fatalf("after a cancel at event %d the next reply is %v, want %v", at, got, want)
+			}
+		}
+	}
+}
+
+func TestReaderMayLeave(t *testing.T) {
+	s := session(t, pair(), "temperature", "0", "max-tokens", "24")
+	want := write(t, session(t, pair(), "temperature", "0", "max-tokens", "24"), user("hello"), nil).ended.IDs
+	for leave := range 8 {
+		seen := 0
+		for range s.Generate(t.Context(), engine.Request{Messages: user("tell me a joke")}) {
+			if seen++; seen > leave {
+				break
+			}
+		}
+		if got := write(t, s, user("hello"), nil).ended.IDs; !slices.Equal(got, want) {
+			t.Fatalf("after the reader left at event %d: %v, want %v", leave, got, want)
+		}
+	}
+}
+
+func TestScoresThatAreNoNumbers(t *testing.T) {
+	for name, bad := range map[string]float32{"NaN": float32(math.NaN()), "+Inf": float32(math.Inf(1))} {
+		for _, temperature := range []string{"0", "0.8"} {
+			t.Run(name+" in the target at temperature "+temperature, func(t *testing.T) {
+				backend := &faulty{Backend: host.New(1)}
+				s := session(t, embedded(t, backend), "temperature", temperature, "seed", "5", "max-tokens", "40", "gamma-rule", "fixed", "gamma", "3")
+				clean := write(t, s, user("hello"), nil)
+				backend.spoil = func(rows int, row []float32) {
+					if rows > 1 { // the draft's passes have one row
+						row[0] = bad
+					}
+				}
+				r := write(t, s, user("who are you?"), nil)
+				if r.ended.Reason != "error" || !strings.Contains(r.failed, compute.ErrNotFinite.Error()) {
+					t.Errorf("reason %q, error %q", r.ended.Reason, r.failed)
+				}
+				backend.spoil = nil
+				if again := write(t, s, user("hello"), nil); !slices.Equal(again.ended.IDs, clean.ended.IDs) {
+					t.Errorf("after the error: %q, want %q", again.ended.Text, clean.ended.Text)
+				}
+			})
+		}
+	}
+	t.Run("in the draft", func(t *testing.T) {
+		backend := &faulty{Backend: host.New(1)}
+		s := session(t, embedded(t, backend), "temperature", "0", "max-tokens", "20", "gamma-rule", "fixed", "gamma", "3")
+		plain := write(t, session(t, pair(), "temperature", "0", "max-tokens", "20", "speculate", "off"), user("hello"), nil)
+		draftOnly := true
+		backend.spoil = func(rows int, row []float32) {
+			if draftOnly {
+				row[0] = float32(math.NaN())
+			}
+		}
+		// With every draft failing the rounds are plain, one row each, so the target's own pass must be told apart by order:
+		// the draft's scores are read before the round's only pass of the target.
+		backend.spoil = spoilAlternate(backend)
+		r := write(t, s, user("hello"), nil)
+		if r.failed != "" || !slices.Equal(r.ended.IDs, plain.ended.IDs) {
+			t.Errorf("error %q, text %q, want %q", r.failed, r.ended.Text, plain.ended.Text)
+		}
+		if r.rounds[0].DraftWhy == "" || len(r.rounds[0].Draft) != 0 {
+			t.Errorf("the first round does not say why it has no draft: %+v", r.rounds[0])
+		}
+	})
+}
+
+// spoilAlternate spoils the first pass of every round and spares the second: with a draft that fails at its first step, these
+// are the draft's and the target's.
+func spoilAlternate(f *faulty) func(int, []float32) {
+	first := 0
+	return func(_ int, row []float32) {
+		if first == 0 {
+			first = f.calls
+		}
+		if (f.calls-first)%2 == 0 {
+			row[0] = float32(math.NaN())
+		}
+	}
+}
+
+func TestContextOverflow(t *testing.T) {
+	o := options(host.New(1))
+	o.Config.Context.Length = 96
+	e, err := engine.Load(t.Context(), o, func(event.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("tell me a story about a dragon and a boat. ", 12)
+	messages := []chat.Message{
+		{Role: "user", Content: strings.Repeat("hello ", 40)}, {Role: "assistant", Content: strings.Repeat("hello ", 40)},
+		{Role: "user", Content: "who are you?"},
+	}
+	t.Run("refused with figures", func(t *testing.T) {
+		s := session(t, e, "temperature", "0")
+		r := write(t, s, user(long), nil)
+		if r.ended.Reason != "error" || !strings.Contains(r.failed, "96") || len(r.rounds) != 0 {
+			t.Errorf("reason %q, error %q, %d rounds", r.ended.Reason, r.failed, len(r.rounds))
+		}
+		if r := write(t, s, user("hello"), nil); r.failed != "" || r.ended.Text == "" {
+			t.Errorf("after a refusal: %q, error %q", r.ended.Text, r.failed)
+		}
+	})
+	t.Run("oldest turns dropped when asked", func(t *testing.T) {
+		r := write(t, session(t, e, "temperature", "0", "max-tokens", "16", "overflow", "drop-oldest"), messages, nil)
+		started := r.events[0].(event.SettingChanged)
+		_ = started
+		for _, ev := range r.events {
+			if ev, ok := ev.(event.ReplyStarted); ok && ev.DroppedTurns != 1 {
+				t.Errorf("dropped %d turns, want 1", ev.DroppedTurns)
+			}
+		}
+		if r.failed != "" || r.ended.Text == "" {
+			t.Errorf("reply %q, error %q", r.ended.Text, r.failed)
+		}
+	})
+	t.Run("a full context ends the reply", func(t *testing.T) {
+		r := write(t, session(t, e, "temperature", "1.5", "seed", "1", "max-tokens", "500", "gamma-rule", "fixed", "gamma", "8"), user("tell me a long story"), nil)
+		if r.ended.Reason != "context" && r.ended.Reason != "stop" {
+			t.Errorf("reason %q after %d tokens, error %q", r.ended.Reason, len(r.ended.IDs), r.failed)
+		}
+	})
+}

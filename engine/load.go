@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"specula/engine/compute"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/model"
+	"specula/engine/weights"
+	"specula/tokenizer"
+	"specula/tokenizer/chat"
+)
+
+// ErrModel is wrapped by every error that says a model could not be loaded.
+var ErrModel = errors.New("the model could not be loaded")
+
+// prefillRows is how many prompt tokens go through the model at once: enough to read each weight rarely, few enough that
+// a cancelled prefill ends soon.
+const prefillRows = 64
+
+// Source is where a model comes from: a GGUF file, or bytes inside the program. The zero Source is no model.
+type Source struct {
+	Path     string
+	Embedded []byte
+	Name     string // of an embedded model
+}
+
+func (s Source) none() bool { return s.Path == "" && s.Embedded == nil }
+
+// Options say what an Engine is made of.
+type Options struct {
+	Version   string
+	Config    config.Config
+	Target    Source
+	Draft     Source // none: no draft model
+	Backend   compute.Backend
+	DeviceWhy string           // why this device was chosen, in words
+	Now       func() time.Time // the clock of every measurement
+	NewSeed   func() int64     // a fresh seed ≥ 0 for each reply that asks for seed -1
+}
+
+// Engine is a loaded pair of models. It does not change; sessions share it one at a time.
+type Engine struct {
+	options  Options
+	target   *model.Model
+	draft    *model.Model // nil: none, or refused
+	tokens   *tokenizer.Tokenizer
+	template *chat.Template
+	stops    map[int32]bool
+	ready    event.Ready
+}
+
+// Load reads the models, telling the progress by Loading events and the result by one Ready event.
+// A target or draft that cannot be read is an error that wraps ErrModel; a draft that can be read but does not fit the
+// target is no error: Ready says why speculation goes on without it.
+func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, error) {
+	began := o.Now()
+	e := &Engine{options: o}
+	file, err := open(ctx, "target", o.Target, emit)
+	if err != nil {
+		return nil, err
+	}
+	vocab, err := file.TokenizerSpec()
+	if err != nil {
+		return nil, loadError("target", o.Target, err)
+	}
+	if e.tokens, err = tokenizer.New(vocab); err != nil {
+		return nil, loadError("target", o.Target, err)
+	}
+	e.stops = map[int32]bool{}
+	for _, id := range e.tokens.StopTokens() {
+		e.stops[id] = true
+	}
+	if e.template, err = newTemplate(file.ChatTemplate(), vocab, e.tokens, o.Config.Model.Template); err != nil {
+		return nil, loadError("target", o.Target, err)
+	}
+	if e.target, err = model.Load(ctx, o.Backend, file, e.modelOptions(o.Config.Context.Length), nil); err != nil {
+		return nil, loadError("target", o.Target, err)
+	}
+	e.ready = event.Ready{
+		Version: o.Version, Target: describe(o.Target, file, e.target),
+		Device: o.Backend.Info().Kind + ": " + o.Backend.Info().Name, DeviceWhy: o.DeviceWhy, Template: e.template.Name(),
+	}
+	if err := e.loadDraft(ctx, emit); err != nil {
+		return nil, err
+	}
+	e.ready.LoadMS = milliseconds(o.Now().Sub(began))
+	emit(e.ready)
+	return e, nil
+}
+
+// loadDraft loads the draft model, or notes why there is none.
+func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
+	o := e.options
+	if o.Draft.none() {
+		e.ready.DraftRefused = "no draft model was asked for"
+		return nil
+	}
+	file, err := open(ctx, "draft", o.Draft, emit)
+	if err != nil {
+		return err
+	}
+	vocab, err := file.TokenizerSpec()
+	if err != nil {
+		return loadError("draft", o.Draft, err)
+	}
+	tokens, err := tokenizer.New(vocab)
+	if err != nil {
+		return loadError("draft", o.Draft, err)
+	}
+	if why := compareVocabularies(e.tokens, tokens); why != "" {
+		e.ready.DraftRefused = "the vocabularies of draft and target differ, " + why
+		return nil
+	}
+	if e.draft, err = model.Load(ctx, o.Backend, file, e.modelOptions(e.target.Config().ContextLength), nil); err != nil {
+		return loadError("draft", o.Draft, err)
+	}
+	described := describe(o.Draft, file, e.draft)
+	e.ready.Draft = &described
+	return nil
+}
+
+// modelOptions bounds a model to contextTokens (0: what it allows) and to the largest batch a session makes.
+func (e *Engine) modelOptions(contextTokens int) model.Options {
+	return model.Options{MaxTokens: contextTokens, MaxRows: max(prefillRows, e.options.Config.Speculation.GammaMax+1)}
+}
+
+// open reads one model's file.
+func open(ctx context.Context, what string, s Source, emit func(event.Event)) (*weights.File, error) {
+	name := s.Path
+	if name == "" {
+		name = s.Name
+	}
+	progress := func(done, total int64) {
+		emit(event.Loading{What: what, Name: name, DoneBytes: done, TotalBytes: total})
+	}
+	var file *weights.File
+	var err error
+	if s.Embedded != nil {
+		file, err = weights.Parse(s.Name, s.Embedded)
+		progress(int64(len(s.Embedded)), int64(len(s.Embedded)))
+	} else {
+		file, err = weights.Open(ctx, s.Path, progress)
+	}
+	if err != nil {
+		return nil, loadError(what, s, err)
+	}
+	return file, nil
+}
+
+func loadError(what string, s Source, err error) error {
+	name := s.Path
+	if name == "" {
+		name = s.Name
+	}
+	return fmt.Errorf("loading the %s model %q: %w: %w", what, name, ErrModel, err)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,229 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/gamma"
+	"specula/engine/sample"
+)
+
+// reply is the writing of one reply: everything that lives no longer than it.
+type reply struct {
+	session *Session
+	engine  *Engine
+	request Request
+	yield   func(event.Event) bool
+	gone    bool // the reader stopped reading: nothing may be yielded any more
+	number  int
+
+	config     config.Config
+	repeatable bool // the seed was given: the clock must not have a say in what is written
+	uniforms   sample.Uniforms
+	controller *gamma.Controller
+	speed      *speed
+	text       *text
+	context    []int32 // prompt and everything committed
+	prompt     int     // tokens of context that are the prompt
+	begun      string  // the proposer that follows this context; others are told of it when they are chosen
+	rounds     int
+	totals     totals
+}
+
+// Why a reply ended; the values of event.ReplyEnded.Reason.
+const (
+	endStop       = "stop"
+	endStopString = "stop string"
+	endLength     = "length"
+	endContext    = "context"
+	endCancelled  = "cancelled"
+	endError      = "error"
+)
+
+// errReaderGone ends a reply whose reader stopped reading.
+var errReaderGone = errors.New("nobody reads the reply any more")
+
+// emit hands an event to the reader.
+func (r *reply) emit(e event.Event) error {
+	if r.gone {
+		return errReaderGone
+	}
+	if !r.yield(e) {
+		r.gone = true
+		return errReaderGone
+	}
+	return nil
+}
+
+// run writes the reply and leaves the session consistent whatever happens, a panic of the reader included.
+func (r *reply) run(ctx context.Context) {
+	healthy := false
+	defer func() { r.settle(healthy) }()
+	reason, err := r.write(ctx)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		reason, err = endCancelled, nil
+	case errors.Is(err, errReaderGone):
+		reason, err = endCancelled, nil
+	default:
+		reason = endError
+	}
+	healthy = err == nil
+	if err != nil && r.emit(event.Failed{Error: err.Error()}) != nil {
+		return
+	}
+	ended := event.ReplyEnded{Reply: r.number, Reason: reason, Totals: r.totals.Totals, IDs: append([]int32{}, r.context[r.prompt:]...)}
+	if r.text != nil {
+		if reason != endStopString {
+			ended.Tail = r.text.flush()
+		}
+		ended.Text = r.text.String()
+	}
+	_ = r.emit(ended) // the last event: whether anyone reads on does not matter
+}
+
+// settle makes the caches hold what was committed and nothing else. After an error they are emptied: what a broken pass
+// wrote must never be reused.
+func (r *reply) settle(healthy bool) {
+	s := r.session
+	if r.context == nil {
+		return // refused before anything was computed
+	}
+	if !healthy {
+		// Truncating to nothing cannot fail for a live cache, and a dead one has been reported already.
+		_ = s.Reset()
+		return
+	}
+	if keep := min(s.cache.Len(), max(len(r.context)-1, 0)); s.cache.Truncate(keep) == nil {
+		s.cached = append(s.cached[:0], r.context[:keep]...)
+	}
+}
+
+// write is the reply from prompt to end.
+func (r *reply) write(ctx context.Context) (reason string, err error) {
+	if err := r.begin(ctx); err != nil {
+		return "", err
+	}
+	for {
+		if reason := r.full(); reason != "" {
+			return reason, nil
+		}
+		if err := r.applyChanges(); err != nil {
+			return "", err
+		}
+		reason, err := r.round(ctx)
+		if err != nil || reason != "" {
+			return reason, err
+		}
+	}
+}
+
+// begin settles the settings, reads the prompt into both models and opens the reply.
+func (r *reply) begin(ctx context.Context) error {
+	s := r.session
+	c, changed := s.control.apply(-1)
+	r.config = c
+	seed := c.Sampling.Seed
+	r.repeatable = seed >= 0
+	if !r.repeatable {
+		seed = r.engine.options.NewSeed()
+	}
+	r.uniforms = sample.NewPhilox(uint64(seed), 0)
+	r.controller, r.speed = s.learned(c, r.repeatable)
+	r.text = newText(r.engine.tokens.NewDecoder(), c.Sampling.Stop)
+	for _, e := range changed {
+		if err := r.emit(e); err != nil {
+			return err
+		}
+	}
+	tokens, dropped, errFit := r.engine.fit(r.request.Messages, c, s.cache.Cap())
+	started := event.ReplyStarted{
+		Reply: r.number, PromptTokens: len(tokens), ContextTokens: s.cache.Cap(), DroppedTurns: dropped,
+		Settings: describeSettings(c, seed),
+	}
+	if n := len(r.request.Messages); n > 0 {
+		started.Prompt = r.request.Messages[n-1].Content
+	}
+	started.ReusedTokens = min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
+	if err := errors.Join(errFit, r.emit(started)); err != nil {
+		return err
+	}
+	if len(tokens) == 0 {
+		return errors.New("the prompt has no tokens: write something, or check the chat template")
+	}
+	r.context, r.prompt = tokens, len(tokens)
+	return r.prefill(ctx, started.ReusedTokens)
+}
+
+// prefill brings the target's cache to all of the prompt but its last token, keeping the first reused tokens.
+func (r *reply) prefill(ctx context.Context, reused int) error {
+	s := r.session
+	if err := s.cache.Truncate(reused); err != nil {
+		return fmt.Errorf("keeping %d tokens of the target's cache: %w", reused, err)
+	}
+	s.cached = s.cached[:reused]
+	rest := r.context[reused : len(r.context)-1]
+	if len(rest) == 0 {
+		return nil
+	}
+	watch := r.engine.stopwatch()
+	var gone error
+	_, err := r.engine.target.Prefill(ctx, s.cache, rest, func(done, total int) {
+		ms := watch.lap(&r.totals.PrefillMS)
+		if gone == nil {
+			gone = r.emit(event.Prefill{Model: "target", Done: done, Total: total, MS: ms})
+		}
+		watch.skip()
+	})
+	watch.lap(&r.totals.PrefillMS)
+	if err = errors.Join(err, gone); err != nil {
+		return fmt.Errorf("reading the prompt: %w", err)
+	}
+	return nil
+}
+
+// applyChanges puts the user's changes in force at this round.
+func (r *reply) applyChanges() error {
+	c, changed := r.session.control.apply(r.rounds)
+	if len(changed) == 0 {
+		return nil
+	}
+	if c.Speculation.Proposer != r.config.Speculation.Proposer {
+		r.controller.ForgetDraft()
+		if !r.repeatable {
+			r.session.proposer = c.Speculation.Proposer
+		}
+	}
+	r.config = c
+	r.controller.Configure(r.session.gammaOptions(c, r.repeatable))
+	for _, e := range changed {
+		if err := r.emit(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// full says why no further token may be written, or "".
+func (r *reply) full() string {
+	switch {
+	case len(r.context)-r.prompt >= r.config.Sampling.MaxTokens:
+		return endLength
+	case len(r.context) >= r.session.cache.Cap():
+		return endContext
+	}
+	return ""
+}
+
+// commonPrefix is how many tokens a and b begin with in common.
+func commonPrefix(a, b []int32) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"specula/engine/compute"
+	"specula/engine/event"
+	"specula/engine/gamma"
+	"specula/engine/sample"
+	"specula/engine/spec"
+)
+
+// candidates is how many of each model's best tokens an inspected round keeps.
+const candidates = 6
+
+// round drafts, lets the target judge in one pass, commits what stays and rolls both caches back to it.
+// It returns why the reply is finished, or "".
+func (r *reply) round(ctx context.Context) (reason string, err error) {
+	ev := event.Round{Index: r.rounds, GammaRule: r.config.Speculation.Rule, Proposer: "none", Temperature: r.config.Sampling.Temperature}
+	proposer, decision, err := r.decide(ctx, &ev)
+	if err != nil {
+		return "", err
+	}
+	watch := r.engine.stopwatch()
+	var draft spec.Draft
+	if decision.Gamma > 0 {
+		if draft, err = r.draft(ctx, proposer, decision.Gamma, &ev, watch); err != nil {
+			return "", err
+		}
+	}
+	logits, outcome, err := r.verify(ctx, draft, &ev, watch)
+	if err != nil {
+		return "", err
+	}
+	if err := r.inspect(logits, draft, &ev); err != nil {
+		return "", err
+	}
+	watch.skip()
+	reason = r.commit(&outcome, &ev)
+	if err := r.rollBack(proposer, ev.Committed(), &ev); err != nil {
+		return "", err
+	}
+	watch.lap(&ev.OtherMS)
+	r.learn(draft, &ev)
+	r.rounds++
+	return reason, r.emit(ev)
+}
+
+// decide chooses proposer and draft length. A proposer that does not follow this reply yet reads its context here.
+func (r *reply) decide(ctx context.Context, ev *event.Round) (spec.Proposer, gamma.Decision, error) {
+	name := r.config.Speculation.Proposer
+	proposer := r.session.proposers[name]
+	switch {
+	case !r.config.Speculation.Enabled:
+		ev.GammaWhy = "speculation is off"
+	case proposer == nil:
+		ev.GammaWhy = "no draft model"
+		ev.DraftWhy = r.engine.ready.DraftRefused
+	default:
+		if err := r.follow(ctx, proposer); err != nil {
+			return nil, gamma.Decision{}, err
+		}
+		return proposer, r.limit(r.choose(), ev), nil
+	}
+	if proposer == nil || r.begun != name {
+		return nil, gamma.Decision{}, nil
+	}
+	return proposer, gamma.Decision{}, nil
+}
+
+// choose asks the controller. The rules that never choose γ = 0 of their own accord get a plain round now and then, because
+// a speed-up is only known against plain rounds on the same context.
+func (r *reply) choose() gamma.Decision {
+	d := r.controller.Next()
+	if r.config.Speculation.Rule != string(gamma.CostAware) && d.Gamma > 0 && r.speed.baselineDue() {
+		d.Gamma, d.Probe, d.Expected = 0, true, 1
+		d.Why = "a plain round, to measure the speed-up against"
+	}
+	return d
+}
+
+// limit cuts a decision to the room that is left, and notes it.
+func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
+	ev.GammaWhy, ev.Probe = d.Why, d.Probe
+	ev.AcceptanceByPosition, ev.ExpectedTokens = d.Acceptance, d.Expected
+	written := len(r.context) - r.prompt
+	room := min(r.config.Sampling.MaxTokens-written-1, r.session.cache.Cap()-len(r.context))
+	if d.Gamma > room {
+		d.Gamma = room
+		ev.GammaWhy = fmt.Sprintf("only %d more tokens fit this reply", room+1)
+	}
+	ev.Gamma = d.Gamma
+	return d
+}
+
+// follow makes a proposer read the context of this reply, unless it has followed it all along.
+func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
+	if r.begun == p.Name() {
+		return nil
+	}
+	watch := r.engine.stopwatch()
+	var gone error
+	_, err := p.Begin(ctx, r.context, func(done, total int) {
+		ms := watch.lap(&r.totals.PrefillMS)
+		if gone == nil {
+			gone = r.emit(event.Prefill{Model: "draft", Done: done, Total: total, MS: ms})
+		}
+		watch.skip()
+	})
+	watch.lap(&r.totals.PrefillMS)
+	if err = errors.Join(err, gone); err != nil {
+		return fmt.Errorf("reading the context into proposer %s: %w", p.Name(), err)
+	}
+	r.begun = p.Name()
+	return nil
+}
+
+// draft asks the proposer. A proposer that fails for this round only leaves an empty draft and a reason.
+func (r *reply) draft(ctx context.Context, p spec.Proposer, gamma int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
+	draft, err := p.Propose(ctx, spec.Ask{
+		Gamma: gamma, Params: r.params(), Uniforms: r.uniforms, Round: r.rounds,
+		Continue: r.controller.Continue, IsStop: r.engine.isStop, Inspect: r.request.Inspect,
+	})
+	watch.lap(&ev.DraftMS)
+	if errors.Is(err, spec.ErrNoDraft) {
+		ev.DraftWhy = err.Error()
+		return spec.Draft{}, nil
+	}
+	if err != nil {
+		return spec.Draft{}, fmt.Errorf("drafting by %s: %w", p.Name(), err)
+	}
+	ev.DraftStop = draft.Stop
+	if len(draft.Tokens) == 0 {
+		return draft, nil
+	}
+	ev.Proposer = p.Name()
+	drafted := event.Drafted{Round: r.rounds, Gamma: gamma, Proposer: p.Name(), DraftMS: ev.DraftMS}
+	for i, id := range draft.Tokens {
+		t := r.engine.token(id)
+		if draft.Q[i].P != nil {
+			t.Q = known(draft.Q[i].Prob(id))
+		}
+		drafted.Tokens = append(drafted.Tokens, t)
+	}
+	err = r.emit(drafted)
+	watch.skip()
+	return draft, err
+}
+
+// verify runs the target over the last committed token and the draft, and judges the draft.
+func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, watch *stopwatch) (compute.Logits, spec.Outcome, error) {
+	rows := append([]int32{r.context[len(r.context)-1]}, draft.Tokens...)
+	logits, err := r.engine.target.Forward(ctx, r.session.cache, rows)
+	watch.lap(&ev.VerifyMS)
+	if err != nil {
+		return nil, spec.Outcome{}, fmt.Errorf("verifying %d rows: %w", len(rows), err)
+	}
+	outcome, err := r.session.verifier.Verify(logits, draft, spec.Terms{
+		Params: r.params(), Uniforms: r.uniforms, Round: r.rounds, IsStop: r.engine.isStop,
+	})
+	watch.lap(&ev.SampleMS)
+	ev.Path, ev.PathWhy = string(outcome.Path), outcome.PathWhy
+	ev.BytesMoved, ev.Syncs = logits.Moved()
+	if err != nil {
+		return nil, spec.Outcome{}, err
+	}
+	ev.Accepted, ev.Tested = outcome.Accepted, outcome.Tested
+	for _, j := range outcome.Draft {
+		ev.Draft = append(ev.Draft, r.engine.judged(j))
+	}
+	if outcome.Commit.Verdict != "" {
+		t := r.engine.judged(outcome.Commit)
+		ev.Commit = &t
+	}
+	return logits, outcome, nil
+}
+
+// inspect adds both models' best candidates to the tokens of a round, if somebody wants to look.
+func (r *reply) inspect(logits compute.Logits, draft spec.Draft, ev *event.Round) error {
+	if !r.request.Inspect {
+		return nil
+	}
+	seen, err := r.session.verifier.Inspect(candidates, logits, draft, r.params())
+	if err != nil {
+		return fmt.Errorf("inspecting a round: %w", err)
+	}
+	for i := range ev.Draft {
+		ev.Draft[i].Target = r.engine.named(seen.Target[i])
+		ev.Draft[i].Draft = r.engine.named(seen.Draft[i])
+	}
+	if ev.Commit != nil {
+		// The committed token stands at the place of the first refused draft token, or behind them all.
+		ev.Commit.Target = r.engine.named(seen.Target[ev.Accepted])
+		ev.Commit.Draft = r.engine.named(seen.Draft[ev.Accepted])
+	}
+	bytes, _ := logits.Moved()
+	ev.InspectBytes = bytes - ev.BytesMoved
+	return nil
+}
+
+// params are the filters in force.
+func (r *reply) params() sample.Params {
+	c := r.config.Sampling
+	return sample.Params{Temperature: c.Temperature, TopK: c.TopK, TopP: c.TopP, MinP: c.MinP}
+}

@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"specula/engine/compute"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/gamma"
+	"specula/engine/spec"
+	"specula/tokenizer/chat"
+)
+
+// Session is one conversation on an Engine. Generate must not run twice at the same time; Change and Settings may be
+// called from any goroutine at any time.
+type Session struct {
+	engine    *Engine
+	control   *control
+	cache     compute.Cache
+	cached    []int32 // the tokens whose keys and values the cache holds, (cache.Len())
+	proposers map[string]spec.Proposer
+	verifier  *spec.Verifier
+	speed     speed
+	gamma     *gamma.Controller // what replies with random seeds learned
+	proposer  string            // that gamma learned about
+	replies   int
+}
+
+// NewSession allocates the caches of a conversation.
+func (e *Engine) NewSession() (*Session, error) {
+	cache, err := e.target.NewCache()
+	if err != nil {
+		return nil, fmt.Errorf("allocating the target's cache: %w", err)
+	}
+	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{}, verifier: spec.NewVerifier()}
+	c := e.options.Config.Speculation
+	s.proposers["ngram"] = spec.NewNgram(c.NgramMax, c.NgramMin)
+	if e.draft != nil {
+		draft, err := spec.NewDraftModel(e.draft, e.tokens.VocabSize())
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("allocating the draft's cache: %w", err), cache.Close())
+		}
+		s.proposers["draft"] = draft
+	}
+	return s, nil
+}
+
+// Request asks for one reply.
+type Request struct {
+	Messages []chat.Message // the conversation; the last message is the user's
+	Inspect  bool           // collect each token's best candidates of both models
+}
+
+// Generate writes one reply. The sequence always ends with event.ReplyEnded unless its reader stops first; a reader that
+// stops, a cancelled context and an error all leave the session ready for the next reply.
+func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Event] {
+	return func(yield func(event.Event) bool) {
+		s.replies++
+		r := &reply{session: s, engine: s.engine, request: req, yield: yield, number: s.replies}
+		r.run(ctx)
+	}
+}
+
+// Change asks for a setting, by any of its names, to take effect at the next round. A value out of range is an error now.
+func (s *Session) Change(name, value string) error { return s.control.ask(name, value) }
+
+// Settings are those the next round will use.
+func (s *Session) Settings() config.Config { return s.control.settings() }
+
+// Ready is what Load told.
+func (s *Session) Ready() event.Ready { return s.engine.ready }
+
+// Reset forgets what the caches hold.
+func (s *Session) Reset() error {
+	err := s.cache.Truncate(0)
+	s.cached = s.cached[:0]
+	for _, p := range s.proposers {
+		err = errors.Join(err, p.Reset())
+	}
+	return err
+}
+
+// Close frees the caches.
+func (s *Session) Close() error {
+	err := s.cache.Close()
+	for _, p := range s.proposers {
+		err = errors.Join(err, p.Close())
+	}
+	return err
+}

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// decoder turns ids into text, holding back what a later id may still change.
+type decoder interface {
+	Next(id int32) string
+	Flush() string
+}
+
+// text assembles a reply from its tokens and watches for stop strings. Text that may be the beginning of a stop string is
+// held back until the next token decides, so that no part of a stop string is ever shown.
+type text struct {
+	decoder decoder
+	stops   []string
+	held    string          // decoded, not yet given out; shorter than the longest stop string
+	out     strings.Builder // everything given out
+}
+
+func newText(d decoder, stops []string) *text {
+	return &text{decoder: d, stops: stops}
+}
+
+// next takes a committed token and returns the text it completes; stopped says that a stop string ended the reply.
+func (t *text) next(id int32) (s string, stopped bool) {
+	return t.release(t.held + t.decoder.Next(id))
+}
+
+// flush returns what is still held back when a reply ends for another reason than a stop string.
+func (t *text) flush() string {
+	s, stopped := t.release(t.held + t.decoder.Flush())
+	if !stopped {
+		s += t.held
+		t.out.WriteString(t.held)
+	}
+	t.held = ""
+	return s
+}
+
+// release gives out pending up to the first stop string, or up to what may become one.
+func (t *text) release(pending string) (s string, stopped bool) {
+	if at := firstStop(pending, t.stops); at >= 0 {
+		t.held = ""
+		t.out.WriteString(pending[:at])
+		return pending[:at], true
+	}
+	keep := heldBack(pending, t.stops)
+	s, t.held = pending[:len(pending)-keep], pending[len(pending)-keep:]
+	t.out.WriteString(s)
+	return s, false
+}
+
+// String is everything given out so far.
+func (t *text) String() string { return t.out.String() }
+
+// firstStop returns where the earliest stop string begins in s, or -1.
+func firstStop(s string, stops []string) int {
+	first := -1
+	for _, stop := range stops {
+		if stop == "" {
+			continue
+		}
+		if at := strings.Index(s, stop); at >= 0 && (first < 0 || at < first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// heldBack returns the length of the longest end of s that begins a stop string.
+func heldBack(s string, stops []string) int {
+	longest := 0
+	for _, stop := range stops {
+		for n := min(len(stop)-1, len(s)); n > longest; n-- {
+			if strings.HasSuffix(s, stop[:n]) && utf8.RuneStart(s[len(s)-n]) {
+				longest = n
+				break
+			}
+		}
+	}
+	return longest
+}

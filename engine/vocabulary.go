@@ -1,0 +1,40 @@
+package engine
+
+import "fmt"
+
+// vocabulary is what must agree between draft and target so that a draft's ids mean the same to the target.
+type vocabulary interface {
+	VocabSize() int
+	Token(id int32) string
+	IsControl(id int32) bool
+	StopTokens() []int32
+}
+
+// compareVocabularies returns "" when ids of draft mean the same in target, else the rule that is broken, in words.
+// Padding at the end may differ in length: the proposer masks ids that the target lacks.
+func compareVocabularies(target, draft vocabulary) string {
+	n := min(target.VocabSize(), draft.VocabSize())
+	const maxPadding = 1024
+	if d := target.VocabSize() - draft.VocabSize(); d > maxPadding || d < -maxPadding {
+		return fmt.Sprintf("rule «same size»: the target has %d tokens, the draft %d", target.VocabSize(), draft.VocabSize())
+	}
+	for id := range int32(n) {
+		a, b := target.Token(id), draft.Token(id)
+		if a != b {
+			return fmt.Sprintf("rule «same token for every id»: id %d is %.40q in the target and %.40q in the draft", id, a, b)
+		}
+		if target.IsControl(id) != draft.IsControl(id) {
+			return fmt.Sprintf("rule «same control tokens»: %.40q (id %d) is a control token in only one of the two", a, id)
+		}
+	}
+	stops := map[int32]bool{}
+	for _, id := range target.StopTokens() {
+		stops[id] = true
+	}
+	for _, id := range draft.StopTokens() {
+		if int(id) < n && !stops[id] {
+			return fmt.Sprintf("rule «same stop tokens»: the draft ends a reply with %.40q (id %d), the target does not", draft.Token(id), id)
+		}
+	}
+	return ""
+}
