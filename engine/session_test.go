@@ -76,10 +76,11 @@ func user(text string) []chat.Message { return []chat.Message{{Role: "user", Con
 
 // record is everything one reply yielded.
 type record struct {
-	events []event.Event
-	rounds []event.Round
-	ended  event.ReplyEnded
-	failed string
+	events  []event.Event
+	rounds  []event.Round
+	started event.ReplyStarted
+	ended   event.ReplyEnded
+	failed  string
 }
 
 func write(t testing.TB, s *engine.Session, messages []chat.Message, watch func(event.Event)) record {
@@ -95,6 +96,8 @@ func writeContext(t testing.TB, ctx context.Context, s *engine.Session, messages
 		switch ev := ev.(type) {
 		case event.Round:
 			r.rounds = append(r.rounds, ev)
+		case event.ReplyStarted:
+			r.started = ev
 		case event.ReplyEnded:
 			r.ended = ev
 		case event.Failed:
@@ -221,7 +224,7 @@ func TestTurnsReuseTheCache(t *testing.T) {
 	first := write(t, s, messages, nil)
 	messages = append(messages, chat.Message{Role: "assistant", Content: first.ended.Text}, chat.Message{Role: "user", Content: "who are you?"})
 	second := write(t, s, messages, nil)
-	started := second.events[0].(event.ReplyStarted)
+	started := second.started
 	if started.ReusedTokens < 9 {
 		t.Errorf("reused %d of %d prompt tokens, want at least the first turn's 9", started.ReusedTokens, started.PromptTokens)
 	}

@@ -1,0 +1,72 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+	"time"
+
+	"specula/engine"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/host"
+)
+
+// nearTie is the lead of the best score over the second below which float32 arithmetic in another order may pick the other.
+const nearTie = 1e-3
+
+// reference is what an independent float32 forward pass over the F16 files says, see assets/reference.
+type reference struct {
+	Cases []struct {
+		Prompt string
+		IDs    []int32
+		Target struct {
+			Greedy       []int32
+			Top1MinusTop []float64 `json:"top1_minus_top2"`
+		}
+	}
+}
+
+func TestGreedyTextEqualsTheReference(t *testing.T) {
+	data, err := os.ReadFile("../assets/reference/reference.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want reference
+	if err := json.Unmarshal(data, &want); err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Load(t.Context(), engine.Options{
+		Config:  config.Default(),
+		Target:  engine.Source{Path: "../assets/reference/demo-target-f16.gguf"},
+		Draft:   engine.Source{Path: "../assets/reference/demo-draft-f16.gguf"},
+		Backend: host.New(2), Now: time.Now,
+	}, func(event.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, e, "temperature", "0", "max-tokens", "48", "seed", "1", "gamma-rule", "fixed")
+	compared := 0
+	for _, c := range want.Cases {
+		r := write(t, s, user(c.Prompt), nil)
+		if r.failed != "" {
+			t.Fatalf("%q: %s", c.Prompt, r.failed)
+		}
+		if r.started.PromptTokens != len(c.IDs) {
+			t.Errorf("%q: %d prompt tokens, the reference has %d", c.Prompt, r.started.PromptTokens, len(c.IDs))
+		}
+		for i, id := range c.Target.Greedy {
+			if i >= len(r.ended.IDs) || r.ended.IDs[i] != id {
+				if c.Target.Top1MinusTop[i] >= nearTie {
+					t.Errorf("%q: token %d of %v differs from the reference's %v", c.Prompt, i, r.ended.IDs, c.Target.Greedy)
+				}
+				break
+			}
+			compared++
+		}
+	}
+	t.Logf("%d prompts, %d tokens equal", len(want.Cases), compared)
+	if compared < 400 {
+		t.Errorf("only %d tokens could be compared", compared)
+	}
+}
