@@ -18,7 +18,7 @@ type cache struct {
 
 // Cache allocates room for every token of the shape.
 func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
-	require(shape.Layers > 0 && shape.Tokens > 0 && shape.KVHeads > 0 && shape.HeadDim > 0, fmt.Sprintf("a cache of shape %+v", shape))
+	require(shape.Layers > 0 && shape.Tokens > 0 && shape.KVHeads > 0 && shape.HeadDim > 0, "a cache without layers, tokens or heads")
 	size, err := cacheBytes(shape)
 	if err != nil {
 		return nil, err

@@ -58,8 +58,8 @@ func (b *Backend) Close() error {
 }
 
 // require panics unless a programmer kept the contract.
-func require(ok bool, what string) {
+func require(ok bool, broken string) {
 	if !ok {
-		panic("host: " + what)
+		panic("host: " + broken)
 	}
 }

@@ -28,7 +28,7 @@ func (l *logits) Vocab() int { return l.x.cols }
 func (l *logits) row(i int) []float32 { return l.x.data[i*l.x.cols : (i+1)*l.x.cols] }
 
 func (l *logits) Argmax(dst []int32) error {
-	require(len(dst) == l.rows, fmt.Sprintf("Argmax of %d rows to %d", l.rows, len(dst)))
+	require(len(dst) == l.rows, "Argmax to another number of rows")
 	l.moved(4 * int64(l.rows))
 	for i := range dst {
 		best, ok := cpu.Argmax(l.row(i))
@@ -41,7 +41,7 @@ func (l *logits) Argmax(dst []int32) error {
 }
 
 func (l *logits) Row(i int, dst []float32) error {
-	require(0 <= i && i < l.rows && len(dst) == l.x.cols, fmt.Sprintf("Row %d of %d to %d numbers", i, l.rows, len(dst)))
+	require(0 <= i && i < l.rows && len(dst) == l.x.cols, "Row outside the pass, or to another width")
 	l.moved(4 * int64(l.x.cols))
 	copy(dst, l.row(i))
 	return nil

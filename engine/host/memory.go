@@ -98,7 +98,7 @@ func (b *Backend) Vector(name string, data []float32) (compute.Vector, error) {
 
 // Buffer allocates an activation matrix, and room to quantise it.
 func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
-	require(maxRows > 0 && cols > 0, fmt.Sprintf("a buffer of %d × %d", maxRows, cols))
+	require(maxRows > 0 && cols > 0, "an empty buffer")
 	if err := refuseBeyondMemory("activations", int64(maxRows)*int64(cols)*4); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 // rows returns the first m rows of a buffer of this backend's.
 func rows(x compute.Buffer, m int) ([]float32, *buffer) {
 	b := x.(*buffer)
-	require(1 <= m && m <= b.rows, fmt.Sprintf("%d rows of a buffer of %d", m, b.rows))
+	require(1 <= m && m <= b.rows, "more rows than the buffer has, or none")
 	return b.data[:m*b.cols], b
 }
 
@@ -47,7 +47,7 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	in, xb := rows(x, m)
 	out, db := rows(dst, m)
 	weight := w.(*matrix)
-	require(xb.cols == weight.cols && db.cols == weight.rows, fmt.Sprintf("MatMul of %q with widths %d → %d", weight.name, xb.cols, db.cols))
+	require(xb.cols == weight.cols && db.cols == weight.rows, "MatMul of widths that do not fit")
 	if weight.floats != nil {
 		b.productF = cpu.MatMulF32{Dst: out, X: in, M: m, W: weight.floats, Rows: weight.rows, Cols: weight.cols}
 		b.pool.Run(&b.productF, weight.rows, b.productF.Work())

@@ -1,0 +1,28 @@
+package cpu_test
+
+import (
+	"fmt"
+
+	"specula/kernels/cpu"
+)
+
+// Two rows of activations times a weight matrix of three rows, on two threads.
+func Example() {
+	pool := cpu.NewPool(2)
+	defer pool.Close()
+	product := cpu.MatMulF32{
+		Dst: make([]float32, 2*3), M: 2, Rows: 3, Cols: 2,
+		X: []float32{
+			1, 2,
+			3, 4,
+		},
+		W: []float32{
+			1, 0,
+			0, 1,
+			1, 1,
+		},
+	}
+	pool.Run(&product, product.Rows, product.Work())
+	fmt.Println(product.Dst[:3], product.Dst[3:])
+	// Output: [1 2 3] [3 4 7]
+}

@@ -1,0 +1,60 @@
+package cpu_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"specula/kernels/cpu"
+)
+
+// counter counts how often each item was computed, and in how many pieces.
+type counter struct {
+	items  []int32
+	pieces atomic.Int32
+}
+
+func (c *counter) Do(from, to int) {
+	c.pieces.Add(1)
+	for i := from; i < to; i++ {
+		atomic.AddInt32(&c.items[i], 1)
+	}
+}
+
+func TestPoolComputesEveryItemOnce(t *testing.T) {
+	for _, threads := range []int{-1, 1, 2, 3, 8} {
+		pool := cpu.NewPool(threads)
+		for run := range 500 {
+			items := 1 + run%97
+			c := &counter{items: make([]int32, items)}
+			pool.Run(c, items, items<<14)
+			for i, n := range c.items {
+				if n != 1 {
+					t.Fatalf("%d threads, run %d: item %d of %d was computed %d times", threads, run, i, items, n)
+				}
+			}
+		}
+		pool.Close()
+	}
+}
+
+func TestPoolKeepsSmallWorkWhole(t *testing.T) {
+	pool := cpu.NewPool(4)
+	defer pool.Close()
+	for _, c := range []struct {
+		items, work int
+		split       bool
+	}{
+		{1000, 1000, false},
+		{1, 1 << 30, false},
+		{1000, 1 << 30, true},
+	} {
+		t.Run(fmt.Sprintf("%d items, work %d", c.items, c.work), func(t *testing.T) {
+			task := &counter{items: make([]int32, c.items)}
+			pool.Run(task, c.items, c.work)
+			if split := task.pieces.Load() > 1; split != c.split {
+				t.Errorf("computed in %d pieces", task.pieces.Load())
+			}
+		})
+	}
+}
