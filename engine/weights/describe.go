@@ -4,13 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"specula/engine/weights/gguf"
 )
 
-// Report describes a model file to a person. Text that comes from the file is quoted in Metadata and in Tensors' names, and
-// raw elsewhere: whoever prints it makes it safe.
+// Report describes a model file to a person. Text from the file is escaped as in Go source and cut; keys, names and values in
+// the two lists are in quotes as well.
 type Report struct {
 	Name          string
 	Format        string // "GGUF v3"
@@ -55,7 +56,7 @@ type TensorLine struct {
 // Describe sums up a file. It serves files read by OpenHeader as well.
 func Describe(f *File) Report {
 	r := Report{
-		Name: f.name, Format: f.Format(), Architecture: f.Architecture(), ModelName: f.ModelName(),
+		Name: f.name, Format: f.Format(), Architecture: escape(f.Architecture()), ModelName: escape(f.ModelName()),
 		FileBytes: f.size, SpareBytes: max(0, f.size-f.header.end),
 	}
 	r.addTensors(f)
@@ -68,9 +69,9 @@ func Describe(f *File) Report {
 		r.VocabSize = v.bits
 	}
 	if kind, found, err := f.String("tokenizer.ggml.model"); found && err == nil {
-		r.Tokenizer = kind
+		r.Tokenizer = escape(kind)
 		if pre, found, err := f.String("tokenizer.ggml.pre"); found && err == nil {
-			r.Tokenizer += ", pre-tokenizer " + pre
+			r.Tokenizer += ", pre-tokenizer " + escape(pre)
 		}
 	}
 	if template := f.ChatTemplate(); template != "" {
@@ -78,6 +79,12 @@ func Describe(f *File) Report {
 		r.TemplateHash = hex.EncodeToString(hash[:])
 	}
 	return r
+}
+
+// escape is quote without the quotes.
+func escape(s string) string {
+	quoted := strconv.Quote(s[:min(len(s), maxQuoted)])
+	return quoted[1 : len(quoted)-1]
 }
 
 func (r *Report) addTensors(f *File) {

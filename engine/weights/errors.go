@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // ErrMalformed is wrapped by every error that the content of a model file causes.
@@ -40,5 +39,5 @@ func quote(s string) string {
 	if len(s) <= maxQuoted {
 		return strconv.Quote(s)
 	}
-	return strconv.Quote(strings.Clone(s[:maxQuoted])) + "…"
+	return strconv.Quote(s[:maxQuoted]) + "…"
 }

@@ -2,7 +2,9 @@ package weights
 
 import (
 	"errors"
+	"maps"
 	"reflect"
+	"slices"
 	"testing"
 
 	"specula/engine/weights/gguf"
@@ -23,7 +25,7 @@ func FuzzGGUF(f *testing.F) {
 	}
 	base := baseBuilder().Bytes()
 	add(base)
-	for _, at := range landmarks(base) {
+	for _, at := range slices.Sorted(maps.Values(landmarks(base))) {
 		add(base[:at])
 	}
 	add(vocabulary("llama", nil).Bytes())

@@ -17,7 +17,7 @@ type value struct {
 	end    int64
 }
 
-// stringKeys are read without an error result, so their type is checked while parsing.
+// mustBeString names the keys that File reads without an error result, so that their type is checked while parsing.
 func mustBeString(key string) bool {
 	return key == "general.architecture" || key == "general.name" || key == "tokenizer.chat_template"
 }
