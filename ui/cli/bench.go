@@ -3,13 +3,16 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"specula/engine/config"
+	"specula/ui/sanitize"
 )
 
 type benchFlags struct {
@@ -70,17 +73,30 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 	if err != nil {
 		return a.classify(err)
 	}
-	write := r.WriteTable
-	if o.json {
-		write = r.WriteJSON
-	}
-	if err := write(a.Terminal.Stdout); err != nil {
+	if err := a.printReport(r, o.json); err != nil {
 		return fmt.Errorf("printing the report: %w", err)
 	}
 	if !r.Matched() {
 		return fmt.Errorf("a greedy text differs with speculation; the report names the prompts")
 	}
 	return nil
+}
+
+// printReport makes safe what a report quotes from files: names of models and prompts.
+func (a *app) printReport(r Report, asJSON bool) error {
+	var b strings.Builder
+	if asJSON {
+		if err := r.WriteJSON(&b); err != nil {
+			return err
+		}
+		_, err := io.WriteString(a.Terminal.Stdout, escapeJSON(b.String()))
+		return err
+	}
+	if err := r.WriteTable(&b); err != nil {
+		return err
+	}
+	_, err := io.WriteString(a.Terminal.Stdout, sanitize.Text(b.String()))
+	return err
 }
 
 // benchProgress keeps a count on a terminal's stderr and says nothing elsewhere.

@@ -97,7 +97,7 @@ type fakeReport BenchOptions
 
 func (r fakeReport) Matched() bool { return r.GenTokens != 13 }
 func (r fakeReport) WriteTable(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "prompts %d tokens %d gamma %d rule %s\n", r.Count, r.GenTokens, r.Config.Speculation.Gamma, r.Config.Speculation.Rule)
+	_, err := fmt.Fprintf(w, "prompts %d tokens %d gamma %d rule %s\nmodel evil\x1b[2J\n", r.Count, r.GenTokens, r.Config.Speculation.Gamma, r.Config.Speculation.Rule)
 	return err
 }
 func (r fakeReport) WriteJSON(w io.Writer) error {

@@ -65,4 +65,4 @@ func escapeJSON(line string) string {
 	return b.String()
 }
 
-func invisible(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }
+func invisible(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }

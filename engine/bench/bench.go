@@ -1,0 +1,147 @@
+// Package bench measures what speculation gains and checks that it changes nothing.
+//
+// Every prompt is answered four times: plainly and speculatively, greedily and sampled. The two greedy texts must be the same
+// token by token. The speed-up is plain over speculative milliseconds per token, prompts left out, with an interval that
+// resamples whole prompts, since the tokens of one reply are not independent. Beside it stands what the formula of speculative
+// decoding predicts from this run's own acceptance and costs, so that a gap between the two asks for an explanation.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+
+	"specula/engine/event"
+)
+
+// Session is a conversation to measure on.
+type Session interface {
+	// Change sets a setting from the next reply on.
+	Change(name, value string) error
+	// Reset forgets what the caches hold, so that no reply profits from the one before.
+	Reset() error
+	// Reply answers one prompt as the first message of a conversation.
+	Reply(ctx context.Context, prompt string) iter.Seq[event.Event]
+}
+
+// Options say what to measure. γ, its rule and the proposer are those of the session.
+type Options struct {
+	Prompts     []string
+	GenTokens   int     // tokens a reply may have
+	Temperature float64 // of the sampled replies, above 0
+	Seed        int64   // of the sampled replies; every prompt has its own, derived from it
+}
+
+// seedOfIntervals makes the resampling repeatable: the same measurements give the same interval.
+const seedOfIntervals = 1
+
+// Run measures. It calls progress, which may be nil, after every prompt.
+func Run(ctx context.Context, s Session, o Options, progress func(done, total int)) (*Report, error) {
+	if len(o.Prompts) == 0 {
+		return nil, errors.New("there are no prompts to measure with")
+	}
+	if err := s.Change("sampling.max_tokens", strconv.Itoa(o.GenTokens)); err != nil {
+		return nil, fmt.Errorf("setting the length of replies: %w", err)
+	}
+	b := bench{session: s, options: o}
+	// One reply unmeasured, so that the first prompt does not pay for cold caches and sleeping threads.
+	if _, err := b.reply(ctx, o.Prompts[0], arm{speculative: true}, o.Seed); err != nil {
+		return nil, err
+	}
+	for i, prompt := range o.Prompts {
+		if err := b.prompt(ctx, i, prompt); err != nil {
+			return nil, err
+		}
+		if progress != nil {
+			progress(i+1, len(o.Prompts))
+		}
+	}
+	return b.report(), nil
+}
+
+// arm is one of the four ways to answer.
+type arm struct{ sampled, speculative bool }
+
+type bench struct {
+	session    Session
+	options    Options
+	greedy     []pair // by prompt
+	sampled    []pair
+	mismatches []Mismatch
+}
+
+// pair is one prompt answered plainly and speculatively.
+type pair struct{ plain, speculative reply }
+
+func (b *bench) prompt(ctx context.Context, i int, prompt string) error {
+	for _, sampled := range []bool{false, true} {
+		var p pair
+		// The order alternates, so that a machine that warms up or slows down favours neither.
+		for turn := range 2 {
+			speculative := (turn == 0) == (i%2 == 0)
+			r, err := b.reply(ctx, prompt, arm{sampled, speculative}, b.options.Seed+int64(i))
+			if err != nil {
+				return err
+			}
+			if speculative {
+				p.speculative = r
+			} else {
+				p.plain = r
+			}
+		}
+		if sampled {
+			b.sampled = append(b.sampled, p)
+			continue
+		}
+		b.greedy = append(b.greedy, p)
+		if at := firstDifference(p.plain.ids, p.speculative.ids); at >= 0 {
+			b.mismatches = append(b.mismatches, Mismatch{Prompt: prompt, Position: at})
+		}
+	}
+	return nil
+}
+
+// reply answers one prompt one way.
+func (b *bench) reply(ctx context.Context, prompt string, a arm, seed int64) (reply, error) {
+	temperature := 0.0
+	if a.sampled {
+		temperature = b.options.Temperature
+	}
+	for _, change := range [][2]string{
+		{"sampling.temperature", strconv.FormatFloat(temperature, 'g', -1, 64)},
+		{"speculation.enabled", strconv.FormatBool(a.speculative)},
+		{"sampling.seed", strconv.FormatInt(seed, 10)},
+	} {
+		if err := b.session.Change(change[0], change[1]); err != nil {
+			return reply{}, fmt.Errorf("setting %s: %w", change[0], err)
+		}
+	}
+	if err := b.session.Reset(); err != nil {
+		return reply{}, fmt.Errorf("clearing the caches: %w", err)
+	}
+	var r reply
+	for e := range b.session.Reply(ctx, prompt) {
+		r.add(e)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return r, ctx.Err()
+	case r.failed != "":
+		return r, fmt.Errorf("answering %.64q: %s", prompt, r.failed)
+	case !r.ended:
+		return r, fmt.Errorf("answering %.64q: the reply did not end", prompt)
+	}
+	return r, nil
+}
+
+// firstDifference is the first index at which a and b differ, or -1.
+func firstDifference(a, b []int32) int {
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i] != b[i] {
+			return i
+		}
+	}
+	return -1
+}

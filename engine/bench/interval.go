@@ -1,0 +1,59 @@
+package bench
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// Interval is an estimate with the ends of its 95 % confidence interval.
+type Interval struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// resamples of the bootstrap: the ends of a 95 % interval are then the 50th of 2,000 from each side, which repeats within a
+// few thousandths.
+const resamples = 2000
+
+// speedup is the ratio of plain to speculative time per token over all prompts. Its interval is a percentile bootstrap that
+// draws prompts with both their replies (paired), so that a prompt which is slow either way does not widen it.
+func speedup(pairs []pair, seed uint64) *Interval {
+	value, ok := timeRatio(pairs)
+	if !ok {
+		return nil
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	ratios := make([]float64, 0, resamples)
+	drawn := make([]pair, len(pairs))
+	for range resamples {
+		for i := range drawn {
+			drawn[i] = pairs[rng.IntN(len(pairs))]
+		}
+		if r, ok := timeRatio(drawn); ok {
+			ratios = append(ratios, r)
+		}
+	}
+	if len(ratios) == 0 {
+		return nil
+	}
+	slices.Sort(ratios)
+	return &Interval{Value: value, Low: quantile(ratios, 0.025), High: quantile(ratios, 0.975)}
+}
+
+func timeRatio(pairs []pair) (float64, bool) {
+	var plain, speculative Side
+	for i := range pairs {
+		plain.add(&pairs[i].plain)
+		speculative.add(&pairs[i].speculative)
+	}
+	if plain.MSPerToken() == 0 || speculative.MSPerToken() == 0 {
+		return 0, false
+	}
+	return plain.MSPerToken() / speculative.MSPerToken(), true
+}
+
+// quantile of sorted numbers, the nearest one.
+func quantile(sorted []float64, q float64) float64 {
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+}

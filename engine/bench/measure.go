@@ -1,0 +1,113 @@
+package bench
+
+import (
+	"slices"
+
+	"specula/engine/event"
+)
+
+// reply is what one reply measured.
+type reply struct {
+	ids    []int32
+	totals event.Totals
+	rounds []round
+	ended  bool
+	failed string
+}
+
+// round is the part of a round that the formula needs.
+type round struct {
+	drafted  int
+	draftMS  float64
+	verifyMS float64
+}
+
+func (r *reply) add(e event.Event) {
+	switch e := e.(type) {
+	case event.Round:
+		r.rounds = append(r.rounds, round{len(e.Draft), e.DraftMS, e.VerifyMS})
+	case event.Failed:
+		r.failed = e.Error
+	case event.ReplyEnded:
+		r.ids, r.totals, r.ended = slices.Clone(e.IDs), e.Totals, true
+	}
+}
+
+// decodeMS is the time of a reply without reading its prompt.
+func (r *reply) decodeMS() float64 {
+	t := r.totals
+	return t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS
+}
+
+// Mode is the comparison at one temperature.
+type Mode struct {
+	Temperature float64 `json:"temperature"`
+	Plain       Side    `json:"plain"`
+	Speculative Side    `json:"speculative"`
+	// Speedup is plain over speculative milliseconds per token; nil when a side wrote nothing.
+	Speedup *Interval `json:"speedup"`
+	// Predicted is what the formula says; nil without the rounds it needs.
+	Predicted *Prediction `json:"predicted"`
+}
+
+// Side is one way of decoding over all prompts.
+type Side struct {
+	Tokens     int     `json:"tokens"`
+	Rounds     int     `json:"rounds"` // target passes
+	DecodeMS   float64 `json:"decodeMS"`
+	Tested     int     `json:"tested"`
+	Accepted   int     `json:"accepted"`
+	Positions  []Share `json:"positions"` // by draft position, of those that were reached
+	BytesMoved int64   `json:"bytesMoved"`
+}
+
+// Share counts how many of the draft tokens that were tested were kept.
+type Share struct {
+	Tested int `json:"tested"`
+	Kept   int `json:"kept"`
+}
+
+// MSPerToken is 0 when nothing was written.
+func (s Side) MSPerToken() float64 { return over(s.DecodeMS, float64(s.Tokens)) }
+
+// TokensPerPass is tokens per pass of the target.
+func (s Side) TokensPerPass() float64 { return over(float64(s.Tokens), float64(s.Rounds)) }
+
+// Acceptance is accepted over tested draft tokens.
+func (s Side) Acceptance() float64 { return over(float64(s.Accepted), float64(s.Tested)) }
+
+func over(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}
+
+func (s *Side) add(r *reply) {
+	t := r.totals
+	s.Tokens += t.Tokens
+	s.Rounds += t.Rounds
+	s.DecodeMS += r.decodeMS()
+	s.Tested += t.Tested
+	s.Accepted += t.Accepted
+	s.BytesMoved += t.BytesMoved
+	for i := range min(len(t.PositionTested), len(t.PositionKept)) {
+		if i == len(s.Positions) {
+			s.Positions = append(s.Positions, Share{})
+		}
+		s.Positions[i].Tested += t.PositionTested[i]
+		s.Positions[i].Kept += t.PositionKept[i]
+	}
+}
+
+// compare sums up one mode.
+func compare(temperature float64, pairs []pair) Mode {
+	m := Mode{Temperature: temperature}
+	for i := range pairs {
+		m.Plain.add(&pairs[i].plain)
+		m.Speculative.add(&pairs[i].speculative)
+	}
+	m.Speedup = speedup(pairs, seedOfIntervals)
+	m.Predicted = predict(pairs, m.Speculative.Acceptance())
+	return m
+}

@@ -1,0 +1,137 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"specula/engine/event"
+)
+
+// Report is what Run found. Its JSON form is stable: fields may be added, not changed.
+type Report struct {
+	Prompts    int        `json:"prompts"`
+	GenTokens  int        `json:"genTokens"`
+	Same       int        `json:"same"`    // prompts whose greedy texts are identical
+	AllSame    bool       `json:"matched"` // all of them
+	Mismatches []Mismatch `json:"mismatches"`
+	Greedy     Mode       `json:"greedy"`
+	Sampled    Mode       `json:"sampled"`
+
+	// About is filled in by the caller: the models and the settings that were measured.
+	About About `json:"about"`
+}
+
+// About says what was measured.
+type About struct {
+	Ready    event.Ready    `json:"ready"`
+	Settings event.Settings `json:"settings"`
+}
+
+// Mismatch is a prompt whose greedy texts differ.
+type Mismatch struct {
+	Prompt   string `json:"prompt"`
+	Position int    `json:"position"` // of the first token that differs, from 0
+}
+
+func (b *bench) report() *Report {
+	r := &Report{
+		Prompts: len(b.options.Prompts), GenTokens: b.options.GenTokens,
+		Same: len(b.options.Prompts) - len(b.mismatches), Mismatches: append([]Mismatch{}, b.mismatches...),
+		Greedy: compare(0, b.greedy), Sampled: compare(b.options.Temperature, b.sampled),
+	}
+	r.AllSame = r.Same == r.Prompts
+	return r
+}
+
+// Matched reports whether every greedy text was the same with and without speculation.
+func (r *Report) Matched() bool { return r.AllSame }
+
+// WriteJSON writes the report as one indented JSON object.
+func (r *Report) WriteJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// WriteTable writes the report for people. Names of models and prompts are raw: the caller makes them safe for a terminal.
+func (r *Report) WriteTable(w io.Writer) error {
+	var b strings.Builder
+	r.writeHead(&b)
+	t := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	row := func(name string, cell func(Mode) string) {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", name, cell(r.Greedy), cell(r.Sampled))
+	}
+	fmt.Fprintf(t, "\tgreedy\tsampled, temperature %g\n", r.Sampled.Temperature)
+	fmt.Fprintf(t, "matched\t%v, %d of %d\t–\n", r.Matched(), r.Same, r.Prompts)
+	row("acceptance", func(m Mode) string { return percent(m.Speculative.Accepted, m.Speculative.Tested) })
+	row("  by position", func(m Mode) string { return byPosition(m.Speculative.Positions) })
+	row("tokens per target pass", func(m Mode) string { return figure("%.2f", m.Speculative.TokensPerPass()) })
+	row("ms per token, plain", func(m Mode) string { return figure("%.3f", m.Plain.MSPerToken()) })
+	row("ms per token, speculative", func(m Mode) string { return figure("%.3f", m.Speculative.MSPerToken()) })
+	row("speed-up [95 % interval]", func(m Mode) string { return interval(m.Speedup) })
+	row("the formula predicts", func(m Mode) string { return prediction(m.Predicted) })
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, m := range r.Mismatches {
+		fmt.Fprintf(&b, "differs from token %d on: %.64q\n", m.Position, m.Prompt)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (r *Report) writeHead(b *strings.Builder) {
+	a, draft := r.About, "no draft model"
+	if a.Ready.Draft != nil {
+		draft = "draft " + a.Ready.Draft.Name
+	}
+	fmt.Fprintf(b, "target %s, %s, proposer %s, γ %d (%s)\n", a.Ready.Target.Name, draft, a.Settings.Proposer, a.Settings.Gamma, a.Settings.GammaRule)
+	fmt.Fprintf(b, "on %s; %d prompts, up to %d tokens each\n\n", a.Ready.Device, r.Prompts, r.GenTokens)
+}
+
+// figure shows a number that is 0 when there was nothing to measure.
+func figure(format string, x float64) string {
+	if x == 0 {
+		return "–"
+	}
+	return fmt.Sprintf(format, x)
+}
+
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %% (%d of %d)", 100*float64(part)/float64(whole), part, whole)
+}
+
+func byPosition(shares []Share) string {
+	if len(shares) == 0 {
+		return "–"
+	}
+	var cells []string
+	for _, s := range shares {
+		cell := "–"
+		if s.Tested > 0 {
+			cell = fmt.Sprintf("%.0f", 100*float64(s.Kept)/float64(s.Tested))
+		}
+		cells = append(cells, cell)
+	}
+	return strings.Join(cells, " ") + " %"
+}
+
+func interval(i *Interval) string {
+	if i == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f× [%.2f, %.2f]", i.Value, i.Low, i.High)
+}
+
+func prediction(p *Prediction) string {
+	if p == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f× (α %.2f, γ %.1f, draft %.3f ms, v(1) %.3f ms, v(γ+1) %.3f ms)", p.Speedup, p.Alpha, p.Gamma, p.DraftMS, p.PlainMS, p.VerifyMS)
+}
