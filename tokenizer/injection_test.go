@@ -147,6 +147,21 @@ func TestOrdinaryUserDefinedTokens(t *testing.T) {
 	checkIDs(t, tok, "template", tok.EncodeSegments([]Segment{{"###<b>", true}}), []int32{259, 260})
 }
 
+// A control token needs no brackets to be one, and some files mark the end of a turn as merely user-defined.
+func TestControlTokensOfAnyLook(t *testing.T) {
+	tok := mustNew(t, tinySpec([]string{"pad", "¶", "<|im_end|>"}, []int32{TypeControl, TypeControl, TypeUserDefined}))
+	text := "pad ¶ <|im_end|>"
+	if n := countSpecial(tok, tok.Encode(text)); n != 0 {
+		t.Errorf("%d special tokens from plain text", n)
+	}
+	if n := countSpecial(tok, tok.EncodeSegments([]Segment{{text, true}})); n != 3 {
+		t.Errorf("%d special tokens from the template, want 3", n)
+	}
+	if got := tok.StopTokens(); !slices.Equal(got, []int32{258}) || !tok.IsControl(258) {
+		t.Errorf("stop tokens %d, want 258", got)
+	}
+}
+
 func TestBOSOnce(t *testing.T) {
 	spec := tinySpec([]string{"<s>", "</s>"}, []int32{TypeControl, TypeControl})
 	spec.BOS, spec.EOS, spec.AddBOS, spec.AddEOS = 256, 257, true, true
@@ -180,4 +195,22 @@ func TestPrintedMarkerIsNoStop(t *testing.T) {
 	if d.Next(4095) != "" || tok.Bytes(4095) != nil {
 		t.Error("the stop token itself has text")
 	}
+}
+
+// SentencePiece puts its space before a text, so behind control tokens too, but not inside a text.
+func TestSpaceBehindControlTokens(t *testing.T) {
+	spec := readSentencePiece(t).spec()
+	spec.Tokens = append(slices.Clone(spec.Tokens), "õõ")
+	spec.Types = append(slices.Clone(spec.Types), TypeUserDefined)
+	spec.Scores = append(slices.Clone(spec.Scores), 0)
+	tok := mustNew(t, spec)
+	spec.AddSpacePrefix = false
+	bare := mustNew(t, spec)
+	shorthand := int32(len(spec.Tokens) - 1)
+	join := slices.Concat[[]int32]
+
+	got := tok.EncodeSegments([]Segment{{"<s>the</s>", true}, {"the", false}})
+	checkIDs(t, tok, "<s>the</s>the", got, join([]int32{1}, bare.Encode(" the"), []int32{2}, bare.Encode(" the")))
+	got = tok.Encode("the" + "õõ" + "the")
+	checkIDs(t, tok, "theõõthe", got, join(bare.Encode(" the"), []int32{shorthand}, bare.Encode("the")))
 }

@@ -32,14 +32,12 @@ type merger struct {
 	queue   []candidate // binary heap
 }
 
-// begin clears the list for a text of n bytes; the caller fills in id and size of each first symbol with set.
+// begin makes room for a text of n bytes, whose first symbols the caller then sets.
 func (m *merger) begin(n int) {
 	if cap(m.symbols) < n {
 		m.symbols = make([]symbol, n)
 	}
 	m.symbols = m.symbols[:n]
-	clear(m.symbols)
-	m.queue = m.queue[:0]
 }
 
 // set puts a first symbol at offset at. Symbols are set in order and without gaps.

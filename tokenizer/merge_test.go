@@ -92,6 +92,15 @@ func TestMergeEqualsNaive(t *testing.T) {
 	}
 }
 
+// Of a rule that is listed twice the first place counts, and so does the first of two equal tokens.
+func TestFirstOfDuplicatesWins(t *testing.T) {
+	types := []int32{TypeNormal, TypeNormal, TypeNormal}
+	tok := mustNew(t, tinySpec([]string{"ab", "bc", "ab"}, types, "a b", "b c", "a b"))
+	checkIDs(t, tok, "abc", tok.Encode("abc"), []int32{256, 'c'})
+	tok = mustNew(t, tinySpec([]string{"ab", "bc", "ab"}, types, "b c", "a b"))
+	checkIDs(t, tok, "abc", tok.Encode("abc"), []int32{'a', 257})
+}
+
 // joins counts how often a rule is asked for.
 type joins struct {
 	rules

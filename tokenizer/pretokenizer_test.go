@@ -46,12 +46,19 @@ func wordsBySplitter(t testing.TB, name, text string) (words []string) {
 	return words
 }
 
-func comparePatterns(t testing.TB, text string) {
-	t.Helper()
+// splitterComparison returns a check that all splitters cut a text as their patterns do.
+func splitterComparison() func(t testing.TB, text string) {
+	compiled := make(map[string]*regexp2.Regexp)
 	for name, pattern := range patterns {
-		want := wordsByPattern(t, regexp2.MustCompile(pattern, regexp2.None), text)
-		if got := wordsBySplitter(t, name, text); !slices.Equal(got, want) {
-			t.Errorf("%s: %q\n got %q\nwant %q", name, text, got, want)
+		compiled[name] = regexp2.MustCompile(pattern, regexp2.None)
+	}
+	return func(t testing.TB, text string) {
+		t.Helper()
+		for name, re := range compiled {
+			want := wordsByPattern(t, re, text)
+			if got := wordsBySplitter(t, name, text); !slices.Equal(got, want) {
+				t.Fatalf("%s: %q\n got %q\nwant %q", name, text, got, want)
+			}
 		}
 	}
 }
@@ -73,29 +80,18 @@ func randomText(rng *rand.Rand, parts int) string {
 }
 
 func TestSplittersEqualPatterns(t *testing.T) {
-	compiled := make(map[string]*regexp2.Regexp)
-	for name, pattern := range patterns {
-		compiled[name] = regexp2.MustCompile(pattern, regexp2.None)
-	}
-	check := func(text string) {
-		for name, re := range compiled {
-			want := wordsByPattern(t, re, text)
-			if got := wordsBySplitter(t, name, text); !slices.Equal(got, want) {
-				t.Fatalf("%s: %q\n got %q\nwant %q", name, text, got, want)
-			}
-		}
-	}
+	check := splitterComparison()
 	for _, c := range readBytePair(t).Cases {
-		check(c.Text)
+		check(t, c.Text)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
-		check(randomText(rng, 16))
+		check(t, randomText(rng, 16))
 	}
 	// Every character, alone and next to what changes its part in a word.
 	for r := rune(0); r < 0x20000; r++ {
 		if r < 0xD800 || r > 0xDFFF {
-			check(string(r) + "a " + string(r) + "1'" + string(r) + "\n" + string(r))
+			check(t, string(r)+"a "+string(r)+"1'"+string(r)+"\n"+string(r))
 		}
 	}
 }
@@ -130,10 +126,11 @@ func FuzzSplitters(f *testing.F) {
 	for _, c := range readBytePair(f).Cases {
 		f.Add(c.Text)
 	}
+	check := splitterComparison()
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<10 {
 			return // the backtracking patterns take too long
 		}
-		comparePatterns(t, strings.ToValidUTF8(text, "\uFFFD"))
+		check(t, strings.ToValidUTF8(text, "\uFFFD"))
 	})
 }
