@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"specula/ui"
 	"specula/ui/command"
 )
 
@@ -55,10 +56,10 @@ func (a *app) chat(ctx context.Context, o chatFlags) error {
 // lines is a chat without a screen: a line in, a reply out.
 type lines struct {
 	app      *app
-	session  Session
+	session  ui.Engine
 	out      *output
 	in       *bufio.Reader
-	messages []Message
+	messages []ui.Message
 }
 
 func (l *lines) loop(ctx context.Context) error {
@@ -110,7 +111,7 @@ func (l *lines) read() (string, error) {
 func (l *lines) reply(ctx context.Context, text string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	messages := append(l.messages, Message{"user", text})
+	messages := append(l.messages, ui.Message{Role: "user", Content: text})
 	answer, err := l.out.reply(ctx, l.session, messages)
 	if l.out.err != nil {
 		return l.out.err
@@ -120,7 +121,7 @@ func (l *lines) reply(ctx context.Context, text string) error {
 		report(l.app.Terminal.Stderr, err, true, "")
 		return nil
 	}
-	l.messages = append(messages, Message{"assistant", answer})
+	l.messages = append(messages, ui.Message{Role: "assistant", Content: answer})
 	return nil
 }
 

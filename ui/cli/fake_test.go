@@ -17,6 +17,7 @@ import (
 
 	"specula/engine/config"
 	"specula/engine/event"
+	"specula/ui"
 )
 
 // The scripts run this program, whose engine answers what its prompt asks for.
@@ -51,7 +52,7 @@ func fakeProgram(t Terminal) *Program {
 	return &Program{
 		Version: "1.2.3", DefaultConfig: []byte("# the defaults\n"), Terminal: t,
 		Now: func() time.Time { ms++; return time.UnixMilli(ms) },
-		Open: func(_ context.Context, c config.Config, emit func(event.Event)) (Session, error) {
+		Open: func(_ context.Context, c config.Config, emit func(event.Event)) (ui.Engine, error) {
 			if c.Device.Device == "cuda" {
 				return nil, fmt.Errorf("opening the device: %w", errNoDevice)
 			}
@@ -114,7 +115,7 @@ func (s *fakeSession) Change(name, value string) error { return s.config.Set(nam
 func (s *fakeSession) Settings() config.Config         { return s.config }
 func (s *fakeSession) Close() error                    { s.closed = true; return nil }
 
-func (s *fakeSession) Reply(ctx context.Context, messages []Message, _ bool) iter.Seq[event.Event] {
+func (s *fakeSession) Generate(ctx context.Context, messages []ui.Message, _ bool) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		prompt := messages[len(messages)-1].Content
 		text := fmt.Sprintf("%d messages, t=%g: %s", len(messages), s.config.Sampling.Temperature, prompt)

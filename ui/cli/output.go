@@ -10,6 +10,7 @@ import (
 
 	"specula/engine/config"
 	"specula/engine/event"
+	"specula/ui"
 	"specula/ui/sanitize"
 	"specula/ui/theme"
 )
@@ -71,10 +72,10 @@ func (a *app) useColor() bool {
 }
 
 // reply prints one reply and returns its raw text.
-func (o *output) reply(ctx context.Context, s Session, messages []Message) (string, error) {
+func (o *output) reply(ctx context.Context, s ui.Engine, messages []ui.Message) (string, error) {
 	o.answer.Reset()
 	o.safe, o.lastByte, o.failed = sanitize.Sanitizer{}, 0, ""
-	for e := range s.Reply(ctx, messages, o.json || o.trace.w != nil) {
+	for e := range s.Generate(ctx, messages, o.json || o.trace.w != nil) {
 		o.put(e)
 		if o.err != nil {
 			break

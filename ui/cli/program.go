@@ -9,12 +9,12 @@ package cli
 import (
 	"context"
 	"io"
-	"iter"
 	"time"
 
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/trace"
+	"specula/ui"
 )
 
 // Program is what the command line is connected to. A nil function is a command that is not available.
@@ -25,7 +25,7 @@ type Program struct {
 	Now           func() time.Time
 
 	// Open loads the models and opens a conversation. Progress and the result are told to emit, from the calling goroutine.
-	Open func(ctx context.Context, c config.Config, emit func(event.Event)) (Session, error)
+	Open func(ctx context.Context, c config.Config, emit func(event.Event)) (ui.Engine, error)
 	// Chat runs the full screen until the user quits.
 	Chat func(ctx context.Context, o ChatOptions) error
 	// Replay shows recorded events in the same screen.
@@ -45,21 +45,6 @@ type Terminal struct {
 	StdinTTY, StdoutTTY, StderrTTY bool
 	Getenv                         func(string) string
 	ConfigHome                     string // folder of the user's configuration files
-}
-
-// Message is one turn of a conversation.
-type Message struct {
-	Role    string // "user" or "assistant"
-	Content string // raw
-}
-
-// Session is one conversation with a loaded model.
-type Session interface {
-	// Reply writes one reply. A cancelled ctx ends it with a ReplyEnded of reason "cancelled".
-	Reply(ctx context.Context, messages []Message, inspect bool) iter.Seq[event.Event]
-	Change(name, value string) error
-	Settings() config.Config
-	Close() error
 }
 
 // ChatOptions start the screen.

@@ -14,6 +14,7 @@ import (
 
 	"specula/engine/event"
 	"specula/engine/trace"
+	"specula/ui"
 )
 
 // maxPromptBytes bounds what is read from a pipe; the longest context of any model is far shorter.
@@ -77,7 +78,7 @@ func (a *app) answer(ctx context.Context, prompt string, out *output) error {
 		return a.classify(err)
 	}
 	defer session.Close()
-	if _, err := out.reply(ctx, session, []Message{{"user", prompt}}); err != nil {
+	if _, err := out.reply(ctx, session, []ui.Message{{Role: "user", Content: prompt}}); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
