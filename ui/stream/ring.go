@@ -1,8 +1,8 @@
 // Package stream carries events from the goroutine in which the engine runs to the screen.
 //
 // The engine must never wait for the screen, the screen must never redraw once a token, and nothing may grow without a
-// bound. So events pass through a ring of fixed size: pushing never blocks, and a Pump takes out everything there is at
-// most once a frame. When nothing happens nothing ticks.
+// bound. So events pass through a ring of fixed size: pushing never blocks, and the screen takes out everything there is
+// when a Pump says that a frame is due. When nothing happens nothing ticks.
 //
 // What is pushed faster than it is drawn is thinned by rank. Progress replaces earlier progress of the same kind at
 // once. In a full ring the oldest event of the lowest rank gives way: first progress and drafts, then rounds, then
@@ -121,7 +121,7 @@ func (r *Ring) Take() (events []event.Event, lost int) {
 	return events, lost
 }
 
-// Close lets a waiting Pump return what is left, and then nothing more.
+// Close ends a Pump that waits. What is left can still be taken.
 func (r *Ring) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

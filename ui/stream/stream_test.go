@@ -12,23 +12,23 @@ import (
 	"specula/ui/stream"
 )
 
-func ExamplePump_Next() {
+func Example() {
 	ring := stream.NewRing(16)
 	pump := stream.NewPump(ring, stream.FrameInterval)
 	ring.Push(event.Prefill{Model: "target", Done: 1, Total: 9})
 	ring.Push(event.Prefill{Model: "target", Done: 9, Total: 9})
 	ring.Push(event.Round{Index: 0})
-	ring.Close()
-	frame, ok := pump.Next(context.Background())
-	for _, e := range frame.Events {
+	fmt.Println(pump.Wait(context.Background()))
+	events, lost := ring.Take()
+	for _, e := range events {
 		fmt.Println(e.Kind())
 	}
-	_, more := pump.Next(context.Background())
-	fmt.Println(ok, more)
+	fmt.Println(lost)
 	// Output:
+	// true
 	// prefill
 	// round
-	// true false
+	// 0
 }
 
 func kinds(events []event.Event) string {
@@ -115,16 +115,14 @@ func TestFramesAreApartAndIdleDoesNothing(t *testing.T) {
 			}
 			time.Sleep(time.Hour) // idle
 			ring.Push(event.ReplyEnded{})
+			time.Sleep(time.Second)
 			ring.Close()
 		}()
 		frames, rounds, ended := 0, 0, false
-		for {
-			frame, ok := pump.Next(t.Context())
-			if !ok {
-				break
-			}
+		for pump.Wait(t.Context()) {
 			frames++
-			for _, e := range frame.Events {
+			events, _ := ring.Take()
+			for _, e := range events {
 				switch e := e.(type) {
 				case event.Round:
 					if e.Index != rounds {
@@ -143,13 +141,13 @@ func TestFramesAreApartAndIdleDoesNothing(t *testing.T) {
 	})
 }
 
-func TestNextEndsWithItsContext(t *testing.T) {
+func TestWaitEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		pump := stream.NewPump(stream.NewRing(1), time.Hour)
 		go func() { time.Sleep(time.Second); cancel() }()
-		if _, ok := pump.Next(ctx); ok {
-			t.Error("a frame came out of an empty ring")
+		if pump.Wait(ctx) {
+			t.Error("a frame was due for an empty ring")
 		}
 	})
 }
@@ -168,13 +166,11 @@ func TestPushNeverBlocksAndEndsArrive(t *testing.T) {
 	}
 	go func() { pushers.Wait(); ring.Close() }()
 	rounds, ends := 0, 0
-	for {
-		frame, ok := pump.Next(t.Context())
-		if !ok {
-			break
-		}
-		rounds += frame.LostRounds
-		for _, e := range frame.Events {
+	for open := true; open; {
+		open = pump.Wait(t.Context())
+		events, lost := ring.Take()
+		rounds += lost
+		for _, e := range events {
 			if _, end := e.(event.ReplyEnded); end {
 				ends++
 			} else {

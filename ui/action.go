@@ -1,0 +1,249 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/ui/command"
+	"specula/ui/dialog"
+	"specula/ui/keys"
+	"specula/ui/sanitize"
+	"specula/ui/state"
+	"specula/ui/transcript"
+)
+
+// pressed looks a key up and does what it asks for; a key that is not in the table is text.
+func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
+	if m.dialog != nil {
+		return m.pressedInDialog(k)
+	}
+	armed := m.quitArmed
+	m.quitArmed = false
+	a := m.keys.Lookup(m.focus, k.String())
+	switch {
+	case a == keys.Interrupt:
+		return m.interrupt(armed)
+	case a == keys.Stop:
+		return m.back()
+	case keys.GammaUp <= a && a <= keys.Speculate:
+		return m.turn(a)
+	}
+	if cmd, done := m.screenAction(a); done {
+		return cmd
+	}
+	if m.focus == keys.Read {
+		return m.readAction(a)
+	}
+	return m.composeAction(a, k)
+}
+
+// pressedInDialog leaves keys to the dialog, except those that close it.
+func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
+	filter, ok := m.dialog.(interface{ Filtering() bool })
+	filtering := ok && filter.Filtering()
+	switch k.String() {
+	case "ctrl+c", "f1":
+		m.dialog = nil
+		return nil
+	case "esc", "q", "?":
+		if !filtering {
+			m.dialog = nil
+			return nil
+		}
+	case "ctrl+z":
+		return tea.Suspend
+	}
+	return m.dialog.Update(k)
+}
+
+// interrupt is ctrl+c: it stops a reply, then clears the prompt, then asks for a second press, then quits.
+func (m *Model) interrupt(armed bool) tea.Cmd {
+	switch {
+	case m.busy() && m.options.Load != nil:
+		return m.stop()
+	case m.composer.Value() != "":
+		m.editing = false
+		m.composer.SetValue("")
+		m.arrange()
+		return nil
+	case armed:
+		return tea.Quit
+	}
+	m.quitArmed = true
+	return m.say("ctrl+c again quits")
+}
+
+// back is esc: it closes the innermost thing that is open, and with nothing open it stops the reply.
+func (m *Model) back() tea.Cmd {
+	switch {
+	case m.inspector:
+		m.inspector = false
+		m.arrange()
+	case m.focus == keys.Read:
+		m.backToComposer()
+	case m.editing:
+		m.editing = false
+		m.composer.SetValue("")
+		m.arrange()
+	default:
+		return m.stop()
+	}
+	return nil
+}
+
+func (m *Model) backToComposer() {
+	m.focus, m.cursor, m.inspector = keys.Compose, state.Ref{}, false
+	m.composer.SetFocus(true)
+	m.arrange()
+}
+
+// screenAction does what works wherever the keyboard is.
+func (m *Model) screenAction(a keys.Action) (cmd tea.Cmd, done bool) {
+	switch a {
+	case keys.Help:
+		m.dialog = dialog.NewHelp()
+	case keys.Pace:
+		cmd = m.nextPace()
+	case keys.PaceFaster:
+		cmd = m.changePace(1)
+	case keys.PaceSlower:
+		cmd = m.changePace(-1)
+	case keys.View:
+		m.reading = !m.reading
+	case keys.Rejected:
+		cmd = m.nextRejected()
+	case keys.Mouse:
+		cmd = m.setUI("ui.mouse", toggled(m.config.UI.Mouse))
+	case keys.Theme:
+		cmd = m.setUI("ui.theme", after(m.config.UI.Theme, "auto", "dark", "light", "mono"))
+	case keys.Regenerate:
+		cmd = m.regenerate()
+	case keys.EditLast:
+		cmd = m.editLast()
+	case keys.CopyReply:
+		cmd = m.copyReply()
+	case keys.CopyChat:
+		cmd = m.copyChat()
+	case keys.NewChat:
+		cmd = m.startNewChat()
+	case keys.OpenChat:
+		cmd = m.listChats()
+	case keys.PageUp:
+		m.transcript.Scroll(-max(1, m.rects.Chat.H-2))
+	case keys.PageDown:
+		m.transcript.Scroll(max(1, m.rects.Chat.H-2))
+	case keys.Suspend:
+		cmd = tea.Suspend
+	case keys.Redraw:
+		cmd = tea.ClearScreen
+	default:
+		return nil, false
+	}
+	return cmd, true
+}
+
+func (m *Model) nextRejected() tea.Cmd {
+	m.rejected = (m.rejected + 1) % (transcript.Never + 1)
+	return m.say([...]string{
+		transcript.Newest: "rejected tokens: those of the newest round",
+		transcript.All:    "rejected tokens: all, struck out",
+		transcript.Never:  "rejected tokens: hidden",
+	}[m.rejected])
+}
+
+// composeAction does what a key means in the prompt; anything else is typed.
+func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
+	switch a {
+	case keys.Send:
+		return m.enter()
+	case keys.Complete:
+		return m.complete()
+	case keys.ToTranscript:
+		return m.toTranscript()
+	case keys.QuitIfEmpty:
+		if m.composer.Value() == "" {
+			return tea.Quit
+		}
+	case keys.Step:
+		if m.composer.Value() == "" && m.stepping() {
+			m.pacer.Next()
+			return nil
+		}
+	case keys.HistoryBack:
+		if m.composer.Back() {
+			m.arrange()
+			return nil
+		}
+	case keys.HistoryForward:
+		if m.composer.Forward() {
+			m.arrange()
+			return nil
+		}
+	}
+	if m.options.Load == nil {
+		return nil // nothing can be typed into a recording
+	}
+	cmd := m.composer.Type(k)
+	m.arrange()
+	return cmd
+}
+
+// enter sends the prompt or runs the command in it. A prompt that cannot be sent now stays.
+func (m *Model) enter() tea.Cmd {
+	prompt := m.composer.Value()
+	if strings.TrimSpace(prompt) == "" {
+		return nil
+	}
+	if command.Is(prompt) {
+		call, err := command.Parse(strings.TrimSpace(prompt))
+		if err != nil {
+			return m.say(sanitize.Line(err.Error()))
+		}
+		m.takePrompt()
+		return m.run(call)
+	}
+	cmd, ok := m.send(prompt)
+	if !ok {
+		return cmd
+	}
+	return tea.Batch(cmd, m.takePrompt())
+}
+
+// takePrompt empties the composer and keeps what it held in the history.
+func (m *Model) takePrompt() tea.Cmd {
+	_, err := m.composer.Take()
+	m.arrange()
+	if err != nil {
+		return m.say(sanitize.Line(err.Error()))
+	}
+	return nil
+}
+
+// complete completes a command, or leaves the prompt for the reply.
+func (m *Model) complete() tea.Cmd {
+	prompt := m.composer.Value()
+	if !strings.HasPrefix(prompt, "/") {
+		return m.toTranscript()
+	}
+	if c := command.Complete(prompt); c.Prompt != prompt {
+		m.composer.SetValue(c.Prompt)
+		m.arrange()
+	}
+	return nil
+}
+
+func (m *Model) pasted(text string) tea.Cmd {
+	if m.dialog != nil || m.options.Load == nil {
+		return nil
+	}
+	if m.focus == keys.Read {
+		m.backToComposer()
+	}
+	lost := m.composer.Paste(text)
+	m.arrange()
+	if lost > 0 {
+		return m.say("the prompt is full: " + count(lost) + " characters of the paste were left out")
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/ui/keys"
+	"specula/ui/pace"
+	"specula/ui/sanitize"
+	"specula/ui/theme"
+)
+
+// turn changes a setting of the engine by key. The engine takes it over at the next round.
+func (m *Model) turn(a keys.Action) tea.Cmd {
+	if m.engine == nil {
+		return m.say(m.whyNoEngine())
+	}
+	c := m.engine.Settings()
+	s, p := c.Sampling, c.Speculation
+	switch a {
+	case keys.GammaUp:
+		return m.fixGamma(c, 1)
+	case keys.GammaDown:
+		return m.fixGamma(c, -1)
+	case keys.GammaAuto:
+		return m.change("speculation.gamma_rule", "cost-aware")
+	case keys.GammaRule:
+		return m.change("speculation.gamma_rule", after(p.Rule, "fixed", "windowed", "cost-aware"))
+	case keys.TemperatureUp:
+		return m.change("sampling.temperature", tenths(s.Temperature+0.1))
+	case keys.TemperatureDown:
+		return m.change("sampling.temperature", tenths(max(0, s.Temperature-0.1)))
+	case keys.TopK:
+		return m.change("sampling.top_k", after(strconv.Itoa(s.TopK), "0", "10", "20", "40", "100"))
+	case keys.TopP:
+		return m.change("sampling.top_p", after(plain(s.TopP), "1", "0.95", "0.9", "0.8"))
+	case keys.MinP:
+		return m.change("sampling.min_p", after(plain(s.MinP), "0", "0.02", "0.05", "0.1"))
+	case keys.Seed:
+		return m.change("sampling.seed", m.otherSeed(s.Seed))
+	case keys.Proposer:
+		return m.change("speculation.proposer", after(p.Proposer, "draft", "ngram"))
+	case keys.Speculate:
+		return m.change("speculation.enabled", toggled(p.Enabled))
+	}
+	return nil
+}
+
+func (m *Model) whyNoEngine() string {
+	if m.options.Load == nil {
+		return "a recorded reply cannot be changed"
+	}
+	return "the models are still being read"
+}
+
+// fixGamma moves γ by one and leaves it there: a γ chosen by hand and a rule that chooses it would fight. It starts from
+// the γ last seen, not from the one that was last set.
+func (m *Model) fixGamma(c config.Config, by int) tea.Cmd {
+	gamma := c.Speculation.Gamma
+	if c.Speculation.Rule != "fixed" {
+		if m.state.Last != nil {
+			gamma = m.state.Last.Round.Gamma
+		}
+		if err := m.engine.Change("speculation.gamma_rule", "fixed"); err != nil {
+			return m.say(sanitize.Line(err.Error()))
+		}
+	}
+	return m.change("speculation.gamma", strconv.Itoa(min(max(gamma+by, 0), c.Speculation.GammaMax)))
+}
+
+// otherSeed is the seed of the last reply in place of none, and none in place of a seed.
+func (m *Model) otherSeed(seed int64) string {
+	if seed < 0 && m.state.Reply.Number > 0 {
+		return strconv.FormatInt(m.state.Settings.Seed, 10)
+	}
+	return "-1"
+}
+
+// change asks the engine for a setting and says when it holds.
+func (m *Model) change(name, value string) tea.Cmd {
+	s, ok := config.Lookup(name)
+	if !ok {
+		return m.say(sanitize.Line("there is no setting " + name))
+	}
+	if s.Section() == "ui" {
+		return m.setUI(name, value)
+	}
+	if m.engine == nil {
+		return m.say(m.whyNoEngine())
+	}
+	if err := m.engine.Change(s.Name, value); err != nil {
+		return m.say(sanitize.Line(err.Error()))
+	}
+	when := ""
+	if m.busy() {
+		when = ", " + string(s.Applies)
+	} else {
+		m.showSettings()
+	}
+	return m.say(sanitize.Line(fmt.Sprintf("%s %s%s", s.Slash, m.valueOf(s), when)))
+}
+
+// valueOf is a setting's value with everything that was asked for, as a person would type it.
+func (m *Model) valueOf(s config.Setting) string {
+	c := m.config
+	if s.Section() != "ui" && m.engine != nil {
+		c = m.engine.Settings()
+	}
+	v, err := c.Get(s.Name)
+	if err != nil || v == "" {
+		return "(empty)"
+	}
+	return v
+}
+
+// showSettings shows what the next reply will use while none is being written; in mid-reply, events tell it.
+func (m *Model) showSettings() {
+	if m.engine == nil || m.busy() {
+		return
+	}
+	c, seed := m.engine.Settings(), m.state.Settings.Seed
+	if c.Sampling.Seed >= 0 {
+		seed = c.Sampling.Seed
+	}
+	m.state.Settings = event.Settings{
+		Temperature: c.Sampling.Temperature, TopK: c.Sampling.TopK, TopP: c.Sampling.TopP, MinP: c.Sampling.MinP, Seed: seed,
+		Gamma: c.Speculation.Gamma, GammaMax: c.Speculation.GammaMax, GammaRule: c.Speculation.Rule,
+		Proposer: c.Speculation.Proposer, Speculate: c.Speculation.Enabled, MaxTokens: c.Sampling.MaxTokens,
+	}
+}
+
+// setUI changes a setting of the screen, which holds at once.
+func (m *Model) setUI(name, value string) tea.Cmd {
+	if err := m.config.Set(name, value); err != nil {
+		return m.say(sanitize.Line(err.Error()))
+	}
+	switch name {
+	case "ui.pace", "ui.rounds_per_second":
+		m.applyPace()
+		return m.say("pace: " + m.paceWords())
+	case "ui.theme", "ui.unicode":
+		m.applyTheme()
+	}
+	s, _ := config.Lookup(name)
+	return m.say(sanitize.Line(fmt.Sprintf("%s %s", s.Slash, m.valueOf(s))))
+}
+
+// applyTheme picks the theme: the one asked for, or the one that fits the terminal's background.
+func (m *Model) applyTheme() {
+	name := m.config.UI.Theme
+	switch {
+	case m.mono:
+		name = "mono"
+	case name == "auto" && m.dark:
+		name = "dark"
+	case name == "auto":
+		name = "light"
+	}
+	m.theme, _ = theme.Named(name, m.config.UI.Unicode)
+}
+
+func (m *Model) nextPace() tea.Cmd {
+	mode, _ := m.pacer.Mode()
+	return m.setUI("ui.pace", after(mode.String(), "full", "slow", "step"))
+}
+
+// roundsLadder are the speeds the pace keys step over, in rounds a second.
+var roundsLadder = []float64{0.25, 0.5, 1, 2, 3, 5, 8, 12, 20, 30, 60}
+
+// changePace makes the slow pace faster or slower; from another pace it begins with the slow one.
+func (m *Model) changePace(by int) tea.Cmd {
+	mode, rounds := m.pacer.Mode()
+	if mode != pace.Slow {
+		return m.setUI("ui.pace", "slow")
+	}
+	at, found := slices.BinarySearch(roundsLadder, rounds)
+	if by < 0 || found {
+		at += by
+	}
+	if at >= len(roundsLadder) {
+		return m.setUI("ui.pace", "full")
+	}
+	return m.setUI("ui.rounds_per_second", plain(roundsLadder[max(at, 0)]))
+}
+
+// paceWords says how fast rounds are shown.
+func (m *Model) paceWords() string {
+	mode, rounds := m.pacer.Mode()
+	if mode == pace.Slow {
+		return "slow " + plain(rounds) + "/s"
+	}
+	return mode.String()
+}
+
+// after returns the word behind current, the first one behind the last or an unknown one.
+func after(current string, words ...string) string {
+	return words[(slices.Index(words, current)+1)%len(words)]
+}
+
+func toggled(on bool) string { return strconv.FormatBool(!on) }
+
+func plain(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// tenths rounds to one place, so that ten steps of 0.1 make 1.
+func tenths(f float64) string { return plain(float64(int(f*10+0.5)) / 10) }

@@ -1,0 +1,104 @@
+package ui
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/engine/event"
+	"specula/ui/pace"
+	"specula/ui/sanitize"
+)
+
+// loaded and replyOver are the screen's own events: they travel with the engine's, so that they come in order.
+type (
+	loaded struct {
+		engine Engine
+		err    error
+	}
+	replyOver struct{}
+)
+
+func (loaded) Kind() string    { return "loaded" }
+func (replyOver) Kind() string { return "reply-over" }
+
+// take applies everything that happened since the last frame.
+func (m *Model) take() tea.Cmd {
+	var cmds []tea.Cmd
+	events, lost := m.ring.Take()
+	for _, e := range events {
+		cmds = append(cmds, m.apply(e))
+	}
+	if lost > 0 {
+		cmds = append(cmds, m.say(fmt.Sprintf("the terminal was too slow to show %d rounds; the saved text is whole", lost)))
+	}
+	return tea.Batch(cmds...)
+}
+
+// apply takes one event into the state and does what follows from it outside of the state.
+func (m *Model) apply(e event.Event) tea.Cmd {
+	switch e := e.(type) {
+	case loaded:
+		return m.loaded(e)
+	case replyOver:
+		return m.replyOver()
+	}
+	m.state.Apply(e)
+	switch e := e.(type) {
+	case event.Ready:
+		m.applyPace()
+		if e.DraftRefused != "" {
+			return m.say(sanitize.Line("no draft model: " + e.DraftRefused))
+		}
+	case event.ReplyStarted:
+		m.reply.started = true
+		m.transcript.Follow()
+		if e.DroppedTurns > 0 {
+			return m.say(fmt.Sprintf("the context is full: the oldest %d turns were left out", e.DroppedTurns))
+		}
+	case event.Notice:
+		return m.say(sanitize.Line(e.Text))
+	case event.Failed:
+		return m.say(sanitize.Line(e.Error))
+	}
+	return nil
+}
+
+// load runs in a goroutine of its own.
+func (m *Model) load() {
+	emit := func(e event.Event) {
+		m.record(e)
+		m.ring.Push(e)
+	}
+	engine, err := m.options.Load(m.ctx, emit)
+	m.ring.Push(loaded{engine, err})
+}
+
+func (m *Model) loaded(e loaded) tea.Cmd {
+	if e.err != nil {
+		m.failure = e.err
+		return tea.Quit
+	}
+	m.engine = e.engine
+	m.showSettings()
+	return nil
+}
+
+func (m *Model) record(e event.Event) {
+	if m.options.Record != nil {
+		m.options.Record(e)
+	}
+}
+
+// applyPace puts the configured pace in force. Auto means slow where the pair is the embedded one: small models finish a
+// reply before anyone has seen a round of it.
+func (m *Model) applyPace() {
+	mode, err := pace.Parse(m.config.UI.Pace)
+	if err != nil { // auto
+		mode = pace.Full
+		if r := m.state.Ready; r != nil && r.Target.Path == "embedded" {
+			mode = pace.Slow
+		}
+	}
+	m.pacer.Set(mode, m.config.UI.Rounds)
+}

@@ -1,0 +1,189 @@
+package ui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/engine/config"
+	"specula/ui/chats"
+	"specula/ui/compose"
+	"specula/ui/dialog"
+	"specula/ui/keys"
+	"specula/ui/layout"
+	"specula/ui/pace"
+	"specula/ui/state"
+	"specula/ui/stream"
+	"specula/ui/theme"
+	"specula/ui/transcript"
+)
+
+// Model is the root of the screen.
+type Model struct {
+	options Options
+	ctx     context.Context // ends with the program
+	guard   *guard
+	keys    keys.Map
+
+	engine Engine // nil until it is loaded, and in a replay
+	config config.Config
+	pacer  *pace.Pacer
+	ring   *stream.Ring
+	pump   *stream.Pump
+	reply  reply
+
+	state      *state.State
+	transcript *transcript.View
+	composer   *compose.Composer
+	theme      *theme.Theme
+	dark       bool // the terminal's background
+	mono       bool // no colour was asked for
+
+	focus     keys.Focus // Compose or Read
+	cursor    state.Ref  // the selected token while focus is Read
+	inspector bool
+	reading   bool
+	rejected  transcript.Rejected
+	dialog    dialogBox // open over everything, or nil
+
+	chat    chats.Chat // what the chat on screen is saved as; its turns are in state
+	saver   *saver
+	editing bool // enter replaces the last exchange
+
+	flash     string
+	flashID   int
+	quitArmed bool // the next ctrl+c quits
+	failure   error
+
+	size  struct{ w, h int }
+	rects layout.Rects
+	frame tea.View // the last drawing, until something changes
+	stale bool
+}
+
+// dialogBox is what can open over the screen.
+type dialogBox interface {
+	Update(tea.Msg) tea.Cmd
+	Draw(th *theme.Theme, w, h int) []string
+}
+
+// flashTime is how long a message stays in the status line.
+const flashTime = 6 * time.Second
+
+// newModel returns the model in its first state, which needs no engine.
+func newModel(ctx context.Context, o Options, g *guard) *Model {
+	ring := stream.NewRing(stream.DefaultCapacity)
+	m := &Model{
+		options: o, ctx: ctx, guard: g, keys: keys.NewMap(keys.Bindings()), config: o.Config,
+		pacer: pace.New(pace.Full, o.Config.UI.Rounds), ring: ring, pump: stream.NewPump(ring, stream.FrameInterval),
+		state: state.New(), transcript: transcript.New(), dark: true, mono: noColor(o.Color, o.Environ),
+		focus: keys.Compose, saver: &saver{store: o.Chats}, stale: true,
+	}
+	m.applyTheme()
+	m.composer = compose.New(o.History, m.theme.Glyph.Marker)
+	m.newChat()
+	m.applyPace()
+	m.flash = o.Warning
+	return m
+}
+
+// Messages of the model's own.
+type (
+	frameMsg  struct{}
+	flashOver struct{ id int }
+	noteMsg   string // a command has something to say
+)
+
+// Init asks for the background colour, starts the engine or the recording, and waits for the first events. It runs after
+// the first frame is drawn.
+func (m *Model) Init() tea.Cmd {
+	if m.options.Load != nil {
+		m.guard.Go("loading the models", m.load)
+	} else {
+		m.play()
+	}
+	return tea.Batch(tea.RequestBackgroundColor, m.nextFrame(), m.flashFor())
+}
+
+// nextFrame waits for events, outside Bubble Tea's loop.
+func (m *Model) nextFrame() tea.Cmd {
+	return func() tea.Msg {
+		if !m.pump.Wait(m.ctx) {
+			return nil
+		}
+		return frameMsg{}
+	}
+}
+
+// Update takes one message.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.stale = true
+	switch msg := msg.(type) {
+	case frameMsg:
+		return m, tea.Batch(m.take(), m.nextFrame())
+	case tea.WindowSizeMsg:
+		m.size.w, m.size.h = msg.Width, msg.Height
+		m.arrange()
+		return m, nil
+	case tea.BackgroundColorMsg:
+		m.dark = msg.IsDark()
+		m.applyTheme()
+		return m, nil
+	case tea.KeyPressMsg:
+		return m, m.pressed(msg)
+	case tea.PasteMsg:
+		return m, m.pasted(msg.Content)
+	case tea.MouseClickMsg:
+		return m, m.clicked(msg)
+	case tea.MouseWheelMsg:
+		m.wheeled(msg)
+		return m, nil
+	case flashOver:
+		if msg.id == m.flashID {
+			m.flash = ""
+		}
+		return m, nil
+	case noteMsg:
+		return m, m.say(string(msg))
+	case dialog.Chosen:
+		m.dialog = nil
+		return m, m.openChat(msg.ID)
+	case chatList:
+		return m, m.showChats(msg)
+	case opened:
+		return m, m.reopened(msg)
+	}
+	if m.dialog != nil { // a widget's own messages, such as the matches of a filter
+		return m, m.dialog.Update(msg)
+	}
+	m.stale = false
+	return m, nil
+}
+
+// say shows a message in the status line for a while. It must be safe for the terminal.
+func (m *Model) say(text string) tea.Cmd {
+	m.flash = text
+	m.flashID++
+	return m.flashFor()
+}
+
+func (m *Model) flashFor() tea.Cmd {
+	if m.flash == "" {
+		return nil
+	}
+	id := m.flashID
+	return tea.Tick(flashTime, func(time.Time) tea.Msg { return flashOver{id} })
+}
+
+// noColor reports whether colour is not wanted: by flag, or by NO_COLOR with any value that is not empty. The library's own
+// check reads the value as true or false, which is not what no-color.org says.
+func noColor(color string, environ []string) bool {
+	switch color {
+	case "never":
+		return true
+	case "always":
+		return false
+	}
+	return lookup(environ, "NO_COLOR") != ""
+}

@@ -1,0 +1,145 @@
+package ui
+
+import (
+	"context"
+	"iter"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/engine/event"
+)
+
+// reply is the one being written, or the last one.
+type reply struct {
+	stop    context.CancelFunc // nil when none is being written
+	started bool               // the engine took the prompt
+	prompt  string
+	then    func() tea.Cmd // what to do when it is over
+}
+
+func (m *Model) busy() bool { return m.reply.stop != nil }
+
+// send starts a reply. It reports false, and says why, when it cannot.
+func (m *Model) send(prompt string) (tea.Cmd, bool) {
+	switch {
+	case m.options.Load == nil:
+		return m.say("this is a recorded reply: there is no model to answer"), false
+	case m.engine == nil:
+		return m.say("the models are still being read"), false
+	case m.busy():
+		return m.say("a reply is being written: esc stops it"), false
+	}
+	if m.editing {
+		m.editing = false
+		m.state.RemoveLast()
+	}
+	messages := append(m.conversation(), Message{"user", prompt})
+	inspect := m.config.UI.Inspect
+	ctx, cancel := context.WithCancel(m.ctx)
+	m.reply = reply{stop: cancel, prompt: prompt}
+	m.guard.Go("the engine", func() {
+		defer m.ring.Push(replyOver{})
+		m.pacer.Play(ctx, m.recorded(m.engine.Generate(ctx, messages, inspect)), m.ring.Push)
+	})
+	m.transcript.Follow()
+	return nil, true
+}
+
+// conversation is what was said so far, raw.
+func (m *Model) conversation() []Message {
+	out := make([]Message, 0, len(m.state.Messages)+1)
+	for _, t := range m.state.Messages {
+		out = append(out, Message{t.Role, t.Raw})
+	}
+	return out
+}
+
+// recorded passes events on and records them as the engine yields them, before any pacing.
+func (m *Model) recorded(events iter.Seq[event.Event]) iter.Seq[event.Event] {
+	return func(yield func(event.Event) bool) {
+		for e := range events {
+			m.record(e)
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// stop ends the reply being written; what is written stays.
+func (m *Model) stop() tea.Cmd {
+	if !m.busy() {
+		return nil
+	}
+	m.reply.stop()
+	return nil
+}
+
+// replyOver cleans up behind a reply, however it ended.
+func (m *Model) replyOver() tea.Cmd {
+	r := m.reply
+	m.reply.stop, m.reply.then = nil, nil
+	if r.stop != nil {
+		r.stop()
+	}
+	if m.state.Busy() { // a stream without its end: a recording that was stopped or cut
+		m.state.Apply(event.ReplyEnded{Reason: "cancelled"})
+	}
+	var cmds []tea.Cmd
+	if !r.started && r.prompt != "" && m.composer.Value() == "" {
+		m.composer.SetValue(r.prompt) // the engine refused the prompt: it can be shortened and sent again
+		m.arrange()
+	}
+	if m.engine != nil {
+		m.showSettings()
+		cmds = append(cmds, m.save(false))
+	}
+	if r.then != nil {
+		cmds = append(cmds, r.then())
+	}
+	return tea.Batch(cmds...)
+}
+
+// afterReply does something at once, or stops the reply and does it then.
+func (m *Model) afterReply(do func() tea.Cmd) tea.Cmd {
+	if !m.busy() {
+		return do()
+	}
+	m.reply.then = do
+	return m.stop()
+}
+
+// regenerate writes the last reply again; in a replay, it plays the recording again.
+func (m *Model) regenerate() tea.Cmd {
+	return m.afterReply(func() tea.Cmd {
+		if m.options.Load == nil {
+			m.state.ClearChat()
+			m.play()
+			return nil
+		}
+		if m.engine == nil {
+			return m.say("the models are still being read")
+		}
+		prompt, ok := m.state.RemoveLast()
+		if !ok {
+			return m.say("there is no reply yet")
+		}
+		m.backToComposer()
+		cmd, _ := m.send(prompt)
+		return cmd
+	})
+}
+
+// editLast puts the last message into the composer. It replaces the exchange only when it is sent.
+func (m *Model) editLast() tea.Cmd {
+	for i := len(m.state.Messages) - 1; i >= 0; i-- {
+		if last := m.state.Messages[i]; last.Role == "user" {
+			m.backToComposer()
+			m.editing = true
+			m.composer.SetValue(last.Raw)
+			m.arrange()
+			return m.say("enter sends it in place of the old one, esc leaves everything as it was")
+		}
+	}
+	return m.say("there is no message yet")
+}

@@ -1,0 +1,167 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"specula/ui/sanitize"
+	"specula/ui/stream"
+)
+
+// How long the way out may take before the program leaves regardless.
+const (
+	shutdownTime = 2 * time.Second // for the screen to close after a signal
+	drainTime    = 2 * time.Second // for the engine to end its reply
+)
+
+// Run shows the screen until the user quits, a signal comes or something fails. Whatever happens, the terminal is as it was
+// before, the chat is saved, and only then errors are told: a failure to load as it is, a signal as *SignalError, a panic in
+// a goroutine of the program as *PanicError with its stack on stderr.
+func Run(ctx context.Context, o Options) error {
+	o.complete()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	g := &guard{}
+	m := newModel(ctx, o, g)
+	p := tea.NewProgram(m, programOptions(o)...)
+	g.alarm = p.Kill
+
+	sig := watchSignals(ctx, p)
+	_, err := p.Run()
+	received := sig.stop()
+
+	err = errors.Join(exitError(err, received), m.close(cancel))
+	if caught, stack := g.caught(); caught != nil {
+		fmt.Fprintf(o.Stderr, "specula: %v\n\n%s\n", sanitize.Line(caught.Error()), sanitize.Text(string(stack)))
+		return caught
+	}
+	if received == syscall.SIGQUIT {
+		fmt.Fprintf(o.Stderr, "%s\n", sanitize.Text(string(sig.stacks)))
+	}
+	return err
+}
+
+func programOptions(o Options) []tea.ProgramOption {
+	opts := []tea.ProgramOption{
+		tea.WithInput(o.Input), tea.WithOutput(o.Output), tea.WithEnvironment(o.Environ),
+		tea.WithoutSignalHandler(), // ours also takes SIGHUP and SIGQUIT
+		tea.WithFPS(int(time.Second / stream.FrameInterval)),
+	}
+	if noColor(o.Color, o.Environ) {
+		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	return opts
+}
+
+// close ends everything behind the screen, in order: the reply, the goroutines, the last events, the chat, the engine.
+func (m *Model) close(cancel context.CancelFunc) error {
+	m.stop()
+	cancel()
+	finished := make(chan struct{})
+	go func() { m.guard.running.Wait(); close(finished) }()
+	select {
+	case <-finished:
+	case <-time.After(drainTime):
+		// The engine does not answer. Its reply is lost beyond what is on screen, and it cannot be closed.
+		return errors.Join(m.failure, m.saveNow())
+	}
+	m.ring.Close()
+	events, _ := m.ring.Take()
+	for _, e := range events {
+		m.apply(e)
+	}
+	err := errors.Join(m.failure, m.saveNow())
+	if m.engine != nil {
+		err = errors.Join(err, m.engine.Close())
+	}
+	return err
+}
+
+// saveNow saves the chat and waits for it.
+func (m *Model) saveNow() error {
+	if m.options.Chats == nil || m.options.Load == nil || len(m.state.Messages) == 0 {
+		return nil
+	}
+	m.saver.asked++
+	return m.saver.write(m.saver.asked, m.snapshot())
+}
+
+// exitError turns the way Bubble Tea ended into an error of ours.
+func exitError(err error, received os.Signal) error {
+	if received != nil {
+		return &SignalError{received}
+	}
+	if errors.Is(err, tea.ErrProgramPanic) {
+		return &PanicError{Where: "the screen", Value: "its stack is above"}
+	}
+	if errors.Is(err, tea.ErrProgramKilled) && errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
+	return err
+}
+
+// signals ends the program properly on the signals that ask for it.
+type signals struct {
+	incoming chan os.Signal
+	first    atomic.Value // os.Signal
+	stacks   []byte       // of all goroutines, when SIGQUIT came
+	done     chan struct{}
+}
+
+func watchSignals(ctx context.Context, p *tea.Program) *signals {
+	s := &signals{incoming: make(chan os.Signal, 1), done: make(chan struct{})}
+	signal.Notify(s.incoming, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	go func() {
+		defer close(s.done)
+		got, ok := <-s.incoming
+		if !ok {
+			return
+		}
+		s.first.Store(got)
+		if got == syscall.SIGQUIT {
+			s.stacks = make([]byte, 1<<20)
+			s.stacks = s.stacks[:runtime.Stack(s.stacks, true)]
+		}
+		// A screen that hangs, or a terminal that takes no more output, must not keep the process.
+		hurry := time.AfterFunc(shutdownTime, p.Kill)
+		defer hurry.Stop()
+		p.Quit()
+		select {
+		case <-ctx.Done():
+		case <-s.incoming: // a second signal: at once
+			p.Kill()
+		}
+	}()
+	return s
+}
+
+// stop ends watching and returns the signal that came, or nil.
+func (s *signals) stop() os.Signal {
+	signal.Stop(s.incoming)
+	close(s.incoming)
+	<-s.done
+	got, _ := s.first.Load().(os.Signal)
+	return got
+}
+
+// lookup returns a variable of an environment, the last one if it is there twice.
+func lookup(environ []string, name string) string {
+	value := ""
+	for _, entry := range environ {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}

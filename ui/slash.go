@@ -1,0 +1,53 @@
+package ui
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/ui/command"
+	"specula/ui/dialog"
+	"specula/ui/sanitize"
+)
+
+// run carries out a slash command.
+func (m *Model) run(c command.Call) tea.Cmd {
+	switch c.Command.Verb {
+	case command.Set:
+		return m.set(c)
+	case command.Regenerate:
+		return m.regenerate()
+	case command.Edit:
+		return m.editLast()
+	case command.Copy:
+		if c.Arg == "chat" {
+			return m.copyChat()
+		}
+		return m.copyReply()
+	case command.New:
+		return m.startNewChat()
+	case command.Save:
+		if c.Arg != "" {
+			m.chat.Title = c.Arg
+		}
+		return m.save(true)
+	case command.Open:
+		return m.listChats()
+	case command.Export:
+		return m.export(c.Arg)
+	case command.Help:
+		m.dialog = dialog.NewHelp()
+	case command.Quit:
+		return tea.Quit
+	}
+	return nil
+}
+
+// set changes a setting, or shows it when no value was given.
+func (m *Model) set(c command.Call) tea.Cmd {
+	s := c.Command.Setting
+	if c.Arg == "" {
+		return m.say(sanitize.Line(fmt.Sprintf("%s is %s (%s): %s", s.Slash, m.valueOf(s), s.Allowed(), s.Doc)))
+	}
+	return m.change(s.Name, c.Value())
+}

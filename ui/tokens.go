@@ -1,0 +1,139 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"specula/ui/keys"
+	"specula/ui/pace"
+	"specula/ui/state"
+	"specula/ui/transcript"
+)
+
+// toTranscript gives the keyboard to the reply, with the cursor on its newest token.
+func (m *Model) toTranscript() tea.Cmd {
+	ref := m.state.Newest()
+	if ref == (state.Ref{}) {
+		return m.say("there is no token to look at yet")
+	}
+	if !m.visible(ref) {
+		ref = m.step(ref, false)
+	}
+	m.point(ref)
+	return nil
+}
+
+// point puts the cursor on a token.
+func (m *Model) point(ref state.Ref) {
+	m.focus, m.cursor = keys.Read, ref
+	m.composer.SetFocus(false)
+	m.transcript.Reveal(ref)
+}
+
+// readAction moves over the tokens.
+func (m *Model) readAction(a keys.Action) tea.Cmd {
+	switch a {
+	case keys.ToComposer:
+		m.backToComposer()
+	case keys.Left:
+		m.point(m.step(m.cursor, false))
+	case keys.Right:
+		m.point(m.step(m.cursor, true))
+	case keys.Up, keys.Down:
+		if ref, ok := m.transcript.Vertical(m.cursor, a == keys.Down); ok {
+			m.point(ref)
+		}
+	case keys.Top:
+		m.point(m.step(m.firstToken(), true))
+	case keys.Bottom:
+		m.toTranscript()
+		m.transcript.Follow()
+	case keys.Inspect:
+		m.inspector = !m.inspector
+		m.arrange()
+		m.transcript.Reveal(m.cursor)
+	case keys.Step:
+		m.pacer.Next()
+	}
+	return nil
+}
+
+// firstToken is a place before the first token of the chat.
+func (m *Model) firstToken() state.Ref {
+	for _, msg := range m.state.Messages {
+		if len(msg.Tokens) > 0 {
+			return state.Ref{Message: msg.ID, Token: -1}
+		}
+	}
+	return m.cursor
+}
+
+// step returns the nearest visible token in one direction, or ref at the end.
+func (m *Model) step(ref state.Ref, forward bool) state.Ref {
+	for at := ref; ; {
+		next := m.state.Step(at, forward, m.rejected != transcript.Never)
+		if next == at {
+			return ref
+		}
+		if m.visible(next) {
+			return next
+		}
+		at = next
+	}
+}
+
+// visible reports whether the transcript draws the token, as far as its fate decides that.
+func (m *Model) visible(ref state.Ref) bool {
+	t, _ := m.state.Token(ref)
+	switch {
+	case t == nil || t.Text == "":
+		return false
+	case t.Committed():
+		return true
+	case m.reading || m.rejected == transcript.Never:
+		return false
+	case m.rejected == transcript.All:
+		return true
+	}
+	last := m.state.Messages[len(m.state.Messages)-1]
+	return ref.Message == last.ID && t.Round == len(last.Rounds)-1
+}
+
+// clicked selects the token under the mouse; a click on the selected one opens or closes the inspector.
+func (m *Model) clicked(c tea.MouseClickMsg) tea.Cmd {
+	if m.dialog != nil || c.Button != tea.MouseLeft {
+		return nil
+	}
+	switch {
+	case m.rects.Chat.Contains(c.X, c.Y):
+		ref, ok := m.transcript.Hit(c.X-m.rects.Chat.X, c.Y-m.rects.Chat.Y)
+		if !ok {
+			return nil
+		}
+		if ref == m.cursor {
+			m.inspector = !m.inspector
+			m.arrange()
+		}
+		m.point(ref)
+	case m.rects.Composer.Contains(c.X, c.Y):
+		m.backToComposer()
+	}
+	return nil
+}
+
+func (m *Model) wheeled(w tea.MouseWheelMsg) {
+	const lines = 3
+	switch {
+	case m.dialog != nil:
+		m.dialog.Update(w)
+	case w.Button == tea.MouseWheelUp:
+		m.transcript.Scroll(-lines)
+	case w.Button == tea.MouseWheelDown:
+		m.transcript.Scroll(lines)
+	}
+}
+
+// stepping reports whether a key may let a phase pass.
+func (m *Model) stepping() bool {
+	mode, _ := m.pacer.Mode()
+	return mode == pace.Step && m.busy()
+}

@@ -1,0 +1,199 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/engine/config"
+	"specula/ui/command"
+	"specula/ui/keys"
+	"specula/ui/layout"
+	"specula/ui/paint"
+	"specula/ui/pane"
+	"specula/ui/transcript"
+)
+
+// arrange divides the window. It is called whenever its size, the prompt's height or the inspector changes.
+func (m *Model) arrange() {
+	o := layout.Options{ComposerLines: m.composer.Lines(), Inspector: m.inspector}
+	m.rects = layout.Arrange(m.size.w, m.size.h, o)
+	if w := m.rects.Composer.W; w > 0 {
+		m.composer.SetWidth(w - 1)
+		if o.ComposerLines != m.composer.Lines() {
+			o.ComposerLines = m.composer.Lines()
+			m.rects = layout.Arrange(m.size.w, m.size.h, o)
+		}
+		m.composer.SetHeight(m.rects.Composer.H)
+	}
+}
+
+// View draws the screen. Bubble Tea asks after every message; most change nothing.
+func (m *Model) View() tea.View {
+	if m.stale {
+		m.stale = false
+		m.frame = m.draw()
+	}
+	return m.frame
+}
+
+func (m *Model) draw() tea.View {
+	v := tea.View{AltScreen: true}
+	if m.config.UI.Mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	switch w, h := m.size.w, m.size.h; {
+	case w <= 0 || h <= 0:
+	case m.rects.TooSmall:
+		v.Content = strings.Join(pane.TooSmall(m.theme, w, h), "\n")
+	case m.dialog != nil:
+		lines := m.dialog.Draw(m.theme, w, h-1)
+		v.Content = strings.Join(append(lines, m.drawStatus()), "\n")
+	default:
+		v.Content = pane.Compose(m.rects, m.theme, m.parts())
+		v.Cursor = m.terminalCursor()
+	}
+	return v
+}
+
+func (m *Model) parts() pane.Parts {
+	s, th, r := m.state, m.theme, m.rects
+	p := pane.Parts{
+		Chat: m.transcript.Draw(s, th, r.Chat.W, r.Chat.H, transcript.Options{
+			Reading: m.reading, Rejected: m.rejected, Cursor: m.cursor, Welcome: m.welcome(),
+		}),
+		Composer: m.drawComposer(),
+		Status:   []string{m.drawStatus()},
+	}
+	if !r.Strip.Empty() {
+		p.Strip = []string{pane.Strip(s, th, r.Strip.W)}
+	}
+	if !r.Lane.Empty() {
+		p.Lane = pane.Lane(s, th, r.Lane.W, r.Lane.H)
+	}
+	if !r.Side.Empty() {
+		p.Side = pane.Side(s, th, r.Side.W, r.Side.H)
+	}
+	if !r.Inspector.Empty() {
+		p.Inspector = pane.Inspector(s, th, r.Inspector.W, r.Inspector.H, m.cursor)
+	}
+	return p
+}
+
+func (m *Model) drawComposer() []string {
+	w := m.rects.Composer.W
+	m.composer.SetPlaceholder(m.placeholder(w))
+	lines := m.composer.View()
+	for i := range lines {
+		lines[i] = paint.NewLine(m.theme, w).Put("", " ").Put("", strings.TrimRight(lines[i], " ")).String()
+	}
+	return lines
+}
+
+// placeholder is what an empty prompt says.
+func (m *Model) placeholder(w int) string {
+	text := "Ask something, or type / for commands"
+	switch {
+	case m.options.Load == nil && m.busy():
+		text = "A recording plays: f2 pace, esc stops, ctrl+c twice quits"
+	case m.options.Load == nil:
+		text = "The recording has ended: f5 plays it again, ctrl+c twice quits"
+	case m.engine == nil:
+		text = "The models are being read; you can type already"
+	}
+	if room := w - 5; len(text) > room {
+		text = text[:max(room, 0)]
+	}
+	return text
+}
+
+func (m *Model) terminalCursor() *tea.Cursor {
+	c := m.composer.Cursor()
+	if c == nil || m.rects.Composer.Empty() {
+		return nil
+	}
+	c.X += m.rects.Composer.X + 1
+	c.Y += m.rects.Composer.Y
+	return c
+}
+
+func (m *Model) drawStatus() string {
+	o := pane.StatusOptions{Hints: m.hints(), Flash: m.flash}
+	if words := m.paceWords(); words != "full" {
+		o.Pace = "pace " + words
+	}
+	if o.Flash == "" {
+		o.Flash = m.commandHint()
+	}
+	return pane.Status(m.state, m.theme, m.size.w, o)
+}
+
+// commandHint tells how the command that is being typed goes on.
+func (m *Model) commandHint() string {
+	prompt := m.composer.Value()
+	if m.focus != keys.Compose || m.dialog != nil || !strings.HasPrefix(prompt, "/") || strings.ContainsRune(prompt, '\n') {
+		return ""
+	}
+	c := command.Complete(prompt)
+	if len(c.Candidates) > 0 {
+		return strings.Join(c.Candidates, "  ")
+	}
+	return c.Usage
+}
+
+// hints are the keys that matter now.
+func (m *Model) hints() string {
+	arrows := "←→↑↓"
+	if !m.theme.Glyph.Unicode {
+		arrows = "arrows"
+	}
+	switch {
+	case m.dialog != nil:
+		return "esc closes"
+	case m.focus == keys.Read && m.inspector:
+		return arrows + " token  esc back"
+	case m.focus == keys.Read:
+		return arrows + " token  enter inspect  esc back"
+	case m.stepping():
+		return "space next phase  esc stop"
+	case m.busy():
+		return "esc stop  f1 help"
+	case m.transcript.Below() > 0:
+		return fmt.Sprintf("%d lines below  pgdn", m.transcript.Below())
+	case m.composer.Value() != "":
+		return "enter send  ctrl+j line"
+	default:
+		return "tab tokens  f1 help"
+	}
+}
+
+// welcome is what an empty chat shows.
+func (m *Model) welcome() []string {
+	lines := []string{
+		"specula",
+		"",
+		"A small model drafts, a large one verifies, and you watch.",
+	}
+	if m.state.Ready != nil && m.options.Load != nil {
+		lines = append(lines, "", "Type a message and press enter.  f1 shows every key.")
+	}
+	return lines
+}
+
+// settings are those of the next reply.
+func (m *Model) settings() config.Config {
+	if m.engine != nil {
+		return m.engine.Settings()
+	}
+	return m.config
+}
+
+// count writes a number so that it can be read at a glance.
+func count(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
