@@ -143,13 +143,13 @@ func Ticks(n, w int, marked func(step int) bool, mark string) string {
 	return line.String()
 }
 
-// NiceMax returns the smallest of 1, 2, 5, 10, 20, 50, … that is at least v, so that an axis changes rarely.
+// NiceMax returns the next round number from v on (1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten), so that an axis changes rarely.
 func NiceMax(v float64) float64 {
 	if !(v > 0) || math.IsInf(v, 0) {
 		return 1
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, step := range []float64{1, 2, 5, 10} {
+	for _, step := range []float64{1, 1.5, 2, 3, 4, 5, 6, 8, 10} {
 		if v <= step*unit*(1+1e-9) {
 			return step * unit
 		}

@@ -57,7 +57,7 @@ func Arrange(w, h int, o Options) Rects {
 	r.Status = Rect{0, h - 1, w, 1}
 	left, body := w, h-1
 	if w >= minSideWidth && h >= minSideHeight && !o.NoSide {
-		side := min(max(w*34/100, 40), 68)
+		side := min(max(w*34/100, 40), 60)
 		left = w - side - 1
 		r.Vertical = Rect{left, 0, 1, body}
 		r.Side = Rect{left + 1, 0, side, body}
@@ -69,20 +69,20 @@ func Arrange(w, h int, o Options) Rects {
 	return r
 }
 
-// column stacks the left column from the bottom up: composer, rule, lane, strip; the chat takes the rest.
+// column stacks the left column from the bottom up: composer, rule, strip, lane; the chat takes the rest.
 func (r *Rects) column(w, bottom int, o Options) {
 	lines := min(max(o.ComposerLines, 1), maxComposerLines, max(1, bottom/4))
 	bottom -= lines
 	r.Composer = Rect{0, bottom, w, lines}
 	bottom--
 	r.Horizontal = append(r.Horizontal, Rect{0, bottom, w, 1})
-	if lane := laneHeight(r.H); lane > 0 {
-		bottom -= lane
-		r.Lane = Rect{0, bottom, w, lane}
-	}
 	if r.Side.Empty() {
 		bottom--
 		r.Strip = Rect{0, bottom, w, 1}
+	}
+	if lane := laneHeight(r.H); lane > 0 {
+		bottom -= lane
+		r.Lane = Rect{0, bottom, w, lane}
 	}
 	r.Chat = Rect{0, 0, w, bottom}
 }

@@ -36,8 +36,8 @@ func Compose(r layout.Rects, th *theme.Theme, p Parts) string {
 	if r.Side.Empty() {
 		put(r.Inspector, p.Inspector)
 	}
-	put(r.Strip, p.Strip)
 	put(r.Lane, p.Lane)
+	put(r.Strip, p.Strip)
 	put(r.Composer, p.Composer)
 	for _, rule := range r.Horizontal {
 		if rule.X == 0 {

@@ -3,6 +3,7 @@ package pane
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"specula/ui/graph"
 	"specula/ui/paint"
@@ -53,15 +54,30 @@ func (c *column) gammaGraph(rows int) []string {
 	values := c.series(func(i int) float64 { return float64(c.s.History[i].Gamma) })
 	note := fmt.Sprintf("over the last %d rounds", graph.Steps(c.plotWidth()))
 	lines := []string{c.heading(c.th.Glyph.Gamma, note, "")}
-	lines = append(lines, c.plot(graph.Plot{Values: values, Max: float64(highest)}, c.th.Graph, fmt.Sprint(highest), "0", rows-2)...)
+	lines = append(lines, c.plot(graph.Plot{Values: values, Max: float64(highest), Fill: true}, c.th.Graph, fmt.Sprint(highest), "0", rows-2)...)
 	return append(lines, c.ticks())
 }
 
 // ticks is the line between the graphs that marks where a setting was changed, with the latest change in words.
 func (c *column) ticks() string {
 	n := len(c.s.History)
-	marked := func(i int) bool { return len(c.s.History[i].Marks) > 0 }
-	return paint.NewLine(c.th, c.w).Pad(axis).Put(c.th.Second, graph.Ticks(n, c.plotWidth(), marked, c.th.Glyph.Mark)).String()
+	latest := -1
+	marked := func(i int) bool {
+		on := len(c.s.History[i].Marks) > 0
+		if on {
+			latest = i
+		}
+		return on
+	}
+	out := paint.NewLine(c.th, c.w).Pad(axis)
+	marks := strings.TrimRight(graph.Ticks(n, c.plotWidth(), marked, c.th.Glyph.Mark), " ")
+	out.Put(c.th.Second, marks)
+	if latest >= 0 {
+		if words := " " + strings.Join(c.s.History[latest].Marks, ", "); paint.Width(words) < out.Left() {
+			out.Put(c.th.Label, words)
+		}
+	}
+	return out.String()
 }
 
 func (c *column) acceptanceGraph(rows int) []string {
@@ -96,7 +112,10 @@ func (c *column) speedGraph(rows int) []string {
 	return append(lines, c.plot(graph.Plot{Values: values, Max: top, Fill: true}, c.th.Graph, count(int64(math.Ceil(top))), "0", rows-1)...)
 }
 
-// positions draws the acceptance by draft position of this reply: a bar for each, its share, how often it was tested.
+// fewTests is how often a position must have been tested before its share is printed like a fact.
+const fewTests = 8
+
+// positions draws the acceptance by draft position of this reply: a bar for each and its share, paler while it rests on few tests.
 func (c *column) positions(rows int) []string {
 	t := &c.s.Reply.Totals
 	const cell, gap = 4, 1
@@ -107,7 +126,11 @@ func (c *column) positions(rows int) []string {
 	share, place := paint.NewLine(c.th, c.w).Pad(axis), paint.NewLine(c.th, c.w).Put(c.th.Label, fmt.Sprintf("%*s ", axis-1, "pos"))
 	for i := range n {
 		shares[i] = float64(t.PositionKept[i]) / float64(max(t.PositionTested[i], 1))
-		share.Put(c.th.Strong, fmt.Sprintf("%3.0f%%", 100*shares[i])).Put("", " ")
+		style := c.th.Strong
+		if t.PositionTested[i] < fewTests {
+			style = c.th.Label
+		}
+		share.Put(style, fmt.Sprintf("%3.0f%%", 100*shares[i])).Put("", " ")
 		place.Put(c.th.Label, fmt.Sprintf("%3d", i+1)).Put("", "  ")
 	}
 	if n == 0 {

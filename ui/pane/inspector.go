@@ -21,11 +21,34 @@ func Inspector(s *state.State, th *theme.Theme, w, h int, ref state.Ref) []strin
 	if round == nil {
 		round = &state.Round{}
 	}
-	lines := append(c.identity(t, round), c.test(t, round)...)
-	if room := h - len(lines) - 3; room >= 2 {
-		lines = append(lines, c.candidates(t, min(room, 9))...)
+	if w >= twoColumns {
+		return inColumns(s, th, w, h, t, round)
 	}
-	return paint.Block(append(lines, c.roundLines(round)...), w, h)
+	lines := append(c.identity(t, round), c.test(t, round)...)
+	about := c.roundLines(round)
+	if room := h - len(lines) - len(about); room >= 2 {
+		lines = append(lines, c.candidates(t, min(room, candidateRows))...)
+	}
+	return paint.Block(append(lines, about...), w, h)
+}
+
+const (
+	twoColumns    = 72 // from this width on the candidates stand beside the rest
+	candidateRows = 9
+)
+
+// inColumns draws the numbers at the left and the candidates at the right, for a wide and low pane.
+func inColumns(s *state.State, th *theme.Theme, w, h int, t *state.Token, round *state.Round) []string {
+	left := column{s: s, th: th, w: w / 2}
+	right := column{s: s, th: th, w: w - w/2}
+	numbers := append(left.identity(t, round), left.test(t, round)...)
+	numbers = paint.Block(append(numbers, left.roundLines(round)...), left.w, h)
+	choices := paint.Block(right.candidates(t, h), right.w, h)
+	lines := make([]string, h)
+	for y := range lines {
+		lines[y] = numbers[y] + choices[y]
+	}
+	return lines
 }
 
 // identity is which token it is, and its fate.
@@ -37,12 +60,12 @@ func (c *column) identity(t *state.Token, r *state.Round) []string {
 		fate += ", stop"
 	}
 	out.Right(c.th.Strong, fate+" ")
-	place := "drawn by the target"
+	sep := " " + c.th.Glyph.Separator + " "
+	where := fmt.Sprintf("id %d%sround %d", t.ID, sep, r.Index)
 	if t.Position >= 0 {
-		place = fmt.Sprintf("draft position %d of %d", t.Position+1, r.Drafted)
+		where += fmt.Sprintf("%sposition %d of %d", sep, t.Position+1, r.Drafted)
 	}
-	where := c.line().Put(c.th.Label, fmt.Sprintf("id %d  %s  round %d  %s", t.ID, c.th.Glyph.Separator, r.Index, c.th.Glyph.Separator))
-	lines := []string{out.String(), where.Put(c.th.Label, " "+place).String()}
+	lines := []string{out.String(), c.line().Put(c.th.Label, where).String()}
 	for _, text := range wrapWords(verdictWords(t, r.Temperature == 0), c.w-2, 2) {
 		lines = append(lines, c.line().Put("", text).String())
 	}
@@ -138,7 +161,7 @@ func (c *column) candidate(out *paint.Line, from, to int, list []event.Candidate
 		style = c.th.Strong
 	}
 	const figureWidth = 7
-	textWidth := max((to-from-figureWidth)*3/5, 1)
+	textWidth := max(min((to-from-figureWidth)*3/5, 14), 1)
 	putToken(c.th, out, style, spelled(c.th, entry.Text, textWidth))
 	out.Pad(from + textWidth + 1)
 	if room := to - figureWidth - (from + textWidth + 1); room > 0 {
@@ -151,10 +174,10 @@ func (c *column) candidate(out *paint.Line, from, to int, list []event.Candidate
 // roundLines say how the token's round went.
 func (c *column) roundLines(r *state.Round) []string {
 	sep := " " + c.th.Glyph.Separator + " "
-	path := joinNonEmpty(": ", r.Path, r.PathWhy)
-	times := fmt.Sprintf("draft %s%sverify %s%ssample %s", milliseconds(r.DraftMS), sep, milliseconds(r.VerifyMS), sep, milliseconds(r.SampleMS))
-	return []string{
-		c.line().Put(c.th.Label, path).String(),
-		c.line().Put(c.th.Label, times).String(),
+	var lines []string
+	for _, text := range wrapWords(joinNonEmpty(": ", r.Path, r.PathWhy), c.w-2, 2) {
+		lines = append(lines, c.line().Put(c.th.Label, text).String())
 	}
+	times := fmt.Sprintf("draft %.2f%sverify %.2f%ssample %.2f ms", r.DraftMS, sep, r.VerifyMS, sep, r.SampleMS)
+	return append(lines, c.line().Put(c.th.Label, times).String())
 }

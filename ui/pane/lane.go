@@ -52,7 +52,7 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 	switch {
 	case l.draft != nil:
 		out.Put(th.Title, fmt.Sprintf("round %d", l.draft.Round))
-		out.Put(th.Label, fmt.Sprintf("  %s %d  %s", th.Glyph.Gamma, l.draft.Gamma, l.draft.Proposer))
+		out.Put(th.Label, fmt.Sprintf("  %s %d  %s", th.Glyph.Gamma, l.draft.Gamma, proposerWords(l.draft.Proposer)))
 	case l.round != nil:
 		r := l.round
 		out.Put(th.Title, fmt.Sprintf("round %d", r.Index))
@@ -68,6 +68,17 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 		out.Put(th.Rule, repeat(th.Glyph.HRule, out.Left()))
 	}
 	return out.String()
+}
+
+func proposerWords(name string) string {
+	switch name {
+	case "draft":
+		return "from the draft model"
+	case "ngram":
+		return "from matches in the text so far"
+	default:
+		return name
+	}
 }
 
 // The lane's grid.
@@ -152,7 +163,7 @@ func (l *lane) phase(s *state.State, th *theme.Theme, w int) string {
 	default:
 		out.Put(th.Label, idleWords(s))
 	}
-	out.Right(th.Label, times)
+	out.Right(th.Label, times+" ")
 	return out.String()
 }
 
@@ -186,14 +197,14 @@ func idleWords(s *state.State) string {
 
 // why gives the reasons for path, γ and an early end of the draft.
 func (l *lane) why(th *theme.Theme, w int) string {
-	out := paint.NewLine(th, w).Put("", "  ")
+	out := paint.NewLine(th, w-1).Put("", "  ")
 	if l.round == nil {
-		return out.String()
+		return out.String() + " "
 	}
 	sep := "  " + th.Glyph.Separator + "  "
 	text := joinNonEmpty(": ", l.round.Path, l.round.PathWhy)
 	for _, why := range []string{l.round.GammaWhy, l.round.DraftStop, l.round.DraftWhy} {
 		text = joinNonEmpty(sep, text, why)
 	}
-	return out.Put(th.Label, text).String()
+	return out.Put(th.Label, text).String() + " "
 }

@@ -17,28 +17,31 @@ type sideSection struct {
 	rank int // the highest rank is left out first
 	rows int // at least
 	grow int // at most so many rows more
+	gap  bool
 	draw func(rows int) []string
+
+	below int // blank rows below, given where there is room
 }
 
 // Side draws the column of figures and graphs; what does not fit in h rows is left out from the least important on.
 func Side(s *state.State, th *theme.Theme, w, h int) []string {
 	c := column{s: s, th: th, w: w}
 	sections := []sideSection{
-		{rank: 0, rows: 3, draw: c.headline},
-		{rank: 2, rows: 5, grow: 5, draw: c.gammaGraph},
-		{rank: 3, rows: 4, grow: 5, draw: c.acceptanceGraph},
-		{rank: 5, rows: 5, grow: 2, draw: c.positions},
-		{rank: 1, rows: 5, draw: c.figures},
-		{rank: 8, rows: 4, grow: 3, draw: c.speedGraph},
-		{rank: 4, rows: 4, draw: c.settings},
-		{rank: 6, rows: 4, draw: c.models},
+		{rank: 0, rows: 3, gap: true, draw: c.headline},
+		{rank: 2, rows: 5, grow: 5, draw: c.gammaGraph}, // its ticks are the gap below it
+		{rank: 3, rows: 4, gap: true, grow: 5, draw: c.acceptanceGraph},
+		{rank: 5, rows: 5, gap: true, grow: 2, draw: c.positions},
+		{rank: 1, rows: 4, gap: true, draw: c.figures},
+		{rank: 8, rows: 4, gap: true, grow: 3, draw: c.speedGraph},
+		{rank: 4, rows: 3, gap: true, draw: c.settings},
+		{rank: 6, rows: 3, gap: true, draw: c.models},
 		{rank: 7, rows: 2, draw: c.legend},
 	}
 	sections = choose(sections, h)
 	spread(sections, h)
 	var lines []string
 	for _, section := range sections {
-		lines = append(lines, paint.Block(section.draw(section.rows), w, section.rows)...)
+		lines = append(lines, paint.Block(section.draw(section.rows), w, section.rows+section.below)...)
 	}
 	return paint.Block(lines, w, h)
 }
@@ -46,7 +49,7 @@ func Side(s *state.State, th *theme.Theme, w, h int) []string {
 // choose leaves out sections, the least important first, until the rest fits into h rows. One that is left out makes room
 // for none of higher rank, so that the choice changes little with the height.
 func choose(sections []sideSection, h int) []sideSection {
-	for total(sections) > h && len(sections) > 1 {
+	for total(sections)+gaps(sections) > h && len(sections) > 1 {
 		worst := 0
 		for i := range sections {
 			if sections[i].rank > sections[worst].rank {
@@ -58,9 +61,15 @@ func choose(sections []sideSection, h int) []sideSection {
 	return sections
 }
 
-// spread gives the rows that are left over to the sections that can use them, one at a time.
+// spread gives the rows that are left over to gaps, then to the sections that can use them, one at a time.
 func spread(sections []sideSection, h int) {
 	left := h - total(sections)
+	for i := range sections {
+		if left > 0 && sections[i].gap && i < len(sections)-1 {
+			sections[i].below = 1
+			left--
+		}
+	}
 	for given := true; left > 0 && given; {
 		given = false
 		for i := range sections {
@@ -82,7 +91,18 @@ func total(sections []sideSection) int {
 	return n
 }
 
-// column draws the sections. Each returns at most the rows it was given; the last one is left blank as a gap.
+// gaps is how many sections like a blank row below them.
+func gaps(sections []sideSection) int {
+	n := 0
+	for _, s := range sections[:len(sections)-1] {
+		if s.gap {
+			n++
+		}
+	}
+	return n
+}
+
+// column draws the sections. Each returns at most the rows it was given.
 type column struct {
 	s  *state.State
 	th *theme.Theme
@@ -100,12 +120,18 @@ func (c *column) heading(name, note, value string) string {
 	return out.String()
 }
 
+// maxPairWidth keeps a figure near its name in a wide pane.
+const maxPairWidth = 64
+
 // pair draws two figures side by side, each with its name at the left and its value at the right of its half.
 func (c *column) pair(name1, value1, name2, value2 string) string {
-	half := (c.w - 1) / 2
+	half, end := (c.w-1)/2, c.w-1
+	if c.w > maxPairWidth {
+		half, end = maxPairWidth/2, maxPairWidth-1
+	}
 	out := c.line()
 	c.cell(out, 1, half-1, name1, value1)
-	c.cell(out, half+2, c.w-1, name2, value2)
+	c.cell(out, half+2, end, name2, value2)
 	return out.String()
 }
 

@@ -18,7 +18,7 @@ type StatusOptions struct {
 }
 
 // phaseWidth is the room for the longest phase word, so that what follows stands still.
-const phaseWidth = 10
+const phaseWidth = 11
 
 // Status draws the bottom line: what is going on, the models, the context, and the keys.
 func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string {
@@ -30,20 +30,29 @@ func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string {
 	}
 	out.Put("", " ").Put(th.Strong, phaseWord(s)).Pad(3 + phaseWidth)
 	sep := "  " + th.Glyph.Separator + "  "
-	text := joinNonEmpty(sep, joinNonEmpty(sep, pairName(s), contextWords(s)), o.Pace)
 	if o.Flash != "" {
 		out.Put(th.Warning, o.Flash)
-	} else if room := out.Left() - paint.Width(o.Hints) - 2; room >= paint.Width(text) || room < 12 {
-		out.Put(th.Label, text)
 	} else {
-		out.Put(th.Label, joinNonEmpty(sep, contextWords(s), o.Pace))
+		out.Put(th.Label, longestThatFits(out.Left()-paint.Width(o.Hints)-2,
+			joinNonEmpty(sep, joinNonEmpty(sep, pairName(s, th), contextWords(s)), o.Pace),
+			joinNonEmpty(sep, contextWords(s), o.Pace), o.Pace, ""))
 	}
 	out.Right(th.Label, o.Hints+" ")
 	return out.String()
 }
 
+// longestThatFits returns the first of texts, which get shorter, that fits into w cells.
+func longestThatFits(w int, texts ...string) string {
+	for _, text := range texts {
+		if paint.Width(text) <= w {
+			return text
+		}
+	}
+	return ""
+}
+
 // pairName names the two models.
-func pairName(s *state.State) string {
+func pairName(s *state.State, th *theme.Theme) string {
 	r := s.Ready
 	if r == nil {
 		for _, l := range s.Loading {
@@ -54,7 +63,7 @@ func pairName(s *state.State) string {
 	if r.Draft == nil {
 		return r.Target.Name
 	}
-	return r.Draft.Name + " > " + r.Target.Name
+	return r.Draft.Name + " " + th.Glyph.Arrow + " " + r.Target.Name
 }
 
 // loadingWords is how far one model has been read.

@@ -53,24 +53,12 @@ func (s *State) applyRound(e event.Round) {
 	if e.Commit != nil {
 		t := s.token(e.Commit, index, -1)
 		lane.Commit = &t
-		m.Tokens = s.insertCommit(m.Tokens, before, s.streamed(t, e.Commit))
+		m.Tokens = append(m.Tokens, s.streamed(t, e.Commit))
 	}
 	s.Last = lane
 	s.detail += len(m.Tokens) - before
 	s.trimCandidates(len(m.Tokens) - before)
 	s.record(&e, round.Marks)
-}
-
-// insertCommit puts the token the target drew behind the accepted ones and the rejected one, before those never tested.
-func (s *State) insertCommit(tokens []Token, from int, t Token) []Token {
-	at := len(tokens)
-	for at > from && tokens[at-1].Fate == event.Discarded {
-		at--
-	}
-	tokens = append(tokens, Token{})
-	copy(tokens[at+1:], tokens[at:])
-	tokens[at] = t
-	return tokens
 }
 
 // token makes the safe copy of an event's token. Its text is the token's own bytes: what it completed in the reply may be

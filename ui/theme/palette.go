@@ -14,13 +14,13 @@ type palette struct {
 
 var darkPalette = palette{
 	accepted: 0x56b4e9, rejected: 0xd55e00, resampled: 0xf0e442,
-	discarded: 0x9a7b66, label: 0x949ba6, rule: 0x4a505a,
+	discarded: 0xc0a592, label: 0x949ba6, rule: 0x4a505a,
 	title: 0xc8cdd5, good: 0x5fc9a4, warning: 0xe69f00,
 }
 
 var lightPalette = palette{
 	accepted: 0x0072b2, rejected: 0xb34f00, resampled: 0x9e4f84,
-	discarded: 0x8a6f5c, label: 0x656c76, rule: 0xb9bec6,
+	discarded: 0x6a4f3c, label: 0x656c76, rule: 0xb9bec6,
 	title: 0x30363f, good: 0x007a58, warning: 0x8a5a00,
 }
 

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"fmt"
+	"strings"
 
 	"specula/engine/event"
 	"specula/ui/paint"
@@ -43,10 +44,12 @@ func (b *block) drawText(s *state.State, th *theme.Theme, out *paint.Line, i int
 		case seg.token >= 0 && !o.Reading:
 			style = b.fate(th, seg.token)
 		}
-		if seg.token >= 0 && o.Cursor.Token == seg.token && o.Cursor.Message == b.message.ID {
-			style = style.With(th.Cursor)
+		if selected := seg.token >= 0 && o.Cursor.Token == seg.token && o.Cursor.Message == b.message.ID; selected {
+			out.Put(style.With(th.Cursor), seg.text)
+			continue
 		}
-		out.Put(style, seg.text)
+		word := strings.TrimLeft(seg.text, " ") // a line through or under the space between words reads badly
+		out.Put("", seg.text[:len(seg.text)-len(word)]).Put(style, word)
 	}
 }
 

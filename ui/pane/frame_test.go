@@ -1,0 +1,146 @@
+package pane_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"specula/engine/event"
+	"specula/ui/layout"
+	"specula/ui/paint"
+	"specula/ui/pane"
+	"specula/ui/state"
+	"specula/ui/state/statetest"
+	"specula/ui/theme"
+	"specula/ui/transcript"
+)
+
+var (
+	update = flag.Bool("update", false, "write the frames under testdata anew")
+	shots  = flag.String("shots", "", "write the frames with their escape sequences into this folder, to be looked at")
+)
+
+// screen is everything a frame depends on.
+type screen struct {
+	w, h      int
+	theme     string
+	ascii     bool
+	inspector bool
+	view      transcript.Options
+}
+
+// frame draws a whole window as the program does, with a stand-in for the composer.
+func frame(s *state.State, view *transcript.View, sc screen) string {
+	th, _ := theme.Named(sc.theme, !sc.ascii)
+	r := layout.Arrange(sc.w, sc.h, layout.Options{ComposerLines: 1, Inspector: sc.inspector})
+	if r.TooSmall {
+		return strings.Join(pane.TooSmall(th, sc.w, sc.h), "\n")
+	}
+	hints := "enter send  " + th.Glyph.Separator + "  ? help"
+	return pane.Compose(r, th, pane.Parts{
+		Chat:      view.Draw(s, th, r.Chat.W, r.Chat.H, sc.view),
+		Strip:     []string{pane.Strip(s, th, r.Strip.W)},
+		Lane:      pane.Lane(s, th, r.Lane.W, r.Lane.H),
+		Composer:  []string{paint.Fit(th, th.Label, " "+th.Glyph.Marker+" write a message", r.Composer.W)},
+		Status:    []string{pane.Status(s, th, r.Status.W, pane.StatusOptions{Pace: "slow 2/s", Hints: hints})},
+		Side:      pane.Side(s, th, r.Side.W, r.Side.H),
+		Inspector: pane.Inspector(s, th, r.Inspector.W, r.Inspector.H, sc.view.Cursor),
+	})
+}
+
+func stateOf(events []event.Event) *state.State {
+	s := state.New()
+	for _, e := range events {
+		s.Apply(e)
+	}
+	return s
+}
+
+// rejectedToken is the last token that was refused, which has the most to tell.
+func rejectedToken(s *state.State) state.Ref {
+	m := s.Messages[len(s.Messages)-1]
+	for i := len(m.Tokens) - 1; i >= 0; i-- {
+		if m.Tokens[i].Fate == event.Rejected {
+			return state.Ref{Message: m.ID, Token: i}
+		}
+	}
+	return state.Ref{}
+}
+
+func TestFramesMatchGoldens(t *testing.T) {
+	moments := map[string]*state.State{
+		"empty":  stateOf([]event.Event{statetest.Ready()}),
+		"draft":  stateOf(statetest.Midway(21)),
+		"judged": stateOf(statetest.Chat(24)),
+		"done":   stateOf(statetest.Chat(-1)),
+	}
+	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 36}, {200, 50}} {
+		for name, s := range moments {
+			for _, inspector := range []bool{false, true} {
+				if inspector && name != "judged" {
+					continue
+				}
+				sc := screen{w: size[0], h: size[1], inspector: inspector}
+				sc.view.Welcome = []string{"specula", "write a message to begin"}
+				if inspector {
+					sc.view.Cursor, sc.view.Rejected = rejectedToken(s), transcript.All
+				}
+				label := fmt.Sprintf("%s-%dx%d", name, sc.w, sc.h)
+				if inspector {
+					label += "-inspector"
+				}
+				for _, th := range theme.Names() {
+					sc.theme = th
+					got := frame(s, transcript.New(), sc)
+					shot(t, label+"-"+th, got)
+					if size[0] == 80 && name == "judged" { // styles once per theme; they do not depend on the size
+						golden(t, label+"-"+th+"-styles", strings.ReplaceAll(got, "\x1b", "␛"))
+					}
+					golden(t, label, ansi.Strip(got)) // every theme draws the same text
+				}
+			}
+		}
+	}
+	sc := screen{w: 120, h: 36, theme: "mono", ascii: true}
+	got := ansi.Strip(frame(moments["judged"], transcript.New(), sc))
+	for _, r := range got {
+		if r > 0x7e {
+			t.Errorf("ASCII glyphs: the frame has %q", r)
+			break
+		}
+	}
+	golden(t, "judged-120x36-ascii", got)
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	got += "\n"
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (write it with -update)", err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; look at it and use -update if it is right. Got:\n%s", path, got)
+	}
+}
+
+func shot(t *testing.T, name, frame string) {
+	if *shots == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(*shots, name+".ansi"), []byte(frame), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
