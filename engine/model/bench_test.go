@@ -1,0 +1,41 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"specula/engine/model"
+)
+
+// BenchmarkForward measures one pass of m rows behind 200 tokens: v(1) is a decode, v(γ+1) a verification.
+func BenchmarkForward(b *testing.B) {
+	for _, f := range []struct{ name, path string }{
+		{"target", "../../assets/pair/target.gguf"},
+		{"draft", "../../assets/pair/draft.gguf"},
+		{"target-f16", "../../assets/reference/demo-target-f16.gguf"},
+	} {
+		for _, threads := range []int{1, 2} {
+			backend := newBackend(b, threads)
+			m := openModel(b, backend, f.path, model.Options{})
+			cache := newCache(b, m)
+			ids := randomIDs(200, m.Config().Vocab, 1)
+			if _, err := m.Prefill(context.Background(), cache, ids, nil); err != nil {
+				b.Fatal(err)
+			}
+			for _, rows := range []int{1, 2, 3, 5, 9} {
+				b.Run(fmt.Sprintf("%s/threads=%d/m=%d", f.name, threads, rows), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						if _, err := m.Forward(context.Background(), cache, ids[:rows]); err != nil {
+							b.Fatal(err)
+						}
+						if err := cache.Truncate(len(ids)); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}

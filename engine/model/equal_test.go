@@ -1,0 +1,270 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+)
+
+// randomIDs draws n tokens.
+func randomIDs(n, vocab int, seed uint64) []int32 {
+	random := rand.New(rand.NewPCG(seed, 0))
+	ids := make([]int32, n)
+	for i := range ids {
+		ids[i] = int32(random.IntN(vocab))
+	}
+	return ids
+}
+
+// record is what a model makes of a text: scores of its last rows, keys and values of every token at every layer.
+type record struct {
+	scores [][]float32
+	keys   [][]float32 // layer·tokens + token
+	values [][]float32
+}
+
+func scoresOf(t testing.TB, logits compute.Logits) (rows [][]float32) {
+	t.Helper()
+	for i := range logits.Rows() {
+		row := make([]float32, logits.Vocab())
+		if err := logits.Row(i, row); err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// addCache appends keys and values of the cache's tokens from one on.
+func (r *record) addCache(t testing.TB, m *model.Model, cache compute.Cache, from int) {
+	t.Helper()
+	c := m.Config()
+	for layer := range c.Layers {
+		for token := from; token < cache.Len(); token++ {
+			key, value := make([]float32, c.KVHeads*c.HeadDim), make([]float32, c.KVHeads*c.HeadDim)
+			if err := cache.KeyValue(layer, token, key, value); err != nil {
+				t.Fatal(err)
+			}
+			r.keys, r.values = append(r.keys, key), append(r.values, value)
+		}
+	}
+}
+
+// runSteps feeds ids in passes of m rows behind what the cache holds, and takes them back.
+func runSteps(t testing.TB, m *model.Model, cache compute.Cache, ids []int32, rows int) record {
+	t.Helper()
+	var r record
+	start := cache.Len()
+	for len(ids) > 0 {
+		n := min(rows, len(ids))
+		logits, err := m.Forward(context.Background(), cache, ids[:n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.scores = append(r.scores, scoresOf(t, logits)...)
+		ids = ids[n:]
+	}
+	r.addCache(t, m, cache, start)
+	if err := cache.Truncate(start); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func sameRows(t testing.TB, what string, got, want [][]float32) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d rows, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		for j := range want[i] {
+			if math.Float32bits(got[i][j]) != math.Float32bits(want[i][j]) {
+				t.Fatalf("%s: number %d of row %d is %v (%08x), want %v (%08x)", what, j, i,
+					got[i][j], math.Float32bits(got[i][j]), want[i][j], math.Float32bits(want[i][j]))
+			}
+		}
+	}
+}
+
+func (r record) same(t testing.TB, what string, want record) {
+	t.Helper()
+	sameRows(t, what+", scores", r.scores, want.scores)
+	sameRows(t, what+", keys", r.keys, want.keys)
+	sameRows(t, what+", values", r.values, want.values)
+}
+
+// subject is a model whose bits are compared.
+type subject struct {
+	name string
+	open func(testing.TB, compute.Backend, model.Options) *model.Model
+}
+
+func subjects() []subject {
+	demo := func(name, path string) subject {
+		return subject{name, func(t testing.TB, b compute.Backend, o model.Options) *model.Model { return openModel(t, b, path, o) }}
+	}
+	return []subject{
+		demo("target Q8_0", "../../assets/pair/target.gguf"),
+		demo("draft Q8_0", "../../assets/pair/draft.gguf"),
+		demo("target F16", "../../assets/reference/demo-target-f16.gguf"),
+		demo("draft F16", "../../assets/reference/demo-draft-f16.gguf"),
+		{"near ties F32", func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+			return nearTies(t, b, compute.F32, o)
+		}},
+		{"near ties Q8_0", func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+			return nearTies(t, b, compute.Q8_0, o)
+		}},
+	}
+}
+
+// nearTies is a model whose scores come in pairs that are as near as float32 allows.
+func nearTies(t testing.TB, backend compute.Backend, typ compute.DType, o model.Options) *model.Model {
+	t.Helper()
+	shape := &tiny{name: "ties", arch: "llama", heads: 4, kvHeads: 2, headDim: 16, twins: true, typ: typ}
+	m, err := model.Load(context.Background(), backend, shape.build(t), o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Verifying m rows gives the bits that m decoding steps give, in scores and at every layer of the cache, for every m up to the largest γ + 1.
+func TestVerifyEqualsDecode(t *testing.T) {
+	const most = 9
+	prompt := referenceCases(t)[0].IDs
+	for _, s := range subjects() {
+		m := s.open(t, newBackend(t, 2), model.Options{MaxTokens: 300})
+		vocab := m.Config().Vocab
+		for _, text := range []struct {
+			name   string
+			before int // tokens that are read first
+			ids    []int32
+		}{
+			{"random", 0, randomIDs(most, vocab, 1)},
+			{"across a split of attention", 251, randomIDs(most, vocab, 2)},
+			{"one token over and over", 1, make([]int32, most)},
+			{"a prompt", 0, within(prompt, vocab)},
+		} {
+			t.Run(s.name+"/"+text.name, func(t *testing.T) {
+				cache := newCache(t, m)
+				if text.before > 0 {
+					if _, err := m.Prefill(context.Background(), cache, randomIDs(text.before, vocab, 3), nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want := runSteps(t, m, cache, text.ids, 1)
+				for rows := 2; rows <= most; rows++ {
+					runSteps(t, m, cache, text.ids, rows).same(t, fmt.Sprintf("m = %d", rows), want)
+				}
+			})
+		}
+	}
+}
+
+// within maps tokens into a vocabulary.
+func within(ids []int32, vocab int) []int32 {
+	out := make([]int32, len(ids))
+	for i, id := range ids {
+		out[i] = id % int32(vocab)
+	}
+	return out
+}
+
+// A near tie decides the greedy choice, so the same bits must give the same token. That the twins are near ties is checked as well.
+func TestNearTiesChooseTheSame(t *testing.T) {
+	m := nearTies(t, newBackend(t, 1), compute.F32, model.Options{MaxTokens: 64})
+	ids := randomIDs(9, tinyVocab, 4)
+	logits, err := m.Forward(context.Background(), newCache(t, m), ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	together, alone := make([]int32, len(ids)), make([]int32, 1)
+	if err := logits.Argmax(together); err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range scoresOf(t, logits) {
+		best := together[i]
+		if gap := math.Abs(float64(row[best] - row[best^1])); gap > 1e-6 {
+			t.Fatalf("row %d: the best score and its twin are %g apart, which is no near tie", i, gap)
+		}
+	}
+	cache := newCache(t, m)
+	for i, id := range ids {
+		logits, err := m.Forward(context.Background(), cache, []int32{id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := logits.Argmax(alone); err != nil {
+			t.Fatal(err)
+		}
+		if alone[0] != together[i] {
+			t.Errorf("row %d: alone the best token is %d, together %d", i, alone[0], together[i])
+		}
+	}
+}
+
+// Reading a prompt gives the same bits whatever the size of a pass and the number of threads.
+func TestPrefillEqualsDecode(t *testing.T) {
+	for _, s := range subjects() {
+		one := s.open(t, newBackend(t, 1), model.Options{MaxTokens: 300})
+		tokens := 270 // beyond the first split of attention, where a pass is cheap enough
+		if one.Config().Layers > 2 {
+			tokens = 50
+		}
+		ids := randomIDs(tokens, one.Config().Vocab, 9)
+		want := runSteps(t, one, newCache(t, one), ids, 1)
+		want.scores = want.scores[len(ids)-1:]
+		for _, c := range []struct{ rows, threads int }{{3, 3}, {64, 2}, {300, 2}} {
+			m := s.open(t, newBackend(t, c.threads), model.Options{MaxTokens: 300, MaxRows: c.rows})
+			cache := newCache(t, m)
+			logits, err := m.Prefill(context.Background(), cache, ids, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := record{scores: scoresOf(t, logits)}
+			got.addCache(t, m, cache, 0)
+			got.same(t, fmt.Sprintf("%s in passes of %d on %d threads", s.name, c.rows, c.threads), want)
+		}
+	}
+}
+
+// Whatever was drafted and rolled back, the cache and the next scores are those of a fresh reading of what was kept.
+func TestRollbackLeavesNoTrace(t *testing.T) {
+	for _, s := range subjects() {
+		t.Run(s.name, func(t *testing.T) {
+			m := s.open(t, newBackend(t, 2), model.Options{MaxTokens: 300})
+			random := rand.New(rand.NewPCG(11, 0))
+			vocab := m.Config().Vocab
+			kept, next := randomIDs(230, vocab, 5), randomIDs(3, vocab, 6)
+			cache := newCache(t, m)
+			if _, err := m.Prefill(context.Background(), cache, kept, nil); err != nil {
+				t.Fatal(err)
+			}
+			for round := range 12 {
+				drafted := randomIDs(1+random.IntN(9), vocab, uint64(100+round))
+				accepted := random.IntN(len(drafted) + 1)
+				if _, err := m.Forward(context.Background(), cache, drafted); err != nil {
+					t.Fatal(err)
+				}
+				kept = append(kept, drafted[:accepted]...)
+				if err := cache.Truncate(len(kept)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			fresh := newCache(t, m)
+			if _, err := m.Prefill(context.Background(), fresh, kept, nil); err != nil {
+				t.Fatal(err)
+			}
+			var got, want record
+			got.addCache(t, m, cache, 0)
+			want.addCache(t, m, fresh, 0)
+			got.same(t, "cache after rollbacks", want)
+			runSteps(t, m, cache, next, 3).same(t, "scores after rollbacks", runSteps(t, m, fresh, next, 3))
+		})
+	}
+}
