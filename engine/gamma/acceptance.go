@@ -1,15 +1,17 @@
 package gamma
 
 const (
-	// startRate is the acceptance assumed before there is evidence: high enough that speculation gets its chance,
-	startRate = 0.8
-	// startWeight is after how many observations that assumption counts no more than they do.
-	startWeight = 2
-	// memory is the number of observations that an estimate remembers.
-	memory = 40
-	// drift is the part of the way that the estimate of a position moves each round, while nothing reaches it, to the one of
-	// the position before: old bad luck must not bar a depth for good.
-	drift = 0.005
+	// startRate is the acceptance assumed before there is evidence, high enough that speculation gets its chance, and
+	// startWeight the number of observations it counts for.
+	startRate   = 0.8
+	startWeight = 5
+	// memory bounds the number of observations that an estimate rests on.
+	memory = 100
+	// While nothing reaches a position, its evidence loses each round the share fading of its weight, so that fresh evidence
+	// is believed quickly, and its estimate moves the share drift of the way to that of the position before it: old bad luck
+	// must not bar a depth for good.
+	fading = 0.01
+	drift  = 0.01
 )
 
 // acceptance estimates, per draft position, the chance to be accepted given that all positions before were. A round tells
@@ -18,7 +20,8 @@ type acceptance struct {
 	positions []rate
 }
 
-// rate is a running mean that follows changes: an average at first, an exponentially weighted one from memory on.
+// rate is a running mean that follows changes. Observation n of the first counts n-fold, which soon outweighs the assumption
+// it started from; once memory is full the weights are exponential.
 type rate struct {
 	mean   float64
 	weight float64 // observations it rests on, up to memory
@@ -26,7 +29,7 @@ type rate struct {
 
 func (r *rate) observe(x float64) {
 	r.weight = min(r.weight+1, memory)
-	r.mean += (x - r.mean) / r.weight
+	r.mean += (x - r.mean) * 2 / (r.weight + 1)
 }
 
 // observe learns from a round that tested so many draft tokens and accepted all or all but the last of them.
@@ -43,7 +46,7 @@ func (a *acceptance) observe(tested, accepted int) {
 	}
 	for i := tested; i < len(a.positions); i++ {
 		r := &a.positions[i]
-		r.weight = max(startWeight, r.weight*(1-drift))
+		r.weight = max(startWeight, r.weight*(1-fading))
 		if i > 0 {
 			r.mean += drift * (a.positions[i-1].mean - r.mean)
 		}

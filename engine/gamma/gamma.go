@@ -9,10 +9,7 @@
 // The package is arithmetic alone: no clock, no device, no randomness. Durations come in through Observation.
 package gamma
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Rule names a way of choosing.
 type Rule string
@@ -120,10 +117,8 @@ func (c *Controller) Next() Decision {
 	d.Acceptance = c.acceptance.first(c.options.Max)
 	d.Expected = expected(d.Acceptance[:d.Gamma])
 	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate()}
-	return slices0(d)
+	return d
 }
-
-func slices0(d Decision) Decision { d.Acceptance = slices.Clone(d.Acceptance); return d }
 
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
@@ -133,5 +128,5 @@ func (c *Controller) Observe(o Observation) {
 	if o.Drafted > 0 && o.Tested > 0 {
 		c.window.observe(float64(o.Accepted)/float64(o.Tested), c.options)
 	}
-	c.probes.observe(o, c.costs.of(o.Drafted))
+	c.probes.observe(o, c.costs.of(o.Drafted), c.round.Probe)
 }

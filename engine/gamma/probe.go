@@ -5,7 +5,7 @@ import "fmt"
 const (
 	firstInterval = 8   // rounds until the first probe of a kind
 	lastInterval  = 256 // rounds between probes once they have stopped changing anything
-	// probeBudget is the share of time that probing may cost while plain decoding is the best there is. Half of the 1 % that
+	// probeBudget is the share of time that probing may cost while plain decoding is the best there is: half of the 1 % that
 	// speculation may cost at worst.
 	probeBudget = 0.005
 )
@@ -39,7 +39,7 @@ func (t *timer) reset()            { t.rounds, t.cost = 0, 0 }
 func (t *timer) backOff()          { t.interval = min(2*t.interval, lastInterval) }
 func (t *timer) due() bool         { return t.rounds >= t.interval }
 
-func (p *probes) observe(o Observation, cost float64) {
+func (p *probes) observe(o Observation, cost float64, probe bool) {
 	p.plain.pass(cost)
 	p.draft.pass(cost)
 	p.length.pass(cost)
@@ -49,7 +49,7 @@ func (p *probes) observe(o Observation, cost float64) {
 		return
 	}
 	p.draftSteps += o.Drafted
-	p.promising = o.Tested > 0 && o.Accepted == o.Tested
+	p.promising = probe && o.Tested > 0 && o.Accepted == o.Tested
 	p.draft.reset()
 }
 
@@ -73,21 +73,19 @@ func (c *Controller) probe(best int) (Decision, bool) {
 }
 
 // probeDraft tries speculation again while it does not seem to pay: at growing intervals, within the budget, and at once
-// when the last try went well.
+// when the last try went well and drafts that always hold would pay.
 func (c *Controller) probeDraft() (Decision, bool) {
 	p := &c.probes
 	gamma := c.best(1)
-	loss := c.costs.of(gamma) - c.tokens(gamma)*c.costs.of(0)
-	affordable := loss <= probeBudget*p.draft.cost
-	if !p.promising && !(p.draft.due() && affordable) {
+	again := p.promising && float64(gamma+1)*c.costs.of(0) > c.costs.of(gamma)
+	if !again && !(p.draft.due() && c.affordable(gamma, p.draft.cost)) {
 		return Decision{}, false
 	}
 	why := fmt.Sprintf("no draft for %d rounds: trying whether γ %d pays again", p.draft.rounds, gamma)
-	if p.promising {
+	if again {
 		why = fmt.Sprintf("the last try was accepted: γ %d once more", gamma)
 	}
 	p.draft.backOff()
-	p.promising = false
 	return Decision{Gamma: gamma, Probe: true, Why: why}, true
 }
 
@@ -103,12 +101,21 @@ func (c *Controller) probeLength(best int) (Decision, bool) {
 			continue
 		}
 		hoped := c.tokens(gamma) / (float64(gamma)*c.costs.draftStep() + c.costs.cheapest(gamma))
-		loss := c.costs.of(gamma) - c.tokens(gamma)/c.rate(best)
-		if hoped > 1.01*c.rate(best) && loss <= 2*probeBudget*p.length.cost {
+		if hoped > 1.01*c.rate(best) && c.affordable(gamma, p.length.cost) {
 			p.length.reset()
 			return Decision{Gamma: gamma, Probe: true, Why: fmt.Sprintf("γ %d was measured %d times only, and may pay %.2f×",
 				gamma, c.costs.samples(gamma), hoped*c.costs.of(0))}, true
 		}
 	}
 	return Decision{}, false
+}
+
+// affordable says whether a round that drafts gamma tokens, compared with doing the best thing instead, is expected to lose
+// no more than the share of the time since the last probe that may be spent: a fixed small one, or of what speculation is
+// winning over plain decoding a tenth, if that is more.
+func (c *Controller) affordable(gamma int, since float64) bool {
+	rate := c.bestRate()
+	loss := c.costs.of(gamma) - c.tokens(gamma)/rate
+	won := rate*c.costs.of(0) - 1
+	return loss <= max(probeBudget, won/10)*since
 }

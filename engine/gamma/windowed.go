@@ -35,7 +35,6 @@ func (w *window) observe(accepted float64, o Options) {
 		w.gamma = w.full
 		w.why = fmt.Sprintf("%s, over %.0f %%: restored to %d", figures, 100*o.High, w.full)
 		w.recent = w.recent[:0]
-	case len(w.why) == 0:
 	default:
 		w.why = figures
 	}

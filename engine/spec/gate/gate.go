@@ -1,0 +1,116 @@
+package gate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// Limit is the deviate above which a test fails. With the few hundred tests of a run, correct code exceeds it about once in
+// 10⁵ runs of new seeds; with fixed seeds it does or it does not.
+const Limit = 5.5
+
+// Played is the beginning of one reply behind Root.
+type Played struct {
+	Tokens []int32 // at least one; more than are judged are ignored
+	// Bonus is the index of a token drawn behind a fully accepted draft, or −1.
+	Bonus int
+}
+
+// Test is the outcome of one comparison.
+type Test struct {
+	Name string
+	Z    float64
+}
+
+// Report lists the comparisons of one run.
+type Report []Test
+
+// Failures names the tests that found a difference; empty if there are none.
+func (r Report) Failures() string {
+	var out []string
+	for _, t := range r {
+		if t.Z > Limit {
+			out = append(out, fmt.Sprintf("%s z = %.1f", t.Name, t.Z))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// Judge plays so many replies and compares their first length tokens with the world's exact distribution: every position on
+// its own, every pair of neighbours, and the bonus tokens given the token before them. A reply that was played shorter is
+// continued by drawing from the exact distribution, which cannot hide a wrong beginning.
+func (w *World) Judge(trials, length int, seed uint64, play func(trial int) Played) Report {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	single := make([][]int, length) // (position, vocab)
+	pairs := make([][]int, length)  // (position, vocab·vocab) of the token at position and the one before
+	bonus := make([][]int, length*w.Vocab)
+	for i := range length {
+		single[i] = make([]int, w.Vocab)
+		pairs[i] = make([]int, w.Vocab*w.Vocab)
+		for before := range w.Vocab {
+			bonus[i*w.Vocab+before] = make([]int, w.Vocab)
+		}
+	}
+	for trial := range trials {
+		played := play(trial)
+		before := Root
+		for i := range length {
+			var id int32
+			if i < len(played.Tokens) {
+				id = played.Tokens[i]
+			} else {
+				id = w.draw(i, before, rng.Float64())
+			}
+			single[i][id]++
+			pairs[i][int(before)*w.Vocab+int(id)]++
+			if i == played.Bonus {
+				bonus[w.row(i, before)][id]++
+			}
+			before = id
+		}
+	}
+	return w.compare(single, pairs, bonus)
+}
+
+// draw is an inverse transform on the exact distribution, independent of the code on trial.
+func (w *World) draw(position int, before int32, u float64) int32 {
+	last := int32(0)
+	for id, p := range w.P(position, before) {
+		if p == 0 {
+			continue
+		}
+		last = int32(id)
+		if u -= p; u < 0 {
+			break
+		}
+	}
+	return last
+}
+
+func (w *World) compare(single, pairs, bonus [][]int) Report {
+	var report Report
+	at := make([]float64, w.Vocab) // the marginal distribution of the token before
+	at[Root] = 1
+	var bonusCells cells
+	for i := range single {
+		next := make([]float64, w.Vocab)
+		joint := make([]float64, w.Vocab*w.Vocab)
+		for before, reach := range at {
+			for id, p := range w.P(i, int32(before)) {
+				joint[before*w.Vocab+id] = reach * p
+				next[id] += reach * p
+			}
+			bonusCells.add(bonus[w.row(i, int32(before))], w.P(i, int32(before)))
+		}
+		var marginal, neighbours cells
+		marginal.add(single[i], next)
+		report = append(report, Test{fmt.Sprintf("position %d", i), marginal.z()})
+		if i > 0 {
+			neighbours.add(pairs[i], joint)
+			report = append(report, Test{fmt.Sprintf("positions %d and %d", i-1, i), neighbours.z()})
+		}
+		at = next
+	}
+	return append(report, Test{"bonus", bonusCells.z()})
+}

@@ -1,0 +1,147 @@
+// Package gate is the statistical test of losslessness: it lets anything that writes tokens (a verifier, a proposer with a
+// verifier, a whole engine) write very many short replies in a small artificial language, whose exact distribution is known,
+// and says whether what was written has that distribution. It serves tests only.
+//
+// The language is a Markov chain that changes with the position: what follows depends on the place in the reply and on the
+// token before. That is enough for every mistake about history, such as judging a token by the row of its neighbour, to
+// change the joint distribution of adjacent tokens.
+package gate
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"specula/engine/compute"
+	"specula/engine/sample"
+)
+
+// Root is the token in front of every reply.
+const Root int32 = 0
+
+// Pairing says how the draft's opinion relates to the target's.
+type Pairing string
+
+// The pairings.
+const (
+	Near       Pairing = "near"       // q ≈ p
+	Equal      Pairing = "equal"      // q = p
+	Opposed    Pairing = "opposed"    // what p likes best q likes least
+	Unlike     Pairing = "unlike"     // q has nothing to do with p
+	Certain    Pairing = "certain"    // p is nearly one-hot
+	Partial    Pairing = "partial"    // every other token that the draft knows has p = 0
+	Disjoint   Pairing = "disjoint"   // no token has both p > 0 and q > 0
+	Impossible Pairing = "impossible" // q is one-hot on a token with p = 0
+)
+
+// Pairings lists them all.
+var Pairings = [...]Pairing{Near, Equal, Opposed, Unlike, Certain, Partial, Disjoint, Impossible}
+
+// World is one such language and a draft's idea of it.
+type World struct {
+	Vocab  int
+	Depth  int // positions that have scores
+	Params sample.Params
+	target [][]float32 // (Depth·Vocab, Vocab) raw scores, by position and token before
+	draft  [][]float32 // likewise
+	exact  [][]float64 // likewise: the target's distribution under Params, by the reference
+}
+
+// NewWorld makes a language of so many tokens and positions. The same seed gives the same world.
+func NewWorld(vocab, depth int, params sample.Params, pairing Pairing, seed uint64) *World {
+	rng := rand.New(rand.NewPCG(seed, uint64(vocab)))
+	w := &World{Vocab: vocab, Depth: depth, Params: params}
+	for range depth * vocab {
+		target, draft := make([]float32, vocab), make([]float32, vocab)
+		for id := range target {
+			target[id] = float32(2.5 * rng.NormFloat64())
+			draft[id] = target[id] + float32(rng.NormFloat64())
+		}
+		pair(pairing, target, draft, rng)
+		w.target = append(w.target, target)
+		w.draft = append(w.draft, draft)
+		w.exact = append(w.exact, Distribution(target, params))
+	}
+	return w
+}
+
+func pair(pairing Pairing, target, draft []float32, rng *rand.Rand) {
+	none := float32(math.Inf(-1))
+	for id := range target {
+		odd := id%2 == 1
+		switch pairing {
+		case Equal:
+			draft[id] = target[id]
+		case Opposed:
+			draft[id] = -target[id]
+		case Unlike:
+			draft[id] = float32(2.5 * rng.NormFloat64())
+		case Certain:
+			target[id] *= 8
+		case Partial:
+			if odd {
+				target[id] = none
+			}
+		case Disjoint:
+			if odd {
+				target[id] = none
+			} else {
+				draft[id] = none
+			}
+		case Impossible:
+			if id == len(target)-1 {
+				target[id] = none
+			} else {
+				draft[id] = none
+			}
+		}
+	}
+}
+
+func (w *World) row(position int, before int32) int { return position*w.Vocab + int(before) }
+
+// TargetScores are the target's raw scores for the token at a position behind the token before.
+func (w *World) TargetScores(position int, before int32) []float32 {
+	return w.target[w.row(position, before)]
+}
+
+// DraftScores are the draft's.
+func (w *World) DraftScores(position int, before int32) []float32 {
+	return w.draft[w.row(position, before)]
+}
+
+// P is the exact distribution of the token at a position behind the token before.
+func (w *World) P(position int, before int32) []float64 { return w.exact[w.row(position, before)] }
+
+// Rows are the target's scores behind each token of tokens, the first of which stands in front of position first.
+// They are what a forward pass over these tokens gives.
+func (w *World) Rows(first int, tokens []int32) Rows { return Rows{w, first, tokens} }
+
+// Rows is one pass of the target; it has the methods of compute.Logits that a verifier reads.
+type Rows struct {
+	world  *World
+	first  int
+	tokens []int32
+}
+
+func (r Rows) Rows() int  { return len(r.tokens) }
+func (r Rows) Vocab() int { return r.world.Vocab }
+
+func (r Rows) Row(i int, dst []float32) error {
+	copy(dst, r.world.TargetScores(r.first+i, r.tokens[i]))
+	return nil
+}
+
+func (r Rows) Argmax(dst []int32) error {
+	for i, before := range r.tokens {
+		best, err := sample.Argmax(r.world.TargetScores(r.first+i, before))
+		if err != nil {
+			return err
+		}
+		dst[i] = best
+	}
+	return nil
+}
+
+func (r Rows) Moved() (int64, int) { return 0, 0 }
+
+var _ compute.Logits = Rows{}
