@@ -141,8 +141,8 @@ func TestMergesNeverBuildSpecial(t *testing.T) {
 
 // User-defined tokens that are a shorthand for text are used in any text, as the model was trained.
 func TestOrdinaryUserDefinedTokens(t *testing.T) {
-	tok := mustNew(t, tinySpec([]string{"    ", "\n\n", "õ", "###", "<b>"}, slices.Repeat([]int32{TypeUserDefined}, 5)))
-	checkIDs(t, tok, "shorthand", tok.Encode("a    \n\nõ"), []int32{'a', 256, 257, 258})
+	tok := mustNew(t, tinySpec([]string{"    ", "\n\n", "õ", "###", "<b>", "÷"}, slices.Repeat([]int32{TypeUserDefined}, 6)))
+	checkIDs(t, tok, "shorthand", tok.Encode("a    \n\nõ÷"), []int32{'a', 256, 257, 258, 261})
 	checkIDs(t, tok, "delimiter", tok.Encode("###<b>"), []int32{'#', '#', '#', '<', 'b', '>'})
 	checkIDs(t, tok, "template", tok.EncodeSegments([]Segment{{"###<b>", true}}), []int32{259, 260})
 }

@@ -118,10 +118,13 @@ func TestUnknownToken(t *testing.T) {
 	}
 	tok := mustNew(t, spec)
 	checkIDs(t, tok, "ab日b", tok.Encode("ab日b"), []int32{3, 0, 2})
+	spec.Tokens, spec.Scores = append(slices.Clone(spec.Tokens), "<0xE6>"), append(slices.Clone(spec.Scores), 0)
+	spec.Types = append(slices.Clone(spec.Types), TypeByte)
+	checkIDs(t, tok, "日 with one byte of three", mustNew(t, spec).Encode("日"), []int32{0})
 	if got := tok.Decode([]int32{3, 0, 2}); got != "ab\uFFFDb" {
 		t.Errorf("decoded %q", got)
 	}
-	spec.Types = []int32{TypeControl, TypeNormal, TypeNormal, TypeNormal}
+	spec.Types = []int32{TypeControl, TypeNormal, TypeNormal, TypeNormal, TypeByte}
 	if _, err := New(spec); err == nil {
 		t.Error("a control token may stand for unknown text")
 	}
