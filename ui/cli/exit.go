@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
+	"specula/ui"
 	"specula/ui/sanitize"
 )
 
@@ -18,6 +20,7 @@ const (
 	ExitModel       = 3 // a model that cannot be loaded
 	ExitDevice      = 4 // no usable device
 	ExitInterrupted = 130
+	signalBase      = 128 // a program that a signal ended has 128 and the signal's number, so SIGINT has 130
 )
 
 // coded is an error that knows its exit code.
@@ -43,6 +46,12 @@ func (p *Program) classify(err error) error {
 	}
 	if errors.Is(err, context.Canceled) {
 		return errInterrupted
+	}
+	var ended *ui.SignalError
+	if errors.As(err, &ended) {
+		if number, ok := ended.Signal.(syscall.Signal); ok {
+			return &coded{signalBase + int(number), err}
+		}
 	}
 	if p.ExitCode != nil {
 		if code := p.ExitCode(err); code != 0 {

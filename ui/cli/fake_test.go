@@ -64,7 +64,13 @@ func fakeProgram(t Terminal) *Program {
 			return &fakeSession{config: c}, nil
 		},
 		Chat: func(_ context.Context, o ChatOptions) error {
-			fmt.Fprintf(t.Stdout, "SCREEN gamma=%d color=%s trace=%s\n", o.Config.Speculation.Gamma, o.Color, o.Trace)
+			fmt.Fprintf(t.Stdout, "SCREEN gamma=%d color=%s\n", o.Config.Speculation.Gamma, o.Color)
+			if o.Record != nil {
+				o.Record(event.Notice{Level: "info", Text: "recorded"})
+			}
+			if o.Config.UI.Theme == "mono" {
+				return &ui.SignalError{Signal: syscall.SIGTERM}
+			}
 			return nil
 		},
 		Replay: func(_ context.Context, o ReplayOptions) error {

@@ -51,8 +51,8 @@ type Terminal struct {
 type ChatOptions struct {
 	Config config.Config
 	Source config.Source
-	Color  string // auto, always, never
-	Trace  string // file to record events to; empty for none
+	Color  string            // auto, always, never
+	Record func(event.Event) // told every event, if set
 }
 
 // ReplayOptions start the screen on a recording.
