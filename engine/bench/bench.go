@@ -30,8 +30,18 @@ type Session interface {
 type Options struct {
 	Prompts     []string
 	GenTokens   int     // tokens a reply may have
-	Temperature float64 // of the sampled replies, above 0
-	Seed        int64   // of the sampled replies; every prompt has its own, derived from it
+	Temperature float64 // of the sampled replies; 0: 0.7
+	Seed        int64   // of the sampled replies, every prompt having its own derived from it; negative: 1
+}
+
+func (o Options) complete() Options {
+	if o.Temperature == 0 {
+		o.Temperature = 0.7
+	}
+	if o.Seed < 0 {
+		o.Seed = 1
+	}
+	return o
 }
 
 // seedOfIntervals makes the resampling repeatable: the same measurements give the same interval.
@@ -45,9 +55,9 @@ func Run(ctx context.Context, s Session, o Options, progress func(done, total in
 	if err := s.Change("sampling.max_tokens", strconv.Itoa(o.GenTokens)); err != nil {
 		return nil, fmt.Errorf("setting the length of replies: %w", err)
 	}
-	b := bench{session: s, options: o}
+	b := bench{session: s, options: o.complete()}
 	// One reply unmeasured, so that the first prompt does not pay for cold caches and sleeping threads.
-	if _, err := b.reply(ctx, o.Prompts[0], arm{speculative: true}, o.Seed); err != nil {
+	if _, err := b.reply(ctx, o.Prompts[0], arm{speculative: true}, b.options.Seed); err != nil {
 		return nil, err
 	}
 	for i, prompt := range o.Prompts {

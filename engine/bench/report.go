@@ -26,8 +26,10 @@ type Report struct {
 
 // About says what was measured.
 type About struct {
-	Ready    event.Ready    `json:"ready"`
-	Settings event.Settings `json:"settings"`
+	Ready     event.Ready `json:"ready"`
+	Proposer  string      `json:"proposer"`
+	Gamma     int         `json:"gamma"`
+	GammaRule string      `json:"gammaRule"`
 }
 
 // Mismatch is a prompt whose greedy texts differ.
@@ -72,7 +74,12 @@ func (r *Report) WriteTable(w io.Writer) error {
 	row("ms per token, plain", func(m Mode) string { return figure("%.3f", m.Plain.MSPerToken()) })
 	row("ms per token, speculative", func(m Mode) string { return figure("%.3f", m.Speculative.MSPerToken()) })
 	row("speed-up [95 % interval]", func(m Mode) string { return interval(m.Speedup) })
-	row("the formula predicts", func(m Mode) string { return prediction(m.Predicted) })
+	row("the formula predicts", predicted("%.2f×", func(p *Prediction) float64 { return p.Speedup }))
+	row("  from drafted tokens a round", predicted("%.2f", func(p *Prediction) float64 { return p.Gamma }))
+	row("  expected tokens a round", predicted("%.2f", func(p *Prediction) float64 { return p.TokensARound }))
+	row("  ms of a draft token", predicted("%.3f", func(p *Prediction) float64 { return p.DraftMS }))
+	row("  ms of a plain target pass", predicted("%.3f", func(p *Prediction) float64 { return p.PlainMS }))
+	row("  ms of a verification", predicted("%.3f", func(p *Prediction) float64 { return p.VerifyMS }))
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -88,7 +95,7 @@ func (r *Report) writeHead(b *strings.Builder) {
 	if a.Ready.Draft != nil {
 		draft = "draft " + a.Ready.Draft.Name
 	}
-	fmt.Fprintf(b, "target %s, %s, proposer %s, γ %d (%s)\n", a.Ready.Target.Name, draft, a.Settings.Proposer, a.Settings.Gamma, a.Settings.GammaRule)
+	fmt.Fprintf(b, "target %s, %s, proposer %s, γ %d (%s)\n", a.Ready.Target.Name, draft, a.Proposer, a.Gamma, a.GammaRule)
 	fmt.Fprintf(b, "on %s; %d prompts, up to %d tokens each\n\n", a.Ready.Device, r.Prompts, r.GenTokens)
 }
 
@@ -129,9 +136,12 @@ func interval(i *Interval) string {
 	return fmt.Sprintf("%.2f× [%.2f, %.2f]", i.Value, i.Low, i.High)
 }
 
-func prediction(p *Prediction) string {
-	if p == nil {
-		return "–"
+// predicted shows a figure of the prediction, if there is one.
+func predicted(format string, of func(*Prediction) float64) func(Mode) string {
+	return func(m Mode) string {
+		if m.Predicted == nil {
+			return "–"
+		}
+		return fmt.Sprintf(format, of(m.Predicted))
 	}
-	return fmt.Sprintf("%.2f× (α %.2f, γ %.1f, draft %.3f ms, v(1) %.3f ms, v(γ+1) %.3f ms)", p.Speedup, p.Alpha, p.Gamma, p.DraftMS, p.PlainMS, p.VerifyMS)
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"specula/engine/event"
 	"specula/ui"
 	"specula/ui/command"
 )
@@ -34,12 +33,12 @@ func (a *app) chat(ctx context.Context, o chatFlags) error {
 	if !t.StdinTTY && !o.plain {
 		return a.run(ctx, runFlags{trace: o.trace})
 	}
-	c, source, err := a.settings()
+	c, _, err := a.settings()
 	if err != nil {
 		return err
 	}
 	if t.StdoutTTY && t.Getenv("TERM") != "dumb" && !o.plain {
-		return a.screen(ctx, ChatOptions{Config: c, Source: source, Color: a.color}, o.trace)
+		return a.screen(ctx, c, o.trace)
 	}
 	out, err := a.newOutput(c, runFlags{trace: o.trace})
 	if err != nil {
@@ -52,20 +51,6 @@ func (a *app) chat(ctx context.Context, o chatFlags) error {
 	defer session.Close()
 	l := lines{app: a, session: session, out: out, in: bufio.NewReaderSize(t.Stdin, 64<<10)}
 	return errors.Join(l.loop(ctx), out.close())
-}
-
-// screen runs the full screen and records to a file, if one is named. A recording that fails does not disturb the chat: it is
-// told at the end.
-func (a *app) screen(ctx context.Context, o ChatOptions, path string) error {
-	t, err := a.newTracer(path)
-	if err != nil {
-		return err
-	}
-	var failed error
-	if path != "" {
-		o.Record = func(e event.Event) { failed = t.put(e) }
-	}
-	return errors.Join(a.classify(a.Chat(ctx, o)), failed, t.close())
 }
 
 // lines is a chat without a screen: a line in, a reply out.

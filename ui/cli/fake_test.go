@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"specula": func() {
 		tty := os.Getenv("FAKE_TTY")
 		p := fakeProgram(Terminal{
-			Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, ConfigHome: os.Getenv("XDG_CONFIG_HOME"),
+			Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, ConfigHome: os.Getenv("XDG_CONFIG_HOME"), DataHome: "data", StateHome: "state",
 			StdinTTY: strings.Contains(tty, "in"), StdoutTTY: strings.Contains(tty, "out"),
 		})
 		os.Exit(p.Run(context.Background(), os.Args[1:]))
@@ -63,18 +64,18 @@ func fakeProgram(t Terminal) *Program {
 			emit(event.Ready{Version: "1.2.3", Target: event.Model{Name: "fake\x1b[2J"}, Device: "cpu", Template: "chatml"})
 			return &fakeSession{config: c}, nil
 		},
-		Chat: func(_ context.Context, o ChatOptions) error {
-			fmt.Fprintf(t.Stdout, "SCREEN gamma=%d color=%s\n", o.Config.Speculation.Gamma, o.Color)
+		Screen: func(_ context.Context, o ui.Options) error {
+			if o.Replay != nil {
+				fmt.Fprintf(t.Stdout, "SCREEN of %d events pace=%s\n", len(o.Replay), o.Config.UI.Pace)
+				return nil
+			}
+			fmt.Fprintf(t.Stdout, "SCREEN gamma=%d color=%s chats=%s\n", o.Config.Speculation.Gamma, o.Color, filepath.ToSlash(o.Chats.Dir()))
 			if o.Record != nil {
 				o.Record(event.Notice{Level: "info", Text: "recorded"})
 			}
 			if o.Config.UI.Theme == "mono" {
 				return &ui.SignalError{Signal: syscall.SIGTERM}
 			}
-			return nil
-		},
-		Replay: func(_ context.Context, o ReplayOptions) error {
-			fmt.Fprintf(t.Stdout, "SCREEN of %d events pace=%s\n", len(o.Records), o.Config.UI.Pace)
 			return nil
 		},
 		Bench: func(_ context.Context, o BenchOptions, progress func(done, total int)) (Report, error) {

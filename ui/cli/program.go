@@ -13,7 +13,6 @@ import (
 
 	"specula/engine/config"
 	"specula/engine/event"
-	"specula/engine/trace"
 	"specula/ui"
 )
 
@@ -26,10 +25,8 @@ type Program struct {
 
 	// Open loads the models and opens a conversation. Progress and the result are told to emit, from the calling goroutine.
 	Open func(ctx context.Context, c config.Config, emit func(event.Event)) (ui.Engine, error)
-	// Chat runs the full screen until the user quits.
-	Chat func(ctx context.Context, o ChatOptions) error
-	// Replay shows recorded events in the same screen.
-	Replay func(ctx context.Context, o ReplayOptions) error
+	// Screen runs the full screen until the user quits.
+	Screen func(ctx context.Context, o ui.Options) error
 	// Bench measures; progress tells how many of the prompts are done.
 	Bench func(ctx context.Context, o BenchOptions, progress func(done, total int)) (Report, error)
 	// Describe tells what a model file is.
@@ -44,23 +41,8 @@ type Terminal struct {
 	Stdout, Stderr                 io.Writer
 	StdinTTY, StdoutTTY, StderrTTY bool
 	Getenv                         func(string) string
-	ConfigHome                     string // folder of the user's configuration files
-}
-
-// ChatOptions start the screen.
-type ChatOptions struct {
-	Config config.Config
-	Source config.Source
-	Color  string            // auto, always, never
-	Record func(event.Event) // told every event, if set
-}
-
-// ReplayOptions start the screen on a recording.
-type ReplayOptions struct {
-	Config  config.Config
-	Color   string
-	Name    string // of the file
-	Records []trace.Record
+	// Folders of the user's: for configuration, saved chats, and what the program remembers.
+	ConfigHome, DataHome, StateHome string
 }
 
 // BenchOptions say what to measure.

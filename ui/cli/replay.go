@@ -49,7 +49,7 @@ func (a *app) replay(ctx context.Context, path string) error {
 		return fmt.Errorf("reading %s: the trace holds no events", path)
 	}
 	if a.Terminal.StdoutTTY && a.Terminal.StdinTTY && a.Terminal.Getenv("TERM") != "dumb" {
-		return a.classify(a.Replay(ctx, ReplayOptions{Config: c, Color: a.color, Name: path, Records: records}))
+		return a.screenOf(ctx, c, records)
 	}
 	out, err := a.newOutput(c, runFlags{})
 	if err != nil {

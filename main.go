@@ -1,0 +1,204 @@
+// Specula is a chat in the terminal that shows speculative decoding while it happens. See README.md.
+//
+// This file connects the command line (ui/cli) with the screen (ui), the engine and a device; nothing is decided here but
+// which device and which models to take.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adrg/xdg"
+	"golang.org/x/term"
+
+	"specula/assets"
+	"specula/engine"
+	"specula/engine/bench"
+	"specula/engine/compute"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/host"
+	"specula/engine/weights"
+	"specula/gpu"
+	"specula/tokenizer/chat"
+	"specula/ui"
+	"specula/ui/cli"
+)
+
+//go:embed config.toml
+var defaultConfig []byte
+
+func main() { os.Exit(program().Run(context.Background(), os.Args[1:])) }
+
+func program() *cli.Program {
+	return &cli.Program{
+		Version: version(), DefaultConfig: defaultConfig, Now: time.Now,
+		Terminal: cli.Terminal{
+			Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+			ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,
+			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
+		},
+		Open: connect, Screen: ui.Run, Bench: measure, Describe: describe, ExitCode: exitCode,
+	}
+}
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// version is the module's, the commit's if it was built from a repository, and what it was built with.
+func version() string {
+	v := "(unknown)"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v = info.Main.Version
+	}
+	return fmt.Sprintf("%s %s %s/%s", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+func exitCode(err error) int {
+	switch {
+	case errors.Is(err, gpu.ErrNoDevice), errors.Is(err, compute.ErrDeviceLost):
+		return cli.ExitDevice
+	case errors.Is(err, engine.ErrModel):
+		return cli.ExitModel
+	}
+	return 0
+}
+
+// device opens what the setting asks for. Only auto falls back to the processor, and says why.
+func device(ctx context.Context, c config.Device) (b compute.Backend, why string, err error) {
+	switch c.Device {
+	case "cpu":
+		return host.New(c.Threads), "asked for", nil
+	case "auto":
+		b, err := gpu.Open(ctx, "cuda")
+		if err != nil {
+			return host.New(c.Threads), err.Error(), nil
+		}
+		return b, "the first usable GPU", nil
+	}
+	b, err = gpu.Open(ctx, c.Device)
+	return b, "asked for", err
+}
+
+// models says which files or which bytes of this program are target and draft.
+func models(c config.Model) (target, draft engine.Source) {
+	target, draft = engine.Source{Path: c.Target}, engine.Source{Path: c.Draft}
+	if c.Target == "" {
+		target = engine.Source{Name: "demo target", Embedded: assets.Target()}
+	}
+	switch {
+	case c.Draft == "none", c.Draft == "" && c.Target != "":
+		draft = engine.Source{}
+	case c.Draft == "":
+		draft = engine.Source{Name: "demo draft", Embedded: assets.Draft()}
+	}
+	return target, draft
+}
+
+// conversation is a session with the device it runs on, as the screen and the benchmark want it.
+type conversation struct {
+	*engine.Session
+	backend compute.Backend
+}
+
+func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conversation, error) {
+	backend, why, err := device(ctx, c.Device)
+	if err != nil {
+		return nil, err
+	}
+	target, draft := models(c.Model)
+	e, err := engine.Load(ctx, engine.Options{
+		Version: version(), Config: c, Target: target, Draft: draft, Backend: backend, DeviceWhy: why,
+		Now: time.Now, NewSeed: func() int64 { return rand.Int64N(1 << 53) },
+	}, emit)
+	if err != nil {
+		return nil, errors.Join(err, backend.Close())
+	}
+	s, err := e.NewSession()
+	if err != nil {
+		return nil, errors.Join(err, backend.Close())
+	}
+	return &conversation{s, backend}, nil
+}
+
+// connect is open for callers of an interface, to whom a nil pointer would not be nil.
+func connect(ctx context.Context, c config.Config, emit func(event.Event)) (ui.Engine, error) {
+	s, err := open(ctx, c, emit)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (c *conversation) Generate(ctx context.Context, messages []ui.Message, inspect bool) iter.Seq[event.Event] {
+	request := engine.Request{Inspect: inspect}
+	for _, m := range messages {
+		request.Messages = append(request.Messages, chat.Message{Role: m.Role, Content: m.Content})
+	}
+	return c.Session.Generate(ctx, request)
+}
+
+func (c *conversation) Reply(ctx context.Context, prompt string) iter.Seq[event.Event] {
+	return c.Generate(ctx, []ui.Message{{Role: "user", Content: prompt}}, false)
+}
+
+func (c *conversation) Close() error { return errors.Join(c.Session.Close(), c.backend.Close()) }
+
+func measure(ctx context.Context, o cli.BenchOptions, progress func(done, total int)) (cli.Report, error) {
+	prompts := assets.Prompts()
+	if o.PromptText != "" {
+		prompts = assets.ParsePrompts(o.PromptText)
+	}
+	c, err := open(ctx, o.Config, func(event.Event) {})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	r, err := bench.Run(ctx, c, bench.Options{
+		Prompts: prompts[:min(o.Count, len(prompts))], GenTokens: o.GenTokens,
+		Temperature: o.Config.Sampling.Temperature, Seed: o.Config.Sampling.Seed,
+	}, progress)
+	if err != nil {
+		return nil, err
+	}
+	s := o.Config.Speculation
+	r.About = bench.About{Ready: c.Ready(), Proposer: s.Proposer, Gamma: s.Gamma, GammaRule: s.Rule}
+	return r, nil
+}
+
+// describe makes tables of what a model file says about itself.
+func describe(ctx context.Context, path string) ([]cli.Section, error) {
+	f, err := weights.OpenHeader(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
+	}
+	r := weights.Describe(f)
+	file := cli.Section{Rows: [][]string{
+		{"file", r.Name}, {"format", r.Format}, {"architecture", r.Architecture}, {"name", r.ModelName},
+		{"size", fmt.Sprintf("%d bytes, %d of them behind the last tensor", r.FileBytes, r.SpareBytes)},
+		{"parameters", fmt.Sprint(r.Parameters)}, {"context", fmt.Sprintf("%d tokens", r.ContextLength)},
+		{"tokenizer", r.Tokenizer}, {"vocabulary", fmt.Sprintf("%d tokens", r.VocabSize)}, {"template", "SHA-256 " + r.TemplateHash},
+		{"cannot be computed", strings.Join(r.Unsupported, ", ")},
+	}}
+	file.Rows = slices.DeleteFunc(file.Rows, func(row []string) bool { return row[1] == "" || row[1] == "SHA-256 " })
+	types, metadata, tensors := cli.Section{Title: "types"}, cli.Section{Title: "metadata"}, cli.Section{Title: "tensors"}
+	for _, t := range r.ByType {
+		types.Rows = append(types.Rows, []string{t.Type, fmt.Sprintf("%d tensors", t.Tensors), fmt.Sprintf("%d bytes", t.Bytes)})
+	}
+	for _, m := range r.Metadata {
+		metadata.Rows = append(metadata.Rows, []string{m.Key, m.Type, m.Value})
+	}
+	for _, t := range r.Tensors {
+		tensors.Rows = append(tensors.Rows, []string{t.Name, t.Type, fmt.Sprint(t.Shape), fmt.Sprintf("%d bytes", t.Bytes)})
+	}
+	return []cli.Section{file, types, metadata, tensors}, nil
+}
