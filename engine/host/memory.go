@@ -50,7 +50,8 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	if w.Rows < 1 || w.Cols < 1 {
 		return nil, fmt.Errorf("tensor %q: shape %d × %d is empty", w.Name, w.Rows, w.Cols)
 	}
-	numberBytes, widen := 0, func([]float32, []byte) {}
+	var numberBytes int
+	var widen func([]float32, []byte)
 	switch w.Type {
 	case compute.Q8_0:
 		return quantisedMatrix(w)

@@ -1,0 +1,189 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/host"
+	"specula/engine/model"
+	"specula/engine/weights"
+	"specula/engine/weights/gguf"
+)
+
+func TestConfigOfThePair(t *testing.T) {
+	m := openModel(t, newBackend(t, 1), "../../assets/pair/target.gguf", model.Options{MaxTokens: 128})
+	want := model.Config{
+		Architecture: "qwen3", Layers: 6, Dim: 256, FFN: 768, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 4096, ContextLength: 1024,
+		RopeBase: 10_000, RopeDim: 64, RopeScale: 1, NormEps: float64(float32(1e-6)), TiedOutput: true,
+		MaxTokens: 128, MaxRows: 32, Parameters: 5_771_264, WeightBytes: 6_144_000, WeightType: "Q8_0",
+		CacheBytes: 2 * 6 * 128 * 2 * 64 * 4,
+	}
+	if got := m.Config(); got != want {
+		t.Errorf("config %+v\nwant   %+v", got, want)
+	}
+	cache := newCache(t, m)
+	if cache.Bytes() != want.CacheBytes || cache.Cap() != 128 {
+		t.Errorf("a cache of %d tokens and %d bytes", cache.Cap(), cache.Bytes())
+	}
+}
+
+func TestLoadReportsProgress(t *testing.T) {
+	file, err := weights.Open(context.Background(), "../../assets/pair/draft.gguf", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := int64(0)
+	m, err := model.Load(context.Background(), newBackend(t, 1), file, model.Options{}, func(done, total int64) {
+		if done <= last || done > total {
+			t.Errorf("progress %d of %d after %d", done, total, last)
+		}
+		last = done
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last != m.Config().WeightBytes {
+		t.Errorf("progress ended at %d of %d bytes", last, m.Config().WeightBytes)
+	}
+
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := model.Load(cancelled, newBackend(t, 1), file, model.Options{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled loading gave %v", err)
+	}
+}
+
+// qwen2 builds a model that loads, and changes it.
+func qwen2(change func(b *gguf.Builder, m *tiny)) func() *gguf.Builder {
+	return func() *gguf.Builder {
+		m := &tiny{name: "qwen2", arch: "qwen2", heads: 4, kvHeads: 2, headDim: 16, biases: true, tied: true}
+		b := m.builder()
+		change(b, m)
+		return b
+	}
+}
+
+// set builds a llama model whose metadata has one key more.
+func set(key string, value any) func() *gguf.Builder {
+	return func() *gguf.Builder {
+		m := &tiny{name: "llama", arch: "llama", heads: 4, kvHeads: 2, headDim: 16, tied: true}
+		return m.builder().Set("llama."+key, value)
+	}
+}
+
+// header is metadata alone, with changes of its own.
+func header(keys map[string]any) func() *gguf.Builder {
+	return func() *gguf.Builder {
+		b := (&gguf.Builder{}).Set("general.architecture", "llama")
+		all := map[string]any{
+			"block_count": uint32(1), "embedding_length": uint32(64), "feed_forward_length": uint32(96), "context_length": uint32(100),
+			"attention.head_count": uint32(4), "attention.layer_norm_rms_epsilon": float32(1e-5),
+		}
+		for key, value := range keys {
+			all[key] = value
+		}
+		for key, value := range all {
+			if value != nil {
+				b.Set("llama."+key, value)
+			}
+		}
+		return b
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		build func() *gguf.Builder
+		o     model.Options
+		parts []string // of the error
+	}{
+		{"another architecture", func() *gguf.Builder { return (&gguf.Builder{}).Set("general.architecture", "mamba") }, model.Options{},
+			[]string{`"mamba" is not supported`, "llama, qwen2, qwen3"}},
+		{"no architecture", func() *gguf.Builder { return &gguf.Builder{} }, model.Options{}, []string{`architecture "" is not supported`}},
+		{"no layers given", header(map[string]any{"block_count": nil}), model.Options{}, []string{`"llama.block_count" is missing`, "1 to 4096"}},
+		{"no layers", header(map[string]any{"block_count": uint32(0)}), model.Options{}, []string{`"llama.block_count" is 0`}},
+		{"as many layers as fit a word", header(map[string]any{"block_count": ^uint64(0)}), model.Options{}, []string{`"llama.block_count" is 18446744073709551615`}},
+		{"layers as text", header(map[string]any{"block_count": "six"}), model.Options{}, []string{"llama.block_count", "integer"}},
+		{"no epsilon", header(map[string]any{"attention.layer_norm_rms_epsilon": nil}), model.Options{}, []string{"layer_norm_rms_epsilon", "missing"}},
+		{"negative epsilon", header(map[string]any{"attention.layer_norm_rms_epsilon": float32(-1)}), model.Options{}, []string{"layer_norm_rms_epsilon", "-1"}},
+		{"uneven groups", header(map[string]any{"attention.head_count_kv": uint32(3)}), model.Options{}, []string{"head_count_kv", "divisor of the 4"}},
+		{"wide heads", header(map[string]any{"embedding_length": uint32(1 << 20), "attention.head_count": uint32(1)}), model.Options{}, []string{"at most 512"}},
+		{"odd rotation", header(map[string]any{"rope.dimension_count": uint32(7)}), model.Options{}, []string{"rope.dimension_count", "even"}},
+		{"rotation beyond the head", header(map[string]any{"rope.dimension_count": uint32(18)}), model.Options{}, []string{"rope.dimension_count", "1 to 16"}},
+		{"other value heads", header(map[string]any{"attention.value_length": uint32(8)}), model.Options{}, []string{"value_length", "16"}},
+		{"yarn", header(map[string]any{"rope.scaling.type": "yarn"}), model.Options{}, []string{`"yarn"`, "none and linear"}},
+		{"experts", header(map[string]any{"expert_count": uint32(8)}), model.Options{}, []string{"expert_count", "mixtures"}},
+		{"an encoder", header(map[string]any{"attention.causal": false}), model.Options{}, []string{"causal"}},
+		{"missing tensors", header(nil), model.Options{}, []string{`"token_embd.weight" is missing`, "llama model"}},
+		{"a longer context than trained", set("general", uint32(1)), model.Options{MaxTokens: 601}, []string{"601 tokens", "1 to 600"}},
+		{"a longer context than the window", set("attention.sliding_window", uint32(256)), model.Options{MaxTokens: 257}, []string{"257 tokens", "1 to 256"}},
+		{"too many rows", set("general", uint32(1)), model.Options{MaxRows: 1 << 20}, []string{"1048576 rows"}},
+		{"a tensor too many", qwen2(func(b *gguf.Builder, m *tiny) { b.Vector("blk.1.attn_q_norm.weight", make([]float32, 16)) }), model.Options{},
+			[]string{`"blk.1.attn_q_norm.weight" has no place in a qwen2 model`}},
+		{"an output of another shape", qwen2(func(b *gguf.Builder, m *tiny) {
+			b.Matrix("output.weight", compute.F32, 2, 64, make([]float32, 128))
+		}), model.Options{}, []string{`"output.weight" has shape 2 × 64`, "needs 50 × 64"}},
+		{"a bias that qwen2 needs", func() *gguf.Builder {
+			return (&tiny{name: "x", arch: "qwen2", heads: 4, kvHeads: 2, headDim: 16, tied: true}).builder()
+		}, model.Options{}, []string{`"blk.0.attn_q.bias" is missing`, "shape 64"}},
+		{"a factor of zero", func() *gguf.Builder {
+			m := &tiny{name: "x", arch: "llama", heads: 4, kvHeads: 2, headDim: 16, tied: true}
+			return m.builder().Vector("rope_freqs.weight", make([]float32, 8))
+		}, model.Options{}, []string{"rope_freqs.weight", "positive"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file, err := weights.Parse("a file", c.build().Bytes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = model.Load(context.Background(), newBackend(t, 1), file, c.o, nil)
+			if err == nil {
+				t.Fatal("loaded")
+			}
+			for _, part := range append(c.parts, `loading "a file": `) {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("error %q lacks %q", err, part)
+				}
+			}
+		})
+	}
+}
+
+// small is a backend on a machine with little memory, which must not be asked to take anything in.
+type small struct {
+	*host.Backend
+	t     *testing.T
+	bytes int64
+}
+
+func (s small) Info() compute.Info { return compute.Info{MemoryBytes: s.bytes} }
+
+func (s small) Matrix(context.Context, compute.Weight) (compute.Matrix, error) {
+	s.t.Error("a weight was taken in although the memory does not suffice")
+	return nil, errors.New("no")
+}
+
+func TestMemoryIsRefusedBeforeItIsTaken(t *testing.T) {
+	file, err := weights.Open(context.Background(), "../../assets/pair/target.gguf", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Norms are widened by the host, matrices are borrowed: what counts is cache and activations.
+	backend := small{newBackend(t, 1), t, 6 << 20}
+	_, err = model.Load(context.Background(), backend, file, model.Options{MaxTokens: 1024}, nil)
+	want := "weights need 0 MiB, a context of 1024 tokens 6 MiB and activations 1 MiB, together 7 MiB; 6 MiB are available"
+	if !errors.Is(err, compute.ErrOutOfMemory) || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %q, want %q", err, want)
+	}
+	f16, err := weights.Open(context.Background(), "../../assets/reference/demo-target-f16.gguf", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = model.Load(context.Background(), backend, f16, model.Options{MaxTokens: 1}, nil); err == nil || !strings.Contains(err.Error(), "weights need 22 MiB") {
+		t.Errorf("error %v, want widened weights of 22 MiB", err)
+	}
+}
