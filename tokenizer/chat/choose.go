@@ -1,24 +1,129 @@
 package chat
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"specula/tokenizer"
 )
 
-// Choose picks a template. The error tells what to do when Prefer names none or asks for a template that cannot be used.
+// Choose picks a template.
+//
+// With Prefer "auto", the file's own template decides: if one of the built-in families writes the same text for a set
+// of probing conversations, that family is used, because it is simpler and cannot fail; otherwise the file's own. A
+// file without a template, or with one that is refused, gets the family that its control tokens point to, and Name
+// says so. "file" insists on the file's own template, and the name of a family insists on that.
+//
+// The error tells what to do when Prefer names nothing known or asks for a template that cannot be used.
 func Choose(o Options) (*Template, error) {
 	for _, f := range families {
 		if f.key == o.Prefer {
 			return builtIn(f, o, "as configured"), nil
 		}
 	}
-	if o.Prefer != "" && !slices.Contains(Choices(), o.Prefer) {
-		return nil, fmt.Errorf("chat: template %.64q is unknown: choose one of %s", o.Prefer, strings.Join(Choices(), ", "))
+	switch o.Prefer {
+	case "", "auto":
+		return chooseFromFile(o), nil
+	case "file":
+		t, err := fromFile(o, "as configured")
+		if err != nil {
+			return nil, fmt.Errorf("chat: use the file's own template: %w; choose another template, such as auto", err)
+		}
+		return t, nil
 	}
-	return builtIn(families[0], o, "a guess"), nil
+	return nil, fmt.Errorf("chat: template %.64q is unknown: choose one of %s", o.Prefer, strings.Join(Choices(), ", "))
+}
+
+func chooseFromFile(o Options) *Template {
+	if strings.TrimSpace(o.Source) == "" {
+		f, why := guess(o)
+		return builtIn(f, o, "the file has no template; "+why)
+	}
+	own, err := fromFile(o, "no built-in one gives the same text")
+	if err != nil {
+		f, why := guess(o)
+		return builtIn(f, o, fmt.Sprintf("the file's own template (sha256 %s) cannot be used (%v); %s", fingerprint(o.Source), err, why))
+	}
+	for _, f := range families {
+		if sameText(own.write, f.write(o.BOS, o.EOS)) {
+			return builtIn(f, o, fmt.Sprintf("gives the same text as the file's own template (sha256 %s)", fingerprint(o.Source)))
+		}
+	}
+	return own
 }
 
 func builtIn(f family, o Options, why string) *Template {
 	return &Template{name: "built-in " + f.title + ": " + why, write: f.write(o.BOS, o.EOS)}
+}
+
+// fromFile returns the file's own template if it can write at least one of the probes.
+func fromFile(o Options, why string) (*Template, error) {
+	if strings.TrimSpace(o.Source) == "" {
+		return nil, errors.New("the file has none")
+	}
+	write, err := readFile(o)
+	if err != nil {
+		return nil, err
+	}
+	var refusal error
+	for _, messages := range probes {
+		if _, err := write(messages, true); err == nil {
+			name := fmt.Sprintf("the file's own template (sha256 %s): %s", fingerprint(o.Source), why)
+			return &Template{name: name, source: o.Source, write: write}, nil
+		} else if refusal == nil {
+			refusal = err
+		}
+	}
+	return nil, refusal
+}
+
+// guess returns the family that the control tokens point to, and says which one did.
+func guess(o Options) (family, string) {
+	for _, f := range families {
+		for _, sign := range f.signs {
+			if slices.Contains(o.Specials, sign) {
+				return f, fmt.Sprintf("guessed because the vocabulary has %s", sign)
+			}
+		}
+	}
+	if o.EOS == "</s>" {
+		return families[len(families)-1], "guessed because documents end with </s>"
+	}
+	return families[0], "a mere guess, because no control token tells the format; answers may be poor"
+}
+
+// probes are conversations over which formats differ: with and without a system message, ending with a question or an
+// answer, with white space around the content, with reasoning in an answer, and one that strict formats refuse.
+var probes = [][]Message{
+	{{"user", "Why?"}},
+	{{"system", "Be brief."}, {"user", "Why?"}},
+	{{"user", " a \n"}, {"assistant", " b\n"}, {"user", "\n c"}},
+	{{"system", " s\n"}, {"user", " a "}, {"assistant", "b"}, {"user", "c"}, {"assistant", "d "}},
+	{{"user", "a"}, {"assistant", "<think>\nr\n</think>\n\nb"}, {"user", "c"}},
+	{{"user", "a"}, {"user", "b"}},
+	{{"user", "a"}, {"assistant", "b"}, {"system", "s"}, {"user", "c"}},
+}
+
+// sameText reports whether two templates write the same for all probes; refusing the same one counts as the same.
+func sameText(a, b writer) bool {
+	for _, messages := range probes {
+		for _, generate := range []bool{true, false} {
+			x, errX := a(messages, generate)
+			y, errY := b(messages, generate)
+			if (errX == nil) != (errY == nil) || plain(x) != plain(y) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func plain(segments []tokenizer.Segment) string {
+	var text strings.Builder
+	for _, s := range segments {
+		text.WriteString(s.Text)
+	}
+	return text.String()
 }

@@ -1,0 +1,164 @@
+package jinja
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Value is what a variable can hold: nil for None, bool, int, float64, [Text], *[List], *[Dict], and what only a
+// template can make: a namespace, a loop, a function, or the undefined value.
+type Value any
+
+// List is a Python list or tuple; nothing in a template can change it.
+type List struct {
+	items []Value
+	tuple bool
+}
+
+// NewList returns a list of the items.
+func NewList(items ...Value) *List { return &List{items: items} }
+
+// Dict is a Python dict whose keys are strings, in the order of insertion; nothing in a template can change it.
+type Dict struct {
+	keys   []Text
+	values []Value
+	index  map[string]int
+}
+
+// Set adds a key or replaces its value.
+func (d *Dict) Set(key Text, value Value) {
+	if i, ok := d.index[key.s]; ok {
+		d.values[i] = value
+		return
+	}
+	if d.index == nil {
+		d.index = map[string]int{}
+	}
+	d.index[key.s] = len(d.keys)
+	d.keys, d.values = append(d.keys, key), append(d.values, value)
+}
+
+// Get returns the value of a key.
+func (d *Dict) Get(key string) (Value, bool) {
+	i, ok := d.index[key]
+	if !ok {
+		return nil, false
+	}
+	return d.values[i], true
+}
+
+// undefined is the value of a name, key or attribute that does not exist. It prints as nothing, is false and has no
+// elements; every other use is an error that tells the name.
+type undefined struct{ name string }
+
+func (u undefined) use() error { return fmt.Errorf("%.80s is undefined", u.name) }
+
+// namespace is the one value that {% set %} can change.
+type namespace struct{ attributes map[string]Value }
+
+// function is a macro, a method or a global; arguments have been evaluated.
+type function func(args arguments) (Value, error)
+
+func kind(v Value) string {
+	switch v := v.(type) {
+	case nil:
+		return "None"
+	case bool:
+		return "a truth value"
+	case int:
+		return "an integer"
+	case float64:
+		return "a float"
+	case Text:
+		return "a string"
+	case *List:
+		if v.tuple {
+			return "a tuple"
+		}
+		return "a list"
+	case *Dict:
+		return "a dict"
+	case undefined:
+		return "undefined"
+	case *namespace:
+		return "a namespace"
+	case *loop:
+		return "a loop"
+	case function:
+		return "a function"
+	}
+	panic(fmt.Sprintf("jinja: value of type %T", v))
+}
+
+// truth is Python's bool.
+func truth(v Value) bool {
+	switch v := v.(type) {
+	case nil, undefined:
+		return false
+	case bool:
+		return v
+	case int:
+		return v != 0
+	case float64:
+		return v != 0
+	case Text:
+		return v.s != ""
+	case *List:
+		return len(v.items) > 0
+	case *Dict:
+		return len(v.keys) > 0
+	}
+	return true
+}
+
+// number returns a number or truth value as a float, and whether it is one.
+func number(v Value) (float64, bool) {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	case int:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
+
+// integer returns an integer or truth value as an integer, and whether it is one.
+func integer(v Value) (int, bool) {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	case int:
+		return v, true
+	}
+	return 0, false
+}
+
+// formatFloat writes a float as Python does.
+func formatFloat(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
+	case f != 0 && (math.Abs(f) >= 1e16 || math.Abs(f) < 1e-4):
+		return strconv.FormatFloat(f, 'e', -1, 64)
+	}
+	s := strconv.FormatFloat(f, 'f', -1, 64)
+	for _, r := range s {
+		if r == '.' {
+			return s
+		}
+	}
+	return s + ".0"
+}
