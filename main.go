@@ -30,7 +30,6 @@ import (
 	"specula/engine/host"
 	"specula/engine/weights"
 	"specula/gpu"
-	"specula/tokenizer/chat"
 	"specula/ui"
 	"specula/ui/cli"
 )
@@ -142,7 +141,7 @@ func connect(ctx context.Context, c config.Config, emit func(event.Event)) (ui.E
 func (c *conversation) Generate(ctx context.Context, messages []ui.Message, inspect bool) iter.Seq[event.Event] {
 	request := engine.Request{Inspect: inspect}
 	for _, m := range messages {
-		request.Messages = append(request.Messages, chat.Message{Role: m.Role, Content: m.Content})
+		request.Messages = append(request.Messages, engine.Message{Role: m.Role, Content: m.Content})
 	}
 	return c.Session.Generate(ctx, request)
 }
