@@ -20,8 +20,9 @@ type Ngram struct {
 	// grams maps the hash of the n tokens in front of a position to that position, for every n and each position that a token
 	// stands at. A later position replaces an earlier one.
 	grams   map[uint64]int32
+	most    int // size at which the older half of grams is dropped
 	indexed int // positions below this are in grams
-	oldest  int // positions below this were dropped from grams
+	oldest  int // except those below this, which were dropped
 }
 
 // NewNgram returns a proposer that looks for matches of longest down to shortest tokens, 1 ≤ shortest ≤ longest.
@@ -29,7 +30,7 @@ func NewNgram(longest, shortest int) *Ngram {
 	if shortest < 1 || longest < shortest {
 		panic(fmt.Sprintf("spec: n-grams of %d down to %d tokens", longest, shortest))
 	}
-	return &Ngram{longest: longest, shortest: shortest, grams: map[uint64]int32{}}
+	return &Ngram{longest: longest, shortest: shortest, grams: map[uint64]int32{}, most: maxGrams}
 }
 
 func (g *Ngram) Name() string { return "ngram" }
@@ -84,7 +85,7 @@ func (g *Ngram) match() (at, n int) {
 func (g *Ngram) Committed(tokens []int32) error {
 	g.context = append(g.context, tokens...)
 	for ; g.indexed < len(g.context); g.indexed++ {
-		if len(g.grams) >= maxGrams {
+		if len(g.grams) >= g.most {
 			g.dropOlderHalf()
 		}
 		g.index(g.indexed)

@@ -13,7 +13,8 @@ const Limit = 5.5
 // Played is the beginning of one reply behind Root.
 type Played struct {
 	Tokens []int32 // at least one; more than are judged are ignored
-	// Bonus is the index of a token drawn behind a fully accepted draft, or −1.
+	// Bonus is the index of the first token drawn behind a fully accepted draft, or −1. A later one will not do: which bonus
+	// is the last also depends on what it is.
 	Bonus int
 }
 

@@ -1,0 +1,94 @@
+package spec
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/event"
+	"specula/engine/sample"
+	"specula/engine/spec/gate"
+)
+
+// worldModel is a draft model of a gate's language behind a prompt.
+type worldModel struct {
+	world  *gate.World
+	prompt int // tokens of the prompt, the last of which is gate.Root
+}
+
+func (m worldModel) NewCache() (compute.Cache, error) { return &tape{capacity: 1000}, nil }
+
+func (m worldModel) Prefill(_ context.Context, cache compute.Cache, ids []int32, _ func(done, total int)) (compute.Logits, error) {
+	c := cache.(*tape)
+	c.ids = append(c.ids, ids...)
+	return &oneRow{row: m.world.DraftScores(max(0, len(c.ids)-m.prompt), c.ids[len(c.ids)-1])}, nil
+}
+
+// Whole replies, written round after round by a proposer and the verifier, have the target's distribution too: no round
+// leaves anything behind that the next one trips over.
+func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
+	prompt := []int32{0, 1, 2, 1, 0, 2, 2, 1, 0, 1, 1, 2, gate.Root}
+	filtered := sample.Params{Temperature: 0.8, TopK: 5, TopP: 0.95}
+	for i, c := range []struct {
+		name     string
+		vocab    int
+		params   sample.Params
+		proposer func(t *testing.T, w *gate.World) Proposer
+	}{
+		{"draft model", 10, warm, newWorldDraft(len(prompt))},
+		{"draft model, filtered", 10, filtered, newWorldDraft(len(prompt))},
+		{"n-gram", 3, warm, func(*testing.T, *gate.World) Proposer { return NewNgram(3, 1) }},
+	} {
+		for _, gamma := range []int{1, 3} {
+			t.Run(fmt.Sprintf("%s γ=%d", c.name, gamma), func(t *testing.T) {
+				t.Parallel()
+				const length = 5
+				w := gate.NewWorld(c.vocab, length+gamma+1, c.params, gate.Near, uint64(i))
+				r := reply{world: w, proposer: c.proposer(t, w), verifier: NewVerifier(), gamma: gamma, length: length,
+					prompt: prompt, uniforms: sample.NewPhilox(9, 2)}
+				report := w.Judge(rounds/2, length, 3, func(trial int) gate.Played { return r.play(t, trial) })
+				if failed := report.Failures(); failed != "" {
+					t.Error(failed)
+				}
+			})
+		}
+	}
+}
+
+func newWorldDraft(prompt int) func(*testing.T, *gate.World) Proposer {
+	return func(t *testing.T, w *gate.World) Proposer { return newDraft(t, worldModel{w, prompt}, w.Vocab) }
+}
+
+// reply writes with a proposer and the verifier, as the engine does.
+type reply struct {
+	world         *gate.World
+	proposer      Proposer
+	verifier      *Verifier
+	gamma, length int
+	prompt        []int32
+	uniforms      sample.Uniforms
+}
+
+func (r *reply) play(t *testing.T, trial int) gate.Played {
+	_, err := r.proposer.Begin(t.Context(), r.prompt, nil)
+	must(t, err)
+	played := gate.Played{Bonus: -1}
+	for round := trial * r.length; len(played.Tokens) < r.length; round++ {
+		draft, err := r.proposer.Propose(t.Context(), Ask{Gamma: r.gamma, Params: r.world.Params, Uniforms: r.uniforms, Round: round})
+		must(t, err)
+		before := gate.Root
+		if n := len(played.Tokens); n > 0 {
+			before = played.Tokens[n-1]
+		}
+		rows := r.world.Rows(len(played.Tokens), append([]int32{before}, draft.Tokens...))
+		out, err := r.verifier.Verify(rows, draft, Terms{Params: r.world.Params, Uniforms: r.uniforms, Round: round})
+		must(t, err)
+		must(t, r.proposer.Committed(out.Committed()))
+		played.Tokens = append(played.Tokens, out.Committed()...)
+		if played.Bonus < 0 && out.Commit.Verdict == event.Bonus {
+			played.Bonus = len(played.Tokens) - 1
+		}
+	}
+	return played
+}

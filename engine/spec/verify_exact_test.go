@@ -1,0 +1,193 @@
+package spec
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"specula/engine/sample"
+	"specula/engine/spec/gate"
+)
+
+// Exact enumeration: for small vocabularies every outcome's probability is found by integrating the verifier over its
+// uniforms, and must equal the target's. There is no chance in it and no statistics.
+
+// rounding is what sums of float64 may be off by.
+const rounding = 1e-12
+
+// variable is one uniform that the verifier may ask for.
+type variable struct {
+	stream   sample.Stream
+	position int
+}
+
+// script answers known uniforms and notes the first unknown one.
+type script struct {
+	known map[variable]float64
+	first *variable
+}
+
+func (s *script) Uniform(stream sample.Stream, _, position int) float64 {
+	v := variable{stream, position}
+	if u, ok := s.known[v]; ok {
+		return u
+	}
+	if s.first == nil {
+		s.first = &v
+	}
+	return 0.5
+}
+
+// integrate adds to out, for each committed sequence, the share of the cube of uniforms that leads to it.
+func integrate(run func(sample.Uniforms) []int32, known map[variable]float64, weight float64, out map[string]float64) {
+	s := &script{known: known}
+	tokens := run(s)
+	if s.first == nil {
+		out[key(tokens)] += weight
+		return
+	}
+	at := func(u float64) string {
+		known[*s.first] = u
+		return key(run(&script{known: known}))
+	}
+	low := 0.0
+	for _, high := range append(jumps(at, 0, 1, at(0), at(math.Nextafter(1, 0))), 1) {
+		known[*s.first] = low + (high-low)/2
+		integrate(run, known, weight*(high-low), out)
+		low = high
+	}
+	delete(known, *s.first)
+}
+
+// jumps returns where a function of one uniform changes between low and high, ascending. Every step of the verifier is
+// monotone in its uniform, so what is equal at both ends of an interval is equal within it.
+func jumps(at func(float64) string, low, high float64, atLow, atHigh string) []float64 {
+	if atLow == atHigh {
+		return nil
+	}
+	middle := low + (high-low)/2
+	if middle == low || middle == high || high-low < 1e-16 {
+		return []float64{high}
+	}
+	atMiddle := at(middle)
+	return append(jumps(at, low, middle, atLow, atMiddle), jumps(at, middle, high, atMiddle, atHigh)...)
+}
+
+// key makes a sequence of small ids comparable.
+func key(tokens []int32) string {
+	b := make([]byte, len(tokens))
+	for i, id := range tokens {
+		b[i] = byte(id)
+	}
+	return string(b)
+}
+
+// enumerate returns the largest difference between the probability that a verifier writes a sequence of gamma+1 tokens and
+// the target's own.
+func enumerate(t *testing.T, w *gate.World, gamma int, filters sample.Params, v *Verifier) float64 {
+	tr := newTrial(t, w, gamma, filters)
+	written := map[string]float64{}
+	eachSequence(w.Vocab, gamma, func(draft []int32) {
+		d, chance := Draft{Tokens: draft}, 1.0
+		before := gate.Root
+		for i, id := range draft {
+			q := tr.q[i*w.Vocab+int(before)]
+			d.Q = append(d.Q, q)
+			chance *= q.Prob(id)
+			before = id
+		}
+		if chance == 0 {
+			return
+		}
+		rows := w.Rows(0, append([]int32{gate.Root}, draft...))
+		integrate(func(us sample.Uniforms) []int32 {
+			out, err := v.Verify(rows, d, Terms{Params: w.Params, Uniforms: us})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out.Committed()
+		}, map[variable]float64{}, chance, written)
+	})
+	worst := 0.0
+	eachSequence(w.Vocab, gamma+1, func(tokens []int32) {
+		// A shorter output that begins like this is continued by exact draws.
+		got := 0.0
+		for n := 1; n <= len(tokens); n++ {
+			got += written[key(tokens[:n])] * probability(w, n, tokens)
+		}
+		before := probability(w, 0, tokens)
+		worst = max(worst, math.Abs(got-before))
+	})
+	return worst
+}
+
+// probability is that of tokens[from:] given tokens[:from].
+func probability(w *gate.World, from int, tokens []int32) float64 {
+	p := 1.0
+	for i := from; i < len(tokens); i++ {
+		before := gate.Root
+		if i > 0 {
+			before = tokens[i-1]
+		}
+		p *= w.P(i, before)[tokens[i]]
+	}
+	return p
+}
+
+func eachSequence(vocab, length int, visit func([]int32)) {
+	tokens := make([]int32, length)
+	for {
+		visit(slices.Clone(tokens))
+		i := length - 1
+		for i >= 0 && int(tokens[i]) == vocab-1 {
+			tokens[i] = 0
+			i--
+		}
+		if i < 0 {
+			return
+		}
+		tokens[i]++
+	}
+}
+
+func TestEveryOutcomeHasExactlyTheTargetsProbability(t *testing.T) {
+	filters := []sample.Params{
+		{Temperature: 0, TopP: 1},
+		{Temperature: 0.3, TopP: 1},
+		{Temperature: 1, TopP: 1},
+		{Temperature: 1.5, TopK: 3, TopP: 0.95, MinP: 0.01},
+	}
+	for _, vocab := range []int{2, 3, 4} {
+		for gamma := range 3 {
+			for _, pairing := range gate.Pairings {
+				for i, target := range filters {
+					draft := filters[(i+vocab)%len(filters)]
+					t.Run(fmt.Sprintf("V=%d γ=%d %s T=%g/%g", vocab, gamma, pairing, target.Temperature, draft.Temperature), func(t *testing.T) {
+						w := gate.NewWorld(vocab, gamma+1, target, pairing, uint64(i))
+						if worst := enumerate(t, w, gamma, draft, NewVerifier()); worst > rounding {
+							t.Errorf("a sequence is off by %g", worst)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+func TestEnumerationCatchesEveryPlantedBug(t *testing.T) {
+	params := sample.Params{Temperature: 0.5, TopP: 1}
+	w := gate.NewWorld(4, 3, params, gate.Unlike, 3)
+	if worst := enumerate(t, w, 2, params, NewVerifier()); worst > rounding {
+		t.Fatalf("without a bug a sequence is off by %g", worst)
+	}
+	for name, plant := range plantedBugs() {
+		t.Run(name, func(t *testing.T) {
+			v := NewVerifier()
+			plant(&v.rule)
+			if worst := enumerate(t, w, 2, params, v); worst < 1000*rounding {
+				t.Errorf("not caught: no sequence is off by more than %g", worst)
+			}
+		})
+	}
+}
