@@ -42,6 +42,7 @@ type Speculation struct {
 	Rule       string // fixed, windowed, cost-aware
 	Gamma      int    // draft tokens a round: the fixed rule's value, the others' start
 	GammaMax   int
+	Costs      string  // auto, measured, nominal: what the cost-aware rule reckons with
 	WindowSize int     // rounds the windowed rule looks back
 	WindowLow  float64 // acceptance below which the windowed rule shortens
 	WindowHigh float64 // and above which it lengthens
