@@ -1,0 +1,211 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+
+	"specula/engine/config"
+	"specula/engine/event"
+)
+
+// scripted is an engine without models: the same prompt and settings give the same events, milliseconds included.
+type scripted struct {
+	rounds  int // of a reply
+	panicAt int // round in which it panics; 0 for never
+
+	mu      sync.Mutex
+	config  config.Config
+	pending []event.SettingChanged
+	replies int
+	asked   [][]Message // what Generate was called with
+	closed  bool
+}
+
+func newScripted(c config.Config, rounds int) *scripted {
+	return &scripted{config: c, rounds: rounds}
+}
+
+// story is what every reply says, a token a word.
+var story = strings.SplitAfter("Speculative decoding lets a small model guess a few tokens ahead. The large model then checks all of them in one pass, "+
+	"keeps the ones it agrees with and replaces the first it does not. The text is exactly what the large model would have written alone, only sooner.\n", " ")
+
+func (s *scripted) ready() event.Ready {
+	draft := event.Model{Name: "demo-draft", Path: "embedded", Architecture: "qwen3", WeightType: "Q8_0", Parameters: 1_000_000, Layers: 2, VocabSize: 4096}
+	return event.Ready{
+		Version: "test", Device: "cpu, 2 threads", DeviceWhy: "no GPU", Template: "chatml", LoadMS: 12,
+		Target: event.Model{Name: "demo-target", Path: "embedded", Architecture: "qwen3", WeightType: "Q8_0", Parameters: 6_000_000, Layers: 8, VocabSize: 4096, ContextLength: 2048},
+		Draft:  &draft,
+	}
+}
+
+func (s *scripted) Settings() config.Config {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config.Clone()
+}
+
+func (s *scripted) Change(name, value string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	from, err := s.config.Get(name)
+	if err != nil {
+		return err
+	}
+	if err := s.config.Set(name, value); err != nil {
+		return err
+	}
+	to, _ := s.config.Get(name)
+	s.pending = append(s.pending, event.SettingChanged{Name: name, From: from, To: to})
+	return nil
+}
+
+func (s *scripted) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return nil
+}
+
+// apply returns the settings of the next round and what changed since the last.
+func (s *scripted) apply(round int) (config.Config, []event.SettingChanged) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changed := s.pending
+	s.pending = nil
+	for i := range changed {
+		changed[i].Round = round
+	}
+	return s.config.Clone(), changed
+}
+
+func (s *scripted) Generate(ctx context.Context, messages []Message, _ bool) iter.Seq[event.Event] {
+	return func(yield func(event.Event) bool) {
+		s.mu.Lock()
+		s.replies++
+		number := s.replies
+		s.asked = append(s.asked, messages)
+		s.mu.Unlock()
+		r := scriptedReply{engine: s, yield: yield, totals: event.Totals{PrefillMS: 3}}
+		r.run(ctx, number, messages[len(messages)-1].Content)
+	}
+}
+
+type scriptedReply struct {
+	engine *scripted
+	yield  func(event.Event) bool
+	text   strings.Builder
+	next   int // word of the story
+	totals event.Totals
+}
+
+func (r *scriptedReply) run(ctx context.Context, number int, prompt string) {
+	c := r.engine.Settings()
+	settings := event.Settings{
+		Temperature: c.Sampling.Temperature, TopP: 1, Seed: 7, Gamma: c.Speculation.Gamma, GammaMax: c.Speculation.GammaMax,
+		GammaRule: c.Speculation.Rule, Proposer: c.Speculation.Proposer, Speculate: c.Speculation.Enabled, MaxTokens: 512,
+	}
+	if !r.yield(event.ReplyStarted{Reply: number, Prompt: prompt, PromptTokens: 20, ReusedTokens: 8, ContextTokens: 2048, Settings: settings}) ||
+		!r.yield(event.Prefill{Model: "target", Done: 20, Total: 20, MS: 3}) {
+		return
+	}
+	reason := "stop"
+	for i := range r.engine.rounds {
+		if ctx.Err() != nil {
+			reason = "cancelled"
+			break
+		}
+		if !r.round(i) {
+			return
+		}
+	}
+	r.yield(event.ReplyEnded{Reply: number, Reason: reason, Text: r.text.String(), Totals: r.totals})
+}
+
+func (r *scriptedReply) word() string {
+	w := story[r.next%len(story)]
+	r.next++
+	return w
+}
+
+func (r *scriptedReply) round(i int) bool {
+	c, changed := r.engine.apply(i)
+	for _, e := range changed {
+		if !r.yield(e) {
+			return false
+		}
+	}
+	if r.engine.panicAt > 0 && i == r.engine.panicAt {
+		panic("the scripted engine was told to panic")
+	}
+	gamma := c.Speculation.Gamma
+	if !c.Speculation.Enabled || i%8 == 7 {
+		gamma = 0
+	}
+	e := event.Round{
+		Index: i, Path: "stochastic", PathWhy: "sampling, no penalties", Gamma: gamma, GammaRule: c.Speculation.Rule,
+		GammaWhy: "as scripted", Proposer: c.Speculation.Proposer, Temperature: c.Sampling.Temperature,
+		DraftMS: 0.5 * float64(gamma), VerifyMS: 3 + 0.2*float64(gamma), SampleMS: 0.1, OtherMS: 0.05,
+		BytesMoved: int64(8*gamma + 4), Syncs: 1, Speedup: 1.4 + 0.05*float64(i%6),
+	}
+	if gamma == 0 {
+		e.Proposer = "none"
+	}
+	r.fill(&e, gamma)
+	e.TargetLen = 20 + r.totals.Tokens
+	if gamma > 0 && !r.yield(event.Drafted{Round: i, Gamma: gamma, Proposer: e.Proposer, Tokens: undecided(e.Draft), DraftMS: e.DraftMS}) {
+		return false
+	}
+	return r.yield(e)
+}
+
+// fill drafts gamma tokens, of which as many are kept as the script says.
+func (r *scriptedReply) fill(e *event.Round, gamma int) {
+	keep := min([]int{3, 1, 4, 2, 0, 4, 5}[e.Index%7], gamma)
+	for k := range gamma {
+		switch {
+		case k < keep:
+			e.Draft = append(e.Draft, r.token(r.word(), event.Accepted, 0.9, 0.8, 0.3))
+		case k == keep:
+			e.Draft = append(e.Draft, r.token(fmt.Sprintf("wrong%d ", k), event.Rejected, 0.05, 0.6, 0.7))
+		default:
+			e.Draft = append(e.Draft, r.token("later ", event.Discarded, 0.1, 0.5, 0))
+		}
+	}
+	verdict := event.Resampled
+	switch {
+	case gamma == 0:
+		verdict = event.Plain
+	case keep == gamma:
+		verdict = event.Bonus
+	}
+	last := r.token(r.word(), verdict, 0.7, 0, 0)
+	last.Q, last.U = nil, nil
+	e.Commit, e.Accepted, e.Tested = &last, keep, min(keep+1, gamma)
+	for _, t := range e.Committed() {
+		r.text.WriteString(t.Text)
+		r.totals.Tokens++
+	}
+	r.totals.Rounds++
+	r.totals.Tested += e.Tested
+	r.totals.Accepted += e.Accepted
+}
+
+func (r *scriptedReply) token(text string, v event.Verdict, p, q, u float64) event.Token {
+	return event.Token{
+		ID: int32(100 + r.next), Raw: []byte(text), Text: text, Verdict: v, P: &p, Q: &q, U: &u,
+		Target: []event.Candidate{{ID: 1, Text: text, P: p}, {ID: 2, Text: "other ", P: 0.04}},
+		Draft:  []event.Candidate{{ID: 1, Text: text, P: q}, {ID: 3, Text: "guess ", P: 0.1}},
+	}
+}
+
+func undecided(tokens []event.Token) []event.Token {
+	out := make([]event.Token, len(tokens))
+	for i, t := range tokens {
+		t.Verdict, t.P, t.U, t.Target = "", nil, nil, nil
+		out[i] = t
+	}
+	return out
+}

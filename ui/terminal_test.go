@@ -1,0 +1,365 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"image/color"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"specula/ui/chats"
+)
+
+// patience is how long a screen may take to show what a test waits for. It is reached only by a failing test.
+const patience = 30 * time.Second
+
+// terminal is a real pseudo-terminal with an emulator at its end and the screen helper running in it.
+type terminal struct {
+	t      *testing.T
+	w, h   int
+	cmd    *exec.Cmd
+	ptmx   *os.File
+	tty    *os.File
+	before unix.Termios
+	read   chan struct{} // closed when the helper's last output is in the emulator
+
+	mu      sync.Mutex // guards everything below; the emulator has no lock of its own that covers reading the screen
+	drawn   *sync.Cond
+	emu     *vt.Emulator
+	modes   map[ansi.Mode]bool // set and not reset
+	hidden  bool               // the cursor
+	expired bool
+}
+
+// startTerminal runs the screen helper with a script in a window of w×h cells.
+func startTerminal(t *testing.T, w, h int, script string, env ...string) *terminal {
+	t.Helper()
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Fatalf("opening a pseudo-terminal: %v", err)
+	}
+	x := &terminal{t: t, w: w, h: h, ptmx: ptmx, tty: tty, emu: vt.NewEmulator(w, h), modes: map[ansi.Mode]bool{}, read: make(chan struct{})}
+	x.drawn = sync.NewCond(&x.mu)
+	x.emu.SetCallbacks(vt.Callbacks{
+		EnableMode:       func(m ansi.Mode) { x.modes[m] = true },
+		DisableMode:      func(m ansi.Mode) { delete(x.modes, m) },
+		CursorVisibility: func(visible bool) { x.hidden = !visible },
+	})
+	if err := pty.Setsize(ptmx, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}); err != nil {
+		t.Fatal(err)
+	}
+	x.before = x.termios()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.cmd = exec.Command(self)
+	x.cmd.Env = append([]string{helperVariable + "=" + script, "TERM=xterm-256color", "COLORTERM=truecolor", "HOME=" + t.TempDir()}, env...)
+	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = tty, tty, tty
+	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := x.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go x.feed()
+	go func() { _, _ = io.Copy(ptmx, x.emu) }() // the emulator's answers to queries
+	alarm := time.AfterFunc(patience, func() {
+		x.mu.Lock()
+		x.expired = true
+		x.mu.Unlock()
+		x.drawn.Broadcast()
+	})
+	t.Cleanup(func() {
+		alarm.Stop()
+		_ = x.cmd.Process.Kill()
+		_ = x.tty.Close()
+		_ = x.ptmx.Close()
+		_ = x.emu.Close()
+	})
+	return x
+}
+
+// feed draws what the helper writes.
+func (x *terminal) feed() {
+	defer close(x.read)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := x.ptmx.Read(buf)
+		x.mu.Lock()
+		_, _ = x.emu.Write(buf[:n])
+		x.mu.Unlock()
+		x.drawn.Broadcast()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (x *terminal) termios() unix.Termios {
+	x.t.Helper()
+	got, err := unix.IoctlGetTermios(int(x.tty.Fd()), unix.TCGETS)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return *got
+}
+
+// send types keys.
+func (x *terminal) send(keys string) {
+	x.t.Helper()
+	if _, err := io.WriteString(x.ptmx, keys); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// wait waits until the screen fulfils a condition.
+func (x *terminal) wait(what string, ok func() bool) {
+	x.t.Helper()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for !ok() {
+		if x.expired {
+			x.t.Fatalf("waited in vain for %s; the screen shows:\n%s", what, x.text(0, 0, x.w, x.h))
+		}
+		x.drawn.Wait()
+	}
+}
+
+func (x *terminal) waitText(text string) {
+	x.t.Helper()
+	x.wait(fmt.Sprintf("%q", text), func() bool { return strings.Contains(x.text(0, 0, x.w, x.h), text) })
+}
+
+// text is what a rectangle of the screen shows. The caller holds the lock.
+func (x *terminal) text(left, top, right, bottom int) string {
+	var sb strings.Builder
+	for row := top; row < bottom; row++ {
+		for col := left; col < right; col++ {
+			if c := x.emu.CellAt(col, row); c != nil && c.Width > 0 {
+				sb.WriteString(c.Content)
+			} else if c == nil || c.Content == "" && c.Width == 0 {
+				continue
+			}
+		}
+		sb.WriteString("\n")
+	}
+	return sb.String()
+}
+
+// cells reports whether some cell of a rectangle looks like this.
+func (x *terminal) cells(left, top, right, bottom int, like func(*uv.Cell) bool) bool {
+	for row := top; row < bottom; row++ {
+		for col := left; col < right; col++ {
+			if c := x.emu.CellAt(col, row); c != nil && strings.TrimSpace(c.Content) != "" && like(c) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func coloured(c *uv.Cell, rgb uint32) bool {
+	if c.Style.Fg == nil {
+		return false
+	}
+	r, g, b, _ := color.NRGBAModel.Convert(c.Style.Fg).(color.NRGBA).RGBA()
+	return r>>8<<16|g>>8<<8|b>>8 == rgb
+}
+
+func struck(c *uv.Cell) bool { return c.Style.Attrs&uv.AttrStrikethrough != 0 }
+
+// end waits for the helper to exit and checks that the terminal is as it was. It returns the exit code.
+func (x *terminal) end() int {
+	x.t.Helper()
+	exited := make(chan error, 1)
+	go func() { exited <- x.cmd.Wait() }()
+	select {
+	case err := <-exited:
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			x.t.Fatal(err)
+		}
+	case <-time.After(patience):
+		x.t.Fatal("the program did not end")
+	}
+	if after := x.termios(); after != x.before {
+		x.t.Errorf("terminal settings before and after:\n%+v\n%+v", x.before, after)
+	}
+	_ = x.tty.Close() // lets the reader come to its end
+	<-x.read
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.emu.IsAltScreen() {
+		x.t.Error("the alternate screen was left on")
+	}
+	if x.hidden {
+		x.t.Error("the cursor was left hidden")
+	}
+	for _, m := range []ansi.Mode{ansi.ModeMouseButtonEvent, ansi.ModeMouseAnyEvent, ansi.ModeMouseExtSgr, ansi.ModeMouseNormal, ansi.ModeBracketedPaste} {
+		if x.modes[m] {
+			x.t.Errorf("mode %v was left on", m)
+		}
+	}
+	return x.cmd.ProcessState.ExitCode()
+}
+
+const (
+	dark120 = "theme=dark pace=slow rounds-per-second=20 rounds=10000"
+	altUp   = "\x1b[1;3A"
+	altRght = "\x1b[1;3C"
+	left    = "\x1b[D"
+	esc     = "\x1b"
+	ctrlC   = "\x03"
+)
+
+// TestAWholeChatInATerminal does what a visitor does: asks, watches tokens being accepted and struck out, turns γ and
+// temperature in mid-reply, looks into a token, stops, and leaves.
+func TestAWholeChatInATerminal(t *testing.T) {
+	x := startTerminal(t, 120, 36, dark120)
+	const chatW, chatH = 78, 29 // left of the figures, above the lane
+	x.waitText("Type a message")
+	x.send("hello there")
+	x.waitText("hello there")
+	x.send("\r")
+
+	x.wait("an accepted token in blue", func() bool {
+		return x.cells(0, 0, chatW, chatH, func(c *uv.Cell) bool { return coloured(c, 0x56b4e9) && !struck(c) })
+	})
+	x.wait("a rejected token in vermilion, struck out", func() bool {
+		return x.cells(0, 0, chatW, chatH, func(c *uv.Cell) bool { return coloured(c, 0xd55e00) && struck(c) })
+	})
+	x.wait("a resampled token, underlined", func() bool {
+		return x.cells(0, 0, chatW, chatH, func(c *uv.Cell) bool {
+			return coloured(c, 0xf0e442) && c.Style.Underline != uv.UnderlineNone
+		})
+	})
+	graphs := func() string { return x.text(chatW+2, 4, x.w, 15) }
+	var seen string
+	x.wait("a graph", func() bool { seen = graphs(); return strings.ContainsFunc(seen, braille) })
+	x.wait("the graphs to move", func() bool { return graphs() != seen })
+
+	x.send(altUp)
+	x.wait("γ fixed at 5", func() bool {
+		return strings.Contains(x.text(chatW, 0, x.w, 2), "fixed") && strings.Contains(x.text(chatW, 0, x.w, 2), "γ 5")
+	})
+	x.send(altRght)
+	x.wait("a temperature of 0.8", func() bool {
+		return strings.Contains(strings.Join(strings.Fields(x.text(chatW, 0, x.w, x.h)), " "), "temperature 0.80")
+	})
+	x.wait("the marks of both changes on the graphs", func() bool { return strings.Contains(graphs(), "▴") })
+
+	x.send("\t")
+	x.waitText("enter inspect")
+	x.send(left + "\r")
+	x.waitText("p/q")
+	x.waitText("token  esc back") // the status line is drawn last: nothing of this frame is under way any more
+	x.send(esc)
+	x.waitText("enter inspect")
+	x.send(esc)
+	x.waitText("esc stop")
+	x.send(esc)
+	x.waitText("stopped")
+	x.waitText("tab tokens")
+
+	x.send(ctrlC)
+	x.waitText("ctrl+c again quits")
+	x.send(ctrlC)
+	if code := x.end(); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+}
+
+func braille(r rune) bool { return r > 0x2800 && r <= 0x28ff }
+
+// TestTheTerminalIsRestored ends the program in every way it can end while a reply is being written and the mouse is
+// captured.
+func TestTheTerminalIsRestored(t *testing.T) {
+	tests := []struct {
+		name   string
+		script string
+		end    func(x *terminal)
+		code   int
+		says   string // on the screen afterwards
+		saved  bool
+	}{
+		{"quit", "", func(x *terminal) { x.send(ctrlC); x.waitText("tab tokens"); x.send("\x04") }, 0, "", true},
+		{"SIGINT", "", signalled(syscall.SIGINT), 3, "ended by signal: interrupt", true},
+		{"SIGTERM", "", signalled(syscall.SIGTERM), 3, "ended by signal: terminated", true},
+		{"SIGHUP", "", signalled(syscall.SIGHUP), 3, "ended by signal: hangup", true},
+		{"SIGQUIT", "", signalled(syscall.SIGQUIT), 3, "ended by signal: quit", true},
+		{"panic of the engine", "panic=8", func(*terminal) {}, 1, "internal error in the engine: the scripted engine was told to panic", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			x := startTerminal(t, 100, 24, fmt.Sprintf("%s mouse=true chats=%s %s", dark120, dir, tt.script))
+			x.waitText("Type a message")
+			x.send("hello\r")
+			x.waitText("Speculative decoding")
+			tt.end(x)
+			if code := x.end(); code != tt.code {
+				t.Errorf("exit code %d, want %d", code, tt.code)
+			}
+			x.mu.Lock()
+			shown := strings.ReplaceAll(x.scrolled(), "\n", "")
+			x.mu.Unlock()
+			if !strings.Contains(shown, tt.says) {
+				t.Errorf("the terminal does not say %q but:\n%s", tt.says, shown)
+			}
+			if tt.saved {
+				checkSaved(t, dir)
+			}
+		})
+	}
+}
+
+// scrolled is the screen with what was scrolled off above it. The caller holds the lock.
+func (x *terminal) scrolled() string {
+	var sb strings.Builder
+	for row := range x.emu.ScrollbackLen() {
+		for col := range x.w {
+			if c := x.emu.ScrollbackCellAt(col, row); c != nil {
+				sb.WriteString(c.Content)
+			}
+		}
+		sb.WriteString("\n")
+	}
+	return sb.String() + x.text(0, 0, x.w, x.h)
+}
+
+func signalled(s syscall.Signal) func(*terminal) {
+	return func(x *terminal) {
+		if err := x.cmd.Process.Signal(s); err != nil {
+			x.t.Fatal(err)
+		}
+	}
+}
+
+// checkSaved looks for the chat with its partial reply.
+func checkSaved(t *testing.T, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("saved chats: %v (%v), want one", files, err)
+	}
+	c, err := chats.NewStore(dir).Open(strings.TrimSuffix(filepath.Base(files[0]), ".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Turns) != 2 || c.Turns[0].Text != "hello" || !strings.HasPrefix(c.Turns[1].Text, "Speculative decoding") {
+		t.Errorf("the saved chat is %+v", c.Turns)
+	}
+}
