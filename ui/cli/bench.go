@@ -59,9 +59,11 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 		}
 		options.PromptText = string(text)
 	}
-	if !a.overrides.given("speculation.gamma_rule") {
-		fixed := config.Value{Name: "speculation.gamma_rule", Text: "fixed"}
-		a.overrides.values = append(a.overrides.values, fixed)
+	// What a measurement wants where nothing else was asked for: one γ, and the costs of this machine.
+	for _, v := range []config.Value{{Name: "speculation.gamma_rule", Text: "fixed"}, {Name: "speculation.costs", Text: "measured"}} {
+		if !a.overrides.given(v.Name) {
+			a.overrides.values = append(a.overrides.values, v)
+		}
 	}
 	var err error
 	if options.Config, _, err = a.settings(); err != nil {

@@ -1,0 +1,291 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"specula/ui/keys"
+)
+
+// The rules of the repository that a compiler does not know.
+
+var update = flag.Bool("update", false, "write what is generated: the table of keys in README.md")
+
+// source is one Go file of the repository that is not a test.
+type source struct {
+	path string // with slashes, from the root
+	text []byte
+	ast  *ast.File
+}
+
+func (s source) pkg() string { return filepath.ToSlash(filepath.Dir(s.path)) }
+
+func (s source) generated() bool { return ast.IsGenerated(s.ast) }
+
+func (s source) imports(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	for _, spec := range s.ast.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatalf("%s: %v", s.path, err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// walk visits every file of the repository but what .gitignore and dot folders hide.
+func walk(t *testing.T, visit func(path string)) {
+	t.Helper()
+	ignored := words(t, ".gitignore")
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == "." {
+			return err
+		}
+		path = filepath.ToSlash(path)
+		hidden := strings.HasPrefix(d.Name(), ".") && path != ".ci" || d.Name() == "testdata"
+		for _, pattern := range ignored {
+			if ok, err := filepath.Match(strings.Trim(pattern, "/"), path); err == nil && ok {
+				hidden = true
+			}
+		}
+		switch {
+		case hidden && d.IsDir():
+			return filepath.SkipDir
+		case !hidden && !d.IsDir():
+			visit(path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func words(t *testing.T, path string) []string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(data))
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	var list []source
+	walk(t, func(path string) {
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, source{path, text, file})
+	})
+	if len(list) < 50 {
+		t.Fatalf("only %d files were found", len(list))
+	}
+	return list
+}
+
+// arrows says which packages of ours a package may import: the first row whose name covers it. "x/..." covers x and all below.
+var arrows = []struct {
+	from string
+	to   []string
+}{
+	{".", []string{"assets", "engine/...", "gpu", "ui/..."}},
+	{"assets", nil},
+	{"engine/event", nil},
+	{"engine/compute", nil},
+	{"engine/host", []string{"engine/compute", "kernels/cpu"}},
+	{"engine/gamma", []string{"engine/event"}},
+	{"engine/sample", []string{"engine/compute"}},
+	{"engine/...", []string{"engine/...", "tokenizer/..."}},
+	{"gpu", []string{"engine/compute", "kernels/cuda"}},
+	{"kernels/...", []string{"kernels/..."}},
+	{"tokenizer/...", []string{"tokenizer/..."}},
+	{"ui/...", []string{"ui/...", "engine", "engine/event", "engine/trace", "engine/config"}},
+}
+
+// notInEngine are imports of engine/... that its row would allow but the layout does not.
+var notInEngine = []string{"engine/host"}
+
+func covers(pattern, pkg string) bool {
+	base, below := strings.CutSuffix(pattern, "/...")
+	return pkg == base || below && strings.HasPrefix(pkg, base+"/")
+}
+
+func coveredByAny(patterns []string, pkg string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return covers(p, pkg) })
+}
+
+func TestDependenciesPointOneWay(t *testing.T) {
+	for _, s := range sources(t) {
+		i := slices.IndexFunc(arrows, func(a struct {
+			from string
+			to   []string
+		}) bool {
+			return covers(a.from, s.pkg())
+		})
+		if i < 0 {
+			t.Errorf("%s: no rule says what the package %s may import", s.path, s.pkg())
+			continue
+		}
+		for _, path := range s.imports(t) {
+			ours, ok := strings.CutPrefix(path, "specula/")
+			if !ok {
+				continue
+			}
+			if !coveredByAny(arrows[i].to, ours) || arrows[i].from == "engine/..." && slices.Contains(notInEngine, ours) {
+				t.Errorf("%s imports %s; %s may import %q", s.path, path, s.pkg(), arrows[i].to)
+			}
+		}
+	}
+}
+
+// foreign says where packages of others may be used, if not everywhere.
+var foreign = []struct{ path, where string }{
+	{"charm.land", "ui/..."},
+	{"github.com/charmbracelet", "ui/..."},
+	{"gorgonia.org/cu", "gpu"},
+	{"github.com/nikolalohinski/gonja", "tokenizer/chat/..."},
+	{"github.com/spf13", "ui/cli"},
+	{"github.com/adrg/xdg", "."},
+	{"net", "nowhere"}, // everything stays on this machine
+	{"unsafe", "kernels/..."},
+	{"plugin", "nowhere"},
+}
+
+func TestForeignPackagesStayInTheirRooms(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, path := range s.imports(t) {
+			for _, f := range foreign {
+				if covers(f.path+"/...", path) && !covers(f.where, s.pkg()) && !s.generated() {
+					t.Errorf("%s imports %s, which may be used in %s only", s.path, path, f.where)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryPackageHasOneComment(t *testing.T) {
+	comments := map[string][]string{}
+	for _, s := range sources(t) {
+		list := comments[s.pkg()]
+		if s.ast.Doc != nil {
+			list = append(list, s.path)
+			text := s.ast.Doc.Text()
+			if name := s.ast.Name.Name; name != "main" && !strings.HasPrefix(text, "Package "+name+" ") {
+				t.Errorf("%s: the package comment does not begin with %q", s.path, "Package "+name)
+			}
+		}
+		comments[s.pkg()] = list
+	}
+	for pkg, files := range comments {
+		if len(files) != 1 {
+			t.Errorf("package %s has %d package comments: %v", pkg, len(files), files)
+		}
+	}
+}
+
+const maxLines = 450
+
+func TestFilesHaveOneJob(t *testing.T) {
+	vague := regexp.MustCompile(`(^|/)(utils?|common|helpers?|types|misc)(/|\.go$|$)`)
+	for _, s := range sources(t) {
+		if lines := bytes.Count(s.text, []byte("\n")); lines > maxLines && !s.generated() {
+			t.Errorf("%s has %d lines; at most %d", s.path, lines, maxLines)
+		}
+		if vague.MatchString(s.path) {
+			t.Errorf("%s: the name does not say what is in it", s.path)
+		}
+	}
+}
+
+func TestOnlyKnownNamesAtTheRoot(t *testing.T) {
+	known := []string{".ci", ".gitignore", ".gitattributes", "LICENSE", "Makefile", "NOTICE", "README.md", "assets", "config.toml",
+		"engine", "go.mod", "go.sum", "gpu", "kernels", "main.go", "main_test.go", "repo_test.go", "tokenizer", "ui"}
+	seen := map[string]bool{}
+	walk(t, func(path string) {
+		name, _, _ := strings.Cut(path, "/")
+		if !seen[name] && !slices.Contains(known, name) {
+			t.Errorf("%s does not belong at the root", name)
+		}
+		seen[name] = true
+	})
+	for _, name := range []string{".ci", "LICENSE", "Makefile", "NOTICE", "README.md", "config.toml", "go.mod", "main.go"} {
+		if !seen[name] {
+			t.Errorf("%s is missing", name)
+		}
+	}
+}
+
+func TestGoModReplacesNothing(t *testing.T) {
+	if slices.Contains(words(t, "go.mod"), "replace") {
+		t.Error("go.mod has a replace; go install would ignore it")
+	}
+}
+
+// Text that only makes sense on one machine or in one conversation.
+func TestNothingPointsOutsideTheRepository(t *testing.T) {
+	outside := regexp.MustCompile(`(^|[\s"'(=])/(work|farm|root|tmp/brief)/`)
+	walk(t, func(path string) {
+		switch filepath.Ext(path) {
+		case ".go", ".md", ".toml", ".txt", ".s", ".cu", "":
+		default:
+			return
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := outside.Find(data); found != nil && path != "repo_test.go" {
+			t.Errorf("%s names a place on somebody's machine: %q", path, found)
+		}
+	})
+}
+
+const (
+	keysBegin = "<!-- keys -->\n"
+	keysEnd   = "<!-- /keys -->\n"
+)
+
+func TestReadmeHasTheKeys(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(readme), keysBegin)
+	_, after, ok2 := strings.Cut(rest, keysEnd)
+	if !ok || !ok2 {
+		t.Fatalf("README.md has no place for the table of keys: it stands between the lines\n%s%s", keysBegin, keysEnd)
+	}
+	want := before + keysBegin + "\n" + strings.TrimSpace(keys.Markdown()) + "\n\n" + keysEnd + after
+	if want == string(readme) {
+		return
+	}
+	if !*update {
+		t.Fatal("the table of keys in README.md is not that of the key map: run make generate")
+	}
+	if err := os.WriteFile("README.md", []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
