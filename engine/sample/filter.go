@@ -90,7 +90,7 @@ func (s *Sampler) keepBest(weights []float64, logits []float32, p Params) {
 		}
 	}
 	if p.TopP < 1 {
-		keep = nucleus(rank, weights, keep, p.TopP*mass)
+		keep = nucleus(&rank, weights, keep, p.TopP*mass)
 	}
 	for _, id := range rank.allBut(keep) {
 		weights[id] = 0

@@ -9,7 +9,7 @@ type ranking struct {
 }
 
 // rank ranks the ids that have weight.
-func (s *Sampler) rank(weights []float64, logits []float32) *ranking {
+func (s *Sampler) rank(weights []float64, logits []float32) ranking {
 	if cap(s.ids) < len(logits) {
 		s.ids = make([]int32, 0, len(logits))
 	}
@@ -19,7 +19,7 @@ func (s *Sampler) rank(weights []float64, logits []float32) *ranking {
 			ids = append(ids, int32(i))
 		}
 	}
-	r := &ranking{ids: ids, live: len(ids), logits: logits}
+	r := ranking{ids: ids, live: len(ids), logits: logits}
 	for i := len(ids)/2 - 1; i >= 0; i-- {
 		r.sink(i)
 	}
