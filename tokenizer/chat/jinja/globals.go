@@ -112,6 +112,9 @@ func (r *runner) strftimeNow(args arguments) (Value, error) {
 		}
 		out.WriteString(text)
 	}
+	if format.runs != nil {
+		return Data(out.String()), nil
+	}
 	return Literal(out.String()), nil
 }
 

@@ -10,10 +10,11 @@
 // What runs is what Hugging Face's renderer runs: Jinja in an immutable sandbox with trim_blocks, lstrip_blocks, loop
 // controls, raise_exception, strftime_now, tojson and the generation block. There is no loader: include, import and
 // extends are refused, as are the other statements, filters and methods that no published chat template needs.
-// Numbers and truth values have no origin: a number read out of data is the template's once it is printed.
+// Only text has an origin: a number read out of data is the template's once it is printed, and so is what a template
+// writes after comparing data with its own words.
 //
-// Gaps, each refused in words: an if-else inside parentheses or arguments, recursive for loops, string formatting,
-// and whatever else gonja's grammar lacks.
+// Gaps, each refused in words: an if-else inside parentheses or arguments, recursive loops, blocks and raw sections,
+// string formatting, neighbouring string constants that join, and a < b < c.
 package jinja
 
 import (

@@ -14,10 +14,10 @@ const (
 	maxNesting     = 64    // brackets in an expression, statements in statements
 
 	maxSteps    = 1_000_000
-	maxDepth    = 1_500     // of evaluation, macros included
-	maxText     = 4 << 20   // bytes of one text, so also of the output
-	maxAlloc    = 20 << 20  // bytes of all texts and lists ever made
-	maxScan     = 256 << 20 // bytes looked at by searches and comparisons
+	maxDepth    = 1_500    // of evaluation, macros included
+	maxText     = 4 << 20  // bytes of one text, so also of the output
+	maxAlloc    = 20 << 20 // bytes of all texts and lists ever made
+	maxScan     = 96 << 20 // bytes looked at by searches and comparisons
 	maxDuration = 900 * time.Millisecond
 )
 

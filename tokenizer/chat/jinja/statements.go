@@ -84,6 +84,9 @@ func parse(stream *tokens.Stream) (*nodes.Template, error) {
 		err = cause // gonja wraps once for every statement around the place
 	}
 	if syntax, ok := err.(*parser.SyntaxError); ok {
+		if syntax.Raw == "" {
+			return nil, fmt.Errorf("line %d: %s", syntax.Line, syntax.Message)
+		}
 		return nil, fmt.Errorf("line %d: %s, near %.40q", syntax.Line, syntax.Message, syntax.Raw)
 	}
 	return nil, err
@@ -100,7 +103,10 @@ func (s *statements) Get(name string) (parser.ControlStructureParser, bool) {
 	}
 	parse, ok := parsers[name]
 	return func(p, args *parser.Parser) (nodes.ControlStructure, error) {
-		here := at{p.Current()}
+		here := at{args.Current()}
+		if here.token.Line == 0 { // a tag without arguments
+			here.token = p.Current()
+		}
 		if !ok {
 			return nil, p.Error(refusal(name), here.token)
 		}

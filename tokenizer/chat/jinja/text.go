@@ -146,8 +146,6 @@ func (b *builder) add(s string, data bool) {
 	b.runs = append(b.runs, run{len(b.buf), data})
 }
 
-func (b *builder) literal(s string) { b.add(s, false) }
-
 func (b *builder) addText(t Text) {
 	for piece, data := range t.Pieces() {
 		b.add(piece, data)

@@ -34,6 +34,7 @@ func lex(source string) (*tokens.Stream, literals, error) {
 		return nil, nil, fmt.Errorf("line %d: the tag is not closed", l.begin.Line)
 	}
 	l.trim()
+	l.tokens = append(l.tokens, &tokens.Token{Type: tokens.EOF, Line: 1 + strings.Count(source, "\n")})
 	return tokens.NewStream(bracketOperandsOfIn(l.tokens)), l.literals, nil
 }
 
@@ -42,11 +43,11 @@ type lexer struct {
 	tokens   []*tokens.Token
 	literals literals
 
-	begin      *tokens.Token // of the tag or comment being read, nil between tags
-	inTag      int           // tokens since begin
-	brackets   int           // open ones
-	operands   [maxNesting + 1]operand
-	literalEnd int // where the string constant before this token ends, 0 if there is none
+	begin    *tokens.Token // of the tag or comment being read, nil between tags
+	inTag    int           // tokens since begin
+	brackets int           // open ones
+	operands [maxNesting + 1]operand
+	end      int // of the token before, in a tag
 }
 
 func (l *lexer) take(t *tokens.Token) error {
@@ -54,23 +55,27 @@ func (l *lexer) take(t *tokens.Token) error {
 		return fmt.Errorf("the template has more than %d tokens", maxTokens)
 	}
 	l.tokens = append(l.tokens, t)
-	if end := l.literalEnd; end > 0 {
-		if end > t.Pos || strings.TrimFunc(l.source[end:t.Pos], IsSpace) != "" {
-			return fmt.Errorf("line %d: a backslash before the closing quote of a string is not supported", t.Line)
-		}
-		l.literalEnd = 0
+	if t.Type == tokens.Error {
+		return fmt.Errorf("line %d: the template breaks off: %.64q", l.line(), t.Val)
 	}
+	if l.begin != nil && t.Type != tokens.Data && t.Type != tokens.CommentEnd {
+		if err := l.gap(t); err != nil {
+			return err
+		}
+	}
+	l.end = t.Pos + len(t.Val)
 	switch t.Type {
 	case tokens.Data:
 		return nil
-	case tokens.Error:
-		return fmt.Errorf("the template breaks off: %.64q", t.Val)
 	case tokens.BlockBegin, tokens.VariableBegin, tokens.CommentBegin:
 		l.begin, l.inTag, l.brackets = t, 0, 0
 		l.operands[0] = operand{}
 		return nil
 	case tokens.BlockEnd, tokens.VariableEnd, tokens.CommentEnd:
 		l.begin = nil
+		if end := strings.TrimFunc(t.Val, IsSpace); len(end) > len("-%}") {
+			return fmt.Errorf("line %d: unexpected character in %.64q", t.Line, end)
+		}
 		return nil
 	case tokens.String:
 		return l.decode(t)
@@ -79,6 +84,26 @@ func (l *lexer) take(t *tokens.Token) error {
 		return fmt.Errorf("line %d: more than %d tokens in one tag", t.Line, maxTagTokens)
 	}
 	return l.clean(t)
+}
+
+// line is where the tag being read begins.
+func (l *lexer) line() int {
+	if l.begin == nil {
+		return 1
+	}
+	return l.begin.Line
+}
+
+// gap checks that there is only white space between the token before and t, for gonja's lexer skips what it does not
+// know, and disagrees with Python about where a string that ends in a backslash ends.
+func (l *lexer) gap(t *tokens.Token) error {
+	if l.end > t.Pos {
+		return fmt.Errorf("line %d: a backslash before the closing quote of a string is not supported", t.Line)
+	}
+	if between := strings.TrimFunc(l.source[l.end:t.Pos], IsSpace); between != "" {
+		return fmt.Errorf("line %d: unexpected character in %.64q", t.Line, between)
+	}
+	return nil
 }
 
 // clean undoes two habits of gonja's lexer: characters it does not know stick to the front of the next token, and a
@@ -157,11 +182,14 @@ func keyword(name string) tokens.Type {
 // decode reads the string constant at t from the source, with Python's escapes.
 func (l *lexer) decode(t *tokens.Token) error {
 	start := t.Pos + strings.IndexAny(l.source[t.Pos:], `'"`)
+	if between := strings.TrimFunc(l.source[t.Pos:start], IsSpace); between != "" {
+		return fmt.Errorf("line %d: unexpected character in %.64q", t.Line, between)
+	}
 	length, err := literalLength(l.source[start:])
 	var value string
 	if err == nil {
-		l.literalEnd = start + length
-		value, err = unescape(l.source[start+1 : l.literalEnd-1])
+		l.end = start + length
+		value, err = unescape(l.source[start+1 : l.end-1])
 	}
 	if err != nil {
 		return fmt.Errorf("line %d: string %.40q: %w", t.Line, l.source[start:], err)
