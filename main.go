@@ -73,18 +73,18 @@ func exitCode(err error) int {
 }
 
 // device opens what the setting asks for. Only auto falls back to the processor, and says why.
-func device(ctx context.Context, c config.Device) (b compute.Backend, why string, err error) {
+func device(ctx context.Context, c config.Device, openGPU func(context.Context, string) (compute.Backend, error)) (b compute.Backend, why string, err error) {
 	switch c.Device {
 	case "cpu":
 		return host.New(c.Threads), "asked for", nil
 	case "auto":
-		b, err := gpu.Open(ctx, "cuda")
+		b, err := openGPU(ctx, "cuda")
 		if err != nil {
 			return host.New(c.Threads), err.Error(), nil
 		}
 		return b, "the first usable GPU", nil
 	}
-	b, err = gpu.Open(ctx, c.Device)
+	b, err = openGPU(ctx, c.Device)
 	return b, "asked for", err
 }
 
@@ -110,7 +110,7 @@ type conversation struct {
 }
 
 func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conversation, error) {
-	backend, why, err := device(ctx, c.Device)
+	backend, why, err := device(ctx, c.Device, gpu.Open)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"specula/engine/compute"
+	"specula/engine/config"
+	"specula/engine/host"
 )
 
 // The scripts run the whole program with the pair inside it.
@@ -21,4 +27,48 @@ func TestProgram(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// fakeGPU is a device by its name.
+type fakeGPU struct {
+	compute.Backend
+	name string
+}
+
+func TestDeviceFallsBackOnlyForAuto(t *testing.T) {
+	missing := errors.New("no driver")
+	there := func(_ context.Context, name string) (compute.Backend, error) { return fakeGPU{name: name}, nil }
+	gone := func(context.Context, string) (compute.Backend, error) { return nil, missing }
+	tests := []struct {
+		setting string
+		open    func(context.Context, string) (compute.Backend, error)
+		want    string // "cpu" or the name that was opened
+		why     string
+		err     error
+	}{
+		{"cpu", there, "cpu", "asked for", nil},
+		{"auto", there, "cuda", "the first usable GPU", nil},
+		{"auto", gone, "cpu", "no driver", nil},
+		{"cuda:1", there, "cuda:1", "asked for", nil},
+		{"cuda:1", gone, "", "", missing},
+	}
+	for _, tt := range tests {
+		b, why, err := device(t.Context(), config.Device{Device: tt.setting, Threads: 1}, tt.open)
+		if !errors.Is(err, tt.err) || err == nil && why != tt.why {
+			t.Errorf("%s: error %v, reason %q; want %v, %q", tt.setting, err, why, tt.err, tt.why)
+		}
+		got := ""
+		switch b := b.(type) {
+		case *host.Backend:
+			got = "cpu"
+			if err := b.Close(); err != nil {
+				t.Error(err)
+			}
+		case fakeGPU:
+			got = b.name
+		}
+		if got != tt.want {
+			t.Errorf("%s: opened %q, want %q", tt.setting, got, tt.want)
+		}
+	}
 }
