@@ -122,7 +122,7 @@ func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conver
 	if err != nil {
 		return nil, errors.Join(err, backend.Close())
 	}
-	s, err := e.NewSession()
+	s, err := e.NewSession(ctx)
 	if err != nil {
 		return nil, errors.Join(err, backend.Close())
 	}

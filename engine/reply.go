@@ -21,7 +21,6 @@ type reply struct {
 	number  int
 
 	config     config.Config
-	repeatable bool // the seed was given: the clock must not have a say in what is written
 	uniforms   sample.Uniforms
 	controller *gamma.Controller
 	speed      *speed
@@ -128,12 +127,11 @@ func (r *reply) begin(ctx context.Context) error {
 	c, changed := s.control.apply(-1)
 	r.config = c
 	seed := c.Sampling.Seed
-	r.repeatable = seed >= 0
-	if !r.repeatable {
+	if seed < 0 {
 		seed = r.engine.options.NewSeed()
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
-	r.controller, r.speed = s.learned(c, r.repeatable)
+	r.controller, r.speed = s.learned(c)
 	r.text = newText(r.engine.tokens.NewDecoder(), c.Sampling.Stop)
 	for _, e := range changed {
 		if err := r.emit(e); err != nil {
@@ -194,12 +192,12 @@ func (r *reply) applyChanges() error {
 	}
 	if c.Speculation.Proposer != r.config.Speculation.Proposer {
 		r.controller.ForgetDraft()
-		if !r.repeatable {
+		if r.controller == r.session.gamma {
 			r.session.proposer = c.Speculation.Proposer
 		}
 	}
 	r.config = c
-	r.controller.Configure(r.session.gammaOptions(c, r.repeatable))
+	r.controller.Configure(r.session.gammaOptions(c))
 	for _, e := range changed {
 		if err := r.emit(e); err != nil {
 			return err

@@ -24,13 +24,14 @@ type Session struct {
 	proposers map[string]spec.Proposer
 	verifier  *spec.Verifier
 	speed     speed
-	gamma     *gamma.Controller // what replies with random seeds learned
-	proposer  string            // that gamma learned about
+	costs     []gamma.Observation // measured before the first reply
+	gamma     *gamma.Controller   // what replies learned that need not be repeatable
+	proposer  string              // that gamma learned about
 	replies   int
 }
 
-// NewSession allocates the caches of a conversation.
-func (e *Engine) NewSession() (*Session, error) {
+// NewSession allocates the caches of a conversation and measures, within a quarter of a second, what its rounds will cost.
+func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	cache, err := e.target.NewCache()
 	if err != nil {
 		return nil, fmt.Errorf("allocating the target's cache: %w", err)
@@ -44,6 +45,9 @@ func (e *Engine) NewSession() (*Session, error) {
 			return nil, errors.Join(fmt.Errorf("allocating the draft's cache: %w", err), cache.Close())
 		}
 		s.proposers["draft"] = draft
+	}
+	if err := s.calibrate(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }

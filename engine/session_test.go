@@ -50,7 +50,7 @@ var pair = sync.OnceValue(func() *engine.Engine {
 // session opens a session on e with settings, given as name and value in turn.
 func session(t testing.TB, e *engine.Engine, settings ...string) *engine.Session {
 	t.Helper()
-	s, err := e.NewSession()
+	s, err := e.NewSession(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ const (
 	// startWeight the number of observations it counts for.
 	startRate   = 0.8
 	startWeight = 5
+	// neighbourWeight bounds the number of observations for which the position before counts.
+	neighbourWeight = 20
 	// memory bounds the number of observations that an estimate rests on.
 	memory = 100
 	// While nothing reaches a position, its evidence loses each round the share fading of its weight, so that fresh evidence
@@ -36,7 +38,7 @@ func (r *rate) observe(x float64) {
 func (a *acceptance) observe(tested, accepted int) {
 	for i := range tested {
 		if i == len(a.positions) {
-			a.positions = append(a.positions, rate{mean: a.at(i), weight: startWeight})
+			a.positions = append(a.positions, rate{mean: a.at(i), weight: a.least(i)})
 		}
 		outcome := 0.0
 		if i < accepted {
@@ -46,11 +48,20 @@ func (a *acceptance) observe(tested, accepted int) {
 	}
 	for i := tested; i < len(a.positions); i++ {
 		r := &a.positions[i]
-		r.weight = max(startWeight, r.weight*(1-fading))
+		r.weight = max(a.least(i), r.weight*(1-fading))
 		if i > 0 {
 			r.mean += drift * (a.positions[i-1].mean - r.mean)
 		}
 	}
+}
+
+// least returns the weight that position i has without observations of its own. What is known of the position before it
+// counts for it too, if less: a single refusal must not outweigh that.
+func (a *acceptance) least(i int) float64 {
+	if i == 0 {
+		return startWeight
+	}
+	return max(startWeight, min(neighbourWeight, a.positions[i-1].weight/2))
 }
 
 // at returns the estimate for position i from 0. One never tested is taken to be like the one before it.

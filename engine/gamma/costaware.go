@@ -23,12 +23,20 @@ func (c *Controller) worth(gamma int) string {
 		c.tokens(gamma), c.costs.of(gamma)/plain, c.rate(gamma)*plain)
 }
 
+// margin is by how much a draft has to seem faster than plain decoding: estimates err, and where the two are as good as
+// equal an error may only cost a gain, never make the reply slower than without speculation.
+const margin = 0.01
+
 // best returns the γ from least to Max with the most tokens per cost, the smallest on a tie.
 func (c *Controller) best(least int) int {
 	best := min(least, c.options.Max)
+	highest := c.rate(best)
+	if best == 0 {
+		highest *= 1 + margin
+	}
 	for gamma := best + 1; gamma <= c.options.Max; gamma++ {
-		if c.rate(gamma) > c.rate(best) {
-			best = gamma
+		if rate := c.rate(gamma); rate > highest {
+			best, highest = gamma, rate
 		}
 	}
 	return best

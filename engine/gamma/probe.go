@@ -8,6 +8,8 @@ const (
 	// probeBudget is the share of time that probing may cost while plain decoding is the best there is: half of the 1 % that
 	// speculation may cost at worst.
 	probeBudget = 0.005
+	// longestStreak bounds the tries that follow each other because the one before went well.
+	longestStreak = 8
 )
 
 // probes remembers when something was last tried that was not the best choice.
@@ -16,7 +18,7 @@ type probes struct {
 	length       timer // an unmeasured draft length
 	plainRounds  int
 	draftSteps   int
-	promising    bool // the last draft while at γ = 0 went well
+	promising    int // so many tries in a row went well while plain decoding seemed best
 }
 
 // timer counts rounds and cost since a kind of round was last run.
@@ -49,7 +51,11 @@ func (p *probes) observe(o Observation, cost float64, probe bool) {
 		return
 	}
 	p.draftSteps += o.Drafted
-	p.promising = probe && o.Tested > 0 && o.Accepted == o.Tested
+	if probe && o.Tested > 0 && o.Accepted == o.Tested {
+		p.promising++
+	} else {
+		p.promising = 0
+	}
 	p.draft.reset()
 }
 
@@ -77,7 +83,7 @@ func (c *Controller) probe(best int) (Decision, bool) {
 func (c *Controller) probeDraft() (Decision, bool) {
 	p := &c.probes
 	gamma := c.best(1)
-	again := p.promising && float64(gamma+1)*c.costs.of(0) > c.costs.of(gamma)
+	again := p.promising%longestStreak > 0 && float64(gamma+1)*c.costs.of(0) > c.costs.of(gamma)
 	if !again && !(p.draft.due() && c.affordable(gamma, p.draft.cost)) {
 		return Decision{}, false
 	}
