@@ -98,7 +98,9 @@ func (m *tiny) metadata() *gguf.Builder {
 	set("feed_forward_length", uint32(tinyFFN))
 	set("context_length", uint32(tinyContext))
 	set("attention.head_count", uint32(m.heads))
-	set("attention.head_count_kv", uint32(m.kvHeads))
+	if m.kvHeads != m.heads {
+		set("attention.head_count_kv", uint32(m.kvHeads))
+	}
 	set("attention.layer_norm_rms_epsilon", float32(tinyEps))
 	set("rope.freq_base", float32(tinyBase))
 	if m.headDim != tinyDim/m.heads {

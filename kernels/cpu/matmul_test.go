@@ -29,6 +29,12 @@ var inputs = []struct {
 		}
 		return float32(r.NormFloat64())
 	}},
+	{"an infinity now and then", func(r *rand.Rand) float32 {
+		if r.IntN(100) == 0 {
+			return float32(math.Inf(r.IntN(2)*2 - 1))
+		}
+		return float32(r.NormFloat64())
+	}},
 }
 
 func fill(n int, r *rand.Rand, number func(*rand.Rand) float32) []float32 {

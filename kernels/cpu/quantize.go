@@ -13,7 +13,7 @@ const (
 const group = 3
 
 // fieldBits is the width of a row's share of a packed word. A block's integer dot product is at most 32·128·127 = 520,192
-// in magnitude, which 20 bits and a sign hold, and three such fields fit 64 bits.
+// in magnitude, which 19 bits and a sign hold; three fields of 21 fit 64 bits.
 const fieldBits = 21
 
 // Packed holds activations quantised to Q8_0 blocks, three rows to a word: word k of a group is
