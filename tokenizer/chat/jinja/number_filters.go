@@ -10,6 +10,8 @@ import (
 
 func intFilter(_ *runner, v Value, args arguments) (Value, error) {
 	switch v := v.(type) {
+	case undefined:
+		return nil, v.use()
 	case int:
 		return v, nil
 	case bool, float64:
@@ -30,6 +32,9 @@ func intFilter(_ *runner, v Value, args arguments) (Value, error) {
 }
 
 func floatFilter(_ *runner, v Value, args arguments) (Value, error) {
+	if u, ok := v.(undefined); ok {
+		return nil, u.use()
+	}
 	if f, ok := number(v); ok {
 		return f, nil
 	}
