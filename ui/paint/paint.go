@@ -30,13 +30,31 @@ func (l *Line) Put(style theme.Style, text string) *Line {
 	}
 	width := Width(text)
 	if width > l.w-l.used {
-		text = ansi.Truncate(text, l.w-l.used, l.ellipsis)
+		text = cut(text, l.w-l.used, l.ellipsis)
 		width = Width(text)
 		l.full = true
 	}
 	l.used += width
 	l.out.WriteString(style.On(text))
 	return l
+}
+
+// cut returns the graphemes of text that fit into w cells, the last of them an ellipsis.
+func cut(text string, w int, ellipsis string) string {
+	room := w - Width(ellipsis)
+	if room < 0 {
+		return ""
+	}
+	end := 0
+	for end < len(text) {
+		cluster, width := ansi.FirstGraphemeCluster(text[end:], ansi.GraphemeWidth)
+		if width > room {
+			break
+		}
+		room -= width
+		end += len(cluster)
+	}
+	return text[:end] + ellipsis
 }
 
 // Left returns how many cells are free.

@@ -63,11 +63,8 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 	default:
 		out.Put(th.Title, "speculation")
 	}
-	out.Put(th.Rule, " ")
-	for out.Left() > 0 {
-		out.Put(th.Rule, repeat(th.Glyph.HRule, out.Left()))
-	}
-	return out.String()
+	out.Put("", " ")
+	return out.Put(th.Rule, repeat(th.Glyph.HRule, out.Left())).String()
 }
 
 func proposerWords(name string) string {

@@ -73,18 +73,18 @@ func (w *Window) TokensPerPass() (float64, bool) {
 
 // record adds a round to the history and to the running totals of the reply.
 func (s *State) record(e *event.Round, marks []string) {
-	committed := len(e.Committed())
+	tokens := committed(e)
 	if len(s.History) >= 2*HistoryLimit {
 		s.History = append(s.History[:0], s.History[len(s.History)-HistoryLimit:]...)
 	}
 	s.History = append(s.History, Sample{
-		Gamma: e.Gamma, Drafted: len(e.Draft), Tested: e.Tested, Accepted: e.Accepted, Tokens: committed,
+		Gamma: e.Gamma, Drafted: len(e.Draft), Tested: e.Tested, Accepted: e.Accepted, Tokens: tokens,
 		MS: e.MS(), DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, Bytes: e.BytesMoved, Marks: marks, Reply: s.Reply.Number,
 	})
 	s.Sequence++
 
 	t := &s.Reply.Totals
-	t.Tokens += committed
+	t.Tokens += tokens
 	t.Rounds++
 	if len(e.Draft) == 0 {
 		t.PlainRounds++

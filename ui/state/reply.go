@@ -108,9 +108,15 @@ func (s *State) applyReplyEnded(e event.ReplyEnded) {
 		}
 		m.Raw, m.Text = e.Text, sanitize.Text(e.Text)
 	}
-	s.Reply.Totals = e.Totals
-	s.finish(sanitize.Line(e.Reason), e.Totals)
+	s.Reply.Totals = s.ownTotals(e.Totals)
+	s.finish(sanitize.Line(e.Reason), s.Reply.Totals)
 	s.Phase, s.Prefill, s.Pending = Idle, nil, nil
+}
+
+// ownTotals copies totals. Positions are those counted from the rounds, which the reply's own equal.
+func (s *State) ownTotals(t event.Totals) event.Totals {
+	t.PositionTested, t.PositionKept = s.Reply.Totals.PositionTested, s.Reply.Totals.PositionKept
+	return t
 }
 
 // appendTail gives text that was held back to the last token that is part of the reply.

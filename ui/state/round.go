@@ -34,9 +34,24 @@ func newRound(e *event.Round) Round {
 		Gamma: e.Gamma, Drafted: len(e.Draft), GammaRule: sanitize.Line(e.GammaRule), GammaWhy: sanitize.Line(e.GammaWhy),
 		Probe: e.Probe, Proposer: sanitize.Line(e.Proposer),
 		DraftWhy: sanitize.Line(e.DraftWhy), DraftStop: sanitize.Line(e.DraftStop),
-		Accepted: e.Accepted, Tested: e.Tested, Committed: len(e.Committed()), Temperature: e.Temperature,
+		Accepted: e.Accepted, Tested: e.Tested, Committed: committed(e), Temperature: e.Temperature,
 		DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, SampleMS: e.SampleMS, OtherMS: e.OtherMS,
 		BytesMoved: e.BytesMoved, InspectBytes: e.InspectBytes, Syncs: e.Syncs,
 		TargetLen: e.TargetLen, DraftLen: e.DraftLen, ExpectedTokens: e.ExpectedTokens,
 	}
+}
+
+// committed counts the tokens a round added to the reply. It looks at the tokens themselves, since the figures of a trace may
+// say anything.
+func committed(e *event.Round) int {
+	n := 0
+	for i := range e.Draft {
+		if e.Draft[i].Verdict.Committed() {
+			n++
+		}
+	}
+	if e.Commit != nil {
+		n++
+	}
+	return n
 }

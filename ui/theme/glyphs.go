@@ -15,13 +15,9 @@ type Glyphs struct {
 	None      string // no figure yet
 	HRule     string
 	VRule     string
-	TeeDown   string // a horizontal rule meets a vertical one below it
-	TeeUp     string
 	TeeRight  string // a vertical rule with a horizontal one to its right
 	TeeLeft   string
 	Cross4    string // both go on
-	Bar       string // filled cell of a bar
-	Track     string // empty cell of a bar
 	Mark      string // a setting was changed here
 	Gamma     string // the name of the draft length
 	Times     string
@@ -32,12 +28,12 @@ type Glyphs struct {
 
 var unicodeGlyphs = Glyphs{
 	Unicode: true, Check: "✓", Cross: "✗", Dot: "·", Arrow: "→", Star: "+", Space: "␣", Newline: "↵", Ellipsis: "…",
-	Separator: "·", None: "–", HRule: "─", VRule: "│", TeeDown: "┬", TeeUp: "┴", TeeRight: "├", TeeLeft: "┤", Cross4: "┼",
-	Bar: "█", Track: "░", Mark: "▴", Gamma: "γ", Times: "×", Marker: "▸", Running: "●", Idle: "○",
+	Separator: "·", None: "–", HRule: "─", VRule: "│", TeeRight: "├", TeeLeft: "┤", Cross4: "┼",
+	Mark: "▴", Gamma: "γ", Times: "×", Marker: "▸", Running: "●", Idle: "○",
 }
 
 var asciiGlyphs = Glyphs{
 	Check: "v", Cross: "x", Dot: ".", Arrow: ">", Star: "+", Space: "_", Newline: "$", Ellipsis: "~",
-	Separator: "-", None: "-", HRule: "-", VRule: "|", TeeDown: "+", TeeUp: "+", TeeRight: "+", TeeLeft: "+", Cross4: "+",
-	Bar: "#", Track: ".", Mark: "^", Gamma: "g", Times: "x", Marker: ">", Running: "*", Idle: "o",
+	Separator: "-", None: "-", HRule: "-", VRule: "|", TeeRight: "+", TeeLeft: "+", Cross4: "+",
+	Mark: "^", Gamma: "g", Times: "x", Marker: ">", Running: "*", Idle: "o",
 }

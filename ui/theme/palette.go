@@ -2,14 +2,17 @@ package theme
 
 import "github.com/charmbracelet/x/ansi"
 
-// palette holds colours as 0xRRGGBB; zero leaves the terminal's own, so the zero palette is the mono theme.
+// rgb is a colour as 0xRRGGBB; 0 leaves the terminal's own.
+type rgb uint32
+
+// palette is the colours of a theme; the zero palette is the mono theme.
 //
 // The triples for accepted, rejected and resampled were chosen for contrast (at least 4.3 on their background) and for
 // distance under normal, deuteranopic, protanopic and tritanopic vision; the dark one is after Okabe and Ito.
 type palette struct {
-	accepted, rejected, resampled ansi.TrueColor
-	discarded, label, rule        ansi.TrueColor
-	title, good, warning          ansi.TrueColor
+	accepted, rejected, resampled rgb
+	discarded, label, rule        rgb
+	title, good, warning          rgb
 }
 
 var darkPalette = palette{
@@ -48,10 +51,10 @@ func (t *Theme) paint(p palette) {
 	t.Cursor = style(0, ansi.AttrReverse)
 }
 
-func style(c ansi.TrueColor, attrs ...ansi.Attr) Style {
+func style(c rgb, attrs ...ansi.Attr) Style {
 	s := ansi.NewStyle(attrs...)
 	if c != 0 {
-		s = s.ForegroundColor(c)
+		s = s.ForegroundColor(ansi.RGBColor{R: uint8(c >> 16), G: uint8(c >> 8), B: uint8(c)})
 	}
 	if len(s) == 0 {
 		return ""

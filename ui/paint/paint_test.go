@@ -1,0 +1,61 @@
+package paint_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"specula/ui/paint"
+	"specula/ui/theme"
+)
+
+func TestLineHasItsWidthWhateverIsPut(t *testing.T) {
+	th, _ := theme.Named("dark", true)
+	texts := []string{"", "a", "日本語", "e\u0301", "1\ufe0f\u20e3 keycap", "👩\u200d👩\u200d👧 family", "a long text that cannot fit anywhere"}
+	for w := range 30 {
+		for _, first := range texts {
+			for _, second := range texts {
+				line := paint.NewLine(th, w).Put(th.Accepted, first).Pad(w/3).Put("", second)
+				line.Right(th.Label, "right")
+				if got := line.String(); ansi.StringWidth(got) != w {
+					t.Errorf("w=%d %q %q: %d cells in %q", w, first, second, ansi.StringWidth(got), got)
+				}
+			}
+		}
+	}
+}
+
+func TestCutSaysSo(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	for _, c := range []struct {
+		text string
+		w    int
+		want string
+	}{
+		{"abcdef", 6, "abcdef"}, {"abcdef", 5, "abcd…"}, {"日本語", 5, "日本…"}, {"日本語", 4, "日… "}, {"ab", 1, "…"}, {"ab", 0, ""},
+	} {
+		if got := paint.Fit(th, "", c.text, c.w); got != c.want {
+			t.Errorf("Fit(%q, %d) = %q, want %q", c.text, c.w, got, c.want)
+		}
+	}
+}
+
+func TestRightKeepsADistance(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	line := paint.NewLine(th, 8).Put("", "abcd")
+	if line.Right("", "wxyz") {
+		t.Errorf("right text was put without a space: %q", line)
+	}
+	if !line.Right("", "xyz") || line.String() != "abcd xyz" {
+		t.Errorf("got %q", line)
+	}
+}
+
+func ExampleLine() {
+	th, _ := theme.Named("mono", true)
+	line := paint.NewLine(th, 20).Put("", "tokens/s")
+	line.Right("", "92.4")
+	fmt.Printf("%q\n", line)
+	// Output: "tokens/s        92.4"
+}

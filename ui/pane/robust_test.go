@@ -1,0 +1,157 @@
+package pane_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"specula/engine/event"
+	"specula/ui/pane"
+	"specula/ui/state"
+	"specula/ui/state/statetest"
+	"specula/ui/theme"
+	"specula/ui/transcript"
+)
+
+// Whatever comes, in whatever window, nothing panics and every line is exactly as wide as the window.
+func TestFramesAreExactWhateverComes(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		s, view := state.New(), transcript.New()
+		for i, e := range statetest.Random(r, 120) {
+			s.Apply(e)
+			if i%4 != 0 {
+				continue
+			}
+			sc := anyScreen(r, s)
+			wander(r, s, view, &sc)
+			got := frame(s, view, sc)
+			if why := inexact(got, sc.w, sc.h); why != "" {
+				t.Fatalf("seed %d, event %d, %+v: %s", seed, i, sc, why)
+			}
+		}
+	}
+}
+
+func anyScreen(r *rand.Rand, s *state.State) screen {
+	sc := screen{w: 1 + r.IntN(300), h: 1 + r.IntN(80), theme: theme.Names()[r.IntN(3)], ascii: r.IntN(4) == 0, inspector: r.IntN(2) == 0}
+	if r.IntN(2) == 0 { // the small sizes are the hard ones
+		sc.w, sc.h = 38+r.IntN(40), 8+r.IntN(20)
+	}
+	sc.view = transcript.Options{Reading: r.IntN(4) == 0, Rejected: transcript.Rejected(r.IntN(3)), Welcome: []string{"specula"}, Cursor: s.Newest()}
+	return sc
+}
+
+// wander does with the chat what a user may do.
+func wander(r *rand.Rand, s *state.State, v *transcript.View, sc *screen) {
+	switch r.IntN(6) {
+	case 0:
+		v.Scroll(r.IntN(41) - 20)
+	case 1:
+		v.Follow()
+	case 2:
+		if ref, ok := v.Hit(r.IntN(sc.w), r.IntN(sc.h)); ok {
+			sc.view.Cursor = ref
+		}
+	case 3:
+		sc.view.Cursor = s.Step(s.Newest(), r.IntN(2) == 0, r.IntN(2) == 0)
+		v.Reveal(sc.view.Cursor)
+	case 4:
+		sc.view.Cursor, _ = v.Vertical(s.Newest(), r.IntN(2) == 0)
+	case 5:
+		if r.IntN(4) == 0 {
+			s.RemoveLast()
+		}
+	}
+}
+
+// inexact says what is wrong with a frame of w×h cells; "" if nothing.
+func inexact(frame string, w, h int) string {
+	lines := strings.Split(frame, "\n")
+	if len(lines) != h {
+		return fmt.Sprintf("%d lines, want %d", len(lines), h)
+	}
+	for y, line := range lines {
+		if got := ansi.StringWidth(line); got != w {
+			return fmt.Sprintf("line %d has %d cells, want %d: %q", y, got, w, line)
+		}
+	}
+	return ""
+}
+
+// What is on screen follows from the events alone, so playing them into a new state draws the same frame.
+func TestReplayDrawsTheSameFrame(t *testing.T) {
+	events := statetest.Chat(-1)
+	live, view := state.New(), transcript.New()
+	sc := screen{w: 120, h: 36, theme: "dark"}
+	for i, e := range events {
+		live.Apply(e)
+		got := frame(live, view, sc)
+		if want := frame(stateOf(events[:i+1]), transcript.New(), sc); got != want {
+			t.Fatalf("after event %d (%s) the live frame differs from the replayed one:\n%s\n%s", i, e.Kind(), ansi.Strip(got), ansi.Strip(want))
+		}
+	}
+}
+
+func TestSpeedupIsADashUntilMeasured(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	s := stateOf(statetest.Chat(5))
+	if strip := pane.Strip(s, th, 120); !strings.Contains(ansi.Strip(strip), "speed-up     –") {
+		t.Errorf("before any measurement: %q", ansi.Strip(strip))
+	}
+	s = stateOf(statetest.Chat(20))
+	if strip := pane.Strip(s, th, 120); !strings.Contains(ansi.Strip(strip), "speed-up ×1.") {
+		t.Errorf("after one: %q", ansi.Strip(strip))
+	}
+}
+
+func TestLaneShowsEveryFate(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	u := 0.5
+	token := func(text string, v event.Verdict) event.Token {
+		return event.Token{Text: text, Raw: []byte(text), Verdict: v, U: &u}
+	}
+	commit := token(" lay", event.Resampled)
+	round := event.Round{Index: 3, Gamma: 4, Path: "stochastic", Accepted: 2, Tested: 3, Commit: &commit, Draft: []event.Token{
+		token(" the", event.Accepted), token(" cat", event.Accepted), token(" sat", event.Rejected), token(" on", event.Discarded),
+	}}
+	s := stateOf([]event.Event{event.ReplyStarted{Reply: 1}, round})
+	lines := pane.Lane(s, th, 60, 4)
+	got := ansi.Strip(strings.Join(lines[1:], "\n"))
+	want := "" +
+		"  draft   ␣the   ␣cat   ␣sat    ␣on                         \n" +
+		"  target  ✓      ✓      ✗→␣lay  ·                           \n" +
+		"  draft 4 → verify → keep 2, resample 1  draft 0.00 ms  verif"
+	if !strings.HasPrefix(got, want[:len(want)-21]) {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// BenchmarkFrame draws a whole window over a chat of 5,000 tokens while a new round arrives.
+func BenchmarkFrame(b *testing.B) {
+	s := stateOf([]event.Event{statetest.Ready()})
+	for s.Newest().Token < 5000 {
+		m := s.Newest().Message
+		for _, e := range statetest.Chat(-1) {
+			switch e := e.(type) {
+			case event.ReplyStarted:
+				if m == 0 {
+					s.Apply(e)
+				}
+			case event.Round, event.Drafted:
+				s.Apply(e)
+			}
+		}
+	}
+	events := statetest.Chat(20)
+	round := events[len(events)-1]
+	view, sc := transcript.New(), screen{w: 200, h: 50, theme: "dark"}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Apply(round)
+		_ = frame(s, view, sc)
+	}
+}

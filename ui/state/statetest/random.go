@@ -1,0 +1,131 @@
+package statetest
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"specula/engine/event"
+)
+
+var nasty = []string{
+	"", "a", " word", "\n", "\n\n", "\t", " ", "     ", "日本", "👩\u200d", "💻", "\u0301", "e\u0301", "\u200d👦", "\ufe0f", "❤", "🇩", "🇪", "\x1b[31m", "\x1b]0;",
+	"\x07", "\xff", "\xe2\x82", "\u202e", "averyveryveryveryveryveryveryveryveryveryveryverylongword", "क्षि", "ﷺ", "ผู้", "1\ufe0f\u20e3", "\r\n", "\u0085", "한",
+}
+
+// Random returns n events in any order and with any content, the possible and the impossible; the same ones for the same r.
+func Random(r *rand.Rand, n int) []event.Event {
+	w := chaos{r}
+	events := make([]event.Event, n)
+	for i := range events {
+		events[i] = w.event()
+	}
+	return events
+}
+
+type chaos struct{ *rand.Rand }
+
+func (w chaos) text() string {
+	text := ""
+	for range w.IntN(4) {
+		text += nasty[w.IntN(len(nasty))]
+	}
+	return text
+}
+
+func (w chaos) number() float64 {
+	extremes := []float64{0, -1, 1, 0.5, 1e-12, 1e12, math.NaN(), math.Inf(1), math.Inf(-1), w.Float64(), 1000 * w.Float64()}
+	return extremes[w.IntN(len(extremes))]
+}
+
+func (w chaos) count() int {
+	extremes := []int{0, 1, -1, 3, 8, 500, math.MaxInt32, math.MinInt32, w.IntN(10), w.IntN(10)}
+	return extremes[w.IntN(len(extremes))]
+}
+
+func (w chaos) maybe() *float64 {
+	if w.IntN(3) == 0 {
+		return nil
+	}
+	v := w.number()
+	return &v
+}
+
+func (w chaos) event() event.Event {
+	switch w.IntN(24) {
+	case 0:
+		return event.Loading{What: w.text(), Name: w.text(), DoneBytes: int64(w.count()), TotalBytes: int64(w.count())}
+	case 1:
+		e := event.Ready{Version: w.text(), Target: w.model(), Device: w.text(), DraftRefused: w.text()}
+		if w.IntN(2) == 0 {
+			m := w.model()
+			e.Draft = &m
+		}
+		return e
+	case 2, 3:
+		return event.ReplyStarted{Reply: w.count(), Prompt: w.text(), PromptTokens: w.count(), ContextTokens: w.count(), Settings: w.settings()}
+	case 4:
+		return event.Prefill{Model: w.text(), Done: w.count(), Total: w.count(), MS: w.number()}
+	case 5:
+		names := []string{"temperature", "sampling.top_k", "gamma", "seed", w.text()}
+		return event.SettingChanged{Round: w.count(), Name: names[w.IntN(len(names))], From: w.text(), To: []string{"1", "0.5", "x", w.text()}[w.IntN(4)]}
+	case 6:
+		return event.ReplyEnded{Reply: w.count(), Reason: w.text(), Text: w.text(), Tail: w.text(), Totals: w.totals()}
+	case 7:
+		return event.Notice{Level: w.text(), Text: w.text()}
+	case 8:
+		return event.Failed{Error: w.text()}
+	case 9, 10, 11:
+		return event.Drafted{Round: w.count(), Gamma: w.count(), Proposer: w.text(), Tokens: w.tokens(), DraftMS: w.number()}
+	default:
+		return w.anyRound()
+	}
+}
+
+func (w chaos) anyRound() event.Round {
+	e := event.Round{
+		Index: w.count(), Path: w.text(), PathWhy: w.text(), Gamma: w.count(), GammaRule: w.text(), GammaWhy: w.text(), Probe: w.IntN(2) == 0,
+		Proposer: w.text(), DraftWhy: w.text(), DraftStop: w.text(), Draft: w.tokens(), Accepted: w.count(), Tested: w.count(),
+		Temperature: w.number(), DraftMS: w.number(), VerifyMS: w.number(), SampleMS: w.number(), OtherMS: w.number(),
+		BytesMoved: int64(w.count()), TargetLen: w.count(), DraftLen: w.count(), Speedup: w.number(),
+	}
+	if w.IntN(4) > 0 {
+		t := w.token()
+		e.Commit = &t
+	}
+	return e
+}
+
+func (w chaos) model() event.Model {
+	return event.Model{Name: w.text(), Path: w.text(), WeightType: w.text(), Parameters: int64(w.count())}
+}
+
+func (w chaos) settings() event.Settings {
+	return event.Settings{Temperature: w.number(), TopK: w.count(), TopP: w.number(), MinP: w.number(), Seed: int64(w.count()), Gamma: w.count(),
+		GammaMax: w.count(), GammaRule: w.text(), Proposer: w.text(), Speculate: w.IntN(2) == 0}
+}
+
+func (w chaos) totals() event.Totals {
+	return event.Totals{Tokens: w.count(), Rounds: w.count(), Tested: w.count(), Accepted: w.count(), DraftMS: w.number(),
+		PositionTested: make([]int, w.IntN(4)), PositionKept: make([]int, w.IntN(4))}
+}
+
+func (w chaos) tokens() []event.Token {
+	tokens := make([]event.Token, w.IntN(12))
+	for i := range tokens {
+		tokens[i] = w.token()
+	}
+	return tokens
+}
+
+func (w chaos) token() event.Token {
+	fates := []event.Verdict{"", event.Accepted, event.Rejected, event.Discarded, event.Resampled, event.Bonus, event.Plain, "unheard of"}
+	t := event.Token{ID: int32(w.count()), Text: w.text(), Verdict: fates[w.IntN(len(fates))], P: w.maybe(), Q: w.maybe(), U: w.maybe(), Stop: w.IntN(9) == 0}
+	if w.IntN(2) == 0 {
+		t.Raw = []byte(w.text())
+	}
+	for range w.IntN(3) {
+		t.Target = append(t.Target, event.Candidate{ID: int32(w.IntN(9)), Text: w.text(), P: w.number()})
+		t.Draft = append(t.Draft, event.Candidate{ID: int32(w.IntN(9)), Text: w.text(), P: w.number()})
+	}
+	return t
+}
