@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +66,7 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 	if options.Config, _, err = a.settings(); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(ctx)
 	defer stop()
 	r, err := a.Bench(ctx, options, a.benchProgress())
 	if err != nil {

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -80,7 +82,7 @@ var errFull = errors.New("no space left on device")
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
 func TestStdoutThatCannotBeWrittenFails(t *testing.T) {
-	for _, args := range []string{"run -p hi", "run -p hi --json", "run -p hi --plain", "info good.gguf", "bench", "config --print-default"} {
+	for _, args := range []string{"run -p hi", "run -p hi --json", "run -p hi --plain", "info good.gguf", "bench", "config --print-default", "config", "config check"} {
 		if code, stderr := start(t.Context(), fullDisk{}, strings.Fields(args)...); code != ExitRuntime || !strings.Contains(stderr, errFull.Error()) {
 			t.Errorf("%s: exit code %d, stderr %q", args, code, stderr)
 		}
@@ -141,4 +143,13 @@ func TestTailIsPrinted(t *testing.T) {
 			t.Errorf("plain %v: printed %q (%v)", plain, out.String(), o.err)
 		}
 	}
+}
+
+// The answer goes to stdout alone, and the exit code is returned.
+func ExampleProgram_Run() {
+	p := fakeProgram(Terminal{Stdout: os.Stdout, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+	fmt.Println(p.Run(context.Background(), []string{"run", "--temperature", "0", "-p", "hello"}))
+	// Output:
+	// 1 messages, t=0: hello
+	// 0
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,8 +42,8 @@ default is marked. The output is a valid configuration file itself.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Terminal.Stdout, "%s: no mistakes\n", sanitize.Line(source.String()))
-			return nil
+			_, err = fmt.Fprintf(a.Terminal.Stdout, "%s: no mistakes\n", sanitize.Line(source.String()))
+			return err
 		}),
 	})
 	return c
@@ -52,12 +54,13 @@ func (a *app) printConfig() error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Terminal.Stdout, "# from: %s\n", sanitize.Line(source.String()))
+	var b strings.Builder
+	fmt.Fprintf(&b, "# from: %s\n", sanitize.Line(source.String()))
 	section := ""
 	for _, s := range config.Settings() {
 		if s.Section() != section {
 			section = s.Section()
-			fmt.Fprintf(a.Terminal.Stdout, "\n[%s]\n", section)
+			fmt.Fprintf(&b, "\n[%s]\n", section)
 		}
 		value, err := c.Get(s.Name)
 		if err != nil {
@@ -67,9 +70,10 @@ func (a *app) printConfig() error {
 		if value != s.Default {
 			mark = "  # default: " + inTOML(s, s.Default)
 		}
-		fmt.Fprintf(a.Terminal.Stdout, "%s = %s%s\n", s.Key(), escapeJSON(inTOML(s, value)), mark)
+		fmt.Fprintf(&b, "%s = %s%s\n", s.Key(), escapeJSON(inTOML(s, value)), mark)
 	}
-	return nil
+	_, err = io.WriteString(a.Terminal.Stdout, b.String())
+	return err
 }
 
 // inTOML writes a value as config.toml has it. A JSON string is a TOML string too.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 
@@ -38,6 +40,13 @@ func usagef(format string, args ...any) error {
 
 // errInterrupted ends a command that the user stopped. Nothing is printed for it: the user knows.
 var errInterrupted = &coded{ExitInterrupted, errors.New("interrupted")}
+
+// interruptible ends ctx at the first signal, so that what there is can be kept; a second one ends the process as usual.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
 
 // classify gives an error of the program's functions its exit code.
 func (p *Program) classify(err error) error {

@@ -75,7 +75,8 @@ func (a *app) useColor() bool {
 func (o *output) reply(ctx context.Context, s ui.Engine, messages []ui.Message) (string, error) {
 	o.answer.Reset()
 	o.safe, o.lastByte, o.failed = sanitize.Sanitizer{}, 0, ""
-	for e := range s.Generate(ctx, messages, o.json || o.trace.w != nil) {
+	inspect := o.config.UI.Inspect && (o.json || o.trace.w != nil)
+	for e := range s.Generate(ctx, messages, inspect) {
 		o.put(e)
 		if o.err != nil {
 			break
@@ -197,8 +198,9 @@ func (o *output) rest(tail string) string {
 
 func (o *output) ready(e event.Ready) {
 	o.clearProgress()
-	if e.DraftRefused != "" && o.config.Model.Draft != "none" {
-		o.app.say("no draft model: %s", e.DraftRefused)
+	c := o.config
+	if e.DraftRefused != "" && c.Model.Draft != "none" && c.Speculation.Enabled && c.Speculation.Proposer == "draft" {
+		o.app.say("there is no draft model, so every round is plain: %s (--proposer ngram needs none)", e.DraftRefused)
 	}
 	if !o.app.verbose {
 		return

@@ -13,8 +13,8 @@ import (
 	"specula/engine/trace"
 )
 
-// maxTraceBytes bounds a recording that is read as a whole: some hours of chat.
-const maxTraceBytes = 512 << 20
+// maxTraceBytes bounds a recording that is read as a whole: hours of chat.
+const maxTraceBytes = 128 << 20
 
 func (a *app) replayCommand() *cobra.Command {
 	c := &cobra.Command{

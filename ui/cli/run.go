@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -59,11 +57,8 @@ func (a *app) run(ctx context.Context, o runFlags) error {
 	if err != nil {
 		return err
 	}
-	// The first signal stops the reply and keeps what there is; a second one then ends the process as usual.
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop)
-
 	out, err := a.newOutput(c, o)
 	if err != nil {
 		return err
