@@ -98,16 +98,17 @@ func (p *wrapper) put(token int, g string, width int) {
 	case g == " " && (p.open.width >= p.w || p.soft && p.open.width == 0):
 		// A space at a soft break is the break itself. It stays with the closed line's token but takes no cell.
 		p.fed++
+		p.last = ""
 		p.markBreak()
 		return
 	case width > p.w: // a window narrower than one character
 		g, width = "?", 1
 	}
-	if p.open.width+width > p.w {
-		p.breakLine()
-	}
 	if width > 1 { // wide scripts break between any two characters
 		p.markBreak()
+	}
+	if p.open.width+width > p.w {
+		p.breakLine()
 	}
 	p.append(token, g, width)
 	if g == " " || width > 1 {
