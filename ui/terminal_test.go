@@ -74,7 +74,8 @@ func startTerminal(t *testing.T, w, h int, script string, env ...string) *termin
 		t.Fatal(err)
 	}
 	go x.feed()
-	go func() { _, _ = io.Copy(ptmx, x.emu) }() // the emulator's answers to queries
+	answered := make(chan struct{})
+	go func() { defer close(answered); _, _ = io.Copy(ptmx, x.emu) }() // the emulator's answers to queries
 	alarm := time.AfterFunc(patience, func() {
 		x.mu.Lock()
 		x.expired = true
@@ -86,7 +87,8 @@ func startTerminal(t *testing.T, w, h int, script string, env ...string) *termin
 		_ = x.cmd.Process.Kill()
 		_ = x.tty.Close()
 		_ = x.ptmx.Close()
-		_ = x.emu.Close()
+		_ = x.emu.InputPipe().(io.Closer).Close() // Emulator.Close would race with its own Read
+		<-answered
 	})
 	return x
 }
@@ -323,6 +325,19 @@ func TestTheTerminalIsRestored(t *testing.T) {
 				checkSaved(t, dir)
 			}
 		})
+	}
+}
+
+// TestAStuckScreenStillObeysSignals sends a signal to a program whose screen never comes back from an update. The terminal
+// is restored as far as that is possible without the screen, and the process ends.
+func TestAStuckScreenStillObeysSignals(t *testing.T) {
+	x := startTerminal(t, 100, 24, "theme=dark pace=full rounds=3 hang=1 mouse=true chats="+t.TempDir())
+	x.waitText("Type a message")
+	x.send("hello\r") // the reply ends, the chat is saved, the clock hangs
+	x.waitText("esc stop")
+	signalled(syscall.SIGTERM)(x)
+	if code := x.end(); code != 1 {
+		t.Errorf("exit code %d, want 1", code)
 	}
 }
 

@@ -68,6 +68,8 @@ type Options struct {
 	Environ        []string
 	Now            func() time.Time
 	Tag            uint32 // tells this process's chats from another's of the same second
+
+	grace time.Duration // graceTime, shorter in tests
 }
 
 func (o *Options) complete() {
@@ -88,6 +90,9 @@ func (o *Options) complete() {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.grace == 0 {
+		o.grace = graceTime
 	}
 	if o.Tag == 0 {
 		o.Tag = uint32(os.Getpid())
