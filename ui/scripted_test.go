@@ -57,7 +57,10 @@ func (s *scripted) Change(name, value string) error {
 	if err := s.config.Set(name, value); err != nil {
 		return err
 	}
-	to, _ := s.config.Get(name)
+	to, err := s.config.Get(name)
+	if err != nil || from == to {
+		return err
+	}
 	s.pending = append(s.pending, event.SettingChanged{Name: name, From: from, To: to})
 	return nil
 }
