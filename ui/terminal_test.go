@@ -39,8 +39,7 @@ type terminal struct {
 	mu      sync.Mutex // guards everything below; the emulator has no lock of its own that covers reading the screen
 	drawn   *sync.Cond
 	emu     *vt.Emulator
-	modes   map[ansi.Mode]bool // set and not reset
-	hidden  bool               // the cursor
+	modes   map[ansi.Mode]bool // as last set or reset
 	expired bool
 }
 
@@ -54,9 +53,9 @@ func startTerminal(t *testing.T, w, h int, script string, env ...string) *termin
 	x := &terminal{t: t, w: w, h: h, ptmx: ptmx, tty: tty, emu: vt.NewEmulator(w, h), modes: map[ansi.Mode]bool{}, read: make(chan struct{})}
 	x.drawn = sync.NewCond(&x.mu)
 	x.emu.SetCallbacks(vt.Callbacks{
-		EnableMode:       func(m ansi.Mode) { x.modes[m] = true },
-		DisableMode:      func(m ansi.Mode) { delete(x.modes, m) },
-		CursorVisibility: func(visible bool) { x.hidden = !visible },
+		// Modes belong to the terminal as a whole, the cursor's visibility too, which the emulator keeps for each screen.
+		EnableMode:  func(m ansi.Mode) { x.modes[m] = true },
+		DisableMode: func(m ansi.Mode) { x.modes[m] = false },
 	})
 	if err := pty.Setsize(ptmx, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}); err != nil {
 		t.Fatal(err)
@@ -144,6 +143,13 @@ func (x *terminal) waitText(text string) {
 	x.wait(fmt.Sprintf("%q", text), func() bool { return strings.Contains(x.text(0, 0, x.w, x.h), text) })
 }
 
+// overdue reports whether the test has waited long enough.
+func (x *terminal) overdue() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.expired
+}
+
 // text is what a rectangle of the screen shows. The caller holds the lock.
 func (x *terminal) text(left, top, right, bottom int) string {
 	var sb strings.Builder
@@ -206,7 +212,7 @@ func (x *terminal) end() int {
 	if x.emu.IsAltScreen() {
 		x.t.Error("the alternate screen was left on")
 	}
-	if x.hidden {
+	if shown, known := x.modes[ansi.ModeTextCursorEnable]; known && !shown {
 		x.t.Error("the cursor was left hidden")
 	}
 	for _, m := range []ansi.Mode{ansi.ModeMouseButtonEvent, ansi.ModeMouseAnyEvent, ansi.ModeMouseExtSgr, ansi.ModeMouseNormal, ansi.ModeBracketedPaste} {
@@ -325,6 +331,51 @@ func TestTheTerminalIsRestored(t *testing.T) {
 				checkSaved(t, dir)
 			}
 		})
+	}
+}
+
+// TestSuspendAndResize leaves to the shell and comes back, and then changes the window down to nothing and up again.
+func TestSuspendAndResize(t *testing.T) {
+	x := startTerminal(t, 120, 36, dark120)
+	x.waitText("Type a message")
+	x.send("\x1a") // ctrl+z
+	x.wait("the shell's screen", func() bool { return !x.emu.IsAltScreen() && x.modes[ansi.ModeTextCursorEnable] })
+	for now := x.termios(); now != x.before; now = x.termios() {
+		if x.overdue() {
+			t.Fatalf("suspended with terminal settings %+v, want %+v", now, x.before)
+		}
+	}
+	// The helper has no shell that would stop it; it listens for SIGCONT a moment after it restored the terminal.
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for resumed := false; !resumed; <-again.C {
+		signalled(syscall.SIGCONT)(x)
+		x.mu.Lock()
+		resumed = x.emu.IsAltScreen() || x.expired
+		x.mu.Unlock()
+	}
+	x.waitText("Type a message")
+	for _, size := range []struct {
+		w, h  int
+		shows string
+	}{{30, 6, "specula needs 40×10"}, {40, 10, "Type a message"}, {1, 1, ""}, {300, 80, "by position"}} {
+		x.resize(size.w, size.h)
+		x.waitText(size.shows)
+	}
+	x.send("\x04")
+	if code := x.end(); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+}
+
+func (x *terminal) resize(w, h int) {
+	x.t.Helper()
+	x.mu.Lock()
+	x.w, x.h = w, h
+	x.emu.Resize(w, h)
+	x.mu.Unlock()
+	if err := pty.Setsize(x.ptmx, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}); err != nil {
+		x.t.Fatal(err)
 	}
 }
 
