@@ -82,6 +82,10 @@ func (m *Model) loaded(e loaded) tea.Cmd {
 	}
 	m.engine = e.engine
 	m.showSettings()
+	if m.eager {
+		m.eager = false
+		return m.enter()
+	}
 	return nil
 }
 

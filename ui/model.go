@@ -52,6 +52,7 @@ type Model struct {
 	chat    chats.Chat // what the chat on screen is saved as; its turns are in state
 	saver   *saver
 	editing bool // enter replaces the last exchange
+	eager   bool // enter came before the engine: the prompt is sent when it is there, unless it was changed since
 
 	flash     string
 	flashID   int

@@ -181,6 +181,12 @@ func TestTheFirstFrameDoesNotWaitForModels(t *testing.T) {
 	}
 	close(release)
 	m.guard.running.Wait()
+	m.Update(frameMsg{})
+	m.guard.running.Wait()
+	m.Update(frameMsg{})
+	if m.composer.Value() != "" || len(m.state.Messages) != 2 || m.state.Messages[0].Raw != "h" {
+		t.Errorf("the prompt was not sent when the models were there: %q in the composer, %d messages", m.composer.Value(), len(m.state.Messages))
+	}
 }
 
 func TestAFailedLoadEndsTheProgramWithItsError(t *testing.T) {

@@ -46,6 +46,18 @@ type terminal struct {
 // startTerminal runs the screen helper with a script in a window of w×h cells.
 func startTerminal(t *testing.T, w, h int, script string, env ...string) *terminal {
 	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append([]string{helperVariable + "=" + script}, env...)
+	return startProgram(t, w, h, cmd)
+}
+
+// startProgram runs a program in a window of w×h cells.
+func startProgram(t *testing.T, w, h int, cmd *exec.Cmd) *terminal {
+	t.Helper()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
 		t.Fatalf("opening a pseudo-terminal: %v", err)
@@ -61,12 +73,8 @@ func startTerminal(t *testing.T, w, h int, script string, env ...string) *termin
 		t.Fatal(err)
 	}
 	x.before = x.termios()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	x.cmd = exec.Command(self)
-	x.cmd.Env = append([]string{helperVariable + "=" + script, "TERM=xterm-256color", "COLORTERM=truecolor", "HOME=" + t.TempDir()}, env...)
+	x.cmd = cmd
+	x.cmd.Env = append([]string{"TERM=xterm-256color", "COLORTERM=truecolor", "HOME=" + t.TempDir()}, cmd.Env...)
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = tty, tty, tty
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := x.cmd.Start(); err != nil {
@@ -235,11 +243,28 @@ const (
 // TestAWholeChatInATerminal does what a visitor does: asks, watches tokens being accepted and struck out, turns γ and
 // temperature in mid-reply, looks into a token, stops, and leaves.
 func TestAWholeChatInATerminal(t *testing.T) {
-	x := startTerminal(t, 120, 36, dark120)
+	visit(t, startTerminal(t, 120, 36, dark120), "temperature 0.80")
+}
+
+// TestTheWholeProgramInATerminal is the same visit to the program itself, with the pair that is built into it.
+func TestTheWholeProgramInATerminal(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "specula")
+	if out, err := exec.Command("go", "build", "-o", program, "specula").CombinedOutput(); err != nil {
+		t.Fatalf("building the program: %v\n%s", err, out)
+	}
+	// A high temperature makes the reply long and the target refuse much of the draft; the seed makes it the same every time.
+	cmd := exec.Command(program, "--theme", "dark", "--pace", "slow", "--rounds-per-second", "6",
+		"--temperature", "1.4", "--seed", "1", "--gamma-rule", "fixed", "--gamma", "4")
+	visit(t, startProgram(t, 120, 36, cmd), "temperature 1.50")
+}
+
+// visit asks, watches and leaves. warmer is what the figures say after the temperature was raised once.
+func visit(t *testing.T, x *terminal, warmer string) {
+	t.Helper()
 	const chatW, chatH = 78, 29 // left of the figures, above the lane
 	x.waitText("Type a message")
-	x.send("hello there")
-	x.waitText("hello there")
+	x.send("tell me a story about a dragon")
+	x.waitText("tell me a story about a dragon")
 	x.send("\r")
 
 	x.wait("an accepted token in blue", func() bool {
@@ -263,8 +288,8 @@ func TestAWholeChatInATerminal(t *testing.T) {
 		return strings.Contains(x.text(chatW, 0, x.w, 2), "fixed") && strings.Contains(x.text(chatW, 0, x.w, 2), "γ 5")
 	})
 	x.send(altRght)
-	x.wait("a temperature of 0.8", func() bool {
-		return strings.Contains(strings.Join(strings.Fields(x.text(chatW, 0, x.w, x.h)), " "), "temperature 0.80")
+	x.wait(warmer, func() bool {
+		return strings.Contains(strings.Join(strings.Fields(x.text(chatW, 0, x.w, x.h)), " "), warmer)
 	})
 	x.wait("the marks of both changes on the graphs", func() bool { return strings.Contains(graphs(), "▴") })
 
