@@ -26,9 +26,6 @@ import (
 	"specula/ui/chats"
 )
 
-// patience is how long a screen may take to show what a test waits for. It is reached only by a failing test.
-const patience = 30 * time.Second
-
 // terminal is a real pseudo-terminal with an emulator at its end and the screen helper running in it.
 type terminal struct {
 	t      *testing.T
