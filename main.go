@@ -29,6 +29,7 @@ import (
 	"specula/engine/event"
 	"specula/engine/host"
 	"specula/engine/weights"
+	"specula/engine/weights/random"
 	"specula/gpu"
 	"specula/ui"
 	"specula/ui/cli"
@@ -47,7 +48,8 @@ func program() *cli.Program {
 			ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
-		Open: connect, Screen: ui.Run, Bench: measure, Describe: describe, ExitCode: exitCode,
+		Open: connect, Screen: ui.Run, Bench: measure, Describe: describe, MakeWeights: makeWeights,
+		ExitCode: exitCode,
 	}
 }
 
@@ -200,4 +202,16 @@ func describe(ctx context.Context, path string) ([]cli.Section, error) {
 		tensors.Rows = append(tensors.Rows, []string{t.Name, t.Type, fmt.Sprint(t.Shape), fmt.Sprintf("%d bytes", t.Bytes)})
 	}
 	return []cli.Section{file, types, metadata, tensors}, nil
+}
+
+func makeWeights(ctx context.Context, shape, weightType, path string) error {
+	s, err := random.ShapeNamed(shape)
+	if err != nil {
+		return err
+	}
+	t, err := random.TypeNamed(weightType)
+	if err != nil {
+		return err
+	}
+	return random.WriteFile(ctx, path, s, t)
 }

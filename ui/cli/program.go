@@ -31,6 +31,8 @@ type Program struct {
 	Bench func(ctx context.Context, o BenchOptions, progress func(done, total int)) (Report, error)
 	// Describe tells what a model file is.
 	Describe func(ctx context.Context, path string) ([]Section, error)
+	// MakeWeights writes a model file with random weights: for measurements.
+	MakeWeights func(ctx context.Context, shape, weightType, path string) error
 	// ExitCode classifies an error of the functions above: 3 for a model, 4 for a device, 0 for anything else.
 	ExitCode func(error) int
 }
