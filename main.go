@@ -24,10 +24,12 @@ import (
 	"specula/assets"
 	"specula/engine"
 	"specula/engine/bench"
+	"specula/engine/bench/speed"
 	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/host"
+	"specula/engine/model"
 	"specula/engine/weights"
 	"specula/engine/weights/random"
 	"specula/gpu"
@@ -48,7 +50,7 @@ func program() *cli.Program {
 			ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
-		Open: connect, Screen: ui.Run, Bench: measure, Describe: describe, MakeWeights: makeWeights,
+		Open: connect, Screen: ui.Run, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
 		ExitCode: exitCode,
 	}
 }
@@ -214,4 +216,27 @@ func makeWeights(ctx context.Context, shape, weightType, path string) error {
 		return err
 	}
 	return random.WriteFile(ctx, path, s, t)
+}
+
+func timePasses(ctx context.Context, o cli.PassOptions) (any, error) {
+	m, closeModel, err := openOnCPU(ctx, o.Path, o.Threads, o.PromptTokens+o.DecodeTokens)
+	if err != nil {
+		return nil, err
+	}
+	defer closeModel()
+	return speed.MeasurePasses(ctx, m, o.PromptTokens, o.DecodeTokens, time.Now)
+}
+
+// openOnCPU loads a model file without tokenizer or session; close ends its threads.
+func openOnCPU(ctx context.Context, path string, threads, tokens int) (m *model.Model, closeModel func() error, err error) {
+	f, err := weights.Open(ctx, path, nil)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
+	}
+	backend := host.New(threads)
+	if m, err = model.Load(ctx, backend, f, model.Options{MaxTokens: tokens}, nil); err != nil {
+		_ = backend.Close()
+		return nil, nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
+	}
+	return m, backend.Close, nil
 }

@@ -33,6 +33,8 @@ type Program struct {
 	Describe func(ctx context.Context, path string) ([]Section, error)
 	// MakeWeights writes a model file with random weights: for measurements.
 	MakeWeights func(ctx context.Context, shape, weightType, path string) error
+	// TimePasses measures a model file on the CPU; the result is encoded as JSON.
+	TimePasses func(ctx context.Context, o PassOptions) (any, error)
 	// ExitCode classifies an error of the functions above: 3 for a model, 4 for a device, 0 for anything else.
 	ExitCode func(error) int
 }
