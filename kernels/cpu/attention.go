@@ -10,17 +10,15 @@ const (
 	MaxHeadDim = 512
 )
 
-// Attention computes causal attention as ref.Attention defines it; item i·Heads+h is head h of row i.
+// Attention computes causal attention as ref.Attention defines it; its items are the heads of all rows, those that read the same
+// keys one behind the other.
 type Attention struct {
-	Dst      []float32 // (M, Heads·HeadDim)
-	Q        []float32 // (M, Heads·HeadDim)
-	Keys     []float32 // (Position+M, KVHeads·HeadDim)
-	Values   []float32 // (Position+M, KVHeads·HeadDim)
+	Dst      []float32 // (M, Heads·headDim)
+	Q        []float32 // (M, Heads·headDim)
+	KV       *KV       // of at least Position+M tokens
 	M        int
 	Position int // of row 0
 	Heads    int
-	KVHeads  int
-	HeadDim  int
 	Scale    float32
 }
 
@@ -28,26 +26,27 @@ type Attention struct {
 func (t *Attention) Items() int { return t.M * t.Heads }
 
 // Work is about the number of multiplications.
-func (t *Attention) Work() int { return 2 * t.M * t.Heads * t.HeadDim * (t.Position + t.M) }
+func (t *Attention) Work() int { return 2 * t.M * t.Heads * t.KV.headDim * (t.Position + t.M) }
 
-// Do computes heads from … to−1, counted over all rows.
+// Do computes items from … to−1.
 func (t *Attention) Do(from, to int) {
+	sharing := t.Heads / t.KV.heads // query heads that read one key head (grouped-query attention)
 	for item := from; item < to; item++ {
-		row, head := item/t.Heads, item%t.Heads
-		offset := item * t.HeadDim
-		kvOffset := head * t.KVHeads / t.Heads * t.HeadDim
-		t.attend(t.Dst[offset:offset+t.HeadDim], t.Q[offset:offset+t.HeadDim], kvOffset, t.Position+row+1)
+		kvHead, row := item/(sharing*t.M), item/sharing%t.M
+		head := kvHead*sharing + item%sharing
+		offset := (row*t.Heads + head) * t.KV.headDim
+		t.attend(t.Dst[offset:][:t.KV.headDim], t.Q[offset:][:t.KV.headDim], kvHead, t.Position+row+1)
 	}
 }
 
 // attend combines the splits of one head that sees the first seen keys. A split gives its largest score, Σ exp(score − largest) and the values
 // weighted by these; shifting by the larger of two maxima makes two splits comparable (the online softmax of FlashAttention).
-func (t *Attention) attend(dst, q []float32, kvOffset, seen int) {
+func (t *Attention) attend(dst, q []float32, kvHead, seen int) {
 	var partial [MaxHeadDim]float32
-	values := partial[:t.HeadDim]
-	largest, sum := t.split(dst, q, kvOffset, 0, min(KeysPerSplit, seen))
+	values := partial[:len(dst)]
+	largest, sum := t.split(dst, q, kvHead, 0, min(KeysPerSplit, seen))
 	for start := KeysPerSplit; start < seen; start += KeysPerSplit {
-		splitLargest, splitSum := t.split(values, q, kvOffset, start, min(start+KeysPerSplit, seen))
+		splitLargest, splitSum := t.split(values, q, kvHead, start, min(start+KeysPerSplit, seen))
 		both := max(largest, splitLargest)
 		before, here := exp(largest-both), exp(splitLargest-both)
 		sum = float32(sum*before) + float32(splitSum*here)
@@ -62,37 +61,18 @@ func (t *Attention) attend(dst, q []float32, kvOffset, seen int) {
 	}
 }
 
-// split computes keys from … to−1, at most KeysPerSplit: dst = Σ exp(score − largest)·value, in ascending order.
-func (t *Attention) split(dst, q []float32, kvOffset, from, to int) (largest, sum float32) {
+// split computes keys from … to−1, at most KeysPerSplit: dst = Σ exp(score − largest)·value, in ascending order. The sum of the
+// weights alone is taken in the lanes of ref.Dot.
+func (t *Attention) split(dst, q []float32, kvHead, from, to int) (highest, sum float32) {
 	var buffer [KeysPerSplit]float32
-	scores := buffer[:to-from]
-	stride := t.KVHeads * t.HeadDim
-	largest = float32(math.Inf(-1))
-	for j := range scores {
-		key := t.Keys[(from+j)*stride+kvOffset:][:len(q)]
-		scores[j] = dot(key, q) * t.Scale
-		largest = max(largest, scores[j]) // NaN wins
+	n := to - from
+	scores := buffer[:roundUp(n, lanes)] // whole blocks, the last of which may hold keys that this row does not see
+	t.KV.score(scores, q, kvHead, from, t.Scale)
+	for i := n; i < len(scores); i++ {
+		scores[i] = float32(math.Inf(-1))
 	}
-	clear(dst)
-	for j, score := range scores {
-		weight := exp(score - largest)
-		sum += weight
-		addScaled(dst, t.Values[(from+j)*stride+kvOffset:][:len(dst)], weight)
-	}
-	return largest, sum
-}
-
-// addScaled adds factor·x to dst, four numbers at a time.
-func addScaled(dst, x []float32, factor float32) {
-	for len(dst) >= 4 && len(x) >= 4 {
-		d, v := (*[4]float32)(dst), (*[4]float32)(x)
-		d[0] += float32(v[0] * factor)
-		d[1] += float32(v[1] * factor)
-		d[2] += float32(v[2] * factor)
-		d[3] += float32(v[3] * factor)
-		dst, x = dst[4:], x[4:]
-	}
-	for i := range dst {
-		dst[i] += float32(x[i] * factor)
-	}
+	highest = largest(scores)
+	sum = expSum(scores, highest)
+	t.KV.sum(dst, scores[:n], kvHead, from)
+	return highest, sum
 }

@@ -1,0 +1,130 @@
+//go:build amd64 && !noasm
+
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// atEveryLevel runs f with everything that this processor has, and with less. What it has not it cannot test: a level above is the same
+// as the highest.
+func atEveryLevel(t *testing.T, f func(t *testing.T)) {
+	for _, level := range []int{vectorPortable, vectorAVX2, vectorAVX512} {
+		t.Run(fmt.Sprint("level ", min(level, vectorLevel)), func(t *testing.T) {
+			defer limitVectorLevel(level)()
+			f(t)
+		})
+	}
+}
+
+// rowOf has every kind of number that an operation might treat differently.
+func rowOf(r *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		switch r.IntN(12) {
+		case 0:
+			x[i] = math.Float32frombits(r.Uint32())
+		case 1:
+			x[i] = []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), 88.72283, -87.33654, 65504, 65520, 0x1p-24, 0x1p-25}[r.IntN(10)]
+		case 2:
+			x[i] = float32(r.NormFloat64() * 60)
+		default:
+			x[i] = float32(r.NormFloat64())
+		}
+	}
+	return x
+}
+
+func equalBits(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	for i := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
+			t.Fatalf("%s of %d numbers: number %d is %v (%08x), want %v (%08x)", what, len(want), i,
+				got[i], math.Float32bits(got[i]), want[i], math.Float32bits(want[i]))
+		}
+	}
+}
+
+func TestVectorEqualsPortable(t *testing.T) {
+	atEveryLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 2000 {
+			n := 1 + r.IntN(70)
+			x, y, cos, sin := rowOf(r, n), rowOf(r, n), rowOf(r, n), rowOf(r, n)
+			factor := rowOf(r, 1)[0]
+			clone := func(v []float32) []float32 { return append([]float32(nil), v...) }
+
+			got, want := clone(x), clone(x)
+			add(got, y)
+			addGeneric(want, y)
+			equalBits(t, "add", got, want)
+
+			scale(got, x, y, factor)
+			scaleGeneric(want, x, y, factor)
+			equalBits(t, "scale", got, want)
+
+			equalBits(t, "squares", []float32{squares(x)}, []float32{dot(x, x)})
+			equalBits(t, "largest", []float32{largest(x) + 0}, []float32{largestGeneric(x) + 0})
+
+			got, want = clone(x), clone(x)
+			high, wantHigh := clone(y), clone(y)
+			rotate(got, high, cos, sin)
+			rotateGeneric(want, wantHigh, cos, sin)
+			equalBits(t, "rotate", append(got, high...), append(want, wantHigh...))
+
+			got, want = clone(x), clone(x)
+			swiGLU(got, y)
+			swiGLUGeneric(want, y)
+			equalBits(t, "swiGLU", got, want)
+
+			got, want = clone(x), clone(x)
+			sum := expSum(got, factor)
+			sums := expSumGeneric(want, factor)
+			equalBits(t, "expSum", append(got, sum), append(want, fold(&sums)))
+
+			testHalf(t, x)
+		}
+	})
+}
+
+func testHalf(t *testing.T, x []float32) {
+	t.Helper()
+	got, want := make([]uint16, len(x)), make([]uint16, len(x))
+	narrow(got, x)
+	narrowGeneric(want, x)
+	gotWide, wantWide := make([]float32, len(x)), make([]float32, len(x))
+	widen(gotWide, got)
+	widenGeneric(wantWide, want)
+	equalBits(t, "narrow and widen", gotWide, wantWide)
+}
+
+func TestAttentionProductsEqualPortable(t *testing.T) {
+	atEveryLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(3, 4))
+		for range 300 {
+			headDim, blocks := 1+r.IntN(140), 1+r.IntN(9)
+			q, keys := rowOf(r, headDim), rowOf(r, headDim*blocks*lanes)
+			halfKeys := make([]uint16, len(keys))
+			narrowGeneric(halfKeys, keys)
+			got, want := make([]float32, blocks*lanes), make([]float32, blocks*lanes)
+			scoreKeys(got, q, keys, 0.3)
+			scoreKeysGeneric(want, q, keys, 0.3)
+			equalBits(t, "scoreKeys", got, want)
+			scoreKeysHalf(got, q, halfKeys, 0.3)
+			scoreKeysGeneric(want, q, halfKeys, 0.3)
+			equalBits(t, "scoreKeysHalf", got, want)
+
+			weights := rowOf(r, 1+r.IntN(blocks*lanes))
+			got, want = make([]float32, headDim), make([]float32, headDim)
+			sumValues(got, keys, weights, headDim)
+			sumValuesGeneric(want, keys, weights, headDim)
+			equalBits(t, "sumValues", got, want)
+			sumValuesHalf(got, halfKeys, weights, headDim)
+			sumValuesGeneric(want, halfKeys, weights, headDim)
+			equalBits(t, "sumValuesHalf", got, want)
+		}
+	})
+}
