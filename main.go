@@ -234,7 +234,7 @@ func openOnCPU(ctx context.Context, path string, threads, tokens int) (m *model.
 		return nil, nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
 	}
 	backend := host.New(threads)
-	if m, err = model.Load(ctx, backend, f, model.Options{MaxTokens: tokens}, nil); err != nil {
+	if m, err = model.Load(ctx, backend, f, model.Options{MaxTokens: tokens, PrefillRows: min(tokens, 512)}, nil); err != nil {
 		_ = backend.Close()
 		return nil, nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
 	}

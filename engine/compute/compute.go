@@ -60,6 +60,7 @@ type CacheShape struct {
 	Tokens  int // capacity
 	KVHeads int
 	HeadDim int
+	Half    bool // half precision, which a backend may ignore; otherwise what it computes with
 }
 
 // Cache holds keys and values of one sequence, per layer (tokens, KVHeads·HeadDim).

@@ -27,6 +27,9 @@ type Backend struct {
 	productF  cpu.MatMulF32
 	productQ  cpu.MatMulQ8_0
 	attention cpu.Attention
+	norm      normRows
+	rotation  rotateRows
+	gating    gateRows
 }
 
 var _ compute.Backend = (*Backend)(nil)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"specula/engine/compute"
+	"specula/kernels/cpu"
 )
 
 func Example() {
@@ -190,7 +191,7 @@ func TestCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Len() != 0 || c.Cap() != 3 || c.Bytes() != 2*2*3*4*4 {
+	if c.Len() != 0 || c.Cap() != 3 || c.Bytes() != 2*2*cpu.KeysPerBlock*4*4 {
 		t.Errorf("len %d, cap %d, %d bytes", c.Len(), c.Cap(), c.Bytes())
 	}
 	row := make([]float32, 4)

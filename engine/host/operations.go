@@ -38,7 +38,8 @@ func (b *Backend) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps fl
 	in, xb := rows(x, m)
 	out, db := rows(dst, m)
 	require(xb.cols == db.cols && xb.cols%w.Len() == 0, "RMSNorm of widths that do not fit")
-	cpu.RMSNorm(out, in, w.(vector), eps)
+	b.norm = normRows{out, in, w.(vector), eps}
+	b.pool.Run(&b.norm, len(in)/w.Len(), 4*len(in))
 	return nil
 }
 
@@ -75,12 +76,8 @@ func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 	half := r.Dim / 2
 	require(xb.cols == r.Heads*r.HeadDim && 2*half == r.Dim && r.Dim <= r.HeadDim, "RoPE of heads that do not fit")
 	require((r.Position+m)*half <= len(r.Cos) && len(r.Cos) == len(r.Sin), "RoPE beyond its tables")
-	for i := range m {
-		cos, sin := r.Cos[(r.Position+i)*half:][:half], r.Sin[(r.Position+i)*half:][:half]
-		for h := range r.Heads {
-			cpu.RoPE(data[i*xb.cols+h*r.HeadDim:][:r.HeadDim], cos, sin, r.NeoX)
-		}
-	}
+	b.rotation = rotateRows{data, r}
+	b.pool.Run(&b.rotation, m*r.Heads, 4*len(data))
 	return nil
 }
 
@@ -92,17 +89,18 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a 
 	out, db := rows(dst, m)
 	newKeys, kb := rows(k, m)
 	newValues, vb := rows(v, m)
-	require(a.Position == kv.length && kv.keys != nil, "Attend at another position than the cache's length")
+	require(a.Position == kv.length && kv.layers != nil, "Attend at another position than the cache's length")
 	require(qb.cols == a.Heads*a.HeadDim && db.cols == qb.cols && kb.cols == size && vb.cols == size, "Attend of widths that do not fit")
 	require(a.HeadDim == kv.shape.HeadDim && a.HeadDim <= cpu.MaxHeadDim && a.Heads%kv.shape.KVHeads == 0, "Attend of heads that do not fit")
 	if a.Position+m > kv.shape.Tokens {
 		return fmt.Errorf("attending to %d tokens: the cache has room for %d", a.Position+m, kv.shape.Tokens)
 	}
-	copy(kv.keys[a.Layer][a.Position*size:], newKeys)
-	copy(kv.values[a.Layer][a.Position*size:], newValues)
+	layer := kv.layers[a.Layer]
+	for i := range m {
+		layer.Store(a.Position+i, newKeys[i*size:], newValues[i*size:])
+	}
 	b.attention = cpu.Attention{
-		Dst: out, Q: queries, Keys: kv.keys[a.Layer], Values: kv.values[a.Layer], M: m, Position: a.Position,
-		Heads: a.Heads, KVHeads: kv.shape.KVHeads, HeadDim: a.HeadDim, Scale: a.Scale,
+		Dst: out, Q: queries, KV: layer, M: m, Position: a.Position, Heads: a.Heads, Scale: a.Scale,
 	}
 	b.pool.Run(&b.attention, b.attention.Items(), b.attention.Work())
 	return nil
@@ -113,7 +111,8 @@ func (b *Backend) SwiGLU(gate, up compute.Buffer, m int) error {
 	g, gb := rows(gate, m)
 	u, ub := rows(up, m)
 	require(gb.cols == ub.cols, "SwiGLU of different widths")
-	cpu.SwiGLU(g, u)
+	b.gating = gateRows{g, u}
+	b.pool.Run(&b.gating, len(g)/gateChunk+1, 40*len(g))
 	return nil
 }
 

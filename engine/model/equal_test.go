@@ -220,7 +220,7 @@ func TestPrefillEqualsDecode(t *testing.T) {
 		want := runSteps(t, one, newCache(t, one), ids, 1)
 		want.scores = want.scores[len(ids)-1:]
 		for _, c := range []struct{ rows, threads int }{{3, 3}, {64, 2}, {300, 2}} {
-			m := s.open(t, newBackend(t, c.threads), model.Options{MaxTokens: 300, MaxRows: c.rows})
+			m := s.open(t, newBackend(t, c.threads), model.Options{MaxTokens: 300, MaxRows: (c.rows + 1) / 2, PrefillRows: c.rows})
 			cache := newCache(t, m)
 			logits, err := m.Prefill(context.Background(), cache, ids, nil)
 			if err != nil {

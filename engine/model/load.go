@@ -10,8 +10,10 @@ import (
 
 // Options size a model's buffers.
 type Options struct {
-	MaxTokens int // capacity of a cache; 0: what the file allows
-	MaxRows   int // rows of one pass; 0: 32
+	MaxTokens   int  // capacity of a cache; 0: what the file allows
+	MaxRows     int  // rows of one Forward, all of which have scores; 0: 32
+	PrefillRows int  // rows of a pass of Prefill; 0, or fewer than MaxRows: as many
+	HalfCache   bool // keep keys and values in half precision
 }
 
 const defaultMaxRows = 32
@@ -69,7 +71,7 @@ func (c *Config) size(file *weights.File, o Options) error {
 	if found {
 		c.Vocab = table.Rows
 	}
-	c.MaxTokens, c.MaxRows = o.MaxTokens, o.MaxRows
+	c.MaxTokens, c.MaxRows, c.HalfCache = o.MaxTokens, o.MaxRows, o.HalfCache
 	if c.MaxTokens == 0 {
 		c.MaxTokens = c.ContextLength
 	}
@@ -79,10 +81,11 @@ func (c *Config) size(file *weights.File, o Options) error {
 	if c.MaxTokens < 1 || c.MaxTokens > c.ContextLength {
 		return fmt.Errorf("a context of %d tokens was asked for; the model allows 1 to %d", c.MaxTokens, c.ContextLength)
 	}
-	if c.MaxRows < 1 || c.MaxRows > mostRows {
-		return fmt.Errorf("passes of %d rows were asked for; allowed are 1 to %d", c.MaxRows, mostRows)
+	c.PrefillRows = max(o.PrefillRows, c.MaxRows)
+	if c.MaxRows < 1 || c.PrefillRows > mostRows {
+		return fmt.Errorf("passes of %d rows and prefill by %d were asked for; allowed are 1 to %d", c.MaxRows, c.PrefillRows, mostRows)
 	}
-	c.MaxRows = min(c.MaxRows, c.MaxTokens)
+	c.MaxRows, c.PrefillRows = min(c.MaxRows, c.MaxTokens), min(c.PrefillRows, c.MaxTokens)
 	return nil
 }
 

@@ -18,7 +18,7 @@ func TestConfigOfThePair(t *testing.T) {
 	want := model.Config{
 		Architecture: "qwen3", Layers: 6, Dim: 256, FFN: 768, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 4096, ContextLength: 1024,
 		RopeBase: 10_000, RopeDim: 64, RopeScale: 1, NormEps: float64(float32(1e-6)), TiedOutput: true,
-		MaxTokens: 128, MaxRows: 32, Parameters: 5_771_264, WeightBytes: 6_144_000, WeightType: "Q8_0",
+		MaxTokens: 128, MaxRows: 32, PrefillRows: 32, Parameters: 5_771_264, WeightBytes: 6_144_000, WeightType: "Q8_0",
 		CacheBytes: 2 * 6 * 128 * 2 * 64 * 4,
 	}
 	if got := m.Config(); got != want {

@@ -10,14 +10,8 @@ type KV struct {
 	halfKeys, halfValues []uint16
 }
 
-// KVBytes is the memory of a KV of so many tokens.
-func KVBytes(tokens, heads, headDim int, half bool) int {
-	bytes := 2 * roundUp(tokens, lanes) * heads * headDim * 4
-	if half {
-		bytes /= 2
-	}
-	return bytes
-}
+// KeysPerBlock is the number of keys that lie side by side; a KV has room for whole blocks.
+const KeysPerBlock = lanes
 
 func roundUp(n, step int) int { return (n + step - 1) / step * step }
 
