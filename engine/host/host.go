@@ -11,7 +11,6 @@ package host
 
 import (
 	"fmt"
-	"runtime"
 
 	"specula/engine/compute"
 	"specula/kernels/cpu"
@@ -34,10 +33,10 @@ type Backend struct {
 
 var _ compute.Backend = (*Backend)(nil)
 
-// New starts a backend on so many threads; 0 or less means one per core.
+// New starts a backend on so many threads; 0 or less means one per physical core.
 func New(threads int) *Backend {
 	if threads <= 0 {
-		threads = runtime.NumCPU()
+		threads = physicalCores()
 	}
 	unit := "threads"
 	if threads == 1 {

@@ -58,3 +58,18 @@ func TestPoolKeepsSmallWorkWhole(t *testing.T) {
 		})
 	}
 }
+
+// BenchmarkPoolStep measures what a parallel step costs beside its work: none here.
+func BenchmarkPoolStep(b *testing.B) {
+	pool := cpu.NewPool(2)
+	defer pool.Close()
+	task := &nothing{}
+	b.ReportAllocs()
+	for b.Loop() {
+		pool.Run(task, 8, 1<<30)
+	}
+}
+
+type nothing struct{}
+
+func (*nothing) Do(from, to int) {}
