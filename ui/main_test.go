@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"specula/engine/config"
 	"specula/engine/event"
@@ -37,6 +38,9 @@ func screenHelper(script string) int {
 			rounds, _ = strconv.Atoi(value)
 		case "panic":
 			panicAt, _ = strconv.Atoi(value)
+		case "hang":
+			o.grace = 100 * time.Millisecond
+			o.Now = hanging()
 		case "chats":
 			o.Chats = chats.NewStore(value)
 		default:
@@ -65,4 +69,15 @@ func screenHelper(script string) int {
 	}
 	fmt.Fprintln(os.Stderr, "failed:", err)
 	return 1
+}
+
+// hanging is a clock that stops the screen for good the second time it is asked, in the middle of an update.
+func hanging() func() time.Time {
+	asked := 0
+	return func() time.Time {
+		if asked++; asked > 1 {
+			select {}
+		}
+		return time.Unix(0, 0)
+	}
 }

@@ -19,11 +19,9 @@ import (
 	"specula/ui/stream"
 )
 
-// How long the way out may take before the program leaves regardless.
-const (
-	shutdownTime = 2 * time.Second // for the screen to close after a signal
-	drainTime    = 2 * time.Second // for the engine to end its reply
-)
+// graceTime is how long each step of the way out may take before the next, ruder one: the screen closing by itself, the
+// screen being killed, the engine ending its reply.
+const graceTime = 2 * time.Second
 
 // Run shows the screen until the user quits, a signal comes or something fails. Whatever happens, the terminal is as it was
 // before, the chat is saved, and only then errors are told: a failure to load as it is, a signal as *SignalError, a panic in
@@ -35,9 +33,11 @@ func Run(ctx context.Context, o Options) error {
 	g := &guard{}
 	m := newModel(ctx, o, g)
 	p := tea.NewProgram(m, programOptions(o)...)
-	g.alarm = p.Kill
+	running, over := context.WithCancel(context.Background()) // until Run returns
+	defer over()
+	g.alarm = func() { kill(running, p, o) }
 
-	sig := watchSignals(ctx, p)
+	sig := watchSignals(running, p, o)
 	_, err := p.Run()
 	received := sig.stop()
 
@@ -72,7 +72,7 @@ func (m *Model) close(cancel context.CancelFunc) error {
 	go func() { m.guard.running.Wait(); close(finished) }()
 	select {
 	case <-finished:
-	case <-time.After(drainTime):
+	case <-time.After(m.options.grace):
 		// The engine does not answer. Its reply is lost beyond what is on screen, and it cannot be closed.
 		return errors.Join(m.failure, m.saveNow())
 	}
@@ -119,7 +119,7 @@ type signals struct {
 	done     chan struct{}
 }
 
-func watchSignals(ctx context.Context, p *tea.Program) *signals {
+func watchSignals(running context.Context, p *tea.Program, o Options) *signals {
 	s := &signals{incoming: make(chan os.Signal, 1), done: make(chan struct{})}
 	signal.Notify(s.incoming, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	go func() {
@@ -130,20 +130,34 @@ func watchSignals(ctx context.Context, p *tea.Program) *signals {
 		}
 		s.first.Store(got)
 		if got == syscall.SIGQUIT {
-			s.stacks = make([]byte, 1<<20)
-			s.stacks = s.stacks[:runtime.Stack(s.stacks, true)]
+			s.stacks = stacks()
 		}
-		// A screen that hangs, or a terminal that takes no more output, must not keep the process.
-		hurry := time.AfterFunc(shutdownTime, p.Kill)
+		hurry := time.AfterFunc(o.grace, func() { kill(running, p, o) })
 		defer hurry.Stop()
 		p.Quit()
-		select {
-		case <-ctx.Done():
-		case <-s.incoming: // a second signal: at once
-			p.Kill()
-		}
+		<-s.incoming // a second signal, or the screen has closed and saving begins
+		kill(running, p, o)
 	}()
 	return s
+}
+
+// kill ends the screen without asking it. Should even that not end Run in time, because the screen is stuck, the terminal
+// takes no more output or the disk does not answer, the process ends here: whoever sent a signal must not be left with a
+// process that stays.
+func kill(running context.Context, p *tea.Program, o Options) {
+	go p.Kill()
+	time.AfterFunc(3*o.grace, func() {
+		if running.Err() == nil {
+			fmt.Fprintf(o.Stderr, "specula: the program does not answer; leaving\n\n%s\n", sanitize.Text(string(stacks())))
+			os.Exit(1)
+		}
+	})
+}
+
+// stacks are those of all goroutines.
+func stacks() []byte {
+	buf := make([]byte, 1<<20)
+	return buf[:runtime.Stack(buf, true)]
 }
 
 // stop ends watching and returns the signal that came, or nil.

@@ -39,13 +39,24 @@ type terminal struct {
 	mu      sync.Mutex // guards everything below; the emulator has no lock of its own that covers reading the screen
 	drawn   *sync.Cond
 	emu     *vt.Emulator
-	modes   map[ansi.Mode]bool // set and not reset
-	hidden  bool               // the cursor
+	modes   map[ansi.Mode]bool // as last set or reset
 	expired bool
 }
 
 // startTerminal runs the screen helper with a script in a window of w×h cells.
 func startTerminal(t *testing.T, w, h int, script string, env ...string) *terminal {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append([]string{helperVariable + "=" + script}, env...)
+	return startProgram(t, w, h, cmd)
+}
+
+// startProgram runs a program in a window of w×h cells.
+func startProgram(t *testing.T, w, h int, cmd *exec.Cmd) *terminal {
 	t.Helper()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
@@ -54,27 +65,24 @@ func startTerminal(t *testing.T, w, h int, script string, env ...string) *termin
 	x := &terminal{t: t, w: w, h: h, ptmx: ptmx, tty: tty, emu: vt.NewEmulator(w, h), modes: map[ansi.Mode]bool{}, read: make(chan struct{})}
 	x.drawn = sync.NewCond(&x.mu)
 	x.emu.SetCallbacks(vt.Callbacks{
-		EnableMode:       func(m ansi.Mode) { x.modes[m] = true },
-		DisableMode:      func(m ansi.Mode) { delete(x.modes, m) },
-		CursorVisibility: func(visible bool) { x.hidden = !visible },
+		// Modes belong to the terminal as a whole, the cursor's visibility too, which the emulator keeps for each screen.
+		EnableMode:  func(m ansi.Mode) { x.modes[m] = true },
+		DisableMode: func(m ansi.Mode) { x.modes[m] = false },
 	})
 	if err := pty.Setsize(ptmx, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}); err != nil {
 		t.Fatal(err)
 	}
 	x.before = x.termios()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	x.cmd = exec.Command(self)
-	x.cmd.Env = append([]string{helperVariable + "=" + script, "TERM=xterm-256color", "COLORTERM=truecolor", "HOME=" + t.TempDir()}, env...)
+	x.cmd = cmd
+	x.cmd.Env = append([]string{"TERM=xterm-256color", "COLORTERM=truecolor", "HOME=" + t.TempDir()}, cmd.Env...)
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = tty, tty, tty
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := x.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go x.feed()
-	go func() { _, _ = io.Copy(ptmx, x.emu) }() // the emulator's answers to queries
+	answered := make(chan struct{})
+	go func() { defer close(answered); _, _ = io.Copy(ptmx, x.emu) }() // the emulator's answers to queries
 	alarm := time.AfterFunc(patience, func() {
 		x.mu.Lock()
 		x.expired = true
@@ -86,7 +94,8 @@ func startTerminal(t *testing.T, w, h int, script string, env ...string) *termin
 		_ = x.cmd.Process.Kill()
 		_ = x.tty.Close()
 		_ = x.ptmx.Close()
-		_ = x.emu.Close()
+		_ = x.emu.InputPipe().(io.Closer).Close() // Emulator.Close would race with its own Read
+		<-answered
 	})
 	return x
 }
@@ -140,6 +149,13 @@ func (x *terminal) wait(what string, ok func() bool) {
 func (x *terminal) waitText(text string) {
 	x.t.Helper()
 	x.wait(fmt.Sprintf("%q", text), func() bool { return strings.Contains(x.text(0, 0, x.w, x.h), text) })
+}
+
+// overdue reports whether the test has waited long enough.
+func (x *terminal) overdue() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.expired
 }
 
 // text is what a rectangle of the screen shows. The caller holds the lock.
@@ -204,7 +220,7 @@ func (x *terminal) end() int {
 	if x.emu.IsAltScreen() {
 		x.t.Error("the alternate screen was left on")
 	}
-	if x.hidden {
+	if shown, known := x.modes[ansi.ModeTextCursorEnable]; known && !shown {
 		x.t.Error("the cursor was left hidden")
 	}
 	for _, m := range []ansi.Mode{ansi.ModeMouseButtonEvent, ansi.ModeMouseAnyEvent, ansi.ModeMouseExtSgr, ansi.ModeMouseNormal, ansi.ModeBracketedPaste} {
@@ -227,11 +243,28 @@ const (
 // TestAWholeChatInATerminal does what a visitor does: asks, watches tokens being accepted and struck out, turns γ and
 // temperature in mid-reply, looks into a token, stops, and leaves.
 func TestAWholeChatInATerminal(t *testing.T) {
-	x := startTerminal(t, 120, 36, dark120)
+	visit(t, startTerminal(t, 120, 36, dark120), "temperature 0.80")
+}
+
+// TestTheWholeProgramInATerminal is the same visit to the program itself, with the pair that is built into it.
+func TestTheWholeProgramInATerminal(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "specula")
+	if out, err := exec.Command("go", "build", "-o", program, "specula").CombinedOutput(); err != nil {
+		t.Fatalf("building the program: %v\n%s", err, out)
+	}
+	// A high temperature makes the reply long and the target refuse much of the draft; the seed makes it the same every time.
+	cmd := exec.Command(program, "--theme", "dark", "--pace", "slow", "--rounds-per-second", "6",
+		"--temperature", "1.4", "--seed", "1", "--gamma-rule", "fixed", "--gamma", "4")
+	visit(t, startProgram(t, 120, 36, cmd), "temperature 1.50")
+}
+
+// visit asks, watches and leaves. warmer is what the figures say after the temperature was raised once.
+func visit(t *testing.T, x *terminal, warmer string) {
+	t.Helper()
 	const chatW, chatH = 78, 29 // left of the figures, above the lane
 	x.waitText("Type a message")
-	x.send("hello there")
-	x.waitText("hello there")
+	x.send("tell me a story about a dragon")
+	x.waitText("tell me a story about a dragon")
 	x.send("\r")
 
 	x.wait("an accepted token in blue", func() bool {
@@ -255,8 +288,8 @@ func TestAWholeChatInATerminal(t *testing.T) {
 		return strings.Contains(x.text(chatW, 0, x.w, 2), "fixed") && strings.Contains(x.text(chatW, 0, x.w, 2), "γ 5")
 	})
 	x.send(altRght)
-	x.wait("a temperature of 0.8", func() bool {
-		return strings.Contains(strings.Join(strings.Fields(x.text(chatW, 0, x.w, x.h)), " "), "temperature 0.80")
+	x.wait(warmer, func() bool {
+		return strings.Contains(strings.Join(strings.Fields(x.text(chatW, 0, x.w, x.h)), " "), warmer)
 	})
 	x.wait("the marks of both changes on the graphs", func() bool { return strings.Contains(graphs(), "▴") })
 
@@ -323,6 +356,64 @@ func TestTheTerminalIsRestored(t *testing.T) {
 				checkSaved(t, dir)
 			}
 		})
+	}
+}
+
+// TestSuspendAndResize leaves to the shell and comes back, and then changes the window down to nothing and up again.
+func TestSuspendAndResize(t *testing.T) {
+	x := startTerminal(t, 120, 36, dark120)
+	x.waitText("Type a message")
+	x.send("\x1a") // ctrl+z
+	x.wait("the shell's screen", func() bool { return !x.emu.IsAltScreen() && x.modes[ansi.ModeTextCursorEnable] })
+	for now := x.termios(); now != x.before; now = x.termios() {
+		if x.overdue() {
+			t.Fatalf("suspended with terminal settings %+v, want %+v", now, x.before)
+		}
+	}
+	// The helper has no shell that would stop it; it listens for SIGCONT a moment after it restored the terminal.
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for resumed := false; !resumed; <-again.C {
+		signalled(syscall.SIGCONT)(x)
+		x.mu.Lock()
+		resumed = x.emu.IsAltScreen() || x.expired
+		x.mu.Unlock()
+	}
+	x.waitText("Type a message")
+	for _, size := range []struct {
+		w, h  int
+		shows string
+	}{{30, 6, "specula needs 40×10"}, {40, 10, "Type a message"}, {1, 1, ""}, {300, 80, "by position"}} {
+		x.resize(size.w, size.h)
+		x.waitText(size.shows)
+	}
+	x.send("\x04")
+	if code := x.end(); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+}
+
+func (x *terminal) resize(w, h int) {
+	x.t.Helper()
+	x.mu.Lock()
+	x.w, x.h = w, h
+	x.emu.Resize(w, h)
+	x.mu.Unlock()
+	if err := pty.Setsize(x.ptmx, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// TestAStuckScreenStillObeysSignals sends a signal to a program whose screen never comes back from an update. The terminal
+// is restored as far as that is possible without the screen, and the process ends.
+func TestAStuckScreenStillObeysSignals(t *testing.T) {
+	x := startTerminal(t, 100, 24, "theme=dark pace=full rounds=3 hang=1 mouse=true chats="+t.TempDir())
+	x.waitText("Type a message")
+	x.send("hello\r") // the reply ends, the chat is saved, the clock hangs
+	x.waitText("esc stop")
+	signalled(syscall.SIGTERM)(x)
+	if code := x.end(); code != 1 {
+		t.Errorf("exit code %d, want 1", code)
 	}
 }
 

@@ -21,6 +21,8 @@ import (
 	"os"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/trace"
@@ -68,6 +70,10 @@ type Options struct {
 	Environ        []string
 	Now            func() time.Time
 	Tag            uint32 // tells this process's chats from another's of the same second
+
+	// Shorter and stiller in tests.
+	grace time.Duration // graceTime
+	tick  func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 
 func (o *Options) complete() {
@@ -88,6 +94,12 @@ func (o *Options) complete() {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.tick == nil {
+		o.tick = tea.Tick
+	}
+	if o.grace == 0 {
+		o.grace = graceTime
 	}
 	if o.Tag == 0 {
 		o.Tag = uint32(os.Getpid())

@@ -47,5 +47,8 @@ var pictographs = &unicode.RangeTable{
 		{Lo: 0x3297, Hi: 0x3297, Stride: 1},
 		{Lo: 0x3299, Hi: 0x3299, Stride: 1},
 	},
-	R32: []unicode.Range32{{Lo: 0x1f000, Hi: 0x1faff, Stride: 1}},
+	R32: []unicode.Range32{
+		{Lo: 0x1f000, Hi: 0x1f1e5, Stride: 1},
+		{Lo: 0x1f200, Hi: 0x1faff, Stride: 1}, // the letters of flags between are not joined
+	},
 }

@@ -35,6 +35,7 @@ func (s *State) applyRound(e event.Round) {
 	s.Phase, s.Prefill, s.Pending = Drafting, nil, nil
 	m := s.current()
 	if m == nil { // a trace that begins in the middle of a reply
+		s.safe = sanitize.Sanitizer{}
 		m = s.add(&Message{Role: "assistant"})
 	}
 	round := newRound(&e)
@@ -72,9 +73,18 @@ func (s *State) token(t *event.Token, round, position int) Token {
 		text = t.Text
 	}
 	return Token{
-		ID: t.ID, Text: sanitize.Text(text), Fate: t.Verdict, Round: round, Position: position, Stop: t.Stop,
+		ID: t.ID, Text: sanitize.Text(text), Fate: known(t.Verdict), Round: round, Position: position, Stop: t.Stop,
 		P: t.P, Q: t.Q, U: t.U, Target: safeCandidates(t.Target), Draft: safeCandidates(t.Draft),
 	}
+}
+
+// known returns v if it is a verdict; a trace may say anything.
+func known(v event.Verdict) event.Verdict {
+	switch v {
+	case event.Accepted, event.Rejected, event.Discarded, event.Resampled, event.Bonus, event.Plain:
+		return v
+	}
+	return ""
 }
 
 // stopText stands for a stop token wherever one is shown; as part of a reply it has no text.

@@ -118,7 +118,7 @@ func (w chaos) tokens() []event.Token {
 }
 
 func (w chaos) token() event.Token {
-	fates := []event.Verdict{"", event.Accepted, event.Rejected, event.Discarded, event.Resampled, event.Bonus, event.Plain, "unheard of"}
+	fates := []event.Verdict{"", event.Accepted, event.Rejected, event.Discarded, event.Resampled, event.Bonus, event.Plain, "\x1b[1munheard of"}
 	t := event.Token{ID: int32(w.count()), Text: w.text(), Verdict: fates[w.IntN(len(fates))], P: w.maybe(), Q: w.maybe(), U: w.maybe(), Stop: w.IntN(9) == 0}
 	if w.IntN(2) == 0 {
 		t.Raw = []byte(w.text())

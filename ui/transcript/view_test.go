@@ -1,0 +1,240 @@
+package transcript_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"specula/engine/event"
+	"specula/ui/state"
+	"specula/ui/state/statetest"
+	"specula/ui/theme"
+	"specula/ui/transcript"
+)
+
+func dark(t testing.TB) *theme.Theme {
+	t.Helper()
+	th, ok := theme.Named("dark", true)
+	if !ok {
+		t.Fatal("no theme dark")
+	}
+	return th
+}
+
+func play(events []event.Event) *state.State {
+	s := state.New()
+	for _, e := range events {
+		s.Apply(e)
+	}
+	return s
+}
+
+// Wrapping as the text grows must give what wrapping it at once gives, in every mode and after every event.
+func TestGrowingEqualsFresh(t *testing.T) {
+	th := dark(t)
+	for _, o := range []transcript.Options{{}, {Rejected: transcript.All}, {Rejected: transcript.Never}, {Reading: true}} {
+		s, growing := state.New(), transcript.New()
+		for i, e := range statetest.Chat(-1) {
+			s.Apply(e)
+			got, want := growing.Draw(s, th, 50, 12, o), transcript.New().Draw(s, th, 50, 12, o)
+			if strings.Join(got, "\n") != strings.Join(want, "\n") {
+				t.Fatalf("%+v, event %d:\n%s\nfresh:\n%s", o, i, ansi.Strip(strings.Join(got, "\n")), ansi.Strip(strings.Join(want, "\n")))
+			}
+		}
+	}
+}
+
+func TestRejectedTokensAreStruckOutThenReplaced(t *testing.T) {
+	th := dark(t)
+	lay, down := event.Token{Text: " lay", Verdict: event.Resampled}, event.Token{Text: " down", Verdict: event.Bonus}
+	s := play([]event.Event{event.ReplyStarted{Reply: 1, Prompt: "?"}, event.Round{Commit: &lay, Accepted: 1, Tested: 2, Draft: []event.Token{
+		{Text: "It", Verdict: event.Accepted}, {Text: " sat", Verdict: event.Rejected}}}})
+	line := func(o transcript.Options) string { return transcript.New().Draw(s, th, 40, 5, o)[2] }
+
+	if got := line(transcript.Options{}); !strings.Contains(got, th.Rejected.On("sat")) || !strings.Contains(got, th.Resampled.On("lay")) {
+		t.Errorf("in the newest round: %q", got)
+	}
+	s.Apply(event.Drafted{Tokens: []event.Token{{Text: " still"}}})
+	if got := line(transcript.Options{}); !strings.Contains(got, th.Rejected.On("sat")) || !strings.Contains(got, th.Pending.On("still")) {
+		t.Errorf("while the next draft waits: %q", got)
+	}
+	s.Apply(event.Round{Commit: &down})
+	for name, c := range map[string]struct {
+		o    transcript.Options
+		want string
+	}{
+		"newest":  {transcript.Options{}, "It lay down"},
+		"all":     {transcript.Options{Rejected: transcript.All}, "It sat lay down"},
+		"never":   {transcript.Options{Rejected: transcript.Never}, "It lay down"},
+		"reading": {transcript.Options{Reading: true, Rejected: transcript.All}, "It lay down"},
+	} {
+		if got := strings.TrimSpace(ansi.Strip(line(c.o))); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got := line(transcript.Options{Reading: true}); strings.Contains(got, "\x1b") {
+		t.Errorf("reading view has styles: %q", got)
+	}
+}
+
+func TestWithoutSpeculationThereIsNothingToTellApart(t *testing.T) {
+	th := dark(t)
+	x := event.Token{Text: "plain", Verdict: event.Plain}
+	s := play([]event.Event{event.ReplyStarted{Reply: 1}, event.Round{Commit: &x}})
+	if got := transcript.New().Draw(s, th, 40, 5, transcript.Options{})[2]; strings.Contains(got, "\x1b") {
+		t.Errorf("styled: %q", got)
+	}
+}
+
+// Clicking on a cell selects the token that is drawn there.
+func TestHitFindsTheTokenUnderTheMouse(t *testing.T) {
+	th, s, v := dark(t), play(statetest.Chat(-1)), transcript.New()
+	o := transcript.Options{Rejected: transcript.All}
+	lines := v.Draw(s, th, 60, 20, o)
+	hits := 0
+	for y, text := range lines {
+		for x := range 60 {
+			ref, ok := v.Hit(x, y)
+			if !ok {
+				continue
+			}
+			hits++
+			tok, _ := s.Token(ref)
+			cell := ansi.Strip(ansi.Cut(text, x, x+1))
+			if tok == nil || !strings.Contains(strings.ReplaceAll(tok.Text, "\n", "↵"), cell) {
+				t.Fatalf("cell %d,%d shows %q, the token there is %+v", x, y, cell, tok)
+			}
+			o.Cursor = ref
+			marked := transcript.New().Draw(s, th, 60, 20, o)[y]
+			if !strings.Contains(marked, string(th.Cursor)) {
+				t.Fatalf("the cursor is not on line %d", y)
+			}
+		}
+	}
+	if hits < 300 {
+		t.Errorf("only %d cells belong to tokens", hits)
+	}
+	if _, ok := v.Hit(-1, 0); ok {
+		t.Error("a cell outside belongs to a token")
+	}
+}
+
+func TestVerticalKeepsTheColumn(t *testing.T) {
+	th, s, v := dark(t), play(statetest.Chat(-1)), transcript.New()
+	v.Draw(s, th, 40, 10, transcript.Options{})
+	ref, ups := s.Newest(), 0
+	for {
+		next, ok := v.Vertical(ref, false)
+		if !ok {
+			break
+		}
+		if next.Token >= ref.Token {
+			t.Fatalf("up from token %d goes to %d", ref.Token, next.Token)
+		}
+		ref = next
+		ups++
+	}
+	if ups < 10 || ref.Token > 10 {
+		t.Errorf("%d lines up, ended on token %d", ups, ref.Token)
+	}
+}
+
+func TestRevealBringsTheTokenIntoView(t *testing.T) {
+	th, s, v := dark(t), play(statetest.Chat(-1)), transcript.New()
+	v.Draw(s, th, 40, 8, transcript.Options{})
+	ref := state.Ref{Message: s.Messages[1].ID, Token: 0}
+	v.Reveal(ref)
+	lines := strings.Join(v.Draw(s, th, 40, 8, transcript.Options{Cursor: ref}), "\n")
+	if !strings.Contains(lines, string(th.Cursor)) || v.Following() {
+		t.Errorf("following %v:\n%s", v.Following(), ansi.Strip(lines))
+	}
+}
+
+func TestScrolling(t *testing.T) {
+	th, s, v := dark(t), play(statetest.Chat(-1)), transcript.New()
+	draw := func(w int) []string { return v.Draw(s, th, w, 6, transcript.Options{}) }
+	end := draw(40)[5]
+	if !v.Following() || v.Below() != 0 || !strings.Contains(end, "complete") {
+		t.Fatalf("at first %d lines are below, the last is %q", v.Below(), end)
+	}
+	v.Scroll(-3)
+	if v.Following() || v.Below() != 3 {
+		t.Errorf("after scrolling up: following %v, %d lines below", v.Following(), v.Below())
+	}
+	top := draw(40)[0]
+	s.Apply(event.ReplyStarted{Reply: 2, Prompt: "and then?"})
+	if got := draw(40)[0]; got != top {
+		t.Errorf("new text moved the window: %q became %q", top, got)
+	}
+	v.Scroll(1000)
+	if !v.Following() {
+		t.Error("scrolled to the end, but not following")
+	}
+	v.Scroll(-1000)
+	if v.Above() != 0 {
+		t.Errorf("%d lines above the beginning", v.Above())
+	}
+}
+
+// The first words in the window stay in it when its width changes, and are where they were when it changes back.
+func TestResizeKeepsThePlace(t *testing.T) {
+	th, s, v := dark(t), play(statetest.Chat(-1)), transcript.New()
+	v.Draw(s, th, 60, 6, transcript.Options{})
+	v.Scroll(-6)
+	before := ansi.Strip(v.Draw(s, th, 60, 6, transcript.Options{})[0])
+	word := strings.Fields(before)[0]
+	narrow := ansi.Strip(strings.Join(v.Draw(s, th, 30, 6, transcript.Options{})[:2], "\n"))
+	if !strings.Contains(narrow, word) {
+		t.Errorf("%q is no longer at the top:\n%s", word, narrow)
+	}
+	if after := ansi.Strip(v.Draw(s, th, 60, 6, transcript.Options{})[0]); after != before {
+		t.Errorf("the top line was %q, is %q", before, after)
+	}
+}
+
+func TestWelcomeAndErrors(t *testing.T) {
+	th := dark(t)
+	lines := transcript.New().Draw(state.New(), th, 21, 3, transcript.Options{Welcome: []string{"specula"}})
+	if got := ansi.Strip(lines[1]); got != "       specula       " {
+		t.Errorf("welcome: %q", got)
+	}
+	s := play([]event.Event{event.ReplyStarted{Reply: 1}, event.Failed{Error: "the logits are NaN"}, event.ReplyEnded{Reply: 1, Reason: "error"}})
+	if all := strings.Join(transcript.New().Draw(s, th, 40, 8, transcript.Options{}), "\n"); !strings.Contains(all, th.Error.On("the logits are NaN")) {
+		t.Errorf("the error is not shown:\n%s", all)
+	}
+}
+
+// BenchmarkDraw is a frame of the chat pane alone while a reply of thousands of tokens grows.
+func BenchmarkDraw(b *testing.B) {
+	th, s, v := dark(b), state.New(), transcript.New()
+	events := statetest.Chat(-1)
+	s.Apply(events[1])
+	for len(s.Messages[1].Tokens) < 5000 {
+		for _, e := range events {
+			if r, ok := e.(event.Round); ok {
+				s.Apply(r)
+			}
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		v.Draw(s, th, 130, 44, transcript.Options{})
+	}
+}
+
+func ExampleView_Draw() {
+	th, _ := theme.Named("mono", true)
+	s := state.New()
+	s.AddStored("user", "What is speculation?")
+	s.AddStored("assistant", "A guess that is checked before anyone relies on it.")
+	for _, line := range transcript.New().Draw(s, th, 32, 5, transcript.Options{}) {
+		fmt.Println(strings.TrimRight(ansi.Strip(line), " "))
+	}
+	// Output:
+	// ▸ What is speculation?
+	//
+	//   A guess that is checked
+	//   before anyone relies on it.
+}
