@@ -6,7 +6,7 @@
 // that Logits copies out, and one wait per pass in which anything was read; so the figures on screen can be compared.
 //
 // A Backend serves one goroutine at a time. Weights in F16 and BF16 are widened to float32 when they are taken in, which
-// doubles their memory and makes their products simple; Q8_0 weights stay as they are in the file.
+// doubles their memory and makes their products simple; quantised weights are repacked for the vector unit.
 package host
 
 import (
@@ -22,9 +22,9 @@ type Backend struct {
 	name string
 
 	// The tasks and the quantised activations live here so that a pass allocates nothing.
-	quantised cpu.Packed
+	quantised cpu.Quantized
 	productF  cpu.MatMulF32
-	productQ  cpu.MatMulQ8_0
+	productQ  cpu.MatMulQuantized
 	attention cpu.Attention
 	norm      normRows
 	rotation  rotateRows

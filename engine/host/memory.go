@@ -8,13 +8,12 @@ import (
 	"specula/kernels/cpu"
 )
 
-// matrix is a weight in one of two forms: float32 numbers, or Q8_0 blocks as in the file.
+// matrix is a weight in one of two forms: float32 numbers, or quantised ones in panels.
 type matrix struct {
-	name   string
 	rows   int
 	cols   int
 	floats []float32 // (rows, cols)
-	blocks []byte    // (rows, cols/32) blocks of 34 bytes
+	panels *cpu.Panels
 }
 
 func (w *matrix) Rows() int { return w.rows }
@@ -34,15 +33,21 @@ type buffer struct {
 func (x *buffer) MaxRows() int { return x.rows }
 func (x *buffer) Cols() int    { return x.cols }
 
+// quantised are the types that are kept as integers.
+var quantised = map[compute.DType]cpu.Format{
+	compute.Q8_0: cpu.Q8_0, compute.Q4_0: cpu.Q4_0, compute.Q4_1: cpu.Q4_1, compute.Q5_0: cpu.Q5_0, compute.Q5_1: cpu.Q5_1,
+	compute.Q4_K: cpu.Q4_K, compute.Q5_K: cpu.Q5_K, compute.Q6_K: cpu.Q6_K,
+}
+
 // MatrixBytes is the memory that Matrix allocates for w beside the bytes it borrows.
 func (b *Backend) MatrixBytes(w compute.Weight) int64 {
-	if w.Type == compute.Q8_0 {
-		return 0
+	if format, ok := quantised[w.Type]; ok {
+		return format.PanelBytes(w.Rows, w.Cols)
 	}
 	return int64(w.Rows) * int64(w.Cols) * 4
 }
 
-// Matrix takes in weights of type F32, F16, BF16 and Q8_0.
+// Matrix takes in weights of every type that package compute names.
 func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -50,11 +55,12 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	if w.Rows < 1 || w.Cols < 1 {
 		return nil, fmt.Errorf("tensor %q: shape %d × %d is empty", w.Name, w.Rows, w.Cols)
 	}
+	if format, ok := quantised[w.Type]; ok {
+		return b.quantisedMatrix(w, format)
+	}
 	var numberBytes int
 	var widen func([]float32, []byte)
 	switch w.Type {
-	case compute.Q8_0:
-		return quantisedMatrix(w)
 	case compute.F32:
 		numberBytes, widen = 4, cpu.DequantizeF32
 	case compute.F16:
@@ -62,24 +68,26 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	case compute.BF16:
 		numberBytes, widen = 2, cpu.DequantizeBF16
 	default:
-		return nil, fmt.Errorf("tensor %q has the type number %d, which the CPU cannot multiply: use a file in F32, F16, BF16 or Q8_0", w.Name, w.Type)
+		return nil, fmt.Errorf("tensor %q has the type number %d, which the CPU cannot multiply: use a file in F32, F16, BF16, Q8_0 or Q4_K to Q6_K", w.Name, w.Type)
 	}
 	if err := checkLength(w, w.Rows*w.Cols*numberBytes); err != nil {
 		return nil, err
 	}
 	floats := make([]float32, w.Rows*w.Cols)
 	widen(floats, w.Data)
-	return &matrix{name: w.Name, rows: w.Rows, cols: w.Cols, floats: floats}, nil
+	return &matrix{rows: w.Rows, cols: w.Cols, floats: floats}, nil
 }
 
-func quantisedMatrix(w compute.Weight) (compute.Matrix, error) {
-	if w.Cols%cpu.Block != 0 {
-		return nil, fmt.Errorf("tensor %q: rows of %d numbers cannot be Q8_0, whose blocks hold %d", w.Name, w.Cols, cpu.Block)
+func (b *Backend) quantisedMatrix(w compute.Weight, f cpu.Format) (compute.Matrix, error) {
+	if w.Cols%f.BlockElements() != 0 {
+		return nil, fmt.Errorf("tensor %q: rows of %d numbers cannot be %v, whose blocks hold %d", w.Name, w.Cols, f, f.BlockElements())
 	}
-	if err := checkLength(w, w.Rows*w.Cols/cpu.Block*cpu.BlockBytesQ8_0); err != nil {
+	if err := checkLength(w, w.Rows*w.Cols/f.BlockElements()*f.BlockBytes()); err != nil {
 		return nil, err
 	}
-	return &matrix{name: w.Name, rows: w.Rows, cols: w.Cols, blocks: w.Data}, nil
+	panels := cpu.NewPanels(f, w.Rows, w.Cols)
+	b.pool.Run(&cpu.Repack{Panels: panels, Src: w.Data}, panels.Items(), len(w.Data))
+	return &matrix{rows: w.Rows, cols: w.Cols, panels: panels}, nil
 }
 
 func checkLength(w compute.Weight, want int) error {

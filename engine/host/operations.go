@@ -28,7 +28,7 @@ func (b *Backend) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) e
 			copy(row, t.floats[int(id)*t.cols:])
 			continue
 		}
-		cpu.DequantizeQ8_0(row, t.blocks[int(id)*t.cols/cpu.Block*cpu.BlockBytesQ8_0:])
+		t.panels.Row(row, int(id))
 	}
 	return nil
 }
@@ -54,9 +54,9 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 		b.pool.Run(&b.productF, weight.rows, b.productF.Work())
 		return nil
 	}
-	b.quantised.Pack(in, m, weight.cols)
-	b.productQ = cpu.MatMulQ8_0{Dst: out, X: &b.quantised, W: weight.blocks, Rows: weight.rows}
-	b.pool.Run(&b.productQ, weight.rows, b.productQ.Work())
+	b.quantised.Quantize(in, m, weight.cols)
+	b.productQ = cpu.MatMulQuantized{Dst: out, X: &b.quantised, W: weight.panels}
+	b.pool.Run(&b.productQ, b.productQ.Items(), b.productQ.Work())
 	return nil
 }
 

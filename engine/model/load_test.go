@@ -175,7 +175,7 @@ func TestMemoryIsRefusedBeforeItIsTaken(t *testing.T) {
 	// Norms are widened by the host, matrices are borrowed: what counts is cache and activations.
 	backend := small{newBackend(t, 1), t, 6 << 20}
 	_, err = model.Load(context.Background(), backend, file, model.Options{MaxTokens: 1024}, nil)
-	want := "weights need 0 MiB, a context of 1024 tokens 6 MiB and activations 1 MiB, together 7 MiB; 6 MiB are available"
+	want := "weights need 6 MiB, a context of 1024 tokens 6 MiB and activations 1 MiB, together 13 MiB; 6 MiB are available"
 	if !errors.Is(err, compute.ErrOutOfMemory) || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %q, want %q", err, want)
 	}

@@ -2,41 +2,11 @@
 
 package cpu
 
-import (
-	"math"
-
-	xcpu "golang.org/x/sys/cpu"
-)
-
-// vectorLevel is what this processor offers to the operations of this file.
-var vectorLevel = detectVectorLevel()
-
-const (
-	vectorPortable = iota
-	vectorAVX2     // with conversion from and to half precision, which every processor with AVX2 has
-	vectorAVX512
-)
-
-func detectVectorLevel() int {
-	switch {
-	case xcpu.X86.HasAVX512F && xcpu.X86.HasAVX2:
-		return vectorAVX512
-	case xcpu.X86.HasAVX2 && xcpu.X86.HasFMA:
-		return vectorAVX2
-	}
-	return vectorPortable
-}
-
-// limitVectorLevel serves tests.
-func limitVectorLevel(level int) (restore func()) {
-	before := vectorLevel
-	vectorLevel = min(before, level)
-	return func() { vectorLevel = before }
-}
+import "math"
 
 // whole is how many of n numbers the assembly takes, in steps of step; the others are left to portable code.
 func whole(n, step int) int {
-	if vectorLevel == vectorPortable {
+	if level == Portable {
 		return 0
 	}
 	return n - n%step

@@ -3,18 +3,16 @@
 package cpu
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 )
 
-// atEveryLevel runs f with everything that this processor has, and with less. What it has not it cannot test: a level above is the same
-// as the highest.
+// atEveryLevel runs f with everything that this processor has, and with less.
 func atEveryLevel(t *testing.T, f func(t *testing.T)) {
-	for _, level := range []int{vectorPortable, vectorAVX2, vectorAVX512} {
-		t.Run(fmt.Sprint("level ", min(level, vectorLevel)), func(t *testing.T) {
-			defer limitVectorLevel(level)()
+	for l := Portable; l <= Highest(); l++ {
+		t.Run(l.String(), func(t *testing.T) {
+			defer SetLevel(l)()
 			f(t)
 		})
 	}

@@ -26,6 +26,8 @@ func main() {
 		name  string
 		write func(*build.Context)
 	}{
+		{"matmul_quantized", matmulQuantized},
+		{"quantize", quantize},
 		{"vector", vector},
 		{"attend", attend},
 	} {
