@@ -1,6 +1,10 @@
 package cpu
 
-import "time"
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
 
 // StepCost is what it costs to share a task out, measured on the machine at hand. It decides how work is split and can never
 // change a result.
@@ -22,12 +26,11 @@ func measureStep(p *Pool) StepCost {
 	if p.threads == 1 {
 		return StepCost{MinWork: mostWork}
 	}
-	const cols, rows = 256, 32
-	product := &MatMulF32{Dst: make([]float32, rows), X: make([]float32, cols), M: 1, W: make([]float32, rows*cols), Rows: rows, Cols: cols}
-	alone := least(func() { product.Do(0, rows) })
-	step := least(func() { p.share(empty{}, p.threads, p.threads) })
+	row := make([]float32, 8192)
+	alone := least(func() { squares(row) }) // sums of products as fast as this processor makes them
+	step := least(func() { p.share(&meeting{threads: int64(p.threads)}, p.threads, p.threads) })
 	// Two threads save half of the time and pay for the step.
-	even := 2 * float64(step) / float64(max(alone, 1)) * rows * cols
+	even := 2 * float64(step) / float64(max(alone, 1)) * float64(len(row))
 	return StepCost{Step: step, MinWork: int(min(max(even, leastWork), mostWork))}
 }
 
@@ -41,6 +44,18 @@ func least(run func()) time.Duration {
 	return least
 }
 
-type empty struct{}
+// meeting is a task of one item to a thread, none of which ends before all have begun: so the time it takes is that of
+// getting every thread to work.
+type meeting struct {
+	threads int64
+	here    atomic.Int64
+}
 
-func (empty) Do(from, to int) {}
+func (t *meeting) Do(from, to int) {
+	t.here.Add(int64(to - from))
+	for spin := 1; t.here.Load() < t.threads; spin++ {
+		if spin%spinsPerYield == 0 {
+			runtime.Gosched()
+		}
+	}
+}

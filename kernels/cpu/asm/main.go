@@ -30,6 +30,7 @@ func main() {
 		{"quantize", quantize},
 		{"vector", vector},
 		{"attend", attend},
+		{"ceiling", ceiling},
 	} {
 		c := build.NewContext()
 		c.ConstraintExpr("!noasm")
