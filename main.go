@@ -51,6 +51,7 @@ func program() *cli.Program {
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
 		Open: connect, Screen: ui.Run, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
+		Kernels:  measureKernels,
 		ExitCode: exitCode,
 	}
 }
@@ -219,24 +220,49 @@ func makeWeights(ctx context.Context, shape, weightType, path string) error {
 }
 
 func timePasses(ctx context.Context, o cli.PassOptions) (any, error) {
-	m, closeModel, err := openOnCPU(ctx, o.Path, o.Threads, o.PromptTokens+o.DecodeTokens)
+	m, backend, err := openOnCPU(ctx, engine.Source{Path: o.Path}, o.Threads, o.PromptTokens+o.DecodeTokens)
 	if err != nil {
 		return nil, err
 	}
-	defer closeModel()
+	defer backend.Close()
 	return speed.MeasurePasses(ctx, m, o.PromptTokens, o.DecodeTokens, time.Now)
 }
 
-// openOnCPU loads a model file without tokenizer or session; close ends its threads.
-func openOnCPU(ctx context.Context, path string, threads, tokens int) (m *model.Model, closeModel func() error, err error) {
-	f, err := weights.Open(ctx, path, nil)
+// measureKernels times the products of the target on the CPU.
+func measureKernels(ctx context.Context, c config.Config) (cli.Report, error) {
+	target, _ := models(c.Model)
+	m, backend, err := openOnCPU(ctx, target, c.Device.Threads, 256)
+	if err != nil {
+		return nil, err
+	}
+	defer backend.Close()
+	k, err := speed.MeasureKernels(ctx, backend, m, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	at := backend.Ceilings()
+	k.Ceilings = speed.Ceilings{ReadBytesPerS: at.ReadBytesPerS, FloatMulPerS: at.FloatMulPerS, IntegerMulPerS: at.IntegerMulPerS}
+	k.Model = target.Path + target.Name
+	return k, nil
+}
+
+// openOnCPU loads a model without tokenizer or session, with a cache of so many tokens.
+func openOnCPU(ctx context.Context, s engine.Source, threads, tokens int) (*model.Model, *host.Backend, error) {
+	f, err := openWeights(ctx, s)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
 	}
 	backend := host.New(threads)
-	if m, err = model.Load(ctx, backend, f, model.Options{MaxTokens: tokens, PrefillRows: min(tokens, 512)}, nil); err != nil {
-		_ = backend.Close()
-		return nil, nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
+	m, err := model.Load(ctx, backend, f, model.Options{MaxTokens: tokens, PrefillRows: min(tokens, 512)}, nil)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("%w: %w", engine.ErrModel, err), backend.Close())
 	}
-	return m, backend.Close, nil
+	return m, backend, nil
+}
+
+func openWeights(ctx context.Context, s engine.Source) (*weights.File, error) {
+	if s.Embedded != nil {
+		return weights.Parse(s.Name, s.Embedded)
+	}
+	return weights.Open(ctx, s.Path, nil)
 }

@@ -44,7 +44,7 @@ func New(threads int) *Backend {
 	}
 	return &Backend{
 		pool: cpu.NewPool(threads),
-		name: fmt.Sprintf("%s, %d %s", processorName(), threads, unit),
+		name: fmt.Sprintf("%s, %s, %d %s", processorName(), cpu.ActiveLevel(), threads, unit),
 	}
 }
 
@@ -52,6 +52,9 @@ func New(threads int) *Backend {
 func (b *Backend) Info() compute.Info {
 	return compute.Info{Kind: "cpu", Name: b.name, MemoryBytes: availableMemoryBytes()}
 }
+
+// Ceilings measures what the products on this machine cannot exceed.
+func (b *Backend) Ceilings() cpu.Ceilings { return b.pool.MeasureCeilings() }
 
 // Close ends the worker threads.
 func (b *Backend) Close() error {

@@ -49,7 +49,7 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	if err := m.checkMemory(tensors); err != nil {
 		return nil, err
 	}
-	if err := tensors.take(ctx, backend, m.config.WeightBytes, progress); err != nil {
+	if m.matrices, err = tensors.take(ctx, backend, m.config.WeightBytes, progress); err != nil {
 		return nil, err
 	}
 	if m.Output == nil {

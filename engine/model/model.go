@@ -30,6 +30,14 @@ type Model struct {
 	angles      ropeTables
 	activations activations
 	pass        pass
+	matrices    []Matrix
+}
+
+// Matrix is a weight matrix of a model as the backend holds it.
+type Matrix struct {
+	Taken compute.Matrix
+	Type  string // in the file: "Q8_0"
+	Bytes int64  // in the file
 }
 
 // activations are the buffers of a pass, (PrefillRows, cols); only as many rows as Forward takes have scores.
@@ -48,6 +56,9 @@ type activations struct {
 
 // Config describes the model.
 func (m *Model) Config() Config { return m.config }
+
+// Matrices lists the weight matrices, for measurements of their products.
+func (m *Model) Matrices() []Matrix { return m.matrices }
 
 // NewCache makes an empty cache of MaxTokens.
 func (m *Model) NewCache() (compute.Cache, error) {

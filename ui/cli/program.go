@@ -29,6 +29,8 @@ type Program struct {
 	Screen func(ctx context.Context, o ui.Options) error
 	// Bench measures; progress tells how many of the prompts are done.
 	Bench func(ctx context.Context, o BenchOptions, progress func(done, total int)) (Report, error)
+	// Kernels measures the target's products on the CPU.
+	Kernels func(ctx context.Context, c config.Config) (Report, error)
 	// Describe tells what a model file is.
 	Describe func(ctx context.Context, path string) ([]Section, error)
 	// MakeWeights writes a model file with random weights: for measurements.
