@@ -4,11 +4,12 @@
 
 #include "textflag.h"
 
-// func scoreKeysF32AVX2(dst *float32, q *float32, keys *float32, headDim int, blocks int, scale float32)
+// func scoreKeysF32x1AVX2(dst *float32, q *[1]*float32, keys *float32, headDim int, blocks int, scale float32)
 // Requires: AVX
-TEXT ·scoreKeysF32AVX2(SB), NOSPLIT, $0-44
+TEXT ·scoreKeysF32x1AVX2(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
+	MOVQ         (CX), CX
 	MOVQ         keys+16(FP), DX
 	MOVQ         headDim+24(FP), BX
 	MOVQ         blocks+32(FP), SI
@@ -21,50 +22,34 @@ blocks:
 	ADDQ   DI, DX
 	MOVQ   DX, R9
 	ADDQ   DI, DX
-	MOVQ   DX, R10
-	ADDQ   DI, DX
-	MOVQ   DX, R11
-	ADDQ   DI, DX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	MOVQ   CX, R12
-	MOVQ   BX, R13
-	JMP    numbersCheck
+	XORQ   R10, R10
+	JMP    blocksNumberCheck
 
-numbers:
-	VBROADCASTSS (R12), Y9
-	ADDQ         $0x04, R12
-	VMULPS       (R8), Y9, Y10
-	VADDPS       Y10, Y1, Y1
-	VMULPS       32(R8), Y9, Y10
-	VADDPS       Y10, Y2, Y2
-	VMULPS       (R9), Y9, Y10
-	VADDPS       Y10, Y3, Y3
-	VMULPS       32(R9), Y9, Y10
-	VADDPS       Y10, Y4, Y4
-	VMULPS       (R10), Y9, Y10
-	VADDPS       Y10, Y5, Y5
-	VMULPS       32(R10), Y9, Y10
-	VADDPS       Y10, Y6, Y6
-	VMULPS       (R11), Y9, Y10
-	VADDPS       Y10, Y7, Y7
-	VMULPS       32(R11), Y9, Y9
-	VADDPS       Y9, Y8, Y8
+blocksNumber:
+	VBROADCASTSS (CX)(R10*4), Y5
+	VMOVUPS      (R8), Y6
+	VMULPS       Y6, Y5, Y6
+	VADDPS       Y6, Y1, Y1
+	VMOVUPS      32(R8), Y6
+	VMULPS       Y6, Y5, Y6
+	VADDPS       Y6, Y2, Y2
+	VMOVUPS      (R9), Y6
+	VMULPS       Y6, Y5, Y6
+	VADDPS       Y6, Y3, Y3
+	VMOVUPS      32(R9), Y6
+	VMULPS       Y6, Y5, Y5
+	VADDPS       Y5, Y4, Y4
 	ADDQ         $0x00000040, R8
 	ADDQ         $0x00000040, R9
-	ADDQ         $0x00000040, R10
-	ADDQ         $0x00000040, R11
-	SUBQ         $0x00000001, R13
+	INCQ         R10
 
-numbersCheck:
-	CMPQ    R13, $0x00000001
-	JGE     numbers
+blocksNumberCheck:
+	CMPQ    R10, BX
+	JL      blocksNumber
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  Y0, Y2, Y2
@@ -73,19 +58,11 @@ numbersCheck:
 	VMOVUPS Y3, 64(AX)
 	VMULPS  Y0, Y4, Y4
 	VMOVUPS Y4, 96(AX)
-	VMULPS  Y0, Y5, Y5
-	VMOVUPS Y5, 128(AX)
-	VMULPS  Y0, Y6, Y6
-	VMOVUPS Y6, 160(AX)
-	VMULPS  Y0, Y7, Y7
-	VMOVUPS Y7, 192(AX)
-	VMULPS  Y0, Y8, Y8
-	VMOVUPS Y8, 224(AX)
-	ADDQ    $0x00000100, AX
-	SUBQ    $0x00000004, SI
+	ADDQ    $0x00000080, AX
+	SUBQ    $0x00000002, SI
 
 blocksCheck:
-	CMPQ SI, $0x00000004
+	CMPQ SI, $0x00000002
 	JGE  blocks
 	JMP  blockCheck
 
@@ -94,23 +71,23 @@ block:
 	ADDQ   DI, DX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
-	MOVQ   CX, R9
-	MOVQ   BX, R10
-	JMP    numberCheck
+	XORQ   R9, R9
+	JMP    blockNumberCheck
 
-number:
-	VBROADCASTSS (R9), Y3
-	ADDQ         $0x04, R9
-	VMULPS       (R8), Y3, Y4
+blockNumber:
+	VBROADCASTSS (CX)(R9*4), Y3
+	VMOVUPS      (R8), Y4
+	VMULPS       Y4, Y3, Y4
 	VADDPS       Y4, Y1, Y1
-	VMULPS       32(R8), Y3, Y3
+	VMOVUPS      32(R8), Y4
+	VMULPS       Y4, Y3, Y3
 	VADDPS       Y3, Y2, Y2
 	ADDQ         $0x00000040, R8
-	SUBQ         $0x00000001, R10
+	INCQ         R9
 
-numberCheck:
-	CMPQ    R10, $0x00000001
-	JGE     number
+blockNumberCheck:
+	CMPQ    R9, BX
+	JL      blockNumber
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  Y0, Y2, Y2
@@ -124,10 +101,11 @@ blockCheck:
 	VZEROUPPER
 	RET
 
-// func sumValuesF32AVX2(dst *float32, values *float32, weights *float32, keys int, stride int, cols int)
+// func sumValuesF32x1AVX2(dst *[1]*float32, values *float32, weights *float32, keys int, stride int, cols int)
 // Requires: AVX
-TEXT ·sumValuesF32AVX2(SB), NOSPLIT, $0-48
+TEXT ·sumValuesF32x1AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), AX
 	MOVQ   values+8(FP), CX
 	MOVQ   weights+16(FP), DX
 	MOVQ   keys+24(FP), BX
@@ -137,32 +115,34 @@ TEXT ·sumValuesF32AVX2(SB), NOSPLIT, $0-48
 	JMP    columnsCheck
 
 columns:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   CX, R8
-	MOVQ   DX, R9
-	MOVQ   BX, R10
-	JMP    columnsKeysCheck
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 96(AX), Y3
+	MOVQ    CX, R8
+	XORQ    R9, R9
+	JMP     columnsKeyCheck
 
-columnsKeys:
-	VBROADCASTSS (R9), Y4
-	VMULPS       (R8), Y4, Y5
+columnsKey:
+	VBROADCASTSS (DX)(R9*4), Y4
+	VMOVUPS      (R8), Y5
+	VMULPS       Y5, Y4, Y5
 	VADDPS       Y5, Y0, Y0
-	VMULPS       32(R8), Y4, Y5
+	VMOVUPS      32(R8), Y5
+	VMULPS       Y5, Y4, Y5
 	VADDPS       Y5, Y1, Y1
-	VMULPS       64(R8), Y4, Y5
+	VMOVUPS      64(R8), Y5
+	VMULPS       Y5, Y4, Y5
 	VADDPS       Y5, Y2, Y2
-	VMULPS       96(R8), Y4, Y4
+	VMOVUPS      96(R8), Y5
+	VMULPS       Y5, Y4, Y4
 	VADDPS       Y4, Y3, Y3
-	ADDQ         $0x04, R9
 	ADDQ         SI, R8
-	SUBQ         $0x00000001, R10
+	INCQ         R9
 
-columnsKeysCheck:
-	CMPQ    R10, $0x00000001
-	JGE     columnsKeys
+columnsKeyCheck:
+	CMPQ    R9, BX
+	JL      columnsKey
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, 64(AX)
@@ -177,23 +157,22 @@ columnsCheck:
 	JMP  columnCheck
 
 column:
-	VXORPS Y0, Y0, Y0
-	MOVQ   CX, R8
-	MOVQ   DX, R9
-	MOVQ   BX, R10
-	JMP    columnKeysCheck
+	VMOVUPS (AX), Y0
+	MOVQ    CX, R8
+	XORQ    R9, R9
+	JMP     columnKeyCheck
 
-columnKeys:
-	VBROADCASTSS (R9), Y1
-	VMULPS       (R8), Y1, Y1
+columnKey:
+	VBROADCASTSS (DX)(R9*4), Y1
+	VMOVUPS      (R8), Y2
+	VMULPS       Y2, Y1, Y1
 	VADDPS       Y1, Y0, Y0
-	ADDQ         $0x04, R9
 	ADDQ         SI, R8
-	SUBQ         $0x00000001, R10
+	INCQ         R9
 
-columnKeysCheck:
-	CMPQ    R10, $0x00000001
-	JGE     columnKeys
+columnKeyCheck:
+	CMPQ    R9, BX
+	JL      columnKey
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
@@ -205,11 +184,388 @@ columnCheck:
 	VZEROUPPER
 	RET
 
-// func scoreKeysF16AVX2(dst *float32, q *float32, keys *uint16, headDim int, blocks int, scale float32)
-// Requires: AVX, F16C
-TEXT ·scoreKeysF16AVX2(SB), NOSPLIT, $0-44
+// func scoreKeysF32x2AVX2(dst *float32, q *[2]*float32, keys *float32, headDim int, blocks int, scale float32)
+// Requires: AVX
+TEXT ·scoreKeysF32x2AVX2(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
+	MOVQ         (CX), DX
+	MOVQ         8(CX), CX
+	MOVQ         keys+16(FP), BX
+	MOVQ         headDim+24(FP), SI
+	MOVQ         blocks+32(FP), DI
+	VBROADCASTSS scale+40(FP), Y0
+	IMUL3Q       $0x00000040, SI, R8
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   BX, R9
+	ADDQ   R8, BX
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	XORQ   R10, R10
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	VBROADCASTSS (DX)(R10*4), Y5
+	VBROADCASTSS (CX)(R10*4), Y6
+	VMOVUPS      (R9), Y7
+	VMULPS       Y7, Y5, Y8
+	VADDPS       Y8, Y1, Y1
+	VMULPS       Y7, Y6, Y7
+	VADDPS       Y7, Y3, Y3
+	VMOVUPS      32(R9), Y7
+	VMULPS       Y7, Y5, Y5
+	VADDPS       Y5, Y2, Y2
+	VMULPS       Y7, Y6, Y5
+	VADDPS       Y5, Y4, Y4
+	ADDQ         $0x00000040, R9
+	INCQ         R10
+
+blocksNumberCheck:
+	CMPQ    R10, SI
+	JL      blocksNumber
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	VMULPS  Y0, Y3, Y3
+	VMOVUPS Y3, 1024(AX)
+	VMULPS  Y0, Y4, Y4
+	VMOVUPS Y4, 1056(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, DI
+
+blocksCheck:
+	CMPQ DI, $0x00000001
+	JGE  blocks
+	VZEROUPPER
+	RET
+
+// func sumValuesF32x2AVX2(dst *[2]*float32, values *float32, weights *float32, keys int, stride int, cols int)
+// Requires: AVX
+TEXT ·sumValuesF32x2AVX2(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   8(AX), AX
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000004, DI, DI
+	JMP    columnsCheck
+
+columns:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS (AX), Y4
+	VMOVUPS 32(AX), Y5
+	VMOVUPS 64(AX), Y6
+	VMOVUPS 96(AX), Y7
+	MOVQ    DX, R9
+	XORQ    R10, R10
+	JMP     columnsKeyCheck
+
+columnsKey:
+	VBROADCASTSS (BX)(R10*4), Y8
+	VBROADCASTSS 1024(BX)(R10*4), Y9
+	VMOVUPS      (R9), Y10
+	VMULPS       Y10, Y8, Y11
+	VADDPS       Y11, Y0, Y0
+	VMULPS       Y10, Y9, Y10
+	VADDPS       Y10, Y4, Y4
+	VMOVUPS      32(R9), Y10
+	VMULPS       Y10, Y8, Y11
+	VADDPS       Y11, Y1, Y1
+	VMULPS       Y10, Y9, Y10
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      64(R9), Y10
+	VMULPS       Y10, Y8, Y11
+	VADDPS       Y11, Y2, Y2
+	VMULPS       Y10, Y9, Y10
+	VADDPS       Y10, Y6, Y6
+	VMOVUPS      96(R9), Y10
+	VMULPS       Y10, Y8, Y8
+	VADDPS       Y8, Y3, Y3
+	VMULPS       Y10, Y9, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnsKeyCheck:
+	CMPQ    R10, SI
+	JL      columnsKey
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	ADDQ    $0x00000080, CX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	VMOVUPS Y6, 64(AX)
+	VMOVUPS Y7, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000020, R8
+
+columnsCheck:
+	CMPQ R8, $0x00000020
+	JGE  columns
+	JMP  columnCheck
+
+column:
+	VMOVUPS (CX), Y0
+	VMOVUPS (AX), Y1
+	MOVQ    DX, R9
+	XORQ    R10, R10
+	JMP     columnKeyCheck
+
+columnKey:
+	VBROADCASTSS (BX)(R10*4), Y2
+	VBROADCASTSS 1024(BX)(R10*4), Y3
+	VMOVUPS      (R9), Y4
+	VMULPS       Y4, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VMULPS       Y4, Y3, Y2
+	VADDPS       Y2, Y1, Y1
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnKeyCheck:
+	CMPQ    R10, SI
+	JL      columnKey
+	VMOVUPS Y0, (CX)
+	ADDQ    $0x00000020, CX
+	VMOVUPS Y1, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000008, R8
+
+columnCheck:
+	CMPQ R8, $0x00000008
+	JGE  column
+	VZEROUPPER
+	RET
+
+// func scoreKeysF32x4AVX2(dst *float32, q *[4]*float32, keys *float32, headDim int, blocks int, scale float32)
+// Requires: AVX
+TEXT ·scoreKeysF32x4AVX2(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), DX
+	MOVQ         8(CX), BX
+	MOVQ         16(CX), SI
+	MOVQ         24(CX), CX
+	MOVQ         keys+16(FP), DI
+	MOVQ         headDim+24(FP), R8
+	MOVQ         blocks+32(FP), R9
+	VBROADCASTSS scale+40(FP), Y0
+	IMUL3Q       $0x00000040, R8, R10
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   DI, R11
+	ADDQ   R10, DI
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	XORQ   R12, R12
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	VBROADCASTSS (DX)(R12*4), Y9
+	VBROADCASTSS (BX)(R12*4), Y10
+	VBROADCASTSS (SI)(R12*4), Y11
+	VBROADCASTSS (CX)(R12*4), Y12
+	VMOVUPS      (R11), Y13
+	VMULPS       Y13, Y9, Y14
+	VADDPS       Y14, Y1, Y1
+	VMULPS       Y13, Y10, Y14
+	VADDPS       Y14, Y3, Y3
+	VMULPS       Y13, Y11, Y14
+	VADDPS       Y14, Y5, Y5
+	VMULPS       Y13, Y12, Y13
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      32(R11), Y13
+	VMULPS       Y13, Y9, Y9
+	VADDPS       Y9, Y2, Y2
+	VMULPS       Y13, Y10, Y9
+	VADDPS       Y9, Y4, Y4
+	VMULPS       Y13, Y11, Y9
+	VADDPS       Y9, Y6, Y6
+	VMULPS       Y13, Y12, Y9
+	VADDPS       Y9, Y8, Y8
+	ADDQ         $0x00000040, R11
+	INCQ         R12
+
+blocksNumberCheck:
+	CMPQ    R12, R8
+	JL      blocksNumber
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	VMULPS  Y0, Y3, Y3
+	VMOVUPS Y3, 1024(AX)
+	VMULPS  Y0, Y4, Y4
+	VMOVUPS Y4, 1056(AX)
+	VMULPS  Y0, Y5, Y5
+	VMOVUPS Y5, 2048(AX)
+	VMULPS  Y0, Y6, Y6
+	VMOVUPS Y6, 2080(AX)
+	VMULPS  Y0, Y7, Y7
+	VMOVUPS Y7, 3072(AX)
+	VMULPS  Y0, Y8, Y8
+	VMOVUPS Y8, 3104(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, R9
+
+blocksCheck:
+	CMPQ R9, $0x00000001
+	JGE  blocks
+	VZEROUPPER
+	RET
+
+// func sumValuesF32x4AVX2(dst *[4]*float32, values *float32, weights *float32, keys int, stride int, cols int)
+// Requires: AVX
+TEXT ·sumValuesF32x4AVX2(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   8(AX), DX
+	MOVQ   16(AX), BX
+	MOVQ   24(AX), AX
+	MOVQ   values+8(FP), SI
+	MOVQ   weights+16(FP), DI
+	MOVQ   keys+24(FP), R8
+	MOVQ   stride+32(FP), R9
+	MOVQ   cols+40(FP), R10
+	IMUL3Q $0x00000004, R9, R9
+	JMP    columnsCheck
+
+columns:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS (DX), Y2
+	VMOVUPS 32(DX), Y3
+	VMOVUPS (BX), Y4
+	VMOVUPS 32(BX), Y5
+	VMOVUPS (AX), Y6
+	VMOVUPS 32(AX), Y7
+	MOVQ    SI, R11
+	XORQ    R12, R12
+	JMP     columnsKeyCheck
+
+columnsKey:
+	VBROADCASTSS (DI)(R12*4), Y8
+	VBROADCASTSS 1024(DI)(R12*4), Y9
+	VBROADCASTSS 2048(DI)(R12*4), Y10
+	VBROADCASTSS 3072(DI)(R12*4), Y11
+	VMOVUPS      (R11), Y12
+	VMULPS       Y12, Y8, Y13
+	VADDPS       Y13, Y0, Y0
+	VMULPS       Y12, Y9, Y13
+	VADDPS       Y13, Y2, Y2
+	VMULPS       Y12, Y10, Y13
+	VADDPS       Y13, Y4, Y4
+	VMULPS       Y12, Y11, Y12
+	VADDPS       Y12, Y6, Y6
+	VMOVUPS      32(R11), Y12
+	VMULPS       Y12, Y8, Y8
+	VADDPS       Y8, Y1, Y1
+	VMULPS       Y12, Y9, Y8
+	VADDPS       Y8, Y3, Y3
+	VMULPS       Y12, Y10, Y8
+	VADDPS       Y8, Y5, Y5
+	VMULPS       Y12, Y11, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         R9, R11
+	INCQ         R12
+
+columnsKeyCheck:
+	CMPQ    R12, R8
+	JL      columnsKey
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	ADDQ    $0x00000040, CX
+	VMOVUPS Y2, (DX)
+	VMOVUPS Y3, 32(DX)
+	ADDQ    $0x00000040, DX
+	VMOVUPS Y4, (BX)
+	VMOVUPS Y5, 32(BX)
+	ADDQ    $0x00000040, BX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x00000010, R10
+
+columnsCheck:
+	CMPQ R10, $0x00000010
+	JGE  columns
+	JMP  columnCheck
+
+column:
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y2
+	VMOVUPS (AX), Y3
+	MOVQ    SI, R11
+	XORQ    R12, R12
+	JMP     columnKeyCheck
+
+columnKey:
+	VBROADCASTSS (DI)(R12*4), Y4
+	VBROADCASTSS 1024(DI)(R12*4), Y5
+	VBROADCASTSS 2048(DI)(R12*4), Y6
+	VBROADCASTSS 3072(DI)(R12*4), Y7
+	VMOVUPS      (R11), Y8
+	VMULPS       Y8, Y4, Y4
+	VADDPS       Y4, Y0, Y0
+	VMULPS       Y8, Y5, Y4
+	VADDPS       Y4, Y1, Y1
+	VMULPS       Y8, Y6, Y4
+	VADDPS       Y4, Y2, Y2
+	VMULPS       Y8, Y7, Y4
+	VADDPS       Y4, Y3, Y3
+	ADDQ         R9, R11
+	INCQ         R12
+
+columnKeyCheck:
+	CMPQ    R12, R8
+	JL      columnKey
+	VMOVUPS Y0, (CX)
+	ADDQ    $0x00000020, CX
+	VMOVUPS Y1, (DX)
+	ADDQ    $0x00000020, DX
+	VMOVUPS Y2, (BX)
+	ADDQ    $0x00000020, BX
+	VMOVUPS Y3, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, SI
+	SUBQ    $0x00000008, R10
+
+columnCheck:
+	CMPQ R10, $0x00000008
+	JGE  column
+	VZEROUPPER
+	RET
+
+// func scoreKeysF16x1AVX2(dst *float32, q *[1]*float32, keys *uint16, headDim int, blocks int, scale float32)
+// Requires: AVX, F16C
+TEXT ·scoreKeysF16x1AVX2(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), CX
 	MOVQ         keys+16(FP), DX
 	MOVQ         headDim+24(FP), BX
 	MOVQ         blocks+32(FP), SI
@@ -222,58 +578,34 @@ blocks:
 	ADDQ   DI, DX
 	MOVQ   DX, R9
 	ADDQ   DI, DX
-	MOVQ   DX, R10
-	ADDQ   DI, DX
-	MOVQ   DX, R11
-	ADDQ   DI, DX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	MOVQ   CX, R12
-	MOVQ   BX, R13
-	JMP    numbersCheck
+	XORQ   R10, R10
+	JMP    blocksNumberCheck
 
-numbers:
-	VBROADCASTSS (R12), Y9
-	ADDQ         $0x04, R12
-	VCVTPH2PS    (R8), Y10
-	VMULPS       Y10, Y9, Y10
-	VADDPS       Y10, Y1, Y1
-	VCVTPH2PS    16(R8), Y10
-	VMULPS       Y10, Y9, Y10
-	VADDPS       Y10, Y2, Y2
-	VCVTPH2PS    (R9), Y10
-	VMULPS       Y10, Y9, Y10
-	VADDPS       Y10, Y3, Y3
-	VCVTPH2PS    16(R9), Y10
-	VMULPS       Y10, Y9, Y10
-	VADDPS       Y10, Y4, Y4
-	VCVTPH2PS    (R10), Y10
-	VMULPS       Y10, Y9, Y10
-	VADDPS       Y10, Y5, Y5
-	VCVTPH2PS    16(R10), Y10
-	VMULPS       Y10, Y9, Y10
-	VADDPS       Y10, Y6, Y6
-	VCVTPH2PS    (R11), Y10
-	VMULPS       Y10, Y9, Y10
-	VADDPS       Y10, Y7, Y7
-	VCVTPH2PS    16(R11), Y10
-	VMULPS       Y10, Y9, Y10
-	VADDPS       Y10, Y8, Y8
+blocksNumber:
+	VBROADCASTSS (CX)(R10*4), Y5
+	VCVTPH2PS    (R8), Y6
+	VMULPS       Y6, Y5, Y6
+	VADDPS       Y6, Y1, Y1
+	VCVTPH2PS    16(R8), Y6
+	VMULPS       Y6, Y5, Y6
+	VADDPS       Y6, Y2, Y2
+	VCVTPH2PS    (R9), Y6
+	VMULPS       Y6, Y5, Y6
+	VADDPS       Y6, Y3, Y3
+	VCVTPH2PS    16(R9), Y6
+	VMULPS       Y6, Y5, Y5
+	VADDPS       Y5, Y4, Y4
 	ADDQ         $0x00000020, R8
 	ADDQ         $0x00000020, R9
-	ADDQ         $0x00000020, R10
-	ADDQ         $0x00000020, R11
-	SUBQ         $0x00000001, R13
+	INCQ         R10
 
-numbersCheck:
-	CMPQ    R13, $0x00000001
-	JGE     numbers
+blocksNumberCheck:
+	CMPQ    R10, BX
+	JL      blocksNumber
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  Y0, Y2, Y2
@@ -282,19 +614,11 @@ numbersCheck:
 	VMOVUPS Y3, 64(AX)
 	VMULPS  Y0, Y4, Y4
 	VMOVUPS Y4, 96(AX)
-	VMULPS  Y0, Y5, Y5
-	VMOVUPS Y5, 128(AX)
-	VMULPS  Y0, Y6, Y6
-	VMOVUPS Y6, 160(AX)
-	VMULPS  Y0, Y7, Y7
-	VMOVUPS Y7, 192(AX)
-	VMULPS  Y0, Y8, Y8
-	VMOVUPS Y8, 224(AX)
-	ADDQ    $0x00000100, AX
-	SUBQ    $0x00000004, SI
+	ADDQ    $0x00000080, AX
+	SUBQ    $0x00000002, SI
 
 blocksCheck:
-	CMPQ SI, $0x00000004
+	CMPQ SI, $0x00000002
 	JGE  blocks
 	JMP  blockCheck
 
@@ -303,25 +627,23 @@ block:
 	ADDQ   DI, DX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
-	MOVQ   CX, R9
-	MOVQ   BX, R10
-	JMP    numberCheck
+	XORQ   R9, R9
+	JMP    blockNumberCheck
 
-number:
-	VBROADCASTSS (R9), Y3
-	ADDQ         $0x04, R9
+blockNumber:
+	VBROADCASTSS (CX)(R9*4), Y3
 	VCVTPH2PS    (R8), Y4
 	VMULPS       Y4, Y3, Y4
 	VADDPS       Y4, Y1, Y1
 	VCVTPH2PS    16(R8), Y4
-	VMULPS       Y4, Y3, Y4
-	VADDPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VADDPS       Y3, Y2, Y2
 	ADDQ         $0x00000020, R8
-	SUBQ         $0x00000001, R10
+	INCQ         R9
 
-numberCheck:
-	CMPQ    R10, $0x00000001
-	JGE     number
+blockNumberCheck:
+	CMPQ    R9, BX
+	JL      blockNumber
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  Y0, Y2, Y2
@@ -335,10 +657,11 @@ blockCheck:
 	VZEROUPPER
 	RET
 
-// func sumValuesF16AVX2(dst *float32, values *uint16, weights *float32, keys int, stride int, cols int)
+// func sumValuesF16x1AVX2(dst *[1]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
 // Requires: AVX, F16C
-TEXT ·sumValuesF16AVX2(SB), NOSPLIT, $0-48
+TEXT ·sumValuesF16x1AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), AX
 	MOVQ   values+8(FP), CX
 	MOVQ   weights+16(FP), DX
 	MOVQ   keys+24(FP), BX
@@ -348,17 +671,16 @@ TEXT ·sumValuesF16AVX2(SB), NOSPLIT, $0-48
 	JMP    columnsCheck
 
 columns:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   CX, R8
-	MOVQ   DX, R9
-	MOVQ   BX, R10
-	JMP    columnsKeysCheck
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 96(AX), Y3
+	MOVQ    CX, R8
+	XORQ    R9, R9
+	JMP     columnsKeyCheck
 
-columnsKeys:
-	VBROADCASTSS (R9), Y4
+columnsKey:
+	VBROADCASTSS (DX)(R9*4), Y4
 	VCVTPH2PS    (R8), Y5
 	VMULPS       Y5, Y4, Y5
 	VADDPS       Y5, Y0, Y0
@@ -369,15 +691,14 @@ columnsKeys:
 	VMULPS       Y5, Y4, Y5
 	VADDPS       Y5, Y2, Y2
 	VCVTPH2PS    48(R8), Y5
-	VMULPS       Y5, Y4, Y5
-	VADDPS       Y5, Y3, Y3
-	ADDQ         $0x04, R9
+	VMULPS       Y5, Y4, Y4
+	VADDPS       Y4, Y3, Y3
 	ADDQ         SI, R8
-	SUBQ         $0x00000001, R10
+	INCQ         R9
 
-columnsKeysCheck:
-	CMPQ    R10, $0x00000001
-	JGE     columnsKeys
+columnsKeyCheck:
+	CMPQ    R9, BX
+	JL      columnsKey
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, 64(AX)
@@ -392,24 +713,22 @@ columnsCheck:
 	JMP  columnCheck
 
 column:
-	VXORPS Y0, Y0, Y0
-	MOVQ   CX, R8
-	MOVQ   DX, R9
-	MOVQ   BX, R10
-	JMP    columnKeysCheck
+	VMOVUPS (AX), Y0
+	MOVQ    CX, R8
+	XORQ    R9, R9
+	JMP     columnKeyCheck
 
-columnKeys:
-	VBROADCASTSS (R9), Y1
+columnKey:
+	VBROADCASTSS (DX)(R9*4), Y1
 	VCVTPH2PS    (R8), Y2
-	VMULPS       Y2, Y1, Y2
-	VADDPS       Y2, Y0, Y0
-	ADDQ         $0x04, R9
+	VMULPS       Y2, Y1, Y1
+	VADDPS       Y1, Y0, Y0
 	ADDQ         SI, R8
-	SUBQ         $0x00000001, R10
+	INCQ         R9
 
-columnKeysCheck:
-	CMPQ    R10, $0x00000001
-	JGE     columnKeys
+columnKeyCheck:
+	CMPQ    R9, BX
+	JL      columnKey
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000010, CX
@@ -421,11 +740,388 @@ columnCheck:
 	VZEROUPPER
 	RET
 
-// func scoreKeysF32AVX512(dst *float32, q *float32, keys *float32, headDim int, blocks int, scale float32)
-// Requires: AVX, AVX512F
-TEXT ·scoreKeysF32AVX512(SB), NOSPLIT, $0-44
+// func scoreKeysF16x2AVX2(dst *float32, q *[2]*float32, keys *uint16, headDim int, blocks int, scale float32)
+// Requires: AVX, F16C
+TEXT ·scoreKeysF16x2AVX2(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
+	MOVQ         (CX), DX
+	MOVQ         8(CX), CX
+	MOVQ         keys+16(FP), BX
+	MOVQ         headDim+24(FP), SI
+	MOVQ         blocks+32(FP), DI
+	VBROADCASTSS scale+40(FP), Y0
+	IMUL3Q       $0x00000020, SI, R8
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   BX, R9
+	ADDQ   R8, BX
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	XORQ   R10, R10
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	VBROADCASTSS (DX)(R10*4), Y5
+	VBROADCASTSS (CX)(R10*4), Y6
+	VCVTPH2PS    (R9), Y7
+	VMULPS       Y7, Y5, Y8
+	VADDPS       Y8, Y1, Y1
+	VMULPS       Y7, Y6, Y7
+	VADDPS       Y7, Y3, Y3
+	VCVTPH2PS    16(R9), Y7
+	VMULPS       Y7, Y5, Y5
+	VADDPS       Y5, Y2, Y2
+	VMULPS       Y7, Y6, Y5
+	VADDPS       Y5, Y4, Y4
+	ADDQ         $0x00000020, R9
+	INCQ         R10
+
+blocksNumberCheck:
+	CMPQ    R10, SI
+	JL      blocksNumber
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	VMULPS  Y0, Y3, Y3
+	VMOVUPS Y3, 1024(AX)
+	VMULPS  Y0, Y4, Y4
+	VMOVUPS Y4, 1056(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, DI
+
+blocksCheck:
+	CMPQ DI, $0x00000001
+	JGE  blocks
+	VZEROUPPER
+	RET
+
+// func sumValuesF16x2AVX2(dst *[2]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
+// Requires: AVX, F16C
+TEXT ·sumValuesF16x2AVX2(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   8(AX), AX
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000002, DI, DI
+	JMP    columnsCheck
+
+columns:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS (AX), Y4
+	VMOVUPS 32(AX), Y5
+	VMOVUPS 64(AX), Y6
+	VMOVUPS 96(AX), Y7
+	MOVQ    DX, R9
+	XORQ    R10, R10
+	JMP     columnsKeyCheck
+
+columnsKey:
+	VBROADCASTSS (BX)(R10*4), Y8
+	VBROADCASTSS 1024(BX)(R10*4), Y9
+	VCVTPH2PS    (R9), Y10
+	VMULPS       Y10, Y8, Y11
+	VADDPS       Y11, Y0, Y0
+	VMULPS       Y10, Y9, Y10
+	VADDPS       Y10, Y4, Y4
+	VCVTPH2PS    16(R9), Y10
+	VMULPS       Y10, Y8, Y11
+	VADDPS       Y11, Y1, Y1
+	VMULPS       Y10, Y9, Y10
+	VADDPS       Y10, Y5, Y5
+	VCVTPH2PS    32(R9), Y10
+	VMULPS       Y10, Y8, Y11
+	VADDPS       Y11, Y2, Y2
+	VMULPS       Y10, Y9, Y10
+	VADDPS       Y10, Y6, Y6
+	VCVTPH2PS    48(R9), Y10
+	VMULPS       Y10, Y8, Y8
+	VADDPS       Y8, Y3, Y3
+	VMULPS       Y10, Y9, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnsKeyCheck:
+	CMPQ    R10, SI
+	JL      columnsKey
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	ADDQ    $0x00000080, CX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	VMOVUPS Y6, 64(AX)
+	VMOVUPS Y7, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000020, R8
+
+columnsCheck:
+	CMPQ R8, $0x00000020
+	JGE  columns
+	JMP  columnCheck
+
+column:
+	VMOVUPS (CX), Y0
+	VMOVUPS (AX), Y1
+	MOVQ    DX, R9
+	XORQ    R10, R10
+	JMP     columnKeyCheck
+
+columnKey:
+	VBROADCASTSS (BX)(R10*4), Y2
+	VBROADCASTSS 1024(BX)(R10*4), Y3
+	VCVTPH2PS    (R9), Y4
+	VMULPS       Y4, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VMULPS       Y4, Y3, Y2
+	VADDPS       Y2, Y1, Y1
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnKeyCheck:
+	CMPQ    R10, SI
+	JL      columnKey
+	VMOVUPS Y0, (CX)
+	ADDQ    $0x00000020, CX
+	VMOVUPS Y1, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000010, DX
+	SUBQ    $0x00000008, R8
+
+columnCheck:
+	CMPQ R8, $0x00000008
+	JGE  column
+	VZEROUPPER
+	RET
+
+// func scoreKeysF16x4AVX2(dst *float32, q *[4]*float32, keys *uint16, headDim int, blocks int, scale float32)
+// Requires: AVX, F16C
+TEXT ·scoreKeysF16x4AVX2(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), DX
+	MOVQ         8(CX), BX
+	MOVQ         16(CX), SI
+	MOVQ         24(CX), CX
+	MOVQ         keys+16(FP), DI
+	MOVQ         headDim+24(FP), R8
+	MOVQ         blocks+32(FP), R9
+	VBROADCASTSS scale+40(FP), Y0
+	IMUL3Q       $0x00000020, R8, R10
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   DI, R11
+	ADDQ   R10, DI
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	XORQ   R12, R12
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	VBROADCASTSS (DX)(R12*4), Y9
+	VBROADCASTSS (BX)(R12*4), Y10
+	VBROADCASTSS (SI)(R12*4), Y11
+	VBROADCASTSS (CX)(R12*4), Y12
+	VCVTPH2PS    (R11), Y13
+	VMULPS       Y13, Y9, Y14
+	VADDPS       Y14, Y1, Y1
+	VMULPS       Y13, Y10, Y14
+	VADDPS       Y14, Y3, Y3
+	VMULPS       Y13, Y11, Y14
+	VADDPS       Y14, Y5, Y5
+	VMULPS       Y13, Y12, Y13
+	VADDPS       Y13, Y7, Y7
+	VCVTPH2PS    16(R11), Y13
+	VMULPS       Y13, Y9, Y9
+	VADDPS       Y9, Y2, Y2
+	VMULPS       Y13, Y10, Y9
+	VADDPS       Y9, Y4, Y4
+	VMULPS       Y13, Y11, Y9
+	VADDPS       Y9, Y6, Y6
+	VMULPS       Y13, Y12, Y9
+	VADDPS       Y9, Y8, Y8
+	ADDQ         $0x00000020, R11
+	INCQ         R12
+
+blocksNumberCheck:
+	CMPQ    R12, R8
+	JL      blocksNumber
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	VMULPS  Y0, Y3, Y3
+	VMOVUPS Y3, 1024(AX)
+	VMULPS  Y0, Y4, Y4
+	VMOVUPS Y4, 1056(AX)
+	VMULPS  Y0, Y5, Y5
+	VMOVUPS Y5, 2048(AX)
+	VMULPS  Y0, Y6, Y6
+	VMOVUPS Y6, 2080(AX)
+	VMULPS  Y0, Y7, Y7
+	VMOVUPS Y7, 3072(AX)
+	VMULPS  Y0, Y8, Y8
+	VMOVUPS Y8, 3104(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, R9
+
+blocksCheck:
+	CMPQ R9, $0x00000001
+	JGE  blocks
+	VZEROUPPER
+	RET
+
+// func sumValuesF16x4AVX2(dst *[4]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
+// Requires: AVX, F16C
+TEXT ·sumValuesF16x4AVX2(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   8(AX), DX
+	MOVQ   16(AX), BX
+	MOVQ   24(AX), AX
+	MOVQ   values+8(FP), SI
+	MOVQ   weights+16(FP), DI
+	MOVQ   keys+24(FP), R8
+	MOVQ   stride+32(FP), R9
+	MOVQ   cols+40(FP), R10
+	IMUL3Q $0x00000002, R9, R9
+	JMP    columnsCheck
+
+columns:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS (DX), Y2
+	VMOVUPS 32(DX), Y3
+	VMOVUPS (BX), Y4
+	VMOVUPS 32(BX), Y5
+	VMOVUPS (AX), Y6
+	VMOVUPS 32(AX), Y7
+	MOVQ    SI, R11
+	XORQ    R12, R12
+	JMP     columnsKeyCheck
+
+columnsKey:
+	VBROADCASTSS (DI)(R12*4), Y8
+	VBROADCASTSS 1024(DI)(R12*4), Y9
+	VBROADCASTSS 2048(DI)(R12*4), Y10
+	VBROADCASTSS 3072(DI)(R12*4), Y11
+	VCVTPH2PS    (R11), Y12
+	VMULPS       Y12, Y8, Y13
+	VADDPS       Y13, Y0, Y0
+	VMULPS       Y12, Y9, Y13
+	VADDPS       Y13, Y2, Y2
+	VMULPS       Y12, Y10, Y13
+	VADDPS       Y13, Y4, Y4
+	VMULPS       Y12, Y11, Y12
+	VADDPS       Y12, Y6, Y6
+	VCVTPH2PS    16(R11), Y12
+	VMULPS       Y12, Y8, Y8
+	VADDPS       Y8, Y1, Y1
+	VMULPS       Y12, Y9, Y8
+	VADDPS       Y8, Y3, Y3
+	VMULPS       Y12, Y10, Y8
+	VADDPS       Y8, Y5, Y5
+	VMULPS       Y12, Y11, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         R9, R11
+	INCQ         R12
+
+columnsKeyCheck:
+	CMPQ    R12, R8
+	JL      columnsKey
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	ADDQ    $0x00000040, CX
+	VMOVUPS Y2, (DX)
+	VMOVUPS Y3, 32(DX)
+	ADDQ    $0x00000040, DX
+	VMOVUPS Y4, (BX)
+	VMOVUPS Y5, 32(BX)
+	ADDQ    $0x00000040, BX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000020, SI
+	SUBQ    $0x00000010, R10
+
+columnsCheck:
+	CMPQ R10, $0x00000010
+	JGE  columns
+	JMP  columnCheck
+
+column:
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y2
+	VMOVUPS (AX), Y3
+	MOVQ    SI, R11
+	XORQ    R12, R12
+	JMP     columnKeyCheck
+
+columnKey:
+	VBROADCASTSS (DI)(R12*4), Y4
+	VBROADCASTSS 1024(DI)(R12*4), Y5
+	VBROADCASTSS 2048(DI)(R12*4), Y6
+	VBROADCASTSS 3072(DI)(R12*4), Y7
+	VCVTPH2PS    (R11), Y8
+	VMULPS       Y8, Y4, Y4
+	VADDPS       Y4, Y0, Y0
+	VMULPS       Y8, Y5, Y4
+	VADDPS       Y4, Y1, Y1
+	VMULPS       Y8, Y6, Y4
+	VADDPS       Y4, Y2, Y2
+	VMULPS       Y8, Y7, Y4
+	VADDPS       Y4, Y3, Y3
+	ADDQ         R9, R11
+	INCQ         R12
+
+columnKeyCheck:
+	CMPQ    R12, R8
+	JL      columnKey
+	VMOVUPS Y0, (CX)
+	ADDQ    $0x00000020, CX
+	VMOVUPS Y1, (DX)
+	ADDQ    $0x00000020, DX
+	VMOVUPS Y2, (BX)
+	ADDQ    $0x00000020, BX
+	VMOVUPS Y3, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000010, SI
+	SUBQ    $0x00000008, R10
+
+columnCheck:
+	CMPQ R10, $0x00000008
+	JGE  column
+	VZEROUPPER
+	RET
+
+// func scoreKeysF32x1AVX512(dst *float32, q *[1]*float32, keys *float32, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX512F
+TEXT ·scoreKeysF32x1AVX512(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), CX
 	MOVQ         keys+16(FP), DX
 	MOVQ         headDim+24(FP), BX
 	MOVQ         blocks+32(FP), SI
@@ -442,34 +1138,36 @@ blocks:
 	ADDQ   DI, DX
 	MOVQ   DX, R11
 	ADDQ   DI, DX
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	MOVQ   CX, R12
-	MOVQ   BX, R13
-	JMP    numbersCheck
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	XORQ   R12, R12
+	JMP    blocksNumberCheck
 
-numbers:
-	VBROADCASTSS (R12), Z5
-	ADDQ         $0x04, R12
-	VMULPS       (R8), Z5, Z6
+blocksNumber:
+	VBROADCASTSS (CX)(R12*4), Z5
+	VMOVUPS      (R8), Z6
+	VMULPS       Z6, Z5, Z6
 	VADDPS       Z6, Z1, Z1
-	VMULPS       (R9), Z5, Z6
+	VMOVUPS      (R9), Z6
+	VMULPS       Z6, Z5, Z6
 	VADDPS       Z6, Z2, Z2
-	VMULPS       (R10), Z5, Z6
+	VMOVUPS      (R10), Z6
+	VMULPS       Z6, Z5, Z6
 	VADDPS       Z6, Z3, Z3
-	VMULPS       (R11), Z5, Z5
+	VMOVUPS      (R11), Z6
+	VMULPS       Z6, Z5, Z5
 	VADDPS       Z5, Z4, Z4
 	ADDQ         $0x00000040, R8
 	ADDQ         $0x00000040, R9
 	ADDQ         $0x00000040, R10
 	ADDQ         $0x00000040, R11
-	SUBQ         $0x00000001, R13
+	INCQ         R12
 
-numbersCheck:
-	CMPQ    R13, $0x00000001
-	JGE     numbers
+blocksNumberCheck:
+	CMPQ    R12, BX
+	JL      blocksNumber
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)
 	VMULPS  Z0, Z2, Z2
@@ -489,22 +1187,21 @@ blocksCheck:
 block:
 	MOVQ   DX, R8
 	ADDQ   DI, DX
-	VPXORD Z7, Z7, Z7
-	MOVQ   CX, R9
-	MOVQ   BX, R10
-	JMP    numberCheck
+	VXORPS Y7, Y7, Y7
+	XORQ   R9, R9
+	JMP    blockNumberCheck
 
-number:
-	VBROADCASTSS (R9), Z1
-	ADDQ         $0x04, R9
-	VMULPS       (R8), Z1, Z1
+blockNumber:
+	VBROADCASTSS (CX)(R9*4), Z1
+	VMOVUPS      (R8), Z2
+	VMULPS       Z2, Z1, Z1
 	VADDPS       Z1, Z7, Z7
 	ADDQ         $0x00000040, R8
-	SUBQ         $0x00000001, R10
+	INCQ         R9
 
-numberCheck:
-	CMPQ    R10, $0x00000001
-	JGE     number
+blockNumberCheck:
+	CMPQ    R9, BX
+	JL      blockNumber
 	VMULPS  Z0, Z7, Z7
 	VMOVUPS Z7, (AX)
 	ADDQ    $0x00000040, AX
@@ -516,10 +1213,11 @@ blockCheck:
 	VZEROUPPER
 	RET
 
-// func sumValuesF32AVX512(dst *float32, values *float32, weights *float32, keys int, stride int, cols int)
+// func sumValuesF32x1AVX512(dst *[1]*float32, values *float32, weights *float32, keys int, stride int, cols int)
 // Requires: AVX, AVX512F
-TEXT ·sumValuesF32AVX512(SB), NOSPLIT, $0-48
+TEXT ·sumValuesF32x1AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), AX
 	MOVQ   values+8(FP), CX
 	MOVQ   weights+16(FP), DX
 	MOVQ   keys+24(FP), BX
@@ -529,32 +1227,34 @@ TEXT ·sumValuesF32AVX512(SB), NOSPLIT, $0-48
 	JMP    columnsCheck
 
 columns:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	MOVQ   CX, R8
-	MOVQ   DX, R9
-	MOVQ   BX, R10
-	JMP    columnsKeysCheck
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	MOVQ    CX, R8
+	XORQ    R9, R9
+	JMP     columnsKeyCheck
 
-columnsKeys:
-	VBROADCASTSS (R9), Z4
-	VMULPS       (R8), Z4, Z5
+columnsKey:
+	VBROADCASTSS (DX)(R9*4), Z4
+	VMOVUPS      (R8), Z5
+	VMULPS       Z5, Z4, Z5
 	VADDPS       Z5, Z0, Z0
-	VMULPS       64(R8), Z4, Z5
+	VMOVUPS      64(R8), Z5
+	VMULPS       Z5, Z4, Z5
 	VADDPS       Z5, Z1, Z1
-	VMULPS       128(R8), Z4, Z5
+	VMOVUPS      128(R8), Z5
+	VMULPS       Z5, Z4, Z5
 	VADDPS       Z5, Z2, Z2
-	VMULPS       192(R8), Z4, Z4
+	VMOVUPS      192(R8), Z5
+	VMULPS       Z5, Z4, Z4
 	VADDPS       Z4, Z3, Z3
-	ADDQ         $0x04, R9
 	ADDQ         SI, R8
-	SUBQ         $0x00000001, R10
+	INCQ         R9
 
-columnsKeysCheck:
-	CMPQ    R10, $0x00000001
-	JGE     columnsKeys
+columnsKeyCheck:
+	CMPQ    R9, BX
+	JL      columnsKey
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -569,24 +1269,23 @@ columnsCheck:
 	JMP  columnCheck
 
 column:
-	VPXORD Z6, Z6, Z6
-	MOVQ   CX, R8
-	MOVQ   DX, R9
-	MOVQ   BX, R10
-	JMP    columnKeysCheck
+	VMOVUPS (AX), Z0
+	MOVQ    CX, R8
+	XORQ    R9, R9
+	JMP     columnKeyCheck
 
-columnKeys:
-	VBROADCASTSS (R9), Z0
-	VMULPS       (R8), Z0, Z0
-	VADDPS       Z0, Z6, Z6
-	ADDQ         $0x04, R9
+columnKey:
+	VBROADCASTSS (DX)(R9*4), Z1
+	VMOVUPS      (R8), Z2
+	VMULPS       Z2, Z1, Z1
+	VADDPS       Z1, Z0, Z0
 	ADDQ         SI, R8
-	SUBQ         $0x00000001, R10
+	INCQ         R9
 
-columnKeysCheck:
-	CMPQ    R10, $0x00000001
-	JGE     columnKeys
-	VMOVUPS Z6, (AX)
+columnKeyCheck:
+	CMPQ    R9, BX
+	JL      columnKey
+	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DI
@@ -597,11 +1296,536 @@ columnCheck:
 	VZEROUPPER
 	RET
 
-// func scoreKeysF16AVX512(dst *float32, q *float32, keys *uint16, headDim int, blocks int, scale float32)
+// func scoreKeysF32x2AVX512(dst *float32, q *[2]*float32, keys *float32, headDim int, blocks int, scale float32)
 // Requires: AVX, AVX512F
-TEXT ·scoreKeysF16AVX512(SB), NOSPLIT, $0-44
+TEXT ·scoreKeysF32x2AVX512(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
+	MOVQ         (CX), DX
+	MOVQ         8(CX), CX
+	MOVQ         keys+16(FP), BX
+	MOVQ         headDim+24(FP), SI
+	MOVQ         blocks+32(FP), DI
+	VBROADCASTSS scale+40(FP), Z0
+	IMUL3Q       $0x00000040, SI, R8
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   BX, R9
+	ADDQ   R8, BX
+	MOVQ   BX, R10
+	ADDQ   R8, BX
+	MOVQ   BX, R11
+	ADDQ   R8, BX
+	MOVQ   BX, R12
+	ADDQ   R8, BX
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	XORQ   R13, R13
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	VBROADCASTSS (DX)(R13*4), Z9
+	VBROADCASTSS (CX)(R13*4), Z10
+	VMOVUPS      (R9), Z11
+	VMULPS       Z11, Z9, Z12
+	VADDPS       Z12, Z1, Z1
+	VMULPS       Z11, Z10, Z11
+	VADDPS       Z11, Z5, Z5
+	VMOVUPS      (R10), Z11
+	VMULPS       Z11, Z9, Z12
+	VADDPS       Z12, Z2, Z2
+	VMULPS       Z11, Z10, Z11
+	VADDPS       Z11, Z6, Z6
+	VMOVUPS      (R11), Z11
+	VMULPS       Z11, Z9, Z12
+	VADDPS       Z12, Z3, Z3
+	VMULPS       Z11, Z10, Z11
+	VADDPS       Z11, Z7, Z7
+	VMOVUPS      (R12), Z11
+	VMULPS       Z11, Z9, Z9
+	VADDPS       Z9, Z4, Z4
+	VMULPS       Z11, Z10, Z9
+	VADDPS       Z9, Z8, Z8
+	ADDQ         $0x00000040, R9
+	ADDQ         $0x00000040, R10
+	ADDQ         $0x00000040, R11
+	ADDQ         $0x00000040, R12
+	INCQ         R13
+
+blocksNumberCheck:
+	CMPQ    R13, SI
+	JL      blocksNumber
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 64(AX)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 128(AX)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 192(AX)
+	VMULPS  Z0, Z5, Z5
+	VMOVUPS Z5, 1024(AX)
+	VMULPS  Z0, Z6, Z6
+	VMOVUPS Z6, 1088(AX)
+	VMULPS  Z0, Z7, Z7
+	VMOVUPS Z7, 1152(AX)
+	VMULPS  Z0, Z8, Z8
+	VMOVUPS Z8, 1216(AX)
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x00000004, DI
+
+blocksCheck:
+	CMPQ DI, $0x00000004
+	JGE  blocks
+	JMP  blockCheck
+
+block:
+	MOVQ   BX, R9
+	ADDQ   R8, BX
+	VXORPS Y13, Y13, Y13
+	VXORPS Y14, Y14, Y14
+	XORQ   R10, R10
+	JMP    blockNumberCheck
+
+blockNumber:
+	VBROADCASTSS (DX)(R10*4), Z1
+	VBROADCASTSS (CX)(R10*4), Z2
+	VMOVUPS      (R9), Z3
+	VMULPS       Z3, Z1, Z1
+	VADDPS       Z1, Z13, Z13
+	VMULPS       Z3, Z2, Z1
+	VADDPS       Z1, Z14, Z14
+	ADDQ         $0x00000040, R9
+	INCQ         R10
+
+blockNumberCheck:
+	CMPQ    R10, SI
+	JL      blockNumber
+	VMULPS  Z0, Z13, Z13
+	VMOVUPS Z13, (AX)
+	VMULPS  Z0, Z14, Z14
+	VMOVUPS Z14, 1024(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, DI
+
+blockCheck:
+	CMPQ DI, $0x00000001
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func sumValuesF32x2AVX512(dst *[2]*float32, values *float32, weights *float32, keys int, stride int, cols int)
+// Requires: AVX, AVX512F
+TEXT ·sumValuesF32x2AVX512(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   8(AX), AX
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000004, DI, DI
+	JMP    columnsCheck
+
+columns:
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (AX), Z4
+	VMOVUPS 64(AX), Z5
+	VMOVUPS 128(AX), Z6
+	VMOVUPS 192(AX), Z7
+	MOVQ    DX, R9
+	XORQ    R10, R10
+	JMP     columnsKeyCheck
+
+columnsKey:
+	VBROADCASTSS (BX)(R10*4), Z8
+	VBROADCASTSS 1024(BX)(R10*4), Z9
+	VMOVUPS      (R9), Z10
+	VMULPS       Z10, Z8, Z11
+	VADDPS       Z11, Z0, Z0
+	VMULPS       Z10, Z9, Z10
+	VADDPS       Z10, Z4, Z4
+	VMOVUPS      64(R9), Z10
+	VMULPS       Z10, Z8, Z11
+	VADDPS       Z11, Z1, Z1
+	VMULPS       Z10, Z9, Z10
+	VADDPS       Z10, Z5, Z5
+	VMOVUPS      128(R9), Z10
+	VMULPS       Z10, Z8, Z11
+	VADDPS       Z11, Z2, Z2
+	VMULPS       Z10, Z9, Z10
+	VADDPS       Z10, Z6, Z6
+	VMOVUPS      192(R9), Z10
+	VMULPS       Z10, Z8, Z8
+	VADDPS       Z8, Z3, Z3
+	VMULPS       Z10, Z9, Z8
+	VADDPS       Z8, Z7, Z7
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnsKeyCheck:
+	CMPQ    R10, SI
+	JL      columnsKey
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	VMOVUPS Z2, 128(CX)
+	VMOVUPS Z3, 192(CX)
+	ADDQ    $0x00000100, CX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	VMOVUPS Z6, 128(AX)
+	VMOVUPS Z7, 192(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, DX
+	SUBQ    $0x00000040, R8
+
+columnsCheck:
+	CMPQ R8, $0x00000040
+	JGE  columns
+	JMP  columnCheck
+
+column:
+	VMOVUPS (CX), Z0
+	VMOVUPS (AX), Z1
+	MOVQ    DX, R9
+	XORQ    R10, R10
+	JMP     columnKeyCheck
+
+columnKey:
+	VBROADCASTSS (BX)(R10*4), Z2
+	VBROADCASTSS 1024(BX)(R10*4), Z3
+	VMOVUPS      (R9), Z4
+	VMULPS       Z4, Z2, Z2
+	VADDPS       Z2, Z0, Z0
+	VMULPS       Z4, Z3, Z2
+	VADDPS       Z2, Z1, Z1
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnKeyCheck:
+	CMPQ    R10, SI
+	JL      columnKey
+	VMOVUPS Z0, (CX)
+	ADDQ    $0x00000040, CX
+	VMOVUPS Z1, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000010, R8
+
+columnCheck:
+	CMPQ R8, $0x00000010
+	JGE  column
+	VZEROUPPER
+	RET
+
+// func scoreKeysF32x4AVX512(dst *float32, q *[4]*float32, keys *float32, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX512F
+TEXT ·scoreKeysF32x4AVX512(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), DX
+	MOVQ         8(CX), BX
+	MOVQ         16(CX), SI
+	MOVQ         24(CX), CX
+	MOVQ         keys+16(FP), DI
+	MOVQ         headDim+24(FP), R8
+	MOVQ         blocks+32(FP), R9
+	VBROADCASTSS scale+40(FP), Z0
+	IMUL3Q       $0x00000040, R8, R10
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   DI, R11
+	ADDQ   R10, DI
+	MOVQ   DI, R12
+	ADDQ   R10, DI
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	XORQ   R13, R13
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	VBROADCASTSS (DX)(R13*4), Z9
+	VBROADCASTSS (BX)(R13*4), Z10
+	VBROADCASTSS (SI)(R13*4), Z11
+	VBROADCASTSS (CX)(R13*4), Z12
+	VMOVUPS      (R11), Z13
+	VMULPS       Z13, Z9, Z14
+	VADDPS       Z14, Z1, Z1
+	VMULPS       Z13, Z10, Z14
+	VADDPS       Z14, Z3, Z3
+	VMULPS       Z13, Z11, Z14
+	VADDPS       Z14, Z5, Z5
+	VMULPS       Z13, Z12, Z13
+	VADDPS       Z13, Z7, Z7
+	VMOVUPS      (R12), Z13
+	VMULPS       Z13, Z9, Z9
+	VADDPS       Z9, Z2, Z2
+	VMULPS       Z13, Z10, Z9
+	VADDPS       Z9, Z4, Z4
+	VMULPS       Z13, Z11, Z9
+	VADDPS       Z9, Z6, Z6
+	VMULPS       Z13, Z12, Z9
+	VADDPS       Z9, Z8, Z8
+	ADDQ         $0x00000040, R11
+	ADDQ         $0x00000040, R12
+	INCQ         R13
+
+blocksNumberCheck:
+	CMPQ    R13, R8
+	JL      blocksNumber
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 64(AX)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 1024(AX)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 1088(AX)
+	VMULPS  Z0, Z5, Z5
+	VMOVUPS Z5, 2048(AX)
+	VMULPS  Z0, Z6, Z6
+	VMOVUPS Z6, 2112(AX)
+	VMULPS  Z0, Z7, Z7
+	VMOVUPS Z7, 3072(AX)
+	VMULPS  Z0, Z8, Z8
+	VMOVUPS Z8, 3136(AX)
+	ADDQ    $0x00000080, AX
+	SUBQ    $0x00000002, R9
+
+blocksCheck:
+	CMPQ R9, $0x00000002
+	JGE  blocks
+	JMP  blockCheck
+
+block:
+	MOVQ   DI, R11
+	ADDQ   R10, DI
+	VXORPS Y15, Y15, Y15
+	VXORPS Y16, Y16, Y16
+	VXORPS Y17, Y17, Y17
+	VXORPS Y18, Y18, Y18
+	XORQ   R12, R12
+	JMP    blockNumberCheck
+
+blockNumber:
+	VBROADCASTSS (DX)(R12*4), Z1
+	VBROADCASTSS (BX)(R12*4), Z2
+	VBROADCASTSS (SI)(R12*4), Z3
+	VBROADCASTSS (CX)(R12*4), Z4
+	VMOVUPS      (R11), Z5
+	VMULPS       Z5, Z1, Z1
+	VADDPS       Z1, Z15, Z15
+	VMULPS       Z5, Z2, Z1
+	VADDPS       Z1, Z16, Z16
+	VMULPS       Z5, Z3, Z1
+	VADDPS       Z1, Z17, Z17
+	VMULPS       Z5, Z4, Z1
+	VADDPS       Z1, Z18, Z18
+	ADDQ         $0x00000040, R11
+	INCQ         R12
+
+blockNumberCheck:
+	CMPQ    R12, R8
+	JL      blockNumber
+	VMULPS  Z0, Z15, Z15
+	VMOVUPS Z15, (AX)
+	VMULPS  Z0, Z16, Z16
+	VMOVUPS Z16, 1024(AX)
+	VMULPS  Z0, Z17, Z17
+	VMOVUPS Z17, 2048(AX)
+	VMULPS  Z0, Z18, Z18
+	VMOVUPS Z18, 3072(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, R9
+
+blockCheck:
+	CMPQ R9, $0x00000001
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func sumValuesF32x4AVX512(dst *[4]*float32, values *float32, weights *float32, keys int, stride int, cols int)
+// Requires: AVX, AVX512F
+TEXT ·sumValuesF32x4AVX512(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   8(AX), DX
+	MOVQ   16(AX), BX
+	MOVQ   24(AX), AX
+	MOVQ   values+8(FP), SI
+	MOVQ   weights+16(FP), DI
+	MOVQ   keys+24(FP), R8
+	MOVQ   stride+32(FP), R9
+	MOVQ   cols+40(FP), R10
+	IMUL3Q $0x00000004, R9, R9
+	JMP    columnsCheck
+
+columns:
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (DX), Z4
+	VMOVUPS 64(DX), Z5
+	VMOVUPS 128(DX), Z6
+	VMOVUPS 192(DX), Z7
+	VMOVUPS (BX), Z8
+	VMOVUPS 64(BX), Z9
+	VMOVUPS 128(BX), Z10
+	VMOVUPS 192(BX), Z11
+	VMOVUPS (AX), Z12
+	VMOVUPS 64(AX), Z13
+	VMOVUPS 128(AX), Z14
+	VMOVUPS 192(AX), Z15
+	MOVQ    SI, R11
+	XORQ    R12, R12
+	JMP     columnsKeyCheck
+
+columnsKey:
+	VBROADCASTSS (DI)(R12*4), Z16
+	VBROADCASTSS 1024(DI)(R12*4), Z17
+	VBROADCASTSS 2048(DI)(R12*4), Z18
+	VBROADCASTSS 3072(DI)(R12*4), Z19
+	VMOVUPS      (R11), Z20
+	VMULPS       Z20, Z16, Z21
+	VADDPS       Z21, Z0, Z0
+	VMULPS       Z20, Z17, Z21
+	VADDPS       Z21, Z4, Z4
+	VMULPS       Z20, Z18, Z21
+	VADDPS       Z21, Z8, Z8
+	VMULPS       Z20, Z19, Z20
+	VADDPS       Z20, Z12, Z12
+	VMOVUPS      64(R11), Z20
+	VMULPS       Z20, Z16, Z21
+	VADDPS       Z21, Z1, Z1
+	VMULPS       Z20, Z17, Z21
+	VADDPS       Z21, Z5, Z5
+	VMULPS       Z20, Z18, Z21
+	VADDPS       Z21, Z9, Z9
+	VMULPS       Z20, Z19, Z20
+	VADDPS       Z20, Z13, Z13
+	VMOVUPS      128(R11), Z20
+	VMULPS       Z20, Z16, Z21
+	VADDPS       Z21, Z2, Z2
+	VMULPS       Z20, Z17, Z21
+	VADDPS       Z21, Z6, Z6
+	VMULPS       Z20, Z18, Z21
+	VADDPS       Z21, Z10, Z10
+	VMULPS       Z20, Z19, Z20
+	VADDPS       Z20, Z14, Z14
+	VMOVUPS      192(R11), Z20
+	VMULPS       Z20, Z16, Z16
+	VADDPS       Z16, Z3, Z3
+	VMULPS       Z20, Z17, Z16
+	VADDPS       Z16, Z7, Z7
+	VMULPS       Z20, Z18, Z16
+	VADDPS       Z16, Z11, Z11
+	VMULPS       Z20, Z19, Z16
+	VADDPS       Z16, Z15, Z15
+	ADDQ         R9, R11
+	INCQ         R12
+
+columnsKeyCheck:
+	CMPQ    R12, R8
+	JL      columnsKey
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	VMOVUPS Z2, 128(CX)
+	VMOVUPS Z3, 192(CX)
+	ADDQ    $0x00000100, CX
+	VMOVUPS Z4, (DX)
+	VMOVUPS Z5, 64(DX)
+	VMOVUPS Z6, 128(DX)
+	VMOVUPS Z7, 192(DX)
+	ADDQ    $0x00000100, DX
+	VMOVUPS Z8, (BX)
+	VMOVUPS Z9, 64(BX)
+	VMOVUPS Z10, 128(BX)
+	VMOVUPS Z11, 192(BX)
+	ADDQ    $0x00000100, BX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	VMOVUPS Z14, 128(AX)
+	VMOVUPS Z15, 192(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, SI
+	SUBQ    $0x00000040, R10
+
+columnsCheck:
+	CMPQ R10, $0x00000040
+	JGE  columns
+	JMP  columnCheck
+
+column:
+	VMOVUPS (CX), Z0
+	VMOVUPS (DX), Z1
+	VMOVUPS (BX), Z2
+	VMOVUPS (AX), Z3
+	MOVQ    SI, R11
+	XORQ    R12, R12
+	JMP     columnKeyCheck
+
+columnKey:
+	VBROADCASTSS (DI)(R12*4), Z4
+	VBROADCASTSS 1024(DI)(R12*4), Z5
+	VBROADCASTSS 2048(DI)(R12*4), Z6
+	VBROADCASTSS 3072(DI)(R12*4), Z7
+	VMOVUPS      (R11), Z8
+	VMULPS       Z8, Z4, Z4
+	VADDPS       Z4, Z0, Z0
+	VMULPS       Z8, Z5, Z4
+	VADDPS       Z4, Z1, Z1
+	VMULPS       Z8, Z6, Z4
+	VADDPS       Z4, Z2, Z2
+	VMULPS       Z8, Z7, Z4
+	VADDPS       Z4, Z3, Z3
+	ADDQ         R9, R11
+	INCQ         R12
+
+columnKeyCheck:
+	CMPQ    R12, R8
+	JL      columnKey
+	VMOVUPS Z0, (CX)
+	ADDQ    $0x00000040, CX
+	VMOVUPS Z1, (DX)
+	ADDQ    $0x00000040, DX
+	VMOVUPS Z2, (BX)
+	ADDQ    $0x00000040, BX
+	VMOVUPS Z3, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x00000010, R10
+
+columnCheck:
+	CMPQ R10, $0x00000010
+	JGE  column
+	VZEROUPPER
+	RET
+
+// func scoreKeysF16x1AVX512(dst *float32, q *[1]*float32, keys *uint16, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX512F
+TEXT ·scoreKeysF16x1AVX512(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), CX
 	MOVQ         keys+16(FP), DX
 	MOVQ         headDim+24(FP), BX
 	MOVQ         blocks+32(FP), SI
@@ -618,17 +1842,15 @@ blocks:
 	ADDQ   DI, DX
 	MOVQ   DX, R11
 	ADDQ   DI, DX
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	MOVQ   CX, R12
-	MOVQ   BX, R13
-	JMP    numbersCheck
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	XORQ   R12, R12
+	JMP    blocksNumberCheck
 
-numbers:
-	VBROADCASTSS (R12), Z5
-	ADDQ         $0x04, R12
+blocksNumber:
+	VBROADCASTSS (CX)(R12*4), Z5
 	VCVTPH2PS    (R8), Z6
 	VMULPS       Z6, Z5, Z6
 	VADDPS       Z6, Z1, Z1
@@ -639,17 +1861,17 @@ numbers:
 	VMULPS       Z6, Z5, Z6
 	VADDPS       Z6, Z3, Z3
 	VCVTPH2PS    (R11), Z6
-	VMULPS       Z6, Z5, Z6
-	VADDPS       Z6, Z4, Z4
+	VMULPS       Z6, Z5, Z5
+	VADDPS       Z5, Z4, Z4
 	ADDQ         $0x00000020, R8
 	ADDQ         $0x00000020, R9
 	ADDQ         $0x00000020, R10
 	ADDQ         $0x00000020, R11
-	SUBQ         $0x00000001, R13
+	INCQ         R12
 
-numbersCheck:
-	CMPQ    R13, $0x00000001
-	JGE     numbers
+blocksNumberCheck:
+	CMPQ    R12, BX
+	JL      blocksNumber
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)
 	VMULPS  Z0, Z2, Z2
@@ -669,23 +1891,21 @@ blocksCheck:
 block:
 	MOVQ   DX, R8
 	ADDQ   DI, DX
-	VPXORD Z7, Z7, Z7
-	MOVQ   CX, R9
-	MOVQ   BX, R10
-	JMP    numberCheck
+	VXORPS Y7, Y7, Y7
+	XORQ   R9, R9
+	JMP    blockNumberCheck
 
-number:
-	VBROADCASTSS (R9), Z1
-	ADDQ         $0x04, R9
+blockNumber:
+	VBROADCASTSS (CX)(R9*4), Z1
 	VCVTPH2PS    (R8), Z2
-	VMULPS       Z2, Z1, Z2
-	VADDPS       Z2, Z7, Z7
+	VMULPS       Z2, Z1, Z1
+	VADDPS       Z1, Z7, Z7
 	ADDQ         $0x00000020, R8
-	SUBQ         $0x00000001, R10
+	INCQ         R9
 
-numberCheck:
-	CMPQ    R10, $0x00000001
-	JGE     number
+blockNumberCheck:
+	CMPQ    R9, BX
+	JL      blockNumber
 	VMULPS  Z0, Z7, Z7
 	VMOVUPS Z7, (AX)
 	ADDQ    $0x00000040, AX
@@ -697,10 +1917,11 @@ blockCheck:
 	VZEROUPPER
 	RET
 
-// func sumValuesF16AVX512(dst *float32, values *uint16, weights *float32, keys int, stride int, cols int)
+// func sumValuesF16x1AVX512(dst *[1]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
 // Requires: AVX, AVX512F
-TEXT ·sumValuesF16AVX512(SB), NOSPLIT, $0-48
+TEXT ·sumValuesF16x1AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), AX
 	MOVQ   values+8(FP), CX
 	MOVQ   weights+16(FP), DX
 	MOVQ   keys+24(FP), BX
@@ -710,17 +1931,16 @@ TEXT ·sumValuesF16AVX512(SB), NOSPLIT, $0-48
 	JMP    columnsCheck
 
 columns:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	MOVQ   CX, R8
-	MOVQ   DX, R9
-	MOVQ   BX, R10
-	JMP    columnsKeysCheck
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	MOVQ    CX, R8
+	XORQ    R9, R9
+	JMP     columnsKeyCheck
 
-columnsKeys:
-	VBROADCASTSS (R9), Z4
+columnsKey:
+	VBROADCASTSS (DX)(R9*4), Z4
 	VCVTPH2PS    (R8), Z5
 	VMULPS       Z5, Z4, Z5
 	VADDPS       Z5, Z0, Z0
@@ -731,15 +1951,14 @@ columnsKeys:
 	VMULPS       Z5, Z4, Z5
 	VADDPS       Z5, Z2, Z2
 	VCVTPH2PS    96(R8), Z5
-	VMULPS       Z5, Z4, Z5
-	VADDPS       Z5, Z3, Z3
-	ADDQ         $0x04, R9
+	VMULPS       Z5, Z4, Z4
+	VADDPS       Z4, Z3, Z3
 	ADDQ         SI, R8
-	SUBQ         $0x00000001, R10
+	INCQ         R9
 
-columnsKeysCheck:
-	CMPQ    R10, $0x00000001
-	JGE     columnsKeys
+columnsKeyCheck:
+	CMPQ    R9, BX
+	JL      columnsKey
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -754,31 +1973,553 @@ columnsCheck:
 	JMP  columnCheck
 
 column:
-	VPXORD Z6, Z6, Z6
-	MOVQ   CX, R8
-	MOVQ   DX, R9
-	MOVQ   BX, R10
-	JMP    columnKeysCheck
+	VMOVUPS (AX), Z0
+	MOVQ    CX, R8
+	XORQ    R9, R9
+	JMP     columnKeyCheck
 
-columnKeys:
-	VBROADCASTSS (R9), Z0
-	VCVTPH2PS    (R8), Z1
-	VMULPS       Z1, Z0, Z1
-	VADDPS       Z1, Z6, Z6
-	ADDQ         $0x04, R9
+columnKey:
+	VBROADCASTSS (DX)(R9*4), Z1
+	VCVTPH2PS    (R8), Z2
+	VMULPS       Z2, Z1, Z1
+	VADDPS       Z1, Z0, Z0
 	ADDQ         SI, R8
-	SUBQ         $0x00000001, R10
+	INCQ         R9
 
-columnKeysCheck:
-	CMPQ    R10, $0x00000001
-	JGE     columnKeys
-	VMOVUPS Z6, (AX)
+columnKeyCheck:
+	CMPQ    R9, BX
+	JL      columnKey
+	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000010, DI
 
 columnCheck:
 	CMPQ DI, $0x00000010
+	JGE  column
+	VZEROUPPER
+	RET
+
+// func scoreKeysF16x2AVX512(dst *float32, q *[2]*float32, keys *uint16, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX512F
+TEXT ·scoreKeysF16x2AVX512(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), DX
+	MOVQ         8(CX), CX
+	MOVQ         keys+16(FP), BX
+	MOVQ         headDim+24(FP), SI
+	MOVQ         blocks+32(FP), DI
+	VBROADCASTSS scale+40(FP), Z0
+	IMUL3Q       $0x00000020, SI, R8
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   BX, R9
+	ADDQ   R8, BX
+	MOVQ   BX, R10
+	ADDQ   R8, BX
+	MOVQ   BX, R11
+	ADDQ   R8, BX
+	MOVQ   BX, R12
+	ADDQ   R8, BX
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	XORQ   R13, R13
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	VBROADCASTSS (DX)(R13*4), Z9
+	VBROADCASTSS (CX)(R13*4), Z10
+	VCVTPH2PS    (R9), Z11
+	VMULPS       Z11, Z9, Z12
+	VADDPS       Z12, Z1, Z1
+	VMULPS       Z11, Z10, Z11
+	VADDPS       Z11, Z5, Z5
+	VCVTPH2PS    (R10), Z11
+	VMULPS       Z11, Z9, Z12
+	VADDPS       Z12, Z2, Z2
+	VMULPS       Z11, Z10, Z11
+	VADDPS       Z11, Z6, Z6
+	VCVTPH2PS    (R11), Z11
+	VMULPS       Z11, Z9, Z12
+	VADDPS       Z12, Z3, Z3
+	VMULPS       Z11, Z10, Z11
+	VADDPS       Z11, Z7, Z7
+	VCVTPH2PS    (R12), Z11
+	VMULPS       Z11, Z9, Z9
+	VADDPS       Z9, Z4, Z4
+	VMULPS       Z11, Z10, Z9
+	VADDPS       Z9, Z8, Z8
+	ADDQ         $0x00000020, R9
+	ADDQ         $0x00000020, R10
+	ADDQ         $0x00000020, R11
+	ADDQ         $0x00000020, R12
+	INCQ         R13
+
+blocksNumberCheck:
+	CMPQ    R13, SI
+	JL      blocksNumber
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 64(AX)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 128(AX)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 192(AX)
+	VMULPS  Z0, Z5, Z5
+	VMOVUPS Z5, 1024(AX)
+	VMULPS  Z0, Z6, Z6
+	VMOVUPS Z6, 1088(AX)
+	VMULPS  Z0, Z7, Z7
+	VMOVUPS Z7, 1152(AX)
+	VMULPS  Z0, Z8, Z8
+	VMOVUPS Z8, 1216(AX)
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x00000004, DI
+
+blocksCheck:
+	CMPQ DI, $0x00000004
+	JGE  blocks
+	JMP  blockCheck
+
+block:
+	MOVQ   BX, R9
+	ADDQ   R8, BX
+	VXORPS Y13, Y13, Y13
+	VXORPS Y14, Y14, Y14
+	XORQ   R10, R10
+	JMP    blockNumberCheck
+
+blockNumber:
+	VBROADCASTSS (DX)(R10*4), Z1
+	VBROADCASTSS (CX)(R10*4), Z2
+	VCVTPH2PS    (R9), Z3
+	VMULPS       Z3, Z1, Z1
+	VADDPS       Z1, Z13, Z13
+	VMULPS       Z3, Z2, Z1
+	VADDPS       Z1, Z14, Z14
+	ADDQ         $0x00000020, R9
+	INCQ         R10
+
+blockNumberCheck:
+	CMPQ    R10, SI
+	JL      blockNumber
+	VMULPS  Z0, Z13, Z13
+	VMOVUPS Z13, (AX)
+	VMULPS  Z0, Z14, Z14
+	VMOVUPS Z14, 1024(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, DI
+
+blockCheck:
+	CMPQ DI, $0x00000001
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func sumValuesF16x2AVX512(dst *[2]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
+// Requires: AVX, AVX512F
+TEXT ·sumValuesF16x2AVX512(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   8(AX), AX
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000002, DI, DI
+	JMP    columnsCheck
+
+columns:
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (AX), Z4
+	VMOVUPS 64(AX), Z5
+	VMOVUPS 128(AX), Z6
+	VMOVUPS 192(AX), Z7
+	MOVQ    DX, R9
+	XORQ    R10, R10
+	JMP     columnsKeyCheck
+
+columnsKey:
+	VBROADCASTSS (BX)(R10*4), Z8
+	VBROADCASTSS 1024(BX)(R10*4), Z9
+	VCVTPH2PS    (R9), Z10
+	VMULPS       Z10, Z8, Z11
+	VADDPS       Z11, Z0, Z0
+	VMULPS       Z10, Z9, Z10
+	VADDPS       Z10, Z4, Z4
+	VCVTPH2PS    32(R9), Z10
+	VMULPS       Z10, Z8, Z11
+	VADDPS       Z11, Z1, Z1
+	VMULPS       Z10, Z9, Z10
+	VADDPS       Z10, Z5, Z5
+	VCVTPH2PS    64(R9), Z10
+	VMULPS       Z10, Z8, Z11
+	VADDPS       Z11, Z2, Z2
+	VMULPS       Z10, Z9, Z10
+	VADDPS       Z10, Z6, Z6
+	VCVTPH2PS    96(R9), Z10
+	VMULPS       Z10, Z8, Z8
+	VADDPS       Z8, Z3, Z3
+	VMULPS       Z10, Z9, Z8
+	VADDPS       Z8, Z7, Z7
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnsKeyCheck:
+	CMPQ    R10, SI
+	JL      columnsKey
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	VMOVUPS Z2, 128(CX)
+	VMOVUPS Z3, 192(CX)
+	ADDQ    $0x00000100, CX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	VMOVUPS Z6, 128(AX)
+	VMOVUPS Z7, 192(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000040, R8
+
+columnsCheck:
+	CMPQ R8, $0x00000040
+	JGE  columns
+	JMP  columnCheck
+
+column:
+	VMOVUPS (CX), Z0
+	VMOVUPS (AX), Z1
+	MOVQ    DX, R9
+	XORQ    R10, R10
+	JMP     columnKeyCheck
+
+columnKey:
+	VBROADCASTSS (BX)(R10*4), Z2
+	VBROADCASTSS 1024(BX)(R10*4), Z3
+	VCVTPH2PS    (R9), Z4
+	VMULPS       Z4, Z2, Z2
+	VADDPS       Z2, Z0, Z0
+	VMULPS       Z4, Z3, Z2
+	VADDPS       Z2, Z1, Z1
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnKeyCheck:
+	CMPQ    R10, SI
+	JL      columnKey
+	VMOVUPS Z0, (CX)
+	ADDQ    $0x00000040, CX
+	VMOVUPS Z1, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000010, R8
+
+columnCheck:
+	CMPQ R8, $0x00000010
+	JGE  column
+	VZEROUPPER
+	RET
+
+// func scoreKeysF16x4AVX512(dst *float32, q *[4]*float32, keys *uint16, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX512F
+TEXT ·scoreKeysF16x4AVX512(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), DX
+	MOVQ         8(CX), BX
+	MOVQ         16(CX), SI
+	MOVQ         24(CX), CX
+	MOVQ         keys+16(FP), DI
+	MOVQ         headDim+24(FP), R8
+	MOVQ         blocks+32(FP), R9
+	VBROADCASTSS scale+40(FP), Z0
+	IMUL3Q       $0x00000020, R8, R10
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   DI, R11
+	ADDQ   R10, DI
+	MOVQ   DI, R12
+	ADDQ   R10, DI
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	XORQ   R13, R13
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	VBROADCASTSS (DX)(R13*4), Z9
+	VBROADCASTSS (BX)(R13*4), Z10
+	VBROADCASTSS (SI)(R13*4), Z11
+	VBROADCASTSS (CX)(R13*4), Z12
+	VCVTPH2PS    (R11), Z13
+	VMULPS       Z13, Z9, Z14
+	VADDPS       Z14, Z1, Z1
+	VMULPS       Z13, Z10, Z14
+	VADDPS       Z14, Z3, Z3
+	VMULPS       Z13, Z11, Z14
+	VADDPS       Z14, Z5, Z5
+	VMULPS       Z13, Z12, Z13
+	VADDPS       Z13, Z7, Z7
+	VCVTPH2PS    (R12), Z13
+	VMULPS       Z13, Z9, Z9
+	VADDPS       Z9, Z2, Z2
+	VMULPS       Z13, Z10, Z9
+	VADDPS       Z9, Z4, Z4
+	VMULPS       Z13, Z11, Z9
+	VADDPS       Z9, Z6, Z6
+	VMULPS       Z13, Z12, Z9
+	VADDPS       Z9, Z8, Z8
+	ADDQ         $0x00000020, R11
+	ADDQ         $0x00000020, R12
+	INCQ         R13
+
+blocksNumberCheck:
+	CMPQ    R13, R8
+	JL      blocksNumber
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 64(AX)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 1024(AX)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 1088(AX)
+	VMULPS  Z0, Z5, Z5
+	VMOVUPS Z5, 2048(AX)
+	VMULPS  Z0, Z6, Z6
+	VMOVUPS Z6, 2112(AX)
+	VMULPS  Z0, Z7, Z7
+	VMOVUPS Z7, 3072(AX)
+	VMULPS  Z0, Z8, Z8
+	VMOVUPS Z8, 3136(AX)
+	ADDQ    $0x00000080, AX
+	SUBQ    $0x00000002, R9
+
+blocksCheck:
+	CMPQ R9, $0x00000002
+	JGE  blocks
+	JMP  blockCheck
+
+block:
+	MOVQ   DI, R11
+	ADDQ   R10, DI
+	VXORPS Y15, Y15, Y15
+	VXORPS Y16, Y16, Y16
+	VXORPS Y17, Y17, Y17
+	VXORPS Y18, Y18, Y18
+	XORQ   R12, R12
+	JMP    blockNumberCheck
+
+blockNumber:
+	VBROADCASTSS (DX)(R12*4), Z1
+	VBROADCASTSS (BX)(R12*4), Z2
+	VBROADCASTSS (SI)(R12*4), Z3
+	VBROADCASTSS (CX)(R12*4), Z4
+	VCVTPH2PS    (R11), Z5
+	VMULPS       Z5, Z1, Z1
+	VADDPS       Z1, Z15, Z15
+	VMULPS       Z5, Z2, Z1
+	VADDPS       Z1, Z16, Z16
+	VMULPS       Z5, Z3, Z1
+	VADDPS       Z1, Z17, Z17
+	VMULPS       Z5, Z4, Z1
+	VADDPS       Z1, Z18, Z18
+	ADDQ         $0x00000020, R11
+	INCQ         R12
+
+blockNumberCheck:
+	CMPQ    R12, R8
+	JL      blockNumber
+	VMULPS  Z0, Z15, Z15
+	VMOVUPS Z15, (AX)
+	VMULPS  Z0, Z16, Z16
+	VMOVUPS Z16, 1024(AX)
+	VMULPS  Z0, Z17, Z17
+	VMOVUPS Z17, 2048(AX)
+	VMULPS  Z0, Z18, Z18
+	VMOVUPS Z18, 3072(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, R9
+
+blockCheck:
+	CMPQ R9, $0x00000001
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func sumValuesF16x4AVX512(dst *[4]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
+// Requires: AVX, AVX512F
+TEXT ·sumValuesF16x4AVX512(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   8(AX), DX
+	MOVQ   16(AX), BX
+	MOVQ   24(AX), AX
+	MOVQ   values+8(FP), SI
+	MOVQ   weights+16(FP), DI
+	MOVQ   keys+24(FP), R8
+	MOVQ   stride+32(FP), R9
+	MOVQ   cols+40(FP), R10
+	IMUL3Q $0x00000002, R9, R9
+	JMP    columnsCheck
+
+columns:
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS 128(CX), Z2
+	VMOVUPS 192(CX), Z3
+	VMOVUPS (DX), Z4
+	VMOVUPS 64(DX), Z5
+	VMOVUPS 128(DX), Z6
+	VMOVUPS 192(DX), Z7
+	VMOVUPS (BX), Z8
+	VMOVUPS 64(BX), Z9
+	VMOVUPS 128(BX), Z10
+	VMOVUPS 192(BX), Z11
+	VMOVUPS (AX), Z12
+	VMOVUPS 64(AX), Z13
+	VMOVUPS 128(AX), Z14
+	VMOVUPS 192(AX), Z15
+	MOVQ    SI, R11
+	XORQ    R12, R12
+	JMP     columnsKeyCheck
+
+columnsKey:
+	VBROADCASTSS (DI)(R12*4), Z16
+	VBROADCASTSS 1024(DI)(R12*4), Z17
+	VBROADCASTSS 2048(DI)(R12*4), Z18
+	VBROADCASTSS 3072(DI)(R12*4), Z19
+	VCVTPH2PS    (R11), Z20
+	VMULPS       Z20, Z16, Z21
+	VADDPS       Z21, Z0, Z0
+	VMULPS       Z20, Z17, Z21
+	VADDPS       Z21, Z4, Z4
+	VMULPS       Z20, Z18, Z21
+	VADDPS       Z21, Z8, Z8
+	VMULPS       Z20, Z19, Z20
+	VADDPS       Z20, Z12, Z12
+	VCVTPH2PS    32(R11), Z20
+	VMULPS       Z20, Z16, Z21
+	VADDPS       Z21, Z1, Z1
+	VMULPS       Z20, Z17, Z21
+	VADDPS       Z21, Z5, Z5
+	VMULPS       Z20, Z18, Z21
+	VADDPS       Z21, Z9, Z9
+	VMULPS       Z20, Z19, Z20
+	VADDPS       Z20, Z13, Z13
+	VCVTPH2PS    64(R11), Z20
+	VMULPS       Z20, Z16, Z21
+	VADDPS       Z21, Z2, Z2
+	VMULPS       Z20, Z17, Z21
+	VADDPS       Z21, Z6, Z6
+	VMULPS       Z20, Z18, Z21
+	VADDPS       Z21, Z10, Z10
+	VMULPS       Z20, Z19, Z20
+	VADDPS       Z20, Z14, Z14
+	VCVTPH2PS    96(R11), Z20
+	VMULPS       Z20, Z16, Z16
+	VADDPS       Z16, Z3, Z3
+	VMULPS       Z20, Z17, Z16
+	VADDPS       Z16, Z7, Z7
+	VMULPS       Z20, Z18, Z16
+	VADDPS       Z16, Z11, Z11
+	VMULPS       Z20, Z19, Z16
+	VADDPS       Z16, Z15, Z15
+	ADDQ         R9, R11
+	INCQ         R12
+
+columnsKeyCheck:
+	CMPQ    R12, R8
+	JL      columnsKey
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	VMOVUPS Z2, 128(CX)
+	VMOVUPS Z3, 192(CX)
+	ADDQ    $0x00000100, CX
+	VMOVUPS Z4, (DX)
+	VMOVUPS Z5, 64(DX)
+	VMOVUPS Z6, 128(DX)
+	VMOVUPS Z7, 192(DX)
+	ADDQ    $0x00000100, DX
+	VMOVUPS Z8, (BX)
+	VMOVUPS Z9, 64(BX)
+	VMOVUPS Z10, 128(BX)
+	VMOVUPS Z11, 192(BX)
+	ADDQ    $0x00000100, BX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	VMOVUPS Z14, 128(AX)
+	VMOVUPS Z15, 192(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000080, SI
+	SUBQ    $0x00000040, R10
+
+columnsCheck:
+	CMPQ R10, $0x00000040
+	JGE  columns
+	JMP  columnCheck
+
+column:
+	VMOVUPS (CX), Z0
+	VMOVUPS (DX), Z1
+	VMOVUPS (BX), Z2
+	VMOVUPS (AX), Z3
+	MOVQ    SI, R11
+	XORQ    R12, R12
+	JMP     columnKeyCheck
+
+columnKey:
+	VBROADCASTSS (DI)(R12*4), Z4
+	VBROADCASTSS 1024(DI)(R12*4), Z5
+	VBROADCASTSS 2048(DI)(R12*4), Z6
+	VBROADCASTSS 3072(DI)(R12*4), Z7
+	VCVTPH2PS    (R11), Z8
+	VMULPS       Z8, Z4, Z4
+	VADDPS       Z4, Z0, Z0
+	VMULPS       Z8, Z5, Z4
+	VADDPS       Z4, Z1, Z1
+	VMULPS       Z8, Z6, Z4
+	VADDPS       Z4, Z2, Z2
+	VMULPS       Z8, Z7, Z4
+	VADDPS       Z4, Z3, Z3
+	ADDQ         R9, R11
+	INCQ         R12
+
+columnKeyCheck:
+	CMPQ    R12, R8
+	JL      columnKey
+	VMOVUPS Z0, (CX)
+	ADDQ    $0x00000040, CX
+	VMOVUPS Z1, (DX)
+	ADDQ    $0x00000040, DX
+	VMOVUPS Z2, (BX)
+	ADDQ    $0x00000040, BX
+	VMOVUPS Z3, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000020, SI
+	SUBQ    $0x00000010, R10
+
+columnCheck:
+	CMPQ R10, $0x00000010
 	JGE  column
 	VZEROUPPER
 	RET

@@ -4,42 +4,122 @@
 
 package cpu
 
-// scoreKeysF32AVX2 is for i := range 16*blocks { dst[i] = scale * Σ q[d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+// scoreKeysF32x1AVX2 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
 //
 //go:noescape
-func scoreKeysF32AVX2(dst *float32, q *float32, keys *float32, headDim int, blocks int, scale float32)
+func scoreKeysF32x1AVX2(dst *float32, q *[1]*float32, keys *float32, headDim int, blocks int, scale float32)
 
-// sumValuesF32AVX2 is for d := range cols { dst[d] = Σ weights[j]·values[j*stride+d] }, summed over 0 ≤ j < keys, cols a multiple of 16.
+// sumValuesF32x1AVX2 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
 //
 //go:noescape
-func sumValuesF32AVX2(dst *float32, values *float32, weights *float32, keys int, stride int, cols int)
+func sumValuesF32x1AVX2(dst *[1]*float32, values *float32, weights *float32, keys int, stride int, cols int)
 
-// scoreKeysF16AVX2 is for i := range 16*blocks { dst[i] = scale * Σ q[d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+// scoreKeysF32x2AVX2 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
 //
 //go:noescape
-func scoreKeysF16AVX2(dst *float32, q *float32, keys *uint16, headDim int, blocks int, scale float32)
+func scoreKeysF32x2AVX2(dst *float32, q *[2]*float32, keys *float32, headDim int, blocks int, scale float32)
 
-// sumValuesF16AVX2 is for d := range cols { dst[d] = Σ weights[j]·values[j*stride+d] }, summed over 0 ≤ j < keys, cols a multiple of 16.
+// sumValuesF32x2AVX2 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
 //
 //go:noescape
-func sumValuesF16AVX2(dst *float32, values *uint16, weights *float32, keys int, stride int, cols int)
+func sumValuesF32x2AVX2(dst *[2]*float32, values *float32, weights *float32, keys int, stride int, cols int)
 
-// scoreKeysF32AVX512 is for i := range 16*blocks { dst[i] = scale * Σ q[d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+// scoreKeysF32x4AVX2 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
 //
 //go:noescape
-func scoreKeysF32AVX512(dst *float32, q *float32, keys *float32, headDim int, blocks int, scale float32)
+func scoreKeysF32x4AVX2(dst *float32, q *[4]*float32, keys *float32, headDim int, blocks int, scale float32)
 
-// sumValuesF32AVX512 is for d := range cols { dst[d] = Σ weights[j]·values[j*stride+d] }, summed over 0 ≤ j < keys, cols a multiple of 16.
+// sumValuesF32x4AVX2 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
 //
 //go:noescape
-func sumValuesF32AVX512(dst *float32, values *float32, weights *float32, keys int, stride int, cols int)
+func sumValuesF32x4AVX2(dst *[4]*float32, values *float32, weights *float32, keys int, stride int, cols int)
 
-// scoreKeysF16AVX512 is for i := range 16*blocks { dst[i] = scale * Σ q[d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+// scoreKeysF16x1AVX2 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
 //
 //go:noescape
-func scoreKeysF16AVX512(dst *float32, q *float32, keys *uint16, headDim int, blocks int, scale float32)
+func scoreKeysF16x1AVX2(dst *float32, q *[1]*float32, keys *uint16, headDim int, blocks int, scale float32)
 
-// sumValuesF16AVX512 is for d := range cols { dst[d] = Σ weights[j]·values[j*stride+d] }, summed over 0 ≤ j < keys, cols a multiple of 16.
+// sumValuesF16x1AVX2 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
 //
 //go:noescape
-func sumValuesF16AVX512(dst *float32, values *uint16, weights *float32, keys int, stride int, cols int)
+func sumValuesF16x1AVX2(dst *[1]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
+
+// scoreKeysF16x2AVX2 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+//
+//go:noescape
+func scoreKeysF16x2AVX2(dst *float32, q *[2]*float32, keys *uint16, headDim int, blocks int, scale float32)
+
+// sumValuesF16x2AVX2 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
+//
+//go:noescape
+func sumValuesF16x2AVX2(dst *[2]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
+
+// scoreKeysF16x4AVX2 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+//
+//go:noescape
+func scoreKeysF16x4AVX2(dst *float32, q *[4]*float32, keys *uint16, headDim int, blocks int, scale float32)
+
+// sumValuesF16x4AVX2 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
+//
+//go:noescape
+func sumValuesF16x4AVX2(dst *[4]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
+
+// scoreKeysF32x1AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+//
+//go:noescape
+func scoreKeysF32x1AVX512(dst *float32, q *[1]*float32, keys *float32, headDim int, blocks int, scale float32)
+
+// sumValuesF32x1AVX512 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
+//
+//go:noescape
+func sumValuesF32x1AVX512(dst *[1]*float32, values *float32, weights *float32, keys int, stride int, cols int)
+
+// scoreKeysF32x2AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+//
+//go:noescape
+func scoreKeysF32x2AVX512(dst *float32, q *[2]*float32, keys *float32, headDim int, blocks int, scale float32)
+
+// sumValuesF32x2AVX512 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
+//
+//go:noescape
+func sumValuesF32x2AVX512(dst *[2]*float32, values *float32, weights *float32, keys int, stride int, cols int)
+
+// scoreKeysF32x4AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+//
+//go:noescape
+func scoreKeysF32x4AVX512(dst *float32, q *[4]*float32, keys *float32, headDim int, blocks int, scale float32)
+
+// sumValuesF32x4AVX512 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
+//
+//go:noescape
+func sumValuesF32x4AVX512(dst *[4]*float32, values *float32, weights *float32, keys int, stride int, cols int)
+
+// scoreKeysF16x1AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+//
+//go:noescape
+func scoreKeysF16x1AVX512(dst *float32, q *[1]*float32, keys *uint16, headDim int, blocks int, scale float32)
+
+// sumValuesF16x1AVX512 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
+//
+//go:noescape
+func sumValuesF16x1AVX512(dst *[1]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
+
+// scoreKeysF16x2AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+//
+//go:noescape
+func scoreKeysF16x2AVX512(dst *float32, q *[2]*float32, keys *uint16, headDim int, blocks int, scale float32)
+
+// sumValuesF16x2AVX512 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
+//
+//go:noescape
+func sumValuesF16x2AVX512(dst *[2]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
+
+// scoreKeysF16x4AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+//
+//go:noescape
+func scoreKeysF16x4AVX512(dst *float32, q *[4]*float32, keys *uint16, headDim int, blocks int, scale float32)
+
+// sumValuesF16x4AVX512 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
+//
+//go:noescape
+func sumValuesF16x4AVX512(dst *[4]*float32, values *uint16, weights *float32, keys int, stride int, cols int)

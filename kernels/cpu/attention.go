@@ -8,10 +8,12 @@ const (
 	KeysPerSplit = 256
 	// MaxHeadDim bounds the head size, so that a split's sums live on the stack.
 	MaxHeadDim = 512
+	// queriesAtOnce is how many queries read a key together.
+	queriesAtOnce = 4
 )
 
-// Attention computes causal attention as ref.Attention defines it; its items are the heads of all rows, those that read the same
-// keys one behind the other.
+// Attention computes causal attention as ref.Attention defines it. Queries that read the same keys are computed together, a few rows
+// of a key head being an item; each query's arithmetic is its own.
 type Attention struct {
 	Dst      []float32 // (M, Heads·headDim)
 	Q        []float32 // (M, Heads·headDim)
@@ -22,57 +24,131 @@ type Attention struct {
 	Scale    float32
 }
 
-// Items is the number of heads over all rows.
-func (t *Attention) Items() int { return t.M * t.Heads }
+// sharing is the number of query heads that read one key head (grouped-query attention).
+func (t *Attention) sharing() int { return t.Heads / t.KV.heads }
+
+// rowsPerItem makes an item of four queries, or of all that share a key head.
+func (t *Attention) rowsPerItem() int { return max(1, queriesAtOnce/t.sharing()) }
+
+// Items is the number of items: blocks of rows, for each key head.
+func (t *Attention) Items() int {
+	rows := t.rowsPerItem()
+	return (t.M + rows - 1) / rows * t.KV.heads
+}
 
 // Work is about the number of multiplications.
 func (t *Attention) Work() int { return 2 * t.M * t.Heads * t.KV.headDim * (t.Position + t.M) }
 
 // Do computes items from … to−1.
 func (t *Attention) Do(from, to int) {
-	sharing := t.Heads / t.KV.heads // query heads that read one key head (grouped-query attention)
+	sharing, rows := t.sharing(), t.rowsPerItem()
+	blocks := (t.M + rows - 1) / rows
 	for item := from; item < to; item++ {
-		kvHead, row := item/(sharing*t.M), item/sharing%t.M
-		head := kvHead*sharing + item%sharing
-		offset := (row*t.Heads + head) * t.KV.headDim
-		t.attend(t.Dst[offset:][:t.KV.headDim], t.Q[offset:][:t.KV.headDim], kvHead, t.Position+row+1)
-	}
-}
-
-// attend combines the splits of one head that sees the first seen keys. A split gives its largest score, Σ exp(score − largest) and the values
-// weighted by these; shifting by the larger of two maxima makes two splits comparable (the online softmax of FlashAttention).
-func (t *Attention) attend(dst, q []float32, kvHead, seen int) {
-	var partial [MaxHeadDim]float32
-	values := partial[:len(dst)]
-	largest, sum := t.split(dst, q, kvHead, 0, min(KeysPerSplit, seen))
-	for start := KeysPerSplit; start < seen; start += KeysPerSplit {
-		splitLargest, splitSum := t.split(values, q, kvHead, start, min(start+KeysPerSplit, seen))
-		both := max(largest, splitLargest)
-		before, here := exp(largest-both), exp(splitLargest-both)
-		sum = float32(sum*before) + float32(splitSum*here)
-		for d, v := range values {
-			dst[d] = float32(dst[d]*before) + float32(v*here)
+		kvHead, firstRow := item/blocks, item%blocks*rows
+		count := min(rows, t.M-firstRow) * sharing
+		for first := 0; first < count; first += queriesAtOnce {
+			t.attend(kvHead, firstRow*sharing+first, min(queriesAtOnce, count-first))
 		}
-		largest = both
-	}
-	inverse := 1 / sum
-	for d := range dst {
-		dst[d] *= inverse
 	}
 }
 
-// split computes keys from … to−1, at most KeysPerSplit: dst = Σ exp(score − largest)·value, in ascending order. The sum of the
-// weights alone is taken in the lanes of ref.Dot.
-func (t *Attention) split(dst, q []float32, kvHead, from, to int) (highest, sum float32) {
-	var buffer [KeysPerSplit]float32
-	n := to - from
-	scores := buffer[:roundUp(n, lanes)] // whole blocks, the last of which may hold keys that this row does not see
-	t.KV.score(scores, q, kvHead, from, t.Scale)
-	for i := n; i < len(scores); i++ {
-		scores[i] = float32(math.Inf(-1))
+// together is the state of a few queries of one key head, of which each sees at least as many keys as the one before.
+type together struct {
+	n       int
+	seen    [queriesAtOnce]int // keys
+	q, dst  queries
+	largest [queriesAtOnce]float32 // score so far
+	sum     [queriesAtOnce]float32 // of exp(score − largest)
+
+	scores  [queriesAtOnce * KeysPerSplit]float32
+	partial [queriesAtOnce][MaxHeadDim]float32 // a split's weighted values
+}
+
+// attend combines the splits of n queries, counted over the rows and heads that share kvHead. A split gives its largest
+// score, Σ exp(score − largest) and the values weighted by these; shifting by the larger of two maxima makes two splits comparable
+// (the online softmax of FlashAttention).
+func (t *Attention) attend(kvHead, first, n int) {
+	var w together
+	sharing, headDim := t.sharing(), t.KV.headDim
+	w.n = n
+	for j := range n {
+		row, head := (first+j)/sharing, kvHead*sharing+(first+j)%sharing
+		offset := (row*t.Heads + head) * headDim
+		w.seen[j] = t.Position + row + 1
+		w.q[j], w.dst[j] = &t.Q[offset], &t.Dst[offset]
+		clear(w.dst.row(j, headDim))
 	}
-	highest = largest(scores)
-	sum = expSum(scores, highest)
-	t.KV.sum(dst, scores[:n], kvHead, from)
-	return highest, sum
+	for start := 0; start < w.seen[n-1]; start += KeysPerSplit {
+		t.split(&w, kvHead, start)
+	}
+	for j := range n {
+		inverse := 1 / w.sum[j]
+		dst := w.dst.row(j, headDim)
+		for d := range dst {
+			dst[d] *= inverse
+		}
+	}
+}
+
+// split computes the keys from start on, at most KeysPerSplit, for those queries that see any: Σ exp(score − largest)·value in
+// ascending order. The sum of the weights alone is taken in the lanes of ref.Dot.
+func (t *Attention) split(w *together, kvHead, start int) {
+	first := 0
+	for w.seen[first] <= start {
+		first++
+	}
+	var q, sums queries
+	n, headDim := w.n-first, t.KV.headDim
+	keys := min(w.seen[w.n-1]-start, KeysPerSplit)
+	for j := range n {
+		q[j], sums[j] = w.q[first+j], w.dst[first+j]
+		if start > 0 {
+			clear(w.partial[j][:headDim])
+			sums[j] = &w.partial[j][0]
+		}
+	}
+	// Whole blocks, the last of which may hold keys that a row does not see.
+	t.KV.score(w.scores[:], &q, n, kvHead, start, roundUp(keys, lanes)/lanes, t.Scale)
+	var largests, weightSums [queriesAtOnce]float32
+	for j := range n {
+		seen := min(w.seen[first+j]-start, KeysPerSplit)
+		scores := w.scores[j*KeysPerSplit:][:roundUp(seen, lanes)]
+		for i := seen; i < len(scores); i++ {
+			scores[i] = float32(math.Inf(-1))
+		}
+		largests[j] = largest(scores)
+		weightSums[j] = expSum(scores, largests[j])
+	}
+	t.weigh(w, &sums, first, n, kvHead, start)
+	for j := range n {
+		w.combine(first+j, largests[j], weightSums[j], sums.row(j, headDim), start == 0)
+	}
+}
+
+// weigh adds the weighted values: of the keys that all n queries see together, then of the rest one query at a time.
+func (t *Attention) weigh(w *together, sums *queries, first, n, kvHead, start int) {
+	common := min(w.seen[first]-start, KeysPerSplit)
+	t.KV.sum(sums, w.scores[:], n, kvHead, start, common)
+	for j := 1; j < n; j++ {
+		if rest := min(w.seen[first+j]-start, KeysPerSplit) - common; rest > 0 {
+			one := queries{sums[j]}
+			t.KV.sum(&one, w.scores[j*KeysPerSplit+common:], 1, kvHead, start+common, rest)
+		}
+	}
+}
+
+// combine adds a split to what a query has so far.
+func (w *together) combine(j int, largest, sum float32, values []float32, isFirst bool) {
+	if isFirst {
+		w.largest[j], w.sum[j] = largest, sum
+		return
+	}
+	both := max(w.largest[j], largest)
+	before, here := exp(w.largest[j]-both), exp(largest-both)
+	w.sum[j] = float32(w.sum[j]*before) + float32(sum*here)
+	dst := w.dst.row(j, len(values))
+	for d, v := range values {
+		dst[d] = float32(dst[d]*before) + float32(v*here)
+	}
+	w.largest[j] = both
 }

@@ -2,60 +2,90 @@
 
 package cpu
 
-func scoreKeys(dst, q, keys []float32, factor float32) {
-	blocks := len(dst) / lanes
-	_ = keys[:blocks*lanes*len(q)]
+// The cases are written out: through a function value the pointers would escape to the heap.
+
+func scoreKeys(dst []float32, q *queries, keys []float32, n, headDim, blocks int, factor float32) {
+	_ = keys[:blocks*lanes*headDim]
+	_ = dst[:(n-1)*KeysPerSplit+blocks*lanes]
 	switch {
-	case blocks == 0:
-	case level == AVX512:
-		scoreKeysF32AVX512(&dst[0], &q[0], &keys[0], len(q), blocks, factor)
-	case level == AVX2:
-		scoreKeysF32AVX2(&dst[0], &q[0], &keys[0], len(q), blocks, factor)
-	default:
-		scoreKeysGeneric(dst, q, keys, factor)
+	case level == Portable:
+		scoreKeysGeneric(dst, q, keys, n, headDim, blocks, factor)
+	case level == AVX2 && n == 1:
+		scoreKeysF32x1AVX2(&dst[0], (*[1]*float32)(q[:1]), &keys[0], headDim, blocks, factor)
+	case level == AVX2 && n == 2:
+		scoreKeysF32x2AVX2(&dst[0], (*[2]*float32)(q[:2]), &keys[0], headDim, blocks, factor)
+	case level == AVX2 && n == 4:
+		scoreKeysF32x4AVX2(&dst[0], (*[4]*float32)(q[:4]), &keys[0], headDim, blocks, factor)
+	case level == AVX512 && n == 1:
+		scoreKeysF32x1AVX512(&dst[0], (*[1]*float32)(q[:1]), &keys[0], headDim, blocks, factor)
+	case level == AVX512 && n == 2:
+		scoreKeysF32x2AVX512(&dst[0], (*[2]*float32)(q[:2]), &keys[0], headDim, blocks, factor)
+	case level == AVX512 && n == 4:
+		scoreKeysF32x4AVX512(&dst[0], (*[4]*float32)(q[:4]), &keys[0], headDim, blocks, factor)
 	}
 }
 
-func scoreKeysHalf(dst, q []float32, keys []uint16, factor float32) {
-	blocks := len(dst) / lanes
-	_ = keys[:blocks*lanes*len(q)]
+func sumValues(dst *queries, values []float32, weights []float32, n, keys, headDim int) {
+	_ = values[:keys*headDim]
+	_ = weights[:(n-1)*KeysPerSplit+keys]
+	cols := whole(headDim, lanes)
 	switch {
-	case blocks == 0:
-	case level == AVX512:
-		scoreKeysF16AVX512(&dst[0], &q[0], &keys[0], len(q), blocks, factor)
-	case level == AVX2:
-		scoreKeysF16AVX2(&dst[0], &q[0], &keys[0], len(q), blocks, factor)
-	default:
-		scoreKeysGeneric(dst, q, keys, factor)
+	case cols == 0:
+	case level == AVX2 && n == 1:
+		sumValuesF32x1AVX2((*[1]*float32)(dst[:1]), &values[0], &weights[0], keys, headDim, cols)
+	case level == AVX2 && n == 2:
+		sumValuesF32x2AVX2((*[2]*float32)(dst[:2]), &values[0], &weights[0], keys, headDim, cols)
+	case level == AVX2 && n == 4:
+		sumValuesF32x4AVX2((*[4]*float32)(dst[:4]), &values[0], &weights[0], keys, headDim, cols)
+	case level == AVX512 && n == 1:
+		sumValuesF32x1AVX512((*[1]*float32)(dst[:1]), &values[0], &weights[0], keys, headDim, cols)
+	case level == AVX512 && n == 2:
+		sumValuesF32x2AVX512((*[2]*float32)(dst[:2]), &values[0], &weights[0], keys, headDim, cols)
+	case level == AVX512 && n == 4:
+		sumValuesF32x4AVX512((*[4]*float32)(dst[:4]), &values[0], &weights[0], keys, headDim, cols)
+	}
+	sumValuesGeneric(dst, values, weights, n, keys, headDim, cols)
+}
+
+func scoreKeysHalf(dst []float32, q *queries, keys []uint16, n, headDim, blocks int, factor float32) {
+	_ = keys[:blocks*lanes*headDim]
+	_ = dst[:(n-1)*KeysPerSplit+blocks*lanes]
+	switch {
+	case level == Portable:
+		scoreKeysGeneric(dst, q, keys, n, headDim, blocks, factor)
+	case level == AVX2 && n == 1:
+		scoreKeysF16x1AVX2(&dst[0], (*[1]*float32)(q[:1]), &keys[0], headDim, blocks, factor)
+	case level == AVX2 && n == 2:
+		scoreKeysF16x2AVX2(&dst[0], (*[2]*float32)(q[:2]), &keys[0], headDim, blocks, factor)
+	case level == AVX2 && n == 4:
+		scoreKeysF16x4AVX2(&dst[0], (*[4]*float32)(q[:4]), &keys[0], headDim, blocks, factor)
+	case level == AVX512 && n == 1:
+		scoreKeysF16x1AVX512(&dst[0], (*[1]*float32)(q[:1]), &keys[0], headDim, blocks, factor)
+	case level == AVX512 && n == 2:
+		scoreKeysF16x2AVX512(&dst[0], (*[2]*float32)(q[:2]), &keys[0], headDim, blocks, factor)
+	case level == AVX512 && n == 4:
+		scoreKeysF16x4AVX512(&dst[0], (*[4]*float32)(q[:4]), &keys[0], headDim, blocks, factor)
 	}
 }
 
-func sumValues(dst, values, weights []float32, stride int) {
-	n := whole(len(dst), lanes)
-	_ = values[:(len(weights)-1)*stride+len(dst)]
+func sumValuesHalf(dst *queries, values []uint16, weights []float32, n, keys, headDim int) {
+	_ = values[:keys*headDim]
+	_ = weights[:(n-1)*KeysPerSplit+keys]
+	cols := whole(headDim, lanes)
 	switch {
-	case n == 0:
-	case level == AVX512:
-		sumValuesF32AVX512(&dst[0], &values[0], &weights[0], len(weights), stride, n)
-	default:
-		sumValuesF32AVX2(&dst[0], &values[0], &weights[0], len(weights), stride, n)
+	case cols == 0:
+	case level == AVX2 && n == 1:
+		sumValuesF16x1AVX2((*[1]*float32)(dst[:1]), &values[0], &weights[0], keys, headDim, cols)
+	case level == AVX2 && n == 2:
+		sumValuesF16x2AVX2((*[2]*float32)(dst[:2]), &values[0], &weights[0], keys, headDim, cols)
+	case level == AVX2 && n == 4:
+		sumValuesF16x4AVX2((*[4]*float32)(dst[:4]), &values[0], &weights[0], keys, headDim, cols)
+	case level == AVX512 && n == 1:
+		sumValuesF16x1AVX512((*[1]*float32)(dst[:1]), &values[0], &weights[0], keys, headDim, cols)
+	case level == AVX512 && n == 2:
+		sumValuesF16x2AVX512((*[2]*float32)(dst[:2]), &values[0], &weights[0], keys, headDim, cols)
+	case level == AVX512 && n == 4:
+		sumValuesF16x4AVX512((*[4]*float32)(dst[:4]), &values[0], &weights[0], keys, headDim, cols)
 	}
-	if n < len(dst) {
-		sumValuesGeneric(dst[n:], values[n:], weights, stride)
-	}
-}
-
-func sumValuesHalf(dst []float32, values []uint16, weights []float32, stride int) {
-	n := whole(len(dst), lanes)
-	_ = values[:(len(weights)-1)*stride+len(dst)]
-	switch {
-	case n == 0:
-	case level == AVX512:
-		sumValuesF16AVX512(&dst[0], &values[0], &weights[0], len(weights), stride, n)
-	default:
-		sumValuesF16AVX2(&dst[0], &values[0], &weights[0], len(weights), stride, n)
-	}
-	if n < len(dst) {
-		sumValuesGeneric(dst[n:], values[n:], weights, stride)
-	}
+	sumValuesGeneric(dst, values, weights, n, keys, headDim, cols)
 }

@@ -71,22 +71,43 @@ func (kv *KV) Load(token int, key, value []float32) {
 	}
 }
 
-// score writes factor·(q · key) of len(dst) keys from token on; both are multiples of 16.
-func (kv *KV) score(dst, q []float32, head, token int, factor float32) {
+// score writes factor·(q · key) of blocks·16 keys from token on, for n queries; token is a multiple of 16.
+func (kv *KV) score(dst []float32, q *queries, n, head, token, blocks int, factor float32) {
 	at, _ := kv.at(head, token)
-	if kv.halfKeys != nil {
-		scoreKeysHalf(dst, q, kv.halfKeys[at:], factor)
-	} else {
-		scoreKeys(dst, q, kv.keys[at:], factor)
+	for done := 0; done < n; {
+		step := powerOfTwoBelow(n - done)
+		var some queries
+		copy(some[:], q[done:])
+		if kv.halfKeys != nil {
+			scoreKeysHalf(dst[done*KeysPerSplit:], &some, kv.halfKeys[at:], step, kv.headDim, blocks, factor)
+		} else {
+			scoreKeys(dst[done*KeysPerSplit:], &some, kv.keys[at:], step, kv.headDim, blocks, factor)
+		}
+		done += step
 	}
 }
 
-// sum writes the values of len(weights) keys from token on, weighted.
-func (kv *KV) sum(dst, weights []float32, head, token int) {
+// sum adds the weighted values of so many keys from token on, for n queries whose weights lie as score writes them.
+func (kv *KV) sum(dst *queries, weights []float32, n, head, token, keys int) {
 	_, at := kv.at(head, token)
-	if kv.halfKeys != nil {
-		sumValuesHalf(dst, kv.halfValues[at:], weights, kv.headDim)
-	} else {
-		sumValues(dst, kv.values[at:], weights, kv.headDim)
+	for done := 0; done < n; {
+		step := powerOfTwoBelow(n - done)
+		var some queries
+		copy(some[:], dst[done:])
+		if kv.halfKeys != nil {
+			sumValuesHalf(&some, kv.halfValues[at:], weights[done*KeysPerSplit:], step, keys, kv.headDim)
+		} else {
+			sumValues(&some, kv.values[at:], weights[done*KeysPerSplit:], step, keys, kv.headDim)
+		}
+		done += step
 	}
+}
+
+// powerOfTwoBelow is the largest power of two that does not exceed n: the numbers of queries that there are kernels for.
+func powerOfTwoBelow(n int) int {
+	step := queriesAtOnce
+	for step > n {
+		step /= 2
+	}
+	return step
 }

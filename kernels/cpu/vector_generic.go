@@ -93,39 +93,3 @@ func toHalf(v float32) uint16 {
 	rounded := magnitude + 0xfff + magnitude>>13&1
 	return sign | uint16((rounded-(127-15)<<23)>>13)
 }
-
-// scoreKeysGeneric writes scale·Σ q[d]·key[d] of len(dst) keys, summed over ascending d. The keys lie in blocks of 16, and in a
-// block the numbers of equal d side by side.
-func scoreKeysGeneric[N float32 | uint16](dst, q []float32, keys []N, scale float32) {
-	for ; len(dst) >= lanes; dst, keys = dst[lanes:], keys[len(q)*lanes:] {
-		var sums [lanes]float32
-		for d, factor := range q {
-			block := keys[d*lanes:][:lanes]
-			for i, k := range block {
-				sums[i] += float32(number(k) * factor)
-			}
-		}
-		for i, s := range sums {
-			dst[i] = s * scale
-		}
-	}
-}
-
-// sumValuesGeneric writes Σ weights[j]·values[j·stride + d] to dst[d], summed over ascending j.
-func sumValuesGeneric[N float32 | uint16](dst []float32, values []N, weights []float32, stride int) {
-	clear(dst)
-	for j, weight := range weights {
-		row := values[j*stride:][:len(dst)]
-		for d, v := range row {
-			dst[d] += float32(number(v) * weight)
-		}
-	}
-}
-
-// number is what a cache of float32 or of half precision holds.
-func number[N float32 | uint16](v N) float32 {
-	if f, ok := any(v).(float32); ok {
-		return f
-	}
-	return half(uint16(v))
-}

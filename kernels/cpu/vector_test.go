@@ -103,26 +103,34 @@ func TestAttentionProductsEqualPortable(t *testing.T) {
 	atEveryLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		for range 300 {
-			headDim, blocks := 1+r.IntN(140), 1+r.IntN(9)
-			q, keys := rowOf(r, headDim), rowOf(r, headDim*blocks*lanes)
+			headDim, blocks, n := 1+r.IntN(140), 1+r.IntN(9), 1<<r.IntN(3)
+			keys := rowOf(r, headDim*blocks*lanes)
 			halfKeys := make([]uint16, len(keys))
 			narrowGeneric(halfKeys, keys)
-			got, want := make([]float32, blocks*lanes), make([]float32, blocks*lanes)
-			scoreKeys(got, q, keys, 0.3)
-			scoreKeysGeneric(want, q, keys, 0.3)
-			equalBits(t, "scoreKeys", got, want)
-			scoreKeysHalf(got, q, halfKeys, 0.3)
-			scoreKeysGeneric(want, q, halfKeys, 0.3)
-			equalBits(t, "scoreKeysHalf", got, want)
+			var q, got, want queries
+			for j := range n {
+				q[j] = &rowOf(r, headDim)[0]
+			}
+			gotScores, wantScores := make([]float32, n*KeysPerSplit), make([]float32, n*KeysPerSplit)
+			scoreKeys(gotScores, &q, keys, n, headDim, blocks, 0.3)
+			scoreKeysGeneric(wantScores, &q, keys, n, headDim, blocks, 0.3)
+			equalBits(t, "scoreKeys", gotScores, wantScores)
+			scoreKeysHalf(gotScores, &q, halfKeys, n, headDim, blocks, 0.3)
+			scoreKeysGeneric(wantScores, &q, halfKeys, n, headDim, blocks, 0.3)
+			equalBits(t, "scoreKeysHalf", gotScores, wantScores)
 
-			weights := rowOf(r, 1+r.IntN(blocks*lanes))
-			got, want = make([]float32, headDim), make([]float32, headDim)
-			sumValues(got, keys, weights, headDim)
-			sumValuesGeneric(want, keys, weights, headDim)
-			equalBits(t, "sumValues", got, want)
-			sumValuesHalf(got, halfKeys, weights, headDim)
-			sumValuesGeneric(want, halfKeys, weights, headDim)
-			equalBits(t, "sumValuesHalf", got, want)
+			weights, seen := rowOf(r, n*KeysPerSplit), 1+r.IntN(blocks*lanes)
+			for j := range n {
+				before := rowOf(r, headDim)
+				got[j], want[j] = &before[0], &append([]float32(nil), before...)[0]
+			}
+			sumValues(&got, keys, weights, n, seen, headDim)
+			sumValuesGeneric(&want, keys, weights, n, seen, headDim, 0)
+			sumValuesHalf(&got, halfKeys, weights, n, seen, headDim)
+			sumValuesGeneric(&want, halfKeys, weights, n, seen, headDim, 0)
+			for j := range n {
+				equalBits(t, "sumValues", got.row(j, headDim), want.row(j, headDim))
+			}
 		}
 	})
 }
