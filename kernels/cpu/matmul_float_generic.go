@@ -19,7 +19,7 @@ func (t *MatMulFloat) portable(first, last int) {
 				}
 			}
 			for i := range batch {
-				t.Dst[(start+i)*t.Rows+r] = fold(&batch[i])
+				t.Dst[(start+i)*t.Rows+r] = foldLanes(&batch[i])
 			}
 		}
 	}
@@ -54,8 +54,8 @@ func addEightLanes(sums *[lanes / 2]float32, w, x []float32, first int) {
 	*sums = [lanes / 2]float32{a, b, c, d, e, f, g, h}
 }
 
-// fold adds the lanes by halves.
-func fold(sums *[lanes]float32) float32 {
+// foldLanes adds the lanes by halves.
+func foldLanes(sums *[lanes]float32) float32 {
 	for half := lanes / 2; half > 0; half /= 2 {
 		for i := range half {
 			sums[i] += sums[i+half]
