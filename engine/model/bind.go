@@ -116,6 +116,9 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 			return fmt.Errorf("taking in the tensor %q: %w", binding.weight.Name, err)
 		}
 		binding.field.Set(reflect.ValueOf(taken))
+		if weigher, ok := backend.(weigher); ok && weigher.MatrixBytes(binding.weight) > 0 {
+			b.file.Release(binding.weight.Name) // the backend has a copy in a form of its own
+		}
 		done += int64(len(binding.weight.Data))
 		if progress != nil {
 			progress(done, total)

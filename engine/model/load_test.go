@@ -51,6 +51,9 @@ func TestLoadReportsProgress(t *testing.T) {
 
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
+	if file, err = weights.Open(context.Background(), "../../assets/pair/draft.gguf", nil); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := model.Load(cancelled, newBackend(t, 1), file, model.Options{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled loading gave %v", err)
 	}
