@@ -5,8 +5,8 @@
 // order that is fixed along the summed axis. What "crosses the seam" is counted as a device would: the bytes
 // that Logits copies out, and one wait per pass in which anything was read; so the figures on screen can be compared.
 //
-// A Backend serves one goroutine at a time. Weights in F16 and BF16 are widened to float32 when they are taken in, which
-// doubles their memory and makes their products simple; quantised weights are repacked for the vector unit.
+// A Backend serves one goroutine at a time. Weights in F32, F16 and BF16 are used where the file has them; quantised weights are repacked for
+// the vector unit.
 package host
 
 import (
@@ -23,7 +23,7 @@ type Backend struct {
 
 	// The tasks and the quantised activations live here so that a pass allocates nothing.
 	quantised cpu.Quantized
-	productF  cpu.MatMulF32
+	productF  cpu.MatMulFloat
 	productQ  cpu.MatMulQuantized
 	attention cpu.Attention
 	norm      normRows

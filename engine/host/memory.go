@@ -8,11 +8,12 @@ import (
 	"specula/kernels/cpu"
 )
 
-// matrix is a weight in one of two forms: float32 numbers, or quantised ones in panels.
+// matrix is a weight in one of two forms: numbers as they are in the file, or quantised ones in panels.
 type matrix struct {
 	rows   int
 	cols   int
-	floats []float32 // (rows, cols)
+	number cpu.Number
+	data   []byte // (rows, cols) numbers
 	panels *cpu.Panels
 }
 
@@ -39,12 +40,15 @@ var quantised = map[compute.DType]cpu.Format{
 	compute.Q4_K: cpu.Q4_K, compute.Q5_K: cpu.Q5_K, compute.Q6_K: cpu.Q6_K,
 }
 
+// numbers are the types that are multiplied as float32.
+var numbers = map[compute.DType]cpu.Number{compute.F32: cpu.F32, compute.F16: cpu.F16, compute.BF16: cpu.BF16}
+
 // MatrixBytes is the memory that Matrix allocates for w beside the bytes it borrows.
 func (b *Backend) MatrixBytes(w compute.Weight) int64 {
 	if format, ok := quantised[w.Type]; ok {
 		return format.PanelBytes(w.Rows, w.Cols)
 	}
-	return int64(w.Rows) * int64(w.Cols) * 4
+	return 0
 }
 
 // Matrix takes in weights of every type that package compute names.
@@ -58,24 +62,14 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	if format, ok := quantised[w.Type]; ok {
 		return b.quantisedMatrix(w, format)
 	}
-	var numberBytes int
-	var widen func([]float32, []byte)
-	switch w.Type {
-	case compute.F32:
-		numberBytes, widen = 4, cpu.DequantizeF32
-	case compute.F16:
-		numberBytes, widen = 2, cpu.DequantizeF16
-	case compute.BF16:
-		numberBytes, widen = 2, cpu.DequantizeBF16
-	default:
-		return nil, fmt.Errorf("tensor %q has the type number %d, which the CPU cannot multiply: use a file in F32, F16, BF16, Q8_0 or Q4_K to Q6_K", w.Name, w.Type)
+	number, ok := numbers[w.Type]
+	if !ok {
+		return nil, fmt.Errorf("tensor %q has the type number %d, which the CPU cannot multiply: use a file in F32, F16, BF16, Q8_0, Q4_0 to Q5_1, or Q4_K to Q6_K", w.Name, w.Type)
 	}
-	if err := checkLength(w, w.Rows*w.Cols*numberBytes); err != nil {
+	if err := checkLength(w, w.Rows*w.Cols*number.Bytes()); err != nil {
 		return nil, err
 	}
-	floats := make([]float32, w.Rows*w.Cols)
-	widen(floats, w.Data)
-	return &matrix{rows: w.Rows, cols: w.Cols, floats: floats}, nil
+	return &matrix{rows: w.Rows, cols: w.Cols, number: number, data: w.Data}, nil
 }
 
 func (b *Backend) quantisedMatrix(w compute.Weight, f cpu.Format) (compute.Matrix, error) {

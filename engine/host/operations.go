@@ -24,8 +24,8 @@ func (b *Backend) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) e
 			return fmt.Errorf("token %d is outside the vocabulary of %d", id, t.rows)
 		}
 		row := out[i*t.cols : (i+1)*t.cols]
-		if t.floats != nil {
-			copy(row, t.floats[int(id)*t.cols:])
+		if t.panels == nil {
+			t.number.Dequantize(row, t.data[int(id)*t.cols*t.number.Bytes():])
 			continue
 		}
 		t.panels.Row(row, int(id))
@@ -49,9 +49,9 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	out, db := rows(dst, m)
 	weight := w.(*matrix)
 	require(xb.cols == weight.cols && db.cols == weight.rows, "MatMul of widths that do not fit")
-	if weight.floats != nil {
-		b.productF = cpu.MatMulF32{Dst: out, X: in, M: m, W: weight.floats, Rows: weight.rows, Cols: weight.cols}
-		b.pool.Run(&b.productF, weight.rows, b.productF.Work())
+	if weight.panels == nil {
+		b.productF = cpu.MatMulFloat{Dst: out, X: in, M: m, Type: weight.number, W: weight.data, Rows: weight.rows, Cols: weight.cols}
+		b.pool.Run(&b.productF, b.productF.Items(), b.productF.Work())
 		return nil
 	}
 	b.quantised.Quantize(in, m, weight.cols)

@@ -119,6 +119,9 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 		if matrix, ok := taken.(compute.Matrix); ok {
 			matrices = append(matrices, Matrix{matrix, gguf.TypeName(binding.weight.Type), int64(len(binding.weight.Data))})
 		}
+		if weigher, ok := backend.(weigher); ok && weigher.MatrixBytes(binding.weight) > 0 {
+			b.file.Release(binding.weight.Name) // the backend has a copy in a form of its own
+		}
 		done += int64(len(binding.weight.Data))
 		if progress != nil {
 			progress(done, total)

@@ -19,7 +19,8 @@ type Options struct {
 const defaultMaxRows = 32
 
 // Load checks a file's hyperparameters and tensors, sees that the memory suffices, and only then takes the weights in.
-// progress, which may be nil, gets bytes of weights. The file's data stays borrowed for the life of the model.
+// progress, which may be nil, gets bytes of weights. The file's data stays borrowed for the life of the model, but for weights that
+// the backend keeps in a form of its own: those are released, so an opened file is loaded once.
 // An error wraps compute.ErrOutOfMemory when the memory does not suffice.
 func Load(ctx context.Context, backend compute.Backend, file *weights.File, o Options, progress func(done, total int64)) (*Model, error) {
 	m, err := load(ctx, backend, file, o, progress)

@@ -51,6 +51,9 @@ func TestLoadReportsProgress(t *testing.T) {
 
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
+	if file, err = weights.Open(context.Background(), "../../assets/pair/draft.gguf", nil); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := model.Load(cancelled, newBackend(t, 1), file, model.Options{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled loading gave %v", err)
 	}
@@ -172,7 +175,7 @@ func TestMemoryIsRefusedBeforeItIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Norms are widened by the host, matrices are borrowed: what counts is cache and activations.
+	// Quantised weights are repacked; F16 ones are borrowed from the file, so that cache and activations count.
 	backend := small{newBackend(t, 1), t, 6 << 20}
 	_, err = model.Load(context.Background(), backend, file, model.Options{MaxTokens: 1024}, nil)
 	want := "weights need 6 MiB, a context of 1024 tokens 6 MiB and activations 1 MiB, together 13 MiB; 6 MiB are available"
@@ -183,7 +186,7 @@ func TestMemoryIsRefusedBeforeItIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = model.Load(context.Background(), backend, f16, model.Options{MaxTokens: 1}, nil); err == nil || !strings.Contains(err.Error(), "weights need 22 MiB") {
-		t.Errorf("error %v, want widened weights of 22 MiB", err)
+	if _, err = model.Load(context.Background(), backend, f16, model.Options{MaxTokens: 1024}, nil); err == nil || !strings.Contains(err.Error(), "weights need 0 MiB, a context of 1024 tokens 6 MiB") {
+		t.Errorf("error %v, want weights that take nothing", err)
 	}
 }

@@ -74,8 +74,11 @@ func splitQ8_0(block []byte, _ int, s *share) {
 
 // nibbles unpacks 16 bytes whose low halves are the first 16 quants.
 func (s *share) nibbles(packed []byte) {
-	for k, b := range packed[:Block/2] {
-		s.quants[k], s.quants[k+Block/2] = b&15, b>>4
+	le := binary.LittleEndian
+	for k := 0; k < Block/2; k += 4 {
+		word := le.Uint32(packed[k:])
+		le.PutUint32(s.quants[k:], word&0x0f0f0f0f)
+		le.PutUint32(s.quants[k+Block/2:], word>>4&0x0f0f0f0f)
 	}
 }
 
@@ -124,8 +127,10 @@ func splitQ5_K(block []byte, tile int, s *share) {
 
 // superNibbles takes one half of 32 bytes, which two tiles share.
 func (s *share) superNibbles(packed []byte, tile int) {
-	for k, b := range packed[tile/2*Block:][:Block] {
-		s.quants[k] = b >> (tile % 2 * 4) & 15
+	le := binary.LittleEndian
+	packed, shift := packed[tile/2*Block:][:Block], tile%2*4
+	for k := 0; k < Block; k += 4 {
+		le.PutUint32(s.quants[k:], le.Uint32(packed[k:])>>shift&0x0f0f0f0f)
 	}
 }
 
@@ -144,9 +149,10 @@ func (s *share) superScales(block []byte, tile int) {
 // splitQ6_K: each half of a super-block has 64 bytes of low nibbles and 32 of upper bits, in which four tiles are interleaved.
 func splitQ6_K(block []byte, tile int, s *share) {
 	low, high := block[tile/4*64+tile%2*32:], block[128+tile/4*32:]
-	for k := range s.quants {
-		nibble := low[k] >> (tile % 4 / 2 * 4) & 15
-		s.quants[k] = nibble | high[k]>>(tile%4*2)&3<<4
+	le := binary.LittleEndian
+	for k := 0; k < Block; k += 4 {
+		nibbles := le.Uint32(low[k:]) >> (tile % 4 / 2 * 4) & 0x0f0f0f0f
+		le.PutUint32(s.quants[k:], nibbles|le.Uint32(high[k:])>>(tile%4*2)&0x03030303<<4)
 	}
 	s.scales = [2]uint8{block[192+2*tile], block[193+2*tile]}
 	s.d = binary.LittleEndian.Uint16(block[208:])

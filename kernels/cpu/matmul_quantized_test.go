@@ -207,3 +207,17 @@ func BenchmarkMatMulQuantized(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkRepack(b *testing.B) {
+	const rows, cols = 128, 1024
+	for _, f := range formats {
+		src := randomBlocks(f.ref, rows, cols, rand.New(rand.NewPCG(1, 0)), false)
+		task := cpu.Repack{Panels: cpu.NewPanels(f.cpu, rows, cols), Src: src}
+		b.Run(f.cpu.String(), func(b *testing.B) {
+			b.SetBytes(int64(len(src)))
+			for b.Loop() {
+				task.Do(0, task.Panels.Items())
+			}
+		})
+	}
+}

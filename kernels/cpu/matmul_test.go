@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -56,36 +57,78 @@ func sameBits(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-func TestMatMulF32EqualsReference(t *testing.T) {
-	pool := cpu.NewPool(3)
-	defer pool.Close()
-	for _, in := range inputs {
-		for _, cols := range []int{1, 7, 15, 16, 17, 31, 64, 100, 257} {
-			for _, m := range []int{1, 2, 5, 9} {
-				const rows = 37
-				r := rand.New(rand.NewPCG(uint64(cols), uint64(m)))
-				x, w := fill(m*cols, r, in.number), fill(rows*cols, r, in.number)
-				got, want := make([]float32, m*rows), make([]float32, m*rows)
-				task := cpu.MatMulF32{Dst: got, X: x, M: m, W: w, Rows: rows, Cols: cols}
-				pool.Run(&task, rows, 1<<30)
-				ref.MatMulF32(want, x, m, w, rows, cols)
-				sameBits(t, fmt.Sprintf("%s, %d columns, %d rows", in.name, cols, m), got, want)
-			}
+// numbers pairs each type of numbers with its reference.
+var numbers = []struct {
+	cpu   cpu.Number
+	widen func([]float32, []byte)
+}{{cpu.F32, ref.DequantizeF32}, {cpu.F16, ref.DequantizeF16}, {cpu.BF16, ref.DequantizeBF16}}
+
+// narrow cuts numbers to the type, toward zero but for F16, of which it takes the bits that fit.
+func narrow(n cpu.Number, numbers []float32) []byte {
+	var w []byte
+	for _, v := range numbers {
+		bits := math.Float32bits(v)
+		switch n {
+		case cpu.F32:
+			w = binary.LittleEndian.AppendUint32(w, bits)
+		case cpu.BF16:
+			w = binary.LittleEndian.AppendUint16(w, uint16(bits>>16))
+		case cpu.F16:
+			exponent := min(max(int(bits>>23&0xff)-127+15, 0), 31)
+			w = binary.LittleEndian.AppendUint16(w, uint16(bits>>31<<15|uint32(exponent)<<10|bits>>13&0x3ff))
 		}
 	}
+	return w
 }
 
-func BenchmarkMatMulF32(b *testing.B) {
-	const rows, cols = 256, 256
-	r := rand.New(rand.NewPCG(1, 0))
-	x, w := fill(9*cols, r, inputs[0].number), fill(rows*cols, r, inputs[0].number)
-	for _, m := range []int{1, 3, 9} {
-		task := cpu.MatMulF32{Dst: make([]float32, m*rows), X: x, M: m, W: w, Rows: rows, Cols: cols}
-		b.Run(fmt.Sprint("m=", m), func(b *testing.B) {
-			for b.Loop() {
-				task.Do(0, rows)
+func TestMatMulFloatEqualsReference(t *testing.T) {
+	pool := cpu.NewPool(3)
+	defer pool.Close()
+	onEveryLevel(t, func(t *testing.T) {
+		for _, n := range numbers {
+			for _, in := range inputs {
+				for _, cols := range []int{1, 15, 16, 17, 48, 100, 528} {
+					for _, m := range []int{1, 2, 3, 4, 5, 9, 50} {
+						for _, rows := range []int{3, 4, 37} {
+							if m == 50 && (rows != 37 || cols > 64) {
+								continue
+							}
+							r := rand.New(rand.NewPCG(uint64(cols), uint64(m)))
+							x, w := fill(m*cols, r, in.number), narrow(n.cpu, fill(rows*cols, r, in.number))
+							wide, got, want := make([]float32, rows*cols), make([]float32, m*rows), make([]float32, m*rows)
+							n.widen(wide, w)
+							task := cpu.MatMulFloat{Dst: got, X: x, M: m, Type: n.cpu, W: unaligned(w), Rows: rows, Cols: cols}
+							pool.Run(&task, task.Items(), 1<<30)
+							ref.MatMulF32(want, x, m, wide, rows, cols)
+							sameBits(t, fmt.Sprintf("%v, %s, %d × %d, %d rows", n.cpu, in.name, rows, cols, m), got, want)
+						}
+					}
+				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(rows*cols), "ns/weight")
-		})
+		}
+	})
+}
+
+// unaligned copies w to an odd address.
+func unaligned(w []byte) []byte { return append(make([]byte, 1, len(w)+1), w...)[1:] }
+
+func BenchmarkMatMulFloat(b *testing.B) {
+	const rows, cols = 32 << 10, 1024
+	r := rand.New(rand.NewPCG(1, 0))
+	pool := cpu.NewPool(2)
+	defer pool.Close()
+	x := fill(128*cols, r, inputs[0].number)
+	for _, n := range numbers {
+		w := narrow(n.cpu, fill(rows*cols, r, inputs[0].number))
+		for _, m := range []int{1, 2, 5, 9, 32, 128} {
+			task := cpu.MatMulFloat{Dst: make([]float32, m*rows), X: x, M: m, Type: n.cpu, W: w, Rows: rows, Cols: cols}
+			b.Run(fmt.Sprintf("%v/m=%d", n.cpu, m), func(b *testing.B) {
+				b.SetBytes(int64(len(w)))
+				for b.Loop() {
+					pool.Run(&task, task.Items(), task.Work())
+				}
+				b.ReportMetric(2*float64(m*rows*cols)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+			})
+		}
 	}
 }

@@ -108,19 +108,42 @@ func (w *Panels) panel(i int) []byte {
 func (t *Repack) Do(from, to int) {
 	w, f := t.Panels, t.Panels.Format
 	rowBytes := w.Cols / f.BlockElements() * f.blockBytes
-	var s share
 	for r := from * panelRows; r < min(to*panelRows, w.Rows); r++ {
 		panel, row := w.panel(r/panelRows), t.Src[r*rowBytes:(r+1)*rowBytes]
-		for tile := range w.Cols / Block {
-			if f.super {
-				f.split(row[tile/tilesPerSuper*f.blockBytes:][:f.blockBytes], tile%tilesPerSuper, &s)
-			} else {
-				f.split(row[tile*f.blockBytes:][:f.blockBytes], 0, &s)
-			}
-			f.put(panel, tile, r%panelRows, &s)
+		if f == Q8_0 {
+			repackQ8_0(panel, row, r%panelRows)
+			continue
 		}
+		f.repackRow(panel, row, r%panelRows)
 	}
 	t.clearBeyond(to)
+}
+
+// repackRow stores a row of a file in its lane.
+func (f Format) repackRow(panel, row []byte, lane int) {
+	var s share
+	tiles := f.BlockElements() / Block // of a block
+	for b := range len(row) / f.blockBytes {
+		block := row[b*f.blockBytes:][:f.blockBytes]
+		for tile := range tiles {
+			f.split(block, tile, &s)
+			f.put(panel, b*tiles+tile, lane, &s)
+		}
+	}
+}
+
+// repackQ8_0 is repackRow for the format that is most used and has nothing to split.
+func repackQ8_0(panel, row []byte, lane int) {
+	const tileBytes = 2*panelRows + Block*panelRows
+	le := binary.LittleEndian
+	for len(row) > 0 {
+		block, tile := (*[34]byte)(row), (*[tileBytes]byte)(panel)
+		le.PutUint16(tile[2*lane:], le.Uint16(block[:]))
+		for g := range groups {
+			le.PutUint32(tile[2*panelRows+4*(panelRows*g+lane):], le.Uint32(block[2+4*g:])^0x80808080)
+		}
+		row, panel = row[len(block):], panel[tileBytes:]
+	}
 }
 
 // clearBeyond gives the rows that the last panel lacks the quants that count as zero; their scales are zero already.

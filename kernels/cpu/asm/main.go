@@ -27,6 +27,7 @@ func main() {
 		write func(*build.Context)
 	}{
 		{"matmul_quantized", matmulQuantized},
+		{"matmul_float", matmulFloat},
 		{"quantize", quantize},
 		{"vector", vector},
 		{"attend", attend},
