@@ -29,6 +29,8 @@ type Backend struct {
 	norm      normRows
 	rotation  rotateRows
 	gating    gateRows
+	storing   storeRows
+	adding    addRows
 }
 
 var _ compute.Backend = (*Backend)(nil)

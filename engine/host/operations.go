@@ -54,7 +54,9 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 		b.pool.Run(&b.productF, b.productF.Items(), b.productF.Work())
 		return nil
 	}
-	b.quantised.Quantize(in, m, weight.cols)
+	b.quantised.Begin(in, m, weight.cols)
+	b.pool.Run(&b.quantised, m, b.quantised.Work())
+	b.quantised.End()
 	b.productQ = cpu.MatMulQuantized{Dst: out, X: &b.quantised, W: weight.panels}
 	b.pool.Run(&b.productQ, b.productQ.Items(), b.productQ.Work())
 	return nil
@@ -96,9 +98,8 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a 
 		return fmt.Errorf("attending to %d tokens: the cache has room for %d", a.Position+m, kv.shape.Tokens)
 	}
 	layer := kv.layers[a.Layer]
-	for i := range m {
-		layer.Store(a.Position+i, newKeys[i*size:], newValues[i*size:])
-	}
+	b.storing = storeRows{layer, a.Position, m, size, newKeys, newValues}
+	b.pool.Run(&b.storing, kv.shape.KVHeads, 4*len(newKeys))
 	b.attention = cpu.Attention{
 		Dst: out, Q: queries, KV: layer, M: m, Position: a.Position, Heads: a.Heads, Scale: a.Scale,
 	}
@@ -112,7 +113,7 @@ func (b *Backend) SwiGLU(gate, up compute.Buffer, m int) error {
 	u, ub := rows(up, m)
 	require(gb.cols == ub.cols, "SwiGLU of different widths")
 	b.gating = gateRows{g, u}
-	b.pool.Run(&b.gating, len(g)/gateChunk+1, 40*len(g))
+	b.pool.Run(&b.gating, (len(g)+pieceNumbers-1)/pieceNumbers, 40*len(g))
 	return nil
 }
 
@@ -121,7 +122,8 @@ func (b *Backend) Add(x, y compute.Buffer, m int) error {
 	dst, xb := rows(x, m)
 	src, yb := rows(y, m)
 	require(xb.cols == yb.cols, "Add of different widths")
-	cpu.Add(dst, src)
+	b.adding = addRows{dst, src}
+	b.pool.Run(&b.adding, (len(dst)+pieceNumbers-1)/pieceNumbers, len(dst))
 	return nil
 }
 

@@ -34,13 +34,37 @@ func (t *rotateRows) Do(from, to int) {
 	}
 }
 
-// gateChunk is how many numbers make an item of gateRows.
-const gateChunk = 512
+// storeRows puts keys and values into a layer of the cache; its items are the heads.
+type storeRows struct {
+	layer        *cpu.KV
+	position, m  int
+	width        int       // numbers of a row
+	keys, values []float32 // (m, width)
+}
 
-// gateRows activates and multiplies; numbers are independent, so items need not be rows.
+func (t *storeRows) Do(from, to int) {
+	for head := from; head < to; head++ {
+		for i := range t.m {
+			t.layer.Store(head, t.position+i, t.keys[i*t.width:], t.values[i*t.width:])
+		}
+	}
+}
+
+// pieceNumbers make an item where numbers are independent and items need not be rows.
+const pieceNumbers = 512
+
+// gateRows activates and multiplies.
 type gateRows struct{ gate, up []float32 }
 
 func (t *gateRows) Do(from, to int) {
-	from, to = from*gateChunk, min(to*gateChunk, len(t.gate))
+	from, to = from*pieceNumbers, min(to*pieceNumbers, len(t.gate))
 	cpu.SwiGLU(t.gate[from:to], t.up[from:to])
+}
+
+// addRows adds y to x.
+type addRows struct{ x, y []float32 }
+
+func (t *addRows) Do(from, to int) {
+	from, to = from*pieceNumbers, min(to*pieceNumbers, len(t.x))
+	cpu.Add(t.x[from:to], t.y[from:to])
 }

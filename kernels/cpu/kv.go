@@ -33,21 +33,19 @@ func (kv *KV) at(head, token int) (key, value int) {
 	return (first+token/lanes*lanes)*kv.headDim + token%lanes, (first + token) * kv.headDim
 }
 
-// Store takes key and value of a token, (Heads·HeadDim) each.
-func (kv *KV) Store(token int, key, value []float32) {
-	var row [MaxHeadDim]uint16
-	for h := range kv.heads {
-		keyAt, valueAt := kv.at(h, token)
-		k, v := key[h*kv.headDim:][:kv.headDim], value[h*kv.headDim:][:kv.headDim]
-		if kv.halfKeys != nil {
-			narrow(kv.halfValues[valueAt:], v)
-			narrow(row[:], k)
-			scatter(kv.halfKeys[keyAt:], row[:kv.headDim])
-		} else {
-			copy(kv.values[valueAt:], v)
-			scatter(kv.keys[keyAt:], k)
-		}
+// Store takes a head's share of a token's key and value, (Heads·HeadDim) each.
+func (kv *KV) Store(head, token int, key, value []float32) {
+	keyAt, valueAt := kv.at(head, token)
+	k, v := key[head*kv.headDim:][:kv.headDim], value[head*kv.headDim:][:kv.headDim]
+	if kv.halfKeys == nil {
+		scatter(kv.keys[keyAt:], k)
+		copy(kv.values[valueAt:], v)
+		return
 	}
+	var row [MaxHeadDim]uint16
+	narrow(row[:], k)
+	scatter(kv.halfKeys[keyAt:], row[:kv.headDim])
+	narrow(kv.halfValues[valueAt:], v)
 }
 
 func scatter[N any](dst, row []N) {
@@ -56,7 +54,7 @@ func scatter[N any](dst, row []N) {
 	}
 }
 
-// Load gives back what Store took, rounded to what is kept.
+// Load gives back a token's key and value, rounded to what is kept.
 func (kv *KV) Load(token int, key, value []float32) {
 	for h := range kv.heads {
 		keyAt, valueAt := kv.at(h, token)

@@ -19,6 +19,8 @@ type Quantized struct {
 	m, cols int
 	records []byte  // (cols/32, m) records, so that a tile of weights meets all rows side by side
 	words   []int64 // (⌈m/3⌉, cols) on the portable level: three rows to a word
+
+	x []float32 // (m, cols) from Begin to End
 }
 
 // Grow makes room for m rows of cols numbers, so that Quantize does not allocate.
@@ -33,16 +35,35 @@ func (q *Quantized) Grow(m, cols int) {
 
 // Quantize takes in x (m, cols); cols is a multiple of 32.
 func (q *Quantized) Quantize(x []float32, m, cols int) {
+	q.Begin(x, m, cols)
+	q.Do(0, m)
+	q.End()
+}
+
+// Begin makes the receiver a task whose items are the rows of x (m, cols); cols is a multiple of 32. It ends with End.
+func (q *Quantized) Begin(x []float32, m, cols int) {
 	q.Grow(m, cols)
-	q.m, q.cols = m, cols
+	q.m, q.cols, q.x = m, cols, x
 	q.records = q.records[:m*cols/Block*recordBytes]
-	for i := range m {
-		quantizeRow(q.records[i*recordBytes:], x[i*cols:(i+1)*cols], m*recordBytes)
+}
+
+// Do quantises rows from … to−1.
+func (q *Quantized) Do(from, to int) {
+	for i := from; i < to; i++ {
+		quantizeRow(q.records[i*recordBytes:], q.x[i*q.cols:(i+1)*q.cols], q.m*recordBytes)
 	}
+}
+
+// End completes what Begin began, when every row is done.
+func (q *Quantized) End() {
+	q.x = nil
 	if level == Portable {
 		q.packWords()
 	}
 }
+
+// Work is about the number of multiplications that would take as long.
+func (q *Quantized) Work() int { return 4 * len(q.x) }
 
 // record is row i's of a tile.
 func (q *Quantized) record(tile, i int) *[recordBytes]byte {
