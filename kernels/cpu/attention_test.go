@@ -135,3 +135,12 @@ func BenchmarkAttention(b *testing.B) {
 		}
 	}
 }
+
+func TestAttentionAllocatesNothing(t *testing.T) {
+	for _, half := range []bool{false, true} {
+		task, _, _ := attentionCase(3, 600, 4, 2, 64, 1, half)
+		if n := testing.AllocsPerRun(10, func() { task.Do(0, task.Items()) }); n != 0 {
+			t.Errorf("half %v: %v allocations", half, n)
+		}
+	}
+}

@@ -74,8 +74,7 @@ func (kv *KV) score(dst []float32, q *queries, n, head, token, blocks int, facto
 	at, _ := kv.at(head, token)
 	for done := 0; done < n; {
 		step := powerOfTwoBelow(n - done)
-		var some queries
-		copy(some[:], q[done:])
+		some := q.from(done)
 		if kv.halfKeys != nil {
 			scoreKeysHalf(dst[done*KeysPerSplit:], &some, kv.halfKeys[at:], step, kv.headDim, blocks, factor)
 		} else {
@@ -90,8 +89,7 @@ func (kv *KV) sum(dst *queries, weights []float32, n, head, token, keys int) {
 	_, at := kv.at(head, token)
 	for done := 0; done < n; {
 		step := powerOfTwoBelow(n - done)
-		var some queries
-		copy(some[:], dst[done:])
+		some := dst.from(done)
 		if kv.halfKeys != nil {
 			sumValuesHalf(&some, kv.halfValues[at:], weights[done*KeysPerSplit:], step, keys, kv.headDim)
 		} else {
