@@ -23,9 +23,6 @@ type product2 struct {
 
 func productAVX2(c *build.Context, f format, shared constants) {
 	p := &product2{Context: c, format: f, constants: shared}
-	if f.bias != 0 {
-		p.constants.bias = lanes(c, "bias"+f.name, uint32(-f.bias))
-	}
 	p.arguments = begin(c, "product"+f.name+"AVX2", describe(f))
 	if f.super {
 		p.d = c.GP64()
@@ -46,7 +43,7 @@ func productAVX2(c *build.Context, f format, shared constants) {
 }
 
 // constants are in memory, where an instruction can read them: sixteen registers are few.
-type constants struct{ nibbles, bit4, bits45, signs, ones, bias Mem }
+type constants struct{ nibbles, bit4, bits45, signs, ones Mem }
 
 // half is where the part's share lies of 16 numbers of so many bytes.
 func (p *product2) half(offset, bytes int) int { return offset + p.part*bytes*panelRows/2 }
@@ -131,20 +128,18 @@ func (p *product2) row(px, pa reg.Register) {
 	dot, t := p.YMM(), p.YMM()
 	if p.halves {
 		p.dot(px, 0, groups/2, dot)
-		p.unbias(px, sumLowAt, dot, t)
+		p.addBias(px, minusLowAt, dot, t)
 		p.VPMULLD(p.low, dot, dot)
 		high := p.YMM()
 		p.dot(px, groups/2, groups, high)
-		p.unbias(px, sumAt, high, t)
-		p.VPBROADCASTD(at(px, sumLowAt), t)
-		p.VPMULLD(p.constants.bias, t, t)
 		p.VPSUBD(t, high, high)
+		p.addBias(px, minusSumAt, high, t)
 		p.VPMULLD(p.high, high, high)
 		p.VPADDD(high, dot, dot)
 	} else {
 		p.dot(px, 0, groups, dot)
-		if p.format.bias != 0 && p.bits != 8 {
-			p.unbias(px, sumAt, dot, t)
+		if p.biasBits != 0 && p.bits != 8 {
+			p.addBias(px, minusSumAt, dot, t)
 		}
 	}
 	p.VCVTDQ2PS(dot, dot)
@@ -160,10 +155,10 @@ func (p *product2) row(px, pa reg.Register) {
 	p.VMOVUPS(dot, sums)
 }
 
-// unbias subtracts from dot what the bias of the quants has added.
-func (p *product2) unbias(px reg.Register, sum int, dot, t reg.VecVirtual) {
-	p.VPBROADCASTD(at(px, sum), t)
-	p.VPMULLD(p.constants.bias, t, t)
+// addBias adds to dot, by way of t, minus what the bias of the quants has added.
+func (p *product2) addBias(px reg.Register, minusSum int, dot, t reg.VecVirtual) {
+	p.VPBROADCASTD(at(px, minusSum), t)
+	p.VPSLLD(Imm(p.biasBits), t, t)
 	p.VPADDD(t, dot, dot)
 }
 

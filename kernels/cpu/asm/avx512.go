@@ -14,11 +14,11 @@ type product512 struct {
 	*build.Context
 	format
 	arguments
-	mask, highMask, negBias reg.VecVirtual
-	d, dmin                 reg.VecVirtual // of the super-block
-	weights                 [groups]reg.VecVirtual
-	scale, min              reg.VecVirtual // float32, of the tile
-	low, high               reg.VecVirtual // int32 scales of the tile's halves
+	mask, highMask reg.VecVirtual
+	d, dmin        reg.VecVirtual // of the super-block
+	weights        [groups]reg.VecVirtual
+	scale, min     reg.VecVirtual // float32, of the tile
+	low, high      reg.VecVirtual // int32 scales of the tile's halves
 }
 
 func productAVX512(c *build.Context, f format) {
@@ -32,9 +32,6 @@ func productAVX512(c *build.Context, f format) {
 		p.highMask = p.constant(0x10101010)
 	case 6:
 		p.highMask = p.constant(0x30303030)
-	}
-	if f.bias != 0 {
-		p.negBias = p.constant(uint32(-f.bias))
 	}
 	for g := range p.weights {
 		p.weights[g] = c.ZMM()
@@ -154,16 +151,17 @@ func (p *product512) row(px, pa reg.Register) {
 	p.VMOVUPS(dot, at(pa, 0))
 }
 
-// dot is the tile's exact integer product in two chains, of which each takes half the columns.
+// dot is the tile's exact integer product in two chains, of which each takes half the columns. They begin at minus what the
+// bias of the quants is going to add.
 func (p *product512) dot(px reg.Register) reg.VecVirtual {
 	low, high := p.ZMM(), p.ZMM()
 	switch {
 	case p.halves:
-		p.VPMULLD_BCST(at(px, sumLowAt), p.negBias, low)
-		p.VPMULLD_BCST(at(px, sumAt), p.negBias, high)
+		p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusLowAt), low)
+		p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSumAt), high)
 		p.VPSUBD(low, high, high)
-	case p.bias != 0:
-		p.VPMULLD_BCST(at(px, sumAt), p.negBias, low)
+	case p.biasBits != 0:
+		p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSumAt), low)
 		p.VPXORD(high, high, high)
 	default:
 		p.VPXORD(low, low, low)
