@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// product2 is the state of a kernel that computes a panel in two parts, of eight lanes each.
+// product2 is the state of a kernel that computes a panel in parts of eight lanes each.
 type product2 struct {
 	*build.Context
 	format
@@ -32,10 +34,10 @@ func productAVX2(c *build.Context, f format, shared constants) {
 	}
 	p.scale, p.min, p.low, p.high = c.YMM(), c.YMM(), c.YMM(), c.YMM()
 	overTiles(c, f, p.arguments, func() { c.MOVQ(p.w, p.d) }, func() {
-		for p.part = range 2 {
+		for p.part = range panelRows / 8 {
 			p.readScales()
 			p.readWeights()
-			overRows(c, p.arguments, [2]string{"first", "second"}[p.part], p.row)
+			overRows(c, p.arguments, fmt.Sprint("row", p.part), p.row)
 		}
 	})
 	c.VZEROUPPER()
@@ -45,25 +47,25 @@ func productAVX2(c *build.Context, f format, shared constants) {
 // constants are in memory, where an instruction can read them: sixteen registers are few.
 type constants struct{ nibbles, bit4, bits45, signs, ones Mem }
 
-// half is where the part's share lies of 16 numbers of so many bytes.
-func (p *product2) half(offset, bytes int) int { return offset + p.part*bytes*panelRows/2 }
+// share is where the part's lanes lie of 32 numbers of so many bytes.
+func (p *product2) share(offset, bytes int) int { return offset + 8*bytes*p.part }
 
 func (p *product2) readScales() {
 	w := p.w
 	if p.super {
 		w = p.d
 	}
-	p.VCVTPH2PS(at(w, p.half(0, 2)), p.scale)
+	p.VCVTPH2PS(at(w, p.share(0, 2)), p.scale)
 	if p.mins {
-		p.VCVTPH2PS(at(w, p.half(2*panelRows, 2)), p.min)
+		p.VCVTPH2PS(at(w, p.share(2*panelRows, 2)), p.min)
 	}
 	switch {
 	case p.halves:
-		p.VPMOVSXBD(at(p.w, p.half(0, 1)), p.low)
-		p.VPMOVSXBD(at(p.w, p.half(panelRows, 1)), p.high)
+		p.VPMOVSXBD(at(p.w, p.share(0, 1)), p.low)
+		p.VPMOVSXBD(at(p.w, p.share(panelRows, 1)), p.high)
 	case p.super:
-		p.timesByte(p.scale, at(p.w, p.half(0, 1)))
-		p.timesByte(p.min, at(p.w, p.half(panelRows, 1)))
+		p.timesByte(p.scale, at(p.w, p.share(0, 1)))
+		p.timesByte(p.min, at(p.w, p.share(panelRows, 1)))
 		zero := p.YMM()
 		p.VXORPS(zero, zero, zero)
 		p.VSUBPS(p.min, zero, p.min)
@@ -80,7 +82,7 @@ func (p *product2) timesByte(y reg.VecVirtual, bytes Mem) {
 // readWeights unpacks the part's lanes: unsigned bytes, but signed ones for eight bits.
 func (p *product2) readWeights() {
 	base := p.tileScaleBytes()
-	vector := func(offset, v int) Mem { return at(p.w, p.half(offset+64*v, 4)) }
+	vector := func(offset, v int) Mem { return at(p.w, p.share(offset+4*panelRows*v, 4)) }
 	if p.bits == 8 {
 		for g, w := range p.weights {
 			p.VMOVDQU(vector(base, g), w)
@@ -124,7 +126,7 @@ func (p *product2) shift(y reg.VecVirtual, bits int) {
 
 // row adds one row of activations, as on the level above.
 func (p *product2) row(px, pa reg.Register) {
-	sums := at(pa, p.half(0, 4))
+	sums := at(pa, p.share(0, 4))
 	dot, t := p.YMM(), p.YMM()
 	if p.halves {
 		p.dot(px, 0, groups/2, dot)

@@ -1,6 +1,6 @@
 package main
 
-// format says how a tile, 32 columns of 16 weight rows, lies in a panel. kernels/cpu/panel.go describes the same to Go.
+// format says how a tile, 32 columns of 32 weight rows, lies in a panel. kernels/cpu/panel.go describes the same to Go.
 type format struct {
 	name     string
 	super    bool   // eight tiles share d, and dmin where there are minima, in front of them
@@ -22,7 +22,7 @@ var formats = []format{
 }
 
 const (
-	panelRows = 16
+	panelRows = 32
 	groups    = 8 // of four columns in a tile: four bytes of activations, a lane of the dot instruction
 
 	// A row of activations has a record for every tile: 32 quants and these numbers.
@@ -53,17 +53,17 @@ func (f format) tileScaleBytes() int {
 func (f format) highBytes() int {
 	switch f.bits {
 	case 5:
-		return 64
+		return 4 * panelRows
 	case 6:
-		return 128
+		return 8 * panelRows
 	}
 	return 0
 }
 
 func (f format) tileBytes() int {
-	low := 256
+	low := 16 * panelRows
 	if f.bits == 8 {
-		low = 512
+		low = 32 * panelRows
 	}
 	return f.tileScaleBytes() + f.highBytes() + low
 }
