@@ -155,7 +155,7 @@ func TestMatrixRefuses(t *testing.T) {
 func TestMatrixMemory(t *testing.T) {
 	b := New(1)
 	defer b.Close()
-	for typ, want := range map[compute.DType]int64{compute.Q8_0: 16 * 34, compute.F16: 0, compute.F32: 0} {
+	for typ, want := range map[compute.DType]int64{compute.Q8_0: 32 * 34, compute.F16: 0, compute.F32: 0} {
 		if got := b.MatrixBytes(compute.Weight{Type: typ, Rows: 2, Cols: 32}); got != want {
 			t.Errorf("type %d takes %d bytes, want %d", typ, got, want)
 		}

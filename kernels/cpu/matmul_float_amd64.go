@@ -5,12 +5,15 @@ package cpu
 // nearBytes is how far ahead memory is read while a block is new.
 const nearBytes = 4096
 
+// mostDots is the number of activation rows that a kernel of AVX-512 multiplies with a weight row at once.
+const mostDots = 6
+
 // block computes columns first … last−1 of Dst, four weight rows at a time. The last group of activation rows asks for the block behind
 // this one, so that memory is read while it computes.
 func (t *MatMulFloat) block(first, last int) {
 	together := 1
 	if level == AVX512 {
-		together = 4
+		together = mostDots
 	}
 	for i := 0; i < t.M; i += together {
 		m := min(together, t.M-i)
@@ -31,7 +34,7 @@ func (t *MatMulFloat) group(r, last, i, m, ahead int) {
 		return
 	}
 	// The last rows are too few: with those before they make four, whose results are dropped.
-	var results [4 * floatRows]float32
+	var results [mostDots * floatRows]float32
 	start := t.Rows - floatRows
 	dotGroup(t.Type, m, &results[0], &t.W[start*t.Cols*t.Type.bytes], &t.X[i*t.Cols], t.Cols, 4*floatRows, 0)
 	for j := range m {
@@ -72,6 +75,10 @@ func dotF32AVX512(m int, dst *float32, w *byte, x *float32, cols, stride, ahead 
 		dotF32x3AVX512(dst, w, x, cols, stride, ahead)
 	case 4:
 		dotF32x4AVX512(dst, w, x, cols, stride, ahead)
+	case 5:
+		dotF32x5AVX512(dst, w, x, cols, stride, ahead)
+	case 6:
+		dotF32x6AVX512(dst, w, x, cols, stride, ahead)
 	}
 }
 
@@ -85,6 +92,10 @@ func dotF16AVX512(m int, dst *float32, w *byte, x *float32, cols, stride, ahead 
 		dotF16x3AVX512(dst, w, x, cols, stride, ahead)
 	case 4:
 		dotF16x4AVX512(dst, w, x, cols, stride, ahead)
+	case 5:
+		dotF16x5AVX512(dst, w, x, cols, stride, ahead)
+	case 6:
+		dotF16x6AVX512(dst, w, x, cols, stride, ahead)
 	}
 }
 
@@ -98,5 +109,9 @@ func dotBF16AVX512(m int, dst *float32, w *byte, x *float32, cols, stride, ahead
 		dotBF16x3AVX512(dst, w, x, cols, stride, ahead)
 	case 4:
 		dotBF16x4AVX512(dst, w, x, cols, stride, ahead)
+	case 5:
+		dotBF16x5AVX512(dst, w, x, cols, stride, ahead)
+	case 6:
+		dotBF16x6AVX512(dst, w, x, cols, stride, ahead)
 	}
 }

@@ -11,35 +11,33 @@ TEXT ·dotF32x1AVX512(SB), NOSPLIT, $0-48
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), CX
 	MOVQ   ahead+40(FP), DX
-	MOVQ   w+8(FP), SI
-	MOVQ   CX, BX
-	SHLQ   $0x02, BX
-	LEAQ   (SI)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	MOVQ   x+16(FP), R10
-	MOVQ   CX, BX
-	SHLQ   $0x02, BX
+	MOVQ   w+8(FP), BX
+	MOVQ   CX, DI
+	SHLQ   $0x02, DI
+	LEAQ   (BX)(DI*2), SI
+	ADDQ   DI, SI
+	MOVQ   x+16(FP), R8
+	MOVQ   CX, R10
+	SHLQ   $0x02, R10
+	LEAQ   (R8)(R10*2), R9
+	ADDQ   R10, R9
+	LEAQ   (BX)(DX*1), R10
+	LEAQ   (SI)(DX*1), DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
 	VXORPS X3, X3, X3
-	XORQ   BX, BX
 
 columns:
-	VMOVUPS       (SI)(BX*4), Z4
-	LEAQ          (SI)(BX*4), R11
-	PREFETCHT1    (R11)(DX*1)
-	VMOVUPS       (DI)(BX*4), Z5
-	LEAQ          (DI)(BX*4), R11
-	PREFETCHT1    (R11)(DX*1)
-	VMOVUPS       (R8)(BX*4), Z6
-	LEAQ          (R8)(BX*4), R11
-	PREFETCHT1    (R11)(DX*1)
-	VMOVUPS       (R9)(BX*4), Z7
-	LEAQ          (R9)(BX*4), R11
-	PREFETCHT1    (R11)(DX*1)
-	VMOVUPS       (R10)(BX*4), Z8
+	VMOVUPS       (BX), Z4
+	PREFETCHT1    (R10)
+	VMOVUPS       (BX)(DI*1), Z5
+	PREFETCHT1    (R10)(DI*1)
+	VMOVUPS       (BX)(DI*2), Z6
+	PREFETCHT1    (R10)(DI*2)
+	VMOVUPS       (SI), Z7
+	PREFETCHT1    (DX)
+	VMOVUPS       (R8), Z8
 	VMULPS        Z8, Z4, Z4
 	VADDPS        Z4, Z0, Z0
 	VMULPS        Z8, Z5, Z4
@@ -48,9 +46,14 @@ columns:
 	VADDPS        Z4, Z2, Z2
 	VMULPS        Z8, Z7, Z4
 	VADDPS        Z4, Z3, Z3
-	ADDQ          $0x10, BX
-	CMPQ          BX, CX
-	JB            columns
+	ADDQ          $0x40, BX
+	ADDQ          $0x40, SI
+	ADDQ          $0x40, R8
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x40, DX
+	SUBQ          $0x10, CX
+	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y4
 	VADDPS        Y4, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X4
@@ -87,16 +90,18 @@ TEXT ·dotF32x2AVX512(SB), NOSPLIT, $0-48
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   w+8(FP), DI
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	LEAQ   (DI)(SI*1), R8
-	LEAQ   (R8)(SI*1), R9
-	LEAQ   (R9)(SI*1), R10
-	MOVQ   x+16(FP), R11
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	LEAQ   (R11)(SI*1), R12
+	MOVQ   w+8(FP), SI
+	MOVQ   DX, R8
+	SHLQ   $0x02, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -105,22 +110,17 @@ TEXT ·dotF32x2AVX512(SB), NOSPLIT, $0-48
 	VXORPS X5, X5, X5
 	VXORPS X6, X6, X6
 	VXORPS X7, X7, X7
-	XORQ   SI, SI
 
 columns:
-	VMOVUPS       (DI)(SI*4), Z8
-	LEAQ          (DI)(SI*4), R13
-	PREFETCHT1    (R13)(BX*1)
-	VMOVUPS       (R8)(SI*4), Z9
-	LEAQ          (R8)(SI*4), R13
-	PREFETCHT1    (R13)(BX*1)
-	VMOVUPS       (R9)(SI*4), Z10
-	LEAQ          (R9)(SI*4), R13
-	PREFETCHT1    (R13)(BX*1)
-	VMOVUPS       (R10)(SI*4), Z11
-	LEAQ          (R10)(SI*4), R13
-	PREFETCHT1    (R13)(BX*1)
-	VMOVUPS       (R11)(SI*4), Z12
+	VMOVUPS       (SI), Z8
+	PREFETCHT1    (R12)
+	VMOVUPS       (SI)(R8*1), Z9
+	PREFETCHT1    (R12)(R8*1)
+	VMOVUPS       (SI)(R8*2), Z10
+	PREFETCHT1    (R12)(R8*2)
+	VMOVUPS       (DI), Z11
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z12
 	VMULPS        Z12, Z8, Z13
 	VADDPS        Z13, Z0, Z0
 	VMULPS        Z12, Z9, Z13
@@ -129,7 +129,7 @@ columns:
 	VADDPS        Z13, Z2, Z2
 	VMULPS        Z12, Z11, Z12
 	VADDPS        Z12, Z3, Z3
-	VMOVUPS       (R12)(SI*4), Z12
+	VMOVUPS       (R9)(R11*1), Z12
 	VMULPS        Z12, Z8, Z8
 	VADDPS        Z8, Z4, Z4
 	VMULPS        Z12, Z9, Z8
@@ -138,9 +138,14 @@ columns:
 	VADDPS        Z8, Z6, Z6
 	VMULPS        Z12, Z11, Z8
 	VADDPS        Z8, Z7, Z7
-	ADDQ          $0x10, SI
-	CMPQ          SI, DX
-	JB            columns
+	ADDQ          $0x40, SI
+	ADDQ          $0x40, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x40, R12
+	ADDQ          $0x40, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPS        Y8, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X8
@@ -204,17 +209,18 @@ TEXT ·dotF32x3AVX512(SB), NOSPLIT, $0-48
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   w+8(FP), DI
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	LEAQ   (DI)(SI*1), R8
-	LEAQ   (R8)(SI*1), R9
-	LEAQ   (R9)(SI*1), R10
-	MOVQ   x+16(FP), R11
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	LEAQ   (R11)(SI*1), R12
-	LEAQ   (R12)(SI*1), R13
+	MOVQ   w+8(FP), SI
+	MOVQ   DX, R8
+	SHLQ   $0x02, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -227,22 +233,17 @@ TEXT ·dotF32x3AVX512(SB), NOSPLIT, $0-48
 	VXORPS X9, X9, X9
 	VXORPS X10, X10, X10
 	VXORPS X11, X11, X11
-	XORQ   SI, SI
 
 columns:
-	VMOVUPS       (DI)(SI*4), Z12
-	LEAQ          (DI)(SI*4), R14
-	PREFETCHT1    (R14)(BX*1)
-	VMOVUPS       (R8)(SI*4), Z13
-	LEAQ          (R8)(SI*4), R14
-	PREFETCHT1    (R14)(BX*1)
-	VMOVUPS       (R9)(SI*4), Z14
-	LEAQ          (R9)(SI*4), R14
-	PREFETCHT1    (R14)(BX*1)
-	VMOVUPS       (R10)(SI*4), Z15
-	LEAQ          (R10)(SI*4), R14
-	PREFETCHT1    (R14)(BX*1)
-	VMOVUPS       (R11)(SI*4), Z16
+	VMOVUPS       (SI), Z12
+	PREFETCHT1    (R12)
+	VMOVUPS       (SI)(R8*1), Z13
+	PREFETCHT1    (R12)(R8*1)
+	VMOVUPS       (SI)(R8*2), Z14
+	PREFETCHT1    (R12)(R8*2)
+	VMOVUPS       (DI), Z15
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z16
 	VMULPS        Z16, Z12, Z17
 	VADDPS        Z17, Z0, Z0
 	VMULPS        Z16, Z13, Z17
@@ -251,7 +252,7 @@ columns:
 	VADDPS        Z17, Z2, Z2
 	VMULPS        Z16, Z15, Z16
 	VADDPS        Z16, Z3, Z3
-	VMOVUPS       (R12)(SI*4), Z16
+	VMOVUPS       (R9)(R11*1), Z16
 	VMULPS        Z16, Z12, Z17
 	VADDPS        Z17, Z4, Z4
 	VMULPS        Z16, Z13, Z17
@@ -260,7 +261,7 @@ columns:
 	VADDPS        Z17, Z6, Z6
 	VMULPS        Z16, Z15, Z16
 	VADDPS        Z16, Z7, Z7
-	VMOVUPS       (R13)(SI*4), Z16
+	VMOVUPS       (R9)(R11*2), Z16
 	VMULPS        Z16, Z12, Z12
 	VADDPS        Z12, Z8, Z8
 	VMULPS        Z16, Z13, Z12
@@ -269,9 +270,14 @@ columns:
 	VADDPS        Z12, Z10, Z10
 	VMULPS        Z16, Z15, Z12
 	VADDPS        Z12, Z11, Z11
-	ADDQ          $0x10, SI
-	CMPQ          SI, DX
-	JB            columns
+	ADDQ          $0x40, SI
+	ADDQ          $0x40, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x40, R12
+	ADDQ          $0x40, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y12
 	VADDPS        Y12, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X12
@@ -362,18 +368,18 @@ TEXT ·dotF32x4AVX512(SB), NOSPLIT, $0-48
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   w+8(FP), DI
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	LEAQ   (DI)(SI*1), R8
-	LEAQ   (R8)(SI*1), R9
-	LEAQ   (R9)(SI*1), R10
-	MOVQ   x+16(FP), R11
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	LEAQ   (R11)(SI*1), R12
-	LEAQ   (R12)(SI*1), R13
-	LEAQ   (R13)(SI*1), R14
+	MOVQ   w+8(FP), SI
+	MOVQ   DX, R8
+	SHLQ   $0x02, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -390,22 +396,17 @@ TEXT ·dotF32x4AVX512(SB), NOSPLIT, $0-48
 	VXORPS X13, X13, X13
 	VXORPS X14, X14, X14
 	VXORPS X15, X15, X15
-	XORQ   SI, SI
 
 columns:
-	VMOVUPS       (DI)(SI*4), Z16
-	LEAQ          (DI)(SI*4), R15
-	PREFETCHT1    (R15)(BX*1)
-	VMOVUPS       (R8)(SI*4), Z17
-	LEAQ          (R8)(SI*4), R15
-	PREFETCHT1    (R15)(BX*1)
-	VMOVUPS       (R9)(SI*4), Z18
-	LEAQ          (R9)(SI*4), R15
-	PREFETCHT1    (R15)(BX*1)
-	VMOVUPS       (R10)(SI*4), Z19
-	LEAQ          (R10)(SI*4), R15
-	PREFETCHT1    (R15)(BX*1)
-	VMOVUPS       (R11)(SI*4), Z20
+	VMOVUPS       (SI), Z16
+	PREFETCHT1    (R12)
+	VMOVUPS       (SI)(R8*1), Z17
+	PREFETCHT1    (R12)(R8*1)
+	VMOVUPS       (SI)(R8*2), Z18
+	PREFETCHT1    (R12)(R8*2)
+	VMOVUPS       (DI), Z19
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z20
 	VMULPS        Z20, Z16, Z21
 	VADDPS        Z21, Z0, Z0
 	VMULPS        Z20, Z17, Z21
@@ -414,7 +415,7 @@ columns:
 	VADDPS        Z21, Z2, Z2
 	VMULPS        Z20, Z19, Z20
 	VADDPS        Z20, Z3, Z3
-	VMOVUPS       (R12)(SI*4), Z20
+	VMOVUPS       (R9)(R11*1), Z20
 	VMULPS        Z20, Z16, Z21
 	VADDPS        Z21, Z4, Z4
 	VMULPS        Z20, Z17, Z21
@@ -423,7 +424,7 @@ columns:
 	VADDPS        Z21, Z6, Z6
 	VMULPS        Z20, Z19, Z20
 	VADDPS        Z20, Z7, Z7
-	VMOVUPS       (R13)(SI*4), Z20
+	VMOVUPS       (R9)(R11*2), Z20
 	VMULPS        Z20, Z16, Z21
 	VADDPS        Z21, Z8, Z8
 	VMULPS        Z20, Z17, Z21
@@ -432,7 +433,7 @@ columns:
 	VADDPS        Z21, Z10, Z10
 	VMULPS        Z20, Z19, Z20
 	VADDPS        Z20, Z11, Z11
-	VMOVUPS       (R14)(SI*4), Z20
+	VMOVUPS       (R10), Z20
 	VMULPS        Z20, Z16, Z16
 	VADDPS        Z16, Z12, Z12
 	VMULPS        Z20, Z17, Z16
@@ -441,9 +442,14 @@ columns:
 	VADDPS        Z16, Z14, Z14
 	VMULPS        Z20, Z19, Z16
 	VADDPS        Z16, Z15, Z15
-	ADDQ          $0x10, SI
-	CMPQ          SI, DX
-	JB            columns
+	ADDQ          $0x40, SI
+	ADDQ          $0x40, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x40, R12
+	ADDQ          $0x40, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y16
 	VADDPS        Y16, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X16
@@ -554,22 +560,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF32x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·dotF32x1AVX2(SB), NOSPLIT, $0-48
+// func dotF32x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// Requires: AVX, AVX512F, AVX512VL, MMX+
+TEXT ·dotF32x5AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
-	MOVQ   cols+24(FP), CX
-	MOVQ   ahead+40(FP), DX
+	MOVQ   cols+24(FP), DX
+	MOVQ   ahead+40(FP), BX
 	MOVQ   w+8(FP), SI
-	MOVQ   CX, BX
-	SHLQ   $0x02, BX
-	LEAQ   (SI)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	MOVQ   x+16(FP), R10
-	MOVQ   CX, BX
-	SHLQ   $0x02, BX
+	MOVQ   DX, R8
+	SHLQ   $0x02, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -578,22 +587,535 @@ TEXT ·dotF32x1AVX2(SB), NOSPLIT, $0-48
 	VXORPS X5, X5, X5
 	VXORPS X6, X6, X6
 	VXORPS X7, X7, X7
-	XORQ   BX, BX
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
 
 columns:
-	VMOVUPS      (SI)(BX*4), Y8
-	LEAQ         (SI)(BX*4), R11
-	PREFETCHT1   (R11)(DX*1)
-	VMOVUPS      (DI)(BX*4), Y9
-	LEAQ         (DI)(BX*4), R11
-	PREFETCHT1   (R11)(DX*1)
-	VMOVUPS      (R8)(BX*4), Y10
-	LEAQ         (R8)(BX*4), R11
-	PREFETCHT1   (R11)(DX*1)
-	VMOVUPS      (R9)(BX*4), Y11
-	LEAQ         (R9)(BX*4), R11
-	PREFETCHT1   (R11)(DX*1)
-	VMOVUPS      (R10)(BX*4), Y12
+	VMOVUPS       (SI), Z20
+	PREFETCHT1    (R12)
+	VMOVUPS       (SI)(R8*1), Z21
+	PREFETCHT1    (R12)(R8*1)
+	VMOVUPS       (SI)(R8*2), Z22
+	PREFETCHT1    (R12)(R8*2)
+	VMOVUPS       (DI), Z23
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z24
+	VMULPS        Z24, Z20, Z25
+	VADDPS        Z25, Z0, Z0
+	VMULPS        Z24, Z21, Z25
+	VADDPS        Z25, Z1, Z1
+	VMULPS        Z24, Z22, Z25
+	VADDPS        Z25, Z2, Z2
+	VMULPS        Z24, Z23, Z24
+	VADDPS        Z24, Z3, Z3
+	VMOVUPS       (R9)(R11*1), Z24
+	VMULPS        Z24, Z20, Z25
+	VADDPS        Z25, Z4, Z4
+	VMULPS        Z24, Z21, Z25
+	VADDPS        Z25, Z5, Z5
+	VMULPS        Z24, Z22, Z25
+	VADDPS        Z25, Z6, Z6
+	VMULPS        Z24, Z23, Z24
+	VADDPS        Z24, Z7, Z7
+	VMOVUPS       (R9)(R11*2), Z24
+	VMULPS        Z24, Z20, Z25
+	VADDPS        Z25, Z8, Z8
+	VMULPS        Z24, Z21, Z25
+	VADDPS        Z25, Z9, Z9
+	VMULPS        Z24, Z22, Z25
+	VADDPS        Z25, Z10, Z10
+	VMULPS        Z24, Z23, Z24
+	VADDPS        Z24, Z11, Z11
+	VMOVUPS       (R10), Z24
+	VMULPS        Z24, Z20, Z25
+	VADDPS        Z25, Z12, Z12
+	VMULPS        Z24, Z21, Z25
+	VADDPS        Z25, Z13, Z13
+	VMULPS        Z24, Z22, Z25
+	VADDPS        Z25, Z14, Z14
+	VMULPS        Z24, Z23, Z24
+	VADDPS        Z24, Z15, Z15
+	VMOVUPS       (R10)(R11*1), Z24
+	VMULPS        Z24, Z20, Z20
+	VADDPS        Z20, Z16, Z16
+	VMULPS        Z24, Z21, Z20
+	VADDPS        Z20, Z17, Z17
+	VMULPS        Z24, Z22, Z20
+	VADDPS        Z20, Z18, Z18
+	VMULPS        Z24, Z23, Z20
+	VADDPS        Z20, Z19, Z19
+	ADDQ          $0x40, SI
+	ADDQ          $0x40, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x40, R12
+	ADDQ          $0x40, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
+	VEXTRACTF64X4 $0x01, Z0, Y20
+	VADDPS        Y20, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X20
+	VADDPS        X20, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y20
+	VADDPS        Y20, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X20
+	VADDPS        X20, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y20
+	VADDPS        Y20, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X20
+	VADDPS        X20, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y20
+	VADDPS        Y20, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X20
+	VADDPS        X20, X3, X3
+	VMOVLHPS      X1, X0, X20
+	VMOVHLPS      X0, X1, X0
+	VADDPS        X0, X20, X20
+	VMOVLHPS      X3, X2, X0
+	VMOVHLPS      X2, X3, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0x88, X0, X20, X1
+	VSHUFPS       $0xdd, X0, X20, X0
+	VADDPS        X0, X1, X1
+	VMOVUPS       X1, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VEXTRACTF32X4 $0x01, Y4, X0
+	VADDPS        X0, X4, X4
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X0
+	VADDPS        X0, X5, X5
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y6
+	VEXTRACTF32X4 $0x01, Y6, X0
+	VADDPS        X0, X6, X6
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPS        Y0, Y7, Y7
+	VEXTRACTF32X4 $0x01, Y7, X0
+	VADDPS        X0, X7, X7
+	VMOVLHPS      X5, X4, X0
+	VMOVHLPS      X4, X5, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X7, X6, X1
+	VMOVHLPS      X6, X7, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y8
+	VEXTRACTF32X4 $0x01, Y8, X0
+	VADDPS        X0, X8, X8
+	VEXTRACTF64X4 $0x01, Z9, Y0
+	VADDPS        Y0, Y9, Y9
+	VEXTRACTF32X4 $0x01, Y9, X0
+	VADDPS        X0, X9, X9
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y10
+	VEXTRACTF32X4 $0x01, Y10, X0
+	VADDPS        X0, X10, X10
+	VEXTRACTF64X4 $0x01, Z11, Y0
+	VADDPS        Y0, Y11, Y11
+	VEXTRACTF32X4 $0x01, Y11, X0
+	VADDPS        X0, X11, X11
+	VMOVLHPS      X9, X8, X0
+	VMOVHLPS      X8, X9, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X11, X10, X1
+	VMOVHLPS      X10, X11, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y12
+	VEXTRACTF32X4 $0x01, Y12, X0
+	VADDPS        X0, X12, X12
+	VEXTRACTF64X4 $0x01, Z13, Y0
+	VADDPS        Y0, Y13, Y13
+	VEXTRACTF32X4 $0x01, Y13, X0
+	VADDPS        X0, X13, X13
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VADDPS        Y0, Y14, Y14
+	VEXTRACTF32X4 $0x01, Y14, X0
+	VADDPS        X0, X14, X14
+	VEXTRACTF64X4 $0x01, Z15, Y0
+	VADDPS        Y0, Y15, Y15
+	VEXTRACTF32X4 $0x01, Y15, X0
+	VADDPS        X0, X15, X15
+	VMOVLHPS      X13, X12, X0
+	VMOVHLPS      X12, X13, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X15, X14, X1
+	VMOVHLPS      X14, X15, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z16, Y0
+	VADDPS        Y0, Y16, Y16
+	VEXTRACTF32X4 $0x01, Y16, X0
+	VADDPS        X0, X16, X16
+	VEXTRACTF64X4 $0x01, Z17, Y0
+	VADDPS        Y0, Y17, Y17
+	VEXTRACTF32X4 $0x01, Y17, X0
+	VADDPS        X0, X17, X17
+	VEXTRACTF64X4 $0x01, Z18, Y0
+	VADDPS        Y0, Y18, Y18
+	VEXTRACTF32X4 $0x01, Y18, X0
+	VADDPS        X0, X18, X18
+	VEXTRACTF64X4 $0x01, Z19, Y0
+	VADDPS        Y0, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X0
+	VADDPS        X0, X19, X19
+	VMOVLHPS      X17, X16, X0
+	VMOVHLPS      X16, X17, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X19, X18, X1
+	VMOVHLPS      X18, X19, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	VZEROUPPER
+	RET
+
+// func dotF32x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// Requires: AVX, AVX512F, AVX512VL, MMX+
+TEXT ·dotF32x6AVX512(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   stride+32(FP), CX
+	MOVQ   cols+24(FP), DX
+	MOVQ   ahead+40(FP), BX
+	MOVQ   w+8(FP), SI
+	MOVQ   DX, R8
+	SHLQ   $0x02, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	VXORPS X22, X22, X22
+	VXORPS X23, X23, X23
+
+columns:
+	VMOVUPS       (SI), Z24
+	PREFETCHT1    (R12)
+	VMOVUPS       (SI)(R8*1), Z25
+	PREFETCHT1    (R12)(R8*1)
+	VMOVUPS       (SI)(R8*2), Z26
+	PREFETCHT1    (R12)(R8*2)
+	VMOVUPS       (DI), Z27
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z0, Z0
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z1, Z1
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z2, Z2
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z3, Z3
+	VMOVUPS       (R9)(R11*1), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z4, Z4
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z5, Z5
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z6, Z6
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z7, Z7
+	VMOVUPS       (R9)(R11*2), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z8, Z8
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z9, Z9
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z10, Z10
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z11, Z11
+	VMOVUPS       (R10), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z12, Z12
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z13, Z13
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z14, Z14
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z15, Z15
+	VMOVUPS       (R10)(R11*1), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z16, Z16
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z17, Z17
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z18, Z18
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z19, Z19
+	VMOVUPS       (R10)(R11*2), Z28
+	VMULPS        Z28, Z24, Z24
+	VADDPS        Z24, Z20, Z20
+	VMULPS        Z28, Z25, Z24
+	VADDPS        Z24, Z21, Z21
+	VMULPS        Z28, Z26, Z24
+	VADDPS        Z24, Z22, Z22
+	VMULPS        Z28, Z27, Z24
+	VADDPS        Z24, Z23, Z23
+	ADDQ          $0x40, SI
+	ADDQ          $0x40, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x40, R12
+	ADDQ          $0x40, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
+	VEXTRACTF64X4 $0x01, Z0, Y24
+	VADDPS        Y24, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X24
+	VADDPS        X24, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y24
+	VADDPS        Y24, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X24
+	VADDPS        X24, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y24
+	VADDPS        Y24, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X24
+	VADDPS        X24, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y24
+	VADDPS        Y24, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X24
+	VADDPS        X24, X3, X3
+	VMOVLHPS      X1, X0, X24
+	VMOVHLPS      X0, X1, X0
+	VADDPS        X0, X24, X24
+	VMOVLHPS      X3, X2, X0
+	VMOVHLPS      X2, X3, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0x88, X0, X24, X1
+	VSHUFPS       $0xdd, X0, X24, X0
+	VADDPS        X0, X1, X1
+	VMOVUPS       X1, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VEXTRACTF32X4 $0x01, Y4, X0
+	VADDPS        X0, X4, X4
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X0
+	VADDPS        X0, X5, X5
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y6
+	VEXTRACTF32X4 $0x01, Y6, X0
+	VADDPS        X0, X6, X6
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPS        Y0, Y7, Y7
+	VEXTRACTF32X4 $0x01, Y7, X0
+	VADDPS        X0, X7, X7
+	VMOVLHPS      X5, X4, X0
+	VMOVHLPS      X4, X5, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X7, X6, X1
+	VMOVHLPS      X6, X7, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y8
+	VEXTRACTF32X4 $0x01, Y8, X0
+	VADDPS        X0, X8, X8
+	VEXTRACTF64X4 $0x01, Z9, Y0
+	VADDPS        Y0, Y9, Y9
+	VEXTRACTF32X4 $0x01, Y9, X0
+	VADDPS        X0, X9, X9
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y10
+	VEXTRACTF32X4 $0x01, Y10, X0
+	VADDPS        X0, X10, X10
+	VEXTRACTF64X4 $0x01, Z11, Y0
+	VADDPS        Y0, Y11, Y11
+	VEXTRACTF32X4 $0x01, Y11, X0
+	VADDPS        X0, X11, X11
+	VMOVLHPS      X9, X8, X0
+	VMOVHLPS      X8, X9, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X11, X10, X1
+	VMOVHLPS      X10, X11, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y12
+	VEXTRACTF32X4 $0x01, Y12, X0
+	VADDPS        X0, X12, X12
+	VEXTRACTF64X4 $0x01, Z13, Y0
+	VADDPS        Y0, Y13, Y13
+	VEXTRACTF32X4 $0x01, Y13, X0
+	VADDPS        X0, X13, X13
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VADDPS        Y0, Y14, Y14
+	VEXTRACTF32X4 $0x01, Y14, X0
+	VADDPS        X0, X14, X14
+	VEXTRACTF64X4 $0x01, Z15, Y0
+	VADDPS        Y0, Y15, Y15
+	VEXTRACTF32X4 $0x01, Y15, X0
+	VADDPS        X0, X15, X15
+	VMOVLHPS      X13, X12, X0
+	VMOVHLPS      X12, X13, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X15, X14, X1
+	VMOVHLPS      X14, X15, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z16, Y0
+	VADDPS        Y0, Y16, Y16
+	VEXTRACTF32X4 $0x01, Y16, X0
+	VADDPS        X0, X16, X16
+	VEXTRACTF64X4 $0x01, Z17, Y0
+	VADDPS        Y0, Y17, Y17
+	VEXTRACTF32X4 $0x01, Y17, X0
+	VADDPS        X0, X17, X17
+	VEXTRACTF64X4 $0x01, Z18, Y0
+	VADDPS        Y0, Y18, Y18
+	VEXTRACTF32X4 $0x01, Y18, X0
+	VADDPS        X0, X18, X18
+	VEXTRACTF64X4 $0x01, Z19, Y0
+	VADDPS        Y0, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X0
+	VADDPS        X0, X19, X19
+	VMOVLHPS      X17, X16, X0
+	VMOVHLPS      X16, X17, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X19, X18, X1
+	VMOVHLPS      X18, X19, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z20, Y0
+	VADDPS        Y0, Y20, Y20
+	VEXTRACTF32X4 $0x01, Y20, X0
+	VADDPS        X0, X20, X20
+	VEXTRACTF64X4 $0x01, Z21, Y0
+	VADDPS        Y0, Y21, Y21
+	VEXTRACTF32X4 $0x01, Y21, X0
+	VADDPS        X0, X21, X21
+	VEXTRACTF64X4 $0x01, Z22, Y0
+	VADDPS        Y0, Y22, Y22
+	VEXTRACTF32X4 $0x01, Y22, X0
+	VADDPS        X0, X22, X22
+	VEXTRACTF64X4 $0x01, Z23, Y0
+	VADDPS        Y0, Y23, Y23
+	VEXTRACTF32X4 $0x01, Y23, X0
+	VADDPS        X0, X23, X23
+	VMOVLHPS      X21, X20, X0
+	VMOVHLPS      X20, X21, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X23, X22, X1
+	VMOVHLPS      X22, X23, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	VZEROUPPER
+	RET
+
+// func dotF32x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// Requires: AVX, MMX+
+TEXT ·dotF32x1AVX2(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   stride+32(FP), CX
+	MOVQ   cols+24(FP), CX
+	MOVQ   ahead+40(FP), DX
+	MOVQ   w+8(FP), BX
+	MOVQ   CX, DI
+	SHLQ   $0x02, DI
+	LEAQ   (BX)(DI*2), SI
+	ADDQ   DI, SI
+	MOVQ   x+16(FP), R8
+	MOVQ   CX, R10
+	SHLQ   $0x02, R10
+	LEAQ   (R8)(R10*2), R9
+	ADDQ   R10, R9
+	LEAQ   (BX)(DX*1), R10
+	LEAQ   (SI)(DX*1), DX
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+columns:
+	VMOVUPS      (BX), Y8
+	PREFETCHT1   (R10)
+	VMOVUPS      (BX)(DI*1), Y9
+	PREFETCHT1   (R10)(DI*1)
+	VMOVUPS      (BX)(DI*2), Y10
+	PREFETCHT1   (R10)(DI*2)
+	VMOVUPS      (SI), Y11
+	PREFETCHT1   (DX)
+	VMOVUPS      (R8), Y12
 	VMULPS       Y12, Y8, Y8
 	VADDPS       Y8, Y0, Y0
 	VMULPS       Y12, Y9, Y8
@@ -602,11 +1124,11 @@ columns:
 	VADDPS       Y8, Y4, Y4
 	VMULPS       Y12, Y11, Y8
 	VADDPS       Y8, Y6, Y6
-	VMOVUPS      32(SI)(BX*4), Y8
-	VMOVUPS      32(DI)(BX*4), Y9
-	VMOVUPS      32(R8)(BX*4), Y10
-	VMOVUPS      32(R9)(BX*4), Y11
-	VMOVUPS      32(R10)(BX*4), Y12
+	VMOVUPS      32(BX), Y8
+	VMOVUPS      32(BX)(DI*1), Y9
+	VMOVUPS      32(BX)(DI*2), Y10
+	VMOVUPS      32(SI), Y11
+	VMOVUPS      32(R8), Y12
 	VMULPS       Y12, Y8, Y8
 	VADDPS       Y8, Y1, Y1
 	VMULPS       Y12, Y9, Y8
@@ -615,9 +1137,14 @@ columns:
 	VADDPS       Y8, Y5, Y5
 	VMULPS       Y12, Y11, Y8
 	VADDPS       Y8, Y7, Y7
-	ADDQ         $0x10, BX
-	CMPQ         BX, CX
-	JB           columns
+	ADDQ         $0x40, BX
+	ADDQ         $0x40, SI
+	ADDQ         $0x40, R8
+	ADDQ         $0x40, R9
+	ADDQ         $0x40, R10
+	ADDQ         $0x40, DX
+	SUBQ         $0x10, CX
+	JNZ          columns
 	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X0
@@ -650,35 +1177,33 @@ TEXT ·dotF16x1AVX512(SB), NOSPLIT, $0-48
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), CX
 	MOVQ   ahead+40(FP), DX
-	MOVQ   w+8(FP), SI
-	MOVQ   CX, BX
-	SHLQ   $0x01, BX
-	LEAQ   (SI)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	MOVQ   x+16(FP), R10
-	MOVQ   CX, BX
-	SHLQ   $0x02, BX
+	MOVQ   w+8(FP), BX
+	MOVQ   CX, DI
+	SHLQ   $0x01, DI
+	LEAQ   (BX)(DI*2), SI
+	ADDQ   DI, SI
+	MOVQ   x+16(FP), R8
+	MOVQ   CX, R10
+	SHLQ   $0x02, R10
+	LEAQ   (R8)(R10*2), R9
+	ADDQ   R10, R9
+	LEAQ   (BX)(DX*1), R10
+	LEAQ   (SI)(DX*1), DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
 	VXORPS X3, X3, X3
-	XORQ   BX, BX
 
 columns:
-	VCVTPH2PS     (SI)(BX*2), Z4
-	LEAQ          (SI)(BX*2), R11
-	PREFETCHT1    (R11)(DX*1)
-	VCVTPH2PS     (DI)(BX*2), Z5
-	LEAQ          (DI)(BX*2), R11
-	PREFETCHT1    (R11)(DX*1)
-	VCVTPH2PS     (R8)(BX*2), Z6
-	LEAQ          (R8)(BX*2), R11
-	PREFETCHT1    (R11)(DX*1)
-	VCVTPH2PS     (R9)(BX*2), Z7
-	LEAQ          (R9)(BX*2), R11
-	PREFETCHT1    (R11)(DX*1)
-	VMOVUPS       (R10)(BX*4), Z8
+	VCVTPH2PS     (BX), Z4
+	PREFETCHT1    (R10)
+	VCVTPH2PS     (BX)(DI*1), Z5
+	PREFETCHT1    (R10)(DI*1)
+	VCVTPH2PS     (BX)(DI*2), Z6
+	PREFETCHT1    (R10)(DI*2)
+	VCVTPH2PS     (SI), Z7
+	PREFETCHT1    (DX)
+	VMOVUPS       (R8), Z8
 	VMULPS        Z8, Z4, Z4
 	VADDPS        Z4, Z0, Z0
 	VMULPS        Z8, Z5, Z4
@@ -687,9 +1212,14 @@ columns:
 	VADDPS        Z4, Z2, Z2
 	VMULPS        Z8, Z7, Z4
 	VADDPS        Z4, Z3, Z3
-	ADDQ          $0x10, BX
-	CMPQ          BX, CX
-	JB            columns
+	ADDQ          $0x20, BX
+	ADDQ          $0x20, SI
+	ADDQ          $0x40, R8
+	ADDQ          $0x40, R9
+	ADDQ          $0x20, R10
+	ADDQ          $0x20, DX
+	SUBQ          $0x10, CX
+	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y4
 	VADDPS        Y4, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X4
@@ -726,16 +1256,18 @@ TEXT ·dotF16x2AVX512(SB), NOSPLIT, $0-48
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   w+8(FP), DI
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	LEAQ   (DI)(SI*1), R8
-	LEAQ   (R8)(SI*1), R9
-	LEAQ   (R9)(SI*1), R10
-	MOVQ   x+16(FP), R11
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	LEAQ   (R11)(SI*1), R12
+	MOVQ   w+8(FP), SI
+	MOVQ   DX, R8
+	SHLQ   $0x01, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -744,22 +1276,17 @@ TEXT ·dotF16x2AVX512(SB), NOSPLIT, $0-48
 	VXORPS X5, X5, X5
 	VXORPS X6, X6, X6
 	VXORPS X7, X7, X7
-	XORQ   SI, SI
 
 columns:
-	VCVTPH2PS     (DI)(SI*2), Z8
-	LEAQ          (DI)(SI*2), R13
-	PREFETCHT1    (R13)(BX*1)
-	VCVTPH2PS     (R8)(SI*2), Z9
-	LEAQ          (R8)(SI*2), R13
-	PREFETCHT1    (R13)(BX*1)
-	VCVTPH2PS     (R9)(SI*2), Z10
-	LEAQ          (R9)(SI*2), R13
-	PREFETCHT1    (R13)(BX*1)
-	VCVTPH2PS     (R10)(SI*2), Z11
-	LEAQ          (R10)(SI*2), R13
-	PREFETCHT1    (R13)(BX*1)
-	VMOVUPS       (R11)(SI*4), Z12
+	VCVTPH2PS     (SI), Z8
+	PREFETCHT1    (R12)
+	VCVTPH2PS     (SI)(R8*1), Z9
+	PREFETCHT1    (R12)(R8*1)
+	VCVTPH2PS     (SI)(R8*2), Z10
+	PREFETCHT1    (R12)(R8*2)
+	VCVTPH2PS     (DI), Z11
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z12
 	VMULPS        Z12, Z8, Z13
 	VADDPS        Z13, Z0, Z0
 	VMULPS        Z12, Z9, Z13
@@ -768,7 +1295,7 @@ columns:
 	VADDPS        Z13, Z2, Z2
 	VMULPS        Z12, Z11, Z12
 	VADDPS        Z12, Z3, Z3
-	VMOVUPS       (R12)(SI*4), Z12
+	VMOVUPS       (R9)(R11*1), Z12
 	VMULPS        Z12, Z8, Z8
 	VADDPS        Z8, Z4, Z4
 	VMULPS        Z12, Z9, Z8
@@ -777,9 +1304,14 @@ columns:
 	VADDPS        Z8, Z6, Z6
 	VMULPS        Z12, Z11, Z8
 	VADDPS        Z8, Z7, Z7
-	ADDQ          $0x10, SI
-	CMPQ          SI, DX
-	JB            columns
+	ADDQ          $0x20, SI
+	ADDQ          $0x20, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x20, R12
+	ADDQ          $0x20, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPS        Y8, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X8
@@ -843,17 +1375,18 @@ TEXT ·dotF16x3AVX512(SB), NOSPLIT, $0-48
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   w+8(FP), DI
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	LEAQ   (DI)(SI*1), R8
-	LEAQ   (R8)(SI*1), R9
-	LEAQ   (R9)(SI*1), R10
-	MOVQ   x+16(FP), R11
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	LEAQ   (R11)(SI*1), R12
-	LEAQ   (R12)(SI*1), R13
+	MOVQ   w+8(FP), SI
+	MOVQ   DX, R8
+	SHLQ   $0x01, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -866,22 +1399,17 @@ TEXT ·dotF16x3AVX512(SB), NOSPLIT, $0-48
 	VXORPS X9, X9, X9
 	VXORPS X10, X10, X10
 	VXORPS X11, X11, X11
-	XORQ   SI, SI
 
 columns:
-	VCVTPH2PS     (DI)(SI*2), Z12
-	LEAQ          (DI)(SI*2), R14
-	PREFETCHT1    (R14)(BX*1)
-	VCVTPH2PS     (R8)(SI*2), Z13
-	LEAQ          (R8)(SI*2), R14
-	PREFETCHT1    (R14)(BX*1)
-	VCVTPH2PS     (R9)(SI*2), Z14
-	LEAQ          (R9)(SI*2), R14
-	PREFETCHT1    (R14)(BX*1)
-	VCVTPH2PS     (R10)(SI*2), Z15
-	LEAQ          (R10)(SI*2), R14
-	PREFETCHT1    (R14)(BX*1)
-	VMOVUPS       (R11)(SI*4), Z16
+	VCVTPH2PS     (SI), Z12
+	PREFETCHT1    (R12)
+	VCVTPH2PS     (SI)(R8*1), Z13
+	PREFETCHT1    (R12)(R8*1)
+	VCVTPH2PS     (SI)(R8*2), Z14
+	PREFETCHT1    (R12)(R8*2)
+	VCVTPH2PS     (DI), Z15
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z16
 	VMULPS        Z16, Z12, Z17
 	VADDPS        Z17, Z0, Z0
 	VMULPS        Z16, Z13, Z17
@@ -890,7 +1418,7 @@ columns:
 	VADDPS        Z17, Z2, Z2
 	VMULPS        Z16, Z15, Z16
 	VADDPS        Z16, Z3, Z3
-	VMOVUPS       (R12)(SI*4), Z16
+	VMOVUPS       (R9)(R11*1), Z16
 	VMULPS        Z16, Z12, Z17
 	VADDPS        Z17, Z4, Z4
 	VMULPS        Z16, Z13, Z17
@@ -899,7 +1427,7 @@ columns:
 	VADDPS        Z17, Z6, Z6
 	VMULPS        Z16, Z15, Z16
 	VADDPS        Z16, Z7, Z7
-	VMOVUPS       (R13)(SI*4), Z16
+	VMOVUPS       (R9)(R11*2), Z16
 	VMULPS        Z16, Z12, Z12
 	VADDPS        Z12, Z8, Z8
 	VMULPS        Z16, Z13, Z12
@@ -908,9 +1436,14 @@ columns:
 	VADDPS        Z12, Z10, Z10
 	VMULPS        Z16, Z15, Z12
 	VADDPS        Z12, Z11, Z11
-	ADDQ          $0x10, SI
-	CMPQ          SI, DX
-	JB            columns
+	ADDQ          $0x20, SI
+	ADDQ          $0x20, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x20, R12
+	ADDQ          $0x20, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y12
 	VADDPS        Y12, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X12
@@ -1001,18 +1534,18 @@ TEXT ·dotF16x4AVX512(SB), NOSPLIT, $0-48
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   w+8(FP), DI
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	LEAQ   (DI)(SI*1), R8
-	LEAQ   (R8)(SI*1), R9
-	LEAQ   (R9)(SI*1), R10
-	MOVQ   x+16(FP), R11
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	LEAQ   (R11)(SI*1), R12
-	LEAQ   (R12)(SI*1), R13
-	LEAQ   (R13)(SI*1), R14
+	MOVQ   w+8(FP), SI
+	MOVQ   DX, R8
+	SHLQ   $0x01, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1029,22 +1562,17 @@ TEXT ·dotF16x4AVX512(SB), NOSPLIT, $0-48
 	VXORPS X13, X13, X13
 	VXORPS X14, X14, X14
 	VXORPS X15, X15, X15
-	XORQ   SI, SI
 
 columns:
-	VCVTPH2PS     (DI)(SI*2), Z16
-	LEAQ          (DI)(SI*2), R15
-	PREFETCHT1    (R15)(BX*1)
-	VCVTPH2PS     (R8)(SI*2), Z17
-	LEAQ          (R8)(SI*2), R15
-	PREFETCHT1    (R15)(BX*1)
-	VCVTPH2PS     (R9)(SI*2), Z18
-	LEAQ          (R9)(SI*2), R15
-	PREFETCHT1    (R15)(BX*1)
-	VCVTPH2PS     (R10)(SI*2), Z19
-	LEAQ          (R10)(SI*2), R15
-	PREFETCHT1    (R15)(BX*1)
-	VMOVUPS       (R11)(SI*4), Z20
+	VCVTPH2PS     (SI), Z16
+	PREFETCHT1    (R12)
+	VCVTPH2PS     (SI)(R8*1), Z17
+	PREFETCHT1    (R12)(R8*1)
+	VCVTPH2PS     (SI)(R8*2), Z18
+	PREFETCHT1    (R12)(R8*2)
+	VCVTPH2PS     (DI), Z19
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z20
 	VMULPS        Z20, Z16, Z21
 	VADDPS        Z21, Z0, Z0
 	VMULPS        Z20, Z17, Z21
@@ -1053,7 +1581,7 @@ columns:
 	VADDPS        Z21, Z2, Z2
 	VMULPS        Z20, Z19, Z20
 	VADDPS        Z20, Z3, Z3
-	VMOVUPS       (R12)(SI*4), Z20
+	VMOVUPS       (R9)(R11*1), Z20
 	VMULPS        Z20, Z16, Z21
 	VADDPS        Z21, Z4, Z4
 	VMULPS        Z20, Z17, Z21
@@ -1062,7 +1590,7 @@ columns:
 	VADDPS        Z21, Z6, Z6
 	VMULPS        Z20, Z19, Z20
 	VADDPS        Z20, Z7, Z7
-	VMOVUPS       (R13)(SI*4), Z20
+	VMOVUPS       (R9)(R11*2), Z20
 	VMULPS        Z20, Z16, Z21
 	VADDPS        Z21, Z8, Z8
 	VMULPS        Z20, Z17, Z21
@@ -1071,7 +1599,7 @@ columns:
 	VADDPS        Z21, Z10, Z10
 	VMULPS        Z20, Z19, Z20
 	VADDPS        Z20, Z11, Z11
-	VMOVUPS       (R14)(SI*4), Z20
+	VMOVUPS       (R10), Z20
 	VMULPS        Z20, Z16, Z16
 	VADDPS        Z16, Z12, Z12
 	VMULPS        Z20, Z17, Z16
@@ -1080,9 +1608,14 @@ columns:
 	VADDPS        Z16, Z14, Z14
 	VMULPS        Z20, Z19, Z16
 	VADDPS        Z16, Z15, Z15
-	ADDQ          $0x10, SI
-	CMPQ          SI, DX
-	JB            columns
+	ADDQ          $0x20, SI
+	ADDQ          $0x20, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x20, R12
+	ADDQ          $0x20, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y16
 	VADDPS        Y16, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X16
@@ -1193,22 +1726,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
-// Requires: AVX, F16C, MMX+
-TEXT ·dotF16x1AVX2(SB), NOSPLIT, $0-48
+// func dotF16x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// Requires: AVX, AVX512F, AVX512VL, MMX+
+TEXT ·dotF16x5AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
-	MOVQ   cols+24(FP), CX
-	MOVQ   ahead+40(FP), DX
+	MOVQ   cols+24(FP), DX
+	MOVQ   ahead+40(FP), BX
 	MOVQ   w+8(FP), SI
-	MOVQ   CX, BX
-	SHLQ   $0x01, BX
-	LEAQ   (SI)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	MOVQ   x+16(FP), R10
-	MOVQ   CX, BX
-	SHLQ   $0x02, BX
+	MOVQ   DX, R8
+	SHLQ   $0x01, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1217,22 +1753,535 @@ TEXT ·dotF16x1AVX2(SB), NOSPLIT, $0-48
 	VXORPS X5, X5, X5
 	VXORPS X6, X6, X6
 	VXORPS X7, X7, X7
-	XORQ   BX, BX
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
 
 columns:
-	VCVTPH2PS    (SI)(BX*2), Y8
-	LEAQ         (SI)(BX*2), R11
-	PREFETCHT1   (R11)(DX*1)
-	VCVTPH2PS    (DI)(BX*2), Y9
-	LEAQ         (DI)(BX*2), R11
-	PREFETCHT1   (R11)(DX*1)
-	VCVTPH2PS    (R8)(BX*2), Y10
-	LEAQ         (R8)(BX*2), R11
-	PREFETCHT1   (R11)(DX*1)
-	VCVTPH2PS    (R9)(BX*2), Y11
-	LEAQ         (R9)(BX*2), R11
-	PREFETCHT1   (R11)(DX*1)
-	VMOVUPS      (R10)(BX*4), Y12
+	VCVTPH2PS     (SI), Z20
+	PREFETCHT1    (R12)
+	VCVTPH2PS     (SI)(R8*1), Z21
+	PREFETCHT1    (R12)(R8*1)
+	VCVTPH2PS     (SI)(R8*2), Z22
+	PREFETCHT1    (R12)(R8*2)
+	VCVTPH2PS     (DI), Z23
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z24
+	VMULPS        Z24, Z20, Z25
+	VADDPS        Z25, Z0, Z0
+	VMULPS        Z24, Z21, Z25
+	VADDPS        Z25, Z1, Z1
+	VMULPS        Z24, Z22, Z25
+	VADDPS        Z25, Z2, Z2
+	VMULPS        Z24, Z23, Z24
+	VADDPS        Z24, Z3, Z3
+	VMOVUPS       (R9)(R11*1), Z24
+	VMULPS        Z24, Z20, Z25
+	VADDPS        Z25, Z4, Z4
+	VMULPS        Z24, Z21, Z25
+	VADDPS        Z25, Z5, Z5
+	VMULPS        Z24, Z22, Z25
+	VADDPS        Z25, Z6, Z6
+	VMULPS        Z24, Z23, Z24
+	VADDPS        Z24, Z7, Z7
+	VMOVUPS       (R9)(R11*2), Z24
+	VMULPS        Z24, Z20, Z25
+	VADDPS        Z25, Z8, Z8
+	VMULPS        Z24, Z21, Z25
+	VADDPS        Z25, Z9, Z9
+	VMULPS        Z24, Z22, Z25
+	VADDPS        Z25, Z10, Z10
+	VMULPS        Z24, Z23, Z24
+	VADDPS        Z24, Z11, Z11
+	VMOVUPS       (R10), Z24
+	VMULPS        Z24, Z20, Z25
+	VADDPS        Z25, Z12, Z12
+	VMULPS        Z24, Z21, Z25
+	VADDPS        Z25, Z13, Z13
+	VMULPS        Z24, Z22, Z25
+	VADDPS        Z25, Z14, Z14
+	VMULPS        Z24, Z23, Z24
+	VADDPS        Z24, Z15, Z15
+	VMOVUPS       (R10)(R11*1), Z24
+	VMULPS        Z24, Z20, Z20
+	VADDPS        Z20, Z16, Z16
+	VMULPS        Z24, Z21, Z20
+	VADDPS        Z20, Z17, Z17
+	VMULPS        Z24, Z22, Z20
+	VADDPS        Z20, Z18, Z18
+	VMULPS        Z24, Z23, Z20
+	VADDPS        Z20, Z19, Z19
+	ADDQ          $0x20, SI
+	ADDQ          $0x20, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x20, R12
+	ADDQ          $0x20, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
+	VEXTRACTF64X4 $0x01, Z0, Y20
+	VADDPS        Y20, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X20
+	VADDPS        X20, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y20
+	VADDPS        Y20, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X20
+	VADDPS        X20, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y20
+	VADDPS        Y20, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X20
+	VADDPS        X20, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y20
+	VADDPS        Y20, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X20
+	VADDPS        X20, X3, X3
+	VMOVLHPS      X1, X0, X20
+	VMOVHLPS      X0, X1, X0
+	VADDPS        X0, X20, X20
+	VMOVLHPS      X3, X2, X0
+	VMOVHLPS      X2, X3, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0x88, X0, X20, X1
+	VSHUFPS       $0xdd, X0, X20, X0
+	VADDPS        X0, X1, X1
+	VMOVUPS       X1, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VEXTRACTF32X4 $0x01, Y4, X0
+	VADDPS        X0, X4, X4
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X0
+	VADDPS        X0, X5, X5
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y6
+	VEXTRACTF32X4 $0x01, Y6, X0
+	VADDPS        X0, X6, X6
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPS        Y0, Y7, Y7
+	VEXTRACTF32X4 $0x01, Y7, X0
+	VADDPS        X0, X7, X7
+	VMOVLHPS      X5, X4, X0
+	VMOVHLPS      X4, X5, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X7, X6, X1
+	VMOVHLPS      X6, X7, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y8
+	VEXTRACTF32X4 $0x01, Y8, X0
+	VADDPS        X0, X8, X8
+	VEXTRACTF64X4 $0x01, Z9, Y0
+	VADDPS        Y0, Y9, Y9
+	VEXTRACTF32X4 $0x01, Y9, X0
+	VADDPS        X0, X9, X9
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y10
+	VEXTRACTF32X4 $0x01, Y10, X0
+	VADDPS        X0, X10, X10
+	VEXTRACTF64X4 $0x01, Z11, Y0
+	VADDPS        Y0, Y11, Y11
+	VEXTRACTF32X4 $0x01, Y11, X0
+	VADDPS        X0, X11, X11
+	VMOVLHPS      X9, X8, X0
+	VMOVHLPS      X8, X9, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X11, X10, X1
+	VMOVHLPS      X10, X11, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y12
+	VEXTRACTF32X4 $0x01, Y12, X0
+	VADDPS        X0, X12, X12
+	VEXTRACTF64X4 $0x01, Z13, Y0
+	VADDPS        Y0, Y13, Y13
+	VEXTRACTF32X4 $0x01, Y13, X0
+	VADDPS        X0, X13, X13
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VADDPS        Y0, Y14, Y14
+	VEXTRACTF32X4 $0x01, Y14, X0
+	VADDPS        X0, X14, X14
+	VEXTRACTF64X4 $0x01, Z15, Y0
+	VADDPS        Y0, Y15, Y15
+	VEXTRACTF32X4 $0x01, Y15, X0
+	VADDPS        X0, X15, X15
+	VMOVLHPS      X13, X12, X0
+	VMOVHLPS      X12, X13, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X15, X14, X1
+	VMOVHLPS      X14, X15, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z16, Y0
+	VADDPS        Y0, Y16, Y16
+	VEXTRACTF32X4 $0x01, Y16, X0
+	VADDPS        X0, X16, X16
+	VEXTRACTF64X4 $0x01, Z17, Y0
+	VADDPS        Y0, Y17, Y17
+	VEXTRACTF32X4 $0x01, Y17, X0
+	VADDPS        X0, X17, X17
+	VEXTRACTF64X4 $0x01, Z18, Y0
+	VADDPS        Y0, Y18, Y18
+	VEXTRACTF32X4 $0x01, Y18, X0
+	VADDPS        X0, X18, X18
+	VEXTRACTF64X4 $0x01, Z19, Y0
+	VADDPS        Y0, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X0
+	VADDPS        X0, X19, X19
+	VMOVLHPS      X17, X16, X0
+	VMOVHLPS      X16, X17, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X19, X18, X1
+	VMOVHLPS      X18, X19, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	VZEROUPPER
+	RET
+
+// func dotF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// Requires: AVX, AVX512F, AVX512VL, MMX+
+TEXT ·dotF16x6AVX512(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   stride+32(FP), CX
+	MOVQ   cols+24(FP), DX
+	MOVQ   ahead+40(FP), BX
+	MOVQ   w+8(FP), SI
+	MOVQ   DX, R8
+	SHLQ   $0x01, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	VXORPS X22, X22, X22
+	VXORPS X23, X23, X23
+
+columns:
+	VCVTPH2PS     (SI), Z24
+	PREFETCHT1    (R12)
+	VCVTPH2PS     (SI)(R8*1), Z25
+	PREFETCHT1    (R12)(R8*1)
+	VCVTPH2PS     (SI)(R8*2), Z26
+	PREFETCHT1    (R12)(R8*2)
+	VCVTPH2PS     (DI), Z27
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z0, Z0
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z1, Z1
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z2, Z2
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z3, Z3
+	VMOVUPS       (R9)(R11*1), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z4, Z4
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z5, Z5
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z6, Z6
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z7, Z7
+	VMOVUPS       (R9)(R11*2), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z8, Z8
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z9, Z9
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z10, Z10
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z11, Z11
+	VMOVUPS       (R10), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z12, Z12
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z13, Z13
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z14, Z14
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z15, Z15
+	VMOVUPS       (R10)(R11*1), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z16, Z16
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z17, Z17
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z18, Z18
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z19, Z19
+	VMOVUPS       (R10)(R11*2), Z28
+	VMULPS        Z28, Z24, Z24
+	VADDPS        Z24, Z20, Z20
+	VMULPS        Z28, Z25, Z24
+	VADDPS        Z24, Z21, Z21
+	VMULPS        Z28, Z26, Z24
+	VADDPS        Z24, Z22, Z22
+	VMULPS        Z28, Z27, Z24
+	VADDPS        Z24, Z23, Z23
+	ADDQ          $0x20, SI
+	ADDQ          $0x20, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x20, R12
+	ADDQ          $0x20, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
+	VEXTRACTF64X4 $0x01, Z0, Y24
+	VADDPS        Y24, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X24
+	VADDPS        X24, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y24
+	VADDPS        Y24, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X24
+	VADDPS        X24, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y24
+	VADDPS        Y24, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X24
+	VADDPS        X24, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y24
+	VADDPS        Y24, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X24
+	VADDPS        X24, X3, X3
+	VMOVLHPS      X1, X0, X24
+	VMOVHLPS      X0, X1, X0
+	VADDPS        X0, X24, X24
+	VMOVLHPS      X3, X2, X0
+	VMOVHLPS      X2, X3, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0x88, X0, X24, X1
+	VSHUFPS       $0xdd, X0, X24, X0
+	VADDPS        X0, X1, X1
+	VMOVUPS       X1, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VEXTRACTF32X4 $0x01, Y4, X0
+	VADDPS        X0, X4, X4
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X0
+	VADDPS        X0, X5, X5
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y6
+	VEXTRACTF32X4 $0x01, Y6, X0
+	VADDPS        X0, X6, X6
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPS        Y0, Y7, Y7
+	VEXTRACTF32X4 $0x01, Y7, X0
+	VADDPS        X0, X7, X7
+	VMOVLHPS      X5, X4, X0
+	VMOVHLPS      X4, X5, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X7, X6, X1
+	VMOVHLPS      X6, X7, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y8
+	VEXTRACTF32X4 $0x01, Y8, X0
+	VADDPS        X0, X8, X8
+	VEXTRACTF64X4 $0x01, Z9, Y0
+	VADDPS        Y0, Y9, Y9
+	VEXTRACTF32X4 $0x01, Y9, X0
+	VADDPS        X0, X9, X9
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y10
+	VEXTRACTF32X4 $0x01, Y10, X0
+	VADDPS        X0, X10, X10
+	VEXTRACTF64X4 $0x01, Z11, Y0
+	VADDPS        Y0, Y11, Y11
+	VEXTRACTF32X4 $0x01, Y11, X0
+	VADDPS        X0, X11, X11
+	VMOVLHPS      X9, X8, X0
+	VMOVHLPS      X8, X9, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X11, X10, X1
+	VMOVHLPS      X10, X11, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y12
+	VEXTRACTF32X4 $0x01, Y12, X0
+	VADDPS        X0, X12, X12
+	VEXTRACTF64X4 $0x01, Z13, Y0
+	VADDPS        Y0, Y13, Y13
+	VEXTRACTF32X4 $0x01, Y13, X0
+	VADDPS        X0, X13, X13
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VADDPS        Y0, Y14, Y14
+	VEXTRACTF32X4 $0x01, Y14, X0
+	VADDPS        X0, X14, X14
+	VEXTRACTF64X4 $0x01, Z15, Y0
+	VADDPS        Y0, Y15, Y15
+	VEXTRACTF32X4 $0x01, Y15, X0
+	VADDPS        X0, X15, X15
+	VMOVLHPS      X13, X12, X0
+	VMOVHLPS      X12, X13, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X15, X14, X1
+	VMOVHLPS      X14, X15, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z16, Y0
+	VADDPS        Y0, Y16, Y16
+	VEXTRACTF32X4 $0x01, Y16, X0
+	VADDPS        X0, X16, X16
+	VEXTRACTF64X4 $0x01, Z17, Y0
+	VADDPS        Y0, Y17, Y17
+	VEXTRACTF32X4 $0x01, Y17, X0
+	VADDPS        X0, X17, X17
+	VEXTRACTF64X4 $0x01, Z18, Y0
+	VADDPS        Y0, Y18, Y18
+	VEXTRACTF32X4 $0x01, Y18, X0
+	VADDPS        X0, X18, X18
+	VEXTRACTF64X4 $0x01, Z19, Y0
+	VADDPS        Y0, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X0
+	VADDPS        X0, X19, X19
+	VMOVLHPS      X17, X16, X0
+	VMOVHLPS      X16, X17, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X19, X18, X1
+	VMOVHLPS      X18, X19, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z20, Y0
+	VADDPS        Y0, Y20, Y20
+	VEXTRACTF32X4 $0x01, Y20, X0
+	VADDPS        X0, X20, X20
+	VEXTRACTF64X4 $0x01, Z21, Y0
+	VADDPS        Y0, Y21, Y21
+	VEXTRACTF32X4 $0x01, Y21, X0
+	VADDPS        X0, X21, X21
+	VEXTRACTF64X4 $0x01, Z22, Y0
+	VADDPS        Y0, Y22, Y22
+	VEXTRACTF32X4 $0x01, Y22, X0
+	VADDPS        X0, X22, X22
+	VEXTRACTF64X4 $0x01, Z23, Y0
+	VADDPS        Y0, Y23, Y23
+	VEXTRACTF32X4 $0x01, Y23, X0
+	VADDPS        X0, X23, X23
+	VMOVLHPS      X21, X20, X0
+	VMOVHLPS      X20, X21, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X23, X22, X1
+	VMOVHLPS      X22, X23, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	VZEROUPPER
+	RET
+
+// func dotF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// Requires: AVX, F16C, MMX+
+TEXT ·dotF16x1AVX2(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   stride+32(FP), CX
+	MOVQ   cols+24(FP), CX
+	MOVQ   ahead+40(FP), DX
+	MOVQ   w+8(FP), BX
+	MOVQ   CX, DI
+	SHLQ   $0x01, DI
+	LEAQ   (BX)(DI*2), SI
+	ADDQ   DI, SI
+	MOVQ   x+16(FP), R8
+	MOVQ   CX, R10
+	SHLQ   $0x02, R10
+	LEAQ   (R8)(R10*2), R9
+	ADDQ   R10, R9
+	LEAQ   (BX)(DX*1), R10
+	LEAQ   (SI)(DX*1), DX
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+columns:
+	VCVTPH2PS    (BX), Y8
+	PREFETCHT1   (R10)
+	VCVTPH2PS    (BX)(DI*1), Y9
+	PREFETCHT1   (R10)(DI*1)
+	VCVTPH2PS    (BX)(DI*2), Y10
+	PREFETCHT1   (R10)(DI*2)
+	VCVTPH2PS    (SI), Y11
+	PREFETCHT1   (DX)
+	VMOVUPS      (R8), Y12
 	VMULPS       Y12, Y8, Y8
 	VADDPS       Y8, Y0, Y0
 	VMULPS       Y12, Y9, Y8
@@ -1241,11 +2290,11 @@ columns:
 	VADDPS       Y8, Y4, Y4
 	VMULPS       Y12, Y11, Y8
 	VADDPS       Y8, Y6, Y6
-	VCVTPH2PS    16(SI)(BX*2), Y8
-	VCVTPH2PS    16(DI)(BX*2), Y9
-	VCVTPH2PS    16(R8)(BX*2), Y10
-	VCVTPH2PS    16(R9)(BX*2), Y11
-	VMOVUPS      32(R10)(BX*4), Y12
+	VCVTPH2PS    16(BX), Y8
+	VCVTPH2PS    16(BX)(DI*1), Y9
+	VCVTPH2PS    16(BX)(DI*2), Y10
+	VCVTPH2PS    16(SI), Y11
+	VMOVUPS      32(R8), Y12
 	VMULPS       Y12, Y8, Y8
 	VADDPS       Y8, Y1, Y1
 	VMULPS       Y12, Y9, Y8
@@ -1254,9 +2303,14 @@ columns:
 	VADDPS       Y8, Y5, Y5
 	VMULPS       Y12, Y11, Y8
 	VADDPS       Y8, Y7, Y7
-	ADDQ         $0x10, BX
-	CMPQ         BX, CX
-	JB           columns
+	ADDQ         $0x20, BX
+	ADDQ         $0x20, SI
+	ADDQ         $0x40, R8
+	ADDQ         $0x40, R9
+	ADDQ         $0x20, R10
+	ADDQ         $0x20, DX
+	SUBQ         $0x10, CX
+	JNZ          columns
 	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X0
@@ -1289,39 +2343,37 @@ TEXT ·dotBF16x1AVX512(SB), NOSPLIT, $0-48
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), CX
 	MOVQ   ahead+40(FP), DX
-	MOVQ   w+8(FP), SI
-	MOVQ   CX, BX
-	SHLQ   $0x01, BX
-	LEAQ   (SI)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	MOVQ   x+16(FP), R10
-	MOVQ   CX, BX
-	SHLQ   $0x02, BX
+	MOVQ   w+8(FP), BX
+	MOVQ   CX, DI
+	SHLQ   $0x01, DI
+	LEAQ   (BX)(DI*2), SI
+	ADDQ   DI, SI
+	MOVQ   x+16(FP), R8
+	MOVQ   CX, R10
+	SHLQ   $0x02, R10
+	LEAQ   (R8)(R10*2), R9
+	ADDQ   R10, R9
+	LEAQ   (BX)(DX*1), R10
+	LEAQ   (SI)(DX*1), DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
 	VXORPS X3, X3, X3
-	XORQ   BX, BX
 
 columns:
-	VPMOVZXWD     (SI)(BX*2), Z4
+	VPMOVZXWD     (BX), Z4
 	VPSLLD        $0x10, Z4, Z4
-	LEAQ          (SI)(BX*2), R11
-	PREFETCHT1    (R11)(DX*1)
-	VPMOVZXWD     (DI)(BX*2), Z5
+	PREFETCHT1    (R10)
+	VPMOVZXWD     (BX)(DI*1), Z5
 	VPSLLD        $0x10, Z5, Z5
-	LEAQ          (DI)(BX*2), R11
-	PREFETCHT1    (R11)(DX*1)
-	VPMOVZXWD     (R8)(BX*2), Z6
+	PREFETCHT1    (R10)(DI*1)
+	VPMOVZXWD     (BX)(DI*2), Z6
 	VPSLLD        $0x10, Z6, Z6
-	LEAQ          (R8)(BX*2), R11
-	PREFETCHT1    (R11)(DX*1)
-	VPMOVZXWD     (R9)(BX*2), Z7
+	PREFETCHT1    (R10)(DI*2)
+	VPMOVZXWD     (SI), Z7
 	VPSLLD        $0x10, Z7, Z7
-	LEAQ          (R9)(BX*2), R11
-	PREFETCHT1    (R11)(DX*1)
-	VMOVUPS       (R10)(BX*4), Z8
+	PREFETCHT1    (DX)
+	VMOVUPS       (R8), Z8
 	VMULPS        Z8, Z4, Z4
 	VADDPS        Z4, Z0, Z0
 	VMULPS        Z8, Z5, Z4
@@ -1330,9 +2382,14 @@ columns:
 	VADDPS        Z4, Z2, Z2
 	VMULPS        Z8, Z7, Z4
 	VADDPS        Z4, Z3, Z3
-	ADDQ          $0x10, BX
-	CMPQ          BX, CX
-	JB            columns
+	ADDQ          $0x20, BX
+	ADDQ          $0x20, SI
+	ADDQ          $0x40, R8
+	ADDQ          $0x40, R9
+	ADDQ          $0x20, R10
+	ADDQ          $0x20, DX
+	SUBQ          $0x10, CX
+	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y4
 	VADDPS        Y4, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X4
@@ -1369,16 +2426,18 @@ TEXT ·dotBF16x2AVX512(SB), NOSPLIT, $0-48
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   w+8(FP), DI
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	LEAQ   (DI)(SI*1), R8
-	LEAQ   (R8)(SI*1), R9
-	LEAQ   (R9)(SI*1), R10
-	MOVQ   x+16(FP), R11
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	LEAQ   (R11)(SI*1), R12
+	MOVQ   w+8(FP), SI
+	MOVQ   DX, R8
+	SHLQ   $0x01, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1387,26 +2446,21 @@ TEXT ·dotBF16x2AVX512(SB), NOSPLIT, $0-48
 	VXORPS X5, X5, X5
 	VXORPS X6, X6, X6
 	VXORPS X7, X7, X7
-	XORQ   SI, SI
 
 columns:
-	VPMOVZXWD     (DI)(SI*2), Z8
+	VPMOVZXWD     (SI), Z8
 	VPSLLD        $0x10, Z8, Z8
-	LEAQ          (DI)(SI*2), R13
-	PREFETCHT1    (R13)(BX*1)
-	VPMOVZXWD     (R8)(SI*2), Z9
+	PREFETCHT1    (R12)
+	VPMOVZXWD     (SI)(R8*1), Z9
 	VPSLLD        $0x10, Z9, Z9
-	LEAQ          (R8)(SI*2), R13
-	PREFETCHT1    (R13)(BX*1)
-	VPMOVZXWD     (R9)(SI*2), Z10
+	PREFETCHT1    (R12)(R8*1)
+	VPMOVZXWD     (SI)(R8*2), Z10
 	VPSLLD        $0x10, Z10, Z10
-	LEAQ          (R9)(SI*2), R13
-	PREFETCHT1    (R13)(BX*1)
-	VPMOVZXWD     (R10)(SI*2), Z11
+	PREFETCHT1    (R12)(R8*2)
+	VPMOVZXWD     (DI), Z11
 	VPSLLD        $0x10, Z11, Z11
-	LEAQ          (R10)(SI*2), R13
-	PREFETCHT1    (R13)(BX*1)
-	VMOVUPS       (R11)(SI*4), Z12
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z12
 	VMULPS        Z12, Z8, Z13
 	VADDPS        Z13, Z0, Z0
 	VMULPS        Z12, Z9, Z13
@@ -1415,7 +2469,7 @@ columns:
 	VADDPS        Z13, Z2, Z2
 	VMULPS        Z12, Z11, Z12
 	VADDPS        Z12, Z3, Z3
-	VMOVUPS       (R12)(SI*4), Z12
+	VMOVUPS       (R9)(R11*1), Z12
 	VMULPS        Z12, Z8, Z8
 	VADDPS        Z8, Z4, Z4
 	VMULPS        Z12, Z9, Z8
@@ -1424,9 +2478,14 @@ columns:
 	VADDPS        Z8, Z6, Z6
 	VMULPS        Z12, Z11, Z8
 	VADDPS        Z8, Z7, Z7
-	ADDQ          $0x10, SI
-	CMPQ          SI, DX
-	JB            columns
+	ADDQ          $0x20, SI
+	ADDQ          $0x20, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x20, R12
+	ADDQ          $0x20, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y8
 	VADDPS        Y8, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X8
@@ -1490,17 +2549,18 @@ TEXT ·dotBF16x3AVX512(SB), NOSPLIT, $0-48
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   w+8(FP), DI
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	LEAQ   (DI)(SI*1), R8
-	LEAQ   (R8)(SI*1), R9
-	LEAQ   (R9)(SI*1), R10
-	MOVQ   x+16(FP), R11
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	LEAQ   (R11)(SI*1), R12
-	LEAQ   (R12)(SI*1), R13
+	MOVQ   w+8(FP), SI
+	MOVQ   DX, R8
+	SHLQ   $0x01, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1513,26 +2573,21 @@ TEXT ·dotBF16x3AVX512(SB), NOSPLIT, $0-48
 	VXORPS X9, X9, X9
 	VXORPS X10, X10, X10
 	VXORPS X11, X11, X11
-	XORQ   SI, SI
 
 columns:
-	VPMOVZXWD     (DI)(SI*2), Z12
+	VPMOVZXWD     (SI), Z12
 	VPSLLD        $0x10, Z12, Z12
-	LEAQ          (DI)(SI*2), R14
-	PREFETCHT1    (R14)(BX*1)
-	VPMOVZXWD     (R8)(SI*2), Z13
+	PREFETCHT1    (R12)
+	VPMOVZXWD     (SI)(R8*1), Z13
 	VPSLLD        $0x10, Z13, Z13
-	LEAQ          (R8)(SI*2), R14
-	PREFETCHT1    (R14)(BX*1)
-	VPMOVZXWD     (R9)(SI*2), Z14
+	PREFETCHT1    (R12)(R8*1)
+	VPMOVZXWD     (SI)(R8*2), Z14
 	VPSLLD        $0x10, Z14, Z14
-	LEAQ          (R9)(SI*2), R14
-	PREFETCHT1    (R14)(BX*1)
-	VPMOVZXWD     (R10)(SI*2), Z15
+	PREFETCHT1    (R12)(R8*2)
+	VPMOVZXWD     (DI), Z15
 	VPSLLD        $0x10, Z15, Z15
-	LEAQ          (R10)(SI*2), R14
-	PREFETCHT1    (R14)(BX*1)
-	VMOVUPS       (R11)(SI*4), Z16
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z16
 	VMULPS        Z16, Z12, Z17
 	VADDPS        Z17, Z0, Z0
 	VMULPS        Z16, Z13, Z17
@@ -1541,7 +2596,7 @@ columns:
 	VADDPS        Z17, Z2, Z2
 	VMULPS        Z16, Z15, Z16
 	VADDPS        Z16, Z3, Z3
-	VMOVUPS       (R12)(SI*4), Z16
+	VMOVUPS       (R9)(R11*1), Z16
 	VMULPS        Z16, Z12, Z17
 	VADDPS        Z17, Z4, Z4
 	VMULPS        Z16, Z13, Z17
@@ -1550,7 +2605,7 @@ columns:
 	VADDPS        Z17, Z6, Z6
 	VMULPS        Z16, Z15, Z16
 	VADDPS        Z16, Z7, Z7
-	VMOVUPS       (R13)(SI*4), Z16
+	VMOVUPS       (R9)(R11*2), Z16
 	VMULPS        Z16, Z12, Z12
 	VADDPS        Z12, Z8, Z8
 	VMULPS        Z16, Z13, Z12
@@ -1559,9 +2614,14 @@ columns:
 	VADDPS        Z12, Z10, Z10
 	VMULPS        Z16, Z15, Z12
 	VADDPS        Z12, Z11, Z11
-	ADDQ          $0x10, SI
-	CMPQ          SI, DX
-	JB            columns
+	ADDQ          $0x20, SI
+	ADDQ          $0x20, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x20, R12
+	ADDQ          $0x20, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y12
 	VADDPS        Y12, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X12
@@ -1652,18 +2712,18 @@ TEXT ·dotBF16x4AVX512(SB), NOSPLIT, $0-48
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   w+8(FP), DI
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	LEAQ   (DI)(SI*1), R8
-	LEAQ   (R8)(SI*1), R9
-	LEAQ   (R9)(SI*1), R10
-	MOVQ   x+16(FP), R11
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	LEAQ   (R11)(SI*1), R12
-	LEAQ   (R12)(SI*1), R13
-	LEAQ   (R13)(SI*1), R14
+	MOVQ   w+8(FP), SI
+	MOVQ   DX, R8
+	SHLQ   $0x01, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1680,26 +2740,21 @@ TEXT ·dotBF16x4AVX512(SB), NOSPLIT, $0-48
 	VXORPS X13, X13, X13
 	VXORPS X14, X14, X14
 	VXORPS X15, X15, X15
-	XORQ   SI, SI
 
 columns:
-	VPMOVZXWD     (DI)(SI*2), Z16
+	VPMOVZXWD     (SI), Z16
 	VPSLLD        $0x10, Z16, Z16
-	LEAQ          (DI)(SI*2), R15
-	PREFETCHT1    (R15)(BX*1)
-	VPMOVZXWD     (R8)(SI*2), Z17
+	PREFETCHT1    (R12)
+	VPMOVZXWD     (SI)(R8*1), Z17
 	VPSLLD        $0x10, Z17, Z17
-	LEAQ          (R8)(SI*2), R15
-	PREFETCHT1    (R15)(BX*1)
-	VPMOVZXWD     (R9)(SI*2), Z18
+	PREFETCHT1    (R12)(R8*1)
+	VPMOVZXWD     (SI)(R8*2), Z18
 	VPSLLD        $0x10, Z18, Z18
-	LEAQ          (R9)(SI*2), R15
-	PREFETCHT1    (R15)(BX*1)
-	VPMOVZXWD     (R10)(SI*2), Z19
+	PREFETCHT1    (R12)(R8*2)
+	VPMOVZXWD     (DI), Z19
 	VPSLLD        $0x10, Z19, Z19
-	LEAQ          (R10)(SI*2), R15
-	PREFETCHT1    (R15)(BX*1)
-	VMOVUPS       (R11)(SI*4), Z20
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z20
 	VMULPS        Z20, Z16, Z21
 	VADDPS        Z21, Z0, Z0
 	VMULPS        Z20, Z17, Z21
@@ -1708,7 +2763,7 @@ columns:
 	VADDPS        Z21, Z2, Z2
 	VMULPS        Z20, Z19, Z20
 	VADDPS        Z20, Z3, Z3
-	VMOVUPS       (R12)(SI*4), Z20
+	VMOVUPS       (R9)(R11*1), Z20
 	VMULPS        Z20, Z16, Z21
 	VADDPS        Z21, Z4, Z4
 	VMULPS        Z20, Z17, Z21
@@ -1717,7 +2772,7 @@ columns:
 	VADDPS        Z21, Z6, Z6
 	VMULPS        Z20, Z19, Z20
 	VADDPS        Z20, Z7, Z7
-	VMOVUPS       (R13)(SI*4), Z20
+	VMOVUPS       (R9)(R11*2), Z20
 	VMULPS        Z20, Z16, Z21
 	VADDPS        Z21, Z8, Z8
 	VMULPS        Z20, Z17, Z21
@@ -1726,7 +2781,7 @@ columns:
 	VADDPS        Z21, Z10, Z10
 	VMULPS        Z20, Z19, Z20
 	VADDPS        Z20, Z11, Z11
-	VMOVUPS       (R14)(SI*4), Z20
+	VMOVUPS       (R10), Z20
 	VMULPS        Z20, Z16, Z16
 	VADDPS        Z16, Z12, Z12
 	VMULPS        Z20, Z17, Z16
@@ -1735,9 +2790,14 @@ columns:
 	VADDPS        Z16, Z14, Z14
 	VMULPS        Z20, Z19, Z16
 	VADDPS        Z16, Z15, Z15
-	ADDQ          $0x10, SI
-	CMPQ          SI, DX
-	JB            columns
+	ADDQ          $0x20, SI
+	ADDQ          $0x20, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x20, R12
+	ADDQ          $0x20, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y16
 	VADDPS        Y16, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X16
@@ -1848,22 +2908,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotBF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
-// Requires: AVX, AVX2, MMX+
-TEXT ·dotBF16x1AVX2(SB), NOSPLIT, $0-48
+// func dotBF16x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// Requires: AVX, AVX512F, AVX512VL, MMX+
+TEXT ·dotBF16x5AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
-	MOVQ   cols+24(FP), CX
-	MOVQ   ahead+40(FP), DX
+	MOVQ   cols+24(FP), DX
+	MOVQ   ahead+40(FP), BX
 	MOVQ   w+8(FP), SI
-	MOVQ   CX, BX
-	SHLQ   $0x01, BX
-	LEAQ   (SI)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	MOVQ   x+16(FP), R10
-	MOVQ   CX, BX
-	SHLQ   $0x02, BX
+	MOVQ   DX, R8
+	SHLQ   $0x01, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1872,26 +2935,547 @@ TEXT ·dotBF16x1AVX2(SB), NOSPLIT, $0-48
 	VXORPS X5, X5, X5
 	VXORPS X6, X6, X6
 	VXORPS X7, X7, X7
-	XORQ   BX, BX
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
 
 columns:
-	VPMOVZXWD    (SI)(BX*2), Y8
+	VPMOVZXWD     (SI), Z20
+	VPSLLD        $0x10, Z20, Z20
+	PREFETCHT1    (R12)
+	VPMOVZXWD     (SI)(R8*1), Z21
+	VPSLLD        $0x10, Z21, Z21
+	PREFETCHT1    (R12)(R8*1)
+	VPMOVZXWD     (SI)(R8*2), Z22
+	VPSLLD        $0x10, Z22, Z22
+	PREFETCHT1    (R12)(R8*2)
+	VPMOVZXWD     (DI), Z23
+	VPSLLD        $0x10, Z23, Z23
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z24
+	VMULPS        Z24, Z20, Z25
+	VADDPS        Z25, Z0, Z0
+	VMULPS        Z24, Z21, Z25
+	VADDPS        Z25, Z1, Z1
+	VMULPS        Z24, Z22, Z25
+	VADDPS        Z25, Z2, Z2
+	VMULPS        Z24, Z23, Z24
+	VADDPS        Z24, Z3, Z3
+	VMOVUPS       (R9)(R11*1), Z24
+	VMULPS        Z24, Z20, Z25
+	VADDPS        Z25, Z4, Z4
+	VMULPS        Z24, Z21, Z25
+	VADDPS        Z25, Z5, Z5
+	VMULPS        Z24, Z22, Z25
+	VADDPS        Z25, Z6, Z6
+	VMULPS        Z24, Z23, Z24
+	VADDPS        Z24, Z7, Z7
+	VMOVUPS       (R9)(R11*2), Z24
+	VMULPS        Z24, Z20, Z25
+	VADDPS        Z25, Z8, Z8
+	VMULPS        Z24, Z21, Z25
+	VADDPS        Z25, Z9, Z9
+	VMULPS        Z24, Z22, Z25
+	VADDPS        Z25, Z10, Z10
+	VMULPS        Z24, Z23, Z24
+	VADDPS        Z24, Z11, Z11
+	VMOVUPS       (R10), Z24
+	VMULPS        Z24, Z20, Z25
+	VADDPS        Z25, Z12, Z12
+	VMULPS        Z24, Z21, Z25
+	VADDPS        Z25, Z13, Z13
+	VMULPS        Z24, Z22, Z25
+	VADDPS        Z25, Z14, Z14
+	VMULPS        Z24, Z23, Z24
+	VADDPS        Z24, Z15, Z15
+	VMOVUPS       (R10)(R11*1), Z24
+	VMULPS        Z24, Z20, Z20
+	VADDPS        Z20, Z16, Z16
+	VMULPS        Z24, Z21, Z20
+	VADDPS        Z20, Z17, Z17
+	VMULPS        Z24, Z22, Z20
+	VADDPS        Z20, Z18, Z18
+	VMULPS        Z24, Z23, Z20
+	VADDPS        Z20, Z19, Z19
+	ADDQ          $0x20, SI
+	ADDQ          $0x20, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x20, R12
+	ADDQ          $0x20, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
+	VEXTRACTF64X4 $0x01, Z0, Y20
+	VADDPS        Y20, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X20
+	VADDPS        X20, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y20
+	VADDPS        Y20, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X20
+	VADDPS        X20, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y20
+	VADDPS        Y20, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X20
+	VADDPS        X20, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y20
+	VADDPS        Y20, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X20
+	VADDPS        X20, X3, X3
+	VMOVLHPS      X1, X0, X20
+	VMOVHLPS      X0, X1, X0
+	VADDPS        X0, X20, X20
+	VMOVLHPS      X3, X2, X0
+	VMOVHLPS      X2, X3, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0x88, X0, X20, X1
+	VSHUFPS       $0xdd, X0, X20, X0
+	VADDPS        X0, X1, X1
+	VMOVUPS       X1, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VEXTRACTF32X4 $0x01, Y4, X0
+	VADDPS        X0, X4, X4
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X0
+	VADDPS        X0, X5, X5
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y6
+	VEXTRACTF32X4 $0x01, Y6, X0
+	VADDPS        X0, X6, X6
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPS        Y0, Y7, Y7
+	VEXTRACTF32X4 $0x01, Y7, X0
+	VADDPS        X0, X7, X7
+	VMOVLHPS      X5, X4, X0
+	VMOVHLPS      X4, X5, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X7, X6, X1
+	VMOVHLPS      X6, X7, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y8
+	VEXTRACTF32X4 $0x01, Y8, X0
+	VADDPS        X0, X8, X8
+	VEXTRACTF64X4 $0x01, Z9, Y0
+	VADDPS        Y0, Y9, Y9
+	VEXTRACTF32X4 $0x01, Y9, X0
+	VADDPS        X0, X9, X9
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y10
+	VEXTRACTF32X4 $0x01, Y10, X0
+	VADDPS        X0, X10, X10
+	VEXTRACTF64X4 $0x01, Z11, Y0
+	VADDPS        Y0, Y11, Y11
+	VEXTRACTF32X4 $0x01, Y11, X0
+	VADDPS        X0, X11, X11
+	VMOVLHPS      X9, X8, X0
+	VMOVHLPS      X8, X9, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X11, X10, X1
+	VMOVHLPS      X10, X11, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y12
+	VEXTRACTF32X4 $0x01, Y12, X0
+	VADDPS        X0, X12, X12
+	VEXTRACTF64X4 $0x01, Z13, Y0
+	VADDPS        Y0, Y13, Y13
+	VEXTRACTF32X4 $0x01, Y13, X0
+	VADDPS        X0, X13, X13
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VADDPS        Y0, Y14, Y14
+	VEXTRACTF32X4 $0x01, Y14, X0
+	VADDPS        X0, X14, X14
+	VEXTRACTF64X4 $0x01, Z15, Y0
+	VADDPS        Y0, Y15, Y15
+	VEXTRACTF32X4 $0x01, Y15, X0
+	VADDPS        X0, X15, X15
+	VMOVLHPS      X13, X12, X0
+	VMOVHLPS      X12, X13, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X15, X14, X1
+	VMOVHLPS      X14, X15, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z16, Y0
+	VADDPS        Y0, Y16, Y16
+	VEXTRACTF32X4 $0x01, Y16, X0
+	VADDPS        X0, X16, X16
+	VEXTRACTF64X4 $0x01, Z17, Y0
+	VADDPS        Y0, Y17, Y17
+	VEXTRACTF32X4 $0x01, Y17, X0
+	VADDPS        X0, X17, X17
+	VEXTRACTF64X4 $0x01, Z18, Y0
+	VADDPS        Y0, Y18, Y18
+	VEXTRACTF32X4 $0x01, Y18, X0
+	VADDPS        X0, X18, X18
+	VEXTRACTF64X4 $0x01, Z19, Y0
+	VADDPS        Y0, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X0
+	VADDPS        X0, X19, X19
+	VMOVLHPS      X17, X16, X0
+	VMOVHLPS      X16, X17, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X19, X18, X1
+	VMOVHLPS      X18, X19, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	VZEROUPPER
+	RET
+
+// func dotBF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// Requires: AVX, AVX512F, AVX512VL, MMX+
+TEXT ·dotBF16x6AVX512(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   stride+32(FP), CX
+	MOVQ   cols+24(FP), DX
+	MOVQ   ahead+40(FP), BX
+	MOVQ   w+8(FP), SI
+	MOVQ   DX, R8
+	SHLQ   $0x01, R8
+	LEAQ   (SI)(R8*2), DI
+	ADDQ   R8, DI
+	MOVQ   x+16(FP), R9
+	MOVQ   DX, R11
+	SHLQ   $0x02, R11
+	LEAQ   (R9)(R11*2), R10
+	ADDQ   R11, R10
+	LEAQ   (SI)(BX*1), R12
+	LEAQ   (DI)(BX*1), BX
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	VXORPS X22, X22, X22
+	VXORPS X23, X23, X23
+
+columns:
+	VPMOVZXWD     (SI), Z24
+	VPSLLD        $0x10, Z24, Z24
+	PREFETCHT1    (R12)
+	VPMOVZXWD     (SI)(R8*1), Z25
+	VPSLLD        $0x10, Z25, Z25
+	PREFETCHT1    (R12)(R8*1)
+	VPMOVZXWD     (SI)(R8*2), Z26
+	VPSLLD        $0x10, Z26, Z26
+	PREFETCHT1    (R12)(R8*2)
+	VPMOVZXWD     (DI), Z27
+	VPSLLD        $0x10, Z27, Z27
+	PREFETCHT1    (BX)
+	VMOVUPS       (R9), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z0, Z0
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z1, Z1
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z2, Z2
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z3, Z3
+	VMOVUPS       (R9)(R11*1), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z4, Z4
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z5, Z5
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z6, Z6
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z7, Z7
+	VMOVUPS       (R9)(R11*2), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z8, Z8
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z9, Z9
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z10, Z10
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z11, Z11
+	VMOVUPS       (R10), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z12, Z12
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z13, Z13
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z14, Z14
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z15, Z15
+	VMOVUPS       (R10)(R11*1), Z28
+	VMULPS        Z28, Z24, Z29
+	VADDPS        Z29, Z16, Z16
+	VMULPS        Z28, Z25, Z29
+	VADDPS        Z29, Z17, Z17
+	VMULPS        Z28, Z26, Z29
+	VADDPS        Z29, Z18, Z18
+	VMULPS        Z28, Z27, Z28
+	VADDPS        Z28, Z19, Z19
+	VMOVUPS       (R10)(R11*2), Z28
+	VMULPS        Z28, Z24, Z24
+	VADDPS        Z24, Z20, Z20
+	VMULPS        Z28, Z25, Z24
+	VADDPS        Z24, Z21, Z21
+	VMULPS        Z28, Z26, Z24
+	VADDPS        Z24, Z22, Z22
+	VMULPS        Z28, Z27, Z24
+	VADDPS        Z24, Z23, Z23
+	ADDQ          $0x20, SI
+	ADDQ          $0x20, DI
+	ADDQ          $0x40, R9
+	ADDQ          $0x40, R10
+	ADDQ          $0x20, R12
+	ADDQ          $0x20, BX
+	SUBQ          $0x10, DX
+	JNZ           columns
+	VEXTRACTF64X4 $0x01, Z0, Y24
+	VADDPS        Y24, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X24
+	VADDPS        X24, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y24
+	VADDPS        Y24, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X24
+	VADDPS        X24, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y24
+	VADDPS        Y24, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X24
+	VADDPS        X24, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y24
+	VADDPS        Y24, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X24
+	VADDPS        X24, X3, X3
+	VMOVLHPS      X1, X0, X24
+	VMOVHLPS      X0, X1, X0
+	VADDPS        X0, X24, X24
+	VMOVLHPS      X3, X2, X0
+	VMOVHLPS      X2, X3, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0x88, X0, X24, X1
+	VSHUFPS       $0xdd, X0, X24, X0
+	VADDPS        X0, X1, X1
+	VMOVUPS       X1, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VEXTRACTF32X4 $0x01, Y4, X0
+	VADDPS        X0, X4, X4
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X0
+	VADDPS        X0, X5, X5
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y6
+	VEXTRACTF32X4 $0x01, Y6, X0
+	VADDPS        X0, X6, X6
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPS        Y0, Y7, Y7
+	VEXTRACTF32X4 $0x01, Y7, X0
+	VADDPS        X0, X7, X7
+	VMOVLHPS      X5, X4, X0
+	VMOVHLPS      X4, X5, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X7, X6, X1
+	VMOVHLPS      X6, X7, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y8
+	VEXTRACTF32X4 $0x01, Y8, X0
+	VADDPS        X0, X8, X8
+	VEXTRACTF64X4 $0x01, Z9, Y0
+	VADDPS        Y0, Y9, Y9
+	VEXTRACTF32X4 $0x01, Y9, X0
+	VADDPS        X0, X9, X9
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y10
+	VEXTRACTF32X4 $0x01, Y10, X0
+	VADDPS        X0, X10, X10
+	VEXTRACTF64X4 $0x01, Z11, Y0
+	VADDPS        Y0, Y11, Y11
+	VEXTRACTF32X4 $0x01, Y11, X0
+	VADDPS        X0, X11, X11
+	VMOVLHPS      X9, X8, X0
+	VMOVHLPS      X8, X9, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X11, X10, X1
+	VMOVHLPS      X10, X11, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y12
+	VEXTRACTF32X4 $0x01, Y12, X0
+	VADDPS        X0, X12, X12
+	VEXTRACTF64X4 $0x01, Z13, Y0
+	VADDPS        Y0, Y13, Y13
+	VEXTRACTF32X4 $0x01, Y13, X0
+	VADDPS        X0, X13, X13
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VADDPS        Y0, Y14, Y14
+	VEXTRACTF32X4 $0x01, Y14, X0
+	VADDPS        X0, X14, X14
+	VEXTRACTF64X4 $0x01, Z15, Y0
+	VADDPS        Y0, Y15, Y15
+	VEXTRACTF32X4 $0x01, Y15, X0
+	VADDPS        X0, X15, X15
+	VMOVLHPS      X13, X12, X0
+	VMOVHLPS      X12, X13, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X15, X14, X1
+	VMOVHLPS      X14, X15, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z16, Y0
+	VADDPS        Y0, Y16, Y16
+	VEXTRACTF32X4 $0x01, Y16, X0
+	VADDPS        X0, X16, X16
+	VEXTRACTF64X4 $0x01, Z17, Y0
+	VADDPS        Y0, Y17, Y17
+	VEXTRACTF32X4 $0x01, Y17, X0
+	VADDPS        X0, X17, X17
+	VEXTRACTF64X4 $0x01, Z18, Y0
+	VADDPS        Y0, Y18, Y18
+	VEXTRACTF32X4 $0x01, Y18, X0
+	VADDPS        X0, X18, X18
+	VEXTRACTF64X4 $0x01, Z19, Y0
+	VADDPS        Y0, Y19, Y19
+	VEXTRACTF32X4 $0x01, Y19, X0
+	VADDPS        X0, X19, X19
+	VMOVLHPS      X17, X16, X0
+	VMOVHLPS      X16, X17, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X19, X18, X1
+	VMOVHLPS      X18, X19, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF64X4 $0x01, Z20, Y0
+	VADDPS        Y0, Y20, Y20
+	VEXTRACTF32X4 $0x01, Y20, X0
+	VADDPS        X0, X20, X20
+	VEXTRACTF64X4 $0x01, Z21, Y0
+	VADDPS        Y0, Y21, Y21
+	VEXTRACTF32X4 $0x01, Y21, X0
+	VADDPS        X0, X21, X21
+	VEXTRACTF64X4 $0x01, Z22, Y0
+	VADDPS        Y0, Y22, Y22
+	VEXTRACTF32X4 $0x01, Y22, X0
+	VADDPS        X0, X22, X22
+	VEXTRACTF64X4 $0x01, Z23, Y0
+	VADDPS        Y0, Y23, Y23
+	VEXTRACTF32X4 $0x01, Y23, X0
+	VADDPS        X0, X23, X23
+	VMOVLHPS      X21, X20, X0
+	VMOVHLPS      X20, X21, X1
+	VADDPS        X1, X0, X0
+	VMOVLHPS      X23, X22, X1
+	VMOVHLPS      X22, X23, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0x88, X1, X0, X2
+	VSHUFPS       $0xdd, X1, X0, X0
+	VADDPS        X0, X2, X2
+	VMOVUPS       X2, (AX)
+	VZEROUPPER
+	RET
+
+// func dotBF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·dotBF16x1AVX2(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   stride+32(FP), CX
+	MOVQ   cols+24(FP), CX
+	MOVQ   ahead+40(FP), DX
+	MOVQ   w+8(FP), BX
+	MOVQ   CX, DI
+	SHLQ   $0x01, DI
+	LEAQ   (BX)(DI*2), SI
+	ADDQ   DI, SI
+	MOVQ   x+16(FP), R8
+	MOVQ   CX, R10
+	SHLQ   $0x02, R10
+	LEAQ   (R8)(R10*2), R9
+	ADDQ   R10, R9
+	LEAQ   (BX)(DX*1), R10
+	LEAQ   (SI)(DX*1), DX
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+
+columns:
+	VPMOVZXWD    (BX), Y8
 	VPSLLD       $0x10, Y8, Y8
-	LEAQ         (SI)(BX*2), R11
-	PREFETCHT1   (R11)(DX*1)
-	VPMOVZXWD    (DI)(BX*2), Y9
+	PREFETCHT1   (R10)
+	VPMOVZXWD    (BX)(DI*1), Y9
 	VPSLLD       $0x10, Y9, Y9
-	LEAQ         (DI)(BX*2), R11
-	PREFETCHT1   (R11)(DX*1)
-	VPMOVZXWD    (R8)(BX*2), Y10
+	PREFETCHT1   (R10)(DI*1)
+	VPMOVZXWD    (BX)(DI*2), Y10
 	VPSLLD       $0x10, Y10, Y10
-	LEAQ         (R8)(BX*2), R11
-	PREFETCHT1   (R11)(DX*1)
-	VPMOVZXWD    (R9)(BX*2), Y11
+	PREFETCHT1   (R10)(DI*2)
+	VPMOVZXWD    (SI), Y11
 	VPSLLD       $0x10, Y11, Y11
-	LEAQ         (R9)(BX*2), R11
-	PREFETCHT1   (R11)(DX*1)
-	VMOVUPS      (R10)(BX*4), Y12
+	PREFETCHT1   (DX)
+	VMOVUPS      (R8), Y12
 	VMULPS       Y12, Y8, Y8
 	VADDPS       Y8, Y0, Y0
 	VMULPS       Y12, Y9, Y8
@@ -1900,15 +3484,15 @@ columns:
 	VADDPS       Y8, Y4, Y4
 	VMULPS       Y12, Y11, Y8
 	VADDPS       Y8, Y6, Y6
-	VPMOVZXWD    16(SI)(BX*2), Y8
+	VPMOVZXWD    16(BX), Y8
 	VPSLLD       $0x10, Y8, Y8
-	VPMOVZXWD    16(DI)(BX*2), Y9
+	VPMOVZXWD    16(BX)(DI*1), Y9
 	VPSLLD       $0x10, Y9, Y9
-	VPMOVZXWD    16(R8)(BX*2), Y10
+	VPMOVZXWD    16(BX)(DI*2), Y10
 	VPSLLD       $0x10, Y10, Y10
-	VPMOVZXWD    16(R9)(BX*2), Y11
+	VPMOVZXWD    16(SI), Y11
 	VPSLLD       $0x10, Y11, Y11
-	VMOVUPS      32(R10)(BX*4), Y12
+	VMOVUPS      32(R8), Y12
 	VMULPS       Y12, Y8, Y8
 	VADDPS       Y8, Y1, Y1
 	VMULPS       Y12, Y9, Y8
@@ -1917,9 +3501,14 @@ columns:
 	VADDPS       Y8, Y5, Y5
 	VMULPS       Y12, Y11, Y8
 	VADDPS       Y8, Y7, Y7
-	ADDQ         $0x10, BX
-	CMPQ         BX, CX
-	JB           columns
+	ADDQ         $0x20, BX
+	ADDQ         $0x20, SI
+	ADDQ         $0x40, R8
+	ADDQ         $0x40, R9
+	ADDQ         $0x20, R10
+	ADDQ         $0x20, DX
+	SUBQ         $0x10, CX
+	JNZ          columns
 	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X0

@@ -24,6 +24,16 @@ func dotF32x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahe
 //go:noescape
 func dotF32x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
 
+// dotF32x5AVX512 multiplies 4 rows of w with 5 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+//
+//go:noescape
+func dotF32x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+
+// dotF32x6AVX512 multiplies 4 rows of w with 6 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+//
+//go:noescape
+func dotF32x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+
 // dotF32x1AVX2 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
 //
 //go:noescape
@@ -49,6 +59,16 @@ func dotF16x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahe
 //go:noescape
 func dotF16x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
 
+// dotF16x5AVX512 multiplies 4 rows of w with 5 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+//
+//go:noescape
+func dotF16x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+
+// dotF16x6AVX512 multiplies 4 rows of w with 6 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+//
+//go:noescape
+func dotF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+
 // dotF16x1AVX2 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
 //
 //go:noescape
@@ -73,6 +93,16 @@ func dotBF16x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ah
 //
 //go:noescape
 func dotBF16x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+
+// dotBF16x5AVX512 multiplies 4 rows of w with 5 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+//
+//go:noescape
+func dotBF16x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+
+// dotBF16x6AVX512 multiplies 4 rows of w with 6 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+//
+//go:noescape
+func dotBF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
 
 // dotBF16x1AVX2 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
 //

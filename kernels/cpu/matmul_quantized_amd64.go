@@ -2,7 +2,7 @@
 
 package cpu
 
-// multiplyPanel adds the product of a panel and rows first … of x to sums (rows, 16).
+// multiplyPanel adds the product of a panel and rows first … of x to sums (rows, 32).
 func multiplyPanel(sums []float32, f Format, panel []byte, x *Quantized, first int) {
 	rows, tiles, stride := len(sums)/panelRows, x.cols/Block, x.m*recordBytes
 	switch level {

@@ -25,7 +25,7 @@ func (q *Quantized) packWords() {
 	}
 }
 
-// multiplyPanelGeneric adds the product of a panel and rows first … of x to sums (rows, 16), row by row of the panel.
+// multiplyPanelGeneric adds the product of a panel and rows first … of x to sums (rows, 32), row by row of the panel.
 func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, first int) {
 	var s share
 	var quants [Block]uint8

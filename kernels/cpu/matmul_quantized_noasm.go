@@ -2,7 +2,7 @@
 
 package cpu
 
-// multiplyPanel adds the product of a panel and rows first … of x to sums (rows, 16).
+// multiplyPanel adds the product of a panel and rows first … of x to sums (rows, 32).
 func multiplyPanel(sums []float32, f Format, panel []byte, x *Quantized, first int) {
 	multiplyPanelGeneric(sums, f, panel, x, first)
 }

@@ -97,7 +97,7 @@ func TestMatMulQuantizedEqualsReference(t *testing.T) {
 func TestMatMulQuantizedExtremes(t *testing.T) {
 	onEveryLevel(t, func(t *testing.T) {
 		for _, f := range formats {
-			const rows, m = 16, 5
+			const rows, m = 32, 5
 			cols := f.ref.BlockElements
 			for pattern := range 8 {
 				numbers := make([]float32, m*cols)
@@ -173,7 +173,7 @@ func TestMatMulQuantizedErrorBound(t *testing.T) {
 				bound += magnitudes * largest / 254 * 1.01
 			}
 			if diff := math.Abs(float64(got[i]) - want[i]); diff > bound {
-				t.Errorf("%v: element %d differs by %g, the bound is %g", f.cpu, i, diff, bound)
+				t.Fatalf("%v: element %d differs by %g, the bound is %g", f.cpu, i, diff, bound)
 			}
 		}
 	}
@@ -186,9 +186,9 @@ func BenchmarkMatMulQuantized(b *testing.B) {
 	pool := cpu.NewPool(2)
 	defer pool.Close()
 	for _, f := range formats {
-		blocks := randomBlocks(f.ref, 16, cols, r, false)
-		src := make([]byte, 0, rows/16*len(blocks))
-		for range rows / 16 {
+		blocks := randomBlocks(f.ref, 32, cols, r, false)
+		src := make([]byte, 0, rows/32*len(blocks))
+		for range rows / 32 {
 			src = append(src, blocks...)
 		}
 		w := repack(f.cpu, rows, cols, src)

@@ -5,17 +5,17 @@ import "encoding/binary"
 const (
 	// Block is the number of weights that share a scale, and of activations that do.
 	Block = 32
-	// panelRows is the number of weight rows of a panel: the lanes of an AVX-512 register.
-	panelRows     = 16
+	// panelRows is the number of weight rows of a panel: the lanes of two AVX-512 registers.
+	panelRows     = 32
 	tilesPerSuper = 8
 	groups        = Block / 4
 )
 
 // Panels are quantised weights (Rows, Cols), repacked so that one vector lane is one weight row.
 //
-// A panel holds 16 rows as a sequence of tiles of 32 columns each. In a tile lie, one behind another: the scales and, where
-// the format has them, the minima of the 16 rows in half precision; the upper bits of the quants; and the quants. Four
-// neighbouring columns of a row make a lane of four bytes, 16 lanes a vector, and 8 vectors the tile. Where a quant's lower part has four
+// A panel holds 32 rows as a sequence of tiles of 32 columns each. In a tile lie, one behind another: the scales and, where
+// the format has them, the minima of the 32 rows in half precision; the upper bits of the quants; and the quants. Four
+// neighbouring columns of a row make a lane of four bytes, 32 lanes a vector, and 8 vectors the tile. Where a quant's lower part has four
 // bits, vector v has columns 4v … 4v+3 in the low nibbles and 4v+16 … 4v+19 in the high ones.
 // In formats of super-blocks d and min lie in front of eight tiles, and a tile begins with its two integer scales.
 //
@@ -24,7 +24,7 @@ type Panels struct {
 	Format Format
 	Rows   int
 	Cols   int
-	data   []byte // (⌈Rows/16⌉, panelBytes)
+	data   []byte // (⌈Rows/32⌉, panelBytes)
 }
 
 // PanelBytes is the memory that rows × cols weights take as panels.

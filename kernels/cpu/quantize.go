@@ -7,11 +7,11 @@ import (
 
 // A record is what one row of activations has of a tile of 32 columns: quants, and numbers that all weight rows share.
 const (
-	scaleAt     = Block       // float32
-	sumAt       = scaleAt + 4 // int32: sum of the quants
-	sumLowAt    = sumAt + 4   // int32: sum of the first 16
-	scaledSumAt = sumLowAt + 4
-	recordBytes = scaledSumAt + 4 // float32: scale · sum
+	scaleAt     = Block          // float32
+	minusSumAt  = scaleAt + 4    // int32: minus the sum of the quants
+	minusLowAt  = minusSumAt + 4 // int32: minus the sum of the first 16
+	scaledSumAt = minusLowAt + 4 // float32: scale · sum
+	recordBytes = scaledSumAt + 4
 )
 
 // Quantized holds activations (m, cols) as integers, quantised by the rule of ref.QuantizeRow.
@@ -92,8 +92,8 @@ func quantizeRowGeneric(records []byte, x []float32, stride int) {
 		sum += low
 		le := binary.LittleEndian
 		le.PutUint32(record[scaleAt:], math.Float32bits(scale))
-		le.PutUint32(record[sumAt:], uint32(sum))
-		le.PutUint32(record[sumLowAt:], uint32(low))
+		le.PutUint32(record[minusSumAt:], uint32(-sum))
+		le.PutUint32(record[minusLowAt:], uint32(-low))
 		le.PutUint32(record[scaledSumAt:], math.Float32bits(scale*float32(sum)))
 		x = x[Block:]
 		records = records[min(stride, len(records)):]

@@ -94,16 +94,19 @@ store:
 	VPSHUFD      $0x4e, X0, X3
 	VPADDD       X0, X3, X3
 	VMOVD        X3, SI
-	SUBL         $0x00000800, SI
+	NEGL         SI
+	ADDL         $0x00000800, SI
 	VPSHUFD      $0x4e, X2, X0
 	VPADDD       X2, X0, X0
 	VMOVD        X0, DI
-	SUBL         $0x00000800, DI
+	NEGL         DI
+	ADDL         $0x00000800, DI
 	ADDL         SI, DI
 	VMOVSS       X1, 32(AX)
 	MOVL         DI, 36(AX)
 	MOVL         SI, 40(AX)
 	VXORPS       X0, X0, X0
+	NEGL         DI
 	VCVTSI2SSL   DI, X0, X0
 	VMULSS       X1, X0, X0
 	VMOVSS       X0, 44(AX)

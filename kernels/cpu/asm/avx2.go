@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// product2 is the state of a kernel that computes a panel in two parts, of eight lanes each.
+// product2 is the state of a kernel that computes a panel in parts of eight lanes each.
 type product2 struct {
 	*build.Context
 	format
@@ -23,9 +25,6 @@ type product2 struct {
 
 func productAVX2(c *build.Context, f format, shared constants) {
 	p := &product2{Context: c, format: f, constants: shared}
-	if f.bias != 0 {
-		p.constants.bias = lanes(c, "bias"+f.name, uint32(-f.bias))
-	}
 	p.arguments = begin(c, "product"+f.name+"AVX2", describe(f))
 	if f.super {
 		p.d = c.GP64()
@@ -35,10 +34,10 @@ func productAVX2(c *build.Context, f format, shared constants) {
 	}
 	p.scale, p.min, p.low, p.high = c.YMM(), c.YMM(), c.YMM(), c.YMM()
 	overTiles(c, f, p.arguments, func() { c.MOVQ(p.w, p.d) }, func() {
-		for p.part = range 2 {
+		for p.part = range panelRows / 8 {
 			p.readScales()
 			p.readWeights()
-			overRows(c, p.arguments, [2]string{"first", "second"}[p.part], p.row)
+			overRows(c, p.arguments, fmt.Sprint("row", p.part), p.row)
 		}
 	})
 	c.VZEROUPPER()
@@ -46,27 +45,27 @@ func productAVX2(c *build.Context, f format, shared constants) {
 }
 
 // constants are in memory, where an instruction can read them: sixteen registers are few.
-type constants struct{ nibbles, bit4, bits45, signs, ones, bias Mem }
+type constants struct{ nibbles, bit4, bits45, signs, ones Mem }
 
-// half is where the part's share lies of 16 numbers of so many bytes.
-func (p *product2) half(offset, bytes int) int { return offset + p.part*bytes*panelRows/2 }
+// share is where the part's lanes lie of 32 numbers of so many bytes.
+func (p *product2) share(offset, bytes int) int { return offset + 8*bytes*p.part }
 
 func (p *product2) readScales() {
 	w := p.w
 	if p.super {
 		w = p.d
 	}
-	p.VCVTPH2PS(at(w, p.half(0, 2)), p.scale)
+	p.VCVTPH2PS(at(w, p.share(0, 2)), p.scale)
 	if p.mins {
-		p.VCVTPH2PS(at(w, p.half(2*panelRows, 2)), p.min)
+		p.VCVTPH2PS(at(w, p.share(2*panelRows, 2)), p.min)
 	}
 	switch {
 	case p.halves:
-		p.VPMOVSXBD(at(p.w, p.half(0, 1)), p.low)
-		p.VPMOVSXBD(at(p.w, p.half(panelRows, 1)), p.high)
+		p.VPMOVSXBD(at(p.w, p.share(0, 1)), p.low)
+		p.VPMOVSXBD(at(p.w, p.share(panelRows, 1)), p.high)
 	case p.super:
-		p.timesByte(p.scale, at(p.w, p.half(0, 1)))
-		p.timesByte(p.min, at(p.w, p.half(panelRows, 1)))
+		p.timesByte(p.scale, at(p.w, p.share(0, 1)))
+		p.timesByte(p.min, at(p.w, p.share(panelRows, 1)))
 		zero := p.YMM()
 		p.VXORPS(zero, zero, zero)
 		p.VSUBPS(p.min, zero, p.min)
@@ -83,7 +82,7 @@ func (p *product2) timesByte(y reg.VecVirtual, bytes Mem) {
 // readWeights unpacks the part's lanes: unsigned bytes, but signed ones for eight bits.
 func (p *product2) readWeights() {
 	base := p.tileScaleBytes()
-	vector := func(offset, v int) Mem { return at(p.w, p.half(offset+64*v, 4)) }
+	vector := func(offset, v int) Mem { return at(p.w, p.share(offset+4*panelRows*v, 4)) }
 	if p.bits == 8 {
 		for g, w := range p.weights {
 			p.VMOVDQU(vector(base, g), w)
@@ -127,24 +126,22 @@ func (p *product2) shift(y reg.VecVirtual, bits int) {
 
 // row adds one row of activations, as on the level above.
 func (p *product2) row(px, pa reg.Register) {
-	sums := at(pa, p.half(0, 4))
+	sums := at(pa, p.share(0, 4))
 	dot, t := p.YMM(), p.YMM()
 	if p.halves {
 		p.dot(px, 0, groups/2, dot)
-		p.unbias(px, sumLowAt, dot, t)
+		p.addBias(px, minusLowAt, dot, t)
 		p.VPMULLD(p.low, dot, dot)
 		high := p.YMM()
 		p.dot(px, groups/2, groups, high)
-		p.unbias(px, sumAt, high, t)
-		p.VPBROADCASTD(at(px, sumLowAt), t)
-		p.VPMULLD(p.constants.bias, t, t)
 		p.VPSUBD(t, high, high)
+		p.addBias(px, minusSumAt, high, t)
 		p.VPMULLD(p.high, high, high)
 		p.VPADDD(high, dot, dot)
 	} else {
 		p.dot(px, 0, groups, dot)
-		if p.format.bias != 0 && p.bits != 8 {
-			p.unbias(px, sumAt, dot, t)
+		if p.biasBits != 0 && p.bits != 8 {
+			p.addBias(px, minusSumAt, dot, t)
 		}
 	}
 	p.VCVTDQ2PS(dot, dot)
@@ -160,10 +157,10 @@ func (p *product2) row(px, pa reg.Register) {
 	p.VMOVUPS(dot, sums)
 }
 
-// unbias subtracts from dot what the bias of the quants has added.
-func (p *product2) unbias(px reg.Register, sum int, dot, t reg.VecVirtual) {
-	p.VPBROADCASTD(at(px, sum), t)
-	p.VPMULLD(p.constants.bias, t, t)
+// addBias adds to dot, by way of t, minus what the bias of the quants has added.
+func (p *product2) addBias(px reg.Register, minusSum int, dot, t reg.VecVirtual) {
+	p.VPBROADCASTD(at(px, minusSum), t)
+	p.VPSLLD(Imm(p.biasBits), t, t)
 	p.VPADDD(t, dot, dot)
 }
 

@@ -9,16 +9,25 @@ import (
 // prefetchBytes is how far ahead of its use a panel is asked for, so that memory is read while the rows are computed.
 const prefetchBytes = 4096
 
-// product512 is the state of a kernel with one register of 16 lanes.
+// parts512 is the number of registers that hold the lanes of a panel.
+const parts512 = panelRows / 16
+
+// product512 is the state of a kernel that computes both halves of a panel at once, so that an activation is loaded once for two products.
 type product512 struct {
 	*build.Context
 	format
 	arguments
-	mask, highMask, negBias reg.VecVirtual
-	d, dmin                 reg.VecVirtual // of the super-block
-	weights                 [groups]reg.VecVirtual
-	scale, min              reg.VecVirtual // float32, of the tile
-	low, high               reg.VecVirtual // int32 scales of the tile's halves
+	mask, highMask reg.VecVirtual
+	head           reg.Register // address of the super-block's d
+	parts          [parts512]part512
+}
+
+// part512 is what 16 lanes have of a tile.
+type part512 struct {
+	weights   [groups]reg.VecVirtual
+	scale     reg.VecVirtual // float32; of the super-block where the halves have integer scales
+	min       reg.VecVirtual
+	low, high reg.VecVirtual // int32 scales of the tile's halves
 }
 
 func productAVX512(c *build.Context, f format) {
@@ -33,16 +42,24 @@ func productAVX512(c *build.Context, f format) {
 	case 6:
 		p.highMask = p.constant(0x30303030)
 	}
-	if f.bias != 0 {
-		p.negBias = p.constant(uint32(-f.bias))
+	for i := range p.parts {
+		part := &p.parts[i]
+		for g := range part.weights {
+			part.weights[g] = c.ZMM()
+		}
+		part.scale, part.min, part.low, part.high = c.ZMM(), c.ZMM(), c.ZMM(), c.ZMM()
 	}
-	for g := range p.weights {
-		p.weights[g] = c.ZMM()
+	if f.super {
+		p.head = c.GP64()
 	}
-	p.d, p.dmin, p.scale, p.min, p.low, p.high = c.ZMM(), c.ZMM(), c.ZMM(), c.ZMM(), c.ZMM(), c.ZMM()
-	overTiles(c, f, p.arguments, p.readSuper, func() {
-		p.readScales()
-		p.readWeights()
+	overTiles(c, f, p.arguments, func() { c.MOVQ(p.w, p.head) }, func() {
+		for ahead := 0; ahead < p.tileBytes(); ahead += 64 {
+			p.PREFETCHT0(at(p.w, prefetchBytes+ahead))
+		}
+		for i := range p.parts {
+			p.readScales(i)
+			p.readWeights(i)
+		}
 		overRows(c, p.arguments, "row", p.row)
 	})
 	c.VZEROUPPER()
@@ -57,74 +74,70 @@ func (p *product512) constant(v uint32) reg.VecVirtual {
 	return z
 }
 
-func (p *product512) readSuper() {
-	p.VCVTPH2PS(at(p.w, 0), p.d)
-	if p.mins {
-		p.VCVTPH2PS(at(p.w, 2*panelRows), p.dmin)
-		zero := p.ZMM()
-		p.VPXORD(zero, zero, zero)
-		p.VSUBPS(p.dmin, zero, p.dmin)
-	}
-}
+// lanes16 is part i's share of 32 numbers of so many bytes.
+func lanes16(base reg.Register, offset, i, bytes int) Mem { return at(base, offset+16*bytes*i) }
 
-// readScales sets scale and min, or the integer scales of the halves.
-func (p *product512) readScales() {
+// readScales sets scale and min, and the integer scales of the halves.
+func (p *product512) readScales(i int) {
+	part, head := &p.parts[i], p.w
+	if p.super {
+		head = p.head
+	}
+	p.VCVTPH2PS(lanes16(head, 0, i, 2), part.scale)
+	if p.mins {
+		p.VCVTPH2PS(lanes16(head, 2*panelRows, i, 2), part.min)
+	}
 	switch {
 	case p.halves:
-		p.VPMOVSXBD(at(p.w, 0), p.low)
-		p.VPMOVSXBD(at(p.w, panelRows), p.high)
+		p.VPMOVSXBD(lanes16(p.w, 0, i, 1), part.low)
+		p.VPMOVSXBD(lanes16(p.w, panelRows, i, 1), part.high)
 	case p.super:
-		p.VPMOVZXBD(at(p.w, 0), p.scale)
-		p.VPMOVZXBD(at(p.w, panelRows), p.min)
-		p.VCVTDQ2PS(p.scale, p.scale)
-		p.VCVTDQ2PS(p.min, p.min)
-		p.VMULPS(p.d, p.scale, p.scale)
-		p.VMULPS(p.dmin, p.min, p.min)
-	default:
-		p.VCVTPH2PS(at(p.w, 0), p.scale)
-		if p.mins {
-			p.VCVTPH2PS(at(p.w, 2*panelRows), p.min)
-		}
+		p.timesByte(part.scale, lanes16(p.w, 0, i, 1))
+		p.timesByte(part.min, lanes16(p.w, panelRows, i, 1))
+		zero := p.ZMM()
+		p.VPXORD(zero, zero, zero)
+		p.VSUBPS(part.min, zero, part.min)
 	}
 }
 
-// readWeights unpacks the tile: lane r of weights[g] holds columns 4g … 4g+3 of row r as unsigned bytes.
-func (p *product512) readWeights() {
-	for ahead := 0; ahead < p.tileBytes(); ahead += 64 {
-		p.PREFETCHT0(at(p.w, prefetchBytes+ahead))
-	}
-	base := p.tileScaleBytes()
+func (p *product512) timesByte(z reg.VecVirtual, bytes Mem) {
+	t := p.ZMM()
+	p.VPMOVZXBD(bytes, t)
+	p.VCVTDQ2PS(t, t)
+	p.VMULPS(t, z, z)
+}
+
+// readWeights unpacks 16 lanes of the tile: lane r of weights[g] holds columns 4g … 4g+3 of row r as unsigned bytes.
+func (p *product512) readWeights(i int) {
+	base, weights := p.tileScaleBytes(), &p.parts[i].weights
+	vector := func(offset, v int) Mem { return lanes16(p.w, offset+4*panelRows*v, i, 4) }
 	if p.bits == 8 {
-		for g, w := range p.weights {
-			p.VMOVDQU64(at(p.w, base+64*g), w)
+		for g, w := range weights {
+			p.VMOVDQU64(vector(base, g), w)
 		}
 		return
 	}
 	for v := range groups / 2 {
-		lower, upper := p.weights[v], p.weights[v+groups/2]
-		p.VMOVDQU64(at(p.w, base+p.highBytes()+64*v), upper)
+		lower, upper := weights[v], weights[v+groups/2]
+		p.VMOVDQU64(vector(base+p.highBytes(), v), upper)
 		p.VPANDD(p.mask, upper, lower)
 		p.VPSRLD(Imm(4), upper, upper)
 		p.VPANDD(p.mask, upper, upper)
 	}
-	for g := range p.weights {
-		p.addHighBits(g, base)
+	for g, w := range weights {
+		switch p.bits {
+		case 5:
+			p.addHighBits(vector(base, 0), 4-g, w)
+		case 6:
+			p.addHighBits(vector(base, g/4), 4-2*(g%4), w)
+		}
 	}
 }
 
-// addHighBits adds what the quants have above their four low bits.
-func (p *product512) addHighBits(g, base int) {
-	var from, shift int // shift to the left
-	switch p.bits {
-	case 4:
-		return
-	case 5:
-		from, shift = base, 4-g
-	case 6:
-		from, shift = base+64*(g/4), 4-2*(g%4)
-	}
+// addHighBits adds what the quants have above their four low bits, shifted to the left.
+func (p *product512) addHighBits(from Mem, shift int, w reg.VecVirtual) {
 	t := p.ZMM()
-	p.VMOVDQU64(at(p.w, from), t)
+	p.VMOVDQU64(from, t)
 	switch {
 	case shift > 0:
 		p.VPSLLD(Imm(uint64(shift)), t, t)
@@ -132,51 +145,65 @@ func (p *product512) addHighBits(g, base int) {
 		p.VPSRLD(Imm(uint64(-shift)), t, t)
 	}
 	p.VPANDD(p.highMask, t, t)
-	p.VPORD(t, p.weights[g], p.weights[g])
+	p.VPORD(t, w, w)
 }
 
 // row adds one row of activations: acc += float32(dot)·(scale·x's scale), and then min·(x's scale·sum).
 func (p *product512) row(px, pa reg.Register) {
-	dot := p.dot(px)
-	p.VCVTDQ2PS(dot, dot)
-	scale := p.ZMM()
-	if p.halves {
-		p.VMULPS_BCST(at(px, scaleAt), p.d, scale)
-	} else {
-		p.VMULPS_BCST(at(px, scaleAt), p.scale, scale)
+	dots := p.dots(px)
+	for i := range p.parts {
+		dot, part, sums := dots[i], &p.parts[i], lanes16(pa, 0, i, 4)
+		p.VCVTDQ2PS(dot, dot)
+		t := p.ZMM()
+		p.VMULPS_BCST(at(px, scaleAt), part.scale, t)
+		p.VMULPS(t, dot, dot)
+		p.VADDPS(sums, dot, dot)
+		if p.mins {
+			p.VMULPS_BCST(at(px, scaledSumAt), part.min, t)
+			p.VADDPS(t, dot, dot)
+		}
+		p.VMOVUPS(dot, sums)
 	}
-	p.VMULPS(scale, dot, dot)
-	p.VADDPS(at(pa, 0), dot, dot)
-	if p.mins {
-		p.VMULPS_BCST(at(px, scaledSumAt), p.min, scale)
-		p.VADDPS(scale, dot, dot)
-	}
-	p.VMOVUPS(dot, at(pa, 0))
 }
 
-// dot is the tile's exact integer product in two chains, of which each takes half the columns.
-func (p *product512) dot(px reg.Register) reg.VecVirtual {
-	low, high := p.ZMM(), p.ZMM()
-	switch {
-	case p.halves:
-		p.VPMULLD_BCST(at(px, sumLowAt), p.negBias, low)
-		p.VPMULLD_BCST(at(px, sumAt), p.negBias, high)
-		p.VPSUBD(low, high, high)
-	case p.bias != 0:
-		p.VPMULLD_BCST(at(px, sumAt), p.negBias, low)
-		p.VPXORD(high, high, high)
-	default:
-		p.VPXORD(low, low, low)
-		p.VPXORD(high, high, high)
+// dots are the exact integer products, each in two chains that take half the columns. They begin at minus what the
+// bias of the quants is going to add.
+func (p *product512) dots(px reg.Register) (dots [parts512]reg.VecVirtual) {
+	var high [parts512]reg.VecVirtual
+	for i := range p.parts {
+		dots[i], high[i] = p.ZMM(), p.ZMM()
+		switch {
+		case p.halves:
+			p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusLowAt), dots[i])
+			p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSumAt), high[i])
+			p.VPSUBD(dots[i], high[i], high[i])
+		case p.biasBits != 0:
+			p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSumAt), dots[i])
+			p.VPXORD(high[i], high[i], high[i])
+		default:
+			p.VPXORD(dots[i], dots[i], dots[i])
+			p.VPXORD(high[i], high[i], high[i])
+		}
 	}
 	for g := range groups / 2 {
-		p.VPDPBUSD_BCST(at(px, quantsAt+4*g), p.weights[g], low)
-		p.VPDPBUSD_BCST(at(px, quantsAt+4*(g+groups/2)), p.weights[g+groups/2], high)
+		p.multiply(px, g, dots)
+		p.multiply(px, g+groups/2, high)
 	}
-	if p.halves {
-		p.VPMULLD(p.low, low, low)
-		p.VPMULLD(p.high, high, high)
+	for i := range p.parts {
+		if p.halves {
+			p.VPMULLD(p.parts[i].low, dots[i], dots[i])
+			p.VPMULLD(p.parts[i].high, high[i], high[i])
+		}
+		p.VPADDD(high[i], dots[i], dots[i])
 	}
-	p.VPADDD(high, low, low)
-	return low
+	return dots
+}
+
+// multiply adds the products of group g to the sums of each part.
+func (p *product512) multiply(px reg.Register, g int, sums [parts512]reg.VecVirtual) {
+	x := p.ZMM()
+	p.VPBROADCASTD(at(px, quantsAt+4*g), x)
+	for i := range p.parts {
+		p.VPDPBUSD(x, p.parts[i].weights[g], sums[i])
+	}
 }

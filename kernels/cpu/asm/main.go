@@ -1,7 +1,7 @@
 // Command asm writes the assembly of kernels/cpu with avo. Run it by go generate in that folder; a change of a kernel is a change here.
 //
-// The products have one shape on every level. A vector lane is an output row, so an AVX-512 register serves a panel of
-// 16 rows and two AVX2 registers do; within a lane the order of all arithmetic is that of kernels/ref, which is why every
+// The products have one shape on every level. A vector lane is an output row, so two AVX-512 registers serve a panel of
+// 32 rows and four AVX2 registers do; within a lane the order of all arithmetic is that of kernels/ref, which is why every
 // level gives the same bits. The weights of a tile are unpacked once and then used for every row of activations.
 package main
 

@@ -11,6 +11,9 @@ import (
 // floatRows is the number of weight rows of a kernel: their results fill an SSE register.
 const floatRows = 4
 
+// mostDots is the number of activation rows whose sums fit the registers of AVX-512, together with the weights.
+const mostDots = 6
+
 // number is a type of weights that are multiplied as float32.
 type number struct {
 	name  string
@@ -20,10 +23,10 @@ type number struct {
 var numbers = []number{{"F32", 4}, {"F16", 2}, {"BF16", 2}}
 
 // matmulFloat generates, for each type of weights, kernels that multiply four weight rows with one row of activations
-// and, on AVX-512, with up to four. The sums of ref.Dot are the lanes of one AVX-512 register or of two AVX2 ones.
+// and, on AVX-512, with up to six. The sums of ref.Dot are the lanes of one AVX-512 register or of two AVX2 ones.
 func matmulFloat(c *build.Context) {
 	for _, n := range numbers {
-		for rows := 1; rows <= 4; rows++ {
+		for rows := 1; rows <= mostDots; rows++ {
 			dotRows(c, n, rows, 1, c.ZMM, "AVX512")
 		}
 		dotRows(c, n, 1, 2, c.YMM, "AVX2")
@@ -36,10 +39,9 @@ type dots struct {
 	number
 	m, parts int
 	register func() reg.VecVirtual
-	sums     [4][floatRows][]reg.VecVirtual // by row of activations and weight row
-	w        [floatRows]reg.Register
-	x        [4]reg.Register
-	k, ahead reg.Register
+	sums     [mostDots][floatRows][]reg.VecVirtual // by row of activations and weight row
+	w, x     rowsAt
+	ahead    rowsAt // what is prefetched
 }
 
 func dotRows(c *build.Context, n number, m, parts int, register func() reg.VecVirtual, level string) {
@@ -48,9 +50,11 @@ func dotRows(c *build.Context, n number, m, parts int, register func() reg.VecVi
 		fmt.Sprintf("multiplies 4 rows of w with %d of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.", m))
 	dst, stride := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("stride"), c.GP64())
 	cols := c.Load(c.Param("cols"), c.GP64())
-	d.ahead = c.Load(c.Param("ahead"), c.GP64())
-	d.k = c.GP64()
-	d.pointers(cols)
+	ahead := c.Load(c.Param("ahead"), c.GP64())
+	d.w, d.x = d.rows("w", cols, n.bytes), d.rows("x", cols, 4)
+	d.ahead = rowsAt{c.GP64(), c.GP64(), d.w.size}
+	c.LEAQ(Mem{Base: d.w.first, Index: ahead, Scale: 1}, d.ahead.first)
+	c.LEAQ(Mem{Base: d.w.fourth, Index: ahead, Scale: 1}, d.ahead.fourth)
 	for i := range m {
 		for r := range floatRows {
 			for range parts {
@@ -60,14 +64,15 @@ func dotRows(c *build.Context, n number, m, parts int, register func() reg.VecVi
 			}
 		}
 	}
-	c.XORQ(d.k, d.k)
 	c.Label("columns")
 	for part := range parts {
 		d.step(part)
 	}
-	c.ADDQ(Imm(16), d.k)
-	c.CMPQ(d.k, cols)
-	c.JB(LabelRef("columns"))
+	d.w.advance(c, 16*n.bytes)
+	d.x.advance(c, 16*4)
+	d.ahead.advance(c, 16*n.bytes)
+	c.SUBQ(Imm(16), cols)
+	c.JNZ(LabelRef("columns"))
 	for i := range m {
 		c.VMOVUPS(d.fold(d.sums[i]), at(dst, 0))
 		if i < m-1 {
@@ -78,20 +83,34 @@ func dotRows(c *build.Context, n number, m, parts int, register func() reg.VecVi
 	c.RET()
 }
 
-// pointers makes the addresses of all rows.
-func (d *dots) pointers(cols reg.Register) {
-	size := d.GP64()
-	each := func(first reg.Register, bytes int, rows []reg.Register) {
-		d.MOVQ(cols, size)
-		d.SHLQ(Imm(uint64(bytes/2)), size) // of 2 or 4 bytes
-		rows[0] = first
-		for i := 1; i < len(rows); i++ {
-			rows[i] = d.GP64()
-			d.LEAQ(Mem{Base: rows[i-1], Index: size, Scale: 1}, rows[i])
-		}
+// rowsAt are the addresses of up to six rows of so many bytes: two pointers reach three rows each.
+type rowsAt struct{ first, fourth, size reg.Register }
+
+// rows loads a pointer to rows of cols numbers, of 2 or 4 bytes each.
+func (d *dots) rows(param string, cols reg.Register, bytes int) rowsAt {
+	r := rowsAt{d.Load(d.Param(param), d.GP64()), d.GP64(), d.GP64()}
+	d.MOVQ(cols, r.size)
+	d.SHLQ(Imm(uint64(bytes/2)), r.size)
+	d.LEAQ(Mem{Base: r.first, Index: r.size, Scale: 2}, r.fourth)
+	d.ADDQ(r.size, r.fourth)
+	return r
+}
+
+// at is where row i continues, offset bytes on.
+func (r rowsAt) at(i, offset int) Mem {
+	m := Mem{Base: r.first, Disp: offset}
+	if i >= 3 {
+		m.Base = r.fourth
 	}
-	each(d.Load(d.Param("w"), d.GP64()), d.bytes, d.w[:])
-	each(d.Load(d.Param("x"), d.GP64()), 4, d.x[:d.m])
+	if i%3 > 0 {
+		m.Index, m.Scale = r.size, uint8(i%3)
+	}
+	return m
+}
+
+func (r rowsAt) advance(c *build.Context, bytes int) {
+	c.ADDQ(Imm(uint64(bytes)), r.first)
+	c.ADDQ(Imm(uint64(bytes)), r.fourth)
 }
 
 // step adds a register's share of 16 columns. Products and sums are rounded separately.
@@ -100,28 +119,20 @@ func (d *dots) step(part int) {
 	var w [floatRows]reg.VecVirtual
 	for r := range w {
 		w[r] = d.register()
-		from := Mem{Base: d.w[r], Index: d.k, Scale: uint8(d.bytes), Disp: part * width * d.bytes}
-		d.widen(from, w[r])
+		d.widen(d.w.at(r, part*width*d.bytes), w[r])
 		if part == 0 {
-			d.prefetch(from)
+			d.PREFETCHT1(d.ahead.at(r, 0))
 		}
 	}
 	for i := range d.m {
 		x := d.register()
-		d.VMOVUPS(Mem{Base: d.x[i], Index: d.k, Scale: 4, Disp: part * width * 4}, x)
+		d.VMOVUPS(d.x.at(i, part*width*4), x)
 		for r := range w {
 			product := d.register()
 			d.VMULPS(x, w[r], product)
 			d.VADDPS(product, d.sums[i][r][part], d.sums[i][r][part])
 		}
 	}
-}
-
-// prefetch asks for the line that lies ahead of the numbers at from.
-func (d *dots) prefetch(from Mem) {
-	line := d.GP64()
-	d.LEAQ(from, line)
-	d.PREFETCHT1(Mem{Base: line, Index: d.ahead, Scale: 1})
 }
 
 func (d *dots) widen(from Mem, to reg.VecVirtual) {

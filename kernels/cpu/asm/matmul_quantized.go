@@ -43,7 +43,7 @@ func begin(c *build.Context, name, doc string) arguments {
 }
 
 func describe(f format) string {
-	return fmt.Sprintf("adds the product of a %s panel and m rows of activations, tile after tile, to acc (m, 16).", f.name)
+	return fmt.Sprintf("adds the product of a %s panel and m rows of activations, tile after tile, to acc (m, 32).", f.name)
 }
 
 // overTiles repeats body for each tile, and head before each super-block's first.
