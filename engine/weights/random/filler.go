@@ -19,8 +19,20 @@ type filler struct {
 	set func(blocks []byte, deviation float64)
 }
 
+// The scales of a block are halves at fixed places, in units of the deviation. Quants and scales inside a block are evenly spread, so
+// that the second half of those with a minimum makes the mean zero.
 func fillers() []filler {
-	return []filler{{compute.F16, setF16}, {compute.Q8_0, setQ8_0}, {compute.Q4_K, setQ4_K}}
+	return []filler{
+		{compute.F16, setF16}, {compute.BF16, setBF16},
+		{compute.Q8_0, halves(34, half{0, 1 / 73.9})},
+		{compute.Q4_0, halves(18, half{0, 1 / 4.61})},
+		{compute.Q4_1, halves(20, half{0, 1 / 4.61}, half{2, -7.5 / 4.61})},
+		{compute.Q5_0, halves(22, half{0, 1 / 9.23})},
+		{compute.Q5_1, halves(24, half{0, 1 / 9.23}, half{2, -15.5 / 9.23})},
+		{compute.Q4_K, halves(144, half{0, 1.0 / 258}, half{2, 7.5 / 258})},
+		{compute.Q5_K, halves(176, half{0, 1.0 / 527}, half{2, 15.5 / 527})},
+		{compute.Q6_K, halves(210, half{208, 1.0 / 1365})},
+	}
 }
 
 func fillerOf(t compute.DType) (filler, error) {
@@ -59,21 +71,29 @@ func setF16(numbers []byte, deviation float64) {
 	}
 }
 
-// setQ8_0 sets the scale of blocks of 32 evenly spread bytes, whose standard deviation is 256/√12.
-func setQ8_0(blocks []byte, deviation float64) {
-	scale := float16(deviation * math.Sqrt(12) / 256)
-	for i := 0; i < len(blocks); i += 34 {
-		binary.LittleEndian.PutUint16(blocks[i:], scale)
+// setBF16 is setF16 with eight bits of exponent.
+func setBF16(numbers []byte, deviation float64) {
+	exponent := uint16(127 + math.Round(math.Log2(deviation)))
+	for i := 0; i < len(numbers); i += 2 {
+		bits := binary.LittleEndian.Uint16(numbers[i:])
+		binary.LittleEndian.PutUint16(numbers[i:], bits&0x807f|(exponent-bits>>14&1)<<7)
 	}
 }
 
-// setQ4_K sets both scales of blocks of 256. A number is d·s·q − dmin·m with s, m from 0 to 63 and q from 0 to 15, all evenly
-// spread: dmin = 7.5·d makes the mean zero, and then the standard deviation is 258·d.
-func setQ4_K(blocks []byte, deviation float64) {
-	d := deviation / 258
-	for i := 0; i < len(blocks); i += 144 {
-		binary.LittleEndian.PutUint16(blocks[i:], float16(d))
-		binary.LittleEndian.PutUint16(blocks[i+2:], float16(7.5*d))
+// half is a scale of a block.
+type half struct {
+	at    int     // byte of the block
+	scale float64 // for numbers of deviation 1
+}
+
+// halves sets the scales of blocks of so many bytes.
+func halves(blockBytes int, scales ...half) func([]byte, float64) {
+	return func(blocks []byte, deviation float64) {
+		for i := 0; i < len(blocks); i += blockBytes {
+			for _, h := range scales {
+				binary.LittleEndian.PutUint16(blocks[i+h.at:], float16(h.scale*deviation))
+			}
+		}
 	}
 }
 
