@@ -204,7 +204,15 @@ func describe(ctx context.Context, path string) ([]cli.Section, error) {
 	for _, t := range r.Tensors {
 		tensors.Rows = append(tensors.Rows, []string{t.Name, t.Type, fmt.Sprint(t.Shape), fmt.Sprintf("%d bytes", t.Bytes)})
 	}
-	return []cli.Section{file, types, metadata, tensors}, nil
+	return []cli.Section{file, types, processor(), metadata, tensors}, nil
+}
+
+// processor describes what a model would run on without a GPU.
+func processor() cli.Section {
+	backend := host.New(0)
+	defer backend.Close()
+	info := backend.Info()
+	return cli.Section{Title: "processor", Rows: [][]string{{info.Name}, {info.Detail}}}
 }
 
 func makeWeights(ctx context.Context, shape, weightType, path string) error {

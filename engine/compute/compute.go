@@ -117,6 +117,7 @@ type Info struct {
 	Kind        string // "cpu" or "cuda"
 	Name        string // "AMD EPYC, 2 threads"
 	MemoryBytes int64  // 0 when unknown
+	Detail      string // what was found out about it, in a sentence; may be empty
 }
 
 // Backend executes the operations. In all of them m is the number of rows used, 1 ≤ m ≤ MaxRows, and rows are independent.

@@ -52,7 +52,17 @@ func New(threads int) *Backend {
 
 // Info names processor and threads; MemoryBytes is what the system can still give, 0 when it does not say.
 func (b *Backend) Info() compute.Info {
-	return compute.Info{Kind: "cpu", Name: b.name, MemoryBytes: availableMemoryBytes()}
+	return compute.Info{Kind: "cpu", Name: b.name, MemoryBytes: availableMemoryBytes(), Detail: b.detail()}
+}
+
+// detail says how work is split, which was measured when the threads were started.
+func (b *Backend) detail() string {
+	if b.pool.Threads() == 1 {
+		return "everything runs on one thread"
+	}
+	cost := b.pool.Cost()
+	return fmt.Sprintf("a parallel step costs %.1f µs; under %d,000 multiplications one thread is faster",
+		float64(cost.Step.Nanoseconds())/1e3, (cost.MinWork+500)/1000)
 }
 
 // Ceilings measures what the products on this machine cannot exceed.

@@ -37,7 +37,7 @@ func TestInfo(t *testing.T) {
 		b := New(threads)
 		defer b.Close()
 		info := b.Info()
-		if info.Kind != "cpu" || !strings.HasSuffix(info.Name, unit) || len(info.Name) == len(unit) || info.MemoryBytes < 0 {
+		if info.Kind != "cpu" || !strings.HasSuffix(info.Name, unit) || len(info.Name) == len(unit) || info.MemoryBytes < 0 || !strings.Contains(info.Detail, "one thread") {
 			t.Errorf("%d threads: %+v", threads, info)
 		}
 	}

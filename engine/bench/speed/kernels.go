@@ -40,6 +40,7 @@ type Verification struct {
 // Kernels is what MeasureKernels found.
 type Kernels struct {
 	Device        string         `json:"device"`
+	Detail        string         `json:"detail"`
 	Model         string         `json:"model"`
 	ContextTokens int            `json:"contextTokens"`
 	Ceilings      Ceilings       `json:"ceilings"`
@@ -62,7 +63,8 @@ func passRows() []int    { return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 2
 // MeasureKernels times each shape of product of a model, and v(m), the cost of a pass of m rows. Of m it takes what the model's buffers
 // allow.
 func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, now func() time.Time) (*Kernels, error) {
-	k := &Kernels{Device: backend.Info().Name, ContextTokens: contextTokens}
+	info := backend.Info()
+	k := &Kernels{Device: info.Name, Detail: info.Detail, ContextTokens: contextTokens}
 	for _, group := range byShape(m.Matrices()) {
 		for _, rows := range productRows() {
 			p, err := timeProduct(ctx, backend, group, rows, now)

@@ -21,7 +21,7 @@ func (k *Kernels) WriteJSON(w io.Writer) error {
 // WriteTable writes the figures for a reader.
 func (k *Kernels) WriteTable(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n\n", k.Model, k.Device)
+	fmt.Fprintf(&b, "%s\n%s: %s\n\n", k.Model, k.Device, k.Detail)
 	c := &k.Ceilings
 	fmt.Fprintf(&b, "This machine at most: reads %s GB/s; multiplies and adds %s G floats/s, %s G bytes/s.\n\n",
 		giga(c.ReadBytesPerS), giga(c.FloatMulPerS), giga(c.IntegerMulPerS))
