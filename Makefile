@@ -3,7 +3,7 @@
 GO       ?= go
 FUZZTIME ?= 30s
 
-.PHONY: help build run demo test short race bench fuzz cover lint fmt generate tidy check
+.PHONY: help build run demo test race bench fuzz cover lint fmt generate tidy check
 
 help: ## list these commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -20,11 +20,8 @@ demo: ## one answer, without the screen
 test: ## every test
 	$(GO) test ./...
 
-short: ## the quick tests only
-	$(GO) test -short ./...
-
 race: ## the tests of everything concurrent, under the race detector (needs a C compiler)
-	$(GO) test -race -short ./engine ./engine/trace ./engine/host ./kernels/cpu ./ui/...
+	.ci/race
 
 bench: ## measure speculation on the demo pair, and the benchmarks of the packages
 	$(GO) run . bench --prompts 50 --gen-tokens 64 --gamma 4

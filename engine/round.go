@@ -118,11 +118,16 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 }
 
 // draft asks the proposer. A proposer that fails for this round only leaves an empty draft and a reason.
-func (r *reply) draft(ctx context.Context, p spec.Proposer, gamma int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
-	draft, err := p.Propose(ctx, spec.Ask{
-		Gamma: gamma, Params: r.params(), Uniforms: r.uniforms, Round: r.rounds,
-		Continue: r.controller.Continue, IsStop: r.engine.isStop, Inspect: r.request.Inspect,
-	})
+func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
+	ask := spec.Ask{
+		Gamma: length, Params: r.params(), Uniforms: r.uniforms, Round: r.rounds,
+		IsStop: r.engine.isStop, Inspect: r.request.Inspect,
+	}
+	if r.config.Speculation.Rule == string(gamma.CostAware) {
+		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
+		ask.Continue = r.controller.Continue
+	}
+	draft, err := p.Propose(ctx, ask)
 	watch.lap(&ev.DraftMS)
 	if errors.Is(err, spec.ErrNoDraft) {
 		ev.DraftWhy = err.Error()
@@ -136,7 +141,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, gamma int, ev *event
 		return draft, nil
 	}
 	ev.Proposer = p.Name()
-	drafted := event.Drafted{Round: r.rounds, Gamma: gamma, Proposer: p.Name(), DraftMS: ev.DraftMS}
+	drafted := event.Drafted{Round: r.rounds, Gamma: length, Proposer: p.Name(), DraftMS: ev.DraftMS}
 	for i, id := range draft.Tokens {
 		t := r.engine.token(id)
 		if draft.Q[i].P != nil {

@@ -184,6 +184,7 @@ func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
 	if m.options.Load == nil {
 		return nil // nothing can be typed into a recording
 	}
+	m.eager = false
 	cmd := m.composer.Type(k)
 	m.arrange()
 	return cmd

@@ -75,8 +75,8 @@ func (m *Model) fixGamma(c config.Config, by int) tea.Cmd {
 
 // otherSeed is the seed of the last reply in place of none, and none in place of a seed.
 func (m *Model) otherSeed(seed int64) string {
-	if seed < 0 && m.state.Reply.Number > 0 {
-		return strconv.FormatInt(m.state.Settings.Seed, 10)
+	if seed < 0 {
+		return strconv.FormatInt(m.lastSeed, 10)
 	}
 	return "-1"
 }
@@ -123,7 +123,7 @@ func (m *Model) showSettings() {
 	if m.engine == nil || m.busy() {
 		return
 	}
-	c, seed := m.engine.Settings(), m.state.Settings.Seed
+	c, seed := m.engine.Settings(), m.lastSeed
 	if c.Sampling.Seed >= 0 {
 		seed = c.Sampling.Seed
 	}

@@ -52,6 +52,7 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 		}
 	case event.ReplyStarted:
 		m.reply.started = true
+		m.lastSeed = e.Settings.Seed
 		m.transcript.Follow()
 		if e.DroppedTurns > 0 {
 			return m.say(fmt.Sprintf("the context is full: the oldest %d turns were left out", e.DroppedTurns))
@@ -81,6 +82,10 @@ func (m *Model) loaded(e loaded) tea.Cmd {
 	}
 	m.engine = e.engine
 	m.showSettings()
+	if m.eager {
+		m.eager = false
+		return m.enter()
+	}
 	return nil
 }
 

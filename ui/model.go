@@ -33,6 +33,8 @@ type Model struct {
 	pump   *stream.Pump
 	reply  reply
 
+	lastSeed int64 // of the last reply, -1 before the first
+
 	state      *state.State
 	transcript *transcript.View
 	composer   *compose.Composer
@@ -50,6 +52,7 @@ type Model struct {
 	chat    chats.Chat // what the chat on screen is saved as; its turns are in state
 	saver   *saver
 	editing bool // enter replaces the last exchange
+	eager   bool // enter came before the engine: the prompt is sent when it is there, unless it was changed since
 
 	flash     string
 	flashID   int
@@ -78,7 +81,7 @@ func newModel(ctx context.Context, o Options, g *guard) *Model {
 		options: o, ctx: ctx, guard: g, keys: keys.NewMap(keys.Bindings()), config: o.Config,
 		pacer: pace.New(pace.Full, o.Config.UI.Rounds), ring: ring, pump: stream.NewPump(ring, stream.FrameInterval),
 		state: state.New(), transcript: transcript.New(), dark: true, mono: noColor(o.Color, o.Environ),
-		focus: keys.Compose, saver: &saver{store: o.Chats}, stale: true,
+		focus: keys.Compose, lastSeed: -1, saver: &saver{store: o.Chats}, stale: true,
 	}
 	m.applyTheme()
 	m.composer = compose.New(o.History, m.theme.Glyph.Marker)
@@ -173,7 +176,7 @@ func (m *Model) flashFor() tea.Cmd {
 		return nil
 	}
 	id := m.flashID
-	return tea.Tick(flashTime, func(time.Time) tea.Msg { return flashOver{id} })
+	return m.options.tick(flashTime, func(time.Time) tea.Msg { return flashOver{id} })
 }
 
 // noColor reports whether colour is not wanted: by flag, or by NO_COLOR with any value that is not empty. The library's own

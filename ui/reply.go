@@ -25,7 +25,8 @@ func (m *Model) send(prompt string) (tea.Cmd, bool) {
 	case m.options.Load == nil:
 		return m.say("this is a recorded reply: there is no model to answer"), false
 	case m.engine == nil:
-		return m.say("the models are still being read"), false
+		m.eager = true
+		return m.say("the models are still being read: this is sent as soon as they are"), false
 	case m.busy():
 		return m.say("a reply is being written: esc stops it"), false
 	}

@@ -33,9 +33,11 @@ func Run(ctx context.Context, o Options) error {
 	g := &guard{}
 	m := newModel(ctx, o, g)
 	p := tea.NewProgram(m, programOptions(o)...)
-	g.alarm = func() { kill(ctx, p, o) }
+	running, over := context.WithCancel(context.Background()) // until Run returns
+	defer over()
+	g.alarm = func() { kill(running, p, o) }
 
-	sig := watchSignals(ctx, p, o)
+	sig := watchSignals(running, p, o)
 	_, err := p.Run()
 	received := sig.stop()
 
@@ -117,7 +119,7 @@ type signals struct {
 	done     chan struct{}
 }
 
-func watchSignals(ctx context.Context, p *tea.Program, o Options) *signals {
+func watchSignals(running context.Context, p *tea.Program, o Options) *signals {
 	s := &signals{incoming: make(chan os.Signal, 1), done: make(chan struct{})}
 	signal.Notify(s.incoming, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	go func() {
@@ -130,25 +132,23 @@ func watchSignals(ctx context.Context, p *tea.Program, o Options) *signals {
 		if got == syscall.SIGQUIT {
 			s.stacks = stacks()
 		}
-		hurry := time.AfterFunc(o.grace, func() { kill(ctx, p, o) })
+		hurry := time.AfterFunc(o.grace, func() { kill(running, p, o) })
 		defer hurry.Stop()
 		p.Quit()
-		select {
-		case <-ctx.Done():
-		case <-s.incoming: // a second signal, or the end
-			kill(ctx, p, o)
-		}
+		<-s.incoming // a second signal, or the screen has closed and saving begins
+		kill(running, p, o)
 	}()
 	return s
 }
 
-// kill ends the screen without asking it. Should even that not end the program, because the screen is stuck or the
-// terminal takes no more output, the process ends here: whoever sent a signal must not be left with a process that stays.
-func kill(ctx context.Context, p *tea.Program, o Options) {
+// kill ends the screen without asking it. Should even that not end Run in time, because the screen is stuck, the terminal
+// takes no more output or the disk does not answer, the process ends here: whoever sent a signal must not be left with a
+// process that stays.
+func kill(running context.Context, p *tea.Program, o Options) {
 	go p.Kill()
-	time.AfterFunc(o.grace, func() {
-		if ctx.Err() == nil {
-			fmt.Fprintf(o.Stderr, "specula: the screen does not answer; leaving\n\n%s\n", sanitize.Text(string(stacks())))
+	time.AfterFunc(3*o.grace, func() {
+		if running.Err() == nil {
+			fmt.Fprintf(o.Stderr, "specula: the program does not answer; leaving\n\n%s\n", sanitize.Text(string(stacks())))
 			os.Exit(1)
 		}
 	})

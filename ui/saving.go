@@ -139,10 +139,15 @@ func (m *Model) showChats(msg chatList) tea.Cmd {
 func (m *Model) openChat(id string) tea.Cmd {
 	return m.afterReply(func() tea.Cmd {
 		saved, store := m.save(false), m.options.Chats
-		return tea.Sequence(saved, func() tea.Msg {
+		return func() tea.Msg {
+			if saved != nil {
+				if failed := saved(); failed != nil {
+					return failed // the chat on screen stays, it is nowhere else
+				}
+			}
 			c, err := store.Open(id)
 			return opened{c, err}
-		})
+		}
 	})
 }
 

@@ -6,10 +6,14 @@ import (
 	"iter"
 	"strings"
 	"sync"
+	"time"
 
 	"specula/engine/config"
 	"specula/engine/event"
 )
+
+// patience is how long a screen may take to show what a test waits for. It is reached only by a failing test.
+const patience = 30 * time.Second
 
 // scripted is an engine without models: the same prompt and settings give the same events, milliseconds included.
 type scripted struct {
@@ -57,7 +61,10 @@ func (s *scripted) Change(name, value string) error {
 	if err := s.config.Set(name, value); err != nil {
 		return err
 	}
-	to, _ := s.config.Get(name)
+	to, err := s.config.Get(name)
+	if err != nil || from == to {
+		return err
+	}
 	s.pending = append(s.pending, event.SettingChanged{Name: name, From: from, To: to})
 	return nil
 }
@@ -171,7 +178,9 @@ func (r *scriptedReply) fill(e *event.Round, gamma int) {
 		case k == keep:
 			e.Draft = append(e.Draft, r.token(fmt.Sprintf("wrong%d ", k), event.Rejected, 0.05, 0.6, 0.7))
 		default:
-			e.Draft = append(e.Draft, r.token("later ", event.Discarded, 0.1, 0.5, 0))
+			later := r.token("later ", event.Discarded, 0.1, 0.5, 0)
+			later.P, later.U = nil, nil // never tested
+			e.Draft = append(e.Draft, later)
 		}
 	}
 	verdict := event.Resampled

@@ -1,3 +1,5 @@
+//go:build unix
+
 package ui
 
 import (
@@ -8,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,13 +21,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
-	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"specula/ui/chats"
 )
-
-// patience is how long a screen may take to show what a test waits for. It is reached only by a failing test.
-const patience = 30 * time.Second
 
 // terminal is a real pseudo-terminal with an emulator at its end and the screen helper running in it.
 type terminal struct {
@@ -33,19 +33,30 @@ type terminal struct {
 	cmd    *exec.Cmd
 	ptmx   *os.File
 	tty    *os.File
-	before unix.Termios
+	before *term.State
 	read   chan struct{} // closed when the helper's last output is in the emulator
 
 	mu      sync.Mutex // guards everything below; the emulator has no lock of its own that covers reading the screen
 	drawn   *sync.Cond
 	emu     *vt.Emulator
-	modes   map[ansi.Mode]bool // set and not reset
-	hidden  bool               // the cursor
+	modes   map[ansi.Mode]bool // as last set or reset
 	expired bool
 }
 
 // startTerminal runs the screen helper with a script in a window of w×h cells.
 func startTerminal(t *testing.T, w, h int, script string, env ...string) *terminal {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append([]string{helperVariable + "=" + script}, env...)
+	return startProgram(t, w, h, cmd)
+}
+
+// startProgram runs a program in a window of w×h cells.
+func startProgram(t *testing.T, w, h int, cmd *exec.Cmd) *terminal {
 	t.Helper()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
@@ -54,20 +65,16 @@ func startTerminal(t *testing.T, w, h int, script string, env ...string) *termin
 	x := &terminal{t: t, w: w, h: h, ptmx: ptmx, tty: tty, emu: vt.NewEmulator(w, h), modes: map[ansi.Mode]bool{}, read: make(chan struct{})}
 	x.drawn = sync.NewCond(&x.mu)
 	x.emu.SetCallbacks(vt.Callbacks{
-		EnableMode:       func(m ansi.Mode) { x.modes[m] = true },
-		DisableMode:      func(m ansi.Mode) { delete(x.modes, m) },
-		CursorVisibility: func(visible bool) { x.hidden = !visible },
+		// Modes belong to the terminal as a whole, the cursor's visibility too, which the emulator keeps for each screen.
+		EnableMode:  func(m ansi.Mode) { x.modes[m] = true },
+		DisableMode: func(m ansi.Mode) { x.modes[m] = false },
 	})
 	if err := pty.Setsize(ptmx, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}); err != nil {
 		t.Fatal(err)
 	}
-	x.before = x.termios()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	x.cmd = exec.Command(self)
-	x.cmd.Env = append([]string{helperVariable + "=" + script, "TERM=xterm-256color", "COLORTERM=truecolor", "HOME=" + t.TempDir()}, env...)
+	x.before = x.state()
+	x.cmd = cmd
+	x.cmd.Env = append([]string{"TERM=xterm-256color", "COLORTERM=truecolor", "HOME=" + t.TempDir()}, cmd.Env...)
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = tty, tty, tty
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := x.cmd.Start(); err != nil {
@@ -109,13 +116,14 @@ func (x *terminal) feed() {
 	}
 }
 
-func (x *terminal) termios() unix.Termios {
+// state is how the terminal is set up: raw or cooked, echoing or not.
+func (x *terminal) state() *term.State {
 	x.t.Helper()
-	got, err := unix.IoctlGetTermios(int(x.tty.Fd()), unix.TCGETS)
+	got, err := term.GetState(int(x.tty.Fd()))
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	return *got
+	return got
 }
 
 // send types keys.
@@ -142,6 +150,13 @@ func (x *terminal) wait(what string, ok func() bool) {
 func (x *terminal) waitText(text string) {
 	x.t.Helper()
 	x.wait(fmt.Sprintf("%q", text), func() bool { return strings.Contains(x.text(0, 0, x.w, x.h), text) })
+}
+
+// overdue reports whether the test has waited long enough.
+func (x *terminal) overdue() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.expired
 }
 
 // text is what a rectangle of the screen shows. The caller holds the lock.
@@ -196,7 +211,7 @@ func (x *terminal) end() int {
 	case <-time.After(patience):
 		x.t.Fatal("the program did not end")
 	}
-	if after := x.termios(); after != x.before {
+	if after := x.state(); !reflect.DeepEqual(after, x.before) {
 		x.t.Errorf("terminal settings before and after:\n%+v\n%+v", x.before, after)
 	}
 	_ = x.tty.Close() // lets the reader come to its end
@@ -206,7 +221,7 @@ func (x *terminal) end() int {
 	if x.emu.IsAltScreen() {
 		x.t.Error("the alternate screen was left on")
 	}
-	if x.hidden {
+	if shown, known := x.modes[ansi.ModeTextCursorEnable]; known && !shown {
 		x.t.Error("the cursor was left hidden")
 	}
 	for _, m := range []ansi.Mode{ansi.ModeMouseButtonEvent, ansi.ModeMouseAnyEvent, ansi.ModeMouseExtSgr, ansi.ModeMouseNormal, ansi.ModeBracketedPaste} {
@@ -229,11 +244,28 @@ const (
 // TestAWholeChatInATerminal does what a visitor does: asks, watches tokens being accepted and struck out, turns γ and
 // temperature in mid-reply, looks into a token, stops, and leaves.
 func TestAWholeChatInATerminal(t *testing.T) {
-	x := startTerminal(t, 120, 36, dark120)
+	visit(t, startTerminal(t, 120, 36, dark120), "temperature 0.80")
+}
+
+// TestTheWholeProgramInATerminal is the same visit to the program itself, with the pair that is built into it.
+func TestTheWholeProgramInATerminal(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "specula")
+	if out, err := exec.Command("go", "build", "-o", program, "specula").CombinedOutput(); err != nil {
+		t.Fatalf("building the program: %v\n%s", err, out)
+	}
+	// A high temperature makes the reply long and the target refuse much of the draft; the seed makes it the same every time.
+	cmd := exec.Command(program, "--theme", "dark", "--pace", "slow", "--rounds-per-second", "6",
+		"--temperature", "1.4", "--seed", "1", "--gamma-rule", "fixed", "--gamma", "4")
+	visit(t, startProgram(t, 120, 36, cmd), "temperature 1.50")
+}
+
+// visit asks, watches and leaves. warmer is what the figures say after the temperature was raised once.
+func visit(t *testing.T, x *terminal, warmer string) {
+	t.Helper()
 	const chatW, chatH = 78, 29 // left of the figures, above the lane
 	x.waitText("Type a message")
-	x.send("hello there")
-	x.waitText("hello there")
+	x.send("tell me a story about a dragon")
+	x.waitText("tell me a story about a dragon")
 	x.send("\r")
 
 	x.wait("an accepted token in blue", func() bool {
@@ -257,8 +289,8 @@ func TestAWholeChatInATerminal(t *testing.T) {
 		return strings.Contains(x.text(chatW, 0, x.w, 2), "fixed") && strings.Contains(x.text(chatW, 0, x.w, 2), "γ 5")
 	})
 	x.send(altRght)
-	x.wait("a temperature of 0.8", func() bool {
-		return strings.Contains(strings.Join(strings.Fields(x.text(chatW, 0, x.w, x.h)), " "), "temperature 0.80")
+	x.wait(warmer, func() bool {
+		return strings.Contains(strings.Join(strings.Fields(x.text(chatW, 0, x.w, x.h)), " "), warmer)
 	})
 	x.wait("the marks of both changes on the graphs", func() bool { return strings.Contains(graphs(), "▴") })
 
@@ -325,6 +357,51 @@ func TestTheTerminalIsRestored(t *testing.T) {
 				checkSaved(t, dir)
 			}
 		})
+	}
+}
+
+// TestSuspendAndResize leaves to the shell and comes back, and then changes the window down to nothing and up again.
+func TestSuspendAndResize(t *testing.T) {
+	x := startTerminal(t, 120, 36, dark120)
+	x.waitText("Type a message")
+	x.send("\x1a") // ctrl+z
+	x.wait("the shell's screen", func() bool { return !x.emu.IsAltScreen() && x.modes[ansi.ModeTextCursorEnable] })
+	for now := x.state(); !reflect.DeepEqual(now, x.before); now = x.state() {
+		if x.overdue() {
+			t.Fatalf("suspended with terminal settings %+v, want %+v", now, x.before)
+		}
+	}
+	// The helper has no shell that would stop it; it listens for SIGCONT a moment after it restored the terminal.
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for resumed := false; !resumed; <-again.C {
+		signalled(syscall.SIGCONT)(x)
+		x.mu.Lock()
+		resumed = x.emu.IsAltScreen() || x.expired
+		x.mu.Unlock()
+	}
+	x.waitText("Type a message")
+	for _, size := range []struct {
+		w, h  int
+		shows string
+	}{{30, 6, "specula needs 40×10"}, {40, 10, "Type a message"}, {1, 1, ""}, {300, 80, "by position"}} {
+		x.resize(size.w, size.h)
+		x.waitText(size.shows)
+	}
+	x.send("\x04")
+	if code := x.end(); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+}
+
+func (x *terminal) resize(w, h int) {
+	x.t.Helper()
+	x.mu.Lock()
+	x.w, x.h = w, h
+	x.emu.Resize(w, h)
+	x.mu.Unlock()
+	if err := pty.Setsize(x.ptmx, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}); err != nil {
+		x.t.Fatal(err)
 	}
 }
 

@@ -21,6 +21,8 @@ import (
 	"os"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/trace"
@@ -69,7 +71,9 @@ type Options struct {
 	Now            func() time.Time
 	Tag            uint32 // tells this process's chats from another's of the same second
 
-	grace time.Duration // graceTime, shorter in tests
+	// Shorter and stiller in tests.
+	grace time.Duration // graceTime
+	tick  func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 
 func (o *Options) complete() {
@@ -90,6 +94,9 @@ func (o *Options) complete() {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.tick == nil {
+		o.tick = tea.Tick
 	}
 	if o.grace == 0 {
 		o.grace = graceTime

@@ -163,6 +163,8 @@ func (m *Model) hints() string {
 		return fmt.Sprintf("%d lines below  pgdn", m.transcript.Below())
 	case m.composer.Value() != "":
 		return "enter send  ctrl+j line"
+	case len(m.state.Messages) == 0:
+		return "/ commands  f1 help"
 	default:
 		return "tab tokens  f1 help"
 	}
@@ -175,8 +177,12 @@ func (m *Model) welcome() []string {
 		"",
 		"A small model drafts, a large one verifies, and you watch.",
 	}
-	if m.state.Ready != nil && m.options.Load != nil {
-		lines = append(lines, "", "Type a message and press enter.  f1 shows every key.")
+	if m.state.Ready == nil || m.options.Load == nil {
+		return lines
+	}
+	lines = append(lines, "", "Type a message and press enter.  f1 shows every key.")
+	if m.state.Ready.Target.Path == "embedded" {
+		lines = append(lines, "The built-in pair knows its own subject: try \"What is speculative decoding?\"")
 	}
 	return lines
 }

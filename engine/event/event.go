@@ -171,7 +171,7 @@ type Round struct {
 
 // Committed returns the tokens this round added to the reply, in order.
 func (r *Round) Committed() []Token {
-	out := make([]Token, 0, r.Accepted+1)
+	out := make([]Token, 0, len(r.Draft)+1)
 	for _, t := range r.Draft {
 		if t.Verdict.Committed() {
 			out = append(out, t)

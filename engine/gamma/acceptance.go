@@ -2,18 +2,18 @@ package gamma
 
 const (
 	// startRate is the acceptance assumed before there is evidence, high enough that speculation gets its chance, and
-	// startWeight the number of observations it counts for.
-	startRate   = 0.8
-	startWeight = 5
-	// neighbourWeight bounds the number of observations for which the position before counts.
-	neighbourWeight = 20
+	// startWeight the number of observations it counts for. A position not reached yet is taken to be like the one before
+	// it, which counts for more.
+	startRate       = 0.8
+	startWeight     = 3
+	neighbourWeight = 6
 	// memory bounds the number of observations that an estimate rests on.
-	memory = 100
+	memory = 50
 	// While nothing reaches a position, its evidence loses each round the share fading of its weight, so that fresh evidence
 	// is believed quickly, and its estimate moves the share drift of the way to that of the position before it: old bad luck
 	// must not bar a depth for good.
 	fading = 0.01
-	drift  = 0.01
+	drift  = 0.003
 )
 
 // acceptance estimates, per draft position, the chance to be accepted given that all positions before were. A round tells
@@ -22,8 +22,7 @@ type acceptance struct {
 	positions []rate
 }
 
-// rate is a running mean that follows changes. Observation n of the first counts n-fold, which soon outweighs the assumption
-// it started from; once memory is full the weights are exponential.
+// rate is a running mean that follows changes: an average at first, exponentially weighted once memory is full.
 type rate struct {
 	mean   float64
 	weight float64 // observations it rests on, up to memory
@@ -31,14 +30,14 @@ type rate struct {
 
 func (r *rate) observe(x float64) {
 	r.weight = min(r.weight+1, memory)
-	r.mean += (x - r.mean) * 2 / (r.weight + 1)
+	r.mean += (x - r.mean) / r.weight
 }
 
 // observe learns from a round that tested so many draft tokens and accepted all or all but the last of them.
 func (a *acceptance) observe(tested, accepted int) {
 	for i := range tested {
 		if i == len(a.positions) {
-			a.positions = append(a.positions, rate{mean: a.at(i), weight: a.least(i)})
+			a.positions = append(a.positions, rate{mean: a.at(i), weight: leastWeight(i)})
 		}
 		outcome := 0.0
 		if i < accepted {
@@ -48,20 +47,19 @@ func (a *acceptance) observe(tested, accepted int) {
 	}
 	for i := tested; i < len(a.positions); i++ {
 		r := &a.positions[i]
-		r.weight = max(a.least(i), r.weight*(1-fading))
+		r.weight = max(leastWeight(i), r.weight*(1-fading))
 		if i > 0 {
 			r.mean += drift * (a.positions[i-1].mean - r.mean)
 		}
 	}
 }
 
-// least returns the weight that position i has without observations of its own. What is known of the position before it
-// counts for it too, if less: a single refusal must not outweigh that.
-func (a *acceptance) least(i int) float64 {
+// leastWeight is the weight of what position i is taken to be before it has observations of its own.
+func leastWeight(i int) float64 {
 	if i == 0 {
 		return startWeight
 	}
-	return max(startWeight, min(neighbourWeight, a.positions[i-1].weight/2))
+	return neighbourWeight
 }
 
 // at returns the estimate for position i from 0. One never tested is taken to be like the one before it.

@@ -8,7 +8,7 @@ type NominalCosts struct {
 }
 
 const (
-	costWeight = 0.2  // of the newest sample in a running mean
+	costWeight = 0.1  // of the newest sample in a running mean
 	costClamp  = 0.25 // largest change that one sample can argue for, relative to the mean: stalls of the machine happen
 	costTrust  = 3    // samples from which a mean is formed; before, the smallest counts, since what disturbs adds time
 )
@@ -104,10 +104,11 @@ func (c *costs) pass(gamma int) float64 {
 	return line(gamma, below, above, c.measured(below), c.measured(above))
 }
 
-// cheapest returns the least that the pass can cost, given that more rows never cost less.
+// cheapest returns the least that the pass can cost, given that more rows never cost less: the cost of the longest length up
+// to gamma that was measured more than once. A single sample may have been a stall of the machine.
 func (c *costs) cheapest(gamma int) float64 {
 	for i := min(gamma, len(c.verify)-1); i >= 0; i-- {
-		if c.verify[i].samples > 0 {
+		if c.verify[i].samples > 1 {
 			return c.measured(i)
 		}
 	}

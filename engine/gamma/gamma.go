@@ -106,7 +106,7 @@ func (c *Controller) Next() Decision {
 	var d Decision
 	switch c.options.Rule {
 	case Fixed:
-		d = Decision{Gamma: min(c.options.Gamma, c.options.Max), Why: "fixed"}
+		d = Decision{Gamma: min(c.options.Gamma, c.options.Max), Why: "as set"}
 	case Windowed:
 		d = Decision{Gamma: c.window.gamma, Why: c.window.why}
 	case CostAware:

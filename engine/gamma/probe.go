@@ -4,7 +4,7 @@ import "fmt"
 
 const (
 	firstInterval = 8   // rounds until the first probe of a kind
-	lastInterval  = 256 // rounds between probes once they have stopped changing anything
+	lastInterval  = 128 // rounds between probes once they have stopped changing anything
 	// probeBudget is the share of time that probing may cost while plain decoding is the best there is: half of the 1 % that
 	// speculation may cost at worst.
 	probeBudget = 0.005

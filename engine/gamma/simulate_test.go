@@ -57,34 +57,33 @@ func (m *machine) round(gammaAsked int, more func(i int, q float64) string) gamm
 	return o
 }
 
-// run writes so many tokens and returns the milliseconds a token took. See what the controller does with trace.
-func (m *machine) run(c *gamma.Controller, tokens int, trace func(gamma.Decision, gamma.Observation)) float64 {
-	written, ms := 0, 0.0
-	for written < tokens {
+// run writes so many tokens and shows every round to trace.
+func (m *machine) run(c *gamma.Controller, tokens int, trace func(gamma.Decision, gamma.Observation)) {
+	for written := 0; written < tokens; {
 		d := c.Next()
 		o := m.round(d.Gamma, c.Continue)
 		c.Observe(o)
 		written += o.Accepted + 1
-		ms += o.DraftMS + o.VerifyMS
-		if trace != nil {
-			trace(d, o)
-		}
+		trace(d, o)
 	}
-	return ms / float64(written)
 }
 
-// bestFixed returns the γ of 0..most with the fewest milliseconds a token, and these, by the formula.
+// typical returns the expected tokens and milliseconds of a round with so many draft tokens.
+func (m *machine) typical(drafted int) (tokens, ms float64) {
+	tokens, reach := 1.0, 1.0
+	for i := range drafted {
+		reach *= m.accept(i)
+		tokens += reach
+	}
+	return tokens, float64(drafted)*m.draftMS + m.passMS(drafted+1)
+}
+
+// bestFixed returns the γ of 0..most with the fewest expected milliseconds a token, and these.
 func (m *machine) bestFixed(most int) (best int, msPerToken float64) {
 	msPerToken = math.Inf(1)
 	for g := 0; g <= most; g++ {
-		tokens, reach := 1.0, 1.0
-		for i := range g {
-			reach *= m.accept(i)
-			tokens += reach
-		}
-		stall := 1 + 4*m.stalls
-		if ms := stall * math.Exp(m.noise*m.noise/2) * (float64(g)*m.draftMS + m.passMS(g+1)) / tokens; ms < msPerToken {
-			best, msPerToken = g, ms
+		if tokens, ms := m.typical(g); ms/tokens < msPerToken {
+			best, msPerToken = g, ms/tokens
 		}
 	}
 	return best, msPerToken

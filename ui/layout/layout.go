@@ -101,14 +101,11 @@ func laneHeight(h int) int {
 	}
 }
 
-// placeInspector takes the room for the inspector: the lower part of a tall side column, a whole lower one, and where there
-// is no side column the lower half of the chat, which keeps the token that is looked at in sight.
+// placeInspector takes the room for the inspector: the lower part of the side column, and where there is none the lower part
+// of the chat, which keeps the token that is looked at in sight.
 func (r *Rects) placeInspector() {
 	if !r.Side.Empty() {
-		h := inspectorRows
-		if r.Side.H < inspectorRows+sideRows {
-			h = r.Side.H - compactSideRows
-		}
+		h := min(inspectorRows, r.Side.H-figureRows)
 		r.Side, r.Inspector = split(r.Side, h)
 		r.Horizontal = append(r.Horizontal, Rect{r.Side.X, r.Side.Y + r.Side.H, r.Side.W, 1})
 		return
@@ -122,9 +119,8 @@ func (r *Rects) placeInspector() {
 }
 
 const (
-	inspectorRows   = 20
-	sideRows        = 26 // with all graphs
-	compactSideRows = 10 // figures only
+	inspectorRows = 20
+	figureRows    = 10 // the least of the side column that is worth having
 )
 
 // split cuts h rows off the bottom of r and leaves one row between for a rule.

@@ -11,7 +11,8 @@ import (
 // headline is γ now, who chose it and why.
 func (c *column) headline(rows int) []string {
 	gamma, rule, why := c.s.Settings.Gamma, c.s.Settings.GammaRule, ""
-	if l := c.s.Last; l != nil {
+	// Between replies, a γ or a rule set by hand shows at once; otherwise the last round tells what the rule had come to.
+	if l := c.s.Last; l != nil && (c.s.Busy() || rule == l.Round.GammaRule && rule != "fixed") {
 		gamma, rule, why = l.Round.Gamma, l.Round.GammaRule, l.Round.GammaWhy
 	}
 	if p := c.s.Pending; p != nil {
@@ -61,6 +62,9 @@ func (c *column) figures(int) []string {
 func (c *column) settings(int) []string {
 	v := c.s.Settings
 	seed := fmt.Sprint(v.Seed)
+	if v.Seed < 0 {
+		seed = "new"
+	}
 	if len(seed) > 9 {
 		seed = seed[:8] + c.th.Glyph.Ellipsis
 	}

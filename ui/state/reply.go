@@ -35,6 +35,7 @@ func (s *State) applyRound(e event.Round) {
 	s.Phase, s.Prefill, s.Pending = Drafting, nil, nil
 	m := s.current()
 	if m == nil { // a trace that begins in the middle of a reply
+		s.safe = sanitize.Sanitizer{}
 		m = s.add(&Message{Role: "assistant"})
 	}
 	round := newRound(&e)

@@ -134,7 +134,9 @@ func TestEverythingInTheStateIsSafe(t *testing.T) {
 }
 
 // continues reports whether text is the later half of an emoji that spans tokens, which is not what it would be alone.
-func continues(text string) bool { return strings.Contains(text, "\u200d") || strings.Contains(text, "\ufe0f") }
+func continues(text string) bool {
+	return strings.Contains(text, "\u200d") || strings.Contains(text, "\ufe0f")
+}
 
 func walkStrings(v reflect.Value, path string, visit func(path, text string)) {
 	switch v.Kind() {

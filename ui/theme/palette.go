@@ -8,23 +8,24 @@ type rgb uint32
 // palette is the colours of a theme; the zero palette is the mono theme.
 //
 // The triples for accepted, rejected and resampled were chosen for contrast (at least 4.3 on their background) and for
-// distance under normal, deuteranopic, protanopic and tritanopic vision; the dark one is after Okabe and Ito.
+// distance under normal, deuteranopic, protanopic and tritanopic vision; the dark one is after Okabe and Ito. The calm colours are greys of the 256-colour
+// palette, so that they stay grey where a terminal has no others.
 type palette struct {
 	accepted, rejected, resampled rgb
 	discarded, label, rule        rgb
-	title, good, warning          rgb
+	title, warning                rgb
 }
 
 var darkPalette = palette{
 	accepted: 0x56b4e9, rejected: 0xd55e00, resampled: 0xf0e442,
-	discarded: 0xc0a592, label: 0x949ba6, rule: 0x4a505a,
-	title: 0xc8cdd5, good: 0x5fc9a4, warning: 0xe69f00,
+	discarded: 0xaf8787, label: 0x949494, rule: 0x4e4e4e,
+	title: 0xd0d0d0, warning: 0xe69f00,
 }
 
 var lightPalette = palette{
 	accepted: 0x0072b2, rejected: 0xb34f00, resampled: 0x9e4f84,
-	discarded: 0x6a4f3c, label: 0x656c76, rule: 0xb9bec6,
-	title: 0x30363f, good: 0x007a58, warning: 0x8a5a00,
+	discarded: 0x875f5f, label: 0x626262, rule: 0xbcbcbc,
+	title: 0x303030, warning: 0x8a5a00,
 }
 
 func (t *Theme) paint(p palette) {
@@ -44,7 +45,6 @@ func (t *Theme) paint(p palette) {
 	if mono {
 		t.Label, t.Rule = style(0, ansi.AttrFaint), style(0, ansi.AttrFaint)
 	}
-	t.Good = style(p.good)
 	t.Warning = style(p.warning, ansi.AttrBold)
 	t.Error = style(p.rejected, ansi.AttrBold)
 	t.Graph, t.Second = style(p.accepted), style(p.resampled)

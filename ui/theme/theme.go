@@ -38,7 +38,6 @@ type Theme struct {
 	Rule    Style // lines between panes
 	Title   Style // head of a pane
 	User    Style // who speaks
-	Good    Style // a gain
 	Warning Style
 	Error   Style
 	Graph   Style // the line of a graph

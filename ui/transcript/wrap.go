@@ -66,8 +66,11 @@ func grapheme(text string) (n, width int) {
 // glue looks whether text begins with the rest of the grapheme that the line ends with, such as a combining mark. If so that
 // grapheme is taken back and put at the front of text, and the whole belongs to the earlier token.
 func (p *wrapper) glue(token int, text string) (string, int) {
-	if p.last == "" || text == "" || text[0] < 0x80 {
+	if text == "" || text[0] < 0x80 {
 		return text, token
+	}
+	if p.last == "" {
+		return onCircle(text), token
 	}
 	joined := p.last + text
 	n, width := grapheme(joined)
@@ -85,6 +88,15 @@ func (p *wrapper) glue(token int, text string) (string, int) {
 	}
 	p.put(owner, joined[:n], width)
 	return joined[n:], token
+}
+
+// onCircle gives a mark that stands at the beginning of a line something to stand on, so that it does not land on what the pane
+// draws before the line.
+func onCircle(text string) string {
+	if n, _ := grapheme(" " + text); n > 1 {
+		return "◌" + text
+	}
+	return text
 }
 
 // put places one grapheme.

@@ -43,6 +43,7 @@ func TestWrap(t *testing.T) {
 		{"wide characters break anywhere", 5, []string{"日本語", "日本"}, "日本|語日|本"},
 		{"wider than the window", 1, []string{"日"}, "?"},
 		{"mark in the next token", 4, []string{"abce", "\u0301"}, "abce\u0301"},
+		{"mark without a letter", 4, []string{"a\n", "\u0301b"}, "a|◌\u0301b"},
 		{"emoji joined over tokens", 4, []string{"abc", "👩", "\u200d💻"}, "abc|👩\u200d💻"},
 		{"flag over tokens", 3, []string{"ab", "🇩", "🇪"}, "ab|🇩🇪"},
 		{"nothing", 4, []string{"", ""}, ""},

@@ -1,0 +1,120 @@
+//go:build unix
+
+package ui
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"golang.org/x/sys/unix"
+
+	"specula/engine/config"
+	"specula/engine/event"
+)
+
+// recordedReply is a long scripted reply as events.
+func recordedReply(rounds int) []event.Event {
+	var out []event.Event
+	for e := range newScripted(config.Default(), rounds).Generate(context.Background(), []Message{{"user", "hello"}}, true) {
+		out = append(out, e)
+	}
+	return out
+}
+
+func benchModel(b *testing.B, w, h int) *Model {
+	c := config.Default()
+	c.UI.Theme, c.UI.Pace = "dark", "full"
+	o := Options{Config: c, Environ: []string{"TERM=xterm-256color"}}
+	o.complete()
+	m := newModel(b.Context(), o, &guard{})
+	m.Update(tea.WindowSizeMsg{Width: w, Height: h})
+	return m
+}
+
+// working yields a recorded reply with work between the events, as much arithmetic as a small model does in a millisecond
+// or two, so that the screen has somebody to take time from.
+func working(events []event.Event) iter.Seq[event.Event] {
+	return func(yield func(event.Event) bool) {
+		x := make([]float32, 4096)
+		for _, e := range events {
+			for k := range 400 {
+				for i := range x {
+					x[i] = x[i]*0.5 + float32(k)
+				}
+			}
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// cpuTime is what the process has computed so far, on all cores: a figure that other processes disturb less than the clock.
+func cpuTime(b *testing.B) time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkEngine compares an engine that is busy all the time: alone, and with the whole screen (Bubble Tea's renderer
+// included, output discarded) showing its events at full speed.
+func BenchmarkEngine(b *testing.B) {
+	events := recordedReply(400)
+	report := func(b *testing.B, before time.Duration) {
+		n := float64(len(events)) * float64(b.N)
+		b.ReportMetric(n/b.Elapsed().Seconds(), "events/s")
+		b.ReportMetric(float64((cpuTime(b)-before).Nanoseconds())/n/1000, "cpu-µs/event")
+	}
+	b.Run("alone", func(b *testing.B) {
+		before := cpuTime(b)
+		for b.Loop() {
+			for range working(events) {
+			}
+		}
+		report(b, before)
+	})
+	b.Run("screen", func(b *testing.B) {
+		m := benchModel(b, 120, 36)
+		p := tea.NewProgram(m, tea.WithContext(b.Context()), tea.WithInput(nil), tea.WithOutput(io.Discard),
+			tea.WithWindowSize(120, 36), tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignalHandler())
+		ended := make(chan struct{})
+		go func() { defer close(ended); _, _ = p.Run() }()
+		before := cpuTime(b)
+		for b.Loop() {
+			m.pacer.Play(b.Context(), working(events), m.ring.Push)
+		}
+		report(b, before)
+		p.Quit()
+		<-ended
+	})
+}
+
+// BenchmarkFrame measures one frame in the middle of a long chat: a round arrives and the screen is drawn. Thirty of them a
+// second are the most the screen ever asks for.
+func BenchmarkFrame(b *testing.B) {
+	for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 50}} {
+		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
+			m := benchModel(b, size[0], size[1])
+			events := recordedReply(1000)
+			for _, e := range events[:len(events)-1] {
+				m.apply(e)
+			}
+			rounds := 0
+			for b.Loop() {
+				e := events[2+rounds%1000]
+				rounds++
+				m.apply(e)
+				m.stale = true
+				m.View()
+			}
+		})
+	}
+}
