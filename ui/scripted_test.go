@@ -6,10 +6,14 @@ import (
 	"iter"
 	"strings"
 	"sync"
+	"time"
 
 	"specula/engine/config"
 	"specula/engine/event"
 )
+
+// patience is how long a screen may take to show what a test waits for. It is reached only by a failing test.
+const patience = 30 * time.Second
 
 // scripted is an engine without models: the same prompt and settings give the same events, milliseconds included.
 type scripted struct {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package ui
 
 import (
@@ -8,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,13 +21,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
-	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"specula/ui/chats"
 )
-
-// patience is how long a screen may take to show what a test waits for. It is reached only by a failing test.
-const patience = 30 * time.Second
 
 // terminal is a real pseudo-terminal with an emulator at its end and the screen helper running in it.
 type terminal struct {
@@ -33,7 +33,7 @@ type terminal struct {
 	cmd    *exec.Cmd
 	ptmx   *os.File
 	tty    *os.File
-	before unix.Termios
+	before *term.State
 	read   chan struct{} // closed when the helper's last output is in the emulator
 
 	mu      sync.Mutex // guards everything below; the emulator has no lock of its own that covers reading the screen
@@ -72,7 +72,7 @@ func startProgram(t *testing.T, w, h int, cmd *exec.Cmd) *terminal {
 	if err := pty.Setsize(ptmx, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}); err != nil {
 		t.Fatal(err)
 	}
-	x.before = x.termios()
+	x.before = x.state()
 	x.cmd = cmd
 	x.cmd.Env = append([]string{"TERM=xterm-256color", "COLORTERM=truecolor", "HOME=" + t.TempDir()}, cmd.Env...)
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = tty, tty, tty
@@ -116,13 +116,14 @@ func (x *terminal) feed() {
 	}
 }
 
-func (x *terminal) termios() unix.Termios {
+// state is how the terminal is set up: raw or cooked, echoing or not.
+func (x *terminal) state() *term.State {
 	x.t.Helper()
-	got, err := unix.IoctlGetTermios(int(x.tty.Fd()), unix.TCGETS)
+	got, err := term.GetState(int(x.tty.Fd()))
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	return *got
+	return got
 }
 
 // send types keys.
@@ -210,7 +211,7 @@ func (x *terminal) end() int {
 	case <-time.After(patience):
 		x.t.Fatal("the program did not end")
 	}
-	if after := x.termios(); after != x.before {
+	if after := x.state(); !reflect.DeepEqual(after, x.before) {
 		x.t.Errorf("terminal settings before and after:\n%+v\n%+v", x.before, after)
 	}
 	_ = x.tty.Close() // lets the reader come to its end
@@ -365,7 +366,7 @@ func TestSuspendAndResize(t *testing.T) {
 	x.waitText("Type a message")
 	x.send("\x1a") // ctrl+z
 	x.wait("the shell's screen", func() bool { return !x.emu.IsAltScreen() && x.modes[ansi.ModeTextCursorEnable] })
-	for now := x.termios(); now != x.before; now = x.termios() {
+	for now := x.state(); !reflect.DeepEqual(now, x.before); now = x.state() {
 		if x.overdue() {
 			t.Fatalf("suspended with terminal settings %+v, want %+v", now, x.before)
 		}

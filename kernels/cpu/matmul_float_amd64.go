@@ -2,14 +2,11 @@
 
 package cpu
 
-// nearBytes is how far ahead memory is read while a block is new.
-const nearBytes = 4096
-
 // mostDots is the number of activation rows that a kernel of AVX-512 multiplies with a weight row at once.
 const mostDots = 6
 
-// block computes columns first … last−1 of Dst, four weight rows at a time. The last group of activation rows asks for the block behind
-// this one, so that memory is read while it computes.
+// block computes columns first … last−1 of Dst, four weight rows at a time. While a block is new, the next four rows are asked for;
+// the last group of activation rows asks for the block behind this one, so that memory is read while it computes.
 func (t *MatMulFloat) block(first, last int) {
 	together := 1
 	if level == AVX512 {
@@ -17,7 +14,7 @@ func (t *MatMulFloat) block(first, last int) {
 	}
 	for i := 0; i < t.M; i += together {
 		m := min(together, t.M-i)
-		ahead := nearBytes
+		ahead := floatRows * t.Cols * t.Type.bytes
 		if i > 0 && i+m == t.M {
 			ahead = (last - first) * t.Cols * t.Type.bytes
 		}

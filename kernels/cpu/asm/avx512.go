@@ -7,7 +7,7 @@ import (
 )
 
 // prefetchBytes is how far ahead of its use a panel is asked for, so that memory is read while the rows are computed.
-const prefetchBytes = 4096
+const prefetchBytes = 8192
 
 // parts512 is the number of registers that hold the lanes of a panel.
 const parts512 = panelRows / 16
