@@ -3,10 +3,10 @@
 GO       ?= go
 FUZZTIME ?= 30s
 
-.PHONY: help build run demo test race bench fuzz cover lint fmt generate tidy check
+.PHONY: help build run demo test race bench bench-peer fuzz cover lint fmt generate tidy check
 
 help: ## list these commands
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  \1\t\2/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
 
 build: ## build the program as ./specula, without cgo
 	CGO_ENABLED=0 $(GO) build -trimpath -o specula .
@@ -26,6 +26,9 @@ race: ## the tests of everything concurrent, under the race detector (needs a C 
 bench: ## measure speculation on the demo pair, and the benchmarks of the packages
 	$(GO) run . bench --prompts 50 --gen-tokens 64 --gamma 4
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./...
+
+bench-peer: ## time llama.cpp (from npm) and specula in turn on the same files; needs node
+	engine/bench/peer/run
 
 fuzz: ## run each fuzz target for FUZZTIME (30s)
 	.ci/fuzz $(FUZZTIME)

@@ -24,11 +24,14 @@ import (
 	"specula/assets"
 	"specula/engine"
 	"specula/engine/bench"
+	"specula/engine/bench/speed"
 	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/host"
+	"specula/engine/model"
 	"specula/engine/weights"
+	"specula/engine/weights/random"
 	"specula/gpu"
 	"specula/ui"
 	"specula/ui/cli"
@@ -47,7 +50,9 @@ func program() *cli.Program {
 			ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
-		Open: connect, Screen: ui.Run, Bench: measure, Describe: describe, ExitCode: exitCode,
+		Open: connect, Screen: ui.Run, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
+		Kernels:  measureKernels,
+		ExitCode: exitCode,
 	}
 }
 
@@ -199,5 +204,73 @@ func describe(ctx context.Context, path string) ([]cli.Section, error) {
 	for _, t := range r.Tensors {
 		tensors.Rows = append(tensors.Rows, []string{t.Name, t.Type, fmt.Sprint(t.Shape), fmt.Sprintf("%d bytes", t.Bytes)})
 	}
-	return []cli.Section{file, types, metadata, tensors}, nil
+	return []cli.Section{file, types, processor(), metadata, tensors}, nil
+}
+
+// processor describes what a model would run on without a GPU.
+func processor() cli.Section {
+	backend := host.New(0)
+	defer backend.Close()
+	info := backend.Info()
+	return cli.Section{Title: "processor", Rows: [][]string{{info.Name}, {info.Detail}}}
+}
+
+func makeWeights(ctx context.Context, shape, weightType, path string) error {
+	s, err := random.ShapeNamed(shape)
+	if err != nil {
+		return err
+	}
+	t, err := random.TypeNamed(weightType)
+	if err != nil {
+		return err
+	}
+	return random.WriteFile(ctx, path, s, t)
+}
+
+func timePasses(ctx context.Context, o cli.PassOptions) (any, error) {
+	m, backend, err := openOnCPU(ctx, engine.Source{Path: o.Path}, o.Threads, o.PromptTokens+o.DecodeTokens)
+	if err != nil {
+		return nil, err
+	}
+	defer backend.Close()
+	return speed.MeasurePasses(ctx, m, o.PromptTokens, o.DecodeTokens, time.Now)
+}
+
+// measureKernels times the products of the target on the CPU.
+func measureKernels(ctx context.Context, c config.Config) (cli.Report, error) {
+	target, _ := models(c.Model)
+	m, backend, err := openOnCPU(ctx, target, c.Device.Threads, 256)
+	if err != nil {
+		return nil, err
+	}
+	defer backend.Close()
+	k, err := speed.MeasureKernels(ctx, backend, m, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	at := backend.Ceilings()
+	k.Ceilings = speed.Ceilings{ReadBytesPerS: at.ReadBytesPerS, FloatMulPerS: at.FloatMulPerS, IntegerMulPerS: at.IntegerMulPerS}
+	k.Model = target.Path + target.Name
+	return k, nil
+}
+
+// openOnCPU loads a model without tokenizer or session, with a cache of so many tokens.
+func openOnCPU(ctx context.Context, s engine.Source, threads, tokens int) (*model.Model, *host.Backend, error) {
+	f, err := openWeights(ctx, s)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
+	}
+	backend := host.New(threads)
+	m, err := model.Load(ctx, backend, f, model.Options{MaxTokens: tokens, PrefillRows: min(tokens, 512)}, nil)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("%w: %w", engine.ErrModel, err), backend.Close())
+	}
+	return m, backend, nil
+}
+
+func openWeights(ctx context.Context, s engine.Source) (*weights.File, error) {
+	if s.Embedded != nil {
+		return weights.Parse(s.Name, s.Embedded)
+	}
+	return weights.Open(ctx, s.Path, nil)
 }

@@ -20,7 +20,7 @@ var ErrModel = errors.New("the model could not be loaded")
 
 // prefillRows is how many prompt tokens go through the model at once: enough to read each weight rarely, few enough that
 // a cancelled prefill ends soon.
-const prefillRows = 64
+const prefillRows = 128
 
 // Source is where a model comes from: a GGUF file, or bytes inside the program. The zero Source is no model.
 type Source struct {
@@ -135,7 +135,10 @@ func shorter(contextTokens int, draft *weights.File) int {
 
 // modelOptions bounds a model to contextTokens (0: what it allows) and to the largest batch a session makes.
 func (e *Engine) modelOptions(contextTokens int) model.Options {
-	return model.Options{MaxTokens: contextTokens, MaxRows: max(prefillRows, e.options.Config.Speculation.GammaMax+1)}
+	c := &e.options.Config
+	return model.Options{
+		MaxTokens: contextTokens, MaxRows: config.MaxGamma + 1, PrefillRows: prefillRows, HalfCache: c.Context.Cache == "f16",
+	}
 }
 
 // open reads one model's file.

@@ -60,6 +60,7 @@ type CacheShape struct {
 	Tokens  int // capacity
 	KVHeads int
 	HeadDim int
+	Half    bool // half precision, which a backend may ignore; otherwise what it computes with
 }
 
 // Cache holds keys and values of one sequence, per layer (tokens, KVHeads·HeadDim).
@@ -116,6 +117,7 @@ type Info struct {
 	Kind        string // "cpu" or "cuda"
 	Name        string // "AMD EPYC, 2 threads"
 	MemoryBytes int64  // 0 when unknown
+	Detail      string // what was found out about it, in a sentence; may be empty
 }
 
 // Backend executes the operations. In all of them m is the number of rows used, 1 ≤ m ≤ MaxRows, and rows are independent.

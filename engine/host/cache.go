@@ -6,14 +6,14 @@ import (
 	"math/bits"
 
 	"specula/engine/compute"
+	"specula/kernels/cpu"
 )
 
-// cache keeps keys and values in float32.
+// cache keeps keys and values in float32, or in half precision.
 type cache struct {
 	shape  compute.CacheShape
 	length int
-	keys   [][]float32 // per layer (tokens, KVHeads·HeadDim)
-	values [][]float32
+	layers []*cpu.KV // nil when closed
 }
 
 // Cache allocates room for every token of the shape.
@@ -28,8 +28,7 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	}
 	c := &cache{shape: shape}
 	for range shape.Layers {
-		c.keys = append(c.keys, make([]float32, shape.Tokens*shape.KVHeads*shape.HeadDim))
-		c.values = append(c.values, make([]float32, shape.Tokens*shape.KVHeads*shape.HeadDim))
+		c.layers = append(c.layers, cpu.NewKV(shape.Tokens, shape.KVHeads, shape.HeadDim, shape.Half))
 	}
 	return c, nil
 }
@@ -37,8 +36,13 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 // cacheBytes multiplies with care, because the number of tokens is the user's.
 func cacheBytes(shape compute.CacheShape) (int64, error) {
 	product := uint64(2 * 4)
-	for _, factor := range []int{shape.Layers, shape.Tokens, shape.KVHeads, shape.HeadDim} {
-		high, low := bits.Mul64(product, uint64(factor))
+	if shape.Half {
+		product = 2 * 2
+	}
+	blocks := (uint64(max(shape.Tokens, 0)) + cpu.KeysPerBlock - 1) / cpu.KeysPerBlock
+	product *= cpu.KeysPerBlock
+	for _, factor := range []uint64{uint64(shape.Layers), blocks, uint64(shape.KVHeads), uint64(shape.HeadDim)} {
+		high, low := bits.Mul64(product, factor)
 		if high != 0 || low > 1<<62 {
 			return 0, fmt.Errorf("%w: keys and values of %d tokens exceed every memory", compute.ErrOutOfMemory, shape.Tokens)
 		}
@@ -69,7 +73,7 @@ func (c *cache) Advance(n int) error {
 }
 
 func (c *cache) KeyValue(layer, token int, key, value []float32) error {
-	if c.keys == nil {
+	if c.layers == nil {
 		return errors.New("reading a closed cache")
 	}
 	if layer < 0 || layer >= c.shape.Layers || token < 0 || token >= c.shape.Tokens {
@@ -77,8 +81,7 @@ func (c *cache) KeyValue(layer, token int, key, value []float32) error {
 	}
 	size := c.rowSize()
 	require(len(key) == size && len(value) == size, "KeyValue needs room for one row")
-	copy(key, c.keys[layer][token*size:])
-	copy(value, c.values[layer][token*size:])
+	c.layers[layer].Load(token, key, value)
 	return nil
 }
 
@@ -88,6 +91,6 @@ func (c *cache) Bytes() int64 {
 }
 
 func (c *cache) Close() error {
-	c.keys, c.values, c.length = nil, nil, 0
+	c.layers, c.length = nil, 0
 	return nil
 }

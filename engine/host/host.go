@@ -5,13 +5,12 @@
 // order that is fixed along the summed axis. What "crosses the seam" is counted as a device would: the bytes
 // that Logits copies out, and one wait per pass in which anything was read; so the figures on screen can be compared.
 //
-// A Backend serves one goroutine at a time. Weights in F16 and BF16 are widened to float32 when they are taken in, which
-// doubles their memory and makes their products simple; Q8_0 weights stay as they are in the file.
+// A Backend serves one goroutine at a time. Weights in F32, F16 and BF16 are used where the file has them; quantised weights are repacked for
+// the vector unit.
 package host
 
 import (
 	"fmt"
-	"runtime"
 
 	"specula/engine/compute"
 	"specula/kernels/cpu"
@@ -23,18 +22,23 @@ type Backend struct {
 	name string
 
 	// The tasks and the quantised activations live here so that a pass allocates nothing.
-	quantised cpu.Packed
-	productF  cpu.MatMulF32
-	productQ  cpu.MatMulQ8_0
+	quantised cpu.Quantized
+	productF  cpu.MatMulFloat
+	productQ  cpu.MatMulQuantized
 	attention cpu.Attention
+	norm      normRows
+	rotation  rotateRows
+	gating    gateRows
+	storing   storeRows
+	adding    addRows
 }
 
 var _ compute.Backend = (*Backend)(nil)
 
-// New starts a backend on so many threads; 0 or less means one per core.
+// New starts a backend on so many threads; 0 or less means one per physical core.
 func New(threads int) *Backend {
 	if threads <= 0 {
-		threads = runtime.NumCPU()
+		threads = physicalCores()
 	}
 	unit := "threads"
 	if threads == 1 {
@@ -42,14 +46,27 @@ func New(threads int) *Backend {
 	}
 	return &Backend{
 		pool: cpu.NewPool(threads),
-		name: fmt.Sprintf("%s, %d %s", processorName(), threads, unit),
+		name: fmt.Sprintf("%s, %s, %d %s", processorName(), cpu.ActiveLevel(), threads, unit),
 	}
 }
 
 // Info names processor and threads; MemoryBytes is what the system can still give, 0 when it does not say.
 func (b *Backend) Info() compute.Info {
-	return compute.Info{Kind: "cpu", Name: b.name, MemoryBytes: availableMemoryBytes()}
+	return compute.Info{Kind: "cpu", Name: b.name, MemoryBytes: availableMemoryBytes(), Detail: b.detail()}
 }
+
+// detail says how work is split, which was measured when the threads were started.
+func (b *Backend) detail() string {
+	if b.pool.Threads() == 1 {
+		return "everything runs on one thread"
+	}
+	cost := b.pool.Cost()
+	return fmt.Sprintf("a parallel step costs %.1f µs; under %d,000 multiplications one thread is faster",
+		float64(cost.Step.Nanoseconds())/1e3, (cost.MinWork+500)/1000)
+}
+
+// Ceilings measures what the products on this machine cannot exceed.
+func (b *Backend) Ceilings() cpu.Ceilings { return b.pool.MeasureCeilings() }
 
 // Close ends the worker threads.
 func (b *Backend) Close() error {

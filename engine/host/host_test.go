@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"specula/engine/compute"
+	"specula/kernels/cpu"
 )
 
 func Example() {
@@ -36,7 +37,7 @@ func TestInfo(t *testing.T) {
 		b := New(threads)
 		defer b.Close()
 		info := b.Info()
-		if info.Kind != "cpu" || !strings.HasSuffix(info.Name, unit) || len(info.Name) == len(unit) || info.MemoryBytes < 0 {
+		if info.Kind != "cpu" || !strings.HasSuffix(info.Name, unit) || len(info.Name) == len(unit) || info.MemoryBytes < 0 || !strings.Contains(info.Detail, "one thread") {
 			t.Errorf("%d threads: %+v", threads, info)
 		}
 	}
@@ -132,7 +133,8 @@ func TestMatrixRefuses(t *testing.T) {
 		w    compute.Weight
 		want string
 	}{
-		{"unknown type", context.Background(), compute.Weight{Name: "w", Type: compute.Q4_K, Rows: 1, Cols: 256, Data: make([]byte, 144)}, `"w" has the type number 12`},
+		{"unknown type", context.Background(), compute.Weight{Name: "w", Type: 10, Rows: 1, Cols: 256, Data: make([]byte, 84)}, `"w" has the type number 10`},
+		{"broken super-blocks", context.Background(), compute.Weight{Name: "w", Type: compute.Q4_K, Rows: 2, Cols: 128, Data: make([]byte, 144)}, "blocks hold 256"},
 		{"short data", context.Background(), compute.Weight{Name: "w", Type: compute.F16, Rows: 2, Cols: 3, Data: make([]byte, 11)}, "need 12 bytes, the file has 11"},
 		{"short blocks", context.Background(), compute.Weight{Name: "w", Type: compute.Q8_0, Rows: 2, Cols: 32, Data: make([]byte, 67)}, "need 68 bytes"},
 		{"broken blocks", context.Background(), compute.Weight{Name: "w", Type: compute.Q8_0, Rows: 2, Cols: 48, Data: make([]byte, 102)}, "blocks hold 32"},
@@ -153,7 +155,7 @@ func TestMatrixRefuses(t *testing.T) {
 func TestMatrixMemory(t *testing.T) {
 	b := New(1)
 	defer b.Close()
-	for typ, want := range map[compute.DType]int64{compute.Q8_0: 0, compute.F16: 4 * 64, compute.F32: 4 * 64} {
+	for typ, want := range map[compute.DType]int64{compute.Q8_0: 32 * 34, compute.F16: 0, compute.F32: 0} {
 		if got := b.MatrixBytes(compute.Weight{Type: typ, Rows: 2, Cols: 32}); got != want {
 			t.Errorf("type %d takes %d bytes, want %d", typ, got, want)
 		}
@@ -190,7 +192,7 @@ func TestCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Len() != 0 || c.Cap() != 3 || c.Bytes() != 2*2*3*4*4 {
+	if c.Len() != 0 || c.Cap() != 3 || c.Bytes() != 2*2*cpu.KeysPerBlock*4*4 {
 		t.Errorf("len %d, cap %d, %d bytes", c.Len(), c.Cap(), c.Bytes())
 	}
 	row := make([]float32, 4)

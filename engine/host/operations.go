@@ -24,11 +24,11 @@ func (b *Backend) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) e
 			return fmt.Errorf("token %d is outside the vocabulary of %d", id, t.rows)
 		}
 		row := out[i*t.cols : (i+1)*t.cols]
-		if t.floats != nil {
-			copy(row, t.floats[int(id)*t.cols:])
+		if t.panels == nil {
+			t.number.Dequantize(row, t.data[int(id)*t.cols*t.number.Bytes():])
 			continue
 		}
-		cpu.DequantizeQ8_0(row, t.blocks[int(id)*t.cols/cpu.Block*cpu.BlockBytesQ8_0:])
+		t.panels.Row(row, int(id))
 	}
 	return nil
 }
@@ -38,7 +38,8 @@ func (b *Backend) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps fl
 	in, xb := rows(x, m)
 	out, db := rows(dst, m)
 	require(xb.cols == db.cols && xb.cols%w.Len() == 0, "RMSNorm of widths that do not fit")
-	cpu.RMSNorm(out, in, w.(vector), eps)
+	b.norm = normRows{out, in, w.(vector), eps}
+	b.pool.Run(&b.norm, len(in)/w.Len(), 4*len(in))
 	return nil
 }
 
@@ -48,14 +49,16 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	out, db := rows(dst, m)
 	weight := w.(*matrix)
 	require(xb.cols == weight.cols && db.cols == weight.rows, "MatMul of widths that do not fit")
-	if weight.floats != nil {
-		b.productF = cpu.MatMulF32{Dst: out, X: in, M: m, W: weight.floats, Rows: weight.rows, Cols: weight.cols}
-		b.pool.Run(&b.productF, weight.rows, b.productF.Work())
+	if weight.panels == nil {
+		b.productF = cpu.MatMulFloat{Dst: out, X: in, M: m, Type: weight.number, W: weight.data, Rows: weight.rows, Cols: weight.cols}
+		b.pool.Run(&b.productF, b.productF.Items(), b.productF.Work())
 		return nil
 	}
-	b.quantised.Pack(in, m, weight.cols)
-	b.productQ = cpu.MatMulQ8_0{Dst: out, X: &b.quantised, W: weight.blocks, Rows: weight.rows}
-	b.pool.Run(&b.productQ, weight.rows, b.productQ.Work())
+	b.quantised.Begin(in, m, weight.cols)
+	b.pool.Run(&b.quantised, m, b.quantised.Work())
+	b.quantised.End()
+	b.productQ = cpu.MatMulQuantized{Dst: out, X: &b.quantised, W: weight.panels}
+	b.pool.Run(&b.productQ, b.productQ.Items(), b.productQ.Work())
 	return nil
 }
 
@@ -75,12 +78,8 @@ func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 	half := r.Dim / 2
 	require(xb.cols == r.Heads*r.HeadDim && 2*half == r.Dim && r.Dim <= r.HeadDim, "RoPE of heads that do not fit")
 	require((r.Position+m)*half <= len(r.Cos) && len(r.Cos) == len(r.Sin), "RoPE beyond its tables")
-	for i := range m {
-		cos, sin := r.Cos[(r.Position+i)*half:][:half], r.Sin[(r.Position+i)*half:][:half]
-		for h := range r.Heads {
-			cpu.RoPE(data[i*xb.cols+h*r.HeadDim:][:r.HeadDim], cos, sin, r.NeoX)
-		}
-	}
+	b.rotation = rotateRows{data, r}
+	b.pool.Run(&b.rotation, m*r.Heads, 4*len(data))
 	return nil
 }
 
@@ -92,17 +91,17 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a 
 	out, db := rows(dst, m)
 	newKeys, kb := rows(k, m)
 	newValues, vb := rows(v, m)
-	require(a.Position == kv.length && kv.keys != nil, "Attend at another position than the cache's length")
+	require(a.Position == kv.length && kv.layers != nil, "Attend at another position than the cache's length")
 	require(qb.cols == a.Heads*a.HeadDim && db.cols == qb.cols && kb.cols == size && vb.cols == size, "Attend of widths that do not fit")
 	require(a.HeadDim == kv.shape.HeadDim && a.HeadDim <= cpu.MaxHeadDim && a.Heads%kv.shape.KVHeads == 0, "Attend of heads that do not fit")
 	if a.Position+m > kv.shape.Tokens {
 		return fmt.Errorf("attending to %d tokens: the cache has room for %d", a.Position+m, kv.shape.Tokens)
 	}
-	copy(kv.keys[a.Layer][a.Position*size:], newKeys)
-	copy(kv.values[a.Layer][a.Position*size:], newValues)
+	layer := kv.layers[a.Layer]
+	b.storing = storeRows{layer, a.Position, m, size, newKeys, newValues}
+	b.pool.Run(&b.storing, kv.shape.KVHeads, 4*len(newKeys))
 	b.attention = cpu.Attention{
-		Dst: out, Q: queries, Keys: kv.keys[a.Layer], Values: kv.values[a.Layer], M: m, Position: a.Position,
-		Heads: a.Heads, KVHeads: kv.shape.KVHeads, HeadDim: a.HeadDim, Scale: a.Scale,
+		Dst: out, Q: queries, KV: layer, M: m, Position: a.Position, Heads: a.Heads, Scale: a.Scale,
 	}
 	b.pool.Run(&b.attention, b.attention.Items(), b.attention.Work())
 	return nil
@@ -113,7 +112,8 @@ func (b *Backend) SwiGLU(gate, up compute.Buffer, m int) error {
 	g, gb := rows(gate, m)
 	u, ub := rows(up, m)
 	require(gb.cols == ub.cols, "SwiGLU of different widths")
-	cpu.SwiGLU(g, u)
+	b.gating = gateRows{g, u}
+	b.pool.Run(&b.gating, (len(g)+pieceNumbers-1)/pieceNumbers, 40*len(g))
 	return nil
 }
 
@@ -122,7 +122,8 @@ func (b *Backend) Add(x, y compute.Buffer, m int) error {
 	dst, xb := rows(x, m)
 	src, yb := rows(y, m)
 	require(xb.cols == yb.cols, "Add of different widths")
-	cpu.Add(dst, src)
+	b.adding = addRows{dst, src}
+	b.pool.Run(&b.adding, (len(dst)+pieceNumbers-1)/pieceNumbers, len(dst))
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -14,6 +15,25 @@ func processorName() string {
 	}
 	return runtime.GOARCH
 }
+
+// physicalCores is the number of cores that Linux says this process may use; two threads of one core share the units that
+// products are made of. Elsewhere it is the number of processors.
+func physicalCores() int {
+	cores := map[string]bool{}
+	for cpu := range maxProcessors {
+		siblings, err := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
+		if err != nil {
+			break
+		}
+		cores[string(siblings)] = true
+	}
+	if n := runtime.NumCPU(); len(cores) == 0 || n < len(cores) {
+		return n // not told, or bound to some of them
+	}
+	return len(cores)
+}
+
+const maxProcessors = 4096
 
 // availableMemoryBytes is what Linux says can be allocated without swapping; 0 elsewhere.
 func availableMemoryBytes() int64 {

@@ -104,24 +104,30 @@ func (b *binder) describe(c *Config) {
 	c.WeightType = gguf.TypeName(most)
 }
 
-// take hands every bound tensor to the backend.
-func (b *binder) take(ctx context.Context, backend compute.Backend, total int64, progress func(done, total int64)) error {
+// take hands every bound tensor to the backend and returns the matrices.
+func (b *binder) take(ctx context.Context, backend compute.Backend, total int64, progress func(done, total int64)) (matrices []Matrix, err error) {
 	var done int64
 	for _, binding := range b.bindings {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		taken, err := takeIn(ctx, backend, binding)
 		if err != nil {
-			return fmt.Errorf("taking in the tensor %q: %w", binding.weight.Name, err)
+			return nil, fmt.Errorf("taking in the tensor %q: %w", binding.weight.Name, err)
 		}
 		binding.field.Set(reflect.ValueOf(taken))
+		if matrix, ok := taken.(compute.Matrix); ok {
+			matrices = append(matrices, Matrix{matrix, gguf.TypeName(binding.weight.Type), int64(len(binding.weight.Data))})
+		}
+		if weigher, ok := backend.(weigher); ok && weigher.MatrixBytes(binding.weight) > 0 {
+			b.file.Release(binding.weight.Name) // the backend has a copy in a form of its own
+		}
 		done += int64(len(binding.weight.Data))
 		if progress != nil {
 			progress(done, total)
 		}
 	}
-	return nil
+	return matrices, nil
 }
 
 func takeIn(ctx context.Context, backend compute.Backend, b binding) (any, error) {

@@ -23,13 +23,15 @@ type Config struct {
 	NormEps       float64
 	TiedOutput    bool // the embedding table is also the output matrix
 
-	MaxTokens int // capacity of a cache
-	MaxRows   int // rows of one pass
+	MaxTokens   int // capacity of a cache
+	MaxRows     int // rows of one Forward
+	PrefillRows int // rows of a pass of Prefill
 
 	Parameters  int64
 	WeightBytes int64  // as the file stores them
 	WeightType  string // of most of these bytes: "Q8_0"
-	CacheBytes  int64  // of one cache, were it kept in float32
+	CacheBytes  int64  // of one cache
+	HalfCache   bool   // keys and values are kept in half precision
 }
 
 // metadata reads hyperparameters of one architecture and keeps the first error.

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -9,6 +10,9 @@ import (
 
 	"specula/engine/compute"
 	"specula/engine/model"
+	"specula/engine/weights"
+	"specula/engine/weights/gguf"
+	"specula/engine/weights/random"
 )
 
 // randomIDs draws n tokens.
@@ -108,7 +112,11 @@ func subjects() []subject {
 	demo := func(name, path string) subject {
 		return subject{name, func(t testing.TB, b compute.Backend, o model.Options) *model.Model { return openModel(t, b, path, o) }}
 	}
-	return []subject{
+	all := []subject{
+		{"draft Q8_0, cache F16", func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+			o.HalfCache = true
+			return openModel(t, b, "../../assets/pair/draft.gguf", o)
+		}},
 		demo("target Q8_0", "../../assets/pair/target.gguf"),
 		demo("draft Q8_0", "../../assets/pair/draft.gguf"),
 		demo("target F16", "../../assets/reference/demo-target-f16.gguf"),
@@ -120,6 +128,36 @@ func subjects() []subject {
 			return nearTies(t, b, compute.Q8_0, o)
 		}},
 	}
+	for _, typ := range []compute.DType{
+		compute.BF16, compute.Q4_0, compute.Q4_1, compute.Q5_0, compute.Q5_1, compute.Q4_K, compute.Q5_K, compute.Q6_K,
+	} {
+		all = append(all, subject{"random " + gguf.TypeName(typ), func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+			return noise(t, b, typ, o)
+		}})
+	}
+	return all
+}
+
+// noise is a tiny model of random weights.
+func noise(t testing.TB, backend compute.Backend, typ compute.DType, o model.Options) *model.Model {
+	t.Helper()
+	shape, err := random.ShapeNamed("tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data bytes.Buffer
+	if err := random.Write(context.Background(), &data, shape, typ); err != nil {
+		t.Fatal(err)
+	}
+	file, err := weights.Parse("random weights", data.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Load(context.Background(), backend, file, o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // nearTies is a model whose scores come in pairs that are as near as float32 allows.
@@ -220,7 +258,7 @@ func TestPrefillEqualsDecode(t *testing.T) {
 		want := runSteps(t, one, newCache(t, one), ids, 1)
 		want.scores = want.scores[len(ids)-1:]
 		for _, c := range []struct{ rows, threads int }{{3, 3}, {64, 2}, {300, 2}} {
-			m := s.open(t, newBackend(t, c.threads), model.Options{MaxTokens: 300, MaxRows: c.rows})
+			m := s.open(t, newBackend(t, c.threads), model.Options{MaxTokens: 300, MaxRows: (c.rows + 1) / 2, PrefillRows: c.rows})
 			cache := newCache(t, m)
 			logits, err := m.Prefill(context.Background(), cache, ids, nil)
 			if err != nil {

@@ -10,14 +10,17 @@ import (
 
 // Options size a model's buffers.
 type Options struct {
-	MaxTokens int // capacity of a cache; 0: what the file allows
-	MaxRows   int // rows of one pass; 0: 32
+	MaxTokens   int  // capacity of a cache; 0: what the file allows
+	MaxRows     int  // rows of one Forward, all of which have scores; 0: 32
+	PrefillRows int  // rows of a pass of Prefill; 0, or fewer than MaxRows: as many
+	HalfCache   bool // keep keys and values in half precision
 }
 
 const defaultMaxRows = 32
 
 // Load checks a file's hyperparameters and tensors, sees that the memory suffices, and only then takes the weights in.
-// progress, which may be nil, gets bytes of weights. The file's data stays borrowed for the life of the model.
+// progress, which may be nil, gets bytes of weights. The file's data stays borrowed for the life of the model, but for weights that
+// the backend keeps in a form of its own: those are released, so an opened file is loaded once.
 // An error wraps compute.ErrOutOfMemory when the memory does not suffice.
 func Load(ctx context.Context, backend compute.Backend, file *weights.File, o Options, progress func(done, total int64)) (*Model, error) {
 	m, err := load(ctx, backend, file, o, progress)
@@ -47,7 +50,7 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	if err := m.checkMemory(tensors); err != nil {
 		return nil, err
 	}
-	if err := tensors.take(ctx, backend, m.config.WeightBytes, progress); err != nil {
+	if m.matrices, err = tensors.take(ctx, backend, m.config.WeightBytes, progress); err != nil {
 		return nil, err
 	}
 	if m.Output == nil {
@@ -69,7 +72,7 @@ func (c *Config) size(file *weights.File, o Options) error {
 	if found {
 		c.Vocab = table.Rows
 	}
-	c.MaxTokens, c.MaxRows = o.MaxTokens, o.MaxRows
+	c.MaxTokens, c.MaxRows, c.HalfCache = o.MaxTokens, o.MaxRows, o.HalfCache
 	if c.MaxTokens == 0 {
 		c.MaxTokens = c.ContextLength
 	}
@@ -79,10 +82,11 @@ func (c *Config) size(file *weights.File, o Options) error {
 	if c.MaxTokens < 1 || c.MaxTokens > c.ContextLength {
 		return fmt.Errorf("a context of %d tokens was asked for; the model allows 1 to %d", c.MaxTokens, c.ContextLength)
 	}
-	if c.MaxRows < 1 || c.MaxRows > mostRows {
-		return fmt.Errorf("passes of %d rows were asked for; allowed are 1 to %d", c.MaxRows, mostRows)
+	c.PrefillRows = max(o.PrefillRows, c.MaxRows)
+	if c.MaxRows < 1 || c.PrefillRows > mostRows {
+		return fmt.Errorf("passes of %d rows and prefill by %d were asked for; allowed are 1 to %d", c.MaxRows, c.PrefillRows, mostRows)
 	}
-	c.MaxRows = min(c.MaxRows, c.MaxTokens)
+	c.MaxRows, c.PrefillRows = min(c.MaxRows, c.MaxTokens), min(c.PrefillRows, c.MaxTokens)
 	return nil
 }
 

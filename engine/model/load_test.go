@@ -18,7 +18,7 @@ func TestConfigOfThePair(t *testing.T) {
 	want := model.Config{
 		Architecture: "qwen3", Layers: 6, Dim: 256, FFN: 768, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 4096, ContextLength: 1024,
 		RopeBase: 10_000, RopeDim: 64, RopeScale: 1, NormEps: float64(float32(1e-6)), TiedOutput: true,
-		MaxTokens: 128, MaxRows: 32, Parameters: 5_771_264, WeightBytes: 6_144_000, WeightType: "Q8_0",
+		MaxTokens: 128, MaxRows: 32, PrefillRows: 32, Parameters: 5_771_264, WeightBytes: 6_144_000, WeightType: "Q8_0",
 		CacheBytes: 2 * 6 * 128 * 2 * 64 * 4,
 	}
 	if got := m.Config(); got != want {
@@ -51,6 +51,9 @@ func TestLoadReportsProgress(t *testing.T) {
 
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
+	if file, err = weights.Open(context.Background(), "../../assets/pair/draft.gguf", nil); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := model.Load(cancelled, newBackend(t, 1), file, model.Options{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled loading gave %v", err)
 	}
@@ -172,10 +175,10 @@ func TestMemoryIsRefusedBeforeItIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Norms are widened by the host, matrices are borrowed: what counts is cache and activations.
+	// Quantised weights are repacked; F16 ones are borrowed from the file, so that cache and activations count.
 	backend := small{newBackend(t, 1), t, 6 << 20}
 	_, err = model.Load(context.Background(), backend, file, model.Options{MaxTokens: 1024}, nil)
-	want := "weights need 0 MiB, a context of 1024 tokens 6 MiB and activations 1 MiB, together 7 MiB; 6 MiB are available"
+	want := "weights need 6 MiB, a context of 1024 tokens 6 MiB and activations 1 MiB, together 13 MiB; 6 MiB are available"
 	if !errors.Is(err, compute.ErrOutOfMemory) || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %q, want %q", err, want)
 	}
@@ -183,7 +186,7 @@ func TestMemoryIsRefusedBeforeItIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = model.Load(context.Background(), backend, f16, model.Options{MaxTokens: 1}, nil); err == nil || !strings.Contains(err.Error(), "weights need 22 MiB") {
-		t.Errorf("error %v, want widened weights of 22 MiB", err)
+	if _, err = model.Load(context.Background(), backend, f16, model.Options{MaxTokens: 1024}, nil); err == nil || !strings.Contains(err.Error(), "weights need 0 MiB, a context of 1024 tokens 6 MiB") {
+		t.Errorf("error %v, want weights that take nothing", err)
 	}
 }

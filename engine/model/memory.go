@@ -9,29 +9,30 @@ import (
 // weigher is a backend that knows what a weight costs it beside the file's bytes, which are in memory already.
 type weigher interface{ MatrixBytes(compute.Weight) int64 }
 
-// width is one activation buffer: which, and how many numbers a row has.
-type width struct {
-	buffer *compute.Buffer
-	cols   int
+// size is one activation buffer: which, and how many rows of how many numbers.
+type size struct {
+	buffer     *compute.Buffer
+	rows, cols int
 }
 
-// widths lists the activations of a pass.
-func (m *Model) widths() []width {
+// sizes lists the activations of a pass. Only the rows of Forward have scores, which are the widest by far.
+func (m *Model) sizes() []size {
 	c, a := &m.config, &m.activations
 	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
-	return []width{
-		{&a.residual, c.Dim}, {&a.normed, c.Dim}, {&a.output, c.Dim},
-		{&a.query, queries}, {&a.attended, queries}, {&a.key, keys}, {&a.value, keys},
-		{&a.gate, c.FFN}, {&a.up, c.FFN}, {&a.scores, c.Vocab},
+	n := c.PrefillRows
+	return []size{
+		{&a.residual, n, c.Dim}, {&a.normed, n, c.Dim}, {&a.output, n, c.Dim},
+		{&a.query, n, queries}, {&a.attended, n, queries}, {&a.key, n, keys}, {&a.value, n, keys},
+		{&a.gate, n, c.FFN}, {&a.up, n, c.FFN}, {&a.scores, c.MaxRows, c.Vocab},
 	}
 }
 
 // allocate makes the activation buffers.
 func (m *Model) allocate() error {
-	for _, w := range m.widths() {
+	for _, w := range m.sizes() {
 		var err error
-		if *w.buffer, err = m.backend.Buffer(m.config.MaxRows, w.cols); err != nil {
-			return fmt.Errorf("allocating activations of %d × %d numbers: %w", m.config.MaxRows, w.cols, err)
+		if *w.buffer, err = m.backend.Buffer(w.rows, w.cols); err != nil {
+			return fmt.Errorf("allocating activations of %d × %d numbers: %w", w.rows, w.cols, err)
 		}
 	}
 	return nil
@@ -42,10 +43,13 @@ func (m *Model) checkMemory(b *binder) error {
 	const float32Bytes = 4
 	c := &m.config
 	cache := 2 * float32Bytes * float64(c.Layers) * float64(c.MaxTokens) * float64(c.KVHeads) * float64(c.HeadDim)
+	if c.HalfCache {
+		cache /= 2
+	}
 	c.CacheBytes = int64(cache)
 	activations := float32Bytes * float64(c.MaxTokens) * float64(c.RopeDim) // both tables of angles
-	for _, w := range m.widths() {
-		activations += float32Bytes * float64(c.MaxRows) * float64(w.cols)
+	for _, w := range m.sizes() {
+		activations += float32Bytes * float64(w.rows) * float64(w.cols)
 	}
 	var taken float64
 	for _, binding := range b.bindings {

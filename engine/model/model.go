@@ -30,9 +30,17 @@ type Model struct {
 	angles      ropeTables
 	activations activations
 	pass        pass
+	matrices    []Matrix
 }
 
-// activations are the buffers of a pass, (MaxRows, cols).
+// Matrix is a weight matrix of a model as the backend holds it.
+type Matrix struct {
+	Taken compute.Matrix
+	Type  string // in the file: "Q8_0"
+	Bytes int64  // in the file
+}
+
+// activations are the buffers of a pass, (PrefillRows, cols); only as many rows as Forward takes have scores.
 type activations struct {
 	residual compute.Buffer // cols Dim
 	normed   compute.Buffer // Dim
@@ -49,10 +57,13 @@ type activations struct {
 // Config describes the model.
 func (m *Model) Config() Config { return m.config }
 
+// Matrices lists the weight matrices, for measurements of their products.
+func (m *Model) Matrices() []Matrix { return m.matrices }
+
 // NewCache makes an empty cache of MaxTokens.
 func (m *Model) NewCache() (compute.Cache, error) {
 	c := &m.config
-	cache, err := m.backend.Cache(compute.CacheShape{Layers: c.Layers, Tokens: c.MaxTokens, KVHeads: c.KVHeads, HeadDim: c.HeadDim})
+	cache, err := m.backend.Cache(compute.CacheShape{Layers: c.Layers, Tokens: c.MaxTokens, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Half: c.HalfCache})
 	if err != nil {
 		return nil, fmt.Errorf("making a cache of %d tokens: %w", c.MaxTokens, err)
 	}
@@ -79,7 +90,7 @@ func (m *Model) Forward(ctx context.Context, cache compute.Cache, ids []int32) (
 	return logits, cache.Advance(len(ids))
 }
 
-// Prefill appends any number of tokens to the cache, MaxRows at a time, and returns the scores behind the last one only.
+// Prefill appends any number of tokens to the cache, PrefillRows at a time, and returns the scores behind the last one only.
 // progress, which may be nil, gets tokens done. On an error, cancellation included, the cache keeps the passes completed before.
 func (m *Model) Prefill(ctx context.Context, cache compute.Cache, ids []int32, progress func(done, total int)) (compute.Logits, error) {
 	if len(ids) == 0 {
@@ -89,7 +100,7 @@ func (m *Model) Prefill(ctx context.Context, cache compute.Cache, ids []int32, p
 		return nil, err
 	}
 	for done := 0; ; {
-		chunk := ids[done:min(done+m.config.MaxRows, len(ids))]
+		chunk := ids[done:min(done+m.config.PrefillRows, len(ids))]
 		if err := m.layersOver(ctx, cache, chunk); err != nil {
 			return nil, err
 		}

@@ -20,12 +20,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"specula/engine/compute"
 	"specula/engine/weights/gguf"
 )
 
-// File is a model file that passed every check. It is immutable and safe for use by several goroutines.
+// File is a model file that passed every check. It is safe for use by several goroutines; nothing but Release changes it.
 type File struct {
 	name   string
 	size   int64 // of the whole file, bytes
@@ -34,6 +35,9 @@ type File struct {
 
 	keys  []int32 // indices of header.values, by key
 	names []int32 // indices of header.tensors, by name
+
+	owned    bool          // data is the File's own memory
+	released []atomic.Bool // by index of header.tensors: the data are given back
 }
 
 // Name is the path or name under which the file was opened.
@@ -68,18 +72,19 @@ func (f *File) Tensors() []Tensor { return slices.Clone(f.header.tensors) }
 //
 // Data belongs to the File, must not be written, and may begin at any address: read it by bytes or copy it.
 func (f *File) Tensor(name string) (w compute.Weight, found bool, err error) {
-	at, found := slices.BinarySearchFunc(f.names, name, func(i int32, name string) int {
-		return strings.Compare(f.header.tensors[i].Name, name)
-	})
+	at, found := f.find(name)
 	if !found {
 		return compute.Weight{}, false, nil
 	}
-	t := f.header.tensors[f.names[at]]
+	t := f.header.tensors[at]
 	if !gguf.Loadable(t.Type) {
 		return compute.Weight{}, true, fmt.Errorf("reading %q: tensor %s is stored as %s: %w", f.name, quote(t.Name), gguf.TypeName(t.Type), ErrUnsupportedType)
 	}
 	if t.offset+t.bytes > int64(len(f.data)) {
 		return compute.Weight{}, true, fmt.Errorf("reading %q: tensor %s: only the header was opened; use Open for tensor data", f.name, quote(t.Name))
+	}
+	if f.released[at].Load() {
+		return compute.Weight{}, true, fmt.Errorf("reading %q: the data of tensor %s were released: open the file again", f.name, quote(t.Name))
 	}
 	cols := t.shape[0]
 	return compute.Weight{
@@ -89,6 +94,29 @@ func (f *File) Tensor(name string) (w compute.Weight, found bool, err error) {
 		Cols: int(cols),
 		Data: f.data[t.offset : t.offset+t.bytes : t.offset+t.bytes],
 	}, true, nil
+}
+
+// find returns the index of a tensor in the header.
+func (f *File) find(name string) (index int32, found bool) {
+	at, found := slices.BinarySearchFunc(f.names, name, func(i int32, name string) int {
+		return strings.Compare(f.header.tensors[i].Name, name)
+	})
+	if !found {
+		return 0, false
+	}
+	return f.names[at], true
+}
+
+// Release gives the memory of a tensor's data back to the system, where it can: nobody may read them any more, and Tensor fails
+// for the name from then on. It serves a backend that keeps weights in a form of its own, so that they are not in
+// memory twice. Data that Parse borrowed stay as they are, as does a tensor that is not there.
+func (f *File) Release(name string) {
+	at, found := f.find(name)
+	if !found || !f.owned || f.released[at].Swap(true) {
+		return
+	}
+	t := f.header.tensors[at]
+	discard(f.data, int(t.offset), int(t.offset+t.bytes))
 }
 
 // index sorts keys and names, so that look-ups are binary searches, and refuses duplicates.

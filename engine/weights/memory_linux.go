@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // availableMemory is what the system can give out without swapping, and at most what the control group allows.
@@ -35,4 +36,14 @@ func memAvailable(meminfo []byte) (n int64, known bool) {
 		return kib << 10, err == nil && kib >= 0 && kib <= math.MaxInt64>>10
 	}
 	return 0, false
+}
+
+// discard gives back the whole pages of data[from:to], which read as zeros from then on. A system that refuses keeps them.
+// Large allocations begin on a page; where one does not, the system refuses.
+func discard(data []byte, from, to int) {
+	page := os.Getpagesize()
+	from, to = (from+page-1)/page*page, to/page*page
+	if from < to {
+		_ = syscall.Madvise(data[from:to], syscall.MADV_DONTNEED)
+	}
 }

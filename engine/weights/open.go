@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync/atomic"
 	"syscall"
 
 	"specula/engine/compute"
@@ -136,7 +137,12 @@ func read(ctx context.Context, name string, src source, span func(header) (int64
 		return nil, fmt.Errorf("reading %q: got %d bytes of %v, had %d bytes of %v: %w",
 			name, after.Size(), after.ModTime(), before.Size(), before.ModTime(), ErrChanged)
 	}
-	return parse(ctx, name, data, before.Size())
+	f, err = parse(ctx, name, data, before.Size())
+	if err != nil {
+		return nil, err
+	}
+	f.owned = true
+	return f, nil
 }
 
 // readAll reads the first n bytes of a file whose header was found to be in order.
@@ -169,7 +175,7 @@ func parse(ctx context.Context, name string, data []byte, size int64) (f *File, 
 	if err != nil {
 		return nil, err
 	}
-	f = &File{name: name, size: size, header: h, data: data}
+	f = &File{name: name, size: size, header: h, data: data, released: make([]atomic.Bool, len(h.tensors))}
 	if err := f.index(); err != nil {
 		return nil, err
 	}

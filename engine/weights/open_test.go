@@ -268,3 +268,35 @@ type readerFunc func(p []byte, at int64) (int, error)
 func (f readerFunc) ReadAt(p []byte, at int64) (int, error) { return f(p, at) }
 
 var _ io.ReaderAt = readerFunc(nil)
+
+func TestRelease(t *testing.T) {
+	const rows, cols = 64, 1024 // more than a page of data
+	b := baseBuilder().Tensor("large", compute.F32, bytes.Repeat([]byte{1}, 4*rows*cols), cols, rows)
+	opened, err := Open(context.Background(), write(t, b.Bytes()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, err := opened.Tensor("norm.weight")
+	if err != nil {
+		t.Fatal(err)
+	}
+	norm := bytes.Clone(before.Data)
+	opened.Release("large")
+	opened.Release("large")
+	opened.Release("no such tensor")
+	if _, found, err := opened.Tensor("large"); !found || err == nil || !strings.Contains(err.Error(), `"large" were released`) {
+		t.Errorf("got %v, %v for a tensor that was released", found, err)
+	}
+	if after, _, err := opened.Tensor("norm.weight"); err != nil || !bytes.Equal(after.Data, norm) {
+		t.Errorf("another tensor changed: %v", err)
+	}
+	data := b.Bytes()
+	parsed, err := Parse("borrowed", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed.Release("large")
+	if w, _, err := parsed.Tensor("large"); err != nil || w.Data[len(w.Data)-1] != 1 {
+		t.Errorf("borrowed data were given back: %v", err)
+	}
+}

@@ -1,9 +1,4 @@
 package cpu
 
 // Add adds y to x.
-func Add(x, y []float32) {
-	y = y[:len(x)]
-	for i := range x {
-		x[i] += y[i]
-	}
-}
+func Add(x, y []float32) { add(x, y) }

@@ -8,91 +8,147 @@ const (
 	KeysPerSplit = 256
 	// MaxHeadDim bounds the head size, so that a split's sums live on the stack.
 	MaxHeadDim = 512
+	// queriesAtOnce is how many queries read a key together.
+	queriesAtOnce = 4
 )
 
-// Attention computes causal attention as ref.Attention defines it; item i·Heads+h is head h of row i.
+// Attention computes causal attention as ref.Attention defines it. Queries that read the same keys are computed together, a few rows
+// of a key head being an item; each query's arithmetic is its own.
 type Attention struct {
-	Dst      []float32 // (M, Heads·HeadDim)
-	Q        []float32 // (M, Heads·HeadDim)
-	Keys     []float32 // (Position+M, KVHeads·HeadDim)
-	Values   []float32 // (Position+M, KVHeads·HeadDim)
+	Dst      []float32 // (M, Heads·headDim)
+	Q        []float32 // (M, Heads·headDim)
+	KV       *KV       // of at least Position+M tokens
 	M        int
 	Position int // of row 0
 	Heads    int
-	KVHeads  int
-	HeadDim  int
 	Scale    float32
 }
 
-// Items is the number of heads over all rows.
-func (t *Attention) Items() int { return t.M * t.Heads }
+// sharing is the number of query heads that read one key head (grouped-query attention).
+func (t *Attention) sharing() int { return t.Heads / t.KV.heads }
+
+// rowsPerItem makes an item of four queries, or of all that share a key head.
+func (t *Attention) rowsPerItem() int { return max(1, queriesAtOnce/t.sharing()) }
+
+// Items is the number of items: blocks of rows, for each key head.
+func (t *Attention) Items() int {
+	rows := t.rowsPerItem()
+	return (t.M + rows - 1) / rows * t.KV.heads
+}
 
 // Work is about the number of multiplications.
-func (t *Attention) Work() int { return 2 * t.M * t.Heads * t.HeadDim * (t.Position + t.M) }
+func (t *Attention) Work() int { return 2 * t.M * t.Heads * t.KV.headDim * (t.Position + t.M) }
 
-// Do computes heads from … to−1, counted over all rows.
+// Do computes items from … to−1.
 func (t *Attention) Do(from, to int) {
+	sharing, rows := t.sharing(), t.rowsPerItem()
+	blocks := (t.M + rows - 1) / rows
 	for item := from; item < to; item++ {
-		row, head := item/t.Heads, item%t.Heads
-		offset := item * t.HeadDim
-		kvOffset := head * t.KVHeads / t.Heads * t.HeadDim
-		t.attend(t.Dst[offset:offset+t.HeadDim], t.Q[offset:offset+t.HeadDim], kvOffset, t.Position+row+1)
-	}
-}
-
-// attend combines the splits of one head that sees the first seen keys. A split gives its largest score, Σ exp(score − largest) and the values
-// weighted by these; shifting by the larger of two maxima makes two splits comparable (the online softmax of FlashAttention).
-func (t *Attention) attend(dst, q []float32, kvOffset, seen int) {
-	var partial [MaxHeadDim]float32
-	values := partial[:t.HeadDim]
-	largest, sum := t.split(dst, q, kvOffset, 0, min(KeysPerSplit, seen))
-	for start := KeysPerSplit; start < seen; start += KeysPerSplit {
-		splitLargest, splitSum := t.split(values, q, kvOffset, start, min(start+KeysPerSplit, seen))
-		both := max(largest, splitLargest)
-		before, here := exp(largest-both), exp(splitLargest-both)
-		sum = float32(sum*before) + float32(splitSum*here)
-		for d, v := range values {
-			dst[d] = float32(dst[d]*before) + float32(v*here)
+		kvHead, firstRow := item/blocks, item%blocks*rows
+		count := min(rows, t.M-firstRow) * sharing
+		for first := 0; first < count; first += queriesAtOnce {
+			t.attend(kvHead, firstRow*sharing+first, min(queriesAtOnce, count-first))
 		}
-		largest = both
-	}
-	inverse := 1 / sum
-	for d := range dst {
-		dst[d] *= inverse
 	}
 }
 
-// split computes keys from … to−1, at most KeysPerSplit: dst = Σ exp(score − largest)·value, in ascending order.
-func (t *Attention) split(dst, q []float32, kvOffset, from, to int) (largest, sum float32) {
-	var buffer [KeysPerSplit]float32
-	scores := buffer[:to-from]
-	stride := t.KVHeads * t.HeadDim
-	largest = float32(math.Inf(-1))
-	for j := range scores {
-		key := t.Keys[(from+j)*stride+kvOffset:][:len(q)]
-		scores[j] = dot(key, q) * t.Scale
-		largest = max(largest, scores[j]) // NaN wins
-	}
-	clear(dst)
-	for j, score := range scores {
-		weight := exp(score - largest)
-		sum += weight
-		addScaled(dst, t.Values[(from+j)*stride+kvOffset:][:len(dst)], weight)
-	}
-	return largest, sum
+// together is the state of a few queries of one key head, of which each sees at least as many keys as the one before.
+type together struct {
+	n       int
+	seen    [queriesAtOnce]int // keys
+	q, dst  queries
+	largest [queriesAtOnce]float32 // score so far
+	sum     [queriesAtOnce]float32 // of exp(score − largest)
+
+	scores  [queriesAtOnce * KeysPerSplit]float32
+	partial [queriesAtOnce][MaxHeadDim]float32 // a split's weighted values
 }
 
-// addScaled adds factor·x to dst, four numbers at a time.
-func addScaled(dst, x []float32, factor float32) {
-	for len(dst) >= 4 && len(x) >= 4 {
-		d, v := (*[4]float32)(dst), (*[4]float32)(x)
-		d[0] += float32(v[0] * factor)
-		d[1] += float32(v[1] * factor)
-		d[2] += float32(v[2] * factor)
-		d[3] += float32(v[3] * factor)
-		dst, x = dst[4:], x[4:]
+// attend combines the splits of n queries, counted over the rows and heads that share kvHead. A split gives its largest
+// score, Σ exp(score − largest) and the values weighted by these; shifting by the larger of two maxima makes two splits comparable
+// (the online softmax of FlashAttention).
+func (t *Attention) attend(kvHead, first, n int) {
+	var w together
+	sharing, headDim := t.sharing(), t.KV.headDim
+	w.n = n
+	for j := range n {
+		row, head := (first+j)/sharing, kvHead*sharing+(first+j)%sharing
+		offset := (row*t.Heads + head) * headDim
+		w.seen[j] = t.Position + row + 1
+		w.q[j], w.dst[j] = &t.Q[offset], &t.Dst[offset]
+		clear(w.dst.row(j, headDim))
 	}
-	for i := range dst {
-		dst[i] += float32(x[i] * factor)
+	for start := 0; start < w.seen[n-1]; start += KeysPerSplit {
+		t.split(&w, kvHead, start)
 	}
+	for j := range n {
+		inverse := 1 / w.sum[j]
+		dst := w.dst.row(j, headDim)
+		for d := range dst {
+			dst[d] *= inverse
+		}
+	}
+}
+
+// split computes the keys from start on, at most KeysPerSplit, for those queries that see any: Σ exp(score − largest)·value in
+// ascending order. The sum of the weights alone is taken in the lanes of ref.Dot.
+func (t *Attention) split(w *together, kvHead, start int) {
+	first := 0
+	for w.seen[first] <= start {
+		first++
+	}
+	var q, sums queries
+	n, headDim := w.n-first, t.KV.headDim
+	keys := min(w.seen[w.n-1]-start, KeysPerSplit)
+	for j := range n {
+		q[j], sums[j] = w.q[first+j], w.dst[first+j]
+		if start > 0 {
+			clear(w.partial[j][:headDim])
+			sums[j] = &w.partial[j][0]
+		}
+	}
+	// Whole blocks, the last of which may hold keys that a row does not see.
+	t.KV.score(w.scores[:], &q, n, kvHead, start, roundUp(keys, lanes)/lanes, t.Scale)
+	var largests, weightSums [queriesAtOnce]float32
+	for j := range n {
+		seen := min(w.seen[first+j]-start, KeysPerSplit)
+		scores := w.scores[j*KeysPerSplit:][:roundUp(seen, lanes)]
+		for i := seen; i < len(scores); i++ {
+			scores[i] = float32(math.Inf(-1))
+		}
+		largests[j] = largest(scores)
+		weightSums[j] = expSum(scores, largests[j])
+	}
+	t.weigh(w, &sums, first, n, kvHead, start)
+	for j := range n {
+		w.combine(first+j, largests[j], weightSums[j], sums.row(j, headDim), start == 0)
+	}
+}
+
+// weigh adds the weighted values: of the keys that all n queries see together, then of the rest one query at a time.
+func (t *Attention) weigh(w *together, sums *queries, first, n, kvHead, start int) {
+	common := min(w.seen[first]-start, KeysPerSplit)
+	t.KV.sum(sums, w.scores[:], n, kvHead, start, common)
+	for j := 1; j < n; j++ {
+		if rest := min(w.seen[first+j]-start, KeysPerSplit) - common; rest > 0 {
+			one := queries{sums[j]}
+			t.KV.sum(&one, w.scores[j*KeysPerSplit+common:], 1, kvHead, start+common, rest)
+		}
+	}
+}
+
+// combine adds a split to what a query has so far.
+func (w *together) combine(j int, largest, sum float32, values []float32, isFirst bool) {
+	if isFirst {
+		w.largest[j], w.sum[j] = largest, sum
+		return
+	}
+	both := max(w.largest[j], largest)
+	before, here := exp(w.largest[j]-both), exp(largest-both)
+	w.sum[j] = float32(w.sum[j]*before) + float32(sum*here)
+	dst := w.dst.row(j, len(values))
+	for d, v := range values {
+		dst[d] = float32(dst[d]*before) + float32(v*here)
+	}
+	w.largest[j] = both
 }

@@ -1,5 +1,6 @@
-// Package cpu holds the kernels of the CPU backend: portable Go, one operation to a file, named as in kernels/ref, which
-// defines them.
+// Package cpu holds the kernels of the CPU backend, one operation to a file, named as in kernels/ref, which defines them: op.go says what
+// it does, op_generic.go does it in portable Go, and op_amd64.go picks the assembly of op_amd64.s that the processor has.
+// The tag noasm leaves the assembly out. The folder asm generates it.
 //
 // Two habits run through the package. Work that is worth splitting is a Task, a plain struct that computes a range of
 // independent items; a Pool spreads the range over its goroutines. No item is computed from another's result,
@@ -9,3 +10,5 @@
 //
 // Products and sums are rounded separately, float32(a*b) + c, because a compiler may otherwise fuse them on some processors.
 package cpu
+
+//go:generate go run -C asm . ..

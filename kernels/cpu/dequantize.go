@@ -26,18 +26,6 @@ func DequantizeBF16(dst []float32, src []byte) {
 	}
 }
 
-// DequantizeQ8_0 decodes Q8_0 blocks; len(dst) is a multiple of 32.
-func DequantizeQ8_0(dst []float32, src []byte) {
-	for len(dst) >= Block {
-		block, quants := dst[:Block], src[2:BlockBytesQ8_0]
-		scale := half(binary.LittleEndian.Uint16(src))
-		for k := range block {
-			block[k] = scale * float32(int8(quants[k]))
-		}
-		dst, src = dst[Block:], src[BlockBytesQ8_0:]
-	}
-}
-
 // half widens an IEEE 754 half-precision number, exactly. Shifted into place, exponent and mantissa are those of a float32
 // that is 2¹¹² too small, also when subnormal; the multiplication puts that right.
 func half(h uint16) float32 {

@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -56,138 +57,77 @@ func sameBits(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-func TestMatMulF32EqualsReference(t *testing.T) {
-	pool := cpu.NewPool(3)
-	defer pool.Close()
-	for _, in := range inputs {
-		for _, cols := range []int{1, 7, 15, 16, 17, 31, 64, 100, 257} {
-			for _, m := range []int{1, 2, 5, 9} {
-				const rows = 37
-				r := rand.New(rand.NewPCG(uint64(cols), uint64(m)))
-				x, w := fill(m*cols, r, in.number), fill(rows*cols, r, in.number)
-				got, want := make([]float32, m*rows), make([]float32, m*rows)
-				task := cpu.MatMulF32{Dst: got, X: x, M: m, W: w, Rows: rows, Cols: cols}
-				pool.Run(&task, rows, 1<<30)
-				ref.MatMulF32(want, x, m, w, rows, cols)
-				sameBits(t, fmt.Sprintf("%s, %d columns, %d rows", in.name, cols, m), got, want)
-			}
-		}
-	}
-}
+// numbers pairs each type of numbers with its reference.
+var numbers = []struct {
+	cpu   cpu.Number
+	widen func([]float32, []byte)
+}{{cpu.F32, ref.DequantizeF32}, {cpu.F16, ref.DequantizeF16}, {cpu.BF16, ref.DequantizeBF16}}
 
-// randomQ8 makes blocks of every byte and a scale of the kind asked for.
-func randomQ8(rows, cols int, r *rand.Rand, anyScale bool) []byte {
-	w := make([]byte, rows*cols/cpu.Block*cpu.BlockBytesQ8_0)
-	for i := range w {
-		w[i] = byte(r.Uint32())
-		if !anyScale && i%cpu.BlockBytesQ8_0 == 1 {
-			w[i] = w[i]&0x83 | 0x20 // of magnitude about 2⁻⁷
+// narrow cuts numbers to the type, toward zero but for F16, of which it takes the bits that fit.
+func narrow(n cpu.Number, numbers []float32) []byte {
+	var w []byte
+	for _, v := range numbers {
+		bits := math.Float32bits(v)
+		switch n {
+		case cpu.F32:
+			w = binary.LittleEndian.AppendUint32(w, bits)
+		case cpu.BF16:
+			w = binary.LittleEndian.AppendUint16(w, uint16(bits>>16))
+		case cpu.F16:
+			exponent := min(max(int(bits>>23&0xff)-127+15, 0), 31)
+			w = binary.LittleEndian.AppendUint16(w, uint16(bits>>31<<15|uint32(exponent)<<10|bits>>13&0x3ff))
 		}
 	}
 	return w
 }
 
-func TestMatMulQ8_0EqualsReference(t *testing.T) {
+func TestMatMulFloatEqualsReference(t *testing.T) {
 	pool := cpu.NewPool(3)
 	defer pool.Close()
-	var packed cpu.Packed
-	for _, in := range inputs {
-		for _, cols := range []int{32, 64, 256, 352} {
-			for m := 1; m <= 9; m++ {
-				for _, anyScale := range []bool{false, true} {
-					const rows = 19
-					r := rand.New(rand.NewPCG(uint64(cols), uint64(m)))
-					x, w := fill(m*cols, r, in.number), randomQ8(rows, cols, r, anyScale)
-					got, want := make([]float32, m*rows), make([]float32, m*rows)
-					packed.Pack(x, m, cols)
-					task := cpu.MatMulQ8_0{Dst: got, X: &packed, W: w, Rows: rows}
-					pool.Run(&task, rows, 1<<30)
-					ref.MatMulQ8_0(want, x, m, w, rows, cols)
-					sameBits(t, fmt.Sprintf("%s, %d columns, %d rows", in.name, cols, m), got, want)
+	onEveryLevel(t, func(t *testing.T) {
+		for _, n := range numbers {
+			for _, in := range inputs {
+				for _, cols := range []int{1, 15, 16, 17, 48, 100, 528} {
+					for _, m := range []int{1, 2, 3, 4, 5, 9, 50} {
+						for _, rows := range []int{3, 4, 37} {
+							if m == 50 && (rows != 37 || cols > 64) {
+								continue
+							}
+							r := rand.New(rand.NewPCG(uint64(cols), uint64(m)))
+							x, w := fill(m*cols, r, in.number), narrow(n.cpu, fill(rows*cols, r, in.number))
+							wide, got, want := make([]float32, rows*cols), make([]float32, m*rows), make([]float32, m*rows)
+							n.widen(wide, w)
+							task := cpu.MatMulFloat{Dst: got, X: x, M: m, Type: n.cpu, W: unaligned(w), Rows: rows, Cols: cols}
+							pool.Run(&task, task.Items(), 1<<30)
+							ref.MatMulF32(want, x, m, wide, rows, cols)
+							sameBits(t, fmt.Sprintf("%v, %s, %d × %d, %d rows", n.cpu, in.name, rows, cols, m), got, want)
+						}
+					}
 				}
 			}
 		}
-	}
+	})
 }
 
-// The largest sums a block can have must not run from one packed row into the next.
-func TestPackedRowsDoNotMix(t *testing.T) {
-	for signs := range 8 {
-		x := make([]float32, 3*cpu.Block)
-		for i := range x {
-			x[i] = 127
-			if signs>>(i/cpu.Block)&1 == 1 {
-				x[i] = -127
-			}
-		}
-		w := make([]byte, cpu.BlockBytesQ8_0)
-		w[1] = 0x3c // scale 1
-		for k := 2; k < len(w); k++ {
-			w[k] = 0x80 // −128
-		}
-		var packed cpu.Packed
-		packed.Pack(x, 3, cpu.Block)
-		got := make([]float32, 3)
-		task := cpu.MatMulQ8_0{Dst: got, X: &packed, W: w, Rows: 1}
-		task.Do(0, 1)
-		for i, v := range got {
-			if want := -128 * 32 * x[i*cpu.Block]; v != want {
-				t.Errorf("signs %03b: row %d is %v, want %v", signs, i, v, want)
-			}
-		}
-	}
-}
+// unaligned copies w to an odd address.
+func unaligned(w []byte) []byte { return append(make([]byte, 1, len(w)+1), w...)[1:] }
 
-// Against float64 the error is that of rounding activations to 1/254 of their block's largest magnitude, plus float32 rounding.
-func TestMatMulQ8_0ErrorBound(t *testing.T) {
-	const m, rows, cols = 4, 50, 512
-	r := rand.New(rand.NewPCG(5, 0))
-	x, w := fill(m*cols, r, inputs[0].number), randomQ8(rows, cols, r, false)
-	wide := make([]float32, rows*cols)
-	ref.DequantizeQ8_0(wide, w)
-	want, got := make([]float64, m*rows), make([]float32, m*rows)
-	ref.MatMul(want, x, m, wide, rows, cols)
-	var packed cpu.Packed
-	packed.Pack(x, m, cols)
-	task := cpu.MatMulQ8_0{Dst: got, X: &packed, W: w, Rows: rows}
-	task.Do(0, rows)
-	for i := range want {
-		bound := 0.0
-		for b := range cols / cpu.Block {
-			largest, magnitudes := 0.0, 0.0
-			for k := b * cpu.Block; k < (b+1)*cpu.Block; k++ {
-				largest = max(largest, math.Abs(float64(x[i/rows*cols+k])))
-				magnitudes += math.Abs(float64(wide[i%rows*cols+k]))
-			}
-			bound += magnitudes * largest / 254 * 1.001
-		}
-		if diff := math.Abs(float64(got[i]) - want[i]); diff > bound {
-			t.Errorf("element %d differs by %g, the bound is %g", i, diff, bound)
-		}
-	}
-}
-
-func BenchmarkMatMul(b *testing.B) {
-	const rows, cols = 256, 256
+func BenchmarkMatMulFloat(b *testing.B) {
+	const rows, cols = 32 << 10, 1024
 	r := rand.New(rand.NewPCG(1, 0))
-	x := fill(9*cols, r, inputs[0].number)
-	blocks, floats := randomQ8(rows, cols, r, false), fill(rows*cols, r, inputs[0].number)
-	var packed cpu.Packed
-	for _, m := range []int{1, 3, 9} {
-		packed.Pack(x, m, cols)
-		dst := make([]float32, m*rows)
-		for _, c := range []struct {
-			name string
-			task cpu.Task
-		}{
-			{"Q8_0", &cpu.MatMulQ8_0{Dst: dst, X: &packed, W: blocks, Rows: rows}},
-			{"F32", &cpu.MatMulF32{Dst: dst, X: x, M: m, W: floats, Rows: rows, Cols: cols}},
-		} {
-			b.Run(fmt.Sprintf("%s/m=%d", c.name, m), func(b *testing.B) {
+	pool := cpu.NewPool(2)
+	defer pool.Close()
+	x := fill(128*cols, r, inputs[0].number)
+	for _, n := range numbers {
+		w := narrow(n.cpu, fill(rows*cols, r, inputs[0].number))
+		for _, m := range []int{1, 2, 5, 9, 32, 128} {
+			task := cpu.MatMulFloat{Dst: make([]float32, m*rows), X: x, M: m, Type: n.cpu, W: w, Rows: rows, Cols: cols}
+			b.Run(fmt.Sprintf("%v/m=%d", n.cpu, m), func(b *testing.B) {
+				b.SetBytes(int64(len(w)))
 				for b.Loop() {
-					c.task.Do(0, rows)
+					pool.Run(&task, task.Items(), task.Work())
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(rows*cols), "ns/weight")
+				b.ReportMetric(2*float64(m*rows*cols)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
 			})
 		}
 	}

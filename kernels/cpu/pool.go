@@ -9,19 +9,20 @@ import (
 type Task interface{ Do(from, to int) }
 
 const (
-	// minChunkWork is the work, in multiplications, below which handing a piece to another goroutine costs more than it saves.
-	minChunkWork = 16 << 10
 	// chunksPerThread leaves something to share when one thread is slower or wakes late.
 	chunksPerThread = 4
 	// spins is how often an idle worker looks for the next task before it sleeps: some ten microseconds, the gap between
 	// two products of one forward pass, where waking a sleeper would cost more than the product.
 	spins = 20_000
+	// spinsPerYield is how often it looks before it lets other goroutines run, of which the screen is one.
+	spinsPerYield = 256
 )
 
 // Pool runs tasks on a fixed number of threads: the caller's own goroutine and persistent workers. Whoever is free takes
 // the next chunk, so a caller never waits for a worker that is still asleep. A Pool serves one caller at a time.
 type Pool struct {
 	threads int
+	cost    StepCost
 
 	task  Task // of the current run, as are the next two; they stand still while a chunk is unfinished
 	items int
@@ -40,23 +41,33 @@ func NewPool(threads int) *Pool {
 	for range threads - 1 {
 		go p.work()
 	}
+	p.cost = measureStep(p)
 	return p
 }
 
 // Threads is the number of goroutines that a task may run on.
 func (p *Pool) Threads() int { return p.threads }
 
+// Cost is what a parallel step was found to cost when the pool was made.
+func (p *Pool) Cost() StepCost { return p.cost }
+
 // Close ends the workers. Run must not be called afterwards.
 func (p *Pool) Close() { close(p.wake) }
 
 // Run computes items 0 ≤ i < items of t and returns when all are done. work is the cost of the whole in multiplications;
-// it decides only how finely the items are shared out.
+// it decides only whether and how finely the items are shared out: work that would be done before the others
+// have begun stays on the caller's thread.
 func (p *Pool) Run(t Task, items, work int) {
-	chunks := min(items, p.threads*chunksPerThread, work/minChunkWork)
+	chunks := min(items, p.threads*chunksPerThread, 2*work/p.cost.MinWork)
 	if p.threads == 1 || chunks < 2 {
 		t.Do(0, items)
 		return
 	}
+	p.share(t, items, chunks)
+}
+
+// share runs a task in so many pieces, or fewer.
+func (p *Pool) share(t Task, items, chunks int) {
 	p.task, p.items = t, items
 	p.chunk = (items + chunks - 1) / chunks
 	chunks = (items + p.chunk - 1) / p.chunk // rounding up may have left the last ones empty
@@ -71,8 +82,10 @@ func (p *Pool) Run(t Task, items, work int) {
 	}
 	for p.step() {
 	}
-	for p.left.Load() > 0 { // the others are at their last chunk
-		runtime.Gosched()
+	for spin := 1; p.left.Load() > 0; spin++ { // the others are at their last chunk
+		if spin%spinsPerYield == 0 {
+			runtime.Gosched()
+		}
 	}
 	p.task = nil
 }
@@ -101,6 +114,8 @@ func (p *Pool) work() {
 		for idle := 0; idle < spins; idle++ {
 			if p.step() {
 				idle = 0
+			} else if idle%spinsPerYield == spinsPerYield-1 {
+				runtime.Gosched()
 			}
 		}
 		p.sleeping.Add(1)

@@ -1,58 +1,76 @@
 package cpu
 
-import "math"
-
-const (
-	// Block is the number of weights that share a scale in Q8_0.
-	Block = 32
-	// BlockBytesQ8_0 is the size of a Q8_0 block in a file: a half-precision scale and 32 signed bytes.
-	BlockBytesQ8_0 = 2 + Block
+import (
+	"encoding/binary"
+	"math"
 )
 
-// group is the number of activation rows that one 64-bit multiplication serves; see Packed.
-const group = 3
+// A record is what one row of activations has of a tile of 32 columns: quants, and numbers that all weight rows share.
+const (
+	scaleAt     = Block          // float32
+	minusSumAt  = scaleAt + 4    // int32: minus the sum of the quants
+	minusLowAt  = minusSumAt + 4 // int32: minus the sum of the first 16
+	scaledSumAt = minusLowAt + 4 // float32: scale · sum
+	recordBytes = scaledSumAt + 4
+)
 
-// fieldBits is the width of a row's share of a packed word. A block's integer dot product is at most 32·128·127 = 520,192
-// in magnitude, which 19 bits and a sign hold; three fields of 21 fit 64 bits.
-const fieldBits = 21
-
-// Packed holds activations quantised to Q8_0 blocks, three rows to a word: word k of a group is
-// quant₀[k] + quant₁[k]·2²¹ + quant₂[k]·2⁴². Multiplying a weight by the word multiplies it with three rows at once, and the sums of a
-// block do not run into each other, so a verification of three rows costs hardly more than a decode of one.
-// Integer arithmetic is exact: the packing cannot be seen in the result.
-type Packed struct {
+// Quantized holds activations (m, cols) as integers, quantised by the rule of ref.QuantizeRow.
+type Quantized struct {
 	m, cols int
-	words   []int64          // (⌈m/3⌉, cols)
-	scales  [][group]float32 // (⌈m/3⌉, cols/32); zero for rows beyond m
+	records []byte  // (cols/32, m) records, so that a tile of weights meets all rows side by side
+	words   []int64 // (⌈m/3⌉, cols) on the portable level: three rows to a word
+
+	x []float32 // (m, cols) from Begin to End
 }
 
-// Grow makes room for m rows of cols numbers, so that Pack does not allocate.
-func (p *Packed) Grow(m, cols int) {
-	groups := (m + group - 1) / group
-	if need := groups * cols; need > cap(p.words) {
-		p.words = make([]int64, need)
-		p.scales = make([][group]float32, need/Block)
+// Grow makes room for m rows of cols numbers, so that Quantize does not allocate.
+func (q *Quantized) Grow(m, cols int) {
+	if need := m * cols / Block * recordBytes; need > cap(q.records) {
+		q.records = make([]byte, need)
+	}
+	if need := (m + wordRows - 1) / wordRows * cols; level == Portable && need > cap(q.words) {
+		q.words = make([]int64, need)
 	}
 }
 
-// Pack quantises x (m, cols) as ref.QuantizeRow does; cols is a multiple of 32.
-func (p *Packed) Pack(x []float32, m, cols int) {
-	p.Grow(m, cols)
-	p.m, p.cols = m, cols
-	groups := (m + group - 1) / group
-	p.words = p.words[:groups*cols]
-	p.scales = p.scales[:groups*cols/Block]
-	clear(p.words)
-	clear(p.scales)
-	for i := range m {
-		words := p.words[i/group*cols:][:cols]
-		scales := p.scales[i/group*cols/Block:][:cols/Block]
-		for b := range scales {
-			block := (*[Block]float32)(x[i*cols+b*Block:])
-			scales[b][i%group] = packBlock((*[Block]int64)(words[b*Block:]), block, fieldBits*(i%group))
-		}
+// Quantize takes in x (m, cols); cols is a multiple of 32.
+func (q *Quantized) Quantize(x []float32, m, cols int) {
+	q.Begin(x, m, cols)
+	q.Do(0, m)
+	q.End()
+}
+
+// Begin makes the receiver a task whose items are the rows of x (m, cols); cols is a multiple of 32. It ends with End.
+func (q *Quantized) Begin(x []float32, m, cols int) {
+	q.Grow(m, cols)
+	q.m, q.cols, q.x = m, cols, x
+	q.records = q.records[:m*cols/Block*recordBytes]
+}
+
+// Do quantises rows from … to−1.
+func (q *Quantized) Do(from, to int) {
+	for i := from; i < to; i++ {
+		quantizeRow(q.records[i*recordBytes:], q.x[i*q.cols:(i+1)*q.cols], q.m*recordBytes)
 	}
 }
+
+// End completes what Begin began, when every row is done.
+func (q *Quantized) End() {
+	q.x = nil
+	if level == Portable {
+		q.packWords()
+	}
+}
+
+// Work is about the number of multiplications that would take as long.
+func (q *Quantized) Work() int { return 4 * len(q.x) }
+
+// record is row i's of a tile.
+func (q *Quantized) record(tile, i int) *[recordBytes]byte {
+	return (*[recordBytes]byte)(q.records[(tile*q.m+i)*recordBytes:])
+}
+
+func getFloat(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }
 
 // smallestMagnitude is ref.SmallestMagnitude.
 const smallestMagnitude = 0x1p-118
@@ -61,9 +79,31 @@ const smallestMagnitude = 0x1p-118
 // integer, ties to even, and leaves that integer in the low bits.
 const roundingBias = 0x1.8p23
 
-// packBlock adds the quants of x, shifted left by shift, to words and returns their scale.
-func packBlock(words *[Block]int64, x *[Block]float32, shift int) float32 {
+// quantizeRowGeneric writes the records of x, which are stride bytes apart.
+func quantizeRowGeneric(records []byte, x []float32, stride int) {
+	for len(x) > 0 {
+		record := (*[recordBytes]byte)(records)
+		scale := quantizeTile((*[Block]uint8)(record[:]), (*[Block]float32)(x))
+		var low, sum int32
+		for k := range Block / 2 {
+			low += int32(int8(record[k]))
+			sum += int32(int8(record[k+Block/2]))
+		}
+		sum += low
+		le := binary.LittleEndian
+		le.PutUint32(record[scaleAt:], math.Float32bits(scale))
+		le.PutUint32(record[minusSumAt:], uint32(-sum))
+		le.PutUint32(record[minusLowAt:], uint32(-low))
+		le.PutUint32(record[scaledSumAt:], math.Float32bits(scale*float32(sum)))
+		x = x[Block:]
+		records = records[min(stride, len(records)):]
+	}
+}
+
+// quantizeTile writes the quants of x and returns their scale.
+func quantizeTile(quants *[Block]uint8, x *[Block]float32) float32 {
 	const magnitude, infinity = 1<<31 - 1, 0xff << 23
+	clear(quants[:])
 	var largest uint32 // magnitudes order like their bit patterns, a NaN above all
 	for _, v := range x {
 		largest = max(largest, math.Float32bits(v)&magnitude)
@@ -78,8 +118,7 @@ func packBlock(words *[Block]int64, x *[Block]float32, shift int) float32 {
 	inverse := 127 / a
 	for k, v := range x {
 		rounded := float32(v*inverse) + roundingBias
-		quant := int32(math.Float32bits(rounded)) - int32(math.Float32bits(roundingBias))
-		words[k] += int64(quant) << shift
+		quants[k] = uint8(math.Float32bits(rounded) - math.Float32bits(roundingBias))
 	}
 	return a / 127
 }

@@ -6,11 +6,7 @@ import "math"
 func RMSNorm(dst, x, w []float32, eps float32) {
 	n := len(w)
 	for ; len(x) >= n && len(dst) >= n; dst, x = dst[n:], x[n:] {
-		mean := float64(dot(x[:n], x[:n])) / float64(n)
-		inverse := float32(1 / math.Sqrt(mean+float64(eps)))
-		d, s := dst[:n], x[:n]
-		for k, v := range w {
-			d[k] = float32(s[k]*inverse) * v
-		}
+		mean := float64(squares(x[:n])) / float64(n)
+		scale(dst[:n], x[:n], w, float32(1/math.Sqrt(mean+float64(eps))))
 	}
 }

@@ -1,9 +1,4 @@
 package cpu
 
 // SwiGLU writes silu(gate)·up to gate, silu(g) = g/(1+exp(−g)).
-func SwiGLU(gate, up []float32) {
-	up = up[:len(gate)]
-	for i, g := range gate {
-		gate[i] = g / (1 + exp(-g)) * up[i]
-	}
-}
+func SwiGLU(gate, up []float32) { swiGLU(gate, up) }

@@ -26,14 +26,6 @@ func DequantizeBF16(dst []float32, src []byte) {
 	}
 }
 
-// DequantizeQ8_0 decodes blocks of a half-precision scale and 32 signed bytes: scale · byte.
-func DequantizeQ8_0(dst []float32, src []byte) {
-	for i := range dst {
-		block := src[i/Block*BlockBytesQ8_0:]
-		dst[i] = half(block[0], block[1]) * float32(int8(block[2+i%Block]))
-	}
-}
-
 // half decodes sign (1 bit), exponent (5 bits, bias 15) and mantissa (10 bits) from two little-endian bytes.
 func half(low, high byte) float32 {
 	sign := 1.0

@@ -23,31 +23,44 @@ func MatMulF32(dst, x []float32, m int, w []float32, rows, cols int) {
 	}
 }
 
-// MatMulQ8_0 writes dst (m, rows) = x (m, cols) · wᵀ to the bit, for w in Q8_0 and cols a multiple of 32.
-// Each row of x is quantised by QuantizeRow; the 32 products of a block are summed as integers, which is exact;
-// and the blocks are added in ascending order, starting from zero, as float32(dot) · (weight scale · activation scale).
-func MatMulQ8_0(dst, x []float32, m int, w []byte, rows, cols int) {
-	rowBytes := cols / Block * BlockBytesQ8_0
+// MatMulQuantized writes dst (m, rows) = x (m, cols) · wᵀ to the bit, for w in a quantised format and cols a multiple of its BlockElements.
+// Each row of x is quantised by QuantizeRow; the 32 products of a block of activations are summed as integers, which is exact;
+// and the blocks are added in ascending order, starting from zero: first float32(dot) · (weight scale · activation scale) and then,
+// in formats with minima, min · (activation scale · sum of the activations' quants).
+func MatMulQuantized(dst, x []float32, m int, f Format, w []byte, rows, cols int) {
+	rowBytes := cols / f.BlockElements * f.BlockBytes
 	quants := make([]int8, cols)
 	scales := make([]float32, cols/Block)
 	for i := range m {
 		QuantizeRow(quants, scales, x[i*cols:(i+1)*cols])
 		for r := range rows {
-			dst[i*rows+r] = dotQ8_0(w[r*rowBytes:(r+1)*rowBytes], quants, scales)
+			dst[i*rows+r] = f.dot(w[r*rowBytes:(r+1)*rowBytes], quants, scales)
 		}
 	}
 }
 
-func dotQ8_0(w []byte, quants []int8, scales []float32) float32 {
+func (f Format) dot(w []byte, quants []int8, scales []float32) float32 {
 	var sum float32
+	parts := f.BlockElements / Block
 	for b := range scales {
-		block := w[b*BlockBytesQ8_0 : (b+1)*BlockBytesQ8_0]
-		var dot int32
-		for k := range Block {
-			dot += int32(int8(block[2+k])) * int32(quants[b*Block+k])
+		scale, min, weights := f.unpack(w[b/parts*f.BlockBytes:], b%parts)
+		var dot, total int32
+		for k, q := range quants[b*Block : (b+1)*Block] {
+			dot += weights[k] * int32(q)
+			total += int32(q)
 		}
-		scale := float32(half(block[0], block[1]) * scales[b])
-		sum += float32(float32(dot) * scale)
+		sum += float32(float32(dot) * float32(scale*scales[b]))
+		if f.mins() {
+			sum += float32(min * float32(scales[b]*float32(total)))
+		}
 	}
 	return sum
+}
+
+func (f Format) mins() bool {
+	switch f.Name {
+	case "Q4_1", "Q5_1", "Q4_K", "Q5_K":
+		return true
+	}
+	return false
 }

@@ -2,11 +2,8 @@ package ref
 
 import "math"
 
-// Block is the number of weights that share a scale in Q8_0.
+// Block is the number of weights that share a scale, and of activations that do.
 const Block = 32
-
-// BlockBytesQ8_0 is the size of a Q8_0 block in a file: a half-precision scale and 32 signed bytes.
-const BlockBytesQ8_0 = 2 + Block
 
 // SmallestMagnitude is the largest magnitude below which a whole block of activations counts as zeros:
 // below it the reciprocal of the scale would not be a normal float32.

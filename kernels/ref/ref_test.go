@@ -56,11 +56,11 @@ func TestDequantize(t *testing.T) {
 	if one[0] != -2.5 {
 		t.Errorf("float32 0xc0200000 is %v, want -2.5", one[0])
 	}
-	block := make([]byte, ref.BlockBytesQ8_0)
+	block := make([]byte, ref.Q8_0.BlockBytes)
 	block[1] = 0x38 // 0.5
 	block[2], block[33] = 0x80, 3
 	var q [ref.Block]float32
-	ref.DequantizeQ8_0(q[:], block)
+	ref.Q8_0.Dequantize(q[:], block)
 	if q[0] != -64 || q[31] != 1.5 {
 		t.Errorf("Q8_0 gives %v … %v, want -64 … 1.5", q[0], q[31])
 	}
@@ -79,13 +79,13 @@ func TestDotOrder(t *testing.T) {
 }
 
 func TestMatMulQ8_0ByHand(t *testing.T) {
-	w := make([]byte, ref.BlockBytesQ8_0)
+	w := make([]byte, ref.Q8_0.BlockBytes)
 	w[1] = 0x38           // scale 0.5
 	w[2], w[3] = 10, 0xfe // 10, −2
 	x := make([]float32, ref.Block)
 	x[0], x[1] = 254, -127 // scale 2, quants 127 and −64 (−63.5 to even)
 	var dst [1]float32
-	ref.MatMulQ8_0(dst[:], x, 1, w, 1, ref.Block)
+	ref.MatMulQuantized(dst[:], x, 1, ref.Q8_0, w, 1, ref.Block)
 	if want := float32((10*127 + 2*64) * 0.5 * 2); dst[0] != want {
 		t.Errorf("product is %v, want %v", dst[0], want)
 	}

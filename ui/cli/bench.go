@@ -17,6 +17,7 @@ type benchFlags struct {
 	genTokens  int
 	promptFile string
 	json       bool
+	kernels    bool
 }
 
 func (a *app) benchCommand() *cobra.Command {
@@ -40,11 +41,33 @@ force, or 0.7 when that is 0.`,
 	c.Flags().IntVar(&o.genTokens, "gen-tokens", 64, "tokens of each reply")
 	c.Flags().StringVar(&o.promptFile, "prompt-file", "", "`FILE` with a prompt a line, in place of the built-in ones")
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON in place of the table")
+	c.Flags().BoolVar(&o.kernels, "kernels", false, "measure the matrix products on the CPU")
 	a.addSettings(c)
 	return c
 }
 
+// benchKernels measures products in place of replies.
+func (a *app) benchKernels(ctx context.Context, asJSON bool) error {
+	c, _, err := a.settings()
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	r, err := a.Kernels(ctx, c)
+	if err != nil {
+		return a.classify(err)
+	}
+	if err := a.printReport(r, asJSON); err != nil {
+		return fmt.Errorf("printing the report: %w", err)
+	}
+	return nil
+}
+
 func (a *app) bench(ctx context.Context, o benchFlags) error {
+	if o.kernels {
+		return a.benchKernels(ctx, o.json)
+	}
 	if o.prompts < 1 || o.genTokens < 1 {
 		return usagef("--prompts and --gen-tokens must be at least 1, got %d and %d", o.prompts, o.genTokens)
 	}

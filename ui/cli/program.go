@@ -29,8 +29,14 @@ type Program struct {
 	Screen func(ctx context.Context, o ui.Options) error
 	// Bench measures; progress tells how many of the prompts are done.
 	Bench func(ctx context.Context, o BenchOptions, progress func(done, total int)) (Report, error)
+	// Kernels measures the target's products on the CPU.
+	Kernels func(ctx context.Context, c config.Config) (Report, error)
 	// Describe tells what a model file is.
 	Describe func(ctx context.Context, path string) ([]Section, error)
+	// MakeWeights writes a model file with random weights: for measurements.
+	MakeWeights func(ctx context.Context, shape, weightType, path string) error
+	// TimePasses measures a model file on the CPU; the result is encoded as JSON.
+	TimePasses func(ctx context.Context, o PassOptions) (any, error)
 	// ExitCode classifies an error of the functions above: 3 for a model, 4 for a device, 0 for anything else.
 	ExitCode func(error) int
 }

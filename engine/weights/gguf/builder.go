@@ -1,8 +1,11 @@
 package gguf
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 
 	"specula/engine/compute"
@@ -20,10 +23,11 @@ type Builder struct {
 }
 
 type builderTensor struct {
-	name string
-	typ  compute.DType
-	dims []uint64
-	data []byte
+	name  string
+	typ   compute.DType
+	dims  []uint64
+	bytes uint64
+	write func(io.Writer) error // writes so many bytes
 }
 
 // Set adds a metadata value. A Go bool, string, float32, float64 or fixed-size integer, or a slice of one of them,
@@ -44,7 +48,23 @@ func (b *Builder) SetRaw(key string, t ValueType, data []byte) *Builder {
 
 // Tensor adds packed data under the dimensions dims, the contiguous one first: a matrix (rows, cols) has dims cols, rows.
 func (b *Builder) Tensor(name string, t compute.DType, data []byte, dims ...uint64) *Builder {
-	b.tensors = append(b.tensors, builderTensor{name, t, dims, data})
+	write := func(w io.Writer) error { _, err := w.Write(data); return err }
+	b.tensors = append(b.tensors, builderTensor{name, t, dims, uint64(len(data)), write})
+	return b
+}
+
+// Stream adds a tensor whose data write makes when the file is written, so that it need not fit the memory. write must
+// write exactly the bytes that t and dims take.
+func (b *Builder) Stream(name string, t compute.DType, write func(io.Writer) error, dims ...uint64) *Builder {
+	info, ok := Type(t)
+	elements := uint64(1)
+	for _, d := range dims {
+		elements *= d
+	}
+	if !ok || len(dims) == 0 || dims[0]%info.BlockElements != 0 {
+		panic(fmt.Sprintf("gguf: %s cannot have the dimensions %d as %s", name, dims, TypeName(t)))
+	}
+	b.tensors = append(b.tensors, builderTensor{name, t, dims, elements / info.BlockElements * info.BlockBytes, write})
 	return b
 }
 
@@ -61,15 +81,50 @@ func (b *Builder) Vector(name string, values []float32) *Builder {
 	return b.Tensor(name, compute.F32, Encode(compute.F32, values), uint64(len(values)))
 }
 
-// Bytes writes the file. The Builder can be extended and written again.
+// Bytes returns the file. The Builder can be extended and written again.
 func (b *Builder) Bytes() []byte {
-	version, alignment, metadata, keys := b.Version, b.Alignment, b.metadata, b.keys
+	var out bytes.Buffer
+	if err := b.Write(&out); err != nil {
+		panic("gguf: " + err.Error()) // a buffer takes everything; what failed is a Stream
+	}
+	return out.Bytes()
+}
+
+// Write writes the file to w, one tensor after the other.
+func (b *Builder) Write(w io.Writer) error {
+	alignment := b.Alignment
+	if alignment == 0 {
+		alignment = DefaultAlignment
+	}
+	out := &counter{Writer: bufio.NewWriterSize(w, 1<<20)}
+	if _, err := out.Write(b.header(alignment)); err != nil {
+		return fmt.Errorf("writing the header: %w", err)
+	}
+	for _, t := range b.tensors {
+		if err := out.pad(alignment); err != nil {
+			return err
+		}
+		start := out.bytes
+		if err := t.write(out); err != nil {
+			return fmt.Errorf("writing the tensor %q: %w", t.name, err)
+		}
+		if out.bytes-start != t.bytes {
+			panic(fmt.Sprintf("gguf: %s was written with %d bytes, want %d", t.name, out.bytes-start, t.bytes))
+		}
+	}
+	if err := out.pad(alignment); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// header is everything before the tensor data.
+func (b *Builder) header(alignment uint64) []byte {
+	version, metadata, keys := b.Version, b.metadata, b.keys
 	if version == 0 {
 		version = 3
 	}
-	if alignment == 0 {
-		alignment = DefaultAlignment
-	} else {
+	if b.Alignment != 0 {
 		with := Builder{metadata: append([]byte(nil), metadata...), keys: keys}
 		with.Set("general.alignment", uint32(alignment))
 		metadata, keys = with.metadata, with.keys
@@ -82,13 +137,26 @@ func (b *Builder) Bytes() []byte {
 	var offset uint64
 	for _, t := range b.tensors {
 		out = appendTensorInfo(out, t, offset)
-		offset = padded(offset+uint64(len(t.data)), alignment)
+		offset = padded(offset+t.bytes, alignment)
 	}
-	for _, t := range b.tensors {
-		out = pad(out, alignment)
-		out = append(out, t.data...)
-	}
-	return pad(out, alignment)
+	return out
+}
+
+// counter knows how many bytes were written through it.
+type counter struct {
+	*bufio.Writer
+	bytes uint64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.bytes += uint64(n)
+	return n, err
+}
+
+func (c *counter) pad(alignment uint64) error {
+	_, err := c.Write(make([]byte, padded(c.bytes, alignment)-c.bytes))
+	return err
 }
 
 func appendTensorInfo(out []byte, t builderTensor, offset uint64) []byte {
@@ -102,10 +170,6 @@ func appendTensorInfo(out []byte, t builderTensor, offset uint64) []byte {
 }
 
 func padded(n, alignment uint64) uint64 { return (n + alignment - 1) / alignment * alignment }
-
-func pad(out []byte, alignment uint64) []byte {
-	return append(out, make([]byte, padded(uint64(len(out)), alignment)-uint64(len(out)))...)
-}
 
 // AppendString appends s as GGUF writes strings.
 func AppendString(out []byte, s string) []byte {

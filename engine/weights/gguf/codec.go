@@ -11,11 +11,16 @@ import (
 // q8Block is the number of elements that share one scale in Q8_0: a block is the scale as F16, then 32 int8.
 const q8Block = 32
 
-// Encode packs values as tensor data of a loadable type, rounding to nearest, ties to even. It panics when the type is not
-// loadable or len(values) is no multiple of its block.
+// HasCodec reports whether Encode and Decode know the type. Weights of the others go to a backend as they are.
+func HasCodec(t compute.DType) bool {
+	return t == compute.F32 || t == compute.F16 || t == compute.BF16 || t == compute.Q8_0
+}
+
+// Encode packs values as tensor data of a type with a codec, rounding to nearest, ties to even. It panics when the type has
+// none or len(values) is no multiple of its block.
 func Encode(t compute.DType, values []float32) []byte {
 	info, ok := Type(t)
-	if !ok || !Loadable(t) || uint64(len(values))%info.BlockElements != 0 {
+	if !ok || !HasCodec(t) || uint64(len(values))%info.BlockElements != 0 {
 		panic(fmt.Sprintf("gguf: cannot encode %d numbers as %s", len(values), TypeName(t)))
 	}
 	out := make([]byte, 0, uint64(len(values))/info.BlockElements*info.BlockBytes)
@@ -57,11 +62,11 @@ func appendQ8Block(out []byte, block []float32) []byte {
 	return out
 }
 
-// Decode unpacks tensor data of a loadable type into float32, exactly for F32, F16 and BF16, and as scale·quotient for Q8_0.
-// It fails when the type is not loadable or the data ends inside a block.
+// Decode unpacks tensor data of a type with a codec into float32, exactly for F32, F16 and BF16, and as scale·quotient for Q8_0.
+// It fails when the type has none or the data ends inside a block.
 func Decode(t compute.DType, data []byte) ([]float32, error) {
 	info, ok := Type(t)
-	if !ok || !Loadable(t) {
+	if !ok || !HasCodec(t) {
 		return nil, fmt.Errorf("unpacking a tensor: %s is not supported, allowed are F32, F16, BF16 and Q8_0", TypeName(t))
 	}
 	if uint64(len(data))%info.BlockBytes != 0 {

@@ -116,5 +116,10 @@ func TypeName(t compute.DType) string {
 
 // Loadable reports whether specula computes with tensors of this type; the others can only be listed.
 func Loadable(t compute.DType) bool {
-	return t == compute.F32 || t == compute.F16 || t == compute.BF16 || t == compute.Q8_0
+	switch t {
+	case compute.F32, compute.F16, compute.BF16,
+		compute.Q8_0, compute.Q4_0, compute.Q4_1, compute.Q5_0, compute.Q5_1, compute.Q4_K, compute.Q5_K, compute.Q6_K:
+		return true
+	}
+	return false
 }

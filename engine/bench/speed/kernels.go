@@ -1,0 +1,177 @@
+package speed
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+)
+
+// Ceilings are what the machine can do at most, per second; 0 where it was not measured.
+type Ceilings struct {
+	ReadBytesPerS  float64 `json:"readBytesPerS"`
+	FloatMulPerS   float64 `json:"floatMulPerS"`
+	IntegerMulPerS float64 `json:"integerMulPerS"`
+}
+
+// Product is one shape of matrix product of a model, timed over all its weights of that shape in turn, so that they come from
+// memory as in a pass and not from a cache.
+type Product struct {
+	Type    string  `json:"type"`
+	Rows    int     `json:"rows"`
+	Cols    int     `json:"cols"`
+	Weights int     `json:"weights"` // matrices of this shape
+	M       int     `json:"m"`       // rows of activations
+	US      float64 `json:"us"`      // of one product
+	Bytes   float64 `json:"bytesPerS"`
+	Muls    float64 `json:"mulPerS"`
+}
+
+// Verification is what a pass of m rows costs behind contextTokens tokens.
+type Verification struct {
+	M     int     `json:"m"`
+	MS    float64 `json:"ms"`
+	Ratio float64 `json:"ratio"` // to one row
+}
+
+// Kernels is what MeasureKernels found.
+type Kernels struct {
+	Device        string         `json:"device"`
+	Detail        string         `json:"detail"`
+	Model         string         `json:"model"`
+	ContextTokens int            `json:"contextTokens"`
+	Ceilings      Ceilings       `json:"ceilings"`
+	Products      []Product      `json:"products"`
+	Verifications []Verification `json:"verifications"`
+}
+
+const (
+	contextTokens = 64
+	// runs of each measurement, of which the least counts.
+	runs = 7
+	// productTime bounds the runs of one product.
+	productTime = 200 * time.Millisecond
+)
+
+// productRows and passRows are the numbers of rows that are measured.
+func productRows() []int { return []int{1, 5, 9, 64} }
+func passRows() []int    { return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 28, 32} }
+
+// MeasureKernels times each shape of product of a model, and v(m), the cost of a pass of m rows. Of m it takes what the model's buffers
+// allow.
+func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, now func() time.Time) (*Kernels, error) {
+	info := backend.Info()
+	k := &Kernels{Device: info.Name, Detail: info.Detail, ContextTokens: contextTokens}
+	for _, group := range byShape(m.Matrices()) {
+		for _, rows := range productRows() {
+			p, err := timeProduct(ctx, backend, group, rows, now)
+			if err != nil {
+				return nil, fmt.Errorf("timing a product of %d × %d: %w", p.Rows, p.Cols, err)
+			}
+			k.Products = append(k.Products, p)
+		}
+	}
+	return k, k.timePasses(ctx, m, now)
+}
+
+// byShape groups matrices of equal type and shape, in order of first appearance.
+func byShape(matrices []model.Matrix) (groups [][]model.Matrix) {
+	for _, w := range matrices {
+		i := slices.IndexFunc(groups, func(g []model.Matrix) bool {
+			return g[0].Type == w.Type && g[0].Taken.Rows() == w.Taken.Rows() && g[0].Taken.Cols() == w.Taken.Cols()
+		})
+		if i < 0 {
+			groups = append(groups, nil)
+			i = len(groups) - 1
+		}
+		groups[i] = append(groups[i], w)
+	}
+	return groups
+}
+
+// timeProduct multiplies m rows with every matrix of a group and takes the mean of the fastest round.
+func timeProduct(ctx context.Context, backend compute.Backend, group []model.Matrix, m int, now func() time.Time) (Product, error) {
+	w := group[0]
+	p := Product{Type: w.Type, Rows: w.Taken.Rows(), Cols: w.Taken.Cols(), Weights: len(group), M: m}
+	x, err := backend.Buffer(m, w.Taken.Cols())
+	if err != nil {
+		return p, err
+	}
+	y, err := backend.Buffer(m, w.Taken.Rows())
+	if err != nil {
+		return p, err
+	}
+	least, deadline := time.Hour, now().Add(productTime)
+	for run := 0; run == 0 || run < runs && now().Before(deadline); run++ {
+		if err := ctx.Err(); err != nil {
+			return p, err
+		}
+		start := now()
+		for _, w := range group {
+			if err := backend.MatMul(y, x, m, w.Taken); err != nil {
+				return p, err
+			}
+		}
+		if err := finish(backend, y); err != nil {
+			return p, err
+		}
+		least = min(least, now().Sub(start))
+	}
+	seconds := least.Seconds() / float64(len(group))
+	p.US, p.Bytes = seconds*1e6, float64(w.Bytes)/seconds
+	p.Muls = float64(m) * float64(p.Rows) * float64(p.Cols) / seconds
+	return p, nil
+}
+
+// finish waits until what was asked of a device is done: reading a number does.
+func finish(backend compute.Backend, y compute.Buffer) error {
+	logits, err := backend.Logits(y, 1)
+	if err != nil {
+		return err
+	}
+	return logits.Argmax(make([]int32, 1))
+}
+
+func (k *Kernels) timePasses(ctx context.Context, m *model.Model, now func() time.Time) error {
+	cache, err := m.NewCache()
+	if err != nil {
+		return err
+	}
+	defer cache.Close()
+	ids := make([]int32, contextTokens)
+	if _, err := m.Prefill(ctx, cache, ids, nil); err != nil {
+		return fmt.Errorf("reading %d tokens: %w", contextTokens, err)
+	}
+	for _, rows := range passRows() {
+		if rows > m.Config().MaxRows || contextTokens+rows > cache.Cap() {
+			break
+		}
+		least := time.Hour
+		for range runs {
+			start := now()
+			logits, err := m.Forward(ctx, cache, ids[:rows])
+			if err == nil {
+				err = logits.Argmax(make([]int32, rows))
+			}
+			if err != nil {
+				return fmt.Errorf("timing a pass of %d rows: %w", rows, err)
+			}
+			least = min(least, now().Sub(start))
+			if err := cache.Truncate(contextTokens); err != nil {
+				return err
+			}
+		}
+		v := Verification{M: rows, MS: least.Seconds() * 1e3}
+		v.Ratio = v.MS
+		if len(k.Verifications) > 0 {
+			v.Ratio /= k.Verifications[0].MS
+		} else {
+			v.Ratio = 1
+		}
+		k.Verifications = append(k.Verifications, v)
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+// Package speed measures what the passes of one model cost on a backend: decoding, reading a prompt, verifying.
+//
+// Other programs can disturb a measurement, and all they do is add time; so where a figure stands for the machine, the least of
+// several runs is taken.
+package speed
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+)
+
+// Passes are the figures by which programs are compared.
+type Passes struct {
+	PrefillPerS float64 `json:"prefillPerS"` // tokens
+	DecodePerS  float64 `json:"decodePerS"`
+}
+
+// MeasurePasses times one prefill of promptTokens, then greedy decoding of decodeTokens behind it, after a short warm-up.
+func MeasurePasses(ctx context.Context, m *model.Model, promptTokens, decodeTokens int, now func() time.Time) (Passes, error) {
+	cache, err := m.NewCache()
+	if err != nil {
+		return Passes{}, err
+	}
+	defer cache.Close()
+	prompt := make([]int32, promptTokens)
+	for i := range prompt {
+		prompt[i] = int32((i*7919 + 13) % min(900, m.Config().Vocab))
+	}
+	if _, err := m.Prefill(ctx, cache, prompt[:min(promptTokens, 32)], nil); err != nil {
+		return Passes{}, fmt.Errorf("warming up: %w", err)
+	}
+	if err := decode(ctx, m, cache, 2); err != nil {
+		return Passes{}, fmt.Errorf("warming up: %w", err)
+	}
+	if err := cache.Truncate(0); err != nil {
+		return Passes{}, err
+	}
+	start := now()
+	if _, err := m.Prefill(ctx, cache, prompt, nil); err != nil {
+		return Passes{}, fmt.Errorf("reading a prompt of %d tokens: %w", promptTokens, err)
+	}
+	read := now()
+	if err := decode(ctx, m, cache, decodeTokens); err != nil {
+		return Passes{}, fmt.Errorf("decoding: %w", err)
+	}
+	end := now()
+	return Passes{
+		PrefillPerS: float64(promptTokens) / read.Sub(start).Seconds(),
+		DecodePerS:  float64(decodeTokens) / end.Sub(read).Seconds(),
+	}, nil
+}
+
+// decode appends so many tokens, each the best behind the one before.
+func decode(ctx context.Context, m *model.Model, cache compute.Cache, tokens int) error {
+	id := []int32{7}
+	for range tokens {
+		logits, err := m.Forward(ctx, cache, id)
+		if err != nil {
+			return err
+		}
+		if err := logits.Argmax(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

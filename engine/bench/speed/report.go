@@ -1,0 +1,69 @@
+package speed
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// Matched is true: nothing is compared here.
+func (k *Kernels) Matched() bool { return true }
+
+// WriteJSON writes the figures as one indented JSON object.
+func (k *Kernels) WriteJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(k)
+}
+
+// WriteTable writes the figures for a reader.
+func (k *Kernels) WriteTable(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s: %s\n\n", k.Model, k.Device, k.Detail)
+	c := &k.Ceilings
+	fmt.Fprintf(&b, "This machine at most: reads %s GB/s; multiplies and adds %s G floats/s, %s G bytes/s.\n\n",
+		giga(c.ReadBytesPerS), giga(c.FloatMulPerS), giga(c.IntegerMulPerS))
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "type\trows\tcols\tm\tµs\tGB/s\tof reading\tG mul/s\tof peak\t")
+	for _, p := range k.Products {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f\t%s\t%s\t%s\t%s\t\n", p.Type, p.Rows, p.Cols, p.M, p.US,
+			giga(p.Bytes), share(p.Bytes, c.ReadBytesPerS), giga(p.Muls), share(p.Muls, c.peak(p.Type)))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(&b, "\nA pass of m rows behind %d tokens:\n", k.ContextTokens)
+	fmt.Fprintln(t, "m\tms\tof one row\t")
+	for _, v := range k.Verifications {
+		fmt.Fprintf(t, "%d\t%.2f\t%.2f\t\n", v.M, v.MS, v.Ratio)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// peak is the ceiling of arithmetic for a type of weights: blocks of integers are multiplied as bytes.
+func (c *Ceilings) peak(weightType string) float64 {
+	if strings.HasPrefix(weightType, "Q") {
+		return c.IntegerMulPerS
+	}
+	return c.FloatMulPerS
+}
+
+func giga(perS float64) string {
+	if perS == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", perS/1e9)
+}
+
+func share(part, whole float64) string {
+	if whole == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f %%", 100*part/whole)
+}

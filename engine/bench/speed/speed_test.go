@@ -1,0 +1,78 @@
+package speed_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"specula/assets"
+	"specula/engine/bench/speed"
+	"specula/engine/host"
+	"specula/engine/model"
+	"specula/engine/weights"
+)
+
+func demo(t *testing.T) (*model.Model, *host.Backend) {
+	t.Helper()
+	f, err := weights.Parse("demo", assets.Draft())
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend := host.New(2)
+	t.Cleanup(func() { backend.Close() })
+	m, err := model.Load(context.Background(), backend, f, model.Options{MaxTokens: 100}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, backend
+}
+
+// ticking is a clock that goes on by a millisecond with every look.
+func ticking() func() time.Time {
+	now := time.Unix(0, 0)
+	return func() time.Time { now = now.Add(time.Millisecond); return now }
+}
+
+func TestMeasurePasses(t *testing.T) {
+	m, _ := demo(t)
+	got, err := speed.MeasurePasses(context.Background(), m, 40, 10, ticking())
+	if err != nil || got.PrefillPerS != 40_000 || got.DecodePerS != 10_000 {
+		t.Errorf("%+v, error %v; a prefill and a decoding of a millisecond each were timed", got, err)
+	}
+	if _, err := speed.MeasurePasses(context.Background(), m, 95, 10, ticking()); err == nil {
+		t.Error("105 tokens went into a cache of 100")
+	}
+}
+
+func TestMeasureKernels(t *testing.T) {
+	m, backend := demo(t)
+	k, err := speed.MeasureKernels(context.Background(), backend, m, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(k.Products) == 0 || len(k.Verifications) < 9 || k.Verifications[0].Ratio != 1 {
+		t.Fatalf("measured %+v", k)
+	}
+	for _, p := range k.Products {
+		if p.US <= 0 || p.Bytes <= 0 || p.Muls <= 0 {
+			t.Errorf("product %+v", p)
+		}
+	}
+	k.Ceilings.ReadBytesPerS = 40e9
+	var table, text bytes.Buffer
+	if err := k.WriteTable(&table); err != nil || !strings.Contains(table.String(), "reads 40.0 GB/s") {
+		t.Errorf("table %q, error %v", table.String(), err)
+	}
+	var back speed.Kernels
+	if err := k.WriteJSON(&text); err != nil || json.Unmarshal(text.Bytes(), &back) != nil || back.Verifications[0].M != 1 {
+		t.Errorf("JSON %q, error %v", text.String(), err)
+	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := speed.MeasureKernels(stopped, backend, m, time.Now); err == nil {
+		t.Error("a cancelled measurement went on")
+	}
+}

@@ -1,0 +1,131 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+	"specula/engine/weights"
+	"specula/engine/weights/gguf"
+	"specula/kernels/ref"
+)
+
+// quantised are the types whose weights the backend keeps as integers, with their reference.
+var quantised = []struct {
+	typ    compute.DType
+	format ref.Format
+	halves []int // offsets in a block of the numbers in half precision
+}{
+	{compute.Q8_0, ref.Q8_0, []int{0}},
+	{compute.Q4_0, ref.Q4_0, []int{0}},
+	{compute.Q4_1, ref.Q4_1, []int{0, 2}},
+	{compute.Q5_0, ref.Q5_0, []int{0}},
+	{compute.Q5_1, ref.Q5_1, []int{0, 2}},
+	{compute.Q4_K, ref.Q4_K, []int{0, 2}},
+	{compute.Q5_K, ref.Q5_K, []int{0, 2}},
+	{compute.Q6_K, ref.Q6_K, []int{208}},
+}
+
+// blocksModel writes a model of random blocks and one of the same weights in F32. Its rows are as wide as a super-block.
+func blocksModel(t *testing.T, typ compute.DType, format ref.Format, halves []int) (blocks, floats *weights.File) {
+	t.Helper()
+	const dim, heads, vocab, layers = 256, 4, 70, 2
+	r := rand.New(rand.NewPCG(uint64(typ), 0))
+	builders := [2]*gguf.Builder{{}, {}}
+	for _, b := range builders {
+		b.Set("general.architecture", "llama")
+		for key, value := range map[string]int{"block_count": layers, "embedding_length": dim, "feed_forward_length": dim, "context_length": 64, "attention.head_count": heads} {
+			b.Set("llama."+key, uint32(value))
+		}
+		b.Set("llama.attention.layer_norm_rms_epsilon", float32(1e-5))
+	}
+	matrix := func(name string, rows int) {
+		data := make([]byte, rows*dim/format.BlockElements*format.BlockBytes)
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		for at := 0; at < len(data); at += format.BlockBytes {
+			for _, half := range halves {
+				data[at+half+1] = 0x08 // of magnitude 2⁻¹³
+				if typ == compute.Q6_K {
+					data[at+half+1] = 0 // below 2⁻¹⁶, because its integer scales are random bytes
+				}
+			}
+		}
+		wide := make([]float32, rows*dim)
+		format.Dequantize(wide, data)
+		builders[0].Tensor(name, typ, data, dim, uint64(rows))
+		builders[1].Matrix(name, compute.F32, rows, dim, wide)
+	}
+	vector := func(name string) {
+		ones := make([]float32, dim)
+		for i := range ones {
+			ones[i] = 1
+		}
+		builders[0].Vector(name, ones)
+		builders[1].Vector(name, ones)
+	}
+	matrix("token_embd.weight", vocab)
+	vector("output_norm.weight")
+	for i := range layers {
+		for _, name := range strings.Fields("attn_norm ffn_norm") {
+			vector(fmt.Sprintf("blk.%d.%s.weight", i, name))
+		}
+		for _, name := range strings.Fields("attn_q attn_k attn_v attn_output ffn_gate ffn_up ffn_down") {
+			matrix(fmt.Sprintf("blk.%d.%s.weight", i, name), dim)
+		}
+	}
+	var files [2]*weights.File
+	for i, b := range builders {
+		var err error
+		if files[i], err = weights.Parse(gguf.TypeName(typ), b.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files[0], files[1]
+}
+
+// Every quantised format gives the same bits for nine rows as for one at a time, and nearly the scores of the same weights in F32.
+func TestEveryFormat(t *testing.T) {
+	for _, q := range quantised {
+		t.Run(q.format.Name, func(t *testing.T) {
+			blocks, floats := blocksModel(t, q.typ, q.format, q.halves)
+			load := func(file *weights.File) *model.Model {
+				m, err := model.Load(context.Background(), newBackend(t, 2), file, model.Options{}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return m
+			}
+			m := load(blocks)
+			ids := randomIDs(9, m.Config().Vocab, 1)
+			want := runSteps(t, m, newCache(t, m), ids, 1)
+			for rows := 2; rows <= len(ids); rows++ {
+				runSteps(t, m, newCache(t, m), ids, rows).same(t, fmt.Sprint("m = ", rows), want)
+			}
+			wide := load(floats)
+			exact := runSteps(t, wide, newCache(t, wide), ids, 1)
+			for i, row := range exact.scores {
+				if distance := relativeDistance(want.scores[i], row); !(distance <= 0.05) {
+					t.Errorf("row %d is %.3g of its length away from the scores of exact activations", i, distance)
+				}
+			}
+		})
+	}
+}
+
+// relativeDistance is |got − want| / |want| as vectors.
+func relativeDistance(got, want []float32) float64 {
+	var difference, length float64
+	for i := range want {
+		d := float64(got[i]) - float64(want[i])
+		difference += d * d
+		length += float64(want[i]) * float64(want[i])
+	}
+	return math.Sqrt(difference / length)
+}

@@ -1,0 +1,129 @@
+// Package random writes model files of a published shape whose weights are noise.
+//
+// How fast a model decodes depends on its shape and on the type of its weights, not on what they know. Such a file takes the place of
+// a gigabyte of download where speed is measured, and every reader of GGUF takes it for the real thing: the tokenizer has a
+// vocabulary of the right size, and the numbers are scaled so that activations stay of ordinary size through all layers.
+package random
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+
+	"specula/engine/compute"
+	"specula/engine/weights/gguf"
+)
+
+// Shape is the size of a transformer of the Qwen3 family, with the embedding table as output matrix.
+type Shape struct {
+	Name    string
+	Layers  int
+	Dim     int
+	FFN     int
+	Heads   int
+	KVHeads int
+	HeadDim int
+	Vocab   int
+}
+
+// Shapes are those that can be asked for by name. Source: the config.json of Qwen3-0.6B and Qwen3-1.7B.
+func Shapes() []Shape {
+	return []Shape{
+		{Name: "qwen3-0.6b", Layers: 28, Dim: 1024, FFN: 3072, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
+		{Name: "qwen3-1.7b", Layers: 28, Dim: 2048, FFN: 6144, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
+		{Name: "tiny", Layers: 2, Dim: 256, FFN: 512, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 1024},
+	}
+}
+
+// ShapeNamed looks a shape up; the error lists the names.
+func ShapeNamed(name string) (Shape, error) {
+	var known []string
+	for _, s := range Shapes() {
+		if s.Name == name {
+			return s, nil
+		}
+		known = append(known, s.Name)
+	}
+	return Shape{}, fmt.Errorf("there is no shape %.64q; allowed is one of %s", name, strings.Join(known, ", "))
+}
+
+// TypeNamed looks a type of weights up; the error lists the names.
+func TypeNamed(name string) (compute.DType, error) {
+	var known []string
+	for _, f := range fillers() {
+		if gguf.TypeName(f.typ) == name {
+			return f.typ, nil
+		}
+		known = append(known, gguf.TypeName(f.typ))
+	}
+	return 0, fmt.Errorf("there are no random weights of type %.64q; allowed is one of %s", name, strings.Join(known, ", "))
+}
+
+// WriteFile writes a model file of the shape at path, which must not exist, piece by piece: it never holds a whole matrix. Equal
+// arguments give equal bytes. A file that could not be completed is removed.
+func WriteFile(ctx context.Context, path string, s Shape, t compute.DType) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("making a model file: %w", err)
+	}
+	defer func() {
+		if err = errors.Join(err, f.Close()); err != nil {
+			err = errors.Join(fmt.Errorf("writing %q: %w", path, err), os.Remove(path))
+		}
+	}()
+	return Write(ctx, f, s, t)
+}
+
+// Write is WriteFile to any writer.
+func Write(ctx context.Context, w io.Writer, s Shape, t compute.DType) error {
+	fill, err := fillerOf(t)
+	if err != nil {
+		return err
+	}
+	b := &gguf.Builder{}
+	setHyperparameters(b, s)
+	setVocabulary(b, s.Vocab)
+	r := rand.NewChaCha8([32]byte{1})
+	matrix := func(name string, rows, cols int) {
+		b.Stream(name, t, func(w io.Writer) error { return fill.matrix(ctx, w, r, rows, cols) }, uint64(cols), uint64(rows))
+	}
+	vector := func(name string, size int) { b.Vector(name, slices.Repeat([]float32{1}, size)) }
+	queries, keys := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
+	matrix("token_embd.weight", s.Vocab, s.Dim)
+	vector("output_norm.weight", s.Dim)
+	for i := range s.Layers {
+		layer := func(name string) string { return fmt.Sprintf("blk.%d.%s.weight", i, name) }
+		vector(layer("attn_norm"), s.Dim)
+		matrix(layer("attn_q"), queries, s.Dim)
+		matrix(layer("attn_k"), keys, s.Dim)
+		matrix(layer("attn_v"), keys, s.Dim)
+		vector(layer("attn_q_norm"), s.HeadDim)
+		vector(layer("attn_k_norm"), s.HeadDim)
+		matrix(layer("attn_output"), s.Dim, queries)
+		vector(layer("ffn_norm"), s.Dim)
+		matrix(layer("ffn_gate"), s.FFN, s.Dim)
+		matrix(layer("ffn_up"), s.FFN, s.Dim)
+		matrix(layer("ffn_down"), s.Dim, s.FFN)
+	}
+	return b.Write(w)
+}
+
+func setHyperparameters(b *gguf.Builder, s Shape) {
+	b.Set("general.architecture", "qwen3").Set("general.name", "random weights in the shape of "+s.Name)
+	for _, h := range []struct {
+		key   string
+		value int
+	}{
+		{"block_count", s.Layers}, {"context_length", 40960}, {"embedding_length", s.Dim}, {"feed_forward_length", s.FFN},
+		{"attention.head_count", s.Heads}, {"attention.head_count_kv", s.KVHeads},
+		{"attention.key_length", s.HeadDim}, {"attention.value_length", s.HeadDim},
+	} {
+		b.Set("qwen3."+h.key, uint32(h.value))
+	}
+	b.Set("qwen3.rope.freq_base", float32(1e6)).Set("qwen3.attention.layer_norm_rms_epsilon", float32(1e-6))
+}

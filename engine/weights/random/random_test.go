@@ -1,0 +1,144 @@
+package random_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/weights"
+	"specula/engine/weights/gguf"
+	"specula/engine/weights/random"
+	"specula/kernels/ref"
+	"specula/tokenizer"
+)
+
+func Example() {
+	shape, _ := random.ShapeNamed("tiny")
+	var file bytes.Buffer
+	_ = random.Write(context.Background(), &file, shape, compute.Q8_0)
+	f, err := weights.Parse("tiny", file.Bytes())
+	fmt.Println(f.Architecture(), len(f.Tensors()), err)
+	// Output: qwen3 24 <nil>
+}
+
+func tiny(t *testing.T, typ compute.DType) *weights.File {
+	t.Helper()
+	shape, err := random.ShapeNamed("tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, b bytes.Buffer
+	if err := errors.Join(random.Write(context.Background(), &a, shape, typ), random.Write(context.Background(), &b, shape, typ)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		t.Error("the same arguments gave other bytes")
+	}
+	f, err := weights.Parse("tiny", a.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// The numbers have mean 0, but for half a step of Q4_0 and Q5_0, and the deviation that keeps activations of ordinary size.
+func TestWeightsAreScaled(t *testing.T) {
+	for _, name := range strings.Split("F16 BF16 Q8_0 Q4_0 Q4_1 Q5_0 Q5_1 Q4_K Q5_K Q6_K", " ") {
+		typ, err := random.TypeNamed(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, found, err := tiny(t, typ).Tensor("blk.1.ffn_down.weight")
+		if err != nil || !found {
+			t.Fatal(found, err)
+		}
+		numbers := make([]float32, w.Rows*w.Cols)
+		dequantize(t, numbers, typ, w.Data)
+		var sum, squares float64
+		for _, v := range numbers {
+			sum += float64(v)
+			squares += float64(v) * float64(v)
+		}
+		n := float64(len(numbers))
+		want := 1 / math.Sqrt(512)
+		if mean, deviation := sum/n, math.Sqrt(squares/n); math.Abs(mean) > 0.15*want || deviation < 0.7*want || deviation > 1.5*want {
+			t.Errorf("%s: mean %g, deviation %g, want 0 and %g", gguf.TypeName(typ), mean, deviation, want)
+		}
+	}
+}
+
+func TestVocabularyEncodes(t *testing.T) {
+	spec, err := tiny(t, compute.Q8_0).TokenizerSpec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok, err := tokenizer.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "héllo wörld\n\x00 <|im_end|>"
+	var back strings.Builder
+	ids := tok.Encode(text)
+	for _, id := range ids {
+		back.Write(tok.Bytes(id))
+	}
+	if back.String() != text || len(ids) >= len(text) {
+		t.Errorf("%q came back as %q from %d tokens", text, back.String(), len(ids))
+	}
+}
+
+func TestWriteFileLeavesNothingBehind(t *testing.T) {
+	shape, _ := random.ShapeNamed("tiny")
+	path := filepath.Join(t.TempDir(), "w.gguf")
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := random.WriteFile(cancelled, path, shape, compute.F16); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a part of the file was left: %v", err)
+	}
+	if err := random.WriteFile(context.Background(), path, shape, compute.Q4_K); err != nil {
+		t.Fatal(err)
+	}
+	if err := random.WriteFile(context.Background(), path, shape, compute.F16); !errors.Is(err, os.ErrExist) {
+		t.Errorf("an existing file gave %v", err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	if _, err := random.ShapeNamed("huge"); err == nil || !strings.Contains(err.Error(), "qwen3-1.7b") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := random.TypeNamed("IQ1_S"); err == nil || !strings.Contains(err.Error(), "Q4_K") {
+		t.Errorf("error %v", err)
+	}
+	if got, err := random.TypeNamed("Q4_K"); got != compute.Q4_K || err != nil {
+		t.Errorf("type %d, error %v", got, err)
+	}
+}
+
+// dequantize decodes by the reference.
+func dequantize(t *testing.T, dst []float32, typ compute.DType, data []byte) {
+	t.Helper()
+	formats := map[compute.DType]ref.Format{
+		compute.Q8_0: ref.Q8_0, compute.Q4_0: ref.Q4_0, compute.Q4_1: ref.Q4_1, compute.Q5_0: ref.Q5_0, compute.Q5_1: ref.Q5_1,
+		compute.Q4_K: ref.Q4_K, compute.Q5_K: ref.Q5_K, compute.Q6_K: ref.Q6_K,
+	}
+	if f, ok := formats[typ]; ok {
+		f.Dequantize(dst, data)
+		return
+	}
+	numbers, err := gguf.Decode(typ, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(dst, numbers)
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+const (
+	keysPerBlock = 16  // keys that lie side by side in the cache; see kernels/cpu
+	keysPerSplit = 256 // distance between the scores of two queries
+)
+
+// attend writes the two products of attention for AVX2 and AVX-512, over a cache in float32 or in half precision, for one, two
+// and four queries that see the same keys. A number of the cache is read once for all of them; what is added to each sum, and in which
+// order, does not depend on how many there are.
+func attend(c *build.Context) {
+	for _, level := range []struct {
+		name      string
+		lanes     int
+		registers int
+	}{{"AVX2", 8, 8}, {"AVX512", 16, 16}} {
+		for _, number := range []struct {
+			name  string
+			typ   string
+			bytes int
+		}{{"F32", "float32", 4}, {"F16", "uint16", 2}} {
+			for _, queries := range []int{1, 2, 4} {
+				a := &attention{
+					Context: c, lanes: level.lanes, bytes: number.bytes, queries: queries, registers: level.registers,
+					suffix: fmt.Sprint(number.name, "x", queries, level.name), typ: number.typ,
+				}
+				a.scores()
+				a.values()
+			}
+		}
+	}
+}
+
+// attention is one level, one type of numbers in the cache, and one number of queries.
+type attention struct {
+	*build.Context
+	lanes     int // numbers in a register
+	bytes     int // of a number in the cache
+	queries   int
+	registers int // of sums
+	suffix    string
+	typ       string
+}
+
+func (a *attention) vec() reg.VecVirtual {
+	if a.lanes == 16 {
+		return a.ZMM()
+	}
+	return a.YMM()
+}
+
+func (a *attention) vecs(n int) []reg.VecVirtual {
+	v := make([]reg.VecVirtual, n)
+	for i := range v {
+		v[i] = a.vec()
+	}
+	return v
+}
+
+// function begins one; its pointers go to registers of the caller's.
+func (a *attention) function(name, signature, doc string) {
+	a.Function(name + a.suffix)
+	a.Attributes(build.NOSPLIT)
+	a.SignatureExpr(fmt.Sprintf(signature, a.queries, a.typ))
+	a.Pragma("noescape")
+	a.Doc(name + a.suffix + doc)
+}
+
+func (a *attention) argument(name string) reg.Register { return a.Load(a.Param(name), a.GP64()) }
+
+// read brings numbers of the cache into a register.
+func (a *attention) read(m Mem, to reg.VecVirtual) {
+	if a.bytes == 2 {
+		a.VCVTPH2PS(m, to)
+	} else {
+		a.VMOVUPS(m, to)
+	}
+}
+
+// addProduct adds x·y to sum, rounding twice.
+func (a *attention) addProduct(x, y, sum reg.VecVirtual) {
+	t := a.vec()
+	a.VMULPS(x, y, t)
+	a.VADDPS(t, sum, sum)
+}
+
+// repeat runs body while count is at least step, and takes step from it each time.
+func (a *attention) repeat(name string, count reg.Register, step int, body func()) {
+	a.JMP(LabelRef(name + "Check"))
+	a.Label(name)
+	body()
+	a.SUBQ(U32(step), count)
+	a.Label(name + "Check")
+	a.CMPQ(count, U32(step))
+	a.JGE(LabelRef(name))
+}
+
+// pointers loads the n pointers of an array.
+func (a *attention) pointers(array reg.Register) []reg.Register {
+	p := make([]reg.Register, a.queries)
+	for i := range p {
+		p[i] = a.GP64()
+		a.MOVQ(Mem{Base: array, Disp: 8 * i}, p[i])
+	}
+	return p
+}
+
+func (a *attention) scores() {
+	a.function("scoreKeys", "func(dst *float32, q *[%d]*float32, keys *%s, headDim, blocks int, scale float32)",
+		" is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.")
+	dst, queries, keys := a.argument("dst"), a.pointers(a.argument("q")), a.argument("keys")
+	headDim, blocks := a.argument("headDim"), a.argument("blocks")
+	b, err := a.Param("scale").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	scale, blockBytes := a.vec(), a.GP64()
+	a.VBROADCASTSS(b.Addr, scale)
+	a.IMUL3Q(U32(keysPerBlock*a.bytes), headDim, blockBytes)
+	parts := keysPerBlock / a.lanes // registers to a block
+	together := min(4, max(1, a.registers/2/parts/a.queries))
+	a.scoreBlocks("blocks", together, dst, keys, headDim, blocks, blockBytes, queries, scale)
+	if together > 1 {
+		a.scoreBlocks("block", 1, dst, keys, headDim, blocks, blockBytes, queries, scale)
+	}
+	a.VZEROUPPER()
+	a.RET()
+}
+
+// scoreBlocks computes n blocks at a time.
+func (a *attention) scoreBlocks(name string, n int, dst, keys, headDim, blocks, blockBytes reg.Register, queries []reg.Register, scale reg.VecVirtual) {
+	parts := keysPerBlock / a.lanes
+	a.repeat(name, blocks, n, func() {
+		at := make([]reg.Register, n) // the n blocks at the number that is next
+		sums := make([][]reg.VecVirtual, a.queries)
+		for i := range at {
+			at[i] = a.GP64()
+			a.MOVQ(keys, at[i])
+			a.ADDQ(blockBytes, keys)
+		}
+		for j := range sums {
+			sums[j] = a.vecs(n * parts)
+			for _, s := range sums[j] {
+				a.VXORPS(s.AsY(), s.AsY(), s.AsY())
+			}
+		}
+		d := a.GP64()
+		a.XORQ(d, d)
+		a.JMP(LabelRef(name + "NumberCheck"))
+		a.Label(name + "Number")
+		factors := a.vecs(a.queries)
+		for j, q := range queries {
+			a.VBROADCASTSS(Mem{Base: q, Index: d, Scale: 4}, factors[j])
+		}
+		for i := range n * parts {
+			key := a.vec()
+			a.read(Mem{Base: at[i/parts], Disp: i % parts * a.lanes * a.bytes}, key)
+			for j := range sums {
+				a.addProduct(key, factors[j], sums[j][i])
+			}
+		}
+		for _, p := range at {
+			a.ADDQ(U32(keysPerBlock*a.bytes), p)
+		}
+		a.INCQ(d)
+		a.Label(name + "NumberCheck")
+		a.CMPQ(d, headDim)
+		a.JL(LabelRef(name + "Number"))
+		for j := range sums {
+			for i, s := range sums[j] {
+				a.VMULPS(scale, s, s)
+				a.VMOVUPS(s, Mem{Base: dst, Disp: 4 * (j*keysPerSplit + a.lanes*i)})
+			}
+		}
+		a.ADDQ(U32(4*keysPerBlock*n), dst)
+	})
+}
+
+func (a *attention) values() {
+	a.function("sumValues", "func(dst *[%d]*float32, values *%s, weights *float32, keys, stride, cols int)",
+		" is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.")
+	dst, values, weights := a.pointers(a.argument("dst")), a.argument("values"), a.argument("weights")
+	keys, stride, cols := a.argument("keys"), a.argument("stride"), a.argument("cols")
+	strideBytes := a.GP64()
+	a.IMUL3Q(U32(a.bytes), stride, strideBytes)
+	together := min(4, a.registers/a.queries)
+	for _, n := range []int{together, 1} {
+		name := []string{"", "column", "columns", "", "columns"}[n]
+		a.repeat(name, cols, n*a.lanes, func() {
+			a.sumColumns(name, n, dst, values, weights, keys, strideBytes)
+		})
+	}
+	a.VZEROUPPER()
+	a.RET()
+}
+
+// sumColumns computes n registers of columns of every query.
+func (a *attention) sumColumns(name string, n int, dst []reg.Register, values, weights, keys, strideBytes reg.Register) {
+	sums := make([][]reg.VecVirtual, a.queries)
+	for j := range sums {
+		sums[j] = a.vecs(n)
+		for i, s := range sums[j] {
+			a.VMOVUPS(Mem{Base: dst[j], Disp: 4 * a.lanes * i}, s)
+		}
+	}
+	value, i := a.GP64(), a.GP64()
+	a.MOVQ(values, value)
+	a.XORQ(i, i)
+	a.JMP(LabelRef(name + "KeyCheck"))
+	a.Label(name + "Key")
+	factors := a.vecs(a.queries)
+	for j := range factors {
+		a.VBROADCASTSS(Mem{Base: weights, Index: i, Scale: 4, Disp: 4 * j * keysPerSplit}, factors[j])
+	}
+	for k := range n {
+		v := a.vec()
+		a.read(Mem{Base: value, Disp: k * a.lanes * a.bytes}, v)
+		for j := range sums {
+			a.addProduct(v, factors[j], sums[j][k])
+		}
+	}
+	a.ADDQ(strideBytes, value)
+	a.INCQ(i)
+	a.Label(name + "KeyCheck")
+	a.CMPQ(i, keys)
+	a.JL(LabelRef(name + "Key"))
+	for j := range sums {
+		for k, s := range sums[j] {
+			a.VMOVUPS(s, Mem{Base: dst[j], Disp: 4 * a.lanes * k})
+		}
+		a.ADDQ(U32(4*a.lanes*n), dst[j])
+	}
+	a.ADDQ(U32(n*a.lanes*a.bytes), values)
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// prefetchBytes is how far ahead of its use a panel is asked for, so that memory is read while the rows are computed.
+const prefetchBytes = 8192
+
+// parts512 is the number of registers that hold the lanes of a panel.
+const parts512 = panelRows / 16
+
+// product512 is the state of a kernel that computes both halves of a panel at once, so that an activation is loaded once for two products.
+type product512 struct {
+	*build.Context
+	format
+	arguments
+	mask, highMask reg.VecVirtual
+	head           reg.Register // address of the super-block's d
+	parts          [parts512]part512
+}
+
+// part512 is what 16 lanes have of a tile.
+type part512 struct {
+	weights   [groups]reg.VecVirtual
+	scale     reg.VecVirtual // float32; of the super-block where the halves have integer scales
+	min       reg.VecVirtual
+	low, high reg.VecVirtual // int32 scales of the tile's halves
+}
+
+func productAVX512(c *build.Context, f format) {
+	p := &product512{Context: c, format: f}
+	p.arguments = begin(c, "product"+f.name+"AVX512", describe(f))
+	if f.bits != 8 {
+		p.mask = p.constant(0x0f0f0f0f)
+	}
+	switch f.bits {
+	case 5:
+		p.highMask = p.constant(0x10101010)
+	case 6:
+		p.highMask = p.constant(0x30303030)
+	}
+	for i := range p.parts {
+		part := &p.parts[i]
+		for g := range part.weights {
+			part.weights[g] = c.ZMM()
+		}
+		part.scale, part.min, part.low, part.high = c.ZMM(), c.ZMM(), c.ZMM(), c.ZMM()
+	}
+	if f.super {
+		p.head = c.GP64()
+	}
+	overTiles(c, f, p.arguments, func() { c.MOVQ(p.w, p.head) }, func() {
+		for ahead := 0; ahead < p.tileBytes(); ahead += 64 {
+			p.PREFETCHT0(at(p.w, prefetchBytes+ahead))
+		}
+		for i := range p.parts {
+			p.readScales(i)
+			p.readWeights(i)
+		}
+		overRows(c, p.arguments, "row", p.row)
+	})
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// constant fills a register's 32-bit lanes.
+func (p *product512) constant(v uint32) reg.VecVirtual {
+	r, z := p.GP32(), p.ZMM()
+	p.MOVL(U32(v), r)
+	p.VPBROADCASTD(r, z)
+	return z
+}
+
+// lanes16 is part i's share of 32 numbers of so many bytes.
+func lanes16(base reg.Register, offset, i, bytes int) Mem { return at(base, offset+16*bytes*i) }
+
+// readScales sets scale and min, and the integer scales of the halves.
+func (p *product512) readScales(i int) {
+	part, head := &p.parts[i], p.w
+	if p.super {
+		head = p.head
+	}
+	p.VCVTPH2PS(lanes16(head, 0, i, 2), part.scale)
+	if p.mins {
+		p.VCVTPH2PS(lanes16(head, 2*panelRows, i, 2), part.min)
+	}
+	switch {
+	case p.halves:
+		p.VPMOVSXBD(lanes16(p.w, 0, i, 1), part.low)
+		p.VPMOVSXBD(lanes16(p.w, panelRows, i, 1), part.high)
+	case p.super:
+		p.timesByte(part.scale, lanes16(p.w, 0, i, 1))
+		p.timesByte(part.min, lanes16(p.w, panelRows, i, 1))
+		zero := p.ZMM()
+		p.VPXORD(zero, zero, zero)
+		p.VSUBPS(part.min, zero, part.min)
+	}
+}
+
+func (p *product512) timesByte(z reg.VecVirtual, bytes Mem) {
+	t := p.ZMM()
+	p.VPMOVZXBD(bytes, t)
+	p.VCVTDQ2PS(t, t)
+	p.VMULPS(t, z, z)
+}
+
+// readWeights unpacks 16 lanes of the tile: lane r of weights[g] holds columns 4g … 4g+3 of row r as unsigned bytes.
+func (p *product512) readWeights(i int) {
+	base, weights := p.tileScaleBytes(), &p.parts[i].weights
+	vector := func(offset, v int) Mem { return lanes16(p.w, offset+4*panelRows*v, i, 4) }
+	if p.bits == 8 {
+		for g, w := range weights {
+			p.VMOVDQU64(vector(base, g), w)
+		}
+		return
+	}
+	for v := range groups / 2 {
+		lower, upper := weights[v], weights[v+groups/2]
+		p.VMOVDQU64(vector(base+p.highBytes(), v), upper)
+		p.VPANDD(p.mask, upper, lower)
+		p.VPSRLD(Imm(4), upper, upper)
+		p.VPANDD(p.mask, upper, upper)
+	}
+	for g, w := range weights {
+		switch p.bits {
+		case 5:
+			p.addHighBits(vector(base, 0), 4-g, w)
+		case 6:
+			p.addHighBits(vector(base, g/4), 4-2*(g%4), w)
+		}
+	}
+}
+
+// addHighBits adds what the quants have above their four low bits, shifted to the left.
+func (p *product512) addHighBits(from Mem, shift int, w reg.VecVirtual) {
+	t := p.ZMM()
+	p.VMOVDQU64(from, t)
+	switch {
+	case shift > 0:
+		p.VPSLLD(Imm(uint64(shift)), t, t)
+	case shift < 0:
+		p.VPSRLD(Imm(uint64(-shift)), t, t)
+	}
+	p.VPANDD(p.highMask, t, t)
+	p.VPORD(t, w, w)
+}
+
+// row adds one row of activations: acc += float32(dot)·(scale·x's scale), and then min·(x's scale·sum).
+func (p *product512) row(px, pa reg.Register) {
+	dots := p.dots(px)
+	for i := range p.parts {
+		dot, part, sums := dots[i], &p.parts[i], lanes16(pa, 0, i, 4)
+		p.VCVTDQ2PS(dot, dot)
+		t := p.ZMM()
+		p.VMULPS_BCST(at(px, scaleAt), part.scale, t)
+		p.VMULPS(t, dot, dot)
+		p.VADDPS(sums, dot, dot)
+		if p.mins {
+			p.VMULPS_BCST(at(px, scaledSumAt), part.min, t)
+			p.VADDPS(t, dot, dot)
+		}
+		p.VMOVUPS(dot, sums)
+	}
+}
+
+// dots are the exact integer products, each in two chains that take half the columns. They begin at minus what the
+// bias of the quants is going to add.
+func (p *product512) dots(px reg.Register) (dots [parts512]reg.VecVirtual) {
+	var high [parts512]reg.VecVirtual
+	for i := range p.parts {
+		dots[i], high[i] = p.ZMM(), p.ZMM()
+		switch {
+		case p.halves:
+			p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusLowAt), dots[i])
+			p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSumAt), high[i])
+			p.VPSUBD(dots[i], high[i], high[i])
+		case p.biasBits != 0:
+			p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSumAt), dots[i])
+			p.VPXORD(high[i], high[i], high[i])
+		default:
+			p.VPXORD(dots[i], dots[i], dots[i])
+			p.VPXORD(high[i], high[i], high[i])
+		}
+	}
+	for g := range groups / 2 {
+		p.multiply(px, g, dots)
+		p.multiply(px, g+groups/2, high)
+	}
+	for i := range p.parts {
+		if p.halves {
+			p.VPMULLD(p.parts[i].low, dots[i], dots[i])
+			p.VPMULLD(p.parts[i].high, high[i], high[i])
+		}
+		p.VPADDD(high[i], dots[i], dots[i])
+	}
+	return dots
+}
+
+// multiply adds the products of group g to the sums of each part.
+func (p *product512) multiply(px reg.Register, g int, sums [parts512]reg.VecVirtual) {
+	x := p.ZMM()
+	p.VPBROADCASTD(at(px, quantsAt+4*g), x)
+	for i := range p.parts {
+		p.VPDPBUSD(x, p.parts[i].weights[g], sums[i])
+	}
+}

@@ -1,0 +1,68 @@
+// Command asm writes the assembly of kernels/cpu with avo. Run it by go generate in that folder; a change of a kernel is a change here.
+//
+// The products have one shape on every level. A vector lane is an output row, so two AVX-512 registers serve a panel of
+// 32 rows and four AVX2 registers do; within a lane the order of all arithmetic is that of kernels/ref, which is why every
+// level gives the same bits. The weights of a tile are unpacked once and then used for every row of activations.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: asm FOLDER")
+		os.Exit(2)
+	}
+	for _, f := range []struct {
+		name  string
+		write func(*build.Context)
+	}{
+		{"matmul_quantized", matmulQuantized},
+		{"matmul_float", matmulFloat},
+		{"quantize", quantize},
+		{"vector", vector},
+		{"attend", attend},
+		{"ceiling", ceiling},
+	} {
+		c := build.NewContext()
+		c.ConstraintExpr("!noasm")
+		f.write(c)
+		if err := save(c, f.name); err != nil {
+			fmt.Fprintln(os.Stderr, "generating", f.name+":", err)
+			os.Exit(1)
+		}
+	}
+}
+
+// save writes name_amd64.s and, with the Go declarations, name_amd64_stubs.go.
+func save(c *build.Context, name string) error {
+	file, err := c.Result()
+	if err != nil {
+		return err
+	}
+	if err := pass.Compile.Execute(file); err != nil {
+		return err
+	}
+	config := printer.Config{Argv: []string{"go", "generate"}, Pkg: "cpu"}
+	if err := write(name+"_amd64.s", printer.NewGoAsm(config), file); err != nil {
+		return err
+	}
+	return write(name+"_stubs_amd64.go", printer.NewStubs(config), file)
+}
+
+func write(name string, p printer.Printer, file *ir.File) error {
+	text, err := p.Print(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(os.Args[1], name), bytes.TrimLeft(text, "\n"), 0o644)
+}

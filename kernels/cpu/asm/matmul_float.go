@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// floatRows is the number of weight rows of a kernel: their results fill an SSE register.
+const floatRows = 4
+
+// mostDots is the number of activation rows whose sums fit the registers of AVX-512, together with the weights.
+const mostDots = 6
+
+// number is a type of weights that are multiplied as float32.
+type number struct {
+	name  string
+	bytes int
+}
+
+var numbers = []number{{"F32", 4}, {"F16", 2}, {"BF16", 2}}
+
+// matmulFloat generates, for each type of weights, kernels that multiply four weight rows with one row of activations
+// and, on AVX-512, with up to six. The sums of ref.Dot are the lanes of one AVX-512 register or of two AVX2 ones.
+func matmulFloat(c *build.Context) {
+	for _, n := range numbers {
+		for rows := 1; rows <= mostDots; rows++ {
+			dotRows(c, n, rows, 1, c.ZMM, "AVX512")
+		}
+		dotRows(c, n, 1, 2, c.YMM, "AVX2")
+	}
+}
+
+// dots is the state of a kernel over m rows of activations; lane sums take parts registers.
+type dots struct {
+	*build.Context
+	number
+	m, parts int
+	register func() reg.VecVirtual
+	sums     [mostDots][floatRows][]reg.VecVirtual // by row of activations and weight row
+	w, x     rowsAt
+	ahead    rowsAt // what is prefetched
+}
+
+func dotRows(c *build.Context, n number, m, parts int, register func() reg.VecVirtual, level string) {
+	d := &dots{Context: c, number: n, m: m, parts: parts, register: register}
+	open(c, fmt.Sprintf("dot%sx%d%s", n.name, m, level), "func(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)",
+		fmt.Sprintf("multiplies 4 rows of w with %d of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.", m))
+	dst, stride := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("stride"), c.GP64())
+	cols := c.Load(c.Param("cols"), c.GP64())
+	ahead := c.Load(c.Param("ahead"), c.GP64())
+	d.w, d.x = d.rows("w", cols, n.bytes), d.rows("x", cols, 4)
+	d.ahead = rowsAt{c.GP64(), c.GP64(), d.w.size}
+	c.LEAQ(Mem{Base: d.w.first, Index: ahead, Scale: 1}, d.ahead.first)
+	c.LEAQ(Mem{Base: d.w.fourth, Index: ahead, Scale: 1}, d.ahead.fourth)
+	for i := range m {
+		for r := range floatRows {
+			for range parts {
+				sum := register()
+				c.VXORPS(sum.AsX(), sum.AsX(), sum.AsX())
+				d.sums[i][r] = append(d.sums[i][r], sum)
+			}
+		}
+	}
+	c.Label("columns")
+	for part := range parts {
+		d.step(part)
+	}
+	d.w.advance(c, 16*n.bytes)
+	d.x.advance(c, 16*4)
+	d.ahead.advance(c, 16*n.bytes)
+	c.SUBQ(Imm(16), cols)
+	c.JNZ(LabelRef("columns"))
+	for i := range m {
+		c.VMOVUPS(d.fold(d.sums[i]), at(dst, 0))
+		if i < m-1 {
+			c.ADDQ(stride, dst)
+		}
+	}
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// rowsAt are the addresses of up to six rows of so many bytes: two pointers reach three rows each.
+type rowsAt struct{ first, fourth, size reg.Register }
+
+// rows loads a pointer to rows of cols numbers, of 2 or 4 bytes each.
+func (d *dots) rows(param string, cols reg.Register, bytes int) rowsAt {
+	r := rowsAt{d.Load(d.Param(param), d.GP64()), d.GP64(), d.GP64()}
+	d.MOVQ(cols, r.size)
+	d.SHLQ(Imm(uint64(bytes/2)), r.size)
+	d.LEAQ(Mem{Base: r.first, Index: r.size, Scale: 2}, r.fourth)
+	d.ADDQ(r.size, r.fourth)
+	return r
+}
+
+// at is where row i continues, offset bytes on.
+func (r rowsAt) at(i, offset int) Mem {
+	m := Mem{Base: r.first, Disp: offset}
+	if i >= 3 {
+		m.Base = r.fourth
+	}
+	if i%3 > 0 {
+		m.Index, m.Scale = r.size, uint8(i%3)
+	}
+	return m
+}
+
+func (r rowsAt) advance(c *build.Context, bytes int) {
+	c.ADDQ(Imm(uint64(bytes)), r.first)
+	c.ADDQ(Imm(uint64(bytes)), r.fourth)
+}
+
+// step adds a register's share of 16 columns. Products and sums are rounded separately.
+func (d *dots) step(part int) {
+	width := 16 / d.parts
+	var w [floatRows]reg.VecVirtual
+	for r := range w {
+		w[r] = d.register()
+		d.widen(d.w.at(r, part*width*d.bytes), w[r])
+		if part == 0 {
+			d.PREFETCHT1(d.ahead.at(r, 0))
+		}
+	}
+	for i := range d.m {
+		x := d.register()
+		d.VMOVUPS(d.x.at(i, part*width*4), x)
+		for r := range w {
+			product := d.register()
+			d.VMULPS(x, w[r], product)
+			d.VADDPS(product, d.sums[i][r][part], d.sums[i][r][part])
+		}
+	}
+}
+
+func (d *dots) widen(from Mem, to reg.VecVirtual) {
+	switch d.name {
+	case "F32":
+		d.VMOVUPS(from, to)
+	case "F16":
+		d.VCVTPH2PS(from, to)
+	case "BF16":
+		d.VPMOVZXWD(from, to)
+		d.VPSLLD(Imm(16), to, to)
+	}
+}
+
+// fold adds the lanes of four sums by halves, as ref.Dot does, and returns the four results in a register.
+func (d *dots) fold(sums [floatRows][]reg.VecVirtual) reg.VecVirtual {
+	var quarter [floatRows]reg.Register
+	for r, sum := range sums {
+		eight, four := sum[0].AsY(), sum[0].AsX()
+		upper := d.YMM()
+		if d.parts == 1 {
+			d.VEXTRACTF64X4(Imm(1), sum[0], upper)
+			d.VADDPS(upper, eight, eight)
+			d.VEXTRACTF32X4(Imm(1), eight, upper.AsX())
+		} else {
+			d.VADDPS(sum[1], sum[0], sum[0])
+			d.VEXTRACTF128(Imm(1), eight, upper.AsX())
+		}
+		d.VADDPS(upper.AsX(), four, four)
+		quarter[r] = four
+	}
+	pair := func(a, b reg.Register) reg.VecVirtual {
+		low, high := d.XMM(), d.XMM()
+		d.VMOVLHPS(b, a, low)
+		d.VMOVHLPS(a, b, high) // the upper halves of a and b
+		d.VADDPS(high, low, low)
+		return low
+	}
+	first, second := pair(quarter[0], quarter[1]), pair(quarter[2], quarter[3])
+	even, odd := d.XMM(), d.XMM()
+	d.VSHUFPS(Imm(0x88), second, first, even)
+	d.VSHUFPS(Imm(0xdd), second, first, odd)
+	d.VADDPS(odd, even, even)
+	return even
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+func matmulQuantized(c *build.Context) {
+	for _, f := range formats {
+		productAVX512(c, f)
+	}
+	shared := constants{
+		nibbles: lanes(c, "nibbles", 0x0f0f0f0f),
+		bit4:    lanes(c, "bit4", 0x10101010),
+		bits45:  lanes(c, "bits45", 0x30303030),
+		signs:   lanes(c, "signs", 0x80808080),
+		ones:    lanes(c, "ones", 0x00010001),
+	}
+	for _, f := range formats {
+		productAVX2(c, f, shared)
+	}
+}
+
+const signature = "func(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)"
+
+// begin opens a function and loads its arguments.
+type arguments struct{ acc, w, x, tiles, m, stride reg.Register }
+
+func begin(c *build.Context, name, doc string) arguments {
+	open(c, name, signature, doc)
+	return arguments{
+		acc:    c.Load(c.Param("acc"), c.GP64()),
+		w:      c.Load(c.Param("panel"), c.GP64()),
+		x:      c.Load(c.Param("x"), c.GP64()),
+		tiles:  c.Load(c.Param("tiles"), c.GP64()),
+		m:      c.Load(c.Param("m"), c.GP64()),
+		stride: c.Load(c.Param("stride"), c.GP64()),
+	}
+}
+
+func describe(f format) string {
+	return fmt.Sprintf("adds the product of a %s panel and m rows of activations, tile after tile, to acc (m, 32).", f.name)
+}
+
+// overTiles repeats body for each tile, and head before each super-block's first.
+func overTiles(c *build.Context, f format, a arguments, head, body func()) {
+	if f.super {
+		inner := c.GP64()
+		c.Label("super")
+		head()
+		c.ADDQ(Imm(uint64(f.headBytes())), a.w)
+		c.MOVQ(U32(8), inner)
+		c.Label("tile")
+		body()
+		c.ADDQ(U32(f.tileBytes()), a.w)
+		c.ADDQ(a.stride, a.x)
+		c.DECQ(inner)
+		c.JNZ(LabelRef("tile"))
+		c.SUBQ(Imm(8), a.tiles)
+		c.JNZ(LabelRef("super"))
+		return
+	}
+	c.Label("tile")
+	body()
+	c.ADDQ(U32(f.tileBytes()), a.w)
+	c.ADDQ(a.stride, a.x)
+	c.DECQ(a.tiles)
+	c.JNZ(LabelRef("tile"))
+}
+
+// overRows repeats body for each row of activations; px points to its record and pa to its sums.
+func overRows(c *build.Context, a arguments, label string, body func(px, pa reg.Register)) {
+	px, pa, i := c.GP64(), c.GP64(), c.GP64()
+	c.MOVQ(a.x, px)
+	c.MOVQ(a.acc, pa)
+	c.MOVQ(a.m, i)
+	c.Label(label)
+	body(px, pa)
+	c.ADDQ(Imm(recordBytes), px)
+	c.ADDQ(Imm(4*panelRows), pa)
+	c.DECQ(i)
+	c.JNZ(LabelRef(label))
+}
+
+func at(r reg.Register, offset int) Mem { return Mem{Base: r, Disp: offset} }
+
+// open begins a function.
+func open(c *build.Context, name, signature, doc string) {
+	c.Function(name)
+	c.Attributes(attr.NOSPLIT)
+	c.SignatureExpr(signature)
+	c.Doc(name + " " + doc)
+	c.Pragma("noescape")
+}
+
+// lanes is a constant in memory: the same eight 32-bit lanes, or the eight given.
+func lanes(c *build.Context, name string, values ...uint32) Mem {
+	m := c.StaticGlobal(name)
+	c.DataAttributes(attr.RODATA | attr.NOPTR)
+	for lane := range 8 {
+		c.AppendDatum(U32(values[lane%len(values)]))
+	}
+	return m
+}

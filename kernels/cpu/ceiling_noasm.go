@@ -1,0 +1,7 @@
+//go:build !amd64 || noasm
+
+package cpu
+
+func peakLanes() int    { return 0 }
+func peakFloat(n int)   {}
+func peakInteger(n int) {}

@@ -1,0 +1,109 @@
+package cpu
+
+// KV holds the keys and values of one layer, each head on its own: the keys as (Heads, tokens/16, HeadDim, 16), so that a register
+// takes the same number of 16 keys, the values as (Heads, tokens, HeadDim). Numbers are float32, or half precision.
+type KV struct {
+	heads, headDim int
+	tokens         int // capacity, a multiple of 16
+
+	keys, values         []float32
+	halfKeys, halfValues []uint16
+}
+
+// KeysPerBlock is the number of keys that lie side by side; a KV has room for whole blocks.
+const KeysPerBlock = lanes
+
+func roundUp(n, step int) int { return (n + step - 1) / step * step }
+
+// NewKV makes room for tokens tokens.
+func NewKV(tokens, heads, headDim int, half bool) *KV {
+	kv := &KV{heads: heads, headDim: headDim, tokens: roundUp(tokens, lanes)}
+	size := kv.tokens * heads * headDim
+	if half {
+		kv.halfKeys, kv.halfValues = make([]uint16, size), make([]uint16, size)
+	} else {
+		kv.keys, kv.values = make([]float32, size), make([]float32, size)
+	}
+	return kv
+}
+
+// at is where the numbers of a head of a token begin: of the key, whose numbers lie 16 apart, and of the value.
+func (kv *KV) at(head, token int) (key, value int) {
+	first := head * kv.tokens
+	return (first+token/lanes*lanes)*kv.headDim + token%lanes, (first + token) * kv.headDim
+}
+
+// Store takes a head's share of a token's key and value, (Heads·HeadDim) each.
+func (kv *KV) Store(head, token int, key, value []float32) {
+	keyAt, valueAt := kv.at(head, token)
+	k, v := key[head*kv.headDim:][:kv.headDim], value[head*kv.headDim:][:kv.headDim]
+	if kv.halfKeys == nil {
+		scatter(kv.keys[keyAt:], k)
+		copy(kv.values[valueAt:], v)
+		return
+	}
+	var row [MaxHeadDim]uint16
+	narrow(row[:], k)
+	scatter(kv.halfKeys[keyAt:], row[:kv.headDim])
+	narrow(kv.halfValues[valueAt:], v)
+}
+
+func scatter[N any](dst, row []N) {
+	for d, v := range row {
+		dst[d*lanes] = v
+	}
+}
+
+// Load gives back a token's key and value, rounded to what is kept.
+func (kv *KV) Load(token int, key, value []float32) {
+	for h := range kv.heads {
+		keyAt, valueAt := kv.at(h, token)
+		k, v := key[h*kv.headDim:][:kv.headDim], value[h*kv.headDim:][:kv.headDim]
+		for d := range k {
+			if kv.halfKeys != nil {
+				k[d], v[d] = half(kv.halfKeys[keyAt+d*lanes]), half(kv.halfValues[valueAt+d])
+			} else {
+				k[d], v[d] = kv.keys[keyAt+d*lanes], kv.values[valueAt+d]
+			}
+		}
+	}
+}
+
+// score writes factor·(q · key) of blocks·16 keys from token on, for n queries; token is a multiple of 16.
+func (kv *KV) score(dst []float32, q *queries, n, head, token, blocks int, factor float32) {
+	at, _ := kv.at(head, token)
+	for done := 0; done < n; {
+		step := powerOfTwoBelow(n - done)
+		some := q.from(done)
+		if kv.halfKeys != nil {
+			scoreKeysHalf(dst[done*KeysPerSplit:], &some, kv.halfKeys[at:], step, kv.headDim, blocks, factor)
+		} else {
+			scoreKeys(dst[done*KeysPerSplit:], &some, kv.keys[at:], step, kv.headDim, blocks, factor)
+		}
+		done += step
+	}
+}
+
+// sum adds the weighted values of so many keys from token on, for n queries whose weights lie as score writes them.
+func (kv *KV) sum(dst *queries, weights []float32, n, head, token, keys int) {
+	_, at := kv.at(head, token)
+	for done := 0; done < n; {
+		step := powerOfTwoBelow(n - done)
+		some := dst.from(done)
+		if kv.halfKeys != nil {
+			sumValuesHalf(&some, kv.halfValues[at:], weights[done*KeysPerSplit:], step, keys, kv.headDim)
+		} else {
+			sumValues(&some, kv.values[at:], weights[done*KeysPerSplit:], step, keys, kv.headDim)
+		}
+		done += step
+	}
+}
+
+// powerOfTwoBelow is the largest power of two that does not exceed n: the numbers of queries that there are kernels for.
+func powerOfTwoBelow(n int) int {
+	step := queriesAtOnce
+	for step > n {
+		step /= 2
+	}
+	return step
+}

@@ -1,0 +1,38 @@
+package cpu
+
+const (
+	// floatRows is the number of weight rows that are multiplied together, an item of MatMulFloat.
+	floatRows = 4
+	// floatBlockBytes of weights stay in the second cache while they meet one group of activation rows after the other.
+	floatBlockBytes = 256 << 10
+)
+
+// MatMulFloat computes dst (m, rows) = x (m, cols) · wᵀ to the bits of ref.MatMulF32, whatever the type of the weights, which stay as they are in memory.
+type MatMulFloat struct {
+	Dst  []float32 // (M, Rows)
+	X    []float32 // (M, Cols)
+	M    int
+	Type Number
+	W    []byte // (Rows, Cols) numbers, little-endian, at any address
+	Rows int
+	Cols int
+}
+
+// Items is the number of groups of four weight rows.
+func (t *MatMulFloat) Items() int { return (t.Rows + floatRows - 1) / floatRows }
+
+// Work is the number of multiplications.
+func (t *MatMulFloat) Work() int { return t.M * t.Rows * t.Cols }
+
+// Do computes the columns of Dst that belong to items from … to−1.
+func (t *MatMulFloat) Do(from, to int) {
+	first, last := from*floatRows, min(to*floatRows, t.Rows)
+	if level == Portable || t.Rows < floatRows || t.Cols%lanes != 0 {
+		t.portable(first, last)
+		return
+	}
+	blockRows := max(1, floatBlockBytes/(t.Cols*t.Type.bytes*floatRows)) * floatRows
+	for ; first < last; first += blockRows {
+		t.block(first, min(first+blockRows, last))
+	}
+}

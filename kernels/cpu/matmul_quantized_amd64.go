@@ -1,0 +1,73 @@
+//go:build !noasm
+
+package cpu
+
+// multiplyPanel adds the product of a panel and rows first … of x to sums (rows, 32).
+func multiplyPanel(sums []float32, f Format, panel []byte, x *Quantized, first int) {
+	rows, tiles, stride := len(sums)/panelRows, x.cols/Block, x.m*recordBytes
+	switch level {
+	case AVX512:
+		productAVX512(f, &sums[0], &panel[0], &x.record(0, first)[0], tiles, rows, stride)
+	case AVX2:
+		productAVX2(f, &sums[0], &panel[0], &x.record(0, first)[0], tiles, rows, stride)
+	default:
+		multiplyPanelGeneric(sums, f, panel, x, first)
+	}
+}
+
+// productAVX512 is written out case by case: through a function value the sums would escape to the heap.
+func productAVX512(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
+	switch f {
+	case Q8_0:
+		productQ8_0AVX512(acc, panel, x, tiles, m, stride)
+	case Q4_0:
+		productQ4_0AVX512(acc, panel, x, tiles, m, stride)
+	case Q4_1:
+		productQ4_1AVX512(acc, panel, x, tiles, m, stride)
+	case Q5_0:
+		productQ5_0AVX512(acc, panel, x, tiles, m, stride)
+	case Q5_1:
+		productQ5_1AVX512(acc, panel, x, tiles, m, stride)
+	case Q4_K:
+		productQ4_KAVX512(acc, panel, x, tiles, m, stride)
+	case Q5_K:
+		productQ5_KAVX512(acc, panel, x, tiles, m, stride)
+	case Q6_K:
+		productQ6_KAVX512(acc, panel, x, tiles, m, stride)
+	default:
+		panic("cpu: no product of " + f.name)
+	}
+}
+
+// productAVX2 is written out case by case: through a function value the sums would escape to the heap.
+func productAVX2(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
+	switch f {
+	case Q8_0:
+		productQ8_0AVX2(acc, panel, x, tiles, m, stride)
+	case Q4_0:
+		productQ4_0AVX2(acc, panel, x, tiles, m, stride)
+	case Q4_1:
+		productQ4_1AVX2(acc, panel, x, tiles, m, stride)
+	case Q5_0:
+		productQ5_0AVX2(acc, panel, x, tiles, m, stride)
+	case Q5_1:
+		productQ5_1AVX2(acc, panel, x, tiles, m, stride)
+	case Q4_K:
+		productQ4_KAVX2(acc, panel, x, tiles, m, stride)
+	case Q5_K:
+		productQ5_KAVX2(acc, panel, x, tiles, m, stride)
+	case Q6_K:
+		productQ6_KAVX2(acc, panel, x, tiles, m, stride)
+	default:
+		panic("cpu: no product of " + f.name)
+	}
+}
+
+// quantizeRow writes the records of x, which are stride bytes apart.
+func quantizeRow(records []byte, x []float32, stride int) {
+	if level == Portable {
+		quantizeRowGeneric(records, x, stride)
+		return
+	}
+	quantizeAVX2(&records[0], &x[0], len(x)/Block, stride)
+}

@@ -1,0 +1,260 @@
+package cpu
+
+import "encoding/binary"
+
+const (
+	// Block is the number of weights that share a scale, and of activations that do.
+	Block = 32
+	// panelRows is the number of weight rows of a panel: the lanes of two AVX-512 registers.
+	panelRows     = 32
+	tilesPerSuper = 8
+	groups        = Block / 4
+)
+
+// Panels are quantised weights (Rows, Cols), repacked so that one vector lane is one weight row.
+//
+// A panel holds 32 rows as a sequence of tiles of 32 columns each. In a tile lie, one behind another: the scales and, where
+// the format has them, the minima of the 32 rows in half precision; the upper bits of the quants; and the quants. Four
+// neighbouring columns of a row make a lane of four bytes, 32 lanes a vector, and 8 vectors the tile. Where a quant's lower part has four
+// bits, vector v has columns 4v … 4v+3 in the low nibbles and 4v+16 … 4v+19 in the high ones.
+// In formats of super-blocks d and min lie in front of eight tiles, and a tile begins with its two integer scales.
+//
+// Rows beyond the last are zeros. Repacking changes no number: the rows of Q8_0 take as many bytes as before.
+type Panels struct {
+	Format Format
+	Rows   int
+	Cols   int
+	data   []byte // (⌈Rows/32⌉, panelBytes)
+}
+
+// PanelBytes is the memory that rows × cols weights take as panels.
+func (f Format) PanelBytes(rows, cols int) int64 {
+	return int64((rows+panelRows-1)/panelRows) * int64(f.panelBytes(cols))
+}
+
+func (f Format) panelBytes(cols int) int {
+	tiles := cols / Block
+	if f.super {
+		return tiles/tilesPerSuper*f.headBytes() + tiles*f.tileBytes()
+	}
+	return tiles * f.tileBytes()
+}
+
+// headBytes is the size of the numbers in half precision, per tile or super-block.
+func (f Format) headBytes() int {
+	if f.mins {
+		return 4 * panelRows
+	}
+	return 2 * panelRows
+}
+
+// scaleBytes is the size of what a tile begins with.
+func (f Format) scaleBytes() int {
+	if f.super {
+		return 2 * panelRows
+	}
+	return f.headBytes()
+}
+
+// highBytes is the size of the upper bits of a tile's quants.
+func (f Format) highBytes() int {
+	switch f.bits {
+	case 5:
+		return 4 * panelRows
+	case 6:
+		return 8 * panelRows
+	}
+	return 0
+}
+
+func (f Format) tileBytes() int {
+	if f.bits == 8 {
+		return f.scaleBytes() + Block*panelRows
+	}
+	return f.scaleBytes() + f.highBytes() + Block/2*panelRows
+}
+
+// tileAt returns where in a panel the tile begins, and where the numbers in half precision lie that go with it.
+func (f Format) tileAt(tile int) (at, head int) {
+	if !f.super {
+		at = tile * f.tileBytes()
+		return at, at
+	}
+	super := tile / tilesPerSuper
+	head = super * (f.headBytes() + tilesPerSuper*f.tileBytes())
+	return head + f.headBytes() + tile%tilesPerSuper*f.tileBytes(), head
+}
+
+// Repack is the task that fills Panels from Src, the rows as in a file; its items are the panels.
+type Repack struct {
+	Panels *Panels
+	Src    []byte // (Rows, Cols/BlockElements) blocks
+}
+
+// NewPanels makes room for weights; cols is a multiple of the format's BlockElements. A Repack fills it.
+func NewPanels(f Format, rows, cols int) *Panels {
+	return &Panels{Format: f, Rows: rows, Cols: cols, data: make([]byte, f.PanelBytes(rows, cols))}
+}
+
+// Items is the number of panels.
+func (w *Panels) Items() int { return (w.Rows + panelRows - 1) / panelRows }
+
+func (w *Panels) panel(i int) []byte {
+	size := w.Format.panelBytes(w.Cols)
+	return w.data[i*size : (i+1)*size]
+}
+
+// Do repacks panels from … to−1.
+func (t *Repack) Do(from, to int) {
+	w, f := t.Panels, t.Panels.Format
+	rowBytes := w.Cols / f.BlockElements() * f.blockBytes
+	for r := from * panelRows; r < min(to*panelRows, w.Rows); r++ {
+		panel, row := w.panel(r/panelRows), t.Src[r*rowBytes:(r+1)*rowBytes]
+		if f == Q8_0 {
+			repackQ8_0(panel, row, r%panelRows)
+			continue
+		}
+		f.repackRow(panel, row, r%panelRows)
+	}
+	t.clearBeyond(to)
+}
+
+// repackRow stores a row of a file in its lane.
+func (f Format) repackRow(panel, row []byte, lane int) {
+	var s share
+	tiles := f.BlockElements() / Block // of a block
+	for b := range len(row) / f.blockBytes {
+		block := row[b*f.blockBytes:][:f.blockBytes]
+		for tile := range tiles {
+			f.split(block, tile, &s)
+			f.put(panel, b*tiles+tile, lane, &s)
+		}
+	}
+}
+
+// repackQ8_0 is repackRow for the format that is most used and has nothing to split.
+func repackQ8_0(panel, row []byte, lane int) {
+	const tileBytes = 2*panelRows + Block*panelRows
+	le := binary.LittleEndian
+	for len(row) > 0 {
+		block, tile := (*[34]byte)(row), (*[tileBytes]byte)(panel)
+		le.PutUint16(tile[2*lane:], le.Uint16(block[:]))
+		for g := range groups {
+			le.PutUint32(tile[2*panelRows+4*(panelRows*g+lane):], le.Uint32(block[2+4*g:])^0x80808080)
+		}
+		row, panel = row[len(block):], panel[tileBytes:]
+	}
+}
+
+// clearBeyond gives the rows that the last panel lacks the quants that count as zero; their scales are zero already.
+func (t *Repack) clearBeyond(to int) {
+	w := t.Panels
+	if to < w.Items() || w.Rows%panelRows == 0 {
+		return
+	}
+	var zero share
+	for k := range zero.quants {
+		zero.quants[k] = uint8(w.Format.bias)
+	}
+	for lane := w.Rows % panelRows; lane < panelRows; lane++ {
+		for tile := range w.Cols / Block {
+			w.Format.put(w.panel(to-1), tile, lane, &zero)
+		}
+	}
+}
+
+// put stores a row's share of a tile in its lane.
+func (f Format) put(panel []byte, tile, lane int, s *share) {
+	le := binary.LittleEndian
+	at, head := f.tileAt(tile)
+	le.PutUint16(panel[head+2*lane:], s.d)
+	if f.mins {
+		le.PutUint16(panel[head+2*panelRows+2*lane:], s.min)
+	}
+	if f.super {
+		panel[at+lane], panel[at+panelRows+lane] = s.scales[0], s.scales[1]
+	}
+	vectors := panel[at+f.scaleBytes()+4*lane:]
+	if f.bits == 8 {
+		for g := range groups {
+			le.PutUint32(vectors[4*panelRows*g:], le.Uint32(s.quants[4*g:]))
+		}
+		return
+	}
+	var high [2]uint32
+	for g := range groups {
+		upper := le.Uint32(s.quants[4*g:]) >> 4
+		if f.bits == 5 {
+			high[0] |= upper & 0x01010101 << g
+		} else {
+			high[g/4] |= upper & 0x03030303 << (2 * (g % 4))
+		}
+	}
+	for v := range f.highBytes() / (4 * panelRows) {
+		le.PutUint32(vectors[4*panelRows*v:], high[v])
+	}
+	vectors = vectors[f.highBytes():]
+	for v := range groups / 2 {
+		low, high := le.Uint32(s.quants[4*v:]), le.Uint32(s.quants[4*v+Block/2:])
+		le.PutUint32(vectors[4*panelRows*v:], low&0x0f0f0f0f|high&0x0f0f0f0f<<4)
+	}
+}
+
+// get is the inverse of put.
+func (f Format) get(panel []byte, tile, lane int, s *share) {
+	le := binary.LittleEndian
+	at, head := f.tileAt(tile)
+	s.d = le.Uint16(panel[head+2*lane:])
+	if f.mins {
+		s.min = le.Uint16(panel[head+2*panelRows+2*lane:])
+	}
+	if f.super {
+		s.scales = [2]uint8{panel[at+lane], panel[at+panelRows+lane]}
+	}
+	vectors := panel[at+f.scaleBytes()+4*lane:]
+	if f.bits == 8 {
+		for g := range groups {
+			le.PutUint32(s.quants[4*g:], le.Uint32(vectors[4*panelRows*g:]))
+		}
+		return
+	}
+	var high [2]uint32
+	for v := range f.highBytes() / (4 * panelRows) {
+		high[v] = le.Uint32(vectors[4*panelRows*v:])
+	}
+	vectors = vectors[f.highBytes():]
+	for g := range groups {
+		word := le.Uint32(vectors[4*panelRows*(g%4):]) >> (g / 4 * 4) & 0x0f0f0f0f
+		switch f.bits {
+		case 5:
+			word |= high[0] >> g & 0x01010101 << 4
+		case 6:
+			word |= high[g/4] >> (2 * (g % 4)) & 0x03030303 << 4
+		}
+		le.PutUint32(s.quants[4*g:], word)
+	}
+}
+
+// Row decodes weight row r to dst (Cols).
+func (w *Panels) Row(dst []float32, r int) {
+	var s share
+	for tile := range w.Cols / Block {
+		w.Format.get(w.panel(r/panelRows), tile, r%panelRows, &s)
+		w.Format.decode(dst[tile*Block:(tile+1)*Block], &s)
+	}
+}
+
+// decode writes the 32 weights of a share.
+func (f Format) decode(dst []float32, s *share) {
+	scale, min := f.scaleAndMin(s)
+	for k, q := range s.quants {
+		quant := int32(q) - f.bias
+		if f.halves {
+			quant *= int32(int8(s.scales[k/(Block/2)]))
+		}
+		dst[k] = scale * float32(quant)
+		if f.mins {
+			dst[k] += min
+		}
+	}
+}

@@ -1,0 +1,104 @@
+//go:build !noasm
+
+package cpu
+
+import "math"
+
+// whole is how many of n numbers the assembly takes, in steps of step; the others are left to portable code.
+func whole(n, step int) int {
+	if level == Portable {
+		return 0
+	}
+	return n - n%step
+}
+
+func add(x, y []float32) {
+	y = y[:len(x)]
+	n := whole(len(x), 8)
+	if n > 0 {
+		addAVX2(&x[0], &y[0], n)
+	}
+	addGeneric(x[n:], y[n:])
+}
+
+func scale(dst, x, w []float32, factor float32) {
+	dst, w = dst[:len(x)], w[:len(x)]
+	n := whole(len(x), 8)
+	if n > 0 {
+		scaleAVX2(&dst[0], &x[0], &w[0], n, factor)
+	}
+	scaleGeneric(dst[n:], x[n:], w[n:], factor)
+}
+
+func squares(x []float32) float32 {
+	n := whole(len(x), lanes)
+	if n == 0 {
+		return dot(x, x)
+	}
+	var sums [lanes]float32
+	squaresAVX2(&sums, &x[0], n)
+	for i, v := range x[n:] {
+		sums[i] += float32(v * v)
+	}
+	return fold(&sums)
+}
+
+func largest(x []float32) float32 {
+	n := whole(len(x), 8)
+	if n == 0 {
+		return largestGeneric(x)
+	}
+	var found [8]float32
+	if largestAVX2(&found, &x[0], n) != 0 {
+		return float32(math.NaN())
+	}
+	return max(largestGeneric(found[:]), largestGeneric(x[n:]))
+}
+
+func rotate(low, high, cos, sin []float32) {
+	high, cos, sin = high[:len(low)], cos[:len(low)], sin[:len(low)]
+	n := whole(len(low), 8)
+	if n > 0 {
+		rotateAVX2(&low[0], &high[0], &cos[0], &sin[0], n)
+	}
+	rotateGeneric(low[n:], high[n:], cos[n:], sin[n:])
+}
+
+func swiGLU(gate, up []float32) {
+	up = up[:len(gate)]
+	n := whole(len(gate), 8)
+	if n > 0 {
+		swiGLUAVX2(&gate[0], &up[0], n)
+	}
+	swiGLUGeneric(gate[n:], up[n:])
+}
+
+func expSum(x []float32, shift float32) float32 {
+	n := whole(len(x), lanes)
+	var sums [lanes]float32
+	if n > 0 {
+		expSumAVX2(&sums, &x[0], n, shift)
+	}
+	for i, v := range expSumGeneric(x[n:], shift) {
+		sums[i] += v
+	}
+	return fold(&sums)
+}
+
+func narrow(dst []uint16, x []float32) {
+	dst = dst[:len(x)]
+	n := whole(len(x), 8)
+	if n > 0 {
+		narrowAVX2(&dst[0], &x[0], n)
+	}
+	narrowGeneric(dst[n:], x[n:])
+}
+
+func widen(dst []float32, x []uint16) {
+	x = x[:len(dst)]
+	n := whole(len(dst), 8)
+	if n > 0 {
+		widenAVX2(&dst[0], &x[0], n)
+	}
+	widenGeneric(dst[n:], x[n:])
+}

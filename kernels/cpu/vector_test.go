@@ -1,0 +1,136 @@
+//go:build amd64 && !noasm
+
+package cpu
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// atEveryLevel runs f with everything that this processor has, and with less.
+func atEveryLevel(t *testing.T, f func(t *testing.T)) {
+	for l := Portable; l <= Highest(); l++ {
+		t.Run(l.String(), func(t *testing.T) {
+			defer SetLevel(l)()
+			f(t)
+		})
+	}
+}
+
+// rowOf has every kind of number that an operation might treat differently.
+func rowOf(r *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		switch r.IntN(12) {
+		case 0:
+			x[i] = math.Float32frombits(r.Uint32())
+		case 1:
+			x[i] = []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), 88.72283, -87.33654, 65504, 65520, 0x1p-24, 0x1p-25}[r.IntN(10)]
+		case 2:
+			x[i] = float32(r.NormFloat64() * 60)
+		default:
+			x[i] = float32(r.NormFloat64())
+		}
+	}
+	return x
+}
+
+func equalBits(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	for i := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
+			t.Fatalf("%s of %d numbers: number %d is %v (%08x), want %v (%08x)", what, len(want), i,
+				got[i], math.Float32bits(got[i]), want[i], math.Float32bits(want[i]))
+		}
+	}
+}
+
+func TestVectorEqualsPortable(t *testing.T) {
+	atEveryLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 2000 {
+			n := 1 + r.IntN(70)
+			x, y, cos, sin := rowOf(r, n), rowOf(r, n), rowOf(r, n), rowOf(r, n)
+			factor := rowOf(r, 1)[0]
+			clone := func(v []float32) []float32 { return append([]float32(nil), v...) }
+
+			got, want := clone(x), clone(x)
+			add(got, y)
+			addGeneric(want, y)
+			equalBits(t, "add", got, want)
+
+			scale(got, x, y, factor)
+			scaleGeneric(want, x, y, factor)
+			equalBits(t, "scale", got, want)
+
+			equalBits(t, "squares", []float32{squares(x)}, []float32{dot(x, x)})
+			equalBits(t, "largest", []float32{largest(x) + 0}, []float32{largestGeneric(x) + 0})
+
+			got, want = clone(x), clone(x)
+			high, wantHigh := clone(y), clone(y)
+			rotate(got, high, cos, sin)
+			rotateGeneric(want, wantHigh, cos, sin)
+			equalBits(t, "rotate", append(got, high...), append(want, wantHigh...))
+
+			got, want = clone(x), clone(x)
+			swiGLU(got, y)
+			swiGLUGeneric(want, y)
+			equalBits(t, "swiGLU", got, want)
+
+			got, want = clone(x), clone(x)
+			sum := expSum(got, factor)
+			sums := expSumGeneric(want, factor)
+			equalBits(t, "expSum", append(got, sum), append(want, fold(&sums)))
+
+			testHalf(t, x)
+		}
+	})
+}
+
+func testHalf(t *testing.T, x []float32) {
+	t.Helper()
+	got, want := make([]uint16, len(x)), make([]uint16, len(x))
+	narrow(got, x)
+	narrowGeneric(want, x)
+	gotWide, wantWide := make([]float32, len(x)), make([]float32, len(x))
+	widen(gotWide, got)
+	widenGeneric(wantWide, want)
+	equalBits(t, "narrow and widen", gotWide, wantWide)
+}
+
+func TestAttentionProductsEqualPortable(t *testing.T) {
+	atEveryLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(3, 4))
+		for range 300 {
+			headDim, blocks, n := 1+r.IntN(140), 1+r.IntN(9), 1<<r.IntN(3)
+			keys := rowOf(r, headDim*blocks*lanes)
+			halfKeys := make([]uint16, len(keys))
+			narrowGeneric(halfKeys, keys)
+			var q, got, want queries
+			for j := range n {
+				q[j] = &rowOf(r, headDim)[0]
+			}
+			gotScores, wantScores := make([]float32, n*KeysPerSplit), make([]float32, n*KeysPerSplit)
+			scoreKeys(gotScores, &q, keys, n, headDim, blocks, 0.3)
+			scoreKeysGeneric(wantScores, &q, keys, n, headDim, blocks, 0.3)
+			equalBits(t, "scoreKeys", gotScores, wantScores)
+			scoreKeysHalf(gotScores, &q, halfKeys, n, headDim, blocks, 0.3)
+			scoreKeysGeneric(wantScores, &q, halfKeys, n, headDim, blocks, 0.3)
+			equalBits(t, "scoreKeysHalf", gotScores, wantScores)
+
+			weights, seen := rowOf(r, n*KeysPerSplit), 1+r.IntN(blocks*lanes)
+			for j := range n {
+				before := rowOf(r, headDim)
+				got[j], want[j] = &before[0], &append([]float32(nil), before...)[0]
+			}
+			sumValues(&got, keys, weights, n, seen, headDim)
+			sumValuesGeneric(&want, keys, weights, n, seen, headDim, 0)
+			sumValuesHalf(&got, halfKeys, weights, n, seen, headDim)
+			sumValuesGeneric(&want, halfKeys, weights, n, seen, headDim, 0)
+			for j := range n {
+				equalBits(t, "sumValues", got.row(j, headDim), want.row(j, headDim))
+			}
+		}
+	})
+}

@@ -1,0 +1,38 @@
+package ref_test
+
+import (
+	"encoding/binary"
+	"math"
+	"os"
+	"testing"
+
+	"specula/kernels/ref"
+)
+
+// Another implementation, the Python package gguf, decodes random blocks to the same numbers.
+func TestDequantizeEqualsGGUFPy(t *testing.T) {
+	data, err := os.ReadFile("testdata/gguf_py.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	le := binary.LittleEndian
+	for _, f := range []ref.Format{ref.Q8_0, ref.Q4_0, ref.Q4_1, ref.Q5_0, ref.Q5_1, ref.Q4_K, ref.Q5_K, ref.Q6_K} {
+		blockBytes, weightBytes := le.Uint32(data), le.Uint32(data[4:])
+		blocks, weights := data[8:8+blockBytes], data[8+blockBytes:8+blockBytes+weightBytes]
+		data = data[8+blockBytes+weightBytes:]
+		got := make([]float32, len(blocks)/f.BlockBytes*f.BlockElements)
+		if len(got) != len(weights)/4 {
+			t.Fatalf("%s: %d weights, want %d", f.Name, len(got), len(weights)/4)
+		}
+		f.Dequantize(got, blocks)
+		for i, v := range got {
+			want := math.Float32frombits(le.Uint32(weights[4*i:]))
+			if v != want && (v == v || want == want) {
+				t.Fatalf("%s: weight %d is %v, want %v", f.Name, i, v, want)
+			}
+		}
+	}
+	if len(data) != 0 {
+		t.Errorf("%d bytes are left", len(data))
+	}
+}
