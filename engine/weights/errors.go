@@ -10,7 +10,7 @@ import (
 var ErrMalformed = errors.New("malformed model file; download or convert it again")
 
 // ErrUnsupportedType is wrapped when a tensor is stored in a type that specula lists but does not compute with.
-var ErrUnsupportedType = errors.New("convert the model to F32, F16, BF16 or Q8_0")
+var ErrUnsupportedType = errors.New("convert the model to F32, F16, BF16, Q8_0, Q4_0 to Q5_1, or Q4_K to Q6_K")
 
 // ErrChanged is wrapped when a file is not what it was when reading began.
 var ErrChanged = errors.New("the file changed while it was read; try again when nothing writes to it")
