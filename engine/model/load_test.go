@@ -175,10 +175,10 @@ func TestMemoryIsRefusedBeforeItIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Quantised weights are repacked; F16 ones are borrowed from the file, so that cache and activations count.
+	// Quantised weights are repacked one by one, in the place of the file's bytes; F16 ones are borrowed from the file: cache and activations count.
 	backend := small{newBackend(t, 1), t, 6 << 20}
 	_, err = model.Load(context.Background(), backend, file, model.Options{MaxTokens: 1024}, nil)
-	want := "weights need 6 MiB, a context of 1024 tokens 6 MiB and activations 1 MiB, together 13 MiB; 6 MiB are available"
+	want := "weights need 1 MiB, a context of 1024 tokens 6 MiB and activations 1 MiB, together 8 MiB; 6 MiB are available"
 	if !errors.Is(err, compute.ErrOutOfMemory) || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %q, want %q", err, want)
 	}

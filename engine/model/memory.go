@@ -55,6 +55,7 @@ func (m *Model) checkMemory(b *binder) error {
 	for _, binding := range b.bindings {
 		taken += float64(m.bytesTaken(binding.weight))
 	}
+	taken += m.mostAtOnce(b)
 	available := m.backend.Info().MemoryBytes
 	if available == 0 || taken+activations+cache <= float64(available) {
 		return nil
@@ -69,4 +70,22 @@ func (m *Model) bytesTaken(w compute.Weight) int64 {
 		return known.MatrixBytes(w)
 	}
 	return int64(len(w.Data))
+}
+
+// mostAtOnce corrects the sum of what the backend takes for weights whose file bytes are released after each: it takes the place
+// of theirs, but for the largest weight, which is there in both forms for a while.
+func (m *Model) mostAtOnce(b *binder) float64 {
+	known, ok := m.backend.(weigher)
+	if !ok || !b.file.Owned() {
+		return 0
+	}
+	var released, largest float64
+	for _, binding := range b.bindings {
+		if known.MatrixBytes(binding.weight) > 0 {
+			bytes := float64(len(binding.weight.Data))
+			released += bytes
+			largest = max(largest, bytes)
+		}
+	}
+	return largest - released
 }

@@ -107,6 +107,9 @@ func (f *File) find(name string) (index int32, found bool) {
 	return f.names[at], true
 }
 
+// Owned reports whether the data are in memory of the File's own, so that Release gives memory back.
+func (f *File) Owned() bool { return f.owned }
+
 // Release gives the memory of a tensor's data back to the system, where it can: nobody may read them any more, and Tensor fails
 // for the name from then on. It serves a backend that keeps weights in a form of its own, so that they are not in
 // memory twice. Data that Parse borrowed stay as they are, as does a tensor that is not there.

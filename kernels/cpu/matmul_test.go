@@ -86,12 +86,12 @@ func TestMatMulFloatEqualsReference(t *testing.T) {
 	defer pool.Close()
 	onEveryLevel(t, func(t *testing.T) {
 		for _, n := range numbers {
-			for _, in := range inputs {
+			for i, in := range inputs {
 				for _, cols := range []int{1, 15, 16, 17, 48, 100, 528} {
 					for _, m := range []int{1, 2, 3, 4, 5, 9, 50} {
 						for _, rows := range []int{3, 4, 37} {
-							if m == 50 && (rows != 37 || cols > 64) {
-								continue
+							if m == 50 && (rows != 37 || cols > 64) || i > 0 && (m%4 != 1 || rows == 4 || cols > 48) {
+								continue // every shape with normal numbers, some with the others
 							}
 							r := rand.New(rand.NewPCG(uint64(cols), uint64(m)))
 							x, w := fill(m*cols, r, in.number), narrow(n.cpu, fill(rows*cols, r, in.number))

@@ -33,6 +33,8 @@ func TestExitCodes(t *testing.T) {
 		{"help", "run --help", ExitOK},
 		{"engine fails", "run -p fail", ExitRuntime},
 		{"bench differs", "bench --gen-tokens 13", ExitRuntime},
+		{"no such shape", "make-weights cube Q8_0 f", ExitRuntime},
+		{"nothing to time", "time-passes --decode-tokens 0 f", ExitUsage},
 		{"unknown flag", "run --nope", ExitUsage},
 		{"unknown command", "nope", ExitUsage},
 		{"unknown command below config", "config nope", ExitUsage},
@@ -152,4 +154,20 @@ func ExampleProgram_Run() {
 	// Output:
 	// 1 messages, t=0: hello
 	// 0
+}
+
+// What measures is told what to measure, and prints what it is given.
+func TestMeasuringCommands(t *testing.T) {
+	for args, want := range map[string]string{
+		"bench --kernels --gamma 3":                   "prompts -1 tokens 0 gamma 3",
+		"bench --kernels --json":                      `"prompts":-1`,
+		"make-weights tiny F16 f":                     "weights tiny F16 f\n",
+		"time-passes --threads 2 --prompt-tokens 9 f": `{"Path":"f","Threads":2,"PromptTokens":9,"DecodeTokens":64}`,
+	} {
+		var out bytes.Buffer
+		code, stderr := start(t.Context(), &out, strings.Fields(args)...)
+		if code != ExitOK || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: exit code %d, %q, stderr %q; want %q", args, code, out.String(), stderr, want)
+		}
+	}
 }

@@ -82,6 +82,17 @@ func fakeProgram(t Terminal) *Program {
 			progress(o.Count, o.Count)
 			return fakeReport(o), nil
 		},
+		Kernels: func(_ context.Context, c config.Config) (Report, error) {
+			return fakeReport{Count: -1, Config: c}, nil
+		},
+		MakeWeights: func(_ context.Context, shape, weightType, path string) error {
+			if shape == "cube" {
+				return errors.New("there is no shape cube")
+			}
+			fmt.Fprintln(t.Stdout, "weights", shape, weightType, path)
+			return nil
+		},
+		TimePasses: func(_ context.Context, o PassOptions) (any, error) { return o, nil },
 		Describe: func(_ context.Context, path string) ([]Section, error) {
 			if path != "good.gguf" {
 				return nil, fmt.Errorf("%s: %w", path, errNoModel)
