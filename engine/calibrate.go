@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// calibrationTime bounds how long a session measures before its first reply. Half a dozen passes of the demo pair take a
-	// tenth of it; of a large model at least the single row and one longer pass are known afterwards.
+	// calibrationTime ends the measuring before the first reply. The demo pair needs about half of it; of a large model one
+	// pass of a single row may be all that is known afterwards, and the controller finds out the rest.
 	calibrationTime = 250 * time.Millisecond
 	// calibrationRuns of each length, because what disturbs a measurement only ever adds time and the least of three is near the truth.
 	calibrationRuns = 3

@@ -67,16 +67,21 @@ func (r *reply) rollBack(p spec.Proposer, committed []event.Token, ev *event.Rou
 	return nil
 }
 
-// learn lets the controller, the speed-up and the totals take notice of a round.
+// learn lets the controller, the speed-up and the totals take notice of a round. One whose draft failed is no baseline: it
+// paid for drafting and got nothing.
 func (r *reply) learn(draft spec.Draft, ev *event.Round) {
+	committed := len(ev.Committed())
+	defer func() { r.totals.add(ev, committed) }()
+	if failed := ev.Gamma > 0 && ev.DraftWhy != ""; failed {
+		ev.Speedup = r.speed.ratio()
+		return
+	}
 	r.controller.Observe(gamma.Observation{
 		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Pending: draft.Pending, Confidence: draft.Confidence,
 		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,
 	})
-	committed := len(ev.Committed())
 	r.speed.observe(len(ev.Draft) > 0, ev.MS(), committed)
 	ev.Speedup = r.speed.ratio()
-	r.totals.add(ev, committed)
 }
 
 // isStop reports whether a token ends a reply.

@@ -9,9 +9,6 @@ import (
 	"specula/engine/event"
 )
 
-// maxPendingChanges bounds what a user can queue between two rounds; a key held down repeats faster than slow rounds pass.
-const maxPendingChanges = 256
-
 // change is one setting the user asked for.
 type change struct {
 	setting config.Setting
@@ -35,9 +32,6 @@ func newControl(c config.Config) *control {
 func (c *control) ask(name, value string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.pending) >= maxPendingChanges {
-		return fmt.Errorf("changing %s: %d changes are already waiting for the next round", name, maxPendingChanges)
-	}
 	next := c.asked
 	if err := next.Set(name, value); err != nil {
 		return err
@@ -47,6 +41,8 @@ func (c *control) ask(name, value string) error {
 		return fmt.Errorf("changing %s: it holds from the next start on; set it in config.toml or by --%s", setting.Name, setting.Flag)
 	}
 	c.asked = next
+	// Only the last value of a setting counts: a key held down repeats faster than slow rounds pass.
+	c.pending = slices.DeleteFunc(c.pending, func(p change) bool { return p.setting.Name == setting.Name })
 	c.pending = append(c.pending, change{setting, value})
 	return nil
 }
@@ -64,29 +60,27 @@ func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.inForce.Clone()
-	var waiting []change
-	var names []string
+	var waiting, taken []change
+	var values []config.Value
 	for _, p := range c.pending {
 		if round >= 0 && !p.setting.Live() {
 			waiting = append(waiting, p)
 			continue
 		}
-		// Two settings that bound each other may have been asked for in an order that only holds with one that waits.
-		if err := c.inForce.Set(p.setting.Name, p.value); err != nil {
-			waiting = append(waiting, p)
-			continue
-		}
-		if !slices.Contains(names, p.setting.Name) {
-			names = append(names, p.setting.Name)
-		}
+		taken = append(taken, p)
+		values = append(values, config.Value{Name: p.setting.Name, Text: p.value})
+	}
+	if err := c.inForce.SetAll(values...); err != nil {
+		// Settings that bound each other hold together with one that waits for the next reply: so these wait, too.
+		return c.inForce.Clone(), nil
 	}
 	c.pending = waiting
 	var changed []event.SettingChanged
-	for _, name := range names {
-		from, errFrom := before.Get(name)
-		to, errTo := c.inForce.Get(name)
+	for _, p := range taken {
+		from, errFrom := before.Get(p.setting.Name)
+		to, errTo := c.inForce.Get(p.setting.Name)
 		if errFrom == nil && errTo == nil && from != to {
-			changed = append(changed, event.SettingChanged{Round: round, Name: name, From: from, To: to})
+			changed = append(changed, event.SettingChanged{Round: round, Name: p.setting.Name, From: from, To: to})
 		}
 	}
 	return c.inForce.Clone(), changed

@@ -116,12 +116,21 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 		e.ready.DraftRefused = "the vocabularies of draft and target differ, " + why
 		return nil
 	}
-	if e.draft, err = model.Load(ctx, o.Backend, file, e.modelOptions(e.target.Config().ContextLength), nil); err != nil {
+	if e.draft, err = model.Load(ctx, o.Backend, file, e.modelOptions(shorter(e.target.Config().MaxTokens, file)), nil); err != nil {
 		return loadError("draft", o.Draft, err)
 	}
 	described := describe(o.Draft, file, e.draft)
 	e.ready.Draft = &described
 	return nil
+}
+
+// shorter is the context a draft needs, and no more than its file allows: behind that there is simply no draft.
+func shorter(contextTokens int, draft *weights.File) int {
+	allowed, found, err := draft.Uint(draft.Architecture() + ".context_length")
+	if err != nil || !found || allowed > uint64(contextTokens) {
+		return contextTokens // what is wrong with it, the model's own reading of the file will tell
+	}
+	return int(allowed)
 }
 
 // modelOptions bounds a model to contextTokens (0: what it allows) and to the largest batch a session makes.

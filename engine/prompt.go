@@ -1,7 +1,11 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"sort"
 
 	"specula/engine/config"
 	"specula/tokenizer"
@@ -39,50 +43,53 @@ func (e *Engine) encode(messages []chat.Message) ([]int32, error) {
 	return e.tokens.EncodeSegments(segments), nil
 }
 
-// fit returns the tokens of a conversation that leaves room for a reply in contextTokens, and how many old turns it had to
-// drop, if c allows that. When nothing helps it returns the tokens of the shortest form and an error with the figures.
-func (e *Engine) fit(messages []chat.Message, c config.Config, contextTokens int) (tokens []int32, dropped int, err error) {
+// fit returns the tokens of a conversation in contextTokens, and how many old turns had to be dropped for it, if c allows
+// that. When nothing helps it returns the tokens of the shortest form and an error with the figures.
+func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Config, contextTokens int) (tokens []int32, dropped int, err error) {
+	var system []chat.Message
 	if c.Model.System != "" {
-		messages = append([]chat.Message{{Role: "system", Content: c.Model.System}}, messages...)
+		system = []chat.Message{{Role: "system", Content: c.Model.System}}
 	}
-	if tokens, err = e.encode(messages); err != nil {
-		return nil, 0, err
+	if c.Context.Overflow == "drop-oldest" {
+		room := min(c.Sampling.MaxTokens, contextTokens/replyShare)
+		tokens, dropped, err = e.dropOldest(ctx, system, messages, contextTokens-room)
+	} else {
+		tokens, err = e.encode(slices.Concat(system, messages))
 	}
-	if len(tokens) < contextTokens && c.Context.Overflow != "drop-oldest" {
-		return tokens, 0, nil
-	}
-	room := min(c.Sampling.MaxTokens, contextTokens/replyShare)
-	for c.Context.Overflow == "drop-oldest" && len(tokens)+room > contextTokens {
-		shorter, ok := dropTurn(messages)
-		if !ok {
-			break
-		}
-		messages = shorter
-		dropped++
-		if tokens, err = e.encode(messages); err != nil {
-			return nil, dropped, err
-		}
-	}
-	if len(tokens) >= contextTokens {
-		return tokens, dropped, fmt.Errorf("the conversation has %d tokens and the context holds %d: "+
+	if err == nil && len(tokens) >= contextTokens {
+		err = fmt.Errorf("the conversation has %d tokens and the context holds %d: "+
 			"start a new chat, shorten the message, raise context.length or set context.overflow to drop-oldest", len(tokens), contextTokens)
 	}
-	return tokens, dropped, nil
+	return tokens, dropped, err
 }
 
-// dropTurn removes the oldest user message and the answers to it, keeping a system prompt and the last message.
-func dropTurn(messages []chat.Message) ([]chat.Message, bool) {
-	first := 0
-	for first < len(messages) && messages[first].Role == "system" {
-		first++
+// dropOldest drops as few of the oldest turns as make the conversation no longer than most tokens, and all but the last if
+// nothing less does. It searches by halving, since a long chat takes a while to encode.
+func (e *Engine) dropOldest(ctx context.Context, system, messages []chat.Message, most int) (tokens []int32, dropped int, err error) {
+	turns := turnStarts(messages)
+	encode := func(n int) []int32 {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return nil
+		}
+		kept := messages
+		if n > 0 {
+			kept = messages[turns[n]:]
+		}
+		var got []int32
+		got, err = e.encode(slices.Concat(system, kept))
+		return got
 	}
-	next := first + 1
-	for next < len(messages) && messages[next].Role != "user" {
-		next++
+	dropped = sort.Search(max(len(turns)-1, 0), func(n int) bool { return len(encode(n)) <= most })
+	return encode(dropped), dropped, err
+}
+
+// turnStarts are the places of the user's messages: dropping n turns keeps what begins at the n-th.
+func turnStarts(messages []chat.Message) []int {
+	var starts []int
+	for i, m := range messages {
+		if m.Role == "user" {
+			starts = append(starts, i)
+		}
 	}
-	if next >= len(messages) {
-		return messages, false
-	}
-	shorter := append([]chat.Message{}, messages[:first]...)
-	return append(shorter, messages[next:]...), true
+	return starts
 }

@@ -9,6 +9,7 @@ import (
 	"specula/engine/event"
 	"specula/engine/gamma"
 	"specula/engine/sample"
+	"specula/engine/spec"
 )
 
 // reply is the writing of one reply: everything that lives no longer than it.
@@ -108,11 +109,11 @@ func (r *reply) write(ctx context.Context) (reason string, err error) {
 		return "", err
 	}
 	for {
-		if reason := r.full(); reason != "" {
-			return reason, nil
-		}
 		if err := r.applyChanges(); err != nil {
 			return "", err
+		}
+		if reason := r.full(); reason != "" {
+			return reason, nil
 		}
 		reason, err := r.round(ctx)
 		if err != nil || reason != "" {
@@ -132,13 +133,14 @@ func (r *reply) begin(ctx context.Context) error {
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
 	r.controller, r.speed = s.learned(c)
+	s.proposers["ngram"] = spec.NewNgram(c.Speculation.NgramMax, c.Speculation.NgramMin)
 	r.text = newText(r.engine.tokens.NewDecoder(), c.Sampling.Stop)
 	for _, e := range changed {
 		if err := r.emit(e); err != nil {
 			return err
 		}
 	}
-	tokens, dropped, errFit := r.engine.fit(r.request.Messages, c, s.cache.Cap())
+	tokens, dropped, errFit := r.engine.fit(ctx, r.request.Messages, c, s.cache.Cap())
 	started := event.ReplyStarted{
 		Reply: r.number, PromptTokens: len(tokens), ContextTokens: s.cache.Cap(), DroppedTurns: dropped,
 		Settings: describeSettings(c, seed),
@@ -168,20 +170,31 @@ func (r *reply) prefill(ctx context.Context, reused int) error {
 	if len(rest) == 0 {
 		return nil
 	}
-	watch := r.engine.stopwatch()
-	var gone error
-	_, err := r.engine.target.Prefill(ctx, s.cache, rest, func(done, total int) {
-		ms := watch.lap(&r.totals.PrefillMS)
-		if gone == nil {
-			gone = r.emit(event.Prefill{Model: "target", Done: done, Total: total, MS: ms})
-		}
-		watch.skip()
+	err := r.timed("target", func(progress func(done, total int)) error {
+		_, err := r.engine.target.Prefill(ctx, s.cache, rest, progress)
+		return err
 	})
-	watch.lap(&r.totals.PrefillMS)
-	if err = errors.Join(err, gone); err != nil {
+	if err != nil {
 		return fmt.Errorf("reading the prompt: %w", err)
 	}
 	return nil
+}
+
+// timed runs a prefill of a model, tells its progress and adds its time to the totals.
+func (r *reply) timed(model string, read func(progress func(done, total int)) error) error {
+	var ms float64
+	var gone error
+	watch := r.engine.stopwatch()
+	err := read(func(done, total int) {
+		watch.lap(&ms)
+		if gone == nil {
+			gone = r.emit(event.Prefill{Model: model, Done: done, Total: total, MS: ms})
+		}
+		watch.skip()
+	})
+	watch.lap(&ms)
+	r.totals.PrefillMS += ms
+	return errors.Join(err, gone)
 }
 
 // applyChanges puts the user's changes in force at this round.

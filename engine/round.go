@@ -86,10 +86,11 @@ func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
 	ev.GammaWhy, ev.Probe = d.Why, d.Probe
 	ev.AcceptanceByPosition, ev.ExpectedTokens = d.Acceptance, d.Expected
 	written := len(r.context) - r.prompt
-	room := min(r.config.Sampling.MaxTokens-written-1, r.session.cache.Cap()-len(r.context))
+	room := max(0, min(r.config.Sampling.MaxTokens-written-1, r.session.cache.Cap()-len(r.context)))
 	if d.Gamma > room {
 		d.Gamma = room
 		ev.GammaWhy = fmt.Sprintf("only %d more tokens fit this reply", room+1)
+		ev.ExpectedTokens = min(ev.ExpectedTokens, float64(room+1))
 	}
 	ev.Gamma = d.Gamma
 	return d
@@ -100,17 +101,11 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	if r.begun == p.Name() {
 		return nil
 	}
-	watch := r.engine.stopwatch()
-	var gone error
-	_, err := p.Begin(ctx, r.context, func(done, total int) {
-		ms := watch.lap(&r.totals.PrefillMS)
-		if gone == nil {
-			gone = r.emit(event.Prefill{Model: "draft", Done: done, Total: total, MS: ms})
-		}
-		watch.skip()
+	err := r.timed("draft", func(progress func(done, total int)) error {
+		_, err := p.Begin(ctx, r.context, progress)
+		return err
 	})
-	watch.lap(&r.totals.PrefillMS)
-	if err = errors.Join(err, gone); err != nil {
+	if err != nil {
 		return fmt.Errorf("reading the context into proposer %s: %w", p.Name(), err)
 	}
 	r.begun = p.Name()

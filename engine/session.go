@@ -37,10 +37,8 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 		return nil, fmt.Errorf("allocating the target's cache: %w", err)
 	}
 	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{}, verifier: spec.NewVerifier()}
-	c := e.options.Config.Speculation
-	s.proposers["ngram"] = spec.NewNgram(c.NgramMax, c.NgramMin)
 	if e.draft != nil {
-		draft, err := spec.NewDraftModel(e.draft, e.tokens.VocabSize())
+		draft, err := spec.NewDraftModel(e.draft, e.tokens.VocabSize(), e.draft.Config().Vocab)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("allocating the draft's cache: %w", err), cache.Close())
 		}

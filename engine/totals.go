@@ -31,11 +31,13 @@ func (t *totals) add(ev *event.Round, committed int) {
 	t.SampleMS += ev.SampleMS
 	t.OtherMS += ev.OtherMS
 	t.BytesMoved += ev.BytesMoved
-	if len(ev.Draft) == 0 {
+	switch {
+	case ev.Gamma > 0 && ev.DraftWhy != "": // neither plain nor speculative
+	case len(ev.Draft) == 0:
 		t.PlainRounds++
 		t.plainMS += ev.MS()
 		t.plainTokens += committed
-	} else {
+	default:
 		t.specMS += ev.MS()
 		t.specTokens += committed
 	}

@@ -44,8 +44,8 @@ type Speculation struct {
 	GammaMax   int
 	Costs      string  // auto, measured, nominal: what the cost-aware rule reckons with
 	WindowSize int     // rounds the windowed rule looks back
-	WindowLow  float64 // acceptance below which the windowed rule shortens
-	WindowHigh float64 // and above which it lengthens
+	WindowLow  float64 // acceptance below which the windowed rule halves γ
+	WindowHigh float64 // and above which it restores γ
 	NgramMax   int     // tokens of the longest match looked for
 	NgramMin   int
 }

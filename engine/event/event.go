@@ -68,8 +68,7 @@ type ReplyStarted struct {
 	Reply         int      `json:"reply"`  // counts from 1 in a session
 	Prompt        string   `json:"prompt"` // the last user message, raw
 	PromptTokens  int      `json:"promptTokens"`
-	ReusedTokens  int      `json:"reusedTokens"` // found in the target's KV cache
-	ReusedDraft   int      `json:"reusedDraft"`
+	ReusedTokens  int      `json:"reusedTokens"`  // found in the target's KV cache
 	ContextTokens int      `json:"contextTokens"` // capacity
 	DroppedTurns  int      `json:"droppedTurns,omitempty"`
 	Settings      Settings `json:"settings"`

@@ -26,6 +26,7 @@ type DraftModel struct {
 	model   Model
 	cache   compute.Cache
 	vocab   int     // ids the target knows; the draft's own may be padded further
+	own     int     // ids the draft model knows
 	context []int32 // everything committed
 	cached  []int32 // what the cache holds: a prefix of context, in Propose followed by drafted tokens
 	sampler sample.Sampler
@@ -34,18 +35,20 @@ type DraftModel struct {
 	best    []int32     // (1)
 }
 
-// NewDraftModel returns a proposer for a target of vocab ids. It owns a cache of the model's; Close frees it.
-func NewDraftModel(model Model, vocab int) (*DraftModel, error) {
+// NewDraftModel returns a proposer for a target of vocab ids by a model that knows own ids. It owns a cache of the model's;
+// Close frees it.
+func NewDraftModel(model Model, vocab, own int) (*DraftModel, error) {
 	cache, err := model.NewCache()
 	if err != nil {
 		return nil, fmt.Errorf("making the draft model's cache: %w", err)
 	}
-	return &DraftModel{model: model, cache: cache, vocab: vocab, best: make([]int32, 1)}, nil
+	return &DraftModel{model: model, cache: cache, vocab: vocab, own: own, best: make([]int32, 1)}, nil
 }
 
 func (d *DraftModel) Name() string { return "draft" }
 
-// Begin reads tokens into the cache, all but the last. A context longer than the cache is no error: there is then no draft.
+// Begin reads tokens into the cache, all but the last. A context that is longer than the cache, or holds a token that the draft
+// model does not know, is no error: there is then no draft.
 func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(done, total int)) (reused int, err error) {
 	d.context = append(d.context[:0], tokens...)
 	reused, err = d.rollBack(0)
@@ -53,7 +56,7 @@ func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(do
 		return 0, err
 	}
 	unread := max(0, len(tokens)-1) - reused
-	if unread == 0 || len(tokens)-1 > d.cache.Cap() {
+	if unread == 0 || len(tokens)-1 > d.cache.Cap() || d.stranger(tokens) != "" {
 		return reused, nil
 	}
 	if _, err := d.read(ctx, d.context[reused:reused+unread], progress); err != nil {
@@ -69,6 +72,9 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	start := len(d.cached)
 	unread := d.context[start:]
 	draft.Pending = len(unread)
+	if draft.Stop = d.stranger(unread); draft.Stop != "" {
+		return draft, nil
+	}
 	for i := 0; i < ask.Gamma && len(unread) > 0; i++ {
 		if len(d.cached)+len(unread) > d.cache.Cap() {
 			draft.Stop = fmt.Sprintf("draft context full: %d tokens", d.cache.Cap())
@@ -91,6 +97,17 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 		unread = draft.Tokens[i : i+1]
 	}
 	return draft, nil
+}
+
+// stranger names a token that the draft model cannot read, because its vocabulary is padded less far than the target's; "" if
+// there is none.
+func (d *DraftModel) stranger(tokens []int32) string {
+	for _, id := range tokens {
+		if int(id) >= d.own {
+			return fmt.Sprintf("the draft model does not know token %d of the context", id)
+		}
+	}
+	return ""
 }
 
 // enough says why token i of the draft is the last one, or "".

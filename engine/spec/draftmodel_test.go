@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"specula/engine/compute"
@@ -90,8 +91,11 @@ func (l *oneRow) Argmax(dst []int32) (err error) {
 func (l *oneRow) Row(_ int, dst []float32) error { copy(dst, l.row); return nil }
 func (l *oneRow) Moved() (int64, int)            { return 0, 0 }
 
+// unlimited is more than any vocabulary: nothing is a stranger to the draft.
+const unlimited = 1 << 30
+
 func newDraft(t testing.TB, m Model, vocab int) *DraftModel {
-	d, err := NewDraftModel(m, vocab)
+	d, err := NewDraftModel(m, vocab, unlimited)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,5 +343,32 @@ func TestGreedyDraft(t *testing.T) {
 	must(t, err)
 	if draft.Tokens[0] != best || len(draft.Logits) != 1 || len(draft.Logits[0]) != 50 || draft.Confidence[0] <= 1.0/50 || draft.Confidence[0] >= 1 {
 		t.Errorf("inspected: %+v", draft)
+	}
+}
+
+// The target's vocabulary may be padded further than the draft's. A token out there costs the drafts behind it, not the reply.
+func TestDraftModelDoesNotReadTokensItDoesNotKnow(t *testing.T) {
+	m := &history{vocab: 50, capacity: 1000}
+	d, err := NewDraftModel(m, 60, 50)
+	must(t, err)
+	_, err = d.Begin(t.Context(), []int32{1, 2, 3}, nil)
+	must(t, err)
+	must(t, d.Committed([]int32{55}))
+	for _, begin := range []func(){func() {}, func() {
+		_, err := d.Begin(t.Context(), []int32{1, 55, 2, 3}, nil)
+		must(t, err)
+	}} {
+		begin()
+		draft, err := d.Propose(t.Context(), ask(3, 1))
+		must(t, err)
+		if len(draft.Tokens) != 0 || !strings.Contains(draft.Stop, "55") {
+			t.Errorf("drafted %v, stop %q; want no draft and a reason that names token 55", draft.Tokens, draft.Stop)
+		}
+		must(t, d.Committed(nil))
+	}
+	for _, pass := range m.passes {
+		if slices.Contains(pass, 55) {
+			t.Errorf("read %v", pass)
+		}
 	}
 }
