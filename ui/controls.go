@@ -24,9 +24,9 @@ func (m *Model) turn(a keys.Action) tea.Cmd {
 	s, p := c.Sampling, c.Speculation
 	switch a {
 	case keys.GammaUp:
-		return m.fixGamma(c, 1)
+		return m.moveGamma(c, 1)
 	case keys.GammaDown:
-		return m.fixGamma(c, -1)
+		return m.moveGamma(c, -1)
 	case keys.GammaAuto:
 		return m.change("speculation.gamma_rule", "cost-aware")
 	case keys.GammaRule:
@@ -58,19 +58,38 @@ func (m *Model) whyNoEngine() string {
 	return "the models are still being read"
 }
 
-// fixGamma moves γ by one and leaves it there: a γ chosen by hand and a rule that chooses it would fight. It starts from
-// the γ last seen, not from the one that was last set.
-func (m *Model) fixGamma(c config.Config, by int) tea.Cmd {
+// moveGamma moves γ by one. It starts from the γ last seen, not from the one that was last set.
+func (m *Model) moveGamma(c config.Config, by int) tea.Cmd {
 	gamma := c.Speculation.Gamma
-	if c.Speculation.Rule != "fixed" {
-		if m.state.Last != nil {
-			gamma = m.state.Last.Round.Gamma
-		}
-		if err := m.engine.Change("speculation.gamma_rule", "fixed"); err != nil {
-			return m.say(sanitize.Line(err.Error()))
-		}
+	if c.Speculation.Rule != "fixed" && m.state.Last != nil {
+		gamma = m.state.Last.Round.Gamma
 	}
-	return m.change("speculation.gamma", strconv.Itoa(min(max(gamma+by, 0), c.Speculation.GammaMax)))
+	return m.fixGamma(strconv.Itoa(min(max(gamma+by, 0), c.Speculation.GammaMax)))
+}
+
+// fixGamma sets γ and the rule that leaves it there: under a rule that chooses γ itself, one chosen by hand means nothing.
+func (m *Model) fixGamma(gamma string) tea.Cmd {
+	if m.engine == nil {
+		return m.say(m.whyNoEngine())
+	}
+	err := m.engine.Change("speculation.gamma", gamma)
+	if err == nil {
+		err = m.engine.Change("speculation.gamma_rule", "fixed")
+	}
+	if err != nil {
+		return m.say(sanitize.Line(err.Error()))
+	}
+	name, when := "γ", ""
+	if !m.config.UI.Unicode {
+		name = "gamma"
+	}
+	if m.busy() {
+		when = ", " + string(config.NextRound)
+	} else {
+		m.showSettings()
+	}
+	c := m.engine.Settings()
+	return m.say(fmt.Sprintf("%s %d, rule fixed%s", name, c.Speculation.Gamma, when))
 }
 
 // otherSeed is the seed of the last reply in place of none, and none in place of a seed.

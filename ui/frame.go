@@ -35,7 +35,7 @@ func (m *Model) take() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// apply takes one event into the state and does what follows from it outside of the state.
+// apply takes one event into the state and does what follows from it.
 func (m *Model) apply(e event.Event) tea.Cmd {
 	switch e := e.(type) {
 	case loaded:
@@ -43,7 +43,17 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 	case replyOver:
 		return m.replyOver()
 	}
+	forgotten := m.state.Forgotten
 	m.state.Apply(e)
+	cmd := m.follow(e)
+	if forgotten == 0 && m.state.Forgotten > 0 {
+		return tea.Batch(cmd, m.say(m.tooLong()))
+	}
+	return cmd
+}
+
+// follow does outside of the state what an event calls for.
+func (m *Model) follow(e event.Event) tea.Cmd {
 	switch e := e.(type) {
 	case event.Ready:
 		m.applyPace()

@@ -235,7 +235,9 @@ func TestSlashCommands(t *testing.T) {
 		setting     string // what it must be afterwards
 		value       string
 	}{
-		{"/gamma 6", "gamma 6", "speculation.gamma", "6"},
+		{"/gamma 6", "γ 6, rule fixed", "speculation.gamma", "6"},
+		{"/gamma 6", "γ 6, rule fixed", "speculation.gamma_rule", "fixed"},
+		{"/gamma 99", "speculation.gamma cannot be 99", "speculation.gamma_rule", "cost-aware"},
 		{"/rule fixed", "rule fixed", "speculation.gamma_rule", "fixed"},
 		{"/temp 1.25", "temp 1.25", "sampling.temperature", "1.25"},
 		{"/temp 9", "sampling.temperature cannot be 9", "sampling.temperature", "0.7"},
@@ -512,14 +514,55 @@ func TestExport(t *testing.T) {
 
 func TestARefusedPromptComesBack(t *testing.T) {
 	s := open(t, nil)
-	s.m.reply = reply{stop: func() {}, prompt: "much too long"}
-	s.m.ring.Push(event.Failed{Error: "the prompt has 9,000 tokens; the context holds 2,048"})
-	s.m.ring.Push(event.ReplyEnded{Reason: "error"})
-	s.m.ring.Push(replyOver{})
-	s.show()
+	s.engine.refuses = "much too long"
+	s.ask("much too long")
 	s.mustShow("the context holds 2,048")
-	if s.m.composer.Value() != "much too long" {
-		t.Errorf("the prompt is %q", s.m.composer.Value())
+	if s.m.composer.Value() != "much too long" || len(s.m.state.Messages) != 0 {
+		t.Errorf("the prompt is %q, the chat has %d messages", s.m.composer.Value(), len(s.m.state.Messages))
+	}
+	if list, _, err := s.m.options.Chats.List(); len(list) != 0 || err != nil {
+		t.Errorf("the refused prompt was saved: %+v, %v", list, err)
+	}
+	s.press("ctrl+u")
+	s.ask("hello")
+	if got := s.engine.asked[1]; len(got) != 1 || got[0] != (Message{"user", "hello"}) {
+		t.Errorf("behind the refused prompt the engine was asked %q", got)
+	}
+
+	// A prompt that was begun in the meantime stays.
+	for _, r := range "much too long" {
+		s.update(tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+	s.press("enter n e x t")
+	s.settle()
+	s.mustShow("the context holds 2,048")
+	if s.m.composer.Value() != "next" || len(s.m.state.Messages) != 2 {
+		t.Errorf("the prompt is %q, the chat has %d messages", s.m.composer.Value(), len(s.m.state.Messages))
+	}
+}
+
+func TestARefusalKeepsWhatWasToBeReplaced(t *testing.T) {
+	tests := []struct {
+		name, keys, composer string
+	}{
+		{"written again", "f5", ""},
+		{"edited", "f6 ! enter", "hello!"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := open(t, nil)
+			s.ask("hello")
+			reply := s.m.state.Messages[1].Raw
+			s.engine.refuses = "hello"
+			s.press(tt.keys)
+			s.settle()
+			if got := s.m.state.Messages; len(got) != 2 || got[0].Raw != "hello" || got[1].Raw != reply {
+				t.Errorf("the chat has %d messages, want the exchange as it was", len(got))
+			}
+			if s.m.composer.Value() != tt.composer || s.m.editing != (tt.composer != "") {
+				t.Errorf("the prompt is %q, editing %v", s.m.composer.Value(), s.m.editing)
+			}
+		})
 	}
 }
 

@@ -13,8 +13,9 @@ import (
 type reply struct {
 	stop    context.CancelFunc // nil when none is being written
 	started bool               // the engine took the prompt
-	prompt  string
-	then    func() tea.Cmd // what to do when it is over
+	prompt  string             // goes back into the composer if it is refused
+	edited  bool               // it replaced the last exchange
+	then    func() tea.Cmd     // what to do when it is over
 }
 
 func (m *Model) busy() bool { return m.reply.stop != nil }
@@ -30,14 +31,15 @@ func (m *Model) send(prompt string) (tea.Cmd, bool) {
 	case m.busy():
 		return m.say("a reply is being written: esc stops it"), false
 	}
-	if m.editing {
+	edited := m.editing
+	if edited {
 		m.editing = false
 		m.state.RemoveLast()
 	}
 	messages := append(m.conversation(), Message{"user", prompt})
 	inspect := m.config.UI.Inspect
 	ctx, cancel := context.WithCancel(m.ctx)
-	m.reply = reply{stop: cancel, prompt: prompt}
+	m.reply = reply{stop: cancel, prompt: prompt, edited: edited}
 	m.guard.Go("the engine", func() {
 		defer m.ring.Push(replyOver{})
 		m.pacer.Play(ctx, m.recorded(m.engine.Generate(ctx, messages, inspect)), m.ring.Push)
@@ -48,8 +50,8 @@ func (m *Model) send(prompt string) (tea.Cmd, bool) {
 
 // conversation is what was said so far, raw.
 func (m *Model) conversation() []Message {
-	out := make([]Message, 0, len(m.state.Messages)+1)
-	for _, t := range m.state.Messages {
+	var out []Message
+	for t := range m.state.Turns() {
 		out = append(out, Message{t.Role, t.Raw})
 	}
 	return out
@@ -87,8 +89,9 @@ func (m *Model) replyOver() tea.Cmd {
 		m.state.Apply(event.ReplyEnded{Reason: "cancelled"})
 	}
 	var cmds []tea.Cmd
-	if !r.started && r.prompt != "" && m.composer.Value() == "" {
-		m.composer.SetValue(r.prompt) // the engine refused the prompt: it can be shortened and sent again
+	if (!r.started || m.state.Refused) && r.prompt != "" && m.composer.Value() == "" {
+		m.composer.SetValue(r.prompt) // it can be shortened and sent again
+		m.editing = r.edited
 		m.arrange()
 	}
 	if m.engine != nil {
@@ -127,6 +130,7 @@ func (m *Model) regenerate() tea.Cmd {
 		}
 		m.backToComposer()
 		cmd, _ := m.send(prompt)
+		m.reply.prompt = "" // if it is refused, the exchange with it comes back
 		return cmd
 	})
 }

@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"specula/engine/event"
 	"specula/ui/sanitize"
 	"specula/ui/stream"
 )
@@ -66,6 +67,7 @@ func programOptions(o Options) []tea.ProgramOption {
 
 // close ends everything behind the screen, in order: the reply, the goroutines, the last events, the chat, the engine.
 func (m *Model) close(cancel context.CancelFunc) error {
+	m.eager = false // a prompt that waits for the models must not become a reply now
 	m.stop()
 	cancel()
 	finished := make(chan struct{})
@@ -73,19 +75,28 @@ func (m *Model) close(cancel context.CancelFunc) error {
 	select {
 	case <-finished:
 	case <-time.After(m.options.grace):
-		// The engine does not answer. Its reply is lost beyond what is on screen, and it cannot be closed.
+		// The engine does not answer. What it has yielded is kept; the engine itself cannot be closed.
+		m.drain()
 		return errors.Join(m.failure, m.saveNow())
 	}
-	m.ring.Close()
-	events, _ := m.ring.Take()
-	for _, e := range events {
-		m.apply(e)
-	}
+	m.drain()
 	err := errors.Join(m.failure, m.saveNow())
 	if m.engine != nil {
 		err = errors.Join(err, m.engine.Close())
 	}
 	return err
+}
+
+// drain takes the last events in and ends the reply that they leave unfinished: its text is then what its tokens say.
+func (m *Model) drain() {
+	m.ring.Close()
+	events, _ := m.ring.Take()
+	for _, e := range events {
+		m.apply(e)
+	}
+	if m.state.Busy() {
+		m.state.Apply(event.ReplyEnded{Reason: "cancelled"})
+	}
 }
 
 // saveNow saves the chat and waits for it.

@@ -52,8 +52,8 @@ func (m *Model) snapshot() chats.Chat {
 	if m.state.Ready != nil {
 		c.Model = m.state.Ready.Target.Name
 	}
-	c.Turns = make([]chats.Turn, 0, len(m.state.Messages))
-	for _, t := range m.state.Messages {
+	c.Turns = []chats.Turn{}
+	for t := range m.state.Turns() {
 		turn := chats.Turn{Role: t.Role, Text: strings.ToValidUTF8(t.Raw, "\uFFFD"), Reason: t.Reason}
 		if t.Totals.Rounds > 0 {
 			totals := t.Totals
@@ -161,6 +161,7 @@ func (m *Model) reopened(msg opened) tea.Cmd {
 	}
 	m.state.ClearChat()
 	m.chat = msg.chat
+	m.chat.Turns = nil // they are in state from now on
 	for _, t := range msg.chat.Turns {
 		m.state.AddStored(t.Role, t.Text)
 		last := m.state.Messages[len(m.state.Messages)-1]
@@ -172,7 +173,15 @@ func (m *Model) reopened(msg opened) tea.Cmd {
 	m.editing = false
 	m.backToComposer()
 	m.transcript.Follow()
+	if m.state.Forgotten > 0 {
+		return m.say(m.tooLong())
+	}
 	return nil
+}
+
+// tooLong says what became of a chat that is longer than a chat can be.
+func (m *Model) tooLong() string {
+	return "the chat is too long: its first " + count(m.state.Forgotten) + " messages are neither saved nor sent any more"
 }
 
 // copyReply copies the last reply, or the one the cursor is in.

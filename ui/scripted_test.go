@@ -20,6 +20,10 @@ type scripted struct {
 	rounds  int // of a reply
 	panicAt int // round in which it panics; 0 for never
 
+	refuses string        // prompts with this in them do not fit
+	hangAt  int           // round in which it stops to answer, 0 for never
+	hang    chan struct{} // until this is closed
+
 	mu      sync.Mutex
 	config  config.Config
 	pending []event.SettingChanged
@@ -118,6 +122,11 @@ func (r *scriptedReply) run(ctx context.Context, number int, prompt string) {
 		!r.yield(event.Prefill{Model: "target", Done: 20, Total: 20, MS: 3}) {
 		return
 	}
+	if e := r.engine; e.refuses != "" && strings.Contains(prompt, e.refuses) {
+		_ = r.yield(event.Failed{Error: "the prompt has 9,000 tokens; the context holds 2,048"}) &&
+			r.yield(event.ReplyEnded{Reply: number, Reason: "error"})
+		return
+	}
 	reason := "stop"
 	for i := range r.engine.rounds {
 		if ctx.Err() != nil {
@@ -146,6 +155,9 @@ func (r *scriptedReply) round(i int) bool {
 	}
 	if r.engine.panicAt > 0 && i == r.engine.panicAt {
 		panic("the scripted engine was told to panic")
+	}
+	if r.engine.hangAt > 0 && i == r.engine.hangAt {
+		<-r.engine.hang
 	}
 	gamma := c.Speculation.Gamma
 	if !c.Speculation.Enabled || i%8 == 7 {

@@ -49,5 +49,8 @@ func (m *Model) set(c command.Call) tea.Cmd {
 	if c.Arg == "" {
 		return m.say(sanitize.Line(fmt.Sprintf("%s is %s (%s): %s", s.Slash, m.valueOf(s), s.Allowed(), s.Doc)))
 	}
+	if s.Name == "speculation.gamma" {
+		return m.fixGamma(c.Value())
+	}
 	return m.change(s.Name, c.Value())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,8 +69,12 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 	if o.kernels {
 		return a.benchKernels(ctx, o.json)
 	}
-	if o.prompts < 1 || o.genTokens < 1 {
-		return usagef("--prompts and --gen-tokens must be at least 1, got %d and %d", o.prompts, o.genTokens)
+	if o.prompts < 1 {
+		return usagef("--prompts must be at least 1, got %d", o.prompts)
+	}
+	limits := config.Default() // each reply gets the figure as this setting
+	if err := limits.Set("sampling.max_tokens", strconv.Itoa(o.genTokens)); err != nil {
+		return usagef("--gen-tokens: %w", err)
 	}
 	options := BenchOptions{Count: o.prompts, GenTokens: o.genTokens}
 	if o.promptFile != "" {

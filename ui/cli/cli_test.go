@@ -41,6 +41,8 @@ func TestExitCodes(t *testing.T) {
 		{"flag without value", "run -p", ExitUsage},
 		{"missing argument", "info", ExitUsage},
 		{"value out of range", "run -p hi --temperature 9", ExitUsage},
+		{"too many tokens for bench", "bench --gen-tokens 2000000", ExitUsage},
+		{"no tokens for bench", "bench --gen-tokens 0", ExitUsage},
 		{"color", "--color red run -p hi", ExitUsage},
 		{"no configuration", "run -p hi --config /does/not/exist", ExitUsage},
 		{"model", "run -p hi --target x.gguf", ExitModel},

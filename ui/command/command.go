@@ -79,6 +79,8 @@ func setting(s config.Setting) Command {
 	case s.Name == "speculation.enabled":
 		c.Aliases = append(c.Aliases, "spec")
 		c.Choices = []string{"on", "off"}
+	case s.Name == "speculation.gamma":
+		c.Doc = "so many draft tokens a round, and the rule fixed"
 	case s.Kind == config.Bool:
 		c.Choices = []string{"on", "off"}
 	}

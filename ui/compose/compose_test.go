@@ -182,3 +182,24 @@ func BenchmarkTypingIntoALongPrompt(b *testing.B) {
 		c.View()
 	}
 }
+
+func TestALineOfAnyLengthIsPassedOver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	long := strings.Repeat("x", 128<<10)
+	for _, end := range []string{"", "\n", "\n\"newest\"\n", "\n\"newest\""} {
+		if err := os.WriteFile(path, []byte("\"older\"\n\""+long+"\""+end), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h, err := compose.OpenHistory(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "older"
+		if strings.Contains(end, "newest") {
+			want = "newest"
+		}
+		if text, _ := h.Back(""); text != want {
+			t.Errorf("with %q behind a long line the newest entry is %q, want %q", end, text, want)
+		}
+	}
+}

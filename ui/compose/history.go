@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,7 +14,8 @@ import (
 // What a history holds at most.
 const (
 	historyLimit    = 500
-	entryLimitBytes = 16 << 10 // longer prompts are not kept: nobody pages through them
+	entryLimitBytes = 16 << 10            // longer prompts are not kept: nobody pages through them
+	lineLimitBytes  = 8 * entryLimitBytes // no entry is longer, however much of it is escaped
 )
 
 // History is what was sent before, oldest first, kept in a file with one JSON string a line. The zero value is a history
@@ -44,24 +46,50 @@ func OpenHistory(path string) (*History, error) {
 
 // read fills the entries and returns how many lines the file has.
 func (h *History) read() (lines int, err error) {
-	f, err := os.Open(h.path)
+	info, err := os.Stat(h.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for someone to write into it
+		return 0, fmt.Errorf("%s is no regular file (%v); move it away", h.path, info.Mode())
+	}
+	f, err := os.Open(h.path)
+	if err != nil {
+		return 0, err
+	}
 	defer f.Close()
-	scan := bufio.NewScanner(f)
-	scan.Buffer(make([]byte, 0, 4096), 8*entryLimitBytes)
-	for scan.Scan() {
-		lines++
+	r := bufio.NewReaderSize(f, lineLimitBytes)
+	for {
+		line, err := nextLine(r)
+		if len(line) > 0 || err == nil {
+			lines++
+		}
 		var entry string
-		if json.Unmarshal(scan.Bytes(), &entry) == nil {
+		if json.Unmarshal(line, &entry) == nil {
 			h.remember(entry)
 		}
+		if errors.Is(err, io.EOF) {
+			return lines, nil
+		}
+		if err != nil {
+			return lines, err
+		}
 	}
-	return lines, scan.Err()
+}
+
+// nextLine reads up to the end of a line. Of one that does not fit r's buffer it returns nothing.
+func nextLine(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = r.ReadSlice('\n')
+	}
+	return nil, err
 }
 
 func (h *History) rewrite() error {

@@ -6,13 +6,16 @@ const (
 	// HistoryLimit is how many rounds the graphs can look back at least, once there were so many.
 	HistoryLimit = 1024
 
-	messageLimit   = 2000   // messages; older ones are dropped and counted
+	messageLimit   = 2000   // messages; older ones are dropped and counted, and only what they said is kept
 	detailLimit    = 60_000 // tokens with fate and figures; older replies keep their text alone
 	candidateLimit = 4_000  // tokens with the candidates of both models
 	noticeLimit    = 50
 	loadingLimit   = 4
 	markLimit      = 8  // setting changes noted at one round
 	positionLimit  = 64 // draft positions that are counted
+
+	earlierLimitBytes = 32 << 20 // of what dropped messages said; a file with all of it can still be opened
+	turnBytes         = 2 << 10  // for a turn's role and figures
 )
 
 // trim keeps the State within its limits. The newest message is never touched.
@@ -20,6 +23,7 @@ func (s *State) trim() {
 	if extra := len(s.Messages) - messageLimit; extra > 0 {
 		for _, m := range s.Messages[:extra] {
 			s.detail -= len(m.Tokens)
+			s.keepTurn(m)
 		}
 		s.Messages = append([]*Message(nil), s.Messages[extra:]...)
 		s.Dropped += extra

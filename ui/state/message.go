@@ -1,6 +1,8 @@
 package state
 
 import (
+	"slices"
+
 	"specula/engine/event"
 	"specula/ui/sanitize"
 )
@@ -136,23 +138,45 @@ func (s *State) AddStored(role, raw string) {
 }
 
 // RemoveLast removes the newest exchange, the user's message and what came after it, before it is edited or regenerated.
-// It returns the user's raw text and whether there was one.
+// It returns the user's raw text and whether there was one. Should the reply that is to take its place be refused, the
+// exchange comes back.
 func (s *State) RemoveLast() (raw string, ok bool) {
-	for i := len(s.Messages) - 1; i >= 0; i-- {
-		m := s.Messages[i]
-		s.detail -= len(m.Tokens)
-		s.Messages = s.Messages[:i]
-		if m.Role == "user" {
-			return m.Raw, true
-		}
+	s.removed = s.cutLast()
+	if len(s.removed) > 0 && s.removed[0].Role == "user" {
+		return s.removed[0].Raw, true
 	}
 	return "", false
+}
+
+// cutLast takes the newest exchange out of the chat.
+func (s *State) cutLast() []*Message {
+	i := max(len(s.Messages)-1, 0)
+	for i > 0 && s.Messages[i].Role != "user" {
+		i--
+	}
+	cut := slices.Clone(s.Messages[i:])
+	for _, m := range cut {
+		s.detail -= len(m.Tokens)
+	}
+	s.Messages = slices.Delete(s.Messages, i, len(s.Messages))
+	return cut
+}
+
+// restoreRemoved puts back what RemoveLast removed.
+func (s *State) restoreRemoved() {
+	for _, m := range s.removed {
+		s.detail += len(m.Tokens)
+	}
+	s.Messages = append(s.Messages, s.removed...)
+	s.removed = nil
 }
 
 // ClearChat begins a new chat; settings, models and the history of rounds stay.
 func (s *State) ClearChat() {
 	s.Messages, s.Dropped, s.detail = nil, 0, 0
-	s.Pending, s.Last, s.Failure = nil, nil, ""
+	s.earlier, s.earlierBytes, s.Forgotten = nil, 0, 0
+	s.removed = nil
+	s.Pending, s.Last, s.Failure, s.Refused = nil, nil, "", false
 	s.Reply = ReplyInfo{ContextTokens: s.Reply.ContextTokens}
 }
 

@@ -9,7 +9,7 @@ import (
 
 func (s *State) applyReplyStarted(e event.ReplyStarted) {
 	s.finish("interrupted", event.Totals{}) // a stream that was cut off may lack the end of the reply before
-	s.Phase, s.Prefill, s.Failure = Prefilling, nil, ""
+	s.Phase, s.Prefill, s.Failure, s.Refused = Prefilling, nil, "", false
 	s.Pending = nil
 	s.Settings = safeSettings(e.Settings)
 	s.Reply = ReplyInfo{
@@ -112,7 +112,8 @@ func safeCandidates(in []event.Candidate) []event.Candidate {
 
 func (s *State) applyReplyEnded(e event.ReplyEnded) {
 	tail := s.safe.Write(e.Tail) + s.safe.Flush()
-	if m := s.current(); m != nil {
+	m := s.current()
+	if m != nil {
 		if n := len(m.Tokens); n > 0 && tail != "" {
 			s.appendTail(m, tail)
 		}
@@ -121,6 +122,14 @@ func (s *State) applyReplyEnded(e event.ReplyEnded) {
 	s.Reply.Totals = s.ownTotals(e.Totals)
 	s.finish(sanitize.Line(e.Reason), s.Reply.Totals)
 	s.Phase, s.Prefill, s.Pending = Idle, nil, nil
+	s.Refused = m != nil && e.Reason == "error" && len(m.Rounds) == 0 && m.Raw == ""
+	if s.Refused {
+		s.cutLast()
+	}
+	if s.Refused || m == nil {
+		s.restoreRemoved()
+	}
+	s.removed = nil
 }
 
 // ownTotals copies totals. Positions are those counted from the rounds, which the reply's own equal.

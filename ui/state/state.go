@@ -32,7 +32,9 @@ type State struct {
 
 	Settings event.Settings // in force, changes included
 	Messages []*Message     // oldest first
-	Dropped  int            // messages left out at the front because there were too many
+	Dropped  int            // messages left out at the front because there were too many; Turns still has what they said
+	// Forgotten counts those of the dropped messages of which not even that is left.
+	Forgotten int
 
 	Reply   ReplyInfo
 	Pending *Pending // the round in progress, between its draft and its verdict
@@ -43,12 +45,19 @@ type State struct {
 
 	Notices []Notice // latest last, at most noticeLimit
 	Failure string   // why the latest reply failed; empty if it did not
+	// Refused is whether it failed before its first token, as for a prompt that is too long. Its exchange was taken back:
+	// kept in the chat, it would make every later prompt fail as well.
+	Refused bool
 
 	nextID  int
-	marks   []string // setting changes that wait for the next round
-	detail  int      // tokens held in Messages
-	inspect int      // tokens seen since candidates were last trimmed
+	removed []*Message // what RemoveLast removed, until a reply takes its place
+	marks   []string   // setting changes that wait for the next round
+	detail  int        // tokens held in Messages
+	inspect int        // tokens seen since candidates were last trimmed
 	safe    sanitize.Sanitizer
+
+	earlier      []Turn // what dropped messages said, oldest first
+	earlierBytes int
 }
 
 // ReplyInfo is about the reply being written, or the latest.

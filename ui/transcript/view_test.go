@@ -200,7 +200,10 @@ func TestWelcomeAndErrors(t *testing.T) {
 	if got := ansi.Strip(lines[1]); got != "       specula       " {
 		t.Errorf("welcome: %q", got)
 	}
-	s := play([]event.Event{event.ReplyStarted{Reply: 1}, event.Failed{Error: "the logits are NaN"}, event.ReplyEnded{Reply: 1, Reason: "error"}})
+	s := play([]event.Event{
+		event.ReplyStarted{Reply: 1}, event.Round{Commit: &event.Token{Text: "word", Verdict: event.Plain}},
+		event.Failed{Error: "the logits are NaN"}, event.ReplyEnded{Reply: 1, Reason: "error", Text: "word"},
+	})
 	if all := strings.Join(transcript.New().Draw(s, th, 40, 8, transcript.Options{}), "\n"); !strings.Contains(all, th.Error.On("the logits are NaN")) {
 		t.Errorf("the error is not shown:\n%s", all)
 	}
