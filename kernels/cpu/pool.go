@@ -11,11 +11,11 @@ type Task interface{ Do(from, to int) }
 const (
 	// chunksPerThread leaves something to share when one thread is slower or wakes late.
 	chunksPerThread = 4
-	// spins is how often an idle worker looks for the next task before it sleeps: some ten microseconds, the gap between
+	// spins is how often an idle worker looks for the next task before it sleeps: some tens of microseconds, the gap between
 	// two products of one forward pass, where waking a sleeper would cost more than the product.
-	spins = 20_000
+	spins = 4_000
 	// spinsPerYield is how often it looks before it lets other goroutines run, of which the screen is one.
-	spinsPerYield = 256
+	spinsPerYield = 64
 )
 
 // Pool runs tasks on a fixed number of threads: the caller's own goroutine and persistent workers. Whoever is free takes
@@ -85,6 +85,8 @@ func (p *Pool) share(t Task, items, chunks int) {
 	for spin := 1; p.left.Load() > 0; spin++ { // the others are at their last chunk
 		if spin%spinsPerYield == 0 {
 			runtime.Gosched()
+		} else {
+			pause()
 		}
 	}
 	p.task = nil
@@ -116,6 +118,8 @@ func (p *Pool) work() {
 				idle = 0
 			} else if idle%spinsPerYield == spinsPerYield-1 {
 				runtime.Gosched()
+			} else {
+				pause()
 			}
 		}
 		p.sleeping.Add(1)

@@ -32,6 +32,7 @@ func main() {
 		{"vector", vector},
 		{"attend", attend},
 		{"ceiling", ceiling},
+		{"pause", pause},
 	} {
 		c := build.NewContext()
 		c.ConstraintExpr("!noasm")

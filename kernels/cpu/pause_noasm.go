@@ -1,0 +1,6 @@
+//go:build !amd64 || noasm
+
+package cpu
+
+// pause is where a processor would be told that this thread is waiting. Go has no word for it.
+func pause() {}
