@@ -118,7 +118,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 		Gamma: length, Params: r.params(), Uniforms: r.uniforms, Round: r.rounds,
 		IsStop: r.engine.isStop, Inspect: r.request.Inspect,
 	}
-	if r.config.Speculation.Rule == string(gamma.CostAware) {
+	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
 		ask.Continue = r.controller.Continue
 	}
@@ -147,6 +147,14 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	err = r.emit(drafted)
 	watch.skip()
 	return draft, err
+}
+
+// confidenceIsCheap reports whether asking the draft how sure it is costs little beside the draft itself. Sampling has the answer
+// anyway; a greedy draft would have to take a softmax over the vocabulary for it, which only a larger model outweighs.
+func (r *reply) confidenceIsCheap() bool {
+	const parametersPerWeight = 1000
+	draft := r.engine.draft
+	return r.config.Sampling.Temperature > 0 || draft != nil && draft.Config().Parameters >= parametersPerWeight*int64(draft.Config().Vocab)
 }
 
 // verify runs the target over the last committed token and the draft, and judges the draft.

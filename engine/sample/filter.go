@@ -10,6 +10,10 @@ import (
 // Sampler turns rows of scores into distributions and keeps the scratch for it, so that a token allocates nothing once
 // the largest vocabulary was seen. The zero Sampler is ready. It serves one goroutine.
 type Sampler struct {
+	// Rough trades the last digits of the softmax for time. It is for drafts: whatever distribution a draft was drawn from is
+	// recorded and judged by, so none is wrong. A target's must be exact.
+	Rough bool
+
 	ids   []int32   // (vocab) scratch of ranking
 	probs []float64 // (vocab) scratch of Top
 }
@@ -30,8 +34,15 @@ func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, e
 	}
 	// Weights are relative to the best one, which therefore is exactly 1 and survives every filter.
 	peak := float64(logits[best])
-	for i, score := range logits {
-		dst[i] = math.Exp((float64(score) - peak) / p.Temperature)
+	if s.Rough {
+		warmth := float32(1 / p.Temperature)
+		for i, score := range logits {
+			dst[i] = float64(exp32((score - logits[best]) * warmth))
+		}
+	} else {
+		for i, score := range logits {
+			dst[i] = math.Exp((float64(score) - peak) / p.Temperature)
+		}
 	}
 	clear(dst[len(logits):])
 	s.keepBest(dst, logits, p)
@@ -110,11 +121,21 @@ func nucleus(rank *ranking, weights []float64, n int, mass float64) int {
 }
 
 func normalise(weights []float64) {
-	sum := 0.0
-	for _, w := range weights {
-		sum += w
+	// Four sums, because one would wait for each addition.
+	var sums [4]float64
+	n := len(weights) &^ 3
+	for i := 0; i < n; i += 4 {
+		four := weights[i : i+4 : i+4]
+		sums[0] += four[0]
+		sums[1] += four[1]
+		sums[2] += four[2]
+		sums[3] += four[3]
 	}
+	for _, w := range weights[n:] {
+		sums[0] += w
+	}
+	share := 1 / (sums[0] + sums[1] + (sums[2] + sums[3]))
 	for i := range weights {
-		weights[i] /= sum
+		weights[i] *= share
 	}
 }

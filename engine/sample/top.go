@@ -1,7 +1,5 @@
 package sample
 
-import "math"
-
 // Candidate is one entry of a distribution.
 type Candidate struct {
 	ID int32
@@ -31,11 +29,11 @@ func (s *Sampler) Top(logits []float32, n int, p Params) ([]Candidate, error) {
 }
 
 // Confidence returns the probability that the plain softmax of logits gives to id: how sure a model is of a choice that it
-// made greedily, where the probability of the draw itself is 1.
+// made greedily, where the probability of the draw itself is 1. id must be the best; the figure is right to a few digits.
 func Confidence(logits []float32, id int32) float64 {
-	sum := 0.0
+	best, sum := logits[id], float32(0)
 	for _, score := range logits {
-		sum += math.Exp(float64(score) - float64(logits[id]))
+		sum += exp32(score - best)
 	}
-	return 1 / sum
+	return 1 / float64(sum)
 }

@@ -42,7 +42,7 @@ func NewDraftModel(model Model, vocab, own int) (*DraftModel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the draft model's cache: %w", err)
 	}
-	return &DraftModel{model: model, cache: cache, vocab: vocab, own: own, best: make([]int32, 1)}, nil
+	return &DraftModel{model: model, cache: cache, vocab: vocab, own: own, best: make([]int32, 1), sampler: sample.Sampler{Rough: true}}, nil
 }
 
 func (d *DraftModel) Name() string { return "draft" }
