@@ -73,15 +73,15 @@ func (r *reply) learn(draft spec.Draft, ev *event.Round) {
 	committed := len(ev.Committed())
 	defer func() { r.totals.add(ev, committed) }()
 	if failed := ev.Gamma > 0 && ev.DraftWhy != ""; failed {
-		ev.Speedup = r.speed.ratio()
+		ev.Speedup = r.learned.speed.ratio()
 		return
 	}
-	r.controller.Observe(gamma.Observation{
+	r.learned.gamma.Observe(gamma.Observation{
 		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Pending: draft.Pending, Confidence: draft.Confidence,
 		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,
 	})
-	r.speed.observe(len(ev.Draft) > 0, ev.MS(), committed)
-	ev.Speedup = r.speed.ratio()
+	r.learned.speed.observe(len(ev.Draft) > 0, ev.MS(), committed)
+	ev.Speedup = r.learned.speed.ratio()
 }
 
 // isStop reports whether a token ends a reply.

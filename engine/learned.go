@@ -3,33 +3,43 @@ package engine
 import (
 	"specula/engine/config"
 	"specula/engine/gamma"
+	"specula/engine/spec"
 )
 
-// learned returns what earlier replies taught about γ and speed. A repeatable reply must not depend on what was written
-// before it, so it starts without.
-func (s *Session) learned(c config.Config) (*gamma.Controller, *speed) {
-	if repeatable(c) {
-		return gamma.New(s.gammaOptions(c)), &speed{}
-	}
-	if s.gamma == nil {
-		s.gamma = s.informed(c)
-	}
-	s.gamma.Configure(s.gammaOptions(c))
-	if s.proposer != c.Speculation.Proposer {
-		s.gamma.ForgetDraft()
-	}
-	s.proposer = c.Speculation.Proposer
-	return s.gamma, &s.speed
+// lessons are what replies of one path taught about γ and speed. Sampling costs time that greedy rounds do not have, and
+// accepts less, so what one path taught is not true of the other.
+type lessons struct {
+	gamma    *gamma.Controller
+	speed    speed
+	proposer string // that gamma learned about
 }
 
-// informed returns a controller that knows the costs measured by calibrate.
-func (s *Session) informed(c config.Config) *gamma.Controller {
-	controller := gamma.New(s.gammaOptions(c))
-	for _, o := range s.costs {
-		controller.Observe(o)
+// learned returns what earlier replies taught. A repeatable reply must not depend on what was written before it, so it starts
+// without.
+func (s *Session) learned(c config.Config) *lessons {
+	if repeatable(c) {
+		return &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: c.Speculation.Proposer}
 	}
-	s.proposer = "draft"
-	return controller
+	path, _ := spec.Eligible(params(c))
+	l := s.lessons[path]
+	if l == nil {
+		l = &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: "draft"}
+		for _, o := range s.costs {
+			l.gamma.Observe(o)
+		}
+		s.lessons[path] = l
+	}
+	l.gamma.Configure(s.gammaOptions(c))
+	l.follow(c.Speculation.Proposer)
+	return l
+}
+
+// follow forgets what was learned about another proposer.
+func (l *lessons) follow(proposer string) {
+	if l.proposer != proposer {
+		l.gamma.ForgetDraft()
+	}
+	l.proposer = proposer
 }
 
 // repeatable reports whether the clock must not have a say in what is written. At temperature 0 it never has, since γ does not

@@ -7,7 +7,6 @@ import (
 
 	"specula/engine/config"
 	"specula/engine/event"
-	"specula/engine/gamma"
 	"specula/engine/sample"
 	"specula/engine/spec"
 )
@@ -21,16 +20,15 @@ type reply struct {
 	gone    bool // the reader stopped reading: nothing may be yielded any more
 	number  int
 
-	config     config.Config
-	uniforms   sample.Uniforms
-	controller *gamma.Controller
-	speed      *speed
-	text       *text
-	context    []int32 // prompt and everything committed
-	prompt     int     // tokens of context that are the prompt
-	begun      string  // the proposer that follows this context; others are told of it when they are chosen
-	rounds     int
-	totals     totals
+	config   config.Config
+	uniforms sample.Uniforms
+	learned  *lessons
+	text     *text
+	context  []int32 // prompt and everything committed
+	prompt   int     // tokens of context that are the prompt
+	begun    string  // the proposer that follows this context; others are told of it when they are chosen
+	rounds   int
+	totals   totals
 }
 
 // Why a reply ended; the values of event.ReplyEnded.Reason.
@@ -132,7 +130,7 @@ func (r *reply) begin(ctx context.Context) error {
 		seed = r.engine.options.NewSeed()
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
-	r.controller, r.speed = s.learned(c)
+	r.learned = s.learned(c)
 	s.proposers["ngram"] = spec.NewNgram(c.Speculation.NgramMax, c.Speculation.NgramMin)
 	r.text = newText(r.engine.tokens.NewDecoder(), c.Sampling.Stop)
 	for _, e := range changed {
@@ -203,14 +201,9 @@ func (r *reply) applyChanges() error {
 	if len(changed) == 0 {
 		return nil
 	}
-	if c.Speculation.Proposer != r.config.Speculation.Proposer {
-		r.controller.ForgetDraft()
-		if r.controller == r.session.gamma {
-			r.session.proposer = c.Speculation.Proposer
-		}
-	}
+	r.learned.follow(c.Speculation.Proposer)
 	r.config = c
-	r.controller.Configure(r.session.gammaOptions(c))
+	r.learned.gamma.Configure(r.session.gammaOptions(c))
 	for _, e := range changed {
 		if err := r.emit(e); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"specula/engine/compute"
+	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/gamma"
 	"specula/engine/sample"
@@ -73,8 +74,8 @@ func (r *reply) decide(ctx context.Context, ev *event.Round) (spec.Proposer, gam
 // choose asks the controller. The rules that never choose γ = 0 of their own accord get a plain round now and then, because
 // a speed-up is only known against plain rounds on the same context.
 func (r *reply) choose() gamma.Decision {
-	d := r.controller.Next()
-	if r.config.Speculation.Rule != string(gamma.CostAware) && d.Gamma > 0 && r.speed.baselineDue() {
+	d := r.learned.gamma.Next()
+	if r.config.Speculation.Rule != string(gamma.CostAware) && d.Gamma > 0 && r.learned.speed.baselineDue() {
 		d.Gamma, d.Probe, d.Expected = 0, true, 1
 		d.Why = "a plain round, to measure the speed-up against"
 	}
@@ -115,12 +116,12 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 // draft asks the proposer. A proposer that fails for this round only leaves an empty draft and a reason.
 func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
 	ask := spec.Ask{
-		Gamma: length, Params: r.params(), Uniforms: r.uniforms, Round: r.rounds,
+		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
 		IsStop: r.engine.isStop, Inspect: r.request.Inspect,
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
-		ask.Continue = r.controller.Continue
+		ask.Continue = r.learned.gamma.Continue
 	}
 	draft, err := p.Propose(ctx, ask)
 	watch.lap(&ev.DraftMS)
@@ -166,7 +167,7 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 		return nil, spec.Outcome{}, fmt.Errorf("verifying %d rows: %w", len(rows), err)
 	}
 	outcome, err := r.session.verifier.Verify(logits, draft, spec.Terms{
-		Params: r.params(), Uniforms: r.uniforms, Round: r.rounds, IsStop: r.engine.isStop,
+		Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds, IsStop: r.engine.isStop,
 	})
 	watch.lap(&ev.SampleMS)
 	ev.Path, ev.PathWhy = string(outcome.Path), outcome.PathWhy
@@ -190,7 +191,7 @@ func (r *reply) inspect(logits compute.Logits, draft spec.Draft, ev *event.Round
 	if !r.request.Inspect {
 		return nil
 	}
-	seen, err := r.session.verifier.Inspect(candidates, logits, draft, r.params())
+	seen, err := r.session.verifier.Inspect(candidates, logits, draft, params(r.config))
 	if err != nil {
 		return fmt.Errorf("inspecting a round: %w", err)
 	}
@@ -208,8 +209,8 @@ func (r *reply) inspect(logits compute.Logits, draft spec.Draft, ev *event.Round
 	return nil
 }
 
-// params are the filters in force.
-func (r *reply) params() sample.Params {
-	c := r.config.Sampling
-	return sample.Params{Temperature: c.Temperature, TopK: c.TopK, TopP: c.TopP, MinP: c.MinP}
+// params are the filters of a configuration.
+func params(c config.Config) sample.Params {
+	f := c.Sampling
+	return sample.Params{Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP}
 }

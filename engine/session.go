@@ -23,10 +23,8 @@ type Session struct {
 	cached    []int32 // the tokens whose keys and values the cache holds, (cache.Len())
 	proposers map[string]spec.Proposer
 	verifier  *spec.Verifier
-	speed     speed
 	costs     []gamma.Observation // measured before the first reply
-	gamma     *gamma.Controller   // what replies learned that need not be repeatable
-	proposer  string              // that gamma learned about
+	lessons   map[spec.Path]*lessons
 	replies   int
 }
 
@@ -36,7 +34,8 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("allocating the target's cache: %w", err)
 	}
-	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{}, verifier: spec.NewVerifier()}
+	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{}, verifier: spec.NewVerifier(),
+		lessons: map[spec.Path]*lessons{}}
 	if e.draft != nil {
 		draft, err := spec.NewDraftModel(e.draft, e.tokens.VocabSize(), e.draft.Config().Vocab)
 		if err != nil {
