@@ -70,9 +70,10 @@ func TestStoppedPassLeavesTheCache(t *testing.T) {
 		want    error
 		advance int
 	}{
-		{"forward, cancelled at the first layer", forward, 0, func() context.Context { return &countdown{context.Background(), 0} }, context.Canceled, 0},
-		{"forward, cancelled at the second layer", forward, 0, func() context.Context { return &countdown{context.Background(), 1} }, context.Canceled, 0},
-		{"prefill, cancelled in the third pass", prefill, 2, func() context.Context { return &countdown{context.Background(), 2*tinyLayers + 1} }, context.Canceled, 6},
+		{"forward, cancelled at the first product", forward, 0, func() context.Context { return &countdown{context.Background(), 0} }, context.Canceled, 0},
+		{"forward, cancelled in a layer", forward, 0, func() context.Context { return &countdown{context.Background(), 3} }, context.Canceled, 0},
+		{"forward, cancelled at the scores", forward, 0, func() context.Context { return &countdown{context.Background(), products * tinyLayers} }, context.Canceled, 0},
+		{"prefill, cancelled in the third pass", prefill, 2, func() context.Context { return &countdown{context.Background(), 2*products*tinyLayers + 1} }, context.Canceled, 6},
 		{"forward, broken", forward, 0, func() context.Context { backend.left = 5; return context.Background() }, errBroken, 0},
 		{"forward, broken at the scores", forward, 0, func() context.Context { backend.left = products*tinyLayers + 1; return context.Background() }, errBroken, 0},
 		{"prefill, broken in the second pass", prefill, 1, func() context.Context { backend.left = products*tinyLayers + 3; return context.Background() }, errBroken, 3},

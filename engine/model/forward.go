@@ -9,12 +9,12 @@ import (
 // layersOver runs every layer over the tokens, behind what the cache holds, and leaves the residual stream in the activations.
 // The cache's length stays as it is.
 func (m *Model) layersOver(ctx context.Context, cache compute.Cache, ids []int32) error {
-	m.pass = pass{Backend: m.backend, rows: len(ids), eps: float32(m.config.NormEps)}
+	m.pass = pass{Backend: m.backend, ctx: ctx, rows: len(ids), eps: float32(m.config.NormEps)}
 	p, a := &m.pass, &m.activations
 	p.err = m.backend.Embed(a.residual, m.Embedding, ids)
 	for i := range m.layers {
-		if err := ctx.Err(); err != nil {
-			return err
+		if p.err != nil {
+			return p.err
 		}
 		m.attend(p, cache, i)
 		m.feedForward(p, &m.layers[i])

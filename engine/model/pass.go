@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"math"
 
 	"specula/engine/compute"
@@ -10,6 +11,7 @@ import (
 // without a check behind every line.
 type pass struct {
 	compute.Backend
+	ctx  context.Context // of the call that the pass is for
 	rows int
 	eps  float32
 	err  error
@@ -21,8 +23,12 @@ func (p *pass) norm(dst, x compute.Buffer, w compute.Vector) {
 	}
 }
 
-// project multiplies with w and adds bias, which may be nil.
+// project multiplies with w and adds bias, which may be nil. Products are where the time goes, so each first looks whether
+// the pass is still wanted.
 func (p *pass) project(dst, x compute.Buffer, w compute.Matrix, bias compute.Vector) {
+	if p.err == nil {
+		p.err = p.ctx.Err()
+	}
 	if p.err == nil {
 		p.err = p.MatMul(dst, x, p.rows, w)
 	}

@@ -1,7 +1,9 @@
 package cpu
 
 import (
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 )
 
@@ -32,6 +34,13 @@ type Pool struct {
 	left     atomic.Int64  // chunks nobody has finished
 	sleeping atomic.Int64
 	wake     chan struct{} // (threads−1)
+	panicked atomic.Pointer[panicked]
+}
+
+// panicked is what a task panicked with, and where.
+type panicked struct {
+	value any
+	stack []byte
 }
 
 // NewPool starts threads−1 workers; Close ends them. threads below 1 count as 1.
@@ -90,6 +99,9 @@ func (p *Pool) share(t Task, items, chunks int) {
 		}
 	}
 	p.task = nil
+	if v := p.panicked.Swap(nil); v != nil {
+		panic(fmt.Sprintf("%v\n\n%s", v.value, v.stack))
+	}
 }
 
 // step takes one chunk and computes it; false when none is left to take.
@@ -104,11 +116,22 @@ func (p *Pool) step() bool {
 		// the run cannot end, so its fields can be read.
 		if p.ticket.CompareAndSwap(ticket, ticket-1) {
 			from := int(untaken-1) * p.chunk
-			p.task.Do(from, min(from+p.chunk, p.items))
-			p.left.Add(-1)
+			p.compute(from, min(from+p.chunk, p.items))
 			return true
 		}
 	}
+}
+
+// compute runs a chunk. Its panic is kept for the goroutine that called Run, which may be guarded where a worker is not, and a
+// program that dies in a worker would leave the terminal as it is.
+func (p *Pool) compute(from, to int) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.panicked.CompareAndSwap(nil, &panicked{v, debug.Stack()})
+		}
+		p.left.Add(-1)
+	}()
+	p.task.Do(from, to)
 }
 
 func (p *Pool) work() {

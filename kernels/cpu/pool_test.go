@@ -2,6 +2,7 @@ package cpu_test
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -36,6 +37,38 @@ func TestPoolComputesEveryItemOnce(t *testing.T) {
 			}
 		}
 		pool.Close()
+	}
+}
+
+// bomb panics at one item, whoever computes it.
+type bomb struct{ at int }
+
+func (b bomb) Do(from, to int) {
+	if from <= b.at && b.at < to {
+		panic("the task is broken")
+	}
+}
+
+func TestAPanicReachesTheCaller(t *testing.T) {
+	pool := cpu.NewPool(3)
+	defer pool.Close()
+	for at := range 100 {
+		func() {
+			defer func() {
+				if v := fmt.Sprint(recover()); !strings.Contains(v, "the task is broken") {
+					t.Errorf("item %d: recovered %.80q", at, v)
+				}
+			}()
+			pool.Run(bomb{at}, 100, 1<<30)
+			t.Errorf("item %d: Run returned", at)
+		}()
+	}
+	c := &counter{items: make([]int32, 100)}
+	pool.Run(c, 100, 1<<30)
+	for i, n := range c.items {
+		if n != 1 {
+			t.Fatalf("after the panics item %d was computed %d times", i, n)
+		}
 	}
 }
 
