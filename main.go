@@ -50,7 +50,7 @@ func program() *cli.Program {
 			ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
-		Open: connect, Screen: ui.Run, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
+		Open: connect, Screen: screen, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
 		Kernels:  measureKernels,
 		ExitCode: exitCode,
 	}
@@ -112,6 +112,7 @@ func models(c config.Model) (target, draft engine.Source) {
 type conversation struct {
 	*engine.Session
 	backend compute.Backend
+	sparing bool // inspection must not slow the reply down
 }
 
 func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conversation, error) {
@@ -131,7 +132,21 @@ func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conver
 	if err != nil {
 		return nil, errors.Join(err, backend.Close())
 	}
-	return &conversation{s, backend}, nil
+	return &conversation{Session: s, backend: backend}, nil
+}
+
+// screen shows the chat. What it collects for the inspector may take a little of the engine's time, not most of it.
+func screen(ctx context.Context, o ui.Options) error {
+	if load := o.Load; load != nil {
+		o.Load = func(ctx context.Context, emit func(event.Event)) (ui.Engine, error) {
+			e, err := load(ctx, emit)
+			if c, ok := e.(*conversation); ok {
+				c.sparing = true
+			}
+			return e, err
+		}
+	}
+	return ui.Run(ctx, o)
 }
 
 // connect is open for callers of an interface, to whom a nil pointer would not be nil.
@@ -144,7 +159,7 @@ func connect(ctx context.Context, c config.Config, emit func(event.Event)) (ui.E
 }
 
 func (c *conversation) Generate(ctx context.Context, messages []ui.Message, inspect bool) iter.Seq[event.Event] {
-	request := engine.Request{Inspect: inspect}
+	request := engine.Request{Inspect: inspect, Sparing: c.sparing}
 	for _, m := range messages {
 		request.Messages = append(request.Messages, engine.Message{Role: m.Role, Content: m.Content})
 	}

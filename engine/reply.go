@@ -20,15 +20,17 @@ type reply struct {
 	gone    bool // the reader stopped reading: nothing may be yielded any more
 	number  int
 
-	config   config.Config
-	uniforms sample.Uniforms
-	learned  *lessons
-	text     *text
-	context  []int32 // prompt and everything committed
-	prompt   int     // tokens of context that are the prompt
-	begun    string  // the proposer that follows this context; others are told of it when they are chosen
-	rounds   int
-	totals   totals
+	config     config.Config
+	uniforms   sample.Uniforms
+	learned    *lessons
+	text       *text
+	context    []int32 // prompt and everything committed
+	prompt     int     // tokens of context that are the prompt
+	begun      string  // the proposer that follows this context; others are told of it when they are chosen
+	rounds     int
+	totals     totals
+	inspection stopwatch // since the reply began
+	inspectMS  float64   // spent on inspection
 }
 
 // Why a reply ended; the values of event.ReplyEnded.Reason.
@@ -123,6 +125,7 @@ func (r *reply) write(ctx context.Context) (reason string, err error) {
 // begin settles the settings, reads the prompt into both models and opens the reply.
 func (r *reply) begin(ctx context.Context) error {
 	s := r.session
+	r.inspection = *r.engine.stopwatch()
 	c, changed := s.control.apply(-1)
 	r.config = c
 	seed := c.Sampling.Seed

@@ -16,6 +16,9 @@ import (
 // candidates is how many of each model's best tokens an inspected round keeps.
 const candidates = 6
 
+// inspectShare is the part of a reply's time that a sparing inspection may take.
+const inspectShare = 1.0 / 20
+
 // round drafts, lets the target judge in one pass, commits what stays and rolls both caches back to it.
 // It returns why the reply is finished, or "".
 func (r *reply) round(ctx context.Context) (reason string, err error) {
@@ -188,9 +191,11 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 
 // inspect adds both models' best candidates to the tokens of a round, if somebody wants to look.
 func (r *reply) inspect(logits compute.Logits, draft spec.Draft, ev *event.Round) error {
-	if !r.request.Inspect {
+	if !r.request.Inspect || r.request.Sparing && r.inspectMS > inspectShare*r.inspection.elapsed() {
 		return nil
 	}
+	watch := r.engine.stopwatch()
+	defer func() { watch.lap(&r.inspectMS) }()
 	seen, err := r.session.verifier.Inspect(candidates, logits, draft, params(r.config))
 	if err != nil {
 		return fmt.Errorf("inspecting a round: %w", err)

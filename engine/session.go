@@ -53,6 +53,9 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 type Request struct {
 	Messages []chat.Message // the conversation; the last message is the user's
 	Inspect  bool           // collect each token's best candidates of both models
+	// Sparing lets rounds go uninspected when inspection would take more than a twentieth of the reply's time: a small model
+	// at full speed writes faster than its candidates can be sorted. At a pace for eyes every round is inspected.
+	Sparing bool
 }
 
 // Generate writes one reply. The sequence always ends with event.ReplyEnded unless its reader stops first; a reader that

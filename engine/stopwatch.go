@@ -23,3 +23,6 @@ func (w *stopwatch) lap(sum *float64) float64 {
 
 // skip leaves out the time since the last lap.
 func (w *stopwatch) skip() { w.last = w.now() }
+
+// elapsed is the milliseconds since the last lap, which goes on.
+func (w *stopwatch) elapsed() float64 { return milliseconds(w.now().Sub(w.last)) }

@@ -135,7 +135,7 @@ func (c *column) notBelow() string {
 // candidates draws the best tokens of both models side by side, in rows rows.
 func (c *column) candidates(t *state.Token, rows int) []string {
 	if len(t.Target) == 0 && len(t.Draft) == 0 {
-		return []string{c.line().Put(c.th.Label, "no candidates were collected here").String()}
+		return []string{c.line().Put(c.th.Label, "no candidates here: at full speed only some rounds have them").String()}
 	}
 	half := (c.w - 1) / 2
 	head := c.line().Put(c.th.Title, "target's choices").Pad(half+2).Put(c.th.Title, "draft's choices")
