@@ -28,9 +28,8 @@ type reply struct {
 	prompt     int     // tokens of context that are the prompt
 	begun      string  // the proposer that follows this context; others are told of it when they are chosen
 	rounds     int
+	inspecting bool // in this round
 	totals     totals
-	inspection stopwatch // since the reply began
-	inspectMS  float64   // spent on inspection
 }
 
 // Why a reply ended; the values of event.ReplyEnded.Reason.
@@ -125,7 +124,6 @@ func (r *reply) write(ctx context.Context) (reason string, err error) {
 // begin settles the settings, reads the prompt into both models and opens the reply.
 func (r *reply) begin(ctx context.Context) error {
 	s := r.session
-	r.inspection = *r.engine.stopwatch()
 	c, changed := s.control.apply(-1)
 	r.config = c
 	seed := c.Sampling.Seed

@@ -16,8 +16,8 @@ import (
 // candidates is how many of each model's best tokens an inspected round keeps.
 const candidates = 6
 
-// inspectShare is the part of a reply's time that a sparing inspection may take.
-const inspectShare = 1.0 / 20
+// inspectShare is the part of a session's time that a sparing inspection may take.
+const inspectShare = 1.0 / 50
 
 // round drafts, lets the target judge in one pass, commits what stays and rolls both caches back to it.
 // It returns why the reply is finished, or "".
@@ -27,6 +27,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	if err != nil {
 		return "", err
 	}
+	r.inspecting = r.request.Inspect && !(r.request.Sparing && r.session.inspectMS > inspectShare*r.session.age.elapsed())
 	watch := r.engine.stopwatch()
 	var draft spec.Draft
 	if decision.Gamma > 0 {
@@ -120,7 +121,7 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
 	ask := spec.Ask{
 		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
-		IsStop: r.engine.isStop, Inspect: r.request.Inspect,
+		IsStop: r.engine.isStop, Inspect: r.inspecting,
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
@@ -191,11 +192,11 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 
 // inspect adds both models' best candidates to the tokens of a round, if somebody wants to look.
 func (r *reply) inspect(logits compute.Logits, draft spec.Draft, ev *event.Round) error {
-	if !r.request.Inspect || r.request.Sparing && r.inspectMS > inspectShare*r.inspection.elapsed() {
+	if !r.inspecting {
 		return nil
 	}
 	watch := r.engine.stopwatch()
-	defer func() { watch.lap(&r.inspectMS) }()
+	defer func() { watch.lap(&r.session.inspectMS) }()
 	seen, err := r.session.verifier.Inspect(candidates, logits, draft, params(r.config))
 	if err != nil {
 		return fmt.Errorf("inspecting a round: %w", err)

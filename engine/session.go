@@ -26,6 +26,8 @@ type Session struct {
 	costs     []gamma.Observation // measured before the first reply
 	lessons   map[spec.Path]*lessons
 	replies   int
+	age       *stopwatch
+	inspectMS float64 // of age, spent on inspection
 }
 
 // NewSession allocates the caches of a conversation and measures, within a quarter of a second, what its rounds will cost.
@@ -35,7 +37,7 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 		return nil, fmt.Errorf("allocating the target's cache: %w", err)
 	}
 	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{}, verifier: spec.NewVerifier(),
-		lessons: map[spec.Path]*lessons{}}
+		lessons: map[spec.Path]*lessons{}, age: e.stopwatch()}
 	if e.draft != nil {
 		draft, err := spec.NewDraftModel(e.draft, e.tokens.VocabSize(), e.draft.Config().Vocab)
 		if err != nil {
@@ -53,8 +55,8 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 type Request struct {
 	Messages []chat.Message // the conversation; the last message is the user's
 	Inspect  bool           // collect each token's best candidates of both models
-	// Sparing lets rounds go uninspected when inspection would take more than a twentieth of the reply's time: a small model
-	// at full speed writes faster than its candidates can be sorted. At a pace for eyes every round is inspected.
+	// Sparing lets rounds go uninspected when inspection has taken more than a fiftieth of the session's time so far: a small
+	// model at full speed writes faster than its candidates can be sorted. At a pace for eyes every round is inspected.
 	Sparing bool
 }
 
