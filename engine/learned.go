@@ -24,7 +24,7 @@ func (s *Session) learned(c config.Config) *lessons {
 	l := s.lessons[path]
 	if l == nil {
 		l = &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: "draft"}
-		for _, o := range s.costs {
+		for _, o := range s.costs[path] {
 			l.gamma.Observe(o)
 		}
 		s.lessons[path] = l

@@ -23,7 +23,7 @@ type Session struct {
 	cached    []int32 // the tokens whose keys and values the cache holds, (cache.Len())
 	proposers map[string]spec.Proposer
 	verifier  *spec.Verifier
-	costs     []gamma.Observation // measured before the first reply
+	costs     map[spec.Path][]gamma.Observation // measured before the first reply
 	lessons   map[spec.Path]*lessons
 	replies   int
 	age       *stopwatch
@@ -37,7 +37,7 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 		return nil, fmt.Errorf("allocating the target's cache: %w", err)
 	}
 	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{}, verifier: spec.NewVerifier(),
-		lessons: map[spec.Path]*lessons{}, age: e.stopwatch()}
+		lessons: map[spec.Path]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: e.stopwatch()}
 	if e.draft != nil {
 		draft, err := spec.NewDraftModel(e.draft, e.tokens.VocabSize(), e.draft.Config().Vocab)
 		if err != nil {
