@@ -130,7 +130,10 @@ func TestStoppingARecordingKeepsWhatWasShown(t *testing.T) {
 	s.m.options.Replay = script()
 	s.m.pacer.Set(pace.Step, 1)
 	s.m.play()
-	s.until("the first word", func() bool { return strings.Contains(s.text(), "one") })
+	s.until("the first word", func() bool {
+		messages := s.m.state.Messages
+		return len(messages) == 2 && len(messages[1].Tokens) == 1
+	})
 	s.press("esc")
 	s.settle()
 	s.mustShow("one")
