@@ -129,6 +129,7 @@ func TestDecodeRefuses(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"unknown key", "[speculation]\n\ngama = 3", `f.toml:3: there is no setting "speculation.gama"; did you mean speculation.gamma?`},
 		{"unknown key with nothing near", "[ui]\nwallpaper = 1", `f.toml:2: there is no setting "ui.wallpaper"`},
+		{"unknown key outside of a section", "gama = 3", `f.toml:1: there is no setting "gama"; did you mean gamma in the section [speculation]?`},
 		{"unknown section", "[samplin]\ntemperature = 1", `f.toml:1: there is no setting "samplin"; did you mean [sampling]?`},
 		{"implied unknown section", "\n[x.y]\nz = 1", `f.toml:2: there is no setting "x"`},
 		{"key without section", "temperature = 1", `f.toml:1: temperature belongs in the section [sampling]`},

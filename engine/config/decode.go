@@ -178,9 +178,16 @@ func unknownSection(name string) error {
 			return fmt.Errorf("%s belongs in the section [%s]", name, s.Section())
 		}
 	}
-	err := &UnknownError{Name: name, Nearest: Nearest(name, sectionNames())}
-	if err.Nearest != "" {
-		err.Nearest = "[" + err.Nearest + "]"
+	if section := Nearest(name, sectionNames()); section != "" {
+		return &UnknownError{Name: name, Nearest: "[" + section + "]"}
+	}
+	var keys []string
+	for _, s := range table {
+		keys = append(keys, s.Key())
+	}
+	err := &UnknownError{Name: name}
+	if at := slices.Index(keys, Nearest(name, keys)); at >= 0 {
+		err.Nearest = keys[at] + " in the section [" + table[at].Section() + "]"
 	}
 	return err
 }
