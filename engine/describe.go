@@ -30,6 +30,6 @@ func describeSettings(c config.Config, seed int64) event.Settings {
 	return event.Settings{
 		Temperature: c.Sampling.Temperature, TopK: c.Sampling.TopK, TopP: c.Sampling.TopP, MinP: c.Sampling.MinP, Seed: seed,
 		Gamma: c.Speculation.Gamma, GammaMax: c.Speculation.GammaMax, GammaRule: c.Speculation.Rule,
-		Proposer: c.Speculation.Proposer, Speculate: c.Speculation.Enabled, MaxTokens: c.Sampling.MaxTokens,
+		Proposer: c.Speculation.Proposer, Acceptance: c.Speculation.Acceptance, Speculate: c.Speculation.Enabled, MaxTokens: c.Sampling.MaxTokens,
 	}
 }

@@ -23,7 +23,12 @@ func Default() Config {
 
 // Clone returns a copy that shares no memory with c.
 func (c Config) Clone() Config {
-	c.Sampling.Stop = slices.Clone(c.Sampling.Stop)
+	for _, list := range []*[]string{
+		&c.Sampling.Stop, &c.Penalties.DryBreakers, &c.Tokens.Bias, &c.Tokens.Banned, &c.Tokens.Allowed, &c.Tokens.BadWords,
+		&c.Constraint.Choices, &c.Speculation.SkipLayers,
+	} {
+		*list = slices.Clone(*list)
+	}
 	return c
 }
 

@@ -10,6 +10,10 @@ package config
 type Config struct {
 	Model       Model
 	Sampling    Sampling
+	Penalties   Penalties
+	Tokens      Tokens
+	Constraint  Constraint
+	Guidance    Guidance
 	Speculation Speculation
 	Context     Context
 	Device      Device
@@ -18,36 +22,83 @@ type Config struct {
 
 // Model says which files to load.
 type Model struct {
-	Target   string // path of a GGUF file; empty: the embedded pair
-	Draft    string // likewise; "none" for no draft model
-	Template string // auto, file, chatml, llama3, llama2, mistral
-	System   string // system prompt; empty for none
+	Target    string // path of a GGUF file; empty: the embedded pair
+	Draft     string // likewise; "none" for no draft model
+	Heads     string // safetensors of EAGLE or Medusa heads; empty: none
+	Translate string // auto, tokens, text, off: how a draft of another vocabulary is used
+	Template  string // auto, file, chatml, llama3, llama2, mistral
+	System    string // system prompt; empty for none
 }
 
 // Sampling holds the target's filters.
 type Sampling struct {
-	Temperature float64 // 0: greedy
-	TopK        int     // 0: off
-	TopP        float64 // 1: off
-	MinP        float64 // 0: off
-	Seed        int64   // -1: a new one for each reply
-	MaxTokens   int     // tokens of one reply
-	Stop        []string
+	Temperature     float64 // 0: greedy
+	TopK            int     // 0: off
+	TopP            float64 // 1: off
+	MinP            float64 // 0: off
+	TemperatureLast bool    // behind the other filters, not before them
+	MinTokens       int     // tokens before which a reply cannot end
+	Logprobs        int     // so many likeliest tokens; 0: none
+	Seed            int64   // -1: a new one for each reply
+	MaxTokens       int     // tokens of one reply
+	Stop            []string
+}
+
+// Penalties lower the scores of what was written before. A penalty makes a row depend on the tokens before it, so that rounds
+// are verified on the fallback path.
+type Penalties struct {
+	Repeat    float64 // 1: off
+	Frequency float64 // 0: off
+	Presence  float64 // 0: off
+	Last      int     // tokens they look back; -1: the whole context
+
+	DryMultiplier float64 // 0: off
+	DryBase       float64
+	DryAllowed    int // tokens that may repeat unpunished
+	DryLast       int // tokens it looks back; -1: the whole context
+	DryBreakers   []string
+}
+
+// Tokens changes the scores of single tokens. A token is named by its id, or by text that is exactly one token.
+type Tokens struct {
+	Bias     []string // "TOKEN=BIAS"
+	Banned   []string
+	Allowed  []string // empty: all
+	BadWords []string // texts of any length
+}
+
+// Constraint gives the form a reply must have; at most one of its fields is set.
+type Constraint struct {
+	Schema  string // JSON schema, @FILE, or "any"
+	Regex   string
+	Choices []string
+	Grammar string // GBNF, or @FILE
+}
+
+// Guidance is classifier-free guidance.
+type Guidance struct {
+	Scale    float64 // 1: off
+	Negative string  // in place of the system prompt
 }
 
 // Speculation holds what decides about drafting.
 type Speculation struct {
-	Enabled    bool   // off: every round is plain
-	Proposer   string // draft, ngram
-	Rule       string // fixed, windowed, cost-aware
-	Gamma      int    // draft tokens a round: the fixed rule's value, the others' start
-	GammaMax   int
-	Costs      string  // auto, measured, nominal: what the cost-aware rule reckons with
-	WindowSize int     // rounds the windowed rule looks back
-	WindowLow  float64 // acceptance below which the windowed rule halves γ
-	WindowHigh float64 // and above which it restores γ
-	NgramMax   int     // tokens of the longest match looked for
-	NgramMin   int
+	Enabled        bool   // off: every round is plain
+	Proposer       string // draft, ngram, suffix, combined, skip, eagle, medusa
+	Acceptance     string // token, block, exact, typical-lossy
+	Rule           string // fixed, windowed, cost-aware
+	Gamma          int    // draft tokens a round: the fixed rule's value, the others' start
+	GammaMax       int
+	Costs          string  // auto, measured, nominal: what the cost-aware rule reckons with
+	WindowSize     int     // rounds the windowed rule looks back
+	WindowLow      float64 // acceptance below which the windowed rule halves γ
+	WindowHigh     float64 // and above which it restores γ
+	NgramMax       int     // tokens of the longest match looked for
+	NgramMin       int
+	SuffixTrust    float64  // share of its occurrences that a continuation must have followed
+	SkipLayers     []string // layers of the target that self-speculation leaves out; empty: chosen
+	TypicalEpsilon float64
+	TypicalDelta   float64
 }
 
 // Context bounds the conversation.

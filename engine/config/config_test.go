@@ -159,7 +159,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"unknown choice", "[speculation]\nproposer = \"oracle\"", `f.toml:2: speculation.proposer cannot be "oracle": allowed is one of draft, ngram`},
 		{"device", "[device]\ndevice = \"gpu\"", `f.toml:2: device.device cannot be "gpu": allowed is auto, cpu, cuda or cuda:N`},
 		{"zero byte", "[model]\ntarget = \"a\\u0000b\"", `f.toml:2: model.target cannot be "a\x00b": allowed is text without a zero byte`},
-		{"too many stops", "[sampling]\nstop = [" + strings.Repeat(`"a",`, 17) + "]", `f.toml:2: sampling.stop cannot be a list of 17: allowed is at most 16 texts`},
+		{"too many stops", "[sampling]\nstop = [" + strings.Repeat(`"a",`, 65) + "]", `f.toml:2: sampling.stop cannot be a list of 65: allowed is at most 64 texts`},
 		{"empty stop", "[sampling]\nstop = [\"\"]", `f.toml:2: sampling.stop cannot be "": allowed is texts of 1 to 256 bytes`},
 		{"number among stops", "[sampling]\nstop = [1]", `f.toml:2: sampling.stop cannot be 1`},
 		{"no TOML", "[sampling", `f.toml:1: `},

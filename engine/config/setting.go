@@ -209,9 +209,9 @@ func (s Setting) assignList(at *[]string, v any) error {
 	return nil
 }
 
-// Stop strings are compared with every token of a reply, so their number and length are bounded.
+// Lists are worked through with every token of a reply, so their number and length are bounded.
 const (
-	maxListItems     = 16
+	maxListItems     = 64
 	maxListItemBytes = 256
 )
 

@@ -38,14 +38,22 @@ type Model struct {
 
 // Ready says with what the program will speculate.
 type Ready struct {
-	Version      string  `json:"version"`
-	Target       Model   `json:"target"`
-	Draft        *Model  `json:"draft,omitempty"`
-	DraftRefused string  `json:"draftRefused,omitempty"` // why there is no draft model, in words
-	Device       string  `json:"device"`                 // "cpu, 2 threads"
-	DeviceWhy    string  `json:"deviceWhy"`
-	Template     string  `json:"template"` // which chat template is in use and why
-	LoadMS       float64 `json:"loadMS"`
+	Version      string `json:"version"`
+	Target       Model  `json:"target"`
+	Draft        *Model `json:"draft,omitempty"`
+	DraftRefused string `json:"draftRefused,omitempty"` // why there is no draft model, in words
+	Device       string `json:"device"`                 // "cpu, 2 threads"
+	DeviceWhy    string `json:"deviceWhy"`
+	Template     string `json:"template"` // which chat template is in use and why
+	// Proposers says of each proposer why it is unavailable; empty for those that are.
+	Proposers []Proposer `json:"proposers,omitempty"`
+	LoadMS    float64    `json:"loadMS"`
+}
+
+// Proposer says whether one can be chosen.
+type Proposer struct {
+	Name    string `json:"name"`              // as in the setting speculation.proposer
+	Refused string `json:"refused,omitempty"` // why it cannot be chosen, in words
 }
 
 // Settings are those in force; see engine/config for meaning and range.
@@ -59,6 +67,7 @@ type Settings struct {
 	GammaMax    int     `json:"gammaMax"`
 	GammaRule   string  `json:"gammaRule"`
 	Proposer    string  `json:"proposer"`
+	Acceptance  string  `json:"acceptance,omitempty"`
 	Speculate   bool    `json:"speculate"`
 	MaxTokens   int     `json:"maxTokens"`
 }
@@ -119,6 +128,10 @@ type Token struct {
 	U       *float64 `json:"u,omitempty"`
 	Verdict Verdict  `json:"verdict,omitempty"` // empty while pending
 	Stop    bool     `json:"stop,omitempty"`    // a stop token: ends the reply and shows no text
+	// LogProb is the natural logarithm of the target's probability of this token, of its raw scores, before any filter, and
+	// LogProbs those of the likeliest tokens, when log-probabilities are asked for.
+	LogProb  *float64    `json:"logProb,omitempty"`
+	LogProbs []Candidate `json:"logProbs,omitempty"` // P holds the logarithm
 	// The best candidates of both models at this position, highest first, when inspection is on.
 	Target []Candidate `json:"target,omitempty"`
 	Draft  []Candidate `json:"draft,omitempty"`
@@ -135,21 +148,33 @@ type Drafted struct {
 
 // Round is one pass of the target and what came of it.
 type Round struct {
-	Index       int     `json:"index"` // from 0 within the reply
-	Path        string  `json:"path"`  // "greedy", "stochastic" or "fallback"
-	PathWhy     string  `json:"pathWhy"`
-	Gamma       int     `json:"gamma"` // the draft length asked for; len(Draft) may be less
-	GammaRule   string  `json:"gammaRule"`
-	GammaWhy    string  `json:"gammaWhy"`        // in words
-	Probe       bool    `json:"probe,omitempty"` // a plain round run to keep the baseline fresh
-	Proposer    string  `json:"proposer"`        // "none" in a plain round
-	DraftWhy    string  `json:"draftWhy,omitempty"`
-	DraftStop   string  `json:"draftStop,omitempty"` // why drafting ended before Gamma
-	Draft       []Token `json:"draft"`
-	Commit      *Token  `json:"commit,omitempty"` // resampled, bonus or plain; nil when an accepted stop token ended the round
-	Accepted    int     `json:"accepted"`
-	Tested      int     `json:"tested"` // draft tokens the target judged: accepted, plus one if one was rejected
-	Temperature float64 `json:"temperature"`
+	Index     int     `json:"index"` // from 0 within the reply
+	Path      string  `json:"path"`  // "greedy", "stochastic" or "fallback"
+	PathWhy   string  `json:"pathWhy"`
+	Gamma     int     `json:"gamma"` // the draft length asked for; len(Draft) may be less
+	GammaRule string  `json:"gammaRule"`
+	GammaWhy  string  `json:"gammaWhy"`           // in words
+	GammaOff  string  `json:"gammaOff,omitempty"` // why speculation does not pay at present, in words; empty when it does
+	Probe     bool    `json:"probe,omitempty"`    // a plain round run to keep the baseline fresh
+	Proposer  string  `json:"proposer"`           // "none" in a plain round
+	DraftWhy  string  `json:"draftWhy,omitempty"`
+	DraftStop string  `json:"draftStop,omitempty"` // why drafting ended before Gamma
+	Draft     []Token `json:"draft"`
+	Commit    *Token  `json:"commit,omitempty"` // resampled, bonus or plain; nil when an accepted stop token ended the round
+	// Rule is the acceptance rule; Lossy marks one that changes the target's distribution.
+	Rule  string `json:"rule,omitempty"`
+	Lossy bool   `json:"lossy,omitempty"`
+	// Rules says how many draft tokens each rule would have kept, judged by the same scores and uniforms, when inspection is on.
+	Rules []RuleOutcome `json:"rules,omitempty"`
+	// Shaped names what changed the target's scores before they were judged, such as penalties or a constraint; Constraint says
+	// what the constraint expects next.
+	Shaped     []string `json:"shaped,omitempty"`
+	Constraint string   `json:"constraint,omitempty"`
+	// GuidanceScale is that of classifier-free guidance, 0 when it is off; the pass then has two rows for every token.
+	GuidanceScale float64 `json:"guidanceScale,omitempty"`
+	Accepted      int     `json:"accepted"`
+	Tested        int     `json:"tested"` // draft tokens the target judged: accepted, plus one if one was rejected
+	Temperature   float64 `json:"temperature"`
 	// Milliseconds by phase, measured by the engine, never paced.
 	DraftMS  float64 `json:"draftMS"`
 	VerifyMS float64 `json:"verifyMS"`
@@ -164,8 +189,19 @@ type Round struct {
 	// What the controller believed before the round.
 	AcceptanceByPosition []float64 `json:"acceptanceByPosition,omitempty"`
 	ExpectedTokens       float64   `json:"expectedTokens,omitempty"`
+	// BestFixedGamma is the draft length that would have been fastest so far in this reply had it never changed, by hindsight, and
+	// Regret the share of the time that it would have saved; nil until there is enough to tell.
+	BestFixedGamma *int     `json:"bestFixedGamma,omitempty"`
+	Regret         *float64 `json:"regret,omitempty"`
 	// Speedup is measured: milliseconds per token of this reply's plain rounds over that of its speculative ones. Zero until both exist.
 	Speedup float64 `json:"speedup,omitempty"`
+}
+
+// RuleOutcome is what an acceptance rule would have made of a round.
+type RuleOutcome struct {
+	Rule     string `json:"rule"`
+	Accepted int    `json:"accepted"`
+	Lossy    bool   `json:"lossy,omitempty"`
 }
 
 // Committed returns the tokens this round added to the reply, in order.

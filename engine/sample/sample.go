@@ -11,6 +11,8 @@ type Params struct {
 	TopK        int     // 0: off
 	TopP        float64 // in (0,1]; 1: off
 	MinP        float64 // in [0,1); 0: off
+	// TemperatureLast applies the temperature behind the other filters, which then see the plain softmax.
+	TemperatureLast bool
 }
 
 // Dist is a probability for every id of the vocabulary. A one-hot Dist of token t has P nil and Hot t.
