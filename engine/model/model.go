@@ -87,15 +87,17 @@ type Part struct {
 // ForwardParts is Forward for several sequences in one pass, which reads the weights once. Their caches must be different ones.
 // The scores have the rows of the first part, then those of the second and so on; MaxRows bounds all together.
 func (m *Model) ForwardParts(ctx context.Context, parts ...Part) (compute.Logits, error) {
-	rows, empty := 0, len(parts) == 0
+	rows := 0
 	for _, part := range parts {
 		rows += len(part.IDs)
-		empty = empty || len(part.IDs) == 0
 	}
-	if empty || rows > m.config.MaxRows {
-		return nil, fmt.Errorf("a pass over %d tokens: allowed are 1 to %d, and at least one of each sequence", rows, m.config.MaxRows)
+	if rows < 1 || rows > m.config.MaxRows {
+		return nil, fmt.Errorf("a pass over %d tokens: allowed are 1 to %d", rows, m.config.MaxRows)
 	}
-	for _, part := range parts {
+	for i, part := range parts {
+		if len(part.IDs) == 0 {
+			return nil, fmt.Errorf("a pass over %d sequences: that at %d has no tokens", len(parts), i)
+		}
 		if err := m.check(part.Cache, part.IDs); err != nil {
 			return nil, err
 		}

@@ -53,7 +53,7 @@ func TestPartsThatDoNotFit(t *testing.T) {
 		says  string
 	}{
 		{"none", nil, "a pass over 0 tokens"},
-		{"one empty", []model.Part{{Cache: a, IDs: []int32{1}}, {Cache: b}}, "at least one of each sequence"},
+		{"one empty", []model.Part{{Cache: a, IDs: []int32{1}}, {Cache: b}}, "that at 1 has no tokens"},
 		{"too many together", []model.Part{{Cache: a, IDs: make([]int32, 3)}, {Cache: b, IDs: make([]int32, 2)}}, "a pass over 5 tokens: allowed are 1 to 4"},
 		{"unknown token in the second", []model.Part{{Cache: a, IDs: []int32{1}}, {Cache: b, IDs: []int32{-1}}}, "outside the vocabulary"},
 	} {
