@@ -1,0 +1,105 @@
+// What a kernel needs from a GPU, for clang without any CUDA header and for nvcc (-fmad=false). All inline assembly stands here.
+#pragma once
+
+#if !defined(__CUDACC__) || defined(__clang__)
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __align__(n) __attribute__((aligned(n)))
+typedef __SIZE_TYPE__ size_t;
+struct __align__(16) uint4 { unsigned x, y, z, w; };
+struct __align__(8) uint2 { unsigned x, y; };
+struct __align__(16) float4 { float x, y, z, w; };
+
+// threadIdx and its like are objects whose fields read a special register.
+#define SPECIAL_REGISTER(object, reg)                                                                       \
+    struct object##_type {                                                                                  \
+        __declspec(property(get = read_x)) unsigned x;                                                      \
+        __declspec(property(get = read_y)) unsigned y;                                                      \
+        __declspec(property(get = read_z)) unsigned z;                                                      \
+        static __device__ __forceinline__ unsigned read_x() { return __nvvm_read_ptx_sreg_##reg##_x(); }    \
+        static __device__ __forceinline__ unsigned read_y() { return __nvvm_read_ptx_sreg_##reg##_y(); }    \
+        static __device__ __forceinline__ unsigned read_z() { return __nvvm_read_ptx_sreg_##reg##_z(); }    \
+    };                                                                                                      \
+    extern const __device__ __attribute__((weak)) object##_type object;
+SPECIAL_REGISTER(threadIdx, tid)
+SPECIAL_REGISTER(blockIdx, ctaid)
+SPECIAL_REGISTER(blockDim, ntid)
+SPECIAL_REGISTER(gridDim, nctaid)
+
+#define INLINE static __device__ __forceinline__
+// __syncthreads is built into clang.
+INLINE void __syncwarp(unsigned mask = 0xffffffffu) { __nvvm_bar_warp_sync(mask); }
+INLINE void __threadfence() { __nvvm_membar_gl(); }
+INLINE float __shfl_xor_sync(unsigned mask, float v, int x) { return __nvvm_shfl_sync_bfly_f32(mask, v, x, 31); }
+INLINE int __shfl_xor_sync(unsigned mask, int v, int x) { return __nvvm_shfl_sync_bfly_i32(mask, v, x, 31); }
+INLINE unsigned __shfl_xor_sync(unsigned mask, unsigned v, int x) { return (unsigned)__nvvm_shfl_sync_bfly_i32(mask, (int)v, x, 31); }
+INLINE unsigned long long __shfl_xor_sync(unsigned mask, unsigned long long v, int x) {
+    unsigned low = __shfl_xor_sync(mask, (unsigned)v, x), high = __shfl_xor_sync(mask, (unsigned)(v >> 32), x);
+    return ((unsigned long long)high << 32) | low;
+}
+INLINE float __shfl_up_sync(unsigned mask, float v, int d) { return __nvvm_shfl_sync_up_f32(mask, v, d, 0); }
+INLINE int __shfl_up_sync(unsigned mask, int v, int d) { return __nvvm_shfl_sync_up_i32(mask, v, d, 0); }
+INLINE unsigned __shfl_up_sync(unsigned mask, unsigned v, int d) { return (unsigned)__nvvm_shfl_sync_up_i32(mask, (int)v, d, 0); }
+INLINE float __shfl_down_sync(unsigned mask, float v, int d) { return __nvvm_shfl_sync_down_f32(mask, v, d, 31); }
+INLINE float __shfl_sync(unsigned mask, float v, int from) { return __nvvm_shfl_sync_idx_f32(mask, v, from, 31); }
+INLINE int __shfl_sync(unsigned mask, int v, int from) { return __nvvm_shfl_sync_idx_i32(mask, v, from, 31); }
+INLINE unsigned __shfl_sync(unsigned mask, unsigned v, int from) { return (unsigned)__nvvm_shfl_sync_idx_i32(mask, (int)v, from, 31); }
+INLINE unsigned __ballot_sync(unsigned mask, int p) { return __nvvm_vote_ballot_sync(mask, p); }
+INLINE int __popc(unsigned v) { return __builtin_popcount(v); }
+INLINE int atomicAdd(int *p, int v) { return __nvvm_atom_add_gen_i(p, v); }
+INLINE unsigned atomicAdd(unsigned *p, unsigned v) { return (unsigned)__nvvm_atom_add_gen_i((int *)p, (int)v); }
+INLINE unsigned long long atomicMax(unsigned long long *p, unsigned long long v) { return __nvvm_atom_max_gen_ull(p, v); }
+INLINE float bits_float(unsigned u) { float f; __builtin_memcpy(&f, &u, 4); return f; }
+INLINE unsigned float_bits(float f) { unsigned u; __builtin_memcpy(&u, &f, 4); return u; }
+INLINE float fma_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#else
+#define INLINE static __device__ __forceinline__
+INLINE float bits_float(unsigned u) { return __uint_as_float(u); }
+INLINE unsigned float_bits(float f) { return __float_as_uint(f); }
+INLINE float fma_rn(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+#endif
+
+INLINE float round_even(float a) { float r; asm("cvt.rni.f32.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }
+INLINE float sqrt_rn(float a) { float r; asm("sqrt.rn.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }
+INLINE float divide_rn(float a, float b) { float r; asm("div.rn.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+INLINE float from_half(unsigned short h) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(h)); return r; }
+INLINE unsigned short to_half(float f) { unsigned short r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(f)); return r; }
+
+// load_once reads 16 bytes that nobody reads again: weights pass the first-level cache by.
+INLINE uint4 load_once(const void *p) {
+    uint4 v;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+    return v;
+}
+
+// copy_async brings 16 bytes from global to shared memory in the background, both aligned to 16. Copies belong to the group that the
+// next copy_async_commit closes; copy_async_wait(n) waits until at most the n latest groups are under way, for this thread's
+// copies only.
+INLINE void copy_async(void *shared, const void *global) {
+    unsigned s;
+    asm("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(s) : "l"(shared));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(s), "l"(global) : "memory");
+}
+INLINE void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+#define copy_async_wait(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
+
+// mma_* add the product of a 16×16 tile a and a 16×8 tile b to the 16×8 tile d, over the whole warp (m16n8k16). With g = lane/4 and
+// t = lane%4: a[i] holds row g + 8·(i%2), columns 2t, 2t+1 (+8 for i ≥ 2); b[i] holds rows 2t, 2t+1 (+8·i) of column g; d[i]
+// row g + 8·(i/2), column 2t + i%2.
+INLINE void mma_bfloat16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+INLINE void mma_half(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+#define SHARED(type, name, dims) __shared__ type name dims
+#define DYNAMIC_SHARED(type, name)                                        \
+    extern __shared__ __align__(16) unsigned char dynamic_shared_bytes[]; \
+    type *name = (type *)dynamic_shared_bytes
+#define EXPORT(kernel)

@@ -1,0 +1,134 @@
+// What a kernel needs from a GPU, on the processor: every thread of a block is a fiber, and blocks run one after another. Barriers and
+// warp collectives are exact, shared memory begins as NaN, an asynchronous copy lands only when it is waited for, and a
+// schedule can be drawn by a seed. See emu/scheduler.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#define __device__
+#define __global__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#define INLINE static inline __attribute__((unused))
+
+struct alignas(16) uint4 { unsigned x, y, z, w; };
+struct alignas(8) uint2 { unsigned x, y; };
+struct alignas(16) float4 { float x, y, z, w; };
+
+namespace emulator {
+
+struct Index { unsigned x, y, z; };
+
+// Where the running thread stands; kernels know it as threadIdx and so on.
+struct Place { Index thread, block, block_size, grid_size; };
+extern thread_local Place *place;
+
+// What a warp does together. Lanes that arrive at different ones are an error.
+enum class Collective { sync, shuffle_xor, shuffle_up, shuffle_down, shuffle, ballot, matrix };
+
+void barrier(const char *at);
+uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument, const char *at);
+void *static_shared(const void *key, size_t bytes, size_t align);
+void *dynamic_shared();
+void begin_copy(void *shared, const void *global, const char *at);
+void copy_commit();
+void copy_wait(int groups);
+void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], float (*widen)(unsigned short), const char *at);
+[[noreturn]] void fail(const char *at, const char *what);
+
+// Kernel is an entry of the table that EXPORT fills.
+struct Kernel {
+    const char *name;
+    int parameters;
+    const int *bytes;           // of each parameter
+    void (*call)(void **values);
+    const Kernel *next;
+};
+extern const Kernel *kernels;
+
+// launch runs a grid. It returns nullptr, or what went wrong in words, which stay valid until the next launch of this thread.
+const char *launch(const Kernel *kernel, Index grid, Index block, size_t shared_bytes, void **values, uint64_t seed);
+
+template <class F> struct Signature;
+template <class... A> struct Signature<void (*)(A...)> {
+    static constexpr int count = sizeof...(A);
+    static constexpr int bytes[sizeof...(A) + 1] = {(int)sizeof(A)..., 0};
+    template <void (*F)(A...)> static void call(void **values) { spread<F>(values, std::index_sequence_for<A...>{}); }
+    template <void (*F)(A...), size_t... I> static void spread(void **values, std::index_sequence<I...>) { F(*(A *)values[I]...); }
+};
+
+struct Registrar {
+    Kernel kernel;
+    Registrar(const char *name, int count, const int *bytes, void (*call)(void **)) : kernel{name, count, bytes, call, kernels} { kernels = &kernel; }
+};
+
+template <class T> uint64_t pack(T v) { uint64_t u = 0; std::memcpy(&u, &v, sizeof v); return u; }
+template <class T> T unpack(uint64_t u) { T v; std::memcpy(&v, &u, sizeof v); return v; }
+template <class T> T exchange(Collective what, unsigned mask, T v, int argument, const char *at) {
+    return unpack<T>(collective(what, mask, pack(v), argument, at));
+}
+
+float widen_half(unsigned short h);
+float widen_bfloat16(unsigned short b);
+unsigned short narrow_half(float f);
+
+}  // namespace emulator
+
+#define threadIdx (emulator::place->thread)
+#define blockIdx (emulator::place->block)
+#define blockDim (emulator::place->block_size)
+#define gridDim (emulator::place->grid_size)
+
+#define EMULATE_TEXT_(x) #x
+#define EMULATE_TEXT(x) EMULATE_TEXT_(x)
+#define HERE __FILE__ ":" EMULATE_TEXT(__LINE__)
+
+#define __syncthreads() emulator::barrier(HERE)
+#define __syncwarp(...) ((void)emulator::collective(emulator::Collective::sync, 0xffffffffu, 0, 0, HERE))
+#define __threadfence() ((void)0)
+#define __shfl_xor_sync(mask, v, x) emulator::exchange(emulator::Collective::shuffle_xor, mask, v, x, HERE)
+#define __shfl_up_sync(mask, v, d) emulator::exchange(emulator::Collective::shuffle_up, mask, v, d, HERE)
+#define __shfl_down_sync(mask, v, d) emulator::exchange(emulator::Collective::shuffle_down, mask, v, d, HERE)
+#define __shfl_sync(mask, v, from) emulator::exchange(emulator::Collective::shuffle, mask, v, from, HERE)
+#define __ballot_sync(mask, p) ((unsigned)emulator::collective(emulator::Collective::ballot, mask, (p) ? 1 : 0, 0, HERE))
+#define __popc(v) __builtin_popcount(v)
+
+template <class T> static inline T atomicAdd(T *p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+template <class T> static inline T atomicMax(T *p, T v) {
+    T old = __atomic_load_n(p, __ATOMIC_RELAXED);
+    while (old < v && !__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    return old;
+}
+
+INLINE float bits_float(unsigned u) { return emulator::unpack<float>(u); }
+INLINE unsigned float_bits(float f) { return (unsigned)emulator::pack(f); }
+INLINE float fma_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+INLINE float round_even(float a) { return __builtin_nearbyintf(a); }
+INLINE float sqrt_rn(float a) { return __builtin_sqrtf(a); }
+INLINE float divide_rn(float a, float b) { return a / b; }
+INLINE float from_half(unsigned short h) { return emulator::widen_half(h); }
+INLINE unsigned short to_half(float f) { return emulator::narrow_half(f); }
+INLINE uint4 load_once(const void *p) {
+    if ((uintptr_t)p & 15) emulator::fail("load_once", "the address is not a multiple of 16");
+    return *(const uint4 *)p;
+}
+
+#define copy_async(shared, global) emulator::begin_copy(shared, global, HERE)
+#define copy_async_commit() emulator::copy_commit()
+#define copy_async_wait(n) emulator::copy_wait(n)
+#define mma_bfloat16(d, a, b) emulator::multiply_tiles(d, a, b, emulator::widen_bfloat16, HERE)
+#define mma_half(d, a, b) emulator::multiply_tiles(d, a, b, emulator::widen_half, HERE)
+
+// The key of a shared array is the place where it is declared.
+#define SHARED(type, name, dims)            \
+    typedef type name##_array dims;         \
+    static const char name##_key = 0;       \
+    name##_array &name = *(name##_array *)emulator::static_shared(&name##_key, sizeof(name##_array), alignof(name##_array))
+#define DYNAMIC_SHARED(type, name) type *name = (type *)emulator::dynamic_shared()
+#define EXPORT(kernel)                                                                                                     \
+    static emulator::Registrar register_##kernel(#kernel, emulator::Signature<decltype(&kernel)>::count,                   \
+        emulator::Signature<decltype(&kernel)>::bytes, &emulator::Signature<decltype(&kernel)>::template call<&kernel>);
