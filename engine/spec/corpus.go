@@ -14,6 +14,7 @@ type Corpus struct {
 	added  int       // texts so far
 	tokens int
 	most   int
+	hidden bool
 }
 
 // NewCorpus returns an empty corpus.
@@ -44,6 +45,9 @@ func (c *Corpus) Add(context []int32) {
 	}
 }
 
+// Hide makes proposers that begin from now on find nothing here, until it is called with false.
+func (c *Corpus) Hide(hide bool) { c.hidden = hide }
+
 func (c *Corpus) remove(i int) {
 	c.tokens -= len(c.texts[i])
 	c.texts, c.serial = slices.Delete(c.texts, i, i+1), slices.Delete(c.serial, i, i+1)
@@ -51,7 +55,7 @@ func (c *Corpus) remove(i int) {
 
 // since returns the texts added behind the first n.
 func (c *Corpus) since(n int) [][]int32 {
-	if c == nil {
+	if c == nil || c.hidden {
 		return nil
 	}
 	i, _ := slices.BinarySearch(c.serial, n+1)
@@ -60,7 +64,7 @@ func (c *Corpus) since(n int) [][]int32 {
 
 // count is the number of texts ever added.
 func (c *Corpus) count() int {
-	if c == nil {
+	if c == nil || c.hidden {
 		return 0
 	}
 	return c.added
