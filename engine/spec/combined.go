@@ -7,7 +7,8 @@ import (
 )
 
 // Combined proposes by copying where the text repeats, and by a model elsewhere: each round asks the Suffix, which costs next to
-// nothing, and if that is not sure of a draft of the length asked for, the DraftModel. Both follow everything that is committed, but
+// nothing, and if that is not sure of a draft of the length asked for, the DraftModel. As there is somebody else to ask, sure means
+// only half as much doubt as Ask.Trust would allow. Both follow everything that is committed, but
 // the model reads it only when it is asked, so text that repeats costs it one long pass instead of a step a token.
 //
 // It owns neither of the two, which may take turns with it as proposers of their own; closing it closes nothing.
@@ -35,18 +36,18 @@ func (c *Combined) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	if err != nil {
 		return Draft{}, err
 	}
-	ended := len(copied.Tokens) > 0 && ask.IsStop != nil && ask.IsStop(copied.Tokens[len(copied.Tokens)-1])
-	if len(copied.Tokens) == ask.Gamma || ended {
-		sure := 1.0
-		for _, share := range copied.Confidence {
-			sure *= share
-		}
+	whole := len(copied.Tokens) == ask.Gamma || copied.Stop == stopEnds
+	sure := 1.0
+	for _, share := range copied.Confidence {
+		sure *= share
+	}
+	if whole && sure >= (1+ask.Trust)/2 {
 		copied.By, copied.ByWhy = c.suffix.Name(), fmt.Sprintf("what came before is %.0f %% sure to come again", 100*sure)
 		return copied, nil
 	}
 	draft, err := c.model.Propose(ctx, ask)
 	draft.By = c.model.Name()
-	draft.ByWhy = fmt.Sprintf("suffix was sure of %d tokens only", len(copied.Tokens))
+	draft.ByWhy = "what came before gives no sure draft of this length"
 	return draft, err
 }
 

@@ -126,7 +126,7 @@ func (d *DraftModel) stranger(tokens []int32) string {
 func (d *DraftModel) enough(i int, draft *Draft, ask Ask) string {
 	switch {
 	case ask.IsStop != nil && ask.IsStop(draft.Tokens[i]):
-		return "the draft ends the reply"
+		return stopEnds
 	case ask.Continue != nil && i+1 < ask.Gamma:
 		return ask.Continue(i, draft.Confidence[i])
 	}

@@ -85,7 +85,7 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 		draft.Tokens = append(draft.Tokens, id)
 		draft.Q = append(draft.Q, sample.OneHot(id))
 		if ask.IsStop != nil && ask.IsStop(id) {
-			draft.Stop = "the draft ends the reply"
+			draft.Stop = stopEnds
 			break
 		}
 	}

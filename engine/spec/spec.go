@@ -33,6 +33,9 @@ type Draft struct {
 // finite: write the round without a draft and ask again in the next.
 var ErrNoDraft = errors.New("no draft in this round")
 
+// stopEnds is the Draft.Stop of a draft that ends in a stop token.
+const stopEnds = "the draft ends the reply"
+
 // Ask is what a proposer is asked for in one round.
 type Ask struct {
 	Gamma    int // at most so many tokens

@@ -94,7 +94,7 @@ func (s *Suffix) continued(match stretch, ask Ask) (draft Draft, expected float6
 		draft.Q = append(draft.Q, sample.OneHot(id))
 		draft.Confidence = append(draft.Confidence, share)
 		if ask.IsStop != nil && ask.IsStop(id) {
-			draft.Stop = "the draft ends the reply"
+			draft.Stop = stopEnds
 			break
 		}
 		if match = s.automaton.matched(behind); match.length == 0 {
