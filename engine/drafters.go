@@ -128,8 +128,11 @@ func noDraftModel(e *Engine) string {
 }
 
 func buildDraft(s *Session, _ config.Speculation) (spec.Proposer, error) {
-	e := s.engine
-	return spec.NewDraftModel(e.draft, e.tokens.VocabSize(), e.draft.Config().Vocab)
+	p, err := s.engine.newDraftProposer()
+	if err != nil {
+		return nil, fmt.Errorf("allocating the draft's cache: %w", err)
+	}
+	return p, nil
 }
 
 func draftParameters(e *Engine, _ config.Speculation) int64 {
@@ -150,7 +153,7 @@ func buildCombined(s *Session, c config.Speculation) (spec.Proposer, error) {
 	if refused != "" {
 		return nil, fmt.Errorf("without the draft model: %s", refused)
 	}
-	return spec.NewCombined(suffix.(*spec.Suffix), draft.(*spec.DraftModel)), nil
+	return spec.NewCombined(suffix.(*spec.Suffix), draft.(spec.Reader)), nil
 }
 
 func tooFewLayers(e *Engine) string {

@@ -39,6 +39,9 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 	}{
 		{"draft model", 10, warm, newWorldDraft(len(prompt)), false},
 		{"draft model, filtered", 10, filtered, newWorldDraft(len(prompt)), false},
+		{"draft of another vocabulary, by tokens", 10, warm, newTranslatedWorldDraft(len(prompt)), false},
+		{"draft of another vocabulary, filtered", 10, filtered, newTranslatedWorldDraft(len(prompt)), false},
+		{"draft of another vocabulary, by text", 10, warm, newRetoldWorldDraft(len(prompt)), false},
 		{"n-gram", 3, warm, func(*testing.T, *gate.World) Proposer { return NewNgram(3, 1) }, false},
 		{"suffix", 3, warm, func(*testing.T, *gate.World) Proposer { return NewSuffix(nil) }, true},
 		{"combined", 5, warm, newWorldCombined(len(prompt)), true},
