@@ -211,7 +211,7 @@ func (l *lane) why(th *theme.Theme, w int) string {
 	}
 	sep := "  " + th.Glyph.Separator + "  "
 	text := joinNonEmpty(": ", l.round.Path, l.round.PathWhy)
-	for _, why := range []string{l.round.ProposerWhy, l.round.GammaWhy, l.round.DraftStop, l.round.DraftWhy} {
+	for _, why := range []string{l.round.DraftWhy, l.round.ProposerWhy, l.round.GammaWhy, l.round.DraftStop} {
 		text = joinNonEmpty(sep, text, why)
 	}
 	return out.Put(th.Label, text).String() + " "
