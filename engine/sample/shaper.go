@@ -40,6 +40,9 @@ var ErrNothingLeft = errors.New("no token is left to write")
 
 // Shape lets every Shaper edit the row. ErrNothingLeft is the caller's to explain by Forbidding, which needs the row as it was.
 func (s Shapers) Shape(logits []float32) error {
+	if len(s) == 0 {
+		return nil
+	}
 	for _, shaper := range s {
 		if err := shaper.Shape(logits); err != nil {
 			return fmt.Errorf("shaping the scores by %s: %w", shaper.Name(), err)
