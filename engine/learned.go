@@ -14,20 +14,37 @@ type lessons struct {
 	proposer string // that gamma learned about
 }
 
+// lessonKey is what lessons are kept apart by: the path, and on the fallback path, which has both, whether it samples.
+type lessonKey struct {
+	path   spec.Path
+	greedy bool
+}
+
+// rehearsed is the path whose costs were measured before the first reply and are near: shaping adds little to the passes.
+func (k lessonKey) rehearsed() spec.Path {
+	switch {
+	case k.path != spec.Fallback:
+		return k.path
+	case k.greedy:
+		return spec.Greedy
+	}
+	return spec.Stochastic
+}
+
 // learned returns what earlier replies taught. A repeatable reply must not depend on what was written before it, so it starts
 // without.
 func (s *Session) learned(c config.Config) *lessons {
 	if repeatable(c) {
 		return &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: c.Speculation.Proposer}
 	}
-	path, _ := spec.Eligible(params(c), nil, 0)
-	l := s.lessons[path]
+	key := lessonKey{s.path(c), c.Sampling.Temperature == 0}
+	l := s.lessons[key]
 	if l == nil {
 		l = &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: "draft"}
-		for _, o := range s.costs[path] {
+		for _, o := range s.costs[key.rehearsed()] {
 			l.gamma.Observe(o)
 		}
-		s.lessons[path] = l
+		s.lessons[key] = l
 	}
 	l.gamma.Configure(s.gammaOptions(c))
 	l.follow(c.Speculation.Proposer)
