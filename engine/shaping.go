@@ -63,14 +63,6 @@ func (r *reply) retell() error {
 	return r.session.shaping.shapers.Reset(r.context[:r.prompt], r.context[r.prompt:])
 }
 
-// terms are what this round is judged by.
-func (r *reply) terms() spec.Terms {
-	return spec.Terms{
-		Params: params(r.config), Shapers: r.session.shaping.shapers, Logprobs: r.config.Sampling.Logprobs,
-		Uniforms: r.uniforms, Round: r.rounds, IsStop: r.engine.isStop,
-	}
-}
-
 // path is the one that rounds under a configuration take with the shapers in force.
 func (s *Session) path(c config.Config) spec.Path {
 	path, _ := spec.Eligible(params(c), s.shaping.shapers, c.Sampling.Logprobs)

@@ -65,5 +65,7 @@ func (e *ContradictionError) Error() string {
 	return fmt.Sprintf("no token may be written here: %s forbid all of them between them; loosen one", listed(e.Names))
 }
 
-// Unwrap is sample.ErrNothingLeft.
-func (e *ContradictionError) Unwrap() error { return sample.ErrNothingLeft }
+// Unwrap says that there is no finite score, and why.
+func (e *ContradictionError) Unwrap() []error {
+	return []error{sample.ErrNothingLeft, compute.ErrNotFinite}
+}
