@@ -14,21 +14,25 @@ type lessons struct {
 	proposer string // that gamma learned about
 }
 
-// lessonKey is what lessons are kept apart by: the path, and on the fallback path, which has both, whether it samples.
-type lessonKey struct {
+// kind is what makes rounds alike in what they cost and accept.
+type kind struct {
 	path   spec.Path
-	greedy bool
+	greedy bool // which the fallback path may be or not
+	guided bool
 }
 
-// rehearsed is the path whose costs were measured before the first reply and are near: shaping adds little to the passes.
-func (k lessonKey) rehearsed() spec.Path {
+// rehearsed returns what the costs of such rounds were before the first reply, nil if no round like them was rehearsed. Shaping adds
+// little to the passes.
+func (s *Session) rehearsed(k kind) []gamma.Observation {
 	switch {
+	case k.guided:
+		return nil
 	case k.path != spec.Fallback:
-		return k.path
+		return s.costs[k.path]
 	case k.greedy:
-		return spec.Greedy
+		return s.costs[spec.Greedy]
 	}
-	return spec.Stochastic
+	return s.costs[spec.Stochastic]
 }
 
 // learned returns what earlier replies taught. A repeatable reply must not depend on what was written before it, so it starts
@@ -37,11 +41,11 @@ func (s *Session) learned(c config.Config) *lessons {
 	if repeatable(c) {
 		return &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: c.Speculation.Proposer}
 	}
-	key := lessonKey{s.path(c), c.Sampling.Temperature == 0}
+	key := kind{path: s.path(c), greedy: c.Sampling.Temperature == 0, guided: guided(c)}
 	l := s.lessons[key]
 	if l == nil {
 		l = &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: "draft"}
-		for _, o := range s.costs[key.rehearsed()] {
+		for _, o := range s.rehearsed(key) {
 			l.gamma.Observe(o)
 		}
 		s.lessons[key] = l
