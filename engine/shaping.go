@@ -16,6 +16,7 @@ import (
 type shaping struct {
 	settings shapeSettings
 	shapers  sample.Shapers
+	drafts   sample.Shapers // those of them that drafts are shaped by, too
 }
 
 // shapeSettings are all those that shapers are made of.
@@ -45,7 +46,7 @@ func (s *Session) reshape(c config.Config) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	s.shaping = shaping{settings, shapers}
+	s.shaping = shaping{settings, shapers, shapers.ForDraft()}
 	return true, nil
 }
 

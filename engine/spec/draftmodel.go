@@ -65,8 +65,8 @@ func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(do
 	return reused, nil
 }
 
-// Propose draws up to ask.Gamma tokens, each from the draft model's distribution behind the one before, shaped as the target's will
-// be. The first pass reads every committed token that the cache lacks.
+// Propose draws up to ask.Gamma tokens, each from the draft model's distribution behind the one before, shaped by ask.Shapers.
+// The first pass reads every committed token that the cache lacks.
 func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	var draft Draft
 	start := len(d.cached)
