@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"reflect"
 
 	"specula/engine/config"
@@ -29,11 +28,7 @@ func shapeSettingsOf(c config.Config) shapeSettings { return shapeSettings{shape
 
 // shapers makes those that a configuration asks for, in the order in which they work.
 func (e *Engine) shapers(c config.Config) (sample.Shapers, error) {
-	shapers, err := shape.New(shape.Of(c), e.tokens.StopTokens(), e.words)
-	if err != nil {
-		return nil, fmt.Errorf("the setting %w", err)
-	}
-	return shapers, nil
+	return shape.New(shape.Of(c), e.tokens.StopTokens(), e.words)
 }
 
 // reshape brings the session's shapers to a configuration. New ones know no context yet.

@@ -29,9 +29,9 @@ func Eligible(p sample.Params, shapers sample.Shapers, logprobs int) (Path, stri
 		if len(shapers) > 1 {
 			why = "change the scores"
 		}
-		return Fallback, listed(shapers.Names()) + " " + why + ", row by row on the host"
+		return Fallback, listed(shapers.Names()) + " " + why
 	case logprobs > 0:
-		return Fallback, "log-probabilities are asked for, which needs whole rows on the host"
+		return Fallback, "log-probabilities are asked for"
 	case p.Temperature == 0:
 		return Greedy, "temperature 0: the best token of each row decides"
 	}

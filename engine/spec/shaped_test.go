@@ -126,7 +126,7 @@ func TestShapersAreAskedInOrder(t *testing.T) {
 		v := NewVerifier()
 		out, err := v.Verify(&rowsOf{scores}, draft, terms)
 		must(t, err)
-		if out.Accepted != 2 || out.Path != Fallback || out.PathWhy != "once changes the scores, row by row on the host" {
+		if out.Accepted != 2 || out.Path != Fallback || out.PathWhy != "once changes the scores" {
 			t.Errorf("%s: accepted %d on the path %s: %s", rule, out.Accepted, out.Path, out.PathWhy)
 		}
 		seen, err := v.Inspect(3, &rowsOf{scores}, draft, terms)
@@ -200,9 +200,9 @@ func TestPathAndReason(t *testing.T) {
 	}{
 		{sample.Params{}, nil, 0, Greedy, "temperature 0: the best token of each row decides"},
 		{warm, nil, 0, Stochastic, fmt.Sprintf("temperature %g, and no filter depends on earlier tokens", warm.Temperature)},
-		{sample.Params{}, nil, 1, Fallback, "log-probabilities are asked for, which needs whole rows on the host"},
-		{sample.Params{}, shapers[:1], 1, Fallback, "once changes the scores, row by row on the host"},
-		{warm, shapers, 0, Fallback, "once, once and once change the scores, row by row on the host"},
+		{sample.Params{}, nil, 1, Fallback, "log-probabilities are asked for"},
+		{sample.Params{}, shapers[:1], 1, Fallback, "once changes the scores"},
+		{warm, shapers, 0, Fallback, "once, once and once change the scores"},
 	} {
 		if path, why := Eligible(c.params, c.shapers, c.logprobs); path != c.path || why != c.why {
 			t.Errorf("%s: %s; want %s: %s", path, why, c.path, c.why)
