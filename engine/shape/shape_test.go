@@ -140,7 +140,7 @@ func TestContradictionsAreNamed(t *testing.T) {
 	if !errors.As(err, &contradiction) || !errors.Is(err, sample.ErrNothingLeft) {
 		t.Fatalf("error %v", err)
 	}
-	if want := "banned tokens, allowed tokens and min tokens forbid all of them between them"; !strings.Contains(err.Error(), want) {
+	if want := "all are forbidden by banned tokens, allowed tokens and min tokens"; !strings.Contains(err.Error(), want) {
 		t.Errorf("%q does not say %q", err, want)
 	}
 }

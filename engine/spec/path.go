@@ -25,11 +25,7 @@ const (
 func Eligible(p sample.Params, shapers sample.Shapers, logprobs int) (Path, string) {
 	switch {
 	case len(shapers) > 0:
-		why := "changes the scores"
-		if len(shapers) > 1 {
-			why = "change the scores"
-		}
-		return Fallback, listed(shapers.Names()) + " " + why
+		return Fallback, "scores are changed by " + listed(shapers.Names())
 	case logprobs > 0:
 		return Fallback, "log-probabilities are asked for"
 	case p.Temperature == 0:

@@ -126,7 +126,7 @@ func TestShapersAreAskedInOrder(t *testing.T) {
 		v := NewVerifier()
 		out, err := v.Verify(&rowsOf{scores}, draft, terms)
 		must(t, err)
-		if out.Accepted != 2 || out.Path != Fallback || out.PathWhy != "once changes the scores" {
+		if out.Accepted != 2 || out.Path != Fallback || out.PathWhy != "scores are changed by once" {
 			t.Errorf("%s: accepted %d on the path %s: %s", rule, out.Accepted, out.Path, out.PathWhy)
 		}
 		seen, err := v.Inspect(3, &rowsOf{scores}, draft, terms)
@@ -175,7 +175,7 @@ func TestWhatShapersCannotDo(t *testing.T) {
 		is      error
 		says    string
 	}{
-		{"forbid everything", sample.Shapers{full}, []float32{1, 2}, sample.ErrNothingLeft, "once forbids all of them"},
+		{"forbid everything", sample.Shapers{full}, []float32{1, 2}, sample.ErrNothingLeft, "all are forbidden by once"},
 		{"a model that leaves nothing", sample.Shapers{&once{}}, []float32{inf, inf}, compute.ErrNotFinite, ""},
 		{"scores that are not numbers", sample.Shapers{&once{}}, []float32{1, float32(math.NaN())}, compute.ErrNotFinite, "NaN"},
 		{"a shaper that fails", sample.Shapers{&failing{}}, []float32{1, 2}, errBroken, "shaping the scores by once"},
@@ -201,8 +201,8 @@ func TestPathAndReason(t *testing.T) {
 		{sample.Params{}, nil, 0, Greedy, "temperature 0: the best token of each row decides"},
 		{warm, nil, 0, Stochastic, fmt.Sprintf("temperature %g, and no filter depends on earlier tokens", warm.Temperature)},
 		{sample.Params{}, nil, 1, Fallback, "log-probabilities are asked for"},
-		{sample.Params{}, shapers[:1], 1, Fallback, "once changes the scores"},
-		{warm, shapers, 0, Fallback, "once, once and once change the scores"},
+		{sample.Params{}, shapers[:1], 1, Fallback, "scores are changed by once"},
+		{warm, shapers, 0, Fallback, "scores are changed by once, once and once"},
 	} {
 		if path, why := Eligible(c.params, c.shapers, c.logprobs); path != c.path || why != c.why {
 			t.Errorf("%s: %s; want %s: %s", path, why, c.path, c.why)
