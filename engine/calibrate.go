@@ -29,7 +29,7 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 	speculation := s.engine.options.Config.Speculation
 	proposer, refused := s.proposer(speculation.Proposer, speculation)
 	if refused == "" {
-		s.rehearsed = speculation.Proposer
+		s.rehearser = speculation.Proposer
 		if _, err := proposer.Begin(ctx, make([]int32, 1), nil); err != nil {
 			return fmt.Errorf("measuring how long drafting takes: %w", err)
 		}

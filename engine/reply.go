@@ -132,6 +132,7 @@ func (r *reply) begin(ctx context.Context) error {
 		seed = r.engine.options.NewSeed()
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
+	_, errShape := s.reshape(c)
 	r.learned = s.learned(c)
 	if err := s.prepareProposers(c); err != nil {
 		return err
@@ -151,13 +152,16 @@ func (r *reply) begin(ctx context.Context) error {
 		started.Prompt = r.request.Messages[n-1].Content
 	}
 	started.ReusedTokens = min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
-	if err := errors.Join(errFit, r.emit(started)); err != nil {
+	if err := errors.Join(errFit, errShape, r.emit(started)); err != nil {
 		return err
 	}
 	if len(tokens) == 0 {
 		return errors.New("the prompt has no tokens: write something, or check the chat template")
 	}
 	r.context, r.prompt = tokens, len(tokens)
+	if err := r.retell(); err != nil {
+		return err
+	}
 	return r.prefill(ctx, started.ReusedTokens)
 }
 
@@ -205,17 +209,34 @@ func (r *reply) applyChanges() error {
 	if len(changed) == 0 {
 		return nil
 	}
-	if guided(c) != guided(r.config) {
-		r.learned = r.session.learned(c) // every round costs something else from now on
+	if err := r.adopt(c); err != nil {
+		return err
 	}
-	r.learned.follow(c.Speculation.Proposer)
-	r.config = c
-	r.learned.gamma.Configure(r.session.gammaOptions(c))
 	for _, e := range changed {
 		if err := r.emit(e); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// adopt goes on under other settings.
+func (r *reply) adopt(c config.Config) error {
+	s := r.session
+	path := s.path(r.config)
+	reshaped, err := s.reshape(c)
+	if err == nil && reshaped {
+		err = r.retell()
+	}
+	if err != nil {
+		return err
+	}
+	if guided(c) != guided(r.config) || s.path(c) != path && !(repeatable(r.config) && repeatable(c)) {
+		r.learned = s.learned(c) // every round costs something else from now on
+	}
+	r.learned.follow(c.Speculation.Proposer)
+	r.config = c
+	r.learned.gamma.Configure(s.gammaOptions(c))
 	return nil
 }
 

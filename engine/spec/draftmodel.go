@@ -109,8 +109,8 @@ func (d *DraftModel) Follow(tokens []int32) (reused int, err error) {
 	return d.rollBack(0)
 }
 
-// Propose draws up to ask.Gamma tokens, each from the draft model's distribution behind the one before. The first pass reads
-// every committed token that the cache lacks.
+// Propose draws up to ask.Gamma tokens, each from the draft model's distribution behind the one before, shaped by ask.Shapers.
+// The first pass reads every committed token that the cache lacks.
 func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	var draft Draft
 	start := len(d.cached)
@@ -119,6 +119,8 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	if draft.Stop = d.stranger(unread); draft.Stop != "" {
 		return draft, nil
 	}
+	pushed := 0
+	defer func() { ask.Shapers.Pop(pushed) }()
 	for i := 0; i < ask.Gamma && len(unread) > 0; i++ {
 		if len(d.cached)+len(unread) > d.cache.Cap() {
 			draft.Stop = fmt.Sprintf("draft context full: %d tokens", d.cache.Cap())
@@ -127,6 +129,10 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 		logits, err := d.read(ctx, unread, nil)
 		if err == nil {
 			err = d.draw(i, logits, ask, &draft)
+		}
+		if errors.Is(err, sample.ErrNothingLeft) {
+			draft.Stop = "no token may be written next"
+			break
 		}
 		if errors.Is(err, compute.ErrNotFinite) {
 			// What this round wrote may hold the damage; what earlier rounds wrote gave finite scores.
@@ -138,6 +144,8 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 		if draft.Stop = d.enough(i, &draft, ask); draft.Stop != "" {
 			break
 		}
+		ask.Shapers.Push(draft.Tokens[i])
+		pushed++
 		unread = d.spell(draft.Tokens[i : i+1])
 	}
 	return draft, nil
@@ -168,7 +176,7 @@ func (d *DraftModel) enough(i int, draft *Draft, ask Ask) string {
 // draw appends draft token i, drawn from the only row of logits.
 func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) error {
 	greedy := ask.Params.Temperature == 0
-	if greedy && ask.Continue == nil && !ask.Inspect && d.lexicon == nil {
+	if greedy && ask.Continue == nil && !ask.Inspect && d.lexicon == nil && len(ask.Shapers) == 0 {
 		// Only the id is wanted, and only 4 bytes need to cross from the device.
 		if err := logits.Argmax(d.best); err != nil {
 			return err
@@ -187,6 +195,9 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 	if d.lexicon != nil {
 		known = d.inTarget(i)
 		d.lexicon.Rescore(known, scores)
+	}
+	if err := ask.Shapers.Shape(known); err != nil {
+		return err
 	}
 	dist, err := d.sampler.FromLogits(q, known, ask.Params)
 	if err != nil {

@@ -21,7 +21,9 @@ type Terms struct {
 	Params sample.Params
 	// Shapers change the target's rows in the light of the tokens before each, in this order; every committed token has been
 	// pushed. With any, rounds take the fallback path.
-	Shapers  []sample.Shaper
+	Shapers sample.Shapers
+	// Logprobs is how many log-probabilities will be asked for, see LogProbs. With any, rounds take the fallback path.
+	Logprobs int
 	Uniforms sample.Uniforms
 	Round    int
 	// Written counts the tokens that the reply has before this round.
@@ -86,6 +88,7 @@ type Verifier struct {
 
 	argmaxes argmaxes
 	plain    plain
+	shaped   shaped
 
 	evidence evidence
 	same     equality // of every rule at temperature 0
@@ -111,7 +114,7 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 			n, len(draft.Q), target.Rows(), n, n+1)
 	}
 	var out Outcome
-	out.Path, out.PathWhy = Eligible(terms.Params, terms.Shapers)
+	out.Path, out.PathWhy = Eligible(terms.Params, terms.Shapers, terms.Logprobs)
 	out.Draft = make([]Judged, n)
 	for i, id := range draft.Tokens {
 		out.Draft[i] = unjudged(id)

@@ -126,13 +126,14 @@ func (w chaos) tokens() []event.Token {
 
 func (w chaos) token() event.Token {
 	fates := []event.Verdict{"", event.Accepted, event.Rejected, event.Discarded, event.Resampled, event.Bonus, event.Plain, "\x1b[1munheard of"}
-	t := event.Token{ID: int32(w.count()), Text: w.text(), Verdict: fates[w.IntN(len(fates))], P: w.maybe(), Q: w.maybe(), U: w.maybe(), Bound: w.maybe(), Stop: w.IntN(9) == 0}
+	t := event.Token{ID: int32(w.count()), Text: w.text(), Verdict: fates[w.IntN(len(fates))], P: w.maybe(), Q: w.maybe(), U: w.maybe(), Bound: w.maybe(), LogProb: w.maybe(), Stop: w.IntN(9) == 0}
 	if w.IntN(2) == 0 {
 		t.Raw = []byte(w.text())
 	}
 	for range w.IntN(3) {
 		t.Target = append(t.Target, event.Candidate{ID: int32(w.IntN(9)), Text: w.text(), P: w.number()})
 		t.Draft = append(t.Draft, event.Candidate{ID: int32(w.IntN(9)), Text: w.text(), P: w.number()})
+		t.LogProbs = append(t.LogProbs, event.Candidate{ID: int32(w.IntN(9)), Text: w.text(), P: w.number()})
 	}
 	return t
 }
