@@ -1,0 +1,58 @@
+package model
+
+import (
+	"context"
+	"fmt"
+
+	"specula/engine/weights/safetensors"
+)
+
+// maxPadding is how far vocabularies may differ in length by rows that stand for no token.
+const maxPadding = 1024
+
+// Head is what a file of heads was found to be: one of the two is not nil.
+type Head struct {
+	Eagle      *Eagle
+	Medusa     *Medusa
+	Kind       string // "EAGLE", "EAGLE-3" or "Medusa", with what belongs to it, in words
+	Parameters int64
+	Bytes      int64
+}
+
+// LoadHead tells by the names and shapes of its tensors what a file holds and loads it for a target. The file's data stay borrowed.
+// The error says what is missing, or does not fit the target, in words.
+func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head *Head, err error) {
+	c, err := readHeadConfig(file)
+	if err != nil {
+		return nil, err
+	}
+	h := &headTensors{ctx: ctx, backend: target.backend, file: file, taken: map[string]bool{}}
+	head = &Head{}
+	switch {
+	case h.has("0.0.linear.weight", "blocks.0.layers.0.weight"):
+		if head.Medusa, err = loadMedusa(h, target, c); err == nil {
+			head.Kind = fmt.Sprintf("Medusa, %d heads", head.Medusa.Heads())
+		}
+	case h.has("fc.weight"):
+		if head.Eagle, err = loadEagle(h, target, c); err == nil {
+			head.Kind = head.Eagle.kind()
+		}
+	case h.err != nil:
+		err = h.err
+	default:
+		err = fmt.Errorf("%q is no head of a known kind: EAGLE has a tensor \"fc.weight\", Medusa \"0.0.linear.weight\"", file.Name())
+	}
+	if err != nil {
+		return nil, err
+	}
+	head.Parameters, head.Bytes = h.numbers, h.bytes
+	return head, nil
+}
+
+// fitsVocabulary says whether scores of so many ids can be read as the target's.
+func fitsVocabulary(file *safetensors.File, ids, target int) error {
+	if d := ids - target; d > maxPadding || d < -maxPadding {
+		return fmt.Errorf("%q guesses among %d tokens, and the target has %d: it was made for another model", file.Name(), ids, target)
+	}
+	return nil
+}
