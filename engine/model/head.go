@@ -14,6 +14,7 @@ const maxPadding = 1024
 type Head struct {
 	Eagle      *Eagle
 	Medusa     *Medusa
+	Name       string // as in the setting of proposers: "eagle" or "medusa"
 	Kind       string // "EAGLE", "EAGLE-3" or "Medusa", with what belongs to it, in words
 	Parameters int64
 	Bytes      int64
@@ -31,11 +32,11 @@ func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head 
 	switch {
 	case h.has("0.0.linear.weight", "blocks.0.layers.0.weight"):
 		if head.Medusa, err = loadMedusa(h, target, c); err == nil {
-			head.Kind = fmt.Sprintf("Medusa, %d heads", head.Medusa.Heads())
+			head.Name, head.Kind = "medusa", fmt.Sprintf("Medusa, %d heads", head.Medusa.Heads())
 		}
 	case h.has("fc.weight"):
 		if head.Eagle, err = loadEagle(h, target, c); err == nil {
-			head.Kind = head.Eagle.kind()
+			head.Name, head.Kind = "eagle", head.Eagle.kind()
 		}
 	case h.err != nil:
 		err = h.err

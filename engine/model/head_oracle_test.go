@@ -51,6 +51,21 @@ func loadHead(t *testing.T, backend compute.Backend, name string) (*model.Head, 
 	return head, want
 }
 
+// spread is row i of the scores over the target's vocabulary.
+func (g *guessed) spread(i int) []float64 {
+	if g.Targets == nil {
+		return g.Logits[i]
+	}
+	row := make([]float64, tinyVocab)
+	for id := range row {
+		row[id] = math.Inf(-1)
+	}
+	for j, id := range g.Targets {
+		row[id] = g.Logits[i][j]
+	}
+	return row
+}
+
 func tinyTarget(t *testing.T, backend compute.Backend) *model.Model {
 	t.Helper()
 	shape := &tiny{name: "llama", arch: "llama", heads: 4, kvHeads: 4, headDim: 16}
@@ -91,7 +106,7 @@ func compare(t *testing.T, what string, logits compute.Logits, err error, want [
 		t.Fatalf("%s: %d scores, want %d", what, len(row), len(want))
 	}
 	for i, x := range row {
-		if !(math.Abs(float64(x)-want[i]) <= 2e-5) {
+		if float64(x) != want[i] && !(math.Abs(float64(x)-want[i]) <= 2e-5) {
 			t.Fatalf("%s: score %d is %v, want %v", what, i, x, want[i])
 		}
 	}
@@ -108,25 +123,29 @@ func TestEagleAgainstPyTorch(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := head.Eagle.IDs(); !slices.Equal(got, want.Targets) {
-					t.Errorf("the rows of scores mean %v, want %v", got, want.Targets)
-				}
-				fill(t, backend, s.Tap(), want.Hidden)
-				if err := s.Keep(0, len(want.Hidden)); err != nil {
+				cache, err := s.NewCache()
+				if err != nil {
 					t.Fatal(err)
 				}
-				at := 0
+				fill(t, backend, s.Tap(), want.Hidden)
+				if err := s.Keep(0, len(want.Hidden), true); err != nil {
+					t.Fatal(err)
+				}
+				text := append([]int32{0}, want.IDs...) // the first token has no hidden state in front of it
 				for _, n := range pieces {
-					logits, err := s.Read(t.Context(), at, want.IDs[at:at+n])
-					at += n
-					compare(t, "after reading", logits, err, want.Logits[at-1])
+					from := cache.Len()
+					if from == 0 {
+						n++
+					}
+					logits, err := s.Prefill(t.Context(), cache, text[from:from+n], nil)
+					compare(t, "after reading", logits, err, want.spread(cache.Len()-2))
 				}
 				for i, id := range []int32{7, 11} {
-					logits, err := s.Step(t.Context(), id)
-					compare(t, "after a step", logits, err, want.Logits[at+i])
+					logits, err := s.Prefill(t.Context(), cache, []int32{id}, nil)
+					compare(t, "after a step", logits, err, want.spread(len(want.IDs)+i))
 				}
-				if s.Cache().Len() != at+2 {
-					t.Errorf("%d pairs in the cache, want %d", s.Cache().Len(), at+2)
+				if cache.Len() != len(text)+2 {
+					t.Errorf("%d tokens in the cache, want %d", cache.Len(), len(text)+2)
 				}
 			})
 		}
@@ -140,16 +159,23 @@ func TestMedusaAgainstPyTorch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fill(t, backend, s.Tap(), slices.Insert(want.Hidden, 0, make([]float32, tinyDim)))
-	if err := s.Keep(1); err != nil {
+	cache, err := s.NewCache()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Heads() != 3 {
-		t.Fatalf("%d heads", s.Heads())
+	if _, err := s.Prefill(t.Context(), cache, []int32{1}, nil); err == nil {
+		t.Error("a guess from no hidden state")
 	}
-	for _, i := range []int{0, 1, 2, 0} {
-		logits, err := s.Guess(t.Context(), i)
-		compare(t, "head", logits, err, want.Logits[i])
+	fill(t, backend, s.Tap(), slices.Insert(want.Hidden, 0, make([]float32, tinyDim)))
+	if err := s.Keep(0, 2, true); err != nil {
+		t.Fatal(err)
+	}
+	for i, ids := range [][]int32{{4, 5, 6}, {7}, {8}} { // the state is that behind token 5
+		logits, err := s.Prefill(t.Context(), cache, ids, nil)
+		compare(t, "head", logits, err, want.spread(i))
+	}
+	if _, err := s.Prefill(t.Context(), cache, []int32{9}, nil); err == nil || cache.Len() != 5 {
+		t.Errorf("a fourth head guessed: %v, %d tokens", err, cache.Len())
 	}
 }
 

@@ -38,6 +38,8 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 	}{
 		{"draft model", 10, warm, newWorldDraft(len(prompt))},
 		{"draft model, filtered", 10, filtered, newWorldDraft(len(prompt))},
+		{"EAGLE", 10, warm, newWorldHeads(len(prompt), false)},
+		{"Medusa, filtered", 10, filtered, newWorldHeads(len(prompt), true)},
 		{"n-gram", 3, warm, func(*testing.T, *gate.World) Proposer { return NewNgram(3, 1) }},
 	} {
 		for _, gamma := range []int{1, 3} {
@@ -71,8 +73,11 @@ type reply struct {
 }
 
 func (r *reply) play(t *testing.T, trial int) gate.Played {
-	_, err := r.proposer.Begin(t.Context(), r.prompt, nil)
+	read, err := r.proposer.Begin(t.Context(), r.prompt, nil)
 	must(t, err)
+	if h, ok := r.proposer.(HiddenReader); ok {
+		must(t, h.Read(t.Context(), len(r.prompt)-1-read))
+	}
 	played := gate.Played{Bonus: -1}
 	for round := trial * r.length; len(played.Tokens) < r.length; round++ {
 		draft, err := r.proposer.Propose(t.Context(), Ask{Gamma: r.gamma, Params: r.world.Params, Uniforms: r.uniforms, Round: round})
