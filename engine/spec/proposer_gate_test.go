@@ -40,6 +40,9 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 		{"draft model, filtered", 10, filtered, newWorldDraft(len(prompt))},
 		{"EAGLE", 10, warm, newWorldHeads(len(prompt), false)},
 		{"Medusa, filtered", 10, filtered, newWorldHeads(len(prompt), true)},
+		{"draft of another vocabulary, by tokens", 10, warm, newTranslatedWorldDraft(len(prompt))},
+		{"draft of another vocabulary, filtered", 10, filtered, newTranslatedWorldDraft(len(prompt))},
+		{"draft of another vocabulary, by text", 10, warm, newRetoldWorldDraft(len(prompt))},
 		{"n-gram", 3, warm, func(*testing.T, *gate.World) Proposer { return NewNgram(3, 1) }},
 	} {
 		for _, gamma := range []int{1, 3} {
