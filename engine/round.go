@@ -37,7 +37,9 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 			return "", err
 		}
 	}
+	detach := r.attach(proposer)
 	logits, outcome, err := r.verify(ctx, draft, &ev, watch)
+	detach()
 	if err != nil {
 		return "", err
 	}
@@ -65,6 +67,9 @@ func (r *reply) decide(ctx context.Context, ev *event.Round) (spec.Proposer, gam
 	case proposer == nil:
 		ev.GammaWhy = "no draft model"
 		ev.DraftWhy = r.engine.ready.DraftRefused
+		if name == "eagle" || name == "medusa" {
+			ev.GammaWhy, ev.DraftWhy = "no heads", r.engine.noHeads(name)
+		}
 	default:
 		if err := r.follow(ctx, proposer); err != nil {
 			return nil, gamma.Decision{}, err
@@ -114,6 +119,9 @@ func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
 func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	if r.begun == p.Name() {
 		return nil
+	}
+	if heads, ok := p.(spec.HiddenReader); ok {
+		return r.catchUp(ctx, heads)
 	}
 	err := r.timed("draft", func(progress func(done, total int)) error {
 		_, err := p.Begin(ctx, r.context, progress)

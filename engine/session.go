@@ -46,6 +46,13 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 		}
 		s.proposers["draft"] = draft
 	}
+	if e.head != nil {
+		heads, err := e.newHeads()
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("allocating the heads' caches: %w", err), s.Close())
+		}
+		s.proposers[e.head.Name] = heads
+	}
 	if err := s.calibrate(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -8,14 +8,14 @@ import (
 )
 
 // HiddenReader is a proposer that guesses from hidden states of the target. Whoever runs the target attaches Tap to its passes over the
-// proposer's text and tells what they read: Begin says from where on, Read what a pass of the prompt left in the tap, and Committed, which
+// proposer's text and tells what they read: Begin says from where on, Read what a pass over the context left in the tap, and Committed, which
 // must follow a round's pass before the next, how many of its rows belong to the text: row i is that in front of the committed token i.
 type HiddenReader interface {
 	Proposer
 	// Tap is where passes of the target leave hidden states.
 	Tap() *compute.Tap
-	// Read takes the first rows rows of the tap. They stand behind the tokens that follow those read before.
-	Read(ctx context.Context, rows int) error
+	// Read takes the first rows rows of the tap: the states behind the tokens from at on, which is not beyond those that are known.
+	Read(ctx context.Context, at, rows int) error
 }
 
 // HiddenModel is a Model that takes each token together with the target's hidden state in front of it; engine/model has two. Its
@@ -79,10 +79,16 @@ func (h *Heads) Begin(_ context.Context, tokens []int32, _ func(done, total int)
 // forgetOwn drops what was read with other states than the target's: a token is read with that in front of it.
 func (h *Heads) forgetOwn() error { return h.truncate(min(len(h.cached), h.known+1)) }
 
-// Read takes hidden states of the prompt.
-func (h *Heads) Read(ctx context.Context, rows int) error {
-	if h.known+rows >= len(h.context) {
-		return fmt.Errorf("%d hidden states behind the first %d of %d tokens: there must be one token more than states", rows, h.known, len(h.context))
+// Read takes hidden states of the context. What was known from there on is forgotten.
+func (h *Heads) Read(ctx context.Context, at, rows int) error {
+	if at < 0 || at > h.known || at+rows >= len(h.context) {
+		return fmt.Errorf("hidden states behind the tokens %d to %d of %d: they must follow the first %d, and the last token has none yet", at, at+rows-1, len(h.context), h.known)
+	}
+	if at < h.known {
+		h.known, h.held = at, 0
+		if err := h.forgetOwn(); err != nil {
+			return err
+		}
 	}
 	return h.take(ctx, rows)
 }

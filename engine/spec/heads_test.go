@@ -178,10 +178,11 @@ func prompt(t *testing.T, h *Heads, tr *trunk, text []int32) {
 	if at < 0 || len(text) > 1 && at > len(text)-2 {
 		t.Fatalf("%d of %d tokens reused: the last but one must be read again", at, len(text))
 	}
+	at -= len(text) * at / 2 % (at + 1) // the target's cache may hold less than the heads know
 	for at < len(text)-1 {
 		to := min(at+3, len(text)-1)
 		tr.read(text, at, to)
-		must(t, h.Read(t.Context(), to-at))
+		must(t, h.Read(t.Context(), at, to-at))
 		at = to
 	}
 }
@@ -225,8 +226,10 @@ func TestHeadsSayWhyTheyStop(t *testing.T) {
 		t.Errorf("without states: %v, %v", draft, err)
 	}
 	prompt(t, h, tr, []int32{1, 2, 3})
-	if err := h.Read(t.Context(), 1); err == nil {
-		t.Error("more states than tokens were taken")
+	for _, at := range []int{-1, 2, 3} {
+		if err := h.Read(t.Context(), at, 1); err == nil {
+			t.Errorf("a state behind token %d was taken", at)
+		}
 	}
 	if draft, err := h.Propose(t.Context(), Ask{Gamma: 9}); err != nil || len(draft.Tokens) != 5 || draft.Stop != "there are 5 heads" {
 		t.Errorf("beyond the heads: %v, %v", draft, err)

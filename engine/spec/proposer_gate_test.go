@@ -79,7 +79,7 @@ func (r *reply) play(t *testing.T, trial int) gate.Played {
 	read, err := r.proposer.Begin(t.Context(), r.prompt, nil)
 	must(t, err)
 	if h, ok := r.proposer.(HiddenReader); ok {
-		must(t, h.Read(t.Context(), len(r.prompt)-1-read))
+		must(t, h.Read(t.Context(), read, len(r.prompt)-1-read))
 	}
 	played := gate.Played{Bonus: -1}
 	for round := trial * r.length; len(played.Tokens) < r.length; round++ {
