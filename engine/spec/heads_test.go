@@ -2,6 +2,7 @@ package spec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -138,8 +139,19 @@ func TestHeadsStayInStepWithTheTarget(t *testing.T) {
 			var text []int32
 			for range 60 {
 				text = append(text[:rng.IntN(len(text)+1)], random(1+rng.IntN(15))...)
-				prompt(t, h, tr, text)
+				if rng.IntN(4) == 0 { // a prompt that is cancelled half-way
+					prompt(t, h, tr, text, len(text)/2)
+					continue
+				}
+				prompt(t, h, tr, text, len(text))
 				for range rng.IntN(12) {
+					if model.fail = errors.New("a pass failed"); rng.IntN(6) == 0 && len(text) > 1 {
+						if _, err := h.Propose(t.Context(), Ask{Gamma: 2}); !errors.Is(err, model.fail) {
+							t.Fatalf("a failed pass: %v", err)
+						}
+						must(t, h.Committed(nil))
+					}
+					model.fail = nil
 					var draft Draft
 					if rng.IntN(4) > 0 {
 						gamma := 1 + rng.IntN(5)
@@ -170,8 +182,8 @@ func TestHeadsStayInStepWithTheTarget(t *testing.T) {
 	}
 }
 
-// prompt begins a reply as the engine does, in passes of three rows.
-func prompt(t *testing.T, h *Heads, tr *trunk, text []int32) {
+// prompt begins a reply as the engine does, in passes of three rows as far as token until.
+func prompt(t *testing.T, h *Heads, tr *trunk, text []int32, until int) {
 	t.Helper()
 	at, err := h.Begin(t.Context(), text, nil)
 	must(t, err)
@@ -179,7 +191,7 @@ func prompt(t *testing.T, h *Heads, tr *trunk, text []int32) {
 		t.Fatalf("%d of %d tokens reused: the last but one must be read again", at, len(text))
 	}
 	at -= len(text) * at / 2 % (at + 1) // the target's cache may hold less than the heads know
-	for at < len(text)-1 {
+	for at < min(until, len(text)-1) {
 		to := min(at+3, len(text)-1)
 		tr.read(text, at, to)
 		must(t, h.Read(t.Context(), at, to-at))
@@ -207,7 +219,7 @@ func TestHeadsReuseWhatTwoPromptsHaveInCommon(t *testing.T) {
 		if reused != c.reused {
 			t.Errorf("%v: %d tokens reused, want %d", c.text, reused, c.reused)
 		}
-		prompt(t, h, tr, c.text)
+		prompt(t, h, tr, c.text, len(c.text))
 		if len(c.text) != 5 {
 			_, err = h.Propose(t.Context(), Ask{Gamma: 1})
 			must(t, err)
@@ -225,7 +237,7 @@ func TestHeadsSayWhyTheyStop(t *testing.T) {
 	if draft, err := h.Propose(t.Context(), Ask{Gamma: 2}); err != nil || len(draft.Tokens) != 0 || !strings.Contains(draft.Stop, "no hidden state") {
 		t.Errorf("without states: %v, %v", draft, err)
 	}
-	prompt(t, h, tr, []int32{1, 2, 3})
+	prompt(t, h, tr, []int32{1, 2, 3}, 3)
 	for _, at := range []int{-1, 2, 3} {
 		if err := h.Read(t.Context(), at, 1); err == nil {
 			t.Errorf("a state behind token %d was taken", at)
