@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/model"
 	"specula/engine/spec"
@@ -52,8 +54,9 @@ func (e *Engine) noHeads(name string) string {
 	return "no trained heads for this target are loaded: name a safetensors file of them by --heads"
 }
 
-// newHeads makes the proposer of the loaded heads.
-func (e *Engine) newHeads() (*spec.Heads, error) {
+// buildHeads makes the proposer of the loaded heads.
+func buildHeads(s *Session, _ config.Speculation) (spec.Proposer, error) {
+	e := s.engine
 	var state spec.HiddenModel
 	var err error
 	if e.head.Eagle != nil {
@@ -67,13 +70,34 @@ func (e *Engine) newHeads() (*spec.Heads, error) {
 	return spec.NewHeads(e.head.Name, state, e.tokens.VocabSize())
 }
 
+// headParameters are how many weights the guessing of one token reads.
+func headParameters(e *Engine, _ config.Speculation) int64 { return e.head.ParametersPerToken() }
+
+// rehearseHeads lets the target read a token for heads, so that they can draft in a rehearsal.
+func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) error {
+	target := s.engine.target
+	target.Attach(heads.Tap())
+	defer target.Attach(nil)
+	if _, err := target.Prefill(ctx, s.cache, make([]int32, 1), nil); err != nil {
+		return err
+	}
+	if _, err := heads.Begin(ctx, make([]int32, 2), nil); err != nil {
+		return err
+	}
+	return errors.Join(heads.Read(ctx, 0, 1), s.cache.Truncate(0))
+}
+
 // reusable is how many tokens of a new context the target's cache holds and need not be read again. Heads that are to draft need a
 // state behind each token and say from where on they lack it.
 func (r *reply) reusable(ctx context.Context, tokens []int32) (int, error) {
 	s := r.session
 	n := min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
-	heads, ok := s.proposers[r.config.Speculation.Proposer].(spec.HiddenReader)
-	if !ok || !r.config.Speculation.Enabled {
+	if !r.config.Speculation.Enabled {
+		return n, nil
+	}
+	p, _ := s.proposer(r.config.Speculation.Proposer, r.config.Speculation)
+	heads, ok := p.(spec.HiddenReader)
+	if !ok {
 		return n, nil
 	}
 	known, err := heads.Begin(ctx, tokens, nil)

@@ -50,6 +50,21 @@ func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head 
 	return head, nil
 }
 
+// ParametersPerToken is how many weights are read for one guess: no embedding table, but the target's output matrix where it serves.
+func (h *Head) ParametersPerToken() int64 {
+	if h.Medusa != nil {
+		return h.Parameters / int64(h.Medusa.Heads())
+	}
+	e, n := h.Eagle, h.Parameters
+	if e.embedding != e.target.Embedding {
+		n -= int64(e.embedding.Rows()) * int64(e.embedding.Cols())
+	}
+	if e.output == e.target.Output {
+		n += int64(e.output.Rows()) * int64(e.output.Cols())
+	}
+	return n
+}
+
 // fitsVocabulary says whether scores of so many ids can be read as the target's.
 func fitsVocabulary(file *safetensors.File, ids, target int) error {
 	if d := ids - target; d > maxPadding || d < -maxPadding {

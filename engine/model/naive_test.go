@@ -3,6 +3,7 @@ package model_test
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // remind keeps a copy of the residual stream.
@@ -23,6 +24,9 @@ func (m *tiny) forward(ids []int32) [][]float64 {
 	m.streams = nil
 	for l := range tinyLayers {
 		m.remind(stream)
+		if slices.Contains(m.without, l) {
+			continue
+		}
 		at := func(name string) string { return fmt.Sprintf("blk.%d.%s", l, name) }
 		var q, k, v [][]float64
 		for position, x := range stream {

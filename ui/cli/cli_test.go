@@ -39,7 +39,7 @@ func TestExitCodes(t *testing.T) {
 		{"unknown command", "nope", ExitUsage},
 		{"unknown command below config", "config nope", ExitUsage},
 		{"flag without value", "run -p", ExitUsage},
-		{"missing argument", "info", ExitUsage},
+		{"missing argument", "make-weights", ExitUsage},
 		{"value out of range", "run -p hi --temperature 9", ExitUsage},
 		{"too many tokens for bench", "bench --gen-tokens 2000000", ExitUsage},
 		{"no tokens for bench", "bench --gen-tokens 0", ExitUsage},
