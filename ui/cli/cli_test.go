@@ -86,7 +86,7 @@ var errFull = errors.New("no space left on device")
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
 func TestStdoutThatCannotBeWrittenFails(t *testing.T) {
-	for _, args := range []string{"run -p hi", "run -p hi --json", "run -p hi --plain", "info good.gguf", "bench", "config --print-default", "config", "config check"} {
+	for _, args := range []string{"run -p hi", "run -p hi --json", "run -p hi --plain", "info good.gguf", "info", "bench", "config --print-default", "config", "config check"} {
 		if code, stderr := start(t.Context(), fullDisk{}, strings.Fields(args)...); code != ExitRuntime || !strings.Contains(stderr, errFull.Error()) {
 			t.Errorf("%s: exit code %d, stderr %q", args, code, stderr)
 		}

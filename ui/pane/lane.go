@@ -57,6 +57,9 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 		r := l.round
 		out.Put(th.Title, fmt.Sprintf("round %d", r.Index))
 		out.Put(th.Label, fmt.Sprintf("  %s %d  %s  %s", th.Glyph.Gamma, r.Gamma, r.GammaRule, r.Path))
+		if ruleWords(r.Rule) != "" {
+			putRule(th, out.Put("", "  "), r.Rule, "")
+		}
 		if len(l.tokens) > 0 && r.Proposer != "draft" {
 			out.Put(th.Label, "  "+proposerWords(r.Proposer))
 		}
@@ -211,7 +214,7 @@ func (l *lane) why(th *theme.Theme, w int) string {
 	}
 	sep := "  " + th.Glyph.Separator + "  "
 	text := joinNonEmpty(": ", l.round.Path, l.round.PathWhy)
-	for _, why := range []string{l.round.ProposerWhy, l.round.GammaWhy, l.round.DraftStop, l.round.DraftWhy} {
+	for _, why := range []string{l.round.DraftWhy, l.round.ProposerWhy, l.round.GammaWhy, l.round.DraftStop} {
 		text = joinNonEmpty(sep, text, why)
 	}
 	return out.Put(th.Label, text).String() + " "
