@@ -1,0 +1,163 @@
+package constrain
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Shaper holds a reply to a constraint: it forbids every token behind which the form, or its end within the limit, is out of
+// reach. It is a sample.Shaper and serves one goroutine.
+type Shaper struct {
+	constraint *Constraint
+	vocabulary *Vocabulary
+	automaton  *automaton
+	masks      *masks
+	pushed     []int32 // the reply so far
+	states     []int32 // (len(pushed)+1) the state in front of each token, and behind the last
+	limit      int     // tokens a reply may have; 0 for no limit
+}
+
+// NewShaper applies a constraint to the tokens of a vocabulary.
+func NewShaper(c *Constraint, v *Vocabulary) (*Shaper, error) {
+	s := &Shaper{constraint: c, vocabulary: v}
+	s.begin()
+	if a := s.automaton; a.err != nil {
+		return nil, a.err
+	} else if a.states[a.start].bytes >= maxClosing {
+		return nil, fmt.Errorf("the tokens of this model cannot spell any reply that fits the %s", c.name)
+	}
+	return s, nil
+}
+
+// begin makes an empty automaton.
+func (s *Shaper) begin() {
+	s.automaton = newAutomaton(s.constraint, s.vocabulary.spellable(), s.vocabulary.Lead)
+	s.masks = newMasks()
+	s.states = append(s.states[:0], s.automaton.start)
+}
+
+// Name is that of the constraint.
+func (s *Shaper) Name() string { return s.constraint.name }
+
+// Limit says how many tokens the reply may have in all, the stop token included. It may change between two tokens; a reply
+// that can no longer be finished within it takes the shortest way. 0 is no limit.
+func (s *Shaper) Limit(tokens int) { s.limit = tokens }
+
+// Shortest is how many tokens, a stop token not counted, are enough to finish the reply from here.
+func (s *Shaper) Shortest() int { return int(s.automaton.tokensToClose(s.state(), s.vocabulary)) }
+
+// Ended reports that the reply has the form and that nothing may be added to it.
+func (s *Shaper) Ended() bool {
+	return s.automaton.accepts(s.state()) && len(s.automaton.bytesAfter(s.state()).list()) == 0
+}
+
+func (s *Shaper) state() int32 { return s.states[len(s.states)-1] }
+
+// Reset begins a reply. What the prompt says does not matter to its form.
+func (s *Shaper) Reset([]int32) error {
+	s.pushed, s.states = s.pushed[:0], append(s.states[:0], s.automaton.start)
+	s.refresh()
+	return s.automaton.err
+}
+
+// Push adds a token behind the reply. Behind a token that was forbidden, or one that ends the reply, nothing is asked.
+func (s *Shaper) Push(id int32) {
+	s.refresh()
+	s.pushed = append(s.pushed, id)
+	s.states = append(s.states, s.after(s.state(), id))
+}
+
+func (s *Shaper) after(state, id int32) int32 {
+	if id < 0 || int(id) >= len(s.vocabulary.text) || s.vocabulary.text[id] == nil {
+		return dead
+	}
+	return s.automaton.run(state, s.vocabulary.text[id])
+}
+
+// Pop takes the last n tokens back.
+func (s *Shaper) Pop(n int) {
+	s.pushed = s.pushed[:len(s.pushed)-n]
+	s.states = s.states[:len(s.states)-n]
+}
+
+// refresh forgets what was worked out when it has become much, and reads the reply so far again.
+func (s *Shaper) refresh() {
+	if len(s.automaton.states) < freshStates && len(s.automaton.stacks) < 4*freshStates {
+		return
+	}
+	s.begin()
+	for _, id := range s.pushed {
+		s.states = append(s.states, s.after(s.state(), id))
+	}
+}
+
+// Shape forbids what may not follow.
+func (s *Shaper) Shape(logits []float32) error {
+	if s.state() == dead {
+		return s.automaton.err
+	}
+	v, a := s.vocabulary, s.automaton
+	if len(logits) < len(v.text) {
+		return fmt.Errorf("a row has %d scores, the vocabulary %d tokens", len(logits), len(v.text))
+	}
+	m := s.masks.of(a, v, s.state())
+	forbidden := float32(math.Inf(-1))
+	for i, word := range m.allowed {
+		if word == ^uint64(0) {
+			continue
+		}
+		row := logits[i*64 : min(i*64+64, len(logits))]
+		for j := range row {
+			if word>>j&1 == 0 {
+				row[j] = forbidden
+			}
+		}
+	}
+	for i := len(m.allowed) * 64; i < len(logits); i++ {
+		logits[i] = forbidden
+	}
+	if room := s.room(); m.far > room {
+		s.masks.measure(a, v, m)
+		for id := range v.text {
+			if int32(m.closing[id]) > room {
+				logits[id] = forbidden
+			}
+		}
+	}
+	if a.err != nil {
+		return fmt.Errorf("following the %s: %w", s.constraint.name, a.err)
+	}
+	return s.rescue(logits, m)
+}
+
+// room is how many tokens the reply may take behind the next one.
+func (s *Shaper) room() int32 {
+	if s.limit == 0 {
+		return beyond
+	}
+	left := int32(s.limit - len(s.pushed))
+	if left-1 >= s.automaton.states[s.state()].bytes {
+		return left - 1 // no need to know how far exactly
+	}
+	return max(left-1, s.automaton.tokensToClose(s.state(), s.vocabulary)-1)
+}
+
+// rescue deals with a row in which something else has forbidden all that the form allows: where the reply may end, it ends.
+func (s *Shaper) rescue(logits []float32, m *mask) error {
+	forbidden := float32(math.Inf(-1))
+	if slices.ContainsFunc(logits, func(x float32) bool { return x != forbidden }) {
+		return nil
+	}
+	if s.automaton.accepts(s.state()) && len(s.vocabulary.Stops) > 0 {
+		for _, id := range s.vocabulary.Stops {
+			logits[id] = 0
+		}
+		return nil
+	}
+	if s.Ended() {
+		return errors.New("the reply is complete, and this model has no token that ends a reply")
+	}
+	return fmt.Errorf("the %s expects %s, and every token for it is forbidden by something else: look at banned and allowed tokens and bad words", s.constraint.name, s.Expects())
+}

@@ -1,0 +1,147 @@
+package constrain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Bounds of what Expects says.
+const (
+	maxExpectedBytes  = 24 // of a text that is shown letter by letter
+	maxExpectedLabels = 3
+	maxExpectedRanges = 6
+)
+
+// Expects says in a few words what may follow: `"name":`, "a string", "one of , }", "end".
+func (s *Shaper) Expects() string {
+	a, at := s.automaton, s.state()
+	if at == dead {
+		return ""
+	}
+	next := a.bytesAfter(at)
+	orEnd := ""
+	if a.accepts(at) {
+		if next.size() == 0 {
+			return "end"
+		}
+		orEnd = " or end"
+	}
+	if text := a.certain(at); len(text) > 1 {
+		return quoted(text)
+	}
+	if labels := a.labels(at); len(labels) > 0 && len(labels) <= maxExpectedLabels {
+		return strings.Join(labels, " or ") + orEnd
+	}
+	return inWords(next) + orEnd
+}
+
+// bytesAfter are those that some text goes on with.
+func (a *automaton) bytesAfter(s int32) byteSet {
+	var set byteSet
+	for _, id := range a.states[s].stacks {
+		if id != 0 {
+			set = set.union(a.g.sets[a.g.nodes[a.stacks[id].top].a])
+		}
+	}
+	return set
+}
+
+// certain is the text that must follow, as far as there is no choice; white space counts as none where something else may stand.
+func (a *automaton) certain(s int32) []byte {
+	var text []byte
+	for s != dead && !a.accepts(s) && len(text) <= maxExpectedBytes {
+		next := withoutSpace(a.bytesAfter(s))
+		if next.size() != 1 {
+			break
+		}
+		text = append(text, next.list()[0])
+		s = a.step(s, next.list()[0])
+	}
+	return text
+}
+
+func withoutSpace(set byteSet) byteSet {
+	var space byteSet
+	for _, b := range []byte(" \t\n") {
+		space.add(b)
+	}
+	if rest := set.without(space); rest.size() > 0 {
+		return rest
+	}
+	return set
+}
+
+// labels are the names of what is being read, nil if some of it has none.
+func (a *automaton) labels(s int32) []string {
+	var names []string
+	space := withoutSpace(a.bytesAfter(s))
+	for _, id := range a.states[s].stacks {
+		if id == 0 || !a.g.sets[a.g.nodes[a.stacks[id].top].a].meets(space) {
+			continue
+		}
+		for ; id != 0 && a.g.nodes[a.stacks[id].top].kind != kindLabelEnd; id = a.stacks[id].below {
+		}
+		if id == 0 {
+			return nil
+		}
+		if name := a.g.names[a.g.nodes[a.stacks[id].top].a]; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// quoted shows text, which may hold control characters.
+func quoted(text []byte) string {
+	more := ""
+	if len(text) > maxExpectedBytes {
+		text, more = text[:maxExpectedBytes], "…"
+	}
+	q := fmt.Sprintf("%q", text)
+	return "«" + strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`) + more + "»"
+}
+
+// inWords lists the members of a set.
+func inWords(set byteSet) string {
+	set = withoutSpace(set)
+	bytes := set.list()
+	var parts []string
+	for i := 0; i < len(bytes); {
+		j := i
+		for j+1 < len(bytes) && bytes[j+1] == bytes[j]+1 {
+			j++
+		}
+		switch {
+		case bytes[i] >= 0x80:
+			return "a character"
+		case j-i < 2:
+			j = i
+			parts = append(parts, visible(bytes[i]))
+		default:
+			parts = append(parts, visible(bytes[i])+"–"+visible(bytes[j]))
+		}
+		i = j + 1
+	}
+	switch {
+	case len(parts) > maxExpectedRanges:
+		return "a character"
+	case len(parts) == 1:
+		return parts[0]
+	}
+	return "one of " + strings.Join(parts, " ")
+}
+
+func visible(b byte) string {
+	switch {
+	case b == ' ':
+		return "space"
+	case b == '\n':
+		return "newline"
+	case b == '\t':
+		return "tab"
+	case b < ' ' || b >= 0x7F:
+		return fmt.Sprintf("0x%02X", b)
+	}
+	return string(rune(b))
+}
