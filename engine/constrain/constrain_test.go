@@ -34,9 +34,16 @@ func TestRegexAgreesWithGo(t *testing.T) {
 		oracle := regexp.MustCompile(`\A(?:` + pattern + `)\z`)
 		accepted := 0
 		a := newAutomaton(c, everyByte(), false)
-		for range 600 {
+		for i := range 600 {
 			text := ""
-			for range rng.IntN(9) {
+			if i%3 > 0 {
+				text = randomText(t, a, rng, rng.IntN(12), "abcABC")
+			}
+			if i%3 > 1 && text != "" {
+				at := rng.IntN(len(text))
+				text = text[:at] + letters[rng.IntN(len(letters))] + text[at+rng.IntN(2):]
+			}
+			for range rng.IntN(9) * ((i%3 - 1) * (i%3 - 2) / 2) {
 				text += letters[rng.IntN(min(len(letters), 2+rng.IntN(len(letters))))]
 			}
 			want := oracle.MatchString(text)
