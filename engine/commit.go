@@ -14,6 +14,7 @@ import (
 func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 	ended := func(t *event.Token) bool {
 		r.context = append(r.context, t.ID)
+		r.session.shaping.shapers.Push(t.ID)
 		if r.engine.isStop(t.ID) {
 			t.Stop, t.Text = true, ""
 			reason = endStop
@@ -41,6 +42,7 @@ func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 func discard(ev *event.Round, kept int) {
 	for i := kept; i < len(ev.Draft); i++ {
 		ev.Draft[i].Verdict = event.Discarded
+		ev.Draft[i].LogProb, ev.Draft[i].LogProbs = nil, nil
 	}
 	ev.Accepted, ev.Tested = kept, kept
 	ev.Commit = nil
@@ -53,6 +55,12 @@ func (r *reply) rollBack(p spec.Proposer, committed []event.Token, ev *event.Rou
 		return fmt.Errorf("rolling the target's cache back to %d tokens: %w", len(r.context)-1, err)
 	}
 	ev.TargetLen = cache.Len()
+	if ev.GuidanceScale != 0 {
+		context := r.companionContext()
+		if err := r.session.companion.keep(context[:len(context)-1]); err != nil {
+			return err
+		}
+	}
 	if p == nil {
 		return nil
 	}
@@ -95,7 +103,7 @@ func (e *Engine) token(id int32) event.Token {
 // judged describes a token with its verdict.
 func (e *Engine) judged(j spec.Judged) event.Token {
 	t := e.token(j.ID)
-	t.Verdict, t.P, t.Q, t.U = j.Verdict, known(j.P), known(j.Q), known(j.U)
+	t.Verdict, t.P, t.Q, t.U, t.Bound = j.Verdict, known(j.P), known(j.Q), known(j.U), known(j.Bound)
 	return t
 }
 

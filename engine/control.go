@@ -28,8 +28,8 @@ func newControl(c config.Config) *control {
 	return &control{inForce: c, asked: c}
 }
 
-// ask validates a change and queues it.
-func (c *control) ask(name, value string) error {
+// ask validates a change and queues it. check finds what is wrong with it beyond its range.
+func (c *control) ask(name, value string, check func(from, to config.Config) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	next := c.asked
@@ -39,6 +39,9 @@ func (c *control) ask(name, value string) error {
 	setting, _ := config.Lookup(name) // Set has found it
 	if setting.Applies == config.NextStart {
 		return fmt.Errorf("changing %s: it holds from the next start on; set it in config.toml or by --%s", setting.Name, setting.Flag)
+	}
+	if err := check(c.asked, next); err != nil {
+		return err
 	}
 	c.asked = next
 	// Only the last value of a setting counts: a key held down repeats faster than slow rounds pass.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/model"
+	"specula/engine/shape"
 	"specula/engine/weights"
 	"specula/tokenizer"
 	"specula/tokenizer/chat"
@@ -51,6 +53,7 @@ type Engine struct {
 	tokens   *tokenizer.Tokenizer
 	template *chat.Template
 	stops    map[int32]bool
+	words    func() *shape.Vocabulary // read when a setting first names a token
 	ready    event.Ready
 }
 
@@ -71,6 +74,7 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 	if e.tokens, err = tokenizer.New(vocab); err != nil {
 		return nil, loadError("target", o.Target, err)
 	}
+	e.words = sync.OnceValue(func() *shape.Vocabulary { return shape.NewVocabulary(e.tokens) })
 	e.stops = map[int32]bool{}
 	for _, id := range e.tokens.StopTokens() {
 		e.stops[id] = true

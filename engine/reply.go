@@ -26,6 +26,7 @@ type reply struct {
 	text       *text
 	context    []int32 // prompt and everything committed
 	prompt     int     // tokens of context that are the prompt
+	negative   []int32 // the companion's prompt; nil until guidance is asked for
 	begun      string  // the proposer that follows this context; others are told of it when they are chosen
 	rounds     int
 	inspecting bool // in this round
@@ -131,6 +132,7 @@ func (r *reply) begin(ctx context.Context) error {
 		seed = r.engine.options.NewSeed()
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
+	_, errShape := s.reshape(c)
 	r.learned = s.learned(c)
 	s.proposers["ngram"] = spec.NewNgram(c.Speculation.NgramMax, c.Speculation.NgramMin)
 	r.text = newText(r.engine.tokens.NewDecoder(), c.Sampling.Stop)
@@ -148,13 +150,16 @@ func (r *reply) begin(ctx context.Context) error {
 		started.Prompt = r.request.Messages[n-1].Content
 	}
 	started.ReusedTokens = min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
-	if err := errors.Join(errFit, r.emit(started)); err != nil {
+	if err := errors.Join(errFit, errShape, r.emit(started)); err != nil {
 		return err
 	}
 	if len(tokens) == 0 {
 		return errors.New("the prompt has no tokens: write something, or check the chat template")
 	}
 	r.context, r.prompt = tokens, len(tokens)
+	if err := r.retell(); err != nil {
+		return err
+	}
 	return r.prefill(ctx, started.ReusedTokens)
 }
 
@@ -202,9 +207,9 @@ func (r *reply) applyChanges() error {
 	if len(changed) == 0 {
 		return nil
 	}
-	r.learned.follow(c.Speculation.Proposer)
-	r.config = c
-	r.learned.gamma.Configure(r.session.gammaOptions(c))
+	if err := r.adopt(c); err != nil {
+		return err
+	}
 	for _, e := range changed {
 		if err := r.emit(e); err != nil {
 			return err
@@ -213,12 +218,32 @@ func (r *reply) applyChanges() error {
 	return nil
 }
 
+// adopt goes on under other settings.
+func (r *reply) adopt(c config.Config) error {
+	s := r.session
+	path := s.path(r.config)
+	reshaped, err := s.reshape(c)
+	if err == nil && reshaped {
+		err = r.retell()
+	}
+	if err != nil {
+		return err
+	}
+	if guided(c) != guided(r.config) || s.path(c) != path && !(repeatable(r.config) && repeatable(c)) {
+		r.learned = s.learned(c) // every round costs something else from now on
+	}
+	r.learned.follow(c.Speculation.Proposer)
+	r.config = c
+	r.learned.gamma.Configure(s.gammaOptions(c))
+	return nil
+}
+
 // full says why no further token may be written, or "".
 func (r *reply) full() string {
 	switch {
 	case len(r.context)-r.prompt >= r.config.Sampling.MaxTokens:
 		return endLength
-	case len(r.context) >= r.session.cache.Cap():
+	case len(r.context) >= r.session.cache.Cap(), r.companionLen() >= r.session.cache.Cap():
 		return endContext
 	}
 	return ""

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/gamma"
@@ -23,6 +22,9 @@ const inspectShare = 1.0 / 50
 // It returns why the reply is finished, or "".
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	ev := event.Round{Index: r.rounds, GammaRule: r.config.Speculation.Rule, Proposer: "none", Temperature: r.config.Sampling.Temperature}
+	if err := r.followNegative(ctx); err != nil {
+		return "", err
+	}
 	proposer, decision, err := r.decide(ctx, &ev)
 	if err != nil {
 		return "", err
@@ -92,10 +94,17 @@ func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
 	ev.AcceptanceByPosition, ev.ExpectedTokens = d.Acceptance, d.Expected
 	written := len(r.context) - r.prompt
 	room := max(0, min(r.config.Sampling.MaxTokens-written-1, r.session.cache.Cap()-len(r.context)))
+	if guided(r.config) {
+		room = max(0, min(room, r.session.cache.Cap()-r.companionLen()))
+	}
 	if d.Gamma > room {
 		d.Gamma = room
 		ev.GammaWhy = fmt.Sprintf("only %d more tokens fit this reply", room+1)
 		ev.ExpectedTokens = min(ev.ExpectedTokens, float64(room+1))
+	}
+	if guided(r.config) && d.Gamma > guidedGamma {
+		d.Gamma = guidedGamma
+		ev.GammaWhy = fmt.Sprintf("guidance doubles the rows of a pass: at most %d draft tokens", guidedGamma)
 	}
 	ev.Gamma = d.Gamma
 	return d
@@ -121,13 +130,14 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
 	ask := spec.Ask{
 		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
-		IsStop: r.engine.isStop, Inspect: r.inspecting,
+		Shapers: r.session.shaping.shapers, IsStop: r.engine.isStop, Inspect: r.inspecting,
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
 		ask.Continue = r.learned.gamma.Continue
 	}
 	draft, err := p.Propose(ctx, ask)
+	spec.DropForbidden(&draft, ask.Shapers)
 	watch.lap(&ev.DraftMS)
 	if errors.Is(err, spec.ErrNoDraft) {
 		ev.DraftWhy = err.Error()
@@ -163,19 +173,22 @@ func (r *reply) confidenceIsCheap() bool {
 }
 
 // verify runs the target over the last committed token and the draft, and judges the draft.
-func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, watch *stopwatch) (compute.Logits, spec.Outcome, error) {
+func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, watch *stopwatch) (scores, spec.Outcome, error) {
 	rows := append([]int32{r.context[len(r.context)-1]}, draft.Tokens...)
-	logits, err := r.engine.target.Forward(ctx, r.session.cache, rows)
+	logits, err := r.forward(ctx, rows, ev)
 	watch.lap(&ev.VerifyMS)
 	if err != nil {
 		return nil, spec.Outcome{}, fmt.Errorf("verifying %d rows: %w", len(rows), err)
 	}
-	outcome, err := r.session.verifier.Verify(logits, draft, spec.Terms{
-		Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds, IsStop: r.engine.isStop,
-	})
+	terms := r.terms()
+	outcome, err := r.session.verifier.Verify(logits, draft, terms)
 	watch.lap(&ev.SampleMS)
+	ev.Shaped = terms.Shapers.Names()
 	ev.Path, ev.PathWhy = string(outcome.Path), outcome.PathWhy
-	ev.BytesMoved, ev.Syncs = logits.Moved()
+	if ev.GuidanceScale != 0 {
+		ev.PathWhy += fmt.Sprintf("; guidance %g: two rows for each token", ev.GuidanceScale)
+	}
+	ev.Rule, ev.Lossy = string(terms.Rule), terms.Rule.Lossy()
 	if err != nil {
 		return nil, spec.Outcome{}, err
 	}
@@ -187,19 +200,27 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 		t := r.engine.judged(outcome.Commit)
 		ev.Commit = &t
 	}
-	return logits, outcome, nil
+	err = r.logprobs(logits, &outcome, ev)
+	ev.BytesMoved, ev.Syncs = logits.Moved()
+	watch.lap(&ev.SampleMS)
+	return logits, outcome, err
 }
 
 // inspect adds both models' best candidates to the tokens of a round, if somebody wants to look.
-func (r *reply) inspect(logits compute.Logits, draft spec.Draft, ev *event.Round) error {
+func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error {
 	if !r.inspecting {
 		return nil
 	}
 	watch := r.engine.stopwatch()
 	defer func() { watch.lap(&r.session.inspectMS) }()
-	seen, err := r.session.verifier.Inspect(candidates, logits, draft, params(r.config))
+	seen, err := r.session.verifier.Inspect(candidates, logits, draft, r.terms())
 	if err != nil {
 		return fmt.Errorf("inspecting a round: %w", err)
+	}
+	for i, rule := range spec.Rules {
+		if len(draft.Tokens) > 0 {
+			ev.Rules = append(ev.Rules, event.RuleOutcome{Rule: string(rule), Accepted: seen.Kept[i], Lossy: rule.Lossy()})
+		}
 	}
 	for i := range ev.Draft {
 		ev.Draft[i].Target = r.engine.named(seen.Target[i])
@@ -215,8 +236,18 @@ func (r *reply) inspect(logits compute.Logits, draft spec.Draft, ev *event.Round
 	return nil
 }
 
+// terms are what a round of this reply is judged by, before its tokens are committed.
+func (r *reply) terms() spec.Terms {
+	s := r.config.Speculation
+	return spec.Terms{
+		Params: params(r.config), Shapers: r.session.shaping.shapers, Logprobs: r.config.Sampling.Logprobs,
+		Uniforms: r.uniforms, Round: r.rounds, Written: len(r.context) - r.prompt, IsStop: r.engine.isStop,
+		Rule: spec.Rule(s.Acceptance), Typical: spec.Typical{Epsilon: s.TypicalEpsilon, Delta: s.TypicalDelta},
+	}
+}
+
 // params are the filters of a configuration.
 func params(c config.Config) sample.Params {
 	f := c.Sampling
-	return sample.Params{Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP}
+	return sample.Params{Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP, TemperatureLast: f.TemperatureLast}
 }

@@ -20,11 +20,13 @@ type Session struct {
 	engine    *Engine
 	control   *control
 	cache     compute.Cache
-	cached    []int32 // the tokens whose keys and values the cache holds, (cache.Len())
+	cached    []int32    // the tokens whose keys and values the cache holds, (cache.Len())
+	companion *companion // of guidance; nil until it was asked for
 	proposers map[string]spec.Proposer
 	verifier  *spec.Verifier
 	costs     map[spec.Path][]gamma.Observation // measured before the first reply
-	lessons   map[spec.Path]*lessons
+	lessons   map[kind]*lessons
+	shaping   shaping
 	replies   int
 	age       *stopwatch
 	inspectMS float64 // of age, spent on inspection
@@ -37,13 +39,16 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 		return nil, fmt.Errorf("allocating the target's cache: %w", err)
 	}
 	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{}, verifier: spec.NewVerifier(),
-		lessons: map[spec.Path]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: e.stopwatch()}
+		lessons: map[kind]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: e.stopwatch()}
 	if e.draft != nil {
 		draft, err := spec.NewDraftModel(e.draft, e.tokens.VocabSize(), e.draft.Config().Vocab)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("allocating the draft's cache: %w", err), cache.Close())
 		}
 		s.proposers["draft"] = draft
+	}
+	if _, err := s.reshape(e.options.Config); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	if err := s.calibrate(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -70,8 +75,11 @@ func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Even
 	}
 }
 
-// Change asks for a setting, by any of its names, to take effect at the next round. A value out of range is an error now.
-func (s *Session) Change(name, value string) error { return s.control.ask(name, value) }
+// Change asks for a setting, by any of its names, to take effect at the next round. A value out of range, or one that names a
+// token which does not exist, is an error now.
+func (s *Session) Change(name, value string) error {
+	return s.control.ask(name, value, s.engine.checkShapers)
+}
 
 // Settings are those the next round will use.
 func (s *Session) Settings() config.Config { return s.control.settings() }
@@ -83,6 +91,9 @@ func (s *Session) Ready() event.Ready { return s.engine.ready }
 func (s *Session) Reset() error {
 	err := s.cache.Truncate(0)
 	s.cached = s.cached[:0]
+	if s.companion != nil {
+		err = errors.Join(err, s.companion.keep(nil))
+	}
 	for _, p := range s.proposers {
 		err = errors.Join(err, p.Reset())
 	}
@@ -92,6 +103,9 @@ func (s *Session) Reset() error {
 // Close frees the caches.
 func (s *Session) Close() error {
 	err := s.cache.Close()
+	if s.companion != nil {
+		err = errors.Join(err, s.companion.cache.Close())
+	}
 	for _, p := range s.proposers {
 		err = errors.Join(err, p.Close())
 	}

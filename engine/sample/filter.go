@@ -19,7 +19,8 @@ type Sampler struct {
 }
 
 // FromLogits writes the distribution that a token is drawn from to dst and returns it: the softmax of logits/temperature,
-// then top-k, top-p and min-p, each on what the one before left, renormalised. Temperature 0 gives the one-hot of Argmax.
+// then top-k, top-p and min-p, each on what the one before left, renormalised. With TemperatureLast the filters see the softmax of
+// the logits, and the temperature works on what they left. Temperature 0 gives the one-hot of Argmax.
 //
 // logits has one score per id; dst may be longer and its tail gets probability 0, so that a draft of a smaller vocabulary
 // yields a Dist over the target's. To keep ids from n on out of a distribution, pass logits[:n]: they are then masked before
@@ -34,14 +35,18 @@ func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, e
 	}
 	// Weights are relative to the best one, which therefore is exactly 1 and survives every filter.
 	peak := float64(logits[best])
+	temperature := p.Temperature
+	if p.TemperatureLast && p.filters() {
+		temperature = 1
+	}
 	if s.Rough {
-		warmth := float32(1 / p.Temperature)
+		warmth := float32(1 / temperature)
 		for i, score := range logits {
 			dst[i] = float64(exp32((score - logits[best]) * warmth))
 		}
 	} else {
 		for i, score := range logits {
-			dst[i] = math.Exp((float64(score) - peak) / p.Temperature)
+			dst[i] = math.Exp((float64(score) - peak) / temperature)
 		}
 	}
 	clear(dst[len(logits):])
@@ -53,8 +58,20 @@ func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, e
 			}
 		}
 	}
+	if temperature != p.Temperature {
+		warm(dst, logits, peak, p.Temperature)
+	}
 	normalise(dst)
 	return Dist{P: dst}, nil
+}
+
+// warm gives the weights that the filters left their temperature, as TemperatureLast asks for.
+func warm(weights []float64, logits []float32, peak, temperature float64) {
+	for i, w := range weights {
+		if w > 0 {
+			weights[i] = math.Exp((float64(logits[i]) - peak) / temperature)
+		}
+	}
 }
 
 // FromLogits is Sampler.FromLogits with scratch of its own.

@@ -65,8 +65,8 @@ func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(do
 	return reused, nil
 }
 
-// Propose draws up to ask.Gamma tokens, each from the draft model's distribution behind the one before. The first pass reads
-// every committed token that the cache lacks.
+// Propose draws up to ask.Gamma tokens, each from the draft model's distribution behind the one before, shaped as the target's will
+// be. The first pass reads every committed token that the cache lacks.
 func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	var draft Draft
 	start := len(d.cached)
@@ -75,6 +75,8 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	if draft.Stop = d.stranger(unread); draft.Stop != "" {
 		return draft, nil
 	}
+	pushed := 0
+	defer func() { ask.Shapers.Pop(pushed) }()
 	for i := 0; i < ask.Gamma && len(unread) > 0; i++ {
 		if len(d.cached)+len(unread) > d.cache.Cap() {
 			draft.Stop = fmt.Sprintf("draft context full: %d tokens", d.cache.Cap())
@@ -83,6 +85,10 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 		logits, err := d.read(ctx, unread, nil)
 		if err == nil {
 			err = d.draw(i, logits, ask, &draft)
+		}
+		if errors.Is(err, sample.ErrNothingLeft) {
+			draft.Stop = "no token may be written next"
+			break
 		}
 		if errors.Is(err, compute.ErrNotFinite) {
 			// What this round wrote may hold the damage; what earlier rounds wrote gave finite scores.
@@ -95,6 +101,8 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 			break
 		}
 		unread = draft.Tokens[i : i+1]
+		ask.Shapers.Push(unread...)
+		pushed++
 	}
 	return draft, nil
 }
@@ -124,7 +132,7 @@ func (d *DraftModel) enough(i int, draft *Draft, ask Ask) string {
 // draw appends draft token i, drawn from the only row of logits.
 func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) error {
 	greedy := ask.Params.Temperature == 0
-	if greedy && ask.Continue == nil && !ask.Inspect {
+	if greedy && ask.Continue == nil && !ask.Inspect && len(ask.Shapers) == 0 {
 		// Only the id is wanted, and only 4 bytes need to cross from the device.
 		if err := logits.Argmax(d.best); err != nil {
 			return err
@@ -140,6 +148,9 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 		return err
 	}
 	known := scores[:min(d.vocab, len(scores))]
+	if err := ask.Shapers.Shape(known); err != nil {
+		return err
+	}
 	dist, err := d.sampler.FromLogits(q, known, ask.Params)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"strings"
 
 	"specula/engine/sample"
 )
@@ -15,15 +16,33 @@ const (
 	Greedy Path = "greedy"
 	// Stochastic tests u·q < p on distributions that depend on the row alone.
 	Stochastic Path = "stochastic"
-	// Fallback judges position by position on the host, because a row's distribution depends on tokens accepted in the same
-	// round, as under a repetition penalty or a grammar. No setting asks for that yet.
+	// Fallback makes each row's distribution on the host in the light of the draft tokens before it, because something shapes
+	// the scores by them, such as a repetition penalty or a grammar.
 	Fallback Path = "fallback"
 )
 
-// Eligible returns the cheapest path that is exact for these parameters, and why in words.
-func Eligible(p sample.Params) (Path, string) {
-	if p.Temperature == 0 {
+// Eligible returns the cheapest path that is exact for these parameters, shapers and number of log-probabilities, and why in words.
+func Eligible(p sample.Params, shapers sample.Shapers, logprobs int) (Path, string) {
+	switch {
+	case len(shapers) > 0:
+		why := "changes the scores"
+		if len(shapers) > 1 {
+			why = "change the scores"
+		}
+		return Fallback, listed(shapers.Names()) + " " + why + ", row by row on the host"
+	case logprobs > 0:
+		return Fallback, "log-probabilities are asked for, which needs whole rows on the host"
+	case p.Temperature == 0:
 		return Greedy, "temperature 0: the best token of each row decides"
 	}
 	return Stochastic, fmt.Sprintf("temperature %g, and no filter depends on earlier tokens", p.Temperature)
+}
+
+// listed joins names as one says them.
+func listed(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
