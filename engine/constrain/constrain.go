@@ -52,7 +52,7 @@ func newConstraint(name string, g *grammar, root expr) (*Constraint, error) {
 		return nil, err
 	}
 	if lengths := g.lengths(everyByte()); lengths[root] >= maxClosing {
-		return nil, errors.New("no reply of finite length could fit it, or none of less than a megabyte: give what refers to itself a way to end")
+		return nil, errors.New("no reply of finite length could fit it, or none of less than 64 kB: give what refers to itself a way to end")
 	}
 	return &Constraint{name: name, g: g, root: root}, nil
 }

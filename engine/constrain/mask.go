@@ -1,9 +1,6 @@
 package constrain
 
-import (
-	"container/list"
-	"math"
-)
+import "container/list"
 
 // mask says which tokens may follow a state.
 type mask struct {
@@ -12,7 +9,7 @@ type mask struct {
 	// far is the most bytes that are missing to an end behind an allowed token. As long as so many tokens are left, which is
 	// nearly always, no token needs a closer look.
 	far int32
-	// closing holds, by id, the tokens to an end behind it; made when first needed, saturated.
+	// closing holds, by id, the tokens to an end behind it; made when first needed.
 	closing []uint16
 }
 
@@ -63,7 +60,7 @@ func (m *masks) measure(a *automaton, v *Vocabulary, of *mask) {
 	}
 	of.closing = make([]uint16, len(v.text))
 	m.visit(a, v, of.state, func(id, next int32) {
-		of.closing[id] = uint16(min(a.tokensToClose(next, v), math.MaxUint16))
+		of.closing[id] = uint16(min(a.tokensToClose(next, v), maxClosing)) // no more tokens than bytes
 	})
 }
 

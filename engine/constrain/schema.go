@@ -161,7 +161,7 @@ func (s *schema) ofType(name string, v value, at string) (expr, error) {
 	case "boolean":
 		return s.parts.boolean, nil
 	}
-	return s.g.literal("null"), nil
+	return s.parts.null, nil
 }
 
 // enum allows the listed values that have an allowed type.

@@ -12,6 +12,7 @@ type jsonParts struct {
 	char    expr // one character of a string
 	text    expr // a string
 	boolean expr
+	null    expr
 	any     expr // a value of any form
 }
 
@@ -22,12 +23,13 @@ func newJSONParts(g *grammar) jsonParts {
 	p.space = g.optional(g.alt(g.literal(" "), g.seq(g.literal("\n"), g.repeat(g.oneOf(blank), 0, 20))))
 	p.char = g.alt(plainCharacter(g), escapedCharacter(g))
 	p.text = g.label(g.seq(g.literal(`"`), g.repeat(p.char, 0, unlimited), g.literal(`"`)), "a string")
-	p.boolean = g.alt(g.literal("true"), g.literal("false"))
+	p.boolean = g.label(g.alt(g.literal("true"), g.literal("false")), "true or false")
+	p.null = g.label(g.literal("null"), "null")
 	rule, any := g.declare("JSON")
 	p.any = any
 	key := g.label(g.seq(g.literal(`"`), g.repeat(p.char, 0, unlimited), g.literal(`"`)), "a key")
 	member := g.seq(key, g.literal(":"), p.space, any)
-	g.rules[rule] = g.alt(p.text, anyNumber(g), p.boolean, g.literal("null"),
+	g.rules[rule] = g.alt(p.text, anyNumber(g), p.boolean, p.null,
 		g.seq(g.literal("{"), p.space, g.optional(g.seq(p.list(g, member, 1, unlimited), p.space)), g.literal("}")),
 		g.seq(g.literal("["), p.space, g.optional(g.seq(p.list(g, any, 1, unlimited), p.space)), g.literal("]")))
 	return p

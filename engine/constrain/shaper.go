@@ -1,7 +1,6 @@
 package constrain
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -41,7 +40,7 @@ func (s *Shaper) begin() {
 // Name is that of the constraint.
 func (s *Shaper) Name() string { return s.constraint.name }
 
-// Limit says how many tokens the reply may have in all, the stop token included. It may change between two tokens; a reply
+// Limit says how many tokens the reply may have in all. It may change between two tokens; a reply
 // that can no longer be finished within it takes the shortest way. 0 is no limit.
 func (s *Shaper) Limit(tokens int) { s.limit = tokens }
 
@@ -50,7 +49,7 @@ func (s *Shaper) Shortest() int { return int(s.automaton.tokensToClose(s.state()
 
 // Ended reports that the reply has the form and that nothing may be added to it.
 func (s *Shaper) Ended() bool {
-	return s.automaton.accepts(s.state()) && len(s.automaton.bytesAfter(s.state()).list()) == 0
+	return s.automaton.accepts(s.state()) && s.automaton.bytesAfter(s.state()).size() == 0
 }
 
 func (s *Shaper) state() int32 { return s.states[len(s.states)-1] }
@@ -58,8 +57,11 @@ func (s *Shaper) state() int32 { return s.states[len(s.states)-1] }
 // Reset begins a reply. What the prompt says does not matter to its form.
 func (s *Shaper) Reset([]int32) error {
 	s.pushed, s.states = s.pushed[:0], append(s.states[:0], s.automaton.start)
+	if s.automaton.err != nil {
+		s.begin()
+	}
 	s.refresh()
-	return s.automaton.err
+	return s.failure()
 }
 
 // Push adds a token behind the reply. Behind a token that was forbidden, or one that ends the reply, nothing is asked.
@@ -96,40 +98,78 @@ func (s *Shaper) refresh() {
 // Shape forbids what may not follow.
 func (s *Shaper) Shape(logits []float32) error {
 	if s.state() == dead {
-		return s.automaton.err
+		return s.failure()
 	}
 	v, a := s.vocabulary, s.automaton
-	if len(logits) < len(v.text) {
-		return fmt.Errorf("a row has %d scores, the vocabulary %d tokens", len(logits), len(v.text))
-	}
 	m := s.masks.of(a, v, s.state())
-	forbidden := float32(math.Inf(-1))
-	for i, word := range m.allowed {
+	keep(logits, m.allowed)
+	if room := s.room(); m.far > room {
+		s.masks.measure(a, v, m)
+		for id := range logits[:min(len(logits), len(v.text))] {
+			if int32(m.closing[id]) > room {
+				logits[id] = forbidden
+			}
+		}
+	}
+	s.rescue(logits)
+	return s.failure()
+}
+
+var forbidden = float32(math.Inf(-1))
+
+// keep forbids all tokens but the allowed.
+func keep(logits []float32, allowed []uint64) {
+	for i, word := range allowed {
 		if word == ^uint64(0) {
 			continue
 		}
-		row := logits[i*64 : min(i*64+64, len(logits))]
+		row := logits[min(i*64, len(logits)):min(i*64+64, len(logits))]
 		for j := range row {
 			if word>>j&1 == 0 {
 				row[j] = forbidden
 			}
 		}
 	}
-	for i := len(m.allowed) * 64; i < len(logits); i++ {
+	for i := len(allowed) * 64; i < len(logits); i++ {
 		logits[i] = forbidden
 	}
-	if room := s.room(); m.far > room {
-		s.masks.measure(a, v, m)
-		for id := range v.text {
-			if int32(m.closing[id]) > room {
-				logits[id] = forbidden
-			}
+}
+
+// rescue ends a reply that may end when something else has forbidden all that the form allows, such as a least number of tokens.
+func (s *Shaper) rescue(logits []float32) {
+	if !s.automaton.accepts(s.state()) || slices.ContainsFunc(logits, func(x float32) bool { return x != forbidden }) {
+		return
+	}
+	for _, id := range s.vocabulary.Stops {
+		if int(id) < len(logits) {
+			logits[id] = 0
 		}
 	}
-	if a.err != nil {
-		return fmt.Errorf("following the %s: %w", s.constraint.name, a.err)
+}
+
+// Allows reports whether Shape would let a token be written.
+func (s *Shaper) Allows(id int32) bool {
+	if s.state() == dead {
+		return true // nothing is asked
 	}
-	return s.rescue(logits, m)
+	if slices.Contains(s.vocabulary.Stops, id) {
+		return s.automaton.accepts(s.state())
+	}
+	next := s.after(s.state(), id)
+	bytes := s.automaton.states[next].bytes
+	if next == dead || bytes >= maxClosing {
+		return false
+	}
+	room := s.room()
+	return bytes <= room || s.automaton.tokensToClose(next, s.vocabulary) <= room
+}
+
+// failure is the bound that the automaton has hit, if any.
+func (s *Shaper) failure() error {
+	if s.automaton.err == nil {
+		return nil
+	}
+	return fmt.Errorf("following the %s: %w", s.constraint.name, s.automaton.err)
 }
 
 // room is how many tokens the reply may take behind the next one.
@@ -142,22 +182,4 @@ func (s *Shaper) room() int32 {
 		return left - 1 // no need to know how far exactly
 	}
 	return max(left-1, s.automaton.tokensToClose(s.state(), s.vocabulary)-1)
-}
-
-// rescue deals with a row in which something else has forbidden all that the form allows: where the reply may end, it ends.
-func (s *Shaper) rescue(logits []float32, m *mask) error {
-	forbidden := float32(math.Inf(-1))
-	if slices.ContainsFunc(logits, func(x float32) bool { return x != forbidden }) {
-		return nil
-	}
-	if s.automaton.accepts(s.state()) && len(s.vocabulary.Stops) > 0 {
-		for _, id := range s.vocabulary.Stops {
-			logits[id] = 0
-		}
-		return nil
-	}
-	if s.Ended() {
-		return errors.New("the reply is complete, and this model has no token that ends a reply")
-	}
-	return fmt.Errorf("the %s expects %s, and every token for it is forbidden by something else: look at banned and allowed tokens and bad words", s.constraint.name, s.Expects())
 }

@@ -4,7 +4,7 @@ import "fmt"
 
 // maxClosing bounds, in bytes, what may still be missing to an end. What lies farther away is treated as if it led nowhere;
 // that bounds nesting, since every open bracket has one byte to come.
-const maxClosing = 1 << 20
+const maxClosing = 1<<16 - 1
 
 // lengths returns for each node the bytes of the shortest text it matches, when only bytes of spellable may be used; maxClosing
 // for none, or none so short.

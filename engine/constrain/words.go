@@ -30,10 +30,18 @@ func (s *Shaper) Expects() string {
 	if text := a.certain(at); len(text) > 1 {
 		return quoted(text)
 	}
-	if labels := a.labels(at); len(labels) > 0 && len(labels) <= maxExpectedLabels {
-		return strings.Join(labels, " or ") + orEnd
+	names, others := a.named(at)
+	if len(names) > maxExpectedLabels {
+		return "a value" + orEnd
 	}
-	return inWords(next) + orEnd
+	if others.size() > 0 {
+		words := inWords(others)
+		if len(names) > 0 {
+			words = strings.TrimPrefix(words, "one of ")
+		}
+		names = append(names, words)
+	}
+	return strings.Join(names, " or ") + orEnd
 }
 
 // bytesAfter are those that some text goes on with.
@@ -47,12 +55,12 @@ func (a *automaton) bytesAfter(s int32) byteSet {
 	return set
 }
 
-// certain is the text that must follow, as far as there is no choice; white space counts as none where something else may stand.
+// certain is the text that must follow, as far as there is no choice and it has no name; white space counts as none where something else may stand.
 func (a *automaton) certain(s int32) []byte {
 	var text []byte
 	for s != dead && !a.accepts(s) && len(text) <= maxExpectedBytes {
 		next := withoutSpace(a.bytesAfter(s))
-		if next.size() != 1 {
+		if names, _ := a.named(s); next.size() != 1 || len(names) > 0 {
 			break
 		}
 		text = append(text, next.list()[0])
@@ -72,24 +80,27 @@ func withoutSpace(set byteSet) byteSet {
 	return set
 }
 
-// labels are the names of what is being read, nil if some of it has none.
-func (a *automaton) labels(s int32) []string {
-	var names []string
-	space := withoutSpace(a.bytesAfter(s))
+// named returns the names of what is being read, and the bytes that may follow and belong to nothing with a name.
+func (a *automaton) named(s int32) (names []string, others byteSet) {
+	visible := withoutSpace(a.bytesAfter(s))
 	for _, id := range a.states[s].stacks {
-		if id == 0 || !a.g.sets[a.g.nodes[a.stacks[id].top].a].meets(space) {
+		if id == 0 {
+			continue
+		}
+		set := a.g.sets[a.g.nodes[a.stacks[id].top].a]
+		if !set.meets(visible) {
 			continue
 		}
 		for ; id != 0 && a.g.nodes[a.stacks[id].top].kind != kindLabelEnd; id = a.stacks[id].below {
 		}
 		if id == 0 {
-			return nil
-		}
-		if name := a.g.names[a.g.nodes[a.stacks[id].top].a]; !slices.Contains(names, name) {
+			others = others.union(set)
+		} else if name := a.g.names[a.g.nodes[a.stacks[id].top].a]; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	return names
+	slices.Sort(names)
+	return names, others
 }
 
 // quoted shows text, which may hold control characters.
