@@ -48,7 +48,7 @@ func (v *Vocabulary) find(name string) ([]int32, error) {
 	if id, err := strconv.ParseUint(name, 10, 31); err == nil {
 		if int(id) >= len(v.texts) {
 			return nil, fmt.Errorf("there is no token %d: ids go from 0 to %d; put a number in quotes, %q, to name it as text",
-				id, len(v.texts)-1, strconv.Quote(name))
+				id, len(v.texts)-1, name)
 		}
 		return []int32{int32(id)}, nil
 	}
