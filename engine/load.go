@@ -9,6 +9,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/engine/config"
+	"specula/engine/constrain"
 	"specula/engine/event"
 	"specula/engine/model"
 	"specula/engine/shape"
@@ -53,7 +54,8 @@ type Engine struct {
 	tokens   *tokenizer.Tokenizer
 	template *chat.Template
 	stops    map[int32]bool
-	words    func() *shape.Vocabulary // read when a setting first names a token
+	words    func() *shape.Vocabulary     // read when a setting first names a token
+	spelling func() *constrain.Vocabulary // read when a constraint is first set
 	ready    event.Ready
 }
 
@@ -75,6 +77,7 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 		return nil, loadError("target", o.Target, err)
 	}
 	e.words = sync.OnceValue(func() *shape.Vocabulary { return shape.NewVocabulary(e.tokens) })
+	e.spelling = sync.OnceValue(e.newSpelling)
 	e.stops = map[int32]bool{}
 	for _, id := range e.tokens.StopTokens() {
 		e.stops[id] = true

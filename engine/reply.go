@@ -132,6 +132,7 @@ func (r *reply) begin(ctx context.Context) error {
 		seed = r.engine.options.NewSeed()
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
+	errForm := s.takeForm(c.Constraint)
 	_, errShape := s.reshape(c)
 	r.learned = s.learned(c)
 	s.proposers["ngram"] = spec.NewNgram(c.Speculation.NgramMax, c.Speculation.NgramMin)
@@ -150,14 +151,14 @@ func (r *reply) begin(ctx context.Context) error {
 		started.Prompt = r.request.Messages[n-1].Content
 	}
 	started.ReusedTokens = min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
-	if err := errors.Join(errFit, errShape, r.emit(started)); err != nil {
+	if err := errors.Join(errFit, errForm, errShape, r.emit(started)); err != nil {
 		return err
 	}
 	if len(tokens) == 0 {
 		return errors.New("the prompt has no tokens: write something, or check the chat template")
 	}
 	r.context, r.prompt = tokens, len(tokens)
-	if err := r.retell(); err != nil {
+	if err := errors.Join(r.retell(), r.checkRoom()); err != nil {
 		return err
 	}
 	return r.prefill(ctx, started.ReusedTokens)
@@ -241,6 +242,8 @@ func (r *reply) adopt(c config.Config) error {
 // full says why no further token may be written, or "".
 func (r *reply) full() string {
 	switch {
+	case r.complete():
+		return endStop
 	case len(r.context)-r.prompt >= r.config.Sampling.MaxTokens:
 		return endLength
 	case len(r.context) >= r.session.cache.Cap(), r.companionLen() >= r.session.cache.Cap():

@@ -26,6 +26,7 @@ type Session struct {
 	verifier  *spec.Verifier
 	costs     map[spec.Path][]gamma.Observation // measured before the first reply
 	lessons   map[kind]*lessons
+	form      form
 	shaping   shaping
 	replies   int
 	age       *stopwatch
@@ -46,6 +47,9 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 			return nil, errors.Join(fmt.Errorf("allocating the draft's cache: %w", err), cache.Close())
 		}
 		s.proposers["draft"] = draft
+	}
+	if err := s.takeForm(e.options.Config.Constraint); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	if _, err := s.reshape(e.options.Config); err != nil {
 		return nil, errors.Join(err, s.Close())

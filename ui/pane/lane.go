@@ -60,6 +60,7 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 		if ruleWords(r.Rule) != "" {
 			putRule(th, out.Put("", "  "), r.Rule, "")
 		}
+		out.Put(th.Label, prefixed("  expects ", r.Constraint))
 		if r.Probe {
 			out.Put(th.Warning, "  probe")
 		}
