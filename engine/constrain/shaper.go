@@ -3,6 +3,7 @@ package constrain
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -120,12 +121,15 @@ var forbidden = float32(math.Inf(-1))
 // keep forbids all tokens but the allowed.
 func keep(logits []float32, allowed []uint64) {
 	for i, word := range allowed {
-		if word == ^uint64(0) {
+		row := logits[min(i*64, len(logits)):min(i*64+64, len(logits))]
+		if word == 0 {
+			for j := range row {
+				row[j] = forbidden
+			}
 			continue
 		}
-		row := logits[min(i*64, len(logits)):min(i*64+64, len(logits))]
-		for j := range row {
-			if word>>j&1 == 0 {
+		for not := ^word; not != 0; not &= not - 1 {
+			if j := bits.TrailingZeros64(not); j < len(row) {
 				row[j] = forbidden
 			}
 		}

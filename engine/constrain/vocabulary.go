@@ -74,6 +74,17 @@ func (v *Vocabulary) grow() {
 	v.leave(path)
 }
 
+// Size is the number of tokens.
+func (v *Vocabulary) Size() int { return len(v.text) }
+
+// Spelled returns a token that is one byte and nothing else, −1 if there is none.
+func (v *Vocabulary) Spelled(b byte) int32 {
+	if node := v.roots[b]; node != unknown && v.own[node] > 0 {
+		return v.tokens(node)[0]
+	}
+	return -1
+}
+
 // tokens are the ids whose text is the way to node.
 func (v *Vocabulary) tokens(node int32) []int32 {
 	return v.order[v.from[node] : v.from[node]+v.own[node]]
@@ -82,8 +93,8 @@ func (v *Vocabulary) tokens(node int32) []int32 {
 // spellable are the bytes that are tokens of their own. With these a text can be finished whatever it is.
 func (v *Vocabulary) spellable() byteSet {
 	var set byteSet
-	for b, node := range v.roots {
-		if node != unknown && v.own[node] > 0 {
+	for b := range 256 {
+		if v.Spelled(byte(b)) >= 0 {
 			set.add(byte(b))
 		}
 	}
