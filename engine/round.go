@@ -132,7 +132,7 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
 	ask := spec.Ask{
 		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
-		Shapers: r.session.shaping.shapers, IsStop: r.engine.isStop, Inspect: r.inspecting,
+		Shapers: r.session.shaping.drafts, IsStop: r.engine.isStop, Inspect: r.inspecting,
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 
 	"specula/engine/config"
@@ -19,15 +18,12 @@ type shaping struct {
 	settings shape.Settings
 	form     *constrain.Shaper
 	shapers  sample.Shapers
+	drafts   sample.Shapers // those of them that drafts are shaped by, too
 }
 
 // shapers makes those that a configuration asks for, in the order in which they work; the form of the reply comes behind them.
 func (e *Engine) shapers(c config.Config) (sample.Shapers, error) {
-	shapers, err := shape.New(shape.Of(c), e.tokens.StopTokens(), e.words)
-	if err != nil {
-		return nil, fmt.Errorf("the setting %w", err)
-	}
-	return shapers, nil
+	return shape.New(shape.Of(c), e.tokens.StopTokens(), e.words)
 }
 
 // reshape brings the session's shapers to a configuration. New ones know no context yet.
@@ -43,7 +39,7 @@ func (s *Session) reshape(c config.Config) (changed bool, err error) {
 	if form != nil {
 		shapers = append(shapers, form)
 	}
-	s.shaping = shaping{settings, form, shapers}
+	s.shaping = shaping{settings, form, shapers, shapers.ForDraft()}
 	return true, nil
 }
 

@@ -42,9 +42,11 @@ type Ready struct {
 	Target       Model  `json:"target"`
 	Draft        *Model `json:"draft,omitempty"`
 	DraftRefused string `json:"draftRefused,omitempty"` // why there is no draft model, in words
-	Device       string `json:"device"`                 // "cpu, 2 threads"
-	DeviceWhy    string `json:"deviceWhy"`
-	Template     string `json:"template"` // which chat template is in use and why
+	// DraftTranslated says how a draft model of another vocabulary is used, in words; empty where the vocabularies agree.
+	DraftTranslated string `json:"draftTranslated,omitempty"`
+	Device          string `json:"device"` // "cpu, 2 threads"
+	DeviceWhy       string `json:"deviceWhy"`
+	Template        string `json:"template"` // which chat template is in use and why
 	// Proposers says of each proposer why it is unavailable; empty for those that are.
 	Proposers []Proposer `json:"proposers,omitempty"`
 	LoadMS    float64    `json:"loadMS"`

@@ -32,6 +32,12 @@ type Allower interface {
 	Allows(id int32) bool
 }
 
+// Mild is a Shaper that makes tokens less likely for what was written and forbids none. Drafts do without: a small model is less sure
+// of its first choice, so the same penalty turns it away from tokens that the target keeps to, and fewer are accepted.
+type Mild interface {
+	Mild()
+}
+
 // Shapers is a list of them, in the order in which they work on a row.
 type Shapers []Shaper
 
@@ -92,6 +98,17 @@ func (s Shapers) Allows(id int32) bool {
 		}
 	}
 	return true
+}
+
+// ForDraft returns those that a draft is shaped by, too: all but the Mild.
+func (s Shapers) ForDraft() Shapers {
+	var list Shapers
+	for _, shaper := range s {
+		if _, mild := shaper.(Mild); !mild {
+			list = append(list, shaper)
+		}
+	}
+	return list
 }
 
 // Push adds tokens behind the context of all.

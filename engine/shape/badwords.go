@@ -21,10 +21,11 @@ type badWord struct {
 	ends []set
 }
 
-// NewBadWords forbids texts, none of which is empty.
+// NewBadWords forbids texts, none of which is empty; one in double quotes is taken without them.
 func NewBadWords(v *Vocabulary, texts []string) *BadWords {
 	b := &BadWords{texts: v.texts}
 	for _, text := range texts {
+		text = unquote(text)
 		ends := make([][]int32, len(text))
 		for id, token := range v.texts {
 			if strings.Contains(token, text) {

@@ -23,6 +23,9 @@ func NewDry(multiplier, base float64, allowed, last int, breakers Breakers) *Dry
 
 func (d *Dry) Name() string { return "DRY" }
 
+// Mild is sample.Mild's.
+func (d *Dry) Mild() {}
+
 // Shape costs a few steps for each token of the window.
 func (d *Dry) Shape(logits []float32) error {
 	window := d.context

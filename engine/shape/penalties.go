@@ -16,6 +16,9 @@ func NewPenalties(repeat, frequency, presence float64, last int) *Penalties {
 
 func (p *Penalties) Name() string { return "penalties" }
 
+// Mild is sample.Mild's.
+func (p *Penalties) Mild() {}
+
 // Shape costs a step for each different token that counts.
 func (p *Penalties) Shape(logits []float32) error {
 	for id, n := range p.counts {

@@ -71,6 +71,7 @@ func TestFormulas(t *testing.T) {
 		// "", a, b, ab, ba, c, abc, aa, cb, bc
 		{"a bad word behind its beginning", shape.NewBadWords(bytewise(), []string{"aba"}), nil, []int32{5, 3}, make([]float32, 10), []float32{0, none, 0, none, 0, 0, none, none, 0, 0}},
 		{"a bad word in one token", shape.NewBadWords(bytewise(), []string{"b"}), nil, nil, make([]float32, 10), []float32{0, 0, none, none, none, 0, none, 0, none, none}},
+		{"a bad word in quotes", shape.NewBadWords(bytewise(), []string{`"b"`}), nil, nil, make([]float32, 10), []float32{0, 0, none, none, none, 0, none, 0, none, none}},
 		{"a bad word does not begin in the prompt", shape.NewBadWords(bytewise(), []string{"ac"}), []int32{1}, []int32{}, make([]float32, 10), make([]float32, 10)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -139,7 +140,7 @@ func TestContradictionsAreNamed(t *testing.T) {
 	if !errors.As(err, &contradiction) || !errors.Is(err, sample.ErrNothingLeft) {
 		t.Fatalf("error %v", err)
 	}
-	if want := "banned tokens, allowed tokens and min tokens forbid all of them between them"; !strings.Contains(err.Error(), want) {
+	if want := "all are forbidden by banned tokens, allowed tokens and min tokens"; !strings.Contains(err.Error(), want) {
 		t.Errorf("%q does not say %q", err, want)
 	}
 }

@@ -52,10 +52,7 @@ func (v *Vocabulary) find(name string) ([]int32, error) {
 		}
 		return []int32{int32(id)}, nil
 	}
-	text := name
-	if inside, err := strconv.Unquote(name); err == nil && strings.HasPrefix(name, `"`) && inside != "" {
-		text = inside
-	}
+	text := unquote(name)
 	var ids []int32
 	for id := range v.texts {
 		if v.name(id) == text {
@@ -66,6 +63,14 @@ func (v *Vocabulary) find(name string) ([]int32, error) {
 		return nil, v.notOne(text)
 	}
 	return ids, nil
+}
+
+// unquote takes a text in double quotes out of them.
+func unquote(text string) string {
+	if inside, err := strconv.Unquote(text); err == nil && strings.HasPrefix(text, `"`) && inside != "" {
+		return inside
+	}
+	return text
 }
 
 // notOne says what a text is that is not a token.

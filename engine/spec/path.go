@@ -25,13 +25,9 @@ const (
 func Eligible(p sample.Params, shapers sample.Shapers, logprobs int) (Path, string) {
 	switch {
 	case len(shapers) > 0:
-		why := "changes the scores"
-		if len(shapers) > 1 {
-			why = "change the scores"
-		}
-		return Fallback, listed(shapers.Names()) + " " + why + ", row by row on the host"
+		return Fallback, "scores are changed by " + listed(shapers.Names())
 	case logprobs > 0:
-		return Fallback, "log-probabilities are asked for, which needs whole rows on the host"
+		return Fallback, "log-probabilities are asked for"
 	case p.Temperature == 0:
 		return Greedy, "temperature 0: the best token of each row decides"
 	}

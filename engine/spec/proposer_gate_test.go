@@ -38,6 +38,9 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 	}{
 		{"draft model", 10, warm, newWorldDraft(len(prompt))},
 		{"draft model, filtered", 10, filtered, newWorldDraft(len(prompt))},
+		{"draft of another vocabulary, by tokens", 10, warm, newTranslatedWorldDraft(len(prompt))},
+		{"draft of another vocabulary, filtered", 10, filtered, newTranslatedWorldDraft(len(prompt))},
+		{"draft of another vocabulary, by text", 10, warm, newRetoldWorldDraft(len(prompt))},
 		{"n-gram", 3, warm, func(*testing.T, *gate.World) Proposer { return NewNgram(3, 1) }},
 	} {
 		for k, rule := range exactRules {

@@ -59,10 +59,7 @@ type ContradictionError struct {
 }
 
 func (e *ContradictionError) Error() string {
-	if len(e.Names) == 1 {
-		return fmt.Sprintf("no token may be written here: %s forbids all of them; loosen it", e.Names[0])
-	}
-	return fmt.Sprintf("no token may be written here: %s forbid all of them between them; loosen one", listed(e.Names))
+	return "no token may be written here: all are forbidden by " + listed(e.Names) + ", which have to be loosened"
 }
 
 // Unwrap says that there is no finite score, and why.

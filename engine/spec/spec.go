@@ -35,8 +35,7 @@ var ErrNoDraft = errors.New("no draft in this round")
 type Ask struct {
 	Gamma  int // at most so many tokens
 	Params sample.Params
-	// Shapers know the context and will change the target's rows. A proposer that has scores of its own shapes them likewise, and
-	// leaves the Shapers as it found them.
+	// Shapers know the context. A proposer that has scores of its own shapes them, and leaves the Shapers as it found them.
 	Shapers  sample.Shapers
 	Uniforms sample.Uniforms
 	Round    int

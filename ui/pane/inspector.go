@@ -25,6 +25,7 @@ func Inspector(s *state.State, th *theme.Theme, w, h int, ref state.Ref) []strin
 		return inColumns(s, th, w, h, t, round)
 	}
 	lines := append(c.identity(t, round), c.test(t, round)...)
+	lines = append(lines, c.logprobs(t)...)
 	about := c.roundLines(round)
 	if room := h - len(lines) - len(about); room >= 2 {
 		lines = append(lines, c.candidates(t, min(room, candidateRows))...)
@@ -42,6 +43,7 @@ func inColumns(s *state.State, th *theme.Theme, w, h int, t *state.Token, round 
 	left := column{s: s, th: th, w: w / 2}
 	right := column{s: s, th: th, w: w - w/2}
 	numbers := append(left.identity(t, round), left.test(t, round)...)
+	numbers = append(numbers, left.logprobs(t)...)
 	numbers = paint.Block(append(numbers, left.roundLines(round)...), left.w, h)
 	choices := paint.Block(right.candidates(t, h), right.w, h)
 	lines := make([]string, h)
