@@ -13,7 +13,7 @@ const dead int32 = 0
 const (
 	freshStates = 1 << 15
 	maxStates   = 1 << 18
-	maxStacks   = 1 << 12 // of one state
+	maxStacks   = 1 << 10 // of one state
 )
 
 // stack is one thing that is still expected and, by number, the stack below it. Number 0 is the empty stack: nothing is

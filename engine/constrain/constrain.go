@@ -25,6 +25,7 @@ package constrain
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Constraint is the form of a reply, compiled. It does not change and may be shared.
@@ -63,16 +64,15 @@ func Choices(texts []string) (*Constraint, error) {
 		return nil, errors.New("there is nothing to choose from: give at least one text")
 	}
 	g := newGrammar()
-	root, total := never, 0
+	total := 0
 	for i, text := range texts {
 		if text == "" {
 			return nil, fmt.Errorf("choice %d is empty", i+1)
 		}
 		total += len(text)
-		root = g.alt(root, g.literal(text))
 	}
 	if total > MaxBytes {
 		return nil, fmt.Errorf("the choices have %d bytes together; at most %d", total, MaxBytes)
 	}
-	return newConstraint("choices", g, root)
+	return newConstraint("choices", g, g.literals(slices.Clone(texts)))
 }

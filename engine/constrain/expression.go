@@ -1,5 +1,7 @@
 package constrain
 
+import "slices"
+
 // expr names a node of a grammar. Equal nodes have equal names.
 type expr int32
 
@@ -102,6 +104,34 @@ func (g *grammar) literal(text string) expr {
 	return e
 }
 
+// literals is any one of texts. What they begin with in common is there once, so that many choices do not make many stacks.
+func (g *grammar) literals(texts []string) expr {
+	slices.Sort(texts)
+	return g.branches(slices.Compact(texts), 0)
+}
+
+// branches is what is left of sorted, different texts that agree in their first bytes.
+func (g *grammar) branches(texts []string, at int) expr {
+	if len(texts) == 1 {
+		return g.literal(texts[0][at:])
+	}
+	var parts []expr
+	for i := 0; i < len(texts); {
+		if len(texts[i]) == at {
+			parts = append(parts, empty)
+			i++
+			continue
+		}
+		j := i + 1
+		for j < len(texts) && texts[j][at] == texts[i][at] {
+			j++
+		}
+		parts = append(parts, g.seq(g.literal(texts[i][at:at+1]), g.branches(texts[i:j], at+1)))
+		i = j
+	}
+	return g.alt(parts...)
+}
+
 // seq is its parts one after the other, nested to the right.
 func (g *grammar) seq(parts ...expr) expr {
 	e := empty
@@ -152,6 +182,9 @@ func (g *grammar) repeat(e expr, min, max int32) expr {
 		return never
 	case min == 1 && max == 1:
 		return e
+	}
+	if n := g.nodes[e]; n.kind == kindRepeat && n.min == 0 && n.max == 1 { // at most once, up to max times
+		return g.repeat(expr(n.a), 0, max)
 	}
 	return g.make(node{kind: kindRepeat, a: int32(e), min: min, max: max})
 }

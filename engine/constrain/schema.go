@@ -171,16 +171,16 @@ func (s *schema) enum(rest value, keyword string, list []value, allowed []string
 			return never, fmt.Errorf("%s/%s: together with %s it is not supported: leave the values out that it excludes", at, key, keyword)
 		}
 	}
-	e := never
-	for i := len(list) - 1; i >= 0; i-- {
-		if slices.ContainsFunc(allowed, func(name string) bool { return hasType(list[i], name) }) {
-			e = s.g.alt(s.g.literal(list[i].json()), e)
+	var texts []string
+	for _, item := range list {
+		if slices.ContainsFunc(allowed, func(name string) bool { return hasType(item, name) }) {
+			texts = append(texts, item.json())
 		}
 	}
-	if e == never {
+	if texts == nil {
 		return never, fmt.Errorf("%s/%s: no value is left that has the type", at, keyword)
 	}
-	return e, nil
+	return s.g.literals(texts), nil
 }
 
 func hasType(v value, name string) bool {
