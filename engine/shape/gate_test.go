@@ -80,8 +80,8 @@ func shaped(l *language, rng *rand.Rand, _ sample.Shapers, reply []int32) spec.D
 
 // deviate writes so many replies and returns how far the joint counts of all their tokens are from the exact ones, as a standard
 // normal deviate.
-func (l *language) deviate(t *testing.T, rule spec.Rule, draft drafts, plant func(sample.Shapers) sample.Shapers) float64 {
-	const replies = 40_000
+func (l *language) deviate(t *testing.T, rule spec.Rule, draft drafts, plant func(sample.Shapers) sample.Shapers, commit func(sample.Shapers, *spec.Outcome)) float64 {
+	const replies = 20_000
 	shapers, err := shape.New(l.settings, nil, func() *shape.Vocabulary { return shape.NewVocabulary(words(l.texts)) })
 	if err != nil {
 		t.Fatal(err)
@@ -103,12 +103,15 @@ func (l *language) deviate(t *testing.T, rule spec.Rule, draft drafts, plant fun
 				t.Fatal(err)
 			}
 			reply = append(reply, out.Committed()...)
-			shapers.Push(out.Committed()...)
+			commit(shapers, &out)
 		}
 		seen[fmt.Sprint(reply[:l.length])]++
 	}
 	return l.chiSquare(seen, replies)
 }
+
+// push tells the shapers what a round committed.
+func push(shapers sample.Shapers, out *spec.Outcome) { shapers.Push(out.Committed()...) }
 
 // chiSquare compares counts of whole replies with their exact probabilities; rare ones are taken together.
 func (l *language) chiSquare(seen map[string]int, replies int) float64 {
@@ -181,7 +184,7 @@ func TestShapedRepliesHaveTheTargetsDistribution(t *testing.T) {
 		for _, rule := range []spec.Rule{spec.Token, spec.Block, spec.ExactMatch} {
 			t.Run(c.name+", "+string(rule), func(t *testing.T) {
 				t.Parallel()
-				if z := newLanguage(c.settings).deviate(t, rule, c.draft, unchanged); z > limit {
+				if z := newLanguage(c.settings).deviate(t, rule, c.draft, unchanged, push); z > limit {
 					t.Errorf("z = %.1f", z)
 				}
 			})
@@ -193,11 +196,26 @@ func TestTheDistributionShowsHistoryBugs(t *testing.T) {
 	for name, plant := range historyBugs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if z := newLanguage(penalised()).deviate(t, spec.Token, shaped, plant); z <= limit {
+			unlike := blind(func(*spec.Draft, sample.Shapers) {}) // refused often
+			if z := newLanguage(penalised()).deviate(t, spec.Token, unlike, plant, push); z <= limit {
 				t.Errorf("not caught: z = %.1f", z)
 			}
 		})
 	}
+	t.Run("penalties see rejected tokens", func(t *testing.T) {
+		t.Parallel()
+		all := func(shapers sample.Shapers, out *spec.Outcome) {
+			for _, tested := range out.Draft[:out.Tested] {
+				shapers.Push(tested.ID)
+			}
+			if out.Commit.Verdict != "" {
+				shapers.Push(out.Commit.ID)
+			}
+		}
+		if z := newLanguage(penalised()).deviate(t, spec.Token, shaped, unchanged, all); z <= limit {
+			t.Errorf("not caught: z = %.1f", z)
+		}
+	})
 	t.Run("tokens drawn by chance are dropped when forbidden", func(t *testing.T) {
 		t.Parallel()
 		drop := func(d *spec.Draft, s sample.Shapers) {
@@ -206,7 +224,7 @@ func TestTheDistributionShowsHistoryBugs(t *testing.T) {
 				d.Tokens, d.Q = d.Tokens[:n-1], d.Q[:n-1]
 			}
 		}
-		if z := newLanguage(forbidding()).deviate(t, spec.Token, blind(drop), unchanged); z <= limit {
+		if z := newLanguage(forbidding()).deviate(t, spec.Token, blind(drop), unchanged, push); z <= limit {
 			t.Errorf("not caught: z = %.1f", z)
 		}
 	})

@@ -51,7 +51,7 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 				w := gate.NewWorld(c.vocab, length+gamma+1, c.params, gate.Near, uint64(i))
 				r := reply{world: w, proposer: c.proposer(t, w), verifier: NewVerifier(), rule: rule, gamma: gamma, length: length,
 					prompt: prompt, uniforms: sample.NewPhilox(9, 2)}
-				report := w.Judge(rounds/2, length, 3, func(trial int) gate.Played { return r.play(t, trial) })
+				report := w.Judge(rounds/4, length, 3, func(trial int) gate.Played { return r.play(t, trial) })
 				if failed := report.Failures(); failed != "" {
 					t.Error(failed)
 				}

@@ -205,6 +205,9 @@ func (o *output) ready(e event.Ready) {
 	if e.DraftRefused != "" && c.Model.Draft != "none" && c.Speculation.Enabled && c.Speculation.Proposer == "draft" {
 		o.app.say("there is no draft model, so every round is plain: %s (--proposer ngram needs none)", e.DraftRefused)
 	}
+	if c.Speculation.Enabled && c.Speculation.Acceptance == "typical-lossy" && c.Sampling.Temperature > 0 {
+		o.app.say("acceptance typical-lossy is lossy: the reply leans to what the draft likes (--acceptance block is not)")
+	}
 	if !o.app.verbose {
 		return
 	}
