@@ -13,8 +13,6 @@ type mask struct {
 	closing []uint16
 }
 
-func (m *mask) has(id int32) bool { return m.allowed[id>>6]>>(id&63)&1 != 0 }
-
 // masks keeps the masks that were used last.
 type masks struct {
 	byState map[int32]*list.Element
