@@ -9,6 +9,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/engine/config"
+	"specula/engine/constrain"
 	"specula/engine/event"
 	"specula/engine/model"
 	"specula/engine/shape"
@@ -55,7 +56,8 @@ type Engine struct {
 	tokens    *tokenizer.Tokenizer
 	template  *chat.Template
 	stops     map[int32]bool
-	words     func() *shape.Vocabulary // read when a setting first names a token
+	words     func() *shape.Vocabulary     // read when a setting first names a token
+	spelling  func() *constrain.Vocabulary // read when a constraint is first set
 	ready     event.Ready
 
 	head         *model.Head // nil: none, or refused
@@ -80,6 +82,7 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 		return nil, loadError("target", o.Target, err)
 	}
 	e.words = sync.OnceValue(func() *shape.Vocabulary { return shape.NewVocabulary(e.tokens) })
+	e.spelling = sync.OnceValue(e.newSpelling)
 	e.stops = map[int32]bool{}
 	for _, id := range e.tokens.StopTokens() {
 		e.stops[id] = true

@@ -132,6 +132,7 @@ func (r *reply) begin(ctx context.Context) error {
 		seed = r.engine.options.NewSeed()
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
+	errForm := s.takeForm(c.Constraint)
 	_, errShape := s.reshape(c)
 	r.learned = s.learned(c)
 	if err := s.prepareProposers(c); err != nil {
@@ -153,14 +154,14 @@ func (r *reply) begin(ctx context.Context) error {
 	}
 	var errHeads error
 	started.ReusedTokens, errHeads = r.reusable(ctx, tokens)
-	if err := errors.Join(errFit, errShape, errHeads, r.emit(started)); err != nil {
+	if err := errors.Join(errFit, errForm, errShape, errHeads, r.emit(started)); err != nil {
 		return err
 	}
 	if len(tokens) == 0 {
 		return errors.New("the prompt has no tokens: write something, or check the chat template")
 	}
 	r.context, r.prompt = tokens, len(tokens)
-	if err := r.retell(); err != nil {
+	if err := errors.Join(r.retell(), r.checkRoom()); err != nil {
 		return err
 	}
 	return r.prefill(ctx, started.ReusedTokens)
@@ -240,6 +241,8 @@ func (r *reply) adopt(c config.Config) error {
 // full says why no further token may be written, or "".
 func (r *reply) full() string {
 	switch {
+	case r.complete():
+		return endStop
 	case len(r.context)-r.prompt >= r.config.Sampling.MaxTokens:
 		return endLength
 	case len(r.context) >= r.session.cache.Cap(), r.companionLen() >= r.session.cache.Cap():

@@ -22,6 +22,7 @@ const inspectShare = 1.0 / 50
 // It returns why the reply is finished, or "".
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	ev := event.Round{Index: r.rounds, GammaRule: r.config.Speculation.Rule, Proposer: "none", Temperature: r.config.Sampling.Temperature}
+	r.bound()
 	if err := r.followNegative(ctx); err != nil {
 		return "", err
 	}
@@ -48,6 +49,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	}
 	watch.skip()
 	reason = r.commit(&outcome, &ev)
+	ev.Constraint = r.expected()
 	if err := r.rollBack(proposer, ev.Committed(), &ev); err != nil {
 		return "", err
 	}

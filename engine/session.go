@@ -30,6 +30,7 @@ type Session struct {
 	costs     map[spec.Path][]gamma.Observation // measured before the first reply
 	rehearser string                            // the proposer whose costs these are
 	lessons   map[kind]*lessons
+	form      form
 	shaping   shaping
 	replies   int
 	age       *stopwatch
@@ -45,6 +46,9 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{},
 		made: map[string]string{}, failed: map[string]string{}, corpus: spec.NewCorpus(), verifier: spec.NewVerifier(),
 		lessons: map[kind]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: e.stopwatch()}
+	if err := s.takeForm(e.options.Config.Constraint); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	if _, err := s.reshape(e.options.Config); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

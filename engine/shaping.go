@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"errors"
 	"reflect"
 
 	"specula/engine/config"
+	"specula/engine/constrain"
 	"specula/engine/event"
 	"specula/engine/sample"
 	"specula/engine/shape"
@@ -13,45 +15,44 @@ import (
 // shaping is what changes the scores of rows, and the settings that ask for it. Making it may take a look at every token of the
 // vocabulary, so it is made when these change.
 type shaping struct {
-	settings shapeSettings
+	settings shape.Settings
+	form     *constrain.Shaper
 	shapers  sample.Shapers
 	drafts   sample.Shapers // those of them that drafts are shaped by, too
 }
 
-// shapeSettings are all those that shapers are made of.
-type shapeSettings struct {
-	shape.Settings
-	Constraint config.Constraint
-}
-
-func shapeSettingsOf(c config.Config) shapeSettings { return shapeSettings{shape.Of(c), c.Constraint} }
-
-// shapers makes those that a configuration asks for, in the order in which they work.
+// shapers makes those that a configuration asks for, in the order in which they work; the form of the reply comes behind them.
 func (e *Engine) shapers(c config.Config) (sample.Shapers, error) {
 	return shape.New(shape.Of(c), e.tokens.StopTokens(), e.words)
 }
 
 // reshape brings the session's shapers to a configuration. New ones know no context yet.
 func (s *Session) reshape(c config.Config) (changed bool, err error) {
-	settings := shapeSettingsOf(c)
-	if reflect.DeepEqual(settings, s.shaping.settings) {
+	settings, form := shape.Of(c), s.form.shaper
+	if form == s.shaping.form && reflect.DeepEqual(settings, s.shaping.settings) {
 		return false, nil
 	}
 	shapers, err := s.engine.shapers(c)
 	if err != nil {
 		return false, err
 	}
-	s.shaping = shaping{settings, shapers, shapers.ForDraft()}
+	if form != nil {
+		shapers = append(shapers, form)
+	}
+	s.shaping = shaping{settings, form, shapers, shapers.ForDraft()}
 	return true, nil
 }
 
 // checkShapers finds what is wrong with a change of settings before it is queued.
 func (e *Engine) checkShapers(from, to config.Config) error {
-	if reflect.DeepEqual(shapeSettingsOf(from), shapeSettingsOf(to)) {
-		return nil
+	var errShape, errForm error
+	if !reflect.DeepEqual(shape.Of(from), shape.Of(to)) {
+		_, errShape = e.shapers(to)
 	}
-	_, err := e.shapers(to)
-	return err
+	if !reflect.DeepEqual(from.Constraint, to.Constraint) {
+		_, errForm = e.newForm(to.Constraint)
+	}
+	return errors.Join(errShape, errForm)
 }
 
 // retell lets the shapers know the context of this reply, and nothing else.

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strconv"
 	"testing"
 
 	"specula/engine/config"
+	"specula/engine/constrain"
 	"specula/engine/sample"
 	"specula/engine/shape"
 	"specula/engine/spec"
@@ -99,6 +101,45 @@ type trial struct {
 	oracle  round
 	prompt  []int32
 	shapers sample.Shapers
+	pattern string // the form of the reply; empty for any
+}
+
+// forms are regular expressions with few texts.
+var forms = []string{`[ab]{2,5}`, `(?:ab){0,2}a?b?c?`, `a(?:ba|c){0,3}`, `(?:a|bc){1,3}`, `aab|abab|b?a{1,6}`}
+
+// textsOf are those of up to seven letters that a pattern matches, by pattern and letters.
+var textsOf = map[string][]string{}
+
+// hold gives the reply a form.
+func (t *trial) hold(pattern string) {
+	key := pattern + fmt.Sprint(t.texts)
+	texts, known := textsOf[key]
+	if !known {
+		texts = t.enumerate(pattern)
+		textsOf[key] = texts
+	}
+	if texts != nil {
+		t.form, t.pattern = texts, pattern
+	}
+}
+
+func (t *trial) enumerate(pattern string) (texts []string) {
+	whole := regexp.MustCompile(`^(?:` + pattern + `)$`)
+	for longest := []string{""}; len(longest[0]) < 8; {
+		var longer []string
+		for _, text := range longest {
+			if whole.MatchString(text) {
+				texts = append(texts, text)
+			}
+			for _, letter := range t.texts {
+				if len(letter) == 1 {
+					longer = append(longer, text+letter)
+				}
+			}
+		}
+		longest = longer
+	}
+	return texts
 }
 
 func newTrial(seed uint64) *trial {
@@ -127,6 +168,9 @@ func newTrial(seed uint64) *trial {
 		t.oracle = ownDraws
 	}
 	t.settings = t.anySettings()
+	if rng.IntN(4) == 0 {
+		t.hold(forms[rng.IntN(len(forms))])
+	}
 	return t
 }
 
@@ -185,6 +229,17 @@ func (t *trial) reshape(tb testing.TB, reply []int32) {
 	shapers, err := shape.New(t.settings, t.stops, func() *shape.Vocabulary { return shape.NewVocabulary(words(t.texts)) })
 	if err != nil {
 		tb.Fatal(err)
+	}
+	if t.pattern != "" {
+		form, err := constrain.Regex(t.pattern)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		held, err := constrain.NewShaper(form, constrain.NewVocabulary(len(t.texts), words(t.texts).Bytes, t.stops, false))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		shapers = append(shapers, held)
 	}
 	if err := shapers.Reset(t.prompt, reply); err != nil {
 		tb.Fatal(err)

@@ -17,6 +17,19 @@ type plain struct {
 	texts    []string // what each token says
 	stops    []int32
 	scores   func(context []int32) []float32
+	form     []string // all texts that the reply may have; empty: any
+}
+
+// permits reports whether a reply can go on with a token to one of the texts, or end with it.
+func (p *plain) permits(id int32, reply []int32) bool {
+	written := ""
+	for _, w := range reply {
+		written += p.texts[w]
+	}
+	if p.form == nil || slices.Contains(p.stops, id) {
+		return p.form == nil || slices.Contains(p.form, written)
+	}
+	return slices.ContainsFunc(p.form, func(text string) bool { return strings.HasPrefix(text, written+p.texts[id]) })
 }
 
 // row returns the target's shaped scores behind a context, or nil if nothing may be written.
@@ -56,10 +69,13 @@ func (p *plain) row(prompt, reply []int32) []float32 {
 	}
 	left := false
 	for id := range row {
-		if p.banned(int32(id), reply) {
+		if p.banned(int32(id), reply) || !p.permits(int32(id), reply) {
 			row[id] = float32(math.Inf(-1))
 		}
 		left = left || !math.IsInf(float64(row[id]), -1)
+	}
+	if !left && p.form != nil && p.permits(p.stops[0], reply) { // complete, and nothing else to say: then it ends
+		row[p.stops[0]], left = 0, true
 	}
 	if !left {
 		return nil

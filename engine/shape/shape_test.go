@@ -99,6 +99,9 @@ func TestAllowsAgreesWithShape(t *testing.T) {
 				t.Fatal(err)
 			}
 			for id, score := range row {
+				if tr.pattern != "" && slices.Contains(tr.stops, int32(id)) && score != none {
+					continue // a complete form may end even where the least number of tokens alone would not let it
+				}
 				if allowed := tr.shapers.Allows(int32(id)); allowed == (score == none) {
 					t.Fatalf("%+v: token %d has score %v, allowed: %v", tr.settings, id, score, allowed)
 				}

@@ -179,6 +179,9 @@ func (c *column) roundLines(r *state.Round) []string {
 	for _, text := range wrapWords(joinNonEmpty(": ", r.Path, r.PathWhy), c.w-2, 2) {
 		lines = append(lines, c.line().Put(c.th.Label, text).String())
 	}
+	if r.Constraint != "" {
+		lines = append(lines, c.line().Put(c.th.Label, "behind it the form expects ").Put("", r.Constraint).String())
+	}
 	times := fmt.Sprintf("draft %.1f%sverify %.1f%ssample %.1f ms", r.DraftMS, sep, r.VerifyMS, sep, r.SampleMS)
 	return append(lines, c.line().Put(c.th.Label, times).String())
 }

@@ -91,6 +91,7 @@ func (w chaos) anyRound() event.Round {
 		Temperature: w.number(), DraftMS: w.number(), VerifyMS: w.number(), SampleMS: w.number(), OtherMS: w.number(),
 		BytesMoved: int64(w.count()), TargetLen: w.count(), DraftLen: w.count(), Speedup: w.number(),
 	}
+	e.Constraint = w.text()
 	e.Rule, e.Lossy = w.text(), w.IntN(4) == 0
 	for range w.IntN(12) {
 		e.Rules = append(e.Rules, event.RuleOutcome{Rule: w.text(), Accepted: w.count(), Lossy: w.IntN(4) == 0})
