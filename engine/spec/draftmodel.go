@@ -47,6 +47,9 @@ func NewDraftModel(model Model, vocab, own int) (*DraftModel, error) {
 
 func (d *DraftModel) Name() string { return "draft" }
 
+// Remember lets the proposer keep the distributions it computes, for rows that come again and again.
+func (d *DraftModel) Remember(m *sample.Memo) { d.sampler.Memo = m }
+
 // Begin reads tokens into the cache, all but the last. A context that is longer than the cache, or holds a token that the draft
 // model does not know, is no error: there is then no draft.
 func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(done, total int)) (reused int, err error) {

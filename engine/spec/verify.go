@@ -76,6 +76,9 @@ type Verifier struct {
 // NewVerifier returns a verifier of the standard acceptance rule.
 func NewVerifier() *Verifier { return &Verifier{rule: exact()} }
 
+// Remember lets the verifier keep the distributions it computes, for rows that come again and again.
+func (v *Verifier) Remember(m *sample.Memo) { v.sampler.Memo = m }
+
 // A judge knows the target's opinion along one path. Positions are asked in order, and none behind the one that decides.
 type judge interface {
 	// test says whether draft token i is kept and notes the numbers that said so.
