@@ -52,23 +52,12 @@ func (m *Memo) keep(key uint64, d Dist, logits []float32, p Params, rough bool) 
 	m.entries[key] = remembered{slices.Clone(logits), p, rough, d}
 }
 
-// hash mixes scores in four lanes, because one would wait for each multiplication.
+// hash looks at a part of the scores, spread over the row; find compares them all.
 func hash(logits []float32) uint64 {
-	const prime = 0x9E3779B97F4A7C15
-	lanes := [4]uint64{1, 2, 3, uint64(len(logits))}
-	n := len(logits) &^ 3
-	for i := 0; i < n; i += 4 {
-		four := logits[i : i+4 : i+4]
-		for j, score := range four {
-			lanes[j] = (lanes[j] ^ uint64(math.Float32bits(score))) * prime
-		}
-	}
-	for _, score := range logits[n:] {
-		lanes[0] = (lanes[0] ^ uint64(math.Float32bits(score))) * prime
-	}
-	key := uint64(0)
-	for _, lane := range lanes {
-		key = (key ^ lane ^ lane>>29) * prime
+	const prime, looks = 0x9E3779B97F4A7C15, 128
+	key := uint64(len(logits))
+	for i := 0; i < len(logits); i += 1 + len(logits)/looks {
+		key = (key ^ key>>29 ^ uint64(math.Float32bits(logits[i]))) * prime
 	}
 	return key
 }

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"specula/engine/config"
+	"specula/engine/proof"
+	"specula/engine/spec"
+	"specula/tokenizer/chat"
+)
+
+// ProofOptions say what VerifyDist puts on trial.
+type ProofOptions struct {
+	proof.Options
+	Prompt    string
+	Proposers []string     // names; nil: all
+	Rules     []proof.Rule // nil: every exact one
+}
+
+// VerifyDist shows whether replies of this session's settings have the target's distribution; see package proof.
+func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(done, total int)) (*proof.Report, error) {
+	c := s.Settings()
+	question := chat.Message{Role: "user", Content: o.Prompt}
+	tokens, _, err := s.engine.fit(ctx, []chat.Message{question}, c, s.cache.Cap())
+	if err != nil {
+		return nil, err
+	}
+	subject := proof.Subject{
+		Target: s.engine.target, Vocab: s.engine.tokens.VocabSize(), Prompt: tokens, Params: params(c), IsStop: s.engine.isStop,
+		Text: s.engine.tokens.Readable, Rules: o.Rules, Gammas: gammasOnTrial(c),
+		Again: func(reply []int32) ([]int32, error) {
+			answer := chat.Message{Role: "assistant", Content: s.engine.tokens.Decode(reply)}
+			again, _, err := s.engine.fit(ctx, []chat.Message{question, answer, question}, c, s.cache.Cap()-len(reply))
+			if err != nil {
+				return nil, nil // no room for a second turn: the first one must do
+			}
+			return again, nil
+		},
+	}
+	if subject.Rules == nil {
+		if subject.Rules, err = rulesOnTrial(nil); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range s.engine.proposersOnTrial(c) {
+		if o.Proposers == nil || slices.Contains(o.Proposers, p.Name) {
+			subject.Proposers = append(subject.Proposers, p)
+		}
+	}
+	r, err := proof.Run(ctx, subject, o.Options, progress)
+	if err != nil {
+		return nil, fmt.Errorf("comparing with plain sampling: %w", err)
+	}
+	r.Prompt, r.Target = o.Prompt, s.engine.ready.Target.Name
+	if s.engine.ready.Draft != nil {
+		r.Draft = s.engine.ready.Draft.Name
+	}
+	return r, nil
+}
+
+// gammasOnTrial are a single draft token, whose bonus is judged too, two, and what is in force.
+func gammasOnTrial(c config.Config) []int {
+	list := []int{1, 2, max(1, min(c.Speculation.Gamma, c.Speculation.GammaMax))}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// RulesOnTrial are the acceptance rules of these names, for ProofOptions.
+func RulesOnTrial(names ...string) ([]proof.Rule, error) { return rulesOnTrial(names) }
+
+func rulesOnTrial(names []string) ([]proof.Rule, error) {
+	exact := []proof.Rule{{Name: "token", New: func() proof.Verifier { return spec.NewVerifier() }}}
+	if names == nil {
+		return exact, nil
+	}
+	return slices.DeleteFunc(exact, func(r proof.Rule) bool { return !slices.Contains(names, r.Name) }), nil
+}
+
+// proposersOnTrial makes the proposers of a session, over models that are passed through wrap.
+func (e *Engine) proposersOnTrial(c config.Config) []proof.Proposer {
+	list := []proof.Proposer{
+		{Name: "draft", Refused: e.ready.DraftRefused, New: func(wrap func(spec.Model) spec.Model) (spec.Proposer, error) {
+			return spec.NewDraftModel(wrap(e.draft), e.tokens.VocabSize(), e.draft.Config().Vocab)
+		}},
+		{Name: "ngram", New: func(func(spec.Model) spec.Model) (spec.Proposer, error) {
+			return spec.NewNgram(c.Speculation.NgramMax, c.Speculation.NgramMin), nil
+		}},
+	}
+	return list
+}
