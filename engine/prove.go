@@ -39,10 +39,9 @@ func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(
 			return again, nil
 		},
 	}
+	subject.Typical = spec.Typical{Epsilon: c.Speculation.TypicalEpsilon, Delta: c.Speculation.TypicalDelta}
 	if subject.Rules == nil {
-		if subject.Rules, err = rulesOnTrial(nil); err != nil {
-			return nil, err
-		}
+		subject.Rules = RulesOnTrial("")
 	}
 	for _, p := range s.engine.proposersOnTrial(c) {
 		if o.Proposers == nil || slices.Contains(o.Proposers, p.Name) {
@@ -67,15 +66,15 @@ func gammasOnTrial(c config.Config) []int {
 	return slices.Compact(list)
 }
 
-// RulesOnTrial are the acceptance rules of these names, for ProofOptions.
-func RulesOnTrial(names ...string) ([]proof.Rule, error) { return rulesOnTrial(names) }
-
-func rulesOnTrial(names []string) ([]proof.Rule, error) {
-	exact := []proof.Rule{{Name: "token", New: func() proof.Verifier { return spec.NewVerifier() }}}
-	if names == nil {
-		return exact, nil
+// RulesOnTrial is the acceptance rule of a name, or every exact one when that is empty, for ProofOptions.
+func RulesOnTrial(name string) []proof.Rule {
+	var list []proof.Rule
+	for _, rule := range spec.Rules {
+		if string(rule) == name || name == "" && !rule.Lossy() {
+			list = append(list, proof.Rule{Name: rule, New: func() proof.Verifier { return spec.NewVerifier() }})
+		}
 	}
-	return slices.DeleteFunc(exact, func(r proof.Rule) bool { return !slices.Contains(names, r.Name) }), nil
+	return list
 }
 
 // proposersOnTrial makes the proposers of a session, over models that are passed through wrap.

@@ -99,7 +99,7 @@ func (t *trial) play(ctx context.Context, s *stage, b *bins, p Proposer, rule Ru
 	if r, ok := verifier.(interface{ Remember(*sample.Memo) }); ok {
 		r.Remember(s.memo)
 	}
-	w := &writer{trial: t, stage: s, proposer: proposer, verifier: verifier, sum: sum, uniforms: sample.NewPhilox(t.Seed, 1)}
+	w := &writer{trial: t, stage: s, proposer: proposer, verifier: verifier, rule: rule.Name, sum: sum}
 	for {
 		from, to := next()
 		if from == to {
@@ -126,6 +126,7 @@ type writer struct {
 	stage    *stage
 	proposer spec.Proposer
 	verifier Verifier
+	rule     spec.Rule
 	uniforms sample.Uniforms
 	sum      *tally
 	written  []int32
@@ -142,10 +143,12 @@ func (w *writer) token(i int) int32 {
 
 func (w *writer) write(ctx context.Context, number int) error {
 	w.written, w.ended = w.written[:0], false
+	// A reply of its own, since some draws are numbered by their place in the reply and not by round.
+	w.uniforms = sample.NewPhilox(w.Seed, 1+number)
 	if _, err := w.proposer.Begin(ctx, w.stage.root, nil); err != nil {
 		return err
 	}
-	for round := number * judgedTokens; len(w.written) < judgedTokens && !w.ended; round++ {
+	for round := 0; len(w.written) < judgedTokens && !w.ended; round++ {
 		if err := w.round(ctx, round, w.Gammas[number%len(w.Gammas)]); err != nil {
 			return err
 		}
@@ -160,7 +163,9 @@ func (w *writer) round(ctx context.Context, round, gamma int) error {
 	}
 	before := append(append(make([]int32, 0, judgedTokens+len(draft.Tokens)), w.written...), draft.Tokens...)
 	target := &pass{ctx: ctx, rows: w.stage.target, before: before, n: len(draft.Tokens) + 1}
-	out, err := w.verifier.Verify(target, draft, spec.Terms{Params: w.Params, Uniforms: w.uniforms, Round: round, IsStop: w.IsStop})
+	out, err := w.verifier.Verify(target, draft, spec.Terms{
+		Params: w.Params, Uniforms: w.uniforms, Round: round, Written: len(w.written), Rule: w.rule, Typical: w.Typical, IsStop: w.IsStop,
+	})
 	if err != nil {
 		return fmt.Errorf("verifying: %w", err)
 	}

@@ -32,9 +32,8 @@ type Verifier interface {
 
 // Rule is an acceptance rule to put on trial.
 type Rule struct {
-	Name  string
-	Lossy bool // it says of itself that it changes the distribution
-	New   func() Verifier
+	Name spec.Rule
+	New  func() Verifier
 }
 
 // Proposer is a proposer to put on trial.
@@ -60,6 +59,7 @@ type Subject struct {
 	Text      func(id int32) string
 	Proposers []Proposer
 	Rules     []Rule
+	Typical   spec.Typical
 	Gammas    []int // draft lengths, taken in turn
 }
 
@@ -129,7 +129,7 @@ func (t *trial) proposer(ctx context.Context, p Proposer, left int) ([]Case, err
 	var cases []Case
 	refused := func(verdict Verdict, why string) []Case {
 		for _, rule := range t.Rules {
-			cases = append(cases, Case{Proposer: p.Name, Rule: rule.Name, Lossy: rule.Lossy, Verdict: verdict, Why: why})
+			cases = append(cases, Case{Proposer: p.Name, Rule: string(rule.Name), Lossy: rule.Name.Lossy(), Verdict: verdict, Why: why})
 		}
 		return cases
 	}

@@ -76,7 +76,7 @@ type Place struct {
 
 // try plays one case and judges it.
 func (t *trial) try(ctx context.Context, s *stage, p Proposer, rule Rule, deadline time.Time) (Case, error) {
-	c := Case{Proposer: p.Name, Rule: rule.Name, Lossy: rule.Lossy, Place: t.describe(s.place)}
+	c := Case{Proposer: p.Name, Rule: string(rule.Name), Lossy: rule.Name.Lossy(), Place: t.describe(s.place)}
 	b, err := t.newBins(ctx, s)
 	if err != nil {
 		return c, fmt.Errorf("the exact probabilities: %w", err)
@@ -98,7 +98,7 @@ func (t *trial) try(ctx context.Context, s *stage, p Proposer, rule Rule, deadli
 	}
 	differs := max(joint.Z(), joint.ZOfG(), first.Z()) > t.limit
 	switch {
-	case rule.Lossy:
+	case c.Lossy:
 		c.Verdict = Changed
 		if !differs {
 			c.Why = "expected to differ; no difference was found here"
