@@ -27,9 +27,11 @@ import (
 	"specula/engine/bench/speed"
 	"specula/engine/compute"
 	"specula/engine/config"
+	"specula/engine/doctor"
 	"specula/engine/event"
 	"specula/engine/host"
 	"specula/engine/model"
+	"specula/engine/proof"
 	"specula/engine/weights"
 	"specula/engine/weights/random"
 	"specula/gpu"
@@ -51,7 +53,7 @@ func program() *cli.Program {
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
 		Open: connect, Screen: screen, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
-		Kernels:  measureKernels,
+		Kernels: measureKernels, VerifyDist: verifyDist, Doctor: examine,
 		ExitCode: exitCode,
 	}
 }
@@ -192,6 +194,27 @@ func measure(ctx context.Context, o cli.BenchOptions, progress func(done, total 
 	s := o.Config.Speculation
 	r.About = bench.About{Ready: c.Ready(), Proposer: s.Proposer, Gamma: s.Gamma, GammaRule: s.Rule}
 	return r, nil
+}
+
+func verifyDist(ctx context.Context, o cli.ProofOptions, progress func(done, total int)) (cli.Report, error) {
+	c, err := open(ctx, o.Config, func(event.Event) {})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.VerifyDist(ctx, engine.ProofOptions{
+		Options: proof.Options{Seconds: o.Seconds, Trials: o.Trials, Seed: uint64(max(o.Config.Sampling.Seed, 0)), Now: time.Now},
+		Prompt:  o.Prompt, Proposers: o.Proposers, Rules: engine.RulesOnTrial(o.Rule),
+	}, progress)
+}
+
+func examine(ctx context.Context, o cli.DoctorOptions, progress func(what string)) (cli.Report, error) {
+	c, err := open(ctx, o.Config, func(event.Event) {})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.Examine(ctx, doctor.Options{Seconds: o.Seconds, Prompts: assets.Prompts(), Now: time.Now}, progress)
 }
 
 // describe makes tables of what a model file says about itself.

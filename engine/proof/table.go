@@ -76,7 +76,15 @@ func (r *Report) notices(c *Case) string {
 	case c.Notices >= 1:
 		return "nothing: too few trials"
 	}
-	return fmt.Sprintf("%.2f %% (2 %%: with %.4g %%)", 100*c.Notices, 100*c.Power2)
+	return fmt.Sprintf("%.2f %% (2 %%: with %s)", 100*c.Notices, almost(c.Power2))
+}
+
+// almost shows a probability without rounding it up to certainty.
+func almost(p float64) string {
+	if p > 0.999 {
+		return "> 99.9 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*p)
 }
 
 // writeReasons says what a line of the table has no room for.
@@ -105,9 +113,11 @@ func (r *Report) writeReasons(b *strings.Builder) {
 }
 
 func (r *Report) writeVerdict(b *strings.Builder) {
-	differ, least := 0, 0.0
+	differ, lossy, least := 0, 0, 0.0
 	for _, c := range r.Cases {
 		switch c.Verdict {
+		case Changed:
+			lossy++
 		case Differs:
 			differ++
 		case Same:
@@ -120,6 +130,9 @@ func (r *Report) writeVerdict(b *strings.Builder) {
 		fmt.Fprintf(b, "NOT LOSSLESS: %d of %d cases differ from plain sampling.\n", differ, r.Tested)
 	case r.Tested == 0:
 		b.WriteString("NOTHING WAS TESTED: no proposer drafted anything. Give a prompt that repeats itself, or a draft model.\n")
+		return
+	case lossy == r.Tested:
+		b.WriteString("LOSSY, as the rule says of itself: what it writes does not have the target's distribution.\n")
 		return
 	case r.Params.Temperature == 0:
 		fmt.Fprintf(b, "LOSSLESS: %d cases wrote the target's own text in every trial.\n", r.Tested)

@@ -85,6 +85,18 @@ func fakeProgram(t Terminal) *Program {
 		Kernels: func(_ context.Context, c config.Config) (Report, error) {
 			return fakeReport{Count: -1, Config: c}, nil
 		},
+		VerifyDist: func(_ context.Context, o ProofOptions, progress func(done, total int)) (Report, error) {
+			progress(1, 1)
+			return fakeFinding{fmt.Sprintf("prompt %s seconds %g trials %d proposers %v rule %s t=%g\nmodel evil\x1b[2J\n", o.Prompt, o.Seconds, o.Trials,
+				o.Proposers, o.Rule, o.Config.Sampling.Temperature), o.Prompt != "biased"}, nil
+		},
+		Doctor: func(_ context.Context, o DoctorOptions, progress func(string)) (Report, error) {
+			progress("examining")
+			if o.Config.Model.Target != "" {
+				return nil, errNoModel
+			}
+			return fakeFinding{fmt.Sprintf("seconds %g gammamax %d\n", o.Seconds, o.Config.Speculation.GammaMax), o.Config.Device.Threads != 13}, nil
+		},
 		MakeWeights: func(_ context.Context, shape, weightType, path string) error {
 			if shape == "cube" {
 				return errors.New("there is no shape cube")
@@ -110,6 +122,21 @@ func fakeProgram(t Terminal) *Program {
 			return 0
 		},
 	}
+}
+
+// fakeFinding is a report with its text.
+type fakeFinding struct {
+	text  string
+	sound bool
+}
+
+func (f fakeFinding) Matched() bool { return f.sound }
+func (f fakeFinding) WriteTable(w io.Writer) error {
+	_, err := io.WriteString(w, f.text)
+	return err
+}
+func (f fakeFinding) WriteJSON(w io.Writer) error {
+	return json.NewEncoder(w).Encode(map[string]any{"lossless": f.sound})
 }
 
 type fakeReport BenchOptions
