@@ -37,6 +37,7 @@ import (
 	"specula/gpu"
 	"specula/ui"
 	"specula/ui/cli"
+	"specula/ui/race"
 )
 
 //go:embed config.toml
@@ -161,15 +162,39 @@ func connect(ctx context.Context, c config.Config, emit func(event.Event)) (ui.E
 }
 
 func (c *conversation) Generate(ctx context.Context, messages []ui.Message, inspect bool) iter.Seq[event.Event] {
-	request := engine.Request{Inspect: inspect, Sparing: c.sparing}
-	for _, m := range messages {
-		request.Messages = append(request.Messages, engine.Message{Role: m.Role, Content: m.Content})
-	}
-	return c.Session.Generate(ctx, request)
+	return c.Session.Generate(ctx, engine.Request{Messages: engineMessages(messages), Inspect: inspect, Sparing: c.sparing})
 }
 
 func (c *conversation) Reply(ctx context.Context, prompt string) iter.Seq[event.Event] {
 	return c.Generate(ctx, []ui.Message{{Role: "user", Content: prompt}}, false)
+}
+
+// twoLanes is an engine's race as the screen wants it.
+type twoLanes struct {
+	*engine.Race
+	messages []engine.Message
+}
+
+func (r twoLanes) Run(ctx context.Context) iter.Seq2[int, event.Event] {
+	return r.Race.Run(ctx, r.messages)
+}
+
+func (r twoLanes) Outcome() race.Outcome { return race.Outcome(r.Race.Outcome()) }
+
+func (c *conversation) Race(ctx context.Context, messages []ui.Message, lanes [2]race.Lane, after bool) (race.Race, error) {
+	r, err := c.NewRace(ctx, [2][]config.Value{lanes[0].Settings, lanes[1].Settings}, after)
+	if err != nil {
+		return nil, err
+	}
+	return twoLanes{r, engineMessages(messages)}, nil
+}
+
+func engineMessages(messages []ui.Message) []engine.Message {
+	list := make([]engine.Message, len(messages))
+	for i, m := range messages {
+		list[i] = engine.Message{Role: m.Role, Content: m.Content}
+	}
+	return list
 }
 
 func (c *conversation) Close() error { return errors.Join(c.Session.Close(), c.backend.Close()) }
