@@ -185,7 +185,7 @@ func mustEqual(a, b config.Config) (bool, string) {
 	case exact:
 		return true, "acceptance exact and one seed: the target's own draws decide"
 	}
-	return false, "sampled texts differ while their distribution is the same: use --temperature 0, or --acceptance exact, where a seed has one text"
+	return false, "drawn texts need not be equal; they are at temperature 0 and with acceptance exact"
 }
 
 // Close frees the lanes.

@@ -64,7 +64,7 @@ func (c *Count) Words(separator, none string) string {
 		accepted = fmt.Sprintf("%.0f%%", 100*float64(c.Accepted)/float64(c.Tested))
 	}
 	sep := " " + separator + " "
-	return fmt.Sprintf("%d tokens%s%d rounds%s%s a pass%s%s accepted%s%.1f ms", c.Tokens, sep, c.Rounds, sep, perPass, sep, accepted, sep, c.DecodeMS)
+	return fmt.Sprintf("%d tokens%s%d rounds%s%s/pass%s%s kept%s%.1f ms", c.Tokens, sep, c.Rounds, sep, perPass, sep, accepted, sep, c.DecodeMS)
 }
 
 // Gain says how much faster the second lane was; "" if that was not measured.
