@@ -53,6 +53,12 @@ func (r *reply) rollBack(p spec.Proposer, committed []event.Token, ev *event.Rou
 		return fmt.Errorf("rolling the target's cache back to %d tokens: %w", len(r.context)-1, err)
 	}
 	ev.TargetLen = cache.Len()
+	if ev.GuidanceScale != 0 {
+		context := r.companionContext()
+		if err := r.session.companion.keep(context[:len(context)-1]); err != nil {
+			return err
+		}
+	}
 	if p == nil {
 		return nil
 	}

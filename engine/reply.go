@@ -26,6 +26,7 @@ type reply struct {
 	text       *text
 	context    []int32 // prompt and everything committed
 	prompt     int     // tokens of context that are the prompt
+	negative   []int32 // the companion's prompt; nil until guidance is asked for
 	begun      string  // the proposer that follows this context; others are told of it when they are chosen
 	rounds     int
 	inspecting bool // in this round
@@ -202,6 +203,9 @@ func (r *reply) applyChanges() error {
 	if len(changed) == 0 {
 		return nil
 	}
+	if guided(c) != guided(r.config) {
+		r.learned = r.session.learned(c) // every round costs something else from now on
+	}
 	r.learned.follow(c.Speculation.Proposer)
 	r.config = c
 	r.learned.gamma.Configure(r.session.gammaOptions(c))
@@ -218,7 +222,7 @@ func (r *reply) full() string {
 	switch {
 	case len(r.context)-r.prompt >= r.config.Sampling.MaxTokens:
 		return endLength
-	case len(r.context) >= r.session.cache.Cap():
+	case len(r.context) >= r.session.cache.Cap(), r.companionLen() >= r.session.cache.Cap():
 		return endContext
 	}
 	return ""

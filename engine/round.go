@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/gamma"
@@ -23,6 +22,9 @@ const inspectShare = 1.0 / 50
 // It returns why the reply is finished, or "".
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	ev := event.Round{Index: r.rounds, GammaRule: r.config.Speculation.Rule, Proposer: "none", Temperature: r.config.Sampling.Temperature}
+	if err := r.followNegative(ctx); err != nil {
+		return "", err
+	}
 	proposer, decision, err := r.decide(ctx, &ev)
 	if err != nil {
 		return "", err
@@ -92,10 +94,17 @@ func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
 	ev.AcceptanceByPosition, ev.ExpectedTokens = d.Acceptance, d.Expected
 	written := len(r.context) - r.prompt
 	room := max(0, min(r.config.Sampling.MaxTokens-written-1, r.session.cache.Cap()-len(r.context)))
+	if guided(r.config) {
+		room = max(0, min(room, r.session.cache.Cap()-r.companionLen()))
+	}
 	if d.Gamma > room {
 		d.Gamma = room
 		ev.GammaWhy = fmt.Sprintf("only %d more tokens fit this reply", room+1)
 		ev.ExpectedTokens = min(ev.ExpectedTokens, float64(room+1))
+	}
+	if guided(r.config) && d.Gamma > guidedGamma {
+		d.Gamma = guidedGamma
+		ev.GammaWhy = fmt.Sprintf("guidance doubles the rows of a pass: at most %d draft tokens", guidedGamma)
 	}
 	ev.Gamma = d.Gamma
 	return d
@@ -163,9 +172,9 @@ func (r *reply) confidenceIsCheap() bool {
 }
 
 // verify runs the target over the last committed token and the draft, and judges the draft.
-func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, watch *stopwatch) (compute.Logits, spec.Outcome, error) {
+func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, watch *stopwatch) (scores, spec.Outcome, error) {
 	rows := append([]int32{r.context[len(r.context)-1]}, draft.Tokens...)
-	logits, err := r.engine.target.Forward(ctx, r.session.cache, rows)
+	logits, err := r.forward(ctx, rows, ev)
 	watch.lap(&ev.VerifyMS)
 	if err != nil {
 		return nil, spec.Outcome{}, fmt.Errorf("verifying %d rows: %w", len(rows), err)
@@ -175,6 +184,9 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 	ev.Path, ev.PathWhy = string(outcome.Path), outcome.PathWhy
 	rule := spec.Rule(r.config.Speculation.Acceptance)
 	ev.Rule, ev.Lossy = string(rule), rule.Lossy()
+	if ev.GuidanceScale != 0 {
+		ev.PathWhy += fmt.Sprintf("; guidance %g: two rows for each token", ev.GuidanceScale)
+	}
 	ev.BytesMoved, ev.Syncs = logits.Moved()
 	if err != nil {
 		return nil, spec.Outcome{}, err
@@ -191,7 +203,7 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 }
 
 // inspect adds both models' best candidates to the tokens of a round, if somebody wants to look.
-func (r *reply) inspect(logits compute.Logits, draft spec.Draft, ev *event.Round) error {
+func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error {
 	if !r.inspecting {
 		return nil
 	}
