@@ -127,9 +127,17 @@ func noDraftModel(e *Engine) string {
 	return e.ready.DraftRefused
 }
 
+// model is what a proposer computes with.
+func (s *Session) model(proposer string, m *model.Model) spec.Model {
+	if s.wrap == nil {
+		return m
+	}
+	return s.wrap(proposer, m)
+}
+
 func buildDraft(s *Session, _ config.Speculation) (spec.Proposer, error) {
 	e := s.engine
-	return spec.NewDraftModel(e.draft, e.tokens.VocabSize(), e.draft.Config().Vocab)
+	return spec.NewDraftModel(s.model("draft", e.draft), e.tokens.VocabSize(), e.draft.Config().Vocab)
 }
 
 func draftParameters(e *Engine, _ config.Speculation) int64 {
@@ -170,7 +178,7 @@ func buildSkip(s *Session, c config.Speculation) (spec.Proposer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := spec.NewDraftModel(view, e.tokens.VocabSize(), view.Config().Vocab)
+	p, err := spec.NewDraftModel(s.model("skip", view), e.tokens.VocabSize(), view.Config().Vocab)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -39,6 +40,7 @@ func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(
 			return again, nil
 		},
 	}
+	subject.Trust = c.Speculation.SuffixTrust
 	subject.Typical = spec.Typical{Epsilon: c.Speculation.TypicalEpsilon, Delta: c.Speculation.TypicalDelta}
 	if subject.Rules == nil {
 		subject.Rules = RulesOnTrial("")
@@ -77,15 +79,19 @@ func RulesOnTrial(name string) []proof.Rule {
 	return list
 }
 
-// proposersOnTrial makes the proposers of a session, over models that are passed through wrap.
+// proposersOnTrial are all there are. Each is made as a session makes it, but over models that are passed through wrap.
 func (e *Engine) proposersOnTrial(c config.Config) []proof.Proposer {
-	list := []proof.Proposer{
-		{Name: "draft", Refused: e.ready.DraftRefused, New: func(wrap func(spec.Model) spec.Model) (spec.Proposer, error) {
-			return spec.NewDraftModel(wrap(e.draft), e.tokens.VocabSize(), e.draft.Config().Vocab)
-		}},
-		{Name: "ngram", New: func(func(spec.Model) spec.Model) (spec.Proposer, error) {
-			return spec.NewNgram(c.Speculation.NgramMax, c.Speculation.NgramMin), nil
-		}},
+	var list []proof.Proposer
+	for _, d := range drafters() {
+		list = append(list, proof.Proposer{Name: d.name, Refused: d.why(e), New: func(wrap proof.Wrap) (spec.Proposer, error) {
+			s := &Session{engine: e, wrap: wrap, corpus: spec.NewCorpus(), proposers: map[string]spec.Proposer{},
+				made: map[string]string{}, failed: map[string]string{}}
+			p, refused := s.proposer(d.name, c.Speculation)
+			if refused != "" {
+				return nil, errors.New(refused)
+			}
+			return p, nil
+		}})
 	}
 	return list
 }

@@ -50,7 +50,7 @@ func (t *trial) explore(ctx context.Context) ([]place, error) {
 func (t *trial) follow(ctx context.Context, prompt, reply []int32) (places []place, written []int32, err error) {
 	for i := range explored {
 		root := slices.Concat(prompt, written)
-		row, err := t.readers.row(ctx, t.Target, root)
+		row, err := t.readers.row(ctx, targetName, t.Target, root)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -135,7 +135,7 @@ func (t *trial) taste(ctx context.Context, s *stage, p Proposer) (worth float64,
 	if _, err := proposer.Begin(ctx, s.root, nil); err != nil {
 		return 0, "", err
 	}
-	ask := spec.Ask{Gamma: 1, Params: open(t.Params), Uniforms: sample.NewPhilox(t.Seed, 0), IsStop: t.IsStop}
+	ask := spec.Ask{Gamma: 1, Params: open(t.Params), Uniforms: sample.NewPhilox(t.Seed, 0), IsStop: t.IsStop, Trust: t.Trust}
 	for ask.Round = range tastes {
 		draft, err := proposer.Propose(ctx, ask)
 		if err != nil {

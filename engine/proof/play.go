@@ -157,7 +157,7 @@ func (w *writer) write(ctx context.Context, number int) error {
 }
 
 func (w *writer) round(ctx context.Context, round, gamma int) error {
-	draft, err := w.proposer.Propose(ctx, spec.Ask{Gamma: gamma, Params: w.Params, Uniforms: w.uniforms, Round: round, IsStop: w.IsStop})
+	draft, err := w.proposer.Propose(ctx, spec.Ask{Gamma: gamma, Params: w.Params, Uniforms: w.uniforms, Round: round, IsStop: w.IsStop, Trust: w.Trust})
 	if err != nil && !errors.Is(err, spec.ErrNoDraft) {
 		return fmt.Errorf("drafting: %w", err)
 	}

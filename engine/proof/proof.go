@@ -36,12 +36,15 @@ type Rule struct {
 	New  func() Verifier
 }
 
+// Wrap gives a model in whose place it is to be asked, and which remembers its scores. Models of the same name are the same.
+type Wrap = func(name string, m spec.Model) spec.Model
+
 // Proposer is a proposer to put on trial.
 type Proposer struct {
 	Name    string
 	Refused string // why it is not available; New is then nil
-	// New makes one whose models are all passed through wrap, which remembers their scores.
-	New func(wrap func(spec.Model) spec.Model) (spec.Proposer, error)
+	// New makes one whose models are all passed through wrap.
+	New func(wrap Wrap) (spec.Proposer, error)
 	// Alone says that it computes beside what it passed through wrap, and so must not run in several goroutines.
 	Alone bool
 }
@@ -60,7 +63,8 @@ type Subject struct {
 	Proposers []Proposer
 	Rules     []Rule
 	Typical   spec.Typical
-	Gammas    []int // draft lengths, taken in turn
+	Trust     float64 // see spec.Ask
+	Gammas    []int   // draft lengths, taken in turn
 }
 
 // Options bound a run.
@@ -109,10 +113,19 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 		return nil, fmt.Errorf("looking for places to draw at: %w", err)
 	}
 	r := &Report{Params: s.Params, Gammas: s.Gammas, FalseAlarms: falseAlarms, Certainty: certainty, PromptTokens: len(s.Prompt)}
+	left := 0 // cases that take time
 	for _, p := range s.Proposers {
-		cases, err := t.proposer(ctx, p, total-len(r.Cases))
+		if p.Refused == "" {
+			left += len(s.Rules)
+		}
+	}
+	for _, p := range s.Proposers {
+		cases, err := t.proposer(ctx, p, left)
 		if err != nil {
 			return nil, fmt.Errorf("trying proposer %s: %w", p.Name, err)
+		}
+		if p.Refused == "" {
+			left -= len(s.Rules)
 		}
 		r.Cases = append(r.Cases, cases...)
 		if progress != nil {

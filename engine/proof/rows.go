@@ -14,7 +14,7 @@ import (
 // readers compute rows of real models. Models share a device and buffers, so one pass is made at a time.
 type readers struct {
 	mu     sync.Mutex
-	models map[spec.Model]*reader
+	models map[string]*reader
 }
 
 // reader is a model with a cache of its own.
@@ -24,7 +24,7 @@ type reader struct {
 	cached []int32
 }
 
-func newReaders() *readers { return &readers{models: map[spec.Model]*reader{}} }
+func newReaders() *readers { return &readers{models: map[string]*reader{}} }
 
 func (r *readers) close() {
 	for _, m := range r.models {
@@ -33,17 +33,17 @@ func (r *readers) close() {
 }
 
 // row is what a model says behind tokens, reusing what it has read before.
-func (r *readers) row(ctx context.Context, model spec.Model, tokens []int32) ([]float32, error) {
+func (r *readers) row(ctx context.Context, name string, model spec.Model, tokens []int32) ([]float32, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	m := r.models[model]
+	m := r.models[name]
 	if m == nil {
 		cache, err := model.NewCache()
 		if err != nil {
 			return nil, fmt.Errorf("making a cache: %w", err)
 		}
 		m = &reader{model: model, cache: cache}
-		r.models[model] = m
+		r.models[name] = m
 	}
 	keep := 0
 	for keep < min(len(m.cached), len(tokens)-1) && m.cached[keep] == tokens[keep] {
@@ -53,7 +53,7 @@ func (r *readers) row(ctx context.Context, model spec.Model, tokens []int32) ([]
 		return nil, err
 	}
 	m.cached = m.cached[:keep]
-	logits, err := model.Prefill(ctx, m.cache, tokens[keep:], nil)
+	logits, err := m.model.Prefill(ctx, m.cache, tokens[keep:], nil)
 	if err != nil {
 		return nil, fmt.Errorf("a pass behind %d tokens: %w", keep, err)
 	}
@@ -68,6 +68,7 @@ const standIn int32 = -1
 // rows are the scores of one model at one place, computed when first asked for.
 type rows struct {
 	readers *readers
+	name    string
 	model   spec.Model
 	root    []int32
 	judged  map[int32]bool // first tokens behind which the model itself is asked
@@ -90,7 +91,7 @@ func (r *rows) at(ctx context.Context, suffix []int32) ([]float32, error) {
 	if key != standIn {
 		tokens = append(slices.Clone(tokens), key)
 	}
-	row, err := r.readers.row(ctx, r.model, tokens)
+	row, err := r.readers.row(ctx, r.name, r.model, tokens)
 	if err == nil {
 		r.known[key] = row
 	}

@@ -18,31 +18,34 @@ type stage struct {
 
 	readers *readers
 	mu      sync.Mutex
-	models  map[spec.Model]remembering
+	models  map[string]remembering
 }
 
 func (t *trial) newStage(p *place) *stage {
-	s := &stage{place: p, judged: map[int32]bool{}, memo: &sample.Memo{}, readers: t.readers, models: map[spec.Model]remembering{}}
+	s := &stage{place: p, judged: map[int32]bool{}, memo: &sample.Memo{}, readers: t.readers, models: map[string]remembering{}}
 	s.firsts = likeliest(p.p, judgedMost)
 	for _, id := range s.firsts {
 		s.judged[id] = true
 	}
-	s.target = s.rowsOf(t.Target)
+	s.target = s.rowsOf(targetName, t.Target)
 	return s
 }
 
-func (s *stage) rowsOf(m spec.Model) *rows {
-	return &rows{readers: s.readers, model: m, root: s.root, judged: s.judged, known: map[int32][]float32{}}
+// targetName is the target's among the models.
+const targetName = "target"
+
+func (s *stage) rowsOf(name string, m spec.Model) *rows {
+	return &rows{readers: s.readers, name: name, model: m, root: s.root, judged: s.judged, known: map[int32][]float32{}}
 }
 
 // wrap gives every proposer of a stage the same memory of a model.
-func (s *stage) wrap(m spec.Model) spec.Model {
+func (s *stage) wrap(name string, m spec.Model) spec.Model {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	wrapped, ok := s.models[m]
+	wrapped, ok := s.models[name]
 	if !ok {
-		wrapped = remembering{s.rowsOf(m)}
-		s.models[m] = wrapped
+		wrapped = remembering{s.rowsOf(name, m)}
+		s.models[name] = wrapped
 	}
 	return wrapped
 }

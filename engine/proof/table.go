@@ -23,7 +23,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 	fmt.Fprintln(t, "proposer\trule\tverdict\ttrials\tacceptance\tp of χ²\tof G\tof token 1\tdistance\tat most\twould have noticed")
 	for _, c := range r.Cases {
 		if c.Trials == 0 {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", c.Proposer, c.Rule, c.Verdict)
+			if c.Rule == r.Cases[0].Rule { // the same with every rule
+				fmt.Fprintf(t, "%s\t–\t%s\n", c.Proposer, c.Verdict)
+			}
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%.4f\t%.4f\t%s\n", c.Proposer, c.Rule, strings.ToUpper(string(c.Verdict)), c.Trials,

@@ -38,7 +38,7 @@ one; --acceptance typical-lossy shows what a rule looks like that changes the di
 		RunE: a.begin(func(c *cobra.Command, _ []string) error { return a.verifyDist(c.Context(), o, asJSON) }),
 	}
 	c.Flags().StringVarP(&o.Prompt, "prompt", "p", defaultProofPrompt, "`TEXT` that the reply answers; - reads it from stdin")
-	c.Flags().Float64Var(&o.Seconds, "seconds", 40, "time for all combinations together")
+	c.Flags().Float64Var(&o.Seconds, "seconds", 50, "time for all combinations together")
 	c.Flags().IntVar(&o.Trials, "trials", 200_000, "replies of one combination, at most")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON in place of the table")
 	a.addSettings(c)
