@@ -19,6 +19,7 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui"
+	"specula/ui/race"
 )
 
 // The scripts run this program, whose engine answers what its prompt asks for.
@@ -67,6 +68,10 @@ func fakeProgram(t Terminal) *Program {
 		Screen: func(_ context.Context, o ui.Options) error {
 			if o.Replay != nil {
 				fmt.Fprintf(t.Stdout, "SCREEN of %d events pace=%s\n", len(o.Replay), o.Config.UI.Pace)
+				return nil
+			}
+			if o.Race != nil {
+				fmt.Fprintf(t.Stdout, "RACE %s: %s, %s\n", o.Race.Prompt, o.Race.Lanes[0].Name, o.Race.Lanes[1].Name)
 				return nil
 			}
 			fmt.Fprintf(t.Stdout, "SCREEN gamma=%d color=%s chats=%s\n", o.Config.Speculation.Gamma, o.Color, filepath.ToSlash(o.Chats.Dir()))
@@ -159,6 +164,35 @@ type fakeSession struct {
 func (s *fakeSession) Change(name, value string) error { return s.config.Set(name, value) }
 func (s *fakeSession) Settings() config.Config         { return s.config }
 func (s *fakeSession) Close() error                    { s.closed = true; return nil }
+
+// fakeRace lets a session answer twice.
+type fakeRace struct {
+	*fakeSession
+	messages []ui.Message
+}
+
+func (s *fakeSession) Race(_ context.Context, messages []ui.Message, _ [2]race.Lane, _ bool) (race.Race, error) {
+	return fakeRace{s, messages}, nil
+}
+
+func (r fakeRace) Run(ctx context.Context) iter.Seq2[int, event.Event] {
+	return func(yield func(int, event.Event) bool) {
+		for lane := range 2 {
+			for e := range r.Generate(ctx, r.messages, false) {
+				if !yield(lane, e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (r fakeRace) Outcome() race.Outcome {
+	if r.messages[0].Content == "differ" {
+		return race.Outcome{Compared: true, Position: 2, Why: "as asked"}
+	}
+	return race.Outcome{Compared: true, Same: true, Why: "as asked", Position: -1}
+}
 
 func (s *fakeSession) Generate(ctx context.Context, messages []ui.Message, _ bool) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {

@@ -150,6 +150,9 @@ func (p *raceReport) add(lane int, e event.Event) error {
 	case event.ReplyEnded:
 		l.Text, l.Reason = e.Text, e.Reason
 	case event.Failed:
+		if p.failed != "" {
+			break
+		}
 		p.failed = fmt.Sprintf("lane %s: %s", l.Lane, e.Error)
 	}
 	if !p.json {

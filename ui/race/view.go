@@ -136,7 +136,7 @@ func (v *View) foot(th *theme.Theme, w int) string {
 		return out.Put(th.Label, " both lanes get the same of the engine's time").String()
 	}
 	if gain := v.lanes[1].count.over(&v.lanes[0].count); gain > 0 {
-		out.Put(th.Strong, fmt.Sprintf(" %s%.2f", th.Glyph.Times, gain)).Put("", " the second lane over the first"+"  "+th.Glyph.Separator+"  ")
+		out.Put("", " second lane ").Put(th.Strong, fmt.Sprintf("%s%.2f", th.Glyph.Times, gain)).Put("", "  "+th.Glyph.Separator+"  ")
 	} else {
 		out.Put("", " ")
 	}
