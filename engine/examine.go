@@ -23,7 +23,7 @@ func (s *Session) Examine(ctx context.Context, o doctor.Options, progress func(w
 	}
 	subject := doctor.Subject{
 		Ready: s.engine.ready, Target: s.engine.target, Draft: s.engine.draft, Available: s.engine.options.Backend.Info().MemoryBytes,
-		Prompt: prompt, GammaMax: c.Speculation.GammaMax, Temperature: c.Sampling.Temperature, Rule: c.Speculation.Acceptance,
+		Prompt: prompt, GammaMax: c.Speculation.GammaMax, Temperature: c.Sampling.Temperature,
 		Reply: s.answer,
 	}
 	return doctor.Run(ctx, subject, o, progress)

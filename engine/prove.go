@@ -29,7 +29,7 @@ func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(
 		return nil, err
 	}
 	subject := proof.Subject{
-		Target: s.engine.target, Vocab: s.engine.tokens.VocabSize(), Prompt: tokens, Params: params(c), IsStop: s.engine.isStop,
+		Target: s.engine.target, Prompt: tokens, Params: params(c), IsStop: s.engine.isStop,
 		Text: s.engine.tokens.Readable, Rules: o.Rules, Gammas: gammasOnTrial(c),
 		Again: func(reply []int32) ([]int32, error) {
 			answer := chat.Message{Role: "assistant", Content: s.engine.tokens.Decode(reply)}
@@ -54,11 +54,25 @@ func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(
 	if err != nil {
 		return nil, fmt.Errorf("comparing with plain sampling: %w", err)
 	}
+	r.LeftOut = leftOut(c)
 	r.Prompt, r.Target = o.Prompt, s.engine.ready.Target.Name
 	if s.engine.ready.Draft != nil {
 		r.Draft = s.engine.ready.Draft.Name
 	}
 	return r, nil
+}
+
+// leftOut names the settings in force that change scores before any rule sees them, and that a proof therefore does without: what is
+// compared are the ways to draft and to accept.
+func leftOut(c config.Config) []string {
+	var list []string
+	for _, s := range config.Settings() {
+		shapes := slices.Contains([]string{"penalties", "tokens", "constraint", "guidance"}, s.Section()) || s.Name == "sampling.min_tokens"
+		if value, err := c.Get(s.Name); shapes && err == nil && value != s.Default {
+			list = append(list, s.Name)
+		}
+	}
+	return list
 }
 
 // gammasOnTrial are a single draft token, whose bonus is judged too, two, and what is in force.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,8 +43,15 @@ func TestEveryExactRuleIsFoundLossless(t *testing.T) {
 	}
 }
 
+func TestAProofNamesWhatItLeavesOut(t *testing.T) {
+	r := prove(t, 100, engine.ProofOptions{Proposers: []string{"ngram"}}, "temperature", "0.7", "repeat-penalty", "1.2", "min-tokens", "5")
+	if want := []string{"sampling.min_tokens", "penalties.repeat"}; !slices.Equal(r.LeftOut, want) {
+		t.Errorf("left out %q, want %q", r.LeftOut, want)
+	}
+}
+
 func TestALossyRuleSaysSo(t *testing.T) {
-	r := prove(t, 4000, engine.ProofOptions{Proposers: []string{"draft"}, Rules: engine.RulesOnTrial("typical-lossy")}, "temperature", "0.7")
+	r := prove(t, 1000, engine.ProofOptions{Proposers: []string{"draft"}, Rules: engine.RulesOnTrial("typical-lossy")}, "temperature", "0.7")
 	if c := r.Cases[0]; c.Verdict != proof.Changed || c.PearsonP > 1e-6 || !r.Matched() {
 		t.Errorf("typical acceptance is %+v", c)
 	}
@@ -114,10 +122,10 @@ func TestPlantedFaultsAreNoticed(t *testing.T) {
 		trials int
 		caught bool
 	}{
-		{"none", mistaken{accept: 1, residual: rest, bonus: right}, 20_000, false},
-		{"acceptance 5 % too high", mistaken{accept: 1.05, residual: rest, bonus: right}, 60_000, true},
-		{"resampled from p", mistaken{accept: 1, residual: right, bonus: right}, 10_000, true},
-		{"bonus from q", mistaken{accept: 1, residual: rest, bonus: func(_, q sample.Dist) sample.Dist { return q }}, 10_000, true},
+		{"none", mistaken{accept: 1, residual: rest, bonus: right}, 6000, false},
+		{"acceptance 5 % too high", mistaken{accept: 1.05, residual: rest, bonus: right}, 30_000, true},
+		{"resampled from p", mistaken{accept: 1, residual: right, bonus: right}, 4000, true},
+		{"bonus from q", mistaken{accept: 1, residual: rest, bonus: func(_, q sample.Dist) sample.Dist { return q }}, 4000, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rules := []proof.Rule{{Name: spec.Token, New: func() proof.Verifier { f := c.fault; return &f }}}
@@ -130,7 +138,6 @@ func TestPlantedFaultsAreNoticed(t *testing.T) {
 			if r.Matched() == c.caught || said != c.caught {
 				t.Errorf("matched %v:\n%s", r.Matched(), &b)
 			}
-			t.Logf("%s", &b)
 		})
 	}
 }

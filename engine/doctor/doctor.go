@@ -45,7 +45,6 @@ type Subject struct {
 	Prompt      []int32      // tokens to begin with
 	GammaMax    int
 	Temperature float64
-	Rule        string // of acceptance
 	Reply       Reply
 }
 

@@ -20,7 +20,6 @@ type equality struct {
 	model  *model.Model
 	cache  compute.Cache
 	base   []int32
-	passes int
 	margin float32 // the least distance of the two best scores of a compared row
 }
 
@@ -102,7 +101,6 @@ func (e *equality) prefill(ctx context.Context) (string, error) {
 	if err := e.cache.Truncate(0); err != nil {
 		return "", err
 	}
-	e.passes++
 	logits, err := e.model.Prefill(ctx, e.cache, e.base, nil)
 	if err != nil {
 		return "", err
@@ -150,7 +148,6 @@ func (e *equality) decode(ctx context.Context, from int, tokens []int32) (t trac
 		return t, err
 	}
 	for _, id := range tokens {
-		e.passes++
 		logits, err := e.model.Forward(ctx, e.cache, []int32{id})
 		if err != nil {
 			return t, err
@@ -168,7 +165,6 @@ func (e *equality) decode(ctx context.Context, from int, tokens []int32) (t trac
 // pass reads tokens at once.
 func (e *equality) pass(ctx context.Context, tokens []int32) (t trace, err error) {
 	from := e.cache.Len()
-	e.passes++
 	logits, err := e.model.Forward(ctx, e.cache, tokens)
 	if err != nil {
 		return t, err
@@ -247,7 +243,6 @@ func (e *equality) tie(ctx context.Context, sequence []int32, rng *rand.Rand, x 
 				break
 			}
 			id := rng.Int32N(int32(len(row)))
-			e.passes++
 			logits, err := e.model.Forward(ctx, e.cache, []int32{id})
 			if err != nil {
 				return err

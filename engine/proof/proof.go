@@ -52,7 +52,6 @@ type Proposer struct {
 // Subject is what is on trial: a target at the end of a prompt, with everything that could write on.
 type Subject struct {
 	Target spec.Model
-	Vocab  int
 	Prompt []int32 // tokens
 	// Again, when not nil, is the prompt of a second turn that asks for the same reply again. Proposers that look up earlier
 	// text find something there.

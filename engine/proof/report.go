@@ -30,12 +30,14 @@ type Report struct {
 	PromptTokens int           `json:"promptTokens"`
 	Params       sample.Params `json:"params"`
 	Gammas       []int         `json:"gammas"` // draft lengths, in turn
-	FalseAlarms  float64       `json:"falseAlarms"`
-	Certainty    float64       `json:"certainty"` // of Case.Notices
-	Seconds      float64       `json:"seconds"`
-	Cases        []Case        `json:"cases"`
-	Lossless     bool          `json:"lossless"` // nothing differs, and something was tested
-	Tested       int           `json:"tested"`   // cases that were
+	// LeftOut names settings in force that change scores, and are not part of the comparison.
+	LeftOut     []string `json:"leftOut,omitempty"`
+	FalseAlarms float64  `json:"falseAlarms"`
+	Certainty   float64  `json:"certainty"` // of Case.Notices
+	Seconds     float64  `json:"seconds"`
+	Cases       []Case   `json:"cases"`
+	Lossless    bool     `json:"lossless"` // nothing differs, and something was tested
+	Tested      int      `json:"tested"`   // cases that were
 }
 
 // Case is one proposer with one rule.

@@ -29,7 +29,7 @@ total variation over the likeliest tokens and a rest, both positions jointly.
 It says how small a bias it would have noticed with 99 %: more seconds notice less. It fails
 (exit code 1) when something differs; code without fault fails once in 10,000 runs.
 
-All settings apply: temperature, filters, models. --proposer and --acceptance restrict it to
+Models, temperature and filters are those in force. --proposer and --acceptance restrict it to
 one; --acceptance typical-lossy shows what a rule looks like that changes the distribution.`,
 		Example: `  specula verify-dist
   specula verify-dist -p "Write a poem" --temperature 1 --top-p 0.95 --seconds 120
