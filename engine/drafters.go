@@ -136,8 +136,11 @@ func (s *Session) model(proposer string, m *model.Model) spec.Model {
 }
 
 func buildDraft(s *Session, _ config.Speculation) (spec.Proposer, error) {
-	e := s.engine
-	return spec.NewDraftModel(s.model("draft", e.draft), e.tokens.VocabSize(), e.draft.Config().Vocab)
+	p, err := s.engine.newDraftProposer(s.model("draft", s.engine.draft))
+	if err != nil {
+		return nil, fmt.Errorf("allocating the draft's cache: %w", err)
+	}
+	return p, nil
 }
 
 func draftParameters(e *Engine, _ config.Speculation) int64 {
@@ -158,7 +161,7 @@ func buildCombined(s *Session, c config.Speculation) (spec.Proposer, error) {
 	if refused != "" {
 		return nil, fmt.Errorf("without the draft model: %s", refused)
 	}
-	return spec.NewCombined(suffix.(*spec.Suffix), draft.(*spec.DraftModel)), nil
+	return spec.NewCombined(suffix.(*spec.Suffix), draft.(spec.Reader)), nil
 }
 
 func tooFewLayers(e *Engine) string {

@@ -42,12 +42,24 @@ type Ready struct {
 	Target       Model  `json:"target"`
 	Draft        *Model `json:"draft,omitempty"`
 	DraftRefused string `json:"draftRefused,omitempty"` // why there is no draft model, in words
-	Device       string `json:"device"`                 // "cpu, 2 threads"
-	DeviceWhy    string `json:"deviceWhy"`
-	Template     string `json:"template"` // which chat template is in use and why
+	// DraftTranslated says how a draft model of another vocabulary is used, in words; empty where the vocabularies agree.
+	DraftTranslated string `json:"draftTranslated,omitempty"`
+	Device          string `json:"device"` // "cpu, 2 threads"
+	DeviceWhy       string `json:"deviceWhy"`
+	Template        string `json:"template"` // which chat template is in use and why
 	// Proposers says of each proposer why it is unavailable; empty for those that are.
 	Proposers []Proposer `json:"proposers,omitempty"`
 	LoadMS    float64    `json:"loadMS"`
+}
+
+// Refusal says why a proposer cannot be chosen, "" if it can; known is false when nothing is told about it.
+func (r *Ready) Refusal(proposer string) (why string, known bool) {
+	for _, p := range r.Proposers {
+		if p.Name == proposer {
+			return p.Refused, true
+		}
+	}
+	return "", false
 }
 
 // Proposer says whether one can be chosen.

@@ -161,9 +161,7 @@ func (w *writer) round(ctx context.Context, round, gamma int) error {
 	if err != nil && !errors.Is(err, spec.ErrNoDraft) {
 		return fmt.Errorf("drafting: %w", err)
 	}
-	before := append(append(make([]int32, 0, judgedTokens+len(draft.Tokens)), w.written...), draft.Tokens...)
-	target := &pass{ctx: ctx, rows: w.stage.target, before: before, n: len(draft.Tokens) + 1}
-	out, err := w.verifier.Verify(target, draft, spec.Terms{
+	out, err := w.verifier.Verify(w.stage.pass(ctx, w.written, draft.Tokens), draft, spec.Terms{
 		Params: w.Params, Uniforms: w.uniforms, Round: round, Written: len(w.written), Rule: w.rule, Typical: w.Typical, IsStop: w.IsStop,
 	})
 	if err != nil {

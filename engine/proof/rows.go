@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"sync"
@@ -32,18 +33,38 @@ func (r *readers) close() {
 	}
 }
 
+// open returns what reads with a model, made when it is first asked for.
+func (r *readers) open(name string, model spec.Model) (*reader, error) {
+	if m := r.models[name]; m != nil {
+		return m, nil
+	}
+	cache, err := model.NewCache()
+	if err != nil {
+		return nil, fmt.Errorf("making a cache: %w", err)
+	}
+	m := &reader{model: model, cache: cache}
+	r.models[name] = m
+	return m, nil
+}
+
+// capacity is how many tokens a model can read.
+func (r *readers) capacity(name string, model spec.Model) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m, err := r.open(name, model)
+	if err != nil {
+		return 0, err
+	}
+	return m.cache.Cap(), nil
+}
+
 // row is what a model says behind tokens, reusing what it has read before.
 func (r *readers) row(ctx context.Context, name string, model spec.Model, tokens []int32) ([]float32, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	m := r.models[name]
-	if m == nil {
-		cache, err := model.NewCache()
-		if err != nil {
-			return nil, fmt.Errorf("making a cache: %w", err)
-		}
-		m = &reader{model: model, cache: cache}
-		r.models[name] = m
+	m, err := r.open(name, model)
+	if err != nil {
+		return nil, err
 	}
 	keep := 0
 	for keep < min(len(m.cached), len(tokens)-1) && m.cached[keep] == tokens[keep] {
@@ -62,9 +83,6 @@ func (r *readers) row(ctx context.Context, name string, model spec.Model, tokens
 	return row, logits.Row(0, row)
 }
 
-// standIn is the context that answers for all that are not judged: the place itself.
-const standIn int32 = -1
-
 // rows are the scores of one model at one place, computed when first asked for.
 type rows struct {
 	readers *readers
@@ -74,31 +92,59 @@ type rows struct {
 	judged  map[int32]bool // first tokens behind which the model itself is asked
 
 	mu    sync.Mutex
-	known map[int32][]float32 // by first token or standIn
+	known map[string][]float32 // by context
+	bytes int                  // of known
 }
 
-func (r *rows) at(ctx context.Context, suffix []int32) ([]float32, error) {
-	key := standIn
-	if len(suffix) == 1 && r.judged[suffix[0]] {
-		key = suffix[0]
+// mostBytes bounds what is known of one model at one place.
+const mostBytes = 256 << 20
+
+// context is where the scores behind tokens are computed: there, behind the root with a judged token, and at the root itself for
+// everything else that begins with it. What does not begin with the root is spelled in another vocabulary.
+func (r *rows) context(tokens []int32) []int32 {
+	n := len(r.root)
+	switch {
+	case len(tokens) <= n, !slices.Equal(tokens[:n], r.root), len(tokens) == n+1 && r.judged[tokens[n]]:
+		return tokens
 	}
+	return r.root
+}
+
+// at is the row behind a context.
+func (r *rows) at(ctx context.Context, context []int32) ([]float32, error) {
+	key := spelled(context)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if row, ok := r.known[key]; ok {
 		return row, nil
 	}
-	tokens := r.root
-	if key != standIn {
-		tokens = append(slices.Clone(tokens), key)
+	row, err := r.readers.row(ctx, r.name, r.model, context)
+	if err != nil {
+		return nil, err
 	}
-	row, err := r.readers.row(ctx, r.name, r.model, tokens)
-	if err == nil {
-		r.known[key] = row
+	if r.bytes += 4 * len(row); r.bytes > mostBytes {
+		clear(r.known)
+		r.bytes = 4 * len(row)
 	}
-	return row, err
+	r.known[key] = row
+	return row, nil
 }
 
-// remembering is a model whose scores behind a place are computed once.
+// spelled is a context as the key of a map.
+func spelled(tokens []int32) string {
+	key := make([]byte, 0, 4*len(tokens))
+	for _, id := range tokens {
+		key = binary.LittleEndian.AppendUint32(key, uint32(id))
+	}
+	return string(key)
+}
+
+// behind is the row behind the root and tokens.
+func (r *rows) behind(ctx context.Context, tokens ...int32) ([]float32, error) {
+	return r.at(ctx, r.context(slices.Concat(r.root, tokens)))
+}
+
+// remembering is a model whose scores are computed once.
 type remembering struct{ *rows }
 
 // tape is a cache that holds what was read and nothing else.
@@ -117,11 +163,9 @@ func (c *tape) KeyValue(int, int, []float32, []float32) error {
 	return fmt.Errorf("a remembering model has no keys and values")
 }
 
-// slack is room behind the root for any draft.
-const slack = 256
-
 func (m remembering) NewCache() (compute.Cache, error) {
-	return &tape{capacity: len(m.root) + slack}, nil
+	capacity, err := m.readers.capacity(m.name, m.model)
+	return &tape{capacity: capacity}, err
 }
 
 // Prefill computes nothing yet: of most passes nobody asks for the scores.
@@ -131,26 +175,27 @@ func (m remembering) Prefill(ctx context.Context, cache compute.Cache, ids []int
 		return nil, fmt.Errorf("a remembering model was given a cache of another")
 	}
 	c.ids = append(c.ids, ids...)
-	return &pass{ctx: ctx, rows: m.rows, before: slices.Clone(c.suffix(m.root)), n: 1}, nil
+	return &pass{ctx: ctx, rows: m.rows, at: [][]int32{slices.Clone(m.context(c.ids))}}, nil
 }
 
-// suffix is what stands behind the root; while the root is still being read, a text that is not judged.
-func (c *tape) suffix(root []int32) []int32 {
-	if len(c.ids) < len(root) {
-		return []int32{standIn}
-	}
-	return c.ids[len(root):]
-}
-
-// pass hands out n rows, the last of which stands behind all of before.
+// pass hands out the rows behind some contexts.
 type pass struct {
-	ctx    context.Context
-	rows   *rows
-	before []int32
-	n      int
+	ctx  context.Context
+	rows *rows
+	at   [][]int32
 }
 
-func (p *pass) Rows() int { return p.n }
+// pass is a pass of the target over drafted tokens behind the root and what was written.
+func (s *stage) pass(ctx context.Context, written, drafted []int32) *pass {
+	p := &pass{ctx: ctx, rows: s.target}
+	tokens := slices.Concat(s.root, written, drafted)
+	for n := len(tokens) - len(drafted); n <= len(tokens); n++ {
+		p.at = append(p.at, s.target.context(tokens[:n]))
+	}
+	return p
+}
+
+func (p *pass) Rows() int { return len(p.at) }
 
 func (p *pass) Vocab() int {
 	row, err := p.row(0)
@@ -160,9 +205,7 @@ func (p *pass) Vocab() int {
 	return len(row)
 }
 
-func (p *pass) row(i int) ([]float32, error) {
-	return p.rows.at(p.ctx, p.before[:len(p.before)-p.n+1+i])
-}
+func (p *pass) row(i int) ([]float32, error) { return p.rows.at(p.ctx, p.at[i]) }
 
 func (p *pass) Row(i int, dst []float32) error {
 	row, err := p.row(i)

@@ -35,7 +35,7 @@ func (t *trial) newStage(p *place) *stage {
 const targetName = "target"
 
 func (s *stage) rowsOf(name string, m spec.Model) *rows {
-	return &rows{readers: s.readers, name: name, model: m, root: s.root, judged: s.judged, known: map[int32][]float32{}}
+	return &rows{readers: s.readers, name: name, model: m, root: s.root, judged: s.judged, known: map[string][]float32{}}
 }
 
 // wrap gives every proposer of a stage the same memory of a model.
@@ -64,7 +64,7 @@ const perFirst = judgedMost + 1
 func (t *trial) newBins(ctx context.Context, s *stage) (*bins, error) {
 	b := &bins{firsts: map[int32]int{}}
 	dist := func(suffix ...int32) (sample.Dist, error) {
-		row, err := s.target.at(ctx, suffix)
+		row, err := s.target.behind(ctx, suffix...)
 		if err != nil {
 			return sample.Dist{}, err
 		}

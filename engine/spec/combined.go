@@ -9,23 +9,34 @@ import (
 )
 
 // Combined proposes by copying where the text repeats, and by a model elsewhere: each round asks the Suffix, which costs next to
-// nothing, and if that is not sure of a draft of the length asked for, the DraftModel. As there is somebody else to ask, sure means
+// nothing, and if that is not sure of a draft of the length asked for, the draft model. As there is somebody else to ask, sure means
 // only half as much doubt as Ask.Trust would allow. Both follow everything that is committed, but
 // the model reads it only when it is asked, so text that repeats costs it one long pass instead of a step a token.
 //
 // It owns neither of the two, which may take turns with it as proposers of their own; closing it closes nothing.
 type Combined struct {
 	suffix *Suffix
-	model  *DraftModel
+	model  Reader
+}
+
+// Reader is a proposer that reads the context with a model, and may put that off.
+type Reader interface {
+	Proposer
+	// Follow is Begin without reading: whatever the cache lacks is read by the next Propose.
+	Follow(tokens []int32) (reused int, err error)
 }
 
 // NewCombined returns a proposer that asks suffix first.
-func NewCombined(suffix *Suffix, model *DraftModel) *Combined { return &Combined{suffix, model} }
+func NewCombined(suffix *Suffix, model Reader) *Combined { return &Combined{suffix, model} }
 
 func (c *Combined) Name() string { return "combined" }
 
 // Remember lets the model keep the distributions it computes, for rows that come again and again.
-func (c *Combined) Remember(m *sample.Memo) { c.model.Remember(m) }
+func (c *Combined) Remember(m *sample.Memo) {
+	if r, ok := c.model.(interface{ Remember(*sample.Memo) }); ok {
+		r.Remember(m)
+	}
+}
 
 // Begin opens a reply for both. The context is read by the model when a round first needs it.
 func (c *Combined) Begin(ctx context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {

@@ -199,8 +199,17 @@ func (o *output) rest(tail string) string {
 func (o *output) ready(e event.Ready) {
 	o.clearProgress()
 	c := o.config
-	if e.DraftRefused != "" && c.Model.Draft != "none" && c.Speculation.Enabled && c.Speculation.Proposer == "draft" {
-		o.app.say("there is no draft model, so every round is plain: %s (--proposer ngram needs none)", e.DraftRefused)
+	if e.DraftTranslated != "" {
+		o.app.say("the draft model has another vocabulary and is used %s", e.DraftTranslated)
+	}
+	name := c.Speculation.Proposer
+	refused, _ := e.Refusal(name)
+	switch {
+	case !c.Speculation.Enabled:
+	case name != "draft" && refused != "":
+		o.app.say("%s cannot draft, so every round is plain: %s", name, refused)
+	case name == "draft" && e.DraftRefused != "" && c.Model.Draft != "none":
+		o.app.say("there is no draft model, so every round is plain: %s (--proposer suffix needs none)", e.DraftRefused)
 	}
 	if !o.app.verbose {
 		return

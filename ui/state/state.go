@@ -148,10 +148,15 @@ func (s *State) applyLoading(e event.Loading) {
 
 func (s *State) applyReady(e event.Ready) {
 	s.Phase, s.Loading = Idle, nil
-	for _, text := range []*string{&e.Version, &e.DraftRefused, &e.Device, &e.DeviceWhy, &e.Template} {
+	for _, text := range []*string{&e.Version, &e.DraftRefused, &e.DraftTranslated, &e.Device, &e.DeviceWhy, &e.Template} {
 		*text = sanitize.Line(*text)
 	}
 	e.Target = safeModel(e.Target)
+	proposers := make([]event.Proposer, 0, min(len(e.Proposers), proposerLimit))
+	for _, p := range e.Proposers[:cap(proposers)] {
+		proposers = append(proposers, event.Proposer{Name: sanitize.Line(p.Name), Refused: sanitize.Line(p.Refused)})
+	}
+	e.Proposers = proposers
 	if e.Draft != nil {
 		draft := safeModel(*e.Draft)
 		e.Draft = &draft
