@@ -158,11 +158,29 @@ func (l *leftover) normalised() sample.Dist {
 
 // weightedResidual is max(0, w·p − q).
 func weightedResidual(dst []float64, w float64, p, q sample.Dist) float64 {
+	if len(q.P) < len(p.P) {
+		return weightedResidualOf(dst, w, p, q, 0)
+	}
+	// Four sums, because one would wait for each addition.
+	var sums [4]float64
+	n := len(p.P) &^ 3
+	for i := 0; i < n; i += 4 {
+		to, target, draft := dst[i:i+4:i+4], p.P[i:i+4:i+4], q.P[i:i+4:i+4]
+		for k := range 4 {
+			rest := max(0, w*target[k]-draft[k])
+			to[k] = rest
+			sums[k] += rest
+		}
+	}
+	return sums[0] + sums[1] + (sums[2] + sums[3]) + weightedResidualOf(dst, w, p, q, n)
+}
+
+// weightedResidualOf is the same for the ids from first on, with a draft of any form.
+func weightedResidualOf(dst []float64, w float64, p, q sample.Dist, first int) float64 {
 	mass := 0.0
-	for id, target := range p.P {
-		rest := max(0, w*target-q.Prob(int32(id)))
-		dst[id] = rest
-		mass += rest
+	for id := first; id < len(p.P); id++ {
+		dst[id] = max(0, w*p.P[id]-q.Prob(int32(id)))
+		mass += dst[id]
 	}
 	return mass
 }

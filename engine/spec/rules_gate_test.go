@@ -44,7 +44,7 @@ func TestEveryExactRuleHasTheTargetsDistribution(t *testing.T) {
 							w := gate.NewWorld(vocab, gamma+1, target, gate.Near, uint64(gamma))
 							tr := newTrial(t, w, gamma, draft)
 							tr.rule = rule
-							if failed := w.Judge(rounds/8, gamma+1, 4, tr.play(t)).Failures(); failed != "" {
+							if failed := w.Judge(rounds/10, gamma+1, 4, tr.play(t)).Failures(); failed != "" {
 								t.Error(failed)
 							}
 						})
@@ -77,7 +77,7 @@ func TestBlockVerificationHasTheTargetsDistribution(t *testing.T) {
 				case "by stop tokens":
 					tr.isStop = func(id int32) bool { return id%3 == 1 }
 				}
-				if failed := w.Judge(rounds/4, c.gamma+1, 5, tr.play(t)).Failures(); failed != "" {
+				if failed := w.Judge(rounds/8, c.gamma+1, 5, tr.play(t)).Failures(); failed != "" {
 					t.Error(failed)
 				}
 			})

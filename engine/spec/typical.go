@@ -20,7 +20,10 @@ func (r *typical) weigh(e *evidence, i int, p sample.Dist) bool {
 	t := &e.judged[i]
 	r.p = p
 	t.P, t.Q = p.Prob(t.ID), e.draft.Q[i].Prob(t.ID)
-	t.Bound = min(e.terms.Typical.Epsilon, e.terms.Typical.Delta*math.Exp(-entropy(p)))
+	if t.Bound = e.terms.Typical.Epsilon; t.P <= t.Bound {
+		// Only now the entropy matters, which costs a logarithm an id.
+		t.Bound = min(t.Bound, e.terms.Typical.Delta*math.Exp(-entropy(p)))
+	}
 	if t.P <= t.Bound {
 		return false
 	}

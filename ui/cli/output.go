@@ -211,6 +211,9 @@ func (o *output) ready(e event.Ready) {
 	case name == "draft" && e.DraftRefused != "" && c.Model.Draft != "none":
 		o.app.say("there is no draft model, so every round is plain: %s (--proposer suffix needs none)", e.DraftRefused)
 	}
+	if c.Speculation.Enabled && c.Speculation.Acceptance == "typical-lossy" && c.Sampling.Temperature > 0 {
+		o.app.say("acceptance typical-lossy is lossy: the reply leans to what the draft likes (--acceptance block is not)")
+	}
 	if !o.app.verbose {
 		return
 	}

@@ -173,11 +173,10 @@ func (c *column) candidate(out *paint.Line, from, to int, list []event.Candidate
 // roundLines say how the token's round went.
 func (c *column) roundLines(r *state.Round) []string {
 	sep := " " + c.th.Glyph.Separator + " "
-	var lines []string
+	lines := c.ruleComparison(r)
 	for _, text := range wrapWords(joinNonEmpty(": ", r.Path, r.PathWhy), c.w-2, 2) {
 		lines = append(lines, c.line().Put(c.th.Label, text).String())
 	}
-	lines = append(lines, c.ruleComparison(r)...)
 	times := fmt.Sprintf("draft %.1f%sverify %.1f%ssample %.1f ms", r.DraftMS, sep, r.VerifyMS, sep, r.SampleMS)
 	return append(lines, c.line().Put(c.th.Label, times).String())
 }

@@ -68,21 +68,23 @@ func (c *column) testWords(t *state.Token, rule string) (text string, passed boo
 	return "", false
 }
 
-// ruleComparison says how many tokens of the round's draft each rule would have kept.
+// ruleComparison says how many tokens of the round's draft each rule would have kept. Names are short, so that four fit the side
+// column.
 func (c *column) ruleComparison(r *state.Round) []string {
 	if len(r.Rules) == 0 {
 		return nil
 	}
-	out := c.line().Put(c.th.Label, fmt.Sprintf("of %d kept by ", r.Drafted))
-	for i, rule := range r.Rules {
-		if i > 0 {
-			out.Put(c.th.Label, " "+c.th.Glyph.Separator+" ")
+	out := c.line().Put(c.th.Label, "kept")
+	for _, rule := range r.Rules {
+		name, style := rule.Rule, c.th.Label
+		if rule.Lossy {
+			name, style = "lossy", c.th.Warning
 		}
-		style := c.th.Label
+		out.Put(style, " "+name+" ")
 		if rule.Rule == r.Rule {
 			style = c.th.Strong
 		}
-		out.Put(style, fmt.Sprintf("%s %d", rule.Rule, rule.Accepted))
+		out.Put(style, fmt.Sprint(rule.Accepted))
 	}
 	return []string{out.String()}
 }

@@ -59,7 +59,7 @@ func verdictWords(t *state.Token, r *state.Round) string {
 	case event.Discarded:
 		return "Discarded: drafted behind a rejection or the end; it counts for nothing."
 	case event.Resampled:
-		return "Resampled: " + why.drawn + " in place of the rejected token."
+		return "Resampled: " + why.drawn
 	case event.Bonus:
 		return "Bonus: every draft token was kept, and the same pass gave one more from the target."
 	case event.Plain:
@@ -78,26 +78,26 @@ type verdictReasons struct{ accepted, rejected, drawn string }
 func reasons(rule string) verdictReasons {
 	switch rule {
 	case greedily:
-		return verdictReasons{"it is the target's first choice.", "the target's first choice is another token.", "the target's first choice,"}
+		return verdictReasons{"it is the target's first choice.", "the target's first choice is another token.", "the target's first choice, in place of the rejected token."}
 	case ruleBlock:
 		return verdictReasons{
 			"the block was kept up to here or further, so the token is as good as drawn from the target.",
 			"no test passed here or further on, so the block ends before it.",
-			"drawn from max(0, w p-q), w being what the ratios p/q before it carry,",
+			"drawn from max(0, wp-q), which is what the block left.",
 		}
 	case ruleExact:
-		return verdictReasons{"the target drew the same token.", "the target drew another token.", "what the target drew"}
+		return verdictReasons{"the target drew the same token.", "the target drew another token.", "what the target drew in place of the rejected token."}
 	case ruleTypical:
 		return verdictReasons{
 			"the target finds it likely enough. This rule is lossy: it changes the target's distribution.",
 			"the target finds it too unlikely.",
-			"drawn from the target",
+			"drawn from the target in place of the rejected token.",
 		}
 	default:
 		return verdictReasons{
 			"the test passed, so the token is as good as drawn from the target.",
 			"the draft liked it more than the target does, and the test failed.",
-			"drawn from max(0, p-q)",
+			"drawn from max(0, p-q) in place of the rejected token.",
 		}
 	}
 }
