@@ -141,3 +141,19 @@ func TestPlantedFaultsAreNoticed(t *testing.T) {
 		})
 	}
 }
+
+// A draft of another vocabulary is exact as well, by tokens and by text.
+func TestATranslatedDraftIsFoundLossless(t *testing.T) {
+	draft := strange(t, func(text string) bool { return len(text) > 6 })
+	for _, way := range []string{"tokens", "text"} {
+		s := session(t, translated(t, draft, way), "temperature", "0.7")
+		r, err := s.VerifyDist(t.Context(), engine.ProofOptions{Prompt: "Tell me a story.", Proposers: []string{"draft"},
+			Options: proof.Options{Seconds: 600, Trials: 500, Seed: 1, Now: time.Now}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Matched() || r.Tested != 3 || r.Cases[0].Accepted == 0 {
+			t.Errorf("%s: %+v", way, r.Cases)
+		}
+	}
+}

@@ -20,13 +20,12 @@ type Session struct {
 	engine    *Engine
 	control   *control
 	cache     compute.Cache
-	cached    []int32                                    // the tokens whose keys and values the cache holds, (cache.Len())
-	companion *companion                                 // of guidance; nil until it was asked for
-	proposers map[string]spec.Proposer                   // made when they were first chosen
-	made      map[string]string                          // the settings by which
-	failed    map[string]string                          // why one could not be made
-	wrap      func(name string, m spec.Model) spec.Model // what proposers compute with, by their name; nil: the models themselves
-	corpus    *spec.Corpus                               // of finished replies
+	cached    []int32                  // the tokens whose keys and values the cache holds, (cache.Len())
+	companion *companion               // of guidance; nil until it was asked for
+	proposers map[string]spec.Proposer // made when they were first chosen
+	made      map[string]string        // the settings by which
+	failed    map[string]string        // why one could not be made
+	corpus    *spec.Corpus             // of finished replies
 	verifier  *spec.Verifier
 	costs     map[spec.Path][]gamma.Observation // measured before the first reply
 	rehearsed string                            // the proposer whose costs these are
@@ -34,6 +33,9 @@ type Session struct {
 	replies   int
 	age       *stopwatch
 	inspectMS float64 // of age, spent on inspection
+
+	// wrap gives what a proposer computes with, in a proof; nil: the model itself.
+	wrap func(proposer string, m spec.Model) spec.Model
 }
 
 // NewSession allocates the caches of a conversation and measures, within a quarter of a second, what its rounds will cost.
