@@ -33,8 +33,8 @@ func drafters() []drafter {
 		{name: "combined", refused: noDraftModel, build: buildCombined, parameters: draftParameters},
 		{name: "skip", refused: tooFewLayers, build: buildSkip, parameters: skipParameters,
 			made: func(c config.Speculation) string { return fmt.Sprint(c.SkipLayers) }},
-		{name: "eagle", refused: noHeads},
-		{name: "medusa", refused: noHeads},
+		{name: "eagle", refused: func(e *Engine) string { return e.noHeads("eagle") }, build: buildHeads, parameters: headParameters},
+		{name: "medusa", refused: func(e *Engine) string { return e.noHeads("medusa") }, build: buildHeads, parameters: headParameters},
 	}
 }
 
@@ -195,9 +195,4 @@ func skipParameters(e *Engine, c config.Speculation) int64 {
 		return target.Parameters
 	}
 	return target.ParametersWithout(len(layers))
-}
-
-// noHeads refuses trained heads.
-func noHeads(e *Engine) string {
-	return "no trained heads for this target are loaded: name a safetensors file of them by --heads"
 }

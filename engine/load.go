@@ -54,6 +54,9 @@ type Engine struct {
 	template  *chat.Template
 	stops     map[int32]bool
 	ready     event.Ready
+
+	head         *model.Head // nil: none, or refused
+	headsRefused string      // why, in words; "" if none were asked for
 }
 
 // Load reads the models, telling the progress by Loading events and the result by one Ready event.
@@ -88,6 +91,9 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 		Device: o.Backend.Info().Kind + ": " + o.Backend.Info().Name, DeviceWhy: o.DeviceWhy, Template: e.template.Name(),
 	}
 	if err := e.loadDraft(ctx, emit); err != nil {
+		return nil, err
+	}
+	if err := e.loadHeads(ctx, emit); err != nil {
 		return nil, err
 	}
 	if _, err := skippedLayers(o.Config.Speculation.SkipLayers, e.target.Config().Layers); err != nil {

@@ -150,8 +150,9 @@ func (r *reply) begin(ctx context.Context) error {
 	if n := len(r.request.Messages); n > 0 {
 		started.Prompt = r.request.Messages[n-1].Content
 	}
-	started.ReusedTokens = min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
-	if err := errors.Join(errFit, r.emit(started)); err != nil {
+	var errHeads error
+	started.ReusedTokens, errHeads = r.reusable(ctx, tokens)
+	if err := errors.Join(errFit, errHeads, r.emit(started)); err != nil {
 		return err
 	}
 	if len(tokens) == 0 {
@@ -167,15 +168,11 @@ func (r *reply) prefill(ctx context.Context, reused int) error {
 	if err := s.cache.Truncate(reused); err != nil {
 		return fmt.Errorf("keeping %d tokens of the target's cache: %w", reused, err)
 	}
-	s.cached = s.cached[:reused]
-	rest := r.context[reused : len(r.context)-1]
-	if len(rest) == 0 {
+	s.cached = s.cached[:min(reused, len(s.cached))]
+	if reused == len(r.context)-1 {
 		return nil
 	}
-	err := r.timed("target", func(progress func(done, total int)) error {
-		_, err := r.engine.target.Prefill(ctx, s.cache, rest, progress)
-		return err
-	})
+	err := r.timed("target", func(progress func(done, total int)) error { return r.read(ctx, reused, progress) })
 	if err != nil {
 		return fmt.Errorf("reading the prompt: %w", err)
 	}

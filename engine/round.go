@@ -37,7 +37,9 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 			return "", err
 		}
 	}
+	detach := r.attach(proposer)
 	logits, outcome, err := r.verify(ctx, draft, &ev, watch)
+	detach()
 	if err != nil {
 		return "", err
 	}
@@ -115,6 +117,9 @@ func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
 func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	if r.begun == p.Name() {
 		return nil
+	}
+	if heads, ok := p.(spec.HiddenReader); ok {
+		return r.catchUp(ctx, heads)
 	}
 	err := r.timed("draft", func(progress func(done, total int)) error {
 		_, err := p.Begin(ctx, r.context, progress)

@@ -134,11 +134,13 @@ func (b *Backend) Add(x, y compute.Buffer, m int) error {
 	return nil
 }
 
-// Select copies one row.
-func (b *Backend) Select(dst, x compute.Buffer, from int) error {
-	src, xb := rows(x, from+1)
-	out, db := rows(dst, 1)
-	require(xb.cols == db.cols, "Select between different widths")
-	copy(out, src[from*xb.cols:])
+// Copy writes rows to a block of another buffer.
+func (b *Backend) Copy(dst, x compute.Buffer, m int, c compute.Block) error {
+	src, xb := rows(x, c.From+m)
+	out, db := rows(dst, c.Row+m)
+	require(m > 0 && c.From >= 0 && c.Row >= 0 && c.Col >= 0 && c.Col+xb.cols <= db.cols, "Copy to a block that does not fit")
+	for i := range m {
+		copy(out[(c.Row+i)*db.cols+c.Col:], src[(c.From+i)*xb.cols:(c.From+i+1)*xb.cols])
+	}
 	return nil
 }

@@ -28,10 +28,13 @@ func (m *Model) sizes() []size {
 }
 
 // allocate makes the activation buffers.
-func (m *Model) allocate() error {
-	for _, w := range m.sizes() {
+func (m *Model) allocate() error { return allocateAll(m.backend, m.sizes()) }
+
+// allocateAll makes the buffers of a list.
+func allocateAll(backend compute.Backend, sizes []size) error {
+	for _, w := range sizes {
 		var err error
-		if *w.buffer, err = m.backend.Buffer(w.rows, w.cols); err != nil {
+		if *w.buffer, err = backend.Buffer(w.rows, w.cols); err != nil {
 			return fmt.Errorf("allocating activations of %d × %d numbers: %w", w.rows, w.cols, err)
 		}
 	}

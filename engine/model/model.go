@@ -32,6 +32,7 @@ type Model struct {
 	pass        pass
 	ids         []int32 // of a pass, all parts behind each other
 	matrices    []Matrix
+	tap         *compute.Tap // nil: nobody listens
 }
 
 // Matrix is a weight matrix of a model as the backend holds it.
@@ -147,7 +148,7 @@ func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress fun
 	a := &m.activations
 	if rows > 1 {
 		// The rows behind are done, so the first can be overwritten.
-		if err := m.backend.Select(a.residual, a.residual, rows-1); err != nil {
+		if err := m.backend.Copy(a.residual, a.residual, 1, compute.Block{From: rows - 1}); err != nil {
 			return nil, err
 		}
 	}

@@ -55,7 +55,7 @@ func (w chaos) event() event.Event {
 	case 0:
 		return event.Loading{What: w.text(), Name: w.text(), DoneBytes: int64(w.count()), TotalBytes: int64(w.count())}
 	case 1:
-		e := event.Ready{Version: w.text(), Target: w.model(), Device: w.text(), DraftRefused: w.text(), DraftTranslated: w.text()}
+		e := event.Ready{Version: w.text(), Target: w.model(), Device: w.text(), DraftRefused: w.text(), DraftTranslated: w.text(), Heads: w.text()}
 		for range w.IntN(3) {
 			e.Proposers = append(e.Proposers, event.Proposer{Name: w.text(), Refused: w.text()})
 		}
