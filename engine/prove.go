@@ -45,7 +45,9 @@ func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(
 	if subject.Rules == nil {
 		subject.Rules = RulesOnTrial("")
 	}
-	for _, p := range s.engine.proposersOnTrial(c) {
+	all := &contestants{engine: s.engine, config: c.Speculation}
+	defer all.close()
+	for _, p := range all.list() {
 		if o.Proposers == nil || slices.Contains(o.Proposers, p.Name) {
 			subject.Proposers = append(subject.Proposers, p)
 		}
@@ -93,19 +95,45 @@ func RulesOnTrial(name string) []proof.Rule {
 	return list
 }
 
-// proposersOnTrial are all there are. Each is made as a session makes it, but over models that are passed through wrap.
-func (e *Engine) proposersOnTrial(c config.Config) []proof.Proposer {
+// contestants makes the proposers of a proof.
+type contestants struct {
+	engine *Engine
+	config config.Speculation
+	fed    *fed // nil until heads were asked for
+}
+
+// list are all proposers there are. Each is made as a session makes it, but over models that are passed through wrap.
+func (c *contestants) list() []proof.Proposer {
 	var list []proof.Proposer
 	for _, d := range drafters() {
-		list = append(list, proof.Proposer{Name: d.name, Refused: d.why(e), New: func(wrap proof.Wrap) (spec.Proposer, error) {
-			s := &Session{engine: e, wrap: wrap, corpus: spec.NewCorpus(), proposers: map[string]spec.Proposer{},
-				made: map[string]string{}, failed: map[string]string{}}
-			p, refused := s.proposer(d.name, c.Speculation)
-			if refused != "" {
-				return nil, errors.New(refused)
-			}
-			return p, nil
-		}})
+		heads := c.engine.head != nil && c.engine.head.Name == d.name
+		list = append(list, proof.Proposer{Name: d.name, Refused: d.why(c.engine), Alone: heads,
+			New: func(wrap proof.Wrap) (spec.Proposer, error) { return c.make(d.name, wrap) }})
 	}
 	return list
+}
+
+func (c *contestants) make(name string, wrap proof.Wrap) (spec.Proposer, error) {
+	if c.fed != nil && c.fed.Name() == name {
+		return c.fed, nil
+	}
+	s := &Session{engine: c.engine, wrap: wrap, corpus: spec.NewCorpus(), proposers: map[string]spec.Proposer{},
+		made: map[string]string{}, failed: map[string]string{}}
+	p, refused := s.proposer(name, c.config)
+	if refused != "" {
+		return nil, errors.New(refused)
+	}
+	heads, ok := p.(spec.HiddenReader)
+	if !ok {
+		return p, nil
+	}
+	var err error
+	c.fed, err = c.engine.newFed(heads)
+	return c.fed, err
+}
+
+func (c *contestants) close() {
+	if c.fed != nil {
+		_ = c.fed.free() // nothing of it is needed any more
+	}
 }

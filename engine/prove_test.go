@@ -157,3 +157,18 @@ func TestATranslatedDraftIsFoundLossless(t *testing.T) {
 		}
 	}
 }
+
+// Heads are fed by passes of the target, in a proof as in a reply.
+func TestHeadsAreFoundLossless(t *testing.T) {
+	for name, kind := range kindsOfHeads(t, echo(t)) {
+		s := session(t, withHeads(t, kind.path), "temperature", "1")
+		r, err := s.VerifyDist(t.Context(), engine.ProofOptions{Prompt: "Tell me a story.", Proposers: []string{kind.proposer},
+			Options: proof.Options{Seconds: 600, Trials: 150, Seed: 1, Now: time.Now}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Matched() || r.Tested != 3 || r.Cases[0].Tested == 0 {
+			t.Errorf("%s: %+v", name, r.Cases)
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 const (
 	explored   = 32 // places of the reply that are looked at
 	judgedMost = 8  // likeliest tokens of each position that have a cell of their own
-	tastes     = 24 // drafts that are looked at before a place is chosen
+	tastes     = 12 // drafts that are looked at before a place is chosen
 )
 
 // place is a point of a reply and the target's opinion there.
