@@ -54,7 +54,7 @@ func TestLimitAndTailAreInverse(t *testing.T) {
 // The figures hold in an experiment: the best hidden fault, which moves mass in proportion to what is there, is noticed about as
 // often as promised, others more often, and none is seen where there is none.
 func TestPowerIsWhatAnExperimentFinds(t *testing.T) {
-	const n, cells, trials, probability = 4000, 20, 2000, 0.9
+	const n, cells, trials, probability = 4000, 20, 1000, 0.9
 	limit := Limit(1e-3)
 	p := make([]float64, cells)
 	for i := range p {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"specula/engine/event"
 	"specula/ui/race"
 	"specula/ui/theme"
@@ -66,6 +68,6 @@ func Example() {
 	v.Apply(0, event.ReplyStarted{Reply: 1, Prompt: "hello"})
 	v.Apply(0, event.Round{Commit: &event.Token{ID: 1, Text: "Hi", Verdict: event.Plain}, VerifyMS: 2})
 	th, _ := theme.Named("mono", false)
-	fmt.Println(strings.TrimSpace(strings.Split(v.Draw(th, 60, 20)[3], "\x1b")[0]))
+	fmt.Println(strings.TrimSpace(ansi.Strip(v.Draw(th, 60, 20)[3])))
 	// Output: 1 tokens - 1 rounds - 1.00/pass - - kept - 2.0 ms
 }
