@@ -260,6 +260,37 @@ func last(round event.Round) int32 {
 	return c[len(c)-1].ID
 }
 
+// What heads read before, in whatever pieces, leaves no trace: a seed gives the same bytes.
+func TestHeadsOfTheSameSeedGiveTheSameBytes(t *testing.T) {
+	for name, kind := range kindsOfHeads(t, noise(5)) {
+		t.Run(name, func(t *testing.T) {
+			e := withHeads(t, kind.path)
+			settings := []string{"temperature", "1.2", "seed", "7", "max-tokens", "25", "proposer", kind.proposer, "gamma-rule", "fixed", "gamma", "3", "costs", "nominal"}
+			first := write(t, session(t, e, settings...), user("tell me a story"), nil)
+			again := session(t, e, settings...)
+			write(t, again, user("tell me a joke about a dragon"), nil)
+			if second := write(t, again, user("tell me a story"), nil); first.failed != "" || !slices.Equal(first.ended.IDs, second.ended.IDs) {
+				t.Errorf("first %q, then %q, error %q", first.ended.Text, second.ended.Text, first.failed)
+			}
+		})
+	}
+}
+
+// Under guidance the pass has rows of two sequences; the heads take those of the text.
+func TestHeadsUnderGuidance(t *testing.T) {
+	e := withHeads(t, eagleFile(t, false, echo(t)))
+	settings := []string{"temperature", "0", "max-tokens", "25", "guidance", "1.02", "gamma-rule", "fixed", "gamma", "2"}
+	plain := write(t, session(t, e, append(settings, "speculate", "off")...), user("What is speculative decoding?"), nil)
+	guided := write(t, session(t, e, append(settings, "proposer", "eagle")...), user("What is speculative decoding?"), nil)
+	if guided.failed != "" || !slices.Equal(plain.ended.IDs, guided.ended.IDs) {
+		t.Errorf("wrote %q, error %q, want %q", guided.ended.Text, guided.failed, plain.ended.Text)
+	}
+	// So little guidance hardly ever changes the best token, so the echo is heard nearly always.
+	if heard, all := echoes(guided.rounds, "eagle", demoVocab); heard < all*9/10 || all < 20 {
+		t.Errorf("%d of %d draft tokens echo the token before", heard, all)
+	}
+}
+
 func TestHeadsThatCannotBeUsedSayWhy(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "heads.safetensors")
 	if err := os.WriteFile(broken, []byte("not a file of heads"), 0o600); err != nil {

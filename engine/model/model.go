@@ -7,6 +7,9 @@
 // One pass takes m tokens, appends m rows to the cache and gives m rows of scores. Decoding is m = 1, verifying a draft of γ tokens
 // is m = γ+1, reading a prompt is as many passes as it takes; there is no other path. By the law of package compute
 // the bits of a row are the same in all three.
+//
+// A pass can leave hidden states behind on the device (tap.go), and on these guess the heads that others train for a model: a layer
+// of EAGLE's (eagle.go), which is attention and feed-forward network of the same code, and the small networks of Medusa (medusa.go).
 package model
 
 import (

@@ -12,8 +12,8 @@
 // where it lies, because a file on disk can change between two looks at it. Files are read into memory and never mapped:
 // a mapped file that shrinks kills the process.
 //
-// The format read today is GGUF (header.go, value.go, tensor.go); package gguf writes it. A File knows nothing of the
-// format beyond the values it was given, which is the place where another format joins.
+// The format of models is GGUF (header.go, value.go, tensor.go); package gguf writes it. Trained heads come
+// as safetensors, which package safetensors reads by the same rules.
 package weights
 
 import (
