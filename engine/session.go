@@ -35,6 +35,9 @@ type Session struct {
 	replies   int
 	age       *stopwatch
 	inspectMS float64 // of age, spent on inspection
+
+	// wrap gives what a proposer computes with, in a proof; nil: the model itself.
+	wrap func(proposer string, m spec.Model) spec.Model
 }
 
 // NewSession allocates the caches of a conversation and measures, within a quarter of a second, what its rounds will cost.

@@ -13,6 +13,8 @@ type Sampler struct {
 	// Rough trades the last digits of the softmax for time. It is for drafts: whatever distribution a draft was drawn from is
 	// recorded and judged by, so none is wrong. A target's must be exact.
 	Rough bool
+	// Memo, when not nil, remembers what was computed.
+	Memo *Memo
 
 	ids   []int32   // (vocab) scratch of ranking
 	probs []float64 // (vocab) scratch of Top
@@ -26,6 +28,21 @@ type Sampler struct {
 // yields a Dist over the target's. To keep ids from n on out of a distribution, pass logits[:n]: they are then masked before
 // every filter. A −Inf score is a masked id; NaN, +Inf or nothing finite gives an error that wraps compute.ErrNotFinite.
 func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, error) {
+	if s.Memo == nil {
+		return s.compute(dst, logits, p)
+	}
+	key := hash(logits)
+	if d, ok := s.Memo.find(key, dst, logits, p, s.Rough); ok {
+		return d, nil
+	}
+	d, err := s.compute(dst, logits, p)
+	if err == nil {
+		s.Memo.keep(key, d, logits, p, s.Rough)
+	}
+	return d, err
+}
+
+func (s *Sampler) compute(dst []float64, logits []float32, p Params) (Dist, error) {
 	best, err := Argmax(logits)
 	if err != nil {
 		return Dist{}, err
