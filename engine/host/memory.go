@@ -25,6 +25,7 @@ type vector []float32
 func (v vector) Len() int { return len(v) }
 
 type buffer struct {
+	owner  *Backend
 	rows   int
 	cols   int
 	data   []float32 // (rows, cols)
@@ -108,7 +109,7 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	if cols%cpu.Block == 0 {
 		b.quantised.Grow(maxRows, cols)
 	}
-	return &buffer{rows: maxRows, cols: cols, data: make([]float32, maxRows*cols)}, nil
+	return &buffer{owner: b, rows: maxRows, cols: cols, data: make([]float32, maxRows*cols)}, nil
 }
 
 // refuseBeyondMemory keeps a request that cannot succeed from ending the process.

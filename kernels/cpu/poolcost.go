@@ -19,6 +19,8 @@ const (
 	mostWork  = 1 << 20
 	// costRuns of each measurement, of which the least counts: other programs only ever add time.
 	costRuns = 50
+	// costPhases make a program that is long enough for what begins and ends it to count little.
+	costPhases = 16
 )
 
 // measureStep takes a few tens of microseconds.
@@ -28,7 +30,14 @@ func measureStep(p *Pool) StepCost {
 	}
 	row := make([]float32, 8192)
 	alone := least(func() { squares(row) }) // sums of products as fast as this processor makes them
-	step := least(func() { p.share(&meeting{threads: int64(p.threads)}, p.threads, p.threads) })
+	meetings := make([]meeting, costPhases)
+	step := least(func() {
+		for i := range meetings {
+			meetings[i] = meeting{threads: int64(p.threads)}
+			p.phases[i].prepare(Phase{Task: &meetings[i], Items: p.threads}, p.threads)
+		}
+		p.share(costPhases)
+	}) / costPhases
 	// Two threads save half of the time and pay for the step. Products of integers are some four times as fast as this sum.
 	even := 2 * 4 * float64(step) / float64(max(alone, 1)) * float64(len(row))
 	return StepCost{Step: step, MinWork: int(min(max(even, leastWork), mostWork))}
