@@ -23,6 +23,8 @@ const MostPhases = 128
 const (
 	// chunksPerThread leaves something to share when one thread is slower or wakes late.
 	chunksPerThread = 4
+	// leastChunkWork, in multiplications, takes about as long as taking a chunk does.
+	leastChunkWork = 8 << 10
 	// spins is how often an idle worker looks for the next program before it sleeps: some tens of microseconds, the gap between
 	// two passes, where waking a sleeper would cost more than the work.
 	spins = 4_000
@@ -100,7 +102,7 @@ func (p *Pool) RunAll(program []Phase) {
 		return
 	}
 	for i, t := range program {
-		p.phases[i].prepare(t, min(t.Items, p.threads*chunksPerThread, max(1, 2*t.Work/p.cost.MinWork)))
+		p.phases[i].prepare(t, min(t.Items, p.threads*chunksPerThread, 1+t.Work/leastChunkWork))
 	}
 	p.share(len(program))
 }

@@ -11,6 +11,12 @@ func addGeneric(x, y []float32) {
 	}
 }
 
+func timesGeneric(x []float32, factor float32) {
+	for i := range x {
+		x[i] *= factor
+	}
+}
+
 func scaleGeneric(dst, x, w []float32, factor float32) {
 	dst, w = dst[:len(x)], w[:len(x)]
 	for i, v := range x {

@@ -2,17 +2,19 @@ package main
 
 import (
 	"math"
+	"strings"
 
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// vector writes the operations on each number of a row, and sums over a row, with AVX2. They take little of a pass, so wider
-// registers would gain nothing that could be seen.
+// vector writes the operations on each number of a row, and sums over a row, with AVX2. Only of those with exponentials, which take
+// a part of a pass that can be seen, are there forms with wider registers.
 func vector(c *build.Context) {
 	v := &elements{Context: c, constants: map[string]Mem{}}
 	v.add()
+	v.times()
 	v.scale()
 	v.squares()
 	v.largest()
@@ -21,6 +23,8 @@ func vector(c *build.Context) {
 	v.expSum()
 	v.narrow()
 	v.widen()
+	v.swiGLU512()
+	v.expSum512()
 }
 
 // elements is what the functions of a file share: constants in memory, eight times each.
@@ -46,11 +50,14 @@ func (v *elements) float(name string, f float32) Mem { return v.constant(name, m
 
 // function begins one and returns its pointers and the count n, in that order.
 func (v *elements) function(name, doc, signature string, pointers ...string) (p []reg.Register, n reg.Register) {
-	v.Function(name + "AVX2")
+	if !strings.HasSuffix(name, "AVX512") {
+		name += "AVX2"
+	}
+	v.Function(name)
 	v.Attributes(build.NOSPLIT)
 	v.SignatureExpr(signature)
 	v.Pragma("noescape")
-	v.Doc(name + "AVX2 " + doc)
+	v.Doc(name + " " + doc)
 	for _, pointer := range pointers {
 		p = append(p, v.Load(v.Param(pointer), v.GP64()))
 	}
@@ -83,6 +90,18 @@ func (v *elements) add() {
 		x := v.YMM()
 		v.VMOVUPS(Mem{Base: p[0]}, x)
 		v.VADDPS(Mem{Base: p[1]}, x, x)
+		v.VMOVUPS(x, Mem{Base: p[0]})
+	})
+	v.end()
+}
+
+func (v *elements) times() {
+	p, n := v.function("times", "is for i := range n { x[i] *= factor }, n a multiple of 8.", "func(x *float32, n int, factor float32)", "x")
+	factor := v.YMM()
+	v.VBROADCASTSS(v.address("factor"), factor)
+	v.loop(n, 8, 32, p, func() {
+		x := v.YMM()
+		v.VMULPS(Mem{Base: p[0]}, factor, x)
 		v.VMOVUPS(x, Mem{Base: p[0]})
 	})
 	v.end()
