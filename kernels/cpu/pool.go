@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 )
 
 // Task computes the items from ≤ i < to. Calls with disjoint ranges may run at once.
@@ -30,6 +31,8 @@ const (
 	spins = 4_000
 	// spinsPerYield is how often it looks before it lets other goroutines run, of which the screen is one.
 	spinsPerYield = 64
+	// nap is how long a thread sleeps that waits for longer than that.
+	nap = 20 * time.Microsecond
 )
 
 // Pool runs programs, phase after phase, on a fixed number of threads: the caller's own goroutine and persistent workers. A phase
@@ -150,12 +153,20 @@ func (p *Pool) walk(program uint64, caller bool) {
 			if !caller && p.program.Load() != program {
 				return
 			}
-			if spin%spinsPerYield == 0 {
-				runtime.Gosched()
-			} else {
-				pause()
-			}
+			wait(spin)
 		}
+	}
+}
+
+// wait passes a little time. Whoever has waited long sleeps: it may be what keeps the others from the processor.
+func wait(spin int) {
+	switch {
+	case spin > spins:
+		time.Sleep(nap)
+	case spin%spinsPerYield == 0:
+		runtime.Gosched()
+	default:
+		pause()
 	}
 }
 
