@@ -31,7 +31,8 @@ const (
 	spins = 4_000
 	// spinsPerYield is how often it looks before it lets other goroutines run, of which the screen is one.
 	spinsPerYield = 64
-	// nap is how long a thread sleeps that waits for longer than that.
+	// patience is how often a thread looks for the end of a phase before it takes naps.
+	patience = 1_000
 	nap = 20 * time.Microsecond
 )
 
@@ -56,7 +57,8 @@ type sharedPhase struct {
 	chunk  int           // items in a chunk
 	ticket atomic.Uint64 // number of the run << 32 | chunks taken from the front << 16 | end of those not taken
 	left   atomic.Int64  // chunks nobody has finished
-	_      [16]byte
+	shared atomic.Bool   // there is more than one
+	_      [12]byte
 }
 
 // panicked is what a task panicked with, and where.
@@ -123,6 +125,7 @@ func (p *Pool) share(phases int) {
 		s := &p.phases[i]
 		chunks := (s.items + s.chunk - 1) / s.chunk // rounding up may have left the last ones empty
 		s.left.Store(int64(chunks))
+		s.shared.Store(chunks > 1)
 		s.ticket.Store(run<<32 | uint64(chunks))
 	}
 	p.program.Store(run<<16 | uint64(phases))
@@ -147,7 +150,8 @@ func (p *Pool) walk(program uint64, caller bool) {
 	run := program >> 16 << 32
 	for i := range p.phases[:program&0xffff] {
 		s := &p.phases[i]
-		for p.step(s, run, caller) {
+		// What is not shared is the caller's: a worker that the system stops in it would stop everybody.
+		for (caller || s.shared.Load()) && p.step(s, run, caller) {
 		}
 		for spin := 1; s.left.Load() > 0; spin++ { // the others are at their last chunk
 			if !caller && p.program.Load() != program {
@@ -161,7 +165,7 @@ func (p *Pool) walk(program uint64, caller bool) {
 // wait passes a little time. Whoever has waited long sleeps: it may be what keeps the others from the processor.
 func wait(spin int) {
 	switch {
-	case spin > spins:
+	case spin > patience:
 		time.Sleep(nap)
 	case spin%spinsPerYield == 0:
 		runtime.Gosched()
