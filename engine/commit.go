@@ -101,7 +101,7 @@ func (e *Engine) token(id int32) event.Token {
 // judged describes a token with its verdict.
 func (e *Engine) judged(j spec.Judged) event.Token {
 	t := e.token(j.ID)
-	t.Verdict, t.P, t.Q, t.U = j.Verdict, known(j.P), known(j.Q), known(j.U)
+	t.Verdict, t.P, t.Q, t.U, t.Bound = j.Verdict, known(j.P), known(j.Q), known(j.U), known(j.Bound)
 	return t
 }
 

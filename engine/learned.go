@@ -26,7 +26,7 @@ func (s *Session) learned(c config.Config) *lessons {
 	if repeatable(c) {
 		return &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: c.Speculation.Proposer}
 	}
-	path, _ := spec.Eligible(params(c))
+	path, _ := spec.Eligible(params(c), nil)
 	key := kind{path, guided(c)}
 	l := s.lessons[key]
 	if l == nil {

@@ -179,11 +179,11 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 	if err != nil {
 		return nil, spec.Outcome{}, fmt.Errorf("verifying %d rows: %w", len(rows), err)
 	}
-	outcome, err := r.session.verifier.Verify(logits, draft, spec.Terms{
-		Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds, IsStop: r.engine.isStop,
-	})
+	outcome, err := r.session.verifier.Verify(logits, draft, r.terms())
 	watch.lap(&ev.SampleMS)
 	ev.Path, ev.PathWhy = string(outcome.Path), outcome.PathWhy
+	rule := spec.Rule(r.config.Speculation.Acceptance)
+	ev.Rule, ev.Lossy = string(rule), rule.Lossy()
 	if ev.GuidanceScale != 0 {
 		ev.PathWhy += fmt.Sprintf("; guidance %g: two rows for each token", ev.GuidanceScale)
 	}
@@ -209,9 +209,14 @@ func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error 
 	}
 	watch := r.engine.stopwatch()
 	defer func() { watch.lap(&r.session.inspectMS) }()
-	seen, err := r.session.verifier.Inspect(candidates, logits, draft, params(r.config))
+	seen, err := r.session.verifier.Inspect(candidates, logits, draft, r.terms())
 	if err != nil {
 		return fmt.Errorf("inspecting a round: %w", err)
+	}
+	for i, rule := range spec.Rules {
+		if len(draft.Tokens) > 0 {
+			ev.Rules = append(ev.Rules, event.RuleOutcome{Rule: string(rule), Accepted: seen.Kept[i], Lossy: rule.Lossy()})
+		}
 	}
 	for i := range ev.Draft {
 		ev.Draft[i].Target = r.engine.named(seen.Target[i])
@@ -225,6 +230,15 @@ func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error 
 	bytes, _ := logits.Moved()
 	ev.InspectBytes = bytes - ev.BytesMoved
 	return nil
+}
+
+// terms are what a round of this reply is judged by, before its tokens are committed.
+func (r *reply) terms() spec.Terms {
+	s := r.config.Speculation
+	return spec.Terms{
+		Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds, Written: len(r.context) - r.prompt, IsStop: r.engine.isStop,
+		Rule: spec.Rule(s.Acceptance), Typical: spec.Typical{Epsilon: s.TypicalEpsilon, Delta: s.TypicalDelta},
+	}
 }
 
 // params are the filters of a configuration.

@@ -40,7 +40,7 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{}, verifier: spec.NewVerifier(),
 		lessons: map[kind]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: e.stopwatch()}
 	if e.draft != nil {
-		draft, err := spec.NewDraftModel(e.draft, e.tokens.VocabSize(), e.draft.Config().Vocab)
+		draft, err := e.newDraftProposer()
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("allocating the draft's cache: %w", err), cache.Close())
 		}
