@@ -39,7 +39,7 @@ func New(threads int) *Backend {
 	return &Backend{
 		pool:  cpu.NewPool(threads),
 		queue: newQueue(),
-		name: fmt.Sprintf("%s, %s, %d %s", processorName(), cpu.ActiveLevel(), threads, unit),
+		name:  fmt.Sprintf("%s, %s, %d %s", processorName(), cpu.ActiveLevel(), threads, unit),
 	}
 }
 

@@ -28,12 +28,12 @@ const (
 	leastChunkWork = 8 << 10
 	// spins is how often an idle worker looks for the next program before it sleeps: some tens of microseconds, the gap between
 	// two passes, where waking a sleeper would cost more than the work.
-	spins = 4_000
+	spins = 4_000 * spinsPerPause
 	// spinsPerYield is how often it looks before it lets other goroutines run, of which the screen is one.
 	spinsPerYield = 64
 	// patience is how often a thread looks for the end of a phase before it takes naps.
-	patience = 1_000
-	nap = 20 * time.Microsecond
+	patience = 1_000 * spinsPerPause
+	nap      = 20 * time.Microsecond
 )
 
 // Pool runs programs, phase after phase, on a fixed number of threads: the caller's own goroutine and persistent workers. A phase
