@@ -72,6 +72,15 @@ func rotate(low, high, cos, sin []float32) {
 	rotateGeneric(low[n:], high[n:], cos[n:], sin[n:])
 }
 
+func rotatePairs(x, cos, sin []float32) {
+	x, sin = x[:2*len(cos)], sin[:len(cos)]
+	n := whole(len(cos), 4)
+	if n > 0 {
+		rotatePairsAVX2(&x[0], &cos[0], &sin[0], n)
+	}
+	rotatePairsGeneric(x[2*n:], cos[n:], sin[n:])
+}
+
 func swiGLU(gate, up []float32) {
 	up = up[:len(gate)]
 	n := 0

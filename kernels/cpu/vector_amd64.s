@@ -177,6 +177,38 @@ done:
 	VZEROUPPER
 	RET
 
+// func rotatePairsAVX2(x *float32, cos *float32, sin *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·rotatePairsAVX2(SB), NOSPLIT, $0-32
+	MOVQ x+0(FP), AX
+	MOVQ cos+8(FP), CX
+	MOVQ sin+16(FP), DX
+	MOVQ n+24(FP), BX
+	CMPQ BX, $0x04
+	JL   done
+
+next:
+	VMOVUPS   (AX), Y0
+	VPERMILPS $0xb1, Y0, Y1
+	VPMOVZXDQ (CX), Y2
+	VMOVSLDUP Y2, Y2
+	VPMOVZXDQ (DX), Y3
+	VMOVSLDUP Y3, Y3
+	VMULPS    Y2, Y0, Y0
+	VMULPS    Y3, Y1, Y1
+	VADDSUBPS Y1, Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x10, CX
+	ADDQ      $0x10, DX
+	SUBQ      $0x04, BX
+	CMPQ      BX, $0x04
+	JGE       next
+
+done:
+	VZEROUPPER
+	RET
+
 // func swiGLUAVX2(gate *float32, up *float32, n int)
 // Requires: AVX, AVX2
 TEXT ·swiGLUAVX2(SB), NOSPLIT, $0-24

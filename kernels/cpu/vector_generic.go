@@ -40,6 +40,13 @@ func rotateGeneric(low, high, cos, sin []float32) {
 	}
 }
 
+func rotatePairsGeneric(x, cos, sin []float32) {
+	sin = sin[:len(cos)]
+	for i, c := range cos {
+		x[2*i], x[2*i+1] = rotatePair(x[2*i], x[2*i+1], c, sin[i])
+	}
+}
+
 func rotatePair(a, b, cos, sin float32) (float32, float32) {
 	return float32(a*cos) - float32(b*sin), float32(a*sin) + float32(b*cos)
 }

@@ -34,6 +34,11 @@ func largestAVX2(lanes *[8]float32, x *float32, n int) (nan uint32)
 //go:noescape
 func rotateAVX2(low *float32, high *float32, cos *float32, sin *float32, n int)
 
+// rotatePairsAVX2 is for i := range n { x[2*i], x[2*i+1] = x[2*i]*cos[i]-x[2*i+1]*sin[i], x[2*i]*sin[i]+x[2*i+1]*cos[i] }, n a multiple of 4.
+//
+//go:noescape
+func rotatePairsAVX2(x *float32, cos *float32, sin *float32, n int)
+
 // swiGLUAVX2 is for i := range n { gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i] }, n a multiple of 8.
 //
 //go:noescape

@@ -77,6 +77,12 @@ func TestVectorEqualsPortable(t *testing.T) {
 			rotateGeneric(want, wantHigh, cos, sin)
 			equalBits(t, "rotate", append(got, high...), append(want, wantHigh...))
 
+			pairs := rowOf(r, 2*n)
+			got, want = clone(pairs), clone(pairs)
+			rotatePairs(got, cos, sin)
+			rotatePairsGeneric(want, cos, sin)
+			equalBits(t, "rotatePairs", got, want)
+
 			got, want = clone(x), clone(x)
 			swiGLU(got, y)
 			swiGLUGeneric(want, y)

@@ -19,6 +19,7 @@ func vector(c *build.Context) {
 	v.squares()
 	v.largest()
 	v.rotate()
+	v.rotatePairs()
 	v.swiGLU()
 	v.expSum()
 	v.narrow()
@@ -186,6 +187,26 @@ func (v *elements) rotate() {
 		v.VADDPS(cos, a, a)
 		v.VMOVUPS(t, Mem{Base: p[0]})
 		v.VMOVUPS(a, Mem{Base: p[1]})
+	})
+	v.end()
+}
+
+func (v *elements) rotatePairs() {
+	p, n := v.function("rotatePairs", "is for i := range n { x[2*i], x[2*i+1] = x[2*i]*cos[i]-x[2*i+1]*sin[i], x[2*i]*sin[i]+x[2*i+1]*cos[i] }, n a multiple of 4.",
+		"func(x, cos, sin *float32, n int)", "x", "cos", "sin")
+	v.loop(n, 4, 16, p[1:], func() {
+		x, swapped, cos, sin := v.YMM(), v.YMM(), v.YMM(), v.YMM()
+		v.VMOVUPS(Mem{Base: p[0]}, x)
+		v.VPERMILPS(Imm(0xb1), x, swapped)
+		for i, twice := range []reg.VecVirtual{cos, sin} { // each for both numbers of a pair
+			v.VPMOVZXDQ(Mem{Base: p[1+i]}, twice)
+			v.VMOVSLDUP(twice, twice)
+		}
+		v.VMULPS(cos, x, x)
+		v.VMULPS(sin, swapped, swapped)
+		v.VADDSUBPS(swapped, x, x)
+		v.VMOVUPS(x, Mem{Base: p[0]})
+		v.ADDQ(Imm(32), p[0])
 	})
 	v.end()
 }
