@@ -37,6 +37,9 @@ type Weight struct {
 	Rows int
 	Cols int
 	Data []byte // in the file's block format; borrowed by the backend for the life of the model, never written
+
+	// Done, which may be nil, takes from a backend that keeps a copy that it will not read bytes from … to−1 of Data again.
+	Done func(from, to int)
 }
 
 // Matrix is a weight the backend has taken in: (Rows, Cols).

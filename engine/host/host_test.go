@@ -297,3 +297,37 @@ func TestCopyOfABlock(t *testing.T) {
 		t.Errorf("within one buffer row 0 became %v", d[:2])
 	}
 }
+
+// A weight that is copied is given back piece by piece, all of it and in order.
+func TestQuantisedWeightIsGivenBack(t *testing.T) {
+	b := New(2)
+	defer b.Close()
+	const rows, cols, blockBytes = 70_000, 256, 34 // more than one piece, and a last panel that is not full
+	data := make([]byte, rows*cols/32*blockBytes)
+	for r := range rows { // every row is its number's last bits
+		for at := range cols / 32 {
+			block := data[(r*cols/32+at)*blockBytes:][:blockBytes]
+			block[1], block[2] = 0x3c, byte(r)&0x7f
+		}
+	}
+	done, pieces := 0, 0
+	w, err := b.Matrix(context.Background(), compute.Weight{Name: "w", Type: compute.Q8_0, Rows: rows, Cols: cols, Data: data, Done: func(from, to int) {
+		if from != done || to <= from {
+			t.Errorf("bytes %d to %d were given back behind %d", from, to, done)
+		}
+		clear(data[from:to])
+		done, pieces = to, pieces+1
+	}})
+	if err != nil || done != len(data) || pieces < 2 {
+		t.Fatalf("%d of %d bytes in %d pieces, error %v", done, len(data), pieces, err)
+	}
+	x, _ := b.Buffer(1, cols)
+	for _, r := range []int{0, 31, 65_535, rows - 1} {
+		if err := b.Embed(x, w, []int32{int32(r)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := x.(*buffer).data[cols-32]; got != float32(r&0x7f) {
+			t.Errorf("row %d begins its last block with %v", r, got)
+		}
+	}
+}

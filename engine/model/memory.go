@@ -76,7 +76,7 @@ func (m *Model) bytesTaken(w compute.Weight) int64 {
 }
 
 // mostAtOnce corrects the sum of what the backend takes for weights whose file bytes are released after each: it takes the place
-// of theirs, but for the largest weight, which is there in both forms for a while.
+// of theirs, but for part of a weight that is there in both forms for a while, and is no more than the largest.
 func (m *Model) mostAtOnce(b *binder) float64 {
 	known, ok := m.backend.(weigher)
 	if !ok || !b.file.Owned() {

@@ -122,6 +122,15 @@ func (f *File) Release(name string) {
 	discard(f.data, int(t.offset), int(t.offset+t.bytes))
 }
 
+// ReleasePart gives the memory of bytes from … to−1 of a tensor's data back, as Release does of all of them, while the tensor is being taken
+// in. Release has to follow.
+func (f *File) ReleasePart(name string, from, to int) {
+	if at, found := f.find(name); found && f.owned && !f.released[at].Load() {
+		t := f.header.tensors[at]
+		discard(f.data, int(t.offset)+max(from, 0), int(t.offset)+min(to, int(t.bytes)))
+	}
+}
+
 // index sorts keys and names, so that look-ups are binary searches, and refuses duplicates.
 func (f *File) index() error {
 	h := &f.header
