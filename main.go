@@ -27,14 +27,17 @@ import (
 	"specula/engine/bench/speed"
 	"specula/engine/compute"
 	"specula/engine/config"
+	"specula/engine/doctor"
 	"specula/engine/event"
 	"specula/engine/host"
 	"specula/engine/model"
+	"specula/engine/proof"
 	"specula/engine/weights"
 	"specula/engine/weights/random"
 	"specula/gpu"
 	"specula/ui"
 	"specula/ui/cli"
+	"specula/ui/race"
 )
 
 //go:embed config.toml
@@ -51,7 +54,7 @@ func program() *cli.Program {
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
 		Open: connect, Screen: screen, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
-		Kernels:  measureKernels,
+		Kernels: measureKernels, VerifyDist: verifyDist, Doctor: examine,
 		ExitCode: exitCode,
 	}
 }
@@ -161,15 +164,39 @@ func connect(ctx context.Context, c config.Config, emit func(event.Event)) (ui.E
 }
 
 func (c *conversation) Generate(ctx context.Context, messages []ui.Message, inspect bool) iter.Seq[event.Event] {
-	request := engine.Request{Inspect: inspect, Sparing: c.sparing}
-	for _, m := range messages {
-		request.Messages = append(request.Messages, engine.Message{Role: m.Role, Content: m.Content})
-	}
-	return c.Session.Generate(ctx, request)
+	return c.Session.Generate(ctx, engine.Request{Messages: engineMessages(messages), Inspect: inspect, Sparing: c.sparing})
 }
 
 func (c *conversation) Reply(ctx context.Context, prompt string) iter.Seq[event.Event] {
 	return c.Generate(ctx, []ui.Message{{Role: "user", Content: prompt}}, false)
+}
+
+// twoLanes is an engine's race as the screen wants it.
+type twoLanes struct {
+	*engine.Race
+	messages []engine.Message
+}
+
+func (r twoLanes) Run(ctx context.Context) iter.Seq2[int, event.Event] {
+	return r.Race.Run(ctx, r.messages)
+}
+
+func (r twoLanes) Outcome() race.Outcome { return race.Outcome(r.Race.Outcome()) }
+
+func (c *conversation) Race(ctx context.Context, messages []ui.Message, lanes [2]race.Lane, after bool) (race.Race, error) {
+	r, err := c.NewRace(ctx, [2][]config.Value{lanes[0].Settings, lanes[1].Settings}, after)
+	if err != nil {
+		return nil, err
+	}
+	return twoLanes{r, engineMessages(messages)}, nil
+}
+
+func engineMessages(messages []ui.Message) []engine.Message {
+	list := make([]engine.Message, len(messages))
+	for i, m := range messages {
+		list[i] = engine.Message{Role: m.Role, Content: m.Content}
+	}
+	return list
 }
 
 func (c *conversation) Close() error { return errors.Join(c.Session.Close(), c.backend.Close()) }
@@ -194,6 +221,27 @@ func measure(ctx context.Context, o cli.BenchOptions, progress func(done, total 
 	s := o.Config.Speculation
 	r.About = bench.About{Ready: c.Ready(), Proposer: s.Proposer, Gamma: s.Gamma, GammaRule: s.Rule, Acceptance: s.Acceptance}
 	return r, nil
+}
+
+func verifyDist(ctx context.Context, o cli.ProofOptions, progress func(done, total int)) (cli.Report, error) {
+	c, err := open(ctx, o.Config, func(event.Event) {})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.VerifyDist(ctx, engine.ProofOptions{
+		Options: proof.Options{Seconds: o.Seconds, Trials: o.Trials, Seed: uint64(max(o.Config.Sampling.Seed, 0)), Now: time.Now},
+		Prompt:  o.Prompt, Proposers: o.Proposers, Rules: engine.RulesOnTrial(o.Rule),
+	}, progress)
+}
+
+func examine(ctx context.Context, o cli.DoctorOptions, progress func(what string)) (cli.Report, error) {
+	c, err := open(ctx, o.Config, func(event.Event) {})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.Examine(ctx, doctor.Options{Seconds: o.Seconds, Prompts: assets.Prompts(), Now: time.Now}, progress)
 }
 
 // describe makes tables of what a model file says about itself.

@@ -14,6 +14,7 @@ import (
 func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 	ended := func(t *event.Token) bool {
 		r.context = append(r.context, t.ID)
+		r.session.shaping.shapers.Push(t.ID)
 		if r.engine.isStop(t.ID) {
 			t.Stop, t.Text = true, ""
 			reason = endStop
@@ -41,6 +42,7 @@ func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 func discard(ev *event.Round, kept int) {
 	for i := kept; i < len(ev.Draft); i++ {
 		ev.Draft[i].Verdict = event.Discarded
+		ev.Draft[i].LogProb, ev.Draft[i].LogProbs = nil, nil
 	}
 	ev.Accepted, ev.Tested = kept, kept
 	ev.Commit = nil

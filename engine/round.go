@@ -22,6 +22,7 @@ const inspectShare = 1.0 / 50
 // It returns why the reply is finished, or "".
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	ev := event.Round{Index: r.rounds, GammaRule: r.config.Speculation.Rule, Proposer: "none", Temperature: r.config.Sampling.Temperature}
+	r.bound()
 	if err := r.followNegative(ctx); err != nil {
 		return "", err
 	}
@@ -37,7 +38,9 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 			return "", err
 		}
 	}
+	detach := r.attach(proposer)
 	logits, outcome, err := r.verify(ctx, draft, &ev, watch)
+	detach()
 	if err != nil {
 		return "", err
 	}
@@ -46,6 +49,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	}
 	watch.skip()
 	reason = r.commit(&outcome, &ev)
+	ev.Constraint = r.expected()
 	if err := r.rollBack(proposer, ev.Committed(), &ev); err != nil {
 		return "", err
 	}
@@ -116,6 +120,9 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	if r.begun == p.Name() {
 		return nil
 	}
+	if heads, ok := p.(spec.HiddenReader); ok {
+		return r.catchUp(ctx, heads)
+	}
 	err := r.timed("draft", func(progress func(done, total int)) error {
 		_, err := p.Begin(ctx, r.context, progress)
 		return err
@@ -131,13 +138,14 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
 	ask := spec.Ask{
 		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
-		IsStop: r.engine.isStop, Inspect: r.inspecting, Trust: r.config.Speculation.SuffixTrust,
+		Shapers: r.session.shaping.drafts, IsStop: r.engine.isStop, Inspect: r.inspecting, Trust: r.config.Speculation.SuffixTrust,
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
 		ask.Continue = r.learned.gamma.Continue
 	}
 	draft, err := p.Propose(ctx, ask)
+	spec.DropForbidden(&draft, ask.Shapers)
 	watch.lap(&ev.DraftMS)
 	if errors.Is(err, spec.ErrNoDraft) {
 		ev.DraftWhy = err.Error()
@@ -183,15 +191,15 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 	if err != nil {
 		return nil, spec.Outcome{}, fmt.Errorf("verifying %d rows: %w", len(rows), err)
 	}
-	outcome, err := r.session.verifier.Verify(logits, draft, r.terms())
+	terms := r.terms()
+	outcome, err := r.session.verifier.Verify(logits, draft, terms)
 	watch.lap(&ev.SampleMS)
+	ev.Shaped = terms.Shapers.Names()
 	ev.Path, ev.PathWhy = string(outcome.Path), outcome.PathWhy
-	rule := spec.Rule(r.config.Speculation.Acceptance)
-	ev.Rule, ev.Lossy = string(rule), rule.Lossy()
 	if ev.GuidanceScale != 0 {
 		ev.PathWhy += fmt.Sprintf("; guidance %g: two rows for each token", ev.GuidanceScale)
 	}
-	ev.BytesMoved, ev.Syncs = logits.Moved()
+	ev.Rule, ev.Lossy = string(terms.Rule), terms.Rule.Lossy()
 	if err != nil {
 		return nil, spec.Outcome{}, err
 	}
@@ -203,7 +211,10 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 		t := r.engine.judged(outcome.Commit)
 		ev.Commit = &t
 	}
-	return logits, outcome, nil
+	err = r.logprobs(logits, &outcome, ev)
+	ev.BytesMoved, ev.Syncs = logits.Moved()
+	watch.lap(&ev.SampleMS)
+	return logits, outcome, err
 }
 
 // inspect adds both models' best candidates to the tokens of a round, if somebody wants to look.
@@ -240,7 +251,8 @@ func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error 
 func (r *reply) terms() spec.Terms {
 	s := r.config.Speculation
 	return spec.Terms{
-		Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds, Written: len(r.context) - r.prompt, IsStop: r.engine.isStop,
+		Params: params(r.config), Shapers: r.session.shaping.shapers, Logprobs: r.config.Sampling.Logprobs,
+		Uniforms: r.uniforms, Round: r.rounds, Written: len(r.context) - r.prompt, IsStop: r.engine.isStop,
 		Rule: spec.Rule(s.Acceptance), Typical: spec.Typical{Epsilon: s.TypicalEpsilon, Delta: s.TypicalDelta},
 	}
 }
@@ -248,5 +260,5 @@ func (r *reply) terms() spec.Terms {
 // params are the filters of a configuration.
 func params(c config.Config) sample.Params {
 	f := c.Sampling
-	return sample.Params{Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP}
+	return sample.Params{Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP, TemperatureLast: f.TemperatureLast}
 }

@@ -37,6 +37,9 @@ type Weight struct {
 	Rows int
 	Cols int
 	Data []byte // in the file's block format; borrowed by the backend for the life of the model, never written
+
+	// Done, which may be nil, takes from a backend that keeps a copy that it will not read bytes from … to−1 of Data again.
+	Done func(from, to int)
 }
 
 // Matrix is a weight the backend has taken in: (Rows, Cols).
@@ -114,6 +117,24 @@ type Rope struct {
 	Position int       // of that row
 }
 
+// Block is where a copy takes rows from and where it puts them.
+type Block struct {
+	From int // the first row of the source
+	Row  int // the row and
+	Col  int // column of the destination where its first number goes
+}
+
+// Tap is where the passes of a model leave hidden states for a head that guesses from them.
+type Tap struct {
+	// Layers says which, a block of columns for each: i for the residual stream in front of layer i, the number of layers for
+	// that behind the last one, Normed for that behind the last one after the output norm, from which scores are made.
+	Layers []int
+	Rows   Buffer // (rows of a pass, len(Layers)·width of the stream), valid until the next pass
+}
+
+// Normed is the hidden state that scores are made of.
+const Normed = -1
+
 // Info describes a device to the user.
 type Info struct {
 	Kind        string // "cpu" or "cuda"
@@ -153,8 +174,9 @@ type Backend interface {
 	Add(x, y Buffer, m int) error
 	// Logits hands out the first m rows of x as scores.
 	Logits(x Buffer, m int) (Logits, error)
-	// Select copies row from of x to row 0 of dst, so that a prefill pays for one LM-head row only.
-	Select(dst, x Buffer, from int) error
+	// Copy writes m rows of x to a block of dst, which may be x if the rows do not overlap. It lets a prefill pay for one LM-head
+	// row only, sets rows side by side, and keeps them for later.
+	Copy(dst, x Buffer, m int, b Block) error
 
 	Close() error
 }

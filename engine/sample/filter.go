@@ -13,18 +13,36 @@ type Sampler struct {
 	// Rough trades the last digits of the softmax for time. It is for drafts: whatever distribution a draft was drawn from is
 	// recorded and judged by, so none is wrong. A target's must be exact.
 	Rough bool
+	// Memo, when not nil, remembers what was computed.
+	Memo *Memo
 
 	ids   []int32   // (vocab) scratch of ranking
 	probs []float64 // (vocab) scratch of Top
 }
 
 // FromLogits writes the distribution that a token is drawn from to dst and returns it: the softmax of logits/temperature,
-// then top-k, top-p and min-p, each on what the one before left, renormalised. Temperature 0 gives the one-hot of Argmax.
+// then top-k, top-p and min-p, each on what the one before left, renormalised. With TemperatureLast the filters see the softmax of
+// the logits, and the temperature works on what they left. Temperature 0 gives the one-hot of Argmax.
 //
 // logits has one score per id; dst may be longer and its tail gets probability 0, so that a draft of a smaller vocabulary
 // yields a Dist over the target's. To keep ids from n on out of a distribution, pass logits[:n]: they are then masked before
 // every filter. A −Inf score is a masked id; NaN, +Inf or nothing finite gives an error that wraps compute.ErrNotFinite.
 func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, error) {
+	if s.Memo == nil {
+		return s.compute(dst, logits, p)
+	}
+	key := hash(logits)
+	if d, ok := s.Memo.find(key, dst, logits, p, s.Rough); ok {
+		return d, nil
+	}
+	d, err := s.compute(dst, logits, p)
+	if err == nil {
+		s.Memo.keep(key, d, logits, p, s.Rough)
+	}
+	return d, err
+}
+
+func (s *Sampler) compute(dst []float64, logits []float32, p Params) (Dist, error) {
 	best, err := Argmax(logits)
 	if err != nil {
 		return Dist{}, err
@@ -34,14 +52,18 @@ func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, e
 	}
 	// Weights are relative to the best one, which therefore is exactly 1 and survives every filter.
 	peak := float64(logits[best])
+	temperature := p.Temperature
+	if p.TemperatureLast && p.filters() {
+		temperature = 1
+	}
 	if s.Rough {
-		warmth := float32(1 / p.Temperature)
+		warmth := float32(1 / temperature)
 		for i, score := range logits {
 			dst[i] = float64(exp32((score - logits[best]) * warmth))
 		}
 	} else {
 		for i, score := range logits {
-			dst[i] = math.Exp((float64(score) - peak) / p.Temperature)
+			dst[i] = math.Exp((float64(score) - peak) / temperature)
 		}
 	}
 	clear(dst[len(logits):])
@@ -53,8 +75,20 @@ func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, e
 			}
 		}
 	}
+	if temperature != p.Temperature {
+		warm(dst, logits, peak, p.Temperature)
+	}
 	normalise(dst)
 	return Dist{P: dst}, nil
+}
+
+// warm gives the weights that the filters left their temperature, as TemperatureLast asks for.
+func warm(weights []float64, logits []float32, peak, temperature float64) {
+	for i, w := range weights {
+		if w > 0 {
+			weights[i] = math.Exp((float64(logits[i]) - peak) / temperature)
+		}
+	}
 }
 
 // FromLogits is Sampler.FromLogits with scratch of its own.

@@ -38,8 +38,10 @@ const stopEnds = "the draft ends the reply"
 
 // Ask is what a proposer is asked for in one round.
 type Ask struct {
-	Gamma    int // at most so many tokens
-	Params   sample.Params
+	Gamma  int // at most so many tokens
+	Params sample.Params
+	// Shapers know the context. A proposer that has scores of its own shapes them, and leaves the Shapers as it found them.
+	Shapers  sample.Shapers
 	Uniforms sample.Uniforms
 	Round    int
 	// Continue, when not nil, is asked after token i (from 0) was drawn with Confidence q whether one more is worth its price.

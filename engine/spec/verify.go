@@ -21,7 +21,9 @@ type Terms struct {
 	Params sample.Params
 	// Shapers change the target's rows in the light of the tokens before each, in this order; every committed token has been
 	// pushed. With any, rounds take the fallback path.
-	Shapers  []sample.Shaper
+	Shapers sample.Shapers
+	// Logprobs is how many log-probabilities will be asked for, see LogProbs. With any, rounds take the fallback path.
+	Logprobs int
 	Uniforms sample.Uniforms
 	Round    int
 	// Written counts the tokens that the reply has before this round.
@@ -86,6 +88,7 @@ type Verifier struct {
 
 	argmaxes argmaxes
 	plain    plain
+	shaped   shaped
 
 	evidence evidence
 	same     equality // of every rule at temperature 0
@@ -99,6 +102,9 @@ type Verifier struct {
 // NewVerifier returns a verifier.
 func NewVerifier() *Verifier { return &Verifier{token: newTokenwise(), block: newBlockwise()} }
 
+// Remember lets the verifier keep the distributions it computes, for rows that come again and again.
+func (v *Verifier) Remember(m *sample.Memo) { v.sampler.Memo = m }
+
 // Verify judges a draft by the target's rows, len(draft.Tokens)+1 of them. Unless the rule is lossy, the tokens of
 // Outcome.Committed have exactly the distribution of tokens drawn from the target one by one. An empty draft is a plain round.
 //
@@ -111,7 +117,7 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 			n, len(draft.Q), target.Rows(), n, n+1)
 	}
 	var out Outcome
-	out.Path, out.PathWhy = Eligible(terms.Params, terms.Shapers)
+	out.Path, out.PathWhy = Eligible(terms.Params, terms.Shapers, terms.Logprobs)
 	out.Draft = make([]Judged, n)
 	for i, id := range draft.Tokens {
 		out.Draft[i] = unjudged(id)

@@ -96,7 +96,7 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	r, err := a.Bench(ctx, options, a.benchProgress())
+	r, err := a.Bench(ctx, options, a.countProgress("prompt"))
 	if err != nil {
 		return a.classify(err)
 	}
@@ -126,15 +126,15 @@ func (a *app) printReport(r Report, asJSON bool) error {
 	return err
 }
 
-// benchProgress keeps a count on a terminal's stderr and says nothing elsewhere.
-func (a *app) benchProgress() func(done, total int) {
+// countProgress keeps a count on a terminal's stderr and says nothing elsewhere.
+func (a *app) countProgress(what string) func(done, total int) {
 	if !a.Terminal.StderrTTY {
 		return func(int, int) {}
 	}
 	return func(done, total int) {
-		fmt.Fprintf(a.Terminal.Stderr, "\rprompt %d of %d", done, total)
+		fmt.Fprintf(a.Terminal.Stderr, "\r%s %d of %d", what, done, total)
 		if done == total {
-			fmt.Fprintf(a.Terminal.Stderr, "\r%30s\r", "")
+			fmt.Fprintf(a.Terminal.Stderr, "\r%40s\r", "")
 		}
 	}
 }

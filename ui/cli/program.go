@@ -31,6 +31,10 @@ type Program struct {
 	Bench func(ctx context.Context, o BenchOptions, progress func(done, total int)) (Report, error)
 	// Kernels measures the target's products on the CPU.
 	Kernels func(ctx context.Context, c config.Config) (Report, error)
+	// VerifyDist compares what speculation writes with plain sampling.
+	VerifyDist func(ctx context.Context, o ProofOptions, progress func(done, total int)) (Report, error)
+	// Doctor examines models and device; progress is told what is examined next.
+	Doctor func(ctx context.Context, o DoctorOptions, progress func(what string)) (Report, error)
 	// Describe tells what a model file is.
 	Describe func(ctx context.Context, path string) ([]Section, error)
 	// MakeWeights writes a model file with random weights: for measurements.
@@ -59,11 +63,28 @@ type BenchOptions struct {
 	GenTokens  int    // tokens of each reply
 }
 
-// Report is what a benchmark found.
+// ProofOptions say what to compare with plain sampling.
+type ProofOptions struct {
+	Config    config.Config
+	Prompt    string
+	Seconds   float64  // for everything
+	Trials    int      // of one combination, at most
+	Proposers []string // names; nil: all that are available
+	Rule      string   // empty: every exact one
+}
+
+// DoctorOptions say what to examine.
+type DoctorOptions struct {
+	Config  config.Config
+	Seconds float64 // for the measurements, about
+}
+
+// Report is what a measurement or an examination found.
 type Report interface {
 	WriteTable(io.Writer) error
 	WriteJSON(io.Writer) error
-	// Matched reports whether every greedy text was the same with and without speculation.
+	// Matched reports whether everything is as it must be: for a benchmark, that every greedy text was the same with and without
+	// speculation.
 	Matched() bool
 }
 

@@ -85,8 +85,11 @@ func (c *column) models(int) []string {
 	if r.Draft != nil {
 		draft = modelWords(r.Draft)
 	}
-	lines := make([]string, 0, 3)
-	for _, row := range [][2]string{{"target", modelWords(&r.Target)}, {"draft", draft}, {"device", r.Device}} {
+	lines := make([]string, 0, 4)
+	for _, row := range [][2]string{{"target", modelWords(&r.Target)}, {"draft", draft}, {"heads", r.Heads}, {"device", r.Device}} {
+		if row[1] == "" {
+			continue
+		}
 		lines = append(lines, c.line().Put(c.th.Label, row[0]).Pad(9).Put("", row[1]).String())
 	}
 	return lines

@@ -18,6 +18,7 @@ type Round struct {
 	Rule                                 string
 	Lossy                                bool
 	Rules                                []event.RuleOutcome // what each rule would have kept; safe
+	Constraint                           string              // what the form of the reply expects next; empty for none
 	Accepted, Tested                     int
 	Committed                            int
 	Temperature                          float64
@@ -38,7 +39,7 @@ func newRound(e *event.Round) Round {
 		Gamma: e.Gamma, Drafted: len(e.Draft), GammaRule: sanitize.Line(e.GammaRule), GammaWhy: sanitize.Line(e.GammaWhy),
 		Probe: e.Probe, Proposer: sanitize.Line(e.Proposer), ProposerWhy: sanitize.Line(e.ProposerWhy),
 		DraftWhy: sanitize.Line(e.DraftWhy), DraftStop: sanitize.Line(e.DraftStop),
-		Rule: sanitize.Line(e.Rule), Lossy: e.Lossy, Rules: safeRules(e.Rules),
+		Rule: sanitize.Line(e.Rule), Lossy: e.Lossy, Rules: safeRules(e.Rules), Constraint: sanitize.Line(e.Constraint),
 		Accepted: e.Accepted, Tested: e.Tested, Committed: committed(e), Temperature: e.Temperature,
 		DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, SampleMS: e.SampleMS, OtherMS: e.OtherMS,
 		BytesMoved: e.BytesMoved, InspectBytes: e.InspectBytes, Syncs: e.Syncs,
