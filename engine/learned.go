@@ -20,7 +20,7 @@ func (s *Session) learned(c config.Config) *lessons {
 	if repeatable(c) {
 		return &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: c.Speculation.Proposer}
 	}
-	path, _ := spec.Eligible(params(c))
+	path, _ := spec.Eligible(params(c), nil)
 	l := s.lessons[path]
 	if l == nil {
 		l = &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: "draft"}

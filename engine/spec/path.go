@@ -15,13 +15,13 @@ const (
 	Greedy Path = "greedy"
 	// Stochastic tests u·q < p on distributions that depend on the row alone.
 	Stochastic Path = "stochastic"
-	// Fallback judges position by position on the host, because a row's distribution depends on tokens accepted in the same
-	// round, as under a repetition penalty or a grammar. No setting asks for that yet.
+	// Fallback makes each row's distribution on the host in the light of the draft tokens before it, because something shapes
+	// the scores by them, such as a repetition penalty or a grammar.
 	Fallback Path = "fallback"
 )
 
-// Eligible returns the cheapest path that is exact for these parameters, and why in words.
-func Eligible(p sample.Params) (Path, string) {
+// Eligible returns the cheapest path that is exact for these parameters and shapers, and why in words.
+func Eligible(p sample.Params, shapers []sample.Shaper) (Path, string) {
 	if p.Temperature == 0 {
 		return Greedy, "temperature 0: the best token of each row decides"
 	}

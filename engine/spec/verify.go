@@ -18,23 +18,37 @@ type Rows interface {
 
 // Terms are what a round is judged by.
 type Terms struct {
-	Params   sample.Params
+	Params sample.Params
+	// Shapers change the target's rows in the light of the tokens before each, in this order; every committed token has been
+	// pushed. With any, rounds take the fallback path.
+	Shapers  []sample.Shaper
 	Uniforms sample.Uniforms
 	Round    int
+	// Written counts the tokens that the reply has before this round.
+	Written int
+	Rule    Rule
+	Typical Typical // of the rule typical-lossy
 	// IsStop says which tokens end the reply; nil for none.
 	IsStop func(id int32) bool
 }
 
-// Unknown stands for a probability or uniform that was not needed and therefore never read.
+func (t *Terms) stops(id int32) bool { return t.IsStop != nil && t.IsStop(id) }
+
+// Unknown stands for a number that was not needed and therefore never read.
 const Unknown = -1
 
-// Judged is one token and the numbers that decided about it.
+// Judged is one token and the numbers that decided about it. Each may be Unknown.
 type Judged struct {
 	ID      int32
 	Verdict event.Verdict
-	// P and Q are what target and draft gave to this token after all filters, U is the uniform it was tested with: a drafted
-	// token is accepted iff U·Q < P. Each may be Unknown.
-	P, Q, U float64
+	// P and Q are what target and draft gave to this token after all filters.
+	P, Q float64
+	// U is the uniform it was tested with, and Bound what the test compared with if that is not P/Q; see the rules.
+	U, Bound float64
+}
+
+func unjudged(id int32) Judged {
+	return Judged{ID: id, P: Unknown, Q: Unknown, U: Unknown, Bound: Unknown}
 }
 
 // Outcome is what came of a round.
@@ -65,31 +79,26 @@ func (o *Outcome) Committed() []int32 {
 
 // Verifier decides which draft tokens stay. It keeps the scratch rows of one vocabulary and serves one goroutine.
 type Verifier struct {
-	rule     rule
-	sampler  sample.Sampler
-	scores   []float32 // (vocab) one row of the target
-	p        []float64 // (vocab) its distribution
-	residual []float64 // (vocab)
-	best     []int32   // (rows)
+	sampler sample.Sampler
+	scores  []float32 // (vocab) one row of the target
+	p       []float64 // (vocab) its distribution
+	best    []int32   // (rows)
+
+	argmaxes argmaxes
+	plain    plain
+
+	evidence evidence
+	same     equality // of every rule at temperature 0
+	token    tokenwise
 }
 
-// NewVerifier returns a verifier of the standard acceptance rule.
-func NewVerifier() *Verifier { return &Verifier{rule: exact()} }
+// NewVerifier returns a verifier.
+func NewVerifier() *Verifier { return &Verifier{token: newTokenwise()} }
 
-// A judge knows the target's opinion along one path. Positions are asked in order, and none behind the one that decides.
-type judge interface {
-	// test says whether draft token i is kept and notes the numbers that said so.
-	test(i int, t *Judged) (bool, error)
-	// replace draws the token that stands in for draft token i, which test has just refused.
-	replace(i int) (Judged, error)
-	// follow draws from row i, for which nothing was drafted.
-	follow(i int) (Judged, error)
-}
-
-// Verify judges a draft by the target's rows, len(draft.Tokens)+1 of them. The tokens of Outcome.Committed then have
-// exactly the distribution of tokens drawn from the target one by one. An empty draft is a plain round.
+// Verify judges a draft by the target's rows, len(draft.Tokens)+1 of them. Unless the rule is lossy, the tokens of
+// Outcome.Committed have exactly the distribution of tokens drawn from the target one by one. An empty draft is a plain round.
 //
-// Rows are read up to the first rejection and no further. Scores there that are not finite give an error that wraps
+// Rows are read as far as the rule needs them and no further. Scores there that are not finite give an error that wraps
 // compute.ErrNotFinite; the outcome then still holds what was accepted before, and no commit.
 func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error) {
 	n := len(draft.Tokens)
@@ -98,27 +107,23 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 			n, len(draft.Q), target.Rows(), n, n+1)
 	}
 	var out Outcome
-	out.Path, out.PathWhy = Eligible(terms.Params)
+	out.Path, out.PathWhy = Eligible(terms.Params, terms.Shapers)
 	out.Draft = make([]Judged, n)
 	for i, id := range draft.Tokens {
-		out.Draft[i] = Judged{ID: id, Verdict: event.Discarded, P: Unknown, Q: Unknown, U: Unknown}
+		out.Draft[i] = unjudged(id)
+		out.Draft[i].Verdict = event.Discarded
 	}
-	judge, err := v.judge(target, draft, terms, out.Path)
+	v.fit(target.Vocab())
+	p, err := v.predict(out.Path, target, draft.Tokens, terms)
 	if err != nil {
 		return out, fmt.Errorf("verifying a draft of %d tokens: %w", n, err)
 	}
-	if err := decide(judge, &out, terms.IsStop); err != nil {
+	defer p.close()
+	v.evidence = evidence{draft: draft, terms: terms, judged: out.Draft}
+	if err := decide(p, v.acceptance(terms), &v.evidence, &out); err != nil {
 		return out, fmt.Errorf("verifying row %d of %d: %w", out.Accepted, n+1, err)
 	}
 	return out, nil
-}
-
-func (v *Verifier) judge(target Rows, draft Draft, terms Terms, path Path) (judge, error) {
-	v.fit(target.Vocab())
-	if path == Greedy {
-		return v.newGreedy(target)
-	}
-	return &stochastic{v: v, target: target, draft: draft, terms: terms}, nil
 }
 
 // fit makes the scratch rows those of a vocabulary.
@@ -126,45 +131,69 @@ func (v *Verifier) fit(vocab int) {
 	if len(v.scores) != vocab {
 		v.scores = make([]float32, vocab)
 		v.p = make([]float64, vocab)
-		v.residual = make([]float64, vocab)
 	}
 }
 
-// decide is the round: keep draft tokens while they pass, and close with one token of the target's own.
-func decide(judge judge, out *Outcome, isStop func(int32) bool) error {
-	stops := func(id int32) bool { return isStop != nil && isStop(id) }
-	for i := range out.Draft {
-		t := &out.Draft[i]
-		kept, err := judge.test(i, t)
-		if err != nil {
-			return err
+// decide is the round: weigh draft tokens as far as it matters, keep what the rule keeps, and close with one token of the
+// target's own.
+func decide(p predictions, rule acceptance, e *evidence, out *Outcome) error {
+	// Nothing behind a stop token can become part of the reply, so the draft ends there.
+	n := len(e.judged)
+	for i := range e.judged {
+		if e.terms.stops(e.judged[i].ID) {
+			n = i + 1
+			break
 		}
+	}
+	weighed, errRow := weigh(p, rule, e, n)
+	kept := rule.settle(e, weighed)
+	out.Accepted, out.Tested = kept, kept
+	for i := range kept {
+		out.Draft[i].Verdict = event.Accepted
+	}
+	if errRow != nil && kept == weighed {
+		return errRow // the row that could not be read is the one that decides
+	}
+	if kept < n {
 		out.Tested++
-		if !kept {
-			t.Verdict = event.Rejected
-			return closeWith(out, event.Resampled, stops, func() (Judged, error) { return judge.replace(i) })
-		}
-		t.Verdict = event.Accepted
-		out.Accepted++
-		if stops(t.ID) {
-			out.Stop = true
-			return nil
-		}
+		out.Draft[kept].Verdict = event.Rejected
+		out.closeWith(rule.replace(e, kept), event.Resampled, &e.terms)
+		return nil
 	}
-	verdict := event.Bonus
-	if len(out.Draft) == 0 {
-		verdict = event.Plain
+	if n > 0 && e.terms.stops(out.Draft[n-1].ID) {
+		out.Stop = true
+		return nil
 	}
-	return closeWith(out, verdict, stops, func() (Judged, error) { return judge.follow(len(out.Draft)) })
-}
-
-func closeWith(out *Outcome, verdict event.Verdict, stops func(int32) bool, draw func() (Judged, error)) error {
-	commit, err := draw()
+	last, err := p.at(n)
 	if err != nil {
 		return err
 	}
-	commit.Verdict = verdict
-	out.Commit = commit
-	out.Stop = stops(commit.ID)
+	verdict := event.Bonus
+	if n == 0 {
+		verdict = event.Plain
+	}
+	out.closeWith(rule.follow(e, n, last), verdict, &e.terms)
 	return nil
+}
+
+// weigh shows the rule the first n draft tokens until it has seen enough or a row cannot be read, and returns how many it has
+// seen.
+func weigh(p predictions, rule acceptance, e *evidence, n int) (int, error) {
+	rule.begin()
+	for i := range n {
+		row, err := p.at(i)
+		if err != nil {
+			return i, err
+		}
+		if !rule.weigh(e, i, row) {
+			return i + 1, nil
+		}
+	}
+	return n, nil
+}
+
+func (o *Outcome) closeWith(commit Judged, verdict event.Verdict, terms *Terms) {
+	commit.Verdict = verdict
+	o.Commit = commit
+	o.Stop = terms.stops(commit.ID)
 }

@@ -184,7 +184,7 @@ func TestEnumerationCatchesEveryPlantedBug(t *testing.T) {
 	for name, plant := range plantedBugs() {
 		t.Run(name, func(t *testing.T) {
 			v := NewVerifier()
-			plant(&v.rule)
+			plant(&v.token)
 			if worst := enumerate(t, w, 2, params, v); worst < 1000*rounding {
 				t.Errorf("not caught: no sequence is off by more than %g", worst)
 			}

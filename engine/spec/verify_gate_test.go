@@ -121,36 +121,36 @@ func TestCommittedTokensHaveTheTargetsDistribution(t *testing.T) {
 }
 
 // plantedBugs are the wrong verifiers that were found in the field or are one slip away.
-func plantedBugs() map[string]func(*rule) {
+func plantedBugs() map[string]func(*tokenwise) {
 	floored := func(q float64) float64 { return max(q, 0.02) }
-	return map[string]func(*rule){
-		"resampled from p instead of the residual": func(r *rule) {
+	return map[string]func(*tokenwise){
+		"resampled from p instead of the residual": func(r *tokenwise) {
 			r.residual = func(_ []float64, p, _ sample.Dist, _ int32) sample.Dist { return p }
 		},
-		"accepted with probability p": func(r *rule) {
+		"accepted with probability p": func(r *tokenwise) {
 			r.accept = func(u, p, _ float64) bool { return u < p }
 		},
-		"always accepted": func(r *rule) {
+		"always accepted": func(r *tokenwise) {
 			r.accept = func(_, _, _ float64) bool { return true }
 		},
-		"typical acceptance p > q/2": func(r *rule) {
+		"typical acceptance p > q/2": func(r *tokenwise) {
 			r.accept = func(_, p, q float64) bool { return p > 0.5*q }
 		},
-		"the test's uniform reused for the residual": func(r *rule) {
+		"the test's uniform reused for the residual": func(r *tokenwise) {
 			r.residualStream = sample.AcceptTest
 		},
-		"bonus token drawn from q": func(r *rule) {
+		"bonus token drawn from q": func(r *tokenwise) {
 			r.bonus = func(_ sample.Dist, d Draft) sample.Dist { return d.Q[len(d.Q)-1] }
 		},
-		"draft probability floored": func(r *rule) {
+		"draft probability floored": func(r *tokenwise) {
 			r.accept = func(u, p, q float64) bool { return u*floored(q) < p }
 		},
-		"residual is p without the draft token": func(r *rule) {
+		"residual is p without the draft token": func(r *tokenwise) {
 			r.residual = func(dst []float64, p, _ sample.Dist, refused int32) sample.Dist {
 				return sample.Residual(dst, p, sample.OneHot(refused))
 			}
 		},
-		"acceptance too high by 5 %": func(r *rule) {
+		"acceptance too high by 5 %": func(r *tokenwise) {
 			r.accept = func(u, p, q float64) bool { return u*q < 1.05*p }
 		},
 	}
@@ -167,7 +167,7 @@ func TestGateCatchesEveryPlantedBug(t *testing.T) {
 				t.Parallel()
 				w := gate.NewWorld(vocab, 5, params, gate.Near, 1)
 				tr := newTrial(t, w, 4, params)
-				plant(&tr.verifier.rule)
+				plant(&tr.verifier.token)
 				report := w.Judge(rounds, 5, 1, tr.play(t))
 				if report.Failures() == "" {
 					t.Errorf("not caught: %v", report)

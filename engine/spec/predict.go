@@ -1,0 +1,78 @@
+package spec
+
+import (
+	"errors"
+
+	"specula/engine/compute"
+	"specula/engine/sample"
+)
+
+// predictions are the target's distributions along the path of a draft: at(i) is that of the token behind the first i draft
+// tokens, exactly as a draw without speculation would use it. They are asked in order from 0, none twice, and none behind the
+// last one that matters. What at returns holds until it is called again.
+//
+// A rule of acceptance knows nothing else of the target, so every rule works with every way to make these.
+type predictions interface {
+	// at gives an error that wraps compute.ErrNotFinite for scores that are not.
+	at(i int) (sample.Dist, error)
+	// close gives back what was changed to ask, such as tokens pushed to shapers.
+	close()
+}
+
+// predict chooses the way of a path.
+func (v *Verifier) predict(path Path, target Rows, draft []int32, terms Terms) (predictions, error) {
+	if path == Greedy {
+		return v.argmaxes.open(v, target)
+	}
+	v.plain = plain{v: v, target: target, params: terms.Params}
+	return &v.plain, nil
+}
+
+// plain predictions depend on the row alone.
+type plain struct {
+	v      *Verifier
+	target Rows
+	params sample.Params
+}
+
+func (s *plain) at(i int) (sample.Dist, error) {
+	if err := s.target.Row(i, s.v.scores); err != nil {
+		return sample.Dist{}, err
+	}
+	return s.v.sampler.FromLogits(s.v.p, s.v.scores, s.params)
+}
+
+func (s *plain) close() {}
+
+// argmaxes are one-hot: 4 bytes a row cross from the device, all at once.
+type argmaxes struct {
+	v      *Verifier
+	target Rows
+	best   []int32 // (rows); nil when a row somewhere is not finite, and rows must be read one by one
+}
+
+func (g *argmaxes) open(v *Verifier, target Rows) (*argmaxes, error) {
+	if cap(v.best) < target.Rows() {
+		v.best = make([]int32, target.Rows())
+	}
+	*g = argmaxes{v: v, target: target, best: v.best[:target.Rows()]}
+	err := target.Argmax(g.best)
+	if errors.Is(err, compute.ErrNotFinite) {
+		// The bad row may lie behind the one that decides, and then it is none of this round's business.
+		g.best, err = nil, nil
+	}
+	return g, err
+}
+
+func (g *argmaxes) at(i int) (sample.Dist, error) {
+	if g.best != nil {
+		return sample.OneHot(g.best[i]), nil
+	}
+	if err := g.target.Row(i, g.v.scores); err != nil {
+		return sample.Dist{}, err
+	}
+	best, err := sample.Argmax(g.v.scores)
+	return sample.OneHot(best), err
+}
+
+func (g *argmaxes) close() {}

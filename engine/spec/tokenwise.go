@@ -1,0 +1,67 @@
+package spec
+
+import "specula/engine/sample"
+
+// tokenwise is speculative sampling (Leviathan et al. 2023, Chen et al. 2023): draft token x is kept with probability
+// min(1, p(x)/q(x)), until one is refused. So x is emitted either as an accepted draft, with probability
+// q(x)·min(1, p(x)/q(x)) = min(p, q), or from the residual, whose mass Σ max(0, p−q) is exactly the probability of a
+// refusal: together min(p, q) + max(0, p−q) = p(x).
+//
+// The steps, which have to fit each other exactly, stand together as fields, so that tests can put a wrong one in and see it
+// caught.
+type tokenwise struct {
+	accept func(u, p, q float64) bool
+	// residual is what the token in place of the refused one is drawn from, with a uniform of residualStream.
+	residual       func(dst []float64, p, q sample.Dist, refused int32) sample.Dist
+	residualStream sample.Stream
+	// bonus is what the token behind an accepted draft is drawn from.
+	bonus func(p sample.Dist, draft Draft) sample.Dist
+
+	kept int
+	p    sample.Dist // at the place weighed last
+	rest []float64   // (vocab)
+}
+
+func newTokenwise() tokenwise {
+	return tokenwise{
+		// Multiplied, not divided: q may be tiny, and p = 0 must never pass, not even at u = 0.
+		accept: func(u, p, q float64) bool { return u*q < p },
+		residual: func(dst []float64, p, q sample.Dist, _ int32) sample.Dist {
+			return sample.Residual(dst, p, q)
+		},
+		residualStream: sample.ResidualDraw,
+		bonus:          func(p sample.Dist, _ Draft) sample.Dist { return p },
+	}
+}
+
+func (r *tokenwise) begin() { r.kept = 0 }
+
+func (r *tokenwise) weigh(e *evidence, i int, p sample.Dist) bool {
+	t := &e.judged[i]
+	t.P, t.Q = p.Prob(t.ID), e.draft.Q[i].Prob(t.ID)
+	t.U = e.uniform(sample.AcceptTest, i)
+	r.p = p
+	if !r.accept(t.U, t.P, t.Q) {
+		return false
+	}
+	r.kept++
+	return true
+}
+
+func (r *tokenwise) settle(*evidence, int) int { return r.kept }
+
+func (r *tokenwise) replace(e *evidence, i int) Judged {
+	if len(r.rest) < len(r.p.P) {
+		r.rest = make([]float64, len(r.p.P))
+	}
+	q := e.draft.Q[i]
+	t := unjudged(sample.Draw(r.residual(r.rest, r.p, q, e.draft.Tokens[i]), e.uniform(r.residualStream, i)))
+	t.P, t.Q = r.p.Prob(t.ID), q.Prob(t.ID)
+	return t
+}
+
+func (r *tokenwise) follow(e *evidence, n int, p sample.Dist) Judged {
+	t := unjudged(sample.Draw(r.bonus(p, e.draft), e.uniform(sample.BonusDraw, n)))
+	t.P = p.Prob(t.ID)
+	return t
+}
