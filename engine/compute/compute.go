@@ -102,8 +102,6 @@ type Arithmetic interface {
 	Weights(dst []float64, scores []float32, peak float32, factor float64) (sum float64)
 	// Multiply scales a row.
 	Multiply(x []float64, factor float64)
-	// Excess writes max(0, p[i] − q[i]) to dst, which may be p, and returns their sum.
-	Excess(dst, p, q []float64) (sum float64)
 }
 
 // Attention describes one attention call.

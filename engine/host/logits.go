@@ -64,5 +64,3 @@ func (*logits) Weights(dst []float64, scores []float32, peak float32, factor flo
 }
 
 func (*logits) Multiply(x []float64, factor float64) { cpu.Multiply(x, factor) }
-
-func (*logits) Excess(dst, p, q []float64) float64 { return cpu.Excess(dst, p, q) }

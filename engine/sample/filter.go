@@ -10,9 +10,9 @@ import (
 // Sampler turns rows of scores into distributions and keeps the scratch for it, so that a token allocates nothing once
 // the largest vocabulary was seen. The zero Sampler is ready. It serves one goroutine.
 type Sampler struct {
-	// Rough trades the last digits of the softmax for time. It is for drafts: whatever distribution a draft was drawn from is
-	// recorded and judged by, so none is wrong. A target's must be exact.
-	Rough bool
+	// Arithmetic does the work on whole rows, which is most of it; nil for plain Go, the definition, which takes ten times as long.
+	// The two differ in the last digits, so one reply must be written with one of them.
+	Arithmetic compute.Arithmetic
 
 	ids   []int32   // (vocab) scratch of ranking
 	probs []float64 // (vocab) scratch of Top
@@ -25,7 +25,7 @@ type Sampler struct {
 // yields a Dist over the target's. To keep ids from n on out of a distribution, pass logits[:n]: they are then masked before
 // every filter. A −Inf score is a masked id; NaN, +Inf or nothing finite gives an error that wraps compute.ErrNotFinite.
 func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, error) {
-	best, err := Argmax(logits)
+	best, err := s.argmax(logits)
 	if err != nil {
 		return Dist{}, err
 	}
@@ -33,18 +33,13 @@ func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, e
 		return OneHot(best), nil
 	}
 	// Weights are relative to the best one, which therefore is exactly 1 and survives every filter.
-	peak := float64(logits[best])
-	if s.Rough {
-		warmth := float32(1 / p.Temperature)
-		for i, score := range logits {
-			dst[i] = float64(exp32((score - logits[best]) * warmth))
-		}
-	} else {
-		for i, score := range logits {
-			dst[i] = math.Exp((float64(score) - peak) / p.Temperature)
-		}
-	}
+	// The smallest temperatures have an infinite reciprocal, and 0 times that is no number.
+	sum := s.weigh(dst[:len(logits)], logits, logits[best], min(1/p.Temperature, math.MaxFloat64))
 	clear(dst[len(logits):])
+	if p.TopK <= 0 && p.TopP >= 1 && p.MinP <= 0 {
+		s.multiply(dst, 1/sum)
+		return Dist{P: dst}, nil
+	}
 	s.keepBest(dst, logits, p)
 	if p.MinP > 0 {
 		for i, w := range dst {
@@ -53,7 +48,7 @@ func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, e
 			}
 		}
 	}
-	normalise(dst)
+	s.multiply(dst, 1/sumOf(dst))
 	return Dist{P: dst}, nil
 }
 
@@ -118,24 +113,4 @@ func nucleus(rank *ranking, weights []float64, n int, mass float64) int {
 		sum += weights[rank.nth(i)]
 	}
 	return n
-}
-
-func normalise(weights []float64) {
-	// Four sums, because one would wait for each addition.
-	var sums [4]float64
-	n := len(weights) &^ 3
-	for i := 0; i < n; i += 4 {
-		four := weights[i : i+4 : i+4]
-		sums[0] += four[0]
-		sums[1] += four[1]
-		sums[2] += four[2]
-		sums[3] += four[3]
-	}
-	for _, w := range weights[n:] {
-		sums[0] += w
-	}
-	share := 1 / (sums[0] + sums[1] + (sums[2] + sums[3]))
-	for i := range weights {
-		weights[i] *= share
-	}
 }

@@ -42,7 +42,7 @@ func NewDraftModel(model Model, vocab, own int) (*DraftModel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the draft model's cache: %w", err)
 	}
-	return &DraftModel{model: model, cache: cache, vocab: vocab, own: own, best: make([]int32, 1), sampler: sample.Sampler{Rough: true}}, nil
+	return &DraftModel{model: model, cache: cache, vocab: vocab, own: own, best: make([]int32, 1)}, nil
 }
 
 func (d *DraftModel) Name() string { return "draft" }
@@ -135,6 +135,7 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 			return nil
 		}
 	}
+	d.sampler.Use(logits)
 	q, scores := d.rows(i, logits.Vocab())
 	if err := logits.Row(0, scores); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 	if ask.Continue != nil || ask.Inspect {
 		confidence := dist.Prob(id)
 		if greedy {
-			confidence = sample.Confidence(known, id)
+			confidence = d.sampler.Confidence(known, id)
 		}
 		draft.Confidence = append(draft.Confidence, confidence)
 	}

@@ -114,6 +114,7 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 		out.Draft[i].Verdict = event.Discarded
 	}
 	v.fit(target.Vocab())
+	v.sampler.Use(target)
 	p, err := v.predict(out.Path, target, draft.Tokens, terms)
 	if err != nil {
 		return out, fmt.Errorf("verifying a draft of %d tokens: %w", n, err)

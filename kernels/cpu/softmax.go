@@ -23,27 +23,10 @@ func Multiply(x []float64, factor float64) {
 	}
 }
 
-// Excess writes max(0, p[i] − q[i]) to dst, all three of one length, and returns their sum. dst may be p or q.
-func Excess(dst, p, q []float64) (sum float64) {
-	dst, q = dst[:len(p)], q[:len(p)]
-	var sums [doubleLanes]float64
-	n := excessRow(&sums, dst, p, q)
-	excessRowGeneric(&sums, dst[n:], p[n:], q[n:])
-	return foldDoubles(&sums)
-}
-
 func expRowGeneric(sums *[doubleLanes]float64, dst []float64, x []float32, peak, factor float64) {
 	dst = dst[:len(x)]
 	for i, v := range x {
 		dst[i] = exp64((float64(v) - peak) * factor)
-		sums[i%doubleLanes] += dst[i]
-	}
-}
-
-func excessRowGeneric(sums *[doubleLanes]float64, dst, p, q []float64) {
-	dst, q = dst[:len(p)], q[:len(p)]
-	for i, v := range p {
-		dst[i] = max(0, v-q[i])
 		sums[i%doubleLanes] += dst[i]
 	}
 }

@@ -27,15 +27,3 @@ func multiplyRow(x []float64, factor float64) int {
 	}
 	return n
 }
-
-func excessRow(sums *[doubleLanes]float64, dst, p, q []float64) int {
-	n := whole(len(p), doubleLanes)
-	switch {
-	case n == 0:
-	case level >= AVX512:
-		excessRowAVX512(sums, &dst[0], &p[0], &q[0], n)
-	default:
-		excessRowAVX2(sums, &dst[0], &p[0], &q[0], n)
-	}
-	return n
-}

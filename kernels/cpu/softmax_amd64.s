@@ -300,45 +300,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func excessRowAVX2(sums *[8]float64, dst *float64, p *float64, q *float64, n int)
-// Requires: AVX
-TEXT ·excessRowAVX2(SB), NOSPLIT, $0-40
-	MOVQ   sums+0(FP), AX
-	MOVQ   dst+8(FP), CX
-	MOVQ   p+16(FP), DX
-	MOVQ   q+24(FP), BX
-	MOVQ   n+32(FP), SI
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	CMPQ   SI, $0x08
-	JL     done
-
-next:
-	VMOVUPD (DX), Y3
-	VSUBPD  (BX), Y3, Y3
-	VMAXPD  Y2, Y3, Y3
-	VMOVUPD Y3, (CX)
-	VADDPD  Y3, Y0, Y0
-	VMOVUPD 32(DX), Y3
-	VSUBPD  32(BX), Y3, Y3
-	VMAXPD  Y2, Y3, Y3
-	VMOVUPD Y3, 32(CX)
-	VADDPD  Y3, Y1, Y1
-	ADDQ    $0x40, CX
-	ADDQ    $0x40, DX
-	ADDQ    $0x40, BX
-	SUBQ    $0x08, SI
-	CMPQ    SI, $0x08
-	JGE     next
-
-done:
-	VMOVUPD Y0, (AX)
-	VMOVUPD Y1, 32(AX)
-	VZEROUPPER
-	RET
-
 // func expRowAVX512(sums *[8]float64, dst *float64, x *float32, n int, peak float64, factor float64)
 // Requires: AVX, AVX512F
 TEXT ·expRowAVX512(SB), NOSPLIT, $0-48
@@ -420,36 +381,5 @@ next:
 	JGE     next
 
 done:
-	VZEROUPPER
-	RET
-
-// func excessRowAVX512(sums *[8]float64, dst *float64, p *float64, q *float64, n int)
-// Requires: AVX, AVX512F
-TEXT ·excessRowAVX512(SB), NOSPLIT, $0-40
-	MOVQ   sums+0(FP), AX
-	MOVQ   dst+8(FP), CX
-	MOVQ   p+16(FP), DX
-	MOVQ   q+24(FP), BX
-	MOVQ   n+32(FP), SI
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	CMPQ   SI, $0x08
-	JL     done
-
-next:
-	VMOVUPD (DX), Z2
-	VSUBPD  (BX), Z2, Z2
-	VMAXPD  Z1, Z2, Z2
-	VMOVUPD Z2, (CX)
-	VADDPD  Z2, Z0, Z0
-	ADDQ    $0x40, CX
-	ADDQ    $0x40, DX
-	ADDQ    $0x40, BX
-	SUBQ    $0x08, SI
-	CMPQ    SI, $0x08
-	JGE     next
-
-done:
-	VMOVUPD Z0, (AX)
 	VZEROUPPER
 	RET

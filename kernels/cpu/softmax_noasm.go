@@ -4,4 +4,3 @@ package cpu
 
 func expRow(*[doubleLanes]float64, []float64, []float32, float64, float64) int { return 0 }
 func multiplyRow([]float64, float64) int                                       { return 0 }
-func excessRow(*[doubleLanes]float64, []float64, []float64, []float64) int     { return 0 }

@@ -14,11 +14,6 @@ func expRowAVX2(sums *[8]float64, dst *float64, x *float32, n int, peak float64,
 //go:noescape
 func multiplyRowAVX2(x *float64, n int, factor float64)
 
-// excessRowAVX2 is for i := range n { dst[i] = max(0, p[i] - q[i]); sums[i%8] += dst[i] }, from sums of zero. n is a multiple of 8.
-//
-//go:noescape
-func excessRowAVX2(sums *[8]float64, dst *float64, p *float64, q *float64, n int)
-
 // expRowAVX512 is for i := range n { dst[i] = exp64((x[i] - peak) * factor); sums[i%8] += dst[i] }, from sums of zero. n is a multiple of 8.
 //
 //go:noescape
@@ -28,8 +23,3 @@ func expRowAVX512(sums *[8]float64, dst *float64, x *float32, n int, peak float6
 //
 //go:noescape
 func multiplyRowAVX512(x *float64, n int, factor float64)
-
-// excessRowAVX512 is for i := range n { dst[i] = max(0, p[i] - q[i]); sums[i%8] += dst[i] }, from sums of zero. n is a multiple of 8.
-//
-//go:noescape
-func excessRowAVX512(sums *[8]float64, dst *float64, p *float64, q *float64, n int)

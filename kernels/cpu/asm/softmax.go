@@ -8,15 +8,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// softmax writes the double-precision steps of a distribution over a vocabulary: weights, their scaling, and what one
-// distribution has beyond another. Eight running sums, one for each lane of the widest register, fix the order of additions.
+// softmax writes the double-precision steps of a distribution over a vocabulary: weights, and their scaling. Eight running sums, one for each lane of the widest register, fix the order of additions.
 func softmax(c *build.Context) {
 	s := &doubles{Context: c, constants: map[string]Mem{}}
 	for _, wide := range []bool{false, true} {
 		s.wide = wide
 		s.expRow()
 		s.multiplyRow()
-		s.excessRow()
 	}
 }
 
@@ -153,24 +151,6 @@ func (s *doubles) multiplyRow() {
 			s.VMOVUPD(x, at)
 		}
 	})
-	s.end()
-}
-
-func (s *doubles) excessRow() {
-	p, n := s.function("excessRow", "is for i := range n { dst[i] = max(0, p[i] - q[i]); sums[i%8] += dst[i] }, from sums of zero.",
-		"func(sums *[8]float64, dst, p, q *float64, n int)", "sums", "dst", "p", "q")
-	sums, zero := s.zeros(), s.zeros()[0]
-	s.loop(n, p[1:], []int{64, 64, 64}, func() {
-		for i, sum := range sums {
-			x := s.register()
-			s.VMOVUPD(Mem{Base: p[2], Disp: i * s.width()}, x)
-			s.VSUBPD(Mem{Base: p[3], Disp: i * s.width()}, x, x)
-			s.VMAXPD(zero, x, x)
-			s.VMOVUPD(x, Mem{Base: p[1], Disp: i * s.width()})
-			s.VADDPD(x, sum, sum)
-		}
-	})
-	s.store(sums, p[0])
 	s.end()
 }
 
