@@ -43,8 +43,8 @@ func (c *costs) observe(o Observation) {
 		c.verify = append(c.verify, meter{})
 	}
 	c.verify[o.Drafted].observe(o.VerifyMS + o.RestMS)
-	if o.Drafted > 0 && o.Pending <= 2 {
-		c.draft.observe(o.DraftMS / float64(o.Drafted))
+	if steps := o.Drafted + o.Dropped; steps > 0 && o.Pending <= 2 {
+		c.draft.observe(o.DraftMS / float64(steps))
 	}
 }
 

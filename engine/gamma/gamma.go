@@ -51,17 +51,22 @@ type Observation struct {
 	Accepted int
 	// Milliseconds of drafting, of the target's pass, and of everything else in the round.
 	DraftMS, VerifyMS, RestMS float64
+	// Dropped is 1 when Worth ended the draft in front of a token for which the draft model had run.
+	Dropped int
 	// Pending is the number of committed tokens the first draft step had to read; more than 2 makes DraftMS untypical.
 	Pending int
-	// Confidence is the draft's own probability of each token (Drafted); nil if it has none.
-	Confidence []float64
+	// Confidence is the draft's own probability of each token (Drafted), Promise the highest of the distribution that each was drawn
+	// from; nil if it has none.
+	Confidence, Promise []float64
 }
 
 // Controller chooses γ round by round and learns from every round. It serves one goroutine.
 type Controller struct {
 	options    Options
 	acceptance acceptance
-	confidence calibration
+	confidence calibration // by the probability of the token drawn
+	promise    calibration // by the highest probability there was to draw
+	choosy     choosy
 	costs      costs
 	window     window
 	probes     probes
@@ -74,6 +79,12 @@ type round struct {
 	// tokensPerCost is the rate at which time could be spent otherwise: an extra draft step must earn more.
 	tokensPerCost float64
 	reach         float64 // chance that every token drafted so far is accepted
+	// What Worth was asked: how many tokens it let pass and expects to be committed, and what it held of the one it did not.
+	asked   bool
+	passed  int
+	hope    float64 // chance that all that passed are accepted, before they were drawn
+	tokens  float64
+	dropped *dropped
 }
 
 // New returns a controller without evidence.
@@ -95,7 +106,8 @@ func (c *Controller) Configure(o Options) {
 // ForgetDraft drops what was learned about the proposer, for when another takes its place. The target's costs stay.
 func (c *Controller) ForgetDraft() {
 	c.acceptance = acceptance{}
-	c.confidence = calibration{}
+	c.confidence, c.promise = calibration{}, calibration{}
+	c.choosy = choosy{}
 	c.costs.draft = meter{}
 	c.probes = newProbes()
 	c.window.restart(min(c.options.Gamma, c.options.Max))
@@ -116,17 +128,20 @@ func (c *Controller) Next() Decision {
 	}
 	d.Acceptance = c.acceptance.first(c.options.Max)
 	d.Expected = expected(d.Acceptance[:d.Gamma])
-	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate()}
+	c.round = round{Decision: d, reach: 1, hope: 1, tokens: 1, tokensPerCost: c.bestRate()}
 	return d
 }
 
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
 	c.acceptance.observe(o.Tested, o.Accepted)
-	c.confidence.observe(o)
+	c.confidence.observe(o, o.Confidence)
+	c.promise.observe(o, o.Promise)
+	c.observeDropped(o)
 	c.costs.observe(o)
 	if o.Drafted > 0 && o.Tested > 0 {
 		c.window.observe(float64(o.Accepted)/float64(o.Tested), c.options)
 	}
-	c.probes.observe(o, c.costs.of(o.Drafted), c.round.Probe)
+	c.probes.observe(o, c.costs.of(o.Drafted)+float64(o.Dropped)*c.costs.draftStep(), c.round.Probe)
+	c.round = round{}
 }
