@@ -51,8 +51,10 @@ func program() *cli.Program {
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
 		Open: connect, Screen: screen, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
-		Kernels:  measureKernels,
-		ExitCode: exitCode,
+		Kernels: measureKernels,
+
+		CompareGammas: compareGammas,
+		ExitCode:      exitCode,
 	}
 }
 
@@ -191,6 +193,35 @@ func measure(ctx context.Context, o cli.BenchOptions, progress func(done, total 
 	}
 	s := o.Config.Speculation
 	r.About = bench.About{Ready: c.Ready(), Proposer: s.Proposer, Gamma: s.Gamma, GammaRule: s.Rule}
+	return r, nil
+}
+
+// compareGammas measures draft lengths on the built-in kinds of prompt.
+func compareGammas(ctx context.Context, o cli.GammaOptions, progress func(done, total int)) (cli.Report, error) {
+	options := bench.GammaOptions{Gammas: o.Gammas, Temperatures: o.Temperatures, GenTokens: o.GenTokens, Repeats: o.Repeats, Seed: 1}
+	var names []string
+	for _, set := range assets.Sets() {
+		names = append(names, set.Name)
+		if o.Sets == nil || slices.Contains(o.Sets, set.Name) {
+			options.Sets = append(options.Sets, bench.PromptSet{Name: set.Name, Prompts: set.Prompts[:min(o.Count, len(set.Prompts))]})
+		}
+	}
+	if o.Sets != nil && len(options.Sets) != len(o.Sets) {
+		return nil, fmt.Errorf("there are no such sets of prompts as %q: known are %s", o.Sets, strings.Join(names, ", "))
+	}
+	about := bench.About{Proposer: o.Config.Speculation.Proposer}
+	r, err := bench.CompareGammas(ctx, func(ctx context.Context) (bench.Opened, error) {
+		c, err := open(ctx, o.Config, func(event.Event) {})
+		if err != nil {
+			return nil, err
+		}
+		about.Ready = c.Ready()
+		return c, nil
+	}, options, progress)
+	if err != nil {
+		return nil, err
+	}
+	r.About = about
 	return r, nil
 }
 

@@ -29,6 +29,8 @@ type Program struct {
 	Screen func(ctx context.Context, o ui.Options) error
 	// Bench measures; progress tells how many of the prompts are done.
 	Bench func(ctx context.Context, o BenchOptions, progress func(done, total int)) (Report, error)
+	// CompareGammas measures draft lengths against each other; progress tells how many of the cells of its table are done.
+	CompareGammas func(ctx context.Context, o GammaOptions, progress func(done, total int)) (Report, error)
 	// Kernels measures the target's products on the CPU.
 	Kernels func(ctx context.Context, c config.Config) (Report, error)
 	// Describe tells what a model file is.
@@ -57,6 +59,17 @@ type BenchOptions struct {
 	PromptText string // of a file with a prompt a line; empty: the built-in ones
 	Count      int    // at most so many of them
 	GenTokens  int    // tokens of each reply
+}
+
+// GammaOptions say which draft lengths to compare, on what.
+type GammaOptions struct {
+	Config       config.Config
+	Gammas       []int
+	Sets         []string // names of built-in kinds of prompt; nil: all
+	Temperatures []float64
+	Count        int // prompts of each set, at most
+	GenTokens    int
+	Repeats      int
 }
 
 // Report is what a benchmark found.
