@@ -113,6 +113,7 @@ func models(c config.Model) (target, draft engine.Source) {
 // conversation is a session with the device it runs on, as the screen and the benchmark want it.
 type conversation struct {
 	*engine.Session
+	engine  *engine.Engine
 	backend compute.Backend
 	sparing bool // inspection must not slow the reply down
 }
@@ -134,7 +135,7 @@ func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conver
 	if err != nil {
 		return nil, errors.Join(err, backend.Close())
 	}
-	return &conversation{Session: s, backend: backend}, nil
+	return &conversation{Session: s, engine: e, backend: backend}, nil
 }
 
 // screen shows the chat. What it collects for the inspector may take a little of the engine's time, not most of it.
@@ -171,6 +172,20 @@ func (c *conversation) Generate(ctx context.Context, messages []ui.Message, insp
 func (c *conversation) Reply(ctx context.Context, prompt string) iter.Seq[event.Event] {
 	return c.Generate(ctx, []ui.Message{{Role: "user", Content: prompt}}, false)
 }
+
+// another opens a second conversation with the same models. It is closed by itself, the first one last.
+func (c *conversation) another(ctx context.Context) (bench.Opened, error) {
+	s, err := c.engine.NewSession(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &sharing{conversation{Session: s, engine: c.engine}}, nil
+}
+
+// sharing is a conversation on the device of another.
+type sharing struct{ conversation }
+
+func (c *sharing) Close() error { return c.Session.Close() }
 
 func (c *conversation) Close() error { return errors.Join(c.Session.Close(), c.backend.Close()) }
 
@@ -209,19 +224,16 @@ func compareGammas(ctx context.Context, o cli.GammaOptions, progress func(done, 
 	if o.Sets != nil && len(options.Sets) != len(o.Sets) {
 		return nil, fmt.Errorf("there are no such sets of prompts as %q: known are %s", o.Sets, strings.Join(names, ", "))
 	}
-	about := bench.About{Proposer: o.Config.Speculation.Proposer}
-	r, err := bench.CompareGammas(ctx, func(ctx context.Context) (bench.Opened, error) {
-		c, err := open(ctx, o.Config, func(event.Event) {})
-		if err != nil {
-			return nil, err
-		}
-		about.Ready = c.Ready()
-		return c, nil
-	}, options, progress)
+	c, err := open(ctx, o.Config, func(event.Event) {})
 	if err != nil {
 		return nil, err
 	}
-	r.About = about
+	defer c.Close()
+	r, err := bench.CompareGammas(ctx, c.another, options, progress)
+	if err != nil {
+		return nil, err
+	}
+	r.About = bench.About{Ready: c.Ready(), Proposer: o.Config.Speculation.Proposer}
 	return r, nil
 }
 

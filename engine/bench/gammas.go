@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 )
@@ -25,7 +26,8 @@ type PromptSet struct {
 	Prompts []string
 }
 
-// Opened is a session of its own, so that one way of choosing γ learns nothing from the rounds of another.
+// Opened is a session of its own, so that one way of choosing γ learns nothing from the rounds of another. All of them should share
+// their models: a second copy would have to be fetched into the processor's caches anew with every turn.
 type Opened interface {
 	Session
 	Close() error
@@ -79,15 +81,15 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 		all = append(all, newChooser(sessions[0], len(set.Prompts), "fixed", gamma))
 	}
 	all = append(all, newChooser(sessions[1], len(set.Prompts), "cost-aware", -1))
+	order := rand.New(rand.NewPCG(uint64(o.Seed), 0)) // at random, because a reply leaves the processor's caches as it needed them
 	// A first turn unmeasured: cold caches, sleeping threads.
 	for repeat := -1; repeat < o.Repeats; repeat++ {
 		for i, prompt := range set.Prompts {
 			if repeat < 0 && i > 0 {
 				break
 			}
-			for turn := range all {
-				c := all[(turn+i+repeat+1)%len(all)]
-				if err := c.answer(ctx, o, i, prompt, temperature, repeat >= 0); err != nil {
+			for _, turn := range order.Perm(len(all)) {
+				if err := all[turn].answer(ctx, o, i, prompt, temperature, repeat >= 0); err != nil {
 					return nil, err
 				}
 			}

@@ -55,7 +55,7 @@ func (c *Controller) Worth(i int, promise float64) string {
 				reach *= c.acceptance.at(next)
 			}
 			gain += reach
-			price := c.costs.of(next+1) - c.costs.of(i) - c.costs.draftStep()
+			price := c.costs.of(next+1) - c.costs.spent(i, 1)
 			pays = gain >= price*r.tokensPerCost
 		}
 		if !pays {
@@ -80,7 +80,6 @@ func (c *Controller) observeDropped(o Observation) {
 		}
 	}
 	if r.asked && !r.Probe && r.Gamma > 0 {
-		cost := c.costs.of(r.passed) + float64(o.Dropped)*c.costs.draftStep()
-		c.choosy.observe(r.tokens, cost, r.Expected, c.costs.of(r.Gamma))
+		c.choosy.observe(r.tokens, c.costs.spent(r.passed, o.Dropped), r.Expected, c.costs.of(r.Gamma))
 	}
 }

@@ -108,7 +108,7 @@ func (c *Controller) ForgetDraft() {
 	c.acceptance = acceptance{}
 	c.confidence, c.promise = calibration{}, calibration{}
 	c.choosy = choosy{}
-	c.costs.draft = meter{}
+	c.costs.step, c.costs.only = meter{}, meter{}
 	c.probes = newProbes()
 	c.window.restart(min(c.options.Gamma, c.options.Max))
 }
@@ -142,6 +142,6 @@ func (c *Controller) Observe(o Observation) {
 	if o.Drafted > 0 && o.Tested > 0 {
 		c.window.observe(float64(o.Accepted)/float64(o.Tested), c.options)
 	}
-	c.probes.observe(o, c.costs.of(o.Drafted)+float64(o.Dropped)*c.costs.draftStep(), c.round.Probe)
+	c.probes.observe(o, c.costs.spent(o.Drafted, o.Dropped), c.round.Probe)
 	c.round = round{}
 }

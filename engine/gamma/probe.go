@@ -106,7 +106,7 @@ func (c *Controller) probeLength(best int) (Decision, bool) {
 		if gamma == best || c.costs.samples(gamma) >= 2 {
 			continue
 		}
-		hoped := c.tokens(gamma) / (float64(gamma)*c.costs.draftStep() + c.costs.cheapest(gamma))
+		hoped := c.tokens(gamma) / (c.costs.drafting(gamma) + c.costs.cheapest(gamma))
 		if hoped > 1.01*c.rate(best) && c.affordable(gamma, p.length.cost) {
 			p.length.reset()
 			return Decision{Gamma: gamma, Probe: true, Why: fmt.Sprintf("γ %d was measured %d times only, and may pay %.2f×",
