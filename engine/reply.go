@@ -29,6 +29,7 @@ type reply struct {
 	begun      string  // the proposer that follows this context; others are told of it when they are chosen
 	rounds     int
 	inspecting bool // in this round
+	looking    bool // whether the draft should be sharper, in this round
 	totals     totals
 }
 

@@ -119,9 +119,10 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 
 // draft asks the proposer. A proposer that fails for this round only leaves an empty draft and a reason.
 func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
+	r.looking = r.learned.sharpness.due(params(r.config))
 	ask := spec.Ask{
 		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
-		IsStop: r.engine.isStop, Inspect: r.inspecting,
+		IsStop: r.engine.isStop, Inspect: r.inspecting || r.looking, Sharpen: r.learned.sharpness.factor(),
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
@@ -173,6 +174,9 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 	outcome, err := r.session.verifier.Verify(logits, draft, spec.Terms{
 		Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds, IsStop: r.engine.isStop,
 	})
+	if err == nil && len(draft.Tokens) > 0 {
+		err = r.sharpen(logits, draft, outcome.Path)
+	}
 	watch.lap(&ev.SampleMS)
 	ev.Path, ev.PathWhy = string(outcome.Path), outcome.PathWhy
 	ev.BytesMoved, ev.Syncs = logits.Moved()

@@ -82,6 +82,7 @@ type Verifier struct {
 	sampler sample.Sampler
 	scores  []float32 // (vocab) one row of the target
 	p       []float64 // (vocab) its distribution
+	other   []float64 // (vocab) a distribution to compare with
 	best    []int32   // (rows)
 
 	argmaxes argmaxes
