@@ -77,8 +77,7 @@ func (r *reply) learn(draft spec.Draft, ev *event.Round) {
 		return
 	}
 	r.learned.gamma.Observe(gamma.Observation{
-		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Pending: draft.Pending,
-		Confidence: draft.Confidence, Promise: draft.Promise, Dropped: draft.Dropped,
+		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Pending: draft.Pending, Confidence: draft.Confidence,
 		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,
 	})
 	r.learned.speed.observe(len(ev.Draft) > 0, ev.MS(), committed)

@@ -126,7 +126,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
-		ask.Continue, ask.Worth = r.learned.gamma.Continue, r.learned.gamma.Worth
+		ask.Continue = r.learned.gamma.Continue
 	}
 	draft, err := p.Propose(ctx, ask)
 	watch.lap(&ev.DraftMS)
@@ -158,7 +158,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 // confidenceIsCheap reports whether asking the draft how sure it is costs little beside the draft itself. Sampling has the answer
 // anyway; a greedy draft would have to take a softmax over the vocabulary for it, which only a larger model outweighs.
 func (r *reply) confidenceIsCheap() bool {
-	const parametersPerWeight = 100
+	const parametersPerWeight = 1000
 	draft := r.engine.draft
 	return r.config.Sampling.Temperature > 0 || draft != nil && draft.Config().Parameters >= parametersPerWeight*int64(draft.Config().Vocab)
 }

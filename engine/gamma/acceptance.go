@@ -54,16 +54,6 @@ func (a *acceptance) observe(tested, accepted int) {
 	}
 }
 
-// soften learns from a position that was reached and given up: the chance that it was held to have counts for the verdict.
-func (a *acceptance) soften(i int, chance float64) {
-	if i == len(a.positions) {
-		a.positions = append(a.positions, rate{mean: a.at(i), weight: leastWeight(i)})
-	}
-	if i < len(a.positions) {
-		a.positions[i].observe(chance)
-	}
-}
-
 // leastWeight is the weight of what position i is taken to be before it has observations of its own.
 func leastWeight(i int) float64 {
 	if i == 0 {

@@ -16,20 +16,19 @@ type calibration struct {
 	bins [confidenceBins]rate
 }
 
-// bin orders confidences by how much is missing to certainty, since the sure ones are the ones worth telling apart: the upper bounds are
-// 1 − 2^(−k/2). A draft that is sharper than the target it serves is nearly always nearly sure.
+// bin orders confidences by how much they lack to certainty, since the sure ones are the ones worth telling apart: bin k begins at
+// 1 − 2^(−k/2). A draft that is sharper than the target is nearly always nearly sure.
 func bin(confidence float64) int {
-	missing := max(1-confidence, 1e-9)
-	return max(0, min(confidenceBins-1, int(-2*math.Log2(missing))))
+	return max(0, min(confidenceBins-1, int(-2*math.Log2(max(1-confidence, 1e-9)))))
 }
 
-func (c *calibration) observe(o Observation, confidences []float64) {
-	for i := range min(o.Tested, len(confidences)) {
+func (c *calibration) observe(o Observation) {
+	for i := range min(o.Tested, len(o.Confidence)) {
 		outcome := 0.0
 		if i < o.Accepted {
 			outcome = 1
 		}
-		c.bins[bin(confidences[i])].observe(outcome)
+		c.bins[bin(o.Confidence[i])].observe(outcome)
 	}
 }
 
@@ -37,12 +36,6 @@ func (c *calibration) observe(o Observation, confidences []float64) {
 func (c *calibration) chance(confidence, usual float64) float64 {
 	b := c.bins[bin(confidence)]
 	return (binWeight*usual + b.weight*b.mean) / (binWeight + b.weight)
-}
-
-// fade makes a confidence whose tokens are no longer tested slowly forget why.
-func (c *calibration) fade(confidence float64) {
-	b := &c.bins[bin(confidence)]
-	b.weight *= 1 - fading
 }
 
 // Continue says, after draft token i of the round (from 0) was drawn with confidence q, why one more is not worth its price,

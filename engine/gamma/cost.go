@@ -45,12 +45,12 @@ func (c *costs) observe(o Observation) {
 		c.verify = append(c.verify, meter{})
 	}
 	c.verify[o.Drafted].observe(o.VerifyMS + o.RestMS)
-	if steps := o.Drafted + o.Dropped; steps > 0 && o.Pending <= 2 {
-		if steps == 1 {
+	if o.Drafted > 0 && o.Pending <= 2 {
+		if o.Drafted == 1 {
 			c.only.observe(o.DraftMS)
 		}
-		if steps > 1 || c.step.samples == 0 {
-			c.step.observe(o.DraftMS / float64(steps))
+		if o.Drafted > 1 || c.step.samples == 0 {
+			c.step.observe(o.DraftMS / float64(o.Drafted))
 		}
 	}
 }
@@ -82,11 +82,6 @@ func (c *costs) drafting(steps int) float64 {
 // of returns the expected cost of a round that drafts gamma tokens.
 func (c *costs) of(gamma int) float64 {
 	return c.drafting(gamma) + c.pass(gamma)
-}
-
-// spent returns the expected cost of a round that drafts gamma tokens and ran the draft model for so many more.
-func (c *costs) spent(gamma, dropped int) float64 {
-	return c.drafting(gamma+dropped) + c.pass(gamma)
 }
 
 // pass returns the expected cost of everything in a round but drafting, for gamma draft tokens, that is gamma+1 rows.

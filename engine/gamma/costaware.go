@@ -48,10 +48,4 @@ func (c *Controller) bestRate() float64 { return c.rate(c.best(0)) }
 func (c *Controller) tokens(gamma int) float64 { return expected(c.acceptance.first(gamma)) }
 
 // rate returns expected tokens per cost.
-func (c *Controller) rate(gamma int) float64 {
-	rate := c.tokens(gamma) / c.costs.of(gamma)
-	if gamma > 0 {
-		rate *= c.choosy.gain()
-	}
-	return rate
-}
+func (c *Controller) rate(gamma int) float64 { return c.tokens(gamma) / c.costs.of(gamma) }

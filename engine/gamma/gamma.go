@@ -51,22 +51,17 @@ type Observation struct {
 	Accepted int
 	// Milliseconds of drafting, of the target's pass, and of everything else in the round.
 	DraftMS, VerifyMS, RestMS float64
-	// Dropped is 1 when Worth ended the draft in front of a token for which the draft model had run.
-	Dropped int
 	// Pending is the number of committed tokens the first draft step had to read; more than 2 makes DraftMS untypical.
 	Pending int
-	// Confidence is the draft's own probability of each token (Drafted), Promise the highest of the distribution that each was drawn
-	// from; nil if it has none.
-	Confidence, Promise []float64
+	// Confidence is the draft's own probability of each token (Drafted); nil if it has none.
+	Confidence []float64
 }
 
 // Controller chooses γ round by round and learns from every round. It serves one goroutine.
 type Controller struct {
 	options    Options
 	acceptance acceptance
-	confidence calibration // by the probability of the token drawn
-	promise    calibration // by the highest probability there was to draw
-	choosy     choosy
+	confidence calibration
 	costs      costs
 	window     window
 	probes     probes
@@ -79,12 +74,6 @@ type round struct {
 	// tokensPerCost is the rate at which time could be spent otherwise: an extra draft step must earn more.
 	tokensPerCost float64
 	reach         float64 // chance that every token drafted so far is accepted
-	// What Worth was asked: how many tokens it let pass and expects to be committed, and what it held of the one it did not.
-	asked   bool
-	passed  int
-	hope    float64 // chance that all that passed are accepted, before they were drawn
-	tokens  float64
-	dropped *dropped
 }
 
 // New returns a controller without evidence.
@@ -106,8 +95,7 @@ func (c *Controller) Configure(o Options) {
 // ForgetDraft drops what was learned about the proposer, for when another takes its place. The target's costs stay.
 func (c *Controller) ForgetDraft() {
 	c.acceptance = acceptance{}
-	c.confidence, c.promise = calibration{}, calibration{}
-	c.choosy = choosy{}
+	c.confidence = calibration{}
 	c.costs.step, c.costs.only = meter{}, meter{}
 	c.probes = newProbes()
 	c.window.restart(min(c.options.Gamma, c.options.Max))
@@ -128,20 +116,17 @@ func (c *Controller) Next() Decision {
 	}
 	d.Acceptance = c.acceptance.first(c.options.Max)
 	d.Expected = expected(d.Acceptance[:d.Gamma])
-	c.round = round{Decision: d, reach: 1, hope: 1, tokens: 1, tokensPerCost: c.bestRate()}
+	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate()}
 	return d
 }
 
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
 	c.acceptance.observe(o.Tested, o.Accepted)
-	c.confidence.observe(o, o.Confidence)
-	c.promise.observe(o, o.Promise)
-	c.observeDropped(o)
+	c.confidence.observe(o)
 	c.costs.observe(o)
 	if o.Drafted > 0 && o.Tested > 0 {
 		c.window.observe(float64(o.Accepted)/float64(o.Tested), c.options)
 	}
-	c.probes.observe(o, c.costs.spent(o.Drafted, o.Dropped), c.round.Probe)
-	c.round = round{}
+	c.probes.observe(o, c.costs.of(o.Drafted), c.round.Probe)
 }

@@ -14,7 +14,6 @@ type Sampler struct {
 	// The two differ in the last digits, so one reply must be written with one of them.
 	Arithmetic compute.Arithmetic
 
-	best  int32     // of the row seen last
 	ids   []int32   // (vocab) scratch of ranking
 	probs []float64 // (vocab) scratch of Top
 }
@@ -30,7 +29,6 @@ func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, e
 	if err != nil {
 		return Dist{}, err
 	}
-	s.best = best
 	if p.Temperature == 0 {
 		return OneHot(best), nil
 	}
@@ -53,9 +51,6 @@ func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, e
 	s.multiply(dst, 1/sumOf(dst))
 	return Dist{P: dst}, nil
 }
-
-// Best is the id with the highest score of the row that FromLogits saw last, which is also the most probable one.
-func (s *Sampler) Best() int32 { return s.best }
 
 // FromLogits is Sampler.FromLogits with scratch of its own.
 func FromLogits(dst []float64, logits []float32, p Params) (Dist, error) {

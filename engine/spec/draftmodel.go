@@ -83,9 +83,6 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 		logits, err := d.read(ctx, unread, nil)
 		if err == nil {
 			err = d.draw(i, logits, ask, &draft)
-			if err == nil && draft.Dropped > 0 {
-				break
-			}
 		}
 		if errors.Is(err, compute.ErrNotFinite) {
 			// What this round wrote may hold the damage; what earlier rounds wrote gave finite scores.
@@ -127,7 +124,7 @@ func (d *DraftModel) enough(i int, draft *Draft, ask Ask) string {
 // draw appends draft token i, drawn from the only row of logits.
 func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) error {
 	greedy := ask.Params.Temperature == 0
-	if greedy && ask.Continue == nil && ask.Worth == nil && !ask.Inspect {
+	if greedy && ask.Continue == nil && !ask.Inspect {
 		// Only the id is wanted, and only 4 bytes need to cross from the device.
 		if err := logits.Argmax(d.best); err != nil {
 			return err
@@ -152,43 +149,20 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 	if err != nil {
 		return err
 	}
-	if ask.Worth != nil {
-		promise := d.promise(dist, known)
-		if draft.Stop = ask.Worth(i, promise); draft.Stop != "" {
-			draft.Dropped = 1
-			return nil
-		}
-		draft.Promise = append(draft.Promise, promise)
-	}
 	id := sample.Draw(dist, ask.Uniforms.Uniform(sample.DraftDraw, ask.Round, i))
 	draft.Tokens = append(draft.Tokens, id)
 	draft.Q = append(draft.Q, dist)
 	if ask.Continue != nil || ask.Inspect {
-		draft.Confidence = append(draft.Confidence, d.confidence(dist, known, id, draft.Promise))
+		confidence := dist.Prob(id)
+		if greedy {
+			confidence = d.sampler.Confidence(known, id)
+		}
+		draft.Confidence = append(draft.Confidence, confidence)
 	}
 	if ask.Inspect {
 		draft.Logits = append(draft.Logits, known)
 	}
 	return nil
-}
-
-// promise is the highest probability in a distribution, or in the plain softmax if it is one-hot.
-func (d *DraftModel) promise(dist sample.Dist, scores []float32) float64 {
-	if dist.P == nil {
-		return d.sampler.Confidence(scores, dist.Hot)
-	}
-	return dist.Prob(d.sampler.Best())
-}
-
-// confidence is how probable the model held the token it drew.
-func (d *DraftModel) confidence(dist sample.Dist, scores []float32, id int32, promises []float64) float64 {
-	switch {
-	case dist.P != nil:
-		return dist.Prob(id)
-	case len(promises) > 0:
-		return promises[len(promises)-1]
-	}
-	return d.sampler.Confidence(scores, id)
 }
 
 // rows returns the memory of draft position i.

@@ -20,11 +20,6 @@ type Draft struct {
 	// Confidence is how probable the proposer itself held each token: q, or with temperature 0 the plain softmax's
 	// probability; nil for proposers that have no opinion, and when nobody asked (Ask.Continue, Ask.Inspect).
 	Confidence []float64
-	// Promise is, for each token, the highest probability in the distribution it was drawn from (temperature 0: in the plain softmax);
-	// nil where Ask.Worth was not asked.
-	Promise []float64
-	// Dropped is 1 when the draft model ran for one more token, which Ask.Worth then ended the draft in front of.
-	Dropped int
 	// Pending is the number of committed tokens that the first pass of the draft model had to read: 1 or 2 from round to
 	// round, more after rounds without a draft. It explains an unusually long first step.
 	Pending int
@@ -45,11 +40,6 @@ type Ask struct {
 	// Continue, when not nil, is asked after token i (from 0) was drawn with Confidence q whether one more is worth its price.
 	// It returns "" to go on, or the reason to stop. A proposer that pays nothing for a token does not ask.
 	Continue func(i int, q float64) string
-	// Worth, when not nil, is asked before token i is drawn, with the highest probability in the distribution that it would be drawn
-	// from (temperature 0: in the plain softmax), whether it is worth a row of the target's pass. It returns "" to draw it, or the
-	// reason to end the draft in front of it. It sees the distribution and never the token: a token left out for what it is would
-	// give what is written another distribution than the target's.
-	Worth func(i int, promise float64) string
 	// Sharpen is a factor on the temperature of the draft's distributions; 0 stands for 1.
 	Sharpen float64
 	// IsStop, when not nil, says which tokens end a reply: nothing is drafted behind one.
