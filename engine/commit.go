@@ -78,10 +78,26 @@ func (r *reply) learn(draft spec.Draft, ev *event.Round) {
 	}
 	r.learned.gamma.Observe(gamma.Observation{
 		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Pending: draft.Pending, Confidence: draft.Confidence,
+		Chances: r.chances(ev),
 		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,
 	})
 	r.learned.speed.observe(len(ev.Draft) > 0, ev.MS(), committed)
 	ev.Speedup = r.learned.speed.ratio()
+}
+
+// chances are those of the tested draft tokens, min(1, p/q), where the rule of acceptance goes by them.
+func (r *reply) chances(ev *event.Round) []float64 {
+	if rule := r.config.Speculation.Acceptance; rule != "" && rule != string(spec.Token) {
+		return nil
+	}
+	chances := make([]float64, 0, ev.Tested)
+	for _, t := range ev.Draft[:ev.Tested] {
+		if t.P == nil || t.Q == nil || *t.Q <= 0 {
+			return nil
+		}
+		chances = append(chances, min(1, *t.P / *t.Q))
+	}
+	return chances
 }
 
 // isStop reports whether a token ends a reply.

@@ -34,7 +34,8 @@ type Opened interface {
 }
 
 // CompareGammas answers every prompt of every set at every temperature by each fixed γ and by the cost-aware rule, several times, in
-// turns, so that a machine whose speed varies favours none. A cell of the result takes of each prompt the median of its times.
+// an order that changes, so that a machine whose speed varies favours none. Each repeat has a seed of its own: γ decides which text comes
+// of a seed, and one text is faster than another. A cell takes of each prompt the mean of the middle half of its times.
 // The cost-aware rule gets a fresh session for every set and temperature: what it has learned is learned there.
 func CompareGammas(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, progress func(done, total int)) (*GammaReport, error) {
 	if len(o.Sets) == 0 || len(o.Temperatures) == 0 || o.Repeats < 1 {
@@ -89,7 +90,7 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 				break
 			}
 			for _, turn := range order.Perm(len(all)) {
-				if err := all[turn].answer(ctx, o, i, prompt, temperature, repeat >= 0); err != nil {
+				if err := all[turn].answer(ctx, o, i, repeat, prompt, temperature); err != nil {
 					return nil, err
 				}
 			}
@@ -107,7 +108,7 @@ func newChooser(s Opened, prompts int, rule string, gamma int) *chooser {
 	return c
 }
 
-func (c *chooser) answer(ctx context.Context, o GammaOptions, i int, prompt string, temperature float64, measured bool) error {
+func (c *chooser) answer(ctx context.Context, o GammaOptions, i, repeat int, prompt string, temperature float64) error {
 	b := bench{session: c.session, options: Options{Temperature: temperature}}
 	changes := append([][2]string{{"sampling.max_tokens", strconv.Itoa(o.GenTokens)}}, c.change...)
 	for _, change := range changes {
@@ -116,8 +117,8 @@ func (c *chooser) answer(ctx context.Context, o GammaOptions, i int, prompt stri
 		}
 	}
 	speculative := c.change[2][1] == "true"
-	r, err := b.reply(ctx, prompt, arm{sampled: temperature > 0, speculative: speculative}, o.Seed+int64(i))
-	if err != nil || !measured || r.totals.Tokens == 0 {
+	r, err := b.reply(ctx, prompt, arm{sampled: temperature > 0, speculative: speculative}, o.Seed+int64(i)+1000*int64(repeat+1))
+	if err != nil || repeat < 0 || r.totals.Tokens == 0 {
 		return err
 	}
 	c.ids[i] = r.ids
@@ -127,21 +128,26 @@ func (c *chooser) answer(ctx context.Context, o GammaOptions, i int, prompt stri
 	return nil
 }
 
-// msPerToken is the mean over prompts of the median of their repeats.
+// msPerToken is the mean over prompts.
 func (c *chooser) msPerToken() float64 {
 	var m mean
 	for _, times := range c.times {
 		if len(times) > 0 {
-			m.add(median(times), 1)
+			m.add(midmean(times), 1)
 		}
 	}
 	return m.value()
 }
 
-func median(x []float64) float64 {
+// midmean is the mean of the middle half, or of all if they are fewer than four.
+func midmean(x []float64) float64 {
 	sorted := slices.Sorted(slices.Values(x))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	outside := len(sorted) / 4
+	var m mean
+	for _, v := range sorted[outside : len(sorted)-outside] {
+		m.add(v, 1)
+	}
+	return m.value()
 }
 
 func newCell(name string, temperature float64, gammas []int, all []*chooser) *GammaCell {

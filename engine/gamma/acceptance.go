@@ -33,19 +33,15 @@ func (r *rate) observe(x float64) {
 	r.mean += (x - r.mean) / r.weight
 }
 
-// observe learns from a round that tested so many draft tokens and accepted all or all but the last of them.
-func (a *acceptance) observe(tested, accepted int) {
-	for i := range tested {
+// observe learns from a round that accepted all or all but the last of the draft tokens it tested.
+func (a *acceptance) observe(o Observation) {
+	for i := range o.Tested {
 		if i == len(a.positions) {
 			a.positions = append(a.positions, rate{mean: a.at(i), weight: leastWeight(i)})
 		}
-		outcome := 0.0
-		if i < accepted {
-			outcome = 1
-		}
-		a.positions[i].observe(outcome)
+		a.positions[i].observe(o.held(i))
 	}
-	for i := tested; i < len(a.positions); i++ {
+	for i := o.Tested; i < len(a.positions); i++ {
 		r := &a.positions[i]
 		r.weight = max(leastWeight(i), r.weight*(1-fading))
 		if i > 0 {

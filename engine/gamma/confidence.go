@@ -24,11 +24,7 @@ func bin(confidence float64) int {
 
 func (c *calibration) observe(o Observation) {
 	for i := range min(o.Tested, len(o.Confidence)) {
-		outcome := 0.0
-		if i < o.Accepted {
-			outcome = 1
-		}
-		c.bins[bin(o.Confidence[i])].observe(outcome)
+		c.bins[bin(o.Confidence[i])].observe(o.held(i))
 	}
 }
 

@@ -53,8 +53,22 @@ type Observation struct {
 	DraftMS, VerifyMS, RestMS float64
 	// Pending is the number of committed tokens the first draft step had to read; more than 2 makes DraftMS untypical.
 	Pending int
+	// Chances are how probable it was that each tested token is accepted, given what it is (Tested): they tell the same as the
+	// verdicts with less luck in it. nil where only verdicts are known, as at temperature 0.
+	Chances []float64
 	// Confidence is the draft's own probability of each token (Drafted); nil if it has none.
 	Confidence []float64
+}
+
+// held is how much of tested token i was accepted: all or nothing, or its chance.
+func (o *Observation) held(i int) float64 {
+	switch {
+	case i < len(o.Chances):
+		return o.Chances[i]
+	case i < o.Accepted:
+		return 1
+	}
+	return 0
 }
 
 // Controller chooses γ round by round and learns from every round. It serves one goroutine.
@@ -122,7 +136,7 @@ func (c *Controller) Next() Decision {
 
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
-	c.acceptance.observe(o.Tested, o.Accepted)
+	c.acceptance.observe(o)
 	c.confidence.observe(o)
 	c.costs.observe(o)
 	if o.Drafted > 0 && o.Tested > 0 {
