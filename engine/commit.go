@@ -53,6 +53,12 @@ func (r *reply) rollBack(p spec.Proposer, committed []event.Token, ev *event.Rou
 		return fmt.Errorf("rolling the target's cache back to %d tokens: %w", len(r.context)-1, err)
 	}
 	ev.TargetLen = cache.Len()
+	if ev.GuidanceScale != 0 {
+		context := r.companionContext()
+		if err := r.session.companion.keep(context[:len(context)-1]); err != nil {
+			return err
+		}
+	}
 	if p == nil {
 		return nil
 	}
@@ -69,7 +75,7 @@ func (r *reply) rollBack(p spec.Proposer, committed []event.Token, ev *event.Rou
 
 // learn lets the controller, the speed-up and the totals take notice of a round. One whose draft failed is no baseline: it
 // paid for drafting and got nothing.
-func (r *reply) learn(draft spec.Draft, ev *event.Round) {
+func (r *reply) learn(draft spec.Draft, ev *event.Round, watch *stopwatch) {
 	committed := len(ev.Committed())
 	defer func() { r.totals.add(ev, committed) }()
 	if failed := ev.Gamma > 0 && ev.DraftWhy != ""; failed {
@@ -81,8 +87,23 @@ func (r *reply) learn(draft spec.Draft, ev *event.Round) {
 		Chances: r.chances(ev),
 		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,
 	})
+	r.lookBack(ev)
+	watch.lap(&ev.OtherMS)
 	r.learned.speed.observe(len(ev.Draft) > 0, ev.MS(), committed)
 	ev.Speedup = r.learned.speed.ratio()
+}
+
+// hindsightEvery is the number of rounds between two looks back: one takes a few microseconds.
+const hindsightEvery = 8
+
+// lookBack notes which fixed γ would have been best so far in this reply.
+func (r *reply) lookBack(ev *event.Round) {
+	if r.rounds%hindsightEvery == 0 {
+		if best, regret, ok := r.learned.gamma.Hindsight(); ok {
+			r.bestFixed, r.regret = &best, &regret
+		}
+	}
+	ev.BestFixedGamma, ev.Regret = r.bestFixed, r.regret
 }
 
 // chances are those of the tested draft tokens, min(1, p/q), where the rule of acceptance goes by them.
@@ -111,7 +132,7 @@ func (e *Engine) token(id int32) event.Token {
 // judged describes a token with its verdict.
 func (e *Engine) judged(j spec.Judged) event.Token {
 	t := e.token(j.ID)
-	t.Verdict, t.P, t.Q, t.U = j.Verdict, known(j.P), known(j.Q), known(j.U)
+	t.Verdict, t.P, t.Q, t.U, t.Bound = j.Verdict, known(j.P), known(j.Q), known(j.U), known(j.Bound)
 	return t
 }
 

@@ -15,6 +15,12 @@ type lessons struct {
 	proposer  string // that gamma learned about
 }
 
+// kind is what makes rounds alike in what they cost.
+type kind struct {
+	path   spec.Path
+	guided bool
+}
+
 // learned returns what earlier replies taught. A repeatable reply must not depend on what was written before it, so it starts
 // without.
 func (s *Session) learned(c config.Config) *lessons {
@@ -22,13 +28,16 @@ func (s *Session) learned(c config.Config) *lessons {
 		return &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: c.Speculation.Proposer}
 	}
 	path, _ := spec.Eligible(params(c), nil)
-	l := s.lessons[path]
+	key := kind{path, guided(c)}
+	l := s.lessons[key]
 	if l == nil {
 		l = &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: "draft"}
-		for _, o := range s.costs[path] {
-			l.gamma.Observe(o)
+		if !key.guided { // rehearsals were not
+			for _, o := range s.costs[path] {
+				l.gamma.Observe(o)
+			}
 		}
-		s.lessons[path] = l
+		s.lessons[key] = l
 	}
 	l.gamma.Configure(s.gammaOptions(c))
 	l.follow(c.Speculation.Proposer)

@@ -45,13 +45,15 @@ type Options struct {
 
 // Engine is a loaded pair of models. It does not change; sessions share it one at a time.
 type Engine struct {
-	options  Options
-	target   *model.Model
-	draft    *model.Model // nil: none, or refused
-	tokens   *tokenizer.Tokenizer
-	template *chat.Template
-	stops    map[int32]bool
-	ready    event.Ready
+	options   Options
+	target    *model.Model
+	draft     *model.Model // nil: none, or refused
+	lexicon   *lexicon     // nil: target and draft have the same vocabulary
+	translate string       // how a draft of another vocabulary is used: "tokens" or "text"
+	tokens    *tokenizer.Tokenizer
+	template  *chat.Template
+	stops     map[int32]bool
+	ready     event.Ready
 }
 
 // Load reads the models, telling the progress by Loading events and the result by one Ready event.
@@ -113,8 +115,12 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 		return loadError("draft", o.Draft, err)
 	}
 	if why := compareVocabularies(e.tokens, tokens); why != "" {
-		e.ready.DraftRefused = "the vocabularies of draft and target differ, " + why
-		return nil
+		if o.Config.Model.Translate == "off" {
+			e.ready.DraftRefused = "the vocabularies of draft and target differ, " + why + "; model.translate would bring them together"
+			return nil
+		}
+		e.lexicon = newLexicon(e.tokens, tokens)
+		e.translate, e.ready.DraftTranslated = e.lexicon.way(o.Config.Model.Translate)
 	}
 	if e.draft, err = model.Load(ctx, o.Backend, file, e.modelOptions(shorter(e.target.Config().MaxTokens, file)), nil); err != nil {
 		return loadError("draft", o.Draft, err)

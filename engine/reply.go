@@ -26,10 +26,13 @@ type reply struct {
 	text       *text
 	context    []int32 // prompt and everything committed
 	prompt     int     // tokens of context that are the prompt
+	negative   []int32 // the companion's prompt; nil until guidance is asked for
 	begun      string  // the proposer that follows this context; others are told of it when they are chosen
 	rounds     int
-	inspecting bool // in this round
-	looking    bool // whether the draft should be sharper, in this round
+	inspecting bool     // in this round
+	bestFixed  *int     // by hindsight, and what it would have saved
+	regret     *float64 // as of the last look back
+	looking    bool     // whether the draft should be sharper, in this round
 	totals     totals
 }
 
@@ -133,6 +136,7 @@ func (r *reply) begin(ctx context.Context) error {
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
 	r.learned = s.learned(c)
+	r.learned.gamma.BeginReply()
 	s.proposers["ngram"] = spec.NewNgram(c.Speculation.NgramMax, c.Speculation.NgramMin)
 	r.text = newText(r.engine.tokens.NewDecoder(), c.Sampling.Stop)
 	for _, e := range changed {
@@ -203,6 +207,9 @@ func (r *reply) applyChanges() error {
 	if len(changed) == 0 {
 		return nil
 	}
+	if guided(c) != guided(r.config) {
+		r.learned = r.session.learned(c) // every round costs something else from now on
+	}
 	r.learned.follow(c.Speculation.Proposer)
 	r.config = c
 	r.learned.gamma.Configure(r.session.gammaOptions(c))
@@ -219,7 +226,7 @@ func (r *reply) full() string {
 	switch {
 	case len(r.context)-r.prompt >= r.config.Sampling.MaxTokens:
 		return endLength
-	case len(r.context) >= r.session.cache.Cap():
+	case len(r.context) >= r.session.cache.Cap(), r.companionLen() >= r.session.cache.Cap():
 		return endContext
 	}
 	return ""

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/gamma"
@@ -23,12 +22,17 @@ const inspectShare = 1.0 / 50
 // It returns why the reply is finished, or "".
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	ev := event.Round{Index: r.rounds, GammaRule: r.config.Speculation.Rule, Proposer: "none", Temperature: r.config.Sampling.Temperature}
-	proposer, decision, err := r.decide(ctx, &ev)
+	if err := r.followNegative(ctx); err != nil {
+		return "", err
+	}
+	watch := r.engine.stopwatch()
+	proposer, decision, err := r.decide(ctx, &ev, watch)
 	if err != nil {
 		return "", err
 	}
+	watch.lap(&ev.OtherMS)
 	r.inspecting = r.request.Inspect && !(r.request.Sparing && r.session.inspectMS > inspectShare*r.session.age.elapsed())
-	watch := r.engine.stopwatch()
+	watch.skip()
 	var draft spec.Draft
 	if decision.Gamma > 0 {
 		if draft, err = r.draft(ctx, proposer, decision.Gamma, &ev, watch); err != nil {
@@ -48,13 +52,13 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 		return "", err
 	}
 	watch.lap(&ev.OtherMS)
-	r.learn(draft, &ev)
+	r.learn(draft, &ev, watch)
 	r.rounds++
 	return reason, r.emit(ev)
 }
 
 // decide chooses proposer and draft length. A proposer that does not follow this reply yet reads its context here.
-func (r *reply) decide(ctx context.Context, ev *event.Round) (spec.Proposer, gamma.Decision, error) {
+func (r *reply) decide(ctx context.Context, ev *event.Round, watch *stopwatch) (spec.Proposer, gamma.Decision, error) {
 	name := r.config.Speculation.Proposer
 	proposer := r.session.proposers[name]
 	switch {
@@ -67,6 +71,7 @@ func (r *reply) decide(ctx context.Context, ev *event.Round) (spec.Proposer, gam
 		if err := r.follow(ctx, proposer); err != nil {
 			return nil, gamma.Decision{}, err
 		}
+		watch.skip()
 		return proposer, r.limit(r.choose(), ev), nil
 	}
 	if proposer == nil || r.begun != name {
@@ -88,14 +93,21 @@ func (r *reply) choose() gamma.Decision {
 
 // limit cuts a decision to the room that is left, and notes it.
 func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
-	ev.GammaWhy, ev.Probe = d.Why, d.Probe
+	ev.GammaWhy, ev.GammaOff, ev.Probe = d.Why, d.Off, d.Probe
 	ev.AcceptanceByPosition, ev.ExpectedTokens = d.Acceptance, d.Expected
 	written := len(r.context) - r.prompt
 	room := max(0, min(r.config.Sampling.MaxTokens-written-1, r.session.cache.Cap()-len(r.context)))
+	if guided(r.config) {
+		room = max(0, min(room, r.session.cache.Cap()-r.companionLen()))
+	}
 	if d.Gamma > room {
 		d.Gamma = room
 		ev.GammaWhy = fmt.Sprintf("only %d more tokens fit this reply", room+1)
 		ev.ExpectedTokens = min(ev.ExpectedTokens, float64(room+1))
+	}
+	if guided(r.config) && d.Gamma > guidedGamma {
+		d.Gamma = guidedGamma
+		ev.GammaWhy = fmt.Sprintf("guidance doubles the rows of a pass: at most %d draft tokens", guidedGamma)
 	}
 	ev.Gamma = d.Gamma
 	return d
@@ -164,21 +176,24 @@ func (r *reply) confidenceIsCheap() bool {
 }
 
 // verify runs the target over the last committed token and the draft, and judges the draft.
-func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, watch *stopwatch) (compute.Logits, spec.Outcome, error) {
+func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, watch *stopwatch) (scores, spec.Outcome, error) {
 	rows := append([]int32{r.context[len(r.context)-1]}, draft.Tokens...)
-	logits, err := r.engine.target.Forward(ctx, r.session.cache, rows)
+	logits, err := r.forward(ctx, rows, ev)
 	watch.lap(&ev.VerifyMS)
 	if err != nil {
 		return nil, spec.Outcome{}, fmt.Errorf("verifying %d rows: %w", len(rows), err)
 	}
-	outcome, err := r.session.verifier.Verify(logits, draft, spec.Terms{
-		Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds, IsStop: r.engine.isStop,
-	})
+	outcome, err := r.session.verifier.Verify(logits, draft, r.terms())
 	if err == nil && len(draft.Tokens) > 0 {
 		err = r.sharpen(logits, draft, outcome.Path)
 	}
 	watch.lap(&ev.SampleMS)
 	ev.Path, ev.PathWhy = string(outcome.Path), outcome.PathWhy
+	rule := spec.Rule(r.config.Speculation.Acceptance)
+	ev.Rule, ev.Lossy = string(rule), rule.Lossy()
+	if ev.GuidanceScale != 0 {
+		ev.PathWhy += fmt.Sprintf("; guidance %g: two rows for each token", ev.GuidanceScale)
+	}
 	ev.BytesMoved, ev.Syncs = logits.Moved()
 	if err != nil {
 		return nil, spec.Outcome{}, err
@@ -195,15 +210,20 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 }
 
 // inspect adds both models' best candidates to the tokens of a round, if somebody wants to look.
-func (r *reply) inspect(logits compute.Logits, draft spec.Draft, ev *event.Round) error {
+func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error {
 	if !r.inspecting {
 		return nil
 	}
 	watch := r.engine.stopwatch()
 	defer func() { watch.lap(&r.session.inspectMS) }()
-	seen, err := r.session.verifier.Inspect(candidates, logits, draft, params(r.config))
+	seen, err := r.session.verifier.Inspect(candidates, logits, draft, r.terms())
 	if err != nil {
 		return fmt.Errorf("inspecting a round: %w", err)
+	}
+	for i, rule := range spec.Rules {
+		if len(draft.Tokens) > 0 {
+			ev.Rules = append(ev.Rules, event.RuleOutcome{Rule: string(rule), Accepted: seen.Kept[i], Lossy: rule.Lossy()})
+		}
 	}
 	for i := range ev.Draft {
 		ev.Draft[i].Target = r.engine.named(seen.Target[i])
@@ -217,6 +237,15 @@ func (r *reply) inspect(logits compute.Logits, draft spec.Draft, ev *event.Round
 	bytes, _ := logits.Moved()
 	ev.InspectBytes = bytes - ev.BytesMoved
 	return nil
+}
+
+// terms are what a round of this reply is judged by, before its tokens are committed.
+func (r *reply) terms() spec.Terms {
+	s := r.config.Speculation
+	return spec.Terms{
+		Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds, Written: len(r.context) - r.prompt, IsStop: r.engine.isStop,
+		Rule: spec.Rule(s.Acceptance), Typical: spec.Typical{Epsilon: s.TypicalEpsilon, Delta: s.TypicalDelta},
+	}
 }
 
 // params are the filters of a configuration.

@@ -20,11 +20,12 @@ type Session struct {
 	engine    *Engine
 	control   *control
 	cache     compute.Cache
-	cached    []int32 // the tokens whose keys and values the cache holds, (cache.Len())
+	cached    []int32    // the tokens whose keys and values the cache holds, (cache.Len())
+	companion *companion // of guidance; nil until it was asked for
 	proposers map[string]spec.Proposer
 	verifier  *spec.Verifier
 	costs     map[spec.Path][]gamma.Observation // measured before the first reply
-	lessons   map[spec.Path]*lessons
+	lessons   map[kind]*lessons
 	replies   int
 	age       *stopwatch
 	inspectMS float64 // of age, spent on inspection
@@ -37,9 +38,9 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 		return nil, fmt.Errorf("allocating the target's cache: %w", err)
 	}
 	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{}, verifier: spec.NewVerifier(),
-		lessons: map[spec.Path]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: e.stopwatch()}
+		lessons: map[kind]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: e.stopwatch()}
 	if e.draft != nil {
-		draft, err := spec.NewDraftModel(e.draft, e.tokens.VocabSize(), e.draft.Config().Vocab)
+		draft, err := e.newDraftProposer()
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("allocating the draft's cache: %w", err), cache.Close())
 		}
@@ -83,6 +84,9 @@ func (s *Session) Ready() event.Ready { return s.engine.ready }
 func (s *Session) Reset() error {
 	err := s.cache.Truncate(0)
 	s.cached = s.cached[:0]
+	if s.companion != nil {
+		err = errors.Join(err, s.companion.keep(nil))
+	}
 	for _, p := range s.proposers {
 		err = errors.Join(err, p.Reset())
 	}
@@ -92,6 +96,9 @@ func (s *Session) Reset() error {
 // Close frees the caches.
 func (s *Session) Close() error {
 	err := s.cache.Close()
+	if s.companion != nil {
+		err = errors.Join(err, s.companion.cache.Close())
+	}
 	for _, p := range s.proposers {
 		err = errors.Join(err, p.Close())
 	}

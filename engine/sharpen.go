@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"specula/engine/compute"
 	"specula/engine/sample"
 	"specula/engine/spec"
 )
@@ -54,7 +53,7 @@ func (s *sharpness) factor() float64 {
 }
 
 // look learns from one row of both models.
-func (s *sharpness) look(v *spec.Verifier, logits compute.Logits, draft spec.Draft) error {
+func (s *sharpness) look(v *spec.Verifier, target spec.Rows, draft spec.Draft) error {
 	if len(draft.Logits) == 0 {
 		return nil
 	}
@@ -62,7 +61,7 @@ func (s *sharpness) look(v *spec.Verifier, logits compute.Logits, draft spec.Dra
 	for _, factor := range sharpenings() {
 		temperatures = append(temperatures, factor*s.params.Temperature)
 	}
-	overlaps, err := v.Overlaps(logits, draft.Logits[0], s.params, temperatures)
+	overlaps, err := v.Overlaps(target, draft.Logits[0], s.params, temperatures)
 	if err != nil || overlaps == nil {
 		return err
 	}
@@ -78,11 +77,11 @@ func (s *sharpness) look(v *spec.Verifier, logits compute.Logits, draft spec.Dra
 }
 
 // sharpen lets the draft's temperature follow what a round shows, if this is a round to look at. Its time is the round's.
-func (r *reply) sharpen(logits compute.Logits, draft spec.Draft, path spec.Path) error {
+func (r *reply) sharpen(target spec.Rows, draft spec.Draft, path spec.Path) error {
 	if path == spec.Greedy || !r.looking {
 		return nil
 	}
-	if err := r.learned.sharpness.look(r.session.verifier, logits, draft); err != nil {
+	if err := r.learned.sharpness.look(r.session.verifier, target, draft); err != nil {
 		return fmt.Errorf("comparing draft and target: %w", err)
 	}
 	return nil

@@ -67,7 +67,12 @@ func New(spec Spec) (*Tokenizer, error) {
 // Encode returns the ids of plain text, without a BOS token. Whatever the text says, no id is a control token, and
 // none is a user-defined token with the look of a delimiter, such as <think>.
 func (t *Tokenizer) Encode(text string) []int32 {
-	return t.encode(nil, strings.ToValidUTF8(text, "\uFFFD"), nil)
+	return t.encode(nil, strings.ToValidUTF8(text, "\uFFFD"), nil, true)
+}
+
+// EncodeNext is Encode for text that stands behind other text: no space is put in front of it.
+func (t *Tokenizer) EncodeNext(text string) []int32 {
+	return t.encode(nil, strings.ToValidUTF8(text, "\uFFFD"), nil, false)
 }
 
 // EncodeSegments returns the ids of a prompt. Special tokens are recognised where they lie wholly inside special
@@ -89,16 +94,17 @@ func (t *Tokenizer) EncodeSegments(segments []Segment) []int32 {
 			trusted = append(trusted, span{start, text.Len()})
 		}
 	}
-	ids := t.encode(nil, text.String(), trusted)
+	ids := t.encode(nil, text.String(), trusted, true)
 	if t.addBOS && (len(ids) == 0 || ids[0] != t.bos) {
 		ids = slices.Insert(ids, 0, t.bos)
 	}
 	return ids
 }
 
-// encode appends the ids of text, in which control tokens may be recognised inside the trusted spans only.
-func (t *Tokenizer) encode(dst []int32, text string, trusted []span) []int32 {
-	plain, first := 0, true // where the text not yet encoded begins, and what precedes it
+// encode appends the ids of text, in which control tokens may be recognised inside the trusted spans only; first says that no
+// other text precedes it.
+func (t *Tokenizer) encode(dst []int32, text string, trusted []span, first bool) []int32 {
+	plain := 0 // where the text not yet encoded begins
 	for at := 0; at < len(text); {
 		for len(trusted) > 0 && trusted[0].end <= at {
 			trusted = trusted[1:]

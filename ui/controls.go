@@ -45,6 +45,8 @@ func (m *Model) turn(a keys.Action) tea.Cmd {
 		return m.change("sampling.seed", m.otherSeed(s.Seed))
 	case keys.Proposer:
 		return m.change("speculation.proposer", after(p.Proposer, "draft", "ngram"))
+	case keys.Acceptance:
+		return m.change("speculation.acceptance", after(p.Acceptance, "token", "block", "exact")) // the lossy one only by name
 	case keys.Speculate:
 		return m.change("speculation.enabled", toggled(p.Enabled))
 	}
@@ -149,7 +151,7 @@ func (m *Model) showSettings() {
 	m.state.Settings = event.Settings{
 		Temperature: c.Sampling.Temperature, TopK: c.Sampling.TopK, TopP: c.Sampling.TopP, MinP: c.Sampling.MinP, Seed: seed,
 		Gamma: c.Speculation.Gamma, GammaMax: c.Speculation.GammaMax, GammaRule: c.Speculation.Rule,
-		Proposer: c.Speculation.Proposer, Speculate: c.Speculation.Enabled, MaxTokens: c.Sampling.MaxTokens,
+		Proposer: c.Speculation.Proposer, Acceptance: c.Speculation.Acceptance, Speculate: c.Speculation.Enabled, MaxTokens: c.Sampling.MaxTokens,
 	}
 }
 

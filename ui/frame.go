@@ -57,6 +57,9 @@ func (m *Model) follow(e event.Event) tea.Cmd {
 	switch e := e.(type) {
 	case event.Ready:
 		m.applyPace()
+		if e.DraftTranslated != "" {
+			return m.say(sanitize.Line("the draft model has another vocabulary and is used " + e.DraftTranslated))
+		}
 		if e.DraftRefused != "" {
 			return m.say(sanitize.Line("no draft model: " + e.DraftRefused))
 		}

@@ -30,6 +30,8 @@ type About struct {
 	Proposer  string      `json:"proposer"`
 	Gamma     int         `json:"gamma"`
 	GammaRule string      `json:"gammaRule"`
+	// Acceptance is the rule of acceptance; a lossy one changes what sampled replies say.
+	Acceptance string `json:"acceptance"`
 }
 
 // Mismatch is a prompt whose greedy texts differ.
@@ -95,7 +97,11 @@ func (r *Report) writeHead(b *strings.Builder) {
 	if a.Ready.Draft != nil {
 		draft = "draft " + a.Ready.Draft.Name
 	}
-	fmt.Fprintf(b, "target %s, %s, proposer %s, γ %d (%s)\n", a.Ready.Target.Name, draft, a.Proposer, a.Gamma, a.GammaRule)
+	fmt.Fprintf(b, "target %s, %s, proposer %s, γ %d (%s)", a.Ready.Target.Name, draft, a.Proposer, a.Gamma, a.GammaRule)
+	if a.Acceptance != "" {
+		fmt.Fprintf(b, ", acceptance %s", a.Acceptance)
+	}
+	b.WriteString("\n")
 	fmt.Fprintf(b, "on %s; %d prompts, up to %d tokens each\n\n", a.Ready.Device, r.Prompts, r.GenTokens)
 }
 

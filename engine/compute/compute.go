@@ -110,7 +110,8 @@ type Attention struct {
 	Heads    int // query heads; a multiple of the cache's KV heads
 	HeadDim  int
 	Scale    float32 // of q·k, usually 1/√HeadDim
-	Position int     // of row 0: equals the cache's Len
+	Row      int     // the first row of the buffers that belongs to this cache's sequence
+	Position int     // of that row: equals the cache's Len
 }
 
 // Rope describes a rotary embedding over heads of HeadDim, of which the first Dim numbers rotate.
@@ -120,7 +121,8 @@ type Rope struct {
 	Dim      int
 	NeoX     bool      // pairs (i, i+Dim/2); otherwise (2i, 2i+1)
 	Cos, Sin []float32 // (positions, Dim/2), made by the host in float64
-	Position int       // of row 0
+	Row      int       // the first row of the buffer to rotate
+	Position int       // of that row
 }
 
 // Info describes a device to the user.
@@ -151,10 +153,10 @@ type Backend interface {
 	MatMul(dst, x Buffer, m int, w Matrix) error
 	// AddBias adds b to each row of x.
 	AddBias(x Buffer, m int, b Vector) error
-	// RoPE rotates x (m, Heads·HeadDim) in place.
+	// RoPE rotates m rows of x (·, Heads·HeadDim) in place, r.Row and those behind it.
 	RoPE(x Buffer, m int, r Rope) error
-	// Attend stores k and v (m, KVHeads·HeadDim) behind the cache's Len, without advancing it, and writes causal attention
-	// of q (m, Heads·HeadDim) to dst.
+	// Attend stores m rows of k and v (·, KVHeads·HeadDim), a.Row and those behind it, behind the cache's Len, without
+	// advancing it, and writes causal attention of the same rows of q (·, Heads·HeadDim) to those of dst.
 	Attend(dst, q, k, v Buffer, m int, c Cache, a Attention) error
 	// SwiGLU writes silu(gate)·up to gate.
 	SwiGLU(gate, up Buffer, m int) error

@@ -42,9 +42,11 @@ type Ready struct {
 	Target       Model  `json:"target"`
 	Draft        *Model `json:"draft,omitempty"`
 	DraftRefused string `json:"draftRefused,omitempty"` // why there is no draft model, in words
-	Device       string `json:"device"`                 // "cpu, 2 threads"
-	DeviceWhy    string `json:"deviceWhy"`
-	Template     string `json:"template"` // which chat template is in use and why
+	// DraftTranslated says how a draft model of another vocabulary is used, in words; empty where the vocabularies agree.
+	DraftTranslated string `json:"draftTranslated,omitempty"`
+	Device          string `json:"device"` // "cpu, 2 threads"
+	DeviceWhy       string `json:"deviceWhy"`
+	Template        string `json:"template"` // which chat template is in use and why
 	// Proposers says of each proposer why it is unavailable; empty for those that are.
 	Proposers []Proposer `json:"proposers,omitempty"`
 	LoadMS    float64    `json:"loadMS"`
@@ -121,11 +123,13 @@ type Token struct {
 	ID   int32  `json:"id"`
 	Raw  []byte `json:"raw"`  // the token's bytes; may end inside a UTF-8 sequence
 	Text string `json:"text"` // committed: the text this token completed in the reply (may be empty); others: a readable form
-	// P, Q and U are the target's and draft's probabilities of this token and the uniform it was tested with
-	// (accept iff U·Q < P); nil where no such number exists, e.g. U at temperature 0, Q of a bonus token.
+	// P, Q and U are the target's and draft's probabilities of this token and the uniform it was tested with; nil where no such
+	// number exists, e.g. U at temperature 0, Q of a bonus token. By the rule token it is accepted iff U·Q < P. By block, a draft can end
+	// with it iff U < Bound, and the last such token stays with all before it; by typical-lossy, it is accepted iff P > Bound.
 	P       *float64 `json:"p,omitempty"`
 	Q       *float64 `json:"q,omitempty"`
 	U       *float64 `json:"u,omitempty"`
+	Bound   *float64 `json:"bound,omitempty"`
 	Verdict Verdict  `json:"verdict,omitempty"` // empty while pending
 	Stop    bool     `json:"stop,omitempty"`    // a stop token: ends the reply and shows no text
 	// LogProb is the natural logarithm of the target's probability of this token, of its raw scores, before any filter, and

@@ -74,14 +74,3 @@ func (a *acceptance) first(n int) []float64 {
 	}
 	return rates
 }
-
-// expected returns the mean number of tokens that a draft with these chances commits, with the target's own token:
-// 1 + a₁ + a₁a₂ + …, which for equal chances a is (1 − a^(γ+1))/(1 − a).
-func expected(rates []float64) float64 {
-	tokens, reach := 1.0, 1.0
-	for _, a := range rates {
-		reach *= a
-		tokens += reach
-	}
-	return tokens
-}

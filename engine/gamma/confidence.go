@@ -48,7 +48,7 @@ func (c *Controller) Continue(i int, q float64) string {
 	for next := i + 1; next < r.Gamma; next++ {
 		reach *= c.acceptance.at(next)
 		gain += reach
-		price := c.costs.of(next+1) - c.costs.of(i+1)
+		price := c.cost(next+1) - c.cost(i+1)
 		if gain >= price*r.tokensPerCost {
 			return ""
 		}
@@ -57,5 +57,5 @@ func (c *Controller) Continue(i int, q float64) string {
 		return ""
 	}
 	return fmt.Sprintf("the %d tokens so far hold with %.0f %%: one more adds %.2f tokens, and its time is worth %.2f",
-		i+1, 100*r.reach, r.reach*c.acceptance.at(i+1), (c.costs.of(i+2)-c.costs.of(i+1))*r.tokensPerCost)
+		i+1, 100*r.reach, r.reach*c.acceptance.at(i+1), (c.cost(i+2)-c.cost(i+1))*r.tokensPerCost)
 }

@@ -39,6 +39,8 @@ type Decision struct {
 	Gamma int
 	Probe bool   // chosen to learn something, not for being the best
 	Why   string // in words, with figures
+	// Off says in words why no draft pays at present; "" when one does, or when nothing is known yet.
+	Off string
 	// What was believed before the round.
 	Expected   float64   // committed tokens
 	Acceptance []float64 // (Max) a_i, the chance of draft token i given that those before it were accepted
@@ -80,6 +82,9 @@ type Controller struct {
 	window     window
 	probes     probes
 	round      round
+	hindsight  hindsight
+	// What a round with so many draft tokens is believed to commit and to cost, (Max+1), as of Next.
+	believedTokens, believedCost []float64
 }
 
 // round is what Continue needs to know of the round under way.
@@ -117,6 +122,7 @@ func (c *Controller) ForgetDraft() {
 
 // Next chooses γ for the coming round.
 func (c *Controller) Next() Decision {
+	c.believe()
 	var d Decision
 	switch c.options.Rule {
 	case Fixed:
@@ -129,13 +135,15 @@ func (c *Controller) Next() Decision {
 		panic(fmt.Sprintf("gamma: no rule %q", c.options.Rule))
 	}
 	d.Acceptance = c.acceptance.first(c.options.Max)
-	d.Expected = expected(d.Acceptance[:d.Gamma])
+	d.Expected = c.tokens(d.Gamma)
+	d.Off = c.off()
 	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate()}
 	return d
 }
 
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
+	c.hindsight.observe(o, c.costs.nominal != nil, c.believedCost)
 	c.acceptance.observe(o)
 	c.confidence.observe(o)
 	c.costs.observe(o)

@@ -14,6 +14,13 @@ func rows(x compute.Buffer, m int) ([]float32, *buffer) {
 	return b.data[:m*b.cols], b
 }
 
+// rowsFrom returns m rows of a buffer of this backend's, first and those behind it.
+func rowsFrom(x compute.Buffer, first, m int) ([]float32, *buffer) {
+	require(first >= 0, "rows from before the buffer's first")
+	data, b := rows(x, first+m)
+	return data[first*b.cols:], b
+}
+
 // Embed writes rows of the table, widened to float32.
 func (b *Backend) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) error {
 	out, d := rows(dst, len(ids))
@@ -74,7 +81,7 @@ func (b *Backend) AddBias(x compute.Buffer, m int, bias compute.Vector) error {
 
 // RoPE rotates each head of each row by its position's angles.
 func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
-	data, xb := rows(x, m)
+	data, xb := rowsFrom(x, r.Row, m)
 	half := r.Dim / 2
 	require(xb.cols == r.Heads*r.HeadDim && 2*half == r.Dim && r.Dim <= r.HeadDim, "RoPE of heads that do not fit")
 	require((r.Position+m)*half <= len(r.Cos) && len(r.Cos) == len(r.Sin), "RoPE beyond its tables")
@@ -87,10 +94,10 @@ func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a compute.Attention) error {
 	kv := c.(*cache)
 	size := kv.rowSize()
-	queries, qb := rows(q, m)
-	out, db := rows(dst, m)
-	newKeys, kb := rows(k, m)
-	newValues, vb := rows(v, m)
+	queries, qb := rowsFrom(q, a.Row, m)
+	out, db := rowsFrom(dst, a.Row, m)
+	newKeys, kb := rowsFrom(k, a.Row, m)
+	newValues, vb := rowsFrom(v, a.Row, m)
 	require(a.Position == kv.length && kv.layers != nil, "Attend at another position than the cache's length")
 	require(qb.cols == a.Heads*a.HeadDim && db.cols == qb.cols && kb.cols == size && vb.cols == size, "Attend of widths that do not fit")
 	require(a.HeadDim == kv.shape.HeadDim && a.HeadDim <= cpu.MaxHeadDim && a.Heads%kv.shape.KVHeads == 0, "Attend of heads that do not fit")

@@ -6,24 +6,29 @@ import (
 	"specula/engine/compute"
 )
 
-// layersOver runs every layer over the tokens, behind what the cache holds, and leaves the residual stream in the activations.
-// The cache's length stays as it is.
-func (m *Model) layersOver(ctx context.Context, cache compute.Cache, ids []int32) error {
-	m.pass = pass{Backend: m.backend, ctx: ctx, rows: len(ids), eps: float32(m.config.NormEps)}
+// layersOver runs every layer over the tokens of all parts, behind what their caches hold, and leaves the residual stream in the
+// activations, part by part. The caches' lengths stay as they are.
+func (m *Model) layersOver(ctx context.Context, parts ...Part) error {
+	m.pass = pass{Backend: m.backend, ctx: ctx, parts: append(m.pass.parts[:0], parts...), eps: float32(m.config.NormEps)}
 	p, a := &m.pass, &m.activations
-	p.err = m.backend.Embed(a.residual, m.Embedding, ids)
+	m.ids = m.ids[:0]
+	for _, part := range parts {
+		m.ids = append(m.ids, part.IDs...)
+	}
+	p.rows = len(m.ids)
+	p.err = m.backend.Embed(a.residual, m.Embedding, m.ids)
 	for i := range m.layers {
 		if p.err != nil {
 			return p.err
 		}
-		m.attend(p, cache, i)
+		m.attend(p, i)
 		m.feedForward(p, &m.layers[i])
 	}
 	return p.err
 }
 
 // attend adds what layer i gathers from each token and those before it.
-func (m *Model) attend(p *pass, cache compute.Cache, i int) {
+func (m *Model) attend(p *pass, i int) {
 	l, a, c := &m.layers[i], &m.activations, &m.config
 	p.norm(a.normed, a.residual, l.AttentionNorm)
 	p.project(a.query, a.normed, l.Query, l.QueryBias)
@@ -33,10 +38,10 @@ func (m *Model) attend(p *pass, cache compute.Cache, i int) {
 		p.norm(a.query, a.query, l.QueryNorm)
 		p.norm(a.key, a.key, l.KeyNorm)
 	}
-	p.rotate(a.query, m.rope(c.Heads, cache.Len()))
-	p.rotate(a.key, m.rope(c.KVHeads, cache.Len()))
-	p.attend(a.attended, a.query, a.key, a.value, cache, compute.Attention{
-		Layer: i, Heads: c.Heads, HeadDim: c.HeadDim, Scale: m.attentionScale(), Position: cache.Len(),
+	p.rotate(a.query, m.rope(c.Heads))
+	p.rotate(a.key, m.rope(c.KVHeads))
+	p.attend(a.attended, a.query, a.key, a.value, compute.Attention{
+		Layer: i, Heads: c.Heads, HeadDim: c.HeadDim, Scale: m.attentionScale(),
 	})
 	p.project(a.output, a.attended, l.Mix, l.MixBias)
 	p.add(a.residual, a.output)

@@ -30,6 +30,7 @@ type Model struct {
 	angles      ropeTables
 	activations activations
 	pass        pass
+	ids         []int32 // of a pass, all parts behind each other
 	matrices    []Matrix
 }
 
@@ -74,20 +75,44 @@ func (m *Model) NewCache() (compute.Cache, error) {
 // On any error, cancellation included, the cache keeps its length.
 // ErrContextFull is wrapped when the tokens do not fit.
 func (m *Model) Forward(ctx context.Context, cache compute.Cache, ids []int32) (compute.Logits, error) {
-	if len(ids) < 1 || len(ids) > m.config.MaxRows {
-		return nil, fmt.Errorf("a pass over %d tokens: allowed are 1 to %d", len(ids), m.config.MaxRows)
+	return m.ForwardParts(ctx, Part{cache, ids})
+}
+
+// Part is what one sequence has in a pass: tokens that go behind what its cache holds.
+type Part struct {
+	Cache compute.Cache
+	IDs   []int32
+}
+
+// ForwardParts is Forward for several sequences in one pass, which reads the weights once. Their caches must be different ones.
+// The scores have the rows of the first part, then those of the second and so on; MaxRows bounds all together.
+func (m *Model) ForwardParts(ctx context.Context, parts ...Part) (compute.Logits, error) {
+	rows := 0
+	for _, part := range parts {
+		rows += len(part.IDs)
 	}
-	if err := m.check(cache, ids); err != nil {
+	if rows < 1 || rows > m.config.MaxRows {
+		return nil, fmt.Errorf("a pass over %d tokens: allowed are 1 to %d", rows, m.config.MaxRows)
+	}
+	for i, part := range parts {
+		if len(part.IDs) == 0 {
+			return nil, fmt.Errorf("a pass over %d sequences: that at %d has no tokens", len(parts), i)
+		}
+		if err := m.check(part.Cache, part.IDs); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.layersOver(ctx, parts...); err != nil {
 		return nil, err
 	}
-	if err := m.layersOver(ctx, cache, ids); err != nil {
-		return nil, err
-	}
-	logits, err := m.score(len(ids))
+	logits, err := m.score(rows)
 	if err != nil {
 		return nil, err
 	}
-	return logits, cache.Advance(len(ids))
+	for _, part := range parts {
+		err = errors.Join(err, part.Cache.Advance(len(part.IDs)))
+	}
+	return logits, err
 }
 
 // Prefill appends any number of tokens to the cache, PrefillRows at a time, and returns the scores behind the last one only.
@@ -101,7 +126,7 @@ func (m *Model) Prefill(ctx context.Context, cache compute.Cache, ids []int32, p
 	}
 	for done := 0; ; {
 		chunk := ids[done:min(done+m.config.PrefillRows, len(ids))]
-		if err := m.layersOver(ctx, cache, chunk); err != nil {
+		if err := m.layersOver(ctx, Part{cache, chunk}); err != nil {
 			return nil, err
 		}
 		done += len(chunk)

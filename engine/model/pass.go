@@ -11,10 +11,11 @@ import (
 // without a check behind every line.
 type pass struct {
 	compute.Backend
-	ctx  context.Context // of the call that the pass is for
-	rows int
-	eps  float32
-	err  error
+	ctx   context.Context // of the call that the pass is for
+	parts []Part
+	rows  int // of all parts together
+	eps   float32
+	err   error
 }
 
 func (p *pass) norm(dst, x compute.Buffer, w compute.Vector) {
@@ -37,15 +38,25 @@ func (p *pass) project(dst, x compute.Buffer, w compute.Matrix, bias compute.Vec
 	}
 }
 
+// rotate turns each part's rows by the angles of its own positions.
 func (p *pass) rotate(x compute.Buffer, r compute.Rope) {
-	if p.err == nil {
-		p.err = p.RoPE(x, p.rows, r)
+	for i := range p.parts {
+		if part := &p.parts[i]; p.err == nil {
+			r.Position = part.Cache.Len()
+			p.err = p.RoPE(x, len(part.IDs), r)
+			r.Row += len(part.IDs)
+		}
 	}
 }
 
-func (p *pass) attend(dst, q, k, v compute.Buffer, c compute.Cache, a compute.Attention) {
-	if p.err == nil {
-		p.err = p.Attend(dst, q, k, v, p.rows, c, a)
+// attend lets each part's rows look at its own sequence.
+func (p *pass) attend(dst, q, k, v compute.Buffer, a compute.Attention) {
+	for i := range p.parts {
+		if part := &p.parts[i]; p.err == nil {
+			a.Position = part.Cache.Len()
+			p.err = p.Attend(dst, q, k, v, len(part.IDs), part.Cache, a)
+			a.Row += len(part.IDs)
+		}
 	}
 }
 

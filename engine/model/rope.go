@@ -38,9 +38,9 @@ func newRopeTables(c *Config, factors []float32) (ropeTables, error) {
 }
 
 // rope describes the rotation of so many heads from a position on.
-func (m *Model) rope(heads, position int) compute.Rope {
+func (m *Model) rope(heads int) compute.Rope {
 	return compute.Rope{
 		Heads: heads, HeadDim: m.config.HeadDim, Dim: m.config.RopeDim, NeoX: m.arch.neoX,
-		Cos: m.angles.cos, Sin: m.angles.sin, Position: position,
+		Cos: m.angles.cos, Sin: m.angles.sin,
 	}
 }

@@ -55,5 +55,10 @@ func sumOf(x []float64) float64 {
 	return sums[0] + sums[1] + (sums[2] + sums[3])
 }
 
-// Use takes over the arithmetic that scores bring along, if they do.
-func (s *Sampler) Use(scores any) { s.Arithmetic, _ = scores.(compute.Arithmetic) }
+// Use takes over the arithmetic that scores bring along, or the scores that they are made of.
+func (s *Sampler) Use(scores any) {
+	if made, ok := scores.(interface{ Unwrap() compute.Logits }); ok {
+		scores = made.Unwrap()
+	}
+	s.Arithmetic, _ = scores.(compute.Arithmetic)
+}

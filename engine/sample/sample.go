@@ -48,10 +48,11 @@ type Uniforms interface {
 // Stream names what a uniform is used for.
 type Stream uint32
 
-// The uses of randomness in one round.
+// The uses of randomness.
 const (
 	DraftDraw    Stream = iota // draft token i is drawn from q
 	AcceptTest                 // draft token i is tested
 	ResidualDraw               // the token in place of a rejected one
 	BonusDraw                  // the token behind a fully accepted draft, or of a plain round
+	TargetDraw                 // any token, by the rule that lets the target draw them all; position counts from the reply's beginning
 )

@@ -19,13 +19,18 @@ func (s *Sampler) Top(logits []float32, n int, p Params) ([]Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.Best(d, logits, n), nil
+}
+
+// Best returns the at most n most probable tokens of a distribution that was made of logits and is not one-hot, best first.
+func (s *Sampler) Best(d Dist, logits []float32, n int) []Candidate {
 	rank := s.rank(d.P, logits)
 	top := make([]Candidate, min(n, len(rank.ids)))
 	for i := range top {
 		id := rank.nth(i)
 		top[i] = Candidate{ID: id, P: d.P[id]}
 	}
-	return top, nil
+	return top
 }
 
 // Confidence returns the probability that the plain softmax of logits gives to id: how sure a model is of a choice that it

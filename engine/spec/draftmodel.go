@@ -23,16 +23,18 @@ type Model interface {
 // to be read next to get scores to draw from. Within Propose the cache runs ahead of what is committed; Committed cuts it
 // back to the part that came true.
 type DraftModel struct {
-	model   Model
-	cache   compute.Cache
-	vocab   int     // ids the target knows; the draft's own may be padded further
-	own     int     // ids the draft model knows
-	context []int32 // everything committed
-	cached  []int32 // what the cache holds: a prefix of context, in Propose followed by drafted tokens
-	sampler sample.Sampler
-	q       [][]float64 // (γ, vocab) memory of Draft.Q
-	scores  [][]float32 // (γ, draft vocab) memory of Draft.Logits
-	best    []int32     // (1)
+	model      Model
+	cache      compute.Cache
+	vocab      int     // ids the target knows; the draft's own may be padded further
+	own        int     // ids the draft model knows
+	lexicon    Lexicon // nil: target and draft have the same vocabulary
+	context    []int32 // everything committed, in the draft's tokens
+	cached     []int32 // what the cache holds: a prefix of context, in Propose followed by drafted tokens
+	sampler    sample.Sampler
+	q          [][]float64 // (γ, vocab) memory of Draft.Q
+	scores     [][]float32 // (γ, draft vocab) memory of Draft.Logits
+	translated [][]float32 // (γ, vocab) the same in the target's vocabulary, where that is another
+	best       []int32     // (1)
 }
 
 // NewDraftModel returns a proposer for a target of vocab ids by a model that knows own ids. It owns a cache of the model's;
@@ -45,11 +47,41 @@ func NewDraftModel(model Model, vocab, own int) (*DraftModel, error) {
 	return &DraftModel{model: model, cache: cache, vocab: vocab, own: own, best: make([]int32, 1)}, nil
 }
 
+// NewTranslatedDraft returns a proposer for a target of vocab ids by a model of another vocabulary, of own ids. It drafts only
+// tokens that both have: the draft model's scores are brought into the target's vocabulary before anything is drawn, so that q is what
+// was drawn from and the draft is exact (token-level intersection, Timor et al. 2025, arXiv 2502.05202).
+func NewTranslatedDraft(model Model, vocab, own int, lexicon Lexicon) (*DraftModel, error) {
+	d, err := NewDraftModel(model, vocab, own)
+	if err != nil {
+		return nil, err
+	}
+	d.lexicon = lexicon
+	return d, nil
+}
+
+// Lexicon relates a target's tokens to those of a draft model with another vocabulary.
+type Lexicon interface {
+	// Spell appends draft tokens that say what the target's tokens say. A target token that the draft has, too, is that one token
+	// whatever stands around it.
+	Spell(dst, target []int32) []int32
+	// Rescore writes the draft's scores to the places of the same tokens in the target's vocabulary, and −Inf to all others.
+	Rescore(dst, draft []float32)
+}
+
+// spell returns a target's tokens in the draft's.
+func (d *DraftModel) spell(target []int32) []int32 {
+	if d.lexicon == nil {
+		return target
+	}
+	return d.lexicon.Spell(nil, target)
+}
+
 func (d *DraftModel) Name() string { return "draft" }
 
 // Begin reads tokens into the cache, all but the last. A context that is longer than the cache, or holds a token that the draft
 // model does not know, is no error: there is then no draft.
 func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(done, total int)) (reused int, err error) {
+	tokens = d.spell(tokens)
 	d.context = append(d.context[:0], tokens...)
 	reused, err = d.rollBack(0)
 	if err != nil {
@@ -94,7 +126,7 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 		if draft.Stop = d.enough(i, &draft, ask); draft.Stop != "" {
 			break
 		}
-		unread = draft.Tokens[i : i+1]
+		unread = d.spell(draft.Tokens[i : i+1])
 	}
 	return draft, nil
 }
@@ -124,7 +156,7 @@ func (d *DraftModel) enough(i int, draft *Draft, ask Ask) string {
 // draw appends draft token i, drawn from the only row of logits.
 func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) error {
 	greedy := ask.Params.Temperature == 0
-	if greedy && ask.Continue == nil && !ask.Inspect {
+	if greedy && ask.Continue == nil && !ask.Inspect && d.lexicon == nil {
 		// Only the id is wanted, and only 4 bytes need to cross from the device.
 		if err := logits.Argmax(d.best); err != nil {
 			return err
@@ -141,6 +173,10 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 		return err
 	}
 	known := scores[:min(d.vocab, len(scores))]
+	if d.lexicon != nil {
+		known = d.inTarget(i)
+		d.lexicon.Rescore(known, scores)
+	}
 	params := ask.Params
 	if ask.Sharpen > 0 {
 		params.Temperature *= ask.Sharpen
@@ -174,6 +210,14 @@ func (d *DraftModel) rows(i, draftVocab int) (q []float64, scores []float32) {
 	return d.q[i], d.scores[i]
 }
 
+// inTarget returns the memory of position i's scores in the target's vocabulary.
+func (d *DraftModel) inTarget(i int) []float32 {
+	for len(d.translated) <= i {
+		d.translated = append(d.translated, make([]float32, d.vocab))
+	}
+	return d.translated[i]
+}
+
 // read appends ids to the cache, and keeps cached true to it even when the pass was cut short.
 func (d *DraftModel) read(ctx context.Context, ids []int32, progress func(done, total int)) (compute.Logits, error) {
 	logits, err := d.model.Prefill(ctx, d.cache, ids, progress)
@@ -184,7 +228,7 @@ func (d *DraftModel) read(ctx context.Context, ids []int32, progress func(done, 
 // Committed adds tokens to the context and keeps of the cache what agrees with it.
 func (d *DraftModel) Committed(tokens []int32) error {
 	agreed := min(len(d.cached), len(d.context))
-	d.context = append(d.context, tokens...)
+	d.context = append(d.context, d.spell(tokens)...)
 	_, err := d.rollBack(agreed)
 	return err
 }

@@ -38,16 +38,20 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 	}{
 		{"draft model", 10, warm, newWorldDraft(len(prompt))},
 		{"draft model, filtered", 10, filtered, newWorldDraft(len(prompt))},
+		{"draft of another vocabulary, by tokens", 10, warm, newTranslatedWorldDraft(len(prompt))},
+		{"draft of another vocabulary, filtered", 10, filtered, newTranslatedWorldDraft(len(prompt))},
+		{"draft of another vocabulary, by text", 10, warm, newRetoldWorldDraft(len(prompt))},
 		{"n-gram", 3, warm, func(*testing.T, *gate.World) Proposer { return NewNgram(3, 1) }},
 	} {
-		for _, gamma := range []int{1, 3} {
-			t.Run(fmt.Sprintf("%s γ=%d", c.name, gamma), func(t *testing.T) {
+		for k, rule := range exactRules {
+			gamma := 1 + (i+k)%3
+			t.Run(fmt.Sprintf("%s, %s, γ=%d", c.name, rule, gamma), func(t *testing.T) {
 				t.Parallel()
 				const length = 5
 				w := gate.NewWorld(c.vocab, length+gamma+1, c.params, gate.Near, uint64(i))
-				r := reply{world: w, proposer: c.proposer(t, w), verifier: NewVerifier(), gamma: gamma, length: length,
+				r := reply{world: w, proposer: c.proposer(t, w), verifier: NewVerifier(), rule: rule, gamma: gamma, length: length,
 					prompt: prompt, uniforms: sample.NewPhilox(9, 2)}
-				report := w.Judge(rounds/2, length, 3, func(trial int) gate.Played { return r.play(t, trial) })
+				report := w.Judge(rounds/4, length, 3, func(trial int) gate.Played { return r.play(t, trial) })
 				if failed := report.Failures(); failed != "" {
 					t.Error(failed)
 				}
@@ -65,6 +69,7 @@ type reply struct {
 	world         *gate.World
 	proposer      Proposer
 	verifier      *Verifier
+	rule          Rule
 	gamma, length int
 	prompt        []int32
 	uniforms      sample.Uniforms
@@ -82,7 +87,8 @@ func (r *reply) play(t *testing.T, trial int) gate.Played {
 			before = played.Tokens[n-1]
 		}
 		rows := r.world.Rows(len(played.Tokens), append([]int32{before}, draft.Tokens...))
-		out, err := r.verifier.Verify(rows, draft, Terms{Params: r.world.Params, Uniforms: r.uniforms, Round: round})
+		out, err := r.verifier.Verify(rows, draft, Terms{Params: r.world.Params, Uniforms: r.uniforms, Round: round,
+			Written: 100*trial + len(played.Tokens), Rule: r.rule})
 		must(t, err)
 		must(t, r.proposer.Committed(out.Committed()))
 		played.Tokens = append(played.Tokens, out.Committed()...)

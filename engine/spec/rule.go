@@ -51,10 +51,18 @@ type acceptance interface {
 	follow(e *evidence, n int, p sample.Dist) Judged
 }
 
-// acceptance returns the rule to use.
-func (v *Verifier) acceptance(terms Terms) acceptance {
-	if terms.Params.Temperature == 0 {
+// acceptance returns a rule, with the state that this verifier keeps for it.
+func (v *Verifier) acceptance(rule Rule, params sample.Params) acceptance {
+	switch {
+	case params.Temperature == 0:
 		return &v.same
+	case rule == Block:
+		return &v.block
+	case rule == ExactMatch:
+		return &v.exact
+	case rule == TypicalLossy:
+		return &v.typical
+	default:
+		return &v.token
 	}
-	return &v.token
 }

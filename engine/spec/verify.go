@@ -91,10 +91,14 @@ type Verifier struct {
 	evidence evidence
 	same     equality // of every rule at temperature 0
 	token    tokenwise
+	block    blockwise
+	exact    exactMatch
+	typical  typical
+	others   comparison
 }
 
 // NewVerifier returns a verifier.
-func NewVerifier() *Verifier { return &Verifier{token: newTokenwise()} }
+func NewVerifier() *Verifier { return &Verifier{token: newTokenwise(), block: newBlockwise()} }
 
 // Verify judges a draft by the target's rows, len(draft.Tokens)+1 of them. Unless the rule is lossy, the tokens of
 // Outcome.Committed have exactly the distribution of tokens drawn from the target one by one. An empty draft is a plain round.
@@ -122,7 +126,7 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 	}
 	defer p.close()
 	v.evidence = evidence{draft: draft, terms: terms, judged: out.Draft}
-	if err := decide(p, v.acceptance(terms), &v.evidence, &out); err != nil {
+	if err := decide(p, v.acceptance(terms.Rule, terms.Params), &v.evidence, &out); err != nil {
 		return out, fmt.Errorf("verifying row %d of %d: %w", out.Accepted, n+1, err)
 	}
 	return out, nil

@@ -17,7 +17,12 @@ const rounds = 200_000
 type trial struct {
 	world    *gate.World
 	verifier *Verifier
+	rule     Rule
+	typical  Typical
 	gamma    int
+	// least ends a draft behind a token less probable than that, as a proposer that mistrusts itself does.
+	least    float64
+	isStop   func(int32) bool
 	q        []sample.Dist // (position·vocab + token before) what the draft draws from
 	uniforms sample.Uniforms
 }
@@ -46,20 +51,29 @@ func (tr *trial) draft(round int) Draft {
 		before = sample.Draw(q, tr.uniforms.Uniform(sample.DraftDraw, round, i))
 		d.Tokens = append(d.Tokens, before)
 		d.Q = append(d.Q, q)
+		if q.Prob(before) < tr.least {
+			break
+		}
 	}
 	return d
+}
+
+// terms of a round that is a reply of its own.
+func (tr *trial) terms(round int) Terms {
+	return Terms{Params: tr.world.Params, Uniforms: tr.uniforms, Round: round, Written: 100 * round, IsStop: tr.isStop,
+		Rule: tr.rule, Typical: tr.typical}
 }
 
 func (tr *trial) play(t testing.TB) func(round int) gate.Played {
 	return func(round int) gate.Played {
 		d := tr.draft(round)
 		rows := tr.world.Rows(0, append([]int32{gate.Root}, d.Tokens...))
-		out, err := tr.verifier.Verify(rows, d, Terms{Params: tr.world.Params, Uniforms: tr.uniforms, Round: round})
+		out, err := tr.verifier.Verify(rows, d, tr.terms(round))
 		if err != nil {
 			t.Fatal(err)
 		}
 		played := gate.Played{Tokens: out.Committed(), Bonus: -1}
-		if out.Commit.Verdict == event.Bonus {
+		if out.Commit.Verdict == event.Bonus && tr.least == 0 {
 			played.Bonus = len(d.Tokens)
 		}
 		return played
@@ -117,62 +131,5 @@ func TestCommittedTokensHaveTheTargetsDistribution(t *testing.T) {
 				t.Error(failed)
 			}
 		})
-	}
-}
-
-// plantedBugs are the wrong verifiers that were found in the field or are one slip away.
-func plantedBugs() map[string]func(*tokenwise) {
-	floored := func(q float64) float64 { return max(q, 0.02) }
-	return map[string]func(*tokenwise){
-		"resampled from p instead of the residual": func(r *tokenwise) {
-			r.residual = func(_ []float64, p, _ sample.Dist, _ int32) sample.Dist { return p }
-		},
-		"accepted with probability p": func(r *tokenwise) {
-			r.accept = func(u, p, _ float64) bool { return u < p }
-		},
-		"always accepted": func(r *tokenwise) {
-			r.accept = func(_, _, _ float64) bool { return true }
-		},
-		"typical acceptance p > q/2": func(r *tokenwise) {
-			r.accept = func(_, p, q float64) bool { return p > 0.5*q }
-		},
-		"the test's uniform reused for the residual": func(r *tokenwise) {
-			r.residualStream = sample.AcceptTest
-		},
-		"bonus token drawn from q": func(r *tokenwise) {
-			r.bonus = func(_ sample.Dist, d Draft) sample.Dist { return d.Q[len(d.Q)-1] }
-		},
-		"draft probability floored": func(r *tokenwise) {
-			r.accept = func(u, p, q float64) bool { return u*floored(q) < p }
-		},
-		"residual is p without the draft token": func(r *tokenwise) {
-			r.residual = func(dst []float64, p, _ sample.Dist, refused int32) sample.Dist {
-				return sample.Residual(dst, p, sample.OneHot(refused))
-			}
-		},
-		"acceptance too high by 5 %": func(r *tokenwise) {
-			r.accept = func(u, p, q float64) bool { return u*q < 1.05*p }
-		},
-	}
-}
-
-func TestGateCatchesEveryPlantedBug(t *testing.T) {
-	if n := len(plantedBugs()); n != 9 {
-		t.Fatalf("%d planted bugs, want 9", n)
-	}
-	params := sample.Params{Temperature: 1, TopP: 1}
-	for name, plant := range plantedBugs() {
-		for _, vocab := range []int{10, 32} {
-			t.Run(fmt.Sprintf("%s/V=%d", name, vocab), func(t *testing.T) {
-				t.Parallel()
-				w := gate.NewWorld(vocab, 5, params, gate.Near, 1)
-				tr := newTrial(t, w, 4, params)
-				plant(&tr.verifier.token)
-				report := w.Judge(rounds, 5, 1, tr.play(t))
-				if report.Failures() == "" {
-					t.Errorf("not caught: %v", report)
-				}
-			})
-		}
 	}
 }

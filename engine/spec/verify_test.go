@@ -241,7 +241,7 @@ func TestInspect(t *testing.T) {
 	rows := &target{rows: [][]float32{probabilities(.5, .3, .2), {nan, 0, 0}, probabilities(.2, .7, .1)}}
 	draft := Draft{Tokens: []int32{1, 2}, Q: []sample.Dist{sample.OneHot(1), sample.OneHot(2)},
 		Logits: [][]float32{probabilities(.1, .8, .1), probabilities(.3, .3, .4)}}
-	in, err := NewVerifier().Inspect(2, rows, draft, sample.Params{})
+	in, err := NewVerifier().Inspect(2, rows, draft, Terms{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,8 +86,10 @@ func TestUnknown(t *testing.T) {
 
 func TestComplete(t *testing.T) {
 	tests := []struct{ prompt, want, candidates string }{
-		{"/reg", "/regen ", ""},
-		{"/g", "/gamma", "gamma gammamax"},
+		{"/reg", "/rege", "regen regex"},
+		{"/rege", "/rege", "regen regex"},
+		{"/regen", "/regen ", ""},
+		{"/ga", "/gamma", "gamma gammamax"},
 		{"/gamma", "/gamma ", ""},
 		{"/spec", "/speculate ", ""},
 		{"/top", "/top", "topk topp"},

@@ -50,6 +50,7 @@ const (
 	MinP
 	Seed
 	Proposer
+	Acceptance
 	Speculate
 
 	Pace
@@ -106,6 +107,7 @@ func engineKeys() []Binding {
 		{Everywhere, MinP, []string{"alt+m"}, "next min-p: off, 0.02, 0.05, 0.1"},
 		{Everywhere, Seed, []string{"alt+r"}, "keep the seed of the last reply, or draw a new one each time"},
 		{Everywhere, Proposer, []string{"alt+p"}, "next proposer: draft model, n-gram"},
+		{Everywhere, Acceptance, []string{"alt+c"}, "next lossless rule of acceptance: token, block, exact"},
 		{Everywhere, Speculate, []string{"alt+s"}, "speculation on or off"},
 	}
 }

@@ -66,13 +66,13 @@ func (c *column) identity(t *state.Token, r *state.Round) []string {
 		where += fmt.Sprintf("%sposition %d of %d", sep, t.Position+1, r.Drafted)
 	}
 	lines := []string{out.String(), c.line().Put(c.th.Label, where).String()}
-	for _, text := range wrapWords(verdictWords(t, r.Temperature == 0), c.w-2, 2) {
+	for _, text := range wrapWords(verdictWords(t, r), c.w-2, 2) {
 		lines = append(lines, c.line().Put("", text).String())
 	}
 	return lines
 }
 
-// test is p, q, their ratio and u, and the acceptance test with the numbers put in.
+// test is p, q, their ratio and u, and the acceptance test.
 func (c *column) test(t *state.Token, r *state.Round) []string {
 	ratio := c.th.Glyph.None
 	if t.P != nil && t.Q != nil && *t.Q > 0 {
@@ -83,15 +83,14 @@ func (c *column) test(t *state.Token, r *state.Round) []string {
 		c.pair("q draft", c.known(t.Q), "u", c.known(t.U)),
 	}
 	out := c.line().Put(c.th.Label, "test ")
+	text, passed := c.testWords(t, r.Rule)
 	switch {
-	case t.P != nil && t.Q != nil && t.U != nil:
-		passed := *t.U**t.Q < *t.P
-		sign, relation, style := c.th.Glyph.Check, "<", c.th.Accepted
+	case text != "":
+		sign, style := c.th.Glyph.Check, c.th.Accepted
 		if !passed {
-			sign, relation, style = c.th.Glyph.Cross, c.notBelow(), c.th.Error
+			sign, style = c.th.Glyph.Cross, c.th.Error
 		}
-		out.Put("", fmt.Sprintf("u%sq = %s %s p = %s ", c.dot(), probability(*t.U**t.Q), relation, probability(*t.P)))
-		out.Put(style, sign)
+		out.Put("", text).Put(style, sign)
 	case t.Position < 0 || t.Fate == event.Discarded:
 		out.Put(c.th.Label, "none: "+untested(t.Fate))
 	case r.Temperature == 0 && t.Committed():
@@ -174,7 +173,7 @@ func (c *column) candidate(out *paint.Line, from, to int, list []event.Candidate
 // roundLines say how the token's round went.
 func (c *column) roundLines(r *state.Round) []string {
 	sep := " " + c.th.Glyph.Separator + " "
-	var lines []string
+	lines := c.ruleComparison(r)
 	for _, text := range wrapWords(joinNonEmpty(": ", r.Path, r.PathWhy), c.w-2, 2) {
 		lines = append(lines, c.line().Put(c.th.Label, text).String())
 	}

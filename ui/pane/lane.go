@@ -57,6 +57,9 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 		r := l.round
 		out.Put(th.Title, fmt.Sprintf("round %d", r.Index))
 		out.Put(th.Label, fmt.Sprintf("  %s %d  %s  %s", th.Glyph.Gamma, r.Gamma, r.GammaRule, r.Path))
+		if ruleWords(r.Rule) != "" {
+			putRule(th, out.Put("", "  "), r.Rule, "")
+		}
 		if r.Probe {
 			out.Put(th.Warning, "  probe")
 		}

@@ -30,6 +30,7 @@ func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string {
 	}
 	out.Put("", " ").Put(th.Strong, phaseWord(s)).Pad(3 + phaseWidth)
 	sep := "  " + th.Glyph.Separator + "  "
+	putRule(th, out, s.Settings.Acceptance, "  ")
 	if o.Flash != "" {
 		out.Put(th.Warning, o.Flash)
 	} else {

@@ -13,6 +13,7 @@ const (
 	loadingLimit   = 4
 	markLimit      = 8  // setting changes noted at one round
 	positionLimit  = 64 // draft positions that are counted
+	ruleLimit      = 8  // rules of acceptance that a round is compared by
 
 	earlierLimitBytes = 32 << 20 // of what dropped messages said; a file with all of it can still be opened
 	turnBytes         = 2 << 10  // for a turn's role and figures

@@ -36,7 +36,8 @@ type Token struct {
 	Round    int // index into Message.Rounds
 	Position int // in the draft, from 0; -1 for a token the target drew
 	Stop     bool
-	P, Q, U  *float64
+	// As in event.Token.
+	P, Q, U, Bound *float64
 	// The best candidates of both models, when they were collected and the token is among the newest.
 	Target, Draft []event.Candidate
 }

@@ -14,6 +14,9 @@ type Round struct {
 	GammaRule, GammaWhy                  string
 	Probe                                bool
 	Proposer, DraftWhy, DraftStop        string
+	Rule                                 string
+	Lossy                                bool
+	Rules                                []event.RuleOutcome // what each rule would have kept; safe
 	Accepted, Tested                     int
 	Committed                            int
 	Temperature                          float64
@@ -34,11 +37,20 @@ func newRound(e *event.Round) Round {
 		Gamma: e.Gamma, Drafted: len(e.Draft), GammaRule: sanitize.Line(e.GammaRule), GammaWhy: sanitize.Line(e.GammaWhy),
 		Probe: e.Probe, Proposer: sanitize.Line(e.Proposer),
 		DraftWhy: sanitize.Line(e.DraftWhy), DraftStop: sanitize.Line(e.DraftStop),
+		Rule: sanitize.Line(e.Rule), Lossy: e.Lossy, Rules: safeRules(e.Rules),
 		Accepted: e.Accepted, Tested: e.Tested, Committed: committed(e), Temperature: e.Temperature,
 		DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, SampleMS: e.SampleMS, OtherMS: e.OtherMS,
 		BytesMoved: e.BytesMoved, InspectBytes: e.InspectBytes, Syncs: e.Syncs,
 		TargetLen: e.TargetLen, DraftLen: e.DraftLen, ExpectedTokens: e.ExpectedTokens,
 	}
+}
+
+func safeRules(rules []event.RuleOutcome) []event.RuleOutcome {
+	var safe []event.RuleOutcome
+	for _, r := range rules[:min(len(rules), ruleLimit)] {
+		safe = append(safe, event.RuleOutcome{Rule: sanitize.Line(r.Rule), Accepted: r.Accepted, Lossy: r.Lossy})
+	}
+	return safe
 }
 
 // committed counts the tokens a round added to the reply. It looks at the tokens themselves, since the figures of a trace may

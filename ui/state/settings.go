@@ -19,6 +19,7 @@ func (s *State) applySetting(e event.SettingChanged) {
 
 func safeSettings(in event.Settings) event.Settings {
 	in.GammaRule, in.Proposer = sanitize.Line(in.GammaRule), sanitize.Line(in.Proposer)
+	in.Acceptance = sanitize.Line(in.Acceptance)
 	return in
 }
 
@@ -51,6 +52,8 @@ func (s *State) set(name, to string) {
 		c.GammaRule = to
 	case "proposer":
 		c.Proposer = to
+	case "acceptance", "accept":
+		c.Acceptance = to
 	case "seed":
 		if v, err := strconv.ParseInt(to, 10, 64); err == nil {
 			c.Seed = v

@@ -55,7 +55,7 @@ func (w chaos) event() event.Event {
 	case 0:
 		return event.Loading{What: w.text(), Name: w.text(), DoneBytes: int64(w.count()), TotalBytes: int64(w.count())}
 	case 1:
-		e := event.Ready{Version: w.text(), Target: w.model(), Device: w.text(), DraftRefused: w.text()}
+		e := event.Ready{Version: w.text(), Target: w.model(), Device: w.text(), DraftRefused: w.text(), DraftTranslated: w.text()}
 		if w.IntN(2) == 0 {
 			m := w.model()
 			e.Draft = &m
@@ -66,7 +66,7 @@ func (w chaos) event() event.Event {
 	case 4:
 		return event.Prefill{Model: w.text(), Done: w.count(), Total: w.count(), MS: w.number()}
 	case 5:
-		names := []string{"temperature", "sampling.top_k", "gamma", "seed", w.text()}
+		names := []string{"temperature", "sampling.top_k", "gamma", "seed", "acceptance", w.text()}
 		return event.SettingChanged{Round: w.count(), Name: names[w.IntN(len(names))], From: w.text(), To: []string{"1", "0.5", "x", w.text()}[w.IntN(4)]}
 	case 6:
 		return event.ReplyEnded{Reply: w.count(), Reason: w.text(), Text: w.text(), Tail: w.text(), Totals: w.totals()}
@@ -88,6 +88,10 @@ func (w chaos) anyRound() event.Round {
 		Temperature: w.number(), DraftMS: w.number(), VerifyMS: w.number(), SampleMS: w.number(), OtherMS: w.number(),
 		BytesMoved: int64(w.count()), TargetLen: w.count(), DraftLen: w.count(), Speedup: w.number(),
 	}
+	e.Rule, e.Lossy = w.text(), w.IntN(4) == 0
+	for range w.IntN(12) {
+		e.Rules = append(e.Rules, event.RuleOutcome{Rule: w.text(), Accepted: w.count(), Lossy: w.IntN(4) == 0})
+	}
 	if w.IntN(4) > 0 {
 		t := w.token()
 		e.Commit = &t
@@ -101,7 +105,7 @@ func (w chaos) model() event.Model {
 
 func (w chaos) settings() event.Settings {
 	return event.Settings{Temperature: w.number(), TopK: w.count(), TopP: w.number(), MinP: w.number(), Seed: int64(w.count()), Gamma: w.count(),
-		GammaMax: w.count(), GammaRule: w.text(), Proposer: w.text(), Speculate: w.IntN(2) == 0}
+		GammaMax: w.count(), GammaRule: w.text(), Proposer: w.text(), Acceptance: w.text(), Speculate: w.IntN(2) == 0}
 }
 
 func (w chaos) totals() event.Totals {
@@ -119,7 +123,7 @@ func (w chaos) tokens() []event.Token {
 
 func (w chaos) token() event.Token {
 	fates := []event.Verdict{"", event.Accepted, event.Rejected, event.Discarded, event.Resampled, event.Bonus, event.Plain, "\x1b[1munheard of"}
-	t := event.Token{ID: int32(w.count()), Text: w.text(), Verdict: fates[w.IntN(len(fates))], P: w.maybe(), Q: w.maybe(), U: w.maybe(), Stop: w.IntN(9) == 0}
+	t := event.Token{ID: int32(w.count()), Text: w.text(), Verdict: fates[w.IntN(len(fates))], P: w.maybe(), Q: w.maybe(), U: w.maybe(), Bound: w.maybe(), Stop: w.IntN(9) == 0}
 	if w.IntN(2) == 0 {
 		t.Raw = []byte(w.text())
 	}

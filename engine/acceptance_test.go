@@ -1,0 +1,192 @@
+package engine_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"testing"
+
+	"specula/assets"
+	"specula/engine/event"
+)
+
+// A round judged as a block tells p and q of every draft token, and with them how many tokens either rule keeps of this draft on
+// average over its uniforms: token by token Σᵢ Π_{j≤i} min(1, pⱼ/qⱼ), as a block Σᵢ wᵢ (see engine/spec). Compared like this, two
+// rules differ by nothing but themselves.
+func expectedKept(round event.Round) (token, block float64) {
+	reached, w := 1.0, 1.0
+	for _, t := range round.Draft {
+		if t.P == nil || t.Q == nil || *t.P == 0 {
+			break // nothing behind a token that the target never says is kept
+		}
+		reached *= min(1, *t.P / *t.Q)
+		w = min(1, w**t.P / *t.Q)
+		token += reached
+		block += w
+	}
+	return token, block
+}
+
+// lengths are how many draft tokens a round keeps by the rules token and block.
+type lengths struct {
+	rounds                     float64
+	token, block               float64 // expected
+	difference, squares        float64
+	observedToken, observedBlk float64
+}
+
+func (l *lengths) add(t testing.TB, round event.Round) {
+	if len(round.Draft) == 0 {
+		return
+	}
+	token, block := expectedKept(round)
+	if block < token-1e-9 {
+		t.Errorf("round %d keeps %g tokens as a block, %g token by token", round.Index, block, token)
+	}
+	l.rounds++
+	l.token += token
+	l.block += block
+	l.difference += block - token
+	l.squares += (block - token) * (block - token)
+	for _, r := range round.Rules {
+		switch r.Rule {
+		case "token":
+			l.observedToken += float64(r.Accepted)
+		case "block":
+			l.observedBlk += float64(r.Accepted)
+		}
+	}
+}
+
+// gain is the mean difference in percent of the tokens that a round writes by the rule token, and its standard error.
+func (l *lengths) gain() (percent, se float64) {
+	mean := l.difference / l.rounds
+	share := 100 / (1 + l.token/l.rounds)
+	return mean * share, share * math.Sqrt((l.squares/l.rounds-mean*mean)/l.rounds)
+}
+
+// BenchmarkAcceptance compares how many draft tokens of the demo pair the rules block and token keep, at fixed draft lengths:
+//
+//	go test -run '^$' -bench Acceptance -benchtime 200x ./engine
+//
+// One iteration answers one prompt, judged as blocks. token-kept and block-kept are the expectations given the drafts, gain-% is the
+// difference in percent of the tokens a round writes by the rule token, ± its standard error. The seen-… are what the uniforms
+// of the same rounds then made of it.
+func BenchmarkAcceptance(b *testing.B) {
+	prompts := assets.Prompts()
+	for _, temperature := range []string{"0.5", "0.7", "1"} {
+		for _, gamma := range []string{"4", "8"} {
+			b.Run(fmt.Sprintf("T=%s/γ=%s", temperature, gamma), func(b *testing.B) {
+				s := session(b, pair(), "acceptance", "block", "temperature", temperature, "gamma-rule", "fixed", "gamma-max", "8", "gamma", gamma)
+				var l lengths
+				for i := range b.N {
+					change(b, s, "seed", strconv.Itoa(i))
+					for _, round := range write(b, s, user(prompts[i%len(prompts)]), nil).rounds {
+						l.add(b, round)
+					}
+				}
+				gain, se := l.gain()
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(l.rounds, "rounds")
+				b.ReportMetric(l.token/l.rounds, "token-kept")
+				b.ReportMetric(l.block/l.rounds, "block-kept")
+				b.ReportMetric(gain, "gain-%")
+				b.ReportMetric(se, "±%")
+				b.ReportMetric(l.observedToken/l.rounds, "seen-token")
+				b.ReportMetric(l.observedBlk/l.rounds, "seen-block")
+			})
+		}
+	}
+}
+
+func TestBlockVerificationKeepsMoreOfTheDemoPair(t *testing.T) {
+	for _, temperature := range []string{"0.5", "0.7", "1"} {
+		s := session(t, pair(), "acceptance", "block", "temperature", temperature, "seed", "1", "gamma-rule", "fixed", "gamma", "6")
+		var l lengths
+		for _, prompt := range assets.Prompts()[:6] {
+			for _, round := range write(t, s, user(prompt), nil).rounds {
+				l.add(t, round)
+				checkRules(t, round)
+			}
+		}
+		if gain, _ := l.gain(); gain <= 0 || l.rounds < 50 {
+			t.Errorf("temperature %s: the gain is %.2f %% over %g rounds", temperature, gain, l.rounds)
+		}
+	}
+}
+
+// checkRules asks that the rule in force keeps what the comparison says it does.
+func checkRules(t *testing.T, round event.Round) {
+	t.Helper()
+	if len(round.Draft) == 0 {
+		if len(round.Rules) > 0 {
+			t.Errorf("round %d has no draft, but rules to keep some of it: %v", round.Index, round.Rules)
+		}
+		return
+	}
+	at := slices.IndexFunc(round.Rules, func(r event.RuleOutcome) bool { return r.Rule == round.Rule })
+	if len(round.Rules) != 4 || at < 0 {
+		t.Fatalf("round %d, rule %q: rules %v", round.Index, round.Rule, round.Rules)
+	}
+	if in := round.Rules[at]; in.Accepted != round.Accepted || in.Lossy != round.Lossy {
+		t.Errorf("round %d keeps %d by %s, and is said to keep %+v", round.Index, round.Accepted, round.Rule, in)
+	}
+	if round.Lossy != (round.Rule == "typical-lossy") {
+		t.Errorf("rule %s, lossy %t", round.Rule, round.Lossy)
+	}
+}
+
+// With exact match a seed gives one text, whoever drafts and however long.
+func TestExactMatchMakesATextIndependentOfItsDrafts(t *testing.T) {
+	write := func(settings ...string) []int32 {
+		s := session(t, pair(), append([]string{"acceptance", "exact", "temperature", "1", "seed", "5", "gamma-rule", "fixed", "max-tokens", "60"}, settings...)...)
+		return write(t, s, user("tell me a story"), nil).ended.IDs
+	}
+	want := write("speculate", "false")
+	for _, settings := range [][]string{{"gamma", "1"}, {"gamma", "4"}, {"gamma", "8"}, {"gamma", "4", "proposer", "ngram"}, {"gamma-rule", "cost-aware"}} {
+		if got := write(settings...); !slices.Equal(got, want) {
+			t.Errorf("%v: %v, want %v as without speculation", settings, got, want)
+		}
+	}
+}
+
+func TestRuleChangesInMidReply(t *testing.T) {
+	s := session(t, pair(), "temperature", "1", "seed", "3", "gamma-rule", "fixed", "gamma", "4")
+	order := []string{"block", "exact", "typical-lossy", "token"}
+	r := write(t, s, user("tell me a story"), func(ev event.Event) {
+		if round, ok := ev.(event.Round); ok && round.Index < len(order) {
+			change(t, s, "acceptance", order[round.Index])
+		}
+	})
+	for i, rule := range append([]string{"token"}, order...) {
+		if got := r.rounds[i].Rule; got != rule {
+			t.Errorf("round %d goes by %q, want %q", i, got, rule)
+		}
+		checkRules(t, r.rounds[i])
+	}
+}
+
+func TestTypicalBoundsHoldFromTheNextRound(t *testing.T) {
+	s := session(t, pair(), "acceptance", "typical-lossy", "epsilon", "1", "delta", "1", "temperature", "1", "seed", "3",
+		"gamma-rule", "fixed", "gamma", "4", "max-tokens", "100")
+	var kept, tested [2]int // by strict bounds, then by none
+	write(t, s, user("tell me a story"), func(ev event.Event) {
+		round, ok := ev.(event.Round)
+		if !ok {
+			return
+		}
+		bounds := 0
+		if round.Index > 10 {
+			bounds = 1
+		}
+		kept[bounds] += round.Accepted
+		tested[bounds] += round.Tested
+		if round.Index == 10 {
+			change(t, s, "epsilon", "0", "delta", "0")
+		}
+	})
+	if tested[0] == 0 || kept[0] == tested[0] || tested[1] == 0 || kept[1] < tested[1]-1 {
+		t.Errorf("by strict bounds %d of %d are kept, by none %d of %d", kept[0], tested[0], kept[1], tested[1])
+	}
+}

@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"specula/assets"
+	"specula/engine/compute"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/host"
+	"specula/engine/sample"
+	"specula/tokenizer/chat"
+)
+
+func guidedSession(t *testing.T, settings ...string) *Session {
+	t.Helper()
+	e, err := Load(t.Context(), Options{
+		Config:  config.Default(),
+		Target:  Source{Name: "target", Embedded: assets.Target()},
+		Draft:   Source{Name: "draft", Embedded: assets.Draft()},
+		Backend: host.New(2), Now: time.Now, NewSeed: func() int64 { return 42 },
+	}, func(event.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := e.NewSession(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	for pair := range slices.Chunk(append(settings, "max-tokens", "24", "seed", "7", "gamma-rule", "fixed"), 2) {
+		if err := s.Change(pair[0], pair[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// replyIDs writes a reply and returns its tokens and rounds.
+func replyIDs(t *testing.T, s *Session, prompt string, watch func(event.Round)) (ids []int32, rounds []event.Round) {
+	t.Helper()
+	for e := range s.Generate(t.Context(), Request{Messages: []Message{{Role: "user", Content: prompt}}}) {
+		switch e := e.(type) {
+		case event.Round:
+			rounds = append(rounds, e)
+			if watch != nil {
+				watch(e)
+			}
+		case event.Failed:
+			t.Fatalf("%q: %s", prompt, e.Error)
+		case event.ReplyEnded:
+			ids = e.IDs
+		}
+	}
+	return ids, rounds
+}
+
+// slowGuidance writes greedily by guided scores in the most obvious way: two readings of all of the text for every token.
+func slowGuidance(t *testing.T, e *Engine, prompt, negative []int32, scale float64, tokens int) (ids []int32) {
+	t.Helper()
+	read := func(context []int32) []float32 {
+		cache, err := e.target.NewCache()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer cache.Close()
+		logits, err := e.target.Prefill(t.Context(), cache, context, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := make([]float32, logits.Vocab())
+		if err := logits.Row(0, row); err != nil {
+			t.Fatal(err)
+		}
+		return row
+	}
+	for len(ids) < tokens {
+		with, without := read(slices.Concat(prompt, ids)), read(slices.Concat(negative, ids))
+		for i := range with {
+			with[i] = float32(float64(without[i]) + scale*(float64(with[i])-float64(without[i])))
+		}
+		best, err := sample.Argmax(with)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, best)
+		if e.isStop(best) {
+			break
+		}
+	}
+	return ids
+}
+
+func TestGuidedReplyEqualsTwoSlowReadings(t *testing.T) {
+	for _, tt := range []struct {
+		name, negative, scale, prompt string
+	}{
+		{"negative prompt", "You talk about colours only.", "1.8", "What is speculative decoding?"},
+		{"no negative prompt", "", "2.5", "How do I quit?"},
+		{"scale below 1", "Answer with one word.", "0.4", "What does the graph show?"},
+		{"scale 0: the negative prompt alone", "Answer with one word.", "0", "What does the graph show?"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := guidedSession(t, "temperature", "0", "guidance", tt.scale, "negative", tt.negative)
+			got, rounds := replyIDs(t, s, tt.prompt, nil)
+			message := []chat.Message{{Role: "user", Content: tt.prompt}}
+			prompt, err := s.engine.encode(message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			without := []chat.Message{{Role: "user"}}
+			if tt.negative != "" {
+				without = append([]chat.Message{{Role: "system", Content: tt.negative}}, message...)
+			}
+			negative, err := s.engine.encode(without)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := slowGuidance(t, s.engine, prompt, negative, rounds[0].GuidanceScale, len(got))
+			if !slices.Equal(got, want) {
+				t.Errorf("guided reply %v\nslow reading %v", got, want)
+			}
+			accepted := 0
+			for _, round := range rounds {
+				accepted += round.Accepted
+				if round.Syncs == 0 || round.Path != "greedy" {
+					t.Errorf("round %d: path %s, %d waits", round.Index, round.Path, round.Syncs)
+				}
+			}
+			if accepted == 0 {
+				t.Error("nothing was accepted: the test says nothing about speculation")
+			}
+		})
+	}
+}
+
+// The companion follows whatever happens: guidance is switched on, off and on again while speculation goes on, and the caches
+// hold what was committed.
+func TestGuidanceChangesInMidReply(t *testing.T) {
+	s := guidedSession(t, "temperature", "0.8", "negative", "You talk about colours only.")
+	scales := []string{"2", "1", "1.5", "1", "3"}
+	guidedRounds := 0
+	for _, prompt := range []string{"What is speculative decoding?", "What is a residual?"} {
+		ids, _ := replyIDs(t, s, prompt, func(round event.Round) {
+			if round.GuidanceScale != 0 {
+				guidedRounds++
+				if n := s.companion.cache.Len(); n != len(s.companion.cached) {
+					t.Errorf("round %d: the companion's cache has %d tokens, %d are known", round.Index, n, len(s.companion.cached))
+				}
+			}
+			if err := s.Change("guidance", scales[round.Index%len(scales)]); err != nil {
+				t.Error(err)
+			}
+		})
+		if len(ids) == 0 {
+			t.Error("no reply")
+		}
+	}
+	if guidedRounds < 4 {
+		t.Errorf("only %d rounds were guided", guidedRounds)
+	}
+	if err := s.Reset(); err != nil || s.companion.cache.Len() != 0 {
+		t.Errorf("after Reset the companion holds %d tokens, error %v", s.companion.cache.Len(), err)
+	}
+}
+
+func TestNegativePromptThatDoesNotFit(t *testing.T) {
+	long := make([]byte, 8000)
+	for i := range long {
+		long[i] = "ab "[i%3]
+	}
+	s := guidedSession(t, "guidance", "2", "negative", string(long))
+	var failed string
+	for e := range s.Generate(t.Context(), Request{Messages: []Message{{Role: "user", Content: "Hello"}}}) {
+		if e, ok := e.(event.Failed); ok {
+			failed = e.Error
+		}
+	}
+	if failed == "" {
+		t.Fatal("the reply did not fail")
+	}
+	if err := s.Change("guidance", "1"); err != nil {
+		t.Fatal(err)
+	}
+	if ids, _ := replyIDs(t, s, "Hello", nil); len(ids) == 0 {
+		t.Error("no reply afterwards")
+	}
+}
+
+// twoRows stand for a pass of one token behind each prompt.
+type twoRows struct {
+	compute.Logits
+	rows [][]float32
+}
+
+func (r twoRows) Rows() int  { return len(r.rows) }
+func (r twoRows) Vocab() int { return len(r.rows[0]) }
+func (r twoRows) Row(i int, dst []float32) error {
+	copy(dst, r.rows[i])
+	return nil
+}
+
+func TestGuidedScores(t *testing.T) {
+	masked := float32(math.Inf(-1))
+	g := &guidedScores{twoRows{rows: [][]float32{{1, 2, masked, 5, 0}, {3, 2, 1, masked, -4}}}, 2, make([]float32, 5)}
+	row := make([]float32, 5)
+	if err := g.Row(0, row); err != nil {
+		t.Fatal(err)
+	}
+	if want := []float32{-1, 2, masked, 5, 4}; !slices.Equal(row, want) {
+		t.Errorf("guided scores %v, want %v", row, want)
+	}
+	best := make([]int32, 1)
+	if err := g.Argmax(best); err != nil || best[0] != 3 {
+		t.Errorf("best token %d, error %v, want 3", best[0], err)
+	}
+}

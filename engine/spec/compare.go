@@ -1,0 +1,54 @@
+package spec
+
+import "specula/engine/sample"
+
+// comparison judges one draft by every rule at once, reading each row once.
+type comparison struct {
+	evidence evidence
+	rules    []acceptance // of Rules, or one for all where they are the same
+	weighed  [len(Rules)]int
+	done     [len(Rules)]bool
+}
+
+func (v *Verifier) compare(draft Draft, terms Terms) *comparison {
+	c := &v.others
+	c.weighed, c.done, c.rules = [len(Rules)]int{}, [len(Rules)]bool{}, c.rules[:0]
+	c.evidence = evidence{draft: draft, terms: terms, judged: c.evidence.judged[:0]}
+	for _, id := range draft.Tokens {
+		c.evidence.judged = append(c.evidence.judged, unjudged(id))
+		if terms.stops(id) {
+			break
+		}
+	}
+	for _, rule := range Rules {
+		c.rules = append(c.rules, v.acceptance(rule, terms.Params))
+		if terms.Params.Temperature == 0 {
+			break
+		}
+	}
+	for _, rule := range c.rules {
+		rule.begin()
+	}
+	return c
+}
+
+// weigh shows row i to the rules that still want one. Behind a row that was left out, nothing is judged any more.
+func (c *comparison) weigh(i int, p sample.Dist) {
+	if i >= len(c.evidence.judged) {
+		return
+	}
+	for k, rule := range c.rules {
+		if !c.done[k] && c.weighed[k] == i {
+			c.weighed[k]++
+			c.done[k] = !rule.weigh(&c.evidence, i, p)
+		}
+	}
+}
+
+func (c *comparison) kept() (n [len(Rules)]int) {
+	for k := range n {
+		of := min(k, len(c.rules)-1)
+		n[k] = c.rules[of].settle(&c.evidence, c.weighed[of])
+	}
+	return n
+}

@@ -1,0 +1,41 @@
+package spec
+
+import "specula/engine/sample"
+
+// exactMatch lets the target draw its own token at every place and keeps a draft token iff it is the same: the output is the
+// target's own, drawn one by one. A token is kept with probability p, which is p/q only where the draft is certain, so a
+// sampled draft is kept less often than by a test of p against q.
+//
+// The draws are numbered by their place in the reply, not by round. So a seed gives one text whatever is drafted: with another γ,
+// another draft model or none.
+type exactMatch struct {
+	kept int
+	own  Judged // what the target drew at the place weighed last
+}
+
+func (r *exactMatch) begin() { r.kept = 0 }
+
+func (r *exactMatch) draw(e *evidence, i int, p sample.Dist) Judged {
+	u := e.terms.Uniforms.Uniform(sample.TargetDraw, 0, e.terms.Written+i)
+	t := unjudged(sample.Draw(p, u))
+	t.P = p.Prob(t.ID)
+	return t
+}
+
+func (r *exactMatch) weigh(e *evidence, i int, p sample.Dist) bool {
+	t := &e.judged[i]
+	r.own = r.draw(e, i, p)
+	r.own.Q = e.draft.Q[i].Prob(r.own.ID)
+	t.P, t.Q = p.Prob(t.ID), e.draft.Q[i].Prob(t.ID)
+	if r.own.ID != t.ID {
+		return false
+	}
+	r.kept++
+	return true
+}
+
+func (r *exactMatch) settle(*evidence, int) int { return r.kept }
+
+func (r *exactMatch) replace(*evidence, int) Judged { return r.own }
+
+func (r *exactMatch) follow(e *evidence, n int, p sample.Dist) Judged { return r.draw(e, n, p) }

@@ -1,0 +1,90 @@
+package pane
+
+import (
+	"fmt"
+
+	"specula/engine/event"
+	"specula/ui/paint"
+	"specula/ui/state"
+	"specula/ui/theme"
+)
+
+// The rules of acceptance, as in the setting speculation.acceptance.
+const (
+	ruleToken   = "token"
+	ruleBlock   = "block"
+	ruleExact   = "exact"
+	ruleTypical = "typical-lossy"
+)
+
+// ruleWords names a rule that is not the usual one, else "".
+func ruleWords(rule string) string {
+	switch rule {
+	case "", ruleToken:
+		return ""
+	case ruleTypical:
+		return "lossy: typical acceptance"
+	default:
+		return rule + " acceptance"
+	}
+}
+
+// putRule draws a rule that is not the usual one, as a warning if it changes what is written, and gap behind it.
+func putRule(th *theme.Theme, out *paint.Line, rule, gap string) {
+	words, style := ruleWords(rule), th.Label
+	if words == "" {
+		return
+	}
+	if rule == ruleTypical {
+		style = th.Warning
+	}
+	out.Put(style, words).Put("", gap)
+}
+
+// testWords is the test that decided about a token, with the numbers put in, and whether it passed; "" if the numbers are not there.
+func (c *column) testWords(t *state.Token, rule string) (text string, passed bool) {
+	relation := func(less bool) string {
+		if less {
+			return "<"
+		}
+		return c.notBelow()
+	}
+	switch {
+	case t.Position < 0:
+	case rule == ruleExact && t.Committed():
+		return "the target drew the same token ", true
+	case rule == ruleExact && t.Fate == event.Rejected:
+		return "the target drew another token ", false
+	case rule == ruleBlock && t.U != nil && t.Bound != nil:
+		passed = *t.U < *t.Bound
+		return fmt.Sprintf("the block may end here: u = %s %s h = %s ", probability(*t.U), relation(passed), probability(*t.Bound)), passed
+	case rule == ruleTypical && t.P != nil && t.Bound != nil:
+		less := *t.Bound < *t.P
+		return fmt.Sprintf("bound %s %s p = %s ", probability(*t.Bound), relation(less), probability(*t.P)), less
+	case (rule == "" || rule == ruleToken) && t.P != nil && t.Q != nil && t.U != nil:
+		passed = *t.U**t.Q < *t.P
+		return fmt.Sprintf("u%sq = %s %s p = %s ", c.dot(), probability(*t.U**t.Q), relation(passed), probability(*t.P)), passed
+	}
+	return "", false
+}
+
+// ruleComparison says how many tokens of the round's draft each rule would have kept. Names are short, so that four fit the side
+// column.
+func (c *column) ruleComparison(r *state.Round) []string {
+	if len(r.Rules) == 0 {
+		return nil
+	}
+	out := c.line().Put(c.th.Label, "kept")
+	for _, rule := range r.Rules {
+		name, style := rule.Rule, c.th.Label
+		if rule.Lossy {
+			name, style = "lossy", c.th.Warning
+		}
+		out.Put(style, " "+name+" ")
+		if rule.Rule == r.Rule {
+			style = c.th.Strong
+		}
+		out.Put(style, fmt.Sprint(rule.Accepted))
+	}
+	return []string{out.String()}
+}
