@@ -273,7 +273,13 @@ func processor() cli.Section {
 	return cli.Section{Title: "processor", Rows: [][]string{{info.Name}, {info.Detail}}}
 }
 
+// hostileDraft is the shape of a file that is the demo draft with its weights in disorder.
+const hostileDraft = "hostile-draft"
+
 func makeWeights(ctx context.Context, shape, weightType, path string) error {
+	if shape == hostileDraft && weightType == "Q8_0" {
+		return writeHostileDraft(path)
+	}
 	s, err := random.ShapeNamed(shape)
 	if err != nil {
 		return err
@@ -283,6 +289,19 @@ func makeWeights(ctx context.Context, shape, weightType, path string) error {
 		return err
 	}
 	return random.WriteFile(ctx, path, s, t)
+}
+
+func writeHostileDraft(path string) error {
+	data, err := random.Scramble("demo draft", assets.Draft())
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("making a model file: %w", err)
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }
 
 func timePasses(ctx context.Context, o cli.PassOptions) (any, error) {

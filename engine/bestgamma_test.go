@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"specula/engine/compute"
 	"specula/engine/event"
 	"specula/engine/host"
+	"specula/engine/weights/random"
 )
 
 // timed is a backend on which time passes by a price list in place of the clock, so that what is measured on a busy machine repeats.
@@ -76,9 +78,15 @@ func (c chatting) Reply(ctx context.Context, prompt string) iter.Seq[event.Event
 // compare makes the table of "specula bench --gammas" on the demo pair.
 func compare(t *testing.T, temperature float64, repeats int, sets ...assets.Set) *bench.GammaReport {
 	t.Helper()
+	return compareWith(t, assets.Draft(), "draft", temperature, repeats, sets...)
+}
+
+func compareWith(t *testing.T, draft []byte, proposer string, temperature float64, repeats int, sets ...assets.Set) *bench.GammaReport {
+	t.Helper()
 	backend := &timed{Backend: host.New(1), now: time.Unix(0, 0)}
 	t.Cleanup(func() { _ = backend.Close() })
 	o := options(backend)
+	o.Draft.Embedded, o.Config.Speculation.Proposer = draft, proposer
 	o.Now = func() time.Time { return backend.now }
 	e, err := engine.Load(t.Context(), o, func(event.Event) {})
 	if err != nil {
@@ -103,6 +111,23 @@ func TestCostAwareIsNearTheBestFixedGamma(t *testing.T) {
 	// What is sampled depends on γ, and a few replies differ by luck.
 	t.Run("sampled", func(t *testing.T) { near(t, compare(t, 0.7, 2, assets.Sets()[1]), 0.95, 1.05) })
 	t.Run("sampled and hopeless", func(t *testing.T) { near(t, compare(t, 1.5, 2, assets.Sets()[3]), 0.97, 0.985) })
+}
+
+// A draft that knows nothing, and a lookup where nothing repeats, cost next to nothing: the rule turns them off.
+func TestHopelessDraftsCostNextToNothing(t *testing.T) {
+	hostile, err := random.Scramble("hostile", assets.Draft())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := assets.Sets()
+	for _, temperature := range []float64{0, 0.7} {
+		t.Run(fmt.Sprintf("hostile, temperature %g", temperature), func(t *testing.T) {
+			near(t, compareWith(t, hostile, "draft", temperature, 2, sets[1]), 0.98, 0.985)
+		})
+		t.Run(fmt.Sprintf("n-gram, temperature %g", temperature), func(t *testing.T) {
+			near(t, compareWith(t, assets.Draft(), "ngram", temperature, 4, sets[0]), 0.95, 0.985)
+		})
+	}
 }
 
 // near wants the cost-aware rule to reach a share of the best fixed γ in every cell, and a speed compared with plain decoding.

@@ -150,6 +150,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 		return spec.Draft{}, fmt.Errorf("drafting by %s: %w", p.Name(), err)
 	}
 	ev.DraftStop = draft.Stop
+	r.withoutEnd(&draft)
 	if len(draft.Tokens) == 0 {
 		return draft, nil
 	}
@@ -165,6 +166,18 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	err = r.emit(drafted)
 	watch.skip()
 	return draft, err
+}
+
+// withoutEnd takes a stop token off the end of a draft: the row in front of it has the target's own opinion, and nothing follows it, so
+// that verifying it would bring no token. What was drawn by chance stays, since leaving it out for what it is would favour others.
+func (r *reply) withoutEnd(draft *spec.Draft) {
+	last := len(draft.Tokens) - 1
+	if last < 0 || draft.Q[last].P != nil || !r.engine.isStop(draft.Tokens[last]) {
+		return
+	}
+	draft.Tokens, draft.Q = draft.Tokens[:last], draft.Q[:last]
+	draft.Confidence = draft.Confidence[:min(last, len(draft.Confidence))]
+	draft.Logits = draft.Logits[:min(last, len(draft.Logits))]
 }
 
 // confidenceIsCheap reports whether asking the draft how sure it is costs little beside the draft itself. Sampling has the answer
