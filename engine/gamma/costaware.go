@@ -8,8 +8,24 @@ func (c *Controller) mostTokensPerCost() Decision {
 	if d, ok := c.probe(best); ok {
 		return d
 	}
-	return Decision{Gamma: best, Why: c.worth(best)}
+	if best > 0 {
+		c.words = words{}
+		return Decision{Gamma: best, Why: c.worth(best)}
+	}
+	if c.words.why == "" || c.words.age >= wordsLast {
+		c.words = words{why: c.worth(0), off: c.off()}
+	}
+	return Decision{Why: c.words.why}
 }
+
+// words are why speculation is off. In plain rounds they are found anew now and then only: that takes as long as a hundredth of a fast
+// round, which is all that speculation may cost while it is off.
+type words struct {
+	why, off string
+	age      int // rounds
+}
+
+const wordsLast = 16
 
 // worth says what a draft length is expected to bring.
 func (c *Controller) worth(gamma int) string {

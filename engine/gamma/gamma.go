@@ -83,6 +83,7 @@ type Controller struct {
 	probes     probes
 	round      round
 	hindsight  hindsight
+	words      words
 	// What a round with so many draft tokens is believed to commit and to cost, (Max+1), as of Next.
 	believedTokens, believedCost []float64
 }
@@ -109,6 +110,7 @@ func (c *Controller) Configure(o Options) {
 	}
 	c.options = o
 	c.costs.nominal = o.Nominal
+	c.words = words{}
 }
 
 // ForgetDraft drops what was learned about the proposer, for when another takes its place. The target's costs stay.
@@ -130,13 +132,14 @@ func (c *Controller) Next() Decision {
 	case Windowed:
 		d = Decision{Gamma: c.window.gamma, Why: c.window.why}
 	case CostAware:
+		c.words.age++
 		d = c.mostTokensPerCost()
 	default:
 		panic(fmt.Sprintf("gamma: no rule %q", c.options.Rule))
 	}
 	d.Acceptance = c.acceptance.first(c.options.Max)
 	d.Expected = c.tokens(d.Gamma)
-	d.Off = c.off()
+	d.Off = c.words.off
 	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate()}
 	return d
 }
