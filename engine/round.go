@@ -22,10 +22,10 @@ const inspectShare = 1.0 / 50
 // It returns why the reply is finished, or "".
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	ev := event.Round{Index: r.rounds, GammaRule: r.config.Speculation.Rule, Proposer: "none", Temperature: r.config.Sampling.Temperature}
-	r.bound()
 	if err := r.followNegative(ctx); err != nil {
 		return "", err
 	}
+	r.bound()
 	watch := r.engine.stopwatch()
 	proposer, decision, err := r.decide(ctx, &ev, watch)
 	if err != nil {
@@ -100,11 +100,8 @@ func (r *reply) choose() gamma.Decision {
 func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
 	ev.GammaWhy, ev.GammaOff, ev.Probe = d.Why, d.Off, d.Probe
 	ev.AcceptanceByPosition, ev.ExpectedTokens = d.Acceptance, d.Expected
-	written := len(r.context) - r.prompt
-	room := max(0, min(r.config.Sampling.MaxTokens-written-1, r.session.cache.Cap()-len(r.context)))
-	if guided(r.config) {
-		room = max(0, min(room, r.session.cache.Cap()-r.companionLen()))
-	}
+	// The draft is followed by one token of the target's own.
+	room := max(0, min(r.config.Sampling.MaxTokens-(len(r.context)-r.prompt), r.roomInContext())-1)
 	if d.Gamma > room {
 		d.Gamma = room
 		ev.GammaWhy = fmt.Sprintf("only %d more tokens fit this reply", room+1)
