@@ -35,6 +35,10 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	r.inspecting = r.request.Inspect && !(r.request.Sparing && r.session.inspectMS > inspectShare*r.session.age.elapsed())
 	watch.skip()
 	var draft spec.Draft
+	if r.looksUp(decision) {
+		// Looking is free, and what is found tells better than any average how much of it is worth verifying.
+		decision = r.limit(r.longest(decision), &ev)
+	}
 	if decision.Gamma > 0 {
 		if draft, err = r.draft(ctx, proposer, decision.Gamma, &ev, watch); err != nil {
 			return "", err
@@ -158,6 +162,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	}
 	ev.DraftStop = draft.Stop
 	r.withoutEnd(&draft)
+	r.trim(&draft, ev)
 	if len(draft.Tokens) == 0 {
 		return draft, nil
 	}
