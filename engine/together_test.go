@@ -69,7 +69,7 @@ func TestNoCombinationOfFeaturesChangesTheText(t *testing.T) {
 			accepted := 0
 			s := session(t, e)
 			start := s.Settings()
-			for i := range 60 {
+			for i := range 40 {
 				c := randomCombination(rng)
 				if s.Settings().Constraint.Schema != start.Constraint.Schema || i%10 == 9 {
 					s = session(t, e) // sessions of several replies, too
@@ -94,7 +94,7 @@ func TestNoCombinationOfFeaturesChangesTheText(t *testing.T) {
 				}
 				accepted += got.ended.Totals.Accepted
 			}
-			if accepted < 30 {
+			if accepted < 20 {
 				t.Errorf("only %d drafted tokens were accepted", accepted)
 			}
 		})
