@@ -255,15 +255,15 @@ func TestNominalCostsOfEveryProposer(t *testing.T) {
 func TestTheSpeedUpIsTheProposersOwn(t *testing.T) {
 	s := session(t, pair(), "temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "2")
 	r := write(t, s, user("Tell me a story."), func(ev event.Event) {
-		if round, ok := ev.(event.Round); ok && round.Index == 9 {
+		if round, ok := ev.(event.Round); ok && round.Index == 17 {
 			change(t, s, "proposer", "eagle") // which cannot draft
 		}
 	})
-	if r.failed != "" || len(r.rounds) < 15 {
+	if r.failed != "" || len(r.rounds) < 20 {
 		t.Fatalf("%d rounds, error %q", len(r.rounds), r.failed)
 	}
 	for i, round := range r.rounds {
-		if i >= 2 && i <= 9 && round.Speedup == 0 || i > 9 && round.Speedup != 0 {
+		if i >= 15 && i <= 17 && round.Speedup == 0 || i > 17 && round.Speedup != 0 {
 			t.Errorf("round %d by %s: speed-up %g", i, round.Proposer, round.Speedup)
 		}
 	}

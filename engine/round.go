@@ -222,7 +222,7 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 	if ev.GuidanceScale != 0 {
 		ev.PathWhy += fmt.Sprintf("; guidance %g: two rows for each token", ev.GuidanceScale)
 	}
-	ev.Rule, ev.Lossy = string(terms.Rule), terms.Rule.Lossy()
+	ev.Rule, ev.Lossy = string(terms.Rule), terms.Rule.Lossy() && terms.Params.Temperature > 0
 	if err != nil {
 		return nil, spec.Outcome{}, err
 	}
