@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -262,15 +261,12 @@ func examine(ctx context.Context, o cli.DoctorOptions, progress func(what string
 // compareGammas measures draft lengths on the built-in kinds of prompt.
 func compareGammas(ctx context.Context, o cli.GammaOptions, progress func(done, total int)) (cli.Report, error) {
 	options := bench.GammaOptions{Gammas: o.Gammas, Temperatures: o.Temperatures, GenTokens: o.GenTokens, Repeats: o.Repeats, Seed: 1}
-	var names []string
 	for _, set := range assets.Sets() {
-		names = append(names, set.Name)
-		if o.Sets == nil || slices.Contains(o.Sets, set.Name) {
-			options.Sets = append(options.Sets, bench.PromptSet{Name: set.Name, Prompts: set.Prompts[:min(o.Count, len(set.Prompts))]})
-		}
+		options.Sets = append(options.Sets, bench.PromptSet{Name: set.Name, Prompts: set.Prompts[:min(o.Count, len(set.Prompts))]})
 	}
-	if o.Sets != nil && len(options.Sets) != len(o.Sets) {
-		return nil, fmt.Errorf("there are no such sets of prompts as %q: known are %s", o.Sets, strings.Join(names, ", "))
+	var err error
+	if options.Sets, err = bench.Choose(options.Sets, o.Sets); err != nil {
+		return nil, err
 	}
 	c, err := open(ctx, o.Config, func(event.Event) {})
 	if err != nil {
@@ -291,26 +287,11 @@ func describe(ctx context.Context, path string) ([]cli.Section, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
 	}
-	r := weights.Describe(f)
-	file := cli.Section{Rows: [][]string{
-		{"file", r.Name}, {"format", r.Format}, {"architecture", r.Architecture}, {"name", r.ModelName},
-		{"size", fmt.Sprintf("%d bytes, %d of them behind the last tensor", r.FileBytes, r.SpareBytes)},
-		{"parameters", fmt.Sprint(r.Parameters)}, {"context", fmt.Sprintf("%d tokens", r.ContextLength)},
-		{"tokenizer", r.Tokenizer}, {"vocabulary", fmt.Sprintf("%d tokens", r.VocabSize)}, {"template", "SHA-256 " + r.TemplateHash},
-		{"cannot be computed", strings.Join(r.Unsupported, ", ")},
-	}}
-	file.Rows = slices.DeleteFunc(file.Rows, func(row []string) bool { return row[1] == "" || row[1] == "SHA-256 " })
-	types, metadata, tensors := cli.Section{Title: "types"}, cli.Section{Title: "metadata"}, cli.Section{Title: "tensors"}
-	for _, t := range r.ByType {
-		types.Rows = append(types.Rows, []string{t.Type, fmt.Sprintf("%d tensors", t.Tensors), fmt.Sprintf("%d bytes", t.Bytes)})
+	var sections []cli.Section
+	for _, table := range weights.Describe(f).Tables() {
+		sections = append(sections, cli.Section(table))
 	}
-	for _, m := range r.Metadata {
-		metadata.Rows = append(metadata.Rows, []string{m.Key, m.Type, m.Value})
-	}
-	for _, t := range r.Tensors {
-		tensors.Rows = append(tensors.Rows, []string{t.Name, t.Type, fmt.Sprint(t.Shape), fmt.Sprintf("%d bytes", t.Bytes)})
-	}
-	return []cli.Section{file, types, processor(), metadata, tensors}, nil
+	return slices.Insert(sections, 2, processor()), nil
 }
 
 // processor describes what a model would run on without a GPU.
@@ -321,35 +302,8 @@ func processor() cli.Section {
 	return cli.Section{Title: "processor", Rows: [][]string{{info.Name}, {info.Detail}}}
 }
 
-// hostileDraft is the shape of a file that is the demo draft with its weights in disorder.
-const hostileDraft = "hostile-draft"
-
 func makeWeights(ctx context.Context, shape, weightType, path string) error {
-	if shape == hostileDraft && weightType == "Q8_0" {
-		return writeHostileDraft(path)
-	}
-	s, err := random.ShapeNamed(shape)
-	if err != nil {
-		return err
-	}
-	t, err := random.TypeNamed(weightType)
-	if err != nil {
-		return err
-	}
-	return random.WriteFile(ctx, path, s, t)
-}
-
-func writeHostileDraft(path string) error {
-	data, err := random.Scramble("demo draft", assets.Draft())
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return fmt.Errorf("making a model file: %w", err)
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
+	return random.MakeFile(ctx, path, shape, weightType, assets.Draft())
 }
 
 func timePasses(ctx context.Context, o cli.PassOptions) (any, error) {

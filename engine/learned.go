@@ -61,6 +61,7 @@ func (l *lessons) follow(proposer string) {
 	if l.proposer != proposer {
 		l.gamma.ForgetDraft()
 		l.sharpness = sharpness{}
+		l.speed.forgetDrafts()
 	}
 	l.proposer = proposer
 }

@@ -22,10 +22,10 @@ const inspectShare = 1.0 / 50
 // It returns why the reply is finished, or "".
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	ev := event.Round{Index: r.rounds, GammaRule: r.config.Speculation.Rule, Proposer: "none", Temperature: r.config.Sampling.Temperature}
-	r.bound()
 	if err := r.followNegative(ctx); err != nil {
 		return "", err
 	}
+	r.bound()
 	watch := r.engine.stopwatch()
 	proposer, decision, err := r.decide(ctx, &ev, watch)
 	if err != nil {
@@ -35,6 +35,10 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	r.inspecting = r.request.Inspect && !(r.request.Sparing && r.session.inspectMS > inspectShare*r.session.age.elapsed())
 	watch.skip()
 	var draft spec.Draft
+	if r.looksUp(decision) {
+		// Looking is free, and what is found tells better than any average how much of it is worth verifying.
+		decision = r.limit(r.longest(decision), &ev)
+	}
 	if decision.Gamma > 0 {
 		if draft, err = r.draft(ctx, proposer, decision.Gamma, &ev, watch); err != nil {
 			return "", err
@@ -100,11 +104,8 @@ func (r *reply) choose() gamma.Decision {
 func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
 	ev.GammaWhy, ev.GammaOff, ev.Probe = d.Why, d.Off, d.Probe
 	ev.AcceptanceByPosition, ev.ExpectedTokens = d.Acceptance, d.Expected
-	written := len(r.context) - r.prompt
-	room := max(0, min(r.config.Sampling.MaxTokens-written-1, r.session.cache.Cap()-len(r.context)))
-	if guided(r.config) {
-		room = max(0, min(room, r.session.cache.Cap()-r.companionLen()))
-	}
+	// The draft is followed by one token of the target's own.
+	room := max(0, min(r.config.Sampling.MaxTokens-(len(r.context)-r.prompt), r.roomInContext())-1)
 	if d.Gamma > room {
 		d.Gamma = room
 		ev.GammaWhy = fmt.Sprintf("only %d more tokens fit this reply", room+1)
@@ -161,6 +162,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	}
 	ev.DraftStop = draft.Stop
 	r.withoutEnd(&draft)
+	r.trim(&draft, ev)
 	if len(draft.Tokens) == 0 {
 		return draft, nil
 	}
@@ -220,7 +222,7 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 	if ev.GuidanceScale != 0 {
 		ev.PathWhy += fmt.Sprintf("; guidance %g: two rows for each token", ev.GuidanceScale)
 	}
-	ev.Rule, ev.Lossy = string(terms.Rule), terms.Rule.Lossy()
+	ev.Rule, ev.Lossy = string(terms.Rule), terms.Rule.Lossy() && terms.Params.Temperature > 0
 	if err != nil {
 		return nil, spec.Outcome{}, err
 	}

@@ -15,10 +15,16 @@ type speed struct {
 // (1 − 1/speed-up)/64 of the time.
 const baselineEvery = 64
 
-// baselineDue says that a plain round is wanted: there was none for long, or none at all but something to compare.
+// fewestRounds of each kind must have been measured before the two are compared: the first of either are slower than they will be.
+const fewestRounds = 3
+
+// baselineDue says that a plain round is wanted: there was none for long, or too few to compare with.
 func (s *speed) baselineDue() bool {
-	return s.sincePlain >= baselineEvery || s.plainN == 0 && s.specN > 0
+	return s.sincePlain >= baselineEvery || s.plainN < fewestRounds && s.sincePlain >= baselineFirst
 }
+
+// baselineFirst is the number of speculative rounds between plain ones until there are enough of those.
+const baselineFirst = 4
 
 // speedMemory is the weight of a new round in the moving averages, once there are enough to average.
 const speedMemory = 0.05
@@ -41,12 +47,15 @@ func (s *speed) observe(drafted bool, ms float64, tokens int) {
 	s.specTokens += w * (float64(tokens) - s.specTokens)
 }
 
+// forgetDrafts forgets the speculative rounds, which somebody else drafted. Plain rounds cost what they did.
+func (s *speed) forgetDrafts() { s.specMS, s.specTokens, s.specN = 0, 0, 0 }
+
 // weight makes the first rounds a plain mean and the later ones a moving average.
 func weight(n int) float64 { return max(speedMemory, 1/float64(n)) }
 
-// ratio is plain over speculative milliseconds per token; 0 until both have been measured.
+// ratio is plain over speculative milliseconds per token; 0 until there are enough rounds of both.
 func (s *speed) ratio() float64 {
-	if s.plainN == 0 || s.specN == 0 || s.specMS <= 0 {
+	if s.plainN < fewestRounds || s.specN < fewestRounds || s.specMS <= 0 {
 		return 0
 	}
 	return s.plainMS / (s.specMS / s.specTokens)

@@ -8,6 +8,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
+
+	"specula/engine/config"
 )
 
 // GammaOptions say which draft lengths to compare with the cost-aware rule, and on what.
@@ -24,6 +27,23 @@ type GammaOptions struct {
 type PromptSet struct {
 	Name    string
 	Prompts []string
+}
+
+// Choose returns the sets of the given names; nil means all.
+func Choose(sets []PromptSet, names []string) ([]PromptSet, error) {
+	var known []string
+	for _, set := range sets {
+		known = append(known, set.Name)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, &config.ValueError{Setting: "--sets", Got: strconv.Quote(name), Allowed: "any of " + strings.Join(known, ", ")}
+		}
+	}
+	if names == nil {
+		return sets, nil
+	}
+	return slices.DeleteFunc(sets, func(set PromptSet) bool { return !slices.Contains(names, set.Name) }), nil
 }
 
 // Opened is a session of its own, so that one way of choosing γ learns nothing from the rounds of another. All of them should share

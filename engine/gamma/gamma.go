@@ -78,6 +78,7 @@ type Controller struct {
 	options    Options
 	acceptance acceptance
 	confidence calibration
+	lookups    lookups
 	costs      costs
 	window     window
 	probes     probes
@@ -117,6 +118,7 @@ func (c *Controller) Configure(o Options) {
 func (c *Controller) ForgetDraft() {
 	c.acceptance = acceptance{}
 	c.confidence = calibration{}
+	c.lookups = lookups{}
 	c.costs.step, c.costs.only = meter{}, meter{}
 	c.probes = newProbes()
 	c.window.restart(min(c.options.Gamma, c.options.Max))
@@ -149,6 +151,7 @@ func (c *Controller) Observe(o Observation) {
 	c.hindsight.observe(o, c.costs.nominal != nil, c.believedCost)
 	c.acceptance.observe(o)
 	c.confidence.observe(o)
+	c.lookups.observe(o)
 	c.costs.observe(o)
 	if o.Drafted > 0 && o.Tested > 0 {
 		c.window.observe(float64(o.Accepted)/float64(o.Tested), c.options)

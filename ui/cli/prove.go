@@ -68,7 +68,7 @@ func (a *app) verifyDist(ctx context.Context, o ProofOptions, asJSON bool) error
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	r, err := a.VerifyDist(ctx, o, a.countProgress("combination"))
-	return a.conclude(r, err, asJSON, errors.New("not shown to be lossless; the report says what differs"))
+	return a.conclude(r, err, asJSON, errors.New("not shown to be lossless; the report says why"))
 }
 
 func (a *app) doctorCommand() *cobra.Command {

@@ -31,6 +31,10 @@ func TestGammaExplainsItself(t *testing.T) {
 			t.Errorf("the side lacks %q:\n%s", want, side)
 		}
 	}
+	// The graph points at the best fixed γ: γ 2 of 8 stands in its lower half, and nowhere else.
+	if n := strings.Count(side, th.Glyph.Level); n != 1 {
+		t.Errorf("the graph points at %d heights, want one:\n%s", n, side)
+	}
 	if strip := ansi.Strip(pane.Strip(s, th, 90)); !strings.Contains(strip, "off: acceptance 0.21") {
 		t.Errorf("the strip does not say why: %s", strip)
 	}

@@ -19,6 +19,7 @@ type Round struct {
 	Proposer, ProposerWhy                string
 	DraftWhy, DraftStop                  string
 	Rule                                 string
+	Guidance                             float64 // the scale of classifier-free guidance; 0 when it is off
 	Lossy                                bool
 	Rules                                []event.RuleOutcome // what each rule would have kept; safe
 	Constraint                           string              // what the form of the reply expects next; empty for none
@@ -43,7 +44,8 @@ func newRound(e *event.Round) Round {
 		GammaOff: sanitize.Line(e.GammaOff),
 		Probe:    e.Probe, Proposer: sanitize.Line(e.Proposer), ProposerWhy: sanitize.Line(e.ProposerWhy),
 		DraftWhy: sanitize.Line(e.DraftWhy), DraftStop: sanitize.Line(e.DraftStop),
-		Rule: sanitize.Line(e.Rule), Lossy: e.Lossy, Rules: safeRules(e.Rules), Constraint: sanitize.Line(e.Constraint),
+		Guidance: e.GuidanceScale,
+		Rule:     sanitize.Line(e.Rule), Lossy: e.Lossy, Rules: safeRules(e.Rules), Constraint: sanitize.Line(e.Constraint),
 		Accepted: e.Accepted, Tested: e.Tested, Committed: committed(e), Temperature: e.Temperature,
 		DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, SampleMS: e.SampleMS, OtherMS: e.OtherMS,
 		BytesMoved: e.BytesMoved, InspectBytes: e.InspectBytes, Syncs: e.Syncs,
