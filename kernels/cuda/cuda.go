@@ -1,38 +1,44 @@
-// Package cuda holds the kernels of the GPU: src/*.cu, and the PTX that clang makes of them, which is part of the program. The driver
-// compiles PTX for the device it finds, so that a program built once runs on every GPU from compute capability 8.0 on.
+// Package cuda has the kernels for NVIDIA GPUs, as the PTX text that a driver compiles when the program starts.
 //
-// The same sources run without a GPU: sim interprets the PTX in Go, and emu compiles the .cu for the processor, behind the functions
-// of the CUDA driver.
+// The sources are src/*.cu, one file for a family of operations. They are compiled twice: by clang to ptx/*.ptx, which is committed
+// and embedded, so that building the program needs no compiler for GPUs; and by g++ to fibers on the processor, in emu. PTX 7.4
+// for sm_80 serves every driver from R470 on and every GPU from Ampere on.
+//
+// Without a GPU the kernels are proven in two ways. Package sim runs the PTX itself in pure Go, lane by lane, and reports what a GPU
+// would leave undefined; package simtest is how a test uses it. The emulating driver in emu runs the sources under the whole
+// program. Both have to equal kernels/ref, which says what each kernel computes and in which order, bit for bit.
 package cuda
 
 import (
 	"embed"
+	"fmt"
+	"path"
 	"strings"
 )
 
 //go:generate ./build
 
 //go:embed ptx/*.ptx
-var files embed.FS
+var texts embed.FS
 
-// Modules lists the names of the modules, one a .cu file, in alphabetical order.
+// Modules returns the names of the modules, sorted.
 func Modules() []string {
-	entries, err := files.ReadDir("ptx")
+	entries, err := texts.ReadDir("ptx")
 	if err != nil {
-		panic(err) // a folder that is part of the program
+		panic(err) // embedded
 	}
-	var names []string
-	for _, entry := range entries {
-		names = append(names, strings.TrimSuffix(entry.Name(), ".ptx"))
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.TrimSuffix(e.Name(), ".ptx")
 	}
 	return names
 }
 
-// PTX is the text of a module; it panics if there is none of that name.
-func PTX(module string) string {
-	text, err := files.ReadFile("ptx/" + module + ".ptx")
+// PTX returns the text of a module.
+func PTX(module string) (string, error) {
+	text, err := texts.ReadFile(path.Join("ptx", module+".ptx"))
 	if err != nil {
-		panic(err)
+		return "", fmt.Errorf("there is no module %q of kernels; there are %q", module, Modules())
 	}
-	return string(text)
+	return string(text), nil
 }
