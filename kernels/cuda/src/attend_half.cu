@@ -17,36 +17,6 @@ constexpr int score_stride = keys_per_split + 16;  // floats; the margin spreads
 // query_stride is the length of a query in shared memory, in halves: 64·n + 32 keeps 16-byte reads free of bank conflicts.
 constexpr int query_stride(int head_dim) { return padded_dim(head_dim) % 64 ? padded_dim(head_dim) : padded_dim(head_dim) + 32; }
 
-// Scene is what a block works on.
-struct Scene {
-    int kv_head, sharing, heads;
-    int first, end;      // columns of the block, and of the pass
-    int first_position;  // of row 0
-    int start, keys;     // of the split: position of its first key, and how many the block's last column sees
-    __device__ __forceinline__ Query query(int column) const { return query_of(first + column, kv_head, sharing, first_position); }
-    __device__ __forceinline__ bool exists(int column) const { return first + column < end; }
-    // visible is how many keys of the split a column sees.
-    __device__ __forceinline__ int visible(int column) const {
-        int n = exists(column) ? query(column).seen - start : 0;
-        return n < 0 ? 0 : n > keys_per_split ? keys_per_split : n;
-    }
-};
-
-INLINE Scene scene_of(int columns, const int *length, int ahead, int rows, int heads, int kv_heads) {
-    Scene s;
-    s.kv_head = blockIdx.y;
-    s.heads = heads;
-    s.sharing = heads / kv_heads;
-    s.first = blockIdx.z * columns;
-    s.end = rows * s.sharing;
-    s.first_position = *length + ahead;
-    s.start = blockIdx.x * keys_per_split;
-    int last = s.first + columns < s.end ? s.first + columns : s.end;
-    int keys = s.first_position + (last - 1) / s.sharing + 1 - s.start;
-    s.keys = keys < keys_per_split ? keys : keys_per_split;
-    return s;
-}
-
 INLINE uint4 load_vector(const half_bits *p) { return *(const uint4 *)p; }
 
 // word picks one of the four, by a number known when compiling.
@@ -63,7 +33,7 @@ INLINE void multiply_chunk(float (&sum)[4], const uint4 &low, const uint4 &high,
 }
 
 // load_queries rounds the block's queries to half precision; columns that do not exist are zeros.
-template <int head_dim, int columns> INLINE void load_queries(half_bits *query, const float *q, const Scene &s) {
+template <int head_dim, int columns> INLINE void load_queries(half_bits *query, const float *q, const Columns &s) {
     for (int c = warp_id(); c < columns; c += warps) {
         bool exists = s.exists(c);
         Query at = s.query(exists ? c : 0);
@@ -75,7 +45,7 @@ template <int head_dim, int columns> INLINE void load_queries(half_bits *query, 
 
 // score_keys writes scale·q·k for the keys of the split, a warp taking 16 of them at a time.
 template <int head_dim, int tiles>
-INLINE void score_keys(float *score, const half_bits *query, const half_bits *keys, int capacity, float scale, const Scene &s) {
+INLINE void score_keys(float *score, const half_bits *query, const half_bits *keys, int capacity, float scale, const Columns &s) {
     constexpr int chunks = padded_dim(head_dim) / chunk;
     int g = lane_id() / 4, t = lane_id() % 4;
     for (int key = 16 * warp_id(); key < s.keys; key += 16 * warps) {
@@ -100,7 +70,7 @@ INLINE void score_keys(float *score, const half_bits *query, const half_bits *ke
 
 // weigh_keys turns the scores of a column into weights of half precision, in the same place: a warp a column. A lane adds its keys,
 // every 32nd, in ascending order, then the lanes by butterflies. Keys that the column does not see weigh exactly nothing.
-template <int columns> INLINE void weigh_keys(float *score, float *values, float *stats, int splits, const Scene &s) {
+template <int columns> INLINE void weigh_keys(float *score, float *values, float *stats, int splits, const Columns &s) {
     constexpr int each = keys_per_split / warp_size;
     for (int c = warp_id(); c < columns; c += warps) {
         int visible = s.visible(c);
@@ -137,7 +107,7 @@ INLINE uint4 first_keys(uint4 v, int n) {
 
 // sum_values writes Σ p·value, a warp taking 16 numbers of the head at a time.
 template <int head_dim, int tiles>
-INLINE void sum_values(float *partial, const float *score, const half_bits *values, int capacity, int splits, const Scene &s) {
+INLINE void sum_values(float *partial, const float *score, const half_bits *values, int capacity, int splits, const Columns &s) {
     constexpr int chunks = keys_per_split / chunk;
     int g = lane_id() / 4, t = lane_id() % 4;
     for (int d = 16 * warp_id(); d < head_dim; d += 16 * warps) {
@@ -171,7 +141,7 @@ INLINE void attend(float *partial, float *stats, const float *q, const half_bits
     constexpr int columns = 8 * tiles;
     SHARED(uint4, query, [columns * query_stride(head_dim) / 8]);
     SHARED(uint4, scores, [columns * score_stride / 4]);
-    Scene s = scene_of(columns, length, ahead, rows, heads, kv_heads);
+    Columns s = columns_of(columns, length, ahead, rows, heads, kv_heads);
     if (s.keys <= 0) return;
     load_queries<head_dim, columns>((half_bits *)query, q, s);
     __syncthreads();

@@ -39,3 +39,33 @@ INLINE Partial partial_of(float *values, float *stats, Query q, int heads, int s
     size_t i = ((size_t)q.row * heads + q.head) * splits + split;
     return {values + i * head_dim, stats + 2 * i, stats + 2 * i + 1};
 }
+
+// Columns is what a block of attend works on: some columns of a key head, and one split.
+struct Columns {
+    int kv_head, sharing, heads;
+    int first, end;      // columns of the block, and of the pass
+    int first_position;  // of row 0
+    int start, keys;     // of the split: position of its first key, and how many the block's last column sees
+    __device__ __forceinline__ Query query(int column) const { return query_of(first + column, kv_head, sharing, first_position); }
+    __device__ __forceinline__ bool exists(int column) const { return first + column < end; }
+    // visible is how many keys of the split a column sees.
+    __device__ __forceinline__ int visible(int column) const {
+        int n = exists(column) ? query(column).seen - start : 0;
+        return n < 0 ? 0 : n > keys_per_split ? keys_per_split : n;
+    }
+};
+
+INLINE Columns columns_of(int columns, const int *length, int ahead, int rows, int heads, int kv_heads) {
+    Columns s;
+    s.kv_head = blockIdx.y;
+    s.heads = heads;
+    s.sharing = heads / kv_heads;
+    s.first = blockIdx.z * columns;
+    s.end = rows * s.sharing;
+    s.first_position = *length + ahead;
+    s.start = blockIdx.x * keys_per_split;
+    int last = s.first + columns < s.end ? s.first + columns : s.end;
+    int keys = s.first_position + (last - 1) / s.sharing + 1 - s.start;
+    s.keys = keys < keys_per_split ? keys : keys_per_split;
+    return s;
+}
