@@ -140,7 +140,7 @@ func TestAttentionEqualsTheReference(t *testing.T) {
 				t.Run(fmt.Sprintf("%s %d after %d", f.name, headDim, length), func(t *testing.T) {
 					r := rand.New(rand.NewPCG(uint64(headDim), uint64(length)))
 					const rows, kvHeads, sharing = 3, 2, 3 // nine columns: one more than a tile
-					s := newSequence(start(t, uint64(4*i+j)), f.half, kvHeads*sharing, kvHeads, headDim, 768)
+					s := newSequence(emulator(t, uint64(4*i+j)), f.half, kvHeads*sharing, kvHeads, headDim, 768)
 					if length > 0 {
 						s.append(numbers(r, length*s.rowSize()), numbers(r, length*s.rowSize()), 0)
 						s.length[0] = int32(length)
@@ -169,7 +169,7 @@ func TestRowsDoNotDependOnHowManyAreComputed(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(8, 8))
 			const length, rows, heads, kvHeads, headDim = 245, 33, 8, 2, 64 // across the border of two splits
-			s := newSequence(start(t, 0), f.half, heads, kvHeads, headDim, 512)
+			s := newSequence(emulator(t, 0), f.half, heads, kvHeads, headDim, 512)
 			s.append(numbers(r, length*s.rowSize()), numbers(r, length*s.rowSize()), 0)
 			s.length[0] = length
 			k, v, q := numbers(r, rows*s.rowSize()), numbers(r, rows*s.rowSize()), numbers(r, rows*heads*headDim)
@@ -202,7 +202,7 @@ func TestRowsDoNotDependOnHowManyAreComputed(t *testing.T) {
 }
 
 func TestAGridTooSmallForTheLengthGivesNaN(t *testing.T) {
-	s := newSequence(start(t, 0), true, 2, 1, 64, 512)
+	s := newSequence(emulator(t, 0), true, 2, 1, 64, 512)
 	r := rand.New(rand.NewPCG(9, 9))
 	s.append(numbers(r, 257*64), numbers(r, 257*64), 0)
 	s.length[0] = 256
@@ -218,7 +218,7 @@ func TestCacheGivesBackWhatWasAppended(t *testing.T) {
 	for _, f := range formats {
 		for _, headDim := range []int{64, 80} {
 			t.Run(fmt.Sprintf("%s %d", f.name, headDim), func(t *testing.T) {
-				onEverySchedule(t, func(t *testing.T, launch launcher) {
+				onEveryMachine(t, func(t *testing.T, launch launcher) {
 					r := rand.New(rand.NewPCG(7, 7))
 					s := newSequence(launch, f.half, 4, 2, headDim, 256)
 					s.append(numbers(r, 5*s.rowSize()), numbers(r, 5*s.rowSize()), 0)

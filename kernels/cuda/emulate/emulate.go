@@ -96,7 +96,7 @@ func (e *Emulator) Launch(kernel string, grid, block [3]int, sharedBytes int, ar
 		put(uint32(size))
 	}
 	put(e.Seed)
-	buffers, parameters := layOut(args)
+	buffers, parameters := LayOut(args)
 	put(uint32(len(buffers)))
 	for _, b := range buffers {
 		put(uint32(binary.Size(b)), b)
@@ -124,14 +124,14 @@ func (e *Emulator) Launch(kernel string, grid, block [3]int, sharedBytes int, ar
 	return nil
 }
 
-// parameter is a value, or with Buffer > 0 an offset into buffer Buffer−1.
-type parameter struct {
+// Parameter is a value, or with Buffer > 0 an offset into buffer Buffer−1.
+type Parameter struct {
 	Buffer, Bytes uint32
 	Value         uint64
 }
 
-// layOut turns arguments into buffers and the parameters that point into them.
-func layOut(args []any) (buffers []any, parameters []parameter) {
+// LayOut turns the arguments of Launch into buffers, each once, and the parameters that point into them.
+func LayOut(args []any) (buffers []any, parameters []Parameter) {
 	number := map[uintptr]uint32{}
 	for _, arg := range args {
 		at, ok := arg.(At)
@@ -141,7 +141,7 @@ func layOut(args []any) (buffers []any, parameters []parameter) {
 		value := reflect.ValueOf(at.Buffer)
 		switch {
 		case at.Buffer == nil:
-			parameters = append(parameters, parameter{Bytes: 8})
+			parameters = append(parameters, Parameter{Bytes: 8})
 		case value.Kind() == reflect.Slice:
 			start := value.Pointer()
 			if number[start] == 0 {
@@ -149,7 +149,7 @@ func layOut(args []any) (buffers []any, parameters []parameter) {
 				number[start] = uint32(len(buffers))
 			}
 			offset := at.Index * int(value.Type().Elem().Size())
-			parameters = append(parameters, parameter{number[start], 8, uint64(offset)})
+			parameters = append(parameters, Parameter{number[start], 8, uint64(offset)})
 		default:
 			var bits bytes.Buffer
 			if err := binary.Write(&bits, binary.LittleEndian, at.Buffer); err != nil {
@@ -157,7 +157,7 @@ func layOut(args []any) (buffers []any, parameters []parameter) {
 			}
 			size := uint32(bits.Len())
 			value := append(bits.Bytes(), make([]byte, 8)...)
-			parameters = append(parameters, parameter{0, size, binary.LittleEndian.Uint64(value)})
+			parameters = append(parameters, Parameter{0, size, binary.LittleEndian.Uint64(value)})
 		}
 	}
 	return buffers, parameters

@@ -22,7 +22,7 @@ func TestPreparedHeadsEqualTheSingleSteps(t *testing.T) {
 		{"float32", false, true, true, 96, 96, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			onEverySchedule(t, func(t *testing.T, launch launcher) {
+			onEveryMachine(t, func(t *testing.T, launch launcher) {
 				r := rand.New(rand.NewPCG(10, uint64(c.headDim)))
 				D := c.headDim
 				q, k, v := numbers(r, rows*heads*D), numbers(r, rows*kvHeads*D), numbers(r, rows*kvHeads*D)

@@ -11,7 +11,7 @@ import (
 
 func TestNormsEqualTheReference(t *testing.T) {
 	for _, n := range []int{32, 64, 80, 128, 200, 576, 1024, 1500} {
-		onEverySchedule(t, func(t *testing.T, launch launcher) {
+		onEveryMachine(t, func(t *testing.T, launch launcher) {
 			r := rand.New(rand.NewPCG(1, uint64(n)))
 			const groups, eps = 11, 1e-6
 			x, y, w := numbers(r, groups*n), numbers(r, groups*n), numbers(r, n)
@@ -22,7 +22,7 @@ func TestNormsEqualTheReference(t *testing.T) {
 			}
 			norm := func(x []float32) {
 				for i := 0; i < len(x); i += n {
-					ref.RMSNormBits(want[i:i+n], x[i:i+n], w, eps)
+					ref.RMSNormGroup(want[i:i+n], x[i:i+n], w, eps)
 				}
 			}
 			norm(x)
@@ -56,7 +56,7 @@ func TestNormsEqualTheReference(t *testing.T) {
 func TestRopeEqualsTheReference(t *testing.T) {
 	for _, neox := range []int32{0, 1} {
 		for _, headDim := range []int{64, 80, 128} {
-			onEverySchedule(t, func(t *testing.T, launch launcher) {
+			onEveryMachine(t, func(t *testing.T, launch launcher) {
 				r := rand.New(rand.NewPCG(2, uint64(headDim)))
 				const rows, heads, length, ahead, base = 5, 3, 40, 2, 10000.0
 				dim := headDim / 2 // some models rotate a part of each head
@@ -71,7 +71,7 @@ func TestRopeEqualsTheReference(t *testing.T) {
 				for i := 0; i < len(x); i += headDim {
 					position := length + ahead + i/(heads*headDim)
 					from := position * dim / 2
-					ref.RoPEBits(want[i:], cos[from:from+dim/2], sin[from:from+dim/2], neox == 1)
+					ref.RotateHead(want[i:], cos[from:from+dim/2], sin[from:from+dim/2], neox == 1)
 					exact := make([]float64, headDim)
 					for d := range exact {
 						exact[d] = float64(x[i+d])
@@ -91,7 +91,7 @@ func TestRopeEqualsTheReference(t *testing.T) {
 }
 
 func TestElementwiseKernelsEqualTheReference(t *testing.T) {
-	onEverySchedule(t, func(t *testing.T, launch launcher) {
+	onEveryMachine(t, func(t *testing.T, launch launcher) {
 		r := rand.New(rand.NewPCG(3, 3))
 		const rows, cols = 3, 141
 		n := rows * cols
@@ -107,15 +107,15 @@ func TestElementwiseKernelsEqualTheReference(t *testing.T) {
 			sameBits(t, kernel, got, wants)
 		}
 		check("add_rows", line(2), func(i int) float32 { return x[i] + y[i] }, y, int32(n))
-		check("swiglu", line(2), func(i int) float32 { return ref.SwiGLUBits(x[i], y[i]) }, y, int32(n))
+		check("swiglu", line(2), func(i int) float32 { return ref.SwiGLURows(x[i], y[i]) }, y, int32(n))
 		check("add_bias", [3]int{2, rows, 1}, func(i int) float32 { return x[i] + b[i%cols] }, b, int32(cols))
 		y[0], y[1] = float32(math.Inf(-1)), float32(math.NaN())
-		check("guide_rows", line(3), func(i int) float32 { return ref.Guide(x[i], y[i], 1.5) }, y, float32(1.5), int32(n))
+		check("guide_rows", line(3), func(i int) float32 { return ref.GuideRows(x[i], y[i], 1.5) }, y, float32(1.5), int32(n))
 	})
 }
 
 func TestCopyFillsItsBlockOnly(t *testing.T) {
-	onEverySchedule(t, func(t *testing.T, launch launcher) {
+	onEveryMachine(t, func(t *testing.T, launch launcher) {
 		x, dst := numbers(rand.New(rand.NewPCG(4, 4)), 6*50), garbage(5*120)
 		want := slices.Clone(dst)
 		for i := range 3 {
@@ -127,7 +127,7 @@ func TestCopyFillsItsBlockOnly(t *testing.T) {
 }
 
 func TestEmbedWidensRows(t *testing.T) {
-	onEverySchedule(t, func(t *testing.T, launch launcher) {
+	onEveryMachine(t, func(t *testing.T, launch launcher) {
 		const rows, cols = 7, 70
 		ids := []int32{3, 0, 6, 3, -1, 7}
 		table := numbers(rand.New(rand.NewPCG(5, 5)), rows*cols)
@@ -140,9 +140,9 @@ func TestEmbedWidensRows(t *testing.T) {
 			table  any
 			widen  func(i int) float32
 		}{
-			{"embed_f32", table, func(i int) float32 { return table[i] }},
-			{"embed_f16", halves, func(i int) float32 { return ref.FromHalf(halves[i]) }},
-			{"embed_bf16", bfloats, func(i int) float32 { return math.Float32frombits(uint32(bfloats[i]) << 16) }},
+			{"embed_plain_float", table, func(i int) float32 { return table[i] }},
+			{"embed_plain_half", halves, func(i int) float32 { return ref.FromHalf(halves[i]) }},
+			{"embed_plain_bfloat16", bfloats, func(i int) float32 { return math.Float32frombits(uint32(bfloats[i]) << 16) }},
 		} {
 			dst, want := make([]float32, len(ids)*cols), garbage(len(ids)*cols)
 			for i, id := range ids[:4] { // the others are outside the table and give NaN

@@ -13,11 +13,9 @@ INLINE void score_one(float (*score)[keys_per_split], const float *query, const 
     float sum[columns] = {0, 0, 0, 0, 0, 0, 0, 0};
     for (int d = 0; d < head_dim; d++) {
         float k = key[d];
-#pragma unroll
-        for (int c = 0; c < columns; c++) sum[c] = fma_rn(k, query[c * head_dim + d], sum[c]);
+        UNROLL for (int c = 0; c < columns; c++) sum[c] = fma_rn(k, query[c * head_dim + d], sum[c]);
     }
-#pragma unroll
-    for (int c = 0; c < columns; c++) score[c][threadIdx.x] = sum[c] * scale;
+    UNROLL for (int c = 0; c < columns; c++) score[c][threadIdx.x] = sum[c] * scale;
 }
 
 // weigh_column turns the scores of the keys that a column sees into weights; the others weigh nothing.
@@ -61,12 +59,10 @@ extern "C" __global__ void __launch_bounds__(threads)
         float sum[columns] = {0, 0, 0, 0, 0, 0, 0, 0};
         for (int key = 0; key < s.keys; key++) {
             float v = values[(size_t)key * head_dim + d];
-#pragma unroll
-            for (int c = 0; c < columns; c++)
+            UNROLL for (int c = 0; c < columns; c++)
                 if (key < s.visible(c)) sum[c] = fma_rn(score[c][key], v, sum[c]);
         }
-#pragma unroll
-        for (int c = 0; c < columns; c++)
+        UNROLL for (int c = 0; c < columns; c++)
             if (s.visible(c) > 0) partial_of(partial, stats, s.query(c), heads, gridDim.x, blockIdx.x, head_dim).values[d] = sum[c];
     }
 }

@@ -24,8 +24,7 @@ INLINE unsigned word(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y
 
 // multiply_chunk adds the product of 16 rows (low: row g, high: row g+8 of a lane's 16 bytes) and eight columns over a chunk.
 INLINE void multiply_chunk(float (&sum)[4], const uint4 &low, const uint4 &high, const uint4 &column) {
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
+    UNROLL for (int j = 0; j < 2; j++) {
         unsigned a[4] = {word(low, 2 * j), word(high, 2 * j), word(low, 2 * j + 1), word(high, 2 * j + 1)};
         unsigned b[2] = {word(column, 2 * j), word(column, 2 * j + 1)};
         mma_half(sum, a, b);
@@ -51,19 +50,15 @@ INLINE void score_keys(float *score, const half_bits *query, const half_bits *ke
     for (int key = 16 * warp_id(); key < s.keys; key += 16 * warps) {
         const half_bits *from = keys + ((size_t)s.kv_head * capacity + s.start + key + g) * padded_dim(head_dim) + 8 * t;
         uint4 low[chunks], high[chunks];
-#pragma unroll
-        for (int c = 0; c < chunks; c++) {
+        UNROLL for (int c = 0; c < chunks; c++) {
             low[c] = load_vector(from + chunk * c);
             high[c] = load_vector(from + 8 * padded_dim(head_dim) + chunk * c);
         }
-#pragma unroll
-        for (int n = 0; n < tiles; n++) {
+        UNROLL for (int n = 0; n < tiles; n++) {
             float sum[4] = {0, 0, 0, 0};
-#pragma unroll
-            for (int c = 0; c < chunks; c++)
+            UNROLL for (int c = 0; c < chunks; c++)
                 multiply_chunk(sum, low[c], high[c], load_vector(query + (8 * n + g) * query_stride(head_dim) + chunk * c + 8 * t));
-#pragma unroll
-            for (int e = 0; e < 4; e++) score[(8 * n + 2 * t + e % 2) * score_stride + key + g + 8 * (e / 2)] = sum[e] * scale;
+            UNROLL for (int e = 0; e < 4; e++) score[(8 * n + 2 * t + e % 2) * score_stride + key + g + 8 * (e / 2)] = sum[e] * scale;
         }
     }
 }
@@ -75,8 +70,7 @@ template <int columns> INLINE void weigh_keys(float *score, float *values, float
     for (int c = warp_id(); c < columns; c += warps) {
         int visible = s.visible(c);
         float v[each], largest = -infinity(), sum = 0;
-#pragma unroll
-        for (int i = 0; i < each; i++) {
+        UNROLL for (int i = 0; i < each; i++) {
             int key = lane_id() + warp_size * i;
             v[i] = key < visible ? score[c * score_stride + key] : -infinity();
             largest = v[i] > largest ? v[i] : largest;
@@ -84,8 +78,7 @@ template <int columns> INLINE void weigh_keys(float *score, float *values, float
         largest = warp_max(largest);
         __syncwarp();  // the weights overwrite scores that other lanes read
         half_bits *weight = (half_bits *)(score + c * score_stride);
-#pragma unroll
-        for (int i = 0; i < each; i++) {
+        UNROLL for (int i = 0; i < each; i++) {
             int key = lane_id() + warp_size * i;
             half_bits p = key < visible ? to_half(exp_rn(v[i] - largest)) : 0;
             sum += from_half(p);
@@ -113,20 +106,16 @@ INLINE void sum_values(float *partial, const float *score, const half_bits *valu
     for (int d = 16 * warp_id(); d < head_dim; d += 16 * warps) {
         const half_bits *from = values + ((size_t)s.kv_head * head_dim + d + g) * capacity + s.start + 8 * t;
         uint4 low[chunks], high[chunks];
-#pragma unroll
-        for (int c = 0; c < chunks; c++) {
+        UNROLL for (int c = 0; c < chunks; c++) {
             low[c] = first_keys(load_vector(from + chunk * c), s.keys - chunk * c - 8 * t);
             high[c] = first_keys(load_vector(from + (size_t)8 * capacity + chunk * c), s.keys - chunk * c - 8 * t);
         }
-#pragma unroll
-        for (int n = 0; n < tiles; n++) {
+        UNROLL for (int n = 0; n < tiles; n++) {
             float sum[4] = {0, 0, 0, 0};
             const half_bits *weight = (const half_bits *)(score + (8 * n + g) * score_stride) + 8 * t;
-#pragma unroll
-            for (int c = 0; c < chunks; c++)
+            UNROLL for (int c = 0; c < chunks; c++)
                 if (chunk * c < s.keys) multiply_chunk(sum, low[c], high[c], load_vector(weight + chunk * c));
-#pragma unroll
-            for (int e = 0; e < 4; e++) {
+            UNROLL for (int e = 0; e < 4; e++) {
                 int column = 8 * n + 2 * t + e % 2;
                 if (s.visible(column) == 0) continue;
                 partial_of(partial, nullptr, s.query(column), s.heads, splits, blockIdx.x, head_dim).values[d + g + 8 * (e / 2)] = sum[e];

@@ -1,4 +1,5 @@
-// Embedding: rows of a table, by the ids of tokens.
+// Embedding: rows of a table that lies as it does in a file, by the ids of tokens. Tables in the order of tensor cores have their embed_*
+// beside the products of their format.
 #include "gpu.h"
 
 // ids are in device memory, because a drafted token never leaves it. An id outside the table gives a row of NaN: the host checks
@@ -12,12 +13,12 @@ template <class T, float widen(T)> INLINE void embed(float *dst, const T *table,
 
 INLINE float same(float v) { return v; }
 
-// embed_* write row ids[i] of table (rows, cols), widened, to row i = blockIdx.y of dst.
+// embed_plain_* write row ids[i] of table (rows, cols), widened, to row i = blockIdx.y of dst.
 #define EMBED(name, T, widen)                                                                                         \
     extern "C" __global__ void name(float *dst, const T *table, const int *ids, int rows, int cols) {                 \
         embed<T, widen>(dst, table, ids, rows, cols);                                                                 \
     }                                                                                                                 \
     EXPORT(name)
-EMBED(embed_f32, float, same)
-EMBED(embed_f16, half_bits, from_half)
-EMBED(embed_bf16, bfloat16_bits, from_bfloat16)
+EMBED(embed_plain_float, float, same)
+EMBED(embed_plain_half, half_bits, from_half)
+EMBED(embed_plain_bfloat16, bfloat16_bits, from_bfloat16)

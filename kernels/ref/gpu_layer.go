@@ -5,7 +5,7 @@ import "math"
 // The operations of a transformer's layer as the GPU computes them, in float32 to the bit. Each says how it differs from the float64
 // definition of the same operation: by the order of its sums and by where it rounds.
 
-// NormThreads is the number of threads that normalise a group of n numbers together; it is part of RMSNormBits.
+// NormThreads is the number of threads that normalise a group of n numbers together; it is part of RMSNormGroup.
 func NormThreads(n int) int {
 	if n <= 256 {
 		return Warp // heads of q and k
@@ -13,9 +13,9 @@ func NormThreads(n int) int {
 	return 512
 }
 
-// RMSNormBits is RMSNorm for one group of len(w) numbers: number k belongs to thread k mod NormThreads, a thread adds its squares in
+// RMSNormGroup is RMSNorm for one group of len(w) numbers: number k belongs to thread k mod NormThreads, a thread adds its squares in
 // ascending k, fused, and the threads are added as BlockSum does.
-func RMSNormBits(dst, x, w []float32, eps float32) {
+func RMSNormGroup(dst, x, w []float32, eps float32) {
 	squares := make([]float32, NormThreads(len(w)))
 	for k, v := range x {
 		t := k % len(squares)
@@ -28,8 +28,8 @@ func RMSNormBits(dst, x, w []float32, eps float32) {
 	}
 }
 
-// RoPEBits rotates the first 2·len(cos) numbers of a head by angles given as cosines and sines, products and sums rounded separately.
-func RoPEBits(head, cos, sin []float32, neox bool) {
+// RotateHead rotates the first 2·len(cos) numbers of a head by angles given as cosines and sines, products and sums rounded separately.
+func RotateHead(head, cos, sin []float32, neox bool) {
 	for i := range cos {
 		a, b := 2*i, 2*i+1
 		if neox {
@@ -39,13 +39,10 @@ func RoPEBits(head, cos, sin []float32, neox bool) {
 	}
 }
 
-// SwiGLUBits returns silu(gate)·up.
-func SwiGLUBits(gate, up float32) float32 { return gate / (1 + Exp(-gate)) * up }
-
-// Guide returns negative + scale·(prompt − negative), the product fused with the sum: classifier-free guidance. A token masked by −Inf
+// GuideRows returns negative + scale·(prompt − negative), the product fused with the sum: classifier-free guidance. A token masked by −Inf
 // stays masked, and one that only the negative prompt masks keeps its score. Source: Sanchez et al., Stay on topic with
 // classifier-free guidance, 2023.
-func Guide(prompt, negative, scale float32) float32 {
+func GuideRows(prompt, negative, scale float32) float32 {
 	if math.IsInf(float64(prompt), -1) || math.IsInf(float64(negative), -1) {
 		return prompt
 	}
