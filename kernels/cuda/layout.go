@@ -38,7 +38,7 @@ var (
 		mostRanges: 16, groupSlab: 2048, stages: 3, pack: packShorts}
 	// BFloat16TwoTerms has the layout of BFloat16; activations are sums of two bfloat16 numbers, good for 16 bits instead of 8.
 	BFloat16TwoTerms = &Format{Name: "bfloat16_two_terms", Columns: 128, Activations: "round_bfloat16_two_terms", slabBytes: 4096, blockElements: 1,
-		blockBytes: 2, mostRanges: 16, groupSlab: 4096, stages: 2, pack: packShorts}
+		blockBytes: 2, mostRanges: 8, groupSlab: 4096, stages: 2, pack: packShorts}
 	Half = &Format{Name: "half", Columns: 128, Activations: "round_half", slabBytes: 4096, blockElements: 1, blockBytes: 2,
 		mostRanges: 16, groupHeader: 128, groupSlab: 2048, stages: 3, pack: packShorts}
 	Q8_0 = &Format{Name: "q8_0", Columns: 128, Activations: "quantise_rows", slabBytes: 2176, blockElements: 32, blockBytes: 34,

@@ -98,18 +98,49 @@ func (f matrixFormat) product(t *testing.T, k Kernels, x []float32, m int, w []b
 	return y
 }
 
+// unusualRows spoils some rows of activations, each in a way of its own.
+func unusualRows(x []float32, m, cols int) {
+	for i, special := range [][]float32{
+		{0}, {float32(math.Inf(1))}, {float32(math.NaN())}, {math.MaxFloat32, -math.MaxFloat32}, {1e-45, -1e-45}, {1e-38, 3e-39}, {65520, -65519}, {1e-36},
+	} {
+		row := x[min(i+2, m)*cols : min(i+3, m)*cols]
+		for k := range row {
+			switch {
+			case special[0] == 0:
+				row[k] = 0
+			case k%7 == i%7:
+				row[k] = special[k/7%len(special)]
+			case math.Abs(float64(special[0])) < 1e-30:
+				row[k] = special[k%len(special)] * row[k]
+			}
+		}
+	}
+}
+
+// Every number of rows has to give a row the same bits: those of the reference, which knows of one row only.
 func TestProductsEqualTheReference(t *testing.T) {
 	for _, f := range matrixFormats {
 		t.Run(f.Name, func(t *testing.T) {
 			k := Load(t, f.module)
-			for _, shape := range []struct{ rows, cols, most int }{{16, f.Columns, 2}, {37, 3*f.Columns + f.multiple%f.Columns*3, 17}} {
+			ragged := f.multiple % f.Columns * 3 // columns behind the last whole slab
+			for _, shape := range []struct {
+				rows, cols, tiles int // tiles decide the number of ranges
+				m                 []int
+			}{
+				{16, f.Columns, 1, []int{1, 3}},
+				{37, 3*f.Columns + ragged, 3, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}},
+				{37, 3*f.Columns + ragged, 3, []int{24, 33, 64, 130}},
+				{130, 2 * f.Columns, 9, []int{40}},
+			} {
+				most := shape.m[len(shape.m)-1]
 				r := rand.New(rand.NewPCG(1, uint64(shape.cols)))
 				w := f.random(r, shape.rows, shape.cols)
-				x := Normal(3, shape.most*shape.cols)
-				ranges := f.Ranges(cuda.Tiles(shape.rows), shape.cols)
-				want := make([]float32, shape.most*shape.rows)
-				f.multiply(want, x, shape.most, w, shape.rows, shape.cols, ranges)
-				for m := 1; m <= shape.most; m++ {
+				x := Normal(3, most*shape.cols)
+				unusualRows(x, most, shape.cols)
+				ranges := f.Ranges(shape.tiles, shape.cols)
+				want := make([]float32, most*shape.rows)
+				f.multiply(want, x, most, w, shape.rows, shape.cols, ranges)
+				for _, m := range shape.m {
 					got := f.product(t, k, x[:m*shape.cols], m, w, shape.rows, shape.cols, ranges)
 					Equal(t, fmt.Sprintf("%d × %d with %d rows", shape.rows, shape.cols, m), got, want[:m*shape.rows])
 				}

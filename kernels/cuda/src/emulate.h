@@ -113,10 +113,16 @@ INLINE float sqrt_rn(float a) { return __builtin_sqrtf(a); }
 INLINE float divide_rn(float a, float b) { return a / b; }
 INLINE float from_half(unsigned short h) { return emulator::widen_half(h); }
 INLINE unsigned short to_half(float f) { return emulator::narrow_half(f); }
-INLINE uint4 load16(const void *p) {
-    if ((uintptr_t)p & 15) emulator::fail("load16", "the address is not a multiple of 16");
-    return *(const uint4 *)p;
+template <class T> static inline T load_aligned(const void *p) {
+    if ((uintptr_t)p % sizeof(T)) emulator::fail("load", "the address is not a multiple of the size");
+    return *(const T *)p;
 }
+INLINE uint4 load_cached(const void *p) { return load_aligned<uint4>(p); }
+typedef const unsigned char *shared_address;
+INLINE shared_address to_shared(const void *p) { return (shared_address)p; }
+INLINE uint4 load_shared16(shared_address s) { return load_aligned<uint4>(s); }
+INLINE uint2 load_shared8(shared_address s) { return load_aligned<uint2>(s); }
+INLINE unsigned load_shared4(shared_address s) { return load_aligned<unsigned>(s); }
 INLINE uint4 load_once(const void *p) {
     if ((uintptr_t)p & 15) emulator::fail("load_once", "the address is not a multiple of 16");
     return *(const uint4 *)p;
@@ -138,6 +144,7 @@ INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
 }
 
 #define UNROLL
+#define INLINE_MEMBER inline
 #define UNROLL_BY(n)
 // The key of a shared array is the place where it is declared.
 #define SHARED(type, name, dims)            \
