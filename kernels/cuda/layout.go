@@ -216,13 +216,13 @@ type Launch struct {
 	SharedBytes int
 }
 
-// Product is the launch of a product for m rows of activations with a matrix, or joined ones, of so many tiles. Its arguments are
+// Product is the launch of a product for m rows of activations with a matrix, or joined ones, of so many tiles, whose columns are cut
+// into Ranges ranges. Its arguments are
 //
 //	y0 (m, n0) pointer, n0 int32, y1, n1, y2, n2 (0 where there are fewer matrices), weights, activations pointers, m, slabs, ranges int32
-func (f *Format) Product(m, tiles, cols int) Launch {
+func (f *Format) Product(m, tiles, ranges int) Launch {
 	for groups := 1; groups <= 4; groups *= 2 {
 		if m <= groups*groupRows {
-			ranges := f.Ranges(tiles, cols)
 			return Launch{fmt.Sprintf("matmul_%s_rows%d", f.Name, groups*groupRows), tiles, 1, 32 * ranges, ranges * groups * groupRows * tileRows * 4}
 		}
 	}
