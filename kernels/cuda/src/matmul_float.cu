@@ -7,7 +7,8 @@
 template <bool is_half, int terms> struct FloatFormat {
     using Activations = FloatActivations<is_half, terms>;
     static constexpr int columns = slab_columns, slab_bytes = 4096, parts = 4;
-    static constexpr int most_ranges = terms == 1 ? 16 : 8, resident = 1, stages = terms == 1 ? 3 : 2, tile_unroll = 4;
+    static constexpr int most_ranges = terms == 1 ? 16 : 8, resident = 1;
+    static constexpr int block_groups = 16, pieces = 2, stages = terms == 1 ? 3 : 2, resident_tiles = 1, tile_unroll = 2;
     static constexpr int step_bytes = 512;
 
     struct Part { uint4 steps[2]; };
@@ -22,7 +23,7 @@ template <bool is_half, int terms> struct FloatFormat {
     }
     INLINE void unpack(Fragments &f, const Part &part, const Common &, int) { f = part; }
     template <class Place> INLINE void load_x(X &x, Place slab, int part, int lane) {
-        UNROLL for (int i = 0; i < terms; i++) x.term[i] = load16(slab + (i * Activations::term_bytes + part * 512 + lane * 16));
+        UNROLL for (int i = 0; i < terms; i++) x.term[i] = load16(slab + (part * Activations::part_bytes + i * Activations::term_bytes + lane * 16));
     }
     template <class Place> INLINE void load_factors(X &, Place, int, int) {}
     INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {

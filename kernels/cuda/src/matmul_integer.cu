@@ -41,6 +41,7 @@ INLINE unsigned word_of(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? 
 struct IntegerFormat {
     using Activations = IntegerActivations;
     using X = IntegerX;
+    static constexpr int block_groups = 8, pieces = 1, tile_unroll = 1;
     template <class Place> INLINE void load_x(X &x, Place slab, int part, int lane) { load_quants(x, slab, part, lane); }
     template <class Place> INLINE void load_factors(X &x, Place slab, int part, int lane) { load_two_factors(x, slab, part, lane); }
 };
@@ -49,7 +50,7 @@ struct IntegerFormat {
 //   quants: 4 blocks of 512 bytes: lane (g, t) has columns 4t … 4t+3 of row g, of row g+8, columns 4t+16 … 4t+19 of row g, of row g+8
 //   scales: for g = 0 … 7, for each of 4 blocks: half precision of row g, of row g+8
 struct Q8_0 : IntegerFormat {
-    static constexpr int columns = 128, slab_bytes = 2048 + 128, parts = 2, most_ranges = 16, resident = 1, stages = 3, tile_unroll = 1;
+    static constexpr int columns = 128, slab_bytes = 2048 + 128, parts = 2, most_ranges = 16, resident = 1, resident_tiles = 2, stages = 3;
     struct Part { uint4 quants[2]; };
     struct Common { uint4 scales; };
     struct Fragments { uint4 quants[2]; float scale[2][2]; };
@@ -88,7 +89,7 @@ struct Q8_0 : IntegerFormat {
 //   factors: rows 0 … 15: 8 scale factors and 8 minimum factors, one a block, as bytes
 //   d: for g = 0 … 7: d and dmin of row g, of row g+8, half precision
 struct Q4_K : IntegerFormat {
-    static constexpr int columns = 256, slab_bytes = 2048 + 256 + 64, parts = 4, most_ranges = 8, resident = 2, stages = 3, tile_unroll = 1;
+    static constexpr int columns = 256, slab_bytes = 2048 + 256 + 64, parts = 4, most_ranges = 8, resident = 2, resident_tiles = 1, stages = 2;
     struct Part { uint4 quants; };
     struct Common { uint4 factors[2]; uint2 d; };
     struct Fragments { unsigned quants[2][4]; float scale[2][2], minimum[2][2]; };
@@ -142,7 +143,7 @@ struct Q4_K : IntegerFormat {
 // A quant minus 32 is the signed number of these six bits, so they are the top bits of a signed byte four times as large; the
 // quarter goes to the scale, exactly.
 struct Q6_K : IntegerFormat {
-    static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 3, stages = 3, tile_unroll = 1;
+    static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 3, resident_tiles = 1, stages = 2;
     struct Part { uint4 low; };
     struct Common { uint4 high[2], scales[2]; unsigned d; };
     struct Fragments { unsigned quants[2][4]; float d[2], scale[2][2][2]; };  // scale[block][half of it][upper row]
