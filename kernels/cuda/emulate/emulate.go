@@ -18,6 +18,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"golang.org/x/sys/cpu"
 )
 
 // ErrNoCompiler means that there is no g++, so that nothing can be emulated here.
@@ -35,7 +37,10 @@ func Build(out string, kernels []string, defines ...string) error {
 	}
 	here := filepath.Join(filepath.Dir(kernels[0]), "..", "emu")
 	sources := append([]string{filepath.Join(here, "scheduler.cpp"), filepath.Join(here, "runner.cpp")}, kernels...)
-	flags := []string{"-std=c++17", "-O1", "-ffp-contract=off", "-mfma", "-DEMULATE", "-Wall", "-Wno-unknown-pragmas"}
+	flags := []string{"-std=c++17", "-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-DEMULATE", "-Wall", "-Wno-unknown-pragmas"}
+	if cpu.X86.HasFMA {
+		flags = append(flags, "-mfma") // otherwise by the C library, slower
+	}
 	for _, d := range defines {
 		flags = append(flags, "-D"+d)
 	}

@@ -1,5 +1,6 @@
 // Products with weights in bfloat16 and half precision, in float32 sums.
 #include "matmul.h"
+#include "operand.h"
 
 // Weights (n, k) as 16-bit numbers. A slab is 16 rows × 128 columns in 8 steps of 16 columns, 512 bytes each: lane (g, t), g = lane/4
 // and t = lane%4, has 16 bytes of a step: columns 2t, 2t+1 of row g, those of row g+8, columns 2t+8, 2t+9 of row g, those of row g+8.
@@ -44,16 +45,6 @@ using Half = FloatFormat<true, 1>;
 MATMUL(matmul_bfloat16, Bfloat16)
 MATMUL(matmul_bfloat16_two_terms, Bfloat16TwoTerms)
 MATMUL(matmul_half, Half)
-
-// round_terms writes two numbers as 16-bit ones, as a sum of one or two terms.
-template <bool is_half, int terms> INLINE void round_terms(unsigned char *to, float a, float b) {
-    UNROLL for (int i = 0; i < terms; i++) {
-        unsigned low = is_half ? to_half(a) : to_bfloat16(a), high = is_half ? to_half(b) : to_bfloat16(b);
-        *(unsigned *)(to + i * FloatActivations<is_half, terms>::term_bytes) = high << 16 | low;
-        a -= is_half ? from_half((unsigned short)low) : from_bfloat16((bfloat16_bits)low);
-        b -= is_half ? from_half((unsigned short)high) : from_bfloat16((bfloat16_bits)high);
-    }
-}
 
 // round_rows rounds x (m, k) to bfloat16; grid (any, m).
 template <int terms> INLINE void round_rows(unsigned char *to, const float *x, int k, int slabs) {

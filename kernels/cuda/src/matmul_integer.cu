@@ -6,6 +6,7 @@
 // Integers become floats without a conversion, which is slow: the tensor cores add them to the bits of 1.5·2²³, where neighbouring
 // floats are 1 apart. That holds below 2²².
 #include "matmul.h"
+#include "operand.h"
 
 constexpr int magic_bits = 0x4b400000;
 constexpr float magic = 12582912.0f;  // 1.5·2²³
@@ -199,37 +200,7 @@ extern "C" __global__ void __launch_bounds__(256) quantise_rows(unsigned char *t
     uint4 v = {};
     if (4 * four < k) v = load_cached(x + (size_t)row * k + 4 * four);
     const float values[4] = {bits_float(v.x), bits_float(v.y), bits_float(v.z), bits_float(v.w)};
-    unsigned largest = 0;  // magnitudes order like their bits, a NaN above all
-    UNROLL for (int i = 0; i < 4; i++) {
-        unsigned magnitude = float_bits(values[i]) & 0x7fffffffu;
-        largest = magnitude > largest ? magnitude : largest;
-    }
-    UNROLL for (int o = 1; o < 8; o *= 2) {
-        unsigned other = __shfl_xor_sync(full_warp, largest, o);
-        largest = other > largest ? other : largest;
-    }
-    float a = bits_float(largest), scale = divide_rn(a, 127.0f), inverse = divide_rn(127.0f, a);
-    if (largest >= 0x7f800000u) {
-        scale = bits_float(0x7fc00000u);
-        inverse = 0.0f;
-    } else if (a < 0x1p-118f) {
-        scale = inverse = 0.0f;
-    }
-    unsigned word = 0;
-    int total = 0;
-    UNROLL for (int i = 0; i < 4; i++) {
-        int quant = inverse == 0.0f ? 0 : (int)round_even(values[i] * inverse);
-        word |= ((unsigned)quant & 255u) << 8 * i;
-        total += quant;
-    }
-    UNROLL for (int o = 1; o < 8; o *= 2) total += __shfl_xor_sync(full_warp, total, o);
-    if (four >= slabs * (slab_columns / 4)) return;
-    unsigned char *slab = to + IntegerActivations::slab_offset(row, four / 32, slabs);
-    *(unsigned *)(slab + IntegerActivations::four_offset(row, four % 32)) = word;
-    if (four % 8 != 0) return;
-    float *factors = (float *)(slab + IntegerActivations::factors_offset(row, four % 32 / 8));
-    factors[0] = scale;
-    factors[1] = scale * (float)total;
+    quantise_four(to, values, row, four, slabs);
 }
 EXPORT(quantise_rows)
 
