@@ -54,7 +54,7 @@ func program() *cli.Program {
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
 		Open: connect, Screen: screen, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
-		Kernels: measureKernels, VerifyDist: verifyDist, Doctor: examine,
+		Kernels: measureKernels, CompareGammas: compareGammas, VerifyDist: verifyDist, Doctor: examine,
 		ExitCode: exitCode,
 	}
 }
@@ -116,6 +116,7 @@ func models(c config.Model) (target, draft engine.Source) {
 // conversation is a session with the device it runs on, as the screen and the benchmark want it.
 type conversation struct {
 	*engine.Session
+	engine  *engine.Engine
 	backend compute.Backend
 	sparing bool // inspection must not slow the reply down
 }
@@ -137,7 +138,7 @@ func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conver
 	if err != nil {
 		return nil, errors.Join(err, backend.Close())
 	}
-	return &conversation{Session: s, backend: backend}, nil
+	return &conversation{Session: s, engine: e, backend: backend}, nil
 }
 
 // screen shows the chat. What it collects for the inspector may take a little of the engine's time, not most of it.
@@ -199,6 +200,20 @@ func engineMessages(messages []ui.Message) []engine.Message {
 	return list
 }
 
+// another opens a second conversation with the same models. It is closed by itself, the first one last.
+func (c *conversation) another(ctx context.Context) (bench.Opened, error) {
+	s, err := c.engine.NewSession(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &sharing{conversation{Session: s, engine: c.engine}}, nil
+}
+
+// sharing is a conversation on the device of another.
+type sharing struct{ conversation }
+
+func (c *sharing) Close() error { return c.Session.Close() }
+
 func (c *conversation) Close() error { return errors.Join(c.Session.Close(), c.backend.Close()) }
 
 func measure(ctx context.Context, o cli.BenchOptions, progress func(done, total int)) (cli.Report, error) {
@@ -244,6 +259,32 @@ func examine(ctx context.Context, o cli.DoctorOptions, progress func(what string
 	return c.Examine(ctx, doctor.Options{Seconds: o.Seconds, Prompts: assets.Prompts(), Now: time.Now}, progress)
 }
 
+// compareGammas measures draft lengths on the built-in kinds of prompt.
+func compareGammas(ctx context.Context, o cli.GammaOptions, progress func(done, total int)) (cli.Report, error) {
+	options := bench.GammaOptions{Gammas: o.Gammas, Temperatures: o.Temperatures, GenTokens: o.GenTokens, Repeats: o.Repeats, Seed: 1}
+	var names []string
+	for _, set := range assets.Sets() {
+		names = append(names, set.Name)
+		if o.Sets == nil || slices.Contains(o.Sets, set.Name) {
+			options.Sets = append(options.Sets, bench.PromptSet{Name: set.Name, Prompts: set.Prompts[:min(o.Count, len(set.Prompts))]})
+		}
+	}
+	if o.Sets != nil && len(options.Sets) != len(o.Sets) {
+		return nil, fmt.Errorf("there are no such sets of prompts as %q: known are %s", o.Sets, strings.Join(names, ", "))
+	}
+	c, err := open(ctx, o.Config, func(event.Event) {})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	r, err := bench.CompareGammas(ctx, c.another, options, progress)
+	if err != nil {
+		return nil, err
+	}
+	r.About = bench.About{Ready: c.Ready(), Proposer: o.Config.Speculation.Proposer}
+	return r, nil
+}
+
 // describe makes tables of what a model file says about itself.
 func describe(ctx context.Context, path string) ([]cli.Section, error) {
 	f, err := weights.OpenHeader(ctx, path)
@@ -280,7 +321,13 @@ func processor() cli.Section {
 	return cli.Section{Title: "processor", Rows: [][]string{{info.Name}, {info.Detail}}}
 }
 
+// hostileDraft is the shape of a file that is the demo draft with its weights in disorder.
+const hostileDraft = "hostile-draft"
+
 func makeWeights(ctx context.Context, shape, weightType, path string) error {
+	if shape == hostileDraft && weightType == "Q8_0" {
+		return writeHostileDraft(path)
+	}
 	s, err := random.ShapeNamed(shape)
 	if err != nil {
 		return err
@@ -290,6 +337,19 @@ func makeWeights(ctx context.Context, shape, weightType, path string) error {
 		return err
 	}
 	return random.WriteFile(ctx, path, s, t)
+}
+
+func writeHostileDraft(path string) error {
+	data, err := random.Scramble("demo draft", assets.Draft())
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("making a model file: %w", err)
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }
 
 func timePasses(ctx context.Context, o cli.PassOptions) (any, error) {
