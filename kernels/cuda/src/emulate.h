@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #define __device__
@@ -31,6 +32,8 @@ extern thread_local Place *place;
 enum class Collective { sync, shuffle_xor, shuffle_up, shuffle_down, shuffle, ballot, matrix };
 
 void barrier(const char *at);
+void fence();
+void atomic(void *address);  // is about to be operated on
 uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument, const char *at);
 void *static_shared(const void *key, size_t bytes, size_t align);
 void *dynamic_shared();
@@ -38,6 +41,7 @@ void begin_copy(void *shared, const void *global, const char *at);
 void copy_commit();
 void copy_wait(int groups);
 void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], float (*widen)(unsigned short), const char *at);
+void multiply_byte_tiles(int (&d)[4], const unsigned *a, const unsigned *b, const int (&c)[4], unsigned inner, const char *at);
 [[noreturn]] void fail(const char *at, const char *what);
 
 // Kernel is an entry of the table that EXPORT fills.
@@ -45,6 +49,7 @@ struct Kernel {
     const char *name;
     int parameters;
     const int *bytes;           // of each parameter
+    const bool *pointer;        // whether it is one
     void (*call)(void **values);
     const Kernel *next;
 };
@@ -57,13 +62,17 @@ template <class F> struct Signature;
 template <class... A> struct Signature<void (*)(A...)> {
     static constexpr int count = sizeof...(A);
     static constexpr int bytes[sizeof...(A) + 1] = {(int)sizeof(A)..., 0};
+    static constexpr bool pointer[sizeof...(A) + 1] = {std::is_pointer<A>::value..., false};
     template <void (*F)(A...)> static void call(void **values) { spread<F>(values, std::index_sequence_for<A...>{}); }
     template <void (*F)(A...), size_t... I> static void spread(void **values, std::index_sequence<I...>) { F(*(A *)values[I]...); }
 };
 
 struct Registrar {
     Kernel kernel;
-    Registrar(const char *name, int count, const int *bytes, void (*call)(void **)) : kernel{name, count, bytes, call, kernels} { kernels = &kernel; }
+    Registrar(const char *name, int count, const int *bytes, const bool *pointer, void (*call)(void **))
+        : kernel{name, count, bytes, pointer, call, kernels} {
+        kernels = &kernel;
+    }
 };
 
 template <class T> uint64_t pack(T v) { uint64_t u = 0; std::memcpy(&u, &v, sizeof v); return u; }
@@ -89,7 +98,7 @@ unsigned short narrow_half(float f);
 
 #define __syncthreads() emulator::barrier(HERE)
 #define __syncwarp(...) ((void)emulator::collective(emulator::Collective::sync, 0xffffffffu, 0, 0, HERE))
-#define __threadfence() ((void)0)
+#define __threadfence() emulator::fence()
 #define __shfl_xor_sync(mask, v, x) emulator::exchange(emulator::Collective::shuffle_xor, mask, v, x, HERE)
 #define __shfl_up_sync(mask, v, d) emulator::exchange(emulator::Collective::shuffle_up, mask, v, d, HERE)
 #define __shfl_down_sync(mask, v, d) emulator::exchange(emulator::Collective::shuffle_down, mask, v, d, HERE)
@@ -97,8 +106,12 @@ unsigned short narrow_half(float f);
 #define __ballot_sync(mask, p) ((unsigned)emulator::collective(emulator::Collective::ballot, mask, (p) ? 1 : 0, 0, HERE))
 #define __popc(v) __builtin_popcount(v)
 
-template <class T> static inline T atomicAdd(T *p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+template <class T> static inline T atomicAdd(T *p, T v) {
+    emulator::atomic(p);
+    return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
+}
 template <class T> static inline T atomicMax(T *p, T v) {
+    emulator::atomic(p);
     T old = __atomic_load_n(p, __ATOMIC_RELAXED);
     while (old < v && !__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
     return old;
@@ -106,12 +119,24 @@ template <class T> static inline T atomicMax(T *p, T v) {
 
 INLINE float bits_float(unsigned u) { return emulator::unpack<float>(u); }
 INLINE unsigned float_bits(float f) { return (unsigned)emulator::pack(f); }
+INLINE double bits_double(unsigned long long u) { return emulator::unpack<double>(u); }
+INLINE unsigned long long double_bits(double d) { return emulator::pack(d); }
 INLINE float fma_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 INLINE float round_even(float a) { return __builtin_nearbyintf(a); }
 INLINE float sqrt_rn(float a) { return __builtin_sqrtf(a); }
 INLINE float divide_rn(float a, float b) { return a / b; }
 INLINE float from_half(unsigned short h) { return emulator::widen_half(h); }
 INLINE unsigned short to_half(float f) { return emulator::narrow_half(f); }
+template <class T> static inline T load_aligned(const void *p) {
+    if ((uintptr_t)p % sizeof(T)) emulator::fail("load", "the address is not a multiple of the size");
+    return *(const T *)p;
+}
+INLINE uint4 load_cached(const void *p) { return load_aligned<uint4>(p); }
+typedef const unsigned char *shared_address;
+INLINE shared_address to_shared(const void *p) { return (shared_address)p; }
+INLINE uint4 load_shared16(shared_address s) { return load_aligned<uint4>(s); }
+INLINE uint2 load_shared8(shared_address s) { return load_aligned<uint2>(s); }
+INLINE unsigned load_shared4(shared_address s) { return load_aligned<unsigned>(s); }
 INLINE uint4 load_once(const void *p) {
     if ((uintptr_t)p & 15) emulator::fail("load_once", "the address is not a multiple of 16");
     return *(const uint4 *)p;
@@ -122,7 +147,19 @@ INLINE uint4 load_once(const void *p) {
 #define copy_async_wait(n) emulator::copy_wait(n)
 #define mma_bfloat16(d, a, b) emulator::multiply_tiles(d, a, b, emulator::widen_bfloat16, HERE)
 #define mma_half(d, a, b) emulator::multiply_tiles(d, a, b, emulator::widen_half, HERE)
+#define mma_int8(d, a, b, c) emulator::multiply_byte_tiles(d, a, b, c, 32, HERE)
+#define mma_int8_half(d, a, b, c) emulator::multiply_byte_tiles(d, a, &(b), c, 16, HERE)
 
+INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
+    uint64_t bytes = (uint64_t)high << 32 | low;
+    unsigned r = 0;
+    for (int i = 0; i < 4; i++) r |= (unsigned)(bytes >> 8 * (selector >> 4 * i & 7) & 255) << 8 * i;
+    return r;
+}
+
+#define UNROLL
+#define INLINE_MEMBER inline
+#define UNROLL_BY(n)
 // The key of a shared array is the place where it is declared.
 #define SHARED(type, name, dims)            \
     typedef type name##_array dims;         \
@@ -131,4 +168,5 @@ INLINE uint4 load_once(const void *p) {
 #define DYNAMIC_SHARED(type, name) type *name = (type *)emulator::dynamic_shared()
 #define EXPORT(kernel)                                                                                                     \
     static emulator::Registrar register_##kernel(#kernel, emulator::Signature<decltype(&kernel)>::count,                   \
-        emulator::Signature<decltype(&kernel)>::bytes, &emulator::Signature<decltype(&kernel)>::template call<&kernel>);
+        emulator::Signature<decltype(&kernel)>::bytes, emulator::Signature<decltype(&kernel)>::pointer,                    \
+        &emulator::Signature<decltype(&kernel)>::template call<&kernel>);
