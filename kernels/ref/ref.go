@@ -6,7 +6,8 @@
 // verifying a draft gives the same scores as decoding it, are defined to the bit.
 //
 // A product and a sum are always rounded separately, never fused: float32(a*b) + c. Processors with and without
-// fused multiply-add then agree.
+// fused multiply-add then agree. The files gpu_*.go are about another processor: they say what the kernels of kernels/cuda compute, to
+// the bit. There a product and a sum are fused where FMA is written, and nowhere else.
 //
 // Matrices are row-major. A weight matrix is (rows, cols) with cols along the axis that is summed over.
 package ref

@@ -16,7 +16,6 @@ type block struct {
 	size, grid, place Dim
 	warps             []*warp
 	order             []int // of warps
-	random            *rand.Rand
 	threads           int
 	alive, waiting    int
 	mostSteps         uint64

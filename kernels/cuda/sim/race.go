@@ -35,7 +35,7 @@ func (b *block) touch(w *warp, lane, offset, n int, how use) error {
 			return fmt.Errorf("thread %d uses %s while an asynchronous copy into it is under way", thread, b.describe(i))
 		}
 		if how != writing && h.writeEpoch < b.firstEpoch {
-			return fmt.Errorf("thread %d reads %s, which nobody has written", thread, b.describe(i))
+			return fmt.Errorf("thread %d reads %s, which nobody has written yet", thread, b.describe(i))
 		}
 		if h.writeEpoch == b.epoch && h.writer != thread && !(how == updating && h.atomic) && !w.ordered(b, int(h.writer), h.writeClock, lane) {
 			return fmt.Errorf("race: thread %d wrote %s and thread %d %s it without a barrier between", h.writer, b.describe(i), thread, how)
