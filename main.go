@@ -73,6 +73,8 @@ func exitCode(err error) int {
 		return cli.ExitDevice
 	case errors.Is(err, engine.ErrModel):
 		return cli.ExitModel
+	case errors.As(err, new(*config.ValueError)):
+		return cli.ExitUsage
 	}
 	return 0
 }

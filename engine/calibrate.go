@@ -26,10 +26,12 @@ func calibrationRows() []int { return []int{1, 5, 2, 9, 3} }
 // caches are empty afterwards.
 func (s *Session) calibrate(ctx context.Context) (err error) {
 	deadline := s.engine.options.Now().Add(calibrationTime)
-	proposer := s.proposers["draft"]
-	if proposer != nil {
+	speculation := s.engine.options.Config.Speculation
+	proposer, refused := s.proposer(speculation.Proposer, speculation)
+	if refused == "" {
+		s.rehearsed = speculation.Proposer
 		if _, err := proposer.Begin(ctx, make([]int32, 1), nil); err != nil {
-			return fmt.Errorf("measuring the draft model: %w", err)
+			return fmt.Errorf("measuring how long drafting takes: %w", err)
 		}
 		defer func() { err = errors.Join(err, proposer.Reset()) }()
 	}
@@ -56,14 +58,14 @@ func (s *Session) rehearse(ctx context.Context, proposer spec.Proposer, rows int
 	uniforms := sample.NewPhilox(0, 0)
 	watch := s.engine.stopwatch()
 	if proposer != nil && rows > 1 {
-		draft, err = proposer.Propose(ctx, spec.Ask{Gamma: rows - 1, Params: params, Uniforms: uniforms})
+		draft, err = proposer.Propose(ctx, spec.Ask{Gamma: rows - 1, Params: params, Uniforms: uniforms, Trust: 1})
 		watch.lap(&o.DraftMS)
 		if err = errors.Join(err, proposer.Committed(nil)); err != nil && !errors.Is(err, spec.ErrNoDraft) {
 			return err
 		}
 		watch.skip()
 	}
-	for len(draft.Tokens) < rows-1 { // without a draft model, or with a draft that ended early
+	for len(draft.Tokens) < rows-1 { // without a proposer, or with a draft that ended early
 		draft.Tokens, draft.Q = append(draft.Tokens, 0), append(draft.Q, sample.OneHot(0))
 	}
 	logits, err := s.engine.target.Forward(ctx, s.cache, append([]int32{0}, draft.Tokens...))

@@ -28,12 +28,15 @@ func newControl(c config.Config) *control {
 	return &control{inForce: c, asked: c}
 }
 
-// ask validates a change and queues it.
-func (c *control) ask(name, value string) error {
+// ask validates a change, by the settings' own rules and by check, and queues it.
+func (c *control) ask(name, value string, check func(config.Config) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	next := c.asked
 	if err := next.Set(name, value); err != nil {
+		return err
+	}
+	if err := check(next); err != nil {
 		return err
 	}
 	setting, _ := config.Lookup(name) // Set has found it

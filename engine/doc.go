@@ -9,7 +9,7 @@
 //	messages → chat template → tokens                        prompt.go
 //	  longest prefix already in the KV caches is kept        prefill.go
 //	  { pending changes of settings                          control.go
-//	    γ from the controller, draft from the proposer
+//	    γ from the controller, draft from the proposer     drafters.go
 //	    one target pass over γ+1 rows, verification
 //	    both caches cut back to what was committed  }…       round.go
 //	  text, held back while it may be part of a stop string  text.go

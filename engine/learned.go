@@ -30,7 +30,7 @@ func (s *Session) learned(c config.Config) *lessons {
 	key := kind{path, guided(c)}
 	l := s.lessons[key]
 	if l == nil {
-		l = &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: "draft"}
+		l = &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: s.rehearsed}
 		if !key.guided { // rehearsals were not
 			for _, o := range s.costs[path] {
 				l.gamma.Observe(o)
@@ -64,7 +64,7 @@ func (s *Session) gammaOptions(c config.Config) gamma.Options {
 		Window: c.Speculation.WindowSize, Low: c.Speculation.WindowLow, High: c.Speculation.WindowHigh,
 	}
 	if c.Speculation.Costs == "nominal" || repeatable(c) {
-		o.Nominal = s.nominalCosts(c.Speculation.Proposer)
+		o.Nominal = s.engine.nominalCosts(c.Speculation)
 	}
 	return o
 }
@@ -75,10 +75,19 @@ const (
 )
 
 // nominalCosts estimates costs from the sizes of the models, in target passes of one row.
-func (s *Session) nominalCosts(proposer string) *gamma.NominalCosts {
+func (e *Engine) nominalCosts(c config.Speculation) *gamma.NominalCosts {
 	n := &gamma.NominalCosts{DraftStep: nominalLookup, Verify: 1, VerifyRow: nominalVerifyRow}
-	if proposer == "draft" && s.engine.draft != nil {
-		n.DraftStep = float64(s.engine.draft.Config().Parameters) / float64(s.engine.target.Config().Parameters)
+	if read := e.draftParameters(c); read > 0 {
+		n.DraftStep = float64(read) / float64(e.target.Config().Parameters)
 	}
 	return n
+}
+
+// draftParameters are how many weights the drafting of one token reads; 0 if it only looks up or cannot be done.
+func (e *Engine) draftParameters(c config.Speculation) int64 {
+	d := drafterNamed(c.Proposer)
+	if d.parameters == nil || d.why(e) != "" {
+		return 0
+	}
+	return d.parameters(e, c)
 }

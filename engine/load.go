@@ -90,6 +90,10 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 	if err := e.loadDraft(ctx, emit); err != nil {
 		return nil, err
 	}
+	if _, err := skippedLayers(o.Config.Speculation.SkipLayers, e.target.Config().Layers); err != nil {
+		return nil, err
+	}
+	e.ready.Proposers = e.describeProposers()
 	e.ready.LoadMS = milliseconds(o.Now().Sub(began))
 	emit(e.ready)
 	return e, nil

@@ -8,7 +8,6 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/sample"
-	"specula/engine/spec"
 )
 
 // reply is the writing of one reply: everything that lives no longer than it.
@@ -98,6 +97,7 @@ func (r *reply) settle(healthy bool) {
 		_ = s.Reset()
 		return
 	}
+	s.corpus.Add(r.context)
 	if keep := min(s.cache.Len(), max(len(r.context)-1, 0)); s.cache.Truncate(keep) == nil {
 		s.cached = append(s.cached[:0], r.context[:keep]...)
 	}
@@ -133,7 +133,9 @@ func (r *reply) begin(ctx context.Context) error {
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
 	r.learned = s.learned(c)
-	s.proposers["ngram"] = spec.NewNgram(c.Speculation.NgramMax, c.Speculation.NgramMin)
+	if err := s.prepareProposers(c); err != nil {
+		return err
+	}
 	r.text = newText(r.engine.tokens.NewDecoder(), c.Sampling.Stop)
 	for _, e := range changed {
 		if err := r.emit(e); err != nil {

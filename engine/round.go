@@ -58,23 +58,24 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 // decide chooses proposer and draft length. A proposer that does not follow this reply yet reads its context here.
 func (r *reply) decide(ctx context.Context, ev *event.Round) (spec.Proposer, gamma.Decision, error) {
 	name := r.config.Speculation.Proposer
-	proposer := r.session.proposers[name]
-	switch {
-	case !r.config.Speculation.Enabled:
+	if !r.config.Speculation.Enabled {
 		ev.GammaWhy = "speculation is off"
-	case proposer == nil:
-		ev.GammaWhy = "no draft model"
-		ev.DraftWhy = r.engine.ready.DraftRefused
-	default:
-		if err := r.follow(ctx, proposer); err != nil {
-			return nil, gamma.Decision{}, err
+		if r.begun == name {
+			return r.session.proposers[name], gamma.Decision{}, nil // it goes on following
 		}
-		return proposer, r.limit(r.choose(), ev), nil
-	}
-	if proposer == nil || r.begun != name {
+		r.begun = ""
 		return nil, gamma.Decision{}, nil
 	}
-	return proposer, gamma.Decision{}, nil
+	proposer, refused := r.session.proposer(name, r.config.Speculation)
+	if refused != "" {
+		r.begun = "" // whoever followed misses this round
+		ev.GammaWhy, ev.DraftWhy = "no proposer "+name, refused
+		return nil, gamma.Decision{}, nil
+	}
+	if err := r.follow(ctx, proposer); err != nil {
+		return nil, gamma.Decision{}, err
+	}
+	return proposer, r.limit(r.choose(), ev), nil
 }
 
 // choose asks the controller. The rules that never choose γ = 0 of their own accord get a plain round now and then, because
@@ -130,7 +131,7 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
 	ask := spec.Ask{
 		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
-		IsStop: r.engine.isStop, Inspect: r.inspecting,
+		IsStop: r.engine.isStop, Inspect: r.inspecting, Trust: r.config.Speculation.SuffixTrust,
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
@@ -149,8 +150,11 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	if len(draft.Tokens) == 0 {
 		return draft, nil
 	}
-	ev.Proposer = p.Name()
-	drafted := event.Drafted{Round: r.rounds, Gamma: length, Proposer: p.Name(), DraftMS: ev.DraftMS}
+	ev.Proposer, ev.ProposerWhy = p.Name(), draft.ByWhy
+	if draft.By != "" {
+		ev.Proposer = draft.By
+	}
+	drafted := event.Drafted{Round: r.rounds, Gamma: length, Proposer: ev.Proposer, DraftMS: ev.DraftMS}
 	for i, id := range draft.Tokens {
 		t := r.engine.token(id)
 		if draft.Q[i].P != nil {
@@ -167,8 +171,8 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 // anyway; a greedy draft would have to take a softmax over the vocabulary for it, which only a larger model outweighs.
 func (r *reply) confidenceIsCheap() bool {
 	const parametersPerWeight = 1000
-	draft := r.engine.draft
-	return r.config.Sampling.Temperature > 0 || draft != nil && draft.Config().Parameters >= parametersPerWeight*int64(draft.Config().Vocab)
+	return r.config.Sampling.Temperature > 0 ||
+		r.engine.draftParameters(r.config.Speculation) >= parametersPerWeight*int64(r.engine.target.Config().Vocab)
 }
 
 // verify runs the target over the last committed token and the draft, and judges the draft.

@@ -20,11 +20,15 @@ type Session struct {
 	engine    *Engine
 	control   *control
 	cache     compute.Cache
-	cached    []int32    // the tokens whose keys and values the cache holds, (cache.Len())
-	companion *companion // of guidance; nil until it was asked for
-	proposers map[string]spec.Proposer
+	cached    []int32                  // the tokens whose keys and values the cache holds, (cache.Len())
+	companion *companion               // of guidance; nil until it was asked for
+	proposers map[string]spec.Proposer // made when they were first chosen
+	made      map[string]string        // the settings by which
+	failed    map[string]string        // why one could not be made
+	corpus    *spec.Corpus             // of finished replies
 	verifier  *spec.Verifier
 	costs     map[spec.Path][]gamma.Observation // measured before the first reply
+	rehearsed string                            // the proposer whose costs these are
 	lessons   map[kind]*lessons
 	replies   int
 	age       *stopwatch
@@ -37,15 +41,9 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("allocating the target's cache: %w", err)
 	}
-	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{}, verifier: spec.NewVerifier(),
+	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{},
+		made: map[string]string{}, failed: map[string]string{}, corpus: spec.NewCorpus(), verifier: spec.NewVerifier(),
 		lessons: map[kind]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: e.stopwatch()}
-	if e.draft != nil {
-		draft, err := e.newDraftProposer()
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("allocating the draft's cache: %w", err), cache.Close())
-		}
-		s.proposers["draft"] = draft
-	}
 	if err := s.calibrate(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -72,7 +70,12 @@ func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Even
 }
 
 // Change asks for a setting, by any of its names, to take effect at the next round. A value out of range is an error now.
-func (s *Session) Change(name, value string) error { return s.control.ask(name, value) }
+func (s *Session) Change(name, value string) error {
+	return s.control.ask(name, value, func(c config.Config) error {
+		_, err := skippedLayers(c.Speculation.SkipLayers, s.engine.target.Config().Layers)
+		return err
+	})
+}
 
 // Settings are those the next round will use.
 func (s *Session) Settings() config.Config { return s.control.settings() }
@@ -80,7 +83,7 @@ func (s *Session) Settings() config.Config { return s.control.settings() }
 // Ready is what Load told.
 func (s *Session) Ready() event.Ready { return s.engine.ready }
 
-// Reset forgets what the caches hold.
+// Reset forgets what the caches and the proposers hold.
 func (s *Session) Reset() error {
 	err := s.cache.Truncate(0)
 	s.cached = s.cached[:0]

@@ -44,7 +44,7 @@ func (m *Model) turn(a keys.Action) tea.Cmd {
 	case keys.Seed:
 		return m.change("sampling.seed", m.otherSeed(s.Seed))
 	case keys.Proposer:
-		return m.change("speculation.proposer", after(p.Proposer, "draft", "ngram"))
+		return m.change("speculation.proposer", after(p.Proposer, m.proposers()...))
 	case keys.Acceptance:
 		return m.change("speculation.acceptance", after(p.Acceptance, "token", "block", "exact")) // the lossy one only by name
 	case keys.Speculate:
@@ -123,7 +123,35 @@ func (m *Model) change(name, value string) tea.Cmd {
 	} else {
 		m.showSettings()
 	}
+	if why := m.refusal(value); s.Name == "speculation.proposer" && why != "" {
+		return m.say(sanitize.Line(value + " cannot draft, so rounds are plain: " + why))
+	}
 	return m.say(sanitize.Line(fmt.Sprintf("%s %s%s", s.Slash, m.valueOf(s), when)))
+}
+
+// proposers are those that can be chosen.
+func (m *Model) proposers() []string {
+	var names []string
+	if r := m.state.Ready; r != nil {
+		for _, p := range r.Proposers {
+			if p.Refused == "" {
+				names = append(names, p.Name)
+			}
+		}
+	}
+	if names == nil {
+		return []string{"draft", "ngram"} // of a stream that does not tell
+	}
+	return names
+}
+
+// refusal says why a proposer cannot be chosen, or "".
+func (m *Model) refusal(proposer string) string {
+	if m.state.Ready == nil {
+		return ""
+	}
+	why, _ := m.state.Ready.Refusal(proposer)
+	return why
 }
 
 // valueOf is a setting's value with everything that was asked for, as a person would type it.

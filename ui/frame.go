@@ -60,6 +60,9 @@ func (m *Model) follow(e event.Event) tea.Cmd {
 		if e.DraftTranslated != "" {
 			return m.say(sanitize.Line("the draft model has another vocabulary and is used " + e.DraftTranslated))
 		}
+		if name := m.config.Speculation.Proposer; name != "draft" && m.refusal(name) != "" {
+			return m.say(sanitize.Line(name + " cannot draft, so rounds are plain: " + m.refusal(name)))
+		}
 		if e.DraftRefused != "" {
 			return m.say(sanitize.Line("no draft model: " + e.DraftRefused))
 		}

@@ -246,6 +246,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/top-p 0.9", "topp 0.9", "sampling.top_p", "0.9"},
 		{"/min-p 0.1", "minp 0.1", "sampling.min_p", "0.1"},
 		{"/proposer ngram", "proposer ngram", "speculation.proposer", "ngram"},
+		{"/proposer eagle", "eagle cannot draft, so rounds are plain: no heads", "speculation.proposer", "eagle"},
 		{"/spec off", "speculate false", "speculation.enabled", "false"},
 		{"/seed 42", "seed 42", "sampling.seed", "42"},
 		{"/system Be brief.", "system Be brief.", "model.system", "Be brief."},
@@ -292,6 +293,8 @@ func TestLiveKeys(t *testing.T) {
 		{"alt+n alt+n", "sampling.top_p", "0.9"},
 		{"alt+m", "sampling.min_p", "0.02"},
 		{"alt+p", "speculation.proposer", "ngram"},
+		{"alt+p alt+p", "speculation.proposer", "suffix"},
+		{"alt+p alt+p alt+p", "speculation.proposer", "draft"}, // eagle is unavailable
 		{"alt+s", "speculation.enabled", "false"},
 	}
 	for _, tt := range tests {

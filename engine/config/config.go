@@ -95,7 +95,7 @@ type Speculation struct {
 	WindowHigh     float64 // and above which it restores γ
 	NgramMax       int     // tokens of the longest match looked for
 	NgramMin       int
-	SuffixTrust    float64  // share of its occurrences that a continuation must have followed
+	SuffixTrust    float64  // chance that a draft holds below which it is not made longer
 	SkipLayers     []string // layers of the target that self-speculation leaves out; empty: chosen
 	TypicalEpsilon float64
 	TypicalDelta   float64

@@ -52,6 +52,16 @@ type Ready struct {
 	LoadMS    float64    `json:"loadMS"`
 }
 
+// Refusal says why a proposer cannot be chosen, "" if it can; known is false when nothing is told about it.
+func (r *Ready) Refusal(proposer string) (why string, known bool) {
+	for _, p := range r.Proposers {
+		if p.Name == proposer {
+			return p.Refused, true
+		}
+	}
+	return "", false
+}
+
 // Proposer says whether one can be chosen.
 type Proposer struct {
 	Name    string `json:"name"`              // as in the setting speculation.proposer
@@ -152,19 +162,21 @@ type Drafted struct {
 
 // Round is one pass of the target and what came of it.
 type Round struct {
-	Index     int     `json:"index"` // from 0 within the reply
-	Path      string  `json:"path"`  // "greedy", "stochastic" or "fallback"
-	PathWhy   string  `json:"pathWhy"`
-	Gamma     int     `json:"gamma"` // the draft length asked for; len(Draft) may be less
-	GammaRule string  `json:"gammaRule"`
-	GammaWhy  string  `json:"gammaWhy"`           // in words
-	GammaOff  string  `json:"gammaOff,omitempty"` // why speculation does not pay at present, in words; empty when it does
-	Probe     bool    `json:"probe,omitempty"`    // a plain round run to keep the baseline fresh
-	Proposer  string  `json:"proposer"`           // "none" in a plain round
-	DraftWhy  string  `json:"draftWhy,omitempty"`
-	DraftStop string  `json:"draftStop,omitempty"` // why drafting ended before Gamma
-	Draft     []Token `json:"draft"`
-	Commit    *Token  `json:"commit,omitempty"` // resampled, bonus or plain; nil when an accepted stop token ended the round
+	Index     int    `json:"index"` // from 0 within the reply
+	Path      string `json:"path"`  // "greedy", "stochastic" or "fallback"
+	PathWhy   string `json:"pathWhy"`
+	Gamma     int    `json:"gamma"` // the draft length asked for; len(Draft) may be less
+	GammaRule string `json:"gammaRule"`
+	GammaWhy  string `json:"gammaWhy"`           // in words
+	GammaOff  string `json:"gammaOff,omitempty"` // why speculation does not pay at present, in words; empty when it does
+	Probe     bool   `json:"probe,omitempty"`    // a plain round run to keep the baseline fresh
+	Proposer  string `json:"proposer"`           // who drafted: of a combination the one of this round; "none" in a plain round
+	// ProposerWhy says why it was this one, when one was chosen out of several.
+	ProposerWhy string  `json:"proposerWhy,omitempty"`
+	DraftWhy    string  `json:"draftWhy,omitempty"`
+	DraftStop   string  `json:"draftStop,omitempty"` // why drafting ended before Gamma
+	Draft       []Token `json:"draft"`
+	Commit      *Token  `json:"commit,omitempty"` // resampled, bonus or plain; nil when an accepted stop token ended the round
 	// Rule is the acceptance rule; Lossy marks one that changes the target's distribution.
 	Rule  string `json:"rule,omitempty"`
 	Lossy bool   `json:"lossy,omitempty"`

@@ -3,6 +3,7 @@ package model_test
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // forward is the transformer in float64, token by token and without a cache, written from the papers and independently of the package.
@@ -12,6 +13,9 @@ func (m *tiny) forward(ids []int32) [][]float64 {
 		stream[i] = append([]float64(nil), m.row("token_embd.weight", int(id))...)
 	}
 	for l := range tinyLayers {
+		if slices.Contains(m.without, l) {
+			continue
+		}
 		at := func(name string) string { return fmt.Sprintf("blk.%d.%s", l, name) }
 		var q, k, v [][]float64
 		for position, x := range stream {

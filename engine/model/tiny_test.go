@@ -28,7 +28,8 @@ type tiny struct {
 	mixBias  bool
 	qkNorm   bool
 	tied     bool
-	twins    bool // output rows in pairs that differ by one rounding step
+	twins    bool  // output rows in pairs that differ by one rounding step
+	without  []int // layers that forward leaves out
 	typ      compute.DType
 	matrices map[string][]float64 // as the file stores them, filled by build
 	shapes   map[string][2]int

@@ -17,12 +17,13 @@ type Model interface {
 	Prefill(ctx context.Context, cache compute.Cache, ids []int32, progress func(done, total int)) (compute.Logits, error)
 }
 
-// DraftModel proposes by running a small model ahead of the target.
+// DraftModel proposes by running a small model ahead of the target: a model of its own, or the target without some of its layers.
 //
 // Between rounds its cache holds keys and values of a prefix of the committed tokens and never of the last one: somebody has
 // to be read next to get scores to draw from. Within Propose the cache runs ahead of what is committed; Committed cuts it
 // back to the part that came true.
 type DraftModel struct {
+	name       string
 	model      Model
 	cache      compute.Cache
 	vocab      int     // ids the target knows; the draft's own may be padded further
@@ -44,8 +45,16 @@ func NewDraftModel(model Model, vocab, own int) (*DraftModel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the draft model's cache: %w", err)
 	}
-	return &DraftModel{model: model, cache: cache, vocab: vocab, own: own, best: make([]int32, 1), sampler: sample.Sampler{Rough: true}}, nil
+	return &DraftModel{name: "draft", model: model, cache: cache, vocab: vocab, own: own, best: make([]int32, 1), sampler: sample.Sampler{Rough: true}}, nil
 }
+
+// Named changes the name that the proposer goes by, "draft" at first.
+func (d *DraftModel) Named(name string) *DraftModel {
+	d.name = name
+	return d
+}
+
+func (d *DraftModel) Name() string { return d.name }
 
 // NewTranslatedDraft returns a proposer for a target of vocab ids by a model of another vocabulary, of own ids. It drafts only
 // tokens that both have: the draft model's scores are brought into the target's vocabulary before anything is drawn, so that q is what
@@ -76,25 +85,28 @@ func (d *DraftModel) spell(target []int32) []int32 {
 	return d.lexicon.Spell(nil, target)
 }
 
-func (d *DraftModel) Name() string { return "draft" }
-
 // Begin reads tokens into the cache, all but the last. A context that is longer than the cache, or holds a token that the draft
 // model does not know, is no error: there is then no draft.
 func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(done, total int)) (reused int, err error) {
-	tokens = d.spell(tokens)
-	d.context = append(d.context[:0], tokens...)
-	reused, err = d.rollBack(0)
+	reused, err = d.Follow(tokens)
 	if err != nil {
 		return 0, err
 	}
-	unread := max(0, len(tokens)-1) - reused
-	if unread == 0 || len(tokens)-1 > d.cache.Cap() || d.stranger(tokens) != "" {
+	most := max(0, len(d.context)-1)
+	unread := most - reused
+	if unread == 0 || most > d.cache.Cap() || d.stranger(d.context) != "" {
 		return reused, nil
 	}
 	if _, err := d.read(ctx, d.context[reused:reused+unread], progress); err != nil {
 		return reused, fmt.Errorf("reading %d tokens of context into the draft model: %w", unread, err)
 	}
 	return reused, nil
+}
+
+// Follow is Begin without reading: whatever the cache lacks is read by the next Propose.
+func (d *DraftModel) Follow(tokens []int32) (reused int, err error) {
+	d.context = append(d.context[:0], d.spell(tokens)...)
+	return d.rollBack(0)
 }
 
 // Propose draws up to ask.Gamma tokens, each from the draft model's distribution behind the one before. The first pass reads
@@ -146,7 +158,7 @@ func (d *DraftModel) stranger(tokens []int32) string {
 func (d *DraftModel) enough(i int, draft *Draft, ask Ask) string {
 	switch {
 	case ask.IsStop != nil && ask.IsStop(draft.Tokens[i]):
-		return "the draft ends the reply"
+		return stopEnds
 	case ask.Continue != nil && i+1 < ask.Gamma:
 		return ask.Continue(i, draft.Confidence[i])
 	}

@@ -13,10 +13,13 @@ const maxGrams = 1 << 21
 
 // Ngram proposes by prompt lookup: it looks for the latest earlier place where the context's last tokens stood and guesses
 // that what came behind them there comes again. It has no model, costs next to nothing and is strong where a reply repeats
-// its prompt: edits, summaries, code. (Saxena, "Prompt lookup decoding", 2023)
+// its prompt, or what was said before: edits, summaries, code. (Saxena, "Prompt lookup decoding", 2023)
 type Ngram struct {
 	longest, shortest int
-	context           []int32
+	corpus            *Corpus // earlier texts; nil: none
+	// text is what is searched: the earlier texts that the context does not repeat, each with a border behind, then the context.
+	text  []int32
+	start int // of the context
 	// grams maps the hash of the n tokens in front of a position to that position, for every n and each position that a token
 	// stands at. A later position replaces an earlier one.
 	grams   map[uint64]int32
@@ -33,14 +36,30 @@ func NewNgram(longest, shortest int) *Ngram {
 	return &Ngram{longest: longest, shortest: shortest, grams: map[uint64]int32{}, most: maxGrams}
 }
 
+// Recalling lets g look into a corpus, too.
+func (g *Ngram) Recalling(c *Corpus) *Ngram {
+	g.corpus = c
+	return g
+}
+
 func (g *Ngram) Name() string { return "ngram" }
 
-// Begin indexes the context, of which nothing needs to be reused.
+// Begin indexes what was said before and the context. An index that has the beginning of it goes on.
 func (g *Ngram) Begin(_ context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {
-	if err := g.Reset(); err != nil {
-		return 0, err
+	var text []int32
+	for _, earlier := range g.corpus.since(0) {
+		if !begins(tokens, earlier) {
+			text = append(append(text, earlier...), border)
+		}
 	}
-	return 0, g.Committed(tokens)
+	start := len(text)
+	if text = append(text, tokens...); !begins(text, g.text) {
+		if err := g.Reset(); err != nil {
+			return 0, err
+		}
+	}
+	g.start = start
+	return 0, g.Committed(text[len(g.text):])
 }
 
 // Propose continues the longest match. The continuation may run into the draft itself, which repeats a short cycle.
@@ -54,15 +73,19 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 	for len(draft.Tokens) < ask.Gamma {
 		next := at + len(draft.Tokens)
 		id := int32(0)
-		if next < len(g.context) {
-			id = g.context[next]
+		if next < len(g.text) {
+			id = g.text[next]
 		} else {
-			id = draft.Tokens[next-len(g.context)]
+			id = draft.Tokens[next-len(g.text)]
+		}
+		if id == border {
+			draft.Stop = "the earlier chat that matches ended there"
+			break
 		}
 		draft.Tokens = append(draft.Tokens, id)
 		draft.Q = append(draft.Q, sample.OneHot(id))
 		if ask.IsStop != nil && ask.IsStop(id) {
-			draft.Stop = "the draft ends the reply"
+			draft.Stop = stopEnds
 			break
 		}
 	}
@@ -71,10 +94,10 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 
 // match returns the position behind the latest earlier occurrence of the context's last n tokens, for the largest n there is.
 func (g *Ngram) match() (at, n int) {
-	for n := min(g.longest, len(g.context)); n >= g.shortest; n-- {
-		tail := g.context[len(g.context)-n:]
+	for n := min(g.longest, len(g.text)-g.start); n >= g.shortest; n-- {
+		tail := g.text[len(g.text)-n:]
 		at, ok := g.grams[hash(tail)]
-		if ok && slices.Equal(tail, g.context[int(at)-n:at]) { // hashes may collide
+		if ok && slices.Equal(tail, g.text[int(at)-n:at]) { // hashes may collide
 			return int(at), n
 		}
 	}
@@ -83,8 +106,8 @@ func (g *Ngram) match() (at, n int) {
 
 // Committed adds tokens to context and index.
 func (g *Ngram) Committed(tokens []int32) error {
-	g.context = append(g.context, tokens...)
-	for ; g.indexed < len(g.context); g.indexed++ {
+	g.text = append(g.text, tokens...)
+	for ; g.indexed < len(g.text); g.indexed++ {
 		if len(g.grams) >= g.most {
 			g.dropOlderHalf()
 		}
@@ -93,10 +116,15 @@ func (g *Ngram) Committed(tokens []int32) error {
 	return nil
 }
 
-// index enters the grams in front of position at.
+// index enters the grams in front of position at, unless nothing of theirs stands there.
 func (g *Ngram) index(at int) {
-	for n := g.shortest; n <= min(g.longest, at); n++ {
-		g.grams[hash(g.context[at-n:at])] = int32(at)
+	if g.text[at] == border {
+		return
+	}
+	for n := 1; n <= min(g.longest, at) && g.text[at-n] != border; n++ {
+		if n >= g.shortest {
+			g.grams[hash(g.text[at-n:at])] = int32(at)
+		}
 	}
 }
 
@@ -122,7 +150,7 @@ func hash(tokens []int32) uint64 {
 func (g *Ngram) Len() int { return 0 }
 
 func (g *Ngram) Reset() error {
-	g.context = g.context[:0]
+	g.text, g.start = g.text[:0], 0
 	clear(g.grams)
 	g.indexed, g.oldest = 0, 0
 	return nil

@@ -42,6 +42,8 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 		{"draft of another vocabulary, filtered", 10, filtered, newTranslatedWorldDraft(len(prompt))},
 		{"draft of another vocabulary, by text", 10, warm, newRetoldWorldDraft(len(prompt))},
 		{"n-gram", 3, warm, func(*testing.T, *gate.World) Proposer { return NewNgram(3, 1) }},
+		{"suffix", 3, warm, func(*testing.T, *gate.World) Proposer { return NewSuffix(nil) }},
+		{"combined", 5, warm, newWorldCombined(len(prompt))},
 	} {
 		for k, rule := range exactRules {
 			gamma := 1 + (i+k)%3
@@ -50,10 +52,13 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 				const length = 5
 				w := gate.NewWorld(c.vocab, length+gamma+1, c.params, gate.Near, uint64(i))
 				r := reply{world: w, proposer: c.proposer(t, w), verifier: NewVerifier(), rule: rule, gamma: gamma, length: length,
-					prompt: prompt, uniforms: sample.NewPhilox(9, 2)}
+					prompt: prompt, uniforms: sample.NewPhilox(9, 2), by: map[string]int{}}
 				report := w.Judge(rounds/4, length, 3, func(trial int) gate.Played { return r.play(t, trial) })
 				if failed := report.Failures(); failed != "" {
 					t.Error(failed)
+				}
+				if c.name == "combined" && gamma == 1 && (r.by["suffix"] < 100 || r.by["draft"] < 100) {
+					t.Errorf("rounds by %v: want many of each", r.by)
 				}
 			})
 		}
@@ -62,6 +67,12 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 
 func newWorldDraft(prompt int) func(*testing.T, *gate.World) Proposer {
 	return func(t *testing.T, w *gate.World) Proposer { return newDraft(t, worldModel{w, prompt}, w.Vocab) }
+}
+
+func newWorldCombined(prompt int) func(*testing.T, *gate.World) Proposer {
+	return func(t *testing.T, w *gate.World) Proposer {
+		return newCombined(t, worldModel{w, prompt}, w.Vocab)
+	}
 }
 
 // reply writes with a proposer and the verifier, as the engine does.
@@ -73,6 +84,7 @@ type reply struct {
 	gamma, length int
 	prompt        []int32
 	uniforms      sample.Uniforms
+	by            map[string]int // rounds by who drafted them, of a proposer that has others
 }
 
 func (r *reply) play(t *testing.T, trial int) gate.Played {
@@ -82,6 +94,7 @@ func (r *reply) play(t *testing.T, trial int) gate.Played {
 	for round := trial * r.length; len(played.Tokens) < r.length; round++ {
 		draft, err := r.proposer.Propose(t.Context(), Ask{Gamma: r.gamma, Params: r.world.Params, Uniforms: r.uniforms, Round: round})
 		must(t, err)
+		r.by[draft.By]++
 		before := gate.Root
 		if n := len(played.Tokens); n > 0 {
 			before = played.Tokens[n-1]

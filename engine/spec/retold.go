@@ -46,6 +46,12 @@ func (r *Retold) Begin(ctx context.Context, tokens []int32, progress func(done, 
 	return r.DraftModel.Begin(ctx, r.texts.Spell(nil, tokens), progress)
 }
 
+// Follow is Begin without reading.
+func (r *Retold) Follow(tokens []int32) (reused int, err error) {
+	r.said = nil
+	return r.DraftModel.Follow(r.texts.Spell(nil, tokens))
+}
+
 // Propose lets the draft model write as many tokens of its own as were asked for, and proposes as many of the target's at most.
 func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	own := ask

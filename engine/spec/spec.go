@@ -25,11 +25,16 @@ type Draft struct {
 	Pending int
 	// Stop says in words why drafting ended before the asked length; empty when it did not.
 	Stop string
+	// By names the proposer that drafted and ByWhy why it was this one, from a proposer that has others to choose from.
+	By, ByWhy string
 }
 
 // ErrNoDraft means that the proposer failed in a way that concerns this round only, such as draft scores that are not
 // finite: write the round without a draft and ask again in the next.
 var ErrNoDraft = errors.New("no draft in this round")
+
+// stopEnds is the Draft.Stop of a draft that ends in a stop token.
+const stopEnds = "the draft ends the reply"
 
 // Ask is what a proposer is asked for in one round.
 type Ask struct {
@@ -42,6 +47,8 @@ type Ask struct {
 	Continue func(i int, q float64) string
 	// IsStop, when not nil, says which tokens end a reply: nothing is drafted behind one.
 	IsStop func(id int32) bool
+	// Trust is the chance that all tokens of a draft hold below which proposers that count, such as Suffix, stop.
+	Trust float64
 	// Inspect asks for Draft.Logits and Draft.Confidence.
 	Inspect bool
 }
@@ -49,7 +56,7 @@ type Ask struct {
 // Proposer guesses what the target will say. Calls come from one goroutine in the order
 // Begin, { Propose, Committed }…, and again Begin for the next reply; Reset and Close at any point between.
 type Proposer interface {
-	// Name as in the setting "proposer": "draft", "ngram".
+	// Name as in the setting "proposer": "draft", "ngram", "suffix", …
 	Name() string
 	// Begin opens a reply whose context is tokens (prompt with history, template applied). What an earlier reply left that
 	// is a prefix of tokens is kept; reused says how many tokens that was. Prefill progress goes to progress, which may be nil.

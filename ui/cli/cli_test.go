@@ -39,7 +39,7 @@ func TestExitCodes(t *testing.T) {
 		{"unknown command", "nope", ExitUsage},
 		{"unknown command below config", "config nope", ExitUsage},
 		{"flag without value", "run -p", ExitUsage},
-		{"missing argument", "info", ExitUsage},
+		{"missing argument", "make-weights", ExitUsage},
 		{"value out of range", "run -p hi --temperature 9", ExitUsage},
 		{"too many tokens for bench", "bench --gen-tokens 2000000", ExitUsage},
 		{"no tokens for bench", "bench --gen-tokens 0", ExitUsage},
@@ -86,7 +86,7 @@ var errFull = errors.New("no space left on device")
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
 func TestStdoutThatCannotBeWrittenFails(t *testing.T) {
-	for _, args := range []string{"run -p hi", "run -p hi --json", "run -p hi --plain", "info good.gguf", "bench", "config --print-default", "config", "config check"} {
+	for _, args := range []string{"run -p hi", "run -p hi --json", "run -p hi --plain", "info good.gguf", "info", "bench", "config --print-default", "config", "config check"} {
 		if code, stderr := start(t.Context(), fullDisk{}, strings.Fields(args)...); code != ExitRuntime || !strings.Contains(stderr, errFull.Error()) {
 			t.Errorf("%s: exit code %d, stderr %q", args, code, stderr)
 		}

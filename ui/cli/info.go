@@ -2,25 +2,71 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
+	"specula/engine/event"
 	"specula/ui/sanitize"
 )
 
 func (a *app) infoCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "info FILE",
-		Short: "Print what a model file is",
+	c := &cobra.Command{
+		Use:   "info [FILE]",
+		Short: "Print what a model file is, or with what a chat would be written",
 		Long: `info reads a GGUF file and prints its architecture, size, types, vocabulary, metadata and
 tensors. A file that is damaged or malformed is refused with exit code 3, and the error
-names the field, its place in the file, what was found and what is allowed.`,
-		Args: cobra.ExactArgs(1),
-		RunE: a.begin(func(c *cobra.Command, args []string) error { return a.info(c.Context(), args[0]) }),
+names the field, its place in the file, what was found and what is allowed.
+
+Without a file it loads the models that the settings name and prints what they are, on which
+device they run, and which ways to draft are available, or why not.`,
+		Args: cobra.MaximumNArgs(1),
 	}
+	c.RunE = a.begin(func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return a.infoReady(c.Context())
+		}
+		return a.info(c.Context(), args[0])
+	})
+	a.addSettings(c)
+	return c
+}
+
+// infoReady loads what the settings name and prints what came of it.
+func (a *app) infoReady(ctx context.Context) error {
+	config, _, err := a.settings()
+	if err != nil {
+		return err
+	}
+	var ready event.Ready
+	session, err := a.Open(ctx, config, func(e event.Event) {
+		if r, ok := e.(event.Ready); ok {
+			ready = r
+		}
+	})
+	if err != nil {
+		return a.classify(err)
+	}
+	draft := []string{"draft", "none", ready.DraftRefused}
+	if ready.Draft != nil {
+		draft = []string{"draft", ready.Draft.Name, ready.Draft.Path}
+	}
+	models := Section{Rows: [][]string{
+		{"target", ready.Target.Name, ready.Target.Path}, draft,
+		{"device", ready.Device, ready.DeviceWhy}, {"template", ready.Template},
+	}}
+	ways := Section{Title: "ways to draft (--proposer)"}
+	for _, p := range ready.Proposers {
+		row := []string{p.Name, "available"}
+		if p.Refused != "" {
+			row = []string{p.Name, "not available", p.Refused}
+		}
+		ways.Rows = append(ways.Rows, row)
+	}
+	return errors.Join(a.print(models, ways), session.Close())
 }
 
 func (a *app) info(ctx context.Context, path string) error {
@@ -28,6 +74,10 @@ func (a *app) info(ctx context.Context, path string) error {
 	if err != nil {
 		return a.classify(err)
 	}
+	return a.print(sections...)
+}
+
+func (a *app) print(sections ...Section) error {
 	var b strings.Builder
 	for i, s := range sections {
 		if i > 0 {

@@ -202,8 +202,14 @@ func (o *output) ready(e event.Ready) {
 	if e.DraftTranslated != "" {
 		o.app.say("the draft model has another vocabulary and is used %s", e.DraftTranslated)
 	}
-	if e.DraftRefused != "" && c.Model.Draft != "none" && c.Speculation.Enabled && c.Speculation.Proposer == "draft" {
-		o.app.say("there is no draft model, so every round is plain: %s (--proposer ngram needs none)", e.DraftRefused)
+	name := c.Speculation.Proposer
+	refused, _ := e.Refusal(name)
+	switch {
+	case !c.Speculation.Enabled:
+	case name != "draft" && refused != "":
+		o.app.say("%s cannot draft, so every round is plain: %s", name, refused)
+	case name == "draft" && e.DraftRefused != "" && c.Model.Draft != "none":
+		o.app.say("there is no draft model, so every round is plain: %s (--proposer suffix needs none)", e.DraftRefused)
 	}
 	if c.Speculation.Enabled && c.Speculation.Acceptance == "typical-lossy" && c.Sampling.Temperature > 0 {
 		o.app.say("acceptance typical-lossy is lossy: the reply leans to what the draft likes (--acceptance block is not)")

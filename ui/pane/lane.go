@@ -60,6 +60,9 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 		if ruleWords(r.Rule) != "" {
 			putRule(th, out.Put("", "  "), r.Rule, "")
 		}
+		if len(l.tokens) > 0 && r.Proposer != "draft" {
+			out.Put(th.Label, "  "+proposerWords(r.Proposer))
+		}
 		if r.Probe {
 			out.Put(th.Warning, "  probe")
 		}
@@ -76,6 +79,14 @@ func proposerWords(name string) string {
 		return "from the draft model"
 	case "ngram":
 		return "from matches in the text so far"
+	case "suffix":
+		return "from what came most often before"
+	case "combined":
+		return "from earlier text or the draft model"
+	case "skip":
+		return "from the target without some layers"
+	case "eagle", "medusa":
+		return "from trained heads"
 	default:
 		return name
 	}
@@ -203,7 +214,7 @@ func (l *lane) why(th *theme.Theme, w int) string {
 	}
 	sep := "  " + th.Glyph.Separator + "  "
 	text := joinNonEmpty(": ", l.round.Path, l.round.PathWhy)
-	for _, why := range []string{l.round.GammaWhy, l.round.DraftStop, l.round.DraftWhy} {
+	for _, why := range []string{l.round.DraftWhy, l.round.ProposerWhy, l.round.GammaWhy, l.round.DraftStop} {
 		text = joinNonEmpty(sep, text, why)
 	}
 	return out.Put(th.Label, text).String() + " "

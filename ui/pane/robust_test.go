@@ -130,6 +130,35 @@ func TestLaneShowsEveryFate(t *testing.T) {
 	}
 }
 
+func TestLaneNamesTheProposer(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	drafted := []event.Token{{Text: "a", Verdict: event.Accepted}}
+	for _, c := range []struct {
+		proposer, why string
+		draft         []event.Token
+		want          []string
+	}{
+		{"draft", "", drafted, nil},
+		{"suffix", "it is sure", drafted, []string{"from what came most often before", "it is sure"}},
+		{"skip", "", drafted, []string{"from the target without some layers"}},
+		{"none", "", nil, []string{"no draft", "no heads"}},
+	} {
+		round := event.Round{Index: 1, Gamma: 1, Path: "greedy", Proposer: c.proposer, ProposerWhy: c.why, Draft: c.draft}
+		if c.draft == nil {
+			round.DraftWhy, round.Commit = "no heads", &event.Token{Text: "b", Verdict: event.Plain}
+		}
+		got := ansi.Strip(strings.Join(pane.Lane(stateOf([]event.Event{event.ReplyStarted{Reply: 1}, round}), th, 90, 5), "\n"))
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", c.proposer, want, got)
+			}
+		}
+		if c.want == nil && strings.Contains(got, "from") {
+			t.Errorf("%s is named in\n%s", c.proposer, got)
+		}
+	}
+}
+
 // BenchmarkFrame draws a whole window over a chat of 5,000 tokens while a new round arrives.
 func BenchmarkFrame(b *testing.B) {
 	s := stateOf([]event.Event{statetest.Ready()})

@@ -52,7 +52,7 @@ func longestThatFits(w int, texts ...string) string {
 	return ""
 }
 
-// pairName names the two models.
+// pairName names who drafts and who verifies.
 func pairName(s *state.State, th *theme.Theme) string {
 	r := s.Ready
 	if r == nil {
@@ -61,10 +61,19 @@ func pairName(s *state.State, th *theme.Theme) string {
 		}
 		return ""
 	}
-	if r.Draft == nil {
+	who := s.Settings.Proposer
+	if who == "draft" || who == "combined" || who == "" {
+		who = ""
+		if r.Draft != nil {
+			who = r.Draft.Name
+		}
+	} else if why, known := r.Refusal(who); !known || why != "" {
+		who = ""
+	}
+	if who == "" {
 		return r.Target.Name
 	}
-	return r.Draft.Name + " " + th.Glyph.Arrow + " " + r.Target.Name
+	return who + " " + th.Glyph.Arrow + " " + r.Target.Name
 }
 
 // loadingWords is how far one model has been read.

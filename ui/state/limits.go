@@ -11,6 +11,7 @@ const (
 	candidateLimit = 4_000  // tokens with the candidates of both models
 	noticeLimit    = 50
 	loadingLimit   = 4
+	proposerLimit  = 32 // ways to draft that are kept
 	markLimit      = 8  // setting changes noted at one round
 	positionLimit  = 64 // draft positions that are counted
 	ruleLimit      = 8  // rules of acceptance that a round is compared by

@@ -13,7 +13,8 @@ type Round struct {
 	Drafted                              int // proposed; may be less
 	GammaRule, GammaWhy                  string
 	Probe                                bool
-	Proposer, DraftWhy, DraftStop        string
+	Proposer, ProposerWhy                string
+	DraftWhy, DraftStop                  string
 	Rule                                 string
 	Lossy                                bool
 	Rules                                []event.RuleOutcome // what each rule would have kept; safe
@@ -35,7 +36,7 @@ func newRound(e *event.Round) Round {
 	return Round{
 		Index: e.Index, Path: sanitize.Line(e.Path), PathWhy: sanitize.Line(e.PathWhy),
 		Gamma: e.Gamma, Drafted: len(e.Draft), GammaRule: sanitize.Line(e.GammaRule), GammaWhy: sanitize.Line(e.GammaWhy),
-		Probe: e.Probe, Proposer: sanitize.Line(e.Proposer),
+		Probe: e.Probe, Proposer: sanitize.Line(e.Proposer), ProposerWhy: sanitize.Line(e.ProposerWhy),
 		DraftWhy: sanitize.Line(e.DraftWhy), DraftStop: sanitize.Line(e.DraftStop),
 		Rule: sanitize.Line(e.Rule), Lossy: e.Lossy, Rules: safeRules(e.Rules),
 		Accepted: e.Accepted, Tested: e.Tested, Committed: committed(e), Temperature: e.Temperature,

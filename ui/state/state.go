@@ -152,6 +152,11 @@ func (s *State) applyReady(e event.Ready) {
 		*text = sanitize.Line(*text)
 	}
 	e.Target = safeModel(e.Target)
+	proposers := make([]event.Proposer, 0, min(len(e.Proposers), proposerLimit))
+	for _, p := range e.Proposers[:cap(proposers)] {
+		proposers = append(proposers, event.Proposer{Name: sanitize.Line(p.Name), Refused: sanitize.Line(p.Refused)})
+	}
+	e.Proposers = proposers
 	if e.Draft != nil {
 		draft := safeModel(*e.Draft)
 		e.Draft = &draft

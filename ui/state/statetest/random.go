@@ -56,6 +56,9 @@ func (w chaos) event() event.Event {
 		return event.Loading{What: w.text(), Name: w.text(), DoneBytes: int64(w.count()), TotalBytes: int64(w.count())}
 	case 1:
 		e := event.Ready{Version: w.text(), Target: w.model(), Device: w.text(), DraftRefused: w.text(), DraftTranslated: w.text()}
+		for range w.IntN(3) {
+			e.Proposers = append(e.Proposers, event.Proposer{Name: w.text(), Refused: w.text()})
+		}
 		if w.IntN(2) == 0 {
 			m := w.model()
 			e.Draft = &m
@@ -84,7 +87,7 @@ func (w chaos) event() event.Event {
 func (w chaos) anyRound() event.Round {
 	e := event.Round{
 		Index: w.count(), Path: w.text(), PathWhy: w.text(), Gamma: w.count(), GammaRule: w.text(), GammaWhy: w.text(), Probe: w.IntN(2) == 0,
-		Proposer: w.text(), DraftWhy: w.text(), DraftStop: w.text(), Draft: w.tokens(), Accepted: w.count(), Tested: w.count(),
+		Proposer: w.text(), ProposerWhy: w.text(), DraftWhy: w.text(), DraftStop: w.text(), Draft: w.tokens(), Accepted: w.count(), Tested: w.count(),
 		Temperature: w.number(), DraftMS: w.number(), VerifyMS: w.number(), SampleMS: w.number(), OtherMS: w.number(),
 		BytesMoved: int64(w.count()), TargetLen: w.count(), DraftLen: w.count(), Speedup: w.number(),
 	}

@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/model"
+	"specula/engine/spec"
+)
+
+// drafter is one way to draft, under its name in the setting speculation.proposer.
+type drafter struct {
+	name string
+	// refused says in words why an engine cannot draft like this and what to do about it; "" if it can.
+	refused func(e *Engine) string
+	// build makes the proposer of a session, when it is first chosen.
+	build func(s *Session, c config.Speculation) (spec.Proposer, error)
+	// made spells the settings that build follows. When they change, the next reply builds anew. nil: it follows none.
+	made func(c config.Speculation) string
+	// parameters are how many weights the drafting of one token reads; nil: none, because it only looks up.
+	parameters func(e *Engine, c config.Speculation) int64
+}
+
+// drafters lists every way to draft, in the order in which a key steps through them.
+func drafters() []drafter {
+	return []drafter{
+		{name: "draft", refused: noDraftModel, build: buildDraft, parameters: draftParameters},
+		{name: "ngram", build: buildNgram, made: func(c config.Speculation) string { return fmt.Sprint(c.NgramMax, c.NgramMin) }},
+		{name: "suffix", build: func(s *Session, _ config.Speculation) (spec.Proposer, error) { return spec.NewSuffix(s.corpus), nil }},
+		{name: "combined", refused: noDraftModel, build: buildCombined, parameters: draftParameters},
+		{name: "skip", refused: tooFewLayers, build: buildSkip, parameters: skipParameters,
+			made: func(c config.Speculation) string { return fmt.Sprint(c.SkipLayers) }},
+		{name: "eagle", refused: noHeads},
+		{name: "medusa", refused: noHeads},
+	}
+}
+
+// drafterNamed finds a way to draft; config allows no other names.
+func drafterNamed(name string) drafter {
+	list := drafters()
+	i := slices.IndexFunc(list, func(d drafter) bool { return d.name == name })
+	if i < 0 {
+		panic(fmt.Sprintf("engine: no proposer %q", name))
+	}
+	return list[i]
+}
+
+// why says why e cannot draft like this, or "".
+func (d drafter) why(e *Engine) string {
+	if d.refused == nil {
+		return ""
+	}
+	return d.refused(e)
+}
+
+// describeProposers tells for every way to draft whether it can be chosen.
+func (e *Engine) describeProposers() []event.Proposer {
+	var list []event.Proposer
+	for _, d := range drafters() {
+		list = append(list, event.Proposer{Name: d.name, Refused: d.why(e)})
+	}
+	return list
+}
+
+// proposer returns the session's proposer of a name, which it makes when there is none yet, or says why there can be none.
+func (s *Session) proposer(name string, c config.Speculation) (p spec.Proposer, refused string) {
+	if p := s.proposers[name]; p != nil {
+		return p, ""
+	}
+	d := drafterNamed(name)
+	if refused := d.why(s.engine); refused != "" {
+		return nil, refused
+	}
+	if why := s.failed[name]; why != "" {
+		return nil, why
+	}
+	p, err := d.build(s, c)
+	if err != nil {
+		s.failed[name] = err.Error()
+		return nil, err.Error()
+	}
+	s.proposers[name] = p
+	if d.made != nil {
+		s.made[name] = d.made(c)
+	}
+	return p, ""
+}
+
+// renew drops the proposers that settings no longer describe, and lets those that could not be made be tried again.
+func (s *Session) renew(c config.Speculation) error {
+	clear(s.failed)
+	for name, p := range s.proposers {
+		d := drafterNamed(name)
+		if d.made == nil || d.made(c) == s.made[name] {
+			continue
+		}
+		delete(s.proposers, name)
+		if err := p.Close(); err != nil {
+			return fmt.Errorf("closing proposer %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// prepareProposers makes the proposers fit the settings of a new reply. One that must be repeatable must not be drafted from what
+// was written before it.
+func (s *Session) prepareProposers(c config.Config) error {
+	err := s.renew(c.Speculation)
+	alone := repeatable(c)
+	if s.corpus.Hide(alone); alone {
+		for _, name := range []string{"ngram", "suffix"} {
+			if p := s.proposers[name]; p != nil {
+				err = errors.Join(err, p.Reset())
+			}
+		}
+	}
+	return err
+}
+
+func noDraftModel(e *Engine) string {
+	if e.draft != nil {
+		return ""
+	}
+	return e.ready.DraftRefused
+}
+
+func buildDraft(s *Session, _ config.Speculation) (spec.Proposer, error) {
+	p, err := s.engine.newDraftProposer()
+	if err != nil {
+		return nil, fmt.Errorf("allocating the draft's cache: %w", err)
+	}
+	return p, nil
+}
+
+func draftParameters(e *Engine, _ config.Speculation) int64 {
+	if e.draft == nil {
+		return 0
+	}
+	return e.draft.Config().Parameters
+}
+
+func buildNgram(s *Session, c config.Speculation) (spec.Proposer, error) {
+	return spec.NewNgram(c.NgramMax, c.NgramMin).Recalling(s.corpus), nil
+}
+
+// buildCombined joins the session's own suffix and draft proposers, which stay theirs to close.
+func buildCombined(s *Session, c config.Speculation) (spec.Proposer, error) {
+	suffix, _ := s.proposer("suffix", c) // nothing can refuse it
+	draft, refused := s.proposer("draft", c)
+	if refused != "" {
+		return nil, fmt.Errorf("without the draft model: %s", refused)
+	}
+	return spec.NewCombined(suffix.(*spec.Suffix), draft.(spec.Reader)), nil
+}
+
+func tooFewLayers(e *Engine) string {
+	if n := e.target.Config().Layers; len(model.MiddleLayers(n)) == 0 {
+		return fmt.Sprintf("the target has %d layers, too few to leave any out", n)
+	}
+	return ""
+}
+
+func buildSkip(s *Session, c config.Speculation) (spec.Proposer, error) {
+	e := s.engine
+	layers, err := skippedLayers(c.SkipLayers, e.target.Config().Layers)
+	if err != nil {
+		return nil, err
+	}
+	view, err := e.target.Without(layers)
+	if err != nil {
+		return nil, err
+	}
+	p, err := spec.NewDraftModel(view, e.tokens.VocabSize(), view.Config().Vocab)
+	if err != nil {
+		return nil, err
+	}
+	return p.Named("skip"), nil
+}
+
+func skipParameters(e *Engine, c config.Speculation) int64 {
+	target := e.target.Config()
+	layers, err := skippedLayers(c.SkipLayers, target.Layers)
+	if err != nil {
+		return target.Parameters
+	}
+	return target.ParametersWithout(len(layers))
+}
+
+// noHeads refuses trained heads.
+func noHeads(e *Engine) string {
+	return "no trained heads for this target are loaded: name a safetensors file of them by --heads"
+}

@@ -1,0 +1,58 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Without returns a view of the model that leaves layers out, counted from 0: a cheaper and worse model of the same vocabulary, which
+// can draft for the whole one. (Zhang et al., "Draft & Verify: lossless large language model acceleration via self-speculative
+// decoding", 2023)
+//
+// The view shares weights, backend and activations with the model and costs no memory but one row of scores; its caches hold the layers
+// that are left. The two must not run at the same time. Scores of one stay valid while the other runs.
+// Forward of the view takes one token; Prefill any number.
+func (m *Model) Without(layers []int) (*Model, error) {
+	for _, i := range layers {
+		if i < 0 || i >= len(m.layers) {
+			return nil, fmt.Errorf("leaving out layer %d: the model has the layers 0 to %d", i, len(m.layers)-1)
+		}
+	}
+	view := *m
+	view.pass, view.ids, view.layers = pass{}, nil, nil
+	c := &view.config
+	for i := range m.layers {
+		if !slices.Contains(layers, i) {
+			view.layers = append(view.layers, m.layers[i])
+		}
+	}
+	if len(view.layers) == 0 {
+		return nil, fmt.Errorf("leaving out all %d layers: at least one must stay", len(m.layers))
+	}
+	c.CacheBytes = c.CacheBytes / int64(c.Layers) * int64(len(view.layers))
+	c.Parameters = c.ParametersWithout(c.Layers - len(view.layers))
+	c.Layers, c.MaxRows = len(view.layers), 1
+	var err error
+	view.activations.scores, err = m.backend.Buffer(1, c.Vocab)
+	if err != nil {
+		return nil, fmt.Errorf("allocating scores of %d numbers: %w", c.Vocab, err)
+	}
+	return &view, nil
+}
+
+// ParametersWithout is about how many parameters are left without so many layers. Of a layer the matrices count; norms and biases are
+// nothing beside them.
+func (c Config) ParametersWithout(layers int) int64 {
+	queries, keys := int64(c.Heads*c.HeadDim), int64(c.KVHeads*c.HeadDim)
+	return c.Parameters - int64(layers)*int64(c.Dim)*(2*queries+2*keys+3*int64(c.FFN))
+}
+
+// MiddleLayers is what to leave out of so many layers when nobody knows better: every second one between the first and the last
+// quarter. The layers at both ends do what none of the others can stand in for.
+func MiddleLayers(layers int) []int {
+	var out []int
+	for i := layers/4 + 1; i < layers-layers/4; i += 2 {
+		out = append(out, i)
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package model_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+)
+
+func TestWithoutLayersAgainstNaiveForward(t *testing.T) {
+	backend := newBackend(t, 2)
+	for _, without := range [][]int{{}, {0}, {1}} {
+		for _, shape := range tinyModels() {
+			shape.typ = compute.F32
+			m, err := model.Load(t.Context(), backend, shape.build(t), model.Options{MaxRows: 5}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			view, err := m.Without(without)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids := randomIDs(7, tinyVocab, 4)
+			cache := newCache(t, view)
+			if _, err := view.Prefill(t.Context(), cache, ids[:6], nil); err != nil {
+				t.Fatal(err)
+			}
+			logits, err := view.Forward(t.Context(), cache, ids[6:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			shape.without = without
+			want := shape.forward(ids)[6]
+			for v, got := range scoresOf(t, logits)[0] {
+				if diff := math.Abs(float64(got) - want[v]); !(diff <= 2e-5) {
+					t.Fatalf("%s without %v: logit %d is %v, want %v", shape.name, without, v, got, want[v])
+				}
+			}
+			if c := view.Config(); c.Layers != tinyLayers-len(without) || len(without) > 0 && (c.Parameters >= m.Config().Parameters || cache.Bytes() >= newCache(t, m).Bytes()) {
+				t.Errorf("%s without %v: %+v, a cache of %d bytes", shape.name, without, c, cache.Bytes())
+			}
+		}
+	}
+}
+
+// The whole model must not notice that a view runs in between, and its scores outlive the view's passes.
+func TestAViewLeavesTheModelAlone(t *testing.T) {
+	m := noise(t, newBackend(t, 2), compute.Q8_0, model.Options{MaxTokens: 64, MaxRows: 4})
+	view, err := m.Without([]int{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := randomIDs(12, m.Config().Vocab, 5)
+	write := func(between func()) (rows [][]float32) {
+		cache := newCache(t, m)
+		for chunk := range slices.Chunk(ids, 4) {
+			logits, err := m.Forward(t.Context(), cache, chunk)
+			if err != nil {
+				t.Fatal(err)
+			}
+			between()
+			rows = append(rows, scoresOf(t, logits)...)
+		}
+		return rows
+	}
+	want := write(func() {})
+	cache := newCache(t, view)
+	got := write(func() {
+		if _, err := view.Prefill(t.Context(), cache, ids[:3], nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	sameRows(t, "scores with a view in between", got, want)
+}
+
+func TestWithoutRefuses(t *testing.T) {
+	m := noise(t, newBackend(t, 1), compute.Q8_0, model.Options{MaxTokens: 16})
+	var all []int
+	for i := range m.Config().Layers {
+		all = append(all, i)
+	}
+	for _, c := range []struct {
+		layers []int
+		want   string
+	}{{[]int{-1}, "layer -1"}, {[]int{len(all)}, "the layers 0 to"}, {all, "at least one"}} {
+		if _, err := m.Without(c.layers); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("without %v: error %v, want one about %q", c.layers, err, c.want)
+		}
+	}
+}
+
+func TestMiddleLayers(t *testing.T) {
+	for layers, want := range map[int][]int{1: nil, 2: {1}, 3: {1}, 6: {2, 4}, 12: {4, 6, 8}, 28: {8, 10, 12, 14, 16, 18, 20}} {
+		if got := model.MiddleLayers(layers); !slices.Equal(got, want) {
+			t.Errorf("of %d layers %v, want %v", layers, got, want)
+		}
+	}
+}

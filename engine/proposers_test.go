@@ -1,0 +1,252 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"specula/assets"
+	"specula/engine"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/host"
+	"specula/tokenizer/chat"
+)
+
+// available are the proposers that a session on the embedded pair can choose.
+func available(t testing.TB) []string {
+	t.Helper()
+	s := session(t, pair())
+	var names []string
+	for _, p := range s.Ready().Proposers {
+		if p.Refused == "" {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+func TestEveryProposerIsKnown(t *testing.T) {
+	setting, _ := config.Lookup("speculation.proposer")
+	var names []string
+	for _, p := range session(t, pair()).Ready().Proposers {
+		names = append(names, p.Name)
+	}
+	if !slices.Equal(names, setting.Choices) {
+		t.Errorf("the engine knows %q, the setting allows %q", names, setting.Choices)
+	}
+	if got := available(t); !slices.Equal(got[:5], []string{"draft", "ngram", "suffix", "combined", "skip"}) {
+		t.Errorf("available are %q", got)
+	}
+}
+
+// The plain replies to every prompt, which all proposers must give.
+const greedyTokens = 24
+
+func plainReplies(t *testing.T) map[string][]int32 {
+	t.Helper()
+	s := session(t, pair(), "temperature", "0", "max-tokens", fmt.Sprint(greedyTokens), "speculate", "off")
+	replies := map[string][]int32{}
+	for _, p := range assets.Prompts() {
+		replies[p] = write(t, s, user(p), nil).ended.IDs
+	}
+	return replies
+}
+
+func TestEveryProposerWritesThePlainText(t *testing.T) {
+	want := plainReplies(t)
+	if len(want) < 50 {
+		t.Fatalf("only %d prompts", len(want))
+	}
+	for _, name := range available(t) {
+		t.Run(name, func(t *testing.T) {
+			s := session(t, pair(), "temperature", "0", "max-tokens", fmt.Sprint(greedyTokens), "proposer", name, "gamma-rule", "fixed", "gamma", "5", "trust", "0.1")
+			equal, drafted, accepted := 0, 0, 0
+			for _, p := range assets.Prompts() {
+				r := write(t, s, user(p), nil)
+				if !slices.Equal(r.ended.IDs, want[p]) {
+					t.Errorf("%q: wrote %q", p, r.ended.Text)
+					continue
+				}
+				equal++
+				drafted, accepted = drafted+r.ended.Totals.Drafted, accepted+r.ended.Totals.Accepted
+			}
+			t.Logf("%d of %d texts equal, %d of %d drafted tokens accepted", equal, len(want), accepted, drafted)
+			if accepted == 0 {
+				t.Errorf("nothing of %d drafted tokens was accepted", drafted)
+			}
+		})
+	}
+}
+
+func TestSwitchingProposersInMidReply(t *testing.T) {
+	names := append(available(t), "medusa") // one that is unavailable
+	rng := rand.New(rand.NewPCG(3, 1))
+	settings := []string{"temperature", "0", "max-tokens", "70"}
+	plain := session(t, pair(), append(settings, "speculate", "off")...)
+	s := session(t, pair(), append(settings, "gamma-rule", "fixed", "gamma", "4", "trust", "0.1")...)
+	for _, p := range assets.Prompts()[:8] {
+		used := map[string]bool{}
+		r := write(t, s, user(p), func(ev event.Event) {
+			if round, ok := ev.(event.Round); ok {
+				used[round.Proposer] = true
+				change(t, s, "proposer", names[rng.IntN(len(names))], "speculate", fmt.Sprint(rng.IntN(6) > 0))
+			}
+		})
+		if want := write(t, plain, user(p), nil); r.failed != "" || !slices.Equal(r.ended.IDs, want.ended.IDs) {
+			t.Errorf("%q: error %q, wrote %q, want %q", p, r.failed, r.ended.Text, want.ended.Text)
+		}
+		if len(r.rounds) > 20 && len(used) < 3 {
+			t.Errorf("%q: only %v drafted", p, used)
+		}
+	}
+}
+
+// What a proposer knows must be what it would know had it been there from the start: after a detour over an unavailable one, too.
+func TestAProposerCatchesUpAfterADetour(t *testing.T) {
+	settings := []string{"temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "3"}
+	detour := session(t, pair(), settings...)
+	r := write(t, detour, user("What is speculative decoding?"), func(ev event.Event) {
+		if round, ok := ev.(event.Round); ok {
+			change(t, detour, "proposer", map[bool]string{true: "eagle", false: "draft"}[round.Index == 3 || round.Index == 4])
+		}
+	})
+	straight := write(t, session(t, pair(), settings...), user("What is speculative decoding?"), nil)
+	share := func(t event.Totals) float64 { return float64(t.Accepted) / float64(t.Tested) }
+	if r.rounds[4].DraftWhy == "" || r.rounds[4].Gamma != 0 || !strings.Contains(r.rounds[4].DraftWhy, "--heads") {
+		t.Errorf("round 4 by an unavailable proposer: γ %d, why %q", r.rounds[4].Gamma, r.rounds[4].DraftWhy)
+	}
+	if got, want := share(r.ended.Totals), share(straight.ended.Totals); got < want-0.1 {
+		t.Errorf("after the detour %.2f were accepted, without it %.2f", got, want)
+	}
+	for _, round := range r.rounds[6:] {
+		if round.DraftLen > round.TargetLen || round.DraftLen < round.TargetLen-1 {
+			t.Errorf("round %d: the draft's cache has %d tokens, the target's %d", round.Index, round.DraftLen, round.TargetLen)
+		}
+	}
+}
+
+func TestAProposerThatIsUnavailableLeavesPlainRounds(t *testing.T) {
+	o := options(host.New(1))
+	o.Draft = engine.Source{}
+	e, err := engine.Load(t.Context(), o, func(event.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, why := range map[string]string{"draft": "no draft model", "combined": "no draft model", "medusa": "--heads"} {
+		r := write(t, session(t, e, "temperature", "0", "max-tokens", "5", "proposer", name), user("hello"), nil)
+		for _, round := range r.rounds {
+			if round.Proposer != "none" || !strings.Contains(round.DraftWhy, why) {
+				t.Errorf("%s: round by %s, why %q", name, round.Proposer, round.DraftWhy)
+			}
+		}
+	}
+}
+
+func TestSkipLayersAreThoseOfTheTarget(t *testing.T) {
+	s := session(t, pair(), "temperature", "0", "max-tokens", "20", "gamma-rule", "fixed", "gamma", "3", "proposer", "skip")
+	for _, wrong := range []string{"6", "-1", "x", "4-3", "0-5", "1,9"} {
+		if err := s.Change("skip-layers", wrong); err == nil || !strings.Contains(err.Error(), "0 to 5") {
+			t.Errorf("layers %q: error %v", wrong, err)
+		}
+	}
+	accepted := func(layers string) int {
+		change(t, s, "skip-layers", layers)
+		r := write(t, s, user("What is speculative decoding?"), nil)
+		if r.failed != "" {
+			t.Fatal(r.failed)
+		}
+		return r.ended.Totals.Accepted
+	}
+	if few, most := accepted("2"), accepted(`["0-2","3, 5"]`); few <= most {
+		t.Errorf("without 1 layer %d tokens were accepted, without 5 %d", few, most)
+	}
+	o := options(host.New(1))
+	o.Config.Speculation.SkipLayers = []string{"6"}
+	if _, err := engine.Load(t.Context(), o, func(event.Event) {}); err == nil || !strings.Contains(err.Error(), "skip_layers") {
+		t.Errorf("loading with a layer too many: error %v", err)
+	}
+}
+
+// A chat is recalled in the next one, as long as a reply need not be repeatable.
+func TestEarlierChatsAreRecalled(t *testing.T) {
+	for _, name := range []string{"ngram", "suffix"} {
+		t.Run(name, func(t *testing.T) {
+			settings := []string{"temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "4", "proposer", name}
+			s := session(t, pair(), settings...)
+			first := write(t, s, user("tell me a story about a dragon"), nil).ended.Totals
+			write(t, s, user("hello"), nil)
+			again := write(t, s, user("tell me a story about a dragon"), nil).ended.Totals
+			if again.Accepted <= first.Accepted || again.Rounds >= first.Rounds {
+				t.Errorf("at first %d tokens accepted in %d rounds, again %d in %d", first.Accepted, first.Rounds, again.Accepted, again.Rounds)
+			}
+			seeded := append(settings, "temperature", "1", "seed", "5", "costs", "nominal")
+			want := write(t, session(t, pair(), seeded...), user("tell me a joke"), nil).ended.IDs
+			change(t, s, seeded...)
+			for range 2 {
+				if got := write(t, s, user("tell me a joke"), nil).ended.IDs; !slices.Equal(got, want) {
+					t.Errorf("the same seed wrote %v and %v", want, got)
+				}
+			}
+		})
+	}
+}
+
+func TestCombinedSaysWhoDrafted(t *testing.T) {
+	s := session(t, pair(), "temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "4", "proposer", "combined")
+	prompt := user("tell me a story about a dragon")
+	by := map[string]int{}
+	for range 2 { // the second time it has all been said before
+		for _, round := range write(t, s, prompt, nil).rounds {
+			by[round.Proposer]++
+			if len(round.Draft) > 0 && round.ProposerWhy == "" {
+				t.Errorf("round %d does not say why %s drafted", round.Index, round.Proposer)
+			}
+		}
+	}
+	if by["suffix"] == 0 || by["draft"] == 0 || by["combined"] > 0 {
+		t.Errorf("rounds by proposer: %v, want both suffix and draft", by)
+	}
+}
+
+// Cancelling at any moment leaves every proposer fit for the next reply.
+func TestEveryProposerSurvivesACancel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 2))
+	for _, name := range available(t) {
+		settings := []string{"temperature", "0", "max-tokens", "24", "proposer", name, "gamma-rule", "fixed", "gamma", "3"}
+		want := write(t, session(t, pair(), settings...), user("who are you?"), nil).ended.IDs
+		s := session(t, pair(), settings...)
+		messages := user("tell me a story about a dragon")
+		for range 4 {
+			ctx, cancel := context.WithCancel(t.Context())
+			at, seen := rng.IntN(12), 0
+			writeContext(t, ctx, s, messages, func(event.Event) {
+				if seen++; seen > at {
+					cancel()
+				}
+			})
+			cancel()
+			if got := write(t, s, user("who are you?"), nil).ended.IDs; !slices.Equal(got, want) {
+				t.Fatalf("%s: after a cancel at event %d: %v, want %v", name, at, got, want)
+			}
+			messages = append(messages, chat.Message{Role: "assistant", Content: "no."}, chat.Message{Role: "user", Content: "why?"})
+		}
+	}
+}
+
+func TestNominalCostsOfEveryProposer(t *testing.T) {
+	// With nominal costs a controller that thinks a draft as dear as the target never drafts, so the costs show in γ.
+	for _, name := range available(t) {
+		s := session(t, pair(), "temperature", "0", "costs", "nominal", "max-tokens", "60", "proposer", name)
+		drafted := 0
+		for _, p := range assets.Prompts()[:3] {
+			drafted += write(t, s, user(p), nil).ended.Totals.Drafted
+		}
+		if drafted == 0 {
+			t.Errorf("%s: nothing was drafted", name)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"specula/engine/config"
+	"specula/engine/model"
+)
+
+// skippedLayers reads the setting speculation.skip_layers for a target of so many layers: numbers and ranges, as in "3", "5-8" or
+// "3,5-8". It returns each layer once, in order; of an empty setting, those in the middle.
+func skippedLayers(setting []string, layers int) ([]int, error) {
+	if len(setting) == 0 {
+		return model.MiddleLayers(layers), nil
+	}
+	refuse := func(got string) error {
+		return &config.ValueError{Setting: "speculation.skip_layers", Got: strconv.Quote(got),
+			Allowed: fmt.Sprintf("layers from 0 to %d, as in \"2\" or \"2-4\", and not all: the target has %d", layers-1, layers)}
+	}
+	var out []int
+	for _, text := range setting {
+		for part := range strings.SplitSeq(text, ",") {
+			from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+			if !isRange {
+				to = from
+			}
+			first, err1 := strconv.Atoi(from)
+			last, err2 := strconv.Atoi(to)
+			if err1 != nil || err2 != nil || first < 0 || last < first || last >= layers {
+				return nil, refuse(part)
+			}
+			for i := first; i <= last; i++ {
+				out = append(out, i)
+			}
+		}
+	}
+	slices.Sort(out)
+	if out = slices.Compact(out); len(out) == layers {
+		return nil, refuse(strings.Join(setting, ","))
+	}
+	return out, nil
+}

@@ -1,0 +1,71 @@
+package spec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Combined proposes by copying where the text repeats, and by a model elsewhere: each round asks the Suffix, which costs next to
+// nothing, and if that is not sure of a draft of the length asked for, the draft model. As there is somebody else to ask, sure means
+// only half as much doubt as Ask.Trust would allow. Both follow everything that is committed, but
+// the model reads it only when it is asked, so text that repeats costs it one long pass instead of a step a token.
+//
+// It owns neither of the two, which may take turns with it as proposers of their own; closing it closes nothing.
+type Combined struct {
+	suffix *Suffix
+	model  Reader
+}
+
+// Reader is a proposer that reads the context with a model, and may put that off.
+type Reader interface {
+	Proposer
+	// Follow is Begin without reading: whatever the cache lacks is read by the next Propose.
+	Follow(tokens []int32) (reused int, err error)
+}
+
+// NewCombined returns a proposer that asks suffix first.
+func NewCombined(suffix *Suffix, model Reader) *Combined { return &Combined{suffix, model} }
+
+func (c *Combined) Name() string { return "combined" }
+
+// Begin opens a reply for both. The context is read by the model when a round first needs it.
+func (c *Combined) Begin(ctx context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {
+	if _, err := c.suffix.Begin(ctx, tokens, nil); err != nil {
+		return 0, err
+	}
+	return c.model.Follow(tokens)
+}
+
+// Propose returns the draft of one of the two, and says whose it is and why.
+func (c *Combined) Propose(ctx context.Context, ask Ask) (Draft, error) {
+	copied, err := c.suffix.Propose(ctx, ask)
+	if err != nil {
+		return Draft{}, err
+	}
+	whole := len(copied.Tokens) == ask.Gamma || copied.Stop == stopEnds
+	sure := 1.0
+	for _, share := range copied.Confidence {
+		sure *= share
+	}
+	if whole && sure >= (1+ask.Trust)/2 {
+		copied.By, copied.ByWhy = c.suffix.Name(), fmt.Sprintf("what came before is %.0f %% sure to come again", 100*sure)
+		return copied, nil
+	}
+	draft, err := c.model.Propose(ctx, ask)
+	draft.By = c.model.Name()
+	draft.ByWhy = "what came before gives no sure draft of this length"
+	return draft, err
+}
+
+// Committed tells both.
+func (c *Combined) Committed(tokens []int32) error {
+	return errors.Join(c.suffix.Committed(tokens), c.model.Committed(tokens))
+}
+
+// Len is the number of tokens in the model's cache.
+func (c *Combined) Len() int { return c.model.Len() }
+
+func (c *Combined) Reset() error { return errors.Join(c.suffix.Reset(), c.model.Reset()) }
+
+func (c *Combined) Close() error { return nil }
