@@ -55,6 +55,8 @@ func TestFaults(t *testing.T) {
 		{"barrier of one warp for two", writeOwn + "bar.warp.sync -1;" + readFar, 64, "has written yet"},
 		{"overwriting in a warp", writeOwn + "bar.warp.sync -1;" + readNext + writeOwn, 32, "race"},
 		{"overwriting behind a barrier in a warp", writeOwn + "bar.warp.sync -1;" + readNext + "bar.warp.sync -1;" + writeOwn, 32, ""},
+		{"overwriting what was read again behind the barrier", firstRead + "bar.warp.sync -1; @%p2 ld.shared.u32 %r6, [array]; @%p2 st.shared.u32 [array], 2;", 32, ""},
+		{"overwriting what another lane read again", firstRead + "bar.warp.sync -1; @%p1 ld.shared.u32 %r6, [array]; @%p2 st.shared.u32 [array], 2;", 32, "race"},
 		{"barrier of other lanes", "@%p1 bra L;" + writeOwn + "bar.warp.sync 0xffff0000; bra M; L:" + writeOwn + "bar.warp.sync 0xffff; M:" + readNext, 32, ""},
 		{"all write one word", "st.shared.u32 [array], %r1;", 32, "race"},
 		{"one writes a word", "@%p2 st.shared.u32 [array], %r1;" + barrier + "ld.shared.u32 %r5, [array];", 64, ""},

@@ -93,6 +93,8 @@ func (w *warp) ordered(b *block, other int, clock uint32, lane int) bool {
 
 func (w *warp) readsOrdered(b *block, h *history, lane int) bool {
 	switch {
+	case w.clock <= h.readClock: // no barrier since
+		return false
 	case h.reader >= 0:
 		return w.ordered(b, int(h.reader), h.readClock, lane)
 	case h.reader == severalWarps || int(severalLanes-h.reader) != w.first/32:
