@@ -79,16 +79,19 @@ func (c *compiler) load() execute {
 		return nil
 	}
 	var to []int
-	var size []scalar
+	var masks []uint64
 	for _, o := range c.elements(0, n) {
 		to = append(to, c.destination(o, t, true))
-		size = append(size, o.scalar)
+		masks = append(masks, o.scalar.mask())
 	}
 	if where == parameterSpace {
-		return c.loadParameter(to, size, t)
+		return c.loadParameter(to, masks, t)
 	}
 	from := c.address(1, where)
 	bytes, value := t.bytes(), extend(t)
+	if n == 1 && t.kind != signed {
+		return loadOne(to[0], from, bytes)
+	}
 	return func(w *warp, lanes uint32) error {
 		base := &w.registers[from.base]
 		for ; lanes != 0; lanes &= lanes - 1 {
@@ -98,15 +101,31 @@ func (c *compiler) load() execute {
 				return err
 			}
 			for i, d := range to {
-				w.registers[d][l] = value(get(data[i*bytes:], bytes)) & size[i].mask()
+				w.registers[d][l] = value(get(data[i*bytes:], bytes)) & masks[i]
 			}
 		}
 		return nil
 	}
 }
 
+// loadOne is the most frequent load, of one value without a sign.
+func loadOne(d int, from address, bytes int) execute {
+	return func(w *warp, lanes uint32) error {
+		base, to := &w.registers[from.base], &w.registers[d]
+		for ; lanes != 0; lanes &= lanes - 1 {
+			l := lowest(lanes)
+			data, err := w.access(from.space, base[l]+from.offset, bytes, l, reading)
+			if err != nil {
+				return err
+			}
+			to[l] = get(data, bytes)
+		}
+		return nil
+	}
+}
+
 // loadParameter reads [name+offset] of the kernel's parameters.
-func (c *compiler) loadParameter(to []int, size []scalar, t scalar) execute {
+func (c *compiler) loadParameter(to []int, masks []uint64, t scalar) execute {
 	o := c.operand(1)
 	if o.kind != addressOperand || o.elements[0].kind != symbolOperand {
 		c.fail("%s is no parameter", o.text)
@@ -123,7 +142,7 @@ func (c *compiler) loadParameter(to []int, size []scalar, t scalar) execute {
 		at, bytes, value := p.offset+int(o.value), t.bytes(), extend(t)
 		return func(w *warp, lanes uint32) error {
 			for i, d := range to {
-				x := value(get(w.block.parameters[at+i*bytes:], bytes)) & size[i].mask()
+				x := value(get(w.block.parameters[at+i*bytes:], bytes)) & masks[i]
 				for m := lanes; m != 0; m &= m - 1 {
 					w.registers[d][lowest(m)] = x
 				}

@@ -8,7 +8,7 @@ type history struct {
 	writeEpoch, readEpoch, copyEpoch uint32 // 0: never
 	writeClock, readClock            uint32 // of the thread's warp
 	writer, reader                   int16  // threads; see below for reader
-	atomic                           bool   // the last write was atomic
+	wrote                            use    // how the last write was done
 }
 
 // reader is a thread, or that there are several of one warp or of several warps.
@@ -18,7 +18,7 @@ const (
 )
 
 // use is how an access touches memory.
-type use byte
+type use uint32 // of this size, histories have no gaps and compare fast
 
 const (
 	reading use = iota
@@ -26,29 +26,44 @@ const (
 	updating // atomically
 )
 
-// touch records an access of shared memory and reports what is not ordered by a barrier.
+// touch records an access of shared memory and reports what is not ordered by a barrier. Bytes side by side mostly have the same
+// history, so that what came out for one is taken for the next.
 func (b *block) touch(w *warp, lane, offset, n int, how use) error {
-	thread := int16(w.first + lane)
-	for i := offset; i < offset+n; i++ {
-		h := &b.history[i]
-		if h.copyEpoch >= b.firstEpoch {
-			return fmt.Errorf("thread %d uses %s while an asynchronous copy into it is under way", thread, b.describe(i))
-		}
-		if how != writing && h.writeEpoch < b.firstEpoch {
-			return fmt.Errorf("thread %d reads %s, which nobody has written yet", thread, b.describe(i))
-		}
-		if h.writeEpoch == b.epoch && h.writer != thread && !(how == updating && h.atomic) && !w.ordered(b, int(h.writer), h.writeClock, lane) {
-			return fmt.Errorf("race: thread %d wrote %s and thread %d %s it without a barrier between", h.writer, b.describe(i), thread, how)
-		}
-		if how == reading {
-			b.noteRead(w, h, thread)
+	var before, after history
+	for i := range n {
+		h := &b.history[offset+i]
+		if i > 0 && *h == before {
+			*h = after
 			continue
 		}
-		if h.readEpoch == b.epoch && h.reader != thread && !w.readsOrdered(b, h, lane) {
-			return fmt.Errorf("race: %s was read by %s and thread %d %s it without a barrier between", b.describe(i), readers(h.reader), thread, how)
+		before = *h
+		if err := b.touchByte(w, h, lane, offset+i, how); err != nil {
+			return err
 		}
-		h.writeEpoch, h.writeClock, h.writer, h.atomic = b.epoch, w.clock, thread, how == updating
+		after = *h
 	}
+	return nil
+}
+
+func (b *block) touchByte(w *warp, h *history, lane, at int, how use) error {
+	thread := int16(w.first + lane)
+	if h.copyEpoch >= b.firstEpoch {
+		return fmt.Errorf("thread %d uses %s while an asynchronous copy into it is under way", thread, b.describe(at))
+	}
+	if how != writing && h.writeEpoch < b.firstEpoch {
+		return fmt.Errorf("thread %d reads %s, which nobody has written yet", thread, b.describe(at))
+	}
+	if h.writeEpoch == b.epoch && h.writer != thread && !(how == updating && h.wrote == updating) && !w.ordered(int(h.writer), h.writeClock, lane) {
+		return fmt.Errorf("race: thread %d wrote %s and thread %d %s it without a barrier between", h.writer, b.describe(at), thread, how)
+	}
+	if how == reading {
+		b.noteRead(w, h, thread)
+		return nil
+	}
+	if h.readEpoch == b.epoch && h.reader != thread && !w.readsOrdered(h, lane) {
+		return fmt.Errorf("race: %s was read by %s and thread %d %s it without a barrier between", b.describe(at), readers(h.reader), thread, how)
+	}
+	h.writeEpoch, h.writeClock, h.writer, h.wrote = b.epoch, w.clock, thread, how
 	return nil
 }
 
@@ -67,7 +82,7 @@ func readers(reader int16) string {
 // noteRead remembers a read. Reads that a bar.warp.sync orders before it need not be remembered any longer: what is ordered behind
 // this one is ordered behind them.
 func (b *block) noteRead(w *warp, h *history, thread int16) {
-	if h.readEpoch != b.epoch || w.readsOrdered(b, h, int(thread)-w.first) {
+	if h.readEpoch != b.epoch || w.readsOrdered(h, int(thread)-w.first) {
 		h.readEpoch, h.reader, h.readClock = b.epoch, thread, w.clock
 		return
 	}
@@ -84,19 +99,19 @@ func (b *block) noteRead(w *warp, h *history, thread int16) {
 }
 
 // ordered reports whether a bar.warp.sync lies between what other did at the warp's clock and what lane does now.
-func (w *warp) ordered(b *block, other int, clock uint32, lane int) bool {
+func (w *warp) ordered(other int, clock uint32, lane int) bool {
 	if other/32 != w.first/32 {
 		return false
 	}
 	return w.synced[other%32][lane] > clock
 }
 
-func (w *warp) readsOrdered(b *block, h *history, lane int) bool {
+func (w *warp) readsOrdered(h *history, lane int) bool {
 	switch {
 	case w.clock <= h.readClock: // no barrier since
 		return false
 	case h.reader >= 0:
-		return w.ordered(b, int(h.reader), h.readClock, lane)
+		return w.ordered(int(h.reader), h.readClock, lane)
 	case h.reader == severalWarps || int(severalLanes-h.reader) != w.first/32:
 		return false
 	}
