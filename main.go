@@ -27,14 +27,17 @@ import (
 	"specula/engine/bench/speed"
 	"specula/engine/compute"
 	"specula/engine/config"
+	"specula/engine/doctor"
 	"specula/engine/event"
 	"specula/engine/host"
 	"specula/engine/model"
+	"specula/engine/proof"
 	"specula/engine/weights"
 	"specula/engine/weights/random"
 	"specula/gpu"
 	"specula/ui"
 	"specula/ui/cli"
+	"specula/ui/race"
 )
 
 //go:embed config.toml
@@ -51,7 +54,7 @@ func program() *cli.Program {
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
 		Open: connect, Screen: screen, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
-		Kernels:  measureKernels,
+		Kernels: measureKernels, CompareGammas: compareGammas, VerifyDist: verifyDist, Doctor: examine,
 		ExitCode: exitCode,
 	}
 }
@@ -113,6 +116,7 @@ func models(c config.Model) (target, draft engine.Source) {
 // conversation is a session with the device it runs on, as the screen and the benchmark want it.
 type conversation struct {
 	*engine.Session
+	engine  *engine.Engine
 	backend compute.Backend
 	sparing bool // inspection must not slow the reply down
 }
@@ -134,7 +138,7 @@ func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conver
 	if err != nil {
 		return nil, errors.Join(err, backend.Close())
 	}
-	return &conversation{Session: s, backend: backend}, nil
+	return &conversation{Session: s, engine: e, backend: backend}, nil
 }
 
 // screen shows the chat. What it collects for the inspector may take a little of the engine's time, not most of it.
@@ -161,16 +165,54 @@ func connect(ctx context.Context, c config.Config, emit func(event.Event)) (ui.E
 }
 
 func (c *conversation) Generate(ctx context.Context, messages []ui.Message, inspect bool) iter.Seq[event.Event] {
-	request := engine.Request{Inspect: inspect, Sparing: c.sparing}
-	for _, m := range messages {
-		request.Messages = append(request.Messages, engine.Message{Role: m.Role, Content: m.Content})
-	}
-	return c.Session.Generate(ctx, request)
+	return c.Session.Generate(ctx, engine.Request{Messages: engineMessages(messages), Inspect: inspect, Sparing: c.sparing})
 }
 
 func (c *conversation) Reply(ctx context.Context, prompt string) iter.Seq[event.Event] {
 	return c.Generate(ctx, []ui.Message{{Role: "user", Content: prompt}}, false)
 }
+
+// twoLanes is an engine's race as the screen wants it.
+type twoLanes struct {
+	*engine.Race
+	messages []engine.Message
+}
+
+func (r twoLanes) Run(ctx context.Context) iter.Seq2[int, event.Event] {
+	return r.Race.Run(ctx, r.messages)
+}
+
+func (r twoLanes) Outcome() race.Outcome { return race.Outcome(r.Race.Outcome()) }
+
+func (c *conversation) Race(ctx context.Context, messages []ui.Message, lanes [2]race.Lane, after bool) (race.Race, error) {
+	r, err := c.NewRace(ctx, [2][]config.Value{lanes[0].Settings, lanes[1].Settings}, after)
+	if err != nil {
+		return nil, err
+	}
+	return twoLanes{r, engineMessages(messages)}, nil
+}
+
+func engineMessages(messages []ui.Message) []engine.Message {
+	list := make([]engine.Message, len(messages))
+	for i, m := range messages {
+		list[i] = engine.Message{Role: m.Role, Content: m.Content}
+	}
+	return list
+}
+
+// another opens a second conversation with the same models. It is closed by itself, the first one last.
+func (c *conversation) another(ctx context.Context) (bench.Opened, error) {
+	s, err := c.engine.NewSession(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &sharing{conversation{Session: s, engine: c.engine}}, nil
+}
+
+// sharing is a conversation on the device of another.
+type sharing struct{ conversation }
+
+func (c *sharing) Close() error { return c.Session.Close() }
 
 func (c *conversation) Close() error { return errors.Join(c.Session.Close(), c.backend.Close()) }
 
@@ -193,6 +235,53 @@ func measure(ctx context.Context, o cli.BenchOptions, progress func(done, total 
 	}
 	s := o.Config.Speculation
 	r.About = bench.About{Ready: c.Ready(), Proposer: s.Proposer, Gamma: s.Gamma, GammaRule: s.Rule, Acceptance: s.Acceptance}
+	return r, nil
+}
+
+func verifyDist(ctx context.Context, o cli.ProofOptions, progress func(done, total int)) (cli.Report, error) {
+	c, err := open(ctx, o.Config, func(event.Event) {})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.VerifyDist(ctx, engine.ProofOptions{
+		Options: proof.Options{Seconds: o.Seconds, Trials: o.Trials, Seed: uint64(max(o.Config.Sampling.Seed, 0)), Now: time.Now},
+		Prompt:  o.Prompt, Proposers: o.Proposers, Rules: engine.RulesOnTrial(o.Rule),
+	}, progress)
+}
+
+func examine(ctx context.Context, o cli.DoctorOptions, progress func(what string)) (cli.Report, error) {
+	c, err := open(ctx, o.Config, func(event.Event) {})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.Examine(ctx, doctor.Options{Seconds: o.Seconds, Prompts: assets.Prompts(), Now: time.Now}, progress)
+}
+
+// compareGammas measures draft lengths on the built-in kinds of prompt.
+func compareGammas(ctx context.Context, o cli.GammaOptions, progress func(done, total int)) (cli.Report, error) {
+	options := bench.GammaOptions{Gammas: o.Gammas, Temperatures: o.Temperatures, GenTokens: o.GenTokens, Repeats: o.Repeats, Seed: 1}
+	var names []string
+	for _, set := range assets.Sets() {
+		names = append(names, set.Name)
+		if o.Sets == nil || slices.Contains(o.Sets, set.Name) {
+			options.Sets = append(options.Sets, bench.PromptSet{Name: set.Name, Prompts: set.Prompts[:min(o.Count, len(set.Prompts))]})
+		}
+	}
+	if o.Sets != nil && len(options.Sets) != len(o.Sets) {
+		return nil, fmt.Errorf("there are no such sets of prompts as %q: known are %s", o.Sets, strings.Join(names, ", "))
+	}
+	c, err := open(ctx, o.Config, func(event.Event) {})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	r, err := bench.CompareGammas(ctx, c.another, options, progress)
+	if err != nil {
+		return nil, err
+	}
+	r.About = bench.About{Ready: c.Ready(), Proposer: o.Config.Speculation.Proposer}
 	return r, nil
 }
 
@@ -232,7 +321,13 @@ func processor() cli.Section {
 	return cli.Section{Title: "processor", Rows: [][]string{{info.Name}, {info.Detail}}}
 }
 
+// hostileDraft is the shape of a file that is the demo draft with its weights in disorder.
+const hostileDraft = "hostile-draft"
+
 func makeWeights(ctx context.Context, shape, weightType, path string) error {
+	if shape == hostileDraft && weightType == "Q8_0" {
+		return writeHostileDraft(path)
+	}
 	s, err := random.ShapeNamed(shape)
 	if err != nil {
 		return err
@@ -242,6 +337,19 @@ func makeWeights(ctx context.Context, shape, weightType, path string) error {
 		return err
 	}
 	return random.WriteFile(ctx, path, s, t)
+}
+
+func writeHostileDraft(path string) error {
+	data, err := random.Scramble("demo draft", assets.Draft())
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("making a model file: %w", err)
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }
 
 func timePasses(ctx context.Context, o cli.PassOptions) (any, error) {

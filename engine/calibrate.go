@@ -29,8 +29,13 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 	speculation := s.engine.options.Config.Speculation
 	proposer, refused := s.proposer(speculation.Proposer, speculation)
 	if refused == "" {
-		s.rehearsed = speculation.Proposer
-		if _, err := proposer.Begin(ctx, make([]int32, 1), nil); err != nil {
+		s.rehearser = speculation.Proposer
+		if heads, ok := proposer.(spec.HiddenReader); ok {
+			err = s.rehearseHeads(ctx, heads)
+		} else {
+			_, err = proposer.Begin(ctx, make([]int32, 1), nil)
+		}
+		if err != nil {
 			return fmt.Errorf("measuring how long drafting takes: %w", err)
 		}
 		defer func() { err = errors.Join(err, proposer.Reset()) }()

@@ -29,19 +29,19 @@ func newControl(c config.Config) *control {
 }
 
 // ask validates a change, by the settings' own rules and by check, and queues it.
-func (c *control) ask(name, value string, check func(config.Config) error) error {
+func (c *control) ask(name, value string, check func(from, to config.Config) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	next := c.asked
 	if err := next.Set(name, value); err != nil {
 		return err
 	}
-	if err := check(next); err != nil {
-		return err
-	}
 	setting, _ := config.Lookup(name) // Set has found it
 	if setting.Applies == config.NextStart {
 		return fmt.Errorf("changing %s: it holds from the next start on; set it in config.toml or by --%s", setting.Name, setting.Flag)
+	}
+	if err := check(c.asked, next); err != nil {
+		return err
 	}
 	c.asked = next
 	// Only the last value of a setting counts: a key held down repeats faster than slow rounds pass.

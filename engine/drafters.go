@@ -33,8 +33,8 @@ func drafters() []drafter {
 		{name: "combined", refused: noDraftModel, build: buildCombined, parameters: draftParameters},
 		{name: "skip", refused: tooFewLayers, build: buildSkip, parameters: skipParameters,
 			made: func(c config.Speculation) string { return fmt.Sprint(c.SkipLayers) }},
-		{name: "eagle", refused: noHeads},
-		{name: "medusa", refused: noHeads},
+		{name: "eagle", refused: func(e *Engine) string { return e.noHeads("eagle") }, build: buildHeads, parameters: headParameters},
+		{name: "medusa", refused: func(e *Engine) string { return e.noHeads("medusa") }, build: buildHeads, parameters: headParameters},
 	}
 }
 
@@ -127,8 +127,16 @@ func noDraftModel(e *Engine) string {
 	return e.ready.DraftRefused
 }
 
+// model is what a proposer computes with.
+func (s *Session) model(proposer string, m *model.Model) spec.Model {
+	if s.wrap == nil {
+		return m
+	}
+	return s.wrap(proposer, m)
+}
+
 func buildDraft(s *Session, _ config.Speculation) (spec.Proposer, error) {
-	p, err := s.engine.newDraftProposer()
+	p, err := s.engine.newDraftProposer(s.model("draft", s.engine.draft))
 	if err != nil {
 		return nil, fmt.Errorf("allocating the draft's cache: %w", err)
 	}
@@ -173,7 +181,7 @@ func buildSkip(s *Session, c config.Speculation) (spec.Proposer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := spec.NewDraftModel(view, e.tokens.VocabSize(), view.Config().Vocab)
+	p, err := spec.NewDraftModel(s.model("skip", view), e.tokens.VocabSize(), view.Config().Vocab)
 	if err != nil {
 		return nil, err
 	}
@@ -187,9 +195,4 @@ func skipParameters(e *Engine, c config.Speculation) int64 {
 		return target.Parameters
 	}
 	return target.ParametersWithout(len(layers))
-}
-
-// noHeads refuses trained heads.
-func noHeads(e *Engine) string {
-	return "no trained heads for this target are loaded: name a safetensors file of them by --heads"
 }

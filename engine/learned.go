@@ -9,15 +9,31 @@ import (
 // lessons are what replies of one path taught about γ and speed. Sampling costs time that greedy rounds do not have, and
 // accepts less, so what one path taught is not true of the other.
 type lessons struct {
-	gamma    *gamma.Controller
-	speed    speed
-	proposer string // that gamma learned about
+	gamma     *gamma.Controller
+	speed     speed
+	sharpness sharpness
+	proposer  string // that gamma learned about
 }
 
-// kind is what makes rounds alike in what they cost.
+// kind is what makes rounds alike in what they cost and accept.
 type kind struct {
 	path   spec.Path
+	greedy bool // which the fallback path may be or not
 	guided bool
+}
+
+// rehearsed returns what the costs of such rounds were before the first reply, nil if no round like them was rehearsed. Shaping adds
+// little to the passes.
+func (s *Session) rehearsed(k kind) []gamma.Observation {
+	switch {
+	case k.guided:
+		return nil
+	case k.path != spec.Fallback:
+		return s.costs[k.path]
+	case k.greedy:
+		return s.costs[spec.Greedy]
+	}
+	return s.costs[spec.Stochastic]
 }
 
 // learned returns what earlier replies taught. A repeatable reply must not depend on what was written before it, so it starts
@@ -26,15 +42,12 @@ func (s *Session) learned(c config.Config) *lessons {
 	if repeatable(c) {
 		return &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: c.Speculation.Proposer}
 	}
-	path, _ := spec.Eligible(params(c), nil)
-	key := kind{path, guided(c)}
+	key := kind{path: s.path(c), greedy: c.Sampling.Temperature == 0, guided: guided(c)}
 	l := s.lessons[key]
 	if l == nil {
-		l = &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: s.rehearsed}
-		if !key.guided { // rehearsals were not
-			for _, o := range s.costs[path] {
-				l.gamma.Observe(o)
-			}
+		l = &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: s.rehearser}
+		for _, o := range s.rehearsed(key) {
+			l.gamma.Observe(o)
 		}
 		s.lessons[key] = l
 	}
@@ -47,6 +60,7 @@ func (s *Session) learned(c config.Config) *lessons {
 func (l *lessons) follow(proposer string) {
 	if l.proposer != proposer {
 		l.gamma.ForgetDraft()
+		l.sharpness = sharpness{}
 	}
 	l.proposer = proposer
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"specula/engine/compute"
 	"specula/engine/config"
+	"specula/engine/constrain"
 	"specula/engine/event"
 	"specula/engine/model"
+	"specula/engine/shape"
 	"specula/engine/weights"
 	"specula/tokenizer"
 	"specula/tokenizer/chat"
@@ -53,7 +56,12 @@ type Engine struct {
 	tokens    *tokenizer.Tokenizer
 	template  *chat.Template
 	stops     map[int32]bool
+	words     func() *shape.Vocabulary     // read when a setting first names a token
+	spelling  func() *constrain.Vocabulary // read when a constraint is first set
 	ready     event.Ready
+
+	head         *model.Head // nil: none, or refused
+	headsRefused string      // why, in words; "" if none were asked for
 }
 
 // Load reads the models, telling the progress by Loading events and the result by one Ready event.
@@ -73,6 +81,8 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 	if e.tokens, err = tokenizer.New(vocab); err != nil {
 		return nil, loadError("target", o.Target, err)
 	}
+	e.words = sync.OnceValue(func() *shape.Vocabulary { return shape.NewVocabulary(e.tokens) })
+	e.spelling = sync.OnceValue(e.newSpelling)
 	e.stops = map[int32]bool{}
 	for _, id := range e.tokens.StopTokens() {
 		e.stops[id] = true
@@ -88,6 +98,9 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 		Device: o.Backend.Info().Kind + ": " + o.Backend.Info().Name, DeviceWhy: o.DeviceWhy, Template: e.template.Name(),
 	}
 	if err := e.loadDraft(ctx, emit); err != nil {
+		return nil, err
+	}
+	if err := e.loadHeads(ctx, emit); err != nil {
 		return nil, err
 	}
 	if _, err := skippedLayers(o.Config.Speculation.SkipLayers, e.target.Config().Layers); err != nil {

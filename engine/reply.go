@@ -28,7 +28,10 @@ type reply struct {
 	negative   []int32 // the companion's prompt; nil until guidance is asked for
 	begun      string  // the proposer that follows this context; others are told of it when they are chosen
 	rounds     int
-	inspecting bool // in this round
+	inspecting bool     // in this round
+	bestFixed  *int     // by hindsight, and what it would have saved
+	regret     *float64 // as of the last look back
+	looking    bool     // whether the draft should be sharper, in this round
 	totals     totals
 }
 
@@ -132,7 +135,10 @@ func (r *reply) begin(ctx context.Context) error {
 		seed = r.engine.options.NewSeed()
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
+	errForm := s.takeForm(c.Constraint)
+	_, errShape := s.reshape(c)
 	r.learned = s.learned(c)
+	r.learned.gamma.BeginReply()
 	if err := s.prepareProposers(c); err != nil {
 		return err
 	}
@@ -150,14 +156,18 @@ func (r *reply) begin(ctx context.Context) error {
 	if n := len(r.request.Messages); n > 0 {
 		started.Prompt = r.request.Messages[n-1].Content
 	}
-	started.ReusedTokens = min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
-	if err := errors.Join(errFit, r.emit(started)); err != nil {
+	var errHeads error
+	started.ReusedTokens, errHeads = r.reusable(ctx, tokens)
+	if err := errors.Join(errFit, errForm, errShape, errHeads, r.emit(started)); err != nil {
 		return err
 	}
 	if len(tokens) == 0 {
 		return errors.New("the prompt has no tokens: write something, or check the chat template")
 	}
 	r.context, r.prompt = tokens, len(tokens)
+	if err := errors.Join(r.retell(), r.checkRoom()); err != nil {
+		return err
+	}
 	return r.prefill(ctx, started.ReusedTokens)
 }
 
@@ -167,15 +177,11 @@ func (r *reply) prefill(ctx context.Context, reused int) error {
 	if err := s.cache.Truncate(reused); err != nil {
 		return fmt.Errorf("keeping %d tokens of the target's cache: %w", reused, err)
 	}
-	s.cached = s.cached[:reused]
-	rest := r.context[reused : len(r.context)-1]
-	if len(rest) == 0 {
+	s.cached = s.cached[:min(reused, len(s.cached))]
+	if reused == len(r.context)-1 {
 		return nil
 	}
-	err := r.timed("target", func(progress func(done, total int)) error {
-		_, err := r.engine.target.Prefill(ctx, s.cache, rest, progress)
-		return err
-	})
+	err := r.timed("target", func(progress func(done, total int)) error { return r.read(ctx, reused, progress) })
 	if err != nil {
 		return fmt.Errorf("reading the prompt: %w", err)
 	}
@@ -205,12 +211,9 @@ func (r *reply) applyChanges() error {
 	if len(changed) == 0 {
 		return nil
 	}
-	if guided(c) != guided(r.config) {
-		r.learned = r.session.learned(c) // every round costs something else from now on
+	if err := r.adopt(c); err != nil {
+		return err
 	}
-	r.learned.follow(c.Speculation.Proposer)
-	r.config = c
-	r.learned.gamma.Configure(r.session.gammaOptions(c))
 	for _, e := range changed {
 		if err := r.emit(e); err != nil {
 			return err
@@ -219,9 +222,31 @@ func (r *reply) applyChanges() error {
 	return nil
 }
 
+// adopt goes on under other settings.
+func (r *reply) adopt(c config.Config) error {
+	s := r.session
+	path := s.path(r.config)
+	reshaped, err := s.reshape(c)
+	if err == nil && reshaped {
+		err = r.retell()
+	}
+	if err != nil {
+		return err
+	}
+	if guided(c) != guided(r.config) || s.path(c) != path && !(repeatable(r.config) && repeatable(c)) {
+		r.learned = s.learned(c) // every round costs something else from now on
+	}
+	r.learned.follow(c.Speculation.Proposer)
+	r.config = c
+	r.learned.gamma.Configure(s.gammaOptions(c))
+	return nil
+}
+
 // full says why no further token may be written, or "".
 func (r *reply) full() string {
 	switch {
+	case r.complete():
+		return endStop
 	case len(r.context)-r.prompt >= r.config.Sampling.MaxTokens:
 		return endLength
 	case len(r.context) >= r.session.cache.Cap(), r.companionLen() >= r.session.cache.Cap():

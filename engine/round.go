@@ -22,22 +22,27 @@ const inspectShare = 1.0 / 50
 // It returns why the reply is finished, or "".
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	ev := event.Round{Index: r.rounds, GammaRule: r.config.Speculation.Rule, Proposer: "none", Temperature: r.config.Sampling.Temperature}
+	r.bound()
 	if err := r.followNegative(ctx); err != nil {
 		return "", err
 	}
-	proposer, decision, err := r.decide(ctx, &ev)
+	watch := r.engine.stopwatch()
+	proposer, decision, err := r.decide(ctx, &ev, watch)
 	if err != nil {
 		return "", err
 	}
+	watch.lap(&ev.OtherMS)
 	r.inspecting = r.request.Inspect && !(r.request.Sparing && r.session.inspectMS > inspectShare*r.session.age.elapsed())
-	watch := r.engine.stopwatch()
+	watch.skip()
 	var draft spec.Draft
 	if decision.Gamma > 0 {
 		if draft, err = r.draft(ctx, proposer, decision.Gamma, &ev, watch); err != nil {
 			return "", err
 		}
 	}
+	detach := r.attach(proposer)
 	logits, outcome, err := r.verify(ctx, draft, &ev, watch)
+	detach()
 	if err != nil {
 		return "", err
 	}
@@ -46,17 +51,18 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	}
 	watch.skip()
 	reason = r.commit(&outcome, &ev)
+	ev.Constraint = r.expected()
 	if err := r.rollBack(proposer, ev.Committed(), &ev); err != nil {
 		return "", err
 	}
 	watch.lap(&ev.OtherMS)
-	r.learn(draft, &ev)
+	r.learn(draft, &ev, watch)
 	r.rounds++
 	return reason, r.emit(ev)
 }
 
 // decide chooses proposer and draft length. A proposer that does not follow this reply yet reads its context here.
-func (r *reply) decide(ctx context.Context, ev *event.Round) (spec.Proposer, gamma.Decision, error) {
+func (r *reply) decide(ctx context.Context, ev *event.Round, watch *stopwatch) (spec.Proposer, gamma.Decision, error) {
 	name := r.config.Speculation.Proposer
 	if !r.config.Speculation.Enabled {
 		ev.GammaWhy = "speculation is off"
@@ -75,6 +81,7 @@ func (r *reply) decide(ctx context.Context, ev *event.Round) (spec.Proposer, gam
 	if err := r.follow(ctx, proposer); err != nil {
 		return nil, gamma.Decision{}, err
 	}
+	watch.skip()
 	return proposer, r.limit(r.choose(), ev), nil
 }
 
@@ -91,7 +98,7 @@ func (r *reply) choose() gamma.Decision {
 
 // limit cuts a decision to the room that is left, and notes it.
 func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
-	ev.GammaWhy, ev.Probe = d.Why, d.Probe
+	ev.GammaWhy, ev.GammaOff, ev.Probe = d.Why, d.Off, d.Probe
 	ev.AcceptanceByPosition, ev.ExpectedTokens = d.Acceptance, d.Expected
 	written := len(r.context) - r.prompt
 	room := max(0, min(r.config.Sampling.MaxTokens-written-1, r.session.cache.Cap()-len(r.context)))
@@ -116,6 +123,9 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	if r.begun == p.Name() {
 		return nil
 	}
+	if heads, ok := p.(spec.HiddenReader); ok {
+		return r.catchUp(ctx, heads)
+	}
 	err := r.timed("draft", func(progress func(done, total int)) error {
 		_, err := p.Begin(ctx, r.context, progress)
 		return err
@@ -129,15 +139,18 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 
 // draft asks the proposer. A proposer that fails for this round only leaves an empty draft and a reason.
 func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
+	r.looking = r.learned.sharpness.due(params(r.config))
 	ask := spec.Ask{
 		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
-		IsStop: r.engine.isStop, Inspect: r.inspecting, Trust: r.config.Speculation.SuffixTrust,
+		Shapers: r.session.shaping.drafts, IsStop: r.engine.isStop, Inspect: r.inspecting || r.looking, Sharpen: r.learned.sharpness.factor(),
+		Trust: r.config.Speculation.SuffixTrust,
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
 		ask.Continue = r.learned.gamma.Continue
 	}
 	draft, err := p.Propose(ctx, ask)
+	spec.DropForbidden(&draft, ask.Shapers)
 	watch.lap(&ev.DraftMS)
 	if errors.Is(err, spec.ErrNoDraft) {
 		ev.DraftWhy = err.Error()
@@ -147,6 +160,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 		return spec.Draft{}, fmt.Errorf("drafting by %s: %w", p.Name(), err)
 	}
 	ev.DraftStop = draft.Stop
+	r.withoutEnd(&draft)
 	if len(draft.Tokens) == 0 {
 		return draft, nil
 	}
@@ -167,6 +181,18 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	return draft, err
 }
 
+// withoutEnd takes a stop token off the end of a draft: the row in front of it has the target's own opinion, and nothing follows it, so
+// that verifying it would bring no token. What was drawn by chance stays, since leaving it out for what it is would favour others.
+func (r *reply) withoutEnd(draft *spec.Draft) {
+	last := len(draft.Tokens) - 1
+	if last < 0 || draft.Q[last].P != nil || !r.engine.isStop(draft.Tokens[last]) {
+		return
+	}
+	draft.Tokens, draft.Q = draft.Tokens[:last], draft.Q[:last]
+	draft.Confidence = draft.Confidence[:min(last, len(draft.Confidence))]
+	draft.Logits = draft.Logits[:min(last, len(draft.Logits))]
+}
+
 // confidenceIsCheap reports whether asking the draft how sure it is costs little beside the draft itself. Sampling has the answer
 // anyway; a greedy draft would have to take a softmax over the vocabulary for it, which only a larger model outweighs.
 func (r *reply) confidenceIsCheap() bool {
@@ -183,15 +209,18 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 	if err != nil {
 		return nil, spec.Outcome{}, fmt.Errorf("verifying %d rows: %w", len(rows), err)
 	}
-	outcome, err := r.session.verifier.Verify(logits, draft, r.terms())
+	terms := r.terms()
+	outcome, err := r.session.verifier.Verify(logits, draft, terms)
+	if err == nil && len(draft.Tokens) > 0 {
+		err = r.sharpen(logits, draft, outcome.Path)
+	}
 	watch.lap(&ev.SampleMS)
+	ev.Shaped = terms.Shapers.Names()
 	ev.Path, ev.PathWhy = string(outcome.Path), outcome.PathWhy
-	rule := spec.Rule(r.config.Speculation.Acceptance)
-	ev.Rule, ev.Lossy = string(rule), rule.Lossy()
 	if ev.GuidanceScale != 0 {
 		ev.PathWhy += fmt.Sprintf("; guidance %g: two rows for each token", ev.GuidanceScale)
 	}
-	ev.BytesMoved, ev.Syncs = logits.Moved()
+	ev.Rule, ev.Lossy = string(terms.Rule), terms.Rule.Lossy()
 	if err != nil {
 		return nil, spec.Outcome{}, err
 	}
@@ -203,7 +232,10 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 		t := r.engine.judged(outcome.Commit)
 		ev.Commit = &t
 	}
-	return logits, outcome, nil
+	err = r.logprobs(logits, &outcome, ev)
+	ev.BytesMoved, ev.Syncs = logits.Moved()
+	watch.lap(&ev.SampleMS)
+	return logits, outcome, err
 }
 
 // inspect adds both models' best candidates to the tokens of a round, if somebody wants to look.
@@ -240,7 +272,8 @@ func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error 
 func (r *reply) terms() spec.Terms {
 	s := r.config.Speculation
 	return spec.Terms{
-		Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds, Written: len(r.context) - r.prompt, IsStop: r.engine.isStop,
+		Params: params(r.config), Shapers: r.session.shaping.shapers, Logprobs: r.config.Sampling.Logprobs,
+		Uniforms: r.uniforms, Round: r.rounds, Written: len(r.context) - r.prompt, IsStop: r.engine.isStop,
 		Rule: spec.Rule(s.Acceptance), Typical: spec.Typical{Epsilon: s.TypicalEpsilon, Delta: s.TypicalDelta},
 	}
 }
@@ -248,5 +281,5 @@ func (r *reply) terms() spec.Terms {
 // params are the filters of a configuration.
 func params(c config.Config) sample.Params {
 	f := c.Sampling
-	return sample.Params{Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP}
+	return sample.Params{Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP, TemperatureLast: f.TemperatureLast}
 }

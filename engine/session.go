@@ -28,11 +28,16 @@ type Session struct {
 	corpus    *spec.Corpus             // of finished replies
 	verifier  *spec.Verifier
 	costs     map[spec.Path][]gamma.Observation // measured before the first reply
-	rehearsed string                            // the proposer whose costs these are
+	rehearser string                            // the proposer whose costs these are
 	lessons   map[kind]*lessons
+	form      form
+	shaping   shaping
 	replies   int
 	age       *stopwatch
 	inspectMS float64 // of age, spent on inspection
+
+	// wrap gives what a proposer computes with, in a proof; nil: the model itself.
+	wrap func(proposer string, m spec.Model) spec.Model
 }
 
 // NewSession allocates the caches of a conversation and measures, within a quarter of a second, what its rounds will cost.
@@ -44,6 +49,12 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{},
 		made: map[string]string{}, failed: map[string]string{}, corpus: spec.NewCorpus(), verifier: spec.NewVerifier(),
 		lessons: map[kind]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: e.stopwatch()}
+	if err := s.takeForm(e.options.Config.Constraint); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if _, err := s.reshape(e.options.Config); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	if err := s.calibrate(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -69,11 +80,14 @@ func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Even
 	}
 }
 
-// Change asks for a setting, by any of its names, to take effect at the next round. A value out of range is an error now.
+// Change asks for a setting, by any of its names, to take effect at the next round. A value out of range, or one that names a
+// token or layer which does not exist, is an error now.
 func (s *Session) Change(name, value string) error {
-	return s.control.ask(name, value, func(c config.Config) error {
-		_, err := skippedLayers(c.Speculation.SkipLayers, s.engine.target.Config().Layers)
-		return err
+	return s.control.ask(name, value, func(from, to config.Config) error {
+		if _, err := skippedLayers(to.Speculation.SkipLayers, s.engine.target.Config().Layers); err != nil {
+			return err
+		}
+		return s.engine.checkShapers(from, to)
 	})
 }
 

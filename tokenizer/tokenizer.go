@@ -142,6 +142,9 @@ func (t *Tokenizer) Bytes(id int32) []byte { return t.vocab.bytes(id) }
 // IsControl reports whether id is a control token: one that structures a prompt and is never text.
 func (t *Tokenizer) IsControl(id int32) bool { return t.vocab.isControl(id) }
 
+// DropsFirstSpace reports whether the space that a text begins with is left out when it is decoded: encoding put it there.
+func (t *Tokenizer) DropsFirstSpace() bool { return t.addSpace }
+
 // StopTokens returns the ids that end a reply, ascending: EOS, EOT and the control tokens known by name to end one.
 func (t *Tokenizer) StopTokens() []int32 { return slices.Clone(t.stops) }
 

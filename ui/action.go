@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -8,6 +9,7 @@ import (
 	"specula/ui/command"
 	"specula/ui/dialog"
 	"specula/ui/keys"
+	"specula/ui/race"
 	"specula/ui/sanitize"
 	"specula/ui/state"
 	"specula/ui/transcript"
@@ -26,6 +28,8 @@ func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 		return m.interrupt(armed)
 	case a == keys.Stop:
 		return m.back()
+	case a == keys.Race:
+		return m.raceLast("")
 	case keys.GammaUp <= a && a <= keys.Speculate:
 		return m.turn(a)
 	}
@@ -42,16 +46,21 @@ func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 	filter, ok := m.dialog.(interface{ Filtering() bool })
 	filtering := ok && filter.Filtering()
-	switch k.String() {
-	case "ctrl+c", "f1":
+	_, inRace := m.dialog.(*race.View)
+	if inRace {
+		if cmd, done := m.pressedInRace(m.keys.Lookup(keys.Compose, k.String()), k.String()); done {
+			return cmd
+		}
+	}
+	closed := k.String() == "ctrl+c" || k.String() == "f1" || !filtering && slices.Contains([]string{"esc", "q", "?"}, k.String())
+	switch {
+	case closed && inRace:
+		m.dialog = nil
+		return m.leaveRace()
+	case closed:
 		m.dialog = nil
 		return nil
-	case "esc", "q", "?":
-		if !filtering {
-			m.dialog = nil
-			return nil
-		}
-	case "ctrl+z":
+	case k.String() == "ctrl+z":
 		return tea.Suspend
 	}
 	return m.dialog.Update(k)

@@ -42,6 +42,12 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 		return m.loaded(e)
 	case replyOver:
 		return m.replyOver()
+	case raced:
+		e.view.Apply(e.lane, e.event)
+		return nil
+	case raceOver:
+		m.raceIsOver(e)
+		return nil
 	}
 	forgotten := m.state.Forgotten
 	m.state.Apply(e)
@@ -98,6 +104,9 @@ func (m *Model) loaded(e loaded) tea.Cmd {
 	}
 	m.engine = e.engine
 	m.showSettings()
+	if r := m.options.Race; r != nil {
+		return m.race([]Message{{"user", r.Prompt}}, r.Lanes, r.After)
+	}
 	if m.eager {
 		m.eager = false
 		return m.enter()

@@ -32,6 +32,7 @@ type Model struct {
 	ring   *stream.Ring
 	pump   *stream.Pump
 	reply  reply
+	racing racing
 
 	lastSeed int64 // of the last reply, -1 before the first
 

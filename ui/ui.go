@@ -60,6 +60,9 @@ type Options struct {
 	// Record, if set, is told every event as the engine yields it, from the engine's goroutine.
 	Record func(event.Event)
 
+	// Race, if set, is run in place of a chat.
+	Race *RaceStart
+
 	Chats   *chats.Store     // where chats are saved; nil for nowhere
 	History *compose.History // of prompts; nil for none
 	Warning string           // shown once at the start

@@ -149,6 +149,8 @@ func (m *Model) hints() string {
 		arrows = "arrows"
 	}
 	switch {
+	case m.racing.stop != nil && m.dialog != nil:
+		return "f2 pace  alt+. faster  esc closes"
 	case m.dialog != nil:
 		return "esc closes"
 	case m.focus == keys.Read && m.inspector:

@@ -37,6 +37,9 @@ type Weight struct {
 	Rows int
 	Cols int
 	Data []byte // in the file's block format; borrowed by the backend for the life of the model, never written
+
+	// Done, which may be nil, takes from a backend that keeps a copy that it will not read bytes from … to−1 of Data again.
+	Done func(from, to int)
 }
 
 // Matrix is a weight the backend has taken in: (Rows, Cols).
@@ -93,6 +96,17 @@ type Logits interface {
 	Moved() (bytes int64, syncs int)
 }
 
+// Arithmetic is what Logits may offer besides: sums over rows that lie in the host's memory, faster than a loop in plain Go. A sampler
+// uses it where it is there. Its results do not depend on the machine.
+type Arithmetic interface {
+	// Best returns the index of the largest score, the lowest among equals; ok is false when a score is NaN or +Inf or none is finite.
+	Best(scores []float32) (best int, ok bool)
+	// Weights writes exp((scores[i] − peak)·factor) to dst and returns their sum; no score is above peak.
+	Weights(dst []float64, scores []float32, peak float32, factor float64) (sum float64)
+	// Multiply scales a row.
+	Multiply(x []float64, factor float64)
+}
+
 // Attention describes one attention call.
 type Attention struct {
 	Layer    int
@@ -113,6 +127,24 @@ type Rope struct {
 	Row      int       // the first row of the buffer to rotate
 	Position int       // of that row
 }
+
+// Block is where a copy takes rows from and where it puts them.
+type Block struct {
+	From int // the first row of the source
+	Row  int // the row and
+	Col  int // column of the destination where its first number goes
+}
+
+// Tap is where the passes of a model leave hidden states for a head that guesses from them.
+type Tap struct {
+	// Layers says which, a block of columns for each: i for the residual stream in front of layer i, the number of layers for
+	// that behind the last one, Normed for that behind the last one after the output norm, from which scores are made.
+	Layers []int
+	Rows   Buffer // (rows of a pass, len(Layers)·width of the stream), valid until the next pass
+}
+
+// Normed is the hidden state that scores are made of.
+const Normed = -1
 
 // Info describes a device to the user.
 type Info struct {
@@ -153,8 +185,9 @@ type Backend interface {
 	Add(x, y Buffer, m int) error
 	// Logits hands out the first m rows of x as scores.
 	Logits(x Buffer, m int) (Logits, error)
-	// Select copies row from of x to row 0 of dst, so that a prefill pays for one LM-head row only.
-	Select(dst, x Buffer, from int) error
+	// Copy writes m rows of x to a block of dst, which may be x if the rows do not overlap. It lets a prefill pay for one LM-head
+	// row only, sets rows side by side, and keeps them for later.
+	Copy(dst, x Buffer, m int, b Block) error
 
 	Close() error
 }

@@ -76,11 +76,16 @@ func (c *Config) validate() error {
 	s := c.Speculation
 	switch {
 	case s.Gamma > s.GammaMax:
-		return &ValueError{"speculation.gamma", fmt.Sprint(s.Gamma), fmt.Sprintf("at most speculation.gamma_max, which is %d", s.GammaMax)}
+		return &ValueError{Setting: "speculation.gamma", Got: fmt.Sprint(s.Gamma), Allowed: fmt.Sprintf("at most speculation.gamma_max, which is %d", s.GammaMax)}
 	case s.WindowLow > s.WindowHigh:
-		return &ValueError{"speculation.window_low", number(s.WindowLow), "at most speculation.window_high, which is " + number(s.WindowHigh)}
+		return &ValueError{Setting: "speculation.window_low", Got: number(s.WindowLow), Allowed: "at most speculation.window_high, which is " + number(s.WindowHigh)}
 	case s.NgramMin > s.NgramMax:
-		return &ValueError{"speculation.ngram_min", fmt.Sprint(s.NgramMin), fmt.Sprintf("at most speculation.ngram_max, which is %d", s.NgramMax)}
+		return &ValueError{Setting: "speculation.ngram_min", Got: fmt.Sprint(s.NgramMin), Allowed: fmt.Sprintf("at most speculation.ngram_max, which is %d", s.NgramMax)}
+	}
+	if first, second := c.Constraint.several(); first != "" {
+		value, _ := c.Get(second) // both are settings
+		return &ValueError{Setting: second, Got: describe(value), Why: fmt.Errorf(
+			"a reply can have one form, and %s gives it another: set one of them to nothing (%s is %s)", first, first, cleared(first))}
 	}
 	return nil
 }

@@ -255,6 +255,11 @@ func TestSetRefusesAndChangesNothing(t *testing.T) {
 		{"gamma", "9", "at most speculation.gamma_max, which is 8"},
 		{"gamma", "4.5", `speculation.gamma cannot be "4.5"`},
 		{"seed", "9223372036854775808", "sampling.seed cannot be"},
+		{"schema", `{"properties":{"age":{"multipleOf":2}}}`, "constraint.schema: #/properties/age/multipleOf: this keyword is not supported"},
+		{"schema", "@/absent.json", "constraint.schema: reading the file behind @: open /absent.json: no such file"},
+		{"schema", "@/", `"/" is not a file`},
+		{"regex", "a(", "constraint.regex: reading the regular expression: error parsing regexp: missing closing )"},
+		{"grammar", "root ::= x", `constraint.grammar: the grammar uses the rule "x", which it does not define`},
 		{"tempp", "1", `there is no setting "tempp"; did you mean temp?`},
 		{"", "1", `there is no setting ""`},
 	}
@@ -267,6 +272,22 @@ func TestSetRefusesAndChangesNothing(t *testing.T) {
 		if !reflect.DeepEqual(c, Default()) {
 			t.Errorf("%s=%s changed something", tt.name, tt.value)
 		}
+	}
+}
+
+func TestAReplyHasOneForm(t *testing.T) {
+	c := Default()
+	if err := c.Set("schema", "any"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Set("choices", "yes"); err == nil || !strings.Contains(err.Error(), "a reply can have one form, and constraint.schema gives it another") {
+		t.Error(err)
+	}
+	if err := c.SetAll(Value{"schema", ""}, Value{"choices", "yes"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := Decode("c.toml", []byte("[constraint]\nschema = \"any\"\nregex = \"a+\"\n")); err == nil || !strings.Contains(err.Error(), "c.toml:3: constraint.regex") {
+		t.Error(err)
 	}
 }
 

@@ -48,7 +48,8 @@ type Setting struct {
 	Applies Applies
 
 	field func(*Config) any    // pointer to the field
-	check func(v string) error // a further check of a Text
+	check func(v string) error // a further check of a Text, whose error says what is allowed
+	read  func(v string) error // likewise, whose error says what is wrong
 }
 
 // Live reports whether the setting may change while a reply is being written.
@@ -83,9 +84,15 @@ type ValueError struct {
 	Setting string // "sampling.temperature"
 	Got     string
 	Allowed string // in words
+	Why     error  // what is wrong with it; nil if Allowed says it
 }
 
+func (e *ValueError) Unwrap() error { return e.Why }
+
 func (e *ValueError) Error() string {
+	if e.Why != nil {
+		return fmt.Sprintf("%s: %v", e.Setting, e.Why)
+	}
 	return fmt.Sprintf("%s cannot be %.64s: allowed is %s", e.Setting, e.Got, e.Allowed)
 }
 
@@ -183,6 +190,11 @@ func (s Setting) assignText(at *string, v any) error {
 	if s.check != nil {
 		if err := s.check(text); err != nil {
 			return &ValueError{Setting: s.Name, Got: describe(v), Allowed: err.Error()}
+		}
+	}
+	if s.read != nil {
+		if err := s.read(text); err != nil {
+			return &ValueError{Setting: s.Name, Got: describe(v), Why: err}
 		}
 	}
 	*at = text

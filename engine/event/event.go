@@ -16,7 +16,7 @@ type Event interface{ Kind() string }
 
 // Loading reports progress in reading a model.
 type Loading struct {
-	What       string `json:"what"` // "target" or "draft"
+	What       string `json:"what"` // "target", "draft" or "heads"
 	Name       string `json:"name"` // file or "embedded pair"
 	DoneBytes  int64  `json:"doneBytes"`
 	TotalBytes int64  `json:"totalBytes"`
@@ -44,7 +44,8 @@ type Ready struct {
 	DraftRefused string `json:"draftRefused,omitempty"` // why there is no draft model, in words
 	// DraftTranslated says how a draft model of another vocabulary is used, in words; empty where the vocabularies agree.
 	DraftTranslated string `json:"draftTranslated,omitempty"`
-	Device          string `json:"device"` // "cpu, 2 threads"
+	Heads           string `json:"heads,omitempty"` // which trained heads are loaded, in words
+	Device          string `json:"device"`          // "cpu, 2 threads"
 	DeviceWhy       string `json:"deviceWhy"`
 	Template        string `json:"template"` // which chat template is in use and why
 	// Proposers says of each proposer why it is unavailable; empty for those that are.

@@ -1,5 +1,5 @@
-// Package host is the CPU backend of engine/compute: memory is Go's, operations run at once on a pool of threads, and
-// nothing needs to be waited for.
+// Package host is the CPU backend of engine/compute: memory is Go's, operations are queued and run on a
+// pool of threads when their results are wanted.
 //
 // It keeps the law of the seam, that a row's bits depend on that row alone, because every kernel of kernels/cpu adds in an
 // order that is fixed along the summed axis. What "crosses the seam" is counted as a device would: the bytes
@@ -21,16 +21,8 @@ type Backend struct {
 	pool *cpu.Pool
 	name string
 
-	// The tasks and the quantised activations live here so that a pass allocates nothing.
-	quantised cpu.Quantized
-	productF  cpu.MatMulFloat
-	productQ  cpu.MatMulQuantized
-	attention cpu.Attention
-	norm      normRows
-	rotation  rotateRows
-	gating    gateRows
-	storing   storeRows
-	adding    addRows
+	queue     queue
+	quantised cpu.Quantized // room for activations as integers
 }
 
 var _ compute.Backend = (*Backend)(nil)
@@ -45,8 +37,9 @@ func New(threads int) *Backend {
 		unit = "thread"
 	}
 	return &Backend{
-		pool: cpu.NewPool(threads),
-		name: fmt.Sprintf("%s, %s, %d %s", processorName(), cpu.ActiveLevel(), threads, unit),
+		pool:  cpu.NewPool(threads),
+		queue: newQueue(),
+		name:  fmt.Sprintf("%s, %s, %d %s", processorName(), cpu.ActiveLevel(), threads, unit),
 	}
 }
 

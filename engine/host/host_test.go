@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -242,7 +243,8 @@ func TestProgrammerErrorsPanic(t *testing.T) {
 		"Embed":           func() { _ = b.Embed(y, w, []int32{0}) },
 		"RMSNorm":         func() { _ = b.RMSNorm(x, x, 1, v, 1) },
 		"AddBias":         func() { _ = b.AddBias(x, 1, v) },
-		"Select":          func() { _ = b.Select(y, x, 1) },
+		"Copy too wide":   func() { _ = b.Copy(x, x, 1, compute.Block{Col: 1}) },
+		"Copy too far":    func() { _ = b.Copy(x, x, 2, compute.Block{From: 1}) },
 		"RoPE":            func() { _ = b.RoPE(x, 1, compute.Rope{Heads: 1, HeadDim: 8, Dim: 8, Position: 0}) },
 		"Attend too late": func() { _ = b.Attend(x, x, x, x, 1, cache, compute.Attention{Heads: 1, HeadDim: 8, Position: 1}) },
 		"Attend heads":    func() { _ = b.Attend(x, x, x, x, 1, cache, compute.Attention{Heads: 2, HeadDim: 4}) },
@@ -276,15 +278,56 @@ func TestAttendBeyondTheCache(t *testing.T) {
 	}
 }
 
-func TestSelectWithinOneBuffer(t *testing.T) {
+func TestCopyOfABlock(t *testing.T) {
 	b := New(1)
 	defer b.Close()
 	x, _ := b.Buffer(3, 2)
+	wide, _ := b.Buffer(3, 5)
 	copy(x.(*buffer).data, []float32{1, 2, 3, 4, 5, 6})
-	if err := b.Select(x, x, 2); err != nil {
+	if err := b.Copy(wide, x, 2, compute.Block{From: 1, Row: 1, Col: 3}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := wide.(*buffer).data, []float32{0, 0, 0, 0, 0, 0, 0, 0, 3, 4, 0, 0, 0, 5, 6}; !slices.Equal(got, want) {
+		t.Errorf("the block gave %v, want %v", got, want)
+	}
+	if err := b.Copy(x, x, 1, compute.Block{From: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if d := x.(*buffer).data; d[0] != 5 || d[1] != 6 {
-		t.Errorf("row 0 is %v", d[:2])
+		t.Errorf("within one buffer row 0 became %v", d[:2])
+	}
+}
+
+// A weight that is copied is given back piece by piece, all of it and in order.
+func TestQuantisedWeightIsGivenBack(t *testing.T) {
+	b := New(2)
+	defer b.Close()
+	const rows, cols, blockBytes = 70_000, 256, 34 // more than one piece, and a last panel that is not full
+	data := make([]byte, rows*cols/32*blockBytes)
+	for r := range rows { // every row is its number's last bits
+		for at := range cols / 32 {
+			block := data[(r*cols/32+at)*blockBytes:][:blockBytes]
+			block[1], block[2] = 0x3c, byte(r)&0x7f
+		}
+	}
+	done, pieces := 0, 0
+	w, err := b.Matrix(context.Background(), compute.Weight{Name: "w", Type: compute.Q8_0, Rows: rows, Cols: cols, Data: data, Done: func(from, to int) {
+		if from != done || to <= from {
+			t.Errorf("bytes %d to %d were given back behind %d", from, to, done)
+		}
+		clear(data[from:to])
+		done, pieces = to, pieces+1
+	}})
+	if err != nil || done != len(data) || pieces < 2 {
+		t.Fatalf("%d of %d bytes in %d pieces, error %v", done, len(data), pieces, err)
+	}
+	x, _ := b.Buffer(1, cols)
+	for _, r := range []int{0, 31, 65_535, rows - 1} {
+		if err := b.Embed(x, w, []int32{int32(r)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := x.(*buffer).data[cols-32]; got != float32(r&0x7f) {
+			t.Errorf("row %d begins its last block with %v", r, got)
+		}
 	}
 }

@@ -25,6 +25,7 @@ type vector []float32
 func (v vector) Len() int { return len(v) }
 
 type buffer struct {
+	owner  *Backend
 	rows   int
 	cols   int
 	data   []float32 // (rows, cols)
@@ -60,7 +61,7 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 		return nil, fmt.Errorf("tensor %q: shape %d × %d is empty", w.Name, w.Rows, w.Cols)
 	}
 	if format, ok := quantised[w.Type]; ok {
-		return b.quantisedMatrix(w, format)
+		return b.quantisedMatrix(ctx, w, format)
 	}
 	number, ok := numbers[w.Type]
 	if !ok {
@@ -72,7 +73,7 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	return &matrix{rows: w.Rows, cols: w.Cols, number: number, data: w.Data}, nil
 }
 
-func (b *Backend) quantisedMatrix(w compute.Weight, f cpu.Format) (compute.Matrix, error) {
+func (b *Backend) quantisedMatrix(ctx context.Context, w compute.Weight, f cpu.Format) (compute.Matrix, error) {
 	if w.Cols%f.BlockElements() != 0 {
 		return nil, fmt.Errorf("tensor %q: rows of %d numbers cannot be %v, whose blocks hold %d", w.Name, w.Cols, f, f.BlockElements())
 	}
@@ -80,9 +81,32 @@ func (b *Backend) quantisedMatrix(w compute.Weight, f cpu.Format) (compute.Matri
 		return nil, err
 	}
 	panels := cpu.NewPanels(f, w.Rows, w.Cols)
-	b.pool.Run(&cpu.Repack{Panels: panels, Src: w.Data}, panels.Items(), len(w.Data))
+	// Piece by piece, so that a large weight is never in memory twice.
+	task := &cpu.Repack{Panels: panels, Src: w.Data}
+	step := max(1, repackBytes/panels.BytesEach())
+	for from := 0; from < panels.Items(); from += step {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		to := min(from+step, panels.Items())
+		b.pool.Run(&someItems{task, from}, to-from, repackBytes)
+		if w.Done != nil {
+			w.Done(panels.SourceBytes(from), panels.SourceBytes(to))
+		}
+	}
 	return &matrix{rows: w.Rows, cols: w.Cols, panels: panels}, nil
 }
+
+// repackBytes of a weight are repacked before the file's bytes are given back.
+const repackBytes = 16 << 20
+
+// someItems are those of a task from first on.
+type someItems struct {
+	cpu.Task
+	first int
+}
+
+func (t *someItems) Do(from, to int) { t.Task.Do(t.first+from, t.first+to) }
 
 func checkLength(w compute.Weight, want int) error {
 	if len(w.Data) != want {
@@ -108,7 +132,7 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	if cols%cpu.Block == 0 {
 		b.quantised.Grow(maxRows, cols)
 	}
-	return &buffer{rows: maxRows, cols: cols, data: make([]float32, maxRows*cols)}, nil
+	return &buffer{owner: b, rows: maxRows, cols: cols, data: make([]float32, maxRows*cols)}, nil
 }
 
 // refuseBeyondMemory keeps a request that cannot succeed from ending the process.

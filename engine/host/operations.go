@@ -7,18 +7,17 @@ import (
 	"specula/kernels/cpu"
 )
 
-// rows returns the first m rows of a buffer of this backend's.
+// rows returns the first m rows of a buffer of this backend's, for work that is done at once.
 func rows(x compute.Buffer, m int) ([]float32, *buffer) {
-	b := x.(*buffer)
-	require(1 <= m && m <= b.rows, "more rows than the buffer has, or none")
-	return b.data[:m*b.cols], b
+	x.(*buffer).owner.flush()
+	return queuedRows(x, 0, m)
 }
 
-// rowsFrom returns m rows of a buffer of this backend's, first and those behind it.
-func rowsFrom(x compute.Buffer, first, m int) ([]float32, *buffer) {
-	require(first >= 0, "rows from before the buffer's first")
-	data, b := rows(x, first+m)
-	return data[first*b.cols:], b
+// queuedRows returns m rows of a buffer, first and those behind it, for an operation that is queued.
+func queuedRows(x compute.Buffer, first, m int) ([]float32, *buffer) {
+	b := x.(*buffer)
+	require(first >= 0 && 1 <= m && first+m <= b.rows, "rows outside of the buffer, or none")
+	return b.data[first*b.cols : (first+m)*b.cols], b
 }
 
 // Embed writes rows of the table, widened to float32.
@@ -42,51 +41,71 @@ func (b *Backend) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) e
 
 // RMSNorm normalises each group of w.Len() numbers.
 func (b *Backend) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps float32) error {
-	in, xb := rows(x, m)
-	out, db := rows(dst, m)
+	in, xb := queuedRows(x, 0, m)
+	out, db := queuedRows(dst, 0, m)
 	require(xb.cols == db.cols && xb.cols%w.Len() == 0, "RMSNorm of widths that do not fit")
-	b.norm = normRows{out, in, w.(vector), eps}
-	b.pool.Run(&b.norm, len(in)/w.Len(), 4*len(in))
+	b.perRow(rowOperation{run: normRow, count: m, x: out, cols: db.cols, y: in, yCols: xb.cols, w: w.(vector), eps: eps}, 4*len(in))
 	return nil
 }
 
 // MatMul multiplies m rows with a weight.
 func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
-	in, xb := rows(x, m)
-	out, db := rows(dst, m)
+	in, xb := queuedRows(x, 0, m)
+	out, db := queuedRows(dst, 0, m)
 	weight := w.(*matrix)
 	require(xb.cols == weight.cols && db.cols == weight.rows, "MatMul of widths that do not fit")
-	if weight.panels == nil {
-		b.productF = cpu.MatMulFloat{Dst: out, X: in, M: m, Type: weight.number, W: weight.data, Rows: weight.rows, Cols: weight.cols}
-		b.pool.Run(&b.productF, b.productF.Items(), b.productF.Work())
-		return nil
+	phase, ok := b.queue.last().(*productPhase)
+	if !ok || phase.x != &in[0] || phase.m != m || phase.n == len(phase.products) || weight.panels != nil != (phase.products[0].quantised.W != nil) {
+		phase = b.newProductPhase(in, m, weight)
 	}
-	b.quantised.Begin(in, m, weight.cols)
-	b.pool.Run(&b.quantised, m, b.quantised.Work())
-	b.quantised.End()
-	b.productQ = cpu.MatMulQuantized{Dst: out, X: &b.quantised, W: weight.panels}
-	b.pool.Run(&b.productQ, b.productQ.Items(), b.productQ.Work())
+	t := &phase.products[phase.n]
+	phase.n++
+	work := 0
+	if weight.panels == nil {
+		t.float = cpu.MatMulFloat{Dst: out, X: in, M: m, Type: weight.number, W: weight.data, Rows: weight.rows, Cols: weight.cols}
+		t.items, work = t.float.Items(), t.float.Work()
+	} else {
+		t.quantised = cpu.MatMulQuantized{Dst: out, X: &phase.quantised, W: weight.panels}
+		t.items, work = t.quantised.Items(), t.quantised.Work()
+	}
+	phase.items += t.items
+	b.queue.addWork(phase.items, work)
 	return nil
+}
+
+// newProductPhase queues a phase without products yet, and before it what turns the input into the form that the weight needs.
+func (b *Backend) newProductPhase(in []float32, m int, w *matrix) *productPhase {
+	b.makeRoom()
+	q := &b.queue
+	q.products = append(q.products, productPhase{x: &in[0], m: m})
+	phase := &q.products[len(q.products)-1]
+	if w.panels != nil {
+		b.quantised.Begin(in, m, w.cols)
+		phase.quantised = b.quantised
+		b.perRow(rowOperation{run: quantiseRow, count: m, quantised: &phase.quantised}, 4*len(in))
+		if packs := phase.quantised.Packs(); packs > 0 {
+			q.add(phase.quantised.Pack(), packs, 4*len(in))
+		}
+	}
+	q.add(phase, 0, 0)
+	return phase
 }
 
 // AddBias adds a vector to each row.
 func (b *Backend) AddBias(x compute.Buffer, m int, bias compute.Vector) error {
-	data, xb := rows(x, m)
+	data, xb := queuedRows(x, 0, m)
 	require(bias.Len() == xb.cols, "AddBias of another width")
-	for i := range m {
-		cpu.Add(data[i*xb.cols:(i+1)*xb.cols], bias.(vector))
-	}
+	b.perRow(rowOperation{run: biasRow, count: m, x: data, cols: xb.cols, w: bias.(vector)}, len(data))
 	return nil
 }
 
 // RoPE rotates each head of each row by its position's angles.
 func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
-	data, xb := rowsFrom(x, r.Row, m)
+	data, xb := queuedRows(x, r.Row, m)
 	half := r.Dim / 2
 	require(xb.cols == r.Heads*r.HeadDim && 2*half == r.Dim && r.Dim <= r.HeadDim, "RoPE of heads that do not fit")
 	require((r.Position+m)*half <= len(r.Cos) && len(r.Cos) == len(r.Sin), "RoPE beyond its tables")
-	b.rotation = rotateRows{data, r}
-	b.pool.Run(&b.rotation, m*r.Heads, 4*len(data))
+	b.perRow(rowOperation{run: rotateRow, first: r.Row, count: m, x: data, cols: xb.cols, rope: r}, 4*len(data))
 	return nil
 }
 
@@ -94,10 +113,10 @@ func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a compute.Attention) error {
 	kv := c.(*cache)
 	size := kv.rowSize()
-	queries, qb := rowsFrom(q, a.Row, m)
-	out, db := rowsFrom(dst, a.Row, m)
-	newKeys, kb := rowsFrom(k, a.Row, m)
-	newValues, vb := rowsFrom(v, a.Row, m)
+	queries, qb := queuedRows(q, a.Row, m)
+	out, db := queuedRows(dst, a.Row, m)
+	newKeys, kb := queuedRows(k, a.Row, m)
+	newValues, vb := queuedRows(v, a.Row, m)
 	require(a.Position == kv.length && kv.layers != nil, "Attend at another position than the cache's length")
 	require(qb.cols == a.Heads*a.HeadDim && db.cols == qb.cols && kb.cols == size && vb.cols == size, "Attend of widths that do not fit")
 	require(a.HeadDim == kv.shape.HeadDim && a.HeadDim <= cpu.MaxHeadDim && a.Heads%kv.shape.KVHeads == 0, "Attend of heads that do not fit")
@@ -105,40 +124,43 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a 
 		return fmt.Errorf("attending to %d tokens: the cache has room for %d", a.Position+m, kv.shape.Tokens)
 	}
 	layer := kv.layers[a.Layer]
-	b.storing = storeRows{layer, a.Position, m, size, newKeys, newValues}
-	b.pool.Run(&b.storing, kv.shape.KVHeads, 4*len(newKeys))
-	b.attention = cpu.Attention{
+	b.perRow(rowOperation{
+		run: storeRow, first: a.Row, count: m, x: newKeys, cols: size, y: newValues, yCols: size, kv: layer, position: a.Position,
+	}, 4*len(newKeys))
+	b.makeRoom()
+	b.queue.attends = append(b.queue.attends, cpu.Attention{
 		Dst: out, Q: queries, KV: layer, M: m, Position: a.Position, Heads: a.Heads, Scale: a.Scale,
-	}
-	b.pool.Run(&b.attention, b.attention.Items(), b.attention.Work())
+	})
+	task := &b.queue.attends[len(b.queue.attends)-1]
+	b.queue.add(task, task.Items(), task.Work())
 	return nil
 }
 
 // SwiGLU writes silu(gate)·up to gate.
 func (b *Backend) SwiGLU(gate, up compute.Buffer, m int) error {
-	g, gb := rows(gate, m)
-	u, ub := rows(up, m)
+	g, gb := queuedRows(gate, 0, m)
+	u, ub := queuedRows(up, 0, m)
 	require(gb.cols == ub.cols, "SwiGLU of different widths")
-	b.gating = gateRows{g, u}
-	b.pool.Run(&b.gating, (len(g)+pieceNumbers-1)/pieceNumbers, 40*len(g))
+	b.perRow(rowOperation{run: gateRow, count: m, x: g, cols: gb.cols, y: u, yCols: ub.cols}, 40*len(g))
 	return nil
 }
 
 // Add adds y to x.
 func (b *Backend) Add(x, y compute.Buffer, m int) error {
-	dst, xb := rows(x, m)
-	src, yb := rows(y, m)
+	dst, xb := queuedRows(x, 0, m)
+	src, yb := queuedRows(y, 0, m)
 	require(xb.cols == yb.cols, "Add of different widths")
-	b.adding = addRows{dst, src}
-	b.pool.Run(&b.adding, (len(dst)+pieceNumbers-1)/pieceNumbers, len(dst))
+	b.perRow(rowOperation{run: addRow, count: m, x: dst, cols: xb.cols, y: src, yCols: yb.cols}, len(dst))
 	return nil
 }
 
-// Select copies one row.
-func (b *Backend) Select(dst, x compute.Buffer, from int) error {
-	src, xb := rows(x, from+1)
-	out, db := rows(dst, 1)
-	require(xb.cols == db.cols, "Select between different widths")
-	copy(out, src[from*xb.cols:])
+// Copy writes rows to a block of another buffer.
+func (b *Backend) Copy(dst, x compute.Buffer, m int, c compute.Block) error {
+	src, xb := rows(x, c.From+m)
+	out, db := rows(dst, c.Row+m)
+	require(m > 0 && c.From >= 0 && c.Row >= 0 && c.Col >= 0 && c.Col+xb.cols <= db.cols, "Copy to a block that does not fit")
+	for i := range m {
+		copy(out[(c.Row+i)*db.cols+c.Col:], src[(c.From+i)*xb.cols:(c.From+i+1)*xb.cols])
+	}
 	return nil
 }

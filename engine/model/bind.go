@@ -111,6 +111,11 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		weigher, ok := backend.(weigher)
+		copied := ok && weigher.MatrixBytes(binding.weight) > 0
+		if name := binding.weight.Name; copied { // the backend has a copy in a form of its own
+			binding.weight.Done = func(from, to int) { b.file.ReleasePart(name, from, to) }
+		}
 		taken, err := takeIn(ctx, backend, binding)
 		if err != nil {
 			return nil, fmt.Errorf("taking in the tensor %q: %w", binding.weight.Name, err)
@@ -119,8 +124,8 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 		if matrix, ok := taken.(compute.Matrix); ok {
 			matrices = append(matrices, Matrix{matrix, gguf.TypeName(binding.weight.Type), int64(len(binding.weight.Data))})
 		}
-		if weigher, ok := backend.(weigher); ok && weigher.MatrixBytes(binding.weight) > 0 {
-			b.file.Release(binding.weight.Name) // the backend has a copy in a form of its own
+		if copied {
+			b.file.Release(binding.weight.Name)
 		}
 		done += int64(len(binding.weight.Data))
 		if progress != nil {

@@ -21,19 +21,26 @@ func (m *Model) layersOver(ctx context.Context, parts ...Part) error {
 		if p.err != nil {
 			return p.err
 		}
+		m.leave(p, i)
 		m.attend(p, i)
 		m.feedForward(p, &m.layers[i])
 	}
+	m.leave(p, len(m.layers))
 	return p.err
 }
 
 // attend adds what layer i gathers from each token and those before it.
 func (m *Model) attend(p *pass, i int) {
+	p.norm(m.activations.normed, m.activations.residual, m.layers[i].AttentionNorm)
+	m.gather(p, i, m.activations.normed)
+}
+
+// gather is attend for rows that are normed, or whatever else the layer's projections take.
+func (m *Model) gather(p *pass, i int, x compute.Buffer) {
 	l, a, c := &m.layers[i], &m.activations, &m.config
-	p.norm(a.normed, a.residual, l.AttentionNorm)
-	p.project(a.query, a.normed, l.Query, l.QueryBias)
-	p.project(a.key, a.normed, l.Key, l.KeyBias)
-	p.project(a.value, a.normed, l.Value, l.ValueBias)
+	p.project(a.query, x, l.Query, l.QueryBias)
+	p.project(a.key, x, l.Key, l.KeyBias)
+	p.project(a.value, x, l.Value, l.ValueBias)
 	if m.arch.qkNorm == required {
 		p.norm(a.query, a.query, l.QueryNorm)
 		p.norm(a.key, a.key, l.KeyNorm)

@@ -28,10 +28,13 @@ func (m *Model) sizes() []size {
 }
 
 // allocate makes the activation buffers.
-func (m *Model) allocate() error {
-	for _, w := range m.sizes() {
+func (m *Model) allocate() error { return allocateAll(m.backend, m.sizes()) }
+
+// allocateAll makes the buffers of a list.
+func allocateAll(backend compute.Backend, sizes []size) error {
+	for _, w := range sizes {
 		var err error
-		if *w.buffer, err = m.backend.Buffer(w.rows, w.cols); err != nil {
+		if *w.buffer, err = backend.Buffer(w.rows, w.cols); err != nil {
 			return fmt.Errorf("allocating activations of %d × %d numbers: %w", w.rows, w.cols, err)
 		}
 	}
@@ -73,7 +76,7 @@ func (m *Model) bytesTaken(w compute.Weight) int64 {
 }
 
 // mostAtOnce corrects the sum of what the backend takes for weights whose file bytes are released after each: it takes the place
-// of theirs, but for the largest weight, which is there in both forms for a while.
+// of theirs, but for part of a weight that is there in both forms for a while, and is no more than the largest.
 func (m *Model) mostAtOnce(b *binder) float64 {
 	known, ok := m.backend.(weigher)
 	if !ok || !b.file.Owned() {

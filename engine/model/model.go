@@ -7,6 +7,9 @@
 // One pass takes m tokens, appends m rows to the cache and gives m rows of scores. Decoding is m = 1, verifying a draft of γ tokens
 // is m = γ+1, reading a prompt is as many passes as it takes; there is no other path. By the law of package compute
 // the bits of a row are the same in all three.
+//
+// A pass can leave hidden states behind on the device (tap.go), and on these guess the heads that others train for a model: a layer
+// of EAGLE's (eagle.go), which is attention and feed-forward network of the same code, and the small networks of Medusa (medusa.go).
 package model
 
 import (
@@ -32,6 +35,7 @@ type Model struct {
 	pass        pass
 	ids         []int32 // of a pass, all parts behind each other
 	matrices    []Matrix
+	tap         *compute.Tap // nil: nobody listens
 }
 
 // Matrix is a weight matrix of a model as the backend holds it.
@@ -147,7 +151,7 @@ func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress fun
 	a := &m.activations
 	if rows > 1 {
 		// The rows behind are done, so the first can be overwritten.
-		if err := m.backend.Select(a.residual, a.residual, rows-1); err != nil {
+		if err := m.backend.Copy(a.residual, a.residual, 1, compute.Block{From: rows - 1}); err != nil {
 			return nil, err
 		}
 	}

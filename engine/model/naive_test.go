@@ -6,13 +6,24 @@ import (
 	"slices"
 )
 
+// remind keeps a copy of the residual stream.
+func (m *tiny) remind(stream [][]float64) {
+	var rows [][]float64
+	for _, x := range stream {
+		rows = append(rows, append([]float64(nil), x...))
+	}
+	m.streams = append(m.streams, rows)
+}
+
 // forward is the transformer in float64, token by token and without a cache, written from the papers and independently of the package.
 func (m *tiny) forward(ids []int32) [][]float64 {
 	stream := make([][]float64, len(ids))
 	for i, id := range ids {
 		stream[i] = append([]float64(nil), m.row("token_embd.weight", int(id))...)
 	}
+	m.streams = nil
 	for l := range tinyLayers {
+		m.remind(stream)
 		if slices.Contains(m.without, l) {
 			continue
 		}
@@ -34,6 +45,7 @@ func (m *tiny) forward(ids []int32) [][]float64 {
 			plus(x, m.linearMap(gate, at("ffn_down")))
 		}
 	}
+	m.remind(stream)
 	output := "output"
 	if m.tied {
 		output = "token_embd"

@@ -72,5 +72,11 @@ func (p *pass) add(x, y compute.Buffer) {
 	}
 }
 
+func (p *pass) copy(dst, x compute.Buffer, b compute.Block) {
+	if p.err == nil {
+		p.err = p.Copy(dst, x, p.rows, b)
+	}
+}
+
 // attentionScale keeps the variance of q·k independent of the head's size.
 func (m *Model) attentionScale() float32 { return float32(1 / math.Sqrt(float64(m.config.HeadDim))) }

@@ -33,6 +33,7 @@ type tiny struct {
 	typ      compute.DType
 	matrices map[string][]float64 // as the file stores them, filled by build
 	shapes   map[string][2]int
+	streams  [][][]float64 // of the last forward: in front of each layer and behind the last, (tokens, Dim)
 }
 
 const (

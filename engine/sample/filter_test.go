@@ -54,6 +54,9 @@ func TestFiltersByHand(t *testing.T) {
 		{"top-p keeps one at least", sample.Params{Temperature: 1, TopP: 1e-9}, []float64{0, 1, 0, 0, 0}},
 		{"top-p counts what top-k left", sample.Params{Temperature: 1, TopK: 3, TopP: .7}, []float64{0, 2. / 3, 1. / 3, 0, 0}},
 		{"min-p is relative to the best", sample.Params{Temperature: 1, TopP: 1, MinP: .45}, []float64{0, .5, .25, .25, 0}},
+		{"temperature first narrows what the filters see", sample.Params{Temperature: .5, TopP: 1, MinP: .3}, []float64{0, 1, 0, 0, 0}},
+		{"temperature last works on what they left", sample.Params{Temperature: .5, TopP: 1, MinP: .3, TemperatureLast: true}, []float64{0, 2. / 3, 1. / 6, 1. / 6, 0}},
+		{"temperature last by itself is temperature", sample.Params{Temperature: .5, TopP: 1, TemperatureLast: true}, []float64{1. / 26, 16. / 26, 4. / 26, 4. / 26, 1. / 26}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := sample.FromLogits(make([]float64, 5), scores, c.params)
@@ -90,6 +93,7 @@ func TestFiltersEqualTheReference(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			p.MinP = rng.Float64()
 		}
+		p.TemperatureLast = rng.IntN(3) == 0
 		got, err := s.FromLogits(make([]float64, len(scores)+rng.IntN(3)), scores, p)
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +186,7 @@ func TestTop(t *testing.T) {
 }
 
 func TestConfidence(t *testing.T) {
-	if got := sample.Confidence(logs(.3, .5, .2), 1); math.Abs(got-.5) > 1e-7 {
+	if got := new(sample.Sampler).Confidence(logs(.3, .5, .2), 1); math.Abs(got-.5) > 1e-7 {
 		t.Errorf("%g, want 0.5", got)
 	}
 }

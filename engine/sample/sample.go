@@ -1,6 +1,7 @@
 // Package sample turns a row of scores into the distribution that a token is drawn from, and draws from it.
 //
-// The order of filters is temperature, top-k, top-p, min-p; each works on what the one before left.
+// The order of filters is temperature, top-k, top-p, min-p, or with Params.TemperatureLast top-k, top-p, min-p, temperature; each
+// works on what the one before left. In front of them Shapers may change the scores.
 // A Dist that came out of FromLogits is exactly what a draw uses: speculation stays lossless only
 // if the probability that is recorded is the probability that was drawn with.
 package sample
@@ -14,6 +15,9 @@ type Params struct {
 	// TemperatureLast applies the temperature behind the other filters, which then see the plain softmax.
 	TemperatureLast bool
 }
+
+// filters reports whether any of them is on.
+func (p *Params) filters() bool { return p.TopK > 0 || p.TopP < 1 || p.MinP > 0 }
 
 // Dist is a probability for every id of the vocabulary. A one-hot Dist of token t has P nil and Hot t.
 // Probabilities sum to 1 within rounding; filtered ids have exactly 0.

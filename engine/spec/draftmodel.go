@@ -45,7 +45,7 @@ func NewDraftModel(model Model, vocab, own int) (*DraftModel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the draft model's cache: %w", err)
 	}
-	return &DraftModel{name: "draft", model: model, cache: cache, vocab: vocab, own: own, best: make([]int32, 1), sampler: sample.Sampler{Rough: true}}, nil
+	return &DraftModel{name: "draft", model: model, cache: cache, vocab: vocab, own: own, best: make([]int32, 1)}, nil
 }
 
 // Named changes the name that the proposer goes by, "draft" at first.
@@ -55,6 +55,9 @@ func (d *DraftModel) Named(name string) *DraftModel {
 }
 
 func (d *DraftModel) Name() string { return d.name }
+
+// Remember lets the proposer keep the distributions it computes, for rows that come again and again.
+func (d *DraftModel) Remember(m *sample.Memo) { d.sampler.Memo = m }
 
 // NewTranslatedDraft returns a proposer for a target of vocab ids by a model of another vocabulary, of own ids. It drafts only
 // tokens that both have: the draft model's scores are brought into the target's vocabulary before anything is drawn, so that q is what
@@ -109,8 +112,8 @@ func (d *DraftModel) Follow(tokens []int32) (reused int, err error) {
 	return d.rollBack(0)
 }
 
-// Propose draws up to ask.Gamma tokens, each from the draft model's distribution behind the one before. The first pass reads
-// every committed token that the cache lacks.
+// Propose draws up to ask.Gamma tokens, each from the draft model's distribution behind the one before, shaped by ask.Shapers.
+// The first pass reads every committed token that the cache lacks.
 func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	var draft Draft
 	start := len(d.cached)
@@ -119,6 +122,8 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	if draft.Stop = d.stranger(unread); draft.Stop != "" {
 		return draft, nil
 	}
+	pushed := 0
+	defer func() { ask.Shapers.Pop(pushed) }()
 	for i := 0; i < ask.Gamma && len(unread) > 0; i++ {
 		if len(d.cached)+len(unread) > d.cache.Cap() {
 			draft.Stop = fmt.Sprintf("draft context full: %d tokens", d.cache.Cap())
@@ -127,6 +132,10 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 		logits, err := d.read(ctx, unread, nil)
 		if err == nil {
 			err = d.draw(i, logits, ask, &draft)
+		}
+		if errors.Is(err, sample.ErrNothingLeft) {
+			draft.Stop = "no token may be written next"
+			break
 		}
 		if errors.Is(err, compute.ErrNotFinite) {
 			// What this round wrote may hold the damage; what earlier rounds wrote gave finite scores.
@@ -138,6 +147,8 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 		if draft.Stop = d.enough(i, &draft, ask); draft.Stop != "" {
 			break
 		}
+		ask.Shapers.Push(draft.Tokens[i])
+		pushed++
 		unread = d.spell(draft.Tokens[i : i+1])
 	}
 	return draft, nil
@@ -168,7 +179,7 @@ func (d *DraftModel) enough(i int, draft *Draft, ask Ask) string {
 // draw appends draft token i, drawn from the only row of logits.
 func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) error {
 	greedy := ask.Params.Temperature == 0
-	if greedy && ask.Continue == nil && !ask.Inspect && d.lexicon == nil {
+	if greedy && ask.Continue == nil && !ask.Inspect && d.lexicon == nil && len(ask.Shapers) == 0 {
 		// Only the id is wanted, and only 4 bytes need to cross from the device.
 		if err := logits.Argmax(d.best); err != nil {
 			return err
@@ -179,6 +190,7 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 			return nil
 		}
 	}
+	d.sampler.Use(logits)
 	q, scores := d.rows(i, logits.Vocab())
 	if err := logits.Row(0, scores); err != nil {
 		return err
@@ -188,7 +200,14 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 		known = d.inTarget(i)
 		d.lexicon.Rescore(known, scores)
 	}
-	dist, err := d.sampler.FromLogits(q, known, ask.Params)
+	if err := ask.Shapers.Shape(known); err != nil {
+		return err
+	}
+	params := ask.Params
+	if ask.Sharpen > 0 {
+		params.Temperature *= ask.Sharpen
+	}
+	dist, err := d.sampler.FromLogits(q, known, params)
 	if err != nil {
 		return err
 	}
@@ -198,7 +217,7 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 	if ask.Continue != nil || ask.Inspect {
 		confidence := dist.Prob(id)
 		if greedy {
-			confidence = sample.Confidence(known, id)
+			confidence = d.sampler.Confidence(known, id)
 		}
 		draft.Confidence = append(draft.Confidence, confidence)
 	}

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"strings"
 
 	"specula/engine/sample"
 )
@@ -20,10 +21,24 @@ const (
 	Fallback Path = "fallback"
 )
 
-// Eligible returns the cheapest path that is exact for these parameters and shapers, and why in words.
-func Eligible(p sample.Params, shapers []sample.Shaper) (Path, string) {
-	if p.Temperature == 0 {
+// Eligible returns the cheapest path that is exact for these parameters, shapers and number of log-probabilities, and why in words.
+func Eligible(p sample.Params, shapers sample.Shapers, logprobs int) (Path, string) {
+	switch {
+	case len(shapers) > 0:
+		return Fallback, "scores are changed by " + listed(shapers.Names())
+	case logprobs > 0:
+		return Fallback, "log-probabilities are asked for"
+	case p.Temperature == 0:
 		return Greedy, "temperature 0: the best token of each row decides"
 	}
 	return Stochastic, fmt.Sprintf("temperature %g, and no filter depends on earlier tokens", p.Temperature)
+}
+
+// listed joins names as one says them.
+func listed(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

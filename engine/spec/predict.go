@@ -25,6 +25,10 @@ func (v *Verifier) predict(path Path, target Rows, draft []int32, terms Terms) (
 		return v.argmaxes.open(v, target)
 	}
 	v.plain = plain{v: v, target: target, params: terms.Params}
+	if len(terms.Shapers) > 0 {
+		v.shaped = shaped{plain: v.plain, shapers: terms.Shapers, draft: draft}
+		return &v.shaped, nil
+	}
 	return &v.plain, nil
 }
 

@@ -44,6 +44,8 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 		{"n-gram", 3, warm, func(*testing.T, *gate.World) Proposer { return NewNgram(3, 1) }},
 		{"suffix", 3, warm, func(*testing.T, *gate.World) Proposer { return NewSuffix(nil) }},
 		{"combined", 5, warm, newWorldCombined(len(prompt))},
+		{"EAGLE", 10, warm, newWorldHeads(len(prompt), false)},
+		{"Medusa, filtered", 10, filtered, newWorldHeads(len(prompt), true)},
 	} {
 		for k, rule := range exactRules {
 			gamma := 1 + (i+k)%3
@@ -88,8 +90,11 @@ type reply struct {
 }
 
 func (r *reply) play(t *testing.T, trial int) gate.Played {
-	_, err := r.proposer.Begin(t.Context(), r.prompt, nil)
+	read, err := r.proposer.Begin(t.Context(), r.prompt, nil)
 	must(t, err)
+	if h, ok := r.proposer.(HiddenReader); ok {
+		must(t, h.Read(t.Context(), read, len(r.prompt)-1-read))
+	}
 	played := gate.Played{Bonus: -1}
 	for round := trial * r.length; len(played.Tokens) < r.length; round++ {
 		draft, err := r.proposer.Propose(t.Context(), Ask{Gamma: r.gamma, Params: r.world.Params, Uniforms: r.uniforms, Round: round})

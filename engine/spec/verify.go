@@ -21,7 +21,9 @@ type Terms struct {
 	Params sample.Params
 	// Shapers change the target's rows in the light of the tokens before each, in this order; every committed token has been
 	// pushed. With any, rounds take the fallback path.
-	Shapers  []sample.Shaper
+	Shapers sample.Shapers
+	// Logprobs is how many log-probabilities will be asked for, see LogProbs. With any, rounds take the fallback path.
+	Logprobs int
 	Uniforms sample.Uniforms
 	Round    int
 	// Written counts the tokens that the reply has before this round.
@@ -82,10 +84,12 @@ type Verifier struct {
 	sampler sample.Sampler
 	scores  []float32 // (vocab) one row of the target
 	p       []float64 // (vocab) its distribution
+	other   []float64 // (vocab) a distribution to compare with
 	best    []int32   // (rows)
 
 	argmaxes argmaxes
 	plain    plain
+	shaped   shaped
 
 	evidence evidence
 	same     equality // of every rule at temperature 0
@@ -99,6 +103,9 @@ type Verifier struct {
 // NewVerifier returns a verifier.
 func NewVerifier() *Verifier { return &Verifier{token: newTokenwise(), block: newBlockwise()} }
 
+// Remember lets the verifier keep the distributions it computes, for rows that come again and again.
+func (v *Verifier) Remember(m *sample.Memo) { v.sampler.Memo = m }
+
 // Verify judges a draft by the target's rows, len(draft.Tokens)+1 of them. Unless the rule is lossy, the tokens of
 // Outcome.Committed have exactly the distribution of tokens drawn from the target one by one. An empty draft is a plain round.
 //
@@ -111,13 +118,14 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 			n, len(draft.Q), target.Rows(), n, n+1)
 	}
 	var out Outcome
-	out.Path, out.PathWhy = Eligible(terms.Params, terms.Shapers)
+	out.Path, out.PathWhy = Eligible(terms.Params, terms.Shapers, terms.Logprobs)
 	out.Draft = make([]Judged, n)
 	for i, id := range draft.Tokens {
 		out.Draft[i] = unjudged(id)
 		out.Draft[i].Verdict = event.Discarded
 	}
 	v.fit(target.Vocab())
+	v.sampler.Use(target)
 	p, err := v.predict(out.Path, target, draft.Tokens, terms)
 	if err != nil {
 		return out, fmt.Errorf("verifying a draft of %d tokens: %w", n, err)

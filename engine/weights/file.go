@@ -12,8 +12,8 @@
 // where it lies, because a file on disk can change between two looks at it. Files are read into memory and never mapped:
 // a mapped file that shrinks kills the process.
 //
-// The format read today is GGUF (header.go, value.go, tensor.go); package gguf writes it. A File knows nothing of the
-// format beyond the values it was given, which is the place where another format joins.
+// The format of models is GGUF (header.go, value.go, tensor.go); package gguf writes it. Trained heads come
+// as safetensors, which package safetensors reads by the same rules.
 package weights
 
 import (
@@ -120,6 +120,15 @@ func (f *File) Release(name string) {
 	}
 	t := f.header.tensors[at]
 	discard(f.data, int(t.offset), int(t.offset+t.bytes))
+}
+
+// ReleasePart gives the memory of bytes from … to−1 of a tensor's data back, as Release does of all of them, while the tensor is being taken
+// in. Release has to follow.
+func (f *File) ReleasePart(name string, from, to int) {
+	if at, found := f.find(name); found && f.owned && !f.released[at].Load() {
+		t := f.header.tensors[at]
+		discard(f.data, int(t.offset)+max(from, 0), int(t.offset)+min(to, int(t.bytes)))
+	}
 }
 
 // index sorts keys and names, so that look-ups are binary searches, and refuses duplicates.

@@ -43,11 +43,12 @@ func (t *Attention) Work() int { return 2 * t.M * t.Heads * t.KV.headDim * (t.Po
 func (t *Attention) Do(from, to int) {
 	sharing, rows := t.sharing(), t.rowsPerItem()
 	blocks := (t.M + rows - 1) / rows
+	var w together // here, because Go clears it each time
 	for item := from; item < to; item++ {
 		kvHead, firstRow := item/blocks, item%blocks*rows
 		count := min(rows, t.M-firstRow) * sharing
 		for first := 0; first < count; first += queriesAtOnce {
-			t.attend(kvHead, firstRow*sharing+first, min(queriesAtOnce, count-first))
+			t.attend(&w, kvHead, firstRow*sharing+first, min(queriesAtOnce, count-first))
 		}
 	}
 }
@@ -67,8 +68,7 @@ type together struct {
 // attend combines the splits of n queries, counted over the rows and heads that share kvHead. A split gives its largest
 // score, Σ exp(score − largest) and the values weighted by these; shifting by the larger of two maxima makes two splits comparable
 // (the online softmax of FlashAttention).
-func (t *Attention) attend(kvHead, first, n int) {
-	var w together
+func (t *Attention) attend(w *together, kvHead, first, n int) {
 	sharing, headDim := t.sharing(), t.KV.headDim
 	w.n = n
 	for j := range n {
@@ -79,14 +79,11 @@ func (t *Attention) attend(kvHead, first, n int) {
 		clear(w.dst.row(j, headDim))
 	}
 	for start := 0; start < w.seen[n-1]; start += KeysPerSplit {
-		t.split(&w, kvHead, start)
+		t.split(w, kvHead, start)
 	}
 	for j := range n {
 		inverse := 1 / w.sum[j]
-		dst := w.dst.row(j, headDim)
-		for d := range dst {
-			dst[d] *= inverse
-		}
+		times(w.dst.row(j, headDim), inverse)
 	}
 }
 

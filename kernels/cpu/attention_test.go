@@ -31,9 +31,7 @@ func store(keys, values []float32, kvHeads, headDim int, half bool) *cpu.KV {
 	width := kvHeads * headDim
 	kv := cpu.NewKV(len(keys)/width, kvHeads, headDim, half)
 	for token := range len(keys) / width {
-		for head := range kvHeads {
-			kv.Store(head, token, keys[token*width:], values[token*width:])
-		}
+		kv.Store(token, keys[token*width:], values[token*width:])
 		kv.Load(token, keys[token*width:], values[token*width:])
 	}
 	return kv
@@ -113,8 +111,7 @@ func TestKVKeeps(t *testing.T) {
 		{true, []float32{1, -2.5, 65504, 0}, []float32{0.099975586, 1, float32(math.Inf(1)), float32(math.Inf(-1))}},
 	} {
 		kv := cpu.NewKV(20, 2, 2, c.half)
-		kv.Store(0, 17, key, value)
-		kv.Store(1, 17, key, value)
+		kv.Store(17, key, value)
 		gotKey, gotValue := make([]float32, 4), make([]float32, 4)
 		kv.Load(17, gotKey, gotValue)
 		sameBits(t, fmt.Sprint("half ", c.half, " key"), gotKey, c.key)

@@ -33,8 +33,14 @@ func (kv *KV) at(head, token int) (key, value int) {
 	return (first+token/lanes*lanes)*kv.headDim + token%lanes, (first + token) * kv.headDim
 }
 
-// Store takes a head's share of a token's key and value, (Heads·HeadDim) each.
-func (kv *KV) Store(head, token int, key, value []float32) {
+// Store takes a token's key and value, (Heads·HeadDim) each.
+func (kv *KV) Store(token int, key, value []float32) {
+	for head := range kv.heads {
+		kv.storeHead(head, token, key, value)
+	}
+}
+
+func (kv *KV) storeHead(head, token int, key, value []float32) {
 	keyAt, valueAt := kv.at(head, token)
 	k, v := key[head*kv.headDim:][:kv.headDim], value[head*kv.headDim:][:kv.headDim]
 	if kv.halfKeys == nil {

@@ -22,14 +22,34 @@ func (t *MatMulQuantized) Work() int { return t.X.m * t.W.Rows * t.W.Cols }
 
 // Do computes the columns of Dst that belong to panels from … to−1.
 func (t *MatMulQuantized) Do(from, to int) {
-	var sums [batchRows * panelRows]float32
+	if t.X.m > fewRows {
+		var sums [batchRows * panelRows]float32
+		t.multiply(sums[:], from, to)
+		return
+	}
+	var sums [fewRows * panelRows]float32 // Go clears it each time, which shows in small products
+	t.multiply(sums[:], from, to)
+}
+
+// fewRows are those of a verification.
+const fewRows = 9
+
+func (t *MatMulQuantized) multiply(sums []float32, from, to int) {
+	most := len(sums) / panelRows
 	for p := from; p < to; p++ {
-		for first := 0; first < t.X.m; first += batchRows {
-			batch := sums[:min(batchRows, t.X.m-first)*panelRows]
+		for first := 0; first < t.X.m; first += most {
+			batch := sums[:min(most, t.X.m-first)*panelRows]
 			clear(batch)
 			multiplyPanel(batch, t.W.Format, t.W.panel(p), t.X, first)
-			for i := 0; len(batch) > 0; i, batch = i+1, batch[panelRows:] {
-				copy(t.Dst[(first+i)*t.W.Rows : (first+i+1)*t.W.Rows][p*panelRows:], batch[:panelRows])
+			dst := t.Dst[first*t.W.Rows+p*panelRows:]
+			if n := t.W.Rows - p*panelRows; n < panelRows { // the last panel is not full
+				for i := range len(batch) / panelRows {
+					copy(dst[i*t.W.Rows:][:n], batch[i*panelRows:])
+				}
+				continue
+			}
+			for i := range len(batch) / panelRows {
+				*(*[panelRows]float32)(dst[i*t.W.Rows:]) = *(*[panelRows]float32)(batch[i*panelRows:])
 			}
 		}
 	}

@@ -1,19 +1,19 @@
 package cpu
 
-// wordRows is the number of activation rows that one 64-bit multiplication serves; see packWords.
+// wordRows is the number of activation rows that one 64-bit multiplication serves; see Packing.
 const wordRows = 3
 
 // fieldBits is the width of a row's share of a word. The integer dot product of half a tile is at most 16·128·127 = 260,096 in
 // magnitude and of a whole one twice that, which 20 bits and a sign hold; three fields of 21 fit 64 bits.
 const fieldBits = 21
 
-// packWords packs three rows to a word: word k is quant₀[k] + quant₁[k]·2²¹ + quant₂[k]·2⁴². Multiplying a weight by the word
+// Do packs three rows to a word: word k is quant₀[k] + quant₁[k]·2²¹ + quant₂[k]·2⁴². Multiplying a weight by the word
 // multiplies it with three rows at once, and the sums of a tile do not run into each other.
 // Integer arithmetic is exact: the packing cannot be seen in the result.
-func (q *Quantized) packWords() {
-	q.words = q.words[:(q.m+wordRows-1)/wordRows*q.cols]
-	clear(q.words)
-	for i := range q.m {
+func (p *Packing) Do(from, to int) {
+	q := (*Quantized)(p)
+	clear(q.words[from*q.cols : to*q.cols])
+	for i := from * wordRows; i < min(to*wordRows, q.m); i++ {
 		words := q.words[i/wordRows*q.cols:][:q.cols]
 		shift := fieldBits * (i % wordRows)
 		for tile := range q.cols / Block {

@@ -99,6 +99,14 @@ func NewPanels(f Format, rows, cols int) *Panels {
 // Items is the number of panels.
 func (w *Panels) Items() int { return (w.Rows + panelRows - 1) / panelRows }
 
+// BytesEach is the size of a panel.
+func (w *Panels) BytesEach() int { return w.Format.panelBytes(w.Cols) }
+
+// SourceBytes is the size, as in a file, of the rows of the first panels.
+func (w *Panels) SourceBytes(panels int) int {
+	return min(panels*panelRows, w.Rows) * (w.Cols / w.Format.BlockElements() * w.Format.blockBytes)
+}
+
 func (w *Panels) panel(i int) []byte {
 	size := w.Format.panelBytes(w.Cols)
 	return w.data[i*size : (i+1)*size]

@@ -5,36 +5,60 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 )
 
 // Task computes the items from ≤ i < to. Calls with disjoint ranges may run at once.
 type Task interface{ Do(from, to int) }
 
+// Phase is a task with all its items. Work is their cost together, in multiplications.
+type Phase struct {
+	Task  Task
+	Items int
+	Work  int
+}
+
+// MostPhases bounds a program.
+const MostPhases = 128
+
 const (
 	// chunksPerThread leaves something to share when one thread is slower or wakes late.
 	chunksPerThread = 4
-	// spins is how often an idle worker looks for the next task before it sleeps: some tens of microseconds, the gap between
-	// two products of one forward pass, where waking a sleeper would cost more than the product.
-	spins = 4_000
+	// leastChunkWork, in multiplications, takes about as long as taking a chunk does.
+	leastChunkWork = 8 << 10
+	// spins is how often an idle worker looks for the next program before it sleeps: some tens of microseconds, the gap between
+	// two passes, where waking a sleeper would cost more than the work.
+	spins = 4_000 * spinsPerPause
 	// spinsPerYield is how often it looks before it lets other goroutines run, of which the screen is one.
 	spinsPerYield = 64
+	// patience is how often a thread looks for the end of a phase before it takes naps.
+	patience = 1_000 * spinsPerPause
+	nap      = 20 * time.Microsecond
 )
 
-// Pool runs tasks on a fixed number of threads: the caller's own goroutine and persistent workers. Whoever is free takes
-// the next chunk, so a caller never waits for a worker that is still asleep. A Pool serves one caller at a time.
+// Pool runs programs, phase after phase, on a fixed number of threads: the caller's own goroutine and persistent workers. A phase
+// begins when the one before is done. All threads walk through a program by themselves, and whoever is free takes the next
+// chunk of items, so a caller never waits for a worker that is still asleep. A Pool serves one caller at a time.
 type Pool struct {
 	threads int
 	cost    StepCost
 
-	task  Task // of the current run, as are the next two; they stand still while a chunk is unfinished
-	items int
-	chunk int // items in a chunk
-
-	ticket   atomic.Uint64 // number of the run << 32 | chunks nobody has taken
-	left     atomic.Int64  // chunks nobody has finished
+	program  atomic.Uint64 // number of the run << 16 | its phases
+	phases   [MostPhases]sharedPhase
 	sleeping atomic.Int64
 	wake     chan struct{} // (threads−1)
 	panicked atomic.Pointer[panicked]
+}
+
+// sharedPhase is what the threads share of a phase; it fills a cache line. Its plain fields stand still while a chunk is unfinished.
+type sharedPhase struct {
+	task   Task
+	items  int
+	chunk  int           // items in a chunk
+	ticket atomic.Uint64 // number of the run << 32 | chunks taken from the front << 16 | end of those not taken
+	left   atomic.Int64  // chunks nobody has finished
+	shared atomic.Bool   // there is more than one
+	_      [12]byte
 }
 
 // panicked is what a task panicked with, and where.
@@ -63,60 +87,110 @@ func (p *Pool) Cost() StepCost { return p.cost }
 // Close ends the workers. Run must not be called afterwards.
 func (p *Pool) Close() { close(p.wake) }
 
-// Run computes items 0 ≤ i < items of t and returns when all are done. work is the cost of the whole in multiplications;
-// it decides only whether and how finely the items are shared out: work that would be done before the others
-// have begun stays on the caller's thread.
-func (p *Pool) Run(t Task, items, work int) {
-	chunks := min(items, p.threads*chunksPerThread, 2*work/p.cost.MinWork)
-	if p.threads == 1 || chunks < 2 {
-		t.Do(0, items)
+// Run computes items 0 ≤ i < items of t and returns when all are done.
+func (p *Pool) Run(t Task, items, work int) { p.RunAll([]Phase{{t, items, work}}) }
+
+// RunAll computes a program of at most MostPhases. The work decides only whether and how finely items are shared out: a program that
+// would be done before the others have joined stays on the caller's thread.
+func (p *Pool) RunAll(program []Phase) {
+	work, together := 0, 0 // multiplications, and phases that can be shared
+	for _, t := range program {
+		work += t.Work
+		if t.Items > 1 {
+			together++
+		}
+	}
+	if p.threads == 1 || together == 0 || work < len(program)*p.cost.MinWork {
+		for _, t := range program {
+			t.Task.Do(0, t.Items)
+		}
 		return
 	}
-	p.share(t, items, chunks)
+	for i, t := range program {
+		p.phases[i].prepare(t, min(t.Items, p.threads*chunksPerThread, 1+t.Work/leastChunkWork))
+	}
+	p.share(len(program))
 }
 
-// share runs a task in so many pieces, or fewer.
-func (p *Pool) share(t Task, items, chunks int) {
-	p.task, p.items = t, items
-	p.chunk = (items + chunks - 1) / chunks
-	chunks = (items + p.chunk - 1) / p.chunk // rounding up may have left the last ones empty
-	p.left.Store(int64(chunks))
-	run := p.ticket.Load()>>32 + 1
-	p.ticket.Store(run<<32 | uint64(chunks))
+// prepare splits a phase into so many chunks, or fewer.
+func (s *sharedPhase) prepare(t Phase, chunks int) {
+	s.task, s.items = t.Task, t.Items
+	s.chunk = (t.Items + chunks - 1) / chunks
+}
+
+// share runs the first phases, which are prepared.
+func (p *Pool) share(phases int) {
+	run := p.program.Load()>>16 + 1
+	for i := range p.phases[:phases] {
+		s := &p.phases[i]
+		chunks := (s.items + s.chunk - 1) / s.chunk // rounding up may have left the last ones empty
+		s.left.Store(int64(chunks))
+		s.shared.Store(chunks > 1)
+		s.ticket.Store(run<<32 | uint64(chunks))
+	}
+	p.program.Store(run<<16 | uint64(phases))
 	for range p.sleeping.Load() {
 		select {
 		case p.wake <- struct{}{}:
 		default:
 		}
 	}
-	for p.step() {
+	p.walk(run<<16|uint64(phases), true)
+	for i := range p.phases[:phases] {
+		p.phases[i].task = nil
 	}
-	for spin := 1; p.left.Load() > 0; spin++ { // the others are at their last chunk
-		if spin%spinsPerYield == 0 {
-			runtime.Gosched()
-		} else {
-			pause()
-		}
-	}
-	p.task = nil
 	if v := p.panicked.Swap(nil); v != nil {
 		panic(fmt.Sprintf("%v\n\n%s", v.value, v.stack))
 	}
 }
 
+// walk goes through a program; a worker leaves it early when another has begun. The caller takes chunks from the end and
+// workers from the front, so that a thread finds more of its weights in its own cache the next time.
+func (p *Pool) walk(program uint64, caller bool) {
+	run := program >> 16 << 32
+	for i := range p.phases[:program&0xffff] {
+		s := &p.phases[i]
+		// What is not shared is the caller's: a worker that the system stops in it would stop everybody.
+		for (caller || s.shared.Load()) && p.step(s, run, caller) {
+		}
+		for spin := 1; s.left.Load() > 0; spin++ { // the others are at their last chunk
+			if !caller && p.program.Load() != program {
+				return
+			}
+			wait(spin)
+		}
+	}
+}
+
+// wait passes a little time. Whoever has waited long sleeps: it may be what keeps the others from the processor.
+func wait(spin int) {
+	switch {
+	case spin > patience:
+		time.Sleep(nap)
+	case spin%spinsPerYield == 0:
+		runtime.Gosched()
+	default:
+		pause()
+	}
+}
+
 // step takes one chunk and computes it; false when none is left to take.
-func (p *Pool) step() bool {
+func (p *Pool) step(s *sharedPhase, run uint64, last bool) bool {
 	for {
-		ticket := p.ticket.Load()
-		untaken := ticket & (1<<32 - 1)
-		if untaken == 0 {
+		ticket := s.ticket.Load()
+		first, end := ticket>>16&0xffff, ticket&0xffff
+		// The number of the run in the ticket keeps a late worker from taking a chunk by a stale count. Once a chunk is taken
+		// the run cannot end, so the fields of the phase can be read.
+		if ticket>>32<<32 != run || first == end {
 			return false
 		}
-		// The number of the run in the ticket keeps a late worker from taking a chunk by a stale count. Once a chunk is taken
-		// the run cannot end, so its fields can be read.
-		if p.ticket.CompareAndSwap(ticket, ticket-1) {
-			from := int(untaken-1) * p.chunk
-			p.compute(from, min(from+p.chunk, p.items))
+		taken, next := first, ticket+1<<16
+		if last {
+			taken, next = end-1, ticket-1
+		}
+		if s.ticket.CompareAndSwap(ticket, next) {
+			from := int(taken) * s.chunk
+			p.compute(s, from, min(from+s.chunk, s.items))
 			return true
 		}
 	}
@@ -124,21 +198,23 @@ func (p *Pool) step() bool {
 
 // compute runs a chunk. Its panic is kept for the goroutine that called Run, which may be guarded where a worker is not, and a
 // program that dies in a worker would leave the terminal as it is.
-func (p *Pool) compute(from, to int) {
+func (p *Pool) compute(s *sharedPhase, from, to int) {
 	defer func() {
 		if v := recover(); v != nil {
 			p.panicked.CompareAndSwap(nil, &panicked{v, debug.Stack()})
 		}
-		p.left.Add(-1)
+		s.left.Add(-1)
 	}()
-	p.task.Do(from, to)
+	s.task.Do(from, to)
 }
 
 func (p *Pool) work() {
+	var seen uint64
 	for {
 		for idle := 0; idle < spins; idle++ {
-			if p.step() {
-				idle = 0
+			if program := p.program.Load(); program != seen {
+				p.walk(program, false)
+				seen, idle = program, 0
 			} else if idle%spinsPerYield == spinsPerYield-1 {
 				runtime.Gosched()
 			} else {
@@ -147,7 +223,7 @@ func (p *Pool) work() {
 		}
 		p.sleeping.Add(1)
 		// A run that began before this goroutine counted as sleeping sent it no wake-up: look once more.
-		if !p.step() {
+		if p.program.Load() == seen {
 			if _, open := <-p.wake; !open {
 				return
 			}

@@ -1,10 +1,6 @@
 package cpu
 
-import (
-	"runtime"
-	"sync/atomic"
-	"time"
-)
+import "time"
 
 // StepCost is what it costs to share a task out, measured on the machine at hand. It decides how work is split and can never
 // change a result.
@@ -14,29 +10,39 @@ type StepCost struct {
 }
 
 const (
-	// leastWork and mostWork bound what a disturbed measurement can say.
+	// leastWork and mostWork bound what a measurement can say that other programs disturbed.
 	leastWork = 4 << 10
-	mostWork  = 1 << 20
-	// costRuns of each measurement, of which the least counts: other programs only ever add time.
-	costRuns = 50
+	mostWork  = 96 << 10
+	// costTime of measurements, of which the least counts: other programs only ever add time.
+	costTime = 3 * time.Millisecond
+	// costPhases make a program that is long enough for what begins and ends it to count little.
+	costPhases = 16
+	// costRow of numbers, passed over a few times, takes as long as an item of a small product.
+	costRow    = 4096
+	costPasses = 8
 )
 
-// measureStep takes a few tens of microseconds.
+// measureStep takes two times costTime.
 func measureStep(p *Pool) StepCost {
 	if p.threads == 1 {
 		return StepCost{MinWork: mostWork}
 	}
-	row := make([]float32, 8192)
-	alone := least(func() { squares(row) }) // sums of products as fast as this processor makes them
-	step := least(func() { p.share(&meeting{threads: int64(p.threads)}, p.threads, p.threads) })
+	task := passing(make([]float32, costRow))
+	alone := least(func() { task.Do(0, 1) })
+	step := least(func() {
+		for i := range costPhases {
+			p.phases[i].prepare(Phase{Task: task, Items: p.threads}, p.threads)
+		}
+		p.share(costPhases)
+	})/costPhases - alone
 	// Two threads save half of the time and pay for the step. Products of integers are some four times as fast as this sum.
-	even := 2 * 4 * float64(step) / float64(max(alone, 1)) * float64(len(row))
-	return StepCost{Step: step, MinWork: int(min(max(even, leastWork), mostWork))}
+	even := 2 * 4 * float64(step) / float64(max(alone, 1)) * costRow * costPasses
+	return StepCost{Step: max(step, 0), MinWork: int(min(max(even, leastWork), mostWork))}
 }
 
 func least(run func()) time.Duration {
 	least := time.Hour
-	for range costRuns {
+	for begun := time.Now(); time.Since(begun) < costTime; {
 		start := time.Now()
 		run()
 		least = min(least, time.Since(start))
@@ -44,18 +50,11 @@ func least(run func()) time.Duration {
 	return least
 }
 
-// meeting is a task of one item to a thread, none of which ends before all have begun: so the time it takes is that of
-// getting every thread to work.
-type meeting struct {
-	threads int64
-	here    atomic.Int64
-}
+// passing is a task whose items each pass over the numbers a few times.
+type passing []float32
 
-func (t *meeting) Do(from, to int) {
-	t.here.Add(int64(to - from))
-	for spin := 1; t.here.Load() < t.threads; spin++ {
-		if spin%spinsPerYield == 0 {
-			runtime.Gosched()
-		}
+func (t passing) Do(from, to int) {
+	for range (to - from) * costPasses {
+		squares(t)
 	}
 }

@@ -20,7 +20,7 @@ type Quantized struct {
 	records []byte  // (cols/32, m) records, so that a tile of weights meets all rows side by side
 	words   []int64 // (⌈m/3⌉, cols) on the portable level: three rows to a word
 
-	x []float32 // (m, cols) from Begin to End
+	x []float32 // (m, cols), as given to Begin
 }
 
 // Grow makes room for m rows of cols numbers, so that Quantize does not allocate.
@@ -37,14 +37,18 @@ func (q *Quantized) Grow(m, cols int) {
 func (q *Quantized) Quantize(x []float32, m, cols int) {
 	q.Begin(x, m, cols)
 	q.Do(0, m)
-	q.End()
+	q.Pack().Do(0, q.Packs())
 }
 
-// Begin makes the receiver a task whose items are the rows of x (m, cols); cols is a multiple of 32. It ends with End.
+// Begin makes the receiver a task whose items are the rows of x (m, cols); cols is a multiple of 32. Where there are Packs, Pack
+// has to follow.
 func (q *Quantized) Begin(x []float32, m, cols int) {
 	q.Grow(m, cols)
 	q.m, q.cols, q.x = m, cols, x
 	q.records = q.records[:m*cols/Block*recordBytes]
+	if level == Portable {
+		q.words = q.words[:(m+wordRows-1)/wordRows*cols]
+	}
 }
 
 // Do quantises rows from … to−1.
@@ -54,16 +58,19 @@ func (q *Quantized) Do(from, to int) {
 	}
 }
 
-// End completes what Begin began, when every row is done.
-func (q *Quantized) End() {
-	q.x = nil
-	if level == Portable {
-		q.packWords()
-	}
-}
+// Packing is the task that follows Quantized on the portable level.
+type Packing Quantized
 
-// Work is about the number of multiplications that would take as long.
-func (q *Quantized) Work() int { return 4 * len(q.x) }
+// Pack is the receiver as a task of Packs items.
+func (q *Quantized) Pack() *Packing { return (*Packing)(q) }
+
+// Packs is the number of items of Pack, which may be none.
+func (q *Quantized) Packs() int {
+	if level != Portable {
+		return 0
+	}
+	return (q.m + wordRows - 1) / wordRows
+}
 
 // record is row i's of a tile.
 func (q *Quantized) record(tile, i int) *[recordBytes]byte {

@@ -9,7 +9,5 @@ func RoPE(head, cos, sin []float32, neox bool) {
 		rotate(head[:n], head[n:], cos, sin)
 		return
 	}
-	for i, c := range cos {
-		head[2*i], head[2*i+1] = rotatePair(head[2*i], head[2*i+1], c, sin[i])
-	}
+	rotatePairs(head, cos, sin)
 }

@@ -21,6 +21,14 @@ func add(x, y []float32) {
 	addGeneric(x[n:], y[n:])
 }
 
+func times(x []float32, factor float32) {
+	n := whole(len(x), 8)
+	if n > 0 {
+		timesAVX2(&x[0], n, factor)
+	}
+	timesGeneric(x[n:], factor)
+}
+
 func scale(dst, x, w []float32, factor float32) {
 	dst, w = dst[:len(x)], w[:len(x)]
 	n := whole(len(x), 8)
@@ -64,10 +72,23 @@ func rotate(low, high, cos, sin []float32) {
 	rotateGeneric(low[n:], high[n:], cos[n:], sin[n:])
 }
 
+func rotatePairs(x, cos, sin []float32) {
+	x, sin = x[:2*len(cos)], sin[:len(cos)]
+	n := whole(len(cos), 4)
+	if n > 0 {
+		rotatePairsAVX2(&x[0], &cos[0], &sin[0], n)
+	}
+	rotatePairsGeneric(x[2*n:], cos[n:], sin[n:])
+}
+
 func swiGLU(gate, up []float32) {
 	up = up[:len(gate)]
-	n := whole(len(gate), 8)
-	if n > 0 {
+	n := 0
+	if level == AVX512 {
+		if n = whole(len(gate), 16); n > 0 {
+			swiGLUAVX512(&gate[0], &up[0], n)
+		}
+	} else if n = whole(len(gate), 8); n > 0 {
 		swiGLUAVX2(&gate[0], &up[0], n)
 	}
 	swiGLUGeneric(gate[n:], up[n:])
@@ -76,7 +97,9 @@ func swiGLU(gate, up []float32) {
 func expSum(x []float32, shift float32) float32 {
 	n := whole(len(x), lanes)
 	var sums [lanes]float32
-	if n > 0 {
+	if n > 0 && level == AVX512 {
+		expSumAVX512(&sums, &x[0], n, shift)
+	} else if n > 0 {
 		expSumAVX2(&sums, &x[0], n, shift)
 	}
 	for i, v := range expSumGeneric(x[n:], shift) {

@@ -27,6 +27,27 @@ done:
 	VZEROUPPER
 	RET
 
+// func timesAVX2(x *float32, n int, factor float32)
+// Requires: AVX
+TEXT ·timesAVX2(SB), NOSPLIT, $0-20
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	VBROADCASTSS factor+16(FP), Y0
+	CMPQ         CX, $0x08
+	JL           done
+
+next:
+	VMULPS  (AX), Y0, Y1
+	VMOVUPS Y1, (AX)
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, CX
+	CMPQ    CX, $0x08
+	JGE     next
+
+done:
+	VZEROUPPER
+	RET
+
 // func scaleAVX2(dst *float32, x *float32, w *float32, n int, factor float32)
 // Requires: AVX
 TEXT ·scaleAVX2(SB), NOSPLIT, $0-36
@@ -151,6 +172,38 @@ next:
 	SUBQ    $0x08, SI
 	CMPQ    SI, $0x08
 	JGE     next
+
+done:
+	VZEROUPPER
+	RET
+
+// func rotatePairsAVX2(x *float32, cos *float32, sin *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·rotatePairsAVX2(SB), NOSPLIT, $0-32
+	MOVQ x+0(FP), AX
+	MOVQ cos+8(FP), CX
+	MOVQ sin+16(FP), DX
+	MOVQ n+24(FP), BX
+	CMPQ BX, $0x04
+	JL   done
+
+next:
+	VMOVUPS   (AX), Y0
+	VPERMILPS $0xb1, Y0, Y1
+	VPMOVZXDQ (CX), Y2
+	VMOVSLDUP Y2, Y2
+	VPMOVZXDQ (DX), Y3
+	VMOVSLDUP Y3, Y3
+	VMULPS    Y2, Y0, Y0
+	VMULPS    Y3, Y1, Y1
+	VADDSUBPS Y1, Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x10, CX
+	ADDQ      $0x10, DX
+	SUBQ      $0x04, BX
+	CMPQ      BX, $0x04
+	JGE       next
 
 done:
 	VZEROUPPER
@@ -529,5 +582,134 @@ next:
 	JGE       next
 
 done:
+	VZEROUPPER
+	RET
+
+// func swiGLUAVX512(gate *float32, up *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·swiGLUAVX512(SB), NOSPLIT, $0-24
+	MOVQ         gate+0(FP), AX
+	MOVQ         up+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS vectorOne<>+0(SB), Z0
+	VBROADCASTSS vectorLog2E<>+0(SB), Z1
+	VBROADCASTSS vectorLn2High<>+0(SB), Z2
+	VBROADCASTSS vectorLn2Low<>+0(SB), Z3
+	VBROADCASTSS vectorC7<>+0(SB), Z4
+	VBROADCASTSS vectorC6<>+0(SB), Z5
+	VBROADCASTSS vectorC5<>+0(SB), Z6
+	VBROADCASTSS vectorC4<>+0(SB), Z7
+	VBROADCASTSS vectorC3<>+0(SB), Z8
+	VBROADCASTSS vectorHalf<>+0(SB), Z9
+	VBROADCASTSS vectorOverflow<>+0(SB), Z10
+	VBROADCASTSS vectorUnderflow<>+0(SB), Z11
+	VBROADCASTSS vectorInfinity<>+0(SB), Z12
+	VBROADCASTSS vectorSign<>+0(SB), Z13
+	CMPQ         DX, $0x10
+	JL           done
+
+next:
+	VMOVUPS     (AX), Z14
+	VPXORD      Z13, Z14, Z15
+	VMULPS      Z1, Z15, Z16
+	VRNDSCALEPS $0x08, Z16, Z16
+	VMULPS      Z2, Z16, Z18
+	VSUBPS      Z18, Z15, Z17
+	VMULPS      Z3, Z16, Z18
+	VSUBPS      Z18, Z17, Z17
+	VMULPS      Z4, Z17, Z18
+	VADDPS      Z5, Z18, Z18
+	VMULPS      Z17, Z18, Z18
+	VADDPS      Z6, Z18, Z18
+	VMULPS      Z17, Z18, Z18
+	VADDPS      Z7, Z18, Z18
+	VMULPS      Z17, Z18, Z18
+	VADDPS      Z8, Z18, Z18
+	VMULPS      Z17, Z18, Z18
+	VADDPS      Z9, Z18, Z18
+	VMULPS      Z17, Z18, Z18
+	VADDPS      Z0, Z18, Z18
+	VMULPS      Z17, Z18, Z18
+	VADDPS      Z0, Z18, Z18
+	VSCALEFPS   Z16, Z18, Z18
+	VCMPPS      $0x1e, Z10, Z15, K1
+	VCMPPS      $0x15, Z11, Z15, K2
+	VMOVAPS     Z12, K1, Z18
+	VMOVAPS.Z   Z18, K2, Z15
+	VADDPS      Z0, Z15, Z15
+	VDIVPS      Z15, Z14, Z14
+	VMULPS      (CX), Z14, Z14
+	VMOVUPS     Z14, (AX)
+	ADDQ        $0x40, AX
+	ADDQ        $0x40, CX
+	SUBQ        $0x10, DX
+	CMPQ        DX, $0x10
+	JGE         next
+
+done:
+	VZEROUPPER
+	RET
+
+// func expSumAVX512(lanes *[16]float32, x *float32, n int, shift float32)
+// Requires: AVX, AVX512F
+TEXT ·expSumAVX512(SB), NOSPLIT, $0-28
+	MOVQ         lanes+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS vectorOne<>+0(SB), Z0
+	VBROADCASTSS vectorLog2E<>+0(SB), Z1
+	VBROADCASTSS vectorLn2High<>+0(SB), Z2
+	VBROADCASTSS vectorLn2Low<>+0(SB), Z3
+	VBROADCASTSS vectorC7<>+0(SB), Z4
+	VBROADCASTSS vectorC6<>+0(SB), Z5
+	VBROADCASTSS vectorC5<>+0(SB), Z6
+	VBROADCASTSS vectorC4<>+0(SB), Z7
+	VBROADCASTSS vectorC3<>+0(SB), Z8
+	VBROADCASTSS vectorHalf<>+0(SB), Z9
+	VBROADCASTSS vectorOverflow<>+0(SB), Z10
+	VBROADCASTSS vectorUnderflow<>+0(SB), Z11
+	VBROADCASTSS vectorInfinity<>+0(SB), Z12
+	VBROADCASTSS shift+24(FP), Z13
+	VPXORD       Z14, Z14, Z14
+	CMPQ         DX, $0x10
+	JL           done
+
+next:
+	VMOVUPS     (CX), Z15
+	VSUBPS      Z13, Z15, Z15
+	VMULPS      Z1, Z15, Z16
+	VRNDSCALEPS $0x08, Z16, Z16
+	VMULPS      Z2, Z16, Z18
+	VSUBPS      Z18, Z15, Z17
+	VMULPS      Z3, Z16, Z18
+	VSUBPS      Z18, Z17, Z17
+	VMULPS      Z4, Z17, Z18
+	VADDPS      Z5, Z18, Z18
+	VMULPS      Z17, Z18, Z18
+	VADDPS      Z6, Z18, Z18
+	VMULPS      Z17, Z18, Z18
+	VADDPS      Z7, Z18, Z18
+	VMULPS      Z17, Z18, Z18
+	VADDPS      Z8, Z18, Z18
+	VMULPS      Z17, Z18, Z18
+	VADDPS      Z9, Z18, Z18
+	VMULPS      Z17, Z18, Z18
+	VADDPS      Z0, Z18, Z18
+	VMULPS      Z17, Z18, Z18
+	VADDPS      Z0, Z18, Z18
+	VSCALEFPS   Z16, Z18, Z18
+	VCMPPS      $0x1e, Z10, Z15, K1
+	VCMPPS      $0x15, Z11, Z15, K2
+	VMOVAPS     Z12, K1, Z18
+	VMOVAPS.Z   Z18, K2, Z15
+	VMOVUPS     Z15, (CX)
+	VADDPS      Z15, Z14, Z14
+	ADDQ        $0x40, CX
+	SUBQ        $0x10, DX
+	CMPQ        DX, $0x10
+	JGE         next
+
+done:
+	VMOVUPS Z14, (AX)
 	VZEROUPPER
 	RET

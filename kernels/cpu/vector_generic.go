@@ -11,6 +11,12 @@ func addGeneric(x, y []float32) {
 	}
 }
 
+func timesGeneric(x []float32, factor float32) {
+	for i := range x {
+		x[i] *= factor
+	}
+}
+
 func scaleGeneric(dst, x, w []float32, factor float32) {
 	dst, w = dst[:len(x)], w[:len(x)]
 	for i, v := range x {
@@ -31,6 +37,13 @@ func rotateGeneric(low, high, cos, sin []float32) {
 	high, cos, sin = high[:len(low)], cos[:len(low)], sin[:len(low)]
 	for i := range low {
 		low[i], high[i] = rotatePair(low[i], high[i], cos[i], sin[i])
+	}
+}
+
+func rotatePairsGeneric(x, cos, sin []float32) {
+	sin = sin[:len(cos)]
+	for i, c := range cos {
+		x[2*i], x[2*i+1] = rotatePair(x[2*i], x[2*i+1], c, sin[i])
 	}
 }
 

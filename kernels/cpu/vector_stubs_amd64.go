@@ -9,6 +9,11 @@ package cpu
 //go:noescape
 func addAVX2(x *float32, y *float32, n int)
 
+// timesAVX2 is for i := range n { x[i] *= factor }, n a multiple of 8.
+//
+//go:noescape
+func timesAVX2(x *float32, n int, factor float32)
+
 // scaleAVX2 is for i := range n { dst[i] = x[i] * factor * w[i] }, n a multiple of 8.
 //
 //go:noescape
@@ -29,6 +34,11 @@ func largestAVX2(lanes *[8]float32, x *float32, n int) (nan uint32)
 //go:noescape
 func rotateAVX2(low *float32, high *float32, cos *float32, sin *float32, n int)
 
+// rotatePairsAVX2 is for i := range n { x[2*i], x[2*i+1] = x[2*i]*cos[i]-x[2*i+1]*sin[i], x[2*i]*sin[i]+x[2*i+1]*cos[i] }, n a multiple of 4.
+//
+//go:noescape
+func rotatePairsAVX2(x *float32, cos *float32, sin *float32, n int)
+
 // swiGLUAVX2 is for i := range n { gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i] }, n a multiple of 8.
 //
 //go:noescape
@@ -48,3 +58,13 @@ func narrowAVX2(dst *uint16, x *float32, n int)
 //
 //go:noescape
 func widenAVX2(dst *float32, x *uint16, n int)
+
+// swiGLUAVX512 is for i := range n { gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i] }, n a multiple of 16.
+//
+//go:noescape
+func swiGLUAVX512(gate *float32, up *float32, n int)
+
+// expSumAVX512 is for i := range n { x[i] = exp(x[i] - shift); lanes[i%16] += x[i] }, n a multiple of 16, from lanes of zero.
+//
+//go:noescape
+func expSumAVX512(lanes *[16]float32, x *float32, n int, shift float32)

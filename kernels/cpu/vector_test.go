@@ -64,6 +64,10 @@ func TestVectorEqualsPortable(t *testing.T) {
 			scaleGeneric(want, x, y, factor)
 			equalBits(t, "scale", got, want)
 
+			times(got, factor)
+			timesGeneric(want, factor)
+			equalBits(t, "times", got, want)
+
 			equalBits(t, "squares", []float32{squares(x)}, []float32{dot(x, x)})
 			equalBits(t, "largest", []float32{largest(x) + 0}, []float32{largestGeneric(x) + 0})
 
@@ -72,6 +76,12 @@ func TestVectorEqualsPortable(t *testing.T) {
 			rotate(got, high, cos, sin)
 			rotateGeneric(want, wantHigh, cos, sin)
 			equalBits(t, "rotate", append(got, high...), append(want, wantHigh...))
+
+			pairs := rowOf(r, 2*n)
+			got, want = clone(pairs), clone(pairs)
+			rotatePairs(got, cos, sin)
+			rotatePairsGeneric(want, cos, sin)
+			equalBits(t, "rotatePairs", got, want)
 
 			got, want = clone(x), clone(x)
 			swiGLU(got, y)
@@ -85,6 +95,26 @@ func TestVectorEqualsPortable(t *testing.T) {
 
 			testHalf(t, x)
 		}
+	})
+}
+
+// Every level has an exponential of its own, so all of them are held against the portable one over its whole range.
+func TestExponentialsEqualPortable(t *testing.T) {
+	const step = 1.0 / 512
+	var x []float32
+	for v := float32(-90); v < 91; v += step {
+		x = append(x, v, math.Nextafter32(v, 100))
+	}
+	for _, limit := range []float32{-87.33654, 88.72283, 0} {
+		for v, i := math.Nextafter32(limit, -200), 0; i < 3; v, i = math.Nextafter32(v, 200), i+1 {
+			x = append(x, v)
+		}
+	}
+	atEveryLevel(t, func(t *testing.T) {
+		got, want := append([]float32(nil), x...), append([]float32(nil), x...)
+		expSum(got, 0)
+		expSumGeneric(want, 0)
+		equalBits(t, "exp", got, want)
 	})
 }
 

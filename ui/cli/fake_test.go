@@ -19,6 +19,7 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui"
+	"specula/ui/race"
 )
 
 // The scripts run this program, whose engine answers what its prompt asks for.
@@ -70,6 +71,10 @@ func fakeProgram(t Terminal) *Program {
 				fmt.Fprintf(t.Stdout, "SCREEN of %d events pace=%s\n", len(o.Replay), o.Config.UI.Pace)
 				return nil
 			}
+			if o.Race != nil {
+				fmt.Fprintf(t.Stdout, "RACE %s: %s, %s\n", o.Race.Prompt, o.Race.Lanes[0].Name, o.Race.Lanes[1].Name)
+				return nil
+			}
 			fmt.Fprintf(t.Stdout, "SCREEN gamma=%d color=%s chats=%s\n", o.Config.Speculation.Gamma, o.Color, filepath.ToSlash(o.Chats.Dir()))
 			if o.Record != nil {
 				o.Record(event.Notice{Level: "info", Text: "recorded"})
@@ -83,8 +88,24 @@ func fakeProgram(t Terminal) *Program {
 			progress(o.Count, o.Count)
 			return fakeReport(o), nil
 		},
+		CompareGammas: func(_ context.Context, o GammaOptions, progress func(done, total int)) (Report, error) {
+			progress(1, 1)
+			return fakeReport{Count: len(o.Gammas), GenTokens: o.Repeats, Config: o.Config}, nil
+		},
 		Kernels: func(_ context.Context, c config.Config) (Report, error) {
 			return fakeReport{Count: -1, Config: c}, nil
+		},
+		VerifyDist: func(_ context.Context, o ProofOptions, progress func(done, total int)) (Report, error) {
+			progress(1, 1)
+			return fakeFinding{fmt.Sprintf("prompt %s seconds %g trials %d proposers %v rule %s t=%g\nmodel evil\x1b[2J\n", o.Prompt, o.Seconds, o.Trials,
+				o.Proposers, o.Rule, o.Config.Sampling.Temperature), o.Prompt != "biased"}, nil
+		},
+		Doctor: func(_ context.Context, o DoctorOptions, progress func(string)) (Report, error) {
+			progress("examining")
+			if o.Config.Model.Target != "" {
+				return nil, errNoModel
+			}
+			return fakeFinding{fmt.Sprintf("seconds %g gammamax %d\n", o.Seconds, o.Config.Speculation.GammaMax), o.Config.Device.Threads != 13}, nil
 		},
 		MakeWeights: func(_ context.Context, shape, weightType, path string) error {
 			if shape == "cube" {
@@ -113,6 +134,21 @@ func fakeProgram(t Terminal) *Program {
 	}
 }
 
+// fakeFinding is a report with its text.
+type fakeFinding struct {
+	text  string
+	sound bool
+}
+
+func (f fakeFinding) Matched() bool { return f.sound }
+func (f fakeFinding) WriteTable(w io.Writer) error {
+	_, err := io.WriteString(w, f.text)
+	return err
+}
+func (f fakeFinding) WriteJSON(w io.Writer) error {
+	return json.NewEncoder(w).Encode(map[string]any{"lossless": f.sound})
+}
+
 type fakeReport BenchOptions
 
 func (r fakeReport) Matched() bool { return r.GenTokens != 13 }
@@ -133,6 +169,35 @@ type fakeSession struct {
 func (s *fakeSession) Change(name, value string) error { return s.config.Set(name, value) }
 func (s *fakeSession) Settings() config.Config         { return s.config }
 func (s *fakeSession) Close() error                    { s.closed = true; return nil }
+
+// fakeRace lets a session answer twice.
+type fakeRace struct {
+	*fakeSession
+	messages []ui.Message
+}
+
+func (s *fakeSession) Race(_ context.Context, messages []ui.Message, _ [2]race.Lane, _ bool) (race.Race, error) {
+	return fakeRace{s, messages}, nil
+}
+
+func (r fakeRace) Run(ctx context.Context) iter.Seq2[int, event.Event] {
+	return func(yield func(int, event.Event) bool) {
+		for lane := range 2 {
+			for e := range r.Generate(ctx, r.messages, false) {
+				if !yield(lane, e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (r fakeRace) Outcome() race.Outcome {
+	if r.messages[0].Content == "differ" {
+		return race.Outcome{Compared: true, Position: 2, Why: "as asked"}
+	}
+	return race.Outcome{Compared: true, Same: true, Why: "as asked", Position: -1}
+}
 
 func (s *fakeSession) Generate(ctx context.Context, messages []ui.Message, _ bool) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {

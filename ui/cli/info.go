@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -58,6 +59,9 @@ func (a *app) infoReady(ctx context.Context) error {
 		{"target", ready.Target.Name, ready.Target.Path}, draft,
 		{"device", ready.Device, ready.DeviceWhy}, {"template", ready.Template},
 	}}
+	if ready.Heads != "" {
+		models.Rows = slices.Insert(models.Rows, 2, []string{"heads", ready.Heads})
+	}
 	ways := Section{Title: "ways to draft (--proposer)"}
 	for _, p := range ready.Proposers {
 		row := []string{p.Name, "available"}

@@ -221,6 +221,9 @@ func (o *output) ready(e event.Ready) {
 	if e.Draft != nil {
 		o.app.say("draft: %s (%s)", e.Draft.Name, e.Draft.Path)
 	}
+	if e.Heads != "" {
+		o.app.say("heads: %s (%s)", e.Heads, c.Model.Heads)
+	}
 	o.app.say("template: %s", e.Template)
 	o.app.say("device: %s (%s)", e.Device, e.DeviceWhy)
 }

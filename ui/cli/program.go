@@ -29,8 +29,14 @@ type Program struct {
 	Screen func(ctx context.Context, o ui.Options) error
 	// Bench measures; progress tells how many of the prompts are done.
 	Bench func(ctx context.Context, o BenchOptions, progress func(done, total int)) (Report, error)
+	// CompareGammas measures draft lengths against each other; progress tells how many of the cells of its table are done.
+	CompareGammas func(ctx context.Context, o GammaOptions, progress func(done, total int)) (Report, error)
 	// Kernels measures the target's products on the CPU.
 	Kernels func(ctx context.Context, c config.Config) (Report, error)
+	// VerifyDist compares what speculation writes with plain sampling.
+	VerifyDist func(ctx context.Context, o ProofOptions, progress func(done, total int)) (Report, error)
+	// Doctor examines models and device; progress is told what is examined next.
+	Doctor func(ctx context.Context, o DoctorOptions, progress func(what string)) (Report, error)
 	// Describe tells what a model file is.
 	Describe func(ctx context.Context, path string) ([]Section, error)
 	// MakeWeights writes a model file with random weights: for measurements.
@@ -59,11 +65,39 @@ type BenchOptions struct {
 	GenTokens  int    // tokens of each reply
 }
 
-// Report is what a benchmark found.
+// ProofOptions say what to compare with plain sampling.
+type ProofOptions struct {
+	Config    config.Config
+	Prompt    string
+	Seconds   float64  // for everything
+	Trials    int      // of one combination, at most
+	Proposers []string // names; nil: all that are available
+	Rule      string   // empty: every exact one
+}
+
+// DoctorOptions say what to examine.
+type DoctorOptions struct {
+	Config  config.Config
+	Seconds float64 // for the measurements, about
+}
+
+// GammaOptions say which draft lengths to compare, on what.
+type GammaOptions struct {
+	Config       config.Config
+	Gammas       []int
+	Sets         []string // names of built-in kinds of prompt; nil: all
+	Temperatures []float64
+	Count        int // prompts of each set, at most
+	GenTokens    int
+	Repeats      int
+}
+
+// Report is what a measurement or an examination found.
 type Report interface {
 	WriteTable(io.Writer) error
 	WriteJSON(io.Writer) error
-	// Matched reports whether every greedy text was the same with and without speculation.
+	// Matched reports whether everything is as it must be: for a benchmark, that every greedy text was the same with and without
+	// speculation.
 	Matched() bool
 }
 

@@ -26,6 +26,7 @@ const (
 	Save
 	Open
 	Export
+	Race
 	Help
 	Quit
 )
@@ -57,6 +58,7 @@ func Table() []Command {
 		{Name: "save", Verb: Save, Args: "[title]", Doc: "save the chat now, under a title"},
 		{Name: "open", Aliases: []string{"load"}, Verb: Open, Doc: "open a saved chat"},
 		{Name: "export", Verb: Export, Args: "md|json [file]", Choices: []string{"md", "json"}, Doc: "write the chat to a file"},
+		{Name: "race", Verb: Race, Args: "[A] [vs B]", Doc: "the last prompt in two lanes: plain, now, or settings such as gamma=4,proposer=ngram"},
 		{Name: "help", Verb: Help, Doc: "keys and commands"},
 		{Name: "quit", Aliases: []string{"exit"}, Verb: Quit, Doc: "save the chat and leave"},
 	}

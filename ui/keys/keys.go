@@ -62,6 +62,7 @@ const (
 	Mouse
 	Theme
 	Help
+	Race
 
 	Regenerate
 	EditLast
@@ -125,6 +126,7 @@ func screenKeys() []Binding {
 		{Everywhere, CopyReply, []string{"f7"}, "copy the last reply"},
 		{Everywhere, NewChat, []string{"f8"}, "start a new chat"},
 		{Everywhere, OpenChat, []string{"f9"}, "open a saved chat"},
+		{Everywhere, Race, []string{"alt+v"}, "race: the last prompt with and without speculation, in two lanes"},
 		{Everywhere, Mouse, []string{"f12"}, "give the mouse to the program, or back to the terminal to select text"},
 		{Everywhere, PageUp, []string{"pgup"}, "scroll back"},
 		{Everywhere, PageDown, []string{"pgdown"}, "scroll forward; at the end, follow the reply"},

@@ -14,6 +14,9 @@ func (c *column) headline(rows int) []string {
 	// Between replies, a γ or a rule set by hand shows at once; otherwise the last round tells what the rule had come to.
 	if l := c.s.Last; l != nil && (c.s.Busy() || rule == l.Round.GammaRule && rule != "fixed") {
 		gamma, rule, why = l.Round.Gamma, l.Round.GammaRule, l.Round.GammaWhy
+		if l.Round.GammaOff != "" {
+			why = "speculation does not pay: " + l.Round.GammaOff
+		}
 	}
 	if p := c.s.Pending; p != nil {
 		gamma = p.Gamma
@@ -85,8 +88,11 @@ func (c *column) models(int) []string {
 	if r.Draft != nil {
 		draft = modelWords(r.Draft)
 	}
-	lines := make([]string, 0, 3)
-	for _, row := range [][2]string{{"target", modelWords(&r.Target)}, {"draft", draft}, {"device", r.Device}} {
+	lines := make([]string, 0, 4)
+	for _, row := range [][2]string{{"target", modelWords(&r.Target)}, {"draft", draft}, {"heads", r.Heads}, {"device", r.Device}} {
+		if row[1] == "" {
+			continue
+		}
 		lines = append(lines, c.line().Put(c.th.Label, row[0]).Pad(9).Put("", row[1]).String())
 	}
 	return lines

@@ -52,10 +52,26 @@ func (c *column) gammaGraph(rows int) []string {
 	}
 	highest = max(highest, c.s.Settings.Gamma, 1)
 	values := c.series(func(i int) float64 { return float64(c.s.History[i].Gamma) })
-	note := fmt.Sprintf("over the last %d rounds", graph.Steps(c.plotWidth()))
-	lines := []string{c.heading(c.th.Glyph.Gamma, note, "")}
+	note, best := fmt.Sprintf("over the last %d rounds", graph.Steps(c.plotWidth())), c.bestFixed()
+	if best != "" {
+		note = ""
+	}
+	lines := []string{c.heading(c.th.Glyph.Gamma, note, best)}
 	lines = append(lines, c.plot(graph.Plot{Values: values, Max: float64(highest), Fill: true}, c.th.Graph, fmt.Sprint(highest), "0", rows-2)...)
 	return append(lines, c.ticks())
+}
+
+// bestFixed is the γ that this reply would have gone best with had it never changed, and what that would have saved.
+func (c *column) bestFixed() string {
+	l := c.s.Last
+	if l == nil || !l.Round.Hindsight {
+		return ""
+	}
+	regret, words := l.Round.Regret, "slower than"
+	if regret < 0 {
+		regret, words = -regret, "faster than"
+	}
+	return fmt.Sprintf("%.0f%% %s always %s %d", 100*regret, words, c.th.Glyph.Gamma, l.Round.BestFixedGamma)
 }
 
 // ticks is the line between the graphs that marks where a setting was changed, with the latest change in words.

@@ -25,6 +25,7 @@ func Inspector(s *state.State, th *theme.Theme, w, h int, ref state.Ref) []strin
 		return inColumns(s, th, w, h, t, round)
 	}
 	lines := append(c.identity(t, round), c.test(t, round)...)
+	lines = append(lines, c.logprobs(t)...)
 	about := c.roundLines(round)
 	if room := h - len(lines) - len(about); room >= 2 {
 		lines = append(lines, c.candidates(t, min(room, candidateRows))...)
@@ -42,6 +43,7 @@ func inColumns(s *state.State, th *theme.Theme, w, h int, t *state.Token, round 
 	left := column{s: s, th: th, w: w / 2}
 	right := column{s: s, th: th, w: w - w/2}
 	numbers := append(left.identity(t, round), left.test(t, round)...)
+	numbers = append(numbers, left.logprobs(t)...)
 	numbers = paint.Block(append(numbers, left.roundLines(round)...), left.w, h)
 	choices := paint.Block(right.candidates(t, h), right.w, h)
 	lines := make([]string, h)
@@ -176,6 +178,9 @@ func (c *column) roundLines(r *state.Round) []string {
 	lines := c.ruleComparison(r)
 	for _, text := range wrapWords(joinNonEmpty(": ", r.Path, r.PathWhy), c.w-2, 2) {
 		lines = append(lines, c.line().Put(c.th.Label, text).String())
+	}
+	if r.Constraint != "" {
+		lines = append(lines, c.line().Put(c.th.Label, "behind it the form expects ").Put("", r.Constraint).String())
 	}
 	times := fmt.Sprintf("draft %.1f%sverify %.1f%ssample %.1f ms", r.DraftMS, sep, r.VerifyMS, sep, r.SampleMS)
 	return append(lines, c.line().Put(c.th.Label, times).String())

@@ -63,6 +63,7 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 		if len(l.tokens) > 0 && r.Proposer != "draft" {
 			out.Put(th.Label, "  "+proposerWords(r.Proposer))
 		}
+		out.Put(th.Label, prefixed("  expects ", r.Constraint))
 		if r.Probe {
 			out.Put(th.Warning, "  probe")
 		}

@@ -122,11 +122,21 @@ func Strip(s *state.State, th *theme.Theme, w int) string {
 		}
 		out.Put(th.Label, f.name+" ").Put("", paint.Spaces(f.width-paint.Width(f.value))).Put(th.Strong, f.value).Put("", "  ")
 	}
-	if room := min(out.Left()-1, 24); room >= 6 {
+	if off := prefixed("off: ", offWords(s)); off != "" && paint.Width(off)+1 < out.Left() {
+		out.Right(th.Label, off+" ")
+	} else if room := min(out.Left()-1, 24); room >= 6 {
 		out.Pad(w - room - 1)
 		out.Put(th.Graph, gammaTrail(s, th, room))
 	}
 	return out.String()
+}
+
+// offWords is why speculation does not pay at present, or "".
+func offWords(s *state.State) string {
+	if s.Last == nil {
+		return ""
+	}
+	return s.Last.Round.GammaOff
 }
 
 // TooSmall draws the one message that fits into a tiny window.

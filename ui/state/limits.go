@@ -52,7 +52,7 @@ func (s *State) trimCandidates(added int) {
 		tokens := s.Messages[i].Tokens
 		for k := len(tokens) - 1; k >= 0; k-- {
 			if kept++; kept > candidateLimit {
-				tokens[k].Target, tokens[k].Draft = nil, nil
+				tokens[k].Target, tokens[k].Draft, tokens[k].LogProbs = nil, nil, nil
 			}
 		}
 	}

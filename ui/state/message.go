@@ -38,6 +38,9 @@ type Token struct {
 	Stop     bool
 	// As in event.Token.
 	P, Q, U, Bound *float64
+	// Logarithms of the target's probabilities by its raw scores, when they were asked for.
+	LogProb  *float64
+	LogProbs []event.Candidate
 	// The best candidates of both models, when they were collected and the token is among the newest.
 	Target, Draft []event.Candidate
 }

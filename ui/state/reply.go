@@ -74,7 +74,7 @@ func (s *State) token(t *event.Token, round, position int) Token {
 	}
 	return Token{
 		ID: t.ID, Text: sanitize.Text(text), Fate: known(t.Verdict), Round: round, Position: position, Stop: t.Stop,
-		P: t.P, Q: t.Q, U: t.U, Bound: t.Bound, Target: safeCandidates(t.Target), Draft: safeCandidates(t.Draft),
+		P: t.P, Q: t.Q, U: t.U, Bound: t.Bound, LogProb: t.LogProb, LogProbs: safeCandidates(t.LogProbs), Target: safeCandidates(t.Target), Draft: safeCandidates(t.Draft),
 	}
 }
 

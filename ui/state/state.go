@@ -148,7 +148,7 @@ func (s *State) applyLoading(e event.Loading) {
 
 func (s *State) applyReady(e event.Ready) {
 	s.Phase, s.Loading = Idle, nil
-	for _, text := range []*string{&e.Version, &e.DraftRefused, &e.DraftTranslated, &e.Device, &e.DeviceWhy, &e.Template} {
+	for _, text := range []*string{&e.Version, &e.DraftRefused, &e.DraftTranslated, &e.Heads, &e.Device, &e.DeviceWhy, &e.Template} {
 		*text = sanitize.Line(*text)
 	}
 	e.Target = safeModel(e.Target)

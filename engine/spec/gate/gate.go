@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"specula/engine/stat"
 )
 
 // Limit is the deviate above which a test fails. With the few hundred tests of a run, correct code exceeds it about once in
@@ -93,7 +95,7 @@ func (w *World) compare(single, pairs, bonus [][]int) Report {
 	var report Report
 	at := make([]float64, w.Vocab) // the marginal distribution of the token before
 	at[Root] = 1
-	var bonusCells cells
+	var bonusCells stat.Cells
 	for i := range single {
 		next := make([]float64, w.Vocab)
 		joint := make([]float64, w.Vocab*w.Vocab)
@@ -102,16 +104,16 @@ func (w *World) compare(single, pairs, bonus [][]int) Report {
 				joint[before*w.Vocab+id] = reach * p
 				next[id] += reach * p
 			}
-			bonusCells.add(bonus[w.row(i, int32(before))], w.P(i, int32(before)))
+			bonusCells.Add(bonus[w.row(i, int32(before))], w.P(i, int32(before)))
 		}
-		var marginal, neighbours cells
-		marginal.add(single[i], next)
-		report = append(report, Test{fmt.Sprintf("position %d", i), marginal.z()})
+		var marginal, neighbours stat.Cells
+		marginal.Add(single[i], next)
+		report = append(report, Test{fmt.Sprintf("position %d", i), marginal.Z()})
 		if i > 0 {
-			neighbours.add(pairs[i], joint)
-			report = append(report, Test{fmt.Sprintf("positions %d and %d", i-1, i), neighbours.z()})
+			neighbours.Add(pairs[i], joint)
+			report = append(report, Test{fmt.Sprintf("positions %d and %d", i-1, i), neighbours.Z()})
 		}
 		at = next
 	}
-	return append(report, Test{"bonus", bonusCells.z()})
+	return append(report, Test{"bonus", bonusCells.Z()})
 }

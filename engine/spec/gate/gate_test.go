@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -9,40 +8,6 @@ import (
 )
 
 var plain = sample.Params{Temperature: 1, TopP: 1}
-
-// Quantiles of the χ² distribution from its tables, and the normal deviates of the same probability.
-func TestDeviates(t *testing.T) {
-	for _, c := range []struct {
-		chi2    float64
-		freedom int
-		z       float64
-	}{
-		{18.307, 10, 1.645}, {3.940, 10, -1.645}, {29.588, 10, 3.090}, {124.342, 100, 1.645}, {149.449, 100, 3.090},
-	} {
-		cells := cells{chi2: c.chi2, freedom: c.freedom}
-		if got := cells.z(); math.Abs(got-c.z) > 0.02 {
-			t.Errorf("χ² %g with %d degrees: z = %.3f, want %.3f", c.chi2, c.freedom, got, c.z)
-		}
-	}
-}
-
-func TestCells(t *testing.T) {
-	var c cells
-	c.add([]int{60, 40}, []float64{0.5, 0.5})
-	if c.chi2 != 4 || c.freedom != 1 {
-		t.Errorf("60 to 40: χ² %g with %d degrees, want 4 with 1", c.chi2, c.freedom)
-	}
-	c = cells{}
-	c.add([]int{50, 44, 3, 3}, []float64{0.5, 0.44, 0.03, 0.03})
-	if c.freedom != 2 {
-		t.Errorf("two rare cells make %d degrees, want them merged: 2", c.freedom)
-	}
-	c = cells{}
-	c.add([]int{99, 1}, []float64{1, 0})
-	if !math.IsInf(c.z(), 1) {
-		t.Errorf("what cannot be was seen, and z is %g", c.z())
-	}
-}
 
 // Plain drawing passes, in every world, and drawing that is slightly wrong in one place does not.
 func TestJudge(t *testing.T) {

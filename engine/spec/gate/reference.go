@@ -28,8 +28,12 @@ func Distribution(logits []float32, params sample.Params) []float64 {
 		p[ids[0]] = 1
 		return p
 	}
+	temperature := params.Temperature
+	if params.TemperatureLast {
+		temperature = 1
+	}
 	for id, score := range logits {
-		p[id] = math.Exp((float64(score) - float64(logits[ids[0]])) / params.Temperature)
+		p[id] = math.Exp((float64(score) - float64(logits[ids[0]])) / temperature)
 	}
 	keepOnly := func(kept []int) {
 		sum := 0.0
@@ -62,6 +66,12 @@ func Distribution(logits []float32, params sample.Params) []float64 {
 	if params.MinP > 0 {
 		least := params.MinP * p[ids[0]]
 		ids = slices.DeleteFunc(slices.Clone(ids), func(id int) bool { return p[id] < least })
+		keepOnly(ids)
+	}
+	if params.TemperatureLast {
+		for _, id := range ids {
+			p[id] = math.Exp((float64(logits[id]) - float64(logits[ids[0]])) / params.Temperature)
+		}
 		keepOnly(ids)
 	}
 	return p

@@ -2,25 +2,30 @@ package main
 
 import (
 	"math"
+	"strings"
 
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// vector writes the operations on each number of a row, and sums over a row, with AVX2. They take little of a pass, so wider
-// registers would gain nothing that could be seen.
+// vector writes the operations on each number of a row, and sums over a row, with AVX2. Only of those with exponentials, which take
+// a part of a pass that can be seen, are there forms with wider registers.
 func vector(c *build.Context) {
 	v := &elements{Context: c, constants: map[string]Mem{}}
 	v.add()
+	v.times()
 	v.scale()
 	v.squares()
 	v.largest()
 	v.rotate()
+	v.rotatePairs()
 	v.swiGLU()
 	v.expSum()
 	v.narrow()
 	v.widen()
+	v.swiGLU512()
+	v.expSum512()
 }
 
 // elements is what the functions of a file share: constants in memory, eight times each.
@@ -46,11 +51,14 @@ func (v *elements) float(name string, f float32) Mem { return v.constant(name, m
 
 // function begins one and returns its pointers and the count n, in that order.
 func (v *elements) function(name, doc, signature string, pointers ...string) (p []reg.Register, n reg.Register) {
-	v.Function(name + "AVX2")
+	if !strings.HasSuffix(name, "AVX512") {
+		name += "AVX2"
+	}
+	v.Function(name)
 	v.Attributes(build.NOSPLIT)
 	v.SignatureExpr(signature)
 	v.Pragma("noescape")
-	v.Doc(name + "AVX2 " + doc)
+	v.Doc(name + " " + doc)
 	for _, pointer := range pointers {
 		p = append(p, v.Load(v.Param(pointer), v.GP64()))
 	}
@@ -83,6 +91,18 @@ func (v *elements) add() {
 		x := v.YMM()
 		v.VMOVUPS(Mem{Base: p[0]}, x)
 		v.VADDPS(Mem{Base: p[1]}, x, x)
+		v.VMOVUPS(x, Mem{Base: p[0]})
+	})
+	v.end()
+}
+
+func (v *elements) times() {
+	p, n := v.function("times", "is for i := range n { x[i] *= factor }, n a multiple of 8.", "func(x *float32, n int, factor float32)", "x")
+	factor := v.YMM()
+	v.VBROADCASTSS(v.address("factor"), factor)
+	v.loop(n, 8, 32, p, func() {
+		x := v.YMM()
+		v.VMULPS(Mem{Base: p[0]}, factor, x)
 		v.VMOVUPS(x, Mem{Base: p[0]})
 	})
 	v.end()
@@ -167,6 +187,26 @@ func (v *elements) rotate() {
 		v.VADDPS(cos, a, a)
 		v.VMOVUPS(t, Mem{Base: p[0]})
 		v.VMOVUPS(a, Mem{Base: p[1]})
+	})
+	v.end()
+}
+
+func (v *elements) rotatePairs() {
+	p, n := v.function("rotatePairs", "is for i := range n { x[2*i], x[2*i+1] = x[2*i]*cos[i]-x[2*i+1]*sin[i], x[2*i]*sin[i]+x[2*i+1]*cos[i] }, n a multiple of 4.",
+		"func(x, cos, sin *float32, n int)", "x", "cos", "sin")
+	v.loop(n, 4, 16, p[1:], func() {
+		x, swapped, cos, sin := v.YMM(), v.YMM(), v.YMM(), v.YMM()
+		v.VMOVUPS(Mem{Base: p[0]}, x)
+		v.VPERMILPS(Imm(0xb1), x, swapped)
+		for i, twice := range []reg.VecVirtual{cos, sin} { // each for both numbers of a pair
+			v.VPMOVZXDQ(Mem{Base: p[1+i]}, twice)
+			v.VMOVSLDUP(twice, twice)
+		}
+		v.VMULPS(cos, x, x)
+		v.VMULPS(sin, swapped, swapped)
+		v.VADDSUBPS(swapped, x, x)
+		v.VMOVUPS(x, Mem{Base: p[0]})
+		v.ADDQ(Imm(32), p[0])
 	})
 	v.end()
 }

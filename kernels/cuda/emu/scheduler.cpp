@@ -53,7 +53,7 @@ struct Fiber {
     int group;                   // of the next asynchronous copy
     std::vector<Copy> copies;    // under way
 #if THREAD_SANITIZER
-    void *sanitizer;
+    void *sanitizer[2];          // by the block's parity
 #endif
 };
 
@@ -90,6 +90,7 @@ struct Machine {
 #endif
 #if THREAD_SANITIZER
     void *scheduler_fiber;
+    unsigned parity;             // neighbouring blocks are different threads to the sanitizer, on different stacks
 #endif
 };
 
@@ -171,7 +172,12 @@ void *first_frame(unsigned char *top, void (*entry)()) {
 #error "the emulator switches stacks on x86-64 and arm64 only"
 #endif
 
-unsigned char *stack_of(size_t fiber) { return machine->stacks + fiber * stack_bytes; }
+unsigned char *stack_of(size_t fiber) {
+#if THREAD_SANITIZER
+    fiber += machine->parity * most_threads;
+#endif
+    return machine->stacks + fiber * stack_bytes;
+}
 
 // leave gives the processor back to the scheduler.
 void leave() {
@@ -195,7 +201,7 @@ void resume(unsigned i) {
     machine->running = fiber;
     place = &fiber->place;
 #if THREAD_SANITIZER
-    __tsan_switch_to_fiber(fiber->sanitizer, __tsan_switch_to_fiber_no_sync);
+    __tsan_switch_to_fiber(fiber->sanitizer[machine->parity], __tsan_switch_to_fiber_no_sync);
 #endif
 #if ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(&machine->scheduler_fake, stack_of(i), stack_bytes);
@@ -420,20 +426,43 @@ namespace {
 void prepare_machine() {
     if (machine) return;
     machine = new Machine();
-    machine->stacks = (unsigned char *)mmap(nullptr, most_threads * stack_bytes, PROT_READ | PROT_WRITE,
+    machine->stacks = (unsigned char *)mmap(nullptr, 2 * most_threads * stack_bytes, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+#if !THREAD_SANITIZER
     machine->dynamic_memory = (unsigned char *)aligned_alloc(128, dynamic_most + 128);
     machine->static_memory = (unsigned char *)aligned_alloc(128, static_most);
+#endif
+}
+
+#if THREAD_SANITIZER
+// renew maps memory anew, so that the sanitizer forgets who touched it: blocks do not share it.
+unsigned char *renew(unsigned char *memory, size_t bytes) {
+    return (unsigned char *)mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (memory ? MAP_FIXED : 0), -1, 0);
+}
+#endif
+
+// poison fills memory with what is NaN in every type. The thread sanitizer would take a memset for an access.
+void poison(unsigned char *memory, size_t bytes) {
+#if THREAD_SANITIZER
+    for (size_t i = 0; i < bytes; i++) ((volatile unsigned char *)memory)[i] = 0xff;
+#else
+    std::memset(memory, 0xff, bytes);
+#endif
 }
 
 // fresh_memory makes shared memory NaN in every type, and out of bounds beyond what the block asked for.
 void fresh_memory(size_t dynamic_bytes) {
+#if THREAD_SANITIZER
+    machine->static_memory = renew(machine->static_memory, static_most);
+    machine->dynamic_memory = renew(machine->dynamic_memory, dynamic_most + 128);
+    machine->parity ^= 1;
+#endif
 #if ADDRESS_SANITIZER
     __asan_unpoison_memory_region(machine->static_memory, static_most);
     __asan_unpoison_memory_region(machine->dynamic_memory, dynamic_most + 128);
 #endif
-    std::memset(machine->static_memory, 0xff, static_most);
-    std::memset(machine->dynamic_memory, 0xff, dynamic_bytes);
+    poison(machine->static_memory, static_most);
+    poison(machine->dynamic_memory, dynamic_bytes);
 #if ADDRESS_SANITIZER
     __asan_poison_memory_region(machine->static_memory, static_most);
     __asan_poison_memory_region(machine->dynamic_memory + dynamic_bytes, dynamic_most + 128 - dynamic_bytes);
@@ -451,8 +480,7 @@ void make_fibers(Index block, Index block_size, Index grid) {
         fiber.copies.clear();
         fiber.stack_pointer = first_frame(stack_of(i) + stack_bytes, entry);
 #if THREAD_SANITIZER
-        if (fiber.sanitizer) __tsan_destroy_fiber(fiber.sanitizer);
-        fiber.sanitizer = __tsan_create_fiber(0);
+        if (!fiber.sanitizer[machine->parity]) fiber.sanitizer[machine->parity] = __tsan_create_fiber(0);
 #endif
     }
     for (Warp &warp : machine->warps) std::memset((void *)&warp, 0, sizeof warp);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #define __device__
@@ -46,6 +47,7 @@ struct Kernel {
     const char *name;
     int parameters;
     const int *bytes;           // of each parameter
+    const bool *pointer;        // whether it is one
     void (*call)(void **values);
     const Kernel *next;
 };
@@ -58,13 +60,17 @@ template <class F> struct Signature;
 template <class... A> struct Signature<void (*)(A...)> {
     static constexpr int count = sizeof...(A);
     static constexpr int bytes[sizeof...(A) + 1] = {(int)sizeof(A)..., 0};
+    static constexpr bool pointer[sizeof...(A) + 1] = {std::is_pointer<A>::value..., false};
     template <void (*F)(A...)> static void call(void **values) { spread<F>(values, std::index_sequence_for<A...>{}); }
     template <void (*F)(A...), size_t... I> static void spread(void **values, std::index_sequence<I...>) { F(*(A *)values[I]...); }
 };
 
 struct Registrar {
     Kernel kernel;
-    Registrar(const char *name, int count, const int *bytes, void (*call)(void **)) : kernel{name, count, bytes, call, kernels} { kernels = &kernel; }
+    Registrar(const char *name, int count, const int *bytes, const bool *pointer, void (*call)(void **))
+        : kernel{name, count, bytes, pointer, call, kernels} {
+        kernels = &kernel;
+    }
 };
 
 template <class T> uint64_t pack(T v) { uint64_t u = 0; std::memcpy(&u, &v, sizeof v); return u; }
@@ -113,6 +119,16 @@ INLINE float sqrt_rn(float a) { return __builtin_sqrtf(a); }
 INLINE float divide_rn(float a, float b) { return a / b; }
 INLINE float from_half(unsigned short h) { return emulator::widen_half(h); }
 INLINE unsigned short to_half(float f) { return emulator::narrow_half(f); }
+template <class T> static inline T load_aligned(const void *p) {
+    if ((uintptr_t)p % sizeof(T)) emulator::fail("load", "the address is not a multiple of the size");
+    return *(const T *)p;
+}
+INLINE uint4 load_cached(const void *p) { return load_aligned<uint4>(p); }
+typedef const unsigned char *shared_address;
+INLINE shared_address to_shared(const void *p) { return (shared_address)p; }
+INLINE uint4 load_shared16(shared_address s) { return load_aligned<uint4>(s); }
+INLINE uint2 load_shared8(shared_address s) { return load_aligned<uint2>(s); }
+INLINE unsigned load_shared4(shared_address s) { return load_aligned<unsigned>(s); }
 INLINE uint4 load_once(const void *p) {
     if ((uintptr_t)p & 15) emulator::fail("load_once", "the address is not a multiple of 16");
     return *(const uint4 *)p;
@@ -134,6 +150,7 @@ INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
 }
 
 #define UNROLL
+#define INLINE_MEMBER inline
 #define UNROLL_BY(n)
 // The key of a shared array is the place where it is declared.
 #define SHARED(type, name, dims)            \
@@ -143,4 +160,5 @@ INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
 #define DYNAMIC_SHARED(type, name) type *name = (type *)emulator::dynamic_shared()
 #define EXPORT(kernel)                                                                                                     \
     static emulator::Registrar register_##kernel(#kernel, emulator::Signature<decltype(&kernel)>::count,                   \
-        emulator::Signature<decltype(&kernel)>::bytes, &emulator::Signature<decltype(&kernel)>::template call<&kernel>);
+        emulator::Signature<decltype(&kernel)>::bytes, emulator::Signature<decltype(&kernel)>::pointer,                    \
+        &emulator::Signature<decltype(&kernel)>::template call<&kernel>);

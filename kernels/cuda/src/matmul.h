@@ -42,13 +42,27 @@ INLINE Output output_of(const Product &p, int &tile) {
     return output;
 }
 
-// Streamed weights are read once, by one warp; staged ones lie in shared memory.
+// Places that lanes load from: weights streamed from memory, each read once; activations, which the first-level cache keeps; and either,
+// staged in shared memory.
 struct Streamed {
-    INLINE uint4 load(const void *p) { return load_once(p); }
+    const unsigned char *at;
+    INLINE_MEMBER Streamed operator+(int bytes) const { return {at + bytes}; }
+};
+struct Cached {
+    const unsigned char *at;
+    INLINE_MEMBER Cached operator+(size_t bytes) const { return {at + bytes}; }
 };
 struct Staged {
-    INLINE uint4 load(const void *p) { return *(const uint4 *)p; }
+    shared_address at;
+    INLINE_MEMBER Staged operator+(int bytes) const { return {at + bytes}; }
 };
+INLINE uint4 load16(Streamed p) { return load_once(p.at); }
+INLINE uint2 load8(Streamed p) { return *(const uint2 *)p.at; }
+INLINE unsigned load4(Streamed p) { return *(const unsigned *)p.at; }
+INLINE uint4 load16(Cached p) { return load_cached(p.at); }
+INLINE uint4 load16(Staged p) { return load_shared16(p.at); }
+INLINE uint2 load8(Staged p) { return load_shared8(p.at); }
+INLINE unsigned load4(Staged p) { return load_shared4(p.at); }
 
 // A Format has
 //   Activations, slab_bytes of 16 rows, columns of a slab, parts of a slab, most_ranges; and what only concerns speed:
@@ -78,12 +92,12 @@ template <class Format, int groups> INLINE void multiply_rows(const Product &p) 
     float sum[groups][4] = {};
     const int last = range_begin(p, range + 1);
     for (int slab = range_begin(p, range); slab < last; slab++) {
-        const unsigned char *w = p.weights + ((size_t)blockIdx.x * p.slabs + slab) * Format::slab_bytes;
+        const Streamed w = {p.weights + ((size_t)blockIdx.x * p.slabs + slab) * Format::slab_bytes};
         typename Format::Part stored[Format::parts];
         typename Format::Common common;
-        UNROLL for (int part = 0; part < Format::parts; part++) Format::template load_part<Streamed>(stored[part], w, part, lane);
-        Format::template load_common<Streamed>(common, w, lane);
-        const unsigned char *x = p.x + Format::Activations::header_bytes + (size_t)slab * activation_bytes<Format>();
+        UNROLL for (int part = 0; part < Format::parts; part++) Format::load_part(stored[part], w, part, lane);
+        Format::load_common(common, w, lane);
+        const Cached x = {p.x + Format::Activations::header_bytes + (size_t)slab * activation_bytes<Format>()};
         UNROLL for (int part = 0; part < Format::parts; part++) {
             typename Format::Fragments fragments;
             Format::unpack(fragments, stored[part], common, part);
@@ -137,14 +151,14 @@ template <class Format> INLINE void copy_slab(const Product &p, unsigned char *s
 
 // multiply_stage adds the products of a stage to a warp's sums.
 template <class Format>
-INLINE void multiply_stage(float (&sum)[warp_tiles][warp_groups][4], const unsigned char *w, const unsigned char *x, int lane) {
+INLINE void multiply_stage(float (&sum)[warp_tiles][warp_groups][4], Staged w, Staged x, int lane) {
     typename Format::Common common[warp_tiles];
-    UNROLL for (int i = 0; i < warp_tiles; i++) Format::template load_common<Staged>(common[i], w + i * Format::slab_bytes, lane);
+    UNROLL for (int i = 0; i < warp_tiles; i++) Format::load_common(common[i], w + i * Format::slab_bytes, lane);
     UNROLL_BY(Format::tile_unroll) for (int part = 0; part < Format::parts; part++) {
         typename Format::Fragments fragments[warp_tiles];
         UNROLL for (int i = 0; i < warp_tiles; i++) {
             typename Format::Part stored;
-            Format::template load_part<Staged>(stored, w + i * Format::slab_bytes, part, lane);
+            Format::load_part(stored, w + i * Format::slab_bytes, part, lane);
             Format::unpack(fragments[i], stored, common[i], part);
         }
         UNROLL for (int j = 0; j < warp_groups; j++) {
@@ -173,7 +187,7 @@ template <class Format> INLINE void multiply_tile(const Product &p) {
         int ahead = slab + stages - 1;
         if (ahead < p.slabs) copy_slab<Format>(p, shared + ahead % stages * stage_bytes<Format>(), ahead, tiles);
         copy_async_commit();
-        const unsigned char *stage = shared + slab % stages * stage_bytes<Format>();
+        const Staged stage = {to_shared(shared) + slab % stages * stage_bytes<Format>()};
         multiply_stage<Format>(sum, stage + first_tile * Format::slab_bytes,
             stage + block_tiles * Format::slab_bytes + first_group * activation_bytes<Format>(), lane);
         if (slab + 1 < range_begin(p, range + 1)) continue;

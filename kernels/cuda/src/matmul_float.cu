@@ -7,7 +7,7 @@
 template <bool is_half, int terms> struct FloatFormat {
     using Activations = FloatActivations<is_half, terms>;
     static constexpr int columns = slab_columns, slab_bytes = 4096, parts = 4;
-    static constexpr int most_ranges = 16, resident = 1, stages = terms == 1 ? 3 : 2, tile_unroll = 4;
+    static constexpr int most_ranges = terms == 1 ? 16 : 8, resident = 1, stages = terms == 1 ? 3 : 2, tile_unroll = 4;
     static constexpr int step_bytes = 512;
 
     struct Part { uint4 steps[2]; };
@@ -15,16 +15,16 @@ template <bool is_half, int terms> struct FloatFormat {
     using Fragments = Part;
     struct X { uint4 term[terms]; };
 
-    template <class From> INLINE void load_common(Common &, const unsigned char *, int) {}
-    template <class From> INLINE void load_part(Part &part, const unsigned char *w, int number, int lane) {
-        part.steps[0] = From::load(w + 2 * number * step_bytes + lane * 16);
-        part.steps[1] = From::load(w + (2 * number + 1) * step_bytes + lane * 16);
+    template <class Place> INLINE void load_common(Common &, Place, int) {}
+    template <class Place> INLINE void load_part(Part &part, Place w, int number, int lane) {
+        part.steps[0] = load16(w + (2 * number * step_bytes + lane * 16));
+        part.steps[1] = load16(w + ((2 * number + 1) * step_bytes + lane * 16));
     }
     INLINE void unpack(Fragments &f, const Part &part, const Common &, int) { f = part; }
-    INLINE void load_x(X &x, const unsigned char *slab, int part, int lane) {
-        UNROLL for (int i = 0; i < terms; i++) x.term[i] = *(const uint4 *)(slab + i * Activations::term_bytes + part * 512 + lane * 16);
+    template <class Place> INLINE void load_x(X &x, Place slab, int part, int lane) {
+        UNROLL for (int i = 0; i < terms; i++) x.term[i] = load16(slab + (i * Activations::term_bytes + part * 512 + lane * 16));
     }
-    INLINE void load_factors(X &, const unsigned char *, int, int) {}
+    template <class Place> INLINE void load_factors(X &, Place, int, int) {}
     INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {
         UNROLL for (int step = 0; step < 2; step++) {
             const unsigned a[4] = {f.steps[step].x, f.steps[step].y, f.steps[step].z, f.steps[step].w};

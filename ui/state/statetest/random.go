@@ -55,7 +55,7 @@ func (w chaos) event() event.Event {
 	case 0:
 		return event.Loading{What: w.text(), Name: w.text(), DoneBytes: int64(w.count()), TotalBytes: int64(w.count())}
 	case 1:
-		e := event.Ready{Version: w.text(), Target: w.model(), Device: w.text(), DraftRefused: w.text(), DraftTranslated: w.text()}
+		e := event.Ready{Version: w.text(), Target: w.model(), Device: w.text(), DraftRefused: w.text(), DraftTranslated: w.text(), Heads: w.text()}
 		for range w.IntN(3) {
 			e.Proposers = append(e.Proposers, event.Proposer{Name: w.text(), Refused: w.text()})
 		}
@@ -86,14 +86,19 @@ func (w chaos) event() event.Event {
 
 func (w chaos) anyRound() event.Round {
 	e := event.Round{
-		Index: w.count(), Path: w.text(), PathWhy: w.text(), Gamma: w.count(), GammaRule: w.text(), GammaWhy: w.text(), Probe: w.IntN(2) == 0,
+		Index: w.count(), Path: w.text(), PathWhy: w.text(), Gamma: w.count(), GammaRule: w.text(), GammaWhy: w.text(), GammaOff: w.text(), Probe: w.IntN(2) == 0,
 		Proposer: w.text(), ProposerWhy: w.text(), DraftWhy: w.text(), DraftStop: w.text(), Draft: w.tokens(), Accepted: w.count(), Tested: w.count(),
 		Temperature: w.number(), DraftMS: w.number(), VerifyMS: w.number(), SampleMS: w.number(), OtherMS: w.number(),
 		BytesMoved: int64(w.count()), TargetLen: w.count(), DraftLen: w.count(), Speedup: w.number(),
 	}
+	e.Constraint = w.text()
 	e.Rule, e.Lossy = w.text(), w.IntN(4) == 0
 	for range w.IntN(12) {
 		e.Rules = append(e.Rules, event.RuleOutcome{Rule: w.text(), Accepted: w.count(), Lossy: w.IntN(4) == 0})
+	}
+	if w.IntN(2) == 0 {
+		best, regret := w.count(), w.number()
+		e.BestFixedGamma, e.Regret = &best, &regret
 	}
 	if w.IntN(4) > 0 {
 		t := w.token()
@@ -126,13 +131,14 @@ func (w chaos) tokens() []event.Token {
 
 func (w chaos) token() event.Token {
 	fates := []event.Verdict{"", event.Accepted, event.Rejected, event.Discarded, event.Resampled, event.Bonus, event.Plain, "\x1b[1munheard of"}
-	t := event.Token{ID: int32(w.count()), Text: w.text(), Verdict: fates[w.IntN(len(fates))], P: w.maybe(), Q: w.maybe(), U: w.maybe(), Bound: w.maybe(), Stop: w.IntN(9) == 0}
+	t := event.Token{ID: int32(w.count()), Text: w.text(), Verdict: fates[w.IntN(len(fates))], P: w.maybe(), Q: w.maybe(), U: w.maybe(), Bound: w.maybe(), LogProb: w.maybe(), Stop: w.IntN(9) == 0}
 	if w.IntN(2) == 0 {
 		t.Raw = []byte(w.text())
 	}
 	for range w.IntN(3) {
 		t.Target = append(t.Target, event.Candidate{ID: int32(w.IntN(9)), Text: w.text(), P: w.number()})
 		t.Draft = append(t.Draft, event.Candidate{ID: int32(w.IntN(9)), Text: w.text(), P: w.number()})
+		t.LogProbs = append(t.LogProbs, event.Candidate{ID: int32(w.IntN(9)), Text: w.text(), P: w.number()})
 	}
 	return t
 }

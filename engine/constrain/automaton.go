@@ -1,0 +1,278 @@
+package constrain
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// dead is the state in which nothing can follow any more.
+const dead int32 = 0
+
+// Bounds of an automaton. At the first a Shaper begins anew with an empty one between two tokens; the others end a reply.
+const (
+	freshStates = 1 << 15
+	maxStates   = 1 << 18
+	maxStacks   = 1 << 10 // of one state
+)
+
+// stack is one thing that is still expected and, by number, the stack below it. Number 0 is the empty stack: nothing is
+// expected any more.
+type stack struct {
+	top   expr
+	below int32
+}
+
+// state is a set of stacks with terminals on top, the empty stack perhaps among them.
+type state struct {
+	stacks []int32 // ascending
+	next   []int32 // by class of byte; unknown until asked
+	bytes  int32   // of the shortest text that completes it; maxClosing for none
+	// The first byte of its closing and the state behind it, and the tokens of the closing; unknown until asked.
+	closingByte  byte
+	closingNext  int32
+	closingCount int32
+}
+
+const unknown int32 = -1
+
+// automaton runs a grammar on bytes. It works out states as they are reached.
+type automaton struct {
+	g         *grammar
+	spellable byteSet // bytes that are tokens of their own
+	class     [256]uint8
+	first     []byte // a byte of each class
+
+	lengths  []int32 // by node
+	stacks   []stack
+	toEnd    []int32 // by stack: bytes that complete it
+	stackIDs map[stack]int32
+	states   []state
+	stateIDs map[string]int32
+	start    int32
+
+	marks []uint32 // by stack: the number of the opening that saw it
+	mark  uint32
+	err   error // the first bound that was hit
+}
+
+// newAutomaton starts c. lead says that a space at the beginning of a reply is not shown, and so not part of the text.
+func newAutomaton(c *Constraint, spellable byteSet, lead bool) *automaton {
+	a := &automaton{g: c.g.clone(), spellable: spellable, stackIDs: map[stack]int32{}, stateIDs: map[string]int32{}}
+	var space byteSet
+	space.add(' ')
+	a.class, a.first = partition(append(slices.Clone(a.g.sets), space, spellable))
+	a.lengths = a.g.lengths(spellable)
+	a.stacks, a.toEnd, a.marks = []stack{{}}, []int32{0}, []uint32{0}
+	a.newState(nil) // dead
+	if root, ok := a.push(c.root, 0); ok {
+		a.start = a.intern(a.open([]int32{root}))
+	}
+	if lead {
+		a.start = a.withLead(a.start)
+	}
+	return a
+}
+
+// withLead returns a state that is s once a space has been read, and otherwise like s without texts that begin with one.
+func (a *automaton) withLead(s int32) int32 {
+	id := a.newState(a.states[s].stacks)
+	least := a.states[s].bytes
+	if least > 0 && least < maxClosing {
+		least++
+		for c, b := range a.first {
+			if b != ' ' && a.spellable.has(b) {
+				n := a.step(s, b)
+				a.states[id].next[c] = n
+				least = min(least, a.states[n].bytes+1)
+			}
+		}
+	}
+	a.states[id].next[a.class[' ']] = s
+	a.states[id].bytes = least
+	return id
+}
+
+func (a *automaton) accepts(s int32) bool {
+	stacks := a.states[s].stacks
+	return len(stacks) > 0 && stacks[0] == 0
+}
+
+// step returns the state behind byte b.
+func (a *automaton) step(s int32, b byte) int32 {
+	c := a.class[b]
+	if next := a.states[s].next[c]; next != unknown {
+		return next
+	}
+	next := a.read(s, b)
+	a.states[s].next[c] = next
+	return next
+}
+
+// run steps through text.
+func (a *automaton) run(s int32, text []byte) int32 {
+	for _, b := range text {
+		if s == dead {
+			return dead
+		}
+		s = a.step(s, b)
+	}
+	return s
+}
+
+func (a *automaton) read(s int32, b byte) int32 {
+	if s == dead || a.err != nil {
+		return dead
+	}
+	var below []int32
+	for _, id := range a.states[s].stacks {
+		if id != 0 && a.g.sets[a.g.nodes[a.stacks[id].top].a].has(b) {
+			below = append(below, a.stacks[id].below)
+		}
+	}
+	return a.intern(a.open(below))
+}
+
+// push puts e on a stack. It reports false when the whole could not be completed, or only too far away.
+func (a *automaton) push(e expr, below int32) (int32, bool) {
+	if e == empty {
+		return below, true
+	}
+	end := a.lengths[e] + a.toEnd[below]
+	if end >= maxClosing {
+		return 0, false
+	}
+	s := stack{e, below}
+	id, ok := a.stackIDs[s]
+	if !ok {
+		id = int32(len(a.stacks))
+		a.stacks = append(a.stacks, s)
+		a.toEnd = append(a.toEnd, end)
+		a.marks = append(a.marks, 0)
+		a.stackIDs[s] = id
+	}
+	return id, true
+}
+
+// open replaces stacks by those with terminals on top that they stand for.
+func (a *automaton) open(todo []int32) []int32 {
+	a.mark++
+	var out []int32
+	for len(todo) > 0 {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if a.marks[id] == a.mark {
+			continue
+		}
+		a.marks[id] = a.mark
+		s := a.stacks[id]
+		if id == 0 || a.g.nodes[s.top].kind == kindBytes {
+			out = append(out, id)
+			continue
+		}
+		if len(out)+len(todo) > maxStacks {
+			a.fail(fmt.Errorf("the form can be read in more than %d ways at once: make it less ambiguous", maxStacks))
+			return nil
+		}
+		todo = a.expand(todo, a.g.nodes[s.top], s.below)
+	}
+	return out
+}
+
+// expand appends the stacks that one stand for whose top is n.
+func (a *automaton) expand(todo []int32, n node, below int32) []int32 {
+	add := func(e expr, below int32) {
+		if id, ok := a.push(e, below); ok {
+			todo = append(todo, id)
+		}
+	}
+	switch n.kind {
+	case kindSeq:
+		if rest, ok := a.push(expr(n.b), below); ok {
+			add(expr(n.a), rest)
+		}
+	case kindAlt:
+		add(expr(n.a), below)
+		add(expr(n.b), below)
+	case kindRepeat:
+		if n.min == 0 {
+			add(empty, below)
+		}
+		if rest, ok := a.push(a.again(n), below); ok {
+			add(expr(n.a), rest)
+		}
+	case kindRule:
+		add(a.g.rules[n.a], below)
+	case kindLabel:
+		if end, ok := a.push(a.labelEnd(n.b), below); ok {
+			add(expr(n.a), end)
+		}
+	case kindLabelEnd:
+		add(empty, below)
+	}
+	return todo
+}
+
+// again is a repetition that has one turn behind it.
+func (a *automaton) again(n node) expr {
+	high := n.max
+	if high != unlimited {
+		high--
+	}
+	return a.measured(a.g.repeat(expr(n.a), max(n.min-1, 0), high))
+}
+
+func (a *automaton) labelEnd(name int32) expr {
+	return a.measured(a.g.make(node{kind: kindLabelEnd, a: name}))
+}
+
+// measured adds the length of a node that the automaton made.
+func (a *automaton) measured(e expr) expr {
+	if int(e) == len(a.lengths) {
+		a.lengths = append(a.lengths, a.g.length(e, a.lengths, a.spellable))
+	}
+	if a.g.tooLarge {
+		a.fail(fmt.Errorf("the form counts to more than %d things in one reply", maxNodes))
+	}
+	return e
+}
+
+// intern finds or makes the state of a set of stacks.
+func (a *automaton) intern(stacks []int32) int32 {
+	if len(stacks) == 0 {
+		return dead
+	}
+	slices.Sort(stacks)
+	key := make([]byte, 0, 4*len(stacks))
+	for _, id := range stacks {
+		key = binary.LittleEndian.AppendUint32(key, uint32(id))
+	}
+	if id, ok := a.stateIDs[string(key)]; ok {
+		return id
+	}
+	if len(a.states) >= maxStates {
+		a.fail(fmt.Errorf("the form has more than %d states within one token: make it less ambiguous", maxStates))
+		return dead
+	}
+	id := a.newState(stacks)
+	a.stateIDs[string(key)] = id
+	return id
+}
+
+func (a *automaton) newState(stacks []int32) int32 {
+	s := state{stacks: stacks, next: make([]int32, len(a.first)), bytes: maxClosing, closingCount: unknown}
+	for i := range s.next {
+		s.next[i] = unknown
+	}
+	for _, id := range stacks {
+		s.bytes = min(s.bytes, a.toEnd[id])
+	}
+	a.states = append(a.states, s)
+	return int32(len(a.states) - 1)
+}
+
+func (a *automaton) fail(err error) {
+	if a.err == nil {
+		a.err = err
+	}
+}

@@ -1,0 +1,214 @@
+package constrain
+
+import "slices"
+
+// expr names a node of a grammar. Equal nodes have equal names.
+type expr int32
+
+// Two nodes that every grammar has.
+const (
+	empty expr = 0 // the empty text
+	never expr = 1 // no text at all
+)
+
+type kind uint8
+
+const (
+	kindEmpty    kind = iota
+	kindNever         //
+	kindBytes         // one byte of set a
+	kindSeq           // a, then b
+	kindAlt           // a or b
+	kindRepeat        // a, from min to max times
+	kindRule          // rule a
+	kindLabel         // a, which is called name b
+	kindLabelEnd      // the empty text; on a stack it tells that what lies above is called name a
+)
+
+// node is one operation. It is comparable, which is how equal ones are found.
+type node struct {
+	kind     kind
+	a, b     int32
+	min, max int32 // of kindRepeat; max may be unlimited
+}
+
+const unlimited = -1
+
+// maxNodes bounds a grammar.
+const maxNodes = 1 << 18
+
+// grammar is a set of rules over bytes. Nodes are made by its methods, which simplify as they go.
+type grammar struct {
+	nodes    []node
+	known    map[node]expr
+	sets     []byteSet
+	setIDs   map[byteSet]int32
+	rules    []expr // by rule; never until it is defined
+	names    []string
+	ruleName []string // for errors
+	tooLarge bool
+}
+
+func newGrammar() *grammar {
+	g := &grammar{known: map[node]expr{}, setIDs: map[byteSet]int32{}}
+	g.make(node{kind: kindEmpty})
+	g.make(node{kind: kindNever})
+	return g
+}
+
+func (g *grammar) make(n node) expr {
+	if e, ok := g.known[n]; ok {
+		return e
+	}
+	if len(g.nodes) >= maxNodes {
+		g.tooLarge = true
+		return never
+	}
+	e := expr(len(g.nodes))
+	g.nodes = append(g.nodes, n)
+	g.known[n] = e
+	return e
+}
+
+// clone copies g so that an automaton may add to it.
+func (g *grammar) clone() *grammar {
+	c := *g
+	c.nodes = append([]node(nil), g.nodes...)
+	c.known = make(map[node]expr, len(g.known))
+	for n, e := range g.known {
+		c.known[n] = e
+	}
+	return &c
+}
+
+func (g *grammar) oneOf(set byteSet) expr {
+	if set == (byteSet{}) {
+		return never
+	}
+	id, ok := g.setIDs[set]
+	if !ok {
+		id = int32(len(g.sets))
+		g.sets = append(g.sets, set)
+		g.setIDs[set] = id
+	}
+	return g.make(node{kind: kindBytes, a: id})
+}
+
+func (g *grammar) literal(text string) expr {
+	e := empty
+	for i := len(text) - 1; i >= 0; i-- {
+		var set byteSet
+		set.add(text[i])
+		e = g.seq(g.oneOf(set), e)
+	}
+	return e
+}
+
+// literals is any one of texts. What they begin with in common is there once, so that many choices do not make many stacks.
+func (g *grammar) literals(texts []string) expr {
+	slices.Sort(texts)
+	return g.branches(slices.Compact(texts), 0)
+}
+
+// branches is what is left of sorted, different texts that agree in their first bytes.
+func (g *grammar) branches(texts []string, at int) expr {
+	if len(texts) == 1 {
+		return g.literal(texts[0][at:])
+	}
+	var parts []expr
+	for i := 0; i < len(texts); {
+		if len(texts[i]) == at {
+			parts = append(parts, empty)
+			i++
+			continue
+		}
+		j := i + 1
+		for j < len(texts) && texts[j][at] == texts[i][at] {
+			j++
+		}
+		parts = append(parts, g.seq(g.literal(texts[i][at:at+1]), g.branches(texts[i:j], at+1)))
+		i = j
+	}
+	return g.alt(parts...)
+}
+
+// seq is its parts one after the other, nested to the right.
+func (g *grammar) seq(parts ...expr) expr {
+	e := empty
+	for i := len(parts) - 1; i >= 0; i-- {
+		p := parts[i]
+		switch {
+		case p == never || e == never:
+			e = never
+		case e == empty:
+			e = p
+		case p != empty:
+			if n := g.nodes[p]; n.kind == kindSeq {
+				e = g.seq(expr(n.a), g.seq(expr(n.b), e))
+			} else {
+				e = g.make(node{kind: kindSeq, a: int32(p), b: int32(e)})
+			}
+		}
+	}
+	return e
+}
+
+// alt is any one of its parts.
+func (g *grammar) alt(parts ...expr) expr {
+	e := never
+	for i := len(parts) - 1; i >= 0; i-- {
+		p := parts[i]
+		switch {
+		case p == never || p == e:
+		case e == never:
+			e = p
+		case g.nodes[p].kind == kindBytes && g.nodes[e].kind == kindBytes:
+			e = g.oneOf(g.sets[g.nodes[p].a].union(g.sets[g.nodes[e].a]))
+		default:
+			e = g.make(node{kind: kindAlt, a: int32(p), b: int32(e)})
+		}
+	}
+	return e
+}
+
+// repeat is e from min to max times; max may be unlimited.
+func (g *grammar) repeat(e expr, min, max int32) expr {
+	switch {
+	case max == 0 || e == empty:
+		return empty
+	case e == never && min == 0:
+		return empty
+	case e == never:
+		return never
+	case min == 1 && max == 1:
+		return e
+	}
+	if n := g.nodes[e]; n.kind == kindRepeat && n.min == 0 && n.max == 1 { // at most once, up to max times
+		return g.repeat(expr(n.a), 0, max)
+	}
+	return g.make(node{kind: kindRepeat, a: int32(e), min: min, max: max})
+}
+
+func (g *grammar) optional(e expr) expr { return g.repeat(e, 0, 1) }
+
+// label calls e by name where it is said what is expected.
+func (g *grammar) label(e expr, name string) expr {
+	if e == never || e == empty {
+		return e
+	}
+	for i, known := range g.names {
+		if known == name {
+			return g.make(node{kind: kindLabel, a: int32(e), b: int32(i)})
+		}
+	}
+	g.names = append(g.names, name)
+	return g.make(node{kind: kindLabel, a: int32(e), b: int32(len(g.names) - 1)})
+}
+
+// declare makes a rule that is defined later, so that it can refer to itself. The name is for errors.
+func (g *grammar) declare(name string) (rule int, e expr) {
+	g.rules = append(g.rules, never)
+	g.ruleName = append(g.ruleName, name)
+	rule = len(g.rules) - 1
+	return rule, g.make(node{kind: kindRule, a: int32(rule)})
+}

@@ -1,0 +1,125 @@
+package constrain
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"unicode"
+)
+
+// Regex is satisfied by a text that the regular expression matches as a whole; the syntax is that of Go and RE2.
+func Regex(pattern string) (*Constraint, error) {
+	if len(pattern) > MaxBytes {
+		return nil, fmt.Errorf("the regular expression has %d bytes; at most %d", len(pattern), MaxBytes)
+	}
+	g := newGrammar()
+	root, err := (&regex{g: g, char: g.runes, around: empty}).compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return newConstraint("regular expression", g, root)
+}
+
+// regex turns a parsed regular expression into nodes.
+type regex struct {
+	g      *grammar
+	char   func(ranges ...rune) expr // how a character is spelled
+	around expr                      // what may stand on a side that is not anchored
+}
+
+func (r *regex) compile(pattern string) (expr, error) {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return never, fmt.Errorf("reading the regular expression: %w", err)
+	}
+	return r.whole(re)
+}
+
+// whole converts an expression that spans the whole text, where alone ^ and $ have a meaning that an automaton of what
+// comes next can have.
+func (r *regex) whole(re *syntax.Regexp) (expr, error) {
+	switch re.Op {
+	case syntax.OpCapture:
+		return r.whole(re.Sub[0])
+	case syntax.OpAlternate:
+		return r.each(re.Sub, r.whole, r.g.alt)
+	}
+	parts, before, after := re.Sub, r.around, r.around
+	if re.Op != syntax.OpConcat {
+		parts = []*syntax.Regexp{re}
+	}
+	for len(parts) > 0 && parts[0].Op == syntax.OpBeginText {
+		parts, before = parts[1:], empty
+	}
+	for len(parts) > 0 && parts[len(parts)-1].Op == syntax.OpEndText {
+		parts, after = parts[:len(parts)-1], empty
+	}
+	e, err := r.each(parts, r.inner, r.g.seq)
+	return r.g.seq(before, e, after), err
+}
+
+func (r *regex) each(list []*syntax.Regexp, convert func(*syntax.Regexp) (expr, error), join func(...expr) expr) (expr, error) {
+	parts := make([]expr, len(list))
+	for i, sub := range list {
+		var err error
+		if parts[i], err = convert(sub); err != nil {
+			return never, err
+		}
+	}
+	return join(parts...), nil
+}
+
+func (r *regex) inner(re *syntax.Regexp) (expr, error) {
+	switch re.Op {
+	case syntax.OpNoMatch:
+		return never, nil
+	case syntax.OpEmptyMatch:
+		return empty, nil
+	case syntax.OpLiteral:
+		return r.literal(re), nil
+	case syntax.OpCharClass:
+		return r.char(re.Rune...), nil
+	case syntax.OpAnyCharNotNL:
+		return r.char(0, '\n'-1, '\n'+1, unicode.MaxRune), nil
+	case syntax.OpAnyChar:
+		return r.char(0, unicode.MaxRune), nil
+	case syntax.OpCapture:
+		return r.inner(re.Sub[0])
+	case syntax.OpConcat:
+		return r.each(re.Sub, r.inner, r.g.seq)
+	case syntax.OpAlternate:
+		return r.each(re.Sub, r.inner, r.g.alt)
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
+		return r.repeated(re)
+	}
+	return never, fmt.Errorf("the regular expression has %s where it cannot be decided from the text before: ^ may stand at the start and $ at the end only, word boundaries nowhere", re)
+}
+
+func (r *regex) repeated(re *syntax.Regexp) (expr, error) {
+	e, err := r.inner(re.Sub[0])
+	if err != nil {
+		return never, err
+	}
+	switch re.Op {
+	case syntax.OpStar:
+		return r.g.repeat(e, 0, unlimited), nil
+	case syntax.OpPlus:
+		return r.g.repeat(e, 1, unlimited), nil
+	case syntax.OpQuest:
+		return r.g.optional(e), nil
+	}
+	return r.g.repeat(e, int32(re.Min), int32(re.Max)), nil // the parser allows 1000, and −1 for no bound
+}
+
+func (r *regex) literal(re *syntax.Regexp) expr {
+	parts := make([]expr, len(re.Rune))
+	for i, c := range re.Rune {
+		ranges := []rune{c, c}
+		if re.Flags&syntax.FoldCase != 0 {
+			for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
+				ranges = append(ranges, f, f)
+			}
+		}
+		parts[i] = r.char(ranges...)
+	}
+	return r.g.seq(parts...)
+}

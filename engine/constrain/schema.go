@@ -1,0 +1,269 @@
+package constrain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// AnyJSON is the schema of JSON of any form, as a user may write it.
+const AnyJSON = "any"
+
+// Schema is satisfied by JSON that is valid under a JSON Schema (2020-12), or any JSON for AnyJSON.
+//
+// What matches is always valid, but not everything valid matches: members come in the order of their declaration; an object
+// with properties has no others unless additionalProperties says so; between two parts there is a space, or a newline and up
+// to 20 spaces, or nothing; numbers have up to 15 digits before the point and 15 behind; an array or object keyword without
+// a type means that type. A keyword that is not supported is an error which names it and its place.
+func Schema(text string) (*Constraint, error) {
+	if len(text) > MaxBytes {
+		return nil, fmt.Errorf("the schema has %d bytes; at most %d", len(text), MaxBytes)
+	}
+	root := value{kind: "boolean", truth: true}
+	if strings.TrimSpace(text) != AnyJSON {
+		var err error
+		if root, err = parseJSON(text); err != nil {
+			return nil, fmt.Errorf("the schema is not JSON: %w", err)
+		}
+	}
+	s := newSchema(root)
+	e, err := s.compile(root, "#", 0)
+	if err != nil {
+		return nil, err
+	}
+	for len(s.todo) > 0 { // what $ref pointed at
+		next := s.todo[0]
+		s.todo = s.todo[1:]
+		if s.g.rules[next.rule], err = s.compile(next.schema, next.at, 0); err != nil {
+			return nil, err
+		}
+	}
+	return newConstraint("JSON schema", s.g, e)
+}
+
+// schema compiles one.
+type schema struct {
+	g     *grammar
+	root  value
+	refs  map[string]expr // rules by the place they compile
+	todo  []pendingRule
+	parts jsonParts
+	depth int // of the part that is being compiled
+	count int // of parts compiled
+}
+
+type pendingRule struct {
+	rule   int
+	schema value
+	at     string
+}
+
+func newSchema(root value) *schema {
+	g := newGrammar()
+	return &schema{g: g, root: root, refs: map[string]expr{}, parts: newJSONParts(g)}
+}
+
+// annotations say something to people, not about the value.
+var annotations = []string{"$schema", "$comment", "$defs", "definitions", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
+
+// keywords are those that are understood, with the type of value they speak of.
+var keywords = map[string]string{
+	"type": "", "enum": "", "const": "", "anyOf": "", "oneOf": "", "allOf": "", "$ref": "",
+	"properties": "object", "required": "object", "additionalProperties": "object",
+	"items": "array", "prefixItems": "array", "minItems": "array", "maxItems": "array",
+	"minLength": "string", "maxLength": "string", "pattern": "string", "format": "string",
+	"minimum": "number", "maximum": "number", "exclusiveMinimum": "number", "exclusiveMaximum": "number",
+}
+
+// types in the order in which a value of any of them is tried; "integer" is a number.
+var types = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
+
+// Bounds of a schema. One that is written out again within itself, because something stands beside its $ref, reaches them, too.
+const (
+	maxSchemaDepth = 256
+	maxSchemaParts = 20_000
+)
+
+// maxCombined bounds how often allOf, anyOf and $ref are put into each other.
+const maxCombined = 32
+
+// compile turns the schema v, which stands at a place, into an expression. deep counts what was combined on the way.
+func (s *schema) compile(v value, at string, deep int) (expr, error) {
+	if deep > maxCombined {
+		return never, fmt.Errorf("%s: allOf, anyOf and $ref are combined more than %d deep, or without end", at, maxCombined)
+	}
+	s.count++
+	s.depth++
+	defer func() { s.depth-- }()
+	if s.depth > maxSchemaDepth || s.count > maxSchemaParts {
+		return never, fmt.Errorf("%.120s…: more than %d parts, or %d deep; a schema that refers to itself may have nothing beside its $ref", at, maxSchemaParts, maxSchemaDepth)
+	}
+	if v.kind == "boolean" {
+		if v.truth {
+			return s.parts.any, nil
+		}
+		return never, nil
+	}
+	if err := checkKeywords(v, at); err != nil {
+		return never, err
+	}
+	v = withoutAnnotations(v)
+	for _, combine := range []struct {
+		key string
+		do  func(v, with value, at string, deep int) (expr, error)
+	}{{"$ref", s.ref}, {"allOf", s.allOf}, {"anyOf", s.anyOf}, {"oneOf", s.oneOf}} {
+		if with, ok := v.get(combine.key); ok {
+			return combine.do(without(v, combine.key), with, at, deep)
+		}
+	}
+	return s.plain(v, at)
+}
+
+// plain compiles a schema that is not combined from others.
+func (s *schema) plain(v value, at string) (expr, error) {
+	allowed, err := typesOf(v, at)
+	if err != nil {
+		return never, err
+	}
+	if list, ok := v.get("const"); ok {
+		return s.enum(without(v, "const"), "const", []value{list}, allowed, at)
+	}
+	if list, ok := v.get("enum"); ok {
+		if list.kind != "array" {
+			return never, fmt.Errorf("%s/enum: must be a list of values", at)
+		}
+		return s.enum(without(v, "enum"), "enum", list.items, allowed, at)
+	}
+	if len(v.keys) == 0 {
+		return s.parts.any, nil
+	}
+	var list []expr
+	for _, name := range allowed {
+		e, err := s.ofType(name, v, at)
+		if err != nil {
+			return never, err
+		}
+		list = append(list, e)
+	}
+	return s.g.alt(list...), nil
+}
+
+func (s *schema) ofType(name string, v value, at string) (expr, error) {
+	switch name {
+	case "object":
+		return s.object(v, at)
+	case "array":
+		return s.array(v, at)
+	case "string":
+		return s.text(v, at)
+	case "number", "integer":
+		return s.number(v, at, name == "integer")
+	case "boolean":
+		return s.parts.boolean, nil
+	}
+	return s.parts.null, nil
+}
+
+// enum allows the listed values that have an allowed type.
+func (s *schema) enum(rest value, keyword string, list []value, allowed []string, at string) (expr, error) {
+	for _, key := range rest.keys {
+		if key != "type" {
+			return never, fmt.Errorf("%s/%s: together with %s it is not supported: leave the values out that it excludes", at, key, keyword)
+		}
+	}
+	var texts []string
+	for _, item := range list {
+		if slices.ContainsFunc(allowed, func(name string) bool { return hasType(item, name) }) {
+			texts = append(texts, item.json())
+		}
+	}
+	if texts == nil {
+		return never, fmt.Errorf("%s/%s: no value is left that has the type", at, keyword)
+	}
+	return s.g.literals(texts), nil
+}
+
+func hasType(v value, name string) bool {
+	if name == "integer" {
+		_, err := wholeNumber(v)
+		return v.kind == "number" && err == nil
+	}
+	return v.kind == name
+}
+
+// typesOf reads the keyword type; without it, the types that other keywords speak of, or all.
+func typesOf(v value, at string) ([]string, error) {
+	given, ok := v.get("type")
+	if !ok {
+		var spoken []string
+		for _, name := range types {
+			if slices.ContainsFunc(v.keys, func(key string) bool { return keywords[key] == name }) {
+				spoken = append(spoken, name)
+			}
+		}
+		if len(spoken) == 0 {
+			spoken = slices.DeleteFunc(slices.Clone(types), func(name string) bool { return name == "integer" })
+		}
+		return spoken, nil
+	}
+	list := given.items
+	if given.kind == "string" {
+		list = []value{given}
+	}
+	var names []string
+	for _, item := range list {
+		if item.kind != "string" || !slices.Contains(types, item.text) {
+			return nil, fmt.Errorf("%s/type: %.64s is no type; there are %s", at, item.json(), strings.Join(types, ", "))
+		}
+		names = append(names, item.text)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s/type: must be a type or a list of types", at)
+	}
+	if slices.Contains(names, "number") {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "integer" })
+	}
+	return names, nil
+}
+
+func checkKeywords(v value, at string) error {
+	if v.kind != "object" {
+		return fmt.Errorf("%s: a schema must be an object, true or false, got %.64s", at, v.json())
+	}
+	for i, key := range v.keys {
+		_, known := keywords[key]
+		switch {
+		case known || slices.Contains(annotations, key):
+		case key == "$id" && at == "#":
+		case key == "uniqueItems" && v.items[i].kind == "boolean" && !v.items[i].truth:
+		default:
+			return fmt.Errorf("%s/%s: this keyword is not supported", at, escapePointer(key))
+		}
+	}
+	return nil
+}
+
+// withoutAnnotations leaves what says something about the value.
+func withoutAnnotations(v value) value {
+	out := value{kind: "object"}
+	for i, key := range v.keys {
+		if _, known := keywords[key]; known {
+			out.keys, out.items = append(out.keys, key), append(out.items, v.items[i])
+		}
+	}
+	return out
+}
+
+func without(v value, key string) value {
+	out := value{kind: "object"}
+	for i, k := range v.keys {
+		if k != key {
+			out.keys, out.items = append(out.keys, k), append(out.items, v.items[i])
+		}
+	}
+	return out
+}
+
+func escapePointer(key string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+}

@@ -1,0 +1,158 @@
+package constrain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Bounds of what Expects says.
+const (
+	maxExpectedBytes  = 24 // of a text that is shown letter by letter
+	maxExpectedLabels = 3
+	maxExpectedRanges = 6
+)
+
+// Expects says in a few words what may follow: `"name":`, "a string", "one of , }", "end".
+func (s *Shaper) Expects() string {
+	a, at := s.automaton, s.state()
+	if at == dead {
+		return ""
+	}
+	next := a.bytesAfter(at)
+	orEnd := ""
+	if a.accepts(at) {
+		if next.size() == 0 {
+			return "end"
+		}
+		orEnd = " or end"
+	}
+	if text := a.certain(at); len(text) > 1 {
+		return quoted(text)
+	}
+	names, others := a.named(at)
+	if len(names) > maxExpectedLabels {
+		return "a value" + orEnd
+	}
+	if others.size() > 0 {
+		words := inWords(others)
+		if len(names) > 0 {
+			words = strings.TrimPrefix(words, "one of ")
+		}
+		names = append(names, words)
+	}
+	return strings.Join(names, " or ") + orEnd
+}
+
+// bytesAfter are those that some text goes on with.
+func (a *automaton) bytesAfter(s int32) byteSet {
+	var set byteSet
+	for _, id := range a.states[s].stacks {
+		if id != 0 {
+			set = set.union(a.g.sets[a.g.nodes[a.stacks[id].top].a])
+		}
+	}
+	return set
+}
+
+// certain is the text that must follow, as far as there is no choice and it has no name; white space counts as none where something else may stand.
+func (a *automaton) certain(s int32) []byte {
+	var text []byte
+	for s != dead && !a.accepts(s) && len(text) <= maxExpectedBytes {
+		next := withoutSpace(a.bytesAfter(s))
+		if names, _ := a.named(s); next.size() != 1 || len(names) > 0 {
+			break
+		}
+		text = append(text, next.list()[0])
+		s = a.step(s, next.list()[0])
+	}
+	return text
+}
+
+func withoutSpace(set byteSet) byteSet {
+	var space byteSet
+	for _, b := range []byte(" \t\n") {
+		space.add(b)
+	}
+	if rest := set.without(space); rest.size() > 0 {
+		return rest
+	}
+	return set
+}
+
+// named returns the names of what is being read, and the bytes that may follow and belong to nothing with a name.
+func (a *automaton) named(s int32) (names []string, others byteSet) {
+	visible := withoutSpace(a.bytesAfter(s))
+	for _, id := range a.states[s].stacks {
+		if id == 0 {
+			continue
+		}
+		set := a.g.sets[a.g.nodes[a.stacks[id].top].a]
+		if !set.meets(visible) {
+			continue
+		}
+		for ; id != 0 && a.g.nodes[a.stacks[id].top].kind != kindLabelEnd; id = a.stacks[id].below {
+		}
+		if id == 0 {
+			others = others.union(set)
+		} else if name := a.g.names[a.g.nodes[a.stacks[id].top].a]; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, others
+}
+
+// quoted shows text, which may hold control characters.
+func quoted(text []byte) string {
+	more := ""
+	if len(text) > maxExpectedBytes {
+		text, more = text[:maxExpectedBytes], "…"
+	}
+	q := fmt.Sprintf("%q", text)
+	return "«" + strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`) + more + "»"
+}
+
+// inWords lists the members of a set.
+func inWords(set byteSet) string {
+	set = withoutSpace(set)
+	bytes := set.list()
+	var parts []string
+	for i := 0; i < len(bytes); {
+		j := i
+		for j+1 < len(bytes) && bytes[j+1] == bytes[j]+1 {
+			j++
+		}
+		switch {
+		case bytes[i] >= 0x80:
+			return "a character"
+		case j-i < 2:
+			j = i
+			parts = append(parts, visible(bytes[i]))
+		default:
+			parts = append(parts, visible(bytes[i])+"–"+visible(bytes[j]))
+		}
+		i = j + 1
+	}
+	switch {
+	case len(parts) > maxExpectedRanges:
+		return "a character"
+	case len(parts) == 1:
+		return parts[0]
+	}
+	return "one of " + strings.Join(parts, " ")
+}
+
+func visible(b byte) string {
+	switch {
+	case b == ' ':
+		return "space"
+	case b == '\n':
+		return "newline"
+	case b == '\t':
+		return "tab"
+	case b < ' ' || b >= 0x7F:
+		return fmt.Sprintf("0x%02X", b)
+	}
+	return string(rune(b))
+}

@@ -1,0 +1,193 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"specula/engine/event"
+)
+
+const (
+	mostPrompts = 12
+	replyTokens = 48
+)
+
+// Accepted is what a proposer's drafts were worth.
+type Accepted struct {
+	Proposer string  `json:"proposer"`
+	Drafted  int     `json:"drafted"`
+	Tested   int     `json:"tested"`
+	Kept     int     `json:"kept"`
+	StepMS   float64 `json:"stepMS"` // of one draft token
+	RestMS   float64 `json:"restMS"` // of a round beside draft and pass
+	// ByPosition is the share kept of those that were reached; positions that were hardly ever reached have the share of all.
+	ByPosition []float64 `json:"byPosition"`
+	// TokensPerMS is what each γ from 0 on is expected to write.
+	TokensPerMS []float64 `json:"tokensPerMS"`
+}
+
+// proposers that can be chosen.
+func (x *examination) proposers() []string {
+	var list []string
+	for _, p := range x.Ready.Proposers {
+		if p.Refused == "" {
+			list = append(list, p.Name)
+		}
+	}
+	if x.Ready.Proposers == nil {
+		if x.Ready.Draft != nil {
+			list = append(list, "draft")
+		}
+		list = append(list, "ngram")
+	}
+	return list
+}
+
+// acceptance lets every proposer write replies at the session's temperature, and at temperature 0 beside plain ones, whose text
+// must be the same.
+func (x *examination) acceptance(ctx context.Context) error {
+	list := x.proposers()
+	sums := make([]event.Totals, len(list))
+	compared, differ := 0, ""
+	for i, prompt := range x.Prompts[:min(mostPrompts, len(x.Prompts))] {
+		if i > 0 && x.left() < 0.1 {
+			break
+		}
+		plain, err := x.reply(ctx, prompt, "0", "speculation.enabled", "false")
+		if err != nil {
+			return err
+		}
+		for j, name := range list {
+			greedy, err := x.reply(ctx, prompt, "0", "speculation.proposer", name)
+			if err != nil {
+				return err
+			}
+			compared++
+			if differ == "" && !slices.Equal(greedy.IDs, plain.IDs) {
+				differ = fmt.Sprintf("with proposer %s another text is written for %.60q: %.60q in place of %.60q", name, prompt, greedy.Text, plain.Text)
+			}
+			sampled, err := x.reply(ctx, prompt, strconv.FormatFloat(x.Temperature, 'g', -1, 64), "speculation.proposer", name)
+			if err != nil {
+				return err
+			}
+			sum(&sums[j], &sampled.Totals)
+		}
+	}
+	if differ != "" {
+		x.add("greedy text", Fail, "do not trust speculation here: --speculate=false, and report it with the output of specula doctor --json", "%s", differ)
+	} else {
+		x.add("greedy text", OK, "", "the same with and without speculation in %d replies", compared)
+	}
+	for j, name := range list {
+		x.report.Accepted = append(x.report.Accepted, x.worth(name, &sums[j]))
+	}
+	return nil
+}
+
+func (x *examination) reply(ctx context.Context, prompt, temperature string, settings ...string) (event.ReplyEnded, error) {
+	all := []string{
+		"sampling.temperature", temperature, "sampling.seed", "1", "sampling.max_tokens", strconv.Itoa(replyTokens),
+		"speculation.enabled", "true", "speculation.gamma_rule", "fixed", "speculation.gamma", strconv.Itoa(x.GammaMax),
+		"speculation.gamma_max", strconv.Itoa(x.GammaMax),
+	}
+	r, err := x.Reply(ctx, prompt, append(all, settings...)...)
+	if err != nil {
+		return r, fmt.Errorf("answering %.60q: %w", prompt, err)
+	}
+	return r, nil
+}
+
+func sum(s, t *event.Totals) {
+	s.Tokens += t.Tokens
+	s.Rounds += t.Rounds
+	s.Drafted += t.Drafted
+	s.Tested += t.Tested
+	s.Accepted += t.Accepted
+	s.DraftMS += t.DraftMS
+	s.SampleMS += t.SampleMS
+	s.OtherMS += t.OtherMS
+	for i := range t.PositionTested {
+		if i == len(s.PositionTested) {
+			s.PositionTested, s.PositionKept = append(s.PositionTested, 0), append(s.PositionKept, 0)
+		}
+		s.PositionTested[i] += t.PositionTested[i]
+		s.PositionKept[i] += t.PositionKept[i]
+	}
+}
+
+// worth reckons what each γ would write per millisecond: 1 + a₁ + a₁a₂ + … tokens a round, for v(γ+1), γ draft steps and the rest.
+func (x *examination) worth(name string, t *event.Totals) Accepted {
+	const enough = 8
+	a := Accepted{Proposer: name, Drafted: t.Drafted, Tested: t.Tested, Kept: t.Accepted}
+	if t.Drafted > 0 {
+		a.StepMS = t.DraftMS / float64(t.Drafted)
+	}
+	if t.Rounds > 0 {
+		a.RestMS = (t.SampleMS + t.OtherMS) / float64(t.Rounds)
+	}
+	mean := 0.0
+	if t.Tested > 0 {
+		mean = float64(t.Accepted) / float64(t.Tested)
+	}
+	tokens, reach := 1.0, 1.0
+	for gamma, verify := range x.report.VerifyMS {
+		if gamma > 0 {
+			share := mean
+			if i := gamma - 1; i < len(t.PositionTested) && t.PositionTested[i] >= enough {
+				share = float64(t.PositionKept[i]) / float64(t.PositionTested[i])
+			}
+			a.ByPosition = append(a.ByPosition, share)
+			// Where nothing was drafted in a round, nothing is gained either.
+			reach *= share
+			tokens += reach * x.hit(t)
+		}
+		a.TokensPerMS = append(a.TokensPerMS, tokens/(verify+float64(gamma)*a.StepMS+a.RestMS))
+	}
+	return a
+}
+
+// hit is the share of rounds that had a draft; a reply has about one tested token fewer than that only if drafts are rare.
+func (x *examination) hit(t *event.Totals) float64 {
+	if t.Rounds == 0 || len(t.PositionTested) == 0 {
+		return 0
+	}
+	return min(1, float64(t.PositionTested[0])/float64(t.Rounds))
+}
+
+// recommend names the proposer and γ that are expected to write most.
+func (x *examination) recommend() {
+	best, gamma, proposer := 0.0, 0, ""
+	plain := 0.0
+	for _, a := range x.report.Accepted {
+		status, share := OK, 0.0
+		if a.Tested > 0 {
+			share = 100 * float64(a.Kept) / float64(a.Tested)
+		}
+		if a.Tested == 0 {
+			x.add("acceptance, "+a.Proposer, status, "", "nothing was drafted")
+		} else {
+			x.add("acceptance, "+a.Proposer, status, "", "%.0f %% at temperature %g (%d of %d tested)", share, x.Temperature, a.Kept, a.Tested)
+		}
+		plain = max(plain, a.TokensPerMS[0])
+		for g, rate := range a.TokensPerMS {
+			if rate > best {
+				best, gamma, proposer = rate, g, a.Proposer
+			}
+		}
+	}
+	r := &x.report.Recommended
+	r.Gamma, r.Proposer = gamma, proposer
+	if plain > 0 {
+		r.Speedup = best / plain
+	}
+	if gamma == 0 {
+		r.Proposer = "none"
+		x.add("recommended", Warn, "leave --gamma-rule at cost-aware, which drafts when it pays, or take a smaller or better draft",
+			"no speculation: at no γ do these drafts pay at temperature %g", x.Temperature)
+		return
+	}
+	x.add("recommended", OK, "", "--proposer %s --gamma-rule fixed --gamma %d: %.2f × plain is expected from these costs; cost-aware finds γ by itself",
+		proposer, gamma, r.Speedup)
+}

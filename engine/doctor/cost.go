@@ -1,0 +1,169 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+)
+
+const (
+	costRuns  = 9    // of each length of pass; the least time is the cost, since disturbances only add
+	costShare = 0.15 // of the time that costs may take
+	cliff     = 3.0  // a row that costs so many times what a row usually adds, and at least minCliff of the whole pass, is told
+	minCliff  = 0.15
+)
+
+// costs measures v(m), the milliseconds of a target pass of m rows, and a draft step, by turns.
+func (x *examination) costs(ctx context.Context) error {
+	rows := min(x.GammaMax+1, x.Target.Config().MaxRows)
+	target, err := x.warm(ctx, x.Target)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	x.report.VerifyMS = make([]float64, rows)
+	until := x.left() - costShare
+	for run := 0; run < costRuns && (run == 0 || x.left() > until); run++ {
+		for m := 1; m <= rows && m <= target.Cap()-target.Len(); m++ {
+			ms, err := x.timed(ctx, target, func(ids []int32) (compute.Logits, error) { return x.Target.Forward(ctx, target, ids) }, m)
+			if err != nil {
+				return err
+			}
+			if v := &x.report.VerifyMS[m-1]; *v == 0 || ms < *v {
+				*v = ms
+			}
+		}
+	}
+	x.tellCurve()
+	return x.draftCost(ctx)
+}
+
+// warm is a cache that holds the beginning of the prompt.
+func (x *examination) warm(ctx context.Context, m *model.Model) (compute.Cache, error) {
+	cache, err := m.NewCache()
+	if err != nil {
+		return nil, err
+	}
+	base := x.base(m)
+	_, err = m.Prefill(ctx, cache, base[:min(len(base), max(1, cache.Cap()-1))], nil)
+	return cache, err
+}
+
+// timed runs one pass of m rows and takes it back. Asking for the best tokens makes a device finish.
+func (x *examination) timed(ctx context.Context, cache compute.Cache, pass func(ids []int32) (compute.Logits, error), m int) (ms float64, err error) {
+	before, ids := cache.Len(), slices.Repeat(x.Prompt[:1], m)
+	began := x.Now()
+	logits, err := pass(ids)
+	if err == nil {
+		err = logits.Argmax(make([]int32, logits.Rows()))
+	}
+	ms = float64(x.Now().Sub(began)) / float64(time.Millisecond)
+	if err != nil {
+		return 0, err
+	}
+	return ms, cache.Truncate(before)
+}
+
+func (x *examination) draftCost(ctx context.Context) error {
+	if x.Draft == nil {
+		return nil
+	}
+	cache, err := x.warm(ctx, x.Draft)
+	if err != nil {
+		return err
+	}
+	defer cache.Close()
+	for range costRuns {
+		ms, err := x.timed(ctx, cache, func(ids []int32) (compute.Logits, error) { return x.Draft.Prefill(ctx, cache, ids, nil) }, 1)
+		if err != nil {
+			return err
+		}
+		if x.report.DraftMS == 0 || ms < x.report.DraftMS {
+			x.report.DraftMS = ms
+		}
+	}
+	share := x.report.DraftMS / x.report.VerifyMS[0]
+	status := OK
+	if share > 0.5 {
+		status = Warn
+	}
+	x.add("draft step", status, "use a smaller draft model, or --proposer ngram", "%.3f ms, %.2f of a target pass", x.report.DraftMS, share)
+	return nil
+}
+
+// tellCurve describes v(m) and where it jumps.
+func (x *examination) tellCurve() {
+	v := x.report.VerifyMS
+	var shown, cliffs []string
+	var steps []float64
+	for i := range len(v) - 1 {
+		steps = append(steps, v[i+1]-v[i])
+	}
+	slices.Sort(steps)
+	for i, ms := range v {
+		shown = append(shown, fmt.Sprintf("%.2f", ms/v[0]))
+		if i > 0 && ms-v[i-1] > max(cliff*steps[len(steps)/2], minCliff*v[i-1]) {
+			cliffs = append(cliffs, fmt.Sprintf("%d rows cost %.2f × %d rows", i+1, ms/v[i-1], i))
+			x.report.Cliffs = append(x.report.Cliffs, i+1)
+		}
+	}
+	text := fmt.Sprintf("%.3f ms a row; 1 to %d rows cost %s × that", v[0], len(v), strings.Join(shown, " "))
+	if len(cliffs) > 0 {
+		text += "; cliffs: " + strings.Join(cliffs, ", ")
+	}
+	status := OK
+	if n := len(v); n > 1 && v[n-1] > 0.9*float64(n)*v[0] {
+		status = Warn
+	}
+	x.add("v(m)", status, "verification costs as much as decoding here, so only a cheap proposer with many hits pays: --proposer ngram", "%s", text)
+}
+
+// memory holds what the models take against what there is.
+func (x *examination) memory(context.Context) error {
+	const mib = 1 << 20
+	m := &x.report.Memory
+	m.WeightBytes, m.CacheBytes = x.Ready.Target.WeightBytes, x.Ready.Target.CacheBytes
+	if d := x.Ready.Draft; d != nil {
+		m.WeightBytes += d.WeightBytes
+		m.CacheBytes += d.CacheBytes
+	}
+	m.ResidentBytes, m.AvailableBytes = residentBytes(), x.Available
+	text := fmt.Sprintf("weights %d MiB, a conversation's keys and values %d MiB", m.WeightBytes/mib, m.CacheBytes/mib)
+	if m.ResidentBytes > 0 {
+		text += fmt.Sprintf(", this process %d MiB", m.ResidentBytes/mib)
+	}
+	status := OK
+	if m.AvailableBytes > 0 {
+		text += fmt.Sprintf("; %d MiB are still available", m.AvailableBytes/mib)
+		if m.AvailableBytes < m.CacheBytes || m.AvailableBytes < m.WeightBytes/10 {
+			status = Warn
+		}
+	}
+	x.add("memory", status, "choose a shorter --context, --cache f16 or a smaller file, before the system begins to swap", "%s", text)
+	return nil
+}
+
+// residentBytes is what Linux says this process holds in memory; 0 elsewhere.
+func residentBytes() int64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil || pages > math.MaxInt64/int64(os.Getpagesize()) {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
+}

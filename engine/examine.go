@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"specula/engine/doctor"
+	"specula/engine/event"
+	"specula/tokenizer/chat"
+)
+
+// Examine looks whether the models are right on this device, fit, and gain by speculation; see package doctor. It writes replies
+// of its own and leaves the settings as they were.
+func (s *Session) Examine(ctx context.Context, o doctor.Options, progress func(what string)) (*doctor.Report, error) {
+	c := s.Settings()
+	if len(o.Prompts) == 0 {
+		return nil, errors.New("there are no prompts to examine with")
+	}
+	prompt, _, err := s.engine.fit(ctx, []chat.Message{{Role: "user", Content: o.Prompts[0]}}, c, s.cache.Cap())
+	if err != nil {
+		return nil, err
+	}
+	subject := doctor.Subject{
+		Ready: s.engine.ready, Target: s.engine.target, Draft: s.engine.draft, Available: s.engine.options.Backend.Info().MemoryBytes,
+		Prompt: prompt, GammaMax: c.Speculation.GammaMax, Temperature: c.Sampling.Temperature,
+		Reply: s.answer,
+	}
+	return doctor.Run(ctx, subject, o, progress)
+}
+
+// answer writes a reply to one message with other settings, and from empty caches.
+func (s *Session) answer(ctx context.Context, prompt string, settings ...string) (ended event.ReplyEnded, err error) {
+	before := s.Settings()
+	defer func() {
+		for pair := range slices.Chunk(settings, 2) {
+			value, errGet := before.Get(pair[0])
+			err = errors.Join(err, errGet, s.Change(pair[0], value))
+		}
+	}()
+	for pair := range slices.Chunk(settings, 2) {
+		if err := s.Change(pair[0], pair[1]); err != nil {
+			return ended, err
+		}
+	}
+	if err := s.Reset(); err != nil {
+		return ended, err
+	}
+	for e := range s.Generate(ctx, Request{Messages: []chat.Message{{Role: "user", Content: prompt}}}) {
+		switch e := e.(type) {
+		case event.Failed:
+			err = errors.Join(err, errors.New(e.Error))
+		case event.ReplyEnded:
+			ended = e
+		}
+	}
+	return ended, errors.Join(err, ctx.Err())
+}

@@ -1,0 +1,163 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"specula/engine"
+	"specula/engine/event"
+)
+
+// formSchemas ask for replies that would go on far beyond any limit, deep and long ones.
+var formSchemas = []string{
+	`{"type":"object","properties":{"title":{"type":"string"},"people":{"type":"array","minItems":1,"items":{"type":"object",
+	  "properties":{"name":{"type":"string","minLength":1},"age":{"type":"integer","minimum":0,"maximum":150},"kind":{"enum":["friend","stranger"]}},
+	  "required":["name","age","kind"],"additionalProperties":false}}},"required":["title","people"],"additionalProperties":false}`,
+	`{"$ref":"#/$defs/tree","$defs":{"tree":{"type":"object","properties":{"text":{"type":"string"},"left":{"$ref":"#/$defs/tree"},
+	  "right":{"$ref":"#/$defs/tree"}},"required":["text"]}}}`,
+	`{"type":"array","items":{"anyOf":[{"type":"string","minLength":20},{"type":"number"},{"type":"string","format":"date-time"}]},"minItems":4}`,
+	`{"type":"object","additionalProperties":{"type":"array","items":{"type":["boolean","null","string"]}}}`,
+}
+
+// formReplies writes replies under every schema, and returns how many ended at their limit.
+func formReplies(t testing.TB, s *engine.Session, seeds, limit int) (cut int) {
+	t.Helper()
+	for seed := range seeds {
+		schema := formSchemas[seed%len(formSchemas)]
+		temperature := []string{"0.7", "1", "1.5"}[seed/4%3]
+		change(t, s, "schema", schema, "seed", fmt.Sprint(seed), "temp", temperature, "max", fmt.Sprint(limit))
+		for ev := range s.Generate(t.Context(), engine.Request{Messages: user("Tell me about speculative decoding.")}) {
+			ended, ok := ev.(event.ReplyEnded)
+			if !ok {
+				continue
+			}
+			if err := validate(t, schema, ended.Text); err != nil || len(ended.IDs) > limit {
+				t.Errorf("seed %d, schema %d: %d tokens, %q: %v", seed, seed%len(formSchemas), len(ended.IDs), ended.Text, err)
+			}
+			if ended.Reason == "length" {
+				cut++
+			}
+		}
+	}
+	return cut
+}
+
+func validate(t testing.TB, schema, text string) error {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid([]byte(text)) {
+		return fmt.Errorf("not JSON")
+	}
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return compiled.Validate(value)
+}
+
+func TestSchemaRepliesAreValidWhereverTheyEnd(t *testing.T) {
+	s := session(t, pair(), "rule", "fixed", "gamma", "4")
+	if cut := formReplies(t, s, 16, 90); cut < 3 {
+		t.Errorf("only %d replies came to their limit; the test shows little", cut)
+	}
+}
+
+// BenchmarkSchemaReplies writes 200 replies of up to 200 tokens and validates all of them.
+func BenchmarkSchemaReplies(b *testing.B) {
+	s := session(b, pair(), "rule", "fixed", "gamma", "4")
+	for b.Loop() {
+		cut := formReplies(b, s, 200, 200)
+		b.ReportMetric(float64(cut), "at-limit")
+	}
+}
+
+func TestConstrainedGreedyRepliesDoNotDependOnSpeculation(t *testing.T) {
+	s := session(t, pair(), "temp", "0", "rule", "fixed", "gamma", "5", "max", "90")
+	for _, form := range [][2]string{{"schema", formSchemas[0]}, {"regex", `(?:[a-z]{2,9} ){3,8}end\.`}, {"choices", `["a target","a draft","nothing"]`},
+		{"grammar", `root ::= "I " [a-z ]{5,40} "."`}} {
+		change(t, s, form[0], form[1])
+		for _, proposer := range []string{"draft", "ngram"} {
+			change(t, s, "speculate", "on", "proposer", proposer)
+			drafted := write(t, s, user("What is a draft model?"), nil)
+			change(t, s, "speculate", "off")
+			plain := write(t, s, user("What is a draft model?"), nil)
+			if drafted.ended.Text != plain.ended.Text || drafted.ended.Text == "" {
+				t.Errorf("%s by %s: %q, plainly %q", form[0], proposer, drafted.ended.Text, plain.ended.Text)
+			}
+			if drafted.ended.Totals.Accepted == 0 && proposer == "draft" && form[0] != "choices" {
+				t.Errorf("%s: nothing was accepted", form[0])
+			}
+		}
+		change(t, s, form[0], map[bool]string{true: "[]", false: ""}[form[0] == "choices"])
+	}
+}
+
+func TestRoundsSayWhatTheFormExpects(t *testing.T) {
+	s := session(t, pair(), "regex", `yes|no, [a-z]+`, "max", "8")
+	r := write(t, s, user("hello"), nil)
+	if !regexp.MustCompile(`^(?:yes|no, [a-z]+)$`).MatchString(r.ended.Text) {
+		t.Errorf("%q does not match", r.ended.Text)
+	}
+	last := r.rounds[len(r.rounds)-1]
+	if first := r.rounds[0]; first.Path != "fallback" || len(first.Shaped) != 1 || first.Shaped[0] != "regular expression" || first.Constraint == "" && last.Index > 0 {
+		t.Errorf("the first round says %q %q %q", first.Path, first.Shaped, first.Constraint)
+	}
+}
+
+func TestFormsAreRefusedAtOnce(t *testing.T) {
+	s := session(t, pair())
+	if err := s.Change("schema", `{"type":"object","properties":{"age":{"multipleOf":2}}}`); err == nil || !strings.Contains(err.Error(), "#/properties/age/multipleOf") {
+		t.Error(err)
+	}
+	change(t, s, "choices", "yes")
+	if err := s.Change("regex", "a+"); err == nil || !strings.Contains(err.Error(), "a reply can have one form") {
+		t.Error(err)
+	}
+	change(t, s, "choices", "[]", "regex", "[a-z]{40}", "max", "3")
+	var failed string
+	for ev := range s.Generate(t.Context(), engine.Request{Messages: user("hello")}) {
+		if f, ok := ev.(event.Failed); ok {
+			failed = f.Error
+		}
+	}
+	if !strings.Contains(failed, "sampling.max_tokens is 3") {
+		t.Errorf("a form that does not fit the limit: %q", failed)
+	}
+}
+
+func TestAFormIsReadFromItsFileForEachReply(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "form.gbnf")
+	save := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save(`root ::= "one"`)
+	s := session(t, pair(), "grammar", "@"+path)
+	if r := write(t, s, user("hello"), nil); r.ended.Text != "one" {
+		t.Errorf("got %q", r.ended.Text)
+	}
+	save(`root ::= "two"`)
+	if r := write(t, s, user("hello"), nil); r.ended.Text != "two" {
+		t.Errorf("after a change of the file: %q", r.ended.Text)
+	}
+}

@@ -1,0 +1,173 @@
+package host
+
+import (
+	"specula/engine/compute"
+	"specula/kernels/cpu"
+)
+
+// queue collects operations until somebody wants to see what they did, so that the threads can walk through a whole pass by
+// themselves instead of being called together for each operation. Two rules make few phases of many operations:
+// what is done to each row by itself, one thing after another, is one phase; so are products of the same input.
+//
+// A phase begins when the one before is done, which is all that the order of operations demands.
+type queue struct {
+	phases   []cpu.Phase
+	work     int
+	rows     []rowPhase
+	products []productPhase
+	attends  []cpu.Attention
+}
+
+// flushWork bounds what waits in the queue, so that a pass over a large model can be stopped in between.
+const flushWork = 1 << 26
+
+func newQueue() queue {
+	return queue{
+		phases: make([]cpu.Phase, 0, cpu.MostPhases),
+		rows:   make([]rowPhase, 0, cpu.MostPhases), products: make([]productPhase, 0, cpu.MostPhases), attends: make([]cpu.Attention, 0, cpu.MostPhases),
+	}
+}
+
+// add makes a phase of a task.
+func (q *queue) add(t cpu.Task, items, work int) {
+	q.phases = append(q.phases, cpu.Phase{Task: t, Items: items, Work: work})
+	q.work += work
+}
+
+// addWork makes the last phase larger.
+func (q *queue) addWork(items, work int) {
+	last := &q.phases[len(q.phases)-1]
+	last.Items = items
+	last.Work += work
+	q.work += work
+}
+
+func (q *queue) last() cpu.Task {
+	if len(q.phases) == 0 {
+		return nil
+	}
+	return q.phases[len(q.phases)-1].Task
+}
+
+// perRow adds an operation on rows first … first+count−1 to the last phase when that is of rows too.
+func (b *Backend) perRow(op rowOperation, work int) {
+	q := &b.queue
+	phase, ok := q.last().(*rowPhase)
+	if !ok || phase.n == len(phase.operations) {
+		b.makeRoom()
+		q.rows = append(q.rows, rowPhase{})
+		phase = &q.rows[len(q.rows)-1]
+		q.add(phase, 0, 0)
+	}
+	phase.operations[phase.n] = op
+	phase.n++
+	phase.end = max(phase.end, op.first+op.count)
+	q.addWork(phase.end, work)
+}
+
+// makeRoom runs what waits when it is enough.
+func (b *Backend) makeRoom() {
+	if len(b.queue.phases)+mostPhasesAtOnce > cpu.MostPhases || b.queue.work > flushWork {
+		b.flush()
+	}
+}
+
+// mostPhasesAtOnce is the most that one operation may add behind a phase that it refers to.
+const mostPhasesAtOnce = 3
+
+// flush runs what waits.
+func (b *Backend) flush() {
+	q := &b.queue
+	if len(q.phases) == 0 {
+		return
+	}
+	phases := q.phases
+	q.phases, q.rows, q.products, q.attends, q.work = q.phases[:0], q.rows[:0], q.products[:0], q.attends[:0], 0
+	b.pool.RunAll(phases)
+}
+
+// rowPhase does to each row what its operations say; its items are the rows.
+type rowPhase struct {
+	operations [8]rowOperation
+	n          int
+	end        int // of the rows
+}
+
+func (p *rowPhase) Do(from, to int) {
+	for row := from; row < to; row++ {
+		for i := range p.operations[:p.n] {
+			if op := &p.operations[i]; op.first <= row && row < op.first+op.count {
+				op.run(op, row-op.first)
+			}
+		}
+	}
+}
+
+// rowOperation is something done to each of some rows by itself; what run does decides which of the other fields count.
+type rowOperation struct {
+	run          func(op *rowOperation, row int)
+	first, count int
+	x, y         []float32 // (count, cols) and (count, yCols), from row first on
+	cols, yCols  int
+	w            vector
+	eps          float32
+	rope         compute.Rope
+	kv           *cpu.KV
+	position     int
+	quantised    *cpu.Quantized
+}
+
+func (op *rowOperation) rowX(i int) []float32 { return op.x[i*op.cols : (i+1)*op.cols] }
+func (op *rowOperation) rowY(i int) []float32 { return op.y[i*op.yCols : (i+1)*op.yCols] }
+
+func normRow(op *rowOperation, i int)     { cpu.RMSNorm(op.rowX(i), op.rowY(i), op.w, op.eps) }
+func addRow(op *rowOperation, i int)      { cpu.Add(op.rowX(i), op.rowY(i)) }
+func biasRow(op *rowOperation, i int)     { cpu.Add(op.rowX(i), op.w) }
+func gateRow(op *rowOperation, i int)     { cpu.SwiGLU(op.rowX(i), op.rowY(i)) }
+func quantiseRow(op *rowOperation, i int) { op.quantised.Do(i, i+1) }
+
+// rotateRow rotates each head by its position's angles.
+func rotateRow(op *rowOperation, i int) {
+	r := &op.rope
+	half := r.Dim / 2
+	angles := (r.Position + i) * half
+	cos, sin := r.Cos[angles:][:half], r.Sin[angles:][:half]
+	for row := op.rowX(i); len(row) > 0; row = row[r.HeadDim:] {
+		cpu.RoPE(row[:r.HeadDim], cos, sin, r.NeoX)
+	}
+}
+
+// storeRow puts a key and a value into a layer of the cache.
+func storeRow(op *rowOperation, i int) { op.kv.Store(op.position+i, op.rowX(i), op.rowY(i)) }
+
+// productPhase multiplies one input with several matrices; its items are those of all products.
+type productPhase struct {
+	x         *float32 // the input, by which products are recognised as belonging together
+	m         int
+	quantised cpu.Quantized // the input, when a matrix needs it so
+	products  [4]product
+	n         int
+	items     int
+}
+
+// product is one of either kind.
+type product struct {
+	items     int
+	float     cpu.MatMulFloat
+	quantised cpu.MatMulQuantized
+}
+
+func (p *productPhase) Do(from, to int) {
+	first := 0 // item of the product
+	for i := range p.products[:p.n] {
+		t := &p.products[i]
+		if a, b := max(from, first), min(to, first+t.items); a < b {
+			if t.quantised.W != nil {
+				t.quantised.Do(a-first, b-first)
+			} else {
+				t.float.Do(a-first, b-first)
+			}
+		}
+		first += t.items
+	}
+}

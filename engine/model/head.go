@@ -1,0 +1,74 @@
+package model
+
+import (
+	"context"
+	"fmt"
+
+	"specula/engine/weights/safetensors"
+)
+
+// maxPadding is how far vocabularies may differ in length by rows that stand for no token.
+const maxPadding = 1024
+
+// Head is what a file of heads was found to be: one of the two is not nil.
+type Head struct {
+	Eagle      *Eagle
+	Medusa     *Medusa
+	Name       string // as in the setting of proposers: "eagle" or "medusa"
+	Kind       string // "EAGLE", "EAGLE-3" or "Medusa", with what belongs to it, in words
+	Parameters int64
+	Bytes      int64
+}
+
+// LoadHead tells by the names and shapes of its tensors what a file holds and loads it for a target. The file's data stay borrowed.
+// The error says what is missing, or does not fit the target, in words.
+func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head *Head, err error) {
+	c, err := readHeadConfig(file)
+	if err != nil {
+		return nil, err
+	}
+	h := &headTensors{ctx: ctx, backend: target.backend, file: file, taken: map[string]bool{}}
+	head = &Head{}
+	switch {
+	case h.has("0.0.linear.weight", "blocks.0.layers.0.weight"):
+		if head.Medusa, err = loadMedusa(h, target, c); err == nil {
+			head.Name, head.Kind = "medusa", fmt.Sprintf("Medusa, %d heads", head.Medusa.Heads())
+		}
+	case h.has("fc.weight"):
+		if head.Eagle, err = loadEagle(h, target, c); err == nil {
+			head.Name, head.Kind = "eagle", head.Eagle.kind()
+		}
+	case h.err != nil:
+		err = h.err
+	default:
+		err = fmt.Errorf("%q is no head of a known kind: EAGLE has a tensor \"fc.weight\", Medusa \"0.0.linear.weight\"", file.Name())
+	}
+	if err != nil {
+		return nil, err
+	}
+	head.Parameters, head.Bytes = h.numbers, h.bytes
+	return head, nil
+}
+
+// ParametersPerToken is how many weights are read for one guess: no embedding table, but the target's output matrix where it serves.
+func (h *Head) ParametersPerToken() int64 {
+	if h.Medusa != nil {
+		return h.Parameters / int64(h.Medusa.Heads())
+	}
+	e, n := h.Eagle, h.Parameters
+	if e.embedding != e.target.Embedding {
+		n -= int64(e.embedding.Rows()) * int64(e.embedding.Cols())
+	}
+	if e.output == e.target.Output {
+		n += int64(e.output.Rows()) * int64(e.output.Cols())
+	}
+	return n
+}
+
+// fitsVocabulary says whether scores of so many ids can be read as the target's.
+func fitsVocabulary(file *safetensors.File, ids, target int) error {
+	if d := ids - target; d > maxPadding || d < -maxPadding {
+		return fmt.Errorf("%q guesses among %d tokens, and the target has %d: it was made for another model", file.Name(), ids, target)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"specula/engine/compute"
+)
+
+// MedusaState is what one conversation has of the heads: the hidden state that they guess from. It can be used like a model that reads
+// tokens one behind the other; what a head guesses depends on their number only.
+type MedusaState struct {
+	*Medusa
+	tap  *compute.Tap
+	last compute.Buffer // (1, Dim)
+	at   int            // the token behind which the target had it; -1 for none
+}
+
+// NewState makes room for one conversation.
+func (m *Medusa) NewState() (*MedusaState, error) {
+	s := &MedusaState{Medusa: m, at: -1}
+	var err error
+	if s.tap, err = m.target.NewTap(compute.Normed); err != nil {
+		return nil, err
+	}
+	return s, allocateAll(m.target.backend, []size{{&s.last, 1, m.target.config.Dim}})
+}
+
+// Tap is what passes of the target must fill before Keep.
+func (s *MedusaState) Tap() *compute.Tap { return s.tap }
+
+// Room is how many hidden states can be kept: only the last one ever counts.
+func (s *MedusaState) Room() int { return math.MaxInt }
+
+// Longest is how many tokens can be guessed in a row.
+func (s *MedusaState) Longest() int { return s.Heads() }
+
+// Embeddings is how many ids can be read: any.
+func (s *MedusaState) Embeddings() int { return math.MaxInt }
+
+// Keep takes the last of the hidden states in the first rows of the tap, which are those behind token at and the ones that follow it.
+func (s *MedusaState) Keep(at, rows int, _ bool) error {
+	s.at = at + rows - 1
+	if err := s.target.backend.Copy(s.last, s.tap.Rows, 1, compute.Block{From: rows - 1}); err != nil {
+		return fmt.Errorf("keeping a hidden state: %w", err)
+	}
+	return nil
+}
+
+// NewCache makes a cache that counts tokens and holds nothing.
+func (s *MedusaState) NewCache() (compute.Cache, error) { return &counter{}, nil }
+
+// Prefill counts tokens and returns the scores of the head for what follows them, one row, valid until the next call. It fails when no
+// head guesses so far from the kept hidden state.
+func (s *MedusaState) Prefill(ctx context.Context, cache compute.Cache, ids []int32, _ func(done, total int)) (compute.Logits, error) {
+	head := cache.Len() + len(ids) - 2 - s.at
+	if s.at < 0 || head < 0 || head >= s.Heads() {
+		return nil, fmt.Errorf("head %d was asked for; there are 0 to %d, on the hidden state behind token %d", head, s.Heads()-1, s.at)
+	}
+	s.pass = pass{Backend: s.target.backend, ctx: ctx, rows: 1}
+	p := &s.pass
+	p.copy(s.x, s.last, compute.Block{})
+	for _, b := range s.heads[head].blocks {
+		p.project(s.gate, s.x, b.linear, b.bias)
+		p.swiGLU(s.gate, s.ones)
+		p.add(s.x, s.gate)
+	}
+	p.project(s.scores, s.x, s.heads[head].output, nil)
+	if p.err != nil {
+		return nil, fmt.Errorf("head %d: %w", head, p.err)
+	}
+	logits, err := s.target.backend.Logits(s.scores, 1)
+	if err != nil {
+		return nil, err
+	}
+	return logits, cache.Advance(len(ids))
+}
+
+// counter is a cache of nothing.
+type counter struct{ length int }
+
+func (c *counter) Len() int { return c.length }
+func (c *counter) Cap() int { return math.MaxInt }
+
+func (c *counter) Truncate(n int) error {
+	if n < 0 || n > c.length {
+		return fmt.Errorf("truncating to %d tokens: there are %d", n, c.length)
+	}
+	c.length = n
+	return nil
+}
+
+func (c *counter) Advance(n int) error {
+	c.length += n
+	return nil
+}
+
+func (c *counter) KeyValue(int, int, []float32, []float32) error {
+	return errors.New("Medusa heads keep no keys and values")
+}
+
+func (c *counter) Bytes() int64 { return 0 }
+func (c *counter) Close() error { return nil }

@@ -1,0 +1,119 @@
+package shape
+
+import "math"
+
+// Ban forbids tokens.
+type Ban struct {
+	static
+	banned set
+}
+
+// NewBan forbids ids.
+func NewBan(ids []int32) *Ban { return &Ban{banned: newSet(ids)} }
+
+func (b *Ban) Name() string { return "banned tokens" }
+
+func (b *Ban) Shape(logits []float32) error {
+	b.banned.forbid(logits)
+	return nil
+}
+
+// Allows is sample.Allower's.
+func (b *Ban) Allows(id int32) bool { return !b.banned.has(id) }
+
+// Allow forbids all other tokens.
+type Allow struct {
+	static
+	allowed set
+	kept    []float32 // scratch of Shape, (len(allowed.ids))
+}
+
+// NewAllow forbids everything but ids.
+func NewAllow(ids []int32) *Allow {
+	allowed := newSet(ids)
+	return &Allow{allowed: allowed, kept: make([]float32, len(allowed.ids))}
+}
+
+func (a *Allow) Name() string { return "allowed tokens" }
+
+func (a *Allow) Shape(logits []float32) error {
+	for i, id := range a.allowed.ids {
+		if int(id) < len(logits) {
+			a.kept[i] = logits[id]
+		}
+	}
+	for i, score := range logits {
+		if score == score && score <= math.MaxFloat32 { // scores that are not finite stay to be found
+			logits[i] = none
+		}
+	}
+	for i, id := range a.allowed.ids {
+		if int(id) < len(logits) {
+			logits[id] = a.kept[i]
+		}
+	}
+	return nil
+}
+
+// Allows is sample.Allower's.
+func (a *Allow) Allows(id int32) bool { return a.allowed.has(id) }
+
+// set is a few ids.
+type set struct {
+	ids []int32
+	in  map[int32]bool
+}
+
+func newSet(ids []int32) set {
+	s := set{in: make(map[int32]bool, len(ids))}
+	for _, id := range ids {
+		if !s.in[id] {
+			s.in[id] = true
+			s.ids = append(s.ids, id)
+		}
+	}
+	return s
+}
+
+func (s set) has(id int32) bool { return s.in[id] }
+
+func (s set) forbid(logits []float32) {
+	for _, id := range s.ids {
+		if int(id) < len(logits) {
+			logits[id] = none
+		}
+	}
+}
+
+// MinTokens forbids the tokens that end a reply until it has so many.
+type MinTokens struct {
+	least   int
+	stops   set
+	written int // tokens behind the prompt
+}
+
+// NewMinTokens forbids stops while fewer than least tokens were written.
+func NewMinTokens(least int, stops []int32) *MinTokens {
+	return &MinTokens{least: least, stops: newSet(stops)}
+}
+
+func (m *MinTokens) Name() string { return "min tokens" }
+
+func (m *MinTokens) Shape(logits []float32) error {
+	if m.written < m.least {
+		m.stops.forbid(logits)
+	}
+	return nil
+}
+
+// Allows is sample.Allower's.
+func (m *MinTokens) Allows(id int32) bool { return m.written >= m.least || !m.stops.has(id) }
+
+func (m *MinTokens) Push(int32) { m.written++ }
+
+func (m *MinTokens) Pop(n int) { m.written -= n }
+
+func (m *MinTokens) Reset([]int32) error {
+	m.written = 0
+	return nil
+}

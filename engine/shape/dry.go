@@ -1,0 +1,140 @@
+package shape
+
+import "math"
+
+// Dry lowers the scores of tokens that would make a repetition longer: where the last n tokens of the context stood before, what
+// followed them there is punished by multiplier·base^(n−allowed), for n ≥ allowed. Of several such places the longest counts. A
+// repetition reaches no further back than the last sequence breaker, and a token that breaks sequences is never punished.
+// (p-e-w, "DRY: a modern repetition penalty", 2024, as llama.cpp defines it.)
+type Dry struct {
+	multiplier, base float64
+	allowed          int
+	last             int // tokens it looks back; −1 for all
+	breakers         Breakers
+	context          []int32       // everything pushed
+	common           []int         // scratch of repetitions, (window)
+	longest          map[int32]int // scratch of Shape
+}
+
+// NewDry looks back over the last tokens, −1 for all of them.
+func NewDry(multiplier, base float64, allowed, last int, breakers Breakers) *Dry {
+	return &Dry{multiplier: multiplier, base: base, allowed: allowed, last: last, breakers: breakers, longest: map[int32]int{}}
+}
+
+func (d *Dry) Name() string { return "DRY" }
+
+// Mild is sample.Mild's.
+func (d *Dry) Mild() {}
+
+// Shape costs a few steps for each token of the window.
+func (d *Dry) Shape(logits []float32) error {
+	window := d.context
+	if d.last >= 0 && len(window) > d.last {
+		window = window[len(window)-d.last:]
+	}
+	limit := d.breakers.behind(window)
+	if limit < d.allowed {
+		return nil
+	}
+	clear(d.longest)
+	for back, n := range d.repetitions(window) {
+		if n = min(n, limit); back == 0 || n < d.allowed {
+			continue
+		}
+		// The last n tokens end also back tokens earlier; what followed them there would make it n+1.
+		next := window[len(window)-back]
+		if seen, ok := d.longest[next]; !ok || n > seen {
+			d.longest[next] = n
+		}
+	}
+	for id, n := range d.longest {
+		if int(id) < len(logits) && !d.breakers.breaks(id) {
+			logits[id] = finite(logits[id], float64(logits[id])-d.multiplier*math.Pow(d.base, float64(n-d.allowed)))
+		}
+	}
+	return nil
+}
+
+// repetitions returns for every k how many tokens at the end of the window equal those that end k tokens earlier; 0 for k = 0. It is
+// the Z-function of the window read backwards, which takes linear time however repetitive the text is. (Gusfield, "Algorithms on
+// strings, trees and sequences", 1997, section 1.4)
+func (d *Dry) repetitions(window []int32) []int {
+	n := len(window)
+	if cap(d.common) < n {
+		d.common = make([]int, 2*n)
+	}
+	z := d.common[:n]
+	if n > 0 {
+		z[0] = 0
+	}
+	at := func(i int) int32 { return window[n-1-i] }
+	left, right := 0, 0 // [left, right) is the known match that reaches furthest
+	for k := 1; k < n; k++ {
+		z[k] = 0
+		if k < right {
+			z[k] = min(right-k, z[k-left])
+		}
+		for k+z[k] < n && at(z[k]) == at(k+z[k]) {
+			z[k]++
+		}
+		if k+z[k] > right {
+			left, right = k, k+z[k]
+		}
+	}
+	return z
+}
+
+func (d *Dry) Push(id int32) { d.context = append(d.context, id) }
+
+func (d *Dry) Pop(n int) { d.context = d.context[:len(d.context)-n] }
+
+func (d *Dry) Reset(prompt []int32) error {
+	d.context = append(d.context[:0], prompt...)
+	return nil
+}
+
+// Breakers are the token sequences that DRY does not look across, by their first token: what has to follow it. A first token that
+// is a breaker by itself has an empty continuation among its own.
+type Breakers map[int32][][]int32
+
+// behind returns how many tokens of the window stand behind its last breaker: all of them if there is none. Of several breakers that
+// begin at the same place the longest counts.
+func (b Breakers) behind(window []int32) int {
+	if len(b) == 0 {
+		return len(window)
+	}
+	for at := len(window) - 1; at >= 0; at-- {
+		longest := -1
+		for _, rest := range b[window[at]] {
+			if len(rest) > longest && hasPrefix(window[at+1:], rest) {
+				longest = len(rest)
+			}
+		}
+		if longest >= 0 {
+			return len(window) - 1 - at - longest
+		}
+	}
+	return len(window)
+}
+
+// breaks reports whether a token is a breaker by itself.
+func (b Breakers) breaks(id int32) bool {
+	for _, rest := range b[id] {
+		if len(rest) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func hasPrefix(tokens, prefix []int32) bool {
+	if len(tokens) < len(prefix) {
+		return false
+	}
+	for i, id := range prefix {
+		if tokens[i] != id {
+			return false
+		}
+	}
+	return true
+}

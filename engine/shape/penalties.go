@@ -1,0 +1,80 @@
+package shape
+
+// Penalties lower the scores of tokens by how often they were written lately. (Keskar et al., "CTRL", 2019, for repeat, with
+// llama.cpp's correction that a score below 0 is multiplied; OpenAI's API for frequency and presence.)
+type Penalties struct {
+	repeat, frequency, presence float64
+	last                        int           // tokens that count; −1 for all
+	context                     []int32       // everything pushed
+	counts                      map[int32]int // of the last ones, never 0
+}
+
+// NewPenalties counts over the last tokens, −1 for all of them.
+func NewPenalties(repeat, frequency, presence float64, last int) *Penalties {
+	return &Penalties{repeat: repeat, frequency: frequency, presence: presence, last: last, counts: map[int32]int{}}
+}
+
+func (p *Penalties) Name() string { return "penalties" }
+
+// Mild is sample.Mild's.
+func (p *Penalties) Mild() {}
+
+// Shape costs a step for each different token that counts.
+func (p *Penalties) Shape(logits []float32) error {
+	for id, n := range p.counts {
+		if int(id) >= len(logits) {
+			continue
+		}
+		score := float64(logits[id])
+		if score > 0 {
+			score /= p.repeat
+		} else {
+			score *= p.repeat
+		}
+		logits[id] = finite(logits[id], score-float64(n)*p.frequency-p.presence)
+	}
+	return nil
+}
+
+// Push lets the token in front of the window go, and Pop lets it in again.
+func (p *Penalties) Push(id int32) {
+	p.context = append(p.context, id)
+	p.counts[id]++
+	if left := p.leaving(); left >= 0 {
+		p.count(p.context[left], -1)
+	}
+}
+
+func (p *Penalties) Pop(n int) {
+	for range n {
+		if left := p.leaving(); left >= 0 {
+			p.counts[p.context[left]]++
+		}
+		end := len(p.context) - 1
+		p.count(p.context[end], -1)
+		p.context = p.context[:end]
+	}
+}
+
+// leaving is the place of the token that stands just in front of the window, −1 if there is none.
+func (p *Penalties) leaving() int {
+	if p.last < 0 {
+		return -1
+	}
+	return len(p.context) - 1 - p.last
+}
+
+func (p *Penalties) count(id int32, by int) {
+	if p.counts[id] += by; p.counts[id] == 0 {
+		delete(p.counts, id)
+	}
+}
+
+func (p *Penalties) Reset(prompt []int32) error {
+	p.context = p.context[:0]
+	clear(p.counts)
+	for _, id := range prompt {
+		p.Push(id)
+	}
+	return nil
+}

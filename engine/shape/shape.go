@@ -1,0 +1,114 @@
+// Package shape holds what changes the scores of a row before a token is drawn from it: penalties, biases, bans. Each is a
+// sample.Shaper, and all but the static ones follow the context as a stack, so that a draft can be pushed, judged and popped.
+//
+// With z the raw score of a token, c how often it stands among the last penalties.last tokens (prompt included) and n the
+// length of the repetition that it would make longer, the order and the formulas are
+//
+//	logit bias      z += bias
+//	penalties       z = z > 0 ? z/repeat : z·repeat,  z −= c·frequency + presence        if c > 0
+//	DRY             z −= multiplier · base^(n − allowed)                                  if n ≥ allowed
+//	bans            z = −∞   for banned tokens, for all but the allowed ones, for what would complete a bad word, and for
+//	                         tokens that end the reply while it has fewer than min_tokens
+//	constraint      z = −∞   for what would break the form (engine/constrain)
+//
+// and behind them the filters of package sample: temperature, top-k, top-p, min-p, or with temperature_last top-k, top-p, min-p,
+// temperature. The first three lines and the second order of filters are llama.cpp's default chain: logit bias, penalties, DRY,
+// top-k, typical, top-p, min-p, temperature (its typical sampling and the filters behind min-p are off by default and not here).
+//
+// Arithmetic is float64 and its result is cut to the finite range of float32: a bias or a penalty, however large, lowers a score
+// and never forbids a token. Only bans do, so only they can contradict each other.
+package shape
+
+import (
+	"fmt"
+	"math"
+
+	"specula/engine/config"
+	"specula/engine/sample"
+)
+
+// Settings are those parts of the configuration that this package puts in force.
+type Settings struct {
+	Penalties config.Penalties
+	Tokens    config.Tokens
+	MinTokens int
+}
+
+// Of takes them out of a configuration.
+func Of(c config.Config) Settings {
+	return Settings{Penalties: c.Penalties, Tokens: c.Tokens, MinTokens: c.Sampling.MinTokens}
+}
+
+// New returns the Shapers that settings ask for, in their order, before any Reset; none when nothing is asked for. words is called
+// only when a setting names a token. An error names the setting.
+func New(s Settings, stops []int32, words func() *Vocabulary) (sample.Shapers, error) {
+	var list sample.Shapers
+	p := s.Penalties
+	tokens, err := s.named(stops, words)
+	if err != nil {
+		return nil, err
+	}
+	if tokens.bias != nil {
+		list = append(list, tokens.bias)
+	}
+	if p.Last != 0 && (p.Repeat != 1 || p.Frequency != 0 || p.Presence != 0) {
+		list = append(list, NewPenalties(p.Repeat, p.Frequency, p.Presence, p.Last))
+	}
+	if p.DryMultiplier > 0 && p.DryLast != 0 {
+		var breakers Breakers
+		if len(p.DryBreakers) > 0 {
+			breakers = words().Breakers(p.DryBreakers)
+		}
+		list = append(list, NewDry(p.DryMultiplier, p.DryBase, p.DryAllowed, p.DryLast, breakers))
+	}
+	list = append(list, tokens.bans...)
+	if s.MinTokens > 0 {
+		list = append(list, NewMinTokens(s.MinTokens, stops))
+	}
+	return list, nil
+}
+
+// named are the Shapers of settings that name tokens.
+type named struct {
+	bias *Bias
+	bans sample.Shapers
+}
+
+// named resolves the section tokens.
+func (s Settings) named(stops []int32, words func() *Vocabulary) (n named, err error) {
+	t := s.Tokens
+	if len(t.Bias) > 0 {
+		if n.bias, err = words().bias(t.Bias); err != nil {
+			return n, fmt.Errorf("tokens.bias: %w", err)
+		}
+	}
+	if len(t.Banned) > 0 {
+		ids, err := words().all(t.Banned)
+		if err != nil {
+			return n, fmt.Errorf("tokens.banned: %w", err)
+		}
+		n.bans = append(n.bans, NewBan(ids))
+	}
+	if len(t.Allowed) > 0 {
+		ids, err := words().all(t.Allowed)
+		if err != nil {
+			return n, fmt.Errorf("tokens.allowed: %w", err)
+		}
+		n.bans = append(n.bans, NewAllow(append(ids, stops...)))
+	}
+	if len(t.BadWords) > 0 {
+		n.bans = append(n.bans, NewBadWords(words(), t.BadWords))
+	}
+	return n, nil
+}
+
+// none is the score of a token that may not be written.
+var none = float32(math.Inf(-1))
+
+// finite rounds a score to float32 and keeps it finite. A forbidden one stays so.
+func finite(was float32, score float64) float32 {
+	if was < -math.MaxFloat32 {
+		return was
+	}
+	return float32(min(max(score, -math.MaxFloat32), math.MaxFloat32))
+}

@@ -1,0 +1,32 @@
+package spec
+
+import (
+	"fmt"
+
+	"specula/engine/sample"
+)
+
+// LogProbs are the natural logarithms of the target's probabilities at the place of one committed token, by its raw scores:
+// before penalties, bans and filters.
+type LogProbs struct {
+	Own float64            // of the token itself
+	Top []sample.Candidate // of the likeliest tokens, best first; P is the logarithm
+}
+
+// LogProbs returns them for every token of Outcome.Committed, with the n likeliest tokens of each place. Call it after Verify, while
+// target holds.
+func (v *Verifier) LogProbs(n int, target Rows, o *Outcome) ([]LogProbs, error) {
+	v.fit(target.Vocab())
+	var list []LogProbs
+	for i, id := range o.Committed() {
+		if err := target.Row(i, v.scores); err != nil {
+			return nil, err
+		}
+		own, top, err := v.sampler.LogProbs(v.scores, id, n)
+		if err != nil {
+			return nil, fmt.Errorf("log-probabilities of row %d: %w", i, err)
+		}
+		list = append(list, LogProbs{Own: own, Top: top})
+	}
+	return list, nil
+}

@@ -1,0 +1,43 @@
+package weights
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"specula/engine/compute"
+)
+
+// ReadFile reads a regular file of another format into memory, for the readers of such formats. accept, which sees the file before
+// memory is taken for it, refuses one that breaks the format's rules. progress, which may be nil, is told of each piece.
+//
+// The error wraps ErrChanged for a file that is being written, compute.ErrOutOfMemory, before anything was allocated, for one that
+// does not fit, and the context's error.
+func ReadFile(ctx context.Context, path string, accept func(src io.ReaderAt, size int64) error, progress func(done, total int64)) ([]byte, error) {
+	var data []byte
+	_, err := openRegular(path, func(src source) (*File, error) {
+		before, err := src.Stat()
+		if err != nil {
+			return nil, fmt.Errorf("reading %q: %w", path, err)
+		}
+		size := before.Size()
+		if err := accept(src, size); err != nil {
+			return nil, err
+		}
+		if free, known := availableMemory(); known && size > free {
+			return nil, fmt.Errorf("reading %q: it takes %d bytes of memory, %d are free: %w", path, size, free, compute.ErrOutOfMemory)
+		}
+		if data, err = readAll(ctx, path, src, size, progress); err != nil {
+			return nil, err
+		}
+		after, err := src.Stat()
+		if err == nil && (after.Size() != size || !after.ModTime().Equal(before.ModTime())) {
+			err = fmt.Errorf("%d bytes became %d: %w", size, after.Size(), ErrChanged)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading %q: %w", path, err)
+		}
+		return nil, nil
+	})
+	return data, err
+}

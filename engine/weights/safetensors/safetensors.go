@@ -1,0 +1,122 @@
+// Package safetensors reads and writes the file format in which heads for speculation are published.
+//
+// A file is a length of eight bytes, little-endian, a JSON object of that length, and bytes. The object names each tensor's type, its
+// shape and the range of its bytes:
+//
+//	{"fc.weight": {"dtype": "F16", "shape": [64, 128], "data_offsets": [0, 16384]}, "__metadata__": {"format": "pt"}}
+//
+// It is as hostile as any model file until proven otherwise. The length is bounded before the object is looked at, the object is read
+// token by token, so that nothing in it can nest or grow beyond what a tensor needs, sizes are multiplied with overflow checks, and
+// the ranges must follow each other without gap or overlap from the first byte to the last, as the format demands. A File whose
+// tensors all lie inside its data comes of it, or an error that names file, tensor, byte offset, what was found and what is allowed.
+//
+// Source of the format: the README of huggingface/safetensors.
+package safetensors
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"specula/engine/compute"
+	"specula/engine/weights"
+)
+
+// File is a file that passed every check. It does not change and is safe for use by several goroutines.
+type File struct {
+	name     string
+	data     []byte // behind the header
+	config   []byte
+	tensors  []Tensor // in the order of their bytes
+	byName   map[string]int
+	metadata map[string]string
+}
+
+// Tensor describes a tensor of a file.
+type Tensor struct {
+	Name  string
+	Type  string  // "F32", "BF16", "I64", …
+	Shape []int64 // the contiguous dimension last; empty for a single number
+
+	begin, end int64 // of its bytes, behind the header
+	infoAt     int64 // of its name in the file
+}
+
+// Name is the path or name under which the file was opened.
+func (f *File) Name() string { return f.name }
+
+// Tensors lists the tensors in the order of their bytes.
+func (f *File) Tensors() []Tensor { return slices.Clone(f.tensors) }
+
+// Metadata returns a text that the file has about itself; "" when it does not.
+func (f *File) Metadata(key string) string { return f.metadata[key] }
+
+// Config is the content of the config.json beside the file; nil without one. It is as hostile as the file.
+func (f *File) Config() []byte { return f.config }
+
+// Tensor returns a tensor of one or two dimensions, a vector as one row. found is false when the file has no tensor of that name.
+// The error names a tensor of another shape, or of a type that is no floating-point number of 16 or 32 bits.
+func (f *File) Tensor(name string) (w compute.Weight, found bool, err error) {
+	i, found := f.byName[name]
+	if !found {
+		return compute.Weight{}, false, nil
+	}
+	t := f.tensors[i]
+	typ := types[t.Type]
+	if !typ.weight {
+		return w, true, f.refuse(t, "type "+t.Type, "F32, F16 and BF16")
+	}
+	if len(t.Shape) < 1 || len(t.Shape) > 2 || t.begin == t.end {
+		return w, true, f.refuse(t, fmt.Sprintf("shape %v", t.Shape), "one or two dimensions, none of them 0")
+	}
+	cols := t.Shape[len(t.Shape)-1]
+	return compute.Weight{
+		Name: t.Name, Type: typ.dtype, Rows: int((t.end - t.begin) / (cols * typ.bytes)), Cols: int(cols), Data: f.data[t.begin:t.end:t.end],
+	}, true, nil
+}
+
+// Integers returns a vector of whole numbers or truth values (0 and 1).
+func (f *File) Integers(name string) (numbers []int64, found bool, err error) {
+	i, found := f.byName[name]
+	if !found {
+		return nil, false, nil
+	}
+	t := f.tensors[i]
+	typ := types[t.Type]
+	if typ.integer == nil || len(t.Shape) != 1 {
+		return nil, true, f.refuse(t, fmt.Sprintf("type %s and shape %v", t.Type, t.Shape), "one dimension of I64, I32, I16, I8, U8 or BOOL")
+	}
+	for at := t.begin; at < t.end; at += typ.bytes {
+		numbers = append(numbers, typ.integer(f.data[at:]))
+	}
+	return numbers, true, nil
+}
+
+func (f *File) refuse(t Tensor, got, allowed string) error {
+	return &weights.MalformedError{File: f.name, Field: fmt.Sprintf("tensor %.64q", t.Name), Offset: t.infoAt, Got: got, Allowed: allowed}
+}
+
+// dtype is a type that the format knows.
+type dtype struct {
+	bytes   int64
+	weight  bool // it can be multiplied with
+	dtype   compute.DType
+	integer func([]byte) int64
+}
+
+var types = map[string]dtype{
+	"F64": {bytes: 8}, "U64": {bytes: 8}, "U32": {bytes: 4}, "U16": {bytes: 2}, "F8_E5M2": {bytes: 1}, "F8_E4M3": {bytes: 1},
+	"F32":  {bytes: 4, weight: true, dtype: compute.F32},
+	"F16":  {bytes: 2, weight: true, dtype: compute.F16},
+	"BF16": {bytes: 2, weight: true, dtype: compute.BF16},
+	"I64":  {bytes: 8, integer: func(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }},
+	"I32":  {bytes: 4, integer: func(b []byte) int64 { return int64(int32(binary.LittleEndian.Uint32(b))) }},
+	"I16":  {bytes: 2, integer: func(b []byte) int64 { return int64(int16(binary.LittleEndian.Uint16(b))) }},
+	"I8":   {bytes: 1, integer: func(b []byte) int64 { return int64(int8(b[0])) }},
+	"U8":   {bytes: 1, integer: func(b []byte) int64 { return int64(b[0]) }},
+	"BOOL": {bytes: 1, integer: func(b []byte) int64 { return int64(min(b[0], 1)) }},
+}
+
+// maxBytes is the largest size of a tensor that can be told.
+const maxBytes = math.MaxInt64

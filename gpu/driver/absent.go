@@ -1,0 +1,10 @@
+//go:build !(cuda && linux && cgo)
+
+package driver
+
+import "errors"
+
+// Available says why no device can be opened: this build cannot.
+func Available() error {
+	return errors.New("this build of specula has no CUDA in it (make build, on Linux with a C compiler, puts it in)")
+}

@@ -1,0 +1,15 @@
+// The library behind the trampolines.
+#pragma once
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+// The functions of the library, by the trampolines' numbers; null before loading, and where the library has none of that name.
+HIDDEN extern void *driver_entry[];
+HIDDEN extern const char *const driver_name[];
+HIDDEN extern const int driver_names;
+
+// driver_load finds the library and initialises it, once. It returns what cuInit did, or -1 where no library was found.
+HIDDEN int driver_load(void);
+HIDDEN const char *driver_load_error(void);  // why there is no library
+HIDDEN const char *driver_library(void);     // its file
+HIDDEN CUresult driver_missing(void);

@@ -1,0 +1,49 @@
+// Stub writes what lets gorgonia.org/cu be compiled and linked without CUDA: include/cuda.h, which declares of the driver API what cu
+// and this repository use, and trampolines.c, which defines each of those functions as a jump into the library that is found when
+// the program runs.
+//
+// The prototypes are inferred from the calls in cu's source. Names, numbers and layouts are those of NVIDIA's public documentation
+// of the driver API; the ABI is that of CUDA 12.0, which later drivers keep exporting.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+const module = "gorgonia.org/cu"
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "stub:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	folder, err := exec.Command("go", "list", "-f", "{{.Dir}}", "-m", module).Output()
+	if err != nil {
+		return fmt.Errorf("finding the source of %s: %w", module, err)
+	}
+	used, err := infer(strings.TrimSpace(string(folder)))
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", module, err)
+	}
+	functions := slices.Clone(companion)
+	for _, f := range used.functions {
+		functions = append(functions, f.constant())
+	}
+	var header, trampolines bytes.Buffer
+	if err := writeHeader(&header, used, functions); err != nil {
+		return err
+	}
+	writeTrampolines(&trampolines, functions)
+	if err := os.WriteFile("include/cuda.h", header.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile("trampolines.c", trampolines.Bytes(), 0o644)
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	// defaultProofPrompt leaves the reply open, so that there is something to draw.
+	defaultProofPrompt = "Tell me a story."
+	maxProofSeconds    = 86400
+	maxProofTrials     = 100_000_000
+)
+
+func (a *app) verifyDistCommand() *cobra.Command {
+	o := ProofOptions{}
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "verify-dist [-p TEXT]",
+		Short: "Prove on your own models that speculation does not change what is written",
+		Long: `verify-dist takes the place of a reply at which drafts decide most, computes from the target's
+scores there how probable each continuation by two tokens is, lets every proposer with every
+exact acceptance rule write these two tokens very many times, and compares: χ², G-test and
+total variation over the likeliest tokens and a rest, both positions jointly.
+
+It says how small a bias it would have noticed with 99 %: more seconds notice less. It fails
+(exit code 1) when something differs; code without fault fails once in 10,000 runs.
+
+Models, temperature and filters are those in force. --proposer and --acceptance restrict it to
+one; --acceptance typical-lossy shows what a rule looks like that changes the distribution.`,
+		Example: `  specula verify-dist
+  specula verify-dist -p "Write a poem" --temperature 1 --top-p 0.95 --seconds 120
+  specula verify-dist --acceptance block --proposer draft --json`,
+		Args: cobra.NoArgs,
+		RunE: a.begin(func(c *cobra.Command, _ []string) error { return a.verifyDist(c.Context(), o, asJSON) }),
+	}
+	c.Flags().StringVarP(&o.Prompt, "prompt", "p", defaultProofPrompt, "`TEXT` that the reply answers; - reads it from stdin")
+	c.Flags().Float64Var(&o.Seconds, "seconds", 50, "time for all combinations together")
+	c.Flags().IntVar(&o.Trials, "trials", 200_000, "replies of one combination, at most")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON in place of the table")
+	a.addSettings(c)
+	return c
+}
+
+func (a *app) verifyDist(ctx context.Context, o ProofOptions, asJSON bool) error {
+	if !(o.Seconds > 0 && o.Seconds <= maxProofSeconds) {
+		return usagef("--seconds must be above 0 and at most %d, got %g", maxProofSeconds, o.Seconds)
+	}
+	if o.Trials < 1 || o.Trials > maxProofTrials {
+		return usagef("--trials must be 1 to %d, got %d", maxProofTrials, o.Trials)
+	}
+	var err error
+	if o.Prompt, err = a.prompt(o.Prompt); err != nil {
+		return err
+	}
+	if o.Config, _, err = a.settings(); err != nil {
+		return err
+	}
+	if a.overrides.given("speculation.proposer") {
+		o.Proposers = []string{o.Config.Speculation.Proposer}
+	}
+	if a.overrides.given("speculation.acceptance") {
+		o.Rule = o.Config.Speculation.Acceptance
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	r, err := a.VerifyDist(ctx, o, a.countProgress("combination"))
+	return a.conclude(r, err, asJSON, errors.New("not shown to be lossless; the report says what differs"))
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	var o DoctorOptions
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Examine models and device: are they right, do they fit, does speculation pay?",
+		Long: `doctor checks that the target computes the same bits whether it verifies or decodes, for every
+number of rows up to the longest draft, at every layer, also where two tokens are nearly tied;
+that draft and target share a vocabulary; that memory suffices. It measures what passes and
+drafts cost and what is accepted, and recommends a proposer and γ.
+
+Every line says ok, warn or fail, and what to do. It fails (exit code 1) on any fail.`,
+		Example: `  specula doctor
+  specula doctor --target Qwen3-8B-Q8_0.gguf --draft Qwen3-0.6B-Q8_0.gguf --json`,
+		Args: cobra.NoArgs,
+		RunE: a.begin(func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), o, asJSON) }),
+	}
+	c.Flags().Float64Var(&o.Seconds, "seconds", 30, "time for the measurements, about")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON in place of the table")
+	a.addSettings(c)
+	return c
+}
+
+func (a *app) doctor(ctx context.Context, o DoctorOptions, asJSON bool) error {
+	if !(o.Seconds > 0 && o.Seconds <= maxProofSeconds) {
+		return usagef("--seconds must be above 0 and at most %d, got %g", maxProofSeconds, o.Seconds)
+	}
+	var err error
+	if o.Config, _, err = a.settings(); err != nil {
+		return err
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	r, err := a.Doctor(ctx, o, a.lineProgress())
+	return a.conclude(r, err, asJSON, errors.New("something is wrong; the report says what, and what to do"))
+}
+
+// conclude prints a report and makes an error of one that found something.
+func (a *app) conclude(r Report, err error, asJSON bool, found error) error {
+	if err != nil {
+		return a.classify(err)
+	}
+	if err := a.printReport(r, asJSON); err != nil {
+		return fmt.Errorf("printing the report: %w", err)
+	}
+	if !r.Matched() {
+		return found
+	}
+	return nil
+}
+
+// lineProgress keeps one line on a terminal's stderr and says nothing elsewhere. An empty text clears it.
+func (a *app) lineProgress() func(what string) {
+	if !a.Terminal.StderrTTY {
+		return func(string) {}
+	}
+	return func(what string) { fmt.Fprintf(a.Terminal.Stderr, "\r%-60.60s\r", what) }
+}

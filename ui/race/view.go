@@ -1,0 +1,149 @@
+package race
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/engine/event"
+	"specula/ui/paint"
+	"specula/ui/pane"
+	"specula/ui/sanitize"
+	"specula/ui/state"
+	"specula/ui/theme"
+	"specula/ui/transcript"
+)
+
+// View is the screen of a race.
+type View struct {
+	prompt  string
+	lanes   [2]*side
+	over    bool
+	failure string
+	outcome Outcome
+}
+
+// side is what one lane has written.
+type side struct {
+	name  string
+	state *state.State
+	text  *transcript.View
+	count Count
+}
+
+// NewView returns the screen of a race that has not begun.
+func NewView(prompt string, lanes [2]Lane) *View {
+	v := &View{prompt: sanitize.Line(prompt)}
+	for i, l := range lanes {
+		v.lanes[i] = &side{name: sanitize.Line(l.Name), state: state.New(), text: transcript.New()}
+	}
+	return v
+}
+
+// Apply takes an event of a lane.
+func (v *View) Apply(lane int, e event.Event) {
+	s := v.lanes[lane]
+	s.state.Apply(e)
+	s.count.Add(e)
+	if _, started := e.(event.ReplyStarted); started {
+		s.state.Messages = slices.Delete(s.state.Messages, 0, len(s.state.Messages)-1) // the prompt stands above both
+	}
+}
+
+// Finish ends the race. A failure, in words, takes the place of the outcome.
+func (v *View) Finish(o Outcome, failure string) {
+	v.over, v.outcome, v.failure = true, o, sanitize.Line(failure)
+}
+
+// Over reports whether the race has ended.
+func (v *View) Over() bool { return v.over }
+
+// Update scrolls both lanes.
+func (v *View) Update(msg tea.Msg) tea.Cmd {
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		by := map[string]int{"up": -1, "down": 1, "pgup": -8, "pgdown": 8}[k.String()]
+		for _, s := range v.lanes {
+			if by != 0 {
+				s.text.Scroll(by)
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	minBeside   = 100 // cells from which the lanes stand side by side
+	headingRows = 2
+	minForLane  = 9 // rows of a lane from which the round in progress is shown
+)
+
+// Draw returns h lines of w cells.
+func (v *View) Draw(th *theme.Theme, w, h int) []string {
+	title := paint.NewLine(th, w).Put(th.Title, " Race ").Put(th.User, v.prompt)
+	lines := []string{title.String(), v.rule(th, w)}
+	body := h - len(lines) - 2
+	if w >= minBeside {
+		lines = append(lines, v.beside(th, w, body)...)
+	} else {
+		upper := (body - 1) / 2
+		lines = append(lines, v.lanes[0].draw(th, w, upper)...)
+		lines = append(lines, v.rule(th, w))
+		lines = append(lines, v.lanes[1].draw(th, w, body-1-upper)...)
+	}
+	lines = append(lines, v.rule(th, w), v.foot(th, w))
+	return paint.Block(lines, w, h)
+}
+
+func (v *View) rule(th *theme.Theme, w int) string {
+	return th.Rule.On(strings.Repeat(th.Glyph.HRule, max(w, 0)))
+}
+
+func (v *View) beside(th *theme.Theme, w, h int) []string {
+	left := (w - 1) / 2
+	a, b := v.lanes[0].draw(th, left, h), v.lanes[1].draw(th, w-1-left, h)
+	lines := make([]string, len(a))
+	for i := range lines {
+		lines[i] = a[i] + th.Rule.On(th.Glyph.VRule) + b[i]
+	}
+	return lines
+}
+
+// draw is a lane: its name and figures, its text and, with room, its round in progress.
+func (s *side) draw(th *theme.Theme, w, h int) []string {
+	heading := paint.NewLine(th, w).Put(th.Strong, " "+s.name)
+	heading.Right(th.Strong, s.count.Speed(th.Glyph.None)+" tok/s ")
+	lines := []string{heading.String(), paint.NewLine(th, w).Put(th.Label, " "+s.count.Words(th.Glyph.Separator, th.Glyph.None)).String()}
+	round := 0
+	if h >= minForLane {
+		round = 3
+	}
+	lines = append(lines, s.text.Draw(s.state, th, w, max(0, h-headingRows-round), transcript.Options{Rejected: transcript.Newest})...)
+	if round > 0 {
+		lines = append(lines, pane.Lane(s.state, th, w, round)...)
+	}
+	return paint.Block(lines, w, h)
+}
+
+// foot says what came of it.
+func (v *View) foot(th *theme.Theme, w int) string {
+	out := paint.NewLine(th, w)
+	switch {
+	case v.failure != "":
+		return out.Put(th.Error, " "+v.failure).String()
+	case !v.over:
+		return out.Put(th.Label, " both lanes get the same of the engine's time").String()
+	}
+	if gain := v.lanes[1].count.over(&v.lanes[0].count); gain > 0 {
+		out.Put("", " second lane ").Put(th.Strong, fmt.Sprintf("%s%.2f", th.Glyph.Times, gain)).Put("", "  "+th.Glyph.Separator+"  ")
+	} else {
+		out.Put("", " ")
+	}
+	words, wrong := v.outcome.Words()
+	style := theme.Style("")
+	if wrong {
+		style = th.Error
+	}
+	return out.Put(style, sanitize.Line(words)).String()
+}

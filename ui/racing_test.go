@@ -1,0 +1,134 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/engine/event"
+	"specula/ui/race"
+)
+
+// racer is a scripted engine that races: each lane is a scripted reply, by turns.
+type racer struct {
+	*scripted
+	outcome race.Outcome
+	refuse  error
+	opened  [][2]race.Lane
+	closed  int
+}
+
+type scriptedRace struct {
+	r        *racer
+	messages []Message
+}
+
+func (r *racer) Race(_ context.Context, messages []Message, lanes [2]race.Lane, _ bool) (race.Race, error) {
+	r.opened = append(r.opened, lanes)
+	return scriptedRace{r, messages}, r.refuse
+}
+
+func (r scriptedRace) Run(ctx context.Context) iter.Seq2[int, event.Event] {
+	return func(yield func(int, event.Event) bool) {
+		for lane := range 2 {
+			for e := range newScripted(r.r.Settings(), 6+lane).Generate(ctx, r.messages, false) {
+				if !yield(lane, e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (r scriptedRace) Outcome() race.Outcome { return r.r.outcome }
+
+func (r scriptedRace) Close() error { r.r.closed++; return nil }
+
+func openRacer(t *testing.T, change func(*Options)) (*screen, *racer) {
+	r := &racer{outcome: race.Outcome{Compared: true, Same: true, Why: "because"}}
+	s := open(t, func(o *Options) {
+		load := o.Load
+		o.Load = func(ctx context.Context, emit func(event.Event)) (Engine, error) {
+			e, err := load(ctx, emit)
+			r.scripted = e.(*scripted)
+			return r, err
+		}
+		if change != nil {
+			change(o)
+		}
+	})
+	return s, r
+}
+
+func TestRaceInTheChat(t *testing.T) {
+	s, r := openRacer(t, nil)
+	s.press("alt+v")
+	s.mustShow("there is no message yet")
+	s.ask("hello")
+	s.press("alt+v")
+	s.settle()
+	for _, text := range []string{"Race hello", "speculate=off", "the settings in force", "tok/s", "tokens · 6 rounds", "tokens · 7 rounds", "the same text: because", "second lane ×", "esc closes"} {
+		s.mustShow(text)
+	}
+	if r.closed != 1 || r.opened[0][0].Settings[0].Name != "speculation.enabled" || r.opened[0][1].Settings != nil {
+		t.Errorf("closed %d times, opened %v", r.closed, r.opened)
+	}
+	s.press("esc")
+	s.mustNotShow("Race hello")
+	s.mustShow("hello")
+	r.outcome = race.Outcome{Compared: true, Position: 7, Why: "because"}
+	s.ask("/race gamma=2 vs proposer=ngram,gamma=6")
+	s.mustShow("THE TEXTS DIFFER from token 7 on, and must not: because")
+	s.mustShow("proposer=ngram  gamma=6")
+	s.press("q")
+	s.ask("/race gama=2")
+	s.mustShow("did you mean gamma?")
+	r.refuse = errors.New("no room \x1b[2Jfor two")
+	s.ask("/race")
+	s.mustShow("no room for two")
+	s.press("esc")
+	s.ask("and again")
+	if n := len(r.asked); n != 2 {
+		t.Errorf("%d replies were written, want the 2 of the chat", n)
+	}
+}
+
+func TestRaceWithoutAChatQuitsWhenItIsClosed(t *testing.T) {
+	s, _ := openRacer(t, func(o *Options) {
+		o.Race = &RaceStart{Prompt: "Which?", Lanes: [2]race.Lane{{Name: "left"}, {Name: "right"}}}
+	})
+	s.settle()
+	s.mustShow("Race Which?")
+	s.mustShow("left")
+	s.press("esc")
+	if !s.quit {
+		t.Error("the program goes on when the race is closed")
+	}
+}
+
+func TestAnEngineThatCannotRaceSaysSo(t *testing.T) {
+	s := open(t, nil)
+	s.ask("hello")
+	s.press("alt+v")
+	s.mustShow("this engine cannot race")
+}
+
+func TestRaceFitsEveryWindow(t *testing.T) {
+	s, _ := openRacer(t, nil)
+	s.ask("hello")
+	s.press("alt+v")
+	s.settle()
+	for _, size := range [][2]int{{48, 10}, {80, 24}, {99, 30}, {100, 30}, {120, 36}, {200, 50}} {
+		s.m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		lines := strings.Split(s.text(), "\n")
+		if len(lines) != size[1] {
+			t.Errorf("%v: %d lines", size, len(lines))
+		}
+		s.mustShow("the settings in force")
+		s.mustShow("the same text")
+	}
+}
