@@ -37,6 +37,13 @@ func (c *compiler) address(i int, where space) address {
 	return a
 }
 
+// touches notes that the kernel has an access of so many bytes, if it may be one to shared memory.
+func (c *compiler) touches(where space, bytes int) {
+	if where == sharedSpace || where == generic {
+		c.kernel.grain = min(c.kernel.grain, max(bytes, 1))
+	}
+}
+
 var memoryTypes = []string{"b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"}
 
 // place reads the state space and the modifiers of ld and st that say nothing about the result.
@@ -88,6 +95,7 @@ func (c *compiler) load() execute {
 		return c.loadParameter(to, masks, t)
 	}
 	from := c.address(1, where)
+	c.touches(where, n*t.bytes())
 	bytes, value := t.bytes(), extend(t)
 	if n == 1 && t.kind != signed {
 		return loadOne(to[0], from, bytes)
@@ -164,6 +172,7 @@ func (c *compiler) store() execute {
 		c.fail("%v memory cannot be written", where)
 	}
 	to := c.address(0, where)
+	c.touches(where, n*t.bytes())
 	var from []int
 	for _, o := range c.elements(1, n) {
 		from = append(from, c.source(o, t, true))

@@ -2,7 +2,8 @@ package sim
 
 import "fmt"
 
-// history is what is known of one byte of shared memory. Accesses are ordered by barriers, which end an epoch of the block, and
+// history is what is known of one grain of shared memory: as many bytes as the smallest access of the kernel has, so that every
+// access is to whole grains. Accesses are ordered by barriers, which end an epoch of the block, and
 // among the lanes of one warp also by bar.warp.sync, which the warp's clock counts.
 type history struct {
 	writeEpoch, readEpoch, copyEpoch uint32 // 0: never
@@ -18,7 +19,7 @@ const (
 )
 
 // use is how an access touches memory.
-type use uint32 // of this size, histories have no gaps and compare fast
+type use byte
 
 const (
 	reading use = iota
@@ -26,26 +27,23 @@ const (
 	updating // atomically
 )
 
-// touch records an access of shared memory and reports what is not ordered by a barrier. Bytes side by side mostly have the same
-// history, so that what came out for one is taken for the next.
+// touch records an access of shared memory and reports what is not ordered by a barrier.
 func (b *block) touch(w *warp, lane, offset, n int, how use) error {
-	var before, after history
-	for i := range n {
-		h := &b.history[offset+i]
-		if i > 0 && *h == before {
-			*h = after
-			continue
-		}
-		before = *h
-		if err := b.touchByte(w, h, lane, offset+i, how); err != nil {
+	list := b.grains(offset, n)
+	for i := range list {
+		if err := b.touchGrain(w, &list[i], lane, offset+i*b.kernel.grain, how); err != nil {
 			return err
 		}
-		after = *h
 	}
 	return nil
 }
 
-func (b *block) touchByte(w *warp, h *history, lane, at int, how use) error {
+// grains are the histories of n bytes.
+func (b *block) grains(offset, n int) []history {
+	return b.history[offset/b.kernel.grain : (offset+n)/b.kernel.grain]
+}
+
+func (b *block) touchGrain(w *warp, h *history, lane, at int, how use) error {
 	thread := int16(w.first + lane)
 	if h.copyEpoch >= b.firstEpoch {
 		return fmt.Errorf("thread %d uses %s while an asynchronous copy into it is under way", thread, b.describe(at))
