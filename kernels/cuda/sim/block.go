@@ -30,7 +30,7 @@ func newBlock(l *launch) *block {
 	b := &block{kernel: l.kernel, memory: l.memory, variables: l.variables, parameters: l.parameters, size: l.block, grid: l.grid,
 		threads: l.block.count(), mostSteps: l.mostSteps}
 	b.shared = make([]byte, l.kernel.sharedSize+l.sharedBytes)
-	b.history = make([]history, len(b.shared)/l.kernel.grain+1)
+	b.history = make([]history, len(b.shared)>>l.kernel.grain+1)
 	b.registers = b.firstRegisters()
 	for first := 0; first < b.threads; first += 32 {
 		w := &warp{block: b, first: first, count: min(32, b.threads-first)}

@@ -38,7 +38,7 @@ var families = map[string]func(*compiler) execute{
 
 func (k *Kernel) compile() error {
 	k.placeArrays()
-	k.grain = 16
+	k.grain = 4
 	steps := make([]step, len(k.body))
 	for i := range k.body {
 		in := &k.body[i]

@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 )
 
 // address is where an instruction reads or writes: a register plus an offset, in a state space.
@@ -40,7 +41,7 @@ func (c *compiler) address(i int, where space) address {
 // touches notes that the kernel has an access of so many bytes, if it may be one to shared memory.
 func (c *compiler) touches(where space, bytes int) {
 	if where == sharedSpace || where == generic {
-		c.kernel.grain = min(c.kernel.grain, max(bytes, 1))
+		c.kernel.grain = min(c.kernel.grain, bits.TrailingZeros(uint(bytes)))
 	}
 }
 

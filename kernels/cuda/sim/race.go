@@ -31,7 +31,7 @@ const (
 func (b *block) touch(w *warp, lane, offset, n int, how use) error {
 	list := b.grains(offset, n)
 	for i := range list {
-		if err := b.touchGrain(w, &list[i], lane, offset+i*b.kernel.grain, how); err != nil {
+		if err := b.touchGrain(w, &list[i], lane, offset+i<<b.kernel.grain, how); err != nil {
 			return err
 		}
 	}
@@ -40,7 +40,7 @@ func (b *block) touch(w *warp, lane, offset, n int, how use) error {
 
 // grains are the histories of n bytes.
 func (b *block) grains(offset, n int) []history {
-	return b.history[offset/b.kernel.grain : (offset+n)/b.kernel.grain]
+	return b.history[offset>>b.kernel.grain : (offset+n)>>b.kernel.grain]
 }
 
 func (b *block) touchGrain(w *warp, h *history, lane, at int, how use) error {

@@ -52,7 +52,7 @@ type Kernel struct {
 	sharedSize int    // bytes of static shared memory with gaps
 	owner      []byte // of each byte of it: 1 + index of the array, 0 for a gap
 	localSize  int
-	grain      int // bytes of the smallest access of shared memory
+	grain      int // binary logarithm of the bytes of the smallest access of shared memory
 }
 
 // Load reads and checks a PTX text. An error begins with the line it is about.
