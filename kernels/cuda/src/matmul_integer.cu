@@ -143,7 +143,7 @@ struct Q4_K : IntegerFormat {
 // A quant minus 32 is the signed number of these six bits, so they are the top bits of a signed byte four times as large; the
 // quarter goes to the scale, exactly.
 struct Q6_K : IntegerFormat {
-    static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 3, resident_tiles = 1, stages = 2;
+    static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 2, resident_tiles = 1, stages = 2;
     struct Part { uint4 low; };
     struct Common { uint4 high[2], scales[2]; unsigned d; };
     struct Fragments { unsigned quants[2][4]; float d[2], scale[2][2][2]; };  // scale[block][half of it][upper row]
