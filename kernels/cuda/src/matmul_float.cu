@@ -45,21 +45,11 @@ MATMUL(matmul_bfloat16, Bfloat16)
 MATMUL(matmul_bfloat16_two_terms, Bfloat16TwoTerms)
 MATMUL(matmul_half, Half)
 
-// round_terms writes two numbers as 16-bit ones, as a sum of one or two terms.
-template <bool is_half, int terms> INLINE void round_terms(unsigned char *to, float a, float b) {
-    UNROLL for (int i = 0; i < terms; i++) {
-        unsigned low = is_half ? to_half(a) : to_bfloat16(a), high = is_half ? to_half(b) : to_bfloat16(b);
-        *(unsigned *)(to + i * FloatActivations<is_half, terms>::term_bytes) = high << 16 | low;
-        a -= is_half ? from_half((unsigned short)low) : from_bfloat16((bfloat16_bits)low);
-        b -= is_half ? from_half((unsigned short)high) : from_bfloat16((bfloat16_bits)high);
-    }
-}
-
 // round_rows rounds x (m, k) to bfloat16; grid (any, m).
 template <int terms> INLINE void round_rows(unsigned char *to, const float *x, int k, int slabs) {
     const float *row = x + (size_t)blockIdx.y * k;
     for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < slabs * (slab_columns / 2); pair += gridDim.x * blockDim.x)
-        round_terms<false, terms>(to + FloatActivations<false, terms>::pair_offset(blockIdx.y, pair, slabs),
+        FloatActivations<false, terms>::store(to, blockIdx.y, pair, slabs,
             2 * pair < k ? row[2 * pair] : 0.0f, 2 * pair + 1 < k ? row[2 * pair + 1] : 0.0f);
 }
 
@@ -84,7 +74,7 @@ template <int terms> INLINE void scale_and_round_rows(unsigned char *to, const f
         *(float *)(to + row / group_rows * (Activations::header_bytes + (size_t)slabs * Activations::slab_bytes) + row % group_rows * 4) =
             bits_float((unsigned)(127 - shift) << 23);
     for (int pair = threadIdx.x; pair < slabs * (slab_columns / 2); pair += blockDim.x)
-        round_terms<true, terms>(to + Activations::pair_offset(row, pair, slabs),
+        Activations::store(to, row, pair, slabs,
             2 * pair < k ? x[2 * pair] * factor : 0.0f, 2 * pair + 1 < k ? x[2 * pair + 1] * factor : 0.0f);
 }
 
