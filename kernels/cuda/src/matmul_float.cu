@@ -7,7 +7,8 @@
 template <bool is_half, int terms> struct FloatFormat {
     using Activations = FloatActivations<is_half, terms>;
     static constexpr int columns = slab_columns, slab_bytes = 4096, parts = 4;
-    static constexpr int most_ranges = terms == 1 ? 16 : 8, resident = 1, stages = terms == 1 ? 3 : 2, tile_unroll = 4;
+    static constexpr int most_ranges = terms == 1 ? 16 : 8, resident = 1;
+    static constexpr int block_groups = 16, pieces = 2, stages = terms == 1 ? 3 : 2, resident_tiles = 1, tile_unroll = 2;
     static constexpr int step_bytes = 512;
 
     struct Part { uint4 steps[2]; };
@@ -22,7 +23,7 @@ template <bool is_half, int terms> struct FloatFormat {
     }
     INLINE void unpack(Fragments &f, const Part &part, const Common &, int) { f = part; }
     template <class Place> INLINE void load_x(X &x, Place slab, int part, int lane) {
-        UNROLL for (int i = 0; i < terms; i++) x.term[i] = load16(slab + (i * Activations::term_bytes + part * 512 + lane * 16));
+        UNROLL for (int i = 0; i < terms; i++) x.term[i] = load16(slab + (part * Activations::part_bytes + i * Activations::term_bytes + lane * 16));
     }
     template <class Place> INLINE void load_factors(X &, Place, int, int) {}
     INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {
@@ -44,21 +45,11 @@ MATMUL(matmul_bfloat16, Bfloat16)
 MATMUL(matmul_bfloat16_two_terms, Bfloat16TwoTerms)
 MATMUL(matmul_half, Half)
 
-// round_terms writes two numbers as 16-bit ones, as a sum of one or two terms.
-template <bool is_half, int terms> INLINE void round_terms(unsigned char *to, float a, float b) {
-    UNROLL for (int i = 0; i < terms; i++) {
-        unsigned low = is_half ? to_half(a) : to_bfloat16(a), high = is_half ? to_half(b) : to_bfloat16(b);
-        *(unsigned *)(to + i * FloatActivations<is_half, terms>::term_bytes) = high << 16 | low;
-        a -= is_half ? from_half((unsigned short)low) : from_bfloat16((bfloat16_bits)low);
-        b -= is_half ? from_half((unsigned short)high) : from_bfloat16((bfloat16_bits)high);
-    }
-}
-
 // round_rows rounds x (m, k) to bfloat16; grid (any, m).
 template <int terms> INLINE void round_rows(unsigned char *to, const float *x, int k, int slabs) {
     const float *row = x + (size_t)blockIdx.y * k;
     for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < slabs * (slab_columns / 2); pair += gridDim.x * blockDim.x)
-        round_terms<false, terms>(to + FloatActivations<false, terms>::pair_offset(blockIdx.y, pair, slabs),
+        FloatActivations<false, terms>::store(to, blockIdx.y, pair, slabs,
             2 * pair < k ? row[2 * pair] : 0.0f, 2 * pair + 1 < k ? row[2 * pair + 1] : 0.0f);
 }
 
@@ -83,7 +74,7 @@ template <int terms> INLINE void scale_and_round_rows(unsigned char *to, const f
         *(float *)(to + row / group_rows * (Activations::header_bytes + (size_t)slabs * Activations::slab_bytes) + row % group_rows * 4) =
             bits_float((unsigned)(127 - shift) << 23);
     for (int pair = threadIdx.x; pair < slabs * (slab_columns / 2); pair += blockDim.x)
-        round_terms<true, terms>(to + Activations::pair_offset(row, pair, slabs),
+        Activations::store(to, row, pair, slabs,
             2 * pair < k ? x[2 * pair] * factor : 0.0f, 2 * pair + 1 < k ? x[2 * pair + 1] * factor : 0.0f);
 }
 

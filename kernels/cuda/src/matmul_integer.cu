@@ -41,6 +41,7 @@ INLINE unsigned word_of(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? 
 struct IntegerFormat {
     using Activations = IntegerActivations;
     using X = IntegerX;
+    static constexpr int block_groups = 8, pieces = 1, tile_unroll = 1;
     template <class Place> INLINE void load_x(X &x, Place slab, int part, int lane) { load_quants(x, slab, part, lane); }
     template <class Place> INLINE void load_factors(X &x, Place slab, int part, int lane) { load_two_factors(x, slab, part, lane); }
 };
@@ -49,7 +50,7 @@ struct IntegerFormat {
 //   quants: 4 blocks of 512 bytes: lane (g, t) has columns 4t … 4t+3 of row g, of row g+8, columns 4t+16 … 4t+19 of row g, of row g+8
 //   scales: for g = 0 … 7, for each of 4 blocks: half precision of row g, of row g+8
 struct Q8_0 : IntegerFormat {
-    static constexpr int columns = 128, slab_bytes = 2048 + 128, parts = 2, most_ranges = 16, resident = 1, stages = 3, tile_unroll = 1;
+    static constexpr int columns = 128, slab_bytes = 2048 + 128, parts = 2, most_ranges = 16, resident = 1, resident_tiles = 2, stages = 3;
     struct Part { uint4 quants[2]; };
     struct Common { uint4 scales; };
     struct Fragments { uint4 quants[2]; float scale[2][2]; };
@@ -88,15 +89,19 @@ struct Q8_0 : IntegerFormat {
 //   factors: rows 0 … 15: 8 scale factors and 8 minimum factors, one a block, as bytes
 //   d: for g = 0 … 7: d and dmin of row g, of row g+8, half precision
 struct Q4_K : IntegerFormat {
-    static constexpr int columns = 256, slab_bytes = 2048 + 256 + 64, parts = 4, most_ranges = 8, resident = 2, stages = 3, tile_unroll = 1;
+    static constexpr int columns = 256, slab_bytes = 2048 + 256 + 64, parts = 4, most_ranges = 8, resident = 2, resident_tiles = 1, stages = 2;
     struct Part { uint4 quants; };
-    struct Common { uint4 factors[2]; uint2 d; };
+    struct Common { uint4 factors[2]; float d[2], least[2]; };
     struct Fragments { unsigned quants[2][4]; float scale[2][2], minimum[2][2]; };
 
     template <class Place> INLINE void load_common(Common &common, Place w, int lane) {
         common.factors[0] = load16(w + (2048 + lane / 4 * 16));
         common.factors[1] = load16(w + (2048 + 128 + lane / 4 * 16));
-        common.d = load8(w + (2048 + 256 + lane / 4 * 8));
+        uint2 d = load8(w + (2048 + 256 + lane / 4 * 8));
+        common.d[0] = from_half((unsigned short)d.x);
+        common.d[1] = from_half((unsigned short)d.y);
+        common.least[0] = -from_half((unsigned short)(d.x >> 16));
+        common.least[1] = -from_half((unsigned short)(d.y >> 16));
     }
     template <class Place> INLINE void load_part(Part &part, Place w, int number, int lane) {
         part.quants = load16(w + (number * 512 + lane * 16));
@@ -108,13 +113,11 @@ struct Q4_K : IntegerFormat {
             f.quants[1][i] = nibbles >> 4 & 0x0f0f0f0fu;
         }
         UNROLL for (int upper = 0; upper < 2; upper++) {
-            unsigned pair = upper ? common.d.y : common.d.x;
-            float d = from_half((unsigned short)pair), least = -from_half((unsigned short)(pair >> 16));
             UNROLL for (int block = 0; block < 2; block++) {
                 int byte = (2 * number + block) % 4;
                 unsigned scales = word_of(common.factors[upper], number / 2), minima = word_of(common.factors[upper], 2 + number / 2);
-                f.scale[block][upper] = d * byte_float(scales, byte, 0x4b000000u, 8388608.0f);
-                f.minimum[block][upper] = least * byte_float(minima, byte, 0x4b000000u, 8388608.0f);
+                f.scale[block][upper] = common.d[upper] * byte_float(scales, byte, 0x4b000000u, 8388608.0f);
+                f.minimum[block][upper] = common.least[upper] * byte_float(minima, byte, 0x4b000000u, 8388608.0f);
             }
         }
     }
@@ -142,9 +145,9 @@ struct Q4_K : IntegerFormat {
 // A quant minus 32 is the signed number of these six bits, so they are the top bits of a signed byte four times as large; the
 // quarter goes to the scale, exactly.
 struct Q6_K : IntegerFormat {
-    static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 3, stages = 3, tile_unroll = 1;
+    static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 2, resident_tiles = 1, stages = 2;
     struct Part { uint4 low; };
-    struct Common { uint4 high[2], scales[2]; unsigned d; };
+    struct Common { uint4 high[2], scales[2]; float d[2]; };
     struct Fragments { unsigned quants[2][4]; float d[2], scale[2][2][2]; };  // scale[block][half of it][upper row]
 
     template <class Place> INLINE void load_common(Common &common, Place w, int lane) {
@@ -152,7 +155,9 @@ struct Q6_K : IntegerFormat {
         common.high[1] = load16(w + (2048 + 512 + lane * 16));
         common.scales[0] = load16(w + (3072 + lane / 4 * 16));
         common.scales[1] = load16(w + (3072 + 128 + lane / 4 * 16));
-        common.d = load4(w + (3072 + 256 + lane / 4 * 4));
+        unsigned d = load4(w + (3072 + 256 + lane / 4 * 4));
+        common.d[0] = from_half((unsigned short)d);
+        common.d[1] = from_half((unsigned short)(d >> 16));
     }
     template <class Place> INLINE void load_part(Part &part, Place w, int number, int lane) {
         part.low = load16(w + (number * 512 + lane * 16));
@@ -163,8 +168,8 @@ struct Q6_K : IntegerFormat {
             f.quants[0][i] = (low << 2 & 0x3c3c3c3cu) | (high & 0xc0c0c0c0u);
             f.quants[1][i] = (low >> 2 & 0x3c3c3c3cu) | (high << 2 & 0xc0c0c0c0u);
         }
-        f.d[0] = from_half((unsigned short)common.d);
-        f.d[1] = from_half((unsigned short)(common.d >> 16));
+        f.d[0] = common.d[0];
+        f.d[1] = common.d[1];
         UNROLL for (int upper = 0; upper < 2; upper++)
             UNROLL for (int i = 0; i < 4; i++)
                 f.scale[i / 2][i % 2][upper] = byte_float(word_of(common.scales[upper], number), i, 0x4a000000u, 2097152.0f + 32.0f);
@@ -198,37 +203,7 @@ extern "C" __global__ void __launch_bounds__(256) quantise_rows(unsigned char *t
     uint4 v = {};
     if (4 * four < k) v = load_cached(x + (size_t)row * k + 4 * four);
     const float values[4] = {bits_float(v.x), bits_float(v.y), bits_float(v.z), bits_float(v.w)};
-    unsigned largest = 0;  // magnitudes order like their bits, a NaN above all
-    UNROLL for (int i = 0; i < 4; i++) {
-        unsigned magnitude = float_bits(values[i]) & 0x7fffffffu;
-        largest = magnitude > largest ? magnitude : largest;
-    }
-    UNROLL for (int o = 1; o < 8; o *= 2) {
-        unsigned other = __shfl_xor_sync(full_warp, largest, o);
-        largest = other > largest ? other : largest;
-    }
-    float a = bits_float(largest), scale = divide_rn(a, 127.0f), inverse = divide_rn(127.0f, a);
-    if (largest >= 0x7f800000u) {
-        scale = bits_float(0x7fc00000u);
-        inverse = 0.0f;
-    } else if (a < 0x1p-118f) {
-        scale = inverse = 0.0f;
-    }
-    unsigned word = 0;
-    int total = 0;
-    UNROLL for (int i = 0; i < 4; i++) {
-        int quant = inverse == 0.0f ? 0 : (int)round_even(values[i] * inverse);
-        word |= ((unsigned)quant & 255u) << 8 * i;
-        total += quant;
-    }
-    UNROLL for (int o = 1; o < 8; o *= 2) total += __shfl_xor_sync(full_warp, total, o);
-    if (four >= slabs * (slab_columns / 4)) return;
-    unsigned char *slab = to + IntegerActivations::slab_offset(row, four / 32, slabs);
-    *(unsigned *)(slab + IntegerActivations::four_offset(row, four % 32)) = word;
-    if (four % 8 != 0) return;
-    float *factors = (float *)(slab + IntegerActivations::factors_offset(row, four % 32 / 8));
-    factors[0] = scale;
-    factors[1] = scale * (float)total;
+    IntegerActivations::store(to, row, four, slabs, values);
 }
 EXPORT(quantise_rows)
 
