@@ -77,6 +77,8 @@ func TestFaults(t *testing.T) {
 		{"misaligned", "ld.global.v4.u32 {%r5,%r6,%r7,%r8}, [%rd1+8];", 1, "16 bytes at address 0x1000000008, which is no multiple of 16"},
 		{"shared address as a global one", "cvt.u64.u32 %rd5, %r3; ld.global.u32 %r5, [%rd5];", 1, "in no allocation"},
 		{"generic address of shared memory", "cvt.u64.u32 %rd5, %r3; cvta.shared.u64 %rd5, %rd5; st.u32 [%rd5], 1; ld.shared.u32 %r5, [array];", 1, ""},
+		{"read-only load of what is written", "ld.global.nc.u32 %r5, [%rd3]; st.global.u32 [%rd3], %r5;", 1, "read by ld.global.nc and written in the same launch"},
+		{"read-only load", "ld.global.nc.u32 %r5, [%rd3]; ld.global.u32 %r6, [%rd3];", 1, ""},
 		{"local memory", "mov.u64 %rd5, mine; cvta.local.u64 %rd6, %rd5; st.u32 [%rd6+12], %r1; ld.local.u32 %r5, [%rd5+12];", 64, ""},
 		{"end of local memory", "mov.u64 %rd5, mine; ld.local.u32 %r5, [%rd5+16];", 1, "4 bytes at 16 of 16 bytes of local memory"},
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // address is where an instruction reads or writes: a register plus an offset, in a state space.
@@ -81,6 +82,10 @@ func (c *compiler) vectorType() (n int, t scalar) {
 }
 
 func (c *compiler) load() execute {
+	how := reading
+	if slices.Contains(c.rest, "nc") {
+		how = readingOnly
+	}
 	where := c.place()
 	n, t := c.vectorType()
 	if !c.operands(2) {
@@ -99,13 +104,13 @@ func (c *compiler) load() execute {
 	c.touches(where, n*t.bytes())
 	bytes, value := t.bytes(), extend(t)
 	if n == 1 && t.kind != signed {
-		return loadOne(to[0], from, bytes)
+		return loadOne(to[0], from, bytes, how)
 	}
 	return func(w *warp, lanes uint32) error {
 		base := &w.registers[from.base]
 		for ; lanes != 0; lanes &= lanes - 1 {
 			l := lowest(lanes)
-			data, err := w.access(from.space, base[l]+from.offset, n*bytes, l, reading)
+			data, err := w.access(from.space, base[l]+from.offset, n*bytes, l, how)
 			if err != nil {
 				return err
 			}
@@ -118,12 +123,12 @@ func (c *compiler) load() execute {
 }
 
 // loadOne is the most frequent load, of one value without a sign.
-func loadOne(d int, from address, bytes int) execute {
+func loadOne(d int, from address, bytes int, how use) execute {
 	return func(w *warp, lanes uint32) error {
 		base, to := &w.registers[from.base], &w.registers[d]
 		for ; lanes != 0; lanes &= lanes - 1 {
 			l := lowest(lanes)
-			data, err := w.access(from.space, base[l]+from.offset, bytes, l, reading)
+			data, err := w.access(from.space, base[l]+from.offset, bytes, l, how)
 			if err != nil {
 				return err
 			}
@@ -244,6 +249,7 @@ func (w *warp) access(where space, at uint64, n, lane int, how use) ([]byte, err
 		err = fmt.Errorf("%d bytes at %d of %d bytes of local memory", n, int64(at), len(w.local[lane]))
 	default:
 		if data, err = w.block.memory.at(at, n, &w.hint); err == nil {
+			w.hint.note(how)
 			return data, nil
 		}
 	}

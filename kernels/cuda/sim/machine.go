@@ -94,7 +94,14 @@ func (m *Machine) Launch(k *Kernel, grid, block Dim, sharedBytes int, arguments 
 		return fmt.Errorf("launching %s: %w", k.name, err)
 	}
 	l.variables = m.load(k.module)
-	return m.runGrid(l)
+	m.memory.forgetUses()
+	if err := m.runGrid(l); err != nil {
+		return err
+	}
+	if err := m.memory.checkUses(); err != nil {
+		return fmt.Errorf("kernel %s: %w", k.name, err)
+	}
+	return nil
 }
 
 func (l *launch) check() error {

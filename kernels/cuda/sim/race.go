@@ -24,7 +24,8 @@ type use byte
 const (
 	reading use = iota
 	writing
-	updating // atomically
+	updating    // atomically
+	readingOnly // by ld.global.nc
 )
 
 // touch records an access of shared memory and reports what is not ordered by a barrier.
@@ -65,7 +66,7 @@ func (b *block) touchGrain(w *warp, h *history, lane, at int, how use) error {
 	return nil
 }
 
-func (u use) String() string { return [...]string{"reads", "writes", "updates"}[u] }
+func (u use) String() string { return [...]string{"reads", "writes", "updates", "reads"}[u] }
 
 func readers(reader int16) string {
 	switch {
