@@ -121,6 +121,7 @@ var arrows = []struct {
 	{"engine/...", []string{"engine/...", "tokenizer/..."}},
 	{"gpu", []string{"engine/compute", "kernels/cuda/...", "gpu/..."}},
 	{"gpu/...", []string{"engine/compute"}},
+	{"kernels/cuda/sim", nil},
 	{"kernels/...", []string{"kernels/..."}},
 	{"tokenizer/...", []string{"tokenizer/..."}},
 	{"ui/...", []string{"ui/...", "engine", "engine/event", "engine/trace", "engine/config"}},

@@ -401,7 +401,9 @@ void *dynamic_shared() { return machine->dynamic_memory; }
 void begin_copy(void *shared, const void *global, const char *at) {
     if (((uintptr_t)shared | (uintptr_t)global) & 15) fail(at, "an asynchronous copy of addresses that are no multiples of 16");
     Fiber *self = machine->running;
-    self->copies.push_back({shared, global, self->group});
+    // A copy may land at any time: in a drawn schedule some land at once, over what others may still be reading.
+    if (machine->random && draw() % 2) std::memcpy(shared, global, 16);
+    else self->copies.push_back({shared, global, self->group});
 }
 
 void copy_commit() { machine->running->group++; }

@@ -135,6 +135,7 @@ func simulator(t *testing.T, seed uint64) layertest.Launch {
 		if all[kernel] == nil {
 			t.Fatalf("no module has the kernel %s", kernel)
 		}
+		t.Logf("simulated kernel %s", kernel)
 		if err := simulate(all[kernel], seed, grid, block, args); err != nil {
 			t.Fatal(err)
 		}

@@ -46,6 +46,7 @@ func (c *compiler) asynchronousCopy() execute {
 	if bytes != 16 && (cache == "cg" || bytes != 4 && bytes != 8) {
 		c.fail("cp.async.%s does not copy %d bytes", cache, bytes)
 	}
+	c.touches(sharedSpace, int(bytes))
 	taken := c.kernel.constant(constant{value: bytes})
 	if count == 4 {
 		taken = c.from(3, u32)
@@ -76,11 +77,17 @@ func (w *warp) beginCopy(c asyncCopy) error {
 			return err
 		}
 	}
-	for i := range c.bytes {
-		w.block.history[int(c.to)+i].copyEpoch = w.block.epoch
-	}
+	w.block.setCopy(c, w.block.epoch)
 	w.copies = append(w.copies, c)
 	return nil
+}
+
+// setCopy notes for the target of a copy in which epoch it began, or that it has ended.
+func (b *block) setCopy(c asyncCopy, epoch uint32) {
+	list := b.grains(int(c.to), c.bytes)
+	for i := range list {
+		list[i].copyEpoch = epoch
+	}
 }
 
 // land ends the copies of lanes but for those of the last n groups that were closed; n = −1 ends all.
@@ -91,9 +98,7 @@ func (w *warp) land(lanes uint32, n int) error {
 			kept = append(kept, c)
 			continue
 		}
-		for i := range c.bytes {
-			w.block.history[int(c.to)+i].copyEpoch = 0
-		}
+		w.block.setCopy(c, 0)
 		to, err := w.access(sharedSpace, c.to, c.bytes, c.lane, writing)
 		if err != nil {
 			return err

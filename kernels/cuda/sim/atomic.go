@@ -41,6 +41,7 @@ func (c *compiler) atomic() execute {
 	if first == 1 {
 		d = c.to(0, t)
 	}
+	c.touches(where, t.bytes())
 	at, b := c.address(first, where), c.from(first+1, t)
 	last := b
 	if operation == "cas" {

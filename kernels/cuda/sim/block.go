@@ -15,8 +15,8 @@ type block struct {
 	parameters        []byte
 	size, grid, place Dim
 	warps             []*warp
-	order             []int // of warps
-	random            *rand.Rand
+	registers         []values // of a warp that has not begun
+	order             []int    // of warps
 	threads           int
 	alive, waiting    int
 	mostSteps         uint64
@@ -30,12 +30,12 @@ func newBlock(l *launch) *block {
 	b := &block{kernel: l.kernel, memory: l.memory, variables: l.variables, parameters: l.parameters, size: l.block, grid: l.grid,
 		threads: l.block.count(), mostSteps: l.mostSteps}
 	b.shared = make([]byte, l.kernel.sharedSize+l.sharedBytes)
-	b.history = make([]history, len(b.shared))
+	b.history = make([]history, len(b.shared)>>l.kernel.grain+1)
+	b.registers = b.firstRegisters()
 	for first := 0; first < b.threads; first += 32 {
 		w := &warp{block: b, first: first, count: min(32, b.threads-first)}
-		w.registers = make([]values, len(l.kernel.registers)+len(l.kernel.constants))
+		w.registers = make([]values, len(b.registers))
 		w.predicates = make([]uint32, l.kernel.predicates)
-		w.setConstants()
 		b.warps = append(b.warps, w)
 		b.order = append(b.order, len(b.order))
 	}

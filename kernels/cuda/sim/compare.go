@@ -63,65 +63,65 @@ func joinBits(how string, a, b uint32) uint32 {
 	return a ^ b
 }
 
-// comparison returns nil where an operator does not exist for a type.
+// comparison returns nil where an operator does not exist for a type. Registers have zeros beyond their size, so that unsigned values
+// compare as they are, and signed ones when their sign stands at the top.
 func comparison(how string, t scalar) func(a, b uint64) bool {
 	switch t.kind {
 	case float:
-		if t.bits == 32 {
-			return compareNumbers(how, number32)
+		f := compareNumbers[how]
+		switch {
+		case f == nil:
+			return nil
+		case t.bits == 32:
+			return func(a, b uint64) bool { return f(float64(number32(a)), float64(number32(b))) }
 		}
-		return compareNumbers(how, number64)
+		return func(a, b uint64) bool { return f(number64(a), number64(b)) }
 	case signed:
-		shift := 64 - t.bits
-		return compareIntegers(how, func(a uint64) int64 { return int64(a<<shift) >> shift })
-	case unsigned:
-		switch how { // other names for the same
-		case "lo":
-			how = "lt"
-		case "ls":
-			how = "le"
-		case "hi":
-			how = "gt"
-		case "hs":
-			how = "ge"
-		}
+		return compareSigned(how, 64-t.bits)
 	case untyped:
 		if how != "eq" && how != "ne" {
 			return nil
 		}
 	}
-	return compareIntegers(how, func(a uint64) uint64 { return a })
+	return compareUnsigned[how]
 }
 
-func compareIntegers[T int64 | uint64](how string, v func(uint64) T) func(a, b uint64) bool {
+func compareSigned(how string, shift int) func(a, b uint64) bool {
 	return map[string]func(a, b uint64) bool{
 		"eq": func(a, b uint64) bool { return a == b },
 		"ne": func(a, b uint64) bool { return a != b },
-		"lt": func(a, b uint64) bool { return v(a) < v(b) },
-		"le": func(a, b uint64) bool { return v(a) <= v(b) },
-		"gt": func(a, b uint64) bool { return v(a) > v(b) },
-		"ge": func(a, b uint64) bool { return v(a) >= v(b) },
+		"lt": func(a, b uint64) bool { return int64(a<<shift) < int64(b<<shift) },
+		"le": func(a, b uint64) bool { return int64(a<<shift) <= int64(b<<shift) },
+		"gt": func(a, b uint64) bool { return int64(a<<shift) > int64(b<<shift) },
+		"ge": func(a, b uint64) bool { return int64(a<<shift) >= int64(b<<shift) },
 	}[how]
 }
 
+var compareUnsigned = map[string]func(a, b uint64) bool{
+	"eq": func(a, b uint64) bool { return a == b },
+	"ne": func(a, b uint64) bool { return a != b },
+	"lt": func(a, b uint64) bool { return a < b }, "lo": func(a, b uint64) bool { return a < b },
+	"le": func(a, b uint64) bool { return a <= b }, "ls": func(a, b uint64) bool { return a <= b },
+	"gt": func(a, b uint64) bool { return a > b }, "hi": func(a, b uint64) bool { return a > b },
+	"ge": func(a, b uint64) bool { return a >= b }, "hs": func(a, b uint64) bool { return a >= b },
+}
+
 // compareNumbers: an operator that ends in u also holds when one side is NaN.
-func compareNumbers[T float32 | float64](how string, v func(uint64) T) func(a, b uint64) bool {
-	return map[string]func(a, b uint64) bool{
-		"eq":  func(a, b uint64) bool { return v(a) == v(b) },
-		"ne":  func(a, b uint64) bool { return v(a) < v(b) || v(a) > v(b) },
-		"lt":  func(a, b uint64) bool { return v(a) < v(b) },
-		"le":  func(a, b uint64) bool { return v(a) <= v(b) },
-		"gt":  func(a, b uint64) bool { return v(a) > v(b) },
-		"ge":  func(a, b uint64) bool { return v(a) >= v(b) },
-		"equ": func(a, b uint64) bool { return !(v(a) < v(b) || v(a) > v(b)) },
-		"neu": func(a, b uint64) bool { return v(a) != v(b) },
-		"ltu": func(a, b uint64) bool { return !(v(a) >= v(b)) },
-		"leu": func(a, b uint64) bool { return !(v(a) > v(b)) },
-		"gtu": func(a, b uint64) bool { return !(v(a) <= v(b)) },
-		"geu": func(a, b uint64) bool { return !(v(a) < v(b)) },
-		"num": func(a, b uint64) bool { return v(a) == v(a) && v(b) == v(b) },
-		"nan": func(a, b uint64) bool { return v(a) != v(a) || v(b) != v(b) },
-	}[how]
+var compareNumbers = map[string]func(a, b float64) bool{
+	"eq":  func(a, b float64) bool { return a == b },
+	"ne":  func(a, b float64) bool { return a < b || a > b },
+	"lt":  func(a, b float64) bool { return a < b },
+	"le":  func(a, b float64) bool { return a <= b },
+	"gt":  func(a, b float64) bool { return a > b },
+	"ge":  func(a, b float64) bool { return a >= b },
+	"equ": func(a, b float64) bool { return !(a < b || a > b) },
+	"neu": func(a, b float64) bool { return a != b },
+	"ltu": func(a, b float64) bool { return !(a >= b) },
+	"leu": func(a, b float64) bool { return !(a > b) },
+	"gtu": func(a, b float64) bool { return !(a <= b) },
+	"geu": func(a, b float64) bool { return !(a < b) },
+	"num": func(a, b float64) bool { return a == a && b == b },
+	"nan": func(a, b float64) bool { return a != a || b != b },
 }
 
 // choose is selp.

@@ -38,6 +38,7 @@ var families = map[string]func(*compiler) execute{
 
 func (k *Kernel) compile() error {
 	k.placeArrays()
+	k.grain = 4
 	steps := make([]step, len(k.body))
 	for i := range k.body {
 		in := &k.body[i]
@@ -56,12 +57,12 @@ func (c *compiler) compile() error {
 	if g := c.in.guard; g != nil {
 		c.step.guard, c.step.negated = g.predicate, g.negated
 	}
+	if slices.ContainsFunc(c.rest, func(m string) bool { return m == "approx" || m == "ftz" || m == "full" }) {
+		return fmt.Errorf("%s is approximate: its bits differ between GPUs, so no reference can state them", c.in.fullName())
+	}
 	family := families[c.in.name]
 	if family == nil {
 		return fmt.Errorf("instruction %s is not known to the simulator", c.in.fullName())
-	}
-	if slices.ContainsFunc(c.rest, func(m string) bool { return m == "approx" || m == "ftz" || m == "full" }) {
-		return fmt.Errorf("%s is approximate: its bits differ between GPUs, so no reference can state them", c.in.fullName())
 	}
 	c.step.execute = family(c)
 	if c.err == nil && len(c.rest) > 0 {

@@ -3,6 +3,8 @@ package sim
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
+	"slices"
 )
 
 // address is where an instruction reads or writes: a register plus an offset, in a state space.
@@ -35,6 +37,13 @@ func (c *compiler) address(i int, where space) address {
 		a.base = c.source(base, u64, false)
 	}
 	return a
+}
+
+// touches notes that the kernel has an access of so many bytes, if it may be one to shared memory.
+func (c *compiler) touches(where space, bytes int) {
+	if where == sharedSpace || where == generic {
+		c.kernel.grain = min(c.kernel.grain, bits.TrailingZeros(uint(bytes)))
+	}
 }
 
 var memoryTypes = []string{"b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"}
@@ -73,40 +82,64 @@ func (c *compiler) vectorType() (n int, t scalar) {
 }
 
 func (c *compiler) load() execute {
+	how := reading
+	if slices.Contains(c.rest, "nc") {
+		how = readingOnly
+	}
 	where := c.place()
 	n, t := c.vectorType()
 	if !c.operands(2) {
 		return nil
 	}
 	var to []int
-	var size []scalar
+	var masks []uint64
 	for _, o := range c.elements(0, n) {
 		to = append(to, c.destination(o, t, true))
-		size = append(size, o.scalar)
+		masks = append(masks, o.scalar.mask())
 	}
 	if where == parameterSpace {
-		return c.loadParameter(to, size, t)
+		return c.loadParameter(to, masks, t)
 	}
 	from := c.address(1, where)
+	c.touches(where, n*t.bytes())
 	bytes, value := t.bytes(), extend(t)
+	if n == 1 && t.kind != signed {
+		return loadOne(to[0], from, bytes, how)
+	}
 	return func(w *warp, lanes uint32) error {
 		base := &w.registers[from.base]
 		for ; lanes != 0; lanes &= lanes - 1 {
 			l := lowest(lanes)
-			data, err := w.access(from.space, base[l]+from.offset, n*bytes, l, reading)
+			data, err := w.access(from.space, base[l]+from.offset, n*bytes, l, how)
 			if err != nil {
 				return err
 			}
 			for i, d := range to {
-				w.registers[d][l] = value(get(data[i*bytes:], bytes)) & size[i].mask()
+				w.registers[d][l] = value(get(data[i*bytes:], bytes)) & masks[i]
 			}
 		}
 		return nil
 	}
 }
 
+// loadOne is the most frequent load, of one value without a sign.
+func loadOne(d int, from address, bytes int, how use) execute {
+	return func(w *warp, lanes uint32) error {
+		base, to := &w.registers[from.base], &w.registers[d]
+		for ; lanes != 0; lanes &= lanes - 1 {
+			l := lowest(lanes)
+			data, err := w.access(from.space, base[l]+from.offset, bytes, l, how)
+			if err != nil {
+				return err
+			}
+			to[l] = get(data, bytes)
+		}
+		return nil
+	}
+}
+
 // loadParameter reads [name+offset] of the kernel's parameters.
-func (c *compiler) loadParameter(to []int, size []scalar, t scalar) execute {
+func (c *compiler) loadParameter(to []int, masks []uint64, t scalar) execute {
 	o := c.operand(1)
 	if o.kind != addressOperand || o.elements[0].kind != symbolOperand {
 		c.fail("%s is no parameter", o.text)
@@ -123,7 +156,7 @@ func (c *compiler) loadParameter(to []int, size []scalar, t scalar) execute {
 		at, bytes, value := p.offset+int(o.value), t.bytes(), extend(t)
 		return func(w *warp, lanes uint32) error {
 			for i, d := range to {
-				x := value(get(w.block.parameters[at+i*bytes:], bytes)) & size[i].mask()
+				x := value(get(w.block.parameters[at+i*bytes:], bytes)) & masks[i]
 				for m := lanes; m != 0; m &= m - 1 {
 					w.registers[d][lowest(m)] = x
 				}
@@ -145,6 +178,7 @@ func (c *compiler) store() execute {
 		c.fail("%v memory cannot be written", where)
 	}
 	to := c.address(0, where)
+	c.touches(where, n*t.bytes())
 	var from []int
 	for _, o := range c.elements(1, n) {
 		from = append(from, c.source(o, t, true))
@@ -215,6 +249,7 @@ func (w *warp) access(where space, at uint64, n, lane int, how use) ([]byte, err
 		err = fmt.Errorf("%d bytes at %d of %d bytes of local memory", n, int64(at), len(w.local[lane]))
 	default:
 		if data, err = w.block.memory.at(at, n, &w.hint); err == nil {
+			w.hint.note(how)
 			return data, nil
 		}
 	}

@@ -3,9 +3,9 @@ package sim
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -94,7 +94,14 @@ func (m *Machine) Launch(k *Kernel, grid, block Dim, sharedBytes int, arguments 
 		return fmt.Errorf("launching %s: %w", k.name, err)
 	}
 	l.variables = m.load(k.module)
-	return m.runGrid(l)
+	m.memory.forgetUses()
+	if err := m.runGrid(l); err != nil {
+		return err
+	}
+	if err := m.memory.checkUses(); err != nil {
+		return fmt.Errorf("kernel %s: %w", k.name, err)
+	}
+	return nil
 }
 
 func (l *launch) check() error {
@@ -165,60 +172,59 @@ func (m *Machine) load(module *Module) map[*variable]Pointer {
 	return places
 }
 
-// runGrid runs the blocks, several at a time. Of several errors the one of the lowest block is returned, so that a failure reads
-// the same every time.
+// runGrid runs the blocks, several at a time. Of several errors the one of the lowest block is returned.
 func (m *Machine) runGrid(l *launch) error {
 	total := l.grid.count()
-	order := func(i int) int { return i }
-	if m.Seed != 0 {
-		order = func(i int) int { return i }
-		if total > 1 {
-			shuffled := rand.New(rand.NewPCG(m.Seed, 0)).Perm(total)
-			order = func(i int) int { return shuffled[i] }
-		}
+	order := rand.New(rand.NewPCG(m.Seed, 0)).Perm(total)
+	if m.Seed == 0 {
+		slices.Sort(order)
 	}
 	workers := m.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	workers = min(workers, total)
 	var next atomic.Int64
-	failed := struct {
-		sync.Mutex
-		at  int
-		err error
-	}{at: math.MaxInt}
+	failures := make([]failure, min(workers, total))
 	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			b := newBlock(l)
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= total {
-					return
-				}
-				at := order(i)
-				place := Dim{at % l.grid.X, at / l.grid.X % l.grid.Y, at / l.grid.X / l.grid.Y}
-				var random *rand.Rand
-				if m.Seed != 0 {
-					random = rand.New(rand.NewPCG(m.Seed, uint64(at)+1))
-				}
-				err := b.run(place, random)
-				for _, w := range b.warps {
-					m.steps.Add(w.ran)
-				}
-				if err != nil {
-					failed.Lock()
-					if at < failed.at {
-						failed.at, failed.err = at, fmt.Errorf("kernel %s, block (%d,%d,%d): %w", l.kernel.name, place.X, place.Y, place.Z, err)
-					}
-					failed.Unlock()
-					next.Store(int64(total))
-					return
-				}
-			}
-		})
+	for i := range failures {
+		group.Go(func() { failures[i] = m.runBlocks(l, order, &next) })
 	}
 	group.Wait()
-	return failed.err
+	first := failure{}
+	for _, f := range failures {
+		if f.err != nil && (first.err == nil || f.block < first.block) {
+			first = f
+		}
+	}
+	return first.err
+}
+
+type failure struct {
+	block int
+	err   error
+}
+
+// runBlocks runs one block after another until none is left or one fails, which ends the grid.
+func (m *Machine) runBlocks(l *launch, order []int, next *atomic.Int64) failure {
+	b := newBlock(l)
+	for {
+		i := next.Add(1) - 1
+		if i >= int64(len(order)) {
+			return failure{}
+		}
+		at := order[i]
+		place := Dim{at % l.grid.X, at / l.grid.X % l.grid.Y, at / l.grid.X / l.grid.Y}
+		var random *rand.Rand
+		if m.Seed != 0 {
+			random = rand.New(rand.NewPCG(m.Seed, uint64(at)+1))
+		}
+		err := b.run(place, random)
+		for _, w := range b.warps {
+			m.steps.Add(w.ran)
+		}
+		if err != nil {
+			next.Store(int64(len(order)))
+			return failure{at, fmt.Errorf("kernel %s, block (%d,%d,%d): %w", l.kernel.name, place.X, place.Y, place.Z, err)}
+		}
+	}
 }

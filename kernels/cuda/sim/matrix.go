@@ -32,24 +32,11 @@ func (c *compiler) multiplyTiles() execute {
 	shape := c.oneOf("m16n8k8", "m16n8k16", "m16n8k32")
 	c.need("row")
 	c.need("col")
-	sum := c.typ("f32", "s32")
-	var element string
-	var form tile
-	if sum == f32 {
-		element = c.oneOf("f16", "bf16")
-		form = tile{map[string]int{"m16n8k8": 8, "m16n8k16": 16}[shape], 2}
-	} else {
-		element = c.oneOf("s8")
-		form = tile{map[string]int{"m16n8k16": 16, "m16n8k32": 32}[shape], 4}
-	}
-	c.need(element)
-	c.need(sum.String()[1:])
-	if form.inner == 0 {
-		c.fail("%s does not come in %s", element, shape)
-	}
+	sum, form, widen := c.tile(shape)
 	if !c.operands(4) || c.err != nil {
 		return nil
 	}
+	at := form.places()
 	var d, a, b, s []int
 	for _, o := range c.elements(0, 4) {
 		d = append(d, c.destination(o, sum, false))
@@ -68,75 +55,122 @@ func (c *compiler) multiplyTiles() execute {
 		if lanes != everyLane {
 			return errors.New("not all lanes of the warp are there")
 		}
-		if sum == f32 {
-			form.multiplyFloats(w, d, a, b, s, element == "bf16")
+		if widen != nil {
+			form.multiplyFloats(w, at, d, a, b, s, widen)
 		} else {
-			form.multiplyBytes(w, d, a, b, s)
+			form.multiplyBytes(w, at, d, a, b, s)
 		}
 		return nil
 	}
 }
 
+// tile reads the types of a product: of the sums and the elements. widen makes a float of an element, or is nil for bytes.
+func (c *compiler) tile(shape string) (sum scalar, form tile, widen func(uint16) float32) {
+	sum = c.typ("f32", "s32")
+	kind := ""
+	if sum == f32 {
+		kind = c.oneOf("f16", "bf16")
+		form = tile{map[string]int{"m16n8k8": 8, "m16n8k16": 16}[shape], 2}
+		widen = widenHalf
+		if kind == "bf16" {
+			widen = widenBfloat
+		}
+	} else {
+		kind = c.oneOf("s8")
+		form = tile{map[string]int{"m16n8k16": 16, "m16n8k32": 32}[shape], 4}
+	}
+	c.need(kind)
+	c.need(sum.String()[1:])
+	if form.inner == 0 {
+		c.fail("%s does not come in %s", kind, shape)
+	}
+	return sum, form, widen
+}
+
+// element is where one element of a tile lies.
+type element struct{ register, lane, shift uint8 }
+
+// places are the elements of both tiles, by row and column and the inner index.
+type places struct {
+	a [16][32]element
+	b [8][32]element
+}
+
+func (t tile) places() *places {
+	p := new(places)
+	for k := range t.inner {
+		for row := range p.a {
+			p.a[row][k] = elementAt(t.a(row, k))
+		}
+		for column := range p.b {
+			p.b[column][k] = elementAt(t.b(k, column))
+		}
+	}
+	return p
+}
+
+func elementAt(register, lane, shift int) element {
+	return element{uint8(register), uint8(lane), uint8(shift)}
+}
+
+func (e element) of(w *warp, registers []int) uint64 {
+	return w.registers[registers[e.register]][e.lane&31] >> (e.shift & 31)
+}
+
 // multiplyFloats adds the products in ascending order of the inner index, each step rounded once. Tensor cores have an order of their
 // own.
-func (t tile) multiplyFloats(w *warp, d, a, b, s []int, bfloat bool) {
-	wide := widenHalf
-	if bfloat {
-		wide = widenBfloat
-	}
+func (t tile) multiplyFloats(w *warp, at *places, d, a, b, s []int, widen func(uint16) float32) {
 	var left [16][32]float32
 	var right [8][32]float32
 	for k := range t.inner {
 		for row := range left {
-			r, lane, shift := t.a(row, k)
-			left[row][k] = wide(uint16(w.registers[a[r]][lane] >> shift))
+			left[row][k] = widen(uint16(at.a[row][k].of(w, a)))
 		}
 		for column := range right {
-			r, lane, shift := t.b(k, column)
-			right[column][k] = wide(uint16(w.registers[b[r]][lane] >> shift))
+			right[column][k] = widen(uint16(at.b[column][k].of(w, b)))
 		}
 	}
-	var result [4]values
-	for l := range 32 {
-		for e := range 4 {
-			row, column := l/4+e/2*8, l%4*2+e%2
-			sum := number32(w.registers[s[e]][l])
-			for k := range t.inner {
-				sum = fuse(left[row][k], right[column][k], sum)
-			}
-			result[e][l] = bits32(sum)
+	eachResult(w, d, s, func(row, column int, u uint64) uint64 {
+		sum := number32(u)
+		x, y := left[row][:t.inner], right[column][:t.inner]
+		for k := range x {
+			sum = fuse(x[k], y[k], sum)
 		}
-	}
-	for e := range 4 {
-		w.registers[d[e]] = result[e]
-	}
+		return bits32(sum)
+	})
 }
 
-func (t tile) multiplyBytes(w *warp, d, a, b, s []int) {
+func (t tile) multiplyBytes(w *warp, at *places, d, a, b, s []int) {
 	var left [16][32]int32
 	var right [8][32]int32
 	for k := range t.inner {
 		for row := range left {
-			r, lane, shift := t.a(row, k)
-			left[row][k] = int32(int8(w.registers[a[r]][lane] >> shift))
+			left[row][k] = int32(int8(at.a[row][k].of(w, a)))
 		}
 		for column := range right {
-			r, lane, shift := t.b(k, column)
-			right[column][k] = int32(int8(w.registers[b[r]][lane] >> shift))
+			right[column][k] = int32(int8(at.b[column][k].of(w, b)))
 		}
 	}
+	eachResult(w, d, s, func(row, column int, u uint64) uint64 {
+		sum := int32(u)
+		x, y := left[row][:t.inner], right[column][:t.inner]
+		for k := range x {
+			sum += x[k] * y[k]
+		}
+		return uint64(uint32(sum))
+	})
+}
+
+// eachResult computes the elements of the 16×8 tile d from those of s. Element e of a lane is in row lane/4 + 8·(e/2) and column
+// 2·(lane%4) + e%2.
+func eachResult(w *warp, d, s []int, f func(row, column int, sum uint64) uint64) {
 	var result [4]values
-	for l := range 32 {
-		for e := range 4 {
-			row, column := l/4+e/2*8, l%4*2+e%2
-			sum := int32(w.registers[s[e]][l])
-			for k := range t.inner {
-				sum += left[row][k] * right[column][k]
-			}
-			result[e][l] = uint64(uint32(sum))
+	for e := range result {
+		for l := range 32 {
+			result[e][l] = f(l/4+e/2*8, l%4*2+e%2, w.registers[s[e]][l])
 		}
 	}
-	for e := range 4 {
+	for e := range result {
 		w.registers[d[e]] = result[e]
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 )
 
 // Pointer is an address in the memory of a Machine.
@@ -22,6 +23,32 @@ const (
 type allocation struct {
 	at    uint64
 	bytes []byte
+	uses  *atomic.Uint32 // in this launch, a bit for each use
+}
+
+// note remembers what blocks do with an allocation.
+func (a *allocation) note(how use) {
+	if bit := uint32(1) << how; a.uses.Load()&bit == 0 {
+		a.uses.Or(bit)
+	}
+}
+
+// forgetUses begins a launch.
+func (m *memory) forgetUses() {
+	for _, a := range m.list {
+		a.uses.Store(0)
+	}
+}
+
+// checkUses ends one. What ld.global.nc reads must not change while a kernel runs: the cache it goes through is not kept current.
+// Allocations are checked as a whole, as tests have one for each array.
+func (m *memory) checkUses() error {
+	for _, a := range m.list {
+		if u := a.uses.Load(); u&(1<<readingOnly) != 0 && u&(1<<writing|1<<updating) != 0 {
+			return fmt.Errorf("an allocation of %d bytes at %#x is read by ld.global.nc and written in the same launch", len(a.bytes), a.at)
+		}
+	}
+	return nil
 }
 
 // memory is what blocks see of a Machine's allocations, in ascending order.
@@ -40,7 +67,7 @@ func (m *memory) allocate(n int) Pointer {
 		bytes[i] = 0xff
 	}
 	at := m.top
-	m.list = append(m.list, allocation{at, bytes})
+	m.list = append(m.list, allocation{at, bytes, new(atomic.Uint32)})
 	m.top = (at + uint64(n) + gapBytes + 511) &^ 511
 	return Pointer(at)
 }

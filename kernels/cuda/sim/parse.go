@@ -18,8 +18,13 @@ type parser struct {
 	kernel *Kernel
 	scope  int
 	names  []map[string]int // registers by scope
-	found  []register
 }
+
+// Bounds of what a text may ask for: of an array, and of one parameter.
+const (
+	mostBytes      = 1 << 20
+	parameterBytes = 4096
+)
 
 type syntaxError struct{ error }
 
@@ -67,6 +72,16 @@ func (p *parser) integer() int {
 		p.fail(t.line, "%v stands where a number belongs", t)
 	}
 	return int(n)
+}
+
+// size reads how many elements an array has.
+func (p *parser) size() int {
+	t := p.peek()
+	n := p.integer()
+	if n < 1 || n > mostBytes {
+		p.fail(t.line, "%v is no size of an array", t)
+	}
+	return n
 }
 
 func (p *parser) scalarType() scalar {
@@ -171,7 +186,10 @@ func (p *parser) variable(where space, external bool) *variable {
 			count = 0
 			continue
 		}
-		count *= p.integer()
+		count *= p.size()
+		if count > mostBytes {
+			p.fail(v.line, "array %s is too large", v.name)
+		}
 		p.expect("]")
 	}
 	v.bytes = count * element
@@ -240,8 +258,11 @@ func (p *parser) parameter() {
 	}
 	name := p.word()
 	if p.accept("[") {
-		size *= p.integer()
+		size *= p.size()
 		p.expect("]")
+	}
+	if size > parameterBytes {
+		p.fail(p.peek().line, "parameter %s has more than %d bytes", name, parameterBytes)
 	}
 	offset := 0
 	if n := len(p.kernel.parameters); n > 0 {

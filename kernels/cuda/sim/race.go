@@ -2,13 +2,14 @@ package sim
 
 import "fmt"
 
-// history is what is known of one byte of shared memory. Accesses are ordered by barriers, which end an epoch of the block, and
+// history is what is known of one grain of shared memory: as many bytes as the smallest access of the kernel has, so that every
+// access is to whole grains. Accesses are ordered by barriers, which end an epoch of the block, and
 // among the lanes of one warp also by bar.warp.sync, which the warp's clock counts.
 type history struct {
 	writeEpoch, readEpoch, copyEpoch uint32 // 0: never
 	writeClock, readClock            uint32 // of the thread's warp
 	writer, reader                   int16  // threads; see below for reader
-	atomic                           bool   // the last write was atomic
+	wrote                            use    // how the last write was done
 }
 
 // reader is a thread, or that there are several of one warp or of several warps.
@@ -23,36 +24,49 @@ type use byte
 const (
 	reading use = iota
 	writing
-	updating // atomically
+	updating    // atomically
+	readingOnly // by ld.global.nc
 )
 
 // touch records an access of shared memory and reports what is not ordered by a barrier.
 func (b *block) touch(w *warp, lane, offset, n int, how use) error {
-	thread := int16(w.first + lane)
-	for i := offset; i < offset+n; i++ {
-		h := &b.history[i]
-		if h.copyEpoch >= b.firstEpoch {
-			return fmt.Errorf("thread %d uses %s while an asynchronous copy into it is under way", thread, b.describe(i))
+	list := b.grains(offset, n)
+	for i := range list {
+		if err := b.touchGrain(w, &list[i], lane, offset+i<<b.kernel.grain, how); err != nil {
+			return err
 		}
-		if how != writing && h.writeEpoch < b.firstEpoch {
-			return fmt.Errorf("thread %d reads %s, which nobody has written", thread, b.describe(i))
-		}
-		if h.writeEpoch == b.epoch && h.writer != thread && !(how == updating && h.atomic) && !w.ordered(b, int(h.writer), h.writeClock, lane) {
-			return fmt.Errorf("race: thread %d wrote %s and thread %d %s it without a barrier between", h.writer, b.describe(i), thread, how)
-		}
-		if how == reading {
-			b.noteRead(w, h, thread)
-			continue
-		}
-		if h.readEpoch == b.epoch && h.reader != thread && !w.readsOrdered(b, h, lane) {
-			return fmt.Errorf("race: %s was read by %s and thread %d %s it without a barrier between", b.describe(i), readers(h.reader), thread, how)
-		}
-		h.writeEpoch, h.writeClock, h.writer, h.atomic = b.epoch, w.clock, thread, how == updating
 	}
 	return nil
 }
 
-func (u use) String() string { return [...]string{"reads", "writes", "updates"}[u] }
+// grains are the histories of n bytes.
+func (b *block) grains(offset, n int) []history {
+	return b.history[offset>>b.kernel.grain : (offset+n)>>b.kernel.grain]
+}
+
+func (b *block) touchGrain(w *warp, h *history, lane, at int, how use) error {
+	thread := int16(w.first + lane)
+	if h.copyEpoch >= b.firstEpoch {
+		return fmt.Errorf("thread %d uses %s while an asynchronous copy into it is under way", thread, b.describe(at))
+	}
+	if how != writing && h.writeEpoch < b.firstEpoch {
+		return fmt.Errorf("thread %d reads %s, which nobody has written yet", thread, b.describe(at))
+	}
+	if h.writeEpoch == b.epoch && h.writer != thread && !(how == updating && h.wrote == updating) && !w.ordered(int(h.writer), h.writeClock, lane) {
+		return fmt.Errorf("race: thread %d wrote %s and thread %d %s it without a barrier between", h.writer, b.describe(at), thread, how)
+	}
+	if how == reading {
+		b.noteRead(w, h, thread)
+		return nil
+	}
+	if h.readEpoch == b.epoch && h.reader != thread && !w.readsOrdered(h, lane) {
+		return fmt.Errorf("race: %s was read by %s and thread %d %s it without a barrier between", b.describe(at), readers(h.reader), thread, how)
+	}
+	h.writeEpoch, h.writeClock, h.writer, h.wrote = b.epoch, w.clock, thread, how
+	return nil
+}
+
+func (u use) String() string { return [...]string{"reads", "writes", "updates", "reads"}[u] }
 
 func readers(reader int16) string {
 	switch {
@@ -67,7 +81,7 @@ func readers(reader int16) string {
 // noteRead remembers a read. Reads that a bar.warp.sync orders before it need not be remembered any longer: what is ordered behind
 // this one is ordered behind them.
 func (b *block) noteRead(w *warp, h *history, thread int16) {
-	if h.readEpoch != b.epoch || w.readsOrdered(b, h, int(thread)-w.first) {
+	if h.readEpoch != b.epoch || w.readsOrdered(h, int(thread)-w.first) {
 		h.readEpoch, h.reader, h.readClock = b.epoch, thread, w.clock
 		return
 	}
@@ -84,17 +98,19 @@ func (b *block) noteRead(w *warp, h *history, thread int16) {
 }
 
 // ordered reports whether a bar.warp.sync lies between what other did at the warp's clock and what lane does now.
-func (w *warp) ordered(b *block, other int, clock uint32, lane int) bool {
+func (w *warp) ordered(other int, clock uint32, lane int) bool {
 	if other/32 != w.first/32 {
 		return false
 	}
 	return w.synced[other%32][lane] > clock
 }
 
-func (w *warp) readsOrdered(b *block, h *history, lane int) bool {
+func (w *warp) readsOrdered(h *history, lane int) bool {
 	switch {
+	case w.clock <= h.readClock: // no barrier since
+		return false
 	case h.reader >= 0:
-		return w.ordered(b, int(h.reader), h.readClock, lane)
+		return w.ordered(int(h.reader), h.readClock, lane)
 	case h.reader == severalWarps || int(severalLanes-h.reader) != w.first/32:
 		return false
 	}

@@ -54,11 +54,7 @@ const poison = 0x7fc0dead
 // fresh gives a warp's registers their first values.
 func (w *warp) fresh() {
 	k, b := w.block.kernel, w.block
-	for i, r := range k.registers {
-		for l := range w.registers[i] {
-			w.registers[i][l] = poison & r.scalar.mask()
-		}
-	}
+	copy(w.registers, b.registers)
 	clear(w.predicates)
 	for i, c := range k.constants {
 		if read := specialNames[c.special]; read != nil {
@@ -69,16 +65,22 @@ func (w *warp) fresh() {
 	}
 }
 
-// setConstants gives the registers behind the declared ones their values, once a launch.
-func (w *warp) setConstants() {
-	k := w.block.kernel
-	for i, c := range k.constants {
-		value := c.value
-		if v := c.variable; v != nil {
-			value = w.block.addressOf(v)
+// firstRegisters are the registers of every warp before it starts: poison in the declared ones, then the constants.
+func (b *block) firstRegisters() []values {
+	k := b.kernel
+	list := make([]values, len(k.registers)+len(k.constants))
+	for i := range list {
+		var value uint64
+		if i < len(k.registers) {
+			value = poison & k.registers[i].scalar.mask()
+		} else if c := k.constants[i-len(k.registers)]; c.variable != nil {
+			value = b.addressOf(c.variable)
+		} else {
+			value = c.value
 		}
-		for l := range 32 {
-			w.registers[len(k.registers)+i][l] = value
+		for l := range list[i] {
+			list[i][l] = value
 		}
 	}
+	return list
 }

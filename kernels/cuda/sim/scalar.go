@@ -64,6 +64,3 @@ func (s scalar) meaning(t scalar) bool {
 	return s.kind == untyped || t.kind == untyped || s.integer() && t.integer() || s.kind == t.kind ||
 		s.integer() && (t.kind == bfloat || t.kind == pairOf)
 }
-
-// agrees is meaning with equal sizes.
-func (s scalar) agrees(t scalar) bool { return s.bits == t.bits && s.meaning(t) }

@@ -9,10 +9,13 @@
 // layout goes first, so that groups meet again where control flow joins. A collective (shfl, vote, bar.warp, mma) waits until every
 // lane of its mask is there, bar.sync until every live thread of the block is.
 //
+// A thread that waits in a loop until another one writes something is not known: it is reported as an endless loop.
+//
 // What hardware leaves undefined is an error here, with the kernel, the block, the thread, the line and the instruction: an access
 // outside an allocation or not aligned, shared memory that is read before it is written, or touched by two threads without a
 // barrier between them, an asynchronous copy whose target is used before the wait, a shuffle that reads a lane which is not there,
-// collectives and barriers that not all threads reach. Memory begins as 0xff, NaN in every format.
+// collectives and barriers that not all threads reach, a read-only load (ld.global.nc) of what the kernel writes. Not seen are races in
+// global memory, but running in another order (Machine.Seed) brings out many. Memory begins as 0xff, NaN in every format.
 //
 // Arithmetic is exact IEEE with the rounding that the instruction names, so results equal those of a GPU bit for bit. Two things
 // are not so: mma adds in ascending order with one rounding a step, where tensor cores have an order of their own; and approximate
@@ -52,6 +55,7 @@ type Kernel struct {
 	sharedSize int    // bytes of static shared memory with gaps
 	owner      []byte // of each byte of it: 1 + index of the array, 0 for a gap
 	localSize  int
+	grain      int // binary logarithm of the bytes of the smallest access of shared memory
 }
 
 // Load reads and checks a PTX text. An error begins with the line it is about.

@@ -34,8 +34,11 @@ func (c *compiler) allowed() error {
 		if r.name != c.in.name || r.modifier != "" && !slices.Contains(c.in.modifier, r.modifier) {
 			continue
 		}
-		if c.in.fullName() == "cvt.rn.bf16.f32" { // alone among conversions of bf16
+		switch c.in.fullName() { // older than the other conversions of bf16
+		case "cvt.rn.bf16.f32":
 			r.ptx, r.cuda = 70, 80
+		case "cvt.f32.bf16":
+			r.ptx, r.cuda = 71, 80
 		}
 		if err := m.atLeast(r.ptx, r.cuda); err != nil {
 			return err
@@ -46,6 +49,8 @@ func (c *compiler) allowed() error {
 		switch {
 		case strings.HasPrefix(modifier, "L1::"):
 			err = m.atLeast(74, 70)
+		case modifier == "L2::256B":
+			err = m.atLeast(74, 80)
 		case strings.HasPrefix(modifier, "L2::"):
 			err = m.atLeast(74, 75)
 		case modifier == "shared::cta":

@@ -1,9 +1,10 @@
-package simtest
+package cuda_test
 
 import (
 	"math"
 	"testing"
 
+	"specula/kernels/cuda/simtest"
 	"specula/kernels/ref"
 )
 
@@ -12,7 +13,7 @@ var unusual = []float32{0, float32(math.Copysign(0, -1)), 1, -1, 88.7, -88.7, 88
 	float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 0.34657359, -0.34657359, 1e10, -1e10}
 
 func operands(n int) (x, y []float32) {
-	x, y = Normal(1, n), Normal(2, n)
+	x, y = simtest.Normal(1, n), simtest.Normal(2, n)
 	for i := range x {
 		x[i] *= 20
 		if i < len(unusual)*len(unusual) {
@@ -23,7 +24,7 @@ func operands(n int) (x, y []float32) {
 }
 
 func TestElementwise(t *testing.T) {
-	kernels := Load(t, "elementwise")
+	kernels := simtest.Load(t, "elementwise")
 	for _, c := range []struct {
 		kernel string
 		ref    func(x, y float32) float32
@@ -34,8 +35,8 @@ func TestElementwise(t *testing.T) {
 			for i := range want {
 				want[i] = c.ref(x[i], y[i])
 			}
-			kernels.Run(c.kernel, Grid(3), Block(128), 0, x, y, int32(n))
-			Equal(t, c.kernel, x, want)
+			kernels.Run(c.kernel, simtest.Grid(3), simtest.Block(128), 0, x, y, int32(n))
+			simtest.Equal(t, c.kernel, x, want)
 		}
 	}
 }
