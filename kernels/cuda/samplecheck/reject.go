@@ -61,7 +61,7 @@ func newBatch(seed uint64, sequences, rows, vocab, draftVocab int) *batch {
 				break
 			}
 			q := ref.SoftmaxRow(draft, 0, filters)
-			if random.IntN(8) == 0 {
+			if random.IntN(20) == 0 {
 				scale(q.Sums, 0.5) // stands for rounding, by which a residual can have no mass
 			}
 			b.q = append(b.q, q)
@@ -121,6 +121,7 @@ func checkReject(t testing.TB, load Load) {
 		{20, 4, 2100, 2500, 128},
 		{8, 5, 5000, 5000, 1024},
 		{20, 1, 1, 1, 32},
+		{3, 2, 70_000, 69_000, 512},
 	} {
 		name := fmt.Sprintf("%d×%d×%d/%d", c.sequences, c.rows, c.vocab, c.draftVocab)
 		b := newBatch(7, c.sequences, c.rows, c.vocab, c.draftVocab)
@@ -138,7 +139,7 @@ func checkReject(t testing.TB, load Load) {
 			}
 		}
 	}
-	if sawResidual < 100 || sawBonus < 100 || sawNone < 10 {
+	if sawResidual < 100 || sawBonus < 90 || sawNone < 10 {
 		t.Errorf("%d residual and %d bonus tokens, %d sequences without one: too few to say much", sawResidual, sawBonus, sawNone)
 	}
 }
