@@ -52,6 +52,8 @@ struct Fiber {
     const char *at;              // where it waits
     int group;                   // of the next asynchronous copy
     std::vector<Copy> copies;    // under way
+    bool fenced;                 // has passed a fence
+    void *touched;               // what its latest atomic was on
 #if THREAD_SANITIZER
     void *sanitizer[2];          // by the block's parity
 #endif
@@ -70,7 +72,7 @@ struct Array { const void *key; void *memory; };
 
 struct Machine {
     unsigned char *stacks, *dynamic_memory, *static_memory;
-    size_t static_used;
+    size_t static_used, dynamic_used;
     std::vector<Array> arrays;
     Fiber fibers[most_threads];
     Warp warps[most_threads / lanes];
@@ -276,6 +278,20 @@ void barrier(const char *at) {
     happens_after(&machine->barrier_passed);
 }
 
+// An atomic orders nothing by itself. What a thread did before a fence and an atomic behind it is seen by a thread that has a fence behind
+// an atomic on the same address.
+void fence() {
+    Fiber *self = machine->running;
+    if (self->touched) happens_after(self->touched);
+    self->fenced = true;
+}
+
+void atomic(void *address) {
+    Fiber *self = machine->running;
+    if (self->fenced) happens_before(address);
+    self->touched = address;
+}
+
 // collective meets the lanes of mask and returns what the operation gives this lane.
 uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument, const char *at) {
     Fiber *self = machine->running;
@@ -347,6 +363,25 @@ void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2
     }
 }
 
+// multiply_byte_tiles knows both shapes: the inner axis is 32 or 16 long, four numbers to a register.
+void multiply_byte_tiles(int (&d)[4], const unsigned *a, const unsigned *b, const int (&c)[4], unsigned inner, const char *at) {
+    unsigned thread = number_of(machine->running), lane = thread % lanes;
+    Warp &warp = machine->warps[thread / lanes];
+    auto &tile = warp.tile[warp.turn[lane] % 2];
+    std::memcpy(tile[lane].a, a, inner / 8 * sizeof *a);
+    std::memcpy(tile[lane].b, b, inner / 16 * sizeof *b);
+    collective(Collective::matrix, ~0u, 0, (int)inner, at);
+    for (unsigned e = 0; e < 4; e++) {
+        unsigned row = lane / 4 + e / 2 * 8, column = lane % 4 * 2 + e % 2, sum = (unsigned)c[e];
+        for (unsigned k = 0; k < inner; k++) {
+            unsigned four_a = tile[row % 8 * 4 + k % 16 / 4].a[row / 8 + 2 * (k / 16)];
+            unsigned four_b = tile[column * 4 + k % 16 / 4].b[k / 16];
+            sum += (unsigned)((int8_t)(four_a >> 8 * (k % 4)) * (int8_t)(four_b >> 8 * (k % 4)));
+        }
+        d[e] = (int)sum;
+    }
+}
+
 void *static_shared(const void *key, size_t bytes, size_t align) {
     for (Array &array : machine->arrays)
         if (array.key == key) return array.memory;
@@ -409,47 +444,43 @@ void prepare_machine() {
     machine = new Machine();
     machine->stacks = (unsigned char *)mmap(nullptr, 2 * most_threads * stack_bytes, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-#if !THREAD_SANITIZER
-    machine->dynamic_memory = (unsigned char *)aligned_alloc(128, dynamic_most + 128);
-    machine->static_memory = (unsigned char *)aligned_alloc(128, static_most);
-#endif
+    auto map = [](size_t bytes) { return (unsigned char *)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); };
+    machine->static_memory = map(static_most);
+    machine->dynamic_memory = map(dynamic_most + 128);
+    machine->static_used = static_most;
+    machine->dynamic_used = dynamic_most;
 }
 
+// refresh makes memory that a block has used NaN in every type. The thread sanitizer has to forget who touched it, for blocks do not share
+// it, and must not take this for an access.
+void refresh(unsigned char *memory, size_t bytes) {
+    if (bytes == 0) return;
 #if THREAD_SANITIZER
-// renew maps memory anew, so that the sanitizer forgets who touched it: blocks do not share it.
-unsigned char *renew(unsigned char *memory, size_t bytes) {
-    return (unsigned char *)mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (memory ? MAP_FIXED : 0), -1, 0);
-}
-#endif
-
-// poison fills memory with what is NaN in every type. The thread sanitizer would take a memset for an access.
-void poison(unsigned char *memory, size_t bytes) {
-#if THREAD_SANITIZER
-    for (size_t i = 0; i < bytes; i++) ((volatile unsigned char *)memory)[i] = 0xff;
+    mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    for (size_t i = 0; i < (bytes + 7) / 8; i++) ((volatile uint64_t *)memory)[i] = ~0ull;
 #else
     std::memset(memory, 0xff, bytes);
 #endif
 }
 
-// fresh_memory makes shared memory NaN in every type, and out of bounds beyond what the block asked for.
+// fresh_memory makes shared memory NaN, and out of bounds beyond what the block asked for.
 void fresh_memory(size_t dynamic_bytes) {
-#if THREAD_SANITIZER
-    machine->static_memory = renew(machine->static_memory, static_most);
-    machine->dynamic_memory = renew(machine->dynamic_memory, dynamic_most + 128);
-    machine->parity ^= 1;
-#endif
 #if ADDRESS_SANITIZER
     __asan_unpoison_memory_region(machine->static_memory, static_most);
     __asan_unpoison_memory_region(machine->dynamic_memory, dynamic_most + 128);
 #endif
-    poison(machine->static_memory, static_most);
-    poison(machine->dynamic_memory, dynamic_bytes);
+    refresh(machine->static_memory, std::min(machine->static_used, static_most));
+    refresh(machine->dynamic_memory, machine->dynamic_used);
 #if ADDRESS_SANITIZER
     __asan_poison_memory_region(machine->static_memory, static_most);
     __asan_poison_memory_region(machine->dynamic_memory + dynamic_bytes, dynamic_most + 128 - dynamic_bytes);
 #endif
+#if THREAD_SANITIZER
+    machine->parity ^= 1;
+#endif
     machine->arrays.clear();
     machine->static_used = 0;
+    machine->dynamic_used = dynamic_bytes;
 }
 
 void make_fibers(Index block, Index block_size, Index grid) {
@@ -459,6 +490,8 @@ void make_fibers(Index block, Index block_size, Index grid) {
         fiber.state = State::ready;
         fiber.group = 0;
         fiber.copies.clear();
+        fiber.fenced = false;
+        fiber.touched = nullptr;
         fiber.stack_pointer = first_frame(stack_of(i) + stack_bytes, entry);
 #if THREAD_SANITIZER
         if (!fiber.sanitizer[machine->parity]) fiber.sanitizer[machine->parity] = __tsan_create_fiber(0);

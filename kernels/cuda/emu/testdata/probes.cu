@@ -24,7 +24,7 @@ extern "C" __global__ void sum_twice(float *y, const float *x) {
         __syncthreads();  // the sums of before are read
         if (lane_id() == 0) sums[warp_id()] = sum;
         __syncthreads();  // the sums of now are written
-        if (threadIdx.x == 127 - k) y[2 * blockIdx.x + k] = sums[0] + sums[1] + sums[2] + sums[3];
+        if (threadIdx.x == 127u - k) y[2 * blockIdx.x + k] = sums[0] + sums[1] + sums[2] + sums[3];
     }
 }
 EXPORT(sum_twice)
@@ -64,10 +64,11 @@ extern "C" __global__ void reduce_split(float *y, float *parts, int *arrived, co
     parts[blockIdx.x] = sum;
     __threadfence();
     if (atomicAdd(arrived, 1) != (int)gridDim.x - 1) return;
+    __threadfence();
     float total = 0.0f;
     for (int b = 0; b < (int)gridDim.x; b++) total += parts[b];
     *y = total;
-    *arrived = 0;
+    atomicAdd(arrived, -(int)gridDim.x);
 }
 EXPORT(reduce_split)
 

@@ -1,0 +1,242 @@
+// Matrix products y (m, n) = x (m, k) · wᵀ, whose bits do not depend on m.
+//
+// Tensor cores multiply tiles: 16 rows of w with 8 rows of x, along 16 or 32 columns. Every column of such a product is computed by
+// itself, so a row of x gives the same bits alone, among 8, or among 8 zeros. What is left to fix is the order along k:
+//   - w and x are cut into slabs along k, and slabs are cut into as many contiguous ranges as the caller says, by n and k alone;
+//   - a range is summed from zero, slab by slab in ascending order;
+//   - the sums of the ranges are added in ascending order, beginning with the first.
+// Two kernels do that. multiply_rows, for up to 32 rows, is bound by memory: a warp streams one range of one tile of 16 rows of w
+// once, straight to registers, and the warps of a block add their sums in shared memory. multiply_tile, for many rows, is bound
+// by arithmetic: a block holds 128 × 128 or 128 × 64 results, and goes through all ranges one after the other.
+//
+// Weights lie in memory in the order in which lanes take them (see the formats), so that a lane's load is 16 bytes, a warp's is
+// 512 bytes in a row, and a range of a tile is one contiguous piece.
+#pragma once
+#include "activations.h"
+
+constexpr int tile_rows = 16;    // of w
+
+// Matrices that share x are joined: their tiles lie one behind the other, and each has a result of its own. n is 0 where there is none.
+struct Output {
+    float *y;  // (m, n)
+    int n;
+};
+struct Product {
+    Output outputs[3];
+    const unsigned char *weights, *x;
+    int m;
+    int slabs;   // of w, along k
+    int ranges;  // at most Format::most_ranges, at most slabs
+};
+
+INLINE int tiles_of(int n) { return (n + tile_rows - 1) / tile_rows; }
+INLINE int range_begin(const Product &p, int range) { return p.slabs * range / p.ranges; }
+
+// output_of finds the matrix of a tile, and makes tile count from its beginning.
+INLINE Output output_of(const Product &p, int &tile) {
+    Output output = p.outputs[0];
+    for (int i = 1; i < 3 && tile >= tiles_of(output.n); i++) {
+        tile -= tiles_of(output.n);
+        output = p.outputs[i];
+    }
+    return output;
+}
+
+// Places that lanes load from: weights streamed from memory, each read once; activations, which the first-level cache keeps; and either,
+// staged in shared memory.
+struct Streamed {
+    const unsigned char *at;
+    INLINE_MEMBER Streamed operator+(int bytes) const { return {at + bytes}; }
+};
+struct Cached {
+    const unsigned char *at;
+    INLINE_MEMBER Cached operator+(size_t bytes) const { return {at + bytes}; }
+};
+struct Staged {
+    shared_address at;
+    INLINE_MEMBER Staged operator+(int bytes) const { return {at + bytes}; }
+};
+INLINE uint4 load16(Streamed p) { return load_once(p.at); }
+INLINE uint2 load8(Streamed p) { return *(const uint2 *)p.at; }
+INLINE unsigned load4(Streamed p) { return *(const unsigned *)p.at; }
+INLINE uint4 load16(Cached p) { return load_cached(p.at); }
+INLINE uint4 load16(Staged p) { return load_shared16(p.at); }
+INLINE uint2 load8(Staged p) { return load_shared8(p.at); }
+INLINE unsigned load4(Staged p) { return load_shared4(p.at); }
+
+// A Format has
+//   Activations, slab_bytes of 16 rows, columns of a slab, parts of a slab, most_ranges; and what only concerns speed:
+//   resident, the blocks of multiply_rows that a multiprocessor shall hold at once, and resident_tiles, those of multiply_tile, of
+//   whose block block_groups is the number of groups, stages the number of stages, pieces the number of stages that a slab takes,
+//   and tile_unroll the number of parts that are unrolled;
+//   Part and Common: what a lane holds of a part of a slab as stored, and of what its parts have in common; load_part, load_common;
+//   Fragments: a part ready for tensor cores; unpack makes them;
+//   X: what a lane holds of a part of a group of activations; load_x, and load_factors for what does not belong to the lane's own row;
+//   multiply(sum, fragments, x): adds the product of a part. sum[i] is row g + 8·(i/2) of w and row 2t + i%2 of x, g = lane/4, t = lane%4.
+template <class Format> constexpr int activation_bytes() { return Format::columns / slab_columns * Format::Activations::slab_bytes; }
+template <class Format> INLINE size_t group_bytes(const Product &p) {
+    return Format::Activations::header_bytes + (size_t)p.slabs * activation_bytes<Format>();
+}
+
+// finish turns a complete sum into a result: activations in half precision were scaled by a power of two.
+template <class Format> INLINE float finish(const Product &p, float sum, int row) {
+    if (Format::Activations::header_bytes == 0) return sum;
+    const float *factors = (const float *)(p.x + row / group_rows * group_bytes<Format>(p));
+    return sum * factors[row % group_rows];
+}
+
+// multiply_rows: block b computes tile b for up to 8·groups rows of x, warp r of it range r. Shared memory holds
+// (ranges, 8·groups, 16) floats.
+template <class Format, int groups> INLINE void multiply_rows(const Product &p) {
+    DYNAMIC_SHARED(float, partial);
+    const int lane = lane_id(), g = lane / 4, t = lane % 4, range = warp_id();
+    constexpr int results = groups * group_rows * tile_rows;
+    float sum[groups][4] = {};
+    const int last = range_begin(p, range + 1);
+    for (int slab = range_begin(p, range); slab < last; slab++) {
+        const Streamed w = {p.weights + ((size_t)blockIdx.x * p.slabs + slab) * Format::slab_bytes};
+        typename Format::Part stored[Format::parts];
+        typename Format::Common common;
+        UNROLL for (int part = 0; part < Format::parts; part++) Format::load_part(stored[part], w, part, lane);
+        Format::load_common(common, w, lane);
+        const Cached x = {p.x + Format::Activations::header_bytes + (size_t)slab * activation_bytes<Format>()};
+        UNROLL for (int part = 0; part < Format::parts; part++) {
+            typename Format::Fragments fragments;
+            Format::unpack(fragments, stored[part], common, part);
+            UNROLL for (int i = 0; i < groups; i++) {
+                typename Format::X rows = {};
+                if (groups > 1 || g < p.m) Format::load_x(rows, x + i * group_bytes<Format>(p), part, lane);
+                Format::load_factors(rows, x + i * group_bytes<Format>(p), part, lane);
+                Format::multiply(sum[i], fragments, rows);
+            }
+        }
+    }
+    UNROLL for (int i = 0; i < groups; i++)
+        UNROLL for (int j = 0; j < 4; j++)
+            partial[range * results + (i * group_rows + 2 * t + j % 2) * tile_rows + g + j / 2 * 8] = sum[i][j];
+    __syncthreads();
+    int tile = blockIdx.x;
+    const Output output = output_of(p, tile);
+    for (int i = threadIdx.x; i < results; i += blockDim.x) {
+        float total = partial[i];
+        for (int r = 1; r < p.ranges; r++) total += partial[r * results + i];
+        int row = i / tile_rows, n = tile * tile_rows + i % tile_rows;
+        if (row < p.m && n < output.n) output.y[(size_t)row * output.n + n] = finish<Format>(p, total, row);
+    }
+}
+
+// multiply_tile: block (i, j) computes rows 8·block_groups·i … of x with tiles 8·j … of w. Eight warps: each has 2 tiles of w and
+// half of the groups. A stage of shared memory holds a slab of all of them, or a piece of it; while one is multiplied, the next
+// are copied. All stages fit the 99 KiB that a block may have on every GPU.
+constexpr int block_tiles = 8, warp_tiles = 2;
+
+template <class Format> struct Tile {
+    static constexpr int warp_groups = Format::block_groups / 2, parts = Format::parts / Format::pieces;
+    static constexpr int w_bytes = Format::slab_bytes / Format::pieces, x_bytes = activation_bytes<Format>() / Format::pieces;
+    static constexpr int stage_bytes = block_tiles * w_bytes + Format::block_groups * x_bytes;
+    static_assert(Format::stages * stage_bytes <= 99 << 10, "the stages do not fit");
+};
+
+// copy_pieces begins to copy count pieces of bytes each, the first stride apart from the second, and so on; pieces behind the last
+// one that there is are copies of it, and their results are not stored.
+template <int bytes, int count> INLINE void copy_pieces(unsigned char *to, const unsigned char *from, size_t stride, int last) {
+    for (int i = threadIdx.x; i < bytes / 16 * count; i += 256) {
+        int piece = i / (bytes / 16), offset = i % (bytes / 16) * 16;
+        copy_async(to + 16 * i, from + (piece < last ? piece : last) * stride + offset);
+    }
+}
+
+// copy_stage begins to copy a piece of the slabs of the block's tiles and groups to a stage.
+template <class Format> INLINE void copy_stage(const Product &p, unsigned char *stage, int piece, int tiles) {
+    using T = Tile<Format>;
+    const int tile = blockIdx.y * block_tiles, group = blockIdx.x * Format::block_groups;
+    const size_t tile_bytes = (size_t)p.slabs * Format::slab_bytes;
+    copy_pieces<T::w_bytes, block_tiles>(stage, p.weights + tile * tile_bytes + (size_t)piece * T::w_bytes, tile_bytes, tiles - 1 - tile);
+    copy_pieces<T::x_bytes, Format::block_groups>(stage + block_tiles * T::w_bytes,
+        p.x + group * group_bytes<Format>(p) + Format::Activations::header_bytes + (size_t)piece * T::x_bytes,
+        group_bytes<Format>(p), (p.m - 1) / group_rows - group);
+}
+
+// multiply_stage adds the products of a stage to a warp's sums.
+template <class Format>
+INLINE void multiply_stage(float (&sum)[warp_tiles][Tile<Format>::warp_groups][4], Staged w, Staged x, int lane) {
+    using T = Tile<Format>;
+    typename Format::Common common[warp_tiles];
+    UNROLL for (int i = 0; i < warp_tiles; i++) Format::load_common(common[i], w + i * T::w_bytes, lane);
+    UNROLL_BY(Format::tile_unroll) for (int part = 0; part < T::parts; part++) {
+        typename Format::Fragments fragments[warp_tiles];
+        UNROLL for (int i = 0; i < warp_tiles; i++) {
+            typename Format::Part stored;
+            Format::load_part(stored, w + i * T::w_bytes, part, lane);
+            Format::unpack(fragments[i], stored, common[i], part);
+        }
+        UNROLL for (int j = 0; j < T::warp_groups; j++) {
+            typename Format::X rows;
+            Format::load_x(rows, x + j * T::x_bytes, part, lane);
+            Format::load_factors(rows, x + j * T::x_bytes, part, lane);
+            UNROLL for (int i = 0; i < warp_tiles; i++) Format::multiply(sum[i][j], fragments[i], rows);
+        }
+    }
+}
+
+// end_range adds the sum of a range to the total.
+template <int groups> INLINE void end_range(float (&total)[warp_tiles][groups][4], float (&sum)[warp_tiles][groups][4], bool first) {
+    UNROLL for (int i = 0; i < warp_tiles; i++)
+        UNROLL for (int j = 0; j < groups; j++)
+            UNROLL for (int e = 0; e < 4; e++) {
+                total[i][j][e] = first ? sum[i][j][e] : total[i][j][e] + sum[i][j][e];
+                sum[i][j][e] = 0.0f;
+            }
+}
+
+template <class Format> INLINE void multiply_tile(const Product &p) {
+    using T = Tile<Format>;
+    DYNAMIC_SHARED(unsigned char, shared);
+    constexpr int stages = Format::stages;
+    const int lane = lane_id(), g = lane / 4, t = lane % 4;
+    const int first_tile = warp_id() % 4 * warp_tiles, first_group = warp_id() / 4 * T::warp_groups;
+    const int tiles = tiles_of(p.outputs[0].n) + tiles_of(p.outputs[1].n) + tiles_of(p.outputs[2].n);
+    const int pieces = p.slabs * Format::pieces;
+    float sum[warp_tiles][T::warp_groups][4] = {}, total[warp_tiles][T::warp_groups][4];
+    for (int piece = 0; piece < stages - 1; piece++) {
+        if (piece < pieces) copy_stage<Format>(p, shared + piece * T::stage_bytes, piece, tiles);
+        copy_async_commit();
+    }
+    for (int piece = 0, range = 0; piece < pieces; piece++) {
+        copy_async_wait(stages - 2);
+        __syncthreads();
+        int ahead = piece + stages - 1;
+        if (ahead < pieces) copy_stage<Format>(p, shared + ahead % stages * T::stage_bytes, ahead, tiles);
+        copy_async_commit();
+        const Staged stage = {to_shared(shared) + piece % stages * T::stage_bytes};
+        multiply_stage<Format>(sum, stage + first_tile * T::w_bytes, stage + (block_tiles * T::w_bytes + first_group * T::x_bytes), lane);
+        if (piece + 1 < range_begin(p, range + 1) * Format::pieces) continue;
+        end_range(total, sum, range == 0);
+        range++;
+    }
+    UNROLL for (int i = 0; i < warp_tiles; i++) {
+        int tile = blockIdx.y * block_tiles + first_tile + i;
+        const Output output = output_of(p, tile);
+        UNROLL for (int j = 0; j < T::warp_groups; j++)
+            UNROLL for (int e = 0; e < 4; e++) {
+                int row = (blockIdx.x * Format::block_groups + first_group + j) * group_rows + 2 * t + e % 2;
+                int n = tile * tile_rows + g + e / 2 * 8;
+                if (row < p.m && n < output.n) output.y[(size_t)row * output.n + n] = finish<Format>(p, total[i][j][e], row);
+            }
+    }
+}
+
+// MATMUL exports the products of a format: for up to 8, 16 and 32 rows, one block of 32·ranges threads a tile; and for any number of
+// rows, blocks of 256 threads, ⌈m/(8·block_groups)⌉ × ⌈tiles/8⌉ of them.
+#define MATMUL_PARAMETERS                                                                                                   \
+    float *y0, int n0, float *y1, int n1, float *y2, int n2, const unsigned char *weights, const unsigned char *x, int m, int slabs, \
+        int ranges
+#define MATMUL_PRODUCT {{{y0, n0}, {y1, n1}, {y2, n2}}, weights, x, m, slabs, ranges}
+#define MATMUL_KERNEL(name, threads, blocks, call)                                                                          \
+    extern "C" __global__ void __launch_bounds__(threads, blocks) name(MATMUL_PARAMETERS) { call(MATMUL_PRODUCT); }         \
+    EXPORT(name)
+#define MATMUL(name, Format)                                                                                                \
+    MATMUL_KERNEL(name##_rows8, 32 * Format::most_ranges, Format::resident, (multiply_rows<Format, 1>))                     \
+    MATMUL_KERNEL(name##_rows16, 32 * Format::most_ranges, 16 / Format::most_ranges, (multiply_rows<Format, 2>))                                   \
+    MATMUL_KERNEL(name##_rows32, 32 * Format::most_ranges, 1, (multiply_rows<Format, 4>))                                   \
+    MATMUL_KERNEL(name##_tile, 256, Format::resident_tiles, (multiply_tile<Format>))
