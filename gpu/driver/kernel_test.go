@@ -153,6 +153,7 @@ func TestProbes(t *testing.T) {
 		m := loadModule(d, "probes", probesPTX(parameters))
 		for _, p := range probes {
 			for range p.runs {
+				reflect.ValueOf(p.values[0]).Clear()
 				m.run(p.kernel, p.shape, p.values...)
 				if fmt.Sprint(p.values[0]) != fmt.Sprint(p.want) {
 					t.Errorf("%s gives %.200v, want %.200v", p.kernel, p.values[0], p.want)

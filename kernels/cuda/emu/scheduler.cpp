@@ -52,6 +52,8 @@ struct Fiber {
     const char *at;              // where it waits
     int group;                   // of the next asynchronous copy
     std::vector<Copy> copies;    // under way
+    bool fenced;                 // has passed a fence
+    void *touched;               // what its latest atomic was on
 #if THREAD_SANITIZER
     void *sanitizer[2];          // by the block's parity
 #endif
@@ -276,6 +278,20 @@ void barrier(const char *at) {
     happens_after(&machine->barrier_passed);
 }
 
+// An atomic orders nothing by itself. What a thread did before a fence and an atomic behind it is seen by a thread that has a fence behind
+// an atomic on the same address.
+void fence() {
+    Fiber *self = machine->running;
+    if (self->touched) happens_after(self->touched);
+    self->fenced = true;
+}
+
+void atomic(void *address) {
+    Fiber *self = machine->running;
+    if (self->fenced) happens_before(address);
+    self->touched = address;
+}
+
 // collective meets the lanes of mask and returns what the operation gives this lane.
 uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument, const char *at) {
     Fiber *self = machine->running;
@@ -480,6 +496,8 @@ void make_fibers(Index block, Index block_size, Index grid) {
         fiber.state = State::ready;
         fiber.group = 0;
         fiber.copies.clear();
+        fiber.fenced = false;
+        fiber.touched = nullptr;
         fiber.stack_pointer = first_frame(stack_of(i) + stack_bytes, entry);
 #if THREAD_SANITIZER
         if (!fiber.sanitizer[machine->parity]) fiber.sanitizer[machine->parity] = __tsan_create_fiber(0);

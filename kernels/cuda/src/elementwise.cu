@@ -1,5 +1,5 @@
 // Operations on numbers that do not see each other.
-#include "gpu.h"
+#include "operand.h"
 
 // add_rows adds y to x, n numbers.
 extern "C" __global__ void add_rows(float *x, const float *y, int n) {
@@ -15,3 +15,39 @@ extern "C" __global__ void swiglu(float *gate, const float *up, int n) {
     }
 }
 EXPORT(swiglu)
+
+// add_bias adds b (cols) to row blockIdx.y of x.
+extern "C" __global__ void add_bias(float *x, const float *b, int cols) {
+    x += (size_t)blockIdx.y * cols;
+    for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < cols; k += gridDim.x * blockDim.x) x[k] += b[k];
+}
+EXPORT(add_bias)
+
+// copy_block writes row blockIdx.y of x (·, cols) to columns col … col+cols−1 of row blockIdx.y of dst (·, dst_cols). Both pointers
+// stand at the first row that is meant; the rows do not overlap.
+extern "C" __global__ void copy_block(float *dst, const float *x, int cols, int dst_cols, int col) {
+    dst += (size_t)blockIdx.y * dst_cols + col;
+    x += (size_t)blockIdx.y * cols;
+    for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < cols; k += gridDim.x * blockDim.x) dst[k] = x[k];
+}
+EXPORT(copy_block)
+
+// guide_rows writes negative + scale·(prompt − negative) to prompt, n scores: classifier-free guidance (Sanchez et al., 2023). A token
+// masked by −Inf stays masked, and one that only the negative prompt masks keeps its score.
+extern "C" __global__ void guide_rows(float *prompt, const float *negative, float scale, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        float with = prompt[i], without = negative[i];
+        if (with != -infinity() && without != -infinity()) prompt[i] = fma_rn(scale, with - without, without);
+    }
+}
+EXPORT(guide_rows)
+
+// swiglu_* write silu(gate)·up of row blockIdx.y of gate and up (rows, cols) as the operand of a product, and leave gate as it is.
+#define SWIGLU_OPERAND(suffix, Operand)                                                                                                 \
+    extern "C" __global__ void swiglu_##suffix(unsigned char *to, const float *gate, const float *up, int cols, int slabs) {            \
+        gate += (size_t)blockIdx.y * cols;                                                                                              \
+        up += (size_t)blockIdx.y * cols;                                                                                                \
+        Operand().write(to, blockIdx.y, cols, slabs, [=](int k) { return divide_rn(gate[k], 1.0f + exp_rn(-gate[k])) * up[k]; });       \
+    }                                                                                                                                   \
+    EXPORT(swiglu_##suffix)
+FOR_EACH_OPERAND(SWIGLU_OPERAND)

@@ -32,6 +32,8 @@ extern thread_local Place *place;
 enum class Collective { sync, shuffle_xor, shuffle_up, shuffle_down, shuffle, ballot, matrix };
 
 void barrier(const char *at);
+void fence();
+void atomic(void *address);  // is about to be operated on
 uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument, const char *at);
 void *static_shared(const void *key, size_t bytes, size_t align);
 void *dynamic_shared();
@@ -96,7 +98,7 @@ unsigned short narrow_half(float f);
 
 #define __syncthreads() emulator::barrier(HERE)
 #define __syncwarp(...) ((void)emulator::collective(emulator::Collective::sync, 0xffffffffu, 0, 0, HERE))
-#define __threadfence() ((void)0)
+#define __threadfence() emulator::fence()
 #define __shfl_xor_sync(mask, v, x) emulator::exchange(emulator::Collective::shuffle_xor, mask, v, x, HERE)
 #define __shfl_up_sync(mask, v, d) emulator::exchange(emulator::Collective::shuffle_up, mask, v, d, HERE)
 #define __shfl_down_sync(mask, v, d) emulator::exchange(emulator::Collective::shuffle_down, mask, v, d, HERE)
@@ -104,8 +106,12 @@ unsigned short narrow_half(float f);
 #define __ballot_sync(mask, p) ((unsigned)emulator::collective(emulator::Collective::ballot, mask, (p) ? 1 : 0, 0, HERE))
 #define __popc(v) __builtin_popcount(v)
 
-template <class T> static inline T atomicAdd(T *p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+template <class T> static inline T atomicAdd(T *p, T v) {
+    emulator::atomic(p);
+    return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
+}
 template <class T> static inline T atomicMax(T *p, T v) {
+    emulator::atomic(p);
     T old = __atomic_load_n(p, __ATOMIC_RELAXED);
     while (old < v && !__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
     return old;
@@ -113,6 +119,8 @@ template <class T> static inline T atomicMax(T *p, T v) {
 
 INLINE float bits_float(unsigned u) { return emulator::unpack<float>(u); }
 INLINE unsigned float_bits(float f) { return (unsigned)emulator::pack(f); }
+INLINE double bits_double(unsigned long long u) { return emulator::unpack<double>(u); }
+INLINE unsigned long long double_bits(double d) { return emulator::pack(d); }
 INLINE float fma_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 INLINE float round_even(float a) { return __builtin_nearbyintf(a); }
 INLINE float sqrt_rn(float a) { return __builtin_sqrtf(a); }

@@ -6,6 +6,7 @@
 // Integers become floats without a conversion, which is slow: the tensor cores add them to the bits of 1.5·2²³, where neighbouring
 // floats are 1 apart. That holds below 2²².
 #include "matmul.h"
+#include "operand.h"
 
 constexpr int magic_bits = 0x4b400000;
 constexpr float magic = 12582912.0f;  // 1.5·2²³
@@ -203,7 +204,7 @@ extern "C" __global__ void __launch_bounds__(256) quantise_rows(unsigned char *t
     uint4 v = {};
     if (4 * four < k) v = load_cached(x + (size_t)row * k + 4 * four);
     const float values[4] = {bits_float(v.x), bits_float(v.y), bits_float(v.z), bits_float(v.w)};
-    IntegerActivations::store(to, row, four, slabs, values);
+    quantise_four(to, values, row, four, slabs);
 }
 EXPORT(quantise_rows)
 

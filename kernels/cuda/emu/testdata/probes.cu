@@ -64,10 +64,11 @@ extern "C" __global__ void reduce_split(float *y, float *parts, int *arrived, co
     parts[blockIdx.x] = sum;
     __threadfence();
     if (atomicAdd(arrived, 1) != (int)gridDim.x - 1) return;
+    __threadfence();
     float total = 0.0f;
     for (int b = 0; b < (int)gridDim.x; b++) total += parts[b];
     *y = total;
-    *arrived = 0;
+    atomicAdd(arrived, -(int)gridDim.x);
 }
 EXPORT(reduce_split)
 
