@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"encoding/binary"
 	"fmt"
 )
 
@@ -185,13 +186,14 @@ func packQ6_K(slab []byte, rows *[tileRows][]byte) {
 		}
 		copy(slab[3072+256+r%8*4+r/8*2:][:2], row[208:])
 	}
+	le := binary.LittleEndian
 	for pair := range 4 {
 		words(func(place, r, k int) {
-			q := quants[r][pair*64:]
-			for i := k; i < k+4; i++ {
-				slab[pair*512+place+i-k] = q[i]&15 | q[32+i]<<4
-				slab[2048+pair/2*512+place+i-k] |= (q[i]>>4<<2 | q[32+i]>>4 ^ 0b1010) << (4 - pair%2*4)
-			}
+			first, second := le.Uint32(quants[r][pair*64+k:]), le.Uint32(quants[r][pair*64+32+k:])
+			le.PutUint32(slab[pair*512+place:], first&0x0f0f0f0f|second<<4&0xf0f0f0f0)
+			high := (first>>2&0x0c0c0c0c | second>>4&0x03030303) ^ 0x0a0a0a0a
+			at := slab[2048+pair/2*512+place:]
+			le.PutUint32(at, le.Uint32(at)|high<<(4-pair%2*4))
 		})
 	}
 }
@@ -199,12 +201,13 @@ func packQ6_K(slab []byte, rows *[tileRows][]byte) {
 // unpackSixBits takes the quants of a super-block in the order of columns: each half of it has 64 bytes of low nibbles and 32 of
 // upper bits, in which four blocks are interleaved.
 func unpackSixBits(quants *[256]byte, row []byte) {
+	le := binary.LittleEndian
 	for block := range 8 {
 		half, quarter := block/4, block%4
-		for k := range 32 {
-			low := row[64*half+32*(quarter%2)+k] >> (quarter / 2 * 4) & 15
-			high := row[128+32*half+k] >> (quarter * 2) & 3
-			quants[block*32+k] = low | high<<4
+		low, high := row[64*half+32*(quarter%2):], row[128+32*half:]
+		for k := 0; k < 32; k += 4 {
+			nibbles := le.Uint32(low[k:]) >> (quarter / 2 * 4) & 0x0f0f0f0f
+			le.PutUint32(quants[block*32+k:], nibbles|le.Uint32(high[k:])>>(quarter*2)&0x03030303<<4)
 		}
 	}
 }

@@ -131,3 +131,18 @@ func ExampleFormat_Product() {
 	// 33554432 bytes of weights
 	// {Kernel:matmul_bfloat16_rows8 GridX:256 GridY:1 Threads:256 SharedBytes:4096}
 }
+func BenchmarkPack(b *testing.B) {
+	for _, f := range formats {
+		b.Run(f.Name, func(b *testing.B) {
+			const rows, cols = 256, 4096
+			src := make([]byte, rows*cols/f.blockElements*f.blockBytes)
+			dst := make([]byte, f.Bytes(rows, cols))
+			b.SetBytes(int64(len(src)))
+			for b.Loop() {
+				if err := f.Pack(dst, src, rows, cols); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
