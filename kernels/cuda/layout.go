@@ -64,11 +64,12 @@ func Tiles(rows int) int { return ceil(rows, tileRows) }
 func (f *Format) Bytes(rows, cols int) int { return Tiles(rows) * f.Slabs(cols) * f.slabBytes }
 
 // ActivationBytes is the size of m rows of activations, in the form that the products read: whole groups of 8 rows, of which
-// products for few rows take 1, 2 or 4 in any case. Bytes that no row filled may be anything.
+// products for few rows take 1, 2 or 4 in any case. Bytes that no row filled may be anything. Behind any 32 rows begins what would
+// be the activations of the following ones alone.
 func (f *Format) ActivationBytes(m, cols int) int {
 	groups := ceil(m, groupRows)
-	if groups == 3 {
-		groups = 4
+	if groups > 2 {
+		groups = ceil(groups, 4) * 4
 	}
 	return groups * (f.groupHeader + f.Slabs(cols)*f.groupSlab)
 }
@@ -221,11 +222,17 @@ type Launch struct {
 	SharedBytes int
 }
 
-// Product is the launch of a product for m rows of activations with a matrix, or joined ones, of so many tiles, whose columns are cut
-// into Ranges ranges. Its arguments are
+// Product is the launch of a product for m rows of activations with a matrix, or joined ones, of so many tiles and cols columns. Its
+// arguments are
 //
-//	y0 (m, n0) pointer, n0 int32, y1, n1, y2, n2 (0 where there are fewer matrices), weights, activations pointers, m, slabs, ranges int32
-func (f *Format) Product(m, tiles, ranges int) Launch {
+//	y0 (m, n0) pointer, n0 int32, y1, n1, y2, n2 (0 where there are fewer matrices), weights, activations pointers,
+//	m int32, slabs int32, that is Slabs(cols), ranges int32, that is Ranges(tiles, cols)
+func (f *Format) Product(m, tiles, cols int) Launch {
+	return f.ProductInRanges(m, tiles, f.Ranges(tiles, cols))
+}
+
+// ProductInRanges is Product for any number of ranges, up to the number of slabs and what the format's kernels take.
+func (f *Format) ProductInRanges(m, tiles, ranges int) Launch {
 	for groups := 1; groups <= 4; groups *= 2 {
 		if m <= groups*groupRows {
 			return Launch{fmt.Sprintf("matmul_%s_rows%d", f.Name, groups*groupRows), tiles, 1, 32 * ranges, ranges * groups * groupRows * tileRows * 4}

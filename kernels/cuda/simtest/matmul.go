@@ -132,7 +132,7 @@ func (f Matmul) product(run Run, x []float32, m int, packed []byte, rows []int, 
 		arguments = append(arguments, results[i], int32(rows[i]))
 		tiles += cuda.Tiles(rows[i])
 	}
-	start(f.Product(m, tiles, ranges), append(arguments, packed, activations, int32(m), int32(f.Slabs(cols)), int32(ranges))...)
+	start(f.ProductInRanges(m, tiles, ranges), append(arguments, packed, activations, int32(m), int32(f.Slabs(cols)), int32(ranges))...)
 	return results
 }
 
