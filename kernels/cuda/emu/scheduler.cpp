@@ -341,6 +341,25 @@ void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2
     }
 }
 
+// multiply_byte_tiles knows both shapes: the inner axis is 32 or 16 long, four numbers to a register.
+void multiply_byte_tiles(int (&d)[4], const unsigned *a, const unsigned *b, const int (&c)[4], unsigned inner, const char *at) {
+    unsigned thread = number_of(machine->running), lane = thread % lanes;
+    Warp &warp = machine->warps[thread / lanes];
+    auto &tile = warp.tile[warp.turn[lane] % 2];
+    std::memcpy(tile[lane].a, a, inner / 8 * sizeof *a);
+    std::memcpy(tile[lane].b, b, inner / 16 * sizeof *b);
+    collective(Collective::matrix, ~0u, 0, (int)inner, at);
+    for (unsigned e = 0; e < 4; e++) {
+        unsigned row = lane / 4 + e / 2 * 8, column = lane % 4 * 2 + e % 2, sum = (unsigned)c[e];
+        for (unsigned k = 0; k < inner; k++) {
+            unsigned four_a = tile[row % 8 * 4 + k % 16 / 4].a[row / 8 + 2 * (k / 16)];
+            unsigned four_b = tile[column * 4 + k % 16 / 4].b[k / 16];
+            sum += (unsigned)((int8_t)(four_a >> 8 * (k % 4)) * (int8_t)(four_b >> 8 * (k % 4)));
+        }
+        d[e] = (int)sum;
+    }
+}
+
 void *static_shared(const void *key, size_t bytes, size_t align) {
     for (Array &array : machine->arrays)
         if (array.key == key) return array.memory;

@@ -98,6 +98,32 @@ INLINE void mma_half(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+// mma_int8 writes to d the sum of c and the product of a 16×32 tile a and a 32×8 tile b of signed bytes, exactly, over the whole
+// warp (m16n8k32). With g = lane/4 and t = lane%4: a[i] holds row g + 8·(i%2), columns 4t … 4t+3 (+16 for i ≥ 2); b[i]
+// holds rows 4t … 4t+3 (+16·i) of column g; c[i] and d[i] row g + 8·(i/2), column 2t + i%2.
+INLINE void mma_int8(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const int (&c)[4]) {
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"
+        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
+}
+// mma_int8_half is mma_int8 over the first 16 columns of a alone (m16n8k16): a[0], a[1] and b.
+INLINE void mma_int8_half(int (&d)[4], const unsigned (&a)[2], unsigned b, const int (&c)[4]) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%8,%9,%10};"
+        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(b), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
+}
+
+// permute_bytes picks four of the eight bytes of high:low; digit i of selector, from the right, says which becomes byte i.
+INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
+    unsigned r;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(low), "r"(high), "r"(selector));
+    return r;
+}
+
+// UNROLL stands before a loop whose count is constant and whose variables index registers; UNROLL_BY(1) keeps a loop a loop.
+#define PRAGMA_TEXT(x) _Pragma(#x)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_BY(n) PRAGMA_TEXT(unroll n)
 #define SHARED(type, name, dims) __shared__ type name dims
 #define DYNAMIC_SHARED(type, name)                                        \
     extern __shared__ __align__(16) unsigned char dynamic_shared_bytes[]; \

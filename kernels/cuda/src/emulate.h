@@ -38,6 +38,7 @@ void begin_copy(void *shared, const void *global, const char *at);
 void copy_commit();
 void copy_wait(int groups);
 void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], float (*widen)(unsigned short), const char *at);
+void multiply_byte_tiles(int (&d)[4], const unsigned *a, const unsigned *b, const int (&c)[4], unsigned inner, const char *at);
 [[noreturn]] void fail(const char *at, const char *what);
 
 // Kernel is an entry of the table that EXPORT fills.
@@ -122,7 +123,18 @@ INLINE uint4 load_once(const void *p) {
 #define copy_async_wait(n) emulator::copy_wait(n)
 #define mma_bfloat16(d, a, b) emulator::multiply_tiles(d, a, b, emulator::widen_bfloat16, HERE)
 #define mma_half(d, a, b) emulator::multiply_tiles(d, a, b, emulator::widen_half, HERE)
+#define mma_int8(d, a, b, c) emulator::multiply_byte_tiles(d, a, b, c, 32, HERE)
+#define mma_int8_half(d, a, b, c) emulator::multiply_byte_tiles(d, a, &(b), c, 16, HERE)
 
+INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
+    uint64_t bytes = (uint64_t)high << 32 | low;
+    unsigned r = 0;
+    for (int i = 0; i < 4; i++) r |= (unsigned)(bytes >> 8 * (selector >> 4 * i & 7) & 255) << 8 * i;
+    return r;
+}
+
+#define UNROLL
+#define UNROLL_BY(n)
 // The key of a shared array is the place where it is declared.
 #define SHARED(type, name, dims)            \
     typedef type name##_array dims;         \

@@ -1,0 +1,224 @@
+package sim
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Machine is a GPU's memory and the way to launch kernels. Not for several goroutines at a time.
+type Machine struct {
+	// Seed other than 0 shuffles blocks and warps: what depends on their order changes with it.
+	Seed uint64
+	// Workers is how many blocks run at the same time; 0 is as many as there are processors.
+	Workers int
+	// MostSteps bounds the instructions of one warp in one block; 0 is 1<<28.
+	MostSteps uint64
+
+	memory memory
+	loaded map[*Module]map[*variable]Pointer
+	steps  atomic.Uint64
+}
+
+// NewMachine returns a machine without allocations.
+func NewMachine() *Machine { return &Machine{loaded: map[*Module]map[*variable]Pointer{}} }
+
+// Dim is the size of a grid or a block, or a place in it. A size of 0 counts as 1.
+type Dim struct{ X, Y, Z int }
+
+func (d Dim) count() int { return d.X * d.Y * d.Z }
+
+func (d Dim) orOne() Dim { return Dim{max(d.X, 1), max(d.Y, 1), max(d.Z, 1)} }
+
+// Alloc returns n bytes of memory, all 0xff, aligned to 512.
+func (m *Machine) Alloc(n int) Pointer { return m.memory.allocate(n) }
+
+// Free gives an allocation back: its address is never used again.
+func (m *Machine) Free(p Pointer) error { return m.memory.free(p) }
+
+// Write copies data to p.
+func (m *Machine) Write(p Pointer, data []byte) error {
+	to, err := m.memory.at(uint64(p), len(data), &allocation{})
+	if err != nil {
+		return fmt.Errorf("writing to the device: %w", err)
+	}
+	copy(to, data)
+	return nil
+}
+
+// Read copies from p to data.
+func (m *Machine) Read(p Pointer, data []byte) error {
+	from, err := m.memory.at(uint64(p), len(data), &allocation{})
+	if err != nil {
+		return fmt.Errorf("reading from the device: %w", err)
+	}
+	copy(data, from)
+	return nil
+}
+
+// Steps is the number of instructions that warps have run since the machine was made.
+func (m *Machine) Steps() uint64 { return m.steps.Load() }
+
+const (
+	dynamicMost = 227 << 10
+	defaultMost = 1 << 28
+)
+
+// launch is what the blocks of a grid have in common.
+type launch struct {
+	kernel      *Kernel
+	memory      *memory
+	variables   map[*variable]Pointer
+	grid, block Dim
+	sharedBytes int
+	parameters  []byte
+	mostSteps   uint64
+}
+
+// Launch runs a grid to its end. sharedBytes is the size of dynamic shared memory. Arguments are Pointers, integers and floats of
+// the exact size of the kernel's parameters, or []byte for a struct.
+func (m *Machine) Launch(k *Kernel, grid, block Dim, sharedBytes int, arguments ...any) error {
+	l := &launch{kernel: k, memory: &m.memory, grid: grid.orOne(), block: block.orOne(), sharedBytes: sharedBytes, mostSteps: m.MostSteps}
+	if l.mostSteps == 0 {
+		l.mostSteps = defaultMost
+	}
+	if err := l.check(); err != nil {
+		return fmt.Errorf("launching %s: %w", k.name, err)
+	}
+	var err error
+	if l.parameters, err = k.pack(arguments); err != nil {
+		return fmt.Errorf("launching %s: %w", k.name, err)
+	}
+	l.variables = m.load(k.module)
+	return m.runGrid(l)
+}
+
+func (l *launch) check() error {
+	threads, static := l.block.count(), l.kernel.staticBytes()
+	switch {
+	case threads > 1024 || l.block.Z > 64:
+		return fmt.Errorf("%d threads a block; the most are 1024", threads)
+	case threads > l.kernel.most || l.kernel.exact && threads != l.kernel.most:
+		return fmt.Errorf("%d threads a block, the kernel is made for %d", threads, l.kernel.most)
+	case static > staticMost:
+		return fmt.Errorf("%d bytes of static shared memory; the most are %d", static, staticMost)
+	case l.sharedBytes < 0 || static+l.sharedBytes > dynamicMost:
+		return fmt.Errorf("%d bytes of shared memory; the most are %d", static+l.sharedBytes, dynamicMost)
+	case l.grid.Y > 65535 || l.grid.Z > 65535:
+		return fmt.Errorf("a grid of %v; Y and Z are at most 65535", l.grid)
+	}
+	return nil
+}
+
+// pack lays arguments out as the kernel's parameters.
+func (k *Kernel) pack(arguments []any) ([]byte, error) {
+	if len(arguments) != len(k.parameters) {
+		return nil, fmt.Errorf("%d arguments for %d parameters", len(arguments), len(k.parameters))
+	}
+	var out []byte
+	for i, a := range arguments {
+		var data []byte
+		switch v := a.(type) {
+		case Pointer:
+			data = binary.LittleEndian.AppendUint64(nil, uint64(v))
+		case []byte:
+			data = v
+		case int:
+			return nil, fmt.Errorf("argument %d is an int; say int32 or int64", i)
+		default:
+			var err error
+			if data, err = binary.Append(nil, binary.LittleEndian, a); err != nil {
+				return nil, fmt.Errorf("argument %d of type %T: %w", i, a, err)
+			}
+		}
+		p := k.parameters[i]
+		if len(data) != p.bytes {
+			return nil, fmt.Errorf("argument %d of type %T has %d bytes, the parameter has %d", i, a, len(data), p.bytes)
+		}
+		out = append(out, make([]byte, p.offset-len(out))...)
+		out = append(out, data...)
+	}
+	return out, nil
+}
+
+// load puts the variables of a module into memory, once.
+func (m *Machine) load(module *Module) map[*variable]Pointer {
+	places, ok := m.loaded[module]
+	if !ok {
+		places = map[*variable]Pointer{}
+		for _, v := range module.variables {
+			places[v] = m.Alloc(v.bytes)
+			data := v.initial
+			if data == nil {
+				data = make([]byte, v.bytes) // PTX: zero unless said otherwise
+			}
+			if err := m.Write(places[v], data); err != nil {
+				panic(err)
+			}
+		}
+		m.loaded[module] = places
+	}
+	return places
+}
+
+// runGrid runs the blocks, several at a time. Of several errors the one of the lowest block is returned, so that a failure reads
+// the same every time.
+func (m *Machine) runGrid(l *launch) error {
+	total := l.grid.count()
+	order := func(i int) int { return i }
+	if m.Seed != 0 {
+		order = func(i int) int { return i }
+		if total > 1 {
+			shuffled := rand.New(rand.NewPCG(m.Seed, 0)).Perm(total)
+			order = func(i int) int { return shuffled[i] }
+		}
+	}
+	workers := m.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	workers = min(workers, total)
+	var next atomic.Int64
+	failed := struct {
+		sync.Mutex
+		at  int
+		err error
+	}{at: math.MaxInt}
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			b := newBlock(l)
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= total {
+					return
+				}
+				at := order(i)
+				place := Dim{at % l.grid.X, at / l.grid.X % l.grid.Y, at / l.grid.X / l.grid.Y}
+				var random *rand.Rand
+				if m.Seed != 0 {
+					random = rand.New(rand.NewPCG(m.Seed, uint64(at)+1))
+				}
+				err := b.run(place, random)
+				for _, w := range b.warps {
+					m.steps.Add(w.ran)
+				}
+				if err != nil {
+					failed.Lock()
+					if at < failed.at {
+						failed.at, failed.err = at, fmt.Errorf("kernel %s, block (%d,%d,%d): %w", l.kernel.name, place.X, place.Y, place.Z, err)
+					}
+					failed.Unlock()
+					next.Store(int64(total))
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	return failed.err
+}

@@ -1,0 +1,114 @@
+package sim
+
+import "math"
+
+// Hardware has one NaN for every result of arithmetic.
+const (
+	nan32 = 0x7fffffff
+	nan64 = 0x7fffffffffffffff // double precision keeps the NaN of an operand; which one does not matter here
+	nan16 = 0x7fff
+)
+
+func number32(u uint64) float32 { return math.Float32frombits(uint32(u)) }
+func number64(u uint64) float64 { return math.Float64frombits(u) }
+
+func bits32(f float32) uint64 {
+	if f != f {
+		return nan32
+	}
+	return uint64(math.Float32bits(f))
+}
+
+func bits64(f float64) uint64 {
+	if f != f {
+		return nan64
+	}
+	return math.Float64bits(f)
+}
+
+// fuse is a·b + c rounded once. The product is exact in double precision. The sum is rounded there, and rounding it again is right
+// unless it fell on the middle of two floats: then what the first rounding lost decides. Where the result may be subnormal or
+// the sum is such a middle, the sum is rounded to odd first. Source: Boldo and Melquiond, Emulation of a FMA and correctly
+// rounded sums: proved algorithms using rounding to odd, 2008.
+func fuse(a, b, c float32) float32 {
+	product := float64(a) * float64(b)
+	sum := product + float64(c)
+	u := math.Float64bits(sum)
+	const half = 1 << 28 // of the 29 bits that a float lacks
+	if u&(2*half-1) != half && math.Abs(sum) >= 0x1p-125 {
+		return float32(sum)
+	}
+	if sum == 0 || math.IsInf(sum, 0) || sum != sum {
+		return float32(sum)
+	}
+	return float32(toOdd(product, float64(c), sum))
+}
+
+// toOdd turns the rounded sum of a and b into the one of its neighbours around the exact sum that has an odd last bit.
+func toOdd(a, b, sum float64) float64 {
+	back := sum - a
+	lost := (a - (sum - back)) + (b - back)
+	u := math.Float64bits(sum)
+	if lost == 0 || u&1 == 1 {
+		return sum
+	}
+	if (lost > 0) == (sum > 0) {
+		return math.Float64frombits(u + 1)
+	}
+	return math.Float64frombits(u - 1)
+}
+
+// widenHalf is the value of an IEEE binary16.
+func widenHalf(h uint16) float32 {
+	sign, exponent, fraction := uint32(h&0x8000)<<16, uint32(h>>10&31), uint32(h&0x3ff)
+	switch exponent {
+	case 0:
+		f := float32(fraction) * 0x1p-24
+		return math.Float32frombits(math.Float32bits(f) | sign)
+	case 31:
+		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
+	}
+	return math.Float32frombits(sign | (exponent+112)<<23 | fraction<<13)
+}
+
+func widenBfloat(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }
+
+// narrow rounds x to a float with the given bits of exponent and fraction, to nearest, ties to even. Every value of double precision
+// comes out rounded once.
+func narrow(x float64, exponentBits, fractionBits int) uint64 {
+	sign := uint64(0)
+	if math.Signbit(x) {
+		sign = 1 << (exponentBits + fractionBits)
+	}
+	x = math.Abs(x)
+	bias := 1<<(exponentBits-1) - 1
+	infinity := uint64(1<<exponentBits-1) << fractionBits
+	if x == 0 {
+		return sign
+	}
+	if math.IsInf(x, 0) {
+		return sign | infinity
+	}
+	_, exponent := math.Frexp(x) // x = [0.5,1)·2^exponent
+	exponent = max(exponent-1, 1-bias)
+	steps := math.RoundToEven(math.Ldexp(x, fractionBits-exponent)) // exact before rounding: a power of two
+	u := uint64(steps)
+	if u>>fractionBits != 0 { // normal: the leading one counts as part of the exponent
+		u += uint64(exponent+bias-1) << fractionBits
+	}
+	return sign | min(u, infinity)
+}
+
+func narrowHalf(x float64) uint64 {
+	if x != x {
+		return nan16
+	}
+	return narrow(x, 5, 10)
+}
+
+func narrowBfloat(x float64) uint64 {
+	if x != x {
+		return nan16
+	}
+	return narrow(x, 8, 7)
+}

@@ -1,0 +1,226 @@
+package sim
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// warp is 32 lanes, or fewer in the last one of a block.
+type warp struct {
+	block      *block
+	first      int // thread of lane 0
+	count      int
+	registers  []values
+	predicates []uint32 // a bit a lane
+	alive      uint32
+	groups     []group
+	local      [32][]byte
+	copies     []asyncCopy
+	committed  [32]int // groups of copies, by lane
+	clock      uint32
+	synced     [32][32]uint32 // clock of the last bar.warp.sync of two lanes
+	hint       allocation     // of the last access
+	ran        uint64         // instructions since the launch
+}
+
+type state byte
+
+const (
+	ready state = iota
+	meetingOthers
+	atBarrier
+)
+
+// group is lanes that stand at the same step.
+type group struct {
+	at    int
+	lanes uint32
+	state state
+	mask  uint32 // whom it waits for when meeting others
+}
+
+func lowest(lanes uint32) int { return bits.TrailingZeros32(lanes) & 31 }
+
+// run lets the warp's lanes go on until each is at a barrier, waits for others or has ended.
+func (w *warp) run() error {
+	for {
+		g, stop, ok := w.pick()
+		if !ok {
+			return nil
+		}
+		if err := w.advance(g, stop); err != nil {
+			return err
+		}
+	}
+}
+
+// pick takes the ready group with the lowest place, with all that stand there, and says where the next one stands.
+func (w *warp) pick() (g group, stop int, ok bool) {
+	g.at = settled
+	for _, other := range w.groups {
+		if other.state == ready {
+			g.at = min(g.at, other.at)
+		}
+	}
+	stop = settled
+	kept := w.groups[:0]
+	for _, other := range w.groups {
+		switch {
+		case other.state == ready && other.at == g.at:
+			g.lanes |= other.lanes
+			continue
+		case other.state == ready:
+			stop = min(stop, other.at)
+		}
+		kept = append(kept, other)
+	}
+	w.groups = kept
+	return g, stop, g.lanes != 0
+}
+
+// advance runs a group until it reaches stop, where others are ready, or splits or waits.
+func (w *warp) advance(g group, stop int) error {
+	code := w.block.kernel.code
+	for g.at < stop {
+		s := &code[g.at]
+		w.ran++
+		lanes := g.lanes
+		if s.guard >= 0 {
+			p := w.predicates[s.guard]
+			if s.negated {
+				p = ^p
+			}
+			lanes &= p
+		}
+		if s.flow == onward {
+			if lanes != 0 {
+				if err := s.execute(w, lanes); err != nil {
+					return w.failure(s, lanes, err)
+				}
+			}
+			g.at++
+			continue
+		}
+		if lanes == 0 {
+			g.at++
+			continue
+		}
+		if s.flow == jump && lanes == g.lanes {
+			g.at = s.targets[0]
+			if w.ran > w.block.mostSteps {
+				return w.failure(s, lanes, fmt.Errorf("more than %d instructions in one warp: an endless loop?", w.block.mostSteps))
+			}
+			continue
+		}
+		if s.flow == meeting && lanes == g.lanes && lanes == everyLane && w.maskIs(s, everyLane) {
+			if err := s.execute(w, lanes); err != nil {
+				return w.failure(s, lanes, err)
+			}
+			g.at++
+			continue
+		}
+		if rest := g.lanes &^ lanes; rest != 0 {
+			w.groups = append(w.groups, group{at: g.at + 1, lanes: rest})
+		}
+		return w.turn(s, g.at, lanes)
+	}
+	w.groups = append(w.groups, g)
+	return nil
+}
+
+// turn does what a step does to the control of lanes, and makes groups of them.
+func (w *warp) turn(s *step, at int, lanes uint32) error {
+	switch s.flow {
+	case jump:
+		w.groups = append(w.groups, group{at: s.targets[0], lanes: lanes})
+	case table:
+		for ; lanes != 0; lanes &= lanes - 1 {
+			l := lowest(lanes)
+			i := w.registers[s.selector][l]
+			if i >= uint64(len(s.targets)) {
+				return w.failure(s, 1<<l, fmt.Errorf("branch %d of a table of %d", i, len(s.targets)))
+			}
+			w.groups = append(w.groups, group{at: s.targets[i], lanes: 1 << l})
+		}
+	case finish:
+		w.alive &^= lanes
+		w.block.alive -= bits.OnesCount32(lanes)
+		for i := range w.groups { // who waits for a lane that has ended waits no longer
+			if w.groups[i].state == meetingOthers {
+				w.groups[i].state = ready
+			}
+		}
+	case rendezvous:
+		w.groups = append(w.groups, group{at: at, lanes: lanes, state: atBarrier})
+		w.block.waiting += bits.OnesCount32(lanes)
+	case meeting:
+		return w.meet(s, at, lanes)
+	}
+	return nil
+}
+
+// maskIs reports whether a step waits for exactly these lanes.
+func (w *warp) maskIs(s *step, lanes uint32) bool {
+	if s.mask < 0 {
+		return true
+	}
+	mask := &w.registers[s.mask]
+	for l := range mask {
+		if uint32(mask[l]) != lanes {
+			return false
+		}
+	}
+	return true
+}
+
+// meet joins lanes that arrive at a collective with those that wait there already, and runs it when all of their mask are there.
+func (w *warp) meet(s *step, at int, lanes uint32) error {
+	for lanes != 0 {
+		mask := everyLane
+		same := lanes
+		if s.mask >= 0 {
+			mask = uint32(w.registers[s.mask][lowest(lanes)])
+			for l := range 32 {
+				if uint32(w.registers[s.mask][l]) != mask {
+					same &^= 1 << l
+				}
+			}
+		}
+		lanes &^= same
+		if same&^mask != 0 {
+			return w.failure(s, same&^mask, fmt.Errorf("a lane takes part in a collective whose mask %08x leaves it out", mask))
+		}
+		arrived := same
+		w.groups = slices.DeleteFunc(w.groups, func(g group) bool {
+			joins := g.state == meetingOthers && g.at == at && g.mask == mask
+			if joins {
+				arrived |= g.lanes
+			}
+			return joins
+		})
+		if w.alive&mask&^arrived != 0 {
+			w.groups = append(w.groups, group{at: at, lanes: arrived, state: meetingOthers, mask: mask})
+			continue
+		}
+		if err := s.execute(w, arrived); err != nil {
+			return w.failure(s, arrived, err)
+		}
+		w.groups = append(w.groups, group{at: at + 1, lanes: arrived})
+	}
+	return nil
+}
+
+// laneError says which lane an error is about.
+type laneError struct {
+	lane int
+	error
+}
+
+func (w *warp) failure(s *step, lanes uint32, err error) error {
+	thread := w.first + lowest(lanes)
+	if e, ok := err.(laneError); ok {
+		thread, err = w.first+e.lane, e.error
+	}
+	return fmt.Errorf("thread %d, line %d: %w: %s", thread, s.source.line, err, s.source.text)
+}

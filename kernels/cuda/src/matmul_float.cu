@@ -1,0 +1,112 @@
+// Products with weights in bfloat16 and half precision, in float32 sums.
+#include "matmul.h"
+
+// Weights (n, k) as 16-bit numbers. A slab is 16 rows × 128 columns in 8 steps of 16 columns, 512 bytes each: lane (g, t), g = lane/4
+// and t = lane%4, has 16 bytes of a step: columns 2t, 2t+1 of row g, those of row g+8, columns 2t+8, 2t+9 of row g, those of row g+8.
+// Order along k: ascending steps; within a step first the first term of x, then the second.
+template <bool is_half, int terms> struct FloatFormat {
+    using Activations = FloatActivations<is_half, terms>;
+    static constexpr int columns = slab_columns, slab_bytes = 4096, parts = 4;
+    static constexpr int most_ranges = 16, resident = 1, stages = terms == 1 ? 3 : 2, tile_unroll = 4;
+    static constexpr int step_bytes = 512;
+
+    struct Part { uint4 steps[2]; };
+    struct Common {};
+    using Fragments = Part;
+    struct X { uint4 term[terms]; };
+
+    template <class From> INLINE void load_common(Common &, const unsigned char *, int) {}
+    template <class From> INLINE void load_part(Part &part, const unsigned char *w, int number, int lane) {
+        part.steps[0] = From::load(w + 2 * number * step_bytes + lane * 16);
+        part.steps[1] = From::load(w + (2 * number + 1) * step_bytes + lane * 16);
+    }
+    INLINE void unpack(Fragments &f, const Part &part, const Common &, int) { f = part; }
+    INLINE void load_x(X &x, const unsigned char *slab, int part, int lane) {
+        UNROLL for (int i = 0; i < terms; i++) x.term[i] = *(const uint4 *)(slab + i * Activations::term_bytes + part * 512 + lane * 16);
+    }
+    INLINE void load_factors(X &, const unsigned char *, int, int) {}
+    INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {
+        UNROLL for (int step = 0; step < 2; step++) {
+            const unsigned a[4] = {f.steps[step].x, f.steps[step].y, f.steps[step].z, f.steps[step].w};
+            UNROLL for (int i = 0; i < terms; i++) {
+                const unsigned b[2] = {step ? x.term[i].z : x.term[i].x, step ? x.term[i].w : x.term[i].y};
+                if (is_half) mma_half(sum, a, b);
+                else mma_bfloat16(sum, a, b);
+            }
+        }
+    }
+};
+
+using Bfloat16 = FloatFormat<false, 1>;
+using Bfloat16TwoTerms = FloatFormat<false, 2>;
+using Half = FloatFormat<true, 1>;
+MATMUL(matmul_bfloat16, Bfloat16)
+MATMUL(matmul_bfloat16_two_terms, Bfloat16TwoTerms)
+MATMUL(matmul_half, Half)
+
+// round_terms writes two numbers as 16-bit ones, as a sum of one or two terms.
+template <bool is_half, int terms> INLINE void round_terms(unsigned char *to, float a, float b) {
+    UNROLL for (int i = 0; i < terms; i++) {
+        unsigned low = is_half ? to_half(a) : to_bfloat16(a), high = is_half ? to_half(b) : to_bfloat16(b);
+        *(unsigned *)(to + i * FloatActivations<is_half, terms>::term_bytes) = high << 16 | low;
+        a -= is_half ? from_half((unsigned short)low) : from_bfloat16((bfloat16_bits)low);
+        b -= is_half ? from_half((unsigned short)high) : from_bfloat16((bfloat16_bits)high);
+    }
+}
+
+// round_rows rounds x (m, k) to bfloat16; grid (any, m).
+template <int terms> INLINE void round_rows(unsigned char *to, const float *x, int k, int slabs) {
+    const float *row = x + (size_t)blockIdx.y * k;
+    for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < slabs * (slab_columns / 2); pair += gridDim.x * blockDim.x)
+        round_terms<false, terms>(to + FloatActivations<false, terms>::pair_offset(blockIdx.y, pair, slabs),
+            2 * pair < k ? row[2 * pair] : 0.0f, 2 * pair + 1 < k ? row[2 * pair + 1] : 0.0f);
+}
+
+// scale_and_round_rows brings each row of x (m, k) to a largest magnitude of 2¹⁴ to 2¹⁵ by a power of two, so that half precision
+// neither overflows nor loses small rows, and rounds; grid (1, m). A row of zeros, or with a NaN or an infinity, stays as it is.
+template <int terms> INLINE void scale_and_round_rows(unsigned char *to, const float *x, int k, int slabs) {
+    SHARED(float, peaks, [warp_size]);
+    using Activations = FloatActivations<true, terms>;
+    const int row = blockIdx.y;
+    x += (size_t)row * k;
+    unsigned largest = 0;  // magnitudes order like their bits, a NaN above all
+    for (int i = threadIdx.x; i < k; i += blockDim.x) {
+        unsigned magnitude = float_bits(x[i]) & 0x7fffffffu;
+        largest = magnitude > largest ? magnitude : largest;
+    }
+    // As halves of the bits, which floats hold exactly.
+    unsigned upper = (unsigned)block_max((float)(largest >> 16), peaks);
+    int shift = upper == 0 || upper >= 0x7f80u ? 0 : 14 + 127 - (int)(upper >> 7);
+    shift = shift > 126 ? 126 : shift;
+    const float factor = bits_float((unsigned)(127 + shift) << 23);
+    if (threadIdx.x == 0)
+        *(float *)(to + row / group_rows * (Activations::header_bytes + (size_t)slabs * Activations::slab_bytes) + row % group_rows * 4) =
+            bits_float((unsigned)(127 - shift) << 23);
+    for (int pair = threadIdx.x; pair < slabs * (slab_columns / 2); pair += blockDim.x)
+        round_terms<true, terms>(to + Activations::pair_offset(row, pair, slabs),
+            2 * pair < k ? x[2 * pair] * factor : 0.0f, 2 * pair + 1 < k ? x[2 * pair + 1] * factor : 0.0f);
+}
+
+#define ROUND(name, call)                                                                                     \
+    extern "C" __global__ void name(unsigned char *to, const float *x, int k, int slabs) { call(to, x, k, slabs); } \
+    EXPORT(name)
+ROUND(round_bfloat16, round_rows<1>)
+ROUND(round_bfloat16_two_terms, round_rows<2>)
+ROUND(round_half, scale_and_round_rows<1>)
+
+// embed_* writes row ids[i] of the weights to row i of y (m, k), one block a row.
+template <bool is_half> INLINE void embed_rows(float *y, const unsigned char *weights, const int *ids, int k, int slabs) {
+    const int id = ids[blockIdx.x], g = id % 8, upper = id % tile_rows / 8;
+    const unsigned char *tile = weights + (size_t)(id / tile_rows) * slabs * FloatFormat<is_half, 1>::slab_bytes;
+    for (int i = threadIdx.x; i < k; i += blockDim.x) {
+        int step = i / 16, lane = g * 4 + i % 8 / 2, word = upper + i % 16 / 8 * 2;
+        unsigned short v = *(const unsigned short *)(tile + (size_t)step * 512 + lane * 16 + word * 4 + i % 2 * 2);
+        y[(size_t)blockIdx.x * k + i] = is_half ? from_half(v) : from_bfloat16(v);
+    }
+}
+
+#define EMBED(name, call)                                                                                                           \
+    extern "C" __global__ void name(float *y, const unsigned char *weights, const int *ids, int k, int slabs) { call(y, weights, ids, k, slabs); } \
+    EXPORT(name)
+EMBED(embed_bfloat16, embed_rows<false>)
+EMBED(embed_half, embed_rows<true>)

@@ -1,0 +1,276 @@
+// Products with quantised weights and quantised activations. The 32 products of a block are summed as integers by the tensor cores,
+// which is exact; then sum += float(integer) · (weight scale · activation scale), and in formats with minima sum += minimum ·
+// (activation scale · sum of the activations' quants), every operation rounded by itself, block after block. So the
+// bits are those of ref.MatMulQuantizedRanges on every machine, and with one range those of ref.MatMulQuantized.
+//
+// Integers become floats without a conversion, which is slow: the tensor cores add them to the bits of 1.5·2²³, where neighbouring
+// floats are 1 apart. That holds below 2²².
+#include "matmul.h"
+
+constexpr int magic_bits = 0x4b400000;
+constexpr float magic = 12582912.0f;  // 1.5·2²³
+INLINE float integer_float(int d) { return bits_float((unsigned)d) - magic; }
+
+// byte_float makes byte i of a word a float. The base is the bits of 2²³; or of 2²¹, where neighbours are ¼ apart.
+INLINE float byte_float(unsigned word, int i, unsigned base, float subtract) {
+    return bits_float(permute_bytes(word, base, 0x7440u | (unsigned)i)) - subtract;
+}
+
+// A part of x: two blocks of 32 columns.
+struct IntegerX {
+    uint4 quants;
+    float4 factors[2];  // of a block: scale and scale · sum, of rows 2t and 2t+1
+};
+INLINE void load_quants(IntegerX &x, const unsigned char *slab, int part, int lane) {
+    x.quants = *(const uint4 *)(slab + part / 2 * IntegerActivations::slab_bytes + part % 2 * 512 + lane * 16);
+}
+INLINE void load_two_factors(IntegerX &x, const unsigned char *slab, int part, int lane) {
+    const unsigned char *factors = slab + part / 2 * IntegerActivations::slab_bytes + IntegerActivations::factors_offset(0, part % 2 * 2);
+    x.factors[0] = *(const float4 *)(factors + lane % 4 * 16);
+    x.factors[1] = *(const float4 *)(factors + 64 + lane % 4 * 16);
+}
+INLINE void block_of(unsigned (&b)[2], const IntegerX &x, int block) {
+    b[0] = block ? x.quants.z : x.quants.x;
+    b[1] = block ? x.quants.w : x.quants.y;
+}
+INLINE float scale_of(const IntegerX &x, int block, int e) { return e % 2 ? x.factors[block].z : x.factors[block].x; }
+INLINE float scaled_sum_of(const IntegerX &x, int block, int e) { return e % 2 ? x.factors[block].w : x.factors[block].y; }
+
+INLINE unsigned word_of(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+
+struct IntegerFormat {
+    using Activations = IntegerActivations;
+    using X = IntegerX;
+    INLINE void load_x(X &x, const unsigned char *slab, int part, int lane) { load_quants(x, slab, part, lane); }
+    INLINE void load_factors(X &x, const unsigned char *slab, int part, int lane) { load_two_factors(x, slab, part, lane); }
+};
+
+// Q8_0. A slab is 16 rows × 128 columns:
+//   quants: 4 blocks of 512 bytes: lane (g, t) has columns 4t … 4t+3 of row g, of row g+8, columns 4t+16 … 4t+19 of row g, of row g+8
+//   scales: for g = 0 … 7, for each of 4 blocks: half precision of row g, of row g+8
+struct Q8_0 : IntegerFormat {
+    static constexpr int columns = 128, slab_bytes = 2048 + 128, parts = 2, most_ranges = 16, resident = 1, stages = 3, tile_unroll = 1;
+    struct Part { uint4 quants[2]; };
+    struct Common { uint4 scales; };
+    struct Fragments { uint4 quants[2]; float scale[2][2]; };
+
+    template <class From> INLINE void load_common(Common &common, const unsigned char *w, int lane) {
+        common.scales = From::load(w + 2048 + lane / 4 * 16);
+    }
+    template <class From> INLINE void load_part(Part &part, const unsigned char *w, int number, int lane) {
+        part.quants[0] = From::load(w + 2 * number * 512 + lane * 16);
+        part.quants[1] = From::load(w + (2 * number + 1) * 512 + lane * 16);
+    }
+    INLINE void unpack(Fragments &f, const Part &part, const Common &common, int number) {
+        UNROLL for (int block = 0; block < 2; block++) {
+            f.quants[block] = part.quants[block];
+            unsigned pair = word_of(common.scales, 2 * number + block);
+            f.scale[block][0] = from_half((unsigned short)pair);
+            f.scale[block][1] = from_half((unsigned short)(pair >> 16));
+        }
+    }
+    INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {
+        const int zero[4] = {magic_bits, magic_bits, magic_bits, magic_bits};
+        UNROLL for (int block = 0; block < 2; block++) {
+            const unsigned a[4] = {f.quants[block].x, f.quants[block].y, f.quants[block].z, f.quants[block].w};
+            unsigned b[2];
+            block_of(b, x, block);
+            int d[4];
+            mma_int8(d, a, b, zero);
+            UNROLL for (int e = 0; e < 4; e++) sum[e] += integer_float(d[e]) * (f.scale[block][e / 2] * scale_of(x, block, e));
+        }
+    }
+};
+
+// Q4_K. A slab is 16 rows × 256 columns, a super-block of each row:
+//   quants: 4 pairs of blocks, 512 bytes each: lane (g, t) has 16 bytes in the order of Q8_0; the low nibbles are of the
+//           first block, the high ones of the second
+//   factors: rows 0 … 15: 8 scale factors and 8 minimum factors, one a block, as bytes
+//   d: for g = 0 … 7: d and dmin of row g, of row g+8, half precision
+struct Q4_K : IntegerFormat {
+    static constexpr int columns = 256, slab_bytes = 2048 + 256 + 64, parts = 4, most_ranges = 8, resident = 2, stages = 3, tile_unroll = 1;
+    struct Part { uint4 quants; };
+    struct Common { uint4 factors[2]; uint2 d; };
+    struct Fragments { unsigned quants[2][4]; float scale[2][2], minimum[2][2]; };
+
+    template <class From> INLINE void load_common(Common &common, const unsigned char *w, int lane) {
+        common.factors[0] = From::load(w + 2048 + lane / 4 * 16);
+        common.factors[1] = From::load(w + 2048 + 128 + lane / 4 * 16);
+        common.d = *(const uint2 *)(w + 2048 + 256 + lane / 4 * 8);
+    }
+    template <class From> INLINE void load_part(Part &part, const unsigned char *w, int number, int lane) {
+        part.quants = From::load(w + number * 512 + lane * 16);
+    }
+    INLINE void unpack(Fragments &f, const Part &part, const Common &common, int number) {
+        UNROLL for (int i = 0; i < 4; i++) {
+            unsigned nibbles = word_of(part.quants, i);
+            f.quants[0][i] = nibbles & 0x0f0f0f0fu;
+            f.quants[1][i] = nibbles >> 4 & 0x0f0f0f0fu;
+        }
+        UNROLL for (int upper = 0; upper < 2; upper++) {
+            unsigned pair = upper ? common.d.y : common.d.x;
+            float d = from_half((unsigned short)pair), least = -from_half((unsigned short)(pair >> 16));
+            UNROLL for (int block = 0; block < 2; block++) {
+                int byte = (2 * number + block) % 4;
+                unsigned scales = word_of(common.factors[upper], number / 2), minima = word_of(common.factors[upper], 2 + number / 2);
+                f.scale[block][upper] = d * byte_float(scales, byte, 0x4b000000u, 8388608.0f);
+                f.minimum[block][upper] = least * byte_float(minima, byte, 0x4b000000u, 8388608.0f);
+            }
+        }
+    }
+    INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {
+        const int zero[4] = {magic_bits, magic_bits, magic_bits, magic_bits};
+        UNROLL for (int block = 0; block < 2; block++) {
+            unsigned b[2];
+            block_of(b, x, block);
+            int d[4];
+            mma_int8(d, f.quants[block], b, zero);
+            UNROLL for (int e = 0; e < 4; e++) {
+                sum[e] += integer_float(d[e]) * (f.scale[block][e / 2] * scale_of(x, block, e));
+                sum[e] += f.minimum[block][e / 2] * scaled_sum_of(x, block, e);
+            }
+        }
+    }
+};
+
+// Q6_K. A slab is 16 rows × 256 columns, a super-block of each row:
+//   low:    the lower 4 bits of the quants as in Q4_K, 2048 bytes
+//   high:   the upper 2 bits: 2 × 512 bytes for 4 blocks each, in the same order; the top bits of a byte are of the first block
+//   scales: rows 0 … 15: 16 signed bytes, one for 16 columns, each + 128
+//   d:      for g = 0 … 7: of row g, of row g+8, half precision
+// Four times the quant minus 32 is the signed byte whose top bits these six are; the quarter goes to the scale, exactly.
+struct Q6_K : IntegerFormat {
+    static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 3, stages = 3, tile_unroll = 1;
+    struct Part { uint4 low; };
+    struct Common { uint4 high[2], scales[2]; unsigned d; };
+    struct Fragments { unsigned quants[2][4]; float d[2], scale[2][2][2]; };  // scale[block][half of it][upper row]
+
+    template <class From> INLINE void load_common(Common &common, const unsigned char *w, int lane) {
+        common.high[0] = From::load(w + 2048 + lane * 16);
+        common.high[1] = From::load(w + 2048 + 512 + lane * 16);
+        common.scales[0] = From::load(w + 3072 + lane / 4 * 16);
+        common.scales[1] = From::load(w + 3072 + 128 + lane / 4 * 16);
+        common.d = *(const unsigned *)(w + 3072 + 256 + lane / 4 * 4);
+    }
+    template <class From> INLINE void load_part(Part &part, const unsigned char *w, int number, int lane) {
+        part.low = From::load(w + number * 512 + lane * 16);
+    }
+    INLINE void unpack(Fragments &f, const Part &part, const Common &common, int number) {
+        UNROLL for (int i = 0; i < 4; i++) {
+            unsigned low = word_of(part.low, i), high = word_of(number < 2 ? common.high[0] : common.high[1], i) << number % 2 * 4;
+            f.quants[0][i] = (low << 2 & 0x3c3c3c3cu) | (high & 0xc0c0c0c0u);
+            f.quants[1][i] = (low >> 2 & 0x3c3c3c3cu) | (high << 2 & 0xc0c0c0c0u);
+        }
+        f.d[0] = from_half((unsigned short)common.d);
+        f.d[1] = from_half((unsigned short)(common.d >> 16));
+        UNROLL for (int upper = 0; upper < 2; upper++)
+            UNROLL for (int i = 0; i < 4; i++)
+                f.scale[i / 2][i % 2][upper] = byte_float(word_of(common.scales[upper], number), i, 0x4a000000u, 2097152.0f + 32.0f);
+    }
+    INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {
+        const int zero[4] = {magic_bits, magic_bits, magic_bits, magic_bits};
+        UNROLL for (int block = 0; block < 2; block++) {
+            unsigned b[2];
+            block_of(b, x, block);
+            const unsigned first[2] = {f.quants[block][0], f.quants[block][1]}, second[2] = {f.quants[block][2], f.quants[block][3]};
+            int d[4], e[4];
+            mma_int8_half(d, first, b[0], zero);
+            mma_int8_half(e, second, b[1], zero);
+            UNROLL for (int i = 0; i < 4; i++) {
+                // Integers below 2²⁴: exact, fused or not.
+                float product = fma_rn(integer_float(e[i]), f.scale[block][1][i / 2], integer_float(d[i]) * f.scale[block][0][i / 2]);
+                sum[i] += product * (f.d[i / 2] * scale_of(x, block, i));
+            }
+        }
+    }
+};
+
+MATMUL(matmul_q8_0, Q8_0)
+MATMUL(matmul_q4_k, Q4_K)
+MATMUL(matmul_q6_k, Q6_K)
+
+// quantise_rows quantises x (m, k), k a multiple of 32, by the rule of ref.QuantizeRow; blocks of 256 threads, grid (⌈slabs/8⌉, m).
+// A thread has four columns, eight threads a block of 32.
+extern "C" __global__ void __launch_bounds__(256) quantise_rows(unsigned char *to, const float *x, int k, int slabs) {
+    const int four = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
+    float4 v = {};
+    if (4 * four < k) v = *(const float4 *)(x + (size_t)row * k + 4 * four);
+    const float values[4] = {v.x, v.y, v.z, v.w};
+    unsigned largest = 0;  // magnitudes order like their bits, a NaN above all
+    UNROLL for (int i = 0; i < 4; i++) {
+        unsigned magnitude = float_bits(values[i]) & 0x7fffffffu;
+        largest = magnitude > largest ? magnitude : largest;
+    }
+    UNROLL for (int o = 1; o < 8; o *= 2) {
+        unsigned other = __shfl_xor_sync(full_warp, largest, o);
+        largest = other > largest ? other : largest;
+    }
+    float a = bits_float(largest), scale = divide_rn(a, 127.0f), inverse = divide_rn(127.0f, a);
+    if (largest >= 0x7f800000u) {
+        scale = bits_float(0x7fc00000u);
+        inverse = 0.0f;
+    } else if (a < 0x1p-118f) {
+        scale = inverse = 0.0f;
+    }
+    unsigned word = 0;
+    int total = 0;
+    UNROLL for (int i = 0; i < 4; i++) {
+        int quant = inverse == 0.0f ? 0 : (int)round_even(values[i] * inverse);
+        word |= ((unsigned)quant & 255u) << 8 * i;
+        total += quant;
+    }
+    UNROLL for (int o = 1; o < 8; o *= 2) total += __shfl_xor_sync(full_warp, total, o);
+    if (four >= slabs * (slab_columns / 4)) return;
+    unsigned char *slab = to + IntegerActivations::slab_offset(row, four / 32, slabs);
+    *(unsigned *)(slab + IntegerActivations::four_offset(row, four % 32)) = word;
+    if (four % 8 != 0) return;
+    float *factors = (float *)(slab + IntegerActivations::factors_offset(row, four % 32 / 8));
+    factors[0] = scale;
+    factors[1] = scale * (float)total;
+}
+EXPORT(quantise_rows)
+
+// A Place is where an element of a row stands in slabs that hold a byte of it per lane in the order of Q8_0.
+struct Place {
+    const unsigned char *slab;
+    int block, byte;  // block of 32 columns, byte in its 512
+};
+template <class Format> INLINE Place place_of(const unsigned char *weights, int row, int column, int slabs) {
+    int i = column % 32;
+    return {weights + ((size_t)(row / tile_rows) * slabs + column / Format::columns) * Format::slab_bytes, column % Format::columns / 32,
+        (row % 8 * 4 + i % 16 / 4) * 16 + (row % tile_rows / 8 + i / 16 * 2) * 4 + i % 4};
+}
+INLINE float half_at(const unsigned char *p) { return from_half(*(const unsigned short *)p); }
+
+// element is one weight, rounded as ref.Format.Dequantize rounds it.
+INLINE float element(Q8_0, const Place &p, int row) {
+    float scale = half_at(p.slab + 2048 + row % 8 * 16 + p.block * 4 + row % tile_rows / 8 * 2);
+    return scale * (float)(signed char)p.slab[p.block * 512 + p.byte];
+}
+INLINE float element(Q4_K, const Place &p, int row) {
+    const unsigned char *factors = p.slab + 2048 + row % tile_rows * 16, *d = p.slab + 2048 + 256 + row % 8 * 8 + row % tile_rows / 8 * 4;
+    int quant = p.slab[p.block / 2 * 512 + p.byte] >> p.block % 2 * 4 & 15;
+    return half_at(d) * (float)factors[p.block] * (float)quant + -half_at(d + 2) * (float)factors[8 + p.block];
+}
+INLINE float element(Q6_K, const Place &p, int row) {
+    int low = p.slab[p.block / 2 * 512 + p.byte] >> p.block % 2 * 4 & 15;
+    int high = p.slab[2048 + p.block / 4 * 512 + p.byte] >> (6 - p.block % 4 * 2) & 3;
+    int scale = (int)p.slab[3072 + row % tile_rows * 16 + 2 * p.block + p.byte % 16 / 8] - 128;
+    return half_at(p.slab + 3072 + 256 + row % 8 * 4 + row % tile_rows / 8 * 2) * (float)((low + 16 * high - 32) * scale);
+}
+
+// embed_* writes row ids[i] of the weights to row i of y (m, k), one block a row.
+template <class Format> INLINE void embed_rows(float *y, const unsigned char *weights, const int *ids, int k, int slabs) {
+    const int id = ids[blockIdx.x];
+    for (int i = threadIdx.x; i < k; i += blockDim.x)
+        y[(size_t)blockIdx.x * k + i] = element(Format{}, place_of<Format>(weights, id, i, slabs), id);
+}
+
+#define EMBED(name, Format)                                                                                          \
+    extern "C" __global__ void name(float *y, const unsigned char *weights, const int *ids, int k, int slabs) {      \
+        embed_rows<Format>(y, weights, ids, k, slabs);                                                               \
+    }                                                                                                                \
+    EXPORT(name)
+EMBED(embed_q8_0, Q8_0)
+EMBED(embed_q4_k, Q4_K)
+EMBED(embed_q6_k, Q6_K)
