@@ -68,6 +68,13 @@ INLINE float divide_rn(float a, float b) { float r; asm("div.rn.f32 %0, %1, %2;"
 INLINE float from_half(unsigned short h) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(h)); return r; }
 INLINE unsigned short to_half(float f) { unsigned short r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(f)); return r; }
 
+// load16 reads 16 bytes at once from anywhere; four loads of a struct's fields might stay four.
+INLINE uint4 load16(const void *p) {
+    typedef unsigned four __attribute__((vector_size(16)));
+    four v = *(const four *)p;
+    return uint4{v[0], v[1], v[2], v[3]};
+}
+
 // load_once reads 16 bytes that nobody reads again: weights pass the first-level cache by.
 INLINE uint4 load_once(const void *p) {
     uint4 v;

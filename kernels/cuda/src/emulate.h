@@ -113,6 +113,10 @@ INLINE float sqrt_rn(float a) { return __builtin_sqrtf(a); }
 INLINE float divide_rn(float a, float b) { return a / b; }
 INLINE float from_half(unsigned short h) { return emulator::widen_half(h); }
 INLINE unsigned short to_half(float f) { return emulator::narrow_half(f); }
+INLINE uint4 load16(const void *p) {
+    if ((uintptr_t)p & 15) emulator::fail("load16", "the address is not a multiple of 16");
+    return *(const uint4 *)p;
+}
 INLINE uint4 load_once(const void *p) {
     if ((uintptr_t)p & 15) emulator::fail("load_once", "the address is not a multiple of 16");
     return *(const uint4 *)p;

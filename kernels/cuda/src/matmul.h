@@ -47,7 +47,7 @@ struct Streamed {
     INLINE uint4 load(const void *p) { return load_once(p); }
 };
 struct Staged {
-    INLINE uint4 load(const void *p) { return *(const uint4 *)p; }
+    INLINE uint4 load(const void *p) { return load16(p); }
 };
 
 // A Format has

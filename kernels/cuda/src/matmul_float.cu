@@ -22,7 +22,7 @@ template <bool is_half, int terms> struct FloatFormat {
     }
     INLINE void unpack(Fragments &f, const Part &part, const Common &, int) { f = part; }
     INLINE void load_x(X &x, const unsigned char *slab, int part, int lane) {
-        UNROLL for (int i = 0; i < terms; i++) x.term[i] = *(const uint4 *)(slab + i * Activations::term_bytes + part * 512 + lane * 16);
+        UNROLL for (int i = 0; i < terms; i++) x.term[i] = load16(slab + i * Activations::term_bytes + part * 512 + lane * 16);
     }
     INLINE void load_factors(X &, const unsigned char *, int, int) {}
     INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {

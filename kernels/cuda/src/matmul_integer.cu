@@ -19,22 +19,22 @@ INLINE float byte_float(unsigned word, int i, unsigned base, float subtract) {
 // A part of x: two blocks of 32 columns.
 struct IntegerX {
     uint4 quants;
-    float4 factors[2];  // of a block: scale and scale · sum, of rows 2t and 2t+1
+    uint4 factors[2];  // of a block: scale and scale · sum, of rows 2t and 2t+1
 };
 INLINE void load_quants(IntegerX &x, const unsigned char *slab, int part, int lane) {
-    x.quants = *(const uint4 *)(slab + part / 2 * IntegerActivations::slab_bytes + part % 2 * 512 + lane * 16);
+    x.quants = load16(slab + part / 2 * IntegerActivations::slab_bytes + part % 2 * 512 + lane * 16);
 }
 INLINE void load_two_factors(IntegerX &x, const unsigned char *slab, int part, int lane) {
     const unsigned char *factors = slab + part / 2 * IntegerActivations::slab_bytes + IntegerActivations::factors_offset(0, part % 2 * 2);
-    x.factors[0] = *(const float4 *)(factors + lane % 4 * 16);
-    x.factors[1] = *(const float4 *)(factors + 64 + lane % 4 * 16);
+    x.factors[0] = load16(factors + lane % 4 * 16);
+    x.factors[1] = load16(factors + 64 + lane % 4 * 16);
 }
 INLINE void block_of(unsigned (&b)[2], const IntegerX &x, int block) {
     b[0] = block ? x.quants.z : x.quants.x;
     b[1] = block ? x.quants.w : x.quants.y;
 }
-INLINE float scale_of(const IntegerX &x, int block, int e) { return e % 2 ? x.factors[block].z : x.factors[block].x; }
-INLINE float scaled_sum_of(const IntegerX &x, int block, int e) { return e % 2 ? x.factors[block].w : x.factors[block].y; }
+INLINE float scale_of(const IntegerX &x, int block, int e) { return bits_float(e % 2 ? x.factors[block].z : x.factors[block].x); }
+INLINE float scaled_sum_of(const IntegerX &x, int block, int e) { return bits_float(e % 2 ? x.factors[block].w : x.factors[block].y); }
 
 INLINE unsigned word_of(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
 
@@ -135,10 +135,12 @@ struct Q4_K : IntegerFormat {
 
 // Q6_K. A slab is 16 rows × 256 columns, a super-block of each row:
 //   low:    the lower 4 bits of the quants as in Q4_K, 2048 bytes
-//   high:   the upper 2 bits: 2 × 512 bytes for 4 blocks each, in the same order; the top bits of a byte are of the first block
+//   high:   the upper 2 bits, the topmost inverted: 2 × 512 bytes for 4 blocks each, in the same order; the top bits of a byte are
+//           of the first block
 //   scales: rows 0 … 15: 16 signed bytes, one for 16 columns, each + 128
 //   d:      for g = 0 … 7: of row g, of row g+8, half precision
-// Four times the quant minus 32 is the signed byte whose top bits these six are; the quarter goes to the scale, exactly.
+// A quant minus 32 is the signed number of these six bits, so they are the top bits of a signed byte four times as large; the
+// quarter goes to the scale, exactly.
 struct Q6_K : IntegerFormat {
     static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 3, stages = 3, tile_unroll = 1;
     struct Part { uint4 low; };
@@ -193,9 +195,9 @@ MATMUL(matmul_q6_k, Q6_K)
 // A thread has four columns, eight threads a block of 32.
 extern "C" __global__ void __launch_bounds__(256) quantise_rows(unsigned char *to, const float *x, int k, int slabs) {
     const int four = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
-    float4 v = {};
-    if (4 * four < k) v = *(const float4 *)(x + (size_t)row * k + 4 * four);
-    const float values[4] = {v.x, v.y, v.z, v.w};
+    uint4 v = {};
+    if (4 * four < k) v = load16(x + (size_t)row * k + 4 * four);
+    const float values[4] = {bits_float(v.x), bits_float(v.y), bits_float(v.z), bits_float(v.w)};
     unsigned largest = 0;  // magnitudes order like their bits, a NaN above all
     UNROLL for (int i = 0; i < 4; i++) {
         unsigned magnitude = float_bits(values[i]) & 0x7fffffffu;
@@ -254,7 +256,7 @@ INLINE float element(Q4_K, const Place &p, int row) {
 }
 INLINE float element(Q6_K, const Place &p, int row) {
     int low = p.slab[p.block / 2 * 512 + p.byte] >> p.block % 2 * 4 & 15;
-    int high = p.slab[2048 + p.block / 4 * 512 + p.byte] >> (6 - p.block % 4 * 2) & 3;
+    int high = (p.slab[2048 + p.block / 4 * 512 + p.byte] >> (6 - p.block % 4 * 2) & 3) ^ 2;
     int scale = (int)p.slab[3072 + row % tile_rows * 16 + 2 * p.block + p.byte % 16 / 8] - 128;
     return half_at(p.slab + 3072 + 256 + row % 8 * 4 + row % tile_rows / 8 * 2) * (float)((low + 16 * high - 32) * scale);
 }

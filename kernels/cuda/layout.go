@@ -1,0 +1,262 @@
+package cuda
+
+import (
+	"fmt"
+)
+
+// Format is a way in which a matrix of weights lies in device memory for the products of src/matmul.h, which documents the layouts
+// with the kernels that read them. Rows are taken in tiles of 16 and columns in slabs of 128 or 256; a tile is its slabs one
+// after the other, a matrix its tiles. Missing rows and columns are zeros. Matrices that are multiplied with the same
+// activations can be joined: the tiles of the second follow those of the first.
+type Format struct {
+	Name    string // as the names of its kernels have it
+	Columns int    // of a slab
+	// Activations names the kernel that brings float32 rows into the form that the products read: round_… or quantise_rows.
+	Activations string
+
+	slabBytes     int
+	blockElements int // of the file's format
+	blockBytes    int
+	mostRanges    int
+	groupHeader   int // bytes of 8 rows of activations before their slabs
+	groupSlab     int // bytes of 8 rows of activations for a slab of weights
+	stages        int // slabs in the shared memory of the kernel for many rows
+	pack          func(slab []byte, rows *[tileRows][]byte)
+}
+
+const (
+	tileRows  = 16
+	groupRows = 8
+	// smallMatrix is up to how many tiles a matrix is spread over twice as many warps, to occupy a large GPU: the H200 has as
+	// many multiprocessors.
+	smallMatrix = 132
+)
+
+// The formats.
+var (
+	BFloat16 = &Format{Name: "bfloat16", Columns: 128, Activations: "round_bfloat16", slabBytes: 4096, blockElements: 1, blockBytes: 2,
+		mostRanges: 16, groupSlab: 2048, stages: 3, pack: packShorts}
+	// BFloat16TwoTerms has the layout of BFloat16; activations are sums of two bfloat16 numbers, good for 16 bits instead of 8.
+	BFloat16TwoTerms = &Format{Name: "bfloat16_two_terms", Columns: 128, Activations: "round_bfloat16_two_terms", slabBytes: 4096, blockElements: 1,
+		blockBytes: 2, mostRanges: 16, groupSlab: 4096, stages: 2, pack: packShorts}
+	Half = &Format{Name: "half", Columns: 128, Activations: "round_half", slabBytes: 4096, blockElements: 1, blockBytes: 2,
+		mostRanges: 16, groupHeader: 128, groupSlab: 2048, stages: 3, pack: packShorts}
+	Q8_0 = &Format{Name: "q8_0", Columns: 128, Activations: "quantise_rows", slabBytes: 2176, blockElements: 32, blockBytes: 34,
+		mostRanges: 16, groupSlab: 1280, stages: 3, pack: packQ8_0}
+	Q4_K = &Format{Name: "q4_k", Columns: 256, Activations: "quantise_rows", slabBytes: 2368, blockElements: 256, blockBytes: 144,
+		mostRanges: 8, groupSlab: 2560, stages: 3, pack: packQ4_K}
+	Q6_K = &Format{Name: "q6_k", Columns: 256, Activations: "quantise_rows", slabBytes: 3360, blockElements: 256, blockBytes: 210,
+		mostRanges: 8, groupSlab: 2560, stages: 3, pack: packQ6_K}
+)
+
+func ceil(a, b int) int { return (a + b - 1) / b }
+
+// Slabs is the number of slabs of cols columns.
+func (f *Format) Slabs(cols int) int { return ceil(cols, f.Columns) }
+
+// Tiles is the number of tiles of rows rows.
+func Tiles(rows int) int { return ceil(rows, tileRows) }
+
+// Bytes is the size of a matrix on the device.
+func (f *Format) Bytes(rows, cols int) int { return Tiles(rows) * f.Slabs(cols) * f.slabBytes }
+
+// ActivationBytes is the size of m rows of activations, in the form that the products read: whole groups of 8 rows, of which
+// products for few rows take 1, 2 or 4 in any case. Bytes that no row filled may be anything.
+func (f *Format) ActivationBytes(m, cols int) int {
+	groups := ceil(m, groupRows)
+	if groups == 3 {
+		groups = 4
+	}
+	return groups * (f.groupHeader + f.Slabs(cols)*f.groupSlab)
+}
+
+// Ranges is into how many ranges the columns of a matrix of so many tiles, or of joined ones, are cut. It decides the bits of the
+// product, so it depends on nothing else: not on the number of rows of activations, not on the GPU.
+func (f *Format) Ranges(tiles, cols int) int {
+	most := f.mostRanges
+	if tiles > smallMatrix {
+		most = min(most, 8)
+	}
+	return min(most, f.Slabs(cols))
+}
+
+// Pack lays out rows × cols weights, which are as in a GGUF file, for the device. dst has Bytes(rows, cols) bytes.
+// A matrix can be packed piece by piece, at multiples of 16 rows.
+func (f *Format) Pack(dst, src []byte, rows, cols int) error {
+	if cols%f.blockElements != 0 {
+		return fmt.Errorf("packing %s weights: %d columns are no multiple of %d", f.Name, cols, f.blockElements)
+	}
+	rowBytes := cols / f.blockElements * f.blockBytes
+	if len(src) != rows*rowBytes || len(dst) != f.Bytes(rows, cols) {
+		return fmt.Errorf("packing %s weights: %d × %d numbers are %d bytes and become %d; got %d and %d",
+			f.Name, rows, cols, rows*rowBytes, f.Bytes(rows, cols), len(src), len(dst))
+	}
+	clear(dst)
+	slabBytes := f.Columns / f.blockElements * f.blockBytes // of a row in the file
+	for first := 0; first < rows; first += tileRows {
+		for slab := range f.Slabs(cols) {
+			var pieces [tileRows][]byte
+			for r := range min(tileRows, rows-first) {
+				row := src[(first+r)*rowBytes : (first+r+1)*rowBytes]
+				pieces[r] = row[slab*slabBytes : min((slab+1)*slabBytes, rowBytes)]
+			}
+			f.pack(dst[:f.slabBytes], &pieces)
+			dst = dst[f.slabBytes:]
+		}
+	}
+	return nil
+}
+
+// words visits the four-byte words of 512 bytes in the order of the tensor cores: word at place of row r, four bytes from k on. The
+// inner axis is 32 bytes long: 32 numbers of one byte, or 16 of two.
+func words(visit func(place, r, k int)) {
+	for lane := range 32 {
+		for i := range 4 {
+			visit(lane*16+i*4, lane/4+i%2*8, lane%4*4+i/2*16)
+		}
+	}
+}
+
+func packShorts(slab []byte, rows *[tileRows][]byte) {
+	for step := range 8 {
+		words(func(place, r, k int) {
+			if from := step*32 + k; from < len(rows[r]) {
+				copy(slab[step*512+place:][:4], rows[r][from:])
+			}
+		})
+	}
+}
+
+func packQ8_0(slab []byte, rows *[tileRows][]byte) {
+	for block := range 4 {
+		words(func(place, r, k int) {
+			if from := block * 34; from < len(rows[r]) {
+				copy(slab[block*512+place:][:4], rows[r][from+2+k:])
+			}
+		})
+		for r, row := range rows {
+			if from := block * 34; from < len(row) {
+				copy(slab[2048+r%8*16+block*4+r/8*2:][:2], row[from:])
+			}
+		}
+	}
+}
+
+func packQ4_K(slab []byte, rows *[tileRows][]byte) {
+	for pair := range 4 {
+		words(func(place, r, k int) {
+			if rows[r] != nil {
+				copy(slab[pair*512+place:][:4], rows[r][16+pair*32+k:])
+			}
+		})
+	}
+	for r, row := range rows {
+		if row == nil {
+			continue
+		}
+		factors := slab[2048+r*16:][:16]
+		for block := range 8 {
+			factors[block], factors[8+block] = sixBits(row[4:16], block)
+		}
+		copy(slab[2048+256+r%8*8+r/8*4:][:4], row)
+	}
+}
+
+// sixBits reads the scale and minimum factor of a block from the 12 bytes of a super-block: those of the first four blocks are the
+// low 6 bits of a byte each, those of the last four a nibble and the high bits of the first.
+func sixBits(p []byte, block int) (scale, minimum byte) {
+	if block < 4 {
+		return p[block] & 63, p[block+4] & 63
+	}
+	return p[block+4]&15 | p[block-4]>>6<<4, p[block+4]>>4 | p[block]>>6<<4
+}
+
+func packQ6_K(slab []byte, rows *[tileRows][]byte) {
+	var quants [tileRows][256]byte
+	for r, row := range rows {
+		if row == nil {
+			continue
+		}
+		unpackSixBits(&quants[r], row)
+		for i, scale := range row[192:208] {
+			slab[3072+r*16+i] = scale + 128
+		}
+		copy(slab[3072+256+r%8*4+r/8*2:][:2], row[208:])
+	}
+	for pair := range 4 {
+		words(func(place, r, k int) {
+			q := quants[r][pair*64:]
+			for i := k; i < k+4; i++ {
+				slab[pair*512+place+i-k] = q[i]&15 | q[32+i]<<4
+				slab[2048+pair/2*512+place+i-k] |= (q[i]>>4<<2 | q[32+i]>>4 ^ 0b1010) << (4 - pair%2*4)
+			}
+		})
+	}
+}
+
+// unpackSixBits takes the quants of a super-block in the order of columns: each half of it has 64 bytes of low nibbles and 32 of
+// upper bits, in which four blocks are interleaved.
+func unpackSixBits(quants *[256]byte, row []byte) {
+	for block := range 8 {
+		half, quarter := block/4, block%4
+		for k := range 32 {
+			low := row[64*half+32*(quarter%2)+k] >> (quarter / 2 * 4) & 15
+			high := row[128+32*half+k] >> (quarter * 2) & 3
+			quants[block*32+k] = low | high<<4
+		}
+	}
+}
+
+// Launch is how a kernel is started: block counts, threads of a block, bytes of dynamic shared memory.
+type Launch struct {
+	Kernel      string
+	GridX       int
+	GridY       int
+	Threads     int
+	SharedBytes int
+}
+
+// Product is the launch of a product for m rows of activations with a matrix, or joined ones, of so many tiles. Its arguments are
+//
+//	y0 (m, n0) pointer, n0 int32, y1, n1, y2, n2 (0 where there are fewer matrices), weights, activations pointers, m, slabs, ranges int32
+func (f *Format) Product(m, tiles, cols int) Launch {
+	for groups := 1; groups <= 4; groups *= 2 {
+		if m <= groups*groupRows {
+			ranges := f.Ranges(tiles, cols)
+			return Launch{fmt.Sprintf("matmul_%s_rows%d", f.Name, groups*groupRows), tiles, 1, 32 * ranges, ranges * groups * groupRows * tileRows * 4}
+		}
+	}
+	const blockTiles, blockGroups = 8, 16
+	return Launch{fmt.Sprintf("matmul_%s_tile", f.Name), ceil(m, blockGroups*groupRows), ceil(tiles, blockTiles), 256,
+		f.stages * (blockTiles*f.slabBytes + blockGroups*f.groupSlab)}
+}
+
+// Prepare is the launch of the kernel that makes the activations of m rows. Its arguments are activations pointer, x (m, cols) pointer,
+// cols int32, slabs int32 of 128 columns, that is ActivationSlabs(cols).
+func (f *Format) Prepare(m, cols int) Launch {
+	switch f.Activations {
+	case "quantise_rows":
+		return Launch{f.Activations, ceil(f.ActivationSlabs(cols), 8), m, 256, 0}
+	case "round_half":
+		return Launch{f.Activations, 1, m, 512, 0}
+	}
+	return Launch{f.Activations, ceil(f.ActivationSlabs(cols), 4), m, 256, 0}
+}
+
+// ActivationSlabs is the number of slabs of 128 columns of activations.
+func (f *Format) ActivationSlabs(cols int) int { return f.Slabs(cols) * f.Columns / 128 }
+
+// EmbedKernel names the kernel that writes chosen rows of a matrix as float32: one block of any size a row, arguments y (count, cols)
+// pointer, weights pointer, ids (count) int32 pointer, cols int32, slabs int32, that is Slabs(cols).
+func (f *Format) EmbedKernel() string {
+	if f == BFloat16TwoTerms {
+		f = BFloat16
+	}
+	return "embed_" + f.Name
+}
+
+// PackedFormat finds the format for weights of a GGUF type by the type's number.
+func PackedFormat(ggufType uint32) (*Format, bool) {
+	f, ok := map[uint32]*Format{1: Half, 8: Q8_0, 12: Q4_K, 14: Q6_K, 30: BFloat16}[ggufType]
+	return f, ok
+}

@@ -1,0 +1,143 @@
+package ref
+
+import "math"
+
+// SlabColumns is the number of columns that tensor-core products take at a time: columns behind the last are multiplied as zeros.
+const SlabColumns = 128
+
+// stepColumns are summed by one instruction of a tensor core.
+const stepColumns = 16
+
+// RangeBegin is the slab with which a range begins, when slabs are cut into ranges as even as possible.
+func RangeBegin(r, slabs, ranges int) int { return slabs * r / ranges }
+
+// TileTerms says how a product on tensor cores rounds a row of activations: to 16-bit numbers, whose float32 values are in terms,
+// and which are factor times too small.
+type TileTerms func(x []float32) (terms [][]float32, factor float32)
+
+// MatMulTiles writes dst (m, rows) = x (m, cols) · wᵀ as the GPU kernels compute it with weights of 16 bits, given in float32.
+//
+// Columns are cut into slabs of 128 and slabs into ranges. A range is summed from zero, in steps of 16 columns, the products of
+// a step's first term in ascending order and then those of its second, each fused into the sum. The sums of the ranges are added
+// in ascending order. Real tensor cores add the 16 products of a step in an order of their own.
+func MatMulTiles(dst, x []float32, m int, w []float32, rows, cols, ranges int, round TileTerms) {
+	slabs := (cols + SlabColumns - 1) / SlabColumns
+	for i := range m {
+		terms, factor := round(x[i*cols : (i+1)*cols])
+		for r := range rows {
+			row := w[r*cols : (r+1)*cols]
+			total := float32(0)
+			for a := range ranges {
+				sum := float32(0)
+				for step := RangeBegin(a, slabs, ranges) * SlabColumns; step < RangeBegin(a+1, slabs, ranges)*SlabColumns; step += stepColumns {
+					for _, term := range terms {
+						for k := step; k < step+stepColumns; k++ {
+							sum = FMA(at(row, k), at(term, k), sum)
+						}
+					}
+				}
+				if a == 0 {
+					total = sum
+				} else {
+					total += sum
+				}
+			}
+			if factor != 1 {
+				total *= factor
+			}
+			dst[i*rows+r] = total
+		}
+	}
+}
+
+func at(list []float32, i int) float32 {
+	if i < len(list) {
+		return list[i]
+	}
+	return 0
+}
+
+// BFloat16Terms rounds to n bfloat16 numbers whose sum is near x.
+func BFloat16Terms(n int) TileTerms {
+	return func(x []float32) ([][]float32, float32) {
+		rest := append([]float32(nil), x...)
+		var terms [][]float32
+		for range n {
+			term := make([]float32, len(x))
+			for k, v := range rest {
+				term[k] = RoundBFloat16(v)
+				rest[k] = v - term[k]
+			}
+			terms = append(terms, term)
+		}
+		return terms, 1
+	}
+}
+
+// HalfTerm rounds to half precision, after a power of two brought the largest magnitude to 2¹⁴ … 2¹⁵. A row that is zero or so
+// small that its upper 16 bits are, and one with a NaN or an infinity, stays as it is.
+func HalfTerm(x []float32) ([][]float32, float32) {
+	var largest uint32
+	for _, v := range x {
+		largest = max(largest, math.Float32bits(v)&0x7fffffff)
+	}
+	shift := 0
+	if upper := largest >> 16; upper != 0 && upper < 0x7f80 {
+		shift = min(14-(int(upper>>7)-127), 126)
+	}
+	term := make([]float32, len(x))
+	for k, v := range x {
+		term[k] = RoundHalf(float32(math.Ldexp(float64(v), shift)))
+	}
+	return [][]float32{term}, float32(math.Ldexp(1, -shift))
+}
+
+// RoundBFloat16 rounds to the nearest bfloat16, ties to even.
+func RoundBFloat16(v float32) float32 {
+	u := math.Float32bits(v)
+	if v != v {
+		return v
+	}
+	return math.Float32frombits((u + 0x7fff + u>>16&1) &^ 0xffff)
+}
+
+// RoundHalf rounds to the nearest half precision number, ties to even; from 65520 on that is infinite.
+func RoundHalf(v float32) float32 {
+	f := float64(v)
+	if v == 0 || v != v || math.IsInf(f, 0) {
+		return v
+	}
+	_, exponent := math.Frexp(f)
+	ulp := math.Ldexp(1, max(exponent-11, -24))
+	f = math.RoundToEven(f/ulp) * ulp
+	if math.Abs(f) > 65504 {
+		return float32(math.Inf(int(math.Copysign(1, f))))
+	}
+	return float32(f)
+}
+
+// MatMulQuantizedRanges is MatMulQuantized, but the blocks are cut into ranges, at multiples of slabColumns columns. A range is summed
+// from zero, and the sums of the ranges are added in ascending order. With one range the two are the same.
+func MatMulQuantizedRanges(dst, x []float32, m int, f Format, w []byte, rows, cols, slabColumns, ranges int) {
+	rowBytes := cols / f.BlockElements * f.BlockBytes
+	slabs := (cols + slabColumns - 1) / slabColumns
+	quants := make([]int8, cols)
+	scales := make([]float32, cols/Block)
+	for i := range m {
+		QuantizeRow(quants, scales, x[i*cols:(i+1)*cols])
+		for r := range rows {
+			row := w[r*rowBytes : (r+1)*rowBytes]
+			total := float32(0)
+			for a := range ranges {
+				from, to := RangeBegin(a, slabs, ranges)*slabColumns, min(RangeBegin(a+1, slabs, ranges)*slabColumns, cols)
+				sum := f.dot(row[from/f.BlockElements*f.BlockBytes:], quants[from:to], scales[from/Block:to/Block])
+				if a == 0 {
+					total = sum
+				} else {
+					total += sum
+				}
+			}
+			dst[i*rows+r] = total
+		}
+	}
+}
