@@ -64,8 +64,10 @@ func readers(reader int16) string {
 	return fmt.Sprintf("several threads of warp %d", severalLanes-reader)
 }
 
+// noteRead remembers a read. Reads that a bar.warp.sync orders before it need not be remembered any longer: what is ordered behind
+// this one is ordered behind them.
 func (b *block) noteRead(w *warp, h *history, thread int16) {
-	if h.readEpoch != b.epoch {
+	if h.readEpoch != b.epoch || w.readsOrdered(b, h, int(thread)-w.first) {
 		h.readEpoch, h.reader, h.readClock = b.epoch, thread, w.clock
 		return
 	}

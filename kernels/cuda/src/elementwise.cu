@@ -15,3 +15,29 @@ extern "C" __global__ void swiglu(float *gate, const float *up, int n) {
     }
 }
 EXPORT(swiglu)
+
+// add_bias adds b (cols) to row blockIdx.y of x.
+extern "C" __global__ void add_bias(float *x, const float *b, int cols) {
+    x += (size_t)blockIdx.y * cols;
+    for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < cols; k += gridDim.x * blockDim.x) x[k] += b[k];
+}
+EXPORT(add_bias)
+
+// copy_block writes row blockIdx.y of x (·, cols) to columns col … col+cols−1 of row blockIdx.y of dst (·, dst_cols). Both pointers
+// stand at the first row that is meant; the rows do not overlap.
+extern "C" __global__ void copy_block(float *dst, const float *x, int cols, int dst_cols, int col) {
+    dst += (size_t)blockIdx.y * dst_cols + col;
+    x += (size_t)blockIdx.y * cols;
+    for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < cols; k += gridDim.x * blockDim.x) dst[k] = x[k];
+}
+EXPORT(copy_block)
+
+// guide_rows writes negative + scale·(prompt − negative) to prompt, n scores: classifier-free guidance (Sanchez et al., 2023). A token
+// masked by −Inf stays masked, and one that only the negative prompt masks keeps its score.
+extern "C" __global__ void guide_rows(float *prompt, const float *negative, float scale, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        float with = prompt[i], without = negative[i];
+        if (with != -infinity() && without != -infinity()) prompt[i] = fma_rn(scale, with - without, without);
+    }
+}
+EXPORT(guide_rows)

@@ -1,0 +1,164 @@
+// Package emulate runs kernels on the processor, each thread of a block a fiber: the same sources that clang turns into PTX, compiled
+// by g++ with -DEMULATE. See emu/scheduler.cpp for what is exact and what is checked.
+//
+// The kernels live in a process of their own (emu/runner.cpp), so that no test needs cgo, and a kernel that crashes takes nothing with it.
+package emulate
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+)
+
+// ErrNoCompiler means that there is no g++, so that nothing can be emulated here.
+var ErrNoCompiler = errors.New("there is no g++, which compiles kernels for the emulator")
+
+// Build compiles the kernels of the folder sources (kernels/cuda/src) with the scheduler beside it into the program out.
+// defines, as NAME or NAME=VALUE, reach the compiler.
+func Build(sources, out string, defines ...string) error {
+	compiler, err := exec.LookPath("g++")
+	if err != nil {
+		return ErrNoCompiler
+	}
+	kernels, err := filepath.Glob(filepath.Join(sources, "*.cu"))
+	if err != nil || len(kernels) == 0 {
+		return fmt.Errorf("looking for kernels in %s: none found (%v)", sources, err)
+	}
+	here := filepath.Join(sources, "..", "emu")
+	args := []string{"-std=c++17", "-O2", "-ffp-contract=off", "-mfma", "-DEMULATE", "-Wall", "-Wno-unknown-pragmas", "-o", out}
+	for _, d := range defines {
+		args = append(args, "-D"+d)
+	}
+	args = append(args, filepath.Join(here, "scheduler.cpp"), filepath.Join(here, "runner.cpp"), "-x", "c++")
+	if text, err := exec.Command(compiler, append(args, kernels...)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("compiling the kernels: %w\n%s", err, text[:min(len(text), 4000)])
+	}
+	return nil
+}
+
+// Emulator is a running program of Build. It serves one launch at a time.
+type Emulator struct {
+	command *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	Seed    uint64 // of the schedule; 0 runs threads and blocks in order
+}
+
+// Start starts a program that Build made.
+func Start(program string) (*Emulator, error) {
+	c := exec.Command(program)
+	c.Stderr = os.Stderr
+	in, err := c.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, fmt.Errorf("starting the emulator: %w", err)
+	}
+	return &Emulator{command: c, in: in, out: bufio.NewReaderSize(out, 1<<16)}, nil
+}
+
+// Close ends the program.
+func (e *Emulator) Close() error {
+	e.in.Close()
+	return e.command.Wait()
+}
+
+// At is a pointer parameter into the middle of a buffer.
+type At struct {
+	Buffer any // a slice
+	Index  int // of the element
+}
+
+// Launch runs a kernel over a grid of blocks. A slice among args is a buffer that the kernel may read and write, the same slice
+// twice the same buffer; nil is a null pointer; other args are numbers of the parameter's size.
+func (e *Emulator) Launch(kernel string, grid, block [3]int, sharedBytes int, args ...any) error {
+	w := bufio.NewWriterSize(e.in, 1<<16)
+	put := func(values ...any) {
+		for _, v := range values {
+			binary.Write(w, binary.LittleEndian, v) // an error stays in w until Flush
+		}
+	}
+	put(uint32(len(kernel)), []byte(kernel))
+	for _, size := range slices.Concat(grid[:], block[:], []int{sharedBytes}) {
+		put(uint32(size))
+	}
+	put(e.Seed)
+	buffers, parameters := LayOut(args)
+	put(uint32(len(buffers)))
+	for _, b := range buffers {
+		put(uint32(binary.Size(b)), b)
+	}
+	put(uint32(len(parameters)), parameters)
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("launching %s: %w", kernel, err)
+	}
+	var length uint32
+	if err := binary.Read(e.out, binary.LittleEndian, &length); err != nil {
+		return fmt.Errorf("launching %s: the emulator died: %w", kernel, err)
+	}
+	text := make([]byte, length)
+	if _, err := io.ReadFull(e.out, text); err != nil {
+		return fmt.Errorf("launching %s: %w", kernel, err)
+	}
+	for _, b := range buffers {
+		if err := binary.Read(e.out, binary.LittleEndian, b); err != nil {
+			return fmt.Errorf("reading what %s left: %w", kernel, err)
+		}
+	}
+	if length > 0 {
+		return fmt.Errorf("kernel %s: %s", kernel, text)
+	}
+	return nil
+}
+
+// Parameter is a value, or with Buffer > 0 an offset into buffer Buffer−1.
+type Parameter struct {
+	Buffer, Bytes uint32
+	Value         uint64
+}
+
+// LayOut turns the arguments of Launch into buffers, each once, and the parameters that point into them.
+func LayOut(args []any) (buffers []any, parameters []Parameter) {
+	number := map[uintptr]uint32{}
+	for _, arg := range args {
+		at, ok := arg.(At)
+		if !ok {
+			at = At{arg, 0}
+		}
+		value := reflect.ValueOf(at.Buffer)
+		switch {
+		case at.Buffer == nil:
+			parameters = append(parameters, Parameter{Bytes: 8})
+		case value.Kind() == reflect.Slice:
+			start := value.Pointer()
+			if number[start] == 0 {
+				buffers = append(buffers, at.Buffer)
+				number[start] = uint32(len(buffers))
+			}
+			offset := at.Index * int(value.Type().Elem().Size())
+			parameters = append(parameters, Parameter{number[start], 8, uint64(offset)})
+		default:
+			var bits bytes.Buffer
+			if err := binary.Write(&bits, binary.LittleEndian, at.Buffer); err != nil {
+				panic(fmt.Sprintf("%T is no parameter of a kernel", at.Buffer))
+			}
+			size := uint32(bits.Len())
+			value := append(bits.Bytes(), make([]byte, 8)...)
+			parameters = append(parameters, Parameter{0, size, binary.LittleEndian.Uint64(value)})
+		}
+	}
+	return buffers, parameters
+}

@@ -1,0 +1,194 @@
+package emulate_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"specula/kernels/cuda"
+	"specula/kernels/cuda/emulate"
+	"specula/kernels/cuda/sim"
+)
+
+// program is the emulator with every kernel, built once; empty without a compiler.
+var program string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "emulate")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "kernels")
+	if err := emulate.Build("../src", program); errors.Is(err, emulate.ErrNoCompiler) {
+		program = ""
+	} else if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// machines run kernels: their sources on the emulator, their PTX on the simulator. A seed draws the schedule; 0 is in order.
+var machines = []struct {
+	name  string
+	seed  uint64
+	start func(t *testing.T, seed uint64) launcher
+}{
+	{"emulator", 0, emulator}, {"emulator", 1, emulator}, {"emulator", 2, emulator}, {"emulator", 3, emulator},
+	{"simulator", 0, simulator}, {"simulator", 1, simulator},
+}
+
+// onEveryMachine runs a test on both machines, in a few schedules.
+func onEveryMachine(t *testing.T, test func(t *testing.T, launch launcher)) {
+	t.Helper()
+	for _, m := range machines {
+		t.Run(fmt.Sprintf("%s, seed %d", m.name, m.seed), func(t *testing.T) { test(t, m.start(t, m.seed)) })
+	}
+}
+
+// launcher launches a kernel and fails the test if that fails.
+type launcher func(kernel string, grid, block [3]int, args ...any)
+
+func emulator(t *testing.T, seed uint64) launcher {
+	t.Helper()
+	if program == "" {
+		t.Skip("there is no g++ to compile the emulator")
+	}
+	e, err := emulate.Start(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	e.Seed = seed
+	return func(kernel string, grid, block [3]int, args ...any) {
+		t.Helper()
+		if err := e.Launch(kernel, grid, block, 0, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// kernels are those of every embedded module.
+var kernels = sync.OnceValues(func() (map[string]*sim.Kernel, error) {
+	found := map[string]*sim.Kernel{}
+	for _, name := range cuda.Modules() {
+		text, err := cuda.PTX(name)
+		if err != nil {
+			return nil, err
+		}
+		m, err := sim.Load(text)
+		if err != nil {
+			return nil, fmt.Errorf("module %s: %w", name, err)
+		}
+		for _, k := range m.Kernels() {
+			found[k], _ = m.Kernel(k)
+		}
+	}
+	return found, nil
+})
+
+func simulator(t *testing.T, seed uint64) launcher {
+	t.Helper()
+	all, err := kernels()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(kernel string, grid, block [3]int, args ...any) {
+		t.Helper()
+		if all[kernel] == nil {
+			t.Fatalf("no module has the kernel %s", kernel)
+		}
+		if err := simulate(all[kernel], seed, grid, block, args); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// simulate launches a kernel with the arguments of emulate.Launch.
+func simulate(kernel *sim.Kernel, seed uint64, grid, block [3]int, args []any) error {
+	m := sim.NewMachine()
+	m.Seed = seed
+	buffers, parameters := emulate.LayOut(args)
+	pointers := make([]sim.Pointer, len(buffers))
+	for i, b := range buffers {
+		data, err := binary.Append(nil, binary.LittleEndian, b)
+		if err != nil {
+			return err
+		}
+		pointers[i] = m.Alloc(len(data))
+		if err := m.Write(pointers[i], data); err != nil {
+			return err
+		}
+	}
+	given := make([]any, len(parameters))
+	for i, p := range parameters {
+		if p.Buffer > 0 {
+			p.Value += uint64(pointers[p.Buffer-1])
+		}
+		given[i] = binary.LittleEndian.AppendUint64(nil, p.Value)[:p.Bytes]
+	}
+	if err := m.Launch(kernel, dim(grid), dim(block), 0, given...); err != nil {
+		return err
+	}
+	for i, b := range buffers {
+		data := make([]byte, binary.Size(b))
+		if err := m.Read(pointers[i], data); err != nil {
+			return err
+		}
+		if _, err := binary.Decode(data, binary.LittleEndian, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func dim(size [3]int) sim.Dim { return sim.Dim{X: size[0], Y: size[1], Z: size[2]} }
+
+func across(n, threads int) [3]int { return [3]int{(n + threads - 1) / threads, 1, 1} }
+
+// at is a pointer to element i of a buffer.
+func at(buffer any, i int) emulate.At { return emulate.At{Buffer: buffer, Index: i} }
+
+func line(n int) [3]int { return [3]int{n, 1, 1} }
+
+// numbers draws n numbers around zero.
+func numbers(r *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	return x
+}
+
+// garbage is n numbers that nobody wrote.
+func garbage(n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(math.NaN())
+	}
+	return x
+}
+
+// sameBits compares, NaN being equal to NaN.
+func sameBits(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
+			t.Fatalf("%s: number %d is %g (%#08x), want %g (%#08x)", what, i, got[i], math.Float32bits(got[i]), want[i], math.Float32bits(want[i]))
+		}
+	}
+}

@@ -1,0 +1,164 @@
+// Attention over one split of a cache of half precision, on tensor cores.
+//
+// A block takes one key head, one split and `tiles` times eight columns, in three steps: scores (keys × columns), weights, and
+// weighted values (numbers × columns). Keys and values are the 16-wide operand, columns the 8-wide one, so that a column's
+// arithmetic is the same in whichever tile it lies: one tile serves decoding and verification, several share the reading of keys
+// when a prefill has many rows. Queries and weights are rounded to half precision, sums are float32; Σ p adds the rounded weights,
+// so that they are normalised by what they really are.
+//
+// A lane reads 16 bytes at once: of a chunk of 32, lane t of four takes numbers 8t … 8t+7. Both operands of a product are read
+// that way, so inner index i of product j of the chunk stands for number 8·(i%8/2) + 4j + 2·(i/8) + i%2.
+#include "attention.h"
+
+constexpr int threads = 256, warps = threads / warp_size;
+constexpr int chunk = 32;                          // numbers along the summed axis that a lane's 16 bytes come from
+constexpr int score_stride = keys_per_split + 16;  // floats; the margin spreads columns over the banks
+
+// query_stride is the length of a query in shared memory, in halves: 64·n + 32 keeps 16-byte reads free of bank conflicts.
+constexpr int query_stride(int head_dim) { return padded_dim(head_dim) % 64 ? padded_dim(head_dim) : padded_dim(head_dim) + 32; }
+
+INLINE uint4 load_vector(const half_bits *p) { return *(const uint4 *)p; }
+
+// word picks one of the four, by a number known when compiling.
+INLINE unsigned word(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+
+// multiply_chunk adds the product of 16 rows (low: row g, high: row g+8 of a lane's 16 bytes) and eight columns over a chunk.
+INLINE void multiply_chunk(float (&sum)[4], const uint4 &low, const uint4 &high, const uint4 &column) {
+    UNROLL for (int j = 0; j < 2; j++) {
+        unsigned a[4] = {word(low, 2 * j), word(high, 2 * j), word(low, 2 * j + 1), word(high, 2 * j + 1)};
+        unsigned b[2] = {word(column, 2 * j), word(column, 2 * j + 1)};
+        mma_half(sum, a, b);
+    }
+}
+
+// load_queries rounds the block's queries to half precision; columns that do not exist are zeros.
+template <int head_dim, int columns> INLINE void load_queries(half_bits *query, const float *q, const Columns &s) {
+    for (int c = warp_id(); c < columns; c += warps) {
+        bool exists = s.exists(c);
+        Query at = s.query(exists ? c : 0);
+        const float *from = q + ((size_t)at.row * s.heads + at.head) * head_dim;
+        for (int d = lane_id(); d < padded_dim(head_dim); d += warp_size)
+            query[c * query_stride(head_dim) + d] = exists && d < head_dim ? to_half(from[d]) : 0;
+    }
+}
+
+// score_keys writes scale·q·k for the keys of the split, a warp taking 16 of them at a time.
+template <int head_dim, int tiles>
+INLINE void score_keys(float *score, const half_bits *query, const half_bits *keys, int capacity, float scale, const Columns &s) {
+    constexpr int chunks = padded_dim(head_dim) / chunk;
+    int g = lane_id() / 4, t = lane_id() % 4;
+    for (int key = 16 * warp_id(); key < s.keys; key += 16 * warps) {
+        const half_bits *from = keys + ((size_t)s.kv_head * capacity + s.start + key + g) * padded_dim(head_dim) + 8 * t;
+        uint4 low[chunks], high[chunks];
+        UNROLL for (int c = 0; c < chunks; c++) {
+            low[c] = load_vector(from + chunk * c);
+            high[c] = load_vector(from + 8 * padded_dim(head_dim) + chunk * c);
+        }
+        UNROLL for (int n = 0; n < tiles; n++) {
+            float sum[4] = {0, 0, 0, 0};
+            UNROLL for (int c = 0; c < chunks; c++)
+                multiply_chunk(sum, low[c], high[c], load_vector(query + (8 * n + g) * query_stride(head_dim) + chunk * c + 8 * t));
+            UNROLL for (int e = 0; e < 4; e++) score[(8 * n + 2 * t + e % 2) * score_stride + key + g + 8 * (e / 2)] = sum[e] * scale;
+        }
+    }
+}
+
+// weigh_keys turns the scores of a column into weights of half precision, in the same place: a warp a column. A lane adds its keys,
+// every 32nd, in ascending order, then the lanes by butterflies. Keys that the column does not see weigh exactly nothing.
+template <int columns> INLINE void weigh_keys(float *score, float *values, float *stats, int splits, const Columns &s) {
+    constexpr int each = keys_per_split / warp_size;
+    for (int c = warp_id(); c < columns; c += warps) {
+        int visible = s.visible(c);
+        float v[each], largest = -infinity(), sum = 0;
+        UNROLL for (int i = 0; i < each; i++) {
+            int key = lane_id() + warp_size * i;
+            v[i] = key < visible ? score[c * score_stride + key] : -infinity();
+            largest = v[i] > largest ? v[i] : largest;
+        }
+        largest = warp_max(largest);
+        __syncwarp();  // the weights overwrite scores that other lanes read
+        half_bits *weight = (half_bits *)(score + c * score_stride);
+        UNROLL for (int i = 0; i < each; i++) {
+            int key = lane_id() + warp_size * i;
+            half_bits p = key < visible ? to_half(exp_rn(v[i] - largest)) : 0;
+            sum += from_half(p);
+            weight[key] = p;
+        }
+        sum = warp_sum(sum);
+        if (lane_id() != 0 || visible == 0) continue;
+        Partial to = partial_of(values, stats, s.query(c), s.heads, splits, blockIdx.x, 0);
+        *to.largest = largest;
+        *to.sum = sum;
+    }
+}
+
+// first_keys keeps the first n of eight halves: what lies behind the sequence may be NaN, and 0·NaN is no zero.
+INLINE uint4 first_keys(uint4 v, int n) {
+    auto keep = [n](unsigned pair, int i) { return n > i + 1 ? pair : n > i ? pair & 0xffffu : 0u; };
+    return {keep(v.x, 0), keep(v.y, 2), keep(v.z, 4), keep(v.w, 6)};
+}
+
+// sum_values writes Σ p·value, a warp taking 16 numbers of the head at a time.
+template <int head_dim, int tiles>
+INLINE void sum_values(float *partial, const float *score, const half_bits *values, int capacity, int splits, const Columns &s) {
+    constexpr int chunks = keys_per_split / chunk;
+    int g = lane_id() / 4, t = lane_id() % 4;
+    for (int d = 16 * warp_id(); d < head_dim; d += 16 * warps) {
+        const half_bits *from = values + ((size_t)s.kv_head * head_dim + d + g) * capacity + s.start + 8 * t;
+        uint4 low[chunks], high[chunks];
+        UNROLL for (int c = 0; c < chunks; c++) {
+            low[c] = first_keys(load_vector(from + chunk * c), s.keys - chunk * c - 8 * t);
+            high[c] = first_keys(load_vector(from + (size_t)8 * capacity + chunk * c), s.keys - chunk * c - 8 * t);
+        }
+        UNROLL for (int n = 0; n < tiles; n++) {
+            float sum[4] = {0, 0, 0, 0};
+            const half_bits *weight = (const half_bits *)(score + (8 * n + g) * score_stride) + 8 * t;
+            UNROLL for (int c = 0; c < chunks; c++)
+                if (chunk * c < s.keys) multiply_chunk(sum, low[c], high[c], load_vector(weight + chunk * c));
+            UNROLL for (int e = 0; e < 4; e++) {
+                int column = 8 * n + 2 * t + e % 2;
+                if (s.visible(column) == 0) continue;
+                partial_of(partial, nullptr, s.query(column), s.heads, splits, blockIdx.x, head_dim).values[d + g + 8 * (e / 2)] = sum[e];
+            }
+        }
+    }
+}
+
+template <int head_dim, int tiles>
+INLINE void attend(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const int *length, int ahead,
+                   int rows, int heads, int kv_heads, int capacity, float scale) {
+    constexpr int columns = 8 * tiles;
+    SHARED(uint4, query, [columns * query_stride(head_dim) / 8]);
+    SHARED(uint4, scores, [columns * score_stride / 4]);
+    Columns s = columns_of(columns, length, ahead, rows, heads, kv_heads);
+    if (s.keys <= 0) return;
+    load_queries<head_dim, columns>((half_bits *)query, q, s);
+    __syncthreads();
+    score_keys<head_dim, tiles>((float *)scores, (const half_bits *)query, keys, capacity, scale, s);
+    __syncthreads();
+    weigh_keys<columns>((float *)scores, partial, stats, gridDim.x, s);
+    __syncthreads();
+    sum_values<head_dim, tiles>(partial, (const float *)scores, values, capacity, gridDim.x, s);
+}
+
+// attend_half_* compute splits blockIdx.x = 0 … of `rows` rows of q (rows, heads·head_dim) over a layer's keys and values, for key
+// head blockIdx.y and the blockIdx.z-th 8·tiles of its columns, rows·heads/kv_heads in all. partial and stats are as in
+// partial_of, with gridDim.x splits: as many as the longest sequence needs that the launch must serve.
+#define ATTEND(name, head_dim, tiles)                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(threads)                                                                             \
+        name(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const int *length, int ahead, \
+             int rows, int heads, int kv_heads, int capacity, float scale) {                                                          \
+        attend<head_dim, tiles>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale);              \
+    }                                                                                                                                 \
+    EXPORT(name)
+// The first of each two is for up to eight columns, the second for many.
+ATTEND(attend_half_64, 64, 1)
+ATTEND(attend_half_64_wide, 64, 4)
+ATTEND(attend_half_80, 80, 1)
+ATTEND(attend_half_80_wide, 80, 4)
+ATTEND(attend_half_96, 96, 1)
+ATTEND(attend_half_96_wide, 96, 4)
+ATTEND(attend_half_128, 128, 1)
+ATTEND(attend_half_128_wide, 128, 4)
+ATTEND(attend_half_256, 256, 1)
+ATTEND(attend_half_256_wide, 256, 2)

@@ -1,0 +1,52 @@
+// RMSNorm (Zhang and Sennrich, 2019): x·w/√(mean(x²)+eps) over groups of n numbers.
+//
+// The order of the sum is part of the definition: number k belongs to thread k mod (threads a group); a thread adds its squares in
+// ascending k, fused; then the butterflies of each warp, then the warps in ascending order. So the number of threads must be
+// chosen by n alone: whole rows take a block, heads of q and k a warp.
+#include "gpu.h"
+
+constexpr int most_warps = 32;
+
+INLINE float inverse_root(float squares, int n, float eps) { return divide_rn(1.0f, sqrt_rn(divide_rn(squares, (float)n) + eps)); }
+
+// rms_norm normalises group blockIdx.x. dst may be x.
+extern "C" __global__ void rms_norm(float *dst, const float *x, const float *w, int n, float eps) {
+    SHARED(float, sums, [most_warps]);
+    dst += (size_t)blockIdx.x * n;
+    x += (size_t)blockIdx.x * n;
+    float squares = 0;
+    for (int k = threadIdx.x; k < n; k += blockDim.x) squares = fma_rn(x[k], x[k], squares);
+    float factor = inverse_root(block_sum(squares, sums), n, eps);
+    for (int k = threadIdx.x; k < n; k += blockDim.x) dst[k] = x[k] * factor * w[k];
+}
+EXPORT(rms_norm)
+
+// add_rms_norm adds y to x first: what a block adds to the residual stream, and the norm in front of the next one.
+extern "C" __global__ void add_rms_norm(float *dst, float *x, const float *y, const float *w, int n, float eps) {
+    SHARED(float, sums, [most_warps]);
+    dst += (size_t)blockIdx.x * n;
+    x += (size_t)blockIdx.x * n;
+    y += (size_t)blockIdx.x * n;
+    float squares = 0;
+    for (int k = threadIdx.x; k < n; k += blockDim.x) {
+        float v = x[k] + y[k];
+        x[k] = v;
+        squares = fma_rn(v, v, squares);
+    }
+    float factor = inverse_root(block_sum(squares, sums), n, eps);
+    for (int k = threadIdx.x; k < n; k += blockDim.x) dst[k] = x[k] * factor * w[k];
+}
+EXPORT(add_rms_norm)
+
+// rms_norm_heads normalises groups of few numbers, a warp each. dst may be x.
+extern "C" __global__ void rms_norm_heads(float *dst, const float *x, const float *w, int n, int groups, float eps) {
+    int group = blockIdx.x * (blockDim.x / warp_size) + warp_id();
+    if (group >= groups) return;
+    dst += (size_t)group * n;
+    x += (size_t)group * n;
+    float squares = 0;
+    for (int k = lane_id(); k < n; k += warp_size) squares = fma_rn(x[k], x[k], squares);
+    float factor = inverse_root(warp_sum(squares), n, eps);
+    for (int k = lane_id(); k < n; k += warp_size) dst[k] = x[k] * factor * w[k];
+}
+EXPORT(rms_norm_heads)

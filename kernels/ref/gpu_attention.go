@@ -1,0 +1,121 @@
+package ref
+
+import "math"
+
+// KeysPerSplit is the number of keys of a split of attention. Splits begin at fixed absolute positions.
+const KeysPerSplit = 256
+
+// Split is what a query finds in one split of the keys: the largest score, Σ p with p = exp(score − largest), and Σ p·value.
+type Split struct {
+	Largest, Sum float32
+	Values       []float32 // (headDim)
+}
+
+// Head is what a key head remembers: keys and values of every token, (tokens, headDim).
+type Head struct {
+	Keys, Values []float32
+	Dim          int
+}
+
+// AttendHalf is attention of one query to the first seen keys of a head, whose keys, values, query and weights are of half precision,
+// as tensor cores compute it: sums of float32 in ascending order of the inner index of each product, fused.
+// The inner index i of product j in a chunk of 32 numbers stands for number 8·(i%8/2) + 4j + 2·(i/8) + i%2.
+func AttendHalf(dst, q []float32, h Head, seen int, scale float32) {
+	attendInSplits(dst, seen, func(start, keys int) Split {
+		scores := make([]float32, keys)
+		for j := range scores {
+			key := h.Keys[(start+j)*h.Dim:][:h.Dim]
+			scores[j] = dotInChunks(h.Dim, func(d int) (float32, float32) { return roundHalf(key[d]), roundHalf(q[d]) }) * scale
+		}
+		s := weigh(scores, roundHalf, h.Dim)
+		for d := range h.Dim {
+			s.Values[d] = dotInChunks(keys, func(j int) (float32, float32) {
+				return roundHalf(h.Values[(start+j)*h.Dim+d]), scores[j]
+			})
+		}
+		return s
+	})
+}
+
+// AttendFloat is the same with float32 keys, values, queries and weights, every sum in ascending order, fused.
+func AttendFloat(dst, q []float32, h Head, seen int, scale float32) {
+	attendInSplits(dst, seen, func(start, keys int) Split {
+		scores := make([]float32, keys)
+		for j := range scores {
+			sum := float32(0)
+			for d, v := range q {
+				sum = FMA(h.Keys[(start+j)*h.Dim+d], v, sum)
+			}
+			scores[j] = sum * scale
+		}
+		s := weigh(scores, func(p float32) float32 { return p }, h.Dim)
+		for j, p := range scores {
+			for d := range s.Values {
+				s.Values[d] = FMA(p, h.Values[(start+j)*h.Dim+d], s.Values[d])
+			}
+		}
+		return s
+	})
+}
+
+func attendInSplits(dst []float32, seen int, attend func(start, keys int) Split) {
+	var splits []Split
+	for start := 0; start < seen; start += KeysPerSplit {
+		splits = append(splits, attend(start, min(KeysPerSplit, seen-start)))
+	}
+	CombineSplits(dst, splits)
+}
+
+// weigh turns the scores of a split into weights, rounded, and begins the split's result with their largest and their sum: key j
+// belongs to lane j mod 32, a lane adds its keys in ascending order, and the lanes are added as WarpSum does.
+func weigh(scores []float32, round func(float32) float32, headDim int) Split {
+	largest := float32(math.Inf(-1))
+	for _, v := range scores {
+		if v > largest {
+			largest = v
+		}
+	}
+	var sums [Warp]float32
+	for j, v := range scores {
+		scores[j] = round(Exp(v - largest))
+		sums[j%Warp] += scores[j]
+	}
+	return Split{Largest: largest, Sum: WarpSum(sums), Values: make([]float32, headDim)}
+}
+
+// CombineSplits adds splits in ascending order: Σ values·f / Σ sum·f with f = exp(largest − the largest of all).
+func CombineSplits(dst []float32, splits []Split) {
+	largest := float32(math.Inf(-1))
+	for _, s := range splits {
+		if s.Largest > largest {
+			largest = s.Largest
+		}
+	}
+	sum := float32(0)
+	clear(dst)
+	for _, s := range splits {
+		f := Exp(s.Largest - largest)
+		sum = FMA(s.Sum, f, sum)
+		for d, v := range s.Values {
+			dst[d] = FMA(v, f, dst[d])
+		}
+	}
+	for d := range dst {
+		dst[d] /= sum
+	}
+}
+
+// dotInChunks adds the products of n pairs, zeros behind them, in the order in which tensor cores get them.
+func dotInChunks(n int, pair func(k int) (a, b float32)) float32 {
+	sum := float32(0)
+	for k := range (n + 31) / 32 * 32 {
+		j, i := k%32/16, k%16
+		if at := k/32*32 + 8*(i%8/2) + 4*j + 2*(i/8) + i%2; at < n {
+			a, b := pair(at)
+			sum = FMA(a, b, sum)
+		}
+	}
+	return sum
+}
+
+func roundHalf(v float32) float32 { return FromHalf(ToHalf(v)) }
