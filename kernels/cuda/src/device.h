@@ -40,6 +40,14 @@ INLINE unsigned long long __shfl_xor_sync(unsigned mask, unsigned long long v, i
     unsigned low = __shfl_xor_sync(mask, (unsigned)v, x), high = __shfl_xor_sync(mask, (unsigned)(v >> 32), x);
     return ((unsigned long long)high << 32) | low;
 }
+INLINE unsigned long long __shfl_up_sync(unsigned mask, unsigned long long v, int d) {
+    unsigned low = (unsigned)__nvvm_shfl_sync_up_i32(mask, (int)v, d, 0), high = (unsigned)__nvvm_shfl_sync_up_i32(mask, (int)(v >> 32), d, 0);
+    return ((unsigned long long)high << 32) | low;
+}
+INLINE unsigned long long __shfl_sync(unsigned mask, unsigned long long v, int from) {
+    unsigned low = (unsigned)__nvvm_shfl_sync_idx_i32(mask, (int)v, from, 31), high = (unsigned)__nvvm_shfl_sync_idx_i32(mask, (int)(v >> 32), from, 31);
+    return ((unsigned long long)high << 32) | low;
+}
 INLINE float __shfl_up_sync(unsigned mask, float v, int d) { return __nvvm_shfl_sync_up_f32(mask, v, d, 0); }
 INLINE int __shfl_up_sync(unsigned mask, int v, int d) { return __nvvm_shfl_sync_up_i32(mask, v, d, 0); }
 INLINE unsigned __shfl_up_sync(unsigned mask, unsigned v, int d) { return (unsigned)__nvvm_shfl_sync_up_i32(mask, (int)v, d, 0); }
@@ -51,14 +59,21 @@ INLINE unsigned __ballot_sync(unsigned mask, int p) { return __nvvm_vote_ballot_
 INLINE int __popc(unsigned v) { return __builtin_popcount(v); }
 INLINE int atomicAdd(int *p, int v) { return __nvvm_atom_add_gen_i(p, v); }
 INLINE unsigned atomicAdd(unsigned *p, unsigned v) { return (unsigned)__nvvm_atom_add_gen_i((int *)p, (int)v); }
+INLINE unsigned long long atomicAdd(unsigned long long *p, unsigned long long v) {
+    return (unsigned long long)__nvvm_atom_add_gen_ll((long long *)p, (long long)v);
+}
 INLINE unsigned long long atomicMax(unsigned long long *p, unsigned long long v) { return __nvvm_atom_max_gen_ull(p, v); }
 INLINE float bits_float(unsigned u) { float f; __builtin_memcpy(&f, &u, 4); return f; }
 INLINE unsigned float_bits(float f) { unsigned u; __builtin_memcpy(&u, &f, 4); return u; }
+INLINE double bits_double(unsigned long long u) { double d; __builtin_memcpy(&d, &u, 8); return d; }
+INLINE unsigned long long double_bits(double d) { unsigned long long u; __builtin_memcpy(&u, &d, 8); return u; }
 INLINE float fma_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #else
 #define INLINE static __device__ __forceinline__
 INLINE float bits_float(unsigned u) { return __uint_as_float(u); }
 INLINE unsigned float_bits(float f) { return __float_as_uint(f); }
+INLINE double bits_double(unsigned long long u) { return __longlong_as_double((long long)u); }
+INLINE unsigned long long double_bits(double d) { return (unsigned long long)__double_as_longlong(d); }
 INLINE float fma_rn(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 #endif
 

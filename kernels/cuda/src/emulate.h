@@ -107,6 +107,8 @@ template <class T> static inline T atomicMax(T *p, T v) {
 
 INLINE float bits_float(unsigned u) { return emulator::unpack<float>(u); }
 INLINE unsigned float_bits(float f) { return (unsigned)emulator::pack(f); }
+INLINE double bits_double(unsigned long long u) { return emulator::unpack<double>(u); }
+INLINE unsigned long long double_bits(double d) { return emulator::pack(d); }
 INLINE float fma_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 INLINE float round_even(float a) { return __builtin_nearbyintf(a); }
 INLINE float sqrt_rn(float a) { return __builtin_sqrtf(a); }

@@ -1,0 +1,42 @@
+// The best token of every row.
+#include "rank.h"
+
+// peak_rows writes the largest key of every slice to peaks (rows, slices). Grid (⌈slices / warps of a block⌉, rows).
+extern "C" __global__ void __launch_bounds__(256) peak_rows(const float *scores, u64 *peaks, int vocab) {
+    int slices = slices_of(vocab), slice = blockIdx.x * (blockDim.x / warp_size) + warp_id(), row = blockIdx.y;
+    if (slice >= slices) return;
+    const float *x = scores + (size_t)row * vocab;
+    int first = slice * slice_tokens, length = slice_length(vocab, slice);
+    u64 most = 0;
+    for (int j = lane_id(); j < length; j += warp_size) {
+        u64 key = key_of(x[first + j], first + j);
+        most = key > most ? key : most;
+    }
+    most = warp_most(most);
+    if (lane_id() == 0) peaks[(size_t)row * slices + slice] = most;
+}
+EXPORT(peak_rows)
+
+// argmax_rows writes the best id of every row to ids, −1 for a row that has a NaN or +Inf or nothing finite. feed, which may be null, gets
+// the same for the next step to embed, which has to be a token: 0 instead of −1. One warp a row.
+extern "C" __global__ void __launch_bounds__(32) argmax_rows(const u64 *peaks, int *ids, int *feed, int vocab) {
+    int slices = slices_of(vocab), row = blockIdx.x;
+    u64 key = row_peak(peaks + (size_t)row * slices, slices);
+    if (lane_id() != 0) return;
+    int id = is_best(key) ? id_of(key) : -1;
+    ids[row] = id;
+    if (feed) feed[row] = id < 0 ? 0 : id;
+}
+EXPORT(argmax_rows)
+
+// accept_greedy judges a draft at temperature 0 by the best ids of its drafts+1 rows: tokens are accepted up to the first that is not
+// the best. results (drafts+1) gets the draft's ids and then, in one word, the token that follows (24 bits, all ones for none,
+// where a row was not finite) and how many were accepted. One thread.
+extern "C" __global__ void __launch_bounds__(32) accept_greedy(const int *ids, const int *best, unsigned *results, int drafts) {
+    if (threadIdx.x != 0) return;
+    int accepted = 0;
+    while (accepted < drafts && best[accepted] >= 0 && ids[accepted] == best[accepted]) accepted++;
+    for (int i = 0; i < drafts; i++) results[i] = (unsigned)ids[i];
+    results[drafts] = ((unsigned)best[accepted] & 0xffffffu) | (unsigned)accepted << 24;
+}
+EXPORT(accept_greedy)

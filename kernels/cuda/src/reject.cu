@@ -1,0 +1,113 @@
+// Speculative sampling: which draft tokens stay, and what follows them. (Leviathan et al. 2023; Chen et al. 2023)
+//
+// With p = target weight / total and q = draft weight / total, draft token x is accepted iff u·q < p. At the first that is not, a token
+// is drawn from max(0, p − q), or from p if that has no mass; behind a draft accepted to its end, from p of the row behind it.
+#include "draw.h"
+
+constexpr int most_drafts = 32;
+
+enum Verdict { accepted, rejected, no_target, no_draft };
+
+// Judged is one draft token and the numbers that decide about it.
+struct Judged {
+    double p, q;
+    double target, draft;  // 1 / total of the rows
+    int verdict;
+};
+
+// short_float is a number ≥ 0 in 20 bits: 8 of the exponent and 12 of the fraction, rounded to nearest.
+INLINE u64 short_float(double v) { return (float_bits((float)v) + 0x400u) >> 11; }
+
+// Rest is max(0, p − q) of the tokens of one slice, q being 1 of the token certain if that is not negative.
+struct Rest {
+    const float *p, *q;
+    double target, draft;
+    int first, draft_vocab, certain;
+
+    INLINE_MEMBER double operator()(int j) const {
+        int id = first + j;
+        double rest = (double)p[id] * target;
+        if (certain >= 0) return id == certain ? 0.0 : rest;
+        if (id < draft_vocab) rest -= (double)q[id] * draft;
+        return rest > 0.0 ? rest : 0.0;
+    }
+};
+
+// judge is the work of one warp.
+INLINE void judge(Judged &out, const Row &p, const Row &q, int id, bool certain, double u) {
+    double target = p.total(), draft = certain ? 1.0 : q.total();
+    if (lane_id() != 0) return;
+    out.target = 1.0 / target;
+    out.draft = 1.0 / draft;
+    bool token = id >= 0 && id < p.vocab;
+    out.p = target > 0.0 && token ? (double)p.weights[id] * out.target : 0.0;
+    out.q = certain ? 1.0 : draft > 0.0 && token && id < q.vocab ? (double)q.weights[id] * out.draft : 0.0;
+    if (!(target > 0.0)) out.verdict = no_target;
+    else if (!token || !(out.q > 0.0)) out.verdict = no_draft;
+    else out.verdict = u * out.q < out.p ? accepted : rejected;
+}
+
+// draw_rest draws from the residual, whose sums by slice are given: −1 if it has no mass. The work of one warp.
+INLINE int draw_rest(Rest rest, const double *sums, int vocab, double u) {
+    int slices = slices_of(vocab);
+    double target = u * warp_total(slices, Sums{sums});
+    int slice = warp_pick(slices, Sums{sums}, target);
+    if (slice < 0) return -1;
+    rest.first = slice * slice_tokens;
+    return rest.first + warp_pick(slice_length(vocab, slice), rest, target);
+}
+
+// reject judges the drafts of many sequences, a block each, of any number of warps. p has rows+1 rows of weights a sequence and q has
+// rows, of which a sequence uses its own number of drafts; ids (sequences, rows) are the draft tokens. q is not read where
+// the draft was certain. A draft ends where its row has no weight or its id is none of the vocabulary.
+//
+// results (sequences, rows+1): first the token that follows (24 bits, all ones for none, where the target's row has no weight), the
+// number of accepted ones (8 bits) and p of that token (a float32); then for each draft token its id (24 bits), p and q (20 bits
+// each, see short_float), 0 beyond the draft. Dynamic shared memory: a double for each slice.
+extern "C" __global__ void __launch_bounds__(1024) reject(const float *p, const double *p_sums, const float *q, const double *q_sums,
+                                                          const int *ids, const Round *rounds, u64 *results, int rows, int vocab, int draft_vocab) {
+    DYNAMIC_SHARED(double, sums);
+    SHARED(Judged, judged, [most_drafts]);
+    Round round = rounds[blockIdx.x];
+    int slices = slices_of(vocab), warps = blockDim.x / warp_size;
+    size_t first_p = (size_t)blockIdx.x * (rows + 1), first_q = (size_t)blockIdx.x * rows;
+    for (int i = warp_id(); i < round.drafts; i += warps) {
+        Row target = {p + (first_p + i) * vocab, p_sums + (first_p + i) * slices, vocab};
+        Row draft = {q + (first_q + i) * draft_vocab, q_sums + (first_q + i) * slices_of(draft_vocab), draft_vocab};
+        judge(judged[i], target, draft, ids[first_q + i], round.certain >> i & 1, uniform(round, accept_test, i));
+    }
+    __syncthreads();
+    int kept = 0;
+    while (kept < round.drafts && judged[kept].verdict == accepted) kept++;
+
+    Row target = {p + (first_p + kept) * vocab, p_sums + (first_p + kept) * slices, vocab};
+    bool replace = kept < round.drafts && judged[kept].verdict == rejected;
+    Rest rest = {target.weights, q + (first_q + kept) * draft_vocab, 0.0, 0.0, 0, draft_vocab, -1};
+    if (replace) {
+        rest.target = judged[kept].target;
+        rest.draft = judged[kept].draft;
+        if (round.certain >> kept & 1) rest.certain = ids[first_q + kept];
+        for (int s = warp_id(); s < slices; s += warps) {
+            rest.first = s * slice_tokens;
+            double sum = warp_total(slice_length(vocab, s), rest);
+            if (lane_id() == 0) sums[s] = sum;
+        }
+    }
+    __syncthreads();
+    if (warp_id() != 0) return;
+
+    double total = target.total(), u = uniform(round, replace ? residual_draw : bonus_draw, kept);
+    int id = replace ? draw_rest(rest, sums, vocab, u) : -1;
+    if (id < 0) id = target.draw(u * total);
+    u64 *out = results + first_p;
+    if (lane_id() == 0) {
+        float chance = id < 0 ? 0.0f : (float)((double)target.weights[id] * (1.0 / total));
+        out[0] = (u64)float_bits(chance) << 32 | (unsigned)kept << 24 | ((unsigned)id & 0xffffffu);
+    }
+    for (int i = lane_id(); i < rows; i += warp_size) {
+        u64 word = 0;
+        if (i < round.drafts) word = short_float(judged[i].q) << 44 | short_float(judged[i].p) << 24 | ((unsigned)ids[first_q + i] & 0xffffffu);
+        out[1 + i] = word;
+    }
+}
+EXPORT(reject)

@@ -1,0 +1,51 @@
+// From scores to weights, and from weights to a token.
+//
+// A row of weights stands for the distribution weight / total. Everything that tests or draws reads these weights, so the
+// distribution that is tested with is the one that was drawn from, whatever exp rounds.
+#include "draw.h"
+#include "filters.h"
+
+// softmax_rows writes exp((score − best) / temperature) to weights (rows, vocab) and their sums to sums (rows, slices). Tokens whose
+// key is below the row's of cuts, which may be null, and those below min_p get 0. A row that has a NaN or +Inf or nothing
+// finite gets nothing but 0. Grid (⌈slices / warps of a block⌉, rows).
+extern "C" __global__ void __launch_bounds__(256) softmax_rows(const float *scores, const u64 *peaks, const u64 *cuts, const Filters *filters,
+                                                               float *weights, double *sums, int vocab) {
+    int slices = slices_of(vocab), slice = blockIdx.x * (blockDim.x / warp_size) + warp_id(), row = blockIdx.y;
+    if (slice >= slices) return;
+    u64 peak = row_peak(peaks + (size_t)row * slices, slices), cut = cuts ? cuts[row] : 0;
+    bool valid = is_best(peak);
+    float best = score_of(peak), temperature = filters->temperature, filtering = filters->filter_temperature, least = filters->min_p;
+    int first = slice * slice_tokens, length = slice_length(vocab, slice);
+    const float *x = scores + (size_t)row * vocab + first;
+    float *w = weights + (size_t)row * vocab + first;
+    double sum = 0.0;
+    for (int j = lane_id(); j < length; j += warp_size) {
+        float score = x[j], weight = 0.0f;
+        if (valid && key_of(score, first + j) >= cut) {
+            weight = exp_rn(divide_rn(score - best, filtering));
+            if (weight < least) weight = 0.0f;
+            else if (temperature != filtering) weight = exp_rn(divide_rn(score - best, temperature));
+        }
+        w[j] = weight;
+        sum += (double)weight;
+    }
+    sum = lane_value(running_sum(sum), warp_size - 1);
+    if (lane_id() == 0) sums[(size_t)row * slices + slice] = sum;
+}
+EXPORT(softmax_rows)
+
+// draw_rows draws a token from every row of every sequence, rows being those of one sequence after those of another: to ids the token,
+// −1 for a row without weight; to feed, which may be null, what the next step embeds, 0 instead of −1; and to chances its
+// probability. Row i uses the uniform at position first + i. Grid (rows, sequences), one warp a block.
+extern "C" __global__ void __launch_bounds__(32) draw_rows(const float *weights, const double *sums, const Round *rounds, int stream, int first,
+                                                           int *ids, int *feed, float *chances, int vocab) {
+    size_t row = (size_t)blockIdx.y * gridDim.x + blockIdx.x;
+    Row p = {weights + row * vocab, sums + row * slices_of(vocab), vocab};
+    double total = p.total();
+    int id = p.draw(uniform(rounds[blockIdx.y], (unsigned)stream, first + (int)blockIdx.x) * total);
+    if (lane_id() != 0) return;
+    ids[row] = id;
+    if (feed) feed[row] = id < 0 ? 0 : id;
+    chances[row] = id < 0 ? 0.0f : (float)((double)p.weights[id] * (1.0 / total));
+}
+EXPORT(draw_rows)

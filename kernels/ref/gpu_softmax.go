@@ -1,0 +1,66 @@
+package ref
+
+import "math"
+
+// KeyOf orders tokens as the GPU does: a key is larger when the score is larger and, of equal scores, when the id is smaller. NaN is
+// above everything; −0 equals 0.
+func KeyOf(score float32, id int) uint64 {
+	u := math.Float32bits(score)
+	switch {
+	case score != score:
+		u = math.MaxUint32
+	case score == 0:
+		u = 1 << 31
+	case u>>31 == 1:
+		u = ^u
+	default:
+		u |= 1 << 31
+	}
+	return uint64(u)<<32 | uint64(^uint32(id))
+}
+
+// Peaks returns the largest key of every slice of a row.
+func Peaks(scores []float32) []uint64 {
+	peaks := make([]uint64, Slices(len(scores)))
+	for id, score := range scores {
+		peaks[id/SliceTokens] = max(peaks[id/SliceTokens], KeyOf(score, id))
+	}
+	return peaks
+}
+
+// Filters say what a distribution is made with. Temperature is above 0; FilterTemperature is what TopP and MinP see: the same,
+// or 1 when the temperature comes last. TopK 0, TopP 1 and MinP 0 are off. The layout is the device's.
+type Filters struct {
+	Temperature, FilterTemperature float32
+	TopP, MinP                     float32
+	TopK                           int32
+}
+
+// SoftmaxRow returns exp((score − best) / temperature) for every token whose key is at least cut and whose weight is at least MinP,
+// 0 for the others, and for all of a row that Argmax does not like.
+func SoftmaxRow(scores []float32, cut uint64, f Filters) WeightRow {
+	r := WeightRow{make([]float32, len(scores)), make([]float64, Slices(len(scores)))}
+	best, ok := Argmax(scores)
+	if !ok {
+		return r
+	}
+	peak := scores[best]
+	for id, score := range scores {
+		if KeyOf(score, id) < cut {
+			continue
+		}
+		w := Exp((score - peak) / f.FilterTemperature)
+		if w < f.MinP {
+			continue
+		}
+		if f.Temperature != f.FilterTemperature {
+			w = Exp((score - peak) / f.Temperature)
+		}
+		r.Weights[id] = w
+	}
+	for s := range r.Sums {
+		weights := slice(r.Weights, s)
+		r.Sums[s] = Total(len(weights), func(j int) float64 { return float64(weights[j]) })
+	}
+	return r
+}
