@@ -3,16 +3,27 @@
 GO       ?= go
 FUZZTIME ?= 30s
 
-.PHONY: help build run demo test race bench bench-peer fuzz cover lint fmt generate tidy check
+# The program can use a GPU when it is built with cgo, on Linux. gorgonia.org/cu includes <cuda.h>, which the repository brings along;
+# a driver is looked for when the program runs.
+CUDA := $(shell [ "$$(uname -s)" = Linux ] && command -v $${CC:-gcc} >/dev/null && echo yes)
+CUDA_BUILD = CGO_ENABLED=1 CGO_CFLAGS="-O2 -g -I$(CURDIR)/gpu/driver/include" $(GO)
+ifeq ($(CUDA),yes)
+BUILD = $(CUDA_BUILD)
+TAGS  = -tags cuda
+else
+BUILD = CGO_ENABLED=0 $(GO)
+endif
+
+.PHONY: help build run demo test race emulate test-cuda bench bench-peer fuzz cover lint fmt generate tidy check
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
 
-build: ## build the program as ./specula, without cgo
-	CGO_ENABLED=0 $(GO) build -trimpath -o specula .
+build: ## build the program as ./specula; with a C compiler, on Linux, it can use a GPU
+	$(BUILD) build -trimpath $(TAGS) -o specula .
 
 run: ## chat with the demo pair
-	$(GO) run .
+	$(BUILD) run $(TAGS) .
 
 demo: ## one answer, without the screen
 	$(GO) run . run -p "What is speculative decoding?"
@@ -22,6 +33,12 @@ test: ## every test
 
 race: ## the tests of everything concurrent, under the race detector (needs a C compiler)
 	.ci/race
+
+emulate: ## build the emulating CUDA driver, out of kernels/cuda: make emulate VARIANT=asan (or tsan) for one that watches
+	kernels/cuda/emu/build $(VARIANT)
+
+test-cuda: ## the GPU's side on the emulating driver, with races and under several schedules (needs a C++ compiler)
+	.ci/cuda
 
 bench: ## measure speculation on the demo pair, and the benchmarks of the packages
 	$(GO) run . bench --prompts 50 --gen-tokens 64 --gamma 4

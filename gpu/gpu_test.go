@@ -3,21 +3,16 @@ package gpu_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 
 	"specula/gpu"
 )
 
-func ExampleOpen() {
-	_, err := gpu.Open(context.Background(), "cuda")
-	fmt.Println(err)
-	// Output: opening "cuda": no CUDA device: this build of specula has no CUDA backend; use the device "cpu" or "auto"
-}
-
 func TestOpen(t *testing.T) {
-	if _, err := gpu.Open(context.Background(), "cuda:1"); !errors.Is(err, gpu.ErrNoDevice) {
-		t.Errorf("error %v, want %v", err, gpu.ErrNoDevice)
+	for _, name := range []string{"cuda:99", "cuda:", "cuda:-1", "cuda:x", "rocm"} {
+		if _, err := gpu.Open(context.Background(), name); !errors.Is(err, gpu.ErrNoDevice) {
+			t.Errorf("%s: error %v, want %v", name, err, gpu.ErrNoDevice)
+		}
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()

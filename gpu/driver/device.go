@@ -10,6 +10,7 @@ import "C"
 import (
 	"fmt"
 	"reflect"
+	"sync"
 
 	"gorgonia.org/cu"
 )
@@ -23,6 +24,7 @@ type Device struct {
 	traffic Traffic
 	pinned  pinned
 	capture *Traffic // of the capture under way
+	close   func() error
 }
 
 // Open opens the device of a number, from 0, on a thread of its own.
@@ -31,6 +33,7 @@ func Open(ordinal int) (*Device, error) {
 		return nil, err
 	}
 	d := &Device{Thread: StartThread(), info: Info{Ordinal: ordinal}}
+	d.close = sync.OnceValue(d.release)
 	if err := d.Do(d.open); err != nil {
 		d.Stop()
 		return nil, err
@@ -93,8 +96,10 @@ func (d *Device) Memory() (freeBytes, totalBytes int64, err error) {
 	return freeBytes, totalBytes, failed("asking for the device's free memory", err)
 }
 
-// Close waits for the device, gives back everything on it and ends its thread. It may be called from any goroutine, once.
-func (d *Device) Close() error {
+// Close waits for the device, gives back everything on it and ends its thread. It may be called from any goroutine, and again.
+func (d *Device) Close() error { return d.close() }
+
+func (d *Device) release() error {
 	err := d.Do(func() error {
 		waited := failed("closing the device", cu.Synchronize())
 		d.pinned.free()

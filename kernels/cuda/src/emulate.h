@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #define __device__
@@ -46,6 +47,7 @@ struct Kernel {
     const char *name;
     int parameters;
     const int *bytes;           // of each parameter
+    const bool *pointer;        // whether it is one
     void (*call)(void **values);
     const Kernel *next;
 };
@@ -58,13 +60,17 @@ template <class F> struct Signature;
 template <class... A> struct Signature<void (*)(A...)> {
     static constexpr int count = sizeof...(A);
     static constexpr int bytes[sizeof...(A) + 1] = {(int)sizeof(A)..., 0};
+    static constexpr bool pointer[sizeof...(A) + 1] = {std::is_pointer<A>::value..., false};
     template <void (*F)(A...)> static void call(void **values) { spread<F>(values, std::index_sequence_for<A...>{}); }
     template <void (*F)(A...), size_t... I> static void spread(void **values, std::index_sequence<I...>) { F(*(A *)values[I]...); }
 };
 
 struct Registrar {
     Kernel kernel;
-    Registrar(const char *name, int count, const int *bytes, void (*call)(void **)) : kernel{name, count, bytes, call, kernels} { kernels = &kernel; }
+    Registrar(const char *name, int count, const int *bytes, const bool *pointer, void (*call)(void **))
+        : kernel{name, count, bytes, pointer, call, kernels} {
+        kernels = &kernel;
+    }
 };
 
 template <class T> uint64_t pack(T v) { uint64_t u = 0; std::memcpy(&u, &v, sizeof v); return u; }
@@ -149,4 +155,5 @@ INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
 #define DYNAMIC_SHARED(type, name) type *name = (type *)emulator::dynamic_shared()
 #define EXPORT(kernel)                                                                                                     \
     static emulator::Registrar register_##kernel(#kernel, emulator::Signature<decltype(&kernel)>::count,                   \
-        emulator::Signature<decltype(&kernel)>::bytes, &emulator::Signature<decltype(&kernel)>::template call<&kernel>);
+        emulator::Signature<decltype(&kernel)>::bytes, emulator::Signature<decltype(&kernel)>::pointer,                    \
+        &emulator::Signature<decltype(&kernel)>::template call<&kernel>);

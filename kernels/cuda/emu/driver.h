@@ -1,0 +1,137 @@
+// The state of the emulating driver: libcuda.so.1's functions on the fibers of scheduler.cpp.
+//
+// What it is for: the Go side of the GPU path runs unchanged, and what CUDA forbids or leaves undefined is refused or made visible.
+// Streams are queues that run as late as CUDA allows, so that a wait that is missing shows; device memory begins as NaN and ends where it
+// was asked to end; a context belongs to the thread it was made current on; errors of kernels appear where CUDA lets them appear
+// and stay. The text of the PTX decides which kernels a module has; the kernel that runs is the same source, compiled for fibers.
+//
+// The environment, read when a context is made:
+//   EMULATOR_SEED=n             draws the order of threads, blocks, streams and graph nodes; 0 or none: in order, and late
+//   EMULATOR_MEMORY_BYTES=n     the device's memory (8 GiB)
+//   EMULATOR_DEVICES=n          how many devices there are (1); read by every call that counts them
+//   EMULATOR_FAIL_ALLOCATION=n  the n-th allocation of a context, of device or pinned memory, finds no memory
+//   EMULATOR_REFUSE_LAUNCH=n    the n-th kernel launched directly is refused at the call
+//   EMULATOR_FAIL_KERNEL=n      the n-th kernel that runs reads an illegal address
+//   EMULATOR_LOSE_DEVICE=n      at the n-th kernel that runs the device is lost, for every later context too
+#pragma once
+
+#include <cuda.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../src/emulate.h"
+
+#define API extern "C" __attribute__((visibility("default")))
+
+namespace emulator {
+
+using Work = std::function<CUresult()>;
+
+// A node of a graph: work that waits for other nodes, by their numbers.
+struct Node {
+    std::string what;  // an update may not change it
+    Work work;
+    std::set<size_t> after;
+};
+using Nodes = std::vector<Node>;
+
+}  // namespace emulator
+
+struct CUgraph_st {
+    emulator::Nodes nodes;
+    CUstream origin;
+    std::set<CUstream> streams;
+    bool invalid = false;
+};
+
+struct CUgraphExec_st { std::shared_ptr<const emulator::Nodes> nodes; };
+
+struct CUstream_st {
+    bool waits_for_default;           // not made with CU_STREAM_NON_BLOCKING
+    std::deque<emulator::Work> queue;
+    CUgraph capturing = nullptr;
+    std::set<size_t> last;            // nodes that what is captured next comes after
+};
+
+struct CUevent_st {
+    bool timed;
+    unsigned recorded = 0, passed = 0;
+    double seconds = 0;
+    CUstream stream = nullptr;
+    bool captured = false;            // the last record was part of a capture,
+    CUgraph captured_in = nullptr;    // which is still under way
+    std::set<size_t> captured_after;
+};
+
+struct CUctx_st {
+    int device = 0, users = 0;
+    CUresult failed = CUDA_SUCCESS;   // every later call repeats it
+};
+
+struct CUfunc_st {
+    const emulator::Kernel *kernel;
+    int dynamic_bytes = 48 << 10;
+    unsigned most_threads = 1024;
+};
+
+struct CUmod_st {
+    struct Entry { std::vector<int> parameter_bytes; unsigned most_threads; };
+    std::map<std::string, Entry> entries;
+    std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
+};
+
+namespace emulator {
+
+struct Driver {
+    std::recursive_mutex mutex;
+    CUctx_st contexts[8];
+    CUstream_st default_stream{true, {}, nullptr, {}};
+    std::set<CUstream> streams;
+    std::set<CUevent> events;
+    std::map<uintptr_t, size_t> device_memory, pinned_memory;
+    size_t used_bytes = 0, total_bytes = (size_t)8 << 30;
+    uint64_t seed = 0, random = 0;
+    long allocations = 0, launches = 0, kernels_run = 0;
+    long fail_allocation = 0, refuse_launch = 0, fail_kernel = 0, lose_device = 0;
+    bool lost = false;
+};
+
+extern Driver driver;
+extern thread_local CUcontext current;
+
+// refuse notes in words why a call fails; cuGetErrorString tells them on.
+CUresult refuse(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// enter is how a call begins: it needs a context on this thread, and one that has not failed.
+CUresult enter(const char *call);
+#define ENTER                                                      \
+    std::lock_guard<std::recursive_mutex> lock(emulator::driver.mutex); \
+    if (CUresult entered = emulator::enter(__func__)) return entered
+
+long setting(const char *name, long otherwise);
+uint64_t draw();           // the driver's own choices, under a seed
+bool capturing_anywhere(); // a capture under way forbids calls that would wait or allocate
+CUresult forbid_in_capture(const char *call);
+
+// Streams. None is the default stream.
+CUresult enqueue(CUstream stream, const char *what, Work work);
+CUresult finish(CUstream stream);   // everything queued on it
+CUresult finish_default();          // the default stream, and those that wait for it
+CUresult finish_all();
+
+bool on_device(uintptr_t address, size_t bytes);
+bool is_pinned(uintptr_t address, size_t bytes);
+CUresult allocate(CUdeviceptr *pointer, size_t bytes);
+CUresult release(CUdeviceptr pointer);
+void release_everything();
+
+CUresult run_nodes(const Nodes &nodes);
+
+}  // namespace emulator

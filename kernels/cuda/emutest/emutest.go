@@ -1,0 +1,78 @@
+// Package emutest builds the emulating CUDA driver, for tests: a libcuda.so.1 that runs kernels on the processor, each thread of a block a
+// fiber. emu/driver.h says what it checks and which variables of the environment steer it.
+package emutest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// ErrNoCompiler means that there is no C++ compiler on this machine.
+var ErrNoCompiler = errors.New("there is no C++ compiler, which the emulating CUDA driver is built with")
+
+// Build builds a variant of the library: "", "asan" or "tsan". settings such as "SOURCES=..." are those of the script build.
+func Build(variant string, settings ...string) (path string, err error) {
+	folder, err := Folder()
+	if err != nil {
+		return "", err
+	}
+	command := exec.Command(filepath.Join(folder, "build"), variant)
+	command.Env = append(os.Environ(), settings...)
+	out := filepath.Join(folder, "out", variant)
+	for _, setting := range settings {
+		if name, value, _ := strings.Cut(setting, "="); name == "OUT" {
+			out = value
+		}
+	}
+	if said, err := command.CombinedOutput(); err != nil {
+		if command.ProcessState != nil && command.ProcessState.ExitCode() == 3 {
+			return "", ErrNoCompiler
+		}
+		return "", fmt.Errorf("building the emulating CUDA driver: %w\n%s", err, said)
+	}
+	return filepath.Join(out, "libcuda.so.1"), nil
+}
+
+// Folder is where the emulator's sources are, looked for from the working directory upwards.
+func Folder() (string, error) {
+	at, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; ; at = filepath.Dir(at) {
+		folder := filepath.Join(at, "kernels", "cuda", "emu")
+		if _, err := os.Stat(filepath.Join(folder, "build")); err == nil {
+			return folder, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", errors.New("the folder kernels/cuda/emu is not above the working directory")
+		}
+	}
+}
+
+// Use makes the emulating driver the one that tests of this process reach, unless SPECULA_LIBCUDA already names one; on a machine
+// with a GPU, SPECULA_LIBCUDA=libcuda.so.1 does. It skips the test where there is no C++ compiler.
+func Use(t testing.TB) {
+	t.Helper()
+	if os.Getenv("SPECULA_LIBCUDA") != "" {
+		return
+	}
+	path, err := Build("")
+	if errors.Is(err, ErrNoCompiler) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Setenv("SPECULA_LIBCUDA", path); err != nil { // for the life of the process, which loads one driver only
+		t.Fatal(err)
+	}
+}
+
+// Emulated says whether the tests run on the emulating driver, whose errors can be provoked.
+func Emulated() bool { return filepath.IsAbs(os.Getenv("SPECULA_LIBCUDA")) }
