@@ -89,6 +89,9 @@ func (b *Backend) Close() error {
 		for p := range b.allocated {
 			errs = append(errs, b.device.Free(p))
 		}
+		if b.arrivals != nil {
+			errs = append(errs, b.device.FreeHost(b.arrivals))
+		}
 		if b.stream != 0 {
 			errs = append(errs, b.device.FreeStream(b.stream))
 		}

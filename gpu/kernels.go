@@ -2,7 +2,7 @@ package gpu
 
 import (
 	"fmt"
-	"regexp"
+	"strings"
 
 	"specula/gpu/driver"
 )
@@ -28,13 +28,12 @@ type library struct {
 	kernels map[string]*kernel
 }
 
-var entry = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(`)
-
 func newLibrary(d device, texts map[string]string) *library {
 	l := &library{device: d, texts: texts, home: map[string]string{}, modules: map[string]driver.Module{}, kernels: map[string]*kernel{}}
 	for name, text := range texts {
-		for _, found := range entry.FindAllStringSubmatch(text, -1) {
-			l.home[found[1]] = name
+		for _, behind := range strings.Split(text, "\n.visible .entry ")[1:] {
+			kernel, _, _ := strings.Cut(behind, "(")
+			l.home[kernel] = name
 		}
 	}
 	return l
