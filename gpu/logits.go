@@ -32,17 +32,19 @@ func (b *Backend) Logits(x compute.Buffer, m int) (compute.Logits, error) {
 	}
 	xb := rowsOf(x, 0, m)
 	l := &xb.logits
-	if l.owner == nil {
-		if err := l.open(b, xb); err != nil {
-			return nil, err
-		}
+	if err := l.open(b, xb); err != nil {
+		return nil, err
 	}
 	l.rows, l.from, l.movedBytes, l.syncs = m, m, 0, 0
 	b.flush()
 	return l, nil
 }
 
+// open reserves what choosing needs, once.
 func (l *logits) open(b *Backend, x *buffer) error {
+	if l.owner != nil {
+		return nil
+	}
 	slices := ceilDivide(x.cols, sliceTokens)
 	peaks, err := b.alloc("choosing tokens", int64(8*x.rows*slices))
 	if err != nil {

@@ -148,12 +148,8 @@ func (m *Model) Prefill(ctx context.Context, cache compute.Cache, ids []int32, p
 
 // finishPrefill scores the last of rows rows.
 func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress func(done, total int)) (compute.Logits, error) {
-	a := &m.activations
-	if rows > 1 {
-		// The rows behind are done, so the first can be overwritten.
-		if err := m.backend.Copy(a.residual, a.residual, 1, compute.Block{From: rows - 1}); err != nil {
-			return nil, err
-		}
+	if err := m.lastRowFirst(rows); err != nil {
+		return nil, err
 	}
 	logits, err := m.score(1)
 	if err != nil {
@@ -166,6 +162,15 @@ func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress fun
 		progress(total, total)
 	}
 	return logits, nil
+}
+
+// lastRowFirst copies the last of rows rows of the residual stream to the first: those behind it are done.
+func (m *Model) lastRowFirst(rows int) error {
+	if rows == 1 {
+		return nil
+	}
+	a := &m.activations
+	return m.backend.Copy(a.residual, a.residual, 1, compute.Block{From: rows - 1})
 }
 
 // check refuses what cannot be computed before anything is.
