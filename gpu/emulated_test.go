@@ -36,15 +36,20 @@ func open(t *testing.T) compute.Backend {
 // load puts the demo draft, the smaller model, on a backend.
 func load(t *testing.T, b compute.Backend, data []byte, o model.Options) *model.Model {
 	t.Helper()
-	file, err := weights.Parse("demo", slices.Clone(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Load(context.Background(), b, file, o, nil)
+	m, err := model.Load(context.Background(), b, parse(t, data), o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+func parse(t *testing.T, data []byte) *weights.File {
+	t.Helper()
+	file, err := weights.Parse("demo", slices.Clone(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 func TestScoresAreNearThoseOfTheProcessor(t *testing.T) {
