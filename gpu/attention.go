@@ -87,6 +87,12 @@ func attentionBytes(shape compute.CacheShape, rows int) int64 {
 	return max(min(int64(rows)*row, most), row)
 }
 
+// ScratchBytes is what a pass of so many rows of at most so many numbers needs in passing.
+func (b *Backend) ScratchBytes(rows, cols int, shape compute.CacheShape) int64 {
+	choosing := int64(rows) * int64(8*ceilDivide(cols, sliceTokens)+4)
+	return roundedBytes(rows, cols) + attentionBytes(shape, rows) + choosing
+}
+
 func roundUpToPower(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 // layer returns the addresses of a layer's keys and values.

@@ -67,12 +67,16 @@ func (m *Model) Matrices() []Matrix { return m.matrices }
 
 // NewCache makes an empty cache of MaxTokens.
 func (m *Model) NewCache() (compute.Cache, error) {
-	c := &m.config
-	cache, err := m.backend.Cache(compute.CacheShape{Layers: c.Layers, Tokens: c.MaxTokens, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Half: c.HalfCache})
+	cache, err := m.backend.Cache(m.cacheShape(m.config.MaxTokens))
 	if err != nil {
-		return nil, fmt.Errorf("making a cache of %d tokens: %w", c.MaxTokens, err)
+		return nil, fmt.Errorf("making a cache of %d tokens: %w", m.config.MaxTokens, err)
 	}
 	return cache, nil
+}
+
+func (m *Model) cacheShape(tokens int) compute.CacheShape {
+	c := &m.config
+	return compute.CacheShape{Layers: c.Layers, Tokens: tokens, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Half: c.HalfCache}
 }
 
 // Forward appends 1 ≤ len(ids) ≤ MaxRows tokens to the cache and returns the scores behind each of them.
