@@ -160,9 +160,10 @@ func shorter(contextTokens int, draft *weights.File) int {
 
 // modelOptions bounds a model to contextTokens (0: what it allows) and to the largest batch a session makes.
 func (e *Engine) modelOptions(contextTokens int) model.Options {
-	c := &e.options.Config
+	cache := e.options.Config.Context.Cache
 	return model.Options{
-		MaxTokens: contextTokens, MaxRows: config.MaxGamma + 1, PrefillRows: prefillRows, HalfCache: c.Context.Cache == "f16",
+		MaxTokens: contextTokens, MaxRows: config.MaxGamma + 1, PrefillRows: prefillRows,
+		HalfCache: cache == "f16" || cache == "auto" && e.options.Backend.Info().Kind != "cpu",
 	}
 }
 

@@ -22,8 +22,7 @@ type recorder struct {
 	names   map[driver.Function]string
 	runs    map[driver.Launch]string
 	capture *[]string
-	graphs  [][]string // by handle − 1
-	down    byte       // what all memory of the device reads as
+	down    byte // what all memory of the device reads as
 	traffic driver.Traffic
 	total   int64
 }
