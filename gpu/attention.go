@@ -185,15 +185,15 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a
 	if a.Position+m > c.shape.Tokens {
 		return fmt.Errorf("attending to %d tokens: the cache has room for %d", a.Position+m, c.shape.Tokens)
 	}
-	keys, values := c.layer(a.Layer)
 	position := b.positionOf(a.Row, a.Position)
-	appendTo := "append_float"
-	if c.half {
-		appendTo = "append_half"
+	h := heads{qb, kb, vb, m, c, a.Layer, a.Heads, position}
+	fused, err := false, error(nil)
+	if a.Row == 0 && c.shape.HeadDim <= mostHeadDim {
+		fused, err = h.fuse(b)
 	}
-	err := b.launch(appendTo, driver.Shape{Grid: [3]int{blocksOf(c.shape.KVHeads * paddedDim(c.shape)), m}, Block: [3]int{threadsPerBlock}},
-		address(keys), address(values), address(kb.row(a.Row)), address(vb.row(a.Row)), position, whole(0),
-		whole(c.shape.KVHeads), whole(c.shape.HeadDim), whole(c.capacity))
+	if err == nil && !fused {
+		err = b.store(kb, vb, m, c, a, position)
+	}
 	if err != nil {
 		return err
 	}
@@ -209,6 +209,18 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a
 		}
 	}
 	return nil
+}
+
+// store appends rows of k and v to the cache.
+func (b *Backend) store(k, v *buffer, m int, c *cache, a compute.Attention, position driver.Argument) error {
+	keys, values := c.layer(a.Layer)
+	name := "append_float"
+	if c.half {
+		name = "append_half"
+	}
+	return b.launch(name, driver.Shape{Grid: [3]int{blocksOf(c.shape.KVHeads * paddedDim(c.shape)), m}, Block: [3]int{threadsPerBlock}},
+		address(keys), address(values), address(k.row(a.Row)), address(v.row(a.Row)), position, whole(0),
+		whole(c.shape.KVHeads), whole(c.shape.HeadDim), whole(c.capacity))
 }
 
 // attendRows attends for some of the rows of a call: as many as the scratch has room for.

@@ -119,12 +119,13 @@ func TestGreedyTextEqualsTheReference(t *testing.T) {
 	if err := json.Unmarshal(data, &want); err != nil {
 		t.Fatal(err)
 	}
+	b := open(t)
 	prompts, tokens := 1, 12
 	if os.Getenv("SPECULA_ALL_PROMPTS") != "" || !emutest.Emulated() {
 		prompts, tokens = len(want.Cases), 48
 	}
 	e, err := engine.Load(t.Context(), engine.Options{
-		Config: config.Default(), Backend: open(t), Now: time.Now, NewSeed: func() int64 { return 1 },
+		Config: config.Default(), Backend: b, Now: time.Now, NewSeed: func() int64 { return 1 },
 		Target: engine.Source{Path: "../assets/reference/demo-target-f16.gguf"}, Draft: engine.Source{Path: "../assets/reference/demo-draft-f16.gguf"},
 	}, func(event.Event) {})
 	if err != nil {

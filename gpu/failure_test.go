@@ -162,7 +162,7 @@ func TestAPassThatComesAgainIsOneGraph(t *testing.T) {
 		}
 		return d.log
 	}
-	if first := pass(1, 2); !slices.Contains(first, "up 12") || !slices.Contains(first, "attend_float") || slices.Contains(first, "graph") {
+	if first := pass(1, 2); !slices.Contains(first, "up 12") || !slices.Contains(first, "prepare_heads_float") || slices.Contains(first, "rope") || slices.Contains(first, "graph") {
 		t.Errorf("the first pass queued %q", first)
 	}
 	replayed := []string{"up 12", "graph", "peak_rows", "argmax_rows", "down 8", "wait"}

@@ -79,10 +79,15 @@ func (b *Backend) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps fl
 		return b.launch("rms_norm_heads", driver.Shape{Grid: [3]int{ceilDivide(groups, warps)}, Block: [3]int{32 * warps}},
 			address(d.memory), address(xb.memory), address(v.memory), whole(n), whole(groups), real(eps))
 	}
-	threads := min(1024, ceilDivide(n, 128)*32)
-	return b.launch("rms_norm", driver.Shape{Grid: [3]int{groups}, Block: [3]int{threads}},
+	if fused, err := b.fuseAdd(d, xb, m, v, eps); fused || err != nil {
+		return err
+	}
+	return b.launch("rms_norm", driver.Shape{Grid: [3]int{groups}, Block: [3]int{normThreads(n)}},
 		address(d.memory), address(xb.memory), address(v.memory), whole(n), real(eps))
 }
+
+// normThreads is the number of threads for a group of n numbers; the order of its sum depends on it.
+func normThreads(n int) int { return min(1024, ceilDivide(n, 128)*32) }
 
 // AddBias adds a vector to each row.
 func (b *Backend) AddBias(x compute.Buffer, m int, bias compute.Vector) error {

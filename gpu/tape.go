@@ -22,7 +22,7 @@ type step struct {
 	values [mostArguments]driver.Argument
 }
 
-const mostArguments = 14
+const mostArguments = 21
 
 // position is where the row of a pass stands in its sequence.
 type position struct{ row, position, word int }
