@@ -74,6 +74,9 @@ func (f *Format) ActivationBytes(m, cols int) int {
 	return groups * (f.groupHeader + f.Slabs(cols)*f.groupSlab)
 }
 
+// Block is a block of weights in a file: how many numbers in how many bytes.
+func (f *Format) Block() (elements, bytes int) { return f.blockElements, f.blockBytes }
+
 // Ranges is into how many ranges the columns of a matrix of so many tiles, or of joined ones, are cut. It decides the bits of the
 // product, so it depends on nothing else: not on the number of rows of activations, not on the GPU.
 func (f *Format) Ranges(tiles, cols int) int {

@@ -72,7 +72,7 @@ struct Array { const void *key; void *memory; };
 
 struct Machine {
     unsigned char *stacks, *dynamic_memory, *static_memory;
-    size_t static_used;
+    size_t static_used, dynamic_used;
     std::vector<Array> arrays;
     Fiber fibers[most_threads];
     Warp warps[most_threads / lanes];
@@ -446,47 +446,43 @@ void prepare_machine() {
     machine = new Machine();
     machine->stacks = (unsigned char *)mmap(nullptr, 2 * most_threads * stack_bytes, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-#if !THREAD_SANITIZER
-    machine->dynamic_memory = (unsigned char *)aligned_alloc(128, dynamic_most + 128);
-    machine->static_memory = (unsigned char *)aligned_alloc(128, static_most);
-#endif
+    auto map = [](size_t bytes) { return (unsigned char *)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); };
+    machine->static_memory = map(static_most);
+    machine->dynamic_memory = map(dynamic_most + 128);
+    machine->static_used = static_most;
+    machine->dynamic_used = dynamic_most;
 }
 
+// refresh makes memory that a block has used NaN in every type. The thread sanitizer has to forget who touched it, for blocks do not share
+// it, and must not take this for an access.
+void refresh(unsigned char *memory, size_t bytes) {
+    if (bytes == 0) return;
 #if THREAD_SANITIZER
-// renew maps memory anew, so that the sanitizer forgets who touched it: blocks do not share it.
-unsigned char *renew(unsigned char *memory, size_t bytes) {
-    return (unsigned char *)mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (memory ? MAP_FIXED : 0), -1, 0);
-}
-#endif
-
-// poison fills memory with what is NaN in every type. The thread sanitizer would take a memset for an access.
-void poison(unsigned char *memory, size_t bytes) {
-#if THREAD_SANITIZER
-    for (size_t i = 0; i < bytes; i++) ((volatile unsigned char *)memory)[i] = 0xff;
+    mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    for (size_t i = 0; i < (bytes + 7) / 8; i++) ((volatile uint64_t *)memory)[i] = ~0ull;
 #else
     std::memset(memory, 0xff, bytes);
 #endif
 }
 
-// fresh_memory makes shared memory NaN in every type, and out of bounds beyond what the block asked for.
+// fresh_memory makes shared memory NaN, and out of bounds beyond what the block asked for.
 void fresh_memory(size_t dynamic_bytes) {
-#if THREAD_SANITIZER
-    machine->static_memory = renew(machine->static_memory, static_most);
-    machine->dynamic_memory = renew(machine->dynamic_memory, dynamic_most + 128);
-    machine->parity ^= 1;
-#endif
 #if ADDRESS_SANITIZER
     __asan_unpoison_memory_region(machine->static_memory, static_most);
     __asan_unpoison_memory_region(machine->dynamic_memory, dynamic_most + 128);
 #endif
-    poison(machine->static_memory, static_most);
-    poison(machine->dynamic_memory, dynamic_bytes);
+    refresh(machine->static_memory, std::min(machine->static_used, static_most));
+    refresh(machine->dynamic_memory, machine->dynamic_used);
 #if ADDRESS_SANITIZER
     __asan_poison_memory_region(machine->static_memory, static_most);
     __asan_poison_memory_region(machine->dynamic_memory + dynamic_bytes, dynamic_most + 128 - dynamic_bytes);
 #endif
+#if THREAD_SANITIZER
+    machine->parity ^= 1;
+#endif
     machine->arrays.clear();
     machine->static_used = 0;
+    machine->dynamic_used = dynamic_bytes;
 }
 
 void make_fibers(Index block, Index block_size, Index grid) {

@@ -24,7 +24,7 @@ extern "C" __global__ void sum_twice(float *y, const float *x) {
         __syncthreads();  // the sums of before are read
         if (lane_id() == 0) sums[warp_id()] = sum;
         __syncthreads();  // the sums of now are written
-        if (threadIdx.x == 127 - k) y[2 * blockIdx.x + k] = sums[0] + sums[1] + sums[2] + sums[3];
+        if (threadIdx.x == 127u - k) y[2 * blockIdx.x + k] = sums[0] + sums[1] + sums[2] + sums[3];
     }
 }
 EXPORT(sum_twice)
