@@ -158,6 +158,7 @@ INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
 }
 
 #define UNROLL
+#define INLINE_MEMBER inline
 #define UNROLL_BY(n)
 // The key of a shared array is the place where it is declared.
 #define SHARED(type, name, dims)            \
