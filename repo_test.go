@@ -119,7 +119,7 @@ var arrows = []struct {
 	{"engine/gamma", []string{"engine/event"}},
 	{"engine/sample", []string{"engine/compute"}},
 	{"engine/...", []string{"engine/...", "tokenizer/..."}},
-	{"gpu", []string{"engine/compute", "kernels/cuda/...", "gpu/..."}},
+	{"gpu", []string{"engine/compute", "kernels/cuda/...", "kernels/ref", "gpu/..."}},
 	{"gpu/...", []string{"engine/compute"}},
 	{"kernels/cuda/sim", nil},
 	{"kernels/...", []string{"kernels/..."}},

@@ -139,7 +139,9 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 		e.lexicon = newLexicon(e.tokens, tokens)
 		e.translate, e.ready.DraftTranslated = e.lexicon.way(o.Config.Model.Translate)
 	}
-	if e.draft, err = model.Load(ctx, o.Backend, file, e.modelOptions(shorter(e.target.Config().MaxTokens, file)), nil); err != nil {
+	options := e.modelOptions(shorter(e.target.Config().MaxTokens, file))
+	options.Reserved = e.target.Config().CacheBytes // which a session reserves when both are loaded
+	if e.draft, err = model.Load(ctx, o.Backend, file, options, nil); err != nil {
 		return loadError("draft", o.Draft, err)
 	}
 	described := describe(o.Draft, file, e.draft)
@@ -158,9 +160,10 @@ func shorter(contextTokens int, draft *weights.File) int {
 
 // modelOptions bounds a model to contextTokens (0: what it allows) and to the largest batch a session makes.
 func (e *Engine) modelOptions(contextTokens int) model.Options {
-	c := &e.options.Config
+	cache := e.options.Config.Context.Cache
 	return model.Options{
-		MaxTokens: contextTokens, MaxRows: config.MaxGamma + 1, PrefillRows: prefillRows, HalfCache: c.Context.Cache == "f16",
+		MaxTokens: contextTokens, MaxRows: config.MaxGamma + 1, PrefillRows: prefillRows,
+		HalfCache: cache == "f16" || cache == "auto" && e.options.Backend.Info().Kind != "cpu",
 	}
 }
 

@@ -22,6 +22,7 @@ const inspectShare = 1.0 / 50
 // It returns why the reply is finished, or "".
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	ev := event.Round{Index: r.rounds, GammaRule: r.config.Speculation.Rule, Proposer: "none", Temperature: r.config.Sampling.Temperature}
+	r.ahead = nil
 	if err := r.followNegative(ctx); err != nil {
 		return "", err
 	}
@@ -150,9 +151,16 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
 		ask.Continue = r.learned.gamma.Continue
 	}
+	if r.mayRunAhead(&ask) {
+		ask.Ahead = r.runAhead(ctx)
+	}
 	draft, err := p.Propose(ctx, ask)
 	spec.DropForbidden(&draft, ask.Shapers)
 	watch.lap(&ev.DraftMS)
+	if r.ahead != nil { // the host waited for both at once, and the device knows which took how long
+		ev.VerifyMS = min(r.ahead.verdict.PassMS, ev.DraftMS)
+		ev.DraftMS -= ev.VerifyMS
+	}
 	if errors.Is(err, spec.ErrNoDraft) {
 		ev.DraftWhy = err.Error()
 		return spec.Draft{}, nil
@@ -206,7 +214,13 @@ func (r *reply) confidenceIsCheap() bool {
 // verify runs the target over the last committed token and the draft, and judges the draft.
 func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, watch *stopwatch) (scores, spec.Outcome, error) {
 	rows := append([]int32{r.context[len(r.context)-1]}, draft.Tokens...)
-	logits, err := r.forward(ctx, rows, ev)
+	var logits scores
+	var err error
+	if r.ahead != nil {
+		logits = r.ahead
+	} else {
+		logits, err = r.forward(ctx, rows, ev)
+	}
 	watch.lap(&ev.VerifyMS)
 	if err != nil {
 		return nil, spec.Outcome{}, fmt.Errorf("verifying %d rows: %w", len(rows), err)

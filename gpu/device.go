@@ -36,6 +36,7 @@ type device interface {
 	Elapsed(from, to driver.Event) (ms float64, err error)
 
 	Load(name, ptx string) (driver.Module, error)
+	Unload(m driver.Module) error
 	Kernel(m driver.Module, name string) (driver.Function, error)
 	SetDynamicShared(f driver.Function, bytes int) error
 	Prepare(f driver.Function, shape driver.Shape, arguments ...driver.Argument) (driver.Launch, error)

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"specula/engine/compute"
+	"specula/kernels/cuda"
 )
 
 // ErrNoDevice means that there is no device to compute on: none in the machine, no driver, or no CUDA in this build.
@@ -32,11 +33,19 @@ func Open(ctx context.Context, name string) (compute.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	texts, err := kernelTexts()
+	if err != nil {
+		return nil, err
+	}
 	d, err := connect(ordinal)
 	if err != nil {
 		return nil, fmt.Errorf("opening %.32q: %w: %w", name, ErrNoDevice, err)
 	}
-	return newBackend(ctx, d)
+	b, err := newBackend(d, texts)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 func ordinalOf(name string) (int, error) {
@@ -51,6 +60,15 @@ func ordinalOf(name string) (int, error) {
 	return n, nil
 }
 
-func newBackend(_ context.Context, d device) (compute.Backend, error) {
-	return nil, errors.Join(fmt.Errorf("using %s: %w: the backend is not written yet", d.Info().Name, ErrNoDevice), d.Close())
+// kernelTexts are the PTX texts of all modules.
+func kernelTexts() (map[string]string, error) {
+	texts := map[string]string{}
+	for _, name := range cuda.Modules() {
+		text, err := cuda.PTX(name)
+		if err != nil {
+			return nil, err
+		}
+		texts[name] = text
+	}
+	return texts, nil
 }

@@ -112,7 +112,7 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 			return nil, err
 		}
 		weigher, ok := backend.(weigher)
-		copied := ok && weigher.MatrixBytes(binding.weight) > 0
+		copied := ok && weigher.MatrixBytes(binding.weight) > 0 && binding.field.Type() == reflect.TypeFor[compute.Matrix]()
 		if name := binding.weight.Name; copied { // the backend has a copy in a form of its own
 			binding.weight.Done = func(from, to int) { b.file.ReleasePart(name, from, to) }
 		}

@@ -9,14 +9,24 @@ import (
 // layersOver runs every layer over the tokens of all parts, behind what their caches hold, and leaves the residual stream in the
 // activations, part by part. The caches' lengths stay as they are.
 func (m *Model) layersOver(ctx context.Context, parts ...Part) error {
+	p := m.begin(ctx, parts...)
+	p.err = m.backend.Embed(m.activations.residual, m.Embedding, m.ids)
+	return m.layersBehind(p)
+}
+
+// begin makes the pass of these parts.
+func (m *Model) begin(ctx context.Context, parts ...Part) *pass {
 	m.pass = pass{Backend: m.backend, ctx: ctx, parts: append(m.pass.parts[:0], parts...), eps: float32(m.config.NormEps)}
-	p, a := &m.pass, &m.activations
 	m.ids = m.ids[:0]
 	for _, part := range parts {
 		m.ids = append(m.ids, part.IDs...)
 	}
-	p.rows = len(m.ids)
-	p.err = m.backend.Embed(a.residual, m.Embedding, m.ids)
+	m.pass.rows = len(m.ids)
+	return &m.pass
+}
+
+// layersBehind runs every layer over embedded tokens.
+func (m *Model) layersBehind(p *pass) error {
 	for i := range m.layers {
 		if p.err != nil {
 			return p.err
@@ -67,12 +77,17 @@ func (m *Model) feedForward(p *pass, l *layer) {
 
 // score turns the first rows of the residual stream into logits.
 func (m *Model) score(rows int) (compute.Logits, error) {
+	if err := m.scoreRows(rows); err != nil {
+		return nil, err
+	}
+	return m.backend.Logits(m.activations.scores, rows)
+}
+
+// scoreRows writes the scores of the first rows of the residual stream.
+func (m *Model) scoreRows(rows int) error {
 	p, a := &m.pass, &m.activations
 	p.rows = rows
 	p.norm(a.normed, a.residual, m.OutputNorm)
 	p.project(a.scores, a.normed, m.Output, nil)
-	if p.err != nil {
-		return nil, p.err
-	}
-	return m.backend.Logits(a.scores, rows)
+	return p.err
 }

@@ -10,10 +10,11 @@ import (
 
 // Options size a model's buffers.
 type Options struct {
-	MaxTokens   int  // capacity of a cache; 0: what the file allows
-	MaxRows     int  // rows of one Forward, all of which have scores; 0: 32
-	PrefillRows int  // rows of a pass of Prefill; 0, or fewer than MaxRows: as many
-	HalfCache   bool // keep keys and values in half precision
+	MaxTokens   int   // capacity of a cache; 0: what the file allows
+	MaxRows     int   // rows of one Forward, all of which have scores; 0: 32
+	PrefillRows int   // rows of a pass of Prefill; 0, or fewer than MaxRows: as many
+	HalfCache   bool  // keep keys and values in half precision
+	Reserved    int64 // bytes of the backend's memory that are promised to others
 }
 
 const defaultMaxRows = 32
@@ -47,7 +48,7 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	if err != nil {
 		return nil, err
 	}
-	if err := m.checkMemory(tensors); err != nil {
+	if err := m.checkMemory(tensors, o.Reserved); err != nil {
 		return nil, err
 	}
 	if m.matrices, err = tensors.take(ctx, backend, m.config.WeightBytes, progress); err != nil {

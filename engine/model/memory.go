@@ -2,12 +2,21 @@ package model
 
 import (
 	"fmt"
+	"sort"
 
 	"specula/engine/compute"
 )
 
 // weigher is a backend that knows what a weight costs it beside the file's bytes, which are in memory already.
 type weigher interface{ MatrixBytes(compute.Weight) int64 }
+
+// planner is a backend with memory of its own, which knows what everything takes there.
+type planner interface {
+	weigher
+	CacheBytes(shape compute.CacheShape) int64
+	// ScratchBytes is what operations over so many rows of at most so many numbers need in passing, with a cache of this shape.
+	ScratchBytes(rows, cols int, shape compute.CacheShape) int64
+}
 
 // size is one activation buffer: which, and how many rows of how many numbers.
 type size struct {
@@ -42,30 +51,59 @@ func allocateAll(backend compute.Backend, sizes []size) error {
 }
 
 // checkMemory refuses a model that cannot fit, before anything is allocated for it. Figures are in float64, which does not overflow.
-func (m *Model) checkMemory(b *binder) error {
-	const float32Bytes = 4
+func (m *Model) checkMemory(b *binder, reserved int64) error {
 	c := &m.config
-	cache := 2 * float32Bytes * float64(c.Layers) * float64(c.MaxTokens) * float64(c.KVHeads) * float64(c.HeadDim)
-	if c.HalfCache {
-		cache /= 2
-	}
+	cache, activations := m.cacheBytes(c.MaxTokens), m.activationBytes(c.MaxTokens)
 	c.CacheBytes = int64(cache)
-	activations := float32Bytes * float64(c.MaxTokens) * float64(c.RopeDim) // both tables of angles
-	for _, w := range m.sizes() {
-		activations += float32Bytes * float64(w.rows) * float64(w.cols)
-	}
 	var taken float64
 	for _, binding := range b.bindings {
 		taken += float64(m.bytesTaken(binding.weight))
 	}
 	taken += m.mostAtOnce(b)
-	available := m.backend.Info().MemoryBytes
-	if available == 0 || taken+activations+cache <= float64(available) {
+	known := m.backend.Info().MemoryBytes
+	available := float64(known - reserved)
+	if known == 0 || taken+activations+cache <= available {
 		return nil
 	}
+	fits := sort.Search(c.MaxTokens, func(tokens int) bool { return taken+m.activationBytes(tokens+1)+m.cacheBytes(tokens+1) > available })
+	advice := "choose a smaller file"
+	if fits > 0 {
+		advice = fmt.Sprintf("choose a shorter context, of which %d tokens would fit, or a smaller file", fits)
+	}
 	const mib = 1 << 20
-	return fmt.Errorf("%w: weights need %.0f MiB, a context of %d tokens %.0f MiB and activations %.0f MiB, together %.0f MiB; %.0f MiB are available: choose a shorter context or a smaller file",
-		compute.ErrOutOfMemory, taken/mib, c.MaxTokens, cache/mib, activations/mib, (taken+activations+cache)/mib, float64(available)/mib)
+	return fmt.Errorf("%w: weights need %.0f MiB, a context of %d tokens %.0f MiB and activations %.0f MiB, together %.0f MiB; %.0f MiB are available: %s",
+		compute.ErrOutOfMemory, taken/mib, c.MaxTokens, cache/mib, activations/mib, (taken+activations+cache)/mib, max(0, available)/mib, advice)
+}
+
+const float32Bytes = 4
+
+// cacheBytes is the memory of a cache of so many tokens.
+func (m *Model) cacheBytes(tokens int) float64 {
+	c := &m.config
+	if known, ok := m.backend.(planner); ok {
+		if bytes := known.CacheBytes(m.cacheShape(tokens)); bytes >= 0 {
+			return float64(bytes)
+		}
+	}
+	cache := 2 * float32Bytes * float64(c.Layers) * float64(tokens) * float64(c.KVHeads) * float64(c.HeadDim)
+	if c.HalfCache {
+		cache /= 2
+	}
+	return cache
+}
+
+// activationBytes is the memory of a pass: its buffers, the tables of angles, and what the backend needs in passing.
+func (m *Model) activationBytes(tokens int) float64 {
+	activations := float32Bytes * float64(tokens) * float64(m.config.RopeDim) // both tables of angles
+	rows, cols := 0, 0
+	for _, w := range m.sizes() {
+		activations += float32Bytes * float64(w.rows) * float64(w.cols)
+		rows, cols = max(rows, w.rows), max(cols, w.cols)
+	}
+	if known, ok := m.backend.(planner); ok {
+		activations += float64(known.ScratchBytes(rows, cols, m.cacheShape(tokens)))
+	}
+	return activations
 }
 
 func (m *Model) bytesTaken(w compute.Weight) int64 {
@@ -79,7 +117,7 @@ func (m *Model) bytesTaken(w compute.Weight) int64 {
 // of theirs, but for part of a weight that is there in both forms for a while, and is no more than the largest.
 func (m *Model) mostAtOnce(b *binder) float64 {
 	known, ok := m.backend.(weigher)
-	if !ok || !b.file.Owned() {
+	if _, elsewhere := m.backend.(planner); elsewhere || !ok || !b.file.Owned() {
 		return 0
 	}
 	var released, largest float64

@@ -67,12 +67,16 @@ func (m *Model) Matrices() []Matrix { return m.matrices }
 
 // NewCache makes an empty cache of MaxTokens.
 func (m *Model) NewCache() (compute.Cache, error) {
-	c := &m.config
-	cache, err := m.backend.Cache(compute.CacheShape{Layers: c.Layers, Tokens: c.MaxTokens, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Half: c.HalfCache})
+	cache, err := m.backend.Cache(m.cacheShape(m.config.MaxTokens))
 	if err != nil {
-		return nil, fmt.Errorf("making a cache of %d tokens: %w", c.MaxTokens, err)
+		return nil, fmt.Errorf("making a cache of %d tokens: %w", m.config.MaxTokens, err)
 	}
 	return cache, nil
+}
+
+func (m *Model) cacheShape(tokens int) compute.CacheShape {
+	c := &m.config
+	return compute.CacheShape{Layers: c.Layers, Tokens: tokens, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Half: c.HalfCache}
 }
 
 // Forward appends 1 ≤ len(ids) ≤ MaxRows tokens to the cache and returns the scores behind each of them.
@@ -148,12 +152,8 @@ func (m *Model) Prefill(ctx context.Context, cache compute.Cache, ids []int32, p
 
 // finishPrefill scores the last of rows rows.
 func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress func(done, total int)) (compute.Logits, error) {
-	a := &m.activations
-	if rows > 1 {
-		// The rows behind are done, so the first can be overwritten.
-		if err := m.backend.Copy(a.residual, a.residual, 1, compute.Block{From: rows - 1}); err != nil {
-			return nil, err
-		}
+	if err := m.lastRowFirst(rows); err != nil {
+		return nil, err
 	}
 	logits, err := m.score(1)
 	if err != nil {
@@ -166,6 +166,15 @@ func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress fun
 		progress(total, total)
 	}
 	return logits, nil
+}
+
+// lastRowFirst copies the last of rows rows of the residual stream to the first: those behind it are done.
+func (m *Model) lastRowFirst(rows int) error {
+	if rows == 1 {
+		return nil
+	}
+	a := &m.activations
+	return m.backend.Copy(a.residual, a.residual, 1, compute.Block{From: rows - 1})
 }
 
 // check refuses what cannot be computed before anything is.

@@ -32,10 +32,12 @@ type DraftModel struct {
 	context    []int32 // everything committed, in the draft's tokens
 	cached     []int32 // what the cache holds: a prefix of context, in Propose followed by drafted tokens
 	sampler    sample.Sampler
-	q          [][]float64 // (γ, vocab) memory of Draft.Q
-	scores     [][]float32 // (γ, draft vocab) memory of Draft.Logits
-	translated [][]float32 // (γ, vocab) the same in the target's vocabulary, where that is another
-	best       []int32     // (1)
+	q          [][]float64    // (γ, vocab) memory of Draft.Q
+	scores     [][]float32    // (γ, draft vocab) memory of Draft.Logits
+	translated [][]float32    // (γ, vocab) the same in the target's vocabulary, where that is another
+	best       []int32        // (1)
+	tokens     compute.Tokens // of drafts that stay on the device; nil until there is one
+	room       int            // for so many
 }
 
 // NewDraftModel returns a proposer for a target of vocab ids by a model that knows own ids. It owns a cache of the model's;
@@ -121,6 +123,9 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	draft.Pending = len(unread)
 	if draft.Stop = d.stranger(unread); draft.Stop != "" {
 		return draft, nil
+	}
+	if model, ok := d.chainer(ask); ok && len(unread) > 0 && ask.Gamma > 0 && start+len(unread) <= d.cache.Cap() {
+		return d.chain(ctx, model, ask, draft)
 	}
 	pushed := 0
 	defer func() { ask.Shapers.Pop(pushed) }()
@@ -286,4 +291,9 @@ func (d *DraftModel) Reset() error {
 	return d.truncate(0)
 }
 
-func (d *DraftModel) Close() error { return d.cache.Close() }
+func (d *DraftModel) Close() error {
+	if d.tokens == nil {
+		return d.cache.Close()
+	}
+	return errors.Join(d.tokens.Close(), d.cache.Close())
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"specula/engine/compute"
 	"specula/engine/sample"
 )
 
@@ -55,6 +56,9 @@ type Ask struct {
 	Trust float64
 	// Inspect asks for Draft.Logits and Draft.Confidence.
 	Inspect bool
+	// Ahead, when not nil, may be given a draft that lies on a device, n tokens behind the first of t, before anybody has seen it. It
+	// queues the target's pass over them, waits for both at once, and returns the draft's tokens.
+	Ahead func(t compute.Tokens, n int) ([]int32, error)
 }
 
 // Proposer guesses what the target will say. Calls come from one goroutine in the order

@@ -112,7 +112,7 @@ func TestLaunchesFit(t *testing.T) {
 					t.Errorf("%s: %d × %d has %d ranges", f.Name, rows, cols, ranges)
 				}
 				for _, m := range []int{1, 8, 9, 16, 17, 32, 33, 512, 4096} {
-					l := f.Product(m, Tiles(rows), ranges)
+					l := f.Product(m, Tiles(rows), cols)
 					if l.Threads > 32*f.mostRanges && l.Threads != 256 || l.SharedBytes > 99<<10 || l.GridY > 65535 {
 						t.Errorf("%s: %d rows with %d × %d: %+v", f.Name, m, rows, cols, l)
 					}
@@ -126,8 +126,23 @@ func ExampleFormat_Product() {
 	const rows, cols, m = 4096, 4096, 5
 	f := BFloat16
 	fmt.Println(f.Bytes(rows, cols), "bytes of weights")
-	fmt.Printf("%+v\n", f.Product(m, Tiles(rows), f.Ranges(Tiles(rows), cols)))
+	fmt.Printf("%+v\n", f.Product(m, Tiles(rows), cols))
 	// Output:
 	// 33554432 bytes of weights
 	// {Kernel:matmul_bfloat16_rows8 GridX:256 GridY:1 Threads:256 SharedBytes:4096}
+}
+func BenchmarkPack(b *testing.B) {
+	for _, f := range formats {
+		b.Run(f.Name, func(b *testing.B) {
+			const rows, cols = 256, 4096
+			src := make([]byte, rows*cols/f.blockElements*f.blockBytes)
+			dst := make([]byte, f.Bytes(rows, cols))
+			b.SetBytes(int64(len(src)))
+			for b.Loop() {
+				if err := f.Pack(dst, src, rows, cols); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

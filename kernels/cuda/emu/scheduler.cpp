@@ -494,6 +494,9 @@ void make_fibers(Index block, Index block_size, Index grid) {
         fiber.copies.clear();
         fiber.fenced = false;
         fiber.touched = nullptr;
+#if ADDRESS_SANITIZER
+        __asan_unpoison_memory_region(stack_of(i), stack_bytes);  // fibers never return from their last frames, which leave marks
+#endif
         fiber.stack_pointer = first_frame(stack_of(i) + stack_bytes, entry);
 #if THREAD_SANITIZER
         if (!fiber.sanitizer[machine->parity]) fiber.sanitizer[machine->parity] = __tsan_create_fiber(0);

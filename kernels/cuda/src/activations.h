@@ -4,7 +4,7 @@
 // stands in the rows behind the last one is multiplied too, but reaches no other row and is never stored, so it may be anything.
 // Columns behind the last one, to the end of the slab, are zeros.
 //
-// The kernels round_… and quantise_rows make activations from float32 rows; others that make rows can store them in this form at once.
+// The kernels round_… and quantise_rows make activations from float32 rows; others that make rows store them in this form at once.
 #pragma once
 #include "gpu.h"
 
@@ -24,17 +24,6 @@ template <bool is_half, int terms> struct FloatActivations {
         return (size_t)group * (header_bytes + (size_t)slabs * slab_bytes) + header_bytes + (size_t)slab * slab_bytes +
             part * part_bytes + (g * 4 + pair % 4) * 16 + step * 8 + pair / 4 % 2 * 4;
     }
-
-    // store rounds and stores columns 2·pair and 2·pair+1 of a row, as a sum of one or two terms.
-    INLINE void store(unsigned char *to, int row, int pair, int slabs, float a, float b) {
-        to += pair_offset(row, pair, slabs);
-        UNROLL for (int i = 0; i < terms; i++) {
-            unsigned low = is_half ? to_half(a) : to_bfloat16(a), high = is_half ? to_half(b) : to_bfloat16(b);
-            *(unsigned *)(to + i * term_bytes) = high << 16 | low;
-            a -= is_half ? from_half((unsigned short)low) : from_bfloat16((bfloat16_bits)low);
-            b -= is_half ? from_half((unsigned short)high) : from_bfloat16((bfloat16_bits)high);
-        }
-    }
 };
 
 // Integer activations: blocks of 32 columns as signed bytes with one scale, quantised by the rule of ref.QuantizeRow.
@@ -52,40 +41,4 @@ struct IntegerActivations {
         return four / 16 * 512 + (row % group_rows * 4 + four % 4) * 16 + four / 8 % 2 * 8 + four / 4 % 2 * 4;
     }
     INLINE int factors_offset(int row, int block) { return quant_bytes + (block * group_rows + row % group_rows) * 8; }
-
-    // store quantises and stores columns 4·four … 4·four+3 of a row. Whole warps call it, with a block's 32 columns in 8 lanes
-    // side by side; columns behind the last slab are left out.
-    INLINE void store(unsigned char *to, int row, int four, int slabs, const float (&values)[4]) {
-        unsigned largest = 0;  // magnitudes order like their bits, a NaN above all
-        UNROLL for (int i = 0; i < 4; i++) {
-            unsigned magnitude = float_bits(values[i]) & 0x7fffffffu;
-            largest = magnitude > largest ? magnitude : largest;
-        }
-        UNROLL for (int o = 1; o < 8; o *= 2) {
-            unsigned other = __shfl_xor_sync(full_warp, largest, o);
-            largest = other > largest ? other : largest;
-        }
-        float a = bits_float(largest), scale = divide_rn(a, 127.0f), inverse = divide_rn(127.0f, a);
-        if (largest >= 0x7f800000u) {
-            scale = bits_float(0x7fc00000u);
-            inverse = 0.0f;
-        } else if (a < 0x1p-118f) {
-            scale = inverse = 0.0f;
-        }
-        unsigned quants = 0;
-        int total = 0;
-        UNROLL for (int i = 0; i < 4; i++) {
-            int quant = inverse == 0.0f ? 0 : (int)round_even(values[i] * inverse);
-            quants |= ((unsigned)quant & 255u) << 8 * i;
-            total += quant;
-        }
-        UNROLL for (int o = 1; o < 8; o *= 2) total += __shfl_xor_sync(full_warp, total, o);
-        if (four >= slabs * (slab_columns / 4)) return;
-        unsigned char *slab = to + slab_offset(row, four / 32, slabs);
-        *(unsigned *)(slab + four_offset(row, four % 32)) = quants;
-        if (four % 8 != 0) return;
-        float *factors = (float *)(slab + factors_offset(row, four % 32 / 8));
-        factors[0] = scale;
-        factors[1] = scale * (float)total;
-    }
 };

@@ -50,7 +50,7 @@ MATMUL(matmul_half, Half)
 template <int terms> INLINE void round_rows(unsigned char *to, const float *x, int k, int slabs) {
     const float *row = x + (size_t)blockIdx.y * k;
     for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < slabs * (slab_columns / 2); pair += gridDim.x * blockDim.x)
-        FloatActivations<false, terms>::store(to, blockIdx.y, pair, slabs,
+        round_terms<false, terms>(to + FloatActivations<false, terms>::pair_offset(blockIdx.y, pair, slabs),
             2 * pair < k ? row[2 * pair] : 0.0f, 2 * pair + 1 < k ? row[2 * pair + 1] : 0.0f);
 }
 
@@ -75,7 +75,7 @@ template <int terms> INLINE void scale_and_round_rows(unsigned char *to, const f
         *(float *)(to + row / group_rows * (Activations::header_bytes + (size_t)slabs * Activations::slab_bytes) + row % group_rows * 4) =
             bits_float((unsigned)(127 - shift) << 23);
     for (int pair = threadIdx.x; pair < slabs * (slab_columns / 2); pair += blockDim.x)
-        Activations::store(to, row, pair, slabs,
+        round_terms<true, terms>(to + Activations::pair_offset(row, pair, slabs),
             2 * pair < k ? x[2 * pair] * factor : 0.0f, 2 * pair + 1 < k ? x[2 * pair + 1] * factor : 0.0f);
 }
 

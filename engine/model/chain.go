@@ -1,0 +1,92 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"specula/engine/compute"
+)
+
+// Feeds reports whether tokens can stay on the backend's device between passes, which Chain and ForwardTokens need.
+func (m *Model) Feeds() bool {
+	_, ok := m.backend.(compute.Feeder)
+	return ok
+}
+
+// Tokens makes room for n tokens on the device of a model that Feeds.
+func (m *Model) Tokens(n int) (compute.Tokens, error) { return m.backend.(compute.Feeder).Tokens(n) }
+
+// Chain appends ids, at most PrefillRows, to the cache and then n−1 tokens, each the best behind those before. It puts the last of
+// ids and the n tokens that it chose into t, from 0 on, and queues all of this without a look at any of them.
+// On any error the cache keeps its length.
+func (m *Model) Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens) error {
+	if len(ids) < 1 || len(ids) > m.config.PrefillRows || n < 1 {
+		return fmt.Errorf("a chain of %d tokens behind %d: allowed are 1 and more behind 1 to %d", n, len(ids), m.config.PrefillRows)
+	}
+	if err := m.check(cache, ids); err != nil {
+		return err
+	}
+	if free := cache.Cap() - cache.Len() - len(ids); n-1 > free {
+		return fmt.Errorf("%w: a chain of %d more tokens does not fit", ErrContextFull, n-1)
+	}
+	start := cache.Len()
+	if err := m.chain(ctx, cache, ids, n, t); err != nil {
+		return errors.Join(err, cache.Truncate(start))
+	}
+	return nil
+}
+
+func (m *Model) chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens) error {
+	if err := m.layersOver(ctx, Part{cache, ids}); err != nil {
+		return err
+	}
+	if err := t.Put(0, ids[len(ids)-1]); err != nil {
+		return err
+	}
+	if err := m.lastRowFirst(len(ids)); err != nil {
+		return err
+	}
+	for i := 1; ; i++ {
+		if err := m.scoreRows(1); err != nil {
+			return err
+		}
+		if err := m.backend.(compute.Feeder).Choose(m.activations.scores, t, i); err != nil {
+			return err
+		}
+		if err := cache.Advance(len(m.ids)); err != nil {
+			return err
+		}
+		if i == n {
+			return t.Mark()
+		}
+		if err := m.layersOverTokens(ctx, cache, t, i, 1); err != nil {
+			return err
+		}
+	}
+}
+
+// ForwardTokens is Forward of the first n tokens of t, which nobody has seen yet.
+func (m *Model) ForwardTokens(ctx context.Context, cache compute.Cache, t compute.Tokens, n int) (compute.Logits, error) {
+	if n < 1 || n > m.config.MaxRows {
+		return nil, fmt.Errorf("a pass over %d tokens: allowed are 1 to %d", n, m.config.MaxRows)
+	}
+	if err := m.check(cache, make([]int32, n)); err != nil {
+		return nil, err
+	}
+	if err := m.layersOverTokens(ctx, cache, t, 0, n); err != nil {
+		return nil, err
+	}
+	logits, err := m.score(n)
+	if err != nil {
+		return nil, err
+	}
+	return logits, cache.Advance(n)
+}
+
+// layersOverTokens is layersOver of n tokens of t. Their ids are unknown here, and only their number counts.
+func (m *Model) layersOverTokens(ctx context.Context, cache compute.Cache, t compute.Tokens, at, n int) error {
+	p := m.begin(ctx, Part{cache, make([]int32, n)})
+	p.err = m.backend.(compute.Feeder).EmbedTokens(m.activations.residual, m.Embedding, t, at, n)
+	return m.layersBehind(p)
+}

@@ -1,0 +1,108 @@
+package spec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"specula/engine/compute"
+	"specula/engine/sample"
+)
+
+// Chainer is a Model that may be able to draft on a device by itself; engine/model has it.
+type Chainer interface {
+	Model
+	// Feeds reports whether it can.
+	Feeds() bool
+	Tokens(n int) (compute.Tokens, error)
+	// Chain appends ids and then n−1 tokens, each the best behind those before, and puts the last of ids and the n it chose into t. It
+	// waits for nothing.
+	Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens) error
+}
+
+// chainer returns the model if it can draft by itself what is asked for. A chain is not asked in between whether one more token is
+// worth its price: on a device a step costs less than the answer.
+func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
+	if ask.Params.Temperature > 0 || ask.Inspect || len(ask.Shapers) > 0 || d.lexicon != nil {
+		return nil, false
+	}
+	model, ok := d.model.(Chainer)
+	return model, ok && model.Feeds()
+}
+
+// mostUnread is how many tokens the first step of a chain reads: as many as there are between two rounds of drafts. More are read before
+// it, so that chains are few enough to be recorded.
+const mostUnread = 2
+
+// chain drafts on the device, and has the draft verified there before anybody looks at it if ask.Ahead wants that.
+func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Draft) (Draft, error) {
+	start := len(d.cached)
+	if unread := d.context[start:]; len(unread) > mostUnread {
+		if _, err := d.read(ctx, unread[:len(unread)-1], nil); err != nil {
+			return Draft{}, fmt.Errorf("reading %d tokens in front of a draft: %w", len(unread)-1, err)
+		}
+	}
+	at := len(d.cached)
+	unread := d.context[at:]
+	n := min(ask.Gamma, d.cache.Cap()-at-len(unread)+1)
+	ids, err := d.runChain(ctx, model, ask, unread, n)
+	if err != nil {
+		return Draft{}, errors.Join(fmt.Errorf("drafting %d tokens: %w", n, err), d.truncate(at))
+	}
+	d.cached = append(append(d.cached, unread...), ids[:n-1]...)
+	for i, id := range ids {
+		if id < 0 {
+			return Draft{}, errors.Join(fmt.Errorf("%w: draft token %d: %w", ErrNoDraft, i, compute.ErrNotFinite), d.truncate(start))
+		}
+		if int(id) >= d.vocab {
+			draft.Stop = fmt.Sprintf("the target does not know token %d", id)
+			return draft, nil
+		}
+		draft.Tokens = append(draft.Tokens, id)
+		draft.Q = append(draft.Q, sample.OneHot(id))
+		if ask.IsStop != nil && ask.IsStop(id) {
+			draft.Stop = stopEnds
+			return draft, nil
+		}
+	}
+	if n < ask.Gamma {
+		draft.Stop = fmt.Sprintf("draft context full: %d tokens", d.cache.Cap())
+	}
+	return draft, nil
+}
+
+// runChain returns the n tokens of a draft.
+func (d *DraftModel) runChain(ctx context.Context, model Chainer, ask Ask, unread []int32, n int) (ids []int32, err error) {
+	if err := d.roomForTokens(model, n+1); err != nil {
+		return nil, err
+	}
+	if err := model.Chain(ctx, d.cache, unread, n, d.tokens); err != nil {
+		return nil, err
+	}
+	if ask.Ahead != nil {
+		return ask.Ahead(d.tokens, n)
+	}
+	ids = make([]int32, n)
+	return ids, d.tokens.Get(1, ids)
+}
+
+// roomForTokens makes room for n tokens on the device, and for all that drafts usually have when it is made.
+func (d *DraftModel) roomForTokens(model Chainer, n int) error {
+	const usual = 33
+	if d.tokens != nil && n <= d.room {
+		return nil
+	}
+	if d.tokens != nil {
+		if err := d.tokens.Close(); err != nil {
+			return err
+		}
+		d.tokens = nil
+	}
+	room := max(n, usual)
+	t, err := model.Tokens(room)
+	if err != nil {
+		return err
+	}
+	d.tokens, d.room = t, room
+	return nil
+}

@@ -1,0 +1,250 @@
+package gpu
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"specula/engine/compute"
+	"specula/gpu/driver"
+)
+
+// Keys are attended to in splits at fixed places, see kernels/cuda/src/attention.h.
+const keysPerSplit = 256
+
+// tensorHeads are the widths of a head for which there is attention in half precision on tensor cores, and how many tiles of
+// eight columns the kernel for many rows takes at once.
+var tensorHeads = map[int]int{64: 4, 80: 4, 96: 4, 128: 4, 256: 2}
+
+// mostFloatHeadDim is the widest head of a cache in float32.
+const mostFloatHeadDim = 256
+
+// cache keeps keys and values on the device.
+type cache struct {
+	owner    *Backend
+	shape    compute.CacheShape
+	half     bool
+	capacity int // tokens, whole splits
+	length   int
+	memory   driver.Pointer // layer by layer: keys, then values; 0 when closed
+}
+
+// Cache reserves room for every token of the shape: in half precision where it is asked for and the head's width allows it.
+func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
+	require(shape.Layers > 0 && shape.Tokens > 0 && shape.KVHeads > 0 && shape.HeadDim > 0, "a cache without layers, tokens or heads")
+	c := &cache{owner: b, shape: shape, half: halfCache(shape), capacity: ceilDivide(shape.Tokens, keysPerSplit) * keysPerSplit}
+	if !c.half && shape.HeadDim > mostFloatHeadDim {
+		return nil, fmt.Errorf("a cache with heads of %d numbers: the GPU attends to heads of up to %d", shape.HeadDim, mostFloatHeadDim)
+	}
+	bytes := b.CacheBytes(shape)
+	if bytes < 0 {
+		return nil, fmt.Errorf("%w: keys and values of %d tokens exceed every memory", compute.ErrOutOfMemory, shape.Tokens)
+	}
+	if err := b.growScratch(&b.scratch.attended, "attention", attentionBytes(shape, max(1, b.scratch.rows))); err != nil {
+		return nil, err
+	}
+	var err error
+	c.memory, err = b.alloc(fmt.Sprintf("keys and values of %d tokens", shape.Tokens), bytes)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func halfCache(shape compute.CacheShape) bool { return shape.Half && tensorHeads[shape.HeadDim] > 0 }
+
+// CacheBytes is the memory of a cache; −1 if no number holds it.
+func (b *Backend) CacheBytes(shape compute.CacheShape) int64 {
+	perNumber := uint64(4)
+	if halfCache(shape) {
+		perNumber = 2
+	}
+	product := 2 * perNumber
+	splits := (uint64(max(shape.Tokens, 0)) + keysPerSplit - 1) / keysPerSplit
+	for _, factor := range []uint64{keysPerSplit, uint64(shape.Layers), splits, uint64(shape.KVHeads), uint64(paddedDim(shape))} {
+		high, low := bits.Mul64(product, factor)
+		if high != 0 || low > 1<<62 {
+			return -1
+		}
+		product = low
+	}
+	return int64(product)
+}
+
+// paddedDim is the length of a key: whole chunks in half precision.
+func paddedDim(shape compute.CacheShape) int {
+	if halfCache(shape) {
+		return ceilDivide(shape.HeadDim, 32) * 32
+	}
+	return shape.HeadDim
+}
+
+// attentionBytes is the scratch for the splits of attention: for all rows of a pass at once while that is little.
+func attentionBytes(shape compute.CacheShape, rows int) int64 {
+	const most, sharing = 64 << 20, 8
+	splits := roundUpToPower(ceilDivide(shape.Tokens, keysPerSplit))
+	row := int64(sharing*shape.KVHeads) * int64(splits) * int64(shape.HeadDim+2) * 4
+	return max(min(int64(rows)*row, most), row)
+}
+
+// ScratchBytes is what a pass of so many rows of at most so many numbers needs in passing.
+func (b *Backend) ScratchBytes(rows, cols int, shape compute.CacheShape) int64 {
+	choosing := int64(rows) * int64(8*ceilDivide(cols, sliceTokens)+4)
+	return roundedBytes(rows, cols) + attentionBytes(shape, rows) + choosing
+}
+
+func roundUpToPower(n int) int { return 1 << bits.Len(uint(n-1)) }
+
+// layer returns the addresses of a layer's keys and values.
+func (c *cache) layer(i int) (keys, values driver.Pointer) {
+	numberBytes := 4
+	if c.half {
+		numberBytes = 2
+	}
+	half := driver.Pointer(c.shape.KVHeads * c.capacity * paddedDim(c.shape) * numberBytes)
+	keys = c.memory + driver.Pointer(2*i)*half
+	return keys, keys + half
+}
+
+func (c *cache) Len() int { return c.length }
+func (c *cache) Cap() int { return c.shape.Tokens }
+
+func (c *cache) Truncate(n int) error {
+	if n < 0 || n > c.length {
+		return fmt.Errorf("truncating the cache to %d tokens: it holds %d", n, c.length)
+	}
+	c.length = n
+	return nil
+}
+
+func (c *cache) Advance(n int) error {
+	if n < 0 || c.length+n > c.shape.Tokens {
+		return fmt.Errorf("advancing the cache by %d tokens: it holds %d of %d", n, c.length, c.shape.Tokens)
+	}
+	c.length += n
+	return nil
+}
+
+func (c *cache) Bytes() int64 { return c.owner.CacheBytes(c.shape) }
+
+func (c *cache) Close() error {
+	if c.memory == 0 {
+		return nil
+	}
+	c.owner.flush() // the tape may have steps that write to it
+	memory := c.memory
+	c.memory, c.length = 0, 0
+	return c.owner.release(memory)
+}
+
+// KeyValue reads a row back, widened to float32.
+func (c *cache) KeyValue(layer, token int, key, value []float32) error {
+	switch {
+	case c.memory == 0:
+		return fmt.Errorf("reading a closed cache")
+	case layer < 0 || layer >= c.shape.Layers || token < 0 || token >= c.shape.Tokens:
+		return fmt.Errorf("reading the cache at layer %d of %d, token %d of %d", layer, c.shape.Layers, token, c.shape.Tokens)
+	}
+	b, size := c.owner, c.shape.KVHeads*c.shape.HeadDim
+	require(len(key) == size && len(value) == size, "KeyValue needs room for one row")
+	require(int64(8*size) <= b.scratch.attended.bytes, "KeyValue of a row larger than the scratch")
+	keys, values := c.layer(layer)
+	name := "read_float"
+	if c.half {
+		name = "read_half"
+	}
+	to := b.scratch.attended.memory
+	read, err := b.step(name, driver.Shape{Grid: [3]int{blocksOf(size)}, Block: [3]int{threadsPerBlock}}, address(to), address(to+driver.Pointer(4*size)),
+		address(keys), address(values), whole(token), whole(c.shape.KVHeads), whole(c.shape.HeadDim), whole(c.capacity))
+	if err != nil {
+		return err
+	}
+	row := make([]float32, 2*size)
+	err = b.onDevice(func() error {
+		if err := b.run(&read); err != nil {
+			return err
+		}
+		return b.fetch(4*len(row), to, func(memory []byte) { toFloats(row, memory) })
+	})
+	if err != nil {
+		return fmt.Errorf("reading the cache: %w", err)
+	}
+	copy(key, row)
+	copy(value, row[size:])
+	return nil
+}
+
+// Attend stores k and v behind the cache's length and attends to them and all before.
+func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a compute.Attention) error {
+	c := cc.(*cache)
+	size := c.shape.KVHeads * c.shape.HeadDim
+	d, qb, kb, vb := rowsOf(dst, a.Row, m), rowsOf(q, a.Row, m), rowsOf(k, a.Row, m), rowsOf(v, a.Row, m)
+	require(a.Position == c.length && c.memory != 0, "Attend at another position than the cache's length")
+	require(qb.cols == a.Heads*a.HeadDim && d.cols == qb.cols && kb.cols == size && vb.cols == size, "Attend of widths that do not fit")
+	require(a.HeadDim == c.shape.HeadDim && a.Heads%c.shape.KVHeads == 0, "Attend of heads that do not fit")
+	if a.Position+m > c.shape.Tokens {
+		return fmt.Errorf("attending to %d tokens: the cache has room for %d", a.Position+m, c.shape.Tokens)
+	}
+	position := b.positionOf(a.Row, a.Position)
+	h := heads{qb, kb, vb, m, c, a.Layer, a.Heads, position}
+	fused, err := false, error(nil)
+	if a.Row == 0 && c.shape.HeadDim <= mostHeadDim {
+		fused, err = h.fuse(b)
+	}
+	if err == nil && !fused {
+		err = b.store(kb, vb, m, c, a, position)
+	}
+	if err != nil {
+		return err
+	}
+	b.changed(d)
+	// Grids serve the next power of two of splits, so that a graph lasts while the text grows.
+	splits := roundUpToPower(ceilDivide(a.Position+m, keysPerSplit))
+	row := int64(a.Heads*splits*(a.HeadDim+2)) * 4
+	at := int(b.scratch.attended.bytes / row)
+	require(at > 0, "attention without scratch")
+	for from := 0; from < m; from += at {
+		if err := b.attendRows(d, qb, c, a, position, from, min(at, m-from), splits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store appends rows of k and v to the cache.
+func (b *Backend) store(k, v *buffer, m int, c *cache, a compute.Attention, position driver.Argument) error {
+	keys, values := c.layer(a.Layer)
+	name := "append_float"
+	if c.half {
+		name = "append_half"
+	}
+	return b.launch(name, driver.Shape{Grid: [3]int{blocksOf(c.shape.KVHeads * paddedDim(c.shape)), m}, Block: [3]int{threadsPerBlock}},
+		address(keys), address(values), address(k.row(a.Row)), address(v.row(a.Row)), position, whole(0),
+		whole(c.shape.KVHeads), whole(c.shape.HeadDim), whole(c.capacity))
+}
+
+// attendRows attends for some of the rows of a call: as many as the scratch has room for.
+func (b *Backend) attendRows(d, q *buffer, c *cache, a compute.Attention, position driver.Argument, from, rows, splits int) error {
+	keys, values := c.layer(a.Layer)
+	partial := b.scratch.attended.memory
+	stats := partial + driver.Pointer(4*rows*a.Heads*splits*a.HeadDim)
+	columns, perBlock := rows*(a.Heads/c.shape.KVHeads), 8
+	name := "attend_float"
+	arguments := []driver.Argument{
+		address(partial), address(stats), address(q.row(a.Row + from)), address(keys), address(values), position, whole(from), whole(rows),
+		whole(a.Heads), whole(c.shape.KVHeads), whole(a.HeadDim), whole(c.capacity), real(a.Scale),
+	}
+	if c.half {
+		name = fmt.Sprintf("attend_half_%d", a.HeadDim)
+		if columns > perBlock {
+			name, perBlock = name+"_wide", 8*tensorHeads[a.HeadDim]
+		}
+		arguments = slices.Delete(arguments, 10, 11) // the width of a head is in the name
+	}
+	err := b.launch(name, driver.Shape{Grid: [3]int{splits, c.shape.KVHeads, ceilDivide(columns, perBlock)}, Block: [3]int{keysPerSplit}}, arguments...)
+	if err != nil {
+		return err
+	}
+	return b.launch("combine_splits", driver.Shape{Grid: [3]int{a.Heads, rows}, Block: [3]int{min(threadsPerBlock, ceilDivide(a.HeadDim, 32)*32)}},
+		address(d.row(a.Row+from)), address(partial), address(stats), position, whole(from), whole(a.Heads), whole(a.HeadDim), whole(splits))
+}

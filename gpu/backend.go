@@ -1,0 +1,160 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"specula/engine/compute"
+	"specula/gpu/driver"
+)
+
+// Backend computes on a GPU. It serves one goroutine at a time. Open makes one.
+type Backend struct {
+	device  device
+	info    driver.Info
+	library *library
+
+	stream  driver.Stream // of all work but the upload of weights
+	uploads uploader
+	tape    *tape
+	spare   chan *tape // tapes that the device's thread is done with
+	scratch scratch
+	rounded rounded // what the scratch for activations holds
+
+	lost      atomic.Pointer[error] // why the device cannot be used again
+	allocated map[driver.Pointer]int64
+	tables    map[*float32]driver.Pointer // of angles, by the host's
+
+	// The rest lives on the device's thread.
+	failed     error // of queued work, told by the next wait
+	recordings recordings
+	inputs     inputs
+	arrivals   []byte // pinned memory for what comes to the host
+}
+
+var _ compute.Backend = (*Backend)(nil)
+
+// tapesInFlight is how many passes the transformer may be ahead of the device's thread.
+const tapesInFlight = 4
+
+// newBackend takes over a device with the kernels of PTX texts by name. When it fails, the device is closed.
+func newBackend(d device, texts map[string]string) (*Backend, error) {
+	b := &Backend{
+		device: d, info: d.Info(), library: newLibrary(d, texts),
+		spare: make(chan *tape, tapesInFlight), allocated: map[driver.Pointer]int64{}, tables: map[*float32]driver.Pointer{},
+		recordings: recordings{byHash: map[uint64]*recording{}},
+	}
+	b.tape = &tape{}
+	for range tapesInFlight {
+		b.spare <- &tape{}
+	}
+	err := d.Do(func() (err error) {
+		b.stream, err = d.NewStream()
+		if err == nil {
+			err = b.inputs.open(d)
+		}
+		if err == nil {
+			err = b.uploads.open(d)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("preparing %s: %w", b.info.Name, err), b.Close())
+	}
+	return b, nil
+}
+
+// Info names the device; MemoryBytes is what is free on it now.
+func (b *Backend) Info() compute.Info {
+	info := compute.Info{
+		Kind: "cuda", Name: b.info.Name, MemoryBytes: b.info.MemoryBytes,
+		Detail: fmt.Sprintf("compute capability %d.%d, %d multiprocessors, %d MiB of memory, CUDA %d.%d, driver library %s", b.info.Major, b.info.Minor,
+			b.info.Multiprocessors, b.info.MemoryBytes>>20, b.info.Version/1000, b.info.Version%1000/10, b.info.Library),
+	}
+	_ = b.device.Do(func() error { // without an answer, all of it
+		free, _, err := b.device.Memory()
+		if err == nil {
+			info.MemoryBytes = free
+		}
+		return err
+	})
+	return info
+}
+
+// Close waits for the device and gives back everything on it.
+func (b *Backend) Close() error {
+	err := b.device.Do(func() error {
+		errs := []error{b.uploads.free(b.device), b.recordings.free(b.device), b.inputs.free(b.device), b.library.free()}
+		for p := range b.allocated {
+			errs = append(errs, b.device.Free(p))
+		}
+		if b.arrivals != nil {
+			errs = append(errs, b.device.FreeHost(b.arrivals))
+		}
+		if b.stream != 0 {
+			errs = append(errs, b.device.FreeStream(b.stream))
+		}
+		return errors.Join(errs...)
+	})
+	clear(b.allocated)
+	if b.lost.Load() != nil {
+		err = nil // of a device that is gone nothing can be given back, and nothing need be
+	}
+	closed := b.device.Close()
+	if b.lost.Load() != nil {
+		closed = nil
+	}
+	return errors.Join(err, closed)
+}
+
+// alloc reserves device memory for what.
+func (b *Backend) alloc(what string, bytes int64) (p driver.Pointer, err error) {
+	if err := b.usable(); err != nil {
+		return 0, err
+	}
+	err = b.device.Do(func() error {
+		p, err = b.device.Alloc(max(bytes, 1))
+		return err
+	})
+	if err != nil {
+		return 0, b.note(fmt.Errorf("reserving %.1f MiB of GPU memory for %s: %w", float64(bytes)/(1<<20), what, err))
+	}
+	b.allocated[p] = bytes
+	return p, nil
+}
+
+func (b *Backend) release(p driver.Pointer) error {
+	if _, mine := b.allocated[p]; !mine {
+		return nil
+	}
+	delete(b.allocated, p)
+	err := b.device.Do(func() error { return b.device.Free(p) })
+	if b.lost.Load() != nil {
+		return nil
+	}
+	return err
+}
+
+// usable says why the device cannot be used any more, if so.
+func (b *Backend) usable() error {
+	if lost := b.lost.Load(); lost != nil {
+		return fmt.Errorf("the GPU failed earlier and cannot be used again: start specula anew, or with --device cpu: %w", *lost)
+	}
+	return nil
+}
+
+// note remembers an error after which the device is gone.
+func (b *Backend) note(err error) error {
+	if errors.Is(err, compute.ErrDeviceLost) {
+		b.lost.CompareAndSwap(nil, &err)
+	}
+	return err
+}
+
+// require panics unless a programmer kept the contract.
+func require(ok bool, broken string) {
+	if !ok {
+		panic("gpu: " + broken)
+	}
+}

@@ -1,0 +1,177 @@
+package gpu
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+	"specula/engine/weights"
+	"specula/engine/weights/random"
+)
+
+var smallest = random.Shape{Name: "smallest", Layers: 1, Dim: 64, FFN: 64, Heads: 2, KVHeads: 1, HeadDim: 32, Vocab: 1024}
+
+// file is a model of one layer.
+func file(t *testing.T) *weights.File {
+	t.Helper()
+	var b bytes.Buffer
+	if err := random.Write(t.Context(), &b, smallest, compute.Q8_0); err != nil {
+		t.Fatal(err)
+	}
+	f, err := weights.Parse("smallest", b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// use does everything once that a program does with a backend, and three passes. It closes the backend in any case.
+func use(t *testing.T, d *recorder, f *weights.File) (err error) {
+	texts, err := kernelTexts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := newBackend(d, texts)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	m, err := model.Load(t.Context(), b, f, model.Options{MaxTokens: 64, MaxRows: 4}, nil)
+	if err != nil {
+		return err
+	}
+	cache, err := m.NewCache()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cache.Close()) }()
+	for range 3 {
+		logits, err := m.Forward(context.Background(), cache, []int32{1, 2})
+		if err != nil {
+			return err
+		}
+		if err := logits.Argmax(make([]int32, 2)); err != nil {
+			return err
+		}
+		if err := logits.Row(0, make([]float32, smallest.Vocab)); err != nil {
+			return err
+		}
+	}
+	return cache.KeyValue(0, 1, make([]float32, 32), make([]float32, 32))
+}
+
+// Whatever call of the driver fails, the error comes out, nothing panics, and everything is given back.
+func TestEveryCallOfTheDriverMayFail(t *testing.T) {
+	f := file(t)
+	for _, c := range []struct {
+		name    string
+		failure error
+		lost    bool
+	}{{"out of memory", compute.ErrOutOfMemory, false}, {"refused", errRefused, false}, {"lost", compute.ErrDeviceLost, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			for n := 1; ; n++ {
+				d := newRecorder(t)
+				d.failAt, d.failure, d.lost = n, c.failure, c.lost
+				err := use(t, d, f)
+				if n > d.calls {
+					if err != nil {
+						t.Fatalf("without a failure: %v", err)
+					}
+					t.Logf("%d calls", d.calls)
+					break
+				}
+				if kept := d.kept(); len(kept) > 0 {
+					t.Fatalf("call %d failed and left %v: %v", n, kept, err)
+				}
+				if err != nil && !errors.Is(err, c.failure) {
+					t.Errorf("call %d failed and the error is %v", n, err)
+				}
+			}
+		})
+	}
+}
+
+func TestALostDeviceIsRefusedInWords(t *testing.T) {
+	texts, err := kernelTexts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newRecorder(t)
+	b, err := newBackend(d, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := m.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.failAt, d.failure, d.lost = d.calls+20, compute.ErrDeviceLost, true
+	for range 3 {
+		logits, forwardErr := m.Forward(t.Context(), cache, []int32{1})
+		if err = forwardErr; err == nil {
+			err = logits.Argmax(make([]int32, 1))
+		}
+	}
+	if !errors.Is(err, compute.ErrDeviceLost) || !bytes.Contains([]byte(err.Error()), []byte("start specula anew")) {
+		t.Errorf("the error is %v", err)
+	}
+	if err := b.Close(); err != nil {
+		t.Errorf("closing what is lost: %v", err)
+	}
+}
+
+// A pass is launched kernel by kernel, recorded when it comes again, and replayed from then on.
+func TestAPassThatComesAgainIsOneGraph(t *testing.T) {
+	texts, err := kernelTexts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newRecorder(t)
+	b, err := newBackend(d, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	m, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := m.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := func(ids ...int32) []string {
+		d.log = nil
+		logits, err := m.Forward(t.Context(), cache, ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := logits.Argmax(make([]int32, len(ids))); err != nil {
+			t.Fatal(err)
+		}
+		if bytes, syncs := logits.Moved(); bytes != int64(4*len(ids)) || syncs != 1 {
+			t.Errorf("%d rows moved %d bytes with %d waits", len(ids), bytes, syncs)
+		}
+		return d.log
+	}
+	if first := pass(1, 2); !slices.Contains(first, "up 12") || !slices.Contains(first, "prepare_heads_float") || slices.Contains(first, "rope") || slices.Contains(first, "graph") {
+		t.Errorf("the first pass queued %q", first)
+	}
+	replayed := []string{"up 12", "graph", "peak_rows", "argmax_rows", "down 8", "wait"}
+	for i := range 3 {
+		if got := pass(3, 4); !slices.Equal(got, replayed) {
+			t.Errorf("pass %d queued %q, want %q", 2+i, got, replayed)
+		}
+	}
+	if got := pass(5); slices.Contains(got, "graph") {
+		t.Errorf("a pass of another number of rows queued %q", got)
+	}
+}

@@ -1,0 +1,105 @@
+//go:build cuda && linux && cgo
+
+package gpu_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"specula/assets"
+	"specula/engine/compute"
+	"specula/engine/model"
+	"specula/gpu"
+	"specula/kernels/cuda/emutest"
+)
+
+// needEmulator skips where the device is a real one, whose faults nobody can order.
+func needEmulator(t *testing.T) {
+	t.Helper()
+	emutest.Use(t)
+	if !emutest.Emulated() {
+		t.Skip("the driver is a real one")
+	}
+}
+
+// Whatever reservation finds no memory, loading says so, and a smaller wish can follow in the same process.
+func TestOutOfMemoryAtAnyReservation(t *testing.T) {
+	needEmulator(t)
+	for _, n := range []string{"1", "2", "3", "5", "8", "20", "40", "50"} {
+		t.Run(n, func(t *testing.T) {
+			t.Setenv("EMULATOR_FAIL_ALLOCATION", n)
+			b, err := gpu.Open(t.Context(), "cuda")
+			if err == nil {
+				err = useOnce(t, b)
+				if closed := b.Close(); closed != nil {
+					t.Errorf("closing: %v", closed)
+				}
+			}
+			if !errors.Is(err, compute.ErrOutOfMemory) {
+				t.Errorf("reservation %s failed and the error is %v", n, err)
+			}
+		})
+	}
+}
+
+// useOnce loads the demo draft and computes a pass.
+func useOnce(t *testing.T, b compute.Backend) error {
+	m, err := model.Load(t.Context(), b, parse(t, assets.Draft()), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
+	if err != nil {
+		return err
+	}
+	cache, err := m.NewCache()
+	if err != nil {
+		return err
+	}
+	logits, err := m.Forward(t.Context(), cache, []int32{1, 2})
+	if err != nil {
+		return err
+	}
+	return logits.Row(0, make([]float32, logits.Vocab()))
+}
+
+// A reply in which the device fails ends with an error and the text so far. The process lives on, and a later reply is refused in
+// words if the device is gone, and written if it is not.
+func TestFaultsInAReply(t *testing.T) {
+	needEmulator(t)
+	for _, c := range []struct {
+		name, variable, later string // later is what the error of the next reply says; "" for none
+	}{
+		{"a kernel reads an illegal address", "EMULATOR_FAIL_KERNEL", "start specula anew"},
+		{"the device is lost", "EMULATOR_LOSE_DEVICE", "start specula anew"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv(c.variable, "3000")
+			b, err := gpu.Open(t.Context(), "cuda")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := b.Close(); err != nil {
+					t.Errorf("closing: %v", err)
+				}
+			}()
+			s, err := demo(t, b).NewSession(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			set(t, s, "temperature", "0", "max-tokens", "200", "gamma-rule", "fixed", "gamma", "3")
+			failed := reply{}
+			for range 20 {
+				if failed = ask(t, s, "tell me a story about a dragon"); failed.failed != "" {
+					break
+				}
+			}
+			t.Logf("%s: %q, %q", failed.reason, failed.text, failed.failed)
+			if failed.reason != "error" || failed.failed == "" {
+				t.Errorf("the reply ended with %q: %s", failed.reason, failed.failed)
+			}
+			if later := ask(t, s, "who are you?"); !strings.Contains(later.failed, c.later) || (later.failed == "") != (c.later == "") {
+				t.Errorf("the next reply: %q %q", later.text, later.failed)
+			}
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package gpu
+
+import "specula/gpu/driver"
+
+// recording is what is known about tapes of the same steps.
+type recording struct {
+	steps   []step
+	graph   driver.Graph
+	state   recordingState
+	lastUse int
+}
+
+type recordingState int
+
+const (
+	seen     recordingState = iota // once: most lengths of a last piece of prompt never come again
+	captured                       // graph replays the steps
+	refused                        // the driver did not capture them: they are launched one by one
+)
+
+// mostRecordings bounds how many are kept; of more, those not used for longest are forgotten.
+const mostRecordings = 96
+
+// recordings are the graphs of a backend. They live on the device's thread.
+type recordings struct {
+	byHash map[uint64]*recording
+	uses   int
+}
+
+// find returns the recording of a tape, or begins one, which is then new.
+func (r *recordings) find(d device, t *tape) (found *recording, isNew bool, err error) {
+	r.uses++
+	h := t.hash()
+	found = r.byHash[h]
+	if found != nil && t.same(found.steps) {
+		found.lastUse = r.uses
+		return found, false, nil
+	}
+	if found != nil { // another tape of the same hash
+		err = found.free(d)
+	} else if len(r.byHash) >= mostRecordings {
+		err = r.forgetOldest(d)
+	}
+	found = &recording{steps: append([]step(nil), t.steps...), lastUse: r.uses}
+	r.byHash[h] = found
+	return found, true, err
+}
+
+func (r *recordings) forgetOldest(d device) error {
+	var oldest uint64
+	for h, x := range r.byHash {
+		if o := r.byHash[oldest]; o == nil || x.lastUse < o.lastUse {
+			oldest = h
+		}
+	}
+	err := r.byHash[oldest].free(d)
+	delete(r.byHash, oldest)
+	return err
+}
+
+func (r *recordings) free(d device) (err error) {
+	for _, x := range r.byHash {
+		if failed := x.free(d); err == nil {
+			err = failed
+		}
+	}
+	clear(r.byHash)
+	return err
+}
+
+func (x *recording) free(d device) error {
+	if x.state != captured {
+		return nil
+	}
+	x.state = seen
+	return d.FreeGraph(x.graph)
+}

@@ -1,0 +1,89 @@
+package gpu
+
+import (
+	"encoding/binary"
+
+	"specula/gpu/driver"
+)
+
+// inputs bring the words of tapes to the device: pinned memory in slots, so that the host may be some passes ahead, and one place
+// on the device, because the stream uses it for one tape after the other.
+type inputs struct {
+	words  driver.Pointer
+	pinned []byte // inputSlots · inputBytes
+	passed [inputSlots]driver.Event
+	used   [inputSlots]bool
+	next   int
+}
+
+const (
+	inputSlots = 8
+	inputWords = 1 << 17
+	inputBytes = 4 * inputWords
+)
+
+func (in *inputs) open(d device) (err error) {
+	if in.words, err = d.Alloc(inputBytes); err != nil {
+		return err
+	}
+	if in.pinned, err = d.AllocHost(inputSlots * inputBytes); err != nil {
+		return err
+	}
+	for i := range in.passed {
+		if in.passed[i], err = d.NewEvent(false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in *inputs) send(d device, s driver.Stream, words []int32) error {
+	if len(words) == 0 {
+		return nil
+	}
+	slot := in.next
+	in.next = (slot + 1) % inputSlots
+	if in.used[slot] { // nobody has waited for anything since
+		if err := d.WaitHost(in.passed[slot]); err != nil {
+			return err
+		}
+	}
+	memory := in.pinned[slot*inputBytes:][:4*len(words)]
+	for i, w := range words {
+		binary.LittleEndian.PutUint32(memory[4*i:], uint32(w))
+	}
+	if err := d.UploadAsync(s, in.words, memory); err != nil {
+		return err
+	}
+	in.used[slot] = true
+	return d.Record(in.passed[slot], s)
+}
+
+// waited notes that the device has passed all that was sent.
+func (in *inputs) waited() { in.used = [inputSlots]bool{} }
+
+func (in *inputs) free(d device) (err error) {
+	for _, e := range in.passed {
+		if e != 0 {
+			err = first(err, d.FreeEvent(e))
+		}
+	}
+	if in.words != 0 {
+		err = first(err, d.Free(in.words))
+	}
+	if in.pinned != nil {
+		err = first(err, d.FreeHost(in.pinned))
+	}
+	*in = inputs{}
+	return err
+}
+
+// first returns the error that came first.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package gpu
+
+import (
+	"fmt"
+	"strings"
+
+	"specula/gpu/driver"
+)
+
+// kernel is a kernel of the device's, with a launch that is filled anew for every run.
+type kernel struct {
+	name        string
+	function    driver.Function
+	launch      driver.Launch
+	arguments   int
+	sharedBytes int // of dynamic shared memory that it may ask for
+}
+
+// freeShared is what a launch may ask for without SetDynamicShared.
+const freeShared = 48 << 10
+
+// library finds kernels in PTX texts, and compiles a text when its first kernel is asked for.
+type library struct {
+	device  device
+	texts   map[string]string // by name
+	home    map[string]string // of a kernel: the name of its text
+	modules map[string]driver.Module
+	kernels map[string]*kernel
+}
+
+func newLibrary(d device, texts map[string]string) *library {
+	l := &library{device: d, texts: texts, home: map[string]string{}, modules: map[string]driver.Module{}, kernels: map[string]*kernel{}}
+	for name, text := range texts {
+		for _, behind := range strings.Split(text, "\n.visible .entry ")[1:] {
+			kernel, _, _ := strings.Cut(behind, "(")
+			l.home[kernel] = name
+		}
+	}
+	return l
+}
+
+// kernel returns a kernel that takes so many arguments and may ask for so much dynamic shared memory.
+func (l *library) kernel(name string, arguments, sharedBytes int) (*kernel, error) {
+	k := l.kernels[name]
+	if k != nil && k.sharedBytes >= sharedBytes {
+		return k, nil
+	}
+	err := l.device.Do(func() (err error) {
+		if k == nil {
+			k, err = l.find(name, arguments)
+		}
+		if err == nil && sharedBytes > max(freeShared, k.sharedBytes) {
+			err = l.device.SetDynamicShared(k.function, sharedBytes)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("preparing the kernel %s: %w", name, err)
+	}
+	k.sharedBytes = max(freeShared, sharedBytes)
+	l.kernels[name] = k
+	return k, nil
+}
+
+// find runs on the device's thread.
+func (l *library) find(name string, arguments int) (*kernel, error) {
+	home, ok := l.home[name]
+	if !ok {
+		return nil, fmt.Errorf("it is in none of the %d PTX texts of this build", len(l.texts))
+	}
+	module, ok := l.modules[home]
+	if !ok {
+		var err error
+		if module, err = l.device.Load(home, l.texts[home]); err != nil {
+			return nil, err
+		}
+		l.modules[home] = module
+	}
+	function, err := l.device.Kernel(module, name)
+	if err != nil {
+		return nil, err
+	}
+	launch, err := l.device.Prepare(function, driver.Shape{}, make([]driver.Argument, arguments)...)
+	return &kernel{name: name, function: function, launch: launch, arguments: arguments}, err
+}
+
+// free runs on the device's thread.
+func (l *library) free() (err error) {
+	for _, k := range l.kernels {
+		l.device.FreeLaunch(k.launch)
+	}
+	for _, m := range l.modules {
+		if failed := l.device.Unload(m); err == nil {
+			err = failed
+		}
+	}
+	clear(l.kernels)
+	clear(l.modules)
+	return err
+}

@@ -1,0 +1,222 @@
+package gpu
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"specula/engine/compute"
+	"specula/gpu/driver"
+	"specula/kernels/cuda"
+	"specula/kernels/ref"
+)
+
+// matrix is a weight in the layout that tensor cores take.
+type matrix struct {
+	memory driver.Pointer
+	rows   int
+	cols   int
+	format *cuda.Format
+}
+
+func (w *matrix) Rows() int { return w.rows }
+func (w *matrix) Cols() int { return w.cols }
+
+// widened are the types that have no product of their own: they are brought to half precision when they are loaded.
+var widened = map[compute.DType]ref.Format{
+	compute.Q4_0: ref.Q4_0, compute.Q4_1: ref.Q4_1, compute.Q5_0: ref.Q5_0, compute.Q5_1: ref.Q5_1, compute.Q5_K: ref.Q5_K,
+}
+
+// formatOf is the layout of a type of weight, nil if there is none.
+func formatOf(t compute.DType) *cuda.Format {
+	if f, ok := cuda.PackedFormat(uint32(t)); ok {
+		return f
+	}
+	if _, ok := widened[t]; ok || t == compute.F32 {
+		return cuda.Half
+	}
+	return nil
+}
+
+// MatrixBytes is the device memory that Matrix takes for w; 0 for a type it refuses.
+func (b *Backend) MatrixBytes(w compute.Weight) int64 {
+	if f := formatOf(w.Type); f != nil {
+		return int64(f.Bytes(w.Rows, w.Cols))
+	}
+	return 0
+}
+
+// packRows of a weight are brought to the device's layout at a time: whole tiles.
+const tileRows = 16
+
+// Matrix takes in weights of every type that package compute names. It returns while the last of them are on their way.
+func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix, error) {
+	f := formatOf(w.Type)
+	switch {
+	case w.Rows < 1 || w.Cols < 1:
+		return nil, fmt.Errorf("tensor %q: shape %d × %d is empty", w.Name, w.Rows, w.Cols)
+	case f == nil:
+		return nil, fmt.Errorf("tensor %q has the type number %d, which the GPU cannot multiply: use a file in F32, F16, BF16, Q8_0, Q4_0 to Q5_1, or Q4_K to Q6_K", w.Name, w.Type)
+	}
+	rowBytes, err := rowBytes(w)
+	if err != nil {
+		return nil, err
+	}
+	memory, err := b.alloc(fmt.Sprintf("tensor %q", w.Name), b.MatrixBytes(w))
+	if err != nil {
+		return nil, err
+	}
+	m := &matrix{memory: memory, rows: w.Rows, cols: w.Cols, format: f}
+	tileBytes := f.Bytes(tileRows, w.Cols)
+	rows := max(1, pieceBytes/tileBytes) * tileRows
+	for from := 0; from < w.Rows; from += rows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n := min(rows, w.Rows-from)
+		source := w.Data[from*rowBytes : (from+n)*rowBytes]
+		if err := b.sendRows(m, w, source, from, n); err != nil {
+			return nil, fmt.Errorf("copying tensor %q to the GPU: %w", w.Name, err)
+		}
+		if w.Done != nil {
+			w.Done(from*rowBytes, (from+n)*rowBytes)
+		}
+	}
+	return m, nil
+}
+
+// rowBytes is the size of a row in the file, whose length is checked.
+func rowBytes(w compute.Weight) (int, error) {
+	elements, bytes := 1, 4
+	if t, ok := widened[w.Type]; ok {
+		elements, bytes = t.BlockElements, t.BlockBytes
+	} else if f, ok := cuda.PackedFormat(uint32(w.Type)); ok {
+		elements, bytes = f.Block()
+	}
+	if w.Cols%elements != 0 {
+		return 0, fmt.Errorf("tensor %q: rows of %d numbers are no whole blocks of %d", w.Name, w.Cols, elements)
+	}
+	row := w.Cols / elements * bytes
+	if want := w.Rows * row; len(w.Data) != want {
+		return 0, fmt.Errorf("tensor %q: %d × %d numbers need %d bytes, the file has %d", w.Name, w.Rows, w.Cols, want, len(w.Data))
+	}
+	return row, nil
+}
+
+// sendRows packs n rows from one on, and sends them. A tile that is larger than a piece goes through memory of its own.
+func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n int) error {
+	if m.format == cuda.Half && w.Type != compute.F16 {
+		var err error
+		if source, err = halves(w, source, n); err != nil {
+			return err
+		}
+	}
+	bytes := m.format.Bytes(n, m.cols)
+	to := m.memory + driver.Pointer(from/tileRows*m.format.Bytes(tileRows, m.cols))
+	if bytes <= pieceBytes {
+		var packed error
+		return first(b.uploads.send(b, to, bytes, func(piece []byte) { packed = m.format.Pack(piece, source, n, m.cols) }), packed)
+	}
+	whole := make([]byte, bytes)
+	if err := m.format.Pack(whole, source, n, m.cols); err != nil {
+		return err
+	}
+	for at := 0; at < bytes; at += pieceBytes {
+		part := whole[at:min(at+pieceBytes, bytes)]
+		if err := b.uploads.send(b, to+driver.Pointer(at), len(part), func(piece []byte) { copy(piece, part) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// halves brings rows of a type without a product to half precision.
+func halves(w compute.Weight, source []byte, rows int) ([]byte, error) {
+	wide := make([]float32, rows*w.Cols)
+	if t, ok := widened[w.Type]; ok {
+		t.Dequantize(wide, source)
+	} else {
+		toFloats(wide, source)
+	}
+	out := make([]byte, 2*len(wide))
+	for i, f := range wide {
+		h := ref.ToHalf(f)
+		if h&0x7fff > 0x7c00 || h&0x7fff == 0x7c00 && !math.IsInf(float64(f), 0) {
+			return nil, fmt.Errorf("tensor %q has the weight %v, which half precision cannot hold: use a file in BF16", w.Name, f)
+		}
+		binary.LittleEndian.PutUint16(out[2*i:], h)
+	}
+	return out, nil
+}
+
+// toFloats reads float32 numbers.
+func toFloats(dst []float32, source []byte) {
+	for i := range dst {
+		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(source[4*i:]))
+	}
+}
+
+// roundedBytes is the most that rows of activations take in the form for products, over all formats.
+func roundedBytes(rows, cols int) int64 {
+	most := 0
+	for _, f := range []*cuda.Format{cuda.BFloat16, cuda.Half, cuda.Q8_0, cuda.Q4_K, cuda.Q6_K} {
+		most = max(most, f.ActivationBytes(rows, cols))
+	}
+	return int64(most)
+}
+
+// rounded says which rows the scratch holds in the form for products, so that products that share them bring them there once.
+type rounded struct {
+	from *buffer // nil: none
+	rows int
+	kind string
+}
+
+// changed notes that a buffer is written to.
+func (b *Backend) changed(x *buffer) {
+	if b.rounded.from == x {
+		b.rounded = rounded{}
+	}
+}
+
+// MatMul multiplies m rows with a weight.
+func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
+	xb, d, weight := rowsOf(x, 0, m), rowsOf(dst, 0, m), w.(*matrix)
+	f := weight.format
+	require(xb.cols == weight.cols && d.cols == weight.rows, "MatMul of widths that do not fit")
+	if want := (rounded{xb, m, f.Activations}); b.rounded != want {
+		require(int64(f.ActivationBytes(m, xb.cols)) <= b.scratch.rounded.bytes, "MatMul without scratch")
+		l := f.Prepare(m, xb.cols)
+		err := b.launch(l.Kernel, shapeOf(l), address(b.scratch.rounded.memory), address(xb.memory), whole(xb.cols), whole(f.ActivationSlabs(xb.cols)))
+		if err != nil {
+			return err
+		}
+		b.rounded = want
+	}
+	b.changed(d)
+	if f.Product(m, cuda.Tiles(weight.rows), weight.cols).SharedBytes <= max(freeShared, b.info.SharedBytes) {
+		return b.product(d.memory, b.scratch.rounded.memory, m, weight)
+	}
+	// A GPU whose blocks have too little shared memory for the kernel of many rows: 32 at a time give the same bits.
+	for from := 0; from < m; from += 32 {
+		y := d.row(from)
+		activations := b.scratch.rounded.memory + driver.Pointer(f.ActivationBytes(from, xb.cols))
+		if err := b.product(y, activations, min(32, m-from), weight); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Backend) product(y, activations driver.Pointer, m int, w *matrix) error {
+	f, tiles := w.format, cuda.Tiles(w.rows)
+	l := f.Product(m, tiles, w.cols)
+	none := address(0)
+	return b.launch(l.Kernel, shapeOf(l), address(y), whole(w.rows), none, whole(0), none, whole(0),
+		address(w.memory), address(activations), whole(m), whole(f.Slabs(w.cols)), whole(f.Ranges(tiles, w.cols)))
+}
+
+func shapeOf(l cuda.Launch) driver.Shape {
+	return driver.Shape{Grid: [3]int{l.GridX, l.GridY}, Block: [3]int{l.Threads}, SharedBytes: l.SharedBytes}
+}

@@ -1,0 +1,64 @@
+package gpu
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+)
+
+// What does not fit is refused before anything is reserved for it, with a context that would.
+func TestThePlanIsRefusedBeforeAnythingIsReserved(t *testing.T) {
+	texts, err := kernelTexts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newRecorder(t)
+	d.total = 1 << 20
+	b, err := newBackend(d, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	before := d.live["memory"]
+	load := func(tokens int) error {
+		_, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: tokens, MaxRows: 4}, nil)
+		return err
+	}
+	err = load(4096)
+	if !errors.Is(err, compute.ErrOutOfMemory) || d.live["memory"] != before {
+		t.Fatalf("%d reservations more, and the error is %v", d.live["memory"]-before, err)
+	}
+	t.Log(err)
+	found := regexp.MustCompile(`of which (\d+) tokens would fit`).FindStringSubmatch(err.Error())
+	if found == nil {
+		t.Fatalf("the error names no context: %v", err)
+	}
+	fits, _ := strconv.Atoi(found[1])
+	if err := load(fits + 1); !errors.Is(err, compute.ErrOutOfMemory) {
+		t.Errorf("a context of %d tokens, one more than would fit: %v", fits+1, err)
+	}
+	if err := load(fits); err != nil {
+		t.Errorf("a context of %d tokens, which would fit: %v", fits, err)
+	}
+}
+
+// A cache has whole splits.
+func TestCacheBytes(t *testing.T) {
+	b := &Backend{}
+	shape := compute.CacheShape{Layers: 2, Tokens: 1000, KVHeads: 2, HeadDim: 64, Half: true}
+	if got, want := b.CacheBytes(shape), int64(2*2*2*1024*2*64); got != want {
+		t.Errorf("a cache in half precision takes %d bytes, want %d", got, want)
+	}
+	shape.Half = false
+	if got, want := b.CacheBytes(shape), int64(2*4*2*1024*2*64); got != want {
+		t.Errorf("a cache takes %d bytes, want %d", got, want)
+	}
+	shape.Tokens = 1 << 60
+	if got := b.CacheBytes(shape); got != -1 {
+		t.Errorf("a cache larger than every memory takes %d bytes", got)
+	}
+}

@@ -1,0 +1,186 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"specula/gpu/driver"
+)
+
+// recorder is a device that computes nothing: it notes what it was asked for and what it still has, and can fail at any call.
+type recorder struct {
+	*driver.Thread
+	t       *testing.T
+	log     []string       // what was queued: "rope", "graph of 12", "up 24", "down 8", "wait"
+	live    map[string]int // what was given and not given back: memory, streams, …
+	handles uint64
+	calls   int
+	failAt  int // the number of the call that fails, from 1; 0: none
+	failure error
+	lost    bool // after the failure every call fails
+	names   map[driver.Function]string
+	runs    map[driver.Launch]string
+	capture *[]string
+	down    byte // what all memory of the device reads as
+	traffic driver.Traffic
+	total   int64
+}
+
+func newRecorder(t *testing.T) *recorder {
+	return &recorder{Thread: driver.StartThread(), t: t, live: map[string]int{}, names: map[driver.Function]string{}, runs: map[driver.Launch]string{}, total: 8 << 30}
+}
+
+// call counts a call and says whether it fails.
+func (r *recorder) call(what string) error {
+	r.calls++
+	if r.failAt > 0 && (r.calls == r.failAt || r.lost && r.calls > r.failAt) {
+		return fmt.Errorf("%s: %w", what, r.failure)
+	}
+	return nil
+}
+
+func (r *recorder) give(what string) (uint64, error) {
+	if err := r.call(what); err != nil {
+		return 0, err
+	}
+	r.handles++
+	r.live[what]++
+	return r.handles << 8, nil
+}
+
+func (r *recorder) take(what string) error {
+	r.live[what]--
+	if r.live[what] < 0 {
+		r.t.Errorf("more of %s was given back than there was", what)
+	}
+	return nil
+}
+
+func (r *recorder) note(what string) error {
+	if err := r.call(what); err != nil {
+		return err
+	}
+	if r.capture != nil {
+		*r.capture = append(*r.capture, what)
+		return nil
+	}
+	r.log = append(r.log, what)
+	return nil
+}
+
+func (r *recorder) Info() driver.Info {
+	return driver.Info{Name: "recorder", Major: 8, MemoryBytes: r.total, Multiprocessors: 4, SharedBytes: 96 << 10, Version: 12000}
+}
+
+func (r *recorder) Close() error {
+	r.Stop()
+	return nil
+}
+
+func (r *recorder) Memory() (int64, int64, error) { return r.total, r.total, r.call("memory") }
+
+func (r *recorder) Alloc(int64) (driver.Pointer, error) {
+	p, err := r.give("memory")
+	return driver.Pointer(p), err
+}
+func (r *recorder) Free(driver.Pointer) error { return r.take("memory") }
+func (r *recorder) AllocHost(bytes int) ([]byte, error) {
+	if _, err := r.give("pinned memory"); err != nil {
+		return nil, err
+	}
+	return make([]byte, bytes), nil
+}
+func (r *recorder) FreeHost([]byte) error { return r.take("pinned memory") }
+
+func (r *recorder) Upload(s driver.Stream, to driver.Pointer, from []byte) error {
+	return errors.Join(r.UploadAsync(s, to, from), r.Wait(s))
+}
+func (r *recorder) Download(s driver.Stream, to []byte, from driver.Pointer) error {
+	return errors.Join(r.DownloadAsync(s, to, from), r.Wait(s))
+}
+func (r *recorder) UploadAsync(_ driver.Stream, _ driver.Pointer, from []byte) error {
+	r.traffic.UpBytes += int64(len(from))
+	return r.note(fmt.Sprintf("up %d", len(from)))
+}
+func (r *recorder) DownloadAsync(_ driver.Stream, to []byte, _ driver.Pointer) error {
+	r.traffic.DownBytes += int64(len(to))
+	for i := range to {
+		to[i] = r.down
+	}
+	return r.note(fmt.Sprintf("down %d", len(to)))
+}
+func (r *recorder) Copy(_ driver.Stream, _, _ driver.Pointer, bytes int64) error {
+	return r.note(fmt.Sprintf("copy %d", bytes))
+}
+func (r *recorder) Fill(driver.Stream, driver.Pointer, byte, int64) error { return r.note("fill") }
+func (r *recorder) Traffic() driver.Traffic                               { return r.traffic }
+
+func (r *recorder) NewStream() (driver.Stream, error) {
+	s, err := r.give("streams")
+	return driver.Stream(s), err
+}
+func (r *recorder) FreeStream(driver.Stream) error { return r.take("streams") }
+func (r *recorder) Wait(driver.Stream) error {
+	r.traffic.Waits++
+	return r.note("wait")
+}
+func (r *recorder) NewEvent(bool) (driver.Event, error) {
+	e, err := r.give("events")
+	return driver.Event(e), err
+}
+func (r *recorder) FreeEvent(driver.Event) error                { return r.take("events") }
+func (r *recorder) Record(driver.Event, driver.Stream) error    { return r.call("record") }
+func (r *recorder) WaitEvent(driver.Stream, driver.Event) error { return r.call("wait for event") }
+func (r *recorder) WaitHost(driver.Event) error {
+	r.traffic.Waits++
+	return r.note("wait for event")
+}
+func (r *recorder) Elapsed(driver.Event, driver.Event) (float64, error) { return 1, r.call("elapsed") }
+
+func (r *recorder) Load(string, string) (driver.Module, error) {
+	m, err := r.give("modules")
+	return driver.Module(m), err
+}
+func (r *recorder) Unload(driver.Module) error { return r.take("modules") }
+func (r *recorder) Kernel(_ driver.Module, name string) (driver.Function, error) {
+	r.handles++
+	r.names[driver.Function(r.handles)] = name
+	return driver.Function(r.handles), r.call("kernel")
+}
+func (r *recorder) SetDynamicShared(driver.Function, int) error { return r.call("shared memory") }
+func (r *recorder) Prepare(f driver.Function, _ driver.Shape, _ ...driver.Argument) (driver.Launch, error) {
+	l, err := r.give("launches")
+	r.runs[driver.Launch(l)] = r.names[f]
+	return driver.Launch(l), err
+}
+func (r *recorder) Reshape(driver.Launch, driver.Shape)        {}
+func (r *recorder) Set(driver.Launch, int, driver.Argument)    {}
+func (r *recorder) Run(l driver.Launch, _ driver.Stream) error { return r.note(r.runs[l]) }
+func (r *recorder) FreeLaunch(driver.Launch)                   { _ = r.take("launches") }
+
+func (r *recorder) Capture(_ driver.Stream, record func() error) (driver.Graph, error) {
+	var steps []string
+	r.capture = &steps
+	err := record()
+	r.capture = nil
+	if err == nil {
+		_, err = r.give("graphs")
+	}
+	return driver.Graph{}, err
+}
+func (r *recorder) Replay(driver.Graph, driver.Stream) error { return r.note("graph") }
+func (r *recorder) FreeGraph(driver.Graph) error             { return r.take("graphs") }
+
+// kept lists what was not given back.
+func (r *recorder) kept() (list []string) {
+	for what, n := range r.live {
+		if n != 0 {
+			list = append(list, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	return list
+}
+
+// errRefused is a failure that leaves the device usable.
+var errRefused = errors.New("refused")

@@ -1,0 +1,126 @@
+//go:build cuda && linux && cgo
+
+package gpu_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+	"specula/engine/weights/gguf"
+	"specula/engine/weights/random"
+)
+
+// record is what passes made of a text: scores of each row, and keys and values of each layer and token.
+type record map[string][]float32
+
+// passes feeds ids in passes of so many rows, and takes them back.
+func passes(t *testing.T, m *model.Model, cache compute.Cache, ids []int32, rows int) record {
+	t.Helper()
+	r := record{}
+	for at := 0; at < len(ids); at += rows {
+		n := min(rows, len(ids)-at)
+		logits, err := m.Forward(t.Context(), cache, ids[at:at+n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			row := make([]float32, logits.Vocab())
+			if err := logits.Row(i, row); err != nil {
+				t.Fatal(err)
+			}
+			r[fmt.Sprintf("scores of row %d", at+i)] = row
+		}
+	}
+	c := m.Config()
+	for layer := range c.Layers {
+		for token := range ids {
+			both := make([]float32, 2*c.KVHeads*c.HeadDim)
+			if err := cache.KeyValue(layer, token, both[:len(both)/2], both[len(both)/2:]); err != nil {
+				t.Fatal(err)
+			}
+			r[fmt.Sprintf("key and value of layer %d, token %d", layer, token)] = both
+		}
+	}
+	if err := cache.Truncate(0); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// beside feeds ids in one pass behind those of another sequence, which joins fewer operations than a pass of one.
+func beside(t *testing.T, m *model.Model, cache compute.Cache, ids []int32) record {
+	t.Helper()
+	other, err := m.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tap, err := m.NewTap(1, 2) // whose copies stand between additions and norms
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Attach(tap)
+	defer m.Attach(nil)
+	logits, err := m.ForwardParts(t.Context(), model.Part{Cache: other, IDs: []int32{7, 8, 9}}, model.Part{Cache: cache, IDs: ids})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := record{}
+	for i := range ids {
+		row := make([]float32, logits.Vocab())
+		if err := logits.Row(3+i, row); err != nil {
+			t.Fatal(err)
+		}
+		r[fmt.Sprintf("scores of row %d", i)] = row
+	}
+	return r
+}
+
+func (r record) compare(t *testing.T, want record, what string) {
+	t.Helper()
+	for name, row := range r {
+		for i, got := range row {
+			if v := want[name][i]; math.Float32bits(got) != math.Float32bits(v) || v != v {
+				t.Fatalf("%s: number %d of the %s is %v, one row at a time it is %v", what, i, name, got, v)
+			}
+		}
+	}
+}
+
+// The law of engine/compute, for every format of weights and both of the cache: the bits of a row are the same whether it is
+// decoded, verified or read as a prompt.
+func TestARowDoesNotDependOnItsCompany(t *testing.T) {
+	shape := random.Shape{Name: "small", Layers: 2, Dim: 256, FFN: 512, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 1024}
+	ids := make([]int32, 17)
+	for i := range ids {
+		ids[i] = int32(i * 29 % shape.Vocab)
+	}
+	b := open(t)
+	for i, typ := range []compute.DType{compute.Q8_0, compute.F16, compute.BF16, compute.Q4_K, compute.Q6_K} {
+		t.Run(gguf.TypeName(typ), func(t *testing.T) {
+			shape := shape
+			if typ == compute.Q8_0 {
+				shape.Dim = 512 // normalised by a block, not a warp
+			}
+			var file bytes.Buffer
+			if err := random.Write(t.Context(), &file, shape, typ); err != nil {
+				t.Fatal(err)
+			}
+			m := load(t, b, file.Bytes(), model.Options{MaxTokens: 300, MaxRows: len(ids), HalfCache: i%2 == 0})
+			cache, err := m.NewCache()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer cache.Close()
+			want := passes(t, m, cache, ids, 1)
+			for _, rows := range []int{9, 17} {
+				passes(t, m, cache, ids, rows).compare(t, want, fmt.Sprintf("%d rows", rows))
+			}
+			beside(t, m, cache, ids[:9]).compare(t, want, "beside another sequence")
+		})
+	}
+}

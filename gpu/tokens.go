@@ -1,0 +1,172 @@
+package gpu
+
+import (
+	"fmt"
+
+	"specula/engine/compute"
+	"specula/gpu/driver"
+)
+
+// tokens are ids on the device, twice: as they were chosen, −1 where scores were not finite, and as the next pass reads them, which
+// has to be a token. Behind them is room for a verdict.
+type tokens struct {
+	owner          *Backend
+	memory         driver.Pointer // (3, n) int32: chosen, fed, verdict
+	n              int
+	marked, judged driver.Event
+}
+
+var (
+	_ compute.Feeder = (*Backend)(nil)
+	_ compute.Judge  = (*logits)(nil)
+)
+
+// Tokens makes room for n tokens.
+func (b *Backend) Tokens(n int) (compute.Tokens, error) {
+	require(n > 0, "no tokens")
+	memory, err := b.alloc(fmt.Sprintf("%d tokens", n), int64(3*4*n))
+	if err != nil {
+		return nil, err
+	}
+	t := &tokens{owner: b, memory: memory, n: n}
+	err = b.device.Do(func() (err error) {
+		if t.marked, err = b.device.NewEvent(true); err == nil {
+			t.judged, err = b.device.NewEvent(true)
+		}
+		return err
+	})
+	if err != nil {
+		_ = t.Close()
+		return nil, b.note(fmt.Errorf("making room for %d tokens: %w", n, err))
+	}
+	return t, nil
+}
+
+func (t *tokens) chosen(at int) driver.Pointer  { return t.memory + driver.Pointer(4*at) }
+func (t *tokens) fed(at int) driver.Pointer     { return t.memory + driver.Pointer(4*(t.n+at)) }
+func (t *tokens) verdict(at int) driver.Pointer { return t.memory + driver.Pointer(4*(2*t.n+at)) }
+
+func (t *tokens) Put(at int, id int32) error {
+	require(0 <= at && at < t.n, "Put outside of the tokens")
+	word := t.owner.word(t.owner.tape.word(id))
+	t.owner.copyInside(t.chosen(at), word, 4)
+	t.owner.copyInside(t.fed(at), word, 4)
+	return t.owner.usable()
+}
+
+func (t *tokens) Mark() error {
+	b := t.owner
+	if err := b.usable(); err != nil {
+		return err
+	}
+	b.flush()
+	b.device.Submit(func() {
+		if b.failed == nil {
+			b.failed = b.note(b.device.Record(t.marked, b.stream))
+		}
+	})
+	return nil
+}
+
+func (t *tokens) Get(at int, dst []int32) error {
+	require(0 <= at && at+len(dst) <= t.n, "Get outside of the tokens")
+	err := t.owner.onDevice(func() error {
+		return t.owner.fetch(4*len(dst), t.chosen(at), func(memory []byte) { toIDs(dst, memory) })
+	})
+	if err != nil {
+		return fmt.Errorf("reading chosen tokens: %w", err)
+	}
+	return nil
+}
+
+func (t *tokens) Close() error {
+	b := t.owner
+	if t.memory == 0 {
+		return nil
+	}
+	b.flush()
+	memory := t.memory
+	t.memory = 0
+	err := b.device.Do(func() (err error) {
+		for _, e := range []driver.Event{t.marked, t.judged} {
+			if e != 0 {
+				err = first(err, b.device.FreeEvent(e))
+			}
+		}
+		return err
+	})
+	if b.lost.Load() != nil {
+		err = nil
+	}
+	return first(err, b.release(memory))
+}
+
+// EmbedTokens goes on with the tape: a draft's steps are one.
+func (b *Backend) EmbedTokens(dst compute.Buffer, table compute.Matrix, tt compute.Tokens, at, m int) error {
+	t := tt.(*tokens)
+	require(0 <= at && at+m <= t.n, "EmbedTokens outside of the tokens")
+	if err := b.usable(); err != nil {
+		return err
+	}
+	return b.embed(dst, table.(*matrix), t.fed(at), m)
+}
+
+// Choose appends the choice of a token to the tape.
+func (b *Backend) Choose(x compute.Buffer, tt compute.Tokens, at int) error {
+	t, xb := tt.(*tokens), rowsOf(x, 0, 1)
+	require(0 <= at && at < t.n, "Choose outside of the tokens")
+	if err := xb.logits.open(b, xb); err != nil {
+		return err
+	}
+	steps, err := xb.logits.choose(1, t.chosen(at), t.fed(at))
+	b.tape.steps = append(b.tape.steps, steps[:]...)
+	return err
+}
+
+// acceptedShift is where a verdict has the number of accepted tokens; below it is the token that follows.
+const (
+	acceptedShift = 24
+	noToken       = 1<<acceptedShift - 1
+)
+
+// AcceptBest judges on the device.
+func (l *logits) AcceptBest(tt compute.Tokens, drafts []int32) (compute.Verdict, error) {
+	b, t, n := l.owner, tt.(*tokens), len(drafts)
+	require(n+1 == l.rows && n < t.n, "AcceptBest of another number of rows")
+	steps, err := l.choose(l.rows, l.best, 0)
+	if err != nil {
+		return compute.Verdict{}, err
+	}
+	accept, err := b.step("accept_greedy", driver.Shape{Grid: [3]int{1}, Block: [3]int{32}},
+		address(t.chosen(1)), address(l.best), address(t.verdict(0)), whole(n))
+	if err != nil {
+		return compute.Verdict{}, err
+	}
+	words := make([]int32, n+1)
+	var v compute.Verdict
+	err = l.counted(func() error {
+		for _, s := range append(steps[:], accept) {
+			if err := b.run(&s); err != nil {
+				return err
+			}
+		}
+		if err := b.device.Record(t.judged, b.stream); err != nil {
+			return err
+		}
+		if err := b.fetch(4*len(words), t.verdict(0), func(memory []byte) { toIDs(words, memory) }); err != nil {
+			return err
+		}
+		v.PassMS, err = b.device.Elapsed(t.marked, t.judged)
+		return err
+	})
+	if err != nil {
+		return compute.Verdict{}, fmt.Errorf("judging a draft: %w", err)
+	}
+	copy(drafts, words)
+	last := uint32(words[n])
+	v.Accepted, v.Follows = int(last>>acceptedShift), int32(last&noToken)
+	if v.Follows == noToken {
+		v.Follows = -1
+	}
+	return v, nil
+}
