@@ -4100,3 +4100,32 @@ row3:
 	JNZ          super
 	VZEROUPPER
 	RET
+
+// func moveSumsAVX2(dst *float32, sums *float32, m int, stride int)
+// Requires: AVX
+TEXT ·moveSumsAVX2(SB), NOSPLIT, $0-32
+	MOVQ   dst+0(FP), AX
+	MOVQ   sums+8(FP), CX
+	MOVQ   m+16(FP), DX
+	MOVQ   stride+24(FP), BX
+	VXORPS Y0, Y0, Y0
+
+row:
+	VMOVUPS (CX), Y1
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, (AX)
+	VMOVUPS 32(CX), Y1
+	VMOVUPS Y0, 32(CX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS 64(CX), Y1
+	VMOVUPS Y0, 64(CX)
+	VMOVUPS Y1, 64(AX)
+	VMOVUPS 96(CX), Y1
+	VMOVUPS Y0, 96(CX)
+	VMOVUPS Y1, 96(AX)
+	ADDQ    $0x00000080, CX
+	ADDQ    BX, AX
+	DECQ    DX
+	JNZ     row
+	VZEROUPPER
+	RET
