@@ -22,13 +22,18 @@ func (t *MatMulQuantized) Work() int { return t.X.m * t.W.Rows * t.W.Cols }
 
 // Do computes the columns of Dst that belong to panels from … to−1.
 func (t *MatMulQuantized) Do(from, to int) {
-	if t.X.m > fewRows {
+	// As few sums as will do: Go clears them each time, which shows in small products.
+	switch {
+	case t.X.m == 1:
+		var sums [panelRows]float32
+		t.multiply(sums[:], from, to)
+	case t.X.m <= fewRows:
+		var sums [fewRows * panelRows]float32
+		t.multiply(sums[:], from, to)
+	default:
 		var sums [batchRows * panelRows]float32
 		t.multiply(sums[:], from, to)
-		return
 	}
-	var sums [fewRows * panelRows]float32 // Go clears it each time, which shows in small products
-	t.multiply(sums[:], from, to)
 }
 
 // fewRows are those of a verification.
