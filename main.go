@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -54,7 +53,7 @@ func program() *cli.Program {
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
 		Open: connect, Screen: screen, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
-		Kernels: measureKernels, VerifyDist: verifyDist, Doctor: examine,
+		Kernels: measureKernels, CompareGammas: compareGammas, VerifyDist: verifyDist, Doctor: examine,
 		ExitCode: exitCode,
 	}
 }
@@ -116,6 +115,7 @@ func models(c config.Model) (target, draft engine.Source) {
 // conversation is a session with the device it runs on, as the screen and the benchmark want it.
 type conversation struct {
 	*engine.Session
+	engine  *engine.Engine
 	backend compute.Backend
 	sparing bool // inspection must not slow the reply down
 }
@@ -137,7 +137,7 @@ func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conver
 	if err != nil {
 		return nil, errors.Join(err, backend.Close())
 	}
-	return &conversation{Session: s, backend: backend}, nil
+	return &conversation{Session: s, engine: e, backend: backend}, nil
 }
 
 // screen shows the chat. What it collects for the inspector may take a little of the engine's time, not most of it.
@@ -199,6 +199,20 @@ func engineMessages(messages []ui.Message) []engine.Message {
 	return list
 }
 
+// another opens a second conversation with the same models. It is closed by itself, the first one last.
+func (c *conversation) another(ctx context.Context) (bench.Opened, error) {
+	s, err := c.engine.NewSession(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &sharing{conversation{Session: s, engine: c.engine}}, nil
+}
+
+// sharing is a conversation on the device of another.
+type sharing struct{ conversation }
+
+func (c *sharing) Close() error { return c.Session.Close() }
+
 func (c *conversation) Close() error { return errors.Join(c.Session.Close(), c.backend.Close()) }
 
 func measure(ctx context.Context, o cli.BenchOptions, progress func(done, total int)) (cli.Report, error) {
@@ -244,32 +258,40 @@ func examine(ctx context.Context, o cli.DoctorOptions, progress func(what string
 	return c.Examine(ctx, doctor.Options{Seconds: o.Seconds, Prompts: assets.Prompts(), Now: time.Now}, progress)
 }
 
+// compareGammas measures draft lengths on the built-in kinds of prompt.
+func compareGammas(ctx context.Context, o cli.GammaOptions, progress func(done, total int)) (cli.Report, error) {
+	options := bench.GammaOptions{Gammas: o.Gammas, Temperatures: o.Temperatures, GenTokens: o.GenTokens, Repeats: o.Repeats, Seed: 1}
+	for _, set := range assets.Sets() {
+		options.Sets = append(options.Sets, bench.PromptSet{Name: set.Name, Prompts: set.Prompts[:min(o.Count, len(set.Prompts))]})
+	}
+	var err error
+	if options.Sets, err = bench.Choose(options.Sets, o.Sets); err != nil {
+		return nil, err
+	}
+	c, err := open(ctx, o.Config, func(event.Event) {})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	r, err := bench.CompareGammas(ctx, c.another, options, progress)
+	if err != nil {
+		return nil, err
+	}
+	r.About = bench.About{Ready: c.Ready(), Proposer: o.Config.Speculation.Proposer}
+	return r, nil
+}
+
 // describe makes tables of what a model file says about itself.
 func describe(ctx context.Context, path string) ([]cli.Section, error) {
 	f, err := weights.OpenHeader(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
 	}
-	r := weights.Describe(f)
-	file := cli.Section{Rows: [][]string{
-		{"file", r.Name}, {"format", r.Format}, {"architecture", r.Architecture}, {"name", r.ModelName},
-		{"size", fmt.Sprintf("%d bytes, %d of them behind the last tensor", r.FileBytes, r.SpareBytes)},
-		{"parameters", fmt.Sprint(r.Parameters)}, {"context", fmt.Sprintf("%d tokens", r.ContextLength)},
-		{"tokenizer", r.Tokenizer}, {"vocabulary", fmt.Sprintf("%d tokens", r.VocabSize)}, {"template", "SHA-256 " + r.TemplateHash},
-		{"cannot be computed", strings.Join(r.Unsupported, ", ")},
-	}}
-	file.Rows = slices.DeleteFunc(file.Rows, func(row []string) bool { return row[1] == "" || row[1] == "SHA-256 " })
-	types, metadata, tensors := cli.Section{Title: "types"}, cli.Section{Title: "metadata"}, cli.Section{Title: "tensors"}
-	for _, t := range r.ByType {
-		types.Rows = append(types.Rows, []string{t.Type, fmt.Sprintf("%d tensors", t.Tensors), fmt.Sprintf("%d bytes", t.Bytes)})
+	var sections []cli.Section
+	for _, table := range weights.Describe(f).Tables() {
+		sections = append(sections, cli.Section(table))
 	}
-	for _, m := range r.Metadata {
-		metadata.Rows = append(metadata.Rows, []string{m.Key, m.Type, m.Value})
-	}
-	for _, t := range r.Tensors {
-		tensors.Rows = append(tensors.Rows, []string{t.Name, t.Type, fmt.Sprint(t.Shape), fmt.Sprintf("%d bytes", t.Bytes)})
-	}
-	return []cli.Section{file, types, processor(), metadata, tensors}, nil
+	return slices.Insert(sections, 2, processor()), nil
 }
 
 // processor describes what a model would run on without a GPU.
@@ -281,15 +303,7 @@ func processor() cli.Section {
 }
 
 func makeWeights(ctx context.Context, shape, weightType, path string) error {
-	s, err := random.ShapeNamed(shape)
-	if err != nil {
-		return err
-	}
-	t, err := random.TypeNamed(weightType)
-	if err != nil {
-		return err
-	}
-	return random.WriteFile(ctx, path, s, t)
+	return random.MakeFile(ctx, path, shape, weightType, assets.Draft())
 }
 
 func timePasses(ctx context.Context, o cli.PassOptions) (any, error) {

@@ -19,6 +19,14 @@ var (
 	draft []byte
 	//go:embed prompts.txt
 	prompts string
+	//go:embed sets/smalltalk.txt
+	smalltalk string
+	//go:embed sets/explanations.txt
+	explanations string
+	//go:embed sets/copying.txt
+	copying string
+	//go:embed sets/random.txt
+	random string
 )
 
 // Target is the GGUF file of the large model. The bytes are read-only memory of the program and must not be written.
@@ -29,6 +37,20 @@ func Draft() []byte { return draft }
 
 // Prompts are those of the benchmark.
 func Prompts() []string { return ParsePrompts(prompts) }
+
+// Set is a kind of prompt.
+type Set struct {
+	Name    string
+	Prompts []string
+}
+
+// Sets are the kinds of prompt that draft lengths are compared on.
+func Sets() []Set {
+	return []Set{
+		{"small talk", ParsePrompts(smalltalk)}, {"explanations", ParsePrompts(explanations)},
+		{"copying", ParsePrompts(copying)}, {"random text", ParsePrompts(random)},
+	}
+}
 
 // ParsePrompts reads a list of prompts: one a line, without empty lines and lines that begin with #.
 func ParsePrompts(text string) []string {

@@ -104,7 +104,7 @@ func TestBlockVerificationKeepsMoreOfTheDemoPair(t *testing.T) {
 	for _, temperature := range []string{"0.5", "0.7", "1"} {
 		s := session(t, pair(), "acceptance", "block", "temperature", temperature, "seed", "1", "gamma-rule", "fixed", "gamma", "6")
 		var l lengths
-		for _, prompt := range assets.Prompts()[:6] {
+		for _, prompt := range assets.Prompts()[:8] {
 			for _, round := range write(t, s, user(prompt), nil).rounds {
 				l.add(t, round)
 				checkRules(t, round)

@@ -77,7 +77,7 @@ func (r *reply) rollBack(p spec.Proposer, committed []event.Token, ev *event.Rou
 
 // learn lets the controller, the speed-up and the totals take notice of a round. One whose draft failed is no baseline: it
 // paid for drafting and got nothing.
-func (r *reply) learn(draft spec.Draft, ev *event.Round) {
+func (r *reply) learn(draft spec.Draft, ev *event.Round, watch *stopwatch) {
 	committed := len(ev.Committed())
 	defer func() { r.totals.add(ev, committed) }()
 	if failed := ev.Gamma > 0 && ev.DraftWhy != ""; failed {
@@ -86,10 +86,41 @@ func (r *reply) learn(draft spec.Draft, ev *event.Round) {
 	}
 	r.learned.gamma.Observe(gamma.Observation{
 		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Pending: draft.Pending, Confidence: draft.Confidence,
+		Chances: r.chances(ev),
 		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,
 	})
+	r.lookBack(ev)
+	watch.lap(&ev.OtherMS)
 	r.learned.speed.observe(len(ev.Draft) > 0, ev.MS(), committed)
 	ev.Speedup = r.learned.speed.ratio()
+}
+
+// hindsightEvery is the number of rounds between two looks back: one takes a few microseconds.
+const hindsightEvery = 8
+
+// lookBack notes which fixed γ would have been best so far in this reply.
+func (r *reply) lookBack(ev *event.Round) {
+	if r.rounds%hindsightEvery == 0 {
+		if best, regret, ok := r.learned.gamma.Hindsight(); ok {
+			r.bestFixed, r.regret = &best, &regret
+		}
+	}
+	ev.BestFixedGamma, ev.Regret = r.bestFixed, r.regret
+}
+
+// chances are those of the tested draft tokens, min(1, p/q), where the rule of acceptance goes by them.
+func (r *reply) chances(ev *event.Round) []float64 {
+	if rule := r.config.Speculation.Acceptance; rule != "" && rule != string(spec.Token) {
+		return nil
+	}
+	chances := make([]float64, 0, ev.Tested)
+	for _, t := range ev.Draft[:ev.Tested] {
+		if t.P == nil || t.Q == nil || *t.Q <= 0 {
+			return nil
+		}
+		chances = append(chances, min(1, *t.P / *t.Q))
+	}
+	return chances
 }
 
 // isStop reports whether a token ends a reply.

@@ -139,6 +139,9 @@ type guidedScores struct {
 	negative       []float32
 }
 
+// Unwrap gives the scores that these are made of.
+func (g *guidedScores) Unwrap() compute.Logits { return g.Logits }
+
 func (g *guidedScores) Rows() int { return g.Logits.Rows() / 2 }
 
 // Row writes guided scores: negative + scale · (prompt − negative).

@@ -9,9 +9,10 @@ import (
 // lessons are what replies of one path taught about γ and speed. Sampling costs time that greedy rounds do not have, and
 // accepts less, so what one path taught is not true of the other.
 type lessons struct {
-	gamma    *gamma.Controller
-	speed    speed
-	proposer string // that gamma learned about
+	gamma     *gamma.Controller
+	speed     speed
+	sharpness sharpness
+	proposer  string // that gamma learned about
 }
 
 // kind is what makes rounds alike in what they cost and accept.
@@ -59,6 +60,8 @@ func (s *Session) learned(c config.Config) *lessons {
 func (l *lessons) follow(proposer string) {
 	if l.proposer != proposer {
 		l.gamma.ForgetDraft()
+		l.sharpness = sharpness{}
+		l.speed.forgetDrafts()
 	}
 	l.proposer = proposer
 }

@@ -250,3 +250,21 @@ func TestNominalCostsOfEveryProposer(t *testing.T) {
 		}
 	}
 }
+
+// A speed-up is that of the proposer in force: after another is chosen there is none until it has drafted.
+func TestTheSpeedUpIsTheProposersOwn(t *testing.T) {
+	s := session(t, pair(), "temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "2")
+	r := write(t, s, user("Tell me a story."), func(ev event.Event) {
+		if round, ok := ev.(event.Round); ok && round.Index == 9 {
+			change(t, s, "proposer", "eagle") // which cannot draft
+		}
+	})
+	if r.failed != "" || len(r.rounds) < 15 {
+		t.Fatalf("%d rounds, error %q", len(r.rounds), r.failed)
+	}
+	for i, round := range r.rounds {
+		if i >= 2 && i <= 9 && round.Speedup == 0 || i > 9 && round.Speedup != 0 {
+			t.Errorf("round %d by %s: speed-up %g", i, round.Proposer, round.Speedup)
+		}
+	}
+}

@@ -43,7 +43,7 @@ func (e *Engine) NewRace(ctx context.Context, base config.Config, lanes [2][]con
 		if err := c.SetAll(values...); err != nil {
 			return nil, errors.Join(fmt.Errorf("the settings of lane %c: %w", 'a'+i, err), r.Close())
 		}
-		if err := sameStart(base, c); err != nil {
+		if err := errors.Join(sameStart(base, c), e.check(base, c)); err != nil {
 			return nil, errors.Join(fmt.Errorf("the settings of lane %c: %w", 'a'+i, err), r.Close())
 		}
 		s, err := e.NewSession(ctx)

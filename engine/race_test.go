@@ -109,6 +109,7 @@ func TestRaceRefusesWhatItCannotRun(t *testing.T) {
 		"target=x":     "model.target holds for both lanes",
 		"no-such=1":    "lane b",
 		"threads=1024": "device.threads holds for both lanes",
+		"ban=4096":     "the settings of lane b: tokens.banned: there is no token 4096",
 	} {
 		if _, err := s.NewRace(t.Context(), [2][]config.Value{nil, values(settings)}, false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", settings, err, want)

@@ -28,7 +28,10 @@ type reply struct {
 	negative   []int32 // the companion's prompt; nil until guidance is asked for
 	begun      string  // the proposer that follows this context; others are told of it when they are chosen
 	rounds     int
-	inspecting bool // in this round
+	inspecting bool     // in this round
+	bestFixed  *int     // by hindsight, and what it would have saved
+	regret     *float64 // as of the last look back
+	looking    bool     // whether the draft should be sharper, in this round
 	totals     totals
 }
 
@@ -135,6 +138,7 @@ func (r *reply) begin(ctx context.Context) error {
 	errForm := s.takeForm(c.Constraint)
 	_, errShape := s.reshape(c)
 	r.learned = s.learned(c)
+	r.learned.gamma.BeginReply()
 	if err := s.prepareProposers(c); err != nil {
 		return err
 	}

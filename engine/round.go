@@ -22,17 +22,23 @@ const inspectShare = 1.0 / 50
 // It returns why the reply is finished, or "".
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	ev := event.Round{Index: r.rounds, GammaRule: r.config.Speculation.Rule, Proposer: "none", Temperature: r.config.Sampling.Temperature}
-	r.bound()
 	if err := r.followNegative(ctx); err != nil {
 		return "", err
 	}
-	proposer, decision, err := r.decide(ctx, &ev)
+	r.bound()
+	watch := r.engine.stopwatch()
+	proposer, decision, err := r.decide(ctx, &ev, watch)
 	if err != nil {
 		return "", err
 	}
+	watch.lap(&ev.OtherMS)
 	r.inspecting = r.request.Inspect && !(r.request.Sparing && r.session.inspectMS > inspectShare*r.session.age.elapsed())
-	watch := r.engine.stopwatch()
+	watch.skip()
 	var draft spec.Draft
+	if r.looksUp(decision) {
+		// Looking is free, and what is found tells better than any average how much of it is worth verifying.
+		decision = r.limit(r.longest(decision), &ev)
+	}
 	if decision.Gamma > 0 {
 		if draft, err = r.draft(ctx, proposer, decision.Gamma, &ev, watch); err != nil {
 			return "", err
@@ -54,13 +60,13 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 		return "", err
 	}
 	watch.lap(&ev.OtherMS)
-	r.learn(draft, &ev)
+	r.learn(draft, &ev, watch)
 	r.rounds++
 	return reason, r.emit(ev)
 }
 
 // decide chooses proposer and draft length. A proposer that does not follow this reply yet reads its context here.
-func (r *reply) decide(ctx context.Context, ev *event.Round) (spec.Proposer, gamma.Decision, error) {
+func (r *reply) decide(ctx context.Context, ev *event.Round, watch *stopwatch) (spec.Proposer, gamma.Decision, error) {
 	name := r.config.Speculation.Proposer
 	if !r.config.Speculation.Enabled {
 		ev.GammaWhy = "speculation is off"
@@ -79,6 +85,7 @@ func (r *reply) decide(ctx context.Context, ev *event.Round) (spec.Proposer, gam
 	if err := r.follow(ctx, proposer); err != nil {
 		return nil, gamma.Decision{}, err
 	}
+	watch.skip()
 	return proposer, r.limit(r.choose(), ev), nil
 }
 
@@ -95,13 +102,10 @@ func (r *reply) choose() gamma.Decision {
 
 // limit cuts a decision to the room that is left, and notes it.
 func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
-	ev.GammaWhy, ev.Probe = d.Why, d.Probe
+	ev.GammaWhy, ev.GammaOff, ev.Probe = d.Why, d.Off, d.Probe
 	ev.AcceptanceByPosition, ev.ExpectedTokens = d.Acceptance, d.Expected
-	written := len(r.context) - r.prompt
-	room := max(0, min(r.config.Sampling.MaxTokens-written-1, r.session.cache.Cap()-len(r.context)))
-	if guided(r.config) {
-		room = max(0, min(room, r.session.cache.Cap()-r.companionLen()))
-	}
+	// The draft is followed by one token of the target's own.
+	room := max(0, min(r.config.Sampling.MaxTokens-(len(r.context)-r.prompt), r.roomInContext())-1)
 	if d.Gamma > room {
 		d.Gamma = room
 		ev.GammaWhy = fmt.Sprintf("only %d more tokens fit this reply", room+1)
@@ -136,9 +140,11 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 
 // draft asks the proposer. A proposer that fails for this round only leaves an empty draft and a reason.
 func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
+	r.looking = r.learned.sharpness.due(params(r.config))
 	ask := spec.Ask{
 		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
-		Shapers: r.session.shaping.drafts, IsStop: r.engine.isStop, Inspect: r.inspecting, Trust: r.config.Speculation.SuffixTrust,
+		Shapers: r.session.shaping.drafts, IsStop: r.engine.isStop, Inspect: r.inspecting || r.looking, Sharpen: r.learned.sharpness.factor(),
+		Trust: r.config.Speculation.SuffixTrust,
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
@@ -155,6 +161,8 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 		return spec.Draft{}, fmt.Errorf("drafting by %s: %w", p.Name(), err)
 	}
 	ev.DraftStop = draft.Stop
+	r.withoutEnd(&draft)
+	r.trim(&draft, ev)
 	if len(draft.Tokens) == 0 {
 		return draft, nil
 	}
@@ -175,6 +183,18 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	return draft, err
 }
 
+// withoutEnd takes a stop token off the end of a draft: the row in front of it has the target's own opinion, and nothing follows it, so
+// that verifying it would bring no token. What was drawn by chance stays, since leaving it out for what it is would favour others.
+func (r *reply) withoutEnd(draft *spec.Draft) {
+	last := len(draft.Tokens) - 1
+	if last < 0 || draft.Q[last].P != nil || !r.engine.isStop(draft.Tokens[last]) {
+		return
+	}
+	draft.Tokens, draft.Q = draft.Tokens[:last], draft.Q[:last]
+	draft.Confidence = draft.Confidence[:min(last, len(draft.Confidence))]
+	draft.Logits = draft.Logits[:min(last, len(draft.Logits))]
+}
+
 // confidenceIsCheap reports whether asking the draft how sure it is costs little beside the draft itself. Sampling has the answer
 // anyway; a greedy draft would have to take a softmax over the vocabulary for it, which only a larger model outweighs.
 func (r *reply) confidenceIsCheap() bool {
@@ -193,6 +213,9 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 	}
 	terms := r.terms()
 	outcome, err := r.session.verifier.Verify(logits, draft, terms)
+	if err == nil && len(draft.Tokens) > 0 {
+		err = r.sharpen(logits, draft, outcome.Path)
+	}
 	watch.lap(&ev.SampleMS)
 	ev.Shaped = terms.Shapers.Names()
 	ev.Path, ev.PathWhy = string(outcome.Path), outcome.PathWhy

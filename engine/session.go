@@ -83,12 +83,7 @@ func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Even
 // Change asks for a setting, by any of its names, to take effect at the next round. A value out of range, or one that names a
 // token or layer which does not exist, is an error now.
 func (s *Session) Change(name, value string) error {
-	return s.control.ask(name, value, func(from, to config.Config) error {
-		if _, err := skippedLayers(to.Speculation.SkipLayers, s.engine.target.Config().Layers); err != nil {
-			return err
-		}
-		return s.engine.checkShapers(from, to)
-	})
+	return s.control.ask(name, value, s.engine.check)
 }
 
 // Settings are those the next round will use.

@@ -43,8 +43,11 @@ func (s *Session) reshape(c config.Config) (changed bool, err error) {
 	return true, nil
 }
 
-// checkShapers finds what is wrong with a change of settings before it is queued.
-func (e *Engine) checkShapers(from, to config.Config) error {
+// check finds what is wrong with a change of settings before it is in force: what the models cannot do.
+func (e *Engine) check(from, to config.Config) error {
+	if _, err := skippedLayers(to.Speculation.SkipLayers, e.target.Config().Layers); err != nil {
+		return err
+	}
 	var errShape, errForm error
 	if !reflect.DeepEqual(shape.Of(from), shape.Of(to)) {
 		_, errShape = e.shapers(to)

@@ -41,6 +41,9 @@ func (s *speed) observe(drafted bool, ms float64, tokens int) {
 	s.specTokens += w * (float64(tokens) - s.specTokens)
 }
 
+// forgetDrafts forgets the speculative rounds, which somebody else drafted. Plain rounds cost what they did.
+func (s *speed) forgetDrafts() { s.specMS, s.specTokens, s.specN = 0, 0, 0 }
+
 // weight makes the first rounds a plain mean and the later ones a moving average.
 func weight(n int) float64 { return max(speedMemory, 1/float64(n)) }
 

@@ -106,8 +106,8 @@ func translated(t *testing.T, draft []byte, way string) *engine.Engine {
 func TestDraftOfAnotherVocabulary(t *testing.T) {
 	nothing := func(string) bool { return false }
 	long := func(text string) bool { return len(text) > 5 }
-	settings := []string{"temperature", "0", "max-tokens", "32", "seed", "1", "gamma-rule", "fixed", "gamma", "4"}
-	prompts := assets.Prompts()[:12]
+	settings := []string{"temperature", "0", "max-tokens", "16", "seed", "1", "gamma-rule", "fixed", "gamma", "4"}
+	prompts := assets.Prompts()[:50]
 	plain := session(t, pair(), append(settings, "speculate", "off")...)
 	same := session(t, pair(), settings...)
 	var want [][]int32

@@ -72,8 +72,11 @@ type dialogBox interface {
 	Draw(th *theme.Theme, w, h int) []string
 }
 
-// flashTime is how long a message stays in the status line.
-const flashTime = 6 * time.Second
+// flashTime is how long a short message stays, and a longer one for every so many characters.
+const (
+	flashTime       = 6 * time.Second
+	flashCharacters = 80
+)
 
 // newModel returns the model in its first state, which needs no engine.
 func newModel(ctx context.Context, o Options, g *guard) *Model {
@@ -177,7 +180,7 @@ func (m *Model) flashFor() tea.Cmd {
 		return nil
 	}
 	id := m.flashID
-	return m.options.tick(flashTime, func(time.Time) tea.Msg { return flashOver{id} })
+	return m.options.tick(time.Duration(1+len(m.flash)/flashCharacters)*flashTime, func(time.Time) tea.Msg { return flashOver{id} })
 }
 
 // noColor reports whether colour is not wanted: by flag, or by NO_COLOR with any value that is not empty. The library's own

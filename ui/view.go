@@ -49,7 +49,7 @@ func (m *Model) draw() tea.View {
 		v.Content = strings.Join(pane.TooSmall(m.theme, w, h), "\n")
 	case m.dialog != nil:
 		lines := m.dialog.Draw(m.theme, w, h-1)
-		v.Content = strings.Join(append(lines, m.drawStatus()), "\n")
+		v.Content = strings.Join(append(lines, m.drawStatus(true)), "\n")
 	default:
 		v.Content = pane.Compose(m.rects, m.theme, m.parts())
 		v.Cursor = m.terminalCursor()
@@ -64,8 +64,9 @@ func (m *Model) parts() pane.Parts {
 			Reading: m.reading, Rejected: m.rejected, Cursor: m.cursor, Welcome: m.welcome(),
 		}),
 		Composer: m.drawComposer(),
-		Status:   []string{m.drawStatus()},
+		Notice:   pane.Notice(s, th, m.size.w, m.flash),
 	}
+	p.Status = []string{m.drawStatus(p.Notice == nil)}
 	if !r.Strip.Empty() {
 		p.Strip = []string{pane.Strip(s, th, r.Strip.W)}
 	}
@@ -118,12 +119,16 @@ func (m *Model) terminalCursor() *tea.Cursor {
 	return c
 }
 
-func (m *Model) drawStatus() string {
-	o := pane.StatusOptions{Hints: m.hints(), Flash: m.flash}
+// drawStatus draws the bottom line, with the short message unless that stands elsewhere.
+func (m *Model) drawStatus(flash bool) string {
+	o := pane.StatusOptions{Hints: m.hints()}
+	if flash {
+		o.Flash = m.flash
+	}
 	if words := m.paceWords(); words != "full" {
 		o.Pace = "pace " + words
 	}
-	if o.Flash == "" {
+	if m.flash == "" {
 		o.Flash = m.commandHint()
 	}
 	return pane.Status(m.state, m.theme, m.size.w, o)

@@ -96,6 +96,17 @@ type Logits interface {
 	Moved() (bytes int64, syncs int)
 }
 
+// Arithmetic is what Logits may offer besides: sums over rows that lie in the host's memory, faster than a loop in plain Go. A sampler
+// uses it where it is there. Its results do not depend on the machine.
+type Arithmetic interface {
+	// Best returns the index of the largest score, the lowest among equals; ok is false when a score is NaN or +Inf or none is finite.
+	Best(scores []float32) (best int, ok bool)
+	// Weights writes exp((scores[i] − peak)·factor) to dst and returns their sum; no score is above peak.
+	Weights(dst []float64, scores []float32, peak float32, factor float64) (sum float64)
+	// Multiply scales a row.
+	Multiply(x []float64, factor float64)
+}
+
 // Attention describes one attention call.
 type Attention struct {
 	Layer    int

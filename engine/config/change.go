@@ -85,7 +85,7 @@ func (c *Config) validate() error {
 	if first, second := c.Constraint.several(); first != "" {
 		value, _ := c.Get(second) // both are settings
 		return &ValueError{Setting: second, Got: describe(value), Why: fmt.Errorf(
-			"a reply can have one form, and %s gives it another: set one of them to nothing (%s is %s)", first, first, cleared(first))}
+			"a reply can have one form, and %s gives it another: set that to %s first", first, cleared(first))}
 	}
 	return nil
 }

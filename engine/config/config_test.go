@@ -213,6 +213,7 @@ func TestSetAndGet(t *testing.T) {
 		{"speculate", "off", "speculation.enabled", "false"},
 		{"rule", "fixed", "gamma-rule", "fixed"},
 		{"stop", "END", "sampling.stop", `["END"]`},
+		{"stop", "", "sampling.stop", "[]"},
 		{"stop", `["a<b", "c"]`, "sampling.stop", `["a<b","c"]`},
 		{"device", "cuda:1", "device.device", "cuda:1"},
 	}

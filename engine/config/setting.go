@@ -124,6 +124,9 @@ func (s Setting) parse(text string) (any, error) {
 		}
 		return f, nil
 	case List:
+		if text == "" {
+			return []any{}, nil
+		}
 		if !strings.HasPrefix(text, "[") {
 			return []any{text}, nil
 		}

@@ -33,19 +33,15 @@ func (r *rate) observe(x float64) {
 	r.mean += (x - r.mean) / r.weight
 }
 
-// observe learns from a round that tested so many draft tokens and accepted all or all but the last of them.
-func (a *acceptance) observe(tested, accepted int) {
-	for i := range tested {
+// observe learns from a round that accepted all or all but the last of the draft tokens it tested.
+func (a *acceptance) observe(o Observation) {
+	for i := range o.Tested {
 		if i == len(a.positions) {
 			a.positions = append(a.positions, rate{mean: a.at(i), weight: leastWeight(i)})
 		}
-		outcome := 0.0
-		if i < accepted {
-			outcome = 1
-		}
-		a.positions[i].observe(outcome)
+		a.positions[i].observe(o.held(i))
 	}
-	for i := tested; i < len(a.positions); i++ {
+	for i := o.Tested; i < len(a.positions); i++ {
 		r := &a.positions[i]
 		r.weight = max(leastWeight(i), r.weight*(1-fading))
 		if i > 0 {
@@ -77,15 +73,4 @@ func (a *acceptance) first(n int) []float64 {
 		rates[i] = a.at(i)
 	}
 	return rates
-}
-
-// expected returns the mean number of tokens that a draft with these chances commits, with the target's own token:
-// 1 + a₁ + a₁a₂ + …, which for equal chances a is (1 − a^(γ+1))/(1 − a).
-func expected(rates []float64) float64 {
-	tokens, reach := 1.0, 1.0
-	for _, a := range rates {
-		reach *= a
-		tokens += reach
-	}
-	return tokens
 }

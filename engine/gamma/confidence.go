@@ -1,9 +1,12 @@
 package gamma
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 const (
-	confidenceBins = 10
+	confidenceBins = 12
 	// binWeight is the number of observations in a bin that count as much as what is known without looking at confidence.
 	binWeight = 8
 )
@@ -13,17 +16,15 @@ type calibration struct {
 	bins [confidenceBins]rate
 }
 
+// bin orders confidences by how much they lack to certainty, since the sure ones are the ones worth telling apart: bin k begins at
+// 1 − 2^(−k/2). A draft that is sharper than the target is nearly always nearly sure.
 func bin(confidence float64) int {
-	return max(0, min(confidenceBins-1, int(confidence*confidenceBins)))
+	return max(0, min(confidenceBins-1, int(-2*math.Log2(max(1-confidence, 1e-9)))))
 }
 
 func (c *calibration) observe(o Observation) {
 	for i := range min(o.Tested, len(o.Confidence)) {
-		outcome := 0.0
-		if i < o.Accepted {
-			outcome = 1
-		}
-		c.bins[bin(o.Confidence[i])].observe(outcome)
+		c.bins[bin(o.Confidence[i])].observe(o.held(i))
 	}
 }
 
@@ -47,7 +48,7 @@ func (c *Controller) Continue(i int, q float64) string {
 	for next := i + 1; next < r.Gamma; next++ {
 		reach *= c.acceptance.at(next)
 		gain += reach
-		price := c.costs.of(next+1) - c.costs.of(i+1)
+		price := c.cost(next+1) - c.cost(i+1)
 		if gain >= price*r.tokensPerCost {
 			return ""
 		}
@@ -56,5 +57,5 @@ func (c *Controller) Continue(i int, q float64) string {
 		return ""
 	}
 	return fmt.Sprintf("the %d tokens so far hold with %.0f %%: one more adds %.2f tokens, and its time is worth %.2f",
-		i+1, 100*r.reach, r.reach*c.acceptance.at(i+1), (c.costs.of(i+2)-c.costs.of(i+1))*r.tokensPerCost)
+		i+1, 100*r.reach, r.reach*c.acceptance.at(i+1), (c.cost(i+2)-c.cost(i+1))*r.tokensPerCost)
 }

@@ -34,8 +34,10 @@ func (m *meter) observe(x float64) {
 // costs knows what a round costs, in milliseconds or in nominal units.
 type costs struct {
 	nominal *NominalCosts
-	draft   meter   // one draft step
-	verify  []meter // by rows − 1: the target's pass and everything else that is not drafting
+	// The first draft step of a round reads what the last one committed, two tokens at times, and is dearer than the others: a step
+	// that is the only one of its round has a mean of its own.
+	step, only meter
+	verify     []meter // by rows − 1: the target's pass and everything else that is not drafting
 }
 
 func (c *costs) observe(o Observation) {
@@ -44,7 +46,12 @@ func (c *costs) observe(o Observation) {
 	}
 	c.verify[o.Drafted].observe(o.VerifyMS + o.RestMS)
 	if o.Drafted > 0 && o.Pending <= 2 {
-		c.draft.observe(o.DraftMS / float64(o.Drafted))
+		if o.Drafted == 1 {
+			c.only.observe(o.DraftMS)
+		}
+		if o.Drafted > 1 || c.step.samples == 0 {
+			c.step.observe(o.DraftMS / float64(o.Drafted))
+		}
 	}
 }
 
@@ -59,16 +66,22 @@ func (c *costs) samples(gamma int) int {
 	return c.verify[gamma].samples
 }
 
-func (c *costs) draftStep() float64 {
-	if c.nominal != nil {
-		return c.nominal.DraftStep
+// drafting returns the expected cost of so many draft steps.
+func (c *costs) drafting(steps int) float64 {
+	switch {
+	case c.nominal != nil:
+		return float64(steps) * c.nominal.DraftStep
+	case steps == 0:
+		return 0
+	case c.step.samples == 0 || steps == 1 && c.only.samples >= costTrust:
+		return float64(steps) * c.only.mean
 	}
-	return c.draft.mean
+	return float64(steps) * c.step.mean
 }
 
 // of returns the expected cost of a round that drafts gamma tokens.
 func (c *costs) of(gamma int) float64 {
-	return float64(gamma)*c.draftStep() + c.pass(gamma)
+	return c.drafting(gamma) + c.pass(gamma)
 }
 
 // pass returns the expected cost of everything in a round but drafting, for gamma draft tokens, that is gamma+1 rows.

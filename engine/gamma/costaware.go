@@ -8,19 +8,35 @@ func (c *Controller) mostTokensPerCost() Decision {
 	if d, ok := c.probe(best); ok {
 		return d
 	}
-	return Decision{Gamma: best, Why: c.worth(best)}
+	if best > 0 {
+		c.words = words{}
+		return Decision{Gamma: best, Why: c.worth(best)}
+	}
+	if c.words.why == "" || c.words.age >= wordsLast {
+		c.words = words{why: c.worth(0), off: c.off()}
+	}
+	return Decision{Why: c.words.why}
 }
+
+// words are why speculation is off. In plain rounds they are found anew now and then only: that takes as long as a hundredth of a fast
+// round, which is all that speculation may cost while it is off.
+type words struct {
+	why, off string
+	age      int // rounds
+}
+
+const wordsLast = 16
 
 // worth says what a draft length is expected to bring.
 func (c *Controller) worth(gamma int) string {
-	plain := c.costs.of(0)
+	plain := c.cost(0)
 	if gamma == 0 {
 		next := c.best(1)
 		return fmt.Sprintf("no draft pays: the best, γ %d, would give %.2f tokens for %.2f plain passes",
-			next, c.tokens(next), c.costs.of(next)/plain)
+			next, c.tokens(next), c.cost(next)/plain)
 	}
 	return fmt.Sprintf("%.2f tokens expected for %.2f plain passes: %.2f×",
-		c.tokens(gamma), c.costs.of(gamma)/plain, c.rate(gamma)*plain)
+		c.tokens(gamma), c.cost(gamma)/plain, c.rate(gamma)*plain)
 }
 
 // margin is by how much a draft has to seem faster than plain decoding: estimates err, and where the two are as good as
@@ -44,8 +60,23 @@ func (c *Controller) best(least int) int {
 
 func (c *Controller) bestRate() float64 { return c.rate(c.best(0)) }
 
+// believe works out what is believed of every draft length, once a round.
+func (c *Controller) believe() {
+	c.believedTokens, c.believedCost = c.believedTokens[:0], c.believedCost[:0]
+	tokens, reach := 1.0, 1.0
+	for gamma := range c.options.Max + 1 {
+		c.believedTokens = append(c.believedTokens, tokens)
+		c.believedCost = append(c.believedCost, c.costs.of(gamma))
+		reach *= c.acceptance.at(gamma)
+		tokens += reach
+	}
+}
+
 // tokens returns how many tokens a round is expected to commit.
-func (c *Controller) tokens(gamma int) float64 { return expected(c.acceptance.first(gamma)) }
+func (c *Controller) tokens(gamma int) float64 { return c.believedTokens[gamma] }
+
+// cost returns what it is expected to take.
+func (c *Controller) cost(gamma int) float64 { return c.believedCost[gamma] }
 
 // rate returns expected tokens per cost.
-func (c *Controller) rate(gamma int) float64 { return c.tokens(gamma) / c.costs.of(gamma) }
+func (c *Controller) rate(gamma int) float64 { return c.tokens(gamma) / c.cost(gamma) }

@@ -39,6 +39,8 @@ type Decision struct {
 	Gamma int
 	Probe bool   // chosen to learn something, not for being the best
 	Why   string // in words, with figures
+	// Off says in words why no draft pays at present; "" when one does, or when nothing is known yet.
+	Off string
 	// What was believed before the round.
 	Expected   float64   // committed tokens
 	Acceptance []float64 // (Max) a_i, the chance of draft token i given that those before it were accepted
@@ -53,8 +55,22 @@ type Observation struct {
 	DraftMS, VerifyMS, RestMS float64
 	// Pending is the number of committed tokens the first draft step had to read; more than 2 makes DraftMS untypical.
 	Pending int
+	// Chances are how probable it was that each tested token is accepted, given what it is (Tested): they tell the same as the
+	// verdicts with less luck in it. nil where only verdicts are known, as at temperature 0.
+	Chances []float64
 	// Confidence is the draft's own probability of each token (Drafted); nil if it has none.
 	Confidence []float64
+}
+
+// held is how much of tested token i was accepted: all or nothing, or its chance.
+func (o *Observation) held(i int) float64 {
+	switch {
+	case i < len(o.Chances):
+		return o.Chances[i]
+	case i < o.Accepted:
+		return 1
+	}
+	return 0
 }
 
 // Controller chooses γ round by round and learns from every round. It serves one goroutine.
@@ -62,10 +78,15 @@ type Controller struct {
 	options    Options
 	acceptance acceptance
 	confidence calibration
+	lookups    lookups
 	costs      costs
 	window     window
 	probes     probes
 	round      round
+	hindsight  hindsight
+	words      words
+	// What a round with so many draft tokens is believed to commit and to cost, (Max+1), as of Next.
+	believedTokens, believedCost []float64
 }
 
 // round is what Continue needs to know of the round under way.
@@ -90,19 +111,22 @@ func (c *Controller) Configure(o Options) {
 	}
 	c.options = o
 	c.costs.nominal = o.Nominal
+	c.words = words{}
 }
 
 // ForgetDraft drops what was learned about the proposer, for when another takes its place. The target's costs stay.
 func (c *Controller) ForgetDraft() {
 	c.acceptance = acceptance{}
 	c.confidence = calibration{}
-	c.costs.draft = meter{}
+	c.lookups = lookups{}
+	c.costs.step, c.costs.only = meter{}, meter{}
 	c.probes = newProbes()
 	c.window.restart(min(c.options.Gamma, c.options.Max))
 }
 
 // Next chooses γ for the coming round.
 func (c *Controller) Next() Decision {
+	c.believe()
 	var d Decision
 	switch c.options.Rule {
 	case Fixed:
@@ -110,20 +134,24 @@ func (c *Controller) Next() Decision {
 	case Windowed:
 		d = Decision{Gamma: c.window.gamma, Why: c.window.why}
 	case CostAware:
+		c.words.age++
 		d = c.mostTokensPerCost()
 	default:
 		panic(fmt.Sprintf("gamma: no rule %q", c.options.Rule))
 	}
 	d.Acceptance = c.acceptance.first(c.options.Max)
-	d.Expected = expected(d.Acceptance[:d.Gamma])
+	d.Expected = c.tokens(d.Gamma)
+	d.Off = c.words.off
 	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate()}
 	return d
 }
 
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
-	c.acceptance.observe(o.Tested, o.Accepted)
+	c.hindsight.observe(o, c.costs.nominal != nil, c.believedCost)
+	c.acceptance.observe(o)
 	c.confidence.observe(o)
+	c.lookups.observe(o)
 	c.costs.observe(o)
 	if o.Drafted > 0 && o.Tested > 0 {
 		c.window.observe(float64(o.Accepted)/float64(o.Tested), c.options)

@@ -215,3 +215,11 @@ func Example() {
 	// Output:
 	// γ 8: 8.39 tokens expected for 1.40 plain passes: 5.99×
 }
+
+func BenchmarkRound(b *testing.B) {
+	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Gamma: 4, Max: 8})
+	for b.Loop() {
+		d := c.Next()
+		c.Observe(gamma.Observation{Drafted: d.Gamma, Tested: d.Gamma, Accepted: d.Gamma / 2, DraftMS: float64(d.Gamma), VerifyMS: 20, Pending: 2})
+	}
+}

@@ -83,7 +83,7 @@ func (c *Controller) probe(best int) (Decision, bool) {
 func (c *Controller) probeDraft() (Decision, bool) {
 	p := &c.probes
 	gamma := c.best(1)
-	again := p.promising%longestStreak > 0 && float64(gamma+1)*c.costs.of(0) > c.costs.of(gamma)
+	again := p.promising%longestStreak > 0 && float64(gamma+1)*c.cost(0) > c.cost(gamma)
 	if !again && !(p.draft.due() && c.affordable(gamma, p.draft.cost)) {
 		return Decision{}, false
 	}
@@ -106,11 +106,11 @@ func (c *Controller) probeLength(best int) (Decision, bool) {
 		if gamma == best || c.costs.samples(gamma) >= 2 {
 			continue
 		}
-		hoped := c.tokens(gamma) / (float64(gamma)*c.costs.draftStep() + c.costs.cheapest(gamma))
+		hoped := c.tokens(gamma) / (c.costs.drafting(gamma) + c.costs.cheapest(gamma))
 		if hoped > 1.01*c.rate(best) && c.affordable(gamma, p.length.cost) {
 			p.length.reset()
 			return Decision{Gamma: gamma, Probe: true, Why: fmt.Sprintf("γ %d was measured %d times only, and may pay %.2f×",
-				gamma, c.costs.samples(gamma), hoped*c.costs.of(0))}, true
+				gamma, c.costs.samples(gamma), hoped*c.cost(0))}, true
 		}
 	}
 	return Decision{}, false
@@ -121,7 +121,7 @@ func (c *Controller) probeLength(best int) (Decision, bool) {
 // winning over plain decoding a tenth, if that is more.
 func (c *Controller) affordable(gamma int, since float64) bool {
 	rate := c.bestRate()
-	loss := c.costs.of(gamma) - c.tokens(gamma)/rate
-	won := rate*c.costs.of(0) - 1
+	loss := c.cost(gamma) - c.tokens(gamma)/rate
+	won := rate*c.cost(0) - 1
 	return loss <= max(probeBudget, won/10)*since
 }

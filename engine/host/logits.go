@@ -15,6 +15,8 @@ type logits struct {
 	syncs      int
 }
 
+var _ compute.Arithmetic = (*logits)(nil)
+
 // Logits begins a new count of bytes.
 func (b *Backend) Logits(x compute.Buffer, m int) (compute.Logits, error) {
 	_, xb := rows(x, m)
@@ -54,3 +56,11 @@ func (l *logits) moved(bytes int64) {
 }
 
 func (l *logits) Moved() (bytes int64, syncs int) { return l.movedBytes, l.syncs }
+
+func (*logits) Best(scores []float32) (best int, ok bool) { return cpu.Argmax(scores) }
+
+func (*logits) Weights(dst []float64, scores []float32, peak float32, factor float64) float64 {
+	return cpu.Weights(dst, scores, peak, factor)
+}
+
+func (*logits) Multiply(x []float64, factor float64) { cpu.Multiply(x, factor) }

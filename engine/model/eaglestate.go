@@ -146,6 +146,9 @@ type mapped struct {
 	row   []float32
 }
 
+// Unwrap gives samplers the device's own scores, for their arithmetic.
+func (m *mapped) Unwrap() compute.Logits { return m.Logits }
+
 func (m *mapped) Vocab() int { return m.vocab }
 
 func (m *mapped) Argmax(dst []int32) error {

@@ -10,9 +10,9 @@ import (
 // Sampler turns rows of scores into distributions and keeps the scratch for it, so that a token allocates nothing once
 // the largest vocabulary was seen. The zero Sampler is ready. It serves one goroutine.
 type Sampler struct {
-	// Rough trades the last digits of the softmax for time. It is for drafts: whatever distribution a draft was drawn from is
-	// recorded and judged by, so none is wrong. A target's must be exact.
-	Rough bool
+	// Arithmetic does the work on whole rows, which is most of it; nil for plain Go, the definition, which takes ten times as long.
+	// The two differ in the last digits, so one reply must be written with one of them.
+	Arithmetic compute.Arithmetic
 	// Memo, when not nil, remembers what was computed.
 	Memo *Memo
 
@@ -32,18 +32,18 @@ func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, e
 		return s.compute(dst, logits, p)
 	}
 	key := hash(logits)
-	if d, ok := s.Memo.find(key, dst, logits, p, s.Rough); ok {
+	if d, ok := s.Memo.find(key, dst, logits, p, s.Arithmetic != nil); ok {
 		return d, nil
 	}
 	d, err := s.compute(dst, logits, p)
 	if err == nil {
-		s.Memo.keep(key, d, logits, p, s.Rough)
+		s.Memo.keep(key, d, logits, p, s.Arithmetic != nil)
 	}
 	return d, err
 }
 
 func (s *Sampler) compute(dst []float64, logits []float32, p Params) (Dist, error) {
-	best, err := Argmax(logits)
+	best, err := s.argmax(logits)
 	if err != nil {
 		return Dist{}, err
 	}
@@ -51,22 +51,17 @@ func (s *Sampler) compute(dst []float64, logits []float32, p Params) (Dist, erro
 		return OneHot(best), nil
 	}
 	// Weights are relative to the best one, which therefore is exactly 1 and survives every filter.
-	peak := float64(logits[best])
 	temperature := p.Temperature
 	if p.TemperatureLast && p.filters() {
 		temperature = 1
 	}
-	if s.Rough {
-		warmth := float32(1 / temperature)
-		for i, score := range logits {
-			dst[i] = float64(exp32((score - logits[best]) * warmth))
-		}
-	} else {
-		for i, score := range logits {
-			dst[i] = math.Exp((float64(score) - peak) / temperature)
-		}
-	}
+	// The smallest temperatures have an infinite reciprocal, and 0 times that is no number.
+	sum := s.weigh(dst[:len(logits)], logits, logits[best], min(1/temperature, math.MaxFloat64))
 	clear(dst[len(logits):])
+	if !p.filters() {
+		s.multiply(dst, 1/sum)
+		return Dist{P: dst}, nil
+	}
 	s.keepBest(dst, logits, p)
 	if p.MinP > 0 {
 		for i, w := range dst {
@@ -76,9 +71,9 @@ func (s *Sampler) compute(dst []float64, logits []float32, p Params) (Dist, erro
 		}
 	}
 	if temperature != p.Temperature {
-		warm(dst, logits, peak, p.Temperature)
+		warm(dst, logits, float64(logits[best]), p.Temperature)
 	}
-	normalise(dst)
+	s.multiply(dst, 1/sumOf(dst))
 	return Dist{P: dst}, nil
 }
 
@@ -152,24 +147,4 @@ func nucleus(rank *ranking, weights []float64, n int, mass float64) int {
 		sum += weights[rank.nth(i)]
 	}
 	return n
-}
-
-func normalise(weights []float64) {
-	// Four sums, because one would wait for each addition.
-	var sums [4]float64
-	n := len(weights) &^ 3
-	for i := 0; i < n; i += 4 {
-		four := weights[i : i+4 : i+4]
-		sums[0] += four[0]
-		sums[1] += four[1]
-		sums[2] += four[2]
-		sums[3] += four[3]
-	}
-	for _, w := range weights[n:] {
-		sums[0] += w
-	}
-	share := 1 / (sums[0] + sums[1] + (sums[2] + sums[3]))
-	for i := range weights {
-		weights[i] *= share
-	}
 }

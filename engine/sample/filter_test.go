@@ -186,7 +186,7 @@ func TestTop(t *testing.T) {
 }
 
 func TestConfidence(t *testing.T) {
-	if got := sample.Confidence(logs(.3, .5, .2), 1); math.Abs(got-.5) > 1e-7 {
+	if got := new(sample.Sampler).Confidence(logs(.3, .5, .2), 1); math.Abs(got-.5) > 1e-7 {
 		t.Errorf("%g, want 0.5", got)
 	}
 }

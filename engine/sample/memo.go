@@ -17,7 +17,7 @@ type Memo struct {
 type remembered struct {
 	logits []float32
 	params Params
-	rough  bool
+	fast   bool
 	dist   Dist // of len(logits) and whatever dst had beyond
 }
 
@@ -25,11 +25,11 @@ type remembered struct {
 const mostRemembered = 1024
 
 // find copies what is known about a row to dst.
-func (m *Memo) find(key uint64, dst []float64, logits []float32, p Params, rough bool) (Dist, bool) {
+func (m *Memo) find(key uint64, dst []float64, logits []float32, p Params, fast bool) (Dist, bool) {
 	m.mu.RLock()
 	e, ok := m.entries[key]
 	m.mu.RUnlock()
-	if !ok || e.params != p || e.rough != rough || !slices.Equal(e.logits, logits) { // hashes may collide
+	if !ok || e.params != p || e.fast != fast || !slices.Equal(e.logits, logits) { // hashes may collide
 		return Dist{}, false
 	}
 	if e.dist.P == nil {
@@ -42,14 +42,14 @@ func (m *Memo) find(key uint64, dst []float64, logits []float32, p Params, rough
 	return Dist{P: dst}, true
 }
 
-func (m *Memo) keep(key uint64, d Dist, logits []float32, p Params, rough bool) {
+func (m *Memo) keep(key uint64, d Dist, logits []float32, p Params, fast bool) {
 	d.P = slices.Clone(d.P)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.entries == nil || len(m.entries) >= mostRemembered {
 		m.entries = map[uint64]remembered{}
 	}
-	m.entries[key] = remembered{slices.Clone(logits), p, rough, d}
+	m.entries[key] = remembered{slices.Clone(logits), p, fast, d}
 }
 
 // hash looks at a part of the scores, spread over the row; find compares them all.

@@ -34,11 +34,10 @@ func (s *Sampler) Best(d Dist, logits []float32, n int) []Candidate {
 }
 
 // Confidence returns the probability that the plain softmax of logits gives to id: how sure a model is of a choice that it
-// made greedily, where the probability of the draw itself is 1. id must be the best; the figure is right to a few digits.
-func Confidence(logits []float32, id int32) float64 {
-	best, sum := logits[id], float32(0)
-	for _, score := range logits {
-		sum += exp32(score - best)
+// made greedily, where the probability of the draw itself is 1. id must be the best.
+func (s *Sampler) Confidence(logits []float32, id int32) float64 {
+	if cap(s.probs) < len(logits) {
+		s.probs = make([]float64, len(logits))
 	}
-	return 1 / float64(sum)
+	return 1 / s.weigh(s.probs[:len(logits)], logits, logits[id], 1)
 }

@@ -20,7 +20,6 @@
 package shape
 
 import (
-	"fmt"
 	"math"
 
 	"specula/engine/config"
@@ -79,20 +78,20 @@ func (s Settings) named(stops []int32, words func() *Vocabulary) (n named, err e
 	t := s.Tokens
 	if len(t.Bias) > 0 {
 		if n.bias, err = words().bias(t.Bias); err != nil {
-			return n, fmt.Errorf("tokens.bias: %w", err)
+			return n, refused("tokens.bias", err)
 		}
 	}
 	if len(t.Banned) > 0 {
 		ids, err := words().all(t.Banned)
 		if err != nil {
-			return n, fmt.Errorf("tokens.banned: %w", err)
+			return n, refused("tokens.banned", err)
 		}
 		n.bans = append(n.bans, NewBan(ids))
 	}
 	if len(t.Allowed) > 0 {
 		ids, err := words().all(t.Allowed)
 		if err != nil {
-			return n, fmt.Errorf("tokens.allowed: %w", err)
+			return n, refused("tokens.allowed", err)
 		}
 		n.bans = append(n.bans, NewAllow(append(ids, stops...)))
 	}
@@ -101,6 +100,9 @@ func (s Settings) named(stops []int32, words func() *Vocabulary) (n named, err e
 	}
 	return n, nil
 }
+
+// refused says that a setting names what the vocabulary does not have.
+func refused(setting string, why error) error { return &config.ValueError{Setting: setting, Why: why} }
 
 // none is the score of a token that may not be written.
 var none = float32(math.Inf(-1))

@@ -45,7 +45,7 @@ func NewDraftModel(model Model, vocab, own int) (*DraftModel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the draft model's cache: %w", err)
 	}
-	return &DraftModel{name: "draft", model: model, cache: cache, vocab: vocab, own: own, best: make([]int32, 1), sampler: sample.Sampler{Rough: true}}, nil
+	return &DraftModel{name: "draft", model: model, cache: cache, vocab: vocab, own: own, best: make([]int32, 1)}, nil
 }
 
 // Named changes the name that the proposer goes by, "draft" at first.
@@ -190,6 +190,7 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 			return nil
 		}
 	}
+	d.sampler.Use(logits)
 	q, scores := d.rows(i, logits.Vocab())
 	if err := logits.Row(0, scores); err != nil {
 		return err
@@ -202,7 +203,11 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 	if err := ask.Shapers.Shape(known); err != nil {
 		return err
 	}
-	dist, err := d.sampler.FromLogits(q, known, ask.Params)
+	params := ask.Params
+	if ask.Sharpen > 0 {
+		params.Temperature *= ask.Sharpen
+	}
+	dist, err := d.sampler.FromLogits(q, known, params)
 	if err != nil {
 		return err
 	}
@@ -212,7 +217,7 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 	if ask.Continue != nil || ask.Inspect {
 		confidence := dist.Prob(id)
 		if greedy {
-			confidence = sample.Confidence(known, id)
+			confidence = d.sampler.Confidence(known, id)
 		}
 		draft.Confidence = append(draft.Confidence, confidence)
 	}

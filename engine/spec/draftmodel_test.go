@@ -103,8 +103,8 @@ func newDraft(t testing.TB, m Model, vocab int) *DraftModel {
 }
 
 func must(t testing.TB, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper() // which looks at the stack
 		t.Fatal(err)
 	}
 }

@@ -3,6 +3,7 @@ package spec
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"specula/engine/sample"
@@ -70,6 +71,8 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 		draft.Stop = fmt.Sprintf("the last %d tokens did not occur before", g.shortest)
 		return draft, nil
 	}
+	// The longer the match, the surer; how sure that is, whoever asks learns.
+	sure := 1 - math.Exp2(-float64(n))
 	for len(draft.Tokens) < ask.Gamma {
 		next := at + len(draft.Tokens)
 		id := int32(0)
@@ -84,6 +87,7 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 		}
 		draft.Tokens = append(draft.Tokens, id)
 		draft.Q = append(draft.Q, sample.OneHot(id))
+		draft.Confidence = append(draft.Confidence, sure)
 		if ask.IsStop != nil && ask.IsStop(id) {
 			draft.Stop = stopEnds
 			break

@@ -44,6 +44,9 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 		{"n-gram", 3, warm, func(*testing.T, *gate.World) Proposer { return NewNgram(3, 1) }},
 		{"suffix", 3, warm, func(*testing.T, *gate.World) Proposer { return NewSuffix(nil) }},
 		{"combined", 5, warm, newWorldCombined(len(prompt))},
+		{"the target without some layers", 10, filtered, func(t *testing.T, w *gate.World) Proposer {
+			return newWorldDraft(len(prompt))(t, w).(*DraftModel).Named("skip")
+		}},
 		{"EAGLE", 10, warm, newWorldHeads(len(prompt), false)},
 		{"Medusa, filtered", 10, filtered, newWorldHeads(len(prompt), true)},
 	} {

@@ -47,6 +47,8 @@ type Ask struct {
 	// Continue, when not nil, is asked after token i (from 0) was drawn with Confidence q whether one more is worth its price.
 	// It returns "" to go on, or the reason to stop. A proposer that pays nothing for a token does not ask.
 	Continue func(i int, q float64) string
+	// Sharpen is a factor on the temperature of the draft's distributions; 0 stands for 1.
+	Sharpen float64
 	// IsStop, when not nil, says which tokens end a reply: nothing is drafted behind one.
 	IsStop func(id int32) bool
 	// Trust is the chance that all tokens of a draft hold below which proposers that count, such as Suffix, stop.

@@ -84,6 +84,7 @@ type Verifier struct {
 	sampler sample.Sampler
 	scores  []float32 // (vocab) one row of the target
 	p       []float64 // (vocab) its distribution
+	other   []float64 // (vocab) a distribution to compare with
 	best    []int32   // (rows)
 
 	argmaxes argmaxes
@@ -124,6 +125,7 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 		out.Draft[i].Verdict = event.Discarded
 	}
 	v.fit(target.Vocab())
+	v.sampler.Use(target)
 	p, err := v.predict(out.Path, target, draft.Tokens, terms)
 	if err != nil {
 		return out, fmt.Errorf("verifying a draft of %d tokens: %w", n, err)

@@ -121,12 +121,24 @@ func (c gateCase) String() string {
 		c.target.TopK, c.draft.TopK, c.pairing)
 }
 
+// replies is how many tell most: with few tokens there are few places for a difference to hide, and with two a residual is always
+// right, so that most bugs cannot show at all.
+func (c gateCase) replies() int {
+	switch {
+	case c.vocab < 10:
+		return rounds / 8
+	case c.vocab < 32:
+		return rounds / 2
+	}
+	return rounds
+}
+
 func TestCommittedTokensHaveTheTargetsDistribution(t *testing.T) {
 	for i, c := range gateCases() {
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
 			w := gate.NewWorld(c.vocab, c.gamma+1, c.target, c.pairing, uint64(i))
-			report := w.Judge(rounds, c.gamma+1, uint64(i), newTrial(t, w, c.gamma, c.draft).play(t))
+			report := w.Judge(c.replies(), c.gamma+1, uint64(i), newTrial(t, w, c.gamma, c.draft).play(t))
 			if failed := report.Failures(); failed != "" {
 				t.Error(failed)
 			}

@@ -19,6 +19,7 @@ type benchFlags struct {
 	promptFile string
 	json       bool
 	kernels    bool
+	gamma      gammaFlags
 }
 
 func (a *app) benchCommand() *cobra.Command {
@@ -31,9 +32,13 @@ It prints whether the greedy texts are identical, the acceptance, and the speed-
 95 % confidence interval beside what the formula predicts from the measured costs.
 It fails (exit code 1) when a greedy text differs.
 
+With --gammas it compares draft lengths with each other and with the cost-aware rule instead,
+on several kinds of prompt and at several temperatures, one row of a table each.
+
 γ is fixed here unless --gamma-rule says otherwise. Sampled replies use the temperature in
 force, or 0.7 when that is 0.`,
 		Example: `  specula bench --prompts 50 --gen-tokens 64 --gamma 4
+  specula bench --gammas 0-8 --temperatures 0,0.7 --sets "small talk"
   specula bench --proposer ngram --prompt-file my-prompts.txt --json > ngram.json`,
 		Args: cobra.NoArgs,
 		RunE: a.begin(func(c *cobra.Command, _ []string) error { return a.bench(c.Context(), o) }),
@@ -43,6 +48,10 @@ force, or 0.7 when that is 0.`,
 	c.Flags().StringVar(&o.promptFile, "prompt-file", "", "`FILE` with a prompt a line, in place of the built-in ones")
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON in place of the table")
 	c.Flags().BoolVar(&o.kernels, "kernels", false, "measure the matrix products on the CPU")
+	c.Flags().StringVar(&o.gamma.gammas, "gammas", "", "compare these draft lengths, such as 0-8, and the cost-aware rule")
+	c.Flags().StringSliceVar(&o.gamma.sets, "sets", nil, "with --gammas: kinds of prompt: small talk, explanations, copying, random text (default all)")
+	c.Flags().Float64SliceVar(&o.gamma.temperatures, "temperatures", []float64{0, 0.7, 1.2}, "with --gammas: temperatures")
+	c.Flags().IntVar(&o.gamma.repeats, "repeats", 5, "with --gammas: how often every reply is measured")
 	a.addSettings(c)
 	return c
 }
@@ -68,6 +77,9 @@ func (a *app) benchKernels(ctx context.Context, asJSON bool) error {
 func (a *app) bench(ctx context.Context, o benchFlags) error {
 	if o.kernels {
 		return a.benchKernels(ctx, o.json)
+	}
+	if o.gamma.gammas != "" {
+		return a.benchGammas(ctx, o)
 	}
 	if o.prompts < 1 {
 		return usagef("--prompts must be at least 1, got %d", o.prompts)

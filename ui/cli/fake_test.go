@@ -88,6 +88,10 @@ func fakeProgram(t Terminal) *Program {
 			progress(o.Count, o.Count)
 			return fakeReport(o), nil
 		},
+		CompareGammas: func(_ context.Context, o GammaOptions, progress func(done, total int)) (Report, error) {
+			progress(1, 1)
+			return fakeReport{Count: len(o.Gammas), GenTokens: o.Repeats, Config: o.Config}, nil
+		},
 		Kernels: func(_ context.Context, c config.Config) (Report, error) {
 			return fakeReport{Count: -1, Config: c}, nil
 		},

@@ -29,6 +29,8 @@ type Program struct {
 	Screen func(ctx context.Context, o ui.Options) error
 	// Bench measures; progress tells how many of the prompts are done.
 	Bench func(ctx context.Context, o BenchOptions, progress func(done, total int)) (Report, error)
+	// CompareGammas measures draft lengths against each other; progress tells how many of the cells of its table are done.
+	CompareGammas func(ctx context.Context, o GammaOptions, progress func(done, total int)) (Report, error)
 	// Kernels measures the target's products on the CPU.
 	Kernels func(ctx context.Context, c config.Config) (Report, error)
 	// VerifyDist compares what speculation writes with plain sampling.
@@ -77,6 +79,17 @@ type ProofOptions struct {
 type DoctorOptions struct {
 	Config  config.Config
 	Seconds float64 // for the measurements, about
+}
+
+// GammaOptions say which draft lengths to compare, on what.
+type GammaOptions struct {
+	Config       config.Config
+	Gammas       []int
+	Sets         []string // names of built-in kinds of prompt; nil: all
+	Temperatures []float64
+	Count        int // prompts of each set, at most
+	GenTokens    int
+	Repeats      int
 }
 
 // Report is what a measurement or an examination found.

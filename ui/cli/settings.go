@@ -53,6 +53,9 @@ func (f *settingFlag) Set(text string) error {
 		f.into.lists = map[string][]string{}
 	}
 	list := append(f.into.lists[f.setting.Name], text)
+	if text == "" { // clears what a file or an earlier flag has
+		list = []string{}
+	}
 	f.into.lists[f.setting.Name] = list
 	all, err := json.Marshal(list)
 	if err != nil {

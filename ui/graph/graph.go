@@ -34,6 +34,15 @@ func (p Plot) Draw(w, h int) []string {
 	return p.braille(values, w, h)
 }
 
+// Row is the line of h that v stands on, 0 at the top; -1 for a gap.
+func (p Plot) Row(v float64, h int) int {
+	level := p.level(v, h)
+	if level < 0 {
+		return -1
+	}
+	return h - 1 - level
+}
+
 // level places v on one of n rows, 0 at the bottom; -1 for a gap.
 func (p Plot) level(v float64, n int) int {
 	if math.IsNaN(v) {

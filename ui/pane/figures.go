@@ -14,6 +14,9 @@ func (c *column) headline(rows int) []string {
 	// Between replies, a γ or a rule set by hand shows at once; otherwise the last round tells what the rule had come to.
 	if l := c.s.Last; l != nil && (c.s.Busy() || rule == l.Round.GammaRule && rule != "fixed") {
 		gamma, rule, why = l.Round.Gamma, l.Round.GammaRule, l.Round.GammaWhy
+		if l.Round.GammaOff != "" {
+			why = "speculation does not pay: " + l.Round.GammaOff
+		}
 	}
 	if p := c.s.Pending; p != nil {
 		gamma = p.Gamma

@@ -29,6 +29,11 @@ func (c *column) series(value func(i int) float64) []float64 {
 
 // plot draws a graph with its axis.
 func (c *column) plot(p graph.Plot, style theme.Style, top, bottom string, h int) []string {
+	return c.plotWithLevel(p, style, top, bottom, h, -1)
+}
+
+// plotWithLevel draws a graph and points at one of its lines from the right.
+func (c *column) plotWithLevel(p graph.Plot, style theme.Style, top, bottom string, h, level int) []string {
 	p.ASCII = !c.th.Glyph.Unicode
 	lines := p.Draw(c.plotWidth(), h)
 	for y := range lines {
@@ -40,7 +45,11 @@ func (c *column) plot(p graph.Plot, style theme.Style, top, bottom string, h int
 			label = bottom
 		}
 		out := paint.NewLine(c.th, c.w).Put(c.th.Label, fmt.Sprintf("%*s", axis-1, label)).Pad(axis)
-		lines[y] = out.Put(style, lines[y]).String()
+		out.Put(style, lines[y])
+		if y == level {
+			out.Put(c.th.Second, c.th.Glyph.Level)
+		}
+		lines[y] = out.String()
 	}
 	return lines
 }
@@ -52,10 +61,31 @@ func (c *column) gammaGraph(rows int) []string {
 	}
 	highest = max(highest, c.s.Settings.Gamma, 1)
 	values := c.series(func(i int) float64 { return float64(c.s.History[i].Gamma) })
-	note := fmt.Sprintf("over the last %d rounds", graph.Steps(c.plotWidth()))
-	lines := []string{c.heading(c.th.Glyph.Gamma, note, "")}
-	lines = append(lines, c.plot(graph.Plot{Values: values, Max: float64(highest), Fill: true}, c.th.Graph, fmt.Sprint(highest), "0", rows-2)...)
+	note, best := fmt.Sprintf("over the last %d rounds", graph.Steps(c.plotWidth())), c.bestFixed()
+	if best != "" {
+		note = ""
+	}
+	plot := graph.Plot{Values: values, Max: float64(highest), Fill: true}
+	level := -1 // where the best fixed γ would be
+	if best != "" {
+		level = plot.Row(float64(c.s.Last.Round.BestFixedGamma), rows-2)
+	}
+	lines := []string{c.heading(c.th.Glyph.Gamma, note, best)}
+	lines = append(lines, c.plotWithLevel(plot, c.th.Graph, fmt.Sprint(highest), "0", rows-2, level)...)
 	return append(lines, c.ticks())
+}
+
+// bestFixed is the γ that this reply would have gone best with had it never changed, and what that would have saved.
+func (c *column) bestFixed() string {
+	l := c.s.Last
+	if l == nil || !l.Round.Hindsight {
+		return ""
+	}
+	regret, words := l.Round.Regret, "slower than"
+	if regret < 0 {
+		regret, words = -regret, "faster than"
+	}
+	return fmt.Sprintf("%.0f%% %s always %s %d", 100*regret, words, c.th.Glyph.Gamma, l.Round.BestFixedGamma)
 }
 
 // ticks is the line between the graphs that marks where a setting was changed, with the latest change in words.

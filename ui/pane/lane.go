@@ -60,6 +60,9 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 		if ruleWords(r.Rule) != "" {
 			putRule(th, out.Put("", "  "), r.Rule, "")
 		}
+		if r.Guidance != 0 {
+			out.Put(th.Label, fmt.Sprintf("  guidance %g: %s2 rows", r.Guidance, th.Glyph.Times))
+		}
 		if len(l.tokens) > 0 && r.Proposer != "draft" {
 			out.Put(th.Label, "  "+proposerWords(r.Proposer))
 		}

@@ -42,6 +42,25 @@ func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string {
 	return out.String()
 }
 
+// noticeRows bounds a message that the status line has no room for.
+const noticeRows = 5
+
+// Notice draws a message that is too long for the status line in full, w cells wide; nil for one that is not.
+func Notice(s *state.State, th *theme.Theme, w int, message string) []string {
+	before := 3 + phaseWidth
+	if words := ruleWords(s.Settings.Acceptance); words != "" {
+		before += paint.Width(words) + 2
+	}
+	if paint.Width(message) <= w-before {
+		return nil
+	}
+	var lines []string
+	for _, text := range wrapWords(message, w-2, noticeRows) {
+		lines = append(lines, paint.NewLine(th, w).Put("", " ").Put(th.Warning, text).Pad(w).String())
+	}
+	return lines
+}
+
 // longestThatFits returns the first of texts, which get shorter, that fits into w cells.
 func longestThatFits(w int, texts ...string) string {
 	for _, text := range texts {
@@ -122,11 +141,21 @@ func Strip(s *state.State, th *theme.Theme, w int) string {
 		}
 		out.Put(th.Label, f.name+" ").Put("", paint.Spaces(f.width-paint.Width(f.value))).Put(th.Strong, f.value).Put("", "  ")
 	}
-	if room := min(out.Left()-1, 24); room >= 6 {
+	if off := prefixed("off: ", offWords(s)); off != "" && paint.Width(off)+1 < out.Left() {
+		out.Right(th.Label, off+" ")
+	} else if room := min(out.Left()-1, 24); room >= 6 {
 		out.Pad(w - room - 1)
 		out.Put(th.Graph, gammaTrail(s, th, room))
 	}
 	return out.String()
+}
+
+// offWords is why speculation does not pay at present, or "".
+func offWords(s *state.State) string {
+	if s.Last == nil {
+		return ""
+	}
+	return s.Last.Round.GammaOff
 }
 
 // TooSmall draws the one message that fits into a tiny window.

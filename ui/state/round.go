@@ -11,11 +11,15 @@ type Round struct {
 	Path, PathWhy                        string
 	Gamma                                int // asked for
 	Drafted                              int // proposed; may be less
-	GammaRule, GammaWhy                  string
+	GammaRule, GammaWhy, GammaOff        string
+	Hindsight                            bool // whether the two behind it are known
+	BestFixedGamma                       int
+	Regret                               float64
 	Probe                                bool
 	Proposer, ProposerWhy                string
 	DraftWhy, DraftStop                  string
 	Rule                                 string
+	Guidance                             float64 // the scale of classifier-free guidance; 0 when it is off
 	Lossy                                bool
 	Rules                                []event.RuleOutcome // what each rule would have kept; safe
 	Constraint                           string              // what the form of the reply expects next; empty for none
@@ -34,17 +38,23 @@ type Round struct {
 func (r *Round) MS() float64 { return r.DraftMS + r.VerifyMS + r.SampleMS + r.OtherMS }
 
 func newRound(e *event.Round) Round {
-	return Round{
+	r := Round{
 		Index: e.Index, Path: sanitize.Line(e.Path), PathWhy: sanitize.Line(e.PathWhy),
 		Gamma: e.Gamma, Drafted: len(e.Draft), GammaRule: sanitize.Line(e.GammaRule), GammaWhy: sanitize.Line(e.GammaWhy),
-		Probe: e.Probe, Proposer: sanitize.Line(e.Proposer), ProposerWhy: sanitize.Line(e.ProposerWhy),
+		GammaOff: sanitize.Line(e.GammaOff),
+		Probe:    e.Probe, Proposer: sanitize.Line(e.Proposer), ProposerWhy: sanitize.Line(e.ProposerWhy),
 		DraftWhy: sanitize.Line(e.DraftWhy), DraftStop: sanitize.Line(e.DraftStop),
-		Rule: sanitize.Line(e.Rule), Lossy: e.Lossy, Rules: safeRules(e.Rules), Constraint: sanitize.Line(e.Constraint),
+		Guidance: e.GuidanceScale,
+		Rule:     sanitize.Line(e.Rule), Lossy: e.Lossy, Rules: safeRules(e.Rules), Constraint: sanitize.Line(e.Constraint),
 		Accepted: e.Accepted, Tested: e.Tested, Committed: committed(e), Temperature: e.Temperature,
 		DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, SampleMS: e.SampleMS, OtherMS: e.OtherMS,
 		BytesMoved: e.BytesMoved, InspectBytes: e.InspectBytes, Syncs: e.Syncs,
 		TargetLen: e.TargetLen, DraftLen: e.DraftLen, ExpectedTokens: e.ExpectedTokens,
 	}
+	if e.BestFixedGamma != nil && e.Regret != nil {
+		r.Hindsight, r.BestFixedGamma, r.Regret = true, *e.BestFixedGamma, *e.Regret
+	}
+	return r
 }
 
 func safeRules(rules []event.RuleOutcome) []event.RuleOutcome {

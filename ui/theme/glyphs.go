@@ -22,6 +22,7 @@ type Glyphs struct {
 	Gamma     string // the name of the draft length
 	Times     string
 	Marker    string // beside the selected line
+	Level     string // points at a height of the graph to its left
 	Running   string
 	Idle      string
 }
@@ -29,11 +30,11 @@ type Glyphs struct {
 var unicodeGlyphs = Glyphs{
 	Unicode: true, Check: "✓", Cross: "✗", Dot: "·", Arrow: "→", Star: "+", Space: "␣", Newline: "↵", Ellipsis: "…",
 	Separator: "·", None: "–", HRule: "─", VRule: "│", TeeRight: "├", TeeLeft: "┤", Cross4: "┼",
-	Mark: "▴", Gamma: "γ", Times: "×", Marker: "▸", Running: "●", Idle: "○",
+	Mark: "▴", Gamma: "γ", Times: "×", Marker: "▸", Level: "◂", Running: "●", Idle: "○",
 }
 
 var asciiGlyphs = Glyphs{
 	Check: "v", Cross: "x", Dot: ".", Arrow: ">", Star: "+", Space: "_", Newline: "$", Ellipsis: "~",
 	Separator: "-", None: "-", HRule: "-", VRule: "|", TeeRight: "+", TeeLeft: "+", Cross4: "+",
-	Mark: "^", Gamma: "g", Times: "x", Marker: ">", Running: "*", Idle: "o",
+	Mark: "^", Gamma: "g", Times: "x", Marker: ">", Level: "<", Running: "*", Idle: "o",
 }

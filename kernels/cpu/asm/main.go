@@ -32,6 +32,7 @@ func main() {
 		{"vector", vector},
 		{"attend", attend},
 		{"ceiling", ceiling},
+		{"softmax", softmax},
 		{"pause", pause},
 	} {
 		c := build.NewContext()

@@ -86,7 +86,7 @@ func (w chaos) event() event.Event {
 
 func (w chaos) anyRound() event.Round {
 	e := event.Round{
-		Index: w.count(), Path: w.text(), PathWhy: w.text(), Gamma: w.count(), GammaRule: w.text(), GammaWhy: w.text(), Probe: w.IntN(2) == 0,
+		Index: w.count(), Path: w.text(), PathWhy: w.text(), Gamma: w.count(), GammaRule: w.text(), GammaWhy: w.text(), GammaOff: w.text(), Probe: w.IntN(2) == 0,
 		Proposer: w.text(), ProposerWhy: w.text(), DraftWhy: w.text(), DraftStop: w.text(), Draft: w.tokens(), Accepted: w.count(), Tested: w.count(),
 		Temperature: w.number(), DraftMS: w.number(), VerifyMS: w.number(), SampleMS: w.number(), OtherMS: w.number(),
 		BytesMoved: int64(w.count()), TargetLen: w.count(), DraftLen: w.count(), Speedup: w.number(),
@@ -95,6 +95,10 @@ func (w chaos) anyRound() event.Round {
 	e.Rule, e.Lossy = w.text(), w.IntN(4) == 0
 	for range w.IntN(12) {
 		e.Rules = append(e.Rules, event.RuleOutcome{Rule: w.text(), Accepted: w.count(), Lossy: w.IntN(4) == 0})
+	}
+	if w.IntN(2) == 0 {
+		best, regret := w.count(), w.number()
+		e.BestFixedGamma, e.Regret = &best, &regret
 	}
 	if w.IntN(4) > 0 {
 		t := w.token()

@@ -1,0 +1,205 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"specula/engine/config"
+)
+
+// GammaOptions say which draft lengths to compare with the cost-aware rule, and on what.
+type GammaOptions struct {
+	Gammas       []int // fixed draft lengths; 0 is plain decoding, and is added if it is missing
+	Sets         []PromptSet
+	Temperatures []float64
+	GenTokens    int
+	Repeats      int // every reply is measured so often, in an order that changes
+	Seed         int64
+}
+
+// PromptSet is a kind of prompt.
+type PromptSet struct {
+	Name    string
+	Prompts []string
+}
+
+// Choose returns the sets of the given names; nil means all.
+func Choose(sets []PromptSet, names []string) ([]PromptSet, error) {
+	var known []string
+	for _, set := range sets {
+		known = append(known, set.Name)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, &config.ValueError{Setting: "--sets", Got: strconv.Quote(name), Allowed: "any of " + strings.Join(known, ", ")}
+		}
+	}
+	if names == nil {
+		return sets, nil
+	}
+	return slices.DeleteFunc(sets, func(set PromptSet) bool { return !slices.Contains(names, set.Name) }), nil
+}
+
+// Opened is a session of its own, so that one way of choosing γ learns nothing from the rounds of another. All of them should share
+// their models: a second copy would have to be fetched into the processor's caches anew with every turn.
+type Opened interface {
+	Session
+	Close() error
+}
+
+// CompareGammas answers every prompt of every set at every temperature by each fixed γ and by the cost-aware rule, several times, in
+// an order that changes, so that a machine whose speed varies favours none. Each repeat has a seed of its own: γ decides which text comes
+// of a seed, and one text is faster than another. A cell takes of each prompt the mean of the middle half of its times.
+// The cost-aware rule gets a fresh session for every set and temperature: what it has learned is learned there.
+func CompareGammas(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, progress func(done, total int)) (*GammaReport, error) {
+	if len(o.Sets) == 0 || len(o.Temperatures) == 0 || o.Repeats < 1 {
+		return nil, errors.New("comparing draft lengths needs prompts, temperatures and at least one repeat")
+	}
+	if !slices.Contains(o.Gammas, 0) {
+		o.Gammas = append([]int{0}, o.Gammas...)
+	}
+	r := &GammaReport{Gammas: o.Gammas, GenTokens: o.GenTokens, Repeats: o.Repeats}
+	for _, set := range o.Sets {
+		for _, temperature := range o.Temperatures {
+			cell, err := compareCell(ctx, open, o, set, temperature)
+			if err != nil {
+				return nil, fmt.Errorf("%s at temperature %g: %w", set.Name, temperature, err)
+			}
+			r.Cells = append(r.Cells, *cell)
+			if progress != nil {
+				progress(len(r.Cells), len(o.Sets)*len(o.Temperatures))
+			}
+		}
+	}
+	return r, nil
+}
+
+// chooser is one way of choosing γ.
+type chooser struct {
+	session         Opened
+	change          [][2]string
+	ids             [][]int32   // by prompt, of the latest repeat
+	times           [][]float64 // (prompts, repeats) milliseconds a token
+	drafted, tokens float64
+}
+
+func compareCell(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, set PromptSet, temperature float64) (cell *GammaCell, err error) {
+	var sessions [2]Opened
+	for i := range sessions {
+		if sessions[i], err = open(ctx); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, sessions[i].Close()) }()
+	}
+	var all []*chooser
+	for _, gamma := range o.Gammas {
+		all = append(all, newChooser(sessions[0], len(set.Prompts), "fixed", gamma))
+	}
+	all = append(all, newChooser(sessions[1], len(set.Prompts), "cost-aware", -1))
+	order := rand.New(rand.NewPCG(uint64(o.Seed), 0)) // at random, because a reply leaves the processor's caches as it needed them
+	// A first turn unmeasured: cold caches, sleeping threads.
+	for repeat := -1; repeat < o.Repeats; repeat++ {
+		for i, prompt := range set.Prompts {
+			if repeat < 0 && i > 0 {
+				break
+			}
+			for _, turn := range order.Perm(len(all)) {
+				if err := all[turn].answer(ctx, o, i, repeat, prompt, temperature); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return newCell(set.Name, temperature, o.Gammas, all), nil
+}
+
+func newChooser(s Opened, prompts int, rule string, gamma int) *chooser {
+	c := &chooser{session: s, times: make([][]float64, prompts), ids: make([][]int32, prompts)}
+	c.change = [][2]string{{"speculation.gamma_rule", rule}, {"speculation.costs", "measured"}, {"speculation.enabled", strconv.FormatBool(gamma != 0)}}
+	if gamma > 0 {
+		c.change = append(c.change, [2]string{"speculation.gamma", strconv.Itoa(gamma)})
+	}
+	return c
+}
+
+func (c *chooser) answer(ctx context.Context, o GammaOptions, i, repeat int, prompt string, temperature float64) error {
+	b := bench{session: c.session, options: Options{Temperature: temperature}}
+	changes := append([][2]string{{"sampling.max_tokens", strconv.Itoa(o.GenTokens)}}, c.change...)
+	for _, change := range changes {
+		if err := c.session.Change(change[0], change[1]); err != nil {
+			return fmt.Errorf("setting %s: %w", change[0], err)
+		}
+	}
+	speculative := c.change[2][1] == "true"
+	r, err := b.reply(ctx, prompt, arm{sampled: temperature > 0, speculative: speculative}, o.Seed+int64(i)+1000*int64(repeat+1))
+	if err != nil || repeat < 0 || r.totals.Tokens == 0 {
+		return err
+	}
+	c.ids[i] = r.ids
+	c.times[i] = append(c.times[i], r.decodeMS()/float64(r.totals.Tokens))
+	c.drafted += float64(r.totals.Drafted)
+	c.tokens += float64(r.totals.Rounds)
+	return nil
+}
+
+// msPerToken is the mean over prompts.
+func (c *chooser) msPerToken() float64 {
+	var m mean
+	for _, times := range c.times {
+		if len(times) > 0 {
+			m.add(midmean(times), 1)
+		}
+	}
+	return m.value()
+}
+
+// midmean is the mean of the middle half, or of all if they are fewer than four.
+func midmean(x []float64) float64 {
+	sorted := slices.Sorted(slices.Values(x))
+	outside := len(sorted) / 4
+	var m mean
+	for _, v := range sorted[outside : len(sorted)-outside] {
+		m.add(v, 1)
+	}
+	return m.value()
+}
+
+func newCell(name string, temperature float64, gammas []int, all []*chooser) *GammaCell {
+	cell := &GammaCell{Set: name, Temperature: temperature, Matched: true}
+	plain := all[slices.Index(gammas, 0)]
+	aware := all[len(all)-1]
+	for _, c := range all[:len(all)-1] {
+		cell.Fixed = append(cell.Fixed, over(plain.msPerToken(), c.msPerToken()))
+	}
+	cell.PlainMS = plain.msPerToken()
+	cell.CostAware = over(plain.msPerToken(), aware.msPerToken())
+	cell.Drafted = over(aware.drafted, aware.tokens)
+	for i, fixed := range cell.Fixed {
+		if fixed > cell.BestFixed {
+			cell.BestFixed, cell.BestGamma = fixed, gammas[i]
+		}
+	}
+	if temperature == 0 {
+		for _, c := range all {
+			for i := range c.ids {
+				cell.Matched = cell.Matched && slices.Equal(c.ids[i], plain.ids[i])
+			}
+		}
+	}
+	return cell
+}
+
+// geometric is the geometric mean.
+func geometric(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += math.Log(v)
+	}
+	return math.Exp(sum / float64(max(len(x), 1)))
+}

@@ -1,0 +1,49 @@
+package gamma_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"specula/engine/gamma"
+)
+
+// A draft that was looked up is verified as far as drafts found like it have held.
+func TestTrimLearnsWhichDraftsHold(t *testing.T) {
+	const short, long = 0.5, 0.9375 // matches of one and of four tokens
+	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 8, Nominal: &gamma.NominalCosts{DraftStep: 0.001, Verify: 1, VerifyRow: 0.3}})
+	sure := func(q float64, n int) []float64 { return slices.Repeat([]float64{q}, n) }
+	unprobed := func() {
+		for d := c.Next(); d.Probe; d = c.Next() {
+			c.Observe(gamma.Observation{Drafted: d.Gamma})
+		}
+	}
+	unprobed()
+	if n, why := c.Trim(sure(short, 1)); n != 1 || why != "" {
+		t.Errorf("a draft never seen before is cut to %d tokens: %s", n, why)
+	}
+	for i := range 80 {
+		c.Observe(gamma.Observation{Drafted: 1, Tested: 1, Accepted: i % 10 / 9, Confidence: sure(short, 1)})
+		c.Observe(gamma.Observation{Drafted: 4, Tested: 4, Accepted: 4, Confidence: sure(long, 4)})
+	}
+	unprobed()
+	if n, why := c.Trim(sure(short, 4)); n != 0 || !strings.Contains(why, "holds with") {
+		t.Errorf("of a draft that seldom holds %d tokens are verified: %q", n, why)
+	}
+	if n, _ := c.Trim(sure(long, 4)); n != 4 {
+		t.Errorf("of a draft that always holds only %d of 4 tokens are verified", n)
+	}
+	if n, _ := c.Trim(append(sure(long, 2), sure(short, 2)...)); n != 2 {
+		t.Errorf("of a draft whose second half seldom holds %d of 4 tokens are verified, want 2", n)
+	}
+	tries := 0
+	for range 2000 {
+		if n, _ := c.Trim(sure(short, 1)); n == 1 {
+			tries++
+			c.Observe(gamma.Observation{Drafted: 1, Tested: 1, Confidence: sure(short, 1)})
+		}
+	}
+	if tries == 0 || tries > 60 {
+		t.Errorf("what seldom holds was tried again %d times in 2000 rounds, want a few", tries)
+	}
+}

@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"specula/engine/event"
+	"specula/engine/gamma"
+	"specula/engine/spec"
+)
+
+// looksUp reports whether a round's draft comes for nothing, so that its length can be decided when it is known: the cost-aware rule
+// with a proposer that has no model. Plain rounds that are wanted for their own sake stay plain.
+func (r *reply) looksUp(d gamma.Decision) bool {
+	c := r.config.Speculation
+	return c.Enabled && c.Rule == string(gamma.CostAware) && (d.Gamma > 0 || !d.Probe) && drafterNamed(c.Proposer).parameters == nil
+}
+
+// longest is a decision for as much as may be found.
+func (r *reply) longest(d gamma.Decision) gamma.Decision {
+	d.Gamma, d.Off, d.Probe = r.config.Speculation.GammaMax, "", false
+	d.Why = "looking up costs nothing: as much as is found and worth its rows"
+	return d
+}
+
+// trim leaves out of a looked-up draft what is not worth verifying.
+func (r *reply) trim(draft *spec.Draft, ev *event.Round) {
+	c := r.config.Speculation
+	if c.Rule != string(gamma.CostAware) || drafterNamed(c.Proposer).parameters != nil {
+		return
+	}
+	defer func() { ev.Gamma = len(draft.Tokens) }() // what was asked for says nothing here
+	n := len(draft.Tokens)
+	if n == 0 || len(draft.Confidence) < n {
+		return
+	}
+	keep, why := r.learned.gamma.Trim(draft.Confidence[:n])
+	if keep == n {
+		return
+	}
+	if keep == 0 {
+		ev.GammaOff = why
+	}
+	draft.Tokens, draft.Q, draft.Confidence = draft.Tokens[:keep], draft.Q[:keep], draft.Confidence[:keep]
+	ev.DraftStop = why
+}

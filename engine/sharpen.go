@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"specula/engine/sample"
+	"specula/engine/spec"
+)
+
+// sharpness finds the temperature at which the draft model meets the target most often. A small model is less sure than a large
+// one, so what it says at the target's own temperature is too even: on the demo pair at temperature 0.7, 65 % of its tokens
+// are accepted when they are drawn at 0.7, and 71 % at 0.2. Any temperature leaves the text's distribution untouched, since
+// the test knows what the token was drawn from.
+type sharpness struct {
+	params  sample.Params
+	overlap []float64 // (sharpenings) moving averages of the chance of acceptance
+	looked  int
+	rounds  int // drafts since the last look
+}
+
+// sharpenings are the factors on the target's temperature to choose from.
+func sharpenings() []float64 { return []float64{1, 0.75, 0.5, 0.3} }
+
+const (
+	sharpenFirst  = 8  // looks in a row, at first
+	sharpenEvery  = 64 // drafts between looks later; one takes about half of a pass of the demo target
+	sharpenMemory = 0.05
+	sharpenGain   = 0.005 // by which another factor has to be better than 1
+)
+
+// due says whether to look this round.
+func (s *sharpness) due(p sample.Params) bool {
+	if s.params != p {
+		*s = sharpness{params: p}
+	}
+	s.rounds++
+	return p.Temperature > 0 && (s.looked < sharpenFirst || s.rounds >= sharpenEvery)
+}
+
+// factor is the best one known.
+func (s *sharpness) factor() float64 {
+	if s.looked < sharpenFirst/2 {
+		return 1
+	}
+	best := 0
+	for i, overlap := range s.overlap {
+		if overlap > s.overlap[best]+map[bool]float64{true: sharpenGain}[best == 0] {
+			best = i
+		}
+	}
+	return sharpenings()[best]
+}
+
+// look learns from one row of both models.
+func (s *sharpness) look(v *spec.Verifier, target spec.Rows, draft spec.Draft) error {
+	if len(draft.Logits) == 0 {
+		return nil
+	}
+	var temperatures []float64
+	for _, factor := range sharpenings() {
+		temperatures = append(temperatures, factor*s.params.Temperature)
+	}
+	overlaps, err := v.Overlaps(target, draft.Logits[0], s.params, temperatures)
+	if err != nil || overlaps == nil {
+		return err
+	}
+	s.rounds = 0
+	s.looked++
+	if s.overlap == nil {
+		s.overlap = slices.Clone(overlaps)
+	}
+	for i, x := range overlaps {
+		s.overlap[i] += max(sharpenMemory, 1/float64(s.looked)) * (x - s.overlap[i])
+	}
+	return nil
+}
+
+// sharpen lets the draft's temperature follow what a round shows, if this is a round to look at. Its time is the round's.
+func (r *reply) sharpen(target spec.Rows, draft spec.Draft, path spec.Path) error {
+	if path == spec.Greedy || !r.looking {
+		return nil
+	}
+	if err := r.learned.sharpness.look(r.session.verifier, target, draft); err != nil {
+		return fmt.Errorf("comparing draft and target: %w", err)
+	}
+	return nil
+}

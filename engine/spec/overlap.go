@@ -1,0 +1,42 @@
+package spec
+
+import "specula/engine/sample"
+
+// Overlaps returns how often draft token 0 would be accepted if it were drawn from the draft's scores at each of the temperatures,
+// all other filters being those of p: Σ min(p, q), whatever was really drawn. (Leviathan et al. 2023, corollary 3.6)
+func (v *Verifier) Overlaps(target Rows, scores []float32, p sample.Params, temperatures []float64) ([]float64, error) {
+	v.fit(target.Vocab())
+	v.sampler.Use(target)
+	if err := target.Row(0, v.scores); err != nil {
+		return nil, err
+	}
+	want, err := v.sampler.FromLogits(v.p, v.scores, p)
+	if err != nil || want.P == nil {
+		return nil, err
+	}
+	if len(v.other) != len(v.p) {
+		v.other = make([]float64, len(v.p))
+	}
+	overlaps := make([]float64, len(temperatures))
+	for i, t := range temperatures {
+		p.Temperature = t
+		q, err := v.sampler.FromLogits(v.other, scores[:min(len(scores), len(v.other))], p)
+		if err != nil {
+			return nil, err
+		}
+		overlaps[i] = overlap(want, q)
+	}
+	return overlaps, nil
+}
+
+func overlap(p, q sample.Dist) float64 {
+	if q.P == nil {
+		return p.Prob(q.Hot)
+	}
+	sum := 0.0
+	theirs := q.P[:len(p.P)]
+	for i, mine := range p.P {
+		sum += min(mine, theirs[i])
+	}
+	return sum
+}

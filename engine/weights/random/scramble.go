@@ -1,0 +1,40 @@
+package random
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"specula/engine/weights"
+	"specula/engine/weights/gguf"
+)
+
+// Scramble returns a copy of a GGUF file in which the blocks of every matrix have changed places: a model of the same shape, speed and
+// vocabulary that knows nothing. As a draft it is the worst there is, which is what it serves for. Equal files give equal copies.
+func Scramble(name string, file []byte) ([]byte, error) {
+	scrambled := slices.Clone(file)
+	f, err := weights.Parse(name, scrambled)
+	if err != nil {
+		return nil, err
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, t := range f.Tensors() {
+		info, _ := gguf.Type(t.Type)
+		if len(t.Shape()) < 2 {
+			continue // norms: without them activations would leave their range
+		}
+		w, _, err := f.Tensor(t.Name)
+		if err != nil {
+			return nil, fmt.Errorf("scrambling: %w", err)
+		}
+		block := int(info.BlockBytes)
+		swap := make([]byte, block)
+		at := func(i int) []byte { return w.Data[i*block : (i+1)*block] }
+		r.Shuffle(len(w.Data)/block, func(i, j int) {
+			copy(swap, at(i))
+			copy(at(i), at(j))
+			copy(at(j), swap)
+		})
+	}
+	return scrambled, nil
+}

@@ -1,0 +1,36 @@
+package weights
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Table is a part of a Report as rows of text.
+type Table struct {
+	Title string
+	Rows  [][]string
+}
+
+// Tables are the file as a whole, then its types, metadata and tensors. What the file does not say is left out.
+func (r Report) Tables() []Table {
+	file := [][]string{
+		{"file", r.Name}, {"format", r.Format}, {"architecture", r.Architecture}, {"name", r.ModelName},
+		{"size", fmt.Sprintf("%d bytes, %d of them behind the last tensor", r.FileBytes, r.SpareBytes)},
+		{"parameters", fmt.Sprint(r.Parameters)}, {"context", fmt.Sprintf("%d tokens", r.ContextLength)},
+		{"tokenizer", r.Tokenizer}, {"vocabulary", fmt.Sprintf("%d tokens", r.VocabSize)}, {"template", "SHA-256 " + r.TemplateHash},
+		{"cannot be computed", strings.Join(r.Unsupported, ", ")},
+	}
+	file = slices.DeleteFunc(file, func(row []string) bool { return row[1] == "" || row[1] == "SHA-256 " })
+	types, metadata, tensors := Table{Title: "types"}, Table{Title: "metadata"}, Table{Title: "tensors"}
+	for _, t := range r.ByType {
+		types.Rows = append(types.Rows, []string{t.Type, fmt.Sprintf("%d tensors", t.Tensors), fmt.Sprintf("%d bytes", t.Bytes)})
+	}
+	for _, m := range r.Metadata {
+		metadata.Rows = append(metadata.Rows, []string{m.Key, m.Type, m.Value})
+	}
+	for _, t := range r.Tensors {
+		tensors.Rows = append(tensors.Rows, []string{t.Name, t.Type, fmt.Sprint(t.Shape), fmt.Sprintf("%d bytes", t.Bytes)})
+	}
+	return []Table{{Rows: file}, types, metadata, tensors}
+}

@@ -1,0 +1,29 @@
+//go:build !noasm
+
+package cpu
+
+// Each of these takes a number of leading items that is a multiple of 8 and returns it; the rest is left to portable code.
+
+func expRow(sums *[doubleLanes]float64, dst []float64, x []float32, peak, factor float64) int {
+	n := whole(len(x), doubleLanes)
+	switch {
+	case n == 0:
+	case level >= AVX512:
+		expRowAVX512(sums, &dst[0], &x[0], n, peak, factor)
+	default:
+		expRowAVX2(sums, &dst[0], &x[0], n, peak, factor)
+	}
+	return n
+}
+
+func multiplyRow(x []float64, factor float64) int {
+	n := whole(len(x), doubleLanes)
+	switch {
+	case n == 0:
+	case level >= AVX512:
+		multiplyRowAVX512(&x[0], n, factor)
+	default:
+		multiplyRowAVX2(&x[0], n, factor)
+	}
+	return n
+}

@@ -1,0 +1,41 @@
+package pane_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"specula/engine/event"
+	"specula/ui/pane"
+	"specula/ui/state"
+	"specula/ui/state/statetest"
+	"specula/ui/theme"
+)
+
+// A round tells why speculation does not pay and what a fixed γ would have saved; the screen says both.
+func TestGammaExplainsItself(t *testing.T) {
+	best, regret := 2, 0.04
+	events := statetest.Chat(24)
+	r := events[len(events)-1].(event.Round)
+	r.GammaOff, r.BestFixedGamma, r.Regret = "acceptance 0.21", &best, &regret
+	events[len(events)-1] = r
+	s := state.New()
+	for _, e := range events {
+		s.Apply(e)
+	}
+	th, _ := theme.Named("dark", true)
+	side := ansi.Strip(strings.Join(pane.Side(s, th, 46, 40), "\n"))
+	for _, want := range []string{"speculation does not pay: acceptance 0.21", "4% slower than always γ 2"} {
+		if !strings.Contains(strings.Join(strings.Fields(side), " "), want) {
+			t.Errorf("the side lacks %q:\n%s", want, side)
+		}
+	}
+	// The graph points at the best fixed γ: γ 2 of 8 stands in its lower half, and nowhere else.
+	if n := strings.Count(side, th.Glyph.Level); n != 1 {
+		t.Errorf("the graph points at %d heights, want one:\n%s", n, side)
+	}
+	if strip := ansi.Strip(pane.Strip(s, th, 90)); !strings.Contains(strip, "off: acceptance 0.21") {
+		t.Errorf("the strip does not say why: %s", strip)
+	}
+}
