@@ -5,7 +5,7 @@ package cpu
 // mostDots is the number of activation rows that a kernel of AVX-512 multiplies with a weight row at once.
 const mostDots = 6
 
-// block computes columns first … last−1 of Dst, four weight rows at a time. While a block is new, the rows two groups ahead are asked for;
+// block computes columns first … last−1 of Dst, four weight rows at a time. While a block is new, the rows one or two groups ahead are asked for;
 // the last group of activation rows asks for the block behind this one, so that memory is read while it computes.
 func (t *MatMulFloat) block(first, last int) {
 	together := 1
@@ -14,7 +14,10 @@ func (t *MatMulFloat) block(first, last int) {
 	}
 	for i := 0; i < t.M; i += together {
 		m := min(together, t.M-i)
-		ahead := 2 * floatRows * t.Cols * t.Type.bytes
+		ahead := floatRows * t.Cols * t.Type.bytes
+		if m > 1 {
+			ahead *= 2
+		}
 		if i > 0 && i+m == t.M {
 			ahead = (last - first) * t.Cols * t.Type.bytes
 		}

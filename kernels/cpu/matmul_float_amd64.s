@@ -21,22 +21,22 @@ TEXT ·dotF32x1AVX512(SB), NOSPLIT, $0-48
 	SHLQ   $0x02, R10
 	LEAQ   (R8)(R10*2), R9
 	ADDQ   R10, R9
-	LEAQ   (BX)(DX*1), R10
-	LEAQ   (SI)(DX*1), DX
+	LEAQ   (BX)(DX*1), DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
 	VXORPS X3, X3, X3
 
 columns:
+	PREFETCHT0    (DX)
+	PREFETCHT0    64(DX)
+	PREFETCHT0    128(DX)
+	PREFETCHT0    192(DX)
+	ADDQ          $0x00000100, DX
 	VMOVUPS       (BX), Z4
-	PREFETCHT1    (R10)
 	VMOVUPS       (BX)(DI*1), Z5
-	PREFETCHT1    (R10)(DI*1)
 	VMOVUPS       (BX)(DI*2), Z6
-	PREFETCHT1    (R10)(DI*2)
 	VMOVUPS       (SI), Z7
-	PREFETCHT1    (DX)
 	VMOVUPS       (R8), Z8
 	VMULPS        Z8, Z4, Z4
 	VADDPS        Z4, Z0, Z0
@@ -50,8 +50,6 @@ columns:
 	ADDQ          $0x40, SI
 	ADDQ          $0x40, R8
 	ADDQ          $0x40, R9
-	ADDQ          $0x40, R10
-	ADDQ          $0x40, DX
 	SUBQ          $0x10, CX
 	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y4
@@ -1095,8 +1093,7 @@ TEXT ·dotF32x1AVX2(SB), NOSPLIT, $0-48
 	SHLQ   $0x02, R10
 	LEAQ   (R8)(R10*2), R9
 	ADDQ   R10, R9
-	LEAQ   (BX)(DX*1), R10
-	LEAQ   (SI)(DX*1), DX
+	LEAQ   (BX)(DX*1), DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1107,14 +1104,15 @@ TEXT ·dotF32x1AVX2(SB), NOSPLIT, $0-48
 	VXORPS X7, X7, X7
 
 columns:
+	PREFETCHT0   (DX)
+	PREFETCHT0   64(DX)
+	PREFETCHT0   128(DX)
+	PREFETCHT0   192(DX)
+	ADDQ         $0x00000100, DX
 	VMOVUPS      (BX), Y8
-	PREFETCHT1   (R10)
 	VMOVUPS      (BX)(DI*1), Y9
-	PREFETCHT1   (R10)(DI*1)
 	VMOVUPS      (BX)(DI*2), Y10
-	PREFETCHT1   (R10)(DI*2)
 	VMOVUPS      (SI), Y11
-	PREFETCHT1   (DX)
 	VMOVUPS      (R8), Y12
 	VMULPS       Y12, Y8, Y8
 	VADDPS       Y8, Y0, Y0
@@ -1141,8 +1139,6 @@ columns:
 	ADDQ         $0x40, SI
 	ADDQ         $0x40, R8
 	ADDQ         $0x40, R9
-	ADDQ         $0x40, R10
-	ADDQ         $0x40, DX
 	SUBQ         $0x10, CX
 	JNZ          columns
 	VADDPS       Y1, Y0, Y0
@@ -1187,22 +1183,20 @@ TEXT ·dotF16x1AVX512(SB), NOSPLIT, $0-48
 	SHLQ   $0x02, R10
 	LEAQ   (R8)(R10*2), R9
 	ADDQ   R10, R9
-	LEAQ   (BX)(DX*1), R10
-	LEAQ   (SI)(DX*1), DX
+	LEAQ   (BX)(DX*1), DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
 	VXORPS X3, X3, X3
 
 columns:
+	PREFETCHT0    (DX)
+	PREFETCHT0    64(DX)
+	ADDQ          $0x00000080, DX
 	VCVTPH2PS     (BX), Z4
-	PREFETCHT1    (R10)
 	VCVTPH2PS     (BX)(DI*1), Z5
-	PREFETCHT1    (R10)(DI*1)
 	VCVTPH2PS     (BX)(DI*2), Z6
-	PREFETCHT1    (R10)(DI*2)
 	VCVTPH2PS     (SI), Z7
-	PREFETCHT1    (DX)
 	VMOVUPS       (R8), Z8
 	VMULPS        Z8, Z4, Z4
 	VADDPS        Z4, Z0, Z0
@@ -1216,8 +1210,6 @@ columns:
 	ADDQ          $0x20, SI
 	ADDQ          $0x40, R8
 	ADDQ          $0x40, R9
-	ADDQ          $0x20, R10
-	ADDQ          $0x20, DX
 	SUBQ          $0x10, CX
 	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y4
@@ -2261,8 +2253,7 @@ TEXT ·dotF16x1AVX2(SB), NOSPLIT, $0-48
 	SHLQ   $0x02, R10
 	LEAQ   (R8)(R10*2), R9
 	ADDQ   R10, R9
-	LEAQ   (BX)(DX*1), R10
-	LEAQ   (SI)(DX*1), DX
+	LEAQ   (BX)(DX*1), DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -2273,14 +2264,13 @@ TEXT ·dotF16x1AVX2(SB), NOSPLIT, $0-48
 	VXORPS X7, X7, X7
 
 columns:
+	PREFETCHT0   (DX)
+	PREFETCHT0   64(DX)
+	ADDQ         $0x00000080, DX
 	VCVTPH2PS    (BX), Y8
-	PREFETCHT1   (R10)
 	VCVTPH2PS    (BX)(DI*1), Y9
-	PREFETCHT1   (R10)(DI*1)
 	VCVTPH2PS    (BX)(DI*2), Y10
-	PREFETCHT1   (R10)(DI*2)
 	VCVTPH2PS    (SI), Y11
-	PREFETCHT1   (DX)
 	VMOVUPS      (R8), Y12
 	VMULPS       Y12, Y8, Y8
 	VADDPS       Y8, Y0, Y0
@@ -2307,8 +2297,6 @@ columns:
 	ADDQ         $0x20, SI
 	ADDQ         $0x40, R8
 	ADDQ         $0x40, R9
-	ADDQ         $0x20, R10
-	ADDQ         $0x20, DX
 	SUBQ         $0x10, CX
 	JNZ          columns
 	VADDPS       Y1, Y0, Y0
@@ -2353,26 +2341,24 @@ TEXT ·dotBF16x1AVX512(SB), NOSPLIT, $0-48
 	SHLQ   $0x02, R10
 	LEAQ   (R8)(R10*2), R9
 	ADDQ   R10, R9
-	LEAQ   (BX)(DX*1), R10
-	LEAQ   (SI)(DX*1), DX
+	LEAQ   (BX)(DX*1), DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
 	VXORPS X3, X3, X3
 
 columns:
+	PREFETCHT0    (DX)
+	PREFETCHT0    64(DX)
+	ADDQ          $0x00000080, DX
 	VPMOVZXWD     (BX), Z4
 	VPSLLD        $0x10, Z4, Z4
-	PREFETCHT1    (R10)
 	VPMOVZXWD     (BX)(DI*1), Z5
 	VPSLLD        $0x10, Z5, Z5
-	PREFETCHT1    (R10)(DI*1)
 	VPMOVZXWD     (BX)(DI*2), Z6
 	VPSLLD        $0x10, Z6, Z6
-	PREFETCHT1    (R10)(DI*2)
 	VPMOVZXWD     (SI), Z7
 	VPSLLD        $0x10, Z7, Z7
-	PREFETCHT1    (DX)
 	VMOVUPS       (R8), Z8
 	VMULPS        Z8, Z4, Z4
 	VADDPS        Z4, Z0, Z0
@@ -2386,8 +2372,6 @@ columns:
 	ADDQ          $0x20, SI
 	ADDQ          $0x40, R8
 	ADDQ          $0x40, R9
-	ADDQ          $0x20, R10
-	ADDQ          $0x20, DX
 	SUBQ          $0x10, CX
 	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y4
@@ -3451,8 +3435,7 @@ TEXT ·dotBF16x1AVX2(SB), NOSPLIT, $0-48
 	SHLQ   $0x02, R10
 	LEAQ   (R8)(R10*2), R9
 	ADDQ   R10, R9
-	LEAQ   (BX)(DX*1), R10
-	LEAQ   (SI)(DX*1), DX
+	LEAQ   (BX)(DX*1), DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -3463,18 +3446,17 @@ TEXT ·dotBF16x1AVX2(SB), NOSPLIT, $0-48
 	VXORPS X7, X7, X7
 
 columns:
+	PREFETCHT0   (DX)
+	PREFETCHT0   64(DX)
+	ADDQ         $0x00000080, DX
 	VPMOVZXWD    (BX), Y8
 	VPSLLD       $0x10, Y8, Y8
-	PREFETCHT1   (R10)
 	VPMOVZXWD    (BX)(DI*1), Y9
 	VPSLLD       $0x10, Y9, Y9
-	PREFETCHT1   (R10)(DI*1)
 	VPMOVZXWD    (BX)(DI*2), Y10
 	VPSLLD       $0x10, Y10, Y10
-	PREFETCHT1   (R10)(DI*2)
 	VPMOVZXWD    (SI), Y11
 	VPSLLD       $0x10, Y11, Y11
-	PREFETCHT1   (DX)
 	VMOVUPS      (R8), Y12
 	VMULPS       Y12, Y8, Y8
 	VADDPS       Y8, Y0, Y0
@@ -3505,8 +3487,6 @@ columns:
 	ADDQ         $0x20, SI
 	ADDQ         $0x40, R8
 	ADDQ         $0x40, R9
-	ADDQ         $0x20, R10
-	ADDQ         $0x20, DX
 	SUBQ         $0x10, CX
 	JNZ          columns
 	VADDPS       Y1, Y0, Y0

@@ -22,35 +22,47 @@ func (t *MatMulQuantized) Work() int { return t.X.m * t.W.Rows * t.W.Cols }
 
 // Do computes the columns of Dst that belong to panels from … to−1.
 func (t *MatMulQuantized) Do(from, to int) {
-	if t.X.m > fewRows {
+	// As few sums as will do: Go clears them each time, which shows in small products.
+	switch {
+	case t.X.m == 1:
+		var sums [panelRows]float32
+		t.multiply(sums[:], from, to)
+	case t.X.m <= fewRows:
+		var sums [fewRows * panelRows]float32
+		t.multiply(sums[:], from, to)
+	default:
 		var sums [batchRows * panelRows]float32
 		t.multiply(sums[:], from, to)
-		return
 	}
-	var sums [fewRows * panelRows]float32 // Go clears it each time, which shows in small products
-	t.multiply(sums[:], from, to)
 }
 
 // fewRows are those of a verification.
 const fewRows = 9
 
+// multiply takes sums that are zeros, and leaves them so.
 func (t *MatMulQuantized) multiply(sums []float32, from, to int) {
 	most := len(sums) / panelRows
 	for p := from; p < to; p++ {
 		for first := 0; first < t.X.m; first += most {
 			batch := sums[:min(most, t.X.m-first)*panelRows]
-			clear(batch)
 			multiplyPanel(batch, t.W.Format, t.W.panel(p), t.X, first)
 			dst := t.Dst[first*t.W.Rows+p*panelRows:]
 			if n := t.W.Rows - p*panelRows; n < panelRows { // the last panel is not full
 				for i := range len(batch) / panelRows {
 					copy(dst[i*t.W.Rows:][:n], batch[i*panelRows:])
 				}
+				clear(batch)
 				continue
 			}
-			for i := range len(batch) / panelRows {
-				*(*[panelRows]float32)(dst[i*t.W.Rows:]) = *(*[panelRows]float32)(batch[i*panelRows:])
-			}
+			moveSums(dst, batch, t.W.Rows)
 		}
 	}
+}
+
+// moveSumsGeneric stores sums (m, 32) to rows of dst that are stride numbers apart, and clears them.
+func moveSumsGeneric(dst, sums []float32, stride int) {
+	for i := range len(sums) / panelRows {
+		copy(dst[i*stride:][:panelRows], sums[i*panelRows:])
+	}
+	clear(sums)
 }

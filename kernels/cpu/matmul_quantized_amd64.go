@@ -63,6 +63,17 @@ func productAVX2(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
 	}
 }
 
+// moveSums stores sums (m, 32) to rows of dst that are stride numbers apart, and clears them.
+func moveSums(dst, sums []float32, stride int) {
+	m := len(sums) / panelRows
+	_ = dst[:(m-1)*stride+panelRows]
+	if level == Portable {
+		moveSumsGeneric(dst, sums, stride)
+		return
+	}
+	moveSumsAVX2(&dst[0], &sums[0], m, 4*stride)
+}
+
 // quantizeRow writes the records of x, which are stride bytes apart.
 func quantizeRow(records []byte, x []float32, stride int) {
 	if level == Portable {

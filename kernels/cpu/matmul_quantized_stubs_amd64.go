@@ -83,3 +83,8 @@ func productQ5_KAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, strid
 //
 //go:noescape
 func productQ6_KAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// moveSumsAVX2 stores sums (m, 32) to rows of dst that are stride bytes apart, and clears them.
+//
+//go:noescape
+func moveSumsAVX2(dst *float32, sums *float32, m int, stride int)

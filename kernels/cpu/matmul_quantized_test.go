@@ -42,12 +42,8 @@ func randomBlocks(f ref.Format, rows, cols int, r *rand.Rand, wild bool) []byte 
 	if wild {
 		return w
 	}
-	halves := map[string][]int{"Q4_1": {0, 2}, "Q5_1": {0, 2}, "Q4_K": {0, 2}, "Q5_K": {0, 2}, "Q6_K": {208}}[f.Name]
-	if halves == nil {
-		halves = []int{0}
-	}
 	for block := 0; block < len(w); block += f.BlockBytes {
-		for _, at := range halves {
+		for _, at := range halvesAt(f) {
 			w[block+at+1] = w[block+at+1]&0x83 | 0x20
 		}
 	}

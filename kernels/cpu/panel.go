@@ -24,7 +24,8 @@ type Panels struct {
 	Format Format
 	Rows   int
 	Cols   int
-	data   []byte // (⌈Rows/32⌉, panelBytes)
+	data   []byte // (⌈Rows/32⌉, each)
+	each   int    // bytes of a panel
 }
 
 // PanelBytes is the memory that rows × cols weights take as panels.
@@ -93,24 +94,21 @@ type Repack struct {
 
 // NewPanels makes room for weights; cols is a multiple of the format's BlockElements. A Repack fills it.
 func NewPanels(f Format, rows, cols int) *Panels {
-	return &Panels{Format: f, Rows: rows, Cols: cols, data: make([]byte, f.PanelBytes(rows, cols))}
+	return &Panels{Format: f, Rows: rows, Cols: cols, data: make([]byte, f.PanelBytes(rows, cols)), each: f.panelBytes(cols)}
 }
 
 // Items is the number of panels.
 func (w *Panels) Items() int { return (w.Rows + panelRows - 1) / panelRows }
 
 // BytesEach is the size of a panel.
-func (w *Panels) BytesEach() int { return w.Format.panelBytes(w.Cols) }
+func (w *Panels) BytesEach() int { return w.each }
 
 // SourceBytes is the size, as in a file, of the rows of the first panels.
 func (w *Panels) SourceBytes(panels int) int {
 	return min(panels*panelRows, w.Rows) * (w.Cols / w.Format.BlockElements() * w.Format.blockBytes)
 }
 
-func (w *Panels) panel(i int) []byte {
-	size := w.Format.panelBytes(w.Cols)
-	return w.data[i*size : (i+1)*size]
-}
+func (w *Panels) panel(i int) []byte { return w.data[i*w.each : (i+1)*w.each] }
 
 // Do repacks panels from … to−1.
 func (t *Repack) Do(from, to int) {

@@ -151,15 +151,20 @@ func (p *product512) addHighBits(from Mem, shift int, w reg.VecVirtual) {
 // row adds one row of activations: acc += float32(dot)·(scale·x's scale), and then min·(x's scale·sum).
 func (p *product512) row(px, pa reg.Register) {
 	dots := p.dots(px)
+	scale, scaledSum := p.ZMM(), p.ZMM()
+	p.VBROADCASTSS(at(px, scaleAt), scale)
+	if p.mins {
+		p.VBROADCASTSS(at(px, scaledSumAt), scaledSum)
+	}
 	for i := range p.parts {
 		dot, part, sums := dots[i], &p.parts[i], lanes16(pa, 0, i, 4)
 		p.VCVTDQ2PS(dot, dot)
 		t := p.ZMM()
-		p.VMULPS_BCST(at(px, scaleAt), part.scale, t)
+		p.VMULPS(scale, part.scale, t)
 		p.VMULPS(t, dot, dot)
 		p.VADDPS(sums, dot, dot)
 		if p.mins {
-			p.VMULPS_BCST(at(px, scaledSumAt), part.min, t)
+			p.VMULPS(scaledSum, part.min, t)
 			p.VADDPS(t, dot, dot)
 		}
 		p.VMOVUPS(dot, sums)
@@ -172,16 +177,23 @@ func (p *product512) dots(px reg.Register) (dots [parts512]reg.VecVirtual) {
 	var high [parts512]reg.VecVirtual
 	for i := range p.parts {
 		dots[i], high[i] = p.ZMM(), p.ZMM()
-		switch {
-		case p.halves:
-			p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusLowAt), dots[i])
-			p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSumAt), high[i])
-			p.VPSUBD(dots[i], high[i], high[i])
-		case p.biasBits != 0:
-			p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSumAt), dots[i])
-			p.VPXORD(high[i], high[i], high[i])
-		default:
+	}
+	switch {
+	case p.halves:
+		p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusLowAt), dots[0])
+		p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSumAt), high[0])
+		p.VPSUBD(dots[0], high[0], high[0])
+		p.VMOVDQA64(high[0], high[1])
+		p.VMOVDQA64(dots[0], dots[1])
+	case p.biasBits != 0:
+		p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSumAt), dots[0])
+		p.VMOVDQA64(dots[0], dots[1])
+	}
+	for i := range p.parts {
+		if p.biasBits == 0 {
 			p.VPXORD(dots[i], dots[i], dots[i])
+		}
+		if !p.halves {
 			p.VPXORD(high[i], high[i], high[i])
 		}
 	}

@@ -23,6 +23,30 @@ func matmulQuantized(c *build.Context) {
 	for _, f := range formats {
 		productAVX2(c, f, shared)
 	}
+	moveSums(c)
+}
+
+// moveSums generates what follows a product: the sums go where they belong, and are zeros for the next panel.
+func moveSums(c *build.Context) {
+	open(c, "moveSumsAVX2", "func(dst *float32, sums *float32, m int, stride int)",
+		"stores sums (m, 32) to rows of dst that are stride bytes apart, and clears them.")
+	dst, sums := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("sums"), c.GP64())
+	m, stride := c.Load(c.Param("m"), c.GP64()), c.Load(c.Param("stride"), c.GP64())
+	zero := c.YMM()
+	c.VXORPS(zero, zero, zero)
+	c.Label("row")
+	for part := range panelRows / 8 {
+		sum := c.YMM()
+		c.VMOVUPS(at(sums, 32*part), sum)
+		c.VMOVUPS(zero, at(sums, 32*part))
+		c.VMOVUPS(sum, at(dst, 32*part))
+	}
+	c.ADDQ(U32(4*panelRows), sums)
+	c.ADDQ(stride, dst)
+	c.DECQ(m)
+	c.JNZ(LabelRef("row"))
+	c.VZEROUPPER()
+	c.RET()
 }
 
 const signature = "func(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)"
