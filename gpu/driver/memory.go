@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -49,8 +50,12 @@ func (d *Device) AllocHost(bytes int) ([]byte, error) {
 
 // FreeHost gives memory of AllocHost back; the device must be done with it.
 func (d *Device) FreeHost(memory []byte) error {
-	d.pinned.remove(memory)
-	return failed("freeing pinned memory", cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(memory))))
+	at := d.pinned.find(memory)
+	if err := failed("freeing pinned memory", cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(memory)))); err != nil {
+		return err // and it is still there
+	}
+	d.pinned = slices.Delete(d.pinned, at, at+1)
+	return nil
 }
 
 // pinned lists the memory of AllocHost.
@@ -66,14 +71,13 @@ func (p pinned) holds(memory []byte) bool {
 	return false
 }
 
-func (p *pinned) remove(memory []byte) {
-	for i, whole := range *p {
-		if unsafe.SliceData(whole) == unsafe.SliceData(memory) {
-			*p = append((*p)[:i], (*p)[i+1:]...)
-			return
-		}
+// find is the place of memory in the list; it must be there.
+func (p pinned) find(memory []byte) int {
+	at := slices.IndexFunc(p, func(whole []byte) bool { return unsafe.SliceData(whole) == unsafe.SliceData(memory) })
+	if at < 0 {
+		panic("driver: FreeHost of memory that AllocHost did not give, or twice")
 	}
-	panic("driver: FreeHost of memory that AllocHost did not give, or twice")
+	return at
 }
 
 func (p *pinned) free() {
