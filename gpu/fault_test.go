@@ -3,12 +3,19 @@
 package gpu_test
 
 import (
+	"encoding/binary"
 	"errors"
+	"math"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"specula/assets"
+	"specula/engine"
 	"specula/engine/compute"
+	"specula/engine/config"
+	"specula/engine/event"
 	"specula/engine/model"
 	"specula/gpu"
 	"specula/kernels/cuda/emutest"
@@ -99,6 +106,56 @@ func TestFaultsInAReply(t *testing.T) {
 			}
 			if later := ask(t, s, "who are you?"); !strings.Contains(later.failed, c.later) || (later.failed == "") != (c.later == "") {
 				t.Errorf("the next reply: %q %q", later.text, later.failed)
+			}
+		})
+	}
+}
+
+// Scores that are no numbers end a reply with an error if they are the target's, and cost rounds their draft if they are the draft's.
+func TestScoresThatAreNoNumbers(t *testing.T) {
+	const targetNorm, draftNorm = 6276512, 1108896 // where the files have the weights of the last norm
+	broken := func(data []byte, at int) []byte {
+		data = slices.Clone(data)
+		binary.LittleEndian.PutUint32(data[at:], math.Float32bits(float32(math.NaN())))
+		return data
+	}
+	b := open(t)
+	for _, c := range []struct {
+		name          string
+		target, draft []byte
+		failed        string
+	}{
+		{"target", broken(assets.Target(), targetNorm), assets.Draft(), "not finite"},
+		{"draft", assets.Target(), broken(assets.Draft(), draftNorm), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, err := engine.Load(t.Context(), engine.Options{
+				Config: config.Default(), Backend: b, Now: time.Now, NewSeed: func() int64 { return 1 },
+				Target: engine.Source{Name: "target", Embedded: c.target}, Draft: engine.Source{Name: "draft", Embedded: c.draft},
+			}, func(event.Event) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := e.NewSession(t.Context())
+			if c.failed != "" {
+				if !errors.Is(err, compute.ErrNotFinite) { // a session measures rounds before the first reply
+					t.Errorf("the error is %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			set(t, s, "temperature", "0", "max-tokens", "6", "gamma-rule", "fixed", "gamma", "2")
+			r := ask(t, s, "who are you?")
+			if r.failed != "" || !strings.HasPrefix(r.text, "I am a tiny") {
+				t.Errorf("%q, %q", r.text, r.failed)
+			}
+			for _, round := range r.rounds {
+				if round.Gamma > 0 && !strings.Contains(round.DraftWhy, "not finite") {
+					t.Errorf("round %d: the draft of %d ended with %q", round.Index, round.Gamma, round.DraftWhy)
+				}
 			}
 		})
 	}
