@@ -14,7 +14,7 @@ else
 BUILD = CGO_ENABLED=0 $(GO)
 endif
 
-.PHONY: help build run demo test race emulate test-cuda bench bench-peer fuzz cover lint fmt generate tidy check
+.PHONY: help build run demo test race emulate test-cuda sanitize gpu-check gpu-report bench bench-peer fuzz cover lint fmt generate tidy check
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -39,6 +39,15 @@ emulate: ## build the emulating CUDA driver, out of kernels/cuda: make emulate V
 
 test-cuda: ## the GPU's side on the emulating driver, with races and under several schedules (needs a C++ compiler)
 	.ci/cuda
+
+sanitize: ## kernels, emulated, under the sanitizers of addresses, undefined behaviour and threads: minutes
+	.ci/sanitize
+
+gpu-check: ## pack into .gpu what a machine with a GPU needs: there, OUT=folder bash .gpu/on_device.sh
+	kernels/cuda/check/pack
+
+gpu-report: ## make a report in kernels/cuda/reports of what on_device.sh left in the folder FROM
+	$(GO) run ./kernels/cuda/check/collect $(FROM)
 
 bench: ## measure speculation on the demo pair, and the benchmarks of the packages
 	$(GO) run . bench --prompts 50 --gen-tokens 64 --gamma 4

@@ -83,6 +83,6 @@ func (t Traffic) plus(more Traffic) Traffic {
 
 // Graph is recorded work, which is queued by one call.
 type Graph struct {
-	executable uintptr
-	traffic    Traffic // of one launch
+	Handle  uintptr
+	Traffic Traffic // of one launch
 }

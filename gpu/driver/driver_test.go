@@ -90,7 +90,7 @@ type adder struct {
 
 func newAdder(d *Device, x, y []float32) adder {
 	a := adder{Device: d, stream: get(d.NewStream())}
-	module := get(d.Load("elementwise", ptx("elementwise")))
+	module := get(d.Load("elementwise", get(cuda.PTX("elementwise"))))
 	a.function = get(d.Kernel(module, "add_rows"))
 	a.x, a.y = get(d.Alloc(int64(4*len(x)))), get(d.Alloc(int64(4*len(y))))
 	must(d.Upload(a.stream, a.x, bytesOf(x...)))
@@ -236,13 +236,4 @@ func BenchmarkLaunch(b *testing.B) {
 			}
 		}
 	})
-}
-
-// ptx is the text of a module.
-func ptx(module string) string {
-	text, err := cuda.PTX(module)
-	if err != nil {
-		panic(err)
-	}
-	return text
 }

@@ -44,8 +44,8 @@ func (d *Device) Update(g *Graph, s Stream, record func() error) error {
 		return err
 	}
 	defer C.destroy_graph(recorded)
-	g.traffic = traffic
-	return refused("updating a graph", C.update(C.uintptr_t(g.executable), recorded))
+	g.Traffic = traffic
+	return refused("updating a graph", C.update(C.uintptr_t(g.Handle), recorded))
 }
 
 func (d *Device) record(s Stream, record func() error) (graph C.uintptr_t, traffic Traffic, err error) {
@@ -66,11 +66,11 @@ func (d *Device) record(s Stream, record func() error) (graph C.uintptr_t, traff
 
 // Replay queues a graph's work on a stream.
 func (d *Device) Replay(g Graph, s Stream) error {
-	d.count(g.traffic)
-	return refused("launching a graph", C.launch_graph(C.uintptr_t(g.executable), C.uintptr_t(s)))
+	d.count(g.Traffic)
+	return refused("launching a graph", C.launch_graph(C.uintptr_t(g.Handle), C.uintptr_t(s)))
 }
 
 // FreeGraph gives a graph back; launches under way end as they would.
 func (d *Device) FreeGraph(g Graph) error {
-	return refused("freeing a graph", C.destroy_executable(C.uintptr_t(g.executable)))
+	return refused("freeing a graph", C.destroy_executable(C.uintptr_t(g.Handle)))
 }

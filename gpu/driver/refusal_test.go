@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"specula/engine/compute"
+	"specula/kernels/cuda"
 	"specula/kernels/cuda/emutest"
 )
 
@@ -37,9 +38,13 @@ func wantError(t *testing.T, err error, code int, words string) {
 }
 
 func TestRefusals(t *testing.T) {
-	stale := strings.Replace(ptx("elementwise"), ".param .u32 add_rows_param_2", ".param .u64 add_rows_param_2", 1)
-	newer := strings.Replace(ptx("elementwise"), ".target sm_80", ".target sm_90a", 1)
-	renamed := strings.ReplaceAll(ptx("elementwise"), "add_rows", "sub_rows")
+	text, err := cuda.PTX("elementwise")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale := strings.Replace(text, ".param .u32 add_rows_param_2", ".param .u64 add_rows_param_2", 1)
+	newer := strings.Replace(text, ".target sm_80", ".target sm_90a", 1)
+	renamed := strings.ReplaceAll(text, "add_rows", "sub_rows")
 	block := func(threads int) Shape { return Shape{Grid: [3]int{1}, Block: [3]int{threads}} }
 	for _, test := range []struct {
 		name  string
@@ -65,7 +70,7 @@ func TestRefusals(t *testing.T) {
 		}, 1, "not the start of an allocation"},
 		{"free inside", func(a adder) error { return a.Free(a.x + 4) }, 1, "not the start of an allocation"},
 		{"unknown kernel", func(a adder) error {
-			_, err := a.Kernel(get(a.Load("elementwise", ptx("elementwise"))), "nothing")
+			_, err := a.Kernel(get(a.Load("elementwise", text)), "nothing")
 			return err
 		}, 500, "finding the kernel nothing"},
 		{"no PTX", func(a adder) error { _, err := a.Load("noise", "noise"); return err }, 218, "not PTX"},

@@ -20,7 +20,9 @@ type Format struct {
 	mostRanges    int
 	groupHeader   int // bytes of 8 rows of activations before their slabs
 	groupSlab     int // bytes of 8 rows of activations for a slab of weights
-	stages        int // slabs in the shared memory of the kernel for many rows
+	blockGroups   int // groups of 8 rows of activations that a block of the kernel for many rows has
+	stages        int // slabs, as numerator, in that kernel's shared memory
+	pieces        int // and as denominator
 	pack          func(slab []byte, rows *[tileRows][]byte)
 }
 
@@ -35,18 +37,18 @@ const (
 // The formats.
 var (
 	BFloat16 = &Format{Name: "bfloat16", Columns: 128, Activations: "round_bfloat16", slabBytes: 4096, blockElements: 1, blockBytes: 2,
-		mostRanges: 16, groupSlab: 2048, stages: 3, pack: packShorts}
+		mostRanges: 16, groupSlab: 2048, blockGroups: 16, stages: 3, pieces: 2, pack: packShorts}
 	// BFloat16TwoTerms has the layout of BFloat16; activations are sums of two bfloat16 numbers, good for 16 bits instead of 8.
 	BFloat16TwoTerms = &Format{Name: "bfloat16_two_terms", Columns: 128, Activations: "round_bfloat16_two_terms", slabBytes: 4096, blockElements: 1,
-		blockBytes: 2, mostRanges: 16, groupSlab: 4096, stages: 2, pack: packShorts}
+		blockBytes: 2, mostRanges: 8, groupSlab: 4096, blockGroups: 16, stages: 2, pieces: 2, pack: packShorts}
 	Half = &Format{Name: "half", Columns: 128, Activations: "round_half", slabBytes: 4096, blockElements: 1, blockBytes: 2,
-		mostRanges: 16, groupHeader: 128, groupSlab: 2048, stages: 3, pack: packShorts}
+		mostRanges: 16, groupHeader: 128, groupSlab: 2048, blockGroups: 16, stages: 3, pieces: 2, pack: packShorts}
 	Q8_0 = &Format{Name: "q8_0", Columns: 128, Activations: "quantise_rows", slabBytes: 2176, blockElements: 32, blockBytes: 34,
-		mostRanges: 16, groupSlab: 1280, stages: 3, pack: packQ8_0}
+		mostRanges: 16, groupSlab: 1280, blockGroups: 8, stages: 3, pieces: 1, pack: packQ8_0}
 	Q4_K = &Format{Name: "q4_k", Columns: 256, Activations: "quantise_rows", slabBytes: 2368, blockElements: 256, blockBytes: 144,
-		mostRanges: 8, groupSlab: 2560, stages: 3, pack: packQ4_K}
+		mostRanges: 8, groupSlab: 2560, blockGroups: 8, stages: 2, pieces: 1, pack: packQ4_K}
 	Q6_K = &Format{Name: "q6_k", Columns: 256, Activations: "quantise_rows", slabBytes: 3360, blockElements: 256, blockBytes: 210,
-		mostRanges: 8, groupSlab: 2560, stages: 3, pack: packQ6_K}
+		mostRanges: 8, groupSlab: 2560, blockGroups: 8, stages: 2, pieces: 1, pack: packQ6_K}
 )
 
 func ceil(a, b int) int { return (a + b - 1) / b }
@@ -219,19 +221,19 @@ type Launch struct {
 	SharedBytes int
 }
 
-// Product is the launch of a product for m rows of activations with a matrix, or joined ones, of so many tiles. Its arguments are
+// Product is the launch of a product for m rows of activations with a matrix, or joined ones, of so many tiles, whose columns are cut
+// into Ranges ranges. Its arguments are
 //
 //	y0 (m, n0) pointer, n0 int32, y1, n1, y2, n2 (0 where there are fewer matrices), weights, activations pointers, m, slabs, ranges int32
-func (f *Format) Product(m, tiles, cols int) Launch {
+func (f *Format) Product(m, tiles, ranges int) Launch {
 	for groups := 1; groups <= 4; groups *= 2 {
 		if m <= groups*groupRows {
-			ranges := f.Ranges(tiles, cols)
 			return Launch{fmt.Sprintf("matmul_%s_rows%d", f.Name, groups*groupRows), tiles, 1, 32 * ranges, ranges * groups * groupRows * tileRows * 4}
 		}
 	}
-	const blockTiles, blockGroups = 8, 16
-	return Launch{fmt.Sprintf("matmul_%s_tile", f.Name), ceil(m, blockGroups*groupRows), ceil(tiles, blockTiles), 256,
-		f.stages * (blockTiles*f.slabBytes + blockGroups*f.groupSlab)}
+	const blockTiles = 8
+	return Launch{fmt.Sprintf("matmul_%s_tile", f.Name), ceil(m, f.blockGroups*groupRows), ceil(tiles, blockTiles), 256,
+		f.stages * (blockTiles*f.slabBytes + f.blockGroups*f.groupSlab) / f.pieces}
 }
 
 // Prepare is the launch of the kernel that makes the activations of m rows. Its arguments are activations pointer, x (m, cols) pointer,

@@ -8,11 +8,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 )
 
 const module = "gorgonia.org/cu"
@@ -25,11 +25,15 @@ func main() {
 }
 
 func run() error {
-	folder, err := exec.Command("go", "list", "-f", "{{.Dir}}", "-m", module).Output()
+	said, err := exec.Command("go", "mod", "download", "-json", module).Output()
 	if err != nil {
 		return fmt.Errorf("finding the source of %s: %w", module, err)
 	}
-	used, err := infer(strings.TrimSpace(string(folder)))
+	var source struct{ Dir string }
+	if err := json.Unmarshal(said, &source); err != nil {
+		return fmt.Errorf("finding the source of %s: %w", module, err)
+	}
+	used, err := infer(source.Dir)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", module, err)
 	}

@@ -111,6 +111,7 @@ API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
 }
 API CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     std::lock_guard<std::recursive_mutex> lock(driver.mutex);
+    if (!setting("EMULATOR_LOSE_DEVICE", 0)) driver.lost = false;
     if (driver.lost) return refuse(CUDA_ERROR_ECC_UNCORRECTABLE, "cuDevicePrimaryCtxRetain: the device was lost");
     if (!has_device(device)) return refuse(CUDA_ERROR_INVALID_DEVICE, "cuDevicePrimaryCtxRetain: there is no device %d", device);
     CUctx_st &primary = driver.contexts[device];

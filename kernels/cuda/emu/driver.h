@@ -12,7 +12,7 @@
 //   EMULATOR_FAIL_ALLOCATION=n  the n-th allocation of a context, of device or pinned memory, finds no memory
 //   EMULATOR_REFUSE_LAUNCH=n    the n-th kernel launched directly is refused at the call
 //   EMULATOR_FAIL_KERNEL=n      the n-th kernel that runs reads an illegal address
-//   EMULATOR_LOSE_DEVICE=n      at the n-th kernel that runs the device is lost, for every later context too
+//   EMULATOR_LOSE_DEVICE=n      at the n-th kernel that runs the device is lost, for later contexts too as long as this is set
 #pragma once
 
 #include <cuda.h>

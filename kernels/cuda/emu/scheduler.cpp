@@ -52,8 +52,10 @@ struct Fiber {
     const char *at;              // where it waits
     int group;                   // of the next asynchronous copy
     std::vector<Copy> copies;    // under way
+    bool fenced;                 // has passed a fence
+    void *touched;               // what its latest atomic was on
 #if THREAD_SANITIZER
-    void *sanitizer;
+    void *sanitizer[2];          // by the block's parity
 #endif
 };
 
@@ -70,7 +72,7 @@ struct Array { const void *key; void *memory; };
 
 struct Machine {
     unsigned char *stacks, *dynamic_memory, *static_memory;
-    size_t static_used;
+    size_t static_used, dynamic_used;
     std::vector<Array> arrays;
     Fiber fibers[most_threads];
     Warp warps[most_threads / lanes];
@@ -90,6 +92,7 @@ struct Machine {
 #endif
 #if THREAD_SANITIZER
     void *scheduler_fiber;
+    unsigned parity;             // neighbouring blocks are different threads to the sanitizer, on different stacks
 #endif
 };
 
@@ -171,7 +174,12 @@ void *first_frame(unsigned char *top, void (*entry)()) {
 #error "the emulator switches stacks on x86-64 and arm64 only"
 #endif
 
-unsigned char *stack_of(size_t fiber) { return machine->stacks + fiber * stack_bytes; }
+unsigned char *stack_of(size_t fiber) {
+#if THREAD_SANITIZER
+    fiber += machine->parity * most_threads;
+#endif
+    return machine->stacks + fiber * stack_bytes;
+}
 
 // leave gives the processor back to the scheduler.
 void leave() {
@@ -195,7 +203,7 @@ void resume(unsigned i) {
     machine->running = fiber;
     place = &fiber->place;
 #if THREAD_SANITIZER
-    __tsan_switch_to_fiber(fiber->sanitizer, __tsan_switch_to_fiber_no_sync);
+    __tsan_switch_to_fiber(fiber->sanitizer[machine->parity], __tsan_switch_to_fiber_no_sync);
 #endif
 #if ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(&machine->scheduler_fake, stack_of(i), stack_bytes);
@@ -268,6 +276,20 @@ void barrier(const char *at) {
     if (++machine->waiting == machine->alive) open_barrier();
     if (self->state == State::at_barrier) leave();
     happens_after(&machine->barrier_passed);
+}
+
+// An atomic orders nothing by itself. What a thread did before a fence and an atomic behind it is seen by a thread that has a fence behind
+// an atomic on the same address.
+void fence() {
+    Fiber *self = machine->running;
+    if (self->touched) happens_after(self->touched);
+    self->fenced = true;
+}
+
+void atomic(void *address) {
+    Fiber *self = machine->running;
+    if (self->fenced) happens_before(address);
+    self->touched = address;
 }
 
 // collective meets the lanes of mask and returns what the operation gives this lane.
@@ -420,26 +442,45 @@ namespace {
 void prepare_machine() {
     if (machine) return;
     machine = new Machine();
-    machine->stacks = (unsigned char *)mmap(nullptr, most_threads * stack_bytes, PROT_READ | PROT_WRITE,
+    machine->stacks = (unsigned char *)mmap(nullptr, 2 * most_threads * stack_bytes, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    machine->dynamic_memory = (unsigned char *)aligned_alloc(128, dynamic_most + 128);
-    machine->static_memory = (unsigned char *)aligned_alloc(128, static_most);
+    auto map = [](size_t bytes) { return (unsigned char *)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); };
+    machine->static_memory = map(static_most);
+    machine->dynamic_memory = map(dynamic_most + 128);
+    machine->static_used = static_most;
+    machine->dynamic_used = dynamic_most;
 }
 
-// fresh_memory makes shared memory NaN in every type, and out of bounds beyond what the block asked for.
+// refresh makes memory that a block has used NaN in every type. The thread sanitizer has to forget who touched it, for blocks do not share
+// it, and must not take this for an access.
+void refresh(unsigned char *memory, size_t bytes) {
+    if (bytes == 0) return;
+#if THREAD_SANITIZER
+    mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    for (size_t i = 0; i < (bytes + 7) / 8; i++) ((volatile uint64_t *)memory)[i] = ~0ull;
+#else
+    std::memset(memory, 0xff, bytes);
+#endif
+}
+
+// fresh_memory makes shared memory NaN, and out of bounds beyond what the block asked for.
 void fresh_memory(size_t dynamic_bytes) {
 #if ADDRESS_SANITIZER
     __asan_unpoison_memory_region(machine->static_memory, static_most);
     __asan_unpoison_memory_region(machine->dynamic_memory, dynamic_most + 128);
 #endif
-    std::memset(machine->static_memory, 0xff, static_most);
-    std::memset(machine->dynamic_memory, 0xff, dynamic_bytes);
+    refresh(machine->static_memory, std::min(machine->static_used, static_most));
+    refresh(machine->dynamic_memory, machine->dynamic_used);
 #if ADDRESS_SANITIZER
     __asan_poison_memory_region(machine->static_memory, static_most);
     __asan_poison_memory_region(machine->dynamic_memory + dynamic_bytes, dynamic_most + 128 - dynamic_bytes);
 #endif
+#if THREAD_SANITIZER
+    machine->parity ^= 1;
+#endif
     machine->arrays.clear();
     machine->static_used = 0;
+    machine->dynamic_used = dynamic_bytes;
 }
 
 void make_fibers(Index block, Index block_size, Index grid) {
@@ -449,10 +490,11 @@ void make_fibers(Index block, Index block_size, Index grid) {
         fiber.state = State::ready;
         fiber.group = 0;
         fiber.copies.clear();
+        fiber.fenced = false;
+        fiber.touched = nullptr;
         fiber.stack_pointer = first_frame(stack_of(i) + stack_bytes, entry);
 #if THREAD_SANITIZER
-        if (fiber.sanitizer) __tsan_destroy_fiber(fiber.sanitizer);
-        fiber.sanitizer = __tsan_create_fiber(0);
+        if (!fiber.sanitizer[machine->parity]) fiber.sanitizer[machine->parity] = __tsan_create_fiber(0);
 #endif
     }
     for (Warp &warp : machine->warps) std::memset((void *)&warp, 0, sizeof warp);

@@ -136,23 +136,17 @@ func TestAttentionEqualsTheReference(t *testing.T) {
 	for _, f := range formats {
 		worst := 0.0
 		for i, headDim := range []int{64, 80, 96, 128, 256} {
-			for j, length := range []int{0, 11, 254, 520} {
-				t.Run(fmt.Sprintf("%s %d after %d", f.name, headDim, length), func(t *testing.T) {
-					r := rand.New(rand.NewPCG(uint64(headDim), uint64(length)))
-					const rows, kvHeads, sharing = 3, 2, 3 // nine columns: one more than a tile
-					s := newSequence(emulator(t, uint64(4*i+j)), f.half, kvHeads*sharing, kvHeads, headDim, 768)
-					if length > 0 {
-						s.append(numbers(r, length*s.rowSize()), numbers(r, length*s.rowSize()), 0)
-						s.length[0] = int32(length)
-					}
-					s.append(numbers(r, rows*s.rowSize()), numbers(r, rows*s.rowSize()), 0)
-					q := numbers(r, rows*s.heads*headDim)
-					want, distance := s.want(q, 0)
+			for j, length := range []int{0, 254, 520} {
+				check := func(t *testing.T, launch launcher) {
+					distance := attendOnce(t, launch, f.half, headDim, length)
 					worst = math.Max(worst, distance)
-					for _, tiles := range s.tiles() {
-						sameBits(t, fmt.Sprintf("%d tiles", tiles), s.attend(q, 0, tiles, 3), want)
-					}
-				})
+				}
+				seed := uint64(3*i + j)
+				name := fmt.Sprintf("%s %d after %d", f.name, headDim, length)
+				t.Run(name+", simulator", func(t *testing.T) { check(t, simulator(t, seed)) })
+				if (i+j)%2 == 0 {
+					t.Run(name+", emulator", func(t *testing.T) { check(t, emulator(t, seed)) })
+				}
 			}
 		}
 		t.Logf("%s: at most %.2g from the exact attention", f.name, worst)
@@ -162,47 +156,74 @@ func TestAttentionEqualsTheReference(t *testing.T) {
 	}
 }
 
+// attendOnce attends to what was there and three rows more, and returns the reference's distance from the exact result.
+func attendOnce(t *testing.T, launch launcher, half bool, headDim, length int) float64 {
+	r := rand.New(rand.NewPCG(uint64(headDim), uint64(length)))
+	const rows, sharing = 3, 3 // nine columns: one more than a tile
+	kvHeads := 1
+	if headDim == 64 {
+		kvHeads = 2
+	}
+	s := newSequence(launch, half, kvHeads*sharing, kvHeads, headDim, 768)
+	if length > 0 {
+		s.append(numbers(r, length*s.rowSize()), numbers(r, length*s.rowSize()), 0)
+		s.length[0] = int32(length)
+	}
+	s.append(numbers(r, rows*s.rowSize()), numbers(r, rows*s.rowSize()), 0)
+	q := numbers(r, rows*s.heads*headDim)
+	want, distance := s.want(q, 0)
+	for _, tiles := range s.tiles() {
+		sameBits(t, fmt.Sprintf("%d tiles", tiles), s.attend(q, 0, tiles, 3), want)
+	}
+	return distance
+}
+
 // Decoding, verifying and prefilling are one arithmetic: a row has the same bits whatever is computed with it, whatever rejected
 // tokens lie behind it, and however long the sequence may become in the same graph.
 func TestRowsDoNotDependOnHowManyAreComputed(t *testing.T) {
+	all := []int{33}
+	for m := range 17 {
+		all = append(all, m+1)
+	}
 	for _, f := range formats {
-		t.Run(f.name, func(t *testing.T) {
-			r := rand.New(rand.NewPCG(8, 8))
-			const length, rows, heads, kvHeads, headDim = 245, 33, 8, 2, 64 // across the border of two splits
-			s := newSequence(emulator(t, 0), f.half, heads, kvHeads, headDim, 512)
-			s.append(numbers(r, length*s.rowSize()), numbers(r, length*s.rowSize()), 0)
-			s.length[0] = length
-			k, v, q := numbers(r, rows*s.rowSize()), numbers(r, rows*s.rowSize()), numbers(r, rows*heads*headDim)
-			one := heads * headDim
-			var decoded []float32
-			for i := range rows {
-				s.append(k[i*s.rowSize():(i+1)*s.rowSize()], v[i*s.rowSize():(i+1)*s.rowSize()], i)
-				decoded = append(decoded, s.attend(q[i*one:(i+1)*one], i, 1, 2)...)
-			}
-			for i := range 3 { // with all rows in the cache, as if they had been rejected
-				again := s.attend(q[i*one:(i+1)*one], i, 1, 2)
-				sameBits(t, fmt.Sprintf("row %d with others behind it", i), again, decoded[i*one:(i+1)*one])
-			}
-			for m := 1; m <= rows; m++ {
-				if m > 17 && m < rows {
-					continue
-				}
-				for _, tiles := range s.tiles() {
-					got := s.attend(q[:m*one], 0, tiles, 2)
-					sameBits(t, fmt.Sprintf("%d rows in %d tiles", m, tiles), got, decoded[:m*one])
-				}
-			}
-			for _, cut := range []int{1, 10, 20} { // prefill in chunks
-				got := s.attend(q[:cut*one], 0, 1, 2)
-				got = append(got, s.attend(q[cut*one:], cut, s.tiles()[len(s.tiles())-1], 2)...)
-				sameBits(t, fmt.Sprintf("chunks of %d and the rest", cut), got, decoded)
-			}
-		})
+		t.Run(f.name+", simulator", func(t *testing.T) { compareRowCounts(t, simulator(t, 0), f.half, []int{1, 5, 9}) })
+		t.Run(f.name+", emulator", func(t *testing.T) { compareRowCounts(t, emulator(t, 1), f.half, all) })
+	}
+}
+
+func compareRowCounts(t *testing.T, launch launcher, half bool, counts []int) {
+	r := rand.New(rand.NewPCG(8, 8))
+	const length, heads, kvHeads, headDim = 250, 4, 1, 64 // across the border of two splits
+	rows := slices.Max(counts)
+	s := newSequence(launch, half, heads, kvHeads, headDim, 512)
+	s.append(numbers(r, length*s.rowSize()), numbers(r, length*s.rowSize()), 0)
+	s.length[0] = length
+	k, v, q := numbers(r, rows*s.rowSize()), numbers(r, rows*s.rowSize()), numbers(r, rows*heads*headDim)
+	one := heads * headDim
+	var decoded []float32
+	for i := range rows {
+		s.append(k[i*s.rowSize():(i+1)*s.rowSize()], v[i*s.rowSize():(i+1)*s.rowSize()], i)
+		decoded = append(decoded, s.attend(q[i*one:(i+1)*one], i, 1, 2)...)
+	}
+	for i := range 3 { // with all rows in the cache, as if they had been rejected
+		again := s.attend(q[i*one:(i+1)*one], i, 1, 2)
+		sameBits(t, fmt.Sprintf("row %d with others behind it", i), again, decoded[i*one:(i+1)*one])
+	}
+	for _, m := range counts {
+		for _, tiles := range s.tiles() {
+			got := s.attend(q[:m*one], 0, tiles, 2)
+			sameBits(t, fmt.Sprintf("%d rows in %d tiles", m, tiles), got, decoded[:m*one])
+		}
+	}
+	for _, cut := range []int{1, rows / 2} { // prefill in chunks
+		got := s.attend(q[:cut*one], 0, 1, 2)
+		got = append(got, s.attend(q[cut*one:], cut, s.tiles()[len(s.tiles())-1], 2)...)
+		sameBits(t, fmt.Sprintf("chunks of %d and the rest", cut), got, decoded)
 	}
 }
 
 func TestAGridTooSmallForTheLengthGivesNaN(t *testing.T) {
-	s := newSequence(emulator(t, 0), true, 2, 1, 64, 512)
+	s := newSequence(simulator(t, 0), true, 2, 1, 64, 512)
 	r := rand.New(rand.NewPCG(9, 9))
 	s.append(numbers(r, 257*64), numbers(r, 257*64), 0)
 	s.length[0] = 256

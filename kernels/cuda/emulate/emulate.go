@@ -15,31 +15,61 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
+	"sync"
+
+	"golang.org/x/sys/cpu"
 )
 
 // ErrNoCompiler means that there is no g++, so that nothing can be emulated here.
 var ErrNoCompiler = errors.New("there is no g++, which compiles kernels for the emulator")
 
-// Build compiles the kernels of the folder sources (kernels/cuda/src) with the scheduler beside it into the program out.
+// Build compiles kernels, *.cu files of kernels/cuda/src, with the scheduler in kernels/cuda/emu into the program out.
 // defines, as NAME or NAME=VALUE, reach the compiler.
-func Build(sources, out string, defines ...string) error {
+func Build(out string, kernels []string, defines ...string) error {
 	compiler, err := exec.LookPath("g++")
 	if err != nil {
 		return ErrNoCompiler
 	}
-	kernels, err := filepath.Glob(filepath.Join(sources, "*.cu"))
-	if err != nil || len(kernels) == 0 {
-		return fmt.Errorf("looking for kernels in %s: none found (%v)", sources, err)
+	if len(kernels) == 0 {
+		return errors.New("building the emulator: no kernels are given")
 	}
-	here := filepath.Join(sources, "..", "emu")
-	args := []string{"-std=c++17", "-O2", "-ffp-contract=off", "-mfma", "-DEMULATE", "-Wall", "-Wno-unknown-pragmas", "-o", out}
+	here := filepath.Join(filepath.Dir(kernels[0]), "..", "emu")
+	sources := append([]string{filepath.Join(here, "scheduler.cpp"), filepath.Join(here, "runner.cpp")}, kernels...)
+	flags := []string{"-std=c++17", "-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-DEMULATE", "-Wall", "-Wno-unknown-pragmas"}
+	if cpu.X86.HasFMA {
+		flags = append(flags, "-mfma") // otherwise by the C library, slower
+	}
 	for _, d := range defines {
-		args = append(args, "-D"+d)
+		flags = append(flags, "-D"+d)
 	}
-	args = append(args, filepath.Join(here, "scheduler.cpp"), filepath.Join(here, "runner.cpp"), "-x", "c++")
-	if text, err := exec.Command(compiler, append(args, kernels...)...).CombinedOutput(); err != nil {
-		return fmt.Errorf("compiling the kernels: %w\n%s", err, text[:min(len(text), 4000)])
+	objects, failures := make([]string, len(sources)), make([]error, len(sources))
+	places := make(chan struct{}, runtime.GOMAXPROCS(0)) // one compiler a processor
+	var done sync.WaitGroup
+	for i, source := range sources {
+		done.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			objects[i] = fmt.Sprintf("%s.%d.o", out, i)
+			failures[i] = compile(compiler, append(flags[:len(flags):len(flags)], "-c", "-o", objects[i], "-x", "c++", source))
+		})
+	}
+	done.Wait()
+	if err := errors.Join(failures...); err != nil {
+		return err
+	}
+	defer func() {
+		for _, o := range objects {
+			os.Remove(o)
+		}
+	}()
+	return compile(compiler, append([]string{"-o", out}, objects...))
+}
+
+func compile(compiler string, args []string) error {
+	if text, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("compiling kernels for the emulator: %w\n%s", err, text[:min(len(text), 4000)])
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ func TestPreparedHeadsEqualTheSingleSteps(t *testing.T) {
 		{"norm, NeoX", true, false, true, 128, 128, 1},
 		{"bias", true, true, false, 64, 64, 1},
 		{"padded keys, half of a head rotated", true, true, true, 80, 40, 0},
+		{"nothing but rotation", true, false, false, 96, 96, 0},
 		{"float32", false, true, true, 96, 96, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

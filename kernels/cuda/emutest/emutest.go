@@ -8,27 +8,31 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
 // ErrNoCompiler means that there is no C++ compiler on this machine.
 var ErrNoCompiler = errors.New("there is no C++ compiler, which the emulating CUDA driver is built with")
 
-// Build builds a variant of the library: "", "asan" or "tsan". settings such as "SOURCES=..." are those of the script build.
-func Build(variant string, settings ...string) (path string, err error) {
+// Build builds a variant of the library: "", "asan" or "tsan".
+func Build(variant string) (path string, err error) { return build(variant, "", nil) }
+
+// BuildWith builds a variant in which a file, edited, takes the place of the kernels' source of the same name. The library goes
+// to the file's folder.
+func BuildWith(variant, edited string) (path string, err error) {
+	return build(variant, filepath.Dir(edited), []string{"REPLACE=" + edited, "OUT=" + filepath.Dir(edited)})
+}
+
+func build(variant, out string, settings []string) (string, error) {
 	folder, err := Folder()
 	if err != nil {
 		return "", err
 	}
+	if out == "" {
+		out = filepath.Join(folder, "out", variant)
+	}
 	command := exec.Command(filepath.Join(folder, "build"), variant)
 	command.Env = append(os.Environ(), settings...)
-	out := filepath.Join(folder, "out", variant)
-	for _, setting := range settings {
-		if name, value, _ := strings.Cut(setting, "="); name == "OUT" {
-			out = value
-		}
-	}
 	if said, err := command.CombinedOutput(); err != nil {
 		if command.ProcessState != nil && command.ProcessState.ExitCode() == 3 {
 			return "", ErrNoCompiler

@@ -10,18 +10,17 @@ constexpr int group_rows = 8, slab_columns = 128;
 
 // Float activations: bfloat16 or half precision numbers, as one term, or as two whose sum is nearer to the float32 number.
 //   header    half precision only: 8 × float32, one a row, the power of two to multiply the result by; then zeros to 128 bytes
-//   slab      for each term: 4 parts of 32 columns, 512 bytes each: lane (g, t) has 16 bytes, which hold of row g
+//   slab      4 parts of 32 columns; a part has 512 bytes for each term: lane (g, t) has 16 bytes, which hold of row g
 //             columns 2t, 2t+1, 2t+8, 2t+9 and the same + 16
 template <bool is_half, int terms> struct FloatActivations {
     static constexpr int header_bytes = is_half ? 128 : 0;
-    static constexpr int term_bytes = group_rows * slab_columns * 2;
-    static constexpr int slab_bytes = terms * term_bytes;
+    static constexpr int term_bytes = 512, part_bytes = terms * term_bytes, slab_bytes = 4 * part_bytes;
 
     // pair_offset is the place of columns 2·pair and 2·pair+1 of a row; the second term's is term_bytes further.
     INLINE size_t pair_offset(int row, int pair, int slabs) {
         int group = row / group_rows, g = row % group_rows, slab = pair / 64, part = pair / 16 % 4, step = pair / 8 % 2;
         return (size_t)group * (header_bytes + (size_t)slabs * slab_bytes) + header_bytes + (size_t)slab * slab_bytes +
-            part * 512 + (g * 4 + pair % 4) * 16 + step * 8 + pair / 4 % 2 * 4;
+            part * part_bytes + (g * 4 + pair % 4) * 16 + step * 8 + pair / 4 % 2 * 4;
     }
 };
 

@@ -46,10 +46,10 @@ struct Columns {
     int first, end;      // columns of the block, and of the pass
     int first_position;  // of row 0
     int start, keys;     // of the split: position of its first key, and how many the block's last column sees
-    __device__ __forceinline__ Query query(int column) const { return query_of(first + column, kv_head, sharing, first_position); }
-    __device__ __forceinline__ bool exists(int column) const { return first + column < end; }
+    INLINE_MEMBER Query query(int column) const { return query_of(first + column, kv_head, sharing, first_position); }
+    INLINE_MEMBER bool exists(int column) const { return first + column < end; }
     // visible is how many keys of the split a column sees.
-    __device__ __forceinline__ int visible(int column) const {
+    INLINE_MEMBER int visible(int column) const {
         int n = exists(column) ? query(column).seen - start : 0;
         return n < 0 ? 0 : n > keys_per_split ? keys_per_split : n;
     }

@@ -83,17 +83,39 @@ INLINE float divide_rn(float a, float b) { float r; asm("div.rn.f32 %0, %1, %2;"
 INLINE float from_half(unsigned short h) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(h)); return r; }
 INLINE unsigned short to_half(float f) { unsigned short r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(f)); return r; }
 
-// load16 reads 16 bytes at once from anywhere; four loads of a struct's fields might stay four.
-INLINE uint4 load16(const void *p) {
-    typedef unsigned four __attribute__((vector_size(16)));
-    four v = *(const four *)p;
-    return uint4{v[0], v[1], v[2], v[3]};
+// load_cached reads 16 bytes that no thread of the launch writes.
+INLINE uint4 load_cached(const void *p) {
+    typedef unsigned four __attribute__((ext_vector_type(4)));
+    four v = __nvvm_ldg_ui4((const four *)p);
+    return uint4{v.x, v.y, v.z, v.w};
 }
-
 // load_once reads 16 bytes that nobody reads again: weights pass the first-level cache by.
 INLINE uint4 load_once(const void *p) {
     uint4 v;
     asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+    return v;
+}
+
+// Reads of shared memory by its own short addresses.
+typedef unsigned shared_address;
+INLINE shared_address to_shared(const void *p) {
+    unsigned s;
+    asm("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(s) : "l"(p));
+    return s;
+}
+INLINE uint4 load_shared16(shared_address s) {
+    uint4 v;
+    asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(s) : "memory");
+    return v;
+}
+INLINE uint2 load_shared8(shared_address s) {
+    uint2 v;
+    asm volatile("ld.shared.v2.u32 {%0,%1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(s) : "memory");
+    return v;
+}
+INLINE unsigned load_shared4(shared_address s) {
+    unsigned v;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(s) : "memory");
     return v;
 }
 
@@ -145,6 +167,7 @@ INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
 // UNROLL stands before a loop whose count is constant and whose variables index registers; UNROLL_BY(1) keeps a loop a loop.
 #define PRAGMA_TEXT(x) _Pragma(#x)
 #define UNROLL _Pragma("unroll")
+#define INLINE_MEMBER __device__ __forceinline__
 #define UNROLL_BY(n) PRAGMA_TEXT(unroll n)
 #define SHARED(type, name, dims) __shared__ type name dims
 #define DYNAMIC_SHARED(type, name)                                        \

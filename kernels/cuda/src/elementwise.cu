@@ -1,5 +1,5 @@
 // Operations on numbers that do not see each other.
-#include "gpu.h"
+#include "operand.h"
 
 // add_rows adds y to x, n numbers.
 extern "C" __global__ void add_rows(float *x, const float *y, int n) {
@@ -41,3 +41,13 @@ extern "C" __global__ void guide_rows(float *prompt, const float *negative, floa
     }
 }
 EXPORT(guide_rows)
+
+// swiglu_* write silu(gate)·up of row blockIdx.y of gate and up (rows, cols) as the operand of a product, and leave gate as it is.
+#define SWIGLU_OPERAND(suffix, Operand)                                                                                                 \
+    extern "C" __global__ void swiglu_##suffix(unsigned char *to, const float *gate, const float *up, int cols, int slabs) {            \
+        gate += (size_t)blockIdx.y * cols;                                                                                              \
+        up += (size_t)blockIdx.y * cols;                                                                                                \
+        Operand().write(to, blockIdx.y, cols, slabs, [=](int k) { return divide_rn(gate[k], 1.0f + exp_rn(-gate[k])) * up[k]; });       \
+    }                                                                                                                                   \
+    EXPORT(swiglu_##suffix)
+FOR_EACH_OPERAND(SWIGLU_OPERAND)

@@ -32,6 +32,8 @@ extern thread_local Place *place;
 enum class Collective { sync, shuffle_xor, shuffle_up, shuffle_down, shuffle, ballot, matrix };
 
 void barrier(const char *at);
+void fence();
+void atomic(void *address);  // is about to be operated on
 uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument, const char *at);
 void *static_shared(const void *key, size_t bytes, size_t align);
 void *dynamic_shared();
@@ -96,7 +98,7 @@ unsigned short narrow_half(float f);
 
 #define __syncthreads() emulator::barrier(HERE)
 #define __syncwarp(...) ((void)emulator::collective(emulator::Collective::sync, 0xffffffffu, 0, 0, HERE))
-#define __threadfence() ((void)0)
+#define __threadfence() emulator::fence()
 #define __shfl_xor_sync(mask, v, x) emulator::exchange(emulator::Collective::shuffle_xor, mask, v, x, HERE)
 #define __shfl_up_sync(mask, v, d) emulator::exchange(emulator::Collective::shuffle_up, mask, v, d, HERE)
 #define __shfl_down_sync(mask, v, d) emulator::exchange(emulator::Collective::shuffle_down, mask, v, d, HERE)
@@ -104,8 +106,12 @@ unsigned short narrow_half(float f);
 #define __ballot_sync(mask, p) ((unsigned)emulator::collective(emulator::Collective::ballot, mask, (p) ? 1 : 0, 0, HERE))
 #define __popc(v) __builtin_popcount(v)
 
-template <class T> static inline T atomicAdd(T *p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+template <class T> static inline T atomicAdd(T *p, T v) {
+    emulator::atomic(p);
+    return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
+}
 template <class T> static inline T atomicMax(T *p, T v) {
+    emulator::atomic(p);
     T old = __atomic_load_n(p, __ATOMIC_RELAXED);
     while (old < v && !__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
     return old;
@@ -121,10 +127,16 @@ INLINE float sqrt_rn(float a) { return __builtin_sqrtf(a); }
 INLINE float divide_rn(float a, float b) { return a / b; }
 INLINE float from_half(unsigned short h) { return emulator::widen_half(h); }
 INLINE unsigned short to_half(float f) { return emulator::narrow_half(f); }
-INLINE uint4 load16(const void *p) {
-    if ((uintptr_t)p & 15) emulator::fail("load16", "the address is not a multiple of 16");
-    return *(const uint4 *)p;
+template <class T> static inline T load_aligned(const void *p) {
+    if ((uintptr_t)p % sizeof(T)) emulator::fail("load", "the address is not a multiple of the size");
+    return *(const T *)p;
 }
+INLINE uint4 load_cached(const void *p) { return load_aligned<uint4>(p); }
+typedef const unsigned char *shared_address;
+INLINE shared_address to_shared(const void *p) { return (shared_address)p; }
+INLINE uint4 load_shared16(shared_address s) { return load_aligned<uint4>(s); }
+INLINE uint2 load_shared8(shared_address s) { return load_aligned<uint2>(s); }
+INLINE unsigned load_shared4(shared_address s) { return load_aligned<unsigned>(s); }
 INLINE uint4 load_once(const void *p) {
     if ((uintptr_t)p & 15) emulator::fail("load_once", "the address is not a multiple of 16");
     return *(const uint4 *)p;
@@ -146,6 +158,7 @@ INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
 }
 
 #define UNROLL
+#define INLINE_MEMBER inline
 #define UNROLL_BY(n)
 // The key of a shared array is the place where it is declared.
 #define SHARED(type, name, dims)            \

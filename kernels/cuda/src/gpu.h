@@ -16,9 +16,6 @@ typedef unsigned short half_bits;      // IEEE binary16
 typedef unsigned short bfloat16_bits;  // the upper half of a binary32
 typedef unsigned long long u64;
 
-// INLINE_MEMBER is INLINE for the functions of a struct.
-#define INLINE_MEMBER __device__ __forceinline__
-
 constexpr int warp_size = 32;
 constexpr unsigned full_warp = 0xffffffffu;
 

@@ -7,7 +7,7 @@
 //   - the sums of the ranges are added in ascending order, beginning with the first.
 // Two kernels do that. multiply_rows, for up to 32 rows, is bound by memory: a warp streams one range of one tile of 16 rows of w
 // once, straight to registers, and the warps of a block add their sums in shared memory. multiply_tile, for many rows, is bound
-// by arithmetic: a block holds 128 × 128 results, and goes through all ranges one after the other.
+// by arithmetic: a block holds 128 × 128 or 128 × 64 results, and goes through all ranges one after the other.
 //
 // Weights lie in memory in the order in which lanes take them (see the formats), so that a lane's load is 16 bytes, a warp's is
 // 512 bytes in a row, and a range of a tile is one contiguous piece.
@@ -42,17 +42,33 @@ INLINE Output output_of(const Product &p, int &tile) {
     return output;
 }
 
-// Streamed weights are read once, by one warp; staged ones lie in shared memory.
+// Places that lanes load from: weights streamed from memory, each read once; activations, which the first-level cache keeps; and either,
+// staged in shared memory.
 struct Streamed {
-    INLINE uint4 load(const void *p) { return load_once(p); }
+    const unsigned char *at;
+    INLINE_MEMBER Streamed operator+(int bytes) const { return {at + bytes}; }
+};
+struct Cached {
+    const unsigned char *at;
+    INLINE_MEMBER Cached operator+(size_t bytes) const { return {at + bytes}; }
 };
 struct Staged {
-    INLINE uint4 load(const void *p) { return load16(p); }
+    shared_address at;
+    INLINE_MEMBER Staged operator+(int bytes) const { return {at + bytes}; }
 };
+INLINE uint4 load16(Streamed p) { return load_once(p.at); }
+INLINE uint2 load8(Streamed p) { return *(const uint2 *)p.at; }
+INLINE unsigned load4(Streamed p) { return *(const unsigned *)p.at; }
+INLINE uint4 load16(Cached p) { return load_cached(p.at); }
+INLINE uint4 load16(Staged p) { return load_shared16(p.at); }
+INLINE uint2 load8(Staged p) { return load_shared8(p.at); }
+INLINE unsigned load4(Staged p) { return load_shared4(p.at); }
 
 // A Format has
 //   Activations, slab_bytes of 16 rows, columns of a slab, parts of a slab, most_ranges; and what only concerns speed:
-//   resident, the blocks of multiply_rows that a multiprocessor shall hold at once; stages and tile_unroll of multiply_tile;
+//   resident, the blocks of multiply_rows that a multiprocessor shall hold at once, and resident_tiles, those of multiply_tile, of
+//   whose block block_groups is the number of groups, stages the number of stages, pieces the number of stages that a slab takes,
+//   and tile_unroll the number of parts that are unrolled;
 //   Part and Common: what a lane holds of a part of a slab as stored, and of what its parts have in common; load_part, load_common;
 //   Fragments: a part ready for tensor cores; unpack makes them;
 //   X: what a lane holds of a part of a group of activations; load_x, and load_factors for what does not belong to the lane's own row;
@@ -78,12 +94,12 @@ template <class Format, int groups> INLINE void multiply_rows(const Product &p) 
     float sum[groups][4] = {};
     const int last = range_begin(p, range + 1);
     for (int slab = range_begin(p, range); slab < last; slab++) {
-        const unsigned char *w = p.weights + ((size_t)blockIdx.x * p.slabs + slab) * Format::slab_bytes;
+        const Streamed w = {p.weights + ((size_t)blockIdx.x * p.slabs + slab) * Format::slab_bytes};
         typename Format::Part stored[Format::parts];
         typename Format::Common common;
-        UNROLL for (int part = 0; part < Format::parts; part++) Format::template load_part<Streamed>(stored[part], w, part, lane);
-        Format::template load_common<Streamed>(common, w, lane);
-        const unsigned char *x = p.x + Format::Activations::header_bytes + (size_t)slab * activation_bytes<Format>();
+        UNROLL for (int part = 0; part < Format::parts; part++) Format::load_part(stored[part], w, part, lane);
+        Format::load_common(common, w, lane);
+        const Cached x = {p.x + Format::Activations::header_bytes + (size_t)slab * activation_bytes<Format>()};
         UNROLL for (int part = 0; part < Format::parts; part++) {
             typename Format::Fragments fragments;
             Format::unpack(fragments, stored[part], common, part);
@@ -109,11 +125,17 @@ template <class Format, int groups> INLINE void multiply_rows(const Product &p) 
     }
 }
 
-// multiply_tile: block (i, j) computes rows 128·i … of x with tiles 8·j … of w. Eight warps: each has 2 tiles of w and 8 groups of x.
-// A stage of shared memory holds a slab of 8 tiles and of 16 groups; while one is multiplied, the next are copied.
-constexpr int block_tiles = 8, block_groups = 16, warp_tiles = 2, warp_groups = 8;
+// multiply_tile: block (i, j) computes rows 8·block_groups·i … of x with tiles 8·j … of w. Eight warps: each has 2 tiles of w and
+// half of the groups. A stage of shared memory holds a slab of all of them, or a piece of it; while one is multiplied, the next
+// are copied. All stages fit the 99 KiB that a block may have on every GPU.
+constexpr int block_tiles = 8, warp_tiles = 2;
 
-template <class Format> constexpr int stage_bytes() { return block_tiles * Format::slab_bytes + block_groups * activation_bytes<Format>(); }
+template <class Format> struct Tile {
+    static constexpr int warp_groups = Format::block_groups / 2, parts = Format::parts / Format::pieces;
+    static constexpr int w_bytes = Format::slab_bytes / Format::pieces, x_bytes = activation_bytes<Format>() / Format::pieces;
+    static constexpr int stage_bytes = block_tiles * w_bytes + Format::block_groups * x_bytes;
+    static_assert(Format::stages * stage_bytes <= 99 << 10, "the stages do not fit");
+};
 
 // copy_pieces begins to copy count pieces of bytes each, the first stride apart from the second, and so on; pieces behind the last
 // one that there is are copies of it, and their results are not stored.
@@ -124,73 +146,80 @@ template <int bytes, int count> INLINE void copy_pieces(unsigned char *to, const
     }
 }
 
-// copy_slab begins to copy a slab of the block's tiles and groups to a stage.
-template <class Format> INLINE void copy_slab(const Product &p, unsigned char *stage, int slab, int tiles) {
-    const int tile = blockIdx.y * block_tiles, group = blockIdx.x * block_groups;
+// copy_stage begins to copy a piece of the slabs of the block's tiles and groups to a stage.
+template <class Format> INLINE void copy_stage(const Product &p, unsigned char *stage, int piece, int tiles) {
+    using T = Tile<Format>;
+    const int tile = blockIdx.y * block_tiles, group = blockIdx.x * Format::block_groups;
     const size_t tile_bytes = (size_t)p.slabs * Format::slab_bytes;
-    copy_pieces<Format::slab_bytes, block_tiles>(stage, p.weights + tile * tile_bytes + (size_t)slab * Format::slab_bytes, tile_bytes,
-        tiles - 1 - tile);
-    copy_pieces<activation_bytes<Format>(), block_groups>(stage + block_tiles * Format::slab_bytes,
-        p.x + group * group_bytes<Format>(p) + Format::Activations::header_bytes + (size_t)slab * activation_bytes<Format>(),
+    copy_pieces<T::w_bytes, block_tiles>(stage, p.weights + tile * tile_bytes + (size_t)piece * T::w_bytes, tile_bytes, tiles - 1 - tile);
+    copy_pieces<T::x_bytes, Format::block_groups>(stage + block_tiles * T::w_bytes,
+        p.x + group * group_bytes<Format>(p) + Format::Activations::header_bytes + (size_t)piece * T::x_bytes,
         group_bytes<Format>(p), (p.m - 1) / group_rows - group);
 }
 
 // multiply_stage adds the products of a stage to a warp's sums.
 template <class Format>
-INLINE void multiply_stage(float (&sum)[warp_tiles][warp_groups][4], const unsigned char *w, const unsigned char *x, int lane) {
+INLINE void multiply_stage(float (&sum)[warp_tiles][Tile<Format>::warp_groups][4], Staged w, Staged x, int lane) {
+    using T = Tile<Format>;
     typename Format::Common common[warp_tiles];
-    UNROLL for (int i = 0; i < warp_tiles; i++) Format::template load_common<Staged>(common[i], w + i * Format::slab_bytes, lane);
-    UNROLL_BY(Format::tile_unroll) for (int part = 0; part < Format::parts; part++) {
+    UNROLL for (int i = 0; i < warp_tiles; i++) Format::load_common(common[i], w + i * T::w_bytes, lane);
+    UNROLL_BY(Format::tile_unroll) for (int part = 0; part < T::parts; part++) {
         typename Format::Fragments fragments[warp_tiles];
         UNROLL for (int i = 0; i < warp_tiles; i++) {
             typename Format::Part stored;
-            Format::template load_part<Staged>(stored, w + i * Format::slab_bytes, part, lane);
+            Format::load_part(stored, w + i * T::w_bytes, part, lane);
             Format::unpack(fragments[i], stored, common[i], part);
         }
-        UNROLL for (int j = 0; j < warp_groups; j++) {
+        UNROLL for (int j = 0; j < T::warp_groups; j++) {
             typename Format::X rows;
-            Format::load_x(rows, x + j * activation_bytes<Format>(), part, lane);
-            Format::load_factors(rows, x + j * activation_bytes<Format>(), part, lane);
+            Format::load_x(rows, x + j * T::x_bytes, part, lane);
+            Format::load_factors(rows, x + j * T::x_bytes, part, lane);
             UNROLL for (int i = 0; i < warp_tiles; i++) Format::multiply(sum[i][j], fragments[i], rows);
         }
     }
 }
 
+// end_range adds the sum of a range to the total.
+template <int groups> INLINE void end_range(float (&total)[warp_tiles][groups][4], float (&sum)[warp_tiles][groups][4], bool first) {
+    UNROLL for (int i = 0; i < warp_tiles; i++)
+        UNROLL for (int j = 0; j < groups; j++)
+            UNROLL for (int e = 0; e < 4; e++) {
+                total[i][j][e] = first ? sum[i][j][e] : total[i][j][e] + sum[i][j][e];
+                sum[i][j][e] = 0.0f;
+            }
+}
+
 template <class Format> INLINE void multiply_tile(const Product &p) {
+    using T = Tile<Format>;
     DYNAMIC_SHARED(unsigned char, shared);
     constexpr int stages = Format::stages;
     const int lane = lane_id(), g = lane / 4, t = lane % 4;
-    const int first_tile = warp_id() % 4 * warp_tiles, first_group = warp_id() / 4 * warp_groups;
+    const int first_tile = warp_id() % 4 * warp_tiles, first_group = warp_id() / 4 * T::warp_groups;
     const int tiles = tiles_of(p.outputs[0].n) + tiles_of(p.outputs[1].n) + tiles_of(p.outputs[2].n);
-    float sum[warp_tiles][warp_groups][4] = {}, total[warp_tiles][warp_groups][4];
-    for (int slab = 0; slab < stages - 1; slab++) {
-        if (slab < p.slabs) copy_slab<Format>(p, shared + slab * stage_bytes<Format>(), slab, tiles);
+    const int pieces = p.slabs * Format::pieces;
+    float sum[warp_tiles][T::warp_groups][4] = {}, total[warp_tiles][T::warp_groups][4];
+    for (int piece = 0; piece < stages - 1; piece++) {
+        if (piece < pieces) copy_stage<Format>(p, shared + piece * T::stage_bytes, piece, tiles);
         copy_async_commit();
     }
-    for (int slab = 0, range = 0; slab < p.slabs; slab++) {
+    for (int piece = 0, range = 0; piece < pieces; piece++) {
         copy_async_wait(stages - 2);
         __syncthreads();
-        int ahead = slab + stages - 1;
-        if (ahead < p.slabs) copy_slab<Format>(p, shared + ahead % stages * stage_bytes<Format>(), ahead, tiles);
+        int ahead = piece + stages - 1;
+        if (ahead < pieces) copy_stage<Format>(p, shared + ahead % stages * T::stage_bytes, ahead, tiles);
         copy_async_commit();
-        const unsigned char *stage = shared + slab % stages * stage_bytes<Format>();
-        multiply_stage<Format>(sum, stage + first_tile * Format::slab_bytes,
-            stage + block_tiles * Format::slab_bytes + first_group * activation_bytes<Format>(), lane);
-        if (slab + 1 < range_begin(p, range + 1)) continue;
-        UNROLL for (int i = 0; i < warp_tiles; i++)
-            UNROLL for (int j = 0; j < warp_groups; j++)
-                UNROLL for (int e = 0; e < 4; e++) {
-                    total[i][j][e] = range == 0 ? sum[i][j][e] : total[i][j][e] + sum[i][j][e];
-                    sum[i][j][e] = 0.0f;
-                }
+        const Staged stage = {to_shared(shared) + piece % stages * T::stage_bytes};
+        multiply_stage<Format>(sum, stage + first_tile * T::w_bytes, stage + (block_tiles * T::w_bytes + first_group * T::x_bytes), lane);
+        if (piece + 1 < range_begin(p, range + 1) * Format::pieces) continue;
+        end_range(total, sum, range == 0);
         range++;
     }
     UNROLL for (int i = 0; i < warp_tiles; i++) {
         int tile = blockIdx.y * block_tiles + first_tile + i;
         const Output output = output_of(p, tile);
-        UNROLL for (int j = 0; j < warp_groups; j++)
+        UNROLL for (int j = 0; j < T::warp_groups; j++)
             UNROLL for (int e = 0; e < 4; e++) {
-                int row = (blockIdx.x * block_groups + first_group + j) * group_rows + 2 * t + e % 2;
+                int row = (blockIdx.x * Format::block_groups + first_group + j) * group_rows + 2 * t + e % 2;
                 int n = tile * tile_rows + g + e / 2 * 8;
                 if (row < p.m && n < output.n) output.y[(size_t)row * output.n + n] = finish<Format>(p, total[i][j][e], row);
             }
@@ -198,7 +227,7 @@ template <class Format> INLINE void multiply_tile(const Product &p) {
 }
 
 // MATMUL exports the products of a format: for up to 8, 16 and 32 rows, one block of 32·ranges threads a tile; and for any number of
-// rows, blocks of 256 threads, ⌈m/128⌉ × ⌈tiles/8⌉ of them.
+// rows, blocks of 256 threads, ⌈m/(8·block_groups)⌉ × ⌈tiles/8⌉ of them.
 #define MATMUL_PARAMETERS                                                                                                   \
     float *y0, int n0, float *y1, int n1, float *y2, int n2, const unsigned char *weights, const unsigned char *x, int m, int slabs, \
         int ranges
@@ -210,4 +239,4 @@ template <class Format> INLINE void multiply_tile(const Product &p) {
     MATMUL_KERNEL(name##_rows8, 32 * Format::most_ranges, Format::resident, (multiply_rows<Format, 1>))                     \
     MATMUL_KERNEL(name##_rows16, 32 * Format::most_ranges, 16 / Format::most_ranges, (multiply_rows<Format, 2>))                                   \
     MATMUL_KERNEL(name##_rows32, 32 * Format::most_ranges, 1, (multiply_rows<Format, 4>))                                   \
-    MATMUL_KERNEL(name##_tile, 256, 1, (multiply_tile<Format>))
+    MATMUL_KERNEL(name##_tile, 256, Format::resident_tiles, (multiply_tile<Format>))

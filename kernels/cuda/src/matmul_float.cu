@@ -1,5 +1,6 @@
 // Products with weights in bfloat16 and half precision, in float32 sums.
 #include "matmul.h"
+#include "operand.h"
 
 // Weights (n, k) as 16-bit numbers. A slab is 16 rows × 128 columns in 8 steps of 16 columns, 512 bytes each: lane (g, t), g = lane/4
 // and t = lane%4, has 16 bytes of a step: columns 2t, 2t+1 of row g, those of row g+8, columns 2t+8, 2t+9 of row g, those of row g+8.
@@ -7,7 +8,8 @@
 template <bool is_half, int terms> struct FloatFormat {
     using Activations = FloatActivations<is_half, terms>;
     static constexpr int columns = slab_columns, slab_bytes = 4096, parts = 4;
-    static constexpr int most_ranges = 16, resident = 1, stages = terms == 1 ? 3 : 2, tile_unroll = 4;
+    static constexpr int most_ranges = terms == 1 ? 16 : 8, resident = 1;
+    static constexpr int block_groups = 16, pieces = 2, stages = terms == 1 ? 3 : 2, resident_tiles = 1, tile_unroll = 2;
     static constexpr int step_bytes = 512;
 
     struct Part { uint4 steps[2]; };
@@ -15,16 +17,16 @@ template <bool is_half, int terms> struct FloatFormat {
     using Fragments = Part;
     struct X { uint4 term[terms]; };
 
-    template <class From> INLINE void load_common(Common &, const unsigned char *, int) {}
-    template <class From> INLINE void load_part(Part &part, const unsigned char *w, int number, int lane) {
-        part.steps[0] = From::load(w + 2 * number * step_bytes + lane * 16);
-        part.steps[1] = From::load(w + (2 * number + 1) * step_bytes + lane * 16);
+    template <class Place> INLINE void load_common(Common &, Place, int) {}
+    template <class Place> INLINE void load_part(Part &part, Place w, int number, int lane) {
+        part.steps[0] = load16(w + (2 * number * step_bytes + lane * 16));
+        part.steps[1] = load16(w + ((2 * number + 1) * step_bytes + lane * 16));
     }
     INLINE void unpack(Fragments &f, const Part &part, const Common &, int) { f = part; }
-    INLINE void load_x(X &x, const unsigned char *slab, int part, int lane) {
-        UNROLL for (int i = 0; i < terms; i++) x.term[i] = load16(slab + i * Activations::term_bytes + part * 512 + lane * 16);
+    template <class Place> INLINE void load_x(X &x, Place slab, int part, int lane) {
+        UNROLL for (int i = 0; i < terms; i++) x.term[i] = load16(slab + (part * Activations::part_bytes + i * Activations::term_bytes + lane * 16));
     }
-    INLINE void load_factors(X &, const unsigned char *, int, int) {}
+    template <class Place> INLINE void load_factors(X &, Place, int, int) {}
     INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {
         UNROLL for (int step = 0; step < 2; step++) {
             const unsigned a[4] = {f.steps[step].x, f.steps[step].y, f.steps[step].z, f.steps[step].w};
@@ -43,16 +45,6 @@ using Half = FloatFormat<true, 1>;
 MATMUL(matmul_bfloat16, Bfloat16)
 MATMUL(matmul_bfloat16_two_terms, Bfloat16TwoTerms)
 MATMUL(matmul_half, Half)
-
-// round_terms writes two numbers as 16-bit ones, as a sum of one or two terms.
-template <bool is_half, int terms> INLINE void round_terms(unsigned char *to, float a, float b) {
-    UNROLL for (int i = 0; i < terms; i++) {
-        unsigned low = is_half ? to_half(a) : to_bfloat16(a), high = is_half ? to_half(b) : to_bfloat16(b);
-        *(unsigned *)(to + i * FloatActivations<is_half, terms>::term_bytes) = high << 16 | low;
-        a -= is_half ? from_half((unsigned short)low) : from_bfloat16((bfloat16_bits)low);
-        b -= is_half ? from_half((unsigned short)high) : from_bfloat16((bfloat16_bits)high);
-    }
-}
 
 // round_rows rounds x (m, k) to bfloat16; grid (any, m).
 template <int terms> INLINE void round_rows(unsigned char *to, const float *x, int k, int slabs) {

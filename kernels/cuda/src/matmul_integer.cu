@@ -6,6 +6,7 @@
 // Integers become floats without a conversion, which is slow: the tensor cores add them to the bits of 1.5·2²³, where neighbouring
 // floats are 1 apart. That holds below 2²².
 #include "matmul.h"
+#include "operand.h"
 
 constexpr int magic_bits = 0x4b400000;
 constexpr float magic = 12582912.0f;  // 1.5·2²³
@@ -21,11 +22,11 @@ struct IntegerX {
     uint4 quants;
     uint4 factors[2];  // of a block: scale and scale · sum, of rows 2t and 2t+1
 };
-INLINE void load_quants(IntegerX &x, const unsigned char *slab, int part, int lane) {
-    x.quants = load16(slab + part / 2 * IntegerActivations::slab_bytes + part % 2 * 512 + lane * 16);
+template <class Place> INLINE void load_quants(IntegerX &x, Place slab, int part, int lane) {
+    x.quants = load16(slab + (part / 2 * IntegerActivations::slab_bytes + part % 2 * 512 + lane * 16));
 }
-INLINE void load_two_factors(IntegerX &x, const unsigned char *slab, int part, int lane) {
-    const unsigned char *factors = slab + part / 2 * IntegerActivations::slab_bytes + IntegerActivations::factors_offset(0, part % 2 * 2);
+template <class Place> INLINE void load_two_factors(IntegerX &x, Place slab, int part, int lane) {
+    const Place factors = slab + (part / 2 * IntegerActivations::slab_bytes + IntegerActivations::factors_offset(0, part % 2 * 2));
     x.factors[0] = load16(factors + lane % 4 * 16);
     x.factors[1] = load16(factors + 64 + lane % 4 * 16);
 }
@@ -41,25 +42,26 @@ INLINE unsigned word_of(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? 
 struct IntegerFormat {
     using Activations = IntegerActivations;
     using X = IntegerX;
-    INLINE void load_x(X &x, const unsigned char *slab, int part, int lane) { load_quants(x, slab, part, lane); }
-    INLINE void load_factors(X &x, const unsigned char *slab, int part, int lane) { load_two_factors(x, slab, part, lane); }
+    static constexpr int block_groups = 8, pieces = 1, tile_unroll = 1;
+    template <class Place> INLINE void load_x(X &x, Place slab, int part, int lane) { load_quants(x, slab, part, lane); }
+    template <class Place> INLINE void load_factors(X &x, Place slab, int part, int lane) { load_two_factors(x, slab, part, lane); }
 };
 
 // Q8_0. A slab is 16 rows × 128 columns:
 //   quants: 4 blocks of 512 bytes: lane (g, t) has columns 4t … 4t+3 of row g, of row g+8, columns 4t+16 … 4t+19 of row g, of row g+8
 //   scales: for g = 0 … 7, for each of 4 blocks: half precision of row g, of row g+8
 struct Q8_0 : IntegerFormat {
-    static constexpr int columns = 128, slab_bytes = 2048 + 128, parts = 2, most_ranges = 16, resident = 1, stages = 3, tile_unroll = 1;
+    static constexpr int columns = 128, slab_bytes = 2048 + 128, parts = 2, most_ranges = 16, resident = 1, resident_tiles = 2, stages = 3;
     struct Part { uint4 quants[2]; };
     struct Common { uint4 scales; };
     struct Fragments { uint4 quants[2]; float scale[2][2]; };
 
-    template <class From> INLINE void load_common(Common &common, const unsigned char *w, int lane) {
-        common.scales = From::load(w + 2048 + lane / 4 * 16);
+    template <class Place> INLINE void load_common(Common &common, Place w, int lane) {
+        common.scales = load16(w + (2048 + lane / 4 * 16));
     }
-    template <class From> INLINE void load_part(Part &part, const unsigned char *w, int number, int lane) {
-        part.quants[0] = From::load(w + 2 * number * 512 + lane * 16);
-        part.quants[1] = From::load(w + (2 * number + 1) * 512 + lane * 16);
+    template <class Place> INLINE void load_part(Part &part, Place w, int number, int lane) {
+        part.quants[0] = load16(w + (2 * number * 512 + lane * 16));
+        part.quants[1] = load16(w + ((2 * number + 1) * 512 + lane * 16));
     }
     INLINE void unpack(Fragments &f, const Part &part, const Common &common, int number) {
         UNROLL for (int block = 0; block < 2; block++) {
@@ -88,18 +90,18 @@ struct Q8_0 : IntegerFormat {
 //   factors: rows 0 … 15: 8 scale factors and 8 minimum factors, one a block, as bytes
 //   d: for g = 0 … 7: d and dmin of row g, of row g+8, half precision
 struct Q4_K : IntegerFormat {
-    static constexpr int columns = 256, slab_bytes = 2048 + 256 + 64, parts = 4, most_ranges = 8, resident = 2, stages = 3, tile_unroll = 1;
+    static constexpr int columns = 256, slab_bytes = 2048 + 256 + 64, parts = 4, most_ranges = 8, resident = 2, resident_tiles = 1, stages = 2;
     struct Part { uint4 quants; };
     struct Common { uint4 factors[2]; uint2 d; };
     struct Fragments { unsigned quants[2][4]; float scale[2][2], minimum[2][2]; };
 
-    template <class From> INLINE void load_common(Common &common, const unsigned char *w, int lane) {
-        common.factors[0] = From::load(w + 2048 + lane / 4 * 16);
-        common.factors[1] = From::load(w + 2048 + 128 + lane / 4 * 16);
-        common.d = *(const uint2 *)(w + 2048 + 256 + lane / 4 * 8);
+    template <class Place> INLINE void load_common(Common &common, Place w, int lane) {
+        common.factors[0] = load16(w + (2048 + lane / 4 * 16));
+        common.factors[1] = load16(w + (2048 + 128 + lane / 4 * 16));
+        common.d = load8(w + (2048 + 256 + lane / 4 * 8));
     }
-    template <class From> INLINE void load_part(Part &part, const unsigned char *w, int number, int lane) {
-        part.quants = From::load(w + number * 512 + lane * 16);
+    template <class Place> INLINE void load_part(Part &part, Place w, int number, int lane) {
+        part.quants = load16(w + (number * 512 + lane * 16));
     }
     INLINE void unpack(Fragments &f, const Part &part, const Common &common, int number) {
         UNROLL for (int i = 0; i < 4; i++) {
@@ -142,20 +144,20 @@ struct Q4_K : IntegerFormat {
 // A quant minus 32 is the signed number of these six bits, so they are the top bits of a signed byte four times as large; the
 // quarter goes to the scale, exactly.
 struct Q6_K : IntegerFormat {
-    static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 3, stages = 3, tile_unroll = 1;
+    static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 3, resident_tiles = 1, stages = 2;
     struct Part { uint4 low; };
     struct Common { uint4 high[2], scales[2]; unsigned d; };
     struct Fragments { unsigned quants[2][4]; float d[2], scale[2][2][2]; };  // scale[block][half of it][upper row]
 
-    template <class From> INLINE void load_common(Common &common, const unsigned char *w, int lane) {
-        common.high[0] = From::load(w + 2048 + lane * 16);
-        common.high[1] = From::load(w + 2048 + 512 + lane * 16);
-        common.scales[0] = From::load(w + 3072 + lane / 4 * 16);
-        common.scales[1] = From::load(w + 3072 + 128 + lane / 4 * 16);
-        common.d = *(const unsigned *)(w + 3072 + 256 + lane / 4 * 4);
+    template <class Place> INLINE void load_common(Common &common, Place w, int lane) {
+        common.high[0] = load16(w + (2048 + lane * 16));
+        common.high[1] = load16(w + (2048 + 512 + lane * 16));
+        common.scales[0] = load16(w + (3072 + lane / 4 * 16));
+        common.scales[1] = load16(w + (3072 + 128 + lane / 4 * 16));
+        common.d = load4(w + (3072 + 256 + lane / 4 * 4));
     }
-    template <class From> INLINE void load_part(Part &part, const unsigned char *w, int number, int lane) {
-        part.low = From::load(w + number * 512 + lane * 16);
+    template <class Place> INLINE void load_part(Part &part, Place w, int number, int lane) {
+        part.low = load16(w + (number * 512 + lane * 16));
     }
     INLINE void unpack(Fragments &f, const Part &part, const Common &common, int number) {
         UNROLL for (int i = 0; i < 4; i++) {
@@ -196,48 +198,18 @@ MATMUL(matmul_q6_k, Q6_K)
 extern "C" __global__ void __launch_bounds__(256) quantise_rows(unsigned char *to, const float *x, int k, int slabs) {
     const int four = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
     uint4 v = {};
-    if (4 * four < k) v = load16(x + (size_t)row * k + 4 * four);
+    if (4 * four < k) v = load_cached(x + (size_t)row * k + 4 * four);
     const float values[4] = {bits_float(v.x), bits_float(v.y), bits_float(v.z), bits_float(v.w)};
-    unsigned largest = 0;  // magnitudes order like their bits, a NaN above all
-    UNROLL for (int i = 0; i < 4; i++) {
-        unsigned magnitude = float_bits(values[i]) & 0x7fffffffu;
-        largest = magnitude > largest ? magnitude : largest;
-    }
-    UNROLL for (int o = 1; o < 8; o *= 2) {
-        unsigned other = __shfl_xor_sync(full_warp, largest, o);
-        largest = other > largest ? other : largest;
-    }
-    float a = bits_float(largest), scale = divide_rn(a, 127.0f), inverse = divide_rn(127.0f, a);
-    if (largest >= 0x7f800000u) {
-        scale = bits_float(0x7fc00000u);
-        inverse = 0.0f;
-    } else if (a < 0x1p-118f) {
-        scale = inverse = 0.0f;
-    }
-    unsigned word = 0;
-    int total = 0;
-    UNROLL for (int i = 0; i < 4; i++) {
-        int quant = inverse == 0.0f ? 0 : (int)round_even(values[i] * inverse);
-        word |= ((unsigned)quant & 255u) << 8 * i;
-        total += quant;
-    }
-    UNROLL for (int o = 1; o < 8; o *= 2) total += __shfl_xor_sync(full_warp, total, o);
-    if (four >= slabs * (slab_columns / 4)) return;
-    unsigned char *slab = to + IntegerActivations::slab_offset(row, four / 32, slabs);
-    *(unsigned *)(slab + IntegerActivations::four_offset(row, four % 32)) = word;
-    if (four % 8 != 0) return;
-    float *factors = (float *)(slab + IntegerActivations::factors_offset(row, four % 32 / 8));
-    factors[0] = scale;
-    factors[1] = scale * (float)total;
+    quantise_four(to, values, row, four, slabs);
 }
 EXPORT(quantise_rows)
 
-// A Place is where an element of a row stands in slabs that hold a byte of it per lane in the order of Q8_0.
-struct Place {
+// An Element is where an element of a row stands in slabs that hold a byte of it per lane in the order of Q8_0.
+struct Element {
     const unsigned char *slab;
     int block, byte;  // block of 32 columns, byte in its 512
 };
-template <class Format> INLINE Place place_of(const unsigned char *weights, int row, int column, int slabs) {
+template <class Format> INLINE Element element_of(const unsigned char *weights, int row, int column, int slabs) {
     int i = column % 32;
     return {weights + ((size_t)(row / tile_rows) * slabs + column / Format::columns) * Format::slab_bytes, column % Format::columns / 32,
         (row % 8 * 4 + i % 16 / 4) * 16 + (row % tile_rows / 8 + i / 16 * 2) * 4 + i % 4};
@@ -245,16 +217,16 @@ template <class Format> INLINE Place place_of(const unsigned char *weights, int 
 INLINE float half_at(const unsigned char *p) { return from_half(*(const unsigned short *)p); }
 
 // element is one weight, rounded as ref.Format.Dequantize rounds it.
-INLINE float element(Q8_0, const Place &p, int row) {
+INLINE float element(Q8_0, const Element &p, int row) {
     float scale = half_at(p.slab + 2048 + row % 8 * 16 + p.block * 4 + row % tile_rows / 8 * 2);
     return scale * (float)(signed char)p.slab[p.block * 512 + p.byte];
 }
-INLINE float element(Q4_K, const Place &p, int row) {
+INLINE float element(Q4_K, const Element &p, int row) {
     const unsigned char *factors = p.slab + 2048 + row % tile_rows * 16, *d = p.slab + 2048 + 256 + row % 8 * 8 + row % tile_rows / 8 * 4;
     int quant = p.slab[p.block / 2 * 512 + p.byte] >> p.block % 2 * 4 & 15;
     return half_at(d) * (float)factors[p.block] * (float)quant + -half_at(d + 2) * (float)factors[8 + p.block];
 }
-INLINE float element(Q6_K, const Place &p, int row) {
+INLINE float element(Q6_K, const Element &p, int row) {
     int low = p.slab[p.block / 2 * 512 + p.byte] >> p.block % 2 * 4 & 15;
     int high = (p.slab[2048 + p.block / 4 * 512 + p.byte] >> (6 - p.block % 4 * 2) & 3) ^ 2;
     int scale = (int)p.slab[3072 + row % tile_rows * 16 + 2 * p.block + p.byte % 16 / 8] - 128;
@@ -265,7 +237,7 @@ INLINE float element(Q6_K, const Place &p, int row) {
 template <class Format> INLINE void embed_rows(float *y, const unsigned char *weights, const int *ids, int k, int slabs) {
     const int id = ids[blockIdx.x];
     for (int i = threadIdx.x; i < k; i += blockDim.x)
-        y[(size_t)blockIdx.x * k + i] = element(Format{}, place_of<Format>(weights, id, i, slabs), id);
+        y[(size_t)blockIdx.x * k + i] = element(Format{}, element_of<Format>(weights, id, i, slabs), id);
 }
 
 #define EMBED(name, Format)                                                                                          \

@@ -3,7 +3,7 @@
 // The order of the sum is part of the definition: number k belongs to thread k mod (threads a group); a thread adds its squares in
 // ascending k, fused; then the butterflies of each warp, then the warps in ascending order. So the number of threads must be
 // chosen by n alone: whole rows take a block, heads of q and k a warp.
-#include "gpu.h"
+#include "operand.h"
 
 constexpr int most_warps = 32;
 
@@ -50,3 +50,30 @@ extern "C" __global__ void rms_norm_heads(float *dst, const float *x, const floa
     for (int k = lane_id(); k < n; k += warp_size) dst[k] = x[k] * factor * w[k];
 }
 EXPORT(rms_norm_heads)
+
+// rms_norm_* and add_rms_norm_* write the normalised row blockIdx.y as the operand of a product; grid (1, rows), and with y the sum to x.
+template <class Operand>
+INLINE void norm_operand(unsigned char *to, float *x, const float *y, const float *w, int n, float eps, int slabs, float *sums) {
+    x += (size_t)blockIdx.y * n;
+    float squares = 0;
+    for (int k = threadIdx.x; k < n; k += blockDim.x) {
+        float v = x[k];
+        if (y) x[k] = v += y[(size_t)blockIdx.y * n + k];
+        squares = fma_rn(v, v, squares);
+    }
+    float factor = inverse_root(block_sum(squares, sums), n, eps);
+    Operand().write(to, blockIdx.y, n, slabs, [=](int k) { return x[k] * factor * w[k]; });
+}
+
+#define NORM_OPERAND(suffix, Operand)                                                                                                   \
+    extern "C" __global__ void rms_norm_##suffix(unsigned char *to, float *x, const float *w, int n, float eps, int slabs) {            \
+        SHARED(float, sums, [most_warps]);                                                                                              \
+        norm_operand<Operand>(to, x, nullptr, w, n, eps, slabs, sums);                                                                  \
+    }                                                                                                                                   \
+    EXPORT(rms_norm_##suffix)                                                                                                           \
+    extern "C" __global__ void add_rms_norm_##suffix(unsigned char *to, float *x, const float *y, const float *w, int n, float eps, int slabs) { \
+        SHARED(float, sums, [most_warps]);                                                                                              \
+        norm_operand<Operand>(to, x, y, w, n, eps, slabs, sums);                                                                        \
+    }                                                                                                                                   \
+    EXPORT(add_rms_norm_##suffix)
+FOR_EACH_OPERAND(NORM_OPERAND)

@@ -1,0 +1,30 @@
+//go:build cuda && linux && cgo
+
+package driver
+
+import (
+	"testing"
+
+	"specula/kernels/cuda"
+	"specula/kernels/cuda/emutest"
+	"specula/kernels/cuda/sim"
+	"specula/kernels/cuda/simtest"
+)
+
+// The checks of products, whose kernels need more shared memory than a function has by itself.
+func TestMatmuls(t *testing.T) {
+	d := open(t)
+	on(t, d, func() {
+		for _, f := range simtest.Matmuls {
+			m := loadModule(d, f.Module, get(cuda.PTX(f.Module)))
+			run := func(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any) {
+				must(m.SetDynamicShared(get(m.Kernel(m.kernels, kernel)), sharedBytes))
+				m.run(kernel, Shape{Grid: [3]int{grid.X, grid.Y}, Block: [3]int{block.X}, SharedBytes: sharedBytes}, arguments...)
+			}
+			integers := f.Module == "matmul_integer"
+			f.CheckProducts(t, run, integers || emutest.Emulated())
+			f.CheckJoined(t, run)
+			f.CheckEmbedding(t, run)
+		}
+	})
+}

@@ -1,0 +1,197 @@
+//go:build cuda && linux && cgo
+
+// Package mutants plants bugs in kernels and sees that each is noticed: the tests of gpu/driver run on an emulating driver in which one
+// kernel is broken, in the lane that mutants.txt names. With -every, in all lanes, as a table.
+package mutants
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"specula/kernels/cuda/emutest"
+)
+
+var every = flag.Bool("every", false, "run every lane for every mutant, not only the one that has to notice it")
+
+// mutant is a bug to plant.
+type mutant struct {
+	name, file, lane, tests, old, new string
+}
+
+func readMutants(t *testing.T) []mutant {
+	t.Helper()
+	text, err := os.ReadFile("mutants.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ = bytes.Cut(text, []byte("\n\n")) // the explanation
+	var list []mutant
+	for block := range strings.SplitSeq(string(text), ">>>\n") {
+		head, change, ok := strings.Cut(strings.TrimLeft(block, "\n"), "\n<<<\n")
+		if !ok {
+			continue
+		}
+		name, where, _ := strings.Cut(head, "\n")
+		before, after, found := strings.Cut(change, "===\n")
+		fields := strings.Fields(where)
+		if !found || len(fields) != 3 {
+			t.Fatalf("mutants.txt: %q is not a name, then file, lane and tests, then a change", head)
+		}
+		list = append(list, mutant{name, fields[0], fields[1], fields[2], strings.TrimSuffix(before, "\n"), strings.TrimSuffix(after, "\n")})
+	}
+	return list
+}
+
+// lane is a way to look at kernels.
+type lane struct {
+	name, variant string
+	seeds         []string
+	environment   []string
+}
+
+func lanes(t *testing.T) []lane {
+	t.Helper()
+	return []lane{
+		{"plain", "", []string{"0"}, nil},
+		{"seeds", "", []string{"1", "2", "3", "4", "5", "6", "7", "8"}, nil},
+		{"address", "asan", []string{"0"}, []string{preload(t, "libasan.so", "libubsan.so"),
+			"ASAN_OPTIONS=detect_leaks=0:handle_segv=0:allow_user_segv_handler=1"}},
+		{"races", "tsan", []string{"0"}, []string{preload(t, "libtsan.so"), "TSAN_OPTIONS=halt_on_error=1:handle_segv=0:allow_user_segv_handler=1"}},
+	}
+}
+
+// preload names the sanitizers' libraries, which have to be in the process from its start.
+func preload(t *testing.T, libraries ...string) string {
+	t.Helper()
+	compiler := os.Getenv("CXX")
+	if compiler == "" {
+		compiler = "g++"
+	}
+	var paths []string
+	for _, library := range libraries {
+		path, err := exec.Command(compiler, "-print-file-name="+library).Output()
+		if err != nil {
+			t.Skip("there is no C++ compiler")
+		}
+		paths = append(paths, strings.TrimSpace(string(path)))
+	}
+	return "LD_PRELOAD=" + strings.Join(paths, ":")
+}
+
+// program is the test binary of gpu/driver.
+func program(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "driver.test")
+	if said, err := exec.Command("go", "test", "-c", "-tags", "cuda", "-o", path, "specula/gpu/driver").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return path
+}
+
+// notices runs tests on a library in a lane and returns what they say against it, "" if nothing.
+func (l lane) notices(t *testing.T, program, library, tests string) string {
+	t.Helper()
+	for _, seed := range l.seeds {
+		command := exec.Command(program, "-test.run=^("+tests+")$", "-test.count=1", "-test.timeout=60s")
+		command.Env = append(os.Environ(), append(l.environment, "SPECULA_LIBCUDA="+library, "EMULATOR_SEED="+seed)...)
+		said, err := command.CombinedOutput()
+		if exit := new(exec.ExitError); errors.As(err, &exit) {
+			return string(said)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ""
+}
+
+func TestKernelsAsTheyAreFailNowhere(t *testing.T) {
+	program := program(t)
+	for _, l := range lanes(t) {
+		library, err := emutest.Build(l.variant)
+		if errors.Is(err, emutest.ErrNoCompiler) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := l.notices(t, program, library, "TestProbes|TestElementwise"); said != "" {
+			t.Errorf("%s: %s", l.name, said)
+		}
+	}
+}
+
+func TestEveryMutantIsNoticed(t *testing.T) {
+	program, list := program(t), readMutants(t)
+	if len(list) < 20 {
+		t.Fatalf("only %d mutants were read", len(list))
+	}
+	table := fmt.Sprintf("%-50s %10s %10s %10s %10s\n", "planted", "plain", "seeds", "address", "races")
+	for _, m := range list {
+		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) {
+			edited := m.plant(t)
+			row := fmt.Sprintf("%-50s", m.name)
+			for _, l := range lanes(t) {
+				if l.name != m.lane && !*every {
+					continue
+				}
+				library, err := emutest.BuildWith(l.variant, edited)
+				if errors.Is(err, emutest.ErrNoCompiler) {
+					t.Skip(err)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				said := l.notices(t, program, library, m.tests)
+				if l.name == m.lane && said == "" {
+					t.Errorf("%s did not notice it", l.name)
+				}
+				row += fmt.Sprintf(" %10s", briefly(said))
+				if err := os.Remove(edited + ".o"); err != nil { // the next variant has other flags
+					t.Fatal(err)
+				}
+			}
+			table += row + "\n"
+		})
+	}
+	if *every {
+		t.Log("\n" + table)
+	}
+}
+
+// plant writes a broken copy of the mutant's file.
+func (m mutant) plant(t *testing.T) string {
+	t.Helper()
+	var text []byte
+	for _, folder := range []string{"../src", "../emu/testdata"} {
+		if content, err := os.ReadFile(filepath.Join(folder, m.file)); err == nil {
+			text = content
+		}
+	}
+	if n := strings.Count(string(text), m.old); n != 1 {
+		t.Fatalf("what the mutant replaces stands %d times in %s", n, m.file)
+	}
+	path := filepath.Join(t.TempDir(), m.file)
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func briefly(said string) string {
+	for _, sign := range []string{"data race", "overflow", "runtime error", "deadlock", "different collectives", "multiple", "mask", "FAIL"} {
+		if strings.Contains(said, sign) {
+			return sign[:min(len(sign), 10)]
+		}
+	}
+	if said == "" {
+		return "-"
+	}
+	return "died"
+}

@@ -1,0 +1,44 @@
+package cuda
+
+import "math"
+
+// NoToken stands for the token that follows where a row had none: its scores were not finite numbers.
+const NoToken = -1
+
+// Greedy reads the words of accept_greedy: the draft's ids, how many of them were accepted, and the token that follows, NoToken
+// where the target's row was not finite.
+func Greedy(words []uint32) (draft []int32, accepted int, next int32) {
+	n := len(words) - 1
+	draft = make([]int32, n)
+	for i := range draft {
+		draft[i] = int32(words[i])
+	}
+	return draft, int(words[n] >> 24), id24(uint64(words[n]))
+}
+
+// Judged is a draft token as reject hands it over. P and Q are rounded to 13 bits: they are for people and statistics.
+type Judged struct {
+	ID   int32
+	P, Q float32
+}
+
+// Rejection reads the words of reject: how many draft tokens were accepted, the token that follows, NoToken where the target's row
+// was not finite, p of that token, and the draft's tokens. A draft token with Q 0 ended the draft in front of it.
+func Rejection(words []uint64, drafts int) (accepted int, next int32, p float32, judged []Judged) {
+	judged = make([]Judged, drafts)
+	for i := range judged {
+		w := words[1+i]
+		judged[i] = Judged{id24(w), longFloat(w >> 24), longFloat(w >> 44)}
+	}
+	return int(words[0] >> 24 & 0xff), id24(words[0]), math.Float32frombits(uint32(words[0] >> 32)), judged
+}
+
+func id24(word uint64) int32 {
+	if id := int32(word & 0xffffff); id != 0xffffff {
+		return id
+	}
+	return NoToken
+}
+
+// longFloat widens the 20 bits of a number ≥ 0: 8 of the exponent, 12 of the fraction.
+func longFloat(short uint64) float32 { return math.Float32frombits(uint32(short&0xfffff) << 11) }

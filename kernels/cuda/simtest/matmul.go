@@ -1,0 +1,227 @@
+package simtest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"specula/kernels/cuda"
+	"specula/kernels/cuda/sim"
+	"specula/kernels/ref"
+)
+
+// Run runs a kernel on slices as Kernels.Run does, on whatever a test runs kernels: the simulator, the emulator or a GPU.
+type Run func(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any)
+
+// Matmul is a format with its reference and a source of weights as they are in a file.
+type Matmul struct {
+	*cuda.Format
+	Module   string
+	multiple int // columns are a multiple of it
+	random   func(r *rand.Rand, rows, cols int) []byte
+	// multiply is the reference of the product.
+	multiply func(dst, x []float32, m int, w []byte, rows, cols, ranges int)
+	widen    func(dst []float32, src []byte)
+}
+
+func shorts(draw func(r *rand.Rand) uint16) func(r *rand.Rand, rows, cols int) []byte {
+	return func(r *rand.Rand, rows, cols int) []byte {
+		var list []byte
+		for range rows * cols {
+			list = binary.LittleEndian.AppendUint16(list, draw(r))
+		}
+		return list
+	}
+}
+
+func randomBFloat16(r *rand.Rand) uint16 {
+	return uint16(math.Float32bits(float32(r.NormFloat64())) >> 16)
+}
+func randomHalf(r *rand.Rand) uint16 {
+	return uint16(r.Uint32N(2)<<15 | (10+r.Uint32N(6))<<10 | r.Uint32N(1024))
+}
+
+// blocks are random bytes with half precision scales that are normal numbers, at the given places.
+func blocks(f ref.Format, scales ...int) func(r *rand.Rand, rows, cols int) []byte {
+	return func(r *rand.Rand, rows, cols int) []byte {
+		list := make([]byte, rows*cols/f.BlockElements*f.BlockBytes)
+		for i := range list {
+			list[i] = byte(r.Uint32())
+		}
+		for b := 0; b < len(list); b += f.BlockBytes {
+			for _, at := range scales {
+				binary.LittleEndian.PutUint16(list[b+at:], randomHalf(r))
+			}
+		}
+		return list
+	}
+}
+
+func tiles(round ref.TileTerms, widen func(dst []float32, src []byte)) func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
+	return func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
+		wide := make([]float32, rows*cols)
+		widen(wide, w)
+		ref.MatMulTiles(dst, x, m, wide, rows, cols, ranges, round)
+	}
+}
+
+func quantised(f ref.Format, slabColumns int) func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
+	return func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
+		ref.MatMulQuantizedRanges(dst, x, m, f, w, rows, cols, slabColumns, ranges)
+	}
+}
+
+// Matmuls are the formats.
+var Matmuls = []Matmul{
+	{cuda.BFloat16, "matmul_float", 1, shorts(randomBFloat16), tiles(ref.BFloat16Terms(1), ref.DequantizeBF16), ref.DequantizeBF16},
+	{cuda.BFloat16TwoTerms, "matmul_float", 1, shorts(randomBFloat16), tiles(ref.BFloat16Terms(2), ref.DequantizeBF16), ref.DequantizeBF16},
+	{cuda.Half, "matmul_float", 1, shorts(randomHalf), tiles(ref.HalfTerm, ref.DequantizeF16), ref.DequantizeF16},
+	{cuda.Q8_0, "matmul_integer", 32, blocks(ref.Q8_0, 0), quantised(ref.Q8_0, 128), ref.Q8_0.Dequantize},
+	{cuda.Q4_K, "matmul_integer", 256, blocks(ref.Q4_K, 0, 2), quantised(ref.Q4_K, 256), ref.Q4_K.Dequantize},
+	{cuda.Q6_K, "matmul_integer", 256, blocks(ref.Q6_K, 208), quantised(ref.Q6_K, 256), ref.Q6_K.Dequantize},
+}
+
+// unusualRows spoils some rows of activations, each in a way of its own.
+func unusualRows(x []float32, m, cols int) {
+	for i, special := range [][]float32{
+		{0}, {float32(math.Inf(1))}, {float32(math.NaN())}, {math.MaxFloat32, -math.MaxFloat32}, {1e-45, -1e-45}, {1e-38, 3e-39}, {65520, -65519}, {1e-36},
+	} {
+		row := x[min(i+2, m)*cols : min(i+3, m)*cols]
+		for k := range row {
+			switch {
+			case special[0] == 0:
+				row[k] = 0
+			case k%7 == i%7:
+				row[k] = special[k/7%len(special)]
+			case math.Abs(float64(special[0])) < 1e-30:
+				row[k] = special[k%len(special)] * row[k]
+			}
+		}
+	}
+}
+
+// pack lays out weights.
+func (f Matmul) pack(t testing.TB, w []byte, rows, cols int) []byte {
+	t.Helper()
+	packed := make([]byte, f.Bytes(rows, cols))
+	if err := f.Pack(packed, w, rows, cols); err != nil {
+		t.Fatal(err)
+	}
+	return packed
+}
+
+// product prepares the activations and multiplies. Matrices that w joins have so many rows each.
+func (f Matmul) product(run Run, x []float32, m int, packed []byte, rows []int, cols, ranges int) [][]float32 {
+	activations := Filled(f.ActivationBytes(m, cols), byte(0xff)) // what stands in rows that are not there must not matter
+	start := func(l cuda.Launch, arguments ...any) {
+		run(l.Kernel, Grid(l.GridX, l.GridY), Block(l.Threads), l.SharedBytes, arguments...)
+	}
+	start(f.Prepare(m, cols), activations, x, int32(cols), int32(f.ActivationSlabs(cols)))
+	var results [][]float32
+	var arguments []any
+	tiles := 0
+	for i := range 3 {
+		if i >= len(rows) {
+			arguments = append(arguments, uint64(0), int32(0))
+			continue
+		}
+		results = append(results, Filled(m*rows[i], float32(math.NaN())))
+		arguments = append(arguments, results[i], int32(rows[i]))
+		tiles += cuda.Tiles(rows[i])
+	}
+	start(f.Product(m, tiles, ranges), append(arguments, packed, activations, int32(m), int32(f.Slabs(cols)), int32(ranges))...)
+	return results
+}
+
+// CheckProducts compares products of a format with the reference, of which every row knows of itself only, so that every number
+// of rows has to give a row the same bits. Where real tensor cores add floats, which have an order of their own, exact is false: then
+// the first result stands for the reference, once it was compared within a bound.
+func (f Matmul) CheckProducts(t testing.TB, run Run, exact bool) {
+	t.Helper()
+	ragged := f.multiple % f.Columns * 3 // columns behind the last whole slab
+	for _, shape := range []struct {
+		rows, cols, ranges int
+		m                  []int
+	}{
+		{16, f.Columns, 1, []int{1, 3}},
+		{21, 2*f.Columns + ragged, 2, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}},
+		{37, 2*f.Columns + ragged, 2, []int{24, 33, 64, 130}},
+		{130, 3 * f.Columns, 2, []int{5, 40}},
+	} {
+		most := slices.Max(shape.m)
+		r := rand.New(rand.NewPCG(1, uint64(shape.cols)))
+		w := f.random(r, shape.rows, shape.cols)
+		packed := f.pack(t, w, shape.rows, shape.cols)
+		x := Normal(3, most*shape.cols)
+		unusualRows(x, most, shape.cols)
+		want := make([]float32, most*shape.rows)
+		f.multiply(want, x, most, w, shape.rows, shape.cols, shape.ranges)
+		if !exact {
+			got := f.product(run, x, most, packed, []int{shape.rows}, shape.cols, shape.ranges)[0]
+			f.near(t, got, want)
+			want = got
+		}
+		for _, m := range shape.m {
+			got := f.product(run, x[:m*shape.cols], m, packed, []int{shape.rows}, shape.cols, shape.ranges)[0]
+			Equal(t, fmt.Sprintf("%s: %d × %d with %d rows", f.Name, shape.rows, shape.cols, m), got, want[:m*shape.rows])
+		}
+	}
+}
+
+// near compares with a result whose sums were added in another order.
+func (f Matmul) near(t testing.TB, got, want []float32) {
+	t.Helper()
+	largest := 0.0
+	for _, v := range want {
+		if a := math.Abs(float64(v)); a > largest && a < 1e6 {
+			largest = a
+		}
+	}
+	for i, v := range want {
+		if a := math.Abs(float64(v)); a < 1e6 && !(math.Abs(float64(got[i])-float64(v)) < 1e-4*largest) {
+			t.Errorf("%s: element %d is %g, in the reference %g", f.Name, i, got[i], v)
+			return
+		}
+	}
+}
+
+// CheckJoined compares the product with three joined matrices with those of each.
+func (f Matmul) CheckJoined(t testing.TB, run Run) {
+	t.Helper()
+	rows, cols, ranges := []int{40, 16, 7}, 2*f.Columns, 2
+	var joined []byte
+	var each [][]byte
+	for i, n := range rows {
+		packed := f.pack(t, f.random(rand.New(rand.NewPCG(5, uint64(i))), n, cols), n, cols)
+		each = append(each, packed)
+		joined = append(joined, packed...)
+	}
+	for _, m := range []int{2, 35} {
+		x := Normal(6, m*cols)
+		got := f.product(run, x, m, joined, rows, cols, ranges)
+		for i, n := range rows {
+			want := f.product(run, x, m, each[i], []int{n}, cols, ranges)[0]
+			Equal(t, fmt.Sprintf("%s: matrix %d of three with %d rows", f.Name, i, m), got[i], want)
+		}
+	}
+}
+
+// CheckEmbedding compares rows read back from the layout with the reference.
+func (f Matmul) CheckEmbedding(t testing.TB, run Run) {
+	t.Helper()
+	rows, cols := 21, f.Columns+f.multiple%f.Columns
+	w := f.random(rand.New(rand.NewPCG(4, 4)), rows, cols)
+	wide := make([]float32, rows*cols)
+	f.widen(wide, w)
+	ids := []int32{20, 0, 7, 8, 15, 16, 7}
+	var want []float32
+	for _, id := range ids {
+		want = append(want, wide[int(id)*cols:(int(id)+1)*cols]...)
+	}
+	y := Filled(len(want), float32(math.NaN()))
+	run(f.EmbedKernel(), Grid(len(ids)), Block(64), 0, y, f.pack(t, w, rows, cols), ids, int32(cols), int32(f.Slabs(cols)))
+	Equal(t, f.Name+", embedded", y, want)
+}

@@ -1,0 +1,103 @@
+// Which tokens top-k, top-p and min-p leave.
+#include "candidates.h"
+#include "draw.h"
+#include "filters.h"
+#include "select.h"
+
+// filter_pairs works on the k best of each row, as the kernels of topk.cu give them: of these the fewest that reach the share top_p of
+// their weight, and of those the ones whose weight is at least min_p of the best's. kept (rows) gets how many, 0 for a row that is not
+// finite; cuts (rows), which may be null, the key of the last one by the row's own score, for softmax_rows. One warp a row.
+extern "C" __global__ void __launch_bounds__(32) filter_pairs(const int *ids, const float *best, int k, const Filters *filters,
+                                                              const float *scores, int *kept, u64 *cuts, int vocab) {
+    ids += (size_t)blockIdx.x * k;
+    best += (size_t)blockIdx.x * k;
+    float peak = best[0], least = filters->min_p;
+    int n = 0;
+    if (peak - peak == 0.0f) {
+        struct Weight {
+            const float *best;
+            float peak;
+            INLINE_MEMBER double operator()(int j) const { return (double)exp_rn(best[j] - peak); }
+        } weight = {best, peak};
+        double goal = (double)filters->top_p * warp_total(k, weight), before = 0.0;
+        bool all = filters->top_p >= 1.0f, done = false;
+        for (int base = 0; base < k && !done; base += warp_size) {
+            int j = base + lane_id();
+            float w = j < k ? exp_rn(best[j] - peak) : 0.0f;
+            double upto = before + running_sum((double)w);
+            unsigned in = __ballot_sync(full_warp, j < k && w > 0.0f && w >= least), full = __ballot_sync(full_warp, !all && upto >= goal);
+            int most = full ? lowest_bit(full) + 1 : warp_size, light = ~in ? lowest_bit(~in) : warp_size;
+            n = base + (light < most ? light : most);
+            done = full != 0 || ~in != 0;
+            before = lane_value(upto, warp_size - 1);
+        }
+    }
+    if (lane_id() != 0) return;
+    kept[blockIdx.x] = n;
+    if (cuts) {
+        int last = ids[n > 0 ? n - 1 : 0];
+        cuts[blockIdx.x] = key_of(scores[(size_t)blockIdx.x * vocab + last], last);
+    }
+}
+EXPORT(filter_pairs)
+
+// Tokens are the keys of a row.
+struct Tokens {
+    const float *scores;
+    int vocab;
+    INLINE_MEMBER int count() const { return vocab; }
+    INLINE_MEMBER u64 key(int j) const { return key_of(scores[j], j); }
+};
+
+// Mass is a weight in units of 2^-40, so that the order in which threads add does not show; 0 for what is not above negligible.
+struct Mass {
+    float peak, temperature;
+    u64 negligible;
+    INLINE_MEMBER u64 operator()(u64 key) const {
+        u64 mass = (u64)((double)exp_rn(divide_rn(score_of(key) - peak, temperature)) * 1099511627776.0);
+        return mass > negligible ? mass : 0;
+    }
+};
+
+// total_mass adds over the block what is not below floor; total is shared.
+INLINE u64 total_mass(const Tokens &tokens, const Mass &mass, u64 floor, u64 *total) {
+    if (threadIdx.x == 0) *total = 0;
+    __syncthreads();
+    u64 own = 0;
+    for (int j = threadIdx.x; j < tokens.count(); j += blockDim.x) {
+        u64 key = tokens.key(j);
+        if (key >= floor) own += mass(key);
+    }
+    for (int o = warp_size / 2; o > 0; o /= 2) own += __shfl_xor_sync(full_warp, own, o);
+    if (lane_id() == 0) atomicAdd(total, own);
+    __syncthreads();
+    return *total;
+}
+
+// cut_rows writes to cuts (rows) the smallest key that top-k and then top-p leave, for any k and without sorting: the k best, and of
+// these the fewest that reach the share top_p of their mass. So light ones that all of them together are not more than the rest of
+// the mass are not looked at. min-p is softmax_rows' own. A row that is not finite gets 0. One block a row; peaks (rows,
+// slices) as peak_rows writes them.
+extern "C" __global__ void __launch_bounds__(1024) cut_rows(const float *scores, const u64 *peaks, const Filters *filters, u64 *cuts, int vocab) {
+    SHARED(u64, amounts, [most_bins]);
+    SHARED(unsigned, bins, [most_bins]);
+    SHARED(Choice<unsigned>, place, [1]);
+    SHARED(Choice<u64>, share, [1]);
+    SHARED(u64, total, [1]);
+    SHARED(u64, least, [1]);
+    int slices = slices_of(vocab), k = filters->top_k;
+    u64 peak = row_peak(peaks + (size_t)blockIdx.x * slices, slices);
+    Tokens tokens = {scores + (size_t)blockIdx.x * vocab, vocab};
+    u64 cut = 0;
+    if (is_best(peak)) {
+        if (k > 0 && k < vocab) cut = select_key(tokens, One{}, floor_key(tokens, k, amounts), (unsigned)k, bins, bins, place, least);
+        if (filters->top_p < 1.0f) {
+            Mass mass = {score_of(peak), filters->filter_temperature, 0};
+            u64 all = total_mass(tokens, mass, cut, total), wanted = (u64)((double)filters->top_p * (double)all);
+            mass.negligible = (all - wanted) / (unsigned)vocab;
+            cut = select_key(tokens, mass, cut, wanted ? wanted : 1, amounts, bins, share, least);
+        }
+    }
+    if (threadIdx.x == 0) cuts[blockIdx.x] = cut;
+}
+EXPORT(cut_rows)

@@ -1,0 +1,75 @@
+// Rounding rows to what a product takes, for the kernels that do nothing else and for those that write a row which only a product reads:
+// these leave out writing it as float32, and a launch.
+#pragma once
+#include "activations.h"
+
+// round_terms writes two numbers as 16-bit ones, as a sum of one or two terms.
+template <bool is_half, int terms> INLINE void round_terms(unsigned char *to, float a, float b) {
+    UNROLL for (int i = 0; i < terms; i++) {
+        unsigned low = is_half ? to_half(a) : to_bfloat16(a), high = is_half ? to_half(b) : to_bfloat16(b);
+        *(unsigned *)(to + i * FloatActivations<is_half, terms>::term_bytes) = high << 16 | low;
+        a -= is_half ? from_half((unsigned short)low) : from_bfloat16((bfloat16_bits)low);
+        b -= is_half ? from_half((unsigned short)high) : from_bfloat16((bfloat16_bits)high);
+    }
+}
+
+// quantise_four quantises columns 4·four … 4·four+3 of a row, by the rule of ref.QuantizeRow. Whole warps call it with ascending four,
+// eight threads a block of 32 columns.
+INLINE void quantise_four(unsigned char *to, const float (&values)[4], int row, int four, int slabs) {
+    unsigned largest = 0;  // magnitudes order like their bits, a NaN above all
+    UNROLL for (int i = 0; i < 4; i++) {
+        unsigned magnitude = float_bits(values[i]) & 0x7fffffffu;
+        largest = magnitude > largest ? magnitude : largest;
+    }
+    UNROLL for (int o = 1; o < 8; o *= 2) {
+        unsigned other = __shfl_xor_sync(full_warp, largest, o);
+        largest = other > largest ? other : largest;
+    }
+    float a = bits_float(largest), scale = divide_rn(a, 127.0f), inverse = divide_rn(127.0f, a);
+    if (largest >= 0x7f800000u) {
+        scale = bits_float(0x7fc00000u);
+        inverse = 0.0f;
+    } else if (a < 0x1p-118f) {
+        scale = inverse = 0.0f;
+    }
+    unsigned word = 0;
+    int total = 0;
+    UNROLL for (int i = 0; i < 4; i++) {
+        int quant = inverse == 0.0f ? 0 : (int)round_even(values[i] * inverse);
+        word |= ((unsigned)quant & 255u) << 8 * i;
+        total += quant;
+    }
+    UNROLL for (int o = 1; o < 8; o *= 2) total += __shfl_xor_sync(full_warp, total, o);
+    if (four >= slabs * (slab_columns / 4)) return;
+    unsigned char *slab = to + IntegerActivations::slab_offset(row, four / 32, slabs);
+    *(unsigned *)(slab + IntegerActivations::four_offset(row, four % 32)) = word;
+    if (four % 8 != 0) return;
+    float *factors = (float *)(slab + IntegerActivations::factors_offset(row, four % 32 / 8));
+    factors[0] = scale;
+    factors[1] = scale * (float)total;
+}
+
+// An Operand writes a row to `to`: columns 0 … k−1 are value(column), the rest of the last slab is zeros. Threads of the blocks
+// blockIdx.x = 0 … share the row; blocks are of whole warps.
+template <int terms> struct Bfloat16Operand {
+    template <class Value> INLINE_MEMBER void write(unsigned char *to, int row, int k, int slabs, const Value &value) {
+        for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < slabs * (slab_columns / 2); pair += gridDim.x * blockDim.x)
+            round_terms<false, terms>(to + FloatActivations<false, terms>::pair_offset(row, pair, slabs),
+                2 * pair < k ? value(2 * pair) : 0.0f, 2 * pair + 1 < k ? value(2 * pair + 1) : 0.0f);
+    }
+};
+struct IntegerOperand {
+    template <class Value> INLINE_MEMBER void write(unsigned char *to, int row, int k, int slabs, const Value &value) {
+        for (int four = blockIdx.x * blockDim.x + threadIdx.x; four < slabs * (slab_columns / 4); four += gridDim.x * blockDim.x) {
+            float values[4];
+            UNROLL for (int i = 0; i < 4; i++) values[i] = 4 * four + i < k ? value(4 * four + i) : 0.0f;
+            quantise_four(to, values, row, four, slabs);
+        }
+    }
+};
+
+// FOR_EACH_OPERAND exports a kernel for each kind: DEFINE(suffix, operand).
+#define FOR_EACH_OPERAND(DEFINE)                           \
+    DEFINE(bfloat16, Bfloat16Operand<1>)                   \
+    DEFINE(bfloat16_two_terms, Bfloat16Operand<2>)         \
+    DEFINE(int8, IntegerOperand)

@@ -1,0 +1,179 @@
+// The k best tokens of every row, best first, of equal scores the lower id first; penalties and temperature on the way. Nothing but
+// the k pairs leaves the device. NaN and +Inf come first, so a row that is not finite shows it in its first score.
+//
+// The three kernels give the same bits. Each has one block a row and takes shared memory for the marks of listed tokens: ⌈vocab/32⌉
+// words if there are penalties, otherwise none. 1 ≤ k ≤ vocab. ids and best (rows, k) get the tokens and their scores, divided by
+// the temperature.
+#include "candidates.h"
+#include "filters.h"
+#include "select.h"
+
+INLINE void write_pair(const Candidates &c, u64 key, const Filters *filters, int *ids, float *best, size_t at) {
+    ids[at] = id_of(key);
+    best[at] = divide_rn(c.score(key), filters->filter_temperature);
+}
+
+// insert puts the keys that lanes bring into a warp's list of its 32 best, lane i having the one with i better ones.
+INLINE u64 insert(u64 list, u64 key) {
+    u64 worst = __shfl_sync(full_warp, list, warp_size - 1);
+    for (;;) {
+        unsigned better = __ballot_sync(full_warp, key > worst);
+        if (better == 0) return list;
+        int from = __popc((better & (0u - better)) - 1);
+        u64 fresh = __shfl_sync(full_warp, key, from);
+        int place = __popc(__ballot_sync(full_warp, list > fresh));
+        u64 above = __shfl_up_sync(full_warp, list, 1);
+        list = lane_id() < place ? list : lane_id() == place ? fresh : above;
+        if (lane_id() == from) key = 0;
+        worst = __shfl_sync(full_warp, list, warp_size - 1);
+    }
+}
+
+// warp_floor is a key that at least k ≤ 32 tokens reach and usually few more: the k-th best of the warps' own best ones; 1 if there are fewer
+// warps. bests is shared, 32. The whole block calls it.
+INLINE u64 warp_floor(const Candidates &c, int k, u64 *bests) {
+    u64 most = 0;
+    for (int j = threadIdx.x; j < c.count(); j += blockDim.x) {
+        u64 key = c.key(j);
+        most = key > most ? key : most;
+    }
+    most = warp_most(most);
+    if (lane_id() == 0) bests[warp_id()] = most;
+    __syncthreads();
+    u64 own = lane_id() < (int)(blockDim.x / warp_size) ? bests[lane_id()] : 0;
+    int better = 0;
+    for (int i = 0; i < warp_size; i++) better += __shfl_sync(full_warp, own, i) > own;
+    unsigned at = __ballot_sync(full_warp, own != 0 && better == k - 1);
+    u64 floor = __shfl_sync(full_warp, own, at ? __popc((at & (0u - at)) - 1) : 0);
+    return at ? floor : 1;
+}
+
+// top_k_warp is for k ≤ 32: each warp keeps a list of its part of the row, in registers, and the first one joins them.
+extern "C" __global__ void __launch_bounds__(1024) top_k_warp(const float *scores, const Filters *filters, const Penalties *penalties,
+                                                              const int *listed, const int *counts, const int *length, int most,
+                                                              int *ids, float *best, int k, int vocab) {
+    SHARED(u64, lists, [32][32]);
+    SHARED(u64, bests, [32]);
+    DYNAMIC_SHARED(unsigned, marks);
+    Candidates c = candidates_of(scores, vocab, penalties, {listed, counts, length, most}, marks);
+    int warps = blockDim.x / warp_size;
+    u64 list = 0, floor = warp_floor(c, k, bests);
+    for (int base = warp_id() * warp_size; base < c.count(); base += warps * warp_size) {
+        int j = base + lane_id();
+        u64 key = j < c.count() ? c.key(j) : 0;
+        list = insert(list, key >= floor ? key : 0);
+    }
+    lists[warp_id()][lane_id()] = list;
+    __syncthreads();
+    if (warp_id() != 0) return;
+    for (int w = 1; w < warps; w++) list = insert(list, lists[w][lane_id()]);
+    if (lane_id() < k) write_pair(c, list, filters, ids, best, (size_t)blockIdx.x * k + lane_id());
+}
+EXPORT(top_k_warp)
+
+// gather collects the keys from cut on, in any order, as far as there is room for them, and returns how many there are.
+INLINE unsigned gather(const Candidates &c, u64 cut, u64 *keys, unsigned room, unsigned *used) {
+    if (threadIdx.x == 0) *used = 0;
+    __syncthreads();
+    for (int j = threadIdx.x; j < c.count(); j += blockDim.x) {
+        u64 key = c.key(j);
+        if (key < cut) continue;
+        unsigned place = atomicAdd(used, 1u);
+        if (place < room) keys[place] = key;
+    }
+    __syncthreads();
+    unsigned n = *used;
+    __syncthreads();  // before it is cleared again
+    return n;
+}
+
+constexpr int block_room = 2048;  // keys
+
+// top_k_block is for k ≤ 1024: what reaches the floor is sorted in shared memory. If that is too much, the smallest of the best is selected
+// first.
+extern "C" __global__ void __launch_bounds__(1024) top_k_block(const float *scores, const Filters *filters, const Penalties *penalties,
+                                                               const int *listed, const int *counts, const int *length, int most,
+                                                               int *ids, float *best, int k, int vocab) {
+    SHARED(u64, keys, [block_room]);
+    SHARED(unsigned, bins, [most_bins]);
+    SHARED(Choice<unsigned>, choice, [1]);
+    SHARED(unsigned, used, [1]);
+    SHARED(u64, least, [1]);
+    DYNAMIC_SHARED(unsigned, marks);
+    Candidates c = candidates_of(scores, vocab, penalties, {listed, counts, length, most}, marks);
+    u64 floor = floor_key(c, k, keys);
+    unsigned found = gather(c, floor, keys, block_room, used);
+    if (found > block_room) {
+        floor = select_key(c, One{}, floor, (unsigned)k, bins, bins, choice, least);
+        found = gather(c, floor, keys, block_room, used);
+    }
+    int n = 1;
+    while (n < (int)found) n *= 2;
+    for (int i = found + threadIdx.x; i < n; i += blockDim.x) keys[i] = 0;
+    sort_keys(keys, n);
+    for (int i = threadIdx.x; i < k; i += blockDim.x) write_pair(c, keys[i], filters, ids, best, (size_t)blockIdx.x * k + i);
+}
+EXPORT(top_k_block)
+
+constexpr int sorters = 256, digit = 16;
+
+// sort_pass moves n keys from one array to another, those with a larger digit first and otherwise in their order. Each of the first
+// sorters threads has a run of keys; starts is shared, [digit][sorters].
+INLINE void sort_pass(const u64 *from, u64 *to, int n, int shift, unsigned (*starts)[sorters], unsigned *sums) {
+    int run = (n + sorters - 1) / sorters, first = threadIdx.x * run, end = first + run < n ? first + run : n, t = threadIdx.x;
+    bool sorts = t < sorters;
+    if (sorts) {
+        for (int d = 0; d < digit; d++) starts[d][t] = 0;
+        for (int i = first; i < end; i++) starts[15 - (from[i] >> shift & 15)][t]++;
+    }
+    __syncthreads();
+    // Sums of all before, digits outside: each thread has a run of one digit's counts, too.
+    unsigned *own = &starts[0][0] + t * digit, sum = 0;
+    if (sorts) {
+        for (int i = 0; i < digit; i++) sum += own[i];
+        sums[t] = sum;
+    }
+    __syncthreads();
+    if (sorts) {
+        unsigned before = 0;
+        for (int i = 0; i < t; i++) before += sums[i];
+        for (int i = 0; i < digit; i++) {
+            unsigned here = own[i];
+            own[i] = before;
+            before += here;
+        }
+    }
+    __syncthreads();
+    if (sorts)
+        for (int i = first; i < end; i++) to[starts[15 - (from[i] >> shift & 15)][t]++] = from[i];
+    __syncthreads();
+}
+
+// top_k_radix is for any k: the smallest of the best is selected, and what is not worse sorted digit by digit through scratch (rows, 2, k).
+// Blocks have 256 threads or more.
+extern "C" __global__ void __launch_bounds__(1024) top_k_radix(const float *scores, const Filters *filters, const Penalties *penalties,
+                                                               const int *listed, const int *counts, const int *length, int most,
+                                                               u64 *scratch, int *ids, float *best, int k, int vocab) {
+    SHARED(unsigned, starts, [digit][sorters]);
+    SHARED(unsigned, bins, [most_bins]);
+    SHARED(unsigned, sums, [sorters]);
+    SHARED(Choice<unsigned>, choice, [1]);
+    SHARED(unsigned, used, [1]);
+    SHARED(u64, least, [1]);
+    DYNAMIC_SHARED(unsigned, marks);
+    Candidates c = candidates_of(scores, vocab, penalties, {listed, counts, length, most}, marks);
+    u64 cut = k < vocab ? select_key(c, One{}, 1, (unsigned)k, bins, bins, choice, least) : 1;
+    u64 *from = scratch + (size_t)blockIdx.x * 2 * k, *to = from + k;
+    gather(c, cut, from, (unsigned)k, used);
+    int shift = 0;
+    while (shift < 64) {
+        sort_pass(from, to, k, shift, starts, sums);
+        u64 *sorted = to;
+        to = from;
+        from = sorted;
+        shift += 4;
+        if (shift < 32 && vocab >> shift == 0) shift = 32;  // the rest of every id is the same
+    }
+    for (int i = threadIdx.x; i < k; i += blockDim.x) write_pair(c, from[i], filters, ids, best, (size_t)blockIdx.x * k + i);
+}
+EXPORT(top_k_radix)
