@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"encoding/binary"
 	"fmt"
 )
 
@@ -63,11 +64,12 @@ func Tiles(rows int) int { return ceil(rows, tileRows) }
 func (f *Format) Bytes(rows, cols int) int { return Tiles(rows) * f.Slabs(cols) * f.slabBytes }
 
 // ActivationBytes is the size of m rows of activations, in the form that the products read: whole groups of 8 rows, of which
-// products for few rows take 1, 2 or 4 in any case. Bytes that no row filled may be anything.
+// products for few rows take 1, 2 or 4 in any case. Bytes that no row filled may be anything. Behind any 32 rows begins what would
+// be the activations of the following ones alone.
 func (f *Format) ActivationBytes(m, cols int) int {
 	groups := ceil(m, groupRows)
-	if groups == 3 {
-		groups = 4
+	if groups > 2 {
+		groups = ceil(groups, 4) * 4
 	}
 	return groups * (f.groupHeader + f.Slabs(cols)*f.groupSlab)
 }
@@ -188,13 +190,14 @@ func packQ6_K(slab []byte, rows *[tileRows][]byte) {
 		}
 		copy(slab[3072+256+r%8*4+r/8*2:][:2], row[208:])
 	}
+	le := binary.LittleEndian
 	for pair := range 4 {
 		words(func(place, r, k int) {
-			q := quants[r][pair*64:]
-			for i := k; i < k+4; i++ {
-				slab[pair*512+place+i-k] = q[i]&15 | q[32+i]<<4
-				slab[2048+pair/2*512+place+i-k] |= (q[i]>>4<<2 | q[32+i]>>4 ^ 0b1010) << (4 - pair%2*4)
-			}
+			first, second := le.Uint32(quants[r][pair*64+k:]), le.Uint32(quants[r][pair*64+32+k:])
+			le.PutUint32(slab[pair*512+place:], first&0x0f0f0f0f|second<<4&0xf0f0f0f0)
+			high := (first>>2&0x0c0c0c0c | second>>4&0x03030303) ^ 0x0a0a0a0a
+			at := slab[2048+pair/2*512+place:]
+			le.PutUint32(at, le.Uint32(at)|high<<(4-pair%2*4))
 		})
 	}
 }
@@ -202,12 +205,13 @@ func packQ6_K(slab []byte, rows *[tileRows][]byte) {
 // unpackSixBits takes the quants of a super-block in the order of columns: each half of it has 64 bytes of low nibbles and 32 of
 // upper bits, in which four blocks are interleaved.
 func unpackSixBits(quants *[256]byte, row []byte) {
+	le := binary.LittleEndian
 	for block := range 8 {
 		half, quarter := block/4, block%4
-		for k := range 32 {
-			low := row[64*half+32*(quarter%2)+k] >> (quarter / 2 * 4) & 15
-			high := row[128+32*half+k] >> (quarter * 2) & 3
-			quants[block*32+k] = low | high<<4
+		low, high := row[64*half+32*(quarter%2):], row[128+32*half:]
+		for k := 0; k < 32; k += 4 {
+			nibbles := le.Uint32(low[k:]) >> (quarter / 2 * 4) & 0x0f0f0f0f
+			le.PutUint32(quants[block*32+k:], nibbles|le.Uint32(high[k:])>>(quarter*2)&0x03030303<<4)
 		}
 	}
 }
@@ -221,11 +225,17 @@ type Launch struct {
 	SharedBytes int
 }
 
-// Product is the launch of a product for m rows of activations with a matrix, or joined ones, of so many tiles, whose columns are cut
-// into Ranges ranges. Its arguments are
+// Product is the launch of a product for m rows of activations with a matrix, or joined ones, of so many tiles and cols columns. Its
+// arguments are
 //
-//	y0 (m, n0) pointer, n0 int32, y1, n1, y2, n2 (0 where there are fewer matrices), weights, activations pointers, m, slabs, ranges int32
-func (f *Format) Product(m, tiles, ranges int) Launch {
+//	y0 (m, n0) pointer, n0 int32, y1, n1, y2, n2 (0 where there are fewer matrices), weights, activations pointers,
+//	m int32, slabs int32, that is Slabs(cols), ranges int32, that is Ranges(tiles, cols)
+func (f *Format) Product(m, tiles, cols int) Launch {
+	return f.ProductInRanges(m, tiles, f.Ranges(tiles, cols))
+}
+
+// ProductInRanges is Product for any number of ranges, up to the number of slabs and what the format's kernels take.
+func (f *Format) ProductInRanges(m, tiles, ranges int) Launch {
 	for groups := 1; groups <= 4; groups *= 2 {
 		if m <= groups*groupRows {
 			return Launch{fmt.Sprintf("matmul_%s_rows%d", f.Name, groups*groupRows), tiles, 1, 32 * ranges, ranges * groups * groupRows * tileRows * 4}

@@ -401,7 +401,9 @@ void *dynamic_shared() { return machine->dynamic_memory; }
 void begin_copy(void *shared, const void *global, const char *at) {
     if (((uintptr_t)shared | (uintptr_t)global) & 15) fail(at, "an asynchronous copy of addresses that are no multiples of 16");
     Fiber *self = machine->running;
-    self->copies.push_back({shared, global, self->group});
+    // A copy may land at any time: in a drawn schedule some land at once, over what others may still be reading.
+    if (machine->random && draw() % 2) std::memcpy(shared, global, 16);
+    else self->copies.push_back({shared, global, self->group});
 }
 
 void copy_commit() { machine->running->group++; }
@@ -492,6 +494,9 @@ void make_fibers(Index block, Index block_size, Index grid) {
         fiber.copies.clear();
         fiber.fenced = false;
         fiber.touched = nullptr;
+#if ADDRESS_SANITIZER
+        __asan_unpoison_memory_region(stack_of(i), stack_bytes);  // fibers never return from their last frames, which leave marks
+#endif
         fiber.stack_pointer = first_frame(stack_of(i) + stack_bytes, entry);
 #if THREAD_SANITIZER
         if (!fiber.sanitizer[machine->parity]) fiber.sanitizer[machine->parity] = __tsan_create_fiber(0);

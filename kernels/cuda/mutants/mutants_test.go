@@ -165,23 +165,39 @@ func TestEveryMutantIsNoticed(t *testing.T) {
 	}
 }
 
-// plant writes a broken copy of the mutant's file.
+// plant writes a broken copy of the mutant's file and returns the path of the source to compile: that file, or next to it a copy of
+// the source that includes it.
 func (m mutant) plant(t *testing.T) string {
 	t.Helper()
-	var text []byte
-	for _, folder := range []string{"../src", "../emu/testdata"} {
-		if content, err := os.ReadFile(filepath.Join(folder, m.file)); err == nil {
-			text = content
+	file, source, isHeader := strings.Cut(m.file, ":")
+	folder := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
 		}
+		return path
 	}
-	if n := strings.Count(string(text), m.old); n != 1 {
-		t.Fatalf("what the mutant replaces stands %d times in %s", n, m.file)
+	text := kernelSource(t, file)
+	if n := strings.Count(text, m.old); n != 1 {
+		t.Fatalf("what the mutant replaces stands %d times in %s", n, file)
 	}
-	path := filepath.Join(t.TempDir(), m.file)
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o644); err != nil {
-		t.Fatal(err)
+	path := write(file, strings.Replace(text, m.old, m.new, 1))
+	if isHeader {
+		path = write(source, kernelSource(t, source))
 	}
 	return path
+}
+
+func kernelSource(t *testing.T, name string) string {
+	t.Helper()
+	for _, folder := range []string{"../src", "../emu/testdata"} {
+		if text, err := os.ReadFile(filepath.Join(folder, name)); err == nil {
+			return string(text)
+		}
+	}
+	t.Fatalf("there is no %s among the kernels", name)
+	return ""
 }
 
 func briefly(said string) string {

@@ -132,7 +132,7 @@ func (f Matmul) product(run Run, x []float32, m int, packed []byte, rows []int, 
 		arguments = append(arguments, results[i], int32(rows[i]))
 		tiles += cuda.Tiles(rows[i])
 	}
-	start(f.Product(m, tiles, ranges), append(arguments, packed, activations, int32(m), int32(f.Slabs(cols)), int32(ranges))...)
+	start(f.ProductInRanges(m, tiles, ranges), append(arguments, packed, activations, int32(m), int32(f.Slabs(cols)), int32(ranges))...)
 	return results
 }
 
@@ -141,15 +141,18 @@ func (f Matmul) product(run Run, x []float32, m int, packed []byte, rows []int, 
 // the first result stands for the reference, once it was compared within a bound.
 func (f Matmul) CheckProducts(t testing.TB, run Run, exact bool) {
 	t.Helper()
-	ragged := f.multiple % f.Columns * 3 // columns behind the last whole slab
+	twoSlabs := 2 * f.Columns
+	if f.multiple < f.Columns {
+		twoSlabs = f.Columns + 3*f.multiple // the second is ragged
+	}
 	for _, shape := range []struct {
 		rows, cols, ranges int
 		m                  []int
 	}{
 		{16, f.Columns, 1, []int{1, 3}},
-		{21, 2*f.Columns + ragged, 2, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}},
-		{37, 2*f.Columns + ragged, 2, []int{24, 33, 64, 130}},
-		{130, 3 * f.Columns, 2, []int{5, 40}},
+		{21, f.Columns + twoSlabs, 2, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}},
+		{37, twoSlabs, 2, []int{24, 33, 64, 130}},
+		{130, twoSlabs, 2, []int{5, 40}},
 	} {
 		most := slices.Max(shape.m)
 		r := rand.New(rand.NewPCG(1, uint64(shape.cols)))

@@ -3,6 +3,8 @@
 // Rows are taken in groups of 8, the width of a tile, and columns in slabs of 128. A group is one header and then its slabs; what
 // stands in the rows behind the last one is multiplied too, but reaches no other row and is never stored, so it may be anything.
 // Columns behind the last one, to the end of the slab, are zeros.
+//
+// The kernels round_… and quantise_rows make activations from float32 rows; others that make rows store them in this form at once.
 #pragma once
 #include "gpu.h"
 

@@ -167,7 +167,7 @@ INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
 // UNROLL stands before a loop whose count is constant and whose variables index registers; UNROLL_BY(1) keeps a loop a loop.
 #define PRAGMA_TEXT(x) _Pragma(#x)
 #define UNROLL _Pragma("unroll")
-#define INLINE_MEMBER __device__ __forceinline__
+#define INLINE_MEMBER __device__ __forceinline__  // INLINE for the functions of a struct
 #define UNROLL_BY(n) PRAGMA_TEXT(unroll n)
 #define SHARED(type, name, dims) __shared__ type name dims
 #define DYNAMIC_SHARED(type, name)                                        \

@@ -92,13 +92,17 @@ struct Q8_0 : IntegerFormat {
 struct Q4_K : IntegerFormat {
     static constexpr int columns = 256, slab_bytes = 2048 + 256 + 64, parts = 4, most_ranges = 8, resident = 2, resident_tiles = 1, stages = 2;
     struct Part { uint4 quants; };
-    struct Common { uint4 factors[2]; uint2 d; };
+    struct Common { uint4 factors[2]; float d[2], least[2]; };
     struct Fragments { unsigned quants[2][4]; float scale[2][2], minimum[2][2]; };
 
     template <class Place> INLINE void load_common(Common &common, Place w, int lane) {
         common.factors[0] = load16(w + (2048 + lane / 4 * 16));
         common.factors[1] = load16(w + (2048 + 128 + lane / 4 * 16));
-        common.d = load8(w + (2048 + 256 + lane / 4 * 8));
+        uint2 d = load8(w + (2048 + 256 + lane / 4 * 8));
+        common.d[0] = from_half((unsigned short)d.x);
+        common.d[1] = from_half((unsigned short)d.y);
+        common.least[0] = -from_half((unsigned short)(d.x >> 16));
+        common.least[1] = -from_half((unsigned short)(d.y >> 16));
     }
     template <class Place> INLINE void load_part(Part &part, Place w, int number, int lane) {
         part.quants = load16(w + (number * 512 + lane * 16));
@@ -110,13 +114,11 @@ struct Q4_K : IntegerFormat {
             f.quants[1][i] = nibbles >> 4 & 0x0f0f0f0fu;
         }
         UNROLL for (int upper = 0; upper < 2; upper++) {
-            unsigned pair = upper ? common.d.y : common.d.x;
-            float d = from_half((unsigned short)pair), least = -from_half((unsigned short)(pair >> 16));
             UNROLL for (int block = 0; block < 2; block++) {
                 int byte = (2 * number + block) % 4;
                 unsigned scales = word_of(common.factors[upper], number / 2), minima = word_of(common.factors[upper], 2 + number / 2);
-                f.scale[block][upper] = d * byte_float(scales, byte, 0x4b000000u, 8388608.0f);
-                f.minimum[block][upper] = least * byte_float(minima, byte, 0x4b000000u, 8388608.0f);
+                f.scale[block][upper] = common.d[upper] * byte_float(scales, byte, 0x4b000000u, 8388608.0f);
+                f.minimum[block][upper] = common.least[upper] * byte_float(minima, byte, 0x4b000000u, 8388608.0f);
             }
         }
     }
@@ -144,9 +146,9 @@ struct Q4_K : IntegerFormat {
 // A quant minus 32 is the signed number of these six bits, so they are the top bits of a signed byte four times as large; the
 // quarter goes to the scale, exactly.
 struct Q6_K : IntegerFormat {
-    static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 3, resident_tiles = 1, stages = 2;
+    static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 2, resident_tiles = 1, stages = 2;
     struct Part { uint4 low; };
-    struct Common { uint4 high[2], scales[2]; unsigned d; };
+    struct Common { uint4 high[2], scales[2]; float d[2]; };
     struct Fragments { unsigned quants[2][4]; float d[2], scale[2][2][2]; };  // scale[block][half of it][upper row]
 
     template <class Place> INLINE void load_common(Common &common, Place w, int lane) {
@@ -154,7 +156,9 @@ struct Q6_K : IntegerFormat {
         common.high[1] = load16(w + (2048 + 512 + lane * 16));
         common.scales[0] = load16(w + (3072 + lane / 4 * 16));
         common.scales[1] = load16(w + (3072 + 128 + lane / 4 * 16));
-        common.d = load4(w + (3072 + 256 + lane / 4 * 4));
+        unsigned d = load4(w + (3072 + 256 + lane / 4 * 4));
+        common.d[0] = from_half((unsigned short)d);
+        common.d[1] = from_half((unsigned short)(d >> 16));
     }
     template <class Place> INLINE void load_part(Part &part, Place w, int number, int lane) {
         part.low = load16(w + (number * 512 + lane * 16));
@@ -165,8 +169,8 @@ struct Q6_K : IntegerFormat {
             f.quants[0][i] = (low << 2 & 0x3c3c3c3cu) | (high & 0xc0c0c0c0u);
             f.quants[1][i] = (low >> 2 & 0x3c3c3c3cu) | (high << 2 & 0xc0c0c0c0u);
         }
-        f.d[0] = from_half((unsigned short)common.d);
-        f.d[1] = from_half((unsigned short)(common.d >> 16));
+        f.d[0] = common.d[0];
+        f.d[1] = common.d[1];
         UNROLL for (int upper = 0; upper < 2; upper++)
             UNROLL for (int i = 0; i < 4; i++)
                 f.scale[i / 2][i % 2][upper] = byte_float(word_of(common.scales[upper], number), i, 0x4a000000u, 2097152.0f + 32.0f);

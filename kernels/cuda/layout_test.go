@@ -1,0 +1,148 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"specula/kernels/ref"
+)
+
+var formats = []*Format{BFloat16, BFloat16TwoTerms, Half, Q8_0, Q4_K, Q6_K}
+
+// byteIn is where the byte of a number lies in 512 bytes that hold one of each of 16 rows × 32 columns.
+func byteIn(row, column int) int { return (row%8*4+column%16/4)*16 + (row/8+column/16*2)*4 + column%4 }
+
+func float16(b []byte) float32 {
+	var v [1]float32
+	ref.DequantizeF16(v[:], b)
+	return v[0]
+}
+
+func bfloat16At(slab []byte, row, column int) float32 {
+	at := column/16*512 + byteIn(row, 2*(column%16))
+	return math.Float32frombits(uint32(slab[at])<<16 | uint32(slab[at+1])<<24)
+}
+
+// unpacked reads one number of a tile, by what the comments of the kernels say of the layouts.
+var unpacked = map[*Format]func(slab []byte, row, column int) float32{
+	BFloat16:         bfloat16At,
+	BFloat16TwoTerms: bfloat16At,
+	Half: func(slab []byte, row, column int) float32 {
+		return float16(slab[column/16*512+byteIn(row, 2*(column%16)):])
+	},
+	Q8_0: func(slab []byte, row, column int) float32 {
+		block := column / 32
+		return float16(slab[2048+row%8*16+block*4+row/8*2:]) * float32(int8(slab[block*512+byteIn(row, column%32)]))
+	},
+	Q4_K: func(slab []byte, row, column int) float32 {
+		block := column / 32
+		quant := slab[block/2*512+byteIn(row, column%32)] >> (block % 2 * 4) & 15
+		factors, d := slab[2048+row*16:], slab[2304+row%8*8+row/8*4:]
+		return float32(float16(d)*float32(factors[block])*float32(quant)) - float16(d[2:])*float32(factors[8+block])
+	},
+	Q6_K: func(slab []byte, row, column int) float32 {
+		block, at := column/32, byteIn(row, column%32)
+		low, high := slab[block/2*512+at]>>(block%2*4)&15, slab[2048+block/4*512+at]>>(6-block%4*2)&3^2
+		quant, scale := int(low)+16*int(high)-32, int(slab[3072+row*16+column/16])-128
+		return float16(slab[3328+row%8*4+row/8*2:]) * float32(quant*scale)
+	},
+}
+
+func TestPackedNumbersAreThoseOfTheFile(t *testing.T) {
+	dequantize := map[*Format]func(dst []float32, src []byte){BFloat16: ref.DequantizeBF16, BFloat16TwoTerms: ref.DequantizeBF16, Half: ref.DequantizeF16,
+		Q8_0: ref.Q8_0.Dequantize, Q4_K: ref.Q4_K.Dequantize, Q6_K: ref.Q6_K.Dequantize}
+	random := rand.NewChaCha8([32]byte{1})
+	for _, f := range formats {
+		for _, shape := range [][2]int{{1, f.blockElements}, {16, f.Columns}, {37, 2*f.Columns + 3*f.blockElements}} {
+			rows, cols := shape[0], shape[1]
+			src := make([]byte, rows*cols/f.blockElements*f.blockBytes)
+			random.Read(src)
+			want := make([]float32, rows*cols)
+			dequantize[f](want, src)
+			packed := make([]byte, f.Bytes(rows, cols))
+			random.Read(packed) // Pack overwrites it
+			if err := f.Pack(packed, src, rows, cols); err != nil {
+				t.Fatal(err)
+			}
+			for r := range Tiles(rows) * tileRows {
+				for c := range f.Slabs(cols) * f.Columns {
+					slab := packed[(r/tileRows*f.Slabs(cols)+c/f.Columns)*f.slabBytes:][:f.slabBytes]
+					got, expected := unpacked[f](slab, r%tileRows, c%f.Columns), float32(0)
+					if r < rows && c < cols {
+						expected = want[r*cols+c]
+					}
+					if got != expected && (got == got || expected == expected) {
+						t.Fatalf("%s, %d × %d: row %d, column %d is %g, in the file %g", f.Name, rows, cols, r, c, got, expected)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestPackRefusesWhatDoesNotFit(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		cols, src, dst int
+		want           string
+	}{
+		{"columns", 33, 34, 2176, "33 columns are no multiple of 32"},
+		{"short file", 32, 33, 2176, "got 33 and 2176"},
+		{"short memory", 32, 34, 2000, "got 34 and 2000"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := Q8_0.Pack(make([]byte, c.dst), make([]byte, c.src), 1, c.cols)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// Every launch has to be one that every GPU from Ampere on accepts.
+func TestLaunchesFit(t *testing.T) {
+	for _, f := range formats {
+		for _, cols := range []int{f.Columns, 1024, 12288} {
+			for _, rows := range []int{1, 1024, 4096, 151936} {
+				ranges := f.Ranges(Tiles(rows), cols)
+				if ranges < 1 || ranges > f.Slabs(cols) {
+					t.Errorf("%s: %d × %d has %d ranges", f.Name, rows, cols, ranges)
+				}
+				for _, m := range []int{1, 8, 9, 16, 17, 32, 33, 512, 4096} {
+					l := f.Product(m, Tiles(rows), cols)
+					if l.Threads > 32*f.mostRanges && l.Threads != 256 || l.SharedBytes > 99<<10 || l.GridY > 65535 {
+						t.Errorf("%s: %d rows with %d × %d: %+v", f.Name, m, rows, cols, l)
+					}
+				}
+			}
+		}
+	}
+}
+
+func ExampleFormat_Product() {
+	const rows, cols, m = 4096, 4096, 5
+	f := BFloat16
+	fmt.Println(f.Bytes(rows, cols), "bytes of weights")
+	fmt.Printf("%+v\n", f.Product(m, Tiles(rows), cols))
+	// Output:
+	// 33554432 bytes of weights
+	// {Kernel:matmul_bfloat16_rows8 GridX:256 GridY:1 Threads:256 SharedBytes:4096}
+}
+func BenchmarkPack(b *testing.B) {
+	for _, f := range formats {
+		b.Run(f.Name, func(b *testing.B) {
+			const rows, cols = 256, 4096
+			src := make([]byte, rows*cols/f.blockElements*f.blockBytes)
+			dst := make([]byte, f.Bytes(rows, cols))
+			b.SetBytes(int64(len(src)))
+			for b.Loop() {
+				if err := f.Pack(dst, src, rows, cols); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
