@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -13,6 +11,7 @@ import (
 
 	"specula/kernels/cuda"
 	"specula/kernels/cuda/emulate"
+	"specula/kernels/cuda/layertest"
 	"specula/kernels/cuda/sim"
 )
 
@@ -58,22 +57,19 @@ func run(m *testing.M) int {
 var machines = []struct {
 	name  string
 	seed  uint64
-	start func(t *testing.T, seed uint64) launcher
+	start func(t *testing.T, seed uint64) layertest.Launch
 }{
 	{"emulator", 0, emulator}, {"emulator", 1, emulator}, {"emulator", 2, emulator}, {"emulator", 3, emulator},
 	{"simulator", 0, simulator}, {"simulator", 1, simulator},
 }
 
 // onEveryMachine runs a test on both machines, in a few schedules.
-func onEveryMachine(t *testing.T, test func(t *testing.T, launch launcher)) {
+func onEveryMachine(t *testing.T, test func(t *testing.T, launch layertest.Launch)) {
 	t.Helper()
 	for _, m := range machines {
 		t.Run(fmt.Sprintf("%s, seed %d", m.name, m.seed), func(t *testing.T) { test(t, m.start(t, m.seed)) })
 	}
 }
-
-// launcher launches a kernel and fails the test if that fails.
-type launcher func(kernel string, grid, block [3]int, args ...any)
 
 func only(t *testing.T, machine string) {
 	if m := os.Getenv(machineVariable); m != "" && m != machine {
@@ -81,7 +77,7 @@ func only(t *testing.T, machine string) {
 	}
 }
 
-func emulator(t *testing.T, seed uint64) launcher {
+func emulator(t *testing.T, seed uint64) layertest.Launch {
 	t.Helper()
 	only(t, "emulator")
 	if program == "" {
@@ -127,7 +123,7 @@ var kernels = sync.OnceValues(func() (map[string]*sim.Kernel, error) {
 	return found, nil
 })
 
-func simulator(t *testing.T, seed uint64) launcher {
+func simulator(t *testing.T, seed uint64) layertest.Launch {
 	t.Helper()
 	only(t, "simulator")
 	all, err := kernels()
@@ -184,41 +180,3 @@ func simulate(kernel *sim.Kernel, seed uint64, grid, block [3]int, args []any) e
 }
 
 func dim(size [3]int) sim.Dim { return sim.Dim{X: size[0], Y: size[1], Z: size[2]} }
-
-func across(n, threads int) [3]int { return [3]int{(n + threads - 1) / threads, 1, 1} }
-
-// at is a pointer to element i of a buffer.
-func at(buffer any, i int) emulate.At { return emulate.At{Buffer: buffer, Index: i} }
-
-func line(n int) [3]int { return [3]int{n, 1, 1} }
-
-// numbers draws n numbers around zero.
-func numbers(r *rand.Rand, n int) []float32 {
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = float32(r.NormFloat64())
-	}
-	return x
-}
-
-// garbage is n numbers that nobody wrote.
-func garbage(n int) []float32 {
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = float32(math.NaN())
-	}
-	return x
-}
-
-// sameBits compares, NaN being equal to NaN.
-func sameBits(t *testing.T, what string, got, want []float32) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
-	}
-	for i := range got {
-		if math.Float32bits(got[i]) != math.Float32bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
-			t.Fatalf("%s: number %d is %g (%#08x), want %g (%#08x)", what, i, got[i], math.Float32bits(got[i]), want[i], math.Float32bits(want[i]))
-		}
-	}
-}

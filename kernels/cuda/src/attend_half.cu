@@ -6,6 +6,9 @@
 // when a prefill has many rows. Queries and weights are rounded to half precision, sums are float32; Σ p adds the rounded weights,
 // so that they are normalised by what they really are.
 //
+// Keys that a column does not see weigh zero, and zero times a number is zero: that is how a row stays what it is among others. It does
+// not hold for a value that is infinite or NaN, which reaches every row of its pass; such a pass has failed anyway.
+//
 // A lane reads 16 bytes at once: of a chunk of 32, lane t of four takes numbers 8t … 8t+7. Both operands of a product are read
 // that way, so inner index i of product j of the chunk stands for number 8·(i%8/2) + 4j + 2·(i/8) + i%2.
 #include "attention.h"

@@ -1,0 +1,80 @@
+//go:build cuda && linux && cgo
+
+package driver
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"specula/kernels/cuda"
+	"specula/kernels/cuda/emulate"
+	"specula/kernels/cuda/emutest"
+	"specula/kernels/cuda/layertest"
+)
+
+// The checks of a layer's kernels but the products.
+func TestLayers(t *testing.T) {
+	d := open(t)
+	on(t, d, func() {
+		l := layers{Device: d, stream: get(d.NewStream())}
+		for _, name := range cuda.Modules() {
+			l.modules = append(l.modules, get(d.Load(name, get(cuda.PTX(name)))))
+		}
+		for _, check := range []func(*testing.T, layertest.Launch){layertest.Norms, layertest.Rope, layertest.Elementwise, layertest.Copy,
+			layertest.Embed, layertest.Heads, layertest.Operands, layertest.TooSmallGrid} {
+			check(t, l.launch)
+		}
+		counts, headDims := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33}, []int{64, 80, 96, 128, 256}
+		if emutest.Emulated() { // package emulate does the others
+			counts, headDims = []int{1, 5, 9}, []int{128}
+		}
+		for _, half := range []bool{true, false} {
+			layertest.Cache(t, l.launch, half, 80)
+			layertest.RowCounts(t, l.launch, half, counts)
+			for _, headDim := range headDims {
+				layertest.Attention(t, l.launch, half, headDim, 260, emutest.Emulated())
+			}
+		}
+	})
+}
+
+// layers runs kernels of any module on slices, once each.
+type layers struct {
+	*Device
+	stream  Stream
+	modules []Module
+}
+
+func (l layers) find(kernel string) (f Function, err error) {
+	for _, m := range l.modules {
+		if f, err = l.Kernel(m, kernel); err == nil {
+			break
+		}
+	}
+	return f, err
+}
+
+func (l layers) launch(kernel string, grid, block [3]int, args ...any) {
+	buffers, parameters := emulate.LayOut(args)
+	memory, content := make([]Pointer, len(buffers)), make([][]byte, len(buffers))
+	for i, b := range buffers {
+		content[i] = get(binary.Append(nil, binary.LittleEndian, b))
+		memory[i] = get(l.Alloc(int64(max(1, len(content[i])))))
+		must(l.Upload(l.stream, memory[i], content[i]))
+	}
+	arguments := make([]Argument, len(parameters))
+	for i, p := range parameters {
+		arguments[i] = Long(p.Value) // a smaller parameter is the first bytes of it
+		if p.Buffer > 0 {
+			arguments[i] = Address(memory[p.Buffer-1] + Pointer(p.Value))
+		}
+	}
+	launch := get(l.Prepare(get(l.find(kernel)), Shape{Grid: grid, Block: block}, arguments...))
+	must(l.Run(launch, l.stream))
+	for i, b := range buffers {
+		must(l.Download(l.stream, content[i], memory[i]))
+		get(binary.Decode(content[i], binary.LittleEndian, b))
+		must(l.Free(memory[i]))
+	}
+	l.FreeLaunch(launch)
+}
