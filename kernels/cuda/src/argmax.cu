@@ -8,8 +8,17 @@ extern "C" __global__ void __launch_bounds__(256) peak_rows(const float *scores,
     const float *x = scores + (size_t)row * vocab;
     int first = slice * slice_tokens, length = slice_length(vocab, slice);
     u64 most = 0;
-    for (int j = lane_id(); j < length; j += warp_size) {
-        u64 key = key_of(x[first + j], first + j);
+    int j = first + lane_id();
+    for (; j + (ahead - 1) * warp_size < first + length; j += ahead * warp_size) {
+        float score[ahead];
+        UNROLL for (int i = 0; i < ahead; i++) score[i] = x[j + i * warp_size];
+        UNROLL for (int i = 0; i < ahead; i++) {
+            u64 key = key_of(score[i], j + i * warp_size);
+            most = key > most ? key : most;
+        }
+    }
+    for (; j < first + length; j += warp_size) {
+        u64 key = key_of(x[j], j);
         most = key > most ? key : most;
     }
     most = warp_most(most);

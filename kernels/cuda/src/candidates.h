@@ -33,8 +33,9 @@ struct Candidates {
 
     INLINE_MEMBER int count() const { return vocab + listed; }
     INLINE_MEMBER bool marked(int id) const { return listed > 0 && (marks[id >> 5] >> (id & 31) & 1); }
+    INLINE_MEMBER u64 key(int j, float score) const { return marked(j) ? 0 : key_of(score, j); }
     INLINE_MEMBER u64 key(int j) const {
-        if (j < vocab) return marked(j) ? 0 : key_of(scores[j], j);
+        if (j < vocab) return key(j, scores[j]);
         int id = ids[j - vocab];
         if (id < 0 || id >= vocab) return 0;
         return key_of(penalised(scores[id], counts[j - vocab], by), id);

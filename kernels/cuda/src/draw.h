@@ -45,7 +45,13 @@ INLINE double running_sum(double v) {
 
 template <class Weight> INLINE double lane_sum(int n, const Weight &weight) {
     double sum = 0.0;
-    for (int j = lane_id(); j < n; j += warp_size) sum += weight(j);
+    int j = lane_id();
+    for (; j + (ahead - 1) * warp_size < n; j += ahead * warp_size) {
+        double w[ahead];
+        UNROLL for (int i = 0; i < ahead; i++) w[i] = weight(j + i * warp_size);
+        UNROLL for (int i = 0; i < ahead; i++) sum += w[i];
+    }
+    for (; j < n; j += warp_size) sum += weight(j);
     return sum;
 }
 

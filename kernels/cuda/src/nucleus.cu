@@ -46,6 +46,7 @@ struct Tokens {
     const float *scores;
     int vocab;
     INLINE_MEMBER int count() const { return vocab; }
+    INLINE_MEMBER u64 key(int j, float score) const { return key_of(score, j); }
     INLINE_MEMBER u64 key(int j) const { return key_of(scores[j], j); }
 };
 
@@ -64,10 +65,9 @@ INLINE u64 total_mass(const Tokens &tokens, const Mass &mass, u64 floor, u64 *to
     if (threadIdx.x == 0) *total = 0;
     __syncthreads();
     u64 own = 0;
-    for (int j = threadIdx.x; j < tokens.count(); j += blockDim.x) {
-        u64 key = tokens.key(j);
+    each_key(tokens, [&](u64 key) {
         if (key >= floor) own += mass(key);
-    }
+    });
     for (int o = warp_size / 2; o > 0; o /= 2) own += __shfl_xor_sync(full_warp, own, o);
     if (lane_id() == 0) atomicAdd(total, own);
     __syncthreads();

@@ -35,6 +35,9 @@ INLINE bool is_best(u64 key) {
     return u > no_score && u < infinite_score;
 }
 
+// ahead is how many numbers a thread reads before it looks at the first: what a warp has under way decides how fast a row comes.
+constexpr int ahead = 8;
+
 INLINE u64 warp_most(u64 key) {
     for (int o = warp_size / 2; o > 0; o /= 2) {
         u64 other = __shfl_xor_sync(full_warp, key, o);

@@ -2,6 +2,17 @@
 #pragma once
 #include "rank.h"
 
+// each_key shows every key of a row, 0 included, to one thread of the block. Tokens have count() keys, the first vocab of them by scores.
+template <class Tokens, class See> INLINE void each_key(const Tokens &tokens, const See &see) {
+    int j = threadIdx.x, step = blockDim.x;
+    for (; j + (ahead - 1) * step < tokens.vocab; j += ahead * step) {
+        float score[ahead];
+        UNROLL for (int i = 0; i < ahead; i++) score[i] = tokens.scores[j + i * step];
+        UNROLL for (int i = 0; i < ahead; i++) see(tokens.key(j + i * step, score[i]));
+    }
+    for (; j < tokens.count(); j += step) see(tokens.key(j));
+}
+
 // sort_keys sorts n keys, a power of two, in shared memory from the largest down. (Batcher, Sorting networks and their applications, 1968)
 INLINE void sort_keys(u64 *keys, int n) {
     for (int size = 2; size <= n; size *= 2)
@@ -29,10 +40,7 @@ template <class Tokens> INLINE u64 floor_key(const Tokens &tokens, int k, u64 *k
     for (int i = threadIdx.x; i < n; i += blockDim.x) keys[i] = 0;
     __syncthreads();
     u64 most = 0;
-    for (int j = threadIdx.x; j < tokens.count(); j += blockDim.x) {
-        u64 key = tokens.key(j);
-        most = key > most ? key : most;
-    }
+    each_key(tokens, [&](u64 key) { most = key > most ? key : most; });
     keys[threadIdx.x] = most;
     sort_keys(keys, n);
     u64 floor = keys[k - 1];
@@ -82,10 +90,9 @@ template <class Tokens, class Measure>
 INLINE u64 smallest_key(const Tokens &tokens, const Measure &amount, u64 floor, u64 prefix, int shift, u64 *least) {
     if (threadIdx.x == 0) *least = 0;
     __syncthreads();
-    for (int j = threadIdx.x; j < tokens.count(); j += blockDim.x) {
-        u64 key = tokens.key(j);
+    each_key(tokens, [&](u64 key) {
         if (key >= floor && key >> shift == prefix && amount(key) != 0) atomicMax(least, ~key);
-    }
+    });
     __syncthreads();
     return ~*least;
 }
@@ -102,15 +109,14 @@ INLINE u64 select_key(const Tokens &tokens, const Measure &amount, u64 floor, Am
         int shift = digit_shift(d), width = digit_bits(d), bins = 1 << width;
         for (int b = threadIdx.x; b < bins; b += blockDim.x) amounts[b] = counts[b] = 0;
         __syncthreads();
-        for (int j = threadIdx.x; j < tokens.count(); j += blockDim.x) {
-            u64 key = tokens.key(j);
-            if (key < floor || (d > 0 && key >> (shift + width) != prefix)) continue;
+        each_key(tokens, [&](u64 key) {
+            if (key < floor || (d > 0 && key >> (shift + width) != prefix)) return;
             Amount mass = amount(key);
-            if (mass == 0) continue;
+            if (mass == 0) return;
             int bin = (int)(key >> shift) & (bins - 1);
             atomicAdd(&amounts[bin], mass);
             if (!counting) atomicAdd(&counts[bin], 1u);
-        }
+        });
         __syncthreads();
         if (warp_id() == 0) choose_bin(amounts, bins, wanted, choice);
         __syncthreads();

@@ -5,6 +5,20 @@
 #include "draw.h"
 #include "filters.h"
 
+// Weight is the weight of a token by its score.
+struct Weight {
+    bool valid;
+    u64 cut;
+    float best, temperature, filtering, least;
+
+    INLINE_MEMBER float operator()(float score, int id) const {
+        if (!valid || key_of(score, id) < cut) return 0.0f;
+        float weight = exp_rn(divide_rn(score - best, filtering));
+        if (weight < least) return 0.0f;
+        return temperature != filtering ? exp_rn(divide_rn(score - best, temperature)) : weight;
+    }
+};
+
 // softmax_rows writes exp((score − best) / temperature) to weights (rows, vocab) and their sums to sums (rows, slices). Tokens whose
 // key is below the row's of cuts, which may be null, and those below min_p get 0. A row that has a NaN or +Inf or nothing
 // finite gets nothing but 0. Grid (⌈slices / warps of a block⌉, rows).
@@ -13,19 +27,22 @@ extern "C" __global__ void __launch_bounds__(256) softmax_rows(const float *scor
     int slices = slices_of(vocab), slice = blockIdx.x * (blockDim.x / warp_size) + warp_id(), row = blockIdx.y;
     if (slice >= slices) return;
     u64 peak = row_peak(peaks + (size_t)row * slices, slices), cut = cuts ? cuts[row] : 0;
-    bool valid = is_best(peak);
-    float best = score_of(peak), temperature = filters->temperature, filtering = filters->filter_temperature, least = filters->min_p;
-    int first = slice * slice_tokens, length = slice_length(vocab, slice);
-    const float *x = scores + (size_t)row * vocab + first;
-    float *w = weights + (size_t)row * vocab + first;
+    Weight weigh = {is_best(peak), cut, score_of(peak), filters->temperature, filters->filter_temperature, filters->min_p};
+    int first = slice * slice_tokens, end = first + slice_length(vocab, slice), j = first + lane_id();
+    const float *x = scores + (size_t)row * vocab;
+    float *w = weights + (size_t)row * vocab;
     double sum = 0.0;
-    for (int j = lane_id(); j < length; j += warp_size) {
-        float score = x[j], weight = 0.0f;
-        if (valid && key_of(score, first + j) >= cut) {
-            weight = exp_rn(divide_rn(score - best, filtering));
-            if (weight < least) weight = 0.0f;
-            else if (temperature != filtering) weight = exp_rn(divide_rn(score - best, temperature));
+    for (; j + (ahead - 1) * warp_size < end; j += ahead * warp_size) {
+        float score[ahead];
+        UNROLL for (int i = 0; i < ahead; i++) score[i] = x[j + i * warp_size];
+        UNROLL for (int i = 0; i < ahead; i++) {
+            float weight = weigh(score[i], j + i * warp_size);
+            w[j + i * warp_size] = weight;
+            sum += (double)weight;
         }
+    }
+    for (; j < end; j += warp_size) {
+        float weight = weigh(x[j], j);
         w[j] = weight;
         sum += (double)weight;
     }

@@ -33,10 +33,7 @@ INLINE u64 insert(u64 list, u64 key) {
 // warps. bests is shared, 32. The whole block calls it.
 INLINE u64 warp_floor(const Candidates &c, int k, u64 *bests) {
     u64 most = 0;
-    for (int j = threadIdx.x; j < c.count(); j += blockDim.x) {
-        u64 key = c.key(j);
-        most = key > most ? key : most;
-    }
+    each_key(c, [&](u64 key) { most = key > most ? key : most; });
     most = warp_most(most);
     if (lane_id() == 0) bests[warp_id()] = most;
     __syncthreads();
@@ -58,7 +55,18 @@ extern "C" __global__ void __launch_bounds__(1024) top_k_warp(const float *score
     Candidates c = candidates_of(scores, vocab, penalties, {listed, counts, length, most}, marks);
     int warps = blockDim.x / warp_size;
     u64 list = 0, floor = warp_floor(c, k, bests);
-    for (int base = warp_id() * warp_size; base < c.count(); base += warps * warp_size) {
+    // Lanes insert together, so a warp goes on as long as one of them has a key.
+    int step = warps * warp_size, base = warp_id() * warp_size;
+    for (; base + (ahead - 1) * step + warp_size <= vocab; base += ahead * step) {
+        int j = base + lane_id();
+        float score[ahead];
+        UNROLL for (int i = 0; i < ahead; i++) score[i] = c.scores[j + i * step];
+        UNROLL for (int i = 0; i < ahead; i++) {
+            u64 key = c.key(j + i * step, score[i]);
+            list = insert(list, key >= floor ? key : 0);
+        }
+    }
+    for (; base < c.count(); base += step) {
         int j = base + lane_id();
         u64 key = j < c.count() ? c.key(j) : 0;
         list = insert(list, key >= floor ? key : 0);
@@ -75,12 +83,11 @@ EXPORT(top_k_warp)
 INLINE unsigned gather(const Candidates &c, u64 cut, u64 *keys, unsigned room, unsigned *used) {
     if (threadIdx.x == 0) *used = 0;
     __syncthreads();
-    for (int j = threadIdx.x; j < c.count(); j += blockDim.x) {
-        u64 key = c.key(j);
-        if (key < cut) continue;
+    each_key(c, [&](u64 key) {
+        if (key < cut) return;
         unsigned place = atomicAdd(used, 1u);
         if (place < room) keys[place] = key;
-    }
+    });
     __syncthreads();
     unsigned n = *used;
     __syncthreads();  // before it is cleared again

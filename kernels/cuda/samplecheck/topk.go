@@ -1,4 +1,4 @@
-package simtest
+package samplecheck
 
 import (
 	"fmt"
@@ -7,9 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"specula/engine/sample"
-	"specula/engine/shape"
-	"specula/kernels/cuda/sim"
+	"specula/kernels/cuda/simtest"
 	"specula/kernels/ref"
 )
 
@@ -38,7 +36,7 @@ func topK(kernels Kernels, kernel string, threads int, scores []float32, vocab, 
 	if kernel == "top_k_radix" {
 		arguments = append(arguments, make([]uint64, 2*rows*k))
 	}
-	kernels.Run(kernel, Grid(rows), Block(threads), shared, append(arguments, ids, best, int32(k), int32(vocab))...)
+	kernels.Run(kernel, simtest.Grid(rows), simtest.Block(threads), shared, append(arguments, ids, best, int32(k), int32(vocab))...)
 	return ids, best
 }
 
@@ -54,8 +52,8 @@ func takers(k int) map[string][]int {
 	return list
 }
 
-func TestTopK(t *testing.T) {
-	kernels := Load(t, "topk")
+func checkTopK(t testing.TB, load Load) {
+	kernels := load(t, "topk")
 	f := filters
 	f.FilterTemperature = 0.7
 	for _, vocab := range []int{1, 33, 1300} {
@@ -74,29 +72,29 @@ func TestTopK(t *testing.T) {
 				threads := sizes[(k+vocab)%len(sizes)]
 				ids, best := topK(kernels, kernel, threads, scores, vocab, k, f, plainPenalties, nil)
 				name := fmt.Sprintf("%s of %d threads V=%d k=%d", kernel, threads, vocab, k)
-				Equal(t, name+" ids", ids, wantIDs)
-				Equal(t, name+" scores", best, wantBest)
+				simtest.Equal(t, name+" ids", ids, wantIDs)
+				simtest.Equal(t, name+" scores", best, wantBest)
 			}
 		}
 	}
 }
 
 // What the host ranks by sorting, the kernels give bit for bit, sign of zero included.
-func TestTopKOfALargeVocabulary(t *testing.T) {
-	kernels := Load(t, "topk")
+func checkTopKOfALargeVocabulary(t testing.TB, load Load) {
+	kernels := load(t, "topk")
 	const vocab = 151_936
-	scores := Normal(2, vocab)
+	scores := simtest.Normal(2, vocab)
 	scores[77], scores[78], scores[150_000] = 9, 9, 9
 	for kernel, k := range map[string]int{"top_k_warp": 32, "top_k_block": 1000, "top_k_radix": 5000} {
 		ids, best := topK(kernels, kernel, 1024, scores, vocab, k, filters, plainPenalties, nil)
 		wantIDs, wantBest := ref.TopK(scores, k, 1)
-		Equal(t, kernel+" ids", ids, wantIDs)
-		Equal(t, kernel+" scores", best, wantBest)
+		simtest.Equal(t, kernel+" ids", ids, wantIDs)
+		simtest.Equal(t, kernel+" scores", best, wantBest)
 	}
 }
 
-func TestTopKWithPenalties(t *testing.T) {
-	kernels := Load(t, "topk")
+func checkTopKWithPenalties(t testing.TB, load Load) {
+	kernels := load(t, "topk")
 	p := ref.Penalties{Repeat: 1.3, Frequency: 0.25, Presence: -0.5}
 	for _, vocab := range []int{33, 1100} {
 		scores := oddRows(3, vocab)
@@ -119,30 +117,11 @@ func TestTopKWithPenalties(t *testing.T) {
 			for kernel, sizes := range takers(k) {
 				ids, best := topK(kernels, kernel, sizes[0], scores, vocab, k, filters, p, counts)
 				name := fmt.Sprintf("%s V=%d k=%d", kernel, vocab, k)
-				Equal(t, name+" ids", ids, wantIDs)
-				Equal(t, name+" scores", best, wantBest)
+				simtest.Equal(t, name+" ids", ids, wantIDs)
+				simtest.Equal(t, name+" scores", best, wantBest)
 			}
 		}
 	}
-}
-
-// The reference penalises as the host does.
-func TestPenaltiesAreTheHosts(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 0))
-	row := make([]float32, 1000)
-	each(row, func(i int) float32 { return []float32{none, float32(50 * random.NormFloat64())}[min(1, i%50)] })
-	counts := map[int32]int32{}
-	host := shape.NewPenalties(1.7, 0.3, 0.2, -1)
-	for range 2000 {
-		id := int32(random.IntN(1100))
-		counts[id]++
-		host.Push(id)
-	}
-	want := slices.Clone(row)
-	if err := host.Shape(want); err != nil {
-		t.Fatal(err)
-	}
-	Equal(t, "penalised row", ref.Penalties{Repeat: 1.7, Frequency: 0.3, Presence: 0.2}.PenaliseRow(row, counts), want)
 }
 
 // filterSettings are filters at work, alone and together.
@@ -167,8 +146,8 @@ func filterSettings(vocab int) map[string]ref.Filters {
 	}
 }
 
-func TestFilterPairs(t *testing.T) {
-	kernels := Load(t, "nucleus")
+func checkFilterPairs(t testing.TB, load Load) {
+	kernels := load(t, "nucleus")
 	for _, vocab := range []int{1, 33, 500} {
 		scores := oddRows(6, vocab)
 		rows := len(rowKinds)
@@ -188,10 +167,10 @@ func TestFilterPairs(t *testing.T) {
 					ids, best = append(ids, i...), append(best, b...)
 				}
 				kept, cuts := make([]int32, rows), make([]uint64, rows)
-				kernels.Run("filter_pairs", Grid(rows), Block(32), 0, ids, best, int32(k), filterBytes(f), scores, kept, cuts, int32(vocab))
+				kernels.Run("filter_pairs", simtest.Grid(rows), simtest.Block(32), 0, ids, best, int32(k), filterBytes(f), scores, kept, cuts, int32(vocab))
 				what := fmt.Sprintf("%s V=%d k=%d", name, vocab, k)
-				Equal(t, what+" kept", kept, wantKept)
-				Equal(t, what+" cuts", cuts, wantCuts)
+				simtest.Equal(t, what+" kept", kept, wantKept)
+				simtest.Equal(t, what+" cuts", cuts, wantCuts)
 			}
 		}
 	}
@@ -201,83 +180,17 @@ func cutRows(kernels Kernels, threads int, scores []float32, vocab int, f ref.Fi
 	rows := len(scores) / vocab
 	peaks := concat(rows, func(i int) []uint64 { return ref.Peaks(rowOf(scores, i, vocab)) })
 	cuts := make([]uint64, rows)
-	kernels.Run("cut_rows", Grid(rows), Block(threads), 0, scores, peaks, filterBytes(f), cuts, int32(vocab))
+	kernels.Run("cut_rows", simtest.Grid(rows), simtest.Block(threads), 0, scores, peaks, filterBytes(f), cuts, int32(vocab))
 	return cuts
 }
 
-func TestCutRows(t *testing.T) {
-	kernels := Load(t, "nucleus")
+func checkCutRows(t testing.TB, load Load) {
+	kernels := load(t, "nucleus")
 	for _, vocab := range []int{1, 10, 33, 1400} {
 		scores := oddRows(7, vocab)
 		for name, f := range filterSettings(vocab) {
 			want := concat(len(rowKinds), func(i int) []uint64 { return []uint64{ref.CutRow(rowOf(scores, i, vocab), f)} })
-			Equal(t, fmt.Sprintf("%s V=%d", name, vocab), cutRows(kernels, []int{64, 256, 160}[vocab%3], scores, vocab, f), want)
-		}
-	}
-}
-
-// What the filters leave is what the host's leave, but for tokens at the very edge of a share.
-func TestFiltersAreTheHosts(t *testing.T) {
-	const vocab = 2000
-	for seed := range uint64(20) {
-		scores := Normal(seed, vocab)
-		for i := range scores {
-			scores[i] *= 3
-		}
-		for name, f := range filterSettings(vocab) {
-			params := sample.Params{Temperature: float64(f.Temperature), TopK: int(f.TopK), TopP: float64(f.TopP), MinP: float64(f.MinP),
-				TemperatureLast: f.FilterTemperature != f.Temperature}
-			dist, err := sample.FromLogits(make([]float64, vocab), scores, params)
-			if err != nil {
-				t.Fatal(err)
-			}
-			row := ref.SoftmaxRow(scores, ref.CutRow(scores, f), f)
-			kept := 0
-			for id, p := range dist.P {
-				if p > 0 {
-					kept++
-				}
-				if got := row.Chance(id, row.Total()); got > 1.001*p+1e-6 || got < 0.999*p-1e-6 {
-					t.Fatalf("%s: p(%d) = %g, want %g", name, id, got, p)
-				}
-			}
-			if k := int(f.TopK); k > 0 && f.TopP < 1 {
-				_, best := ref.TopK(scores, k, f.FilterTemperature)
-				if n := ref.FilterPairs(best, f); n != kept {
-					t.Errorf("%s: %d pairs are left, want %d", name, n, kept)
-				}
-			}
-		}
-	}
-}
-
-// The kernels of this file wait for each other in many ways, so each is run in many orders.
-func TestOrdersOfTheTopKernels(t *testing.T) {
-	text := Load(t, "topk")
-	scores := oddRows(8, 1300)
-	for _, kernel := range []string{"top_k_warp", "top_k_block", "top_k_radix"} {
-		entry, err := text.module.Kernel(kernel)
-		if err != nil {
-			t.Fatal(err)
-		}
-		k, rows := 32, len(rowKinds)
-		arguments := []any{scores, filterBytes(filters), nil, nil, nil, nil, int32(0)}
-		if kernel == "top_k_radix" {
-			arguments = append(arguments, make([]uint64, 2*rows*k))
-		}
-		arguments = append(arguments, make([]int32, rows*k), make([]float32, rows*k), int32(k), int32(1300))
-		var first [][]byte
-		for seed := range uint64(4) {
-			memory, _, err := text.once(entry, seed, sim.Dim{X: rows}, sim.Dim{X: 256}, 0, arguments)
-			if err != nil {
-				t.Fatalf("%s, seed %d: %v", kernel, seed, err)
-			}
-			results := memory[len(memory)-4 : len(memory)-2]
-			if first == nil {
-				first = results
-			}
-			Equal(t, fmt.Sprintf("%s, seed %d: ids", kernel, seed), results[0], first[0])
-			Equal(t, fmt.Sprintf("%s, seed %d: scores", kernel, seed), results[1], first[1])
+			simtest.Equal(t, fmt.Sprintf("%s V=%d", name, vocab), cutRows(kernels, []int{64, 256, 160}[vocab%3], scores, vocab, f), want)
 		}
 	}
 }

@@ -1,10 +1,11 @@
-package simtest
+package samplecheck
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
+	"specula/kernels/cuda/simtest"
 	"specula/kernels/ref"
 )
 
@@ -33,7 +34,7 @@ func (b *batch) run(kernels Kernels, threads int) []uint64 {
 	sums := func(rows []ref.WeightRow) []float64 {
 		return concat(len(rows), func(i int) []float64 { return rows[i].Sums })
 	}
-	kernels.Run("reject", Grid(b.sequences), Block(threads), 8*ref.Slices(b.vocab), weights(b.p), sums(b.p), weights(b.q), sums(b.q),
+	kernels.Run("reject", simtest.Grid(b.sequences), simtest.Block(threads), 8*ref.Slices(b.vocab), weights(b.p), sums(b.p), weights(b.q), sums(b.q),
 		b.ids, b.rounds, results, int32(b.rows), int32(b.vocab), int32(b.draftVocab))
 	return results
 }
@@ -60,6 +61,9 @@ func newBatch(seed uint64, sequences, rows, vocab, draftVocab int) *batch {
 				break
 			}
 			q := ref.SoftmaxRow(draft, 0, filters)
+			if random.IntN(20) == 0 {
+				scale(q.Sums, 0.5) // stands for rounding, by which a residual can have no mass
+			}
 			b.q = append(b.q, q)
 			id := int32(q.Draw(round.Uniform(ref.DraftDraw, i)))
 			switch random.IntN(12) {
@@ -74,6 +78,12 @@ func newBatch(seed uint64, sequences, rows, vocab, draftVocab int) *batch {
 		b.rounds = append(b.rounds, round)
 	}
 	return b
+}
+
+func scale(sums []float64, factor float64) {
+	for i := range sums {
+		sums[i] *= factor
+	}
 }
 
 // pair makes some rows equal, disjoint, one-hot or not finite.
@@ -99,8 +109,8 @@ func pair(random *rand.Rand, target, draft []float32) {
 	}
 }
 
-func TestReject(t *testing.T) {
-	kernels := Load(t, "reject")
+func checkReject(t testing.TB, load Load) {
+	kernels := load(t, "reject")
 	sawResidual, sawBonus, sawNone := 0, 0, 0
 	for _, c := range []struct{ sequences, rows, vocab, draftVocab, threads int }{
 		{400, 5, 10, 10, 32},
@@ -111,11 +121,12 @@ func TestReject(t *testing.T) {
 		{20, 4, 2100, 2500, 128},
 		{8, 5, 5000, 5000, 1024},
 		{20, 1, 1, 1, 32},
+		{3, 2, 70_000, 69_000, 512},
 	} {
 		name := fmt.Sprintf("%d×%d×%d/%d", c.sequences, c.rows, c.vocab, c.draftVocab)
 		b := newBatch(7, c.sequences, c.rows, c.vocab, c.draftVocab)
 		got := b.run(kernels, c.threads)
-		Equal(t, name, got, b.want())
+		simtest.Equal(t, name, got, b.want())
 		for s := range c.sequences {
 			word := got[s*(c.rows+1)]
 			switch accepted := int32(word >> 24 & 0xff); {
@@ -128,21 +139,21 @@ func TestReject(t *testing.T) {
 			}
 		}
 	}
-	if sawResidual < 100 || sawBonus < 100 || sawNone < 10 {
+	if sawResidual < 100 || sawBonus < 90 || sawNone < 10 {
 		t.Errorf("%d residual and %d bonus tokens, %d sequences without one: too few to say much", sawResidual, sawBonus, sawNone)
 	}
 }
 
 // A plain round has no draft: q and the ids are never read.
-func TestRejectWithoutDrafts(t *testing.T) {
-	kernels := Load(t, "reject")
+func checkRejectWithoutDrafts(t testing.TB, load Load) {
+	kernels := load(t, "reject")
 	b := newBatch(8, 4, 1, 100, 100)
 	for i := range b.rounds {
 		b.rounds[i].Drafts = 0
 	}
 	p := []ref.WeightRow{b.p[0], b.p[2], b.p[4], b.p[6]}
 	results := make([]uint64, 4)
-	kernels.Run("reject", Grid(4), Block(64), 8, concat(4, func(i int) []float32 { return p[i].Weights }), concat(4, func(i int) []float64 { return p[i].Sums }),
+	kernels.Run("reject", simtest.Grid(4), simtest.Block(64), 8, concat(4, func(i int) []float32 { return p[i].Weights }), concat(4, func(i int) []float64 { return p[i].Sums }),
 		nil, nil, nil, b.rounds, results, int32(0), int32(100), int32(100))
-	Equal(t, "plain rounds", results, concat(4, func(i int) []uint64 { return ref.Reject(p[i:], nil, nil, b.rounds[i]).Pack(nil, 0) }))
+	simtest.Equal(t, "plain rounds", results, concat(4, func(i int) []uint64 { return ref.Reject(p[i:], nil, nil, b.rounds[i]).Pack(nil, 0) }))
 }

@@ -1,4 +1,4 @@
-package simtest
+package samplecheck
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"specula/engine/sample"
 	"specula/engine/spec/gate"
 	"specula/kernels/cuda"
+	"specula/kernels/cuda/simtest"
 	"specula/kernels/ref"
 )
 
@@ -15,7 +16,7 @@ import (
 const (
 	lawVocab   = 8
 	lawDrafts  = 2
-	lawReplies = 6_000
+	lawReplies = 4_000
 )
 
 // language has every row of a world as weights, made by the kernels: by position and token before.
@@ -26,8 +27,8 @@ type language struct {
 func newLanguage(t *testing.T, w *gate.World, target, draft ref.Filters) language {
 	rows := func(scores func(position int, before int32) []float32, f ref.Filters) []ref.WeightRow {
 		all := concat((lawDrafts+1)*lawVocab, func(i int) []float32 { return scores(i/lawVocab, int32(i%lawVocab)) })
-		cuts := cutRows(Load(t, "nucleus"), 32, all, lawVocab, f)
-		weights, sums := softmax(t, all, lawVocab, cuts, f)
+		cuts := cutRows(load(t, "nucleus"), 32, all, lawVocab, f)
+		weights, sums := softmax(t, load, all, lawVocab, cuts, f)
 		list := make([]ref.WeightRow, len(sums))
 		for i := range list {
 			list[i] = ref.WeightRow{Weights: rowOf(weights, i, lawVocab), Sums: sums[i : i+1]}
@@ -55,7 +56,7 @@ func (l language) write(softmax, reject Kernels, replies int) []gate.Played {
 		}
 		q := func(s int) ref.WeightRow { return l.q[i*lawVocab+int(before[s])] }
 		ids, chances := make([]int32, replies), make([]float32, replies)
-		softmax.Run("draw_rows", Grid(1, replies), Block(32), 0, concat(replies, func(s int) []float32 { return q(s).Weights }),
+		softmax.Run("draw_rows", simtest.Grid(1, replies), simtest.Block(32), 0, concat(replies, func(s int) []float32 { return q(s).Weights }),
 			concat(replies, func(s int) []float64 { return q(s).Sums }), b.rounds, int32(ref.DraftDraw), int32(i), ids, nil, chances, int32(lawVocab))
 		for s := range replies {
 			b.q[s*lawDrafts+i], b.ids[s*lawDrafts+i] = q(s), ids[s]
@@ -92,7 +93,7 @@ func judgeLaw(t *testing.T, softmax, reject Kernels, pairing gate.Pairing, param
 }
 
 func TestLawOfTheDevice(t *testing.T) {
-	softmax, reject := Load(t, "softmax"), Load(t, "reject")
+	softmax, reject := load(t, "softmax"), load(t, "reject")
 	params := sample.Params{Temperature: 0.7, TopP: 0.9, TopK: 6}
 	if failures := judgeLaw(t, softmax, reject, gate.Near, params); failures != "" {
 		t.Error(failures)
@@ -101,8 +102,7 @@ func TestLawOfTheDevice(t *testing.T) {
 
 // The reference, which the kernels equal bit for bit, keeps the law to a precision that the simulator has no time for.
 func TestLawOfTheReference(t *testing.T) {
-	const replies = 60_000
-	for _, pairing := range []gate.Pairing{gate.Near, gate.Opposed, gate.Partial, gate.Certain} {
+	for pairing, replies := range map[gate.Pairing]int{gate.Near: 200_000, gate.Opposed: 40_000, gate.Partial: 40_000} {
 		params := sample.Params{Temperature: 1, TopP: 1}
 		w := gate.NewWorld(lawVocab, lawDrafts+1, params, pairing, 6)
 		rows := func(scores func(int, int32) []float32) (list []ref.WeightRow) {

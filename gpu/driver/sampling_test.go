@@ -1,0 +1,46 @@
+//go:build cuda && linux && cgo
+
+package driver
+
+import (
+	"testing"
+
+	"specula/kernels/cuda"
+	"specula/kernels/cuda/samplecheck"
+	"specula/kernels/cuda/sim"
+)
+
+// onDriver runs kernels by the driver, as samplecheck wants it.
+type onDriver struct{ module }
+
+func (m onDriver) Run(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any) {
+	values := make([]any, len(arguments))
+	for i, a := range arguments {
+		if values[i] = a; a == nil {
+			values[i] = uint64(0) // a null pointer
+		}
+	}
+	m.run(kernel, Shape{Grid: [3]int{grid.X, grid.Y, grid.Z}, Block: [3]int{block.X, block.Y, block.Z}, SharedBytes: sharedBytes}, values...)
+}
+
+func TestArgmaxKernels(t *testing.T)  { checkSampling(t, "argmax") }
+func TestSoftmaxKernels(t *testing.T) { checkSampling(t, "softmax") }
+func TestRejectKernels(t *testing.T)  { checkSampling(t, "reject") }
+func TestTopKKernels(t *testing.T)    { checkSampling(t, "topk") }
+func TestNucleusKernels(t *testing.T) { checkSampling(t, "nucleus") }
+
+func checkSampling(t *testing.T, module string) {
+	d := open(t)
+	for _, check := range samplecheck.All {
+		if check.Module != module {
+			continue
+		}
+		t.Run(check.Name, func(t *testing.T) {
+			on(t, d, func() {
+				check.Run(t, func(t testing.TB, name string) samplecheck.Kernels {
+					return onDriver{loadModule(d, name, get(cuda.PTX(name)))}
+				})
+			})
+		})
+	}
+}
