@@ -3,12 +3,22 @@
 package gpu_test
 
 import (
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"specula/assets"
+	"specula/engine"
 	"specula/engine/compute"
+	"specula/engine/config"
+	"specula/engine/event"
 	"specula/engine/model"
 	"specula/gpu"
 	"specula/kernels/cuda/emutest"
@@ -26,20 +36,22 @@ func needEmulator(t *testing.T) {
 // Whatever reservation finds no memory, loading says so, and a smaller wish can follow in the same process.
 func TestOutOfMemoryAtAnyReservation(t *testing.T) {
 	needEmulator(t)
-	for _, n := range []string{"1", "2", "3", "5", "8", "20", "40"} {
-		t.Run(n, func(t *testing.T) {
-			t.Setenv("EMULATOR_FAIL_ALLOCATION", n)
-			b, err := gpu.Open(t.Context(), "cuda")
-			if err == nil {
-				err = useOnce(t, b)
-				if closed := b.Close(); closed != nil {
-					t.Errorf("closing: %v", closed)
-				}
+	for n := 1; ; n += 3 {
+		t.Setenv("EMULATOR_FAIL_ALLOCATION", fmt.Sprint(n))
+		b, err := gpu.Open(t.Context(), "cuda")
+		if err == nil {
+			err = useOnce(t, b)
+			if closed := b.Close(); closed != nil {
+				t.Errorf("closing: %v", closed)
 			}
-			if !errors.Is(err, compute.ErrOutOfMemory) {
-				t.Errorf("reservation %s failed and the error is %v", n, err)
-			}
-		})
+		}
+		if err == nil && n > 30 {
+			t.Logf("fewer than %d reservations", n)
+			return
+		}
+		if !errors.Is(err, compute.ErrOutOfMemory) {
+			t.Fatalf("reservation %d failed and the error is %v", n, err)
+		}
 	}
 }
 
@@ -60,6 +72,22 @@ func useOnce(t *testing.T, b compute.Backend) error {
 	return logits.Row(0, make([]float32, logits.Vocab()))
 }
 
+// alone runs the test in a process of its own, because a lost device stays lost for the one it was lost in, and reports whether it did.
+func alone(t *testing.T) bool {
+	t.Helper()
+	const mark = "SPECULA_TEST_ALONE"
+	if os.Getenv(mark) != "" {
+		return false
+	}
+	command := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$")
+	command.Env = append(os.Environ(), mark+"=yes")
+	said, err := command.CombinedOutput()
+	if err != nil || !strings.Contains(string(said), "--- PASS") {
+		t.Errorf("%v\n%s", err, said)
+	}
+	return true
+}
+
 // A reply in which the device fails ends with an error and the text so far. The process lives on, and a later reply is refused in
 // words if the device is gone, and written if it is not.
 func TestFaultsInAReply(t *testing.T) {
@@ -71,6 +99,9 @@ func TestFaultsInAReply(t *testing.T) {
 		{"the device is lost", "EMULATOR_LOSE_DEVICE", "start specula anew"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if alone(t) {
+				return
+			}
 			t.Setenv(c.variable, "3000")
 			b, err := gpu.Open(t.Context(), "cuda")
 			if err != nil {
@@ -99,6 +130,56 @@ func TestFaultsInAReply(t *testing.T) {
 			}
 			if later := ask(t, s, "who are you?"); !strings.Contains(later.failed, c.later) || (later.failed == "") != (c.later == "") {
 				t.Errorf("the next reply: %q %q", later.text, later.failed)
+			}
+		})
+	}
+}
+
+// Scores that are no numbers end a reply with an error if they are the target's, and cost rounds their draft if they are the draft's.
+func TestScoresThatAreNoNumbers(t *testing.T) {
+	const targetNorm, draftNorm = 6276512, 1108896 // where the files have the weights of the last norm
+	broken := func(data []byte, at int) []byte {
+		data = slices.Clone(data)
+		binary.LittleEndian.PutUint32(data[at:], math.Float32bits(float32(math.NaN())))
+		return data
+	}
+	b := open(t)
+	for _, c := range []struct {
+		name          string
+		target, draft []byte
+		failed        string
+	}{
+		{"target", broken(assets.Target(), targetNorm), assets.Draft(), "not finite"},
+		{"draft", assets.Target(), broken(assets.Draft(), draftNorm), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, err := engine.Load(t.Context(), engine.Options{
+				Config: config.Default(), Backend: b, Now: time.Now, NewSeed: func() int64 { return 1 },
+				Target: engine.Source{Name: "target", Embedded: c.target}, Draft: engine.Source{Name: "draft", Embedded: c.draft},
+			}, func(event.Event) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := e.NewSession(t.Context())
+			if c.failed != "" {
+				if !errors.Is(err, compute.ErrNotFinite) { // a session measures rounds before the first reply
+					t.Errorf("the error is %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			set(t, s, "temperature", "0", "max-tokens", "6", "gamma-rule", "fixed", "gamma", "2")
+			r := ask(t, s, "who are you?")
+			if r.failed != "" || !strings.HasPrefix(r.text, "I am a tiny") {
+				t.Errorf("%q, %q", r.text, r.failed)
+			}
+			for _, round := range r.rounds {
+				if round.Gamma > 0 && !strings.Contains(round.DraftWhy, "not finite") {
+					t.Errorf("round %d: the draft of %d ended with %q", round.Index, round.Gamma, round.DraftWhy)
+				}
 			}
 		})
 	}

@@ -195,8 +195,7 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 		b.rounded = want
 	}
 	b.changed(d)
-	tiles := cuda.Tiles(weight.rows)
-	if f.Product(m, tiles, f.Ranges(tiles, weight.cols)).SharedBytes <= max(freeShared, b.info.SharedBytes) {
+	if f.Product(m, cuda.Tiles(weight.rows), weight.cols).SharedBytes <= max(freeShared, b.info.SharedBytes) {
 		return b.product(d.memory, b.scratch.rounded.memory, m, weight)
 	}
 	// A GPU whose blocks have too little shared memory for the kernel of many rows: 32 at a time give the same bits.
@@ -212,11 +211,10 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 
 func (b *Backend) product(y, activations driver.Pointer, m int, w *matrix) error {
 	f, tiles := w.format, cuda.Tiles(w.rows)
-	ranges := f.Ranges(tiles, w.cols)
-	l := f.Product(m, tiles, ranges)
+	l := f.Product(m, tiles, w.cols)
 	none := address(0)
 	return b.launch(l.Kernel, shapeOf(l), address(y), whole(w.rows), none, whole(0), none, whole(0),
-		address(w.memory), address(activations), whole(m), whole(f.Slabs(w.cols)), whole(ranges))
+		address(w.memory), address(activations), whole(m), whole(f.Slabs(w.cols)), whole(f.Ranges(tiles, w.cols)))
 }
 
 func shapeOf(l cuda.Launch) driver.Shape {

@@ -124,3 +124,29 @@ func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 		})
 	}
 }
+
+// The same beyond the first split of keys, with so many heads to a key that the splits of a large pass are computed in pieces.
+func TestARowDoesNotDependOnItsCompanyInALongText(t *testing.T) {
+	shape := random.Shape{Name: "many heads", Layers: 1, Dim: 256, FFN: 256, Heads: 16, KVHeads: 1, HeadDim: 64, Vocab: 1024}
+	ids := make([]int32, 267)
+	for i := range ids {
+		ids[i] = int32(i * 31 % shape.Vocab)
+	}
+	var file bytes.Buffer
+	if err := random.Write(t.Context(), &file, shape, compute.Q8_0); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t)
+	for _, half := range []bool{true, false} {
+		m := load(t, b, file.Bytes(), model.Options{MaxTokens: 300, MaxRows: 40, HalfCache: half})
+		cache, err := m.NewCache()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := passes(t, m, cache, ids, 5)
+		passes(t, m, cache, ids, 40).compare(t, want, fmt.Sprintf("40 rows, half precision %v", half))
+		if err := cache.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

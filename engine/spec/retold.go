@@ -57,6 +57,7 @@ func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	own := ask
 	own.Inspect = false
 	own.Shapers = nil // they know the target's tokens
+	own.Ahead = nil   // the target cannot read these
 	own.IsStop = r.texts.DraftStop
 	wrote, err := r.DraftModel.Propose(ctx, own)
 	r.said = append(r.said[:0], wrote.Tokens...)

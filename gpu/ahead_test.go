@@ -1,0 +1,80 @@
+package gpu
+
+import (
+	"slices"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+)
+
+// A round at temperature 0 is two graphs, one for the draft with its tokens fed back and one for the pass that verifies it, one copy
+// of four bytes a row, and one wait.
+func TestADraftAndItsVerdictAreOneWait(t *testing.T) {
+	texts, err := kernelTexts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newRecorder(t)
+	b, err := newBackend(d, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := func() (*model.Model, compute.Cache) {
+		m, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache, err := m.NewCache()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, cache
+	}
+	draft, draftCache := load()
+	target, targetCache := load()
+	tokens, err := draft.Tokens(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	round := func() {
+		d.log = nil
+		if err := draft.Chain(t.Context(), draftCache, []int32{5, 6}, 3, tokens); err != nil {
+			t.Fatal(err)
+		}
+		logits, err := target.ForwardTokens(t.Context(), targetCache, tokens, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.down = 1 // every byte
+		drafts := make([]int32, 3)
+		verdict, err := logits.(compute.Judge).AcceptBest(tokens, drafts)
+		if err != nil || verdict.Accepted != 1 || verdict.Follows != 0x010101 || drafts[2] != 0x01010101 {
+			t.Errorf("verdict %+v of %v, error %v", verdict, drafts, err)
+		}
+		if bytes, syncs := logits.Moved(); bytes != 16 || syncs != 1 {
+			t.Errorf("%d bytes moved with %d waits", bytes, syncs)
+		}
+		if draftCache.Len() != 4 || targetCache.Len() != 4 {
+			t.Errorf("the caches hold %d and %d tokens", draftCache.Len(), targetCache.Len())
+		}
+		if err := first(draftCache.Truncate(0), targetCache.Truncate(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		round()
+	}
+	want := []string{"up 24", "graph", "up 4", "graph", "peak_rows", "argmax_rows", "accept_greedy", "down 16", "wait"}
+	if !slices.Equal(d.log, want) {
+		t.Errorf("a round queued %q, want %q", d.log, want)
+	}
+	for _, end := range []func() error{tokens.Close, draftCache.Close, targetCache.Close, b.Close} {
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	}
+	if kept := d.kept(); len(kept) > 0 {
+		t.Errorf("left %v", kept)
+	}
+}
