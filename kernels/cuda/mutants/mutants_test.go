@@ -63,8 +63,18 @@ func lanes(t *testing.T) []lane {
 		{"seeds", "", []string{"1", "2", "3", "4", "5", "6", "7", "8"}, nil},
 		{"address", "asan", []string{"0"}, []string{preload(t, "libasan.so", "libubsan.so"),
 			"ASAN_OPTIONS=detect_leaks=0:handle_segv=0:allow_user_segv_handler=1"}},
-		{"races", "tsan", []string{"0"}, []string{preload(t, "libtsan.so"), "TSAN_OPTIONS=halt_on_error=1:handle_segv=0:allow_user_segv_handler=1"}},
+		{"races", "tsan", []string{"0"}, []string{preload(t, "libtsan.so"), "TSAN_OPTIONS=halt_on_error=1:handle_segv=0:allow_user_segv_handler=1:suppressions=" + suppressions(t)}},
 	}
+}
+
+// suppressions is the file of what the thread sanitizer need not report.
+func suppressions(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs("../emu/races.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // preload names the sanitizers' libraries, which have to be in the process from its start.
