@@ -8,9 +8,10 @@ import (
 
 // looksUp reports whether a round's draft comes for nothing, so that its length can be decided when it is known: the cost-aware rule
 // with a proposer that has no model. Plain rounds that are wanted for their own sake stay plain.
-func (r *reply) looksUp(d gamma.Decision) bool {
+func (r *reply) looksUp(p spec.Proposer, d gamma.Decision) bool {
+	_, free := p.(spec.Free)
 	c := r.config.Speculation
-	return c.Enabled && c.Rule == string(gamma.CostAware) && (d.Gamma > 0 || !d.Probe) && drafterNamed(c.Proposer).parameters == nil
+	return free && c.Enabled && c.Rule == string(gamma.CostAware) && (d.Gamma > 0 || !d.Probe)
 }
 
 // longest is a decision for as much as may be found.
@@ -21,9 +22,8 @@ func (r *reply) longest(d gamma.Decision) gamma.Decision {
 }
 
 // trim leaves out of a looked-up draft what is not worth verifying.
-func (r *reply) trim(draft *spec.Draft, ev *event.Round) {
-	c := r.config.Speculation
-	if c.Rule != string(gamma.CostAware) || drafterNamed(c.Proposer).parameters != nil {
+func (r *reply) trim(p spec.Proposer, draft *spec.Draft, ev *event.Round) {
+	if _, free := p.(spec.Free); !free || r.config.Speculation.Rule != string(gamma.CostAware) {
 		return
 	}
 	defer func() { ev.Gamma = len(draft.Tokens) }() // what was asked for says nothing here

@@ -36,7 +36,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	r.inspecting = r.request.Inspect && !(r.request.Sparing && r.session.inspectMS > inspectShare*r.session.age.elapsed())
 	watch.skip()
 	var draft spec.Draft
-	if r.looksUp(decision) {
+	if r.looksUp(proposer, decision) {
 		// Looking is free, and what is found tells better than any average how much of it is worth verifying.
 		decision = r.limit(r.longest(decision), &ev)
 	}
@@ -170,7 +170,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	}
 	ev.DraftStop = draft.Stop
 	r.withoutEnd(&draft)
-	r.trim(&draft, ev)
+	r.trim(p, &draft, ev)
 	if len(draft.Tokens) == 0 {
 		return draft, nil
 	}

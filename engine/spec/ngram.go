@@ -45,6 +45,9 @@ func (g *Ngram) Recalling(c *Corpus) *Ngram {
 
 func (g *Ngram) Name() string { return "ngram" }
 
+// Free says that a draft costs nothing.
+func (g *Ngram) Free() {}
+
 // Begin indexes what was said before and the context. An index that has the beginning of it goes on.
 func (g *Ngram) Begin(_ context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {
 	var text []int32

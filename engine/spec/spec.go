@@ -61,6 +61,13 @@ type Ask struct {
 	Ahead func(t compute.Tokens, n int) ([]int32, error)
 }
 
+// Free is a Proposer that pays nothing for a token, because it only looks up: how much of a draft is worth verifying can then be
+// decided when it is known.
+type Free interface {
+	Proposer
+	Free()
+}
+
 // Proposer guesses what the target will say. Calls come from one goroutine in the order
 // Begin, { Propose, Committed }…, and again Begin for the next reply; Reset and Close at any point between.
 type Proposer interface {

@@ -35,6 +35,9 @@ func NewSuffix(corpus *Corpus) *Suffix {
 
 func (s *Suffix) Name() string { return "suffix" }
 
+// Free says that a draft costs nothing.
+func (s *Suffix) Free() {}
+
 // Begin reads what was said elsewhere, then the context, of which only what is new takes room.
 func (s *Suffix) Begin(_ context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {
 	for _, text := range s.corpus.since(s.known) {
