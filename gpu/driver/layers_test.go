@@ -21,7 +21,7 @@ func TestLayers(t *testing.T) {
 			l.modules = append(l.modules, get(d.Load(name, get(cuda.PTX(name)))))
 		}
 		for _, check := range []func(*testing.T, layertest.Launch){layertest.Norms, layertest.Rope, layertest.Elementwise, layertest.Copy,
-			layertest.Embed, layertest.Heads, layertest.Operands, layertest.TooSmallGrid} {
+			layertest.Embed, layertest.Heads, layertest.Operands, layertest.TooSmallGrid, layertest.Peak} {
 			check(t, l.launch)
 		}
 		counts, headDims := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33}, []int{64, 80, 96, 128, 256}

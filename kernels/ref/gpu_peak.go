@@ -1,0 +1,16 @@
+package ref
+
+// MatrixPeak gives what each lane of a warp has of rounds·chains products of a 16×16 tile a with a 16×8 tile b, both row-major: lane l
+// the rows l/4 and l/4+8 and the columns 2·(l%4) and the next, added up. It is exact for whole numbers that float32 holds.
+func MatrixPeak(a, b []float32, rounds, chains int) [32]float32 {
+	var out [32]float32
+	for lane := range out {
+		for j := range 4 {
+			row, col := lane/4+j/2*8, 2*(lane%4)+j%2
+			for k := range 16 {
+				out[lane] += float32(rounds*chains) * a[16*row+k] * b[8*k+col]
+			}
+		}
+	}
+	return out
+}
