@@ -223,17 +223,3 @@ func TestAllocAsync(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkLaunch(b *testing.B) {
-	d := open(b)
-	on(b, d, func() {
-		a := newAdder(d, make([]float32, 4), make([]float32, 4))
-		b.ReportAllocs()
-		for i := 0; b.Loop(); i++ {
-			must(d.Run(a.launch, a.stream))
-			if i%256 == 255 {
-				must(d.Wait(a.stream))
-			}
-		}
-	})
-}

@@ -22,10 +22,11 @@ type module struct {
 	*Device
 	stream  Stream
 	kernels Module
+	bits    bits
 }
 
 func loadModule(d *Device, name, ptx string) module {
-	return module{d, get(d.NewStream()), get(d.Load(name, ptx))}
+	return module{Device: d, stream: get(d.NewStream()), kernels: get(d.Load(name, ptx))}
 }
 
 // run gives every slice device memory of exactly its size, and gets back what is there afterwards.
@@ -55,6 +56,7 @@ func (m module) run(kernel string, shape Shape, values ...any) {
 		}
 		must(m.Download(m.stream, content, Pointer(arguments[i])))
 		get(binary.Decode(content, binary.LittleEndian, values[i]))
+		m.bits.note(kernel, values[i])
 		must(m.Free(Pointer(arguments[i])))
 	}
 	m.FreeLaunch(launch)

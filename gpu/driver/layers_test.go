@@ -16,7 +16,7 @@ import (
 func TestLayers(t *testing.T) {
 	d := open(t)
 	on(t, d, func() {
-		l := layers{Device: d, stream: get(d.NewStream())}
+		l := layers{Device: d, stream: get(d.NewStream()), bits: bits{}}
 		for _, name := range cuda.Modules() {
 			l.modules = append(l.modules, get(d.Load(name, get(cuda.PTX(name)))))
 		}
@@ -24,18 +24,23 @@ func TestLayers(t *testing.T) {
 			layertest.Embed, layertest.Heads, layertest.Operands, layertest.TooSmallGrid, layertest.Peak} {
 			check(t, l.launch)
 		}
-		counts, headDims := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33}, []int{64, 80, 96, 128, 256}
-		if emutest.Emulated() { // package emulate does the others
-			counts, headDims = []int{1, 5, 9}, []int{128}
-		}
-		for _, half := range []bool{true, false} {
-			layertest.Cache(t, l.launch, half, 80)
-			layertest.RowCounts(t, l.launch, half, counts)
-			for _, headDim := range headDims {
-				layertest.Attention(t, l.launch, half, headDim, 260, emutest.Emulated())
-			}
+		// What the emulator does everywhere, package emulate does the others; a GPU does all, compared with itself and the reference.
+		attention(t, l, []int{1, 5, 9}, []int{128})
+		l.bits.compare(t)
+		if l.bits = nil; !emutest.Emulated() {
+			attention(t, l, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33}, []int{64, 80, 96, 256})
 		}
 	})
+}
+
+func attention(t *testing.T, l layers, rowCounts, headDims []int) {
+	for _, half := range []bool{true, false} {
+		layertest.Cache(t, l.launch, half, 80)
+		layertest.RowCounts(t, l.launch, half, rowCounts)
+		for _, headDim := range headDims {
+			layertest.Attention(t, l.launch, half, headDim, 260, emutest.Emulated())
+		}
+	}
 }
 
 // layers runs kernels of any module on slices, once each.
@@ -43,6 +48,7 @@ type layers struct {
 	*Device
 	stream  Stream
 	modules []Module
+	bits    bits
 }
 
 func (l layers) find(kernel string) (f Function, err error) {
@@ -74,6 +80,7 @@ func (l layers) launch(kernel string, grid, block [3]int, args ...any) {
 	for i, b := range buffers {
 		must(l.Download(l.stream, content[i], memory[i]))
 		get(binary.Decode(content[i], binary.LittleEndian, b))
+		l.bits.note(kernel, b)
 		must(l.Free(memory[i]))
 	}
 	l.FreeLaunch(launch)

@@ -13,10 +13,11 @@ import (
 
 // The checks of products, whose kernels need more shared memory than a function has by itself.
 func TestMatmuls(t *testing.T) {
-	d := open(t)
+	d, seen := open(t), bits{}
 	on(t, d, func() {
 		for _, f := range simtest.Matmuls {
 			m := loadModule(d, f.Module, get(cuda.PTX(f.Module)))
+			m.bits = seen
 			run := func(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any) {
 				must(m.SetDynamicShared(get(m.Kernel(m.kernels, kernel)), sharedBytes))
 				m.run(kernel, Shape{Grid: [3]int{grid.X, grid.Y}, Block: [3]int{block.X}, SharedBytes: sharedBytes}, arguments...)
@@ -27,4 +28,5 @@ func TestMatmuls(t *testing.T) {
 			f.CheckEmbedding(t, run)
 		}
 	})
+	seen.compare(t)
 }

@@ -30,7 +30,7 @@ func TestTopKKernels(t *testing.T)    { checkSampling(t, "topk") }
 func TestNucleusKernels(t *testing.T) { checkSampling(t, "nucleus") }
 
 func checkSampling(t *testing.T, module string) {
-	d := open(t)
+	d, seen := open(t), bits{}
 	for _, check := range samplecheck.All {
 		if check.Module != module {
 			continue
@@ -38,9 +38,12 @@ func checkSampling(t *testing.T, module string) {
 		t.Run(check.Name, func(t *testing.T) {
 			on(t, d, func() {
 				check.Run(t, func(t testing.TB, name string) samplecheck.Kernels {
-					return onDriver{loadModule(d, name, get(cuda.PTX(name)))}
+					m := loadModule(d, name, get(cuda.PTX(name)))
+					m.bits = seen
+					return onDriver{m}
 				})
 			})
 		})
 	}
+	seen.compare(t)
 }

@@ -90,12 +90,30 @@ func (b *Builder) Bytes() []byte {
 	return out.Bytes()
 }
 
+// Hollow returns a file in which all tensor data is zero and was never written: on systems that give out memory when it is first
+// touched, it takes none.
+func (b *Builder) Hollow() []byte {
+	alignment := b.alignment()
+	header := b.header(alignment)
+	size := padded(uint64(len(header)), alignment)
+	for _, t := range b.tensors {
+		size += padded(t.bytes, alignment)
+	}
+	file := make([]byte, size)
+	copy(file, header)
+	return file
+}
+
+func (b *Builder) alignment() uint64 {
+	if b.Alignment == 0 {
+		return DefaultAlignment
+	}
+	return b.Alignment
+}
+
 // Write writes the file to w, one tensor after the other.
 func (b *Builder) Write(w io.Writer) error {
-	alignment := b.Alignment
-	if alignment == 0 {
-		alignment = DefaultAlignment
-	}
+	alignment := b.alignment()
 	out := &counter{Writer: bufio.NewWriterSize(w, 1<<20)}
 	if _, err := out.Write(b.header(alignment)); err != nil {
 		return fmt.Errorf("writing the header: %w", err)

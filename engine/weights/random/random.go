@@ -6,6 +6,7 @@
 package random
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// Shape is the size of a transformer of the Qwen3 family, with the embedding table as output matrix.
+// Shape is the size of a transformer of the Qwen3 family.
 type Shape struct {
 	Name    string
 	Layers  int
@@ -29,13 +30,15 @@ type Shape struct {
 	KVHeads int
 	HeadDim int
 	Vocab   int
+	Untied  bool // it has an output matrix beside the embedding table
 }
 
-// Shapes are those that can be asked for by name. Source: the config.json of Qwen3-0.6B and Qwen3-1.7B.
+// Shapes are those that can be asked for by name. Source: the config.json of Qwen3-0.6B, Qwen3-1.7B and Qwen3-8B.
 func Shapes() []Shape {
 	return []Shape{
 		{Name: "qwen3-0.6b", Layers: 28, Dim: 1024, FFN: 3072, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
 		{Name: "qwen3-1.7b", Layers: 28, Dim: 2048, FFN: 6144, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
+		{Name: "qwen3-8b", Layers: 36, Dim: 4096, FFN: 12288, Heads: 32, KVHeads: 8, HeadDim: 128, Vocab: 151936, Untied: true},
 		{Name: "tiny", Layers: 2, Dim: 256, FFN: 512, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 1024},
 	}
 }
@@ -81,9 +84,38 @@ func WriteFile(ctx context.Context, path string, s Shape, t compute.DType) (err 
 
 // Write is WriteFile to any writer.
 func Write(ctx context.Context, w io.Writer, s Shape, t compute.DType) error {
-	fill, err := fillerOf(t)
+	b, err := build(ctx, s, t)
 	if err != nil {
 		return err
+	}
+	return b.Write(w)
+}
+
+// Hollow is a file of the shape in which every weight is zero, for who makes weights where they are multiplied: see Rows.
+func Hollow(s Shape, t compute.DType) ([]byte, error) {
+	b, err := build(context.Background(), s, t)
+	if err != nil {
+		return nil, err
+	}
+	return b.Hollow(), nil
+}
+
+// Rows makes (rows, cols) numbers as those of a matrix of a file. Equal arguments give equal bytes.
+func Rows(t compute.DType, rows, cols int) ([]byte, error) {
+	fill, err := fillerOf(t)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = fill.matrix(context.Background(), &b, rand.NewChaCha8([32]byte{1}), rows, cols)
+	return b.Bytes(), err
+}
+
+// build describes the file; matrices are drawn when it is written.
+func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error) {
+	fill, err := fillerOf(t)
+	if err != nil {
+		return nil, err
 	}
 	b := &gguf.Builder{}
 	setHyperparameters(b, s)
@@ -110,7 +142,10 @@ func Write(ctx context.Context, w io.Writer, s Shape, t compute.DType) error {
 		matrix(layer("ffn_up"), s.FFN, s.Dim)
 		matrix(layer("ffn_down"), s.Dim, s.FFN)
 	}
-	return b.Write(w)
+	if s.Untied {
+		matrix("output.weight", s.Vocab, s.Dim)
+	}
+	return b, nil
 }
 
 func setHyperparameters(b *gguf.Builder, s Shape) {

@@ -74,6 +74,45 @@ func TestWeightsAreScaled(t *testing.T) {
 	}
 }
 
+// A hollow file has the tensors of the real one, and the rows are the first that are drawn for it.
+func TestHollow(t *testing.T) {
+	shape, err := random.ShapeNamed("tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape.Untied = true
+	data, err := random.Hollow(shape, compute.Q8_0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written bytes.Buffer
+	if err := random.Write(t.Context(), &written, shape, compute.Q8_0); err != nil {
+		t.Fatal(err)
+	}
+	if len(data) != written.Len() {
+		t.Errorf("%d bytes, written %d", len(data), written.Len())
+	}
+	hollow, err := weights.Parse("hollow", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	real, err := weights.Parse("real", written.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(hollow.Tensors()) != fmt.Sprint(real.Tensors()) {
+		t.Errorf("tensors %v, want %v", hollow.Tensors(), real.Tensors())
+	}
+	rows, err := random.Rows(compute.Q8_0, 3, shape.Dim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, _, err := real.Tensor("token_embd.weight")
+	if err != nil || !bytes.Equal(rows, w.Data[:len(rows)]) {
+		t.Errorf("the rows are not those of the first matrix, %v", err)
+	}
+}
+
 func TestVocabularyEncodes(t *testing.T) {
 	spec, err := tiny(t, compute.Q8_0).TokenizerSpec()
 	if err != nil {

@@ -1,0 +1,106 @@
+//go:build cuda && linux && cgo
+
+package gpu
+
+import (
+	"testing"
+
+	"specula/gpu/driver"
+	"specula/kernels/cuda/layertest"
+)
+
+// What the device can do at best, measured in the run whose results are compared with it.
+
+// elapsed is the device's time for what queue queues, in milliseconds: the least of a few times, since what disturbs only adds.
+func (b *made) elapsed(t testing.TB, queue func() error) float64 {
+	t.Helper()
+	const times = 5
+	least := 0.0
+	err := b.onDevice(func() error {
+		from, err := b.device.NewEvent(true)
+		if err != nil {
+			return err
+		}
+		to, err := b.device.NewEvent(true)
+		if err != nil {
+			return err
+		}
+		for i := range times {
+			err := first(b.device.Record(from, b.stream), queue(), b.device.Record(to, b.stream), b.device.Wait(b.stream))
+			if err != nil {
+				return err
+			}
+			ms, err := b.device.Elapsed(from, to)
+			if err != nil {
+				return err
+			}
+			if i == 0 || ms < least {
+				least = ms
+			}
+		}
+		return first(b.device.FreeEvent(from), b.device.FreeEvent(to))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return least
+}
+
+// copyBytesPerMS is how many bytes cross to and from memory in a copy inside the device: those read and those written.
+func (b *made) copyBytesPerMS(t testing.TB) float64 {
+	t.Helper()
+	bytes := int64(scaled(2<<30, 1<<16))
+	from, err := b.alloc("a copy", bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := b.alloc("a copy", bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.onDevice(func() error { return b.device.Fill(b.stream, from, 0x5a, bytes) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ms := b.elapsed(t, func() error { return b.device.Copy(b.stream, to, from, bytes) })
+	if err := first(b.release(from), b.release(to)); err != nil {
+		t.Fatal(err)
+	}
+	return 2 * float64(bytes) / ms
+}
+
+// peakPerMS is how many multiplications and additions of bfloat16 numbers the tensor cores do by mma.sync.
+func (b *made) peakPerMS(t testing.TB) float64 {
+	t.Helper()
+	const threads, chains, perProduct = 256, 8, 2 * 16 * 8 * 16
+	blocks, rounds := 8*b.info.Multiprocessors, scaled(2000, 2)
+	blocks = scaled(blocks, 2)
+	tile := make([]float32, 16*16)
+	for i := range tile {
+		tile[i] = 1 + float32(i%13)/16
+	}
+	operands := make([]byte, 0, 32*6*4)
+	for _, w := range layertest.PeakOperands(tile, tile[:16*8]) {
+		operands = append(operands, byte(w), byte(w>>8), byte(w>>16), byte(w>>24))
+	}
+	memory, err := b.alloc("operands", int64(len(operands)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := b.alloc("sums", int64(4*blocks*threads))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := b.step("matrix_peak", driver.Shape{Grid: [3]int{blocks}, Block: [3]int{threads}}, address(out), address(memory), whole(rounds))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.onDevice(func() error { return b.device.Upload(b.stream, memory, operands) }); err != nil {
+		t.Fatal(err)
+	}
+	ms := b.elapsed(t, func() error { return b.run(&s) })
+	if err := first(b.release(out), b.release(memory)); err != nil {
+		t.Fatal(err)
+	}
+	return float64(blocks) * threads / 32 * float64(rounds) * chains * perProduct / ms
+}

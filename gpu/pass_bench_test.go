@@ -1,0 +1,203 @@
+//go:build cuda && linux && cgo
+
+package gpu
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"specula/engine/compute"
+	"specula/engine/weights/gguf"
+)
+
+// What the passes of a model cost: kernels/cuda/check/goals.txt says what they should. Times are those of the host, from the call to
+// the token, so that launches and the wait count.
+
+var (
+	sizes   = []string{"0.6B", "1.7B", "8B"}
+	formats = []compute.DType{compute.BF16, compute.Q8_0, compute.Q4_K}
+)
+
+// pastTokens are in the cache when a pass is timed.
+func pastTokens() int { return scaled(512, 8) }
+
+// eachModel runs a benchmark for models by sizes, in all formats, such as 8B-BF16.
+func eachModel(b *testing.B, sizes []string, run func(b *testing.B, size string, typ compute.DType)) {
+	for _, size := range slices.Backward(sizes) { // what matters most first
+		for i, typ := range formats {
+			if tinyShapes() && i > 0 && size != sizes[len(sizes)-1] {
+				continue // what differs are the formats, and each was rehearsed with the first size
+			}
+			b.Run(size+"-"+gguf.TypeName(typ), func(b *testing.B) { run(b, size, typ) })
+		}
+	}
+}
+
+// median calls f while the benchmark wants more, at least a few times, and returns the median of milliseconds.
+func median(more func() bool, f func()) float64 {
+	var ms []float64
+	timed := func() {
+		began := time.Now()
+		f()
+		ms = append(ms, float64(time.Since(began))/1e6)
+	}
+	for more() {
+		timed()
+	}
+	for len(ms) < scaled(5, 1) {
+		timed()
+	}
+	slices.Sort(ms)
+	return ms[len(ms)/2]
+}
+
+func never() bool { return false }
+
+// warm lets graphs be recorded: the second time that a pass comes it is, and the third it is replayed.
+func warm(f func()) {
+	for range 3 {
+		f()
+	}
+}
+
+func BenchmarkDecode(b *testing.B) { benchmarkRows(b, 1) }
+
+func BenchmarkVerify5(b *testing.B) { benchmarkRows(b, 5) }
+
+func BenchmarkVerify8(b *testing.B) { benchmarkRows(b, 8) }
+
+// benchmarkRows times passes of so many rows: against those of one row, and against copying what they read.
+func benchmarkRows(b *testing.B, rows int) {
+	eachModel(b, sizes, func(b *testing.B, size string, typ compute.DType) {
+		on := openMade(b)
+		copied := on.copyBytesPerMS(b)
+		s := newSubject(b, on, size, typ, pastTokens()+32, pastTokens())
+		s.read(b, pastTokens())
+		one, several := func() { s.pass(b, 1) }, func() { s.pass(b, rows) }
+		warm(one)
+		warm(several)
+		plain := median(never, one)
+		ms := median(b.Loop, several)
+		b.ReportMetric(ms, "ms")
+		b.ReportMetric(ms/plain, "of-v1")
+		b.ReportMetric(s.readBytes()/ms/1e6, "GB/s")
+		b.ReportMetric(s.readBytes()/ms/copied, "of-copy")
+		b.ReportMetric(copied/1e6, "copy-GB/s")
+	})
+}
+
+// v(m): what a pass of m rows costs, for all that a round can ask for.
+func BenchmarkRows(b *testing.B) {
+	eachModel(b, sizes[2:], func(b *testing.B, size string, typ compute.DType) {
+		on := openMade(b)
+		s := newSubject(b, on, size, typ, pastTokens()+32, pastTokens())
+		s.read(b, pastTokens())
+		for b.Loop() {
+			for m := 1; m <= 16; m += scaled(1, 15) {
+				pass := func() { s.pass(b, m) }
+				warm(pass)
+				b.ReportMetric(median(never, pass), fmt.Sprintf("v%d-ms", m))
+			}
+		}
+	})
+}
+
+// draftTokens is a usual γ.
+const draftTokens = 4
+
+// A draft's steps are one graph, in which each token is fed back on the device.
+func BenchmarkDraftStep(b *testing.B) {
+	eachModel(b, sizes[:1], func(b *testing.B, size string, typ compute.DType) {
+		s := newSubject(b, openMade(b), size, typ, pastTokens()+32, pastTokens())
+		s.read(b, pastTokens())
+		tokens, err := s.Tokens(draftTokens + 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer tokens.Close()
+		draft := func() {
+			err := s.Chain(b.Context(), s.cache, s.ids[:1], draftTokens, tokens)
+			if err == nil {
+				err = tokens.Get(1, make([]int32, draftTokens))
+			}
+			if err = first(err, s.cache.Truncate(s.past)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		warm(draft)
+		b.ReportMetric(median(b.Loop, draft)/draftTokens, "ms")
+	})
+}
+
+// A round at temperature 0: a draft of 4 tokens, its verification and the verdict, with one wait.
+func BenchmarkRound(b *testing.B) {
+	for _, typ := range formats {
+		b.Run("8B+0.6B-"+gguf.TypeName(typ), func(b *testing.B) {
+			on := openMade(b)
+			draft := newSubject(b, on, "0.6B", typ, pastTokens()+32, pastTokens())
+			target := newSubject(b, on, "8B", typ, pastTokens()+32, pastTokens())
+			draft.read(b, pastTokens())
+			target.read(b, pastTokens())
+			tokens, err := draft.Tokens(draftTokens + 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer tokens.Close()
+			var bytes int64
+			var waits int
+			round := func() {
+				err := draft.Chain(b.Context(), draft.cache, draft.ids[:1], draftTokens, tokens)
+				if err != nil {
+					b.Fatal(err)
+				}
+				logits, err := target.ForwardTokens(b.Context(), target.cache, tokens, draftTokens+1)
+				if err == nil {
+					_, err = logits.(compute.Judge).AcceptBest(tokens, make([]int32, draftTokens))
+				}
+				if err = first(err, draft.cache.Truncate(draft.past), target.cache.Truncate(target.past)); err != nil {
+					b.Fatal(err)
+				}
+				bytes, waits = logits.Moved()
+			}
+			warm(round)
+			b.ReportMetric(median(b.Loop, round), "ms")
+			b.ReportMetric(float64(bytes), "down-bytes")
+			b.ReportMetric(float64(waits), "waits")
+		})
+	}
+}
+
+func BenchmarkPrefill512(b *testing.B) { benchmarkPrefill(b, scaled(512, 24), sizes) }
+
+func BenchmarkPrefill4096(b *testing.B) { benchmarkPrefill(b, scaled(4096, 48), sizes[2:]) }
+
+// benchmarkPrefill times the reading of a prompt, in passes of up to 512 tokens, against products that never leave the registers.
+func benchmarkPrefill(b *testing.B, tokens int, sizes []string) {
+	eachModel(b, sizes, func(b *testing.B, size string, typ compute.DType) {
+		on := openMade(b)
+		peak := on.peakPerMS(b)
+		s := newSubject(b, on, size, typ, tokens+1, min(tokens, scaled(512, 24)))
+		prompt := func() {
+			s.read(b, tokens)
+			if err := on.onDevice(func() error { return on.device.Wait(on.stream) }); err != nil {
+				b.Fatal(err)
+			}
+		}
+		warm(prompt)
+		ms := median(b.Loop, prompt)
+		operations := 0.0
+		for i, m := range s.products() {
+			if i == 0 {
+				continue // scores, of the last token alone
+			}
+			operations += 2 * float64(m.rows) * float64(m.cols) * float64(tokens)
+		}
+		b.ReportMetric(ms, "ms")
+		b.ReportMetric(float64(tokens)/ms*1e3, "tokens/s")
+		b.ReportMetric(operations/ms/1e9, "Tops/s")
+		b.ReportMetric(operations/ms/peak, "of-peak")
+		b.ReportMetric(peak/1e9, "peak-Tops/s")
+	})
+}
