@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
 # Runs on a machine with a GPU, from anywhere: OUT=folder bash .gpu/on_device.sh. Needs bash and NVIDIA's driver; ptxas and compute-sanitizer
 # are used if they are there. What matters most runs first, everything ends within SECONDS_ALLOWED (520), and each step leaves its
-# log in OUT and a line in OUT/steps.tsv: name, exit code (skipped: 125), seconds.
+# log in OUT and a line in OUT/steps.tsv: name, exit code (skipped: 125), seconds. A step that fails, or takes too long, ends none of those behind it.
+#
+# A rehearsal without a GPU: SPECULA_LIBCUDA=$PWD/kernels/cuda/emu/out/libcuda.so.1 SPECULA_CHECK_SHAPES=tiny. The report will say so.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 : "${OUT:?the folder for results}"
 allowed=${SECONDS_ALLOWED:-520}
 mkdir -p "$OUT"
 OUT=$(cd "$OUT" && pwd)
-export PATH=$PATH:/usr/local/cuda/bin SPECULA_LIBCUDA=${SPECULA_LIBCUDA:-libcuda.so.1}
+export PATH=$PATH:/usr/local/cuda/bin SPECULA_LIBCUDA=${SPECULA_LIBCUDA:-libcuda.so.1} SPECULA_CHECK_SHAPES=${SPECULA_CHECK_SHAPES:-}
+prompts=20 tokens=64 time=200ms
+[ "$SPECULA_CHECK_SHAPES" != tiny ] || prompts=2 tokens=8 time=1x
 : >"$OUT/steps.tsv"
 begun=$SECONDS
 
@@ -28,7 +32,8 @@ step() {
 machine() {
 	cat commit
 	uname -srm
-	echo "gpu: $(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)"
+	./specula info --device cuda | sed -n 's/^ *device *cuda: \(.*[^ ]\)  .*$/gpu: \1/p'
+	[ -z "$SPECULA_CHECK_SHAPES" ] || echo "shapes: $SPECULA_CHECK_SHAPES"
 	nvidia-smi --query-gpu=driver_version,memory.total,compute_cap,clocks.max.sm,clocks.max.mem --format=csv,noheader
 	ldconfig -p | grep libcuda.so
 	command -v ptxas compute-sanitizer
@@ -47,17 +52,24 @@ assemble() {
 	return $code
 }
 
-# tests runs the programs of tests; each begins with a line that names its package.
-tests() {
-	local code=0 program folder
-	for program in tests/*.test; do
-		echo "=== PACKAGE $(basename "$program" .test)"
-		folder=$(mktemp -d)
-		[ ! -d "${program%.test}.testdata" ] || cp -r "${program%.test}.testdata" "$folder/testdata"
-		(cd "$folder" && "$here/$program" -test.v "$@") || code=1
-		rm -rf "$folder"
-	done
+# tests runs a program of tests; the log begins with a line that names its package.
+tests() { # name, arguments
+	local program=$here/tests/$1.test code=0 folder
+	shift
+	echo "=== PACKAGE $(basename "$program" .test)"
+	folder=$(mktemp -d)
+	# Tests look for their files from their package's folder, two levels below the root.
+	mkdir -p "$folder/gpu/package"
+	[ ! -d "${program%.test}.testdata" ] || cp -r "${program%.test}.testdata" "$folder/gpu/package/testdata"
+	ln -s "$here/assets" "$folder/gpu/assets"
+	(cd "$folder/gpu/package" && "$program" -test.v "$@") || code=$?
+	rm -rf "$folder"
 	return $code
+}
+
+# measure runs the benchmarks of a program whose names match.
+measure() { # name, expression
+	tests "$1" -test.run '^$' -test.bench "$2" -test.benchtime "$time"
 }
 
 sanitize() { # tool
@@ -65,17 +77,23 @@ sanitize() { # tool
 	compute-sanitizer --tool "$1" --error-exitcode 9 tests/specula_gpu_driver.test -test.run 'Test(Launch|Graph|Elementwise|EventsOrderStreams)$'
 }
 
-export -f machine assemble tests sanitize
-export here
-step machine 20 machine
-step driver 60 tests/specula_gpu_driver.test -test.v
-step ptxas 60 assemble
-step benchmarks 200 tests -test.run '^$' -test.bench . -test.benchtime 200ms
-step tests 150 tests
-step bench 40 ./specula bench --device cuda --prompts 20 --gen-tokens 64 --gamma 4 --json
-step memcheck 60 sanitize memcheck
-step racecheck 60 sanitize racecheck
-step synccheck 60 sanitize synccheck
-step initcheck 60 sanitize initcheck
+export -f machine assemble tests measure sanitize
+export here time
+step machine 30 machine
+step driver 60 tests specula_gpu_driver
+step bench-decode 60 measure specula_gpu 'Decode/8B-|Verify./8B-BF16'
+step bench-draft 40 measure specula_gpu 'DraftStep|Round'
+step bench-prefill 40 measure specula_gpu 'Prefill.*/8B-BF16'
+step bench-sampling 40 measure specula_gpu_driver .
+step bench 40 ./specula bench --device cuda --prompts $prompts --gen-tokens $tokens --gamma 4 --json
+step ptxas 40 assemble
+step bench-rows 40 measure specula_gpu Rows
+step bench-products 60 measure specula_gpu 'Product/(BF16|Q4_K)'
+step tests 120 tests specula_gpu
+step memcheck 40 sanitize memcheck
+step racecheck 40 sanitize racecheck
+step synccheck 40 sanitize synccheck
+step initcheck 40 sanitize initcheck
+step bench-others 100 measure specula_gpu 'Decode/[01]|Verify./(8B-Q|[01])|Prefill512/([01]|8B-Q)|Product/(Q8_0|Q6_K)'
 echo "results are in $OUT"
 ! grep -qvE '	(0|125)	' "$OUT/steps.tsv"

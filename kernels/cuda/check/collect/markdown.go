@@ -14,6 +14,10 @@ func (r report) markdown() string {
 	for _, line := range r.Machine {
 		fmt.Fprintf(&b, "    %s\n", line)
 	}
+	if r.Emulated {
+		b.WriteString("\n**A rehearsal on the emulating driver.** No GPU took part and models were tiny: it shows that every step runs and that results are\n" +
+			"right, and says nothing about speed. Times were left out.\n")
+	}
 	b.WriteString("\n## Goals\n\n| goal | wanted | measured | |\n|---|---|---|---|\n")
 	for _, g := range r.Goals {
 		measured, mark := "not measured", "–"
@@ -29,11 +33,16 @@ func (r report) markdown() string {
 	for _, name := range r.Failures {
 		fmt.Fprintf(&b, "- failed: %s\n", name)
 	}
+	r.writeBits(&b)
+	r.writeSpeeds(&b)
 	b.WriteString("\n## Benchmarks\n\n| benchmark | measured |\n|---|---|\n")
 	for _, x := range r.Benchmarks {
 		var values []string
 		for _, unit := range slices.Sorted(maps.Keys(x.Metrics)) {
 			values = append(values, fmt.Sprintf("%.5g %s", x.Metrics[unit], unit))
+		}
+		if len(values) == 0 {
+			values = []string{"ran"}
 		}
 		fmt.Fprintf(&b, "| %s | %s |\n", x.Name, strings.Join(values, ", "))
 	}
@@ -58,4 +67,31 @@ func (r report) markdown() string {
 		fmt.Fprintf(&b, "| %s | %s | %d |\n", s.Name, code, s.Seconds)
 	}
 	return b.String()
+}
+
+// writeBits says which kernels gave the bits of the emulator.
+func (r report) writeBits(b *strings.Builder) {
+	var different []string
+	for _, name := range slices.Sorted(maps.Keys(r.Bits)) {
+		if !r.Bits[name] {
+			different = append(different, name)
+		}
+	}
+	fmt.Fprintf(b, "\n## Bits\n\n%d of %d outputs have the emulator's bits.\n", len(r.Bits)-len(different), len(r.Bits))
+	for _, name := range different {
+		fmt.Fprintf(b, "- differs: %s\n", name)
+	}
+}
+
+// writeSpeeds says what speculation would bring, by the measured costs.
+func (r report) writeSpeeds(b *strings.Builder) {
+	b.WriteString("\n## Tokens a second of 8B with a draft of 0.6B, by the measured costs\n\n")
+	if len(r.Speeds) == 0 {
+		b.WriteString("The costs were not measured.\n")
+		return
+	}
+	b.WriteString("| format | α | best γ | tokens a second | plain | speed-up |\n|---|---|---|---|---|---|\n")
+	for _, s := range r.Speeds {
+		fmt.Fprintf(b, "| %s | %g | %d | %.1f | %.1f | %.2f× |\n", s.Format, s.Alpha, s.Gamma, s.TokensPerS, s.PlainPerSecond, s.TokensPerS/s.PlainPerSecond)
+	}
 }

@@ -14,6 +14,7 @@ import (
 type report struct {
 	Date       string          `json:"date"`
 	GPU        string          `json:"gpu"`
+	Emulated   bool            `json:"emulated"` // a rehearsal: nothing in it says how fast anything is
 	Machine    []string        `json:"machine"`
 	Steps      []step          `json:"steps"`
 	Goals      []goal          `json:"goals"`
@@ -21,6 +22,8 @@ type report struct {
 	Kernels    []kernel        `json:"kernels"`
 	Tests      map[string]int  `json:"tests"`
 	Failures   []string        `json:"failures"`
+	Bits       map[string]bool `json:"bits"` // by test and kernel: whether a kernel gave the emulator's bits
+	Speeds     []speed         `json:"speeds,omitempty"`
 	Bench      json.RawMessage `json:"bench,omitempty"` // of the program, on the demo pair
 }
 
@@ -74,14 +77,37 @@ func read(folder, goals string) (report, error) {
 			r.GPU = name
 		}
 	}
-	r.Benchmarks = readBenchmarks(log("benchmarks"))
+	r.Emulated = strings.Contains(r.GPU, "emulator")
+	for _, s := range r.Steps {
+		if strings.HasPrefix(s.Name, "bench-") {
+			r.Benchmarks = append(r.Benchmarks, readBenchmarks(log(s.Name))...)
+		}
+	}
 	r.Kernels = readKernels(log("ptxas"))
 	r.Tests, r.Failures = readTests(log("driver") + log("tests"))
-	if bench := log("bench"); json.Valid([]byte(bench)) {
+	r.Bits = readBits(log("driver"))
+	if bench := log("bench"); json.Valid([]byte(bench)) && !r.Emulated {
 		r.Bench = json.RawMessage(bench)
 	}
-	r.Goals, err = readGoals(goals, r.Benchmarks)
-	return r, err
+	if r.Emulated {
+		for i := range r.Benchmarks {
+			r.Benchmarks[i].dropTimes()
+		}
+	}
+	if r.Goals, err = readGoals(goals, r.Benchmarks); err != nil {
+		return report{}, err
+	}
+	r.Speeds = speeds(r.Benchmarks)
+	return r, nil
+}
+
+// dropTimes keeps of a rehearsal what does not depend on the machine: counts.
+func (b benchmark) dropTimes() {
+	for unit := range b.Metrics {
+		if unit != "down-bytes" && unit != "waits" {
+			delete(b.Metrics, unit)
+		}
+	}
 }
 
 func lines(text string) []string {
@@ -150,6 +176,16 @@ func readKernels(text string) []kernel {
 func number(digits string) int {
 	n, _ := strconv.Atoi(digits) // the pattern has digits only
 	return n
+}
+
+var comparison = regexp.MustCompile(`bits (\S+) (equal|differ)`)
+
+func readBits(text string) map[string]bool {
+	equal := map[string]bool{}
+	for _, m := range comparison.FindAllStringSubmatch(text, -1) {
+		equal[m[1]] = m[2] == "equal"
+	}
+	return equal
 }
 
 var outcome = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP): (\S+)`)
