@@ -72,3 +72,43 @@ func TestDeviceFallsBackOnlyForAuto(t *testing.T) {
 		}
 	}
 }
+
+func (fakeGPU) Info() compute.Info { return compute.Info{Kind: "cuda"} }
+
+func (fakeGPU) Close() error { return nil }
+
+func TestTheDraftHasADevice(t *testing.T) {
+	there := func(_ context.Context, name string) (compute.Backend, error) { return fakeGPU{name: name}, nil }
+	tests := []struct {
+		device, draft, onLoss string
+		want                  string // the draft's device; "" for the target's
+		fallback              bool
+	}{
+		{"cpu", "same", "cpu", "", false},
+		{"cpu", "cpu", "error", "", false},
+		{"cpu", "cuda", "cpu", "cuda", true},
+		{"auto", "cuda:0", "error", "", false},
+		{"cuda", "cuda:1", "error", "cuda:1", false},
+		{"cuda:1", "cuda:1", "cpu", "", true},
+		{"cuda", "cpu", "cpu", "cpu", true},
+	}
+	for _, tt := range tests {
+		d, err := openDevices(t.Context(), config.Device{Device: tt.device, Draft: tt.draft, OnLoss: tt.onLoss, Threads: 1}, there)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		switch b := d.draft.(type) {
+		case *host.Backend:
+			got = "cpu"
+		case fakeGPU:
+			got = b.name
+		}
+		if got != tt.want || (d.fallback != nil) != tt.fallback {
+			t.Errorf("%+v: draft on %q, fallback %t", tt, got, d.fallback != nil)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -32,7 +32,7 @@ func (a *ahead) Argmax(dst []int32) error {
 // wants to look at the draft's scores.
 func (r *reply) mayRunAhead(ask *spec.Ask) bool {
 	path, _ := spec.Eligible(ask.Params, r.session.shaping.shapers, r.config.Sampling.Logprobs)
-	return path == spec.Greedy && !ask.Inspect && !guided(r.config) && r.engine.target.Feeds()
+	return path == spec.Greedy && !ask.Inspect && !guided(r.config) && r.engine.target.Feeds() && r.engine.onOneDevice()
 }
 
 // runAhead queues the target's pass over a draft, and waits for draft and verdict at once.

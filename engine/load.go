@@ -41,12 +41,16 @@ type Options struct {
 	Target    Source
 	Draft     Source // none: no draft model
 	Backend   compute.Backend
-	DeviceWhy string           // why this device was chosen, in words
-	Now       func() time.Time // the clock of every measurement
-	NewSeed   func() int64     // a fresh seed ≥ 0 for each reply that asks for seed -1
+	DeviceWhy string // why this device was chosen, in words
+	// DraftBackend is where the draft model computes; nil: where the target does.
+	DraftBackend compute.Backend
+	// Fallback opens what replies go on on when a device fails; nil: nothing, they end with an error. Who gives it closes what it opened.
+	Fallback func() compute.Backend
+	Now      func() time.Time // the clock of every measurement
+	NewSeed  func() int64     // a fresh seed ≥ 0 for each reply that asks for seed -1
 }
 
-// Engine is a loaded pair of models. It does not change; sessions share it one at a time.
+// Engine is a loaded pair of models. It does not change; sessions share it one at a time. One whose device failed may have a successor.
 type Engine struct {
 	options   Options
 	target    *model.Model
@@ -59,6 +63,8 @@ type Engine struct {
 	words     func() *shape.Vocabulary     // read when a setting first names a token
 	spelling  func() *constrain.Vocabulary // read when a constraint is first set
 	ready     event.Ready
+
+	next fallback // the engine in place of this one, once its device failed
 
 	head         *model.Head // nil: none, or refused
 	headsRefused string      // why, in words; "" if none were asked for
@@ -90,12 +96,12 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 	if e.template, err = newTemplate(file.ChatTemplate(), vocab, e.tokens, o.Config.Model.Template); err != nil {
 		return nil, loadError("target", o.Target, err)
 	}
-	if e.target, err = model.Load(ctx, o.Backend, file, e.modelOptions(o.Config.Context.Length), nil); err != nil {
+	if e.target, err = model.Load(ctx, o.Backend, file, e.modelOptions(o.Backend, o.Config.Context.Length), nil); err != nil {
 		return nil, loadError("target", o.Target, err)
 	}
 	e.ready = event.Ready{
 		Version: o.Version, Target: describe(o.Target, file, e.target),
-		Device: o.Backend.Info().Kind + ": " + o.Backend.Info().Name, DeviceWhy: o.DeviceWhy, Template: e.template.Name(),
+		Device: o.describeDevices(), DeviceWhy: o.DeviceWhy, Template: e.template.Name(),
 	}
 	if err := e.loadDraft(ctx, emit); err != nil {
 		return nil, err
@@ -139,9 +145,12 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 		e.lexicon = newLexicon(e.tokens, tokens)
 		e.translate, e.ready.DraftTranslated = e.lexicon.way(o.Config.Model.Translate)
 	}
-	options := e.modelOptions(shorter(e.target.Config().MaxTokens, file))
-	options.Reserved = e.target.Config().CacheBytes // which a session reserves when both are loaded
-	if e.draft, err = model.Load(ctx, o.Backend, file, options, nil); err != nil {
+	backend := o.draftBackend()
+	options := e.modelOptions(backend, shorter(e.target.Config().MaxTokens, file))
+	if backend == o.Backend {
+		options.Reserved = e.target.Config().CacheBytes // which a session reserves when both are loaded
+	}
+	if e.draft, err = model.Load(ctx, backend, file, options, nil); err != nil {
 		return loadError("draft", o.Draft, err)
 	}
 	described := describe(o.Draft, file, e.draft)
@@ -158,12 +167,31 @@ func shorter(contextTokens int, draft *weights.File) int {
 	return int(allowed)
 }
 
+// draftBackend is where the draft model computes.
+func (o Options) draftBackend() compute.Backend {
+	if o.DraftBackend == nil {
+		return o.Backend
+	}
+	return o.DraftBackend
+}
+
+// describeDevices names what target and draft run on.
+func (o Options) describeDevices() string {
+	target := o.Backend.Info()
+	text := target.Kind + ": " + target.Name
+	if o.DraftBackend != nil && !o.Draft.none() {
+		draft := o.DraftBackend.Info()
+		text += "; draft on " + draft.Kind + ": " + draft.Name
+	}
+	return text
+}
+
 // modelOptions bounds a model to contextTokens (0: what it allows) and to the largest batch a session makes.
-func (e *Engine) modelOptions(contextTokens int) model.Options {
+func (e *Engine) modelOptions(backend compute.Backend, contextTokens int) model.Options {
 	cache := e.options.Config.Context.Cache
 	return model.Options{
 		MaxTokens: contextTokens, MaxRows: config.MaxGamma + 1, PrefillRows: prefillRows,
-		HalfCache: cache == "f16" || cache == "auto" && e.options.Backend.Info().Kind != "cpu",
+		HalfCache: cache == "f16" || cache == "auto" && backend.Info().Kind != "cpu",
 	}
 }
 

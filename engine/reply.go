@@ -76,7 +76,7 @@ func (r *reply) run(ctx context.Context) {
 		reason = endError
 	}
 	healthy = err == nil
-	if err != nil && r.emit(event.Failed{Error: err.Error()}) != nil {
+	if err != nil && r.emit(event.Failed{Error: err.Error(), Device: deviceFailed(err)}) != nil {
 		return
 	}
 	ended := event.ReplyEnded{Reply: r.number, Reason: reason, Totals: r.totals.Totals, IDs: append([]int32{}, r.context[r.prompt:]...)}
@@ -110,7 +110,9 @@ func (r *reply) settle(healthy bool) {
 // write is the reply from prompt to end.
 func (r *reply) write(ctx context.Context) (reason string, err error) {
 	if err := r.begin(ctx); err != nil {
-		return "", err
+		if err := r.fallBack(ctx, err, r.prompt); err != nil {
+			return "", err
+		}
 	}
 	for {
 		if err := r.applyChanges(); err != nil {
@@ -119,7 +121,11 @@ func (r *reply) write(ctx context.Context) (reason string, err error) {
 		if reason := r.full(); reason != "" {
 			return reason, nil
 		}
+		written := len(r.context)
 		reason, err := r.round(ctx)
+		if err != nil {
+			err = r.fallBack(ctx, err, written)
+		}
 		if err != nil || reason != "" {
 			return reason, err
 		}

@@ -18,6 +18,7 @@ import (
 // called from any goroutine at any time.
 type Session struct {
 	engine    *Engine
+	loaded    *Engine // the one that the session began with, whose vocabulary is that of all that may follow it; never changes
 	control   *control
 	cache     compute.Cache
 	cached    []int32                  // the tokens whose keys and values the cache holds, (cache.Len())
@@ -46,7 +47,7 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("allocating the target's cache: %w", err)
 	}
-	s := &Session{engine: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{},
+	s := &Session{engine: e, loaded: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{},
 		made: map[string]string{}, failed: map[string]string{}, corpus: spec.NewCorpus(), verifier: spec.NewVerifier(),
 		lessons: map[kind]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: e.stopwatch()}
 	if err := s.takeForm(e.options.Config.Constraint); err != nil {
@@ -83,14 +84,14 @@ func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Even
 // Change asks for a setting, by any of its names, to take effect at the next round. A value out of range, or one that names a
 // token or layer which does not exist, is an error now.
 func (s *Session) Change(name, value string) error {
-	return s.control.ask(name, value, s.engine.check)
+	return s.control.ask(name, value, s.loaded.check)
 }
 
 // Settings are those the next round will use.
 func (s *Session) Settings() config.Config { return s.control.settings() }
 
 // Ready is what Load told.
-func (s *Session) Ready() event.Ready { return s.engine.ready }
+func (s *Session) Ready() event.Ready { return s.loaded.ready }
 
 // Reset forgets what the caches and the proposers hold.
 func (s *Session) Reset() error {

@@ -39,7 +39,10 @@ type reply struct {
 	text   string
 	reason string
 	failed string
+	device bool // failed
 	rounds []event.Round
+
+	notices []string
 }
 
 func ask(t *testing.T, s *engine.Session, prompt string) (r reply) {
@@ -49,7 +52,9 @@ func ask(t *testing.T, s *engine.Session, prompt string) (r reply) {
 		case event.Round:
 			r.rounds = append(r.rounds, e)
 		case event.Failed:
-			r.failed = e.Error
+			r.failed, r.device = e.Error, e.Device
+		case event.Notice:
+			r.notices = append(r.notices, e.Text)
 		case event.ReplyEnded:
 			r.ids, r.text, r.reason = e.IDs, e.Text, e.Reason
 		}

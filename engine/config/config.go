@@ -111,6 +111,8 @@ type Context struct {
 // Device chooses where to compute.
 type Device struct {
 	Device  string // auto, cpu, cuda, cuda:N
+	Draft   string // same, cpu, cuda, cuda:N: that of the draft model
+	OnLoss  string // error, cpu: what a reply does whose device fails
 	Threads int    // 0: one per core
 }
 

@@ -182,6 +182,12 @@ var table = []Setting{
 	{Name: "device.device", Flag: "device", Kind: Text, Default: "auto", Applies: NextStart,
 		Doc:   "where to compute: auto, cpu, cuda or cuda:N",
 		field: func(c *Config) any { return &c.Device.Device }, check: checkDevice},
+	{Name: "device.draft", Flag: "draft-device", Kind: Text, Default: "same", Applies: NextStart,
+		Doc:   "where the draft model computes: same as the target, cpu, cuda or cuda:N",
+		field: func(c *Config) any { return &c.Device.Draft }, check: checkDraftDevice},
+	{Name: "device.on_loss", Flag: "on-loss", Kind: Choice, Choices: []string{"error", "cpu"}, Default: "error", Applies: NextStart,
+		Doc:   "when a GPU fails in a reply: end the reply with an error, or go on on the processor",
+		field: func(c *Config) any { return &c.Device.OnLoss }},
 	{Name: "device.threads", Flag: "threads", Kind: Int, Min: 0, Max: 1024, Default: "0", Applies: NextStart,
 		Doc:   "processor threads; 0 for one per core",
 		field: func(c *Config) any { return &c.Device.Threads }},
@@ -222,7 +228,17 @@ func Lookup(name string) (Setting, bool) {
 	return Setting{}, false
 }
 
-var devicePattern = regexp.MustCompile(`^(auto|cpu|cuda(:[0-9]{1,3})?)$`)
+var (
+	devicePattern      = regexp.MustCompile(`^(auto|cpu|cuda(:[0-9]{1,3})?)$`)
+	draftDevicePattern = regexp.MustCompile(`^(same|cpu|cuda(:[0-9]{1,3})?)$`)
+)
+
+func checkDraftDevice(v string) error {
+	if !draftDevicePattern.MatchString(v) {
+		return errors.New("same, cpu, cuda or cuda:N")
+	}
+	return nil
+}
 
 func checkDevice(v string) error {
 	if !devicePattern.MatchString(v) {

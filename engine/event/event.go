@@ -285,7 +285,8 @@ type Notice struct {
 
 // Failed tells why a reply ended with an error.
 type Failed struct {
-	Error string `json:"error"`
+	Error  string `json:"error"`
+	Device bool   `json:"device,omitempty"` // the device is at fault, not the request
 }
 
 func (Loading) Kind() string        { return "loading" }

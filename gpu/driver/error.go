@@ -6,7 +6,7 @@ import (
 	"specula/engine/compute"
 )
 
-// Error is a refusal of the driver. It wraps compute.ErrOutOfMemory where memory ran out and compute.ErrDeviceLost where nothing on the
+// Error is a refusal of the driver, a compute.ErrDevice. It wraps compute.ErrOutOfMemory where memory ran out and compute.ErrDeviceLost where nothing on the
 // device can be used again.
 type Error struct {
 	Doing string // "allocating 4096 bytes on the device"
@@ -38,6 +38,9 @@ func (e *Error) Unwrap() error {
 	}
 	return nil
 }
+
+// Is makes every refusal one of the device.
+func (e *Error) Is(target error) bool { return target == compute.ErrDevice }
 
 // KernelFailed says whether the work of a kernel was the cause, found where the host waited or at any call since: such an error stays
 // with the context, and every later call repeats it.

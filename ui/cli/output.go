@@ -31,6 +31,7 @@ type output struct {
 	progress bool            // a progress line stands on stderr
 	err      error           // the first failure to write; nothing is written behind it
 	failed   string          // what the engine said went wrong
+	device   bool            // it was the device that failed
 }
 
 func (a *app) newOutput(c config.Config, o runFlags) (*output, error) {
@@ -85,6 +86,8 @@ func (o *output) reply(ctx context.Context, s ui.Engine, messages []ui.Message) 
 	switch {
 	case o.err != nil:
 		return o.answer.String(), o.err
+	case o.failed != "" && o.device:
+		return o.answer.String(), &coded{ExitDevice, errors.New(o.failed)}
 	case o.failed != "":
 		return o.answer.String(), o.app.classify(errors.New(o.failed))
 	}
@@ -100,7 +103,7 @@ func (o *output) put(e event.Event) {
 		return
 	}
 	if f, ok := e.(event.Failed); ok {
-		o.failed = f.Error
+		o.failed, o.device = f.Error, f.Device
 	}
 	if o.json {
 		o.err = o.putJSON(e)

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"specula/engine/compute"
+	"specula/engine/event"
+	"specula/engine/gamma"
+	"specula/engine/spec"
+)
+
+// fallback is the engine that takes the place of one whose device failed. Sessions of the latter share it.
+type fallback struct {
+	once   sync.Once
+	engine *Engine
+	err    error
+}
+
+// deviceFailed reports whether an error is a device's, which another one would not have made.
+func deviceFailed(err error) bool {
+	return errors.Is(err, compute.ErrDevice) || errors.Is(err, compute.ErrDeviceLost)
+}
+
+// onOneDevice reports whether target and draft can hand tokens to each other without the host.
+func (e *Engine) onOneDevice() bool { return e.options.draftBackend() == e.options.Backend }
+
+// successor loads the models again, all of them on what Options.Fallback opens.
+func (e *Engine) successor(ctx context.Context) (*Engine, error) {
+	e.next.once.Do(func() {
+		o := e.options
+		o.Backend, o.DraftBackend, o.Fallback, o.DeviceWhy = e.options.Fallback(), nil, nil, "the device before it failed"
+		e.next.engine, e.next.err = Load(context.WithoutCancel(ctx), o, func(event.Event) {})
+	})
+	return e.next.engine, e.next.err
+}
+
+// fallBack goes on behind the last committed token on another device, if cause is the device's and there is another; otherwise it
+// returns cause. A round that failed had committed nothing: the context is as long as before it.
+func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
+	s := r.session
+	if !deviceFailed(cause) || s.engine.options.Fallback == nil || r.context == nil || len(r.context) != written {
+		return cause
+	}
+	err := r.emit(event.Notice{Level: "warning", Text: fmt.Sprintf("%v: loading the models again, on the processor", cause)})
+	if err != nil {
+		return err
+	}
+	next, err := s.engine.successor(ctx)
+	if err == nil {
+		err = s.moveTo(next)
+	}
+	if err != nil {
+		return errors.Join(cause, fmt.Errorf("going on without the device: %w", err))
+	}
+	r.engine, r.begun, r.ahead = next, "", nil
+	r.learned = s.learned(r.config)
+	r.learned.gamma.BeginReply()
+	if err := r.prefill(ctx, 0); err != nil {
+		return err
+	}
+	return r.emit(event.Notice{Level: "warning", Text: "the reply goes on on " + next.ready.Device})
+}
+
+// moveTo takes the models of another engine. What the session holds on the device that failed is given back as far as that still can be.
+func (s *Session) moveTo(e *Engine) error {
+	cache, err := e.target.NewCache()
+	if err != nil {
+		return fmt.Errorf("allocating the target's cache: %w", err)
+	}
+	_ = s.Close() // the device's own failure has been told
+	s.engine, s.cache, s.cached, s.companion = e, cache, nil, nil
+	s.proposers, s.made, s.failed = map[string]spec.Proposer{}, map[string]string{}, map[string]string{}
+	s.lessons, s.costs = map[kind]*lessons{}, map[spec.Path][]gamma.Observation{} // everything costs something else here
+	return nil
+}

@@ -1,0 +1,197 @@
+//go:build cuda && linux && cgo
+
+package gpu_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"specula/assets"
+	"specula/engine"
+	"specula/engine/compute"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/host"
+	"specula/gpu"
+)
+
+// pair loads the demo pair with target and draft where they are said to be.
+func pair(t *testing.T, o engine.Options) (*engine.Session, error) {
+	t.Helper()
+	o.Config, o.Now, o.NewSeed = config.Default(), time.Now, func() int64 { return 1 }
+	o.Target = engine.Source{Name: "demo target", Embedded: assets.Target()}
+	o.Draft = engine.Source{Name: "demo draft", Embedded: assets.Draft()}
+	e, err := engine.Load(t.Context(), o, func(event.Event) {})
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.NewSession(t.Context())
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { _ = s.Close() }) // of a lost device nothing can be given back
+	set(t, s, "temperature", "0", "max-tokens", "16", "gamma-rule", "fixed", "gamma", "3")
+	return s, nil
+}
+
+// onProcessor is what the pair writes there.
+func onProcessor(t *testing.T, prompt string) []int32 {
+	t.Helper()
+	b := host.New(1)
+	t.Cleanup(func() { _ = b.Close() })
+	s, err := pair(t, engine.Options{Backend: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ask(t, s, prompt).ids
+}
+
+// With the draft on one device and the target on another the text is the same, and rounds say what crossed.
+func TestDraftAndTargetOnDifferentDevices(t *testing.T) {
+	const prompt = "who are you?"
+	want := onProcessor(t, prompt)
+	for _, c := range []struct {
+		name          string
+		target, draft func() compute.Backend
+		device        string
+	}{
+		{"draft on the processor", func() compute.Backend { return open(t) }, func() compute.Backend { return host.New(1) }, "; draft on cpu: "},
+		{"target on the processor", func() compute.Backend { return host.New(1) }, func() compute.Backend { return open(t) }, "; draft on cuda: "},
+		{"two GPUs", func() compute.Backend { return open(t) }, func() compute.Backend { return open(t) }, "; draft on cuda: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := pair(t, engine.Options{Backend: c.target(), DraftBackend: c.draft()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(s.Ready().Device, c.device) {
+				t.Errorf("the device is %q", s.Ready().Device)
+			}
+			r := ask(t, s, prompt)
+			if r.failed != "" || !slices.Equal(r.ids, want) {
+				t.Errorf("%q %s, want the tokens %v, got %v", r.text, r.failed, want, r.ids)
+			}
+			accepted := 0
+			for _, round := range r.rounds {
+				accepted += round.Accepted
+			}
+			if accepted == 0 {
+				t.Errorf("no draft token was accepted in %d rounds", len(r.rounds))
+			}
+		})
+	}
+}
+
+// Whatever a GPU does in the middle of a reply, it ends with an error and its text, or goes on on the processor with the same text.
+func TestADeviceThatFailsInAReply(t *testing.T) {
+	needEmulator(t)
+	for _, fault := range []struct{ name, variable, count string }{
+		{"a kernel reads an illegal address", "EMULATOR_FAIL_KERNEL", "2000"},
+		{"the device is lost", "EMULATOR_LOSE_DEVICE", "2000"},
+		{"a launch is refused", "EMULATOR_REFUSE_LAUNCH", "700"},
+	} {
+		for _, falls := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, falling back %t", fault.name, falls), func(t *testing.T) {
+				if alone(t) {
+					return
+				}
+				t.Setenv(fault.variable, fault.count)
+				s, err := failing(t, falls)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range 40 {
+					if checkFailing(t, s, falls) {
+						return
+					}
+				}
+				t.Error("the device never failed")
+			})
+		}
+	}
+}
+
+// Memory that ends in the middle of a reply: a longer draft than those before it needs some.
+func TestMemoryEndsInAReply(t *testing.T) {
+	needEmulator(t)
+	for _, falls := range []bool{false, true} {
+		opened := func(n int) (*engine.Session, error) {
+			t.Setenv("EMULATOR_FAIL_ALLOCATION", fmt.Sprint(n))
+			s, err := failing(t, falls)
+			if err != nil && !errors.Is(err, compute.ErrOutOfMemory) {
+				t.Fatal(err)
+			}
+			return s, err
+		}
+		few, many := 0, 1024
+		for many-few > 1 { // the first reservation behind those of loading
+			if n := (few + many) / 2; func() bool { _, err := opened(n); return err == nil }() {
+				many = n
+			} else {
+				few = n
+			}
+		}
+		failed := false
+		for n := many; n < many+8 && !failed; n++ {
+			if s, err := opened(n); err == nil {
+				set(t, s, "gamma", "12", "gamma-max", "12")
+				failed = checkFailing(t, s, falls)
+			}
+		}
+		if !failed {
+			t.Errorf("falling back %t: no reply ran out of memory behind %d reservations", falls, many)
+		}
+	}
+}
+
+// failing opens the pair on a GPU that will fail.
+func failing(t *testing.T, falls bool) (*engine.Session, error) {
+	t.Helper()
+	b, err := gpu.Open(t.Context(), "cuda")
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Errorf("closing: %v", err)
+		}
+	})
+	o := engine.Options{Backend: b}
+	if falls {
+		o.Fallback = func() compute.Backend {
+			b := host.New(1)
+			t.Cleanup(func() { _ = b.Close() })
+			return b
+		}
+	}
+	return pair(t, o)
+}
+
+// checkFailing asks for a reply and reports whether the device failed in it, which has to have gone as configured.
+func checkFailing(t *testing.T, s *engine.Session, falls bool) bool {
+	t.Helper()
+	const prompt = "who are you?"
+	r := ask(t, s, prompt)
+	if r.failed == "" && len(r.notices) == 0 {
+		return false
+	}
+	want := onProcessor(t, prompt)
+	t.Logf("%s: %q, %q, %q", r.reason, r.text, r.failed, r.notices)
+	if !falls {
+		if r.reason != "error" || !r.device || len(r.ids) > len(want) || !slices.Equal(r.ids, want[:len(r.ids)]) {
+			t.Errorf("the reply ended with %q: %q %v, want the beginning of %v", r.reason, r.failed, r.ids, want)
+		}
+		return true
+	}
+	if r.failed != "" || !slices.Equal(r.ids, want) || len(r.notices) != 2 {
+		t.Errorf("the reply ended with %q: %q %v, want %v", r.reason, r.failed, r.ids, want)
+	}
+	if later := ask(t, s, prompt); later.failed != "" || !slices.Equal(later.ids, want) || len(later.notices) > 0 {
+		t.Errorf("the next reply: %q %v", later.failed, later.ids)
+	}
+	return true
+}
