@@ -15,6 +15,7 @@ prompts=20 tokens=64 time=200ms
 [ "$SPECULA_CHECK_SHAPES" != tiny ] || prompts=2 tokens=8 time=1x
 : >"$OUT/steps.tsv"
 begun=$SECONDS
+find "$here" -name '*.gz' -exec gunzip -f {} +
 
 # step NAME MOST COMMAND... runs a command for at most so many seconds, and less if little is left.
 step() {
@@ -34,9 +35,11 @@ machine() {
 	uname -srm
 	./specula info --device cuda | sed -n 's/^ *device *cuda: \(.*[^ ]\)  .*$/gpu: \1/p'
 	[ -z "$SPECULA_CHECK_SHAPES" ] || echo "shapes: $SPECULA_CHECK_SHAPES"
-	nvidia-smi --query-gpu=driver_version,memory.total,compute_cap,clocks.max.sm,clocks.max.mem --format=csv,noheader
-	ldconfig -p | grep libcuda.so
-	command -v ptxas compute-sanitizer
+	for tool in nvidia-smi ptxas compute-sanitizer; do
+		command -v $tool >/dev/null || echo "$tool: not installed"
+	done
+	nvidia-smi --query-gpu=driver_version,memory.total,compute_cap,clocks.max.sm,clocks.max.mem --format=csv,noheader 2>/dev/null
+	ptxas --version 2>/dev/null | tail -n 1
 	true
 }
 
@@ -94,6 +97,6 @@ step memcheck 40 sanitize memcheck
 step racecheck 40 sanitize racecheck
 step synccheck 40 sanitize synccheck
 step initcheck 40 sanitize initcheck
-step bench-others 100 measure specula_gpu 'Decode/[01]|Verify./(8B-Q|[01])|Prefill512/([01]|8B-Q)|Product/(Q8_0|Q6_K)'
+step bench-others 100 measure specula_gpu 'Decode/^[01]|Verify./^(8B-Q|[01])|Prefill512/^([01]|8B-Q)|Product/(Q8_0|Q6_K)'
 echo "results are in $OUT"
 ! grep -qvE '	(0|125)	' "$OUT/steps.tsv"

@@ -1,4 +1,4 @@
-// The state of the emulating driver: libcuda.so.1's functions on the fibers of scheduler.cpp.
+// The state of the emulating driver: libcuda.so.1's functions on the machine of machine.h.
 //
 // What it is for: the Go side of the GPU path runs unchanged, and what CUDA forbids or leaves undefined is refused or made visible.
 // Streams are queues that run as late as CUDA allows, so that a wait that is missing shows; device memory begins as NaN and ends where it

@@ -25,7 +25,7 @@ import (
 // ErrNoCompiler means that there is no g++, so that nothing can be emulated here.
 var ErrNoCompiler = errors.New("there is no g++, which compiles kernels for the emulator")
 
-// Build compiles kernels, *.cu files of kernels/cuda/src, with the scheduler in kernels/cuda/emu into the program out.
+// Build compiles kernels, *.cu files of kernels/cuda/src, with the machine in kernels/cuda/emu into the program out.
 // defines, as NAME or NAME=VALUE, reach the compiler.
 func Build(out string, kernels []string, defines ...string) error {
 	compiler, err := exec.LookPath("g++")
@@ -36,7 +36,10 @@ func Build(out string, kernels []string, defines ...string) error {
 		return errors.New("building the emulator: no kernels are given")
 	}
 	here := filepath.Join(filepath.Dir(kernels[0]), "..", "emu")
-	sources := append([]string{filepath.Join(here, "scheduler.cpp"), filepath.Join(here, "runner.cpp")}, kernels...)
+	sources := slices.Clone(kernels)
+	for _, name := range []string{"scheduler", "fiber", "warp", "shared", "half", "runner"} {
+		sources = append(sources, filepath.Join(here, name+".cpp"))
+	}
 	flags := []string{"-std=c++17", "-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-DEMULATE", "-Wall", "-Wno-unknown-pragmas"}
 	if cpu.X86.HasFMA {
 		flags = append(flags, "-mfma") // otherwise by the C library, slower

@@ -21,6 +21,9 @@ func (r report) markdown() string {
 	b.WriteString("\n## Goals\n\n| goal | wanted | measured | |\n|---|---|---|---|\n")
 	for _, g := range r.Goals {
 		measured, mark := "not measured", "–"
+		if r.Emulated && slices.ContainsFunc(r.Benchmarks, func(b benchmark) bool { return b.Name == g.Benchmark }) {
+			measured = "rehearsed"
+		}
 		if g.Measured != nil {
 			measured, mark = fmt.Sprintf("%.4g", *g.Measured), "**missed**"
 		}

@@ -1,0 +1,124 @@
+// The machine that kernels are emulated on, as scheduler.cpp, fiber.cpp, warp.cpp and shared.cpp share it: one for each OS thread that
+// launches kernels.
+#pragma once
+
+#include "../src/emulate.h"
+
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#define ADDRESS_SANITIZER 1
+#else
+#define ADDRESS_SANITIZER 0
+#endif
+// Races are watched by the thread sanitizer: kernels are compiled with it and this file without it, so that what the scheduler
+// itself does is no event. -DWATCH_RACES says so here.
+#if defined(WATCH_RACES)
+#include <sanitizer/tsan_interface.h>
+#define THREAD_SANITIZER 1
+#else
+#define THREAD_SANITIZER 0
+#endif
+
+namespace emulator {
+
+constexpr size_t stack_bytes = 64 << 10;
+constexpr unsigned most_threads = 1024, lanes = 32;
+constexpr size_t dynamic_most = 227 << 10, static_most = 48 << 10;
+
+enum class State { ready, at_barrier, in_collective, done };
+
+struct Copy { void *to; const void *from; int group; };
+
+struct Fiber {
+    void *stack_pointer;
+    Place place;
+    State state;
+    const char *at;              // where it waits
+    int group;                   // of the next asynchronous copy
+    std::vector<Copy> copies;    // under way
+    bool fenced;                 // has passed a fence
+    void *touched;               // what its latest atomic was on
+#if THREAD_SANITIZER
+    void *sanitizer[2];          // by the block's parity
+#endif
+};
+
+struct Warp {
+    Collective what;
+    uint32_t needed, arrived;
+    unsigned turn[lanes];        // collectives passed, by lane
+    uint64_t value[2][lanes];    // by turn's parity: a fast lane may already be at the next one
+    struct { unsigned a[4], b[2]; } tile[2][lanes];
+    char synchronised;           // an address for the thread sanitizer
+};
+
+struct Array { const void *key; void *memory; };
+
+struct Machine {
+    unsigned char *stacks, *dynamic_memory, *static_memory;
+    size_t static_used, dynamic_used;
+    std::vector<Array> arrays;
+    Fiber fibers[most_threads];
+    Warp warps[most_threads / lanes];
+    unsigned threads, alive, waiting;
+    Fiber *running;
+    void *scheduler_stack;
+    const Kernel *kernel;
+    void **values;
+    uint64_t random;             // 0: in order
+    bool failed;
+    char error[512];
+    char barrier_passed, launched, finished;
+#if ADDRESS_SANITIZER
+    const void *scheduler_bottom;
+    size_t scheduler_size;
+    void *scheduler_fake;
+#endif
+#if THREAD_SANITIZER
+    void *scheduler_fiber;
+    unsigned parity;             // neighbouring blocks are different threads to the sanitizer, on different stacks
+#endif
+};
+
+extern __thread Machine *machine;
+
+// What the thread sanitizer is told: all before the one happens before all behind the other, on the same address.
+inline void happens_before([[maybe_unused]] void *address) {
+#if THREAD_SANITIZER
+    __tsan_release(address);
+#endif
+}
+inline void happens_after([[maybe_unused]] void *address) {
+#if THREAD_SANITIZER
+    __tsan_acquire(address);
+#endif
+}
+
+inline unsigned number_of(const Fiber *fiber) { return (unsigned)(fiber - machine->fibers); }
+
+inline uint64_t draw() {
+    uint64_t &s = machine->random;
+    s ^= s << 13;
+    s ^= s >> 7;
+    s ^= s << 17;
+    return s;
+}
+
+// of fiber.cpp
+void begin_fiber(unsigned i);                       // at the kernel's first line
+void resume(unsigned i);                            // lets a fiber run until it waits or ends
+void leave();                                       // gives the processor back to the scheduler
+void complain(const char *format, ...);             // notes the first error of a launch
+[[noreturn]] void stop();                           // ends the fiber that runs, and with it the launch
+
+// of warp.cpp
+void open_barrier();
+
+// of shared.cpp
+void map_shared_memory();
+void fresh_memory(size_t dynamic_bytes);            // for the next block
+
+}  // namespace emulator

@@ -1,0 +1,130 @@
+// Where threads meet: barriers of a block, collectives of a warp, and tensor cores, which a warp uses together.
+#include "machine.h"
+
+#include <cmath>
+
+namespace emulator {
+
+void open_barrier() {
+    for (unsigned i = 0; i < machine->threads; i++)
+        if (machine->fibers[i].state == State::at_barrier) machine->fibers[i].state = State::ready;
+    machine->waiting = 0;
+}
+
+void barrier(const char *at) {
+    Fiber *self = machine->running;
+    self->state = State::at_barrier;
+    self->at = at;
+    happens_before(&machine->barrier_passed);
+    if (++machine->waiting == machine->alive) open_barrier();
+    if (self->state == State::at_barrier) leave();
+    happens_after(&machine->barrier_passed);
+}
+
+// An atomic orders nothing by itself. What a thread did before a fence and an atomic behind it is seen by a thread that has a fence behind
+// an atomic on the same address.
+void fence() {
+    Fiber *self = machine->running;
+    if (self->touched) happens_after(self->touched);
+    self->fenced = true;
+}
+
+void atomic(void *address) {
+    Fiber *self = machine->running;
+    if (self->fenced) happens_before(address);
+    self->touched = address;
+}
+
+// collective meets the lanes of mask and returns what the operation gives this lane.
+uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument, const char *at) {
+    Fiber *self = machine->running;
+    unsigned thread = number_of(self), lane = thread % lanes, first = thread - lane;
+    Warp &warp = machine->warps[thread / lanes];
+    unsigned present = std::min(lanes, machine->threads - first);
+    uint32_t exist = present == lanes ? ~0u : (1u << present) - 1;
+    mask &= exist;
+    if (!(mask >> lane & 1)) fail(at, "a lane takes part in a collective whose mask leaves it out");
+    unsigned parity = warp.turn[lane]++ % 2;
+    if (warp.arrived == 0) {
+        warp.what = what;
+        warp.needed = mask;
+    } else if (warp.what != what || warp.needed != mask) {
+        fail(at, "lanes of one warp are at different collectives");
+    }
+    warp.value[parity][lane] = value;
+    warp.arrived |= 1u << lane;
+    happens_before(&warp.synchronised);
+    if (warp.arrived == warp.needed) {
+        warp.arrived = 0;
+        for (unsigned i = 0; i < present; i++) {
+            Fiber &other = machine->fibers[first + i];
+            if (other.state == State::in_collective && (mask >> i & 1)) other.state = State::ready;
+        }
+    } else {
+        self->state = State::in_collective;
+        self->at = at;
+        leave();
+    }
+    happens_after(&warp.synchronised);
+
+    int from = (int)lane;
+    switch (what) {
+    case Collective::shuffle_xor: from = (int)lane ^ argument; break;
+    case Collective::shuffle_up: from = (int)lane - argument < 0 ? (int)lane : (int)lane - argument; break;
+    case Collective::shuffle_down: from = lane + argument >= lanes ? (int)lane : (int)lane + argument; break;
+    case Collective::shuffle: from = argument & (lanes - 1); break;
+    case Collective::ballot: {
+        uint64_t votes = 0;
+        for (unsigned i = 0; i < present; i++)
+            if ((mask >> i & 1) && warp.value[parity][i]) votes |= 1u << i;
+        return votes;
+    }
+    default: break;
+    }
+    if (!(mask >> from & 1)) fail(at, "a shuffle reads a lane that its mask leaves out");
+    return warp.value[parity][from];
+}
+
+// multiply_tiles adds in ascending order of the inner index, fused. Tensor cores use an order of their own, so that only runs on the
+// same kind of machine are equal bit for bit.
+void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], float (*widen)(unsigned short), const char *at) {
+    unsigned thread = number_of(machine->running), lane = thread % lanes;
+    Warp &warp = machine->warps[thread / lanes];
+    auto &tile = warp.tile[warp.turn[lane] % 2];
+    std::memcpy(tile[lane].a, a, sizeof a);
+    std::memcpy(tile[lane].b, b, sizeof b);
+    collective(Collective::matrix, ~0u, 0, 0, at);
+    for (unsigned e = 0; e < 4; e++) {
+        unsigned row = lane / 4 + e / 2 * 8, column = lane % 4 * 2 + e % 2;
+        float sum = d[e];
+        for (unsigned k = 0; k < 16; k++) {
+            unsigned pair_a = tile[row % 8 * 4 + k % 8 / 2].a[row / 8 + 2 * (k / 8)];
+            unsigned pair_b = tile[column * 4 + k % 8 / 2].b[k / 8];
+            sum = __builtin_fmaf(widen((unsigned short)(pair_a >> 16 * (k % 2))), widen((unsigned short)(pair_b >> 16 * (k % 2))), sum);
+        }
+        d[e] = sum;
+    }
+}
+
+// multiply_byte_tiles knows both shapes: the inner axis is 32 or 16 long, four numbers to a register.
+void multiply_byte_tiles(int (&d)[4], const unsigned *a, const unsigned *b, const int (&c)[4], unsigned inner, const char *at) {
+    unsigned thread = number_of(machine->running), lane = thread % lanes;
+    Warp &warp = machine->warps[thread / lanes];
+    auto &tile = warp.tile[warp.turn[lane] % 2];
+    for (unsigned i = 0; i < 4; i++) {  // no memcpy of variable size, which the thread sanitizer would see
+        if (i < inner / 8) tile[lane].a[i] = a[i];
+        if (i < inner / 16) tile[lane].b[i] = b[i];
+    }
+    collective(Collective::matrix, ~0u, 0, (int)inner, at);
+    for (unsigned e = 0; e < 4; e++) {
+        unsigned row = lane / 4 + e / 2 * 8, column = lane % 4 * 2 + e % 2, sum = (unsigned)c[e];
+        for (unsigned k = 0; k < inner; k++) {
+            unsigned four_a = tile[row % 8 * 4 + k % 16 / 4].a[row / 8 + 2 * (k / 16)];
+            unsigned four_b = tile[column * 4 + k % 16 / 4].b[k / 16];
+            sum += (unsigned)((int8_t)(four_a >> 8 * (k % 4)) * (int8_t)(four_b >> 8 * (k % 4)));
+        }
+        d[e] = (int)sum;
+    }
+}
+
+}  // namespace emulator
