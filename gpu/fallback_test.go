@@ -89,28 +89,47 @@ func TestDraftAndTargetOnDifferentDevices(t *testing.T) {
 // Whatever a GPU does in the middle of a reply, it ends with an error and its text, or goes on on the processor with the same text.
 func TestADeviceThatFailsInAReply(t *testing.T) {
 	needEmulator(t)
-	for _, fault := range []struct{ name, variable, count string }{
-		{"a kernel reads an illegal address", "EMULATOR_FAIL_KERNEL", "2000"},
-		{"the device is lost", "EMULATOR_LOSE_DEVICE", "2000"},
-		{"a launch is refused", "EMULATOR_REFUSE_LAUNCH", "700"},
+	for _, fault := range []struct{ name, variable string }{
+		{"a kernel reads an illegal address", "EMULATOR_FAIL_KERNEL"},
+		{"the device is lost", "EMULATOR_LOSE_DEVICE"},
 	} {
 		for _, falls := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, falling back %t", fault.name, falls), func(t *testing.T) {
 				if alone(t) {
 					return
 				}
-				t.Setenv(fault.variable, fault.count)
+				t.Setenv(fault.variable, "1000")
 				s, err := failing(t, falls)
 				if err != nil {
 					t.Fatal(err)
 				}
-				for range 40 {
+				for range 20 {
 					if checkFailing(t, s, falls) {
 						return
 					}
 				}
 				t.Error("the device never failed")
 			})
+		}
+	}
+}
+
+// A launch that is refused leaves the device usable.
+func TestALaunchThatIsRefusedInAReply(t *testing.T) {
+	needEmulator(t)
+	for _, falls := range []bool{false, true} {
+		failed := false
+		for n := 200; n < 2000 && !failed; n += 100 { // the first are those of loading and of measuring
+			t.Setenv("EMULATOR_REFUSE_LAUNCH", fmt.Sprint(n))
+			s, err := failing(t, falls)
+			if err == nil {
+				failed = checkFailing(t, s, falls)
+			} else if !errors.Is(err, compute.ErrDevice) {
+				t.Fatal(err)
+			}
+		}
+		if !failed {
+			t.Errorf("falling back %t: no reply was refused a launch", falls)
 		}
 	}
 }
