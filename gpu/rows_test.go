@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"testing"
 
@@ -103,6 +104,9 @@ func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 	all := make([]int, 0, 16)
 	for m := 2; m <= len(ids); m++ {
 		all = append(all, m)
+	}
+	if seed := os.Getenv("EMULATOR_SEED"); seed != "" && seed != "0" {
+		all = []int{9, 17} // the schedule in order has seen the others
 	}
 	b := open(t)
 	for i, c := range []struct {
