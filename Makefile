@@ -4,7 +4,9 @@ GO       ?= go
 FUZZTIME ?= 30s
 
 # The program can use a GPU when it is built with cgo, on Linux. gorgonia.org/cu includes <cuda.h>, which the repository brings along;
-# a driver is looked for when the program runs.
+# a driver is looked for when the program runs. A package's own #cgo lines do not reach another package, and those of cu name folders
+# of CUDA alone: so CGO_CFLAGS has to say where the header is. (The only way without it is a copy of cu in this repository, by a
+# replace directive in go.mod.)
 CUDA := $(shell [ "$$(uname -s)" = Linux ] && command -v $${CC:-gcc} >/dev/null && echo yes)
 CUDA_BUILD = CGO_ENABLED=1 CGO_CFLAGS="-O2 -g -I$(CURDIR)/gpu/driver/include" $(GO)
 ifeq ($(CUDA),yes)
