@@ -120,14 +120,16 @@ func TestALaunchThatIsRefusedInAReply(t *testing.T) {
 	needFaults(t)
 	for _, falls := range []bool{false, true} {
 		failed := false
-		for n := 200; n < 2000 && !failed; n += 100 { // the first are those of loading and of measuring
+		for n := 200; n < 2000 && !failed; n += 200 { // the first are those of loading and of measuring
 			t.Setenv("EMULATOR_REFUSE_LAUNCH", fmt.Sprint(n))
-			s, err := failing(t, falls)
-			if err == nil {
-				failed = checkFailing(t, s, falls)
-			} else if !errors.Is(err, compute.ErrDevice) {
-				t.Fatal(err)
-			}
+			t.Run(fmt.Sprintf("launch %d, falling back %t", n, falls), func(t *testing.T) {
+				s, err := failing(t, falls)
+				if err == nil {
+					failed = checkFailing(t, s, falls)
+				} else if !errors.Is(err, compute.ErrDevice) {
+					t.Fatal(err)
+				}
+			})
 		}
 		if !failed {
 			t.Errorf("falling back %t: no reply was refused a launch", falls)
@@ -139,28 +141,30 @@ func TestALaunchThatIsRefusedInAReply(t *testing.T) {
 func TestMemoryEndsInAReply(t *testing.T) {
 	needFaults(t)
 	for _, falls := range []bool{false, true} {
-		opened := func(n int) (*engine.Session, error) {
+		opens, failed := false, false
+		try := func(n int) {
 			t.Setenv("EMULATOR_FAIL_ALLOCATION", fmt.Sprint(n))
-			s, err := failing(t, falls)
-			if err != nil && !errors.Is(err, compute.ErrOutOfMemory) {
-				t.Fatal(err)
-			}
-			return s, err
+			t.Run(fmt.Sprintf("reservation %d, falling back %t", n, falls), func(t *testing.T) {
+				s, err := failing(t, falls)
+				if opens = err == nil; opens {
+					set(t, s, "gamma-max", "12", "gamma", "12")
+					failed = checkFailing(t, s, falls)
+				} else if !errors.Is(err, compute.ErrOutOfMemory) {
+					t.Fatal(err)
+				}
+			})
 		}
 		few, many := 0, 1024
-		for many-few > 1 { // the first reservation behind those of loading
-			if n := (few + many) / 2; func() bool { _, err := opened(n); return err == nil }() {
+		for many-few > 1 && !failed { // towards the first reservation behind those of loading
+			n := (few + many) / 2
+			if try(n); opens {
 				many = n
 			} else {
 				few = n
 			}
 		}
-		failed := false
 		for n := many; n < many+8 && !failed; n++ {
-			if s, err := opened(n); err == nil {
-				set(t, s, "gamma", "12", "gamma-max", "12")
-				failed = checkFailing(t, s, falls)
-			}
+			try(n)
 		}
 		if !failed {
 			t.Errorf("falling back %t: no reply ran out of memory behind %d reservations", falls, many)
@@ -177,7 +181,7 @@ func needFaults(t *testing.T) {
 	}
 }
 
-// failing opens the pair on a GPU that will fail.
+// failing opens the pair on a GPU that will fail, of a context that ends with the test.
 func failing(t *testing.T, falls bool) (*engine.Session, error) {
 	t.Helper()
 	b, err := gpu.Open(t.Context(), "cuda")

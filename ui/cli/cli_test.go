@@ -32,6 +32,7 @@ func TestExitCodes(t *testing.T) {
 		{"version", "--version", ExitOK},
 		{"help", "run --help", ExitOK},
 		{"engine fails", "run -p fail", ExitRuntime},
+		{"device fails", "run -p lose", ExitDevice},
 		{"bench differs", "bench --gen-tokens 13", ExitRuntime},
 		{"no such shape", "make-weights cube Q8_0 f", ExitRuntime},
 		{"nothing to time", "time-passes --decode-tokens 0 f", ExitUsage},

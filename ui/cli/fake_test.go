@@ -229,9 +229,9 @@ func (s *fakeSession) Generate(ctx context.Context, messages []ui.Message, _ boo
 				return
 			}
 		}
-		if prompt == "fail" {
+		if prompt == "fail" || prompt == "lose" {
 			ended.Reason = "error"
-			if !yield(event.Failed{Error: "the model's scores are not finite"}) {
+			if !yield(event.Failed{Error: "the model's scores are not finite", Device: prompt == "lose"}) {
 				return
 			}
 		}

@@ -39,7 +39,7 @@ machine() {
 		command -v $tool >/dev/null || echo "$tool: not installed"
 	done
 	nvidia-smi --query-gpu=driver_version,memory.total,compute_cap,clocks.max.sm,clocks.max.mem --format=csv,noheader 2>/dev/null
-	ptxas --version 2>/dev/null | tail -n 1
+	! command -v ptxas >/dev/null || echo "ptxas: $(ptxas --version | tail -n 1)"
 	true
 }
 
@@ -49,8 +49,8 @@ assemble() {
 	local code=0 capability file
 	capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d .)
 	for file in kernels/*.ptx; do
-		echo "== $(basename "$file") for sm_${capability:-80}"
-		ptxas -arch="sm_${capability:-80}" -v --warn-on-spills -o /dev/null "$file" || code=1
+		echo "== $(basename "$file") for sm_${capability:-90}"
+		ptxas -arch="sm_${capability:-90}" -v --warn-on-spills -o /dev/null "$file" || code=1
 	done
 	return $code
 }
