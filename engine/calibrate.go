@@ -19,6 +19,9 @@ const (
 	calibrationRuns = 3
 )
 
+// calibrationContext is how many tokens a draft model reads in front of a rehearsed draft, to know what reading costs.
+const calibrationContext = 16
+
 // calibrationRows are the lengths of pass that are measured, the most telling first.
 func calibrationRows() []int { return []int{1, 5, 2, 9, 3} }
 
@@ -63,8 +66,17 @@ func (s *Session) rehearse(ctx context.Context, proposer spec.Proposer, rows int
 	uniforms := sample.NewPhilox(0, 0)
 	watch := s.engine.stopwatch()
 	if proposer != nil && rows > 1 {
-		draft, err = proposer.Propose(ctx, spec.Ask{Gamma: rows - 1, Params: params, Uniforms: uniforms, Trust: 1})
+		if err := forgetContext(proposer); err != nil {
+			return err
+		}
+		watch.skip()
+		draft, err = proposer.Propose(ctx, spec.Ask{Gamma: rows - 1, Params: params, Uniforms: uniforms, Trust: 1,
+			Reading: func(read func(progress func(done, total int)) error) error {
+				defer watch.lap(&o.ReadMS)
+				return read(nil)
+			}})
 		watch.lap(&o.DraftMS)
+		o.Read = draft.Read
 		if err = errors.Join(err, proposer.Committed(nil)); err != nil && !errors.Is(err, spec.ErrNoDraft) {
 			return err
 		}
@@ -83,4 +95,20 @@ func (s *Session) rehearse(ctx context.Context, proposer spec.Proposer, rows int
 	o.Drafted = rows - 1
 	s.costs[outcome.Path] = append(s.costs[outcome.Path], o)
 	return errors.Join(err, s.cache.Truncate(0))
+}
+
+// forgetContext makes a model that may put reading off have a context to read in front of the next draft.
+func forgetContext(p spec.Proposer) error {
+	if _, ok := p.(spec.HiddenReader); ok {
+		return nil // the target reads for it
+	}
+	reader, ok := p.(spec.Reader)
+	if !ok {
+		return nil
+	}
+	if err := reader.Reset(); err != nil {
+		return err
+	}
+	_, err := reader.Follow(make([]int32, calibrationContext+1))
+	return err
 }

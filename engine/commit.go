@@ -76,23 +76,25 @@ func (r *reply) rollBack(p spec.Proposer, committed []event.Token, ev *event.Rou
 }
 
 // learn lets the controller, the speed-up and the totals take notice of a round. One whose draft failed is no baseline: it
-// paid for drafting and got nothing.
+// paid for drafting and got nothing, as if a token had been drafted and refused. The speed-up leaves out what the proposer had to read,
+// which is paid once and not in every round; the totals have it.
 func (r *reply) learn(draft spec.Draft, ev *event.Round, watch *stopwatch) {
 	committed := len(ev.Committed())
 	defer func() { r.totals.add(ev, committed) }()
 	if failed := ev.Gamma > 0 && ev.DraftWhy != ""; failed {
-		ev.Speedup = r.learned.speed.ratio()
+		r.learned.gamma.Observe(gamma.Observation{Tested: 1, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS})
+		ev.Speedup = r.learned.speedup()
 		return
 	}
 	r.learned.gamma.Observe(gamma.Observation{
-		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Pending: draft.Pending, Confidence: draft.Confidence,
+		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Pending: draft.Pending, Read: ev.Read, ReadMS: ev.ReadMS, Confidence: draft.Confidence,
 		Chances: r.chances(ev),
 		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,
 	})
 	r.lookBack(ev)
 	watch.lap(&ev.OtherMS)
-	r.learned.speed.observe(len(ev.Draft) > 0, ev.MS(), committed)
-	ev.Speedup = r.learned.speed.ratio()
+	r.learned.clocked(len(ev.Draft) > 0, ev.MS()-ev.ReadMS, committed)
+	ev.Speedup = r.learned.speedup()
 }
 
 // hindsightEvery is the number of rounds between two looks back: one takes a few microseconds.

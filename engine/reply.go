@@ -98,7 +98,7 @@ func (r *reply) settle(healthy bool) {
 	}
 	if !healthy {
 		// Truncating to nothing cannot fail for a live cache, and a dead one has been reported already.
-		_ = s.Reset()
+		_ = s.empty()
 		return
 	}
 	s.corpus.Add(r.context)
@@ -138,11 +138,11 @@ func (r *reply) begin(ctx context.Context) error {
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
 	errForm := s.takeForm(c.Constraint)
 	_, errShape := s.reshape(c)
-	r.learned = s.learned(c)
-	r.learned.gamma.BeginReply()
 	if err := s.prepareProposers(c); err != nil {
 		return err
 	}
+	r.learned = s.learned(c)
+	r.learned.gamma.BeginReply()
 	r.text = newText(r.engine.tokens.NewDecoder(), c.Sampling.Stop)
 	for _, e := range changed {
 		if err := r.emit(e); err != nil {
@@ -182,15 +182,15 @@ func (r *reply) prefill(ctx context.Context, reused int) error {
 	if reused == len(r.context)-1 {
 		return nil
 	}
-	err := r.timed("target", func(progress func(done, total int)) error { return r.read(ctx, reused, progress) })
+	err := r.timed("target", &r.totals.PrefillMS, func(progress func(done, total int)) error { return r.read(ctx, reused, progress) })
 	if err != nil {
 		return fmt.Errorf("reading the prompt: %w", err)
 	}
 	return nil
 }
 
-// timed runs a prefill of a model, tells its progress and adds its time to the totals.
-func (r *reply) timed(model string, read func(progress func(done, total int)) error) error {
+// timed runs a prefill of a model, tells its progress and adds its time to sum.
+func (r *reply) timed(model string, sum *float64, read func(progress func(done, total int)) error) error {
 	var ms float64
 	var gone error
 	watch := r.engine.stopwatch()
@@ -202,7 +202,7 @@ func (r *reply) timed(model string, read func(progress func(done, total int)) er
 		watch.skip()
 	})
 	watch.lap(&ms)
-	r.totals.PrefillMS += ms
+	*sum += ms
 	return errors.Join(err, gone)
 }
 

@@ -87,14 +87,23 @@ func (r *reply) decide(ctx context.Context, ev *event.Round, watch *stopwatch) (
 		return nil, gamma.Decision{}, err
 	}
 	watch.skip()
-	return proposer, r.limit(r.choose(), ev), nil
+	return proposer, r.limit(r.choose(proposer), ev), nil
+}
+
+// outlook is what the controller cannot know of the coming round.
+func (r *reply) outlook(p spec.Proposer) gamma.Outlook {
+	o := gamma.Outlook{Left: min(r.config.Sampling.MaxTokens-(len(r.context)-r.prompt), r.roomInContext())}
+	if reader, ok := p.(spec.Reader); ok {
+		o.Unread = reader.Unread()
+	}
+	return o
 }
 
 // choose asks the controller. The rules that never choose γ = 0 of their own accord get a plain round now and then, because
 // a speed-up is only known against plain rounds on the same context.
-func (r *reply) choose() gamma.Decision {
-	d := r.learned.gamma.Next()
-	if r.config.Speculation.Rule != string(gamma.CostAware) && d.Gamma > 0 && r.learned.speed.baselineDue() {
+func (r *reply) choose(p spec.Proposer) gamma.Decision {
+	d := r.learned.gamma.Next(r.outlook(p))
+	if r.config.Speculation.Rule != string(gamma.CostAware) && d.Gamma > 0 && r.learned.plain.baselineDue() {
 		d.Gamma, d.Probe, d.Expected = 0, true, 1
 		d.Why = "a plain round, to measure the speed-up against"
 	}
@@ -120,7 +129,8 @@ func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
 	return d
 }
 
-// follow makes a proposer read the context of this reply, unless it has followed it all along.
+// follow tells a proposer the context of this reply, unless it has followed it all along. A model reads it when a draft is first asked for,
+// and never if none is.
 func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	if r.begun == p.Name() {
 		return nil
@@ -128,12 +138,14 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	if heads, ok := p.(spec.HiddenReader); ok {
 		return r.catchUp(ctx, heads)
 	}
-	err := r.timed("draft", func(progress func(done, total int)) error {
-		_, err := p.Begin(ctx, r.context, progress)
-		return err
-	})
+	var err error
+	if reader, ok := p.(spec.Reader); ok {
+		_, err = reader.Follow(r.context)
+	} else {
+		_, err = p.Begin(ctx, r.context, nil)
+	}
 	if err != nil {
-		return fmt.Errorf("reading the context into proposer %s: %w", p.Name(), err)
+		return fmt.Errorf("telling proposer %s the context: %w", p.Name(), err)
 	}
 	r.begun = p.Name()
 	return nil
@@ -146,6 +158,11 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
 		Shapers: r.session.shaping.drafts, IsStop: r.engine.isStop, Inspect: r.inspecting || r.looking, Sharpen: r.learned.sharpness.factor(),
 		Trust: r.config.Speculation.SuffixTrust,
+		Reading: func(read func(progress func(done, total int)) error) error {
+			watch.lap(&ev.DraftMS)
+			defer watch.skip()
+			return r.timed("draft", &ev.ReadMS, read)
+		},
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
@@ -155,6 +172,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 		ask.Ahead = r.runAhead(ctx)
 	}
 	draft, err := p.Propose(ctx, ask)
+	ev.Read = draft.Read
 	spec.DropForbidden(&draft, ask.Shapers)
 	watch.lap(&ev.DraftMS)
 	if r.ahead != nil { // the host waited for both at once, and the device knows which took how long

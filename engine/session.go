@@ -92,8 +92,15 @@ func (s *Session) Settings() config.Config { return s.control.settings() }
 // Ready is what Load told.
 func (s *Session) Ready() event.Ready { return s.engine.ready }
 
-// Reset forgets what the caches and the proposers hold.
+// Reset forgets what was read and written: what the caches and the proposers hold, and the finished replies that proposers recall. What was
+// learned about costs and acceptance stays.
 func (s *Session) Reset() error {
+	s.corpus.Clear()
+	return s.empty()
+}
+
+// empty forgets what the caches and the proposers hold.
+func (s *Session) empty() error {
 	err := s.cache.Truncate(0)
 	s.cached = s.cached[:0]
 	if s.companion != nil {

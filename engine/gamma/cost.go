@@ -5,6 +5,7 @@ type NominalCosts struct {
 	DraftStep float64 // one token of the draft
 	Verify    float64 // a pass of the target over one row
 	VerifyRow float64 // what each further row adds
+	Read      float64 // one token that the draft missed, read before it can go on
 }
 
 const (
@@ -31,13 +32,34 @@ func (m *meter) observe(x float64) {
 	}
 }
 
-// costs knows what a round costs, in milliseconds or in nominal units.
-type costs struct {
-	nominal *NominalCosts
+// drafting is what a proposer's part of a round costs, in milliseconds.
+type drafting struct {
 	// The first draft step of a round reads what the last one committed, two tokens at times, and is dearer than the others: a step
 	// that is the only one of its round has a mean of its own.
 	step, only meter
-	verify     []meter // by rows − 1: the target's pass and everything else that is not drafting
+	read       meter // of a token that was missed
+}
+
+func (d *drafting) observe(o Observation) {
+	if o.Read > 0 {
+		d.read.observe(o.ReadMS / float64(o.Read))
+	}
+	if o.Drafted == 0 || o.Pending > 2 {
+		return
+	}
+	if o.Drafted == 1 {
+		d.only.observe(o.DraftMS)
+	}
+	if o.Drafted > 1 || d.step.samples == 0 {
+		d.step.observe(o.DraftMS / float64(o.Drafted))
+	}
+}
+
+// costs knows what a round costs, in milliseconds or in nominal units.
+type costs struct {
+	nominal  *NominalCosts
+	drafting *drafting // of the proposer in force
+	verify   []meter   // by rows − 1: the target's pass and everything else that is not drafting
 }
 
 func (c *costs) observe(o Observation) {
@@ -45,14 +67,7 @@ func (c *costs) observe(o Observation) {
 		c.verify = append(c.verify, meter{})
 	}
 	c.verify[o.Drafted].observe(o.VerifyMS + o.RestMS)
-	if o.Drafted > 0 && o.Pending <= 2 {
-		if o.Drafted == 1 {
-			c.only.observe(o.DraftMS)
-		}
-		if o.Drafted > 1 || c.step.samples == 0 {
-			c.step.observe(o.DraftMS / float64(o.Drafted))
-		}
-	}
+	c.drafting.observe(o)
 }
 
 // samples returns on how many rounds the cost of a draft length rests.
@@ -66,22 +81,37 @@ func (c *costs) samples(gamma int) int {
 	return c.verify[gamma].samples
 }
 
-// drafting returns the expected cost of so many draft steps.
-func (c *costs) drafting(steps int) float64 {
+// steps returns the expected cost of so many draft steps.
+func (c *costs) steps(n int) float64 {
+	d := c.drafting
 	switch {
 	case c.nominal != nil:
-		return float64(steps) * c.nominal.DraftStep
-	case steps == 0:
+		return float64(n) * c.nominal.DraftStep
+	case n == 0:
 		return 0
-	case c.step.samples == 0 || steps == 1 && c.only.samples >= costTrust:
-		return float64(steps) * c.only.mean
+	case d.step.samples == 0 || n == 1 && d.only.samples >= costTrust:
+		return float64(n) * d.only.mean
 	}
-	return float64(steps) * c.step.mean
+	return float64(n) * d.step.mean
+}
+
+// reading returns the expected cost of reading so many tokens that the proposer missed. As long as none were read, one is taken to cost a
+// draft step, which is the most it can.
+func (c *costs) reading(tokens int) float64 {
+	switch {
+	case tokens == 0:
+		return 0
+	case c.nominal != nil:
+		return float64(tokens) * c.nominal.Read
+	case c.drafting.read.samples == 0:
+		return float64(tokens) * c.drafting.step.mean
+	}
+	return float64(tokens) * c.drafting.read.mean
 }
 
 // of returns the expected cost of a round that drafts gamma tokens.
 func (c *costs) of(gamma int) float64 {
-	return c.drafting(gamma) + c.pass(gamma)
+	return c.steps(gamma) + c.pass(gamma)
 }
 
 // pass returns the expected cost of everything in a round but drafting, for gamma draft tokens, that is gamma+1 rows.

@@ -64,7 +64,7 @@ func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	if err != nil {
 		return Draft{}, err
 	}
-	draft := Draft{Pending: wrote.Pending, Stop: wrote.Stop, Tokens: r.texts.Retell(nil, wrote.Tokens)}
+	draft := Draft{Pending: wrote.Pending, Read: wrote.Read, Stop: wrote.Stop, Tokens: r.texts.Retell(nil, wrote.Tokens)}
 	if len(draft.Tokens) > ask.Gamma {
 		draft.Tokens = draft.Tokens[:ask.Gamma]
 	}

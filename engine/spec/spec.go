@@ -24,6 +24,8 @@ type Draft struct {
 	// Pending is the number of committed tokens that the first pass of the draft model had to read: 1 or 2 from round to
 	// round, more after rounds without a draft. It explains an unusually long first step.
 	Pending int
+	// Read is how many committed tokens were read before that pass, by Ask.Reading.
+	Read int
 	// Stop says in words why drafting ended before the asked length; empty when it did not.
 	Stop string
 	// By names the proposer that drafted and ByWhy why it was this one, from a proposer that has others to choose from.
@@ -54,6 +56,9 @@ type Ask struct {
 	IsStop func(id int32) bool
 	// Trust is the chance that all tokens of a draft hold below which proposers that count, such as Suffix, stop.
 	Trust float64
+	// Reading, when not nil, is given the reading of many tokens that the proposer missed, and runs it before the first draft token is drawn:
+	// so whoever asks can tell its time from that of drafting, and show its progress, which may be nil.
+	Reading func(read func(progress func(done, total int)) error) error
 	// Inspect asks for Draft.Logits and Draft.Confidence.
 	Inspect bool
 	// Ahead, when not nil, may be given a draft that lies on a device, n tokens behind the first of t, before anybody has seen it. It
@@ -66,6 +71,16 @@ type Ask struct {
 type Free interface {
 	Proposer
 	Free()
+}
+
+// Reader is a Proposer that reads the context with a model, and may put that off until it is asked for a draft: one that is not asked
+// costs nothing.
+type Reader interface {
+	Proposer
+	// Follow is Begin without reading: whatever is lacking is read by the next Propose.
+	Follow(tokens []int32) (reused int, err error)
+	// Unread is how many tokens are lacking, the last one apart, which is always read last.
+	Unread() int
 }
 
 // Proposer guesses what the target will say. Calls come from one goroutine in the order
