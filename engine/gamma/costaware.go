@@ -17,6 +17,7 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 		c.words = words{}
 		return Decision{Gamma: best, Why: c.worth(best)}
 	}
+	c.rest = restLasts
 	if c.words.why == "" || c.words.age >= wordsLast {
 		c.words = words{why: c.worth(0), off: c.off()}
 		if tooLate {
@@ -36,10 +37,15 @@ func (c *Controller) gain(gamma, left int) float64 {
 // round, which is all that speculation may cost while it is off.
 type words struct {
 	why, off string
-	age      int // rounds
+	age      int // decisions
 }
 
-const wordsLast = 16
+const (
+	wordsLast = 2 // decisions
+	// restLasts is the number of rounds for which nothing is weighed after a decision against drafting: plain rounds teach little, and on small
+	// models to weigh takes as long as a fiftieth of one.
+	restLasts = 8
+)
 
 // worth says what a draft length is expected to bring.
 func (c *Controller) worth(gamma int) string {

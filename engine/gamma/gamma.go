@@ -93,6 +93,7 @@ type Controller struct {
 	hindsight hindsight
 	replies   replies
 	words     words
+	rest      int // rounds for which the decision against drafting holds unexamined
 	// What a round with so many draft tokens is believed to commit and to cost, (Max+1), as of Next.
 	believedTokens, believedCost []float64
 }
@@ -130,7 +131,7 @@ func (c *Controller) Configure(o Options) {
 	}
 	c.options = o
 	c.costs.nominal = o.Nominal
-	c.words = words{}
+	c.words, c.rest = words{}, 0
 }
 
 // Use turns to a proposer: from now on rounds are its, and what they taught when it was in force before holds again. The target's costs
@@ -145,7 +146,7 @@ func (c *Controller) Use(proposer string) {
 		return
 	}
 	c.evidence, c.costs.drafting = e, &e.drafting
-	c.words = words{}
+	c.words, c.rest = words{}, 0
 	c.window.restart(min(c.options.Gamma, c.options.Max))
 }
 
@@ -154,6 +155,10 @@ func (c *Controller) Forget(proposer string) { delete(c.known, proposer) }
 
 // Next chooses γ for the coming round.
 func (c *Controller) Next(o Outlook) Decision {
+	if c.rest > 0 {
+		c.rest--
+		return c.round.Decision
+	}
 	c.believe()
 	var d Decision
 	switch c.options.Rule {
@@ -182,6 +187,9 @@ func (c *Controller) Rehearse(o Observation) {
 
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
+	if o.Drafted > 0 || o.Tested > 0 {
+		c.rest = 0
+	}
 	c.hindsight.observe(o, c.costs.nominal != nil, c.believedCost)
 	c.acceptance.observe(o)
 	c.confidence.observe(o)

@@ -31,7 +31,7 @@ func (h *hindsight) observe(o Observation, nominal bool, believed []float64) {
 
 // BeginReply forgets what the reply before has shown.
 func (c *Controller) BeginReply() {
-	c.hindsight = hindsight{}
+	c.hindsight, c.rest = hindsight{}, 0
 	c.replies.begin()
 }
 

@@ -7,7 +7,7 @@ const (
 	lastInterval  = 128 // rounds between probes once they have stopped changing anything
 	// probeBudget is the share of time that probing may cost while plain decoding is the best there is: half of the 1 % that
 	// speculation may cost at worst.
-	probeBudget = 0.005
+	probeBudget = 0.003
 	// mostSaved is how much of the budget for trying drafts may be saved up, in plain rounds, unless a single try costs more.
 	mostSaved = 4
 	// longestStreak bounds the tries that follow each other because the one before went well.
@@ -62,6 +62,7 @@ func (p *probes) observe(o Observation, cost float64, r round) {
 	}
 	if r.Probe && o.Tested > 0 && o.Accepted == o.Tested {
 		p.promising++
+		p.draft.interval = firstInterval
 	} else {
 		p.promising = 0
 	}

@@ -3,7 +3,7 @@ package gamma
 // replies remembers how long replies are, because what is read in order to draft has to be earned in what is left of one.
 type replies struct {
 	length  rate // tokens
-	written int   // of the reply under way
+	written int  // of the reply under way
 }
 
 // usualReply is the length that a reply is taken to have as long as none was seen to its end.
