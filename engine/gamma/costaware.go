@@ -28,9 +28,15 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	return Decision{Why: c.words.why}
 }
 
-// gain returns the cost that drafting gamma tokens a round is expected to save in the rest of a reply that may have so many more tokens.
+// gain returns the cost that drafting gamma tokens a round is expected to save in the rest of a reply that may have so many more tokens. What
+// is read is paid for sure, and what is gained by it is not: so acceptance counts for no more than is well known.
 func (c *Controller) gain(gamma, left int) float64 {
-	return c.replies.left(left) * (1/c.rate(0) - 1/c.rate(gamma))
+	tokens, reach := 1.0, 1.0
+	for i := range gamma {
+		reach *= c.acceptance.atLeast(i)
+		tokens += reach
+	}
+	return c.replies.left(left) * (c.cost(0) - c.cost(gamma)/tokens)
 }
 
 // words are why speculation is off. In plain rounds they are found anew now and then only: that takes as long as a hundredth of a fast

@@ -125,6 +125,16 @@ func TestChangesKeepTheEvidence(t *testing.T) {
 	if a := c.Next(gamma.Outlook{}).Acceptance[0]; a != 0.8 {
 		t.Errorf("a new proposer starts with acceptance %g", a)
 	}
+	c.Use("")
+	if a := c.Next(gamma.Outlook{}).Acceptance[0]; a != before[0] {
+		t.Errorf("back at the first proposer acceptance is %g, and was %g", a, before[0])
+	}
+	c.Use("another")
+	c.Forget("")
+	c.Use("")
+	if a := c.Next(gamma.Outlook{}).Acceptance[0]; a != 0.8 {
+		t.Errorf("a forgotten proposer starts with acceptance %g", a)
+	}
 }
 
 func TestNominalCostsMakeChoicesRepeatable(t *testing.T) {
@@ -213,7 +223,7 @@ func Example() {
 	d := c.Next(gamma.Outlook{})
 	fmt.Printf("γ %d: %s\n", d.Gamma, d.Why)
 	// Output:
-	// γ 8: 8.39 tokens expected for 1.40 plain passes: 5.99×
+	// γ 8: 8.22 tokens expected for 1.40 plain passes: 5.87×
 }
 
 func BenchmarkRound(b *testing.B) {

@@ -4,7 +4,8 @@ import "fmt"
 
 const (
 	firstInterval = 8   // rounds until the first probe of a kind
-	lastInterval  = 128 // rounds between probes once they have stopped changing anything
+	lastInterval  = 128 // rounds between plain rounds once they have stopped changing anything
+	lastTry       = 64  // and between tries to draft, if the budget allows so many
 	// probeBudget is the share of time that probing may cost while plain decoding is the best there is: half of the 1 % that
 	// speculation may cost at worst.
 	probeBudget = 0.003
@@ -41,7 +42,7 @@ func newProbes() probes {
 
 func (t *timer) pass(cost float64) { t.rounds++; t.cost += cost }
 func (t *timer) reset()            { t.rounds, t.cost = 0, 0 }
-func (t *timer) backOff()          { t.interval = min(2*t.interval, lastInterval) }
+func (t *timer) backOff(most int)  { t.interval = min(2*t.interval, most) }
 func (t *timer) due() bool         { return t.rounds >= t.interval }
 
 func (p *probes) observe(o Observation, cost float64, r round) {
@@ -88,7 +89,7 @@ func (c *Controller) probe(best int, debt float64) (Decision, bool) {
 	case p.draftSteps == 0:
 		return Decision{Gamma: 1, Probe: true, Why: "one draft token, to see what it costs and whether it holds"}, true
 	case best > 0 && p.plain.due():
-		p.plain.backOff()
+		p.plain.backOff(lastInterval)
 		return Decision{Probe: true, Why: fmt.Sprintf("no plain round for %d: a fresh one to compare with", p.plain.rounds)}, true
 	case best == 0:
 		return c.probeDraft(debt)
@@ -112,7 +113,7 @@ func (c *Controller) probeDraft(debt float64) (Decision, bool) {
 	if again {
 		why = fmt.Sprintf("the last try was accepted: γ %d once more", gamma)
 	}
-	p.draft.backOff()
+	p.draft.backOff(lastTry)
 	return Decision{Gamma: gamma, Probe: true, Why: why}, true
 }
 
