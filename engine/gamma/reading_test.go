@@ -153,11 +153,11 @@ func TestTriesPayForWhatTheyRead(t *testing.T) {
 func TestPricesFollowTheMachine(t *testing.T) {
 	for _, factor := range []float64{0.3, 3} {
 		now := 1.0
-		m := newMachine(always(0.45), 6, func(rows int) float64 { return now * (10 + 2*float64(rows-1)) }, 5)
+		m := newMachine(always(0.5), 0.3, func(rows int) float64 { return now * steep(rows) }, 5)
 		c := costAware()
 		m.run(c, 600, func(gamma.Decision, gamma.Observation) {})
-		now, m.draftMS = factor, 6*factor
-		if counts := chosen(m, c, 1500, 1500); share(counts, 0, 0) < 0.99 {
+		now, m.draftMS = factor, 0.3*factor
+		if counts := chosen(m, c, 300, 300); share(counts, 0, 0) < 0.97 {
 			t.Errorf("on a machine %g times as slow as before γ is chosen by how often: %v, want 0 as before", factor, counts)
 		}
 	}
