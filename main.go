@@ -75,7 +75,7 @@ func exitCode(err error) int {
 		return cli.ExitDevice
 	case errors.Is(err, engine.ErrModel):
 		return cli.ExitModel
-	case errors.As(err, new(*config.ValueError)):
+	case errors.As(err, new(*config.ValueError)), errors.As(err, new(*random.NameError)):
 		return cli.ExitUsage
 	}
 	return 0

@@ -166,6 +166,12 @@ func (r *reply) begin(ctx context.Context) error {
 		return errors.New("the prompt has no tokens: write something, or check the chat template")
 	}
 	r.context, r.prompt = tokens, len(tokens)
+	if guided(c) {
+		var err error
+		if r.negative, err = r.negativePrompt(ctx); err != nil { // which takes room, too
+			return err
+		}
+	}
 	if err := errors.Join(r.retell(), r.checkRoom()); err != nil {
 		return err
 	}
