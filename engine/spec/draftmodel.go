@@ -122,7 +122,7 @@ func (d *DraftModel) Unread() int {
 	if most > d.cache.Cap() || d.stranger != "" {
 		return 0
 	}
-	return most - len(d.cached)
+	return max(0, most-len(d.cached))
 }
 
 // mostMissed is how many tokens the first pass of a draft may have to read and still be one draft step among others. More are read in front
