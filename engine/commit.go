@@ -86,9 +86,17 @@ func (r *reply) learn(draft spec.Draft, ev *event.Round, watch *stopwatch) {
 		ev.Speedup = r.learned.speedup()
 		return
 	}
+	accepted, chances := ev.Accepted, r.chances(ev)
+	if accepted > 0 && ev.Commit == nil {
+		// The token that ended the reply was drafted. It saved no pass: what the target would have added behind it is not wanted.
+		accepted--
+		if accepted < len(chances) {
+			chances[accepted] = 0
+		}
+	}
 	r.learned.gamma.Observe(gamma.Observation{
-		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Pending: draft.Pending, Read: ev.Read, ReadMS: ev.ReadMS, Confidence: draft.Confidence,
-		Chances: r.chances(ev),
+		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: accepted, Pending: draft.Pending, Read: ev.Read, ReadMS: ev.ReadMS, Confidence: draft.Confidence,
+		Chances: chances,
 		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,
 	})
 	r.lookBack(ev)

@@ -17,7 +17,7 @@ const (
 	fading = 0.01
 	drift  = 0.003
 	// doubt is by how many standard errors an estimate is lowered where something is paid for beforehand. More would leave drafts alone that pay.
-	doubt = 0.3
+	doubt = 0.5
 )
 
 // acceptance estimates, per draft position, the chance to be accepted given that all positions before were. A round tells
