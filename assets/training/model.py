@@ -73,17 +73,32 @@ class Block(nn.Module):
         self.up = nn.Linear(s.dim, s.ffn, bias=False)
         self.down = nn.Linear(s.ffn, s.dim, bias=False)
 
-    def forward(self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
-        s, (batch, length, _) = self.shape, x.shape
-        y = self.attn_norm(x)
+    def qkv(self, y: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Rotated queries and keys, and values, of normed rows y [batch, length, dim]; each [batch, heads, length, hd]."""
+        s, (batch, length, _) = self.shape, y.shape
         q = rotate(self.qn(self.wq(y).view(batch, length, s.heads, s.hd)).transpose(1, 2), cos, sin)
         k = rotate(self.kn(self.wk(y).view(batch, length, s.kv, s.hd)).transpose(1, 2), cos, sin)
-        v = self.wv(y).view(batch, length, s.kv, s.hd).transpose(1, 2)
-        k, v = (t.repeat_interleave(s.heads // s.kv, 1) for t in (k, v))
-        a = attention(q, k, v)
-        x = x + self.wo(a.transpose(1, 2).reshape(batch, length, s.heads * s.hd))
+        return q, k, self.wv(y).view(batch, length, s.kv, s.hd).transpose(1, 2)
+
+    def rest(self, x: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
+        """What stands behind attention: its projection and the feed-forward part, both added to x."""
+        x = x + self.wo(attended.transpose(1, 2).flatten(2))
         y = self.ffn_norm(x)
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+    def forward(self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+        q, k, v = self.qkv(self.attn_norm(x), cos, sin)
+        group = self.shape.heads // self.shape.kv
+        return self.rest(x, attention(q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)))
+
+    def cached(self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, kv: torch.Tensor, begin: int) -> torch.Tensor:
+        """The same for rows from position begin on, keys and values of all rows kept in kv [2, batch, heads, room, hd]. Behind a
+        beginning, one row at a time."""
+        q, k, v = self.qkv(self.attn_norm(x), cos, sin)
+        end = begin + x.shape[1]
+        kv[0, :, :, begin:end], kv[1, :, :, begin:end] = k, v
+        attended = F.scaled_dot_product_attention(q, kv[0, :, :, :end], kv[1, :, :, :end], is_causal=begin == 0, enable_gqa=True)
+        return self.rest(x, attended)
 
 
 class LM(nn.Module):
