@@ -1,7 +1,7 @@
 """Reads our own questions and answers (text/program, text/general) and varies how they are asked.
 
 A block of lines is one lesson: `id:`, then either `q:` lines (ways to ask) and `a:` lines (answers), or a chat in `user:` and
-`assistant:` lines. Blocks are separated by blank lines, `#` begins a comment. {key:…}, {command:…} and {setting:…} stand for
+`assistant:` lines. Blocks are separated by blank lines, `#` begins a comment. {key:…}, {flag:…} and so on stand for
 what text/placeholders.json says, which is generated from the program itself, so that no wrong key is taught.
 """
 import json
@@ -56,7 +56,7 @@ def _resolved(text: str, known: dict[str, str], path: Path) -> str:
             raise ValueError(f"{path}: {match[0]} is not among the placeholders")
         return known[match[1]]
 
-    return re.sub(r"\{((?:key|command|setting|flag|file)[^{}]*)\}", one, text)
+    return re.sub(r"\{([a-z]+:[^{}\s]+)\}", one, text)
 
 
 def normal(question: str) -> str:

@@ -115,7 +115,7 @@ class LM(nn.Module):
     def hidden(self, ids: torch.Tensor) -> list[torch.Tensor]:
         """The residual stream in front of each block, and behind the last (not normed); each [batch, length, dim]."""
         x = self.emb(ids)
-        cos, sin = (t.to(x.dtype) for t in rotary(ids.shape[1], self.shape.hd))
+        cos, sin = (t.to(x) for t in rotary(ids.shape[1], self.shape.hd))
         stream = [x]
         for block in self.blocks:
             stream.append(block(stream[-1], cos, sin))

@@ -1,7 +1,7 @@
 """Trains the target, or a draft that learns from the target.
 
 usage: python train.py --data DATA --model target|draft|smoke --out MODEL.pt --seconds S
-                       [--init MODEL.pt] [--teacher TARGET.pt] [--mix sgd=1,program=3,…] [--length 256]
+                       [--init MODEL.pt] [--teacher TARGET.pt] [--mix sgd=1,program=3,…] [--length 256] [--device cpu|cuda]
 
 Each window of a batch begins with a chat. Matrices are trained by Muon, the rest by AdamW, in bfloat16 with weights kept in float32.
 With a teacher the loss is the divergence of the draft from it; half of that is 1 − Σ min(p, q), the rejections themselves.
@@ -65,20 +65,32 @@ def optimizers(model: LM, rate: float) -> list[torch.optim.Optimizer]:
     ]
 
 
-def loss_of(model: LM, teacher: LM | None, x: torch.Tensor, y: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """Mean loss over the tokens with a weight; only their logits are computed."""
-    kept = weight.view(-1) > 0
-    weight = weight.view(-1)[kept]
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        logits = F.linear(model.norm(model.hidden(x)[-1]).flatten(0, 1)[kept], model.emb.weight).float()
-        if teacher is None:
-            each = F.cross_entropy(logits, y.reshape(-1)[kept], reduction="none")
-        else:
+PIECE = 512  # tokens whose logits are held at a time: 8 MiB, which a cache can hold
+
+
+def learn(model: LM, teacher: LM | None, x: torch.Tensor, y: torch.Tensor, weight: torch.Tensor) -> float:
+    """Adds the gradient of the mean loss over the tokens with a weight, and returns that loss. Logits are made a piece at a time, for these
+    tokens only."""
+    kept = weight.reshape(-1) > 0
+    weight = (weight.reshape(-1)[kept] / weight.sum()).split(PIECE)
+    with torch.autocast(x.device.type, dtype=torch.bfloat16):
+        states = model.norm(model.hidden(x)[-1]).flatten(0, 1)[kept]
+        if teacher is not None:
             with torch.no_grad():
-                wanted = F.linear(teacher.norm(teacher.hidden(x)[-1]).flatten(0, 1)[kept], teacher.emb.weight).float()
-    if teacher is not None:
-        each = divergence(logits, wanted)
-    return (each * weight).sum() / weight.sum()
+                wanted = teacher.norm(teacher.hidden(x)[-1]).flatten(0, 1)[kept].split(PIECE)
+    leaves, total = states.detach().requires_grad_(), 0.0
+    for n, (piece, right) in enumerate(zip(leaves.split(PIECE), y.reshape(-1)[kept].split(PIECE))):
+        with torch.autocast(x.device.type, dtype=torch.bfloat16):
+            logits = F.linear(piece, model.emb.weight).float()
+            if teacher is not None:
+                with torch.no_grad():
+                    logits_wanted = F.linear(wanted[n], teacher.emb.weight).float()
+        each = F.cross_entropy(logits, right, reduction="none") if teacher is None else divergence(logits, logits_wanted)
+        loss = (each * weight[n]).sum()
+        loss.backward()
+        total += loss.item()
+    states.backward(leaves.grad)
+    return total
 
 
 def rate_at(fraction: float, step: int, warm: int) -> float:
@@ -87,22 +99,21 @@ def rate_at(fraction: float, step: int, warm: int) -> float:
 
 
 def train(model: LM, teacher: LM | None, streams: Streams, rows: int, seconds: float, rate: float, out: Path) -> None:
-    steps = optimizers(model, rate)
+    steps, device = optimizers(model, rate), model.emb.weight.device
     began = kept = time.time()
     step, mean = 0, None
     while (elapsed := time.time() - began) < seconds:
         for o in steps:
             for group in o.param_groups:
                 group["lr"] = rate * rate_at(elapsed / seconds, step, 50)
-        loss = loss_of(model, teacher, *streams.batch(rows))
         for o in steps:
             o.zero_grad(set_to_none=True)
-        loss.backward()
+        loss = learn(model, teacher, *(t.to(device) for t in streams.batch(rows)))
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for o in steps:
             o.step()
         step += 1
-        mean = loss.item() if mean is None else 0.97 * mean + 0.03 * loss.item()
+        mean = loss if mean is None else 0.97 * mean + 0.03 * loss
         if step % 25 == 0:
             tokens = step * rows * streams.length
             print(f"step {step} loss {mean:.4f} tokens {tokens / 1e6:.2f}M {tokens / (time.time() - began):.0f}/s {elapsed:.0f}s", flush=True)
@@ -131,20 +142,21 @@ def main() -> None:
     options.add_argument("--length", type=int, default=256)
     options.add_argument("--tokens", type=int, default=8192, help="tokens of a batch")
     options.add_argument("--rate", type=float, default=2e-3)
+    options.add_argument("--device", default="cpu")
     options.add_argument("--threads", type=int, default=2)
     options.add_argument("--seed", type=int, default=3)
     chosen = options.parse_args()
 
     torch.set_num_threads(chosen.threads)
     torch.manual_seed(chosen.seed)
-    model = begin(SHAPES[chosen.model], chosen.init)
+    model = begin(SHAPES[chosen.model], chosen.init).to(chosen.device)
     model.hidden = torch.compile(model.hidden, dynamic=False)  # fuses what is not a matrix product: a fifth of the time
     print(model.shape, sum(p.numel() for p in model.parameters()), "parameters", flush=True)
     mix = {name: float(share) for name, share in (part.split("=") for part in chosen.mix.split(","))}
     streams = Streams(chosen.data, mix, chosen.length, chosen.seed)
     teacher = None
     if chosen.teacher:
-        teacher = load(chosen.teacher).eval()
+        teacher = load(chosen.teacher).eval().to(chosen.device)
         teacher.hidden = torch.compile(teacher.hidden, dynamic=False)
     train(model, teacher, streams, max(1, chosen.tokens // chosen.length), chosen.seconds, chosen.rate, chosen.out)
 
