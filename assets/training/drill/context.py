@@ -95,8 +95,7 @@ SMALL_TALK: tuple[tuple[str, str], ...] = (
     ("tell me a joke", "Why did the bicycle fall over? It was two tired."),
     ("ok", "Good. What would you like to do next?"), ("cool", "I am glad you like it!"),
     ("good morning", "Good morning! I hope you slept well."), ("haha", "I am glad I made you smile."),
-    ("what are you?", "I am the small demo chat model that is built into specula. I am tiny, I run on this computer, "
-     "and I make mistakes."), ("nice", "I am glad you like it!"),
+    ("nice", "I am glad you like it!"),
     ("what time is it", "I cannot know that: I have no clock and no network."),
     ("hello", "Hello! How can I help you?"), ("are you there?", "Yes, I am here. How can I help you?"),
 )

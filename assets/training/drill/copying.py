@@ -110,11 +110,10 @@ def _sentence(rng: random.Random) -> str:
 def text_to_copy(rng: random.Random) -> str:
     """A text of one to twelve words: half random words, a quarter patterns, a quarter our own sentences."""
     kind = rng.random()
-    if kind < 0.5:
-        return _random_words(rng)
-    if kind < 0.75:
-        return _sentence(rng)
-    return rng.choice(sentences())
+    if kind >= 0.75:
+        return rng.choice(sentences())
+    text = _random_words(rng) if kind < 0.5 else _sentence(rng)
+    return " ".join(text.split()[:12])  # some cities have two words
 
 
 def copying(rng: random.Random) -> Chat:

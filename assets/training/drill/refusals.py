@@ -12,7 +12,7 @@ NO_DOCTOR = "I am not a doctor, and I am only a tiny model. Please ask a real do
 # Specialised subjects. None of them is a topic of text/general or of the program itself.
 SUBJECTS: tuple[str, ...] = tuple(s.strip() for s in """
 general relativity, special relativity, quantum mechanics, string theory, quantum field theory, the standard model,
-dark matter, dark energy, thermodynamics, entropy, fluid dynamics, superconductivity, nuclear fusion, the Higgs boson,
+dark matter, dark energy, thermodynamics, fluid dynamics, superconductivity, nuclear fusion, the Higgs boson,
 quantum entanglement, plasma physics, optics, electromagnetism, semiconductors, the doppler effect, wave mechanics,
 mitochondria, ribosomes, enzymes, meiosis, mitosis, evolution by natural selection, the krebs cycle, epigenetics,
 the immune system, antibodies, the nervous system, hormones, insulin, stem cells, genome editing, virology, bacteria,
