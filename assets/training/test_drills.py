@@ -186,10 +186,9 @@ class Refusals(unittest.TestCase):
                 self.assertIn(subject.lower(), question.lower())
 
     def test_no_refused_subject_is_a_written_topic(self) -> None:
-        asked = " | ".join(plain(q) for _, qs, _ in written() for q in qs)
+        asked = " " + " | ".join(plain(q) for _, qs, _ in written() for q in qs) + " "
         for subject in refusals.SUBJECTS:
-            word = re.escape(plain(subject.removeprefix("the ")))
-            self.assertIsNone(re.search(rf"\b{word}\b", asked), subject)
+            self.assertNotIn(f" {plain(subject.removeprefix('the '))} ", asked)
 
 
 class Written(unittest.TestCase):
