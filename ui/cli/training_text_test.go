@@ -102,6 +102,8 @@ func resolved(t *testing.T) map[string]string {
 		put("flag:"+s.Flag, "--"+s.Flag)
 	}
 	root := (&app{Program: fakeProgram(Terminal{})}).rootCommand()
+	root.InitDefaultHelpFlag()
+	root.InitDefaultVersionFlag()
 	each(root, func(c *cobra.Command) {
 		if c != root {
 			put("command:"+strings.TrimPrefix(c.CommandPath(), "specula "), c.CommandPath())
