@@ -2,7 +2,7 @@
 
 A block of lines is one lesson: `id:`, then either `q:` lines (ways to ask) and `a:` lines (answers), or a chat in `user:` and
 `assistant:` lines. Blocks are separated by blank lines, `#` begins a comment. {key:…}, {flag:…} and so on stand for
-what text/placeholders.json says, which is generated from the program itself, so that no wrong key is taught.
+what text/placeholders.json says, which is generated from the program itself, so that no wrong key is taught. \\n, \\t and \\\\ are escapes.
 """
 import json
 import random
@@ -21,7 +21,7 @@ class Lesson:
     chat: Chat = field(default_factory=list)
 
 
-def read(folder: Path, placeholders: dict[str, str]) -> list[Lesson]:
+def read(folder: Path, known: dict[str, str]) -> list[Lesson]:
     lessons = []
     for path in sorted(folder.glob("*.txt")):
         for block in re.split(r"\n\s*\n", path.read_text()):
@@ -30,7 +30,7 @@ def read(folder: Path, placeholders: dict[str, str]) -> list[Lesson]:
                 if line.startswith("#") or not line.strip():
                     continue
                 kind, _, text = line.partition(":")
-                text = _resolved(text.strip(), placeholders, path)
+                text = _unescaped(_resolved(text.strip(), known, path))
                 if kind == "id":
                     lesson.id = text
                 elif kind == "q":
@@ -56,7 +56,11 @@ def _resolved(text: str, known: dict[str, str], path: Path) -> str:
             raise ValueError(f"{path}: {match[0]} is not among the placeholders")
         return known[match[1]]
 
-    return re.sub(r"\{([a-z]+:[^{}\s]+)\}", one, text)
+    return re.sub(r"\{([a-z]+:[^{}]+)\}", one, text)
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\\\([nt\\\\])", lambda m: {"n": "\n", "t": "\t", "\\": "\\"}[m[1]], text)
 
 
 def normal(question: str) -> str:

@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 HELD_OUT = 0.05
 
 
-def split_public(folder: Path, rng: random.Random) -> tuple[dict[str, list[Chat]], dict[str, list[Chat]]]:
+def split_public(folder: Path, most: int, rng: random.Random) -> tuple[dict[str, list[Chat]], dict[str, list[Chat]]]:
     train, held = collections.defaultdict(list), collections.defaultdict(list)
     seen: set[str] = set()
     for source, chat in sources.public(folder):
@@ -30,6 +30,8 @@ def split_public(folder: Path, rng: random.Random) -> tuple[dict[str, list[Chat]
         if text not in seen:
             seen.add(text)
             (held if rng.random() < HELD_OUT else train)[source].append(chat)
+    for source in train:
+        train[source], held[source] = train[source][:most], held[source][: int(most * HELD_OUT)]
     return train, held
 
 
@@ -60,7 +62,7 @@ def split_drills(count: int, seed: int) -> tuple[list[Chat], list[Chat]]:
     train = list(drills.drills(random.Random(seed), count))
     taught = {json.dumps(c) for c in train}
     asked = {lessons.normal(c[0][1]) for c in train}
-    held = [c for c in drills.drills(random.Random(seed + 1), count // 10) if json.dumps(c) not in taught and lessons.normal(c[0][1]) not in asked]
+    held = [c for c in drills.drills(random.Random(seed + 1), 600) if json.dumps(c) not in taught and lessons.normal(c[0][1]) not in asked]
     return train, held
 
 
@@ -81,6 +83,7 @@ def main() -> None:
     options.add_argument("--text", type=Path, default=HERE / "text")
     options.add_argument("--out", type=Path, required=True)
     options.add_argument("--vocabulary", type=Path, help="use this one instead of learning one")
+    options.add_argument("--most", type=int, default=2000, help="dialogues of each public source; the rest is not used")
     options.add_argument("--variants", type=int, default=6, help="how often each question is varied")
     options.add_argument("--drills", type=int, default=60000)
     options.add_argument("--seed", type=int, default=7)
@@ -88,7 +91,7 @@ def main() -> None:
     chosen.out.mkdir(parents=True, exist_ok=True)
 
     rng = random.Random(chosen.seed)
-    train, held = split_public(chosen.public, rng) if chosen.public else (collections.defaultdict(list), collections.defaultdict(list))
+    train, held = split_public(chosen.public, chosen.most, rng) if chosen.public else (collections.defaultdict(list), collections.defaultdict(list))
     known = lessons.placeholders(chosen.text / "placeholders.json")
     for name in ("program", "general"):
         train[name], held[name] = split_lessons(lessons.read(chosen.text / name, known), chosen.variants, rng)
