@@ -69,7 +69,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		r.writeAgreement(t)
 	}
 	if s := r.Steps; s != nil {
-		fmt.Fprintf(t, "a step on one core\tdraft %.3f ms, target %.3f ms, ratio %.3f\n", s.DraftMS, s.TargetMS, s.Ratio)
+		fmt.Fprintf(t, "a step on one core\tdraft %.3f ms, target %.3f ms, ratio %.3f, of the shortest %.3f\n", s.DraftMS, s.TargetMS, s.Ratio, s.LeastRatio)
 	}
 	for _, g := range r.Goals {
 		fmt.Fprintf(t, "goal %s\t%s\n", g.Name, g)

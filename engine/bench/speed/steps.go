@@ -13,9 +13,11 @@ import (
 
 // Steps are the milliseconds of one decoding step, a pass of one row and the best token of it, of both models of a pair.
 type Steps struct {
-	TargetMS float64 `json:"targetMS"`
+	TargetMS float64 `json:"targetMS"` // medians
 	DraftMS  float64 `json:"draftMS"`
 	Ratio    float64 `json:"ratio"` // of the draft's to the target's
+	// LeastRatio is that of the shortest steps, which a busy machine disturbs less.
+	LeastRatio float64 `json:"leastRatio"`
 }
 
 const (
@@ -44,10 +46,12 @@ func MeasureSteps(ctx context.Context, target, draft *model.Model, now func() ti
 			}
 		}
 	}
-	s = Steps{TargetMS: median(lanes[0].stepMS), DraftMS: median(lanes[1].stepMS)}
-	if s.TargetMS > 0 {
-		s.Ratio = s.DraftMS / s.TargetMS
+	for _, l := range lanes {
+		slices.Sort(l.stepMS)
 	}
+	t, d := lanes[0].stepMS, lanes[1].stepMS
+	s = Steps{TargetMS: t[len(t)/2], DraftMS: d[len(d)/2]}
+	s.Ratio, s.LeastRatio = s.DraftMS/s.TargetMS, d[0]/t[0]
 	return s, nil
 }
 
@@ -55,7 +59,7 @@ func MeasureSteps(ctx context.Context, target, draft *model.Model, now func() ti
 type lane struct {
 	model  *model.Model
 	cache  compute.Cache
-	stepMS []float64 // means of blocks
+	stepMS []float64
 }
 
 func (l *lane) warm(ctx context.Context) error {
@@ -72,16 +76,14 @@ func (l *lane) warm(ctx context.Context) error {
 	return l.cache.Truncate(stepContext)
 }
 
-// block decodes and takes it back.
+// block decodes, a step at a time, and takes it back.
 func (l *lane) block(ctx context.Context, now func() time.Time) error {
-	start := now()
-	err := decode(ctx, l.model, l.cache, stepBlock)
-	l.stepMS = append(l.stepMS, float64(now().Sub(start))/float64(time.Millisecond)/stepBlock)
-	return errors.Join(err, l.cache.Truncate(stepContext))
-}
-
-// median is the middle one of an odd number of values.
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
+	for range stepBlock {
+		start := now()
+		if err := decode(ctx, l.model, l.cache, 1); err != nil {
+			return err
+		}
+		l.stepMS = append(l.stepMS, float64(now().Sub(start))/float64(time.Millisecond))
+	}
+	return l.cache.Truncate(stepContext)
 }
