@@ -284,8 +284,8 @@ func evalPair(ctx context.Context, o cli.PairOptions, progress func(done, total 
 		return c.Answer(ctx, conversation, "sampling.temperature", "0")
 	}}
 	if c.Ready().Draft != nil {
-		subject.Agreement = func(ctx context.Context, dialogues [][]engine.Message, temperatures []float64) (*agreement.Report, error) {
-			return c.engine.Agreement(ctx, dialogues, temperatures, nil)
+		subject.Agreement = func(ctx context.Context, talks []agreement.Talk, temperatures []float64) (*agreement.Report, error) {
+			return c.engine.Agreement(ctx, talks, temperatures, nil)
 		}
 		subject.Steps = func(ctx context.Context) (speed.Steps, error) { return timeSteps(ctx, o.Config) }
 	}
@@ -298,7 +298,7 @@ func evalPair(ctx context.Context, o cli.PairOptions, progress func(done, total 
 }
 
 // dialogues reads a file of held-out dialogues; no path is no dialogues.
-func dialogues(path string) ([][]engine.Message, error) {
+func dialogues(path string) ([]agreement.Talk, error) {
 	if path == "" {
 		return nil, nil
 	}

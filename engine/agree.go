@@ -12,7 +12,7 @@ import (
 
 // Agreement measures α of the engine's pair on dialogues; see package agreement. Judged are the tokens of the assistant's turns, with
 // the token that ends each turn. progress, which may be nil, gets dialogues done.
-func (e *Engine) Agreement(ctx context.Context, dialogues [][]Message, temperatures []float64, progress func(done, total int)) (*agreement.Report, error) {
+func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperatures []float64, progress func(done, total int)) (*agreement.Report, error) {
 	switch {
 	case e.draft == nil:
 		return nil, fmt.Errorf("there is no draft model to compare with the target: %s", e.ready.DraftRefused)
@@ -20,11 +20,12 @@ func (e *Engine) Agreement(ctx context.Context, dialogues [][]Message, temperatu
 		return nil, errors.New("draft and target have different vocabularies; their agreement can be measured only over one")
 	}
 	var list []agreement.Dialogue
-	for i, turns := range dialogues {
-		d, err := e.markReplies(turns)
+	for i, talk := range talks {
+		d, err := e.markReplies(talk.Turns)
 		if err != nil {
-			return nil, fmt.Errorf("dialogue %d of %d: %w", i+1, len(dialogues), err)
+			return nil, fmt.Errorf("dialogue %d of %d: %w", i+1, len(talks), err)
 		}
+		d.Source = talk.Source
 		list = append(list, d)
 	}
 	pair := agreement.Pair{

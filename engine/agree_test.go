@@ -98,7 +98,7 @@ func TestAgreementAgainstReadingByHand(t *testing.T) {
 
 	dialogue := []engine.Message{{Role: "user", Content: "hi"}, {Role: "assistant", Content: replies[0]},
 		{Role: "user", Content: "What is speculative decoding?"}, {Role: "assistant", Content: replies[1]}}
-	r, err := pair().Agreement(t.Context(), [][]engine.Message{dialogue}, temperatures, nil)
+	r, err := pair().Agreement(t.Context(), []agreement.Talk{{Turns: dialogue}}, temperatures, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestAgreementNeedsADraft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := e.Agreement(t.Context(), [][]engine.Message{user("hi")}, []float64{1}, nil); err == nil {
+	if r, err := e.Agreement(t.Context(), []agreement.Talk{{Turns: user("hi")}}, []float64{1}, nil); err == nil {
 		t.Errorf("without a draft: %+v", r)
 	}
 }

@@ -13,7 +13,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"specula/engine/compute"
 	"specula/engine/sample"
@@ -28,6 +30,7 @@ type Model interface {
 
 // Dialogue is one text in tokens.
 type Dialogue struct {
+	Source string // may be empty
 	Tokens []int32
 	Judged []bool // (len(Tokens)): whether the models' chances of this token's place count; never those of the first
 }
@@ -49,15 +52,22 @@ type Agreement struct {
 
 // Report is what Measure found.
 type Report struct {
+	Part
+	Cut     int    `json:"cut"`               // dialogues that did not fit into the context and were read up to its end
+	Sources []Part `json:"sources,omitempty"` // by name, when there are several: α differs more between kinds of text than between pairs
+}
+
+// Part is the agreement on some of the dialogues, or on all.
+type Part struct {
+	Source    string      `json:"source,omitempty"`
 	Dialogues int         `json:"dialogues"` // with at least one token judged
 	Tokens    int         `json:"tokens"`    // judged
-	Cut       int         `json:"cut"`       // dialogues that did not fit into the context and were read up to its end
 	At        []Agreement `json:"at"`
 }
 
 // Measure reads the dialogues with both models. progress, which may be nil, gets dialogues done.
 func Measure(ctx context.Context, pair Pair, dialogues []Dialogue, temperatures []float64, progress func(done, total int)) (*Report, error) {
-	m := &measurement{Pair: pair, temperatures: temperatures, sums: make([][]float64, len(temperatures)), report: &Report{}}
+	m := &measurement{Pair: pair, temperatures: temperatures}
 	var err error
 	if m.target, err = newReader(pair.Target, pair.Vocab); err != nil {
 		return nil, fmt.Errorf("making the target's cache: %w", err)
@@ -75,23 +85,25 @@ func Measure(ctx context.Context, pair Pair, dialogues []Dialogue, temperatures 
 			progress(i+1, len(dialogues))
 		}
 	}
-	if m.report.Tokens == 0 {
+	if len(m.tallies) == 0 {
 		return nil, errors.New("no token of the dialogues is an assistant's")
 	}
-	for i, t := range temperatures {
-		alpha, standardError := ratio(m.sums[i], m.counts)
-		m.report.At = append(m.report.At, Agreement{Temperature: t, Alpha: alpha, StandardError: standardError})
-	}
-	return m.report, nil
+	return m.report(), nil
 }
 
 type measurement struct {
 	Pair
 	target, draft *reader
 	temperatures  []float64
-	sums          [][]float64 // (temperatures, dialogues): Σ over judged tokens
-	counts        []float64   // (dialogues) of judged tokens
-	report        *Report
+	tallies       []tally // of dialogues with judged tokens
+	cut           int
+}
+
+// tally is what one dialogue adds.
+type tally struct {
+	source string
+	tokens int
+	sums   []float64 // (temperatures): Σ over judged tokens
 }
 
 // add reads one dialogue.
@@ -99,12 +111,12 @@ func (m *measurement) add(ctx context.Context, d Dialogue) error {
 	tokens := d.Tokens
 	if room := min(m.target.cache.Cap(), m.draft.cache.Cap()); len(tokens) > room {
 		tokens = tokens[:room]
-		m.report.Cut++
+		m.cut++
 	}
 	if err := errors.Join(m.target.cache.Truncate(0), m.draft.cache.Truncate(0)); err != nil {
 		return err
 	}
-	judged, sums := 0, make([]float64, len(m.temperatures))
+	sum := tally{source: d.Source, sums: make([]float64, len(m.temperatures))}
 	for from := 0; from < len(tokens); from += m.Rows {
 		chunk := tokens[from:min(from+m.Rows, len(tokens))]
 		if err := errors.Join(m.target.read(ctx, chunk), m.draft.read(ctx, chunk)); err != nil {
@@ -114,22 +126,45 @@ func (m *measurement) add(ctx context.Context, d Dialogue) error {
 			if next := from + i + 1; next >= len(tokens) || !d.Judged[next] {
 				continue
 			}
-			judged++
-			if err := m.compare(i, sums); err != nil {
+			sum.tokens++
+			if err := m.compare(i, sum.sums); err != nil {
 				return err
 			}
 		}
 	}
-	if judged == 0 {
-		return nil
-	}
-	m.report.Dialogues++
-	m.report.Tokens += judged
-	m.counts = append(m.counts, float64(judged))
-	for i, s := range sums {
-		m.sums[i] = append(m.sums[i], s)
+	if sum.tokens > 0 {
+		m.tallies = append(m.tallies, sum)
 	}
 	return nil
+}
+
+// report sums up, and by source where there are several.
+func (m *measurement) report() *Report {
+	r := &Report{Part: m.part(m.tallies), Cut: m.cut}
+	bySource := map[string][]tally{}
+	for _, t := range m.tallies {
+		bySource[t.source] = append(bySource[t.source], t)
+	}
+	if len(bySource) > 1 {
+		for _, source := range slices.Sorted(maps.Keys(bySource)) {
+			part := m.part(bySource[source])
+			part.Source = source
+			r.Sources = append(r.Sources, part)
+		}
+	}
+	return r
+}
+
+func (m *measurement) part(tallies []tally) Part {
+	p := Part{Dialogues: len(tallies)}
+	for _, t := range tallies {
+		p.Tokens += t.tokens
+	}
+	for i, temperature := range m.temperatures {
+		alpha, standardError := ratio(tallies, i)
+		p.At = append(p.At, Agreement{Temperature: temperature, Alpha: alpha, StandardError: standardError})
+	}
+	return p
 }
 
 // compare adds Σ min(p, q) behind row i of the pass that was just made, for every temperature.
@@ -200,21 +235,22 @@ func (r *reader) at(temperature float64) (sample.Dist, error) {
 	return r.sampler.FromLogits(r.probs, r.row[:r.vocab], sample.Params{Temperature: temperature, TopP: 1})
 }
 
-// ratio is Σ sums / Σ counts with the standard error of such a ratio over dialogues; 0 when there is only one.
-func ratio(sums, counts []float64) (mean, standardError float64) {
+// ratio is the mean over judged tokens at one temperature, with the standard error of such a ratio over dialogues; 0 when there is
+// only one.
+func ratio(tallies []tally, temperature int) (mean, standardError float64) {
 	total, n := 0.0, 0.0
-	for i := range sums {
-		total += sums[i]
-		n += counts[i]
+	for _, t := range tallies {
+		total += t.sums[temperature]
+		n += float64(t.tokens)
 	}
 	mean = total / n
-	k := float64(len(sums))
+	k := float64(len(tallies))
 	if k < 2 {
 		return mean, 0
 	}
 	spread := 0.0
-	for i := range sums {
-		off := sums[i] - mean*counts[i]
+	for _, t := range tallies {
+		off := t.sums[temperature] - mean*float64(t.tokens)
 		spread += off * off
 	}
 	return mean, math.Sqrt(spread*k/(k-1)) / n

@@ -79,8 +79,8 @@ func TestMeasureAgainstSumsByHand(t *testing.T) {
 	behind := []float64{0.7, 1, 0.6}
 	greedy := []float64{0, 1, 0}
 	dialogues := []Dialogue{
-		{Tokens: []int32{0, 1, 2, 0, 1}, Judged: []bool{false, true, true, false, true}}, // behind 0, 1, 0
-		{Tokens: []int32{2, 2}, Judged: []bool{false, true}},                             // behind 2
+		{Source: "a", Tokens: []int32{0, 1, 2, 0, 1}, Judged: []bool{false, true, true, false, true}}, // behind 0, 1, 0
+		{Source: "b", Tokens: []int32{2, 2}, Judged: []bool{false, true}},                             // behind 2
 		{Tokens: []int32{2, 2}, Judged: []bool{false, false}},
 	}
 	for _, rows := range []int{1, 2, 33} {
@@ -98,6 +98,9 @@ func TestMeasureAgainstSumsByHand(t *testing.T) {
 				t.Errorf("passes of %d rows, temperature %g: %g ± %g, want %g ± %g", rows, got.Temperature, got.Alpha, got.StandardError, alpha, want)
 			}
 		}
+		if len(r.Sources) != 2 || r.Sources[1].Source != "b" || r.Sources[1].Tokens != 1 || math.Abs(r.Sources[1].At[1].Alpha-behind[2]) > 1e-6 {
+			t.Errorf("by source: %+v", r.Sources)
+		}
 		if r.Tokens != 4 || r.Dialogues != 2 || r.Cut != 0 || closed != 2 {
 			t.Errorf("%+v, %d caches closed", r, closed)
 		}
@@ -111,7 +114,7 @@ func TestLongDialoguesAreCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Cut != 1 || r.Tokens != 2 || math.Abs(r.At[0].Alpha-0.85) > 1e-6 || r.At[0].StandardError != 0 {
+	if r.Cut != 1 || r.Sources != nil || r.Tokens != 2 || math.Abs(r.At[0].Alpha-0.85) > 1e-6 || r.At[0].StandardError != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -144,7 +147,7 @@ func TestOverlapOfSureModels(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	list, err := Read(strings.NewReader(`{"turns": [["user", "hi"], ["assistant", "Hello!"]], "source": "x"}` + "\n\n" + `{"turns": [["user", "a"]]}`))
-	if err != nil || len(list) != 2 || list[0][1].Role != "assistant" || list[0][1].Content != "Hello!" {
+	if err != nil || len(list) != 2 || list[0].Turns[1].Role != "assistant" || list[0].Turns[1].Content != "Hello!" || list[0].Source != "x" {
 		t.Errorf("%v, %v", list, err)
 	}
 	for _, text := range []string{"", "{}", "[]", `{"turns": [["boss", "x"]]}`, `{"turns": [["user"`} {

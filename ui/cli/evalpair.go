@@ -28,7 +28,7 @@ It prints each miss and the share of each part.
 With --holdout it measures α, the probability that a drafted token is accepted, on dialogues that
 were left out of training: one JSON object a line, {"turns": [["user", "…"], ["assistant", "…"]]}.
 Both models read them, and the mean of Σ min(p, q) over the assistant's tokens is taken at
-temperatures 0, 0.7 and 1.
+temperatures 0, 0.7 and 1; where the lines name different sources ("source": "…"), also by source.
 
 Last it times a decoding step of both models on one core.
 

@@ -15,14 +15,13 @@ import (
 	"specula/engine/agreement"
 	"specula/engine/bench/speed"
 	"specula/engine/exam"
-	"specula/tokenizer/chat"
 )
 
 // Subject is the pair, as what is asked of it.
 type Subject struct {
 	Answer exam.Answer
 	// Agreement measures α of dialogues; nil: it cannot be measured because there is no draft.
-	Agreement func(ctx context.Context, dialogues [][]chat.Message, temperatures []float64) (*agreement.Report, error)
+	Agreement func(ctx context.Context, talks []agreement.Talk, temperatures []float64) (*agreement.Report, error)
 	// Steps measures the cost of the draft; nil: there is no draft.
 	Steps func(ctx context.Context) (speed.Steps, error)
 }
@@ -30,7 +29,7 @@ type Subject struct {
 // Options say what to evaluate.
 type Options struct {
 	Papers       []exam.Paper
-	Dialogues    [][]chat.Message // held out from training; none: α is not measured
+	Dialogues    []agreement.Talk // held out from training; none: α is not measured
 	Temperatures []float64        // of α
 	Goals        map[string]float64
 }

@@ -17,7 +17,7 @@ import (
 
 func options(t *testing.T, goals map[string]float64) Options {
 	t.Helper()
-	o := Options{Temperatures: []float64{0, 0.7}, Goals: goals, Dialogues: [][]chat.Message{{{Role: "user", Content: "hi"}}}}
+	o := Options{Temperatures: []float64{0, 0.7}, Goals: goals, Dialogues: []agreement.Talk{{Turns: []chat.Message{{Role: "user", Content: "hi"}}}}}
 	for _, name := range []string{"program", "copying"} {
 		p, err := exam.Read(name, "id: a\nuser: key?\nmust: f1\n\nid: b\nuser: other key?\nmust: f2")
 		if err != nil {
@@ -32,10 +32,13 @@ func options(t *testing.T, goals map[string]float64) Options {
 func subject() Subject {
 	return Subject{
 		Answer: func(context.Context, []chat.Message) (string, error) { return "f1\x1b[2J", nil },
-		Agreement: func(_ context.Context, d [][]chat.Message, temperatures []float64) (*agreement.Report, error) {
-			r := &agreement.Report{Dialogues: len(d), Tokens: 50, Cut: 1}
+		Agreement: func(_ context.Context, d []agreement.Talk, temperatures []float64) (*agreement.Report, error) {
+			r := &agreement.Report{Part: agreement.Part{Dialogues: len(d), Tokens: 50}, Cut: 1}
 			for _, at := range temperatures {
 				r.At = append(r.At, agreement.Agreement{Temperature: at, Alpha: 0.8, StandardError: 0.01})
+			}
+			for _, name := range []string{"forum", "small talk"} {
+				r.Sources = append(r.Sources, agreement.Part{Source: name, Dialogues: 3, Tokens: 25, At: r.At})
 			}
 			return r, nil
 		},
@@ -104,6 +107,7 @@ func TestReport(t *testing.T) {
 	for _, want := range []string{
 		"program b\n  asked   other key?\n  reply   \"f1\\x1b[2J\"\n  wanted  one of: f2\n", "big, 5.77 M parameters, Q8_0, 6.00 MiB",
 		"1 of 2, 50.0 %", "50 assistant tokens of 1 dialogues, 1 of them cut", "α at temperature 0.7   0.800 ± 0.010",
+		"  small talk           0.800 ± 0.010 at 0, 0.800 ± 0.010 at 0.7 (25 tokens of 3 dialogues)",
 		"draft 0.200 ms, target 2.000 ms, ratio 0.100, of the shortest 0.090", "missed: 0.500, wanted is at least 0.9",
 	} {
 		if !strings.Contains(table.String(), want) {
@@ -120,7 +124,7 @@ func TestFailuresAreTold(t *testing.T) {
 	broken := errors.New("device lost")
 	for name, s := range map[string]Subject{
 		"answer":    {Answer: func(context.Context, []chat.Message) (string, error) { return "", broken }},
-		"agreement": {Answer: subject().Answer, Agreement: func(context.Context, [][]chat.Message, []float64) (*agreement.Report, error) { return nil, broken }},
+		"agreement": {Answer: subject().Answer, Agreement: func(context.Context, []agreement.Talk, []float64) (*agreement.Report, error) { return nil, broken }},
 		"steps":     {Answer: subject().Answer, Steps: func(context.Context) (speed.Steps, error) { return speed.Steps{}, broken }},
 	} {
 		if _, err := Run(t.Context(), s, options(t, nil), nil); !errors.Is(err, broken) {

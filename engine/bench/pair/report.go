@@ -91,6 +91,13 @@ func (r *Report) writeAgreement(w io.Writer) {
 	for _, at := range a.At {
 		fmt.Fprintf(w, "α at temperature %g\t%.3f ± %.3f\n", at.Temperature, at.Alpha, at.StandardError)
 	}
+	for _, part := range a.Sources {
+		var figures []string
+		for _, at := range part.At {
+			figures = append(figures, fmt.Sprintf("%.3f ± %.3f at %g", at.Alpha, at.StandardError, at.Temperature))
+		}
+		fmt.Fprintf(w, "  %s\t%s (%d tokens of %d dialogues)\n", part.Source, strings.Join(figures, ", "), part.Tokens, part.Dialogues)
+	}
 }
 
 func describe(m event.Model) string {
