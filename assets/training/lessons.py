@@ -2,7 +2,7 @@
 
 A block of lines is one lesson: `id:`, then either `q:` lines (ways to ask) and `a:` lines (answers), or a chat in `user:` and
 `assistant:` lines. Blocks are separated by blank lines, `#` begins a comment. {key:…}, {flag:…} and so on stand for
-what text/placeholders.json says, which is generated from the program itself, so that no wrong key is taught. \\n, \\t and \\\\ are escapes.
+what text/placeholders.json says, which is generated from the program itself, so that no wrong key is taught. Backslashes begin escapes of newline, tab and themselves.
 """
 import json
 import random
@@ -60,7 +60,7 @@ def _resolved(text: str, known: dict[str, str], path: Path) -> str:
 
 
 def _unescaped(text: str) -> str:
-    return re.sub(r"\\\\([nt\\\\])", lambda m: {"n": "\n", "t": "\t", "\\": "\\"}[m[1]], text)
+    return re.sub(r"\\([nt\\])", lambda m: {"n": "\n", "t": "\t", "\\": "\\"}[m[1]], text)
 
 
 def normal(question: str) -> str:

@@ -66,6 +66,12 @@ def split_drills(count: int, seed: int) -> tuple[list[Chat], list[Chat]]:
     return train, held
 
 
+def examined(folder: Path) -> set[str]:
+    """The questions of the exam."""
+    lines = (line for path in folder.glob("*.txt") for line in path.read_text().splitlines())
+    return {lessons.normal(line.partition(":")[2]) for line in lines if line.startswith("user:")}
+
+
 def write_stream(path: Path, chats: list[Chat], vocabulary: Vocabulary) -> int:
     ids, who, starts = [], [], []
     for chat in chats:
@@ -96,6 +102,11 @@ def main() -> None:
     for name in ("program", "general"):
         train[name], held[name] = split_lessons(lessons.read(chosen.text / name, known), chosen.variants, rng)
     train["drills"], held["drills"] = split_drills(chosen.drills, chosen.seed)
+
+    asked = examined(HERE / "exam")
+    for source, chats in train.items():
+        train[source] = [c for c in chats if not any(role == "user" and lessons.normal(text) in asked and len(text) > 20 for role, text in c)]
+        print(f"{source}: {len(chats) - len(train[source])} chats with a question of the exam dropped")
 
     if chosen.vocabulary:
         vocabulary = Vocabulary.read(chosen.vocabulary)
