@@ -51,7 +51,7 @@ func (p *price) observe(x float64, l *level) {
 	case p.samples == 1:
 		p.share, p.variance = share, sampleVariance+l.variance
 	case p.samples <= trusted:
-		p.share, p.variance = min(p.share, share), sampleVariance/float64(p.samples)
+		p.share, p.variance = min(p.share, share), sampleVariance // the smallest may err as much as one sample: they were taken together
 	case p.share > 0:
 		p.variance = min(p.variance+shareDrift*float64(l.rounds-p.seen), shareMost)
 		surprise := max(-clamp, min(clamp, share/p.share-1))
