@@ -182,6 +182,7 @@ func (c *Controller) Next(o Outlook) Decision {
 // Rehearse learns from a round that only served to find out what it costs. What Observe says about tokens does not hold of it.
 func (c *Controller) Rehearse(o Observation) {
 	c.costs.observe(o)
+	c.costs.level.variance = rehearsed
 	c.probes.seen(o)
 }
 

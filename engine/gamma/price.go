@@ -12,6 +12,7 @@ const (
 	shareDrift     = 1e-5 // and a share
 	shareMost      = 0.04 // the most a share's variance grows to
 	clamp          = 0.25 // the largest relative surprise that one sample can argue for: stalls of the machine happen
+	rehearsed      = 0.04 // variance of the level behind a rehearsal, which knows shares well: its caches are warm, and its context is empty
 	trusted        = 3    // samples from which a share is a mean; before, the smallest counts, since what disturbs adds time
 )
 
@@ -50,7 +51,7 @@ func (p *price) observe(x float64, l *level) {
 	case p.samples == 1:
 		p.share, p.variance = share, sampleVariance+l.variance
 	case p.samples <= trusted:
-		p.share = min(p.share, share)
+		p.share, p.variance = min(p.share, share), sampleVariance // the smallest may err as much as one sample: they were taken together
 	case p.share > 0:
 		p.variance = min(p.variance+shareDrift*float64(l.rounds-p.seen), shareMost)
 		surprise := max(-clamp, min(clamp, share/p.share-1))
