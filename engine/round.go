@@ -158,7 +158,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	spec.DropForbidden(&draft, ask.Shapers)
 	watch.lap(&ev.DraftMS)
 	if r.ahead != nil { // the host waited for both at once, and the device knows which took how long
-		ev.VerifyMS = min(r.ahead.verdict.PassMS, ev.DraftMS)
+		ev.VerifyMS = min(r.ahead.passMS(), ev.DraftMS)
 		ev.DraftMS -= ev.VerifyMS
 	}
 	if errors.Is(err, spec.ErrNoDraft) {
@@ -181,8 +181,10 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	drafted := event.Drafted{Round: r.rounds, Gamma: length, Proposer: ev.Proposer, DraftMS: ev.DraftMS}
 	for i, id := range draft.Tokens {
 		t := r.engine.token(id)
-		if draft.Q[i].P != nil {
-			t.Q = known(draft.Q[i].Prob(id))
+		if q := draft.Q[i]; q.IsElsewhere() {
+			t.Q = known(draft.Confidence[i])
+		} else if q.P != nil {
+			t.Q = known(q.Prob(id))
 		}
 		drafted.Tokens = append(drafted.Tokens, t)
 	}
@@ -220,6 +222,9 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 		logits = r.ahead
 	} else {
 		logits, err = r.forward(ctx, rows, ev)
+		if err == nil && r.drawsThere() && !r.inspecting {
+			logits, err = r.session.judge(logits, draft, params(r.config), r.uniforms, r.rounds)
+		}
 	}
 	watch.lap(&ev.VerifyMS)
 	if err != nil {

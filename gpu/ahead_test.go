@@ -39,7 +39,7 @@ func TestADraftAndItsVerdictAreOneWait(t *testing.T) {
 	}
 	round := func() {
 		d.log = nil
-		if err := draft.Chain(t.Context(), draftCache, []int32{5, 6}, 3, tokens); err != nil {
+		if err := draft.Chain(t.Context(), draftCache, []int32{5, 6}, 3, tokens, nil); err != nil {
 			t.Fatal(err)
 		}
 		logits, err := target.ForwardTokens(t.Context(), targetCache, tokens, 4)

@@ -15,15 +15,19 @@ type Chainer interface {
 	// Feeds reports whether it can.
 	Feeds() bool
 	Tokens(n int) (compute.Tokens, error)
-	// Chain appends ids and then n−1 tokens, each the best behind those before, and puts the last of ids and the n it chose into t. It
-	// waits for nothing.
-	Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens) error
+	// Chain appends ids and then n−1 tokens, each the best behind those before, or with by, which may be nil, drawn by it, and puts the
+	// last of ids and the n it took into t. It waits for nothing.
+	Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error
 }
 
 // chainer returns the model if it can draft by itself what is asked for. A chain is not asked in between whether one more token is
-// worth its price: on a device a step costs less than the answer.
+// worth its price: on a device a step costs less than the answer. What was drawn there is judged there, or not drawn there: its
+// distributions do not cross.
 func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
-	if ask.Params.Temperature > 0 || ask.Inspect || len(ask.Shapers) > 0 || d.lexicon != nil {
+	if ask.Inspect || len(ask.Shapers) > 0 || d.lexicon != nil {
+		return nil, false
+	}
+	if _, ok := ask.sampling(ask.Gamma, d.vocab); ask.Params.Temperature > 0 && (!ok || ask.Ahead == nil) {
 		return nil, false
 	}
 	model, ok := d.model.(Chainer)
@@ -45,21 +49,29 @@ func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Dr
 	at := len(d.cached)
 	unread := d.context[at:]
 	n := min(ask.Gamma, d.cache.Cap()-at-len(unread)+1)
-	ids, err := d.runChain(ctx, model, ask, unread, n)
+	ids, q, err := d.runChain(ctx, model, ask, unread, n)
 	if err != nil {
 		return Draft{}, errors.Join(fmt.Errorf("drafting %d tokens: %w", n, err), d.truncate(at))
 	}
 	d.cached = append(append(d.cached, unread...), ids[:n-1]...)
 	for i, id := range ids {
-		if id < 0 {
+		if id < 0 && (i == 0 || q == nil) {
 			return Draft{}, errors.Join(fmt.Errorf("%w: draft token %d: %w", ErrNoDraft, i, compute.ErrNotFinite), d.truncate(start))
+		}
+		if id < 0 { // the device has judged those before, and may have kept them
+			draft.Stop = fmt.Sprintf("draft token %d: %v", i, compute.ErrNotFinite)
+			return draft, d.truncate(start)
 		}
 		if int(id) >= d.vocab {
 			draft.Stop = fmt.Sprintf("the target does not know token %d", id)
 			return draft, nil
 		}
 		draft.Tokens = append(draft.Tokens, id)
-		draft.Q = append(draft.Q, sample.OneHot(id))
+		if q != nil {
+			draft.Q, draft.Confidence = append(draft.Q, sample.Elsewhere()), append(draft.Confidence, q[i])
+		} else {
+			draft.Q = append(draft.Q, sample.OneHot(id))
+		}
 		if ask.IsStop != nil && ask.IsStop(id) {
 			draft.Stop = stopEnds
 			return draft, nil
@@ -71,24 +83,29 @@ func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Dr
 	return draft, nil
 }
 
-// runChain returns the n tokens of a draft.
-func (d *DraftModel) runChain(ctx context.Context, model Chainer, ask Ask, unread []int32, n int) (ids []int32, err error) {
+// runChain returns the n tokens of a draft, and their probabilities if they were drawn.
+func (d *DraftModel) runChain(ctx context.Context, model Chainer, ask Ask, unread []int32, n int) (ids []int32, q []float64, err error) {
 	if err := d.roomForTokens(model, n+1); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := model.Chain(ctx, d.cache, unread, n, d.tokens); err != nil {
-		return nil, err
+	var by *compute.Sampling
+	if ask.Params.Temperature > 0 {
+		s, _ := ask.sampling(n, d.vocab)
+		by = &s
+	}
+	if err := model.Chain(ctx, d.cache, unread, n, d.tokens, by); err != nil {
+		return nil, nil, err
 	}
 	if ask.Ahead != nil {
 		return ask.Ahead(d.tokens, n)
 	}
 	ids = make([]int32, n)
-	return ids, d.tokens.Get(1, ids)
+	return ids, nil, d.tokens.Get(1, ids)
 }
 
 // roomForTokens makes room for n tokens on the device, and for all that drafts usually have when it is made.
 func (d *DraftModel) roomForTokens(model Chainer, n int) error {
-	const usual = 33
+	const usual = compute.MostDrafts + 1
 	if d.tokens != nil && n <= d.room {
 		return nil
 	}

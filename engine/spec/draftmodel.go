@@ -208,11 +208,7 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 	if err := ask.Shapers.Shape(known); err != nil {
 		return err
 	}
-	params := ask.Params
-	if ask.Sharpen > 0 {
-		params.Temperature *= ask.Sharpen
-	}
-	dist, err := d.sampler.FromLogits(q, known, params)
+	dist, err := d.sampler.FromLogits(q, known, ask.drafting())
 	if err != nil {
 		return err
 	}
