@@ -144,7 +144,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	r.looking = r.learned.sharpness.due(params(r.config))
 	ask := spec.Ask{
 		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
-		Shapers: r.session.shaping.drafts, IsStop: r.engine.isStop, Inspect: r.inspecting || r.looking, Sharpen: r.learned.sharpness.factor(),
+		Shapers: r.session.shaping.drafts, IsStop: r.engine.isStop, Inspect: r.inspecting, Look: r.looking, Sharpen: r.learned.sharpness.factor(),
 		Trust: r.config.Speculation.SuffixTrust,
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
@@ -232,8 +232,13 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 	}
 	terms := r.terms()
 	outcome, err := r.session.verifier.Verify(logits, draft, terms)
+	ev.BytesMoved, ev.Syncs = logits.Moved()
 	if err == nil && len(draft.Tokens) > 0 {
 		err = r.sharpen(logits, draft, outcome.Path)
+	}
+	if r.ahead != nil { // what was read since was not for the round to decide by
+		bytes, _ := logits.Moved()
+		ev.InspectBytes = draft.LookBytes + bytes - ev.BytesMoved
 	}
 	watch.lap(&ev.SampleMS)
 	ev.Shaped = terms.Shapers.Names()
@@ -254,7 +259,9 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 		ev.Commit = &t
 	}
 	err = r.logprobs(logits, &outcome, ev)
-	ev.BytesMoved, ev.Syncs = logits.Moved()
+	if r.ahead == nil {
+		ev.BytesMoved, ev.Syncs = logits.Moved()
+	}
 	watch.lap(&ev.SampleMS)
 	return logits, outcome, err
 }

@@ -27,7 +27,7 @@ type Session struct {
 	failed    map[string]string        // why one could not be made
 	corpus    *spec.Corpus             // of finished replies
 	verifier  *spec.Verifier
-	tokens    compute.Tokens // of drafts that come from the host and are judged on a device; nil until there is one
+	tokens    compute.Tokens                    // of drafts that come from the host and are judged on a device; nil until there is one
 	costs     map[spec.Path][]gamma.Observation // measured before the first reply
 	rehearser string                            // the proposer whose costs these are
 	lessons   map[kind]*lessons

@@ -20,6 +20,7 @@ type drawing struct {
 	memory   driver.Pointer // (n) results of 8 bytes, (n) chances of 4, then the settings
 	settings driver.Pointer // Filters of the target, Filters of drafts, Round
 	q        weighing       // (n−1, by.Vocab)
+	kept     driver.Pointer // (by.Vocab) float32; 0 until somebody wants to look
 }
 
 // The layout of settings, in words; see kernels/cuda/src/filters.h and draw.h.
@@ -77,11 +78,7 @@ func (w *weighing) free(b *Backend) error {
 func (d *drawing) free(b *Backend) error {
 	memory := d.memory
 	d.memory = 0
-	err := d.q.free(b)
-	if memory == 0 {
-		return err
-	}
-	return first(err, b.release(memory))
+	return first(d.q.free(b), b.release(memory), b.release(d.kept))
 }
 
 // Sample queues the settings of a round: one copy, out of the words of the tape.
@@ -166,6 +163,11 @@ func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 	if err := first(xb.logits.open(b, xb), d.q.open(b, "drafts", t.n-1, vocab)); err != nil {
 		return err
 	}
+	if d.by.Keep && at == 1 {
+		if err := d.keep(b, xb.memory, vocab); err != nil {
+			return err
+		}
+	}
 	weights, sums := d.q.row(at - 1)
 	if err := xb.logits.weigh(1, d.by.Draft, d.draftFilters(), weights, sums, vocab); err != nil {
 		return err
@@ -173,6 +175,30 @@ func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 	const draftDraw = 0 // the stream
 	return b.launch("draw_rows", driver.Shape{Grid: [3]int{1, 1}, Block: [3]int{32}}, address(weights), address(sums), address(d.round()),
 		whole(draftDraw), whole(at-1), address(t.chosen(at)), address(t.fed(at)), address(d.memory+driver.Pointer(8*t.n+4*at)), whole(vocab))
+}
+
+// keep appends a copy of a row of scores to the tape.
+func (d *drawing) keep(b *Backend, row driver.Pointer, vocab int) (err error) {
+	if d.kept == 0 {
+		if d.kept, err = b.alloc("scores to look at", 4*int64(vocab)); err != nil {
+			return err
+		}
+	}
+	b.copyInside(d.kept, row, 4*vocab)
+	return nil
+}
+
+// Kept copies the scores of the first draft token.
+func (t *tokens) Kept(dst []float32) (bytes int64, err error) {
+	b, d := t.owner, &t.drawing
+	require(d.kept != 0 && len(dst) == d.q.vocab, "Kept of a round that kept nothing, or to another width")
+	err = b.onDevice(func() error {
+		return b.fetch(4*len(dst), d.kept, func(memory []byte) { toFloats(dst, memory) })
+	})
+	if err != nil {
+		return 0, fmt.Errorf("reading the scores of a draft: %w", err)
+	}
+	return 4 * int64(len(dst)), nil
 }
 
 // AcceptDrawn judges on the device.

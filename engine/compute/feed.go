@@ -25,6 +25,8 @@ type Tokens interface {
 	Mark() error
 	// Get waits for the device and copies tokens from the one at on; −1 stands for one that could not be chosen.
 	Get(at int, dst []int32) error
+	// Kept waits for the device and copies the scores that Sampling.Keep asked for. It returns what crossed the seam.
+	Kept(dst []float32) (bytes int64, err error)
 	Close() error
 }
 
@@ -52,6 +54,8 @@ type Sampling struct {
 	Certain bool
 	// Vocab is the number of ids that may be drafted; scores of a draft beyond it count for nothing.
 	Vocab int
+	// Keep asks Draw to keep the scores of the first draft token, for somebody who wants to look at them.
+	Keep bool
 }
 
 // Verdict is what became of a draft of tokens on the device.

@@ -54,6 +54,13 @@ func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Dr
 		return Draft{}, errors.Join(fmt.Errorf("drafting %d tokens: %w", n, err), d.truncate(at))
 	}
 	d.cached = append(append(d.cached, unread...), ids[:n-1]...)
+	if q != nil && ask.Look {
+		scores := make([]float32, min(d.vocab, d.own))
+		if draft.LookBytes, err = d.tokens.Kept(scores); err != nil {
+			return Draft{}, errors.Join(err, d.truncate(at))
+		}
+		draft.Logits = [][]float32{scores}
+	}
 	for i, id := range ids {
 		if id < 0 && (i == 0 || q == nil) {
 			return Draft{}, errors.Join(fmt.Errorf("%w: draft token %d: %w", ErrNoDraft, i, compute.ErrNotFinite), d.truncate(start))

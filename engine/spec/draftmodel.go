@@ -222,7 +222,7 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 		}
 		draft.Confidence = append(draft.Confidence, confidence)
 	}
-	if ask.Inspect {
+	if ask.Inspect || ask.Look && i == 0 {
 		draft.Logits = append(draft.Logits, known)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 // cannot: at temperature 0, with uniforms that it cannot make, and for too many tokens.
 func (a *Ask) sampling(n, vocab int) (compute.Sampling, bool) {
 	s, ok := Sampling(a.Params, a.Uniforms, a.Round, n)
-	s.Draft, s.Vocab = filters(a.drafting()), vocab
+	s.Draft, s.Vocab, s.Keep = filters(a.drafting()), vocab, a.Look
 	return s, ok
 }
 

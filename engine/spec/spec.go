@@ -16,8 +16,10 @@ type Draft struct {
 	Q      []sample.Dist // (len(Tokens)); valid until the next Propose. Elsewhere for a draft that stayed on a device
 	// Logits of the draft model behind each token, (len(Tokens)) rows of vocab, for inspection; nil for proposers without a model.
 	// Valid until the next Propose.
-	// nil unless Ask.Inspect.
+	// nil unless Ask.Inspect or Ask.Look.
 	Logits [][]float32
+	// LookBytes crossed from a device for Ask.Look alone.
+	LookBytes int64
 	// Confidence is how probable the proposer itself held each token: q, or with temperature 0 the plain softmax's
 	// probability; nil for proposers that have no opinion, and when nobody asked (Ask.Continue, Ask.Inspect).
 	Confidence []float64
@@ -56,6 +58,8 @@ type Ask struct {
 	Trust float64
 	// Inspect asks for Draft.Logits and Draft.Confidence.
 	Inspect bool
+	// Look asks for the first row of Draft.Logits, wherever the draft is drawn.
+	Look bool
 	// Ahead, when not nil, may be given a draft that lies on a device, n tokens behind the first of t, before anybody has seen it. It
 	// queues the target's pass over them, waits for both at once, and returns the draft's tokens, −1 for one that there is not, and
 	// if they were drawn the probability of each.
