@@ -134,7 +134,8 @@ type player struct {
 	verifier *spec.Verifier
 	certain  bool // draft nothing by chance, but always the token 1
 	gamma    int
-	check    func(s compute.Sampling, context, draft []int32, o spec.Outcome) error // nil: nobody looks
+	check    func(round ref.Round, context, draft []int32, o spec.Outcome) error // nil: nobody looks
+	trial    int
 	rounds   int
 	accepted int
 }
@@ -159,7 +160,7 @@ func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int
 			rows.decision, err = rows.Logits.(compute.Judge).AcceptDrawn(p.ahead)
 		}
 	} else {
-		draft, err = p.proposer.Propose(t.Context(), spec.Ask{Gamma: gamma, Params: p.world.Params, Sharpen: 0.8, Uniforms: u, Round: round,
+		draft, err = p.proposer.Propose(t.Context(), spec.Ask{Gamma: gamma, Params: p.world.Params, Sharpen: lawSharpen, Uniforms: u, Round: round,
 			Ahead: func(tokens compute.Tokens, n int) (ids []int32, q []float64, err error) {
 				if rows.Logits, err = p.pass(tokens, position, n); err != nil {
 					return nil, nil, err
@@ -179,16 +180,18 @@ func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int
 	}
 	o, err := p.verifier.Verify(rows, draft, spec.Terms{Params: p.world.Params, Uniforms: u, Round: round})
 	if err == nil && p.check != nil {
-		err = p.check(sampling, context, draft.Tokens, o)
+		err = p.check(ref.Round{Seed: [2]uint32{lawSeed, 0}, Reply: uint32(p.trial), Round: uint32(round)}, context, draft.Tokens, o)
 	}
 	p.rounds++
 	p.accepted += o.Accepted
 	return o.Committed(), errors.Join(err, p.proposer.Committed(o.Committed()))
 }
 
+const lawSeed = 7
+
 func (p *player) play(t *testing.T, trial int) (played gate.Played) {
-	played.Bonus = -1
-	u := sample.NewPhilox(7, trial)
+	played.Bonus, p.trial = -1, trial
+	u := sample.NewPhilox(lawSeed, trial)
 	if _, err := p.proposer.Follow([]int32{gate.Root}); err != nil {
 		t.Fatal(err)
 	}
@@ -206,12 +209,17 @@ func (p *player) play(t *testing.T, trial int) (played gate.Played) {
 	return played
 }
 
+// lawSharpen is the factor on the temperature of drafts.
+const lawSharpen = 0.8
+
 // replay is a check that the same round on the host, by the reference of the kernels, comes to the same.
-func (l *tables) replay(draft compute.Filters, certain bool) func(s compute.Sampling, context, ids []int32, o spec.Outcome) error {
-	return func(s compute.Sampling, context, ids []int32, o spec.Outcome) error {
-		round := ref.Round{Seed: [2]uint32{uint32(s.Seed), uint32(s.Seed >> 32)}, Reply: s.Reply, Round: s.Round, Drafts: int32(len(ids))}
-		row := func(scores []float32, f compute.Filters) ref.WeightRow {
-			by := ref.Filters{Temperature: float32(f.Temperature), FilterTemperature: float32(f.Temperature), TopP: float32(f.TopP), MinP: float32(f.MinP), TopK: int32(f.TopK)}
+func (l *tables) replay(certain bool) func(round ref.Round, context, ids []int32, o spec.Outcome) error {
+	return func(round ref.Round, context, ids []int32, o spec.Outcome) error {
+		round.Drafts = int32(len(ids))
+		row := func(scores []float32, sharpen float64) ref.WeightRow {
+			f := l.world.Params
+			by := ref.Filters{Temperature: float32(sharpen * f.Temperature), FilterTemperature: float32(sharpen * f.Temperature), TopP: float32(f.TopP),
+				MinP: float32(f.MinP), TopK: int32(f.TopK)}
 			if f.TemperatureLast {
 				by.FilterTemperature = 1
 			}
@@ -220,7 +228,7 @@ func (l *tables) replay(draft compute.Filters, certain bool) func(s compute.Samp
 		var p, q []ref.WeightRow
 		before, position := context[len(context)-1], len(context)-1
 		for i := range len(ids) + 1 {
-			p = append(p, row(l.world.TargetScores(position+i, before), s.Target))
+			p = append(p, row(l.world.TargetScores(position+i, before), 1))
 			if i == len(ids) {
 				break
 			}
@@ -228,7 +236,7 @@ func (l *tables) replay(draft compute.Filters, certain bool) func(s compute.Samp
 				round.Certain |= 1 << i
 				q = append(q, ref.WeightRow{})
 			} else {
-				q = append(q, row(l.world.DraftScores(position+i, before), draft))
+				q = append(q, row(l.world.DraftScores(position+i, before), lawSharpen))
 				if want := q[i].Draw(round.Uniform(ref.DraftDraw, i)); int(ids[i]) != want {
 					return fmt.Errorf("draft token %d is %d, on the host %d", i, ids[i], want)
 				}
@@ -308,8 +316,7 @@ func TestSampledRoundsReplayedOnTheHost(t *testing.T) {
 	for _, l := range languages {
 		t.Run(l.name, func(t *testing.T) {
 			p := l.player(t, b)
-			drafts := compute.Filters{Temperature: 0.8 * l.params.Temperature, TopK: l.params.TopK, TopP: l.params.TopP, MinP: l.params.MinP, TemperatureLast: l.params.TemperatureLast}
-			p.check = p.replay(drafts, l.certain)
+			p.check = p.replay(l.certain)
 			for trial := range 100 {
 				p.play(t, trial)
 			}
