@@ -222,7 +222,7 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 		logits = r.ahead
 	} else {
 		logits, err = r.forward(ctx, rows, ev)
-		if err == nil && r.drawsThere() && !r.inspecting {
+		if err == nil && r.drawsThere() {
 			logits, err = r.session.judge(logits, draft, params(r.config), r.uniforms, r.rounds)
 		}
 	}
@@ -235,10 +235,6 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 	ev.BytesMoved, ev.Syncs = logits.Moved()
 	if err == nil && len(draft.Tokens) > 0 {
 		err = r.sharpen(logits, draft, outcome.Path)
-	}
-	if r.ahead != nil { // what was read since was not for the round to decide by
-		bytes, _ := logits.Moved()
-		ev.InspectBytes = draft.LookBytes + bytes - ev.BytesMoved
 	}
 	watch.lap(&ev.SampleMS)
 	ev.Shaped = terms.Shapers.Names()
@@ -259,7 +255,7 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 		ev.Commit = &t
 	}
 	err = r.logprobs(logits, &outcome, ev)
-	if r.ahead == nil {
+	if _, decided := logits.(ahead); !decided { // of one that a device decided, what was read since was only looked at
 		ev.BytesMoved, ev.Syncs = logits.Moved()
 	}
 	watch.lap(&ev.SampleMS)
@@ -268,6 +264,10 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 
 // inspect adds both models' best candidates to the tokens of a round, if somebody wants to look.
 func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error {
+	defer func() {
+		bytes, _ := logits.Moved()
+		ev.InspectBytes = draft.LookBytes + bytes - ev.BytesMoved
+	}()
 	if !r.inspecting {
 		return nil
 	}
@@ -291,8 +291,6 @@ func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error 
 		ev.Commit.Target = r.engine.named(seen.Target[ev.Accepted])
 		ev.Commit.Draft = r.engine.named(seen.Draft[ev.Accepted])
 	}
-	bytes, _ := logits.Moved()
-	ev.InspectBytes = bytes - ev.BytesMoved
 	return nil
 }
 

@@ -20,7 +20,8 @@ type drawing struct {
 	memory   driver.Pointer // (n) results of 8 bytes, (n) chances of 4, then the settings
 	settings driver.Pointer // Filters of the target, Filters of drafts, Round
 	q        weighing       // (n−1, by.Vocab)
-	kept     driver.Pointer // (by.Vocab) float32; 0 until somebody wants to look
+	kept     driver.Pointer // (keptRows, by.Vocab) float32; 0 until somebody wants to look
+	keptRows int
 }
 
 // The layout of settings, in words; see kernels/cuda/src/filters.h and draw.h.
@@ -163,8 +164,8 @@ func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 	if err := first(xb.logits.open(b, xb), d.q.open(b, "drafts", t.n-1, vocab)); err != nil {
 		return err
 	}
-	if d.by.Keep && at == 1 {
-		if err := d.keep(b, xb.memory, vocab); err != nil {
+	if at <= d.by.Keep {
+		if err := d.keep(b, at-1, xb.memory, vocab); err != nil {
 			return err
 		}
 	}
@@ -177,21 +178,27 @@ func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 		whole(draftDraw), whole(at-1), address(t.chosen(at)), address(t.fed(at)), address(d.memory+driver.Pointer(8*t.n+4*at)), whole(vocab))
 }
 
-// keep appends a copy of a row of scores to the tape.
-func (d *drawing) keep(b *Backend, row driver.Pointer, vocab int) (err error) {
-	if d.kept == 0 {
-		if d.kept, err = b.alloc("scores to look at", 4*int64(vocab)); err != nil {
+// keep appends a copy of row i of a draft's scores to the tape. Before the first there is room for all of the draft.
+func (d *drawing) keep(b *Backend, i int, row driver.Pointer, vocab int) (err error) {
+	if i == 0 && d.keptRows < d.by.Keep {
+		b.flush() // the tape may have steps that write to it
+		if err := b.release(d.kept); err != nil {
 			return err
 		}
+		d.kept, d.keptRows = 0, 0
+		if d.kept, err = b.alloc("scores to look at", 4*int64(d.by.Keep)*int64(vocab)); err != nil {
+			return err
+		}
+		d.keptRows = d.by.Keep
 	}
-	b.copyInside(d.kept, row, 4*vocab)
+	b.copyInside(d.kept+driver.Pointer(4*i*vocab), row, 4*vocab)
 	return nil
 }
 
-// Kept copies the scores of the first draft token.
+// Kept copies the scores of draft tokens.
 func (t *tokens) Kept(dst []float32) (bytes int64, err error) {
 	b, d := t.owner, &t.drawing
-	require(d.kept != 0 && len(dst) == d.q.vocab, "Kept of a round that kept nothing, or to another width")
+	require(d.kept != 0 && len(dst) == d.by.Keep*d.q.vocab, "Kept of a round that kept nothing, or to another width")
 	err = b.onDevice(func() error {
 		return b.fetch(4*len(dst), d.kept, func(memory []byte) { toFloats(dst, memory) })
 	})

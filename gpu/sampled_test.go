@@ -70,6 +70,32 @@ func TestSampledRoundsAreOneWait(t *testing.T) {
 	}
 }
 
+// Who looks at a reply does not change it: rounds are decided on the device, and looked at then.
+func TestInspectionChangesNothing(t *testing.T) {
+	s := sampledSession(t, demo(t, open(t)))
+	want := ask(t, s, "who are you?")
+	got := inspect(t, s, "who are you?")
+	if got.failed != "" || !slices.Equal(got.ids, want.ids) {
+		t.Errorf("inspected %q, otherwise %q; %s", got.text, want.text, got.failed)
+	}
+	for i, r := range got.rounds {
+		checkRound(t, r)
+		if r.BytesMoved > int64(8*r.Gamma+8) || r.Syncs != 1 || r.InspectBytes == 0 {
+			t.Errorf("round %d moved %d bytes with %d waits, and %d to be looked at", i, r.BytesMoved, r.Syncs, r.InspectBytes)
+		}
+		for _, d := range r.Draft {
+			if len(d.Target) == 0 || len(d.Draft) == 0 {
+				t.Errorf("round %d: draft token %d has no candidates", i, d.ID)
+			}
+		}
+		for _, rule := range r.Rules {
+			if rule.Rule == "token" && rule.Accepted != r.Accepted {
+				t.Errorf("round %d kept %d, and by the host's distributions %d", i, r.Accepted, rule.Accepted)
+			}
+		}
+	}
+}
+
 // checkRound asks that a round of the event stream tells what happened on the device as it does of the host.
 func checkRound(t *testing.T, r event.Round) {
 	t.Helper()

@@ -25,7 +25,7 @@ type Tokens interface {
 	Mark() error
 	// Get waits for the device and copies tokens from the one at on; −1 stands for one that could not be chosen.
 	Get(at int, dst []int32) error
-	// Kept waits for the device and copies the scores that Sampling.Keep asked for. It returns what crossed the seam.
+	// Kept waits for the device and copies the scores that Sampling.Keep asked for, row behind row. It returns what crossed the seam.
 	Kept(dst []float32) (bytes int64, err error)
 	Close() error
 }
@@ -54,8 +54,8 @@ type Sampling struct {
 	Certain bool
 	// Vocab is the number of ids that may be drafted; scores of a draft beyond it count for nothing.
 	Vocab int
-	// Keep asks Draw to keep the scores of the first draft token, for somebody who wants to look at them.
-	Keep bool
+	// Keep asks Draw to keep the scores of the first so many draft tokens, for somebody who wants to look at them.
+	Keep int
 }
 
 // Verdict is what became of a draft of tokens on the device.

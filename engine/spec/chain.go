@@ -24,10 +24,13 @@ type Chainer interface {
 // worth its price: on a device a step costs less than the answer. What was drawn there is judged there, or not drawn there: its
 // distributions do not cross.
 func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
-	if ask.Inspect || len(ask.Shapers) > 0 || d.lexicon != nil {
+	if len(ask.Shapers) > 0 || d.lexicon != nil {
 		return nil, false
 	}
-	if _, ok := ask.sampling(ask.Gamma, d.vocab); ask.Params.Temperature > 0 && (!ok || ask.Ahead == nil) {
+	switch _, ok := ask.sampling(ask.Gamma, d.vocab); {
+	case ask.Params.Temperature > 0 && (!ok || ask.Ahead == nil):
+		return nil, false
+	case ask.Params.Temperature == 0 && ask.Inspect:
 		return nil, false
 	}
 	model, ok := d.model.(Chainer)
@@ -54,12 +57,10 @@ func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Dr
 		return Draft{}, errors.Join(fmt.Errorf("drafting %d tokens: %w", n, err), d.truncate(at))
 	}
 	d.cached = append(append(d.cached, unread...), ids[:n-1]...)
-	if q != nil && ask.Look {
-		scores := make([]float32, min(d.vocab, d.own))
-		if draft.LookBytes, err = d.tokens.Kept(scores); err != nil {
+	if q != nil {
+		if err := d.look(ask, n, &draft); err != nil {
 			return Draft{}, errors.Join(err, d.truncate(at))
 		}
-		draft.Logits = [][]float32{scores}
 	}
 	for i, id := range ids {
 		if id < 0 && (i == 0 || q == nil) {
@@ -67,6 +68,7 @@ func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Dr
 		}
 		if id < 0 { // the device has judged those before, and may have kept them
 			draft.Stop = fmt.Sprintf("draft token %d: %v", i, compute.ErrNotFinite)
+			draft.Logits = draft.Logits[:min(i, len(draft.Logits))]
 			return draft, d.truncate(start)
 		}
 		if int(id) >= d.vocab {
@@ -75,7 +77,7 @@ func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Dr
 		}
 		draft.Tokens = append(draft.Tokens, id)
 		if q != nil {
-			draft.Q, draft.Confidence = append(draft.Q, sample.Elsewhere()), append(draft.Confidence, q[i])
+			draft.Q, draft.Confidence = append(draft.Q, d.seen(ask, i, &draft)), append(draft.Confidence, q[i])
 		} else {
 			draft.Q = append(draft.Q, sample.OneHot(id))
 		}
@@ -108,6 +110,36 @@ func (d *DraftModel) runChain(ctx context.Context, model Chainer, ask Ask, unrea
 	}
 	ids = make([]int32, n)
 	return ids, nil, d.tokens.Get(1, ids)
+}
+
+// look reads the scores of a draft of n tokens that somebody wants to see.
+func (d *DraftModel) look(ask Ask, n int, draft *Draft) (err error) {
+	s, _ := ask.sampling(n, d.vocab)
+	if s.Keep == 0 {
+		return nil
+	}
+	known := min(d.vocab, d.own)
+	scores := make([]float32, s.Keep*known)
+	if draft.LookBytes, err = d.tokens.Kept(scores); err != nil {
+		return err
+	}
+	for i := range s.Keep {
+		draft.Logits = append(draft.Logits, scores[i*known:(i+1)*known])
+	}
+	return nil
+}
+
+// seen is what token i of a draft was drawn from, for somebody who inspects the round; it decides nothing.
+func (d *DraftModel) seen(ask Ask, i int, draft *Draft) sample.Dist {
+	if !ask.Inspect {
+		return sample.Elsewhere()
+	}
+	q, _ := d.rows(i, d.own)
+	dist, err := d.sampler.FromLogits(q, draft.Logits[i], ask.drafting())
+	if err != nil {
+		return sample.Elsewhere()
+	}
+	return dist
 }
 
 // roomForTokens makes room for n tokens on the device, and for all that drafts usually have when it is made.

@@ -80,7 +80,7 @@ func TestSamplingIsWhatADeviceCanMake(t *testing.T) {
 	u := sample.NewPhilox(5<<32|6, 7)
 	a := Ask{Params: sample.Params{Temperature: 0.8, TopP: 0.9, TopK: 3, MinP: 0.1}, Uniforms: u, Round: 4, Sharpen: 0.5, Look: true}
 	s, ok := a.sampling(2, 40)
-	want := compute.Sampling{Seed: 5<<32 | 6, Reply: 7, Round: 4, Drafts: 2, Vocab: 40, Keep: true,
+	want := compute.Sampling{Seed: 5<<32 | 6, Reply: 7, Round: 4, Drafts: 2, Vocab: 40, Keep: 1,
 		Target: compute.Filters{Temperature: 0.8, TopP: 0.9, TopK: 3, MinP: 0.1}, Draft: compute.Filters{Temperature: 0.4, TopP: 0.9, TopK: 3, MinP: 0.1}}
 	if !ok || s != want {
 		t.Errorf("%+v %v, want %+v", s, ok, want)

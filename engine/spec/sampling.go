@@ -9,7 +9,13 @@ import (
 // cannot: at temperature 0, with uniforms that it cannot make, and for too many tokens.
 func (a *Ask) sampling(n, vocab int) (compute.Sampling, bool) {
 	s, ok := Sampling(a.Params, a.Uniforms, a.Round, n)
-	s.Draft, s.Vocab, s.Keep = filters(a.drafting()), vocab, a.Look
+	s.Draft, s.Vocab = filters(a.drafting()), vocab
+	if a.Look {
+		s.Keep = min(1, n)
+	}
+	if a.Inspect {
+		s.Keep = n
+	}
 	return s, ok
 }
 
