@@ -275,7 +275,7 @@ func lawFactor() int {
 		return n
 	}
 	if !emutest.Emulated() {
-		return 20
+		return 5
 	}
 	return 1
 }
@@ -301,6 +301,9 @@ func TestLawOfSampledRounds(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			p := l.player(t, b)
 			began, replies := time.Now(), l.replies*lawFactor()
+			if seed := os.Getenv("EMULATOR_SEED"); seed != "" && seed != "0" {
+				replies /= 10 // another schedule does not change what is drawn
+			}
 			report := p.world.Judge(replies, p.world.Depth, 3, func(trial int) gate.Played { return p.play(t, trial) })
 			t.Logf("%d replies in %d rounds, %d draft tokens accepted, %v", replies, p.rounds, p.accepted, time.Since(began).Round(time.Second/10))
 			if failures := report.Failures(); failures != "" {
