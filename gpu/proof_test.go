@@ -27,12 +27,7 @@ func TestProofOnTheDevice(t *testing.T) {
 	}
 	target, draft := assets.Target(), assets.Draft()
 	if !longer {
-		shape := random.Shape{Name: "one layer", Layers: 1, Dim: 64, FFN: 64, Heads: 2, KVHeads: 1, HeadDim: 32, Vocab: 1024}
-		var file bytes.Buffer
-		if err := random.Write(t.Context(), &file, shape, compute.Q8_0); err != nil {
-			t.Fatal(err)
-		}
-		target, draft = file.Bytes(), file.Bytes()
+		target, draft = smallModel(t, 2), smallModel(t, 1)
 	}
 	e, err := engine.Load(t.Context(), engine.Options{
 		Config: config.Default(), Backend: open(t), Now: time.Now, NewSeed: func() int64 { return 1 },
@@ -61,4 +56,14 @@ func TestProofOnTheDevice(t *testing.T) {
 	if !found || !r.Matched() {
 		t.Errorf("matched %v: %+v", r.Matched(), r.Cases)
 	}
+}
+
+// smallModel is a model of random weights; one of another number of layers says other things.
+func smallModel(t *testing.T, layers int) []byte {
+	shape := random.Shape{Name: "small", Layers: layers, Dim: 64, FFN: 64, Heads: 2, KVHeads: 1, HeadDim: 32, Vocab: 1024}
+	var file bytes.Buffer
+	if err := random.Write(t.Context(), &file, shape, compute.Q8_0); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
 }
