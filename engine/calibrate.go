@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"specula/engine/compute"
 	"specula/engine/gamma"
 	"specula/engine/sample"
 	"specula/engine/spec"
@@ -65,16 +66,24 @@ func (s *Session) rehearse(ctx context.Context, proposer spec.Proposer, rows int
 	var err error
 	uniforms := sample.NewPhilox(0, 0)
 	watch := s.engine.stopwatch()
+	var judged ahead
 	if proposer != nil && rows > 1 {
 		if err := forgetContext(proposer); err != nil {
 			return err
 		}
 		watch.skip()
-		draft, err = proposer.Propose(ctx, spec.Ask{Gamma: rows - 1, Params: params, Uniforms: uniforms, Trust: 1,
+		ask := spec.Ask{Gamma: rows - 1, Params: params, Uniforms: uniforms, Trust: 1,
 			Reading: func(read func(progress func(done, total int)) error) error {
 				defer watch.lap(&o.ReadMS)
 				return read(nil)
-			}})
+			}}
+		if s.engine.runsAhead() {
+			ask.Ahead = func(t compute.Tokens, n int) (ids []int32, q []float64, err error) {
+				judged, ids, q, err = runAhead(ctx, s.engine.target, s.cache, t, n, params)
+				return ids, q, err
+			}
+		}
+		draft, err = proposer.Propose(ctx, ask)
 		watch.lap(&o.DraftMS)
 		o.Read = draft.Read
 		if err = errors.Join(err, proposer.Committed(nil)); err != nil && !errors.Is(err, spec.ErrNoDraft) {
@@ -82,11 +91,21 @@ func (s *Session) rehearse(ctx context.Context, proposer spec.Proposer, rows int
 		}
 		watch.skip()
 	}
-	for len(draft.Tokens) < rows-1 { // without a proposer, or with a draft that ended early
-		draft.Tokens, draft.Q = append(draft.Tokens, 0), append(draft.Q, sample.OneHot(0))
+	err = nil // a draft that failed cost what it did
+	var logits scores = judged
+	if judged != nil {
+		o.VerifyMS = min(judged.passMS(), o.DraftMS)
+		o.DraftMS -= o.VerifyMS
+	} else {
+		for len(draft.Tokens) < rows-1 { // without a proposer, or with a draft that ended early
+			draft.Tokens, draft.Q = append(draft.Tokens, 0), append(draft.Q, sample.OneHot(0))
+		}
+		logits, err = s.engine.target.Forward(ctx, s.cache, append([]int32{0}, draft.Tokens...))
+		if err == nil {
+			logits, err = s.judge(logits, draft, params, uniforms, 0)
+		}
+		watch.lap(&o.VerifyMS)
 	}
-	logits, err := s.engine.target.Forward(ctx, s.cache, append([]int32{0}, draft.Tokens...))
-	watch.lap(&o.VerifyMS)
 	if err != nil {
 		return err
 	}

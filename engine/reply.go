@@ -28,7 +28,7 @@ type reply struct {
 	negative   []int32 // the companion's prompt; nil until guidance is asked for
 	begun      string  // the proposer that follows this context; others are told of it when they are chosen
 	rounds     int
-	ahead      *ahead   // the target's pass of this round, if it was queued with the draft
+	ahead      ahead    // the target's pass of this round, if it was queued with the draft
 	inspecting bool     // in this round
 	bestFixed  *int     // by hindsight, and what it would have saved
 	regret     *float64 // as of the last look back

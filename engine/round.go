@@ -156,7 +156,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	r.looking = r.learned.sharpness.due(params(r.config))
 	ask := spec.Ask{
 		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
-		Shapers: r.session.shaping.drafts, IsStop: r.engine.isStop, Inspect: r.inspecting || r.looking, Sharpen: r.learned.sharpness.factor(),
+		Shapers: r.session.shaping.drafts, IsStop: r.engine.isStop, Inspect: r.inspecting, Look: r.looking, Sharpen: r.learned.sharpness.factor(),
 		Trust: r.config.Speculation.SuffixTrust,
 		Reading: func(read func(progress func(done, total int)) error) error {
 			watch.lap(&ev.DraftMS)
@@ -176,7 +176,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	spec.DropForbidden(&draft, ask.Shapers)
 	watch.lap(&ev.DraftMS)
 	if r.ahead != nil { // the host waited for both at once, and the device knows which took how long
-		ev.VerifyMS = min(r.ahead.verdict.PassMS, ev.DraftMS)
+		ev.VerifyMS = min(r.ahead.passMS(), ev.DraftMS)
 		ev.DraftMS -= ev.VerifyMS
 	}
 	if errors.Is(err, spec.ErrNoDraft) {
@@ -199,8 +199,10 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	drafted := event.Drafted{Round: r.rounds, Gamma: length, Proposer: ev.Proposer, DraftMS: ev.DraftMS}
 	for i, id := range draft.Tokens {
 		t := r.engine.token(id)
-		if draft.Q[i].P != nil {
-			t.Q = known(draft.Q[i].Prob(id))
+		if q := draft.Q[i]; q.IsElsewhere() {
+			t.Q = known(draft.Confidence[i])
+		} else if q.P != nil {
+			t.Q = known(q.Prob(id))
 		}
 		drafted.Tokens = append(drafted.Tokens, t)
 	}
@@ -238,6 +240,9 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 		logits = r.ahead
 	} else {
 		logits, err = r.forward(ctx, rows, ev)
+		if err == nil && r.drawsThere() {
+			logits, err = r.session.judge(logits, draft, params(r.config), r.uniforms, r.rounds)
+		}
 	}
 	watch.lap(&ev.VerifyMS)
 	if err != nil {
@@ -245,6 +250,7 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 	}
 	terms := r.terms()
 	outcome, err := r.session.verifier.Verify(logits, draft, terms)
+	ev.BytesMoved, ev.Syncs = logits.Moved()
 	if err == nil && len(draft.Tokens) > 0 {
 		err = r.sharpen(logits, draft, outcome.Path)
 	}
@@ -267,13 +273,19 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 		ev.Commit = &t
 	}
 	err = r.logprobs(logits, &outcome, ev)
-	ev.BytesMoved, ev.Syncs = logits.Moved()
+	if _, decided := logits.(ahead); !decided { // of one that a device decided, what was read since was only looked at
+		ev.BytesMoved, ev.Syncs = logits.Moved()
+	}
 	watch.lap(&ev.SampleMS)
 	return logits, outcome, err
 }
 
 // inspect adds both models' best candidates to the tokens of a round, if somebody wants to look.
 func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error {
+	defer func() {
+		bytes, _ := logits.Moved()
+		ev.InspectBytes = draft.LookBytes + bytes - ev.BytesMoved
+	}()
 	if !r.inspecting {
 		return nil
 	}
@@ -297,8 +309,6 @@ func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error 
 		ev.Commit.Target = r.engine.named(seen.Target[ev.Accepted])
 		ev.Commit.Draft = r.engine.named(seen.Draft[ev.Accepted])
 	}
-	bytes, _ := logits.Moved()
-	ev.InspectBytes = bytes - ev.BytesMoved
 	return nil
 }
 

@@ -27,6 +27,7 @@ type Session struct {
 	failed    map[string]string        // why one could not be made
 	corpus    *spec.Corpus             // of finished replies
 	verifier  *spec.Verifier
+	tokens    compute.Tokens                    // of drafts that come from the host and are judged on a device; nil until there is one
 	costs     map[spec.Path][]gamma.Observation // measured before the first reply
 	rehearser string                            // the proposer whose costs these are
 	lessons   map[kind]*lessons
@@ -115,6 +116,9 @@ func (s *Session) empty() error {
 // Close frees the caches.
 func (s *Session) Close() error {
 	err := s.cache.Close()
+	if s.tokens != nil {
+		err = errors.Join(err, s.tokens.Close())
+	}
 	if s.companion != nil {
 		err = errors.Join(err, s.companion.cache.Close())
 	}

@@ -112,7 +112,7 @@ func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(do
 // Follow is Begin without reading: whatever the cache lacks is read by the next Propose.
 func (d *DraftModel) Follow(tokens []int32) (reused int, err error) {
 	d.context, d.stranger = append(d.context[:0], d.spell(tokens)...), ""
-	d.look(d.context)
+	d.meet(d.context)
 	return d.rollBack(0)
 }
 
@@ -194,8 +194,8 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	return draft, nil
 }
 
-// look notes a token of the context that the draft model cannot read, because its vocabulary is padded less far than the target's.
-func (d *DraftModel) look(tokens []int32) {
+// meet notes a token of the context that the draft model cannot read, because its vocabulary is padded less far than the target's.
+func (d *DraftModel) meet(tokens []int32) {
 	for _, id := range tokens {
 		if int(id) >= d.own && d.stranger == "" {
 			d.stranger = fmt.Sprintf("the draft model does not know token %d of the context", id)
@@ -241,11 +241,7 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 	if err := ask.Shapers.Shape(known); err != nil {
 		return err
 	}
-	params := ask.Params
-	if ask.Sharpen > 0 {
-		params.Temperature *= ask.Sharpen
-	}
-	dist, err := d.sampler.FromLogits(q, known, params)
+	dist, err := d.sampler.FromLogits(q, known, ask.drafting())
 	if err != nil {
 		return err
 	}
@@ -259,7 +255,7 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 		}
 		draft.Confidence = append(draft.Confidence, confidence)
 	}
-	if ask.Inspect {
+	if ask.Inspect || ask.Look && i == 0 {
 		draft.Logits = append(draft.Logits, known)
 	}
 	return nil
@@ -293,7 +289,7 @@ func (d *DraftModel) read(ctx context.Context, ids []int32, progress func(done, 
 func (d *DraftModel) Committed(tokens []int32) error {
 	agreed := min(len(d.cached), len(d.context))
 	added := d.spell(tokens)
-	d.look(added)
+	d.meet(added)
 	d.context = append(d.context, added...)
 	_, err := d.rollBack(agreed)
 	return err

@@ -71,7 +71,7 @@ func (h *Heads) Begin(_ context.Context, tokens []int32, _ func(done, total int)
 		return 0, err
 	}
 	h.context, h.stranger = append(h.context[:0], tokens...), ""
-	h.look(h.context)
+	h.meet(h.context)
 	kept, err := h.rollBack(0)
 	h.known, h.held = max(0, kept-1), 0
 	return h.known, err

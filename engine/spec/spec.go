@@ -13,11 +13,13 @@ import (
 // Draft is a guess: tokens, and for each the distribution it was actually drawn from.
 type Draft struct {
 	Tokens []int32
-	Q      []sample.Dist // (len(Tokens)); valid until the next Propose
+	Q      []sample.Dist // (len(Tokens)); valid until the next Propose. Elsewhere for a draft that stayed on a device
 	// Logits of the draft model behind each token, (len(Tokens)) rows of vocab, for inspection; nil for proposers without a model.
 	// Valid until the next Propose.
-	// nil unless Ask.Inspect.
+	// nil unless Ask.Inspect or Ask.Look.
 	Logits [][]float32
+	// LookBytes crossed from a device for Ask.Look alone.
+	LookBytes int64
 	// Confidence is how probable the proposer itself held each token: q, or with temperature 0 the plain softmax's
 	// probability; nil for proposers that have no opinion, and when nobody asked (Ask.Continue, Ask.Inspect).
 	Confidence []float64
@@ -61,9 +63,12 @@ type Ask struct {
 	Reading func(read func(progress func(done, total int)) error) error
 	// Inspect asks for Draft.Logits and Draft.Confidence.
 	Inspect bool
+	// Look asks for the first row of Draft.Logits, wherever the draft is drawn.
+	Look bool
 	// Ahead, when not nil, may be given a draft that lies on a device, n tokens behind the first of t, before anybody has seen it. It
-	// queues the target's pass over them, waits for both at once, and returns the draft's tokens.
-	Ahead func(t compute.Tokens, n int) ([]int32, error)
+	// queues the target's pass over them, waits for both at once, and returns the draft's tokens, −1 for one that there is not, and
+	// if they were drawn the probability of each.
+	Ahead func(t compute.Tokens, n int) (ids []int32, q []float64, err error)
 }
 
 // Free is a Proposer that pays nothing for a token, because it only looks up: how much of a draft is worth verifying can then be
