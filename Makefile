@@ -72,9 +72,10 @@ lint: ## gofmt, vet, staticcheck
 fmt: ## format all code
 	gofmt -w .
 
-generate: ## make again what is generated: code, and the table of keys in README.md
+generate: ## make again what is generated: code, the table of keys in README.md, and the placeholders of the training texts
 	$(GO) generate ./...
 	$(GO) test -count=1 -run '^TestReadmeHasTheKeys$$' . -update
+	$(GO) test -count=1 -run '^TestPlaceholdersAreCurrent$$' ./ui/cli -update
 
 tidy: ## bring go.mod and go.sum up to date
 	$(GO) mod tidy

@@ -22,12 +22,15 @@ import (
 
 	"specula/assets"
 	"specula/engine"
+	"specula/engine/agreement"
 	"specula/engine/bench"
+	"specula/engine/bench/pair"
 	"specula/engine/bench/speed"
 	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/doctor"
 	"specula/engine/event"
+	"specula/engine/exam"
 	"specula/engine/host"
 	"specula/engine/model"
 	"specula/engine/proof"
@@ -53,7 +56,7 @@ func program() *cli.Program {
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
 		Open: connect, Screen: screen, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
-		Kernels: measureKernels, CompareGammas: compareGammas, VerifyDist: verifyDist, Doctor: examine,
+		Kernels: measureKernels, CompareGammas: compareGammas, VerifyDist: verifyDist, Doctor: examine, EvalPair: evalPair,
 		ExitCode: exitCode,
 	}
 }
@@ -75,7 +78,7 @@ func exitCode(err error) int {
 		return cli.ExitDevice
 	case errors.Is(err, engine.ErrModel):
 		return cli.ExitModel
-	case errors.As(err, new(*config.ValueError)):
+	case errors.As(err, new(*config.ValueError)), errors.As(err, new(*random.NameError)):
 		return cli.ExitUsage
 	}
 	return 0
@@ -320,6 +323,71 @@ func examine(ctx context.Context, o cli.DoctorOptions, progress func(what string
 	}
 	defer c.Close()
 	return c.Examine(ctx, doctor.Options{Seconds: o.Seconds, Prompts: assets.Prompts(), Now: time.Now}, progress)
+}
+
+// evalPair holds a pair to the exam, and to what its goals say about agreement and cost.
+func evalPair(ctx context.Context, o cli.PairOptions, progress func(done, total int)) (cli.Report, error) {
+	options := pair.Options{Temperatures: []float64{0, 0.7, 1}, Goals: o.Goals}
+	for _, p := range assets.Exam() {
+		paper, err := exam.Read(p.Name, p.Text)
+		if err != nil {
+			return nil, err
+		}
+		options.Papers = append(options.Papers, paper)
+	}
+	var err error
+	if options.Dialogues, err = dialogues(o.Holdout); err != nil {
+		return nil, err
+	}
+	c, err := open(ctx, o.Config, func(event.Event) {})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	subject := pair.Subject{Answer: func(ctx context.Context, conversation []engine.Message) (string, error) {
+		return c.Answer(ctx, conversation, "sampling.temperature", "0")
+	}}
+	if c.Ready().Draft != nil {
+		subject.Agreement = func(ctx context.Context, talks []agreement.Talk, temperatures []float64) (*agreement.Report, error) {
+			return c.engine.Agreement(ctx, talks, temperatures, nil)
+		}
+		subject.Steps = func(ctx context.Context) (speed.Steps, error) { return timeSteps(ctx, o.Config) }
+	}
+	r, err := pair.Run(ctx, subject, options, progress)
+	if err != nil {
+		return nil, err
+	}
+	r.Target, r.Draft = c.Ready().Target, c.Ready().Draft
+	return r, nil
+}
+
+// dialogues reads a file of held-out dialogues; no path is no dialogues.
+func dialogues(path string) ([]agreement.Talk, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the held-out dialogues: %w", err)
+	}
+	defer f.Close()
+	return agreement.Read(f)
+}
+
+// timeSteps times a decoding step of target and draft on one core.
+func timeSteps(ctx context.Context, c config.Config) (speed.Steps, error) {
+	const tokens = 256
+	var both [2]*model.Model
+	target, draft := models(c.Model)
+	for i, source := range []engine.Source{target, draft} {
+		m, backend, err := openOnCPU(ctx, source, 1, tokens)
+		if err != nil {
+			return speed.Steps{}, err
+		}
+		defer backend.Close()
+		both[i] = m
+	}
+	return speed.MeasureSteps(ctx, both[0], both[1], time.Now)
 }
 
 // compareGammas measures draft lengths on the built-in kinds of prompt.

@@ -10,6 +10,7 @@ import (
 	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/host"
+	"specula/ui/cli"
 )
 
 // The scripts run the whole program with the pair inside it.
@@ -27,6 +28,15 @@ func TestProgram(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+func TestAWrongShapeIsAWrongUsage(t *testing.T) {
+	for _, args := range [][2]string{{"nothing", "Q8_0"}, {"tiny", "Q9"}} {
+		err := makeWeights(t.Context(), args[0], args[1], t.TempDir()+"/x.gguf")
+		if code := exitCode(err); code != cli.ExitUsage {
+			t.Errorf("%v: error %v, exit code %d", args, err, code)
+		}
+	}
 }
 
 // fakeGPU is a device by its name.

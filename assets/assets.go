@@ -1,4 +1,5 @@
-// Package assets holds what is built into the program: the demo model pair and the prompts of the benchmark.
+// Package assets holds what is built into the program: the demo model pair, the prompts of the benchmark and
+// the exam that a pair is held to.
 //
 // The pair is two GGUF files, pair/target.gguf and pair/draft.gguf, with the notice that must travel with them. To replace it
 // by a better one, put two files of the same names there, change pair/NOTICE, and build: nothing else in the repository knows
@@ -27,6 +28,14 @@ var (
 	copying string
 	//go:embed sets/random.txt
 	random string
+	//go:embed training/exam/program.txt
+	examProgram string
+	//go:embed training/exam/general.txt
+	examGeneral string
+	//go:embed training/exam/copying.txt
+	examCopying string
+	//go:embed training/exam/counting.txt
+	examCounting string
 )
 
 // Target is the GGUF file of the large model. The bytes are read-only memory of the program and must not be written.
@@ -50,6 +59,14 @@ func Sets() []Set {
 		{"small talk", ParsePrompts(smalltalk)}, {"explanations", ParsePrompts(explanations)},
 		{"copying", ParsePrompts(copying)}, {"random text", ParsePrompts(random)},
 	}
+}
+
+// Paper is one part of the exam that a pair is held to, in the format of package engine/exam.
+type Paper struct{ Name, Text string }
+
+// Exam is what the built-in pair should know and was not trained on.
+func Exam() []Paper {
+	return []Paper{{"program", examProgram}, {"general", examGeneral}, {"copying", examCopying}, {"counting", examCounting}}
 }
 
 // ParsePrompts reads a list of prompts: one a line, without empty lines and lines that begin with #.

@@ -107,10 +107,10 @@ func compareWith(t *testing.T, draft []byte, proposer string, temperature float6
 }
 
 func TestCostAwareIsNearTheBestFixedGamma(t *testing.T) {
-	t.Run("greedy", func(t *testing.T) { near(t, compare(t, 0, 1, assets.Sets()...), 0.97, 0.99) })
+	t.Run("greedy", func(t *testing.T) { near(t, compare(t, 0, 3, assets.Sets()...), 0.97, 0.99) })
 	// What is sampled depends on γ, and a few replies differ by luck.
 	t.Run("sampled", func(t *testing.T) { near(t, compare(t, 0.7, 2, assets.Sets()[1]), 0.95, 1.05) })
-	t.Run("sampled and hopeless", func(t *testing.T) { near(t, compare(t, 1.5, 2, assets.Sets()[3]), 0.97, 0.985) })
+	t.Run("sampled and hopeless", func(t *testing.T) { near(t, compare(t, 1.5, 2, assets.Sets()[3]), 0.97, 0.99) })
 }
 
 // A draft that knows nothing, and a lookup where nothing repeats, cost next to nothing: the rule turns them off.
@@ -122,11 +122,11 @@ func TestHopelessDraftsCostNextToNothing(t *testing.T) {
 	sets := assets.Sets()
 	for _, temperature := range []float64{0, 0.7} {
 		t.Run(fmt.Sprintf("hostile, temperature %g", temperature), func(t *testing.T) {
-			near(t, compareWith(t, hostile, "draft", temperature, 2, sets[1]), 0.98, 0.985)
+			near(t, compareWith(t, hostile, "draft", temperature, 2, sets[1]), 0.99, 0.99)
 		})
 		// A lookup that begins to hit late is far from its best in so short a run; here it only must not cost.
 		t.Run(fmt.Sprintf("n-gram, temperature %g", temperature), func(t *testing.T) {
-			near(t, compareWith(t, assets.Draft(), "ngram", temperature, 1, sets[3]), 0, 0.97)
+			near(t, compareWith(t, assets.Draft(), "ngram", temperature, 1, sets[3]), 0, 0.99)
 		})
 	}
 }

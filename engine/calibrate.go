@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"specula/engine/compute"
 	"specula/engine/gamma"
 	"specula/engine/sample"
 	"specula/engine/spec"
@@ -19,8 +20,11 @@ const (
 	calibrationRuns = 3
 )
 
+// calibrationContext is how many tokens a draft model reads in front of a rehearsed draft, to know what reading costs.
+const calibrationContext = 16
+
 // calibrationRows are the lengths of pass that are measured, the most telling first.
-func calibrationRows() []int { return []int{1, 5, 2, 9, 3} }
+func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
 
 // calibrate rehearses rounds of both paths and several lengths, so that the first reply need not find out what they cost. The
 // caches are empty afterwards.
@@ -62,19 +66,46 @@ func (s *Session) rehearse(ctx context.Context, proposer spec.Proposer, rows int
 	var err error
 	uniforms := sample.NewPhilox(0, 0)
 	watch := s.engine.stopwatch()
+	var judged ahead
 	if proposer != nil && rows > 1 {
-		draft, err = proposer.Propose(ctx, spec.Ask{Gamma: rows - 1, Params: params, Uniforms: uniforms, Trust: 1})
+		if err := forgetContext(proposer); err != nil {
+			return err
+		}
+		watch.skip()
+		ask := spec.Ask{Gamma: rows - 1, Params: params, Uniforms: uniforms, Trust: 1,
+			Reading: func(read func(progress func(done, total int)) error) error {
+				defer watch.lap(&o.ReadMS)
+				return read(nil)
+			}}
+		if s.engine.runsAhead() {
+			ask.Ahead = func(t compute.Tokens, n int) (ids []int32, q []float64, err error) {
+				judged, ids, q, err = runAhead(ctx, s.engine.target, s.cache, t, n, params)
+				return ids, q, err
+			}
+		}
+		draft, err = proposer.Propose(ctx, ask)
 		watch.lap(&o.DraftMS)
+		o.Read = draft.Read
 		if err = errors.Join(err, proposer.Committed(nil)); err != nil && !errors.Is(err, spec.ErrNoDraft) {
 			return err
 		}
 		watch.skip()
 	}
-	for len(draft.Tokens) < rows-1 { // without a proposer, or with a draft that ended early
-		draft.Tokens, draft.Q = append(draft.Tokens, 0), append(draft.Q, sample.OneHot(0))
+	err = nil // a draft that failed cost what it did
+	var logits scores = judged
+	if judged != nil {
+		o.VerifyMS = min(judged.passMS(), o.DraftMS)
+		o.DraftMS -= o.VerifyMS
+	} else {
+		for len(draft.Tokens) < rows-1 { // without a proposer, or with a draft that ended early
+			draft.Tokens, draft.Q = append(draft.Tokens, 0), append(draft.Q, sample.OneHot(0))
+		}
+		logits, err = s.engine.target.Forward(ctx, s.cache, append([]int32{0}, draft.Tokens...))
+		if err == nil {
+			logits, err = s.judge(logits, draft, params, uniforms, 0)
+		}
+		watch.lap(&o.VerifyMS)
 	}
-	logits, err := s.engine.target.Forward(ctx, s.cache, append([]int32{0}, draft.Tokens...))
-	watch.lap(&o.VerifyMS)
 	if err != nil {
 		return err
 	}
@@ -83,4 +114,20 @@ func (s *Session) rehearse(ctx context.Context, proposer spec.Proposer, rows int
 	o.Drafted = rows - 1
 	s.costs[outcome.Path] = append(s.costs[outcome.Path], o)
 	return errors.Join(err, s.cache.Truncate(0))
+}
+
+// forgetContext makes a model that may put reading off have a context to read in front of the next draft.
+func forgetContext(p spec.Proposer) error {
+	if _, ok := p.(spec.HiddenReader); ok {
+		return nil // the target reads for it
+	}
+	reader, ok := p.(spec.Reader)
+	if !ok {
+		return nil
+	}
+	if err := reader.Reset(); err != nil {
+		return err
+	}
+	_, err := reader.Follow(make([]int32, calibrationContext+1))
+	return err
 }

@@ -76,23 +76,33 @@ func (r *reply) rollBack(p spec.Proposer, committed []event.Token, ev *event.Rou
 }
 
 // learn lets the controller, the speed-up and the totals take notice of a round. One whose draft failed is no baseline: it
-// paid for drafting and got nothing.
+// paid for drafting and got nothing, as if a token had been drafted and refused. The speed-up leaves out what the proposer had to read,
+// which is paid once and not in every round; the totals have it.
 func (r *reply) learn(draft spec.Draft, ev *event.Round, watch *stopwatch) {
 	committed := len(ev.Committed())
 	defer func() { r.totals.add(ev, committed) }()
 	if failed := ev.Gamma > 0 && ev.DraftWhy != ""; failed {
-		ev.Speedup = r.learned.speed.ratio()
+		r.learned.gamma.Observe(gamma.Observation{Tested: 1, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS})
+		ev.Speedup = r.learned.speedup()
 		return
 	}
+	accepted, chances := ev.Accepted, r.chances(ev)
+	if accepted > 0 && ev.Commit == nil {
+		// The token that ended the reply was drafted. It saved no pass: what the target would have added behind it is not wanted.
+		accepted--
+		if accepted < len(chances) {
+			chances[accepted] = 0
+		}
+	}
 	r.learned.gamma.Observe(gamma.Observation{
-		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Pending: draft.Pending, Confidence: draft.Confidence,
-		Chances: r.chances(ev),
+		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: accepted, Pending: draft.Pending, Read: ev.Read, ReadMS: ev.ReadMS, Confidence: draft.Confidence,
+		Chances: chances,
 		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,
 	})
 	r.lookBack(ev)
 	watch.lap(&ev.OtherMS)
-	r.learned.speed.observe(len(ev.Draft) > 0, ev.MS(), committed)
-	ev.Speedup = r.learned.speed.ratio()
+	r.learned.clocked(len(ev.Draft) > 0, ev.MS()-ev.ReadMS, committed)
+	ev.Speedup = r.learned.speedup()
 }
 
 // hindsightEvery is the number of rounds between two looks back: one takes a few microseconds.

@@ -57,11 +57,15 @@ func (c *control) settings() config.Config {
 	return c.asked.Clone()
 }
 
-// apply puts pending changes in force and returns what changed, one event for each setting that ends up different.
+// apply puts pending changes in force and returns what changed, one event for each setting that ends up different, and the settings, which
+// are nobody's business where nothing changed between rounds.
 // Between rounds only settings that may change in mid-reply are taken; round -1, before a reply, takes all.
 func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if round >= 0 && len(c.pending) == 0 {
+		return config.Config{}, nil // nothing to do in nearly every round, and a copy takes as long as a fiftieth of a fast one
+	}
 	before := c.inForce.Clone()
 	var waiting, taken []change
 	var values []config.Value

@@ -98,6 +98,9 @@ func (s *Session) renew(c config.Speculation) error {
 			continue
 		}
 		delete(s.proposers, name)
+		for _, l := range s.lessons {
+			l.forget(name)
+		}
 		if err := p.Close(); err != nil {
 			return fmt.Errorf("closing proposer %s: %w", name, err)
 		}

@@ -24,13 +24,15 @@ func (s *Session) Examine(ctx context.Context, o doctor.Options, progress func(w
 	subject := doctor.Subject{
 		Ready: s.engine.ready, Target: s.engine.target, Draft: s.engine.draft, Available: s.engine.options.Backend.Info().MemoryBytes,
 		Prompt: prompt, GammaMax: c.Speculation.GammaMax, Temperature: c.Sampling.Temperature,
-		Reply: s.answer,
+		Reply: func(ctx context.Context, prompt string, settings ...string) (event.ReplyEnded, error) {
+			return s.answer(ctx, []chat.Message{{Role: "user", Content: prompt}}, settings...)
+		},
 	}
 	return doctor.Run(ctx, subject, o, progress)
 }
 
-// answer writes a reply to one message with other settings, and from empty caches.
-func (s *Session) answer(ctx context.Context, prompt string, settings ...string) (ended event.ReplyEnded, err error) {
+// answer writes a reply to a conversation with other settings, and from empty caches.
+func (s *Session) answer(ctx context.Context, conversation []chat.Message, settings ...string) (ended event.ReplyEnded, err error) {
 	before := s.Settings()
 	defer func() {
 		for pair := range slices.Chunk(settings, 2) {
@@ -46,7 +48,7 @@ func (s *Session) answer(ctx context.Context, prompt string, settings ...string)
 	if err := s.Reset(); err != nil {
 		return ended, err
 	}
-	for e := range s.Generate(ctx, Request{Messages: []chat.Message{{Role: "user", Content: prompt}}}) {
+	for e := range s.Generate(ctx, Request{Messages: conversation}) {
 		switch e := e.(type) {
 		case event.Failed:
 			err = errors.Join(err, errors.New(e.Error))

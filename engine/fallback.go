@@ -24,9 +24,6 @@ func deviceFailed(err error) bool {
 	return errors.Is(err, compute.ErrDevice) || errors.Is(err, compute.ErrDeviceLost)
 }
 
-// onOneDevice reports whether target and draft can hand tokens to each other without the host.
-func (e *Engine) onOneDevice() bool { return e.options.draftBackend() == e.options.Backend }
-
 // successor loads the models again, all of them on what Options.Fallback opens.
 func (e *Engine) successor(ctx context.Context) (*Engine, error) {
 	e.next.once.Do(func() {
@@ -71,7 +68,7 @@ func (s *Session) moveTo(e *Engine) error {
 		return fmt.Errorf("allocating the target's cache: %w", err)
 	}
 	_ = s.Close() // the device's own failure has been told
-	s.engine, s.cache, s.cached, s.companion = e, cache, nil, nil
+	s.engine, s.cache, s.cached, s.tokens, s.companion = e, cache, nil, nil, nil
 	s.proposers, s.made, s.failed = map[string]spec.Proposer{}, map[string]string{}, map[string]string{}
 	s.lessons, s.costs = map[kind]*lessons{}, map[spec.Path][]gamma.Observation{} // everything costs something else here
 	return nil

@@ -85,7 +85,7 @@ func (r *reply) followNegative(ctx context.Context) error {
 	if err := c.keep(want); err != nil || len(c.cached) == len(want) {
 		return err
 	}
-	err := r.timed("guidance", func(progress func(done, total int)) error {
+	err := r.timed("guidance", &r.totals.PrefillMS, func(progress func(done, total int)) error {
 		_, err := r.engine.target.Prefill(ctx, c.cache, want[len(c.cached):], progress)
 		c.cached = append(c.cached, want[len(c.cached):c.cache.Len()]...)
 		return err

@@ -7,12 +7,22 @@ import (
 )
 
 // lessons are what replies of one path taught about γ and speed. Sampling costs time that greedy rounds do not have, and
-// accepts less, so what one path taught is not true of the other.
+// accepts less, so what one path taught is not true of the other. What they taught about a proposer holds again when it comes back.
 type lessons struct {
-	gamma     *gamma.Controller
-	speed     speed
+	gamma *gamma.Controller
+	plain plainSpeed
+	*ofProposer
+	of map[string]*ofProposer
+}
+
+// ofProposer is what rounds taught about one proposer, beside what gamma knows of it.
+type ofProposer struct {
+	drafted   draftedSpeed
 	sharpness sharpness
-	proposer  string // that gamma learned about
+}
+
+func newLessons(o gamma.Options) *lessons {
+	return &lessons{gamma: gamma.New(o), of: map[string]*ofProposer{}}
 }
 
 // kind is what makes rounds alike in what they cost and accept.
@@ -40,14 +50,17 @@ func (s *Session) rehearsed(k kind) []gamma.Observation {
 // without.
 func (s *Session) learned(c config.Config) *lessons {
 	if repeatable(c) {
-		return &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: c.Speculation.Proposer}
+		l := newLessons(s.gammaOptions(c))
+		l.follow(c.Speculation.Proposer)
+		return l
 	}
 	key := kind{path: s.path(c), greedy: c.Sampling.Temperature == 0, guided: guided(c)}
 	l := s.lessons[key]
 	if l == nil {
-		l = &lessons{gamma: gamma.New(s.gammaOptions(c)), proposer: s.rehearser}
+		l = newLessons(s.gammaOptions(c))
+		l.follow(s.rehearser)
 		for _, o := range s.rehearsed(key) {
-			l.gamma.Observe(o)
+			l.gamma.Rehearse(o)
 		}
 		s.lessons[key] = l
 	}
@@ -56,14 +69,19 @@ func (s *Session) learned(c config.Config) *lessons {
 	return l
 }
 
-// follow forgets what was learned about another proposer.
+// follow turns to what was learned about a proposer.
 func (l *lessons) follow(proposer string) {
-	if l.proposer != proposer {
-		l.gamma.ForgetDraft()
-		l.sharpness = sharpness{}
-		l.speed.forgetDrafts()
+	l.gamma.Use(proposer)
+	if l.of[proposer] == nil {
+		l.of[proposer] = &ofProposer{}
 	}
-	l.proposer = proposer
+	l.ofProposer = l.of[proposer]
+}
+
+// forget drops what was learned about a proposer that is made anew. The one in force begins anew as well.
+func (l *lessons) forget(proposer string) {
+	l.gamma.Forget(proposer)
+	delete(l.of, proposer)
 }
 
 // repeatable reports whether the clock must not have a say in what is written. At temperature 0 it never has, since γ does not
@@ -86,6 +104,7 @@ func (s *Session) gammaOptions(c config.Config) gamma.Options {
 
 const (
 	nominalVerifyRow = 0.15 // what one more row of a target pass costs, in passes of one row
+	nominalRead      = 0.15 // what reading a token that the draft missed costs, in draft steps: many are read at once
 	nominalLookup    = 0.001
 )
 
@@ -94,6 +113,7 @@ func (e *Engine) nominalCosts(c config.Speculation) *gamma.NominalCosts {
 	n := &gamma.NominalCosts{DraftStep: nominalLookup, Verify: 1, VerifyRow: nominalVerifyRow}
 	if read := e.draftParameters(c); read > 0 {
 		n.DraftStep = float64(read) / float64(e.target.Config().Parameters)
+		n.Read = nominalRead * n.DraftStep
 	}
 	return n
 }

@@ -48,7 +48,7 @@ func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(
 	all := &contestants{engine: s.engine, config: c.Speculation}
 	defer all.close()
 	for _, p := range all.list() {
-		if o.Proposers == nil || slices.Contains(o.Proposers, p.Name) {
+		if o.Proposers == nil || slices.Contains(o.Proposers, p.Name) || p.Device != nil && slices.Contains(o.Proposers, "draft") {
 			subject.Proposers = append(subject.Proposers, p)
 		}
 	}
@@ -102,13 +102,19 @@ type contestants struct {
 	fed    *fed // nil until heads were asked for
 }
 
-// list are all proposers there are. Each is made as a session makes it, but over models that are passed through wrap.
+// list are all proposers there are. Each is made as a session makes it, but over models that are passed through wrap. Where replies are
+// drawn and decided on a device, that is on trial beside them.
 func (c *contestants) list() []proof.Proposer {
 	var list []proof.Proposer
 	for _, d := range drafters() {
 		heads := c.engine.head != nil && c.engine.head.Name == d.name
 		list = append(list, proof.Proposer{Name: d.name, Refused: d.why(c.engine), Alone: heads,
 			New: func(wrap proof.Wrap) (spec.Proposer, error) { return c.make(d.name, wrap) }})
+	}
+	if e := c.engine; e.draft != nil && e.lexicon == nil && e.runsAhead() {
+		list = append(list, proof.Proposer{Name: "draft on the device",
+			New:    func(wrap proof.Wrap) (spec.Proposer, error) { return c.make("draft", wrap) },
+			Device: func() (proof.Device, error) { return e.newPassesAhead() }})
 	}
 	return list
 }

@@ -28,7 +28,7 @@ type reply struct {
 	negative   []int32 // the companion's prompt; nil until guidance is asked for
 	begun      string  // the proposer that follows this context; others are told of it when they are chosen
 	rounds     int
-	ahead      *ahead   // the target's pass of this round, if it was queued with the draft
+	ahead      ahead    // the target's pass of this round, if it was queued with the draft
 	inspecting bool     // in this round
 	bestFixed  *int     // by hindsight, and what it would have saved
 	regret     *float64 // as of the last look back
@@ -98,7 +98,7 @@ func (r *reply) settle(healthy bool) {
 	}
 	if !healthy {
 		// Truncating to nothing cannot fail for a live cache, and a dead one has been reported already.
-		_ = s.Reset()
+		_ = s.empty()
 		return
 	}
 	s.corpus.Add(r.context)
@@ -144,11 +144,11 @@ func (r *reply) begin(ctx context.Context) error {
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
 	errForm := s.takeForm(c.Constraint)
 	_, errShape := s.reshape(c)
-	r.learned = s.learned(c)
-	r.learned.gamma.BeginReply()
 	if err := s.prepareProposers(c); err != nil {
 		return err
 	}
+	r.learned = s.learned(c)
+	r.learned.gamma.BeginReply()
 	r.text = newText(r.engine.tokens.NewDecoder(), c.Sampling.Stop)
 	for _, e := range changed {
 		if err := r.emit(e); err != nil {
@@ -172,6 +172,12 @@ func (r *reply) begin(ctx context.Context) error {
 		return errors.New("the prompt has no tokens: write something, or check the chat template")
 	}
 	r.context, r.prompt = tokens, len(tokens)
+	if guided(c) {
+		var err error
+		if r.negative, err = r.negativePrompt(ctx); err != nil { // which takes room, too
+			return err
+		}
+	}
 	if err := errors.Join(r.retell(), r.checkRoom()); err != nil {
 		return err
 	}
@@ -188,15 +194,15 @@ func (r *reply) prefill(ctx context.Context, reused int) error {
 	if reused == len(r.context)-1 {
 		return nil
 	}
-	err := r.timed("target", func(progress func(done, total int)) error { return r.read(ctx, reused, progress) })
+	err := r.timed("target", &r.totals.PrefillMS, func(progress func(done, total int)) error { return r.read(ctx, reused, progress) })
 	if err != nil {
 		return fmt.Errorf("reading the prompt: %w", err)
 	}
 	return nil
 }
 
-// timed runs a prefill of a model, tells its progress and adds its time to the totals.
-func (r *reply) timed(model string, read func(progress func(done, total int)) error) error {
+// timed runs a prefill of a model, tells its progress and adds its time to sum.
+func (r *reply) timed(model string, sum *float64, read func(progress func(done, total int)) error) error {
 	var ms float64
 	var gone error
 	watch := r.engine.stopwatch()
@@ -208,7 +214,7 @@ func (r *reply) timed(model string, read func(progress func(done, total int)) er
 		watch.skip()
 	})
 	watch.lap(&ms)
-	r.totals.PrefillMS += ms
+	*sum += ms
 	return errors.Join(err, gone)
 }
 

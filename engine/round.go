@@ -87,14 +87,23 @@ func (r *reply) decide(ctx context.Context, ev *event.Round, watch *stopwatch) (
 		return nil, gamma.Decision{}, err
 	}
 	watch.skip()
-	return proposer, r.limit(r.choose(), ev), nil
+	return proposer, r.limit(r.choose(proposer), ev), nil
+}
+
+// outlook is what the controller cannot know of the coming round.
+func (r *reply) outlook(p spec.Proposer) gamma.Outlook {
+	o := gamma.Outlook{Left: min(r.config.Sampling.MaxTokens-(len(r.context)-r.prompt), r.roomInContext())}
+	if reader, ok := p.(spec.Reader); ok {
+		o.Unread = reader.Unread()
+	}
+	return o
 }
 
 // choose asks the controller. The rules that never choose γ = 0 of their own accord get a plain round now and then, because
 // a speed-up is only known against plain rounds on the same context.
-func (r *reply) choose() gamma.Decision {
-	d := r.learned.gamma.Next()
-	if r.config.Speculation.Rule != string(gamma.CostAware) && d.Gamma > 0 && r.learned.speed.baselineDue() {
+func (r *reply) choose(p spec.Proposer) gamma.Decision {
+	d := r.learned.gamma.Next(r.outlook(p))
+	if r.config.Speculation.Rule != string(gamma.CostAware) && d.Gamma > 0 && r.learned.plain.baselineDue() {
 		d.Gamma, d.Probe, d.Expected = 0, true, 1
 		d.Why = "a plain round, to measure the speed-up against"
 	}
@@ -120,7 +129,8 @@ func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
 	return d
 }
 
-// follow makes a proposer read the context of this reply, unless it has followed it all along.
+// follow tells a proposer the context of this reply, unless it has followed it all along. A model reads it when a draft is first asked for,
+// and never if none is.
 func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	if r.begun == p.Name() {
 		return nil
@@ -128,12 +138,14 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	if heads, ok := p.(spec.HiddenReader); ok {
 		return r.catchUp(ctx, heads)
 	}
-	err := r.timed("draft", func(progress func(done, total int)) error {
-		_, err := p.Begin(ctx, r.context, progress)
-		return err
-	})
+	var err error
+	if reader, ok := p.(spec.Reader); ok {
+		_, err = reader.Follow(r.context)
+	} else {
+		_, err = p.Begin(ctx, r.context, nil)
+	}
 	if err != nil {
-		return fmt.Errorf("reading the context into proposer %s: %w", p.Name(), err)
+		return fmt.Errorf("telling proposer %s the context: %w", p.Name(), err)
 	}
 	r.begun = p.Name()
 	return nil
@@ -144,8 +156,13 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	r.looking = r.learned.sharpness.due(params(r.config))
 	ask := spec.Ask{
 		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
-		Shapers: r.session.shaping.drafts, IsStop: r.engine.isStop, Inspect: r.inspecting || r.looking, Sharpen: r.learned.sharpness.factor(),
+		Shapers: r.session.shaping.drafts, IsStop: r.engine.isStop, Inspect: r.inspecting, Look: r.looking, Sharpen: r.learned.sharpness.factor(),
 		Trust: r.config.Speculation.SuffixTrust,
+		Reading: func(read func(progress func(done, total int)) error) error {
+			watch.lap(&ev.DraftMS)
+			defer watch.skip()
+			return r.timed("draft", &ev.ReadMS, read)
+		},
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
@@ -155,10 +172,11 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 		ask.Ahead = r.runAhead(ctx)
 	}
 	draft, err := p.Propose(ctx, ask)
+	ev.Read = draft.Read
 	spec.DropForbidden(&draft, ask.Shapers)
 	watch.lap(&ev.DraftMS)
 	if r.ahead != nil { // the host waited for both at once, and the device knows which took how long
-		ev.VerifyMS = min(r.ahead.verdict.PassMS, ev.DraftMS)
+		ev.VerifyMS = min(r.ahead.passMS(), ev.DraftMS)
 		ev.DraftMS -= ev.VerifyMS
 	}
 	if errors.Is(err, spec.ErrNoDraft) {
@@ -181,8 +199,10 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	drafted := event.Drafted{Round: r.rounds, Gamma: length, Proposer: ev.Proposer, DraftMS: ev.DraftMS}
 	for i, id := range draft.Tokens {
 		t := r.engine.token(id)
-		if draft.Q[i].P != nil {
-			t.Q = known(draft.Q[i].Prob(id))
+		if q := draft.Q[i]; q.IsElsewhere() {
+			t.Q = known(draft.Confidence[i])
+		} else if q.P != nil {
+			t.Q = known(q.Prob(id))
 		}
 		drafted.Tokens = append(drafted.Tokens, t)
 	}
@@ -220,6 +240,9 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 		logits = r.ahead
 	} else {
 		logits, err = r.forward(ctx, rows, ev)
+		if err == nil && r.drawsThere() {
+			logits, err = r.session.judge(logits, draft, params(r.config), r.uniforms, r.rounds)
+		}
 	}
 	watch.lap(&ev.VerifyMS)
 	if err != nil {
@@ -227,6 +250,7 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 	}
 	terms := r.terms()
 	outcome, err := r.session.verifier.Verify(logits, draft, terms)
+	ev.BytesMoved, ev.Syncs = logits.Moved()
 	if err == nil && len(draft.Tokens) > 0 {
 		err = r.sharpen(logits, draft, outcome.Path)
 	}
@@ -249,13 +273,19 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 		ev.Commit = &t
 	}
 	err = r.logprobs(logits, &outcome, ev)
-	ev.BytesMoved, ev.Syncs = logits.Moved()
+	if _, decided := logits.(ahead); !decided { // of one that a device decided, what was read since was only looked at
+		ev.BytesMoved, ev.Syncs = logits.Moved()
+	}
 	watch.lap(&ev.SampleMS)
 	return logits, outcome, err
 }
 
 // inspect adds both models' best candidates to the tokens of a round, if somebody wants to look.
 func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error {
+	defer func() {
+		bytes, _ := logits.Moved()
+		ev.InspectBytes = draft.LookBytes + bytes - ev.BytesMoved
+	}()
 	if !r.inspecting {
 		return nil
 	}
@@ -279,8 +309,6 @@ func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error 
 		ev.Commit.Target = r.engine.named(seen.Target[ev.Accepted])
 		ev.Commit.Draft = r.engine.named(seen.Draft[ev.Accepted])
 	}
-	bytes, _ := logits.Moved()
-	ev.InspectBytes = bytes - ev.BytesMoved
 	return nil
 }
 

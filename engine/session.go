@@ -28,6 +28,7 @@ type Session struct {
 	failed    map[string]string        // why one could not be made
 	corpus    *spec.Corpus             // of finished replies
 	verifier  *spec.Verifier
+	tokens    compute.Tokens                    // of drafts that come from the host and are judged on a device; nil until there is one
 	costs     map[spec.Path][]gamma.Observation // measured before the first reply
 	rehearser string                            // the proposer whose costs these are
 	lessons   map[kind]*lessons
@@ -93,8 +94,15 @@ func (s *Session) Settings() config.Config { return s.control.settings() }
 // Ready is what Load told.
 func (s *Session) Ready() event.Ready { return s.loaded.ready }
 
-// Reset forgets what the caches and the proposers hold.
+// Reset forgets what was read and written: what the caches and the proposers hold, and the finished replies that proposers recall. What was
+// learned about costs and acceptance stays.
 func (s *Session) Reset() error {
+	s.corpus.Clear()
+	return s.empty()
+}
+
+// empty forgets what the caches and the proposers hold.
+func (s *Session) empty() error {
 	err := s.cache.Truncate(0)
 	s.cached = s.cached[:0]
 	if s.companion != nil {
@@ -109,6 +117,9 @@ func (s *Session) Reset() error {
 // Close frees the caches.
 func (s *Session) Close() error {
 	err := s.cache.Close()
+	if s.tokens != nil {
+		err = errors.Join(err, s.tokens.Close())
+	}
 	if s.companion != nil {
 		err = errors.Join(err, s.companion.cache.Close())
 	}

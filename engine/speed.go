@@ -1,14 +1,19 @@
 package engine
 
-// speed measures how much faster speculative rounds write than plain ones, from rounds of this session alone.
+// A speed-up is measured: how much faster speculative rounds write than plain ones, by rounds of this session alone.
 // Both averages forget slowly, so that the figure follows a context that grows and a machine that is shared.
-type speed struct {
-	plainMS    float64 // per token, moving average over plain rounds
-	plainN     int
-	specMS     float64 // moving averages over speculative rounds: milliseconds and tokens a round
-	specTokens float64
-	specN      int
-	sincePlain int // speculative rounds since the last plain one
+
+// plainSpeed averages plain rounds, which cost the same whoever drafts in the others.
+type plainSpeed struct {
+	ms    float64 // per token, moving average
+	n     int
+	since int // speculative rounds since the last plain one
+}
+
+// draftedSpeed averages the speculative rounds of one proposer.
+type draftedSpeed struct {
+	ms, tokens float64 // moving averages of a round
+	n          int
 }
 
 // baselineEvery is the number of speculative rounds that one plain round must serve as a baseline for. It costs about
@@ -19,8 +24,8 @@ const baselineEvery = 64
 const fewestRounds = 3
 
 // baselineDue says that a plain round is wanted: there was none for long, or too few to compare with.
-func (s *speed) baselineDue() bool {
-	return s.sincePlain >= baselineEvery || s.plainN < fewestRounds && s.sincePlain >= baselineFirst
+func (s *plainSpeed) baselineDue() bool {
+	return s.since >= baselineEvery || s.n < fewestRounds && s.since >= baselineFirst
 }
 
 // baselineFirst is the number of speculative rounds between plain ones until there are enough of those.
@@ -29,34 +34,31 @@ const baselineFirst = 4
 // speedMemory is the weight of a new round in the moving averages, once there are enough to average.
 const speedMemory = 0.05
 
-// observe takes one finished round of so many milliseconds that committed tokens.
-func (s *speed) observe(drafted bool, ms float64, tokens int) {
+// clocked takes one finished round of so many milliseconds that committed tokens.
+func (l *lessons) clocked(drafted bool, ms float64, tokens int) {
 	if tokens == 0 {
 		return
 	}
 	if !drafted {
-		s.sincePlain = 0
-		s.plainN++
-		s.plainMS += weight(s.plainN) * (ms/float64(tokens) - s.plainMS)
+		l.plain.since = 0
+		l.plain.n++
+		l.plain.ms += weight(l.plain.n) * (ms/float64(tokens) - l.plain.ms)
 		return
 	}
-	s.sincePlain++
-	s.specN++
-	w := weight(s.specN)
-	s.specMS += w * (ms - s.specMS)
-	s.specTokens += w * (float64(tokens) - s.specTokens)
+	l.plain.since++
+	l.drafted.n++
+	w := weight(l.drafted.n)
+	l.drafted.ms += w * (ms - l.drafted.ms)
+	l.drafted.tokens += w * (float64(tokens) - l.drafted.tokens)
 }
-
-// forgetDrafts forgets the speculative rounds, which somebody else drafted. Plain rounds cost what they did.
-func (s *speed) forgetDrafts() { s.specMS, s.specTokens, s.specN = 0, 0, 0 }
 
 // weight makes the first rounds a plain mean and the later ones a moving average.
 func weight(n int) float64 { return max(speedMemory, 1/float64(n)) }
 
-// ratio is plain over speculative milliseconds per token; 0 until there are enough rounds of both.
-func (s *speed) ratio() float64 {
-	if s.plainN < fewestRounds || s.specN < fewestRounds || s.specMS <= 0 {
+// speedup is plain over speculative milliseconds per token; 0 until there are enough rounds of both.
+func (l *lessons) speedup() float64 {
+	if l.plain.n < fewestRounds || l.drafted.n < fewestRounds || l.drafted.ms <= 0 {
 		return 0
 	}
-	return s.plainMS / (s.specMS / s.specTokens)
+	return l.plain.ms / (l.drafted.ms / l.drafted.tokens)
 }

@@ -26,6 +26,7 @@ func (t *totals) add(ev *event.Round, committed int) {
 			t.PositionKept[i]++
 		}
 	}
+	t.ReadMS += ev.ReadMS
 	t.DraftMS += ev.DraftMS
 	t.VerifyMS += ev.VerifyMS
 	t.SampleMS += ev.SampleMS

@@ -8,6 +8,92 @@ import (
 	"specula/engine/model"
 )
 
+// A sampled round is three graphs, of draft, pass and verdict, one copy of eight bytes a row, and one wait, whatever its seed, its
+// filters and its number; so is a round whose draft comes from the host.
+func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
+	texts, err := kernelTexts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newRecorder(t)
+	b, err := newBackend(d, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draftCache, err := m.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	targetCache, err := m.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn, put := mustTokens(t, m), mustTokens(t, m)
+	judge := func(l compute.Logits, tokens compute.Tokens) {
+		t.Helper()
+		d.down = 1 // every byte
+		verdict, err := l.(compute.Judge).AcceptDrawn(tokens)
+		if err != nil || verdict.Accepted != 1 || verdict.Follows != 0x010101 || len(verdict.Draft) != 3 || verdict.Draft[2].ID != 0x010101 {
+			t.Errorf("verdict %+v, error %v", verdict, err)
+		}
+		if bytes, syncs := l.Moved(); bytes != 32 || syncs != 1 {
+			t.Errorf("%d bytes moved with %d waits", bytes, syncs)
+		}
+		if err := first(draftCache.Truncate(0), targetCache.Truncate(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for round := range uint32(4) {
+		filters := compute.Filters{Temperature: 0.5 + float64(round), TopP: 0.9, TopK: int(round)}
+		by := compute.Sampling{Target: filters, Draft: filters, Seed: uint64(round) << 33, Reply: 2, Round: round, Drafts: 3, Vocab: smallest.Vocab}
+		d.log = nil
+		if err := m.Chain(t.Context(), draftCache, []int32{5, 6}, 3, drawn, &by); err != nil {
+			t.Fatal(err)
+		}
+		logits, err := m.ForwardTokens(t.Context(), targetCache, drawn, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		judge(logits, drawn)
+		if want := []string{"up 88", "graph", "up 4", "graph", "graph", "down 32", "wait"}; round >= 2 && !slices.Equal(d.log, want) {
+			t.Errorf("round %d queued %q, want %q", round, d.log, want)
+		}
+
+		d.log = nil
+		by.Certain = true
+		if logits, err = m.Forward(t.Context(), targetCache, []int32{5, 6, 7, 8}); err != nil {
+			t.Fatal(err)
+		}
+		if err := first(put.Sample(by), put.Put(1, 6, 7, 8)); err != nil {
+			t.Fatal(err)
+		}
+		judge(logits, put)
+		if want := []string{"up 20", "graph", "up 76", "graph", "down 32", "wait"}; round >= 2 && !slices.Equal(d.log, want) {
+			t.Errorf("round %d with a draft of the host's queued %q, want %q", round, d.log, want)
+		}
+	}
+	for _, end := range []func() error{drawn.Close, put.Close, draftCache.Close, targetCache.Close, b.Close} {
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	}
+	if kept := d.kept(); len(kept) > 0 {
+		t.Errorf("left %v", kept)
+	}
+}
+
+func mustTokens(t *testing.T, m *model.Model) compute.Tokens {
+	tokens, err := m.Tokens(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokens
+}
+
 // A round at temperature 0 is two graphs, one for the draft with its tokens fed back and one for the pass that verifies it, one copy
 // of four bytes a row, and one wait.
 func TestADraftAndItsVerdictAreOneWait(t *testing.T) {
@@ -39,7 +125,7 @@ func TestADraftAndItsVerdictAreOneWait(t *testing.T) {
 	}
 	round := func() {
 		d.log = nil
-		if err := draft.Chain(t.Context(), draftCache, []int32{5, 6}, 3, tokens); err != nil {
+		if err := draft.Chain(t.Context(), draftCache, []int32{5, 6}, 3, tokens, nil); err != nil {
 			t.Fatal(err)
 		}
 		logits, err := target.ForwardTokens(t.Context(), targetCache, tokens, 4)

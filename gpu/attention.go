@@ -90,7 +90,8 @@ func attentionBytes(shape compute.CacheShape, rows int) int64 {
 // ScratchBytes is what a pass of so many rows of at most so many numbers needs in passing.
 func (b *Backend) ScratchBytes(rows, cols int, shape compute.CacheShape) int64 {
 	choosing := int64(rows) * int64(8*ceilDivide(cols, sliceTokens)+4)
-	return roundedBytes(rows, cols) + attentionBytes(shape, rows) + choosing
+	drawing := weighingBytes(min(rows, compute.MostDrafts+1), cols) // of a target's rows, or of a draft's
+	return roundedBytes(rows, cols) + attentionBytes(shape, rows) + choosing + drawing
 }
 
 func roundUpToPower(n int) int { return 1 << bits.Len(uint(n-1)) }

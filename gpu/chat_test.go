@@ -45,9 +45,19 @@ type reply struct {
 	notices []string
 }
 
-func ask(t *testing.T, s *engine.Session, prompt string) (r reply) {
+func ask(t *testing.T, s *engine.Session, prompt string) reply {
 	t.Helper()
-	for e := range s.Generate(t.Context(), engine.Request{Messages: []chat.Message{{Role: "user", Content: prompt}}}) {
+	return write(t, s, engine.Request{Messages: []chat.Message{{Role: "user", Content: prompt}}})
+}
+
+func inspect(t *testing.T, s *engine.Session, prompt string) reply {
+	t.Helper()
+	return write(t, s, engine.Request{Messages: []chat.Message{{Role: "user", Content: prompt}}, Inspect: true})
+}
+
+func write(t *testing.T, s *engine.Session, request engine.Request) (r reply) {
+	t.Helper()
+	for e := range s.Generate(t.Context(), request) {
 		switch e := e.(type) {
 		case event.Round:
 			r.rounds = append(r.rounds, e)

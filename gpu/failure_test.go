@@ -61,7 +61,33 @@ func use(t *testing.T, d *recorder, f *weights.File) (err error) {
 			return err
 		}
 	}
+	if err := sampledRound(m, cache); err != nil {
+		return err
+	}
 	return cache.KeyValue(0, 1, make([]float32, 32), make([]float32, 32))
+}
+
+// sampledRound drafts two tokens by chance, judges them, and looks at the scores of the first.
+func sampledRound(m *model.Model, cache compute.Cache) (err error) {
+	tokens, err := m.Tokens(4)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tokens.Close()) }()
+	filters := compute.Filters{Temperature: 1, TopP: 0.9}
+	by := compute.Sampling{Target: filters, Draft: filters, Drafts: 2, Vocab: smallest.Vocab, Keep: 1}
+	if err := m.Chain(context.Background(), cache, []int32{3}, 2, tokens, &by); err != nil {
+		return err
+	}
+	logits, err := m.ForwardTokens(context.Background(), cache, tokens, 3)
+	if err != nil {
+		return err
+	}
+	if _, err := logits.(compute.Judge).AcceptDrawn(tokens); err != nil {
+		return err
+	}
+	_, err = tokens.Kept(make([]float32, smallest.Vocab))
+	return err
 }
 
 // Whatever call of the driver fails, the error comes out, nothing panics, and everything is given back.

@@ -1,7 +1,7 @@
 // Package gpu is the CUDA backend of engine/compute, and with gpu/driver the only package that knows the driver.
 //
 // What lives here: one goroutine locked to its thread that owns the device, because a CUDA context belongs to a thread;
-// streams, so that a whole round, draft steps, verification and residual draws, is queued before the host looks; a pool of
+// streams, so that a whole round, draft steps, verification and residual draws, is queued before the host looks (tokens.go, draws.go); a pool of
 // device memory reserved at load, so that nothing can run out in mid-reply; the modules made from the embedded PTX
 // of kernels/cuda; and captured graphs, which replay a round's launches as one. It keeps the law of engine/compute, that
 // verifying gives the bits of decoding, by using one tensor-core tile for every number of rows and one split of the summed axis.

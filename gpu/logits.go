@@ -18,6 +18,8 @@ type logits struct {
 
 	peaks driver.Pointer // (MaxRows, slices) scratch of choosing
 	best  driver.Pointer // (MaxRows) ids
+	cuts  driver.Pointer // (MaxRows) keys; 0 until filters ask for them
+	p     weighing       // (MaxRows, vocab); empty until a round is sampled
 	from  int            // rows from here on are in the host's memory; rows: none
 	host  []float32      // (MaxRows, vocab)
 }

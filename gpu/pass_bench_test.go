@@ -118,7 +118,7 @@ func BenchmarkDraftStep(b *testing.B) {
 		}
 		defer tokens.Close()
 		draft := func() {
-			err := s.Chain(b.Context(), s.cache, s.ids[:1], draftTokens, tokens)
+			err := s.Chain(b.Context(), s.cache, s.ids[:1], draftTokens, tokens, nil)
 			if err == nil {
 				err = tokens.Get(1, make([]int32, draftTokens))
 			}
@@ -131,8 +131,15 @@ func BenchmarkDraftStep(b *testing.B) {
 	})
 }
 
-// A round at temperature 0: a draft of 4 tokens, its verification and the verdict, with one wait.
-func BenchmarkRound(b *testing.B) {
+// A round of a draft of 4 tokens, its verification and the verdict, with one wait: at temperature 0, and drawn.
+func BenchmarkRound(b *testing.B) { benchmarkRound(b, nil) }
+
+func BenchmarkSampledRound(b *testing.B) {
+	f := compute.Filters{Temperature: 0.7, TopP: 1}
+	benchmarkRound(b, &compute.Sampling{Target: f, Draft: f, Seed: 1, Drafts: draftTokens})
+}
+
+func benchmarkRound(b *testing.B, by *compute.Sampling) {
 	for _, typ := range formats {
 		b.Run("8B+0.6B-"+gguf.TypeName(typ), func(b *testing.B) {
 			on := openMade(b)
@@ -145,16 +152,19 @@ func BenchmarkRound(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer tokens.Close()
+			if by != nil {
+				by.Vocab = target.Config().Vocab
+			}
 			var bytes int64
 			var waits int
 			round := func() {
-				err := draft.Chain(b.Context(), draft.cache, draft.ids[:1], draftTokens, tokens)
+				err := draft.Chain(b.Context(), draft.cache, draft.ids[:1], draftTokens, tokens, by)
 				if err != nil {
 					b.Fatal(err)
 				}
 				logits, err := target.ForwardTokens(b.Context(), target.cache, tokens, draftTokens+1)
 				if err == nil {
-					_, err = logits.(compute.Judge).AcceptBest(tokens, make([]int32, draftTokens))
+					err = judge(logits.(compute.Judge), tokens, by != nil)
 				}
 				if err = first(err, draft.cache.Truncate(draft.past), target.cache.Truncate(target.past)); err != nil {
 					b.Fatal(err)
@@ -167,6 +177,15 @@ func BenchmarkRound(b *testing.B) {
 			b.ReportMetric(float64(waits), "waits")
 		})
 	}
+}
+
+func judge(j compute.Judge, t compute.Tokens, drawn bool) error {
+	if drawn {
+		_, err := j.AcceptDrawn(t)
+		return err
+	}
+	_, err := j.AcceptBest(t, make([]int32, draftTokens))
+	return err
 }
 
 func BenchmarkPrefill512(b *testing.B) { benchmarkPrefill(b, scaled(512, 24), sizes) }

@@ -7,13 +7,15 @@ import (
 	"specula/gpu/driver"
 )
 
-// tokens are ids on the device, twice: as they were chosen, −1 where scores were not finite, and as the next pass reads them, which
-// has to be a token. Behind them is room for a verdict.
+// tokens are ids on the device, twice: as they were chosen or drawn, −1 where scores were not finite, and as the next pass reads them,
+// which has to be a token. Behind them is room for a verdict.
 type tokens struct {
 	owner          *Backend
 	memory         driver.Pointer // (3, n) int32: chosen, fed, verdict
 	n              int
 	marked, judged driver.Event
+	timed          bool // marked since the last verdict
+	drawing        drawing
 }
 
 var (
@@ -46,11 +48,13 @@ func (t *tokens) chosen(at int) driver.Pointer  { return t.memory + driver.Point
 func (t *tokens) fed(at int) driver.Pointer     { return t.memory + driver.Pointer(4*(t.n+at)) }
 func (t *tokens) verdict(at int) driver.Pointer { return t.memory + driver.Pointer(4*(2*t.n+at)) }
 
-func (t *tokens) Put(at int, id int32) error {
-	require(0 <= at && at < t.n, "Put outside of the tokens")
-	word := t.owner.word(t.owner.tape.word(id))
-	t.owner.copyInside(t.chosen(at), word, 4)
-	t.owner.copyInside(t.fed(at), word, 4)
+func (t *tokens) Put(at int, ids ...int32) error {
+	require(0 <= at && at+len(ids) <= t.n, "Put outside of the tokens")
+	if len(ids) > 0 {
+		word := t.owner.word(t.owner.tape.word(ids...))
+		t.owner.copyInside(t.chosen(at), word, 4*len(ids))
+		t.owner.copyInside(t.fed(at), word, 4*len(ids))
+	}
 	return t.owner.usable()
 }
 
@@ -60,6 +64,7 @@ func (t *tokens) Mark() error {
 		return err
 	}
 	b.flush()
+	t.timed = true
 	b.device.Submit(func() {
 		if b.failed == nil {
 			b.failed = b.note(b.device.Record(t.marked, b.stream))
@@ -98,7 +103,7 @@ func (t *tokens) Close() error {
 	if b.lost.Load() != nil {
 		err = nil
 	}
-	return first(err, b.release(memory))
+	return first(err, b.release(memory), t.drawing.free(b))
 }
 
 // EmbedTokens goes on with the tape: a draft's steps are one.
@@ -144,21 +149,7 @@ func (l *logits) AcceptBest(tt compute.Tokens, drafts []int32) (compute.Verdict,
 	}
 	words := make([]int32, n+1)
 	var v compute.Verdict
-	err = l.counted(func() error {
-		for _, s := range append(steps[:], accept) {
-			if err := b.run(&s); err != nil {
-				return err
-			}
-		}
-		if err := b.device.Record(t.judged, b.stream); err != nil {
-			return err
-		}
-		if err := b.fetch(4*len(words), t.verdict(0), func(memory []byte) { toIDs(words, memory) }); err != nil {
-			return err
-		}
-		v.PassMS, err = b.device.Elapsed(t.marked, t.judged)
-		return err
-	})
+	v.PassMS, err = l.judge(t, append(steps[:], accept), 4*len(words), t.verdict(0), func(memory []byte) { toIDs(words, memory) })
 	if err != nil {
 		return compute.Verdict{}, fmt.Errorf("judging a draft: %w", err)
 	}
@@ -169,4 +160,26 @@ func (l *logits) AcceptBest(tt compute.Tokens, drafts []int32) (compute.Verdict,
 		v.Follows = -1
 	}
 	return v, nil
+}
+
+// judge runs steps, copies what they leave at a place, and waits. passMS is the device's time since the mark.
+func (l *logits) judge(t *tokens, steps []step, bytes int, from driver.Pointer, read func(memory []byte)) (passMS float64, err error) {
+	b, timed := l.owner, t.timed
+	t.timed = false
+	err = l.counted(func() error {
+		for i := range steps {
+			if err := b.run(&steps[i]); err != nil {
+				return err
+			}
+		}
+		if err := b.device.Record(t.judged, b.stream); err != nil {
+			return err
+		}
+		if err := b.fetch(bytes, from, read); err != nil || !timed {
+			return err
+		}
+		passMS, err = b.device.Elapsed(t.marked, t.judged)
+		return err
+	})
+	return passMS, err
 }

@@ -1,8 +1,8 @@
 // Package bench measures what speculation gains and checks that it changes nothing.
 //
 // Every prompt is answered four times: plainly and speculatively, greedily and sampled. The two greedy texts must be the same
-// token by token. The speed-up is plain over speculative milliseconds per token, prompts left out, with an interval that
-// resamples whole prompts, since the tokens of one reply are not independent. Beside it stands what the formula of speculative
+// token by token. The speed-up is plain over speculative milliseconds per token, with all that a draft model reads and without the
+// target's reading of the prompt, which both need, with an interval that resamples whole prompts, since the tokens of one reply are not independent. Beside it stands what the formula of speculative
 // decoding predicts from this run's own acceptance and costs, so that a gap between the two asks for an explanation.
 package bench
 

@@ -33,10 +33,10 @@ func (r *reply) add(e event.Event) {
 	}
 }
 
-// decodeMS is the time of a reply without reading its prompt.
+// decodeMS is the time of a reply without the target's reading of its prompt. What a draft model reads is a part: plain decoding does not need it.
 func (r *reply) decodeMS() float64 {
 	t := r.totals
-	return t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS
+	return t.ReadMS + t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS
 }
 
 // Mode is the comparison at one temperature.

@@ -96,7 +96,7 @@ type ReplyStarted struct {
 	Settings      Settings `json:"settings"`
 }
 
-// Prefill reports progress in reading the prompt.
+// Prefill reports progress in reading the prompt, or, when the draft model begins to draft behind rounds without it, what it missed.
 type Prefill struct {
 	Model string  `json:"model"` // "target" or "draft"
 	Done  int     `json:"done"`
@@ -192,7 +192,9 @@ type Round struct {
 	Accepted      int     `json:"accepted"`
 	Tested        int     `json:"tested"` // draft tokens the target judged: accepted, plus one if one was rejected
 	Temperature   float64 `json:"temperature"`
-	// Milliseconds by phase, measured by the engine, never paced.
+	// Milliseconds by phase, measured by the engine, never paced. ReadMS is what the proposer took to read Read tokens that it had missed.
+	Read     int     `json:"read,omitempty"`
+	ReadMS   float64 `json:"readMS,omitempty"`
 	DraftMS  float64 `json:"draftMS"`
 	VerifyMS float64 `json:"verifyMS"`
 	SampleMS float64 `json:"sampleMS"`
@@ -236,7 +238,7 @@ func (r *Round) Committed() []Token {
 }
 
 // MS is the round's whole time.
-func (r *Round) MS() float64 { return r.DraftMS + r.VerifyMS + r.SampleMS + r.OtherMS }
+func (r *Round) MS() float64 { return r.ReadMS + r.DraftMS + r.VerifyMS + r.SampleMS + r.OtherMS }
 
 // SettingChanged marks a change by the user; it holds from round Round on.
 type SettingChanged struct {
@@ -256,7 +258,8 @@ type Totals struct {
 	Accepted       int     `json:"accepted"`
 	PositionTested []int   `json:"positionTested"` // by draft position
 	PositionKept   []int   `json:"positionKept"`
-	PrefillMS      float64 `json:"prefillMS"`
+	PrefillMS      float64 `json:"prefillMS"`        // reading the prompt into the target
+	ReadMS         float64 `json:"readMS,omitempty"` // reading the prompt, and what it missed, into the proposer: a price of speculating
 	DraftMS        float64 `json:"draftMS"`
 	VerifyMS       float64 `json:"verifyMS"`
 	SampleMS       float64 `json:"sampleMS"`

@@ -1,11 +1,13 @@
 package gamma
 
+import "math"
+
 const (
 	// startRate is the acceptance assumed before there is evidence, high enough that speculation gets its chance, and
 	// startWeight the number of observations it counts for. A position not reached yet is taken to be like the one before
 	// it, which counts for more.
 	startRate       = 0.8
-	startWeight     = 3
+	startWeight     = 5
 	neighbourWeight = 6
 	// memory bounds the number of observations that an estimate rests on.
 	memory = 50
@@ -14,6 +16,8 @@ const (
 	// must not bar a depth for good.
 	fading = 0.01
 	drift  = 0.003
+	// doubt is by how many standard errors an estimate is lowered where something is paid for beforehand. More would leave drafts alone that pay.
+	doubt = 0.5
 )
 
 // acceptance estimates, per draft position, the chance to be accepted given that all positions before were. A round tells
@@ -64,6 +68,15 @@ func (a *acceptance) at(i int) float64 {
 		return startRate
 	}
 	return a.positions[min(i, len(a.positions)-1)].mean
+}
+
+// atLeast returns the estimate for position i less what is doubtful about it.
+func (a *acceptance) atLeast(i int) float64 {
+	mean, weight := a.at(i), leastWeight(i)
+	if i < len(a.positions) {
+		weight = a.positions[i].weight
+	}
+	return max(0, mean-doubt*math.Sqrt(mean*(1-mean)/weight))
 }
 
 // first returns the estimates of n positions.

@@ -95,7 +95,7 @@ func TestRecoversWhenAcceptanceReturns(t *testing.T) {
 		}
 		now = 0.9
 		for rounds, deep := 0, 0; deep < 10; rounds++ {
-			d := c.Next()
+			d := c.Next(gamma.Outlook{})
 			c.Observe(m.round(d.Gamma, c.Continue))
 			if d.Gamma >= 4 {
 				deep++
@@ -182,7 +182,7 @@ func TestStoppingInTheRoundPays(t *testing.T) {
 		c := costAware()
 		tokens, ms := 0, 0.0
 		for tokens < 8000 {
-			d := c.Next()
+			d := c.Next(gamma.Outlook{})
 			more := c.Continue
 			if !stop {
 				more = func(int, float64) string { return "" }

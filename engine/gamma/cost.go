@@ -5,83 +5,91 @@ type NominalCosts struct {
 	DraftStep float64 // one token of the draft
 	Verify    float64 // a pass of the target over one row
 	VerifyRow float64 // what each further row adds
+	Read      float64 // one token that the draft missed, read before it can go on
 }
 
-const (
-	costWeight = 0.1  // of the newest sample in a running mean
-	costClamp  = 0.25 // largest change that one sample can argue for, relative to the mean: stalls of the machine happen
-	costTrust  = 3    // samples from which a mean is formed; before, the smallest counts, since what disturbs adds time
-)
-
-// meter is a running mean of durations that shrugs off outliers.
-type meter struct {
-	mean    float64
-	samples int
+// drafting is what a proposer's part of a round costs, in milliseconds at level 1.
+type drafting struct {
+	// The first draft step of a round reads what the last one committed, two tokens at times, and is dearer than the others: a step
+	// that is the only one of its round has a price of its own.
+	step, only price
+	read       price // of a token that was missed
 }
 
-func (m *meter) observe(x float64) {
-	m.samples++
-	switch {
-	case m.samples == 1:
-		m.mean = x
-	case m.samples <= costTrust:
-		m.mean = min(m.mean, x)
-	default:
-		m.mean += costWeight * max(-costClamp*m.mean, min(costClamp*m.mean, x-m.mean))
+func (d *drafting) observe(o Observation, l *level) {
+	if o.Read > 0 {
+		d.read.observe(o.ReadMS/float64(o.Read), l)
+	}
+	if o.Drafted == 0 || o.Pending > 2 {
+		return
+	}
+	if o.Drafted == 1 {
+		d.only.observe(o.DraftMS, l)
+	}
+	if o.Drafted > 1 || d.step.samples == 0 {
+		d.step.observe(o.DraftMS/float64(o.Drafted), l)
 	}
 }
 
 // costs knows what a round costs, in milliseconds or in nominal units.
 type costs struct {
-	nominal *NominalCosts
-	// The first draft step of a round reads what the last one committed, two tokens at times, and is dearer than the others: a step
-	// that is the only one of its round has a mean of its own.
-	step, only meter
-	verify     []meter // by rows − 1: the target's pass and everything else that is not drafting
+	nominal  *NominalCosts
+	level    level
+	drafting *drafting // of the proposer in force
+	verify   []price   // by rows − 1: the target's pass and everything else that is not drafting
 }
 
 func (c *costs) observe(o Observation) {
 	for len(c.verify) <= o.Drafted {
-		c.verify = append(c.verify, meter{})
+		c.verify = append(c.verify, price{})
 	}
-	c.verify[o.Drafted].observe(o.VerifyMS + o.RestMS)
-	if o.Drafted > 0 && o.Pending <= 2 {
-		if o.Drafted == 1 {
-			c.only.observe(o.DraftMS)
-		}
-		if o.Drafted > 1 || c.step.samples == 0 {
-			c.step.observe(o.DraftMS / float64(o.Drafted))
-		}
-	}
+	c.level.age()
+	c.verify[o.Drafted].observe(o.VerifyMS+o.RestMS, &c.level)
+	c.drafting.observe(o, &c.level)
 }
 
 // samples returns on how many rounds the cost of a draft length rests.
 func (c *costs) samples(gamma int) int {
 	switch {
 	case c.nominal != nil:
-		return costTrust
+		return trusted
 	case gamma >= len(c.verify):
 		return 0
 	}
 	return c.verify[gamma].samples
 }
 
-// drafting returns the expected cost of so many draft steps.
-func (c *costs) drafting(steps int) float64 {
+// steps returns the expected cost of so many draft steps.
+func (c *costs) steps(n int) float64 {
+	d := c.drafting
 	switch {
 	case c.nominal != nil:
-		return float64(steps) * c.nominal.DraftStep
-	case steps == 0:
+		return float64(n) * c.nominal.DraftStep
+	case n == 0:
 		return 0
-	case c.step.samples == 0 || steps == 1 && c.only.samples >= costTrust:
-		return float64(steps) * c.only.mean
+	case d.step.samples == 0 || n == 1 && d.only.samples >= trusted:
+		return float64(n) * d.only.at(&c.level)
 	}
-	return float64(steps) * c.step.mean
+	return float64(n) * d.step.at(&c.level)
+}
+
+// reading returns the expected cost of reading so many tokens that the proposer missed. As long as none were read, one is taken to cost a
+// draft step, which is the most it can.
+func (c *costs) reading(tokens int) float64 {
+	switch {
+	case tokens == 0:
+		return 0
+	case c.nominal != nil:
+		return float64(tokens) * c.nominal.Read
+	case c.drafting.read.samples == 0:
+		return float64(tokens) * c.drafting.step.at(&c.level)
+	}
+	return float64(tokens) * c.drafting.read.at(&c.level)
 }
 
 // of returns the expected cost of a round that drafts gamma tokens.
 func (c *costs) of(gamma int) float64 {
-	return c.drafting(gamma) + c.pass(gamma)
+	return c.steps(gamma) + c.pass(gamma)
 }
 
 // pass returns the expected cost of everything in a round but drafting, for gamma draft tokens, that is gamma+1 rows.
@@ -128,13 +136,13 @@ func (c *costs) cheapest(gamma int) float64 {
 	return 0
 }
 
-// measured returns the mean at a measured length, or a longer one's if that is less: more rows never cost less, so the
+// measured returns the price of a measured length, or a longer one's if that is less: more rows never cost less, so the
 // longer one shows that the shorter was disturbed.
 func (c *costs) measured(gamma int) float64 {
-	least := c.verify[gamma].mean
-	for _, m := range c.verify[gamma:] {
-		if m.samples > 0 {
-			least = min(least, m.mean)
+	least := c.verify[gamma].at(&c.level)
+	for i := gamma + 1; i < len(c.verify); i++ {
+		if c.verify[i].samples > 0 {
+			least = min(least, c.verify[i].at(&c.level))
 		}
 	}
 	return least

@@ -2,30 +2,56 @@ package gamma
 
 import "fmt"
 
-// mostTokensPerCost is the cost-aware rule: probe if something is worth knowing, otherwise take the best γ.
-func (c *Controller) mostTokensPerCost() Decision {
-	best := c.best(0)
-	if d, ok := c.probe(best); ok {
+// mostTokensPerCost is the cost-aware rule: probe if something is worth knowing, otherwise take the best γ, if the rest of the reply is
+// expected to gain by it what the proposer has to read first.
+func (c *Controller) mostTokensPerCost(o Outlook) Decision {
+	best, debt := c.best(0), c.costs.reading(o.Unread)
+	tooLate := best > 0 && debt > c.gain(best, o.Left)
+	if tooLate {
+		best = 0
+	}
+	if d, ok := c.probe(best, debt); ok {
 		return d
 	}
 	if best > 0 {
 		c.words = words{}
 		return Decision{Gamma: best, Why: c.worth(best)}
 	}
+	c.rest = restLasts
 	if c.words.why == "" || c.words.age >= wordsLast {
 		c.words = words{why: c.worth(0), off: c.off()}
+		if tooLate {
+			c.words.off = fmt.Sprintf("%d tokens to read first take %.1f plain passes", o.Unread, debt/c.cost(0))
+			c.words.why = fmt.Sprintf("%s, and γ %d is expected to gain less in what is left of the reply", c.words.off, c.best(0))
+		}
 	}
 	return Decision{Why: c.words.why}
+}
+
+// gain returns the cost that drafting gamma tokens a round is expected to save in the rest of a reply that may have so many more tokens. What
+// is read is paid for sure, and what is gained by it is not: so acceptance counts for no more than is well known.
+func (c *Controller) gain(gamma, left int) float64 {
+	tokens, reach := 1.0, 1.0
+	for i := range gamma {
+		reach *= c.acceptance.atLeast(i)
+		tokens += reach
+	}
+	return c.replies.left(left) * (c.cost(0) - c.cost(gamma)/tokens)
 }
 
 // words are why speculation is off. In plain rounds they are found anew now and then only: that takes as long as a hundredth of a fast
 // round, which is all that speculation may cost while it is off.
 type words struct {
 	why, off string
-	age      int // rounds
+	age      int // decisions
 }
 
-const wordsLast = 16
+const (
+	wordsLast = 2 // decisions
+	// restLasts is the number of rounds for which nothing is weighed after a decision against drafting: plain rounds teach little, and on small
+	// models to weigh takes as long as a fiftieth of one.
+	restLasts = 8
+)
 
 // worth says what a draft length is expected to bring.
 func (c *Controller) worth(gamma int) string {

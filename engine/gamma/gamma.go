@@ -48,13 +48,16 @@ type Decision struct {
 
 // Observation is what came of a round, whoever chose its γ.
 type Observation struct {
-	Drafted  int // tokens proposed; 0 in a plain round
+	Drafted  int // tokens proposed; 0 in a plain round, and in one whose proposer failed, which counts as one token tested and refused
 	Tested   int // draft tokens the target judged
 	Accepted int
 	// Milliseconds of drafting, of the target's pass, and of everything else in the round.
 	DraftMS, VerifyMS, RestMS float64
 	// Pending is the number of committed tokens the first draft step had to read; more than 2 makes DraftMS untypical.
 	Pending int
+	// Read is how many committed tokens the proposer read before its first step, because it had missed them, and ReadMS how long that took.
+	Read   int
+	ReadMS float64
 	// Chances are how probable it was that each tested token is accepted, given what it is (Tested): they tell the same as the
 	// verdicts with less luck in it. nil where only verdicts are known, as at temperature 0.
 	Chances []float64
@@ -73,20 +76,35 @@ func (o *Observation) held(i int) float64 {
 	return 0
 }
 
+// Outlook is what a round finds that the rounds before it do not tell.
+type Outlook struct {
+	Unread int // committed tokens that the proposer missed and has to read before it can draft
+	Left   int // tokens that the reply may still have
+}
+
 // Controller chooses γ round by round and learns from every round. It serves one goroutine.
 type Controller struct {
-	options    Options
+	options Options
+	*evidence
+	known     map[string]*evidence // by proposer; evidence is that of the one in force
+	costs     costs
+	window    window
+	round     round
+	hindsight hindsight
+	replies   replies
+	words     words
+	rest      int // rounds for which the decision against drafting holds unexamined
+	// What a round with so many draft tokens is believed to commit and to cost, (Max+1), as of Next.
+	believedTokens, believedCost []float64
+}
+
+// evidence is what was learned about one proposer.
+type evidence struct {
 	acceptance acceptance
 	confidence calibration
 	lookups    lookups
-	costs      costs
-	window     window
+	drafting   drafting
 	probes     probes
-	round      round
-	hindsight  hindsight
-	words      words
-	// What a round with so many draft tokens is believed to commit and to cost, (Max+1), as of Next.
-	believedTokens, believedCost []float64
 }
 
 // round is what Continue needs to know of the round under way.
@@ -95,12 +113,14 @@ type round struct {
 	// tokensPerCost is the rate at which time could be spent otherwise: an extra draft step must earn more.
 	tokensPerCost float64
 	reach         float64 // chance that every token drafted so far is accepted
+	price         float64 // what a probe of drafting is expected to lose, reading included
 }
 
-// New returns a controller without evidence.
+// New returns a controller without evidence, for a proposer without a name.
 func New(o Options) *Controller {
-	c := &Controller{probes: newProbes()}
+	c := &Controller{known: map[string]*evidence{}}
 	c.Configure(o)
+	c.Use("")
 	return c
 }
 
@@ -111,21 +131,34 @@ func (c *Controller) Configure(o Options) {
 	}
 	c.options = o
 	c.costs.nominal = o.Nominal
-	c.words = words{}
+	c.words, c.rest = words{}, 0
 }
 
-// ForgetDraft drops what was learned about the proposer, for when another takes its place. The target's costs stay.
-func (c *Controller) ForgetDraft() {
-	c.acceptance = acceptance{}
-	c.confidence = calibration{}
-	c.lookups = lookups{}
-	c.costs.step, c.costs.only = meter{}, meter{}
-	c.probes = newProbes()
+// Use turns to a proposer: from now on rounds are its, and what they taught when it was in force before holds again. The target's costs
+// are the same for all.
+func (c *Controller) Use(proposer string) {
+	e := c.known[proposer]
+	if e == nil {
+		e = &evidence{probes: newProbes()}
+		c.known[proposer] = e
+	}
+	if c.evidence == e {
+		return
+	}
+	c.evidence, c.costs.drafting = e, &e.drafting
+	c.words, c.rest = words{}, 0
 	c.window.restart(min(c.options.Gamma, c.options.Max))
 }
 
+// Forget drops what was learned about a proposer, for when another will bear its name. If it is in force, Use must follow.
+func (c *Controller) Forget(proposer string) { delete(c.known, proposer) }
+
 // Next chooses γ for the coming round.
-func (c *Controller) Next() Decision {
+func (c *Controller) Next(o Outlook) Decision {
+	if c.rest > 0 {
+		c.rest--
+		return c.round.Decision
+	}
 	c.believe()
 	var d Decision
 	switch c.options.Rule {
@@ -135,19 +168,29 @@ func (c *Controller) Next() Decision {
 		d = Decision{Gamma: c.window.gamma, Why: c.window.why}
 	case CostAware:
 		c.words.age++
-		d = c.mostTokensPerCost()
+		d = c.mostTokensPerCost(o)
 	default:
 		panic(fmt.Sprintf("gamma: no rule %q", c.options.Rule))
 	}
 	d.Acceptance = c.acceptance.first(c.options.Max)
 	d.Expected = c.tokens(d.Gamma)
 	d.Off = c.words.off
-	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate()}
+	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate(), price: c.price(d.Gamma, c.costs.reading(o.Unread))}
 	return d
+}
+
+// Rehearse learns from a round that only served to find out what it costs. What Observe says about tokens does not hold of it.
+func (c *Controller) Rehearse(o Observation) {
+	c.costs.observe(o)
+	c.costs.level.variance = rehearsed
+	c.probes.seen(o)
 }
 
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
+	if o.Drafted > 0 || o.Tested > 0 {
+		c.rest = 0
+	}
 	c.hindsight.observe(o, c.costs.nominal != nil, c.believedCost)
 	c.acceptance.observe(o)
 	c.confidence.observe(o)
@@ -156,5 +199,6 @@ func (c *Controller) Observe(o Observation) {
 	if o.Drafted > 0 && o.Tested > 0 {
 		c.window.observe(float64(o.Accepted)/float64(o.Tested), c.options)
 	}
-	c.probes.observe(o, c.costs.of(o.Drafted), c.round.Probe)
+	c.replies.written += o.Accepted + 1
+	c.probes.observe(o, c.costs.of(o.Drafted), c.round)
 }

@@ -18,13 +18,13 @@ func round(drafted, tested, accepted int) gamma.Observation {
 func TestFixed(t *testing.T) {
 	c := gamma.New(gamma.Options{Rule: gamma.Fixed, Gamma: 5, Max: 8})
 	for range 50 {
-		if d := c.Next(); d.Gamma != 5 || d.Probe {
+		if d := c.Next(gamma.Outlook{}); d.Gamma != 5 || d.Probe {
 			t.Fatalf("%+v", d)
 		}
 		c.Observe(round(5, 1, 0))
 	}
 	c.Configure(gamma.Options{Rule: gamma.Fixed, Gamma: 5, Max: 3})
-	if d := c.Next(); d.Gamma != 3 {
+	if d := c.Next(gamma.Outlook{}); d.Gamma != 3 {
 		t.Errorf("γ %d above the largest allowed, 3", d.Gamma)
 	}
 	if why := c.Continue(0, 0.01); why != "" {
@@ -49,13 +49,13 @@ func TestWindowed(t *testing.T) {
 	} {
 		c.Observe(step.o)
 		c.Observe(gamma.Observation{VerifyMS: 10}) // a plain round says nothing about acceptance
-		if d := c.Next(); d.Gamma != step.want || !strings.Contains(d.Why, step.why) {
+		if d := c.Next(gamma.Outlook{}); d.Gamma != step.want || !strings.Contains(d.Why, step.why) {
 			t.Fatalf("step %d: γ %d, %q; want %d, %q", i, d.Gamma, d.Why, step.want, step.why)
 		}
 	}
 	o.Gamma = 6
 	c.Configure(o)
-	if d := c.Next(); d.Gamma != 6 {
+	if d := c.Next(gamma.Outlook{}); d.Gamma != 6 {
 		t.Errorf("a new full γ of 6 gives %d", d.Gamma)
 	}
 }
@@ -66,26 +66,26 @@ func TestAcceptanceIsCensored(t *testing.T) {
 		// Position 0 always holds, position 1 never does, and so nothing is known of those behind it.
 		c.Observe(round(4, 2, 1))
 	}
-	a := c.Next().Acceptance
+	a := c.Next(gamma.Outlook{}).Acceptance
 	if a[0] < 0.99 || a[1] > 0.01 || a[2] != a[1] || a[3] != a[1] {
 		t.Errorf("acceptance %.3f, want 1, 0, and the same as before for what was never tested", a)
 	}
-	if d := c.Next(); math.Abs(d.Expected-(1+a[0]+a[0]*a[1]+a[0]*a[1]*a[2]+a[0]*a[1]*a[2]*a[3])) > 1e-12 {
+	if d := c.Next(gamma.Outlook{}); math.Abs(d.Expected-(1+a[0]+a[0]*a[1]+a[0]*a[1]*a[2]+a[0]*a[1]*a[2]*a[3])) > 1e-12 {
 		t.Errorf("expected tokens %g of acceptance %g", d.Expected, a)
 	}
 }
 
 func TestFirstRoundsMeasure(t *testing.T) {
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Gamma: 4, Max: 8})
-	if d := c.Next(); d.Gamma != 0 || !d.Probe {
+	if d := c.Next(gamma.Outlook{}); d.Gamma != 0 || !d.Probe {
 		t.Errorf("first %+v, want a plain round", d)
 	}
 	c.Observe(round(0, 0, 0))
-	if d := c.Next(); d.Gamma != 1 || !d.Probe {
+	if d := c.Next(gamma.Outlook{}); d.Gamma != 1 || !d.Probe {
 		t.Errorf("then %+v, want one draft token", d)
 	}
 	c.Observe(round(1, 1, 1))
-	if d := c.Next(); d.Gamma < 2 || d.Probe {
+	if d := c.Next(gamma.Outlook{}); d.Gamma < 2 || d.Probe {
 		t.Errorf("then %+v, want the best by what is known", d)
 	}
 }
@@ -94,7 +94,7 @@ func TestWithoutRoomThereIsNoDraft(t *testing.T) {
 	for _, rule := range []gamma.Rule{gamma.Fixed, gamma.Windowed, gamma.CostAware} {
 		c := gamma.New(gamma.Options{Rule: rule, Gamma: 4, Max: 0, Window: 4})
 		for range 40 {
-			if d := c.Next(); d.Gamma != 0 || len(d.Acceptance) != 0 || d.Expected != 1 {
+			if d := c.Next(gamma.Outlook{}); d.Gamma != 0 || len(d.Acceptance) != 0 || d.Expected != 1 {
 				t.Fatalf("%s: %+v", rule, d)
 			}
 			c.Observe(round(0, 0, 0))
@@ -109,10 +109,10 @@ func TestChangesKeepTheEvidence(t *testing.T) {
 	for range 100 {
 		c.Observe(round(4, 1, 0))
 	}
-	before := c.Next().Acceptance
+	before := c.Next(gamma.Outlook{}).Acceptance
 	o.Rule, o.Gamma, o.Max = gamma.CostAware, 2, 6
 	c.Configure(o)
-	d := c.Next()
+	d := c.Next(gamma.Outlook{})
 	if d.Gamma != 0 {
 		t.Errorf("after 100 refusals the cost-aware rule starts with γ %d", d.Gamma)
 	}
@@ -121,9 +121,19 @@ func TestChangesKeepTheEvidence(t *testing.T) {
 			t.Errorf("acceptance %g became %g", before, d.Acceptance)
 		}
 	}
-	c.ForgetDraft()
-	if a := c.Next().Acceptance[0]; a != 0.8 {
+	c.Use("another")
+	if a := c.Next(gamma.Outlook{}).Acceptance[0]; a != 0.8 {
 		t.Errorf("a new proposer starts with acceptance %g", a)
+	}
+	c.Use("")
+	if a := c.Next(gamma.Outlook{}).Acceptance[0]; a != before[0] {
+		t.Errorf("back at the first proposer acceptance is %g, and was %g", a, before[0])
+	}
+	c.Use("another")
+	c.Forget("")
+	c.Use("")
+	if a := c.Next(gamma.Outlook{}).Acceptance[0]; a != 0.8 {
+		t.Errorf("a forgotten proposer starts with acceptance %g", a)
 	}
 }
 
@@ -134,7 +144,7 @@ func TestNominalCostsMakeChoicesRepeatable(t *testing.T) {
 		text := rand.New(rand.NewPCG(1, 1))
 		times := rand.New(rand.NewPCG(clock, 2))
 		for range 500 {
-			d := c.Next()
+			d := c.Next(gamma.Outlook{})
 			ob := gamma.Observation{Drafted: d.Gamma, DraftMS: 100 * times.Float64(), VerifyMS: 100 * times.Float64(), Pending: times.IntN(9)}
 			for range d.Gamma {
 				q := text.Float64()
@@ -171,13 +181,13 @@ func TestContinueWeighsConfidenceAgainstThePrice(t *testing.T) {
 		o.Confidence = []float64{0.95, 0.95, 0.95, 0.95}
 		c.Observe(o)
 	}
-	for c.Next().Gamma < 2 || c.Next().Probe {
+	for c.Next(gamma.Outlook{}).Gamma < 2 || c.Next(gamma.Outlook{}).Probe {
 		c.Observe(round(0, 0, 0))
 	}
 	if why := c.Continue(0, 0.95); why != "" {
 		t.Errorf("stopped behind a sure token: %s", why)
 	}
-	c.Next()
+	c.Next(gamma.Outlook{})
 	if why := c.Continue(0, 0.15); why == "" {
 		t.Error("went on behind a token that never holds")
 	}
@@ -188,7 +198,7 @@ func TestStallsDoNotMoveTheCosts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	deep := 0
 	for i := range 400 {
-		d := c.Next()
+		d := c.Next(gamma.Outlook{})
 		o := round(d.Gamma, d.Gamma, d.Gamma)
 		if rng.IntN(20) == 0 {
 			o.VerifyMS *= 30
@@ -206,20 +216,20 @@ func TestStallsDoNotMoveTheCosts(t *testing.T) {
 func Example() {
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Gamma: 4, Max: 8})
 	for range 30 {
-		d := c.Next()
+		d := c.Next(gamma.Outlook{})
 		// Draft d.Gamma tokens, let the target judge them, and report. Here all are accepted.
 		c.Observe(gamma.Observation{Drafted: d.Gamma, Tested: d.Gamma, Accepted: d.Gamma, DraftMS: float64(d.Gamma), VerifyMS: 20, Pending: 2})
 	}
-	d := c.Next()
+	d := c.Next(gamma.Outlook{})
 	fmt.Printf("γ %d: %s\n", d.Gamma, d.Why)
 	// Output:
-	// γ 8: 8.39 tokens expected for 1.40 plain passes: 5.99×
+	// γ 8: 8.22 tokens expected for 1.40 plain passes: 5.87×
 }
 
 func BenchmarkRound(b *testing.B) {
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Gamma: 4, Max: 8})
 	for b.Loop() {
-		d := c.Next()
+		d := c.Next(gamma.Outlook{})
 		c.Observe(gamma.Observation{Drafted: d.Gamma, Tested: d.Gamma, Accepted: d.Gamma / 2, DraftMS: float64(d.Gamma), VerifyMS: 20, Pending: 2})
 	}
 }

@@ -25,12 +25,15 @@ func (h *hindsight) observe(o Observation, nominal bool, believed []float64) {
 	if nominal && o.Drafted < len(believed) {
 		h.cost += believed[o.Drafted]
 	} else {
-		h.cost += o.DraftMS + o.VerifyMS + o.RestMS
+		h.cost += o.DraftMS + o.VerifyMS + o.RestMS // reading apart: any fixed γ would have paid for it, too
 	}
 }
 
 // BeginReply forgets what the reply before has shown.
-func (c *Controller) BeginReply() { c.hindsight = hindsight{} }
+func (c *Controller) BeginReply() {
+	c.hindsight, c.rest = hindsight{}, 0
+	c.replies.begin()
+}
 
 // Hindsight returns the γ that would have been fastest so far in this reply had it never changed, and the share of the reply's time
 // that it would have saved, by the acceptance seen in this reply and by measured costs; negative where choosing anew each round,

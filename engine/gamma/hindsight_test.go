@@ -13,7 +13,7 @@ func TestHindsight(t *testing.T) {
 	o := gamma.Options{Rule: gamma.Fixed, Gamma: 1, Max: 8}
 	c := gamma.New(o)
 	for range 200 { // what other replies showed: nothing is ever accepted
-		c.Next()
+		c.Next(gamma.Outlook{})
 		c.Observe(round(1, 1, 0))
 		c.Observe(round(8, 1, 0))
 		c.Observe(round(0, 0, 0))
@@ -23,7 +23,7 @@ func TestHindsight(t *testing.T) {
 		t.Error("a reply without rounds has a best γ")
 	}
 	for range 20 { // in this one everything is
-		c.Next()
+		c.Next(gamma.Outlook{})
 		c.Observe(round(1, 1, 1))
 		c.Observe(round(8, 8, 8))
 	}
@@ -67,7 +67,7 @@ func TestChancesTellAcceptanceWithLessLuck(t *testing.T) {
 				}
 				c.Observe(o)
 			}
-			seen = append(seen, c.Next().Acceptance[0])
+			seen = append(seen, c.Next(gamma.Outlook{}).Acceptance[0])
 		}
 		for _, a := range seen {
 			mean += a / float64(len(seen))

@@ -9,7 +9,7 @@ func (c *Controller) off() string {
 	}
 	gamma := c.best(1)
 	plain := c.cost(0)
-	rows, drafting := c.costs.pass(gamma)/plain, c.costs.drafting(gamma)/plain
+	rows, drafting := c.costs.pass(gamma)/plain, c.costs.steps(gamma)/plain
 	switch held := c.acceptance.at(0); {
 	case held < lowAcceptance:
 		return fmt.Sprintf("acceptance %.2f", held)

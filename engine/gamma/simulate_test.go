@@ -60,7 +60,7 @@ func (m *machine) round(gammaAsked int, more func(i int, q float64) string) gamm
 // run writes so many tokens and shows every round to trace.
 func (m *machine) run(c *gamma.Controller, tokens int, trace func(gamma.Decision, gamma.Observation)) {
 	for written := 0; written < tokens; {
-		d := c.Next()
+		d := c.Next(gamma.Outlook{})
 		o := m.round(d.Gamma, c.Continue)
 		c.Observe(o)
 		written += o.Accepted + 1

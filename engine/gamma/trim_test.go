@@ -14,7 +14,7 @@ func TestTrimLearnsWhichDraftsHold(t *testing.T) {
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 8, Nominal: &gamma.NominalCosts{DraftStep: 0.001, Verify: 1, VerifyRow: 0.3}})
 	sure := func(q float64, n int) []float64 { return slices.Repeat([]float64{q}, n) }
 	unprobed := func() {
-		for d := c.Next(); d.Probe; d = c.Next() {
+		for d := c.Next(gamma.Outlook{}); d.Probe; d = c.Next(gamma.Outlook{}) {
 			c.Observe(gamma.Observation{Drafted: d.Gamma})
 		}
 	}

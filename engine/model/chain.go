@@ -17,10 +17,13 @@ func (m *Model) Feeds() bool {
 // Tokens makes room for n tokens on the device of a model that Feeds.
 func (m *Model) Tokens(n int) (compute.Tokens, error) { return m.backend.(compute.Feeder).Tokens(n) }
 
-// Chain appends ids, at most PrefillRows, to the cache and then n−1 tokens, each the best behind those before. It puts the last of
-// ids and the n tokens that it chose into t, from 0 on, and queues all of this without a look at any of them.
-// On any error the cache keeps its length.
-func (m *Model) Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens) error {
+// Shares reports whether both models compute on one backend, so that what one leaves on the device the other can read.
+func (m *Model) Shares(other *Model) bool { return other != nil && m.backend == other.backend }
+
+// Chain appends ids, at most PrefillRows, to the cache and then n−1 tokens, each the best behind those before, or with by, which may
+// be nil, drawn by it. It puts the last of ids and the n tokens that it took into t, from 0 on, and queues all of this without a look
+// at any of them. On any error the cache keeps its length.
+func (m *Model) Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error {
 	if len(ids) < 1 || len(ids) > m.config.PrefillRows || n < 1 {
 		return fmt.Errorf("a chain of %d tokens behind %d: allowed are 1 and more behind 1 to %d", n, len(ids), m.config.PrefillRows)
 	}
@@ -31,15 +34,22 @@ func (m *Model) Chain(ctx context.Context, cache compute.Cache, ids []int32, n i
 		return fmt.Errorf("%w: a chain of %d more tokens does not fit", ErrContextFull, n-1)
 	}
 	start := cache.Len()
-	if err := m.chain(ctx, cache, ids, n, t); err != nil {
+	if err := m.chain(ctx, cache, ids, n, t, by); err != nil {
 		return errors.Join(err, cache.Truncate(start))
 	}
 	return nil
 }
 
-func (m *Model) chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens) error {
+func (m *Model) chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error {
 	if err := m.layersOver(ctx, Part{cache, ids}); err != nil {
 		return err
+	}
+	take := m.backend.(compute.Feeder).Choose
+	if by != nil {
+		take = m.backend.(compute.Feeder).Draw
+		if err := t.Sample(*by); err != nil {
+			return err
+		}
 	}
 	if err := t.Put(0, ids[len(ids)-1]); err != nil {
 		return err
@@ -51,7 +61,7 @@ func (m *Model) chain(ctx context.Context, cache compute.Cache, ids []int32, n i
 		if err := m.scoreRows(1); err != nil {
 			return err
 		}
-		if err := m.backend.(compute.Feeder).Choose(m.activations.scores, t, i); err != nil {
+		if err := take(m.activations.scores, t, i); err != nil {
 			return err
 		}
 		if err := cache.Advance(len(m.ids)); err != nil {

@@ -127,7 +127,7 @@ func (t *trial) choose(ctx context.Context, p Proposer) (*stage, string, error) 
 
 // taste is the mean of p(x)·(1−p(x)) over first draft tokens x, and −1 when there are none.
 func (t *trial) taste(ctx context.Context, s *stage, p Proposer) (worth float64, why string, err error) {
-	proposer, err := t.newProposer(s, p)
+	proposer, err := t.newProposer(s, p, s.wrap)
 	if err != nil {
 		return 0, "", err
 	}
@@ -153,9 +153,9 @@ func (t *trial) taste(ctx context.Context, s *stage, p Proposer) (worth float64,
 	return worth, "", nil
 }
 
-// newProposer makes a proposer that computes nothing twice at a stage.
-func (t *trial) newProposer(s *stage, p Proposer) (spec.Proposer, error) {
-	proposer, err := p.New(s.wrap)
+// newProposer makes a proposer that computes nothing twice at a stage, if wrap is the stage's.
+func (t *trial) newProposer(s *stage, p Proposer, wrap Wrap) (spec.Proposer, error) {
+	proposer, err := p.New(wrap)
 	if err != nil {
 		return nil, fmt.Errorf("making the proposer: %w", err)
 	}

@@ -90,7 +90,11 @@ func firstCause(errs []error) error {
 
 // play writes the trials that next hands out.
 func (t *trial) play(ctx context.Context, s *stage, b *bins, p Proposer, rule Rule, sum *tally, next func() (from, to int)) error {
-	proposer, err := t.newProposer(s, p)
+	wrap := s.wrap
+	if p.Device != nil {
+		wrap = func(_ string, m spec.Model) spec.Model { return m }
+	}
+	proposer, err := t.newProposer(s, p, wrap)
 	if err != nil {
 		return err
 	}
@@ -100,6 +104,12 @@ func (t *trial) play(ctx context.Context, s *stage, b *bins, p Proposer, rule Ru
 		r.Remember(s.memo)
 	}
 	w := &writer{trial: t, stage: s, proposer: proposer, verifier: verifier, rule: rule.Name, sum: sum}
+	if p.Device != nil {
+		if w.device, err = p.Device(); err != nil {
+			return err
+		}
+		defer w.device.Close()
+	}
 	for {
 		from, to := next()
 		if from == to {
@@ -126,6 +136,7 @@ type writer struct {
 	stage    *stage
 	proposer spec.Proposer
 	verifier Verifier
+	device   Device // nil: what is remembered stands for the target's passes
 	rule     spec.Rule
 	uniforms sample.Uniforms
 	sum      *tally
@@ -148,6 +159,11 @@ func (w *writer) write(ctx context.Context, number int) error {
 	if _, err := w.proposer.Begin(ctx, w.stage.root, nil); err != nil {
 		return err
 	}
+	if w.device != nil {
+		if err := w.device.Begin(ctx, w.stage.root); err != nil {
+			return err
+		}
+	}
 	for round := 0; len(w.written) < judgedTokens && !w.ended; round++ {
 		if err := w.round(ctx, round, w.Gammas[number%len(w.Gammas)]); err != nil {
 			return err
@@ -157,11 +173,19 @@ func (w *writer) write(ctx context.Context, number int) error {
 }
 
 func (w *writer) round(ctx context.Context, round, gamma int) error {
-	draft, err := w.proposer.Propose(ctx, spec.Ask{Gamma: gamma, Params: w.Params, Uniforms: w.uniforms, Round: round, IsStop: w.IsStop, Trust: w.Trust})
+	ask := spec.Ask{Gamma: gamma, Params: w.Params, Uniforms: w.uniforms, Round: round, IsStop: w.IsStop, Trust: w.Trust}
+	if w.device != nil {
+		w.device.Ahead(ctx, &ask)
+	}
+	draft, err := w.proposer.Propose(ctx, ask)
 	if err != nil && !errors.Is(err, spec.ErrNoDraft) {
 		return fmt.Errorf("drafting: %w", err)
 	}
-	out, err := w.verifier.Verify(w.stage.pass(ctx, w.written, draft.Tokens), draft, spec.Terms{
+	rows, err := w.rows(ctx, &ask, draft)
+	if err != nil {
+		return fmt.Errorf("the target's pass: %w", err)
+	}
+	out, err := w.verifier.Verify(rows, draft, spec.Terms{
 		Params: w.Params, Uniforms: w.uniforms, Round: round, Written: len(w.written), Rule: w.rule, Typical: w.Typical, IsStop: w.IsStop,
 	})
 	if err != nil {
@@ -176,8 +200,21 @@ func (w *writer) round(ctx context.Context, round, gamma int) error {
 	}
 	w.written = append(w.written, ids...)
 	w.ended = out.Stop
+	if w.device != nil {
+		if err := w.device.Committed(ids); err != nil {
+			return fmt.Errorf("rolling the target back: %w", err)
+		}
+	}
 	if err := w.proposer.Committed(ids); err != nil {
 		return fmt.Errorf("rolling the proposer back: %w", err)
 	}
 	return nil
+}
+
+// rows are the target's behind what was written and drafted.
+func (w *writer) rows(ctx context.Context, ask *spec.Ask, draft spec.Draft) (spec.Rows, error) {
+	if w.device != nil {
+		return w.device.Rows(ctx, ask, draft)
+	}
+	return w.stage.pass(ctx, w.written, draft.Tokens), nil
 }

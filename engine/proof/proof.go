@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"specula/engine/sample"
@@ -47,6 +48,30 @@ type Proposer struct {
 	New func(wrap Wrap) (spec.Proposer, error)
 	// Alone says that it computes beside what it passed through wrap, and so must not run in several goroutines.
 	Alone bool
+	// Device, when not nil, makes what runs the target's passes of trials: then nothing is remembered, every pass of both models is a
+	// real one, and a device draws and decides as it does in replies. It knows the rule token alone.
+	Device func() (Device, error)
+}
+
+// Device runs a target on a device behind drafts that nobody has seen.
+type Device interface {
+	// Begin brings the target to all of a context but its last token.
+	Begin(ctx context.Context, tokens []int32) error
+	// Ahead lets the draft of an ask stay on the device.
+	Ahead(ctx context.Context, ask *spec.Ask)
+	// Rows are those of the pass over the draft of that ask.
+	Rows(ctx context.Context, ask *spec.Ask, draft spec.Draft) (spec.Rows, error)
+	// Committed takes what the round wrote.
+	Committed(ids []int32) error
+	Close() error
+}
+
+// rulesOf are the rules that a proposer is tried with.
+func (s *Subject) rulesOf(p Proposer) []Rule {
+	if p.Device == nil {
+		return s.Rules
+	}
+	return slices.DeleteFunc(slices.Clone(s.Rules), func(r Rule) bool { return r.Name != spec.Token })
 }
 
 // Subject is what is on trial: a target at the end of a prompt, with everything that could write on.
@@ -100,7 +125,10 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 	if len(s.Prompt) == 0 {
 		return nil, errors.New("the prompt has no tokens: there is no place to draw at")
 	}
-	total := len(s.Proposers) * len(s.Rules)
+	total := 0
+	for _, p := range s.Proposers {
+		total += len(s.rulesOf(p))
+	}
 	if total == 0 {
 		return nil, errors.New("there is no proposer or no rule to put on trial")
 	}
@@ -115,7 +143,7 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 	left := 0 // cases that take time
 	for _, p := range s.Proposers {
 		if p.Refused == "" {
-			left += len(s.Rules)
+			left += len(s.rulesOf(p))
 		}
 	}
 	for _, p := range s.Proposers {
@@ -124,7 +152,7 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 			return nil, fmt.Errorf("trying proposer %s: %w", p.Name, err)
 		}
 		if p.Refused == "" {
-			left -= len(s.Rules)
+			left -= len(s.rulesOf(p))
 		}
 		r.Cases = append(r.Cases, cases...)
 		if progress != nil {
@@ -140,7 +168,7 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 func (t *trial) proposer(ctx context.Context, p Proposer, left int) ([]Case, error) {
 	var cases []Case
 	refused := func(verdict Verdict, why string) []Case {
-		for _, rule := range t.Rules {
+		for _, rule := range t.rulesOf(p) {
 			cases = append(cases, Case{Proposer: p.Name, Rule: string(rule.Name), Lossy: rule.Name.Lossy(), Verdict: verdict, Why: why})
 		}
 		return cases
@@ -155,7 +183,7 @@ func (t *trial) proposer(ctx context.Context, p Proposer, left int) ([]Case, err
 	if stage == nil {
 		return refused(Untested, why), nil
 	}
-	for i, rule := range t.Rules {
+	for i, rule := range t.rulesOf(p) {
 		remaining := t.Seconds - t.Now().Sub(t.began).Seconds()
 		share := time.Duration(max(0.1, remaining/float64(left-i)) * float64(time.Second))
 		c, err := t.try(ctx, stage, p, rule, t.Now().Add(share))
@@ -168,7 +196,7 @@ func (t *trial) proposer(ctx context.Context, p Proposer, left int) ([]Case, err
 }
 
 func (t *trial) workers(p Proposer) int {
-	if p.Alone {
+	if p.Alone || p.Device != nil {
 		return 1
 	}
 	return runtime.GOMAXPROCS(0)

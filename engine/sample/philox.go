@@ -23,6 +23,10 @@ func NewPhilox(seed uint64, reply int) Uniforms {
 	return philox{key: [2]uint32{uint32(seed), uint32(seed >> 32)}, reply: uint32(reply)}
 }
 
+func (g philox) Counter() (seed uint64, reply uint32) {
+	return uint64(g.key[1])<<32 | uint64(g.key[0]), g.reply
+}
+
 func (g philox) Uniform(stream Stream, round, position int) float64 {
 	w := philox4x32([4]uint32{uint32(position), uint32(round), uint32(stream), g.reply}, g.key)
 	return float64(uint64(w[0]>>5)<<26|uint64(w[1]>>6)) / (1 << 53)

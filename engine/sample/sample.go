@@ -29,6 +29,12 @@ type Dist struct {
 // OneHot is the distribution of a deterministic choice.
 func OneHot(id int32) Dist { return Dist{Hot: id} }
 
+// Elsewhere stands for a distribution that lies on a device. All that is known of it here is that it is one to draw from.
+func Elsewhere() Dist { return Dist{P: []float64{}} }
+
+// IsElsewhere reports whether a distribution lies on a device.
+func (d Dist) IsElsewhere() bool { return d.P != nil && len(d.P) == 0 }
+
 // Prob returns the probability of id, 0 for one outside the vocabulary.
 func (d Dist) Prob(id int32) float64 {
 	if d.P == nil {
@@ -47,6 +53,12 @@ func (d Dist) Prob(id int32) float64 {
 // another's; round and position address the draw, so that a device can reproduce it.
 type Uniforms interface {
 	Uniform(stream Stream, round, position int) float64
+}
+
+// Counted are Uniforms that somebody else can reproduce, such as a device, from two numbers: those given to NewPhilox.
+type Counted interface {
+	Uniforms
+	Counter() (seed uint64, reply uint32)
 }
 
 // Stream names what a uniform is used for.

@@ -15,15 +15,22 @@ type Chainer interface {
 	// Feeds reports whether it can.
 	Feeds() bool
 	Tokens(n int) (compute.Tokens, error)
-	// Chain appends ids and then n−1 tokens, each the best behind those before, and puts the last of ids and the n it chose into t. It
-	// waits for nothing.
-	Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens) error
+	// Chain appends ids and then n−1 tokens, each the best behind those before, or with by, which may be nil, drawn by it, and puts the
+	// last of ids and the n it took into t. It waits for nothing.
+	Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error
 }
 
 // chainer returns the model if it can draft by itself what is asked for. A chain is not asked in between whether one more token is
-// worth its price: on a device a step costs less than the answer.
+// worth its price: on a device a step costs less than the answer. What was drawn there is judged there, or not drawn there: its
+// distributions do not cross.
 func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
-	if ask.Params.Temperature > 0 || ask.Inspect || len(ask.Shapers) > 0 || d.lexicon != nil {
+	if len(ask.Shapers) > 0 || d.lexicon != nil {
+		return nil, false
+	}
+	switch _, ok := ask.sampling(ask.Gamma, d.vocab); {
+	case ask.Params.Temperature > 0 && (!ok || ask.Ahead == nil):
+		return nil, false
+	case ask.Params.Temperature == 0 && ask.Inspect:
 		return nil, false
 	}
 	model, ok := d.model.(Chainer)
@@ -36,8 +43,8 @@ const mostUnread = 2
 
 // chain drafts on the device, and has the draft verified there before anybody looks at it if ask.Ahead wants that.
 func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Draft) (Draft, error) {
-	start := len(d.cached)
-	if unread := d.context[start:]; len(unread) > mostUnread {
+	start := len(d.cached) - draft.Read // what this round wrote may hold damage
+	if unread := d.context[len(d.cached):]; len(unread) > mostUnread {
 		if _, err := d.read(ctx, unread[:len(unread)-1], nil); err != nil {
 			return Draft{}, fmt.Errorf("reading %d tokens in front of a draft: %w", len(unread)-1, err)
 		}
@@ -45,21 +52,35 @@ func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Dr
 	at := len(d.cached)
 	unread := d.context[at:]
 	n := min(ask.Gamma, d.cache.Cap()-at-len(unread)+1)
-	ids, err := d.runChain(ctx, model, ask, unread, n)
+	ids, q, err := d.runChain(ctx, model, ask, unread, n)
 	if err != nil {
 		return Draft{}, errors.Join(fmt.Errorf("drafting %d tokens: %w", n, err), d.truncate(at))
 	}
 	d.cached = append(append(d.cached, unread...), ids[:n-1]...)
+	if q != nil {
+		if err := d.look(ask, n, &draft); err != nil {
+			return Draft{}, errors.Join(err, d.truncate(at))
+		}
+	}
 	for i, id := range ids {
-		if id < 0 {
+		if id < 0 && (i == 0 || q == nil) {
 			return Draft{}, errors.Join(fmt.Errorf("%w: draft token %d: %w", ErrNoDraft, i, compute.ErrNotFinite), d.truncate(start))
+		}
+		if id < 0 { // the device has judged those before, and may have kept them
+			draft.Stop = fmt.Sprintf("draft token %d: %v", i, compute.ErrNotFinite)
+			draft.Logits = draft.Logits[:min(i, len(draft.Logits))]
+			return draft, d.truncate(start)
 		}
 		if int(id) >= d.vocab {
 			draft.Stop = fmt.Sprintf("the target does not know token %d", id)
 			return draft, nil
 		}
 		draft.Tokens = append(draft.Tokens, id)
-		draft.Q = append(draft.Q, sample.OneHot(id))
+		if q != nil {
+			draft.Q, draft.Confidence = append(draft.Q, d.seen(ask, i, &draft)), append(draft.Confidence, q[i])
+		} else {
+			draft.Q = append(draft.Q, sample.OneHot(id))
+		}
 		if ask.IsStop != nil && ask.IsStop(id) {
 			draft.Stop = stopEnds
 			return draft, nil
@@ -71,24 +92,59 @@ func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Dr
 	return draft, nil
 }
 
-// runChain returns the n tokens of a draft.
-func (d *DraftModel) runChain(ctx context.Context, model Chainer, ask Ask, unread []int32, n int) (ids []int32, err error) {
+// runChain returns the n tokens of a draft, and their probabilities if they were drawn.
+func (d *DraftModel) runChain(ctx context.Context, model Chainer, ask Ask, unread []int32, n int) (ids []int32, q []float64, err error) {
 	if err := d.roomForTokens(model, n+1); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := model.Chain(ctx, d.cache, unread, n, d.tokens); err != nil {
-		return nil, err
+	var by *compute.Sampling
+	if ask.Params.Temperature > 0 {
+		s, _ := ask.sampling(n, d.vocab)
+		by = &s
+	}
+	if err := model.Chain(ctx, d.cache, unread, n, d.tokens, by); err != nil {
+		return nil, nil, err
 	}
 	if ask.Ahead != nil {
 		return ask.Ahead(d.tokens, n)
 	}
 	ids = make([]int32, n)
-	return ids, d.tokens.Get(1, ids)
+	return ids, nil, d.tokens.Get(1, ids)
+}
+
+// look reads the scores of a draft of n tokens that somebody wants to see.
+func (d *DraftModel) look(ask Ask, n int, draft *Draft) (err error) {
+	s, _ := ask.sampling(n, d.vocab)
+	if s.Keep == 0 {
+		return nil
+	}
+	known := min(d.vocab, d.own)
+	scores := make([]float32, s.Keep*known)
+	if draft.LookBytes, err = d.tokens.Kept(scores); err != nil {
+		return err
+	}
+	for i := range s.Keep {
+		draft.Logits = append(draft.Logits, scores[i*known:(i+1)*known])
+	}
+	return nil
+}
+
+// seen is what token i of a draft was drawn from, for somebody who inspects the round; it decides nothing.
+func (d *DraftModel) seen(ask Ask, i int, draft *Draft) sample.Dist {
+	if !ask.Inspect {
+		return sample.Elsewhere()
+	}
+	q, _ := d.rows(i, d.own)
+	dist, err := d.sampler.FromLogits(q, draft.Logits[i], ask.drafting())
+	if err != nil {
+		return sample.Elsewhere()
+	}
+	return dist
 }
 
 // roomForTokens makes room for n tokens on the device, and for all that drafts usually have when it is made.
 func (d *DraftModel) roomForTokens(model Chainer, n int) error {
-	const usual = 33
+	const usual = compute.MostDrafts + 1
 	if d.tokens != nil && n <= d.room {
 		return nil
 	}

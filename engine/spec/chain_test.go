@@ -32,7 +32,7 @@ func (m *chaining) Tokens(n int) (compute.Tokens, error) {
 	return &onDevice{ids: make([]int32, n)}, nil
 }
 
-func (m *chaining) Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens) error {
+func (m *chaining) Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, _ *compute.Sampling) error {
 	m.chains++
 	start, to := cache.Len(), t.(*onDevice).ids
 	to[0] = ids[len(ids)-1]
@@ -74,9 +74,9 @@ func TestAChainDraftsLikeSingleSteps(t *testing.T) {
 		a.IsStop = func(id int32) bool { return id%7 == 3 }
 		want := fresh(t, committed, a)
 		if round%2 == 0 {
-			a.Ahead = func(tokens compute.Tokens, n int) ([]int32, error) {
+			a.Ahead = func(tokens compute.Tokens, n int) ([]int32, []float64, error) {
 				shown = slices.Clone(tokens.(*onDevice).ids[:n+1])
-				return shown[1:], nil
+				return shown[1:], nil, nil
 			}
 		}
 		if countdown := rng.IntN(8); rng.IntN(6) == 0 {
@@ -156,10 +156,14 @@ func TestWhoWantsScoresGetsNoChain(t *testing.T) {
 	d := newDraft(t, m, 50)
 	_, err := d.Begin(t.Context(), []int32{1, 2, 3}, nil)
 	must(t, err)
-	inspected, warmer := greedyAsk(2, 0), ask(2, 0)
-	inspected.Inspect = true
-	for _, a := range []Ask{inspected, warmer} {
-		a.Ahead = func(compute.Tokens, int) ([]int32, error) { t.Error("somebody ran ahead"); return nil, nil }
+	ahead := func(compute.Tokens, int) ([]int32, []float64, error) {
+		t.Error("somebody ran ahead")
+		return nil, nil, nil
+	}
+	inspected, here, ours := greedyAsk(2, 0), ask(2, 0), ask(2, 0)
+	inspected.Inspect, inspected.Ahead = true, ahead
+	ours.Uniforms, ours.Ahead = struct{ sample.Uniforms }{ours.Uniforms}, ahead // which no device can make
+	for _, a := range []Ask{inspected, here, ours} {
 		if draft, err := d.Propose(t.Context(), a); err != nil || len(draft.Tokens) != 2 || m.chains > 0 {
 			t.Errorf("%v in %d chains, error %v", draft.Tokens, m.chains, err)
 		}

@@ -19,13 +19,6 @@ type Combined struct {
 	model  Reader
 }
 
-// Reader is a proposer that reads the context with a model, and may put that off.
-type Reader interface {
-	Proposer
-	// Follow is Begin without reading: whatever the cache lacks is read by the next Propose.
-	Follow(tokens []int32) (reused int, err error)
-}
-
 // NewCombined returns a proposer that asks suffix first.
 func NewCombined(suffix *Suffix, model Reader) *Combined { return &Combined{suffix, model} }
 

@@ -45,6 +45,9 @@ func (c *Corpus) Add(context []int32) {
 	}
 }
 
+// Clear forgets everything.
+func (c *Corpus) Clear() { c.texts, c.serial, c.tokens = nil, nil, 0 }
+
 // Hide makes proposers that begin from now on find nothing here, until it is called with false.
 func (c *Corpus) Hide(hide bool) { c.hidden = hide }
 

@@ -30,6 +30,7 @@ type DraftModel struct {
 	own        int     // ids the draft model knows
 	lexicon    Lexicon // nil: target and draft have the same vocabulary
 	context    []int32 // everything committed, in the draft's tokens
+	stranger   string  // names a token of it that the draft model cannot read; "" if there is none
 	cached     []int32 // what the cache holds: a prefix of context, in Propose followed by drafted tokens
 	sampler    sample.Sampler
 	q          [][]float64    // (γ, vocab) memory of Draft.Q
@@ -99,7 +100,7 @@ func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(do
 	}
 	most := max(0, len(d.context)-1)
 	unread := most - reused
-	if unread == 0 || most > d.cache.Cap() || d.stranger(d.context) != "" {
+	if unread == 0 || most > d.cache.Cap() || d.stranger != "" {
 		return reused, nil
 	}
 	if _, err := d.read(ctx, d.context[reused:reused+unread], progress); err != nil {
@@ -110,21 +111,55 @@ func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(do
 
 // Follow is Begin without reading: whatever the cache lacks is read by the next Propose.
 func (d *DraftModel) Follow(tokens []int32) (reused int, err error) {
-	d.context = append(d.context[:0], d.spell(tokens)...)
+	d.context, d.stranger = append(d.context[:0], d.spell(tokens)...), ""
+	d.meet(d.context)
 	return d.rollBack(0)
 }
 
+// Unread is how many committed tokens the cache lacks, the last one apart. What cannot be read does not count.
+func (d *DraftModel) Unread() int {
+	most := max(0, len(d.context)-1)
+	if most > d.cache.Cap() || d.stranger != "" {
+		return 0
+	}
+	return max(0, most-len(d.cached))
+}
+
+// mostMissed is how many tokens the first pass of a draft may have to read and still be one draft step among others. More are read in front
+// of it.
+const mostMissed = 8
+
+// catchUp reads what the cache lacks of the context if that is much.
+func (d *DraftModel) catchUp(ctx context.Context, ask Ask) (read int, err error) {
+	missed := d.Unread()
+	if missed <= mostMissed || ask.Reading == nil || ask.Gamma == 0 {
+		return 0, nil
+	}
+	err = ask.Reading(func(progress func(done, total int)) error {
+		_, err := d.read(ctx, d.context[len(d.cached):len(d.context)-1], progress)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("reading %d tokens of context into the draft model: %w", missed, err)
+	}
+	return missed, nil
+}
+
 // Propose draws up to ask.Gamma tokens, each from the draft model's distribution behind the one before, shaped by ask.Shapers.
-// The first pass reads every committed token that the cache lacks.
+// Before, it reads every committed token that the cache lacks.
 func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	var draft Draft
+	var err error
 	start := len(d.cached)
-	unread := d.context[start:]
-	draft.Pending = len(unread)
-	if draft.Stop = d.stranger(unread); draft.Stop != "" {
+	if draft.Stop = d.stranger; draft.Stop != "" {
 		return draft, nil
 	}
-	if model, ok := d.chainer(ask); ok && len(unread) > 0 && ask.Gamma > 0 && start+len(unread) <= d.cache.Cap() {
+	if draft.Read, err = d.catchUp(ctx, ask); err != nil {
+		return Draft{}, err
+	}
+	unread := d.context[len(d.cached):]
+	draft.Pending = len(unread)
+	if model, ok := d.chainer(ask); ok && len(unread) > 0 && ask.Gamma > 0 && len(d.context) <= d.cache.Cap() {
 		return d.chain(ctx, model, ask, draft)
 	}
 	pushed := 0
@@ -159,15 +194,13 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	return draft, nil
 }
 
-// stranger names a token that the draft model cannot read, because its vocabulary is padded less far than the target's; "" if
-// there is none.
-func (d *DraftModel) stranger(tokens []int32) string {
+// meet notes a token of the context that the draft model cannot read, because its vocabulary is padded less far than the target's.
+func (d *DraftModel) meet(tokens []int32) {
 	for _, id := range tokens {
-		if int(id) >= d.own {
-			return fmt.Sprintf("the draft model does not know token %d of the context", id)
+		if int(id) >= d.own && d.stranger == "" {
+			d.stranger = fmt.Sprintf("the draft model does not know token %d of the context", id)
 		}
 	}
-	return ""
 }
 
 // enough says why token i of the draft is the last one, or "".
@@ -208,11 +241,7 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 	if err := ask.Shapers.Shape(known); err != nil {
 		return err
 	}
-	params := ask.Params
-	if ask.Sharpen > 0 {
-		params.Temperature *= ask.Sharpen
-	}
-	dist, err := d.sampler.FromLogits(q, known, params)
+	dist, err := d.sampler.FromLogits(q, known, ask.drafting())
 	if err != nil {
 		return err
 	}
@@ -226,7 +255,7 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 		}
 		draft.Confidence = append(draft.Confidence, confidence)
 	}
-	if ask.Inspect {
+	if ask.Inspect || ask.Look && i == 0 {
 		draft.Logits = append(draft.Logits, known)
 	}
 	return nil
@@ -259,7 +288,9 @@ func (d *DraftModel) read(ctx context.Context, ids []int32, progress func(done, 
 // Committed adds tokens to the context and keeps of the cache what agrees with it.
 func (d *DraftModel) Committed(tokens []int32) error {
 	agreed := min(len(d.cached), len(d.context))
-	d.context = append(d.context, d.spell(tokens)...)
+	added := d.spell(tokens)
+	d.meet(added)
+	d.context = append(d.context, added...)
 	_, err := d.rollBack(agreed)
 	return err
 }
@@ -287,7 +318,7 @@ func (d *DraftModel) truncate(n int) error {
 func (d *DraftModel) Len() int { return d.cache.Len() }
 
 func (d *DraftModel) Reset() error {
-	d.context = d.context[:0]
+	d.context, d.stranger = d.context[:0], ""
 	return d.truncate(0)
 }
 

@@ -70,7 +70,8 @@ func (h *Heads) Begin(_ context.Context, tokens []int32, _ func(done, total int)
 	if err := h.forgetOwn(); err != nil {
 		return 0, err
 	}
-	h.context = append(h.context[:0], tokens...)
+	h.context, h.stranger = append(h.context[:0], tokens...), ""
+	h.meet(h.context)
 	kept, err := h.rollBack(0)
 	h.known, h.held = max(0, kept-1), 0
 	return h.known, err
@@ -118,12 +119,16 @@ func (h *Heads) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	most := h.model.Longest()
 	cut := ask.Gamma > most
 	ask.Gamma = min(ask.Gamma, most)
+	ask.Reading = nil // states are read with the first token that is drawn
 	draft, err := h.DraftModel.Propose(ctx, ask)
 	if cut && err == nil && draft.Stop == "" {
 		draft.Stop = fmt.Sprintf("there are %d heads", most)
 	}
 	return draft, err
 }
+
+// Unread is 0: what heads missed, the target reads for them.
+func (h *Heads) Unread() int { return 0 }
 
 // Committed takes the states in front of the committed tokens from the target's last pass.
 func (h *Heads) Committed(tokens []int32) error {

@@ -55,7 +55,7 @@ func (r *Retold) Follow(tokens []int32) (reused int, err error) {
 // Propose lets the draft model write as many tokens of its own as were asked for, and proposes as many of the target's at most.
 func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	own := ask
-	own.Inspect = false
+	own.Inspect, own.Look = false, false
 	own.Shapers = nil // they know the target's tokens
 	own.Ahead = nil   // the target cannot read these
 	own.IsStop = r.texts.DraftStop
@@ -64,7 +64,7 @@ func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	if err != nil {
 		return Draft{}, err
 	}
-	draft := Draft{Pending: wrote.Pending, Stop: wrote.Stop, Tokens: r.texts.Retell(nil, wrote.Tokens)}
+	draft := Draft{Pending: wrote.Pending, Read: wrote.Read, Stop: wrote.Stop, Tokens: r.texts.Retell(nil, wrote.Tokens)}
 	if len(draft.Tokens) > ask.Gamma {
 		draft.Tokens = draft.Tokens[:ask.Gamma]
 	}

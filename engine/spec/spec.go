@@ -13,17 +13,21 @@ import (
 // Draft is a guess: tokens, and for each the distribution it was actually drawn from.
 type Draft struct {
 	Tokens []int32
-	Q      []sample.Dist // (len(Tokens)); valid until the next Propose
+	Q      []sample.Dist // (len(Tokens)); valid until the next Propose. Elsewhere for a draft that stayed on a device
 	// Logits of the draft model behind each token, (len(Tokens)) rows of vocab, for inspection; nil for proposers without a model.
 	// Valid until the next Propose.
-	// nil unless Ask.Inspect.
+	// nil unless Ask.Inspect or Ask.Look.
 	Logits [][]float32
+	// LookBytes crossed from a device for Ask.Look alone.
+	LookBytes int64
 	// Confidence is how probable the proposer itself held each token: q, or with temperature 0 the plain softmax's
 	// probability; nil for proposers that have no opinion, and when nobody asked (Ask.Continue, Ask.Inspect).
 	Confidence []float64
 	// Pending is the number of committed tokens that the first pass of the draft model had to read: 1 or 2 from round to
 	// round, more after rounds without a draft. It explains an unusually long first step.
 	Pending int
+	// Read is how many committed tokens were read before that pass, by Ask.Reading.
+	Read int
 	// Stop says in words why drafting ended before the asked length; empty when it did not.
 	Stop string
 	// By names the proposer that drafted and ByWhy why it was this one, from a proposer that has others to choose from.
@@ -54,11 +58,17 @@ type Ask struct {
 	IsStop func(id int32) bool
 	// Trust is the chance that all tokens of a draft hold below which proposers that count, such as Suffix, stop.
 	Trust float64
+	// Reading, when not nil, is given the reading of many tokens that the proposer missed, and runs it before the first draft token is drawn:
+	// so whoever asks can tell its time from that of drafting, and show its progress, which may be nil.
+	Reading func(read func(progress func(done, total int)) error) error
 	// Inspect asks for Draft.Logits and Draft.Confidence.
 	Inspect bool
+	// Look asks for the first row of Draft.Logits, wherever the draft is drawn.
+	Look bool
 	// Ahead, when not nil, may be given a draft that lies on a device, n tokens behind the first of t, before anybody has seen it. It
-	// queues the target's pass over them, waits for both at once, and returns the draft's tokens.
-	Ahead func(t compute.Tokens, n int) ([]int32, error)
+	// queues the target's pass over them, waits for both at once, and returns the draft's tokens, −1 for one that there is not, and
+	// if they were drawn the probability of each.
+	Ahead func(t compute.Tokens, n int) (ids []int32, q []float64, err error)
 }
 
 // Free is a Proposer that pays nothing for a token, because it only looks up: how much of a draft is worth verifying can then be
@@ -66,6 +76,16 @@ type Ask struct {
 type Free interface {
 	Proposer
 	Free()
+}
+
+// Reader is a Proposer that reads the context with a model, and may put that off until it is asked for a draft: one that is not asked
+// costs nothing.
+type Reader interface {
+	Proposer
+	// Follow is Begin without reading: whatever is lacking is read by the next Propose.
+	Follow(tokens []int32) (reused int, err error)
+	// Unread is how many tokens are lacking, the last one apart, which is always read last.
+	Unread() int
 }
 
 // Proposer guesses what the target will say. Calls come from one goroutine in the order

@@ -124,6 +124,10 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 		out.Draft[i] = unjudged(id)
 		out.Draft[i].Verdict = event.Discarded
 	}
+	if made, ok := target.(Decided); ok && out.Path == Stochastic {
+		f := foreseen{decision: made.Decision()}
+		return out, f.repeat(&evidence{draft: draft, terms: terms, judged: out.Draft}, &out)
+	}
 	v.fit(target.Vocab())
 	v.sampler.Use(target)
 	p, err := v.predict(out.Path, target, draft.Tokens, terms)

@@ -116,12 +116,3 @@ func narrow(dst []uint16, x []float32) {
 	}
 	narrowGeneric(dst[n:], x[n:])
 }
-
-func widen(dst []float32, x []uint16) {
-	x = x[:len(dst)]
-	n := whole(len(dst), 8)
-	if n > 0 {
-		widenAVX2(&dst[0], &x[0], n)
-	}
-	widenGeneric(dst[n:], x[n:])
-}

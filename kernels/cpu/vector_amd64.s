@@ -563,28 +563,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func widenAVX2(dst *float32, x *uint16, n int)
-// Requires: AVX, F16C
-TEXT ·widenAVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	CMPQ DX, $0x08
-	JL   done
-
-next:
-	VCVTPH2PS (CX), Y0
-	VMOVUPS   Y0, (AX)
-	ADDQ      $0x10, CX
-	ADDQ      $0x20, AX
-	SUBQ      $0x08, DX
-	CMPQ      DX, $0x08
-	JGE       next
-
-done:
-	VZEROUPPER
-	RET
-
 // func swiGLUAVX512(gate *float32, up *float32, n int)
 // Requires: AVX, AVX512F
 TEXT ·swiGLUAVX512(SB), NOSPLIT, $0-24

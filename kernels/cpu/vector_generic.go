@@ -83,13 +83,6 @@ func narrowGeneric(dst []uint16, x []float32) {
 	}
 }
 
-func widenGeneric(dst []float32, x []uint16) {
-	x = x[:len(dst)]
-	for i := range dst {
-		dst[i] = half(x[i])
-	}
-}
-
 // toHalf rounds to half precision, ties to even.
 func toHalf(v float32) uint16 {
 	b := math.Float32bits(v)

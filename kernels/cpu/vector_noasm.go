@@ -12,7 +12,6 @@ func rotatePairs(x, cos, sin []float32)         { rotatePairsGeneric(x, cos, sin
 func swiGLU(gate, up []float32)                 { swiGLUGeneric(gate, up) }
 func expSum(x []float32, shift float32) float32 { sums := expSumGeneric(x, shift); return fold(&sums) }
 func narrow(dst []uint16, x []float32)          { narrowGeneric(dst, x) }
-func widen(dst []float32, x []uint16)           { widenGeneric(dst, x) }
 
 func scoreKeys(dst []float32, q *queries, keys []float32, n, headDim, blocks int, factor float32) {
 	scoreKeysGeneric(dst, q, keys, n, headDim, blocks, factor)

@@ -54,11 +54,6 @@ func expSumAVX2(lanes *[16]float32, x *float32, n int, shift float32)
 //go:noescape
 func narrowAVX2(dst *uint16, x *float32, n int)
 
-// widenAVX2 is for i := range n { dst[i] = half(x[i]) }, n a multiple of 8.
-//
-//go:noescape
-func widenAVX2(dst *float32, x *uint16, n int)
-
 // swiGLUAVX512 is for i := range n { gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i] }, n a multiple of 16.
 //
 //go:noescape

@@ -36,6 +36,11 @@ func TestExitCodes(t *testing.T) {
 		{"bench differs", "bench --gen-tokens 13", ExitRuntime},
 		{"no such shape", "make-weights cube Q8_0 f", ExitRuntime},
 		{"nothing to time", "time-passes --decode-tokens 0 f", ExitUsage},
+		{"pair is good enough", "eval-pair --min program=0.8", ExitOK},
+		{"pair misses a goal", "eval-pair --min program=0.95", ExitRuntime},
+		{"goal without value", "eval-pair --min program", ExitUsage},
+		{"goal that is no number", "eval-pair --min program=NaN", ExitUsage},
+		{"goal twice", "eval-pair --min program=1 --min program=0", ExitUsage},
 		{"unknown flag", "run --nope", ExitUsage},
 		{"unknown command", "nope", ExitUsage},
 		{"unknown command below config", "config nope", ExitUsage},
@@ -162,10 +167,11 @@ func ExampleProgram_Run() {
 // What measures is told what to measure, and prints what it is given.
 func TestMeasuringCommands(t *testing.T) {
 	for args, want := range map[string]string{
-		"bench --kernels --gamma 3":                   "prompts -1 tokens 0 gamma 3",
-		"bench --kernels --json":                      `"prompts":-1`,
-		"make-weights tiny F16 f":                     "weights tiny F16 f\n",
-		"time-passes --threads 2 --prompt-tokens 9 f": `{"Path":"f","Threads":2,"PromptTokens":9,"DecodeTokens":64}`,
+		"bench --kernels --gamma 3":                                 "prompts -1 tokens 0 gamma 3",
+		"eval-pair --holdout h.jsonl --min general=0.5 --threads 3": "holdout h.jsonl goals map[general:0.5] threads 3\n",
+		"bench --kernels --json":                                    `"prompts":-1`,
+		"make-weights tiny F16 f":                                   "weights tiny F16 f\n",
+		"time-passes --threads 2 --prompt-tokens 9 f":               `{"Path":"f","Threads":2,"PromptTokens":9,"DecodeTokens":64}`,
 	} {
 		var out bytes.Buffer
 		code, stderr := start(t.Context(), &out, strings.Fields(args)...)

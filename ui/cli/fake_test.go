@@ -107,6 +107,10 @@ func fakeProgram(t Terminal) *Program {
 			}
 			return fakeFinding{fmt.Sprintf("seconds %g gammamax %d\n", o.Seconds, o.Config.Speculation.GammaMax), o.Config.Device.Threads != 13}, nil
 		},
+		EvalPair: func(_ context.Context, o PairOptions, progress func(done, total int)) (Report, error) {
+			progress(1, 1)
+			return fakeFinding{fmt.Sprintf("holdout %s goals %v threads %d\n", o.Holdout, o.Goals, o.Config.Device.Threads), o.Goals["program"] < 0.9}, nil
+		},
 		MakeWeights: func(_ context.Context, shape, weightType, path string) error {
 			if shape == "cube" {
 				return errors.New("there is no shape cube")

@@ -37,6 +37,8 @@ type Program struct {
 	VerifyDist func(ctx context.Context, o ProofOptions, progress func(done, total int)) (Report, error)
 	// Doctor examines models and device; progress is told what is examined next.
 	Doctor func(ctx context.Context, o DoctorOptions, progress func(what string)) (Report, error)
+	// EvalPair examines a pair of models; progress tells how many questions are done.
+	EvalPair func(ctx context.Context, o PairOptions, progress func(done, total int)) (Report, error)
 	// Describe tells what a model file is.
 	Describe func(ctx context.Context, path string) ([]Section, error)
 	// MakeWeights writes a model file with random weights: for measurements.
@@ -79,6 +81,13 @@ type ProofOptions struct {
 type DoctorOptions struct {
 	Config  config.Config
 	Seconds float64 // for the measurements, about
+}
+
+// PairOptions say what to hold a pair of models to.
+type PairOptions struct {
+	Config  config.Config
+	Holdout string             // path of a file of dialogues to measure α on; empty: it is not measured
+	Goals   map[string]float64 // by the names of figures; nil: nothing is judged
 }
 
 // GammaOptions say which draft lengths to compare, on what.

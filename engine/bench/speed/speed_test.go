@@ -47,6 +47,21 @@ func TestMeasurePasses(t *testing.T) {
 	}
 }
 
+// On a clock of one millisecond a look, every step takes one.
+func TestMeasureSteps(t *testing.T) {
+	m, _ := demo(t)
+	other, _ := demo(t)
+	got, err := speed.MeasureSteps(context.Background(), m, other, ticking())
+	if want := (speed.Steps{TargetMS: 1, DraftMS: 1, Ratio: 1, LeastRatio: 1}); err != nil || got != want {
+		t.Errorf("%+v, error %v; want %+v", got, err, want)
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := speed.MeasureSteps(cancelled, m, other, ticking()); err == nil {
+		t.Error("a cancelled measurement gave figures")
+	}
+}
+
 func TestMeasureKernels(t *testing.T) {
 	m, backend := demo(t)
 	k, err := speed.MeasureKernels(context.Background(), backend, m, time.Now)

@@ -64,6 +64,16 @@ func NewWorld(vocab, depth int, params sample.Params, pairing Pairing, seed uint
 	return w
 }
 
+// Round changes all scores to what a device makes of them, half precision for one, and the exact distribution with them.
+func (w *World) Round(round func(float32) float32) {
+	for i, target := range w.target {
+		for id := range target {
+			target[id], w.draft[i][id] = round(target[id]), round(w.draft[i][id])
+		}
+		w.exact[i] = Distribution(target, w.Params)
+	}
+}
+
 func pair(pairing Pairing, target, draft []float32, rng *rand.Rand) {
 	none := float32(math.Inf(-1))
 	for id := range target {

@@ -52,7 +52,7 @@ func ShapeNamed(name string) (Shape, error) {
 		}
 		known = append(known, s.Name)
 	}
-	return Shape{}, fmt.Errorf("there is no shape %.64q; allowed is one of %s", name, strings.Join(known, ", "))
+	return Shape{}, &NameError{fmt.Sprintf("there is no shape %.64q; allowed is one of %s", name, strings.Join(known, ", "))}
 }
 
 // TypeNamed looks a type of weights up; the error lists the names.
@@ -64,8 +64,13 @@ func TypeNamed(name string) (compute.DType, error) {
 		}
 		known = append(known, gguf.TypeName(f.typ))
 	}
-	return 0, fmt.Errorf("there are no random weights of type %.64q; allowed is one of %s", name, strings.Join(known, ", "))
+	return 0, &NameError{fmt.Sprintf("there are no random weights of type %.64q; allowed is one of %s", name, strings.Join(known, ", "))}
 }
+
+// NameError says that there is no shape or type of a name, and which there are.
+type NameError struct{ text string }
+
+func (e *NameError) Error() string { return e.text }
 
 // WriteFile writes a model file of the shape at path, which must not exist, piece by piece: it never holds a whole matrix. Equal
 // arguments give equal bytes. A file that could not be completed is removed.

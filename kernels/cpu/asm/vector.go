@@ -23,7 +23,6 @@ func vector(c *build.Context) {
 	v.swiGLU()
 	v.expSum()
 	v.narrow()
-	v.widen()
 	v.swiGLU512()
 	v.expSum512()
 }
@@ -256,17 +255,6 @@ func (v *elements) narrow() {
 		v.VMOVUPS(Mem{Base: p[1]}, x)
 		v.VCVTPS2PH(Imm(0), x, Mem{Base: p[0]}) // to nearest, ties to even
 		v.ADDQ(Imm(16), p[0])
-	})
-	v.end()
-}
-
-func (v *elements) widen() {
-	p, n := v.function("widen", "is for i := range n { dst[i] = half(x[i]) }, n a multiple of 8.", "func(dst *float32, x *uint16, n int)", "dst", "x")
-	v.loop(n, 8, 32, p[:1], func() {
-		x := v.YMM()
-		v.VCVTPH2PS(Mem{Base: p[1]}, x)
-		v.VMOVUPS(x, Mem{Base: p[0]})
-		v.ADDQ(Imm(16), p[1])
 	})
 	v.end()
 }

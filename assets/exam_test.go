@@ -1,0 +1,107 @@
+package assets_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"specula/assets"
+	"specula/engine/exam"
+)
+
+func papers(t *testing.T) map[string]exam.Paper {
+	t.Helper()
+	read := map[string]exam.Paper{}
+	for _, p := range assets.Exam() {
+		paper, err := exam.Read(p.Name, p.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read[p.Name] = paper
+	}
+	return read
+}
+
+func TestExamHasItsQuestions(t *testing.T) {
+	counted := map[int]bool{}
+	conversations := map[string]string{}
+	for name, p := range papers(t) {
+		want := map[string]int{"program": 100, "general": 100, "copying": 20, "counting": 4}[name]
+		if len(p.Questions) != want {
+			t.Errorf("%s has %d questions, want %d", name, len(p.Questions), want)
+		}
+		for _, q := range p.Questions {
+			var all []string
+			for _, turn := range q.Turns {
+				all = append(all, plain(turn.Content))
+			}
+			text := strings.Join(all, "|")
+			if other, twice := conversations[text]; twice {
+				t.Errorf("%s and %s ask the same: %s", q.ID, other, text)
+			}
+			conversations[text] = q.ID
+			counted[q.Count] = true
+			if words := len(strings.Fields(q.Copy)); words > 12 || name == "copying" && (words < 4 || !strings.HasSuffix(q.Asked(), q.Copy)) {
+				t.Errorf("%s: the sentence must have 4 to 12 words and end the question: %q", q.ID, q.Copy)
+			}
+		}
+	}
+	if !counted[10] || !counted[20] {
+		t.Error("nobody is asked to count to 10 and to 20")
+	}
+}
+
+// plain is what makes two texts the same question: letters and digits in lower case.
+func plain(text string) string {
+	text = strings.ToLower(strings.NewReplacer("'", "", "’", "").Replace(text))
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+}
+
+// What was trained on cannot be examined: no last line of a question, and no sentence to copy, may stand in the training text.
+func TestExamWasNotTrainedOn(t *testing.T) {
+	trained := trainingLines(t)
+	for name, p := range papers(t) {
+		for _, q := range p.Questions {
+			if where := trained[plain(q.Asked())]; where != "" {
+				t.Errorf("%s, %s: %q stands in %s", name, q.ID, q.Asked(), where)
+			}
+			if where := trained[plain(q.Copy)]; q.Copy != "" && where != "" {
+				t.Errorf("%s, %s: %q stands in %s", name, q.ID, q.Copy, where)
+			}
+		}
+	}
+}
+
+// trainingLines are what users and assistants say in the training text, with the files.
+func trainingLines(t *testing.T) map[string]string {
+	t.Helper()
+	const dir = "training/text"
+	if _, err := os.Stat(dir); os.IsNotExist(err) {
+		t.Logf("there is no training text in %s: nothing was compared", dir)
+		return nil
+	}
+	lines := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".txt" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for line := range strings.Lines(string(text)) {
+			switch field, said, _ := strings.Cut(strings.TrimSpace(line), ":"); field {
+			case "q", "a", "user", "assistant":
+				lines[plain(said)] = path
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) < 1000 {
+		t.Errorf("only %d lines were found in %s", len(lines), dir)
+	}
+	return lines
+}

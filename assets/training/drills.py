@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Endless procedural chats that teach skills instead of facts.
+
+Counting, copying, remembering what was told, answering follow-up questions, small facts
+and sums, and saying honestly what the model does not know. Every answer has one canonical
+form: that is easier to learn for a tiny model, and easier to predict for its draft.
+
+    python3 drills.py --count 5 --seed 1      # show some
+"""
+
+import argparse
+import json
+import random
+from collections.abc import Callable, Iterator
+
+from drill.arithmetic import arithmetic
+from drill.context import context
+from drill.copying import copying
+from drill.counting import counting
+from drill.facts import facts
+from drill.followups import followups
+from drill.refusals import refusals
+from drill.speech import Chat
+
+# skill: share of the chats
+SHARES: dict[Callable[[random.Random], Chat], float] = {
+    copying: 0.25, context: 0.22, followups: 0.16, facts: 0.13, refusals: 0.1, counting: 0.08, arithmetic: 0.06,
+}
+
+
+def drills(rng: random.Random, count: int) -> Iterator[list[tuple[str, str]]]:
+    """Yields count chats; each is a list of (role, text) that starts with "user" and ends with "assistant"."""
+    skills, shares = list(SHARES), list(SHARES.values())
+    for _ in range(count):
+        yield rng.choices(skills, shares)[0](rng)
+
+
+def main() -> None:
+    """Prints chats, one JSON list per line."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    for chat in drills(random.Random(options.seed), options.count):
+        print(json.dumps(chat))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Builds the training data: token streams by source, and the dialogues left out for the evaluation.
+
+usage: python prepare.py --public CLONES --out DATA [--vocabulary FILE] [--variants N] [--drills N]
+
+CLONES holds clones named as in sources.PUBLIC; without --public only our own text is used (a smoke test).
+DATA gets vocabulary.json, SOURCE.npz (ids, who, starts) for each source and holdout.jsonl.
+"""
+import argparse
+import collections
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+
+import drills
+import lessons
+import sources
+from vocabulary import Chat, Vocabulary, learn
+
+HERE = Path(__file__).parent
+HELD_OUT = 0.05
+
+
+def split_public(folder: Path, most: int, rng: random.Random) -> tuple[dict[str, list[Chat]], dict[str, list[Chat]]]:
+    train, held = collections.defaultdict(list), collections.defaultdict(list)
+    seen: set[str] = set()
+    for source, chat in sources.public(folder):
+        text = json.dumps(chat)
+        if text not in seen:
+            seen.add(text)
+            (held if rng.random() < HELD_OUT else train)[source].append(chat)
+    for source in train:
+        train[source], held[source] = train[source][:most], held[source][: int(most * HELD_OUT)]
+    return train, held
+
+
+def split_lessons(taught: list[lessons.Lesson], variants: int, rng: random.Random) -> tuple[list[Chat], list[Chat]]:
+    """One in twenty ways to ask is left out, whatever its case and punctuation. One to three exchanges make a chat, so that questions
+    are answered in the middle of a chat, too."""
+    asked = {lessons.normal(q) for l in taught for q in l.questions}
+    left_out = set(rng.sample(sorted(asked), int(len(asked) * HELD_OUT)))
+    held = [[("user", q), ("assistant", l.answers[0])] for l in taught for q in l.questions if lessons.normal(q) in left_out]
+    train: list[Chat] = []
+    for _ in range(variants):
+        exchanges: list[Chat] = [l.chat for l in taught if l.chat]
+        for lesson in taught:
+            for question in lesson.questions:
+                asked_so = lessons.varied(question, rng)
+                if not {lessons.normal(question), lessons.normal(asked_so)} & left_out:
+                    exchanges.append([("user", asked_so), ("assistant", rng.choice(lesson.answers))])
+        rng.shuffle(exchanges)
+        at = 0
+        while at < len(exchanges):
+            count = rng.choice((1, 1, 1, 1, 2, 3))
+            train.append([turn for e in exchanges[at : at + count] for turn in e])
+            at += count
+    return train, held
+
+
+def split_drills(count: int, seed: int) -> tuple[list[Chat], list[Chat]]:
+    train = list(drills.drills(random.Random(seed), count))
+    taught = {json.dumps(c) for c in train}
+    asked = {lessons.normal(c[0][1]) for c in train}
+    held = [c for c in drills.drills(random.Random(seed + 1), 600) if json.dumps(c) not in taught and lessons.normal(c[0][1]) not in asked]
+    return train, held
+
+
+def examined(folder: Path) -> set[str]:
+    """The questions of the exam."""
+    lines = (line for path in folder.glob("*.txt") for line in path.read_text().splitlines())
+    return {lessons.normal(line.partition(":")[2]) for line in lines if line.startswith("user:")}
+
+
+def write_stream(path: Path, chats: list[Chat], vocabulary: Vocabulary) -> int:
+    ids, who, starts = [], [], []
+    for chat in chats:
+        starts.append(len(ids))
+        chat_ids, chat_who = vocabulary.chat(chat)
+        ids += chat_ids + [vocabulary.end_of_text]
+        who += chat_who + [0]
+    np.savez(path, ids=np.array(ids, np.uint16), who=np.array(who, np.uint8), starts=np.array(starts, np.int64))
+    return len(ids)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--public", type=Path)
+    options.add_argument("--text", type=Path, default=HERE / "text")
+    options.add_argument("--out", type=Path, required=True)
+    options.add_argument("--vocabulary", type=Path, help="use this one instead of learning one")
+    options.add_argument("--most", type=int, default=2000, help="dialogues of each public source; the rest is not used")
+    options.add_argument("--variants", type=int, default=6, help="how often each question is varied")
+    options.add_argument("--drills", type=int, default=60000)
+    options.add_argument("--seed", type=int, default=7)
+    chosen = options.parse_args()
+    chosen.out.mkdir(parents=True, exist_ok=True)
+
+    rng = random.Random(chosen.seed)
+    train, held = split_public(chosen.public, chosen.most, rng) if chosen.public else (collections.defaultdict(list), collections.defaultdict(list))
+    known = lessons.placeholders(chosen.text / "placeholders.json")
+    for name in ("program", "general"):
+        train[name], held[name] = split_lessons(lessons.read(chosen.text / name, known), chosen.variants, rng)
+    train["drills"], held["drills"] = split_drills(chosen.drills, chosen.seed)
+
+    asked = examined(HERE / "exam")
+    for source, chats in train.items():
+        train[source] = [c for c in chats if not any(role == "user" and lessons.normal(text) in asked and len(text) > 20 for role, text in c)]
+        print(f"{source}: {len(chats) - len(train[source])} chats with a question of the exam dropped")
+
+    if chosen.vocabulary:
+        vocabulary = Vocabulary.read(chosen.vocabulary)
+    else:
+        vocabulary = learn(text for chats in train.values() for chat in chats for _, text in chat)
+    vocabulary.write(chosen.out / "vocabulary.json")
+    for source, chats in train.items():
+        rng.shuffle(chats)
+        tokens = write_stream(chosen.out / f"{source}.npz", chats, vocabulary)
+        print(f"{source}: {len(chats)} chats, {tokens} tokens; {len(held[source])} left out")
+    with open(chosen.out / "holdout.jsonl", "w") as out:
+        for source, chats in held.items():
+            for chat in chats:
+                out.write(json.dumps({"source": source, "turns": chat}, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""What the pair says by an independent float32 forward over its F16 weights: the reference of the program's tests.
+
+usage: python reference.py --target TARGET.pt --draft DRAFT.pt --vocabulary vocabulary.json --out reference.json
+"""
+import argparse
+import json
+from pathlib import Path
+
+import torch
+
+from model import LM, load
+from vocabulary import Vocabulary
+
+TOKENS = 48
+PROMPTS = [
+    "hello", "who are you?", "What is speculative decoding?", "why was a token rejected?", "how do i change gamma", "tell me a joke",
+    "What is the capital of France?", "tell me a story about a dragon", "write hello world in go", "I want to book a table for two in San Jose",
+    "count to ten", "my day was bad", "how does temperature affect acceptance?", "what does the bonus token mean", "define boat",
+    "Naïve café — 日本語 🙂 test 1234567", "repeat after me: the quick brown fox", "  leading spaces\n\nand newlines\t tabs",
+    "for (int i = 0; i < 10; i++) { x += i; }", "thank you and goodbye",
+]  # fmt: skip
+
+
+def rounded(model: LM) -> LM:
+    """Matrices as an F16 file holds them."""
+    for p in model.parameters():
+        if p.dim() == 2:
+            p.data = p.data.half().float()
+    return model.eval()
+
+
+def continuation(model: LM, ids: list[int], stop: int) -> dict:
+    """The greedy continuation, by how much each token was ahead of the second, and every 16th logit behind the prompt."""
+    greedy, gaps, first = [], [], None
+    while len(greedy) < TOKENS and stop not in greedy:
+        logits = model(torch.tensor([ids + greedy]))[0, -1]
+        first = logits if first is None else first
+        (best, second), token = logits.topk(2).values.tolist(), int(logits.argmax())
+        greedy.append(token)
+        gaps.append(round(best - second, 5))
+    return {"greedy": greedy, "top1_minus_top2": gaps, "first_logits": [round(x, 5) for x in first[::16].tolist()]}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("target", "draft", "vocabulary", "out"):
+        options.add_argument(f"--{name}", type=Path, required=True)
+    chosen = options.parse_args()
+    torch.set_num_threads(1)
+    vocabulary, cases = Vocabulary.read(chosen.vocabulary), []
+    models = {"target": rounded(load(chosen.target)), "draft": rounded(load(chosen.draft))}
+    with torch.no_grad():
+        for prompt in PROMPTS:
+            ids = vocabulary.prompt([("user", prompt)])
+            case = {"prompt": prompt, "ids": ids, "text_ids": vocabulary.encode(prompt)}
+            case |= {name: continuation(model, ids, vocabulary.im_end) for name, model in models.items()}
+            case["text"] = vocabulary.decode(case["target"]["greedy"])
+            cases.append(case)
+    note = "prompt ids through the ChatML template; greedy continuation and logits by a float32 forward over the F16 weights"
+    template = "for each message <|im_start|>role\\ncontent<|im_end|>\\n, then <|im_start|>assistant\\n"
+    chosen.out.write_text(json.dumps({"note": note, "template": template, "cases": cases}, ensure_ascii=False, indent=0))
+
+
+if __name__ == "__main__":
+    main()

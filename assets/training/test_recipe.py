@@ -1,0 +1,72 @@
+"""python -m unittest test_recipe: what the steps of the recipe promise each other. Needs requirements.txt."""
+import random
+import unittest
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import lessons
+from export import q8_0
+from model import LM, Shape, grown
+from samples import Decoder
+from vocabulary import ASSISTANT, USER, learn
+
+TEXTS = ["hello there, how are you", "count to ten: 1, 2, 3", "Naïve café — 日本語 🙂", "how are you today"] * 3
+SMALL = Shape(dim=64, layers=2, heads=2, kv=1, hd=32, ffn=64, vocab=300)
+
+
+class Recipe(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(1)
+
+    def test_text_survives_the_vocabulary(self):
+        vocabulary = learn(TEXTS)
+        for text in TEXTS + ["never \t seen\n\n  ½"]:
+            self.assertEqual(vocabulary.decode(vocabulary.encode(text)), text)
+
+    def test_only_what_is_said_belongs_to_a_speaker(self):
+        vocabulary = learn(TEXTS)
+        ids, who = vocabulary.chat([("user", "hello"), ("assistant", "how are you")])
+        said = {role: vocabulary.decode(i for i, w in zip(ids, who) if w == role) for role in (USER, ASSISTANT)}
+        self.assertEqual(said, {USER: "hello<|im_end|>", ASSISTANT: "how are you<|im_end|>"})
+
+    def test_a_grown_model_computes_the_same(self):
+        small = LM(SMALL)
+        large = grown(small, Shape(dim=64, layers=3, heads=2, kv=1, hd=32, ffn=96, vocab=300))
+        ids = torch.randint(0, 300, (2, 20))
+        with torch.no_grad():
+            torch.testing.assert_close(large(ids), small(ids), atol=1e-5, rtol=1e-5)
+
+    def test_decoding_with_a_cache_computes_the_same(self):
+        model, ids = LM(SMALL).bfloat16(), torch.randint(0, 300, (2, 12))
+        decoder = Decoder(model, 2, 12)
+        with torch.no_grad():
+            decoder.read(ids[:, :8])
+            for n in range(8, 12):
+                logits = decoder.read(ids[:, n : n + 1])
+            torch.testing.assert_close(logits, model(ids)[:, -1].float(), atol=2e-2, rtol=2e-2)
+
+    def test_a_quantised_block_is_near_what_it_was(self):
+        weights = np.random.default_rng(1).standard_normal((4, 64)).astype(np.float32)
+        blocks = np.frombuffer(q8_0(weights), [("scale", "<f2"), ("q", "i1", 32)])
+        again = (blocks["scale"].astype(np.float32)[:, None] * blocks["q"]).reshape(4, 64)
+        self.assertLess(np.abs(again - weights).max(), np.abs(weights).max() / 127)
+
+    def test_what_is_varied_keeps_its_words(self):
+        rng = random.Random(2)
+        same = sum(lessons.normal("How do I raise gamma?") in lessons.normal(lessons.varied("How do I raise gamma?", rng)) for _ in range(200))
+        self.assertGreater(same, 150)
+
+    def test_all_text_is_readable(self):
+        here = Path(__file__).parent / "text"
+        known = lessons.placeholders(here / "placeholders.json")
+        for part in ("program", "general"):
+            taught = lessons.read(here / part, known)
+            self.assertGreater(len(taught), 300)
+            for lesson in taught:
+                self.assertTrue(lesson.chat or lesson.answers, lesson.id)
+
+
+if __name__ == "__main__":
+    unittest.main()

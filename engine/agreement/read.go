@@ -1,0 +1,51 @@
+package agreement
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"specula/tokenizer/chat"
+)
+
+// Talk is a dialogue as it was held.
+type Talk struct {
+	Source string // where it comes from, in a word; may be empty
+	Turns  []chat.Message
+}
+
+// Read reads dialogues, a JSON object each: {"source": "small talk", "turns": [["user", "hello"], ["assistant", "Hi!"]]}, where the
+// source may be missing. An error tells which one is wrong.
+func Read(r io.Reader) ([]Talk, error) {
+	var list []Talk
+	decoder := json.NewDecoder(r)
+	for {
+		var line struct {
+			Source string      `json:"source"`
+			Turns  [][2]string `json:"turns"`
+		}
+		err := decoder.Decode(&line)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil && len(line.Turns) == 0 {
+			err = errors.New("it has no turns")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading dialogue %d: %w", len(list)+1, err)
+		}
+		talk := Talk{Source: line.Source}
+		for _, turn := range line.Turns {
+			if turn[0] != "user" && turn[0] != "assistant" && turn[0] != "system" {
+				return nil, fmt.Errorf("reading dialogue %d: there is no role %.64q; allowed are user, assistant and system", len(list)+1, turn[0])
+			}
+			talk.Turns = append(talk.Turns, chat.Message{Role: turn[0], Content: turn[1]})
+		}
+		list = append(list, talk)
+	}
+	if len(list) == 0 {
+		return nil, errors.New("there are no dialogues to measure on")
+	}
+	return list, nil
+}

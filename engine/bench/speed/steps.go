@@ -1,0 +1,89 @@
+package speed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+)
+
+// Steps are the milliseconds of one decoding step, a pass of one row and the best token of it, of both models of a pair.
+type Steps struct {
+	TargetMS float64 `json:"targetMS"` // medians
+	DraftMS  float64 `json:"draftMS"`
+	Ratio    float64 `json:"ratio"` // of the draft's to the target's
+	// LeastRatio is that of the shortest steps, which a busy machine disturbs less.
+	LeastRatio float64 `json:"leastRatio"`
+}
+
+const (
+	stepContext = 64 // tokens in front of the first step
+	stepBlock   = 8  // steps of one model in a row, about as a draft's are in a round
+	stepBlocks  = 61 // of each model
+)
+
+// MeasureSteps times blocks of greedy decoding by both models in turn, so that what else happens on the machine meets both alike, and
+// takes the medians.
+func MeasureSteps(ctx context.Context, target, draft *model.Model, now func() time.Time) (s Steps, err error) {
+	lanes := []*lane{{model: target}, {model: draft}}
+	for _, l := range lanes {
+		if l.cache, err = l.model.NewCache(); err != nil {
+			return Steps{}, err
+		}
+		defer func() { err = errors.Join(err, l.cache.Close()) }()
+		if err := l.warm(ctx); err != nil {
+			return Steps{}, fmt.Errorf("warming up: %w", err)
+		}
+	}
+	for range stepBlocks {
+		for _, l := range lanes {
+			if err := l.block(ctx, now); err != nil {
+				return Steps{}, fmt.Errorf("decoding: %w", err)
+			}
+		}
+	}
+	for _, l := range lanes {
+		slices.Sort(l.stepMS)
+	}
+	t, d := lanes[0].stepMS, lanes[1].stepMS
+	s = Steps{TargetMS: t[len(t)/2], DraftMS: d[len(d)/2]}
+	s.Ratio, s.LeastRatio = s.DraftMS/s.TargetMS, d[0]/t[0]
+	return s, nil
+}
+
+// lane is one model with what was measured of it.
+type lane struct {
+	model  *model.Model
+	cache  compute.Cache
+	stepMS []float64
+}
+
+func (l *lane) warm(ctx context.Context) error {
+	prompt := make([]int32, stepContext)
+	for i := range prompt {
+		prompt[i] = int32((i*7919 + 13) % min(900, l.model.Config().Vocab))
+	}
+	if _, err := l.model.Prefill(ctx, l.cache, prompt, nil); err != nil {
+		return err
+	}
+	if err := decode(ctx, l.model, l.cache, stepBlock); err != nil {
+		return err
+	}
+	return l.cache.Truncate(stepContext)
+}
+
+// block decodes, a step at a time, and takes it back.
+func (l *lane) block(ctx context.Context, now func() time.Time) error {
+	for range stepBlock {
+		start := now()
+		if err := decode(ctx, l.model, l.cache, 1); err != nil {
+			return err
+		}
+		l.stepMS = append(l.stepMS, float64(now().Sub(start))/float64(time.Millisecond))
+	}
+	return l.cache.Truncate(stepContext)
+}

@@ -1,0 +1,102 @@
+package spec
+
+import (
+	"errors"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/event"
+	"specula/engine/sample"
+)
+
+// decided is a pass that a device has judged; nobody may read its rows.
+type decided struct {
+	t *testing.T
+	compute.Drawn
+}
+
+func (d decided) Decision() compute.Drawn { return d.Drawn }
+func (d decided) Rows() int               { return len(d.Draft) + 1 }
+func (d decided) Vocab() int              { return 50 }
+func (d decided) Argmax([]int32) error    { d.t.Error("argmaxes were read"); return nil }
+func (d decided) Row(int, []float32) error {
+	d.t.Error("a row was read")
+	return nil
+}
+
+func TestAVerdictOfADeviceIsTakenOver(t *testing.T) {
+	stop := func(id int32) bool { return id == 9 }
+	for name, c := range map[string]struct {
+		ids                  []int32
+		judged               int // more than ids where the draft ended early
+		accepted             int
+		follows              int32
+		kept, tested, commit int
+		verdict              event.Verdict
+		stops                bool
+		err                  error
+	}{
+		"plain":                      {nil, 0, 0, 4, 0, 0, 4, event.Plain, false, nil},
+		"bonus":                      {[]int32{1, 2}, 2, 2, 4, 2, 2, 4, event.Bonus, false, nil},
+		"resampled":                  {[]int32{1, 2, 3}, 3, 1, 4, 1, 2, 4, event.Resampled, false, nil},
+		"accepted beyond a stop":     {[]int32{1, 9}, 4, 4, 4, 2, 2, -1, "", true, nil},
+		"accepted up to a stop":      {[]int32{1, 9}, 4, 2, 4, 2, 2, -1, "", true, nil},
+		"a stop refused":             {[]int32{1, 9}, 4, 1, 4, 1, 2, 4, event.Resampled, false, nil},
+		"a stop follows":             {[]int32{1}, 1, 0, 9, 0, 1, 9, event.Resampled, true, nil},
+		"a draft that ended in NaN":  {[]int32{1, 2}, 5, 2, 4, 2, 2, 4, event.Bonus, false, nil},
+		"a row that is not finite":   {[]int32{1, 2}, 2, 1, -1, 1, 0, 0, "", false, compute.ErrNotFinite},
+		"a draft that was not drawn": {nil, 3, 0, 4, 0, 0, 4, event.Plain, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := decided{t, compute.Drawn{Verdict: compute.Verdict{Accepted: c.accepted, Follows: c.follows}, P: 0.5}}
+			d.Draft = make([]compute.Chance, c.judged)
+			draft := Draft{Tokens: c.ids}
+			for i := range c.ids {
+				draft.Q, d.Draft[i] = append(draft.Q, sample.Elsewhere()), compute.Chance{ID: c.ids[i], P: 0.25, Q: 0.75}
+			}
+			o, err := NewVerifier().Verify(d, draft, Terms{Params: warm, Uniforms: sample.NewPhilox(1, 2), IsStop: stop})
+			if !errors.Is(err, c.err) || (err != nil) != (c.err != nil) {
+				t.Fatalf("error %v, want %v", err, c.err)
+			}
+			if o.Accepted != c.kept || o.Path != Stochastic {
+				t.Errorf("kept %d by the path %s, want %d", o.Accepted, o.Path, c.kept)
+			}
+			if err != nil {
+				return
+			}
+			if o.Tested != c.tested || o.Stop != c.stops || o.Commit.Verdict != c.verdict || c.verdict != "" && int(o.Commit.ID) != c.commit {
+				t.Errorf("%+v", o)
+			}
+			for i := range o.Draft[:o.Tested] {
+				if j := o.Draft[i]; j.P != 0.25 || j.Q != 0.75 || j.U != sample.NewPhilox(1, 2).Uniform(sample.AcceptTest, 0, i) {
+					t.Errorf("draft token %d: %+v", i, j)
+				}
+			}
+		})
+	}
+}
+
+func TestSamplingIsWhatADeviceCanMake(t *testing.T) {
+	u := sample.NewPhilox(5<<32|6, 7)
+	a := Ask{Params: sample.Params{Temperature: 0.8, TopP: 0.9, TopK: 3, MinP: 0.1}, Uniforms: u, Round: 4, Sharpen: 0.5, Look: true}
+	s, ok := a.sampling(2, 40)
+	want := compute.Sampling{Seed: 5<<32 | 6, Reply: 7, Round: 4, Drafts: 2, Vocab: 40, Keep: 1,
+		Target: compute.Filters{Temperature: 0.8, TopP: 0.9, TopK: 3, MinP: 0.1}, Draft: compute.Filters{Temperature: 0.4, TopP: 0.9, TopK: 3, MinP: 0.1}}
+	if !ok || s != want {
+		t.Errorf("%+v %v, want %+v", s, ok, want)
+	}
+	for name, refused := range map[string]func() (compute.Sampling, bool){
+		"temperature 0":   func() (compute.Sampling, bool) { return Sampling(sample.Params{TopP: 1}, u, 0, 1) },
+		"too many tokens": func() (compute.Sampling, bool) { return Sampling(a.Params, u, 0, compute.MostDrafts+1) },
+		"other uniforms":  func() (compute.Sampling, bool) { return Sampling(a.Params, struct{ sample.Uniforms }{u}, 0, 1) },
+	} {
+		if _, ok := refused(); ok {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+	for rule, want := range map[Rule]bool{Token: true, "": true, Block: false, ExactMatch: false, TypicalLossy: false} {
+		if OnDevice(a.Params, nil, 0, rule) != want || OnDevice(a.Params, nil, 2, rule) || OnDevice(sample.Params{TopP: 1}, nil, 0, rule) {
+			t.Errorf("rule %q", rule)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package spec
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// A model that follows reads nothing until a draft is asked for, and then, if that is much, apart from drafting. The draft is the same.
+func TestReadingIsPutOff(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	for range 100 {
+		m := &history{vocab: 50, capacity: 1000}
+		d := newDraft(t, m, 50)
+		context := random(rng, 1+rng.IntN(30))
+		_, err := d.Follow(context)
+		must(t, err)
+		for range rng.IntN(4) {
+			more := random(rng, 1+rng.IntN(5))
+			must(t, d.Committed(more))
+			context = append(context, more...)
+		}
+		missed := len(context) - 1
+		if len(m.passes) != 0 || d.Unread() != missed {
+			t.Fatalf("%d passes, %d tokens unread, want %d", len(m.passes), d.Unread(), missed)
+		}
+		a, apart := ask(3, 0), 0
+		a.Reading = func(read func(func(done, total int)) error) error {
+			err := read(nil)
+			apart = d.Len()
+			return err
+		}
+		draft, err := d.Propose(t.Context(), a)
+		must(t, err)
+		want := 0
+		if missed > mostMissed {
+			want = missed
+		}
+		if draft.Read != want || apart != want || draft.Pending != len(context)-want || d.Unread() != 0 {
+			t.Errorf("of %d tokens %d were read apart, told as %d, %d pending, %d unread", len(context), apart, draft.Read, draft.Pending, d.Unread())
+		}
+		if want := fresh(t, context, ask(3, 0)); !slices.Equal(draft.Tokens, want.Tokens) {
+			t.Errorf("drafted %v, want %v", draft.Tokens, want.Tokens)
+		}
+	}
+}
+
+// What is read before an error stays read, and the rest is read by the next round.
+func TestReadingMayBeCutShort(t *testing.T) {
+	m := &history{vocab: 50, capacity: 1000}
+	d := newDraft(t, m, 50)
+	context := random(rand.New(rand.NewPCG(6, 2)), 30)
+	_, err := d.Follow(context)
+	must(t, err)
+	m.fault = func(length int) error {
+		if length > 20 {
+			return errCancelled
+		}
+		return nil
+	}
+	a := ask(2, 0)
+	a.Reading = func(read func(func(done, total int)) error) error { return read(nil) }
+	if _, err := d.Propose(t.Context(), a); err == nil {
+		t.Fatal("reading did not fail")
+	}
+	must(t, d.Committed(nil))
+	if d.Len() != 20 || d.Unread() != 9 {
+		t.Errorf("%d tokens in the cache, %d unread", d.Len(), d.Unread())
+	}
+	m.fault = nil
+	draft, err := d.Propose(t.Context(), a)
+	must(t, err)
+	if want := fresh(t, context, ask(2, 0)); !slices.Equal(draft.Tokens, want.Tokens) || draft.Read != 9 {
+		t.Errorf("drafted %v behind %d tokens read, want %v behind 9", draft.Tokens, draft.Read, want.Tokens)
+	}
+}

@@ -1,0 +1,250 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"specula/engine/compute"
+	"specula/gpu/driver"
+	"specula/kernels/cuda"
+)
+
+// drawing is what a sampled round needs beside its tokens: what to draw by, what each draft token was drawn from, and the verdict.
+//
+// All of it lies in memory of the device's and is written by what is queued, so a round of as many tokens as one before is
+// the same graph, whatever its seed, its filters and its number. A row of weights stands for the distribution weight / sum, see
+// kernels/cuda/src/softmax.cu.
+type drawing struct {
+	by       compute.Sampling
+	memory   driver.Pointer // (n) results of 8 bytes, (n) chances of 4, then the settings
+	settings driver.Pointer // Filters of the target, Filters of drafts, Round
+	q        weighing       // (n−1, by.Vocab)
+	kept     driver.Pointer // (keptRows, by.Vocab) float32; 0 until somebody wants to look
+	keptRows int
+}
+
+// The layout of settings, in words; see kernels/cuda/src/filters.h and draw.h.
+const (
+	filterWords = 5
+	roundWords  = 6
+)
+
+func (d *drawing) targetFilters() driver.Pointer { return d.settings }
+func (d *drawing) draftFilters() driver.Pointer  { return d.settings + 4*filterWords }
+func (d *drawing) round() driver.Pointer         { return d.settings + 4*2*filterWords }
+
+// weighing is memory for rows of weights and the sums of their slices.
+type weighing struct {
+	weights driver.Pointer // (rows, vocab) float32
+	sums    driver.Pointer // (rows, slices) float64
+	vocab   int
+}
+
+func (w *weighing) row(i int) (weights, sums driver.Pointer) {
+	return w.weights + driver.Pointer(4*i*w.vocab), w.sums + driver.Pointer(8*i*ceilDivide(w.vocab, sliceTokens))
+}
+
+// weighingBytes is what rows of weights take.
+func weighingBytes(rows, vocab int) int64 {
+	return int64(rows) * (4*int64(vocab) + 8*int64(ceilDivide(vocab, sliceTokens)))
+}
+
+// open reserves rows of weights, sums first, which need the alignment.
+func (w *weighing) open(b *Backend, what string, rows, vocab int) error {
+	if w.sums != 0 && w.vocab == vocab {
+		return nil
+	}
+	if err := w.free(b); err != nil {
+		return err
+	}
+	memory, err := b.alloc(fmt.Sprintf("distributions of %s, %d × %d numbers", what, rows, vocab), weighingBytes(rows, vocab))
+	if err != nil {
+		return err
+	}
+	*w = weighing{weights: memory + driver.Pointer(8*rows*ceilDivide(vocab, sliceTokens)), sums: memory, vocab: vocab}
+	return nil
+}
+
+func (w *weighing) free(b *Backend) error {
+	memory := w.sums
+	*w = weighing{}
+	if memory == 0 {
+		return nil
+	}
+	b.flush() // the tape may have steps that write to it
+	return b.release(memory)
+}
+
+func (d *drawing) free(b *Backend) error {
+	memory := d.memory
+	d.memory = 0
+	return first(d.q.free(b), b.release(memory), b.release(d.kept))
+}
+
+// Sample queues the settings of a round: one copy, out of the words of the tape.
+func (t *tokens) Sample(s compute.Sampling) error {
+	b, d := t.owner, &t.drawing
+	require(0 <= s.Drafts && s.Drafts < t.n && s.Drafts <= compute.MostDrafts, "Sample of more draft tokens than there is room for")
+	if err := b.usable(); err != nil {
+		return err
+	}
+	if d.memory == 0 {
+		memory, err := b.alloc(fmt.Sprintf("draws of %d tokens", t.n), int64(8*t.n+4*t.n+4*(2*filterWords+roundWords)))
+		if err != nil {
+			return err
+		}
+		d.memory, d.settings = memory, memory+driver.Pointer(12*t.n)
+	}
+	d.by = s
+	words := append(filterWordsOf(s.Target), filterWordsOf(s.Draft)...)
+	certain := uint32(0)
+	if s.Certain {
+		certain = math.MaxUint32
+	}
+	for _, w := range []uint32{uint32(s.Seed), uint32(s.Seed >> 32), s.Reply, s.Round, certain, uint32(s.Drafts)} {
+		words = append(words, int32(w))
+	}
+	b.copyInside(d.settings, b.word(b.tape.word(words...)), 4*len(words))
+	return nil
+}
+
+// leastTemperature is the smallest that the device computes with. Already at a far larger one only equal scores share the mass.
+const leastTemperature = 1e-30
+
+// filterWordsOf are filters as the kernels read them. Filters see the plain softmax where the temperature comes last.
+func filterWordsOf(f compute.Filters) []int32 {
+	temperature := max(float32(f.Temperature), leastTemperature)
+	seen := temperature
+	if f.TemperatureLast && (f.TopK > 0 || f.TopP < 1 || f.MinP > 0) {
+		seen = 1
+	}
+	var words []int32
+	for _, v := range []float32{temperature, seen, float32(f.TopP), float32(f.MinP)} {
+		words = append(words, int32(math.Float32bits(v)))
+	}
+	return append(words, int32(f.TopK))
+}
+
+// cuts reports whether filters leave out tokens by their rank.
+func cuts(f compute.Filters) bool { return f.TopK > 0 || f.TopP < 1 }
+
+// weigh appends the steps that turn the first m rows of scores, of their first w.vocab ids, into weights. If vocab is less than there
+// are scores in a row, m is 1.
+func (l *logits) weigh(m int, f compute.Filters, filters, weights, sums driver.Pointer, vocab int) error {
+	const warps = 8
+	b := l.owner
+	require(0 < vocab && (vocab == l.x.cols || vocab < l.x.cols && m == 1), "distributions over more ids than have scores")
+	slices := ceilDivide(vocab, sliceTokens)
+	wide := driver.Shape{Grid: [3]int{ceilDivide(slices, warps), m}, Block: [3]int{32 * warps}}
+	err := b.launch("peak_rows", wide, address(l.x.memory), address(l.peaks), whole(vocab))
+	cutsAt := driver.Pointer(0)
+	if cuts(f) {
+		if l.cuts == 0 && err == nil {
+			l.cuts, err = b.alloc("cuts of distributions", int64(8*l.x.rows))
+		}
+		if cutsAt = l.cuts; err == nil {
+			err = b.launch("cut_rows", driver.Shape{Grid: [3]int{m}, Block: [3]int{rowThreads(vocab)}},
+				address(l.x.memory), address(l.peaks), address(filters), address(cutsAt), whole(vocab))
+		}
+	}
+	return first(err, b.launch("softmax_rows", wide, address(l.x.memory), address(l.peaks), address(cutsAt), address(filters),
+		address(weights), address(sums), whole(vocab)))
+}
+
+// rowThreads is the size of a block that has a whole row to look at.
+func rowThreads(vocab int) int { return min(1024, max(64, ceilDivide(vocab, 1024)*32)) }
+
+// Draw appends a draw to the tape: weights of the row, which stay for the verdict, and a token from them.
+func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
+	t, xb := tt.(*tokens), rowsOf(x, 0, 1)
+	d := &t.drawing
+	require(d.memory != 0 && 1 <= at && at <= d.by.Drafts, "Draw of a token that Sample did not speak of")
+	vocab := min(d.by.Vocab, xb.cols)
+	if err := first(xb.logits.open(b, xb), d.q.open(b, "drafts", t.n-1, vocab)); err != nil {
+		return err
+	}
+	if at <= d.by.Keep {
+		if err := d.keep(b, at-1, xb.memory, vocab); err != nil {
+			return err
+		}
+	}
+	weights, sums := d.q.row(at - 1)
+	if err := xb.logits.weigh(1, d.by.Draft, d.draftFilters(), weights, sums, vocab); err != nil {
+		return err
+	}
+	const draftDraw = 0 // the stream
+	return b.launch("draw_rows", driver.Shape{Grid: [3]int{1, 1}, Block: [3]int{32}}, address(weights), address(sums), address(d.round()),
+		whole(draftDraw), whole(at-1), address(t.chosen(at)), address(t.fed(at)), address(d.memory+driver.Pointer(8*t.n+4*at)), whole(vocab))
+}
+
+// keep appends a copy of row i of a draft's scores to the tape. Before the first there is room for all of the draft.
+func (d *drawing) keep(b *Backend, i int, row driver.Pointer, vocab int) (err error) {
+	if i == 0 && d.keptRows < d.by.Keep {
+		b.flush() // the tape may have steps that write to it
+		if err := b.release(d.kept); err != nil {
+			return err
+		}
+		d.kept, d.keptRows = 0, 0
+		if d.kept, err = b.alloc("scores to look at", 4*int64(d.by.Keep)*int64(vocab)); err != nil {
+			return err
+		}
+		d.keptRows = d.by.Keep
+	}
+	b.copyInside(d.kept+driver.Pointer(4*i*vocab), row, 4*vocab)
+	return nil
+}
+
+// Kept copies the scores of draft tokens.
+func (t *tokens) Kept(dst []float32) (bytes int64, err error) {
+	b, d := t.owner, &t.drawing
+	require(d.kept != 0 && len(dst) == d.by.Keep*d.q.vocab, "Kept of a round that kept nothing, or to another width")
+	err = b.onDevice(func() error {
+		return b.fetch(4*len(dst), d.kept, func(memory []byte) { toFloats(dst, memory) })
+	})
+	if err != nil {
+		return 0, fmt.Errorf("reading the scores of a draft: %w", err)
+	}
+	return 4 * int64(len(dst)), nil
+}
+
+// AcceptDrawn judges on the device.
+func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
+	b, t := l.owner, tt.(*tokens)
+	d := &t.drawing
+	n := d.by.Drafts
+	require(d.memory != 0 && n+1 == l.rows && l.x.cols < noToken, "AcceptDrawn of another number of rows")
+	q := d.q
+	err := l.p.open(b, "rows", l.x.rows, l.x.cols)
+	if err == nil {
+		err = l.weigh(l.rows, d.by.Target, d.targetFilters(), l.p.weights, l.p.sums, l.x.cols)
+	}
+	if n == 0 || d.by.Certain {
+		q = l.p // which is not read
+	}
+	require(q.sums != 0 || err != nil, "AcceptDrawn of a draft that was not drawn")
+	slices := ceilDivide(l.x.cols, sliceTokens)
+	if err == nil {
+		err = b.launch("reject", driver.Shape{Grid: [3]int{1}, Block: [3]int{32 * min(32, max(n, slices))}, SharedBytes: 8 * slices},
+			address(l.p.weights), address(l.p.sums), address(q.weights), address(q.sums), address(t.chosen(1)), address(d.round()),
+			address(d.memory), whole(n), whole(l.x.cols), whole(q.vocab))
+	}
+	words := make([]uint64, n+1)
+	var passMS float64
+	if err == nil {
+		passMS, err = l.judge(t, nil, 8*len(words), d.memory, func(memory []byte) {
+			for i := range words {
+				words[i] = binary.LittleEndian.Uint64(memory[8*i:])
+			}
+		})
+	}
+	if err != nil {
+		return compute.Drawn{}, fmt.Errorf("judging a draft: %w", err)
+	}
+	accepted, follows, p, judged := cuda.Rejection(words, n)
+	v := compute.Drawn{Verdict: compute.Verdict{Accepted: accepted, Follows: follows, PassMS: passMS}, P: float64(p)}
+	for _, j := range judged {
+		v.Draft = append(v.Draft, compute.Chance{ID: j.ID, P: float64(j.P), Q: float64(j.Q)})
+	}
+	return v, nil
+}

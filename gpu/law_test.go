@@ -1,0 +1,338 @@
+//go:build cuda && linux && cgo
+
+package gpu_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"specula/engine/compute"
+	"specula/engine/sample"
+	"specula/engine/spec"
+	"specula/engine/spec/gate"
+	"specula/kernels/cuda/emutest"
+	"specula/kernels/ref"
+)
+
+// The law of sampled rounds: whatever is drafted, what is written has the target's distribution. The languages of package gate are
+// written by rounds on the device, with the draft model's proposer and the verifier that replies use; in the place of both transformers
+// stand tables of scores on the device, so that a round takes a few kernels and very many can be played.
+
+// tables are the scores of a world: for each position a row for each token before.
+type tables struct {
+	compute.Backend
+	compute.Feeder
+	world         *gate.World
+	draft, target []compute.Matrix // (depth) of (vocab, vocab)
+	scores, row   compute.Buffer
+	rows          compute.Buffer // of the target
+	ahead         compute.Tokens // of drafts from the host
+}
+
+func newTables(t *testing.T, b compute.Backend, w *gate.World, most int) *tables {
+	t.Helper()
+	w.Round(func(f float32) float32 { return ref.FromHalf(ref.ToHalf(f)) })
+	l := &tables{Backend: b, Feeder: b.(compute.Feeder), world: w}
+	for position := range w.Depth {
+		l.draft = append(l.draft, l.matrix(t, position, w.DraftScores))
+		l.target = append(l.target, l.matrix(t, position, w.TargetScores))
+	}
+	for _, buffer := range []struct {
+		to   *compute.Buffer
+		rows int
+	}{{&l.scores, 1}, {&l.row, 1}, {&l.rows, most + 1}} {
+		var err error
+		if *buffer.to, err = b.Buffer(buffer.rows, w.Vocab); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if l.ahead, err = l.Feeder.Tokens(most + 2); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.ahead.Close() })
+	return l
+}
+
+func (l *tables) matrix(t *testing.T, position int, scores func(int, int32) []float32) compute.Matrix {
+	var data []byte
+	for before := range l.world.Vocab {
+		for _, score := range scores(position, int32(before)) {
+			data = binary.LittleEndian.AppendUint16(data, ref.ToHalf(score))
+		}
+	}
+	m, err := l.Matrix(t.Context(), compute.Weight{Name: "scores", Type: compute.F16, Rows: l.world.Vocab, Cols: l.world.Vocab, Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// read is a cache that counts.
+type read struct {
+	compute.Cache
+	n int
+}
+
+func (r *read) Len() int             { return r.n }
+func (r *read) Cap() int             { return 1000 }
+func (r *read) Truncate(n int) error { r.n = n; return nil }
+func (r *read) Close() error         { return nil }
+
+func (l *tables) NewCache() (compute.Cache, error) { return &read{}, nil }
+func (l *tables) Feeds() bool                      { return true }
+
+func (l *tables) Tokens(n int) (compute.Tokens, error) { return l.Feeder.Tokens(n) }
+
+func (l *tables) Prefill(context.Context, compute.Cache, []int32, func(int, int)) (compute.Logits, error) {
+	return nil, errors.New("a chain was expected")
+}
+
+// Chain draws n tokens, the first behind the last of ids, which stands at the end of the cache.
+func (l *tables) Chain(_ context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error {
+	position := cache.Len() + len(ids) - 1 // of the first drawn
+	last := ids[len(ids)-1]
+	err := errors.Join(l.Embed(l.scores, l.draft[position], []int32{last}), t.Sample(*by), t.Put(0, last), l.Draw(l.scores, t, 1))
+	for i := 1; i < n && err == nil; i++ {
+		err = errors.Join(l.EmbedTokens(l.scores, l.draft[position+i], t, i, 1), l.Draw(l.scores, t, i+1))
+	}
+	cache.(*read).n += len(ids) + n - 1
+	return errors.Join(err, t.Mark())
+}
+
+// pass scores n+1 tokens of t, the first of which stands in front of position.
+func (l *tables) pass(t compute.Tokens, position, n int) (compute.Logits, error) {
+	var err error
+	for i := range n + 1 {
+		err = errors.Join(err, l.EmbedTokens(l.row, l.target[position+i], t, i, 1), l.Copy(l.rows, l.row, 1, compute.Block{Row: i}))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.Logits(l.rows, n+1)
+}
+
+// judged is a pass with the device's decision.
+type judged struct {
+	compute.Logits
+	decision compute.Drawn
+}
+
+func (j judged) Decision() compute.Drawn { return j.decision }
+
+// player writes replies in the language round by round.
+type player struct {
+	*tables
+	proposer *spec.DraftModel
+	verifier *spec.Verifier
+	certain  bool // draft nothing by chance, but always the token 1
+	gamma    int
+	check    func(round ref.Round, context, draft []int32, o spec.Outcome) error // nil: nobody looks
+	trial    int
+	rounds   int
+	accepted int
+}
+
+func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int32) ([]int32, error) {
+	context := append([]int32{gate.Root}, written...)
+	position := len(written)
+	gamma := min(p.gamma, p.world.Depth-1-position)
+	var rows judged
+	var draft spec.Draft
+	var err error
+	sampling, _ := spec.Sampling(p.world.Params, u, round, gamma)
+	if p.certain || gamma == 0 {
+		for range gamma {
+			draft.Tokens, draft.Q = append(draft.Tokens, 1), append(draft.Q, sample.OneHot(1))
+		}
+		sampling.Certain = true
+		if err := errors.Join(p.ahead.Sample(sampling), p.ahead.Put(0, context[position]), p.ahead.Put(1, draft.Tokens...)); err != nil {
+			return nil, err
+		}
+		if rows.Logits, err = p.pass(p.ahead, position, gamma); err == nil {
+			rows.decision, err = rows.Logits.(compute.Judge).AcceptDrawn(p.ahead)
+		}
+	} else {
+		draft, err = p.proposer.Propose(t.Context(), spec.Ask{Gamma: gamma, Params: p.world.Params, Sharpen: lawSharpen, Uniforms: u, Round: round,
+			Ahead: func(tokens compute.Tokens, n int) (ids []int32, q []float64, err error) {
+				if rows.Logits, err = p.pass(tokens, position, n); err != nil {
+					return nil, nil, err
+				}
+				rows.decision, err = rows.Logits.(compute.Judge).AcceptDrawn(tokens)
+				for _, c := range rows.decision.Draft {
+					ids, q = append(ids, c.ID), append(q, c.Q)
+				}
+				return ids, q, err
+			}})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if bytes, syncs := rows.Moved(); bytes != int64(8*(gamma+1)) || syncs != 1 {
+		return nil, fmt.Errorf("%d bytes moved with %d waits", bytes, syncs)
+	}
+	o, err := p.verifier.Verify(rows, draft, spec.Terms{Params: p.world.Params, Uniforms: u, Round: round})
+	if err == nil && p.check != nil {
+		err = p.check(ref.Round{Seed: [2]uint32{lawSeed, 0}, Reply: uint32(p.trial), Round: uint32(round)}, context, draft.Tokens, o)
+	}
+	p.rounds++
+	p.accepted += o.Accepted
+	return o.Committed(), errors.Join(err, p.proposer.Committed(o.Committed()))
+}
+
+const lawSeed = 7
+
+func (p *player) play(t *testing.T, trial int) (played gate.Played) {
+	played.Bonus, p.trial = -1, trial
+	u := sample.NewPhilox(lawSeed, trial)
+	if _, err := p.proposer.Follow([]int32{gate.Root}); err != nil {
+		t.Fatal(err)
+	}
+	for round := 0; len(played.Tokens) < p.world.Depth; round++ {
+		before := p.accepted
+		news, err := p.round(t, u, round, played.Tokens)
+		if err != nil {
+			t.Fatalf("reply %d, round %d behind %v: %v", trial, round, played.Tokens, err)
+		}
+		played.Tokens = append(played.Tokens, news...)
+		if kept := p.accepted - before; played.Bonus < 0 && kept > 0 && kept == min(p.gamma, p.world.Depth-1-len(played.Tokens)+len(news)) {
+			played.Bonus = len(played.Tokens) - 1
+		}
+	}
+	return played
+}
+
+// lawSharpen is the factor on the temperature of drafts.
+const lawSharpen = 0.8
+
+// replay is a check that the same round on the host, by the reference of the kernels, comes to the same.
+func (l *tables) replay(certain bool) func(round ref.Round, context, ids []int32, o spec.Outcome) error {
+	return func(round ref.Round, context, ids []int32, o spec.Outcome) error {
+		round.Drafts = int32(len(ids))
+		row := func(scores []float32, sharpen float64) ref.WeightRow {
+			f := l.world.Params
+			by := ref.Filters{Temperature: float32(sharpen * f.Temperature), FilterTemperature: float32(sharpen * f.Temperature), TopP: float32(f.TopP),
+				MinP: float32(f.MinP), TopK: int32(f.TopK)}
+			if f.TemperatureLast {
+				by.FilterTemperature = 1
+			}
+			return ref.SoftmaxRow(scores, ref.CutRow(scores, by), by)
+		}
+		var p, q []ref.WeightRow
+		before, position := context[len(context)-1], len(context)-1
+		for i := range len(ids) + 1 {
+			p = append(p, row(l.world.TargetScores(position+i, before), 1))
+			if i == len(ids) {
+				break
+			}
+			if certain {
+				round.Certain |= 1 << i
+				q = append(q, ref.WeightRow{})
+			} else {
+				q = append(q, row(l.world.DraftScores(position+i, before), lawSharpen))
+				if want := q[i].Draw(round.Uniform(ref.DraftDraw, i)); int(ids[i]) != want {
+					return fmt.Errorf("draft token %d is %d, on the host %d", i, ids[i], want)
+				}
+			}
+			before = ids[i]
+		}
+		want := ref.Reject(p, q, ids, round)
+		if o.Accepted != want.Accepted || int(o.Commit.ID) != want.Commit || float32(o.Commit.P) != want.Chance {
+			return fmt.Errorf("accepted %d and then %d with p %v; on the host %d, %d, %v", o.Accepted, o.Commit.ID, o.Commit.P, want.Accepted, want.Commit, want.Chance)
+		}
+		return nil
+	}
+}
+
+type language struct {
+	name    string
+	vocab   int
+	gamma   int
+	params  sample.Params
+	pairing gate.Pairing
+	certain bool
+	replies int // as many as a test that runs every time can afford
+}
+
+var languages = []language{
+	{"near", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, 2500},
+	{"filtered", 8, 3, sample.Params{Temperature: 0.7, TopP: 0.9, TopK: 6, MinP: 0.02}, gate.Near, false, 500},
+	{"partial", 10, 1, sample.Params{Temperature: 1.5, TopP: 1}, gate.Partial, false, 1500},
+	{"temperature last", 32, 2, sample.Params{Temperature: 1.3, TopP: 0.95, TemperatureLast: true}, gate.Near, false, 500},
+	{"certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, 2000},
+}
+
+// lawFactor multiplies the replies: what the emulator has no time for in every run, SPECULA_LAW=50 lets it do once, and a GPU always.
+func lawFactor() int {
+	if n, err := strconv.Atoi(os.Getenv("SPECULA_LAW")); err == nil && n > 0 {
+		return n
+	}
+	if !emutest.Emulated() {
+		return 5
+	}
+	return 1
+}
+
+func (l language) player(t *testing.T, b compute.Backend) *player {
+	world := gate.NewWorld(l.vocab, 5, l.params, l.pairing, 5)
+	tables := newTables(t, b, world, l.gamma)
+	proposer, err := spec.NewDraftModel(tables, l.vocab, l.vocab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := proposer.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &player{tables: tables, proposer: proposer, verifier: spec.NewVerifier(), certain: l.certain, gamma: l.gamma}
+}
+
+func TestLawOfSampledRounds(t *testing.T) {
+	b := open(t)
+	for _, l := range languages {
+		t.Run(l.name, func(t *testing.T) {
+			p := l.player(t, b)
+			began, replies := time.Now(), l.replies*lawFactor()
+			if seed := os.Getenv("EMULATOR_SEED"); seed != "" && seed != "0" {
+				replies /= 10 // another schedule does not change what is drawn
+			}
+			report := p.world.Judge(replies, p.world.Depth, 3, func(trial int) gate.Played { return p.play(t, trial) })
+			t.Logf("%d replies in %d rounds, %d draft tokens accepted, %v", replies, p.rounds, p.accepted, time.Since(began).Round(time.Second/10))
+			if failures := report.Failures(); failures != "" {
+				t.Error(failures)
+			}
+		})
+	}
+}
+
+// The host, which can make the device's uniforms, comes to the same tokens.
+func TestSampledRoundsReplayedOnTheHost(t *testing.T) {
+	b := open(t)
+	for _, l := range languages {
+		t.Run(l.name, func(t *testing.T) {
+			p := l.player(t, b)
+			p.check = p.replay(l.certain)
+			for trial := range 100 {
+				p.play(t, trial)
+			}
+			again := l.player(t, b)
+			for trial := range 5 {
+				if first, second := p.play(t, trial), again.play(t, trial); !slices.Equal(first.Tokens, second.Tokens) {
+					t.Errorf("reply %d is %v, and a second time %v", trial, first.Tokens, second.Tokens)
+				}
+			}
+			t.Logf("%d rounds, %d draft tokens accepted", p.rounds, p.accepted)
+			if p.accepted < 10 {
+				t.Errorf("only %d draft tokens were accepted", p.accepted)
+			}
+		})
+	}
+}

@@ -1,0 +1,69 @@
+//go:build cuda && linux && cgo
+
+package gpu_test
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"specula/assets"
+	"specula/engine"
+	"specula/engine/compute"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/proof"
+	"specula/engine/weights/random"
+)
+
+// The proof that a user can ask for, of replies that the device draws and decides: real passes of two small models. Most of what the
+// emulator can do in a test is told by TestLawOfSampledRounds; SPECULA_PROOF asks for so many trials, and runs the demo pair.
+func TestProofOnTheDevice(t *testing.T) {
+	trials, longer := 60, false
+	if n, err := strconv.Atoi(os.Getenv("SPECULA_PROOF")); err == nil {
+		trials, longer = n, true
+	}
+	target, draft := assets.Target(), assets.Draft()
+	if !longer {
+		target, draft = smallModel(t, 2), smallModel(t, 1)
+	}
+	e, err := engine.Load(t.Context(), engine.Options{
+		Config: config.Default(), Backend: open(t), Now: time.Now, NewSeed: func() int64 { return 1 },
+		Target: engine.Source{Name: "target", Embedded: target}, Draft: engine.Source{Name: "draft", Embedded: draft},
+	}, func(event.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sampledSession(t, e)
+	began := time.Now()
+	r, err := s.VerifyDist(t.Context(), engine.ProofOptions{
+		Options: proof.Options{Seconds: 3600, Trials: trials, Seed: 1, Now: time.Now},
+		Prompt:  "Tell me a story.", Proposers: []string{"draft"}, Rules: engine.RulesOnTrial("token"),
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, c := range r.Cases {
+		t.Logf("%s: %s in %d trials, %d of %d drafted tokens accepted, p %.3f, would have noticed %.3f, %v", c.Proposer, c.Verdict, c.Trials,
+			c.Accepted, c.Drafted, c.PearsonP, c.Notices, time.Since(began).Round(time.Second/10))
+		if c.Proposer == "draft on the device" {
+			found = c.Trials == trials && c.Drafted > 0
+		}
+	}
+	if !found || !r.Matched() {
+		t.Errorf("matched %v: %+v", r.Matched(), r.Cases)
+	}
+}
+
+// smallModel is a model of random weights; one of another number of layers says other things.
+func smallModel(t *testing.T, layers int) []byte {
+	shape := random.Shape{Name: "small", Layers: layers, Dim: 64, FFN: 64, Heads: 2, KVHeads: 1, HeadDim: 32, Vocab: 1024}
+	var file bytes.Buffer
+	if err := random.Write(t.Context(), &file, shape, compute.Q8_0); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}

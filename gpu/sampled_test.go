@@ -1,0 +1,308 @@
+//go:build cuda && linux && cgo
+
+package gpu_test
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"specula/assets"
+	"specula/engine"
+	"specula/engine/compute"
+	"specula/engine/event"
+	"specula/engine/model"
+	"specula/kernels/ref"
+)
+
+// sampledSettings are those of a reply whose rounds are all drawn on the device.
+var sampledSettings = []string{"temperature", "0.8", "top-p", "0.95", "top-k", "0", "min-p", "0", "seed", "11", "max-tokens", "16", "gamma-rule", "fixed", "gamma", "3"}
+
+func sampledSession(t *testing.T, e *engine.Engine, more ...string) *engine.Session {
+	t.Helper()
+	s, err := e.NewSession(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	set(t, s, append(slices.Clone(sampledSettings), more...)...)
+	return s
+}
+
+// A sampled round is one wait and 8 bytes a row, by whomever it is drafted; and a seed gives one text.
+func TestSampledRoundsAreOneWait(t *testing.T) {
+	e := demo(t, open(t))
+	for _, c := range []struct{ name, prompt, proposer string }{
+		{"draft", "who are you?", "draft"}, {"ngram", "repeat after me: one two three one two three one", "ngram"}, {"skip", "who are you?", "skip"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := sampledSession(t, e, "proposer", c.proposer)
+			first, again := ask(t, s, c.prompt), ask(t, s, c.prompt)
+			if first.failed != "" || !slices.Equal(first.ids, again.ids) || len(first.ids) < 4 {
+				t.Errorf("%q %v, and again %q; %s", first.text, first.ids, again.text, first.failed)
+			}
+			onDevice, drafted, looked := 0, 0, 0
+			for _, r := range first.rounds {
+				checkRound(t, r)
+				// Lookups find fewer tokens than were asked for; a draft that ends the reply is shown without what is behind its end.
+				if r.BytesMoved <= int64(8*r.Gamma+8) && r.BytesMoved >= int64(8*len(r.Draft)+8) && r.Syncs == 1 {
+					onDevice++
+				}
+				drafted += len(r.Draft)
+				if r.InspectBytes > 0 {
+					looked++
+				}
+			}
+			if (looked > 0) != (c.proposer != "ngram") {
+				t.Errorf("in %d rounds the draft's temperature was looked for", looked)
+			}
+			if drafted == 0 || onDevice < len(first.rounds) {
+				t.Errorf("%d of %d rounds were decided on the device, with %d draft tokens", onDevice, len(first.rounds), drafted)
+			}
+			t.Logf("%q: %d of %d rounds on the device", first.text, onDevice, len(first.rounds))
+		})
+	}
+}
+
+// Who looks at a reply does not change it: rounds are decided on the device, and looked at then.
+func TestInspectionChangesNothing(t *testing.T) {
+	s := sampledSession(t, demo(t, open(t)))
+	want := ask(t, s, "who are you?")
+	got := inspect(t, s, "who are you?")
+	if got.failed != "" || !slices.Equal(got.ids, want.ids) {
+		t.Errorf("inspected %q, otherwise %q; %s", got.text, want.text, got.failed)
+	}
+	for i, r := range got.rounds {
+		checkRound(t, r)
+		if r.BytesMoved > int64(8*r.Gamma+8) || r.Syncs != 1 || r.InspectBytes == 0 {
+			t.Errorf("round %d moved %d bytes with %d waits, and %d to be looked at", i, r.BytesMoved, r.Syncs, r.InspectBytes)
+		}
+		for _, d := range r.Draft {
+			if len(d.Target) == 0 || len(d.Draft) == 0 {
+				t.Errorf("round %d: draft token %d has no candidates", i, d.ID)
+			}
+		}
+		for _, rule := range r.Rules {
+			if rule.Rule == "token" && rule.Accepted != r.Accepted {
+				t.Errorf("round %d kept %d, and by the host's distributions %d", i, r.Accepted, rule.Accepted)
+			}
+		}
+	}
+}
+
+// checkRound asks that a round of the event stream tells what happened on the device as it does of the host.
+func checkRound(t *testing.T, r event.Round) {
+	t.Helper()
+	if r.Path != "stochastic" || r.TargetLen == 0 {
+		t.Errorf("round %d: path %q, %d tokens in the target's cache", r.Index, r.Path, r.TargetLen)
+	}
+	for i, d := range r.Draft {
+		switch {
+		case i >= r.Tested:
+			if d.Verdict != event.Discarded {
+				t.Errorf("round %d: draft token %d behind what was tested is %s", r.Index, i, d.Verdict)
+			}
+		case d.P == nil || d.Q == nil || d.U == nil:
+			t.Errorf("round %d: draft token %d has no p, q or u", r.Index, i)
+		case (*d.U**d.Q < *d.P*1.001) != (d.Verdict == event.Accepted) && (*d.U**d.Q < *d.P*0.999) != (d.Verdict == event.Accepted):
+			t.Errorf("round %d: draft token %d with u %g, q %g and p %g is %s", r.Index, i, *d.U, *d.Q, *d.P, d.Verdict)
+		}
+	}
+	if r.Commit != nil && (r.Commit.P == nil || *r.Commit.P <= 0) {
+		t.Errorf("round %d committed a token of probability %v", r.Index, r.Commit.P)
+	}
+}
+
+// Every decision of a reply is the one that the host makes from the same rows and uniforms: what was drafted, what stayed, what
+// followed. The rows are computed anew, one context at a time, which by the law of engine/compute gives the same bits.
+func TestSampledReplyReplayedOnTheHost(t *testing.T) {
+	b := open(t)
+	e := demo(t, b)
+	question, prompt := tokenizedPrompt(t)
+	s := sampledSession(t, e, "top-k", "40", "min-p", "0.01")
+	reply := ask(t, s, question)
+	if reply.failed != "" {
+		t.Fatal(reply.failed)
+	}
+	target := newReader(t, b, assets.Target())
+	draft := newReader(t, b, assets.Draft())
+	by := ref.Filters{Temperature: 0.8, FilterTemperature: 0.8, TopP: 0.95, MinP: 0.01, TopK: 40}
+	row := func(r *reader, context []int32, factor float64) ref.WeightRow {
+		by, scores := by, r.row(t, context)
+		by.Temperature = float32(factor * 0.8)
+		by.FilterTemperature = by.Temperature
+		return ref.SoftmaxRow(scores, ref.CutRow(scores, by), by)
+	}
+	context, replayed := prompt, 0
+	for _, r := range reply.rounds {
+		committed := r.Committed()
+		if r.BytesMoved != int64(8*(r.Gamma+1)) {
+			t.Fatalf("round %d moved %d bytes: it was not drawn on the device", r.Index, r.BytesMoved)
+		}
+		at := ref.Round{Seed: [2]uint32{11, 0}, Round: uint32(r.Index), Drafts: int32(len(r.Draft))}
+		var p, q []ref.WeightRow
+		var ids []int32
+		for i := range len(r.Draft) + 1 {
+			behind := slices.Concat(context, ids)
+			p = append(p, row(target, behind, 1))
+			if i < len(r.Draft) {
+				ids = append(ids, r.Draft[i].ID)
+			}
+		}
+		// A draft may be sharper than the target, by one of few factors.
+		for _, factor := range []float64{1, 0.75, 0.5, 0.3} {
+			q = q[:0]
+			for i := range ids {
+				q = append(q, row(draft, slices.Concat(context, ids[:i]), factor))
+			}
+			if explained(q, ids, at, r) {
+				break
+			}
+			if factor == 0.3 {
+				t.Fatalf("round %d: the host does not draw the draft %v", r.Index, ids)
+			}
+		}
+		want := ref.Reject(p, q, ids, at)
+		if r.Accepted != want.Accepted || r.Commit != nil && int(r.Commit.ID) != want.Commit {
+			t.Errorf("round %d: %d accepted and %+v, on the host %d and %d", r.Index, r.Accepted, r.Commit, want.Accepted, want.Commit)
+		}
+		for _, c := range committed {
+			context = append(context, c.ID)
+		}
+		replayed += len(committed)
+	}
+	t.Logf("%d rounds, %d tokens, %q", len(reply.rounds), replayed, reply.text)
+	if replayed < 8 {
+		t.Errorf("only %d tokens", replayed)
+	}
+}
+
+// explained reports whether these are the distributions that a draft was drawn from: they give its tokens, with the probabilities
+// that the round tells of those that were tested, to 13 bits.
+func explained(q []ref.WeightRow, ids []int32, at ref.Round, r event.Round) bool {
+	for i, row := range q {
+		if row.Draw(at.Uniform(ref.DraftDraw, i)) != int(ids[i]) {
+			return false
+		}
+		if chance := row.Chance(int(ids[i]), row.Total()); i < r.Tested && !(*r.Draft[i].Q > 0.999*chance && *r.Draft[i].Q < 1.001*chance) {
+			return false
+		}
+	}
+	return true
+}
+
+// tokenizedPrompt is a question and the tokens that a conversation of it has, as the reference has them.
+func tokenizedPrompt(t *testing.T) (question string, tokens []int32) {
+	data, err := os.ReadFile("../assets/reference/reference.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reference struct {
+		Cases []struct {
+			Prompt string
+			IDs    []int32
+		}
+	}
+	if err := json.Unmarshal(data, &reference); err != nil {
+		t.Fatal(err)
+	}
+	return reference.Cases[0].Prompt, reference.Cases[0].IDs
+}
+
+// reader computes rows behind contexts.
+type reader struct {
+	model *model.Model
+	cache compute.Cache
+	known []int32
+}
+
+func newReader(t *testing.T, b compute.Backend, data []byte) *reader {
+	m := load(t, b, data, model.Options{MaxTokens: 256, MaxRows: 4, HalfCache: true}) // as by default
+	cache, err := m.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cache.Close() })
+	return &reader{model: m, cache: cache}
+}
+
+func (r *reader) row(t *testing.T, context []int32) []float32 {
+	t.Helper()
+	keep := 0
+	for keep < min(len(r.known), len(context)-1) && r.known[keep] == context[keep] {
+		keep++
+	}
+	if err := r.cache.Truncate(keep); err != nil {
+		t.Fatal(err)
+	}
+	logits, err := r.model.Prefill(t.Context(), r.cache, context[keep:], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.known = slices.Clone(context)
+	row := make([]float32, logits.Vocab())
+	if err := logits.Row(0, row); err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+// Whatever comes between two rounds, such as rows wanted by the host or another path, both caches hold what was committed and a
+// later reply is what a fresh session writes.
+func TestPathsTakeTurns(t *testing.T) {
+	e := demo(t, open(t))
+	s := sampledSession(t, e)
+	want := ask(t, sampledSession(t, e), "who are you?")
+	for _, change := range [][]string{
+		{"repeat-penalty", "1.2"}, {"repeat-penalty", "1", "acceptance", "block"}, {"acceptance", "token", "temperature", "0"},
+		{"temperature", "0.8", "logprobs", "2"}, {"logprobs", "0", "speculate", "false"}, {"speculate", "true", "max-tokens", "5"},
+	} {
+		set(t, s, change...)
+		if r := ask(t, s, "tell me a joke"); r.failed != "" {
+			t.Fatalf("%v: %s", change, r.failed)
+		}
+	}
+	set(t, s, sampledSettings...)
+	if got := ask(t, s, "who are you?"); !slices.Equal(got.ids, want.ids) {
+		t.Errorf("after other paths %q, in a fresh session %q", got.text, want.text)
+	}
+}
+
+// A device that fails in the middle of a sampled round leaves the text so far, and the session goes on where the device does.
+func TestFaultsInASampledReply(t *testing.T) {
+	needEmulator(t)
+	if alone(t) {
+		return
+	}
+	t.Setenv("EMULATOR_FAIL_KERNEL", "3000")
+	b := open(t)
+	s := sampledSession(t, demo(t, b), "max-tokens", "200")
+	failed := reply{}
+	for range 20 {
+		if failed = ask(t, s, "tell me a story about a dragon"); failed.failed != "" {
+			break
+		}
+	}
+	t.Logf("%s: %q, %q", failed.reason, failed.text, failed.failed)
+	if failed.reason != "error" || failed.failed == "" {
+		t.Errorf("the reply ended with %q: %s", failed.reason, failed.failed)
+	}
+	text := ""
+	for _, r := range failed.rounds {
+		for _, c := range r.Committed() {
+			text += c.Text
+		}
+	}
+	if !strings.HasPrefix(failed.text, text) {
+		t.Errorf("the rounds spell %q, and the reply is %q", text, failed.text)
+	}
+	if later := ask(t, s, "who are you?"); !strings.Contains(later.failed, "start specula anew") {
+		t.Errorf("the next reply: %q %q", later.text, later.failed)
+	}
+}
