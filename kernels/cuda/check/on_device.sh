@@ -92,7 +92,7 @@ step bench 40 ./specula bench --device cuda --prompts $prompts --gen-tokens $tok
 step ptxas 40 assemble
 step bench-rows 40 measure specula_gpu Rows
 step bench-products 60 measure specula_gpu 'Product/(BF16|Q4_K)'
-step tests 120 tests specula_gpu
+step tests 240 tests specula_gpu
 step memcheck 40 sanitize memcheck
 step racecheck 40 sanitize racecheck
 step synccheck 40 sanitize synccheck
