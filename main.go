@@ -84,85 +84,6 @@ func exitCode(err error) int {
 	return 0
 }
 
-// devices are what a conversation computes on.
-type devices struct {
-	target   compute.Backend
-	why      string          // the target's was chosen, in words
-	draft    compute.Backend // nil: the target's
-	fallback func() compute.Backend
-
-	opened []compute.Backend
-}
-
-// openGPU opens a GPU by its name.
-type openGPU func(ctx context.Context, name string) (compute.Backend, error)
-
-// openDevices opens what the settings ask for.
-func openDevices(ctx context.Context, c config.Device, open openGPU) (*devices, error) {
-	d := &devices{}
-	target, why, err := device(ctx, c, open)
-	if err != nil {
-		return nil, err
-	}
-	d.target, d.why, d.opened = target, why, append(d.opened, target)
-	kind := target.Info().Kind
-	switch {
-	case c.Draft == "same", c.Draft == "cpu" && kind == "cpu", kind != "cpu" && sameGPU(c.Draft, c.Device):
-	case c.Draft == "cpu":
-		d.draft = host.New(c.Threads)
-	default:
-		if d.draft, err = open(ctx, c.Draft); err != nil {
-			return nil, errors.Join(fmt.Errorf("the draft model's device: %w", err), d.Close())
-		}
-	}
-	if d.draft != nil {
-		d.opened = append(d.opened, d.draft)
-	}
-	if c.OnLoss == "cpu" && (kind != "cpu" || d.draft != nil) {
-		d.fallback = func() compute.Backend {
-			b := host.New(c.Threads)
-			d.opened = append(d.opened, b)
-			return b
-		}
-	}
-	return d, nil
-}
-
-// sameGPU reports whether two names are of one GPU; auto takes the first.
-func sameGPU(a, b string) bool {
-	first := func(name string) string {
-		if name == "auto" || name == "cuda" {
-			return "cuda:0"
-		}
-		return name
-	}
-	return first(a) == first(b)
-}
-
-func (d *devices) Close() error {
-	var errs []error
-	for _, b := range d.opened {
-		errs = append(errs, b.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// device opens what the setting asks for. Only auto falls back to the processor, and says why.
-func device(ctx context.Context, c config.Device, open openGPU) (b compute.Backend, why string, err error) {
-	switch c.Device {
-	case "cpu":
-		return host.New(c.Threads), "asked for", nil
-	case "auto":
-		b, err := open(ctx, "cuda")
-		if err != nil {
-			return host.New(c.Threads), err.Error(), nil
-		}
-		return b, "the first usable GPU", nil
-	}
-	b, err = open(ctx, c.Device)
-	return b, "asked for", err
-}
-
 // models says which files or which bytes of this program are target and draft.
 func models(c config.Model) (target, draft engine.Source) {
 	target, draft = engine.Source{Path: c.Target}, engine.Source{Path: c.Draft}
@@ -182,19 +103,19 @@ func models(c config.Model) (target, draft engine.Source) {
 type conversation struct {
 	*engine.Session
 	engine  *engine.Engine
-	devices *devices
+	devices *host.Devices
 	sparing bool // inspection must not slow the reply down
 }
 
 func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conversation, error) {
-	d, err := openDevices(ctx, c.Device, gpu.Open)
+	d, err := host.Choose(ctx, host.Choice(c.Device), gpu.Open)
 	if err != nil {
 		return nil, err
 	}
 	target, draft := models(c.Model)
 	e, err := engine.Load(ctx, engine.Options{
 		Version: version(), Config: c, Target: target, Draft: draft,
-		Backend: d.target, DeviceWhy: d.why, DraftBackend: d.draft, Fallback: d.fallback,
+		Backend: d.Target, DeviceWhy: d.Why, DraftBackend: d.Draft, Fallback: d.Fallback,
 		Now: time.Now, NewSeed: func() int64 { return rand.Int64N(1 << 53) },
 	}, emit)
 	if err != nil {

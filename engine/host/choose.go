@@ -1,0 +1,98 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"specula/engine/compute"
+)
+
+// Devices are what a conversation computes on.
+type Devices struct {
+	Target   compute.Backend
+	Why      string                 // the target's was chosen, in words
+	Draft    compute.Backend        // nil: the target's
+	Fallback func() compute.Backend // opens what takes over when a GPU fails; nil: nothing
+
+	opened []compute.Backend
+}
+
+// Choice names devices, as the settings do.
+type Choice struct {
+	Device  string // auto, cpu, cuda, cuda:N
+	Draft   string // same, cpu, cuda, cuda:N: that of the draft model
+	OnLoss  string // error, cpu: what a reply does whose device fails
+	Threads int    // of the processor; 0: one per core
+}
+
+// OpenGPU opens a GPU by its name.
+type OpenGPU func(ctx context.Context, name string) (compute.Backend, error)
+
+// Choose opens what is asked for. The processor takes the place of a GPU only under auto, and Why says why.
+func Choose(ctx context.Context, c Choice, open OpenGPU) (*Devices, error) {
+	d := &Devices{}
+	target, why, err := device(ctx, c, open)
+	if err != nil {
+		return nil, err
+	}
+	d.Target, d.Why, d.opened = target, why, append(d.opened, target)
+	kind := target.Info().Kind
+	switch {
+	case c.Draft == "same", c.Draft == "cpu" && kind == "cpu", kind != "cpu" && sameGPU(c.Draft, c.Device):
+	case c.Draft == "cpu":
+		d.Draft = New(c.Threads)
+	default:
+		if d.Draft, err = open(ctx, c.Draft); err != nil {
+			return nil, errors.Join(fmt.Errorf("the draft model's device: %w", err), d.Close())
+		}
+	}
+	if d.Draft != nil {
+		d.opened = append(d.opened, d.Draft)
+	}
+	if c.OnLoss == "cpu" && (kind != "cpu" || d.Draft != nil) {
+		d.Fallback = func() compute.Backend {
+			b := New(c.Threads)
+			d.opened = append(d.opened, b)
+			return b
+		}
+	}
+	return d, nil
+}
+
+// sameGPU reports whether two names are of one GPU; auto takes the first.
+func sameGPU(a, b string) bool {
+	first := func(name string) string {
+		if name == "auto" || name == "cuda" {
+			return "cuda:0"
+		}
+		return name
+	}
+	return first(a) == first(b)
+}
+
+// Close closes everything that was opened, what took over included.
+func (d *Devices) Close() error {
+	var errs []error
+	for _, b := range d.opened {
+		errs = append(errs, b.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// device opens the target's.
+func device(ctx context.Context, c Choice, open OpenGPU) (b compute.Backend, why string, err error) {
+	switch c.Device {
+	case "cpu":
+		return New(c.Threads), "asked for", nil
+	case "auto":
+		b, err := open(ctx, "cuda")
+		if err != nil {
+			return New(c.Threads), err.Error(), nil
+		}
+		return b, "the first usable GPU", nil
+	}
+	b, err = open(ctx, c.Device)
+	return b, "asked for", err
+}
+
