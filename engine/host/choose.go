@@ -95,4 +95,3 @@ func device(ctx context.Context, c Choice, open OpenGPU) (b compute.Backend, why
 	b, err = open(ctx, c.Device)
 	return b, "asked for", err
 }
-
