@@ -19,8 +19,17 @@ var halfExtremes = []uint16{
 	0x7c00, 0xfc00, 0x7e00, 0xfc01, // infinities; NaNs, one of them signalling
 }
 
-// mostRows is more than any kernel takes at once, and than a verification.
+// mostRows is more than a verification has.
 const mostRows = 17
+
+// rowCounts are those up to mostRows, and some that reach the kernels of a prefill, which take 16 rows at once, and more than a batch.
+func rowCounts() []int {
+	counts := []int{32, 47, 113}
+	for m := 1; m <= mostRows; m++ {
+		counts = append(counts, m)
+	}
+	return counts
+}
 
 // halvesAt are the offsets of a block's numbers in half precision.
 func halvesAt(f ref.Format) []int {
@@ -65,12 +74,12 @@ func finiteBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
 	return w
 }
 
-// Every format, with every kind of activations and weights that arithmetic treats differently, at 1 to 17 rows, in products of one to three
+// Every format, with every kind of activations and weights that arithmetic treats differently, at 1 to 17 rows and some more, in products of one to three
 // blocks, and with panels that are not full.
 func TestMatMulQuantizedAdversarial(t *testing.T) {
 	weights := []func(ref.Format, int, int, *rand.Rand) []byte{finiteBlocks, extremeBlocks}
 	for _, f := range formats {
-		for m := 1; m <= mostRows; m++ {
+		for _, m := range rowCounts() {
 			for n, in := range inputs {
 				rows, blocks := []int{1, 31, 33, 32, 65}[(m+n)%5], 1+(m+n/2)%3
 				cols := blocks * f.ref.BlockElements
@@ -152,7 +161,7 @@ func TestMatMulFloatAdversarial(t *testing.T) {
 	}
 }
 
-// A row has the same bits alone as among 2 to 17.
+// A row has the same bits alone as among up to 113.
 func TestMatMulRowsAreIndependent(t *testing.T) {
 	const rows = 38
 	onEveryLevelQuietly(func(level cpu.Level) {
@@ -180,11 +189,12 @@ func TestMatMulRowsAreIndependent(t *testing.T) {
 
 func sameAlone(t *testing.T, what string, rows, cols int, r *rand.Rand, multiply func(dst, x []float32, m int)) {
 	t.Helper()
-	x, alone := fill(mostRows*cols, r, inputs[0].number), make([]float32, mostRows*rows)
-	for i := range mostRows {
+	const most = 113 // of rowCounts
+	x, alone := fill(most*cols, r, inputs[0].number), make([]float32, most*rows)
+	for i := range most {
 		multiply(alone[i*rows:(i+1)*rows], x[i*cols:(i+1)*cols], 1)
 	}
-	for m := 2; m <= mostRows; m++ {
+	for _, m := range rowCounts() {
 		together := make([]float32, m*rows)
 		multiply(together, x[:m*cols], m)
 		sameBits(t, fmt.Sprintf("%s, %d rows", what, m), together, alone[:m*rows])

@@ -16,11 +16,11 @@ func scoreKeys(dst []float32, q *queries, keys []float32, n, headDim, blocks int
 		scoreKeysF32x2AVX2(&dst[0], (*[2]*float32)(q[:2]), &keys[0], headDim, blocks, factor)
 	case level == AVX2 && n == 4:
 		scoreKeysF32x4AVX2(&dst[0], (*[4]*float32)(q[:4]), &keys[0], headDim, blocks, factor)
-	case level == AVX512 && n == 1:
+	case level >= AVX512 && n == 1:
 		scoreKeysF32x1AVX512(&dst[0], (*[1]*float32)(q[:1]), &keys[0], headDim, blocks, factor)
-	case level == AVX512 && n == 2:
+	case level >= AVX512 && n == 2:
 		scoreKeysF32x2AVX512(&dst[0], (*[2]*float32)(q[:2]), &keys[0], headDim, blocks, factor)
-	case level == AVX512 && n == 4:
+	case level >= AVX512 && n == 4:
 		scoreKeysF32x4AVX512(&dst[0], (*[4]*float32)(q[:4]), &keys[0], headDim, blocks, factor)
 	}
 }
@@ -37,11 +37,11 @@ func sumValues(dst *queries, values []float32, weights []float32, n, keys, headD
 		sumValuesF32x2AVX2((*[2]*float32)(dst[:2]), &values[0], &weights[0], keys, headDim, cols)
 	case level == AVX2 && n == 4:
 		sumValuesF32x4AVX2((*[4]*float32)(dst[:4]), &values[0], &weights[0], keys, headDim, cols)
-	case level == AVX512 && n == 1:
+	case level >= AVX512 && n == 1:
 		sumValuesF32x1AVX512((*[1]*float32)(dst[:1]), &values[0], &weights[0], keys, headDim, cols)
-	case level == AVX512 && n == 2:
+	case level >= AVX512 && n == 2:
 		sumValuesF32x2AVX512((*[2]*float32)(dst[:2]), &values[0], &weights[0], keys, headDim, cols)
-	case level == AVX512 && n == 4:
+	case level >= AVX512 && n == 4:
 		sumValuesF32x4AVX512((*[4]*float32)(dst[:4]), &values[0], &weights[0], keys, headDim, cols)
 	}
 	sumValuesGeneric(dst, values, weights, n, keys, headDim, cols)
@@ -59,11 +59,11 @@ func scoreKeysHalf(dst []float32, q *queries, keys []uint16, n, headDim, blocks 
 		scoreKeysF16x2AVX2(&dst[0], (*[2]*float32)(q[:2]), &keys[0], headDim, blocks, factor)
 	case level == AVX2 && n == 4:
 		scoreKeysF16x4AVX2(&dst[0], (*[4]*float32)(q[:4]), &keys[0], headDim, blocks, factor)
-	case level == AVX512 && n == 1:
+	case level >= AVX512 && n == 1:
 		scoreKeysF16x1AVX512(&dst[0], (*[1]*float32)(q[:1]), &keys[0], headDim, blocks, factor)
-	case level == AVX512 && n == 2:
+	case level >= AVX512 && n == 2:
 		scoreKeysF16x2AVX512(&dst[0], (*[2]*float32)(q[:2]), &keys[0], headDim, blocks, factor)
-	case level == AVX512 && n == 4:
+	case level >= AVX512 && n == 4:
 		scoreKeysF16x4AVX512(&dst[0], (*[4]*float32)(q[:4]), &keys[0], headDim, blocks, factor)
 	}
 }
@@ -80,11 +80,11 @@ func sumValuesHalf(dst *queries, values []uint16, weights []float32, n, keys, he
 		sumValuesF16x2AVX2((*[2]*float32)(dst[:2]), &values[0], &weights[0], keys, headDim, cols)
 	case level == AVX2 && n == 4:
 		sumValuesF16x4AVX2((*[4]*float32)(dst[:4]), &values[0], &weights[0], keys, headDim, cols)
-	case level == AVX512 && n == 1:
+	case level >= AVX512 && n == 1:
 		sumValuesF16x1AVX512((*[1]*float32)(dst[:1]), &values[0], &weights[0], keys, headDim, cols)
-	case level == AVX512 && n == 2:
+	case level >= AVX512 && n == 2:
 		sumValuesF16x2AVX512((*[2]*float32)(dst[:2]), &values[0], &weights[0], keys, headDim, cols)
-	case level == AVX512 && n == 4:
+	case level >= AVX512 && n == 4:
 		sumValuesF16x4AVX512((*[4]*float32)(dst[:4]), &values[0], &weights[0], keys, headDim, cols)
 	}
 	sumValuesGeneric(dst, values, weights, n, keys, headDim, cols)

@@ -3,10 +3,10 @@
 package cpu
 
 // peakLanes is how many numbers of 32 bits a register of the level in use holds.
-func peakLanes() int { return []int{Portable: 0, AVX2: 8, AVX512: 16}[level] }
+func peakLanes() int { return []int{Portable: 0, AVX2: 8, AVX512: 16, AMX: 16}[level] }
 
 func peakFloat(n int) {
-	if level == AVX512 {
+	if level >= AVX512 {
 		peakFloatAVX512(n)
 	} else {
 		peakFloatAVX2(n)
@@ -14,7 +14,7 @@ func peakFloat(n int) {
 }
 
 func peakInteger(n int) {
-	if level == AVX512 {
+	if level >= AVX512 {
 		peakIntegerAVX512(n)
 	} else {
 		peakIntegerAVX2(n)

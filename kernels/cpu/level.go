@@ -10,10 +10,11 @@ const (
 	Portable Level = iota // Go
 	AVX2                  // with F16C
 	AVX512                // F, BW, DQ, VL and VNNI
+	AMX                   // AVX512, and tiles of bytes
 )
 
 func (l Level) String() string {
-	names := [...]string{"portable", "AVX2", "AVX-512"}
+	names := [...]string{"portable", "AVX2", "AVX-512", "AVX-512 and AMX"}
 	if l < 0 || int(l) >= len(names) {
 		return fmt.Sprintf("Level(%d)", int(l))
 	}

@@ -13,5 +13,8 @@ func Highest() Level {
 	case !x.HasAVX512F || !x.HasAVX512BW || !x.HasAVX512DQ || !x.HasAVX512VL || !x.HasAVX512VNNI:
 		return AVX2
 	}
+	if x.HasAMXTile && x.HasAMXInt8 && tilesPermitted() {
+		return AMX
+	}
 	return AVX512
 }

@@ -9,7 +9,7 @@ const mostDots = 6
 // the last group of activation rows asks for the block behind this one, so that memory is read while it computes.
 func (t *MatMulFloat) block(first, last int) {
 	together := 1
-	if level == AVX512 {
+	if level >= AVX512 {
 		together = mostDots
 	}
 	for i := 0; i < t.M; i += together {

@@ -1,5 +1,7 @@
 package cpu
 
+import "unsafe"
+
 // MatMulQuantized computes dst (m, rows) = x (m, cols) · wᵀ to the bits of ref.MatMulQuantized; its items are the panels of W.
 //
 // The 32 products of a tile are summed as integers, which is exact on every level, and the tiles are added in ascending
@@ -11,8 +13,8 @@ type MatMulQuantized struct {
 }
 
 // batchRows is the number of activation rows that a panel is multiplied with while their sums lie in the nearest cache, a multiple
-// of wordRows.
-const batchRows = 48
+// of wordRows and of the rows of a tile.
+const batchRows = 96
 
 // Items is the number of panels.
 func (t *MatMulQuantized) Items() int { return t.W.Items() }
@@ -25,38 +27,62 @@ func (t *MatMulQuantized) Do(from, to int) {
 	// As few sums as will do: Go clears them each time, which shows in small products.
 	switch {
 	case t.X.m == 1:
-		var sums [panelRows]float32
-		t.multiply(sums[:], from, to)
+		var sums [panelRows + lineFloats]float32
+		t.multiply(aligned(sums[:]), from, to)
 	case t.X.m <= fewRows:
-		var sums [fewRows * panelRows]float32
-		t.multiply(sums[:], from, to)
+		var sums [fewRows*panelRows + lineFloats]float32
+		t.multiply(aligned(sums[:]), from, to)
 	default:
-		var sums [batchRows * panelRows]float32
-		t.multiply(sums[:], from, to)
+		var sums [batchRows*panelRows + lineFloats]float32
+		t.multiply(aligned(sums[:]), from, to)
 	}
+}
+
+// lineFloats is the number of float32 in a line of the cache.
+const lineFloats = 16
+
+// aligned is what begins with a line of the cache, one line less than given: a vector that lies in two lines takes twice the time.
+func aligned(sums []float32) []float32 {
+	first := -uintptr(unsafe.Pointer(&sums[0])) / 4 % lineFloats
+	return sums[first:][:len(sums)-lineFloats]
 }
 
 // fewRows are those of a verification.
 const fewRows = 9
 
+// groupBytes of panels stay in the second cache while they meet one batch of rows after the other.
+const groupBytes = 512 << 10
+
 // multiply takes sums that are zeros, and leaves them so.
 func (t *MatMulQuantized) multiply(sums []float32, from, to int) {
 	most := len(sums) / panelRows
-	for p := from; p < to; p++ {
+	group := max(1, groupBytes/t.W.each)
+	for ; from < to; from += group {
+		last := min(from+group, to)
 		for first := 0; first < t.X.m; first += most {
 			batch := sums[:min(most, t.X.m-first)*panelRows]
-			multiplyPanel(batch, t.W.Format, t.W.panel(p), t.X, first)
-			dst := t.Dst[first*t.W.Rows+p*panelRows:]
-			if n := t.W.Rows - p*panelRows; n < panelRows { // the last panel is not full
-				for i := range len(batch) / panelRows {
-					copy(dst[i*t.W.Rows:][:n], batch[i*panelRows:])
-				}
-				clear(batch)
-				continue
+			for p := from; p < last; p++ {
+				t.panel(batch, p, first)
 			}
-			moveSums(dst, batch, t.W.Rows)
 		}
 	}
+}
+
+// panel multiplies a panel with a batch of rows, of which first is the first.
+func (t *MatMulQuantized) panel(sums []float32, p, first int) {
+	dst := t.Dst[first*t.W.Rows+p*panelRows:]
+	if m := len(sums) / panelRows; m > fewRows {
+		askForRows(dst, m, t.W.Rows)
+	}
+	multiplyPanel(sums, t.W.Format, t.W.panel(p), t.X, first)
+	if n := t.W.Rows - p*panelRows; n < panelRows { // the last panel is not full
+		for i := range len(sums) / panelRows {
+			copy(dst[i*t.W.Rows:][:n], sums[i*panelRows:])
+		}
+		clear(sums)
+		return
+	}
+	moveSums(dst, sums, t.W.Rows)
 }
 
 // moveSumsGeneric stores sums (m, 32) to rows of dst that are stride numbers apart, and clears them.

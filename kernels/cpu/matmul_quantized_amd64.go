@@ -5,10 +5,12 @@ package cpu
 // multiplyPanel adds the product of a panel and rows first … of x to sums (rows, 32).
 func multiplyPanel(sums []float32, f Format, panel []byte, x *Quantized, first int) {
 	rows, tiles, stride := len(sums)/panelRows, x.cols/Block, x.m*recordBytes
-	switch level {
-	case AVX512:
+	switch {
+	case level == AMX && rows >= leastTileRows && tiles%2 == 0 && !f.halves:
+		productAMX(f, &sums[0], &panel[0], &x.record(0, first)[0], tiles, rows, stride)
+	case level >= AVX512:
 		productAVX512(f, &sums[0], &panel[0], &x.record(0, first)[0], tiles, rows, stride)
-	case AVX2:
+	case level == AVX2:
 		productAVX2(f, &sums[0], &panel[0], &x.record(0, first)[0], tiles, rows, stride)
 	default:
 		multiplyPanelGeneric(sums, f, panel, x, first)
@@ -36,6 +38,31 @@ func productAVX512(f Format, acc *float32, panel, x *byte, tiles, m, stride int)
 		productQ6_KAVX512(acc, panel, x, tiles, m, stride)
 	default:
 		panic("cpu: no product of " + f.name)
+	}
+}
+
+// leastTileRows is the number of rows from which on tiles are faster than vectors: fewer do not hide that tiles take turns with memory.
+const leastTileRows = 32
+
+// productAMX is written out case by case: through a function value the sums would escape to the heap.
+func productAMX(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
+	switch f {
+	case Q8_0:
+		productQ8_0AMX(acc, panel, x, tiles, m, stride)
+	case Q4_0:
+		productQ4_0AMX(acc, panel, x, tiles, m, stride)
+	case Q4_1:
+		productQ4_1AMX(acc, panel, x, tiles, m, stride)
+	case Q5_0:
+		productQ5_0AMX(acc, panel, x, tiles, m, stride)
+	case Q5_1:
+		productQ5_1AMX(acc, panel, x, tiles, m, stride)
+	case Q4_K:
+		productQ4_KAMX(acc, panel, x, tiles, m, stride)
+	case Q5_K:
+		productQ5_KAMX(acc, panel, x, tiles, m, stride)
+	default:
+		panic("cpu: no product on tiles of " + f.name)
 	}
 }
 
@@ -72,6 +99,13 @@ func moveSums(dst, sums []float32, stride int) {
 		return
 	}
 	moveSumsAVX2(&dst[0], &sums[0], m, 4*stride)
+}
+
+// askForRows brings the places of sums (m, 32) in rows of dst, which are stride numbers apart, nearer to the processor.
+func askForRows(dst []float32, m, stride int) {
+	if level != Portable {
+		askForRowsAVX2(&dst[0], m, 4*stride)
+	}
 }
 
 // quantizeRow writes the records of x, which are stride bytes apart.

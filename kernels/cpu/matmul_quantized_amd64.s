@@ -4129,3 +4129,18 @@ row:
 	JNZ     row
 	VZEROUPPER
 	RET
+
+// func askForRowsAVX2(dst *float32, m int, stride int)
+// Requires: MMX+
+TEXT ·askForRowsAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ m+8(FP), CX
+	MOVQ stride+16(FP), DX
+
+row:
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       DX, AX
+	DECQ       CX
+	JNZ        row
+	RET

@@ -88,3 +88,8 @@ func productQ6_KAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, strid
 //
 //go:noescape
 func moveSumsAVX2(dst *float32, sums *float32, m int, stride int)
+
+// askForRowsAVX2 prefetches 32 numbers each of m rows that are stride bytes apart.
+//
+//go:noescape
+func askForRowsAVX2(dst *float32, m int, stride int)

@@ -21,7 +21,7 @@ var formats = []struct {
 
 // onEveryLevel runs test on each level that the processor has, and says so when it has not all of them.
 func onEveryLevel(t *testing.T, test func(*testing.T)) {
-	for level := cpu.Portable; level <= cpu.AVX512; level++ {
+	for level := cpu.Portable; level <= cpu.AMX; level++ {
 		if level > cpu.Highest() {
 			t.Logf("not run on %v: the processor or the build lacks it", level)
 			continue
@@ -66,11 +66,11 @@ func TestMatMulQuantizedEqualsReference(t *testing.T) {
 		var x cpu.Quantized
 		for _, f := range formats {
 			for n, in := range inputs {
-				for _, cols := range []int{1, 3} {
+				for _, cols := range []int{1, 2, 3} {
 					cols *= f.ref.BlockElements
 					const rows = 37
-					for i, m := range []int{1, 2, 3, 4, 5, 9, 50} {
-						if m == 50 && n > 0 {
+					for i, m := range []int{1, 2, 3, 4, 5, 9, 50, 113} {
+						if m >= 50 && n > 0 {
 							continue
 						}
 						r := rand.New(rand.NewPCG(uint64(cols), uint64(m)))

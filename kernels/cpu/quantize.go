@@ -12,6 +12,8 @@ const (
 	minusLowAt  = minusSumAt + 4 // int32: minus the sum of the first 16
 	scaledSumAt = minusLowAt + 4 // float32: scale · sum
 	recordBytes = scaledSumAt + 4
+
+	recordsAtOnce = 16
 )
 
 // Quantized holds activations (m, cols) as integers, quantised by the rule of ref.QuantizeRow.
@@ -25,7 +27,8 @@ type Quantized struct {
 
 // Grow makes room for m rows of cols numbers, so that Quantize does not allocate.
 func (q *Quantized) Grow(m, cols int) {
-	if need := m * cols / Block * recordBytes; need > cap(q.records) {
+	// A tile takes in 16 records, whether or not so many are rows; what it makes of the others is dropped.
+	if need := (m*cols/Block + recordsAtOnce - 1) * recordBytes; need > cap(q.records) {
 		q.records = make([]byte, need)
 	}
 	if need := (m + wordRows - 1) / wordRows * cols; level == Portable && need > cap(q.words) {

@@ -84,7 +84,7 @@ func rotatePairs(x, cos, sin []float32) {
 func swiGLU(gate, up []float32) {
 	up = up[:len(gate)]
 	n := 0
-	if level == AVX512 {
+	if level >= AVX512 {
 		if n = whole(len(gate), 16); n > 0 {
 			swiGLUAVX512(&gate[0], &up[0], n)
 		}
@@ -97,7 +97,7 @@ func swiGLU(gate, up []float32) {
 func expSum(x []float32, shift float32) float32 {
 	n := whole(len(x), lanes)
 	var sums [lanes]float32
-	if n > 0 && level == AVX512 {
+	if n > 0 && level >= AVX512 {
 		expSumAVX512(&sums, &x[0], n, shift)
 	} else if n > 0 {
 		expSumAVX2(&sums, &x[0], n, shift)

@@ -27,6 +27,7 @@ func main() {
 		write func(*build.Context)
 	}{
 		{"matmul_quantized", matmulQuantized},
+		{"matmul_tiles", matmulTiles},
 		{"matmul_float", matmulFloat},
 		{"quantize", quantize},
 		{"vector", vector},
@@ -54,6 +55,7 @@ func save(c *build.Context, name string) error {
 	if err := pass.Compile.Execute(file); err != nil {
 		return err
 	}
+	spell(file)
 	config := printer.Config{Argv: []string{"go", "generate"}, Pkg: "cpu"}
 	if err := write(name+"_amd64.s", printer.NewGoAsm(config), file); err != nil {
 		return err

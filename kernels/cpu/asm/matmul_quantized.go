@@ -24,6 +24,22 @@ func matmulQuantized(c *build.Context) {
 		productAVX2(c, f, shared)
 	}
 	moveSums(c)
+	askForRows(c)
+}
+
+// askForRows generates what precedes a product of many rows: their places in memory are thousands of bytes apart, which nobody but we can
+// foresee, and to wait for each line at the end would take a quarter of the time.
+func askForRows(c *build.Context) {
+	open(c, "askForRowsAVX2", "func(dst *float32, m int, stride int)", "prefetches 32 numbers each of m rows that are stride bytes apart.")
+	dst, m, stride := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("m"), c.GP64()), c.Load(c.Param("stride"), c.GP64())
+	c.Label("row")
+	for line := 0; line < 4*panelRows; line += 64 {
+		c.PREFETCHT0(at(dst, line))
+	}
+	c.ADDQ(stride, dst)
+	c.DECQ(m)
+	c.JNZ(LabelRef("row"))
+	c.RET()
 }
 
 // moveSums generates what follows a product: the sums go where they belong, and are zeros for the next panel.
