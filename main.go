@@ -97,11 +97,14 @@ func device(ctx context.Context, c config.Device, openGPU func(context.Context, 
 	return b, "asked for", err
 }
 
-// models says which files or which bytes of this program are target and draft.
-func models(c config.Model) (target, draft engine.Source) {
+// models says which files or which bytes of this program are target, draft and heads.
+func models(c config.Model) (target, draft engine.Source, heads []engine.HeadSource) {
 	target, draft = engine.Source{Path: c.Target}, engine.Source{Path: c.Draft}
 	if c.Target == "" {
 		target = engine.Source{Name: "demo target", Embedded: assets.Target()}
+		for _, h := range assets.Heads() {
+			heads = append(heads, engine.HeadSource(h))
+		}
 	}
 	switch {
 	case c.Draft == "none", c.Draft == "" && c.Target != "":
@@ -109,7 +112,7 @@ func models(c config.Model) (target, draft engine.Source) {
 	case c.Draft == "":
 		draft = engine.Source{Name: "demo draft", Embedded: assets.Draft()}
 	}
-	return target, draft
+	return target, draft, heads
 }
 
 // conversation is a session with the device it runs on, as the screen and the benchmark want it.
@@ -125,9 +128,9 @@ func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conver
 	if err != nil {
 		return nil, err
 	}
-	target, draft := models(c.Model)
+	target, draft, heads := models(c.Model)
 	e, err := engine.Load(ctx, engine.Options{
-		Version: version(), Config: c, Target: target, Draft: draft, Backend: backend, DeviceWhy: why,
+		Version: version(), Config: c, Target: target, Draft: draft, Heads: heads, Backend: backend, DeviceWhy: why,
 		Now: time.Now, NewSeed: func() int64 { return rand.Int64N(1 << 53) },
 	}, emit)
 	if err != nil {
@@ -317,7 +320,7 @@ func timePasses(ctx context.Context, o cli.PassOptions) (any, error) {
 
 // measureKernels times the products of the target on the CPU.
 func measureKernels(ctx context.Context, c config.Config) (cli.Report, error) {
-	target, _ := models(c.Model)
+	target, _, _ := models(c.Model)
 	m, backend, err := openOnCPU(ctx, target, c.Device.Threads, 256)
 	if err != nil {
 		return nil, err
