@@ -109,21 +109,18 @@ func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 		all = []int{9, 17} // the schedule in order has seen the others
 	}
 	b := open(t)
-	for i, c := range []struct {
-		typ    compute.DType
-		counts []int
-	}{
-		{compute.Q8_0, all}, {compute.F16, all}, {compute.BF16, all}, {compute.Q4_K, all}, {compute.Q6_K, all},
+	for i, typ := range []compute.DType{
+		compute.Q8_0, compute.F16, compute.BF16, compute.Q4_K, compute.Q6_K,
 		// These are F16 from loading on.
-		{compute.Q4_0, []int{9}}, {compute.Q4_1, []int{9}}, {compute.Q5_0, []int{9}}, {compute.Q5_1, []int{9}}, {compute.Q5_K, []int{9}},
+		compute.F32, compute.Q4_0, compute.Q4_1, compute.Q5_0, compute.Q5_1, compute.Q5_K,
 	} {
-		t.Run(gguf.TypeName(c.typ), func(t *testing.T) {
+		t.Run(gguf.TypeName(typ), func(t *testing.T) {
 			shape := shape
-			if c.typ == compute.Q8_0 {
+			if typ == compute.Q8_0 {
 				shape.Dim = 512 // normalised by a block, not a warp
 			}
 			var file bytes.Buffer
-			if err := random.Write(t.Context(), &file, shape, c.typ); err != nil {
+			if err := random.Write(t.Context(), &file, shape, typ); err != nil {
 				t.Fatal(err)
 			}
 			m := load(t, b, file.Bytes(), model.Options{MaxTokens: 300, MaxRows: len(ids), HalfCache: i%2 == 0})
@@ -132,8 +129,8 @@ func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer cache.Close()
-			want := passes(t, m, cache, ids[:slices.Max(c.counts)], 1)
-			for _, rows := range c.counts {
+			want := passes(t, m, cache, ids[:slices.Max(all)], 1)
+			for _, rows := range all {
 				passes(t, m, cache, ids[:rows], rows).compare(t, want, fmt.Sprintf("%d rows", rows))
 			}
 			beside(t, m, cache, ids[:9]).compare(t, want, "beside another sequence")

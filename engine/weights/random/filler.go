@@ -23,7 +23,7 @@ type filler struct {
 // that the second half of those with a minimum makes the mean zero.
 func fillers() []filler {
 	return []filler{
-		{compute.F16, setF16}, {compute.BF16, setBF16},
+		{compute.F16, setF16}, {compute.BF16, setBF16}, {compute.F32, setF32},
 		{compute.Q8_0, halves(34, half{0, 1 / 73.9})},
 		{compute.Q4_0, halves(18, half{0, 1 / 4.61})},
 		{compute.Q4_1, halves(20, half{0, 1 / 4.61}, half{2, -7.5 / 4.61})},
@@ -77,6 +77,15 @@ func setBF16(numbers []byte, deviation float64) {
 	for i := 0; i < len(numbers); i += 2 {
 		bits := binary.LittleEndian.Uint16(numbers[i:])
 		binary.LittleEndian.PutUint16(numbers[i:], bits&0x807f|(exponent-bits>>14&1)<<7)
+	}
+}
+
+// setF32 is setBF16 with a longer fraction.
+func setF32(numbers []byte, deviation float64) {
+	exponent := uint32(127 + math.Round(math.Log2(deviation)))
+	for i := 0; i < len(numbers); i += 4 {
+		bits := binary.LittleEndian.Uint32(numbers[i:])
+		binary.LittleEndian.PutUint32(numbers[i:], bits&0x807fffff|(exponent-bits>>30&1)<<23)
 	}
 }
 

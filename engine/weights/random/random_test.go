@@ -50,7 +50,7 @@ func tiny(t *testing.T, typ compute.DType) *weights.File {
 
 // The numbers have mean 0, but for half a step of Q4_0 and Q5_0, and the deviation that keeps activations of ordinary size.
 func TestWeightsAreScaled(t *testing.T) {
-	for _, name := range strings.Split("F16 BF16 Q8_0 Q4_0 Q4_1 Q5_0 Q5_1 Q4_K Q5_K Q6_K", " ") {
+	for _, name := range strings.Split("F32 F16 BF16 Q8_0 Q4_0 Q4_1 Q5_0 Q5_1 Q4_K Q5_K Q6_K", " ") {
 		typ, err := random.TypeNamed(name)
 		if err != nil {
 			t.Fatal(err)
