@@ -123,29 +123,40 @@ func (l lane) notices(t *testing.T, program, library, tests string) string {
 }
 
 func TestKernelsAsTheyAreFailNowhere(t *testing.T) {
+	t.Parallel()
 	program := program(t)
 	for _, l := range lanes(t) {
-		library, err := emutest.Build(l.variant)
-		if errors.Is(err, emutest.ErrNoCompiler) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if said := l.notices(t, program, library, "TestProbes|TestElementwise|TestMatmuls"); said != "" {
-			t.Errorf("%s: %s", l.name, said)
-		}
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			library, err := emutest.Build(l.variant)
+			if errors.Is(err, emutest.ErrNoCompiler) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said := l.notices(t, program, library, "TestProbes|TestElementwise|TestMatmuls"); said != "" {
+				t.Error(said)
+			}
+		})
 	}
 }
 
 func TestEveryMutantIsNoticed(t *testing.T) {
+	t.Parallel()
 	program, list := program(t), readMutants(t)
 	if len(list) < 20 {
 		t.Fatalf("only %d mutants were read", len(list))
 	}
-	table := fmt.Sprintf("%-50s %10s %10s %10s %10s\n", "planted", "plain", "seeds", "address", "races")
-	for _, m := range list {
+	rows := make([]string, len(list))
+	t.Cleanup(func() { // after the last of them
+		if *every {
+			t.Logf("\n%-50s %10s %10s %10s %10s\n%s", "planted", "plain", "seeds", "address", "races", strings.Join(rows, "\n"))
+		}
+	})
+	for i, m := range list {
 		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
 			edited := m.plant(t)
 			row := fmt.Sprintf("%-50s", m.name)
 			for _, l := range lanes(t) {
@@ -168,11 +179,8 @@ func TestEveryMutantIsNoticed(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			table += row + "\n"
+			rows[i] = row
 		})
-	}
-	if *every {
-		t.Log("\n" + table)
 	}
 }
 

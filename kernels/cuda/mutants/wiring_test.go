@@ -86,6 +86,7 @@ func gpuTests(t *testing.T, flags ...string) string {
 
 // What decides a sampled round is kernels and their wiring; slips of the latter are noticed by the tests of package gpu.
 func TestEverySlipOfTheWiringIsNoticed(t *testing.T) {
+	t.Parallel()
 	library, err := emutest.Build("")
 	if errors.Is(err, emutest.ErrNoCompiler) {
 		t.Skip(err)
@@ -105,9 +106,10 @@ func TestEverySlipOfTheWiringIsNoticed(t *testing.T) {
 	right := gpuTests(t)
 	for _, s := range list {
 		t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
 			program, library := s.plant(t, root, right, library)
 			for tests := range strings.SplitSeq(s.tests, "|") { // each of them by itself
-				command := exec.Command(program, "-test.run=^"+strings.ReplaceAll(tests, "/", "$/^")+"$", "-test.count=1", "-test.timeout=120s")
+				command := exec.Command(program, "-test.run=^"+strings.ReplaceAll(tests, "/", "$/^")+"$", "-test.count=1", "-test.timeout=300s")
 				command.Dir = filepath.Join(root, "gpu")
 				command.Env = append(os.Environ(), "SPECULA_LIBCUDA="+library)
 				said, err := command.CombinedOutput()
