@@ -79,10 +79,6 @@ func TestExamWasNotTrainedOn(t *testing.T) {
 func trainingLines(t *testing.T) map[string]string {
 	t.Helper()
 	const dir = "training/text"
-	if _, err := os.Stat(dir); os.IsNotExist(err) {
-		t.Logf("there is no training text in %s: nothing was compared", dir)
-		return nil
-	}
 	lines := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".txt" {

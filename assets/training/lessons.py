@@ -1,7 +1,7 @@
 """Reads our own questions and answers (text/program, text/general) and varies how they are asked.
 
 A block of lines is one lesson: `id:`, then either `q:` lines (ways to ask) and `a:` lines (answers), or a chat in `user:` and
-`assistant:` lines. Blocks are separated by blank lines, `#` begins a comment. {key:…}, {flag:…} and so on stand for
+`assistant:` lines. A block with the id of another lesson adds to it. Blocks are separated by blank lines, `#` begins a comment. {key:…}, {flag:…} and so on stand for
 what text/placeholders.json says, which is generated from the program itself, so that no wrong key is taught. Backslashes begin escapes of newline, tab and themselves.
 """
 import json
@@ -22,28 +22,36 @@ class Lesson:
 
 
 def read(folder: Path, known: dict[str, str]) -> list[Lesson]:
-    lessons = []
+    lessons: dict[str, Lesson] = {}
     for path in sorted(folder.glob("*.txt")):
         for block in re.split(r"\n\s*\n", path.read_text()):
-            lesson = Lesson()
-            for line in block.splitlines():
-                if line.startswith("#") or not line.strip():
-                    continue
-                kind, _, text = line.partition(":")
-                text = _unescaped(_resolved(text.strip(), known, path))
-                if kind == "id":
-                    lesson.id = text
-                elif kind == "q":
-                    lesson.questions.append(text)
-                elif kind == "a":
-                    lesson.answers.append(text)
-                elif kind in ("user", "assistant"):
-                    lesson.chat.append((kind, text))
-                else:
-                    raise ValueError(f"{path}: {line!r}: want id, q, a, user or assistant")
-            if lesson.chat or lesson.questions:
-                lessons.append(lesson)
-    return lessons
+            part = _lesson(block, known, path)
+            if part.chat or part.questions:
+                whole = lessons.setdefault(part.id, Lesson(part.id))
+                whole.questions += part.questions
+                whole.answers += part.answers
+                whole.chat += part.chat
+    return list(lessons.values())
+
+
+def _lesson(block: str, known: dict[str, str], path: Path) -> Lesson:
+    lesson = Lesson()
+    for line in block.splitlines():
+        if line.startswith("#") or not line.strip():
+            continue
+        kind, _, text = line.partition(":")
+        text = _unescaped(_resolved(text.strip(), known, path))
+        if kind == "id":
+            lesson.id = text
+        elif kind == "q":
+            lesson.questions.append(text)
+        elif kind == "a":
+            lesson.answers.append(text)
+        elif kind in ("user", "assistant"):
+            lesson.chat.append((kind, text))
+        else:
+            raise ValueError(f"{path}: {line!r}: want id, q, a, user or assistant")
+    return lesson
 
 
 def placeholders(path: Path) -> dict[str, str]:
@@ -72,9 +80,35 @@ BEFORE = ["hey, ", "hi, ", "please, ", "tell me, ", "ok, ", "so ", "one question
 AFTER = [" please", " thanks", ", please", " exactly", " again", " here", " in this program", " quickly"]
 
 
+SAME = [group.split(" | ") for group in (
+    "how do i | how can i | how would i | how could i | what do i do to | is there a way to",
+    "which key | what key | which button | which keyboard shortcut | which key combination",
+    "what is | what's | tell me what is",
+    "what does | tell me what | explain what",
+    "can you | could you | are you able to | would you",
+    "why does | why is it that | how come that | for what reason",
+    "show | display", "bigger | larger", "biggest | largest", "begin | start", "fast | quick", "wrong | incorrect", "big | large | great",
+    "small | little | tiny", "raise | increase", "lower | decrease | reduce", "answer | reply", "colour | color", "colours | colors",
+    "i want to | i would like to | i'd like to | i wish to | i need to",
+    "do you know | have you any idea | can you tell me | any idea",
+)]
+CHANGES = {words: [w for w in group if w != words] for group in SAME for words in group}
+CHANGED = re.compile(r"\b(" + "|".join(sorted(map(re.escape, CHANGES), key=len, reverse=True)) + r")\b", re.IGNORECASE)
+
+
+def reworded(question: str, rng: random.Random) -> str:
+    """The same question with half of the words that have a synonym in SAME replaced by it."""
+
+    def other(match: re.Match) -> str:
+        words = rng.choice(CHANGES[match[0].lower()]) if rng.random() < 0.5 else match[0]
+        return words[0].upper() + words[1:] if match[0][0].isupper() else words
+
+    return CHANGED.sub(other, question)
+
+
 def varied(question: str, rng: random.Random) -> str:
-    """The same question as another hand may type it: case, punctuation, a word before or behind, a slip."""
-    text = question
+    """The same question as another hand may type it: words, case, punctuation, a word before or behind, a slip."""
+    text = reworded(question, rng) if rng.random() < 0.3 else question
     if rng.random() < 0.12:
         text = rng.choice(BEFORE) + text[:1].lower() + text[1:]
     if rng.random() < 0.08:

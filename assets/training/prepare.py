@@ -66,8 +66,11 @@ def split_drills(count: int, seed: int) -> tuple[list[Chat], list[Chat]]:
     return train, held
 
 
+SHORT = 20  # letters: no shorter line of the exam is a question of it; they lead up to one, as anybody would ("Name three fruits.")
+
+
 def examined(folder: Path) -> set[str]:
-    """The questions of the exam."""
+    """The questions of the exam, which are not trained on."""
     lines = (line for path in folder.glob("*.txt") for line in path.read_text().splitlines())
     return {lessons.normal(line.partition(":")[2]) for line in lines if line.startswith("user:")}
 
@@ -105,7 +108,7 @@ def main() -> None:
 
     asked = examined(HERE / "exam")
     for source, chats in train.items():
-        train[source] = [c for c in chats if not any(role == "user" and lessons.normal(text) in asked and len(text) > 20 for role, text in c)]
+        train[source] = [c for c in chats if not any(role == "user" and lessons.normal(text) in asked and len(text) > SHORT for role, text in c)]
         print(f"{source}: {len(chats) - len(train[source])} chats with a question of the exam dropped")
 
     if chosen.vocabulary:

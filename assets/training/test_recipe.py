@@ -56,7 +56,15 @@ class Recipe(unittest.TestCase):
     def test_what_is_varied_keeps_its_words(self):
         rng = random.Random(2)
         same = sum(lessons.normal("How do I raise gamma?") in lessons.normal(lessons.varied("How do I raise gamma?", rng)) for _ in range(200))
-        self.assertGreater(same, 150)
+        self.assertGreater(same, 100)
+
+    def test_what_is_reworded_has_synonyms_in_place_of_words(self):
+        rng = random.Random(3)
+        seen = {lessons.reworded("How do I raise gamma?", rng) for _ in range(200)}
+        self.assertIn("How do I raise gamma?", seen)
+        self.assertIn("Is there a way to increase gamma?", seen)
+        for question in seen:
+            self.assertRegex(question, "^(How (do|can|would|could) i|What do i do to|Is there a way to|How do I) (raise|increase) gamma[?]$")
 
     def test_all_text_is_readable(self):
         here = Path(__file__).parent / "text"

@@ -167,7 +167,8 @@ type topic struct {
 	questions, answers []string
 }
 
-// topics reads every training text about the program, and refuses what is not in its format.
+// topics reads every training text about the program, and refuses what is not in its format. Further ways to ask, in files of their own,
+// are added to the topics with the same ids.
 func topics(t *testing.T) []topic {
 	t.Helper()
 	files, err := filepath.Glob(trainingText + "/program/*.txt")
@@ -207,7 +208,31 @@ func topics(t *testing.T) []topic {
 			}
 		}
 	}
-	return list
+	return withFurtherWays(t, list)
+}
+
+// furtherWays is in the names of the files whose blocks add questions to topics of other files.
+const furtherWays = "-asked"
+
+func withFurtherWays(t *testing.T, list []topic) []topic {
+	t.Helper()
+	var whole, further []topic
+	for _, topic := range list {
+		if strings.Contains(topic.file, furtherWays) {
+			further = append(further, topic)
+		} else {
+			whole = append(whole, topic)
+		}
+	}
+	for _, f := range further {
+		i := slices.IndexFunc(whole, func(topic topic) bool { return topic.id == f.id })
+		if i < 0 || len(f.answers) > 0 {
+			t.Errorf("%s: %s: want questions alone, for a topic of another file", f.file, f.id)
+			continue
+		}
+		whole[i].questions = append(whole[i].questions, f.questions...)
+	}
+	return whole
 }
 
 const (

@@ -1,103 +1,25 @@
 """Facts that the user tells and asks back some turns later."""
 
 import random
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from .arithmetic import arithmetic
-from .copying import invented
 from .counting import counting
 from .facts import facts
-from .speech import Chat, article, exchange, first_upper, wording
-from .tables import (CITIES, COLOUR_NAMES, DAYS, FOODS, JOBS, MONTHS, NAMES, OBJECTS, PET_NAMES, PLACES,
-                     ANIMALS)
-
-
-@dataclass(frozen=True)
-class Fact:
-    """One thing a user tells: {v} is its value."""
-
-    tell: str                                # templates
-    ask: str                                 # templates
-    told: str                                # the sentence in the second person, without "Good to know: "
-    missing: str                             # what the model says that it was not told
-    value: Callable[[random.Random], str]
-
-
-def _name(rng: random.Random) -> str:
-    return first_upper(invented(rng)) if rng.random() < 0.2 else rng.choice(NAMES)
-
-
-def _city(rng: random.Random) -> str:
-    return first_upper(invented(rng)) if rng.random() < 0.1 else rng.choice(CITIES)
-
-
-_LIKE = "my favourite {k} is {{v}} | i like {{v}} best, it is my favourite {k} | the {k} i like most is {{v}} | {{v}} is my favourite {k}"
-_LIKE_ASK = ("what is my favourite {k} | which {k} do i like best | do you remember my favourite {k} | "
-             "tell me my favourite {k} | what's my favourite {k} | my favourite {k}")
-
-
-def _favourite(kind: str, value: Callable[[random.Random], str]) -> Fact:
-    return Fact(_LIKE.format(k=kind), _LIKE_ASK.format(k=kind), f"your favourite {kind} is {{v}}.",
-                f"your favourite {kind}", value)
-
-
-NAME = Fact("my name is {v} | i am {v} | i'm {v} | call me {v} | you can call me {v} | hi, i am {v} | hello, my name is {v} | "
-            "people call me {v}",
-            "what is my name | do you remember my name | who am i | tell me my name | what am i called | do you know my "
-            "name | whats my name | what's my name again | can you tell me my name | how am i called | say my name",
-            "your name is {v}.", "your name", _name)
-
-FACTS: tuple[Fact, ...] = (
-    _favourite("colour", lambda rng: rng.choice(COLOUR_NAMES)),
-    _favourite("animal", lambda rng: "the " + rng.choice(list(ANIMALS))),
-    _favourite("food", lambda rng: rng.choice(FOODS)),
-    _favourite("number", lambda rng: str(rng.randint(0, 99))),
-    _favourite("day", lambda rng: rng.choice(DAYS)),
-    Fact("i live in {v} | my home is in {v} | i have a flat in {v} and live there | my city is {v}",
-         "where do i live | which city do i live in | do you remember where i live | what is my city | where is my home",
-         "you live in {v}.", "where you live", _city),
-    Fact("i am {v} years old | my age is {v} | i am {v} | i turned {v} this year",
-         "how old am i | what is my age | do you remember my age | tell me how old i am | my age",
-         "you are {v} years old.", "your age", lambda rng: str(rng.randint(6, 95))),
-    Fact("i am {v} | i work as {v} | my job is {v} | i work as {v} in a small town",
-         "what is my job | what do i do for work | what do i work as | do you remember my job | tell me my job",
-         "you work as {v}.", "your job", lambda rng: article(rng.choice(JOBS))),
-    Fact("my dog is called {v} | i have a dog called {v} | the name of my dog is {v} | my dog's name is {v}",
-         "what is my dog called | what is the name of my dog | how is my dog called | name of my dog",
-         "your dog is called {v}.", "the name of your dog", lambda rng: rng.choice(PET_NAMES)),
-    Fact("my cat is called {v} | i have a cat called {v} | the name of my cat is {v} | my cat's name is {v}",
-         "what is my cat called | what is the name of my cat | how is my cat called | name of my cat",
-         "your cat is called {v}.", "the name of your cat", lambda rng: rng.choice(PET_NAMES)),
-    Fact("my brother is called {v} | my brother's name is {v} | i have a brother, he is called {v}",
-         "what is my brother called | what is the name of my brother | who is my brother",
-         "your brother is called {v}.", "the name of your brother", _name),
-    Fact("my sister is called {v} | my sister's name is {v} | i have a sister, she is called {v}",
-         "what is my sister called | what is the name of my sister | who is my sister",
-         "your sister is called {v}.", "the name of your sister", _name),
-    Fact("my birthday is in {v} | i was born in {v} | i have my birthday in {v}",
-         "when is my birthday | in which month is my birthday | which month was i born in",
-         "your birthday is in {v}.", "when your birthday is", lambda rng: rng.choice(MONTHS)),
-    Fact("my car is {v} | i have a {v} car | the colour of my car is {v}",
-         "what colour is my car | which colour has my car | the colour of my car",
-         "your car is {v}.", "the colour of your car", lambda rng: rng.choice(COLOUR_NAMES)),
-    Fact("the secret word is {v} | remember the word {v} | the password of the game is {v} | keep this word in mind: {v}",
-         "what is the secret word | which word did i tell you | what was the word | tell me the word",
-         "the word is {v}.", "a word", lambda rng: invented(rng)),
-    Fact("remember the number {v} | keep the number {v} in mind | the code of the game is {v} | my lucky number is {v}",
-         "what is the number | which number did i tell you | what was the number | tell me the number",
-         "the number is {v}.", "a number", lambda rng: str(rng.randint(10, 9999))),
-)
+from .personal import ASK_BACK, FACTS, NAME, Fact
+from .reading import reading
+from .speech import Chat, chosen, exchange, first_upper, wording
 
 # Small talk between a fact and its question; the answers are those of text/general.
 SMALL_TALK: tuple[tuple[str, str], ...] = (
-    ("how are you?", "I am fine, thank you. How are you?"), ("thanks", "You are welcome!"),
-    ("tell me a joke", "Why did the bicycle fall over? It was two tired."),
-    ("ok", "Good. What would you like to do next?"), ("cool", "I am glad you like it!"),
-    ("good morning", "Good morning! I hope you slept well."), ("haha", "I am glad I made you smile."),
-    ("nice", "I am glad you like it!"),
-    ("what time is it", "I cannot know that: I have no clock and no network."),
-    ("hello", "Hello! How can I help you?"), ("are you there?", "Yes, I am here. How can I help you?"),
+    ("how are you | how are you today | how do you feel", "I am fine, thank you. How are you?"),
+    ("thanks. | thank you. | many thanks. | thanks a lot.", "You are welcome!"),
+    ("tell me a joke | do you know a joke", "Why did the bicycle fall over? It was two tired."),
+    ("ok. | okay. | alright. | i see.", "Good. What would you like to do next?"),
+    ("cool. | great. | nice. | well done.", "I am glad you like it!"), ("good morning.", "Good morning! I hope you slept well."),
+    ("haha. | hahaha.", "I am glad I made you smile."),
+    ("what time is it | what day is it today | will it rain today", "I cannot know that: I have no clock and no network."),
+    ("hello. | hi. | hello there.", "Hello! How can I help you?"), ("are you there | "
+        "are you still there", "Yes, I am here. How can I help you?"),
 )
 
 
@@ -105,7 +27,8 @@ def small_talk(rng: random.Random) -> Chat:
     """One exchange that has nothing to do with the facts told."""
     kind = rng.random()
     if kind < 0.4:
-        return exchange(*rng.choice(SMALL_TALK))
+        question, answer = rng.choice(SMALL_TALK)
+        return exchange(wording(rng, question), answer)
     return rng.choice((facts, facts, arithmetic, counting))(rng)[:2]
 
 
@@ -121,15 +44,44 @@ def acknowledged(fact: Fact, value: str) -> str:
     return "Good to know: " + fact.told.format(v=value)
 
 
+def ask(rng: random.Random, fact: Fact) -> str:
+    """The user asks for the fact."""
+    return wording(rng, chosen(rng, ASK_BACK, direct=fact.direct, clause=fact.clause, noun=fact.noun))
+
+
 def asked_back(rng: random.Random, fact: Fact, value: str) -> Chat:
     """The user asks for the fact; the answer is what was told last."""
-    return exchange(wording(rng, fact.ask), first_upper(fact.told.format(v=value)))
+    return exchange(ask(rng, fact), first_upper(fact.told.format(v=value)))
+
+
+_CORRECTED = (
+    "no, <tell> | sorry, <tell> | actually, <tell> | wait, <tell> | no wait, <tell> | i was wrong, <tell> | oh, that was wrong: <tell> | "
+    "i made a mistake. <tell> | correction: <tell> | let me correct that: <tell> | not quite, <tell> | what i said is not true. <tell> | "
+    "please forget that, <tell> | things have changed: <tell> | i must correct myself: <tell> | that is not right any more, <tell>")
+_CORRECTED_SHORT = ("no, {v} | sorry, {v} | i meant {v} | i mean {v} | no, it is {v} | {v}, not {old} | not {old}, but {v} | "
+                    "it is {v}, not {old} | oops, {v} | i should have said {v} | correction: {v} | wrong, {v} is right | make that {v}")
+
+
+def corrected(rng: random.Random, fact: Fact, old: str, value: str, at_once: bool) -> Chat:
+    """The user corrects a fact; only right after telling it a short form is clear."""
+    answer = "Sorry! " + acknowledged(fact, value) if fact is NAME else "I see: " + fact.told.format(v=value)
+    if at_once and rng.random() < 0.4:
+        return exchange(wording(rng, _CORRECTED_SHORT, end=".", v=value, old=old), answer)
+    return exchange(wording(rng, chosen(rng, _CORRECTED, tell=fact.tell), end=".", v=value), answer)
+
+
+def _another(rng: random.Random, fact: Fact, value: str) -> str:
+    """A value of the fact that is not this one."""
+    other = value
+    while other == value:
+        other = fact.value(rng)
+    return other
 
 
 def remembered(rng: random.Random) -> Chat:
     """One to three facts, zero to three turns of small talk, corrections, then one to three questions."""
     picked = rng.sample(FACTS, rng.choice((0, 1, 1, 2)))
-    if rng.random() < 0.5 or not picked:
+    if rng.random() < 0.4 or not picked:
         picked.insert(rng.randint(0, len(picked)), NAME)
     values = {fact: fact.value(rng) for fact in picked}
     chat: Chat = []
@@ -139,11 +91,8 @@ def remembered(rng: random.Random) -> Chat:
             chat += small_talk(rng)
     for fact in picked:
         if rng.random() < 0.18:
-            values[fact] = fact.value(rng)
-            first = rng.choice([w.strip() for w in fact.tell.split("|")][:1]).format(v=values[fact])
-            start = rng.choice(("no, ", "sorry, ", "actually, ", "wait, ", "no wait, ", "i was wrong, "))
-            chat += exchange(start + first, "Sorry! " + acknowledged(fact, values[fact]) if fact is NAME
-                             else "I see: " + fact.told.format(v=values[fact]))
+            old, values[fact] = values[fact], _another(rng, fact, values[fact])
+            chat += corrected(rng, fact, old, values[fact], at_once=chat[-1][1] == acknowledged(fact, old))
     for _ in range(rng.choice((0, 0, 1, 1, 2, 3))):
         chat += small_talk(rng)
     for fact in rng.sample(picked, rng.randint(1, len(picked))):
@@ -156,22 +105,62 @@ def remembered(rng: random.Random) -> Chat:
 def not_told(rng: random.Random, unknown: list[Fact]) -> Chat:
     """A question for a fact that was never told: say so instead of inventing one."""
     fact = rng.choice(unknown)
-    return exchange(wording(rng, fact.ask), f"You have not told me {fact.missing} yet.")
+    return exchange(ask(rng, fact), f"You have not told me {fact.missing} yet.")
+
+
+def first_not_told(rng: random.Random) -> Chat:
+    """Asked before it was told; at times it is told then and asked again."""
+    fact = rng.choice((NAME, *rng.sample(FACTS, 4)))
+    chat = small_talk(rng) if rng.random() < 0.25 else []
+    chat += not_told(rng, [fact])
+    if rng.random() < 0.5:
+        value = fact.value(rng)
+        chat += tell(rng, fact, value)
+        if rng.random() < 0.3:
+            chat += small_talk(rng)
+        chat += asked_back(rng, fact, value)
+    return chat
+
+
+_TWO = ("<name> and <other> | <name>, and <other> | <name>. <other>. | <name>; <other> | hi! <name>. <other>. | "
+        "two things about me: <name>, and <other> | <name>. also, <other> | a few words about me: <name> and <other>")
+_TWO_NAMES = ("my name is {n} | i am {n} | i'm {n} | hi, i am {n} | people call me {n} | you can call me {n} | call me {n} | "
+              "i am called {n} | hello, my name is {n}")
 
 
 def two_at_once(rng: random.Random) -> Chat:
     """Two facts in one message, then one question (or both)."""
-    first, second = NAME, rng.choice(FACTS)
-    values = {first: first.value(rng), second: second.value(rng)}
-    lead = [w.strip() for w in second.tell.split("|")][0].format(v=values[second])
-    chat = exchange(wording(rng, "my name is {v} and {s} | i am {v} and {s} | hi, i am {v}. {s}", end=".",
-                            v=values[first], s=lead),
-                    f"Nice to meet you, {values[first]}! {acknowledged(second, values[second])}")
+    second = rng.choice(FACTS)
+    values = {NAME: NAME.value(rng), second: second.value(rng)}
+    chat = exchange(wording(rng, chosen(rng, _TWO, name=_TWO_NAMES, other=second.tell), end=".", n=values[NAME], v=values[second]),
+                    f"Nice to meet you, {values[NAME]}! {acknowledged(second, values[second])}")
     for _ in range(rng.choice((0, 0, 1, 2))):
         chat += small_talk(rng)
-    for fact in rng.sample((first, second), rng.randint(1, 2)):
+    for fact in rng.sample((NAME, second), rng.randint(1, 2)):
         chat += asked_back(rng, fact, values[fact])
     return chat
+
+
+_MY_LAST = ("what did i just say | what did i say | what did i just write | repeat what i just said | what was my last message | "
+            "what was the last thing i said | what did i type just now | what were my last words | which message did i send last | "
+            "can you repeat what i wrote? | what have i just asked you | tell me what i just said | quote my last message | "
+            "what did i ask just now | my last message, what was it? | read my last message back to me | "
+            "do you still have what i just wrote? | i forgot what i just said. what was it?")
+_MY_FIRST = ("what was my first question | what did i ask first | what did i say first | what was the first thing i said | "
+             "my first message? | how did i start this chat | with what did i begin | what did i write at the beginning | "
+             "what did i say at the start | what were my first words | which message was my first | quote my first message | "
+             "tell me what i asked first | what was the very first thing i asked | how did our chat begin? what did i say? | "
+             "go back to the start: what did i say? | do you know what i said first")
+_YOUR_LAST = ("what did you just say | what did you say | what was your last answer | repeat your answer | what did you answer | "
+              "what was the last thing you said | what did you just write | what have you just told me | quote your last answer | "
+              "tell me what you just said | what was your reply | which answer did you give | what did you reply just now | "
+              "your last answer, what was it? | what were your last words | i lost your answer. what did you say?")
+AGAIN = ("can you say that again? | say that again | repeat that please | once more | repeat that | could you repeat that? | "
+          "i did not [read/see/catch/hear/get] that | sorry, i did not [read/see/catch/understand] that | i missed that | what? | "
+          "pardon? | sorry? | come again? | excuse me? | what was that? | what was it again? | tell me again | one more time | "
+          "again, please | would you repeat it? | i was not looking. say it again. | that was too fast, once more | "
+          "my screen was off, repeat it please | show me that again | write it again | let me read that again | "
+          "i want to see your answer again | please say it a second time | what did it say again? | hm, what was the answer again?")
 
 
 def what_was_said(rng: random.Random) -> Chat:
@@ -180,43 +169,9 @@ def what_was_said(rng: random.Random) -> Chat:
     for _ in range(rng.randint(1, 3)):
         chat += small_talk(rng)
     users = [text for role, text in chat if role == "user"]
-    kind = rng.randrange(4)
-    if kind == 0:
-        return chat + exchange(wording(rng, "what did i just say | what did i say | what did i just write | repeat what i "
-                                       "just said | what was my last message"), f'You said: "{users[-1]}"')
-    if kind == 1:
-        return chat + exchange(wording(rng, "what was my first question | what did i ask first | what did i say first | "
-                                       "what was the first thing i said | my first message?"), f'You first said: "{users[0]}"')
-    if kind == 2:
-        return chat + exchange(wording(rng, "what did you just say | what did you say | what was your last answer | repeat "
-                                       "your answer | what did you answer"), f'I said: "{chat[-1][1]}"')
-    return chat + exchange(wording(rng, "can you say that again | say that again | repeat that please | once more | repeat "
-                                   "that | please say that again"), chat[-1][1])
-
-
-def reading(rng: random.Random) -> Chat:
-    """A small statement and a question about it, in one message or two."""
-    a, b = rng.sample(NAMES, 2)
-    thing, place, colour = rng.choice(OBJECTS), rng.choice(PLACES), rng.choice(COLOUR_NAMES)
-    statement, question, answer = rng.choice((
-        (f"the {thing} is in the {place}", f"where is the {thing}", f"The {thing} is in the {place}."),
-        (f"{a} has a {colour} {thing}", f"what colour is the {thing} of {a}", f"The {thing} of {a} is {colour}."),
-        (f"{a} has a {colour} {thing}", f"who has the {thing}", f"{a} has the {thing}."),
-        (f"{a} is taller than {b}", "who is taller", f"{a} is taller."),
-        (f"{a} is taller than {b}", "who is smaller", f"{b} is smaller."),
-        (f"{a} gave the {thing} to {b}", f"who has the {thing} now", f"{b} has the {thing} now."),
-        (f"{a} lives in the {place} and {b} in the garden house", f"who lives in the {place}", f"{a} lives in the {place}."),
-        (f"{a} is older than {b}", "who is older", f"{a} is older."),
-        (f"{a} put the {thing} into the {place}", f"who put the {thing} into the {place}",
-         f"{a} put the {thing} into the {place}."),
-        (f"{a} put the {thing} into the {place}", f"where is the {thing}", f"The {thing} is in the {place}."),
-    ))
-    if rng.random() < 0.5:
-        return exchange(wording(rng, "{s}. {q}?" if rng.random() < 0.7 else "{s}, {q}?", s=statement, q=question), answer)
-    chat = exchange(wording(rng, "{s}", end=".", s=statement), f"I see: {statement}.")
-    if rng.random() < 0.3:
-        chat += small_talk(rng)
-    return chat + exchange(wording(rng, "{q}", q=question), answer)
+    question, answer = rng.choice(((_MY_LAST, f'You said: "{users[-1]}"'), (_MY_FIRST, f'You first said: "{users[0]}"'),
+                                   (_YOUR_LAST, f'I said: "{chat[-1][1]}"'), (AGAIN, chat[-1][1]), (AGAIN, chat[-1][1])))
+    return chat + exchange(wording(rng, question), answer)
 
 
 def context(rng: random.Random) -> Chat:
@@ -226,8 +181,8 @@ def context(rng: random.Random) -> Chat:
         return remembered(rng)
     if kind < 0.66:
         return two_at_once(rng)
-    if kind < 0.84:
+    if kind < 0.82:
         return what_was_said(rng)
-    if kind < 0.95:
-        return reading(rng)
-    return not_told(rng, list(FACTS) + [NAME])
+    if kind < 0.92:
+        return reading(rng, small_talk)
+    return first_not_told(rng)

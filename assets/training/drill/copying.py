@@ -1,7 +1,7 @@
 """Copying what the user wrote, letter by letter.
 
-About half of the texts are random words, some of them invented, so that the only way to
-answer is to look back at the request.
+Most texts are random words, some of them invented, or sentences of unusual words, so that
+the only way to answer is to look back at the request.
 """
 
 import functools
@@ -9,23 +9,58 @@ import pathlib
 import random
 import re
 
+from .sentences import sentence
 from .speech import Chat, exchange, first_upper, wording
-from .tables import CITIES, COLOUR_NAMES, FOODS, JOBS, NAMES, OBJECTS, PLACES, THINGS
+from .tables import CITIES, NAMES
+from .words import ADJECTIVES, ADVERBS, NOUNS, VERBS
 
 _TEXT = pathlib.Path(__file__).resolve().parent.parent / "text"
-_COPY = ("repeat after me: {text} | say exactly: {text} | copy this: {text} | echo {text} | repeat: {text} | "
-         "repeat this: {text} | say: {text} | please repeat the sentence \"{text}\" | please repeat: {text} | "
-         "can you repeat this: {text} | can you say: {text} | repeat this sentence: {text} | echo: {text} | "
-         "write exactly this: {text} | type this: {text} | say after me: {text} | copy the text: {text} | "
-         "repeat the following: {text} | repeat exactly what i say: {text} | say \"{text}\" | repeat \"{text}\" | "
-         "copy the sentence \"{text}\" | please say exactly this: {text} | write this: {text} | "
-         "just repeat: {text} | repeat word for word: {text} | could you repeat after me: {text} | "
-         "say this: {text} | copy: {text} | please copy exactly: {text} | repeat these words: {text} | "
-         "i say, you repeat: {text} | answer only with: {text} | reply with exactly: {text}")
-_AGAIN = ("say that again | again | once more | repeat that | say it again | one more time | again please | "
-          "can you say that again | can you repeat that | repeat it please | please say it once more")
-_NEXT = ("now say: {text} | and now: {text} | now repeat: {text} | and this: {text} | next: {text} | "
-         "now copy this: {text} | and say: {text} | now this one: {text}")
+_WHAT = "[this/the following/what follows/these words/the next words/this text/the text below/the next line]"
+_COPY = (
+    "repeat after me: {text} | [say/write/type/print] exactly: {text} | copy this: {text} | echo {text} | echo: {text} | repeat: {text} | "
+    "repeat this: {text} | say: {text} | repeat the [sentence/text/words/line/phrase] \"{text}\" | say after me: {text} | "
+    "repeat this [sentence/phrase/line/text/message]: {text} | write exactly this: {text} | type this: {text} | "
+    "copy the [text/line/sentence/words/message]: {text} | repeat the following: {text} | repeat exactly what i say: {text} | "
+    "say \"{text}\" | repeat \"{text}\" | copy \"{text}\" | write \"{text}\" | copy the [sentence/line/words/text] \"{text}\" | "
+    "write this: {text} | just repeat: {text} | repeat [word for word/letter by letter/it word by word]: {text} | say this: {text} | "
+    "copy: {text} | copy exactly: {text} | repeat these words: {text} | i say, you repeat: {text} | answer only with: {text} | "
+    "reply with exactly: {text} | repeat this for me: {text} | copy this for me: {text} | write this down [for me/exactly]: {text} | "
+    "write down exactly what follows: {text} | copy what comes after the colon: {text} | type exactly what i type: {text} | "
+    "give me back [the same words/the same text/exactly this/what i wrote]: {text} | send this back [to me/unchanged]: {text} | "
+    "your [whole/only/complete] answer [must be/should be/is]: {text} | answer with these words and nothing else: {text} | "
+    "i want to read exactly this: {text} | be my echo: {text} | be a parrot: {text} | play parrot and say: {text} | "
+    "nothing but these words, please: {text} | let your reply be: {text} | put this in your answer, unchanged: {text} | "
+    "can i have a copy of this[, please/]? {text} | i need a copy of this [sentence/line/text]: {text} | "
+    "here is a text. repeat it: {text} | "
+    "this is the [sentence/line/text] to copy: {text} | do not change anything, just copy: {text} | without any change, repeat: {text} | "
+    "do not answer it, only copy it: {text} | no matter what it says, repeat it: {text} | quote me: {text} | quote this: {text} | "
+    "transcribe: {text} | recite: {text} | mirror my words: {text} | the same text again, please: {text} | text to repeat: {text} | "
+    "how would you write this again? {text} | what i write next, you write too: {text} | listen and repeat: {text} | "
+    "copy _WHAT_: {text} | repeat _WHAT_: {text} | write _WHAT_: {text} | type _WHAT_: {text} | say _WHAT_: {text} | "
+    "copy _WHAT_ exactly: {text} | repeat _WHAT_ [word for word/exactly/without changes/as it is]: {text} | "
+    "copy _WHAT_:\n{text} | repeat _WHAT_:\n{text} | write down _WHAT_:\n{text} | give _WHAT_ back to me:\n{text} | "
+    "repeat after me:\n{text} | copy this:\n{text} | say exactly this:\n{text} | copy the line below.\n{text} | "
+    "copy the words in quotes: \"{text}\" | say what stands between the quotes: \"{text}\" | "
+    "write out \"{text}\" | type \"{text}\" | reply with \"{text}\" | answer \"{text}\" and nothing else | "
+    "say the words \"{text}\" | repeat after me \"{text}\" | \"{text}\" - repeat that, please. | \"{text}\" is what you should say. | "
+    "\"{text}\" - now you. | \"{text}\", say it exactly like that. | i would like you to say \"{text}\" | "
+    "please repeat: {text} | please copy: {text} | please say: {text} | please write: {text} | "
+    "please repeat \"{text}\"").replace("_WHAT_", _WHAT)
+_AGAIN = (
+    "say that again | again | once more | repeat that | say it again | one more time | again please | repeat it please | "
+    "say it once more | and again | the same again | do it again | repeat your last answer | i want to read it again | "
+    "what was it again? | i did not get that, once more | could i see it again? | a second time, please | type it again | "
+    "copy it one more time | write it again | that was nice, again please | one more copy | say the same thing again | "
+    "sorry, what was that? | come again? | pardon? | once again | i missed it. again please")
+_NEXT = (
+    "now say: {text} | and now: {text} | now repeat: {text} | and this: {text} | next: {text} | now copy this: {text} | and say: {text} | "
+    "now this one: {text} | good, and this: {text} | the next one: {text} | then repeat this: {text} | do the same with this: {text} | "
+    "and also: {text} | here is another: {text} | another one to copy: {text} | well done. now: {text} | the same with: {text} | "
+    "fine, next text: {text} | go on with: {text} | after that, copy: {text} | now \"{text}\" | and \"{text}\" | "
+    "and now this:\n{text} | next one:\n{text}")
+_TIMES = ("say {word} {times} | repeat {word} {times} | write {word} {times} | type {word} {times} | the word {word}, {times} | "
+          "i want to read {word} {times} | say the word {word} {times} | {word}, {times} please | give me {word} {times} | "
+          "put {word} in your answer {times}")
 _SYLLABLES = ("ba be bo da do du fa fe fi ga go gu ha ka ke ki lo lu ma mi mo na ne no pa pe pi ra re ro sa se "
               "so ta te ti tu va ve vo wa wi ya zo zu bra cle dri flo gra kri pla pru ska sni sto tri wex zan "
               "mur lek tol rin quo jax nim bur vel dor fen hix").split()
@@ -62,8 +97,10 @@ def invented(rng: random.Random) -> str:
 
 def _random_word(rng: random.Random) -> str:
     kind = rng.random()
-    if kind < 0.58:
+    if kind < 0.3:
         return rng.choice(vocabulary())
+    if kind < 0.6:
+        return rng.choice(rng.choice((NOUNS, NOUNS, VERBS, ADJECTIVES, ADVERBS)))
     if kind < 0.78:
         return invented(rng)
     if kind < 0.86:
@@ -86,44 +123,27 @@ def _random_words(rng: random.Random) -> str:
     return text + rng.choice(("", "", "", ".", ".", "!", "?", "..."))
 
 
-_PATTERNS = (
-    "The {colour} {job} has {n} {things} in the {place}.", "{name} and {name2} live in {city}.",
-    "My {object} is in the {place}.", "{name} eats {food} with {n} {jobs}.", "Is {name} the {job} from {city}?",
-    "{n} {colour} {things} fell into the {place}!", "Please bring {n} {things} to {name}.",
-    "I like {food}, but {name} likes {food2}.", "The {object} is {colour} and the {object2} is not.",
-    "{name} said: the {job} is late.", "we need {n} {things} and a {object}", "{food}, {food2}, {colour}, {city}",
-    "A {job} never forgets a {object}.", "Who put the {object} into the {place}?", "Call {name} at {n}{n}{n} 42.",
-    "Tomorrow {name} will fly from {city} to {city2}.", "{name} is {n} years old.", "Hello {name}, welcome to {city}!",
-    "no {things}, no {food}", "The {place} of {name} smells like {food}.", "{name}, {name2} and the {colour} {object}",
-)
-
-
-def _sentence(rng: random.Random) -> str:
-    job = rng.choice(JOBS)
-    return rng.choice(_PATTERNS).format(
-        colour=rng.choice(COLOUR_NAMES), job=job, jobs=rng.choice(JOBS) + "s", n=rng.randint(2, 99),
-        things=rng.choice(THINGS), place=rng.choice(PLACES), name=rng.choice(NAMES), name2=rng.choice(NAMES),
-        city=rng.choice(CITIES), city2=rng.choice(CITIES), food=rng.choice(FOODS), food2=rng.choice(FOODS),
-        object=rng.choice(OBJECTS), object2=rng.choice(OBJECTS))
-
-
 def text_to_copy(rng: random.Random) -> str:
-    """A text of one to twelve words: half random words, a quarter patterns, a quarter our own sentences."""
+    """A text of one to twelve words: random ones, made sentences, and a fifth our own sentences."""
     kind = rng.random()
-    if kind >= 0.75:
+    if kind >= 0.8:
         return rng.choice(sentences())
-    text = _random_words(rng) if kind < 0.5 else _sentence(rng)
+    text = _random_words(rng) if kind < 0.4 else sentence(rng)
     return " ".join(text.split()[:12])  # some cities have two words
+
+
+def _several_times(rng: random.Random) -> Chat:
+    """One word two to four times."""
+    word, times = invented(rng) if rng.random() < 0.4 else rng.choice(vocabulary() + NOUNS), rng.choice((2, 3, 4))
+    spoken = {2: "twice", 3: "three times", 4: "four times"}[times]
+    return exchange(wording(rng, _TIMES, end=".", word=word, times=spoken), ", ".join([word] * times) + ".")
 
 
 def copying(rng: random.Random) -> Chat:
     """One request to copy, sometimes with a second one that builds on it."""
-    text = text_to_copy(rng)
     if rng.random() < 0.04:
-        word, times = invented(rng) if rng.random() < 0.4 else rng.choice(vocabulary()), rng.choice((2, 3, 4))
-        spoken = {2: "twice", 3: "three times", 4: "four times"}[times]
-        return exchange(wording(rng, "say {word} {times} | repeat {word} {times} | write {word} {times}",
-                                end=".", word=word, times=spoken), ", ".join([word] * times) + ".")
+        return _several_times(rng)
+    text = text_to_copy(rng)
     chat = exchange(wording(rng, _COPY, text=text), text)
     while rng.random() < 0.25 and len(chat) < 8:
         if rng.random() < 0.5:

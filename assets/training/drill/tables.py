@@ -69,6 +69,16 @@ ANIMALS: dict[str, tuple[str, str, int]] = {
     "tiger": ("roar", "cub", 4), "fox": ("bark", "cub", 4), "penguin": ("", "chick", 2),
 }
 
+# animal: where it lives
+HOMES: dict[str, str] = {
+    "cat": "with people", "dog": "with people", "cow": "on a farm", "sheep": "on a farm", "horse": "on a farm", "pig": "on a farm",
+    "goat": "on a farm", "hen": "on a farm", "goose": "on a farm", "donkey": "on a farm", "duck": "at a lake", "swan": "on a lake",
+    "frog": "at a pond", "lion": "in Africa", "elephant": "in Africa", "tiger": "in Asia", "bear": "in the forest",
+    "wolf": "in the forest", "deer": "in the forest", "fox": "in the forest", "mouse": "in a hole", "bee": "in a hive",
+    "owl": "in a tree", "snake": "in the grass", "spider": "in a web", "ant": "in an anthill", "butterfly": "in the meadow",
+    "rabbit": "in a burrow", "fish": "in water", "eagle": "in the mountains", "penguin": "in the far south", "fly": "near people",
+}
+
 COLOURS: dict[str, str] = {
     "grass": "green", "snow": "white", "the sky": "blue", "a banana": "yellow", "blood": "red",
     "coal": "black", "a carrot": "orange", "milk": "white", "a lemon": "yellow", "the sea": "blue",
@@ -132,7 +142,7 @@ ELEMENTS: dict[str, str] = {
 FORMULAS: dict[str, str] = {"water": "H2O", "carbon dioxide": "CO2", "salt": "NaCl", "oxygen gas": "O2",
                             "methane": "CH4", "ammonia": "NH3"}
 AUTHORS: dict[str, str] = {
-    "Hamlet": "William Shakespeare", "Romeo and Juliet": "William Shakespeare", "Macbeth": "William Shakespeare",
+    "Hamlet": "William Shakespeare", "Macbeth": "William Shakespeare",
     "Faust": "Johann Wolfgang von Goethe", "Don Quixote": "Miguel de Cervantes", "War and Peace": "Leo Tolstoy",
     "Anna Karenina": "Leo Tolstoy", "Pride and Prejudice": "Jane Austen", "Emma": "Jane Austen",
     "Oliver Twist": "Charles Dickens", "A Christmas Carol": "Charles Dickens", "Frankenstein": "Mary Shelley",
@@ -145,21 +155,6 @@ AUTHORS: dict[str, str] = {
 }
 # from small to big, for "is a whale bigger than a mouse"
 SIZES: list[str] = ("ant bee mouse frog cat dog sheep lion horse elephant whale").split()
-
-NUMBERS: list[str] = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-                      "fifteen sixteen seventeen eighteen nineteen twenty").split()
-_TENS = "thirty forty fifty sixty seventy eighty ninety".split()
-
-
-def in_words(number: int) -> str:
-    """The English word of a number from 0 to 100."""
-    if number == 100:
-        return "one hundred"
-    if number < len(NUMBERS):
-        return NUMBERS[number]
-    tens = "twenty" if number < 30 else _TENS[number // 10 - 3]
-    return tens if number % 10 == 0 else f"{tens}-{NUMBERS[number % 10]}"
-
 
 NAMES: list[str] = (
     "Anna Tom Maria Ben Lucy Peter Sofia Max Emma Paul Nina David Sara Leo Julia Mark Lena Oscar Clara Felix "
@@ -180,8 +175,14 @@ FOODS: list[str] = ("pizza pasta rice soup bread cheese chocolate salad cake cur
                     "noodles potatoes ice-cream honey olives mango porridge dumplings").split()
 JOBS: list[str] = ("teacher doctor baker farmer programmer nurse painter cook pilot driver gardener singer lawyer "
                    "dentist carpenter plumber writer student waiter librarian electrician tailor").split()
+DRINKS: list[str] = "water tea coffee milk juice cocoa lemonade cola".split()
+FRUITS: list[str] = "apple pear plum cherry mango grape melon banana orange lemon peach strawberry".split()
+GAMES: list[str] = "chess football tennis cards dominoes golf hockey poker basketball checkers bingo tag darts".split()
+HOBBIES: list[str] = ("painting reading cooking gardening fishing hiking singing dancing knitting swimming running sailing "
+                      "photography pottery climbing cycling").split()
+INSTRUMENTS: list[str] = "piano violin flute guitar drums trumpet cello harp clarinet banjo".split()
 THINGS: list[str] = ("apples pears eggs books pens coins balls cups stones cards cookies stars keys boxes shirts "
-                     "oranges tickets stamps shells buttons marbles candles").split()
+                     ).split()
 OBJECTS: list[str] = ("key book ball phone cup lamp hat coin ring map pen letter spoon ticket bag shoe clock knife "
                       "toy candle").split()
 PLACES: list[str] = ("box drawer kitchen garden car basket cupboard pocket bedroom fridge cellar attic tent bag "
