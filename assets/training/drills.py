@@ -24,7 +24,7 @@ from drill.speech import Chat
 
 # skill: share of the chats
 SHARES: dict[Callable[[random.Random], Chat], float] = {
-    copying: 0.32, context: 0.26, followups: 0.19, facts: 0.05, refusals: 0.07, counting: 0.05, arithmetic: 0.06,
+    copying: 0.27, context: 0.22, followups: 0.17, facts: 0.1, refusals: 0.08, counting: 0.06, arithmetic: 0.1,
 }
 
 
