@@ -102,9 +102,9 @@ func BenchmarkAcceptance(b *testing.B) {
 
 func TestBlockVerificationKeepsMoreOfTheDemoPair(t *testing.T) {
 	for _, temperature := range []string{"0.5", "0.7", "1"} {
-		s := session(t, pair(), "acceptance", "block", "temperature", temperature, "seed", "1", "gamma-rule", "fixed", "gamma", "6")
+		s := session(t, pair(), "acceptance", "block", "temperature", temperature, "seed", "1", "gamma-rule", "fixed", "gamma", "6", "max-tokens", "40")
 		var l lengths
-		for _, prompt := range assets.Prompts()[:8] {
+		for _, prompt := range append(unsure(), assets.Prompts()[:8]...) {
 			for _, round := range write(t, s, user(prompt), nil).rounds {
 				l.add(t, round)
 				checkRules(t, round)
@@ -141,7 +141,7 @@ func checkRules(t *testing.T, round event.Round) {
 func TestExactMatchMakesATextIndependentOfItsDrafts(t *testing.T) {
 	write := func(settings ...string) []int32 {
 		s := session(t, pair(), append([]string{"acceptance", "exact", "temperature", "1", "seed", "5", "gamma-rule", "fixed", "max-tokens", "60"}, settings...)...)
-		return write(t, s, user("tell me a story"), nil).ended.IDs
+		return write(t, s, user(unsure()[0]), nil).ended.IDs
 	}
 	want := write("speculate", "false")
 	for _, settings := range [][]string{{"gamma", "1"}, {"gamma", "4"}, {"gamma", "8"}, {"gamma", "4", "proposer", "ngram"}, {"gamma-rule", "cost-aware"}} {
@@ -154,7 +154,7 @@ func TestExactMatchMakesATextIndependentOfItsDrafts(t *testing.T) {
 func TestRuleChangesInMidReply(t *testing.T) {
 	s := session(t, pair(), "temperature", "1", "seed", "3", "gamma-rule", "fixed", "gamma", "4")
 	order := []string{"block", "exact", "typical-lossy", "token"}
-	r := write(t, s, user("tell me a story"), func(ev event.Event) {
+	r := write(t, s, user(unsure()[0]), func(ev event.Event) {
 		if round, ok := ev.(event.Round); ok && round.Index < len(order) {
 			change(t, s, "acceptance", order[round.Index])
 		}
@@ -171,7 +171,7 @@ func TestTypicalBoundsHoldFromTheNextRound(t *testing.T) {
 	s := session(t, pair(), "acceptance", "typical-lossy", "epsilon", "1", "delta", "1", "temperature", "1", "seed", "3",
 		"gamma-rule", "fixed", "gamma", "4", "max-tokens", "100")
 	var kept, tested [2]int // by strict bounds, then by none
-	write(t, s, user("tell me a story"), func(ev event.Event) {
+	write(t, s, user(unsure()[0]), func(ev event.Event) {
 		round, ok := ev.(event.Round)
 		if !ok {
 			return

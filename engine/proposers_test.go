@@ -123,6 +123,9 @@ func TestAProposerCatchesUpAfterADetour(t *testing.T) {
 		t.Errorf("after the detour %.2f were accepted, without it %.2f", got, want)
 	}
 	for _, round := range r.rounds[6:] {
+		if len(round.Draft) == 0 { // there was room for no more than the target's token: the draft need not have read on
+			continue
+		}
 		if round.DraftLen > round.TargetLen || round.DraftLen < round.TargetLen-1 {
 			t.Errorf("round %d: the draft's cache has %d tokens, the target's %d", round.Index, round.DraftLen, round.TargetLen)
 		}
@@ -148,8 +151,8 @@ func TestAProposerThatIsUnavailableLeavesPlainRounds(t *testing.T) {
 
 func TestSkipLayersAreThoseOfTheTarget(t *testing.T) {
 	s := session(t, pair(), "temperature", "0", "max-tokens", "20", "gamma-rule", "fixed", "gamma", "3", "proposer", "skip")
-	for _, wrong := range []string{"6", "-1", "x", "4-3", "0-5", "1,9"} {
-		if err := s.Change("skip-layers", wrong); err == nil || !strings.Contains(err.Error(), "0 to 5") {
+	for _, wrong := range []string{"8", "-1", "x", "4-3", "0-7", "1,9"} {
+		if err := s.Change("skip-layers", wrong); err == nil || !strings.Contains(err.Error(), "0 to 7") {
 			t.Errorf("layers %q: error %v", wrong, err)
 		}
 	}
@@ -161,11 +164,11 @@ func TestSkipLayersAreThoseOfTheTarget(t *testing.T) {
 		}
 		return r.ended.Totals.Accepted
 	}
-	if few, most := accepted("2"), accepted(`["0-2","3, 5"]`); few <= most {
-		t.Errorf("without 1 layer %d tokens were accepted, without 5 %d", few, most)
+	if few, most := accepted("2"), accepted(`["0-4","5, 7"]`); few <= most {
+		t.Errorf("without 1 layer %d tokens were accepted, without 7 %d", few, most)
 	}
 	o := options(host.New(1))
-	o.Config.Speculation.SkipLayers = []string{"6"}
+	o.Config.Speculation.SkipLayers = []string{"8"}
 	if _, err := engine.Load(t.Context(), o, func(event.Event) {}); err == nil || !strings.Contains(err.Error(), "skip_layers") {
 		t.Errorf("loading with a layer too many: error %v", err)
 	}
@@ -253,7 +256,7 @@ func TestNominalCostsOfEveryProposer(t *testing.T) {
 
 // A speed-up is that of the proposer in force: after another is chosen there is none until it has drafted.
 func TestTheSpeedUpIsTheProposersOwn(t *testing.T) {
-	s := session(t, pair(), "temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "2")
+	s := session(t, pair(), "temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "1")
 	r := write(t, s, user("Tell me a story."), func(ev event.Event) {
 		if round, ok := ev.(event.Round); ok && round.Index == 17 {
 			change(t, s, "proposer", "eagle") // which cannot draft

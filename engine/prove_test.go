@@ -16,7 +16,7 @@ import (
 // prove compares so many trials of each case, whatever time it takes: the same ones on every run.
 func prove(t *testing.T, trials int, o engine.ProofOptions, settings ...string) *proof.Report {
 	t.Helper()
-	o.Prompt = "Tell me a story."
+	o.Prompt = unsure()[0]
 	o.Options = proof.Options{Seconds: 600, Trials: trials, Seed: 1, Now: time.Now}
 	r, err := session(t, pair(), settings...).VerifyDist(t.Context(), o, nil)
 	if err != nil {
@@ -147,7 +147,7 @@ func TestATranslatedDraftIsFoundLossless(t *testing.T) {
 	draft := strange(t, func(text string) bool { return len(text) > 6 })
 	for _, way := range []string{"tokens", "text"} {
 		s := session(t, translated(t, draft, way), "temperature", "0.7")
-		r, err := s.VerifyDist(t.Context(), engine.ProofOptions{Prompt: "Tell me a story.", Proposers: []string{"draft"},
+		r, err := s.VerifyDist(t.Context(), engine.ProofOptions{Prompt: unsure()[0], Proposers: []string{"draft"},
 			Options: proof.Options{Seconds: 600, Trials: 500, Seed: 1, Now: time.Now}}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func TestATranslatedDraftIsFoundLossless(t *testing.T) {
 func TestHeadsAreFoundLossless(t *testing.T) {
 	for name, kind := range kindsOfHeads(t, echo(t)) {
 		s := session(t, withHeads(t, kind.path), "temperature", "1")
-		r, err := s.VerifyDist(t.Context(), engine.ProofOptions{Prompt: "Tell me a story.", Proposers: []string{kind.proposer},
+		r, err := s.VerifyDist(t.Context(), engine.ProofOptions{Prompt: unsure()[0], Proposers: []string{kind.proposer},
 			Options: proof.Options{Seconds: 600, Trials: 150, Seed: 1, Now: time.Now}}, nil)
 		if err != nil {
 			t.Fatal(err)

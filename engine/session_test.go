@@ -147,19 +147,28 @@ func TestSpeculationNeverChangesGreedyText(t *testing.T) {
 	}
 }
 
+// unsure are messages to which the demo pair knows no one answer, so that seeds matter.
+func unsure() []string {
+	return []string{
+		"I have two dogs and I love to hike.", "I would like to find a restaurant in Oakland.", "I went to the beach yesterday.",
+		"My brother and I watched a film last night.", "I work at a bank and play the guitar.", "Can you find me a doctor nearby?",
+		"We are moving to a bigger house next month.", "I am looking for a one way bus ticket.",
+	}
+}
+
 func TestSameSeedSameBytes(t *testing.T) {
 	for _, rule := range []string{"fixed", "windowed", "cost-aware"} {
 		t.Run(rule, func(t *testing.T) {
 			settings := []string{"temperature", "1", "seed", "7", "gamma-rule", rule, "max-tokens", "60"}
-			first := write(t, session(t, pair(), settings...), user("tell me a story"), nil)
+			first := write(t, session(t, pair(), settings...), user(unsure()[0]), nil)
 			again := session(t, pair(), settings...)
 			write(t, again, user("hello"), nil)
-			second := write(t, again, user("tell me a story"), nil)
+			second := write(t, again, user(unsure()[0]), nil)
 			if !slices.Equal(first.ended.IDs, second.ended.IDs) {
 				t.Errorf("first %q, then %q", first.ended.Text, second.ended.Text)
 			}
 			change(t, again, "seed", "8")
-			if third := write(t, again, user("tell me a story"), nil); slices.Equal(first.ended.IDs, third.ended.IDs) {
+			if third := write(t, again, user(unsure()[0]), nil); slices.Equal(first.ended.IDs, third.ended.IDs) {
 				t.Errorf("another seed wrote the same %q", third.ended.Text)
 			}
 		})

@@ -16,10 +16,10 @@ import (
 func TestConfigOfThePair(t *testing.T) {
 	m := openModel(t, newBackend(t, 1), "../../assets/pair/target.gguf", model.Options{MaxTokens: 128})
 	want := model.Config{
-		Architecture: "qwen3", Layers: 6, Dim: 256, FFN: 768, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 4096, ContextLength: 1024,
+		Architecture: "qwen3", Layers: 8, Dim: 256, FFN: 1024, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 4096, ContextLength: 2048,
 		RopeBase: 10_000, RopeDim: 64, RopeScale: 1, NormEps: float64(float32(1e-6)), TiedOutput: true,
-		MaxTokens: 128, MaxRows: 32, PrefillRows: 32, Parameters: 5_771_264, WeightBytes: 6_144_000, WeightType: "Q8_0",
-		CacheBytes: 2 * 6 * 128 * 2 * 64 * 4,
+		MaxTokens: 128, MaxRows: 32, PrefillRows: 32, Parameters: 8_918_272, WeightBytes: 9_491_456, WeightType: "Q8_0",
+		CacheBytes: 2 * 8 * 128 * 2 * 64 * 4,
 	}
 	if got := m.Config(); got != want {
 		t.Errorf("config %+v\nwant   %+v", got, want)
@@ -178,7 +178,7 @@ func TestMemoryIsRefusedBeforeItIsTaken(t *testing.T) {
 	// Quantised weights are repacked one by one, in the place of the file's bytes; F16 ones are borrowed from the file: cache and activations count.
 	backend := small{newBackend(t, 1), t, 6 << 20}
 	_, err = model.Load(context.Background(), backend, file, model.Options{MaxTokens: 1024}, nil)
-	want := "weights need 1 MiB, a context of 1024 tokens 6 MiB and activations 1 MiB, together 8 MiB; 6 MiB are available"
+	want := "weights need 1 MiB, a context of 1024 tokens 8 MiB and activations 1 MiB, together 10 MiB; 6 MiB are available"
 	if !errors.Is(err, compute.ErrOutOfMemory) || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %q, want %q", err, want)
 	}
@@ -186,7 +186,7 @@ func TestMemoryIsRefusedBeforeItIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = model.Load(context.Background(), backend, f16, model.Options{MaxTokens: 1024}, nil); err == nil || !strings.Contains(err.Error(), "weights need 0 MiB, a context of 1024 tokens 6 MiB") {
+	if _, err = model.Load(context.Background(), backend, f16, model.Options{MaxTokens: 1024}, nil); err == nil || !strings.Contains(err.Error(), "weights need 0 MiB, a context of 1024 tokens 8 MiB") {
 		t.Errorf("error %v, want weights that take nothing", err)
 	}
 }

@@ -88,7 +88,7 @@ func TestReference(t *testing.T) {
 		{"target F16", "../../assets/reference/demo-target-f16.gguf", target, 2e-3, true},
 		{"draft F16", "../../assets/reference/demo-draft-f16.gguf", draft, 2e-3, true},
 		{"target Q8_0", "../../assets/pair/target.gguf", target, 2e-2, false},
-		{"draft Q8_0", "../../assets/pair/draft.gguf", draft, 2e-2, false},
+		{"draft Q8_0", "../../assets/pair/draft.gguf", draft, 3e-2, false},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			m := openModel(t, newBackend(t, 2), f.path, model.Options{})

@@ -10,7 +10,7 @@ import (
 
 const (
 	// defaultProofPrompt leaves the reply open, so that there is something to draw.
-	defaultProofPrompt = "Tell me a story."
+	defaultProofPrompt = "I have two dogs and I love to hike."
 	maxProofSeconds    = 86400
 	maxProofTrials     = 100_000_000
 )
