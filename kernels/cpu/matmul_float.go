@@ -1,6 +1,8 @@
 package cpu
 
 const (
+	// lanes is the number of partial sums of a product; see ref.Dot.
+	lanes = 16
 	// floatRows is the number of weight rows that are multiplied together, an item of MatMulFloat.
 	floatRows = 4
 	// floatBlockBytes of weights stay in the second cache while they meet one group of activation rows after the other.

@@ -120,7 +120,7 @@ func (r rowsAt) advance(c *build.Context, bytes int) {
 	c.ADDQ(Imm(uint64(bytes)), r.fourth)
 }
 
-// step adds a register's share of 16 columns. Products and sums are rounded separately.
+// step adds a register's share of 16 columns. Product and sum are rounded once.
 func (d *dots) step(part int) {
 	width := 16 / d.parts
 	var w [floatRows]reg.VecVirtual
@@ -135,9 +135,7 @@ func (d *dots) step(part int) {
 		x := d.register()
 		d.VMOVUPS(d.x.at(i, part*width*4), x)
 		for r := range w {
-			product := d.register()
-			d.VMULPS(x, w[r], product)
-			d.VADDPS(product, d.sums[i][r][part], d.sums[i][r][part])
+			d.VFMADD231PS(x, w[r], d.sums[i][r][part])
 		}
 	}
 }
