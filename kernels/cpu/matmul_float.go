@@ -33,6 +33,10 @@ func (t *MatMulFloat) Do(from, to int) {
 		t.portable(first, last)
 		return
 	}
+	if whole := (last - first) / floatRows * floatRows; t.isMany() {
+		t.many(first, first+whole)
+		first += whole
+	}
 	blockRows := max(1, floatBlockBytes/(t.Cols*t.Type.bytes*floatRows)) * floatRows
 	for ; first < last; first += blockRows {
 		t.block(first, min(first+blockRows, last))
