@@ -15,7 +15,7 @@ const (
 
 // wide is what a thread works with.
 type wide struct {
-	weights []float32 // (wideRows, wideCols)
+	weights []float32 // (wideRows/4, cols/16, 4, 16)
 	sums    []float32 // (wideGroups, wideRows/floatRows) times those of a group
 }
 
@@ -32,9 +32,9 @@ func (t *MatMulFloat) many(first, last int) {
 	w := wide{aligned(weights[:]), aligned(sums[:])}
 	groups := (t.M + mostDots - 1) / mostDots
 	batches := (groups + wideGroups - 1) / wideGroups
-	for ; first < last; first += wideRows {
-		for b := range batches {
-			t.batch(&w, first, min(first+wideRows, last), b*groups/batches, (b+1)*groups/batches, groups)
+	for b := range batches {
+		for r := first; r < last; r += wideRows {
+			t.batch(&w, r, min(r+wideRows, last), b*groups/batches, (b+1)*groups/batches, groups)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func (t *MatMulFloat) batch(w *wide, first, last, fromGroup, toGroup, groups int
 	for k := 0; k < t.Cols; k += wideCols {
 		cols := min(wideCols, t.Cols-k)
 		for r := first; r < last; r++ {
-			widenRow(t.Type, &w.weights[(r-first)*cols], &t.W[(r*t.Cols+k)*t.Type.bytes], cols)
+			widenRow(t.Type, &w.weights[(r-first)/floatRows*floatRows*cols+(r-first)%floatRows*lanes], &t.W[(r*t.Cols+k)*t.Type.bytes], cols)
 		}
 		for g := fromGroup; g < toGroup; g++ {
 			i, end := g*t.M/groups, (g+1)*t.M/groups

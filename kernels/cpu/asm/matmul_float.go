@@ -146,7 +146,7 @@ func (r rowsAt) advance(c *build.Context, bytes int) {
 	c.ADDQ(Imm(uint64(bytes)), r.fourth)
 }
 
-// step adds a register's share of 16 columns. Product and sum are rounded once.
+// step adds a register's share of 16 columns.
 func (d *dots) step(part int) {
 	width := 16 / d.parts
 	var w [floatRows]reg.VecVirtual
@@ -157,9 +157,14 @@ func (d *dots) step(part int) {
 			d.PREFETCHT1(d.ahead.at(r, 0))
 		}
 	}
+	d.multiply(w, part)
+}
+
+// multiply adds the products of four weight rows' share of 16 columns with every row of activations, product and sum rounded once.
+func (d *dots) multiply(w [floatRows]reg.VecVirtual, part int) {
 	for i := range d.m {
 		x := d.register()
-		d.VMOVUPS(d.x.at(i, part*width*4), x)
+		d.VMOVUPS(d.x.at(i, part*16/d.parts*4), x)
 		for r := range w {
 			d.VFMADD231PS(x, w[r], d.sums[i][r][part])
 		}

@@ -11,9 +11,15 @@ import (
 // leastWide is the least number of activation rows of a kernel for many of them; there are enough to choose from.
 const leastWide = 4
 
+// wideStep is the bytes of 16 columns of four widened weight rows, which lie side by side, so that a product reads one stream.
+const wideStep = floatRows * 16 * 4
+
+// wideAhead is how far ahead of its use that stream is asked for from the second cache, beyond the end of the four rows into the next four.
+const wideAhead = 8 * wideStep
+
 // widenRow generates what brings weights into the form in which a product of many rows uses them again and again.
 func widenRow(c *build.Context, n number) {
-	open(c, "widen"+n.name+"AVX512", "func(dst *float32, src *byte, cols int)", "is for i := range cols { dst[i] = float32(src[i]) }, cols a multiple of 16.")
+	open(c, "widen"+n.name+"AVX512", "func(dst *float32, src *byte, cols int)", "is for i := range cols { dst[i/16*64 + i%16] = float32(src[i]) }, cols a multiple of 16.")
 	d := &dots{Context: c, number: n}
 	dst, src, cols := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("src"), c.GP64()), c.Load(c.Param("cols"), c.GP64())
 	c.Label("columns")
@@ -21,7 +27,7 @@ func widenRow(c *build.Context, n number) {
 	d.widen(at(src, 0), w)
 	c.VMOVUPS(w, at(dst, 0))
 	c.ADDQ(Imm(uint64(16*n.bytes)), src)
-	c.ADDQ(Imm(64), dst)
+	c.ADDQ(U32(wideStep), dst)
 	c.SUBQ(Imm(16), cols)
 	c.JNZ(LabelRef("columns"))
 	c.VZEROUPPER()
@@ -34,10 +40,11 @@ func dotWide(c *build.Context, order Mem, m int) {
 	d := &dots{Context: c, number: numbers[0], m: m, parts: 1, register: c.ZMM, transposed: order}
 	open(c, fmt.Sprintf("dotWidex%dAVX512", m),
 		"func(dst *float32, sums *float32, w *float32, x *float32, cols int, xBytes int, dstBytes int, begun bool, more bool, next *byte, pace int)",
-		fmt.Sprintf("multiplies 4 rows of w, cols numbers each, a multiple of 16, with %d of x; the rows of x and dst are so many bytes apart. ", m)+
+		fmt.Sprintf("multiplies 4 widened rows of w, cols numbers each, a multiple of 16, with %d of x; the rows of x and dst are so many bytes apart. ", m)+
 			"When begun it goes on from sums, and when there is more it ends there, otherwise in dst. For each 16 columns it prefetches a line, from next on, pace bytes apart.")
 	cols, size := c.Load(c.Param("cols"), c.GP64()), c.Load(c.Param("xBytes"), c.GP64())
-	d.w, d.x = d.rows("w", cols, 4), d.rowsOf("x", size)
+	w := c.Load(c.Param("w"), c.GP64())
+	d.x = d.rowsOf("x", size)
 	next, pace := c.Load(c.Param("next"), c.GP64()), c.Load(c.Param("pace"), c.GP64())
 	sums := c.Load(c.Param("sums"), c.GP64())
 	for i := range m {
@@ -55,8 +62,14 @@ func dotWide(c *build.Context, order Mem, m int) {
 	c.Label("columns")
 	c.PREFETCHT1(at(next, 0))
 	c.ADDQ(pace, next)
-	d.step(0)
-	d.w.advance(c, 64)
+	var weights [floatRows]reg.VecVirtual
+	for r := range weights {
+		weights[r] = c.ZMM()
+		c.VMOVUPS(at(w, 64*r), weights[r])
+		c.PREFETCHT0(at(w, wideAhead+64*r))
+	}
+	d.multiply(weights, 0)
+	c.ADDQ(U32(wideStep), w)
 	d.x.advance(c, 64)
 	c.SUBQ(Imm(16), cols)
 	c.JNZ(LabelRef("columns"))
