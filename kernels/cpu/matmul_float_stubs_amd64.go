@@ -124,11 +124,6 @@ func dotBF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahea
 //go:noescape
 func widenBF16AVX512(dst *float32, src *byte, cols int)
 
-// dotWidex4AVX512 multiplies 4 widened rows of w, cols numbers each, a multiple of 16, with 4 of x; the rows of x and dst are so many bytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. For each 16 columns it prefetches a line, from next on, pace bytes apart.
-//
-//go:noescape
-func dotWidex4AVX512(dst *float32, sums *float32, w *float32, x *float32, cols int, xBytes int, dstBytes int, begun bool, more bool, next *byte, pace int)
-
 // dotWidex5AVX512 multiplies 4 widened rows of w, cols numbers each, a multiple of 16, with 5 of x; the rows of x and dst are so many bytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. For each 16 columns it prefetches a line, from next on, pace bytes apart.
 //
 //go:noescape

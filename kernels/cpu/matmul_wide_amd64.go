@@ -7,10 +7,9 @@ package cpu
 const (
 	wideRows   = 16   // weight rows of a block
 	wideCols   = 1024 // columns of a part; between one part and the next the sums wait in memory
-	wideGroups = 8    // groups of activation rows of a batch
-	leastWide  = 4    // rows of a group, and mostDots at most
-	// manyRows always make groups of leastWide rows and more.
-	manyRows = 3*mostDots + 1
+	wideGroups = 16   // groups of activation rows of a batch
+	// manyRows pay for the widening, which takes about as long as multiplying six. They always make groups of 5 or 6.
+	manyRows = 8 * mostDots
 )
 
 // wide is what a thread works with.
@@ -84,8 +83,6 @@ func widenRow(n Number, dst *float32, src *byte, cols int) {
 
 func dotWide(m int, dst, sums, w, x *float32, cols, xBytes, dstBytes int, begun, more bool, next *byte, pace int) {
 	switch m {
-	case 4:
-		dotWidex4AVX512(dst, sums, w, x, cols, xBytes, dstBytes, begun, more, next, pace)
 	case 5:
 		dotWidex5AVX512(dst, sums, w, x, cols, xBytes, dstBytes, begun, more, next, pace)
 	case 6:

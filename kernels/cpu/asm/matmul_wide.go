@@ -9,7 +9,7 @@ import (
 )
 
 // leastWide is the least number of activation rows of a kernel for many of them; there are enough to choose from.
-const leastWide = 4
+const leastWide = 5
 
 // wideStep is the bytes of 16 columns of four widened weight rows, which lie side by side, so that a product reads one stream.
 const wideStep = floatRows * 16 * 4
