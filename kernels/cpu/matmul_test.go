@@ -111,7 +111,7 @@ func TestMatMulFloatEqualsReference(t *testing.T) {
 
 // So many rows that they are taken in batches, and so many columns that the sums wait in memory between one part and the next.
 func TestMatMulFloatOfManyRows(t *testing.T) {
-	const rows, cols = 38, 2*1024 + 48
+	const rows, cols = 22, 2*1024 + 48
 	for _, n := range numbers {
 		for _, m := range []int{47, 48, 49, 97, 113} {
 			r := rand.New(rand.NewPCG(uint64(m), 5))
