@@ -4,13 +4,13 @@
 
 package cpu
 
-// peakFloatAVX2 does 12·n multiplications and additions of registers of float32.
+// peakFloatAVX2 does 12·n fused multiplications and additions of registers of float32.
 func peakFloatAVX2(n int)
 
 // peakIntegerAVX2 does 12·n multiplications of registers of bytes, summed in 32 bits.
 func peakIntegerAVX2(n int)
 
-// peakFloatAVX512 does 12·n multiplications and additions of registers of float32.
+// peakFloatAVX512 does 12·n fused multiplications and additions of registers of float32.
 func peakFloatAVX512(n int)
 
 // peakIntegerAVX512 does 12·n multiplications of registers of bytes, summed in 32 bits.

@@ -8,7 +8,8 @@
 // summed axis is fixed by kernels/ref, however many rows are computed in the call: verifying a draft of γ tokens
 // gives the bits that γ+1 single steps would have given.
 //
-// Products and sums are rounded separately, float32(a*b) + c, because a compiler may otherwise fuse them on some processors.
+// Products and sums are rounded separately, float32(a*b) + c, because a compiler may otherwise fuse them on some processors. Only the
+// products with float weights are fused, on every processor (fma.go).
 package cpu
 
 //go:generate go run -C asm . ..

@@ -8,7 +8,7 @@ type Level int
 // The levels, each of which includes those before.
 const (
 	Portable Level = iota // Go
-	AVX2                  // with F16C
+	AVX2                  // with F16C and FMA3
 	AVX512                // F, BW, DQ, VL and VNNI
 	AMX                   // AVX512, and tiles of bytes
 )

@@ -8,7 +8,7 @@ import "golang.org/x/sys/cpu"
 func Highest() Level {
 	x := &cpu.X86
 	switch {
-	case !x.HasAVX2 || !x.HasF16C:
+	case !x.HasAVX2 || !x.HasF16C || !x.HasFMA:
 		return Portable
 	case !x.HasAVX512F || !x.HasAVX512BW || !x.HasAVX512DQ || !x.HasAVX512VL || !x.HasAVX512VNNI:
 		return AVX2

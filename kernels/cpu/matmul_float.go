@@ -1,6 +1,8 @@
 package cpu
 
 const (
+	// lanes is the number of partial sums of a product; see ref.Dot.
+	lanes = 16
 	// floatRows is the number of weight rows that are multiplied together, an item of MatMulFloat.
 	floatRows = 4
 	// floatBlockBytes of weights stay in the second cache while they meet one group of activation rows after the other.
@@ -30,6 +32,10 @@ func (t *MatMulFloat) Do(from, to int) {
 	if level == Portable || t.Rows < floatRows || t.Cols%lanes != 0 {
 		t.portable(first, last)
 		return
+	}
+	if whole := (last - first) / floatRows * floatRows; t.isMany() {
+		t.many(first, first+whole)
+		first += whole
 	}
 	blockRows := max(1, floatBlockBytes/(t.Cols*t.Type.bytes*floatRows)) * floatRows
 	for ; first < last; first += blockRows {

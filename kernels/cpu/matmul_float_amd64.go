@@ -12,8 +12,10 @@ func (t *MatMulFloat) block(first, last int) {
 	if level >= AVX512 {
 		together = mostDots
 	}
-	for i := 0; i < t.M; i += together {
-		m := min(together, t.M-i)
+	groups := (t.M + together - 1) / together
+	for g := range groups {
+		i := g * t.M / groups // groups of equal size: a small one has little to do with the weights it reads
+		m := (g+1)*t.M/groups - i
 		ahead := floatRows * t.Cols * t.Type.bytes
 		if m > 1 {
 			ahead *= 2

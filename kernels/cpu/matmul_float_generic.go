@@ -19,47 +19,40 @@ func (t *MatMulFloat) portable(first, last int) {
 				}
 			}
 			for i := range batch {
-				t.Dst[(start+i)*t.Rows+r] = foldLanes(&batch[i])
+				t.Dst[(start+i)*t.Rows+r] = fold(&batch[i])
 			}
 		}
 	}
 }
 
-// addProducts adds w[k]·x[k] to lane k mod 16. Sixteen sums do not fit the registers of most processors,
+// addProducts adds w[k]·x[k] to lane k mod 16, product and sum rounded once. Sixteen sums do not fit the registers of most processors,
 // so the numbers are passed over twice, eight lanes each time.
 func addProducts(sums *[lanes]float32, w, x []float32) {
 	whole := len(w) / lanes * lanes
 	addEightLanes((*[lanes / 2]float32)(sums[:]), w[:whole], x[:whole], 0)
 	addEightLanes((*[lanes / 2]float32)(sums[lanes/2:]), w[:whole], x[:whole], lanes/2)
 	for i, v := range w[whole:] {
-		sums[i] += float32(v * x[whole+i])
+		sums[i] = fma(v, x[whole+i], sums[i])
 	}
 }
 
-// addEightLanes adds to lanes first … first+7 the products of rows whose length is a multiple of 16.
+// addEightLanes adds to lanes first … first+7 the products of rows whose length is a multiple of 16. Eight sums in double precision
+// are nearly always as good as fused ones; otherwise all eight are computed again.
 func addEightLanes(sums *[lanes / 2]float32, w, x []float32, first int) {
 	a, b, c, d, e, f, g, h := sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]
 	for len(w) >= lanes && len(x) >= lanes {
 		u, v := (*[8]float32)(w[first:]), (*[8]float32)(x[first:])
-		a += float32(u[0] * v[0])
-		b += float32(u[1] * v[1])
-		c += float32(u[2] * v[2])
-		d += float32(u[3] * v[3])
-		e += float32(u[4] * v[4])
-		f += float32(u[5] * v[5])
-		g += float32(u[6] * v[6])
-		h += float32(u[7] * v[7])
+		a2, b2, c2, d2 := fusable(u[0], v[0], a), fusable(u[1], v[1], b), fusable(u[2], v[2], c), fusable(u[3], v[3], d)
+		e2, f2, g2, h2 := fusable(u[4], v[4], e), fusable(u[5], v[5], f), fusable(u[6], v[6], g), fusable(u[7], v[7], h)
+		if mayRoundTwice(a2) || mayRoundTwice(b2) || mayRoundTwice(c2) || mayRoundTwice(d2) ||
+			mayRoundTwice(e2) || mayRoundTwice(f2) || mayRoundTwice(g2) || mayRoundTwice(h2) {
+			a, b, c, d = fma(u[0], v[0], a), fma(u[1], v[1], b), fma(u[2], v[2], c), fma(u[3], v[3], d)
+			e, f, g, h = fma(u[4], v[4], e), fma(u[5], v[5], f), fma(u[6], v[6], g), fma(u[7], v[7], h)
+		} else {
+			a, b, c, d = float32(a2), float32(b2), float32(c2), float32(d2)
+			e, f, g, h = float32(e2), float32(f2), float32(g2), float32(h2)
+		}
 		w, x = w[lanes:], x[lanes:]
 	}
 	*sums = [lanes / 2]float32{a, b, c, d, e, f, g, h}
-}
-
-// foldLanes adds the lanes by halves.
-func foldLanes(sums *[lanes]float32) float32 {
-	for half := lanes / 2; half > 0; half /= 2 {
-		for i := range half {
-			sums[i] += sums[i+half]
-		}
-	}
-	return sums[0]
 }

@@ -39,6 +39,11 @@ func dotF32x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahe
 //go:noescape
 func dotF32x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
 
+// widenF32AVX512 is for i := range cols { dst[i/16*64 + i%16] = float32(src[i]) }, cols a multiple of 16.
+//
+//go:noescape
+func widenF32AVX512(dst *float32, src *byte, cols int)
+
 // dotF16x1AVX512 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
 //
 //go:noescape
@@ -74,6 +79,11 @@ func dotF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahe
 //go:noescape
 func dotF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
 
+// widenF16AVX512 is for i := range cols { dst[i/16*64 + i%16] = float32(src[i]) }, cols a multiple of 16.
+//
+//go:noescape
+func widenF16AVX512(dst *float32, src *byte, cols int)
+
 // dotBF16x1AVX512 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
 //
 //go:noescape
@@ -108,3 +118,18 @@ func dotBF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ah
 //
 //go:noescape
 func dotBF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+
+// widenBF16AVX512 is for i := range cols { dst[i/16*64 + i%16] = float32(src[i]) }, cols a multiple of 16.
+//
+//go:noescape
+func widenBF16AVX512(dst *float32, src *byte, cols int)
+
+// dotWidex5AVX512 multiplies 4 widened rows of w, cols numbers each, a multiple of 16, with 5 of x; the rows of x and dst are so many bytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. For each 16 columns it prefetches a line, from next on, pace bytes apart.
+//
+//go:noescape
+func dotWidex5AVX512(dst *float32, sums *float32, w *float32, x *float32, cols int, xBytes int, dstBytes int, begun bool, more bool, next *byte, pace int)
+
+// dotWidex6AVX512 multiplies 4 widened rows of w, cols numbers each, a multiple of 16, with 6 of x; the rows of x and dst are so many bytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. For each 16 columns it prefetches a line, from next on, pace bytes apart.
+//
+//go:noescape
+func dotWidex6AVX512(dst *float32, sums *float32, w *float32, x *float32, cols int, xBytes int, dstBytes int, begun bool, more bool, next *byte, pace int)

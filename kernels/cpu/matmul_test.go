@@ -109,6 +109,31 @@ func TestMatMulFloatEqualsReference(t *testing.T) {
 	})
 }
 
+// So many rows that they are taken in batches, and so many columns that the sums wait in memory between one part and the next.
+func TestMatMulFloatOfManyRows(t *testing.T) {
+	const rows, cols = 22, 2*1024 + 48
+	for _, n := range numbers {
+		for _, m := range []int{47, 48, 49, 97, 113} {
+			r := rand.New(rand.NewPCG(uint64(m), 5))
+			x, w := fill(m*cols, r, inputs[6].number), narrow(n.cpu, fill(rows*cols, r, inputs[0].number))
+			wide, want := make([]float32, rows*cols), make([]float32, m*rows)
+			n.widen(wide, w)
+			ref.MatMulF32(want, x, m, wide, rows, cols)
+			onEveryLevelQuietly(func(level cpu.Level) {
+				got := make([]float32, m*rows)
+				task := cpu.MatMulFloat{Dst: got, X: x, M: m, Type: n.cpu, W: unaligned(w), Rows: rows, Cols: cols}
+				for from := 0; from < task.Items(); from += 3 {
+					task.Do(from, min(from+3, task.Items()))
+				}
+				sameBits(t, fmt.Sprintf("%v, %v, %d rows, in chunks", level, n.cpu, m), got, want)
+				clear(got)
+				task.Do(0, task.Items())
+				sameBits(t, fmt.Sprintf("%v, %v, %d rows", level, n.cpu, m), got, want)
+			})
+		}
+	}
+}
+
 // unaligned copies w to an odd address.
 func unaligned(w []byte) []byte { return append(make([]byte, 1, len(w)+1), w...)[1:] }
 

@@ -41,7 +41,7 @@ func scale(dst, x, w []float32, factor float32) {
 func squares(x []float32) float32 {
 	n := whole(len(x), lanes)
 	if n == 0 {
-		return dot(x, x)
+		return squaresGeneric(x)
 	}
 	var sums [lanes]float32
 	squaresAVX2(&sums, &x[0], n)

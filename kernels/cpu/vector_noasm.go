@@ -5,7 +5,7 @@ package cpu
 func add(x, y []float32)                        { addGeneric(x, y) }
 func times(x []float32, factor float32)         { timesGeneric(x, factor) }
 func scale(dst, x, w []float32, factor float32) { scaleGeneric(dst, x, w, factor) }
-func squares(x []float32) float32               { return dot(x, x) }
+func squares(x []float32) float32               { return squaresGeneric(x) }
 func largest(x []float32) float32               { return largestGeneric(x) }
 func rotate(low, high, cos, sin []float32)      { rotateGeneric(low, high, cos, sin) }
 func rotatePairs(x, cos, sin []float32)         { rotatePairsGeneric(x, cos, sin) }

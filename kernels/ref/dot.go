@@ -4,11 +4,12 @@ package ref
 const Lanes = 16
 
 // Dot is the inner product of w and x to the bit. Element k belongs to lane k mod 16; each lane adds its products in
-// ascending k, starting from zero; then the lanes are folded by halves: 0..7 += 8..15, 0..3 += 4..7, 0..1 += 2..3, 0 += 1.
+// ascending k, starting from zero, product and sum rounded once (FMA); then the lanes are folded by halves:
+// 0..7 += 8..15, 0..3 += 4..7, 0..1 += 2..3, 0 += 1.
 func Dot(w, x []float32) float32 {
 	var lane [Lanes]float32
 	for k := range w {
-		lane[k%Lanes] += float32(w[k] * x[k])
+		lane[k%Lanes] = FMA(w[k], x[k], lane[k%Lanes])
 	}
 	for half := Lanes / 2; half > 0; half /= 2 {
 		for i := range half {

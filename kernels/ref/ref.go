@@ -5,8 +5,8 @@
 // definition, and a kernel on any processor has to agree in every bit. On the CPU only the matrix products, which decide whether
 // verifying a draft gives the same scores as decoding it, are defined to the bit; on the GPU every operation is.
 //
-// On the CPU a product and a sum are always rounded separately, never fused: float32(a*b) + c. Processors with and without
-// fused multiply-add then agree. On the GPU they are fused where FMA is written.
+// A product and a sum are rounded separately, float32(a*b) + c, but where FMA is written: in Dot, and in many places on the GPU.
+// A processor without fused multiply-add has to do as FMA does, and then all agree.
 //
 // Matrices are row-major. A weight matrix is (rows, cols) with cols along the axis that is summed over.
 package ref

@@ -36,9 +36,8 @@ func ceiling(c *build.Context) {
 			c.VZEROUPPER()
 			c.RET()
 		}
-		loop("peakFloat", " does 12·n multiplications and additions of registers of float32.", func(x, sum, t reg.VecVirtual) {
-			c.VMULPS(x, x, t)
-			c.VADDPS(t, sum, sum)
+		loop("peakFloat", " does 12·n fused multiplications and additions of registers of float32.", func(x, sum, t reg.VecVirtual) {
+			c.VFMADD231PS(x, x, sum)
 		})
 		loop("peakInteger", " does 12·n multiplications of registers of bytes, summed in 32 bits.", func(x, sum, t reg.VecVirtual) {
 			if level.name == "AVX512" {

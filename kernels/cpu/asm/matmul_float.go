@@ -25,11 +25,16 @@ var numbers = []number{{"F32", 4}, {"F16", 2}, {"BF16", 2}}
 // matmulFloat generates, for each type of weights, kernels that multiply four weight rows with one row of activations
 // and, on AVX-512, with up to six. The sums of ref.Dot are the lanes of one AVX-512 register or of two AVX2 ones.
 func matmulFloat(c *build.Context) {
+	order := transposed(c)
 	for _, n := range numbers {
 		for rows := 1; rows <= mostDots; rows++ {
-			dotRows(c, n, rows, 1, c.ZMM, "AVX512")
+			dotRows(c, order, n, rows, 1, c.ZMM, "AVX512")
 		}
-		dotRows(c, n, 1, 2, c.YMM, "AVX2")
+		dotRows(c, order, n, 1, 2, c.YMM, "AVX2")
+		widenRow(c, n)
+	}
+	for rows := leastWide; rows <= mostDots; rows++ {
+		dotWide(c, order, rows)
 	}
 }
 
@@ -37,35 +42,36 @@ func matmulFloat(c *build.Context) {
 type dots struct {
 	*build.Context
 	number
-	m, parts int
-	register func() reg.VecVirtual
-	sums     [mostDots][floatRows][]reg.VecVirtual // by row of activations and weight row
-	w, x     rowsAt
-	ahead    rowsAt // what is prefetched
+	m, parts   int
+	register   func() reg.VecVirtual
+	sums       [mostDots][floatRows][]reg.VecVirtual // by row of activations and weight row
+	w, x       rowsAt
+	ahead      rowsAt // what is prefetched
+	transposed Mem    // for foldRows
 }
 
-func dotRows(c *build.Context, n number, m, parts int, register func() reg.VecVirtual, level string) {
-	d := &dots{Context: c, number: n, m: m, parts: parts, register: register}
+func dotRows(c *build.Context, order Mem, n number, m, parts int, register func() reg.VecVirtual, level string) {
+	d := &dots{Context: c, number: n, m: m, parts: parts, register: register, transposed: order}
 	open(c, fmt.Sprintf("dot%sx%d%s", n.name, m, level), "func(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)",
 		fmt.Sprintf("multiplies 4 rows of w with %d of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.", m))
 	dst, stride := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("stride"), c.GP64())
 	cols := c.Load(c.Param("cols"), c.GP64())
 	ahead := c.Load(c.Param("ahead"), c.GP64())
 	d.w, d.x = d.rows("w", cols, n.bytes), d.rows("x", cols, 4)
-	d.ahead = rowsAt{c.GP64(), c.GP64(), d.w.size}
+	d.ahead = rowsAt{first: c.GP64(), size: d.w.size}
 	c.LEAQ(Mem{Base: d.w.first, Index: ahead, Scale: 1}, d.ahead.first)
 	if m > 1 {
+		d.ahead.fourth = c.GP64()
 		c.LEAQ(Mem{Base: d.w.fourth, Index: ahead, Scale: 1}, d.ahead.fourth)
 	}
 	for i := range m {
 		for r := range floatRows {
 			for range parts {
-				sum := register()
-				c.VXORPS(sum.AsX(), sum.AsX(), sum.AsX())
-				d.sums[i][r] = append(d.sums[i][r], sum)
+				d.sums[i][r] = append(d.sums[i][r], register())
 			}
 		}
 	}
+	d.clear()
 	c.Label("columns")
 	if m == 1 {
 		d.askInOrder()
@@ -80,14 +86,28 @@ func dotRows(c *build.Context, n number, m, parts int, register func() reg.VecVi
 	}
 	c.SUBQ(Imm(16), cols)
 	c.JNZ(LabelRef("columns"))
-	for i := range m {
-		c.VMOVUPS(d.fold(d.sums[i]), at(dst, 0))
-		if i < m-1 {
-			c.ADDQ(stride, dst)
+	if m > 1 && parts == 1 {
+		d.foldRows(dst, stride)
+	} else {
+		for i := range m {
+			c.VMOVUPS(d.fold(d.sums[i]), at(dst, 0))
+			if i < m-1 {
+				c.ADDQ(stride, dst)
+			}
 		}
 	}
 	c.VZEROUPPER()
 	c.RET()
+}
+
+func (d *dots) clear() {
+	for i := range d.m {
+		for _, sums := range d.sums[i] {
+			for _, sum := range sums {
+				d.VXORPS(sum.AsX(), sum.AsX(), sum.AsX())
+			}
+		}
+	}
 }
 
 // rowsAt are the addresses of up to six rows of so many bytes: two pointers reach three rows each.
@@ -95,9 +115,15 @@ type rowsAt struct{ first, fourth, size reg.Register }
 
 // rows loads a pointer to rows of cols numbers, of 2 or 4 bytes each.
 func (d *dots) rows(param string, cols reg.Register, bytes int) rowsAt {
-	r := rowsAt{d.Load(d.Param(param), d.GP64()), d.GP64(), d.GP64()}
-	d.MOVQ(cols, r.size)
-	d.SHLQ(Imm(uint64(bytes/2)), r.size)
+	size := d.GP64()
+	d.MOVQ(cols, size)
+	d.SHLQ(Imm(uint64(bytes/2)), size)
+	return d.rowsOf(param, size)
+}
+
+// rowsOf loads a pointer to rows of so many bytes.
+func (d *dots) rowsOf(param string, size reg.Register) rowsAt {
+	r := rowsAt{d.Load(d.Param(param), d.GP64()), d.GP64(), size}
 	d.LEAQ(Mem{Base: r.first, Index: r.size, Scale: 2}, r.fourth)
 	d.ADDQ(r.size, r.fourth)
 	return r
@@ -120,24 +146,27 @@ func (r rowsAt) advance(c *build.Context, bytes int) {
 	c.ADDQ(Imm(uint64(bytes)), r.fourth)
 }
 
-// step adds a register's share of 16 columns. Products and sums are rounded separately.
+// step adds a register's share of 16 columns.
 func (d *dots) step(part int) {
 	width := 16 / d.parts
 	var w [floatRows]reg.VecVirtual
 	for r := range w {
 		w[r] = d.register()
 		d.widen(d.w.at(r, part*width*d.bytes), w[r])
-		if part == 0 && d.m > 1 {
+		if part == 0 && d.ahead.fourth != nil {
 			d.PREFETCHT1(d.ahead.at(r, 0))
 		}
 	}
+	d.multiply(w, part)
+}
+
+// multiply adds the products of four weight rows' share of 16 columns with every row of activations, product and sum rounded once.
+func (d *dots) multiply(w [floatRows]reg.VecVirtual, part int) {
 	for i := range d.m {
 		x := d.register()
-		d.VMOVUPS(d.x.at(i, part*width*4), x)
+		d.VMOVUPS(d.x.at(i, part*16/d.parts*4), x)
 		for r := range w {
-			product := d.register()
-			d.VMULPS(x, w[r], product)
-			d.VADDPS(product, d.sums[i][r][part], d.sums[i][r][part])
+			d.VFMADD231PS(x, w[r], d.sums[i][r][part])
 		}
 	}
 }
@@ -162,36 +191,4 @@ func (d *dots) widen(from Mem, to reg.VecVirtual) {
 		d.VPMOVZXWD(from, to)
 		d.VPSLLD(Imm(16), to, to)
 	}
-}
-
-// fold adds the lanes of four sums by halves, as ref.Dot does, and returns the four results in a register.
-func (d *dots) fold(sums [floatRows][]reg.VecVirtual) reg.VecVirtual {
-	var quarter [floatRows]reg.Register
-	for r, sum := range sums {
-		eight, four := sum[0].AsY(), sum[0].AsX()
-		upper := d.YMM()
-		if d.parts == 1 {
-			d.VEXTRACTF64X4(Imm(1), sum[0], upper)
-			d.VADDPS(upper, eight, eight)
-			d.VEXTRACTF32X4(Imm(1), eight, upper.AsX())
-		} else {
-			d.VADDPS(sum[1], sum[0], sum[0])
-			d.VEXTRACTF128(Imm(1), eight, upper.AsX())
-		}
-		d.VADDPS(upper.AsX(), four, four)
-		quarter[r] = four
-	}
-	pair := func(a, b reg.Register) reg.VecVirtual {
-		low, high := d.XMM(), d.XMM()
-		d.VMOVLHPS(b, a, low)
-		d.VMOVHLPS(a, b, high) // the upper halves of a and b
-		d.VADDPS(high, low, low)
-		return low
-	}
-	first, second := pair(quarter[0], quarter[1]), pair(quarter[2], quarter[3])
-	even, odd := d.XMM(), d.XMM()
-	d.VSHUFPS(Imm(0x88), second, first, even)
-	d.VSHUFPS(Imm(0xdd), second, first, odd)
-	d.VADDPS(odd, even, even)
-	return even
 }

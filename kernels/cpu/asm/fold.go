@@ -1,0 +1,105 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// transposed is the order in which four quarters of four numbers are the columns of what they were the rows of.
+func transposed(c *build.Context) Mem {
+	order := c.StaticGlobal("transposed")
+	c.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 16 {
+		c.AppendDatum(U32(i%4*4 + i/4))
+	}
+	return order
+}
+
+// foldRows adds the lanes of all sums by halves, as ref.Dot does, and stores the results. Each addition folds two registers
+// into one, which a row's four sums share first, then four rows.
+func (d *dots) foldRows(dst, stride reg.Register) {
+	var quarters [mostDots]reg.VecVirtual // of row i: lanes 0 … 3 of weight row r in the r-th quarter
+	for i := range d.m {
+		s := d.sums[i]
+		halves := [2]reg.VecVirtual{}
+		for j := range halves {
+			a, b, t := s[2*j][0], s[2*j+1][0], d.ZMM()
+			d.VSHUFF64X2(Imm(0xee), b, a, t)
+			d.VSHUFF64X2(Imm(0x44), b, a, a)
+			d.VADDPS(t, a, a)
+			halves[j] = a
+		}
+		t := d.ZMM()
+		d.VSHUFF32X4(Imm(0xdd), halves[1], halves[0], t)
+		d.VSHUFF32X4(Imm(0x88), halves[1], halves[0], halves[0])
+		d.VADDPS(t, halves[0], halves[0])
+		quarters[i] = halves[0]
+	}
+	order := d.ZMM()
+	d.VMOVDQU32(d.transposed, order)
+	for first := 0; first < d.m; first += 4 {
+		row := func(i int) reg.VecVirtual { return quarters[min(first+i, d.m-1)] }
+		pair := func(a, b reg.VecVirtual) reg.VecVirtual {
+			low, high := d.ZMM(), d.ZMM()
+			d.VUNPCKLPD(b, a, low)
+			d.VUNPCKHPD(b, a, high)
+			d.VADDPS(high, low, low)
+			return low
+		}
+		even, odd := d.ZMM(), d.ZMM()
+		n := min(4, d.m-first)
+		a := pair(row(0), row(1))
+		b := a
+		if n > 2 {
+			b = pair(row(2), row(3))
+		}
+		d.VSHUFPS(Imm(0x88), b, a, even)
+		d.VSHUFPS(Imm(0xdd), b, a, odd)
+		d.VADDPS(odd, even, even)
+		d.VPERMPS(even, order, even)
+		for i := range n {
+			if i == 0 {
+				d.VMOVUPS(even.AsX(), at(dst, 0))
+			} else {
+				d.VEXTRACTF32X4(Imm(uint64(i)), even, at(dst, 0))
+			}
+			if first+i < d.m-1 {
+				d.ADDQ(stride, dst)
+			}
+		}
+	}
+}
+
+// fold adds the lanes of four sums by halves, as ref.Dot does, and returns the four results in a register.
+func (d *dots) fold(sums [floatRows][]reg.VecVirtual) reg.VecVirtual {
+	var quarter [floatRows]reg.Register
+	for r, sum := range sums {
+		eight, four := sum[0].AsY(), sum[0].AsX()
+		upper := d.YMM()
+		if d.parts == 1 {
+			d.VEXTRACTF64X4(Imm(1), sum[0], upper)
+			d.VADDPS(upper, eight, eight)
+			d.VEXTRACTF32X4(Imm(1), eight, upper.AsX())
+		} else {
+			d.VADDPS(sum[1], sum[0], sum[0])
+			d.VEXTRACTF128(Imm(1), eight, upper.AsX())
+		}
+		d.VADDPS(upper.AsX(), four, four)
+		quarter[r] = four
+	}
+	pair := func(a, b reg.Register) reg.VecVirtual {
+		low, high := d.XMM(), d.XMM()
+		d.VMOVLHPS(b, a, low)
+		d.VMOVHLPS(a, b, high) // the upper halves of a and b
+		d.VADDPS(high, low, low)
+		return low
+	}
+	first, second := pair(quarter[0], quarter[1]), pair(quarter[2], quarter[3])
+	even, odd := d.XMM(), d.XMM()
+	d.VSHUFPS(Imm(0x88), second, first, even)
+	d.VSHUFPS(Imm(0xdd), second, first, odd)
+	d.VADDPS(odd, even, even)
+	return even
+}

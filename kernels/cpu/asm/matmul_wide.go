@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// leastWide is the least number of activation rows of a kernel for many of them; there are enough to choose from.
+const leastWide = 5
+
+// wideStep is the bytes of 16 columns of four widened weight rows, which lie side by side, so that a product reads one stream.
+const wideStep = floatRows * 16 * 4
+
+// wideAhead is how far ahead of its use that stream is asked for from the second cache, beyond the end of the four rows into the next four.
+const wideAhead = 8 * wideStep
+
+// widenRow generates what brings weights into the form in which a product of many rows uses them again and again.
+func widenRow(c *build.Context, n number) {
+	open(c, "widen"+n.name+"AVX512", "func(dst *float32, src *byte, cols int)", "is for i := range cols { dst[i/16*64 + i%16] = float32(src[i]) }, cols a multiple of 16.")
+	d := &dots{Context: c, number: n}
+	dst, src, cols := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("src"), c.GP64()), c.Load(c.Param("cols"), c.GP64())
+	c.Label("columns")
+	w := c.ZMM()
+	d.widen(at(src, 0), w)
+	c.VMOVUPS(w, at(dst, 0))
+	c.ADDQ(Imm(uint64(16*n.bytes)), src)
+	c.ADDQ(U32(wideStep), dst)
+	c.SUBQ(Imm(16), cols)
+	c.JNZ(LabelRef("columns"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// dotWide generates the product of four widened weight rows with m rows of activations, over some of the columns: the sums wait in memory
+// between one part of the columns and the next.
+func dotWide(c *build.Context, order Mem, m int) {
+	d := &dots{Context: c, number: numbers[0], m: m, parts: 1, register: c.ZMM, transposed: order}
+	open(c, fmt.Sprintf("dotWidex%dAVX512", m),
+		"func(dst *float32, sums *float32, w *float32, x *float32, cols int, xBytes int, dstBytes int, begun bool, more bool, next *byte, pace int)",
+		fmt.Sprintf("multiplies 4 widened rows of w, cols numbers each, a multiple of 16, with %d of x; the rows of x and dst are so many bytes apart. ", m)+
+			"When begun it goes on from sums, and when there is more it ends there, otherwise in dst. For each 16 columns it prefetches a line, from next on, pace bytes apart.")
+	cols, size := c.Load(c.Param("cols"), c.GP64()), c.Load(c.Param("xBytes"), c.GP64())
+	w := c.Load(c.Param("w"), c.GP64())
+	d.x = d.rowsOf("x", size)
+	next, pace := c.Load(c.Param("next"), c.GP64()), c.Load(c.Param("pace"), c.GP64())
+	sums := c.Load(c.Param("sums"), c.GP64())
+	for i := range m {
+		for r := range floatRows {
+			d.sums[i][r] = []reg.VecVirtual{c.ZMM()}
+		}
+	}
+	flag := c.Load(c.Param("begun"), c.GP8())
+	c.TESTB(flag, flag)
+	c.JNZ(LabelRef("begun"))
+	d.clear()
+	c.JMP(LabelRef("columns"))
+	c.Label("begun")
+	d.eachSum(func(sum reg.VecVirtual, at Mem) { c.VMOVUPS(at, sum) }, sums)
+	c.Label("columns")
+	c.PREFETCHT1(at(next, 0))
+	c.ADDQ(pace, next)
+	var weights [floatRows]reg.VecVirtual
+	for r := range weights {
+		weights[r] = c.ZMM()
+		c.VMOVUPS(at(w, 64*r), weights[r])
+		c.PREFETCHT0(at(w, wideAhead+64*r))
+	}
+	d.multiply(weights, 0)
+	c.ADDQ(U32(wideStep), w)
+	d.x.advance(c, 64)
+	c.SUBQ(Imm(16), cols)
+	c.JNZ(LabelRef("columns"))
+	flag = c.Load(c.Param("more"), c.GP8())
+	c.TESTB(flag, flag)
+	c.JNZ(LabelRef("more"))
+	d.foldRows(c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("dstBytes"), c.GP64()))
+	c.VZEROUPPER()
+	c.RET()
+	c.Label("more")
+	d.eachSum(func(sum reg.VecVirtual, at Mem) { c.VMOVUPS(sum, at) }, sums)
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// eachSum moves every sum from or to its place in memory.
+func (d *dots) eachSum(move func(sum reg.VecVirtual, at Mem), sums reg.Register) {
+	for i := range d.m {
+		for r := range floatRows {
+			move(d.sums[i][r][0], at(sums, 64*(floatRows*i+r)))
+		}
+	}
+}
