@@ -20,6 +20,7 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/model"
+	"specula/engine/weights"
 	"specula/gpu"
 	"specula/kernels/cuda/emutest"
 )
@@ -137,10 +138,17 @@ func TestFaultsInAReply(t *testing.T) {
 
 // Scores that are no numbers end a reply with an error if they are the target's, and cost rounds their draft if they are the draft's.
 func TestScoresThatAreNoNumbers(t *testing.T) {
-	const targetNorm, draftNorm = 6276512, 1108896 // where the files have the weights of the last norm
-	broken := func(data []byte, at int) []byte {
+	broken := func(data []byte) []byte {
 		data = slices.Clone(data)
-		binary.LittleEndian.PutUint32(data[at:], math.Float32bits(float32(math.NaN())))
+		f, err := weights.Parse("broken", data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		norm, found, err := f.Tensor("output_norm.weight")
+		if err != nil || !found {
+			t.Fatal(found, err)
+		}
+		binary.LittleEndian.PutUint32(norm.Data, math.Float32bits(float32(math.NaN()))) // which are the bytes of data
 		return data
 	}
 	b := open(t)
@@ -149,8 +157,8 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 		target, draft []byte
 		failed        string
 	}{
-		{"target", broken(assets.Target(), targetNorm), assets.Draft(), "not finite"},
-		{"draft", assets.Target(), broken(assets.Draft(), draftNorm), ""},
+		{"target", broken(assets.Target()), assets.Draft(), "not finite"},
+		{"draft", assets.Target(), broken(assets.Draft()), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e, err := engine.Load(t.Context(), engine.Options{
@@ -173,7 +181,7 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 			defer s.Close()
 			set(t, s, "temperature", "0", "max-tokens", "6", "gamma-rule", "fixed", "gamma", "2")
 			r := ask(t, s, "who are you?")
-			if r.failed != "" || !strings.HasPrefix(r.text, "I am a tiny") {
+			if r.failed != "" || !strings.HasPrefix(r.text, "I am") {
 				t.Errorf("%q, %q", r.text, r.failed)
 			}
 			for _, round := range r.rounds {
