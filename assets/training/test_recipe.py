@@ -1,5 +1,6 @@
 """python -m unittest test_recipe: what the steps of the recipe promise each other. Needs requirements.txt."""
 import random
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import numpy as np
 import torch
 
 import lessons
-from export import q8_0
+from export import q8_0, tensors, write
 from model import LM, Shape, grown
+from restore import restored
 from samples import Decoder
 from vocabulary import ASSISTANT, USER, learn
 
@@ -19,6 +21,16 @@ SMALL = Shape(dim=64, layers=2, heads=2, kv=1, hd=32, ffn=64, vocab=300)
 class Recipe(unittest.TestCase):
     def setUp(self):
         torch.manual_seed(1)
+
+    def test_a_file_gives_the_model_back(self):
+        model = LM(SMALL)
+        with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+            file = Path(folder) / "small.gguf"
+            with open(file, "wb") as out:
+                write(out, model, learn(TEXTS), "small", "f16", 64)
+            again = restored(file, LM(SMALL))
+        for (name, wanted), (_, got) in zip(tensors(model), tensors(again)):
+            np.testing.assert_allclose(got, wanted, atol=1e-3, err_msg=name)
 
     def test_text_survives_the_vocabulary(self):
         vocabulary = learn(TEXTS)
