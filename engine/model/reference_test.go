@@ -87,7 +87,8 @@ func TestReference(t *testing.T) {
 	}{
 		{"target F16", "../../assets/reference/demo-target-f16.gguf", target, 2e-3, true},
 		{"draft F16", "../../assets/reference/demo-draft-f16.gguf", draft, 2e-3, true},
-		{"target Q8_0", "../../assets/pair/target.gguf", target, 2e-2, false},
+		// Rounding the weights to 8 bits alone makes 0.039 and 0.010, as PyTorch computes it; we round what they are multiplied by, too.
+		{"target Q8_0", "../../assets/pair/target.gguf", target, 6e-2, false},
 		{"draft Q8_0", "../../assets/pair/draft.gguf", draft, 3e-2, false},
 	} {
 		t.Run(f.name, func(t *testing.T) {
