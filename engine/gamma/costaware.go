@@ -6,7 +6,7 @@ import "fmt"
 // expected to gain by it what the proposer has to read first.
 func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	best, debt := c.best(0), c.costs.reading(o.Unread)
-	tooLate := best > 0 && debt > c.gain(best, o.Left)
+	tooLate := best > 0 && debt > 0 && debt > c.gain(best, o.Left)
 	if tooLate {
 		best = 0
 	}

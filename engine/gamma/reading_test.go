@@ -119,6 +119,22 @@ func TestNothingIsReadForLessThanItGains(t *testing.T) {
 	}
 }
 
+// Doubt is for what is paid beforehand: a draft that has nothing to read goes on as long as it is expected to pay.
+func TestDoubtDoesNotEndWhatIsUnderWay(t *testing.T) {
+	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 1, Nominal: &gamma.NominalCosts{DraftStep: 0.25, Verify: 1, VerifyRow: 0.25, Read: 0.05}})
+	c.BeginReply()
+	c.Observe(gamma.Observation{})
+	for range 2 { // two rejections in a row: 0.57 is expected, and 0.48 is sure enough
+		c.Observe(gamma.Observation{Drafted: 1, Tested: 1})
+	}
+	if d := c.Next(gamma.Outlook{Left: 100}); d.Gamma != 1 {
+		t.Errorf("γ %d with nothing to read: %s", d.Gamma, d.Why)
+	}
+	if d := c.Next(gamma.Outlook{Unread: 8, Left: 100}); d.Gamma != 0 {
+		t.Errorf("γ %d with 8 tokens to read: %s", d.Gamma, d.Why)
+	}
+}
+
 // What it has missed makes a try dear: it waits for a time when there is little to read.
 func TestTriesPayForWhatTheyRead(t *testing.T) {
 	tries := func(replies int) (n int) {
