@@ -29,11 +29,11 @@ func (b *timed) pass(ms float64) {
 }
 
 // milliseconds of a pass of the target over so many rows, from 1.
-var targetMS = []float64{0.086, 0.104, 0.122, 0.144, 0.166, 0.184, 0.203, 0.222, 0.241}
+var targetMS = []float64{0.45, 0.50, 0.62, 0.72, 0.81, 0.88, 0.97, 1.08, 1.19}
 
 const (
-	draftMS, draftRowMS = 0.0155, 0.0035 // of the draft over one row, and of each further one
-	rowMS               = 0.005          // of making a distribution of a row
+	draftMS, draftRowMS = 0.052, 0.009 // of the draft over one row, and of each further one
+	rowMS               = 0.005        // of making a distribution of a row
 )
 
 func (b *timed) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) error {
@@ -47,7 +47,7 @@ func (b *timed) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) err
 	case m <= len(targetMS):
 		b.pass(targetMS[m-1])
 	default:
-		b.pass(float64(m) * 0.02)
+		b.pass(float64(m) * 0.11)
 	}
 	return b.Backend.Embed(dst, table, ids)
 }

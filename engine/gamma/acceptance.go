@@ -9,8 +9,9 @@ const (
 	startRate       = 0.8
 	startWeight     = 5
 	neighbourWeight = 6
-	// memory bounds the number of observations that an estimate rests on.
-	memory = 50
+	// memory bounds the number of observations that an estimate rests on. At 100 it errs by 5 points, and the speed it promises for γ 1 by 4 %:
+	// with less, drafts that gain a few percent are given up for a run of bad luck.
+	memory = 100
 	// While nothing reaches a position, its evidence loses each round the share fading of its weight, so that fresh evidence
 	// is believed quickly, and its estimate moves the share drift of the way to that of the position before it: old bad luck
 	// must not bar a depth for good.

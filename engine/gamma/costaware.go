@@ -67,7 +67,7 @@ func (c *Controller) worth(gamma int) string {
 
 // margin is by how much a draft has to seem faster than plain decoding: estimates err, and where the two are as good as
 // equal an error may only cost a gain, never make the reply slower than without speculation.
-const margin = 0.02
+const margin = 0.01
 
 // best returns the γ from least to Max with the most tokens per cost, the smallest on a tie.
 func (c *Controller) best(least int) int {
