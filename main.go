@@ -84,11 +84,14 @@ func exitCode(err error) int {
 	return 0
 }
 
-// models says which files or which bytes of this program are target and draft.
-func models(c config.Model) (target, draft engine.Source) {
+// models says which files or which bytes of this program are target, draft and heads.
+func models(c config.Model) (target, draft engine.Source, heads []engine.HeadSource) {
 	target, draft = engine.Source{Path: c.Target}, engine.Source{Path: c.Draft}
 	if c.Target == "" {
 		target = engine.Source{Name: "demo target", Embedded: assets.Target()}
+		for _, h := range assets.Heads() {
+			heads = append(heads, engine.HeadSource(h))
+		}
 	}
 	switch {
 	case c.Draft == "none", c.Draft == "" && c.Target != "":
@@ -96,7 +99,7 @@ func models(c config.Model) (target, draft engine.Source) {
 	case c.Draft == "":
 		draft = engine.Source{Name: "demo draft", Embedded: assets.Draft()}
 	}
-	return target, draft
+	return target, draft, heads
 }
 
 // conversation is a session with the device it runs on, as the screen and the benchmark want it.
@@ -112,9 +115,9 @@ func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conver
 	if err != nil {
 		return nil, err
 	}
-	target, draft := models(c.Model)
+	target, draft, heads := models(c.Model)
 	e, err := engine.Load(ctx, engine.Options{
-		Version: version(), Config: c, Target: target, Draft: draft,
+		Version: version(), Config: c, Target: target, Draft: draft, Heads: heads,
 		Backend: d.Target, DeviceWhy: d.Why, DraftBackend: d.Draft, Fallback: d.Fallback,
 		Now: time.Now, NewSeed: func() int64 { return rand.Int64N(1 << 53) },
 	}, emit)
@@ -299,7 +302,7 @@ func dialogues(path string) ([]agreement.Talk, error) {
 func timeSteps(ctx context.Context, c config.Config) (speed.Steps, error) {
 	const tokens = 256
 	var both [2]*model.Model
-	target, draft := models(c.Model)
+	target, draft, _ := models(c.Model)
 	for i, source := range []engine.Source{target, draft} {
 		m, backend, err := openOnCPU(ctx, source, 1, tokens)
 		if err != nil {
@@ -370,7 +373,7 @@ func timePasses(ctx context.Context, o cli.PassOptions) (any, error) {
 
 // measureKernels times the products of the target on the CPU.
 func measureKernels(ctx context.Context, c config.Config) (cli.Report, error) {
-	target, _ := models(c.Model)
+	target, _, _ := models(c.Model)
 	m, backend, err := openOnCPU(ctx, target, c.Device.Threads, 256)
 	if err != nil {
 		return nil, err

@@ -4,12 +4,16 @@
 // The pair is two GGUF files, pair/target.gguf and pair/draft.gguf, with the notice that must travel with them. To replace it
 // by a better one, put two files of the same names there, change pair/NOTICE, and build: nothing else in the repository knows
 // their size, shape or vocabulary. They must share one tokenizer, and the target's file should carry its chat template.
+//
+// Trained heads for the target lie in pair/heads, if there are any. They fit this one target, so that a new one needs new heads,
+// or none.
+//
 // The bytes become part of the program, so a pair of some tens of megabytes is the useful limit; a larger one is better given
 // by --target and --draft.
 package assets
 
 import (
-	_ "embed"
+	"embed"
 	"strings"
 )
 
@@ -18,6 +22,8 @@ var (
 	target []byte
 	//go:embed pair/draft.gguf
 	draft []byte
+	//go:embed pair/heads
+	heads embed.FS
 	//go:embed prompts.txt
 	prompts string
 	//go:embed sets/smalltalk.txt
@@ -43,6 +49,26 @@ func Target() []byte { return target }
 
 // Draft is the GGUF file of the small model, read-only like Target's.
 func Draft() []byte { return draft }
+
+// HeadFile is a file of trained heads for the target.
+type HeadFile struct {
+	Name    string // of the proposer that it is for: "eagle" or "medusa"
+	Weights []byte // safetensors
+	Config  []byte // the config.json beside it
+}
+
+// Heads are those inside the program; a kind that was left out when it was built is missing.
+func Heads() (list []HeadFile) {
+	for _, name := range []string{"eagle", "medusa"} {
+		weights, err := heads.ReadFile("pair/heads/" + name + "/model.safetensors")
+		if err != nil {
+			continue
+		}
+		config, _ := heads.ReadFile("pair/heads/" + name + "/config.json") // without one, the sizes are the target's
+		list = append(list, HeadFile{name, weights, config})
+	}
+	return list
+}
 
 // Prompts are those of the benchmark.
 func Prompts() []string { return ParsePrompts(prompts) }

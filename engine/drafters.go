@@ -33,8 +33,8 @@ func drafters() []drafter {
 		{name: "combined", refused: noDraftModel, build: buildCombined, parameters: draftParameters},
 		{name: "skip", refused: tooFewLayers, build: buildSkip, parameters: skipParameters,
 			made: func(c config.Speculation) string { return fmt.Sprint(c.SkipLayers) }},
-		{name: "eagle", refused: func(e *Engine) string { return e.noHeads("eagle") }, build: buildHeads, parameters: headParameters},
-		{name: "medusa", refused: func(e *Engine) string { return e.noHeads("medusa") }, build: buildHeads, parameters: headParameters},
+		headDrafter("eagle"),
+		headDrafter("medusa"),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"specula/engine/config"
 	"specula/engine/event"
@@ -15,63 +16,114 @@ import (
 // Trained heads guess from the target's hidden states, so the target's passes over their text must leave these on the device
 // (compute.Tap). Passes for anybody else are run without a tap and cost what they always did.
 
-// loadHeads loads the heads that the settings name. A file that cannot be read is an error that wraps ErrModel; one that does not fit the
-// target is none: the proposers eagle and medusa then say why.
+// loadHeads loads the heads that the settings name, and those inside the program of the kinds that these are not. A file that cannot be
+// read is an error that wraps ErrModel; one that does not fit the target is none: the proposers eagle and medusa then say why.
 func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
-	path := e.options.Config.Model.Heads
-	if path == "" {
-		return nil
+	e.heads, e.headsRefused = map[string]*model.Head{}, map[string]string{}
+	if path := e.options.Config.Model.Heads; path != "" {
+		file, err := safetensors.Open(ctx, path, func(done, total int64) {
+			emit(event.Loading{What: "heads", Name: path, DoneBytes: done, TotalBytes: total})
+		})
+		if err != nil {
+			return headsError(path, err)
+		}
+		head, err := model.LoadHead(ctx, e.target, file)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil: // and others must not draft in their place unnoticed
+			e.headsRefused["eagle"], e.headsRefused["medusa"] = err.Error(), err.Error()
+		default:
+			e.heads[head.Name] = head
+		}
 	}
-	file, err := safetensors.Open(ctx, path, func(done, total int64) {
-		emit(event.Loading{What: "heads", Name: path, DoneBytes: done, TotalBytes: total})
-	})
-	if err != nil {
-		return fmt.Errorf("loading the heads %q: %w: %w", path, ErrModel, err)
+	for _, source := range e.options.Heads {
+		if e.heads[source.Name] == nil && e.headsRefused[source.Name] == "" {
+			if err := e.loadBuiltIn(ctx, source); err != nil {
+				return err
+			}
+		}
 	}
-	head, err := model.LoadHead(ctx, e.target, file)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		e.headsRefused = err.Error()
-		return nil
-	}
-	e.head = head
-	e.ready.Heads = fmt.Sprintf("%s, %.1f million parameters", head.Kind, float64(head.Parameters)/1e6)
+	e.ready.Heads = e.describeHeads()
 	return nil
+}
+
+// loadBuiltIn loads heads inside the program.
+func (e *Engine) loadBuiltIn(ctx context.Context, source HeadSource) error {
+	file, err := safetensors.Parse(source.Name, source.Weights)
+	if err != nil {
+		return headsError(source.Name, err)
+	}
+	head, err := model.LoadHead(ctx, e.target, file.WithConfig(source.Config))
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		e.headsRefused[source.Name] = err.Error()
+	case head.Name != source.Name:
+		return headsError(source.Name, fmt.Errorf("they are %s", head.Kind))
+	default:
+		e.heads[head.Name] = head
+	}
+	return nil
+}
+
+func headsError(name string, err error) error {
+	return fmt.Errorf("loading the heads %q: %w: %w", name, ErrModel, err)
+}
+
+// describeHeads says which heads there are, in the order of the proposers; "" for none.
+func (e *Engine) describeHeads() string {
+	var list []string
+	for _, d := range drafters() {
+		if head := e.heads[d.name]; head != nil {
+			list = append(list, fmt.Sprintf("%s, %.1f million parameters", head.Kind, float64(head.Parameters)/1e6))
+		}
+	}
+	return strings.Join(list, "; ")
 }
 
 // noHeads says why there are no heads of a kind, "eagle" or "medusa"; "" if there are.
 func (e *Engine) noHeads(name string) string {
+	path := e.options.Config.Model.Heads
 	switch {
-	case e.head != nil && e.head.Name == name:
+	case e.heads[name] != nil:
 		return ""
-	case e.head != nil:
-		return fmt.Sprintf("the heads in %q are %s: choose the proposer %s", e.options.Config.Model.Heads, e.head.Kind, e.head.Name)
-	case e.headsRefused != "":
-		return e.headsRefused
+	case e.headsRefused[name] != "":
+		return e.headsRefused[name]
+	case path != "":
+		other := e.heads[map[string]string{"eagle": "medusa", "medusa": "eagle"}[name]]
+		return fmt.Sprintf("the heads in %q are %s: choose the proposer %s", path, other.Kind, other.Name)
 	}
 	return "no trained heads for this target are loaded: name a safetensors file of them by --heads"
 }
 
-// buildHeads makes the proposer of the loaded heads.
-func buildHeads(s *Session, _ config.Speculation) (spec.Proposer, error) {
+// headDrafter is the way to draft by heads of a kind, "eagle" or "medusa".
+func headDrafter(name string) drafter {
+	return drafter{
+		name:       name,
+		refused:    func(e *Engine) string { return e.noHeads(name) },
+		build:      func(s *Session, _ config.Speculation) (spec.Proposer, error) { return buildHeads(s, name) },
+		parameters: func(e *Engine, _ config.Speculation) int64 { return e.heads[name].ParametersPerToken() },
+	}
+}
+
+// buildHeads makes the proposer of loaded heads.
+func buildHeads(s *Session, name string) (spec.Proposer, error) {
 	e := s.engine
+	head := e.heads[name]
 	var state spec.HiddenModel
 	var err error
-	if e.head.Eagle != nil {
-		state, err = e.head.Eagle.NewState()
+	if head.Eagle != nil {
+		state, err = head.Eagle.NewState()
 	} else {
-		state, err = e.head.Medusa.NewState()
+		state, err = head.Medusa.NewState()
 	}
 	if err != nil {
 		return nil, err
 	}
-	return spec.NewHeads(e.head.Name, state, e.tokens.VocabSize())
+	return spec.NewHeads(name, state, e.tokens.VocabSize())
 }
-
-// headParameters are how many weights the guessing of one token reads.
-func headParameters(e *Engine, _ config.Speculation) int64 { return e.head.ParametersPerToken() }
 
 // rehearseHeads lets the target read a token for heads, so that they can draft in a rehearsal.
 func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) error {

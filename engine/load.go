@@ -34,12 +34,20 @@ type Source struct {
 
 func (s Source) none() bool { return s.Path == "" && s.Embedded == nil }
 
+// HeadSource is a file of trained heads inside the program.
+type HeadSource struct {
+	Name    string // of the proposer that it is for: "eagle" or "medusa"
+	Weights []byte // safetensors
+	Config  []byte // the config.json beside it; nil: none
+}
+
 // Options say what an Engine is made of.
 type Options struct {
 	Version   string
 	Config    config.Config
 	Target    Source
-	Draft     Source // none: no draft model
+	Draft     Source       // none: no draft model
+	Heads     []HeadSource // made for Target; those that the settings name come before them
 	Backend   compute.Backend
 	DeviceWhy string // why this device was chosen, in words
 	// DraftBackend is where the draft model computes; nil: where the target does.
@@ -66,8 +74,8 @@ type Engine struct {
 
 	next fallback // the engine in place of this one, once its device failed
 
-	head         *model.Head // nil: none, or refused
-	headsRefused string      // why, in words; "" if none were asked for
+	heads        map[string]*model.Head // by the name of their proposer
+	headsRefused map[string]string      // why there are none that were asked for, in words
 }
 
 // Load reads the models, telling the progress by Loading events and the result by one Ready event.

@@ -45,7 +45,7 @@ func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(
 	if subject.Rules == nil {
 		subject.Rules = RulesOnTrial("")
 	}
-	all := &contestants{engine: s.engine, config: c.Speculation}
+	all := &contestants{engine: s.engine, config: c.Speculation, fed: map[string]*fed{}}
 	defer all.close()
 	for _, p := range all.list() {
 		if o.Proposers == nil || slices.Contains(o.Proposers, p.Name) || p.Device != nil && slices.Contains(o.Proposers, "draft") {
@@ -99,7 +99,7 @@ func RulesOnTrial(name string) []proof.Rule {
 type contestants struct {
 	engine *Engine
 	config config.Speculation
-	fed    *fed // nil until heads were asked for
+	fed    map[string]*fed // heads that were asked for
 }
 
 // list are all proposers there are. Each is made as a session makes it, but over models that are passed through wrap. Where replies are
@@ -107,8 +107,7 @@ type contestants struct {
 func (c *contestants) list() []proof.Proposer {
 	var list []proof.Proposer
 	for _, d := range drafters() {
-		heads := c.engine.head != nil && c.engine.head.Name == d.name
-		list = append(list, proof.Proposer{Name: d.name, Refused: d.why(c.engine), Alone: heads,
+		list = append(list, proof.Proposer{Name: d.name, Refused: d.why(c.engine), Alone: c.engine.heads[d.name] != nil,
 			New: func(wrap proof.Wrap) (spec.Proposer, error) { return c.make(d.name, wrap) }})
 	}
 	if e := c.engine; e.draft != nil && e.lexicon == nil && e.runsAhead() {
@@ -120,8 +119,8 @@ func (c *contestants) list() []proof.Proposer {
 }
 
 func (c *contestants) make(name string, wrap proof.Wrap) (spec.Proposer, error) {
-	if c.fed != nil && c.fed.Name() == name {
-		return c.fed, nil
+	if f := c.fed[name]; f != nil {
+		return f, nil
 	}
 	s := &Session{engine: c.engine, wrap: wrap, corpus: spec.NewCorpus(), proposers: map[string]spec.Proposer{},
 		made: map[string]string{}, failed: map[string]string{}}
@@ -133,13 +132,16 @@ func (c *contestants) make(name string, wrap proof.Wrap) (spec.Proposer, error) 
 	if !ok {
 		return p, nil
 	}
-	var err error
-	c.fed, err = c.engine.newFed(heads)
-	return c.fed, err
+	f, err := c.engine.newFed(heads)
+	if err != nil {
+		return nil, err
+	}
+	c.fed[name] = f
+	return f, nil
 }
 
 func (c *contestants) close() {
-	if c.fed != nil {
-		_ = c.fed.free() // nothing of it is needed any more
+	for _, f := range c.fed {
+		_ = f.free() // nothing of it is needed any more
 	}
 }

@@ -53,7 +53,7 @@ func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head 
 // ParametersPerToken is how many weights are read for one guess: no embedding table, but the target's output matrix where it serves.
 func (h *Head) ParametersPerToken() int64 {
 	if h.Medusa != nil {
-		return h.Parameters / int64(h.Medusa.Heads())
+		return h.Medusa.parametersPerToken()
 	}
 	e, n := h.Eagle, h.Parameters
 	if e.embedding != e.target.Embedding {

@@ -35,10 +35,12 @@ type medusaBlock struct {
 // maxMedusaHeads bounds the search for them; published files have up to 10.
 const maxMedusaHeads = 64
 
-// loadMedusa takes the names of the authors' files, {head}.{block}.linear.weight and {head}.{blocks}.weight, and those of vLLM.
+// loadMedusa takes the names of the authors' files, {head}.{block}.linear.weight and {head}.{blocks}.weight, and those of vLLM. Heads
+// without an output matrix each share lm_head.weight, or else the target's.
 func loadMedusa(h *headTensors, target *Model, c headConfig) (*Medusa, error) {
 	dim := target.config.Dim
 	m := &Medusa{target: target}
+	own := optional
 	for i := 0; i < maxMedusaHeads && h.has(medusaLinear(i, 0, "weight")...); i++ {
 		var head medusaHead
 		for l := 0; h.err == nil && h.has(medusaLinear(i, l, "weight")...); l++ {
@@ -46,7 +48,17 @@ func loadMedusa(h *headTensors, target *Model, c headConfig) (*Medusa, error) {
 				h.matrix(dim, dim, required, medusaLinear(i, l, "weight")...), h.vector(dim, optional, medusaLinear(i, l, "bias")...),
 			})
 		}
-		head.output = h.matrix(0, dim, required, fmt.Sprintf("%d.%d.weight", i, len(head.blocks)), fmt.Sprintf("lm_heads.%d.weight", i), "lm_head.weight")
+		head.output = h.matrix(0, dim, own, fmt.Sprintf("%d.%d.weight", i, len(head.blocks)), fmt.Sprintf("lm_heads.%d.weight", i))
+		switch {
+		case head.output != nil:
+			own = required // what one head has, those behind it must have
+		case i > 0:
+			head.output = m.heads[0].output
+		default:
+			if head.output = h.matrix(0, dim, optional, "lm_head.weight"); head.output == nil {
+				head.output = target.Output
+			}
+		}
 		m.heads = append(m.heads, head)
 	}
 	if h.err != nil {
@@ -88,6 +100,17 @@ func (m *Medusa) fillOnes(ctx context.Context) error {
 		return err
 	}
 	return m.target.backend.Embed(m.ones, table, []int32{0})
+}
+
+// parametersPerToken is how many weights are read for one guess, whoever they belong to.
+func (m *Medusa) parametersPerToken() (n int64) {
+	for _, head := range m.heads {
+		n += int64(head.output.Rows()) * int64(head.output.Cols())
+		for _, b := range head.blocks {
+			n += int64(b.linear.Rows()) * int64(b.linear.Cols())
+		}
+	}
+	return n / int64(len(m.heads))
 }
 
 // Heads is how many tokens can be guessed at once.

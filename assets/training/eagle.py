@@ -1,0 +1,93 @@
+"""An EAGLE head: one layer that makes the target's next hidden state of the last one and the token behind it (Li et al. 2024, §3.1).
+
+A pair j is the state behind token j and the embedding of token j+1; of it comes a guess of the state behind token j+1.
+"""
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+from model import EPSILON, LM, ROPE_THETA, RMSNorm, rotary, rotate
+
+FFN = 512
+STEPS = 3  # of a draft that are trained
+
+
+def later(x: torch.Tensor, n: int) -> torch.Tensor:
+    """Rows of x [batch, heads, length, hd] n positions later."""
+    return F.pad(x, (0, 0, n, 0))[..., : x.shape[-2], :]
+
+
+def attend(q: torch.Tensor, keys: list[torch.Tensor], values: list[torch.Tensor]) -> torch.Tensor:
+    """Attention of pairs as they stand in step n = len(keys) − 1 of a draft; all [batch, heads, length, hd].
+
+    keys[0] are those of pairs with the target's states. The pair of a draft's step n sees them up to n places in front of it, and then
+    the draft's own, one of each step."""
+    n, length = len(keys) - 1, q.shape[-2]
+    scores = (q @ keys[0].transpose(-1, -2)).float()
+    scores = scores.masked_fill(torch.ones(length, length, dtype=torch.bool, device=q.device).triu(1 - n), -1e30)
+    own = [(q * later(k, n - s)).sum(-1, keepdim=True).float() for s, k in enumerate(keys) if s]
+    weights = torch.softmax(torch.cat([scores, *own], -1) * q.shape[-1] ** -0.5, -1).to(values[0].dtype)
+    out = weights[..., :length] @ values[0]
+    for s in range(1, n + 1):
+        out = out + weights[..., length + s - 1, None] * later(values[s], n - s)
+    return out
+
+
+class Eagle(nn.Module):
+    def __init__(self, target: LM):
+        super().__init__()
+        s = self.shape = target.shape
+        self.fc = nn.Linear(2 * s.dim, s.dim, bias=False)
+        self.wq = nn.Linear(s.dim, s.heads * s.hd, bias=False)
+        self.wk = nn.Linear(s.dim, s.kv * s.hd, bias=False)
+        self.wv = nn.Linear(s.dim, s.kv * s.hd, bias=False)
+        self.wo = nn.Linear(s.heads * s.hd, s.dim, bias=False)
+        self.norm = RMSNorm(s.dim)
+        self.gate = nn.Linear(s.dim, FFN, bias=False)
+        self.up = nn.Linear(s.dim, FFN, bias=False)
+        self.down = nn.Linear(FFN, s.dim, bias=False)
+        for name, p in self.named_parameters():
+            if p.dim() == 2:
+                nn.init.normal_(p, std=0.002 if name in ("wo.weight", "down.weight") else 0.02)
+        with torch.no_grad():  # it begins by passing the state on
+            self.fc.weight[:, s.dim :] += torch.eye(s.dim)
+
+    def pairs(self, embedded: torch.Tensor, states: torch.Tensor, keys: list[torch.Tensor], values: list[torch.Tensor]) -> torch.Tensor:
+        """The next states of pairs [batch, length, dim] each. Their keys and values are appended to those of the steps before."""
+        s, (batch, length, _) = self.shape, embedded.shape
+        cos, sin = (t.to(states) for t in rotary(length, s.hd))
+        x = self.fc(torch.cat([embedded, states], -1))
+        q, k, v = (w(x).view(batch, length, -1, s.hd).transpose(1, 2) for w in (self.wq, self.wk, self.wv))
+        keys.append(rotate(k, cos, sin).repeat_interleave(s.heads // s.kv, 1))
+        values.append(v.repeat_interleave(s.heads // s.kv, 1))
+        x = x + self.wo(attend(rotate(q, cos, sin), keys, values).transpose(1, 2).flatten(2))
+        y = self.norm(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+    def forward(self, embedded: torch.Tensor, states: torch.Tensor) -> list[torch.Tensor]:
+        """Guesses i of the states behind the tokens from i+1 on, each i steps of its own away from the target's last state; embedded and
+        states are those of all tokens [batch, length, dim]."""
+        keys: list[torch.Tensor] = []
+        values: list[torch.Tensor] = []
+        embedded, states, out = embedded[:, 1:], states[:, :-1], []
+        for i in range(STEPS):
+            states = self.pairs(embedded, states, keys, values)
+            out.append(states[:, i:])
+            states = F.pad(states, (0, 0, 1, 0))[:, :-1]  # the state in front of pair j is what pair j−1 made
+        return out
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Under the authors' names."""
+        names = {
+            "self_attn.q_proj": self.wq, "self_attn.k_proj": self.wk, "self_attn.v_proj": self.wv, "self_attn.o_proj": self.wo,
+            "post_attention_layernorm": self.norm, "mlp.gate_proj": self.gate, "mlp.up_proj": self.up, "mlp.down_proj": self.down,
+        }  # fmt: skip
+        return {"fc.weight": self.fc.weight} | {f"layers.0.{name}.weight": m.weight for name, m in names.items()}
+
+    def config(self) -> dict:
+        s = self.shape
+        return {
+            "model_type": "llama", "num_hidden_layers": 1, "hidden_size": s.dim, "intermediate_size": FFN, "num_attention_heads": s.heads,
+            "num_key_value_heads": s.kv, "head_dim": s.hd, "vocab_size": s.vocab, "hidden_act": "silu", "rms_norm_eps": EPSILON,
+            "rope_theta": ROPE_THETA, "bias": False,
+        }  # fmt: skip
