@@ -28,7 +28,7 @@ KINDS = {"medusa": Medusa, "eagle": Eagle}
 REGRESSION = 0.2  # weight of the distance between guessed and true states
 LATER = 0.8  # weight of a step over the one before: it is reached less often
 REPORT_SECONDS = 60
-HELD_WINDOWS = 10  # of each source
+HELD_WINDOWS = 5  # of each source
 
 
 def held_out(data: Path, length: int) -> tuple[torch.Tensor, torch.Tensor]:
