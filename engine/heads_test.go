@@ -137,11 +137,11 @@ func headFile(t *testing.T, b *safetensors.Builder, config string) string {
 	return folder
 }
 
-// withHeads loads the demo pair with heads.
+// withHeads loads the demo pair with heads from a file, "" for none, and none of its own.
 func withHeads(t *testing.T, path string) *engine.Engine {
 	t.Helper()
 	o := options(host.New(2))
-	o.Config.Model.Heads = path
+	o.Heads, o.Config.Model.Heads = nil, path
 	e, err := engine.Load(t.Context(), o, func(event.Event) {})
 	if err != nil {
 		t.Fatal(err)

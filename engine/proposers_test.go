@@ -83,11 +83,19 @@ func TestEveryProposerWritesThePlainText(t *testing.T) {
 }
 
 func TestSwitchingProposersInMidReply(t *testing.T) {
-	names := append(available(t), "medusa") // one that is unavailable
+	// Trained heads that know nothing, beside all that can draft with the pair alone, and medusa, which without heads cannot.
+	for name, e := range map[string]*engine.Engine{"pair": pair(), "eagle alone": withHeads(t, eagleFile(t, false, noise(6)))} {
+		t.Run(name, func(t *testing.T) { switchInMidReply(t, e) })
+	}
+}
+
+func switchInMidReply(t *testing.T, e *engine.Engine) {
+	t.Helper()
+	names := slices.Compact(append(available(t), "eagle", "medusa"))
 	rng := rand.New(rand.NewPCG(3, 1))
 	settings := []string{"temperature", "0", "max-tokens", "70"}
-	plain := session(t, pair(), append(settings, "speculate", "off")...)
-	s := session(t, pair(), append(settings, "gamma-rule", "fixed", "gamma", "4", "trust", "0.1")...)
+	plain := session(t, e, append(settings, "speculate", "off")...)
+	s := session(t, e, append(settings, "gamma-rule", "fixed", "gamma", "4", "trust", "0.1")...)
 	for _, p := range assets.Prompts()[:8] {
 		used := map[string]bool{}
 		r := write(t, s, user(p), func(ev event.Event) {
@@ -108,7 +116,7 @@ func TestSwitchingProposersInMidReply(t *testing.T) {
 // What a proposer knows must be what it would know had it been there from the start: after a detour over an unavailable one, too.
 func TestAProposerCatchesUpAfterADetour(t *testing.T) {
 	settings := []string{"temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "3"}
-	detour := session(t, pair(), settings...)
+	detour := session(t, withHeads(t, ""), settings...)
 	r := write(t, detour, user("What is speculative decoding?"), func(ev event.Event) {
 		if round, ok := ev.(event.Round); ok {
 			change(t, detour, "proposer", map[bool]string{true: "eagle", false: "draft"}[round.Index == 3 || round.Index == 4])
@@ -134,7 +142,7 @@ func TestAProposerCatchesUpAfterADetour(t *testing.T) {
 
 func TestAProposerThatIsUnavailableLeavesPlainRounds(t *testing.T) {
 	o := options(host.New(1))
-	o.Draft = engine.Source{}
+	o.Draft, o.Heads = engine.Source{}, nil
 	e, err := engine.Load(t.Context(), o, func(event.Event) {})
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +264,7 @@ func TestNominalCostsOfEveryProposer(t *testing.T) {
 
 // A speed-up is that of the proposer in force: after another is chosen there is none until it has drafted.
 func TestTheSpeedUpIsTheProposersOwn(t *testing.T) {
-	s := session(t, pair(), "temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "1")
+	s := session(t, withHeads(t, ""), "temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "1")
 	r := write(t, s, user("Tell me a story."), func(ev event.Event) {
 		if round, ok := ev.(event.Round); ok && round.Index == 17 {
 			change(t, s, "proposer", "eagle") // which cannot draft

@@ -34,8 +34,17 @@ func options(backend compute.Backend) engine.Options {
 		Config:  config.Default(),
 		Target:  engine.Source{Name: "target", Embedded: assets.Target()},
 		Draft:   engine.Source{Name: "draft", Embedded: assets.Draft()},
+		Heads:   builtIn(),
 		Backend: backend, Now: time.Now, NewSeed: func() int64 { return 42 },
 	}
+}
+
+// builtIn are the heads inside the program.
+func builtIn() (list []engine.HeadSource) {
+	for _, h := range assets.Heads() {
+		list = append(list, engine.HeadSource(h))
+	}
+	return list
 }
 
 // pair is loaded once for all tests that do not tamper with it.
