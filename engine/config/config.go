@@ -24,7 +24,7 @@ type Config struct {
 type Model struct {
 	Target    string // path of a GGUF file; empty: the embedded pair
 	Draft     string // likewise; "none" for no draft model
-	Heads     string // safetensors of EAGLE or Medusa heads; empty: none
+	Heads     string // safetensors of EAGLE or Medusa heads; empty: those built in
 	Translate string // auto, tokens, text, off: how a draft of another vocabulary is used
 	Template  string // auto, file, chatml, llama3, llama2, mistral
 	System    string // system prompt; empty for none

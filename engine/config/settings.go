@@ -15,7 +15,7 @@ var table = []Setting{
 		Doc:   "GGUF file of the small model; empty for the embedded pair's, none for no draft model",
 		field: func(c *Config) any { return &c.Model.Draft }},
 	{Name: "model.heads", Flag: "heads", Kind: Text, Default: "", Applies: NextStart,
-		Doc:   "safetensors file, or folder with one, of EAGLE or Medusa heads for the target; empty for none",
+		Doc:   "safetensors file, or folder with one, of EAGLE or Medusa heads for the target; empty for those built in",
 		field: func(c *Config) any { return &c.Model.Heads }},
 	{Name: "model.translate", Flag: "translate", Kind: Choice, Choices: []string{"auto", "tokens", "text", "off"}, Default: "auto", Applies: NextStart,
 		Doc:   "how a draft of another vocabulary is used: by the tokens both have, by writing its text anew, or not at all",

@@ -60,7 +60,9 @@ func (a *app) infoReady(ctx context.Context) error {
 		{"device", ready.Device, ready.DeviceWhy}, {"template", ready.Template},
 	}}
 	if ready.Heads != "" {
-		models.Rows = slices.Insert(models.Rows, 2, []string{"heads", ready.Heads})
+		for i, heads := range strings.Split(ready.Heads, "; ") {
+			models.Rows = slices.Insert(models.Rows, 2+i, []string{"heads", heads})
+		}
 	}
 	ways := Section{Title: "ways to draft (--proposer)"}
 	for _, p := range ready.Proposers {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -225,7 +226,7 @@ func (o *output) ready(e event.Ready) {
 		o.app.say("draft: %s (%s)", e.Draft.Name, e.Draft.Path)
 	}
 	if e.Heads != "" {
-		o.app.say("heads: %s (%s)", e.Heads, c.Model.Heads)
+		o.app.say("heads: %s (%s)", e.Heads, cmp.Or(c.Model.Heads, "built in"))
 	}
 	o.app.say("template: %s", e.Template)
 	o.app.say("device: %s (%s)", e.Device, e.DeviceWhy)
