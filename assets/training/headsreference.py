@@ -52,7 +52,7 @@ def medusa(w: dict[str, torch.Tensor], target: LM, ids: list[int], states: torch
     last, out = states[-1], []
     for i in range(GUESSES):
         state = last + F.silu(w[f"{i}.0.linear.weight"] @ last + w[f"{i}.0.linear.bias"])
-        out.append(target.emb.weight @ state)
+        out.append(w["lm_head.weight"] @ state)
     return out
 
 

@@ -222,6 +222,12 @@ func TestHeadsThatDoNotFitAreRefusedInWords(t *testing.T) {
 			add(b, "blocks.1.layers.0.weight", 64, 64)
 			add(b, "lm_head.weight", 50, 64)
 		}, ""},
+		{"Medusa with the target's output", "", func(b *safetensors.Builder) { add(b, "0.0.linear.weight", 64, 64) }, ""},
+		{"a second Medusa head without the output that the first has", "", func(b *safetensors.Builder) {
+			add(b, "0.0.linear.weight", 64, 64)
+			add(b, "0.1.weight", 50, 64)
+			add(b, "1.0.linear.weight", 64, 64)
+		}, `"1.1.weight" is missing`},
 		{"nothing known", "", func(b *safetensors.Builder) { add(b, "lm_head.weight", 50, 64) }, "no head of a known kind"},
 		{"another width", "", func(b *safetensors.Builder) { eagle(b, 32, "") }, "hidden states of 32 numbers, and the target's have 64"},
 		{"a tensor is missing", "", func(b *safetensors.Builder) { eagle(b, 64, "layers.0.mlp.up_proj.weight") }, `"midlayer.mlp.up_proj.weight" is missing`},
