@@ -120,6 +120,15 @@ func TestReport(t *testing.T) {
 	}
 }
 
+func TestLongRepliesAreShownInPart(t *testing.T) {
+	if got := beginning(strings.Repeat("é", shownReply+1)); got != strings.Repeat("é", shownReply)+"…" {
+		t.Errorf("%d bytes are shown", len(got))
+	}
+	if got := beginning(strings.Repeat("é", shownReply)); got != strings.Repeat("é", shownReply) {
+		t.Errorf("a reply that fits is shown as %q", got)
+	}
+}
+
 func TestFailuresAreTold(t *testing.T) {
 	broken := errors.New("device lost")
 	for name, s := range map[string]Subject{

@@ -54,7 +54,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	for _, p := range r.Papers {
 		for _, m := range p.Misses {
-			fmt.Fprintf(&b, "%s %s\n  asked   %s\n  reply   %q\n  wanted  %s\n", p.Name, m.ID, m.Question, m.Reply, m.Wanted)
+			fmt.Fprintf(&b, "%s %s\n  asked   %s\n  reply   %q\n  wanted  %s\n", p.Name, m.ID, m.Question, beginning(m.Reply), m.Wanted)
 		}
 	}
 	t := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
@@ -116,4 +116,15 @@ func (g Goal) String() string {
 		return fmt.Sprintf("missed: it was not measured, wanted is %s %g", limit, g.Wanted)
 	}
 	return fmt.Sprintf("%s: %.3f, wanted is %s %g", verdict, *g.Is, limit, g.Wanted)
+}
+
+// shownReply bounds what is shown of a reply, in characters: a model that knows nothing goes on to its limit.
+const shownReply = 300
+
+func beginning(reply string) string {
+	runes := []rune(reply)
+	if len(runes) <= shownReply {
+		return reply
+	}
+	return string(runes[:shownReply]) + "…"
 }
