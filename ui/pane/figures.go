@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"specula/engine/event"
+	"specula/ui/paint"
 	"specula/ui/state"
 )
 
@@ -30,7 +31,7 @@ func (c *column) headline(rows int) []string {
 	}
 	out.Right(c.th.Label, rule+" ")
 	lines := []string{out.String()}
-	for _, text := range wrapWords(why, c.w-2, rows-1) {
+	for _, text := range paint.Wrap(why, c.w-2, rows-1) {
 		lines = append(lines, c.line().Put(c.th.Label, text).String())
 	}
 	return lines
