@@ -76,7 +76,7 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 const (
 	minBeside   = 100 // cells from which the lanes stand side by side
 	headingRows = 2
-	minForLane  = 9 // rows of a lane from which the round in progress is shown
+	minForLane  = 8 // rows of a lane from which the round in progress is shown
 	footShare   = 4 // the outcome takes at most this part of the screen
 )
 
