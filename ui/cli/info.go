@@ -57,7 +57,7 @@ func (a *app) infoReady(ctx context.Context) error {
 	}
 	models := Section{Rows: [][]string{
 		{"target", ready.Target.Name, ready.Target.Path}, draft,
-		{"device", ready.Device, ready.DeviceWhy}, {"template", ready.Template},
+		{"device", ready.Device}, {"", ready.DeviceWhy}, {"template", ready.Template},
 	}}
 	if ready.Heads != "" {
 		models.Rows = slices.Insert(models.Rows, 2, []string{"heads", ready.Heads})
@@ -95,7 +95,8 @@ func (a *app) print(sections ...Section) error {
 	return nil
 }
 
-// writeSection prints rows with their columns aligned. Cells come from a file and are made safe here.
+// writeSection prints rows with their columns aligned; the last cell of a row, which may be long, moves no others. Cells come from a
+// file and are made safe here.
 func writeSection(b *strings.Builder, s Section) {
 	if s.Title != "" {
 		fmt.Fprintln(b, sanitize.Line(s.Title))
@@ -109,7 +110,9 @@ func writeSection(b *strings.Builder, s Section) {
 			if j == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[j] = min(max(widths[j], ansi.StringWidth(cell)), maxColumn)
+			if j < len(row)-1 {
+				widths[j] = min(max(widths[j], ansi.StringWidth(cell)), maxColumn)
+			}
 		}
 	}
 	for _, row := range rows {
