@@ -84,6 +84,7 @@ func fakeProgram(t Terminal) *Program {
 			}
 			return nil
 		},
+		PromptSets: []string{"small talk", "copying"},
 		Bench: func(_ context.Context, o BenchOptions, progress func(done, total int)) (Report, error) {
 			progress(o.Count, o.Count)
 			return fakeReport(o), nil
