@@ -49,7 +49,7 @@ func main() { os.Exit(program().Run(context.Background(), os.Args[1:])) }
 
 func program() *cli.Program {
 	return &cli.Program{
-		Version: version(), DefaultConfig: defaultConfig, Now: time.Now,
+		Version: version(), DefaultConfig: defaultConfig, PromptSets: assets.SetNames(), Now: time.Now,
 		Terminal: cli.Terminal{
 			Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 			ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,

@@ -87,6 +87,15 @@ func Sets() []Set {
 	}
 }
 
+// SetNames are the names of Sets.
+func SetNames() []string {
+	var names []string
+	for _, set := range Sets() {
+		names = append(names, set.Name)
+	}
+	return names
+}
+
 // Paper is one part of the exam that a pair is held to, in the format of package engine/exam.
 type Paper struct{ Name, Text string }
 

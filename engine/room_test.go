@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"specula/engine"
@@ -24,6 +25,30 @@ func TestSpeculationEndsWhereTheContextDoes(t *testing.T) {
 		if plain.ended.Reason != "context" || got.ended.Reason != "context" || !slices.Equal(got.ended.IDs, plain.ended.IDs) {
 			t.Errorf("a context of %d tokens: %d tokens and %q; without speculation %d and %q", length,
 				len(got.ended.IDs), got.ended.Reason, len(plain.ended.IDs), plain.ended.Reason)
+		}
+	}
+}
+
+// A negative prompt takes room, too: a form that fits behind the prompt alone is refused under guidance when it does not
+// fit behind the negative one, before anything is written.
+func TestTheNegativePromptCountsInTheRoomForAForm(t *testing.T) {
+	o := options(host.New(1))
+	o.Config.Context.Length = 80
+	e, err := engine.Load(t.Context(), o, func(event.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, e, "temperature", "0", "regex", "[a-z]{30}", "negative", strings.Repeat("You talk about colours. ", 8))
+	for _, tt := range []struct{ guidance, refused string }{
+		{"1", ""}, {"2", "the shortest reply that fits the regular expression may need 30 tokens, and only"}, {"1", ""},
+	} {
+		change(t, s, "guidance", tt.guidance)
+		r := write(t, s, user("hello"), nil)
+		if !strings.HasPrefix(r.failed, tt.refused) || (r.failed != "") != (tt.refused != "") {
+			t.Errorf("guidance %s: failed with %q, want %q", tt.guidance, r.failed, tt.refused)
+		}
+		if n := len(r.text()); n != 30 && tt.refused == "" || n != 0 && tt.refused != "" {
+			t.Errorf("guidance %s: %q", tt.guidance, r.text())
 		}
 	}
 }

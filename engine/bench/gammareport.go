@@ -66,36 +66,67 @@ func (r *GammaReport) WriteJSON(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// WriteTable writes the report for people.
+// gammasAcross is how many draft lengths stand side by side in a window of 80 columns.
+const gammasAcross = 9
+
+// WriteTable writes the report for people, in tables of at most 80 columns: the fixed draft lengths, then the cost-aware rule.
 func (r *GammaReport) WriteTable(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "speed by draft length, plain decoding = 1; %d repeats, up to %d tokens a reply, proposer %s\n\n", r.Repeats, r.GenTokens, r.About.Proposer)
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "prompts\ttemp.\tms/token")
-	for _, gamma := range r.Gammas {
-		fmt.Fprintf(t, "\tγ %d", gamma)
-	}
-	fmt.Fprint(t, "\tcost-aware\tof the best\tdrafted\n")
-	row := func(name, temperature, ms string, fixed []float64, aware float64, drafted string) {
-		best := 0.0
-		fmt.Fprintf(t, "%s\t%s\t%s", name, temperature, ms)
-		for _, x := range fixed {
-			best = max(best, x)
-			fmt.Fprintf(t, "\t%.2f", x)
+	fmt.Fprintf(&b, "speed by draft length, plain decoding = 1; proposer %s\n%d repeats, up to %d tokens a reply; plain ms are those of a token\n", r.About.Proposer, r.Repeats, r.GenTokens)
+	rows := r.rows()
+	for from := 0; from < len(r.Gammas); from += gammasAcross {
+		to := min(from+gammasAcross, len(r.Gammas))
+		var heads []string
+		for _, gamma := range r.Gammas[from:to] {
+			heads = append(heads, fmt.Sprintf("γ %d", gamma))
 		}
-		fmt.Fprintf(t, "\t%.3f\t%.3f\t%s\n", aware, over(aware, best), drafted)
+		writeRows(&b, rows, heads, func(row gammaRow) (cells []string) {
+			for _, x := range row.fixed[from:to] {
+				cells = append(cells, fmt.Sprintf("%.2f", x))
+			}
+			return cells
+		})
 	}
-	for _, c := range r.Cells {
-		row(c.Set, fmt.Sprintf("%g", c.Temperature), fmt.Sprintf("%.3f", c.PlainMS), c.Fixed, c.CostAware, fmt.Sprintf("%.2f", c.Drafted))
-	}
-	fixed, aware := r.Together()
-	row("together", "", "", fixed, aware, "")
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	writeRows(&b, rows, []string{"plain ms", "best fixed", "cost-aware", "of the best", "drafted"}, func(row gammaRow) []string {
+		best := 0
+		for i, x := range row.fixed {
+			if x > row.fixed[best] {
+				best = i
+			}
+		}
+		return []string{row.plainMS, fmt.Sprintf("%.3f, γ %d", row.fixed[best], r.Gammas[best]),
+			fmt.Sprintf("%.3f", row.aware), fmt.Sprintf("%.3f", over(row.aware, row.fixed[best])), row.drafted}
+	})
 	if !r.Matched() {
 		b.WriteString("\na greedy text differs from the plain one\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// gammaRow is a cell of the report, or all of them together, as a line of a table.
+type gammaRow struct {
+	set, temperature, plainMS, drafted string
+	fixed                              []float64 // (Gammas)
+	aware                              float64
+}
+
+func (r *GammaReport) rows() []gammaRow {
+	var rows []gammaRow
+	for _, c := range r.Cells {
+		rows = append(rows, gammaRow{c.Set, fmt.Sprintf("%g", c.Temperature), fmt.Sprintf("%.3f", c.PlainMS), fmt.Sprintf("%.2f", c.Drafted), c.Fixed, c.CostAware})
+	}
+	fixed, aware := r.Together()
+	return append(rows, gammaRow{set: "together", fixed: fixed, aware: aware})
+}
+
+// writeRows writes a table with a blank line in front. A builder takes everything, so that Flush cannot fail.
+func writeRows(b *strings.Builder, rows []gammaRow, heads []string, cells func(gammaRow) []string) {
+	b.WriteByte('\n')
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "prompts\ttemp.\t%s\n", strings.Join(heads, "\t"))
+	for _, row := range rows {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", row.set, row.temperature, strings.Join(cells(row), "\t"))
+	}
+	_ = t.Flush()
 }

@@ -42,6 +42,9 @@ func TestInfo(t *testing.T) {
 			t.Errorf("%d threads: %+v", threads, info)
 		}
 	}
+	if got := withoutMarks("Intel(R) Core(TM) i7-8550U CPU @ 1.80GHz"); got != "Intel Core i7-8550U CPU @ 1.80GHz" {
+		t.Errorf("without marks the name is %q", got)
+	}
 	if _, found := field("/proc/no such file", "key"); found {
 		t.Error("a field of a missing file was found")
 	}

@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -11,9 +12,16 @@ import (
 // processorName is the model name that Linux gives, or else the architecture.
 func processorName() string {
 	if name, ok := field("/proc/cpuinfo", "model name"); ok && name != "" {
-		return name
+		return withoutMarks(name)
 	}
 	return runtime.GOARCH
+}
+
+var marks = regexp.MustCompile(`(?i)\((r|tm|c)\)`)
+
+// withoutMarks leaves the trade marks out of a name that has to fit into a narrow column.
+func withoutMarks(name string) string {
+	return strings.Join(strings.Fields(marks.ReplaceAllString(name, " ")), " ")
 }
 
 // physicalCores is the number of cores that Linux says this process may use; two threads of one core share the units that

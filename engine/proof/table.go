@@ -49,7 +49,7 @@ func (r *Report) writeHead(b *strings.Builder) {
 	fmt.Fprintf(b, "target %s, %s; temperature %g, top-k %d, top-p %g, min-p %g\n", r.Target, draft, p.Temperature, p.TopK, p.TopP, p.MinP)
 	fmt.Fprintf(b, "prompt %.80q (%d tokens); drafts of %s tokens in turn; %.1f s\n", r.Prompt, r.PromptTokens, list(r.Gammas), r.Seconds)
 	if len(r.LeftOut) > 0 {
-		fmt.Fprintf(b, "left out, because they change scores before anything is judged: %s\n", strings.Join(r.LeftOut, ", "))
+		fmt.Fprintf(b, "CHECKED WITHOUT %s, which change scores before anything is judged\n", strings.Join(r.LeftOut, ", "))
 	}
 	b.WriteByte('\n')
 }

@@ -49,9 +49,10 @@ force, or 0.7 when that is 0.`,
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON in place of the table")
 	c.Flags().BoolVar(&o.kernels, "kernels", false, "measure the matrix products on the CPU")
 	c.Flags().StringVar(&o.gamma.gammas, "gammas", "", "compare these draft lengths, such as 0-8, and the cost-aware rule")
-	c.Flags().StringSliceVar(&o.gamma.sets, "sets", nil, "with --gammas: kinds of prompt: small talk, explanations, copying, random text (default all)")
+	c.Flags().StringSliceVar(&o.gamma.sets, "sets", nil, "with --gammas: kinds of prompt: "+strings.Join(a.PromptSets, ", ")+" (default all)")
 	c.Flags().Float64SliceVar(&o.gamma.temperatures, "temperatures", []float64{0, 0.7, 1.2}, "with --gammas: temperatures")
 	c.Flags().IntVar(&o.gamma.repeats, "repeats", 5, "with --gammas: how often every reply is measured")
+	complete(c, "sets", completeList(a.PromptSets))
 	a.addSettings(c)
 	return c
 }

@@ -62,7 +62,7 @@ func fakeProgram(t Terminal) *Program {
 				return nil, fmt.Errorf("loading %s: %w", c.Model.Target, errNoModel)
 			}
 			emit(event.Loading{What: "target", DoneBytes: 1, TotalBytes: 2})
-			emit(event.Ready{Version: "1.2.3", Target: event.Model{Name: "fake\x1b[2J"}, Device: "cpu", Template: "chatml",
+			emit(event.Ready{Version: "1.2.3", Target: event.Model{Name: "fake\x1b[2J", Path: "fake.gguf"}, Device: "cpu: of a long name, 64 threads", DeviceWhy: "no other was asked for", Template: "chatml",
 				Proposers: []event.Proposer{{Name: "draft"}, {Name: "eagle", Refused: "no heads\x1b[2J"}}})
 			return &fakeSession{config: c}, nil
 		},
@@ -84,6 +84,7 @@ func fakeProgram(t Terminal) *Program {
 			}
 			return nil
 		},
+		PromptSets: []string{"small talk", "copying"},
 		Bench: func(_ context.Context, o BenchOptions, progress func(done, total int)) (Report, error) {
 			progress(o.Count, o.Count)
 			return fakeReport(o), nil

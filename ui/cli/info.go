@@ -57,7 +57,7 @@ func (a *app) infoReady(ctx context.Context) error {
 	}
 	models := Section{Rows: [][]string{
 		{"target", ready.Target.Name, ready.Target.Path}, draft,
-		{"device", ready.Device, ready.DeviceWhy}, {"template", ready.Template},
+		{"device", ready.Device}, {"", ready.DeviceWhy}, {"template", ready.Template},
 	}}
 	if ready.Heads != "" {
 		for i, heads := range strings.Split(ready.Heads, "; ") {
@@ -97,7 +97,8 @@ func (a *app) print(sections ...Section) error {
 	return nil
 }
 
-// writeSection prints rows with their columns aligned. Cells come from a file and are made safe here.
+// writeSection prints rows with their columns aligned; the last cell of a row, which may be long, moves no others. Cells come from a
+// file and are made safe here.
 func writeSection(b *strings.Builder, s Section) {
 	if s.Title != "" {
 		fmt.Fprintln(b, sanitize.Line(s.Title))
@@ -111,7 +112,9 @@ func writeSection(b *strings.Builder, s Section) {
 			if j == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[j] = min(max(widths[j], ansi.StringWidth(cell)), maxColumn)
+			if j < len(row)-1 {
+				widths[j] = min(max(widths[j], ansi.StringWidth(cell)), maxColumn)
+			}
 		}
 	}
 	for _, row := range rows {

@@ -19,7 +19,8 @@ import (
 // Program is what the command line is connected to. A nil function is a command that is not available.
 type Program struct {
 	Version       string
-	DefaultConfig []byte // the text of config.toml
+	DefaultConfig []byte   // the text of config.toml
+	PromptSets    []string // names of the built-in kinds of prompt
 	Terminal      Terminal
 	Now           func() time.Time
 

@@ -30,7 +30,11 @@ It says how small a bias it would have noticed with 99 %: more seconds notice le
 (exit code 1) when something differs; code without fault fails once in 10,000 runs.
 
 Models, temperature and filters are those in force. --proposer and --acceptance restrict it to
-one; --acceptance typical-lossy shows what a rule looks like that changes the distribution.`,
+one; --acceptance typical-lossy shows what a rule looks like that changes the distribution.
+
+Penalties, DRY, biased, banned and allowed tokens, bad words, --min-tokens, a form of the reply and
+guidance are not part of the comparison: they change scores before any rule sees them. When one is
+set, it is checked without it, and the report says so.`,
 		Example: `  specula verify-dist
   specula verify-dist -p "Write a poem" --temperature 1 --top-p 0.95 --seconds 120
   specula verify-dist --acceptance block --proposer draft --json`,

@@ -44,8 +44,11 @@ It fails (exit code 1) when such texts differ. With --json, every event is a lin
 		RunE: a.begin(func(c *cobra.Command, _ []string) error { return a.race(c.Context(), o) }),
 	}
 	c.Flags().StringVarP(&o.prompt, "prompt", "p", "", "`TEXT` to answer; without it, or with -, the prompt is read from stdin")
-	c.Flags().StringVar(&o.lanes[0], "a", race.Plain, "`SETTINGS` of the first lane, as NAME=VALUE,…; now for none")
-	c.Flags().StringVar(&o.lanes[1], "b", "now", "`SETTINGS` of the second lane")
+	// One letter alone is completed by shells only as a shorthand.
+	c.Flags().StringVarP(&o.lanes[0], "a", "a", race.Plain, "`SETTINGS` of the first lane, as NAME=VALUE,…; now for none")
+	c.Flags().StringVarP(&o.lanes[1], "b", "b", "now", "`SETTINGS` of the second lane")
+	complete(c, "a", completeLane)
+	complete(c, "b", completeLane)
 	c.Flags().BoolVar(&o.after, "after", false, "one lane after the other")
 	c.Flags().BoolVar(&o.json, "json", false, "print the events as JSON lines")
 	c.Flags().BoolVar(&o.plain, "plain", false, "print the result, without the screen")

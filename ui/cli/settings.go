@@ -28,10 +28,7 @@ func (a *app) addSettings(c *cobra.Command, sections ...string) {
 			flag.NoOptDefVal = "true"
 		}
 		if len(s.Choices) > 0 {
-			complete := cobra.FixedCompletions(s.Choices, cobra.ShellCompDirectiveNoFileComp)
-			if err := c.RegisterFlagCompletionFunc(s.Flag, complete); err != nil {
-				panic("cli: " + err.Error()) // the flag was added above
-			}
+			complete(c, s.Flag, cobra.FixedCompletions(s.Choices, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 }

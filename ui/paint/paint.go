@@ -106,6 +106,27 @@ func Fit(th *theme.Theme, style theme.Style, text string, w int) string {
 	return NewLine(th, w).Put(style, text).String()
 }
 
+// Wrap breaks safe text at spaces into at most n lines of w cells; what is left over makes the last line too long, to be cut.
+func Wrap(text string, w, n int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case len(lines) < n-1 && Width(line)+1+Width(word) > w:
+			lines = append(lines, line)
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 // Block returns lines as exactly h lines of w cells: blank ones are added at the end, extra ones left out.
 func Block(lines []string, w, h int) []string {
 	if len(lines) > h {

@@ -2,6 +2,7 @@ package paint_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
@@ -37,6 +38,22 @@ func TestCutSaysSo(t *testing.T) {
 	} {
 		if got := paint.Fit(th, "", c.text, c.w); got != c.want {
 			t.Errorf("Fit(%q, %d) = %q, want %q", c.text, c.w, got, c.want)
+		}
+	}
+}
+
+func TestWrapBreaksAtSpaces(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		w, n int
+		want []string
+	}{
+		{"", 9, 3, nil}, {"one", 9, 3, []string{"one"}}, {"one  two three", 9, 3, []string{"one two", "three"}},
+		{"×2 · é ok no", 9, 3, []string{"×2 · é ok", "no"}}, // cells, not bytes
+		{"one two three four", 5, 2, []string{"one", "two three four"}}, {"unbreakable", 4, 2, []string{"unbreakable"}},
+	} {
+		if got := paint.Wrap(c.text, c.w, c.n); !slices.Equal(got, c.want) {
+			t.Errorf("Wrap(%q, %d, %d) = %q, want %q", c.text, c.w, c.n, got, c.want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"specula/engine/event"
+	"specula/ui/paint"
 	"specula/ui/state"
 )
 
@@ -30,7 +31,7 @@ func (c *column) headline(rows int) []string {
 	}
 	out.Right(c.th.Label, rule+" ")
 	lines := []string{out.String()}
-	for _, text := range wrapWords(why, c.w-2, rows-1) {
+	for _, text := range paint.Wrap(why, c.w-2, rows-1) {
 		lines = append(lines, c.line().Put(c.th.Label, text).String())
 	}
 	return lines
@@ -78,8 +79,8 @@ func (c *column) settings(int) []string {
 	}
 }
 
-// models says what runs where.
-func (c *column) models(int) []string {
+// models says what runs where. The device's name, which is the longest, gets the rows that are left.
+func (c *column) models(rows int) []string {
 	r := c.s.Ready
 	if r == nil {
 		return nil
@@ -88,12 +89,17 @@ func (c *column) models(int) []string {
 	if r.Draft != nil {
 		draft = modelWords(r.Draft)
 	}
-	lines := make([]string, 0, 4)
-	for _, row := range [][2]string{{"target", modelWords(&r.Target)}, {"draft", draft}, {"heads", r.Heads}, {"device", r.Device}} {
-		if row[1] == "" {
-			continue
+	const indent = 9
+	var lines []string
+	for _, row := range [][2]string{{"target", modelWords(&r.Target)}, {"draft", draft}, {"heads", r.Heads}} {
+		if row[1] != "" {
+			lines = append(lines, c.line().Put(c.th.Label, row[0]).Pad(indent).Put("", row[1]).String())
 		}
-		lines = append(lines, c.line().Put(c.th.Label, row[0]).Pad(9).Put("", row[1]).String())
+	}
+	name := "device"
+	for _, text := range paint.Wrap(r.Device, c.w-indent-1, rows-len(lines)) {
+		lines = append(lines, c.line().Put(c.th.Label, name).Pad(indent).Put("", text).String())
+		name = ""
 	}
 	return lines
 }

@@ -79,24 +79,3 @@ func speedup(th *theme.Theme, ratio float64) string {
 	}
 	return th.Glyph.Times + fmt.Sprintf("%.2f", ratio)
 }
-
-// wrapWords breaks safe text into at most n lines of w cells at spaces; what is left over ends the last line, to be cut.
-func wrapWords(text string, w, n int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = word
-		case len(lines) < n-1 && len(line)+1+len(word) > w:
-			lines = append(lines, line)
-			line = word
-		default:
-			line += " " + word
-		}
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
-}

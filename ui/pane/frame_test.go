@@ -144,3 +144,26 @@ func shot(t *testing.T, name, frame string) {
 		t.Fatal(err)
 	}
 }
+
+// Names of devices are long; the column shows all of one, and of two where the window is high enough.
+func TestDeviceNamesAreNotCut(t *testing.T) {
+	one, two := "cpu: Intel Xeon Processor, AVX-512 and AMX, 64 threads", "cuda: NVIDIA H100 80GB HBM3; draft on "
+	for _, c := range []struct {
+		device, heads string
+		w, h          int
+	}{
+		{one, "", 120, 36}, {one, "EAGLE-3", 120, 40}, {two + one, "", 120, 38}, {two + one, "EAGLE-3", 120, 39},
+	} {
+		ready := statetest.Ready()
+		ready.Device, ready.Heads = c.device, c.heads
+		th, _ := theme.Named("mono", true)
+		r := layout.Arrange(c.w, c.h, layout.Options{ComposerLines: 1})
+		lines := pane.Side(stateOf([]event.Event{ready}), th, r.Side.W, r.Side.H)
+		side := strings.Join(strings.Fields(ansi.Strip(strings.Join(lines, " "))), " ")
+		for _, want := range []string{"device " + c.device, "heads " + c.heads, "discarded"} {
+			if !strings.Contains(side, strings.TrimSuffix(want, "heads ")) {
+				t.Errorf("%d×%d: no %q in\n%s", c.w, c.h, want, ansi.Strip(strings.Join(lines, "\n")))
+			}
+		}
+	}
+}

@@ -68,7 +68,7 @@ func (c *column) identity(t *state.Token, r *state.Round) []string {
 		where += fmt.Sprintf("%sposition %d of %d", sep, t.Position+1, r.Drafted)
 	}
 	lines := []string{out.String(), c.line().Put(c.th.Label, where).String()}
-	for _, text := range wrapWords(verdictWords(t, r), c.w-2, 2) {
+	for _, text := range paint.Wrap(verdictWords(t, r), c.w-2, 2) {
 		lines = append(lines, c.line().Put("", text).String())
 	}
 	return lines
@@ -176,7 +176,7 @@ func (c *column) candidate(out *paint.Line, from, to int, list []event.Candidate
 func (c *column) roundLines(r *state.Round) []string {
 	sep := " " + c.th.Glyph.Separator + " "
 	lines := c.ruleComparison(r)
-	for _, text := range wrapWords(joinNonEmpty(": ", r.Path, r.PathWhy), c.w-2, 2) {
+	for _, text := range paint.Wrap(joinNonEmpty(": ", r.Path, r.PathWhy), c.w-2, 2) {
 		lines = append(lines, c.line().Put(c.th.Label, text).String())
 	}
 	if r.Constraint != "" {

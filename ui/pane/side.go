@@ -16,6 +16,7 @@ const recentRounds = 16
 type sideSection struct {
 	rank int // the highest rank is left out first
 	rows int // at least
+	want int // before any graph grows
 	grow int // at most so many rows more
 	gap  bool
 	draw func(rows int) []string
@@ -34,7 +35,7 @@ func Side(s *state.State, th *theme.Theme, w, h int) []string {
 		{rank: 1, rows: 4, gap: true, draw: c.figures},
 		{rank: 8, rows: 4, gap: true, grow: 3, draw: c.speedGraph},
 		{rank: 4, rows: 3, gap: true, draw: c.settings},
-		{rank: 6, rows: 3, gap: true, draw: c.models},
+		{rank: 6, rows: 4, want: len(c.models(7)), draw: c.models}, // a row it does not need is the gap below it
 		{rank: 7, rows: 2, draw: c.legend},
 	}
 	sections = choose(sections, h)
@@ -61,7 +62,7 @@ func choose(sections []sideSection, h int) []sideSection {
 	return sections
 }
 
-// spread gives the rows that are left over to gaps, then to the sections that can use them, one at a time.
+// spread gives the rows that are left over to gaps, then to text that wants them, then to the graphs, one at a time.
 func spread(sections []sideSection, h int) {
 	left := h - total(sections)
 	for i := range sections {
@@ -69,6 +70,11 @@ func spread(sections []sideSection, h int) {
 			sections[i].below = 1
 			left--
 		}
+	}
+	for i := range sections {
+		more := min(left, max(0, sections[i].want-sections[i].rows))
+		sections[i].rows += more
+		left -= more
 	}
 	for given := true; left > 0 && given; {
 		given = false

@@ -55,7 +55,7 @@ func Notice(s *state.State, th *theme.Theme, w int, message string) []string {
 		return nil
 	}
 	var lines []string
-	for _, text := range wrapWords(message, w-2, noticeRows) {
+	for _, text := range paint.Wrap(message, w-2, noticeRows) {
 		lines = append(lines, paint.NewLine(th, w).Put("", " ").Put(th.Warning, text).Pad(w).String())
 	}
 	return lines

@@ -40,6 +40,45 @@ func TestParseLanes(t *testing.T) {
 	}
 }
 
+// Whatever came of a race can be read to its end; only where a window is very low, reasons may be cut.
+func TestTheOutcomeIsNeverCut(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	drawn := "drawn texts need not be equal; they are at temperature 0 and with acceptance exact"
+	for _, c := range []struct {
+		outcome       race.Outcome
+		failure       string
+		verdict, rest string
+	}{
+		{race.Outcome{Compared: true, Same: true, Why: "acceptance exact and one seed: the target's own draws decide"}, "",
+			"second lane ×2.00 · the same text", ": acceptance exact and one seed: the target's own draws decide"},
+		{race.Outcome{Why: drawn}, "", "second lane ×2.00 · texts not compared", ": " + drawn},
+		{race.Outcome{Compared: true, Position: 12345, Why: "at temperature 0 there is one text"}, "",
+			"second lane ×2.00 · THE TEXTS DIFFER", " from token 12345 on, and must not: at temperature 0 there is one text"},
+		{race.Outcome{}, "the GPU failed: " + drawn, "the GPU failed", ": " + drawn},
+	} {
+		settings := "gamma=5 acceptance=block gamma-rule=fixed proposer=combined suffix-trust=0.4 temperature=0.7 seed=12"
+		v := race.NewView("hello", [2]race.Lane{{Name: settings}, {Name: settings}})
+		for lane, ms := range []float64{2, 1} {
+			v.Apply(lane, event.ReplyStarted{Reply: 1, Prompt: "hello"})
+			v.Apply(lane, event.Round{Commit: &event.Token{ID: 1, Text: "Hi", Verdict: event.Plain}, VerifyMS: ms})
+		}
+		v.Finish(c.outcome, c.failure)
+		for _, size := range [][2]int{{80, 23}, {48, 15}, {120, 35}, {40, 9}} {
+			lines := v.Draw(th, size[0], size[1])
+			screen := strings.Join(strings.Fields(ansi.Strip(strings.Join(lines, " "))), " ")
+			want := c.verdict
+			if size[1] > 9 {
+				want += c.rest
+			}
+			for _, want := range []string{want, "500.0 tok/s", "1000.0 tok/s"} {
+				if len(lines) != size[1] || !strings.Contains(screen, want) {
+					t.Errorf("%v: %d lines, no %q in\n%s", size, len(lines), want, ansi.Strip(strings.Join(lines, "\n")))
+				}
+			}
+		}
+	}
+}
+
 // What a model writes cannot leave its lane.
 func TestHostileTextStaysInItsLane(t *testing.T) {
 	v := race.NewView("\x1b]0;owned\x07prompt", [2]race.Lane{{Name: "a\x1b[2J"}, {Name: "b"}})

@@ -76,14 +76,16 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 const (
 	minBeside   = 100 // cells from which the lanes stand side by side
 	headingRows = 2
-	minForLane  = 9 // rows of a lane from which the round in progress is shown
+	minForLane  = 8 // rows of a lane from which the round in progress is shown
+	footShare   = 4 // the outcome takes at most this part of the screen
 )
 
 // Draw returns h lines of w cells.
 func (v *View) Draw(th *theme.Theme, w, h int) []string {
 	title := paint.NewLine(th, w).Put(th.Title, " Race ").Put(th.User, v.prompt)
 	lines := []string{title.String(), v.rule(th, w)}
-	body := h - len(lines) - 2
+	foot := v.foot(th, w, max(1, h/footShare))
+	body := h - len(lines) - 1 - len(foot)
 	if w >= minBeside {
 		lines = append(lines, v.beside(th, w, body)...)
 	} else {
@@ -92,7 +94,7 @@ func (v *View) Draw(th *theme.Theme, w, h int) []string {
 		lines = append(lines, v.rule(th, w))
 		lines = append(lines, v.lanes[1].draw(th, w, body-1-upper)...)
 	}
-	lines = append(lines, v.rule(th, w), v.foot(th, w))
+	lines = append(append(lines, v.rule(th, w)), foot...)
 	return paint.Block(lines, w, h)
 }
 
@@ -112,8 +114,9 @@ func (v *View) beside(th *theme.Theme, w, h int) []string {
 
 // draw is a lane: its name and figures, its text and, with room, its round in progress.
 func (s *side) draw(th *theme.Theme, w, h int) []string {
-	heading := paint.NewLine(th, w).Put(th.Strong, " "+s.name)
-	heading.Right(th.Strong, s.count.Speed(th.Glyph.None)+" tok/s ")
+	speed := s.count.Speed(th.Glyph.None) + " tok/s "
+	heading := paint.NewLine(th, w).Put(th.Strong, paint.Fit(th, "", " "+s.name, w-1-paint.Width(speed)))
+	heading.Right(th.Strong, speed)
 	lines := []string{heading.String(), paint.NewLine(th, w).Put(th.Label, " "+s.count.Words(th.Glyph.Separator, th.Glyph.None)).String()}
 	round := 0
 	if h >= minForLane {
@@ -126,24 +129,37 @@ func (s *side) draw(th *theme.Theme, w, h int) []string {
 	return paint.Block(lines, w, h)
 }
 
-// foot says what came of it.
-func (v *View) foot(th *theme.Theme, w int) string {
-	out := paint.NewLine(th, w)
-	switch {
-	case v.failure != "":
-		return out.Put(th.Error, " "+v.failure).String()
-	case !v.over:
-		return out.Put(th.Label, " both lanes get the same of the engine's time").String()
+// foot says what came of it, in at most rows lines. The speed-up and whether the texts are the same stand in front, so that only
+// reasons can ever be cut.
+func (v *View) foot(th *theme.Theme, w, rows int) []string {
+	if !v.over {
+		return []string{paint.NewLine(th, w).Put(th.Label, " both lanes get the same of the engine's time").String()}
 	}
-	if gain := v.lanes[1].count.over(&v.lanes[0].count); gain > 0 {
-		out.Put("", " second lane ").Put(th.Strong, fmt.Sprintf("%s%.2f", th.Glyph.Times, gain)).Put("", "  "+th.Glyph.Separator+"  ")
-	} else {
-		out.Put("", " ")
+	gain, text, style := v.verdict(th)
+	var lines []string
+	for i, line := range paint.Wrap(gain+text, w-2, rows) {
+		out := paint.NewLine(th, w).Put("", " ")
+		if rest, ok := strings.CutPrefix(line, gain); ok && i == 0 {
+			line = rest
+			out.Put(th.Strong, gain)
+		}
+		lines = append(lines, out.Put(style, line).String())
 	}
-	words, wrong := v.outcome.Words()
-	style := theme.Style("")
+	return lines
+}
+
+// verdict is the speed-up, if one was measured, and what is said about the texts, or the failure that takes the place of both.
+func (v *View) verdict(th *theme.Theme) (gain, text string, style theme.Style) {
+	if v.failure != "" {
+		return "", v.failure, th.Error
+	}
+	text, wrong := v.outcome.Words()
+	text = sanitize.Line(text)
 	if wrong {
 		style = th.Error
 	}
-	return out.Put(style, sanitize.Line(words)).String()
+	if times := v.lanes[1].count.over(&v.lanes[0].count); times > 0 {
+		gain, text = fmt.Sprintf("second lane %s%.2f", th.Glyph.Times, times), " "+th.Glyph.Separator+" "+text
+	}
+	return gain, text, style
 }
