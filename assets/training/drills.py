@@ -9,6 +9,7 @@ form: that is easier to learn for a tiny model, and easier to predict for its dr
 """
 
 import argparse
+import functools
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -24,15 +25,16 @@ from drill.speech import Chat
 
 # skill: share of the chats
 SHARES: dict[Callable[[random.Random], Chat], float] = {
-    copying: 0.27, context: 0.22, followups: 0.17, facts: 0.1, refusals: 0.08, counting: 0.06, arithmetic: 0.1,
+    copying: 0.32, context: 0.2, followups: 0.16, facts: 0.09, refusals: 0.08, counting: 0.05, arithmetic: 0.1,
 }
 
 
-def drills(rng: random.Random, count: int) -> Iterator[list[tuple[str, str]]]:
-    """Yields count chats; each is a list of (role, text) that starts with "user" and ends with "assistant"."""
-    skills, shares = list(SHARES), list(SHARES.values())
+def drills(rng: random.Random, count: int, spoken: tuple[str, ...] = ()) -> Iterator[list[tuple[str, str]]]:
+    """Yields count chats; each is a list of (role, text) that starts with "user" and ends with "assistant". spoken are
+    sentences to be copied, beside our own."""
+    skills = {functools.partial(skill, spoken=spoken) if skill is copying else skill: share for skill, share in SHARES.items()}
     for _ in range(count):
-        yield rng.choices(skills, shares)[0](rng)
+        yield rng.choices(list(skills), list(skills.values()))[0](rng)
 
 
 def main() -> None:

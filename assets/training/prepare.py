@@ -9,6 +9,7 @@ import argparse
 import collections
 import json
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -58,11 +59,17 @@ def split_lessons(taught: list[lessons.Lesson], variants: int, rng: random.Rando
     return train, held
 
 
-def split_drills(count: int, seed: int) -> tuple[list[Chat], list[Chat]]:
-    train = list(drills.drills(random.Random(seed), count))
+def spoken(chats: dict[str, list[Chat]]) -> tuple[str, ...]:
+    """What people say to each other in the chats, by sentences of four to twelve words."""
+    found = {part for source in sorted(chats) for chat in chats[source] for _, text in chat for part in re.split(r"(?<=[.!?])\s", text)}
+    return tuple(sorted(part for part in found if 4 <= len(part.split()) <= 12 and part.isascii() and part.isprintable() and not set(part) & set("\"\\`{}")))
+
+
+def split_drills(count: int, seed: int, spoken: tuple[str, ...]) -> tuple[list[Chat], list[Chat]]:
+    train = list(drills.drills(random.Random(seed), count, spoken))
     taught = {json.dumps(c) for c in train}
     asked = {lessons.normal(c[0][1]) for c in train}
-    held = [c for c in drills.drills(random.Random(seed + 1), 600) if json.dumps(c) not in taught and lessons.normal(c[0][1]) not in asked]
+    held = [c for c in drills.drills(random.Random(seed + 1), 600, spoken) if json.dumps(c) not in taught and lessons.normal(c[0][1]) not in asked]
     return train, held
 
 
@@ -101,10 +108,11 @@ def main() -> None:
 
     rng = random.Random(chosen.seed)
     train, held = split_public(chosen.public, chosen.most, rng) if chosen.public else (collections.defaultdict(list), collections.defaultdict(list))
+    said = spoken(train)
     known = lessons.placeholders(chosen.text / "placeholders.json")
     for name in ("program", "general"):
         train[name], held[name] = split_lessons(lessons.read(chosen.text / name, known), chosen.variants, rng)
-    train["drills"], held["drills"] = split_drills(chosen.drills, chosen.seed)
+    train["drills"], held["drills"] = split_drills(chosen.drills, chosen.seed, said)
 
     asked = examined(HERE / "exam")
     for source, chats in train.items():

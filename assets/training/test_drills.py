@@ -77,6 +77,16 @@ class Copying(unittest.TestCase):
         self.assertTrue(all(1 <= len(text.split()) <= 12 for text in texts))
         self.assertGreater(len(set(texts)), 1900)
 
+    def test_what_others_said_is_copied_whole_in_words_and_disturbed(self) -> None:
+        said = ("the quorum vexed my glib zephyr", "we waltz past nymphs and jinxed bogs")
+        rng = random.Random(4)
+        texts = [copying.text_to_copy(rng, said) for _ in range(2000)]
+        self.assertTrue(all(1 <= len(text.split()) <= 12 for text in texts))
+        self.assertTrue(set(said) & set(texts))
+        begun = [text for text in texts if text.startswith("the quorum ") and text not in said]
+        self.assertTrue(begun and all(len(text.split()) >= 6 for text in begun))
+        self.assertTrue(any("zephyr" in text and not text.startswith("the ") for text in texts))
+
     def test_the_vocabulary_is_large(self) -> None:
         self.assertGreater(len(copying.vocabulary()), 2000)
 

@@ -1,7 +1,8 @@
 """Copying what the user wrote, letter by letter.
 
-Most texts are random words, some of them invented, or sentences of unusual words, so that
-the only way to answer is to look back at the request.
+Most texts are random words, some of them invented, or sentences of unusual words or with a
+word exchanged, so that the only way to answer is to look back at the request. Others' sentences
+(spoken) have the words that our own text lacks: a token that is never copied is copied badly.
 """
 
 import functools
@@ -95,7 +96,15 @@ def invented(rng: random.Random) -> str:
     return "".join(rng.choice(_SYLLABLES) for _ in range(rng.randint(2, 3)))
 
 
-def _random_word(rng: random.Random) -> str:
+@functools.cache
+def words_of(spoken: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of sentences, sorted."""
+    return tuple(sorted({word for line in spoken for word in re.findall(r"\b[A-Za-z]+\b", line)}))
+
+
+def _random_word(rng: random.Random, spoken: tuple[str, ...]) -> str:
+    if spoken and rng.random() < 0.4:
+        return rng.choice(words_of(spoken))
     kind = rng.random()
     if kind < 0.3:
         return rng.choice(vocabulary())
@@ -112,9 +121,9 @@ def _random_word(rng: random.Random) -> str:
     return rng.choice(vocabulary()).upper()
 
 
-def _random_words(rng: random.Random) -> str:
+def _random_words(rng: random.Random, spoken: tuple[str, ...]) -> str:
     """One to twelve unrelated words with any case and marks."""
-    words = [_random_word(rng) for _ in range(rng.randint(1, 12))]
+    words = [_random_word(rng, spoken) for _ in range(rng.randint(1, 12))]
     if rng.random() < 0.2:
         words = [words[0]] + [first_upper(w) if rng.random() < 0.3 else w for w in words[1:]]
     text = (", " if rng.random() < 0.1 else " ").join(words)
@@ -123,12 +132,27 @@ def _random_words(rng: random.Random) -> str:
     return text + rng.choice(("", "", "", ".", ".", "!", "?", "..."))
 
 
-def text_to_copy(rng: random.Random) -> str:
-    """A text of one to twelve words: random ones, made sentences, and a fifth our own sentences."""
+def _disturbed(rng: random.Random, text: str, spoken: tuple[str, ...]) -> str:
+    """A sentence in which up to two words behind the first were exchanged: nobody can guess how it goes on."""
+    words = text.split()
+    for _ in range(rng.randint(0, 2)):
+        at = rng.randrange(len(words))
+        if at > 0 and words[at].isalpha():
+            words[at] = _random_word(rng, spoken)
+    return " ".join(words)
+
+
+def text_to_copy(rng: random.Random, spoken: tuple[str, ...] = ()) -> str:
+    """A text of one to twelve words: random ones, made sentences, and others' and our own sentences."""
     kind = rng.random()
-    if kind >= 0.8:
+    if kind >= 0.85:
         return rng.choice(sentences())
-    text = _random_words(rng) if kind < 0.4 else sentence(rng)
+    if spoken and kind >= 0.6:
+        text = _disturbed(rng, rng.choice(spoken), spoken)
+    elif kind < 0.35:
+        text = _random_words(rng, spoken)
+    else:
+        text = _disturbed(rng, sentence(rng), spoken)
     return " ".join(text.split()[:12])  # some cities have two words
 
 
@@ -139,16 +163,16 @@ def _several_times(rng: random.Random) -> Chat:
     return exchange(wording(rng, _TIMES, end=".", word=word, times=spoken), ", ".join([word] * times) + ".")
 
 
-def copying(rng: random.Random) -> Chat:
+def copying(rng: random.Random, spoken: tuple[str, ...] = ()) -> Chat:
     """One request to copy, sometimes with a second one that builds on it."""
     if rng.random() < 0.04:
         return _several_times(rng)
-    text = text_to_copy(rng)
+    text = text_to_copy(rng, spoken)
     chat = exchange(wording(rng, _COPY, text=text), text)
     while rng.random() < 0.25 and len(chat) < 8:
         if rng.random() < 0.5:
             chat += exchange(wording(rng, _AGAIN), text)
         else:
-            text = text_to_copy(rng)
+            text = text_to_copy(rng, spoken)
             chat += exchange(wording(rng, _NEXT, text=text), text)
     return chat
