@@ -14,6 +14,7 @@ const (
 	tileLanes   = 16                       // weight rows
 	together    = 2                        // tiles of a panel that are multiplied before their sums are added
 	bytesOfTile = groups * 4 * panelRows   // of signed quants
+	cacheLine   = 64                       // bytes
 	bytesOfSums = tileRows * tileLanes * 4 // of a tile register with int32
 )
 
@@ -266,7 +267,8 @@ func (p *tilesProduct) storeSums(half, from, to int) {
 	}
 }
 
-// addAndMultiply is addRows for 16 rows, and between them what moves and multiplies a half of the next rows.
+// addAndMultiply is addRows for 16 rows, and between them what moves and multiplies a half of the next rows. There are as many tiles
+// as halves, so that each half asks for the records of one.
 func (p *tilesProduct) addAndMultiply(half int) {
 	scales, mins := p.scalesAndMins(half)
 	for row := range tileRows {
@@ -282,8 +284,20 @@ func (p *tilesProduct) addAndMultiply(half int) {
 		case 12:
 			p.multiplyRows(half, 1, together)
 		}
+		p.askForRecords(half, cacheLine*row)
 		p.addRow(half, row, addresses{p.px, p.pa, p.sums}, scales, mins)
 	}
+}
+
+// askForRecords brings the line at a distance in the records behind the next 16, of one tile, nearer to the processor: they are scattered
+// over so much memory that only the second cache holds them.
+func (p *tilesProduct) askForRecords(t, distance int) {
+	const bytes = tileRows * recordBytes
+	if distance >= bytes {
+		return
+	}
+	record := []Mem{{Base: p.xNext}, {Base: p.xNext, Index: p.stride, Scale: 1}}[t]
+	p.PREFETCHT0(record.Offset(bytes + distance))
 }
 
 // addRows scales the integer sums that were multiplied before, and adds them.
