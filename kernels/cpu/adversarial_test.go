@@ -75,13 +75,16 @@ func finiteBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
 }
 
 // Every format, with every kind of activations and weights that arithmetic treats differently, at 1 to 17 rows and some more, in products of one to three
-// blocks, and with panels that are not full.
+// blocks, or so many that the kernels of a prefill take several steps, and with panels that are not full.
 func TestMatMulQuantizedAdversarial(t *testing.T) {
 	weights := []func(ref.Format, int, int, *rand.Rand) []byte{finiteBlocks, extremeBlocks}
 	for _, f := range formats {
 		for _, m := range rowCounts() {
 			for n, in := range inputs {
 				rows, blocks := []int{1, 31, 33, 32, 65}[(m+n)%5], 1+(m+n/2)%3
+				if m > mostRows && f.ref.BlockElements == cpu.Block {
+					blocks *= 4
+				}
 				cols := blocks * f.ref.BlockElements
 				r := rand.New(rand.NewPCG(uint64(m), uint64(n)))
 				x, w := fill(m*cols, r, in.number), weights[(m+n)%2](f.ref, rows, cols, r)

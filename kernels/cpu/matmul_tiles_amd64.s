@@ -24,13 +24,13 @@ DATA tileShapes<>+16(SB)/1, $0x40
 DATA tileShapes<>+17(SB)/1, $0x00
 DATA tileShapes<>+18(SB)/1, $0x40
 DATA tileShapes<>+19(SB)/1, $0x00
-DATA tileShapes<>+20(SB)/1, $0x40
+DATA tileShapes<>+20(SB)/1, $0x20
 DATA tileShapes<>+21(SB)/1, $0x00
-DATA tileShapes<>+22(SB)/1, $0x40
+DATA tileShapes<>+22(SB)/1, $0x20
 DATA tileShapes<>+23(SB)/1, $0x00
-DATA tileShapes<>+24(SB)/1, $0x20
+DATA tileShapes<>+24(SB)/1, $0x40
 DATA tileShapes<>+25(SB)/1, $0x00
-DATA tileShapes<>+26(SB)/1, $0x20
+DATA tileShapes<>+26(SB)/1, $0x40
 DATA tileShapes<>+27(SB)/1, $0x00
 DATA tileShapes<>+28(SB)/1, $0x40
 DATA tileShapes<>+29(SB)/1, $0x00
@@ -56,8 +56,8 @@ DATA tileShapes<>+48(SB)/1, $0x10
 DATA tileShapes<>+49(SB)/1, $0x10
 DATA tileShapes<>+50(SB)/1, $0x10
 DATA tileShapes<>+51(SB)/1, $0x10
-DATA tileShapes<>+52(SB)/1, $0x10
-DATA tileShapes<>+53(SB)/1, $0x10
+DATA tileShapes<>+52(SB)/1, $0x08
+DATA tileShapes<>+53(SB)/1, $0x08
 DATA tileShapes<>+54(SB)/1, $0x08
 DATA tileShapes<>+55(SB)/1, $0x08
 DATA tileShapes<>+56(SB)/1, $0x00
@@ -245,15 +245,540 @@ step:
 	MOVQ       AX, x+16(FP)
 	MOVQ       m+32(FP), AX
 	SUBQ       $0x02, tiles+24(FP)
+	MOVQ       $0x00000080, R11
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xa4
+	BYTE       $0x1a
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xb4
+	BYTE       $0x1a
+	BYTE       $0x40
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xac
+	BYTE       $0x1a
+	BYTE       $0x00
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x1a
+	BYTE       $0x40
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
 
 multiply:
+	CMPQ        R9, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(BX), Z1
+	VMOVUPS     2176(BX), Z2
+	MOVQ        $0x00000030, R9
+	LEAQ        (R10)(CX*1), R11
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x0a
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x0b
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(R10)
+	VMOVUPS     (R8), Z3
+	VCVTDQ2PS   (SI), Z4
+	VMULPS.BCST 32(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1024(SI), Z4
+	VMULPS.BCST 32(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, (R8)
+	PREFETCHT0  832(R10)
+	VMOVUPS     128(R8), Z3
+	VCVTDQ2PS   64(SI), Z4
+	VMULPS.BCST 80(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1088(SI), Z4
+	VMULPS.BCST 80(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 128(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)
+	VMOVUPS     256(R8), Z3
+	VCVTDQ2PS   128(SI), Z4
+	VMULPS.BCST 128(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1152(SI), Z4
+	VMULPS.BCST 128(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 256(R8)
+	PREFETCHT0  960(R10)
+	VMOVUPS     384(R8), Z3
+	VCVTDQ2PS   192(SI), Z4
+	VMULPS.BCST 176(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1216(SI), Z4
+	VMULPS.BCST 176(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 384(R8)
+	PREFETCHT0  1024(R10)
+	VMOVUPS     512(R8), Z3
+	VCVTDQ2PS   256(SI), Z4
+	VMULPS.BCST 224(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1280(SI), Z4
+	VMULPS.BCST 224(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 512(R8)
+	PREFETCHT0  1088(R10)
+	VMOVUPS     640(R8), Z3
+	VCVTDQ2PS   320(SI), Z4
+	VMULPS.BCST 272(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1344(SI), Z4
+	VMULPS.BCST 272(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 640(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)
+	VMOVUPS     768(R8), Z3
+	VCVTDQ2PS   384(SI), Z4
+	VMULPS.BCST 320(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1408(SI), Z4
+	VMULPS.BCST 320(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 768(R8)
+	PREFETCHT0  1216(R10)
+	VMOVUPS     896(R8), Z3
+	VCVTDQ2PS   448(SI), Z4
+	VMULPS.BCST 368(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1472(SI), Z4
+	VMULPS.BCST 368(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 896(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)
+	VMOVUPS     1024(R8), Z3
+	VCVTDQ2PS   512(SI), Z4
+	VMULPS.BCST 416(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1536(SI), Z4
+	VMULPS.BCST 416(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1024(R8)
+	PREFETCHT0  1344(R10)
+	VMOVUPS     1152(R8), Z3
+	VCVTDQ2PS   576(SI), Z4
+	VMULPS.BCST 464(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1600(SI), Z4
+	VMULPS.BCST 464(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1152(R8)
+	PREFETCHT0  1408(R10)
+	VMOVUPS     1280(R8), Z3
+	VCVTDQ2PS   640(SI), Z4
+	VMULPS.BCST 512(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1664(SI), Z4
+	VMULPS.BCST 512(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1280(R8)
+	PREFETCHT0  1472(R10)
+	VMOVUPS     1408(R8), Z3
+	VCVTDQ2PS   704(SI), Z4
+	VMULPS.BCST 560(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1728(SI), Z4
+	VMULPS.BCST 560(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1408(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R8), Z3
+	VCVTDQ2PS   768(SI), Z4
+	VMULPS.BCST 608(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1792(SI), Z4
+	VMULPS.BCST 608(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1536(R8)
+	VMOVUPS     1664(R8), Z3
+	VCVTDQ2PS   832(SI), Z4
+	VMULPS.BCST 656(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1856(SI), Z4
+	VMULPS.BCST 656(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1664(R8)
+	VMOVUPS     1792(R8), Z3
+	VCVTDQ2PS   896(SI), Z4
+	VMULPS.BCST 704(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1920(SI), Z4
+	VMULPS.BCST 704(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1792(R8)
+	VMOVUPS     1920(R8), Z3
+	VCVTDQ2PS   960(SI), Z4
+	VMULPS.BCST 752(DI), Z1, Z1
+	VMULPS      Z1, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1984(SI), Z1
+	VMULPS.BCST 752(DI)(CX*1), Z2, Z2
+	VMULPS      Z2, Z1, Z1
+	VADDPS      Z3, Z1, Z3
+	VMOVUPS     Z3, 1920(R8)
+	VMOVUPS     2112(BX), Z1
+	VMOVUPS     2240(BX), Z2
+	PREFETCHT0  768(R10)(CX*1)
+	VMOVUPS     64(R8), Z3
+	VCVTDQ2PS   2048(SI), Z4
+	VMULPS.BCST 32(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3072(SI), Z4
+	VMULPS.BCST 32(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 64(R8)
+	PREFETCHT0  832(R10)(CX*1)
+	VMOVUPS     192(R8), Z3
+	VCVTDQ2PS   2112(SI), Z4
+	VMULPS.BCST 80(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3136(SI), Z4
+	VMULPS.BCST 80(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 192(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)(CX*1)
+	VMOVUPS     320(R8), Z3
+	VCVTDQ2PS   2176(SI), Z4
+	VMULPS.BCST 128(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3200(SI), Z4
+	VMULPS.BCST 128(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 320(R8)
+	PREFETCHT0  960(R10)(CX*1)
+	VMOVUPS     448(R8), Z3
+	VCVTDQ2PS   2240(SI), Z4
+	VMULPS.BCST 176(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3264(SI), Z4
+	VMULPS.BCST 176(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 448(R8)
+	PREFETCHT0  1024(R10)(CX*1)
+	VMOVUPS     576(R8), Z3
+	VCVTDQ2PS   2304(SI), Z4
+	VMULPS.BCST 224(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3328(SI), Z4
+	VMULPS.BCST 224(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 576(R8)
+	PREFETCHT0  1088(R10)(CX*1)
+	VMOVUPS     704(R8), Z3
+	VCVTDQ2PS   2368(SI), Z4
+	VMULPS.BCST 272(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3392(SI), Z4
+	VMULPS.BCST 272(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 704(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)(CX*1)
+	VMOVUPS     832(R8), Z3
+	VCVTDQ2PS   2432(SI), Z4
+	VMULPS.BCST 320(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3456(SI), Z4
+	VMULPS.BCST 320(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 832(R8)
+	PREFETCHT0  1216(R10)(CX*1)
+	VMOVUPS     960(R8), Z3
+	VCVTDQ2PS   2496(SI), Z4
+	VMULPS.BCST 368(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3520(SI), Z4
+	VMULPS.BCST 368(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 960(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)(CX*1)
+	VMOVUPS     1088(R8), Z3
+	VCVTDQ2PS   2560(SI), Z4
+	VMULPS.BCST 416(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3584(SI), Z4
+	VMULPS.BCST 416(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1088(R8)
+	PREFETCHT0  1344(R10)(CX*1)
+	VMOVUPS     1216(R8), Z3
+	VCVTDQ2PS   2624(SI), Z4
+	VMULPS.BCST 464(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3648(SI), Z4
+	VMULPS.BCST 464(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1216(R8)
+	PREFETCHT0  1408(R10)(CX*1)
+	VMOVUPS     1344(R8), Z3
+	VCVTDQ2PS   2688(SI), Z4
+	VMULPS.BCST 512(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3712(SI), Z4
+	VMULPS.BCST 512(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1344(R8)
+	PREFETCHT0  1472(R10)(CX*1)
+	VMOVUPS     1472(R8), Z3
+	VCVTDQ2PS   2752(SI), Z4
+	VMULPS.BCST 560(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3776(SI), Z4
+	VMULPS.BCST 560(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1472(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R8), Z3
+	VCVTDQ2PS   2816(SI), Z4
+	VMULPS.BCST 608(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3840(SI), Z4
+	VMULPS.BCST 608(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1600(R8)
+	VMOVUPS     1728(R8), Z3
+	VCVTDQ2PS   2880(SI), Z4
+	VMULPS.BCST 656(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3904(SI), Z4
+	VMULPS.BCST 656(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1728(R8)
+	VMOVUPS     1856(R8), Z3
+	VCVTDQ2PS   2944(SI), Z4
+	VMULPS.BCST 704(DI), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3968(SI), Z4
+	VMULPS.BCST 704(DI)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 1856(R8)
+	VMOVUPS     1984(R8), Z3
+	VCVTDQ2PS   3008(SI), Z4
+	VMULPS.BCST 752(DI), Z1, Z1
+	VMULPS      Z1, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   4032(SI), Z1
+	VMULPS.BCST 752(DI)(CX*1), Z2, Z2
+	VMULPS      Z2, Z1, Z1
+	VADDPS      Z3, Z1, Z3
+	VMOVUPS     Z3, 1984(R8)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
 	MOVQ $0x00000030, R11
 	LEAQ (R10)(CX*1), R12
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
+	BYTE $0x94
 	BYTE $0x1a
 	BYTE $0x00
 	BYTE $0x00
@@ -263,33 +788,62 @@ multiply:
 	BYTE $0x82
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xac
+	BYTE $0x9c
 	BYTE $0x1c
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
-	MOVQ $0x00000080, R11
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1a
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc0
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1a
-	BYTE $0x00
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(BX), Z1
+	VMOVUPS 2176(BX), Z2
+	MOVQ    DI, R11
+	MOVQ    R8, R12
+	MOVQ    R9, R14
+	SHLQ    $0x06, R14
+	MOVQ    SI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z3
+	VCVTDQ2PS   (R13), Z4
+	VMULPS.BCST 32(R11), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   1024(R13), Z4
+	VMULPS.BCST 32(R11)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
 	MOVQ $0x00000040, R11
 	BYTE $0xc4
 	BYTE $0xa2
@@ -312,7 +866,7 @@ multiply:
 	BYTE $0x00
 	BYTE $0x00
 	CMPQ AX, $0x00
-	JLE  add0
+	JLE  add1
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -322,7 +876,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x4b
 	BYTE $0x5e
-	BYTE $0xc4
+	BYTE $0xc2
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -332,103 +886,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x43
 	BYTE $0x5e
-	BYTE $0xcd
-
-add0:
-	VMOVUPS 2048(BX), Z1
-	VMOVUPS 2176(BX), Z2
-	MOVQ    DI, R11
-	MOVQ    R8, R12
-	MOVQ    R9, R14
-	SHLQ    $0x06, R14
-	MOVQ    SI, R13
-	ADDQ    R13, R14
-	JMP     row0Check
-
-row0:
-	VBROADCASTSS 32(R11), Z3
-	VBROADCASTSS 32(R11)(CX*1), Z4
-	VMOVUPS      (R12), Z5
-	VCVTDQ2PS    (R13), Z6
-	VMULPS       Z3, Z1, Z3
-	VMULPS       Z3, Z6, Z6
-	VADDPS       Z5, Z6, Z5
-	VCVTDQ2PS    1024(R13), Z3
-	VMULPS       Z4, Z2, Z4
-	VMULPS       Z4, Z3, Z3
-	VADDPS       Z5, Z3, Z5
-	VMOVUPS      Z5, (R12)
-	ADDQ         $0x30, R11
-	ADDQ         $0x00000080, R12
-	ADDQ         $0x40, R13
-
-row0Check:
-	CMPQ R13, R14
-	JL   row0
-	MOVQ $0x00000080, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1a
-	BYTE $0x40
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1a
-	BYTE $0x40
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
-	MOVQ $0x00000040, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x94
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x9c
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x0c
-	BYTE $0x00
-	BYTE $0x00
-	CMPQ AX, $0x00
-	JLE  add1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4b
-	BYTE $0x5e
-	BYTE $0xd4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd8
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x43
-	BYTE $0x5e
-	BYTE $0xdd
+	BYTE $0xcb
 
 add1:
 	VMOVUPS 2112(BX), Z1
@@ -441,25 +899,25 @@ add1:
 	JMP     row1Check
 
 row1:
-	VBROADCASTSS 32(BX), Z3
-	VBROADCASTSS 32(BX)(CX*1), Z4
-	VMOVUPS      64(DI), Z5
-	VCVTDQ2PS    2048(R8), Z6
-	VMULPS       Z3, Z1, Z3
-	VMULPS       Z3, Z6, Z6
-	VADDPS       Z5, Z6, Z5
-	VCVTDQ2PS    3072(R8), Z3
-	VMULPS       Z4, Z2, Z4
-	VMULPS       Z4, Z3, Z3
-	VADDPS       Z5, Z3, Z5
-	VMOVUPS      Z5, 64(DI)
-	ADDQ         $0x30, BX
-	ADDQ         $0x00000080, DI
-	ADDQ         $0x40, R8
+	VMOVUPS     64(DI), Z3
+	VCVTDQ2PS   2048(R8), Z4
+	VMULPS.BCST 32(BX), Z1, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VCVTDQ2PS   3072(R8), Z4
+	VMULPS.BCST 32(BX)(CX*1), Z2, Z5
+	VMULPS      Z5, Z4, Z4
+	VADDPS      Z3, Z4, Z3
+	VMOVUPS     Z3, 64(DI)
+	ADDQ        $0x30, BX
+	ADDQ        $0x00000080, DI
+	ADDQ        $0x40, R8
 
 row1Check:
-	CMPQ    R8, R9
-	JL      row1
+	CMPQ R8, R9
+	JL   row1
+
+next:
 	CMPQ    AX, $0x00
 	JLE     done
 	MOVQ    $0x00000010, BX
@@ -684,15 +1142,540 @@ step:
 	MOVQ       AX, x+16(FP)
 	MOVQ       m+32(FP), AX
 	SUBQ       $0x02, tiles+24(FP)
+	MOVQ       $0x00000080, R11
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xa4
+	BYTE       $0x1a
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xb4
+	BYTE       $0x1a
+	BYTE       $0x40
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xac
+	BYTE       $0x1a
+	BYTE       $0x00
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x1a
+	BYTE       $0x40
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
 
 multiply:
+	CMPQ        R9, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(BX), Z2
+	VMOVUPS     2176(BX), Z3
+	MOVQ        $0x00000030, R9
+	LEAQ        (R10)(CX*1), R11
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x0a
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x0b
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(R10)
+	VMOVUPS     (R8), Z4
+	VCVTDQ2PS   (SI), Z5
+	VMULPS.BCST 32(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(SI), Z5
+	VMULPS.BCST 32(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R8)
+	PREFETCHT0  832(R10)
+	VMOVUPS     128(R8), Z4
+	VCVTDQ2PS   64(SI), Z5
+	VMULPS.BCST 80(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1088(SI), Z5
+	VMULPS.BCST 80(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 128(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)
+	VMOVUPS     256(R8), Z4
+	VCVTDQ2PS   128(SI), Z5
+	VMULPS.BCST 128(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1152(SI), Z5
+	VMULPS.BCST 128(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 256(R8)
+	PREFETCHT0  960(R10)
+	VMOVUPS     384(R8), Z4
+	VCVTDQ2PS   192(SI), Z5
+	VMULPS.BCST 176(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1216(SI), Z5
+	VMULPS.BCST 176(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 384(R8)
+	PREFETCHT0  1024(R10)
+	VMOVUPS     512(R8), Z4
+	VCVTDQ2PS   256(SI), Z5
+	VMULPS.BCST 224(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1280(SI), Z5
+	VMULPS.BCST 224(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 512(R8)
+	PREFETCHT0  1088(R10)
+	VMOVUPS     640(R8), Z4
+	VCVTDQ2PS   320(SI), Z5
+	VMULPS.BCST 272(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1344(SI), Z5
+	VMULPS.BCST 272(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 640(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)
+	VMOVUPS     768(R8), Z4
+	VCVTDQ2PS   384(SI), Z5
+	VMULPS.BCST 320(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1408(SI), Z5
+	VMULPS.BCST 320(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 768(R8)
+	PREFETCHT0  1216(R10)
+	VMOVUPS     896(R8), Z4
+	VCVTDQ2PS   448(SI), Z5
+	VMULPS.BCST 368(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1472(SI), Z5
+	VMULPS.BCST 368(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 896(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)
+	VMOVUPS     1024(R8), Z4
+	VCVTDQ2PS   512(SI), Z5
+	VMULPS.BCST 416(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1536(SI), Z5
+	VMULPS.BCST 416(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1024(R8)
+	PREFETCHT0  1344(R10)
+	VMOVUPS     1152(R8), Z4
+	VCVTDQ2PS   576(SI), Z5
+	VMULPS.BCST 464(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1600(SI), Z5
+	VMULPS.BCST 464(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1152(R8)
+	PREFETCHT0  1408(R10)
+	VMOVUPS     1280(R8), Z4
+	VCVTDQ2PS   640(SI), Z5
+	VMULPS.BCST 512(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1664(SI), Z5
+	VMULPS.BCST 512(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1280(R8)
+	PREFETCHT0  1472(R10)
+	VMOVUPS     1408(R8), Z4
+	VCVTDQ2PS   704(SI), Z5
+	VMULPS.BCST 560(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1728(SI), Z5
+	VMULPS.BCST 560(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1408(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R8), Z4
+	VCVTDQ2PS   768(SI), Z5
+	VMULPS.BCST 608(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1792(SI), Z5
+	VMULPS.BCST 608(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1536(R8)
+	VMOVUPS     1664(R8), Z4
+	VCVTDQ2PS   832(SI), Z5
+	VMULPS.BCST 656(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1856(SI), Z5
+	VMULPS.BCST 656(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1664(R8)
+	VMOVUPS     1792(R8), Z4
+	VCVTDQ2PS   896(SI), Z5
+	VMULPS.BCST 704(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1920(SI), Z5
+	VMULPS.BCST 704(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1792(R8)
+	VMOVUPS     1920(R8), Z4
+	VCVTDQ2PS   960(SI), Z5
+	VMULPS.BCST 752(DI), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1984(SI), Z2
+	VMULPS.BCST 752(DI)(CX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1920(R8)
+	VMOVUPS     2112(BX), Z2
+	VMOVUPS     2240(BX), Z3
+	PREFETCHT0  768(R10)(CX*1)
+	VMOVUPS     64(R8), Z4
+	VCVTDQ2PS   2048(SI), Z5
+	VMULPS.BCST 32(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(SI), Z5
+	VMULPS.BCST 32(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R8)
+	PREFETCHT0  832(R10)(CX*1)
+	VMOVUPS     192(R8), Z4
+	VCVTDQ2PS   2112(SI), Z5
+	VMULPS.BCST 80(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3136(SI), Z5
+	VMULPS.BCST 80(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 192(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)(CX*1)
+	VMOVUPS     320(R8), Z4
+	VCVTDQ2PS   2176(SI), Z5
+	VMULPS.BCST 128(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3200(SI), Z5
+	VMULPS.BCST 128(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 320(R8)
+	PREFETCHT0  960(R10)(CX*1)
+	VMOVUPS     448(R8), Z4
+	VCVTDQ2PS   2240(SI), Z5
+	VMULPS.BCST 176(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3264(SI), Z5
+	VMULPS.BCST 176(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 448(R8)
+	PREFETCHT0  1024(R10)(CX*1)
+	VMOVUPS     576(R8), Z4
+	VCVTDQ2PS   2304(SI), Z5
+	VMULPS.BCST 224(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3328(SI), Z5
+	VMULPS.BCST 224(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 576(R8)
+	PREFETCHT0  1088(R10)(CX*1)
+	VMOVUPS     704(R8), Z4
+	VCVTDQ2PS   2368(SI), Z5
+	VMULPS.BCST 272(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3392(SI), Z5
+	VMULPS.BCST 272(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 704(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)(CX*1)
+	VMOVUPS     832(R8), Z4
+	VCVTDQ2PS   2432(SI), Z5
+	VMULPS.BCST 320(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3456(SI), Z5
+	VMULPS.BCST 320(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 832(R8)
+	PREFETCHT0  1216(R10)(CX*1)
+	VMOVUPS     960(R8), Z4
+	VCVTDQ2PS   2496(SI), Z5
+	VMULPS.BCST 368(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3520(SI), Z5
+	VMULPS.BCST 368(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 960(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)(CX*1)
+	VMOVUPS     1088(R8), Z4
+	VCVTDQ2PS   2560(SI), Z5
+	VMULPS.BCST 416(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3584(SI), Z5
+	VMULPS.BCST 416(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1088(R8)
+	PREFETCHT0  1344(R10)(CX*1)
+	VMOVUPS     1216(R8), Z4
+	VCVTDQ2PS   2624(SI), Z5
+	VMULPS.BCST 464(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3648(SI), Z5
+	VMULPS.BCST 464(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1216(R8)
+	PREFETCHT0  1408(R10)(CX*1)
+	VMOVUPS     1344(R8), Z4
+	VCVTDQ2PS   2688(SI), Z5
+	VMULPS.BCST 512(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3712(SI), Z5
+	VMULPS.BCST 512(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1344(R8)
+	PREFETCHT0  1472(R10)(CX*1)
+	VMOVUPS     1472(R8), Z4
+	VCVTDQ2PS   2752(SI), Z5
+	VMULPS.BCST 560(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3776(SI), Z5
+	VMULPS.BCST 560(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1472(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R8), Z4
+	VCVTDQ2PS   2816(SI), Z5
+	VMULPS.BCST 608(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3840(SI), Z5
+	VMULPS.BCST 608(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1600(R8)
+	VMOVUPS     1728(R8), Z4
+	VCVTDQ2PS   2880(SI), Z5
+	VMULPS.BCST 656(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3904(SI), Z5
+	VMULPS.BCST 656(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1728(R8)
+	VMOVUPS     1856(R8), Z4
+	VCVTDQ2PS   2944(SI), Z5
+	VMULPS.BCST 704(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3968(SI), Z5
+	VMULPS.BCST 704(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1856(R8)
+	VMOVUPS     1984(R8), Z4
+	VCVTDQ2PS   3008(SI), Z5
+	VMULPS.BCST 752(DI), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   4032(SI), Z2
+	VMULPS.BCST 752(DI)(CX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1984(R8)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
 	MOVQ $0x00000030, R11
 	LEAQ (R10)(CX*1), R12
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
+	BYTE $0x94
 	BYTE $0x1a
 	BYTE $0x00
 	BYTE $0x00
@@ -702,33 +1685,62 @@ multiply:
 	BYTE $0x82
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xac
+	BYTE $0x9c
 	BYTE $0x1c
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
-	MOVQ $0x00000080, R11
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1a
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc0
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1a
-	BYTE $0x00
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(BX), Z2
+	VMOVUPS 2176(BX), Z3
+	MOVQ    DI, R11
+	MOVQ    R8, R12
+	MOVQ    R9, R14
+	SHLQ    $0x06, R14
+	MOVQ    SI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z4
+	VCVTDQ2PS   (R13), Z5
+	VMULPS.BCST 32(R11), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(R13), Z5
+	VMULPS.BCST 32(R11)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
 	MOVQ $0x00000040, R11
 	BYTE $0xc4
 	BYTE $0xa2
@@ -751,7 +1763,7 @@ multiply:
 	BYTE $0x00
 	BYTE $0x00
 	CMPQ AX, $0x00
-	JLE  add0
+	JLE  add1
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -761,7 +1773,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x4b
 	BYTE $0x5e
-	BYTE $0xc4
+	BYTE $0xc2
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -771,103 +1783,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x43
 	BYTE $0x5e
-	BYTE $0xcd
-
-add0:
-	VMOVUPS 2048(BX), Z2
-	VMOVUPS 2176(BX), Z3
-	MOVQ    DI, R11
-	MOVQ    R8, R12
-	MOVQ    R9, R14
-	SHLQ    $0x06, R14
-	MOVQ    SI, R13
-	ADDQ    R13, R14
-	JMP     row0Check
-
-row0:
-	VBROADCASTSS 32(R11), Z4
-	VBROADCASTSS 32(R11)(CX*1), Z5
-	VMOVUPS      (R12), Z6
-	VCVTDQ2PS    (R13), Z7
-	VMULPS       Z4, Z2, Z4
-	VMULPS       Z4, Z7, Z7
-	VADDPS       Z6, Z7, Z6
-	VCVTDQ2PS    1024(R13), Z4
-	VMULPS       Z5, Z3, Z5
-	VMULPS       Z5, Z4, Z4
-	VADDPS       Z6, Z4, Z6
-	VMOVUPS      Z6, (R12)
-	ADDQ         $0x30, R11
-	ADDQ         $0x00000080, R12
-	ADDQ         $0x40, R13
-
-row0Check:
-	CMPQ R13, R14
-	JL   row0
-	MOVQ $0x00000080, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1a
-	BYTE $0x40
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1a
-	BYTE $0x40
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
-	MOVQ $0x00000040, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x94
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x9c
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x0c
-	BYTE $0x00
-	BYTE $0x00
-	CMPQ AX, $0x00
-	JLE  add1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4b
-	BYTE $0x5e
-	BYTE $0xd4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd8
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x43
-	BYTE $0x5e
-	BYTE $0xdd
+	BYTE $0xcb
 
 add1:
 	VMOVUPS 2112(BX), Z2
@@ -880,25 +1796,25 @@ add1:
 	JMP     row1Check
 
 row1:
-	VBROADCASTSS 32(BX), Z4
-	VBROADCASTSS 32(BX)(CX*1), Z5
-	VMOVUPS      64(DI), Z6
-	VCVTDQ2PS    2048(R8), Z7
-	VMULPS       Z4, Z2, Z4
-	VMULPS       Z4, Z7, Z7
-	VADDPS       Z6, Z7, Z6
-	VCVTDQ2PS    3072(R8), Z4
-	VMULPS       Z5, Z3, Z5
-	VMULPS       Z5, Z4, Z4
-	VADDPS       Z6, Z4, Z6
-	VMOVUPS      Z6, 64(DI)
-	ADDQ         $0x30, BX
-	ADDQ         $0x00000080, DI
-	ADDQ         $0x40, R8
+	VMOVUPS     64(DI), Z4
+	VCVTDQ2PS   2048(R8), Z5
+	VMULPS.BCST 32(BX), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(R8), Z5
+	VMULPS.BCST 32(BX)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(DI)
+	ADDQ        $0x30, BX
+	ADDQ        $0x00000080, DI
+	ADDQ        $0x40, R8
 
 row1Check:
-	CMPQ    R8, R9
-	JL      row1
+	CMPQ R8, R9
+	JL   row1
+
+next:
 	CMPQ    AX, $0x00
 	JLE     done
 	MOVQ    $0x00000010, BX
@@ -1099,15 +2015,672 @@ step:
 	MOVQ       AX, x+16(FP)
 	MOVQ       m+32(FP), AX
 	SUBQ       $0x02, tiles+24(FP)
+	MOVQ       $0x00000080, R11
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xa4
+	BYTE       $0x1a
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xb4
+	BYTE       $0x1a
+	BYTE       $0x40
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xac
+	BYTE       $0x1a
+	BYTE       $0x00
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x1a
+	BYTE       $0x40
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
 
 multiply:
+	CMPQ        R9, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(BX), Z1
+	VMOVUPS     2304(BX), Z2
+	VMOVUPS     2176(BX), Z3
+	VMOVUPS     2432(BX), Z4
+	MOVQ        $0x00000030, R9
+	LEAQ        (R10)(CX*1), R11
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x0a
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x0b
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(R10)
+	VMOVUPS     (R8), Z5
+	VCVTDQ2PS   (SI), Z6
+	VMULPS.BCST 32(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 44(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1024(SI), Z6
+	VMULPS.BCST 32(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 44(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, (R8)
+	PREFETCHT0  832(R10)
+	VMOVUPS     128(R8), Z5
+	VCVTDQ2PS   64(SI), Z6
+	VMULPS.BCST 80(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 92(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1088(SI), Z6
+	VMULPS.BCST 80(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 92(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 128(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)
+	VMOVUPS     256(R8), Z5
+	VCVTDQ2PS   128(SI), Z6
+	VMULPS.BCST 128(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 140(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1152(SI), Z6
+	VMULPS.BCST 128(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 140(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 256(R8)
+	PREFETCHT0  960(R10)
+	VMOVUPS     384(R8), Z5
+	VCVTDQ2PS   192(SI), Z6
+	VMULPS.BCST 176(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 188(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1216(SI), Z6
+	VMULPS.BCST 176(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 188(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 384(R8)
+	PREFETCHT0  1024(R10)
+	VMOVUPS     512(R8), Z5
+	VCVTDQ2PS   256(SI), Z6
+	VMULPS.BCST 224(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 236(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1280(SI), Z6
+	VMULPS.BCST 224(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 236(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 512(R8)
+	PREFETCHT0  1088(R10)
+	VMOVUPS     640(R8), Z5
+	VCVTDQ2PS   320(SI), Z6
+	VMULPS.BCST 272(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 284(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1344(SI), Z6
+	VMULPS.BCST 272(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 284(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 640(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)
+	VMOVUPS     768(R8), Z5
+	VCVTDQ2PS   384(SI), Z6
+	VMULPS.BCST 320(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 332(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1408(SI), Z6
+	VMULPS.BCST 320(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 332(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 768(R8)
+	PREFETCHT0  1216(R10)
+	VMOVUPS     896(R8), Z5
+	VCVTDQ2PS   448(SI), Z6
+	VMULPS.BCST 368(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 380(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1472(SI), Z6
+	VMULPS.BCST 368(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 380(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 896(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)
+	VMOVUPS     1024(R8), Z5
+	VCVTDQ2PS   512(SI), Z6
+	VMULPS.BCST 416(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 428(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1536(SI), Z6
+	VMULPS.BCST 416(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 428(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1024(R8)
+	PREFETCHT0  1344(R10)
+	VMOVUPS     1152(R8), Z5
+	VCVTDQ2PS   576(SI), Z6
+	VMULPS.BCST 464(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 476(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1600(SI), Z6
+	VMULPS.BCST 464(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 476(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1152(R8)
+	PREFETCHT0  1408(R10)
+	VMOVUPS     1280(R8), Z5
+	VCVTDQ2PS   640(SI), Z6
+	VMULPS.BCST 512(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 524(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1664(SI), Z6
+	VMULPS.BCST 512(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 524(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1280(R8)
+	PREFETCHT0  1472(R10)
+	VMOVUPS     1408(R8), Z5
+	VCVTDQ2PS   704(SI), Z6
+	VMULPS.BCST 560(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 572(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1728(SI), Z6
+	VMULPS.BCST 560(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 572(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1408(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R8), Z5
+	VCVTDQ2PS   768(SI), Z6
+	VMULPS.BCST 608(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 620(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1792(SI), Z6
+	VMULPS.BCST 608(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 620(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1536(R8)
+	VMOVUPS     1664(R8), Z5
+	VCVTDQ2PS   832(SI), Z6
+	VMULPS.BCST 656(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 668(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1856(SI), Z6
+	VMULPS.BCST 656(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 668(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1664(R8)
+	VMOVUPS     1792(R8), Z5
+	VCVTDQ2PS   896(SI), Z6
+	VMULPS.BCST 704(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 716(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1920(SI), Z6
+	VMULPS.BCST 704(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 716(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1792(R8)
+	VMOVUPS     1920(R8), Z5
+	VCVTDQ2PS   960(SI), Z6
+	VMULPS.BCST 752(DI), Z1, Z1
+	VMULPS      Z1, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 764(DI), Z2, Z1
+	VADDPS      Z1, Z5, Z5
+	VCVTDQ2PS   1984(SI), Z1
+	VMULPS.BCST 752(DI)(CX*1), Z3, Z2
+	VMULPS      Z2, Z1, Z1
+	VADDPS      Z5, Z1, Z5
+	VMULPS.BCST 764(DI)(CX*1), Z4, Z2
+	VADDPS      Z2, Z5, Z5
+	VMOVUPS     Z5, 1920(R8)
+	VMOVUPS     2112(BX), Z1
+	VMOVUPS     2368(BX), Z2
+	VMOVUPS     2240(BX), Z3
+	VMOVUPS     2496(BX), Z4
+	PREFETCHT0  768(R10)(CX*1)
+	VMOVUPS     64(R8), Z5
+	VCVTDQ2PS   2048(SI), Z6
+	VMULPS.BCST 32(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 44(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3072(SI), Z6
+	VMULPS.BCST 32(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 44(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 64(R8)
+	PREFETCHT0  832(R10)(CX*1)
+	VMOVUPS     192(R8), Z5
+	VCVTDQ2PS   2112(SI), Z6
+	VMULPS.BCST 80(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 92(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3136(SI), Z6
+	VMULPS.BCST 80(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 92(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 192(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)(CX*1)
+	VMOVUPS     320(R8), Z5
+	VCVTDQ2PS   2176(SI), Z6
+	VMULPS.BCST 128(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 140(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3200(SI), Z6
+	VMULPS.BCST 128(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 140(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 320(R8)
+	PREFETCHT0  960(R10)(CX*1)
+	VMOVUPS     448(R8), Z5
+	VCVTDQ2PS   2240(SI), Z6
+	VMULPS.BCST 176(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 188(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3264(SI), Z6
+	VMULPS.BCST 176(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 188(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 448(R8)
+	PREFETCHT0  1024(R10)(CX*1)
+	VMOVUPS     576(R8), Z5
+	VCVTDQ2PS   2304(SI), Z6
+	VMULPS.BCST 224(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 236(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3328(SI), Z6
+	VMULPS.BCST 224(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 236(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 576(R8)
+	PREFETCHT0  1088(R10)(CX*1)
+	VMOVUPS     704(R8), Z5
+	VCVTDQ2PS   2368(SI), Z6
+	VMULPS.BCST 272(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 284(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3392(SI), Z6
+	VMULPS.BCST 272(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 284(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 704(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)(CX*1)
+	VMOVUPS     832(R8), Z5
+	VCVTDQ2PS   2432(SI), Z6
+	VMULPS.BCST 320(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 332(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3456(SI), Z6
+	VMULPS.BCST 320(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 332(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 832(R8)
+	PREFETCHT0  1216(R10)(CX*1)
+	VMOVUPS     960(R8), Z5
+	VCVTDQ2PS   2496(SI), Z6
+	VMULPS.BCST 368(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 380(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3520(SI), Z6
+	VMULPS.BCST 368(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 380(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 960(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)(CX*1)
+	VMOVUPS     1088(R8), Z5
+	VCVTDQ2PS   2560(SI), Z6
+	VMULPS.BCST 416(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 428(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3584(SI), Z6
+	VMULPS.BCST 416(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 428(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1088(R8)
+	PREFETCHT0  1344(R10)(CX*1)
+	VMOVUPS     1216(R8), Z5
+	VCVTDQ2PS   2624(SI), Z6
+	VMULPS.BCST 464(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 476(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3648(SI), Z6
+	VMULPS.BCST 464(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 476(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1216(R8)
+	PREFETCHT0  1408(R10)(CX*1)
+	VMOVUPS     1344(R8), Z5
+	VCVTDQ2PS   2688(SI), Z6
+	VMULPS.BCST 512(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 524(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3712(SI), Z6
+	VMULPS.BCST 512(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 524(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1344(R8)
+	PREFETCHT0  1472(R10)(CX*1)
+	VMOVUPS     1472(R8), Z5
+	VCVTDQ2PS   2752(SI), Z6
+	VMULPS.BCST 560(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 572(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3776(SI), Z6
+	VMULPS.BCST 560(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 572(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1472(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R8), Z5
+	VCVTDQ2PS   2816(SI), Z6
+	VMULPS.BCST 608(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 620(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3840(SI), Z6
+	VMULPS.BCST 608(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 620(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1600(R8)
+	VMOVUPS     1728(R8), Z5
+	VCVTDQ2PS   2880(SI), Z6
+	VMULPS.BCST 656(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 668(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3904(SI), Z6
+	VMULPS.BCST 656(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 668(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1728(R8)
+	VMOVUPS     1856(R8), Z5
+	VCVTDQ2PS   2944(SI), Z6
+	VMULPS.BCST 704(DI), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 716(DI), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3968(SI), Z6
+	VMULPS.BCST 704(DI)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 716(DI)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 1856(R8)
+	VMOVUPS     1984(R8), Z5
+	VCVTDQ2PS   3008(SI), Z6
+	VMULPS.BCST 752(DI), Z1, Z1
+	VMULPS      Z1, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 764(DI), Z2, Z1
+	VADDPS      Z1, Z5, Z5
+	VCVTDQ2PS   4032(SI), Z1
+	VMULPS.BCST 752(DI)(CX*1), Z3, Z2
+	VMULPS      Z2, Z1, Z1
+	VADDPS      Z5, Z1, Z5
+	VMULPS.BCST 764(DI)(CX*1), Z4, Z2
+	VADDPS      Z2, Z5, Z5
+	VMOVUPS     Z5, 1984(R8)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
 	MOVQ $0x00000030, R11
 	LEAQ (R10)(CX*1), R12
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
+	BYTE $0x94
 	BYTE $0x1a
 	BYTE $0x00
 	BYTE $0x00
@@ -1117,33 +2690,68 @@ multiply:
 	BYTE $0x82
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xac
+	BYTE $0x9c
 	BYTE $0x1c
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
-	MOVQ $0x00000080, R11
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1a
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc0
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1a
-	BYTE $0x00
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(BX), Z1
+	VMOVUPS 2304(BX), Z2
+	VMOVUPS 2176(BX), Z3
+	VMOVUPS 2432(BX), Z4
+	MOVQ    DI, R11
+	MOVQ    R8, R12
+	MOVQ    R9, R14
+	SHLQ    $0x06, R14
+	MOVQ    SI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z5
+	VCVTDQ2PS   (R13), Z6
+	VMULPS.BCST 32(R11), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 44(R11), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   1024(R13), Z6
+	VMULPS.BCST 32(R11)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 44(R11)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
 	MOVQ $0x00000040, R11
 	BYTE $0xc4
 	BYTE $0xa2
@@ -1166,7 +2774,7 @@ multiply:
 	BYTE $0x00
 	BYTE $0x00
 	CMPQ AX, $0x00
-	JLE  add0
+	JLE  add1
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -1176,7 +2784,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x4b
 	BYTE $0x5e
-	BYTE $0xc4
+	BYTE $0xc2
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -1186,111 +2794,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x43
 	BYTE $0x5e
-	BYTE $0xcd
-
-add0:
-	VMOVUPS 2048(BX), Z1
-	VMOVUPS 2304(BX), Z2
-	VMOVUPS 2176(BX), Z3
-	VMOVUPS 2432(BX), Z4
-	MOVQ    DI, R11
-	MOVQ    R8, R12
-	MOVQ    R9, R14
-	SHLQ    $0x06, R14
-	MOVQ    SI, R13
-	ADDQ    R13, R14
-	JMP     row0Check
-
-row0:
-	VBROADCASTSS 32(R11), Z5
-	VBROADCASTSS 44(R11), Z6
-	VBROADCASTSS 32(R11)(CX*1), Z7
-	VBROADCASTSS 44(R11)(CX*1), Z8
-	VMOVUPS      (R12), Z9
-	VCVTDQ2PS    (R13), Z10
-	VMULPS       Z5, Z1, Z5
-	VMULPS       Z5, Z10, Z10
-	VADDPS       Z9, Z10, Z9
-	VMULPS       Z6, Z2, Z5
-	VADDPS       Z5, Z9, Z9
-	VCVTDQ2PS    1024(R13), Z5
-	VMULPS       Z7, Z3, Z6
-	VMULPS       Z6, Z5, Z5
-	VADDPS       Z9, Z5, Z9
-	VMULPS       Z8, Z4, Z6
-	VADDPS       Z6, Z9, Z9
-	VMOVUPS      Z9, (R12)
-	ADDQ         $0x30, R11
-	ADDQ         $0x00000080, R12
-	ADDQ         $0x40, R13
-
-row0Check:
-	CMPQ R13, R14
-	JL   row0
-	MOVQ $0x00000080, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1a
-	BYTE $0x40
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1a
-	BYTE $0x40
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
-	MOVQ $0x00000040, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x94
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x9c
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x0c
-	BYTE $0x00
-	BYTE $0x00
-	CMPQ AX, $0x00
-	JLE  add1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4b
-	BYTE $0x5e
-	BYTE $0xd4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd8
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x43
-	BYTE $0x5e
-	BYTE $0xdd
+	BYTE $0xcb
 
 add1:
 	VMOVUPS 2112(BX), Z1
@@ -1305,31 +2809,29 @@ add1:
 	JMP     row1Check
 
 row1:
-	VBROADCASTSS 32(BX), Z5
-	VBROADCASTSS 44(BX), Z6
-	VBROADCASTSS 32(BX)(CX*1), Z7
-	VBROADCASTSS 44(BX)(CX*1), Z8
-	VMOVUPS      64(DI), Z9
-	VCVTDQ2PS    2048(R8), Z10
-	VMULPS       Z5, Z1, Z5
-	VMULPS       Z5, Z10, Z10
-	VADDPS       Z9, Z10, Z9
-	VMULPS       Z6, Z2, Z5
-	VADDPS       Z5, Z9, Z9
-	VCVTDQ2PS    3072(R8), Z5
-	VMULPS       Z7, Z3, Z6
-	VMULPS       Z6, Z5, Z5
-	VADDPS       Z9, Z5, Z9
-	VMULPS       Z8, Z4, Z6
-	VADDPS       Z6, Z9, Z9
-	VMOVUPS      Z9, 64(DI)
-	ADDQ         $0x30, BX
-	ADDQ         $0x00000080, DI
-	ADDQ         $0x40, R8
+	VMOVUPS     64(DI), Z5
+	VCVTDQ2PS   2048(R8), Z6
+	VMULPS.BCST 32(BX), Z1, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 44(BX), Z2, Z7
+	VADDPS      Z7, Z5, Z5
+	VCVTDQ2PS   3072(R8), Z6
+	VMULPS.BCST 32(BX)(CX*1), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMULPS.BCST 44(BX)(CX*1), Z4, Z7
+	VADDPS      Z7, Z5, Z5
+	VMOVUPS     Z5, 64(DI)
+	ADDQ        $0x30, BX
+	ADDQ        $0x00000080, DI
+	ADDQ        $0x40, R8
 
 row1Check:
-	CMPQ    R8, R9
-	JL      row1
+	CMPQ R8, R9
+	JL   row1
+
+next:
 	CMPQ    AX, $0x00
 	JLE     done
 	MOVQ    $0x00000010, BX
@@ -1684,15 +3186,540 @@ step:
 	MOVQ       AX, x+16(FP)
 	MOVQ       m+32(FP), AX
 	SUBQ       $0x02, tiles+24(FP)
+	MOVQ       $0x00000080, R11
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xa4
+	BYTE       $0x1a
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xb4
+	BYTE       $0x1a
+	BYTE       $0x40
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xac
+	BYTE       $0x1a
+	BYTE       $0x00
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x1a
+	BYTE       $0x40
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
 
 multiply:
+	CMPQ        R9, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(BX), Z3
+	VMOVUPS     2176(BX), Z4
+	MOVQ        $0x00000030, R9
+	LEAQ        (R10)(CX*1), R11
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x0a
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x0b
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(R10)
+	VMOVUPS     (R8), Z5
+	VCVTDQ2PS   (SI), Z6
+	VMULPS.BCST 32(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1024(SI), Z6
+	VMULPS.BCST 32(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, (R8)
+	PREFETCHT0  832(R10)
+	VMOVUPS     128(R8), Z5
+	VCVTDQ2PS   64(SI), Z6
+	VMULPS.BCST 80(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1088(SI), Z6
+	VMULPS.BCST 80(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 128(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)
+	VMOVUPS     256(R8), Z5
+	VCVTDQ2PS   128(SI), Z6
+	VMULPS.BCST 128(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1152(SI), Z6
+	VMULPS.BCST 128(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 256(R8)
+	PREFETCHT0  960(R10)
+	VMOVUPS     384(R8), Z5
+	VCVTDQ2PS   192(SI), Z6
+	VMULPS.BCST 176(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1216(SI), Z6
+	VMULPS.BCST 176(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 384(R8)
+	PREFETCHT0  1024(R10)
+	VMOVUPS     512(R8), Z5
+	VCVTDQ2PS   256(SI), Z6
+	VMULPS.BCST 224(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1280(SI), Z6
+	VMULPS.BCST 224(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 512(R8)
+	PREFETCHT0  1088(R10)
+	VMOVUPS     640(R8), Z5
+	VCVTDQ2PS   320(SI), Z6
+	VMULPS.BCST 272(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1344(SI), Z6
+	VMULPS.BCST 272(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 640(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)
+	VMOVUPS     768(R8), Z5
+	VCVTDQ2PS   384(SI), Z6
+	VMULPS.BCST 320(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1408(SI), Z6
+	VMULPS.BCST 320(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 768(R8)
+	PREFETCHT0  1216(R10)
+	VMOVUPS     896(R8), Z5
+	VCVTDQ2PS   448(SI), Z6
+	VMULPS.BCST 368(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1472(SI), Z6
+	VMULPS.BCST 368(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 896(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)
+	VMOVUPS     1024(R8), Z5
+	VCVTDQ2PS   512(SI), Z6
+	VMULPS.BCST 416(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1536(SI), Z6
+	VMULPS.BCST 416(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1024(R8)
+	PREFETCHT0  1344(R10)
+	VMOVUPS     1152(R8), Z5
+	VCVTDQ2PS   576(SI), Z6
+	VMULPS.BCST 464(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1600(SI), Z6
+	VMULPS.BCST 464(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1152(R8)
+	PREFETCHT0  1408(R10)
+	VMOVUPS     1280(R8), Z5
+	VCVTDQ2PS   640(SI), Z6
+	VMULPS.BCST 512(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1664(SI), Z6
+	VMULPS.BCST 512(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1280(R8)
+	PREFETCHT0  1472(R10)
+	VMOVUPS     1408(R8), Z5
+	VCVTDQ2PS   704(SI), Z6
+	VMULPS.BCST 560(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1728(SI), Z6
+	VMULPS.BCST 560(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1408(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R8), Z5
+	VCVTDQ2PS   768(SI), Z6
+	VMULPS.BCST 608(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1792(SI), Z6
+	VMULPS.BCST 608(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1536(R8)
+	VMOVUPS     1664(R8), Z5
+	VCVTDQ2PS   832(SI), Z6
+	VMULPS.BCST 656(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1856(SI), Z6
+	VMULPS.BCST 656(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1664(R8)
+	VMOVUPS     1792(R8), Z5
+	VCVTDQ2PS   896(SI), Z6
+	VMULPS.BCST 704(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1920(SI), Z6
+	VMULPS.BCST 704(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1792(R8)
+	VMOVUPS     1920(R8), Z5
+	VCVTDQ2PS   960(SI), Z6
+	VMULPS.BCST 752(DI), Z3, Z3
+	VMULPS      Z3, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1984(SI), Z3
+	VMULPS.BCST 752(DI)(CX*1), Z4, Z4
+	VMULPS      Z4, Z3, Z3
+	VADDPS      Z5, Z3, Z5
+	VMOVUPS     Z5, 1920(R8)
+	VMOVUPS     2112(BX), Z3
+	VMOVUPS     2240(BX), Z4
+	PREFETCHT0  768(R10)(CX*1)
+	VMOVUPS     64(R8), Z5
+	VCVTDQ2PS   2048(SI), Z6
+	VMULPS.BCST 32(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3072(SI), Z6
+	VMULPS.BCST 32(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 64(R8)
+	PREFETCHT0  832(R10)(CX*1)
+	VMOVUPS     192(R8), Z5
+	VCVTDQ2PS   2112(SI), Z6
+	VMULPS.BCST 80(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3136(SI), Z6
+	VMULPS.BCST 80(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 192(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)(CX*1)
+	VMOVUPS     320(R8), Z5
+	VCVTDQ2PS   2176(SI), Z6
+	VMULPS.BCST 128(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3200(SI), Z6
+	VMULPS.BCST 128(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 320(R8)
+	PREFETCHT0  960(R10)(CX*1)
+	VMOVUPS     448(R8), Z5
+	VCVTDQ2PS   2240(SI), Z6
+	VMULPS.BCST 176(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3264(SI), Z6
+	VMULPS.BCST 176(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 448(R8)
+	PREFETCHT0  1024(R10)(CX*1)
+	VMOVUPS     576(R8), Z5
+	VCVTDQ2PS   2304(SI), Z6
+	VMULPS.BCST 224(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3328(SI), Z6
+	VMULPS.BCST 224(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 576(R8)
+	PREFETCHT0  1088(R10)(CX*1)
+	VMOVUPS     704(R8), Z5
+	VCVTDQ2PS   2368(SI), Z6
+	VMULPS.BCST 272(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3392(SI), Z6
+	VMULPS.BCST 272(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 704(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)(CX*1)
+	VMOVUPS     832(R8), Z5
+	VCVTDQ2PS   2432(SI), Z6
+	VMULPS.BCST 320(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3456(SI), Z6
+	VMULPS.BCST 320(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 832(R8)
+	PREFETCHT0  1216(R10)(CX*1)
+	VMOVUPS     960(R8), Z5
+	VCVTDQ2PS   2496(SI), Z6
+	VMULPS.BCST 368(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3520(SI), Z6
+	VMULPS.BCST 368(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 960(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)(CX*1)
+	VMOVUPS     1088(R8), Z5
+	VCVTDQ2PS   2560(SI), Z6
+	VMULPS.BCST 416(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3584(SI), Z6
+	VMULPS.BCST 416(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1088(R8)
+	PREFETCHT0  1344(R10)(CX*1)
+	VMOVUPS     1216(R8), Z5
+	VCVTDQ2PS   2624(SI), Z6
+	VMULPS.BCST 464(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3648(SI), Z6
+	VMULPS.BCST 464(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1216(R8)
+	PREFETCHT0  1408(R10)(CX*1)
+	VMOVUPS     1344(R8), Z5
+	VCVTDQ2PS   2688(SI), Z6
+	VMULPS.BCST 512(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3712(SI), Z6
+	VMULPS.BCST 512(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1344(R8)
+	PREFETCHT0  1472(R10)(CX*1)
+	VMOVUPS     1472(R8), Z5
+	VCVTDQ2PS   2752(SI), Z6
+	VMULPS.BCST 560(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3776(SI), Z6
+	VMULPS.BCST 560(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1472(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R8), Z5
+	VCVTDQ2PS   2816(SI), Z6
+	VMULPS.BCST 608(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3840(SI), Z6
+	VMULPS.BCST 608(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1600(R8)
+	VMOVUPS     1728(R8), Z5
+	VCVTDQ2PS   2880(SI), Z6
+	VMULPS.BCST 656(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3904(SI), Z6
+	VMULPS.BCST 656(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1728(R8)
+	VMOVUPS     1856(R8), Z5
+	VCVTDQ2PS   2944(SI), Z6
+	VMULPS.BCST 704(DI), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3968(SI), Z6
+	VMULPS.BCST 704(DI)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 1856(R8)
+	VMOVUPS     1984(R8), Z5
+	VCVTDQ2PS   3008(SI), Z6
+	VMULPS.BCST 752(DI), Z3, Z3
+	VMULPS      Z3, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   4032(SI), Z3
+	VMULPS.BCST 752(DI)(CX*1), Z4, Z4
+	VMULPS      Z4, Z3, Z3
+	VADDPS      Z5, Z3, Z5
+	VMOVUPS     Z5, 1984(R8)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
 	MOVQ $0x00000030, R11
 	LEAQ (R10)(CX*1), R12
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
+	BYTE $0x94
 	BYTE $0x1a
 	BYTE $0x00
 	BYTE $0x00
@@ -1702,33 +3729,62 @@ multiply:
 	BYTE $0x82
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xac
+	BYTE $0x9c
 	BYTE $0x1c
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
-	MOVQ $0x00000080, R11
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1a
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc0
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1a
-	BYTE $0x00
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(BX), Z3
+	VMOVUPS 2176(BX), Z4
+	MOVQ    DI, R11
+	MOVQ    R8, R12
+	MOVQ    R9, R14
+	SHLQ    $0x06, R14
+	MOVQ    SI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z5
+	VCVTDQ2PS   (R13), Z6
+	VMULPS.BCST 32(R11), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   1024(R13), Z6
+	VMULPS.BCST 32(R11)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
 	MOVQ $0x00000040, R11
 	BYTE $0xc4
 	BYTE $0xa2
@@ -1751,7 +3807,7 @@ multiply:
 	BYTE $0x00
 	BYTE $0x00
 	CMPQ AX, $0x00
-	JLE  add0
+	JLE  add1
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -1761,7 +3817,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x4b
 	BYTE $0x5e
-	BYTE $0xc4
+	BYTE $0xc2
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -1771,103 +3827,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x43
 	BYTE $0x5e
-	BYTE $0xcd
-
-add0:
-	VMOVUPS 2048(BX), Z3
-	VMOVUPS 2176(BX), Z4
-	MOVQ    DI, R11
-	MOVQ    R8, R12
-	MOVQ    R9, R14
-	SHLQ    $0x06, R14
-	MOVQ    SI, R13
-	ADDQ    R13, R14
-	JMP     row0Check
-
-row0:
-	VBROADCASTSS 32(R11), Z5
-	VBROADCASTSS 32(R11)(CX*1), Z6
-	VMOVUPS      (R12), Z7
-	VCVTDQ2PS    (R13), Z8
-	VMULPS       Z5, Z3, Z5
-	VMULPS       Z5, Z8, Z8
-	VADDPS       Z7, Z8, Z7
-	VCVTDQ2PS    1024(R13), Z5
-	VMULPS       Z6, Z4, Z6
-	VMULPS       Z6, Z5, Z5
-	VADDPS       Z7, Z5, Z7
-	VMOVUPS      Z7, (R12)
-	ADDQ         $0x30, R11
-	ADDQ         $0x00000080, R12
-	ADDQ         $0x40, R13
-
-row0Check:
-	CMPQ R13, R14
-	JL   row0
-	MOVQ $0x00000080, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1a
-	BYTE $0x40
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1a
-	BYTE $0x40
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
-	MOVQ $0x00000040, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x94
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x9c
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x0c
-	BYTE $0x00
-	BYTE $0x00
-	CMPQ AX, $0x00
-	JLE  add1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4b
-	BYTE $0x5e
-	BYTE $0xd4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd8
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x43
-	BYTE $0x5e
-	BYTE $0xdd
+	BYTE $0xcb
 
 add1:
 	VMOVUPS 2112(BX), Z3
@@ -1880,25 +3840,25 @@ add1:
 	JMP     row1Check
 
 row1:
-	VBROADCASTSS 32(BX), Z5
-	VBROADCASTSS 32(BX)(CX*1), Z6
-	VMOVUPS      64(DI), Z7
-	VCVTDQ2PS    2048(R8), Z8
-	VMULPS       Z5, Z3, Z5
-	VMULPS       Z5, Z8, Z8
-	VADDPS       Z7, Z8, Z7
-	VCVTDQ2PS    3072(R8), Z5
-	VMULPS       Z6, Z4, Z6
-	VMULPS       Z6, Z5, Z5
-	VADDPS       Z7, Z5, Z7
-	VMOVUPS      Z7, 64(DI)
-	ADDQ         $0x30, BX
-	ADDQ         $0x00000080, DI
-	ADDQ         $0x40, R8
+	VMOVUPS     64(DI), Z5
+	VCVTDQ2PS   2048(R8), Z6
+	VMULPS.BCST 32(BX), Z3, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VCVTDQ2PS   3072(R8), Z6
+	VMULPS.BCST 32(BX)(CX*1), Z4, Z7
+	VMULPS      Z7, Z6, Z6
+	VADDPS      Z5, Z6, Z5
+	VMOVUPS     Z5, 64(DI)
+	ADDQ        $0x30, BX
+	ADDQ        $0x00000080, DI
+	ADDQ        $0x40, R8
 
 row1Check:
-	CMPQ    R8, R9
-	JL      row1
+	CMPQ R8, R9
+	JL   row1
+
+next:
 	CMPQ    AX, $0x00
 	JLE     done
 	MOVQ    $0x00000010, BX
@@ -2229,15 +4189,672 @@ step:
 	MOVQ       AX, x+16(FP)
 	MOVQ       m+32(FP), AX
 	SUBQ       $0x02, tiles+24(FP)
+	MOVQ       $0x00000080, R11
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xa4
+	BYTE       $0x1a
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xb4
+	BYTE       $0x1a
+	BYTE       $0x40
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xac
+	BYTE       $0x1a
+	BYTE       $0x00
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x1a
+	BYTE       $0x40
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
 
 multiply:
+	CMPQ        R9, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(BX), Z2
+	VMOVUPS     2304(BX), Z3
+	VMOVUPS     2176(BX), Z4
+	VMOVUPS     2432(BX), Z5
+	MOVQ        $0x00000030, R9
+	LEAQ        (R10)(CX*1), R11
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x0a
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x0b
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(R10)
+	VMOVUPS     (R8), Z6
+	VCVTDQ2PS   (SI), Z7
+	VMULPS.BCST 32(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 44(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1024(SI), Z7
+	VMULPS.BCST 32(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 44(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, (R8)
+	PREFETCHT0  832(R10)
+	VMOVUPS     128(R8), Z6
+	VCVTDQ2PS   64(SI), Z7
+	VMULPS.BCST 80(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 92(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1088(SI), Z7
+	VMULPS.BCST 80(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 92(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 128(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)
+	VMOVUPS     256(R8), Z6
+	VCVTDQ2PS   128(SI), Z7
+	VMULPS.BCST 128(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 140(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1152(SI), Z7
+	VMULPS.BCST 128(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 140(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 256(R8)
+	PREFETCHT0  960(R10)
+	VMOVUPS     384(R8), Z6
+	VCVTDQ2PS   192(SI), Z7
+	VMULPS.BCST 176(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 188(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1216(SI), Z7
+	VMULPS.BCST 176(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 188(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 384(R8)
+	PREFETCHT0  1024(R10)
+	VMOVUPS     512(R8), Z6
+	VCVTDQ2PS   256(SI), Z7
+	VMULPS.BCST 224(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 236(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1280(SI), Z7
+	VMULPS.BCST 224(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 236(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 512(R8)
+	PREFETCHT0  1088(R10)
+	VMOVUPS     640(R8), Z6
+	VCVTDQ2PS   320(SI), Z7
+	VMULPS.BCST 272(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 284(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1344(SI), Z7
+	VMULPS.BCST 272(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 284(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 640(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)
+	VMOVUPS     768(R8), Z6
+	VCVTDQ2PS   384(SI), Z7
+	VMULPS.BCST 320(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 332(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1408(SI), Z7
+	VMULPS.BCST 320(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 332(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 768(R8)
+	PREFETCHT0  1216(R10)
+	VMOVUPS     896(R8), Z6
+	VCVTDQ2PS   448(SI), Z7
+	VMULPS.BCST 368(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 380(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1472(SI), Z7
+	VMULPS.BCST 368(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 380(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 896(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)
+	VMOVUPS     1024(R8), Z6
+	VCVTDQ2PS   512(SI), Z7
+	VMULPS.BCST 416(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 428(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1536(SI), Z7
+	VMULPS.BCST 416(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 428(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1024(R8)
+	PREFETCHT0  1344(R10)
+	VMOVUPS     1152(R8), Z6
+	VCVTDQ2PS   576(SI), Z7
+	VMULPS.BCST 464(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 476(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1600(SI), Z7
+	VMULPS.BCST 464(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 476(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1152(R8)
+	PREFETCHT0  1408(R10)
+	VMOVUPS     1280(R8), Z6
+	VCVTDQ2PS   640(SI), Z7
+	VMULPS.BCST 512(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 524(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1664(SI), Z7
+	VMULPS.BCST 512(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 524(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1280(R8)
+	PREFETCHT0  1472(R10)
+	VMOVUPS     1408(R8), Z6
+	VCVTDQ2PS   704(SI), Z7
+	VMULPS.BCST 560(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 572(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1728(SI), Z7
+	VMULPS.BCST 560(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 572(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1408(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R8), Z6
+	VCVTDQ2PS   768(SI), Z7
+	VMULPS.BCST 608(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 620(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1792(SI), Z7
+	VMULPS.BCST 608(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 620(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1536(R8)
+	VMOVUPS     1664(R8), Z6
+	VCVTDQ2PS   832(SI), Z7
+	VMULPS.BCST 656(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 668(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1856(SI), Z7
+	VMULPS.BCST 656(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 668(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1664(R8)
+	VMOVUPS     1792(R8), Z6
+	VCVTDQ2PS   896(SI), Z7
+	VMULPS.BCST 704(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 716(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1920(SI), Z7
+	VMULPS.BCST 704(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 716(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1792(R8)
+	VMOVUPS     1920(R8), Z6
+	VCVTDQ2PS   960(SI), Z7
+	VMULPS.BCST 752(DI), Z2, Z2
+	VMULPS      Z2, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 764(DI), Z3, Z2
+	VADDPS      Z2, Z6, Z6
+	VCVTDQ2PS   1984(SI), Z2
+	VMULPS.BCST 752(DI)(CX*1), Z4, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z6, Z2, Z6
+	VMULPS.BCST 764(DI)(CX*1), Z5, Z3
+	VADDPS      Z3, Z6, Z6
+	VMOVUPS     Z6, 1920(R8)
+	VMOVUPS     2112(BX), Z2
+	VMOVUPS     2368(BX), Z3
+	VMOVUPS     2240(BX), Z4
+	VMOVUPS     2496(BX), Z5
+	PREFETCHT0  768(R10)(CX*1)
+	VMOVUPS     64(R8), Z6
+	VCVTDQ2PS   2048(SI), Z7
+	VMULPS.BCST 32(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 44(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3072(SI), Z7
+	VMULPS.BCST 32(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 44(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 64(R8)
+	PREFETCHT0  832(R10)(CX*1)
+	VMOVUPS     192(R8), Z6
+	VCVTDQ2PS   2112(SI), Z7
+	VMULPS.BCST 80(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 92(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3136(SI), Z7
+	VMULPS.BCST 80(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 92(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 192(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)(CX*1)
+	VMOVUPS     320(R8), Z6
+	VCVTDQ2PS   2176(SI), Z7
+	VMULPS.BCST 128(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 140(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3200(SI), Z7
+	VMULPS.BCST 128(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 140(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 320(R8)
+	PREFETCHT0  960(R10)(CX*1)
+	VMOVUPS     448(R8), Z6
+	VCVTDQ2PS   2240(SI), Z7
+	VMULPS.BCST 176(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 188(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3264(SI), Z7
+	VMULPS.BCST 176(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 188(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 448(R8)
+	PREFETCHT0  1024(R10)(CX*1)
+	VMOVUPS     576(R8), Z6
+	VCVTDQ2PS   2304(SI), Z7
+	VMULPS.BCST 224(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 236(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3328(SI), Z7
+	VMULPS.BCST 224(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 236(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 576(R8)
+	PREFETCHT0  1088(R10)(CX*1)
+	VMOVUPS     704(R8), Z6
+	VCVTDQ2PS   2368(SI), Z7
+	VMULPS.BCST 272(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 284(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3392(SI), Z7
+	VMULPS.BCST 272(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 284(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 704(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)(CX*1)
+	VMOVUPS     832(R8), Z6
+	VCVTDQ2PS   2432(SI), Z7
+	VMULPS.BCST 320(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 332(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3456(SI), Z7
+	VMULPS.BCST 320(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 332(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 832(R8)
+	PREFETCHT0  1216(R10)(CX*1)
+	VMOVUPS     960(R8), Z6
+	VCVTDQ2PS   2496(SI), Z7
+	VMULPS.BCST 368(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 380(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3520(SI), Z7
+	VMULPS.BCST 368(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 380(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 960(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)(CX*1)
+	VMOVUPS     1088(R8), Z6
+	VCVTDQ2PS   2560(SI), Z7
+	VMULPS.BCST 416(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 428(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3584(SI), Z7
+	VMULPS.BCST 416(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 428(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1088(R8)
+	PREFETCHT0  1344(R10)(CX*1)
+	VMOVUPS     1216(R8), Z6
+	VCVTDQ2PS   2624(SI), Z7
+	VMULPS.BCST 464(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 476(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3648(SI), Z7
+	VMULPS.BCST 464(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 476(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1216(R8)
+	PREFETCHT0  1408(R10)(CX*1)
+	VMOVUPS     1344(R8), Z6
+	VCVTDQ2PS   2688(SI), Z7
+	VMULPS.BCST 512(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 524(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3712(SI), Z7
+	VMULPS.BCST 512(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 524(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1344(R8)
+	PREFETCHT0  1472(R10)(CX*1)
+	VMOVUPS     1472(R8), Z6
+	VCVTDQ2PS   2752(SI), Z7
+	VMULPS.BCST 560(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 572(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3776(SI), Z7
+	VMULPS.BCST 560(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 572(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1472(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R8), Z6
+	VCVTDQ2PS   2816(SI), Z7
+	VMULPS.BCST 608(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 620(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3840(SI), Z7
+	VMULPS.BCST 608(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 620(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1600(R8)
+	VMOVUPS     1728(R8), Z6
+	VCVTDQ2PS   2880(SI), Z7
+	VMULPS.BCST 656(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 668(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3904(SI), Z7
+	VMULPS.BCST 656(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 668(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1728(R8)
+	VMOVUPS     1856(R8), Z6
+	VCVTDQ2PS   2944(SI), Z7
+	VMULPS.BCST 704(DI), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 716(DI), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3968(SI), Z7
+	VMULPS.BCST 704(DI)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 716(DI)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 1856(R8)
+	VMOVUPS     1984(R8), Z6
+	VCVTDQ2PS   3008(SI), Z7
+	VMULPS.BCST 752(DI), Z2, Z2
+	VMULPS      Z2, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 764(DI), Z3, Z2
+	VADDPS      Z2, Z6, Z6
+	VCVTDQ2PS   4032(SI), Z2
+	VMULPS.BCST 752(DI)(CX*1), Z4, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z6, Z2, Z6
+	VMULPS.BCST 764(DI)(CX*1), Z5, Z3
+	VADDPS      Z3, Z6, Z6
+	VMOVUPS     Z6, 1984(R8)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
 	MOVQ $0x00000030, R11
 	LEAQ (R10)(CX*1), R12
 	BYTE $0xc4
 	BYTE $0x82
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
+	BYTE $0x94
 	BYTE $0x1a
 	BYTE $0x00
 	BYTE $0x00
@@ -2247,33 +4864,68 @@ multiply:
 	BYTE $0x82
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xac
+	BYTE $0x9c
 	BYTE $0x1c
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
-	MOVQ $0x00000080, R11
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1a
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc0
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1a
-	BYTE $0x00
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(BX), Z2
+	VMOVUPS 2304(BX), Z3
+	VMOVUPS 2176(BX), Z4
+	VMOVUPS 2432(BX), Z5
+	MOVQ    DI, R11
+	MOVQ    R8, R12
+	MOVQ    R9, R14
+	SHLQ    $0x06, R14
+	MOVQ    SI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z6
+	VCVTDQ2PS   (R13), Z7
+	VMULPS.BCST 32(R11), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 44(R11), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   1024(R13), Z7
+	VMULPS.BCST 32(R11)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 44(R11)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
 	MOVQ $0x00000040, R11
 	BYTE $0xc4
 	BYTE $0xa2
@@ -2296,7 +4948,7 @@ multiply:
 	BYTE $0x00
 	BYTE $0x00
 	CMPQ AX, $0x00
-	JLE  add0
+	JLE  add1
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -2306,7 +4958,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x4b
 	BYTE $0x5e
-	BYTE $0xc4
+	BYTE $0xc2
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -2316,111 +4968,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x43
 	BYTE $0x5e
-	BYTE $0xcd
-
-add0:
-	VMOVUPS 2048(BX), Z2
-	VMOVUPS 2304(BX), Z3
-	VMOVUPS 2176(BX), Z4
-	VMOVUPS 2432(BX), Z5
-	MOVQ    DI, R11
-	MOVQ    R8, R12
-	MOVQ    R9, R14
-	SHLQ    $0x06, R14
-	MOVQ    SI, R13
-	ADDQ    R13, R14
-	JMP     row0Check
-
-row0:
-	VBROADCASTSS 32(R11), Z6
-	VBROADCASTSS 44(R11), Z7
-	VBROADCASTSS 32(R11)(CX*1), Z8
-	VBROADCASTSS 44(R11)(CX*1), Z9
-	VMOVUPS      (R12), Z10
-	VCVTDQ2PS    (R13), Z11
-	VMULPS       Z6, Z2, Z6
-	VMULPS       Z6, Z11, Z11
-	VADDPS       Z10, Z11, Z10
-	VMULPS       Z7, Z3, Z6
-	VADDPS       Z6, Z10, Z10
-	VCVTDQ2PS    1024(R13), Z6
-	VMULPS       Z8, Z4, Z7
-	VMULPS       Z7, Z6, Z6
-	VADDPS       Z10, Z6, Z10
-	VMULPS       Z9, Z5, Z7
-	VADDPS       Z7, Z10, Z10
-	VMOVUPS      Z10, (R12)
-	ADDQ         $0x30, R11
-	ADDQ         $0x00000080, R12
-	ADDQ         $0x40, R13
-
-row0Check:
-	CMPQ R13, R14
-	JL   row0
-	MOVQ $0x00000080, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1a
-	BYTE $0x40
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1a
-	BYTE $0x40
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
-	MOVQ $0x00000040, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x94
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x9c
-	BYTE $0x1e
-	BYTE $0x00
-	BYTE $0x0c
-	BYTE $0x00
-	BYTE $0x00
-	CMPQ AX, $0x00
-	JLE  add1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4b
-	BYTE $0x5e
-	BYTE $0xd4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd8
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x43
-	BYTE $0x5e
-	BYTE $0xdd
+	BYTE $0xcb
 
 add1:
 	VMOVUPS 2112(BX), Z2
@@ -2435,31 +4983,29 @@ add1:
 	JMP     row1Check
 
 row1:
-	VBROADCASTSS 32(BX), Z6
-	VBROADCASTSS 44(BX), Z7
-	VBROADCASTSS 32(BX)(CX*1), Z8
-	VBROADCASTSS 44(BX)(CX*1), Z9
-	VMOVUPS      64(DI), Z10
-	VCVTDQ2PS    2048(R8), Z11
-	VMULPS       Z6, Z2, Z6
-	VMULPS       Z6, Z11, Z11
-	VADDPS       Z10, Z11, Z10
-	VMULPS       Z7, Z3, Z6
-	VADDPS       Z6, Z10, Z10
-	VCVTDQ2PS    3072(R8), Z6
-	VMULPS       Z8, Z4, Z7
-	VMULPS       Z7, Z6, Z6
-	VADDPS       Z10, Z6, Z10
-	VMULPS       Z9, Z5, Z7
-	VADDPS       Z7, Z10, Z10
-	VMOVUPS      Z10, 64(DI)
-	ADDQ         $0x30, BX
-	ADDQ         $0x00000080, DI
-	ADDQ         $0x40, R8
+	VMOVUPS     64(DI), Z6
+	VCVTDQ2PS   2048(R8), Z7
+	VMULPS.BCST 32(BX), Z2, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 44(BX), Z3, Z8
+	VADDPS      Z8, Z6, Z6
+	VCVTDQ2PS   3072(R8), Z7
+	VMULPS.BCST 32(BX)(CX*1), Z4, Z8
+	VMULPS      Z8, Z7, Z7
+	VADDPS      Z6, Z7, Z6
+	VMULPS.BCST 44(BX)(CX*1), Z5, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVUPS     Z6, 64(DI)
+	ADDQ        $0x30, BX
+	ADDQ        $0x00000080, DI
+	ADDQ        $0x40, R8
 
 row1Check:
-	CMPQ    R8, R9
-	JL      row1
+	CMPQ R8, R9
+	JL   row1
+
+next:
 	CMPQ    AX, $0x00
 	JLE     done
 	MOVQ    $0x00000010, BX
@@ -2697,15 +5243,672 @@ sameSuper:
 	MOVQ       AX, x+16(FP)
 	MOVQ       m+32(FP), AX
 	SUBQ       $0x02, tiles+24(FP)
+	MOVQ       $0x00000080, R11
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xa4
+	BYTE       $0x1b
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xb4
+	BYTE       $0x1b
+	BYTE       $0x40
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xac
+	BYTE       $0x1b
+	BYTE       $0x00
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x1b
+	BYTE       $0x40
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
 
 multiply:
+	CMPQ        R10, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(SI), Z1
+	VMOVUPS     2304(SI), Z2
+	VMOVUPS     2176(SI), Z3
+	VMOVUPS     2432(SI), Z8
+	MOVQ        $0x00000030, R10
+	LEAQ        (CX)(DX*1), R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x11
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x13
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(CX)
+	VMOVUPS     (R9), Z9
+	VCVTDQ2PS   (DI), Z10
+	VMULPS.BCST 32(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 44(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1024(DI), Z10
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 44(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, (R9)
+	PREFETCHT0  832(CX)
+	VMOVUPS     128(R9), Z9
+	VCVTDQ2PS   64(DI), Z10
+	VMULPS.BCST 80(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 92(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1088(DI), Z10
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 92(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 128(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)
+	VMOVUPS     256(R9), Z9
+	VCVTDQ2PS   128(DI), Z10
+	VMULPS.BCST 128(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 140(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1152(DI), Z10
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 140(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 256(R9)
+	PREFETCHT0  960(CX)
+	VMOVUPS     384(R9), Z9
+	VCVTDQ2PS   192(DI), Z10
+	VMULPS.BCST 176(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 188(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1216(DI), Z10
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 188(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 384(R9)
+	PREFETCHT0  1024(CX)
+	VMOVUPS     512(R9), Z9
+	VCVTDQ2PS   256(DI), Z10
+	VMULPS.BCST 224(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 236(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1280(DI), Z10
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 236(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 512(R9)
+	PREFETCHT0  1088(CX)
+	VMOVUPS     640(R9), Z9
+	VCVTDQ2PS   320(DI), Z10
+	VMULPS.BCST 272(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 284(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1344(DI), Z10
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 284(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 640(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)
+	VMOVUPS     768(R9), Z9
+	VCVTDQ2PS   384(DI), Z10
+	VMULPS.BCST 320(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 332(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1408(DI), Z10
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 332(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 768(R9)
+	PREFETCHT0  1216(CX)
+	VMOVUPS     896(R9), Z9
+	VCVTDQ2PS   448(DI), Z10
+	VMULPS.BCST 368(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 380(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1472(DI), Z10
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 380(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 896(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)
+	VMOVUPS     1024(R9), Z9
+	VCVTDQ2PS   512(DI), Z10
+	VMULPS.BCST 416(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 428(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1536(DI), Z10
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 428(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1024(R9)
+	PREFETCHT0  1344(CX)
+	VMOVUPS     1152(R9), Z9
+	VCVTDQ2PS   576(DI), Z10
+	VMULPS.BCST 464(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 476(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1600(DI), Z10
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 476(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1152(R9)
+	PREFETCHT0  1408(CX)
+	VMOVUPS     1280(R9), Z9
+	VCVTDQ2PS   640(DI), Z10
+	VMULPS.BCST 512(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 524(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1664(DI), Z10
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 524(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1280(R9)
+	PREFETCHT0  1472(CX)
+	VMOVUPS     1408(R9), Z9
+	VCVTDQ2PS   704(DI), Z10
+	VMULPS.BCST 560(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 572(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1728(DI), Z10
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 572(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1408(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R9), Z9
+	VCVTDQ2PS   768(DI), Z10
+	VMULPS.BCST 608(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 620(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1792(DI), Z10
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 620(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1536(R9)
+	VMOVUPS     1664(R9), Z9
+	VCVTDQ2PS   832(DI), Z10
+	VMULPS.BCST 656(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 668(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1856(DI), Z10
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 668(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1664(R9)
+	VMOVUPS     1792(R9), Z9
+	VCVTDQ2PS   896(DI), Z10
+	VMULPS.BCST 704(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 716(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1920(DI), Z10
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 716(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1792(R9)
+	VMOVUPS     1920(R9), Z9
+	VCVTDQ2PS   960(DI), Z10
+	VMULPS.BCST 752(R8), Z1, Z1
+	VMULPS      Z1, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 764(R8), Z2, Z1
+	VADDPS      Z1, Z9, Z9
+	VCVTDQ2PS   1984(DI), Z1
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z2
+	VMULPS      Z2, Z1, Z1
+	VADDPS      Z9, Z1, Z9
+	VMULPS.BCST 764(R8)(DX*1), Z8, Z2
+	VADDPS      Z2, Z9, Z9
+	VMOVUPS     Z9, 1920(R9)
+	VMOVUPS     2112(SI), Z1
+	VMOVUPS     2368(SI), Z2
+	VMOVUPS     2240(SI), Z3
+	VMOVUPS     2496(SI), Z8
+	PREFETCHT0  768(CX)(DX*1)
+	VMOVUPS     64(R9), Z9
+	VCVTDQ2PS   2048(DI), Z10
+	VMULPS.BCST 32(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 44(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3072(DI), Z10
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 44(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 64(R9)
+	PREFETCHT0  832(CX)(DX*1)
+	VMOVUPS     192(R9), Z9
+	VCVTDQ2PS   2112(DI), Z10
+	VMULPS.BCST 80(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 92(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3136(DI), Z10
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 92(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 192(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)(DX*1)
+	VMOVUPS     320(R9), Z9
+	VCVTDQ2PS   2176(DI), Z10
+	VMULPS.BCST 128(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 140(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3200(DI), Z10
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 140(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 320(R9)
+	PREFETCHT0  960(CX)(DX*1)
+	VMOVUPS     448(R9), Z9
+	VCVTDQ2PS   2240(DI), Z10
+	VMULPS.BCST 176(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 188(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3264(DI), Z10
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 188(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 448(R9)
+	PREFETCHT0  1024(CX)(DX*1)
+	VMOVUPS     576(R9), Z9
+	VCVTDQ2PS   2304(DI), Z10
+	VMULPS.BCST 224(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 236(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3328(DI), Z10
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 236(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 576(R9)
+	PREFETCHT0  1088(CX)(DX*1)
+	VMOVUPS     704(R9), Z9
+	VCVTDQ2PS   2368(DI), Z10
+	VMULPS.BCST 272(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 284(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3392(DI), Z10
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 284(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 704(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)(DX*1)
+	VMOVUPS     832(R9), Z9
+	VCVTDQ2PS   2432(DI), Z10
+	VMULPS.BCST 320(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 332(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3456(DI), Z10
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 332(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 832(R9)
+	PREFETCHT0  1216(CX)(DX*1)
+	VMOVUPS     960(R9), Z9
+	VCVTDQ2PS   2496(DI), Z10
+	VMULPS.BCST 368(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 380(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3520(DI), Z10
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 380(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 960(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)(DX*1)
+	VMOVUPS     1088(R9), Z9
+	VCVTDQ2PS   2560(DI), Z10
+	VMULPS.BCST 416(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 428(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3584(DI), Z10
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 428(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1088(R9)
+	PREFETCHT0  1344(CX)(DX*1)
+	VMOVUPS     1216(R9), Z9
+	VCVTDQ2PS   2624(DI), Z10
+	VMULPS.BCST 464(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 476(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3648(DI), Z10
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 476(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1216(R9)
+	PREFETCHT0  1408(CX)(DX*1)
+	VMOVUPS     1344(R9), Z9
+	VCVTDQ2PS   2688(DI), Z10
+	VMULPS.BCST 512(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 524(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3712(DI), Z10
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 524(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1344(R9)
+	PREFETCHT0  1472(CX)(DX*1)
+	VMOVUPS     1472(R9), Z9
+	VCVTDQ2PS   2752(DI), Z10
+	VMULPS.BCST 560(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 572(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3776(DI), Z10
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 572(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1472(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R9), Z9
+	VCVTDQ2PS   2816(DI), Z10
+	VMULPS.BCST 608(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 620(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3840(DI), Z10
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 620(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1600(R9)
+	VMOVUPS     1728(R9), Z9
+	VCVTDQ2PS   2880(DI), Z10
+	VMULPS.BCST 656(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 668(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3904(DI), Z10
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 668(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1728(R9)
+	VMOVUPS     1856(R9), Z9
+	VCVTDQ2PS   2944(DI), Z10
+	VMULPS.BCST 704(R8), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 716(R8), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3968(DI), Z10
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 716(R8)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 1856(R9)
+	VMOVUPS     1984(R9), Z9
+	VCVTDQ2PS   3008(DI), Z10
+	VMULPS.BCST 752(R8), Z1, Z1
+	VMULPS      Z1, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 764(R8), Z2, Z1
+	VADDPS      Z1, Z9, Z9
+	VCVTDQ2PS   4032(DI), Z1
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z2
+	VMULPS      Z2, Z1, Z1
+	VADDPS      Z9, Z1, Z9
+	VMULPS.BCST 764(R8)(DX*1), Z8, Z2
+	VADDPS      Z2, Z9, Z9
+	VMOVUPS     Z9, 1984(R9)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
 	MOVQ $0x00000030, R11
 	LEAQ (CX)(DX*1), R12
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
+	BYTE $0x94
 	BYTE $0x19
 	BYTE $0x00
 	BYTE $0x00
@@ -2715,33 +5918,68 @@ multiply:
 	BYTE $0x82
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xac
+	BYTE $0x9c
 	BYTE $0x1c
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
-	MOVQ $0x00000080, R11
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1b
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc0
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1b
-	BYTE $0x00
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(SI), Z1
+	VMOVUPS 2304(SI), Z2
+	VMOVUPS 2176(SI), Z3
+	VMOVUPS 2432(SI), Z8
+	MOVQ    R8, R11
+	MOVQ    R9, R12
+	MOVQ    R10, R14
+	SHLQ    $0x06, R14
+	MOVQ    DI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z9
+	VCVTDQ2PS   (R13), Z10
+	VMULPS.BCST 32(R11), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 44(R11), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   1024(R13), Z10
+	VMULPS.BCST 32(R11)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 44(R11)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
 	MOVQ $0x00000040, R11
 	BYTE $0xc4
 	BYTE $0xa2
@@ -2764,7 +6002,7 @@ multiply:
 	BYTE $0x00
 	BYTE $0x00
 	CMPQ AX, $0x00
-	JLE  add0
+	JLE  add1
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -2774,7 +6012,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x4b
 	BYTE $0x5e
-	BYTE $0xc4
+	BYTE $0xc2
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -2784,111 +6022,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x43
 	BYTE $0x5e
-	BYTE $0xcd
-
-add0:
-	VMOVUPS 2048(SI), Z1
-	VMOVUPS 2304(SI), Z2
-	VMOVUPS 2176(SI), Z3
-	VMOVUPS 2432(SI), Z8
-	MOVQ    R8, R11
-	MOVQ    R9, R12
-	MOVQ    R10, R14
-	SHLQ    $0x06, R14
-	MOVQ    DI, R13
-	ADDQ    R13, R14
-	JMP     row0Check
-
-row0:
-	VBROADCASTSS 32(R11), Z9
-	VBROADCASTSS 44(R11), Z10
-	VBROADCASTSS 32(R11)(DX*1), Z11
-	VBROADCASTSS 44(R11)(DX*1), Z12
-	VMOVUPS      (R12), Z13
-	VCVTDQ2PS    (R13), Z14
-	VMULPS       Z9, Z1, Z9
-	VMULPS       Z9, Z14, Z14
-	VADDPS       Z13, Z14, Z13
-	VMULPS       Z10, Z2, Z9
-	VADDPS       Z9, Z13, Z13
-	VCVTDQ2PS    1024(R13), Z9
-	VMULPS       Z11, Z3, Z10
-	VMULPS       Z10, Z9, Z9
-	VADDPS       Z13, Z9, Z13
-	VMULPS       Z12, Z8, Z10
-	VADDPS       Z10, Z13, Z13
-	VMOVUPS      Z13, (R12)
-	ADDQ         $0x30, R11
-	ADDQ         $0x00000080, R12
-	ADDQ         $0x40, R13
-
-row0Check:
-	CMPQ R13, R14
-	JL   row0
-	MOVQ $0x00000080, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1b
-	BYTE $0x40
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1b
-	BYTE $0x40
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
-	MOVQ $0x00000040, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x94
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x9c
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x0c
-	BYTE $0x00
-	BYTE $0x00
-	CMPQ AX, $0x00
-	JLE  add1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4b
-	BYTE $0x5e
-	BYTE $0xd4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd8
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x43
-	BYTE $0x5e
-	BYTE $0xdd
+	BYTE $0xcb
 
 add1:
 	VMOVUPS 2112(SI), Z1
@@ -2903,31 +6037,29 @@ add1:
 	JMP     row1Check
 
 row1:
-	VBROADCASTSS 32(SI), Z9
-	VBROADCASTSS 44(SI), Z10
-	VBROADCASTSS 32(SI)(DX*1), Z11
-	VBROADCASTSS 44(SI)(DX*1), Z12
-	VMOVUPS      64(R8), Z13
-	VCVTDQ2PS    2048(R9), Z14
-	VMULPS       Z9, Z1, Z9
-	VMULPS       Z9, Z14, Z14
-	VADDPS       Z13, Z14, Z13
-	VMULPS       Z10, Z2, Z9
-	VADDPS       Z9, Z13, Z13
-	VCVTDQ2PS    3072(R9), Z9
-	VMULPS       Z11, Z3, Z10
-	VMULPS       Z10, Z9, Z9
-	VADDPS       Z13, Z9, Z13
-	VMULPS       Z12, Z8, Z10
-	VADDPS       Z10, Z13, Z13
-	VMOVUPS      Z13, 64(R8)
-	ADDQ         $0x30, SI
-	ADDQ         $0x00000080, R8
-	ADDQ         $0x40, R9
+	VMOVUPS     64(R8), Z9
+	VCVTDQ2PS   2048(R9), Z10
+	VMULPS.BCST 32(SI), Z1, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 44(SI), Z2, Z11
+	VADDPS      Z11, Z9, Z9
+	VCVTDQ2PS   3072(R9), Z10
+	VMULPS.BCST 32(SI)(DX*1), Z3, Z11
+	VMULPS      Z11, Z10, Z10
+	VADDPS      Z9, Z10, Z9
+	VMULPS.BCST 44(SI)(DX*1), Z8, Z11
+	VADDPS      Z11, Z9, Z9
+	VMOVUPS     Z9, 64(R8)
+	ADDQ        $0x30, SI
+	ADDQ        $0x00000080, R8
+	ADDQ        $0x40, R9
 
 row1Check:
-	CMPQ    R9, R10
-	JL      row1
+	CMPQ R9, R10
+	JL   row1
+
+next:
 	CMPQ    AX, $0x00
 	JLE     done
 	MOVQ    $0x00000010, SI
@@ -3295,15 +6427,672 @@ sameSuper:
 	MOVQ       AX, x+16(FP)
 	MOVQ       m+32(FP), AX
 	SUBQ       $0x02, tiles+24(FP)
+	MOVQ       $0x00000080, R11
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xa4
+	BYTE       $0x1b
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xb4
+	BYTE       $0x1b
+	BYTE       $0x40
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xac
+	BYTE       $0x1b
+	BYTE       $0x00
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x1b
+	BYTE       $0x40
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
 
 multiply:
+	CMPQ        R10, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(SI), Z2
+	VMOVUPS     2304(SI), Z3
+	VMOVUPS     2176(SI), Z4
+	VMOVUPS     2432(SI), Z9
+	MOVQ        $0x00000030, R10
+	LEAQ        (CX)(DX*1), R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x11
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x13
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(CX)
+	VMOVUPS     (R9), Z10
+	VCVTDQ2PS   (DI), Z11
+	VMULPS.BCST 32(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 44(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1024(DI), Z11
+	VMULPS.BCST 32(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 44(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, (R9)
+	PREFETCHT0  832(CX)
+	VMOVUPS     128(R9), Z10
+	VCVTDQ2PS   64(DI), Z11
+	VMULPS.BCST 80(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 92(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1088(DI), Z11
+	VMULPS.BCST 80(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 92(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 128(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)
+	VMOVUPS     256(R9), Z10
+	VCVTDQ2PS   128(DI), Z11
+	VMULPS.BCST 128(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 140(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1152(DI), Z11
+	VMULPS.BCST 128(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 140(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 256(R9)
+	PREFETCHT0  960(CX)
+	VMOVUPS     384(R9), Z10
+	VCVTDQ2PS   192(DI), Z11
+	VMULPS.BCST 176(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 188(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1216(DI), Z11
+	VMULPS.BCST 176(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 188(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 384(R9)
+	PREFETCHT0  1024(CX)
+	VMOVUPS     512(R9), Z10
+	VCVTDQ2PS   256(DI), Z11
+	VMULPS.BCST 224(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 236(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1280(DI), Z11
+	VMULPS.BCST 224(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 236(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 512(R9)
+	PREFETCHT0  1088(CX)
+	VMOVUPS     640(R9), Z10
+	VCVTDQ2PS   320(DI), Z11
+	VMULPS.BCST 272(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 284(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1344(DI), Z11
+	VMULPS.BCST 272(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 284(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 640(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)
+	VMOVUPS     768(R9), Z10
+	VCVTDQ2PS   384(DI), Z11
+	VMULPS.BCST 320(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 332(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1408(DI), Z11
+	VMULPS.BCST 320(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 332(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 768(R9)
+	PREFETCHT0  1216(CX)
+	VMOVUPS     896(R9), Z10
+	VCVTDQ2PS   448(DI), Z11
+	VMULPS.BCST 368(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 380(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1472(DI), Z11
+	VMULPS.BCST 368(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 380(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 896(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)
+	VMOVUPS     1024(R9), Z10
+	VCVTDQ2PS   512(DI), Z11
+	VMULPS.BCST 416(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 428(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1536(DI), Z11
+	VMULPS.BCST 416(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 428(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1024(R9)
+	PREFETCHT0  1344(CX)
+	VMOVUPS     1152(R9), Z10
+	VCVTDQ2PS   576(DI), Z11
+	VMULPS.BCST 464(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 476(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1600(DI), Z11
+	VMULPS.BCST 464(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 476(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1152(R9)
+	PREFETCHT0  1408(CX)
+	VMOVUPS     1280(R9), Z10
+	VCVTDQ2PS   640(DI), Z11
+	VMULPS.BCST 512(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 524(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1664(DI), Z11
+	VMULPS.BCST 512(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 524(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1280(R9)
+	PREFETCHT0  1472(CX)
+	VMOVUPS     1408(R9), Z10
+	VCVTDQ2PS   704(DI), Z11
+	VMULPS.BCST 560(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 572(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1728(DI), Z11
+	VMULPS.BCST 560(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 572(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1408(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R9), Z10
+	VCVTDQ2PS   768(DI), Z11
+	VMULPS.BCST 608(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 620(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1792(DI), Z11
+	VMULPS.BCST 608(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 620(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1536(R9)
+	VMOVUPS     1664(R9), Z10
+	VCVTDQ2PS   832(DI), Z11
+	VMULPS.BCST 656(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 668(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1856(DI), Z11
+	VMULPS.BCST 656(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 668(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1664(R9)
+	VMOVUPS     1792(R9), Z10
+	VCVTDQ2PS   896(DI), Z11
+	VMULPS.BCST 704(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 716(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1920(DI), Z11
+	VMULPS.BCST 704(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 716(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1792(R9)
+	VMOVUPS     1920(R9), Z10
+	VCVTDQ2PS   960(DI), Z11
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 764(R8), Z3, Z2
+	VADDPS      Z2, Z10, Z10
+	VCVTDQ2PS   1984(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z4, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z10, Z2, Z10
+	VMULPS.BCST 764(R8)(DX*1), Z9, Z3
+	VADDPS      Z3, Z10, Z10
+	VMOVUPS     Z10, 1920(R9)
+	VMOVUPS     2112(SI), Z2
+	VMOVUPS     2368(SI), Z3
+	VMOVUPS     2240(SI), Z4
+	VMOVUPS     2496(SI), Z9
+	PREFETCHT0  768(CX)(DX*1)
+	VMOVUPS     64(R9), Z10
+	VCVTDQ2PS   2048(DI), Z11
+	VMULPS.BCST 32(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 44(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3072(DI), Z11
+	VMULPS.BCST 32(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 44(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 64(R9)
+	PREFETCHT0  832(CX)(DX*1)
+	VMOVUPS     192(R9), Z10
+	VCVTDQ2PS   2112(DI), Z11
+	VMULPS.BCST 80(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 92(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3136(DI), Z11
+	VMULPS.BCST 80(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 92(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 192(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)(DX*1)
+	VMOVUPS     320(R9), Z10
+	VCVTDQ2PS   2176(DI), Z11
+	VMULPS.BCST 128(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 140(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3200(DI), Z11
+	VMULPS.BCST 128(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 140(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 320(R9)
+	PREFETCHT0  960(CX)(DX*1)
+	VMOVUPS     448(R9), Z10
+	VCVTDQ2PS   2240(DI), Z11
+	VMULPS.BCST 176(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 188(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3264(DI), Z11
+	VMULPS.BCST 176(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 188(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 448(R9)
+	PREFETCHT0  1024(CX)(DX*1)
+	VMOVUPS     576(R9), Z10
+	VCVTDQ2PS   2304(DI), Z11
+	VMULPS.BCST 224(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 236(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3328(DI), Z11
+	VMULPS.BCST 224(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 236(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 576(R9)
+	PREFETCHT0  1088(CX)(DX*1)
+	VMOVUPS     704(R9), Z10
+	VCVTDQ2PS   2368(DI), Z11
+	VMULPS.BCST 272(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 284(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3392(DI), Z11
+	VMULPS.BCST 272(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 284(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 704(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)(DX*1)
+	VMOVUPS     832(R9), Z10
+	VCVTDQ2PS   2432(DI), Z11
+	VMULPS.BCST 320(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 332(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3456(DI), Z11
+	VMULPS.BCST 320(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 332(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 832(R9)
+	PREFETCHT0  1216(CX)(DX*1)
+	VMOVUPS     960(R9), Z10
+	VCVTDQ2PS   2496(DI), Z11
+	VMULPS.BCST 368(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 380(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3520(DI), Z11
+	VMULPS.BCST 368(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 380(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 960(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)(DX*1)
+	VMOVUPS     1088(R9), Z10
+	VCVTDQ2PS   2560(DI), Z11
+	VMULPS.BCST 416(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 428(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3584(DI), Z11
+	VMULPS.BCST 416(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 428(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1088(R9)
+	PREFETCHT0  1344(CX)(DX*1)
+	VMOVUPS     1216(R9), Z10
+	VCVTDQ2PS   2624(DI), Z11
+	VMULPS.BCST 464(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 476(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3648(DI), Z11
+	VMULPS.BCST 464(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 476(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1216(R9)
+	PREFETCHT0  1408(CX)(DX*1)
+	VMOVUPS     1344(R9), Z10
+	VCVTDQ2PS   2688(DI), Z11
+	VMULPS.BCST 512(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 524(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3712(DI), Z11
+	VMULPS.BCST 512(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 524(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1344(R9)
+	PREFETCHT0  1472(CX)(DX*1)
+	VMOVUPS     1472(R9), Z10
+	VCVTDQ2PS   2752(DI), Z11
+	VMULPS.BCST 560(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 572(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3776(DI), Z11
+	VMULPS.BCST 560(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 572(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1472(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R9), Z10
+	VCVTDQ2PS   2816(DI), Z11
+	VMULPS.BCST 608(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 620(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3840(DI), Z11
+	VMULPS.BCST 608(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 620(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1600(R9)
+	VMOVUPS     1728(R9), Z10
+	VCVTDQ2PS   2880(DI), Z11
+	VMULPS.BCST 656(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 668(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3904(DI), Z11
+	VMULPS.BCST 656(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 668(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1728(R9)
+	VMOVUPS     1856(R9), Z10
+	VCVTDQ2PS   2944(DI), Z11
+	VMULPS.BCST 704(R8), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 716(R8), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3968(DI), Z11
+	VMULPS.BCST 704(R8)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 716(R8)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 1856(R9)
+	VMOVUPS     1984(R9), Z10
+	VCVTDQ2PS   3008(DI), Z11
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 764(R8), Z3, Z2
+	VADDPS      Z2, Z10, Z10
+	VCVTDQ2PS   4032(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z4, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z10, Z2, Z10
+	VMULPS.BCST 764(R8)(DX*1), Z9, Z3
+	VADDPS      Z3, Z10, Z10
+	VMOVUPS     Z10, 1984(R9)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
 	MOVQ $0x00000030, R11
 	LEAQ (CX)(DX*1), R12
 	BYTE $0xc4
 	BYTE $0xa2
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xa4
+	BYTE $0x94
 	BYTE $0x19
 	BYTE $0x00
 	BYTE $0x00
@@ -3313,33 +7102,68 @@ multiply:
 	BYTE $0x82
 	BYTE $0x7b
 	BYTE $0x4b
-	BYTE $0xac
+	BYTE $0x9c
 	BYTE $0x1c
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
 	BYTE $0x00
-	MOVQ $0x00000080, R11
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1b
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc0
 	BYTE $0xc4
-	BYTE $0xa2
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
 	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1b
-	BYTE $0x00
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(SI), Z2
+	VMOVUPS 2304(SI), Z3
+	VMOVUPS 2176(SI), Z4
+	VMOVUPS 2432(SI), Z9
+	MOVQ    R8, R11
+	MOVQ    R9, R12
+	MOVQ    R10, R14
+	SHLQ    $0x06, R14
+	MOVQ    DI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z10
+	VCVTDQ2PS   (R13), Z11
+	VMULPS.BCST 32(R11), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 44(R11), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   1024(R13), Z11
+	VMULPS.BCST 32(R11)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 44(R11)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
 	MOVQ $0x00000040, R11
 	BYTE $0xc4
 	BYTE $0xa2
@@ -3362,7 +7186,7 @@ multiply:
 	BYTE $0x00
 	BYTE $0x00
 	CMPQ AX, $0x00
-	JLE  add0
+	JLE  add1
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -3372,7 +7196,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x4b
 	BYTE $0x5e
-	BYTE $0xc4
+	BYTE $0xc2
 	BYTE $0xc4
 	BYTE $0xe2
 	BYTE $0x7b
@@ -3382,111 +7206,7 @@ multiply:
 	BYTE $0xe2
 	BYTE $0x43
 	BYTE $0x5e
-	BYTE $0xcd
-
-add0:
-	VMOVUPS 2048(SI), Z2
-	VMOVUPS 2304(SI), Z3
-	VMOVUPS 2176(SI), Z4
-	VMOVUPS 2432(SI), Z9
-	MOVQ    R8, R11
-	MOVQ    R9, R12
-	MOVQ    R10, R14
-	SHLQ    $0x06, R14
-	MOVQ    DI, R13
-	ADDQ    R13, R14
-	JMP     row0Check
-
-row0:
-	VBROADCASTSS 32(R11), Z10
-	VBROADCASTSS 44(R11), Z11
-	VBROADCASTSS 32(R11)(DX*1), Z12
-	VBROADCASTSS 44(R11)(DX*1), Z13
-	VMOVUPS      (R12), Z14
-	VCVTDQ2PS    (R13), Z15
-	VMULPS       Z10, Z2, Z10
-	VMULPS       Z10, Z15, Z15
-	VADDPS       Z14, Z15, Z14
-	VMULPS       Z11, Z3, Z10
-	VADDPS       Z10, Z14, Z14
-	VCVTDQ2PS    1024(R13), Z10
-	VMULPS       Z12, Z4, Z11
-	VMULPS       Z11, Z10, Z10
-	VADDPS       Z14, Z10, Z14
-	VMULPS       Z13, Z9, Z11
-	VADDPS       Z11, Z14, Z14
-	VMOVUPS      Z14, (R12)
-	ADDQ         $0x30, R11
-	ADDQ         $0x00000080, R12
-	ADDQ         $0x40, R13
-
-row0Check:
-	CMPQ R13, R14
-	JL   row0
-	MOVQ $0x00000080, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xb4
-	BYTE $0x1b
-	BYTE $0x40
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7b
-	BYTE $0x4b
-	BYTE $0xbc
-	BYTE $0x1b
-	BYTE $0x40
-	BYTE $0x04
-	BYTE $0x00
-	BYTE $0x00
-	MOVQ $0x00000040, R11
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x94
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x08
-	BYTE $0x00
-	BYTE $0x00
-	BYTE $0xc4
-	BYTE $0xa2
-	BYTE $0x7a
-	BYTE $0x4b
-	BYTE $0x9c
-	BYTE $0x1f
-	BYTE $0x00
-	BYTE $0x0c
-	BYTE $0x00
-	BYTE $0x00
-	CMPQ AX, $0x00
-	JLE  add1
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd0
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x4b
-	BYTE $0x5e
-	BYTE $0xd4
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x7b
-	BYTE $0x49
-	BYTE $0xd8
-	BYTE $0xc4
-	BYTE $0xe2
-	BYTE $0x43
-	BYTE $0x5e
-	BYTE $0xdd
+	BYTE $0xcb
 
 add1:
 	VMOVUPS 2112(SI), Z2
@@ -3501,31 +7221,29 @@ add1:
 	JMP     row1Check
 
 row1:
-	VBROADCASTSS 32(SI), Z10
-	VBROADCASTSS 44(SI), Z11
-	VBROADCASTSS 32(SI)(DX*1), Z12
-	VBROADCASTSS 44(SI)(DX*1), Z13
-	VMOVUPS      64(R8), Z14
-	VCVTDQ2PS    2048(R9), Z15
-	VMULPS       Z10, Z2, Z10
-	VMULPS       Z10, Z15, Z15
-	VADDPS       Z14, Z15, Z14
-	VMULPS       Z11, Z3, Z10
-	VADDPS       Z10, Z14, Z14
-	VCVTDQ2PS    3072(R9), Z10
-	VMULPS       Z12, Z4, Z11
-	VMULPS       Z11, Z10, Z10
-	VADDPS       Z14, Z10, Z14
-	VMULPS       Z13, Z9, Z11
-	VADDPS       Z11, Z14, Z14
-	VMOVUPS      Z14, 64(R8)
-	ADDQ         $0x30, SI
-	ADDQ         $0x00000080, R8
-	ADDQ         $0x40, R9
+	VMOVUPS     64(R8), Z10
+	VCVTDQ2PS   2048(R9), Z11
+	VMULPS.BCST 32(SI), Z2, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 44(SI), Z3, Z12
+	VADDPS      Z12, Z10, Z10
+	VCVTDQ2PS   3072(R9), Z11
+	VMULPS.BCST 32(SI)(DX*1), Z4, Z12
+	VMULPS      Z12, Z11, Z11
+	VADDPS      Z10, Z11, Z10
+	VMULPS.BCST 44(SI)(DX*1), Z9, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVUPS     Z10, 64(R8)
+	ADDQ        $0x30, SI
+	ADDQ        $0x00000080, R8
+	ADDQ        $0x40, R9
 
 row1Check:
-	CMPQ    R9, R10
-	JL      row1
+	CMPQ R9, R10
+	JL   row1
+
+next:
 	CMPQ    AX, $0x00
 	JLE     done
 	MOVQ    $0x00000010, SI

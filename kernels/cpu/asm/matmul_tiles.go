@@ -14,6 +14,7 @@ const (
 	tileLanes   = 16                       // weight rows
 	together    = 2                        // tiles of a panel that are multiplied before their sums are added
 	bytesOfTile = groups * 4 * panelRows   // of signed quants
+	cacheLine   = 64                       // bytes
 	bytesOfSums = tileRows * tileLanes * 4 // of a tile register with int32
 )
 
@@ -30,7 +31,9 @@ const (
 // The 32 columns of a block are the depth of one tile instruction, so its sums are the dot products that the other levels
 // compute, exact as they are there, and every block is scaled and added just as there. A tile of a panel is first unpacked to
 // signed bytes, whatever the format. The tile unit works on its own: while it multiplies 16 rows, the vector unit adds up
-// the 16 rows before.
+// the 16 rows before. An instruction on tiles takes longer than the processor looks ahead, so each stands well before what needs its
+// result: half of the panel is multiplied, and stored one half later, and added another half later, and between the rows that
+// are added stand the instructions on tiles, one at a time.
 func matmulTiles(c *build.Context) {
 	config := tileConfig(c)
 	for _, f := range formats {
@@ -40,10 +43,11 @@ func matmulTiles(c *build.Context) {
 	}
 }
 
-// The tile registers: sums of each half of the panel and each tile; activations of each tile; and weights of each tile, of one half.
-func sumsTile(half, t int) tile { return tile(half*together + t) }
-func rowsTile(t int) tile       { return tile(parts512*together + t) }
-func weightsTile(t int) tile    { return tile((parts512+1)*together + t) }
+// The tile registers: sums of each tile, of one half of the panel; activations of each tile; and weights of each half and each tile,
+// which stay for all rows.
+func sumsTile(t int) tile          { return tile(t) }
+func rowsTile(t int) tile          { return tile(together + t) }
+func weightsTile(half, t int) tile { return tile((2+half)*together + t) }
 
 // tileConfig is the shape of the tile registers: bytes of a row, and rows.
 func tileConfig(c *build.Context) Mem {
@@ -53,11 +57,11 @@ func tileConfig(c *build.Context) Mem {
 	bytes[0] = 1 // palette
 	shape := func(t tile, rows, rowBytes byte) { bytes[16+2*t], bytes[48+t] = rowBytes, rows }
 	for t := range together {
-		for half := range parts512 {
-			shape(sumsTile(half, t), tileRows, 4*tileLanes)
-		}
+		shape(sumsTile(t), tileRows, 4*tileLanes)
 		shape(rowsTile(t), tileRows, 4*groups)
-		shape(weightsTile(t), groups, 4*tileLanes)
+		for half := range parts512 {
+			shape(weightsTile(half, t), groups, 4*tileLanes)
+		}
 	}
 	for _, b := range bytes {
 		c.AppendDatum(U8(b))
@@ -92,15 +96,26 @@ func productTiles(c *build.Context, f format, config Mem) {
 	c.Label("step")
 	p.beginStep()
 	c.Label("multiply")
+	c.CMPQ(p.count, Imm(tileRows))
+	c.JNE(LabelRef("few"))
+	c.CMPQ(p.rowsLeft, Imm(0))
+	c.JLE(LabelRef("few"))
 	for half := range parts512 {
-		p.loadTiles(half)
-		p.storeSums(half)
+		p.addAndMultiply(half)
+	}
+	c.JMP(LabelRef("next"))
+	c.Label("few") // at the beginning, at the end, and where the rows are no multiple of 16
+	for half := range parts512 {
+		add := fmt.Sprint("add", half)
+		p.storeSums(1-half, 0, together)
 		c.CMPQ(p.rowsLeft, Imm(0))
-		c.JLE(LabelRef(fmt.Sprint("add", half)))
-		p.multiplyRows(half)
-		c.Label(fmt.Sprint("add", half))
+		c.JLE(LabelRef(add))
+		p.loadRows(half)
+		p.multiplyRows(half, 0, together)
+		c.Label(add)
 		p.addRows(half)
 	}
+	c.Label("next")
 	p.next()
 	c.Label("done")
 	releaseTiles(c)
@@ -152,7 +167,7 @@ func (p *tilesProduct) place(name string) Mem {
 	return b.Addr
 }
 
-// beginStep unpacks tiles of the panel and loads them to the tile registers.
+// beginStep unpacks tiles of the panel, and loads them to the tile registers.
 func (p *tilesProduct) beginStep() {
 	p.MOVQ(p.panel, p.w)
 	if p.super {
@@ -179,6 +194,19 @@ func (p *tilesProduct) beginStep() {
 	p.MOVQ(following, p.records)
 	p.Load(p.Param("m"), p.rowsLeft)
 	p.SUBQ(Imm(together), p.left)
+	distance := p.distance(4 * panelRows)
+	for t := range together {
+		for half := range parts512 {
+			loadTile(p.Context, Mem{Base: p.stepNext, Disp: t*bytesOfTile + 4*tileLanes*half, Index: distance, Scale: 1}, weightsTile(half, t))
+		}
+	}
+}
+
+// distance is a register for the distance between rows of a tile in memory.
+func (p *tilesProduct) distance(bytes uint32) reg.GPVirtual {
+	d := p.GP64()
+	p.MOVQ(U32(bytes), d)
+	return d
 }
 
 // tilesOfSuper is the number of tiles of a super-block.
@@ -211,42 +239,91 @@ func (p *tilesProduct) unpack(t, i int) {
 // sumsOf is where the sums of a half of the panel and a tile lie.
 func sumsOf(half, t int) int { return (half*together + t) * bytesOfSums }
 
-// loadTiles loads the next 16 rows and a half of the panel, after the last step some that nobody needs.
-func (p *tilesProduct) loadTiles(half int) {
-	distance, second := p.GP64(), p.GP64()
-	if half == 0 {
-		p.MOVQ(U32(recordBytes), distance)
-		p.LEAQ(Mem{Base: p.xNext, Index: p.stride, Scale: 1}, second)
-		for t, x := range []reg.GPVirtual{p.xNext, second} {
-			loadTile(p.Context, Mem{Base: x, Disp: quantsAt, Index: distance, Scale: 1}, rowsTile(t))
+// loadRows loads the next 16 rows, once for both halves of the panel.
+func (p *tilesProduct) loadRows(half int) {
+	if half != 0 {
+		return
+	}
+	distance, second := p.distance(recordBytes), p.GP64()
+	p.LEAQ(Mem{Base: p.xNext, Index: p.stride, Scale: 1}, second)
+	for t, x := range []reg.GPVirtual{p.xNext, second} {
+		loadTile(p.Context, Mem{Base: x, Disp: quantsAt, Index: distance, Scale: 1}, rowsTile(t))
+	}
+}
+
+// multiplyRows lets the tile unit multiply the rows with tiles from … to−1 of a half of the panel.
+func (p *tilesProduct) multiplyRows(half, from, to int) {
+	for t := from; t < to; t++ {
+		zeroTile(p.Context, sumsTile(t))
+		addTileProduct(p.Context, rowsTile(t), weightsTile(half, t), sumsTile(t))
+	}
+}
+
+// storeSums writes what was multiplied last, with tiles from … to−1 of a half, to memory, where the vector unit can read it.
+func (p *tilesProduct) storeSums(half, from, to int) {
+	distance := p.distance(4 * tileLanes)
+	for t := from; t < to; t++ {
+		storeTile(p.Context, sumsTile(t), Mem{Base: p.sums, Disp: sumsOf(half, t), Index: distance, Scale: 1})
+	}
+}
+
+// addAndMultiply is addRows for 16 rows, and between them what moves and multiplies a half of the next rows. There are as many tiles
+// as halves, so that each half asks for the records of one.
+func (p *tilesProduct) addAndMultiply(half int) {
+	scales, mins := p.scalesAndMins(half)
+	for row := range tileRows {
+		switch row { // a tile register is stored some rows before it is used again
+		case 0:
+			p.loadRows(half)
+		case 2:
+			p.storeSums(1-half, 0, 1)
+		case 6:
+			p.multiplyRows(half, 0, 1)
+		case 8:
+			p.storeSums(1-half, 1, together)
+		case 12:
+			p.multiplyRows(half, 1, together)
 		}
-	}
-	p.MOVQ(U32(4*panelRows), distance)
-	for t := range together {
-		loadTile(p.Context, Mem{Base: p.stepNext, Disp: t*bytesOfTile + 4*tileLanes*half, Index: distance, Scale: 1}, weightsTile(t))
+		p.askForRecords(half, cacheLine*row)
+		p.addRow(half, row, addresses{p.px, p.pa, p.sums}, scales, mins)
 	}
 }
 
-// multiplyRows lets the tile unit multiply what was loaded.
-func (p *tilesProduct) multiplyRows(half int) {
-	for t := range together {
-		zeroTile(p.Context, sumsTile(half, t))
-		addTileProduct(p.Context, rowsTile(t), weightsTile(t), sumsTile(half, t))
+// askForRecords brings the line at a distance in the records behind the next 16, of one tile, nearer to the processor: they are scattered
+// over so much memory that only the second cache holds them.
+func (p *tilesProduct) askForRecords(t, distance int) {
+	const bytes = tileRows * recordBytes
+	if distance >= bytes {
+		return
 	}
-}
-
-// storeSums writes what was multiplied last to memory, where the vector unit can read it.
-func (p *tilesProduct) storeSums(half int) {
-	distance := p.GP64()
-	p.MOVQ(U32(4*tileLanes), distance)
-	for t := range together {
-		storeTile(p.Context, sumsTile(half, t), Mem{Base: p.sums, Disp: sumsOf(half, t), Index: distance, Scale: 1})
-	}
+	record := []Mem{{Base: p.xNext}, {Base: p.xNext, Index: p.stride, Scale: 1}}[t]
+	p.PREFETCHT0(record.Offset(bytes + distance))
 }
 
 // addRows scales the integer sums that were multiplied before, and adds them.
 func (p *tilesProduct) addRows(half int) {
-	var scales, mins, x, scaledSums [together]reg.VecVirtual
+	scales, mins := p.scalesAndMins(half)
+	at, end := addresses{p.GP64(), p.GP64(), p.GP64()}, p.GP64()
+	p.MOVQ(p.px, at.x)
+	p.MOVQ(p.pa, at.acc)
+	p.MOVQ(p.count, end)
+	p.SHLQ(Imm(6), end)
+	p.MOVQ(p.sums, at.sums)
+	p.ADDQ(at.sums, end)
+	row := fmt.Sprint("row", half)
+	p.JMP(LabelRef(row + "Check"))
+	p.Label(row)
+	p.addRow(half, 0, at, scales, mins)
+	p.ADDQ(Imm(recordBytes), at.x)
+	p.ADDQ(U32(4*panelRows), at.acc)
+	p.ADDQ(Imm(4*tileLanes), at.sums)
+	p.Label(row + "Check")
+	p.CMPQ(at.sums, end)
+	p.JL(LabelRef(row))
+}
+
+// scalesAndMins loads those of a half of the panel, and of the tiles whose sums are added.
+func (p *tilesProduct) scalesAndMins(half int) (scales, mins [together]reg.VecVirtual) {
 	for t := range together {
 		scales[t] = p.ZMM()
 		p.VMOVUPS(lanes16(p.stepNow, scalesAt+4*panelRows*t, half, 4), scales[t])
@@ -255,44 +332,31 @@ func (p *tilesProduct) addRows(half int) {
 			p.VMOVUPS(lanes16(p.stepNow, minsAt+4*panelRows*t, half, 4), mins[t])
 		}
 	}
-	px, pa, sums, end := p.GP64(), p.GP64(), p.GP64(), p.GP64()
-	p.MOVQ(p.px, px)
-	p.MOVQ(p.pa, pa)
-	p.MOVQ(p.count, end)
-	p.SHLQ(Imm(6), end)
-	p.MOVQ(p.sums, sums)
-	p.ADDQ(sums, end)
-	row := fmt.Sprint("row", half)
-	p.JMP(LabelRef(row + "Check"))
-	p.Label(row)
-	for t, m := range []Mem{{Base: px}, {Base: px, Index: p.stride, Scale: 1}} {
-		x[t] = p.ZMM()
-		p.VBROADCASTSS(m.Offset(scaleAt), x[t])
-		if p.mins {
-			scaledSums[t] = p.ZMM()
-			p.VBROADCASTSS(m.Offset(scaledSumAt), scaledSums[t])
-		}
-	}
-	total := p.ZMM()
-	p.VMOVUPS(lanes16(pa, 0, half, 4), total)
-	for t := range together {
+	return scales, mins
+}
+
+// addresses are where a row has its records, its sums of the whole product, and its integer sums.
+type addresses struct {
+	x, acc, sums reg.GPVirtual
+}
+
+// addRow scales and adds the integer sums of the given row behind those addresses.
+func (p *tilesProduct) addRow(half, row int, from addresses, scales, mins [together]reg.VecVirtual) {
+	total, acc := p.ZMM(), lanes16(from.acc, 4*panelRows*row, half, 4)
+	p.VMOVUPS(acc, total)
+	for t, record := range []Mem{{Base: from.x}, {Base: from.x, Index: p.stride, Scale: 1}} {
+		record = record.Offset(recordBytes * row)
 		dot, scale := p.ZMM(), p.ZMM()
-		p.VCVTDQ2PS(at(sums, sumsOf(half, t)), dot)
-		p.VMULPS(x[t], scales[t], scale)
+		p.VCVTDQ2PS(at(from.sums, sumsOf(half, t)+4*tileLanes*row), dot)
+		p.VMULPS_BCST(record.Offset(scaleAt), scales[t], scale)
 		p.VMULPS(scale, dot, dot)
 		p.VADDPS(total, dot, total)
 		if p.mins {
-			p.VMULPS(scaledSums[t], mins[t], scale)
+			p.VMULPS_BCST(record.Offset(scaledSumAt), mins[t], scale)
 			p.VADDPS(scale, total, total)
 		}
 	}
-	p.VMOVUPS(total, lanes16(pa, 0, half, 4))
-	p.ADDQ(Imm(recordBytes), px)
-	p.ADDQ(U32(4*panelRows), pa)
-	p.ADDQ(Imm(4*tileLanes), sums)
-	p.Label(row + "Check")
-	p.CMPQ(sums, end)
-	p.JL(LabelRef(row))
+	p.VMOVUPS(total, acc)
 }
 
 // next makes the rows that were multiplied those to add, and goes where there is more to multiply.
