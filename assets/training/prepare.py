@@ -114,6 +114,9 @@ def main() -> None:
         train[name], held[name] = split_lessons(lessons.read(chosen.text / name, known), chosen.variants, rng)
     train["drills"], held["drills"] = split_drills(chosen.drills, chosen.seed, said)
 
+    copying = random.Random(chosen.seed + 2)
+    train["copying"] = [drills.copying(copying, said) for _ in range(chosen.drills // 4)]  # a stream of its own: it takes the most practice
+
     asked = examined(HERE / "exam")
     for source, chats in train.items():
         train[source] = [c for c in chats if not any(role == "user" and lessons.normal(text) in asked and len(text) > SHORT for role, text in c)]
@@ -127,7 +130,7 @@ def main() -> None:
     for source, chats in train.items():
         rng.shuffle(chats)
         tokens = write_stream(chosen.out / f"{source}.npz", chats, vocabulary)
-        print(f"{source}: {len(chats)} chats, {tokens} tokens; {len(held[source])} left out")
+        print(f"{source}: {len(chats)} chats, {tokens} tokens; {len(held.get(source, ()))} left out")
     with open(chosen.out / "holdout.jsonl", "w") as out:
         for source, chats in held.items():
             for chat in chats:

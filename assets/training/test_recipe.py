@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 import lessons
+from average import average
 from export import q8_0, tensors, write
 from model import LM, Shape, grown
 from restore import restored
@@ -49,6 +50,14 @@ class Recipe(unittest.TestCase):
         ids = torch.randint(0, 300, (2, 20))
         with torch.no_grad():
             torch.testing.assert_close(large(ids), small(ids), atol=1e-5, rtol=1e-5)
+
+    def test_the_mean_of_models_has_the_mean_of_each_weight(self):
+        first, second = LM(SMALL), LM(SMALL)
+        wanted = {name: (p + q) / 2 for (name, p), q in zip(first.state_dict().items(), second.state_dict().values())}
+        for name, got in average([first, second]).state_dict().items():
+            torch.testing.assert_close(got, wanted[name])
+        with self.assertRaises(ValueError):
+            average([first, LM(Shape(dim=64, layers=1, heads=2, kv=1, hd=32, ffn=64, vocab=300))])
 
     def test_decoding_with_a_cache_computes_the_same(self):
         model, ids = LM(SMALL).bfloat16(), torch.randint(0, 300, (2, 12))
