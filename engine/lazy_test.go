@@ -23,7 +23,7 @@ type counting struct {
 }
 
 func (b *counting) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) error {
-	if b.target == nil {
+	if b.target == nil && table.Rows() > 1 { // heads look up a constant while they load
 		b.target = table // the first pass is the target's
 	}
 	if table == b.target {

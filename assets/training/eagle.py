@@ -84,6 +84,12 @@ class Eagle(nn.Module):
         }  # fmt: skip
         return {"fc.weight": self.fc.weight} | {f"layers.0.{name}.weight": m.weight for name, m in names.items()}
 
+    def restore(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Goes on from a file's tensors."""
+        with torch.no_grad():
+            for name, weight in self.tensors().items():
+                weight.copy_(tensors[name])
+
     def config(self) -> dict:
         s = self.shape
         return {

@@ -1,6 +1,6 @@
 """Trains Medusa heads or an EAGLE head for a target, which stays as it is.
 
-usage: python heads.py --kind medusa|eagle --model TARGET.pt --data DATA --out FOLDER/model.safetensors --seconds S [--threads N]
+usage: python heads.py --kind medusa|eagle --model TARGET.pt --data DATA --out FOLDER/model.safetensors --seconds S [--threads N] [--init HEADS.safetensors]
 
 What is learned is the target's distribution behind each token of an answer. Once a minute the file is written, and this line printed
 for each step of a draft, on dialogues left out of the training: how often its best token is the target's (temperature 0), and
@@ -123,6 +123,7 @@ def main() -> None:
     options.add_argument("--data", type=Path, required=True)
     options.add_argument("--out", type=Path, required=True)
     options.add_argument("--seconds", type=float, required=True)
+    options.add_argument("--init", type=Path, help="go on from this file")
     options.add_argument("--mix", default="sgd=1,tm4=1,spc=1,program=2,general=2,drills=2")
     options.add_argument("--length", type=int, default=256)
     options.add_argument("--tokens", type=int, default=4096, help="tokens of a batch")
@@ -135,6 +136,8 @@ def main() -> None:
     torch.manual_seed(chosen.seed)
     target = load(chosen.model).eval().requires_grad_(False)
     head = KINDS[chosen.kind](target)
+    if chosen.init:
+        head.restore(headfile.read(chosen.init))
     print(chosen.kind, sum(p.numel() for p in head.parameters()), "parameters", flush=True)
     mix = {name: float(share) for name, share in (part.split("=") for part in chosen.mix.split(","))}
     streams, held = Streams(chosen.data, mix, chosen.length, chosen.seed), held_out(chosen.data, chosen.length)

@@ -39,5 +39,14 @@ class Medusa(nn.Module):
             out |= {f"{i}.0.linear.weight": linear.weight, f"{i}.0.linear.bias": linear.bias}
         return out
 
+    def restore(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Goes on from a file's tensors. What the target's matrix was multiplied by follows from the product, for it has far more rows than
+        columns."""
+        with torch.no_grad():
+            self.turn.weight.copy_(torch.linalg.lstsq(self.target[0].emb.weight, tensors["lm_head.weight"].float()).solution)
+            for i, linear in enumerate(self.linear):
+                linear.weight.copy_(tensors[f"{i}.0.linear.weight"])
+                linear.bias.copy_(tensors[f"{i}.0.linear.bias"])
+
     def config(self) -> dict:
         return {"model_type": "medusa", "medusa_num_heads": HEADS, "medusa_num_layers": 1, "hidden_size": self.linear[0].in_features}
