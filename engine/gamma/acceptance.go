@@ -12,6 +12,10 @@ const (
 	// memory bounds the number of observations that an estimate rests on. At 100 it errs by 5 points, and the speed it promises for γ 1 by 4 %:
 	// with less, drafts that gain a few percent are given up for a run of bad luck.
 	memory = 100
+	// hereMemory bounds the observations of a reply, and spreadMemory those that the difference between replies rests on. When the first reply
+	// has ended it is taken to be usualSpread, which counts for as many as spreadStart; before, there is nothing to differ from.
+	hereMemory, spreadMemory, spreadStart = 12, 300, 20
+	usualSpread                           = 0.05
 	// While nothing reaches a position, its evidence loses each round the share fading of its weight, so that fresh evidence
 	// is believed quickly, and its estimate moves the share drift of the way to that of the position before it: old bad luck
 	// must not bar a depth for good.
@@ -25,6 +29,29 @@ const (
 // about the positions up to its first rejection only; the estimates behind it stay as they are.
 type acceptance struct {
 	positions []rate
+	here      []rate   // of the reply under way alone, as far as it got
+	spreads   []spread // of each position, between replies
+}
+
+// spread is by how much replies differ from each other, beyond luck: of one nearly every draft holds, of another hardly any. The more they do,
+// the sooner a reply is judged by itself (the empirical Bayes estimate of Efron and Morris, 1973).
+type spread struct {
+	variance float64
+	weight   float64 // observations it rests on, up to spreadMemory
+}
+
+// observe learns from a reply of which here is known, where mean is usual.
+func (s *spread) observe(here rate, mean float64) {
+	s.weight = min(s.weight+here.weight, spreadMemory)
+	s.variance += ((here.mean-mean)*(here.mean-mean) - mean*(1-mean)/here.weight - s.variance) * here.weight / s.weight
+}
+
+// begin turns to a new reply.
+func (a *acceptance) begin() {
+	for i, here := range a.here {
+		a.spreads[i].observe(here, a.positions[i].mean)
+	}
+	a.here = a.here[:0]
 }
 
 // rate is a running mean that follows changes: an average at first, exponentially weighted once memory is full.
@@ -44,7 +71,15 @@ func (a *acceptance) observe(o Observation) {
 		if i == len(a.positions) {
 			a.positions = append(a.positions, rate{mean: a.at(i), weight: leastWeight(i)})
 		}
+		if i == len(a.here) {
+			a.here = append(a.here, rate{})
+			if i == len(a.spreads) {
+				a.spreads = append(a.spreads, spread{variance: usualSpread, weight: spreadStart})
+			}
+		}
 		a.positions[i].observe(o.held(i))
+		a.here[i].observe(o.held(i))
+		a.here[i].weight = min(a.here[i].weight, hereMemory)
 	}
 	for i := o.Tested; i < len(a.positions); i++ {
 		r := &a.positions[i]
@@ -68,7 +103,13 @@ func (a *acceptance) at(i int) float64 {
 	if len(a.positions) == 0 {
 		return startRate
 	}
-	return a.positions[min(i, len(a.positions)-1)].mean
+	i = min(i, len(a.positions)-1)
+	mean := a.positions[i].mean
+	if i >= len(a.here) || a.spreads[i].variance <= 0 || a.spreads[i].weight == spreadStart {
+		return mean
+	}
+	here, luck := a.here[i], mean*(1-mean)
+	return mean + (here.mean-mean)*here.weight/(here.weight+luck/a.spreads[i].variance)
 }
 
 // atLeast returns the estimate for position i less what is doubtful about it.

@@ -29,9 +29,12 @@ func (h *hindsight) observe(o Observation, nominal bool, believed []float64) {
 	}
 }
 
-// BeginReply forgets what the reply before has shown.
+// BeginReply forgets what only the reply before has shown.
 func (c *Controller) BeginReply() {
 	c.hindsight, c.rest = hindsight{}, 0
+	for _, e := range c.known {
+		e.acceptance.begin()
+	}
 	c.replies.begin()
 }
 

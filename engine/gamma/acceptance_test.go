@@ -1,0 +1,36 @@
+package gamma
+
+import "testing"
+
+// Replies of two kinds, of which everything holds or nothing, are soon told apart; where all are alike, a reply's luck counts for nothing.
+func TestRepliesAreJudgedByThemselvesWhereTheyDiffer(t *testing.T) {
+	reply := func(a *acceptance, held ...bool) {
+		a.begin()
+		for _, h := range held {
+			o := Observation{Drafted: 1, Tested: 1}
+			if h {
+				o.Accepted = 1
+			}
+			a.observe(o)
+		}
+	}
+	var differ, alike acceptance
+	for range 20 {
+		reply(&differ, true, true, true, true, true, true)
+		reply(&differ, false, false, false, false, false, false)
+		reply(&alike, true, false, true, false, true, false)
+		reply(&alike, false, true, false, true, false, true)
+	}
+	reply(&differ, false, false, false, false)
+	reply(&alike, false, false, false, false)
+	if at := differ.at(0); at > 0.15 {
+		t.Errorf("behind four rejections in a reply, where each reply is of one kind, %.2f is expected", at)
+	}
+	if at := alike.at(0); at < 0.4 {
+		t.Errorf("behind four rejections, where all replies are alike, %.2f is expected", at)
+	}
+	differ.begin()
+	if at := differ.at(0); at < 0.4 || at > 0.6 {
+		t.Errorf("of a new reply %.2f is expected", at)
+	}
+}
