@@ -184,8 +184,8 @@ func TestSampledReplyReplayedOnTheHost(t *testing.T) {
 		}
 	}
 	t.Logf("%d rounds, %d tokens, %q", len(reply.rounds), replayed, reply.text)
-	if replayed < 8 || leftBehind < 3 {
-		t.Errorf("only %d tokens, and %d rounds with two rejected drafts or more", replayed, leftBehind)
+	if replayed < 8 || leftBehind == 0 {
+		t.Errorf("only %d tokens, or too few rounds with two rejected drafts or more: %d", replayed, leftBehind)
 	}
 }
 
