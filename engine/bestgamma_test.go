@@ -17,7 +17,8 @@ import (
 )
 
 // timed is a backend on which time passes by a price list in place of the clock, so that what is measured on a busy machine repeats.
-// The prices are those of the demo pair on two quiet cores.
+// The prices of passes and draft steps are about those of the demo pair on two quiet cores; those of reading a row in a prefill are estimates,
+// and that of the draft is low: beside other work it was seen to take twice as long.
 type timed struct {
 	compute.Backend
 	now    time.Time
