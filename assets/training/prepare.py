@@ -1,6 +1,6 @@
 """Builds the training data: token streams by source, and the dialogues left out for the evaluation.
 
-usage: python prepare.py --public CLONES --out DATA [--vocabulary FILE] [--variants N] [--drills N]
+usage: python prepare.py --public CLONES --out DATA [--vocabulary FILE] [--left-out HOLDOUT.jsonl] [--variants N] [--drills N]
 
 CLONES holds clones named as in sources.PUBLIC; without --public only our own text is used (a smoke test).
 DATA gets vocabulary.json, SOURCE.npz (ids, who, starts) for each source and holdout.jsonl.
@@ -23,24 +23,39 @@ HERE = Path(__file__).parent
 HELD_OUT = 0.05
 
 
-def split_public(folder: Path, most: int, rng: random.Random) -> tuple[dict[str, list[Chat]], dict[str, list[Chat]]]:
+def read_held(holdout: Path) -> dict[str, list[Chat]]:
+    """The dialogues of a holdout.jsonl by source."""
+    held = collections.defaultdict(list)
+    for line in holdout.read_text().splitlines():
+        dialogue = json.loads(line)
+        held[dialogue["source"]].append([tuple(turn) for turn in dialogue["turns"]])
+    return held
+
+
+def questions(chats: list[Chat]) -> set[str]:
+    """What the chats begin with."""
+    return {lessons.normal(chat[0][1]) for chat in chats}
+
+
+def split_public(folder: Path, most: int, rng: random.Random, before: dict[str, list[Chat]]) -> tuple[dict[str, list[Chat]], dict[str, list[Chat]]]:
     train, held = collections.defaultdict(list), collections.defaultdict(list)
     seen: set[str] = set()
+    left_out = {json.dumps(chat) for source in before for chat in before[source]}
     for source, chat in sources.public(folder):
         text = json.dumps(chat)
         if text not in seen:
             seen.add(text)
-            (held if rng.random() < HELD_OUT else train)[source].append(chat)
+            (held if (text in left_out if before else rng.random() < HELD_OUT) else train)[source].append(chat)
     for source in train:
         train[source], held[source] = train[source][:most], held[source][: int(most * HELD_OUT)]
     return train, held
 
 
-def split_lessons(taught: list[lessons.Lesson], variants: int, rng: random.Random) -> tuple[list[Chat], list[Chat]]:
+def split_lessons(taught: list[lessons.Lesson], variants: int, rng: random.Random, before: list[Chat]) -> tuple[list[Chat], list[Chat]]:
     """One in twenty ways to ask is left out, whatever its case and punctuation. One to three exchanges make a chat, so that questions
     are answered in the middle of a chat, too."""
     asked = {lessons.normal(q) for l in taught for q in l.questions}
-    left_out = set(rng.sample(sorted(asked), int(len(asked) * HELD_OUT)))
+    left_out = questions(before) or set(rng.sample(sorted(asked), int(len(asked) * HELD_OUT)))
     held = [[("user", q), ("assistant", l.answers[0])] for l in taught for q in l.questions if lessons.normal(q) in left_out]
     train: list[Chat] = []
     for _ in range(variants):
@@ -65,10 +80,13 @@ def spoken(chats: dict[str, list[Chat]]) -> tuple[str, ...]:
     return tuple(sorted(part for part in found if 4 <= len(part.split()) <= 12 and part.isascii() and part.isprintable() and not set(part) & set("\"\\`{}")))
 
 
-def split_drills(count: int, seed: int, spoken: tuple[str, ...]) -> tuple[list[Chat], list[Chat]]:
+def split_drills(count: int, seed: int, spoken: tuple[str, ...], before: list[Chat]) -> tuple[list[Chat], list[Chat]]:
     train = list(drills.drills(random.Random(seed), count, spoken))
+    if before:
+        left_out = questions(before)
+        return [c for c in train if lessons.normal(c[0][1]) not in left_out], before
     taught = {json.dumps(c) for c in train}
-    asked = {lessons.normal(c[0][1]) for c in train}
+    asked = questions(train)
     held = [c for c in drills.drills(random.Random(seed + 1), 600, spoken) if json.dumps(c) not in taught and lessons.normal(c[0][1]) not in asked]
     return train, held
 
@@ -99,6 +117,7 @@ def main() -> None:
     options.add_argument("--text", type=Path, default=HERE / "text")
     options.add_argument("--out", type=Path, required=True)
     options.add_argument("--vocabulary", type=Path, help="use this one instead of learning one")
+    options.add_argument("--left-out", type=Path, help="the holdout.jsonl of a checkpoint to go on from: leave out the same dialogues, no others")
     options.add_argument("--most", type=int, default=2000, help="dialogues of each public source; the rest is not used")
     options.add_argument("--variants", type=int, default=6, help="how often each question is varied")
     options.add_argument("--drills", type=int, default=60000)
@@ -107,12 +126,13 @@ def main() -> None:
     chosen.out.mkdir(parents=True, exist_ok=True)
 
     rng = random.Random(chosen.seed)
-    train, held = split_public(chosen.public, chosen.most, rng) if chosen.public else (collections.defaultdict(list), collections.defaultdict(list))
+    before = read_held(chosen.left_out) if chosen.left_out else collections.defaultdict(list)
+    train, held = split_public(chosen.public, chosen.most, rng, before) if chosen.public else (collections.defaultdict(list), collections.defaultdict(list))
     said = spoken(train)
     known = lessons.placeholders(chosen.text / "placeholders.json")
     for name in ("program", "general"):
-        train[name], held[name] = split_lessons(lessons.read(chosen.text / name, known), chosen.variants, rng)
-    train["drills"], held["drills"] = split_drills(chosen.drills, chosen.seed, said)
+        train[name], held[name] = split_lessons(lessons.read(chosen.text / name, known), chosen.variants, rng, before[name])
+    train["drills"], held["drills"] = split_drills(chosen.drills, chosen.seed, said, before["drills"])
 
     copying = random.Random(chosen.seed + 2)
     train["copying"] = [drills.copying(copying, said) for _ in range(chosen.drills // 4)]  # a stream of its own: it takes the most practice

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 import lessons
+import prepare
 from average import average
 from export import q8_0, tensors, write
 from model import LM, Shape, grown
@@ -43,6 +44,15 @@ class Recipe(unittest.TestCase):
         ids, who = vocabulary.chat([("user", "hello"), ("assistant", "how are you")])
         said = {role: vocabulary.decode(i for i, w in zip(ids, who) if w == role) for role in (USER, ASSISTANT)}
         self.assertEqual(said, {USER: "hello<|im_end|>", ASSISTANT: "how are you<|im_end|>"})
+
+    def test_what_was_left_out_before_is_left_out_again(self):
+        taught = [lessons.Lesson("colour", ["which colour", "what shade"], ["red"]), lessons.Lesson("size", ["how large", "how big is it"], ["small"])]
+        before = [[("user", "What shade?"), ("assistant", "red")]]
+        train, held = prepare.split_lessons(taught, 20, random.Random(1), before)
+        asked = {lessons.normal(text) for chat in train for role, text in chat if role == "user"}
+        self.assertEqual(held, [[("user", "what shade"), ("assistant", "red")]])
+        self.assertNotIn("what shade", asked)
+        self.assertTrue({"which colour", "how large", "how big is it"} <= asked)
 
     def test_a_grown_model_computes_the_same(self):
         small = LM(SMALL)

@@ -133,12 +133,14 @@ def _random_words(rng: random.Random, spoken: tuple[str, ...]) -> str:
 
 
 def _disturbed(rng: random.Random, text: str, spoken: tuple[str, ...]) -> str:
-    """A sentence in which up to two words behind the first were exchanged: nobody can guess how it goes on."""
+    """A sentence in which up to three words were exchanged: nobody can guess how it goes on. The first takes its turn most often, because
+    it is another token at the beginning of the answer than behind the colon of the request."""
     words = text.split()
-    for _ in range(rng.randint(0, 2)):
-        at = rng.randrange(len(words))
-        if at > 0 and words[at].isalpha():
-            words[at] = _random_word(rng, spoken)
+    for _ in range(rng.randint(0, 3)):
+        at = 0 if rng.random() < 0.3 else rng.randrange(len(words))
+        if words[at].isalpha():
+            word = _random_word(rng, spoken)
+            words[at] = first_upper(word) if words[at][0].isupper() else word
     return " ".join(words)
 
 
