@@ -82,8 +82,11 @@ func runAhead(ctx context.Context, target *model.Model, cache compute.Cache, t c
 // mayRunAhead reports whether the target may read a draft that nobody has seen: where a device can judge it. At temperature 0 a round
 // that somebody wants to look at writes the same tokens on the host; a sampled one does not, and is looked at when it is decided.
 func (r *reply) mayRunAhead(ask *spec.Ask) bool {
+	if !r.engine.runsAhead() || guided(r.config) {
+		return false
+	}
 	path, _ := spec.Eligible(ask.Params, r.session.shaping.shapers, r.config.Sampling.Logprobs)
-	return (path == spec.Greedy && !ask.Inspect || r.drawsThere()) && !guided(r.config) && r.engine.runsAhead()
+	return path == spec.Greedy && !ask.Inspect || r.drawsThere()
 }
 
 // drawsThere reports whether a device can judge the sampled rounds of this reply.
