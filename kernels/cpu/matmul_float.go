@@ -5,8 +5,9 @@ const (
 	lanes = 16
 	// floatRows is the number of weight rows that are multiplied together, an item of MatMulFloat.
 	floatRows = 4
-	// floatBlockBytes of weights stay in the second cache while they meet one group of activation rows after the other.
-	floatBlockBytes = 256 << 10
+	// floatBlockBytes of weights stay in the second cache while they meet one group of activation rows after the other. The block behind is read
+	// meanwhile, so a thread's share of a matrix has to be several of them.
+	floatBlockBytes = 64 << 10
 )
 
 // MatMulFloat computes dst (m, rows) = x (m, cols) · wᵀ to the bits of ref.MatMulF32, whatever the type of the weights, which stay as they are in memory.
