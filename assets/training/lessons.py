@@ -91,9 +91,19 @@ SAME = [group.split(" | ") for group in (
     "small | little | tiny", "raise | increase", "lower | decrease | reduce", "answer | reply", "colour | color", "colours | colors",
     "i want to | i would like to | i'd like to | i wish to | i need to",
     "do you know | have you any idea | can you tell me | any idea",
+    "turn off | switch off | disable | deactivate", "turn on | switch on | enable | activate", "choose | pick | select", "chosen | picked | selected",
+    "change | alter | modify | adjust", "stop | halt | end | abort", "delete | remove | erase", "often | frequently", "need | require",
+    "happens | occurs", "program | app | application | tool | software", "save | store", "guess | proposal", "guesses | proposals", "guessed | proposed | drafted",
+    "describe | explain | say something about", "machine | computer | pc", "GPU | graphics card | video card",
+    "option | parameter", "default | standard", "automatically | by itself", "at once | in one go", "keyboard | keys",
+    "screen | display | terminal window", "conversation | chat | dialogue", "kept | retained", "thrown away | discarded | dropped", "meaning | sense",
+    "folder | directory", "rejected | refused | turned down", "accepted | approved | let through", "checks | verifies | examines", "probability | likelihood | chance",
+    "likely | probable", "see | look at | view", "good for | useful for", "purpose | aim | point",
+    "main model | large model | big model | target model", "small model | little model | draft model", "sentence | phrase", "copy | duplicate", "leave | quit | exit",
 )]
-CHANGES = {words: [w for w in group if w != words] for group in SAME for words in group}
-CHANGED = re.compile(r"\b(" + "|".join(sorted(map(re.escape, CHANGES), key=len, reverse=True)) + r")\b", re.IGNORECASE)
+CHANGES = {words.lower(): [w for w in group if w != words] for group in SAME for words in group}
+_WORDS = "|".join(sorted(map(re.escape, CHANGES), key=len, reverse=True))
+CHANGED = re.compile(rf"(?<![\w/.-])({_WORDS})(?![\w-]|\.\w)", re.IGNORECASE)  # not in --stop, /stop and stop.count
 
 
 def reworded(question: str, rng: random.Random) -> str:
@@ -108,7 +118,7 @@ def reworded(question: str, rng: random.Random) -> str:
 
 def varied(question: str, rng: random.Random) -> str:
     """The same question as another hand may type it: words, case, punctuation, a word before or behind, a slip."""
-    text = reworded(question, rng) if rng.random() < 0.3 else question
+    text = reworded(question, rng) if rng.random() < 0.4 else question
     if rng.random() < 0.12:
         text = rng.choice(BEFORE) + text[:1].lower() + text[1:]
     if rng.random() < 0.08:

@@ -11,10 +11,11 @@ import lessons
 import prepare
 from average import average
 from export import q8_0, tensors, write
-from model import LM, Shape, grown
+from model import LM, Shape, grown, shrunk
 from restore import restored
 from samples import Decoder
-from vocabulary import ASSISTANT, USER, learn
+from train import FIRST, FIRST_WEIGHT, USER_WEIGHT, weights
+from vocabulary import ASSISTANT, TEMPLATE, USER, learn
 
 TEXTS = ["hello there, how are you", "count to ten: 1, 2, 3", "Naïve café — 日本語 🙂", "how are you today"] * 3
 SMALL = Shape(dim=64, layers=2, heads=2, kv=1, hd=32, ffn=64, vocab=300)
@@ -54,12 +55,26 @@ class Recipe(unittest.TestCase):
         self.assertNotIn("what shade", asked)
         self.assertTrue({"which colour", "how large", "how big is it"} <= asked)
 
+    def test_the_first_tokens_of_an_answer_count_most(self):
+        who = torch.tensor([[TEMPLATE, USER, TEMPLATE] + [ASSISTANT] * (FIRST + 2) + [TEMPLATE, ASSISTANT]])
+        first = [FIRST_WEIGHT] * FIRST
+        self.assertEqual(weights(who).tolist()[0], [torch.tensor(USER_WEIGHT).item(), 0] + first + [1, 1, 0, FIRST_WEIGHT])
+
     def test_a_grown_model_computes_the_same(self):
         small = LM(SMALL)
         large = grown(small, Shape(dim=64, layers=3, heads=2, kv=1, hd=32, ffn=96, vocab=300))
         ids = torch.randint(0, 300, (2, 20))
         with torch.no_grad():
             torch.testing.assert_close(large(ids), small(ids), atol=1e-5, rtol=1e-5)
+
+    def test_a_shrunk_model_keeps_the_first_and_the_last_block(self):
+        large = LM(Shape(dim=64, layers=3, heads=2, kv=1, hd=32, ffn=96, vocab=300))
+        with torch.no_grad():  # what is dropped adds nothing: the middle block, and a third of the hidden units
+            large.blocks[1].wo.weight.zero_()
+            for n, block in enumerate(large.blocks):
+                block.down.weight[:, slice(None) if n == 1 else slice(10, 42)] = 0
+            ids = torch.randint(0, 300, (2, 20))
+            torch.testing.assert_close(shrunk(large, SMALL)(ids), large(ids), atol=1e-5, rtol=1e-5)
 
     def test_the_mean_of_models_has_the_mean_of_each_weight(self):
         first, second = LM(SMALL), LM(SMALL)

@@ -14,11 +14,23 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from model import DRAFT, LM, SMOKE, TARGET, Shape, grown, load, save
+from model import DRAFT, LM, SMOKE, TARGET, Shape, grown, load, save, shrunk
 from vocabulary import ASSISTANT, USER
 
 SHAPES = {"target": TARGET, "draft": DRAFT, "smoke": SMOKE}
 USER_WEIGHT = 0.15  # what is asked is context: it is learned a little, for a sense of the language
+
+
+FIRST, FIRST_WEIGHT = 6, 3.0  # so many tokens of an answer count so much: they decide which answer it is
+
+
+def weights(who: torch.Tensor) -> torch.Tensor:
+    """How much the prediction of each token but the first of who [rows, length + 1] counts; [rows, length]."""
+    said = who == ASSISTANT
+    old = torch.zeros_like(said)  # as many tokens of the answer stand in front
+    old[:, FIRST:] = said.unfold(1, FIRST + 1, 1).all(-1)
+    weight = said.float() * torch.where(old, 1.0, FIRST_WEIGHT) + USER_WEIGHT * (who == USER).float()
+    return weight[:, 1:]
 
 
 class Streams:
@@ -40,8 +52,8 @@ class Streams:
             at = s["starts"][self.rng.integers(len(s["starts"]))]
             ids.append(s["ids"][at : at + self.length + 1].astype(np.int64))
             who.append(s["who"][at : at + self.length + 1])
-        x, w = torch.from_numpy(np.stack(ids)), torch.from_numpy(np.stack(who))[:, 1:]
-        return x[:, :-1], x[:, 1:], (w == ASSISTANT).float() + USER_WEIGHT * (w == USER).float()
+        x, w = torch.from_numpy(np.stack(ids)), torch.from_numpy(np.stack(who))
+        return x[:, :-1], x[:, 1:], weights(w)
 
 
 def divergence(student: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
@@ -127,7 +139,9 @@ def begin(shape: Shape, init: Path | None) -> LM:
     if init is None:
         return LM(shape)
     model = load(init)
-    return model if model.shape == shape else grown(model, shape)
+    if model.shape == shape:
+        return model
+    return grown(model, shape) if shape.layers >= model.shape.layers else shrunk(model, shape)
 
 
 def main() -> None:
