@@ -7,3 +7,6 @@ func availableMemory() (n int64, known bool) { return 1 << 40, true }
 
 // discard does nothing: the data are freed with the File.
 func discard([]byte, int, int) {}
+
+// inLargePages does nothing: these systems choose for themselves.
+func inLargePages([]byte) {}

@@ -148,6 +148,7 @@ func read(ctx context.Context, name string, src source, span func(header) (int64
 // readAll reads the first n bytes of a file whose header was found to be in order.
 func readAll(ctx context.Context, name string, src io.ReaderAt, n int64, progress func(done, total int64)) ([]byte, error) {
 	data := make([]byte, n)
+	inLargePages(data)
 	for done := int64(0); done < n; {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("reading %q: %w", name, err)

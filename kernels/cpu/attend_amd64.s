@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func scoreKeysF32x1AVX2(dst *float32, q *[1]*float32, keys *float32, headDim int, blocks int, scale float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·scoreKeysF32x1AVX2(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
@@ -26,6 +26,7 @@ blocks:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
+	IMUL3Q $0x00000002, DI, R11
 	XORQ   R10, R10
 	JMP    blocksNumberCheck
 
@@ -43,7 +44,9 @@ blocksNumber:
 	VMOVUPS      32(R9), Y6
 	VMULPS       Y6, Y5, Y5
 	VADDPS       Y5, Y4, Y4
+	PREFETCHT0   (R8)(R11*1)
 	ADDQ         $0x00000040, R8
+	PREFETCHT0   (R9)(R11*1)
 	ADDQ         $0x00000040, R9
 	INCQ         R10
 
@@ -71,6 +74,7 @@ block:
 	ADDQ   DI, DX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
+	IMUL3Q $0x00000001, DI, R10
 	XORQ   R9, R9
 	JMP    blockNumberCheck
 
@@ -82,6 +86,7 @@ blockNumber:
 	VMOVUPS      32(R8), Y4
 	VMULPS       Y4, Y3, Y3
 	VADDPS       Y3, Y2, Y2
+	PREFETCHT0   (R8)(R10*1)
 	ADDQ         $0x00000040, R8
 	INCQ         R9
 
@@ -102,7 +107,7 @@ blockCheck:
 	RET
 
 // func sumValuesF32x1AVX2(dst *[1]*float32, values *float32, weights *float32, keys int, stride int, cols int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sumValuesF32x1AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   (AX), AX
@@ -120,6 +125,7 @@ columns:
 	VMOVUPS 64(AX), Y2
 	VMOVUPS 96(AX), Y3
 	MOVQ    CX, R8
+	IMUL3Q  $0x00000020, SI, R10
 	XORQ    R9, R9
 	JMP     columnsKeyCheck
 
@@ -137,6 +143,8 @@ columnsKey:
 	VMOVUPS      96(R8), Y5
 	VMULPS       Y5, Y4, Y4
 	VADDPS       Y4, Y3, Y3
+	PREFETCHT0   (R8)(R10*1)
+	PREFETCHT0   64(R8)(R10*1)
 	ADDQ         SI, R8
 	INCQ         R9
 
@@ -159,6 +167,7 @@ columnsCheck:
 column:
 	VMOVUPS (AX), Y0
 	MOVQ    CX, R8
+	IMUL3Q  $0x00000020, SI, R10
 	XORQ    R9, R9
 	JMP     columnKeyCheck
 
@@ -167,6 +176,7 @@ columnKey:
 	VMOVUPS      (R8), Y2
 	VMULPS       Y2, Y1, Y1
 	VADDPS       Y1, Y0, Y0
+	PREFETCHT0   (R8)(R10*1)
 	ADDQ         SI, R8
 	INCQ         R9
 
@@ -185,7 +195,7 @@ columnCheck:
 	RET
 
 // func scoreKeysF32x2AVX2(dst *float32, q *[2]*float32, keys *float32, headDim int, blocks int, scale float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·scoreKeysF32x2AVX2(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
@@ -205,6 +215,7 @@ blocks:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
+	IMUL3Q $0x00000001, R8, R11
 	XORQ   R10, R10
 	JMP    blocksNumberCheck
 
@@ -221,6 +232,7 @@ blocksNumber:
 	VADDPS       Y5, Y2, Y2
 	VMULPS       Y7, Y6, Y5
 	VADDPS       Y5, Y4, Y4
+	PREFETCHT0   (R9)(R11*1)
 	ADDQ         $0x00000040, R9
 	INCQ         R10
 
@@ -245,7 +257,7 @@ blocksCheck:
 	RET
 
 // func sumValuesF32x2AVX2(dst *[2]*float32, values *float32, weights *float32, keys int, stride int, cols int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sumValuesF32x2AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   (AX), CX
@@ -268,6 +280,7 @@ columns:
 	VMOVUPS 64(AX), Y6
 	VMOVUPS 96(AX), Y7
 	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
 	JMP     columnsKeyCheck
 
@@ -294,6 +307,8 @@ columnsKey:
 	VADDPS       Y8, Y3, Y3
 	VMULPS       Y10, Y9, Y8
 	VADDPS       Y8, Y7, Y7
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
 	ADDQ         DI, R9
 	INCQ         R10
 
@@ -322,6 +337,7 @@ column:
 	VMOVUPS (CX), Y0
 	VMOVUPS (AX), Y1
 	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
 	JMP     columnKeyCheck
 
@@ -333,6 +349,7 @@ columnKey:
 	VADDPS       Y2, Y0, Y0
 	VMULPS       Y4, Y3, Y2
 	VADDPS       Y2, Y1, Y1
+	PREFETCHT0   (R9)(R11*1)
 	ADDQ         DI, R9
 	INCQ         R10
 
@@ -353,7 +370,7 @@ columnCheck:
 	RET
 
 // func scoreKeysF32x4AVX2(dst *float32, q *[4]*float32, keys *float32, headDim int, blocks int, scale float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·scoreKeysF32x4AVX2(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
@@ -379,6 +396,7 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
+	IMUL3Q $0x00000001, R10, R13
 	XORQ   R12, R12
 	JMP    blocksNumberCheck
 
@@ -405,6 +423,7 @@ blocksNumber:
 	VADDPS       Y9, Y6, Y6
 	VMULPS       Y13, Y12, Y9
 	VADDPS       Y9, Y8, Y8
+	PREFETCHT0   (R11)(R13*1)
 	ADDQ         $0x00000040, R11
 	INCQ         R12
 
@@ -437,7 +456,7 @@ blocksCheck:
 	RET
 
 // func sumValuesF32x4AVX2(dst *[4]*float32, values *float32, weights *float32, keys int, stride int, cols int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·sumValuesF32x4AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   (AX), CX
@@ -462,6 +481,7 @@ columns:
 	VMOVUPS (AX), Y6
 	VMOVUPS 32(AX), Y7
 	MOVQ    SI, R11
+	IMUL3Q  $0x00000020, R9, R13
 	XORQ    R12, R12
 	JMP     columnsKeyCheck
 
@@ -488,6 +508,7 @@ columnsKey:
 	VADDPS       Y8, Y5, Y5
 	VMULPS       Y12, Y11, Y8
 	VADDPS       Y8, Y7, Y7
+	PREFETCHT0   (R11)(R13*1)
 	ADDQ         R9, R11
 	INCQ         R12
 
@@ -520,6 +541,7 @@ column:
 	VMOVUPS (BX), Y2
 	VMOVUPS (AX), Y3
 	MOVQ    SI, R11
+	IMUL3Q  $0x00000020, R9, R13
 	XORQ    R12, R12
 	JMP     columnKeyCheck
 
@@ -537,6 +559,7 @@ columnKey:
 	VADDPS       Y4, Y2, Y2
 	VMULPS       Y8, Y7, Y4
 	VADDPS       Y4, Y3, Y3
+	PREFETCHT0   (R11)(R13*1)
 	ADDQ         R9, R11
 	INCQ         R12
 
@@ -561,7 +584,7 @@ columnCheck:
 	RET
 
 // func scoreKeysF16x1AVX2(dst *float32, q *[1]*float32, keys *uint16, headDim int, blocks int, scale float32)
-// Requires: AVX, F16C
+// Requires: AVX, F16C, MMX+
 TEXT ·scoreKeysF16x1AVX2(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
@@ -582,6 +605,7 @@ blocks:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
+	IMUL3Q $0x00000002, DI, R11
 	XORQ   R10, R10
 	JMP    blocksNumberCheck
 
@@ -599,7 +623,9 @@ blocksNumber:
 	VCVTPH2PS    16(R9), Y6
 	VMULPS       Y6, Y5, Y5
 	VADDPS       Y5, Y4, Y4
+	PREFETCHT0   (R8)(R11*1)
 	ADDQ         $0x00000020, R8
+	PREFETCHT0   (R9)(R11*1)
 	ADDQ         $0x00000020, R9
 	INCQ         R10
 
@@ -627,6 +653,7 @@ block:
 	ADDQ   DI, DX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
+	IMUL3Q $0x00000001, DI, R10
 	XORQ   R9, R9
 	JMP    blockNumberCheck
 
@@ -638,6 +665,7 @@ blockNumber:
 	VCVTPH2PS    16(R8), Y4
 	VMULPS       Y4, Y3, Y3
 	VADDPS       Y3, Y2, Y2
+	PREFETCHT0   (R8)(R10*1)
 	ADDQ         $0x00000020, R8
 	INCQ         R9
 
@@ -658,7 +686,7 @@ blockCheck:
 	RET
 
 // func sumValuesF16x1AVX2(dst *[1]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
-// Requires: AVX, F16C
+// Requires: AVX, F16C, MMX+
 TEXT ·sumValuesF16x1AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   (AX), AX
@@ -676,6 +704,7 @@ columns:
 	VMOVUPS 64(AX), Y2
 	VMOVUPS 96(AX), Y3
 	MOVQ    CX, R8
+	IMUL3Q  $0x00000020, SI, R10
 	XORQ    R9, R9
 	JMP     columnsKeyCheck
 
@@ -693,6 +722,7 @@ columnsKey:
 	VCVTPH2PS    48(R8), Y5
 	VMULPS       Y5, Y4, Y4
 	VADDPS       Y4, Y3, Y3
+	PREFETCHT0   (R8)(R10*1)
 	ADDQ         SI, R8
 	INCQ         R9
 
@@ -715,6 +745,7 @@ columnsCheck:
 column:
 	VMOVUPS (AX), Y0
 	MOVQ    CX, R8
+	IMUL3Q  $0x00000020, SI, R10
 	XORQ    R9, R9
 	JMP     columnKeyCheck
 
@@ -723,6 +754,7 @@ columnKey:
 	VCVTPH2PS    (R8), Y2
 	VMULPS       Y2, Y1, Y1
 	VADDPS       Y1, Y0, Y0
+	PREFETCHT0   (R8)(R10*1)
 	ADDQ         SI, R8
 	INCQ         R9
 
@@ -741,7 +773,7 @@ columnCheck:
 	RET
 
 // func scoreKeysF16x2AVX2(dst *float32, q *[2]*float32, keys *uint16, headDim int, blocks int, scale float32)
-// Requires: AVX, F16C
+// Requires: AVX, F16C, MMX+
 TEXT ·scoreKeysF16x2AVX2(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
@@ -761,6 +793,7 @@ blocks:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
+	IMUL3Q $0x00000001, R8, R11
 	XORQ   R10, R10
 	JMP    blocksNumberCheck
 
@@ -777,6 +810,7 @@ blocksNumber:
 	VADDPS       Y5, Y2, Y2
 	VMULPS       Y7, Y6, Y5
 	VADDPS       Y5, Y4, Y4
+	PREFETCHT0   (R9)(R11*1)
 	ADDQ         $0x00000020, R9
 	INCQ         R10
 
@@ -801,7 +835,7 @@ blocksCheck:
 	RET
 
 // func sumValuesF16x2AVX2(dst *[2]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
-// Requires: AVX, F16C
+// Requires: AVX, F16C, MMX+
 TEXT ·sumValuesF16x2AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   (AX), CX
@@ -824,6 +858,7 @@ columns:
 	VMOVUPS 64(AX), Y6
 	VMOVUPS 96(AX), Y7
 	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
 	JMP     columnsKeyCheck
 
@@ -850,6 +885,7 @@ columnsKey:
 	VADDPS       Y8, Y3, Y3
 	VMULPS       Y10, Y9, Y8
 	VADDPS       Y8, Y7, Y7
+	PREFETCHT0   (R9)(R11*1)
 	ADDQ         DI, R9
 	INCQ         R10
 
@@ -878,6 +914,7 @@ column:
 	VMOVUPS (CX), Y0
 	VMOVUPS (AX), Y1
 	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
 	JMP     columnKeyCheck
 
@@ -889,6 +926,7 @@ columnKey:
 	VADDPS       Y2, Y0, Y0
 	VMULPS       Y4, Y3, Y2
 	VADDPS       Y2, Y1, Y1
+	PREFETCHT0   (R9)(R11*1)
 	ADDQ         DI, R9
 	INCQ         R10
 
@@ -909,7 +947,7 @@ columnCheck:
 	RET
 
 // func scoreKeysF16x4AVX2(dst *float32, q *[4]*float32, keys *uint16, headDim int, blocks int, scale float32)
-// Requires: AVX, F16C
+// Requires: AVX, F16C, MMX+
 TEXT ·scoreKeysF16x4AVX2(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
@@ -935,6 +973,7 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
+	IMUL3Q $0x00000001, R10, R13
 	XORQ   R12, R12
 	JMP    blocksNumberCheck
 
@@ -961,6 +1000,7 @@ blocksNumber:
 	VADDPS       Y9, Y6, Y6
 	VMULPS       Y13, Y12, Y9
 	VADDPS       Y9, Y8, Y8
+	PREFETCHT0   (R11)(R13*1)
 	ADDQ         $0x00000020, R11
 	INCQ         R12
 
@@ -993,7 +1033,7 @@ blocksCheck:
 	RET
 
 // func sumValuesF16x4AVX2(dst *[4]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
-// Requires: AVX, F16C
+// Requires: AVX, F16C, MMX+
 TEXT ·sumValuesF16x4AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   (AX), CX
@@ -1018,6 +1058,7 @@ columns:
 	VMOVUPS (AX), Y6
 	VMOVUPS 32(AX), Y7
 	MOVQ    SI, R11
+	IMUL3Q  $0x00000020, R9, R13
 	XORQ    R12, R12
 	JMP     columnsKeyCheck
 
@@ -1044,6 +1085,7 @@ columnsKey:
 	VADDPS       Y8, Y5, Y5
 	VMULPS       Y12, Y11, Y8
 	VADDPS       Y8, Y7, Y7
+	PREFETCHT0   (R11)(R13*1)
 	ADDQ         R9, R11
 	INCQ         R12
 
@@ -1076,6 +1118,7 @@ column:
 	VMOVUPS (BX), Y2
 	VMOVUPS (AX), Y3
 	MOVQ    SI, R11
+	IMUL3Q  $0x00000020, R9, R13
 	XORQ    R12, R12
 	JMP     columnKeyCheck
 
@@ -1093,6 +1136,7 @@ columnKey:
 	VADDPS       Y4, Y2, Y2
 	VMULPS       Y8, Y7, Y4
 	VADDPS       Y4, Y3, Y3
+	PREFETCHT0   (R11)(R13*1)
 	ADDQ         R9, R11
 	INCQ         R12
 
@@ -1117,7 +1161,7 @@ columnCheck:
 	RET
 
 // func scoreKeysF32x1AVX512(dst *float32, q *[1]*float32, keys *float32, headDim int, blocks int, scale float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·scoreKeysF32x1AVX512(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
@@ -1142,6 +1186,7 @@ blocks:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
+	IMUL3Q $0x00000004, DI, R13
 	XORQ   R12, R12
 	JMP    blocksNumberCheck
 
@@ -1159,9 +1204,13 @@ blocksNumber:
 	VMOVUPS      (R11), Z6
 	VMULPS       Z6, Z5, Z5
 	VADDPS       Z5, Z4, Z4
+	PREFETCHT0   (R8)(R13*1)
 	ADDQ         $0x00000040, R8
+	PREFETCHT0   (R9)(R13*1)
 	ADDQ         $0x00000040, R9
+	PREFETCHT0   (R10)(R13*1)
 	ADDQ         $0x00000040, R10
+	PREFETCHT0   (R11)(R13*1)
 	ADDQ         $0x00000040, R11
 	INCQ         R12
 
@@ -1188,6 +1237,7 @@ block:
 	MOVQ   DX, R8
 	ADDQ   DI, DX
 	VXORPS Y7, Y7, Y7
+	IMUL3Q $0x00000001, DI, R10
 	XORQ   R9, R9
 	JMP    blockNumberCheck
 
@@ -1196,6 +1246,7 @@ blockNumber:
 	VMOVUPS      (R8), Z2
 	VMULPS       Z2, Z1, Z1
 	VADDPS       Z1, Z7, Z7
+	PREFETCHT0   (R8)(R10*1)
 	ADDQ         $0x00000040, R8
 	INCQ         R9
 
@@ -1214,7 +1265,7 @@ blockCheck:
 	RET
 
 // func sumValuesF32x1AVX512(dst *[1]*float32, values *float32, weights *float32, keys int, stride int, cols int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sumValuesF32x1AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   (AX), AX
@@ -1232,6 +1283,7 @@ columns:
 	VMOVUPS 128(AX), Z2
 	VMOVUPS 192(AX), Z3
 	MOVQ    CX, R8
+	IMUL3Q  $0x00000020, SI, R10
 	XORQ    R9, R9
 	JMP     columnsKeyCheck
 
@@ -1249,6 +1301,10 @@ columnsKey:
 	VMOVUPS      192(R8), Z5
 	VMULPS       Z5, Z4, Z4
 	VADDPS       Z4, Z3, Z3
+	PREFETCHT0   (R8)(R10*1)
+	PREFETCHT0   64(R8)(R10*1)
+	PREFETCHT0   128(R8)(R10*1)
+	PREFETCHT0   192(R8)(R10*1)
 	ADDQ         SI, R8
 	INCQ         R9
 
@@ -1271,6 +1327,7 @@ columnsCheck:
 column:
 	VMOVUPS (AX), Z0
 	MOVQ    CX, R8
+	IMUL3Q  $0x00000020, SI, R10
 	XORQ    R9, R9
 	JMP     columnKeyCheck
 
@@ -1279,6 +1336,7 @@ columnKey:
 	VMOVUPS      (R8), Z2
 	VMULPS       Z2, Z1, Z1
 	VADDPS       Z1, Z0, Z0
+	PREFETCHT0   (R8)(R10*1)
 	ADDQ         SI, R8
 	INCQ         R9
 
@@ -1297,7 +1355,7 @@ columnCheck:
 	RET
 
 // func scoreKeysF32x2AVX512(dst *float32, q *[2]*float32, keys *float32, headDim int, blocks int, scale float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·scoreKeysF32x2AVX512(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
@@ -1327,6 +1385,7 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
+	IMUL3Q $0x00000004, R8, R14
 	XORQ   R13, R13
 	JMP    blocksNumberCheck
 
@@ -1353,9 +1412,13 @@ blocksNumber:
 	VADDPS       Z9, Z4, Z4
 	VMULPS       Z11, Z10, Z9
 	VADDPS       Z9, Z8, Z8
+	PREFETCHT0   (R9)(R14*1)
 	ADDQ         $0x00000040, R9
+	PREFETCHT0   (R10)(R14*1)
 	ADDQ         $0x00000040, R10
+	PREFETCHT0   (R11)(R14*1)
 	ADDQ         $0x00000040, R11
+	PREFETCHT0   (R12)(R14*1)
 	ADDQ         $0x00000040, R12
 	INCQ         R13
 
@@ -1391,6 +1454,7 @@ block:
 	ADDQ   R8, BX
 	VXORPS Y13, Y13, Y13
 	VXORPS Y14, Y14, Y14
+	IMUL3Q $0x00000001, R8, R11
 	XORQ   R10, R10
 	JMP    blockNumberCheck
 
@@ -1402,6 +1466,7 @@ blockNumber:
 	VADDPS       Z1, Z13, Z13
 	VMULPS       Z3, Z2, Z1
 	VADDPS       Z1, Z14, Z14
+	PREFETCHT0   (R9)(R11*1)
 	ADDQ         $0x00000040, R9
 	INCQ         R10
 
@@ -1422,7 +1487,7 @@ blockCheck:
 	RET
 
 // func sumValuesF32x2AVX512(dst *[2]*float32, values *float32, weights *float32, keys int, stride int, cols int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sumValuesF32x2AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   (AX), CX
@@ -1445,6 +1510,7 @@ columns:
 	VMOVUPS 128(AX), Z6
 	VMOVUPS 192(AX), Z7
 	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
 	JMP     columnsKeyCheck
 
@@ -1471,6 +1537,10 @@ columnsKey:
 	VADDPS       Z8, Z3, Z3
 	VMULPS       Z10, Z9, Z8
 	VADDPS       Z8, Z7, Z7
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
+	PREFETCHT0   128(R9)(R11*1)
+	PREFETCHT0   192(R9)(R11*1)
 	ADDQ         DI, R9
 	INCQ         R10
 
@@ -1499,6 +1569,7 @@ column:
 	VMOVUPS (CX), Z0
 	VMOVUPS (AX), Z1
 	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
 	JMP     columnKeyCheck
 
@@ -1510,6 +1581,7 @@ columnKey:
 	VADDPS       Z2, Z0, Z0
 	VMULPS       Z4, Z3, Z2
 	VADDPS       Z2, Z1, Z1
+	PREFETCHT0   (R9)(R11*1)
 	ADDQ         DI, R9
 	INCQ         R10
 
@@ -1530,7 +1602,7 @@ columnCheck:
 	RET
 
 // func scoreKeysF32x4AVX512(dst *float32, q *[4]*float32, keys *float32, headDim int, blocks int, scale float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·scoreKeysF32x4AVX512(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
@@ -1558,6 +1630,7 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
+	IMUL3Q $0x00000002, R10, R14
 	XORQ   R13, R13
 	JMP    blocksNumberCheck
 
@@ -1584,7 +1657,9 @@ blocksNumber:
 	VADDPS       Z9, Z6, Z6
 	VMULPS       Z13, Z12, Z9
 	VADDPS       Z9, Z8, Z8
+	PREFETCHT0   (R11)(R14*1)
 	ADDQ         $0x00000040, R11
+	PREFETCHT0   (R12)(R14*1)
 	ADDQ         $0x00000040, R12
 	INCQ         R13
 
@@ -1622,6 +1697,7 @@ block:
 	VXORPS Y16, Y16, Y16
 	VXORPS Y17, Y17, Y17
 	VXORPS Y18, Y18, Y18
+	IMUL3Q $0x00000001, R10, R13
 	XORQ   R12, R12
 	JMP    blockNumberCheck
 
@@ -1639,6 +1715,7 @@ blockNumber:
 	VADDPS       Z1, Z17, Z17
 	VMULPS       Z5, Z4, Z1
 	VADDPS       Z1, Z18, Z18
+	PREFETCHT0   (R11)(R13*1)
 	ADDQ         $0x00000040, R11
 	INCQ         R12
 
@@ -1663,7 +1740,7 @@ blockCheck:
 	RET
 
 // func sumValuesF32x4AVX512(dst *[4]*float32, values *float32, weights *float32, keys int, stride int, cols int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sumValuesF32x4AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   (AX), CX
@@ -1696,6 +1773,7 @@ columns:
 	VMOVUPS 128(AX), Z14
 	VMOVUPS 192(AX), Z15
 	MOVQ    SI, R11
+	IMUL3Q  $0x00000020, R9, R13
 	XORQ    R12, R12
 	JMP     columnsKeyCheck
 
@@ -1740,6 +1818,10 @@ columnsKey:
 	VADDPS       Z16, Z11, Z11
 	VMULPS       Z20, Z19, Z16
 	VADDPS       Z16, Z15, Z15
+	PREFETCHT0   (R11)(R13*1)
+	PREFETCHT0   64(R11)(R13*1)
+	PREFETCHT0   128(R11)(R13*1)
+	PREFETCHT0   192(R11)(R13*1)
 	ADDQ         R9, R11
 	INCQ         R12
 
@@ -1780,6 +1862,7 @@ column:
 	VMOVUPS (BX), Z2
 	VMOVUPS (AX), Z3
 	MOVQ    SI, R11
+	IMUL3Q  $0x00000020, R9, R13
 	XORQ    R12, R12
 	JMP     columnKeyCheck
 
@@ -1797,6 +1880,7 @@ columnKey:
 	VADDPS       Z4, Z2, Z2
 	VMULPS       Z8, Z7, Z4
 	VADDPS       Z4, Z3, Z3
+	PREFETCHT0   (R11)(R13*1)
 	ADDQ         R9, R11
 	INCQ         R12
 
@@ -1821,7 +1905,7 @@ columnCheck:
 	RET
 
 // func scoreKeysF16x1AVX512(dst *float32, q *[1]*float32, keys *uint16, headDim int, blocks int, scale float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·scoreKeysF16x1AVX512(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
@@ -1846,6 +1930,7 @@ blocks:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
+	IMUL3Q $0x00000004, DI, R13
 	XORQ   R12, R12
 	JMP    blocksNumberCheck
 
@@ -1863,9 +1948,13 @@ blocksNumber:
 	VCVTPH2PS    (R11), Z6
 	VMULPS       Z6, Z5, Z5
 	VADDPS       Z5, Z4, Z4
+	PREFETCHT0   (R8)(R13*1)
 	ADDQ         $0x00000020, R8
+	PREFETCHT0   (R9)(R13*1)
 	ADDQ         $0x00000020, R9
+	PREFETCHT0   (R10)(R13*1)
 	ADDQ         $0x00000020, R10
+	PREFETCHT0   (R11)(R13*1)
 	ADDQ         $0x00000020, R11
 	INCQ         R12
 
@@ -1892,6 +1981,7 @@ block:
 	MOVQ   DX, R8
 	ADDQ   DI, DX
 	VXORPS Y7, Y7, Y7
+	IMUL3Q $0x00000001, DI, R10
 	XORQ   R9, R9
 	JMP    blockNumberCheck
 
@@ -1900,6 +1990,7 @@ blockNumber:
 	VCVTPH2PS    (R8), Z2
 	VMULPS       Z2, Z1, Z1
 	VADDPS       Z1, Z7, Z7
+	PREFETCHT0   (R8)(R10*1)
 	ADDQ         $0x00000020, R8
 	INCQ         R9
 
@@ -1918,7 +2009,7 @@ blockCheck:
 	RET
 
 // func sumValuesF16x1AVX512(dst *[1]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sumValuesF16x1AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   (AX), AX
@@ -1936,6 +2027,7 @@ columns:
 	VMOVUPS 128(AX), Z2
 	VMOVUPS 192(AX), Z3
 	MOVQ    CX, R8
+	IMUL3Q  $0x00000020, SI, R10
 	XORQ    R9, R9
 	JMP     columnsKeyCheck
 
@@ -1953,6 +2045,8 @@ columnsKey:
 	VCVTPH2PS    96(R8), Z5
 	VMULPS       Z5, Z4, Z4
 	VADDPS       Z4, Z3, Z3
+	PREFETCHT0   (R8)(R10*1)
+	PREFETCHT0   64(R8)(R10*1)
 	ADDQ         SI, R8
 	INCQ         R9
 
@@ -1975,6 +2069,7 @@ columnsCheck:
 column:
 	VMOVUPS (AX), Z0
 	MOVQ    CX, R8
+	IMUL3Q  $0x00000020, SI, R10
 	XORQ    R9, R9
 	JMP     columnKeyCheck
 
@@ -1983,6 +2078,7 @@ columnKey:
 	VCVTPH2PS    (R8), Z2
 	VMULPS       Z2, Z1, Z1
 	VADDPS       Z1, Z0, Z0
+	PREFETCHT0   (R8)(R10*1)
 	ADDQ         SI, R8
 	INCQ         R9
 
@@ -2001,7 +2097,7 @@ columnCheck:
 	RET
 
 // func scoreKeysF16x2AVX512(dst *float32, q *[2]*float32, keys *uint16, headDim int, blocks int, scale float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·scoreKeysF16x2AVX512(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
@@ -2031,6 +2127,7 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
+	IMUL3Q $0x00000004, R8, R14
 	XORQ   R13, R13
 	JMP    blocksNumberCheck
 
@@ -2057,9 +2154,13 @@ blocksNumber:
 	VADDPS       Z9, Z4, Z4
 	VMULPS       Z11, Z10, Z9
 	VADDPS       Z9, Z8, Z8
+	PREFETCHT0   (R9)(R14*1)
 	ADDQ         $0x00000020, R9
+	PREFETCHT0   (R10)(R14*1)
 	ADDQ         $0x00000020, R10
+	PREFETCHT0   (R11)(R14*1)
 	ADDQ         $0x00000020, R11
+	PREFETCHT0   (R12)(R14*1)
 	ADDQ         $0x00000020, R12
 	INCQ         R13
 
@@ -2095,6 +2196,7 @@ block:
 	ADDQ   R8, BX
 	VXORPS Y13, Y13, Y13
 	VXORPS Y14, Y14, Y14
+	IMUL3Q $0x00000001, R8, R11
 	XORQ   R10, R10
 	JMP    blockNumberCheck
 
@@ -2106,6 +2208,7 @@ blockNumber:
 	VADDPS       Z1, Z13, Z13
 	VMULPS       Z3, Z2, Z1
 	VADDPS       Z1, Z14, Z14
+	PREFETCHT0   (R9)(R11*1)
 	ADDQ         $0x00000020, R9
 	INCQ         R10
 
@@ -2126,7 +2229,7 @@ blockCheck:
 	RET
 
 // func sumValuesF16x2AVX512(dst *[2]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sumValuesF16x2AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   (AX), CX
@@ -2149,6 +2252,7 @@ columns:
 	VMOVUPS 128(AX), Z6
 	VMOVUPS 192(AX), Z7
 	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
 	JMP     columnsKeyCheck
 
@@ -2175,6 +2279,8 @@ columnsKey:
 	VADDPS       Z8, Z3, Z3
 	VMULPS       Z10, Z9, Z8
 	VADDPS       Z8, Z7, Z7
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
 	ADDQ         DI, R9
 	INCQ         R10
 
@@ -2203,6 +2309,7 @@ column:
 	VMOVUPS (CX), Z0
 	VMOVUPS (AX), Z1
 	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
 	JMP     columnKeyCheck
 
@@ -2214,6 +2321,7 @@ columnKey:
 	VADDPS       Z2, Z0, Z0
 	VMULPS       Z4, Z3, Z2
 	VADDPS       Z2, Z1, Z1
+	PREFETCHT0   (R9)(R11*1)
 	ADDQ         DI, R9
 	INCQ         R10
 
@@ -2234,7 +2342,7 @@ columnCheck:
 	RET
 
 // func scoreKeysF16x4AVX512(dst *float32, q *[4]*float32, keys *uint16, headDim int, blocks int, scale float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·scoreKeysF16x4AVX512(SB), NOSPLIT, $0-44
 	MOVQ         dst+0(FP), AX
 	MOVQ         q+8(FP), CX
@@ -2262,6 +2370,7 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
+	IMUL3Q $0x00000002, R10, R14
 	XORQ   R13, R13
 	JMP    blocksNumberCheck
 
@@ -2288,7 +2397,9 @@ blocksNumber:
 	VADDPS       Z9, Z6, Z6
 	VMULPS       Z13, Z12, Z9
 	VADDPS       Z9, Z8, Z8
+	PREFETCHT0   (R11)(R14*1)
 	ADDQ         $0x00000020, R11
+	PREFETCHT0   (R12)(R14*1)
 	ADDQ         $0x00000020, R12
 	INCQ         R13
 
@@ -2326,6 +2437,7 @@ block:
 	VXORPS Y16, Y16, Y16
 	VXORPS Y17, Y17, Y17
 	VXORPS Y18, Y18, Y18
+	IMUL3Q $0x00000001, R10, R13
 	XORQ   R12, R12
 	JMP    blockNumberCheck
 
@@ -2343,6 +2455,7 @@ blockNumber:
 	VADDPS       Z1, Z17, Z17
 	VMULPS       Z5, Z4, Z1
 	VADDPS       Z1, Z18, Z18
+	PREFETCHT0   (R11)(R13*1)
 	ADDQ         $0x00000020, R11
 	INCQ         R12
 
@@ -2367,7 +2480,7 @@ blockCheck:
 	RET
 
 // func sumValuesF16x4AVX512(dst *[4]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·sumValuesF16x4AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
 	MOVQ   (AX), CX
@@ -2400,6 +2513,7 @@ columns:
 	VMOVUPS 128(AX), Z14
 	VMOVUPS 192(AX), Z15
 	MOVQ    SI, R11
+	IMUL3Q  $0x00000020, R9, R13
 	XORQ    R12, R12
 	JMP     columnsKeyCheck
 
@@ -2444,6 +2558,8 @@ columnsKey:
 	VADDPS       Z16, Z11, Z11
 	VMULPS       Z20, Z19, Z16
 	VADDPS       Z16, Z15, Z15
+	PREFETCHT0   (R11)(R13*1)
+	PREFETCHT0   64(R11)(R13*1)
 	ADDQ         R9, R11
 	INCQ         R12
 
@@ -2484,6 +2600,7 @@ column:
 	VMOVUPS (BX), Z2
 	VMOVUPS (AX), Z3
 	MOVQ    SI, R11
+	IMUL3Q  $0x00000020, R9, R13
 	XORQ    R12, R12
 	JMP     columnKeyCheck
 
@@ -2501,6 +2618,7 @@ columnKey:
 	VADDPS       Z4, Z2, Z2
 	VMULPS       Z8, Z7, Z4
 	VADDPS       Z4, Z3, Z3
+	PREFETCHT0   (R11)(R13*1)
 	ADDQ         R9, R11
 	INCQ         R12
 

@@ -11,6 +11,9 @@ import (
 const (
 	keysPerBlock = 16  // keys that lie side by side in the cache; see kernels/cpu
 	keysPerSplit = 256 // distance between the scores of two queries
+	// keysAhead is how many keys ahead values are asked for. Each block of keys lies in a page of its own, and so do few rows of values: what
+	// the processor foresees by itself ends with the page.
+	keysAhead = 32
 )
 
 // attend writes the two products of attention for AVX2 and AVX-512, over a cache in float32 or in half precision, for one, two
@@ -152,7 +155,8 @@ func (a *attention) scoreBlocks(name string, n int, dst, keys, headDim, blocks, 
 				a.VXORPS(s.AsY(), s.AsY(), s.AsY())
 			}
 		}
-		d := a.GP64()
+		d, ahead := a.GP64(), a.GP64()
+		a.IMUL3Q(U32(uint32(n)), blockBytes, ahead)
 		a.XORQ(d, d)
 		a.JMP(LabelRef(name + "NumberCheck"))
 		a.Label(name + "Number")
@@ -168,6 +172,7 @@ func (a *attention) scoreBlocks(name string, n int, dst, keys, headDim, blocks, 
 			}
 		}
 		for _, p := range at {
+			a.PREFETCHT0(Mem{Base: p, Index: ahead, Scale: 1})
 			a.ADDQ(U32(keysPerBlock*a.bytes), p)
 		}
 		a.INCQ(d)
@@ -211,8 +216,9 @@ func (a *attention) sumColumns(name string, n int, dst []reg.Register, values, w
 			a.VMOVUPS(Mem{Base: dst[j], Disp: 4 * a.lanes * i}, s)
 		}
 	}
-	value, i := a.GP64(), a.GP64()
+	value, i, ahead := a.GP64(), a.GP64(), a.GP64()
 	a.MOVQ(values, value)
+	a.IMUL3Q(U32(keysAhead), strideBytes, ahead)
 	a.XORQ(i, i)
 	a.JMP(LabelRef(name + "KeyCheck"))
 	a.Label(name + "Key")
@@ -226,6 +232,9 @@ func (a *attention) sumColumns(name string, n int, dst []reg.Register, values, w
 		for j := range sums {
 			a.addProduct(v, factors[j], sums[j][k])
 		}
+	}
+	for line := 0; line < n*a.lanes*a.bytes; line += 64 {
+		a.PREFETCHT0(Mem{Base: value, Index: ahead, Scale: 1, Disp: line})
 	}
 	a.ADDQ(strideBytes, value)
 	a.INCQ(i)
