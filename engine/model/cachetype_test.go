@@ -2,7 +2,9 @@ package model_test
 
 import (
 	"context"
+	"errors"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"specula/engine/model"
 	"specula/engine/weights"
 	"specula/engine/weights/gguf"
+	"specula/engine/weights/safetensors"
 	"specula/kernels/ref"
 )
 
@@ -24,6 +27,33 @@ func TestCacheTypesTakeTheirMemory(t *testing.T) {
 		if planned, taken := m.Config().CacheBytes, newCache(t, m).Bytes(); planned != want || taken != want {
 			t.Errorf("cache %s: planned %d bytes, taken %d, want %d", gguf.TypeName(typ), planned, taken, want)
 		}
+	}
+}
+
+// A head that reads the target's states keeps its own keys and values as the target does.
+func TestHeadsKeepWhatTheTargetKeeps(t *testing.T) {
+	taken := map[compute.DType]int64{}
+	for _, typ := range []compute.DType{compute.F32, compute.F16, compute.Q8_0} {
+		file, err := safetensors.Open(t.Context(), "../../assets/pair/heads/eagle", nil)
+		if errors.Is(err, os.ErrNotExist) {
+			t.Skip("no heads are built in")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := openModel(t, newBackend(t, 1), targetPath, model.Options{MaxTokens: 128, CacheType: typ})
+		head, err := model.LoadHead(t.Context(), target, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache, err := newGuesser(t, head).NewCache()
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken[typ] = cache.Bytes()
+	}
+	if wide := taken[compute.F32]; taken[compute.F16]*2 != wide || taken[compute.Q8_0]*128 != wide*34 {
+		t.Errorf("by the number of the type the head's cache takes %d bytes", taken)
 	}
 }
 
