@@ -17,8 +17,16 @@ import (
 
 func guidedSession(t *testing.T, settings ...string) *Session {
 	t.Helper()
+	return guidedSessionKeeping(t, "auto", settings...)
+}
+
+// guidedSessionKeeping has caches of a type.
+func guidedSessionKeeping(t *testing.T, cache string, settings ...string) *Session {
+	t.Helper()
+	c := config.Default()
+	c.Context.Cache = cache
 	e, err := Load(t.Context(), Options{
-		Config:  config.Default(),
+		Config:  c,
 		Target:  Source{Name: "target", Embedded: assets.Target()},
 		Draft:   Source{Name: "draft", Embedded: assets.Draft()},
 		Backend: host.New(2), Now: time.Now, NewSeed: func() int64 { return 42 },
@@ -96,15 +104,17 @@ func slowGuidance(t *testing.T, e *Engine, prompt, negative []int32, scale float
 
 func TestGuidedReplyEqualsTwoSlowReadings(t *testing.T) {
 	for _, tt := range []struct {
-		name, negative, scale, prompt string
+		name, negative, scale, prompt, cache string
 	}{
-		{"negative prompt", "You talk about colours only.", "1.8", "What is speculative decoding?"},
-		{"no negative prompt", "", "2.5", "How do I quit?"},
-		{"scale below 1", "Answer with one word.", "0.4", "What does the graph show?"},
-		{"scale 0: the negative prompt alone", "Answer with one word.", "0", "What does the graph show?"},
+		{"negative prompt", "You talk about colours only.", "1.8", "What is speculative decoding?", "auto"},
+		{"no negative prompt", "", "2.5", "How do I quit?", "auto"},
+		{"scale below 1", "Answer with one word.", "0.4", "What does the graph show?", "auto"},
+		{"scale 0: the negative prompt alone", "Answer with one word.", "0", "What does the graph show?", "auto"},
+		{"in half precision", "You talk about colours only.", "1.8", "What is speculative decoding?", "f16"},
+		{"in blocks", "You talk about colours only.", "1.8", "What is speculative decoding?", "q8_0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := guidedSession(t, "temperature", "0", "guidance", tt.scale, "negative", tt.negative)
+			s := guidedSessionKeeping(t, tt.cache, "temperature", "0", "guidance", tt.scale, "negative", tt.negative)
 			got, rounds := replyIDs(t, s, tt.prompt, nil)
 			message := []chat.Message{{Role: "user", Content: tt.prompt}}
 			prompt, err := s.engine.encode(message)

@@ -196,11 +196,21 @@ func (o Options) describeDevices() string {
 
 // modelOptions bounds a model to contextTokens (0: what it allows) and to the largest batch a session makes.
 func (e *Engine) modelOptions(backend compute.Backend, contextTokens int) model.Options {
-	cache := e.options.Config.Context.Cache
 	return model.Options{
 		MaxTokens: contextTokens, MaxRows: config.MaxGamma + 1, PrefillRows: prefillRows,
-		HalfCache: cache == "f16" || cache == "auto" && backend.Info().Kind != "cpu",
+		CacheType: cacheType(e.options.Config.Context.Cache, backend),
 	}
+}
+
+// cacheType is what the setting context.cache means on a backend.
+func cacheType(name string, backend compute.Backend) compute.DType {
+	switch {
+	case name == "q8_0":
+		return compute.Q8_0
+	case name == "f16" || name == "auto" && backend.Info().Kind != "cpu":
+		return compute.F16
+	}
+	return compute.F32
 }
 
 // open reads one model's file.

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -32,10 +33,10 @@ type cache struct {
 // Cache reserves room for every token of the shape: in half precision where it is asked for and the head's width allows it.
 func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	require(shape.Layers > 0 && shape.Tokens > 0 && shape.KVHeads > 0 && shape.HeadDim > 0, "a cache without layers, tokens or heads")
-	c := &cache{owner: b, shape: shape, half: halfCache(shape), capacity: ceilDivide(shape.Tokens, keysPerSplit) * keysPerSplit}
-	if !c.half && shape.HeadDim > mostFloatHeadDim {
-		return nil, fmt.Errorf("a cache with heads of %d numbers: the GPU attends to heads of up to %d", shape.HeadDim, mostFloatHeadDim)
+	if err := b.CheckCache(shape); err != nil {
+		return nil, err
 	}
+	c := &cache{owner: b, shape: shape, half: halfCache(shape), capacity: ceilDivide(shape.Tokens, keysPerSplit) * keysPerSplit}
 	bytes := b.CacheBytes(shape)
 	if bytes < 0 {
 		return nil, fmt.Errorf("%w: keys and values of %d tokens exceed every memory", compute.ErrOutOfMemory, shape.Tokens)
@@ -51,7 +52,20 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	return c, nil
 }
 
-func halfCache(shape compute.CacheShape) bool { return shape.Half && tensorHeads[shape.HeadDim] > 0 }
+func halfCache(shape compute.CacheShape) bool {
+	return shape.Type == compute.F16 && tensorHeads[shape.HeadDim] > 0
+}
+
+// CheckCache refuses types without attention over them, and heads that are too wide for float32.
+func (b *Backend) CheckCache(shape compute.CacheShape) error {
+	switch {
+	case shape.Type != compute.F32 && shape.Type != compute.F16:
+		return errors.New("the GPU keeps keys and values as f32 or f16, only the processor as q8_0: choose --cache f16 or --device cpu")
+	case !halfCache(shape) && shape.HeadDim > mostFloatHeadDim:
+		return fmt.Errorf("a cache with heads of %d numbers: the GPU attends to heads of up to %d", shape.HeadDim, mostFloatHeadDim)
+	}
+	return nil
+}
 
 // CacheBytes is the memory of a cache; −1 if no number holds it.
 func (b *Backend) CacheBytes(shape compute.CacheShape) int64 {

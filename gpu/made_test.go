@@ -164,7 +164,7 @@ func newSubject(b *testing.B, on *made, size string, typ compute.DType, tokens, 
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := model.Load(b.Context(), on, file, model.Options{MaxTokens: tokens, MaxRows: 17, PrefillRows: prefillRows, HalfCache: true}, nil)
+	m, err := model.Load(b.Context(), on, file, model.Options{MaxTokens: tokens, MaxRows: 17, PrefillRows: prefillRows, CacheType: compute.F16}, nil)
 	s := &subject{Model: m, device: on}
 	if err == nil {
 		s.cache, err = m.NewCache()

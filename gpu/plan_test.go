@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"specula/engine/compute"
@@ -46,14 +47,38 @@ func TestThePlanIsRefusedBeforeAnythingIsReserved(t *testing.T) {
 	}
 }
 
+// What only the processor keeps is refused, with what to choose instead.
+func TestCacheTypesOfTheProcessorAreRefused(t *testing.T) {
+	b := &Backend{}
+	shape := compute.CacheShape{Layers: 2, Tokens: 1000, KVHeads: 2, HeadDim: 64, Type: compute.Q8_0}
+	for name, refused := range map[string]func() error{
+		"asked":    func() error { return b.CheckCache(shape) },
+		"reserved": func() error { _, err := b.Cache(shape); return err },
+	} {
+		if err := refused(); err == nil || !strings.Contains(err.Error(), "choose --cache f16 or --device cpu") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, typ := range []compute.DType{compute.F32, compute.F16} {
+		shape.Type = typ
+		if err := b.CheckCache(shape); err != nil {
+			t.Errorf("type number %d: %v", typ, err)
+		}
+	}
+	shape.HeadDim = mostFloatHeadDim + 1
+	if b.CheckCache(shape) == nil {
+		t.Error("a head wider than there is attention for was not refused")
+	}
+}
+
 // A cache has whole splits.
 func TestCacheBytes(t *testing.T) {
 	b := &Backend{}
-	shape := compute.CacheShape{Layers: 2, Tokens: 1000, KVHeads: 2, HeadDim: 64, Half: true}
+	shape := compute.CacheShape{Layers: 2, Tokens: 1000, KVHeads: 2, HeadDim: 64, Type: compute.F16}
 	if got, want := b.CacheBytes(shape), int64(2*2*2*1024*2*64); got != want {
 		t.Errorf("a cache in half precision takes %d bytes, want %d", got, want)
 	}
-	shape.Half = false
+	shape.Type = compute.F32
 	if got, want := b.CacheBytes(shape), int64(2*4*2*1024*2*64); got != want {
 		t.Errorf("a cache takes %d bytes, want %d", got, want)
 	}

@@ -123,7 +123,7 @@ func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 			if err := random.Write(t.Context(), &file, shape, typ); err != nil {
 				t.Fatal(err)
 			}
-			m := load(t, b, file.Bytes(), model.Options{MaxTokens: 300, MaxRows: len(ids), HalfCache: i%2 == 0})
+			m := load(t, b, file.Bytes(), model.Options{MaxTokens: 300, MaxRows: len(ids), CacheType: []compute.DType{compute.F16, compute.F32}[i%2]})
 			cache, err := m.NewCache()
 			if err != nil {
 				t.Fatal(err)
@@ -150,14 +150,14 @@ func TestARowDoesNotDependOnItsCompanyInALongText(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := open(t)
-	for _, half := range []bool{true, false} {
-		m := load(t, b, file.Bytes(), model.Options{MaxTokens: 300, MaxRows: 40, HalfCache: half})
+	for _, typ := range []compute.DType{compute.F16, compute.F32} {
+		m := load(t, b, file.Bytes(), model.Options{MaxTokens: 300, MaxRows: 40, CacheType: typ})
 		cache, err := m.NewCache()
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := passes(t, m, cache, ids, 5)
-		passes(t, m, cache, ids, 40).compare(t, want, fmt.Sprintf("40 rows, half precision %v", half))
+		passes(t, m, cache, ids, 40).compare(t, want, "40 rows, cache "+gguf.TypeName(typ))
 		if err := cache.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -236,7 +236,7 @@ type reader struct {
 }
 
 func newReader(t *testing.T, b compute.Backend, data []byte) *reader {
-	m := load(t, b, data, model.Options{MaxTokens: 256, MaxRows: 4, HalfCache: true}) // as by default
+	m := load(t, b, data, model.Options{MaxTokens: 256, MaxRows: 4, CacheType: compute.F16}) // as by default
 	cache, err := m.NewCache()
 	if err != nil {
 		t.Fatal(err)

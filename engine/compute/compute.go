@@ -63,7 +63,15 @@ type CacheShape struct {
 	Tokens  int // capacity
 	KVHeads int
 	HeadDim int
-	Half    bool // half precision, which a backend may ignore; otherwise what it computes with
+	// Type is how numbers are kept, and so what is computed with: F32; F16, in whose place a backend may keep F32; or Q8_0, a byte
+	// each and a scale for 32 of a head's, which a backend may refuse. See CacheChecker.
+	Type DType
+}
+
+// CacheChecker is what a Backend may offer besides, so that a cache is refused before weights are taken in for it.
+type CacheChecker interface {
+	// CheckCache says why Cache would refuse the shape whatever the memory; nil if it would not.
+	CheckCache(shape CacheShape) error
 }
 
 // Cache holds keys and values of one sequence, per layer (tokens, KVHeads·HeadDim).

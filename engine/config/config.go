@@ -105,7 +105,7 @@ type Speculation struct {
 type Context struct {
 	Length   int    // tokens; 0: what the model allows
 	Overflow string // refuse, drop-oldest
-	Cache    string // auto, f32, f16: how keys and values are kept
+	Cache    string // auto, f32, f16, q8_0: how keys and values are kept
 }
 
 // Device chooses where to compute.

@@ -147,7 +147,7 @@ func (x *examination) memory(context.Context) error {
 			status = Warn
 		}
 	}
-	x.add("memory", status, "choose a shorter --context, --cache f16 or a smaller file, before the system begins to swap", "%s", text)
+	x.add("memory", status, "choose a shorter --context, --cache f16 (or q8_0, on the CPU) or a smaller file, before the system begins to swap", "%s", text)
 	return nil
 }
 

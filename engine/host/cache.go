@@ -9,7 +9,7 @@ import (
 	"specula/kernels/cpu"
 )
 
-// cache keeps keys and values in float32, or in half precision.
+// cache keeps keys and values in float32, in half precision or in Q8_0.
 type cache struct {
 	shape  compute.CacheShape
 	length int
@@ -19,6 +19,9 @@ type cache struct {
 // Cache allocates room for every token of the shape.
 func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	require(shape.Layers > 0 && shape.Tokens > 0 && shape.KVHeads > 0 && shape.HeadDim > 0, "a cache without layers, tokens or heads")
+	if err := b.CheckCache(shape); err != nil {
+		return nil, err
+	}
 	size, err := cacheBytes(shape)
 	if err != nil {
 		return nil, err
@@ -28,20 +31,31 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	}
 	c := &cache{shape: shape}
 	for range shape.Layers {
-		c.layers = append(c.layers, cpu.NewKV(shape.Tokens, shape.KVHeads, shape.HeadDim, shape.Half))
+		c.layers = append(c.layers, cpu.NewKV(shape.Tokens, shape.KVHeads, shape.HeadDim, kept[shape.Type]))
 	}
 	return c, nil
 }
 
+// kept are the types of keys and values.
+var kept = map[compute.DType]cpu.KVType{compute.F32: cpu.KVF32, compute.F16: cpu.KVF16, compute.Q8_0: cpu.KVQ8_0}
+
+// CheckCache refuses types without attention over them, and heads that are not of whole blocks.
+func (b *Backend) CheckCache(shape compute.CacheShape) error {
+	switch kv, ok := kept[shape.Type]; {
+	case !ok:
+		return fmt.Errorf("keys and values of the type number %d: the CPU keeps them as f32, f16 or q8_0", shape.Type)
+	case kv == cpu.KVQ8_0 && shape.HeadDim%cpu.Block != 0:
+		return fmt.Errorf("keys and values in q8_0, whose blocks hold %d numbers, need heads of a multiple of that, and these have %d: choose --cache f16 or f32", cpu.Block, shape.HeadDim)
+	}
+	return nil
+}
+
 // cacheBytes multiplies with care, because the number of tokens is the user's.
 func cacheBytes(shape compute.CacheShape) (int64, error) {
-	product := uint64(2 * 4)
-	if shape.Half {
-		product = 2 * 2
-	}
+	product := uint64(2)
 	blocks := (uint64(max(shape.Tokens, 0)) + cpu.KeysPerBlock - 1) / cpu.KeysPerBlock
 	product *= cpu.KeysPerBlock
-	for _, factor := range []uint64{uint64(shape.Layers), blocks, uint64(shape.KVHeads), uint64(shape.HeadDim)} {
+	for _, factor := range []uint64{uint64(shape.Layers), blocks, uint64(shape.KVHeads), uint64(kept[shape.Type].Bytes(shape.HeadDim))} {
 		high, low := bits.Mul64(product, factor)
 		if high != 0 || low > 1<<62 {
 			return 0, fmt.Errorf("%w: keys and values of %d tokens exceed every memory", compute.ErrOutOfMemory, shape.Tokens)

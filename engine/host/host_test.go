@@ -228,6 +228,40 @@ func TestCache(t *testing.T) {
 	}
 }
 
+func TestCacheTypes(t *testing.T) {
+	b := New(1)
+	defer b.Close()
+	shape := compute.CacheShape{Layers: 3, Tokens: 40, KVHeads: 2, HeadDim: 96}
+	const numbers = 2 * 3 * 48 * 2 * 96 // room for whole blocks of 16 keys
+	for typ, want := range map[compute.DType]int64{compute.F32: numbers * 4, compute.F16: numbers * 2, compute.Q8_0: numbers / 32 * 34} {
+		shape.Type = typ
+		c, err := b.Cache(shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Bytes() != want {
+			t.Errorf("a cache of the type number %d takes %d bytes, want %d", typ, c.Bytes(), want)
+		}
+	}
+	for _, c := range []struct {
+		typ     compute.DType
+		headDim int
+		want    string
+	}{
+		{compute.Q8_0, 80, "these have 80: choose --cache f16 or f32"},
+		{compute.Q4_0, 96, "type number 2: the CPU keeps them as f32, f16 or q8_0"},
+	} {
+		shape.Type, shape.HeadDim = c.typ, c.headDim
+		if _, err := b.Cache(shape); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("heads of %d, type number %d: error %v, want %q", c.headDim, c.typ, err, c.want)
+		}
+	}
+	shape.Type, shape.HeadDim, shape.Tokens = compute.Q8_0, 96, math.MaxInt
+	if _, err := b.Cache(shape); !errors.Is(err, compute.ErrOutOfMemory) {
+		t.Errorf("a cache of all tokens there are gave %v", err)
+	}
+}
+
 func TestProgrammerErrorsPanic(t *testing.T) {
 	b := New(1)
 	defer b.Close()

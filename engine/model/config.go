@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 
+	"specula/engine/compute"
 	"specula/engine/weights"
 )
 
@@ -28,10 +29,10 @@ type Config struct {
 	PrefillRows int // rows of a pass of Prefill
 
 	Parameters  int64
-	WeightBytes int64  // as the file stores them
-	WeightType  string // of most of these bytes: "Q8_0"
-	CacheBytes  int64  // of one cache
-	HalfCache   bool   // keys and values are kept in half precision
+	WeightBytes int64         // as the file stores them
+	WeightType  string        // of most of these bytes: "Q8_0"
+	CacheBytes  int64         // of one cache
+	CacheType   compute.DType // that keys and values are kept in
 }
 
 // metadata reads hyperparameters of one architecture and keeps the first error.

@@ -81,7 +81,7 @@ func (e *Eagle) loadLayer(h *headTensors, c headConfig, dim int) error {
 		return err
 	}
 	t := &e.target.config
-	shape.FFN, shape.MaxTokens, shape.MaxRows, shape.PrefillRows, shape.HalfCache = gate.Rows, t.MaxTokens, 1, t.PrefillRows+t.MaxRows, t.HalfCache
+	shape.FFN, shape.MaxTokens, shape.MaxRows, shape.PrefillRows, shape.CacheType = gate.Rows, t.MaxTokens, 1, t.PrefillRows+t.MaxRows, t.CacheType
 	in := dim
 	if e.third {
 		in = 2 * dim
@@ -103,8 +103,8 @@ func (e *Eagle) loadLayer(h *headTensors, c headConfig, dim int) error {
 		Up:              h.matrix(gate.Rows, dim, required, at("mlp.up_proj.weight")...),
 		Down:            h.matrix(dim, gate.Rows, required, at("mlp.down_proj.weight")...),
 	}}}
-	if h.err != nil {
-		return h.err
+	if err := first(h.err, e.layer.checkCache()); err != nil {
+		return err
 	}
 	factors, err := c.factors(shape)
 	if err != nil {

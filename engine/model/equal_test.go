@@ -112,11 +112,16 @@ func subjects() []subject {
 	demo := func(name, path string) subject {
 		return subject{name, func(t testing.TB, b compute.Backend, o model.Options) *model.Model { return openModel(t, b, path, o) }}
 	}
+	keeping := func(typ compute.DType, name, path string) subject {
+		return subject{name + ", cache " + gguf.TypeName(typ), func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+			o.CacheType = typ
+			return openModel(t, b, path, o)
+		}}
+	}
 	all := []subject{
-		{"draft Q8_0, cache F16", func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
-			o.HalfCache = true
-			return openModel(t, b, "../../assets/pair/draft.gguf", o)
-		}},
+		keeping(compute.F16, "draft Q8_0", "../../assets/pair/draft.gguf"),
+		keeping(compute.Q8_0, "draft Q8_0", "../../assets/pair/draft.gguf"),
+		keeping(compute.Q8_0, "target F16", "../../assets/reference/demo-target-f16.gguf"),
 		demo("target Q8_0", "../../assets/pair/target.gguf"),
 		demo("draft Q8_0", "../../assets/pair/draft.gguf"),
 		demo("target F16", "../../assets/reference/demo-target-f16.gguf"),

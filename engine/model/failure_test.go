@@ -9,6 +9,7 @@ import (
 	"specula/engine/compute"
 	"specula/engine/host"
 	"specula/engine/model"
+	"specula/engine/weights/gguf"
 )
 
 // countdown is a context that is cancelled when it is asked for the n-th time.
@@ -143,8 +144,9 @@ func TestRefusedPasses(t *testing.T) {
 
 // A pass allocates nothing: garbage would come with every token.
 func TestPassAllocatesNothing(t *testing.T) {
-	for _, threads := range []int{1, 2} {
-		m := openModel(t, newBackend(t, threads), "../../assets/pair/draft.gguf", model.Options{MaxTokens: 64})
+	for i, typ := range []compute.DType{compute.F32, compute.F32, compute.F16, compute.Q8_0} {
+		threads := 1 + i%2
+		m := openModel(t, newBackend(t, threads), "../../assets/pair/draft.gguf", model.Options{MaxTokens: 64, CacheType: typ})
 		cache := newCache(t, m)
 		ids, best := randomIDs(5, m.Config().Vocab, 1), make([]int32, 5)
 		allocations := testing.AllocsPerRun(20, func() {
@@ -160,7 +162,7 @@ func TestPassAllocatesNothing(t *testing.T) {
 			}
 		})
 		if allocations != 0 {
-			t.Errorf("%d threads: %v allocations a pass", threads, allocations)
+			t.Errorf("%d threads, cache %s: %v allocations a pass", threads, gguf.TypeName(typ), allocations)
 		}
 	}
 }

@@ -10,11 +10,11 @@ import (
 
 // Options size a model's buffers.
 type Options struct {
-	MaxTokens   int   // capacity of a cache; 0: what the file allows
-	MaxRows     int   // rows of one Forward, all of which have scores; 0: 32
-	PrefillRows int   // rows of a pass of Prefill; 0, or fewer than MaxRows: as many
-	HalfCache   bool  // keep keys and values in half precision
-	Reserved    int64 // bytes of the backend's memory that are promised to others
+	MaxTokens   int           // capacity of a cache; 0: what the file allows
+	MaxRows     int           // rows of one Forward, all of which have scores; 0: 32
+	PrefillRows int           // rows of a pass of Prefill; 0, or fewer than MaxRows: as many
+	CacheType   compute.DType // to keep keys and values in: F32, F16 or Q8_0
+	Reserved    int64         // bytes of the backend's memory that are promised to others
 }
 
 const defaultMaxRows = 32
@@ -44,6 +44,9 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 		return nil, err
 	}
 	m := &Model{backend: backend, arch: arch, config: config, layers: make([]layer, config.Layers)}
+	if err := m.checkCache(); err != nil {
+		return nil, err
+	}
 	tensors, err := m.bind(file)
 	if err != nil {
 		return nil, err
@@ -73,7 +76,7 @@ func (c *Config) size(file *weights.File, o Options) error {
 	if found {
 		c.Vocab = table.Rows
 	}
-	c.MaxTokens, c.MaxRows, c.HalfCache = o.MaxTokens, o.MaxRows, o.HalfCache
+	c.MaxTokens, c.MaxRows, c.CacheType = o.MaxTokens, o.MaxRows, o.CacheType
 	if c.MaxTokens == 0 {
 		c.MaxTokens = c.ContextLength
 	}

@@ -85,11 +85,19 @@ func (m *Model) cacheBytes(tokens int) float64 {
 			return float64(bytes)
 		}
 	}
-	cache := 2 * float32Bytes * float64(c.Layers) * float64(tokens) * float64(c.KVHeads) * float64(c.HeadDim)
-	if c.HalfCache {
-		cache /= 2
+	numbers := 2 * float64(c.Layers) * float64(tokens) * float64(c.KVHeads) * float64(c.HeadDim)
+	return numbers * cacheNumberBytes[c.CacheType]
+}
+
+// cacheNumberBytes is what a number takes in a cache of each type.
+var cacheNumberBytes = map[compute.DType]float64{compute.F32: 4, compute.F16: 2, compute.Q8_0: 34.0 / 32}
+
+// checkCache asks the backend whether it keeps such keys and values.
+func (m *Model) checkCache() error {
+	if checker, ok := m.backend.(compute.CacheChecker); ok {
+		return checker.CheckCache(m.cacheShape(m.config.MaxTokens))
 	}
-	return cache
+	return nil
 }
 
 // activationBytes is the memory of a pass: its buffers, the tables of angles, and what the backend needs in passing.

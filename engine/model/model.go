@@ -76,7 +76,7 @@ func (m *Model) NewCache() (compute.Cache, error) {
 
 func (m *Model) cacheShape(tokens int) compute.CacheShape {
 	c := &m.config
-	return compute.CacheShape{Layers: c.Layers, Tokens: tokens, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Half: c.HalfCache}
+	return compute.CacheShape{Layers: c.Layers, Tokens: tokens, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Type: c.CacheType}
 }
 
 // Forward appends 1 ≤ len(ids) ≤ MaxRows tokens to the cache and returns the scores behind each of them.

@@ -1160,6 +1160,610 @@ columnCheck:
 	VZEROUPPER
 	RET
 
+// func scoreKeysQ8_0x1AVX2(dst *float32, q *[1]*float32, keys *byte, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·scoreKeysQ8_0x1AVX2(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), CX
+	MOVQ         keys+16(FP), DX
+	MOVQ         headDim+24(FP), BX
+	MOVQ         blocks+32(FP), SI
+	VBROADCASTSS scale+40(FP), Y0
+	IMUL3Q       $0x00000011, BX, DI
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   DX, R8
+	ADDQ   DI, DX
+	MOVQ   DX, R9
+	ADDQ   DI, DX
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	IMUL3Q $0x00000002, DI, R11
+	XORQ   R10, R10
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	TESTQ     $0x0000001f, R10
+	JNZ       blocksScaled
+	VCVTPH2PS (R8), Y5
+	VCVTPH2PS 16(R8), Y6
+	VCVTPH2PS (R9), Y7
+	VCVTPH2PS 16(R9), Y8
+	ADDQ      $0x00000020, R8
+	ADDQ      $0x00000020, R9
+
+blocksScaled:
+	VBROADCASTSS (CX)(R10*4), Y9
+	VPMOVSXBD    (R8), Y10
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y5, Y10, Y10
+	VMULPS       Y10, Y9, Y10
+	VADDPS       Y10, Y1, Y1
+	VPMOVSXBD    8(R8), Y10
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y6, Y10, Y10
+	VMULPS       Y10, Y9, Y10
+	VADDPS       Y10, Y2, Y2
+	VPMOVSXBD    (R9), Y10
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y7, Y10, Y10
+	VMULPS       Y10, Y9, Y10
+	VADDPS       Y10, Y3, Y3
+	VPMOVSXBD    8(R9), Y10
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VMULPS       Y10, Y9, Y9
+	VADDPS       Y9, Y4, Y4
+	PREFETCHT0   (R8)(R11*1)
+	ADDQ         $0x00000010, R8
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         $0x00000010, R9
+	INCQ         R10
+
+blocksNumberCheck:
+	CMPQ    R10, BX
+	JL      blocksNumber
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	VMULPS  Y0, Y3, Y3
+	VMOVUPS Y3, 64(AX)
+	VMULPS  Y0, Y4, Y4
+	VMOVUPS Y4, 96(AX)
+	ADDQ    $0x00000080, AX
+	SUBQ    $0x00000002, SI
+
+blocksCheck:
+	CMPQ SI, $0x00000002
+	JGE  blocks
+	JMP  blockCheck
+
+block:
+	MOVQ   DX, R8
+	ADDQ   DI, DX
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	IMUL3Q $0x00000001, DI, R10
+	XORQ   R9, R9
+	JMP    blockNumberCheck
+
+blockNumber:
+	TESTQ     $0x0000001f, R9
+	JNZ       blockScaled
+	VCVTPH2PS (R8), Y11
+	VCVTPH2PS 16(R8), Y12
+	ADDQ      $0x00000020, R8
+
+blockScaled:
+	VBROADCASTSS (CX)(R9*4), Y3
+	VPMOVSXBD    (R8), Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y11, Y4, Y4
+	VMULPS       Y4, Y3, Y4
+	VADDPS       Y4, Y1, Y1
+	VPMOVSXBD    8(R8), Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y12, Y4, Y4
+	VMULPS       Y4, Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	PREFETCHT0   (R8)(R10*1)
+	ADDQ         $0x00000010, R8
+	INCQ         R9
+
+blockNumberCheck:
+	CMPQ    R9, BX
+	JL      blockNumber
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, SI
+
+blockCheck:
+	CMPQ SI, $0x00000001
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func sumValuesQ8_0x1AVX2(dst *[1]*float32, values *byte, weights *float32, keys int, headDim int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·sumValuesQ8_0x1AVX2(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), AX
+	MOVQ   values+8(FP), CX
+	MOVQ   weights+16(FP), DX
+	MOVQ   keys+24(FP), BX
+	MOVQ   headDim+32(FP), SI
+	IMUL3Q $0x00000022, SI, DI
+	SHRQ   $0x05, DI
+	JMP    blockCheck
+
+block:
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 96(AX), Y3
+	MOVQ    CX, R8
+	IMUL3Q  $0x00000020, DI, R10
+	XORQ    R9, R9
+	JMP     columns0KeyCheck
+
+columns0Key:
+	VBROADCASTSS (DX)(R9*4), Y4
+	VPBROADCASTW (R8), X5
+	VCVTPH2PS    X5, Y5
+	VPMOVSXBD    2(R8), Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y6, Y4, Y6
+	VADDPS       Y6, Y0, Y0
+	VPMOVSXBD    10(R8), Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y6, Y4, Y6
+	VADDPS       Y6, Y1, Y1
+	VPMOVSXBD    18(R8), Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y6, Y4, Y6
+	VADDPS       Y6, Y2, Y2
+	VPMOVSXBD    26(R8), Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y6, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	PREFETCHT0   (R8)(R10*1)
+	ADDQ         DI, R8
+	INCQ         R9
+
+columns0KeyCheck:
+	CMPQ    R9, BX
+	JL      columns0Key
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000022, CX
+	SUBQ    $0x00000020, SI
+
+blockCheck:
+	CMPQ SI, $0x00000020
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func scoreKeysQ8_0x2AVX2(dst *float32, q *[2]*float32, keys *byte, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·scoreKeysQ8_0x2AVX2(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), DX
+	MOVQ         8(CX), CX
+	MOVQ         keys+16(FP), BX
+	MOVQ         headDim+24(FP), SI
+	MOVQ         blocks+32(FP), DI
+	VBROADCASTSS scale+40(FP), Y0
+	IMUL3Q       $0x00000011, SI, R8
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   BX, R9
+	ADDQ   R8, BX
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	IMUL3Q $0x00000001, R8, R11
+	XORQ   R10, R10
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	TESTQ     $0x0000001f, R10
+	JNZ       blocksScaled
+	VCVTPH2PS (R9), Y5
+	VCVTPH2PS 16(R9), Y6
+	ADDQ      $0x00000020, R9
+
+blocksScaled:
+	VBROADCASTSS (DX)(R10*4), Y7
+	VBROADCASTSS (CX)(R10*4), Y8
+	VPMOVSXBD    (R9), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y5, Y9, Y9
+	VMULPS       Y9, Y7, Y10
+	VADDPS       Y10, Y1, Y1
+	VMULPS       Y9, Y8, Y9
+	VADDPS       Y9, Y3, Y3
+	VPMOVSXBD    8(R9), Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y6, Y9, Y9
+	VMULPS       Y9, Y7, Y7
+	VADDPS       Y7, Y2, Y2
+	VMULPS       Y9, Y8, Y7
+	VADDPS       Y7, Y4, Y4
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         $0x00000010, R9
+	INCQ         R10
+
+blocksNumberCheck:
+	CMPQ    R10, SI
+	JL      blocksNumber
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	VMULPS  Y0, Y3, Y3
+	VMOVUPS Y3, 1024(AX)
+	VMULPS  Y0, Y4, Y4
+	VMOVUPS Y4, 1056(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, DI
+
+blocksCheck:
+	CMPQ DI, $0x00000001
+	JGE  blocks
+	VZEROUPPER
+	RET
+
+// func sumValuesQ8_0x2AVX2(dst *[2]*float32, values *byte, weights *float32, keys int, headDim int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·sumValuesQ8_0x2AVX2(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   8(AX), AX
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   headDim+32(FP), DI
+	IMUL3Q $0x00000022, DI, R8
+	SHRQ   $0x05, R8
+	JMP    blockCheck
+
+block:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS 64(CX), Y2
+	VMOVUPS 96(CX), Y3
+	VMOVUPS (AX), Y4
+	VMOVUPS 32(AX), Y5
+	VMOVUPS 64(AX), Y6
+	VMOVUPS 96(AX), Y7
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, R8, R11
+	XORQ    R10, R10
+	JMP     columns0KeyCheck
+
+columns0Key:
+	VBROADCASTSS (BX)(R10*4), Y8
+	VBROADCASTSS 1024(BX)(R10*4), Y9
+	VPBROADCASTW (R9), X10
+	VCVTPH2PS    X10, Y10
+	VPMOVSXBD    2(R9), Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y10, Y11, Y11
+	VMULPS       Y11, Y8, Y12
+	VADDPS       Y12, Y0, Y0
+	VMULPS       Y11, Y9, Y11
+	VADDPS       Y11, Y4, Y4
+	VPMOVSXBD    10(R9), Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y10, Y11, Y11
+	VMULPS       Y11, Y8, Y12
+	VADDPS       Y12, Y1, Y1
+	VMULPS       Y11, Y9, Y11
+	VADDPS       Y11, Y5, Y5
+	VPMOVSXBD    18(R9), Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y10, Y11, Y11
+	VMULPS       Y11, Y8, Y12
+	VADDPS       Y12, Y2, Y2
+	VMULPS       Y11, Y9, Y11
+	VADDPS       Y11, Y6, Y6
+	VPMOVSXBD    26(R9), Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y10, Y11, Y11
+	VMULPS       Y11, Y8, Y8
+	VADDPS       Y8, Y3, Y3
+	VMULPS       Y11, Y9, Y8
+	VADDPS       Y8, Y7, Y7
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         R8, R9
+	INCQ         R10
+
+columns0KeyCheck:
+	CMPQ    R10, SI
+	JL      columns0Key
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VMOVUPS Y2, 64(CX)
+	VMOVUPS Y3, 96(CX)
+	ADDQ    $0x00000080, CX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	VMOVUPS Y6, 64(AX)
+	VMOVUPS Y7, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000022, DX
+	SUBQ    $0x00000020, DI
+
+blockCheck:
+	CMPQ DI, $0x00000020
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func scoreKeysQ8_0x4AVX2(dst *float32, q *[4]*float32, keys *byte, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·scoreKeysQ8_0x4AVX2(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), DX
+	MOVQ         8(CX), BX
+	MOVQ         16(CX), SI
+	MOVQ         24(CX), CX
+	MOVQ         keys+16(FP), DI
+	MOVQ         headDim+24(FP), R8
+	MOVQ         blocks+32(FP), R9
+	VBROADCASTSS scale+40(FP), Y0
+	IMUL3Q       $0x00000011, R8, R10
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   DI, R11
+	ADDQ   R10, DI
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	IMUL3Q $0x00000001, R10, R13
+	XORQ   R12, R12
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	TESTQ     $0x0000001f, R12
+	JNZ       blocksScaled
+	VCVTPH2PS (R11), Y9
+	VCVTPH2PS 16(R11), Y10
+	ADDQ      $0x00000020, R11
+
+blocksScaled:
+	VBROADCASTSS (DX)(R12*4), Y11
+	VBROADCASTSS (BX)(R12*4), Y12
+	VBROADCASTSS (SI)(R12*4), Y13
+	VBROADCASTSS (CX)(R12*4), Y14
+	VPMOVSXBD    (R11), Y15
+	VCVTDQ2PS    Y15, Y15
+	VMULPS       Y9, Y15, Y15
+	VMULPS       Y15, Y11, Y16
+	VADDPS       Y16, Y1, Y1
+	VMULPS       Y15, Y12, Y16
+	VADDPS       Y16, Y3, Y3
+	VMULPS       Y15, Y13, Y16
+	VADDPS       Y16, Y5, Y5
+	VMULPS       Y15, Y14, Y15
+	VADDPS       Y15, Y7, Y7
+	VPMOVSXBD    8(R11), Y15
+	VCVTDQ2PS    Y15, Y15
+	VMULPS       Y10, Y15, Y15
+	VMULPS       Y15, Y11, Y11
+	VADDPS       Y11, Y2, Y2
+	VMULPS       Y15, Y12, Y11
+	VADDPS       Y11, Y4, Y4
+	VMULPS       Y15, Y13, Y11
+	VADDPS       Y11, Y6, Y6
+	VMULPS       Y15, Y14, Y11
+	VADDPS       Y11, Y8, Y8
+	PREFETCHT0   (R11)(R13*1)
+	ADDQ         $0x00000010, R11
+	INCQ         R12
+
+blocksNumberCheck:
+	CMPQ    R12, R8
+	JL      blocksNumber
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)
+	VMULPS  Y0, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	VMULPS  Y0, Y3, Y3
+	VMOVUPS Y3, 1024(AX)
+	VMULPS  Y0, Y4, Y4
+	VMOVUPS Y4, 1056(AX)
+	VMULPS  Y0, Y5, Y5
+	VMOVUPS Y5, 2048(AX)
+	VMULPS  Y0, Y6, Y6
+	VMOVUPS Y6, 2080(AX)
+	VMULPS  Y0, Y7, Y7
+	VMOVUPS Y7, 3072(AX)
+	VMULPS  Y0, Y8, Y8
+	VMOVUPS Y8, 3104(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, R9
+
+blocksCheck:
+	CMPQ R9, $0x00000001
+	JGE  blocks
+	VZEROUPPER
+	RET
+
+// func sumValuesQ8_0x4AVX2(dst *[4]*float32, values *byte, weights *float32, keys int, headDim int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·sumValuesQ8_0x4AVX2(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   8(AX), DX
+	MOVQ   16(AX), BX
+	MOVQ   24(AX), AX
+	MOVQ   values+8(FP), SI
+	MOVQ   weights+16(FP), DI
+	MOVQ   keys+24(FP), R8
+	MOVQ   headDim+32(FP), R9
+	IMUL3Q $0x00000022, R9, R10
+	SHRQ   $0x05, R10
+	JMP    blockCheck
+
+block:
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS (DX), Y2
+	VMOVUPS 32(DX), Y3
+	VMOVUPS (BX), Y4
+	VMOVUPS 32(BX), Y5
+	VMOVUPS (AX), Y6
+	VMOVUPS 32(AX), Y7
+	MOVQ    SI, R11
+	IMUL3Q  $0x00000020, R10, R13
+	XORQ    R12, R12
+	JMP     columns0KeyCheck
+
+columns0Key:
+	VBROADCASTSS (DI)(R12*4), Y8
+	VBROADCASTSS 1024(DI)(R12*4), Y9
+	VBROADCASTSS 2048(DI)(R12*4), Y10
+	VBROADCASTSS 3072(DI)(R12*4), Y11
+	VPBROADCASTW (R11), X12
+	VCVTPH2PS    X12, Y12
+	VPMOVSXBD    2(R11), Y13
+	VCVTDQ2PS    Y13, Y13
+	VMULPS       Y12, Y13, Y13
+	VMULPS       Y13, Y8, Y14
+	VADDPS       Y14, Y0, Y0
+	VMULPS       Y13, Y9, Y14
+	VADDPS       Y14, Y2, Y2
+	VMULPS       Y13, Y10, Y14
+	VADDPS       Y14, Y4, Y4
+	VMULPS       Y13, Y11, Y13
+	VADDPS       Y13, Y6, Y6
+	VPMOVSXBD    10(R11), Y13
+	VCVTDQ2PS    Y13, Y13
+	VMULPS       Y12, Y13, Y13
+	VMULPS       Y13, Y8, Y8
+	VADDPS       Y8, Y1, Y1
+	VMULPS       Y13, Y9, Y8
+	VADDPS       Y8, Y3, Y3
+	VMULPS       Y13, Y10, Y8
+	VADDPS       Y8, Y5, Y5
+	VMULPS       Y13, Y11, Y8
+	VADDPS       Y8, Y7, Y7
+	PREFETCHT0   (R11)(R13*1)
+	ADDQ         R10, R11
+	INCQ         R12
+
+columns0KeyCheck:
+	CMPQ    R12, R8
+	JL      columns0Key
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	ADDQ    $0x00000040, CX
+	VMOVUPS Y2, (DX)
+	VMOVUPS Y3, 32(DX)
+	ADDQ    $0x00000040, DX
+	VMOVUPS Y4, (BX)
+	VMOVUPS Y5, 32(BX)
+	ADDQ    $0x00000040, BX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    $0x00000040, AX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	VMOVUPS (DX), Y2
+	VMOVUPS 32(DX), Y3
+	VMOVUPS (BX), Y4
+	VMOVUPS 32(BX), Y5
+	VMOVUPS (AX), Y6
+	VMOVUPS 32(AX), Y7
+	MOVQ    SI, R11
+	IMUL3Q  $0x00000020, R10, R13
+	XORQ    R12, R12
+	JMP     columns16KeyCheck
+
+columns16Key:
+	VBROADCASTSS (DI)(R12*4), Y8
+	VBROADCASTSS 1024(DI)(R12*4), Y9
+	VBROADCASTSS 2048(DI)(R12*4), Y10
+	VBROADCASTSS 3072(DI)(R12*4), Y11
+	VPBROADCASTW (R11), X12
+	VCVTPH2PS    X12, Y12
+	VPMOVSXBD    18(R11), Y13
+	VCVTDQ2PS    Y13, Y13
+	VMULPS       Y12, Y13, Y13
+	VMULPS       Y13, Y8, Y14
+	VADDPS       Y14, Y0, Y0
+	VMULPS       Y13, Y9, Y14
+	VADDPS       Y14, Y2, Y2
+	VMULPS       Y13, Y10, Y14
+	VADDPS       Y14, Y4, Y4
+	VMULPS       Y13, Y11, Y13
+	VADDPS       Y13, Y6, Y6
+	VPMOVSXBD    26(R11), Y13
+	VCVTDQ2PS    Y13, Y13
+	VMULPS       Y12, Y13, Y13
+	VMULPS       Y13, Y8, Y8
+	VADDPS       Y8, Y1, Y1
+	VMULPS       Y13, Y9, Y8
+	VADDPS       Y8, Y3, Y3
+	VMULPS       Y13, Y10, Y8
+	VADDPS       Y8, Y5, Y5
+	VMULPS       Y13, Y11, Y8
+	VADDPS       Y8, Y7, Y7
+	PREFETCHT0   (R11)(R13*1)
+	ADDQ         R10, R11
+	INCQ         R12
+
+columns16KeyCheck:
+	CMPQ    R12, R8
+	JL      columns16Key
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	ADDQ    $0x00000040, CX
+	VMOVUPS Y2, (DX)
+	VMOVUPS Y3, 32(DX)
+	ADDQ    $0x00000040, DX
+	VMOVUPS Y4, (BX)
+	VMOVUPS Y5, 32(BX)
+	ADDQ    $0x00000040, BX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000022, SI
+	SUBQ    $0x00000020, R9
+
+blockCheck:
+	CMPQ R9, $0x00000020
+	JGE  block
+	VZEROUPPER
+	RET
+
 // func scoreKeysF32x1AVX512(dst *float32, q *[1]*float32, keys *float32, headDim int, blocks int, scale float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scoreKeysF32x1AVX512(SB), NOSPLIT, $0-44
@@ -2639,5 +3243,661 @@ columnKeyCheck:
 columnCheck:
 	CMPQ R10, $0x00000010
 	JGE  column
+	VZEROUPPER
+	RET
+
+// func scoreKeysQ8_0x1AVX512(dst *float32, q *[1]*float32, keys *byte, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scoreKeysQ8_0x1AVX512(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), CX
+	MOVQ         keys+16(FP), DX
+	MOVQ         headDim+24(FP), BX
+	MOVQ         blocks+32(FP), SI
+	VBROADCASTSS scale+40(FP), Z0
+	IMUL3Q       $0x00000011, BX, DI
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   DX, R8
+	ADDQ   DI, DX
+	MOVQ   DX, R9
+	ADDQ   DI, DX
+	MOVQ   DX, R10
+	ADDQ   DI, DX
+	MOVQ   DX, R11
+	ADDQ   DI, DX
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	IMUL3Q $0x00000004, DI, R13
+	XORQ   R12, R12
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	TESTQ     $0x0000001f, R12
+	JNZ       blocksScaled
+	VCVTPH2PS (R8), Z5
+	VCVTPH2PS (R9), Z6
+	VCVTPH2PS (R10), Z7
+	VCVTPH2PS (R11), Z8
+	ADDQ      $0x00000020, R8
+	ADDQ      $0x00000020, R9
+	ADDQ      $0x00000020, R10
+	ADDQ      $0x00000020, R11
+
+blocksScaled:
+	VBROADCASTSS (CX)(R12*4), Z9
+	VPMOVSXBD    (R8), Z10
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       Z5, Z10, Z10
+	VMULPS       Z10, Z9, Z10
+	VADDPS       Z10, Z1, Z1
+	VPMOVSXBD    (R9), Z10
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       Z6, Z10, Z10
+	VMULPS       Z10, Z9, Z10
+	VADDPS       Z10, Z2, Z2
+	VPMOVSXBD    (R10), Z10
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       Z7, Z10, Z10
+	VMULPS       Z10, Z9, Z10
+	VADDPS       Z10, Z3, Z3
+	VPMOVSXBD    (R11), Z10
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VMULPS       Z10, Z9, Z9
+	VADDPS       Z9, Z4, Z4
+	PREFETCHT0   (R8)(R13*1)
+	ADDQ         $0x00000010, R8
+	PREFETCHT0   (R9)(R13*1)
+	ADDQ         $0x00000010, R9
+	PREFETCHT0   (R10)(R13*1)
+	ADDQ         $0x00000010, R10
+	PREFETCHT0   (R11)(R13*1)
+	ADDQ         $0x00000010, R11
+	INCQ         R12
+
+blocksNumberCheck:
+	CMPQ    R12, BX
+	JL      blocksNumber
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 64(AX)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 128(AX)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 192(AX)
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x00000004, SI
+
+blocksCheck:
+	CMPQ SI, $0x00000004
+	JGE  blocks
+	JMP  blockCheck
+
+block:
+	MOVQ   DX, R8
+	ADDQ   DI, DX
+	VXORPS Y11, Y11, Y11
+	IMUL3Q $0x00000001, DI, R10
+	XORQ   R9, R9
+	JMP    blockNumberCheck
+
+blockNumber:
+	TESTQ     $0x0000001f, R9
+	JNZ       blockScaled
+	VCVTPH2PS (R8), Z12
+	ADDQ      $0x00000020, R8
+
+blockScaled:
+	VBROADCASTSS (CX)(R9*4), Z1
+	VPMOVSXBD    (R8), Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z12, Z2, Z2
+	VMULPS       Z2, Z1, Z1
+	VADDPS       Z1, Z11, Z11
+	PREFETCHT0   (R8)(R10*1)
+	ADDQ         $0x00000010, R8
+	INCQ         R9
+
+blockNumberCheck:
+	CMPQ    R9, BX
+	JL      blockNumber
+	VMULPS  Z0, Z11, Z11
+	VMOVUPS Z11, (AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, SI
+
+blockCheck:
+	CMPQ SI, $0x00000001
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func sumValuesQ8_0x1AVX512(dst *[1]*float32, values *byte, weights *float32, keys int, headDim int)
+// Requires: AVX, AVX2, AVX512F, MMX+
+TEXT ·sumValuesQ8_0x1AVX512(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), AX
+	MOVQ   values+8(FP), CX
+	MOVQ   weights+16(FP), DX
+	MOVQ   keys+24(FP), BX
+	MOVQ   headDim+32(FP), SI
+	IMUL3Q $0x00000022, SI, DI
+	SHRQ   $0x05, DI
+	JMP    blockCheck
+
+block:
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	MOVQ    CX, R8
+	IMUL3Q  $0x00000020, DI, R10
+	XORQ    R9, R9
+	JMP     columns0KeyCheck
+
+columns0Key:
+	VBROADCASTSS (DX)(R9*4), Z2
+	VPBROADCASTW (R8), Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVSXBD    2(R8), Z4
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       Z3, Z4, Z4
+	VMULPS       Z4, Z2, Z4
+	VADDPS       Z4, Z0, Z0
+	VPMOVSXBD    18(R8), Z4
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       Z3, Z4, Z4
+	VMULPS       Z4, Z2, Z2
+	VADDPS       Z2, Z1, Z1
+	PREFETCHT0   (R8)(R10*1)
+	ADDQ         DI, R8
+	INCQ         R9
+
+columns0KeyCheck:
+	CMPQ    R9, BX
+	JL      columns0Key
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000022, CX
+	SUBQ    $0x00000020, SI
+
+blockCheck:
+	CMPQ SI, $0x00000020
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func scoreKeysQ8_0x2AVX512(dst *float32, q *[2]*float32, keys *byte, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scoreKeysQ8_0x2AVX512(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), DX
+	MOVQ         8(CX), CX
+	MOVQ         keys+16(FP), BX
+	MOVQ         headDim+24(FP), SI
+	MOVQ         blocks+32(FP), DI
+	VBROADCASTSS scale+40(FP), Z0
+	IMUL3Q       $0x00000011, SI, R8
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   BX, R9
+	ADDQ   R8, BX
+	MOVQ   BX, R10
+	ADDQ   R8, BX
+	MOVQ   BX, R11
+	ADDQ   R8, BX
+	MOVQ   BX, R12
+	ADDQ   R8, BX
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	IMUL3Q $0x00000004, R8, R14
+	XORQ   R13, R13
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	TESTQ     $0x0000001f, R13
+	JNZ       blocksScaled
+	VCVTPH2PS (R9), Z9
+	VCVTPH2PS (R10), Z10
+	VCVTPH2PS (R11), Z11
+	VCVTPH2PS (R12), Z12
+	ADDQ      $0x00000020, R9
+	ADDQ      $0x00000020, R10
+	ADDQ      $0x00000020, R11
+	ADDQ      $0x00000020, R12
+
+blocksScaled:
+	VBROADCASTSS (DX)(R13*4), Z13
+	VBROADCASTSS (CX)(R13*4), Z14
+	VPMOVSXBD    (R9), Z15
+	VCVTDQ2PS    Z15, Z15
+	VMULPS       Z9, Z15, Z15
+	VMULPS       Z15, Z13, Z16
+	VADDPS       Z16, Z1, Z1
+	VMULPS       Z15, Z14, Z15
+	VADDPS       Z15, Z5, Z5
+	VPMOVSXBD    (R10), Z15
+	VCVTDQ2PS    Z15, Z15
+	VMULPS       Z10, Z15, Z15
+	VMULPS       Z15, Z13, Z16
+	VADDPS       Z16, Z2, Z2
+	VMULPS       Z15, Z14, Z15
+	VADDPS       Z15, Z6, Z6
+	VPMOVSXBD    (R11), Z15
+	VCVTDQ2PS    Z15, Z15
+	VMULPS       Z11, Z15, Z15
+	VMULPS       Z15, Z13, Z16
+	VADDPS       Z16, Z3, Z3
+	VMULPS       Z15, Z14, Z15
+	VADDPS       Z15, Z7, Z7
+	VPMOVSXBD    (R12), Z15
+	VCVTDQ2PS    Z15, Z15
+	VMULPS       Z12, Z15, Z15
+	VMULPS       Z15, Z13, Z13
+	VADDPS       Z13, Z4, Z4
+	VMULPS       Z15, Z14, Z13
+	VADDPS       Z13, Z8, Z8
+	PREFETCHT0   (R9)(R14*1)
+	ADDQ         $0x00000010, R9
+	PREFETCHT0   (R10)(R14*1)
+	ADDQ         $0x00000010, R10
+	PREFETCHT0   (R11)(R14*1)
+	ADDQ         $0x00000010, R11
+	PREFETCHT0   (R12)(R14*1)
+	ADDQ         $0x00000010, R12
+	INCQ         R13
+
+blocksNumberCheck:
+	CMPQ    R13, SI
+	JL      blocksNumber
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 64(AX)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 128(AX)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 192(AX)
+	VMULPS  Z0, Z5, Z5
+	VMOVUPS Z5, 1024(AX)
+	VMULPS  Z0, Z6, Z6
+	VMOVUPS Z6, 1088(AX)
+	VMULPS  Z0, Z7, Z7
+	VMOVUPS Z7, 1152(AX)
+	VMULPS  Z0, Z8, Z8
+	VMOVUPS Z8, 1216(AX)
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x00000004, DI
+
+blocksCheck:
+	CMPQ DI, $0x00000004
+	JGE  blocks
+	JMP  blockCheck
+
+block:
+	MOVQ   BX, R9
+	ADDQ   R8, BX
+	VXORPS Y17, Y17, Y17
+	VXORPS Y18, Y18, Y18
+	IMUL3Q $0x00000001, R8, R11
+	XORQ   R10, R10
+	JMP    blockNumberCheck
+
+blockNumber:
+	TESTQ     $0x0000001f, R10
+	JNZ       blockScaled
+	VCVTPH2PS (R9), Z19
+	ADDQ      $0x00000020, R9
+
+blockScaled:
+	VBROADCASTSS (DX)(R10*4), Z1
+	VBROADCASTSS (CX)(R10*4), Z2
+	VPMOVSXBD    (R9), Z3
+	VCVTDQ2PS    Z3, Z3
+	VMULPS       Z19, Z3, Z3
+	VMULPS       Z3, Z1, Z1
+	VADDPS       Z1, Z17, Z17
+	VMULPS       Z3, Z2, Z1
+	VADDPS       Z1, Z18, Z18
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         $0x00000010, R9
+	INCQ         R10
+
+blockNumberCheck:
+	CMPQ    R10, SI
+	JL      blockNumber
+	VMULPS  Z0, Z17, Z17
+	VMOVUPS Z17, (AX)
+	VMULPS  Z0, Z18, Z18
+	VMOVUPS Z18, 1024(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, DI
+
+blockCheck:
+	CMPQ DI, $0x00000001
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func sumValuesQ8_0x2AVX512(dst *[2]*float32, values *byte, weights *float32, keys int, headDim int)
+// Requires: AVX, AVX2, AVX512F, MMX+
+TEXT ·sumValuesQ8_0x2AVX512(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   8(AX), AX
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   headDim+32(FP), DI
+	IMUL3Q $0x00000022, DI, R8
+	SHRQ   $0x05, R8
+	JMP    blockCheck
+
+block:
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (AX), Z2
+	VMOVUPS 64(AX), Z3
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, R8, R11
+	XORQ    R10, R10
+	JMP     columns0KeyCheck
+
+columns0Key:
+	VBROADCASTSS (BX)(R10*4), Z4
+	VBROADCASTSS 1024(BX)(R10*4), Z5
+	VPBROADCASTW (R9), Y6
+	VCVTPH2PS    Y6, Z6
+	VPMOVSXBD    2(R9), Z7
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z6, Z7, Z7
+	VMULPS       Z7, Z4, Z8
+	VADDPS       Z8, Z0, Z0
+	VMULPS       Z7, Z5, Z7
+	VADDPS       Z7, Z2, Z2
+	VPMOVSXBD    18(R9), Z7
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z6, Z7, Z7
+	VMULPS       Z7, Z4, Z4
+	VADDPS       Z4, Z1, Z1
+	VMULPS       Z7, Z5, Z4
+	VADDPS       Z4, Z3, Z3
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         R8, R9
+	INCQ         R10
+
+columns0KeyCheck:
+	CMPQ    R10, SI
+	JL      columns0Key
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    $0x00000080, CX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000022, DX
+	SUBQ    $0x00000020, DI
+
+blockCheck:
+	CMPQ DI, $0x00000020
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func scoreKeysQ8_0x4AVX512(dst *float32, q *[4]*float32, keys *byte, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scoreKeysQ8_0x4AVX512(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         q+8(FP), CX
+	MOVQ         (CX), DX
+	MOVQ         8(CX), BX
+	MOVQ         16(CX), SI
+	MOVQ         24(CX), CX
+	MOVQ         keys+16(FP), DI
+	MOVQ         headDim+24(FP), R8
+	MOVQ         blocks+32(FP), R9
+	VBROADCASTSS scale+40(FP), Z0
+	IMUL3Q       $0x00000011, R8, R10
+	JMP          blocksCheck
+
+blocks:
+	MOVQ   DI, R11
+	ADDQ   R10, DI
+	MOVQ   DI, R12
+	ADDQ   R10, DI
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	IMUL3Q $0x00000002, R10, R14
+	XORQ   R13, R13
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	TESTQ     $0x0000001f, R13
+	JNZ       blocksScaled
+	VCVTPH2PS (R11), Z9
+	VCVTPH2PS (R12), Z10
+	ADDQ      $0x00000020, R11
+	ADDQ      $0x00000020, R12
+
+blocksScaled:
+	VBROADCASTSS (DX)(R13*4), Z11
+	VBROADCASTSS (BX)(R13*4), Z12
+	VBROADCASTSS (SI)(R13*4), Z13
+	VBROADCASTSS (CX)(R13*4), Z14
+	VPMOVSXBD    (R11), Z15
+	VCVTDQ2PS    Z15, Z15
+	VMULPS       Z9, Z15, Z15
+	VMULPS       Z15, Z11, Z16
+	VADDPS       Z16, Z1, Z1
+	VMULPS       Z15, Z12, Z16
+	VADDPS       Z16, Z3, Z3
+	VMULPS       Z15, Z13, Z16
+	VADDPS       Z16, Z5, Z5
+	VMULPS       Z15, Z14, Z15
+	VADDPS       Z15, Z7, Z7
+	VPMOVSXBD    (R12), Z15
+	VCVTDQ2PS    Z15, Z15
+	VMULPS       Z10, Z15, Z15
+	VMULPS       Z15, Z11, Z11
+	VADDPS       Z11, Z2, Z2
+	VMULPS       Z15, Z12, Z11
+	VADDPS       Z11, Z4, Z4
+	VMULPS       Z15, Z13, Z11
+	VADDPS       Z11, Z6, Z6
+	VMULPS       Z15, Z14, Z11
+	VADDPS       Z11, Z8, Z8
+	PREFETCHT0   (R11)(R14*1)
+	ADDQ         $0x00000010, R11
+	PREFETCHT0   (R12)(R14*1)
+	ADDQ         $0x00000010, R12
+	INCQ         R13
+
+blocksNumberCheck:
+	CMPQ    R13, R8
+	JL      blocksNumber
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 64(AX)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 1024(AX)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 1088(AX)
+	VMULPS  Z0, Z5, Z5
+	VMOVUPS Z5, 2048(AX)
+	VMULPS  Z0, Z6, Z6
+	VMOVUPS Z6, 2112(AX)
+	VMULPS  Z0, Z7, Z7
+	VMOVUPS Z7, 3072(AX)
+	VMULPS  Z0, Z8, Z8
+	VMOVUPS Z8, 3136(AX)
+	ADDQ    $0x00000080, AX
+	SUBQ    $0x00000002, R9
+
+blocksCheck:
+	CMPQ R9, $0x00000002
+	JGE  blocks
+	JMP  blockCheck
+
+block:
+	MOVQ   DI, R11
+	ADDQ   R10, DI
+	VXORPS Y17, Y17, Y17
+	VXORPS Y18, Y18, Y18
+	VXORPS Y19, Y19, Y19
+	VXORPS Y20, Y20, Y20
+	IMUL3Q $0x00000001, R10, R13
+	XORQ   R12, R12
+	JMP    blockNumberCheck
+
+blockNumber:
+	TESTQ     $0x0000001f, R12
+	JNZ       blockScaled
+	VCVTPH2PS (R11), Z21
+	ADDQ      $0x00000020, R11
+
+blockScaled:
+	VBROADCASTSS (DX)(R12*4), Z1
+	VBROADCASTSS (BX)(R12*4), Z2
+	VBROADCASTSS (SI)(R12*4), Z3
+	VBROADCASTSS (CX)(R12*4), Z4
+	VPMOVSXBD    (R11), Z5
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       Z21, Z5, Z5
+	VMULPS       Z5, Z1, Z1
+	VADDPS       Z1, Z17, Z17
+	VMULPS       Z5, Z2, Z1
+	VADDPS       Z1, Z18, Z18
+	VMULPS       Z5, Z3, Z1
+	VADDPS       Z1, Z19, Z19
+	VMULPS       Z5, Z4, Z1
+	VADDPS       Z1, Z20, Z20
+	PREFETCHT0   (R11)(R13*1)
+	ADDQ         $0x00000010, R11
+	INCQ         R12
+
+blockNumberCheck:
+	CMPQ    R12, R8
+	JL      blockNumber
+	VMULPS  Z0, Z17, Z17
+	VMOVUPS Z17, (AX)
+	VMULPS  Z0, Z18, Z18
+	VMOVUPS Z18, 1024(AX)
+	VMULPS  Z0, Z19, Z19
+	VMOVUPS Z19, 2048(AX)
+	VMULPS  Z0, Z20, Z20
+	VMOVUPS Z20, 3072(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000001, R9
+
+blockCheck:
+	CMPQ R9, $0x00000001
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func sumValuesQ8_0x4AVX512(dst *[4]*float32, values *byte, weights *float32, keys int, headDim int)
+// Requires: AVX, AVX2, AVX512F, MMX+
+TEXT ·sumValuesQ8_0x4AVX512(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   (AX), CX
+	MOVQ   8(AX), DX
+	MOVQ   16(AX), BX
+	MOVQ   24(AX), AX
+	MOVQ   values+8(FP), SI
+	MOVQ   weights+16(FP), DI
+	MOVQ   keys+24(FP), R8
+	MOVQ   headDim+32(FP), R9
+	IMUL3Q $0x00000022, R9, R10
+	SHRQ   $0x05, R10
+	JMP    blockCheck
+
+block:
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	VMOVUPS (DX), Z2
+	VMOVUPS 64(DX), Z3
+	VMOVUPS (BX), Z4
+	VMOVUPS 64(BX), Z5
+	VMOVUPS (AX), Z6
+	VMOVUPS 64(AX), Z7
+	MOVQ    SI, R11
+	IMUL3Q  $0x00000020, R10, R13
+	XORQ    R12, R12
+	JMP     columns0KeyCheck
+
+columns0Key:
+	VBROADCASTSS (DI)(R12*4), Z8
+	VBROADCASTSS 1024(DI)(R12*4), Z9
+	VBROADCASTSS 2048(DI)(R12*4), Z10
+	VBROADCASTSS 3072(DI)(R12*4), Z11
+	VPBROADCASTW (R11), Y12
+	VCVTPH2PS    Y12, Z12
+	VPMOVSXBD    2(R11), Z13
+	VCVTDQ2PS    Z13, Z13
+	VMULPS       Z12, Z13, Z13
+	VMULPS       Z13, Z8, Z14
+	VADDPS       Z14, Z0, Z0
+	VMULPS       Z13, Z9, Z14
+	VADDPS       Z14, Z2, Z2
+	VMULPS       Z13, Z10, Z14
+	VADDPS       Z14, Z4, Z4
+	VMULPS       Z13, Z11, Z13
+	VADDPS       Z13, Z6, Z6
+	VPMOVSXBD    18(R11), Z13
+	VCVTDQ2PS    Z13, Z13
+	VMULPS       Z12, Z13, Z13
+	VMULPS       Z13, Z8, Z8
+	VADDPS       Z8, Z1, Z1
+	VMULPS       Z13, Z9, Z8
+	VADDPS       Z8, Z3, Z3
+	VMULPS       Z13, Z10, Z8
+	VADDPS       Z8, Z5, Z5
+	VMULPS       Z13, Z11, Z8
+	VADDPS       Z8, Z7, Z7
+	PREFETCHT0   (R11)(R13*1)
+	ADDQ         R10, R11
+	INCQ         R12
+
+columns0KeyCheck:
+	CMPQ    R12, R8
+	JL      columns0Key
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    $0x00000080, CX
+	VMOVUPS Z2, (DX)
+	VMOVUPS Z3, 64(DX)
+	ADDQ    $0x00000080, DX
+	VMOVUPS Z4, (BX)
+	VMOVUPS Z5, 64(BX)
+	ADDQ    $0x00000080, BX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000022, SI
+	SUBQ    $0x00000020, R9
+
+blockCheck:
+	CMPQ R9, $0x00000020
+	JGE  block
 	VZEROUPPER
 	RET

@@ -64,6 +64,36 @@ func scoreKeysF16x4AVX2(dst *float32, q *[4]*float32, keys *uint16, headDim int,
 //go:noescape
 func sumValuesF16x4AVX2(dst *[4]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
 
+// scoreKeysQ8_0x1AVX2 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d. In front of 32·16 quants there are the scales of 16 keys.
+//
+//go:noescape
+func scoreKeysQ8_0x1AVX2(dst *float32, q *[1]*float32, keys *byte, headDim int, blocks int, scale float32)
+
+// sumValuesQ8_0x1AVX2 is for d := range headDim { dst[j][d] += Σ weights[256*j+i]·values[i*headDim+d] }, one after the other over 0 ≤ i < keys, where the values of a key are headDim/32 blocks of Q8_0.
+//
+//go:noescape
+func sumValuesQ8_0x1AVX2(dst *[1]*float32, values *byte, weights *float32, keys int, headDim int)
+
+// scoreKeysQ8_0x2AVX2 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d. In front of 32·16 quants there are the scales of 16 keys.
+//
+//go:noescape
+func scoreKeysQ8_0x2AVX2(dst *float32, q *[2]*float32, keys *byte, headDim int, blocks int, scale float32)
+
+// sumValuesQ8_0x2AVX2 is for d := range headDim { dst[j][d] += Σ weights[256*j+i]·values[i*headDim+d] }, one after the other over 0 ≤ i < keys, where the values of a key are headDim/32 blocks of Q8_0.
+//
+//go:noescape
+func sumValuesQ8_0x2AVX2(dst *[2]*float32, values *byte, weights *float32, keys int, headDim int)
+
+// scoreKeysQ8_0x4AVX2 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d. In front of 32·16 quants there are the scales of 16 keys.
+//
+//go:noescape
+func scoreKeysQ8_0x4AVX2(dst *float32, q *[4]*float32, keys *byte, headDim int, blocks int, scale float32)
+
+// sumValuesQ8_0x4AVX2 is for d := range headDim { dst[j][d] += Σ weights[256*j+i]·values[i*headDim+d] }, one after the other over 0 ≤ i < keys, where the values of a key are headDim/32 blocks of Q8_0.
+//
+//go:noescape
+func sumValuesQ8_0x4AVX2(dst *[4]*float32, values *byte, weights *float32, keys int, headDim int)
+
 // scoreKeysF32x1AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
 //
 //go:noescape
@@ -123,3 +153,33 @@ func scoreKeysF16x4AVX512(dst *float32, q *[4]*float32, keys *uint16, headDim in
 //
 //go:noescape
 func sumValuesF16x4AVX512(dst *[4]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
+
+// scoreKeysQ8_0x1AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d. In front of 32·16 quants there are the scales of 16 keys.
+//
+//go:noescape
+func scoreKeysQ8_0x1AVX512(dst *float32, q *[1]*float32, keys *byte, headDim int, blocks int, scale float32)
+
+// sumValuesQ8_0x1AVX512 is for d := range headDim { dst[j][d] += Σ weights[256*j+i]·values[i*headDim+d] }, one after the other over 0 ≤ i < keys, where the values of a key are headDim/32 blocks of Q8_0.
+//
+//go:noescape
+func sumValuesQ8_0x1AVX512(dst *[1]*float32, values *byte, weights *float32, keys int, headDim int)
+
+// scoreKeysQ8_0x2AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d. In front of 32·16 quants there are the scales of 16 keys.
+//
+//go:noescape
+func scoreKeysQ8_0x2AVX512(dst *float32, q *[2]*float32, keys *byte, headDim int, blocks int, scale float32)
+
+// sumValuesQ8_0x2AVX512 is for d := range headDim { dst[j][d] += Σ weights[256*j+i]·values[i*headDim+d] }, one after the other over 0 ≤ i < keys, where the values of a key are headDim/32 blocks of Q8_0.
+//
+//go:noescape
+func sumValuesQ8_0x2AVX512(dst *[2]*float32, values *byte, weights *float32, keys int, headDim int)
+
+// scoreKeysQ8_0x4AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d. In front of 32·16 quants there are the scales of 16 keys.
+//
+//go:noescape
+func scoreKeysQ8_0x4AVX512(dst *float32, q *[4]*float32, keys *byte, headDim int, blocks int, scale float32)
+
+// sumValuesQ8_0x4AVX512 is for d := range headDim { dst[j][d] += Σ weights[256*j+i]·values[i*headDim+d] }, one after the other over 0 ≤ i < keys, where the values of a key are headDim/32 blocks of Q8_0.
+//
+//go:noescape
+func sumValuesQ8_0x4AVX512(dst *[4]*float32, values *byte, weights *float32, keys int, headDim int)

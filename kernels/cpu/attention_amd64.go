@@ -89,3 +89,45 @@ func sumValuesHalf(dst *queries, values []uint16, weights []float32, n, keys, he
 	}
 	sumValuesGeneric(dst, values, weights, n, keys, headDim, cols)
 }
+
+func scoreKeysQuantized(dst []float32, q *queries, keys []byte, n, headDim, blocks int, factor float32) {
+	_ = keys[:quantizedAt(blocks*lanes*headDim)]
+	_ = dst[:(n-1)*KeysPerSplit+blocks*lanes]
+	switch {
+	case level == Portable:
+		scoreKeysQuantizedGeneric(dst, q, keys, n, headDim, blocks, factor)
+	case level == AVX2 && n == 1:
+		scoreKeysQ8_0x1AVX2(&dst[0], (*[1]*float32)(q[:1]), &keys[0], headDim, blocks, factor)
+	case level == AVX2 && n == 2:
+		scoreKeysQ8_0x2AVX2(&dst[0], (*[2]*float32)(q[:2]), &keys[0], headDim, blocks, factor)
+	case level == AVX2 && n == 4:
+		scoreKeysQ8_0x4AVX2(&dst[0], (*[4]*float32)(q[:4]), &keys[0], headDim, blocks, factor)
+	case level >= AVX512 && n == 1:
+		scoreKeysQ8_0x1AVX512(&dst[0], (*[1]*float32)(q[:1]), &keys[0], headDim, blocks, factor)
+	case level >= AVX512 && n == 2:
+		scoreKeysQ8_0x2AVX512(&dst[0], (*[2]*float32)(q[:2]), &keys[0], headDim, blocks, factor)
+	case level >= AVX512 && n == 4:
+		scoreKeysQ8_0x4AVX512(&dst[0], (*[4]*float32)(q[:4]), &keys[0], headDim, blocks, factor)
+	}
+}
+
+func sumValuesQuantized(dst *queries, values []byte, weights []float32, n, keys, headDim int) {
+	_ = values[:quantizedAt(keys*headDim)]
+	_ = weights[:(n-1)*KeysPerSplit+keys]
+	switch {
+	case level == Portable:
+		sumValuesQuantizedGeneric(dst, values, weights, n, keys, headDim)
+	case level == AVX2 && n == 1:
+		sumValuesQ8_0x1AVX2((*[1]*float32)(dst[:1]), &values[0], &weights[0], keys, headDim)
+	case level == AVX2 && n == 2:
+		sumValuesQ8_0x2AVX2((*[2]*float32)(dst[:2]), &values[0], &weights[0], keys, headDim)
+	case level == AVX2 && n == 4:
+		sumValuesQ8_0x4AVX2((*[4]*float32)(dst[:4]), &values[0], &weights[0], keys, headDim)
+	case level >= AVX512 && n == 1:
+		sumValuesQ8_0x1AVX512((*[1]*float32)(dst[:1]), &values[0], &weights[0], keys, headDim)
+	case level >= AVX512 && n == 2:
+		sumValuesQ8_0x2AVX512((*[2]*float32)(dst[:2]), &values[0], &weights[0], keys, headDim)
+	case level >= AVX512 && n == 4:
+		sumValuesQ8_0x4AVX512((*[4]*float32)(dst[:4]), &values[0], &weights[0], keys, headDim)
+	}
+}

@@ -10,14 +10,19 @@ import (
 	"specula/kernels/ref"
 )
 
+var kvTypes = []struct {
+	name string
+	kept cpu.KVType
+}{{"F32", cpu.KVF32}, {"F16", cpu.KVF16}, {"Q8_0", cpu.KVQ8_0}}
+
 // attentionCase makes m rows of random queries behind position random keys.
-func attentionCase(m, position, heads, kvHeads, headDim int, spread float32, half bool) (t *cpu.Attention, keys, values []float32) {
+func attentionCase(m, position, heads, kvHeads, headDim int, spread float32, kept cpu.KVType) (t *cpu.Attention, keys, values []float32) {
 	r := rand.New(rand.NewPCG(uint64(position), uint64(m)))
 	normal := inputs[0].number
 	keys, values = fill((position+m)*kvHeads*headDim, r, normal), fill((position+m)*kvHeads*headDim, r, normal)
 	t = &cpu.Attention{
 		Dst: make([]float32, m*heads*headDim), Q: fill(m*heads*headDim, r, normal),
-		KV: store(keys, values, kvHeads, headDim, half), M: m, Position: position, Heads: heads,
+		KV: store(keys, values, kvHeads, headDim, kept), M: m, Position: position, Heads: heads,
 		Scale: float32(1 / math.Sqrt(float64(headDim))),
 	}
 	for i := range t.Q {
@@ -27,9 +32,9 @@ func attentionCase(m, position, heads, kvHeads, headDim int, spread float32, hal
 }
 
 // store fills a cache and reads back into keys and values what it has kept.
-func store(keys, values []float32, kvHeads, headDim int, half bool) *cpu.KV {
+func store(keys, values []float32, kvHeads, headDim int, kept cpu.KVType) *cpu.KV {
 	width := kvHeads * headDim
-	kv := cpu.NewKV(len(keys)/width, kvHeads, headDim, half)
+	kv := cpu.NewKV(len(keys)/width, kvHeads, headDim, kept)
 	for token := range len(keys) / width {
 		kv.Store(token, keys[token*width:], values[token*width:])
 		kv.Load(token, keys[token*width:], values[token*width:])
@@ -53,23 +58,27 @@ func TestAttention(t *testing.T) {
 		{"sharp", 3, 2*cpu.KeysPerSplit + 100, 2, 2, 64, 100},
 		{"odd head", 2, 300, 3, 1, 7, 1},
 		{"largest head", 1, 10, 1, 1, cpu.MaxHeadDim, 1},
+		{"three blocks to a head", 9, 40, 7, 1, 96, 1},
 	} {
-		for _, half := range []bool{false, true} {
-			task, keys, values := attentionCase(c.m, c.position, c.heads, c.kvHeads, c.headDim, c.spread, half)
+		for _, kv := range kvTypes {
+			if kv.kept == cpu.KVQ8_0 && c.headDim%cpu.Block != 0 {
+				continue // which TestKVRefusesBrokenBlocks tries
+			}
+			task, keys, values := attentionCase(c.m, c.position, c.heads, c.kvHeads, c.headDim, c.spread, kv.kept)
 			task.Do(0, task.Items())
 			want := make([]float64, len(task.Dst))
 			ref.Attention(want, task.Q, keys, values, c.m, c.position, c.heads, c.kvHeads, c.headDim, float64(task.Scale))
 			// A score of magnitude s is rounded by s·2⁻²⁴, and exp turns that into as large a relative error.
-			within(t, fmt.Sprint(c.name, ", half ", half), task.Dst, want, 4e-6*float64(max(1, c.spread)))
+			within(t, c.name+", "+kv.name, task.Dst, want, 4e-6*float64(max(1, c.spread)))
 		}
 	}
 }
 
 // A row's bits are the same alone and among others, and whatever lies behind it in the cache.
 func TestAttentionRowsAreIndependent(t *testing.T) {
-	const position, m, heads, headDim = cpu.KeysPerSplit - 3, 7, 2, 16
-	for _, half := range []bool{false, true} {
-		all, keys, values := attentionCase(m, position, heads, 1, headDim, 1, half)
+	const position, m, heads, headDim = cpu.KeysPerSplit - 3, 7, 2, 32
+	for _, kv := range kvTypes {
+		all, keys, values := attentionCase(m, position, heads, 1, headDim, 1, kv.kept)
 		all.Do(0, all.Items())
 		for row := range m {
 			one := *all
@@ -80,22 +89,24 @@ func TestAttentionRowsAreIndependent(t *testing.T) {
 			for i := (position + row + 1) * headDim; i < len(k); i++ {
 				k[i], v[i] = float32(math.NaN()), float32(math.NaN())
 			}
-			one.KV = store(k, v, 1, headDim, half)
+			one.KV = store(k, v, 1, headDim, kv.kept)
 			one.Do(0, one.Items())
-			sameBits(t, fmt.Sprint("half ", half, ", row ", row), one.Dst, all.Dst[row*heads*headDim:(row+1)*heads*headDim])
+			sameBits(t, fmt.Sprint(kv.name, ", row ", row), one.Dst, all.Dst[row*heads*headDim:(row+1)*heads*headDim])
 		}
 	}
 }
 
-// A NaN among the keys must not be hidden by a maximum that skips it.
+// A NaN among the keys must not be hidden by a maximum that skips it, nor by a scale.
 func TestAttentionShowsNaN(t *testing.T) {
-	task, keys, values := attentionCase(1, 2*cpu.KeysPerSplit, 1, 1, 8, 1, false)
-	keys[300*8] = float32(math.NaN())
-	task.KV = store(keys, values, 1, 8, false)
-	task.Do(0, 1)
-	for _, v := range task.Dst {
-		if v == v {
-			t.Fatalf("attention over a NaN key is %v", task.Dst)
+	for _, kv := range kvTypes {
+		task, keys, values := attentionCase(1, 2*cpu.KeysPerSplit, 1, 1, 32, 1, kv.kept)
+		keys[300*32] = float32(math.NaN())
+		task.KV = store(keys, values, 1, 32, kv.kept)
+		task.Do(0, 1)
+		for _, v := range task.Dst {
+			if v == v {
+				t.Fatalf("%s: attention over a NaN key is %v", kv.name, task.Dst)
+			}
 		}
 	}
 }
@@ -104,26 +115,92 @@ func TestAttentionShowsNaN(t *testing.T) {
 func TestKVKeeps(t *testing.T) {
 	key, value := []float32{1, -2.5, 65504, 1e-8}, []float32{0.1, 1 + 0x1p-11, 70000, float32(math.Inf(-1))}
 	for _, c := range []struct {
-		half       bool
+		name       string
+		kept       cpu.KVType
 		key, value []float32
 	}{
-		{false, key, value},
-		{true, []float32{1, -2.5, 65504, 0}, []float32{0.099975586, 1, float32(math.Inf(1)), float32(math.Inf(-1))}},
+		{"F32", cpu.KVF32, key, value},
+		{"F16", cpu.KVF16, []float32{1, -2.5, 65504, 0}, []float32{0.099975586, 1, float32(math.Inf(1)), float32(math.Inf(-1))}},
 	} {
-		kv := cpu.NewKV(20, 2, 2, c.half)
+		kv := cpu.NewKV(20, 2, 2, c.kept)
 		kv.Store(17, key, value)
 		gotKey, gotValue := make([]float32, 4), make([]float32, 4)
 		kv.Load(17, gotKey, gotValue)
-		sameBits(t, fmt.Sprint("half ", c.half, " key"), gotKey, c.key)
-		sameBits(t, fmt.Sprint("half ", c.half, " value"), gotValue, c.value)
+		sameBits(t, c.name+" key", gotKey, c.key)
+		sameBits(t, c.name+" value", gotValue, c.value)
+	}
+}
+
+// In Q8_0 it gives back what the reference packs and unpacks, of every kind of numbers and whatever its neighbours hold.
+func TestKVKeepsBlocks(t *testing.T) {
+	const tokens, heads = 35, 2 // more than two tiles of 16 keys
+	for _, headDim := range []int{32, 96, cpu.MaxHeadDim} {
+		for _, in := range inputs {
+			r := rand.New(rand.NewPCG(uint64(headDim), 0))
+			size := heads * headDim
+			keys, values := fill(tokens*size, r, in.number), fill(tokens*size, r, in.number)
+			blocks, want := make([]byte, size/cpu.Block*ref.Q8_0.BlockBytes), make([]float32, size)
+			got, gotKey, gotValue := [2][]float32{keys, values}, make([]float32, size), make([]float32, size)
+			onEveryLevelQuietly(func(level cpu.Level) {
+				kv := cpu.NewKV(tokens, heads, headDim, cpu.KVQ8_0)
+				for _, token := range r.Perm(tokens) {
+					kv.Store(token, keys[token*size:], values[token*size:])
+				}
+				for token := range tokens {
+					kv.Load(token, gotKey, gotValue)
+					for i, row := range [][]float32{gotKey, gotValue} {
+						ref.QuantizeQ8_0(blocks, got[i][token*size:][:size])
+						ref.Q8_0.Dequantize(want, blocks)
+						sameBits(t, fmt.Sprintf("%v, %s, heads of %d, token %d", level, in.name, headDim, token), row, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A step of a scale is a 127th of the largest magnitude, and rounding it to half precision moves the largest by less than a tenth of a step.
+func TestKVInBlocksIsNear(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	key := fill(cpu.Block, r, inputs[0].number)
+	largest := 0.0
+	for _, v := range key {
+		largest = max(largest, math.Abs(float64(v)))
+	}
+	kv, gotKey, gotValue := cpu.NewKV(1, 1, cpu.Block, cpu.KVQ8_0), make([]float32, cpu.Block), make([]float32, cpu.Block)
+	kv.Store(0, key, key)
+	kv.Load(0, gotKey, gotValue)
+	sameBits(t, "value", gotValue, gotKey)
+	for i, v := range key {
+		if diff := math.Abs(float64(gotKey[i]) - float64(v)); diff > 0.6*largest/127 {
+			t.Errorf("number %d, %v, is kept as %v; the largest is %v", i, v, gotKey[i], largest)
+		}
+	}
+}
+
+func TestKVRefusesBrokenBlocks(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("heads of 48 numbers went into blocks of 32")
+		}
+	}()
+	cpu.NewKV(16, 1, 48, cpu.KVQ8_0)
+}
+
+// A scale in half precision for 32 numbers: 34 bytes.
+func TestKVBytes(t *testing.T) {
+	for kept, want := range map[cpu.KVType]int{cpu.KVF32: 512, cpu.KVF16: 256, cpu.KVQ8_0: 136} {
+		if got := kept.Bytes(128); got != want {
+			t.Errorf("128 numbers take %d bytes, want %d", got, want)
+		}
 	}
 }
 
 func BenchmarkAttention(b *testing.B) {
 	for _, m := range []int{1, 9, 64} {
-		for _, half := range []bool{false, true} {
-			task, _, _ := attentionCase(m, 512-m, 16, 8, 128, 1, half)
-			b.Run(fmt.Sprintf("m=%d/half=%v", m, half), func(b *testing.B) {
+		for _, kv := range kvTypes {
+			task, _, _ := attentionCase(m, 512-m, 16, 8, 128, 1, kv.kept)
+			b.Run(fmt.Sprintf("m=%d/%s", m, kv.name), func(b *testing.B) {
 				for b.Loop() {
 					task.Do(0, task.Items())
 				}
@@ -134,10 +211,10 @@ func BenchmarkAttention(b *testing.B) {
 }
 
 func TestAttentionAllocatesNothing(t *testing.T) {
-	for _, half := range []bool{false, true} {
-		task, _, _ := attentionCase(3, 600, 4, 2, 64, 1, half)
-		if n := testing.AllocsPerRun(10, func() { task.Do(0, task.Items()) }); n != 0 {
-			t.Errorf("half %v: %v allocations", half, n)
+	for _, kv := range kvTypes {
+		task, keys, values := attentionCase(3, 600, 4, 2, 64, 1, kv.kept)
+		if n := testing.AllocsPerRun(10, func() { task.KV.Store(1, keys, values); task.Do(0, task.Items()) }); n != 0 {
+			t.Errorf("%s: %v allocations", kv.name, n)
 		}
 	}
 }

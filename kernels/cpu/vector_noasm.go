@@ -28,3 +28,11 @@ func scoreKeysHalf(dst []float32, q *queries, keys []uint16, n, headDim, blocks 
 func sumValuesHalf(dst *queries, values []uint16, weights []float32, n, keys, headDim int) {
 	sumValuesGeneric(dst, values, weights, n, keys, headDim, 0)
 }
+
+func scoreKeysQuantized(dst []float32, q *queries, keys []byte, n, headDim, blocks int, factor float32) {
+	scoreKeysQuantizedGeneric(dst, q, keys, n, headDim, blocks, factor)
+}
+
+func sumValuesQuantized(dst *queries, values []byte, weights []float32, n, keys, headDim int) {
+	sumValuesQuantizedGeneric(dst, values, weights, n, keys, headDim)
+}

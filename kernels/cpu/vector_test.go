@@ -165,3 +165,68 @@ func TestAttentionProductsEqualPortable(t *testing.T) {
 		}
 	})
 }
+
+// Blocks of random bytes have every scale there is.
+func TestQuantizedAttentionProductsEqualPortable(t *testing.T) {
+	atEveryLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		for range 300 {
+			headDim, blocks, n := Block*(1+r.IntN(5)), 1+r.IntN(9), 1<<r.IntN(3)
+			packed := make([]byte, quantizedAt(headDim*blocks*lanes))
+			for i := range packed {
+				packed[i] = byte(r.Uint32())
+			}
+			var q, got, want queries
+			for j := range n {
+				q[j] = &rowOf(r, headDim)[0]
+			}
+			gotScores, wantScores := make([]float32, n*KeysPerSplit), make([]float32, n*KeysPerSplit)
+			scoreKeysQuantized(gotScores, &q, packed, n, headDim, blocks, 0.3)
+			scoreKeysQuantizedGeneric(wantScores, &q, packed, n, headDim, blocks, 0.3)
+			equalBits(t, "scoreKeysQuantized", gotScores, wantScores)
+
+			weights, seen := rowOf(r, n*KeysPerSplit), 1+r.IntN(blocks*lanes)
+			for j := range n {
+				before := rowOf(r, headDim)
+				got[j], want[j] = &before[0], &append([]float32(nil), before...)[0]
+			}
+			sumValuesQuantized(&got, packed, weights, n, seen, headDim)
+			sumValuesQuantizedGeneric(&want, packed, weights, n, seen, headDim)
+			for j := range n {
+				equalBits(t, "sumValuesQuantized", got.row(j, headDim), want.row(j, headDim))
+			}
+		}
+	})
+}
+
+// Attention over blocks is attention over the numbers that they stand for: the same bits as from a cache in float32 that holds these.
+func TestQuantizedAttentionEqualsFloat(t *testing.T) {
+	atEveryLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(7, 8))
+		const tokens, heads, sharing, headDim, rows = 300, 2, 3, 64, 5
+		normal := func(n int) []float32 {
+			x := make([]float32, n)
+			for i := range x {
+				x[i] = float32(r.NormFloat64())
+			}
+			return x
+		}
+		size := heads * headDim
+		quantized, wide := NewKV(tokens, heads, headDim, KVQ8_0), NewKV(tokens, heads, headDim, KVF32)
+		for token := range tokens {
+			key, value := normal(size), normal(size)
+			quantized.Store(token, key, value)
+			quantized.Load(token, key, value)
+			wide.Store(token, key, value)
+		}
+		of := Attention{Q: normal(rows * sharing * size), M: rows, Position: tokens - rows, Heads: heads * sharing, Scale: 0.125}
+		var results [2][]float32
+		for i, kv := range []*KV{quantized, wide} {
+			task := of
+			task.KV, task.Dst = kv, make([]float32, len(of.Q))
+			task.Do(0, task.Items())
+			results[i] = task.Dst
+		}
+		equalBits(t, "attention", results[0], results[1])
+	})
+}

@@ -1,6 +1,9 @@
 package ref
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // Block is the number of weights that share a scale, and of activations that do.
 const Block = 32
@@ -32,6 +35,20 @@ func QuantizeRow(quants []int8, scales []float32, x []float32) {
 			if inverse != 0 {
 				quants[b*Block+k] = int8(math.RoundToEven(float64(v * inverse)))
 			}
+		}
+	}
+}
+
+// QuantizeQ8_0 packs x, a multiple of 32, as blocks of Q8_0, which Q8_0.Dequantize unpacks: the quants of QuantizeRow behind its scale,
+// which is rounded to half precision. A block whose largest magnitude is below 127·2⁻²⁵ becomes zeros.
+func QuantizeQ8_0(dst []byte, x []float32) {
+	quants, scales := make([]int8, len(x)), make([]float32, len(x)/Block)
+	QuantizeRow(quants, scales, x)
+	for b, scale := range scales {
+		block := dst[b*Q8_0.BlockBytes:]
+		binary.LittleEndian.PutUint16(block, ToHalf(scale))
+		for k, quant := range quants[b*Block : (b+1)*Block] {
+			block[2+k] = byte(quant)
 		}
 	}
 }

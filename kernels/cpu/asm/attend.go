@@ -14,9 +14,13 @@ const (
 	// keysAhead is how many keys ahead values are asked for. Each block of keys lies in a page of its own, and so do few rows of values: what
 	// the processor foresees by itself ends with the page.
 	keysAhead = 32
+
+	blockQ8_0      = 32 // numbers that share a scale
+	scaleBytes     = 2  // of the scale of a block of Q8_0, in half precision
+	blockBytesQ8_0 = scaleBytes + blockQ8_0
 )
 
-// attend writes the two products of attention for AVX2 and AVX-512, over a cache in float32 or in half precision, for one, two
+// attend writes the two products of attention for AVX2 and AVX-512, over a cache in float32, in half precision or in Q8_0, for one, two
 // and four queries that see the same keys. A number of the cache is read once for all of them; what is added to each sum, and in which
 // order, does not depend on how many there are.
 func attend(c *build.Context) {
@@ -29,14 +33,18 @@ func attend(c *build.Context) {
 			name  string
 			typ   string
 			bytes int
-		}{{"F32", "float32", 4}, {"F16", "uint16", 2}} {
+		}{{"F32", "float32", 4}, {"F16", "uint16", 2}, {"Q8_0", "byte", 1}} {
 			for _, queries := range []int{1, 2, 4} {
 				a := &attention{
 					Context: c, lanes: level.lanes, bytes: number.bytes, queries: queries, registers: level.registers,
-					suffix: fmt.Sprint(number.name, "x", queries, level.name), typ: number.typ,
+					suffix: fmt.Sprint(number.name, "x", queries, level.name), typ: number.typ, quantized: number.bytes == 1,
 				}
 				a.scores()
-				a.values()
+				if a.quantized {
+					a.quantizedValues()
+				} else {
+					a.values()
+				}
 			}
 		}
 	}
@@ -51,6 +59,7 @@ type attention struct {
 	registers int // of sums
 	suffix    string
 	typ       string
+	quantized bool // numbers come in blocks of 32, in front of which there is the scale
 }
 
 func (a *attention) vec() reg.VecVirtual {
@@ -79,11 +88,17 @@ func (a *attention) function(name, signature, doc string) {
 
 func (a *attention) argument(name string) reg.Register { return a.Load(a.Param(name), a.GP64()) }
 
-// read brings numbers of the cache into a register.
-func (a *attention) read(m Mem, to reg.VecVirtual) {
-	if a.bytes == 2 {
+// read brings numbers of the cache into a register; scale is that of quantized ones. A quant has 7 bits and a scale 11, so
+// their product is exact.
+func (a *attention) read(m Mem, scale, to reg.VecVirtual) {
+	switch {
+	case a.quantized:
+		a.VPMOVSXBD(m, to)
+		a.VCVTDQ2PS(to, to)
+		a.VMULPS(scale, to, to)
+	case a.bytes == 2:
 		a.VCVTPH2PS(m, to)
-	} else {
+	default:
 		a.VMOVUPS(m, to)
 	}
 }
@@ -117,8 +132,11 @@ func (a *attention) pointers(array reg.Register) []reg.Register {
 }
 
 func (a *attention) scores() {
-	a.function("scoreKeys", "func(dst *float32, q *[%d]*float32, keys *%s, headDim, blocks int, scale float32)",
-		" is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.")
+	doc := " is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d."
+	if a.quantized {
+		doc += " In front of 32·16 quants there are the scales of 16 keys."
+	}
+	a.function("scoreKeys", "func(dst *float32, q *[%d]*float32, keys *%s, headDim, blocks int, scale float32)", doc)
 	dst, queries, keys := a.argument("dst"), a.pointers(a.argument("q")), a.argument("keys")
 	headDim, blocks := a.argument("headDim"), a.argument("blocks")
 	b, err := a.Param("scale").Resolve()
@@ -127,7 +145,11 @@ func (a *attention) scores() {
 	}
 	scale, blockBytes := a.vec(), a.GP64()
 	a.VBROADCASTSS(b.Addr, scale)
-	a.IMUL3Q(U32(keysPerBlock*a.bytes), headDim, blockBytes)
+	if a.quantized {
+		a.IMUL3Q(U32(keysPerBlock*blockBytesQ8_0/blockQ8_0), headDim, blockBytes)
+	} else {
+		a.IMUL3Q(U32(keysPerBlock*a.bytes), headDim, blockBytes)
+	}
 	parts := keysPerBlock / a.lanes // registers to a block
 	together := min(4, max(1, a.registers/2/parts/a.queries))
 	a.scoreBlocks("blocks", together, dst, keys, headDim, blocks, blockBytes, queries, scale)
@@ -160,13 +182,17 @@ func (a *attention) scoreBlocks(name string, n int, dst, keys, headDim, blocks, 
 		a.XORQ(d, d)
 		a.JMP(LabelRef(name + "NumberCheck"))
 		a.Label(name + "Number")
+		scales := make([]reg.VecVirtual, n*parts)
+		if a.quantized {
+			a.keyScales(name, d, at, scales)
+		}
 		factors := a.vecs(a.queries)
 		for j, q := range queries {
 			a.VBROADCASTSS(Mem{Base: q, Index: d, Scale: 4}, factors[j])
 		}
 		for i := range n * parts {
 			key := a.vec()
-			a.read(Mem{Base: at[i/parts], Disp: i % parts * a.lanes * a.bytes}, key)
+			a.read(Mem{Base: at[i/parts], Disp: i % parts * a.lanes * a.bytes}, scales[i], key)
 			for j := range sums {
 				a.addProduct(key, factors[j], sums[j][i])
 			}
@@ -189,6 +215,21 @@ func (a *attention) scoreBlocks(name string, n int, dst, keys, headDim, blocks, 
 	})
 }
 
+// keyScales reads the scales of the 16 keys of each block where 32 numbers begin, and goes on to the quants.
+func (a *attention) keyScales(name string, d reg.Register, at []reg.Register, scales []reg.VecVirtual) {
+	copy(scales, a.vecs(len(scales)))
+	a.TESTQ(U32(blockQ8_0-1), d)
+	a.JNZ(LabelRef(name + "Scaled"))
+	parts := len(scales) / len(at)
+	for i, s := range scales {
+		a.VCVTPH2PS(Mem{Base: at[i/parts], Disp: i % parts * a.lanes * scaleBytes}, s)
+	}
+	for _, p := range at {
+		a.ADDQ(U32(keysPerBlock*scaleBytes), p)
+	}
+	a.Label(name + "Scaled")
+}
+
 func (a *attention) values() {
 	a.function("sumValues", "func(dst *[%d]*float32, values *%s, weights *float32, keys, stride, cols int)",
 		" is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.")
@@ -200,15 +241,37 @@ func (a *attention) values() {
 	for _, n := range []int{together, 1} {
 		name := []string{"", "column", "columns", "", "columns"}[n]
 		a.repeat(name, cols, n*a.lanes, func() {
-			a.sumColumns(name, n, dst, values, weights, keys, strideBytes)
+			a.sumColumns(name, n, 0, dst, values, weights, keys, strideBytes)
+			a.ADDQ(U32(n*a.lanes*a.bytes), values)
 		})
 	}
 	a.VZEROUPPER()
 	a.RET()
 }
 
-// sumColumns computes n registers of columns of every query.
-func (a *attention) sumColumns(name string, n int, dst []reg.Register, values, weights, keys, strideBytes reg.Register) {
+// quantizedValues computes a block of columns after the other, in as many steps as its sums need registers.
+func (a *attention) quantizedValues() {
+	a.function("sumValues", "func(dst *[%d]*float32, values *%s, weights *float32, keys, headDim int)",
+		" is for d := range headDim { dst[j][d] += Σ weights[256*j+i]·values[i*headDim+d] }, one after the other over 0 ≤ i < keys, where the values"+
+			" of a key are headDim/32 blocks of Q8_0.")
+	dst, values, weights := a.pointers(a.argument("dst")), a.argument("values"), a.argument("weights")
+	keys, headDim := a.argument("keys"), a.argument("headDim")
+	strideBytes := a.GP64()
+	a.IMUL3Q(U32(blockBytesQ8_0), headDim, strideBytes)
+	a.SHRQ(U8(5), strideBytes)
+	together := min(blockQ8_0/a.lanes, a.registers/a.queries)
+	a.repeat("block", headDim, blockQ8_0, func() {
+		for first := 0; first < blockQ8_0; first += together * a.lanes {
+			a.sumColumns(fmt.Sprint("columns", first), together, scaleBytes+first, dst, values, weights, keys, strideBytes)
+		}
+		a.ADDQ(U32(blockBytesQ8_0), values)
+	})
+	a.VZEROUPPER()
+	a.RET()
+}
+
+// sumColumns computes n registers of columns of every query; the first number of the first key lies at bytes behind values.
+func (a *attention) sumColumns(name string, n, at int, dst []reg.Register, values, weights, keys, strideBytes reg.Register) {
 	sums := make([][]reg.VecVirtual, a.queries)
 	for j := range sums {
 		sums[j] = a.vecs(n)
@@ -226,9 +289,10 @@ func (a *attention) sumColumns(name string, n int, dst []reg.Register, values, w
 	for j := range factors {
 		a.VBROADCASTSS(Mem{Base: weights, Index: i, Scale: 4, Disp: 4 * j * keysPerSplit}, factors[j])
 	}
+	scale := a.valueScale(value)
 	for k := range n {
 		v := a.vec()
-		a.read(Mem{Base: value, Disp: k * a.lanes * a.bytes}, v)
+		a.read(Mem{Base: value, Disp: at + k*a.lanes*a.bytes}, scale, v)
 		for j := range sums {
 			a.addProduct(v, factors[j], sums[j][k])
 		}
@@ -247,5 +311,20 @@ func (a *attention) sumColumns(name string, n int, dst []reg.Register, values, w
 		}
 		a.ADDQ(U32(4*a.lanes*n), dst[j])
 	}
-	a.ADDQ(U32(n*a.lanes*a.bytes), values)
+}
+
+// valueScale spreads the scale of a block over a register; there is none unless numbers are quantized.
+func (a *attention) valueScale(block reg.Register) reg.VecVirtual {
+	if !a.quantized {
+		return nil
+	}
+	scale := a.vec()
+	if a.lanes == 16 {
+		a.VPBROADCASTW(Mem{Base: block}, scale.AsY())
+		a.VCVTPH2PS(scale.AsY(), scale)
+	} else {
+		a.VPBROADCASTW(Mem{Base: block}, scale.AsX())
+		a.VCVTPH2PS(scale.AsX(), scale)
+	}
+	return scale
 }

@@ -1,0 +1,134 @@
+package engine_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"specula/assets"
+	"specula/engine"
+	"specula/engine/compute"
+	"specula/engine/doctor"
+	"specula/engine/event"
+	"specula/engine/host"
+	"specula/tokenizer/chat"
+)
+
+// cacheTypes are those that the CPU keeps keys and values in.
+var cacheTypes = []string{"f32", "f16", "q8_0"}
+
+// keeping loads the embedded pair with caches of a type.
+func keeping(t *testing.T, cache string) *engine.Engine {
+	t.Helper()
+	o := options(host.New(2))
+	o.Config.Context.Cache = cache
+	e, err := engine.Load(t.Context(), o, func(event.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// However keys and values are kept, no proposer changes the text, and drafts are accepted.
+func TestSpeculationNeverChangesGreedyTextWithAnyCache(t *testing.T) {
+	for _, cache := range cacheTypes[1:] { // the first is that of the other tests
+		t.Run(cache, func(t *testing.T) {
+			e := keeping(t, cache)
+			plain := session(t, e, "temperature", "0", "max-tokens", "40", "speculate", "false")
+			for _, proposer := range available(t) {
+				fast := session(t, e, "temperature", "0", "max-tokens", "40", "proposer", proposer, "gamma-rule", "fixed", "gamma", "5", "trust", "0.1")
+				accepted := 0
+				for _, p := range assets.Prompts()[:3] {
+					want, got := write(t, plain, user(p), nil), write(t, fast, user(p), nil)
+					if !slices.Equal(want.ended.IDs, got.ended.IDs) {
+						t.Errorf("%s, %q: plain %q, with speculation %q", proposer, p, want.ended.Text, got.ended.Text)
+					}
+					accepted += got.ended.Totals.Accepted
+				}
+				if proposer == "draft" && accepted == 0 {
+					t.Error("no drafted token was accepted in all of the prompts")
+				}
+			}
+		})
+	}
+}
+
+// A seed repeats where drafts were rejected and rolled back before, and what a turn takes over from the one before is as if read afresh.
+func TestCachesAreTakenBackWhole(t *testing.T) {
+	for _, cache := range cacheTypes {
+		t.Run(cache, func(t *testing.T) {
+			e := keeping(t, cache)
+			settings := []string{"temperature", "1", "seed", "7", "gamma-rule", "fixed", "max-tokens", "60"}
+			first, again := write(t, session(t, e, settings...), user(unsure()[0]), nil), session(t, e, settings...)
+			write(t, again, user("hello"), nil)
+			if second := write(t, again, user(unsure()[0]), nil); !slices.Equal(first.ended.IDs, second.ended.IDs) {
+				t.Errorf("first %q, then %q", first.ended.Text, second.ended.Text)
+			}
+			if totals := first.ended.Totals; totals.Tested == totals.Accepted {
+				t.Error("nothing was rejected: the test says nothing about rollback")
+			}
+
+			messages := slices.Concat(user(unsure()[0]), []chat.Message{{Role: "assistant", Content: first.ended.Text}, {Role: "user", Content: "who are you?"}})
+			change(t, again, "temperature", "0")
+			reused, fresh := write(t, again, messages, nil), write(t, session(t, e, "temperature", "0", "max-tokens", "60"), messages, nil)
+			if reused.started.ReusedTokens <= fresh.started.ReusedTokens || !slices.Equal(reused.ended.IDs, fresh.ended.IDs) {
+				t.Errorf("with %d tokens reused %q, with %d %q", reused.started.ReusedTokens, reused.ended.Text, fresh.started.ReusedTokens, fresh.ended.Text)
+			}
+		})
+	}
+}
+
+// The doctor finds the same bits in passes of any number of rows, and the figures of the smaller cache.
+func TestTheDoctorFindsACacheInBlocksHealthy(t *testing.T) {
+	examined := func(cache string) *doctor.Report {
+		s := session(t, keeping(t, cache), "gamma-max", "4")
+		r, err := s.Examine(t.Context(), doctor.Options{Seconds: 600, Prompts: []string{"hello"}, Now: time.Now}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	wide, packed := examined("f32"), examined("q8_0")
+	if !packed.Matched() {
+		t.Errorf("the doctor found differences: %+v", packed)
+	}
+	if packed.Memory.CacheBytes*128 != wide.Memory.CacheBytes*34 {
+		t.Errorf("a conversation takes %d bytes in q8_0 and %d in f32, want 34/128 of them", packed.Memory.CacheBytes, wide.Memory.CacheBytes)
+	}
+}
+
+// asking is a device that keeps nothing, and remembers what it was asked for.
+type asking struct {
+	compute.Backend
+	kind  string
+	asked []compute.DType
+}
+
+var errKeepsNothing = errors.New("keeps nothing")
+
+func (b *asking) Info() compute.Info { return compute.Info{Kind: b.kind, Name: "a device"} }
+
+func (b *asking) CheckCache(shape compute.CacheShape) error {
+	b.asked = append(b.asked, shape.Type)
+	return errKeepsNothing
+}
+
+// What the setting means depends on the device for auto only, and what a device refuses ends the loading.
+func TestTheSettingNamesTheCacheType(t *testing.T) {
+	for _, c := range []struct {
+		cache, kind string
+		want        compute.DType
+	}{
+		{"auto", "cpu", compute.F32}, {"f32", "cpu", compute.F32}, {"f16", "cpu", compute.F16}, {"q8_0", "cpu", compute.Q8_0},
+		{"auto", "cuda", compute.F16}, {"f32", "cuda", compute.F32}, {"f16", "cuda", compute.F16}, {"q8_0", "cuda", compute.Q8_0},
+	} {
+		b := &asking{kind: c.kind}
+		o := options(b)
+		o.Config.Context.Cache = c.cache
+		_, err := engine.Load(t.Context(), o, func(event.Event) {})
+		if !errors.Is(err, errKeepsNothing) || !slices.Equal(b.asked, []compute.DType{c.want}) {
+			t.Errorf("%s on %s: asked for the type numbers %d, error %v, want %d", c.cache, c.kind, b.asked, err, c.want)
+		}
+	}
+}
