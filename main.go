@@ -396,7 +396,7 @@ func openOnCPU(ctx context.Context, s engine.Source, threads, tokens int) (*mode
 		return nil, nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
 	}
 	backend := host.New(threads)
-	m, err := model.Load(ctx, backend, f, model.Options{MaxTokens: tokens, PrefillRows: min(tokens, 512)}, nil)
+	m, err := model.Load(ctx, backend, f, model.Options{MaxTokens: tokens, PrefillRows: min(tokens, 512), CacheBySize: true}, nil)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%w: %w", engine.ErrModel, err), backend.Close())
 	}

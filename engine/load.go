@@ -198,19 +198,19 @@ func (o Options) describeDevices() string {
 func (e *Engine) modelOptions(backend compute.Backend, contextTokens int) model.Options {
 	return model.Options{
 		MaxTokens: contextTokens, MaxRows: config.MaxGamma + 1, PrefillRows: prefillRows,
-		CacheType: cacheType(e.options.Config.Context.Cache, backend),
+		CacheType: cacheType(e.options.Config.Context.Cache), CacheBySize: e.options.Config.Context.Cache == "auto" && backend.Info().Kind == "cpu",
 	}
 }
 
-// cacheType is what the setting context.cache means on a backend.
-func cacheType(name string, backend compute.Backend) compute.DType {
-	switch {
-	case name == "q8_0":
+// cacheType is what the setting context.cache means; auto is the type of a GPU.
+func cacheType(name string) compute.DType {
+	switch name {
+	case "q8_0":
 		return compute.Q8_0
-	case name == "f16" || name == "auto" && backend.Info().Kind != "cpu":
-		return compute.F16
+	case "f32":
+		return compute.F32
 	}
-	return compute.F32
+	return compute.F16
 }
 
 // open reads one model's file.

@@ -176,7 +176,7 @@ var table = []Setting{
 		Doc:   "when a conversation is too long: refuse it with figures, or drop its oldest turns",
 		field: func(c *Config) any { return &c.Context.Overflow }},
 	{Name: "context.cache", Flag: "cache", Kind: Choice, Choices: []string{"auto", "f32", "f16", "q8_0"}, Default: "auto", Applies: NextStart,
-		Doc:   "how keys and values are kept: f16 takes half the memory of f32 and is faster in long conversations, q8_0 about a quarter, on the CPU only; auto is f16 on a GPU, f32 on the CPU",
+		Doc:   "how keys and values are kept: f16 takes half the memory of f32 and is faster in long conversations, q8_0 about a quarter, on the CPU only; auto is f16, but f32 for small models on the CPU",
 		field: func(c *Config) any { return &c.Context.Cache }},
 
 	{Name: "device.device", Flag: "device", Kind: Text, Default: "auto", Applies: NextStart,

@@ -14,6 +14,7 @@ type Options struct {
 	MaxRows     int           // rows of one Forward, all of which have scores; 0: 32
 	PrefillRows int           // rows of a pass of Prefill; 0, or fewer than MaxRows: as many
 	CacheType   compute.DType // to keep keys and values in: F32, F16 or Q8_0
+	CacheBySize bool          // in F16 if a token keeps much, in F32 if it keeps little, whatever CacheType says
 	Reserved    int64         // bytes of the backend's memory that are promised to others
 }
 
@@ -79,6 +80,9 @@ func (c *Config) size(file *weights.File, o Options) error {
 	c.MaxTokens, c.MaxRows, c.CacheType = o.MaxTokens, o.MaxRows, o.CacheType
 	if c.MaxTokens == 0 {
 		c.MaxTokens = c.ContextLength
+	}
+	if o.CacheBySize {
+		c.CacheType = c.cacheTypeBySize()
 	}
 	if c.MaxRows == 0 {
 		c.MaxRows = defaultMaxRows

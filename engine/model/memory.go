@@ -92,6 +92,18 @@ func (m *Model) cacheBytes(tokens int) float64 {
 // cacheNumberBytes is what a number takes in a cache of each type.
 var cacheNumberBytes = map[compute.DType]float64{compute.F32: 4, compute.F16: 2, compute.Q8_0: 34.0 / 32}
 
+// muchKept is what the keys and values of a token may take in F32: with more, a conversation of a few hundred tokens leaves the caches of a
+// processor, and is read faster in F16.
+const muchKept = 32 << 10
+
+// cacheTypeBySize is the type of a cache that nobody chose.
+func (c *Config) cacheTypeBySize() compute.DType {
+	if 2*float32Bytes*c.Layers*c.KVHeads*c.HeadDim > muchKept {
+		return compute.F16
+	}
+	return compute.F32
+}
+
 // checkCache asks the backend whether it keeps such keys and values.
 func (m *Model) checkCache() error {
 	if checker, ok := m.backend.(compute.CacheChecker); ok {
