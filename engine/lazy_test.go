@@ -86,7 +86,7 @@ func TestAHostileDraftReadsLittle(t *testing.T) {
 				r := write(t, s, user(p), nil)
 				tokens += r.started.PromptTokens + r.ended.Totals.Tokens
 			}
-			if b.passes == 0 || b.rows > tokens/10 || b.passes > b.targetsPasses/20 {
+			if b.passes == 0 || b.rows > tokens/8 || b.passes > b.targetsPasses/20 {
 				t.Errorf("of %d tokens a hostile draft read %d, in %d passes beside %d of the target", tokens, b.rows, b.passes, b.targetsPasses)
 			}
 		})

@@ -125,7 +125,7 @@ func TestPlantedFaultsAreNoticed(t *testing.T) {
 		{"none", mistaken{accept: 1, residual: rest, bonus: right}, 6000, false},
 		{"acceptance 5 % too high", mistaken{accept: 1.05, residual: rest, bonus: right}, 30_000, true},
 		{"resampled from p", mistaken{accept: 1, residual: right, bonus: right}, 4000, true},
-		{"bonus from q", mistaken{accept: 1, residual: rest, bonus: func(_, q sample.Dist) sample.Dist { return q }}, 4000, true},
+		{"bonus from q", mistaken{accept: 1, residual: rest, bonus: func(_, q sample.Dist) sample.Dist { return q }}, 30_000, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rules := []proof.Rule{{Name: spec.Token, New: func() proof.Verifier { f := c.fault; return &f }}}

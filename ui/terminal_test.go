@@ -255,8 +255,8 @@ func TestTheWholeProgramInATerminal(t *testing.T) {
 	}
 	// A high temperature makes the reply long and the target refuse much of the draft; the seed makes it the same every time.
 	cmd := exec.Command(program, "--theme", "dark", "--pace", "slow", "--rounds-per-second", "6",
-		"--temperature", "1.4", "--seed", "1", "--gamma-rule", "fixed", "--gamma", "4")
-	visit(t, startProgram(t, 120, 36, cmd), "temperature 1.50")
+		"--temperature", "2", "--seed", "1", "--gamma-rule", "fixed", "--gamma", "4")
+	visit(t, startProgram(t, 120, 36, cmd), "temperature 2.10")
 }
 
 // visit asks, watches and leaves. warmer is what the figures say after the temperature was raised once.
