@@ -17,6 +17,7 @@ const maxGrams = 1 << 21
 // its prompt, or what was said before: edits, summaries, code. (Saxena, "Prompt lookup decoding", 2023)
 type Ngram struct {
 	longest, shortest int
+	nothing           string  // what is said when nothing is found
 	corpus            *Corpus // earlier texts; nil: none
 	// text is what is searched: the earlier texts that the context does not repeat, each with a border behind, then the context.
 	text  []int32
@@ -34,7 +35,10 @@ func NewNgram(longest, shortest int) *Ngram {
 	if shortest < 1 || longest < shortest {
 		panic(fmt.Sprintf("spec: n-grams of %d down to %d tokens", longest, shortest))
 	}
-	return &Ngram{longest: longest, shortest: shortest, grams: map[uint64]int32{}, most: maxGrams}
+	return &Ngram{
+		longest: longest, shortest: shortest, nothing: fmt.Sprintf("the last %d tokens did not occur before", shortest),
+		grams: map[uint64]int32{}, most: maxGrams,
+	}
 }
 
 // Recalling lets g look into a corpus, too.
@@ -71,7 +75,7 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 	var draft Draft
 	at, n := g.match()
 	if n == 0 {
-		draft.Stop = fmt.Sprintf("the last %d tokens did not occur before", g.shortest)
+		draft.Stop = g.nothing
 		return draft, nil
 	}
 	// The longer the match, the surer; how sure that is, whoever asks learns.
