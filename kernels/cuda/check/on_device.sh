@@ -33,7 +33,7 @@ step() {
 machine() {
 	cat commit
 	uname -srm
-	./specula info --device cuda | sed -n 's/^ *device *cuda: \(.*[^ ]\)  .*$/gpu: \1/p'
+	./specula info --device cuda | sed -n 's/^ *device *cuda: /gpu: /p' | sed 's/  .*//' # the reason stands on a line of its own, or behind spaces
 	[ -z "$SPECULA_CHECK_SHAPES" ] || echo "shapes: $SPECULA_CHECK_SHAPES"
 	for tool in nvidia-smi ptxas compute-sanitizer; do
 		command -v $tool >/dev/null || echo "$tool: not installed"
