@@ -114,7 +114,7 @@ func (b *asking) CheckCache(shape compute.CacheShape) error {
 	return errKeepsNothing
 }
 
-// What the setting means depends on the device for auto only, and what a device refuses ends the loading.
+// What the setting means depends on the device, and on the processor on the size of the model, for auto only, and what a device refuses ends the loading.
 func TestTheSettingNamesTheCacheType(t *testing.T) {
 	for _, c := range []struct {
 		cache, kind string

@@ -11,8 +11,8 @@ import (
 const (
 	keysPerBlock = 16  // keys that lie side by side in the cache; see kernels/cpu
 	keysPerSplit = 256 // distance between the scores of two queries
-	// keysAhead is how many keys ahead values are asked for. Each block of keys lies in a page of its own, and so do few rows of values: what
-	// the processor foresees by itself ends with the page.
+	// keysAhead is how many keys ahead values are asked for, and blocks of keys as many as are computed together: what a processor foresees by
+	// itself ends with a page, which is a block of 16 keys in F16 with heads of 128.
 	keysAhead = 32
 
 	blockQ8_0      = 32 // numbers that share a scale
