@@ -107,7 +107,8 @@ func eagleFile(t *testing.T, third bool, fill headWeights) string {
 	add(layer+"mlp.down_proj.weight", demoDim, headFFN)
 	config := ""
 	if third {
-		config = `{"num_attention_heads":4,"eagle_aux_hidden_state_layer_ids":[0,3,6]}`
+		// The last state is that behind all layers: in front of the last two the target at times still means another token.
+		config = `{"num_attention_heads":4,"eagle_aux_hidden_state_layer_ids":[0,3,8]}`
 	}
 	return headFile(t, &b, config)
 }
@@ -246,8 +247,7 @@ func TestHeadsHearTheTargetsLastState(t *testing.T) {
 				if r.failed != "" || !slices.Equal(r.ended.IDs, want.ended.IDs) {
 					t.Fatalf("turn %d: %q, error %q, want %q", turn, r.ended.Text, r.failed, want.ended.Text)
 				}
-				// Where another token's embedding is longer, that one is the likelier echo.
-				if heard, all := echoes(r.rounds, kind.proposer, most); 10*heard < 8*all || all < 10 {
+				if heard, all := echoes(r.rounds, kind.proposer, most); heard != all || all < 10 {
 					t.Errorf("turn %d: %d of %d draft tokens echo the token before", turn, heard, all)
 				}
 				messages = append(messages, chat.Message{Role: "assistant", Content: r.ended.Text})

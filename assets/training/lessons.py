@@ -95,7 +95,7 @@ SAME = [group.split(" | ") for group in (
     "change | alter | modify | adjust", "stop | halt | end | abort", "delete | remove | erase", "often | frequently", "need | require",
     "happens | occurs", "program | app | application | tool | software", "save | store", "guess | proposal", "guesses | proposals", "guessed | proposed | drafted",
     "describe | explain | say something about", "machine | computer | pc", "GPU | graphics card | video card",
-    "option | parameter", "default | standard", "automatically | by itself", "at once | in one go", 
+    "option | parameter", "default | standard", "automatically | by itself", "at once | in one go",
     "screen | display | terminal window", "conversation | chat | dialogue", "kept | retained", "thrown away | discarded | dropped", "meaning | sense",
     "folder | directory", "rejected | refused | turned down", "accepted | approved | let through", "checks | verifies | examines", "probability | likelihood | chance",
     "likely | probable", "see | look at | view", "good for | useful for", "purpose | aim | point",
