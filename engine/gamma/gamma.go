@@ -94,9 +94,6 @@ type Controller struct {
 	replies   replies
 	words     words
 	rest      int // rounds for which the decision against drafting holds unexamined
-	// What was last said of a trimmed draft.
-	trimmed    trimmed
-	trimmedWhy string
 	// What a round with so many draft tokens is believed to commit and to cost, (Max+1), as of Next.
 	believedTokens, believedCost []float64
 }

@@ -1,9 +1,6 @@
 package gamma
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // Trim decides about a draft that costs nothing to make, such as a continuation that was looked up: how many of its tokens are
 // worth the rows that verify them, given how sure the proposer is of each. It returns less than the whole draft with the reason in
@@ -29,17 +26,10 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	if best == n {
 		return n, ""
 	}
-	held := trimmed{best, n, int(math.Round(100 * c.lookups.hoped(confidence[best])))}
+	held := c.lookups.hoped(confidence[best])
 	c.lookups.fade(confidence[best])
-	if held != c.trimmed || c.trimmedWhy == "" {
-		c.trimmed = held
-		c.trimmedWhy = fmt.Sprintf("%d of %d tokens looked up are worth their rows: the next one holds with %d %%", best, n, held.percent)
-	}
-	return best, c.trimmedWhy
+	return best, fmt.Sprintf("%d of %d tokens looked up are worth their rows: the next one holds with %.0f %%", best, n, 100*held)
 }
-
-// trimmed is what the words for a trimmed draft say. They are the same for many rounds on end, and are found anew only when they change.
-type trimmed struct{ kept, of, percent int }
 
 // hoped is the probability that a looked-up token of this confidence is accepted, after those before it were.
 func (l *lookups) hoped(confidence float64) float64 {
