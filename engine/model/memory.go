@@ -85,8 +85,12 @@ func (m *Model) cacheBytes(tokens int) float64 {
 			return float64(bytes)
 		}
 	}
-	numbers := 2 * float64(c.Layers) * float64(tokens) * float64(c.KVHeads) * float64(c.HeadDim)
-	return numbers * cacheNumberBytes[c.CacheType]
+	return c.cacheNumbers(tokens) * cacheNumberBytes[c.CacheType]
+}
+
+// cacheNumbers is how many numbers the keys and values of so many tokens are.
+func (c *Config) cacheNumbers(tokens int) float64 {
+	return 2 * float64(c.Layers) * float64(tokens) * float64(c.KVHeads) * float64(c.HeadDim)
 }
 
 // cacheNumberBytes is what a number takes in a cache of each type.
@@ -98,7 +102,7 @@ const muchKept = 32 << 10
 
 // cacheTypeBySize is the type of a cache that nobody chose.
 func (c *Config) cacheTypeBySize() compute.DType {
-	if 2*float32Bytes*c.Layers*c.KVHeads*c.HeadDim > muchKept {
+	if float32Bytes*c.cacheNumbers(1) > muchKept {
 		return compute.F16
 	}
 	return compute.F32
