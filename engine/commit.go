@@ -49,7 +49,7 @@ func discard(ev *event.Round, kept int) {
 }
 
 // rollBack cuts the target's cache and the proposer's to what was committed.
-func (r *reply) rollBack(p spec.Proposer, committed []event.Token, ev *event.Round) error {
+func (r *reply) rollBack(p spec.Proposer, ev *event.Round) error {
 	cache := r.session.cache
 	if err := cache.Truncate(len(r.context) - 1); err != nil {
 		return fmt.Errorf("rolling the target's cache back to %d tokens: %w", len(r.context)-1, err)
@@ -61,17 +61,13 @@ func (r *reply) rollBack(p spec.Proposer, committed []event.Token, ev *event.Rou
 			return err
 		}
 	}
-	if p == nil {
-		return nil
+	if p != nil {
+		if err := r.tell(p); err != nil {
+			return err
+		}
+		r.draftLen = p.Len()
 	}
-	ids := make([]int32, len(committed))
-	for i, t := range committed {
-		ids[i] = t.ID
-	}
-	if err := p.Committed(ids); err != nil {
-		return fmt.Errorf("rolling proposer %s back: %w", p.Name(), err)
-	}
-	ev.DraftLen = p.Len()
+	ev.DraftLen = r.draftLen
 	return nil
 }
 

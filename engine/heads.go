@@ -153,7 +153,7 @@ func (r *reply) reusable(ctx context.Context, tokens []int32) (int, error) {
 		return n, nil
 	}
 	known, err := heads.Begin(ctx, tokens, nil)
-	r.begun = heads.Name()
+	r.begun, r.told = heads.Name(), len(tokens)
 	return min(n, known), err
 }
 
@@ -163,7 +163,7 @@ func (r *reply) catchUp(ctx context.Context, heads spec.HiddenReader) error {
 	if err != nil {
 		return err
 	}
-	r.begun = heads.Name()
+	r.begun, r.told = heads.Name(), len(r.context)
 	return r.prefill(ctx, min(known, r.session.cache.Len()))
 }
 

@@ -20,6 +20,7 @@ type counting struct {
 	target        compute.Matrix // the table that the target looks its tokens up in
 	passes, rows  int            // of the draft
 	targetsPasses int
+	read          []int32 // by the draft, since somebody emptied it
 }
 
 func (b *counting) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) error {
@@ -31,6 +32,7 @@ func (b *counting) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) 
 	} else {
 		b.passes++
 		b.rows += len(ids)
+		b.read = append(b.read, ids...)
 	}
 	return b.Backend.Embed(dst, table, ids)
 }
@@ -73,6 +75,42 @@ func TestADraftThatIsNotAskedDoesNotRead(t *testing.T) {
 	}
 	if !slices.Equal(r.ended.IDs, plain.ended.IDs) {
 		t.Errorf("wrote %q, want %q", r.ended.Text, plain.ended.Text)
+	}
+}
+
+// A draft that is left alone for many rounds hears of none of them, and of all of them in front of its next draft.
+func TestADraftThatRestedReadsAllThatWasCommitted(t *testing.T) {
+	s, b := counted(t, "temperature", "0", "max-tokens", "60", "gamma-rule", "cost-aware", "costs", "nominal")
+	for _, p := range assets.Prompts()[:8] {
+		write(t, s, user(p), nil) // it learns that nothing holds
+	}
+	var written []int32
+	rested, drafted := 0, false
+	write(t, s, user("Tell me a story."), func(e event.Event) {
+		round, ok := e.(event.Round)
+		if !ok {
+			return
+		}
+		if n := len(round.Draft); n > 0 && rested > 20 && !drafted {
+			drafted = true
+			read := b.read[:len(b.read)-(n-1)] // the rest are the draft's own guesses
+			if len(read) < len(written) || !slices.Equal(read[len(read)-len(written):], written) {
+				t.Errorf("in front of its draft it read %d, behind which %d were committed", read, written)
+			}
+		}
+		for _, token := range round.Committed() {
+			written = append(written, token.ID)
+		}
+		if rested++; len(round.Draft) > 0 {
+			rested, written = 0, written[:0]
+		}
+		if rested == 30 {
+			change(t, s, "gamma-rule", "fixed", "gamma", "2")
+		}
+		b.read = b.read[:0]
+	})
+	if !drafted {
+		t.Error("it never drafted behind a rest")
 	}
 }
 

@@ -27,6 +27,9 @@ type reply struct {
 	prompt     int     // tokens of context that are the prompt
 	negative   []int32 // the companion's prompt; nil until guidance is asked for
 	begun      string  // the proposer that follows this context; others are told of it when they are chosen
+	told       int     // tokens of context that it was told of
+	patient    bool    // it may be told later
+	draftLen   int     // tokens in its cache when it was told last
 	rounds     int
 	ahead      ahead    // the target's pass of this round, if it was queued with the draft
 	inspecting bool     // in this round

@@ -50,7 +50,7 @@ const (
 	wordsLast = 2 // decisions
 	// restLasts is the number of rounds for which nothing is weighed after a decision against drafting: plain rounds teach little, and on small
 	// models to weigh takes as long as a fiftieth of one.
-	restLasts = 8
+	restLasts = 16
 )
 
 // worth says what a draft length is expected to bring.

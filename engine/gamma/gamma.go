@@ -179,6 +179,9 @@ func (c *Controller) Next(o Outlook) Decision {
 	return d
 }
 
+// Resting reports whether Next will repeat its decision against drafting without weighing anything.
+func (c *Controller) Resting() bool { return c.rest > 0 }
+
 // Rehearse learns from a round that only served to find out what it costs. What Observe says about tokens does not hold of it.
 func (c *Controller) Rehearse(o Observation) {
 	c.costs.observe(o)
