@@ -80,6 +80,8 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 	}
 	// The longer the match, the surer; how sure that is, whoever asks learns.
 	sure := 1 - math.Exp2(-float64(n))
+	draft.Tokens, draft.Q = make([]int32, 0, ask.Gamma), make([]sample.Dist, 0, ask.Gamma)
+	draft.Confidence = make([]float64, 0, ask.Gamma)
 	for len(draft.Tokens) < ask.Gamma {
 		next := at + len(draft.Tokens)
 		id := int32(0)
@@ -103,16 +105,18 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 	return draft, nil
 }
 
-// match returns the position behind the latest earlier occurrence of the context's last n tokens, for the largest n there is.
+// match returns the position behind the latest earlier occurrence of the context's last n tokens, for the largest n there is. Where n tokens
+// occur their last n−1 do, too, so it begins with the shortest, which most often is all there is.
 func (g *Ngram) match() (at, n int) {
-	for n := min(g.longest, len(g.text)-g.start); n >= g.shortest; n-- {
-		tail := g.text[len(g.text)-n:]
-		at, ok := g.grams[hash(tail)]
-		if ok && slices.Equal(tail, g.text[int(at)-n:at]) { // hashes may collide
-			return int(at), n
+	for next := g.shortest; next <= min(g.longest, len(g.text)-g.start); next++ {
+		tail := g.text[len(g.text)-next:]
+		behind, ok := g.grams[hash(tail)]
+		if !ok || !slices.Equal(tail, g.text[int(behind)-next:behind]) { // hashes may collide
+			break
 		}
+		at, n = int(behind), next
 	}
-	return 0, 0
+	return at, n
 }
 
 // Committed adds tokens to context and index.
