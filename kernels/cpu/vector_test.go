@@ -10,7 +10,7 @@ import (
 
 // atEveryLevel runs f with everything that this processor has, and with less.
 func atEveryLevel(t *testing.T, f func(t *testing.T)) {
-	for l := Portable; l <= Highest(); l++ {
+	for _, l := range Levels() {
 		t.Run(l.String(), func(t *testing.T) {
 			defer SetLevel(l)()
 			f(t)
