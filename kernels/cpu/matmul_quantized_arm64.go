@@ -36,7 +36,13 @@ func productNEON(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
 }
 
 // quantizeRow writes the records of x, which are stride bytes apart.
-func quantizeRow(records []byte, x []float32, stride int) { quantizeRowGeneric(records, x, stride) }
+func quantizeRow(records []byte, x []float32, stride int) {
+	if level == Portable {
+		quantizeRowGeneric(records, x, stride)
+		return
+	}
+	quantizeNEON(&records[0], &x[0], len(x)/Block, stride)
+}
 
 // askForRows does nothing: whether it pays on such processors has not been measured.
 func askForRows(dst []float32, m, stride int) {}

@@ -111,6 +111,14 @@ func (f *function) load(name string) r {
 	panic(f.name + " has no parameter " + name)
 }
 
+// constant takes a vector register for four times the same 32 bits, by way of a general one.
+func (f *function) constant(bits uint32, by r) v {
+	x := f.v()
+	f.asm("MOVD $0x%08x, %v", bits, by)
+	f.do(dupGeneral(x, by))
+	return x
+}
+
 // times repeats body as often as n says, which is at least once and 0 afterwards.
 func (f *function) times(label string, n r, body func()) {
 	f.label(label)

@@ -19,6 +19,8 @@ var files = []struct {
 	functions func() []*function
 }{
 	{"matmul_quantized", matmulQuantized},
+	{"matmul_float", matmulFloat},
+	{"quantize", quantize},
 	{"ceiling", ceiling},
 }
 
