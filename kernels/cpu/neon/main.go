@@ -21,6 +21,7 @@ var files = []struct {
 	{"matmul_quantized", matmulQuantized},
 	{"matmul_float", matmulFloat},
 	{"quantize", quantize},
+	{"attend", attend},
 	{"ceiling", ceiling},
 }
 
