@@ -22,6 +22,8 @@ var files = []struct {
 	{"matmul_float", matmulFloat},
 	{"quantize", quantize},
 	{"attend", attend},
+	{"vector", vector},
+	{"softmax", softmax},
 	{"ceiling", ceiling},
 }
 
