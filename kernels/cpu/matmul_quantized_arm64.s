@@ -930,36 +930,24 @@ tile4:
 part4:
 	WORD $0x3dc008fa // ldr q26, [x7, #32]
 	WORD $0x4f23575a // shl v26.4s, v26.4s, #3
-	WORD $0x4e14075b // dup v27.4s, v26.s[2]
-	WORD $0x4e0c075c // dup v28.4s, v26.s[1]
-	WORD $0x6ebb879c // sub v28.4s, v28.4s, v27.4s
 	WORD $0x4e0c0744 // dup v4.4s, v26.s[1]
 	WORD $0x4e0c0745 // dup v5.4s, v26.s[1]
 	WORD $0x4e0c0746 // dup v6.4s, v26.s[1]
 	WORD $0x4e0c0747 // dup v7.4s, v26.s[1]
 	WORD $0x3dc014fa // ldr q26, [x7, #80]
 	WORD $0x4f23575a // shl v26.4s, v26.4s, #3
-	WORD $0x4e14075b // dup v27.4s, v26.s[2]
-	WORD $0x4e0c075c // dup v28.4s, v26.s[1]
-	WORD $0x6ebb879c // sub v28.4s, v28.4s, v27.4s
 	WORD $0x4e0c074a // dup v10.4s, v26.s[1]
 	WORD $0x4e0c074b // dup v11.4s, v26.s[1]
 	WORD $0x4e0c074c // dup v12.4s, v26.s[1]
 	WORD $0x4e0c074d // dup v13.4s, v26.s[1]
 	WORD $0x3dc020fa // ldr q26, [x7, #128]
 	WORD $0x4f23575a // shl v26.4s, v26.4s, #3
-	WORD $0x4e14075b // dup v27.4s, v26.s[2]
-	WORD $0x4e0c075c // dup v28.4s, v26.s[1]
-	WORD $0x6ebb879c // sub v28.4s, v28.4s, v27.4s
 	WORD $0x4e0c0750 // dup v16.4s, v26.s[1]
 	WORD $0x4e0c0751 // dup v17.4s, v26.s[1]
 	WORD $0x4e0c0752 // dup v18.4s, v26.s[1]
 	WORD $0x4e0c0753 // dup v19.4s, v26.s[1]
 	WORD $0x3dc02cfa // ldr q26, [x7, #176]
 	WORD $0x4f23575a // shl v26.4s, v26.4s, #3
-	WORD $0x4e14075b // dup v27.4s, v26.s[2]
-	WORD $0x4e0c075c // dup v28.4s, v26.s[1]
-	WORD $0x6ebb879c // sub v28.4s, v28.4s, v27.4s
 	WORD $0x4e0c0756 // dup v22.4s, v26.s[1]
 	WORD $0x4e0c0757 // dup v23.4s, v26.s[1]
 	WORD $0x4e0c0758 // dup v24.4s, v26.s[1]
@@ -1291,18 +1279,12 @@ tile2:
 part2:
 	WORD $0x3dc008ee // ldr q14, [x7, #32]
 	WORD $0x4f2355ce // shl v14.4s, v14.4s, #3
-	WORD $0x4e1405cf // dup v15.4s, v14.s[2]
-	WORD $0x4e0c05d0 // dup v16.4s, v14.s[1]
-	WORD $0x6eaf8610 // sub v16.4s, v16.4s, v15.4s
 	WORD $0x4e0c05c4 // dup v4.4s, v14.s[1]
 	WORD $0x4e0c05c5 // dup v5.4s, v14.s[1]
 	WORD $0x4e0c05c6 // dup v6.4s, v14.s[1]
 	WORD $0x4e0c05c7 // dup v7.4s, v14.s[1]
 	WORD $0x3dc014ee // ldr q14, [x7, #80]
 	WORD $0x4f2355ce // shl v14.4s, v14.4s, #3
-	WORD $0x4e1405cf // dup v15.4s, v14.s[2]
-	WORD $0x4e0c05d0 // dup v16.4s, v14.s[1]
-	WORD $0x6eaf8610 // sub v16.4s, v16.4s, v15.4s
 	WORD $0x4e0c05ca // dup v10.4s, v14.s[1]
 	WORD $0x4e0c05cb // dup v11.4s, v14.s[1]
 	WORD $0x4e0c05cc // dup v12.4s, v14.s[1]
@@ -1510,9 +1492,6 @@ tile1:
 	MOVD R6, R12
 	WORD $0x3dc008ec // ldr q12, [x7, #32]
 	WORD $0x4f23558c // shl v12.4s, v12.4s, #3
-	WORD $0x4e14058d // dup v13.4s, v12.s[2]
-	WORD $0x4e0c058e // dup v14.4s, v12.s[1]
-	WORD $0x6ead85ce // sub v14.4s, v14.4s, v13.4s
 	WORD $0x4e0c0584 // dup v4.4s, v12.s[1]
 	WORD $0x4e0c0585 // dup v5.4s, v12.s[1]
 	WORD $0x4e0c0586 // dup v6.4s, v12.s[1]
@@ -2722,36 +2701,24 @@ tile4:
 part4:
 	WORD $0x3dc008fa // ldr q26, [x7, #32]
 	WORD $0x4f24575a // shl v26.4s, v26.4s, #4
-	WORD $0x4e14075b // dup v27.4s, v26.s[2]
-	WORD $0x4e0c075c // dup v28.4s, v26.s[1]
-	WORD $0x6ebb879c // sub v28.4s, v28.4s, v27.4s
 	WORD $0x4e0c0744 // dup v4.4s, v26.s[1]
 	WORD $0x4e0c0745 // dup v5.4s, v26.s[1]
 	WORD $0x4e0c0746 // dup v6.4s, v26.s[1]
 	WORD $0x4e0c0747 // dup v7.4s, v26.s[1]
 	WORD $0x3dc014fa // ldr q26, [x7, #80]
 	WORD $0x4f24575a // shl v26.4s, v26.4s, #4
-	WORD $0x4e14075b // dup v27.4s, v26.s[2]
-	WORD $0x4e0c075c // dup v28.4s, v26.s[1]
-	WORD $0x6ebb879c // sub v28.4s, v28.4s, v27.4s
 	WORD $0x4e0c074a // dup v10.4s, v26.s[1]
 	WORD $0x4e0c074b // dup v11.4s, v26.s[1]
 	WORD $0x4e0c074c // dup v12.4s, v26.s[1]
 	WORD $0x4e0c074d // dup v13.4s, v26.s[1]
 	WORD $0x3dc020fa // ldr q26, [x7, #128]
 	WORD $0x4f24575a // shl v26.4s, v26.4s, #4
-	WORD $0x4e14075b // dup v27.4s, v26.s[2]
-	WORD $0x4e0c075c // dup v28.4s, v26.s[1]
-	WORD $0x6ebb879c // sub v28.4s, v28.4s, v27.4s
 	WORD $0x4e0c0750 // dup v16.4s, v26.s[1]
 	WORD $0x4e0c0751 // dup v17.4s, v26.s[1]
 	WORD $0x4e0c0752 // dup v18.4s, v26.s[1]
 	WORD $0x4e0c0753 // dup v19.4s, v26.s[1]
 	WORD $0x3dc02cfa // ldr q26, [x7, #176]
 	WORD $0x4f24575a // shl v26.4s, v26.4s, #4
-	WORD $0x4e14075b // dup v27.4s, v26.s[2]
-	WORD $0x4e0c075c // dup v28.4s, v26.s[1]
-	WORD $0x6ebb879c // sub v28.4s, v28.4s, v27.4s
 	WORD $0x4e0c0756 // dup v22.4s, v26.s[1]
 	WORD $0x4e0c0757 // dup v23.4s, v26.s[1]
 	WORD $0x4e0c0758 // dup v24.4s, v26.s[1]
@@ -3191,18 +3158,12 @@ tile2:
 part2:
 	WORD $0x3dc008ee // ldr q14, [x7, #32]
 	WORD $0x4f2455ce // shl v14.4s, v14.4s, #4
-	WORD $0x4e1405cf // dup v15.4s, v14.s[2]
-	WORD $0x4e0c05d0 // dup v16.4s, v14.s[1]
-	WORD $0x6eaf8610 // sub v16.4s, v16.4s, v15.4s
 	WORD $0x4e0c05c4 // dup v4.4s, v14.s[1]
 	WORD $0x4e0c05c5 // dup v5.4s, v14.s[1]
 	WORD $0x4e0c05c6 // dup v6.4s, v14.s[1]
 	WORD $0x4e0c05c7 // dup v7.4s, v14.s[1]
 	WORD $0x3dc014ee // ldr q14, [x7, #80]
 	WORD $0x4f2455ce // shl v14.4s, v14.4s, #4
-	WORD $0x4e1405cf // dup v15.4s, v14.s[2]
-	WORD $0x4e0c05d0 // dup v16.4s, v14.s[1]
-	WORD $0x6eaf8610 // sub v16.4s, v16.4s, v15.4s
 	WORD $0x4e0c05ca // dup v10.4s, v14.s[1]
 	WORD $0x4e0c05cb // dup v11.4s, v14.s[1]
 	WORD $0x4e0c05cc // dup v12.4s, v14.s[1]
@@ -3518,9 +3479,6 @@ tile1:
 	MOVD R6, R12
 	WORD $0x3dc008ec // ldr q12, [x7, #32]
 	WORD $0x4f24558c // shl v12.4s, v12.4s, #4
-	WORD $0x4e14058d // dup v13.4s, v12.s[2]
-	WORD $0x4e0c058e // dup v14.4s, v12.s[1]
-	WORD $0x6ead85ce // sub v14.4s, v14.4s, v13.4s
 	WORD $0x4e0c0584 // dup v4.4s, v12.s[1]
 	WORD $0x4e0c0585 // dup v5.4s, v12.s[1]
 	WORD $0x4e0c0586 // dup v6.4s, v12.s[1]

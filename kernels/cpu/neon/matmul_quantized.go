@@ -147,13 +147,15 @@ func (p *panelProduct) begin() {
 			continue
 		}
 		p.do(ldr(factors, p.px, i*recordBytes+factorsAt), shl(factors, factors, p.biasBits))
-		p.do(dup(low, factors, minusLowOf), dup(high, factors, minusSumOf), sub(high, high, low))
-		for j, s := range sums {
-			if p.halves {
-				p.do(move(s, low), move(p.highs[i][j], high))
-			} else {
+		if !p.halves {
+			for _, s := range sums {
 				p.do(dup(s, factors, minusSumOf))
 			}
+			continue
+		}
+		p.do(dup(low, factors, minusLowOf), dup(high, factors, minusSumOf), sub(high, high, low))
+		for j, s := range sums {
+			p.do(move(s, low), move(p.highs[i][j], high))
 		}
 	}
 }
