@@ -136,6 +136,9 @@ func TestAttentionProductsEqualPortable(t *testing.T) {
 		for range 300 {
 			headDim, blocks, n := 1+r.IntN(140), 1+r.IntN(9), 1<<r.IntN(3)
 			keys := rowOf(r, headDim*blocks*lanes)
+			if r.IntN(8) == 0 {
+				clear(keys) // then nothing hides what a sum has started from
+			}
 			halfKeys := make([]uint16, len(keys))
 			narrowGeneric(halfKeys, keys)
 			var q, got, want queries
@@ -175,6 +178,9 @@ func TestQuantizedAttentionProductsEqualPortable(t *testing.T) {
 			packed := make([]byte, quantizedAt(headDim*blocks*lanes))
 			for i := range packed {
 				packed[i] = byte(r.Uint32())
+			}
+			if r.IntN(8) == 0 {
+				clear(packed)
 			}
 			var q, got, want queries
 			for j := range n {
