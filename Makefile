@@ -16,7 +16,7 @@ else
 BUILD = CGO_ENABLED=0 $(GO)
 endif
 
-.PHONY: help build run demo test race emulate test-cuda sanitize gpu-check gpu-report bench bench-peer fuzz cover lint fmt generate tidy check
+.PHONY: help build run demo test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report bench bench-peer fuzz cover lint fmt generate tidy check
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -41,6 +41,9 @@ emulate: ## build the emulating CUDA driver, out of kernels/cuda: make emulate V
 
 test-cuda: ## the GPU's side on the emulating driver, with races and under several schedules (needs a C++ compiler)
 	.ci/cuda
+
+test-arm64: ## the kernels for arm64 on an emulated processor (needs qemu-user)
+	.ci/arm64
 
 sanitize: ## kernels, emulated, under the sanitizers of addresses, undefined behaviour and threads: minutes
 	.ci/sanitize

@@ -106,7 +106,7 @@ func TestMatMulQuantizedAdversarial(t *testing.T) {
 
 // onEveryLevelQuietly is onEveryLevel inside one test: what is compared was computed once.
 func onEveryLevelQuietly(test func(cpu.Level)) {
-	for level := cpu.Portable; level <= cpu.Highest(); level++ {
+	for _, level := range cpu.Levels() {
 		func() {
 			defer cpu.SetLevel(level)()
 			test(level)

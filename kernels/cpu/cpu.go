@@ -1,6 +1,6 @@
 // Package cpu holds the kernels of the CPU backend, one operation to a file, named as in kernels/ref, which defines them: op.go says what
-// it does, op_generic.go does it in portable Go, and op_amd64.go picks the assembly of op_amd64.s that the processor has.
-// The tag noasm leaves the assembly out. The folder asm generates it.
+// it does, op_generic.go does it in portable Go, and op_amd64.go and op_arm64.go pick the assembly of op_amd64.s and op_arm64.s that the
+// processor has. The tag noasm leaves the assembly out. The folders asm and neon generate it.
 //
 // Two habits run through the package. Work that is worth splitting is a Task, a plain struct that computes a range of
 // independent items; a Pool spreads the range over its goroutines. No item is computed from another's result,
@@ -13,3 +13,4 @@
 package cpu
 
 //go:generate go run -C asm . ..
+//go:generate go run ./neon .

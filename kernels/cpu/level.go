@@ -1,24 +1,34 @@
 package cpu
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Level is a set of processor instructions that the kernels are written for. Every level gives the same bits.
 type Level int
 
-// The levels, each of which includes those before.
+// The levels. Of those of a processor each includes the ones before.
 const (
 	Portable Level = iota // Go
-	AVX2                  // with F16C and FMA3
-	AVX512                // F, BW, DQ, VL and VNNI
-	AMX                   // AVX512, and tiles of bytes
+	AVX2                  // amd64, with F16C and FMA3
+	AVX512                // amd64: F, BW, DQ, VL and VNNI
+	AMX                   // amd64: AVX512, and tiles of bytes
+	NEON                  // arm64, with the dot products of bytes (FEAT_DotProd)
 )
 
 func (l Level) String() string {
-	names := [...]string{"portable", "AVX2", "AVX-512", "AVX-512 and AMX"}
+	names := [...]string{"portable", "AVX2", "AVX-512", "AVX-512 and AMX", "NEON"}
 	if l < 0 || int(l) >= len(names) {
 		return fmt.Sprintf("Level(%d)", int(l))
 	}
 	return names[l]
+}
+
+// Highest is the highest level that this processor and the operating system offer.
+func Highest() Level {
+	all := Levels()
+	return all[len(all)-1]
 }
 
 // level is the one in use. It changes in tests only, between tasks.
@@ -29,7 +39,7 @@ func ActiveLevel() Level { return level }
 
 // SetLevel makes a test run on a level that the processor has, until restore is called. No task may be running.
 func SetLevel(l Level) (restore func()) {
-	if l < Portable || l > Highest() {
+	if !slices.Contains(Levels(), l) {
 		panic(fmt.Sprintf("cpu: this processor has no level %v", l))
 	}
 	before := level

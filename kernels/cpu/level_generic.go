@@ -1,6 +1,6 @@
-//go:build !amd64 || noasm
+//go:build (!amd64 && !arm64) || noasm
 
 package cpu
 
-// Highest is the highest level there is without assembly.
-func Highest() Level { return Portable }
+// Levels is the one level there is without assembly.
+func Levels() []Level { return []Level{Portable} }

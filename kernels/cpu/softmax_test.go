@@ -8,17 +8,9 @@ import (
 	"specula/kernels/ref"
 )
 
-// levels are those that this processor has.
-func levels() (all []Level) {
-	for l := Portable; l <= Highest(); l++ {
-		all = append(all, l)
-	}
-	return all
-}
-
 func TestWeightsAreASoftmaxAtEveryLevel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, l := range levels() {
+	for _, l := range Levels() {
 		t.Run(l.String(), func(t *testing.T) {
 			defer SetLevel(l)()
 			for range 300 {
@@ -55,7 +47,7 @@ func TestDoubleRowsHaveTheSameBitsAtEveryLevel(t *testing.T) {
 			scores[i] = []float32{float32(-60 * r.ExpFloat64()), inf, 0, -math.MaxFloat32, -0x1p-149, -707, -706.9999}[r.IntN(7)]
 		}
 		var bits []uint64
-		for _, l := range levels() {
+		for _, l := range Levels() {
 			restore := SetLevel(l)
 			weights := make([]float64, n)
 			now := []uint64{math.Float64bits(Weights(weights, scores, 0, 1.25))}
@@ -95,7 +87,7 @@ func BenchmarkWeights(b *testing.B) {
 	for i := range scores {
 		scores[i] = -float32(i%100) / 5
 	}
-	for _, l := range levels() {
+	for _, l := range Levels() {
 		b.Run(l.String(), func(b *testing.B) {
 			defer SetLevel(l)()
 			for b.Loop() {

@@ -4,14 +4,6 @@ package cpu
 
 import "math"
 
-// whole is how many of n numbers the assembly takes, in steps of step; the others are left to portable code.
-func whole(n, step int) int {
-	if level == Portable {
-		return 0
-	}
-	return n - n%step
-}
-
 func add(x, y []float32) {
 	y = y[:len(x)]
 	n := whole(len(x), 8)

@@ -1,4 +1,4 @@
-//go:build amd64 && !noasm
+//go:build (amd64 || arm64) && !noasm
 
 package cpu
 
@@ -10,7 +10,7 @@ import (
 
 // atEveryLevel runs f with everything that this processor has, and with less.
 func atEveryLevel(t *testing.T, f func(t *testing.T)) {
-	for l := Portable; l <= Highest(); l++ {
+	for _, l := range Levels() {
 		t.Run(l.String(), func(t *testing.T) {
 			defer SetLevel(l)()
 			f(t)
@@ -53,6 +53,9 @@ func TestVectorEqualsPortable(t *testing.T) {
 			n := 1 + r.IntN(70)
 			x, y, cos, sin := rowOf(r, n), rowOf(r, n), rowOf(r, n), rowOf(r, n)
 			factor := rowOf(r, 1)[0]
+			if r.IntN(8) == 0 {
+				clear(x) // then nothing hides what a sum has started from
+			}
 			clone := func(v []float32) []float32 { return append([]float32(nil), v...) }
 
 			got, want := clone(x), clone(x)
@@ -136,6 +139,9 @@ func TestAttentionProductsEqualPortable(t *testing.T) {
 		for range 300 {
 			headDim, blocks, n := 1+r.IntN(140), 1+r.IntN(9), 1<<r.IntN(3)
 			keys := rowOf(r, headDim*blocks*lanes)
+			if r.IntN(8) == 0 {
+				clear(keys)
+			}
 			halfKeys := make([]uint16, len(keys))
 			narrowGeneric(halfKeys, keys)
 			var q, got, want queries
@@ -175,6 +181,9 @@ func TestQuantizedAttentionProductsEqualPortable(t *testing.T) {
 			packed := make([]byte, quantizedAt(headDim*blocks*lanes))
 			for i := range packed {
 				packed[i] = byte(r.Uint32())
+			}
+			if r.IntN(8) == 0 {
+				clear(packed)
 			}
 			var q, got, want queries
 			for j := range n {

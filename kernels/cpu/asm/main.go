@@ -1,4 +1,4 @@
-// Command asm writes the assembly of kernels/cpu with avo. Run it by go generate in that folder; a change of a kernel is a change here.
+// Command asm writes the assembly of kernels/cpu for amd64 with avo. Run it by go generate in that folder; a change of a kernel is a change here.
 //
 // The products have one shape on every level. A vector lane is an output row, so two AVX-512 registers serve a panel of
 // 32 rows and four AVX2 registers do; within a lane the order of all arithmetic is that of kernels/ref, which is why every

@@ -1,0 +1,13 @@
+//go:build !noasm
+
+package cpu
+
+import "golang.org/x/sys/cpu"
+
+// Levels are those that this processor offers, in ascending order.
+func Levels() []Level {
+	if !cpu.ARM64.HasASIMD || !cpu.ARM64.HasASIMDDP {
+		return []Level{Portable}
+	}
+	return []Level{Portable, NEON}
+}

@@ -1,0 +1,82 @@
+//go:build !noasm
+
+package cpu
+
+// mostDots is the number of activation rows that a kernel multiplies with weight rows at once.
+const mostDots = 3
+
+// block computes columns first … last−1 of Dst, four weight rows at a time, for one group of activation rows after the other.
+func (t *MatMulFloat) block(first, last int) {
+	groups := (t.M + mostDots - 1) / mostDots
+	for g := range groups {
+		i := g * t.M / groups // groups of equal size: a small one has little to do with the weights it reads
+		m := (g+1)*t.M/groups - i
+		for r := first; r < last; r += floatRows {
+			t.group(r, last, i, m)
+		}
+	}
+}
+
+// group multiplies weight rows r … r+3, or those up to last, with activation rows i … i+m−1.
+func (t *MatMulFloat) group(r, last, i, m int) {
+	if r+floatRows <= last {
+		dotGroup(t.Type, m, &t.Dst[i*t.Rows+r], &t.W[r*t.Cols*t.Type.bytes], &t.X[i*t.Cols], t.Cols, 4*t.Rows)
+		return
+	}
+	// The last rows are too few: with those before they make four, whose results are dropped.
+	var results [mostDots * floatRows]float32
+	start := t.Rows - floatRows
+	dotGroup(t.Type, m, &results[0], &t.W[start*t.Cols*t.Type.bytes], &t.X[i*t.Cols], t.Cols, 4*floatRows)
+	for j := range m {
+		copy(t.Dst[(i+j)*t.Rows+r:(i+j)*t.Rows+last], results[j*floatRows+r-start:(j+1)*floatRows])
+	}
+}
+
+// isMany is false: there is no kernel that widens weights beforehand.
+func (t *MatMulFloat) isMany() bool         { return false }
+func (t *MatMulFloat) many(first, last int) {}
+
+// dotGroup is written out case by case: through a function value the results would escape to the heap.
+func dotGroup(n Number, m int, dst *float32, w *byte, x *float32, cols, stride int) {
+	switch n {
+	case F32:
+		dotF32NEON(m, dst, w, x, cols, stride)
+	case F16:
+		dotF16NEON(m, dst, w, x, cols, stride)
+	case BF16:
+		dotBF16NEON(m, dst, w, x, cols, stride)
+	}
+}
+
+func dotF32NEON(m int, dst *float32, w *byte, x *float32, cols, stride int) {
+	switch m {
+	case 1:
+		dotF32x1NEON(dst, w, x, cols, stride)
+	case 2:
+		dotF32x2NEON(dst, w, x, cols, stride)
+	case 3:
+		dotF32x3NEON(dst, w, x, cols, stride)
+	}
+}
+
+func dotF16NEON(m int, dst *float32, w *byte, x *float32, cols, stride int) {
+	switch m {
+	case 1:
+		dotF16x1NEON(dst, w, x, cols, stride)
+	case 2:
+		dotF16x2NEON(dst, w, x, cols, stride)
+	case 3:
+		dotF16x3NEON(dst, w, x, cols, stride)
+	}
+}
+
+func dotBF16NEON(m int, dst *float32, w *byte, x *float32, cols, stride int) {
+	switch m {
+	case 1:
+		dotBF16x1NEON(dst, w, x, cols, stride)
+	case 2:
+		dotBF16x2NEON(dst, w, x, cols, stride)
+	case 3:
+		dotBF16x3NEON(dst, w, x, cols, stride)
+	}
+}

@@ -1,0 +1,21 @@
+//go:build !noasm
+
+package cpu
+
+// Each of these takes a number of leading items that is a multiple of 8 and returns it; the rest is left to portable code.
+
+func expRow(sums *[doubleLanes]float64, dst []float64, x []float32, peak, factor float64) int {
+	n := whole(len(x), doubleLanes)
+	if n > 0 {
+		expRowNEON(sums, &dst[0], &x[0], n, peak, factor)
+	}
+	return n
+}
+
+func multiplyRow(x []float64, factor float64) int {
+	n := whole(len(x), doubleLanes)
+	if n > 0 {
+		multiplyRowNEON(&x[0], n, factor)
+	}
+	return n
+}

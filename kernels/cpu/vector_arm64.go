@@ -1,0 +1,100 @@
+//go:build !noasm
+
+package cpu
+
+func add(x, y []float32) {
+	y = y[:len(x)]
+	n := whole(len(x), 8)
+	if n > 0 {
+		addNEON(&x[0], &y[0], n)
+	}
+	addGeneric(x[n:], y[n:])
+}
+
+func times(x []float32, factor float32) {
+	n := whole(len(x), 8)
+	if n > 0 {
+		timesNEON(&x[0], n, factor)
+	}
+	timesGeneric(x[n:], factor)
+}
+
+func scale(dst, x, w []float32, factor float32) {
+	dst, w = dst[:len(x)], w[:len(x)]
+	n := whole(len(x), 8)
+	if n > 0 {
+		scaleNEON(&dst[0], &x[0], &w[0], n, factor)
+	}
+	scaleGeneric(dst[n:], x[n:], w[n:], factor)
+}
+
+func squares(x []float32) float32 {
+	n := whole(len(x), lanes)
+	if n == 0 {
+		return squaresGeneric(x)
+	}
+	var sums [lanes]float32
+	squaresNEON(&sums, &x[0], n)
+	for i, v := range x[n:] {
+		sums[i] += float32(v * v)
+	}
+	return fold(&sums)
+}
+
+func largest(x []float32) float32 {
+	n := whole(len(x), 8)
+	if n == 0 {
+		return largestGeneric(x)
+	}
+	var found [8]float32
+	largestNEON(&found, &x[0], n)
+	return max(largestGeneric(found[:]), largestGeneric(x[n:]))
+}
+
+func rotate(low, high, cos, sin []float32) {
+	high, cos, sin = high[:len(low)], cos[:len(low)], sin[:len(low)]
+	n := whole(len(low), 8)
+	if n > 0 {
+		rotateNEON(&low[0], &high[0], &cos[0], &sin[0], n)
+	}
+	rotateGeneric(low[n:], high[n:], cos[n:], sin[n:])
+}
+
+func rotatePairs(x, cos, sin []float32) {
+	x, sin = x[:2*len(cos)], sin[:len(cos)]
+	n := whole(len(cos), 4)
+	if n > 0 {
+		rotatePairsNEON(&x[0], &cos[0], &sin[0], n)
+	}
+	rotatePairsGeneric(x[2*n:], cos[n:], sin[n:])
+}
+
+func swiGLU(gate, up []float32) {
+	up = up[:len(gate)]
+	n := whole(len(gate), 8)
+	if n > 0 {
+		swiGLUNEON(&gate[0], &up[0], n)
+	}
+	swiGLUGeneric(gate[n:], up[n:])
+}
+
+func expSum(x []float32, shift float32) float32 {
+	n := whole(len(x), lanes)
+	var sums [lanes]float32
+	if n > 0 {
+		expSumNEON(&sums, &x[0], n, shift)
+	}
+	for i, v := range expSumGeneric(x[n:], shift) {
+		sums[i] += v
+	}
+	return fold(&sums)
+}
+
+func narrow(dst []uint16, x []float32) {
+	dst = dst[:len(x)]
+	n := whole(len(x), 8)
+	if n > 0 {
+		narrowNEON(&dst[0], &x[0], n)
+	}
+	narrowGeneric(dst[n:], x[n:])
+}
