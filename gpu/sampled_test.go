@@ -124,69 +124,87 @@ func checkRound(t *testing.T, r event.Round) {
 // followed. The rows are computed anew, one context at a time, which by the law of engine/compute gives the same bits.
 func TestSampledReplyReplayedOnTheHost(t *testing.T) {
 	b := open(t)
-	e := demo(t, b)
-	const question = "I want to book a table for two in San Jose"
-	prompt := tokenized(t, question)
 	const temperature = 1.6 // so hot that the models disagree, and rejected drafts are left behind in both caches
-	s := sampledSession(t, e, "top-k", "40", "min-p", "0.01", "temperature", fmt.Sprint(temperature))
-	reply := ask(t, s, question)
-	if reply.failed != "" {
-		t.Fatal(reply.failed)
+	s := sampledSession(t, demo(t, b), "top-k", "40", "min-p", "0.01", "temperature", fmt.Sprint(temperature))
+	h := replay{
+		target: newReader(t, b, assets.Target()), draft: newReader(t, b, assets.Draft()),
+		by: ref.Filters{TopP: 0.95, MinP: 0.01, TopK: 40}, temperature: temperature,
 	}
-	target := newReader(t, b, assets.Target())
-	draft := newReader(t, b, assets.Draft())
-	by := ref.Filters{TopP: 0.95, MinP: 0.01, TopK: 40}
-	row := func(r *reader, context []int32, factor float64) ref.WeightRow {
-		by, scores := by, r.row(t, context)
-		by.Temperature = float32(factor * temperature)
-		by.FilterTemperature = by.Temperature
-		return ref.SoftmaxRow(scores, ref.CutRow(scores, by), by)
-	}
-	context, replayed, leftBehind := prompt, 0, 0
-	for _, r := range reply.rounds {
-		committed := r.Committed()
-		if r.BytesMoved != int64(8*(r.Gamma+1)) {
-			t.Fatalf("round %d moved %d bytes: it was not drawn on the device", r.Index, r.BytesMoved)
+	for _, question := range []string{"I want to book a table for two in San Jose", "tell me a story about a dragon"} {
+		reply := ask(t, s, question)
+		if reply.failed != "" {
+			t.Fatal(reply.failed)
 		}
-		at := ref.Round{Seed: [2]uint32{11, 0}, Round: uint32(r.Index), Drafts: int32(len(r.Draft))}
-		var p, q []ref.WeightRow
-		var ids []int32
-		for i := range len(r.Draft) + 1 {
-			behind := slices.Concat(context, ids)
-			p = append(p, row(target, behind, 1))
-			if i < len(r.Draft) {
-				ids = append(ids, r.Draft[i].ID)
+		context := tokenized(t, question)
+		for _, r := range reply.rounds {
+			h.round(t, context, r)
+			for _, c := range r.Committed() {
+				context = append(context, c.ID)
 			}
 		}
-		// A draft may be sharper than the target, by one of few factors.
-		for _, factor := range []float64{1, 0.75, 0.5, 0.3} {
-			q = q[:0]
-			for i := range ids {
-				q = append(q, row(draft, slices.Concat(context, ids[:i]), factor))
-			}
-			if explained(q, ids, at, r) {
-				break
-			}
-			if factor == 0.3 {
-				t.Fatalf("round %d: the host does not draw the draft %v", r.Index, ids)
-			}
+		t.Logf("%d rounds, %q", len(reply.rounds), reply.text)
+	}
+	if h.tokens < 8 || h.leftBehind == 0 {
+		t.Errorf("only %d tokens, or too few rounds with two rejected drafts or more: %d", h.tokens, h.leftBehind)
+	}
+}
+
+// replay makes the decisions of rounds again, on the host.
+type replay struct {
+	target, draft *reader
+	by            ref.Filters
+	temperature   float64
+	tokens        int // committed so far
+	leftBehind    int // rounds that rejected two draft tokens or more
+}
+
+// row is the distribution behind a context, at a share of the temperature.
+func (h *replay) row(t *testing.T, from *reader, context []int32, factor float64) ref.WeightRow {
+	by, scores := h.by, from.row(t, context)
+	by.Temperature = float32(factor * h.temperature)
+	by.FilterTemperature = by.Temperature
+	return ref.SoftmaxRow(scores, ref.CutRow(scores, by), by)
+}
+
+// round compares what a round behind a context decided with what the host decides.
+func (h *replay) round(t *testing.T, context []int32, r event.Round) {
+	t.Helper()
+	if r.BytesMoved != int64(8*(r.Gamma+1)) {
+		t.Fatalf("round %d moved %d bytes: it was not drawn on the device", r.Index, r.BytesMoved)
+	}
+	at := ref.Round{Seed: [2]uint32{11, 0}, Round: uint32(r.Index), Drafts: int32(len(r.Draft))}
+	var ids []int32
+	for _, d := range r.Draft {
+		ids = append(ids, d.ID)
+	}
+	var p []ref.WeightRow
+	for i := range len(ids) + 1 {
+		p = append(p, h.row(t, h.target, slices.Concat(context, ids[:i]), 1))
+	}
+	want := ref.Reject(p, h.drafted(t, context, ids, at, r), ids, at)
+	if r.Accepted != want.Accepted || r.Commit != nil && int(r.Commit.ID) != want.Commit {
+		t.Errorf("round %d: %d accepted and %+v, on the host %d and %d", r.Index, r.Accepted, r.Commit, want.Accepted, want.Commit)
+	}
+	h.tokens += len(r.Committed())
+	if len(ids) > r.Accepted+1 {
+		h.leftBehind++
+	}
+}
+
+// drafted are the distributions that a draft was drawn from. It may be sharper than the target, by one of few factors.
+func (h *replay) drafted(t *testing.T, context, ids []int32, at ref.Round, r event.Round) []ref.WeightRow {
+	t.Helper()
+	for _, factor := range []float64{1, 0.75, 0.5, 0.3} {
+		var q []ref.WeightRow
+		for i := range ids {
+			q = append(q, h.row(t, h.draft, slices.Concat(context, ids[:i]), factor))
 		}
-		want := ref.Reject(p, q, ids, at)
-		if r.Accepted != want.Accepted || r.Commit != nil && int(r.Commit.ID) != want.Commit {
-			t.Errorf("round %d: %d accepted and %+v, on the host %d and %d", r.Index, r.Accepted, r.Commit, want.Accepted, want.Commit)
-		}
-		for _, c := range committed {
-			context = append(context, c.ID)
-		}
-		replayed += len(committed)
-		if len(r.Draft) > r.Accepted+1 {
-			leftBehind++
+		if explained(q, ids, at, r) {
+			return q
 		}
 	}
-	t.Logf("%d rounds, %d tokens, %q", len(reply.rounds), replayed, reply.text)
-	if replayed < 8 || leftBehind == 0 {
-		t.Errorf("only %d tokens, or too few rounds with two rejected drafts or more: %d", replayed, leftBehind)
-	}
+	t.Fatalf("round %d: the host does not draw the draft %v", r.Index, ids)
+	return nil
 }
 
 // explained reports whether these are the distributions that a draft was drawn from: they give its tokens, with the probabilities
