@@ -15,6 +15,7 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	}
 	if best > 0 {
 		c.words = words{}
+		best = c.longest(best)
 		return Decision{Gamma: best, Why: c.worth(best)}
 	}
 	c.rest = restLasts
@@ -79,6 +80,21 @@ func (c *Controller) best(least int) int {
 	for gamma := best + 1; gamma <= c.options.Max; gamma++ {
 		if rate := c.rate(gamma); rate > highest {
 			best, highest = gamma, rate
+		}
+	}
+	return best
+}
+
+// generous is the share of the highest rate that a longer draft may lack and still be taken: positions that are seldom reached are known least,
+// and a draft that turns out to be not worth its length ends by itself (Continue).
+const generous = 0.02
+
+// longest returns the longest draft that is about as good as the best.
+func (c *Controller) longest(best int) int {
+	enough := (1 - generous) * c.rate(best)
+	for gamma := c.options.Max; gamma > best; gamma-- {
+		if c.rate(gamma) >= enough {
+			return gamma
 		}
 	}
 	return best

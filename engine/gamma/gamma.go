@@ -2,9 +2,10 @@
 //
 // A round with draft length γ commits 1 + a₁ + a₁a₂ + … + a₁⋯a_γ tokens on average, where a_i is the chance that draft token
 // i is accepted once all before it were. It takes γ draft steps and one target pass over γ+1 rows, v(γ+1). The cost-aware
-// rule picks the γ with the most tokens per unit of time; γ = 0, plain decoding, is one of the choices, so speculation that
-// does not pay switches itself off. Both sides are learned while a reply is written: acceptance from verdicts, of which only
-// those up to the first rejection exist, and costs from the clock, or from nominal figures where runs must be repeatable.
+// rule picks the γ with the most tokens per unit of time, or a longer one that is as good but for 2 %; γ = 0, plain decoding, is
+// one of the choices, so speculation that does not pay switches itself off. Both sides are learned while a reply is written:
+// acceptance from verdicts, of which only those up to the first rejection exist, and costs from the clock, or from nominal
+// figures where runs must be repeatable.
 //
 // The package is arithmetic alone: no clock, no device, no randomness. Durations come in through Observation.
 package gamma

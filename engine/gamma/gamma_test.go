@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -167,6 +168,51 @@ func TestNominalCostsMakeChoicesRepeatable(t *testing.T) {
 		if first[i] != second[i] {
 			t.Fatalf("choice %d depends on the clock: %s or %s", i, first[i], second[i])
 		}
+	}
+}
+
+// Of drafts that are about as good as each other the longest is taken, and none that is worse by more than 2 %.
+func TestTheLongestOfEqualsIsTaken(t *testing.T) {
+	nominal := &gamma.NominalCosts{DraftStep: 0.1, Verify: 1, VerifyRow: 0.1}
+	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 8, Nominal: nominal})
+	rng := rand.New(rand.NewPCG(4, 4))
+	compared, longer := 0, 0
+	for range 500 {
+		d := c.Next(gamma.Outlook{Left: 100})
+		accepted := 0
+		for accepted < d.Gamma && rng.Float64() < 0.75 {
+			accepted++
+		}
+		c.Observe(gamma.Observation{Drafted: d.Gamma, Tested: min(accepted+1, d.Gamma), Accepted: accepted})
+		if d.Probe || d.Gamma == 0 {
+			continue
+		}
+		var rates []float64
+		tokens, reach := 1.0, 1.0
+		for i := range 9 {
+			rates = append(rates, tokens/(nominal.Verify+float64(i)*(nominal.DraftStep+nominal.VerifyRow)))
+			if i < 8 {
+				reach *= d.Acceptance[i]
+				tokens += reach
+			}
+		}
+		best := slices.Index(rates, slices.Max(rates))
+		want := best
+		for i := best; i < len(rates); i++ {
+			if rates[i] >= 0.98*rates[best] {
+				want = i
+			}
+		}
+		if d.Gamma != want {
+			t.Fatalf("γ %d of rates %.3f, want %d", d.Gamma, rates, want)
+		}
+		compared++
+		if want > best {
+			longer++
+		}
+	}
+	if compared < 300 || longer < 100 {
+		t.Errorf("only %d decisions were compared, and of these %d were longer than the best", compared, longer)
 	}
 }
 
