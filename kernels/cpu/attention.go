@@ -1,7 +1,5 @@
 package cpu
 
-import "math"
-
 const (
 	// KeysPerSplit is the number of keys in a split of attention. Splits begin at fixed absolute positions and are combined in
 	// ascending order, so a row's result depends on its own position alone.
@@ -43,7 +41,8 @@ func (t *Attention) Work() int { return 2 * t.M * t.Heads * t.KV.headDim * (t.Po
 func (t *Attention) Do(from, to int) {
 	sharing, rows := t.sharing(), t.rowsPerItem()
 	blocks := (t.M + rows - 1) / rows
-	var w together // here, because Go clears it each time
+	var scores [queriesAtOnce*KeysPerSplit + lineFloats]float32
+	w := together{scores: (*splitScores)(aligned(scores[:]))}
 	for item := from; item < to; item++ {
 		kvHead, firstRow := item/blocks, item%blocks*rows
 		count := min(rows, t.M-firstRow) * sharing
@@ -61,9 +60,12 @@ type together struct {
 	largest [queriesAtOnce]float32 // score so far
 	sum     [queriesAtOnce]float32 // of exp(score − largest)
 
-	scores  [queriesAtOnce * KeysPerSplit]float32
+	scores  *splitScores
 	partial [queriesAtOnce][MaxHeadDim]float32 // a split's weighted values
 }
+
+// splitScores holds the scores of a split, and then the weights, KeysPerSplit for each query.
+type splitScores [queriesAtOnce * KeysPerSplit]float32
 
 // attend combines the splits of n queries, counted over the rows and heads that share kvHead. A split gives its largest
 // score, Σ exp(score − largest) and the values weighted by these; shifting by the larger of two maxima makes two splits comparable
@@ -107,29 +109,24 @@ func (t *Attention) split(w *together, kvHead, start int) {
 	// Whole blocks, the last of which may hold keys that a row does not see.
 	t.KV.score(w.scores[:], &q, n, kvHead, start, roundUp(keys, lanes)/lanes, t.Scale)
 	var largests, weightSums [queriesAtOnce]float32
+	var seen [queriesAtOnce]int
 	for j := range n {
-		seen := min(w.seen[first+j]-start, KeysPerSplit)
-		scores := w.scores[j*KeysPerSplit:][:roundUp(seen, lanes)]
-		for i := seen; i < len(scores); i++ {
-			scores[i] = float32(math.Inf(-1))
-		}
-		largests[j] = largest(scores)
-		weightSums[j] = expSum(scores, largests[j])
+		seen[j] = min(w.seen[first+j]-start, KeysPerSplit)
 	}
-	t.weigh(w, &sums, first, n, kvHead, start)
+	soften(w.scores, &seen, n, &largests, &weightSums)
+	t.weigh(w.scores, &sums, &seen, n, kvHead, start)
 	for j := range n {
 		w.combine(first+j, largests[j], weightSums[j], sums.row(j, headDim), start == 0)
 	}
 }
 
-// weigh adds the weighted values: of the keys that all n queries see together, then of the rest one query at a time.
-func (t *Attention) weigh(w *together, sums *queries, first, n, kvHead, start int) {
-	common := min(w.seen[first]-start, KeysPerSplit)
-	t.KV.sum(sums, w.scores[:], n, kvHead, start, common)
+// weigh adds the weighted values: of the keys that all n queries see, then of those that all but the first do, and so on.
+func (t *Attention) weigh(weights *splitScores, sums *queries, seen *[queriesAtOnce]int, n, kvHead, start int) {
+	t.KV.sum(sums, weights[:], n, kvHead, start, seen[0])
 	for j := 1; j < n; j++ {
-		if rest := min(w.seen[first+j]-start, KeysPerSplit) - common; rest > 0 {
-			one := queries{sums[j]}
-			t.KV.sum(&one, w.scores[j*KeysPerSplit+common:], 1, kvHead, start+common, rest)
+		if more := seen[j] - seen[j-1]; more > 0 {
+			rest := sums.from(j)
+			t.KV.sum(&rest, weights[j*KeysPerSplit+seen[j-1]:], n-j, kvHead, start+seen[j-1], more)
 		}
 	}
 }

@@ -25,6 +25,14 @@ func scoreKeys(dst []float32, q *queries, keys []float32, n, headDim, blocks int
 	}
 }
 
+func soften(scores *splitScores, seen *[queriesAtOnce]int, n int, largests, sums *[queriesAtOnce]float32) {
+	if level >= AVX512 {
+		softenAVX512(&scores[0], seen, n, largests, sums)
+		return
+	}
+	softenRows(scores, seen, n, largests, sums)
+}
+
 func sumValues(dst *queries, values []float32, weights []float32, n, keys, headDim int) {
 	_ = values[:keys*headDim]
 	_ = weights[:(n-1)*KeysPerSplit+keys]

@@ -12,6 +12,10 @@ func scoreKeys(dst []float32, q *queries, keys []float32, n, headDim, blocks int
 	scoreKeysF32NEON(&dst[0], q, &keys[0], n, headDim, blocks, factor)
 }
 
+func soften(scores *splitScores, seen *[queriesAtOnce]int, n int, largests, sums *[queriesAtOnce]float32) {
+	softenRows(scores, seen, n, largests, sums)
+}
+
 func sumValues(dst *queries, values []float32, weights []float32, n, keys, headDim int) {
 	_ = values[:keys*headDim]
 	_ = weights[:(n-1)*KeysPerSplit+keys]

@@ -1,6 +1,9 @@
 package cpu
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // queries point to the rows of as many queries as are computed at once.
 type queries [queriesAtOnce]*float32
@@ -33,6 +36,19 @@ func scoreKeysGeneric[N float32 | uint16](dst []float32, q *queries, keys []N, n
 				dst[j*KeysPerSplit+b*lanes+i] = s * factor
 			}
 		}
+	}
+}
+
+// softenRows turns the scores of n queries, of which each sees the first seen[j], into weights exp(score − largest), and gives the
+// largest and the sum of the weights of each. Those that fill up the last block of 16 get a weight of zero.
+func softenRows(scores *splitScores, seen *[queriesAtOnce]int, n int, largests, sums *[queriesAtOnce]float32) {
+	for j := range n {
+		row := scores[j*KeysPerSplit:][:roundUp(seen[j], lanes)]
+		for i := seen[j]; i < len(row); i++ {
+			row[i] = float32(math.Inf(-1))
+		}
+		largests[j] = largest(row)
+		sums[j] = expSum(row, largests[j])
 	}
 }
 

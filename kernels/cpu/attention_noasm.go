@@ -6,6 +6,10 @@ func scoreKeys(dst []float32, q *queries, keys []float32, n, headDim, blocks int
 	scoreKeysGeneric(dst, q, keys, n, headDim, blocks, factor)
 }
 
+func soften(scores *splitScores, seen *[queriesAtOnce]int, n int, largests, sums *[queriesAtOnce]float32) {
+	softenRows(scores, seen, n, largests, sums)
+}
+
 func sumValues(dst *queries, values []float32, weights []float32, n, keys, headDim int) {
 	sumValuesGeneric(dst, values, weights, n, keys, headDim, 0)
 }

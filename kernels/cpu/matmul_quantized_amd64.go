@@ -114,5 +114,16 @@ func quantizeRow(records []byte, x []float32, stride int) {
 		quantizeRowGeneric(records, x, stride)
 		return
 	}
-	quantizeAVX2(&records[0], &x[0], len(x)/Block, stride)
+	tiles := len(x) / Block
+	if level == AVX2 {
+		quantizeAVX2(&records[0], &x[0], tiles, stride)
+		return
+	}
+	for first := 0; first < tiles; {
+		first += quantizeAVX512(&records[first*stride], &x[first*Block], tiles-first, stride)
+		if rest := min(tiles-first, 4); rest > 0 { // of which one is not finite, or which are too few
+			quantizeAVX2(&records[first*stride], &x[first*Block], rest, stride)
+			first += rest
+		}
+	}
 }

@@ -54,7 +54,7 @@ type Pool struct {
 type sharedPhase struct {
 	task   Task
 	items  int
-	chunk  int           // items in a chunk
+	chunks int           // that the items are shared out in, as evenly as they can be
 	ticket atomic.Uint64 // number of the run << 32 | chunks taken from the front << 16 | end of those not taken
 	left   atomic.Int64  // chunks nobody has finished
 	shared atomic.Bool   // there is more than one
@@ -112,10 +112,9 @@ func (p *Pool) RunAll(program []Phase) {
 	p.share(len(program))
 }
 
-// prepare splits a phase into so many chunks, or fewer.
+// prepare splits a phase into so many chunks.
 func (s *sharedPhase) prepare(t Phase, chunks int) {
-	s.task, s.items = t.Task, t.Items
-	s.chunk = (t.Items + chunks - 1) / chunks
+	s.task, s.items, s.chunks = t.Task, t.Items, chunks
 }
 
 // share runs the first phases, which are prepared.
@@ -123,10 +122,9 @@ func (p *Pool) share(phases int) {
 	run := p.program.Load()>>16 + 1
 	for i := range p.phases[:phases] {
 		s := &p.phases[i]
-		chunks := (s.items + s.chunk - 1) / s.chunk // rounding up may have left the last ones empty
-		s.left.Store(int64(chunks))
-		s.shared.Store(chunks > 1)
-		s.ticket.Store(run<<32 | uint64(chunks))
+		s.left.Store(int64(s.chunks))
+		s.shared.Store(s.chunks > 1)
+		s.ticket.Store(run<<32 | uint64(s.chunks))
 	}
 	p.program.Store(run<<16 | uint64(phases))
 	for range p.sleeping.Load() {
@@ -151,7 +149,7 @@ func (p *Pool) walk(program uint64, caller bool) {
 	for i := range p.phases[:program&0xffff] {
 		s := &p.phases[i]
 		// What is not shared is the caller's: a worker that the system stops in it would stop everybody.
-		for (caller || s.shared.Load()) && p.step(s, run, caller) {
+		for most := p.firstChunks(s); (caller || s.shared.Load()) && p.step(s, run, caller, most); most = 1 {
 		}
 		for spin := 1; s.left.Load() > 0; spin++ { // the others are at their last chunk
 			if !caller && p.program.Load() != program {
@@ -174,8 +172,12 @@ func wait(spin int) {
 	}
 }
 
-// step takes one chunk and computes it; false when none is left to take.
-func (p *Pool) step(s *sharedPhase, run uint64, last bool) bool {
+// firstChunks is three quarters of a thread's share, which it takes at once when it comes to a phase: threads that take chunks make each
+// other wait, and most often all come at the same time.
+func (p *Pool) firstChunks(s *sharedPhase) int { return max(1, s.chunks*3/(4*p.threads)) }
+
+// step takes at most so many chunks and computes them; false when none is left to take.
+func (p *Pool) step(s *sharedPhase, run uint64, last bool, most int) bool {
 	for {
 		ticket := s.ticket.Load()
 		first, end := ticket>>16&0xffff, ticket&0xffff
@@ -184,28 +186,28 @@ func (p *Pool) step(s *sharedPhase, run uint64, last bool) bool {
 		if ticket>>32<<32 != run || first == end {
 			return false
 		}
-		taken, next := first, ticket+1<<16
+		n := min(uint64(most), end-first)
+		taken, next := first, ticket+n<<16
 		if last {
-			taken, next = end-1, ticket-1
+			taken, next = end-n, ticket-n
 		}
 		if s.ticket.CompareAndSwap(ticket, next) {
-			from := int(taken) * s.chunk
-			p.compute(s, from, min(from+s.chunk, s.items))
+			p.compute(s, int(taken), int(n))
 			return true
 		}
 	}
 }
 
-// compute runs a chunk. Its panic is kept for the goroutine that called Run, which may be guarded where a worker is not, and a
+// compute runs n chunks. Its panic is kept for the goroutine that called Run, which may be guarded where a worker is not, and a
 // program that dies in a worker would leave the terminal as it is.
-func (p *Pool) compute(s *sharedPhase, from, to int) {
+func (p *Pool) compute(s *sharedPhase, first, n int) {
 	defer func() {
 		if v := recover(); v != nil {
 			p.panicked.CompareAndSwap(nil, &panicked{v, debug.Stack()})
 		}
-		s.left.Add(-1)
+		s.left.Add(int64(-n))
 	}()
-	s.task.Do(from, to)
+	s.task.Do(first*s.items/s.chunks, (first+n)*s.items/s.chunks)
 }
 
 func (p *Pool) work() {

@@ -127,3 +127,230 @@ zeros:
 	VPXOR X1, X1, X1
 	VPXOR Y0, Y0, Y0
 	JMP   store
+
+// func quantizeAVX512(records *byte, x *float32, tiles int, stride int) (done int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI
+TEXT ·quantizeAVX512(SB), NOSPLIT, $0-40
+	MOVQ         records+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         tiles+16(FP), DX
+	MOVQ         stride+24(FP), SI
+	MOVL         $0x7fffffff, BX
+	VPBROADCASTD BX, Z0
+	MOVL         $0x01010101, BX
+	VPBROADCASTD BX, Z1
+	MOVL         $0x42fe0000, BX
+	VPBROADCASTD BX, Z2
+	VMOVDQU32    tileOrder<>+0(SB), Z3
+	MOVL         $0x00000000, BX
+	VPBROADCASTD BX, Z4
+	MOVL         $0x00000001, BX
+	VPBROADCASTD BX, Z5
+	MOVL         $0x00000002, BX
+	VPBROADCASTD BX, Z6
+	MOVL         $0x00000003, BX
+	VPBROADCASTD BX, Z7
+	VMOVDQU32    tileFirst<>+0(SB), Z8
+	VMOVDQU32    tileLow<>+0(SB), Z9
+	VMOVDQU32    tileHigh<>+0(SB), Z10
+	XORQ         BX, BX
+	JMP          check
+
+tiles:
+	VMOVDQU32     (CX), Z11
+	VPANDD        Z0, Z11, Z12
+	VMOVDQU32     64(CX), Z13
+	VPANDD        Z0, Z13, Z14
+	VPMAXUD       Z14, Z12, Z12
+	VMOVDQU32     128(CX), Z14
+	VPANDD        Z0, Z14, Z18
+	VMOVDQU32     192(CX), Z19
+	VPANDD        Z0, Z19, Z20
+	VPMAXUD       Z20, Z18, Z18
+	VMOVDQU32     256(CX), Z20
+	VPANDD        Z0, Z20, Z21
+	VMOVDQU32     320(CX), Z22
+	VPANDD        Z0, Z22, Z23
+	VPMAXUD       Z23, Z21, Z21
+	VMOVDQU32     384(CX), Z23
+	VPANDD        Z0, Z23, Z24
+	VMOVDQU32     448(CX), Z25
+	VPANDD        Z0, Z25, Z26
+	VPMAXUD       Z26, Z24, Z24
+	VSHUFI64X2    $0xee, Z18, Z12, Z26
+	VSHUFI64X2    $0x44, Z18, Z12, Z12
+	VPMAXUD       Z26, Z12, Z12
+	VSHUFI64X2    $0xee, Z24, Z21, Z18
+	VSHUFI64X2    $0x44, Z24, Z21, Z21
+	VPMAXUD       Z18, Z21, Z21
+	VSHUFI64X2    $0xdd, Z21, Z12, Z18
+	VSHUFI64X2    $0x88, Z21, Z12, Z12
+	VPMAXUD       Z18, Z12, Z12
+	VPSHUFD       $0x4e, Z12, Z18
+	VPMAXUD       Z18, Z12, Z12
+	VPSHUFD       $0xb1, Z12, Z18
+	VPMAXUD       Z18, Z12, Z12
+	VPERMD        Z12, Z8, Z12
+	MOVL          $0x7f800000, DI
+	VPBROADCASTD  DI, Z18
+	VPCMPUD       $0x05, X18, X12, K1
+	KTESTB        K1, K1
+	JNZ           end
+	MOVL          $0x04800000, DI
+	VPBROADCASTD  DI, Z18
+	VPCMPUD       $0x05, X18, X12, K1
+	VDIVPS.Z      X12, X2, K1, X15
+	VDIVPS.Z      X2, X12, K1, X12
+	VPERMPS       Z15, Z4, Z18
+	VMULPS        Z18, Z13, Z13
+	VMULPS        Z18, Z11, Z11
+	VCVTPS2DQ     Z11, Z11
+	VCVTPS2DQ     Z13, Z13
+	VPERMPS       Z15, Z5, Z18
+	VMULPS        Z18, Z19, Z19
+	VMULPS        Z18, Z14, Z14
+	VCVTPS2DQ     Z14, Z14
+	VCVTPS2DQ     Z19, Z19
+	VPERMPS       Z15, Z6, Z18
+	VMULPS        Z18, Z22, Z22
+	VMULPS        Z18, Z20, Z20
+	VCVTPS2DQ     Z20, Z20
+	VCVTPS2DQ     Z22, Z22
+	VPERMPS       Z15, Z7, Z18
+	VMULPS        Z18, Z25, Z25
+	VMULPS        Z18, Z23, Z23
+	VCVTPS2DQ     Z23, Z23
+	VCVTPS2DQ     Z25, Z25
+	VPACKSSDW     Z13, Z11, Z11
+	VPACKSSDW     Z19, Z14, Z14
+	VPACKSSWB     Z14, Z11, Z11
+	VPERMD        Z11, Z3, Z11
+	VPACKSSDW     Z22, Z20, Z20
+	VPACKSSDW     Z25, Z23, Z23
+	VPACKSSWB     Z23, Z20, Z20
+	VPERMD        Z20, Z3, Z13
+	MOVQ          AX, DI
+	VMOVDQU       Y11, (DI)
+	ADDQ          SI, DI
+	VEXTRACTI64X4 $0x01, Z11, (DI)
+	ADDQ          SI, DI
+	VMOVDQU       Y13, (DI)
+	ADDQ          SI, DI
+	VEXTRACTI64X4 $0x01, Z13, (DI)
+	VPXORD        Z16, Z16, Z16
+	VPDPBUSD      Z11, Z1, Z16
+	VPXORD        Z17, Z17, Z17
+	VPDPBUSD      Z13, Z1, Z17
+	VPUNPCKLDQ    Z17, Z16, Z11
+	VPUNPCKHDQ    Z17, Z16, Z13
+	VPADDD        Z13, Z11, Z11
+	VPSHUFD       $0x4e, Z11, Z13
+	VPADDD        Z13, Z11, Z11
+	VPERMD        Z11, Z9, Z13
+	VPERMD        Z11, Z10, Z11
+	VPADDD        X13, X11, X11
+	VCVTDQ2PS     X11, X14
+	VMULPS        X12, X14, X14
+	VPXOR         X15, X15, X15
+	VPSUBD        X13, X15, X13
+	VPSUBD        X11, X15, X11
+	VUNPCKLPS     X11, X12, X15
+	VUNPCKLPS     X14, X13, X18
+	VUNPCKLPD     X18, X15, X19
+	VUNPCKHPD     X18, X15, X15
+	VUNPCKHPS     X11, X12, X11
+	VUNPCKHPS     X14, X13, X12
+	VUNPCKLPD     X12, X11, X13
+	VUNPCKHPD     X12, X11, X11
+	MOVQ          AX, DI
+	VMOVUPS       X19, 32(DI)
+	ADDQ          SI, DI
+	VMOVUPS       X15, 32(DI)
+	ADDQ          SI, DI
+	VMOVUPS       X13, 32(DI)
+	ADDQ          SI, DI
+	VMOVUPS       X11, 32(DI)
+	ADDQ          $0x00000200, CX
+	LEAQ          (AX)(SI*4), AX
+	ADDQ          $0x04, BX
+
+check:
+	SUBQ $0x04, DX
+	JGE  tiles
+
+end:
+	MOVQ BX, done+32(FP)
+	VZEROUPPER
+	RET
+
+DATA tileOrder<>+0(SB)/4, $0x00000000
+DATA tileOrder<>+4(SB)/4, $0x00000004
+DATA tileOrder<>+8(SB)/4, $0x00000008
+DATA tileOrder<>+12(SB)/4, $0x0000000c
+DATA tileOrder<>+16(SB)/4, $0x00000001
+DATA tileOrder<>+20(SB)/4, $0x00000005
+DATA tileOrder<>+24(SB)/4, $0x00000009
+DATA tileOrder<>+28(SB)/4, $0x0000000d
+DATA tileOrder<>+32(SB)/4, $0x00000002
+DATA tileOrder<>+36(SB)/4, $0x00000006
+DATA tileOrder<>+40(SB)/4, $0x0000000a
+DATA tileOrder<>+44(SB)/4, $0x0000000e
+DATA tileOrder<>+48(SB)/4, $0x00000003
+DATA tileOrder<>+52(SB)/4, $0x00000007
+DATA tileOrder<>+56(SB)/4, $0x0000000b
+DATA tileOrder<>+60(SB)/4, $0x0000000f
+GLOBL tileOrder<>(SB), RODATA|NOPTR, $64
+
+DATA tileFirst<>+0(SB)/4, $0x00000000
+DATA tileFirst<>+4(SB)/4, $0x00000004
+DATA tileFirst<>+8(SB)/4, $0x00000008
+DATA tileFirst<>+12(SB)/4, $0x0000000c
+DATA tileFirst<>+16(SB)/4, $0x00000000
+DATA tileFirst<>+20(SB)/4, $0x00000004
+DATA tileFirst<>+24(SB)/4, $0x00000008
+DATA tileFirst<>+28(SB)/4, $0x0000000c
+DATA tileFirst<>+32(SB)/4, $0x00000000
+DATA tileFirst<>+36(SB)/4, $0x00000004
+DATA tileFirst<>+40(SB)/4, $0x00000008
+DATA tileFirst<>+44(SB)/4, $0x0000000c
+DATA tileFirst<>+48(SB)/4, $0x00000000
+DATA tileFirst<>+52(SB)/4, $0x00000004
+DATA tileFirst<>+56(SB)/4, $0x00000008
+DATA tileFirst<>+60(SB)/4, $0x0000000c
+GLOBL tileFirst<>(SB), RODATA|NOPTR, $64
+
+DATA tileLow<>+0(SB)/4, $0x00000000
+DATA tileLow<>+4(SB)/4, $0x00000008
+DATA tileLow<>+8(SB)/4, $0x00000001
+DATA tileLow<>+12(SB)/4, $0x00000009
+DATA tileLow<>+16(SB)/4, $0x00000000
+DATA tileLow<>+20(SB)/4, $0x00000008
+DATA tileLow<>+24(SB)/4, $0x00000001
+DATA tileLow<>+28(SB)/4, $0x00000009
+DATA tileLow<>+32(SB)/4, $0x00000000
+DATA tileLow<>+36(SB)/4, $0x00000008
+DATA tileLow<>+40(SB)/4, $0x00000001
+DATA tileLow<>+44(SB)/4, $0x00000009
+DATA tileLow<>+48(SB)/4, $0x00000000
+DATA tileLow<>+52(SB)/4, $0x00000008
+DATA tileLow<>+56(SB)/4, $0x00000001
+DATA tileLow<>+60(SB)/4, $0x00000009
+GLOBL tileLow<>(SB), RODATA|NOPTR, $64
+
+DATA tileHigh<>+0(SB)/4, $0x00000004
+DATA tileHigh<>+4(SB)/4, $0x0000000c
+DATA tileHigh<>+8(SB)/4, $0x00000005
+DATA tileHigh<>+12(SB)/4, $0x0000000d
+DATA tileHigh<>+16(SB)/4, $0x00000004
+DATA tileHigh<>+20(SB)/4, $0x0000000c
+DATA tileHigh<>+24(SB)/4, $0x00000005
+DATA tileHigh<>+28(SB)/4, $0x0000000d
+DATA tileHigh<>+32(SB)/4, $0x00000004
+DATA tileHigh<>+36(SB)/4, $0x0000000c
+DATA tileHigh<>+40(SB)/4, $0x00000005
+DATA tileHigh<>+44(SB)/4, $0x0000000d
+DATA tileHigh<>+48(SB)/4, $0x00000004
+DATA tileHigh<>+52(SB)/4, $0x0000000c
+DATA tileHigh<>+56(SB)/4, $0x00000005
+DATA tileHigh<>+60(SB)/4, $0x0000000d
+GLOBL tileHigh<>(SB), RODATA|NOPTR, $64

@@ -43,6 +43,17 @@ func squares(x []float32) float32 {
 	return fold(&sums)
 }
 
+// normGroups normalises as many of the groups as it returns, all or none.
+func normGroups(dst, x, w []float32, groups int, eps float64) int {
+	n := len(w)
+	if level < AVX512 || n%lanes != 0 || groups == 0 {
+		return 0
+	}
+	_, _ = dst[:groups*n], x[:groups*n]
+	rmsNormAVX512(&dst[0], &x[0], &w[0], n, groups, eps)
+	return groups
+}
+
 func largest(x []float32) float32 {
 	n := whole(len(x), 8)
 	if n == 0 {
@@ -89,9 +100,7 @@ func swiGLU(gate, up []float32) {
 func expSum(x []float32, shift float32) float32 {
 	n := whole(len(x), lanes)
 	var sums [lanes]float32
-	if n > 0 && level >= AVX512 {
-		expSumAVX512(&sums, &x[0], n, shift)
-	} else if n > 0 {
+	if n > 0 {
 		expSumAVX2(&sums, &x[0], n, shift)
 	}
 	for i, v := range expSumGeneric(x[n:], shift) {

@@ -10,20 +10,20 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+0(FP), AX
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
-	CMPQ DX, $0x08
-	JL   done
+	CMPQ DX, $0x00000008
+	JL   nextDone
 
 next:
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	SUBQ    $0x08, DX
-	CMPQ    DX, $0x08
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $0x00000008, DX
+	CMPQ    DX, $0x00000008
 	JGE     next
 
-done:
+nextDone:
 	VZEROUPPER
 	RET
 
@@ -33,18 +33,18 @@ TEXT ·timesAVX2(SB), NOSPLIT, $0-20
 	MOVQ         x+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VBROADCASTSS factor+16(FP), Y0
-	CMPQ         CX, $0x08
-	JL           done
+	CMPQ         CX, $0x00000008
+	JL           nextDone
 
 next:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
-	ADDQ    $0x20, AX
-	SUBQ    $0x08, CX
-	CMPQ    CX, $0x08
+	ADDQ    $+32, AX
+	SUBQ    $0x00000008, CX
+	CMPQ    CX, $0x00000008
 	JGE     next
 
-done:
+nextDone:
 	VZEROUPPER
 	RET
 
@@ -56,21 +56,21 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-36
 	MOVQ         w+16(FP), DX
 	MOVQ         n+24(FP), BX
 	VBROADCASTSS factor+32(FP), Y0
-	CMPQ         BX, $0x08
-	JL           done
+	CMPQ         BX, $0x00000008
+	JL           nextDone
 
 next:
 	VMULPS  (CX), Y0, Y1
 	VMULPS  (DX), Y1, Y1
 	VMOVUPS Y1, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	SUBQ    $0x08, BX
-	CMPQ    BX, $0x08
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	SUBQ    $0x00000008, BX
+	CMPQ    BX, $0x00000008
 	JGE     next
 
-done:
+nextDone:
 	VZEROUPPER
 	RET
 
@@ -82,8 +82,8 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-24
 	MOVQ   n+16(FP), DX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
-	CMPQ   DX, $0x10
-	JL     done
+	CMPQ   DX, $0x00000010
+	JL     nextDone
 
 next:
 	VMOVUPS (CX), Y2
@@ -92,12 +92,12 @@ next:
 	VMOVUPS 32(CX), Y2
 	VMULPS  Y2, Y2, Y2
 	VADDPS  Y2, Y1, Y1
-	ADDQ    $0x40, CX
-	SUBQ    $0x10, DX
-	CMPQ    DX, $0x10
+	ADDQ    $+64, CX
+	SUBQ    $0x00000010, DX
+	CMPQ    DX, $0x00000010
 	JGE     next
 
-done:
+nextDone:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VZEROUPPER
@@ -111,20 +111,20 @@ TEXT ·largestAVX2(SB), NOSPLIT, $0-28
 	MOVQ    n+16(FP), DX
 	VMOVUPS vectorMinusInfinity<>+0(SB), Y0
 	VXORPS  Y1, Y1, Y1
-	CMPQ    DX, $0x08
-	JL      done
+	CMPQ    DX, $0x00000008
+	JL      nextDone
 
 next:
 	VMOVUPS (CX), Y2
 	VCMPPS  $0x03, Y2, Y2, Y3
 	VORPS   Y3, Y1, Y1
 	VMAXPS  Y2, Y0, Y0
-	ADDQ    $0x20, CX
-	SUBQ    $0x08, DX
-	CMPQ    DX, $0x08
+	ADDQ    $+32, CX
+	SUBQ    $0x00000008, DX
+	CMPQ    DX, $0x00000008
 	JGE     next
 
-done:
+nextDone:
 	VMOVUPS   Y0, (AX)
 	VMOVMSKPS Y1, AX
 	MOVL      AX, nan+24(FP)
@@ -149,8 +149,8 @@ TEXT ·rotateAVX2(SB), NOSPLIT, $0-40
 	MOVQ cos+16(FP), DX
 	MOVQ sin+24(FP), BX
 	MOVQ n+32(FP), SI
-	CMPQ SI, $0x08
-	JL   done
+	CMPQ SI, $0x00000008
+	JL   nextDone
 
 next:
 	VMOVUPS (AX), Y0
@@ -165,15 +165,15 @@ next:
 	VADDPS  Y2, Y0, Y0
 	VMOVUPS Y4, (AX)
 	VMOVUPS Y0, (CX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	ADDQ    $0x20, BX
-	SUBQ    $0x08, SI
-	CMPQ    SI, $0x08
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	ADDQ    $+32, DX
+	ADDQ    $+32, BX
+	SUBQ    $0x00000008, SI
+	CMPQ    SI, $0x00000008
 	JGE     next
 
-done:
+nextDone:
 	VZEROUPPER
 	RET
 
@@ -184,8 +184,8 @@ TEXT ·rotatePairsAVX2(SB), NOSPLIT, $0-32
 	MOVQ cos+8(FP), CX
 	MOVQ sin+16(FP), DX
 	MOVQ n+24(FP), BX
-	CMPQ BX, $0x04
-	JL   done
+	CMPQ BX, $0x00000004
+	JL   nextDone
 
 next:
 	VMOVUPS   (AX), Y0
@@ -199,13 +199,13 @@ next:
 	VADDSUBPS Y1, Y0, Y0
 	VMOVUPS   Y0, (AX)
 	ADDQ      $0x20, AX
-	ADDQ      $0x10, CX
-	ADDQ      $0x10, DX
-	SUBQ      $0x04, BX
-	CMPQ      BX, $0x04
+	ADDQ      $+16, CX
+	ADDQ      $+16, DX
+	SUBQ      $0x00000004, BX
+	CMPQ      BX, $0x00000004
 	JGE       next
 
-done:
+nextDone:
 	VZEROUPPER
 	RET
 
@@ -215,8 +215,8 @@ TEXT ·swiGLUAVX2(SB), NOSPLIT, $0-24
 	MOVQ gate+0(FP), AX
 	MOVQ up+8(FP), CX
 	MOVQ n+16(FP), DX
-	CMPQ DX, $0x08
-	JL   done
+	CMPQ DX, $0x00000008
+	JL   nextDone
 
 next:
 	VMOVUPS    (AX), Y0
@@ -263,13 +263,13 @@ next:
 	VDIVPS     Y4, Y0, Y0
 	VMULPS     (CX), Y0, Y0
 	VMOVUPS    Y0, (AX)
-	ADDQ       $0x20, AX
-	ADDQ       $0x20, CX
-	SUBQ       $0x08, DX
-	CMPQ       DX, $0x08
+	ADDQ       $+32, AX
+	ADDQ       $+32, CX
+	SUBQ       $0x00000008, DX
+	CMPQ       DX, $0x00000008
 	JGE        next
 
-done:
+nextDone:
 	VZEROUPPER
 	RET
 
@@ -442,8 +442,8 @@ TEXT ·expSumAVX2(SB), NOSPLIT, $0-28
 	VBROADCASTSS shift+24(FP), Y0
 	VXORPS       Y1, Y1, Y1
 	VXORPS       Y2, Y2, Y2
-	CMPQ         DX, $0x10
-	JL           done
+	CMPQ         DX, $0x00000010
+	JL           nextDone
 
 next:
 	VMOVUPS    (CX), Y3
@@ -530,12 +530,12 @@ next:
 	VBLENDVPS  Y7, Y3, Y6, Y6
 	VMOVUPS    Y6, 32(CX)
 	VADDPS     Y6, Y2, Y2
-	ADDQ       $0x40, CX
-	SUBQ       $0x10, DX
-	CMPQ       DX, $0x10
+	ADDQ       $+64, CX
+	SUBQ       $0x00000010, DX
+	CMPQ       DX, $0x00000010
 	JGE        next
 
-done:
+nextDone:
 	VMOVUPS Y1, (AX)
 	VMOVUPS Y2, 32(AX)
 	VZEROUPPER
@@ -547,19 +547,19 @@ TEXT ·narrowAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
-	CMPQ DX, $0x08
-	JL   done
+	CMPQ DX, $0x00000008
+	JL   nextDone
 
 next:
 	VMOVUPS   (CX), Y0
 	VCVTPS2PH $0x00, Y0, (AX)
 	ADDQ      $0x10, AX
-	ADDQ      $0x20, CX
-	SUBQ      $0x08, DX
-	CMPQ      DX, $0x08
+	ADDQ      $+32, CX
+	SUBQ      $0x00000008, DX
+	CMPQ      DX, $0x00000008
 	JGE       next
 
-done:
+nextDone:
 	VZEROUPPER
 	RET
 
@@ -583,57 +583,194 @@ TEXT ·swiGLUAVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS vectorUnderflow<>+0(SB), Z11
 	VBROADCASTSS vectorInfinity<>+0(SB), Z12
 	VBROADCASTSS vectorSign<>+0(SB), Z13
-	CMPQ         DX, $0x10
-	JL           done
+	CMPQ         DX, $0x00000040
+	JL           blocks4Done
 
-next:
-	VMOVUPS     (AX), Z14
-	VPXORD      Z13, Z14, Z15
-	VMULPS      Z1, Z15, Z16
-	VRNDSCALEPS $0x08, Z16, Z16
-	VMULPS      Z2, Z16, Z18
-	VSUBPS      Z18, Z15, Z17
-	VMULPS      Z3, Z16, Z18
-	VSUBPS      Z18, Z17, Z17
-	VMULPS      Z4, Z17, Z18
-	VADDPS      Z5, Z18, Z18
-	VMULPS      Z17, Z18, Z18
-	VADDPS      Z6, Z18, Z18
-	VMULPS      Z17, Z18, Z18
-	VADDPS      Z7, Z18, Z18
-	VMULPS      Z17, Z18, Z18
-	VADDPS      Z8, Z18, Z18
-	VMULPS      Z17, Z18, Z18
-	VADDPS      Z9, Z18, Z18
-	VMULPS      Z17, Z18, Z18
-	VADDPS      Z0, Z18, Z18
-	VMULPS      Z17, Z18, Z18
-	VADDPS      Z0, Z18, Z18
-	VSCALEFPS   Z16, Z18, Z18
+blocks4:
+	VPXORD      (AX), Z13, Z14
+	VPXORD      64(AX), Z13, Z15
+	VPXORD      128(AX), Z13, Z16
+	VPXORD      192(AX), Z13, Z17
+	VMULPS      Z1, Z14, Z18
+	VMULPS      Z1, Z15, Z21
+	VMULPS      Z1, Z16, Z24
+	VMULPS      Z1, Z17, Z27
+	VRNDSCALEPS $0x08, Z18, Z18
+	VRNDSCALEPS $0x08, Z21, Z21
+	VRNDSCALEPS $0x08, Z24, Z24
+	VRNDSCALEPS $0x08, Z27, Z27
+	VMULPS      Z2, Z18, Z20
+	VMULPS      Z2, Z21, Z23
+	VMULPS      Z2, Z24, Z26
+	VMULPS      Z2, Z27, Z29
+	VSUBPS      Z20, Z14, Z19
+	VSUBPS      Z23, Z15, Z22
+	VSUBPS      Z26, Z16, Z25
+	VSUBPS      Z29, Z17, Z28
+	VMULPS      Z3, Z18, Z20
+	VMULPS      Z3, Z21, Z23
+	VMULPS      Z3, Z24, Z26
+	VMULPS      Z3, Z27, Z29
+	VSUBPS      Z20, Z19, Z19
+	VSUBPS      Z23, Z22, Z22
+	VSUBPS      Z26, Z25, Z25
+	VSUBPS      Z29, Z28, Z28
+	VMULPS      Z4, Z19, Z20
+	VMULPS      Z4, Z22, Z23
+	VMULPS      Z4, Z25, Z26
+	VMULPS      Z4, Z28, Z29
+	VADDPS      Z5, Z20, Z20
+	VADDPS      Z5, Z23, Z23
+	VADDPS      Z5, Z26, Z26
+	VADDPS      Z5, Z29, Z29
+	VMULPS      Z19, Z20, Z20
+	VMULPS      Z22, Z23, Z23
+	VMULPS      Z25, Z26, Z26
+	VMULPS      Z28, Z29, Z29
+	VADDPS      Z6, Z20, Z20
+	VADDPS      Z6, Z23, Z23
+	VADDPS      Z6, Z26, Z26
+	VADDPS      Z6, Z29, Z29
+	VMULPS      Z19, Z20, Z20
+	VMULPS      Z22, Z23, Z23
+	VMULPS      Z25, Z26, Z26
+	VMULPS      Z28, Z29, Z29
+	VADDPS      Z7, Z20, Z20
+	VADDPS      Z7, Z23, Z23
+	VADDPS      Z7, Z26, Z26
+	VADDPS      Z7, Z29, Z29
+	VMULPS      Z19, Z20, Z20
+	VMULPS      Z22, Z23, Z23
+	VMULPS      Z25, Z26, Z26
+	VMULPS      Z28, Z29, Z29
+	VADDPS      Z8, Z20, Z20
+	VADDPS      Z8, Z23, Z23
+	VADDPS      Z8, Z26, Z26
+	VADDPS      Z8, Z29, Z29
+	VMULPS      Z19, Z20, Z20
+	VMULPS      Z22, Z23, Z23
+	VMULPS      Z25, Z26, Z26
+	VMULPS      Z28, Z29, Z29
+	VADDPS      Z9, Z20, Z20
+	VADDPS      Z9, Z23, Z23
+	VADDPS      Z9, Z26, Z26
+	VADDPS      Z9, Z29, Z29
+	VMULPS      Z19, Z20, Z20
+	VMULPS      Z22, Z23, Z23
+	VMULPS      Z25, Z26, Z26
+	VMULPS      Z28, Z29, Z29
+	VADDPS      Z0, Z20, Z20
+	VADDPS      Z0, Z23, Z23
+	VADDPS      Z0, Z26, Z26
+	VADDPS      Z0, Z29, Z29
+	VMULPS      Z19, Z20, Z20
+	VMULPS      Z22, Z23, Z23
+	VMULPS      Z25, Z26, Z26
+	VMULPS      Z28, Z29, Z29
+	VADDPS      Z0, Z20, Z20
+	VADDPS      Z0, Z23, Z23
+	VADDPS      Z0, Z26, Z26
+	VADDPS      Z0, Z29, Z29
+	VSCALEFPS   Z18, Z20, Z20
+	VSCALEFPS   Z21, Z23, Z23
+	VSCALEFPS   Z24, Z26, Z26
+	VSCALEFPS   Z27, Z29, Z29
+	VCMPPS      $0x1e, Z10, Z14, K1
+	VCMPPS      $0x15, Z11, Z14, K2
+	VMOVAPS     Z12, K1, Z20
+	VMOVAPS.Z   Z20, K2, Z14
 	VCMPPS      $0x1e, Z10, Z15, K1
 	VCMPPS      $0x15, Z11, Z15, K2
-	VMOVAPS     Z12, K1, Z18
-	VMOVAPS.Z   Z18, K2, Z15
+	VMOVAPS     Z12, K1, Z23
+	VMOVAPS.Z   Z23, K2, Z15
+	VCMPPS      $0x1e, Z10, Z16, K1
+	VCMPPS      $0x15, Z11, Z16, K2
+	VMOVAPS     Z12, K1, Z26
+	VMOVAPS.Z   Z26, K2, Z16
+	VCMPPS      $0x1e, Z10, Z17, K1
+	VCMPPS      $0x15, Z11, Z17, K2
+	VMOVAPS     Z12, K1, Z29
+	VMOVAPS.Z   Z29, K2, Z17
+	VMOVUPS     (AX), Z18
+	VADDPS      Z0, Z14, Z14
+	VDIVPS      Z14, Z18, Z18
+	VMULPS      (CX), Z18, Z18
+	VMOVUPS     Z18, (AX)
+	VMOVUPS     64(AX), Z14
 	VADDPS      Z0, Z15, Z15
 	VDIVPS      Z15, Z14, Z14
-	VMULPS      (CX), Z14, Z14
-	VMOVUPS     Z14, (AX)
-	ADDQ        $0x40, AX
-	ADDQ        $0x40, CX
-	SUBQ        $0x10, DX
-	CMPQ        DX, $0x10
-	JGE         next
+	VMULPS      64(CX), Z14, Z14
+	VMOVUPS     Z14, 64(AX)
+	VMOVUPS     128(AX), Z14
+	VADDPS      Z0, Z16, Z16
+	VDIVPS      Z16, Z14, Z14
+	VMULPS      128(CX), Z14, Z14
+	VMOVUPS     Z14, 128(AX)
+	VMOVUPS     192(AX), Z14
+	VADDPS      Z0, Z17, Z17
+	VDIVPS      Z17, Z14, Z14
+	VMULPS      192(CX), Z14, Z14
+	VMOVUPS     Z14, 192(AX)
+	ADDQ        $+256, AX
+	ADDQ        $+256, CX
+	SUBQ        $0x00000040, DX
+	CMPQ        DX, $0x00000040
+	JGE         blocks4
 
-done:
+blocks4Done:
+	CMPQ DX, $0x00000010
+	JL   blocks1Done
+
+blocks1:
+	VPXORD      (AX), Z13, Z14
+	VMULPS      Z1, Z14, Z15
+	VRNDSCALEPS $0x08, Z15, Z15
+	VMULPS      Z2, Z15, Z17
+	VSUBPS      Z17, Z14, Z16
+	VMULPS      Z3, Z15, Z17
+	VSUBPS      Z17, Z16, Z16
+	VMULPS      Z4, Z16, Z17
+	VADDPS      Z5, Z17, Z17
+	VMULPS      Z16, Z17, Z17
+	VADDPS      Z6, Z17, Z17
+	VMULPS      Z16, Z17, Z17
+	VADDPS      Z7, Z17, Z17
+	VMULPS      Z16, Z17, Z17
+	VADDPS      Z8, Z17, Z17
+	VMULPS      Z16, Z17, Z17
+	VADDPS      Z9, Z17, Z17
+	VMULPS      Z16, Z17, Z17
+	VADDPS      Z0, Z17, Z17
+	VMULPS      Z16, Z17, Z17
+	VADDPS      Z0, Z17, Z17
+	VSCALEFPS   Z15, Z17, Z17
+	VCMPPS      $0x1e, Z10, Z14, K1
+	VCMPPS      $0x15, Z11, Z14, K2
+	VMOVAPS     Z12, K1, Z17
+	VMOVAPS.Z   Z17, K2, Z14
+	VMOVUPS     (AX), Z15
+	VADDPS      Z0, Z14, Z14
+	VDIVPS      Z14, Z15, Z15
+	VMULPS      (CX), Z15, Z15
+	VMOVUPS     Z15, (AX)
+	ADDQ        $+64, AX
+	ADDQ        $+64, CX
+	SUBQ        $0x00000010, DX
+	CMPQ        DX, $0x00000010
+	JGE         blocks1
+
+blocks1Done:
 	VZEROUPPER
 	RET
 
-// func expSumAVX512(lanes *[16]float32, x *float32, n int, shift float32)
-// Requires: AVX, AVX512F
-TEXT ·expSumAVX512(SB), NOSPLIT, $0-28
-	MOVQ         lanes+0(FP), AX
-	MOVQ         x+8(FP), CX
+// func softenAVX512(scores *float32, seen *[4]int, n int, largests *[4]float32, sums *[4]float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·softenAVX512(SB), NOSPLIT, $0-40
+	MOVQ         scores+0(FP), AX
+	MOVQ         seen+8(FP), CX
 	MOVQ         n+16(FP), DX
+	MOVQ         largests+24(FP), BX
+	MOVQ         sums+32(FP), SI
 	VBROADCASTSS vectorOne<>+0(SB), Z0
 	VBROADCASTSS vectorLog2E<>+0(SB), Z1
 	VBROADCASTSS vectorLn2High<>+0(SB), Z2
@@ -647,47 +784,298 @@ TEXT ·expSumAVX512(SB), NOSPLIT, $0-28
 	VBROADCASTSS vectorOverflow<>+0(SB), Z10
 	VBROADCASTSS vectorUnderflow<>+0(SB), Z11
 	VBROADCASTSS vectorInfinity<>+0(SB), Z12
-	VBROADCASTSS shift+24(FP), Z13
-	VPXORD       Z14, Z14, Z14
-	CMPQ         DX, $0x10
-	JL           done
+	VBROADCASTSS vectorMinusInfinity<>+0(SB), Z13
 
-next:
-	VMOVUPS     (CX), Z15
-	VSUBPS      Z13, Z15, Z15
-	VMULPS      Z1, Z15, Z16
-	VRNDSCALEPS $0x08, Z16, Z16
-	VMULPS      Z2, Z16, Z18
-	VSUBPS      Z18, Z15, Z17
-	VMULPS      Z3, Z16, Z18
-	VSUBPS      Z18, Z17, Z17
-	VMULPS      Z4, Z17, Z18
-	VADDPS      Z5, Z18, Z18
-	VMULPS      Z17, Z18, Z18
-	VADDPS      Z6, Z18, Z18
-	VMULPS      Z17, Z18, Z18
-	VADDPS      Z7, Z18, Z18
-	VMULPS      Z17, Z18, Z18
-	VADDPS      Z8, Z18, Z18
-	VMULPS      Z17, Z18, Z18
-	VADDPS      Z9, Z18, Z18
-	VMULPS      Z17, Z18, Z18
-	VADDPS      Z0, Z18, Z18
-	VMULPS      Z17, Z18, Z18
-	VADDPS      Z0, Z18, Z18
-	VSCALEFPS   Z16, Z18, Z18
-	VCMPPS      $0x1e, Z10, Z15, K1
-	VCMPPS      $0x15, Z11, Z15, K2
-	VMOVAPS     Z12, K1, Z18
-	VMOVAPS.Z   Z18, K2, Z15
-	VMOVUPS     Z15, (CX)
-	VADDPS      Z15, Z14, Z14
-	ADDQ        $0x40, CX
-	SUBQ        $0x10, DX
-	CMPQ        DX, $0x10
-	JGE         next
+query:
+	MOVQ    (CX), DI
+	LEAQ    15(DI), R8
+	ANDQ    $-16, R8
+	SUBQ    R8, DI
+	ADDQ    $0x10, DI
+	MOVL    $-1, R9
+	SHLXL   DI, R9, R9
+	KMOVW   R9, K1
+	SHLQ    $0x02, R8
+	LEAQ    -64(AX)(R8*1), DI
+	VMOVUPS (DI), Z14
+	VMOVAPS Z13, K1, Z14
+	VMOVUPS Z14, (DI)
+	VMOVAPS Z13, Z14
+	KXORW   K2, K2, K2
+	XORQ    DI, DI
 
-done:
-	VMOVUPS Z14, (AX)
+largest:
+	VMOVUPS       (AX)(DI*1), Z16
+	VCMPPS        $0x03, Z16, Z16, K1
+	KORW          K1, K2, K2
+	VMAXPS        Z16, Z14, Z14
+	ADDQ          $0x40, DI
+	CMPQ          DI, R8
+	JL            largest
+	VEXTRACTF64X4 $0x01, Z14, Y16
+	VMAXPS        Y16, Y14, Y14
+	VEXTRACTF32X4 $0x01, Y14, X16
+	VMAXPS        X16, X14, X14
+	VPERMILPS     $0x4e, X14, X16
+	VMAXPS        X16, X14, X14
+	VPERMILPS     $0xb1, X14, X16
+	VMAXPS        X16, X14, X14
+	KORTESTW      K2, K2
+	JZ            ordered
+	VBROADCASTSS  vectorNaN<>+0(SB), Z14
+
+ordered:
+	VMOVSS       X14, (BX)
+	VBROADCASTSS X14, Z14
+	VPXORD       Z15, Z15, Z15
+	MOVQ         AX, DI
+	CMPQ         R8, $0x00000100
+	JL           weigh4Done
+
+weigh4:
+	VMOVUPS     (DI), Z16
+	VSUBPS      Z14, Z16, Z16
+	VMOVUPS     64(DI), Z17
+	VSUBPS      Z14, Z17, Z17
+	VMOVUPS     128(DI), Z18
+	VSUBPS      Z14, Z18, Z18
+	VMOVUPS     192(DI), Z19
+	VSUBPS      Z14, Z19, Z19
+	VMULPS      Z1, Z16, Z20
+	VMULPS      Z1, Z17, Z23
+	VMULPS      Z1, Z18, Z26
+	VMULPS      Z1, Z19, Z29
+	VRNDSCALEPS $0x08, Z20, Z20
+	VRNDSCALEPS $0x08, Z23, Z23
+	VRNDSCALEPS $0x08, Z26, Z26
+	VRNDSCALEPS $0x08, Z29, Z29
+	VMULPS      Z2, Z20, Z22
+	VMULPS      Z2, Z23, Z25
+	VMULPS      Z2, Z26, Z28
+	VMULPS      Z2, Z29, Z31
+	VSUBPS      Z22, Z16, Z21
+	VSUBPS      Z25, Z17, Z24
+	VSUBPS      Z28, Z18, Z27
+	VSUBPS      Z31, Z19, Z30
+	VMULPS      Z3, Z20, Z22
+	VMULPS      Z3, Z23, Z25
+	VMULPS      Z3, Z26, Z28
+	VMULPS      Z3, Z29, Z31
+	VSUBPS      Z22, Z21, Z21
+	VSUBPS      Z25, Z24, Z24
+	VSUBPS      Z28, Z27, Z27
+	VSUBPS      Z31, Z30, Z30
+	VMULPS      Z4, Z21, Z22
+	VMULPS      Z4, Z24, Z25
+	VMULPS      Z4, Z27, Z28
+	VMULPS      Z4, Z30, Z31
+	VADDPS      Z5, Z22, Z22
+	VADDPS      Z5, Z25, Z25
+	VADDPS      Z5, Z28, Z28
+	VADDPS      Z5, Z31, Z31
+	VMULPS      Z21, Z22, Z22
+	VMULPS      Z24, Z25, Z25
+	VMULPS      Z27, Z28, Z28
+	VMULPS      Z30, Z31, Z31
+	VADDPS      Z6, Z22, Z22
+	VADDPS      Z6, Z25, Z25
+	VADDPS      Z6, Z28, Z28
+	VADDPS      Z6, Z31, Z31
+	VMULPS      Z21, Z22, Z22
+	VMULPS      Z24, Z25, Z25
+	VMULPS      Z27, Z28, Z28
+	VMULPS      Z30, Z31, Z31
+	VADDPS      Z7, Z22, Z22
+	VADDPS      Z7, Z25, Z25
+	VADDPS      Z7, Z28, Z28
+	VADDPS      Z7, Z31, Z31
+	VMULPS      Z21, Z22, Z22
+	VMULPS      Z24, Z25, Z25
+	VMULPS      Z27, Z28, Z28
+	VMULPS      Z30, Z31, Z31
+	VADDPS      Z8, Z22, Z22
+	VADDPS      Z8, Z25, Z25
+	VADDPS      Z8, Z28, Z28
+	VADDPS      Z8, Z31, Z31
+	VMULPS      Z21, Z22, Z22
+	VMULPS      Z24, Z25, Z25
+	VMULPS      Z27, Z28, Z28
+	VMULPS      Z30, Z31, Z31
+	VADDPS      Z9, Z22, Z22
+	VADDPS      Z9, Z25, Z25
+	VADDPS      Z9, Z28, Z28
+	VADDPS      Z9, Z31, Z31
+	VMULPS      Z21, Z22, Z22
+	VMULPS      Z24, Z25, Z25
+	VMULPS      Z27, Z28, Z28
+	VMULPS      Z30, Z31, Z31
+	VADDPS      Z0, Z22, Z22
+	VADDPS      Z0, Z25, Z25
+	VADDPS      Z0, Z28, Z28
+	VADDPS      Z0, Z31, Z31
+	VMULPS      Z21, Z22, Z22
+	VMULPS      Z24, Z25, Z25
+	VMULPS      Z27, Z28, Z28
+	VMULPS      Z30, Z31, Z31
+	VADDPS      Z0, Z22, Z22
+	VADDPS      Z0, Z25, Z25
+	VADDPS      Z0, Z28, Z28
+	VADDPS      Z0, Z31, Z31
+	VSCALEFPS   Z20, Z22, Z22
+	VSCALEFPS   Z23, Z25, Z25
+	VSCALEFPS   Z26, Z28, Z28
+	VSCALEFPS   Z29, Z31, Z31
+	VCMPPS      $0x1e, Z10, Z16, K1
+	VCMPPS      $0x15, Z11, Z16, K3
+	VMOVAPS     Z12, K1, Z22
+	VMOVAPS.Z   Z22, K3, Z16
+	VCMPPS      $0x1e, Z10, Z17, K1
+	VCMPPS      $0x15, Z11, Z17, K3
+	VMOVAPS     Z12, K1, Z25
+	VMOVAPS.Z   Z25, K3, Z17
+	VCMPPS      $0x1e, Z10, Z18, K1
+	VCMPPS      $0x15, Z11, Z18, K3
+	VMOVAPS     Z12, K1, Z28
+	VMOVAPS.Z   Z28, K3, Z18
+	VCMPPS      $0x1e, Z10, Z19, K1
+	VCMPPS      $0x15, Z11, Z19, K3
+	VMOVAPS     Z12, K1, Z31
+	VMOVAPS.Z   Z31, K3, Z19
+	VMOVUPS     Z16, (DI)
+	VADDPS      Z16, Z15, Z15
+	VMOVUPS     Z17, 64(DI)
+	VADDPS      Z17, Z15, Z15
+	VMOVUPS     Z18, 128(DI)
+	VADDPS      Z18, Z15, Z15
+	VMOVUPS     Z19, 192(DI)
+	VADDPS      Z19, Z15, Z15
+	ADDQ        $+256, DI
+	SUBQ        $0x00000100, R8
+	CMPQ        R8, $0x00000100
+	JGE         weigh4
+
+weigh4Done:
+	CMPQ R8, $0x00000040
+	JL   weigh1Done
+
+weigh1:
+	VMOVUPS     (DI), Z16
+	VSUBPS      Z14, Z16, Z16
+	VMULPS      Z1, Z16, Z17
+	VRNDSCALEPS $0x08, Z17, Z17
+	VMULPS      Z2, Z17, Z19
+	VSUBPS      Z19, Z16, Z18
+	VMULPS      Z3, Z17, Z19
+	VSUBPS      Z19, Z18, Z18
+	VMULPS      Z4, Z18, Z19
+	VADDPS      Z5, Z19, Z19
+	VMULPS      Z18, Z19, Z19
+	VADDPS      Z6, Z19, Z19
+	VMULPS      Z18, Z19, Z19
+	VADDPS      Z7, Z19, Z19
+	VMULPS      Z18, Z19, Z19
+	VADDPS      Z8, Z19, Z19
+	VMULPS      Z18, Z19, Z19
+	VADDPS      Z9, Z19, Z19
+	VMULPS      Z18, Z19, Z19
+	VADDPS      Z0, Z19, Z19
+	VMULPS      Z18, Z19, Z19
+	VADDPS      Z0, Z19, Z19
+	VSCALEFPS   Z17, Z19, Z19
+	VCMPPS      $0x1e, Z10, Z16, K1
+	VCMPPS      $0x15, Z11, Z16, K3
+	VMOVAPS     Z12, K1, Z19
+	VMOVAPS.Z   Z19, K3, Z16
+	VMOVUPS     Z16, (DI)
+	VADDPS      Z16, Z15, Z15
+	ADDQ        $+64, DI
+	SUBQ        $0x00000040, R8
+	CMPQ        R8, $0x00000040
+	JGE         weigh1
+
+weigh1Done:
+	VEXTRACTF64X4 $0x01, Z15, Y14
+	VADDPS        Y14, Y15, Y15
+	VEXTRACTF32X4 $0x01, Y15, X14
+	VADDPS        X14, X15, X15
+	VPERMILPS     $0x4e, X15, X14
+	VADDPS        X14, X15, X15
+	VPERMILPS     $0xb1, X15, X14
+	VADDPS        X14, X15, X15
+	VMOVSS        X15, (SI)
+	ADDQ          $0x00000400, AX
+	ADDQ          $0x08, CX
+	ADDQ          $0x04, BX
+	ADDQ          $0x04, SI
+	DECQ          DX
+	JNZ           query
+	VZEROUPPER
+	RET
+
+DATA vectorNaN<>+0(SB)/4, $0x7fc00000
+DATA vectorNaN<>+4(SB)/4, $0x7fc00000
+DATA vectorNaN<>+8(SB)/4, $0x7fc00000
+DATA vectorNaN<>+12(SB)/4, $0x7fc00000
+DATA vectorNaN<>+16(SB)/4, $0x7fc00000
+DATA vectorNaN<>+20(SB)/4, $0x7fc00000
+DATA vectorNaN<>+24(SB)/4, $0x7fc00000
+DATA vectorNaN<>+28(SB)/4, $0x7fc00000
+GLOBL vectorNaN<>(SB), RODATA|NOPTR, $32
+
+// func rmsNormAVX512(dst *float32, x *float32, w *float32, n int, groups int, eps float64)
+// Requires: AVX, AVX512F, AVX512VL
+TEXT ·rmsNormAVX512(SB), NOSPLIT, $0-48
+	MOVQ       dst+0(FP), AX
+	MOVQ       x+8(FP), CX
+	MOVQ       w+16(FP), DX
+	MOVQ       n+24(FP), BX
+	MOVQ       groups+32(FP), SI
+	VXORPS     X0, X0, X0
+	VCVTSI2SDQ BX, X0, X0
+	VMOVSD     eps+40(FP), X1
+	MOVQ       $0x3ff0000000000000, DI
+	VMOVQ      DI, X2
+	LEAQ       (BX)(BX*1), BX
+	ADDQ       BX, BX
+
+group:
+	VPXORD Z3, Z3, Z3
+	XORQ   DI, DI
+
+squares:
+	VMOVUPS       (CX)(DI*1), Z4
+	VMULPS        Z4, Z4, Z4
+	VADDPS        Z4, Z3, Z3
+	ADDQ          $0x40, DI
+	CMPQ          DI, BX
+	JL            squares
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPS        Y4, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VADDPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VADDPS        X4, X3, X3
+	VCVTSS2SD     X3, X3, X3
+	VDIVSD        X0, X3, X3
+	VADDSD        X1, X3, X3
+	VSQRTSD       X3, X3, X3
+	VDIVSD        X3, X2, X3
+	VCVTSD2SS     X3, X3, X3
+	VBROADCASTSS  X3, Z4
+	XORQ          DI, DI
+
+scale:
+	VMULPS  (CX)(DI*1), Z4, Z5
+	VMULPS  (DX)(DI*1), Z5, Z5
+	VMOVUPS Z5, (AX)(DI*1)
+	ADDQ    $0x40, DI
+	CMPQ    DI, BX
+	JL      scale
+	ADDQ    BX, CX
+	ADDQ    BX, AX
+	DECQ    SI
+	JNZ     group
 	VZEROUPPER
 	RET

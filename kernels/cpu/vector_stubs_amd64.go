@@ -59,7 +59,12 @@ func narrowAVX2(dst *uint16, x *float32, n int)
 //go:noescape
 func swiGLUAVX512(gate *float32, up *float32, n int)
 
-// expSumAVX512 is for i := range n { x[i] = exp(x[i] - shift); lanes[i%16] += x[i] }, n a multiple of 16, from lanes of zero.
+// softenAVX512 turns the first seen[j] of scores[256*j:] into weights exp(score - largest), for j := range n, and zeros those that fill up the last 16. seen[j] is not 0.
 //
 //go:noescape
-func expSumAVX512(lanes *[16]float32, x *float32, n int, shift float32)
+func softenAVX512(scores *float32, seen *[4]int, n int, largests *[4]float32, sums *[4]float32)
+
+// rmsNormAVX512 is RMSNorm of so many groups of n numbers, a multiple of 16.
+//
+//go:noescape
+func rmsNormAVX512(dst *float32, x *float32, w *float32, n int, groups int, eps float64)

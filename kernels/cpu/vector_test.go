@@ -3,6 +3,7 @@
 package cpu
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -118,7 +119,113 @@ func TestExponentialsEqualPortable(t *testing.T) {
 		expSum(got, 0)
 		expSumGeneric(want, 0)
 		equalBits(t, "exp", got, want)
+
+		ones := make([]float32, len(x))
+		for i := range ones {
+			ones[i] = 1
+		}
+		got, want = append([]float32(nil), x...), append([]float32(nil), x...)
+		swiGLU(got, ones)
+		swiGLUGeneric(want, ones)
+		equalBits(t, "swiGLU", got, want)
 	})
+}
+
+// What a level computes in one function for several heads, queries or tiles is held against the portable level.
+func TestWholeRowsEqualPortable(t *testing.T) {
+	atEveryLevel(t, func(t *testing.T) {
+		here := level
+		both := func(do func(i int)) {
+			do(0)
+			defer SetLevel(Portable)()
+			do(1)
+			level = here
+		}
+		r := rand.New(rand.NewPCG(9, 9))
+		for range 3000 {
+			testNormGroups(t, r, both)
+			testSoften(t, r, both)
+			testQuantizeRow(t, r, both)
+		}
+	})
+}
+
+func testNormGroups(t *testing.T, r *rand.Rand, both func(func(i int))) {
+	t.Helper()
+	n := []int{16, 64, 128, 40}[r.IntN(4)]
+	x, w := rowOf(r, n*(1+r.IntN(6))), rowOf(r, n)
+	if r.IntN(2) == 0 { // in wild rows nearly every sum is infinite
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
+		}
+	}
+	var dst [2][]float32
+	both(func(i int) {
+		dst[i] = append([]float32(nil), x...)
+		RMSNorm(dst[i], dst[i], w, 1e-6)
+	})
+	equalBits(t, "RMSNorm", dst[0], dst[1])
+}
+
+func testSoften(t *testing.T, r *rand.Rand, both func(func(i int))) {
+	t.Helper()
+	var scores [2]splitScores
+	var largests, sums [2][queriesAtOnce]float32
+	var seen [queriesAtOnce]int
+	n := 1 + r.IntN(queriesAtOnce)
+	for j := range n {
+		seen[j] = 1 + r.IntN(KeysPerSplit)
+		if r.IntN(2) == 0 {
+			copy(scores[0][j*KeysPerSplit:], rowOf(r, KeysPerSplit))
+			continue
+		}
+		for i := range KeysPerSplit {
+			scores[0][j*KeysPerSplit+i] = float32(r.NormFloat64())
+		}
+	}
+	scores[1] = scores[0]
+	both(func(i int) { soften(&scores[i], &seen, n, &largests[i], &sums[i]) })
+	equalBits(t, "the sums of weights", sums[0][:n], sums[1][:n])
+	for j := range n {
+		equalBits(t, "the largest score", []float32{largests[0][j] + 0}, []float32{largests[1][j] + 0})
+		equalBits(t, "weights", scores[0][j*KeysPerSplit:][:KeysPerSplit], scores[1][j*KeysPerSplit:][:KeysPerSplit])
+	}
+}
+
+func testQuantizeRow(t *testing.T, r *rand.Rand, both func(func(i int))) {
+	t.Helper()
+	tiles, stride := 1+r.IntN(12), recordBytes*(1+r.IntN(3))
+	x := make([]float32, tiles*Block)
+	for tile := range tiles {
+		row := x[tile*Block:][:Block]
+		scale := math.Exp2(float64(r.IntN(260) - 140))
+		for i := range row {
+			row[i] = float32(r.NormFloat64() * scale)
+		}
+		switch r.IntN(8) {
+		case 0:
+			copy(row, rowOf(r, Block))
+		case 1:
+			clear(row)
+		case 2:
+			row[r.IntN(Block)] = smallestMagnitude
+		}
+	}
+	var records [2][]byte
+	both(func(i int) {
+		records[i] = make([]byte, (tiles-1)*stride+recordBytes)
+		quantizeRow(records[i], x, stride)
+	})
+	for tile := range tiles {
+		got, want := records[0][tile*stride:][:recordBytes], records[1][tile*stride:][:recordBytes]
+		bothNaN := getFloat(got[scaleAt:]) != getFloat(got[scaleAt:]) && getFloat(want[scaleAt:]) != getFloat(want[scaleAt:])
+		if !bytes.Equal(got, want) && !bothNaN || !bytes.Equal(got[:Block], want[:Block]) {
+			t.Fatalf("tile %d of %d is quantised to %x, want %x", tile, tiles, got, want)
+		}
+	}
+	if rest := records[0][recordBytes:min(stride, len(records[0]))]; !bytes.Equal(rest, make([]byte, len(rest))) {
+		t.Fatalf("the bytes between two records are not left alone: %x", rest)
+	}
 }
 
 func testHalf(t *testing.T, x []float32) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/mmcloughlin/avo/build"
@@ -36,28 +37,37 @@ func (v *elements) exponential512() *exponential512 {
 	}
 }
 
-// of replaces x by its exponential. A NaN stays one by itself.
-func (e *exponential512) of(x reg.VecVirtual) {
+// of replaces each x by its exponential. A NaN stays one by itself. Every step is written for all of them before the next: each has
+// to wait for the one before, and what a processor can keep waiting is few exponentials one behind the other.
+func (e *exponential512) of(x ...reg.VecVirtual) {
 	const toNearest, notLess = 8, 21 // predicates of VRNDSCALEPS, ties to even and quiet, and of VCMPPS
-	n, r, p, t := e.ZMM(), e.ZMM(), e.ZMM(), e.ZMM()
-	e.VMULPS(e.log2e, x, n)
-	e.VRNDSCALEPS(Imm(toNearest), n, n)
-	e.VMULPS(e.ln2High, n, t)
-	e.VSUBPS(t, x, r)
-	e.VMULPS(e.ln2Low, n, t)
-	e.VSUBPS(t, r, r)
-	e.VMULPS(e.coefficients[0], r, p)
-	e.VADDPS(e.coefficients[1], p, p)
-	for _, c := range e.coefficients[2:] {
-		e.VMULPS(r, p, p)
-		e.VADDPS(c, p, p)
+	n, r, p := make([]reg.VecVirtual, len(x)), make([]reg.VecVirtual, len(x)), make([]reg.VecVirtual, len(x))
+	each := func(do func(i int)) {
+		for i := range x {
+			do(i)
+		}
 	}
-	e.VSCALEFPS(n, p, p)
-	over, kept := e.K(), e.K()
-	e.VCMPPS(Imm(greater), e.overflow, x, over)
-	e.VCMPPS(Imm(notLess), e.underflow, x, kept)
-	e.VMOVAPS(e.infinity, over, p)
-	e.VMOVAPS_Z(p, kept, x)
+	each(func(i int) { n[i], r[i], p[i] = e.ZMM(), e.ZMM(), e.ZMM() })
+	each(func(i int) { e.VMULPS(e.log2e, x[i], n[i]) })
+	each(func(i int) { e.VRNDSCALEPS(Imm(toNearest), n[i], n[i]) })
+	each(func(i int) { e.VMULPS(e.ln2High, n[i], p[i]) })
+	each(func(i int) { e.VSUBPS(p[i], x[i], r[i]) })
+	each(func(i int) { e.VMULPS(e.ln2Low, n[i], p[i]) })
+	each(func(i int) { e.VSUBPS(p[i], r[i], r[i]) })
+	each(func(i int) { e.VMULPS(e.coefficients[0], r[i], p[i]) })
+	each(func(i int) { e.VADDPS(e.coefficients[1], p[i], p[i]) })
+	for _, c := range e.coefficients[2:] {
+		each(func(i int) { e.VMULPS(r[i], p[i], p[i]) })
+		each(func(i int) { e.VADDPS(c, p[i], p[i]) })
+	}
+	each(func(i int) { e.VSCALEFPS(n[i], p[i], p[i]) })
+	each(func(i int) {
+		over, kept := e.K(), e.K()
+		e.VCMPPS(Imm(greater), e.overflow, x[i], over)
+		e.VCMPPS(Imm(notLess), e.underflow, x[i], kept)
+		e.VMOVAPS(e.infinity, over, p[i])
+		e.VMOVAPS_Z(p[i], kept, x[i])
+	})
 }
 
 func (v *elements) swiGLU512() {
@@ -66,34 +76,23 @@ func (v *elements) swiGLU512() {
 	e := v.exponential512()
 	sign := v.ZMM()
 	v.VBROADCASTSS(v.constant("Sign", 1<<31), sign)
-	v.loop(n, 16, 64, p, func() {
-		g, x := v.ZMM(), v.ZMM()
-		v.VMOVUPS(Mem{Base: p[0]}, g)
-		v.VPXORD(sign, g, x)
-		e.of(x)
-		v.VADDPS(e.coefficients[7], x, x)
-		v.VDIVPS(x, g, g)
-		v.VMULPS(Mem{Base: p[1]}, g, g)
-		v.VMOVUPS(g, Mem{Base: p[0]})
-	})
-	v.end()
-}
-
-func (v *elements) expSum512() {
-	p, n := v.function("expSumAVX512", "is for i := range n { x[i] = exp(x[i] - shift); lanes[i%16] += x[i] }, n a multiple of 16, from lanes of zero.",
-		"func(lanes *[16]float32, x *float32, n int, shift float32)", "lanes", "x")
-	e := v.exponential512()
-	shift, sum := v.ZMM(), v.ZMM()
-	v.VBROADCASTSS(v.address("shift"), shift)
-	v.VPXORD(sum, sum, sum)
-	v.loop(n, 16, 64, p[1:], func() {
-		x := v.ZMM()
-		v.VMOVUPS(Mem{Base: p[1]}, x)
-		v.VSUBPS(shift, x, x)
-		e.of(x)
-		v.VMOVUPS(x, Mem{Base: p[1]})
-		v.VADDPS(x, sum, sum)
-	})
-	v.VMOVUPS(sum, Mem{Base: p[0]})
+	for _, together := range []int{4, 1} {
+		v.blocks(fmt.Sprint("blocks", together), n, 16*together, 64*together, p, func() {
+			x := make([]reg.VecVirtual, together)
+			for i := range x {
+				x[i] = v.ZMM()
+				v.VPXORD(Mem{Base: p[0], Disp: 64 * i}, sign, x[i])
+			}
+			e.of(x...)
+			for i, x := range x {
+				g := v.ZMM()
+				v.VMOVUPS(Mem{Base: p[0], Disp: 64 * i}, g)
+				v.VADDPS(e.coefficients[7], x, x)
+				v.VDIVPS(x, g, g)
+				v.VMULPS(Mem{Base: p[1], Disp: 64 * i}, g, g)
+				v.VMOVUPS(g, Mem{Base: p[0], Disp: 64 * i})
+			}
+		})
+	}
 	v.end()
 }

@@ -29,7 +29,7 @@ func main() {
 		{"matmul_quantized", matmulQuantized},
 		{"matmul_tiles", matmulTiles},
 		{"matmul_float", matmulFloat},
-		{"quantize", quantize},
+		{"quantize", func(c *build.Context) { quantize(c); quantizeWide(c) }},
 		{"vector", vector},
 		{"attend", attend},
 		{"ceiling", ceiling},

@@ -24,7 +24,8 @@ func vector(c *build.Context) {
 	v.expSum()
 	v.narrow()
 	v.swiGLU512()
-	v.expSum512()
+	v.soften512()
+	v.rmsNorm512()
 }
 
 // elements is what the functions of a file share: constants in memory, eight times each.
@@ -66,17 +67,22 @@ func (v *elements) function(name, doc, signature string, pointers ...string) (p 
 
 // loop repeats body over n/step steps and then advances the pointers by bytes each.
 func (v *elements) loop(n reg.Register, step, bytes int, pointers []reg.Register, body func()) {
-	v.CMPQ(n, Imm(uint64(step)))
-	v.JL(LabelRef("done"))
-	v.Label("next")
+	v.blocks("next", n, step, bytes, pointers, body)
+}
+
+// blocks is a loop of that name; n is what is left behind it.
+func (v *elements) blocks(name string, n reg.Register, step, bytes int, pointers []reg.Register, body func()) {
+	v.CMPQ(n, U32(uint32(step)))
+	v.JL(LabelRef(name + "Done"))
+	v.Label(name)
 	body()
 	for _, p := range pointers {
-		v.ADDQ(Imm(uint64(bytes)), p)
+		v.ADDQ(I32(int32(bytes)), p)
 	}
-	v.SUBQ(Imm(uint64(step)), n)
-	v.CMPQ(n, Imm(uint64(step)))
-	v.JGE(LabelRef("next"))
-	v.Label("done")
+	v.SUBQ(U32(uint32(step)), n)
+	v.CMPQ(n, U32(uint32(step)))
+	v.JGE(LabelRef(name))
+	v.Label(name + "Done")
 }
 
 func (v *elements) end() {
