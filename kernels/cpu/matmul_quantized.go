@@ -74,15 +74,20 @@ func (t *MatMulQuantized) panel(sums []float32, p, first int) {
 	if m := len(sums) / panelRows; m > fewRows {
 		askForRows(dst, m, t.W.Rows)
 	}
-	multiplyPanel(sums, t.W.Format, t.W.panel(p), t.X, first)
-	if n := t.W.Rows - p*panelRows; n < panelRows { // the last panel is not full
-		for i := range len(sums) / panelRows {
-			copy(dst[i*t.W.Rows:][:n], sums[i*panelRows:])
-		}
-		clear(sums)
+	if n := t.W.Rows - p*panelRows; n < panelRows {
+		t.lastPanel(dst, sums, p, first, n)
 		return
 	}
-	moveSums(dst, sums, t.W.Rows)
+	multiplyPanel(dst, t.W.Rows, sums, t.W.Format, t.W.panel(p), t.X, first)
+}
+
+// lastPanel multiplies a panel of which only n rows are weights.
+func (t *MatMulQuantized) lastPanel(dst, sums []float32, p, first, n int) {
+	var all [batchRows * panelRows]float32
+	multiplyPanel(all[:], panelRows, sums, t.W.Format, t.W.panel(p), t.X, first)
+	for i := range len(sums) / panelRows {
+		copy(dst[i*t.W.Rows:][:n], all[i*panelRows:])
+	}
 }
 
 // moveSumsGeneric stores sums (m, 32) to rows of dst that are stride numbers apart, and clears them.

@@ -2,40 +2,48 @@
 
 package cpu
 
-// multiplyPanel adds the product of a panel and rows first … of x to sums (rows, 32).
-func multiplyPanel(sums []float32, f Format, panel []byte, x *Quantized, first int) {
-	rows, tiles, stride := len(sums)/panelRows, x.cols/Block, x.m*recordBytes
+// multiplyPanel writes the product of a panel and rows first … of x to 32 columns of rows of dst that are stride numbers apart. The sums
+// (rows, 32) wait where sums says, which are zeros before and after.
+func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized, first int) {
+	rows, tiles, xStride := len(sums)/panelRows, x.cols/Block, x.m*recordBytes
+	_ = dst[:(rows-1)*stride+panelRows]
+	record := &x.record(0, first)[0]
 	switch {
 	case level == AMX && rows >= leastTileRows && tiles%2 == 0 && !f.halves:
-		productAMX(f, &sums[0], &panel[0], &x.record(0, first)[0], tiles, rows, stride)
+		productAMX(f, &sums[0], &panel[0], record, tiles, rows, xStride)
 	case level >= AVX512:
-		productAVX512(f, &sums[0], &panel[0], &x.record(0, first)[0], tiles, rows, stride)
+		productAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
+		if level == AMX {
+			clear(sums)
+		}
+		return
 	case level == AVX2:
-		productAVX2(f, &sums[0], &panel[0], &x.record(0, first)[0], tiles, rows, stride)
+		productAVX2(f, &sums[0], &panel[0], record, tiles, rows, xStride)
 	default:
 		multiplyPanelGeneric(sums, f, panel, x, first)
 	}
+	moveSums(dst, sums, stride)
 }
 
 // productAVX512 is written out case by case: through a function value the sums would escape to the heap.
-func productAVX512(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
+func productAVX512(f Format, dst *float32, dstStride int, acc *float32, panel, x *byte, tiles, m, stride int) {
 	switch f {
 	case Q8_0:
-		productQ8_0AVX512(acc, panel, x, tiles, m, stride)
+		productQ8_0AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	case Q4_0:
-		productQ4_0AVX512(acc, panel, x, tiles, m, stride)
+		productQ4_0AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	case Q4_1:
-		productQ4_1AVX512(acc, panel, x, tiles, m, stride)
+		productQ4_1AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	case Q5_0:
-		productQ5_0AVX512(acc, panel, x, tiles, m, stride)
+		productQ5_0AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	case Q5_1:
-		productQ5_1AVX512(acc, panel, x, tiles, m, stride)
+		productQ5_1AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	case Q4_K:
-		productQ4_KAVX512(acc, panel, x, tiles, m, stride)
+		productQ4_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	case Q5_K:
-		productQ5_KAVX512(acc, panel, x, tiles, m, stride)
+		productQ5_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	case Q6_K:
-		productQ6_KAVX512(acc, panel, x, tiles, m, stride)
+		productQ6_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	default:
 		panic("cpu: no product of " + f.name)
 	}

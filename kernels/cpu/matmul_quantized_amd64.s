@@ -4,15 +4,17 @@
 
 #include "textflag.h"
 
-// func productQ8_0AVX512(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// func productQ8_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·productQ8_0AVX512(SB), NOSPLIT, $0-48
-	MOVQ acc+0(FP), AX
-	MOVQ panel+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ tiles+24(FP), BX
-	MOVQ m+32(FP), SI
-	MOVQ stride+40(FP), DI
+TEXT ·productQ8_0AVX512(SB), NOSPLIT, $0-64
+	MOVQ  acc+16(FP), AX
+	MOVQ  panel+24(FP), CX
+	MOVQ  x+32(FP), DX
+	MOVQ  tiles+40(FP), BX
+	MOVQ  m+48(FP), SI
+	MOVQ  stride+56(FP), DI
+	MOVQ  BX, R8
+	KXORW K1, K1, K1
 
 tile:
 	PREFETCHT0 8192(CX)
@@ -50,56 +52,69 @@ tile:
 	VMOVDQU64  768(CX), Z14
 	VMOVDQU64  896(CX), Z15
 	VMOVDQU64  1024(CX), Z16
-	MOVQ       DX, R8
 	MOVQ       AX, R9
-	MOVQ       SI, R10
+	MOVQ       $0x00000080, R10
+	CMPQ       R8, $0x01
+	JNE        rows
+	MOVQ       dst+0(FP), R9
+	MOVQ       dstStride+8(FP), R10
+
+rows:
+	MOVQ DX, R11
+	MOVQ AX, R12
+	MOVQ SI, R13
 
 row:
-	VPSLLD.BCST  $0x07, 36(R8), Z18
+	VPSLLD.BCST  $0x07, 36(R11), Z18
 	VMOVDQA64    Z18, Z20
 	VPXORD       Z19, Z19, Z19
 	VPXORD       Z21, Z21, Z21
-	VPBROADCASTD (R8), Z22
+	VPBROADCASTD (R11), Z22
 	VPDPBUSD     Z22, Z0, Z18
 	VPDPBUSD     Z22, Z9, Z20
-	VPBROADCASTD 16(R8), Z22
+	VPBROADCASTD 16(R11), Z22
 	VPDPBUSD     Z22, Z4, Z19
 	VPDPBUSD     Z22, Z13, Z21
-	VPBROADCASTD 4(R8), Z22
+	VPBROADCASTD 4(R11), Z22
 	VPDPBUSD     Z22, Z1, Z18
 	VPDPBUSD     Z22, Z10, Z20
-	VPBROADCASTD 20(R8), Z22
+	VPBROADCASTD 20(R11), Z22
 	VPDPBUSD     Z22, Z5, Z19
 	VPDPBUSD     Z22, Z14, Z21
-	VPBROADCASTD 8(R8), Z22
+	VPBROADCASTD 8(R11), Z22
 	VPDPBUSD     Z22, Z2, Z18
 	VPDPBUSD     Z22, Z11, Z20
-	VPBROADCASTD 24(R8), Z22
+	VPBROADCASTD 24(R11), Z22
 	VPDPBUSD     Z22, Z6, Z19
 	VPDPBUSD     Z22, Z15, Z21
-	VPBROADCASTD 12(R8), Z22
+	VPBROADCASTD 12(R11), Z22
 	VPDPBUSD     Z22, Z3, Z18
 	VPDPBUSD     Z22, Z12, Z20
-	VPBROADCASTD 28(R8), Z22
+	VPBROADCASTD 28(R11), Z22
 	VPDPBUSD     Z22, Z7, Z19
 	VPDPBUSD     Z22, Z16, Z21
 	VPADDD       Z19, Z18, Z18
 	VPADDD       Z21, Z20, Z20
-	VBROADCASTSS 32(R8), Z22
+	VBROADCASTSS 32(R11), Z22
+	VMOVUPS.Z    (R12), K1, Z23
 	VCVTDQ2PS    Z18, Z18
-	VMULPS       Z22, Z8, Z23
-	VMULPS       Z23, Z18, Z18
-	VADDPS       (R9), Z18, Z18
+	VMULPS       Z22, Z8, Z24
+	VMULPS       Z24, Z18, Z18
+	VADDPS       Z23, Z18, Z18
 	VMOVUPS      Z18, (R9)
+	VMOVUPS.Z    64(R12), K1, Z18
 	VCVTDQ2PS    Z20, Z20
-	VMULPS       Z22, Z17, Z18
-	VMULPS       Z18, Z20, Z20
-	VADDPS       64(R9), Z20, Z20
+	VMULPS       Z22, Z17, Z22
+	VMULPS       Z22, Z20, Z20
+	VADDPS       Z18, Z20, Z20
 	VMOVUPS      Z20, 64(R9)
-	ADDQ         $0x30, R8
-	ADDQ         $0x80, R9
-	DECQ         R10
+	ADDQ         R10, R9
+	ADDQ         $0x30, R11
+	ADDQ         $0x80, R12
+	DECQ         R13
 	JNZ          row
+	KXNORW       K1, K1, K1
+	DECQ         R8
 	ADDQ         $0x00000440, CX
 	ADDQ         DI, DX
 	DECQ         BX
@@ -107,17 +122,19 @@ row:
 	VZEROUPPER
 	RET
 
-// func productQ4_0AVX512(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// func productQ4_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·productQ4_0AVX512(SB), NOSPLIT, $0-48
-	MOVQ         acc+0(FP), AX
-	MOVQ         panel+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVQ         tiles+24(FP), BX
-	MOVQ         m+32(FP), SI
-	MOVQ         stride+40(FP), DI
-	MOVL         $0x0f0f0f0f, R8
-	VPBROADCASTD R8, Z0
+TEXT ·productQ4_0AVX512(SB), NOSPLIT, $0-64
+	MOVQ         acc+16(FP), AX
+	MOVQ         panel+24(FP), CX
+	MOVQ         x+32(FP), DX
+	MOVQ         tiles+40(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         stride+56(FP), DI
+	MOVQ         BX, R8
+	MOVL         $0x0f0f0f0f, R9
+	VPBROADCASTD R9, Z0
+	KXORW        K1, K1, K1
 
 tile:
 	PREFETCHT0 8192(CX)
@@ -163,56 +180,69 @@ tile:
 	VPANDD     Z0, Z17, Z13
 	VPSRLD     $0x04, Z17, Z17
 	VPANDD     Z0, Z17, Z17
-	MOVQ       DX, R8
 	MOVQ       AX, R9
-	MOVQ       SI, R10
+	MOVQ       $0x00000080, R10
+	CMPQ       R8, $0x01
+	JNE        rows
+	MOVQ       dst+0(FP), R9
+	MOVQ       dstStride+8(FP), R10
+
+rows:
+	MOVQ DX, R11
+	MOVQ AX, R12
+	MOVQ SI, R13
 
 row:
-	VPSLLD.BCST  $0x03, 36(R8), Z19
+	VPSLLD.BCST  $0x03, 36(R11), Z19
 	VMOVDQA64    Z19, Z21
 	VPXORD       Z20, Z20, Z20
 	VPXORD       Z22, Z22, Z22
-	VPBROADCASTD (R8), Z23
+	VPBROADCASTD (R11), Z23
 	VPDPBUSD     Z23, Z1, Z19
 	VPDPBUSD     Z23, Z10, Z21
-	VPBROADCASTD 16(R8), Z23
+	VPBROADCASTD 16(R11), Z23
 	VPDPBUSD     Z23, Z5, Z20
 	VPDPBUSD     Z23, Z14, Z22
-	VPBROADCASTD 4(R8), Z23
+	VPBROADCASTD 4(R11), Z23
 	VPDPBUSD     Z23, Z2, Z19
 	VPDPBUSD     Z23, Z11, Z21
-	VPBROADCASTD 20(R8), Z23
+	VPBROADCASTD 20(R11), Z23
 	VPDPBUSD     Z23, Z6, Z20
 	VPDPBUSD     Z23, Z15, Z22
-	VPBROADCASTD 8(R8), Z23
+	VPBROADCASTD 8(R11), Z23
 	VPDPBUSD     Z23, Z3, Z19
 	VPDPBUSD     Z23, Z12, Z21
-	VPBROADCASTD 24(R8), Z23
+	VPBROADCASTD 24(R11), Z23
 	VPDPBUSD     Z23, Z7, Z20
 	VPDPBUSD     Z23, Z16, Z22
-	VPBROADCASTD 12(R8), Z23
+	VPBROADCASTD 12(R11), Z23
 	VPDPBUSD     Z23, Z4, Z19
 	VPDPBUSD     Z23, Z13, Z21
-	VPBROADCASTD 28(R8), Z23
+	VPBROADCASTD 28(R11), Z23
 	VPDPBUSD     Z23, Z8, Z20
 	VPDPBUSD     Z23, Z17, Z22
 	VPADDD       Z20, Z19, Z19
 	VPADDD       Z22, Z21, Z21
-	VBROADCASTSS 32(R8), Z23
+	VBROADCASTSS 32(R11), Z23
+	VMOVUPS.Z    (R12), K1, Z24
 	VCVTDQ2PS    Z19, Z19
-	VMULPS       Z23, Z9, Z24
-	VMULPS       Z24, Z19, Z19
-	VADDPS       (R9), Z19, Z19
+	VMULPS       Z23, Z9, Z25
+	VMULPS       Z25, Z19, Z19
+	VADDPS       Z24, Z19, Z19
 	VMOVUPS      Z19, (R9)
+	VMOVUPS.Z    64(R12), K1, Z19
 	VCVTDQ2PS    Z21, Z21
-	VMULPS       Z23, Z18, Z19
-	VMULPS       Z19, Z21, Z21
-	VADDPS       64(R9), Z21, Z21
+	VMULPS       Z23, Z18, Z23
+	VMULPS       Z23, Z21, Z21
+	VADDPS       Z19, Z21, Z21
 	VMOVUPS      Z21, 64(R9)
-	ADDQ         $0x30, R8
-	ADDQ         $0x80, R9
-	DECQ         R10
+	ADDQ         R10, R9
+	ADDQ         $0x30, R11
+	ADDQ         $0x80, R12
+	DECQ         R13
 	JNZ          row
+	KXNORW       K1, K1, K1
+	DECQ         R8
 	ADDQ         $0x00000240, CX
 	ADDQ         DI, DX
 	DECQ         BX
@@ -220,17 +250,19 @@ row:
 	VZEROUPPER
 	RET
 
-// func productQ4_1AVX512(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// func productQ4_1AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·productQ4_1AVX512(SB), NOSPLIT, $0-48
-	MOVQ         acc+0(FP), AX
-	MOVQ         panel+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVQ         tiles+24(FP), BX
-	MOVQ         m+32(FP), SI
-	MOVQ         stride+40(FP), DI
-	MOVL         $0x0f0f0f0f, R8
-	VPBROADCASTD R8, Z0
+TEXT ·productQ4_1AVX512(SB), NOSPLIT, $0-64
+	MOVQ         acc+16(FP), AX
+	MOVQ         panel+24(FP), CX
+	MOVQ         x+32(FP), DX
+	MOVQ         tiles+40(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         stride+56(FP), DI
+	MOVQ         BX, R8
+	MOVL         $0x0f0f0f0f, R9
+	VPBROADCASTD R9, Z0
+	KXORW        K1, K1, K1
 
 tile:
 	PREFETCHT0 8192(CX)
@@ -279,61 +311,74 @@ tile:
 	VPANDD     Z0, Z18, Z14
 	VPSRLD     $0x04, Z18, Z18
 	VPANDD     Z0, Z18, Z18
-	MOVQ       DX, R8
 	MOVQ       AX, R9
-	MOVQ       SI, R10
+	MOVQ       $0x00000080, R10
+	CMPQ       R8, $0x01
+	JNE        rows
+	MOVQ       dst+0(FP), R9
+	MOVQ       dstStride+8(FP), R10
+
+rows:
+	MOVQ DX, R11
+	MOVQ AX, R12
+	MOVQ SI, R13
 
 row:
 	VPXORD       Z21, Z21, Z21
 	VPXORD       Z22, Z22, Z22
 	VPXORD       Z23, Z23, Z23
 	VPXORD       Z24, Z24, Z24
-	VPBROADCASTD (R8), Z25
+	VPBROADCASTD (R11), Z25
 	VPDPBUSD     Z25, Z1, Z21
 	VPDPBUSD     Z25, Z11, Z23
-	VPBROADCASTD 16(R8), Z25
+	VPBROADCASTD 16(R11), Z25
 	VPDPBUSD     Z25, Z5, Z22
 	VPDPBUSD     Z25, Z15, Z24
-	VPBROADCASTD 4(R8), Z25
+	VPBROADCASTD 4(R11), Z25
 	VPDPBUSD     Z25, Z2, Z21
 	VPDPBUSD     Z25, Z12, Z23
-	VPBROADCASTD 20(R8), Z25
+	VPBROADCASTD 20(R11), Z25
 	VPDPBUSD     Z25, Z6, Z22
 	VPDPBUSD     Z25, Z16, Z24
-	VPBROADCASTD 8(R8), Z25
+	VPBROADCASTD 8(R11), Z25
 	VPDPBUSD     Z25, Z3, Z21
 	VPDPBUSD     Z25, Z13, Z23
-	VPBROADCASTD 24(R8), Z25
+	VPBROADCASTD 24(R11), Z25
 	VPDPBUSD     Z25, Z7, Z22
 	VPDPBUSD     Z25, Z17, Z24
-	VPBROADCASTD 12(R8), Z25
+	VPBROADCASTD 12(R11), Z25
 	VPDPBUSD     Z25, Z4, Z21
 	VPDPBUSD     Z25, Z14, Z23
-	VPBROADCASTD 28(R8), Z25
+	VPBROADCASTD 28(R11), Z25
 	VPDPBUSD     Z25, Z8, Z22
 	VPDPBUSD     Z25, Z18, Z24
 	VPADDD       Z22, Z21, Z21
 	VPADDD       Z24, Z23, Z23
-	VBROADCASTSS 32(R8), Z25
-	VBROADCASTSS 44(R8), Z26
+	VBROADCASTSS 32(R11), Z25
+	VBROADCASTSS 44(R11), Z26
+	VMOVUPS.Z    (R12), K1, Z27
 	VCVTDQ2PS    Z21, Z21
-	VMULPS       Z25, Z9, Z27
-	VMULPS       Z27, Z21, Z21
-	VADDPS       (R9), Z21, Z21
-	VMULPS       Z26, Z10, Z27
+	VMULPS       Z25, Z9, Z28
+	VMULPS       Z28, Z21, Z21
 	VADDPS       Z27, Z21, Z21
+	VMULPS       Z26, Z10, Z28
+	VADDPS       Z28, Z21, Z21
 	VMOVUPS      Z21, (R9)
+	VMOVUPS.Z    64(R12), K1, Z27
 	VCVTDQ2PS    Z23, Z23
 	VMULPS       Z25, Z19, Z25
 	VMULPS       Z25, Z23, Z23
-	VADDPS       64(R9), Z23, Z23
+	VADDPS       Z27, Z23, Z23
 	VMULPS       Z26, Z20, Z25
 	VADDPS       Z25, Z23, Z23
 	VMOVUPS      Z23, 64(R9)
-	ADDQ         $0x30, R8
-	ADDQ         $0x80, R9
-	DECQ         R10
+	ADDQ         R10, R9
+	ADDQ         $0x30, R11
+	ADDQ         $0x80, R12
+	DECQ         R13
 	JNZ          row
+	KXNORW       K1, K1, K1
+	DECQ         R8
 	ADDQ         $0x00000280, CX
 	ADDQ         DI, DX
 	DECQ         BX
@@ -341,19 +386,21 @@ row:
 	VZEROUPPER
 	RET
 
-// func productQ5_0AVX512(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// func productQ5_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·productQ5_0AVX512(SB), NOSPLIT, $0-48
-	MOVQ         acc+0(FP), AX
-	MOVQ         panel+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVQ         tiles+24(FP), BX
-	MOVQ         m+32(FP), SI
-	MOVQ         stride+40(FP), DI
-	MOVL         $0x0f0f0f0f, R8
-	VPBROADCASTD R8, Z0
-	MOVL         $0x10101010, R8
-	VPBROADCASTD R8, Z1
+TEXT ·productQ5_0AVX512(SB), NOSPLIT, $0-64
+	MOVQ         acc+16(FP), AX
+	MOVQ         panel+24(FP), CX
+	MOVQ         x+32(FP), DX
+	MOVQ         tiles+40(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         stride+56(FP), DI
+	MOVQ         BX, R8
+	MOVL         $0x0f0f0f0f, R9
+	VPBROADCASTD R9, Z0
+	MOVL         $0x10101010, R9
+	VPBROADCASTD R9, Z1
+	KXORW        K1, K1, K1
 
 tile:
 	PREFETCHT0 8192(CX)
@@ -463,56 +510,69 @@ tile:
 	VPSRLD     $0x03, Z20, Z20
 	VPANDD     Z1, Z20, Z20
 	VPORD      Z20, Z18, Z18
-	MOVQ       DX, R8
 	MOVQ       AX, R9
-	MOVQ       SI, R10
+	MOVQ       $0x00000080, R10
+	CMPQ       R8, $0x01
+	JNE        rows
+	MOVQ       dst+0(FP), R9
+	MOVQ       dstStride+8(FP), R10
+
+rows:
+	MOVQ DX, R11
+	MOVQ AX, R12
+	MOVQ SI, R13
 
 row:
-	VPSLLD.BCST  $0x04, 36(R8), Z20
+	VPSLLD.BCST  $0x04, 36(R11), Z20
 	VMOVDQA64    Z20, Z23
 	VPXORD       Z21, Z21, Z21
 	VPXORD       Z22, Z22, Z22
-	VPBROADCASTD (R8), Z24
+	VPBROADCASTD (R11), Z24
 	VPDPBUSD     Z24, Z2, Z20
 	VPDPBUSD     Z24, Z11, Z23
-	VPBROADCASTD 16(R8), Z24
+	VPBROADCASTD 16(R11), Z24
 	VPDPBUSD     Z24, Z6, Z21
 	VPDPBUSD     Z24, Z15, Z22
-	VPBROADCASTD 4(R8), Z24
+	VPBROADCASTD 4(R11), Z24
 	VPDPBUSD     Z24, Z3, Z20
 	VPDPBUSD     Z24, Z12, Z23
-	VPBROADCASTD 20(R8), Z24
+	VPBROADCASTD 20(R11), Z24
 	VPDPBUSD     Z24, Z7, Z21
 	VPDPBUSD     Z24, Z16, Z22
-	VPBROADCASTD 8(R8), Z24
+	VPBROADCASTD 8(R11), Z24
 	VPDPBUSD     Z24, Z4, Z20
 	VPDPBUSD     Z24, Z13, Z23
-	VPBROADCASTD 24(R8), Z24
+	VPBROADCASTD 24(R11), Z24
 	VPDPBUSD     Z24, Z8, Z21
 	VPDPBUSD     Z24, Z17, Z22
-	VPBROADCASTD 12(R8), Z24
+	VPBROADCASTD 12(R11), Z24
 	VPDPBUSD     Z24, Z5, Z20
 	VPDPBUSD     Z24, Z14, Z23
-	VPBROADCASTD 28(R8), Z24
+	VPBROADCASTD 28(R11), Z24
 	VPDPBUSD     Z24, Z9, Z21
 	VPDPBUSD     Z24, Z18, Z22
 	VPADDD       Z21, Z20, Z20
 	VPADDD       Z22, Z23, Z23
-	VBROADCASTSS 32(R8), Z24
+	VBROADCASTSS 32(R11), Z24
+	VMOVUPS.Z    (R12), K1, Z25
 	VCVTDQ2PS    Z20, Z20
-	VMULPS       Z24, Z10, Z25
-	VMULPS       Z25, Z20, Z20
-	VADDPS       (R9), Z20, Z20
+	VMULPS       Z24, Z10, Z26
+	VMULPS       Z26, Z20, Z20
+	VADDPS       Z25, Z20, Z20
 	VMOVUPS      Z20, (R9)
+	VMOVUPS.Z    64(R12), K1, Z20
 	VCVTDQ2PS    Z23, Z23
-	VMULPS       Z24, Z19, Z20
-	VMULPS       Z20, Z23, Z23
-	VADDPS       64(R9), Z23, Z23
+	VMULPS       Z24, Z19, Z24
+	VMULPS       Z24, Z23, Z23
+	VADDPS       Z20, Z23, Z23
 	VMOVUPS      Z23, 64(R9)
-	ADDQ         $0x30, R8
-	ADDQ         $0x80, R9
-	DECQ         R10
+	ADDQ         R10, R9
+	ADDQ         $0x30, R11
+	ADDQ         $0x80, R12
+	DECQ         R13
 	JNZ          row
+	KXNORW       K1, K1, K1
+	DECQ         R8
 	ADDQ         $0x000002c0, CX
 	ADDQ         DI, DX
 	DECQ         BX
@@ -520,19 +580,21 @@ row:
 	VZEROUPPER
 	RET
 
-// func productQ5_1AVX512(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// func productQ5_1AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·productQ5_1AVX512(SB), NOSPLIT, $0-48
-	MOVQ         acc+0(FP), AX
-	MOVQ         panel+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVQ         tiles+24(FP), BX
-	MOVQ         m+32(FP), SI
-	MOVQ         stride+40(FP), DI
-	MOVL         $0x0f0f0f0f, R8
-	VPBROADCASTD R8, Z0
-	MOVL         $0x10101010, R8
-	VPBROADCASTD R8, Z1
+TEXT ·productQ5_1AVX512(SB), NOSPLIT, $0-64
+	MOVQ         acc+16(FP), AX
+	MOVQ         panel+24(FP), CX
+	MOVQ         x+32(FP), DX
+	MOVQ         tiles+40(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         stride+56(FP), DI
+	MOVQ         BX, R8
+	MOVL         $0x0f0f0f0f, R9
+	VPBROADCASTD R9, Z0
+	MOVL         $0x10101010, R9
+	VPBROADCASTD R9, Z1
+	KXORW        K1, K1, K1
 
 tile:
 	PREFETCHT0 8192(CX)
@@ -645,61 +707,74 @@ tile:
 	VPSRLD     $0x03, Z22, Z22
 	VPANDD     Z1, Z22, Z22
 	VPORD      Z22, Z19, Z19
-	MOVQ       DX, R8
 	MOVQ       AX, R9
-	MOVQ       SI, R10
+	MOVQ       $0x00000080, R10
+	CMPQ       R8, $0x01
+	JNE        rows
+	MOVQ       dst+0(FP), R9
+	MOVQ       dstStride+8(FP), R10
+
+rows:
+	MOVQ DX, R11
+	MOVQ AX, R12
+	MOVQ SI, R13
 
 row:
 	VPXORD       Z23, Z23, Z23
 	VPXORD       Z24, Z24, Z24
 	VPXORD       Z25, Z25, Z25
 	VPXORD       Z26, Z26, Z26
-	VPBROADCASTD (R8), Z22
+	VPBROADCASTD (R11), Z22
 	VPDPBUSD     Z22, Z2, Z23
 	VPDPBUSD     Z22, Z12, Z25
-	VPBROADCASTD 16(R8), Z22
+	VPBROADCASTD 16(R11), Z22
 	VPDPBUSD     Z22, Z6, Z24
 	VPDPBUSD     Z22, Z16, Z26
-	VPBROADCASTD 4(R8), Z22
+	VPBROADCASTD 4(R11), Z22
 	VPDPBUSD     Z22, Z3, Z23
 	VPDPBUSD     Z22, Z13, Z25
-	VPBROADCASTD 20(R8), Z22
+	VPBROADCASTD 20(R11), Z22
 	VPDPBUSD     Z22, Z7, Z24
 	VPDPBUSD     Z22, Z17, Z26
-	VPBROADCASTD 8(R8), Z22
+	VPBROADCASTD 8(R11), Z22
 	VPDPBUSD     Z22, Z4, Z23
 	VPDPBUSD     Z22, Z14, Z25
-	VPBROADCASTD 24(R8), Z22
+	VPBROADCASTD 24(R11), Z22
 	VPDPBUSD     Z22, Z8, Z24
 	VPDPBUSD     Z22, Z18, Z26
-	VPBROADCASTD 12(R8), Z22
+	VPBROADCASTD 12(R11), Z22
 	VPDPBUSD     Z22, Z5, Z23
 	VPDPBUSD     Z22, Z15, Z25
-	VPBROADCASTD 28(R8), Z22
+	VPBROADCASTD 28(R11), Z22
 	VPDPBUSD     Z22, Z9, Z24
 	VPDPBUSD     Z22, Z19, Z26
 	VPADDD       Z24, Z23, Z23
 	VPADDD       Z26, Z25, Z25
-	VBROADCASTSS 32(R8), Z22
-	VBROADCASTSS 44(R8), Z27
+	VBROADCASTSS 32(R11), Z22
+	VBROADCASTSS 44(R11), Z27
+	VMOVUPS.Z    (R12), K1, Z28
 	VCVTDQ2PS    Z23, Z23
-	VMULPS       Z22, Z10, Z28
-	VMULPS       Z28, Z23, Z23
-	VADDPS       (R9), Z23, Z23
-	VMULPS       Z27, Z11, Z28
+	VMULPS       Z22, Z10, Z29
+	VMULPS       Z29, Z23, Z23
 	VADDPS       Z28, Z23, Z23
+	VMULPS       Z27, Z11, Z29
+	VADDPS       Z29, Z23, Z23
 	VMOVUPS      Z23, (R9)
+	VMOVUPS.Z    64(R12), K1, Z28
 	VCVTDQ2PS    Z25, Z25
 	VMULPS       Z22, Z20, Z22
 	VMULPS       Z22, Z25, Z25
-	VADDPS       64(R9), Z25, Z25
+	VADDPS       Z28, Z25, Z25
 	VMULPS       Z27, Z21, Z22
 	VADDPS       Z22, Z25, Z25
 	VMOVUPS      Z25, 64(R9)
-	ADDQ         $0x30, R8
-	ADDQ         $0x80, R9
-	DECQ         R10
+	ADDQ         R10, R9
+	ADDQ         $0x30, R11
+	ADDQ         $0x80, R12
+	DECQ         R13
 	JNZ          row
+	KXNORW       K1, K1, K1
+	DECQ         R8
 	ADDQ         $0x00000300, CX
 	ADDQ         DI, DX
 	DECQ         BX
@@ -707,22 +782,24 @@ row:
 	VZEROUPPER
 	RET
 
-// func productQ4_KAVX512(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// func productQ4_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·productQ4_KAVX512(SB), NOSPLIT, $0-48
-	MOVQ         acc+0(FP), AX
-	MOVQ         panel+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVQ         tiles+24(FP), BX
-	MOVQ         m+32(FP), SI
-	MOVQ         stride+40(FP), DI
-	MOVL         $0x0f0f0f0f, R8
-	VPBROADCASTD R8, Z0
+TEXT ·productQ4_KAVX512(SB), NOSPLIT, $0-64
+	MOVQ         acc+16(FP), AX
+	MOVQ         panel+24(FP), CX
+	MOVQ         x+32(FP), DX
+	MOVQ         tiles+40(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         stride+56(FP), DI
+	MOVQ         BX, R8
+	MOVL         $0x0f0f0f0f, R9
+	VPBROADCASTD R9, Z0
+	KXORW        K1, K1, K1
 
 super:
-	MOVQ CX, R8
+	MOVQ CX, R11
 	ADDQ $0x80, CX
-	MOVQ $0x00000008, R9
+	MOVQ $0x00000008, R12
 
 tile:
 	PREFETCHT0 8192(CX)
@@ -734,8 +811,8 @@ tile:
 	PREFETCHT0 8576(CX)
 	PREFETCHT0 8640(CX)
 	PREFETCHT0 8704(CX)
-	VCVTPH2PS  (R8), Z9
-	VCVTPH2PS  64(R8), Z10
+	VCVTPH2PS  (R11), Z9
+	VCVTPH2PS  64(R11), Z10
 	VPMOVZXBD  (CX), Z1
 	VCVTDQ2PS  Z1, Z1
 	VMULPS     Z1, Z9, Z9
@@ -760,8 +837,8 @@ tile:
 	VPANDD     Z0, Z8, Z4
 	VPSRLD     $0x04, Z8, Z8
 	VPANDD     Z0, Z8, Z8
-	VCVTPH2PS  32(R8), Z19
-	VCVTPH2PS  96(R8), Z20
+	VCVTPH2PS  32(R11), Z19
+	VCVTPH2PS  96(R11), Z20
 	VPMOVZXBD  16(CX), Z11
 	VCVTDQ2PS  Z11, Z11
 	VMULPS     Z11, Z19, Z19
@@ -786,88 +863,103 @@ tile:
 	VPANDD     Z0, Z18, Z14
 	VPSRLD     $0x04, Z18, Z18
 	VPANDD     Z0, Z18, Z18
-	MOVQ       DX, R10
-	MOVQ       AX, R11
-	MOVQ       SI, R12
+	MOVQ       AX, R9
+	MOVQ       $0x00000080, R10
+	CMPQ       R8, $0x01
+	JNE        rows
+	MOVQ       dst+0(FP), R9
+	MOVQ       dstStride+8(FP), R10
+
+rows:
+	MOVQ DX, R13
+	MOVQ AX, R14
+	MOVQ SI, R15
 
 row:
 	VPXORD       Z23, Z23, Z23
 	VPXORD       Z24, Z24, Z24
 	VPXORD       Z25, Z25, Z25
 	VPXORD       Z26, Z26, Z26
-	VPBROADCASTD (R10), Z27
+	VPBROADCASTD (R13), Z27
 	VPDPBUSD     Z27, Z1, Z23
 	VPDPBUSD     Z27, Z11, Z25
-	VPBROADCASTD 16(R10), Z27
+	VPBROADCASTD 16(R13), Z27
 	VPDPBUSD     Z27, Z5, Z24
 	VPDPBUSD     Z27, Z15, Z26
-	VPBROADCASTD 4(R10), Z27
+	VPBROADCASTD 4(R13), Z27
 	VPDPBUSD     Z27, Z2, Z23
 	VPDPBUSD     Z27, Z12, Z25
-	VPBROADCASTD 20(R10), Z27
+	VPBROADCASTD 20(R13), Z27
 	VPDPBUSD     Z27, Z6, Z24
 	VPDPBUSD     Z27, Z16, Z26
-	VPBROADCASTD 8(R10), Z27
+	VPBROADCASTD 8(R13), Z27
 	VPDPBUSD     Z27, Z3, Z23
 	VPDPBUSD     Z27, Z13, Z25
-	VPBROADCASTD 24(R10), Z27
+	VPBROADCASTD 24(R13), Z27
 	VPDPBUSD     Z27, Z7, Z24
 	VPDPBUSD     Z27, Z17, Z26
-	VPBROADCASTD 12(R10), Z27
+	VPBROADCASTD 12(R13), Z27
 	VPDPBUSD     Z27, Z4, Z23
 	VPDPBUSD     Z27, Z14, Z25
-	VPBROADCASTD 28(R10), Z27
+	VPBROADCASTD 28(R13), Z27
 	VPDPBUSD     Z27, Z8, Z24
 	VPDPBUSD     Z27, Z18, Z26
 	VPADDD       Z24, Z23, Z23
 	VPADDD       Z26, Z25, Z25
-	VBROADCASTSS 32(R10), Z27
-	VBROADCASTSS 44(R10), Z28
+	VBROADCASTSS 32(R13), Z27
+	VBROADCASTSS 44(R13), Z28
+	VMOVUPS.Z    (R14), K1, Z29
 	VCVTDQ2PS    Z23, Z23
-	VMULPS       Z27, Z9, Z29
-	VMULPS       Z29, Z23, Z23
-	VADDPS       (R11), Z23, Z23
-	VMULPS       Z28, Z10, Z29
+	VMULPS       Z27, Z9, Z30
+	VMULPS       Z30, Z23, Z23
 	VADDPS       Z29, Z23, Z23
-	VMOVUPS      Z23, (R11)
+	VMULPS       Z28, Z10, Z30
+	VADDPS       Z30, Z23, Z23
+	VMOVUPS      Z23, (R9)
+	VMOVUPS.Z    64(R14), K1, Z29
 	VCVTDQ2PS    Z25, Z25
 	VMULPS       Z27, Z19, Z27
 	VMULPS       Z27, Z25, Z25
-	VADDPS       64(R11), Z25, Z25
+	VADDPS       Z29, Z25, Z25
 	VMULPS       Z28, Z20, Z27
 	VADDPS       Z27, Z25, Z25
-	VMOVUPS      Z25, 64(R11)
-	ADDQ         $0x30, R10
-	ADDQ         $0x80, R11
-	DECQ         R12
+	VMOVUPS      Z25, 64(R9)
+	ADDQ         R10, R9
+	ADDQ         $0x30, R13
+	ADDQ         $0x80, R14
+	DECQ         R15
 	JNZ          row
+	KXNORW       K1, K1, K1
+	DECQ         R8
 	ADDQ         $0x00000240, CX
 	ADDQ         DI, DX
-	DECQ         R9
+	DECQ         R12
 	JNZ          tile
 	SUBQ         $0x08, BX
 	JNZ          super
 	VZEROUPPER
 	RET
 
-// func productQ5_KAVX512(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// func productQ5_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·productQ5_KAVX512(SB), NOSPLIT, $0-48
-	MOVQ         acc+0(FP), AX
-	MOVQ         panel+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVQ         tiles+24(FP), BX
-	MOVQ         m+32(FP), SI
-	MOVQ         stride+40(FP), DI
-	MOVL         $0x0f0f0f0f, R8
-	VPBROADCASTD R8, Z0
-	MOVL         $0x10101010, R8
-	VPBROADCASTD R8, Z1
+TEXT ·productQ5_KAVX512(SB), NOSPLIT, $0-64
+	MOVQ         acc+16(FP), AX
+	MOVQ         panel+24(FP), CX
+	MOVQ         x+32(FP), DX
+	MOVQ         tiles+40(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         stride+56(FP), DI
+	MOVQ         BX, R8
+	MOVL         $0x0f0f0f0f, R9
+	VPBROADCASTD R9, Z0
+	MOVL         $0x10101010, R9
+	VPBROADCASTD R9, Z1
+	KXORW        K1, K1, K1
 
 super:
-	MOVQ CX, R8
+	MOVQ CX, R11
 	ADDQ $0x80, CX
-	MOVQ $0x00000008, R9
+	MOVQ $0x00000008, R12
 
 tile:
 	PREFETCHT0 8192(CX)
@@ -881,8 +973,8 @@ tile:
 	PREFETCHT0 8704(CX)
 	PREFETCHT0 8768(CX)
 	PREFETCHT0 8832(CX)
-	VCVTPH2PS  (R8), Z10
-	VCVTPH2PS  64(R8), Z11
+	VCVTPH2PS  (R11), Z10
+	VCVTPH2PS  64(R11), Z11
 	VPMOVZXBD  (CX), Z2
 	VCVTDQ2PS  Z2, Z2
 	VMULPS     Z2, Z10, Z10
@@ -938,8 +1030,8 @@ tile:
 	VPSRLD     $0x03, Z12, Z12
 	VPANDD     Z1, Z12, Z12
 	VPORD      Z12, Z9, Z9
-	VCVTPH2PS  32(R8), Z20
-	VCVTPH2PS  96(R8), Z21
+	VCVTPH2PS  32(R11), Z20
+	VCVTPH2PS  96(R11), Z21
 	VPMOVZXBD  16(CX), Z12
 	VCVTDQ2PS  Z12, Z12
 	VMULPS     Z12, Z20, Z20
@@ -995,88 +1087,103 @@ tile:
 	VPSRLD     $0x03, Z24, Z24
 	VPANDD     Z1, Z24, Z24
 	VPORD      Z24, Z19, Z19
-	MOVQ       DX, R10
-	MOVQ       AX, R11
-	MOVQ       SI, R12
+	MOVQ       AX, R9
+	MOVQ       $0x00000080, R10
+	CMPQ       R8, $0x01
+	JNE        rows
+	MOVQ       dst+0(FP), R9
+	MOVQ       dstStride+8(FP), R10
+
+rows:
+	MOVQ DX, R13
+	MOVQ AX, R14
+	MOVQ SI, R15
 
 row:
 	VPXORD       Z25, Z25, Z25
 	VPXORD       Z26, Z26, Z26
 	VPXORD       Z27, Z27, Z27
 	VPXORD       Z28, Z28, Z28
-	VPBROADCASTD (R10), Z24
+	VPBROADCASTD (R13), Z24
 	VPDPBUSD     Z24, Z2, Z25
 	VPDPBUSD     Z24, Z12, Z27
-	VPBROADCASTD 16(R10), Z24
+	VPBROADCASTD 16(R13), Z24
 	VPDPBUSD     Z24, Z6, Z26
 	VPDPBUSD     Z24, Z16, Z28
-	VPBROADCASTD 4(R10), Z24
+	VPBROADCASTD 4(R13), Z24
 	VPDPBUSD     Z24, Z3, Z25
 	VPDPBUSD     Z24, Z13, Z27
-	VPBROADCASTD 20(R10), Z24
+	VPBROADCASTD 20(R13), Z24
 	VPDPBUSD     Z24, Z7, Z26
 	VPDPBUSD     Z24, Z17, Z28
-	VPBROADCASTD 8(R10), Z24
+	VPBROADCASTD 8(R13), Z24
 	VPDPBUSD     Z24, Z4, Z25
 	VPDPBUSD     Z24, Z14, Z27
-	VPBROADCASTD 24(R10), Z24
+	VPBROADCASTD 24(R13), Z24
 	VPDPBUSD     Z24, Z8, Z26
 	VPDPBUSD     Z24, Z18, Z28
-	VPBROADCASTD 12(R10), Z24
+	VPBROADCASTD 12(R13), Z24
 	VPDPBUSD     Z24, Z5, Z25
 	VPDPBUSD     Z24, Z15, Z27
-	VPBROADCASTD 28(R10), Z24
+	VPBROADCASTD 28(R13), Z24
 	VPDPBUSD     Z24, Z9, Z26
 	VPDPBUSD     Z24, Z19, Z28
 	VPADDD       Z26, Z25, Z25
 	VPADDD       Z28, Z27, Z27
-	VBROADCASTSS 32(R10), Z24
-	VBROADCASTSS 44(R10), Z29
+	VBROADCASTSS 32(R13), Z24
+	VBROADCASTSS 44(R13), Z29
+	VMOVUPS.Z    (R14), K1, Z30
 	VCVTDQ2PS    Z25, Z25
-	VMULPS       Z24, Z10, Z30
-	VMULPS       Z30, Z25, Z25
-	VADDPS       (R11), Z25, Z25
-	VMULPS       Z29, Z11, Z30
+	VMULPS       Z24, Z10, Z31
+	VMULPS       Z31, Z25, Z25
 	VADDPS       Z30, Z25, Z25
-	VMOVUPS      Z25, (R11)
+	VMULPS       Z29, Z11, Z31
+	VADDPS       Z31, Z25, Z25
+	VMOVUPS      Z25, (R9)
+	VMOVUPS.Z    64(R14), K1, Z30
 	VCVTDQ2PS    Z27, Z27
 	VMULPS       Z24, Z20, Z24
 	VMULPS       Z24, Z27, Z27
-	VADDPS       64(R11), Z27, Z27
+	VADDPS       Z30, Z27, Z27
 	VMULPS       Z29, Z21, Z24
 	VADDPS       Z24, Z27, Z27
-	VMOVUPS      Z27, 64(R11)
-	ADDQ         $0x30, R10
-	ADDQ         $0x80, R11
-	DECQ         R12
+	VMOVUPS      Z27, 64(R9)
+	ADDQ         R10, R9
+	ADDQ         $0x30, R13
+	ADDQ         $0x80, R14
+	DECQ         R15
 	JNZ          row
+	KXNORW       K1, K1, K1
+	DECQ         R8
 	ADDQ         $0x000002c0, CX
 	ADDQ         DI, DX
-	DECQ         R9
+	DECQ         R12
 	JNZ          tile
 	SUBQ         $0x08, BX
 	JNZ          super
 	VZEROUPPER
 	RET
 
-// func productQ6_KAVX512(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// func productQ6_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 // Requires: AVX, AVX512F, AVX512VNNI, MMX+
-TEXT ·productQ6_KAVX512(SB), NOSPLIT, $0-48
-	MOVQ         acc+0(FP), AX
-	MOVQ         panel+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVQ         tiles+24(FP), BX
-	MOVQ         m+32(FP), SI
-	MOVQ         stride+40(FP), DI
-	MOVL         $0x0f0f0f0f, R8
-	VPBROADCASTD R8, Z0
-	MOVL         $0x30303030, R8
-	VPBROADCASTD R8, Z1
+TEXT ·productQ6_KAVX512(SB), NOSPLIT, $0-64
+	MOVQ         acc+16(FP), AX
+	MOVQ         panel+24(FP), CX
+	MOVQ         x+32(FP), DX
+	MOVQ         tiles+40(FP), BX
+	MOVQ         m+48(FP), SI
+	MOVQ         stride+56(FP), DI
+	MOVQ         BX, R8
+	MOVL         $0x0f0f0f0f, R9
+	VPBROADCASTD R9, Z0
+	MOVL         $0x30303030, R9
+	VPBROADCASTD R9, Z1
+	KXORW        K1, K1, K1
 
 super:
-	MOVQ CX, R8
+	MOVQ CX, R11
 	ADDQ $0x40, CX
-	MOVQ $0x00000008, R9
+	MOVQ $0x00000008, R12
 
 tile:
 	PREFETCHT0 8192(CX)
@@ -1092,7 +1199,7 @@ tile:
 	PREFETCHT0 8832(CX)
 	PREFETCHT0 8896(CX)
 	PREFETCHT0 8960(CX)
-	VCVTPH2PS  (R8), Z10
+	VCVTPH2PS  (R11), Z10
 	VPMOVSXBD  (CX), Z11
 	VPMOVSXBD  32(CX), Z12
 	VMOVDQU64  320(CX), Z6
@@ -1141,7 +1248,7 @@ tile:
 	VPSRLD     $0x02, Z13, Z13
 	VPANDD     Z1, Z13, Z13
 	VPORD      Z13, Z9, Z9
-	VCVTPH2PS  32(R8), Z21
+	VCVTPH2PS  32(R11), Z21
 	VPMOVSXBD  16(CX), Z22
 	VPMOVSXBD  48(CX), Z23
 	VMOVDQU64  384(CX), Z17
@@ -1190,38 +1297,46 @@ tile:
 	VPSRLD     $0x02, Z24, Z24
 	VPANDD     Z1, Z24, Z24
 	VPORD      Z24, Z20, Z20
-	MOVQ       DX, R10
-	MOVQ       AX, R11
-	MOVQ       SI, R12
+	MOVQ       AX, R9
+	MOVQ       $0x00000080, R10
+	CMPQ       R8, $0x01
+	JNE        rows
+	MOVQ       dst+0(FP), R9
+	MOVQ       dstStride+8(FP), R10
+
+rows:
+	MOVQ DX, R13
+	MOVQ AX, R14
+	MOVQ SI, R15
 
 row:
-	VPSLLD.BCST  $0x05, 40(R10), Z24
-	VPSLLD.BCST  $0x05, 36(R10), Z25
+	VPSLLD.BCST  $0x05, 40(R13), Z24
+	VPSLLD.BCST  $0x05, 36(R13), Z25
 	VPSUBD       Z24, Z25, Z25
 	VMOVDQA64    Z25, Z27
 	VMOVDQA64    Z24, Z26
-	VPBROADCASTD (R10), Z28
+	VPBROADCASTD (R13), Z28
 	VPDPBUSD     Z28, Z2, Z24
 	VPDPBUSD     Z28, Z13, Z26
-	VPBROADCASTD 16(R10), Z28
+	VPBROADCASTD 16(R13), Z28
 	VPDPBUSD     Z28, Z6, Z25
 	VPDPBUSD     Z28, Z17, Z27
-	VPBROADCASTD 4(R10), Z28
+	VPBROADCASTD 4(R13), Z28
 	VPDPBUSD     Z28, Z3, Z24
 	VPDPBUSD     Z28, Z14, Z26
-	VPBROADCASTD 20(R10), Z28
+	VPBROADCASTD 20(R13), Z28
 	VPDPBUSD     Z28, Z7, Z25
 	VPDPBUSD     Z28, Z18, Z27
-	VPBROADCASTD 8(R10), Z28
+	VPBROADCASTD 8(R13), Z28
 	VPDPBUSD     Z28, Z4, Z24
 	VPDPBUSD     Z28, Z15, Z26
-	VPBROADCASTD 24(R10), Z28
+	VPBROADCASTD 24(R13), Z28
 	VPDPBUSD     Z28, Z8, Z25
 	VPDPBUSD     Z28, Z19, Z27
-	VPBROADCASTD 12(R10), Z28
+	VPBROADCASTD 12(R13), Z28
 	VPDPBUSD     Z28, Z5, Z24
 	VPDPBUSD     Z28, Z16, Z26
-	VPBROADCASTD 28(R10), Z28
+	VPBROADCASTD 28(R13), Z28
 	VPDPBUSD     Z28, Z9, Z25
 	VPDPBUSD     Z28, Z20, Z27
 	VPMULLD      Z11, Z24, Z24
@@ -1230,24 +1345,29 @@ row:
 	VPMULLD      Z22, Z26, Z26
 	VPMULLD      Z23, Z27, Z27
 	VPADDD       Z27, Z26, Z26
-	VBROADCASTSS 32(R10), Z25
+	VBROADCASTSS 32(R13), Z25
+	VMOVUPS.Z    (R14), K1, Z27
 	VCVTDQ2PS    Z24, Z24
-	VMULPS       Z25, Z10, Z27
-	VMULPS       Z27, Z24, Z24
-	VADDPS       (R11), Z24, Z24
-	VMOVUPS      Z24, (R11)
+	VMULPS       Z25, Z10, Z28
+	VMULPS       Z28, Z24, Z24
+	VADDPS       Z27, Z24, Z24
+	VMOVUPS      Z24, (R9)
+	VMOVUPS.Z    64(R14), K1, Z24
 	VCVTDQ2PS    Z26, Z26
-	VMULPS       Z25, Z21, Z24
-	VMULPS       Z24, Z26, Z26
-	VADDPS       64(R11), Z26, Z26
-	VMOVUPS      Z26, 64(R11)
-	ADDQ         $0x30, R10
-	ADDQ         $0x80, R11
-	DECQ         R12
+	VMULPS       Z25, Z21, Z25
+	VMULPS       Z25, Z26, Z26
+	VADDPS       Z24, Z26, Z26
+	VMOVUPS      Z26, 64(R9)
+	ADDQ         R10, R9
+	ADDQ         $0x30, R13
+	ADDQ         $0x80, R14
+	DECQ         R15
 	JNZ          row
+	KXNORW       K1, K1, K1
+	DECQ         R8
 	ADDQ         $0x00000340, CX
 	ADDQ         DI, DX
-	DECQ         R9
+	DECQ         R12
 	JNZ          tile
 	SUBQ         $0x08, BX
 	JNZ          super

@@ -2,13 +2,15 @@
 
 package cpu
 
-// multiplyPanel adds the product of a panel and rows first … of x to sums (rows, 32).
-func multiplyPanel(sums []float32, f Format, panel []byte, x *Quantized, first int) {
+// multiplyPanel writes the product of a panel and rows first … of x to 32 columns of rows of dst that are stride numbers apart. The sums
+// (rows, 32) wait where sums says, which are zeros before and after.
+func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized, first int) {
 	if level == Portable {
 		multiplyPanelGeneric(sums, f, panel, x, first)
-		return
+	} else {
+		productNEON(f, &sums[0], &panel[0], &x.record(0, first)[0], x.cols/Block, len(sums)/panelRows, x.m*recordBytes)
 	}
-	productNEON(f, &sums[0], &panel[0], &x.record(0, first)[0], x.cols/Block, len(sums)/panelRows, x.m*recordBytes)
+	moveSumsGeneric(dst, sums, stride)
 }
 
 // productNEON is written out case by case: through a function value the sums would escape to the heap.
@@ -46,5 +48,3 @@ func quantizeRow(records []byte, x []float32, stride int) {
 
 // askForRows does nothing: whether it pays on such processors has not been measured.
 func askForRows(dst []float32, m, stride int) {}
-
-func moveSums(dst, sums []float32, stride int) { moveSumsGeneric(dst, sums, stride) }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -19,6 +21,9 @@ type product512 struct {
 	arguments
 	mask, highMask reg.VecVirtual
 	head           reg.Register // address of the super-block's d
+	left           reg.Register // tiles
+	begun          reg.Register // all lanes, but none in the first tile: then there are no sums yet
+	out, outStride reg.Register // where the sums go: in the last tile to their rows
 	parts          [parts512]part512
 }
 
@@ -32,7 +37,7 @@ type part512 struct {
 
 func productAVX512(c *build.Context, f format) {
 	p := &product512{Context: c, format: f}
-	p.arguments = begin(c, "product"+f.name+"AVX512", describe(f))
+	p.arguments = p.begin(c, "product"+f.name+"AVX512")
 	if f.bits != 8 {
 		p.mask = p.constant(0x0f0f0f0f)
 	}
@@ -52,6 +57,8 @@ func productAVX512(c *build.Context, f format) {
 	if f.super {
 		p.head = c.GP64()
 	}
+	p.begun = c.K()
+	c.KXORW(p.begun, p.begun, p.begun)
 	overTiles(c, f, p.arguments, func() { c.MOVQ(p.w, p.head) }, func() {
 		for ahead := 0; ahead < p.tileBytes(); ahead += 64 {
 			p.PREFETCHT0(at(p.w, prefetchBytes+ahead))
@@ -60,10 +67,36 @@ func productAVX512(c *build.Context, f format) {
 			p.readScales(i)
 			p.readWeights(i)
 		}
+		p.chooseOutput()
 		overRows(c, p.arguments, "row", p.row)
+		c.KXNORW(p.begun, p.begun, p.begun)
+		c.DECQ(p.left)
 	})
 	c.VZEROUPPER()
 	c.RET()
+}
+
+// begin opens a function and loads its arguments; where the sums go in the end is loaded when it is needed.
+func (p *product512) begin(c *build.Context, name string) arguments {
+	open(c, name, "func(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)",
+		fmt.Sprintf("writes the product of a %s panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. "+
+			"Between tiles the sums wait in acc (m, 32).", p.name))
+	a := loadArguments(c)
+	p.left = c.GP64()
+	c.MOVQ(a.tiles, p.left)
+	p.out, p.outStride = c.GP64(), c.GP64()
+	return a
+}
+
+// chooseOutput sends the sums of the last tile to dst.
+func (p *product512) chooseOutput() {
+	p.MOVQ(p.acc, p.out)
+	p.MOVQ(U32(4*panelRows), p.outStride)
+	p.CMPQ(p.left, Imm(1))
+	p.JNE(LabelRef("rows"))
+	p.Load(p.Param("dst"), p.out)
+	p.Load(p.Param("dstStride"), p.outStride)
+	p.Label("rows")
 }
 
 // constant fills a register's 32-bit lanes.
@@ -157,18 +190,20 @@ func (p *product512) row(px, pa reg.Register) {
 		p.VBROADCASTSS(at(px, scaledSumAt), scaledSum)
 	}
 	for i := range p.parts {
-		dot, part, sums := dots[i], &p.parts[i], lanes16(pa, 0, i, 4)
+		dot, part, sum := dots[i], &p.parts[i], p.ZMM()
+		p.VMOVUPS_Z(lanes16(pa, 0, i, 4), p.begun, sum)
 		p.VCVTDQ2PS(dot, dot)
 		t := p.ZMM()
 		p.VMULPS(scale, part.scale, t)
 		p.VMULPS(t, dot, dot)
-		p.VADDPS(sums, dot, dot)
+		p.VADDPS(sum, dot, dot)
 		if p.mins {
 			p.VMULPS(scaledSum, part.min, t)
 			p.VADDPS(t, dot, dot)
 		}
-		p.VMOVUPS(dot, sums)
+		p.VMOVUPS(dot, lanes16(p.out, 0, i, 4))
 	}
+	p.ADDQ(p.outStride, p.out)
 }
 
 // dots are the exact integer products, each in two chains that take half the columns. They begin at minus what the

@@ -72,6 +72,10 @@ type arguments struct{ acc, w, x, tiles, m, stride reg.Register }
 
 func begin(c *build.Context, name, doc string) arguments {
 	open(c, name, signature, doc)
+	return loadArguments(c)
+}
+
+func loadArguments(c *build.Context) arguments {
 	return arguments{
 		acc:    c.Load(c.Param("acc"), c.GP64()),
 		w:      c.Load(c.Param("panel"), c.GP64()),
