@@ -11,6 +11,9 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 	switch {
 	case level == AMX && rows >= leastTileRows && tiles%2 == 0 && !f.halves:
 		productAMX(f, &sums[0], &panel[0], record, tiles, rows, xStride)
+	case level >= AVX512 && rows == 1:
+		productOfOneAVX512(f, &dst[0], &panel[0], record, tiles, xStride)
+		return
 	case level >= AVX512:
 		productAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
 		if level == AMX {
@@ -44,6 +47,30 @@ func productAVX512(f Format, dst *float32, dstStride int, acc *float32, panel, x
 		productQ5_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	case Q6_K:
 		productQ6_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	default:
+		panic("cpu: no product of " + f.name)
+	}
+}
+
+// productOfOneAVX512 is written out case by case, too.
+func productOfOneAVX512(f Format, dst *float32, panel, x *byte, tiles, stride int) {
+	switch f {
+	case Q8_0:
+		productQ8_0x1AVX512(dst, panel, x, tiles, stride)
+	case Q4_0:
+		productQ4_0x1AVX512(dst, panel, x, tiles, stride)
+	case Q4_1:
+		productQ4_1x1AVX512(dst, panel, x, tiles, stride)
+	case Q5_0:
+		productQ5_0x1AVX512(dst, panel, x, tiles, stride)
+	case Q5_1:
+		productQ5_1x1AVX512(dst, panel, x, tiles, stride)
+	case Q4_K:
+		productQ4_Kx1AVX512(dst, panel, x, tiles, stride)
+	case Q5_K:
+		productQ5_Kx1AVX512(dst, panel, x, tiles, stride)
+	case Q6_K:
+		productQ6_Kx1AVX512(dst, panel, x, tiles, stride)
 	default:
 		panic("cpu: no product of " + f.name)
 	}

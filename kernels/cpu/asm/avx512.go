@@ -37,36 +37,11 @@ type part512 struct {
 
 func productAVX512(c *build.Context, f format) {
 	p := &product512{Context: c, format: f}
-	p.arguments = p.begin(c, "product"+f.name+"AVX512")
-	if f.bits != 8 {
-		p.mask = p.constant(0x0f0f0f0f)
-	}
-	switch f.bits {
-	case 5:
-		p.highMask = p.constant(0x10101010)
-	case 6:
-		p.highMask = p.constant(0x30303030)
-	}
-	for i := range p.parts {
-		part := &p.parts[i]
-		for g := range part.weights {
-			part.weights[g] = c.ZMM()
-		}
-		part.scale, part.min, part.low, part.high = c.ZMM(), c.ZMM(), c.ZMM(), c.ZMM()
-	}
-	if f.super {
-		p.head = c.GP64()
-	}
+	p.arguments = p.begin("product" + f.name + "AVX512")
+	p.prepare()
 	p.begun = c.K()
 	c.KXORW(p.begun, p.begun, p.begun)
-	overTiles(c, f, p.arguments, func() { c.MOVQ(p.w, p.head) }, func() {
-		for ahead := 0; ahead < p.tileBytes(); ahead += 64 {
-			p.PREFETCHT0(at(p.w, prefetchBytes+ahead))
-		}
-		for i := range p.parts {
-			p.readScales(i)
-			p.readWeights(i)
-		}
+	p.overTiles(func() {
 		p.chooseOutput()
 		overRows(c, p.arguments, "row", p.row)
 		c.KXNORW(p.begun, p.begun, p.begun)
@@ -76,15 +51,76 @@ func productAVX512(c *build.Context, f format) {
 	c.RET()
 }
 
+// productOfOneAVX512 is for one row, whose sums stay in registers: decoding reads weights as fast as it can, and every instruction beside
+// that shows.
+func productOfOneAVX512(c *build.Context, f format) {
+	p := &product512{Context: c, format: f}
+	open(c, "product"+f.name+"x1AVX512", "func(dst *float32, panel *byte, x *byte, tiles int, stride int)",
+		fmt.Sprintf("writes the product of a %s panel and one row of activations, whose records are stride bytes apart, to dst (32).", f.name))
+	argument := func(name string) reg.Register { return c.Load(c.Param(name), c.GP64()) }
+	dst := argument("dst")
+	p.arguments = arguments{w: argument("panel"), x: argument("x"), tiles: argument("tiles"), stride: argument("stride")}
+	p.prepare()
+	var sums [parts512]reg.VecVirtual
+	for i := range sums {
+		sums[i] = c.ZMM()
+		c.VPXORD(sums[i], sums[i], sums[i])
+	}
+	p.overTiles(func() {
+		p.addTile(p.x, func(i int, x reg.Register) { c.VADDPS(x, sums[i], sums[i]) })
+	})
+	for i, sum := range sums {
+		c.VMOVUPS(sum, lanes16(dst, 0, i, 4))
+	}
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// prepare fills the constants and takes the registers.
+func (p *product512) prepare() {
+	if p.bits != 8 {
+		p.mask = p.constant(0x0f0f0f0f)
+	}
+	switch p.bits {
+	case 5:
+		p.highMask = p.constant(0x10101010)
+	case 6:
+		p.highMask = p.constant(0x30303030)
+	}
+	for i := range p.parts {
+		part := &p.parts[i]
+		for g := range part.weights {
+			part.weights[g] = p.ZMM()
+		}
+		part.scale, part.min, part.low, part.high = p.ZMM(), p.ZMM(), p.ZMM(), p.ZMM()
+	}
+	if p.super {
+		p.head = p.GP64()
+	}
+}
+
+// overTiles unpacks each tile and then repeats multiply.
+func (p *product512) overTiles(multiply func()) {
+	overTiles(p.Context, p.format, p.arguments, func() { p.MOVQ(p.w, p.head) }, func() {
+		for ahead := 0; ahead < p.tileBytes(); ahead += 64 {
+			p.PREFETCHT0(at(p.w, prefetchBytes+ahead))
+		}
+		for i := range p.parts {
+			p.readScales(i)
+			p.readWeights(i)
+		}
+		multiply()
+	})
+}
+
 // begin opens a function and loads its arguments; where the sums go in the end is loaded when it is needed.
-func (p *product512) begin(c *build.Context, name string) arguments {
-	open(c, name, "func(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)",
+func (p *product512) begin(name string) arguments {
+	open(p.Context, name, "func(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)",
 		fmt.Sprintf("writes the product of a %s panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. "+
 			"Between tiles the sums wait in acc (m, 32).", p.name))
-	a := loadArguments(c)
-	p.left = c.GP64()
-	c.MOVQ(a.tiles, p.left)
-	p.out, p.outStride = c.GP64(), c.GP64()
+	a := loadArguments(p.Context)
+	p.left, p.out, p.outStride = p.GP64(), p.GP64(), p.GP64()
+	p.MOVQ(a.tiles, p.left)
 	return a
 }
 
@@ -181,8 +217,24 @@ func (p *product512) addHighBits(from Mem, shift int, w reg.VecVirtual) {
 	p.VPORD(t, w, w)
 }
 
-// row adds one row of activations: acc += float32(dot)·(scale·x's scale), and then min·(x's scale·sum).
+// row adds a tile to the sums of one row of activations.
 func (p *product512) row(px, pa reg.Register) {
+	var sums [parts512]reg.VecVirtual
+	p.addTile(px, func(i int, x reg.Register) {
+		if sums[i] == nil {
+			sums[i] = p.ZMM()
+			p.VMOVUPS_Z(lanes16(pa, 0, i, 4), p.begun, sums[i])
+		}
+		p.VADDPS(x, sums[i], sums[i])
+	})
+	for i, sum := range sums {
+		p.VMOVUPS(sum, lanes16(p.out, 0, i, 4))
+	}
+	p.ADDQ(p.outStride, p.out)
+}
+
+// addTile adds what a tile and a record give: float32(dot)·(scale·x's scale), and then min·(x's scale·sum).
+func (p *product512) addTile(px reg.Register, add func(i int, x reg.Register)) {
 	dots := p.dots(px)
 	scale, scaledSum := p.ZMM(), p.ZMM()
 	p.VBROADCASTSS(at(px, scaleAt), scale)
@@ -190,20 +242,17 @@ func (p *product512) row(px, pa reg.Register) {
 		p.VBROADCASTSS(at(px, scaledSumAt), scaledSum)
 	}
 	for i := range p.parts {
-		dot, part, sum := dots[i], &p.parts[i], p.ZMM()
-		p.VMOVUPS_Z(lanes16(pa, 0, i, 4), p.begun, sum)
+		dot, part := dots[i], &p.parts[i]
 		p.VCVTDQ2PS(dot, dot)
 		t := p.ZMM()
 		p.VMULPS(scale, part.scale, t)
 		p.VMULPS(t, dot, dot)
-		p.VADDPS(sum, dot, dot)
+		add(i, dot)
 		if p.mins {
 			p.VMULPS(scaledSum, part.min, t)
-			p.VADDPS(t, dot, dot)
+			add(i, t)
 		}
-		p.VMOVUPS(dot, lanes16(p.out, 0, i, 4))
 	}
-	p.ADDQ(p.outStride, p.out)
 }
 
 // dots are the exact integer products, each in two chains that take half the columns. They begin at minus what the

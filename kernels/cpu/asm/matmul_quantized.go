@@ -12,6 +12,7 @@ import (
 func matmulQuantized(c *build.Context) {
 	for _, f := range formats {
 		productAVX512(c, f)
+		productOfOneAVX512(c, f)
 	}
 	shared := constants{
 		nibbles: lanes(c, "nibbles", 0x0f0f0f0f),
