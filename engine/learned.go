@@ -64,7 +64,9 @@ func (s *Session) learned(c config.Config) *lessons {
 		}
 		s.lessons[key] = l
 	}
-	l.gamma.Configure(s.gammaOptions(c))
+	if o := s.gammaOptions(c); o != l.gamma.Options() {
+		l.gamma.Configure(o)
+	}
 	l.follow(c.Speculation.Proposer)
 	return l
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"specula/engine/config"
 	"specula/engine/event"
@@ -151,7 +152,11 @@ func (r *reply) begin(ctx context.Context) error {
 		return err
 	}
 	r.learned = s.learned(c)
+	if slices.ContainsFunc(changed, func(e event.SettingChanged) bool { return e.Name != "sampling.seed" }) {
+		r.learned.gamma.Configure(s.gammaOptions(c)) // what was decided under other settings holds no longer
+	}
 	r.learned.gamma.BeginReply()
+	r.patient = isPatient(s.proposers[c.Speculation.Proposer])
 	r.text = newText(r.engine.tokens.NewDecoder(), c.Sampling.Stop)
 	for _, e := range changed {
 		if err := r.emit(e); err != nil {

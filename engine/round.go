@@ -97,7 +97,15 @@ func (r *reply) decide(ctx context.Context, ev *event.Round, watch *stopwatch) (
 // later what was committed: everything touched here the weights have driven out of the caches, and fetching it takes as long as a hundredth of a
 // fast round.
 func (r *reply) resting() bool {
-	return r.patient && r.begun == r.config.Speculation.Proposer && r.learned.gamma.Resting()
+	return r.patient && (r.begun == "" || r.begun == r.config.Speculation.Proposer) && r.learned.gamma.Resting()
+}
+
+// isPatient reports whether a proposer may be told later what was committed: one that is asked in every round because it is free, or that reads
+// what the target's passes leave, may not.
+func isPatient(p spec.Proposer) bool {
+	_, free := p.(spec.Free)
+	_, reads := p.(spec.HiddenReader)
+	return p != nil && !free && !reads
 }
 
 // outlook is what the controller cannot know of the coming round.
@@ -148,10 +156,8 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 		}
 		return r.tell(p)
 	}
-	_, free := p.(spec.Free) // it is asked in every round
-	heads, reads := p.(spec.HiddenReader)
-	r.patient = !free && !reads
-	if reads {
+	r.patient = isPatient(p)
+	if heads, reads := p.(spec.HiddenReader); reads {
 		return r.catchUp(ctx, heads)
 	}
 	var err error

@@ -46,8 +46,9 @@ func Choose(sets []PromptSet, names []string) ([]PromptSet, error) {
 	return slices.DeleteFunc(sets, func(set PromptSet) bool { return !slices.Contains(names, set.Name) }), nil
 }
 
-// Opened is a session of its own, so that one way of choosing γ learns nothing from the rounds of another. All of them should share
-// their models: a second copy would have to be fetched into the processor's caches anew with every turn.
+// Opened is a session of its own, so that one way of choosing γ learns nothing from the rounds of another, and none finds its keys and values
+// warmer than another does. All of them should share their models: a second copy would have to be fetched into the processor's caches anew
+// with every turn.
 type Opened interface {
 	Session
 	Close() error
@@ -56,7 +57,7 @@ type Opened interface {
 // CompareGammas answers every prompt of every set at every temperature by each fixed γ and by the cost-aware rule, several times, in
 // an order that changes, so that a machine whose speed varies favours none. Each repeat has a seed of its own: γ decides which text comes
 // of a seed, and one text is faster than another. A cell takes of each prompt the mean of the middle half of its times.
-// The cost-aware rule gets a fresh session for every set and temperature: what it has learned is learned there.
+// Every way gets a fresh session for every set and temperature: what the cost-aware rule has learned is learned there.
 func CompareGammas(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, progress func(done, total int)) (*GammaReport, error) {
 	if len(o.Sets) == 0 || len(o.Temperatures) == 0 || o.Repeats < 1 {
 		return nil, errors.New("comparing draft lengths needs prompts, temperatures and at least one repeat")
@@ -90,18 +91,19 @@ type chooser struct {
 }
 
 func compareCell(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, set PromptSet, temperature float64) (cell *GammaCell, err error) {
-	var sessions [2]Opened
-	for i := range sessions {
-		if sessions[i], err = open(ctx); err != nil {
+	var all []*chooser
+	for i := range len(o.Gammas) + 1 {
+		session, err := open(ctx)
+		if err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, sessions[i].Close()) }()
+		defer func() { err = errors.Join(err, session.Close()) }()
+		rule, gamma := "cost-aware", -1
+		if i < len(o.Gammas) {
+			rule, gamma = "fixed", o.Gammas[i]
+		}
+		all = append(all, newChooser(session, len(set.Prompts), rule, gamma))
 	}
-	var all []*chooser
-	for _, gamma := range o.Gammas {
-		all = append(all, newChooser(sessions[0], len(set.Prompts), "fixed", gamma))
-	}
-	all = append(all, newChooser(sessions[1], len(set.Prompts), "cost-aware", -1))
 	order := rand.New(rand.NewPCG(uint64(o.Seed), 0)) // at random, because a reply leaves the processor's caches as it needed them
 	// A first turn unmeasured: cold caches, sleeping threads.
 	for repeat := -1; repeat < o.Repeats; repeat++ {

@@ -100,16 +100,21 @@ func leastWeight(i int) float64 {
 
 // at returns the estimate for position i from 0. One never tested is taken to be like the one before it.
 func (a *acceptance) at(i int) float64 {
-	if len(a.positions) == 0 {
-		return startRate
-	}
+	mean := a.usual(i)
 	i = min(i, len(a.positions)-1)
-	mean := a.positions[i].mean
-	if i >= len(a.here) || a.spreads[i].variance <= 0 || a.spreads[i].weight == spreadStart {
+	if i < 0 || i >= len(a.here) || a.spreads[i].variance <= 0 || a.spreads[i].weight == spreadStart {
 		return mean
 	}
 	here, luck := a.here[i], mean*(1-mean)
 	return mean + (here.mean-mean)*here.weight/(here.weight+luck/a.spreads[i].variance)
+}
+
+// usual is at without what is peculiar to the reply under way.
+func (a *acceptance) usual(i int) float64 {
+	if len(a.positions) == 0 {
+		return startRate
+	}
+	return a.positions[min(i, len(a.positions)-1)].mean
 }
 
 // atLeast returns the estimate for position i less what is doubtful about it.

@@ -1,6 +1,9 @@
 package gamma
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // mostTokensPerCost is the cost-aware rule: probe if something is worth knowing, otherwise take the best γ, if the rest of the reply is
 // expected to gain by it what the proposer has to read first.
@@ -18,7 +21,8 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 		best = c.longest(best)
 		return Decision{Gamma: best, Why: c.worth(best)}
 	}
-	c.rest = restLasts
+	c.rest = c.restFor(debt)
+	c.swayed = tooLate || c.usuallyPays()
 	if c.words.why == "" || c.words.age >= wordsLast {
 		c.words = words{why: c.worth(0), off: c.off()}
 		if tooLate {
@@ -27,6 +31,29 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 		}
 	}
 	return Decision{Why: c.words.why}
+}
+
+// restFor is the number of rounds for which nothing is weighed after a decision against drafting: until a try can be paid again, because plain
+// rounds teach nothing else.
+func (c *Controller) restFor(debt float64) int {
+	p := &c.probes
+	due := p.draft.interval - p.draft.rounds
+	saving := math.Ceil((c.price(c.best(1), debt) - p.saved) / (probeBudget * c.cost(0)))
+	return int(min(max(restLasts, float64(due), saving), mostRest))
+}
+
+// usuallyPays reports whether some draft would pay by what is known of all replies together, so that the decision against it is of this
+// reply alone.
+func (c *Controller) usuallyPays() bool {
+	plain := (1 + margin) / c.cost(0)
+	tokens, reach := 1.0, 1.0
+	for gamma := 1; gamma <= c.options.Max; gamma++ {
+		reach *= c.acceptance.usual(gamma - 1)
+		if tokens += reach; tokens/c.cost(gamma) > plain {
+			return true
+		}
+	}
+	return false
 }
 
 // gain returns the cost that drafting gamma tokens a round is expected to save in the rest of a reply that may have so many more tokens. What
@@ -49,9 +76,9 @@ type words struct {
 
 const (
 	wordsLast = 2 // decisions
-	// restLasts is the number of rounds for which nothing is weighed after a decision against drafting: plain rounds teach little, and on small
-	// models to weigh takes as long as a fiftieth of one.
-	restLasts = 16
+	// A decision against drafting rests for restLasts to mostRest rounds: on small models to weigh takes as long as a twentieth of one, because
+	// the weights have driven everything it needs out of the caches.
+	restLasts, mostRest = 16, 64
 )
 
 // worth says what a draft length is expected to bring.

@@ -94,7 +94,8 @@ type Controller struct {
 	hindsight hindsight
 	replies   replies
 	words     words
-	rest      int // rounds for which the decision against drafting holds unexamined
+	rest      int  // rounds for which the decision against drafting holds unexamined
+	swayed    bool // it was taken for what is peculiar to the reply, and does not hold in the next
 	// What a round with so many draft tokens is believed to commit and to cost, (Max+1), as of Next.
 	believedTokens, believedCost []float64
 }
@@ -134,6 +135,9 @@ func (c *Controller) Configure(o Options) {
 	c.costs.nominal = o.Nominal
 	c.words, c.rest = words{}, 0
 }
+
+// Options are those in force.
+func (c *Controller) Options() Options { return c.options }
 
 // Use turns to a proposer: from now on rounds are its, and what they taught when it was in force before holds again. The target's costs
 // are the same for all.

@@ -31,7 +31,10 @@ func (h *hindsight) observe(o Observation, nominal bool, believed []float64) {
 
 // BeginReply forgets what only the reply before has shown.
 func (c *Controller) BeginReply() {
-	c.hindsight, c.rest = hindsight{}, 0
+	c.hindsight = hindsight{}
+	if c.swayed {
+		c.rest = 0
+	}
 	for _, e := range c.known {
 		e.acceptance.begin()
 	}

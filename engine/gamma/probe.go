@@ -5,7 +5,7 @@ import "fmt"
 const (
 	firstInterval = 8   // rounds until the first probe of a kind
 	lastInterval  = 128 // rounds between plain rounds once they have stopped changing anything
-	lastTry       = 64  // and between tries to draft, if the budget allows so many
+	lastTry       = 16  // and between tries to draft, if the budget allows so many: where drafts nearly pay, it does
 	// probeBudget is the share of time that probing may cost while plain decoding is the best there is: a third of the 1 % that speculation may
 	// cost at worst, for to weigh and to follow take their part, too.
 	probeBudget = 0.003
