@@ -57,7 +57,7 @@ type sharedPhase struct {
 	chunks int           // that the items are shared out in, as evenly as they can be
 	ticket atomic.Uint64 // number of the run << 32 | chunks taken from the front << 16 | end of those not taken
 	left   atomic.Int64  // chunks nobody has finished
-	shared atomic.Bool   // there is more than one
+	first  atomic.Int32  // chunks that a thread takes at once when it comes; 0: there is but one, the caller's
 	_      [12]byte
 }
 
@@ -123,7 +123,7 @@ func (p *Pool) share(phases int) {
 	for i := range p.phases[:phases] {
 		s := &p.phases[i]
 		s.left.Store(int64(s.chunks))
-		s.shared.Store(s.chunks > 1)
+		s.first.Store(p.firstChunks(s.chunks))
 		s.ticket.Store(run<<32 | uint64(s.chunks))
 	}
 	p.program.Store(run<<16 | uint64(phases))
@@ -149,7 +149,8 @@ func (p *Pool) walk(program uint64, caller bool) {
 	for i := range p.phases[:program&0xffff] {
 		s := &p.phases[i]
 		// What is not shared is the caller's: a worker that the system stops in it would stop everybody.
-		for most := p.firstChunks(s); (caller || s.shared.Load()) && p.step(s, run, caller, most); most = 1 {
+		first := s.first.Load()
+		for most := max(1, int(first)); (caller || first > 0) && p.step(s, run, caller, most); most = 1 {
 		}
 		for spin := 1; s.left.Load() > 0; spin++ { // the others are at their last chunk
 			if !caller && p.program.Load() != program {
@@ -172,9 +173,14 @@ func wait(spin int) {
 	}
 }
 
-// firstChunks is three quarters of a thread's share, which it takes at once when it comes to a phase: threads that take chunks make each
+// firstChunks is three quarters of a thread's share of a phase, which it takes at once when it comes: threads that take chunks make each
 // other wait, and most often all come at the same time.
-func (p *Pool) firstChunks(s *sharedPhase) int { return max(1, s.chunks*3/(4*p.threads)) }
+func (p *Pool) firstChunks(chunks int) int32 {
+	if chunks < 2 {
+		return 0
+	}
+	return int32(max(1, chunks*3/(4*p.threads)))
+}
 
 // step takes at most so many chunks and computes them; false when none is left to take.
 func (p *Pool) step(s *sharedPhase, run uint64, last bool, most int) bool {
