@@ -17,7 +17,7 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 	case level >= AVX512:
 		productAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
 		if level == AMX {
-			clear(sums)
+			clear(sums) // for tiles; this product itself needs no zeros
 		}
 		return
 	case level == AVX2:

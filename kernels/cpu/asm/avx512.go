@@ -135,11 +135,13 @@ func (p *product512) chooseOutput() {
 	p.Label("rows")
 }
 
-// constant fills a register's 32-bit lanes.
-func (p *product512) constant(v uint32) reg.VecVirtual {
-	r, z := p.GP32(), p.ZMM()
-	p.MOVL(U32(v), r)
-	p.VPBROADCASTD(r, z)
+func (p *product512) constant(v uint32) reg.VecVirtual { return every(p.Context, v) }
+
+// every fills a register's 32-bit lanes.
+func every(c *build.Context, v uint32) reg.VecVirtual {
+	r, z := c.GP32(), c.ZMM()
+	c.MOVL(U32(v), r)
+	c.VPBROADCASTD(r, z)
 	return z
 }
 

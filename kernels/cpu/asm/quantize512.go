@@ -72,13 +72,7 @@ func (q *quantize512) constants() {
 	q.firstAll = q.order("tileHigh", func(i int) int { return []int{4, 12, 5, 13}[i%4] })
 }
 
-// every fills a register's 32-bit lanes.
-func (q *quantize512) every(v uint32) reg.VecVirtual {
-	r, z := q.GP32(), q.ZMM()
-	q.MOVL(U32(v), r)
-	q.VPBROADCASTD(r, z)
-	return z
-}
+func (q *quantize512) every(v uint32) reg.VecVirtual { return every(q.Context, v) }
 
 // order is a register of places.
 func (q *quantize512) order(name string, place func(i int) int) reg.VecVirtual {
