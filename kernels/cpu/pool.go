@@ -40,8 +40,9 @@ const (
 // begins when the one before is done. All threads walk through a program by themselves, and whoever is free takes the next
 // chunk of items, so a caller never waits for a worker that is still asleep. A Pool serves one caller at a time.
 type Pool struct {
-	threads int
-	cost    StepCost
+	threads   int
+	cost      StepCost
+	companies companies
 
 	program  atomic.Uint64 // number of the run << 16 | its phases
 	phases   [MostPhases]sharedPhase
@@ -91,7 +92,7 @@ func (p *Pool) Close() { close(p.wake) }
 func (p *Pool) Run(t Task, items, work int) { p.RunAll([]Phase{{t, items, work}}) }
 
 // RunAll computes a program of at most MostPhases. The work decides only whether and how finely items are shared out: a program that
-// would be done before the others have joined stays on the caller's thread.
+// would be done before the others have joined stays on the caller's thread, and so does one that was found to be faster there.
 func (p *Pool) RunAll(program []Phase) {
 	work, together := 0, 0 // multiplications, and phases that can be shared
 	for _, t := range program {
@@ -101,11 +102,36 @@ func (p *Pool) RunAll(program []Phase) {
 		}
 	}
 	if p.threads == 1 || together == 0 || work < len(program)*p.cost.MinWork {
-		for _, t := range program {
-			t.Task.Do(0, t.Items)
-		}
+		runAlone(program)
 		return
 	}
+	company := p.companies.of(work, len(program))
+	if company == nil {
+		p.runTogether(program)
+		return
+	}
+	alone, timed := company.next()
+	var start time.Time
+	if timed {
+		start = time.Now()
+	}
+	if alone {
+		runAlone(program)
+	} else {
+		p.runTogether(program)
+	}
+	if timed {
+		company.observe(alone, float64(time.Since(start))/float64(work))
+	}
+}
+
+func runAlone(program []Phase) {
+	for _, t := range program {
+		t.Task.Do(0, t.Items)
+	}
+}
+
+func (p *Pool) runTogether(program []Phase) {
 	for i, t := range program {
 		p.phases[i].prepare(t, min(t.Items, p.threads*chunksPerThread, 1+t.Work/leastChunkWork))
 	}
