@@ -93,8 +93,8 @@ type chooser struct {
 func compareCell(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, set PromptSet, temperature float64) (cell *GammaCell, err error) {
 	var all []*chooser
 	for i := range len(o.Gammas) + 1 {
-		session, err := open(ctx)
-		if err != nil {
+		var session Opened
+		if session, err = open(ctx); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, session.Close()) }()

@@ -216,6 +216,48 @@ func TestTheLongestOfEqualsIsTaken(t *testing.T) {
 	}
 }
 
+// refuse refuses every draft until c rests, or for 200 rounds.
+func refuse(t *testing.T, c *gamma.Controller) {
+	t.Helper()
+	for range 200 {
+		d := c.Next(gamma.Outlook{Left: 100})
+		c.Observe(gamma.Observation{Drafted: d.Gamma, Tested: min(1, d.Gamma)})
+		if c.Resting() {
+			return
+		}
+	}
+	t.Fatal("every draft was refused, and drafting goes on")
+}
+
+// A decision against drafting outlives the reply, unless it was this reply that spoke against it.
+func TestRestOutlivesTheReply(t *testing.T) {
+	options := gamma.Options{Rule: gamma.CostAware, Max: 4, Nominal: &gamma.NominalCosts{DraftStep: 0.2, Verify: 1, VerifyRow: 0.1}}
+	hopeless := gamma.New(options)
+	hopeless.BeginReply()
+	refuse(t, hopeless)
+	if hopeless.BeginReply(); !hopeless.Resting() {
+		t.Error("no draft was ever accepted, and the next reply weighs it anew at once")
+	}
+
+	mixed := gamma.New(options)
+	for reply := range 20 {
+		mixed.BeginReply()
+		for range 30 {
+			d := mixed.Next(gamma.Outlook{Left: 100})
+			o := gamma.Observation{Drafted: d.Gamma, Tested: min(1, d.Gamma)}
+			if reply%4 > 0 {
+				o.Tested, o.Accepted = d.Gamma, d.Gamma
+			}
+			mixed.Observe(o)
+		}
+	}
+	mixed.BeginReply()
+	refuse(t, mixed)
+	if mixed.BeginReply(); mixed.Resting() {
+		t.Error("of three replies in four all drafts held, and after one of the others the next begins without")
+	}
+}
+
 func TestContinueWeighsConfidenceAgainstThePrice(t *testing.T) {
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Gamma: 4, Max: 4, Nominal: &gamma.NominalCosts{DraftStep: 0.2, Verify: 1}})
 	c.Observe(round(0, 0, 0))
