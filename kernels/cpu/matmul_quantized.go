@@ -53,7 +53,7 @@ const fewRows = 9
 // groupBytes of panels stay in the second cache while they meet one batch of rows after the other.
 const groupBytes = 512 << 10
 
-// multiply takes sums that are zeros, and leaves them so.
+// multiply takes sums that are zeros, as multiplyPanel wants them.
 func (t *MatMulQuantized) multiply(sums []float32, from, to int) {
 	most := len(sums) / panelRows
 	group := max(1, groupBytes/t.W.each)

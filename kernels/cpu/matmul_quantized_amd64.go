@@ -3,7 +3,7 @@
 package cpu
 
 // multiplyPanel writes the product of a panel and rows first … of x to 32 columns of rows of dst that are stride numbers apart. The sums
-// (rows, 32) wait where sums says, which are zeros before and after.
+// (rows, 32) wait where sums says, which are zeros before and after, except on AVX-512, where it does not matter what they are.
 func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized, first int) {
 	rows, tiles, xStride := len(sums)/panelRows, x.cols/Block, x.m*recordBytes
 	_ = dst[:(rows-1)*stride+panelRows]
