@@ -44,7 +44,7 @@ func (b *Backend) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps fl
 	in, xb := queuedRows(x, 0, m)
 	out, db := queuedRows(dst, 0, m)
 	require(xb.cols == db.cols && xb.cols%w.Len() == 0, "RMSNorm of widths that do not fit")
-	b.perRow(rowOperation{run: normRow, count: m, x: out, cols: db.cols, y: in, yCols: xb.cols, w: w.(vector), eps: eps}, 4*len(in))
+	b.perRow(rowOperation{run: normRow, parts: db.cols / w.Len(), count: m, x: out, cols: db.cols, y: in, yCols: xb.cols, w: w.(vector), eps: eps}, 4*len(in))
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (b *Backend) newProductPhase(in []float32, m int, w *matrix) *productPhase 
 	if w.panels != nil {
 		b.quantised.Begin(in, m, w.cols)
 		phase.quantised = b.quantised
-		b.perRow(rowOperation{run: quantiseRow, count: m, quantised: &phase.quantised}, 4*len(in))
+		b.perRow(rowOperation{run: quantiseRow, parts: w.cols / cpu.Block, count: m, quantised: &phase.quantised}, 4*len(in))
 		if packs := phase.quantised.Packs(); packs > 0 {
 			q.add(phase.quantised.Pack(), packs, 4*len(in))
 		}
@@ -95,7 +95,7 @@ func (b *Backend) newProductPhase(in []float32, m int, w *matrix) *productPhase 
 func (b *Backend) AddBias(x compute.Buffer, m int, bias compute.Vector) error {
 	data, xb := queuedRows(x, 0, m)
 	require(bias.Len() == xb.cols, "AddBias of another width")
-	b.perRow(rowOperation{run: biasRow, count: m, x: data, cols: xb.cols, w: bias.(vector)}, len(data))
+	b.perRow(rowOperation{run: biasRow, parts: xb.cols, count: m, x: data, cols: xb.cols, w: bias.(vector)}, len(data))
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 	half := r.Dim / 2
 	require(xb.cols == r.Heads*r.HeadDim && 2*half == r.Dim && r.Dim <= r.HeadDim, "RoPE of heads that do not fit")
 	require((r.Position+m)*half <= len(r.Cos) && len(r.Cos) == len(r.Sin), "RoPE beyond its tables")
-	b.perRow(rowOperation{run: rotateRow, first: r.Row, count: m, x: data, cols: xb.cols, rope: r}, 4*len(data))
+	b.perRow(rowOperation{run: rotateRow, parts: r.Heads, first: r.Row, count: m, x: data, cols: xb.cols, rope: r}, 4*len(data))
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a 
 	}
 	layer := kv.layers[a.Layer]
 	b.perRow(rowOperation{
-		run: storeRow, first: a.Row, count: m, x: newKeys, cols: size, y: newValues, yCols: size, kv: layer, position: a.Position,
+		run: storeRow, parts: kv.shape.KVHeads, first: a.Row, count: m, x: newKeys, cols: size, y: newValues, yCols: size, kv: layer, position: a.Position,
 	}, 4*len(newKeys))
 	b.makeRoom()
 	b.queue.attends = append(b.queue.attends, cpu.Attention{
@@ -141,7 +141,7 @@ func (b *Backend) SwiGLU(gate, up compute.Buffer, m int) error {
 	g, gb := queuedRows(gate, 0, m)
 	u, ub := queuedRows(up, 0, m)
 	require(gb.cols == ub.cols, "SwiGLU of different widths")
-	b.perRow(rowOperation{run: gateRow, count: m, x: g, cols: gb.cols, y: u, yCols: ub.cols}, 40*len(g))
+	b.perRow(rowOperation{run: gateRow, parts: gb.cols, count: m, x: g, cols: gb.cols, y: u, yCols: ub.cols}, 40*len(g))
 	return nil
 }
 
@@ -150,7 +150,7 @@ func (b *Backend) Add(x, y compute.Buffer, m int) error {
 	dst, xb := queuedRows(x, 0, m)
 	src, yb := queuedRows(y, 0, m)
 	require(xb.cols == yb.cols, "Add of different widths")
-	b.perRow(rowOperation{run: addRow, count: m, x: dst, cols: xb.cols, y: src, yCols: yb.cols}, len(dst))
+	b.perRow(rowOperation{run: addRow, parts: xb.cols, count: m, x: dst, cols: xb.cols, y: src, yCols: yb.cols}, len(dst))
 	return nil
 }
 

@@ -55,14 +55,15 @@ func (b *Backend) perRow(op rowOperation, work int) {
 	phase, ok := q.last().(*rowPhase)
 	if !ok || phase.n == len(phase.operations) {
 		b.makeRoom()
-		q.rows = append(q.rows, rowPhase{})
+		q.rows = append(q.rows, rowPhase{parts: b.pool.Threads()})
 		phase = &q.rows[len(q.rows)-1]
 		q.add(phase, 0, 0)
 	}
 	phase.operations[phase.n] = op
 	phase.n++
 	phase.end = max(phase.end, op.first+op.count)
-	q.addWork(phase.end, work)
+	phase.parts = commonDivisor(phase.parts, op.parts)
+	q.addWork(phase.items(), work)
 }
 
 // makeRoom runs what waits when it is enough.
@@ -86,26 +87,39 @@ func (b *Backend) flush() {
 	b.pool.RunAll(phases)
 }
 
-// rowPhase does to each row what its operations say; its items are the rows.
+// rowPhase does to each row what its operations say, in equal parts of the columns where each operation can be done to the parts
+// by themselves, such as heads. Its items are the rows of the first part, then those of the next: what lies in the columns of a part
+// has most often been computed by one thread, and is asked for by the same thread next.
 type rowPhase struct {
 	operations [8]rowOperation
 	n          int
 	end        int // of the rows
+	parts      int
 }
 
+func (p *rowPhase) items() int { return p.end * p.parts }
+
 func (p *rowPhase) Do(from, to int) {
-	for row := from; row < to; row++ {
+	for item := from; item < to; item++ {
+		row, part := item%p.end, columns{item / p.end, p.parts}
 		for i := range p.operations[:p.n] {
 			if op := &p.operations[i]; op.first <= row && row < op.first+op.count {
-				op.run(op, row-op.first)
+				op.run(op, row-op.first, part)
 			}
 		}
 	}
 }
 
+// columns are one of so many equal parts of them.
+type columns struct{ part, of int }
+
+// in returns the part of n columns: the first, and the one behind the last.
+func (c columns) in(n int) (from, to int) { return c.part * n / c.of, (c.part + 1) * n / c.of }
+
 // rowOperation is something done to each of some rows by itself; what run does decides which of the other fields count.
 type rowOperation struct {
-	run          func(op *rowOperation, row int)
+	run          func(op *rowOperation, row int, c columns)
+	parts        int // that the columns can be divided into, and any divisor of it
 	first, count int
 	x, y         []float32 // (count, cols) and (count, yCols), from row first on
 	cols, yCols  int
@@ -117,30 +131,53 @@ type rowOperation struct {
 	quantised    *cpu.Quantized
 }
 
-func (op *rowOperation) rowX(i int) []float32 { return op.x[i*op.cols : (i+1)*op.cols] }
-func (op *rowOperation) rowY(i int) []float32 { return op.y[i*op.yCols : (i+1)*op.yCols] }
+func (op *rowOperation) rowX(i int, c columns) []float32 {
+	from, to := c.in(op.cols)
+	return op.x[i*op.cols:][from:to]
+}
 
-func normRow(op *rowOperation, i int)     { cpu.RMSNorm(op.rowX(i), op.rowY(i), op.w, op.eps) }
-func addRow(op *rowOperation, i int)      { cpu.Add(op.rowX(i), op.rowY(i)) }
-func biasRow(op *rowOperation, i int)     { cpu.Add(op.rowX(i), op.w) }
-func gateRow(op *rowOperation, i int)     { cpu.SwiGLU(op.rowX(i), op.rowY(i)) }
-func quantiseRow(op *rowOperation, i int) { op.quantised.Do(i, i+1) }
+func (op *rowOperation) rowY(i int, c columns) []float32 {
+	from, to := c.in(op.yCols)
+	return op.y[i*op.yCols:][from:to]
+}
+
+func normRow(op *rowOperation, i int, c columns) {
+	cpu.RMSNorm(op.rowX(i, c), op.rowY(i, c), op.w, op.eps)
+}
+
+func addRow(op *rowOperation, i int, c columns) { cpu.Add(op.rowX(i, c), op.rowY(i, c)) }
+
+func biasRow(op *rowOperation, i int, c columns) {
+	from, to := c.in(op.cols)
+	cpu.Add(op.rowX(i, c), op.w[from:to])
+}
+
+func gateRow(op *rowOperation, i int, c columns) { cpu.SwiGLU(op.rowX(i, c), op.rowY(i, c)) }
+
+func quantiseRow(op *rowOperation, i int, c columns) {
+	from, to := c.in(op.parts)
+	op.quantised.Tiles(i, from, to)
+}
 
 // rotateRow rotates each head by its position's angles.
-func rotateRow(op *rowOperation, i int) {
+func rotateRow(op *rowOperation, i int, c columns) {
 	r := &op.rope
 	half := r.Dim / 2
 	angles := (r.Position + i) * half
 	cos, sin := r.Cos[angles:][:half], r.Sin[angles:][:half]
-	for row := op.rowX(i); len(row) > 0; row = row[r.HeadDim:] {
+	for row := op.rowX(i, c); len(row) > 0; row = row[r.HeadDim:] {
 		cpu.RoPE(row[:r.HeadDim], cos, sin, r.NeoX)
 	}
 }
 
 // storeRow puts a key and a value into a layer of the cache.
-func storeRow(op *rowOperation, i int) { op.kv.Store(op.position+i, op.rowX(i), op.rowY(i)) }
+func storeRow(op *rowOperation, i int, c columns) {
+	head, _ := c.in(op.parts)
+	op.kv.Store(op.position+i, head, op.rowX(i, c), op.rowY(i, c))
+}
 
-// productPhase multiplies one input with several matrices; its items are those of all products.
+// productPhase multiplies one input with several matrices. Its items are those of all products in turns, a turn having the same share of
+// each, so that a thread makes the queries, keys and values of the same heads, or the gate and the input of the same columns.
 type productPhase struct {
 	x         *float32 // the input, by which products are recognised as belonging together
 	m         int
@@ -158,16 +195,34 @@ type product struct {
 }
 
 func (p *productPhase) Do(from, to int) {
-	first := 0 // item of the product
+	turns := p.products[0].items
+	for _, t := range p.products[1:p.n] {
+		turns = commonDivisor(turns, t.items)
+	}
+	perTurn := p.items / turns
+	before := 0 // items of a turn before this product's
 	for i := range p.products[:p.n] {
 		t := &p.products[i]
-		if a, b := max(from, first), min(to, first+t.items); a < b {
-			if t.quantised.W != nil {
-				t.quantised.Do(a-first, b-first)
-			} else {
-				t.float.Do(a-first, b-first)
-			}
+		share := t.items / turns
+		of := func(items int) int { return items/perTurn*share + min(max(items%perTurn-before, 0), share) }
+		if a, b := of(from), of(to); a < b {
+			t.Do(a, b)
 		}
-		first += t.items
+		before += share
 	}
+}
+
+func (t *product) Do(from, to int) {
+	if t.quantised.W != nil {
+		t.quantised.Do(from, to)
+	} else {
+		t.float.Do(from, to)
+	}
+}
+
+func commonDivisor(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }

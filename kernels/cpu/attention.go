@@ -60,9 +60,11 @@ type together struct {
 	largest [queriesAtOnce]float32 // score so far
 	sum     [queriesAtOnce]float32 // of exp(score − largest)
 
-	scores  *splitScores
-	partial [queriesAtOnce][MaxHeadDim]float32 // a split's weighted values
+	scores *splitScores
 }
+
+// splitValues are the weighted values of a split.
+type splitValues [queriesAtOnce][MaxHeadDim]float32
 
 // splitScores holds the scores of a split, and then the weights, KeysPerSplit for each query.
 type splitScores [queriesAtOnce * KeysPerSplit]float32
@@ -80,8 +82,9 @@ func (t *Attention) attend(w *together, kvHead, first, n int) {
 		w.q[j], w.dst[j] = &t.Q[offset], &t.Dst[offset]
 		clear(w.dst.row(j, headDim))
 	}
-	for start := 0; start < w.seen[n-1]; start += KeysPerSplit {
-		t.split(w, kvHead, start)
+	t.split(w, nil, kvHead, 0)
+	if w.seen[n-1] > KeysPerSplit {
+		t.later(w, kvHead)
 	}
 	for j := range n {
 		inverse := 1 / w.sum[j]
@@ -89,9 +92,17 @@ func (t *Attention) attend(w *together, kvHead, first, n int) {
 	}
 }
 
+// later computes the splits behind the first. Only they need more room for values than there is in Dst, and Go clears it each time.
+func (t *Attention) later(w *together, kvHead int) {
+	var values splitValues
+	for start := KeysPerSplit; start < w.seen[w.n-1]; start += KeysPerSplit {
+		t.split(w, &values, kvHead, start)
+	}
+}
+
 // split computes the keys from start on, at most KeysPerSplit, for those queries that see any: Σ exp(score − largest)·value in
 // ascending order. The sum of the weights alone is taken in the lanes of ref.Dot.
-func (t *Attention) split(w *together, kvHead, start int) {
+func (t *Attention) split(w *together, values *splitValues, kvHead, start int) {
 	first := 0
 	for w.seen[first] <= start {
 		first++
@@ -102,8 +113,8 @@ func (t *Attention) split(w *together, kvHead, start int) {
 	for j := range n {
 		q[j], sums[j] = w.q[first+j], w.dst[first+j]
 		if start > 0 {
-			clear(w.partial[j][:headDim])
-			sums[j] = &w.partial[j][0]
+			clear(values[j][:headDim])
+			sums[j] = &values[j][0]
 		}
 	}
 	// Whole blocks, the last of which may hold keys that a row does not see.

@@ -65,16 +65,16 @@ func (kv *KV) at(head, token int) (key, value int) {
 	return (first+token/lanes*lanes)*kv.headDim + token%lanes, (first + token) * kv.headDim
 }
 
-// Store takes a token's key and value, (Heads·HeadDim) each.
-func (kv *KV) Store(token int, key, value []float32) {
-	for head := range kv.heads {
-		kv.storeHead(head, token, key, value)
+// Store takes a token's keys and values, HeadDim numbers of each for the given head and those behind it.
+func (kv *KV) Store(token, head int, keys, values []float32) {
+	for ; len(keys) > 0; keys, values = keys[kv.headDim:], values[kv.headDim:] {
+		kv.storeHead(token, head, keys[:kv.headDim], values[:kv.headDim])
+		head++
 	}
 }
 
-func (kv *KV) storeHead(head, token int, key, value []float32) {
+func (kv *KV) storeHead(token, head int, k, v []float32) {
 	keyAt, valueAt := kv.at(head, token)
-	k, v := key[head*kv.headDim:][:kv.headDim], value[head*kv.headDim:][:kv.headDim]
 	switch kv.kept {
 	case KVF16:
 		var row [MaxHeadDim]uint16

@@ -57,8 +57,13 @@ func (q *Quantized) Begin(x []float32, m, cols int) {
 // Do quantises rows from … to−1.
 func (q *Quantized) Do(from, to int) {
 	for i := from; i < to; i++ {
-		quantizeRow(q.records[i*recordBytes:], q.x[i*q.cols:(i+1)*q.cols], q.m*recordBytes)
+		q.Tiles(i, 0, q.cols/Block)
 	}
+}
+
+// Tiles quantises tiles from … to−1 of a row.
+func (q *Quantized) Tiles(row, from, to int) {
+	quantizeRow(q.records[(from*q.m+row)*recordBytes:], q.x[row*q.cols:][from*Block:to*Block], q.m*recordBytes)
 }
 
 // Packing is the task that follows Quantized on the portable level.

@@ -331,9 +331,9 @@ func TestQuantizedAttentionEqualsFloat(t *testing.T) {
 		quantized, wide := NewKV(tokens, heads, headDim, KVQ8_0), NewKV(tokens, heads, headDim, KVF32)
 		for token := range tokens {
 			key, value := normal(size), normal(size)
-			quantized.Store(token, key, value)
+			quantized.Store(token, 0, key, value)
 			quantized.Load(token, key, value)
-			wide.Store(token, key, value)
+			wide.Store(token, 0, key, value)
 		}
 		of := Attention{Q: normal(rows * sharing * size), M: rows, Position: tokens - rows, Heads: heads * sharing, Scale: 0.125}
 		var results [2][]float32

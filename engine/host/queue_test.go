@@ -1,0 +1,200 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/kernels/cpu"
+)
+
+const testHeadDim = 32
+
+// layer is a backend with the weights of a layer, which come from the seed alone.
+type layer struct {
+	*Backend
+	t           *testing.T
+	heads       int
+	kvHeads     int
+	q, k, v     compute.Matrix
+	gate, up    compute.Matrix
+	bias, norm  compute.Vector
+	cos, sin    []float32
+	cache       compute.Cache
+	rng         *rand.Rand
+	weightTypes compute.DType
+}
+
+func newLayer(t *testing.T, threads, heads, kvHeads int, typ compute.DType) *layer {
+	t.Helper()
+	l := &layer{Backend: New(threads), t: t, heads: heads, kvHeads: kvHeads, rng: rand.New(rand.NewPCG(1, 2)), weightTypes: typ}
+	t.Cleanup(func() { l.Close() })
+	width := heads * testHeadDim
+	l.q, l.k, l.v = l.matrix(width, width), l.matrix(kvHeads*testHeadDim, width), l.matrix(kvHeads*testHeadDim, width)
+	l.gate, l.up = l.matrix(3*width, width), l.matrix(3*width, width)
+	l.bias, l.norm = l.vector(width), l.vector(testHeadDim)
+	l.cos, l.sin = l.numbers(64*testHeadDim/2), l.numbers(64*testHeadDim/2)
+	var err error
+	l.cache, err = l.Cache(compute.CacheShape{Layers: 1, Tokens: 64, KVHeads: kvHeads, HeadDim: testHeadDim})
+	l.must(err)
+	return l
+}
+
+func (l *layer) must(err error) {
+	l.t.Helper()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *layer) numbers(n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = l.rng.Float32() - 0.5
+	}
+	return x
+}
+
+func (l *layer) vector(n int) compute.Vector {
+	v, err := l.Vector("v", l.numbers(n))
+	l.must(err)
+	return v
+}
+
+func (l *layer) matrix(rows, cols int) compute.Matrix {
+	size := map[compute.DType]int{compute.Q8_0: rows * cols / 32 * 34, compute.F16: 2 * rows * cols}[l.weightTypes]
+	data := make([]byte, size)
+	for i := range data {
+		data[i] = byte(l.rng.IntN(256))
+	}
+	for at := 1; at < size; at += map[compute.DType]int{compute.Q8_0: 34, compute.F16: 2}[l.weightTypes] {
+		data[at] &= 0xb7 // the exponent of a number in half precision: neither infinite nor large
+	}
+	m, err := l.Matrix(context.Background(), compute.Weight{Name: "w", Type: l.weightTypes, Rows: rows, Cols: cols, Data: data})
+	l.must(err)
+	return m
+}
+
+func (l *layer) buffer(m, cols int) compute.Buffer {
+	b, err := l.Buffer(m, cols)
+	l.must(err)
+	return b
+}
+
+// run computes m rows behind position tokens that are stored already, in operations that make phases of every kind.
+func (l *layer) run(m int) []float32 {
+	l.t.Helper()
+	width := l.heads * testHeadDim
+	x, q, k, v := l.buffer(m, width), l.buffer(m, width), l.buffer(m, l.kvHeads*testHeadDim), l.buffer(m, l.kvHeads*testHeadDim)
+	gate, up := l.buffer(m, 3*width), l.buffer(m, 3*width)
+	copy(x.(*buffer).data, l.numbers(m*width))
+	l.must(l.MatMul(q, x, m, l.q))
+	l.must(l.MatMul(k, x, m, l.k))
+	l.must(l.MatMul(v, x, m, l.v))
+	l.must(l.AddBias(q, m, l.bias))
+	for i, b := range []compute.Buffer{q, k} {
+		l.must(l.RMSNorm(b, b, m, l.norm, 1e-6))
+		l.must(l.RoPE(b, m, compute.Rope{Heads: []int{l.heads, l.kvHeads}[i], HeadDim: testHeadDim, Dim: testHeadDim, NeoX: true, Cos: l.cos, Sin: l.sin, Position: l.cache.Len()}))
+	}
+	attended := l.buffer(m, width)
+	l.must(l.Attend(attended, q, k, v, m, l.cache, compute.Attention{Heads: l.heads, HeadDim: testHeadDim, Scale: 0.2, Position: l.cache.Len()}))
+	l.must(l.Add(x, attended, m))
+	l.must(l.MatMul(gate, x, m, l.gate))
+	l.must(l.MatMul(up, x, m, l.up))
+	l.must(l.SwiGLU(gate, up, m))
+	data, _ := rows(gate, m)
+	l.must(l.cache.Advance(m))
+	return slices.Clone(data)
+}
+
+func TestPartsAndTurnsChangeNothing(t *testing.T) {
+	for _, typ := range []compute.DType{compute.Q8_0, compute.F16} {
+		for _, shape := range [][2]int{{4, 2}, {3, 3}, {6, 2}, {2, 1}} {
+			alone := newLayer(t, 1, shape[0], shape[1], typ)
+			var want [][]float32
+			for _, m := range []int{1, 9, 4} {
+				want = append(want, alone.run(m))
+			}
+			for _, threads := range []int{2, 3, 4, 6} {
+				t.Run(fmt.Sprint(typ, shape, threads), func(t *testing.T) {
+					l := newLayer(t, threads, shape[0], shape[1], typ)
+					for i, m := range []int{1, 9, 4} {
+						for at, got := range l.run(m) {
+							if math.Float32bits(got) != math.Float32bits(want[i][at]) || got != got {
+								t.Fatalf("%d rows: number %d is %v, on one thread %v", m, at, got, want[i][at])
+							}
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestTurnsGiveEachItemOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	x := make([]float32, 2*64)
+	for i := range x {
+		x[i] = rng.Float32()
+	}
+	for _, sizes := range [][]int{{8, 4, 4}, {3, 3}, {5, 3, 2}, {1}, {6, 4}} {
+		p := &productPhase{m: 2}
+		p.quantised.Quantize(x, 2, 64)
+		var outputs [][]float32
+		for _, items := range sizes {
+			w := cpu.NewPanels(cpu.Q8_0, 32*items, 64)
+			outputs = append(outputs, make([]float32, 2*32*items))
+			p.products[p.n] = product{items: items, quantised: cpu.MatMulQuantized{Dst: outputs[p.n], X: &p.quantised, W: w}}
+			p.n++
+			p.items += items
+		}
+		for cut := range p.items + 1 {
+			for _, o := range outputs {
+				for i := range o {
+					o[i] = 1
+				}
+			}
+			p.Do(0, cut)
+			written := 0
+			for _, o := range outputs {
+				for _, v := range o {
+					if v == 0 {
+						written++
+					}
+				}
+			}
+			if written != cut*2*32 {
+				t.Errorf("products of %v items: the first %d wrote %d numbers", sizes, cut, written)
+			}
+			p.Do(cut, p.items)
+			for i, o := range outputs {
+				if slices.Contains(o, 1) {
+					t.Errorf("products of %v items, cut at %d: not all of product %d was written", sizes, cut, i)
+				}
+			}
+		}
+	}
+}
+
+func TestHalfOfAPhaseIsHalfOfEachProduct(t *testing.T) {
+	x := make([]float32, 2*64)
+	p := &productPhase{n: 2, items: 8, products: [4]product{{items: 4}, {items: 4}}}
+	for i := range 2 {
+		p.products[i].quantised = cpu.MatMulQuantized{Dst: make([]float32, 2*128), X: &cpu.Quantized{}, W: cpu.NewPanels(cpu.Q8_0, 128, 64)}
+		p.products[i].quantised.X.Quantize(x, 2, 64)
+		for j := range p.products[i].quantised.Dst {
+			p.products[i].quantised.Dst[j] = 1
+		}
+	}
+	p.Do(0, 4)
+	for i := range 2 {
+		dst := p.products[i].quantised.Dst
+		if dst[63] != 0 || dst[64] != 1 {
+			t.Errorf("the first half of two products is not the first half of product %d", i)
+		}
+	}
+}
