@@ -152,7 +152,7 @@ func (r *reply) begin(ctx context.Context) error {
 		return err
 	}
 	r.learned = s.learned(c)
-	if slices.ContainsFunc(changed, matters) {
+	if slices.ContainsFunc(changed, func(e event.SettingChanged) bool { return e.Name != "sampling.seed" }) {
 		r.learned.gamma.Configure(s.gammaOptions(c)) // what was decided under other settings holds no longer
 	}
 	r.learned.gamma.BeginReply()
@@ -190,12 +190,6 @@ func (r *reply) begin(ctx context.Context) error {
 		return err
 	}
 	return r.prefill(ctx, started.ReusedTokens)
-}
-
-// matters reports whether a change may make a decision about drafting another one: neither the seed does, nor that no decisions were wanted
-// for a while.
-func matters(e event.SettingChanged) bool {
-	return e.Name != "sampling.seed" && e.Name != "speculation.enabled"
 }
 
 // prefill brings the target's cache to all of the prompt but its last token, keeping the first reused tokens.

@@ -55,11 +55,9 @@ type Opened interface {
 }
 
 // CompareGammas answers every prompt of every set at every temperature by each fixed γ and by the cost-aware rule, several times, in
-// an order that changes, so that a machine whose speed varies favours none. Every way has a session of its own for every set and
-// temperature: what the cost-aware rule has learned is learned there. It is compared with plain decoding in the same session, speculation
-// being switched off for every other reply: two sessions differ by some thousandths only for where in memory they lie. Each repeat has a
-// seed of its own: γ decides which text comes of a seed, and one text is faster than another. A cell takes of each prompt the mean
-// of the middle half of its times.
+// an order that changes, so that a machine whose speed varies favours none. Each repeat has a seed of its own: γ decides which text comes
+// of a seed, and one text is faster than another. A cell takes of each prompt the mean of the middle half of its times.
+// Every way gets a fresh session for every set and temperature: what the cost-aware rule has learned is learned there.
 func CompareGammas(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, progress func(done, total int)) (*GammaReport, error) {
 	if len(o.Sets) == 0 || len(o.Temperatures) == 0 || o.Repeats < 1 {
 		return nil, errors.New("comparing draft lengths needs prompts, temperatures and at least one repeat")
@@ -87,14 +85,10 @@ func CompareGammas(ctx context.Context, open func(context.Context) (Opened, erro
 type chooser struct {
 	session         Opened
 	change          [][2]string
-	ids             [][]int32 // by prompt, of the latest repeat
-	times           times
-	plain           times // with speculation switched off; of γ 0 there are none
-	drafted, rounds float64
+	ids             [][]int32   // by prompt, of the latest repeat
+	times           [][]float64 // (prompts, repeats) milliseconds a token
+	drafted, tokens float64
 }
-
-// times are (prompts, repeats) milliseconds a token.
-type times [][]float64
 
 func compareCell(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, set PromptSet, temperature float64) (cell *GammaCell, err error) {
 	var all []*chooser
@@ -117,8 +111,8 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 			if repeat < 0 && i > 0 {
 				break
 			}
-			for _, turn := range order.Perm(2 * len(all)) {
-				if err := all[turn/2].answer(ctx, o, question{prompt, i, repeat, temperature}, turn%2 == 1); err != nil {
+			for _, turn := range order.Perm(len(all)) {
+				if err := all[turn].answer(ctx, o, i, repeat, prompt, temperature); err != nil {
 					return nil, err
 				}
 			}
@@ -128,7 +122,7 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 }
 
 func newChooser(s Opened, prompts int, rule string, gamma int) *chooser {
-	c := &chooser{session: s, times: make(times, prompts), plain: make(times, prompts), ids: make([][]int32, prompts)}
+	c := &chooser{session: s, times: make([][]float64, prompts), ids: make([][]int32, prompts)}
 	c.change = [][2]string{{"speculation.gamma_rule", rule}, {"speculation.costs", "measured"}, {"speculation.enabled", strconv.FormatBool(gamma != 0)}}
 	if gamma > 0 {
 		c.change = append(c.change, [2]string{"speculation.gamma", strconv.Itoa(gamma)})
@@ -136,57 +130,32 @@ func newChooser(s Opened, prompts int, rule string, gamma int) *chooser {
 	return c
 }
 
-func (c *chooser) isPlain() bool { return c.change[2][1] == "false" }
-
-// question is a prompt for the i-th prompt's times.
-type question struct {
-	prompt      string
-	i, repeat   int // a repeat below 0 is not measured
-	temperature float64
-}
-
-// answer writes a reply in this way, or without speculation.
-func (c *chooser) answer(ctx context.Context, o GammaOptions, q question, off bool) error {
-	if off && c.isPlain() {
-		return nil
-	}
-	b := bench{session: c.session, options: Options{Temperature: q.temperature}}
+func (c *chooser) answer(ctx context.Context, o GammaOptions, i, repeat int, prompt string, temperature float64) error {
+	b := bench{session: c.session, options: Options{Temperature: temperature}}
 	changes := append([][2]string{{"sampling.max_tokens", strconv.Itoa(o.GenTokens)}}, c.change...)
 	for _, change := range changes {
 		if err := c.session.Change(change[0], change[1]); err != nil {
 			return fmt.Errorf("setting %s: %w", change[0], err)
 		}
 	}
-	r, err := b.reply(ctx, q.prompt, arm{sampled: q.temperature > 0, speculative: !off && !c.isPlain()}, o.Seed+int64(q.i)+1000*int64(q.repeat+1))
-	if err != nil || q.repeat < 0 || r.totals.Tokens == 0 {
+	speculative := c.change[2][1] == "true"
+	r, err := b.reply(ctx, prompt, arm{sampled: temperature > 0, speculative: speculative}, o.Seed+int64(i)+1000*int64(repeat+1))
+	if err != nil || repeat < 0 || r.totals.Tokens == 0 {
 		return err
 	}
-	ms := r.decodeMS() / float64(r.totals.Tokens)
-	if off {
-		c.plain[q.i] = append(c.plain[q.i], ms)
-		return nil
-	}
-	c.ids[q.i] = r.ids
-	c.times[q.i] = append(c.times[q.i], ms)
+	c.ids[i] = r.ids
+	c.times[i] = append(c.times[i], r.decodeMS()/float64(r.totals.Tokens))
 	c.drafted += float64(r.totals.Drafted)
-	c.rounds += float64(r.totals.Rounds)
+	c.tokens += float64(r.totals.Rounds)
 	return nil
 }
 
-// speed is that of plain decoding divided into this one's.
-func (c *chooser) speed() float64 {
-	if c.isPlain() {
-		return 1
-	}
-	return over(c.plain.msPerToken(), c.times.msPerToken())
-}
-
 // msPerToken is the mean over prompts.
-func (t times) msPerToken() float64 {
+func (c *chooser) msPerToken() float64 {
 	var m mean
-	for _, ms := range t {
-		if len(ms) > 0 {
-			m.add(midmean(ms), 1)
+	for _, times := range c.times {
+		if len(times) > 0 {
+			m.add(midmean(times), 1)
 		}
 	}
 	return m.value()
@@ -208,11 +177,11 @@ func newCell(name string, temperature float64, gammas []int, all []*chooser) *Ga
 	plain := all[slices.Index(gammas, 0)]
 	aware := all[len(all)-1]
 	for _, c := range all[:len(all)-1] {
-		cell.Fixed = append(cell.Fixed, c.speed())
+		cell.Fixed = append(cell.Fixed, over(plain.msPerToken(), c.msPerToken()))
 	}
-	cell.PlainMS = plain.times.msPerToken()
-	cell.CostAware = aware.speed()
-	cell.Drafted = over(aware.drafted, aware.rounds)
+	cell.PlainMS = plain.msPerToken()
+	cell.CostAware = over(plain.msPerToken(), aware.msPerToken())
+	cell.Drafted = over(aware.drafted, aware.tokens)
 	for i, fixed := range cell.Fixed {
 		if fixed > cell.BestFixed {
 			cell.BestFixed, cell.BestGamma = fixed, gammas[i]

@@ -9,8 +9,7 @@ import (
 // expected to gain by it what the proposer has to read first.
 func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	best, debt := c.best(0), c.costs.reading(o.Unread)
-	gain := c.gain(best, o.Left)
-	tooLate := best > 0 && debt > 0 && debt > gain*c.entries.reliable(gain)
+	tooLate := best > 0 && debt > 0 && debt > c.gain(best, o.Left)
 	if tooLate {
 		best = 0
 	}
@@ -18,16 +17,12 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 		return d
 	}
 	if best > 0 {
-		if debt > 0 {
-			c.entries.enter(gain)
-		}
 		c.words = words{}
 		best = c.longest(best)
 		return Decision{Gamma: best, Why: c.worth(best)}
 	}
 	c.rest = c.restFor(debt)
-	unreliable := tooLate && debt <= gain // it will be in the next reply, too
-	c.swayed = !unreliable && (tooLate || c.usuallyPays())
+	c.swayed = tooLate || c.usuallyPays()
 	if c.words.why == "" || c.words.age >= wordsLast {
 		c.words = words{why: c.worth(0), off: c.off()}
 		if tooLate {
@@ -43,7 +38,7 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 func (c *Controller) restFor(debt float64) int {
 	p := &c.probes
 	due := p.draft.interval - p.draft.rounds
-	saving := math.Ceil((c.price(c.best(1), debt) - p.saved) / (p.budget() * c.cost(0)))
+	saving := math.Ceil((c.price(c.best(1), debt) - p.saved) / (probeBudget * c.cost(0)))
 	return int(min(max(restLasts, float64(due), saving), mostRest))
 }
 

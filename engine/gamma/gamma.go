@@ -52,8 +52,6 @@ type Observation struct {
 	Drafted  int // tokens proposed; 0 in a plain round, and in one whose proposer failed, which counts as one token tested and refused
 	Tested   int // draft tokens the target judged
 	Accepted int
-	// Off says that speculation was switched off: such a round teaches what plain rounds cost and nothing about drafts, nor does it pay for tries.
-	Off bool
 	// Milliseconds of drafting, of the target's pass, and of everything else in the round.
 	DraftMS, VerifyMS, RestMS float64
 	// Pending is the number of committed tokens the first draft step had to read; more than 2 makes DraftMS untypical.
@@ -109,7 +107,6 @@ type evidence struct {
 	lookups    lookups
 	drafting   drafting
 	probes     probes
-	entries    entries
 }
 
 // round is what Continue needs to know of the round under way.
@@ -203,12 +200,6 @@ func (c *Controller) Observe(o Observation) {
 		c.rest = 0
 	}
 	c.hindsight.observe(o, c.costs.nominal != nil, c.believedCost)
-	c.replies.written += o.Accepted + 1
-	if o.Off {
-		c.costs.observe(o)
-		c.probes.seen(o)
-		return
-	}
 	c.acceptance.observe(o)
 	c.confidence.observe(o)
 	c.lookups.observe(o)
@@ -216,24 +207,6 @@ func (c *Controller) Observe(o Observation) {
 	if o.Drafted > 0 && o.Tested > 0 {
 		c.window.observe(float64(o.Accepted)/float64(o.Tested), c.options)
 	}
+	c.replies.written += o.Accepted + 1
 	c.probes.observe(o, c.costs.of(o.Drafted), c.round)
-	c.entries.observe(c.saved(o))
 }
-
-// saved is what a round cost less than plain decoding of its tokens would have, reading apart.
-func (c *Controller) saved(o Observation) float64 {
-	if o.Drafted == 0 {
-		return 0
-	}
-	tokens, cost := 1.0, c.costs.of(o.Drafted)
-	for i := range o.Tested {
-		tokens += o.held(i)
-	}
-	if c.costs.nominal == nil {
-		cost = min(o.DraftMS+o.VerifyMS+o.RestMS, mostSurprise*cost)
-	}
-	return tokens*c.costs.of(0) - cost
-}
-
-// mostSurprise bounds by what factor a round counts for dearer than expected: stalls of the machine happen.
-const mostSurprise = 2
