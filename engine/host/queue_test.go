@@ -17,21 +17,21 @@ const testHeadDim = 32
 // layer is a backend with the weights of a layer, which come from the seed alone.
 type layer struct {
 	*Backend
-	t           *testing.T
-	heads       int
-	kvHeads     int
-	q, k, v     compute.Matrix
-	gate, up    compute.Matrix
-	bias, norm  compute.Vector
-	cos, sin    []float32
-	cache       compute.Cache
-	rng         *rand.Rand
-	weightTypes compute.DType
+	t          *testing.T
+	heads      int
+	kvHeads    int
+	q, k, v    compute.Matrix
+	gate, up   compute.Matrix
+	bias, norm compute.Vector
+	cos, sin   []float32
+	cache      compute.Cache
+	rng        *rand.Rand
+	weightType compute.DType
 }
 
 func newLayer(t *testing.T, threads, heads, kvHeads int, typ compute.DType) *layer {
 	t.Helper()
-	l := &layer{Backend: New(threads), t: t, heads: heads, kvHeads: kvHeads, rng: rand.New(rand.NewPCG(1, 2)), weightTypes: typ}
+	l := &layer{Backend: New(threads), t: t, heads: heads, kvHeads: kvHeads, rng: rand.New(rand.NewPCG(1, 2)), weightType: typ}
 	t.Cleanup(func() { l.Close() })
 	width := heads * testHeadDim
 	l.q, l.k, l.v = l.matrix(width, width), l.matrix(kvHeads*testHeadDim, width), l.matrix(kvHeads*testHeadDim, width)
@@ -66,15 +66,15 @@ func (l *layer) vector(n int) compute.Vector {
 }
 
 func (l *layer) matrix(rows, cols int) compute.Matrix {
-	size := map[compute.DType]int{compute.Q8_0: rows * cols / 32 * 34, compute.F16: 2 * rows * cols}[l.weightTypes]
+	size := map[compute.DType]int{compute.Q8_0: rows * cols / 32 * 34, compute.F16: 2 * rows * cols}[l.weightType]
 	data := make([]byte, size)
 	for i := range data {
 		data[i] = byte(l.rng.IntN(256))
 	}
-	for at := 1; at < size; at += map[compute.DType]int{compute.Q8_0: 34, compute.F16: 2}[l.weightTypes] {
+	for at := 1; at < size; at += map[compute.DType]int{compute.Q8_0: 34, compute.F16: 2}[l.weightType] {
 		data[at] &= 0xb7 // the exponent of a number in half precision: neither infinite nor large
 	}
-	m, err := l.Matrix(context.Background(), compute.Weight{Name: "w", Type: l.weightTypes, Rows: rows, Cols: cols, Data: data})
+	m, err := l.Matrix(context.Background(), compute.Weight{Name: "w", Type: l.weightType, Rows: rows, Cols: cols, Data: data})
 	l.must(err)
 	return m
 }
@@ -85,7 +85,7 @@ func (l *layer) buffer(m, cols int) compute.Buffer {
 	return b
 }
 
-// run computes m rows behind position tokens that are stored already, in operations that make phases of every kind.
+// run computes m rows behind those of earlier runs, in operations that make phases of every kind.
 func (l *layer) run(m int) []float32 {
 	l.t.Helper()
 	width := l.heads * testHeadDim
@@ -135,66 +135,60 @@ func TestPartsAndTurnsChangeNothing(t *testing.T) {
 	}
 }
 
-func TestTurnsGiveEachItemOnce(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	x := make([]float32, 2*64)
-	for i := range x {
-		x[i] = rng.Float32()
+// products is a phase of products of so many items each, whose outputs are ones until they are written: weights of zero make zeros.
+func products(sizes ...int) *productPhase {
+	const rows, cols, panelRows = 2, 64, 32
+	p := &productPhase{m: rows}
+	p.quantised.Quantize(make([]float32, rows*cols), rows, cols)
+	for i, items := range sizes {
+		p.products[i] = product{items: items, quantised: cpu.MatMulQuantized{
+			Dst: slices.Repeat([]float32{1}, rows*panelRows*items), X: &p.quantised, W: cpu.NewPanels(cpu.Q8_0, panelRows*items, cols),
+		}}
+		p.items += items
 	}
-	for _, sizes := range [][]int{{8, 4, 4}, {3, 3}, {5, 3, 2}, {1}, {6, 4}} {
-		p := &productPhase{m: 2}
-		p.quantised.Quantize(x, 2, 64)
-		var outputs [][]float32
-		for _, items := range sizes {
-			w := cpu.NewPanels(cpu.Q8_0, 32*items, 64)
-			outputs = append(outputs, make([]float32, 2*32*items))
-			p.products[p.n] = product{items: items, quantised: cpu.MatMulQuantized{Dst: outputs[p.n], X: &p.quantised, W: w}}
-			p.n++
-			p.items += items
+	p.n = len(sizes)
+	return p
+}
+
+// written is how many items of each product were.
+func written(p *productPhase) []int {
+	var items []int
+	for _, t := range p.products[:p.n] {
+		n := 0
+		for _, v := range t.quantised.Dst {
+			if v == 0 {
+				n++
+			}
 		}
-		for cut := range p.items + 1 {
-			for _, o := range outputs {
-				for i := range o {
-					o[i] = 1
+		items = append(items, n/(len(t.quantised.Dst)/t.items))
+	}
+	return items
+}
+
+func TestTurnsGiveEachItemOnce(t *testing.T) {
+	for _, sizes := range [][]int{{8, 4, 4}, {3, 3}, {5, 3, 2}, {1}, {6, 4}} {
+		all := products(sizes...).items
+		for cut := range all + 1 {
+			first, second := products(sizes...), products(sizes...)
+			first.Do(0, cut)
+			second.Do(cut, all)
+			sum := 0
+			for i, n := range written(first) {
+				if sum += n; n+written(second)[i] != sizes[i] {
+					t.Errorf("products of %v items, cut at %d: of product %d %d items are in front and %d behind", sizes, cut, i, n, written(second)[i])
 				}
 			}
-			p.Do(0, cut)
-			written := 0
-			for _, o := range outputs {
-				for _, v := range o {
-					if v == 0 {
-						written++
-					}
-				}
-			}
-			if written != cut*2*32 {
-				t.Errorf("products of %v items: the first %d wrote %d numbers", sizes, cut, written)
-			}
-			p.Do(cut, p.items)
-			for i, o := range outputs {
-				if slices.Contains(o, 1) {
-					t.Errorf("products of %v items, cut at %d: not all of product %d was written", sizes, cut, i)
-				}
+			if sum != cut {
+				t.Errorf("products of %v items: the first %d are %d", sizes, cut, sum)
 			}
 		}
 	}
 }
 
 func TestHalfOfAPhaseIsHalfOfEachProduct(t *testing.T) {
-	x := make([]float32, 2*64)
-	p := &productPhase{n: 2, items: 8, products: [4]product{{items: 4}, {items: 4}}}
-	for i := range 2 {
-		p.products[i].quantised = cpu.MatMulQuantized{Dst: make([]float32, 2*128), X: &cpu.Quantized{}, W: cpu.NewPanels(cpu.Q8_0, 128, 64)}
-		p.products[i].quantised.X.Quantize(x, 2, 64)
-		for j := range p.products[i].quantised.Dst {
-			p.products[i].quantised.Dst[j] = 1
-		}
-	}
-	p.Do(0, 4)
-	for i := range 2 {
-		dst := p.products[i].quantised.Dst
-		if dst[63] != 0 || dst[64] != 1 {
-			t.Errorf("the first half of two products is not the first half of product %d", i)
-		}
+	p := products(8, 4, 4)
+	p.Do(0, 8)
+	if got := written(p); !slices.Equal(got, []int{4, 2, 2}) {
+		t.Errorf("half of products of 8, 4 and 4 items is %v", got)
 	}
 }
