@@ -217,7 +217,7 @@ func measure(ctx context.Context, o cli.BenchOptions, progress func(done, total 
 	}
 	defer c.Close()
 	r, err := bench.Run(ctx, c, bench.Options{
-		Prompts: prompts[:min(o.Count, len(prompts))], GenTokens: o.GenTokens,
+		Prompts: prompts[:min(o.Count, len(prompts))], GenTokens: o.GenTokens, Repeats: o.Repeats,
 		Temperature: o.Config.Sampling.Temperature, Seed: o.Config.Sampling.Seed,
 	}, progress)
 	if err != nil {

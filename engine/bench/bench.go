@@ -7,10 +7,12 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 
 	"specula/engine/event"
@@ -32,6 +34,7 @@ type Options struct {
 	GenTokens   int     // tokens a reply may have
 	Temperature float64 // of the sampled replies; 0: 0.7
 	Seed        int64   // of the sampled replies, every prompt having its own derived from it; negative: 1
+	Repeats     int     // how often everything is measured; of a prompt's replies of one kind the one that took the median time counts
 }
 
 func (o Options) complete() Options {
@@ -41,6 +44,7 @@ func (o Options) complete() Options {
 	if o.Seed < 0 {
 		o.Seed = 1
 	}
+	o.Repeats = max(1, o.Repeats)
 	return o
 }
 
@@ -55,17 +59,20 @@ func Run(ctx context.Context, s Session, o Options, progress func(done, total in
 	if err := s.Change("sampling.max_tokens", strconv.Itoa(o.GenTokens)); err != nil {
 		return nil, fmt.Errorf("setting the length of replies: %w", err)
 	}
-	b := bench{session: s, options: o.complete()}
+	b := newBench(s, o)
 	// One reply unmeasured, so that the first prompt does not pay for cold caches and sleeping threads.
 	if _, err := b.reply(ctx, o.Prompts[0], arm{speculative: true}, b.options.Seed); err != nil {
 		return nil, err
 	}
-	for i, prompt := range o.Prompts {
-		if err := b.prompt(ctx, i, prompt); err != nil {
-			return nil, err
-		}
-		if progress != nil {
-			progress(i+1, len(o.Prompts))
+	done := 0
+	for repeat := range b.options.Repeats {
+		for i, prompt := range o.Prompts {
+			if err := b.prompt(ctx, repeat, i, prompt); err != nil {
+				return nil, err
+			}
+			if done++; progress != nil {
+				progress(done, b.options.Repeats*len(o.Prompts))
+			}
 		}
 	}
 	return b.report(), nil
@@ -74,43 +81,58 @@ func Run(ctx context.Context, s Session, o Options, progress func(done, total in
 // arm is one of the four ways to answer.
 type arm struct{ sampled, speculative bool }
 
+var arms = [...]arm{{false, false}, {false, true}, {true, false}, {true, true}}
+
 type bench struct {
-	session    Session
-	options    Options
-	greedy     []pair // by prompt
-	sampled    []pair
-	mismatches []Mismatch
+	session Session
+	options Options
+	replies map[arm][][]reply // by prompt and repeat
+	differs []int             // by prompt: the first token in which greedy texts of one repeat differed, or -1
+}
+
+func newBench(s Session, o Options) *bench {
+	b := &bench{session: s, options: o.complete(), replies: map[arm][][]reply{}, differs: slices.Repeat([]int{-1}, len(o.Prompts))}
+	for _, a := range arms {
+		b.replies[a] = make([][]reply, len(o.Prompts))
+	}
+	return b
+}
+
+func (b *bench) prompt(ctx context.Context, repeat, i int, prompt string) error {
+	for _, sampled := range []bool{false, true} {
+		for turn := range 2 {
+			// The order alternates, so that a machine that warms up or slows down favours neither.
+			a := arm{sampled, (turn == 0) == ((i+repeat)%2 == 0)}
+			r, err := b.reply(ctx, prompt, a, b.options.Seed+int64(i))
+			if err != nil {
+				return err
+			}
+			b.replies[a][i] = append(b.replies[a][i], r)
+		}
+	}
+	plain, speculative := b.replies[arm{}][i][repeat].ids, b.replies[arm{speculative: true}][i][repeat].ids
+	if b.differs[i] < 0 {
+		b.differs[i] = firstDifference(plain, speculative)
+	}
+	return nil
 }
 
 // pair is one prompt answered plainly and speculatively.
 type pair struct{ plain, speculative reply }
 
-func (b *bench) prompt(ctx context.Context, i int, prompt string) error {
-	for _, sampled := range []bool{false, true} {
-		var p pair
-		// The order alternates, so that a machine that warms up or slows down favours neither.
-		for turn := range 2 {
-			speculative := (turn == 0) == (i%2 == 0)
-			r, err := b.reply(ctx, prompt, arm{sampled, speculative}, b.options.Seed+int64(i))
-			if err != nil {
-				return err
-			}
-			if speculative {
-				p.speculative = r
-			} else {
-				p.plain = r
-			}
-		}
-		if sampled {
-			b.sampled = append(b.sampled, p)
-			continue
-		}
-		b.greedy = append(b.greedy, p)
-		if at := firstDifference(p.plain.ids, p.speculative.ids); at >= 0 {
-			b.mismatches = append(b.mismatches, Mismatch{Prompt: prompt, Position: at})
-		}
+// pairs are the replies that count, by prompt.
+func (b *bench) pairs(sampled bool) []pair {
+	all := make([]pair, len(b.options.Prompts))
+	for i := range all {
+		all[i] = pair{median(b.replies[arm{sampled, false}][i]), median(b.replies[arm{sampled, true}][i])}
 	}
-	return nil
+	return all
+}
+
+// median is the reply of median time a token, the slower of two: what else the machine does makes some replies slower, and none faster.
+func median(replies []reply) reply {
+	sorted := slices.SortedStableFunc(slices.Values(replies), func(x, y reply) int { return cmp.Compare(x.msPerToken(), y.msPerToken()) })
+	return sorted[len(sorted)/2]
 }
 
 // reply answers one prompt one way.

@@ -18,10 +18,11 @@ import (
 // A speculative round drafts two tokens and keeps one.
 type scripted struct {
 	settings map[string]string
-	log      []string // "reset", "plain 0 a", "spec 0.7 a", in the order of calls
-	differ   string   // the prompt whose speculative greedy text differs
-	fail     string   // the prompt that fails
-	silent   string   // the prompt whose reply never ends
+	log      []string           // "reset", "plain 0 a", "spec 0.7 a", in the order of calls
+	differ   string             // the prompt whose speculative greedy text differs
+	fail     string             // the prompt that fails
+	silent   string             // the prompt whose reply never ends
+	slow     map[string]float64 // by what log says: how many times slower it is, once
 }
 
 func (s *scripted) Change(name, value string) error {
@@ -37,7 +38,10 @@ func (s *scripted) Reset() error { s.log = append(s.log, "reset"); return nil }
 func (s *scripted) Reply(ctx context.Context, prompt string) iter.Seq[event.Event] {
 	speculative := s.settings["speculation.enabled"] == "true"
 	kind := map[bool]string{true: "spec", false: "plain"}[speculative]
-	s.log = append(s.log, fmt.Sprintf("%s %s %s", kind, s.settings["sampling.temperature"], prompt))
+	call := fmt.Sprintf("%s %s %s", kind, s.settings["sampling.temperature"], prompt)
+	s.log = append(s.log, call)
+	times := max(1, s.slow[call])
+	delete(s.slow, call)
 	return func(yield func(event.Event) bool) {
 		if prompt == s.fail && !yield(event.Failed{Error: "not finite"}) {
 			return
@@ -59,7 +63,7 @@ func (s *scripted) Reply(ctx context.Context, prompt string) iter.Seq[event.Even
 				r = event.Round{VerifyMS: 12, DraftMS: 2, Draft: make([]event.Token, 2)}
 			}
 			t.Rounds++
-			t.VerifyMS += r.VerifyMS
+			t.VerifyMS += times * r.VerifyMS
 			t.DraftMS += r.DraftMS
 			if !yield(r) {
 				return
@@ -121,6 +125,26 @@ func TestFiguresOfAKnownSession(t *testing.T) {
 	check("prediction", g.Predicted.Speedup, 1.75/1.4)
 	if want := []Share{{6, 6}, {6, 0}}; !reflect.DeepEqual(g.Speculative.Positions, want) {
 		t.Errorf("positions %v, want %v", g.Speculative.Positions, want)
+	}
+}
+
+// Repeats turn the order round, and of each kind the reply of median time counts.
+func TestOfRepeatsTheMedianCounts(t *testing.T) {
+	s := &scripted{slow: map[string]float64{"plain 0.7 a": 5, "spec 0 b": 7}} // the first time only
+	r, err := Run(t.Context(), s, Options{Prompts: []string{"a", "b"}, GenTokens: 4, Temperature: 0.7, Seed: 5, Repeats: 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.log[2:18:18], s.log[18:34:34]; got[1] != "spec 0 a" || want[1] != "plain 0 a" || len(s.log) != 2+3*16 {
+		t.Errorf("the first repeat %q, the second %q, %d calls in all", got, want, len(s.log))
+	}
+	for _, m := range []Mode{r.Greedy, r.Sampled} {
+		if plain, speculative := m.Plain.MSPerToken(), m.Speculative.MSPerToken(); plain != 10 || speculative != 7 {
+			t.Errorf("temperature %g: %g and %g ms a token, want 10 and 7", m.Temperature, plain, speculative)
+		}
+	}
+	if r.Repeats != 3 || r.Prompts != 2 || r.Same != 2 {
+		t.Errorf("%d repeats of %d prompts, %d the same", r.Repeats, r.Prompts, r.Same)
 	}
 }
 

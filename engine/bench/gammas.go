@@ -144,7 +144,7 @@ func (c *chooser) answer(ctx context.Context, o GammaOptions, i, repeat int, pro
 		return err
 	}
 	c.ids[i] = r.ids
-	c.times[i] = append(c.times[i], r.decodeMS()/float64(r.totals.Tokens))
+	c.times[i] = append(c.times[i], r.msPerToken())
 	c.drafted += float64(r.totals.Drafted)
 	c.tokens += float64(r.totals.Rounds)
 	return nil

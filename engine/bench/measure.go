@@ -39,6 +39,9 @@ func (r *reply) decodeMS() float64 {
 	return t.ReadMS + t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS
 }
 
+// msPerToken is 0 when nothing was written.
+func (r *reply) msPerToken() float64 { return over(r.decodeMS(), float64(r.totals.Tokens)) }
+
 // Mode is the comparison at one temperature.
 type Mode struct {
 	Temperature float64 `json:"temperature"`

@@ -14,6 +14,7 @@ import (
 type Report struct {
 	Prompts    int        `json:"prompts"`
 	GenTokens  int        `json:"genTokens"`
+	Repeats    int        `json:"repeats"`
 	Same       int        `json:"same"`    // prompts whose greedy texts are identical
 	AllSame    bool       `json:"matched"` // all of them
 	Mismatches []Mismatch `json:"mismatches"`
@@ -41,10 +42,16 @@ type Mismatch struct {
 }
 
 func (b *bench) report() *Report {
+	mismatches := []Mismatch{}
+	for i, at := range b.differs {
+		if at >= 0 {
+			mismatches = append(mismatches, Mismatch{Prompt: b.options.Prompts[i], Position: at})
+		}
+	}
 	r := &Report{
-		Prompts: len(b.options.Prompts), GenTokens: b.options.GenTokens,
-		Same: len(b.options.Prompts) - len(b.mismatches), Mismatches: append([]Mismatch{}, b.mismatches...),
-		Greedy: compare(0, b.greedy), Sampled: compare(b.options.Temperature, b.sampled),
+		Prompts: len(b.options.Prompts), GenTokens: b.options.GenTokens, Repeats: b.options.Repeats,
+		Same: len(b.options.Prompts) - len(mismatches), Mismatches: mismatches,
+		Greedy: compare(0, b.pairs(false)), Sampled: compare(b.options.Temperature, b.pairs(true)),
 	}
 	r.AllSame = r.Same == r.Prompts
 	return r
@@ -102,7 +109,11 @@ func (r *Report) writeHead(b *strings.Builder) {
 		fmt.Fprintf(b, ", acceptance %s", a.Acceptance)
 	}
 	b.WriteString("\n")
-	fmt.Fprintf(b, "on %s; %d prompts, up to %d tokens each\n\n", a.Ready.Device, r.Prompts, r.GenTokens)
+	fmt.Fprintf(b, "on %s; %d prompts, up to %d tokens each", a.Ready.Device, r.Prompts, r.GenTokens)
+	if r.Repeats > 1 {
+		fmt.Fprintf(b, ", the median of %d", r.Repeats)
+	}
+	b.WriteString("\n\n")
 }
 
 // figure shows a number that is 0 when there was nothing to measure.

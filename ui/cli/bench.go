@@ -19,6 +19,7 @@ type benchFlags struct {
 	promptFile string
 	json       bool
 	kernels    bool
+	repeats    int // 0: not given
 	gamma      gammaFlags
 }
 
@@ -51,7 +52,7 @@ force, or 0.7 when that is 0.`,
 	c.Flags().StringVar(&o.gamma.gammas, "gammas", "", "compare these draft lengths, such as 0-8, and the cost-aware rule")
 	c.Flags().StringSliceVar(&o.gamma.sets, "sets", nil, "with --gammas: kinds of prompt: "+strings.Join(a.PromptSets, ", ")+" (default all)")
 	c.Flags().Float64SliceVar(&o.gamma.temperatures, "temperatures", []float64{0, 0.7, 1.2}, "with --gammas: temperatures")
-	c.Flags().IntVar(&o.gamma.repeats, "repeats", 5, "with --gammas: how often every reply is measured")
+	c.Flags().IntVar(&o.repeats, "repeats", 0, "how often every reply is measured; the median counts (default 1, with --gammas 5)")
 	complete(c, "sets", completeList(a.PromptSets))
 	a.addSettings(c)
 	return c
@@ -85,11 +86,14 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 	if o.prompts < 1 {
 		return usagef("--prompts must be at least 1, got %d", o.prompts)
 	}
+	if o.repeats < 0 {
+		return usagef("--repeats must be at least 1, got %d", o.repeats)
+	}
 	limits := config.Default() // each reply gets the figure as this setting
 	if err := limits.Set("sampling.max_tokens", strconv.Itoa(o.genTokens)); err != nil {
 		return usagef("--gen-tokens: %w", err)
 	}
-	options := BenchOptions{Count: o.prompts, GenTokens: o.genTokens}
+	options := BenchOptions{Count: o.prompts, GenTokens: o.genTokens, Repeats: o.repeats}
 	if o.promptFile != "" {
 		text, err := readBounded(o.promptFile, maxPromptBytes)
 		if err != nil {

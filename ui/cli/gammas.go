@@ -14,7 +14,6 @@ type gammaFlags struct {
 	gammas       string
 	sets         []string
 	temperatures []float64
-	repeats      int
 }
 
 // benchGammas compares draft lengths with each other in place of speculation with plain decoding.
@@ -23,7 +22,10 @@ func (a *app) benchGammas(ctx context.Context, o benchFlags) error {
 	if err != nil {
 		return err
 	}
-	if o.gamma.repeats < 1 || o.prompts < 1 || o.genTokens < 1 {
+	if o.repeats == 0 {
+		o.repeats = 5
+	}
+	if o.repeats < 1 || o.prompts < 1 || o.genTokens < 1 {
 		return usagef("--repeats, --prompts and --gen-tokens must be at least 1")
 	}
 	c, _, err := a.settings()
@@ -32,7 +34,7 @@ func (a *app) benchGammas(ctx context.Context, o benchFlags) error {
 	}
 	options := GammaOptions{
 		Config: c, Gammas: gammas, Sets: o.gamma.sets, Temperatures: o.gamma.temperatures,
-		Count: o.prompts, GenTokens: o.genTokens, Repeats: o.gamma.repeats,
+		Count: o.prompts, GenTokens: o.genTokens, Repeats: o.repeats,
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()

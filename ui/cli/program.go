@@ -66,6 +66,7 @@ type BenchOptions struct {
 	PromptText string // of a file with a prompt a line; empty: the built-in ones
 	Count      int    // at most so many of them
 	GenTokens  int    // tokens of each reply
+	Repeats    int    // how often each is measured; 0: once
 }
 
 // ProofOptions say what to compare with plain sampling.
