@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"specula/engine/sample"
 )
 
-// maxGrams bounds the index of an Ngram; at about 16 bytes each it stays under some 64 MiB.
-const maxGrams = 1 << 21
+// mostPlaces bounds the places that are compared in one search, the latest first: in a long text a frequent token stands everywhere.
+const mostPlaces = 1 << 12
 
 // Ngram proposes by prompt lookup: it looks for the latest earlier place where the context's last tokens stood and guesses
 // that what came behind them there comes again. It has no model, costs next to nothing and is strong where a reply repeats
@@ -22,12 +21,10 @@ type Ngram struct {
 	// text is what is searched: the earlier texts that the context does not repeat, each with a border behind, then the context.
 	text  []int32
 	start int // of the context
-	// grams maps the hash of the n tokens in front of a position to that position, for every n and each position that a token
-	// stands at. A later position replaces an earlier one.
-	grams   map[uint64]int32
-	most    int // size at which the older half of grams is dropped
-	indexed int // positions below this are in grams
-	oldest  int // except those below this, which were dropped
+	// earlier says of each position of text behind which token the same one stood before: the position after it, 0 if there is none.
+	// A search follows these from the last token on, and so touches little memory that the weights have driven out of the caches.
+	earlier []int32
+	latest  []int32 // by token: the position behind its last occurrence, 0 if it has none
 }
 
 // NewNgram returns a proposer that looks for matches of longest down to shortest tokens, 1 ≤ shortest ≤ longest.
@@ -35,10 +32,7 @@ func NewNgram(longest, shortest int) *Ngram {
 	if shortest < 1 || longest < shortest {
 		panic(fmt.Sprintf("spec: n-grams of %d down to %d tokens", longest, shortest))
 	}
-	return &Ngram{
-		longest: longest, shortest: shortest, nothing: fmt.Sprintf("the last %d tokens did not occur before", shortest),
-		grams: map[uint64]int32{}, most: maxGrams,
-	}
+	return &Ngram{longest: longest, shortest: shortest, nothing: fmt.Sprintf("the last %d tokens did not occur before", shortest)}
 }
 
 // Recalling lets g look into a corpus, too.
@@ -105,69 +99,63 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 	return draft, nil
 }
 
-// match returns the position behind the latest earlier occurrence of the context's last n tokens, for the largest n there is. Where n tokens
-// occur their last n−1 do, too, so it begins with the shortest, which most often is all there is.
+// match returns the position behind the latest earlier occurrence of the context's last n tokens, for the largest n there is.
 func (g *Ngram) match() (at, n int) {
-	for next := g.shortest; next <= min(g.longest, len(g.text)-g.start); next++ {
-		tail := g.text[len(g.text)-next:]
-		behind, ok := g.grams[hash(tail)]
-		if !ok || !slices.Equal(tail, g.text[int(behind)-next:behind]) { // hashes may collide
+	if len(g.text) == g.start {
+		return 0, 0
+	}
+	place := int(g.earlier[len(g.text)-1])
+	for range mostPlaces {
+		if place == 0 || n == g.longest {
 			break
 		}
-		at, n = int(behind), next
+		if alike := g.alike(place); alike > n && alike >= g.shortest {
+			at, n = place, alike
+		}
+		place = int(g.earlier[place-1])
 	}
 	return at, n
+}
+
+// alike counts the tokens in front of a place, at most the longest, that are the context's last ones. The one right in front of it is.
+func (g *Ngram) alike(place int) int {
+	end := len(g.text)
+	most := min(g.longest, place, end-g.start) // no border is among the context's own tokens
+	n := 1
+	for n < most && g.text[place-1-n] == g.text[end-1-n] {
+		n++
+	}
+	return n
 }
 
 // Committed adds tokens to context and index.
 func (g *Ngram) Committed(tokens []int32) error {
 	g.text = append(g.text, tokens...)
-	for ; g.indexed < len(g.text); g.indexed++ {
-		if len(g.grams) >= g.most {
-			g.dropOlderHalf()
+	for at := len(g.earlier); at < len(g.text); at++ {
+		id := g.text[at]
+		if id == border {
+			g.earlier = append(g.earlier, 0)
+			continue
 		}
-		g.index(g.indexed)
+		if int(id) >= len(g.latest) {
+			g.latest = append(g.latest, make([]int32, int(id)+1-len(g.latest))...)
+		}
+		g.earlier = append(g.earlier, g.latest[id])
+		g.latest[id] = int32(at + 1)
 	}
 	return nil
-}
-
-// index enters the grams in front of position at, unless nothing of theirs stands there.
-func (g *Ngram) index(at int) {
-	if g.text[at] == border {
-		return
-	}
-	for n := 1; n <= min(g.longest, at) && g.text[at-n] != border; n++ {
-		if n >= g.shortest {
-			g.grams[hash(g.text[at-n:at])] = int32(at)
-		}
-	}
-}
-
-// dropOlderHalf makes room by forgetting where the older half of the indexed context stood.
-func (g *Ngram) dropOlderHalf() {
-	g.oldest = (g.oldest + g.indexed) / 2
-	clear(g.grams)
-	for at := g.oldest; at < g.indexed; at++ {
-		g.index(at)
-	}
-}
-
-// hash is FNV-1a over tokens.
-func hash(tokens []int32) uint64 {
-	h := uint64(14695981039346656037)
-	for _, id := range tokens {
-		h = (h ^ uint64(uint32(id))) * 1099511628211
-	}
-	return h ^ uint64(len(tokens))
 }
 
 // Len is 0: there is no cache.
 func (g *Ngram) Len() int { return 0 }
 
 func (g *Ngram) Reset() error {
-	g.text, g.start = g.text[:0], 0
-	clear(g.grams)
-	g.indexed, g.oldest = 0, 0
+	for _, id := range g.text {
+		if id != border {
+			g.latest[id] = 0
+		}
+	}
+	g.text, g.earlier, g.start = g.text[:0], g.earlier[:0], 0
 	return nil
 }
 

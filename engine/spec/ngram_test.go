@@ -99,20 +99,46 @@ func TestNgramStopsBehindAStopToken(t *testing.T) {
 	}
 }
 
-func TestNgramIndexIsBounded(t *testing.T) {
-	g := NewNgram(4, 1)
-	g.most = 1000
-	rng := rand.New(rand.NewPCG(5, 5))
-	for range 100 {
-		must(t, g.Committed(random(rng, 100)))
-		if len(g.grams) > g.most+4 {
-			t.Fatalf("%d grams, allowed %d", len(g.grams), g.most)
+// However often a token occurs, a search compares so many places and no more: those are the latest.
+func TestNgramSearchIsBounded(t *testing.T) {
+	for _, c := range []struct {
+		between int
+		want    []int32
+	}{{mostPlaces - 1, []int32{3}}, {mostPlaces, []int32{4}}} {
+		g := NewNgram(2, 1)
+		context := []int32{1, 2, 3}
+		for range c.between {
+			context = append(context, 5, 2, 4)
+		}
+		_, err := g.Begin(t.Context(), append(context, 1, 2), nil)
+		must(t, err)
+		draft, err := g.Propose(t.Context(), Ask{Gamma: 1})
+		must(t, err)
+		if !slices.Equal(draft.Tokens, c.want) {
+			t.Errorf("%d places behind the match: %v, want %v", c.between, draft.Tokens, c.want)
 		}
 	}
-	must(t, g.Committed([]int32{60, 61, 62, 63, 60, 61}))
-	draft, err := g.Propose(t.Context(), Ask{Gamma: 2})
+}
+
+// Nothing of what was forgotten is found.
+func TestNgramForgets(t *testing.T) {
+	g := NewNgram(3, 1)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 20 {
+		must(t, g.Committed(random(rng, 100)))
+		must(t, g.Reset())
+	}
+	context := []int32{7, 8, 9, 7}
+	_, err := g.Begin(t.Context(), context, nil)
 	must(t, err)
-	if !slices.Equal(draft.Tokens, []int32{62, 63}) {
-		t.Errorf("after dropping old grams: %v", draft.Tokens)
+	draft, err := g.Propose(t.Context(), Ask{Gamma: 4})
+	must(t, err)
+	if want := lookup(context, 3, 1, 4); !slices.Equal(draft.Tokens, want) {
+		t.Errorf("proposed %v, want %v", draft.Tokens, want)
+	}
+	must(t, g.Reset())
+	must(t, g.Committed([]int32{7}))
+	if draft, err = g.Propose(t.Context(), Ask{Gamma: 4}); err != nil || len(draft.Tokens) > 0 {
+		t.Errorf("behind nothing: %v, error %v", draft.Tokens, err)
 	}
 }
