@@ -1,5 +1,7 @@
 package cpu
 
+import "encoding/binary"
+
 // wordRows is the number of activation rows that one 64-bit multiplication serves; see Packing.
 const wordRows = 3
 
@@ -29,21 +31,29 @@ func (p *Packing) Do(from, to int) {
 func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, first int) {
 	var s share
 	var quants [Block]uint8
-	last := first + len(sums)/panelRows
+	rows := len(sums) / panelRows
 	for tile := range x.cols / Block {
+		records := x.records[(tile*x.m+first)*recordBytes:][:rows*recordBytes]
 		for lane := range panelRows {
 			f.get(panel, tile, lane, &s)
 			scale, min := f.scaleAndMin(&s)
-			for k, q := range s.quants {
-				quants[k] = q - uint8(f.bias)
-			}
-			for i := first; i < last; i += wordRows {
-				words := (*[Block]int64)(x.words[i/wordRows*x.cols+tile*Block:])
-				dots := f.dotWords(&quants, words, &s)
-				for j := i; j < i+wordRows && j < last; j++ {
-					record := x.record(tile, j)
-					sum := &sums[(j-first)*panelRows+lane]
-					*sum += float32(float32(dots[j-i]) * float32(scale*getFloat(record[scaleAt:])))
+			f.unbias(&quants, &s.quants)
+			for i := 0; i < rows; i += wordRows {
+				words := (*[Block]int64)(x.words[(first+i)/wordRows*x.cols+tile*Block:])
+				dots, upper := dotHalves(&quants, words)
+				if !f.halves {
+					dots += upper
+				}
+				for j := i; j < i+wordRows && j < rows; j++ {
+					var dot int32
+					if dot, dots = nextField(dots); f.halves {
+						var other int32
+						other, upper = nextField(upper)
+						dot = dot*int32(int8(s.scales[0])) + other*int32(int8(s.scales[1]))
+					}
+					record := (*[recordBytes]byte)(records[j*recordBytes:])
+					sum := &sums[j*panelRows+lane]
+					*sum += float32(float32(dot) * float32(scale*getFloat(record[scaleAt:])))
 					if f.mins {
 						*sum += float32(min * getFloat(record[scaledSumAt:]))
 					}
@@ -53,35 +63,38 @@ func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, 
 	}
 }
 
-// dotWords is the exact product of a row's share of a tile and three rows of activations.
-func (f Format) dotWords(quants *[Block]uint8, words *[Block]int64, s *share) [wordRows]int32 {
-	low := dotHalf((*[Block / 2]uint8)(quants[:]), (*[Block / 2]int64)(words[:]))
-	high := dotHalf((*[Block / 2]uint8)(quants[Block/2:]), (*[Block / 2]int64)(words[Block/2:]))
-	if !f.halves {
-		return fields(low + high)
+// unbias makes the quants of a share signed, eight at a time. Those of one byte have the bias 128, which is their highest bit; all others are below
+// 128, so that with the highest bit set they lend nothing to their neighbours.
+func (f Format) unbias(signed, quants *[Block]uint8) {
+	const highest, each = 0x8080808080808080, 0x0101010101010101
+	le := binary.LittleEndian
+	for k := 0; k < Block; k += 8 {
+		word := le.Uint64(quants[k:])
+		if f.bits < 8 {
+			word = (word | highest) - uint64(f.bias)*each
+		}
+		le.PutUint64(signed[k:], word^highest)
 	}
-	dots, upper := fields(low), fields(high)
-	for j := range dots {
-		dots[j] = dots[j]*int32(int8(s.scales[0])) + upper[j]*int32(int8(s.scales[1]))
-	}
-	return dots
 }
 
-// fields unpacks three sums. The lowest is sign extended; taking it away clears its borrow from the one above.
-func fields(packed int64) [wordRows]int32 {
-	const above = 64 - fieldBits
-	low := packed << above >> above
-	packed = (packed - low) >> fieldBits
-	middle := packed << above >> above
-	high := (packed - middle) >> fieldBits
-	return [wordRows]int32{int32(low), int32(middle), int32(high)}
+// nextField takes the lowest sum out of a word of them. Taking it away clears its borrow from the one above.
+func nextField(packed int64) (sum int32, above int64) {
+	const other = 64 - fieldBits
+	low := packed << other >> other
+	return int32(low), (packed - low) >> fieldBits
 }
 
-// dotHalf sums quant·word over half a tile, the quants being signed. It is written out because constant indices cost neither a check nor an address.
-func dotHalf(q *[Block / 2]uint8, w *[Block / 2]int64) int64 {
+// dotHalves sums quant·word, the quants being signed, over either half of a tile. It is written out because constant indices cost neither a check
+// nor an address.
+func dotHalves(q *[Block]uint8, w *[Block]int64) (low, high int64) {
 	a := int64(int8(q[0]))*w[0] + int64(int8(q[1]))*w[1] + int64(int8(q[2]))*w[2] + int64(int8(q[3]))*w[3]
 	b := int64(int8(q[4]))*w[4] + int64(int8(q[5]))*w[5] + int64(int8(q[6]))*w[6] + int64(int8(q[7]))*w[7]
 	c := int64(int8(q[8]))*w[8] + int64(int8(q[9]))*w[9] + int64(int8(q[10]))*w[10] + int64(int8(q[11]))*w[11]
 	d := int64(int8(q[12]))*w[12] + int64(int8(q[13]))*w[13] + int64(int8(q[14]))*w[14] + int64(int8(q[15]))*w[15]
-	return (a + b) + (c + d)
+	low = (a + b) + (c + d)
+	a = int64(int8(q[16]))*w[16] + int64(int8(q[17]))*w[17] + int64(int8(q[18]))*w[18] + int64(int8(q[19]))*w[19]
+	b = int64(int8(q[20]))*w[20] + int64(int8(q[21]))*w[21] + int64(int8(q[22]))*w[22] + int64(int8(q[23]))*w[23]
+	c = int64(int8(q[24]))*w[24] + int64(int8(q[25]))*w[25] + int64(int8(q[26]))*w[26] + int64(int8(q[27]))*w[27]
+	d = int64(int8(q[28]))*w[28] + int64(int8(q[29]))*w[29] + int64(int8(q[30]))*w[30] + int64(int8(q[31]))*w[31]
+	return low, (a + b) + (c + d)
 }

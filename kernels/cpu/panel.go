@@ -219,8 +219,11 @@ func (f Format) get(panel []byte, tile, lane int, s *share) {
 	}
 	vectors := panel[at+f.scaleBytes()+4*lane:]
 	if f.bits == 8 {
-		for g := range groups {
-			le.PutUint32(s.quants[4*g:], le.Uint32(vectors[4*panelRows*g:]))
+		v := (*[4*panelRows*(groups-1) + 4]byte)(vectors)
+		low := [4]uint64{}
+		for g := range low { // constant bounds cost no checks
+			low[g] = uint64(le.Uint32(v[8*panelRows*g:])) | uint64(le.Uint32(v[8*panelRows*g+4*panelRows:]))<<32
+			le.PutUint64(s.quants[8*g:], low[g])
 		}
 		return
 	}
