@@ -215,7 +215,11 @@ func (s *fakeSession) Generate(ctx context.Context, messages []ui.Message, _ boo
 		for i, word := range strings.SplitAfter(text, " ") {
 			if prompt == "interrupt" && i == 2 {
 				// The signal is real; the reply waits for what comes of it.
-				if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+				self, err := os.FindProcess(os.Getpid())
+				if err == nil {
+					err = self.Signal(os.Interrupt)
+				}
+				if err != nil {
 					panic(err)
 				}
 				<-ctx.Done()
