@@ -91,6 +91,7 @@ func (r *reply) learn(draft spec.Draft, ev *event.Round, watch *stopwatch) {
 		}
 	}
 	r.learned.gamma.Observe(gamma.Observation{
+		Off:     !r.config.Speculation.Enabled,
 		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: accepted, Pending: draft.Pending, Read: ev.Read, ReadMS: ev.ReadMS, Confidence: draft.Confidence,
 		Chances: chances,
 		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,

@@ -152,6 +152,7 @@ func (r *reply) reusable(ctx context.Context, tokens []int32) (int, error) {
 	if !ok {
 		return n, nil
 	}
+	r.getToKnow(heads)
 	known, err := heads.Begin(ctx, tokens, nil)
 	r.begun, r.told = heads.Name(), len(tokens)
 	return min(n, known), err

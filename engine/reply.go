@@ -9,6 +9,7 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/sample"
+	"specula/engine/spec"
 )
 
 // reply is the writing of one reply: everything that lives no longer than it.
@@ -19,18 +20,22 @@ type reply struct {
 	yield   func(event.Event) bool
 	gone    bool // the reader stopped reading: nothing may be yielded any more
 	number  int
+	ends    func(id int32) bool // whether a token ends a reply
 
 	config     config.Config
 	uniforms   sample.Uniforms
 	learned    *lessons
 	text       *text
-	context    []int32 // prompt and everything committed
-	prompt     int     // tokens of context that are the prompt
-	negative   []int32 // the companion's prompt; nil until guidance is asked for
-	begun      string  // the proposer that follows this context; others are told of it when they are chosen
-	told       int     // tokens of context that it was told of
-	patient    bool    // it may be told later
-	draftLen   int     // tokens in its cache when it was told last
+	context    []int32       // prompt and everything committed
+	prompt     int           // tokens of context that are the prompt
+	negative   []int32       // the companion's prompt; nil until guidance is asked for
+	begun      string        // the proposer that follows this context; others are told of it when they are chosen
+	proposer   spec.Proposer // that one, if any follows
+	told       int           // tokens of context that it was told of
+	patient    bool          // it may be told later
+	free       bool          // it only looks up
+	large      bool          // it reads much for a token
+	draftLen   int           // tokens in its cache when it was told last
 	rounds     int
 	ahead      ahead    // the target's pass of this round, if it was queued with the draft
 	inspecting bool     // in this round
@@ -152,11 +157,11 @@ func (r *reply) begin(ctx context.Context) error {
 		return err
 	}
 	r.learned = s.learned(c)
-	if slices.ContainsFunc(changed, func(e event.SettingChanged) bool { return e.Name != "sampling.seed" }) {
+	if slices.ContainsFunc(changed, matters) {
 		r.learned.gamma.Configure(s.gammaOptions(c)) // what was decided under other settings holds no longer
 	}
 	r.learned.gamma.BeginReply()
-	r.patient = isPatient(s.proposers[c.Speculation.Proposer])
+	r.getToKnow(s.proposers[c.Speculation.Proposer])
 	r.text = newText(r.engine.tokens.NewDecoder(), c.Sampling.Stop)
 	for _, e := range changed {
 		if err := r.emit(e); err != nil {
@@ -190,6 +195,12 @@ func (r *reply) begin(ctx context.Context) error {
 		return err
 	}
 	return r.prefill(ctx, started.ReusedTokens)
+}
+
+// matters reports whether a change may make a decision about drafting another one: neither the seed does, nor that no decisions were wanted
+// for a while.
+func matters(e event.SettingChanged) bool {
+	return e.Name != "sampling.seed" && e.Name != "speculation.enabled"
 }
 
 // prefill brings the target's cache to all of the prompt but its last token, keeping the first reused tokens.

@@ -36,10 +36,6 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	r.inspecting = r.request.Inspect && !(r.request.Sparing && r.session.inspectMS > inspectShare*r.session.age.elapsed())
 	watch.skip()
 	var draft spec.Draft
-	if r.looksUp(proposer, decision) {
-		// Looking is free, and what is found tells better than any average how much of it is worth verifying.
-		decision = r.limit(r.longest(decision), &ev)
-	}
 	if decision.Gamma > 0 {
 		if draft, err = r.draft(ctx, proposer, decision.Gamma, &ev, watch); err != nil {
 			return "", err
@@ -72,7 +68,7 @@ func (r *reply) decide(ctx context.Context, ev *event.Round, watch *stopwatch) (
 	if !r.config.Speculation.Enabled {
 		ev.GammaWhy = "speculation is off"
 		if r.begun == name {
-			return r.session.proposers[name], gamma.Decision{}, nil // it goes on following
+			return r.proposer, gamma.Decision{}, nil // it goes on following
 		}
 		r.begun = ""
 		return nil, gamma.Decision{}, nil
@@ -80,11 +76,14 @@ func (r *reply) decide(ctx context.Context, ev *event.Round, watch *stopwatch) (
 	if r.resting() {
 		return nil, r.limit(r.learned.gamma.Next(gamma.Outlook{}), ev), nil
 	}
-	proposer, refused := r.session.proposer(name, r.config.Speculation)
-	if refused != "" {
-		r.begun = "" // whoever followed misses this round
-		ev.GammaWhy, ev.DraftWhy = "no proposer "+name, refused
-		return nil, gamma.Decision{}, nil
+	proposer := r.proposer
+	if r.begun != name {
+		var refused string
+		if proposer, refused = r.session.proposer(name, r.config.Speculation); refused != "" {
+			r.begun = "" // whoever followed misses this round
+			ev.GammaWhy, ev.DraftWhy = "no proposer "+name, refused
+			return nil, gamma.Decision{}, nil
+		}
 	}
 	if err := r.follow(ctx, proposer); err != nil {
 		return nil, gamma.Decision{}, err
@@ -100,18 +99,19 @@ func (r *reply) resting() bool {
 	return r.patient && (r.begun == "" || r.begun == r.config.Speculation.Proposer) && r.learned.gamma.Resting()
 }
 
-// isPatient reports whether a proposer may be told later what was committed: one that is asked in every round because it is free, or that reads
-// what the target's passes leave, may not.
-func isPatient(p spec.Proposer) bool {
+// getToKnow notes what kind of proposer the reply is written with. One may be told later what was committed unless it is asked in every round
+// because it is free, or reads what the target's passes leave.
+func (r *reply) getToKnow(p spec.Proposer) {
 	_, free := p.(spec.Free)
 	_, reads := p.(spec.HiddenReader)
-	return p != nil && !free && !reads
+	r.proposer, r.free, r.patient = p, free, p != nil && !free && !reads
+	r.large = r.engine.isLarge(r.engine.draftParameters(r.config.Speculation))
 }
 
 // outlook is what the controller cannot know of the coming round.
 func (r *reply) outlook(p spec.Proposer) gamma.Outlook {
-	o := gamma.Outlook{Left: min(r.config.Sampling.MaxTokens-(len(r.context)-r.prompt), r.roomInContext())}
-	if reader, ok := p.(spec.Reader); ok {
+	o := gamma.Outlook{Free: r.free, Left: min(r.config.Sampling.MaxTokens-(len(r.context)-r.prompt), r.roomInContext())}
+	if reader, ok := p.(spec.Reader); ok && !r.free {
 		o.Unread = reader.Unread()
 	}
 	return o
@@ -156,7 +156,7 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 		}
 		return r.tell(p)
 	}
-	r.patient = isPatient(p)
+	r.getToKnow(p)
 	if heads, reads := p.(spec.HiddenReader); reads {
 		return r.catchUp(ctx, heads)
 	}
@@ -184,23 +184,9 @@ func (r *reply) tell(p spec.Proposer) error {
 
 // draft asks the proposer. A proposer that fails for this round only leaves an empty draft and a reason.
 func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
-	r.looking = r.learned.sharpness.due(params(r.config))
-	ask := spec.Ask{
-		Gamma: length, Params: params(r.config), Uniforms: r.uniforms, Round: r.rounds,
-		Shapers: r.session.shaping.drafts, IsStop: r.engine.isStop, Inspect: r.inspecting, Look: r.looking, Sharpen: r.learned.sharpness.factor(),
-		Trust: r.config.Speculation.SuffixTrust,
-		Reading: func(read func(progress func(done, total int)) error) error {
-			watch.lap(&ev.DraftMS)
-			defer watch.skip()
-			return r.timed("draft", &ev.ReadMS, read)
-		},
-	}
-	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
-		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
-		ask.Continue = r.learned.gamma.Continue
-	}
-	if r.mayRunAhead(&ask) {
-		ask.Ahead = r.runAhead(ctx)
+	ask := spec.Ask{Gamma: length, IsStop: r.ends, Shapers: r.session.shaping.drafts, Trust: r.config.Speculation.SuffixTrust}
+	if r.looking = false; !r.free {
+		r.askModel(ctx, &ask, ev, watch)
 	}
 	draft, err := p.Propose(ctx, ask)
 	ev.Read = draft.Read
@@ -219,7 +205,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	}
 	ev.DraftStop = draft.Stop
 	r.withoutEnd(&draft)
-	r.trim(p, &draft, ev)
+	r.trim(&draft, ev)
 	if len(draft.Tokens) == 0 {
 		return draft, nil
 	}
@@ -242,11 +228,30 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	return draft, err
 }
 
+// askModel adds what only a proposer with a model needs to know.
+func (r *reply) askModel(ctx context.Context, ask *spec.Ask, ev *event.Round, watch *stopwatch) {
+	r.looking = r.learned.sharpness.due(params(r.config))
+	ask.Params, ask.Uniforms, ask.Round = params(r.config), r.uniforms, r.rounds
+	ask.Inspect, ask.Look, ask.Sharpen = r.inspecting, r.looking, r.learned.sharpness.factor()
+	ask.Reading = func(read func(progress func(done, total int)) error) error {
+		watch.lap(&ev.DraftMS)
+		defer watch.skip()
+		return r.timed("draft", &ev.ReadMS, read)
+	}
+	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
+		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
+		ask.Continue = r.learned.gamma.Continue
+	}
+	if r.mayRunAhead(ask) {
+		ask.Ahead = r.runAhead(ctx)
+	}
+}
+
 // withoutEnd takes a stop token off the end of a draft: the row in front of it has the target's own opinion, and nothing follows it, so
 // that verifying it would bring no token. What was drawn by chance stays, since leaving it out for what it is would favour others.
 func (r *reply) withoutEnd(draft *spec.Draft) {
 	last := len(draft.Tokens) - 1
-	if last < 0 || draft.Q[last].P != nil || !r.engine.isStop(draft.Tokens[last]) {
+	if last < 0 || draft.Q[last].P != nil || !r.ends(draft.Tokens[last]) {
 		return
 	}
 	draft.Tokens, draft.Q = draft.Tokens[:last], draft.Q[:last]
@@ -256,10 +261,12 @@ func (r *reply) withoutEnd(draft *spec.Draft) {
 
 // confidenceIsCheap reports whether asking the draft how sure it is costs little beside the draft itself. Sampling has the answer
 // anyway; a greedy draft would have to take a softmax over the vocabulary for it, which only a larger model outweighs.
-func (r *reply) confidenceIsCheap() bool {
+func (r *reply) confidenceIsCheap() bool { return r.config.Sampling.Temperature > 0 || r.large }
+
+// isLarge reports whether reading so many weights takes much longer than a softmax.
+func (e *Engine) isLarge(parameters int64) bool {
 	const parametersPerWeight = 1000
-	return r.config.Sampling.Temperature > 0 ||
-		r.engine.draftParameters(r.config.Speculation) >= parametersPerWeight*int64(r.engine.target.Config().Vocab)
+	return parameters >= parametersPerWeight*int64(e.target.Config().Vocab)
 }
 
 // verify runs the target over the last committed token and the draft, and judges the draft.
@@ -348,7 +355,7 @@ func (r *reply) terms() spec.Terms {
 	s := r.config.Speculation
 	return spec.Terms{
 		Params: params(r.config), Shapers: r.session.shaping.shapers, Logprobs: r.config.Sampling.Logprobs,
-		Uniforms: r.uniforms, Round: r.rounds, Written: len(r.context) - r.prompt, IsStop: r.engine.isStop,
+		Uniforms: r.uniforms, Round: r.rounds, Written: len(r.context) - r.prompt, IsStop: r.ends,
 		Rule: spec.Rule(s.Acceptance), Typical: spec.Typical{Epsilon: s.TypicalEpsilon, Delta: s.TypicalDelta},
 	}
 }

@@ -78,6 +78,7 @@ func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Even
 	return func(yield func(event.Event) bool) {
 		s.replies++
 		r := &reply{session: s, engine: s.engine, request: req, yield: yield, number: s.replies}
+		r.ends = func(id int32) bool { return r.engine.isStop(id) }
 		r.run(ctx)
 	}
 }

@@ -8,6 +8,9 @@ import (
 // mostTokensPerCost is the cost-aware rule: probe if something is worth knowing, otherwise take the best γ, if the rest of the reply is
 // expected to gain by it what the proposer has to read first.
 func (c *Controller) mostTokensPerCost(o Outlook) Decision {
+	if o.Free {
+		return c.lookUp()
+	}
 	best, debt := c.best(0), c.costs.reading(o.Unread)
 	tooLate := best > 0 && debt > 0 && debt > c.gain(best, o.Left)
 	if tooLate {

@@ -52,6 +52,8 @@ type Observation struct {
 	Drafted  int // tokens proposed; 0 in a plain round, and in one whose proposer failed, which counts as one token tested and refused
 	Tested   int // draft tokens the target judged
 	Accepted int
+	// Off says that speculation was switched off: such a round teaches what plain rounds cost and nothing about drafts, nor does it pay for tries.
+	Off bool
 	// Milliseconds of drafting, of the target's pass, and of everything else in the round.
 	DraftMS, VerifyMS, RestMS float64
 	// Pending is the number of committed tokens the first draft step had to read; more than 2 makes DraftMS untypical.
@@ -81,6 +83,8 @@ func (o *Observation) held(i int) float64 {
 type Outlook struct {
 	Unread int // committed tokens that the proposer missed and has to read before it can draft
 	Left   int // tokens that the reply may still have
+	// Free says that the proposer only looks up. Then the cost-aware rule lets it, and decides when it is known what was found (Trim).
+	Free bool
 }
 
 // Controller chooses γ round by round and learns from every round. It serves one goroutine.
@@ -200,6 +204,12 @@ func (c *Controller) Observe(o Observation) {
 		c.rest = 0
 	}
 	c.hindsight.observe(o, c.costs.nominal != nil, c.believedCost)
+	c.replies.written += o.Accepted + 1
+	if o.Off {
+		c.costs.observe(o)
+		c.probes.seen(o)
+		return
+	}
 	c.acceptance.observe(o)
 	c.confidence.observe(o)
 	c.lookups.observe(o)
@@ -207,6 +217,5 @@ func (c *Controller) Observe(o Observation) {
 	if o.Drafted > 0 && o.Tested > 0 {
 		c.window.observe(float64(o.Accepted)/float64(o.Tested), c.options)
 	}
-	c.replies.written += o.Accepted + 1
 	c.probes.observe(o, c.costs.of(o.Drafted), c.round)
 }

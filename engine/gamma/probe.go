@@ -81,20 +81,31 @@ func (p *probes) seen(o Observation) {
 // probe returns a decision that is worth taking for what it teaches, if there is one, given what the proposer's reading would cost first.
 func (c *Controller) probe(best int, debt float64) (Decision, bool) {
 	p := &c.probes
+	if d, ok := c.probePlain(best); ok {
+		return d, true
+	}
 	switch {
-	case p.plainRounds == 0:
-		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}, true
 	case c.options.Max == 0:
 		return Decision{}, false
 	case p.draftSteps == 0:
 		return Decision{Gamma: 1, Probe: true, Why: "one draft token, to see what it costs and whether it holds"}, true
-	case best > 0 && p.plain.due():
-		p.plain.backOff(lastInterval)
-		return Decision{Probe: true, Why: fmt.Sprintf("no plain round for %d: a fresh one to compare with", p.plain.rounds)}, true
 	case best == 0:
 		return c.probeDraft(debt)
 	}
 	return c.probeLength(best)
+}
+
+// probePlain wants a plain round, to compare with, at the beginning and now and then between others.
+func (c *Controller) probePlain(best int) (Decision, bool) {
+	p := &c.probes
+	switch {
+	case p.plainRounds == 0:
+		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}, true
+	case best > 0 && p.plain.due():
+		p.plain.backOff(lastInterval)
+		return Decision{Probe: true, Why: fmt.Sprintf("no plain round for %d: a fresh one to compare with", p.plain.rounds)}, true
+	}
+	return Decision{}, false
 }
 
 // probeDraft tries speculation again while it does not seem to pay: at growing intervals, when the budget has been saved up for the drafting and

@@ -1,6 +1,20 @@
 package gamma
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
+
+// lookUp wants as much as can be found, because looking costs nothing and what is found tells better than any average how much of it is worth
+// verifying. That holds for some rounds, until something was found and verified: on small models to weigh takes longer than to look.
+func (c *Controller) lookUp() Decision {
+	c.words = words{}
+	if d, ok := c.probePlain(c.best(0)); ok {
+		return d
+	}
+	c.rest, c.swayed = restLasts, false
+	return Decision{Gamma: c.options.Max, Why: "looking up costs nothing: as much as is found and worth its rows"}
+}
 
 // Trim decides about a draft that costs nothing to make, such as a continuation that was looked up: how many of its tokens are
 // worth the rows that verify them, given how sure the proposer is of each. It returns less than the whole draft with the reason in
@@ -26,9 +40,20 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	if best == n {
 		return n, ""
 	}
-	held := c.lookups.hoped(confidence[best])
+	why = c.lookups.why(trimmed{best, n, int(math.Round(100 * c.lookups.hoped(confidence[best])))})
 	c.lookups.fade(confidence[best])
-	return best, fmt.Sprintf("%d of %d tokens looked up are worth their rows: the next one holds with %.0f %%", best, n, 100*held)
+	return best, why
+}
+
+// trimmed is what is said of a draft that was cut.
+type trimmed struct{ kept, found, percent int }
+
+// why says it in words, which last while the same is to be said: putting them together takes as long as looking up did.
+func (l *lookups) why(t trimmed) string {
+	if l.said == "" || l.about != t {
+		l.said, l.about = fmt.Sprintf("%d of %d tokens looked up are worth their rows: the next one holds with %d %%", t.kept, t.found, t.percent), t
+	}
+	return l.said
 }
 
 // hoped is the probability that a looked-up token of this confidence is accepted, after those before it were.
@@ -45,7 +70,9 @@ func (l *lookups) fade(confidence float64) {
 // lookups learns how often what was looked up with a certain confidence is accepted. Luck comes in runs here: a reply begins to repeat
 // something, and stops. So it forgets quickly.
 type lookups struct {
-	bins [confidenceBins]rate
+	bins  [confidenceBins]rate
+	said  string // last, of what about says
+	about trimmed
 }
 
 // lookupMemory bounds the observations that an estimate rests on.

@@ -47,3 +47,29 @@ func TestTrimLearnsWhichDraftsHold(t *testing.T) {
 		t.Errorf("what seldom holds was tried again %d times in 2000 rounds, want a few", tries)
 	}
 }
+
+// A proposer that only looks up is let look in every round but the first, and those that are wanted to compare with when many in a row drafted.
+func TestLookingUpIsWantedInEveryRound(t *testing.T) {
+	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 5, Nominal: &gamma.NominalCosts{DraftStep: 0.001, Verify: 1, VerifyRow: 0.1}})
+	if d := c.Next(gamma.Outlook{Free: true}); d.Gamma != 0 || !d.Probe {
+		t.Errorf("the first round is %+v, want a plain one", d)
+	}
+	c.Observe(gamma.Observation{})
+	for i := range 200 {
+		if d := c.Next(gamma.Outlook{Free: true}); d.Gamma != 5 || d.Probe || d.Off != "" || d.Expected < 1 {
+			t.Fatalf("round %d, nothing found before: %+v", i, d)
+		}
+		c.Observe(gamma.Observation{})
+	}
+	plain := 0
+	for range 200 {
+		d := c.Next(gamma.Outlook{Free: true})
+		if d.Gamma == 0 {
+			plain++
+		}
+		c.Observe(gamma.Observation{Drafted: d.Gamma, Tested: d.Gamma, Accepted: d.Gamma, Confidence: slices.Repeat([]float64{0.9}, d.Gamma)})
+	}
+	if plain < 2 || plain > 6 {
+		t.Errorf("%d of 200 rounds whose drafts held are plain, want a few to compare with", plain)
+	}
+}

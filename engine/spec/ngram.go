@@ -25,6 +25,8 @@ type Ngram struct {
 	// A search follows these from the last token on, and so touches little memory that the weights have driven out of the caches.
 	earlier []int32
 	latest  []int32 // by token: the position behind its last occurrence, 0 if it has none
+
+	draft Draft // room for the next one
 }
 
 // NewNgram returns a proposer that looks for matches of longest down to shortest tokens, 1 ≤ shortest ≤ longest.
@@ -66,16 +68,14 @@ func (g *Ngram) Begin(_ context.Context, tokens []int32, _ func(done, total int)
 
 // Propose continues the longest match. The continuation may run into the draft itself, which repeats a short cycle.
 func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
-	var draft Draft
 	at, n := g.match()
 	if n == 0 {
-		draft.Stop = g.nothing
-		return draft, nil
+		return Draft{Stop: g.nothing}, nil
 	}
+	draft := &g.draft
+	draft.Tokens, draft.Q, draft.Confidence, draft.Stop = draft.Tokens[:0], draft.Q[:0], draft.Confidence[:0], ""
 	// The longer the match, the surer; how sure that is, whoever asks learns.
 	sure := 1 - math.Exp2(-float64(n))
-	draft.Tokens, draft.Q = make([]int32, 0, ask.Gamma), make([]sample.Dist, 0, ask.Gamma)
-	draft.Confidence = make([]float64, 0, ask.Gamma)
 	for len(draft.Tokens) < ask.Gamma {
 		next := at + len(draft.Tokens)
 		id := int32(0)
@@ -96,7 +96,7 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 			break
 		}
 	}
-	return draft, nil
+	return *draft, nil
 }
 
 // match returns the position behind the latest earlier occurrence of the context's last n tokens, for the largest n there is.

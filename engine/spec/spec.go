@@ -10,13 +10,12 @@ import (
 	"specula/engine/sample"
 )
 
-// Draft is a guess: tokens, and for each the distribution it was actually drawn from.
+// Draft is a guess: tokens, and for each the distribution it was actually drawn from. It is valid until the next Propose.
 type Draft struct {
 	Tokens []int32
-	Q      []sample.Dist // (len(Tokens)); valid until the next Propose. Elsewhere for a draft that stayed on a device
-	// Logits of the draft model behind each token, (len(Tokens)) rows of vocab, for inspection; nil for proposers without a model.
-	// Valid until the next Propose.
-	// nil unless Ask.Inspect or Ask.Look.
+	Q      []sample.Dist // (len(Tokens)); Elsewhere for a draft that stayed on a device
+	// Logits of the draft model behind each token, (len(Tokens)) rows of vocab, for inspection; nil for proposers without a model, and
+	// unless Ask.Inspect or Ask.Look.
 	Logits [][]float32
 	// LookBytes crossed from a device for Ask.Look alone.
 	LookBytes int64
