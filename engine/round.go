@@ -132,6 +132,9 @@ func (r *reply) choose(p spec.Proposer) gamma.Decision {
 func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
 	ev.GammaWhy, ev.GammaOff, ev.Probe = d.Why, d.Off, d.Probe
 	ev.AcceptanceByPosition, ev.ExpectedTokens = d.Acceptance, d.Expected
+	if d.Gamma == 0 {
+		return d
+	}
 	// The draft is followed by one token of the target's own.
 	room := max(0, min(r.config.Sampling.MaxTokens-(len(r.context)-r.prompt), r.roomInContext())-1)
 	if d.Gamma > room {

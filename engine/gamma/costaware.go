@@ -41,7 +41,7 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 func (c *Controller) restFor(debt float64) int {
 	p := &c.probes
 	due := p.draft.interval - p.draft.rounds
-	saving := math.Ceil((c.price(c.best(1), debt) - p.saved) / (probeBudget * c.cost(0)))
+	saving := math.Ceil((c.price(c.best(1), debt) - p.saved) / (p.budget() * c.cost(0)))
 	return int(min(max(restLasts, float64(due), saving), mostRest))
 }
 

@@ -217,5 +217,9 @@ func (c *Controller) Observe(o Observation) {
 	if o.Drafted > 0 && o.Tested > 0 {
 		c.window.observe(float64(o.Accepted)/float64(o.Tested), c.options)
 	}
-	c.probes.observe(o, c.costs.of(o.Drafted), c.round)
+	cost := 0.0
+	if o.Drafted < len(c.believedCost) {
+		cost = c.cost(o.Drafted)
+	}
+	c.probes.observe(o, cost, c.round)
 }

@@ -6,9 +6,10 @@ const (
 	firstInterval = 8   // rounds until the first probe of a kind
 	lastInterval  = 128 // rounds between plain rounds once they have stopped changing anything
 	lastTry       = 16  // and between tries to draft, if the budget allows so many: where drafts nearly pay, it does
-	// probeBudget is the share of time that probing may cost while plain decoding is the best there is: a third of the 1 % that speculation may
-	// cost at worst, for to weigh and to follow take their part, too.
-	probeBudget = 0.003
+	// probeBudget is the share of time that trying drafts may cost while plain decoding is the best there is: a sixth of the 1 % that speculation
+	// may cost at worst, for to weigh and to follow take their part, too. In the first youngRounds, when least is known, it is youngBudget.
+	probeBudget              = 0.0015
+	youngBudget, youngRounds = 0.003, 500
 	// mostSaved is how much of the budget for trying drafts may be saved up, in plain rounds, unless a single try costs more.
 	mostSaved = 4
 	// longestStreak bounds the tries that follow each other because the one before went well.
@@ -21,6 +22,7 @@ type probes struct {
 	length       timer // an unmeasured draft length
 	plainRounds  int
 	draftSteps   int
+	rounds       int
 	promising    int     // so many tries in a row went well while plain decoding seemed best
 	saved        float64 // of the budget, for trying drafts; tries are paid out of it whatever came of them
 }
@@ -49,7 +51,8 @@ func (p *probes) observe(o Observation, cost float64, r round) {
 	p.plain.pass(cost)
 	p.draft.pass(cost)
 	p.length.pass(cost)
-	p.saved += probeBudget * cost
+	p.rounds++
+	p.saved += p.budget() * cost
 	if r.Probe && r.Gamma > 0 {
 		p.saved -= r.price
 	}
@@ -68,6 +71,14 @@ func (p *probes) observe(o Observation, cost float64, r round) {
 		p.promising = 0
 	}
 	p.draft.reset()
+}
+
+// budget is the share of time that may be spent at present.
+func (p *probes) budget() float64 {
+	if p.rounds < youngRounds {
+		return youngBudget
+	}
+	return probeBudget
 }
 
 // seen counts what there is to compare.
@@ -162,5 +173,5 @@ func (c *Controller) price(gamma int, debt float64) float64 {
 // small one, or of what speculation is winning over plain decoding a tenth, if that is more.
 func (c *Controller) affordable(gamma int, since float64) bool {
 	won := c.bestRate()*c.cost(0) - 1
-	return c.price(gamma, 0) <= max(probeBudget, won/10)*since
+	return c.price(gamma, 0) <= max(c.probes.budget(), won/10)*since
 }
