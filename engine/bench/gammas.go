@@ -57,7 +57,7 @@ type Opened interface {
 // CompareGammas answers every prompt of every set at every temperature by each fixed γ and by the cost-aware rule, several times, in
 // an order that changes, so that a machine whose speed varies favours none. Each repeat has a seed of its own: γ decides which text comes
 // of a seed, and one text is faster than another. A cell takes of each prompt the mean of the middle half of its times.
-// Every way gets a fresh session for every set and temperature: what the cost-aware rule has learned is learned there.
+// Every way gets a fresh session for every set and temperature, and after many repeats another: what the cost-aware rule has learned is learned there.
 func CompareGammas(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, progress func(done, total int)) (*GammaReport, error) {
 	if len(o.Sets) == 0 || len(o.Temperatures) == 0 || o.Repeats < 1 {
 		return nil, errors.New("comparing draft lengths needs prompts, temperatures and at least one repeat")
@@ -92,42 +92,80 @@ type chooser struct {
 
 func compareCell(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, set PromptSet, temperature float64) (cell *GammaCell, err error) {
 	var all []*chooser
-	for i := range len(o.Gammas) + 1 {
-		var session Opened
-		if session, err = open(ctx); err != nil {
+	for _, gamma := range o.Gammas {
+		all = append(all, newChooser(len(set.Prompts), "fixed", gamma))
+	}
+	all = append(all, newChooser(len(set.Prompts), "cost-aware", -1))
+	defer func() {
+		for _, c := range all {
+			err = errors.Join(err, c.close())
+		}
+	}()
+	order := rand.New(rand.NewPCG(uint64(o.Seed), 0)) // at random, because a reply leaves the processor's caches as it needed them
+	for from := 0; from < o.Repeats; from += sessionRepeats {
+		for _, c := range all {
+			if err := c.renew(ctx, open); err != nil {
+				return nil, err
+			}
+		}
+		// A first turn unmeasured: cold caches, sleeping threads.
+		if err := takeTurns(ctx, all, order, o, -1, set.Prompts[:1], temperature); err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, session.Close()) }()
-		rule, gamma := "cost-aware", -1
-		if i < len(o.Gammas) {
-			rule, gamma = "fixed", o.Gammas[i]
-		}
-		all = append(all, newChooser(session, len(set.Prompts), rule, gamma))
-	}
-	order := rand.New(rand.NewPCG(uint64(o.Seed), 0)) // at random, because a reply leaves the processor's caches as it needed them
-	// A first turn unmeasured: cold caches, sleeping threads.
-	for repeat := -1; repeat < o.Repeats; repeat++ {
-		for i, prompt := range set.Prompts {
-			if repeat < 0 && i > 0 {
-				break
-			}
-			for _, turn := range order.Perm(len(all)) {
-				if err := all[turn].answer(ctx, o, i, repeat, prompt, temperature); err != nil {
-					return nil, err
-				}
+		for repeat := from; repeat < min(from+sessionRepeats, o.Repeats); repeat++ {
+			if err := takeTurns(ctx, all, order, o, repeat, set.Prompts, temperature); err != nil {
+				return nil, err
 			}
 		}
 	}
 	return newCell(set.Name, temperature, o.Gammas, all), nil
 }
 
-func newChooser(s Opened, prompts int, rule string, gamma int) *chooser {
-	c := &chooser{session: s, times: make([][]float64, prompts), ids: make([][]int32, prompts)}
+// sessionRepeats is how often everything is measured in one session. Where its memory happens to lie makes a session up to 1 % faster or slower than
+// another, so that many repeats are spread over several.
+const sessionRepeats = 50
+
+// takeTurns has every prompt answered by each.
+func takeTurns(ctx context.Context, all []*chooser, order *rand.Rand, o GammaOptions, repeat int, prompts []string, temperature float64) error {
+	for i, prompt := range prompts {
+		for _, turn := range order.Perm(len(all)) {
+			if err := all[turn].answer(ctx, o, i, repeat, prompt, temperature); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func newChooser(prompts int, rule string, gamma int) *chooser {
+	c := &chooser{times: make([][]float64, prompts), ids: make([][]int32, prompts)}
 	c.change = [][2]string{{"speculation.gamma_rule", rule}, {"speculation.costs", "measured"}, {"speculation.enabled", strconv.FormatBool(gamma != 0)}}
 	if gamma > 0 {
 		c.change = append(c.change, [2]string{"speculation.gamma", strconv.Itoa(gamma)})
 	}
 	return c
+}
+
+// renew opens a session in place of the one before.
+func (c *chooser) renew(ctx context.Context, open func(context.Context) (Opened, error)) error {
+	if err := c.close(); err != nil {
+		return err
+	}
+	session, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	c.session = session
+	return nil
+}
+
+func (c *chooser) close() error {
+	if c.session == nil {
+		return nil
+	}
+	err := c.session.Close()
+	c.session = nil
+	return err
 }
 
 func (c *chooser) answer(ctx context.Context, o GammaOptions, i, repeat int, prompt string, temperature float64) error {
