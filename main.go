@@ -368,7 +368,13 @@ func timePasses(ctx context.Context, o cli.PassOptions) (any, error) {
 		return nil, err
 	}
 	defer backend.Close()
-	return speed.MeasurePasses(ctx, m, o.PromptTokens, o.DecodeTokens, time.Now)
+	passes, err := speed.MeasurePasses(ctx, m, o.PromptTokens, o.DecodeTokens, time.Now)
+	return struct {
+		speed.Passes
+		ResidentBytes int64 `json:"residentBytes"` // of this process, behind the passes
+		WeightBytes   int64 `json:"weightBytes"`
+		CacheBytes    int64 `json:"cacheBytes"`
+	}{passes, doctor.ResidentBytes(), m.Config().WeightBytes, m.Config().CacheBytes}, err
 }
 
 // measureKernels times the products of the target on the CPU.

@@ -135,7 +135,7 @@ func (x *examination) memory(context.Context) error {
 		m.WeightBytes += d.WeightBytes
 		m.CacheBytes += d.CacheBytes
 	}
-	m.ResidentBytes, m.AvailableBytes = residentBytes(), x.Available
+	m.ResidentBytes, m.AvailableBytes = ResidentBytes(), x.Available
 	text := fmt.Sprintf("weights %d MiB, a conversation's keys and values %d MiB", m.WeightBytes/mib, m.CacheBytes/mib)
 	if m.ResidentBytes > 0 {
 		text += fmt.Sprintf(", this process %d MiB", m.ResidentBytes/mib)
@@ -151,8 +151,8 @@ func (x *examination) memory(context.Context) error {
 	return nil
 }
 
-// residentBytes is what Linux says this process holds in memory; 0 elsewhere.
-func residentBytes() int64 {
+// ResidentBytes is what Linux says this process holds in memory; 0 elsewhere.
+func ResidentBytes() int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		return 0

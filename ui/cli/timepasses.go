@@ -21,7 +21,8 @@ func (a *app) timePassesCommand() *cobra.Command {
 		Use:   "time-passes FILE",
 		Short: "Time one prefill and plain decoding of a model file on the CPU",
 		Long: `time-passes loads a model file and times one prefill and plain greedy decoding behind it, for
-comparison with other programs. It prints tokens per second as a line of JSON.`,
+comparison with other programs. It prints tokens per second, and the memory taken, as a line
+of JSON.`,
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: a.begin(func(c *cobra.Command, args []string) error {

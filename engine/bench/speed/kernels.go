@@ -3,6 +3,7 @@ package speed
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -50,8 +51,9 @@ type Kernels struct {
 
 const (
 	contextTokens = 64
-	// runs of each measurement, of which the least counts.
-	runs = 7
+	// runs of each measurement, of which the least counts. Passes get up to mostRuns where they are so short that passTime allows it.
+	runs, mostRuns = 7, 200
+	passTime       = time.Second
 	// productTime bounds the runs of one product.
 	productTime = 200 * time.Millisecond
 )
@@ -149,29 +151,29 @@ func (k *Kernels) timePasses(ctx context.Context, m *model.Model, now func() tim
 		if rows > m.Config().MaxRows || contextTokens+rows > cache.Cap() {
 			break
 		}
-		least := time.Hour
-		for range runs {
+		k.Verifications = append(k.Verifications, Verification{M: rows, MS: math.Inf(1)})
+	}
+	// In turns, so that a machine that becomes slower or faster does so for all lengths.
+	deadline := now().Add(passTime)
+	for run := 0; run < runs || run < mostRuns && now().Before(deadline); run++ {
+		for i := range k.Verifications {
+			v := &k.Verifications[i]
 			start := now()
-			logits, err := m.Forward(ctx, cache, ids[:rows])
+			logits, err := m.Forward(ctx, cache, ids[:v.M])
 			if err == nil {
-				err = logits.Argmax(make([]int32, rows))
+				err = logits.Argmax(make([]int32, v.M))
 			}
 			if err != nil {
-				return fmt.Errorf("timing a pass of %d rows: %w", rows, err)
+				return fmt.Errorf("timing a pass of %d rows: %w", v.M, err)
 			}
-			least = min(least, now().Sub(start))
+			v.MS = min(v.MS, now().Sub(start).Seconds()*1e3)
 			if err := cache.Truncate(contextTokens); err != nil {
 				return err
 			}
 		}
-		v := Verification{M: rows, MS: least.Seconds() * 1e3}
-		v.Ratio = v.MS
-		if len(k.Verifications) > 0 {
-			v.Ratio /= k.Verifications[0].MS
-		} else {
-			v.Ratio = 1
-		}
-		k.Verifications = append(k.Verifications, v)
+	}
+	for i := range k.Verifications {
+		k.Verifications[i].Ratio = k.Verifications[i].MS / k.Verifications[0].MS
 	}
 	return nil
 }
