@@ -103,8 +103,8 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 	}()
 	order := rand.New(rand.NewPCG(uint64(o.Seed), 0)) // at random, because a reply leaves the processor's caches as it needed them
 	for from := 0; from < o.Repeats; from += sessionRepeats {
-		for _, c := range all {
-			if err := c.renew(ctx, open); err != nil {
+		for _, turn := range order.Perm(len(all)) {
+			if err := all[turn].renew(ctx, open); err != nil {
 				return nil, err
 			}
 		}
@@ -122,7 +122,7 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 }
 
 // sessionRepeats is how often everything is measured in one session. Where its memory happens to lie makes a session up to 1 % faster or slower than
-// another, so that many repeats are spread over several.
+// another, so that many repeats are spread over several, which are opened in an order that changes.
 const sessionRepeats = 50
 
 // takeTurns has every prompt answered by each.
