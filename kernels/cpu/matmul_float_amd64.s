@@ -22,24 +22,25 @@ DATA transposed<>+56(SB)/4, $0x0000000b
 DATA transposed<>+60(SB)/4, $0x0000000f
 GLOBL transposed<>(SB), RODATA|NOPTR, $64
 
-// func dotF32x1AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF32x1AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, AVX512VL, MMX+
-TEXT ·dotF32x1AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotF32x1AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), CX
 	MOVQ   ahead+40(FP), DX
-	MOVQ   CX, BX
-	SHLQ   $0x02, BX
-	MOVQ   w+8(FP), SI
-	LEAQ   (SI)(BX*2), DI
-	ADDQ   BX, DI
-	MOVQ   CX, R8
-	SHLQ   $0x02, R8
-	MOVQ   x+16(FP), R9
-	LEAQ   (R9)(R8*2), R10
-	ADDQ   R8, R10
-	LEAQ   (SI)(DX*1), DX
+	MOVQ   step+48(FP), BX
+	MOVQ   CX, SI
+	SHLQ   $0x02, SI
+	MOVQ   w+8(FP), DI
+	LEAQ   (DI)(SI*2), R8
+	ADDQ   SI, R8
+	MOVQ   CX, R9
+	SHLQ   $0x02, R9
+	MOVQ   x+16(FP), R10
+	LEAQ   (R10)(R9*2), R11
+	ADDQ   R9, R11
+	ADDQ   DI, DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -50,20 +51,20 @@ columns:
 	PREFETCHT0    64(DX)
 	PREFETCHT0    128(DX)
 	PREFETCHT0    192(DX)
-	ADDQ          $0x00000100, DX
-	VMOVUPS       (SI), Z4
-	VMOVUPS       (SI)(BX*1), Z5
-	VMOVUPS       (SI)(BX*2), Z6
-	VMOVUPS       (DI), Z7
-	VMOVUPS       (R9), Z8
+	ADDQ          BX, DX
+	VMOVUPS       (DI), Z4
+	VMOVUPS       (DI)(SI*1), Z5
+	VMOVUPS       (DI)(SI*2), Z6
+	VMOVUPS       (R8), Z7
+	VMOVUPS       (R10), Z8
 	VFMADD231PS   Z8, Z4, Z0
 	VFMADD231PS   Z8, Z5, Z1
 	VFMADD231PS   Z8, Z6, Z2
 	VFMADD231PS   Z8, Z7, Z3
-	ADDQ          $0x40, SI
 	ADDQ          $0x40, DI
-	ADDQ          $0x40, R9
+	ADDQ          $0x40, R8
 	ADDQ          $0x40, R10
+	ADDQ          $0x40, R11
 	SUBQ          $0x10, CX
 	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y4
@@ -95,25 +96,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF32x2AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF32x2AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotF32x2AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotF32x2AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x02, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -124,30 +125,29 @@ TEXT ·dotF32x2AVX512(SB), NOSPLIT, $0-48
 	VXORPS X7, X7, X7
 
 columns:
-	VMOVUPS       (DI), Z8
-	PREFETCHT1    (R12)
-	VMOVUPS       (DI)(SI*1), Z9
-	PREFETCHT1    (R12)(SI*1)
-	VMOVUPS       (DI)(SI*2), Z10
-	PREFETCHT1    (R12)(SI*2)
-	VMOVUPS       (R8), Z11
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z12
+	PREFETCHT1    64(BX)
+	PREFETCHT1    128(BX)
+	PREFETCHT1    192(BX)
+	ADDQ          SI, BX
+	VMOVUPS       (R8), Z8
+	VMOVUPS       (R8)(DI*1), Z9
+	VMOVUPS       (R8)(DI*2), Z10
+	VMOVUPS       (R9), Z11
+	VMOVUPS       (R11), Z12
 	VFMADD231PS   Z12, Z8, Z0
 	VFMADD231PS   Z12, Z9, Z1
 	VFMADD231PS   Z12, Z10, Z2
 	VFMADD231PS   Z12, Z11, Z3
-	VMOVUPS       (R10)(R9*1), Z12
+	VMOVUPS       (R11)(R10*1), Z12
 	VFMADD231PS   Z12, Z8, Z4
 	VFMADD231PS   Z12, Z9, Z5
 	VFMADD231PS   Z12, Z10, Z6
 	VFMADD231PS   Z12, Z11, Z7
-	ADDQ          $0x40, DI
 	ADDQ          $0x40, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x40, R9
 	ADDQ          $0x40, R11
 	ADDQ          $0x40, R12
-	ADDQ          $0x40, BX
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z8
@@ -182,25 +182,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF32x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF32x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotF32x3AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotF32x3AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x02, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -215,35 +215,34 @@ TEXT ·dotF32x3AVX512(SB), NOSPLIT, $0-48
 	VXORPS X11, X11, X11
 
 columns:
-	VMOVUPS       (DI), Z12
-	PREFETCHT1    (R12)
-	VMOVUPS       (DI)(SI*1), Z13
-	PREFETCHT1    (R12)(SI*1)
-	VMOVUPS       (DI)(SI*2), Z14
-	PREFETCHT1    (R12)(SI*2)
-	VMOVUPS       (R8), Z15
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z16
+	PREFETCHT1    64(BX)
+	PREFETCHT1    128(BX)
+	PREFETCHT1    192(BX)
+	ADDQ          SI, BX
+	VMOVUPS       (R8), Z12
+	VMOVUPS       (R8)(DI*1), Z13
+	VMOVUPS       (R8)(DI*2), Z14
+	VMOVUPS       (R9), Z15
+	VMOVUPS       (R11), Z16
 	VFMADD231PS   Z16, Z12, Z0
 	VFMADD231PS   Z16, Z13, Z1
 	VFMADD231PS   Z16, Z14, Z2
 	VFMADD231PS   Z16, Z15, Z3
-	VMOVUPS       (R10)(R9*1), Z16
+	VMOVUPS       (R11)(R10*1), Z16
 	VFMADD231PS   Z16, Z12, Z4
 	VFMADD231PS   Z16, Z13, Z5
 	VFMADD231PS   Z16, Z14, Z6
 	VFMADD231PS   Z16, Z15, Z7
-	VMOVUPS       (R10)(R9*2), Z16
+	VMOVUPS       (R11)(R10*2), Z16
 	VFMADD231PS   Z16, Z12, Z8
 	VFMADD231PS   Z16, Z13, Z9
 	VFMADD231PS   Z16, Z14, Z10
 	VFMADD231PS   Z16, Z15, Z11
-	ADDQ          $0x40, DI
 	ADDQ          $0x40, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x40, R9
 	ADDQ          $0x40, R11
 	ADDQ          $0x40, R12
-	ADDQ          $0x40, BX
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z12
@@ -292,25 +291,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF32x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF32x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotF32x4AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotF32x4AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x02, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -329,40 +328,39 @@ TEXT ·dotF32x4AVX512(SB), NOSPLIT, $0-48
 	VXORPS X15, X15, X15
 
 columns:
-	VMOVUPS       (DI), Z16
-	PREFETCHT1    (R12)
-	VMOVUPS       (DI)(SI*1), Z17
-	PREFETCHT1    (R12)(SI*1)
-	VMOVUPS       (DI)(SI*2), Z18
-	PREFETCHT1    (R12)(SI*2)
-	VMOVUPS       (R8), Z19
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z20
+	PREFETCHT1    64(BX)
+	PREFETCHT1    128(BX)
+	PREFETCHT1    192(BX)
+	ADDQ          SI, BX
+	VMOVUPS       (R8), Z16
+	VMOVUPS       (R8)(DI*1), Z17
+	VMOVUPS       (R8)(DI*2), Z18
+	VMOVUPS       (R9), Z19
+	VMOVUPS       (R11), Z20
 	VFMADD231PS   Z20, Z16, Z0
 	VFMADD231PS   Z20, Z17, Z1
 	VFMADD231PS   Z20, Z18, Z2
 	VFMADD231PS   Z20, Z19, Z3
-	VMOVUPS       (R10)(R9*1), Z20
+	VMOVUPS       (R11)(R10*1), Z20
 	VFMADD231PS   Z20, Z16, Z4
 	VFMADD231PS   Z20, Z17, Z5
 	VFMADD231PS   Z20, Z18, Z6
 	VFMADD231PS   Z20, Z19, Z7
-	VMOVUPS       (R10)(R9*2), Z20
+	VMOVUPS       (R11)(R10*2), Z20
 	VFMADD231PS   Z20, Z16, Z8
 	VFMADD231PS   Z20, Z17, Z9
 	VFMADD231PS   Z20, Z18, Z10
 	VFMADD231PS   Z20, Z19, Z11
-	VMOVUPS       (R11), Z20
+	VMOVUPS       (R12), Z20
 	VFMADD231PS   Z20, Z16, Z12
 	VFMADD231PS   Z20, Z17, Z13
 	VFMADD231PS   Z20, Z18, Z14
 	VFMADD231PS   Z20, Z19, Z15
-	ADDQ          $0x40, DI
 	ADDQ          $0x40, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x40, R9
 	ADDQ          $0x40, R11
 	ADDQ          $0x40, R12
-	ADDQ          $0x40, BX
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z16
@@ -422,25 +420,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF32x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF32x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotF32x5AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotF32x5AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x02, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -463,45 +461,44 @@ TEXT ·dotF32x5AVX512(SB), NOSPLIT, $0-48
 	VXORPS X19, X19, X19
 
 columns:
-	VMOVUPS       (DI), Z20
-	PREFETCHT1    (R12)
-	VMOVUPS       (DI)(SI*1), Z21
-	PREFETCHT1    (R12)(SI*1)
-	VMOVUPS       (DI)(SI*2), Z22
-	PREFETCHT1    (R12)(SI*2)
-	VMOVUPS       (R8), Z23
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z24
+	PREFETCHT1    64(BX)
+	PREFETCHT1    128(BX)
+	PREFETCHT1    192(BX)
+	ADDQ          SI, BX
+	VMOVUPS       (R8), Z20
+	VMOVUPS       (R8)(DI*1), Z21
+	VMOVUPS       (R8)(DI*2), Z22
+	VMOVUPS       (R9), Z23
+	VMOVUPS       (R11), Z24
 	VFMADD231PS   Z24, Z20, Z0
 	VFMADD231PS   Z24, Z21, Z1
 	VFMADD231PS   Z24, Z22, Z2
 	VFMADD231PS   Z24, Z23, Z3
-	VMOVUPS       (R10)(R9*1), Z24
+	VMOVUPS       (R11)(R10*1), Z24
 	VFMADD231PS   Z24, Z20, Z4
 	VFMADD231PS   Z24, Z21, Z5
 	VFMADD231PS   Z24, Z22, Z6
 	VFMADD231PS   Z24, Z23, Z7
-	VMOVUPS       (R10)(R9*2), Z24
+	VMOVUPS       (R11)(R10*2), Z24
 	VFMADD231PS   Z24, Z20, Z8
 	VFMADD231PS   Z24, Z21, Z9
 	VFMADD231PS   Z24, Z22, Z10
 	VFMADD231PS   Z24, Z23, Z11
-	VMOVUPS       (R11), Z24
+	VMOVUPS       (R12), Z24
 	VFMADD231PS   Z24, Z20, Z12
 	VFMADD231PS   Z24, Z21, Z13
 	VFMADD231PS   Z24, Z22, Z14
 	VFMADD231PS   Z24, Z23, Z15
-	VMOVUPS       (R11)(R9*1), Z24
+	VMOVUPS       (R12)(R10*1), Z24
 	VFMADD231PS   Z24, Z20, Z16
 	VFMADD231PS   Z24, Z21, Z17
 	VFMADD231PS   Z24, Z22, Z18
 	VFMADD231PS   Z24, Z23, Z19
-	ADDQ          $0x40, DI
 	ADDQ          $0x40, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x40, R9
 	ADDQ          $0x40, R11
 	ADDQ          $0x40, R12
-	ADDQ          $0x40, BX
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z20
@@ -579,25 +576,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF32x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF32x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotF32x6AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotF32x6AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x02, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x02, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -624,50 +621,49 @@ TEXT ·dotF32x6AVX512(SB), NOSPLIT, $0-48
 	VXORPS X23, X23, X23
 
 columns:
-	VMOVUPS       (DI), Z24
-	PREFETCHT1    (R12)
-	VMOVUPS       (DI)(SI*1), Z25
-	PREFETCHT1    (R12)(SI*1)
-	VMOVUPS       (DI)(SI*2), Z26
-	PREFETCHT1    (R12)(SI*2)
-	VMOVUPS       (R8), Z27
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z28
+	PREFETCHT1    64(BX)
+	PREFETCHT1    128(BX)
+	PREFETCHT1    192(BX)
+	ADDQ          SI, BX
+	VMOVUPS       (R8), Z24
+	VMOVUPS       (R8)(DI*1), Z25
+	VMOVUPS       (R8)(DI*2), Z26
+	VMOVUPS       (R9), Z27
+	VMOVUPS       (R11), Z28
 	VFMADD231PS   Z28, Z24, Z0
 	VFMADD231PS   Z28, Z25, Z1
 	VFMADD231PS   Z28, Z26, Z2
 	VFMADD231PS   Z28, Z27, Z3
-	VMOVUPS       (R10)(R9*1), Z28
+	VMOVUPS       (R11)(R10*1), Z28
 	VFMADD231PS   Z28, Z24, Z4
 	VFMADD231PS   Z28, Z25, Z5
 	VFMADD231PS   Z28, Z26, Z6
 	VFMADD231PS   Z28, Z27, Z7
-	VMOVUPS       (R10)(R9*2), Z28
+	VMOVUPS       (R11)(R10*2), Z28
 	VFMADD231PS   Z28, Z24, Z8
 	VFMADD231PS   Z28, Z25, Z9
 	VFMADD231PS   Z28, Z26, Z10
 	VFMADD231PS   Z28, Z27, Z11
-	VMOVUPS       (R11), Z28
+	VMOVUPS       (R12), Z28
 	VFMADD231PS   Z28, Z24, Z12
 	VFMADD231PS   Z28, Z25, Z13
 	VFMADD231PS   Z28, Z26, Z14
 	VFMADD231PS   Z28, Z27, Z15
-	VMOVUPS       (R11)(R9*1), Z28
+	VMOVUPS       (R12)(R10*1), Z28
 	VFMADD231PS   Z28, Z24, Z16
 	VFMADD231PS   Z28, Z25, Z17
 	VFMADD231PS   Z28, Z26, Z18
 	VFMADD231PS   Z28, Z27, Z19
-	VMOVUPS       (R11)(R9*2), Z28
+	VMOVUPS       (R12)(R10*2), Z28
 	VFMADD231PS   Z28, Z24, Z20
 	VFMADD231PS   Z28, Z25, Z21
 	VFMADD231PS   Z28, Z26, Z22
 	VFMADD231PS   Z28, Z27, Z23
-	ADDQ          $0x40, DI
 	ADDQ          $0x40, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x40, R9
 	ADDQ          $0x40, R11
 	ADDQ          $0x40, R12
-	ADDQ          $0x40, BX
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z24
@@ -756,24 +752,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF32x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF32x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·dotF32x1AVX2(SB), NOSPLIT, $0-48
+TEXT ·dotF32x1AVX2(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), CX
 	MOVQ   ahead+40(FP), DX
-	MOVQ   CX, BX
-	SHLQ   $0x02, BX
-	MOVQ   w+8(FP), SI
-	LEAQ   (SI)(BX*2), DI
-	ADDQ   BX, DI
-	MOVQ   CX, R8
-	SHLQ   $0x02, R8
-	MOVQ   x+16(FP), R9
-	LEAQ   (R9)(R8*2), R10
-	ADDQ   R8, R10
-	LEAQ   (SI)(DX*1), DX
+	MOVQ   step+48(FP), BX
+	MOVQ   CX, SI
+	SHLQ   $0x02, SI
+	MOVQ   w+8(FP), DI
+	LEAQ   (DI)(SI*2), R8
+	ADDQ   SI, R8
+	MOVQ   CX, R9
+	SHLQ   $0x02, R9
+	MOVQ   x+16(FP), R10
+	LEAQ   (R10)(R9*2), R11
+	ADDQ   R9, R11
+	ADDQ   DI, DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -788,29 +785,29 @@ columns:
 	PREFETCHT0   64(DX)
 	PREFETCHT0   128(DX)
 	PREFETCHT0   192(DX)
-	ADDQ         $0x00000100, DX
-	VMOVUPS      (SI), Y8
-	VMOVUPS      (SI)(BX*1), Y9
-	VMOVUPS      (SI)(BX*2), Y10
-	VMOVUPS      (DI), Y11
-	VMOVUPS      (R9), Y12
+	ADDQ         BX, DX
+	VMOVUPS      (DI), Y8
+	VMOVUPS      (DI)(SI*1), Y9
+	VMOVUPS      (DI)(SI*2), Y10
+	VMOVUPS      (R8), Y11
+	VMOVUPS      (R10), Y12
 	VFMADD231PS  Y12, Y8, Y0
 	VFMADD231PS  Y12, Y9, Y2
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y6
-	VMOVUPS      32(SI), Y8
-	VMOVUPS      32(SI)(BX*1), Y9
-	VMOVUPS      32(SI)(BX*2), Y10
-	VMOVUPS      32(DI), Y11
-	VMOVUPS      32(R9), Y12
+	VMOVUPS      32(DI), Y8
+	VMOVUPS      32(DI)(SI*1), Y9
+	VMOVUPS      32(DI)(SI*2), Y10
+	VMOVUPS      32(R8), Y11
+	VMOVUPS      32(R10), Y12
 	VFMADD231PS  Y12, Y8, Y1
 	VFMADD231PS  Y12, Y9, Y3
 	VFMADD231PS  Y12, Y10, Y5
 	VFMADD231PS  Y12, Y11, Y7
-	ADDQ         $0x40, SI
 	ADDQ         $0x40, DI
-	ADDQ         $0x40, R9
+	ADDQ         $0x40, R8
 	ADDQ         $0x40, R10
+	ADDQ         $0x40, R11
 	SUBQ         $0x10, CX
 	JNZ          columns
 	VADDPS       Y1, Y0, Y0
@@ -855,24 +852,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF16x1AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF16x1AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, AVX512VL, MMX+
-TEXT ·dotF16x1AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotF16x1AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), CX
 	MOVQ   ahead+40(FP), DX
-	MOVQ   CX, BX
-	SHLQ   $0x01, BX
-	MOVQ   w+8(FP), SI
-	LEAQ   (SI)(BX*2), DI
-	ADDQ   BX, DI
-	MOVQ   CX, R8
-	SHLQ   $0x02, R8
-	MOVQ   x+16(FP), R9
-	LEAQ   (R9)(R8*2), R10
-	ADDQ   R8, R10
-	LEAQ   (SI)(DX*1), DX
+	MOVQ   step+48(FP), BX
+	MOVQ   CX, SI
+	SHLQ   $0x01, SI
+	MOVQ   w+8(FP), DI
+	LEAQ   (DI)(SI*2), R8
+	ADDQ   SI, R8
+	MOVQ   CX, R9
+	SHLQ   $0x02, R9
+	MOVQ   x+16(FP), R10
+	LEAQ   (R10)(R9*2), R11
+	ADDQ   R9, R11
+	ADDQ   DI, DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -881,20 +879,20 @@ TEXT ·dotF16x1AVX512(SB), NOSPLIT, $0-48
 columns:
 	PREFETCHT0    (DX)
 	PREFETCHT0    64(DX)
-	ADDQ          $0x00000080, DX
-	VCVTPH2PS     (SI), Z4
-	VCVTPH2PS     (SI)(BX*1), Z5
-	VCVTPH2PS     (SI)(BX*2), Z6
-	VCVTPH2PS     (DI), Z7
-	VMOVUPS       (R9), Z8
+	ADDQ          BX, DX
+	VCVTPH2PS     (DI), Z4
+	VCVTPH2PS     (DI)(SI*1), Z5
+	VCVTPH2PS     (DI)(SI*2), Z6
+	VCVTPH2PS     (R8), Z7
+	VMOVUPS       (R10), Z8
 	VFMADD231PS   Z8, Z4, Z0
 	VFMADD231PS   Z8, Z5, Z1
 	VFMADD231PS   Z8, Z6, Z2
 	VFMADD231PS   Z8, Z7, Z3
-	ADDQ          $0x20, SI
 	ADDQ          $0x20, DI
-	ADDQ          $0x40, R9
+	ADDQ          $0x20, R8
 	ADDQ          $0x40, R10
+	ADDQ          $0x40, R11
 	SUBQ          $0x10, CX
 	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y4
@@ -926,25 +924,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF16x2AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF16x2AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotF16x2AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotF16x2AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x01, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -955,30 +953,27 @@ TEXT ·dotF16x2AVX512(SB), NOSPLIT, $0-48
 	VXORPS X7, X7, X7
 
 columns:
-	VCVTPH2PS     (DI), Z8
-	PREFETCHT1    (R12)
-	VCVTPH2PS     (DI)(SI*1), Z9
-	PREFETCHT1    (R12)(SI*1)
-	VCVTPH2PS     (DI)(SI*2), Z10
-	PREFETCHT1    (R12)(SI*2)
-	VCVTPH2PS     (R8), Z11
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z12
+	PREFETCHT1    64(BX)
+	ADDQ          SI, BX
+	VCVTPH2PS     (R8), Z8
+	VCVTPH2PS     (R8)(DI*1), Z9
+	VCVTPH2PS     (R8)(DI*2), Z10
+	VCVTPH2PS     (R9), Z11
+	VMOVUPS       (R11), Z12
 	VFMADD231PS   Z12, Z8, Z0
 	VFMADD231PS   Z12, Z9, Z1
 	VFMADD231PS   Z12, Z10, Z2
 	VFMADD231PS   Z12, Z11, Z3
-	VMOVUPS       (R10)(R9*1), Z12
+	VMOVUPS       (R11)(R10*1), Z12
 	VFMADD231PS   Z12, Z8, Z4
 	VFMADD231PS   Z12, Z9, Z5
 	VFMADD231PS   Z12, Z10, Z6
 	VFMADD231PS   Z12, Z11, Z7
-	ADDQ          $0x20, DI
 	ADDQ          $0x20, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x20, R9
 	ADDQ          $0x40, R11
-	ADDQ          $0x20, R12
-	ADDQ          $0x20, BX
+	ADDQ          $0x40, R12
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z8
@@ -1013,25 +1008,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF16x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF16x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotF16x3AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotF16x3AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x01, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1046,35 +1041,32 @@ TEXT ·dotF16x3AVX512(SB), NOSPLIT, $0-48
 	VXORPS X11, X11, X11
 
 columns:
-	VCVTPH2PS     (DI), Z12
-	PREFETCHT1    (R12)
-	VCVTPH2PS     (DI)(SI*1), Z13
-	PREFETCHT1    (R12)(SI*1)
-	VCVTPH2PS     (DI)(SI*2), Z14
-	PREFETCHT1    (R12)(SI*2)
-	VCVTPH2PS     (R8), Z15
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z16
+	PREFETCHT1    64(BX)
+	ADDQ          SI, BX
+	VCVTPH2PS     (R8), Z12
+	VCVTPH2PS     (R8)(DI*1), Z13
+	VCVTPH2PS     (R8)(DI*2), Z14
+	VCVTPH2PS     (R9), Z15
+	VMOVUPS       (R11), Z16
 	VFMADD231PS   Z16, Z12, Z0
 	VFMADD231PS   Z16, Z13, Z1
 	VFMADD231PS   Z16, Z14, Z2
 	VFMADD231PS   Z16, Z15, Z3
-	VMOVUPS       (R10)(R9*1), Z16
+	VMOVUPS       (R11)(R10*1), Z16
 	VFMADD231PS   Z16, Z12, Z4
 	VFMADD231PS   Z16, Z13, Z5
 	VFMADD231PS   Z16, Z14, Z6
 	VFMADD231PS   Z16, Z15, Z7
-	VMOVUPS       (R10)(R9*2), Z16
+	VMOVUPS       (R11)(R10*2), Z16
 	VFMADD231PS   Z16, Z12, Z8
 	VFMADD231PS   Z16, Z13, Z9
 	VFMADD231PS   Z16, Z14, Z10
 	VFMADD231PS   Z16, Z15, Z11
-	ADDQ          $0x20, DI
 	ADDQ          $0x20, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x20, R9
 	ADDQ          $0x40, R11
-	ADDQ          $0x20, R12
-	ADDQ          $0x20, BX
+	ADDQ          $0x40, R12
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z12
@@ -1123,25 +1115,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF16x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF16x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotF16x4AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotF16x4AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x01, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1160,40 +1152,37 @@ TEXT ·dotF16x4AVX512(SB), NOSPLIT, $0-48
 	VXORPS X15, X15, X15
 
 columns:
-	VCVTPH2PS     (DI), Z16
-	PREFETCHT1    (R12)
-	VCVTPH2PS     (DI)(SI*1), Z17
-	PREFETCHT1    (R12)(SI*1)
-	VCVTPH2PS     (DI)(SI*2), Z18
-	PREFETCHT1    (R12)(SI*2)
-	VCVTPH2PS     (R8), Z19
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z20
+	PREFETCHT1    64(BX)
+	ADDQ          SI, BX
+	VCVTPH2PS     (R8), Z16
+	VCVTPH2PS     (R8)(DI*1), Z17
+	VCVTPH2PS     (R8)(DI*2), Z18
+	VCVTPH2PS     (R9), Z19
+	VMOVUPS       (R11), Z20
 	VFMADD231PS   Z20, Z16, Z0
 	VFMADD231PS   Z20, Z17, Z1
 	VFMADD231PS   Z20, Z18, Z2
 	VFMADD231PS   Z20, Z19, Z3
-	VMOVUPS       (R10)(R9*1), Z20
+	VMOVUPS       (R11)(R10*1), Z20
 	VFMADD231PS   Z20, Z16, Z4
 	VFMADD231PS   Z20, Z17, Z5
 	VFMADD231PS   Z20, Z18, Z6
 	VFMADD231PS   Z20, Z19, Z7
-	VMOVUPS       (R10)(R9*2), Z20
+	VMOVUPS       (R11)(R10*2), Z20
 	VFMADD231PS   Z20, Z16, Z8
 	VFMADD231PS   Z20, Z17, Z9
 	VFMADD231PS   Z20, Z18, Z10
 	VFMADD231PS   Z20, Z19, Z11
-	VMOVUPS       (R11), Z20
+	VMOVUPS       (R12), Z20
 	VFMADD231PS   Z20, Z16, Z12
 	VFMADD231PS   Z20, Z17, Z13
 	VFMADD231PS   Z20, Z18, Z14
 	VFMADD231PS   Z20, Z19, Z15
-	ADDQ          $0x20, DI
 	ADDQ          $0x20, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x20, R9
 	ADDQ          $0x40, R11
-	ADDQ          $0x20, R12
-	ADDQ          $0x20, BX
+	ADDQ          $0x40, R12
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z16
@@ -1253,25 +1242,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF16x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF16x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotF16x5AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotF16x5AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x01, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1294,45 +1283,42 @@ TEXT ·dotF16x5AVX512(SB), NOSPLIT, $0-48
 	VXORPS X19, X19, X19
 
 columns:
-	VCVTPH2PS     (DI), Z20
-	PREFETCHT1    (R12)
-	VCVTPH2PS     (DI)(SI*1), Z21
-	PREFETCHT1    (R12)(SI*1)
-	VCVTPH2PS     (DI)(SI*2), Z22
-	PREFETCHT1    (R12)(SI*2)
-	VCVTPH2PS     (R8), Z23
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z24
+	PREFETCHT1    64(BX)
+	ADDQ          SI, BX
+	VCVTPH2PS     (R8), Z20
+	VCVTPH2PS     (R8)(DI*1), Z21
+	VCVTPH2PS     (R8)(DI*2), Z22
+	VCVTPH2PS     (R9), Z23
+	VMOVUPS       (R11), Z24
 	VFMADD231PS   Z24, Z20, Z0
 	VFMADD231PS   Z24, Z21, Z1
 	VFMADD231PS   Z24, Z22, Z2
 	VFMADD231PS   Z24, Z23, Z3
-	VMOVUPS       (R10)(R9*1), Z24
+	VMOVUPS       (R11)(R10*1), Z24
 	VFMADD231PS   Z24, Z20, Z4
 	VFMADD231PS   Z24, Z21, Z5
 	VFMADD231PS   Z24, Z22, Z6
 	VFMADD231PS   Z24, Z23, Z7
-	VMOVUPS       (R10)(R9*2), Z24
+	VMOVUPS       (R11)(R10*2), Z24
 	VFMADD231PS   Z24, Z20, Z8
 	VFMADD231PS   Z24, Z21, Z9
 	VFMADD231PS   Z24, Z22, Z10
 	VFMADD231PS   Z24, Z23, Z11
-	VMOVUPS       (R11), Z24
+	VMOVUPS       (R12), Z24
 	VFMADD231PS   Z24, Z20, Z12
 	VFMADD231PS   Z24, Z21, Z13
 	VFMADD231PS   Z24, Z22, Z14
 	VFMADD231PS   Z24, Z23, Z15
-	VMOVUPS       (R11)(R9*1), Z24
+	VMOVUPS       (R12)(R10*1), Z24
 	VFMADD231PS   Z24, Z20, Z16
 	VFMADD231PS   Z24, Z21, Z17
 	VFMADD231PS   Z24, Z22, Z18
 	VFMADD231PS   Z24, Z23, Z19
-	ADDQ          $0x20, DI
 	ADDQ          $0x20, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x20, R9
 	ADDQ          $0x40, R11
-	ADDQ          $0x20, R12
-	ADDQ          $0x20, BX
+	ADDQ          $0x40, R12
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z20
@@ -1410,25 +1396,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotF16x6AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotF16x6AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x01, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1455,50 +1441,47 @@ TEXT ·dotF16x6AVX512(SB), NOSPLIT, $0-48
 	VXORPS X23, X23, X23
 
 columns:
-	VCVTPH2PS     (DI), Z24
-	PREFETCHT1    (R12)
-	VCVTPH2PS     (DI)(SI*1), Z25
-	PREFETCHT1    (R12)(SI*1)
-	VCVTPH2PS     (DI)(SI*2), Z26
-	PREFETCHT1    (R12)(SI*2)
-	VCVTPH2PS     (R8), Z27
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z28
+	PREFETCHT1    64(BX)
+	ADDQ          SI, BX
+	VCVTPH2PS     (R8), Z24
+	VCVTPH2PS     (R8)(DI*1), Z25
+	VCVTPH2PS     (R8)(DI*2), Z26
+	VCVTPH2PS     (R9), Z27
+	VMOVUPS       (R11), Z28
 	VFMADD231PS   Z28, Z24, Z0
 	VFMADD231PS   Z28, Z25, Z1
 	VFMADD231PS   Z28, Z26, Z2
 	VFMADD231PS   Z28, Z27, Z3
-	VMOVUPS       (R10)(R9*1), Z28
+	VMOVUPS       (R11)(R10*1), Z28
 	VFMADD231PS   Z28, Z24, Z4
 	VFMADD231PS   Z28, Z25, Z5
 	VFMADD231PS   Z28, Z26, Z6
 	VFMADD231PS   Z28, Z27, Z7
-	VMOVUPS       (R10)(R9*2), Z28
+	VMOVUPS       (R11)(R10*2), Z28
 	VFMADD231PS   Z28, Z24, Z8
 	VFMADD231PS   Z28, Z25, Z9
 	VFMADD231PS   Z28, Z26, Z10
 	VFMADD231PS   Z28, Z27, Z11
-	VMOVUPS       (R11), Z28
+	VMOVUPS       (R12), Z28
 	VFMADD231PS   Z28, Z24, Z12
 	VFMADD231PS   Z28, Z25, Z13
 	VFMADD231PS   Z28, Z26, Z14
 	VFMADD231PS   Z28, Z27, Z15
-	VMOVUPS       (R11)(R9*1), Z28
+	VMOVUPS       (R12)(R10*1), Z28
 	VFMADD231PS   Z28, Z24, Z16
 	VFMADD231PS   Z28, Z25, Z17
 	VFMADD231PS   Z28, Z26, Z18
 	VFMADD231PS   Z28, Z27, Z19
-	VMOVUPS       (R11)(R9*2), Z28
+	VMOVUPS       (R12)(R10*2), Z28
 	VFMADD231PS   Z28, Z24, Z20
 	VFMADD231PS   Z28, Z25, Z21
 	VFMADD231PS   Z28, Z26, Z22
 	VFMADD231PS   Z28, Z27, Z23
-	ADDQ          $0x20, DI
 	ADDQ          $0x20, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x20, R9
 	ADDQ          $0x40, R11
-	ADDQ          $0x20, R12
-	ADDQ          $0x20, BX
+	ADDQ          $0x40, R12
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z24
@@ -1587,24 +1570,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, F16C, FMA3, MMX+
-TEXT ·dotF16x1AVX2(SB), NOSPLIT, $0-48
+TEXT ·dotF16x1AVX2(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), CX
 	MOVQ   ahead+40(FP), DX
-	MOVQ   CX, BX
-	SHLQ   $0x01, BX
-	MOVQ   w+8(FP), SI
-	LEAQ   (SI)(BX*2), DI
-	ADDQ   BX, DI
-	MOVQ   CX, R8
-	SHLQ   $0x02, R8
-	MOVQ   x+16(FP), R9
-	LEAQ   (R9)(R8*2), R10
-	ADDQ   R8, R10
-	LEAQ   (SI)(DX*1), DX
+	MOVQ   step+48(FP), BX
+	MOVQ   CX, SI
+	SHLQ   $0x01, SI
+	MOVQ   w+8(FP), DI
+	LEAQ   (DI)(SI*2), R8
+	ADDQ   SI, R8
+	MOVQ   CX, R9
+	SHLQ   $0x02, R9
+	MOVQ   x+16(FP), R10
+	LEAQ   (R10)(R9*2), R11
+	ADDQ   R9, R11
+	ADDQ   DI, DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1617,29 +1601,29 @@ TEXT ·dotF16x1AVX2(SB), NOSPLIT, $0-48
 columns:
 	PREFETCHT0   (DX)
 	PREFETCHT0   64(DX)
-	ADDQ         $0x00000080, DX
-	VCVTPH2PS    (SI), Y8
-	VCVTPH2PS    (SI)(BX*1), Y9
-	VCVTPH2PS    (SI)(BX*2), Y10
-	VCVTPH2PS    (DI), Y11
-	VMOVUPS      (R9), Y12
+	ADDQ         BX, DX
+	VCVTPH2PS    (DI), Y8
+	VCVTPH2PS    (DI)(SI*1), Y9
+	VCVTPH2PS    (DI)(SI*2), Y10
+	VCVTPH2PS    (R8), Y11
+	VMOVUPS      (R10), Y12
 	VFMADD231PS  Y12, Y8, Y0
 	VFMADD231PS  Y12, Y9, Y2
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y6
-	VCVTPH2PS    16(SI), Y8
-	VCVTPH2PS    16(SI)(BX*1), Y9
-	VCVTPH2PS    16(SI)(BX*2), Y10
-	VCVTPH2PS    16(DI), Y11
-	VMOVUPS      32(R9), Y12
+	VCVTPH2PS    16(DI), Y8
+	VCVTPH2PS    16(DI)(SI*1), Y9
+	VCVTPH2PS    16(DI)(SI*2), Y10
+	VCVTPH2PS    16(R8), Y11
+	VMOVUPS      32(R10), Y12
 	VFMADD231PS  Y12, Y8, Y1
 	VFMADD231PS  Y12, Y9, Y3
 	VFMADD231PS  Y12, Y10, Y5
 	VFMADD231PS  Y12, Y11, Y7
-	ADDQ         $0x20, SI
 	ADDQ         $0x20, DI
-	ADDQ         $0x40, R9
+	ADDQ         $0x20, R8
 	ADDQ         $0x40, R10
+	ADDQ         $0x40, R11
 	SUBQ         $0x10, CX
 	JNZ          columns
 	VADDPS       Y1, Y0, Y0
@@ -1684,24 +1668,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotBF16x1AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotBF16x1AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, AVX512VL, MMX+
-TEXT ·dotBF16x1AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotBF16x1AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), CX
 	MOVQ   ahead+40(FP), DX
-	MOVQ   CX, BX
-	SHLQ   $0x01, BX
-	MOVQ   w+8(FP), SI
-	LEAQ   (SI)(BX*2), DI
-	ADDQ   BX, DI
-	MOVQ   CX, R8
-	SHLQ   $0x02, R8
-	MOVQ   x+16(FP), R9
-	LEAQ   (R9)(R8*2), R10
-	ADDQ   R8, R10
-	LEAQ   (SI)(DX*1), DX
+	MOVQ   step+48(FP), BX
+	MOVQ   CX, SI
+	SHLQ   $0x01, SI
+	MOVQ   w+8(FP), DI
+	LEAQ   (DI)(SI*2), R8
+	ADDQ   SI, R8
+	MOVQ   CX, R9
+	SHLQ   $0x02, R9
+	MOVQ   x+16(FP), R10
+	LEAQ   (R10)(R9*2), R11
+	ADDQ   R9, R11
+	ADDQ   DI, DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1710,24 +1695,24 @@ TEXT ·dotBF16x1AVX512(SB), NOSPLIT, $0-48
 columns:
 	PREFETCHT0    (DX)
 	PREFETCHT0    64(DX)
-	ADDQ          $0x00000080, DX
-	VPMOVZXWD     (SI), Z4
+	ADDQ          BX, DX
+	VPMOVZXWD     (DI), Z4
 	VPSLLD        $0x10, Z4, Z4
-	VPMOVZXWD     (SI)(BX*1), Z5
+	VPMOVZXWD     (DI)(SI*1), Z5
 	VPSLLD        $0x10, Z5, Z5
-	VPMOVZXWD     (SI)(BX*2), Z6
+	VPMOVZXWD     (DI)(SI*2), Z6
 	VPSLLD        $0x10, Z6, Z6
-	VPMOVZXWD     (DI), Z7
+	VPMOVZXWD     (R8), Z7
 	VPSLLD        $0x10, Z7, Z7
-	VMOVUPS       (R9), Z8
+	VMOVUPS       (R10), Z8
 	VFMADD231PS   Z8, Z4, Z0
 	VFMADD231PS   Z8, Z5, Z1
 	VFMADD231PS   Z8, Z6, Z2
 	VFMADD231PS   Z8, Z7, Z3
-	ADDQ          $0x20, SI
 	ADDQ          $0x20, DI
-	ADDQ          $0x40, R9
+	ADDQ          $0x20, R8
 	ADDQ          $0x40, R10
+	ADDQ          $0x40, R11
 	SUBQ          $0x10, CX
 	JNZ           columns
 	VEXTRACTF64X4 $0x01, Z0, Y4
@@ -1759,25 +1744,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotBF16x2AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotBF16x2AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotBF16x2AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotBF16x2AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x01, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1788,34 +1773,31 @@ TEXT ·dotBF16x2AVX512(SB), NOSPLIT, $0-48
 	VXORPS X7, X7, X7
 
 columns:
-	VPMOVZXWD     (DI), Z8
-	VPSLLD        $0x10, Z8, Z8
-	PREFETCHT1    (R12)
-	VPMOVZXWD     (DI)(SI*1), Z9
-	VPSLLD        $0x10, Z9, Z9
-	PREFETCHT1    (R12)(SI*1)
-	VPMOVZXWD     (DI)(SI*2), Z10
-	VPSLLD        $0x10, Z10, Z10
-	PREFETCHT1    (R12)(SI*2)
-	VPMOVZXWD     (R8), Z11
-	VPSLLD        $0x10, Z11, Z11
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z12
+	PREFETCHT1    64(BX)
+	ADDQ          SI, BX
+	VPMOVZXWD     (R8), Z8
+	VPSLLD        $0x10, Z8, Z8
+	VPMOVZXWD     (R8)(DI*1), Z9
+	VPSLLD        $0x10, Z9, Z9
+	VPMOVZXWD     (R8)(DI*2), Z10
+	VPSLLD        $0x10, Z10, Z10
+	VPMOVZXWD     (R9), Z11
+	VPSLLD        $0x10, Z11, Z11
+	VMOVUPS       (R11), Z12
 	VFMADD231PS   Z12, Z8, Z0
 	VFMADD231PS   Z12, Z9, Z1
 	VFMADD231PS   Z12, Z10, Z2
 	VFMADD231PS   Z12, Z11, Z3
-	VMOVUPS       (R10)(R9*1), Z12
+	VMOVUPS       (R11)(R10*1), Z12
 	VFMADD231PS   Z12, Z8, Z4
 	VFMADD231PS   Z12, Z9, Z5
 	VFMADD231PS   Z12, Z10, Z6
 	VFMADD231PS   Z12, Z11, Z7
-	ADDQ          $0x20, DI
 	ADDQ          $0x20, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x20, R9
 	ADDQ          $0x40, R11
-	ADDQ          $0x20, R12
-	ADDQ          $0x20, BX
+	ADDQ          $0x40, R12
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z8
@@ -1850,25 +1832,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotBF16x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotBF16x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotBF16x3AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotBF16x3AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x01, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -1883,39 +1865,36 @@ TEXT ·dotBF16x3AVX512(SB), NOSPLIT, $0-48
 	VXORPS X11, X11, X11
 
 columns:
-	VPMOVZXWD     (DI), Z12
-	VPSLLD        $0x10, Z12, Z12
-	PREFETCHT1    (R12)
-	VPMOVZXWD     (DI)(SI*1), Z13
-	VPSLLD        $0x10, Z13, Z13
-	PREFETCHT1    (R12)(SI*1)
-	VPMOVZXWD     (DI)(SI*2), Z14
-	VPSLLD        $0x10, Z14, Z14
-	PREFETCHT1    (R12)(SI*2)
-	VPMOVZXWD     (R8), Z15
-	VPSLLD        $0x10, Z15, Z15
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z16
+	PREFETCHT1    64(BX)
+	ADDQ          SI, BX
+	VPMOVZXWD     (R8), Z12
+	VPSLLD        $0x10, Z12, Z12
+	VPMOVZXWD     (R8)(DI*1), Z13
+	VPSLLD        $0x10, Z13, Z13
+	VPMOVZXWD     (R8)(DI*2), Z14
+	VPSLLD        $0x10, Z14, Z14
+	VPMOVZXWD     (R9), Z15
+	VPSLLD        $0x10, Z15, Z15
+	VMOVUPS       (R11), Z16
 	VFMADD231PS   Z16, Z12, Z0
 	VFMADD231PS   Z16, Z13, Z1
 	VFMADD231PS   Z16, Z14, Z2
 	VFMADD231PS   Z16, Z15, Z3
-	VMOVUPS       (R10)(R9*1), Z16
+	VMOVUPS       (R11)(R10*1), Z16
 	VFMADD231PS   Z16, Z12, Z4
 	VFMADD231PS   Z16, Z13, Z5
 	VFMADD231PS   Z16, Z14, Z6
 	VFMADD231PS   Z16, Z15, Z7
-	VMOVUPS       (R10)(R9*2), Z16
+	VMOVUPS       (R11)(R10*2), Z16
 	VFMADD231PS   Z16, Z12, Z8
 	VFMADD231PS   Z16, Z13, Z9
 	VFMADD231PS   Z16, Z14, Z10
 	VFMADD231PS   Z16, Z15, Z11
-	ADDQ          $0x20, DI
 	ADDQ          $0x20, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x20, R9
 	ADDQ          $0x40, R11
-	ADDQ          $0x20, R12
-	ADDQ          $0x20, BX
+	ADDQ          $0x40, R12
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z12
@@ -1964,25 +1943,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotBF16x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotBF16x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotBF16x4AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotBF16x4AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x01, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -2001,44 +1980,41 @@ TEXT ·dotBF16x4AVX512(SB), NOSPLIT, $0-48
 	VXORPS X15, X15, X15
 
 columns:
-	VPMOVZXWD     (DI), Z16
-	VPSLLD        $0x10, Z16, Z16
-	PREFETCHT1    (R12)
-	VPMOVZXWD     (DI)(SI*1), Z17
-	VPSLLD        $0x10, Z17, Z17
-	PREFETCHT1    (R12)(SI*1)
-	VPMOVZXWD     (DI)(SI*2), Z18
-	VPSLLD        $0x10, Z18, Z18
-	PREFETCHT1    (R12)(SI*2)
-	VPMOVZXWD     (R8), Z19
-	VPSLLD        $0x10, Z19, Z19
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z20
+	PREFETCHT1    64(BX)
+	ADDQ          SI, BX
+	VPMOVZXWD     (R8), Z16
+	VPSLLD        $0x10, Z16, Z16
+	VPMOVZXWD     (R8)(DI*1), Z17
+	VPSLLD        $0x10, Z17, Z17
+	VPMOVZXWD     (R8)(DI*2), Z18
+	VPSLLD        $0x10, Z18, Z18
+	VPMOVZXWD     (R9), Z19
+	VPSLLD        $0x10, Z19, Z19
+	VMOVUPS       (R11), Z20
 	VFMADD231PS   Z20, Z16, Z0
 	VFMADD231PS   Z20, Z17, Z1
 	VFMADD231PS   Z20, Z18, Z2
 	VFMADD231PS   Z20, Z19, Z3
-	VMOVUPS       (R10)(R9*1), Z20
+	VMOVUPS       (R11)(R10*1), Z20
 	VFMADD231PS   Z20, Z16, Z4
 	VFMADD231PS   Z20, Z17, Z5
 	VFMADD231PS   Z20, Z18, Z6
 	VFMADD231PS   Z20, Z19, Z7
-	VMOVUPS       (R10)(R9*2), Z20
+	VMOVUPS       (R11)(R10*2), Z20
 	VFMADD231PS   Z20, Z16, Z8
 	VFMADD231PS   Z20, Z17, Z9
 	VFMADD231PS   Z20, Z18, Z10
 	VFMADD231PS   Z20, Z19, Z11
-	VMOVUPS       (R11), Z20
+	VMOVUPS       (R12), Z20
 	VFMADD231PS   Z20, Z16, Z12
 	VFMADD231PS   Z20, Z17, Z13
 	VFMADD231PS   Z20, Z18, Z14
 	VFMADD231PS   Z20, Z19, Z15
-	ADDQ          $0x20, DI
 	ADDQ          $0x20, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x20, R9
 	ADDQ          $0x40, R11
-	ADDQ          $0x20, R12
-	ADDQ          $0x20, BX
+	ADDQ          $0x40, R12
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z16
@@ -2098,25 +2074,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotBF16x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotBF16x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotBF16x5AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotBF16x5AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x01, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -2139,49 +2115,46 @@ TEXT ·dotBF16x5AVX512(SB), NOSPLIT, $0-48
 	VXORPS X19, X19, X19
 
 columns:
-	VPMOVZXWD     (DI), Z20
-	VPSLLD        $0x10, Z20, Z20
-	PREFETCHT1    (R12)
-	VPMOVZXWD     (DI)(SI*1), Z21
-	VPSLLD        $0x10, Z21, Z21
-	PREFETCHT1    (R12)(SI*1)
-	VPMOVZXWD     (DI)(SI*2), Z22
-	VPSLLD        $0x10, Z22, Z22
-	PREFETCHT1    (R12)(SI*2)
-	VPMOVZXWD     (R8), Z23
-	VPSLLD        $0x10, Z23, Z23
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z24
+	PREFETCHT1    64(BX)
+	ADDQ          SI, BX
+	VPMOVZXWD     (R8), Z20
+	VPSLLD        $0x10, Z20, Z20
+	VPMOVZXWD     (R8)(DI*1), Z21
+	VPSLLD        $0x10, Z21, Z21
+	VPMOVZXWD     (R8)(DI*2), Z22
+	VPSLLD        $0x10, Z22, Z22
+	VPMOVZXWD     (R9), Z23
+	VPSLLD        $0x10, Z23, Z23
+	VMOVUPS       (R11), Z24
 	VFMADD231PS   Z24, Z20, Z0
 	VFMADD231PS   Z24, Z21, Z1
 	VFMADD231PS   Z24, Z22, Z2
 	VFMADD231PS   Z24, Z23, Z3
-	VMOVUPS       (R10)(R9*1), Z24
+	VMOVUPS       (R11)(R10*1), Z24
 	VFMADD231PS   Z24, Z20, Z4
 	VFMADD231PS   Z24, Z21, Z5
 	VFMADD231PS   Z24, Z22, Z6
 	VFMADD231PS   Z24, Z23, Z7
-	VMOVUPS       (R10)(R9*2), Z24
+	VMOVUPS       (R11)(R10*2), Z24
 	VFMADD231PS   Z24, Z20, Z8
 	VFMADD231PS   Z24, Z21, Z9
 	VFMADD231PS   Z24, Z22, Z10
 	VFMADD231PS   Z24, Z23, Z11
-	VMOVUPS       (R11), Z24
+	VMOVUPS       (R12), Z24
 	VFMADD231PS   Z24, Z20, Z12
 	VFMADD231PS   Z24, Z21, Z13
 	VFMADD231PS   Z24, Z22, Z14
 	VFMADD231PS   Z24, Z23, Z15
-	VMOVUPS       (R11)(R9*1), Z24
+	VMOVUPS       (R12)(R10*1), Z24
 	VFMADD231PS   Z24, Z20, Z16
 	VFMADD231PS   Z24, Z21, Z17
 	VFMADD231PS   Z24, Z22, Z18
 	VFMADD231PS   Z24, Z23, Z19
-	ADDQ          $0x20, DI
 	ADDQ          $0x20, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x20, R9
 	ADDQ          $0x40, R11
-	ADDQ          $0x20, R12
-	ADDQ          $0x20, BX
+	ADDQ          $0x40, R12
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z20
@@ -2259,25 +2232,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotBF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotBF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·dotBF16x6AVX512(SB), NOSPLIT, $0-48
+TEXT ·dotBF16x6AVX512(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), DX
 	MOVQ   ahead+40(FP), BX
-	MOVQ   DX, SI
-	SHLQ   $0x01, SI
-	MOVQ   w+8(FP), DI
-	LEAQ   (DI)(SI*2), R8
-	ADDQ   SI, R8
-	MOVQ   DX, R9
-	SHLQ   $0x02, R9
-	MOVQ   x+16(FP), R10
-	LEAQ   (R10)(R9*2), R11
-	ADDQ   R9, R11
-	LEAQ   (DI)(BX*1), R12
-	LEAQ   (R8)(BX*1), BX
+	MOVQ   step+48(FP), SI
+	MOVQ   DX, DI
+	SHLQ   $0x01, DI
+	MOVQ   w+8(FP), R8
+	LEAQ   (R8)(DI*2), R9
+	ADDQ   DI, R9
+	MOVQ   DX, R10
+	SHLQ   $0x02, R10
+	MOVQ   x+16(FP), R11
+	LEAQ   (R11)(R10*2), R12
+	ADDQ   R10, R12
+	ADDQ   R8, BX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -2304,54 +2277,51 @@ TEXT ·dotBF16x6AVX512(SB), NOSPLIT, $0-48
 	VXORPS X23, X23, X23
 
 columns:
-	VPMOVZXWD     (DI), Z24
-	VPSLLD        $0x10, Z24, Z24
-	PREFETCHT1    (R12)
-	VPMOVZXWD     (DI)(SI*1), Z25
-	VPSLLD        $0x10, Z25, Z25
-	PREFETCHT1    (R12)(SI*1)
-	VPMOVZXWD     (DI)(SI*2), Z26
-	VPSLLD        $0x10, Z26, Z26
-	PREFETCHT1    (R12)(SI*2)
-	VPMOVZXWD     (R8), Z27
-	VPSLLD        $0x10, Z27, Z27
 	PREFETCHT1    (BX)
-	VMOVUPS       (R10), Z28
+	PREFETCHT1    64(BX)
+	ADDQ          SI, BX
+	VPMOVZXWD     (R8), Z24
+	VPSLLD        $0x10, Z24, Z24
+	VPMOVZXWD     (R8)(DI*1), Z25
+	VPSLLD        $0x10, Z25, Z25
+	VPMOVZXWD     (R8)(DI*2), Z26
+	VPSLLD        $0x10, Z26, Z26
+	VPMOVZXWD     (R9), Z27
+	VPSLLD        $0x10, Z27, Z27
+	VMOVUPS       (R11), Z28
 	VFMADD231PS   Z28, Z24, Z0
 	VFMADD231PS   Z28, Z25, Z1
 	VFMADD231PS   Z28, Z26, Z2
 	VFMADD231PS   Z28, Z27, Z3
-	VMOVUPS       (R10)(R9*1), Z28
+	VMOVUPS       (R11)(R10*1), Z28
 	VFMADD231PS   Z28, Z24, Z4
 	VFMADD231PS   Z28, Z25, Z5
 	VFMADD231PS   Z28, Z26, Z6
 	VFMADD231PS   Z28, Z27, Z7
-	VMOVUPS       (R10)(R9*2), Z28
+	VMOVUPS       (R11)(R10*2), Z28
 	VFMADD231PS   Z28, Z24, Z8
 	VFMADD231PS   Z28, Z25, Z9
 	VFMADD231PS   Z28, Z26, Z10
 	VFMADD231PS   Z28, Z27, Z11
-	VMOVUPS       (R11), Z28
+	VMOVUPS       (R12), Z28
 	VFMADD231PS   Z28, Z24, Z12
 	VFMADD231PS   Z28, Z25, Z13
 	VFMADD231PS   Z28, Z26, Z14
 	VFMADD231PS   Z28, Z27, Z15
-	VMOVUPS       (R11)(R9*1), Z28
+	VMOVUPS       (R12)(R10*1), Z28
 	VFMADD231PS   Z28, Z24, Z16
 	VFMADD231PS   Z28, Z25, Z17
 	VFMADD231PS   Z28, Z26, Z18
 	VFMADD231PS   Z28, Z27, Z19
-	VMOVUPS       (R11)(R9*2), Z28
+	VMOVUPS       (R12)(R10*2), Z28
 	VFMADD231PS   Z28, Z24, Z20
 	VFMADD231PS   Z28, Z25, Z21
 	VFMADD231PS   Z28, Z26, Z22
 	VFMADD231PS   Z28, Z27, Z23
-	ADDQ          $0x20, DI
 	ADDQ          $0x20, R8
-	ADDQ          $0x40, R10
+	ADDQ          $0x20, R9
 	ADDQ          $0x40, R11
-	ADDQ          $0x20, R12
-	ADDQ          $0x20, BX
+	ADDQ          $0x40, R12
 	SUBQ          $0x10, DX
 	JNZ           columns
 	VSHUFF64X2    $0xee, Z1, Z0, Z24
@@ -2440,24 +2410,25 @@ columns:
 	VZEROUPPER
 	RET
 
-// func dotBF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+// func dotBF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·dotBF16x1AVX2(SB), NOSPLIT, $0-48
+TEXT ·dotBF16x1AVX2(SB), NOSPLIT, $0-56
 	MOVQ   dst+0(FP), AX
 	MOVQ   stride+32(FP), CX
 	MOVQ   cols+24(FP), CX
 	MOVQ   ahead+40(FP), DX
-	MOVQ   CX, BX
-	SHLQ   $0x01, BX
-	MOVQ   w+8(FP), SI
-	LEAQ   (SI)(BX*2), DI
-	ADDQ   BX, DI
-	MOVQ   CX, R8
-	SHLQ   $0x02, R8
-	MOVQ   x+16(FP), R9
-	LEAQ   (R9)(R8*2), R10
-	ADDQ   R8, R10
-	LEAQ   (SI)(DX*1), DX
+	MOVQ   step+48(FP), BX
+	MOVQ   CX, SI
+	SHLQ   $0x01, SI
+	MOVQ   w+8(FP), DI
+	LEAQ   (DI)(SI*2), R8
+	ADDQ   SI, R8
+	MOVQ   CX, R9
+	SHLQ   $0x02, R9
+	MOVQ   x+16(FP), R10
+	LEAQ   (R10)(R9*2), R11
+	ADDQ   R9, R11
+	ADDQ   DI, DX
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
 	VXORPS X2, X2, X2
@@ -2470,37 +2441,37 @@ TEXT ·dotBF16x1AVX2(SB), NOSPLIT, $0-48
 columns:
 	PREFETCHT0   (DX)
 	PREFETCHT0   64(DX)
-	ADDQ         $0x00000080, DX
-	VPMOVZXWD    (SI), Y8
+	ADDQ         BX, DX
+	VPMOVZXWD    (DI), Y8
 	VPSLLD       $0x10, Y8, Y8
-	VPMOVZXWD    (SI)(BX*1), Y9
+	VPMOVZXWD    (DI)(SI*1), Y9
 	VPSLLD       $0x10, Y9, Y9
-	VPMOVZXWD    (SI)(BX*2), Y10
+	VPMOVZXWD    (DI)(SI*2), Y10
 	VPSLLD       $0x10, Y10, Y10
-	VPMOVZXWD    (DI), Y11
+	VPMOVZXWD    (R8), Y11
 	VPSLLD       $0x10, Y11, Y11
-	VMOVUPS      (R9), Y12
+	VMOVUPS      (R10), Y12
 	VFMADD231PS  Y12, Y8, Y0
 	VFMADD231PS  Y12, Y9, Y2
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y6
-	VPMOVZXWD    16(SI), Y8
+	VPMOVZXWD    16(DI), Y8
 	VPSLLD       $0x10, Y8, Y8
-	VPMOVZXWD    16(SI)(BX*1), Y9
+	VPMOVZXWD    16(DI)(SI*1), Y9
 	VPSLLD       $0x10, Y9, Y9
-	VPMOVZXWD    16(SI)(BX*2), Y10
+	VPMOVZXWD    16(DI)(SI*2), Y10
 	VPSLLD       $0x10, Y10, Y10
-	VPMOVZXWD    16(DI), Y11
+	VPMOVZXWD    16(R8), Y11
 	VPSLLD       $0x10, Y11, Y11
-	VMOVUPS      32(R9), Y12
+	VMOVUPS      32(R10), Y12
 	VFMADD231PS  Y12, Y8, Y1
 	VFMADD231PS  Y12, Y9, Y3
 	VFMADD231PS  Y12, Y10, Y5
 	VFMADD231PS  Y12, Y11, Y7
-	ADDQ         $0x20, SI
 	ADDQ         $0x20, DI
-	ADDQ         $0x40, R9
+	ADDQ         $0x20, R8
 	ADDQ         $0x40, R10
+	ADDQ         $0x40, R11
 	SUBQ         $0x10, CX
 	JNZ          columns
 	VADDPS       Y1, Y0, Y0

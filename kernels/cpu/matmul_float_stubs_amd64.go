@@ -4,120 +4,120 @@
 
 package cpu
 
-// dotF32x1AVX512 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF32x1AVX512 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF32x1AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF32x1AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotF32x2AVX512 multiplies 4 rows of w with 2 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF32x2AVX512 multiplies 4 rows of w with 2 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF32x2AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF32x2AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotF32x3AVX512 multiplies 4 rows of w with 3 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF32x3AVX512 multiplies 4 rows of w with 3 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF32x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF32x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotF32x4AVX512 multiplies 4 rows of w with 4 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF32x4AVX512 multiplies 4 rows of w with 4 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF32x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF32x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotF32x5AVX512 multiplies 4 rows of w with 5 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF32x5AVX512 multiplies 4 rows of w with 5 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF32x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF32x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotF32x6AVX512 multiplies 4 rows of w with 6 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF32x6AVX512 multiplies 4 rows of w with 6 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF32x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF32x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotF32x1AVX2 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF32x1AVX2 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF32x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF32x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
 // widenF32AVX512 is for i := range cols { dst[i/16*64 + i%16] = float32(src[i]) }, cols a multiple of 16.
 //
 //go:noescape
 func widenF32AVX512(dst *float32, src *byte, cols int)
 
-// dotF16x1AVX512 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF16x1AVX512 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF16x1AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF16x1AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotF16x2AVX512 multiplies 4 rows of w with 2 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF16x2AVX512 multiplies 4 rows of w with 2 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF16x2AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF16x2AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotF16x3AVX512 multiplies 4 rows of w with 3 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF16x3AVX512 multiplies 4 rows of w with 3 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF16x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF16x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotF16x4AVX512 multiplies 4 rows of w with 4 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF16x4AVX512 multiplies 4 rows of w with 4 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF16x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF16x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotF16x5AVX512 multiplies 4 rows of w with 5 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF16x5AVX512 multiplies 4 rows of w with 5 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF16x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF16x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotF16x6AVX512 multiplies 4 rows of w with 6 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF16x6AVX512 multiplies 4 rows of w with 6 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotF16x1AVX2 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotF16x1AVX2 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
 // widenF16AVX512 is for i := range cols { dst[i/16*64 + i%16] = float32(src[i]) }, cols a multiple of 16.
 //
 //go:noescape
 func widenF16AVX512(dst *float32, src *byte, cols int)
 
-// dotBF16x1AVX512 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotBF16x1AVX512 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotBF16x1AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotBF16x1AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotBF16x2AVX512 multiplies 4 rows of w with 2 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotBF16x2AVX512 multiplies 4 rows of w with 2 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotBF16x2AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotBF16x2AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotBF16x3AVX512 multiplies 4 rows of w with 3 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotBF16x3AVX512 multiplies 4 rows of w with 3 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotBF16x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotBF16x3AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotBF16x4AVX512 multiplies 4 rows of w with 4 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotBF16x4AVX512 multiplies 4 rows of w with 4 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotBF16x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotBF16x4AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotBF16x5AVX512 multiplies 4 rows of w with 5 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotBF16x5AVX512 multiplies 4 rows of w with 5 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotBF16x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotBF16x5AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotBF16x6AVX512 multiplies 4 rows of w with 6 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotBF16x6AVX512 multiplies 4 rows of w with 6 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotBF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotBF16x6AVX512(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
-// dotBF16x1AVX2 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.
+// dotBF16x1AVX2 multiplies 4 rows of w with 1 of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.
 //
 //go:noescape
-func dotBF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)
+func dotBF16x1AVX2(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)
 
 // widenBF16AVX512 is for i := range cols { dst[i/16*64 + i%16] = float32(src[i]) }, cols a multiple of 16.
 //

@@ -46,24 +46,20 @@ type dots struct {
 	register   func() reg.VecVirtual
 	sums       [mostDots][floatRows][]reg.VecVirtual // by row of activations and weight row
 	w, x       rowsAt
-	ahead      rowsAt // what is prefetched
-	transposed Mem    // for foldRows
+	ahead      reg.Register // what is prefetched
+	transposed Mem          // for foldRows
 }
 
 func dotRows(c *build.Context, order Mem, n number, m, parts int, register func() reg.VecVirtual, level string) {
 	d := &dots{Context: c, number: n, m: m, parts: parts, register: register, transposed: order}
-	open(c, fmt.Sprintf("dot%sx%d%s", n.name, m, level), "func(dst *float32, w *byte, x *float32, cols int, stride int, ahead int)",
-		fmt.Sprintf("multiplies 4 rows of w with %d of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched.", m))
+	open(c, fmt.Sprintf("dot%sx%d%s", n.name, m, level), "func(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)",
+		fmt.Sprintf("multiplies 4 rows of w with %d of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.", m))
 	dst, stride := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("stride"), c.GP64())
 	cols := c.Load(c.Param("cols"), c.GP64())
-	ahead := c.Load(c.Param("ahead"), c.GP64())
+	d.ahead = c.Load(c.Param("ahead"), c.GP64())
+	step := c.Load(c.Param("step"), c.GP64())
 	d.w, d.x = d.rows("w", cols, n.bytes), d.rows("x", cols, 4)
-	d.ahead = rowsAt{first: c.GP64(), size: d.w.size}
-	c.LEAQ(Mem{Base: d.w.first, Index: ahead, Scale: 1}, d.ahead.first)
-	if m > 1 {
-		d.ahead.fourth = c.GP64()
-		c.LEAQ(Mem{Base: d.w.fourth, Index: ahead, Scale: 1}, d.ahead.fourth)
-	}
+	c.ADDQ(d.w.first, d.ahead)
 	for i := range m {
 		for r := range floatRows {
 			for range parts {
@@ -73,17 +69,12 @@ func dotRows(c *build.Context, order Mem, n number, m, parts int, register func(
 	}
 	d.clear()
 	c.Label("columns")
-	if m == 1 {
-		d.askInOrder()
-	}
+	d.ask(step)
 	for part := range parts {
 		d.step(part)
 	}
 	d.w.advance(c, 16*n.bytes)
 	d.x.advance(c, 16*4)
-	if m > 1 {
-		d.ahead.advance(c, 16*n.bytes)
-	}
 	c.SUBQ(Imm(16), cols)
 	c.JNZ(LabelRef("columns"))
 	if m > 1 && parts == 1 {
@@ -153,9 +144,6 @@ func (d *dots) step(part int) {
 	for r := range w {
 		w[r] = d.register()
 		d.widen(d.w.at(r, part*width*d.bytes), w[r])
-		if part == 0 && d.ahead.fourth != nil {
-			d.PREFETCHT1(d.ahead.at(r, 0))
-		}
 	}
 	d.multiply(w, part)
 }
@@ -171,14 +159,17 @@ func (d *dots) multiply(w [floatRows]reg.VecVirtual, part int) {
 	}
 }
 
-// askInOrder asks for as much as a step over 16 columns takes, in the order of memory, which serves it sooner so than from four places in turn.
-// With more rows there is so much to compute that this does not show, and what is asked for early had better lie in the second cache.
-func (d *dots) askInOrder() {
-	step := floatRows * 16 * d.bytes
-	for line := 0; line < step; line += 64 {
-		d.PREFETCHT0(at(d.ahead.first, line))
+// ask asks for as much as 16 columns take, in the order of memory, which serves it sooner so than from four places in turn. With more rows there is
+// so much to compute that it is asked for early and had better lie in the second cache.
+func (d *dots) ask(step reg.Register) {
+	for line := 0; line < floatRows*16*d.bytes; line += 64 {
+		if d.m == 1 {
+			d.PREFETCHT0(at(d.ahead, line))
+		} else {
+			d.PREFETCHT1(at(d.ahead, line))
+		}
 	}
-	d.ADDQ(U32(uint32(step)), d.ahead.first)
+	d.ADDQ(step, d.ahead)
 }
 
 func (d *dots) widen(from Mem, to reg.VecVirtual) {
