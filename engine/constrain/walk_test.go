@@ -5,15 +5,25 @@ import (
 	"testing"
 )
 
-// randomText walks an automaton: random bytes for a while, then the closing. likely are bytes that are tried first, so that not
-// every walk is lost in strings of control characters.
+// randomText is a walk that hits no bound.
 func randomText(t testing.TB, a *automaton, rng *rand.Rand, length int, likely string) string {
+	t.Helper()
+	text, ok := walk(t, a, rng, length, likely)
+	if !ok {
+		t.Fatalf("behind %q: %v", text, a.err)
+	}
+	return text
+}
+
+// walk walks an automaton: random bytes for a while, then the closing. likely are bytes that are tried first, so that not
+// every walk is lost in strings of control characters. ok is false when a bound of the automaton ended it.
+func walk(t testing.TB, a *automaton, rng *rand.Rand, length int, likely string) (_ string, ok bool) {
 	t.Helper()
 	var text []byte
 	s := a.start
 	for len(text) < length {
 		if a.accepts(s) && rng.IntN(8) == 0 {
-			return string(text)
+			return string(text), a.err == nil
 		}
 		var next []byte
 		for _, b := range []byte(likely) {
@@ -37,16 +47,19 @@ func randomText(t testing.TB, a *automaton, rng *rand.Rand, length int, likely s
 	}
 	for before := a.states[s].bytes + 1; a.states[s].bytes > 0; {
 		if a.states[s].bytes >= before || !a.approach(s) {
-			t.Fatalf("no way to an end behind %q: %v", text, a.err)
+			if a.err != nil {
+				return string(text), false
+			}
+			t.Fatalf("no way to an end behind %q", text)
 		}
 		before = a.states[s].bytes
 		text, s = append(text, a.states[s].closingByte), a.states[s].closingNext
 	}
 	if a.err != nil {
-		t.Fatal(a.err)
+		return string(text), false
 	}
 	if !a.accepts(s) {
 		t.Fatalf("%q is not accepted", text)
 	}
-	return string(text)
+	return string(text), true
 }
