@@ -38,8 +38,5 @@ func (t *MatMulFloat) Do(from, to int) {
 		t.many(first, first+whole)
 		first += whole
 	}
-	blockRows := max(1, floatBlockBytes/(t.Cols*t.Type.bytes*floatRows)) * floatRows
-	for ; first < last; first += blockRows {
-		t.block(first, min(first+blockRows, last))
-	}
+	t.floats(first, last)
 }

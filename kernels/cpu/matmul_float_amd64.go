@@ -2,120 +2,239 @@
 
 package cpu
 
-// mostDots is the number of activation rows that a kernel of AVX-512 multiplies with a weight row at once.
-const mostDots = 6
+const (
+	// mostFew is the number of activation rows that a kernel of AVX-512 multiplies with weight rows at once.
+	mostFew = 9
+	// mostOfSeveral is that number where a group of rows is not the only one, and the weights come from the second cache for all but the first.
+	mostOfSeveral = 6
+	// partBytes of activations stay in the first cache, a part of the columns, while a block of weights passes by.
+	partBytes = 40 << 10
+	// partItems is the number of items of such a block. With more of them the sums would be in the way; with fewer the activations would come
+	// from the second cache too often.
+	partItems = 8
+	// leastParts is the number of activation rows from which on arithmetic takes so long that it shows where they come from.
+	leastParts = 4
+	// lineBytes is a line of the cache.
+	lineBytes = 64
+)
 
-// block computes columns first … last−1 of Dst, four weight rows at a time, and asks for the weights one or two times four rows further on. Where
-// several groups of activation rows read a block, each asks for its share of the block behind instead, so that memory is read as long as they compute.
-func (t *MatMulFloat) block(first, last int) {
-	together := 1
-	if level >= AVX512 {
-		together = mostDots
+// piece is what a kernel does at once, with four weight rows.
+type piece struct {
+	i, m    int      // activation rows i … i+m−1
+	k, cols int      // columns k … k+cols−1
+	sums    *float32 // where the sums wait unless these are all columns
+	prefetch
+}
+
+// prefetch is what a kernel asks for with each 16 columns: lines that are apart from each other, at first ahead of the weights, then pace and back further
+// by turns. All are bytes.
+type prefetch struct{ ahead, apart, pace, back int }
+
+// floats computes columns first … last−1 of Dst.
+func (t *MatMulFloat) floats(first, last int) {
+	groups, parts := 1, (4*t.M*t.Cols+partBytes-1)/partBytes
+	switch {
+	case level == AVX2:
+		groups, parts = t.M, 1
+	case t.M > mostFew:
+		groups, parts = (t.M+mostOfSeveral-1)/mostOfSeveral, 1
+	case t.M < leastParts:
+		parts = 1
 	}
-	groups := (t.M + together - 1) / together
-	rowBytes := t.Cols * t.Type.bytes
-	step := floatRows * lanes * t.Type.bytes / groups
+	if parts > 1 {
+		t.byParts(first, last, (t.Cols/lanes+parts-1)/parts*lanes)
+		return
+	}
+	rows := max(1, floatBlockBytes/(t.Cols*t.Type.bytes*floatRows)) * floatRows
+	for ; first < last; first += rows {
+		t.byGroups(first, min(first+rows, last), groups)
+	}
+}
+
+// byGroups computes columns first … last−1 of Dst.
+func (t *MatMulFloat) byGroups(first, last, groups int) {
 	for g := range groups {
 		i := g * t.M / groups // groups of equal size: a small one has little to do with the weights it reads
-		m := (g+1)*t.M/groups - i
-		ahead := floatRows * rowBytes
+		p := piece{i: i, m: (g+1)*t.M/groups - i, cols: t.Cols}
 		switch {
 		case groups > 1:
-			ahead = (last-first)*rowBytes + g*floatRows*rowBytes/groups
-		case m > 1:
-			ahead *= 2
+			p.prefetch = t.askBehind(last-first, g, groups)
+		case p.m > mostOfSeveral:
+			p.prefetch = t.askRows(p.m)
+		default:
+			p.prefetch = t.askInOrder(min(p.m, 2) * floatRows * t.Cols * t.Type.bytes)
 		}
 		for r := first; r < last; r += floatRows {
-			t.group(r, last, i, m, ahead, step)
+			t.item(r, last, p)
 		}
 	}
 }
 
-// group multiplies weight rows r … r+3, or those up to last, with activation rows i … i+m−1.
-func (t *MatMulFloat) group(r, last, i, m, ahead, step int) {
+// askInOrder asks for weights in the order of memory, which serves them sooner so than from four places by turns.
+func (t *MatMulFloat) askInOrder(ahead int) prefetch {
+	pace := floatRows * lanes * t.Type.bytes
+	return prefetch{ahead, lineBytes, pace, pace}
+}
+
+// askBehind asks for a group's share of the block of so many rows behind: every group reads a block of weights, and so memory is read as long as they
+// compute.
+func (t *MatMulFloat) askBehind(rows, g, groups int) prefetch {
+	size := t.Cols * t.Type.bytes
+	p := t.askInOrder(rows*size + g*floatRows*size/groups)
+	p.pace, p.back = p.pace/groups, p.back/groups
+	return p
+}
+
+// askRows asks for the same columns of the item after next: for a line of each weight row that the kernel for m rows multiplies together. Where a line has
+// 32 columns, one that multiplies four asks for two lines by turns, and one that multiplies two for each line twice, which pays: what memory is too
+// busy for is not asked for.
+func (t *MatMulFloat) askRows(m int) prefetch {
+	size := t.Cols * t.Type.bytes
+	p := prefetch{ahead: 2 * floatRows * size, apart: size, pace: lanes * t.Type.bytes, back: lanes * t.Type.bytes}
+	if m <= mostOfSeveral && p.pace < lineBytes {
+		p.pace, p.back = 2*size, lineBytes-2*size
+	}
+	return p
+}
+
+// itemSums is the number of float32 that wait between the parts of an item.
+const itemSums = floatRows * mostFew * lanes
+
+// byParts computes columns first … last−1 of Dst for one group of activation rows, block after block and in each part columns after part columns.
+func (t *MatMulFloat) byParts(first, last, part int) {
+	var memory [partItems*itemSums + lineFloats]float32
+	sums := aligned(memory[:])
+	p := piece{m: t.M, prefetch: t.askRows(t.M)}
+	for ; first < last; first += partItems * floatRows {
+		end := min(first+partItems*floatRows, last)
+		for p.k = 0; p.k < t.Cols; p.k += part {
+			p.cols = min(part, t.Cols-p.k)
+			for r := first; r < end; r += floatRows {
+				p.sums = &sums[(r-first)/floatRows*itemSums]
+				t.item(r, end, p)
+			}
+		}
+	}
+}
+
+// item multiplies weight rows r … r+3, or those up to last.
+func (t *MatMulFloat) item(r, last int, p piece) {
+	x := &t.X[p.i*t.Cols+p.k]
 	if r+floatRows <= last {
-		dotGroup(t.Type, m, &t.Dst[i*t.Rows+r], &t.W[r*t.Cols*t.Type.bytes], &t.X[i*t.Cols], t.Cols, 4*t.Rows, ahead, step)
+		dotGroup(t.Type, p, &t.Dst[p.i*t.Rows+r], &t.W[(r*t.Cols+p.k)*t.Type.bytes], x, t.Cols, 4*t.Rows)
 		return
 	}
 	// The last rows are too few: with those before they make four, whose results are dropped.
-	var results [mostDots * floatRows]float32
+	var results [mostFew * floatRows]float32
 	start := t.Rows - floatRows
-	dotGroup(t.Type, m, &results[0], &t.W[start*t.Cols*t.Type.bytes], &t.X[i*t.Cols], t.Cols, 4*floatRows, 0, 0)
-	for j := range m {
-		copy(t.Dst[(i+j)*t.Rows+r:(i+j)*t.Rows+last], results[j*floatRows+r-start:(j+1)*floatRows])
+	p.prefetch = prefetch{}
+	dotGroup(t.Type, p, &results[0], &t.W[(start*t.Cols+p.k)*t.Type.bytes], x, t.Cols, 4*floatRows)
+	for j := range p.m {
+		copy(t.Dst[(p.i+j)*t.Rows+r:(p.i+j)*t.Rows+last], results[j*floatRows+r-start:(j+1)*floatRows])
 	}
 }
 
 // dotGroup is written out case by case: through a function value the results would escape to the heap.
-func dotGroup(n Number, m int, dst *float32, w *byte, x *float32, cols, stride, ahead, step int) {
-	if level == AVX2 {
+func dotGroup(n Number, p piece, dst *float32, w *byte, x *float32, rowCols, dstBytes int) {
+	switch {
+	case level == AVX2:
+		dotOneAVX2(n, p, dst, w, x)
+	case p.m == 1:
+		dotOneAVX512(n, p, dst, w, x)
+	default:
+		begun, more := p.k > 0, p.k+p.cols < rowCols
 		switch n {
 		case F32:
-			dotF32x1AVX2(dst, w, x, cols, stride, ahead, step)
+			dotF32AVX512(p, dst, w, x, rowCols, dstBytes, begun, more)
 		case F16:
-			dotF16x1AVX2(dst, w, x, cols, stride, ahead, step)
+			dotF16AVX512(p, dst, w, x, rowCols, dstBytes, begun, more)
 		case BF16:
-			dotBF16x1AVX2(dst, w, x, cols, stride, ahead, step)
+			dotBF16AVX512(p, dst, w, x, rowCols, dstBytes, begun, more)
 		}
-		return
 	}
+}
+
+func dotOneAVX2(n Number, p piece, dst *float32, w *byte, x *float32) {
 	switch n {
 	case F32:
-		dotF32AVX512(m, dst, w, x, cols, stride, ahead, step)
+		dotF32x1AVX2(dst, w, x, p.cols, p.ahead, p.pace)
 	case F16:
-		dotF16AVX512(m, dst, w, x, cols, stride, ahead, step)
+		dotF16x1AVX2(dst, w, x, p.cols, p.ahead, p.pace)
 	case BF16:
-		dotBF16AVX512(m, dst, w, x, cols, stride, ahead, step)
+		dotBF16x1AVX2(dst, w, x, p.cols, p.ahead, p.pace)
 	}
 }
 
-func dotF32AVX512(m int, dst *float32, w *byte, x *float32, cols, stride, ahead, step int) {
-	switch m {
-	case 1:
-		dotF32x1AVX512(dst, w, x, cols, stride, ahead, step)
-	case 2:
-		dotF32x2AVX512(dst, w, x, cols, stride, ahead, step)
-	case 3:
-		dotF32x3AVX512(dst, w, x, cols, stride, ahead, step)
-	case 4:
-		dotF32x4AVX512(dst, w, x, cols, stride, ahead, step)
-	case 5:
-		dotF32x5AVX512(dst, w, x, cols, stride, ahead, step)
-	case 6:
-		dotF32x6AVX512(dst, w, x, cols, stride, ahead, step)
+func dotOneAVX512(n Number, p piece, dst *float32, w *byte, x *float32) {
+	switch n {
+	case F32:
+		dotF32x1AVX512(dst, w, x, p.cols, p.ahead, p.pace)
+	case F16:
+		dotF16x1AVX512(dst, w, x, p.cols, p.ahead, p.pace)
+	case BF16:
+		dotBF16x1AVX512(dst, w, x, p.cols, p.ahead, p.pace)
 	}
 }
 
-func dotF16AVX512(m int, dst *float32, w *byte, x *float32, cols, stride, ahead, step int) {
-	switch m {
-	case 1:
-		dotF16x1AVX512(dst, w, x, cols, stride, ahead, step)
+func dotF32AVX512(p piece, dst *float32, w *byte, x *float32, rowCols, dstBytes int, begun, more bool) {
+	switch p.m {
 	case 2:
-		dotF16x2AVX512(dst, w, x, cols, stride, ahead, step)
+		dotF32x2AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
 	case 3:
-		dotF16x3AVX512(dst, w, x, cols, stride, ahead, step)
+		dotF32x3AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
 	case 4:
-		dotF16x4AVX512(dst, w, x, cols, stride, ahead, step)
+		dotF32x4AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
 	case 5:
-		dotF16x5AVX512(dst, w, x, cols, stride, ahead, step)
+		dotF32x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
 	case 6:
-		dotF16x6AVX512(dst, w, x, cols, stride, ahead, step)
+		dotF32x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case 7:
+		dotF32x7AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case 8:
+		dotF32x8AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case 9:
+		dotF32x9AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
 	}
 }
 
-func dotBF16AVX512(m int, dst *float32, w *byte, x *float32, cols, stride, ahead, step int) {
-	switch m {
-	case 1:
-		dotBF16x1AVX512(dst, w, x, cols, stride, ahead, step)
+func dotF16AVX512(p piece, dst *float32, w *byte, x *float32, rowCols, dstBytes int, begun, more bool) {
+	switch p.m {
 	case 2:
-		dotBF16x2AVX512(dst, w, x, cols, stride, ahead, step)
+		dotF16x2AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
 	case 3:
-		dotBF16x3AVX512(dst, w, x, cols, stride, ahead, step)
+		dotF16x3AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
 	case 4:
-		dotBF16x4AVX512(dst, w, x, cols, stride, ahead, step)
+		dotF16x4AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
 	case 5:
-		dotBF16x5AVX512(dst, w, x, cols, stride, ahead, step)
+		dotF16x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
 	case 6:
-		dotBF16x6AVX512(dst, w, x, cols, stride, ahead, step)
+		dotF16x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case 7:
+		dotF16x7AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case 8:
+		dotF16x8AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case 9:
+		dotF16x9AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	}
+}
+
+func dotBF16AVX512(p piece, dst *float32, w *byte, x *float32, rowCols, dstBytes int, begun, more bool) {
+	switch p.m {
+	case 2:
+		dotBF16x2AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case 3:
+		dotBF16x3AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case 4:
+		dotBF16x4AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case 5:
+		dotBF16x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case 6:
+		dotBF16x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case 7:
+		dotBF16x7AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case 8:
+		dotBF16x8AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case 9:
+		dotBF16x9AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
 	}
 }

@@ -5,6 +5,14 @@ package cpu
 // mostDots is the number of activation rows that a kernel multiplies with weight rows at once.
 const mostDots = 3
 
+// floats computes columns first … last−1 of Dst, a block of weights after the other.
+func (t *MatMulFloat) floats(first, last int) {
+	rows := max(1, floatBlockBytes/(t.Cols*t.Type.bytes*floatRows)) * floatRows
+	for ; first < last; first += rows {
+		t.block(first, min(first+rows, last))
+	}
+}
+
 // block computes columns first … last−1 of Dst, four weight rows at a time, for one group of activation rows after the other.
 func (t *MatMulFloat) block(first, last int) {
 	groups := (t.M + mostDots - 1) / mostDots

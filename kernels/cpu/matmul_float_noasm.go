@@ -2,8 +2,8 @@
 
 package cpu
 
-// block is never called: there is no level that has it.
-func (t *MatMulFloat) block(first, last int) { t.portable(first, last) }
+// floats is never called: there is no level that has it.
+func (t *MatMulFloat) floats(first, last int) { t.portable(first, last) }
 
 func (t *MatMulFloat) isMany() bool         { return false }
 func (t *MatMulFloat) many(first, last int) {}

@@ -88,7 +88,7 @@ func TestMatMulFloatEqualsReference(t *testing.T) {
 		for _, n := range numbers {
 			for i, in := range inputs {
 				for _, cols := range []int{1, 15, 16, 17, 48, 100, 528} {
-					for _, m := range []int{1, 2, 3, 4, 5, 9, 50} {
+					for _, m := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 50} {
 						for _, rows := range []int{3, 4, 37} {
 							if m == 50 && (rows != 37 || cols > 64) || i > 0 && (m%4 != 1 || rows == 4 || cols > 48) {
 								continue // every shape with normal numbers, some with the others
@@ -110,28 +110,36 @@ func TestMatMulFloatEqualsReference(t *testing.T) {
 }
 
 // So many rows that they are taken in batches, and so many columns that the sums wait in memory between one part and the next.
-func TestMatMulFloatOfManyRows(t *testing.T) {
-	const rows, cols = 22, 2*1024 + 48
-	for _, n := range numbers {
-		for _, m := range []int{47, 48, 49, 97, 113} {
-			r := rand.New(rand.NewPCG(uint64(m), 5))
-			x, w := fill(m*cols, r, inputs[6].number), narrow(n.cpu, fill(rows*cols, r, inputs[0].number))
-			wide, want := make([]float32, rows*cols), make([]float32, m*rows)
-			n.widen(wide, w)
-			ref.MatMulF32(want, x, m, wide, rows, cols)
-			onEveryLevelQuietly(func(level cpu.Level) {
-				got := make([]float32, m*rows)
-				task := cpu.MatMulFloat{Dst: got, X: x, M: m, Type: n.cpu, W: unaligned(w), Rows: rows, Cols: cols}
-				for from := 0; from < task.Items(); from += 3 {
-					task.Do(from, min(from+3, task.Items()))
-				}
-				sameBits(t, fmt.Sprintf("%v, %v, %d rows, in chunks", level, n.cpu, m), got, want)
-				clear(got)
-				task.Do(0, task.Items())
-				sameBits(t, fmt.Sprintf("%v, %v, %d rows", level, n.cpu, m), got, want)
-			})
+func TestMatMulFloatInParts(t *testing.T) {
+	for _, s := range []struct {
+		rows, cols int
+		m          []int
+	}{{22, 2*1024 + 48, []int{47, 48, 49, 97, 113}}, {75, 3*1024 + 48, []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 19}}} {
+		for _, n := range numbers {
+			for _, m := range s.m {
+				inParts(t, n.cpu, n.widen, s.rows, s.cols, m)
+			}
 		}
 	}
+}
+
+func inParts(t *testing.T, n cpu.Number, widen func([]float32, []byte), rows, cols, m int) {
+	r := rand.New(rand.NewPCG(uint64(m), 5))
+	x, w := fill(m*cols, r, inputs[6].number), narrow(n, fill(rows*cols, r, inputs[0].number))
+	wide, want := make([]float32, rows*cols), make([]float32, m*rows)
+	widen(wide, w)
+	ref.MatMulF32(want, x, m, wide, rows, cols)
+	onEveryLevelQuietly(func(level cpu.Level) {
+		got := make([]float32, m*rows)
+		task := cpu.MatMulFloat{Dst: got, X: x, M: m, Type: n, W: unaligned(w), Rows: rows, Cols: cols}
+		for from := 0; from < task.Items(); from += 3 {
+			task.Do(from, min(from+3, task.Items()))
+		}
+		sameBits(t, fmt.Sprintf("%v, %v, %d rows, in chunks", level, n, m), got, want)
+		clear(got)
+		task.Do(0, task.Items())
+		sameBits(t, fmt.Sprintf("%v, %v, %d rows", level, n, m), got, want)
+	})
 }
 
 // unaligned copies w to an odd address.

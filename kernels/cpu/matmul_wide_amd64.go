@@ -9,7 +9,8 @@ const (
 	wideCols   = 1024 // columns of a part; between one part and the next the sums wait in memory
 	wideGroups = 16   // groups of activation rows of a batch
 	// manyRows pay for the widening, which takes about as long as multiplying six. They always make groups of 5 or 6.
-	manyRows = 8 * mostDots
+	manyRows = 8 * mostWide
+	mostWide = 6
 )
 
 // wide is what a thread works with.
@@ -19,7 +20,7 @@ type wide struct {
 }
 
 // sumsOfGroup is the number of float32 that four weight rows and a group's rows are summed in.
-const sumsOfGroup = mostDots * floatRows * lanes
+const sumsOfGroup = mostWide * floatRows * lanes
 
 // isMany tells whether many pays.
 func (t *MatMulFloat) isMany() bool { return t.M >= manyRows && level >= AVX512 }
@@ -29,7 +30,7 @@ func (t *MatMulFloat) many(first, last int) {
 	var weights [wideRows*wideCols + lineFloats]float32
 	var sums [wideGroups*wideRows/floatRows*sumsOfGroup + lineFloats]float32
 	w := wide{aligned(weights[:]), aligned(sums[:])}
-	groups := (t.M + mostDots - 1) / mostDots
+	groups := (t.M + mostWide - 1) / mostWide
 	batches := (groups + wideGroups - 1) / wideGroups
 	for b := range batches {
 		for r := first; r < last; r += wideRows {

@@ -17,25 +17,32 @@ func transposed(c *build.Context) Mem {
 	return order
 }
 
-// foldRows adds the lanes of all sums by halves, as ref.Dot does, and stores the results. Each addition folds two registers
-// into one, which a row's four sums share first, then four rows.
-func (d *dots) foldRows(dst, stride reg.Register) {
-	var quarters [mostDots]reg.VecVirtual // of row i: lanes 0 … 3 of weight row r in the r-th quarter
-	for i := range d.m {
-		s := d.sums[i]
-		halves := [2]reg.VecVirtual{}
-		for j := range halves {
-			a, b, t := s[2*j][0], s[2*j+1][0], d.ZMM()
+// halved adds the upper eight lanes of all sums to the lower ones, two sums into one register: ref.Dot adds by halves, and every addition here
+// folds two registers into one.
+func (d *dots) halved() (halves [][]reg.VecVirtual) {
+	for _, sums := range d.sums {
+		var row []reg.VecVirtual
+		for r := 0; r < len(sums); r += 2 {
+			a, b, t, half := sums[r], sums[r+1], d.ZMM(), d.ZMM()
 			d.VSHUFF64X2(Imm(0xee), b, a, t)
 			d.VSHUFF64X2(Imm(0x44), b, a, a)
-			d.VADDPS(t, a, a)
-			halves[j] = a
+			d.VADDPS(t, a, half)
+			row = append(row, half)
 		}
-		t := d.ZMM()
-		d.VSHUFF32X4(Imm(0xdd), halves[1], halves[0], t)
-		d.VSHUFF32X4(Imm(0x88), halves[1], halves[0], halves[0])
-		d.VADDPS(t, halves[0], halves[0])
-		quarters[i] = halves[0]
+		halves = append(halves, row)
+	}
+	return halves
+}
+
+// foldHalves adds the lanes of what was halved further and stores the results: first a row's four sums share a register, then four rows do.
+func (d *dots) foldHalves(halves [][]reg.VecVirtual, dst, stride reg.Register) {
+	var quarters []reg.VecVirtual // of row i: lanes 0 … 3 of weight row r in the r-th quarter
+	for _, half := range halves {
+		a, b, t := half[0], half[1], d.ZMM()
+		d.VSHUFF32X4(Imm(0xdd), b, a, t)
+		d.VSHUFF32X4(Imm(0x88), b, a, a)
+		d.VADDPS(t, a, a)
+		quarters = append(quarters, a)
 	}
 	order := d.ZMM()
 	d.VMOVDQU32(d.transposed, order)
@@ -72,18 +79,19 @@ func (d *dots) foldRows(dst, stride reg.Register) {
 	}
 }
 
-// fold adds the lanes of four sums by halves, as ref.Dot does, and returns the four results in a register.
-func (d *dots) fold(sums [floatRows][]reg.VecVirtual) reg.VecVirtual {
+// fold adds the lanes of four weight rows' sums by halves, as ref.Dot does, and returns the four results in a register.
+func (d *dots) fold(sums []reg.VecVirtual) reg.VecVirtual {
 	var quarter [floatRows]reg.Register
-	for r, sum := range sums {
-		eight, four := sum[0].AsY(), sum[0].AsX()
+	for r := range quarter {
+		sum := sums[r*d.parts]
+		eight, four := sum.AsY(), sum.AsX()
 		upper := d.YMM()
 		if d.parts == 1 {
-			d.VEXTRACTF64X4(Imm(1), sum[0], upper)
+			d.VEXTRACTF64X4(Imm(1), sum, upper)
 			d.VADDPS(upper, eight, eight)
 			d.VEXTRACTF32X4(Imm(1), eight, upper.AsX())
 		} else {
-			d.VADDPS(sum[1], sum[0], sum[0])
+			d.VADDPS(sums[r*d.parts+1], sum, sum)
 			d.VEXTRACTF128(Imm(1), eight, upper.AsX())
 		}
 		d.VADDPS(upper.AsX(), four, four)

@@ -11,7 +11,7 @@ import (
 // floatRows is the number of weight rows of a kernel: their results fill an SSE register.
 const floatRows = 4
 
-// mostDots is the number of activation rows whose sums fit the registers of AVX-512, together with the weights.
+// mostDots is the number of activation rows whose sums with four weight rows fit the registers of AVX-512, together with the weights.
 const mostDots = 6
 
 // number is a type of weights that are multiplied as float32.
@@ -23,14 +23,15 @@ type number struct {
 var numbers = []number{{"F32", 4}, {"F16", 2}, {"BF16", 2}}
 
 // matmulFloat generates, for each type of weights, kernels that multiply four weight rows with one row of activations
-// and, on AVX-512, with up to six. The sums of ref.Dot are the lanes of one AVX-512 register or of two AVX2 ones.
+// and, on AVX-512, with up to nine. The sums of ref.Dot are the lanes of one AVX-512 register or of two AVX2 ones.
 func matmulFloat(c *build.Context) {
 	order := transposed(c)
 	for _, n := range numbers {
-		for rows := 1; rows <= mostDots; rows++ {
-			dotRows(c, order, n, rows, 1, c.ZMM, "AVX512")
+		dotOne(c, n, 1, c.ZMM, "AVX512")
+		dotOne(c, n, 2, c.YMM, "AVX2")
+		for rows := 2; rows <= mostFew; rows++ {
+			dotFew(c, order, n, rows)
 		}
-		dotRows(c, order, n, 1, 2, c.YMM, "AVX2")
 		widenRow(c, n)
 	}
 	for rows := leastWide; rows <= mostDots; rows++ {
@@ -44,132 +45,127 @@ type dots struct {
 	number
 	m, parts   int
 	register   func() reg.VecVirtual
-	sums       [mostDots][floatRows][]reg.VecVirtual // by row of activations and weight row
+	sums       [][]reg.VecVirtual // by row of activations and weight row; one's parts follow each other
 	w, x       rowsAt
-	ahead      reg.Register // what is prefetched
-	transposed Mem          // for foldRows
+	transposed Mem // for foldHalves
 }
 
-func dotRows(c *build.Context, order Mem, n number, m, parts int, register func() reg.VecVirtual, level string) {
-	d := &dots{Context: c, number: n, m: m, parts: parts, register: register, transposed: order}
-	open(c, fmt.Sprintf("dot%sx%d%s", n.name, m, level), "func(dst *float32, w *byte, x *float32, cols int, stride int, ahead int, step int)",
-		fmt.Sprintf("multiplies 4 rows of w with %d of x; stride is that of dst in bytes, cols a multiple of 16; what lies ahead bytes behind w is prefetched, from there on step bytes further with each 16 columns.", m))
-	dst, stride := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("stride"), c.GP64())
-	cols := c.Load(c.Param("cols"), c.GP64())
-	d.ahead = c.Load(c.Param("ahead"), c.GP64())
-	step := c.Load(c.Param("step"), c.GP64())
-	d.w, d.x = d.rows("w", cols, n.bytes), d.rows("x", cols, 4)
-	c.ADDQ(d.w.first, d.ahead)
-	for i := range m {
-		for r := range floatRows {
-			for range parts {
-				d.sums[i][r] = append(d.sums[i][r], register())
-			}
-		}
-	}
+// dotOne generates the product with one row, which takes as long as memory does.
+func dotOne(c *build.Context, n number, parts int, register func() reg.VecVirtual, level string) {
+	d := &dots{Context: c, number: n, m: 1, parts: parts, register: register}
+	open(c, fmt.Sprintf("dot%sx1%s", n.name, level), "func(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)",
+		"multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes behind w on and pace bytes further each time.")
+	dst, cols := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("cols"), c.GP64())
+	next, pace := c.Load(c.Param("ahead"), c.GP64()), c.Load(c.Param("pace"), c.GP64())
+	size := c.GP64()
+	c.MOVQ(cols, size)
+	c.SHLQ(Imm(uint64(n.bytes/2)), size)
+	d.w, d.x = d.rowsOf("w", size, floatRows), d.rowsOf("x", size, 1)
+	c.ADDQ(d.w.thirds[0], next)
+	d.takeSums(floatRows)
 	d.clear()
 	c.Label("columns")
-	d.ask(step)
-	for part := range parts {
-		d.step(part)
+	// In the order of memory, which serves what is asked for sooner so than from four places in turn.
+	for line := 0; line < floatRows*16*n.bytes; line += 64 {
+		c.PREFETCHT0(at(next, line))
 	}
-	d.w.advance(c, 16*n.bytes)
-	d.x.advance(c, 16*4)
+	c.ADDQ(pace, next)
+	for part := range parts {
+		d.step(floatRows, part)
+	}
+	d.advance()
 	c.SUBQ(Imm(16), cols)
 	c.JNZ(LabelRef("columns"))
-	if m > 1 && parts == 1 {
-		d.foldRows(dst, stride)
-	} else {
-		for i := range m {
-			c.VMOVUPS(d.fold(d.sums[i]), at(dst, 0))
-			if i < m-1 {
-				c.ADDQ(stride, dst)
-			}
-		}
-	}
+	c.VMOVUPS(d.fold(d.sums[0]), at(dst, 0))
 	c.VZEROUPPER()
 	c.RET()
 }
 
-func (d *dots) clear() {
-	for i := range d.m {
-		for _, sums := range d.sums[i] {
-			for _, sum := range sums {
-				d.VXORPS(sum.AsX(), sum.AsX(), sum.AsX())
-			}
+// takeSums takes the registers of the sums with so many weight rows.
+func (d *dots) takeSums(weightRows int) {
+	d.sums = make([][]reg.VecVirtual, d.m)
+	for i := range d.sums {
+		for range weightRows * d.parts {
+			d.sums[i] = append(d.sums[i], d.register())
 		}
 	}
 }
 
-// rowsAt are the addresses of up to six rows of so many bytes: two pointers reach three rows each.
-type rowsAt struct{ first, fourth, size reg.Register }
-
-// rows loads a pointer to rows of cols numbers, of 2 or 4 bytes each.
-func (d *dots) rows(param string, cols reg.Register, bytes int) rowsAt {
-	size := d.GP64()
-	d.MOVQ(cols, size)
-	d.SHLQ(Imm(uint64(bytes/2)), size)
-	return d.rowsOf(param, size)
+// eachSum moves every sum from or to its place in memory.
+func (d *dots) eachSum(move func(sum reg.VecVirtual, at Mem), memory reg.Register) {
+	offset := 0
+	for _, sums := range d.sums {
+		for _, sum := range sums {
+			move(sum, at(memory, offset))
+			offset += 64
+		}
+	}
 }
 
-// rowsOf loads a pointer to rows of so many bytes.
-func (d *dots) rowsOf(param string, size reg.Register) rowsAt {
-	r := rowsAt{d.Load(d.Param(param), d.GP64()), d.GP64(), size}
-	d.LEAQ(Mem{Base: r.first, Index: r.size, Scale: 2}, r.fourth)
-	d.ADDQ(r.size, r.fourth)
+func (d *dots) clear() {
+	for _, sums := range d.sums {
+		for _, sum := range sums {
+			d.VXORPS(sum.AsX(), sum.AsX(), sum.AsX())
+		}
+	}
+}
+
+// rowsAt are the addresses of rows of so many bytes: a pointer reaches three of them.
+type rowsAt struct {
+	thirds []reg.Register
+	size   reg.Register
+}
+
+// rowsOf loads what reaches n rows.
+func (d *dots) rowsOf(param string, size reg.Register, n int) rowsAt {
+	r := rowsAt{[]reg.Register{d.Load(d.Param(param), d.GP64())}, size}
+	for i := 3; i < n; i += 3 {
+		third := d.GP64()
+		d.LEAQ(Mem{Base: r.thirds[i/3-1], Index: size, Scale: 2}, third)
+		d.ADDQ(size, third)
+		r.thirds = append(r.thirds, third)
+	}
 	return r
 }
 
 // at is where row i continues, offset bytes on.
 func (r rowsAt) at(i, offset int) Mem {
-	m := Mem{Base: r.first, Disp: offset}
-	if i >= 3 {
-		m.Base = r.fourth
-	}
+	m := Mem{Base: r.thirds[i/3], Disp: offset}
 	if i%3 > 0 {
 		m.Index, m.Scale = r.size, uint8(i%3)
 	}
 	return m
 }
 
-func (r rowsAt) advance(c *build.Context, bytes int) {
-	c.ADDQ(Imm(uint64(bytes)), r.first)
-	c.ADDQ(Imm(uint64(bytes)), r.fourth)
+// advance goes on to the next 16 columns.
+func (d *dots) advance() {
+	for _, w := range d.w.thirds {
+		d.ADDQ(Imm(uint64(16*d.bytes)), w)
+	}
+	for _, x := range d.x.thirds {
+		d.ADDQ(Imm(16*4), x)
+	}
 }
 
-// step adds a register's share of 16 columns.
-func (d *dots) step(part int) {
-	width := 16 / d.parts
-	var w [floatRows]reg.VecVirtual
+// step adds a register's share of 16 columns of so many weight rows.
+func (d *dots) step(weightRows, part int) {
+	w := make([]reg.VecVirtual, weightRows)
 	for r := range w {
 		w[r] = d.register()
-		d.widen(d.w.at(r, part*width*d.bytes), w[r])
+		d.widen(d.w.at(r, part*16/d.parts*d.bytes), w[r])
 	}
 	d.multiply(w, part)
 }
 
-// multiply adds the products of four weight rows' share of 16 columns with every row of activations, product and sum rounded once.
-func (d *dots) multiply(w [floatRows]reg.VecVirtual, part int) {
+// multiply adds the products of weight rows' share of 16 columns with every row of activations, product and sum rounded once.
+func (d *dots) multiply(w []reg.VecVirtual, part int) {
 	for i := range d.m {
 		x := d.register()
 		d.VMOVUPS(d.x.at(i, part*16/d.parts*4), x)
 		for r := range w {
-			d.VFMADD231PS(x, w[r], d.sums[i][r][part])
+			d.VFMADD231PS(x, w[r], d.sums[i][r*d.parts+part])
 		}
 	}
-}
-
-// ask asks for as much as 16 columns take, in the order of memory, which serves it sooner so than from four places in turn. With more rows there is
-// so much to compute that it is asked for early and had better lie in the second cache.
-func (d *dots) ask(step reg.Register) {
-	for line := 0; line < floatRows*16*d.bytes; line += 64 {
-		if d.m == 1 {
-			d.PREFETCHT0(at(d.ahead, line))
-		} else {
-			d.PREFETCHT1(at(d.ahead, line))
-		}
-	}
-	d.ADDQ(step, d.ahead)
 }
 
 func (d *dots) widen(from Mem, to reg.VecVirtual) {

@@ -44,14 +44,10 @@ func dotWide(c *build.Context, order Mem, m int) {
 			"When begun it goes on from sums, and when there is more it ends there, otherwise in dst. For each 16 columns it prefetches a line, from next on, pace bytes apart.")
 	cols, size := c.Load(c.Param("cols"), c.GP64()), c.Load(c.Param("xBytes"), c.GP64())
 	w := c.Load(c.Param("w"), c.GP64())
-	d.x = d.rowsOf("x", size)
+	d.x = d.rowsOf("x", size, m)
 	next, pace := c.Load(c.Param("next"), c.GP64()), c.Load(c.Param("pace"), c.GP64())
 	sums := c.Load(c.Param("sums"), c.GP64())
-	for i := range m {
-		for r := range floatRows {
-			d.sums[i][r] = []reg.VecVirtual{c.ZMM()}
-		}
-	}
+	d.takeSums(floatRows)
 	flag := c.Load(c.Param("begun"), c.GP8())
 	c.TESTB(flag, flag)
 	c.JNZ(LabelRef("begun"))
@@ -62,7 +58,7 @@ func dotWide(c *build.Context, order Mem, m int) {
 	c.Label("columns")
 	c.PREFETCHT1(at(next, 0))
 	c.ADDQ(pace, next)
-	var weights [floatRows]reg.VecVirtual
+	weights := make([]reg.VecVirtual, floatRows)
 	for r := range weights {
 		weights[r] = c.ZMM()
 		c.VMOVUPS(at(w, 64*r), weights[r])
@@ -70,26 +66,17 @@ func dotWide(c *build.Context, order Mem, m int) {
 	}
 	d.multiply(weights, 0)
 	c.ADDQ(U32(wideStep), w)
-	d.x.advance(c, 64)
+	d.advance()
 	c.SUBQ(Imm(16), cols)
 	c.JNZ(LabelRef("columns"))
 	flag = c.Load(c.Param("more"), c.GP8())
 	c.TESTB(flag, flag)
 	c.JNZ(LabelRef("more"))
-	d.foldRows(c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("dstBytes"), c.GP64()))
+	d.foldHalves(d.halved(), c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("dstBytes"), c.GP64()))
 	c.VZEROUPPER()
 	c.RET()
 	c.Label("more")
 	d.eachSum(func(sum reg.VecVirtual, at Mem) { c.VMOVUPS(sum, at) }, sums)
 	c.VZEROUPPER()
 	c.RET()
-}
-
-// eachSum moves every sum from or to its place in memory.
-func (d *dots) eachSum(move func(sum reg.VecVirtual, at Mem), sums reg.Register) {
-	for i := range d.m {
-		for r := range floatRows {
-			move(d.sums[i][r][0], at(sums, 64*(floatRows*i+r)))
-		}
-	}
 }

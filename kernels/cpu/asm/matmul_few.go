@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// mostFew is the number of activation rows that weights are multiplied with as they are read: as many as a verification has.
+const mostFew = 9
+
+// few is the state of a kernel for several rows of activations. The sums of four weight rows fit the registers with up to six of them; with more,
+// two weight rows take turns with two, so that weights are read and widened but once.
+type few struct {
+	*dots
+	together, lines int                // weight rows of a turn, and lines of the cache that are prefetched with 16 columns of them
+	waiting         [][]reg.VecVirtual // halves of the first turn's sums
+	next, apart     reg.Register       // what is prefetched
+	pace, back      reg.Register
+	parked          reg.Register // where sums wait
+}
+
+// dotFew generates the product of four weight rows with m rows of activations, over some of the columns.
+func dotFew(c *build.Context, order Mem, n number, m int) {
+	f := &few{dots: &dots{Context: c, number: n, m: m, parts: 1, register: c.ZMM, transposed: order}, together: floatRows}
+	f.lines = floatRows * 16 * n.bytes / 64
+	if m > mostDots {
+		f.together = floatRows / 2
+		f.lines = f.together
+	}
+	open(c, fmt.Sprintf("dot%sx%dAVX512", n.name, m),
+		"func(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)",
+		fmt.Sprintf("multiplies cols numbers, a multiple of 16, of 4 rows of w with those of %d rows of x; a row of both has rowCols, and dst's are dstBytes apart. ", m)+
+			"When begun it goes on from sums, and when there is more it ends there, otherwise in dst. "+
+			fmt.Sprintf("With each 16 columns of %d weight rows it prefetches %d lines that are apart bytes from each other, at first ahead bytes behind the weights, ", f.together, f.lines)+
+			"then pace bytes and back bytes further by turns.")
+	wBytes, xBytes := c.GP64(), c.Load(c.Param("rowCols"), c.GP64())
+	c.MOVQ(xBytes, wBytes)
+	c.SHLQ(Imm(uint64(n.bytes/2)), wBytes)
+	c.SHLQ(Imm(2), xBytes)
+	f.w, f.x = f.rowsOf("w", wBytes, f.together), f.rowsOf("x", xBytes, m)
+	f.next, f.apart = c.GP64(), c.Load(c.Param("apart"), c.GP64())
+	f.pace, f.back = c.GP64(), c.GP64()
+	f.parked = c.Load(c.Param("sums"), c.GP64())
+	f.takeSums(f.together)
+	f.turn("first")
+	if f.together < floatRows {
+		f.rewind()
+		f.turn("second")
+	}
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// turn adds the columns to the sums of a turn's weight rows, and what there is more to add to it leaves in memory.
+func (f *few) turn(name string) {
+	label := func(s string) string { return name + s }
+	flag, left := f.Load(f.Param("begun"), f.GP8()), f.GP64()
+	f.TESTB(flag, flag)
+	f.JNZ(LabelRef(label("Begun")))
+	f.clear()
+	f.JMP(LabelRef(label("Enter")))
+	f.Label(label("Begun"))
+	f.eachSum(func(sum reg.VecVirtual, at Mem) { f.VMOVUPS(at, sum) }, f.parked)
+	f.Label(label("Enter"))
+	f.Load(f.Param("pace"), f.pace)
+	f.Load(f.Param("back"), f.back)
+	f.Load(f.Param("ahead"), f.next)
+	f.ADDQ(f.w.thirds[0], f.next)
+	f.Load(f.Param("cols"), left)
+	f.Label(label("Columns"))
+	f.columns()
+	f.SUBQ(Imm(16), left)
+	f.JNZ(LabelRef(label("Columns")))
+	flag = f.Load(f.Param("more"), f.GP8())
+	f.TESTB(flag, flag)
+	f.JZ(LabelRef(label("Fold")))
+	f.eachSum(func(sum reg.VecVirtual, at Mem) { f.VMOVUPS(sum, at) }, f.parked)
+	f.JMP(LabelRef(label("End")))
+	f.Label(label("Fold"))
+	f.fold()
+	f.Label(label("End"))
+}
+
+// columns adds 16 columns.
+func (f *few) columns() {
+	from := rowsAt{[]reg.Register{f.next}, f.apart}
+	for line := range min(f.lines, 3) {
+		f.PREFETCHT1(from.at(line, 0))
+	}
+	if f.lines > 3 {
+		last := f.GP64()
+		f.LEAQ(from.at(1, 0), last)
+		f.PREFETCHT1(Mem{Base: last, Index: f.apart, Scale: 2})
+	}
+	f.ADDQ(f.pace, f.next)
+	f.XCHGQ(f.pace, f.back)
+	f.step(f.together, 0)
+	f.advance()
+}
+
+// rewind goes back to where the columns begin, and on to the weight rows of the second turn and their sums.
+func (f *few) rewind() {
+	cols := f.Load(f.Param("cols"), f.GP64())
+	f.SHLQ(Imm(2), cols)
+	for _, x := range f.x.thirds {
+		f.SUBQ(cols, x)
+	}
+	f.ADDQ(U32(64*f.m*f.together), f.parked)
+	f.SHRQ(Imm(uint64(2-f.bytes/2)), cols)
+	f.SUBQ(cols, f.w.thirds[0])
+	f.LEAQ(Mem{Base: f.w.thirds[0], Index: f.w.size, Scale: 2}, f.w.thirds[0])
+}
+
+// fold adds the lanes of a turn's sums. What the first of two turns has halved waits in registers for the second.
+func (f *few) fold() {
+	halves := f.halved()
+	if f.together < floatRows && f.waiting == nil {
+		f.waiting = halves
+		return
+	}
+	for i, first := range f.waiting {
+		halves[i] = append(first, halves[i]...)
+	}
+	f.foldHalves(halves, f.Load(f.Param("dst"), f.GP64()), f.Load(f.Param("dstBytes"), f.GP64()))
+}
