@@ -29,6 +29,10 @@ func (p *Packing) Do(from, to int) {
 
 // multiplyPanelGeneric adds the product of a panel and rows first … of x to sums (rows, 32), row by row of the panel.
 func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, first int) {
+	if f == Q8_0 {
+		multiplyBytesGeneric(sums, panel, x, first)
+		return
+	}
 	var s share
 	var quants [Block]uint8
 	rows := len(sums) / panelRows
@@ -61,6 +65,54 @@ func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, 
 			}
 		}
 	}
+}
+
+// multiplyBytesGeneric is multiplyPanelGeneric for quants of one byte, which are multiplied where they lie, with their bias of 128: what that adds
+// is the same for all weight rows.
+func multiplyBytesGeneric(sums []float32, panel []byte, x *Quantized, first int) {
+	const tileBytes = (2 + Block) * panelRows
+	rows := len(sums) / panelRows
+	var scales [panelRows]float32
+	for n := range x.cols / Block {
+		tile := (*[tileBytes]byte)(panel[n*tileBytes:])
+		for lane := range scales {
+			scales[lane] = half(binary.LittleEndian.Uint16(tile[2*lane:]))
+		}
+		for i := 0; i < rows; i += wordRows {
+			words := (*[Block]int64)(x.words[(first+i)/wordRows*x.cols+n*Block:])
+			var bias int64
+			for _, word := range words {
+				bias += word << 7
+			}
+			var xScales [wordRows]float32
+			for j := range min(wordRows, rows-i) {
+				xScales[j] = getFloat(x.records[(n*x.m+first+i+j)*recordBytes+scaleAt:])
+			}
+			for lane, scale := range scales {
+				dots := dotBytes((*[4*panelRows*(groups-1) + 4]byte)(tile[2*panelRows+4*lane:]), words) - bias
+				for j := range min(wordRows, rows-i) {
+					var dot int32
+					dot, dots = nextField(dots)
+					sums[(i+j)*panelRows+lane] += float32(float32(dot) * float32(scale*xScales[j]))
+				}
+			}
+		}
+	}
+}
+
+// dotBytes sums quant·word over a tile for one lane of a panel, of which q begins with the first four columns. It is written out because constant
+// indices cost neither a check nor an address.
+func dotBytes(q *[4*panelRows*(groups-1) + 4]byte, w *[Block]int64) int64 {
+	const g = 4 * panelRows
+	a := int64(q[0*g])*w[0] + int64(q[0*g+1])*w[1] + int64(q[0*g+2])*w[2] + int64(q[0*g+3])*w[3]
+	b := int64(q[1*g])*w[4] + int64(q[1*g+1])*w[5] + int64(q[1*g+2])*w[6] + int64(q[1*g+3])*w[7]
+	c := int64(q[2*g])*w[8] + int64(q[2*g+1])*w[9] + int64(q[2*g+2])*w[10] + int64(q[2*g+3])*w[11]
+	d := int64(q[3*g])*w[12] + int64(q[3*g+1])*w[13] + int64(q[3*g+2])*w[14] + int64(q[3*g+3])*w[15]
+	a += int64(q[4*g])*w[16] + int64(q[4*g+1])*w[17] + int64(q[4*g+2])*w[18] + int64(q[4*g+3])*w[19]
+	b += int64(q[5*g])*w[20] + int64(q[5*g+1])*w[21] + int64(q[5*g+2])*w[22] + int64(q[5*g+3])*w[23]
+	c += int64(q[6*g])*w[24] + int64(q[6*g+1])*w[25] + int64(q[6*g+2])*w[26] + int64(q[6*g+3])*w[27]
+	d += int64(q[7*g])*w[28] + int64(q[7*g+1])*w[29] + int64(q[7*g+2])*w[30] + int64(q[7*g+3])*w[31]
+	return (a + b) + (c + d)
 }
 
 // unbias makes the quants of a share signed, eight at a time. Those of one byte have the bias 128, which is their highest bit; all others are below
