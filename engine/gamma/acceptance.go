@@ -66,7 +66,7 @@ func (r *rate) observe(x float64) {
 }
 
 // observe learns from a round that accepted all or all but the last of the draft tokens it tested.
-func (a *acceptance) observe(o *Observation) {
+func (a *acceptance) observe(o Observation) {
 	for i := range o.Tested {
 		if i == len(a.positions) {
 			a.positions = append(a.positions, rate{mean: a.at(i), weight: leastWeight(i)})
@@ -81,18 +81,11 @@ func (a *acceptance) observe(o *Observation) {
 		a.here[i].observe(o.held(i))
 		a.here[i].weight = min(a.here[i].weight, hereMemory)
 	}
-	a.fade(o.Tested, 1)
-}
-
-// fade lets so many rounds pass in which the positions from first on were not tested.
-func (a *acceptance) fade(first, rounds int) {
-	for range rounds {
-		for i := first; i < len(a.positions); i++ {
-			r := &a.positions[i]
-			r.weight = max(leastWeight(i), r.weight*(1-fading))
-			if i > 0 {
-				r.mean += drift * (a.positions[i-1].mean - r.mean)
-			}
+	for i := o.Tested; i < len(a.positions); i++ {
+		r := &a.positions[i]
+		r.weight = max(leastWeight(i), r.weight*(1-fading))
+		if i > 0 {
+			r.mean += drift * (a.positions[i-1].mean - r.mean)
 		}
 	}
 }

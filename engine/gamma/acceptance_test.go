@@ -11,7 +11,7 @@ func TestRepliesAreJudgedByThemselvesWhereTheyDiffer(t *testing.T) {
 			if h {
 				o.Accepted = 1
 			}
-			a.observe(&o)
+			a.observe(o)
 		}
 	}
 	var differ, alike acceptance

@@ -22,7 +22,7 @@ func bin(confidence float64) int {
 	return max(0, min(confidenceBins-1, int(-2*math.Log2(max(1-confidence, 1e-9)))))
 }
 
-func (c *calibration) observe(o *Observation) {
+func (c *calibration) observe(o Observation) {
 	for i := range min(o.Tested, len(o.Confidence)) {
 		c.bins[bin(o.Confidence[i])].observe(o.held(i))
 	}

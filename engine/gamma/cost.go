@@ -16,7 +16,7 @@ type drafting struct {
 	read       price // of a token that was missed
 }
 
-func (d *drafting) observe(o *Observation, l *level) {
+func (d *drafting) observe(o Observation, l *level) {
 	if o.Read > 0 {
 		d.read.observe(o.ReadMS/float64(o.Read), l)
 	}
@@ -39,7 +39,7 @@ type costs struct {
 	verify   []price   // by rows − 1: the target's pass and everything else that is not drafting
 }
 
-func (c *costs) observe(o *Observation) {
+func (c *costs) observe(o Observation) {
 	for len(c.verify) <= o.Drafted {
 		c.verify = append(c.verify, price{})
 	}

@@ -134,7 +134,6 @@ func (c *Controller) bestRate() float64 { return c.rate(c.best(0)) }
 
 // believe works out what is believed of every draft length, once a round.
 func (c *Controller) believe() {
-	c.hindsight.known = false
 	c.believedTokens, c.believedCost = c.believedTokens[:0], c.believedCost[:0]
 	tokens, reach := 1.0, 1.0
 	for gamma := range c.options.Max + 1 {

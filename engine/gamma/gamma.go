@@ -99,7 +99,6 @@ type Controller struct {
 	replies   replies
 	words     words
 	rest      int  // rounds for which the decision against drafting holds unexamined
-	idle      int  // plain rounds of such a rest that only costs have learned of
 	swayed    bool // it was taken for what is peculiar to the reply, and does not hold in the next
 	// What a round with so many draft tokens is believed to commit and to cost, (Max+1), as of Next.
 	believedTokens, believedCost []float64
@@ -155,7 +154,6 @@ func (c *Controller) Use(proposer string) {
 	if c.evidence == e {
 		return
 	}
-	c.catchUp()
 	c.evidence, c.costs.drafting = e, &e.drafting
 	c.words, c.rest = words{}, 0
 	c.window.restart(min(c.options.Gamma, c.options.Max))
@@ -170,7 +168,6 @@ func (c *Controller) Next(o Outlook) Decision {
 		c.rest--
 		return c.round.Decision
 	}
-	c.catchUp()
 	c.believe()
 	var d Decision
 	switch c.options.Rule {
@@ -196,31 +193,27 @@ func (c *Controller) Resting() bool { return c.rest > 0 }
 
 // Rehearse learns from a round that only served to find out what it costs. What Observe says about tokens does not hold of it.
 func (c *Controller) Rehearse(o Observation) {
-	c.costs.observe(&o)
+	c.costs.observe(o)
 	c.costs.level.variance = rehearsed
-	c.probes.seen(&o)
+	c.probes.seen(o)
 }
 
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
-	c.hindsight.observe(&o, c.costs.nominal != nil, c.believedCost)
-	c.replies.written += o.Accepted + 1
-	c.costs.observe(&o)
-	switch tried := o.Drafted > 0 || o.Tested > 0; {
-	case o.Off:
-		c.probes.seen(&o)
-		return
-	case !tried && c.rest > 0:
-		c.idle++
-		return
-	case tried:
+	if o.Drafted > 0 || o.Tested > 0 {
 		c.rest = 0
 	}
-	c.catchUp()
-	c.hindsight.known = false
-	c.acceptance.observe(&o)
-	c.confidence.observe(&o)
-	c.lookups.observe(&o)
+	c.hindsight.observe(o, c.costs.nominal != nil, c.believedCost)
+	c.replies.written += o.Accepted + 1
+	if o.Off {
+		c.costs.observe(o)
+		c.probes.seen(o)
+		return
+	}
+	c.acceptance.observe(o)
+	c.confidence.observe(o)
+	c.lookups.observe(o)
+	c.costs.observe(o)
 	if o.Drafted > 0 && o.Tested > 0 {
 		c.window.observe(float64(o.Accepted)/float64(o.Tested), c.options)
 	}
@@ -228,16 +221,5 @@ func (c *Controller) Observe(o Observation) {
 	if o.Drafted < len(c.believedCost) {
 		cost = c.cost(o.Drafted)
 	}
-	c.probes.observe(&o, cost, c.round.Decision, c.round.price)
-}
-
-// catchUp learns from the plain rounds of a rest, which were all alike: on small models everything a round touches beside the weights shows, and
-// one of a rest need not touch more than one without speculation.
-func (c *Controller) catchUp() {
-	if c.idle == 0 {
-		return
-	}
-	c.acceptance.fade(0, c.idle)
-	c.probes.idle(c.idle, c.cost(0))
-	c.idle = 0
+	c.probes.observe(o, cost, c.round)
 }

@@ -5,10 +5,6 @@ type hindsight struct {
 	tested, kept []float64 // by position, of those reached; kept may be a chance
 	tokens, cost float64   // of all rounds
 	rounds       int
-
-	known   bool // what follows stands, and will until a draft is tested or beliefs change
-	best    int
-	highest float64 // its tokens per cost
 }
 
 const (
@@ -16,7 +12,7 @@ const (
 	hindsightTests  = 4  // of a position, before which the general estimate stands in
 )
 
-func (h *hindsight) observe(o *Observation, nominal bool, believed []float64) {
+func (h *hindsight) observe(o Observation, nominal bool, believed []float64) {
 	for i := range o.Tested {
 		if i == len(h.tested) {
 			h.tested, h.kept = append(h.tested, 0), append(h.kept, 0)
@@ -35,7 +31,6 @@ func (h *hindsight) observe(o *Observation, nominal bool, believed []float64) {
 
 // BeginReply forgets what only the reply before has shown.
 func (c *Controller) BeginReply() {
-	c.catchUp()
 	c.hindsight = hindsight{}
 	if c.swayed {
 		c.rest = 0
@@ -54,17 +49,7 @@ func (c *Controller) Hindsight() (best int, regret float64, ok bool) {
 	if h.rounds < hindsightRounds || h.cost <= 0 || len(c.believedCost) == 0 {
 		return 0, 0, false
 	}
-	if !h.known {
-		h.best, h.highest = c.inHindsight()
-		h.known = true
-	}
-	return h.best, 1 - h.tokens/h.highest/h.cost, true
-}
-
-// inHindsight returns the γ that would have been fastest, and its tokens per cost.
-func (c *Controller) inHindsight() (best int, highest float64) {
-	h := &c.hindsight
-	tokens, reach := 1.0, 1.0
+	tokens, reach, highest := 1.0, 1.0, 0.0
 	for gamma := range c.believedCost {
 		if rate := tokens / c.cost(gamma); rate > highest {
 			best, highest = gamma, rate
@@ -76,5 +61,5 @@ func (c *Controller) inHindsight() (best int, highest float64) {
 		reach *= held
 		tokens += reach
 	}
-	return best, highest
+	return best, 1 - h.tokens/highest/h.cost, true
 }

@@ -47,14 +47,14 @@ func (t *timer) reset()            { t.rounds, t.cost = 0, 0 }
 func (t *timer) backOff(most int)  { t.interval = min(2*t.interval, most) }
 func (t *timer) due() bool         { return t.rounds >= t.interval }
 
-func (p *probes) observe(o *Observation, cost float64, d Decision, price float64) {
+func (p *probes) observe(o Observation, cost float64, r round) {
 	p.plain.pass(cost)
 	p.draft.pass(cost)
 	p.length.pass(cost)
 	p.rounds++
 	p.saved += p.budget() * cost
-	if d.Probe && d.Gamma > 0 {
-		p.saved -= price
+	if r.Probe && r.Gamma > 0 {
+		p.saved -= r.price
 	}
 	p.seen(o)
 	if o.Drafted == 0 {
@@ -64,25 +64,13 @@ func (p *probes) observe(o *Observation, cost float64, d Decision, price float64
 		p.plain.reset()
 		return
 	}
-	if d.Probe && o.Tested > 0 && o.Accepted == o.Tested {
+	if r.Probe && o.Tested > 0 && o.Accepted == o.Tested {
 		p.promising++
 		p.draft.interval = firstInterval
 	} else {
 		p.promising = 0
 	}
 	p.draft.reset()
-}
-
-// idle is observe for so many plain rounds that nothing was wanted of.
-func (p *probes) idle(rounds int, cost float64) {
-	p.saved += p.budget() * cost * float64(rounds)
-	p.rounds += rounds
-	p.plainRounds += rounds
-	p.plain.reset()
-	for _, t := range []*timer{&p.draft, &p.length} {
-		t.rounds += rounds
-		t.cost += cost * float64(rounds)
-	}
 }
 
 // budget is the share of time that may be spent at present.
@@ -94,7 +82,7 @@ func (p *probes) budget() float64 {
 }
 
 // seen counts what there is to compare.
-func (p *probes) seen(o *Observation) {
+func (p *probes) seen(o Observation) {
 	if o.Drafted == 0 {
 		p.plainRounds++
 	}

@@ -78,7 +78,7 @@ type lookups struct {
 // lookupMemory bounds the observations that an estimate rests on.
 const lookupMemory = 8
 
-func (l *lookups) observe(o *Observation) {
+func (l *lookups) observe(o Observation) {
 	for i := range min(o.Tested, len(o.Confidence)) {
 		b := &l.bins[bin(o.Confidence[i])]
 		b.observe(o.held(i))
