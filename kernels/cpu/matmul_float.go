@@ -40,3 +40,8 @@ func (t *MatMulFloat) Do(from, to int) {
 	}
 	t.floats(first, last)
 }
+
+// blockRows is the number of weight rows of a block.
+func (t *MatMulFloat) blockRows() int {
+	return max(1, floatBlockBytes/(t.Cols*t.Type.bytes*floatRows)) * floatRows
+}

@@ -5,8 +5,9 @@ package cpu
 const (
 	// mostFew is the number of activation rows that a kernel of AVX-512 multiplies with weight rows at once.
 	mostFew = 9
-	// mostOfSeveral is that number where a group of rows is not the only one, and the weights come from the second cache for all but the first.
-	mostOfSeveral = 6
+	// mostDots is the number whose sums with four weight rows fit the registers: with more, a kernel lets two weight rows take turns with two. It also is
+	// the size of groups where there are several, and the weights come from the second cache for all but the first.
+	mostDots = 6
 	// partBytes of activations stay in the first cache, a part of the columns, while a block of weights passes by.
 	partBytes = 40 << 10
 	// partItems is the number of items of such a block. With more of them the sums would be in the way; with fewer the activations would come
@@ -37,7 +38,7 @@ func (t *MatMulFloat) floats(first, last int) {
 	case level == AVX2:
 		groups, parts = t.M, 1
 	case t.M > mostFew:
-		groups, parts = (t.M+mostOfSeveral-1)/mostOfSeveral, 1
+		groups, parts = (t.M+mostDots-1)/mostDots, 1
 	case t.M < leastParts:
 		parts = 1
 	}
@@ -45,7 +46,7 @@ func (t *MatMulFloat) floats(first, last int) {
 		t.byParts(first, last, (t.Cols/lanes+parts-1)/parts*lanes)
 		return
 	}
-	rows := max(1, floatBlockBytes/(t.Cols*t.Type.bytes*floatRows)) * floatRows
+	rows := t.blockRows()
 	for ; first < last; first += rows {
 		t.byGroups(first, min(first+rows, last), groups)
 	}
@@ -59,7 +60,7 @@ func (t *MatMulFloat) byGroups(first, last, groups int) {
 		switch {
 		case groups > 1:
 			p.prefetch = t.askBehind(last-first, g, groups)
-		case p.m > mostOfSeveral:
+		case p.m > mostDots:
 			p.prefetch = t.askRows(p.m)
 		default:
 			p.prefetch = t.askInOrder(min(p.m, 2) * floatRows * t.Cols * t.Type.bytes)
@@ -91,7 +92,7 @@ func (t *MatMulFloat) askBehind(rows, g, groups int) prefetch {
 func (t *MatMulFloat) askRows(m int) prefetch {
 	size := t.Cols * t.Type.bytes
 	p := prefetch{ahead: 2 * floatRows * size, apart: size, pace: lanes * t.Type.bytes, back: lanes * t.Type.bytes}
-	if m <= mostOfSeveral && p.pace < lineBytes {
+	if m <= mostDots && p.pace < lineBytes {
 		p.pace, p.back = 2*size, lineBytes-2*size
 	}
 	return p

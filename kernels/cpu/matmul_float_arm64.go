@@ -7,7 +7,7 @@ const mostDots = 3
 
 // floats computes columns first … last−1 of Dst, a block of weights after the other.
 func (t *MatMulFloat) floats(first, last int) {
-	rows := max(1, floatBlockBytes/(t.Cols*t.Type.bytes*floatRows)) * floatRows
+	rows := t.blockRows()
 	for ; first < last; first += rows {
 		t.block(first, min(first+rows, last))
 	}

@@ -115,16 +115,12 @@ func dotBytes(q *[4*panelRows*(groups-1) + 4]byte, w *[Block]int64) int64 {
 	return (a + b) + (c + d)
 }
 
-// unbias makes the quants of a share signed, eight at a time. Those of one byte have the bias 128, which is their highest bit; all others are below
-// 128, so that with the highest bit set they lend nothing to their neighbours.
+// unbias makes the quants of a share signed, eight at a time. They are below 128, so that with the highest bit set they lend nothing to their neighbours.
 func (f Format) unbias(signed, quants *[Block]uint8) {
 	const highest, each = 0x8080808080808080, 0x0101010101010101
 	le := binary.LittleEndian
 	for k := 0; k < Block; k += 8 {
-		word := le.Uint64(quants[k:])
-		if f.bits < 8 {
-			word = (word | highest) - uint64(f.bias)*each
-		}
+		word := (le.Uint64(quants[k:]) | highest) - uint64(f.bias)*each
 		le.PutUint64(signed[k:], word^highest)
 	}
 }

@@ -9,8 +9,7 @@ const (
 	wideCols   = 1024 // columns of a part; between one part and the next the sums wait in memory
 	wideGroups = 16   // groups of activation rows of a batch
 	// manyRows pay for the widening, which takes about as long as multiplying six. They always make groups of 5 or 6.
-	manyRows = 8 * mostWide
-	mostWide = 6
+	manyRows = 8 * mostDots
 )
 
 // wide is what a thread works with.
@@ -20,7 +19,7 @@ type wide struct {
 }
 
 // sumsOfGroup is the number of float32 that four weight rows and a group's rows are summed in.
-const sumsOfGroup = mostWide * floatRows * lanes
+const sumsOfGroup = mostDots * floatRows * lanes
 
 // isMany tells whether many pays.
 func (t *MatMulFloat) isMany() bool { return t.M >= manyRows && level >= AVX512 }
@@ -30,7 +29,7 @@ func (t *MatMulFloat) many(first, last int) {
 	var weights [wideRows*wideCols + lineFloats]float32
 	var sums [wideGroups*wideRows/floatRows*sumsOfGroup + lineFloats]float32
 	w := wide{aligned(weights[:]), aligned(sums[:])}
-	groups := (t.M + mostWide - 1) / mostWide
+	groups := (t.M + mostDots - 1) / mostDots
 	batches := (groups + wideGroups - 1) / wideGroups
 	for b := range batches {
 		for r := first; r < last; r += wideRows {
