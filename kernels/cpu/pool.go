@@ -26,9 +26,9 @@ const (
 	chunksPerThread = 4
 	// leastChunkWork, in multiplications, takes about as long as taking a chunk does.
 	leastChunkWork = 8 << 10
-	// spins is how often an idle worker looks for the next program before it sleeps: some tens of microseconds, the gap between
-	// two passes, where waking a sleeper would cost more than the work.
-	spins = 4_000 * spinsPerPause
+	// spins is how often an idle worker looks for the next program before it sleeps: some hundreds of microseconds, in which a small model,
+	// whose steps the caller computes alone, drafts a dozen tokens. A sleeper wakes too late for the pass that verifies them.
+	spins = 20_000 * spinsPerPause
 	// spinsPerYield is how often it looks before it lets other goroutines run, of which the screen is one.
 	spinsPerYield = 64
 	// patience is how often a thread looks for the end of a phase before it takes naps.
