@@ -81,7 +81,7 @@ const (
 	wordsLast = 2 // decisions
 	// A decision against drafting rests for restLasts to mostRest rounds: on small models to weigh takes as long as a twentieth of one, because
 	// the weights have driven everything it needs out of the caches.
-	restLasts, mostRest = 16, 64
+	restLasts, mostRest = 16, 256
 )
 
 // worth says what a draft length is expected to bring.

@@ -7,12 +7,12 @@ package gamma
 // quickly and shares slowly.
 
 const (
-	sampleVariance = 0.01 // of a duration, relative to what is expected
+	sampleVariance = 0.03 // of a duration, relative to what is expected: a pass that others disturb errs by a sixth
 	levelDrift     = 3e-4 // variance that the level gains from one round to the next
 	shareDrift     = 1e-5 // and a share
 	shareMost      = 0.04 // the most a share's variance grows to
 	clamp          = 0.25 // the largest relative surprise that one sample can argue for: stalls of the machine happen
-	rehearsed      = 0.04 // variance of the level behind a rehearsal, which knows shares well: its caches are warm, and its context is empty
+	rehearsed      = 0.01 // variance of the level behind a rehearsal, which knows shares well: its caches are warm, and its context is empty
 	trusted        = 3    // samples from which a share is a mean; before, the smallest counts, since what disturbs adds time
 )
 

@@ -20,11 +20,7 @@ const sessionTokens = 900
 
 // play writes a session of replies and returns the expected tokens and milliseconds, reading included.
 func (m *machine) play(c *gamma.Controller, s talk) (tokens, ms float64) {
-	for rows := 1; rows <= most+1; rows++ {
-		for range 3 {
-			c.Rehearse(gamma.Observation{Drafted: rows - 1, DraftMS: m.took(m.draftMS * float64(rows-1)), VerifyMS: m.took(m.passMS(rows)), Read: 16, ReadMS: m.took(16 * s.readMS)})
-		}
-	}
+	m.rehearse(c, s)
 	for range sessionTokens / s.reply {
 		c.BeginReply()
 		unread, length := s.prompt, s.reply/2+m.rng.IntN(s.reply)
@@ -46,6 +42,15 @@ func (m *machine) play(c *gamma.Controller, s talk) (tokens, ms float64) {
 		}
 	}
 	return tokens, ms
+}
+
+// rehearse shows a controller three rounds of each length.
+func (m *machine) rehearse(c *gamma.Controller, s talk) {
+	for rows := 1; rows <= most+1; rows++ {
+		for range 3 {
+			c.Rehearse(gamma.Observation{Drafted: rows - 1, DraftMS: m.took(m.draftMS * float64(rows-1)), VerifyMS: m.took(m.passMS(rows)), Read: 16, ReadMS: m.took(16 * s.readMS)})
+		}
+	}
 }
 
 // best is the least milliseconds a token of a fixed γ, reading included.
