@@ -22,6 +22,7 @@ const (
 func (p *Pool) MeasureCeilings() Ceilings {
 	c := Ceilings{}
 	memory := reading(make([]float32, readBytes/4))
+	inLargePages(memory) // as weights are
 	for i := 0; i < len(memory); i += 1024 {
 		memory[i] = 1 // every page must be a page of its own
 	}

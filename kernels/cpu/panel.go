@@ -94,7 +94,9 @@ type Repack struct {
 
 // NewPanels makes room for weights; cols is a multiple of the format's BlockElements. A Repack fills it.
 func NewPanels(f Format, rows, cols int) *Panels {
-	return &Panels{Format: f, Rows: rows, Cols: cols, data: make([]byte, f.PanelBytes(rows, cols)), each: f.panelBytes(cols)}
+	data := make([]byte, f.PanelBytes(rows, cols))
+	inLargePages(data)
+	return &Panels{Format: f, Rows: rows, Cols: cols, data: data, each: f.panelBytes(cols)}
 }
 
 // Items is the number of panels.

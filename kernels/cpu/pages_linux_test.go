@@ -1,0 +1,48 @@
+package cpu
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// TestPanelsAskForLargePages finds the request where the system notes it, on the first, a middle and the last byte: whether it then has such
+// pages to give is not ours to say.
+func TestPanelsAskForLargePages(t *testing.T) {
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage/enabled"); err != nil {
+		t.Skip("this system has no large pages:", err)
+	}
+	large := NewPanels(Q8_0, 2048, 1024+32).data
+	for _, at := range []int{0, len(large) / 2, len(large) - 1} {
+		address := uintptr(unsafe.Pointer(&large[at]))
+		if flags := flagsOf(t, address); !slices.Contains(flags, "hg") {
+			t.Errorf("byte %d of %d lies in memory with the flags %q, want hg among them", at, len(large), flags)
+		}
+	}
+}
+
+// flagsOf reads the flags of the mapping that holds an address.
+func flagsOf(t *testing.T, address uintptr) []string {
+	t.Helper()
+	smaps, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer smaps.Close()
+	inside := false
+	for lines := bufio.NewScanner(smaps); lines.Scan(); {
+		var from, to uintptr
+		if n, _ := fmt.Sscanf(lines.Text(), "%x-%x ", &from, &to); n == 2 {
+			inside = from <= address && address < to
+		}
+		if flags, ok := strings.CutPrefix(lines.Text(), "VmFlags:"); ok && inside {
+			return strings.Fields(flags)
+		}
+	}
+	t.Fatalf("no mapping holds %#x", address)
+	return nil
+}
