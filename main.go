@@ -385,16 +385,9 @@ func measureKernels(ctx context.Context, c config.Config) (cli.Report, error) {
 		return nil, err
 	}
 	defer backend.Close()
-	before := backend.Ceilings()
-	k, err := speed.MeasureKernels(ctx, backend, m, time.Now)
+	k, err := speed.MeasureKernels(ctx, backend, m, func() speed.Ceilings { return speed.Ceilings(backend.Ceilings()) }, time.Now)
 	if err != nil {
 		return nil, err
-	}
-	after := backend.Ceilings() // a machine may be slow for a while
-	k.Ceilings = speed.Ceilings{
-		ReadBytesPerS:  max(before.ReadBytesPerS, after.ReadBytesPerS),
-		FloatMulPerS:   max(before.FloatMulPerS, after.FloatMulPerS),
-		IntegerMulPerS: max(before.IntegerMulPerS, after.IntegerMulPerS),
 	}
 	k.Model = target.Path + target.Name
 	return k, nil

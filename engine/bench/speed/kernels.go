@@ -3,7 +3,6 @@ package speed
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -16,6 +15,12 @@ type Ceilings struct {
 	ReadBytesPerS  float64 `json:"readBytesPerS"`
 	FloatMulPerS   float64 `json:"floatMulPerS"`
 	IntegerMulPerS float64 `json:"integerMulPerS"`
+}
+
+func (c *Ceilings) raise(to Ceilings) {
+	c.ReadBytesPerS = max(c.ReadBytesPerS, to.ReadBytesPerS)
+	c.FloatMulPerS = max(c.FloatMulPerS, to.FloatMulPerS)
+	c.IntegerMulPerS = max(c.IntegerMulPerS, to.IntegerMulPerS)
 }
 
 // Product is one shape of matrix product of a model, timed over all its weights of that shape in turn, so that they come from
@@ -51,7 +56,8 @@ type Kernels struct {
 
 const (
 	contextTokens = 64
-	// runs of each measurement, of which the least counts. Passes get up to mostRuns where they are so short that passTime allows it.
+	// runs of each measurement: of a product the least counts, of a pass the median. Passes get up to mostRuns where they are so short that
+	// passTime allows it.
 	runs, mostRuns = 7, 200
 	passTime       = time.Second
 	// productTime bounds the runs of one product in a turn; there are several, because a machine may be slow for a while.
@@ -63,14 +69,15 @@ func productRows() []int { return []int{1, 5, 9, 64} }
 func passRows() []int    { return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 28, 32} }
 
 // MeasureKernels times each shape of product of a model, and v(m), the cost of a pass of m rows. Of m it takes what the model's buffers
-// allow.
-func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, now func() time.Time) (*Kernels, error) {
+// allow. The ceilings are measured before, between and behind the turns of products, and the highest count, as the shortest times of products do.
+func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, ceilings func() Ceilings, now func() time.Time) (*Kernels, error) {
 	info := backend.Info()
-	k := &Kernels{Device: info.Name, Detail: info.Detail, ContextTokens: contextTokens}
+	k := &Kernels{Device: info.Name, Detail: info.Detail, ContextTokens: contextTokens, Ceilings: ceilings()}
 	for range productTurns {
 		if err := k.timeProducts(ctx, backend, byShape(m.Matrices()), now); err != nil {
 			return nil, err
 		}
+		k.Ceilings.raise(ceilings())
 	}
 	return k, k.timePasses(ctx, m, now)
 }
@@ -166,13 +173,13 @@ func (k *Kernels) timePasses(ctx context.Context, m *model.Model, now func() tim
 		if rows > m.Config().MaxRows || contextTokens+rows > cache.Cap() {
 			break
 		}
-		k.Verifications = append(k.Verifications, Verification{M: rows, MS: math.Inf(1)})
+		k.Verifications = append(k.Verifications, Verification{M: rows})
 	}
 	// In turns, so that a machine that becomes slower or faster does so for all lengths.
+	ms, ratios := make([][]float64, len(k.Verifications)), make([][]float64, len(k.Verifications))
 	deadline := now().Add(passTime)
 	for run := 0; run < runs || run < mostRuns && now().Before(deadline); run++ {
-		for i := range k.Verifications {
-			v := &k.Verifications[i]
+		for i, v := range k.Verifications {
 			start := now()
 			logits, err := m.Forward(ctx, cache, ids[:v.M])
 			if err == nil {
@@ -181,14 +188,20 @@ func (k *Kernels) timePasses(ctx context.Context, m *model.Model, now func() tim
 			if err != nil {
 				return fmt.Errorf("timing a pass of %d rows: %w", v.M, err)
 			}
-			v.MS = min(v.MS, now().Sub(start).Seconds()*1e3)
+			ms[i] = append(ms[i], now().Sub(start).Seconds()*1e3)
+			ratios[i] = append(ratios[i], ms[i][run]/ms[0][run])
 			if err := cache.Truncate(contextTokens); err != nil {
 				return err
 			}
 		}
 	}
 	for i := range k.Verifications {
-		k.Verifications[i].Ratio = k.Verifications[i].MS / k.Verifications[0].MS
+		k.Verifications[i].MS, k.Verifications[i].Ratio = median(ms[i]), median(ratios[i])
 	}
 	return nil
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
 }
