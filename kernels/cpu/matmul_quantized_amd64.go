@@ -15,7 +15,11 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 		productOfOneAVX512(f, &dst[0], &panel[0], record, tiles, xStride)
 		return
 	case level >= AVX512:
-		productAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
+		if leastFewRows <= rows && rows <= mostFewRows {
+			productOfFewAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
+		} else {
+			productAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
+		}
 		if level == AMX {
 			clear(sums) // for tiles; this product itself needs no zeros
 		}
@@ -47,6 +51,33 @@ func productAVX512(f Format, dst *float32, dstStride int, acc *float32, panel, x
 		productQ5_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	case Q6_K:
 		productQ6_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	default:
+		panic("cpu: no product of " + f.name)
+	}
+}
+
+// leastFewRows and mostFewRows are the numbers of rows with each of which a piece of what lies ahead is prefetched.
+const leastFewRows, mostFewRows = 3, 16
+
+// productOfFewAVX512 is written out case by case, too.
+func productOfFewAVX512(f Format, dst *float32, dstStride int, acc *float32, panel, x *byte, tiles, m, stride int) {
+	switch f {
+	case Q8_0:
+		productQ8_0FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case Q4_0:
+		productQ4_0FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case Q4_1:
+		productQ4_1FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case Q5_0:
+		productQ5_0FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case Q5_1:
+		productQ5_1FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case Q4_K:
+		productQ4_KFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case Q5_K:
+		productQ5_KFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case Q6_K:
+		productQ6_KFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	default:
 		panic("cpu: no product of " + f.name)
 	}

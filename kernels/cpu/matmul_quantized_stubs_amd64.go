@@ -9,6 +9,11 @@ package cpu
 //go:noescape
 func productQ8_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productQ8_0FewAVX512 writes the product of a Q8_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ8_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productQ8_0x1AVX512 writes the product of a Q8_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -18,6 +23,11 @@ func productQ8_0x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride i
 //
 //go:noescape
 func productQ4_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ4_0FewAVX512 writes the product of a Q4_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ4_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productQ4_0x1AVX512 writes the product of a Q4_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
@@ -29,6 +39,11 @@ func productQ4_0x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride i
 //go:noescape
 func productQ4_1AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productQ4_1FewAVX512 writes the product of a Q4_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ4_1FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productQ4_1x1AVX512 writes the product of a Q4_1 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -38,6 +53,11 @@ func productQ4_1x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride i
 //
 //go:noescape
 func productQ5_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ5_0FewAVX512 writes the product of a Q5_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ5_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productQ5_0x1AVX512 writes the product of a Q5_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
@@ -49,6 +69,11 @@ func productQ5_0x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride i
 //go:noescape
 func productQ5_1AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productQ5_1FewAVX512 writes the product of a Q5_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ5_1FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productQ5_1x1AVX512 writes the product of a Q5_1 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -58,6 +83,11 @@ func productQ5_1x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride i
 //
 //go:noescape
 func productQ4_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ4_KFewAVX512 writes the product of a Q4_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ4_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productQ4_Kx1AVX512 writes the product of a Q4_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
@@ -69,6 +99,11 @@ func productQ4_Kx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride i
 //go:noescape
 func productQ5_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productQ5_KFewAVX512 writes the product of a Q5_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ5_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productQ5_Kx1AVX512 writes the product of a Q5_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -78,6 +113,11 @@ func productQ5_Kx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride i
 //
 //go:noescape
 func productQ6_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ6_KFewAVX512 writes the product of a Q6_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ6_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productQ6_Kx1AVX512 writes the product of a Q6_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //

@@ -8,9 +8,6 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// prefetchBytes is how far ahead of its use a panel is asked for, so that memory is read while the rows are computed.
-const prefetchBytes = 8192
-
 // parts512 is the number of registers that hold the lanes of a panel.
 const parts512 = panelRows / 16
 
@@ -22,6 +19,7 @@ type product512 struct {
 	mask, highMask reg.VecVirtual
 	head           reg.Register // address of the super-block's d
 	left           reg.Register // tiles
+	ahead          ahead512
 	begun          reg.Register // all lanes, but none in the first tile: then there are no sums yet
 	out, outStride reg.Register // where the sums go: in the last tile to their rows
 	parts          [parts512]part512
@@ -35,12 +33,22 @@ type part512 struct {
 	low, high reg.VecVirtual // int32 scales of the tile's halves
 }
 
-func productAVX512(c *build.Context, f format) {
+// productAVX512 is for two rows and for many, and with few for the numbers between.
+func productAVX512(c *build.Context, f format, few bool) {
 	p := &product512{Context: c, format: f}
-	p.arguments = p.begin("product" + f.name + "AVX512")
+	name := "product" + f.name
+	if few {
+		name += "Few"
+	}
+	p.arguments = p.begin(name + "AVX512")
 	p.prepare()
 	p.begun = c.K()
 	c.KXORW(p.begun, p.begun, p.begun)
+	if few {
+		p.ahead = &withRows{p, c.GP64()}
+	} else {
+		p.ahead = byNumber(p)
+	}
 	p.overTiles(func() {
 		p.chooseOutput()
 		overRows(c, p.arguments, "row", p.row)
@@ -61,6 +69,7 @@ func productOfOneAVX512(c *build.Context, f format) {
 	dst := argument("dst")
 	p.arguments = arguments{w: argument("panel"), x: argument("x"), tiles: argument("tiles"), stride: argument("stride")}
 	p.prepare()
+	p.ahead = &inHalves{p, nil}
 	var sums [parts512]reg.VecVirtual
 	for i := range sums {
 		sums[i] = c.ZMM()
@@ -102,14 +111,13 @@ func (p *product512) prepare() {
 // overTiles unpacks each tile and then repeats multiply.
 func (p *product512) overTiles(multiply func()) {
 	overTiles(p.Context, p.format, p.arguments, func() { p.MOVQ(p.w, p.head) }, func() {
-		for ahead := 0; ahead < p.tileBytes(); ahead += 64 {
-			p.PREFETCHT0(at(p.w, prefetchBytes+ahead))
-		}
+		p.ahead.before()
 		for i := range p.parts {
 			p.readScales(i)
 			p.readWeights(i)
 		}
 		multiply()
+		p.ahead.behind()
 	})
 }
 
@@ -222,6 +230,7 @@ func (p *product512) addHighBits(from Mem, shift int, w reg.VecVirtual) {
 // row adds a tile to the sums of one row of activations.
 func (p *product512) row(px, pa reg.Register) {
 	var sums [parts512]reg.VecVirtual
+	p.ahead.row(px)
 	p.addTile(px, func(i int, x reg.Register) {
 		if sums[i] == nil {
 			sums[i] = p.ZMM()

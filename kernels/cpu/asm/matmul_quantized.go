@@ -11,7 +11,8 @@ import (
 
 func matmulQuantized(c *build.Context) {
 	for _, f := range formats {
-		productAVX512(c, f)
+		productAVX512(c, f, false)
+		productAVX512(c, f, true)
 		productOfOneAVX512(c, f)
 	}
 	shared := constants{
