@@ -84,10 +84,11 @@ func parse(stream *tokens.Stream) (*nodes.Template, error) {
 		err = cause // gonja wraps once for every statement around the place
 	}
 	if syntax, ok := err.(*parser.SyntaxError); ok {
+		// The message may quote the template, in which a number can be as long as the file.
 		if syntax.Raw == "" {
-			return nil, fmt.Errorf("line %d: %s", syntax.Line, syntax.Message)
+			return nil, fmt.Errorf("line %d: %.200s", syntax.Line, syntax.Message)
 		}
-		return nil, fmt.Errorf("line %d: %s, near %.40q", syntax.Line, syntax.Message, syntax.Raw)
+		return nil, fmt.Errorf("line %d: %.200s, near %.40q", syntax.Line, syntax.Message, syntax.Raw)
 	}
 	return nil, err
 }
