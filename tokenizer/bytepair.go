@@ -15,7 +15,7 @@ type pair struct{ left, right int32 }
 type merge struct{ rank, id int32 }
 
 func newBytePair(spec Spec, v *vocabulary) (*bytePair, error) {
-	pre, err := choosePreTokenizer(spec.Pre)
+	pre, err := choosePreTokenizer(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func newBytePair(spec Spec, v *vocabulary) (*bytePair, error) {
 	return b, nil
 }
 
-func (b *bytePair) encode(dst []int32, text string, _ bool) []int32 {
+func (b *bytePair) encode(to *encoding, text string, _ bool) {
 	var m merger
 	var spelled []byte
 	for text != "" {
@@ -53,29 +53,29 @@ func (b *bytePair) encode(dst []int32, text string, _ bool) []int32 {
 		if b.pre.wholeWords {
 			spelled = appendByteText(spelled[:0], word)
 			if id, ok := b.vocab.plain[string(spelled)]; ok {
-				dst = append(dst, id)
+				to.ids = append(to.ids, id)
 				continue
 			}
 		}
-		dst = b.encodeWord(dst, word, &m)
+		b.encodeWord(to, word, &m)
 	}
-	return dst
 }
 
-func (b *bytePair) encodeWord(dst []int32, word string, m *merger) []int32 {
+// encodeWord leaves out the bytes without a token, as llama.cpp and Hugging Face do. A byte without a token is part of
+// no longer token either, since those are merged from bytes that have one.
+func (b *bytePair) encodeWord(to *encoding, word string, m *merger) {
 	m.begin(len(word))
 	for i := range int32(len(word)) {
 		m.set(i, i-1, 1, b.vocab.byteID[word[i]])
 	}
 	m.merge(word, b)
 	for at := int32(0); int(at) < len(word); at = m.symbols[at].next {
-		id := m.symbols[at].id
-		if id < 0 {
-			id = b.vocab.unk
+		if id := m.symbols[at].id; id >= 0 {
+			to.ids = append(to.ids, id)
+		} else {
+			to.lost = append(to.lost, word[at])
 		}
-		dst = append(dst, id)
 	}
-	return dst
 }
 
 func (b *bytePair) join(_ string, left, right int32) (rank, id int32, ok bool) {

@@ -110,6 +110,45 @@ func TestBytePairEqualsReference(t *testing.T) {
 	}
 }
 
+// preTokenizerFixture groups the names in tokenizer.ggml.pre by the ids that llama.cpp gives under them.
+type preTokenizerFixture struct {
+	Made     string
+	Missing  []int // the bytes whose tokens were taken out of the vocabulary
+	Texts    []string
+	Families []struct {
+		Names  []string
+		AddBOS bool
+		IDs    [][]int32 // for each text
+	}
+}
+
+func TestPreTokenizersEqualLlamaCpp(t *testing.T) {
+	f := readFixture[preTokenizerFixture](t, "testdata/pretokenizers.json")
+	known := map[string]bool{"gpt2": true} // a name of ours
+	for _, family := range f.Families {
+		for _, name := range family.Names {
+			known[name] = true
+			spec := readBytePair(t).spec(name)
+			spec.Tokens = slices.Clone(spec.Tokens)
+			for _, value := range f.Missing {
+				spec.Tokens[slices.Index(spec.Tokens, string(byteRune(byte(value))))] = "no token"
+			}
+			if got := spec.PrependsBOS(); got != family.AddBOS {
+				t.Errorf("%s: BOS in front %v, want %v", name, got, family.AddBOS)
+			}
+			tok := mustNew(t, spec)
+			for i, text := range f.Texts {
+				checkIDs(t, tok, name+": "+text, tok.Encode(text), family.IDs[i])
+			}
+		}
+	}
+	for _, name := range PreTokenizers() {
+		if !known[name] {
+			t.Errorf("%s is accepted, but llama.cpp was not asked about it", name)
+		}
+	}
+}
+
 // A chat without forged markers gives the ids of its rendered string, though its parts come as segments.
 func TestSegmentsEqualRenderedString(t *testing.T) {
 	f := readBytePair(t)

@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,26 +11,71 @@ import (
 // preTokenizer cuts a text into words, inside which BPE merges. The regular expressions that models are trained with
 // need lookahead and backtracking; these splitters take the same decisions in one pass. Tests hold both side by side.
 type preTokenizer struct {
+	names      string                // as in tokenizer.ggml.pre, with a space between
 	split      func(text string) int // length of the first word of a text that is not empty
 	wholeWords bool                  // a word that is a token is taken as it is, without merging
+	addBOS     bool                  // a prompt begins with BOS unless the file says otherwise
 }
 
-// PreTokenizers lists the names New accepts in Spec.Pre, as in tokenizer.ggml.pre.
-func PreTokenizers() []string {
-	return []string{"gpt2", "gpt-2", "default", "qwen2", "deepseek-r1-qwen", "llama-bpe", "llama3", "llama-v3"}
-}
-
-func choosePreTokenizer(name string) (preTokenizer, error) {
-	switch name {
-	case "gpt2", "gpt-2", "default", "":
-		return preTokenizer{split: splitGPT2}, nil
-	case "qwen2", "deepseek-r1-qwen":
-		return preTokenizer{split: func(text string) int { return splitModern(text, 1) }}, nil
-	case "llama-bpe", "llama3", "llama-v3":
-		return preTokenizer{split: func(text string) int { return splitModern(text, 3) }, wholeWords: true}, nil
+// preTokenizers has one entry for each way to cut. Which name means which is as in llama.cpp.
+func preTokenizers() []preTokenizer {
+	qwen2 := func(text string) int { return splitModern(text, 1) }
+	llama3 := func(text string) int { return splitModern(text, 3) }
+	return []preTokenizer{
+		{split: splitGPT2, names: "gpt-2 gpt2 phi-2 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe " +
+			"modern-bert gigachat a.x-4.0 mellum exaone4 mpt olmo jais trillion granite-docling"},
+		{split: splitDigits, names: "smollm starcoder refact command-r codeshell exaone minerva-7b mellum2"},
+		{split: qwen2, names: "qwen2 deepseek-r1-qwen kormo f2llmv2 megrez stablelm2 hunyuan solar-open grok-2"},
+		{split: llama3, wholeWords: true, addBOS: true,
+			names: "llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano"},
+		{split: llama3, wholeWords: true, names: "glm4 glm5"},
+		{split: llama3, names: "dbrx smaug-bpe chatglm-bpe"},
 	}
-	return preTokenizer{}, fieldError("pre", "is %.64q, a pre-tokenizer that is not supported; known are %s",
-		name, strings.Join(PreTokenizers(), ", "))
+}
+
+// PreTokenizers lists the names that New accepts in Spec.Pre, as in tokenizer.ggml.pre. It also accepts "" and "default",
+// which name none; see Spec.AssumedPre.
+func PreTokenizers() []string {
+	var names []string
+	for _, p := range preTokenizers() {
+		names = append(names, strings.Fields(p.names)...)
+	}
+	return names
+}
+
+// AssumedPre is the pre-tokenizer that New takes because the file names none; "" where it names one, or needs none.
+// The choice may be wrong: then the model reads other tokens than it was trained with.
+func (s Spec) AssumedPre() string {
+	if s.Model == "gpt2" && (s.Pre == "" || s.Pre == "default") {
+		return "gpt-2"
+	}
+	return ""
+}
+
+// PrependsBOS reports whether prompts begin with BOS where the file does not say. That depends on the pre-tokenizer,
+// because llama.cpp decides it so and converters rely on it.
+func (s Spec) PrependsBOS() bool {
+	if s.Model == "llama" {
+		return true
+	}
+	pre, err := choosePreTokenizer(s)
+	return err == nil && pre.addBOS
+}
+
+func choosePreTokenizer(s Spec) (preTokenizer, error) {
+	name := cmp.Or(s.AssumedPre(), s.Pre)
+	for _, p := range preTokenizers() {
+		if slices.Contains(strings.Fields(p.names), name) {
+			return p, nil
+		}
+	}
+	var ways []string
+	for _, p := range preTokenizers() {
+		first, _, _ := strings.Cut(p.names, " ")
+		ways = append(ways, first)
+	}
+	return preTokenizer{}, fieldError("pre", "is %.64q, a pre-tokenizer that is not supported: choose a model whose own is one of %s, "+
+		"or one that cuts text alike", name, strings.Join(ways, ", "))
 }
 
 // splitGPT2 matches
@@ -47,6 +93,22 @@ func splitGPT2(text string) int {
 		return start + runLength(text[start:], kind)
 	}
 	return spaces(text)
+}
+
+// splitDigits first takes every \p{N} as a word of its own and then matches the expression of splitGPT2 in what is left
+// between them.
+func splitDigits(text string) int {
+	kind, size := classAt(text, 0)
+	switch kind {
+	case number:
+		return size
+	case space:
+		run := runLength(text, space)
+		if next, _ := classAt(text, run); next == number {
+			return run // nothing follows these spaces in their part of the text
+		}
+	}
+	return splitGPT2(text)
 }
 
 // splitModern matches, with {1,digits} for the length of a number,
@@ -82,7 +144,7 @@ func splitModern(text string, digits int) int {
 	return spaces(text)
 }
 
-// spaces matches \s+(?!\S)|\s+: a run of white space leaves its last character to the word behind it.
+// spaces matches \s+(?!\S)|\s+: a run of white space leaves its last character to the word after it.
 func spaces(text string) int {
 	run := runLength(text, space)
 	if run == len(text) {

@@ -31,7 +31,7 @@ func newSentencePiece(spec Spec, v *vocabulary) *sentencePiece {
 	return &sentencePiece{vocab: v, ranks: ranks, addSpace: spec.AddSpacePrefix}
 }
 
-func (s *sentencePiece) encode(dst []int32, text string, first bool) []int32 {
+func (s *sentencePiece) encode(to *encoding, text string, first bool) {
 	if first && s.addSpace {
 		text = " " + text
 	}
@@ -39,10 +39,9 @@ func (s *sentencePiece) encode(dst []int32, text string, first bool) []int32 {
 	var m merger
 	for text != "" {
 		n := runeBoundary(text, maxMergeBytes)
-		dst = s.encodePart(dst, text[:n], &m)
+		to.ids = s.encodePart(to.ids, text[:n], &m)
 		text = text[n:]
 	}
-	return dst
 }
 
 func (s *sentencePiece) encodePart(dst []int32, text string, m *merger) []int32 {

@@ -15,7 +15,7 @@ const (
 // Spec is a vocabulary as a model file describes it. V is the number of tokens.
 type Spec struct {
 	Model  string    // "gpt2" (byte-level BPE) or "llama" (SentencePiece)
-	Pre    string    // gpt2: the pre-tokenizer, one of PreTokenizers; "" is the classic one
+	Pre    string    // gpt2: the pre-tokenizer, one of PreTokenizers; "" and "default" name none
 	Tokens []string  // V; of equal texts the first is used when encoding
 	Types  []int32   // V, or empty: then the kinds are guessed from ids and texts
 	Scores []float32 // V for llama, higher is joined first; ignored for gpt2

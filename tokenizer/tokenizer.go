@@ -4,7 +4,7 @@
 //
 //   - "gpt2", byte-level BPE. The text is cut into words by a pre-tokenizer (a hand-written equivalent of the
 //     regular expression the model was trained with); the bytes of a word are the first symbols, and the pair whose
-//     merge was learned earliest is joined again and again until no rule applies.
+//     merge was learned earliest is joined again and again until no rule applies. Bytes without a token are left out.
 //   - "llama", SentencePiece. There are no words: spaces become ▁ and the pair whose result has the highest score is
 //     joined, from single characters up; characters without a token are spelled in byte tokens <0xNN>.
 //
@@ -15,7 +15,8 @@
 // [Segment] from the template to here and never recovered by looking at the text, so no user can forge a turn.
 //
 // Text is UTF-8; a byte that is not is read as U+FFFD. No Unicode normalisation is applied, so what is decoded is
-// exactly what was encoded. (A SentencePiece vocabulary spells the space as ▁ and cannot tell the two apart.)
+// exactly what was encoded, but for what the vocabulary cannot spell (see [Tokenizer.Lost]). (A SentencePiece vocabulary
+// spells the space as ▁ and cannot tell the two apart.)
 package tokenizer
 
 import (
@@ -36,8 +37,14 @@ type Tokenizer struct {
 
 // model encodes text in which no special token is left to find.
 type model interface {
-	// encode appends the ids of text to dst; first says that text stands at the start or behind a control token.
-	encode(dst []int32, text string, first bool) []int32
+	// encode adds the ids of text; first says that text stands at the start or after a control token.
+	encode(to *encoding, text string, first bool)
+}
+
+// encoding is what a text becomes.
+type encoding struct {
+	ids  []int32
+	lost []byte // the bytes that have no token, in the order of the text
 }
 
 // New checks every array of spec and builds a tokenizer. Errors name the field as it is called in a GGUF file.
@@ -67,12 +74,25 @@ func New(spec Spec) (*Tokenizer, error) {
 // Encode returns the ids of plain text, without a BOS token. Whatever the text says, no id is a control token, and
 // none is a user-defined token with the look of a delimiter, such as <think>.
 func (t *Tokenizer) Encode(text string) []int32 {
-	return t.encode(nil, strings.ToValidUTF8(text, "\uFFFD"), nil, true)
+	return t.encode(text, nil, true).ids
 }
 
-// EncodeNext is Encode for text that stands behind other text: no space is put in front of it.
+// Lost returns the bytes of text that Encode leaves out, because the vocabulary has no token for them.
+func (t *Tokenizer) Lost(text string) []byte {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if !slices.ContainsFunc(t.Unspelled(), func(b byte) bool { return strings.IndexByte(text, b) >= 0 }) {
+		return nil
+	}
+	return t.encode(text, nil, true).lost
+}
+
+// Unspelled returns the bytes that UTF-8 text can have and for which the vocabulary has no token, ascending. A byte-level
+// vocabulary that was trained without a full alphabet lacks a few, as a rule control characters that nobody writes.
+func (t *Tokenizer) Unspelled() []byte { return t.vocab.unspelled() }
+
+// EncodeNext is Encode for text that stands after other text: no space is put in front of it.
 func (t *Tokenizer) EncodeNext(text string) []int32 {
-	return t.encode(nil, strings.ToValidUTF8(text, "\uFFFD"), nil, false)
+	return t.encode(text, nil, false).ids
 }
 
 // EncodeSegments returns the ids of a prompt. Special tokens are recognised where they lie wholly inside special
@@ -94,16 +114,18 @@ func (t *Tokenizer) EncodeSegments(segments []Segment) []int32 {
 			trusted = append(trusted, span{start, text.Len()})
 		}
 	}
-	ids := t.encode(nil, text.String(), trusted, true)
+	ids := t.encode(text.String(), trusted, true).ids
 	if t.addBOS && (len(ids) == 0 || ids[0] != t.bos) {
 		ids = slices.Insert(ids, 0, t.bos)
 	}
 	return ids
 }
 
-// encode appends the ids of text, in which control tokens may be recognised inside the trusted spans only; first says that no
-// other text precedes it.
-func (t *Tokenizer) encode(dst []int32, text string, trusted []span, first bool) []int32 {
+// encode turns text into ids. Control tokens are recognised inside the trusted spans only, whose offsets hold for text
+// that is UTF-8; first says that no other text precedes it.
+func (t *Tokenizer) encode(text string, trusted []span, first bool) encoding {
+	var to encoding
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	plain := 0 // where the text not yet encoded begins
 	for at := 0; at < len(text); {
 		for len(trusted) > 0 && trusted[0].end <= at {
@@ -119,17 +141,17 @@ func (t *Tokenizer) encode(dst []int32, text string, trusted []span, first bool)
 			continue
 		}
 		if plain < at {
-			dst = t.model.encode(dst, text[plain:at], first)
+			t.model.encode(&to, text[plain:at], first)
 		}
-		dst = append(dst, id)
+		to.ids = append(to.ids, id)
 		first = t.vocab.isControl(id)
 		at += size
 		plain = at
 	}
 	if plain < len(text) {
-		dst = t.model.encode(dst, text[plain:], first)
+		t.model.encode(&to, text[plain:], first)
 	}
-	return dst
+	return to
 }
 
 // span is a range of byte offsets [start, end).

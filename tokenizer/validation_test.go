@@ -21,7 +21,7 @@ func TestNewRefuses(t *testing.T) {
 		want   []string // parts of the error
 	}{
 		{"model", tiny, func(s *Spec) { s.Model = "bert\x1b[2J" }, []string{"tokenizer.ggml.model", `"bert\x1b[2J"`, "gpt2", "llama"}},
-		{"pre-tokenizer", tiny, func(s *Spec) { s.Pre = "tekken" }, []string{"tokenizer.ggml.pre", `"tekken"`, "gpt2, ", "qwen2", "llama-bpe"}},
+		{"pre-tokenizer", tiny, func(s *Spec) { s.Pre = "tekken" }, []string{"tokenizer.ggml.pre", `"tekken"`, "gpt-2, ", "smollm", "qwen2", "llama-bpe"}},
 		{"no tokens", tiny, func(s *Spec) { s.Tokens = nil }, []string{"tokenizer.ggml.tokens", "0 entries"}},
 		{"short types", tiny, func(s *Spec) { s.Types = s.Types[:3] }, []string{"tokenizer.ggml.token_type", "3 entries", "257"}},
 		{"type 0", tiny, func(s *Spec) { s.Types = slices.Clone(s.Types); s.Types[7] = 0 }, []string{"token_type", "entry 7 is 0", "1 to 6"}},
@@ -40,7 +40,7 @@ func TestNewRefuses(t *testing.T) {
 		{"byte token with a sign", llamaSpec, func(s *Spec) { s.Tokens = slices.Clone(s.Tokens); s.Tokens[3] = "<0x-1>" }, []string{"tokens entry 3", `"<0x-1>"`, "<0x00>"}},
 		{"byte token of three digits", llamaSpec, func(s *Spec) { s.Tokens = slices.Clone(s.Tokens); s.Tokens[3] = "<0x003>" }, []string{"tokens entry 3"}},
 		{"no token for a byte", llamaSpec, func(s *Spec) { s.Tokens = slices.Clone(s.Tokens); s.Tokens[10] = "<0x0B>" }, []string{"0x0A", "unknown"}},
-		{"byte that is the EOS", tiny, func(s *Spec) { s.EOS = 'a' }, []string{"0x61"}},
+		{"byte that is the EOS", tiny, func(s *Spec) { s.EOS = 'a' }, []string{`entry 97 is "a"`, "0x61", "control token"}},
 		{"long text is cut", tiny, func(s *Spec) { s.Pre = strings.Repeat("x", 1<<20) }, []string{"xxx"}},
 	}
 	for _, test := range tests {
@@ -90,7 +90,7 @@ func TestNewAccepts(t *testing.T) {
 		})
 	}
 	for _, name := range PreTokenizers() {
-		if _, err := choosePreTokenizer(name); err != nil {
+		if _, err := choosePreTokenizer(Spec{Model: "gpt2", Pre: name}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -136,6 +136,43 @@ func TestIDsOutside(t *testing.T) {
 	for _, id := range []int32{-1, math.MinInt32, int32(tok.VocabSize()), math.MaxInt32} {
 		if tok.Bytes(id) != nil || tok.IsControl(id) || tok.Token(id) != "" || tok.Decode([]int32{id}) != "" || tok.Readable(id) == "" {
 			t.Errorf("id %d is treated as a token", id)
+		}
+	}
+}
+
+// A byte-level vocabulary without a token for a byte leaves that byte out, and says which bytes it left out of a text.
+func TestBytesWithoutToken(t *testing.T) {
+	base := tinySpec([]string{"ab", "<think>"}, []int32{TypeNormal, TypeUserDefined}, "a b")
+	base.Tokens = slices.Clone(base.Tokens)
+	for _, b := range []byte{0x04, 0xEF, 0xF1} {
+		base.Tokens[b] = "-"
+	}
+	unknown := base
+	unknown.Types = slices.Clone(base.Types)
+	unknown.UNK, unknown.Types['?'] = '?', TypeUnknown
+	for _, spec := range []Spec{base, unknown} {
+		tok := mustNew(t, spec)
+		if got := tok.Unspelled(); string(got) != "\x04\xEF\xF1" && spec.UNK < 0 {
+			t.Errorf("without a token are %x", got)
+		}
+		for _, test := range []struct{ text, lost string }{
+			{"ab", ""}, {"", ""}, {"a\x04b", "\x04"}, {"\x04\x04", "\x04\x04"}, {"ab\U00040000", "\xF1"}, {"a\xFFb", "\xEF"}, // FF is read as U+FFFD
+		} {
+			if got := tok.Lost(test.text); string(got) != test.lost {
+				t.Errorf("%q loses %x, want %x", test.text, got, test.lost)
+			}
+		}
+		checkIDs(t, tok, "a\x04b", tok.Encode("a\x04b"), []int32{'a', 'b'}) // left out after merging, so a and b do not meet
+		checkIDs(t, tok, "\x04ab", tok.Encode("\x04ab"), []int32{256})
+	}
+}
+
+func TestAssumedPreTokenizer(t *testing.T) {
+	for _, test := range []struct{ model, pre, want string }{
+		{"gpt2", "", "gpt-2"}, {"gpt2", "default", "gpt-2"}, {"gpt2", "qwen2", ""}, {"gpt2", "gpt-2", ""}, {"llama", "default", ""}, {"llama", "", ""},
+	} {
+		if got := (Spec{Model: test.model, Pre: test.pre}).AssumedPre(); got != test.want {
+			t.Errorf("%s, %q: assumed is %q, want %q", test.model, test.pre, got, test.want)
 		}
 	}
 }

@@ -17,7 +17,7 @@ type vocabulary struct {
 	plain map[string]int32
 	// byteID finds the token of a single byte, -1 where there is none.
 	byteID [256]int32
-	// unk stands for a character that cannot be spelled, -1 = every one can. A control token never does.
+	// unk stands for a character that SentencePiece cannot spell, -1 = every one can. A control token never does.
 	unk int32
 }
 
@@ -78,18 +78,40 @@ func newVocabulary(spec Spec) (*vocabulary, error) {
 	return v, v.checkSpelling()
 }
 
-// checkSpelling makes sure that every text can be spelled: with all the bytes of UTF-8, or with an unknown token.
+// checkSpelling refuses a vocabulary in which common text cannot be spelled.
+//
+// SentencePiece needs an unknown token, or all the bytes of UTF-8. A byte-level vocabulary often lacks bytes that its
+// training text did not have: those are left out when text is encoded. But a byte whose token is a control token means
+// that the file is wrong: that letter would vanish from every text.
 func (v *vocabulary) checkSpelling() error {
-	if v.unk >= 0 {
-		return nil
-	}
 	for value, id := range v.byteID {
-		inUTF8 := value < 0xC0 || (value > 0xC1 && value < 0xF5)
-		if id < 0 && inUTF8 {
+		switch {
+		case id >= 0 || !inUTF8(byte(value)):
+		case v.byteText:
+			text := string(byteRune(byte(value)))
+			if at := slices.Index(v.tokens, text); at >= 0 && v.isControl(int32(at)) {
+				return fieldError("tokens", "entry %d is %q, the token of byte 0x%02X, but is also a control token: "+
+					"it begins or ends a text", at, text, value)
+			}
+		case v.unk < 0:
 			return fieldError("tokens", "has no token for byte 0x%02X and there is no unknown token that could stand for it", value)
 		}
 	}
 	return nil
+}
+
+// inUTF8 reports whether a byte can be part of UTF-8 text.
+func inUTF8(b byte) bool { return b < 0xC0 || (b > 0xC1 && b < 0xF5) }
+
+// unspelled are the bytes of UTF-8 that encoding leaves out, ascending.
+func (v *vocabulary) unspelled() []byte {
+	var missing []byte
+	for value, id := range v.byteID {
+		if v.byteText && id < 0 && inUTF8(byte(value)) {
+			missing = append(missing, byte(value))
+		}
+	}
+	return missing
 }
 
 // kinds returns the type of every token. Tokens that begin or end a text are control tokens whatever the file says;

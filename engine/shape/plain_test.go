@@ -155,7 +155,7 @@ func breakerSequences(texts, breakers []string) [][]int32 {
 	return list
 }
 
-// encode takes the longest token that fits, again and again.
+// encode takes the longest token that fits, again and again. A byte without a token is left out, as tokenizers do.
 func encode(texts []string, text string) []int32 {
 	var ids []int32
 	for text != "" {
@@ -164,6 +164,10 @@ func encode(texts []string, text string) []int32 {
 			if token != "" && strings.HasPrefix(text, token) && (best < 0 || len(token) > len(texts[best])) {
 				best = id
 			}
+		}
+		if best < 0 {
+			text = text[1:]
+			continue
 		}
 		ids = append(ids, int32(best))
 		text = text[len(texts[best]):]

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -164,6 +165,7 @@ func TestNames(t *testing.T) {
 		{name: "an escape", tokens: `"\n"`, want: []int32{14}},
 		{name: "a quote is itself", tokens: `"`, want: []int32{15}},
 		{name: "more than one token", tokens: "abcab", err: `"abcab" is not one token but 2: "abc" (6), "ab" (3)`},
+		{name: "bytes without a token", tokens: "\x04\x05", err: `"\x04\x05" cannot be written in this vocabulary`},
 		{name: "no such id", tokens: "99", err: "there is no token 99: ids go from 0 to 15"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -192,6 +194,21 @@ func TestNames(t *testing.T) {
 				t.Errorf("banned %v, want %v", banned, c.want)
 			}
 		})
+	}
+}
+
+// A breaking text that no tokens can finish breaks nothing: its beginning is ordinary text.
+func TestBreakersThatCannotBeWritten(t *testing.T) {
+	v := shape.NewVocabulary(vocabulary(10))
+	for _, c := range []struct {
+		text string
+		want shape.Breakers
+	}{
+		{"bac\x04", shape.Breakers{}}, {"c\x04", shape.Breakers{}}, {"cc", shape.Breakers{5: {{5}}, 6: {{5}}, 9: {{5}}}},
+	} {
+		if got := v.Breakers([]string{c.text}); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%q: %v, want %v", c.text, got, c.want)
+		}
 	}
 }
 

@@ -86,7 +86,10 @@ func (v *Vocabulary) notOne(text string) error {
 		parts = append(parts, fmt.Sprintf("%q (%d)", v.name(int(id)), id))
 	}
 	list := strings.Join(parts, ", ")
-	if len(ids) == 1 {
+	switch len(ids) {
+	case 0:
+		return fmt.Errorf("%q cannot be written in this vocabulary: it has no token for any part of it", text)
+	case 1:
 		return fmt.Errorf("no token is exactly %q; near is %s", text, list)
 	}
 	return fmt.Errorf("%q is not one token but %d: %s; name one of them, or forbid the whole text by tokens.bad_words", text, len(ids), list)
@@ -144,13 +147,24 @@ func (v *Vocabulary) Breakers(texts []string) Breakers {
 			}
 			for n := 1; n < min(len(text), len(token)+1); n++ {
 				if strings.HasSuffix(token, text[:n]) {
-					rest := v.tokens.Encode(text[n:])
-					b.add(id, rest[:min(len(rest), mostBreakerTokens)])
+					if rest, whole := v.spell(text[n:]); whole {
+						b.add(id, rest[:min(len(rest), mostBreakerTokens)])
+					}
 				}
 			}
 		}
 	}
 	return b
+}
+
+// spell returns the tokens that the tokenizer makes of text; whole is false where it leaves out a part that has no token.
+func (v *Vocabulary) spell(text string) (ids []int32, whole bool) {
+	ids = v.tokens.Encode(text)
+	var said strings.Builder
+	for _, id := range ids {
+		said.WriteString(v.texts[id])
+	}
+	return ids, strings.HasSuffix(said.String(), text) // SentencePiece puts a space in front
 }
 
 func (b Breakers) add(first int32, rest []int32) {

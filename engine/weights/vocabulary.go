@@ -11,7 +11,8 @@ import (
 const noToken = math.MaxUint32
 
 // TokenizerSpec reads the vocabulary: tokenizer.ggml.*. Types and lengths are checked here, and ids against the vocabulary;
-// what the texts mean is the tokenizer's to check. Where a key is missing, the defaults are llama.cpp's.
+// what the texts mean is the tokenizer's to check. Where a key is missing, the defaults are llama.cpp's, but for
+// the pre-tokenizer, see tokenizer.Spec.AssumedPre.
 func (f *File) TokenizerSpec() (tokenizer.Spec, error) {
 	r := vocabularyReader{file: f}
 	s := r.read()
@@ -61,7 +62,7 @@ func (r *vocabularyReader) read() tokenizer.Spec {
 	s.UNK = r.tokenID("unknown_token_id", n, unk)
 	s.EOT = r.tokenID("eot_token_id", n, -1)
 	s.PAD = r.tokenID("padding_token_id", n, -1)
-	s.AddBOS = optional(r, r.file.Bool, "add_bos_token", sentencePiece || s.Pre == "llama-bpe" || s.Pre == "llama3")
+	s.AddBOS = optional(r, r.file.Bool, "add_bos_token", s.PrependsBOS())
 	s.AddEOS = optional(r, r.file.Bool, "add_eos_token", false)
 	s.AddSpacePrefix = optional(r, r.file.Bool, "add_space_prefix", sentencePiece)
 	if r.err != nil {
