@@ -224,7 +224,7 @@ func measure(ctx context.Context, o cli.BenchOptions, progress func(done, total 
 		return nil, err
 	}
 	s := o.Config.Speculation
-	r.About = bench.About{Ready: c.Ready(), Proposer: s.Proposer, Gamma: s.Gamma, GammaRule: s.Rule, Acceptance: s.Acceptance}
+	r.About = bench.About{Ready: c.Ready(), Proposer: s.Proposer, Gamma: s.Gamma, GammaMax: s.GammaMax, GammaRule: s.Rule, Acceptance: s.Acceptance}
 	return r, nil
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 
 	"specula/engine/config"
@@ -28,25 +29,32 @@ func newControl(c config.Config) *control {
 	return &control{inForce: c, asked: c}
 }
 
-// ask validates a change, by the settings' own rules and by check, and queues it.
-func (c *control) ask(name, value string, check func(from, to config.Config) error) error {
+// ask validates changes, by the settings' own rules and by check, and queues them.
+func (c *control) ask(values []config.Value, check func(from, to config.Config) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	next := c.asked
-	if err := next.Set(name, value); err != nil {
+	if err := next.SetAll(values...); err != nil {
 		return err
 	}
-	setting, _ := config.Lookup(name) // Set has found it
-	if setting.Applies == config.NextStart {
-		return fmt.Errorf("changing %s: it holds from the next start on; set it in config.toml or by --%s", setting.Name, setting.Flag)
+	for _, v := range values {
+		if s, _ := config.Lookup(v.Name); s.Applies == config.NextStart { // SetAll has found it
+			return fmt.Errorf("changing %s: it holds from the next start on; set it in config.toml or by --%s", s.Name, s.Flag)
+		}
 	}
 	if err := check(c.asked, next); err != nil {
 		return err
 	}
+	if lowered := next.Speculation.Gamma; lowered != c.asked.Speculation.Gamma { // by a ceiling that was asked for
+		values = append(values[:len(values):len(values)], config.Value{Name: "speculation.gamma", Text: strconv.Itoa(lowered)})
+	}
 	c.asked = next
-	// Only the last value of a setting counts: a key held down repeats faster than slow rounds pass.
-	c.pending = slices.DeleteFunc(c.pending, func(p change) bool { return p.setting.Name == setting.Name })
-	c.pending = append(c.pending, change{setting, value})
+	for _, v := range values {
+		setting, _ := config.Lookup(v.Name)
+		// Only the last value of a setting counts: a key held down repeats faster than slow rounds pass.
+		c.pending = slices.DeleteFunc(c.pending, func(p change) bool { return p.setting.Name == setting.Name })
+		c.pending = append(c.pending, change{setting, v.Text})
+	}
 	return nil
 }
 

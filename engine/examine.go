@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"specula/engine/config"
 	"specula/engine/doctor"
 	"specula/engine/event"
 	"specula/tokenizer/chat"
@@ -34,17 +35,19 @@ func (s *Session) Examine(ctx context.Context, o doctor.Options, progress func(w
 // answer writes a reply to a conversation with other settings, and from empty caches.
 func (s *Session) answer(ctx context.Context, conversation []chat.Message, settings ...string) (ended event.ReplyEnded, err error) {
 	before := s.Settings()
-	defer func() {
-		for pair := range slices.Chunk(settings, 2) {
-			value, errGet := before.Get(pair[0])
-			err = errors.Join(err, errGet, s.Change(pair[0], value))
-		}
-	}()
+	var now, then []config.Value
 	for pair := range slices.Chunk(settings, 2) {
-		if err := s.Change(pair[0], pair[1]); err != nil {
+		value, err := before.Get(pair[0])
+		if err != nil {
 			return ended, err
 		}
+		now = append(now, config.Value{Name: pair[0], Text: pair[1]})
+		then = append(then, config.Value{Name: pair[0], Text: value})
 	}
+	if err := s.control.ask(now, s.loaded.check); err != nil {
+		return ended, err
+	}
+	defer func() { err = errors.Join(err, s.control.ask(then, s.loaded.check)) }()
 	if err := s.Reset(); err != nil {
 		return ended, err
 	}

@@ -83,10 +83,14 @@ func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Even
 	}
 }
 
-// Change asks for a setting, by any of its names, to take effect at the next round. A value out of range, or one that names a
-// token or layer which does not exist, is an error now.
+// Change asks for a setting, by any of its names, to take effect at the next round, with what naming it implies
+// (config.Imply). A value out of range, or one that names a token or layer which does not exist, is an error now.
 func (s *Session) Change(name, value string) error {
-	return s.control.ask(name, value, s.loaded.check)
+	values, _, err := config.Imply([]config.Value{{Name: name, Text: value}})
+	if err != nil {
+		return err
+	}
+	return s.control.ask(values, s.loaded.check)
 }
 
 // Settings are those the next round will use.

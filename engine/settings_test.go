@@ -70,6 +70,36 @@ func TestChangesDoNotPileUp(t *testing.T) {
 	}
 }
 
+// To name γ is to ask for it; a rule that is named later chooses again, up to the ceiling there was.
+func TestNamingGammaFixesIt(t *testing.T) {
+	s := session(t, pair(), "temperature", "0", "max-tokens", "12")
+	for _, step := range []struct{ name, value, rule, gammas string }{
+		{"gamma", "4", "fixed", "4 of 8"}, // which the default is, too
+		{"gamma-rule", "cost-aware", "cost-aware", "4 of 8"},
+		{"gamma", "6", "fixed", "6 of 8"},
+		{"gamma-max", "3", "fixed", "3 of 3"},
+	} {
+		change(t, s, step.name, step.value)
+		r := write(t, s, user("hello"), nil).started.Settings
+		if gammas := fmt.Sprintf("%d of %d", r.Gamma, r.GammaMax); r.GammaRule != step.rule || gammas != step.gammas {
+			t.Errorf("after %s %s: rule %s, γ %s; want %s, %s", step.name, step.value, r.GammaRule, gammas, step.rule, step.gammas)
+		}
+	}
+	// Changes that wait for the same round.
+	change(t, s, "gamma-max", "8", "gamma", "6", "gamma-rule", "cost-aware", "gamma", "5", "gamma-max", "4")
+	if r := write(t, s, user("hello"), nil).started.Settings; r.Gamma != 4 || r.GammaMax != 4 || r.GammaRule != "fixed" {
+		t.Errorf("γ %d of %d, rule %s; want 4 of 4, fixed", r.Gamma, r.GammaMax, r.GammaRule)
+	}
+}
+
+func TestAnswerLeavesTheRuleAsItWas(t *testing.T) {
+	s := session(t, pair())
+	_, err := s.Answer(t.Context(), user("hello"), "sampling.max_tokens", "4", "speculation.gamma_rule", "fixed", "speculation.gamma", "2")
+	if c := s.Settings().Speculation; err != nil || c.Rule != "cost-aware" || c.Gamma != 4 {
+		t.Errorf("error %v, rule %s, γ %d", err, c.Rule, c.Gamma)
+	}
+}
+
 // withContextLength returns a model file that allows so many tokens.
 func withContextLength(t *testing.T, file []byte, tokens uint32) []byte {
 	t.Helper()

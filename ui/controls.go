@@ -69,16 +69,12 @@ func (m *Model) moveGamma(c config.Config, by int) tea.Cmd {
 	return m.fixGamma(strconv.Itoa(min(max(gamma+by, 0), c.Speculation.GammaMax)))
 }
 
-// fixGamma sets γ and the rule that leaves it there: under a rule that chooses γ itself, one chosen by hand means nothing.
+// fixGamma sets γ, which brings the rule that leaves it there, and says both.
 func (m *Model) fixGamma(gamma string) tea.Cmd {
 	if m.engine == nil {
 		return m.say(m.whyNoEngine())
 	}
-	err := m.engine.Change("speculation.gamma", gamma)
-	if err == nil {
-		err = m.engine.Change("speculation.gamma_rule", "fixed")
-	}
-	if err != nil {
+	if err := m.engine.Change("speculation.gamma", gamma); err != nil {
 		return m.say(sanitize.Line(err.Error()))
 	}
 	name, when := "γ", ""

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -59,18 +60,24 @@ func (s *scripted) Settings() config.Config {
 func (s *scripted) Change(name, value string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	from, err := s.config.Get(name)
+	values, _, err := config.Imply([]config.Value{{Name: name, Text: value}})
 	if err != nil {
 		return err
 	}
-	if err := s.config.Set(name, value); err != nil {
+	before := s.config.Clone()
+	if err := s.config.SetAll(values...); err != nil {
 		return err
 	}
-	to, err := s.config.Get(name)
-	if err != nil || from == to {
-		return err
+	for _, v := range values {
+		from, err := before.Get(v.Name)
+		to, errTo := s.config.Get(v.Name)
+		if err := errors.Join(err, errTo); err != nil {
+			return err
+		}
+		if from != to {
+			s.pending = append(s.pending, event.SettingChanged{Name: v.Name, From: from, To: to})
+		}
 	}
-	s.pending = append(s.pending, event.SettingChanged{Name: name, From: from, To: to})
 	return nil
 }
 

@@ -30,6 +30,7 @@ type About struct {
 	Ready     event.Ready `json:"ready"`
 	Proposer  string      `json:"proposer"`
 	Gamma     int         `json:"gamma"`
+	GammaMax  int         `json:"gammaMax"`
 	GammaRule string      `json:"gammaRule"`
 	// Acceptance is the rule of acceptance; a lossy one changes what sampled replies say.
 	Acceptance string `json:"acceptance"`
@@ -104,7 +105,7 @@ func (r *Report) writeHead(b *strings.Builder) {
 	if a.Ready.Draft != nil {
 		draft = "draft " + a.Ready.Draft.Name
 	}
-	fmt.Fprintf(b, "target %s, %s, proposer %s, γ %d (%s)", a.Ready.Target.Name, draft, a.Proposer, a.Gamma, a.GammaRule)
+	fmt.Fprintf(b, "target %s, %s, proposer %s, γ %s", a.Ready.Target.Name, draft, a.Proposer, a.gamma())
 	if a.Acceptance != "" {
 		fmt.Fprintf(b, ", acceptance %s", a.Acceptance)
 	}
@@ -114,6 +115,14 @@ func (r *Report) writeHead(b *strings.Builder) {
 		fmt.Fprintf(b, ", the median of %d", r.Repeats)
 	}
 	b.WriteString("\n\n")
+}
+
+// gamma says which draft lengths were measured.
+func (a *About) gamma() string {
+	if a.GammaRule == "cost-aware" {
+		return fmt.Sprintf("0 to %d (cost-aware)", a.GammaMax)
+	}
+	return fmt.Sprintf("%d (%s)", a.Gamma, a.GammaRule)
 }
 
 // figure shows a number that is 0 when there was nothing to measure.

@@ -39,9 +39,28 @@ type Value struct{ Name, Text string }
 func (c *Config) Set(name, value string) error { return c.SetAll(Value{name, value}) }
 
 // SetAll changes several settings at once, so that values which are only valid together may come in any order.
+// It sets them and no others, but for a γ that gamma_max bounds; what naming them implies, Imply adds before.
 // On an error c is unchanged.
 func (c *Config) SetAll(values ...Value) error {
 	next := c.Clone()
+	if err := next.assignAll(values); err != nil {
+		return err
+	}
+	named := map[string]bool{}
+	for _, v := range values {
+		s, _ := Lookup(v.Name) // assignAll has found it
+		named[s.Name] = true
+	}
+	next.lowerGamma(named)
+	if err := next.validate(); err != nil {
+		return err
+	}
+	*c = next
+	return nil
+}
+
+// assignAll checks each value by itself.
+func (c *Config) assignAll(values []Value) error {
 	for _, value := range values {
 		s, ok := Lookup(value.Name)
 		if !ok {
@@ -51,14 +70,10 @@ func (c *Config) SetAll(values ...Value) error {
 		if err != nil {
 			return err
 		}
-		if err := s.assign(&next, v); err != nil {
+		if err := s.assign(c, v); err != nil {
 			return err
 		}
 	}
-	if err := next.validate(); err != nil {
-		return err
-	}
-	*c = next
 	return nil
 }
 

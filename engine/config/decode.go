@@ -31,17 +31,21 @@ func (e *FileError) Unwrap() error { return e.Err }
 
 // Decode reads the text of a configuration file over the built-in values. Names must match exactly, also in case.
 // The error joins a *FileError for everything that is wrong, in the order of lines; the Config is then the built-in one.
-func Decode(file string, data []byte) (Config, error) {
+// The note says what the values mean together where that may surprise; see Imply.
+func Decode(file string, data []byte) (c Config, note string, err error) {
 	c, given, err := decode(file, data)
 	if err == nil {
-		if err = c.validate(); err != nil {
+		if note, err = c.imply(given); err == nil {
+			err = c.validate()
+		}
+		if err != nil {
 			err = &FileError{File: file, Line: given[err.(*ValueError).Setting], Err: err}
 		}
 	}
 	if err != nil {
-		return Default(), err
+		return Default(), "", err
 	}
-	return c, nil
+	return c, note, nil
 }
 
 // decode also returns the line of each setting the file gives.

@@ -23,7 +23,7 @@ func Example() {
 
 // A mistake in a file is told with its line.
 func ExampleDecode() {
-	_, err := config.Decode("config.toml", []byte("[sampling]\ntemprature = 0.2\n"))
+	_, _, err := config.Decode("config.toml", []byte("[sampling]\ntemprature = 0.2\n"))
 	fmt.Println(err)
 	// Output: config.toml:2: there is no setting "sampling.temprature"; did you mean sampling.temperature?
 }

@@ -133,7 +133,7 @@ var table = []Setting{
 		Doc:   "how γ, the number of drafted tokens, is chosen",
 		field: func(c *Config) any { return &c.Speculation.Rule }},
 	{Name: "speculation.gamma", Flag: "gamma", Slash: "gamma", Kind: Int, Min: 0, Max: MaxGamma, Default: "4", Applies: NextRound,
-		Doc:   "γ of the fixed rule, and the full γ of the windowed one; cost-aware finds its own",
+		Doc:   "γ of the fixed rule, which naming it asks for; with --gamma-rule windowed the full γ, with cost-aware the longest draft",
 		field: func(c *Config) any { return &c.Speculation.Gamma }},
 	{Name: "speculation.gamma_max", Flag: "gamma-max", Slash: "gammamax", Kind: Int, Min: 1, Max: MaxGamma, Default: "8", Applies: NextRound,
 		Doc:   "longest draft of any rule",

@@ -47,22 +47,22 @@ func Search(flag string, getenv func(string) string, configHome string) (Source,
 }
 
 // Load reads the file of a source over the built-in values. On an error the Config is the built-in one and must not be used
-// as if it were the user's.
-func Load(source Source) (Config, error) {
+// as if it were the user's. The note is Decode's.
+func Load(source Source) (c Config, note string, err error) {
 	if source.Path == "" {
-		return Default(), nil
+		return Default(), "", nil
 	}
 	data, err := readFile(source.Path)
 	if err != nil {
-		return Default(), fmt.Errorf("reading the configuration named by %s: %w", source.Why, err)
+		return Default(), "", fmt.Errorf("reading the configuration named by %s: %w", source.Why, err)
 	}
-	c, err := Decode(source.Path, data)
+	c, note, err = Decode(source.Path, data)
 	if err != nil {
-		return c, err
+		return c, "", err
 	}
 	expandHome(&c.Model.Target)
 	expandHome(&c.Model.Draft)
-	return c, nil
+	return c, note, nil
 }
 
 // readFile reads a regular file of at most MaxBytes; a pipe or a device could block or never end.

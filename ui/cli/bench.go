@@ -60,7 +60,7 @@ force, or 0.7 when that is 0.`,
 
 // benchKernels measures products in place of replies.
 func (a *app) benchKernels(ctx context.Context, asJSON bool) error {
-	c, _, err := a.settings()
+	c, err := a.toldSettings()
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 		}
 	}
 	var err error
-	if options.Config, _, err = a.settings(); err != nil {
+	if options.Config, err = a.toldSettings(); err != nil {
 		return err
 	}
 	ctx, stop := interruptible(ctx)

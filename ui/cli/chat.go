@@ -44,7 +44,7 @@ func (a *app) chat(ctx context.Context, o chatFlags) error {
 	if err != nil {
 		return err
 	}
-	session, err := a.Open(ctx, c, out.put)
+	session, err := a.open(ctx, c, out.put)
 	if err != nil {
 		return errors.Join(a.classify(err), out.close())
 	}
@@ -159,6 +159,9 @@ func (l *lines) set(call command.Call) {
 	if err != nil {
 		l.app.say("%v", err)
 		return
+	}
+	if name == "speculation.gamma" && call.Arg != "" {
+		value += ", rule " + c.Speculation.Rule
 	}
 	l.app.say("%s = %s", name, value)
 }

@@ -42,7 +42,8 @@ default is marked. The output is a valid configuration file itself.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.Terminal.Stdout, "%s: no mistakes\n", sanitize.Line(source.String()))
+			said := append([]string{source.String() + ": no mistakes"}, a.notes...)
+			_, err = fmt.Fprintln(a.Terminal.Stdout, sanitize.Text(strings.Join(said, "\n")))
 			return err
 		}),
 	})
@@ -56,6 +57,9 @@ func (a *app) printConfig() error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# from: %s\n", sanitize.Line(source.String()))
+	for _, note := range a.notes {
+		fmt.Fprintf(&b, "# %s\n", sanitize.Line(note))
+	}
 	section := ""
 	for _, s := range config.Settings() {
 		if s.Section() != section {
@@ -66,11 +70,14 @@ func (a *app) printConfig() error {
 		if err != nil {
 			return err
 		}
-		mark := ""
+		off, mark := "", ""
 		if value != s.Default {
 			mark = "  # default: " + inTOML(s, s.Default)
 		}
-		fmt.Fprintf(&b, "%s = %s%s\n", s.Key(), escapeJSON(inTOML(s, value)), mark)
+		if s.Name == "speculation.gamma" && c.Speculation.Rule == "cost-aware" {
+			off, mark = "#", "  # named beside the rule cost-aware, it would be the longest draft"
+		}
+		fmt.Fprintf(&b, "%s%s = %s%s\n", off, s.Key(), escapeJSON(inTOML(s, value)), mark)
 	}
 	_, err = io.WriteString(a.Terminal.Stdout, b.String())
 	return err

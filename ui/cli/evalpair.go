@@ -54,7 +54,7 @@ func (a *app) evalPair(ctx context.Context, f pairFlags) error {
 	if o.Goals, err = goals(f.goals); err != nil {
 		return err
 	}
-	if o.Config, _, err = a.settings(); err != nil {
+	if o.Config, err = a.toldSettings(); err != nil {
 		return err
 	}
 	ctx, stop := interruptible(ctx)

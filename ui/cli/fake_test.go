@@ -171,9 +171,16 @@ type fakeSession struct {
 	closed bool
 }
 
-func (s *fakeSession) Change(name, value string) error { return s.config.Set(name, value) }
-func (s *fakeSession) Settings() config.Config         { return s.config }
-func (s *fakeSession) Close() error                    { s.closed = true; return nil }
+func (s *fakeSession) Change(name, value string) error {
+	values, _, err := config.Imply([]config.Value{{Name: name, Text: value}})
+	if err != nil {
+		return err
+	}
+	return s.config.SetAll(values...)
+}
+
+func (s *fakeSession) Settings() config.Config { return s.config }
+func (s *fakeSession) Close() error            { s.closed = true; return nil }
 
 // fakeRace lets a session answer twice.
 type fakeRace struct {

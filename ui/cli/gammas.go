@@ -28,7 +28,7 @@ func (a *app) benchGammas(ctx context.Context, o benchFlags) error {
 	if o.repeats < 1 || o.prompts < 1 || o.genTokens < 1 {
 		return usagef("--repeats, --prompts and --gen-tokens must be at least 1")
 	}
-	c, _, err := a.settings()
+	c, err := a.toldSettings()
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ device they run, and which ways to draft are available, or why not.`,
 
 // infoReady loads what the settings name and prints what came of it.
 func (a *app) infoReady(ctx context.Context) error {
-	config, _, err := a.settings()
+	config, err := a.toldSettings()
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (a *app) verifyDist(ctx context.Context, o ProofOptions, asJSON bool) error
 	if o.Prompt, err = a.prompt(o.Prompt); err != nil {
 		return err
 	}
-	if o.Config, _, err = a.settings(); err != nil {
+	if o.Config, err = a.toldSettings(); err != nil {
 		return err
 	}
 	if a.overrides.given("speculation.proposer") {
@@ -103,7 +103,7 @@ func (a *app) doctor(ctx context.Context, o DoctorOptions, asJSON bool) error {
 		return usagef("--seconds must be above 0 and at most %d, got %g", maxProofSeconds, o.Seconds)
 	}
 	var err error
-	if o.Config, _, err = a.settings(); err != nil {
+	if o.Config, err = a.toldSettings(); err != nil {
 		return err
 	}
 	ctx, stop := interruptible(ctx)

@@ -74,7 +74,7 @@ func (a *app) race(ctx context.Context, o raceFlags) error {
 	if t := a.Terminal; t.StdinTTY && t.StdoutTTY && t.Getenv("TERM") != "dumb" && !o.plain && !o.json {
 		return a.classify(a.Screen(ctx, ui.Options{
 			Config: c, Color: a.color, Now: a.Now, Race: &ui.RaceStart{Prompt: prompt, Lanes: lanes, After: o.after},
-			Load: func(ctx context.Context, emit func(event.Event)) (ui.Engine, error) { return a.Open(ctx, c, emit) },
+			Load: func(ctx context.Context, emit func(event.Event)) (ui.Engine, error) { return a.open(ctx, c, emit) },
 		}))
 	}
 	ctx, stop := interruptible(ctx)
@@ -84,7 +84,11 @@ func (a *app) race(ctx context.Context, o raceFlags) error {
 
 // raceHere runs a race without a screen.
 func (a *app) raceHere(ctx context.Context, c config.Config, prompt string, lanes [2]race.Lane, o raceFlags) error {
-	session, err := a.Open(ctx, c, func(event.Event) {})
+	session, err := a.open(ctx, c, func(e event.Event) {
+		if n, ok := e.(event.Notice); ok {
+			a.say("%s", n.Text)
+		}
+	})
 	if err != nil {
 		return a.classify(err)
 	}

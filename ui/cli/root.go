@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"specula/engine/config"
+	"specula/engine/event"
+	"specula/ui"
 )
 
 // app is one run of the command line.
@@ -18,6 +20,7 @@ type app struct {
 	color      string
 	verbose    bool
 	overrides  overrides // settings given as flags
+	notes      []string  // what the settings mean where that may surprise; open tells them
 	ran        bool      // a command has begun: what fails from here on is no mistake of usage
 }
 
@@ -107,21 +110,50 @@ func flagError(c *cobra.Command, err error) error {
 	return &coded{ExitUsage, err}
 }
 
-// settings are the values in force: built in, then the file, then flags.
+// settings are the values in force: built in, then the file, then flags. What naming a value implies holds within each.
 func (a *app) settings() (config.Config, config.Source, error) {
 	source, err := config.Search(a.configFile, a.Terminal.Getenv, a.Terminal.ConfigHome)
 	if err != nil {
 		return config.Config{}, source, &coded{ExitUsage, err}
 	}
-	c, err := config.Load(source)
+	c, inFile, err := config.Load(source)
 	if err != nil {
 		return c, source, &coded{ExitUsage, err}
 	}
-	if err := c.SetAll(a.overrides.values...); err != nil {
+	values, inFlags, err := config.Imply(a.overrides.values)
+	if err == nil {
+		err = c.SetAll(values...)
+	}
+	if err != nil {
 		return c, source, a.overrides.explain(err)
+	}
+	if a.notes = nil; inFlags != "" {
+		a.notes = []string{inFlags}
+	} else if inFile != "" && !a.overrides.given("speculation.gamma") && !a.overrides.given("speculation.gamma_rule") {
+		a.notes = []string{inFile}
 	}
 	if a.verbose {
 		a.say("configuration: %s", source)
 	}
 	return c, source, nil
+}
+
+// toldSettings are settings for a command that shows no events: their notes go to stderr.
+func (a *app) toldSettings() (config.Config, error) {
+	c, _, err := a.settings()
+	for _, note := range a.notes {
+		a.say("%s", note)
+	}
+	return c, err
+}
+
+// open is Open, which then tells the notes of settings.
+func (a *app) open(ctx context.Context, c config.Config, emit func(event.Event)) (ui.Engine, error) {
+	e, err := a.Open(ctx, c, emit)
+	if err == nil {
+		for _, note := range a.notes {
+			emit(event.Notice{Level: "info", Text: note})
+		}
+	}
+	return e, err
 }

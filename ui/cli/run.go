@@ -34,7 +34,7 @@ func (a *app) runCommand() *cobra.Command {
 The answer goes to stdout, statistics and notices to stderr. With --json, stdout gets
 every event of the engine as a line of JSON instead.`,
 		Example: `  specula run -p "What is speculative decoding?"
-  echo "Why is the sky blue?" | specula run --temperature 0 --gamma 4 --gamma-rule fixed
+  echo "Why is the sky blue?" | specula run --temperature 0 --gamma 4
   specula run -p hello --json | head -3
   specula run -p hello --trace hello.jsonl && specula replay hello.jsonl`,
 		Args: cobra.NoArgs,
@@ -68,7 +68,7 @@ func (a *app) run(ctx context.Context, o runFlags) error {
 
 // answer loads the models and writes one reply.
 func (a *app) answer(ctx context.Context, prompt string, out *output) error {
-	session, err := a.Open(ctx, out.config, out.put)
+	session, err := a.open(ctx, out.config, out.put)
 	if err != nil {
 		return a.classify(err)
 	}

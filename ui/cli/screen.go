@@ -24,7 +24,7 @@ func (a *app) screen(ctx context.Context, c config.Config, recording string) err
 		Config: c, Color: a.color, Now: a.Now,
 		Chats: chats.NewStore(filepath.Join(a.Terminal.DataHome, "specula", "chats")),
 		Load: func(ctx context.Context, emit func(event.Event)) (ui.Engine, error) {
-			return a.Open(ctx, c, emit)
+			return a.open(ctx, c, emit)
 		},
 	}
 	if o.History, err = compose.OpenHistory(filepath.Join(a.Terminal.StateHome, "specula", "history.jsonl")); err != nil {

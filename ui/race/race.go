@@ -39,7 +39,7 @@ type Race interface {
 const Plain = "speculate=off"
 
 // ParseLane reads the settings of a lane: name=value, by commas or spaces between; "plain" and "now" stand for no speculation and
-// no difference. A γ set by hand brings the rule that leaves it there, as everywhere.
+// no difference. What naming γ implies holds here as everywhere (config.Imply).
 func ParseLane(text string) (Lane, error) {
 	text = strings.TrimSpace(text)
 	switch text {
@@ -49,7 +49,6 @@ func ParseLane(text string) (Lane, error) {
 		return Lane{Name: "the settings in force"}, nil
 	}
 	l := Lane{Name: strings.Join(strings.FieldsFunc(text, between), "  ")}
-	gamma, rule := false, false
 	for _, part := range strings.FieldsFunc(text, between) {
 		name, value, ok := strings.Cut(part, "=")
 		s, known := config.Lookup(name)
@@ -59,11 +58,15 @@ func ParseLane(text string) (Lane, error) {
 		case !known:
 			return l, fmt.Errorf("there is no setting %.64q%s", name, nearest(name))
 		}
-		gamma, rule = gamma || s.Name == "speculation.gamma", rule || s.Name == "speculation.gamma_rule"
 		l.Settings = append(l.Settings, config.Value{Name: s.Name, Text: value})
 	}
-	if gamma && !rule {
-		l.Settings = append(l.Settings, config.Value{Name: "speculation.gamma_rule", Text: "fixed"})
+	var note string
+	var err error
+	if l.Settings, note, err = config.Imply(l.Settings); err != nil {
+		return l, err
+	}
+	if note != "" {
+		l.Name += "  (" + note + ")"
 	}
 	return l, nil
 }
