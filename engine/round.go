@@ -216,7 +216,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	if draft.By != "" {
 		ev.Proposer = draft.By
 	}
-	drafted := event.Drafted{Round: r.rounds, Gamma: length, Proposer: ev.Proposer, DraftMS: ev.DraftMS}
+	drafted := event.Drafted{Round: r.rounds, Gamma: length, Probe: ev.Probe, Proposer: ev.Proposer, DraftMS: ev.DraftMS}
 	for i, id := range draft.Tokens {
 		t := r.engine.token(id)
 		if q := draft.Q[i]; q.IsElsewhere() {

@@ -168,11 +168,12 @@ func (r *scriptedReply) round(i int) bool {
 		<-r.engine.hang
 	}
 	gamma := c.Speculation.Gamma
-	if !c.Speculation.Enabled || i%8 == 7 {
+	probe := c.Speculation.Enabled && i%8 == 7
+	if !c.Speculation.Enabled || probe {
 		gamma = 0
 	}
 	e := event.Round{
-		Index: i, Path: "stochastic", PathWhy: "sampling, no penalties", Gamma: gamma, GammaRule: c.Speculation.Rule,
+		Index: i, Path: "stochastic", PathWhy: "sampling, no penalties", Gamma: gamma, Probe: probe, GammaRule: c.Speculation.Rule,
 		GammaWhy: "as scripted", Proposer: c.Speculation.Proposer, Temperature: c.Sampling.Temperature,
 		DraftMS: 0.5 * float64(gamma), VerifyMS: 3 + 0.2*float64(gamma), SampleMS: 0.1, OtherMS: 0.05,
 		BytesMoved: int64(8*gamma + 4), Syncs: 1, Speedup: 1.4 + 0.05*float64(i%6),

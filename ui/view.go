@@ -68,7 +68,7 @@ func (m *Model) parts() pane.Parts {
 	}
 	p.Status = []string{m.drawStatus(p.Notice == nil)}
 	if !r.Strip.Empty() {
-		p.Strip = []string{pane.Strip(s, th, r.Strip.W)}
+		p.Strip = []string{pane.Strip(s, th, r.Strip.W), pane.SettingsStrip(s, th, r.Strip.W)}
 	}
 	if !r.Lane.Empty() {
 		p.Lane = pane.Lane(s, th, r.Lane.W, r.Lane.H)

@@ -155,7 +155,8 @@ type Token struct {
 // Drafted comes when a proposer has finished and before the target has judged.
 type Drafted struct {
 	Round    int     `json:"round"`
-	Gamma    int     `json:"gamma"` // asked for
+	Gamma    int     `json:"gamma"`           // asked for
+	Probe    bool    `json:"probe,omitempty"` // as in Round
 	Proposer string  `json:"proposer"`
 	Tokens   []Token `json:"tokens"` // verdict empty
 	DraftMS  float64 `json:"draftMS"`
@@ -170,7 +171,7 @@ type Round struct {
 	GammaRule string `json:"gammaRule"`
 	GammaWhy  string `json:"gammaWhy"`           // in words
 	GammaOff  string `json:"gammaOff,omitempty"` // why speculation does not pay at present, in words; empty when it does
-	Probe     bool   `json:"probe,omitempty"`    // a plain round run to keep the baseline fresh
+	Probe     bool   `json:"probe,omitempty"`    // this γ was chosen to measure what it costs, not for being the best
 	Proposer  string `json:"proposer"`           // who drafted: of a combination the one of this round; "none" in a plain round
 	// ProposerWhy says why it was this one, when one was chosen out of several.
 	ProposerWhy string  `json:"proposerWhy,omitempty"`

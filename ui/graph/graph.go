@@ -5,6 +5,7 @@ package graph
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -132,24 +133,28 @@ func (p Plot) ascii(values []float64, w, h int) []string {
 	return lines
 }
 
-// Ticks returns a line of w cells with mark under every step of n that is marked, in line with a Plot of n values.
-func Ticks(n, w int, marked func(step int) bool, mark string) string {
-	cells := make([]bool, max(w, 0))
+// Tick is a sign, one cell wide, and the steps of a Plot that it stands under.
+type Tick struct {
+	Sign string
+	On   func(step int) bool
+}
+
+// Ticks returns a line of w cells with ticks under the steps of a Plot of n values. Two steps share a cell, and it shows one
+// sign: that of the first tick in the list.
+func Ticks(n, w int, ticks ...Tick) string {
+	cells := make([]string, max(w, 0))
+	for i := range cells {
+		cells[i] = " "
+	}
 	from := tail(n, w)
-	for i := from; i < n; i++ {
-		if marked(i) {
-			cells[(i-from)/2] = true
+	for _, tick := range slices.Backward(ticks) {
+		for i := from; i < n; i++ {
+			if tick.On(i) {
+				cells[(i-from)/2] = tick.Sign
+			}
 		}
 	}
-	var line strings.Builder
-	for _, on := range cells {
-		if on {
-			line.WriteString(mark)
-		} else {
-			line.WriteByte(' ')
-		}
-	}
-	return line.String()
+	return strings.Join(cells, "")
 }
 
 // NiceMax returns the next round number from v on (1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten), so that an axis changes rarely.

@@ -3,6 +3,7 @@ package graph_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -70,6 +71,14 @@ func TestPlotHasItsSize(t *testing.T) {
 	}
 }
 
+// Two steps share a cell, and the tick that comes first in the list is shown there, whichever step it is under.
+func TestTheFirstTickOfACellIsShown(t *testing.T) {
+	under := func(steps ...int) func(int) bool { return func(i int) bool { return slices.Contains(steps, i) } }
+	if got := graph.Ticks(8, 4, graph.Tick{"^", under(0, 3)}, graph.Tick{"?", under(1, 2, 6)}); got != "^^ ?" {
+		t.Errorf("%q", got)
+	}
+}
+
 // A mark stands in the cell of its step, before and after the graph begins to move.
 func TestTicksFollowTheGraph(t *testing.T) {
 	mark := func(step int) func(int) bool { return func(i int) bool { return i == step } }
@@ -77,7 +86,7 @@ func TestTicksFollowTheGraph(t *testing.T) {
 		n, step int
 		want    string
 	}{{4, 3, " ^  "}, {8, 3, " ^  "}, {10, 3, "^   "}, {20, 3, "    "}, {0, 0, "    "}} {
-		if got := graph.Ticks(c.n, 4, mark(c.step), "^"); got != c.want {
+		if got := graph.Ticks(c.n, 4, graph.Tick{"^", mark(c.step)}); got != c.want {
 			t.Errorf("%d steps, mark at %d: %q, want %q", c.n, c.step, got, c.want)
 		}
 	}

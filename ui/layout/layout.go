@@ -1,7 +1,7 @@
 // Package layout divides the screen. It is pure arithmetic from a window's size to rectangles, so that what fits where is
 // decided in one place and can be tested as a drawing.
 //
-// Wide windows have a column of figures at the right; below about 100×30 it becomes a strip of one line, and below 40×10
+// Wide windows have a column of figures at the right; below about 100×30 it becomes a strip of one or two lines, and below 40×10
 // there is only room for a message.
 package layout
 
@@ -29,7 +29,7 @@ type Rects struct {
 	TooSmall bool // nothing fits but one message; every other field is zero
 
 	Chat      Rect
-	Strip     Rect // figures on one line; only without Side
+	Strip     Rect // figures on one line and, where there is room, settings on another; only without Side
 	Lane      Rect // first row is its heading, when H is more than 2
 	Composer  Rect
 	Status    Rect
@@ -77,14 +77,23 @@ func (r *Rects) column(w, bottom int, o Options) {
 	bottom--
 	r.Horizontal = append(r.Horizontal, Rect{0, bottom, w, 1})
 	if r.Side.Empty() {
-		bottom--
-		r.Strip = Rect{0, bottom, w, 1}
+		strip := stripHeight(r.H)
+		bottom -= strip
+		r.Strip = Rect{0, bottom, w, strip}
 	}
 	if lane := laneHeight(r.H); lane > 0 {
 		bottom -= lane
 		r.Lane = Rect{0, bottom, w, lane}
 	}
 	r.Chat = Rect{0, 0, w, bottom}
+}
+
+// stripHeight is how many rows the strip gets in a window of h rows.
+func stripHeight(h int) int {
+	if h >= 18 {
+		return 2
+	}
+	return 1
 }
 
 // laneHeight is how many rows the round in progress gets in a window of h rows.

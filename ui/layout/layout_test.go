@@ -82,11 +82,11 @@ cccccccc
 cccccccc
 cccccccc
 cccccccc
-cccccccc
 llllllll
 llllllll
 llllllll
 llllllll
+pppppppp
 pppppppp
 --------
 wwwwwwww
@@ -119,7 +119,7 @@ cccccccccccc
 cccccccccccc
 cccccccccccc
 llllllllllll
-llllllllllll
+pppppppppppp
 wwwwwwwwwwww
 `},
 		{"inspector under the figures", 200, 50, layout.Options{Inspector: true}, 10, 5, `
@@ -137,14 +137,14 @@ lllllllllllllliiiiii
 		{"inspector under the chat", 80, 24, layout.Options{Inspector: true}, 10, 2, `
 cccccccc
 cccccccc
-cccccccc
-iiiiiiii
+--------
 iiiiiiii
 iiiiiiii
 iiiiiiii
 iiiiiiii
 llllllll
 llllllll
+pppppppp
 --------
 ========
 `},
@@ -196,5 +196,5 @@ func TestTooSmall(t *testing.T) {
 func ExampleArrange() {
 	r := layout.Arrange(80, 24, layout.Options{})
 	fmt.Println("chat", r.Chat, "lane", r.Lane, "side", r.Side.Empty())
-	// Output: chat {0 0 80 16} lane {0 16 80 4} side true
+	// Output: chat {0 0 80 15} lane {0 15 80 4} side true
 }

@@ -31,5 +31,5 @@ func (p *Pacer) Play(ctx context.Context, events iter.Seq[event.Event], show fun
 
 // judged is the draft of a round with its verdicts, before anything of it is part of the reply.
 func judged(r event.Round) event.Drafted {
-	return event.Drafted{Round: r.Index, Gamma: r.Gamma, Proposer: r.Proposer, Tokens: r.Draft, DraftMS: r.DraftMS}
+	return event.Drafted{Round: r.Index, Gamma: r.Gamma, Probe: r.Probe, Proposer: r.Proposer, Tokens: r.Draft, DraftMS: r.DraftMS}
 }

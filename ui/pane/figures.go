@@ -11,25 +11,23 @@ import (
 
 // headline is γ now, who chose it and why.
 func (c *column) headline(rows int) []string {
-	gamma, rule, why := c.s.Settings.Gamma, c.s.Settings.GammaRule, ""
-	// Between replies, a γ or a rule set by hand shows at once; otherwise the last round tells what the rule had come to.
-	if l := c.s.Last; l != nil && (c.s.Busy() || rule == l.Round.GammaRule && rule != "fixed") {
-		gamma, rule, why = l.Round.Gamma, l.Round.GammaRule, l.Round.GammaWhy
-		if l.Round.GammaOff != "" {
-			why = "speculation does not pay: " + l.Round.GammaOff
-		}
-	}
-	if p := c.s.Pending; p != nil {
-		gamma = p.Gamma
-	}
-	out := c.line().Put(c.th.Title, "draft length ").Put(c.th.Strong, fmt.Sprintf("%s %d", c.th.Glyph.Gamma, gamma))
+	now := lengthNow(c.s)
+	out := c.line().Put(c.th.Title, "draft length ").Put(c.th.Strong, fmt.Sprintf("%s %d", c.th.Glyph.Gamma, now.gamma))
 	if c.s.Settings.GammaMax > 0 {
 		out.Put(c.th.Label, fmt.Sprintf(" of %d", c.s.Settings.GammaMax))
 	}
-	if !c.s.Settings.Speculate && c.s.Reply.Number > 0 {
+	if now.probe {
+		out.Put(c.th.Warning, "  probe")
+	}
+	rule := now.rule
+	if speculationOff(c.s) {
 		rule = "off"
 	}
 	out.Right(c.th.Label, rule+" ")
+	why := now.why
+	if now.off != "" {
+		why = "speculation does not pay: " + now.off
+	}
 	lines := []string{out.String()}
 	for _, text := range paint.Wrap(why, c.w-2, rows-1) {
 		lines = append(lines, c.line().Put(c.th.Label, text).String())

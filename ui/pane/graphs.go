@@ -54,14 +54,15 @@ func (c *column) plotWithLevel(p graph.Plot, style theme.Style, top, bottom stri
 	return lines
 }
 
-func (c *column) gammaGraph(rows int) []string {
+// draftGraph draws how many tokens each round drafted, which may be fewer than γ.
+func (c *column) draftGraph(rows int) []string {
 	highest := c.s.Settings.GammaMax
 	for i := range c.s.History {
-		highest = max(highest, c.s.History[i].Gamma)
+		highest = max(highest, c.s.History[i].Drafted)
 	}
 	highest = max(highest, c.s.Settings.Gamma, 1)
-	values := c.series(func(i int) float64 { return float64(c.s.History[i].Gamma) })
-	note, best := fmt.Sprintf("over the last %d rounds", graph.Steps(c.plotWidth())), c.bestFixed()
+	values := c.series(func(i int) float64 { return drafted(&c.s.History[i]) })
+	note, best := fmt.Sprintf("in the last %d rounds", graph.Steps(c.plotWidth())), c.bestFixed()
 	if best != "" {
 		note = ""
 	}
@@ -70,7 +71,7 @@ func (c *column) gammaGraph(rows int) []string {
 	if best != "" {
 		level = plot.Row(float64(c.s.Last.Round.BestFixedGamma), rows-2)
 	}
-	lines := []string{c.heading(c.th.Glyph.Gamma, note, best)}
+	lines := []string{c.heading("drafted", note, best)}
 	lines = append(lines, c.plotWithLevel(plot, c.th.Graph, fmt.Sprint(highest), "0", rows-2, level)...)
 	return append(lines, c.ticks())
 }
@@ -88,20 +89,29 @@ func (c *column) bestFixed() string {
 	return fmt.Sprintf("%.0f%% %s always %s %d", 100*regret, words, c.th.Glyph.Gamma, l.Round.BestFixedGamma)
 }
 
-// ticks is the line between the graphs that marks where a setting was changed, with the latest change in words.
+// drafted is what the graph shows of a round: a probe without a draft is a gap, since it says nothing about what γ is.
+func drafted(h *state.Sample) float64 {
+	if h.Probe && h.Drafted == 0 {
+		return math.NaN()
+	}
+	return float64(h.Drafted)
+}
+
+// ticks is the line between the graphs that marks probes and where a setting was changed, with the latest change in words.
 func (c *column) ticks() string {
-	n := len(c.s.History)
+	history := c.s.History
 	latest := -1
-	marked := func(i int) bool {
-		on := len(c.s.History[i].Marks) > 0
+	changed := func(i int) bool {
+		on := len(history[i].Marks) > 0
 		if on {
-			latest = i
+			latest = max(latest, i)
 		}
 		return on
 	}
 	out := paint.NewLine(c.th, c.w).Pad(axis)
-	marks := strings.TrimRight(graph.Ticks(n, c.plotWidth(), marked, c.th.Glyph.Mark), " ")
-	out.Put(c.th.Second, marks)
+	ticks := graph.Ticks(len(history), c.plotWidth(), graph.Tick{Sign: c.th.Glyph.Mark, On: changed},
+		graph.Tick{Sign: c.th.Glyph.Probe, On: func(i int) bool { return history[i].Probe }})
+	out.Put(c.th.Second, strings.TrimRight(ticks, " "))
 	if latest >= 0 {
 		if words := " " + strings.Join(c.s.History[latest].Marks, ", "); paint.Width(words) < out.Left() {
 			out.Put(c.th.Label, words)
@@ -172,13 +182,17 @@ func (c *column) positions(rows int) []string {
 	return append(lines, share.String(), place.String())
 }
 
-// gammaTrail is γ of the newest rounds as a line of small bars, for the strip.
-func gammaTrail(s *state.State, th *theme.Theme, w int) string {
-	highest := max(s.Settings.GammaMax, 1)
-	from := max(0, len(s.History)-w)
-	shares := make([]float64, 0, w)
-	for i := from; i < len(s.History); i++ {
-		shares = append(shares, float64(s.History[i].Gamma)/float64(highest))
+// draftTrail is what the newest rounds drafted, as a line of small bars for the strip. A probe without a draft has its sign.
+func draftTrail(s *state.State, th *theme.Theme, w int) string {
+	highest := float64(max(s.Settings.GammaMax, 1))
+	var trail strings.Builder
+	for i := max(0, len(s.History)-w); i < len(s.History); i++ {
+		n := drafted(&s.History[i])
+		if math.IsNaN(n) {
+			trail.WriteString(th.Glyph.Probe)
+			continue
+		}
+		trail.WriteString(graph.Columns([]float64{n / highest}, 1, 0, 1, !th.Glyph.Unicode)[0])
 	}
-	return graph.Columns(shares, 1, 0, 1, !th.Glyph.Unicode)[0]
+	return trail.String()
 }

@@ -52,11 +52,13 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 	switch {
 	case l.draft != nil:
 		out.Put(th.Title, fmt.Sprintf("round %d", l.draft.Round))
-		out.Put(th.Label, fmt.Sprintf("  %s %d  %s", th.Glyph.Gamma, l.draft.Gamma, proposerWords(l.draft.Proposer)))
+		putRoundGamma(th, out, l.draft.Gamma, l.draft.Probe)
+		out.Put(th.Label, "  "+proposerWords(l.draft.Proposer))
 	case l.round != nil:
 		r := l.round
 		out.Put(th.Title, fmt.Sprintf("round %d", r.Index))
-		out.Put(th.Label, fmt.Sprintf("  %s %d  %s  %s", th.Glyph.Gamma, r.Gamma, r.GammaRule, r.Path))
+		putRoundGamma(th, out, r.Gamma, r.Probe)
+		out.Put(th.Label, "  "+r.GammaRule+"  "+r.Path)
 		if ruleWords(r.Rule) != "" {
 			putRule(th, out.Put("", "  "), r.Rule, "")
 		}
@@ -67,14 +69,19 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 			out.Put(th.Label, "  "+proposerWords(r.Proposer))
 		}
 		out.Put(th.Label, prefixed("  expects ", r.Constraint))
-		if r.Probe {
-			out.Put(th.Warning, "  probe")
-		}
 	default:
 		out.Put(th.Title, "speculation")
 	}
 	out.Put("", " ")
 	return out.Put(th.Rule, repeat(th.Glyph.HRule, out.Left())).String()
+}
+
+// putRoundGamma draws the γ of one round, and that it was a probe.
+func putRoundGamma(th *theme.Theme, out *paint.Line, gamma int, probe bool) {
+	out.Put(th.Label, fmt.Sprintf("  %s %d", th.Glyph.Gamma, gamma))
+	if probe {
+		out.Put(th.Warning, " probe")
+	}
 }
 
 func proposerWords(name string) string {

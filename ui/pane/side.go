@@ -29,7 +29,7 @@ func Side(s *state.State, th *theme.Theme, w, h int) []string {
 	c := column{s: s, th: th, w: w}
 	sections := []sideSection{
 		{rank: 0, rows: 3, gap: true, draw: c.headline},
-		{rank: 2, rows: 5, grow: 5, draw: c.gammaGraph}, // its ticks are the gap below it
+		{rank: 2, rows: 5, grow: 5, draw: c.draftGraph}, // its ticks are the gap below it
 		{rank: 3, rows: 4, gap: true, grow: 5, draw: c.acceptanceGraph},
 		{rank: 5, rows: 5, gap: true, grow: 2, draw: c.positions},
 		{rank: 1, rows: 4, gap: true, draw: c.figures},

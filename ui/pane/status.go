@@ -119,18 +119,19 @@ func Strip(s *state.State, th *theme.Theme, w int) string {
 	share, tested := recent.Acceptance()
 	speed, timed := recent.TokensPerSecond()
 	perPass, any := recent.TokensPerPass()
-	gamma := s.Settings.Gamma
-	if s.Last != nil {
-		gamma = s.Last.Round.Gamma
+	now := lengthNow(s)
+	gamma, probe := fmt.Sprint(now.gamma), " "
+	if speculationOff(s) {
+		gamma = "off"
 	}
-	if s.Pending != nil {
-		gamma = s.Pending.Gamma
+	if now.probe {
+		probe = th.Glyph.Probe
 	}
+	out.Put(th.Label, th.Glyph.Gamma+" ").Put("", paint.Spaces(2-paint.Width(gamma))).Put(th.Strong, gamma).Put(th.Warning, probe).Put("", " ")
 	for _, f := range []struct {
 		name, value string
 		width       int
 	}{
-		{th.Glyph.Gamma, fmt.Sprint(gamma), 2},
 		{"accepted", percent(th, share, tested), 4},
 		{"tok/s", figure(th, speed, timed, 1), 6},
 		{"/pass", figure(th, perPass, any, 2), 4},
@@ -141,21 +142,13 @@ func Strip(s *state.State, th *theme.Theme, w int) string {
 		}
 		out.Put(th.Label, f.name+" ").Put("", paint.Spaces(f.width-paint.Width(f.value))).Put(th.Strong, f.value).Put("", "  ")
 	}
-	if off := prefixed("off: ", offWords(s)); off != "" && paint.Width(off)+1 < out.Left() {
+	if off := prefixed("off: ", now.off); off != "" && paint.Width(off)+1 < out.Left() {
 		out.Right(th.Label, off+" ")
 	} else if room := min(out.Left()-1, 24); room >= 6 {
 		out.Pad(w - room - 1)
-		out.Put(th.Graph, gammaTrail(s, th, room))
+		out.Put(th.Graph, draftTrail(s, th, room))
 	}
 	return out.String()
-}
-
-// offWords is why speculation does not pay at present, or "".
-func offWords(s *state.State) string {
-	if s.Last == nil {
-		return ""
-	}
-	return s.Last.Round.GammaOff
 }
 
 // TooSmall draws the one message that fits into a tiny window.

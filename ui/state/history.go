@@ -5,7 +5,8 @@ import "specula/engine/event"
 // Sample is one round in the history that the graphs draw.
 type Sample struct {
 	Gamma, Drafted, Tested, Accepted int
-	Tokens                           int // committed
+	Probe                            bool // γ was chosen to measure what it costs, not for being the best
+	Tokens                           int  // committed
 	MS, DraftMS, VerifyMS            float64
 	Bytes                            int64
 	Marks                            []string // settings that changed just before
@@ -78,7 +79,7 @@ func (s *State) record(e *event.Round, marks []string) {
 		s.History = append(s.History[:0], s.History[len(s.History)-HistoryLimit:]...)
 	}
 	s.History = append(s.History, Sample{
-		Gamma: e.Gamma, Drafted: len(e.Draft), Tested: e.Tested, Accepted: e.Accepted, Tokens: tokens,
+		Gamma: e.Gamma, Drafted: len(e.Draft), Probe: e.Probe, Tested: e.Tested, Accepted: e.Accepted, Tokens: tokens,
 		MS: e.MS(), DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, Bytes: e.BytesMoved, Marks: marks, Reply: s.Reply.Number,
 	})
 	s.Sequence++

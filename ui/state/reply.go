@@ -23,7 +23,7 @@ func (s *State) applyReplyStarted(e event.ReplyStarted) {
 
 func (s *State) applyDrafted(e event.Drafted) {
 	s.Phase, s.Prefill = Verifying, nil
-	p := &Pending{Round: e.Round, Gamma: e.Gamma, Proposer: sanitize.Line(e.Proposer), DraftMS: e.DraftMS}
+	p := &Pending{Round: e.Round, Gamma: e.Gamma, Probe: e.Probe, Proposer: sanitize.Line(e.Proposer), DraftMS: e.DraftMS}
 	for i := range e.Tokens {
 		p.Tokens = append(p.Tokens, s.token(&e.Tokens[i], 0, i))
 		p.Judged = p.Judged || e.Tokens[i].Verdict != ""

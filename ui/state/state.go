@@ -76,6 +76,7 @@ type ReplyInfo struct {
 type Pending struct {
 	Round    int
 	Gamma    int
+	Probe    bool // as in event.Round
 	Proposer string
 	Tokens   []Token
 	DraftMS  float64

@@ -19,6 +19,7 @@ type Glyphs struct {
 	TeeLeft   string
 	Cross4    string // both go on
 	Mark      string // a setting was changed here
+	Probe     string // this round was a probe
 	Gamma     string // the name of the draft length
 	Times     string
 	Marker    string // beside the selected line
@@ -30,11 +31,11 @@ type Glyphs struct {
 var unicodeGlyphs = Glyphs{
 	Unicode: true, Check: "✓", Cross: "✗", Dot: "·", Arrow: "→", Star: "+", Space: "␣", Newline: "↵", Ellipsis: "…",
 	Separator: "·", None: "–", HRule: "─", VRule: "│", TeeRight: "├", TeeLeft: "┤", Cross4: "┼",
-	Mark: "▴", Gamma: "γ", Times: "×", Marker: "▸", Level: "◂", Running: "●", Idle: "○",
+	Mark: "▴", Probe: "◦", Gamma: "γ", Times: "×", Marker: "▸", Level: "◂", Running: "●", Idle: "○",
 }
 
 var asciiGlyphs = Glyphs{
 	Check: "v", Cross: "x", Dot: ".", Arrow: ">", Star: "+", Space: "_", Newline: "$", Ellipsis: "~",
 	Separator: "-", None: "-", HRule: "-", VRule: "|", TeeRight: "+", TeeLeft: "+", Cross4: "+",
-	Mark: "^", Gamma: "g", Times: "x", Marker: ">", Level: "<", Running: "*", Idle: "o",
+	Mark: "^", Probe: "?", Gamma: "g", Times: "x", Marker: ">", Level: "<", Running: "*", Idle: "o",
 }

@@ -78,7 +78,7 @@ func (w chaos) event() event.Event {
 	case 8:
 		return event.Failed{Error: w.text()}
 	case 9, 10, 11:
-		return event.Drafted{Round: w.count(), Gamma: w.count(), Proposer: w.text(), Tokens: w.tokens(), DraftMS: w.number()}
+		return event.Drafted{Round: w.count(), Gamma: w.count(), Probe: w.IntN(4) == 0, Proposer: w.text(), Tokens: w.tokens(), DraftMS: w.number()}
 	default:
 		return w.anyRound()
 	}

@@ -182,7 +182,7 @@ func candidates(id int32, text string, p float64) []event.Candidate {
 
 // pending is the draft of a round before the target has judged.
 func pending(r *event.Round) event.Drafted {
-	d := event.Drafted{Round: r.Index, Gamma: r.Gamma, Proposer: r.Proposer, DraftMS: r.DraftMS}
+	d := event.Drafted{Round: r.Index, Gamma: r.Gamma, Probe: r.Probe, Proposer: r.Proposer, DraftMS: r.DraftMS}
 	for _, t := range r.Draft {
 		t.Verdict, t.P, t.U, t.Target = "", nil, nil, nil
 		d.Tokens = append(d.Tokens, t)

@@ -1,0 +1,122 @@
+package pane_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"specula/engine/event"
+	"specula/ui/pane"
+	"specula/ui/state"
+	"specula/ui/theme"
+)
+
+// drafting is a reply under a fixed γ of 5, with as many drafted tokens in each round as given; -1 is a probe without a draft.
+func drafting(drafted ...int) *state.State {
+	s := state.New()
+	s.Apply(event.ReplyStarted{Reply: 1, Settings: event.Settings{Gamma: 5, GammaMax: 8, GammaRule: "fixed", Proposer: "suffix", Speculate: true}})
+	for i, n := range drafted {
+		s.Apply(roundOf(i, n))
+	}
+	return s
+}
+
+func roundOf(index, drafted int) event.Round {
+	e := event.Round{Index: index, Gamma: 5, GammaRule: "fixed", Proposer: "suffix", Path: "greedy", Commit: &event.Token{Text: "a", Verdict: event.Plain}}
+	if drafted < 0 {
+		e.Gamma, e.Probe, e.GammaWhy = 0, true, "a plain round, to measure the speed-up against"
+	}
+	for range max(drafted, 0) {
+		e.Draft = append(e.Draft, event.Token{Text: "b", Verdict: event.Accepted})
+	}
+	return e
+}
+
+func side(s *state.State) []string {
+	th, _ := theme.Named("mono", true)
+	return strings.Split(ansi.Strip(strings.Join(pane.Side(s, th, 40, 36), "\n")), "\n")
+}
+
+// The graph shows what was drafted, not what γ would have allowed, and a probe is a marked gap.
+func TestTheDraftGraphDrawsWhatWasDrafted(t *testing.T) {
+	lines := side(drafting(8, 8, 1, 1, 0, 0, -1, -1, 8, 8))
+	var plot []string
+	for i, line := range lines {
+		if strings.Contains(line, "drafted") {
+			plot = lines[i+1 : i+6]
+		}
+	}
+	want := []string{"    8 ⣿   ⣿", "      ⣿   ⣿", "      ⣿   ⣿", "    0 ⣿⣶⣀ ⣿", "         ◦"}
+	for i := range want {
+		if plot == nil || strings.TrimRight(plot[i], " ") != want[i] {
+			t.Fatalf("row %d is not %q in\n%s", i, want[i], strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// A probe without a draft must not read as if γ had been set to 0.
+func TestAProbeLeavesGammaAsItIs(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	for _, c := range []struct {
+		state           *state.State
+		headline, strip string
+		why             string
+	}{
+		{drafting(5, 2), "draft length γ 5 of 8 fixed", "γ 5 accepted", ""},
+		{drafting(5, 2, -1), "draft length γ 5 of 8 probe fixed", "γ 5◦ accepted", "a plain round, to measure"},
+		{drafting(-1), "draft length γ 5 of 8 probe fixed", "γ 5◦ accepted", "a plain round, to measure"},
+		{drafting(5, -1, 5), "draft length γ 5 of 8 fixed", "γ 5 accepted", ""},
+	} {
+		got := side(c.state)
+		if words := strings.Join(strings.Fields(got[0]), " "); words != c.headline || !strings.Contains(got[1], c.why) {
+			t.Errorf("the panel says %q and %q, want %q and %q", words, got[1], c.headline, c.why)
+		}
+		strip := ansi.Strip(pane.Strip(c.state, th, 80))
+		if words := strings.Join(strings.Fields(strip), " "); !strings.HasPrefix(words, c.strip) {
+			t.Errorf("the strip says %q, want %q", words, c.strip)
+		}
+	}
+	trail := strings.TrimRight(ansi.Strip(pane.Strip(drafting(8, 1, 0, -1, 8), th, 80)), " ")
+	if !strings.HasSuffix(trail, "█▁ ◦█") {
+		t.Errorf("the strip's trail is %q", trail)
+	}
+}
+
+// A probe with a draft is marked as long as its draft waits for the target, too.
+func TestAPendingProbeIsMarked(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	s := drafting(5, 5)
+	s.Apply(event.Drafted{Round: 2, Gamma: 7, Probe: true, Proposer: "suffix", Tokens: []event.Token{{Text: "b"}}})
+	if got := strings.Join(strings.Fields(side(s)[0]), " "); got != "draft length γ 5 of 8 probe fixed" {
+		t.Errorf("the panel says %q", got)
+	}
+	if got := ansi.Strip(pane.Lane(s, th, 80, 4)[0]); !strings.Contains(got, "round 2  γ 7 probe  from what came most often before") {
+		t.Errorf("the lane says %q", got)
+	}
+}
+
+// What the last reply came to is no longer told when a γ or a rule was set since, and the next reply begins with what is set.
+func TestGammaIsNeverOneOfBefore(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	s := drafting(5, 2)
+	s.Apply(event.ReplyEnded{Reply: 1, Reason: "stop"})
+	check := func(when, want string) {
+		t.Helper()
+		if got := strings.Join(strings.Fields(ansi.Strip(pane.Strip(s, th, 80))), " "); !strings.HasPrefix(got, want+" accepted") {
+			t.Errorf("%s the strip says %q, want %q", when, got, want)
+		}
+		if got := side(s)[0]; !strings.Contains(got, want+" of 8") && want != "γ off" {
+			t.Errorf("%s the panel says %q, want %q", when, got, want)
+		}
+	}
+	s.Settings.Gamma = 3
+	check("after /gamma 3", "γ 3")
+	s.Apply(event.ReplyStarted{Reply: 2, Settings: event.Settings{Gamma: 3, GammaMax: 8, GammaRule: "fixed", Speculate: true}})
+	check("while the next prompt is read", "γ 3")
+	s.Apply(event.SettingChanged{Name: "speculation.enabled", To: "false"})
+	check("after /speculate off", "γ off")
+	if got := side(s)[0]; !strings.Contains(got, "off") {
+		t.Errorf("the panel says %q", got)
+	}
+}

@@ -1,0 +1,52 @@
+package pane
+
+import (
+	"fmt"
+
+	"specula/ui/paint"
+	"specula/ui/state"
+	"specula/ui/theme"
+)
+
+// SettingsStrip draws the settings in force on one line, for windows without room for Side. What does not fit is left out
+// from the end.
+func SettingsStrip(s *state.State, th *theme.Theme, w int) string {
+	out := paint.NewLine(th, w)
+	gap := " "
+	for _, f := range settingsWords(s) {
+		if text := gap + f[0] + " " + f[1]; paint.Width(text) < out.Left() {
+			out.Put("", gap).Put(th.Label, f[0]+" ").Put("", f[1])
+			gap = "  "
+		}
+	}
+	return out.String()
+}
+
+// settingsWords are the names and values of the settings in force, the most important first. Filters that are off are left out.
+func settingsWords(s *state.State) [][2]string {
+	v := s.Settings
+	if v.GammaRule == "" {
+		return nil // nothing was told yet
+	}
+	words := [][2]string{
+		{"temperature", fmt.Sprintf("%.2f", v.Temperature)}, {"proposer", v.Proposer}, {"rule", v.GammaRule}, {"seed", seedWords(v.Seed)},
+	}
+	if v.TopK > 0 {
+		words = append(words, [2]string{"top-k", fmt.Sprint(v.TopK)})
+	}
+	if v.TopP < 1 {
+		words = append(words, [2]string{"top-p", fmt.Sprintf("%.2f", v.TopP)})
+	}
+	if v.MinP > 0 {
+		words = append(words, [2]string{"min-p", fmt.Sprintf("%.2f", v.MinP)})
+	}
+	return words
+}
+
+// seedWords is a seed in full, so that a reply can be repeated with it.
+func seedWords(seed int64) string {
+	if seed < 0 {
+		return "new"
+	}
+	return fmt.Sprint(seed)
+}

@@ -1,0 +1,41 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// openSmall returns a screen of 80×24, where figures and settings stand in the strip.
+func openSmall(t *testing.T, change func(*Options)) *screen {
+	s := open(t, change)
+	s.update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	return s
+}
+
+// quiet waits until the short message is gone.
+func (s *screen) quiet() { s.update(flashOver{s.m.flashID}) }
+
+// mustRead is mustShow for words with any white space between them.
+func (s *screen) mustRead(text string) {
+	s.t.Helper()
+	if !strings.Contains(strings.Join(strings.Fields(s.text()), " "), text) {
+		s.t.Fatalf("the screen does not say %q:\n%s", text, s.text())
+	}
+}
+
+// What was changed by key is still to be read when the message about it is gone.
+func TestASmallWindowShowsTheSettings(t *testing.T) {
+	s := openSmall(t, nil)
+	s.ask("hello")
+	s.press("alt+up alt+right alt+right alt+p alt+r")
+	s.quiet()
+	s.mustRead("γ 5 accepted")
+	s.mustRead("temperature 0.90 proposer ngram rule fixed seed 7")
+	s.ask("/rule cost-aware")
+	s.ask("/seed 9007199254740991")
+	s.ask("/top-k 40")
+	s.quiet()
+	s.mustRead("temperature 0.90 proposer ngram rule cost-aware seed 9007199254740991")
+}
