@@ -91,8 +91,10 @@ func (l *tables) Feeds() bool                      { return true }
 
 func (l *tables) Tokens(n int) (compute.Tokens, error) { return l.Feeder.Tokens(n) }
 
-func (l *tables) Prefill(context.Context, compute.Cache, []int32, func(int, int)) (compute.Logits, error) {
-	return nil, errors.New("a chain was expected")
+// Prefill reads what stands in front of a chain; nobody wants its scores.
+func (l *tables) Prefill(_ context.Context, cache compute.Cache, ids []int32, _ func(int, int)) (compute.Logits, error) {
+	cache.(*read).n += len(ids)
+	return nil, nil
 }
 
 // Chain draws n tokens, the first behind the last of ids, which stands at the end of the cache.
@@ -167,12 +169,15 @@ func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int
 				}
 				rows.decision, err = rows.Logits.(compute.Judge).AcceptDrawn(tokens)
 				for _, c := range rows.decision.Draft {
+					if c.Q == 0 {
+						c.ID = -1 // it could not be drawn
+					}
 					ids, q = append(ids, c.ID), append(q, c.Q)
 				}
 				return ids, q, err
 			}})
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, spec.ErrNoDraft) { // which leaves an empty draft
 		return nil, err
 	}
 	if bytes, syncs := rows.Moved(); bytes != int64(8*(gamma+1)) || syncs != 1 {
@@ -258,15 +263,17 @@ type language struct {
 	params  sample.Params
 	pairing gate.Pairing
 	certain bool
-	replies int // as many as a test that runs every time can afford
+	damaged bool // some of the draft's scores are NaN
+	replies int  // as many as a test that runs every time can afford
 }
 
 var languages = []language{
-	{"near", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, 2500},
-	{"filtered", 8, 3, sample.Params{Temperature: 0.7, TopP: 0.9, TopK: 6, MinP: 0.02}, gate.Near, false, 500},
-	{"partial", 10, 1, sample.Params{Temperature: 1.5, TopP: 1}, gate.Partial, false, 1500},
-	{"temperature last", 32, 2, sample.Params{Temperature: 1.3, TopP: 0.95, TemperatureLast: true}, gate.Near, false, 500},
-	{"certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, 2000},
+	{"near", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, false, 2500},
+	{"filtered", 8, 3, sample.Params{Temperature: 0.7, TopP: 0.9, TopK: 6, MinP: 0.02}, gate.Near, false, false, 500},
+	{"partial", 10, 1, sample.Params{Temperature: 1.5, TopP: 1}, gate.Partial, false, false, 1500},
+	{"temperature last", 32, 2, sample.Params{Temperature: 1.3, TopP: 0.95, TemperatureLast: true}, gate.Near, false, false, 500},
+	{"damaged", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, true, 1500},
+	{"certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 2000},
 }
 
 // lawFactor multiplies the replies: what the emulator has no time for in every run, SPECULA_LAW=50 lets it do once, and a GPU always.
@@ -282,6 +289,9 @@ func lawFactor() int {
 
 func (l language) player(t *testing.T, b compute.Backend) *player {
 	world := gate.NewWorld(l.vocab, 5, l.params, l.pairing, 5)
+	if l.damaged {
+		world.Damage()
+	}
 	tables := newTables(t, b, world, l.gamma)
 	proposer, err := spec.NewDraftModel(tables, l.vocab, l.vocab)
 	if err != nil {
@@ -317,6 +327,9 @@ func TestLawOfSampledRounds(t *testing.T) {
 func TestSampledRoundsReplayedOnTheHost(t *testing.T) {
 	b := open(t)
 	for _, l := range languages {
+		if l.damaged {
+			continue // the device draws what follows a draft that broke off by another uniform than the host
+		}
 		t.Run(l.name, func(t *testing.T) {
 			p := l.player(t, b)
 			p.check = p.replay(l.certain)

@@ -63,13 +63,8 @@ func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Dr
 		}
 	}
 	for i, id := range ids {
-		if id < 0 && (i == 0 || q == nil) {
-			return Draft{}, errors.Join(fmt.Errorf("%w: draft token %d: %w", ErrNoDraft, i, compute.ErrNotFinite), d.truncate(start))
-		}
-		if id < 0 { // the device has judged those before, and may have kept them
-			draft.Stop = fmt.Sprintf("draft token %d: %v", i, compute.ErrNotFinite)
-			draft.Logits = draft.Logits[:min(i, len(draft.Logits))]
-			return draft, d.truncate(start)
+		if id < 0 {
+			return d.damaged(draft, i, start, compute.ErrNotFinite)
 		}
 		if int(id) >= d.vocab {
 			draft.Stop = fmt.Sprintf("the target does not know token %d", id)

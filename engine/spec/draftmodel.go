@@ -178,8 +178,7 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 			break
 		}
 		if errors.Is(err, compute.ErrNotFinite) {
-			// What this round wrote may hold the damage; what earlier rounds wrote gave finite scores.
-			return Draft{}, errors.Join(fmt.Errorf("%w: draft token %d: %w", ErrNoDraft, i, err), d.truncate(start))
+			return d.damaged(draft, i, start, err)
 		}
 		if err != nil {
 			return Draft{}, fmt.Errorf("drafting token %d: %w", i, err)
@@ -192,6 +191,18 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 		unread = d.spell(draft.Tokens[i : i+1])
 	}
 	return draft, nil
+}
+
+// damaged ends a draft at token i, whose scores are not finite. The tokens before it stay: whether the draft gets this far depends
+// on what they are, so to drop them would favour other tokens, and the text would no longer be the target's. The cache is cut back
+// to its length at the start of the round, since what this round wrote to it may hold the damage.
+func (d *DraftModel) damaged(draft Draft, i, start int, cause error) (Draft, error) {
+	if i == 0 {
+		return Draft{}, errors.Join(fmt.Errorf("%w: draft token 0: %w", ErrNoDraft, cause), d.truncate(start))
+	}
+	draft.Logits = draft.Logits[:min(i, len(draft.Logits))]
+	draft.Stop = fmt.Sprintf("draft token %d: %v", i, cause)
+	return draft, d.truncate(start)
 }
 
 // meet notes a token of the context that the draft model cannot read, because its vocabulary is padded less far than the target's.

@@ -2,7 +2,9 @@ package spec
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"specula/engine/compute"
@@ -35,32 +37,47 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 		vocab    int
 		params   sample.Params
 		proposer func(t *testing.T, w *gate.World) Proposer
+		damaged  bool // some of the draft's scores are NaN
 	}{
-		{"draft model", 10, warm, newWorldDraft(len(prompt))},
-		{"draft model, filtered", 10, filtered, newWorldDraft(len(prompt))},
-		{"draft of another vocabulary, by tokens", 10, warm, newTranslatedWorldDraft(len(prompt))},
-		{"draft of another vocabulary, filtered", 10, filtered, newTranslatedWorldDraft(len(prompt))},
-		{"draft of another vocabulary, by text", 10, warm, newRetoldWorldDraft(len(prompt))},
-		{"n-gram", 3, warm, func(*testing.T, *gate.World) Proposer { return NewNgram(3, 1) }},
-		{"suffix", 3, warm, func(*testing.T, *gate.World) Proposer { return NewSuffix(nil) }},
-		{"combined", 5, warm, newWorldCombined(len(prompt))},
+		{"draft model", 10, warm, newWorldDraft(len(prompt)), false},
+		{"draft model, filtered", 10, filtered, newWorldDraft(len(prompt)), false},
+		{"draft model, damaged", 10, warm, newWorldDraft(len(prompt)), true},
+		{"draft of another vocabulary, by tokens", 10, warm, newTranslatedWorldDraft(len(prompt)), false},
+		{"draft of another vocabulary, filtered", 10, filtered, newTranslatedWorldDraft(len(prompt)), false},
+		{"draft of another vocabulary, by tokens, damaged", 10, warm, newTranslatedWorldDraft(len(prompt)), true},
+		{"draft of another vocabulary, by text", 10, warm, newRetoldWorldDraft(len(prompt)), false},
+		{"draft of another vocabulary, by text, damaged", 10, warm, newRetoldWorldDraft(len(prompt)), true},
+		{"n-gram", 3, warm, func(*testing.T, *gate.World) Proposer { return NewNgram(3, 1) }, false},
+		{"suffix", 3, warm, func(*testing.T, *gate.World) Proposer { return NewSuffix(nil) }, false},
+		{"combined", 5, warm, newWorldCombined(len(prompt)), false},
+		{"combined, damaged", 5, warm, newWorldCombined(len(prompt)), true},
 		{"the target without some layers", 10, filtered, func(t *testing.T, w *gate.World) Proposer {
 			return newWorldDraft(len(prompt))(t, w).(*DraftModel).Named("skip")
-		}},
-		{"EAGLE", 10, warm, newWorldHeads(len(prompt), false)},
-		{"Medusa, filtered", 10, filtered, newWorldHeads(len(prompt), true)},
+		}, false},
+		{"EAGLE", 10, warm, newWorldHeads(len(prompt), false), false},
+		{"EAGLE, damaged", 10, warm, newWorldHeads(len(prompt), false), true},
+		{"Medusa, filtered", 10, filtered, newWorldHeads(len(prompt), true), false},
 	} {
 		for k, rule := range exactRules {
 			gamma := 1 + (i+k)%3
+			if c.damaged {
+				gamma = 2 + k%2 // a single token does not break off
+			}
 			t.Run(fmt.Sprintf("%s, %s, γ=%d", c.name, rule, gamma), func(t *testing.T) {
 				t.Parallel()
 				const length = 5
 				w := gate.NewWorld(c.vocab, length+gamma+1, c.params, gate.Near, uint64(i))
+				if c.damaged {
+					w.Damage()
+				}
 				r := reply{world: w, proposer: c.proposer(t, w), verifier: NewVerifier(), rule: rule, gamma: gamma, length: length,
 					prompt: prompt, uniforms: sample.NewPhilox(9, 2), by: map[string]int{}}
 				report := w.Judge(rounds/4, length, 3, func(trial int) gate.Played { return r.play(t, trial) })
 				if failed := report.Failures(); failed != "" {
 					t.Error(failed)
+				}
+				if c.damaged && r.brokenOff < 100 {
+					t.Errorf("only %d drafts broke off", r.brokenOff)
 				}
 				if c.name == "combined" && gamma == 1 && (r.by["suffix"] < 100 || r.by["draft"] < 100) {
 					t.Errorf("rounds by %v: want many of each", r.by)
@@ -90,6 +107,7 @@ type reply struct {
 	prompt        []int32
 	uniforms      sample.Uniforms
 	by            map[string]int // rounds by who drafted them, of a proposer that has others
+	brokenOff     int            // drafts that ended behind a token, because no scores followed it
 }
 
 func (r *reply) play(t *testing.T, trial int) gate.Played {
@@ -101,8 +119,13 @@ func (r *reply) play(t *testing.T, trial int) gate.Played {
 	played := gate.Played{Bonus: -1}
 	for round := trial * r.length; len(played.Tokens) < r.length; round++ {
 		draft, err := r.proposer.Propose(t.Context(), Ask{Gamma: r.gamma, Params: r.world.Params, Uniforms: r.uniforms, Round: round})
-		must(t, err)
+		if !errors.Is(err, ErrNoDraft) { // which leaves an empty draft
+			must(t, err)
+		}
 		r.by[draft.By]++
+		if len(draft.Tokens) > 0 && strings.Contains(draft.Stop, compute.ErrNotFinite.Error()) {
+			r.brokenOff++
+		}
 		before := gate.Root
 		if n := len(played.Tokens); n > 0 {
 			before = played.Tokens[n-1]

@@ -74,6 +74,19 @@ func (w *World) Round(round func(float32) float32) {
 	}
 }
 
+// Damage makes the draft's scores behind every odd token NaN, as those of a model are whose activations overflow there. Whether a draft
+// breaks off then depends on what was drawn. Behind Root, which is 0, there are scores.
+func (w *World) Damage() {
+	for i, scores := range w.draft {
+		if before := i % w.Vocab; before%2 == 0 {
+			continue
+		}
+		for id := range scores {
+			scores[id] = float32(math.NaN())
+		}
+	}
+}
+
 func pair(pairing Pairing, target, draft []float32, rng *rand.Rand) {
 	none := float32(math.Inf(-1))
 	for id := range target {
