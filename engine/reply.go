@@ -171,7 +171,7 @@ func (r *reply) begin(ctx context.Context) error {
 	tokens, dropped, errFit := r.engine.fit(ctx, r.request.Messages, c, s.cache.Cap())
 	started := event.ReplyStarted{
 		Reply: r.number, PromptTokens: len(tokens), ContextTokens: s.cache.Cap(), DroppedTurns: dropped,
-		Settings: describeSettings(c, seed),
+		Settings: describeSettings(c, seed), Config: describeConfig(c, seed),
 	}
 	if n := len(r.request.Messages); n > 0 {
 		started.Prompt = r.request.Messages[n-1].Content

@@ -49,6 +49,10 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 		m.raceIsOver(e)
 		return nil
 	}
+	switch e.(type) {
+	case event.ReplyStarted, event.ReplyEnded:
+		m.saver.changes++
+	}
 	forgotten := m.state.Forgotten
 	m.state.Apply(e)
 	cmd := m.follow(e)

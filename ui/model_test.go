@@ -93,7 +93,7 @@ func (s *screen) do(cmd tea.Cmd) {
 		}
 	case tea.QuitMsg:
 		s.quit = true
-	case noteMsg, chatList, opened, dialog.Chosen:
+	case noteMsg, chatList, opened, notSaved, renamed, dialog.Chosen:
 		s.update(msg)
 	default:
 		s.said = append(s.said, fmt.Sprint(msg))

@@ -94,6 +94,9 @@ type ReplyStarted struct {
 	ContextTokens int      `json:"contextTokens"` // capacity
 	DroppedTurns  int      `json:"droppedTurns,omitempty"`
 	Settings      Settings `json:"settings"`
+	// Config has every setting that is not at its default, by its full name and as it is typed, the seed really used among them:
+	// with it, the reply can be written again.
+	Config map[string]string `json:"config,omitempty"`
 }
 
 // Prefill reports progress in reading the prompt, or, when the draft model begins to draft behind rounds without it, what it missed.

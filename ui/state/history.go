@@ -10,7 +10,7 @@ type Sample struct {
 	MS, DraftMS, VerifyMS            float64
 	Bytes                            int64
 	Marks                            []string // settings that changed just before
-	Reply                            int
+	reply                            int      // which of those that this State has seen
 }
 
 // Window sums the newest rounds, so that figures are calm enough to read.
@@ -24,7 +24,7 @@ type Window struct {
 // Recent sums the newest rounds, at most n and only of the reply being written or written last.
 func (s *State) Recent(n int) Window {
 	var w Window
-	for i := len(s.History) - 1; i >= 0 && w.Rounds < n && s.History[i].Reply == s.Reply.Number; i-- {
+	for i := len(s.History) - 1; i >= 0 && w.Rounds < n && s.History[i].reply == s.replies; i-- {
 		w.add(&s.History[i])
 	}
 	return w
@@ -72,15 +72,15 @@ func (w *Window) TokensPerPass() (float64, bool) {
 	return float64(w.Tokens) / float64(max(w.Rounds, 1)), w.Rounds > 0
 }
 
-// record adds a round to the history and to the running totals of the reply.
-func (s *State) record(e *event.Round, marks []string) {
+// count adds a round to the history and to the running totals of the reply.
+func (s *State) count(e *event.Round, marks []string) {
 	tokens := committed(e)
 	if len(s.History) >= 2*HistoryLimit {
 		s.History = append(s.History[:0], s.History[len(s.History)-HistoryLimit:]...)
 	}
 	s.History = append(s.History, Sample{
 		Gamma: e.Gamma, Drafted: len(e.Draft), Probe: e.Probe, Tested: e.Tested, Accepted: e.Accepted, Tokens: tokens,
-		MS: e.MS(), DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, Bytes: e.BytesMoved, Marks: marks, Reply: s.Reply.Number,
+		MS: e.MS(), DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, Bytes: e.BytesMoved, Marks: marks, reply: s.replies,
 	})
 	s.Sequence++
 

@@ -18,7 +18,9 @@ func (s *State) applyReplyStarted(e event.ReplyStarted) {
 	}
 	s.safe = sanitize.Sanitizer{}
 	s.add(&Message{Role: "user", Raw: e.Prompt, Text: sanitize.Text(e.Prompt), Done: true})
-	s.add(&Message{Role: "assistant", Reply: e.Reply})
+	m := s.add(&Message{Role: "assistant", Reply: e.Reply, Settings: s.Settings})
+	s.begin(m, e)
+	s.replies++
 }
 
 func (s *State) applyDrafted(e event.Drafted) {
@@ -59,7 +61,8 @@ func (s *State) applyRound(e event.Round) {
 	s.Last = lane
 	s.detail += len(m.Tokens) - before
 	s.trimCandidates(len(m.Tokens) - before)
-	s.record(&e, round.Marks)
+	s.count(&e, round.Marks)
+	s.note(e)
 }
 
 // token makes the safe copy of an event's token. Its text is the token's own bytes: what it completed in the reply may be
@@ -114,6 +117,7 @@ func (s *State) applyReplyEnded(e event.ReplyEnded) {
 	tail := s.safe.Write(e.Tail) + s.safe.Flush()
 	m := s.current()
 	if m != nil {
+		m.record.Tail = e.Tail
 		if n := len(m.Tokens); n > 0 && tail != "" {
 			s.appendTail(m, tail)
 		}

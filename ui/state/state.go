@@ -50,10 +50,12 @@ type State struct {
 	Refused bool
 
 	nextID  int
-	removed []*Message // what RemoveLast removed, until a reply takes its place
-	marks   []string   // setting changes that wait for the next round
-	detail  int        // tokens held in Messages
-	inspect int        // tokens seen since candidates were last trimmed
+	removed []*Message    // what RemoveLast removed, until a reply takes its place
+	marks   []string      // setting changes that wait for the next round
+	changed []event.Event // setting changes that wait for the next reply's record
+	replies int           // seen ever
+	detail  int           // tokens held in Messages
+	inspect int           // tokens seen since candidates were last trimmed
 	safe    sanitize.Sanitizer
 
 	earlier      []Turn // what dropped messages said, oldest first
@@ -120,6 +122,7 @@ func (s *State) Apply(e event.Event) {
 		s.applyRound(e)
 	case event.SettingChanged:
 		s.applySetting(e)
+		s.note(e)
 	case event.ReplyEnded:
 		s.applyReplyEnded(e)
 	case event.Notice:
@@ -129,6 +132,7 @@ func (s *State) Apply(e event.Event) {
 		if m := s.current(); m != nil {
 			m.Failure = s.Failure
 		}
+		s.note(e)
 		s.notify("error", e.Error)
 	}
 }
