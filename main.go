@@ -119,7 +119,7 @@ func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conver
 	e, err := engine.Load(ctx, engine.Options{
 		Version: version(), Config: c, Target: target, Draft: draft, Heads: heads,
 		Backend: d.Target, DeviceWhy: d.Why, DraftBackend: d.Draft, Fallback: d.Fallback,
-		Now: time.Now, NewSeed: func() int64 { return rand.Int64N(1 << 53) },
+		Now: time.Now, NewSeed: func() int64 { return rand.Int64N(1_000_000_000) }, // short enough to be shown whole and typed
 	}, emit)
 	if err != nil {
 		return nil, errors.Join(err, d.Close())

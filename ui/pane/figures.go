@@ -67,9 +67,6 @@ func (c *column) settings(int) []string {
 	if v.Seed < 0 {
 		seed = "new"
 	}
-	if len(seed) > 9 {
-		seed = seed[:8] + c.th.Glyph.Ellipsis
-	}
 	return []string{
 		c.pair("temperature", fmt.Sprintf("%.2f", v.Temperature), "seed", seed),
 		c.pair("top-p", fmt.Sprintf("%.2f", v.TopP), "top-k", offOr(v.TopK)),
