@@ -63,12 +63,8 @@ func (c *column) figures(int) []string {
 // settings are those in force.
 func (c *column) settings(int) []string {
 	v := c.s.Settings
-	seed := fmt.Sprint(v.Seed)
-	if v.Seed < 0 {
-		seed = "new"
-	}
 	return []string{
-		c.pair("temperature", fmt.Sprintf("%.2f", v.Temperature), "seed", seed),
+		c.pair("temperature", fmt.Sprintf("%.2f", v.Temperature), "seed", seedWords(v.Seed)),
 		c.pair("top-p", fmt.Sprintf("%.2f", v.TopP), "top-k", offOr(v.TopK)),
 		c.pair("min-p", fmt.Sprintf("%.2f", v.MinP), "proposer", orNone(v.Proposer, c.th.Glyph.None)),
 	}

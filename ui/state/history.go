@@ -10,7 +10,7 @@ type Sample struct {
 	MS, DraftMS, VerifyMS            float64
 	Bytes                            int64
 	Marks                            []string // settings that changed just before
-	reply                            int      // which of those that this State has seen
+	Reply                            int      // ReplyInfo.Number of its reply
 }
 
 // Window sums the newest rounds, so that figures are calm enough to read.
@@ -24,7 +24,7 @@ type Window struct {
 // Recent sums the newest rounds, at most n and only of the reply being written or written last.
 func (s *State) Recent(n int) Window {
 	var w Window
-	for i := len(s.History) - 1; i >= 0 && w.Rounds < n && s.History[i].reply == s.replies; i-- {
+	for i := len(s.History) - 1; i >= 0 && w.Rounds < n && s.History[i].Reply == s.Reply.Number; i-- {
 		w.add(&s.History[i])
 	}
 	return w
@@ -80,7 +80,7 @@ func (s *State) count(e *event.Round, marks []string) {
 	}
 	s.History = append(s.History, Sample{
 		Gamma: e.Gamma, Drafted: len(e.Draft), Probe: e.Probe, Tested: e.Tested, Accepted: e.Accepted, Tokens: tokens,
-		MS: e.MS(), DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, Bytes: e.BytesMoved, Marks: marks, reply: s.replies,
+		MS: e.MS(), DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, Bytes: e.BytesMoved, Marks: marks, Reply: s.Reply.Number,
 	})
 	s.Sequence++
 

@@ -12,15 +12,15 @@ func (s *State) applyReplyStarted(e event.ReplyStarted) {
 	s.Phase, s.Prefill, s.Failure, s.Refused = Prefilling, nil, "", false
 	s.Pending = nil
 	s.Settings = safeSettings(e.Settings)
+	s.replies++
 	s.Reply = ReplyInfo{
-		Number: e.Reply, PromptTokens: e.PromptTokens, ReusedTokens: e.ReusedTokens,
+		Number: s.replies, PromptTokens: e.PromptTokens, ReusedTokens: e.ReusedTokens,
 		ContextTokens: e.ContextTokens, ContextUsed: e.PromptTokens,
 	}
 	s.safe = sanitize.Sanitizer{}
 	s.add(&Message{Role: "user", Raw: e.Prompt, Text: sanitize.Text(e.Prompt), Done: true})
 	m := s.add(&Message{Role: "assistant", Reply: e.Reply, Settings: s.Settings})
 	s.begin(m, e)
-	s.replies++
 }
 
 func (s *State) applyDrafted(e event.Drafted) {

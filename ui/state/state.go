@@ -64,7 +64,7 @@ type State struct {
 
 // ReplyInfo is about the reply being written, or the latest.
 type ReplyInfo struct {
-	Number        int
+	Number        int // counts the replies that this State has seen, so that those of a stored chat have their own; 0 for none
 	PromptTokens  int
 	ReusedTokens  int
 	ContextTokens int // capacity
