@@ -136,11 +136,16 @@ func (s *screen) press(names string) {
 
 // ask types a line, sends it and waits for what comes of it.
 func (s *screen) ask(line string) {
+	s.begin(line)
+	s.settle()
+}
+
+// begin types a line and sends it, without waiting for what comes of it.
+func (s *screen) begin(line string) {
 	for _, r := range line {
 		s.update(tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
 	s.press("enter")
-	s.settle()
 }
 
 func (s *screen) text() string { return ansi.Strip(s.m.View().Content) }
@@ -330,10 +335,7 @@ func TestTheSeedKeyKeepsTheSeedOfTheLastReply(t *testing.T) {
 // stepping returns a screen in the middle of a reply that waits for a key.
 func stepping(t *testing.T) *screen {
 	s := open(t, func(o *Options) { o.Config.UI.Pace = "step" })
-	for _, r := range "hello" {
-		s.update(tea.KeyPressMsg{Code: r, Text: string(r)})
-	}
-	s.press("enter")
+	s.begin("hello")
 	s.until("the draft", func() bool { return s.m.state.Pending != nil })
 	return s
 }

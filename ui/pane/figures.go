@@ -129,8 +129,19 @@ func prefixed(prefix, text string) string {
 	return prefix + text
 }
 
+// writesPlainly reports whether the target writes alone at present: speculation is off, or the last round had no draft.
+func writesPlainly(s *state.State) bool {
+	return speculationOff(s) || s.Last != nil && lastReply(s) == s.Reply.Number && len(s.Last.Draft) == 0
+}
+
 // phaseWord is the state of the program in one word.
 func phaseWord(s *state.State) string {
+	switch {
+	case s.Pending != nil && s.Pending.Judged:
+		return "judged"
+	case s.Phase == state.Drafting && writesPlainly(s):
+		return "writing"
+	}
 	switch s.Phase {
 	case state.Loading:
 		return "loading"

@@ -23,6 +23,16 @@ func (s *State) applyReplyStarted(e event.ReplyStarted) {
 	s.begin(m, e)
 }
 
+// applyPrefill notes how far a model has read. When it has read all, a round is under way, unless another model reads too.
+func (s *State) applyPrefill(e event.Prefill) {
+	if e.Done >= e.Total {
+		s.Phase, s.Prefill = Drafting, nil
+		return
+	}
+	e.Model = sanitize.Line(e.Model)
+	s.Phase, s.Prefill = Prefilling, &e
+}
+
 func (s *State) applyDrafted(e event.Drafted) {
 	s.Phase, s.Prefill = Verifying, nil
 	p := &Pending{Round: e.Round, Gamma: e.Gamma, Probe: e.Probe, Proposer: sanitize.Line(e.Proposer), DraftMS: e.DraftMS}

@@ -114,8 +114,7 @@ func (s *State) Apply(e event.Event) {
 	case event.ReplyStarted:
 		s.applyReplyStarted(e)
 	case event.Prefill:
-		e.Model = sanitize.Line(e.Model)
-		s.Phase, s.Prefill = Prefilling, &e
+		s.applyPrefill(e)
 	case event.Drafted:
 		s.applyDrafted(e)
 	case event.Round:

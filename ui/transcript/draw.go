@@ -66,7 +66,7 @@ func (b *block) fate(th *theme.Theme, token int) theme.Style {
 func drawFooter(s *state.State, th *theme.Theme, out *paint.Line, m *state.Message) {
 	out.Pad(indent)
 	if !m.Done {
-		if len(m.Tokens) > 0 {
+		if s.Phase != state.Prefilling || len(m.Tokens) > 0 {
 			return
 		}
 		text := "reading the prompt"
