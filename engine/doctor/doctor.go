@@ -114,7 +114,7 @@ func (x *examination) surroundings(context.Context) error {
 	if r.DraftTranslated != "" {
 		x.add("vocabulary", Warn, "a draft of the same family accepts more", "the draft's is another: %s", r.DraftTranslated)
 	} else if r.Draft != nil {
-		x.add("vocabulary", OK, "", "draft and target share one of %d tokens", r.Target.VocabSize)
+		x.add("vocabulary", OK, "", "the same for draft and target: %d tokens", r.Target.VocabSize)
 	} else {
 		x.add("vocabulary", Warn, "give a draft of the same family by --draft, or use --proposer ngram, which needs none", "no draft model: %s", r.DraftRefused)
 	}
