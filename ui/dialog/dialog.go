@@ -76,7 +76,7 @@ func helpLines(th *theme.Theme, w int) []string {
 			out = append(out, paint.Spaces(w), paint.Fit(th, th.Title, " "+l.Does, w))
 			continue
 		}
-		out = append(out, entry(th, w, th.Strong, l.Keys, l.Does)...)
+		out = append(out, entry(th, w, keyColumn(w), th.Strong, l.Keys, l.Does)...)
 	}
 	out = append(out, paint.Spaces(w), paint.Fit(th, th.Title, " Commands, typed into the prompt (tab completes)", w))
 	for _, c := range command.Table() {
@@ -85,7 +85,7 @@ func helpLines(th *theme.Theme, w int) []string {
 		if c.Args != "" {
 			does += " (" + c.Args + ")"
 		}
-		out = append(out, entry(th, w, th.Strong, name, does)...)
+		out = append(out, entry(th, w, keyColumn(w), th.Strong, name, does)...)
 	}
 	return append(out, paint.Spaces(w))
 }
@@ -108,17 +108,19 @@ func legend(th *theme.Theme, w int) []string {
 	}
 	out := []string{paint.Fit(th, th.Title, " How to read the tokens", w)}
 	for _, r := range rows {
-		out = append(out, entry(th, w, r.style, r.name, r.does)...)
+		out = append(out, entry(th, w, min(fateColumn, keyColumn(w)), r.style, r.name, r.does)...)
 	}
 	return out
 }
 
-// keyColumn is where explanations begin.
+// fateColumn is where the explanations of the fates begin: their names are short.
+const fateColumn = 14
+
+// keyColumn is where those of keys and commands begin.
 func keyColumn(w int) int { return min(34, w*2/5) }
 
-// entry is a name in its style with its explanation, wrapped below itself.
-func entry(th *theme.Theme, w int, style theme.Style, name, does string) []string {
-	at := keyColumn(w)
+// entry is a name in its style with its explanation, which begins in column at and is wrapped below itself.
+func entry(th *theme.Theme, w, at int, style theme.Style, name, does string) []string {
 	var out []string
 	line := paint.NewLine(th, w).Put("", "  ").Put(style, name)
 	if paint.Width(name)+3 > at {
