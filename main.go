@@ -347,7 +347,26 @@ func describe(ctx context.Context, path string) ([]cli.Section, error) {
 	for _, table := range weights.Describe(f).Tables() {
 		sections = append(sections, cli.Section(table))
 	}
+	sections[0].Rows = append(sections[0].Rows, prospects(f)...)
 	return slices.Insert(sections, 2, processor()), nil
+}
+
+// prospects tells what a chat with a model file would be like, or why there can be none.
+func prospects(f *weights.File) (rows [][]string) {
+	ready, err := engine.Study(f)
+	if err != nil {
+		return [][]string{{"cannot be loaded", err.Error()}}
+	}
+	if !ready.Warned("template") {
+		rows = append(rows, []string{"chat template", ready.Template})
+	}
+	if ready.Unspelled != "" {
+		rows = append(rows, []string{"bytes", "no token for " + ready.Unspelled})
+	}
+	for _, w := range ready.Warnings {
+		rows = append(rows, []string{"warning", w.About + ": " + w.Text}, []string{"", w.Do})
+	}
+	return rows
 }
 
 // processor describes what a model would run on without a GPU.

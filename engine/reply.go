@@ -181,6 +181,9 @@ func (r *reply) begin(ctx context.Context) error {
 	if err := errors.Join(errFit, errForm, errShape, errHeads, r.emit(started)); err != nil {
 		return err
 	}
+	if err := r.tellLost(); err != nil {
+		return err
+	}
 	if len(tokens) == 0 {
 		return errors.New("the prompt has no tokens: write something, or check the chat template")
 	}

@@ -58,10 +58,15 @@ func fakeProgram(t Terminal) *Program {
 			if c.Device.Device == "cuda" {
 				return nil, fmt.Errorf("opening the device: %w", errNoDevice)
 			}
-			if c.Model.Target != "" {
+			if c.Model.Target != "" && c.Model.Target != "guessed.gguf" {
 				return nil, fmt.Errorf("loading %s: %w", c.Model.Target, errNoModel)
 			}
 			emit(event.Loading{What: "target", DoneBytes: 1, TotalBytes: 2})
+			if c.Model.Target != "" {
+				emit(event.Ready{Target: event.Model{Name: "guessed", Path: c.Model.Target}, Device: "cpu", DeviceWhy: "asked for", Template: "chatml: guessed", Unspelled: "0x04",
+					Warnings: []event.Warning{{About: "template", Text: "a guess: chatml\x1b[2J", Do: "choose another"}, {About: "tokenizer", Text: "gpt-2 is assumed", Do: "download"}}})
+				return &fakeSession{config: c}, nil
+			}
 			emit(event.Ready{Version: "1.2.3", Target: event.Model{Name: "fake\x1b[2J", Path: "fake.gguf"}, Device: "cpu: of a long name, 64 threads", DeviceWhy: "no other was asked for", Template: "chatml",
 				Proposers: []event.Proposer{{Name: "draft"}, {Name: "eagle", Refused: "no heads\x1b[2J"}}})
 			return &fakeSession{config: c}, nil

@@ -47,8 +47,8 @@ func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string {
 	return out.String()
 }
 
-// noticeRows bounds a message that the status line has no room for.
-const noticeRows = 5
+// noticeRows bounds a message that the status line has no room for. Two warnings about a model's file fit at 80 columns.
+const noticeRows = 8
 
 // Notice draws a message that is too long for the status line in full, w cells wide; nil for one that is not.
 func Notice(s *state.State, th *theme.Theme, w int, message string) []string {

@@ -12,6 +12,7 @@ const (
 	noticeLimit    = 50
 	loadingLimit   = 4
 	proposerLimit  = 32 // ways to draft that are kept
+	warningLimit   = 8  // about the files
 	markLimit      = 8  // setting changes noted at one round
 	positionLimit  = 64 // draft positions that are counted
 	ruleLimit      = 8  // rules of acceptance that a round is compared by

@@ -152,9 +152,14 @@ func (s *State) applyLoading(e event.Loading) {
 
 func (s *State) applyReady(e event.Ready) {
 	s.Phase, s.Loading = Idle, nil
-	for _, text := range []*string{&e.Version, &e.DraftRefused, &e.DraftTranslated, &e.Heads, &e.Device, &e.DeviceWhy, &e.Template} {
+	for _, text := range []*string{&e.Version, &e.DraftRefused, &e.DraftTranslated, &e.Heads, &e.Device, &e.DeviceWhy, &e.Template, &e.Unspelled} {
 		*text = sanitize.Line(*text)
 	}
+	warnings := make([]event.Warning, 0, min(len(e.Warnings), warningLimit))
+	for _, w := range e.Warnings[:cap(warnings)] {
+		warnings = append(warnings, event.Warning{About: sanitize.Line(w.About), Text: sanitize.Line(w.Text), Do: sanitize.Line(w.Do)})
+	}
+	e.Warnings = warnings
 	e.Target = safeModel(e.Target)
 	proposers := make([]event.Proposer, 0, min(len(e.Proposers), proposerLimit))
 	for _, p := range e.Proposers[:cap(proposers)] {
