@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 
@@ -15,12 +16,12 @@ type form struct {
 }
 
 // newForm compiles a constraint for the target's vocabulary.
-func (e *Engine) newForm(c config.Constraint) (*constrain.Shaper, error) {
-	compiled, err := c.Compile()
+func (e *Engine) newForm(ctx context.Context, c config.Constraint) (*constrain.Shaper, error) {
+	compiled, err := c.Compile(ctx)
 	if compiled == nil || err != nil {
 		return nil, err
 	}
-	return constrain.NewShaper(compiled, e.spelling())
+	return constrain.NewShaper(ctx, compiled, e.spelling())
 }
 
 // newSpelling reads the vocabulary as what it can spell.
@@ -29,11 +30,11 @@ func (e *Engine) newSpelling() *constrain.Vocabulary {
 }
 
 // takeForm puts a constraint in force for the next reply. Files are read again, since they may have changed.
-func (s *Session) takeForm(c config.Constraint) error {
+func (s *Session) takeForm(ctx context.Context, c config.Constraint) error {
 	read, err := c.Read()
 	if err == nil && !reflect.DeepEqual(read, s.form.of) {
 		var shaper *constrain.Shaper
-		if shaper, err = s.engine.newForm(read); err == nil {
+		if shaper, err = s.engine.newForm(ctx, read); err == nil {
 			s.form = form{read, shaper}
 		}
 	}
@@ -43,10 +44,10 @@ func (s *Session) takeForm(c config.Constraint) error {
 	return nil
 }
 
-// bound tells the constraint how long the reply may become.
-func (r *reply) bound() {
+// bound tells the constraint how long the reply may become, and for how long it is wanted.
+func (r *reply) bound(ctx context.Context) {
 	if f := r.session.form.shaper; f != nil {
-		f.Limit(min(r.config.Sampling.MaxTokens, len(r.context)-r.prompt+r.roomInContext()))
+		f.Bound(ctx, min(r.config.Sampling.MaxTokens, len(r.context)-r.prompt+r.roomInContext()))
 	}
 }
 
@@ -55,17 +56,29 @@ func (r *reply) roomInContext() int {
 	return r.session.cache.Cap() - max(len(r.context), r.companionLen())
 }
 
-// checkRoom refuses a reply that cannot have its form within its length.
+// checkRoom refuses a reply that cannot have its form within its length. What is far too long is refused before anything is
+// worked out: no token has more bytes than the longest.
 func (r *reply) checkRoom() error {
 	f := r.session.form.shaper
 	if f == nil {
 		return nil
 	}
-	switch shortest, room := f.Shortest(), r.roomInContext(); {
-	case shortest > r.config.Sampling.MaxTokens:
-		return fmt.Errorf("the shortest reply that fits the %s may need %d tokens, and sampling.max_tokens is %d: raise it", f.Name(), shortest, r.config.Sampling.MaxTokens)
-	case shortest > room:
-		return fmt.Errorf("the shortest reply that fits the %s may need %d tokens, and only %d are left in the context: begin a new chat, or set context.overflow to drop-oldest", f.Name(), shortest, room)
+	most, room := r.config.Sampling.MaxTokens, r.roomInContext()
+	needs, how := f.AtLeast(), "needs at least"
+	if needs <= min(most, room) {
+		var err error
+		if needs, err = f.Shortest(); err != nil {
+			return err
+		}
+		how = "may need"
+	}
+	switch {
+	case needs > most:
+		return fmt.Errorf("the shortest reply that fits the %s %s %d tokens, and sampling.max_tokens is %d: "+
+			"raise it, or ask for less", f.Name(), how, needs, most)
+	case needs > room:
+		return fmt.Errorf("the shortest reply that fits the %s %s %d tokens, and only %d are left in the context: "+
+			"begin a new chat, or set context.overflow to drop-oldest", f.Name(), how, needs, room)
 	}
 	return nil
 }

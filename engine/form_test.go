@@ -1,12 +1,14 @@
 package engine_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -159,5 +161,50 @@ func TestAFormIsReadFromItsFileForEachReply(t *testing.T) {
 	save(`root ::= "two"`)
 	if r := write(t, s, user("hello"), nil); r.ended.Text != "two" {
 		t.Errorf("after a change of the file: %q", r.ended.Text)
+	}
+}
+
+// dearForm is 330 bytes long and asks for 30,000 letters.
+var dearForm = strings.Repeat(`\p{L}{1000}`, 30)
+
+func TestAFormThatIsFarTooLongIsRefusedBeforeItIsMeasured(t *testing.T) {
+	s := session(t, pair(), "regex", dearForm, "max", "40")
+	r := write(t, s, user("hello"), nil)
+	if !strings.Contains(r.failed, "the shortest reply that fits the regular expression needs at least") ||
+		!strings.Contains(r.failed, "sampling.max_tokens is 40: raise it, or ask for less") {
+		t.Errorf("failed with %q", r.failed)
+	}
+	change(t, s, "regex", "ye[sp]")
+	if r := write(t, s, user("hello"), nil); r.failed != "" || !strings.HasPrefix(r.ended.Text, "ye") {
+		t.Errorf("the next reply is %q, failed with %q", r.ended.Text, r.failed)
+	}
+}
+
+// giveUp ends when it has been looked at so often: a person who has waited long enough.
+type giveUp struct {
+	context.Context
+	looks atomic.Int64
+}
+
+func (c *giveUp) Err() error {
+	if c.looks.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestMeasuringAFormEndsWithTheReply(t *testing.T) {
+	s := session(t, pair(), "regex", dearForm, "max", "2039") // not refused at first sight
+	for _, looks := range []int64{20, 200, 2000} {
+		ctx := &giveUp{Context: t.Context()}
+		ctx.looks.Store(looks)
+		r := writeContext(t, ctx, s, user("hello"), nil)
+		if r.ended.Reason != "cancelled" || r.failed != "" || ctx.looks.Load() < -20 {
+			t.Errorf("ended by %q, failed with %q, %d looks after the end", r.ended.Reason, r.failed, -ctx.looks.Load())
+		}
+	}
+	r := write(t, s, user("hello"), nil)
+	if !strings.Contains(r.failed, "million steps to work out") {
+		t.Errorf("a reply that nobody stops failed with %q", r.failed)
 	}
 }

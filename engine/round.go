@@ -26,7 +26,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	if err := r.followNegative(ctx); err != nil {
 		return "", err
 	}
-	r.bound()
+	r.bound(ctx)
 	watch := r.engine.stopwatch()
 	proposer, decision, err := r.decide(ctx, &ev, watch)
 	if err != nil {

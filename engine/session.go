@@ -35,7 +35,6 @@ type Session struct {
 	form      form
 	shaping   shaping
 	replies   int
-	toldLost  bool // that the vocabulary cannot spell all that was written
 	age       *stopwatch
 	inspectMS float64 // of age, spent on inspection
 
@@ -52,7 +51,7 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	s := &Session{engine: e, loaded: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{},
 		made: map[string]string{}, failed: map[string]string{}, corpus: spec.NewCorpus(), verifier: spec.NewVerifier(),
 		lessons: map[kind]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: e.stopwatch()}
-	if err := s.takeForm(e.options.Config.Constraint); err != nil {
+	if err := s.takeForm(ctx, e.options.Config.Constraint); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	if _, err := s.reshape(e.options.Config); err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"reflect"
 
@@ -53,7 +54,7 @@ func (e *Engine) check(from, to config.Config) error {
 		_, errShape = e.shapers(to)
 	}
 	if !reflect.DeepEqual(from.Constraint, to.Constraint) {
-		_, errForm = e.newForm(to.Constraint)
+		_, errForm = e.newForm(context.Background(), to.Constraint) // which has a budget of its own
 	}
 	return errors.Join(errShape, errForm)
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"context"
 	"strings"
 
 	"specula/engine/constrain"
@@ -9,26 +10,28 @@ import (
 // A constraint is compiled as soon as it is given, so that what is wrong with it is said before a model is loaded.
 
 // Compile returns the constraint that is set, reading files that it names; nil for none.
-func (c Constraint) Compile() (*constrain.Constraint, error) {
+func (c Constraint) Compile(ctx context.Context) (*constrain.Constraint, error) {
 	switch {
 	case c.Schema != "":
-		return compileText(c.Schema, constrain.Schema)
+		return compileText(ctx, c.Schema, constrain.Schema)
 	case c.Grammar != "":
-		return compileText(c.Grammar, constrain.Grammar)
+		return compileText(ctx, c.Grammar, constrain.Grammar)
 	case c.Regex != "":
-		return constrain.Regex(c.Regex)
+		return constrain.Regex(ctx, c.Regex)
 	case len(c.Choices) > 0:
-		return constrain.Choices(c.Choices)
+		return constrain.Choices(ctx, c.Choices)
 	}
 	return nil, nil
 }
 
-func compileText(value string, compile func(string) (*constrain.Constraint, error)) (*constrain.Constraint, error) {
+func compileText(
+	ctx context.Context, value string, compile func(context.Context, string) (*constrain.Constraint, error),
+) (*constrain.Constraint, error) {
 	text, err := constrain.ReadText(value)
 	if err != nil {
 		return nil, err
 	}
-	return compile(text)
+	return compile(ctx, text)
 }
 
 // Read returns c with the contents of the files that it names, so that two can be compared.
@@ -43,11 +46,15 @@ func (c Constraint) Read() (Constraint, error) {
 	return c, nil
 }
 
-func checkSchema(v string) error  { return onlyError(Constraint{Schema: v}.Compile()) }
-func checkRegex(v string) error   { return onlyError(Constraint{Regex: v}.Compile()) }
-func checkGrammar(v string) error { return onlyError(Constraint{Grammar: v}.Compile()) }
+func checkSchema(v string) error  { return Constraint{Schema: v}.check() }
+func checkRegex(v string) error   { return Constraint{Regex: v}.check() }
+func checkGrammar(v string) error { return Constraint{Grammar: v}.check() }
 
-func onlyError(_ *constrain.Constraint, err error) error { return err }
+// check compiles what is set. It needs no context: compiling has a budget of its own.
+func (c Constraint) check() error {
+	_, err := c.Compile(context.Background())
+	return err
+}
 
 // several names the first two constraints that are set, if there are two.
 func (c Constraint) several() (first, second string) {

@@ -1,6 +1,7 @@
 package constrain
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -9,12 +10,17 @@ import (
 // dead is the state in which nothing can follow any more.
 const dead int32 = 0
 
-// Bounds of an automaton. At the first a Shaper begins anew with an empty one between two tokens; the others end a reply.
+// maxStacks bounds the stacks of one state.
+const maxStacks = 1 << 10
+
+// About what a stack and a state take, with their entries in maps.
 const (
-	freshStates = 1 << 15
-	maxStates   = 1 << 18
-	maxStacks   = 1 << 10 // of one state
+	stackBytes = 64
+	stateBytes = 256
 )
+
+// noLabel is the label of what has none.
+const noLabel int32 = -1
 
 // stack is one thing that is still expected and, by number, the stack below it. Number 0 is the empty stack: nothing is
 // expected any more.
@@ -36,8 +42,10 @@ type state struct {
 
 const unknown int32 = -1
 
-// automaton runs a grammar on bytes. It works out states as they are reached.
+// automaton runs a grammar on bytes. It works out states as they are reached. When its work has come to its end, it is of no use
+// any more: what it answered last may be wrong.
 type automaton struct {
+	work      *work
 	g         *grammar
 	spellable byteSet // bytes that are tokens of their own
 	class     [256]uint8
@@ -46,24 +54,30 @@ type automaton struct {
 	lengths  []int32 // by node
 	stacks   []stack
 	toEnd    []int32 // by stack: bytes that complete it
+	labels   []int32 // by stack: the name of what its top is part of, or noLabel
 	stackIDs map[stack]int32
 	states   []state
 	stateIDs map[string]int32
 	start    int32
 
+	leading int32 // the state that withLead made; unknown if there is none
+
 	marks []uint32 // by stack: the number of the opening that saw it
 	mark  uint32
-	err   error // the first bound that was hit
 }
 
 // newAutomaton starts c. lead says that a space at the beginning of a reply is not shown, and so not part of the text.
-func newAutomaton(c *Constraint, spellable byteSet, lead bool) *automaton {
-	a := &automaton{g: c.g.clone(), spellable: spellable, stackIDs: map[stack]int32{}, stateIDs: map[string]int32{}}
+func newAutomaton(ctx context.Context, c *Constraint, spellable byteSet, lead bool) *automaton {
+	w := newWork(ctx)
+	a := &automaton{
+		work: w, g: c.g.clone(w), spellable: spellable, leading: unknown,
+		stackIDs: map[stack]int32{}, stateIDs: map[string]int32{},
+	}
 	var space byteSet
 	space.add(' ')
 	a.class, a.first = partition(append(slices.Clone(a.g.sets), space, spellable))
 	a.lengths = a.g.lengths(spellable)
-	a.stacks, a.toEnd, a.marks = []stack{{}}, []int32{0}, []uint32{0}
+	a.stacks, a.toEnd, a.labels, a.marks = []stack{{}}, []int32{0}, []int32{noLabel}, []uint32{0}
 	a.newState(nil) // dead
 	if root, ok := a.push(c.root, 0); ok {
 		a.start = a.intern(a.open([]int32{root}))
@@ -77,6 +91,7 @@ func newAutomaton(c *Constraint, spellable byteSet, lead bool) *automaton {
 // withLead returns a state that is s once a space has been read, and otherwise like s without texts that begin with one.
 func (a *automaton) withLead(s int32) int32 {
 	id := a.newState(a.states[s].stacks)
+	a.leading = id
 	least := a.states[s].bytes
 	if least > 0 && least < maxClosing {
 		least++
@@ -98,7 +113,7 @@ func (a *automaton) accepts(s int32) bool {
 	return len(stacks) > 0 && stacks[0] == 0
 }
 
-// step returns the state behind byte b.
+// step returns the state after byte b.
 func (a *automaton) step(s int32, b byte) int32 {
 	c := a.class[b]
 	if next := a.states[s].next[c]; next != unknown {
@@ -121,7 +136,7 @@ func (a *automaton) run(s int32, text []byte) int32 {
 }
 
 func (a *automaton) read(s int32, b byte) int32 {
-	if s == dead || a.err != nil {
+	if s == dead || a.work.err != nil {
 		return dead
 	}
 	var below []int32
@@ -145,10 +160,18 @@ func (a *automaton) push(e expr, below int32) (int32, bool) {
 	s := stack{e, below}
 	id, ok := a.stackIDs[s]
 	if !ok {
+		if !a.work.did(4, stackBytes) {
+			return 0, false
+		}
 		id = int32(len(a.stacks))
 		a.stacks = append(a.stacks, s)
 		a.toEnd = append(a.toEnd, end)
 		a.marks = append(a.marks, 0)
+		label := a.labels[below]
+		if n := a.g.nodes[e]; n.kind == kindLabelEnd {
+			label = n.a
+		}
+		a.labels = append(a.labels, label)
 		a.stackIDs[s] = id
 	}
 	return id, true
@@ -171,7 +194,9 @@ func (a *automaton) open(todo []int32) []int32 {
 			continue
 		}
 		if len(out)+len(todo) > maxStacks {
-			a.fail(fmt.Errorf("the form can be read in more than %d ways at once: make it less ambiguous", maxStacks))
+			a.work.fail(fmt.Errorf("it can be read in more than %d ways at once: %s", maxStacks, smaller))
+		}
+		if !a.work.did(1, 0) {
 			return nil
 		}
 		todo = a.expand(todo, a.g.nodes[s.top], s.below)
@@ -231,9 +256,6 @@ func (a *automaton) measured(e expr) expr {
 	if int(e) == len(a.lengths) {
 		a.lengths = append(a.lengths, a.g.length(e, a.lengths, a.spellable))
 	}
-	if a.g.tooLarge {
-		a.fail(fmt.Errorf("the form counts to more than %d things in one reply", maxNodes))
-	}
 	return e
 }
 
@@ -250,8 +272,7 @@ func (a *automaton) intern(stacks []int32) int32 {
 	if id, ok := a.stateIDs[string(key)]; ok {
 		return id
 	}
-	if len(a.states) >= maxStates {
-		a.fail(fmt.Errorf("the form has more than %d states within one token: make it less ambiguous", maxStates))
+	if !a.work.did(len(stacks), stateBytes+4*len(a.first)+12*len(stacks)) {
 		return dead
 	}
 	id := a.newState(stacks)
@@ -269,10 +290,4 @@ func (a *automaton) newState(stacks []int32) int32 {
 	}
 	a.states = append(a.states, s)
 	return int32(len(a.states) - 1)
-}
-
-func (a *automaton) fail(err error) {
-	if a.err == nil {
-		a.err = err
-	}
 }

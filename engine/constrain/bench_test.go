@@ -64,7 +64,7 @@ func BenchmarkMask(b *testing.B) {
 
 // benchmarkShape shapes a row: in a state whose mask is new, or kept, or kept with its closings near the end of a reply.
 func benchmarkShape(b *testing.B, v *constrain.Vocabulary, text, kind string) {
-	c, err := constrain.Schema(benchSchema)
+	c, err := constrain.Schema(b.Context(), benchSchema)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -77,7 +77,11 @@ func benchmarkShape(b *testing.B, v *constrain.Vocabulary, text, kind string) {
 			b.StartTimer()
 		}
 		if kind == "closing" {
-			s.Limit(len(text) + s.Shortest() + 1)
+			shortest, err := s.Shortest()
+			if err != nil {
+				b.Fatal(err)
+			}
+			s.Bound(b.Context(), len(text)+shortest+1)
 		}
 		if err := s.Shape(row); err != nil {
 			b.Fatal(err)
@@ -87,7 +91,7 @@ func benchmarkShape(b *testing.B, v *constrain.Vocabulary, text, kind string) {
 
 func shaperBehind(b *testing.B, c *constrain.Constraint, v *constrain.Vocabulary, text string) *constrain.Shaper {
 	b.Helper()
-	s, err := constrain.NewShaper(c, v)
+	s, err := constrain.NewShaper(b.Context(), c, v)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -25,6 +25,13 @@ func (s byteSet) meets(t byteSet) bool {
 	return s[0]&t[0]|s[1]&t[1]|s[2]&t[2]|s[3]&t[3] != 0
 }
 
+func (s byteSet) and(t byteSet) byteSet {
+	for i := range s {
+		s[i] &= t[i]
+	}
+	return s
+}
+
 func (s byteSet) without(t byteSet) byteSet {
 	for i := range s {
 		s[i] &^= t[i]

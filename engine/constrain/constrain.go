@@ -20,9 +20,16 @@
 // vocabulary allows. The first token of a closing leads to a state whose closing is the rest of it, one token shorter. A token
 // is forbidden when the closing behind it no longer fits, so from a state that can be closed in time there is always a token
 // to another such state, and a reply whose limit is no shorter than [Shaper.Shortest] ends with the form complete.
+//
+// # A budget
+//
+// A short text can describe a form that is dear to work out: counts of counts, many ways to read the same bytes, references
+// that double. Compiling a form and every token that is written under it therefore have a budget of steps and bytes, and look
+// at their context while they work. What goes beyond its budget is an error that says so and ends the reply.
 package constrain
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -35,7 +42,7 @@ type Constraint struct {
 	root expr
 }
 
-// Name says in words what it is: "JSON schema", "regular expression", "choices", "grammar".
+// Name says in words what it is: "JSON schema", "regular expression", "list of choices", "grammar".
 func (c *Constraint) Name() string { return c.name }
 
 // MaxBytes bounds the text of a constraint.
@@ -44,26 +51,30 @@ const MaxBytes = 256 << 10
 // MaxRepeat bounds what a count may ask for at least; a larger upper bound is lowered to it.
 const MaxRepeat = 10_000
 
-// newConstraint checks a grammar that has been built completely.
-func newConstraint(name string, g *grammar, root expr) (*Constraint, error) {
-	if g.tooLarge {
-		return nil, fmt.Errorf("the %s is too large: it needs more than %d parts", name, maxNodes)
+// newConstraint checks a grammar that has been built. err is what went wrong while it was.
+func newConstraint(name string, g *grammar, root expr, err error) (*Constraint, error) {
+	if err == nil {
+		err = g.checkLeftRecursion()
 	}
-	if err := g.checkLeftRecursion(); err != nil {
-		return nil, err
+	if err == nil && g.lengths(everyByte())[root] >= maxClosing {
+		err = errors.New("no reply of finite length could fit it, or none of less than 64 kB: " +
+			"give what refers to itself a way to end, or lower its counts")
 	}
-	if lengths := g.lengths(everyByte()); lengths[root] >= maxClosing {
-		return nil, errors.New("no reply of finite length could fit it, or none of less than 64 kB: give what refers to itself a way to end")
+	if g.work.err != nil { // which may have caused the other
+		err = g.work.err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the %s: %w", name, err)
 	}
 	return &Constraint{name: name, g: g, root: root}, nil
 }
 
 // Choices is satisfied by exactly one of the texts.
-func Choices(texts []string) (*Constraint, error) {
+func Choices(ctx context.Context, texts []string) (*Constraint, error) {
 	if len(texts) == 0 {
 		return nil, errors.New("there is nothing to choose from: give at least one text")
 	}
-	g := newGrammar()
+	g := newGrammar(newWork(ctx))
 	total := 0
 	for i, text := range texts {
 		if text == "" {
@@ -72,7 +83,7 @@ func Choices(texts []string) (*Constraint, error) {
 		total += len(text)
 	}
 	if total > MaxBytes {
-		return nil, fmt.Errorf("the choices have %d bytes together; at most %d", total, MaxBytes)
+		return nil, fmt.Errorf("the choices have %d bytes together: at most %d are read", total, MaxBytes)
 	}
-	return newConstraint("choices", g, g.literals(slices.Clone(texts)))
+	return newConstraint("list of choices", g, g.literals(slices.Clone(texts)), nil)
 }

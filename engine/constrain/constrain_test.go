@@ -10,10 +10,10 @@ import (
 // matches reads a text byte by byte, as an automaton over all bytes does.
 func matches(t testing.TB, c *Constraint, text string) bool {
 	t.Helper()
-	a := newAutomaton(c, everyByte(), false)
+	a := newAutomaton(t.Context(), c, everyByte(), false)
 	ok := a.accepts(a.run(a.start, []byte(text)))
-	if a.err != nil {
-		t.Fatal(a.err)
+	if a.work.err != nil {
+		t.Fatal(a.work.err)
 	}
 	return ok
 }
@@ -27,13 +27,13 @@ func TestRegexAgreesWithGo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	letters := []string{"a", "b", "c", "d", "é", "A", "B", "\n", "日", "\xc3", "\xff", "ü"}
 	for _, pattern := range patterns {
-		c, err := Regex(pattern)
+		c, err := Regex(t.Context(), pattern)
 		if err != nil {
 			t.Fatalf("%s: %v", pattern, err)
 		}
 		oracle := regexp.MustCompile(`\A(?:` + pattern + `)\z`)
 		accepted := 0
-		a := newAutomaton(c, everyByte(), false)
+		a := newAutomaton(t.Context(), c, everyByte(), false)
 		for i := range 600 {
 			text := ""
 			if i%3 > 0 {
@@ -57,8 +57,8 @@ func TestRegexAgreesWithGo(t *testing.T) {
 				accepted++
 			}
 		}
-		if a.err != nil {
-			t.Error(a.err)
+		if a.work.err != nil {
+			t.Error(a.work.err)
 		}
 		if accepted == 0 {
 			t.Errorf("%s: no random text was accepted; the test shows nothing", pattern)
@@ -69,7 +69,7 @@ func TestRegexAgreesWithGo(t *testing.T) {
 func isUTF8(s string) bool { return utf8.ValidString(s) }
 
 func TestGrammar(t *testing.T) {
-	c, err := Grammar(`
+	c, err := Grammar(t.Context(), `
 # sums of numbers in brackets
 root ::= term (("+" | "-")
          term)*

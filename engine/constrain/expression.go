@@ -1,6 +1,9 @@
 package constrain
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // expr names a node of a grammar. Equal nodes have equal names.
 type expr int32
@@ -34,11 +37,15 @@ type node struct {
 
 const unlimited = -1
 
-// maxNodes bounds a grammar.
-const maxNodes = 1 << 18
+// maxNodes bounds a grammar, and nodeBytes is about what one takes with its entry in known.
+const (
+	maxNodes  = 1 << 18
+	nodeBytes = 80
+)
 
 // grammar is a set of rules over bytes. Nodes are made by its methods, which simplify as they go.
 type grammar struct {
+	work     *work
 	nodes    []node
 	known    map[node]expr
 	sets     []byteSet
@@ -46,33 +53,42 @@ type grammar struct {
 	rules    []expr // by rule; never until it is defined
 	names    []string
 	ruleName []string // for errors
-	tooLarge bool
+	// patternBytes is how much of regular expressions was read for it.
+	patternBytes int
 }
 
-func newGrammar() *grammar {
-	g := &grammar{known: map[node]expr{}, setIDs: map[byteSet]int32{}}
-	g.make(node{kind: kindEmpty})
-	g.make(node{kind: kindNever})
-	return g
+func newGrammar(w *work) *grammar {
+	return &grammar{
+		work: w, nodes: []node{{kind: kindEmpty}, {kind: kindNever}},
+		known:  map[node]expr{{kind: kindEmpty}: empty, {kind: kindNever}: never},
+		setIDs: map[byteSet]int32{},
+	}
 }
 
+// make returns the node n. When the work on the grammar has come to its end, nothing more is made.
 func (g *grammar) make(n node) expr {
-	if e, ok := g.known[n]; ok {
+	e, ok := g.known[n]
+	if !g.work.did(1, 0) {
+		return never
+	}
+	if ok {
 		return e
 	}
 	if len(g.nodes) >= maxNodes {
-		g.tooLarge = true
+		g.work.fail(fmt.Errorf("it has more than %d parts: %s", maxNodes, smaller))
 		return never
 	}
-	e := expr(len(g.nodes))
+	g.work.did(0, nodeBytes)
+	e = expr(len(g.nodes))
 	g.nodes = append(g.nodes, n)
 	g.known[n] = e
 	return e
 }
 
-// clone copies g so that an automaton may add to it.
-func (g *grammar) clone() *grammar {
+// clone copies g so that an automaton may add to it, as part of the work w.
+func (g *grammar) clone(w *work) *grammar {
 	c := *g
+	c.work = w
 	c.nodes = append([]node(nil), g.nodes...)
 	c.known = make(map[node]expr, len(g.known))
 	for n, e := range g.known {
@@ -87,6 +103,7 @@ func (g *grammar) oneOf(set byteSet) expr {
 	}
 	id, ok := g.setIDs[set]
 	if !ok {
+		g.work.did(1, nodeBytes)
 		id = int32(len(g.sets))
 		g.sets = append(g.sets, set)
 		g.setIDs[set] = id
@@ -115,8 +132,12 @@ func (g *grammar) branches(texts []string, at int) expr {
 	if len(texts) == 1 {
 		return g.literal(texts[0][at:])
 	}
+	// What all have in common is taken at once, so that the recursion is no deeper than texts branch.
+	if n := commonPrefix(texts[0][at:], texts[len(texts)-1][at:]); n > 0 {
+		return g.seq(g.literal(texts[0][at:at+n]), g.branches(texts, at+n))
+	}
 	var parts []expr
-	for i := 0; i < len(texts); {
+	for i := 0; i < len(texts) && g.work.did(1, 0); {
 		if len(texts[i]) == at {
 			parts = append(parts, empty)
 			i++
@@ -126,28 +147,43 @@ func (g *grammar) branches(texts []string, at int) expr {
 		for j < len(texts) && texts[j][at] == texts[i][at] {
 			j++
 		}
-		parts = append(parts, g.seq(g.literal(texts[i][at:at+1]), g.branches(texts[i:j], at+1)))
+		parts = append(parts, g.branches(texts[i:j], at))
 		i = j
 	}
 	return g.alt(parts...)
+}
+
+// commonPrefix is how many bytes two texts begin with in common.
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // seq is its parts one after the other, nested to the right.
 func (g *grammar) seq(parts ...expr) expr {
 	e := empty
 	for i := len(parts) - 1; i >= 0; i-- {
-		p := parts[i]
-		switch {
-		case p == never || e == never:
-			e = never
-		case e == empty:
-			e = p
-		case p != empty:
-			if n := g.nodes[p]; n.kind == kindSeq {
-				e = g.seq(expr(n.a), g.seq(expr(n.b), e))
-			} else {
-				e = g.make(node{kind: kindSeq, a: int32(p), b: int32(e)})
-			}
+		e = g.then(parts[i], e)
+	}
+	return e
+}
+
+// then is p and after it e. A sequence p is taken apart without recursion: a text may be long.
+func (g *grammar) then(p, e expr) expr {
+	if e == empty || p == never {
+		return p
+	}
+	var front []expr
+	for ; g.nodes[p].kind == kindSeq; p = expr(g.nodes[p].b) {
+		front = append(front, expr(g.nodes[p].a))
+	}
+	front = append(front, p)
+	for i := len(front) - 1; i >= 0 && e != never; i-- {
+		if front[i] != empty {
+			e = g.make(node{kind: kindSeq, a: int32(front[i]), b: int32(e)})
 		}
 	}
 	return e

@@ -15,7 +15,7 @@ func TestGrammarErrorsNameLineAndRule(t *testing.T) {
 		"a ::= \"x\"":                      "has no rule root",
 		"root ::= \"x\"\n\nroot ::= \"y\"": `line 3 of the grammar: the rule "root" is defined twice, first on line 1`,
 		"root ::= \"x":                     `line 1 of the grammar: in the rule "root": the line ends inside of a text`,
-		"root = \"x\"":                     `behind the name "root" there must be ::=`,
+		"root = \"x\"":                     `after the name "root" there must be ::=`,
 		"root ::= \"x\" )":                 `cannot read ")"`,
 		"root ::= (\"x\"":                  "a ) is missing, got the end",
 		"root ::= [z-a]":                   "upside down",
@@ -28,7 +28,7 @@ func TestGrammarErrorsNameLineAndRule(t *testing.T) {
 		strings.Repeat("root ::= (", 1) + strings.Repeat("(", 80): "nest more than 64 deep",
 		"root ::= \"x\"\n+":                                       `line 2 of the grammar: a rule must begin with its name, got "+"`,
 	} {
-		if _, err := Grammar(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Grammar(t.Context(), text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestRegexErrors(t *testing.T) {
 		`a(`: "missing closing )", `a\bc`: "word boundaries nowhere", `a^b`: "^ may stand at the start", `(?:a$)b`: "$ at the end only",
 		`[^\x00-\x{10FFFF}]`: "no reply of finite length",
 	} {
-		if _, err := Regex(pattern); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Regex(t.Context(), pattern); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", pattern, err, want)
 		}
 	}
@@ -47,7 +47,7 @@ func TestRegexErrors(t *testing.T) {
 
 // tryOut writes a few texts under a constraint; no text that a parser lets through may lead to a panic, a loop or a broken promise.
 func tryOut(t *testing.T, c *Constraint, valid func(text string) bool) {
-	a := newAutomaton(c, everyByte(), false)
+	a := newAutomaton(t.Context(), c, everyByte(), false)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 4 {
 		s := a.start
@@ -56,7 +56,7 @@ func tryOut(t *testing.T, c *Constraint, valid func(text string) bool) {
 				s = next
 			}
 		}
-		if a.err != nil || a.states[a.start].bytes > 2000 {
+		if a.work.err != nil || a.states[a.start].bytes > 2000 {
 			return // a bound was hit, or it would take long
 		}
 		text, ok := walk(t, a, rng, 30, `{}[]",:01`)
@@ -74,7 +74,7 @@ func FuzzSchema(f *testing.F) {
 		f.Add(s.schema)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if c, err := Schema(text); err == nil {
+		if c, err := Schema(t.Context(), text); err == nil {
 			tryOut(t, c, func(text string) bool { return json.Valid([]byte(text)) })
 		}
 	})
@@ -84,7 +84,7 @@ func FuzzGrammar(f *testing.F) {
 	f.Add(`root ::= "a" ( [b-z^] | . )* rest{2,} # end
 rest ::= "\x41\u00e9" | "(" root? ")"`)
 	f.Fuzz(func(t *testing.T, text string) {
-		if c, err := Grammar(text); err == nil {
+		if c, err := Grammar(t.Context(), text); err == nil {
 			tryOut(t, c, nil)
 		}
 	})
@@ -95,7 +95,7 @@ func FuzzRegex(f *testing.F) {
 		f.Add(pattern)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if c, err := Regex(text); err == nil {
+		if c, err := Regex(t.Context(), text); err == nil {
 			tryOut(t, c, nil)
 		}
 	})

@@ -1,6 +1,7 @@
 package constrain
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -13,27 +14,27 @@ import (
 //
 //	root   ::= "Answer: " answer "\n"
 //	answer ::= "yes" | "no" | [0-9]{1,3} | ( [^\n] )+   # and comments
-func Grammar(text string) (*Constraint, error) {
+func Grammar(ctx context.Context, text string) (*Constraint, error) {
 	if len(text) > MaxBytes {
-		return nil, fmt.Errorf("the grammar has %d bytes; at most %d", len(text), MaxBytes)
+		return nil, fmt.Errorf("the grammar has %d bytes: at most %d are read", len(text), MaxBytes)
 	}
 	if !utf8.ValidString(text) {
 		return nil, errors.New("the grammar is not UTF-8")
 	}
-	p := &gbnf{text: text, g: newGrammar(), rule: map[string]gbnfRule{}}
+	p := &gbnf{text: text, g: newGrammar(newWork(ctx)), rule: map[string]gbnfRule{}}
 	if err := p.grammar(); err != nil {
 		return nil, fmt.Errorf("line %d of the grammar: %w", 1+strings.Count(text[:min(p.at, len(text))], "\n"), err)
 	}
 	for _, name := range p.order {
-		if r := p.rule[name]; r.line == 0 {
-			return nil, fmt.Errorf("the grammar uses the rule %q, which it does not define", name)
+		if r := p.rule[name]; r.end == 0 {
+			return nil, fmt.Errorf("the grammar uses the rule %.64q, which it does not define", name)
 		}
 	}
 	root, ok := p.rule["root"]
 	if !ok {
 		return nil, errors.New("the grammar has no rule root, with which a reply begins: write root ::= …")
 	}
-	return newConstraint("grammar", p.g, root.use)
+	return newConstraint("grammar", p.g, root.use, nil)
 }
 
 // gbnf reads a grammar by recursive descent.
@@ -47,9 +48,9 @@ type gbnf struct {
 }
 
 type gbnfRule struct {
-	id   int
-	use  expr
-	line int // on which it is defined; 0: not yet
+	id  int
+	use expr
+	end int // where its definition stands, right before ::=; 0: nowhere yet
 }
 
 // maxGroups bounds how deep parentheses nest.
@@ -76,22 +77,22 @@ func (p *gbnf) definition() error {
 	}
 	p.space(false)
 	if !p.take("::=") {
-		return fmt.Errorf("behind the name %q there must be ::=, got %s", name, p.here())
+		return fmt.Errorf("after the name %.64q there must be ::=, got %s", name, p.here())
 	}
 	r := p.named(name)
-	if r.line != 0 {
-		return fmt.Errorf("the rule %q is defined twice, first on line %d", name, r.line)
+	if r.end != 0 {
+		return fmt.Errorf("the rule %.64q is defined twice, first on line %d", name, 1+strings.Count(p.text[:r.end], "\n"))
 	}
-	r.line = 1 + strings.Count(p.text[:p.at], "\n")
+	r.end = p.at
 	p.rule[name] = r
 	p.space(true)
 	e, err := p.alternatives()
 	if err != nil {
-		return fmt.Errorf("in the rule %q: %w", name, err)
+		return fmt.Errorf("in the rule %.64q: %w", name, err)
 	}
 	p.g.rules[r.id] = e
 	if p.at < len(p.text) && p.text[p.at] != '\n' {
-		return fmt.Errorf("in the rule %q: cannot read %s", name, p.here())
+		return fmt.Errorf("in the rule %.64q: cannot read %s", name, p.here())
 	}
 	return nil
 }
@@ -100,7 +101,7 @@ func (p *gbnf) definition() error {
 func (p *gbnf) named(name string) gbnfRule {
 	r, ok := p.rule[name]
 	if !ok {
-		r.id, r.use = p.g.declare(fmt.Sprintf("the rule %q", name))
+		r.id, r.use = p.g.declare(fmt.Sprintf("the rule %.64q", name))
 		p.rule[name] = r
 		p.order = append(p.order, name)
 	}

@@ -17,17 +17,18 @@ type mask struct {
 type masks struct {
 	byState map[int32]*list.Element
 	used    *list.List // of *mask, the latest in front
+	bytes   int        // that they take
 	walk    []int32    // scratch: the states on the way to a node
 }
 
-// maxMasks bounds what is kept: with a vocabulary of 152,000, 19 kB each and 300 kB more near the end of a reply.
-const maxMasks = 256
+// maxMaskBytes bounds what is kept. With a vocabulary of 152,000 a mask takes 19 kB, and near the end of a reply 300 kB more.
+const maxMaskBytes = 64 << 20
 
 func newMasks() *masks {
 	return &masks{byState: map[int32]*list.Element{}, used: list.New(), walk: make([]int32, maxTokenBytes+1)}
 }
 
-// of returns the mask of a state.
+// of returns the mask of a state. Where the work of a has ended, it may be wrong.
 func (m *masks) of(a *automaton, v *Vocabulary, s int32) *mask {
 	if at, ok := m.byState[s]; ok {
 		m.used.MoveToFront(at)
@@ -43,13 +44,22 @@ func (m *masks) of(a *automaton, v *Vocabulary, s int32) *mask {
 			made.allowed[id>>6] |= 1 << (id & 63)
 		}
 	}
-	if m.used.Len() >= maxMasks {
-		oldest := m.used.Remove(m.used.Back()).(*mask)
-		delete(m.byState, oldest.state)
-	}
 	m.byState[s] = m.used.PushFront(made)
+	m.keep(made, made.size())
 	return made
 }
+
+// keep counts more bytes of a mask and forgets others if need be, those that were not used for the longest time.
+func (m *masks) keep(used *mask, more int) {
+	m.bytes += more
+	for m.bytes > maxMaskBytes && m.used.Back().Value != used {
+		oldest := m.used.Remove(m.used.Back()).(*mask)
+		delete(m.byState, oldest.state)
+		m.bytes -= oldest.size()
+	}
+}
+
+func (m *mask) size() int { return 8*len(m.allowed) + 2*len(m.closing) }
 
 // measure makes m.closing.
 func (m *masks) measure(a *automaton, v *Vocabulary, of *mask) {
@@ -60,6 +70,7 @@ func (m *masks) measure(a *automaton, v *Vocabulary, of *mask) {
 	m.visit(a, v, of.state, func(id, next int32) {
 		of.closing[id] = uint16(min(a.tokensToClose(next, v), maxClosing)) // no more tokens than bytes
 	})
+	m.keep(of, 2*len(of.closing))
 }
 
 // visit calls found with each token that may follow state s, and the state behind it.
@@ -67,6 +78,9 @@ func (m *masks) visit(a *automaton, v *Vocabulary, s int32, found func(id, next 
 	m.walk[0] = s
 	for node := int32(0); int(node) < len(v.last); {
 		depth := v.depth[node]
+		if node%1024 == 0 && !a.work.did(128, 0) { // a node on a known way takes little
+			return
+		}
 		next := a.step(m.walk[depth], v.last[node])
 		if next == dead || a.states[next].bytes >= maxClosing {
 			node = v.end[node]

@@ -1,22 +1,22 @@
 package constrain
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"regexp/syntax"
 	"unicode"
 )
 
+// maxPatternBytes bounds the regular expressions of a form together. The parser of the standard library cannot be interrupted,
+// and it takes up to 1.3 kB of memory and 10 µs for each byte.
+const maxPatternBytes = 32 << 10
+
 // Regex is satisfied by a text that the regular expression matches as a whole; the syntax is that of Go and RE2.
-func Regex(pattern string) (*Constraint, error) {
-	if len(pattern) > MaxBytes {
-		return nil, fmt.Errorf("the regular expression has %d bytes; at most %d", len(pattern), MaxBytes)
-	}
-	g := newGrammar()
+func Regex(ctx context.Context, pattern string) (*Constraint, error) {
+	g := newGrammar(newWork(ctx))
 	root, err := (&regex{g: g, char: g.runes, around: empty}).compile(pattern)
-	if err != nil {
-		return nil, err
-	}
-	return newConstraint("regular expression", g, root)
+	return newConstraint("regular expression", g, root, err)
 }
 
 // regex turns a parsed regular expression into nodes.
@@ -27,9 +27,16 @@ type regex struct {
 }
 
 func (r *regex) compile(pattern string) (expr, error) {
+	if r.g.patternBytes += len(pattern); r.g.patternBytes > maxPatternBytes {
+		return never, fmt.Errorf("what is written as regular expressions has more than %d bytes: shorten it, or list texts as choices", maxPatternBytes)
+	}
 	re, err := syntax.Parse(pattern, syntax.Perl)
+	var wrong *syntax.Error
+	if errors.As(err, &wrong) { // which quotes all of the pattern
+		return never, fmt.Errorf("%s: %.64q", wrong.Code, wrong.Expr)
+	}
 	if err != nil {
-		return never, fmt.Errorf("reading the regular expression: %w", err)
+		return never, err
 	}
 	return r.whole(re)
 }
@@ -91,7 +98,7 @@ func (r *regex) inner(re *syntax.Regexp) (expr, error) {
 	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
 		return r.repeated(re)
 	}
-	return never, fmt.Errorf("the regular expression has %s where it cannot be decided from the text before: ^ may stand at the start and $ at the end only, word boundaries nowhere", re)
+	return never, fmt.Errorf("%.64s stands where it cannot be decided from the text before it: ^ may stand at the start and $ at the end only, word boundaries nowhere", re.String())
 }
 
 func (r *regex) repeated(re *syntax.Regexp) (expr, error) {
@@ -119,7 +126,7 @@ func (r *regex) literal(re *syntax.Regexp) expr {
 				ranges = append(ranges, f, f)
 			}
 		}
-		parts[i] = r.char(ranges...)
+		parts[i] = r.char(normalise(ranges)...)
 	}
 	return r.g.seq(parts...)
 }

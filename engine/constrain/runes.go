@@ -7,33 +7,30 @@ import (
 
 // A text of characters becomes bytes here: sets of characters are written as sets of UTF-8 sequences.
 
-// runes matches one character of the ranges, which are pairs of first and last.
+// span is the bytes that may stand at one position of a character, from first to last.
+type span struct{ first, last byte }
+
+// runes matches one character of the ranges, which are pairs of first and last, in order and apart.
 func (g *grammar) runes(ranges ...rune) expr {
-	var ascii byteSet
-	var longer []expr
+	var list [][]span
 	for i := 0; i+1 < len(ranges); i += 2 {
 		lo, hi := max(ranges[i], 0), min(ranges[i+1], utf8.MaxRune)
-		if lo <= min(hi, 0x7F) {
-			ascii.addRange(byte(lo), byte(min(hi, 0x7F)))
-		}
-		if hi > 0x7F {
-			longer = g.sequences(longer, max(lo, 0x80), hi)
-		}
+		list = g.spell(list, lo, hi)
 	}
-	return g.alt(append([]expr{g.oneOf(ascii)}, longer...)...)
+	return g.tree(list)
 }
 
-// sequences appends what matches the characters from lo to hi, none of them ASCII. A range is cut until the sets of its
-// first and last bytes, position by position, describe it exactly.
-func (g *grammar) sequences(list []expr, lo, hi rune) []expr {
-	if lo > hi {
+// spell appends how the characters from lo to hi are spelled. A range is cut until the spans of its bytes, position by
+// position, describe it exactly.
+func (g *grammar) spell(list [][]span, lo, hi rune) [][]span {
+	if lo > hi || !g.work.did(1, 0) {
 		return list
 	}
-	cut := func(at rune) []expr { return g.sequences(g.sequences(list, lo, at), at+1, hi) }
+	cut := func(at rune) [][]span { return g.spell(g.spell(list, lo, at), at+1, hi) }
 	if lo <= 0xDFFF && hi >= 0xD800 { // surrogates are no characters
-		return g.sequences(g.sequences(list, lo, 0xD7FF), 0xE000, hi)
+		return g.spell(g.spell(list, lo, 0xD7FF), 0xE000, hi)
 	}
-	for _, last := range []rune{0x7FF, 0xFFFF} {
+	for _, last := range []rune{0x7F, 0x7FF, 0xFFFF} {
 		if lo <= last && last < hi {
 			return cut(last)
 		}
@@ -51,27 +48,60 @@ func (g *grammar) sequences(list []expr, lo, hi rune) []expr {
 			return cut(hi&^low - 1)
 		}
 	}
-	parts := make([]expr, len(first))
+	spans := make([]span, len(first))
 	for i := range first {
-		var set byteSet
-		set.addRange(first[i], last[i])
-		parts[i] = g.oneOf(set)
+		spans[i] = span{first[i], last[i]}
 	}
-	return append(list, g.seq(parts...))
+	return append(list, spans)
+}
+
+// tree matches any one of the spellings. Those that begin alike share their beginning, and beginnings that go on alike are one
+// set: a class of many characters would otherwise be as many stacks at once.
+//
+// Two spellings begin with the same span or have no first byte in common, because a first byte that stands for a range is
+// followed by everything that can follow it.
+func (g *grammar) tree(list [][]span) expr {
+	beginnings := map[expr]byteSet{} // by what follows
+	var order []expr
+	for i := 0; i < len(list); {
+		j := i
+		var rest [][]span
+		for ; j < len(list) && list[j][0] == list[i][0]; j++ {
+			if tail := list[j][1:]; len(tail) > 0 {
+				rest = append(rest, tail)
+			}
+		}
+		follows := empty
+		if len(rest) > 0 {
+			follows = g.tree(rest)
+		}
+		set, seen := beginnings[follows]
+		if !seen {
+			order = append(order, follows)
+		}
+		set.addRange(list[i][0].first, list[i][0].last)
+		beginnings[follows] = set
+		i = j
+	}
+	parts := make([]expr, len(order))
+	for i, follows := range order {
+		parts[i] = g.seq(g.oneOf(beginnings[follows]), follows)
+	}
+	return g.alt(parts...)
 }
 
 // normalise sorts ranges and joins those that touch.
 func normalise(ranges []rune) []rune {
-	type span struct{ lo, hi rune }
-	var spans []span
+	type pair struct{ lo, hi rune }
+	var pairs []pair
 	for i := 0; i+1 < len(ranges); i += 2 {
 		if ranges[i] <= ranges[i+1] {
-			spans = append(spans, span{ranges[i], ranges[i+1]})
+			pairs = append(pairs, pair{ranges[i], ranges[i+1]})
 		}
 	}
-	slices.SortFunc(spans, func(a, b span) int { return int(a.lo - b.lo) })
+	slices.SortFunc(pairs, func(a, b pair) int { return int(a.lo - b.lo) })
 	var out []rune
-	for _, s := range spans {
+	for _, s := range pairs {
 		if n := len(out); n > 0 && s.lo <= out[n-1]+1 {
 			out[n-1] = max(out[n-1], s.hi)
 			continue

@@ -1,6 +1,7 @@
 package constrain
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,30 +16,25 @@ const AnyJSON = "any"
 // with properties has no others unless additionalProperties says so; between two parts there is a space, or a newline and up
 // to 20 spaces, or nothing; numbers have up to 15 digits before the point and 15 behind; an array or object keyword without
 // a type means that type. A keyword that is not supported is an error which names it and its place.
-func Schema(text string) (*Constraint, error) {
+func Schema(ctx context.Context, text string) (*Constraint, error) {
 	if len(text) > MaxBytes {
-		return nil, fmt.Errorf("the schema has %d bytes; at most %d", len(text), MaxBytes)
+		return nil, fmt.Errorf("the JSON schema has %d bytes: at most %d are read", len(text), MaxBytes)
 	}
 	root := value{kind: "boolean", truth: true}
 	if strings.TrimSpace(text) != AnyJSON {
 		var err error
 		if root, err = parseJSON(text); err != nil {
-			return nil, fmt.Errorf("the schema is not JSON: %w", err)
+			return nil, fmt.Errorf("the JSON schema: it is not JSON: %w", err)
 		}
 	}
-	s := newSchema(root)
+	s := newSchema(newWork(ctx), root)
 	e, err := s.compile(root, "#", 0)
-	if err != nil {
-		return nil, err
-	}
-	for len(s.todo) > 0 { // what $ref pointed at
+	for len(s.todo) > 0 && err == nil && s.g.work.err == nil { // what $ref pointed at
 		next := s.todo[0]
 		s.todo = s.todo[1:]
-		if s.g.rules[next.rule], err = s.compile(next.schema, next.at, 0); err != nil {
-			return nil, err
-		}
+		s.g.rules[next.rule], err = s.compile(next.schema, next.at, 0)
 	}
-	return newConstraint("JSON schema", s.g, e)
+	return newConstraint("JSON schema", s.g, e, err)
 }
 
 // schema compiles one.
@@ -58,8 +54,8 @@ type pendingRule struct {
 	at     string
 }
 
-func newSchema(root value) *schema {
-	g := newGrammar()
+func newSchema(w *work, root value) *schema {
+	g := newGrammar(w)
 	return &schema{g: g, root: root, refs: map[string]expr{}, parts: newJSONParts(g)}
 }
 
@@ -91,6 +87,9 @@ const maxCombined = 32
 func (s *schema) compile(v value, at string, deep int) (expr, error) {
 	if deep > maxCombined {
 		return never, fmt.Errorf("%s: allOf, anyOf and $ref are combined more than %d deep, or without end", at, maxCombined)
+	}
+	if !s.g.work.did(1+len(v.keys), 0) {
+		return never, nil // the error is in the work, and told when it ends
 	}
 	s.count++
 	s.depth++

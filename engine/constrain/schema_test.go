@@ -60,7 +60,7 @@ var schemas = []struct {
 func TestSchemaAgreesWithAValidator(t *testing.T) {
 	for _, tt := range schemas {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := Schema(tt.schema)
+			c, err := Schema(t.Context(), tt.schema)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +78,7 @@ func TestSchemaAgreesWithAValidator(t *testing.T) {
 					t.Errorf("%s should not fit", text)
 				}
 			}
-			a := newAutomaton(c, everyByte(), false)
+			a := newAutomaton(t.Context(), c, everyByte(), false)
 			rng := rand.New(rand.NewPCG(3, 4))
 			for range 150 {
 				text := randomText(t, a, rng, rng.IntN(80), `{}[]",:0123456789abtrue-.\`)
@@ -146,7 +146,7 @@ func TestSchemaErrorsNameThePlace(t *testing.T) {
 		`{"enum":["a"],"minLength":3}`: "#/minLength: together with enum",
 		`false`:                        "no reply of finite length",
 	} {
-		if _, err := Schema(schema); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Schema(t.Context(), schema); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80s: %v, want %q", schema, err, want)
 		}
 	}

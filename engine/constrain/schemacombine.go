@@ -63,6 +63,9 @@ func (s *schema) allOf(rest, list value, at string, deep int) (expr, error) {
 	}
 	merged := rest
 	for i, part := range list.items {
+		if !s.g.work.did(1, 0) {
+			return never, nil
+		}
 		var err error
 		if merged, err = s.merge(merged, part, fmt.Sprintf("%s/allOf/%d", at, i), deep); err != nil {
 			return never, err
@@ -80,6 +83,9 @@ func (s *schema) anyOf(rest, list value, at string, deep int) (expr, error) {
 func (s *schema) oneOf(rest, list value, at string, deep int) (expr, error) {
 	for i := range list.items {
 		for j := range i {
+			if !s.g.work.did(32, 0) {
+				return never, nil
+			}
 			if !s.disjoint(list.items[i], list.items[j]) {
 				return never, fmt.Errorf("%s/oneOf: a value might satisfy both part %d and part %d; parts must differ in their types or in the const or enum of a required property, otherwise write anyOf", at, j, i)
 			}
@@ -91,6 +97,9 @@ func (s *schema) oneOf(rest, list value, at string, deep int) (expr, error) {
 func (s *schema) branches(rest, list value, at string, deep int) (expr, error) {
 	if list.kind != "array" || len(list.items) == 0 {
 		return never, fmt.Errorf("%s: must be a list of schemas", at)
+	}
+	if !s.g.work.did(len(list.items), 0) {
+		return never, nil
 	}
 	parts := make([]expr, len(list.items))
 	for i, part := range list.items {
@@ -121,7 +130,7 @@ func (s *schema) disjoint(a, b value) bool {
 		}
 	}
 	if valuesA, valuesB := s.listed(a), s.listed(b); valuesA != nil && valuesB != nil {
-		return !slices.ContainsFunc(valuesA, func(v string) bool { return slices.Contains(valuesB, v) })
+		return !overlap(valuesA, valuesB)
 	}
 	_, typedA := a.get("type")
 	_, typedB := b.get("type")
@@ -130,10 +139,10 @@ func (s *schema) disjoint(a, b value) bool {
 	if !typedA || !typedB || errA != nil || errB != nil {
 		return false
 	}
-	overlap := slices.ContainsFunc(namesA, func(name string) bool {
+	both := slices.ContainsFunc(namesA, func(name string) bool {
 		return slices.Contains(namesB, name) || name == "number" && slices.Contains(namesB, "integer") || name == "integer" && slices.Contains(namesB, "number")
 	})
-	if !overlap {
+	if !both {
 		return true
 	}
 	if !slices.Equal(namesA, []string{"object"}) || !slices.Equal(namesB, namesA) {
@@ -142,16 +151,33 @@ func (s *schema) disjoint(a, b value) bool {
 	propertiesA, _ := a.get("properties")
 	propertiesB, _ := b.get("properties")
 	for i, key := range propertiesA.keys {
-		other, both := propertiesB.get(key)
-		if !both || !requires(a, key) || !requires(b, key) {
+		if !s.g.work.did(1+len(propertiesB.keys)/8, 0) {
+			return false
+		}
+		other, found := propertiesB.get(key)
+		if !found || !requires(a, key) || !requires(b, key) {
 			continue
 		}
 		valuesA, valuesB := s.listed(propertiesA.items[i]), s.listed(other)
-		if valuesA != nil && valuesB != nil && !slices.ContainsFunc(valuesA, func(v string) bool { return slices.Contains(valuesB, v) }) {
+		if valuesA != nil && valuesB != nil && !overlap(valuesA, valuesB) {
 			return true
 		}
 	}
 	return false
+}
+
+// overlap reports whether two lists have a text in common.
+func overlap(a, b []string) bool {
+	known := setOf(a)
+	return slices.ContainsFunc(b, func(text string) bool { return known[text] })
+}
+
+func setOf(texts []string) map[string]bool {
+	set := make(map[string]bool, len(texts))
+	for _, text := range texts {
+		set[text] = true
+	}
+	return set
 }
 
 // listed are the strings, booleans and nulls that const or enum allows, as JSON; nil if there is anything else.
@@ -161,6 +187,9 @@ func (s *schema) listed(v value) []string {
 		list, ok = value{items: []value{one}}, true
 	}
 	if !ok {
+		return nil
+	}
+	if !s.g.work.did(len(list.items), 0) {
 		return nil
 	}
 	var out []string
@@ -182,6 +211,9 @@ func requires(v value, key string) bool {
 func (s *schema) merge(a, b value, at string, deep int) (value, error) {
 	if deep > maxCombined {
 		return value{}, fmt.Errorf("%s: allOf, anyOf and $ref are combined more than %d deep, or without end", at, maxCombined)
+	}
+	if !s.g.work.did(1+len(a.keys)+len(b.keys), 0) {
+		return value{kind: "boolean"}, nil // nothing that is made of it is used
 	}
 	for _, v := range []value{a, b} {
 		if v.kind == "boolean" && !v.truth {
@@ -213,7 +245,7 @@ func (s *schema) merge(a, b value, at string, deep int) (value, error) {
 	}
 	for i, key := range b.keys {
 		has, ok := a.get(key)
-		if !ok || has.json() == b.items[i].json() {
+		if !ok || s.equal(has, b.items[i]) {
 			a = a.with(key, b.items[i])
 			continue
 		}
@@ -226,23 +258,22 @@ func (s *schema) merge(a, b value, at string, deep int) (value, error) {
 	return a, nil
 }
 
+// equal reports whether two values are written alike.
+func (s *schema) equal(a, b value) bool {
+	textA, textB := a.json(), b.json()
+	s.g.work.did((len(textA)+len(textB))/8, 0)
+	return textA == textB
+}
+
 func (s *schema) mergeKeyword(key string, a, b value) (value, error) {
 	switch key {
-	case "required":
-		return value{kind: "array", items: append(slices.Clone(a.items), b.items...)}, nil
-	case "allOf":
+	case "required", "allOf":
+		s.g.work.did(len(a.items)+len(b.items), 0)
 		return value{kind: "array", items: append(slices.Clone(a.items), b.items...)}, nil
 	case "items", "additionalProperties":
 		return bothOf(a, b), nil
 	case "properties":
-		for i, name := range b.keys {
-			if has, ok := a.get(name); ok {
-				a = a.with(name, bothOf(has, b.items[i]))
-			} else {
-				a = a.with(name, b.items[i])
-			}
-		}
-		return a, nil
+		return s.mergeProperties(a, b), nil
 	case "type":
 		names := func(v value) []value {
 			if v.kind == "string" {
@@ -269,6 +300,24 @@ func (s *schema) mergeKeyword(key string, a, b value) (value, error) {
 	return value{}, fmt.Errorf("two schemas that must hold together both give it, as %.64s and %.64s: give one value", a.json(), b.json())
 }
 
+// mergeProperties keeps the order of a and then of b.
+func (s *schema) mergeProperties(a, b value) value {
+	s.g.work.did(len(a.keys)+len(b.keys), 0)
+	at := make(map[string]int, len(a.keys))
+	for i, name := range a.keys {
+		at[name] = i
+	}
+	out := value{kind: "object", keys: slices.Clone(a.keys), items: slices.Clone(a.items)}
+	for i, name := range b.keys {
+		if j, ok := at[name]; ok {
+			out.items[j] = bothOf(out.items[j], b.items[i])
+		} else {
+			out.keys, out.items = append(out.keys, name), append(out.items, b.items[i])
+		}
+	}
+	return out
+}
+
 func bothOf(a, b value) value {
 	return value{kind: "object"}.with("allOf", value{kind: "array", items: []value{a, b}})
 }
@@ -283,8 +332,9 @@ func closedApart(a, b value, at string) error {
 		}
 		own, _ := pair[0].get("properties")
 		others, _ := pair[1].get("properties")
+		declared := setOf(own.keys)
 		for _, key := range others.keys {
-			if _, declared := own.get(key); !declared {
+			if !declared[key] {
 				return fmt.Errorf("%s/additionalProperties: it would also hold for %.64q, which another schema of allOf, anyOf or $ref declares: put the properties together", at, key)
 			}
 		}

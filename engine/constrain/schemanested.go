@@ -38,6 +38,9 @@ func (s *schema) object(v value, at string) (expr, error) {
 	return g.seq(g.literal("{"), p.space, first, g.literal("}")), nil
 }
 
+// maxKeyBytes bounds the name of a property; what tells it from all other names is as deep as it is long.
+const maxKeyBytes = 1 << 10
+
 // members are the declared properties, and behind them those that are required without being declared.
 func (s *schema) members(v value, at string) ([]member, []string, error) {
 	properties, declared := v.get("properties")
@@ -50,17 +53,22 @@ func (s *schema) members(v value, at string) ([]member, []string, error) {
 	}
 	var list []member
 	keys := slices.Clone(properties.keys)
+	isRequired, isDeclared := setOf(required), setOf(keys)
 	for i, key := range properties.keys {
+		if len(key) > maxKeyBytes {
+			return nil, nil, fmt.Errorf("%s/properties: the name %.64q… has more than %d bytes", at, key, maxKeyBytes)
+		}
 		e, err := s.compile(properties.items[i], at+"/properties/"+escapePointer(key), 0)
 		if err != nil {
 			return nil, nil, err
 		}
-		list = append(list, member{s.pair(key, e), slices.Contains(required, key)})
+		list = append(list, member{s.pair(key, e), isRequired[key]})
 	}
 	for _, key := range required {
-		if slices.Contains(keys, key) {
+		if isDeclared[key] {
 			continue
 		}
+		isDeclared[key] = true
 		keys = append(keys, key)
 		e := s.parts.any
 		if more, ok := v.get("additionalProperties"); ok {
@@ -82,6 +90,9 @@ func requiredNames(v value, at string) ([]string, error) {
 	for _, item := range list.items {
 		if item.kind != "string" {
 			return nil, fmt.Errorf("%s/required: %.64s is not the name of a property", at, item.json())
+		}
+		if len(item.text) > maxKeyBytes {
+			return nil, fmt.Errorf("%s/required: the name %.64q… has more than %d bytes", at, item.text, maxKeyBytes)
 		}
 		names = append(names, item.text)
 	}

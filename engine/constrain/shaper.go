@@ -1,31 +1,35 @@
 package constrain
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
 	"slices"
 )
 
-// Shaper holds a reply to a constraint: it forbids every token behind which the form, or its end within the limit, is out of
+// Shaper holds a reply to a constraint: it forbids every token after which the form, or its end within the limit, is out of
 // reach. It is a sample.Shaper and serves one goroutine.
 type Shaper struct {
 	constraint *Constraint
 	vocabulary *Vocabulary
 	automaton  *automaton
 	masks      *masks
-	pushed     []int32 // the reply so far
-	states     []int32 // (len(pushed)+1) the state in front of each token, and behind the last
-	limit      int     // tokens a reply may have; 0 for no limit
+	pushed     []int32         // the reply so far
+	states     []int32         // (len(pushed)+1) the state before each token, and after the last
+	limit      int             // tokens a reply may have; 0 for no limit
+	ctx        context.Context // its end ends the work on a token
+	base       int             // bytes that the automaton had taken when it had read the reply so far
 }
 
 // NewShaper applies a constraint to the tokens of a vocabulary.
-func NewShaper(c *Constraint, v *Vocabulary) (*Shaper, error) {
-	s := &Shaper{constraint: c, vocabulary: v}
+func NewShaper(ctx context.Context, c *Constraint, v *Vocabulary) (*Shaper, error) {
+	s := &Shaper{ctx: ctx, constraint: c, vocabulary: v}
 	s.begin()
-	if a := s.automaton; a.err != nil {
-		return nil, a.err
-	} else if a.states[a.start].bytes >= maxClosing {
+	if err := s.failure(); err != nil {
+		return nil, err
+	}
+	if a := s.automaton; a.states[a.start].bytes >= maxClosing {
 		return nil, fmt.Errorf("the tokens of this model cannot spell any reply that fits the %s", c.name)
 	}
 	return s, nil
@@ -33,20 +37,30 @@ func NewShaper(c *Constraint, v *Vocabulary) (*Shaper, error) {
 
 // begin makes an empty automaton.
 func (s *Shaper) begin() {
-	s.automaton = newAutomaton(s.constraint, s.vocabulary.spellable(), s.vocabulary.Lead)
-	s.masks = newMasks()
+	s.automaton = newAutomaton(s.ctx, s.constraint, s.vocabulary.spellable(), s.vocabulary.Lead)
+	s.masks, s.base = newMasks(), 0
 	s.states = append(s.states[:0], s.automaton.start)
 }
 
 // Name is that of the constraint.
 func (s *Shaper) Name() string { return s.constraint.name }
 
-// Limit says how many tokens the reply may have in all. It may change between two tokens; a reply
-// that can no longer be finished within it takes the shortest way. 0 is no limit.
-func (s *Shaper) Limit(tokens int) { s.limit = tokens }
+// Bound says how many tokens the reply may have in all, and for how long it is wanted. Both may change between two tokens; a
+// reply that can no longer be finished within its tokens takes the shortest way. 0 tokens is no limit.
+func (s *Shaper) Bound(ctx context.Context, tokens int) { s.ctx, s.limit = ctx, tokens }
 
 // Shortest is how many tokens, a stop token not counted, are enough to finish the reply from here.
-func (s *Shaper) Shortest() int { return int(s.automaton.tokensToClose(s.state(), s.vocabulary)) }
+func (s *Shaper) Shortest() (int, error) {
+	s.automaton.work.renew(s.ctx)
+	n := s.automaton.tokensToClose(s.state(), s.vocabulary)
+	return int(n), s.failure()
+}
+
+// AtLeast is a bound of Shortest from below that takes no work: no token spells more bytes than the longest.
+func (s *Shaper) AtLeast() int {
+	longest := int32(s.vocabulary.longest)
+	return int((s.automaton.states[s.state()].bytes + longest - 1) / longest)
+}
 
 // Ended reports that the reply has the form and that nothing may be added to it.
 func (s *Shaper) Ended() bool {
@@ -58,16 +72,17 @@ func (s *Shaper) state() int32 { return s.states[len(s.states)-1] }
 // Reset begins a reply. What the prompt says does not matter to its form.
 func (s *Shaper) Reset([]int32) error {
 	s.pushed, s.states = s.pushed[:0], append(s.states[:0], s.automaton.start)
-	if s.automaton.err != nil {
+	if s.automaton.work.err != nil {
 		s.begin()
 	}
 	s.refresh()
 	return s.failure()
 }
 
-// Push adds a token behind the reply. Behind a token that was forbidden, or one that ends the reply, nothing is asked.
+// Push adds a token to the reply. After a token that was forbidden, or one that ends the reply, nothing is asked.
 func (s *Shaper) Push(id int32) {
 	s.refresh()
+	s.automaton.work.renew(s.ctx)
 	s.pushed = append(s.pushed, id)
 	s.states = append(s.states, s.after(s.state(), id))
 }
@@ -87,13 +102,14 @@ func (s *Shaper) Pop(n int) {
 
 // refresh forgets what was worked out when it has become much, and reads the reply so far again.
 func (s *Shaper) refresh() {
-	if len(s.automaton.states) < freshStates && len(s.automaton.stacks) < 4*freshStates {
+	if s.automaton.work.bytes < s.base+freshBytes {
 		return
 	}
 	s.begin()
 	for _, id := range s.pushed {
 		s.states = append(s.states, s.after(s.state(), id))
 	}
+	s.base = s.automaton.work.bytes
 }
 
 // Shape forbids what may not follow.
@@ -102,6 +118,7 @@ func (s *Shaper) Shape(logits []float32) error {
 		return s.failure()
 	}
 	v, a := s.vocabulary, s.automaton
+	a.work.renew(s.ctx)
 	m := s.masks.of(a, v, s.state())
 	keep(logits, m.allowed)
 	if room := s.room(); m.far > room {
@@ -159,6 +176,7 @@ func (s *Shaper) Allows(id int32) bool {
 	if slices.Contains(s.vocabulary.Stops, id) {
 		return s.automaton.accepts(s.state())
 	}
+	s.automaton.work.renew(s.ctx)
 	next := s.after(s.state(), id)
 	bytes := s.automaton.states[next].bytes
 	if next == dead || bytes >= maxClosing {
@@ -170,13 +188,13 @@ func (s *Shaper) Allows(id int32) bool {
 
 // failure is the bound that the automaton has hit, if any.
 func (s *Shaper) failure() error {
-	if s.automaton.err == nil {
+	if s.automaton.work.err == nil {
 		return nil
 	}
-	return fmt.Errorf("following the %s: %w", s.constraint.name, s.automaton.err)
+	return fmt.Errorf("following the %s: %w", s.constraint.name, s.automaton.work.err)
 }
 
-// room is how many tokens the reply may take behind the next one.
+// room is how many tokens the reply may take after the next one.
 func (s *Shaper) room() int32 {
 	if s.limit == 0 {
 		return beyond

@@ -1,6 +1,7 @@
 package constrain
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -30,11 +31,20 @@ func testVocabulary(rng *rand.Rand, size int, alphabet string, lead bool) *Vocab
 
 func newShaper(t testing.TB, c *Constraint, v *Vocabulary) *Shaper {
 	t.Helper()
-	s, err := NewShaper(c, v)
+	s, err := NewShaper(t.Context(), c, v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+func shortest(t testing.TB, s *Shaper) int {
+	t.Helper()
+	n, err := s.Shortest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // constraints of every kind, with the letters that make texts for them.
@@ -50,14 +60,14 @@ func constraints(t testing.TB) []*Constraint {
 	}
 	for _, pattern := range patterns {
 		if pattern != `()` {
-			add(Regex(pattern))
+			add(Regex(t.Context(), pattern))
 		}
 	}
 	for _, s := range schemas {
-		add(Schema(s.schema))
+		add(Schema(t.Context(), s.schema))
 	}
-	add(Choices([]string{"yes", "no", "yes, but", "never ever"}))
-	add(Grammar(`root ::= "(" root? ")" | [a-c]{2,3} "é"`))
+	add(Choices(t.Context(), []string{"yes", "no", "yes, but", "never ever"}))
+	add(Grammar(t.Context(), `root ::= "(" root? ")" | [a-c]{2,3} "é"`))
 	return list
 }
 
@@ -84,8 +94,8 @@ func draw(t testing.TB, s *Shaper, row []float32) []int32 {
 func replies(t *testing.T, c *Constraint, v *Vocabulary, rng *rand.Rand, n, limit, hurry int) (broken int) {
 	s := newShaper(t, c, v)
 	row := make([]float32, len(v.text))
-	limit = max(limit, s.Shortest())
-	s.Limit(limit + hurry)
+	limit = max(limit, shortest(t, s))
+	s.Bound(t.Context(), limit+hurry)
 	for range n {
 		if err := s.Reset(nil); err != nil {
 			t.Fatal(err)
@@ -107,7 +117,7 @@ func replies(t *testing.T, c *Constraint, v *Vocabulary, rng *rand.Rand, n, limi
 			}
 			text = append(text, v.text[id]...)
 		}
-		a := newAutomaton(c, everyByte(), v.Lead)
+		a := newAutomaton(t.Context(), c, everyByte(), v.Lead)
 		if end := a.run(a.start, text); !a.accepts(end) {
 			broken++
 		}
@@ -140,8 +150,8 @@ func TestALimitThatIsOneTooLongIsNoticed(t *testing.T) {
 }
 
 // naive decides about one token by reading the whole reply anew.
-func naive(c *Constraint, v *Vocabulary, reply []byte, id int32) bool {
-	a := newAutomaton(c, v.spellable(), v.Lead)
+func naive(t testing.TB, c *Constraint, v *Vocabulary, reply []byte, id int32) bool {
+	a := newAutomaton(t.Context(), c, v.spellable(), v.Lead)
 	s := a.run(a.start, reply)
 	if id == stop {
 		return a.accepts(s)
@@ -162,7 +172,7 @@ func differences(t *testing.T, c *Constraint, v *Vocabulary, rng *rand.Rand) int
 			if rng.IntN(2) == 0 && len(left) > 0 {
 				id = left[rng.IntN(len(left))]
 			}
-			if slices.Contains(left, id) != naive(c, v, reply, id) {
+			if slices.Contains(left, id) != naive(t, c, v, reply, id) {
 				count++
 			}
 		}
@@ -221,7 +231,7 @@ func TestPlantedBugsAreNoticed(t *testing.T) {
 			plant(&wrong)
 			s := newShaper(t, c, &wrong)
 			for id, row := int32(0), draw(t, s, make([]float32, len(right.text))); int(id) < len(right.text); id++ {
-				if slices.Contains(row, id) != naive(c, right, nil, id) {
+				if slices.Contains(row, id) != naive(t, c, right, nil, id) {
 					found++
 				}
 			}
@@ -260,7 +270,7 @@ func TestPopUndoesPush(t *testing.T) {
 		for _, id := range reply {
 			again.Push(id)
 		}
-		if got, want := draw(t, s, row), draw(t, again, fresh); !slices.Equal(got, want) || s.Expects() != again.Expects() || s.Shortest() != again.Shortest() {
+		if got, want := draw(t, s, row), draw(t, again, fresh); !slices.Equal(got, want) || s.Expects() != again.Expects() || shortest(t, s) != shortest(t, again) {
 			t.Fatalf("behind %v: %d tokens and %q, afresh %d and %q", reply, len(got), s.Expects(), len(want), again.Expects())
 		}
 	}
@@ -271,7 +281,7 @@ func TestPopUndoesPush(t *testing.T) {
 
 // An automaton that grows too large is made anew in the middle of a reply.
 func TestManyStatesAreForgotten(t *testing.T) {
-	c, err := Regex(`[ab]*a[ab]{15}c`)
+	c, err := Regex(t.Context(), `[ab]*a[ab]{15}c`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,12 +306,12 @@ func TestManyStatesAreForgotten(t *testing.T) {
 		}
 	}
 	if renewed == 0 {
-		t.Error("the automaton was never made anew; the test shows nothing")
+		t.Errorf("the automaton took %d bytes and was never made anew; the test shows nothing", s.automaton.work.bytes)
 	}
 }
 
 func TestAWrongWayIsAskedNothing(t *testing.T) {
-	c, err := Choices([]string{"yes", "no"})
+	c, err := Choices(t.Context(), []string{"yes", "no"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,11 +346,11 @@ func TestAWrongWayIsAskedNothing(t *testing.T) {
 
 func TestExpects(t *testing.T) {
 	v := testVocabulary(rand.New(rand.NewPCG(1, 1)), 300, "ab", false)
-	schema, err := Schema(`{"type":"object","properties":{"name":{"type":"string"},"n":{"type":["integer","null"]},"t":{"type":"array","items":{"format":"date"}}},"required":["name"]}`)
+	schema, err := Schema(t.Context(), `{"type":"object","properties":{"name":{"type":"string"},"n":{"type":["integer","null"]},"t":{"type":"array","items":{"format":"date"}}},"required":["name"]}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	word, err := Regex(`[a-z]+\d?`)
+	word, err := Regex(t.Context(), `[a-z]+\d?`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,10 +374,10 @@ func TestExpects(t *testing.T) {
 }
 
 func ExampleShaper() {
-	c, _ := Regex(`[0-9]{2}|no`)
+	c, _ := Regex(context.Background(), `[0-9]{2}|no`)
 	texts := []string{"", "n", "o", "no", "1", "12", "123"}
 	v := NewVocabulary(len(texts), func(id int32) []byte { return []byte(texts[id]) }, []int32{0}, false)
-	s, err := NewShaper(c, v)
+	s, err := NewShaper(context.Background(), c, v)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -13,14 +13,15 @@ type Vocabulary struct {
 	Stops []int32 // the tokens that end a reply
 	Lead  bool    // the space that a reply begins with is not shown
 
-	text  [][]byte // by id; nil for tokens without text
-	depth []uint16 // by node, from 0
-	last  []byte   // by node: the byte that leads to it
-	end   []int32  // by node
-	from  []int32  // by node: its tokens are order[from[i]:from[i]+own[i]]
-	own   []int32
-	order []int32 // ids in the order of their texts
-	roots [256]int32
+	text    [][]byte // by id; nil for tokens without text
+	longest int      // bytes of the longest of them, at least 1
+	depth   []uint16 // by node, from 0
+	last    []byte   // by node: the byte that leads to it
+	end     []int32  // by node
+	from    []int32  // by node: its tokens are order[from[i]:from[i]+own[i]]
+	own     []int32
+	order   []int32 // ids in the order of their texts
+	roots   [256]int32
 }
 
 // maxTokenBytes bounds the text of a token; longer ones are never written under a constraint.
@@ -29,10 +30,11 @@ const maxTokenBytes = 1 << 10
 // NewVocabulary takes size tokens. text returns the bytes that a token stands for, nothing for one that is never text; stops are
 // the tokens that end a reply. lead says that the space which a reply begins with is not shown.
 func NewVocabulary(size int, text func(id int32) []byte, stops []int32, lead bool) *Vocabulary {
-	v := &Vocabulary{Stops: stops, Lead: lead, text: make([][]byte, size)}
+	v := &Vocabulary{Stops: stops, Lead: lead, text: make([][]byte, size), longest: 1}
 	for id := range int32(size) {
 		if raw := text(id); len(raw) > 0 && len(raw) <= maxTokenBytes && !slices.Contains(stops, id) {
 			v.text[id] = raw
+			v.longest = max(v.longest, len(raw))
 			v.order = append(v.order, id)
 		}
 	}

@@ -10,7 +10,7 @@ func randomText(t testing.TB, a *automaton, rng *rand.Rand, length int, likely s
 	t.Helper()
 	text, ok := walk(t, a, rng, length, likely)
 	if !ok {
-		t.Fatalf("behind %q: %v", text, a.err)
+		t.Fatalf("behind %q: %v", text, a.work.err)
 	}
 	return text
 }
@@ -23,7 +23,7 @@ func walk(t testing.TB, a *automaton, rng *rand.Rand, length int, likely string)
 	s := a.start
 	for len(text) < length {
 		if a.accepts(s) && rng.IntN(8) == 0 {
-			return string(text), a.err == nil
+			return string(text), a.work.err == nil
 		}
 		var next []byte
 		for _, b := range []byte(likely) {
@@ -47,7 +47,7 @@ func walk(t testing.TB, a *automaton, rng *rand.Rand, length int, likely string)
 	}
 	for before := a.states[s].bytes + 1; a.states[s].bytes > 0; {
 		if a.states[s].bytes >= before || !a.approach(s) {
-			if a.err != nil {
+			if a.work.err != nil {
 				return string(text), false
 			}
 			t.Fatalf("no way to an end behind %q", text)
@@ -55,7 +55,7 @@ func walk(t testing.TB, a *automaton, rng *rand.Rand, length int, likely string)
 		before = a.states[s].bytes
 		text, s = append(text, a.states[s].closingByte), a.states[s].closingNext
 	}
-	if a.err != nil {
+	if a.work.err != nil {
 		return string(text), false
 	}
 	if !a.accepts(s) {

@@ -1,6 +1,10 @@
 package constrain
 
-import "fmt"
+import (
+	"container/heap"
+	"fmt"
+	"slices"
+)
 
 // maxClosing bounds, in bytes, what may still be missing to an end. What lies farther away is treated as if it led nowhere;
 // that bounds nesting, since every open bracket has one byte to come.
@@ -8,21 +12,89 @@ const maxClosing = 1<<16 - 1
 
 // lengths returns for each node the bytes of the shortest text it matches, when only bytes of spellable may be used; maxClosing
 // for none, or none so short.
+//
+// Nodes are settled in the order of their lengths (Knuth 1977): a node is never shorter than a part that it needs, so what is
+// settled stays, and each node is looked at once for each of its parts.
 func (g *grammar) lengths(spellable byteSet) []int32 {
 	lengths := make([]int32, len(g.nodes))
 	for i := range lengths {
 		lengths[i] = maxClosing
 	}
-	// Parts have lower numbers than what they are part of, so a pass only misses what came through rules.
-	for changed := true; changed; {
-		changed = false
-		for i := range g.nodes {
-			if n := g.length(expr(i), lengths, spellable); n < lengths[i] {
-				lengths[i], changed = n, true
-			}
+	var open shortestFirst
+	lower := func(e expr) {
+		if n := g.length(e, lengths, spellable); n < lengths[e] {
+			lengths[e] = n
+			heap.Push(&open, measuredNode{n, e})
+		}
+	}
+	for i := range lengths {
+		lower(expr(i))
+	}
+	from, users := g.users()
+	for len(open) > 0 && g.work.did(1, 0) {
+		m := heap.Pop(&open).(measuredNode)
+		if lengths[m.node] < m.length {
+			continue // it was settled earlier
+		}
+		for _, user := range users[from[m.node]:from[m.node+1]] {
+			lower(user)
 		}
 	}
 	return lengths
+}
+
+// shortestFirst is a heap of nodes.
+type shortestFirst []measuredNode
+
+type measuredNode struct {
+	length int32
+	node   expr
+}
+
+func (h shortestFirst) Len() int           { return len(h) }
+func (h shortestFirst) Less(i, j int) bool { return h[i].length < h[j].length }
+func (h shortestFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *shortestFirst) Push(x any)        { *h = append(*h, x.(measuredNode)) }
+func (h *shortestFirst) Pop() any {
+	last := len(*h) - 1
+	m := (*h)[last]
+	*h = (*h)[:last]
+	return m
+}
+
+// users lists, for each node e, the nodes that it is a part of: users[from[e]:from[e+1]].
+func (g *grammar) users() (from []int32, users []expr) {
+	from = make([]int32, len(g.nodes)+1)
+	for _, n := range g.nodes {
+		for _, part := range g.partsOf(n) {
+			from[part+1]++
+		}
+	}
+	for e := range g.nodes {
+		from[e+1] += from[e]
+	}
+	users = make([]expr, from[len(g.nodes)])
+	at := slices.Clone(from)
+	for e, n := range g.nodes {
+		for _, part := range g.partsOf(n) {
+			users[at[part]] = expr(e)
+			at[part]++
+		}
+	}
+	return from, users
+}
+
+// partsOf are the nodes that n is made of. Two that are not there are never.
+func (g *grammar) partsOf(n node) [2]expr {
+	switch n.kind {
+	case kindSeq, kindAlt:
+		return [2]expr{expr(n.a), expr(n.b)}
+	case kindRepeat, kindLabel:
+		return [2]expr{expr(n.a), never}
+	case kindRule:
+		return [2]expr{g.rules[n.a], never}
+	}
+	return [2]expr{never, never}
 }
 
 // length is that of one node from those of its parts.
@@ -85,7 +157,7 @@ func (g *grammar) checkLeftRecursion() error {
 func (g *grammar) firstRules(e expr, lengths []int32) []int32 {
 	var rules []int32
 	seen := map[expr]bool{}
-	for todo := []expr{e}; len(todo) > 0; {
+	for todo := []expr{e}; len(todo) > 0 && g.work.did(1, 0); {
 		e, todo = todo[len(todo)-1], todo[:len(todo)-1]
 		if seen[e] {
 			continue

@@ -91,11 +91,9 @@ func (a *automaton) named(s int32) (names []string, others byteSet) {
 		if !set.meets(visible) {
 			continue
 		}
-		for ; id != 0 && a.g.nodes[a.stacks[id].top].kind != kindLabelEnd; id = a.stacks[id].below {
-		}
-		if id == 0 {
+		if label := a.labels[id]; label == noLabel {
 			others = others.union(set)
-		} else if name := a.g.names[a.g.nodes[a.stacks[id].top].a]; !slices.Contains(names, name) {
+		} else if name := a.g.names[label]; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -231,11 +231,11 @@ func (t *trial) reshape(tb testing.TB, reply []int32) {
 		tb.Fatal(err)
 	}
 	if t.pattern != "" {
-		form, err := constrain.Regex(t.pattern)
+		form, err := constrain.Regex(tb.Context(), t.pattern)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		held, err := constrain.NewShaper(form, constrain.NewVocabulary(len(t.texts), words(t.texts).Bytes, t.stops, false))
+		held, err := constrain.NewShaper(tb.Context(), form, constrain.NewVocabulary(len(t.texts), words(t.texts).Bytes, t.stops, false))
 		if err != nil {
 			tb.Fatal(err)
 		}
