@@ -47,7 +47,9 @@ type Setting struct {
 	Default string   // as Set takes it
 	Applies Applies
 
-	field func(*Config) any    // pointer to the field
+	field    func(*Config) any // pointer to the field
+	compiled bool              // a List that costs a reply nothing for each of its texts
+
 	check func(v string) error // a further check of a Text, whose error says what is allowed
 	read  func(v string) error // likewise, whose error says what is wrong
 }
@@ -209,14 +211,18 @@ func (s Setting) assignList(at *[]string, v any) error {
 	if !ok {
 		return s.refuse(describe(v))
 	}
-	if len(items) > maxListItems {
-		return &ValueError{Setting: s.Name, Got: fmt.Sprintf("a list of %d", len(items)), Allowed: fmt.Sprintf("at most %d texts", maxListItems)}
+	most, longest := maxListItems, maxListItemBytes
+	if s.compiled {
+		most, longest = maxCompiledItems, maxCompiledItemBytes
+	}
+	if len(items) > most {
+		return &ValueError{Setting: s.Name, Got: fmt.Sprintf("a list of %d", len(items)), Allowed: fmt.Sprintf("at most %d texts", most)}
 	}
 	list := make([]string, 0, len(items))
 	for _, item := range items {
 		text, ok := item.(string)
-		if !ok || text == "" || len(text) > maxListItemBytes {
-			return &ValueError{Setting: s.Name, Got: describe(item), Allowed: fmt.Sprintf("texts of 1 to %d bytes", maxListItemBytes)}
+		if !ok || text == "" || len(text) > longest {
+			return &ValueError{Setting: s.Name, Got: describe(item), Allowed: fmt.Sprintf("texts of 1 to %d bytes", longest)}
 		}
 		list = append(list, text)
 	}
@@ -224,10 +230,13 @@ func (s Setting) assignList(at *[]string, v any) error {
 	return nil
 }
 
-// Lists are worked through with every token of a reply, so their number and length are bounded.
+// Most lists are worked through with every token of a reply, so their number and length are bounded. One that is compiled once
+// may be longer.
 const (
-	maxListItems     = 64
-	maxListItemBytes = 256
+	maxListItems         = 64
+	maxListItemBytes     = 256
+	maxCompiledItems     = 10_000
+	maxCompiledItemBytes = 4096
 )
 
 // format is the inverse of parse and assign.

@@ -108,7 +108,7 @@ var table = []Setting{
 		field: func(c *Config) any { return &c.Constraint.Regex }, read: checkRegex},
 	{Name: "constraint.choices", Flag: "choice", Slash: "choices", Kind: List, Default: "[]", Applies: NextReply,
 		Doc:   "the reply is one of these texts",
-		field: func(c *Config) any { return &c.Constraint.Choices }},
+		field: func(c *Config) any { return &c.Constraint.Choices }, compiled: true},
 	{Name: "constraint.grammar", Flag: "grammar", Slash: "grammar", Kind: Text, Default: "", Applies: NextReply,
 		Doc:   "the reply follows this grammar in GBNF, or the one in @FILE",
 		field: func(c *Config) any { return &c.Constraint.Grammar }, read: checkGrammar},

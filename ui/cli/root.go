@@ -120,7 +120,7 @@ func (a *app) settings() (config.Config, config.Source, error) {
 	if err != nil {
 		return c, source, &coded{ExitUsage, err}
 	}
-	values, inFlags, err := config.Imply(a.overrides.values)
+	values, inFlags, err := config.Imply(a.overrides.all())
 	if err == nil {
 		err = c.SetAll(values...)
 	}

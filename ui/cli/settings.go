@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,17 @@ import (
 // overrides collects the settings given as flags, in the order in which they were given.
 type overrides struct {
 	values []config.Value
-	lists  map[string][]string // flags that may be repeated
+	lists  map[string][]string // by setting: those whose flag may be repeated
+}
+
+// all are the settings that were given.
+func (o *overrides) all() []config.Value {
+	values := slices.Clone(o.values)
+	for _, name := range slices.Sorted(maps.Keys(o.lists)) {
+		text, _ := json.Marshal(o.lists[name]) // a list of texts always encodes
+		values = append(values, config.Value{Name: name, Text: string(text)})
+	}
+	return values
 }
 
 // addSettings gives a command a flag for every setting, or for those of some sections of config.toml.
@@ -54,11 +65,6 @@ func (f *settingFlag) Set(text string) error {
 		list = []string{}
 	}
 	f.into.lists[f.setting.Name] = list
-	all, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	f.into.values = append(f.into.values, config.Value{Name: f.setting.Name, Text: string(all)})
 	return nil
 }
 
@@ -84,7 +90,7 @@ func (f *settingFlag) Type() string {
 }
 
 func (o *overrides) given(name string) bool {
-	return slices.ContainsFunc(o.values, func(v config.Value) bool { return v.Name == name })
+	return o.lists[name] != nil || slices.ContainsFunc(o.values, func(v config.Value) bool { return v.Name == name })
 }
 
 // explain names the flag an error is about.
