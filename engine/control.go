@@ -20,8 +20,9 @@ type change struct {
 // only the goroutine that runs the reply applies them, so a round never sees half a change.
 type control struct {
 	mu      sync.Mutex
-	inForce config.Config
+	inForce config.Config // touched by that goroutine alone
 	asked   config.Config // inForce with every pending change applied
+	asks    int           // how often asked changed
 	pending []change
 }
 
@@ -29,33 +30,67 @@ func newControl(c config.Config) *control {
 	return &control{inForce: c, asked: c}
 }
 
-// ask validates changes, by the settings' own rules and by check, and queues them.
+// ask validates changes, by the settings' own rules and by check, and queues them. A form may take seconds to validate: others
+// may look at the settings and change them in the meantime.
 func (c *control) ask(values []config.Value, check func(from, to config.Config) error) error {
+	for {
+		from, asks := c.soFar()
+		next, values, err := valid(from, values, check)
+		if err != nil {
+			return err
+		}
+		if c.queue(values, next, asks) {
+			return nil
+		}
+		// Another change was queued since. What is valid alone may not be valid together with it.
+	}
+}
+
+// soFar are the settings with every pending change, and how often they changed.
+func (c *control) soFar() (config.Config, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next := c.asked
+	return c.asked, c.asks
+}
+
+// valid returns the settings after changes, and the changes with those that they bring with them.
+func valid(
+	from config.Config, values []config.Value, check func(from, to config.Config) error,
+) (config.Config, []config.Value, error) {
+	next := from
 	if err := next.SetAll(values...); err != nil {
-		return err
+		return next, nil, err
 	}
 	for _, v := range values {
 		if s, _ := config.Lookup(v.Name); s.Applies == config.NextStart { // SetAll has found it
-			return fmt.Errorf("changing %s: it holds from the next start on; set it in config.toml or by --%s", s.Name, s.Flag)
+			return next, nil, fmt.Errorf("changing %s: it holds from the next start on; set it in config.toml or by --%s", s.Name, s.Flag)
 		}
 	}
-	if err := check(c.asked, next); err != nil {
-		return err
+	if err := check(from, next); err != nil {
+		return next, nil, err
 	}
-	if lowered := next.Speculation.Gamma; lowered != c.asked.Speculation.Gamma { // by a ceiling that was asked for
+	if lowered := next.Speculation.Gamma; lowered != from.Speculation.Gamma { // by a ceiling that was asked for
 		values = append(values[:len(values):len(values)], config.Value{Name: "speculation.gamma", Text: strconv.Itoa(lowered)})
 	}
+	return next, values, nil
+}
+
+// queue adds changes that make the settings next, unless others were queued since asks was read.
+func (c *control) queue(values []config.Value, next config.Config, asks int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asks != asks {
+		return false
+	}
 	c.asked = next
+	c.asks++
 	for _, v := range values {
 		setting, _ := config.Lookup(v.Name)
 		// Only the last value of a setting counts: a key held down repeats faster than slow rounds pass.
 		c.pending = slices.DeleteFunc(c.pending, func(p change) bool { return p.setting.Name == setting.Name })
 		c.pending = append(c.pending, change{setting, v.Text})
 	}
-	return nil
+	return true
 }
 
 // settings are those in force once every pending change has been applied.
@@ -69,27 +104,24 @@ func (c *control) settings() config.Config {
 // are nobody's business where nothing changed between rounds.
 // Between rounds only settings that may change in mid-reply are taken; round -1, before a reply, takes all.
 func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if round >= 0 && len(c.pending) == 0 {
+	pending := c.waiting()
+	if round >= 0 && len(pending) == 0 {
 		return config.Config{}, nil // nothing to do in nearly every round, and a copy takes as long as a fiftieth of a fast one
 	}
-	before := c.inForce.Clone()
-	var waiting, taken []change
+	before := c.inForce.Clone() // which nobody else writes
+	var taken []change
 	var values []config.Value
-	for _, p := range c.pending {
-		if round >= 0 && !p.setting.Live() {
-			waiting = append(waiting, p)
-			continue
+	for _, p := range pending {
+		if round < 0 || p.setting.Live() {
+			taken = append(taken, p)
+			values = append(values, config.Value{Name: p.setting.Name, Text: p.value})
 		}
-		taken = append(taken, p)
-		values = append(values, config.Value{Name: p.setting.Name, Text: p.value})
 	}
 	if err := c.inForce.SetAll(values...); err != nil {
 		// Settings that bound each other hold together with one that waits for the next reply: so these wait, too.
 		return c.inForce.Clone(), nil
 	}
-	c.pending = waiting
+	c.remove(taken)
 	var changed []event.SettingChanged
 	for _, p := range taken {
 		from, errFrom := before.Get(p.setting.Name)
@@ -99,4 +131,20 @@ func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
 		}
 	}
 	return c.inForce.Clone(), changed
+}
+
+// waiting are the changes that are not in force yet.
+func (c *control) waiting() []change {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.pending)
+}
+
+// remove takes away pending changes that are in force now. One that was asked for since, with another value, stays.
+func (c *control) remove(taken []change) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pending = slices.DeleteFunc(c.pending, func(p change) bool {
+		return slices.ContainsFunc(taken, func(t change) bool { return t.setting.Name == p.setting.Name && t.value == p.value })
+	})
 }

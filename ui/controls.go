@@ -110,7 +110,15 @@ func (m *Model) change(name, value string) tea.Cmd {
 	if m.engine == nil {
 		return m.say(m.whyNoEngine())
 	}
-	if err := m.engine.Change(s.Name, value); err != nil {
+	if s.Section() == "constraint" {
+		return m.setForm(s, value)
+	}
+	return m.changed(s, value, m.engine.Change(s.Name, value))
+}
+
+// changed says what became of a change that the engine was asked for.
+func (m *Model) changed(s config.Setting, value string, err error) tea.Cmd {
+	if err != nil {
 		return m.say(sanitize.Line(err.Error()))
 	}
 	when := ""

@@ -30,6 +30,9 @@ func (m *Model) send(prompt string) (tea.Cmd, bool) {
 		return m.say("the models are still being read: this is sent as soon as they are"), false
 	case m.busy():
 		return m.say("a reply is being written: esc stops it"), false
+	case m.forming:
+		m.eager = true
+		return m.say("the form is still being worked out: this is sent as soon as it is"), false
 	case m.racing.stop != nil:
 		return m.say("the race is still ending"), false
 	}

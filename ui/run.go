@@ -101,15 +101,11 @@ func (m *Model) drain() {
 
 // saveNow saves the chat and waits for it.
 func (m *Model) saveNow() error {
-	if m.options.Chats == nil || m.options.Load == nil || len(m.state.Messages) == 0 || !m.saver.pending() {
+	if m.options.Chats == nil || m.options.Load == nil || len(m.state.Messages) == 0 {
 		return nil
 	}
-	c := m.snapshot()
-	saved, moved, err := m.saver.write(m.saver.changes, c)
-	if moved { // the screen is gone, so it is told here
-		fmt.Fprintf(m.options.Stderr, "specula: %v\n", sanitize.Line(renamed{c.ID, saved}.String()))
-	}
-	return err
+	m.saver.asked++
+	return m.saver.write(m.saver.asked, m.snapshot())
 }
 
 // exitError turns the way Bubble Tea ended into an error of ours.

@@ -111,7 +111,6 @@ type evidence struct {
 	lookups    lookups
 	drafting   drafting
 	probes     probes
-	drafts     int // rounds of replies that drafted; a rehearsal is none
 }
 
 // round is what Continue needs to know of the round under way.
@@ -185,7 +184,7 @@ func (c *Controller) Next(o Outlook) Decision {
 	d.Acceptance = c.acceptance.first(c.options.Max)
 	d.Expected = c.tokens(d.Gamma)
 	d.Off = c.words.off
-	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate(), price: c.price(d.Gamma, c.debt(o))}
+	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate(), price: c.price(d.Gamma, c.costs.reading(o.Unread))}
 	return d
 }
 
@@ -203,9 +202,8 @@ func (c *Controller) Rehearse(o Observation) {
 func (c *Controller) Observe(o Observation) {
 	if o.Drafted > 0 || o.Tested > 0 {
 		c.rest = 0
-		c.drafts++
 	}
-	c.hindsight.observe(o)
+	c.hindsight.observe(o, c.costs.nominal != nil, c.believedCost)
 	c.replies.written += o.Accepted + 1
 	if o.Off {
 		c.costs.observe(o)

@@ -1,6 +1,9 @@
 package model
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // need says whether an architecture has a tensor.
 type need int
@@ -28,22 +31,15 @@ func architectures() []architecture {
 	}
 }
 
-func architectureOf(name string) (a architecture, known bool) {
+func architectureOf(name string) (architecture, error) {
+	var known []string
 	for _, a := range architectures() {
 		if a.name == name {
-			return a, true
+			return a, nil
 		}
+		known = append(known, a.name)
 	}
-	return architecture{}, false
-}
-
-// architectureNames lists what can be loaded, as text.
-func architectureNames() string {
-	var names []string
-	for _, a := range architectures() {
-		names = append(names, a.name)
-	}
-	return strings.Join(names, ", ")
+	return architecture{}, fmt.Errorf("the architecture %.64q is not supported; supported are %s", name, strings.Join(known, ", "))
 }
 
 // needs names, for the tags of tensors, what the architecture decides.

@@ -12,14 +12,12 @@ import (
 
 // stored is a chat whose messages are numbered, the first ones with text in front.
 func stored(s *state.State, n, long int, text string) {
-	var turns []state.Turn
 	for i := range n {
 		if i >= long {
 			text = ""
 		}
-		turns = append(turns, state.Turn{Role: []string{"user", "assistant"}[i%2], Raw: fmt.Sprint(text, i)})
+		s.AddStored([]string{"user", "assistant"}[i%2], fmt.Sprint(text, i))
 	}
-	s.Reopen(turns)
 }
 
 func TestALongChatKeepsEveryTurn(t *testing.T) {
