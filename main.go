@@ -119,7 +119,7 @@ func open(ctx context.Context, c config.Config, emit func(event.Event)) (*conver
 	e, err := engine.Load(ctx, engine.Options{
 		Version: version(), Config: c, Target: target, Draft: draft, Heads: heads,
 		Backend: d.Target, DeviceWhy: d.Why, DraftBackend: d.Draft, Fallback: d.Fallback,
-		Now: time.Now, NewSeed: func() int64 { return rand.Int64N(1 << 53) },
+		Now: time.Now, NewSeed: func() int64 { return rand.Int64N(1_000_000_000) }, // short enough to be shown whole and typed
 	}, emit)
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -347,7 +347,26 @@ func describe(ctx context.Context, path string) ([]cli.Section, error) {
 	for _, table := range weights.Describe(f).Tables() {
 		sections = append(sections, cli.Section(table))
 	}
+	sections[0].Rows = append(sections[0].Rows, prospects(f)...)
 	return slices.Insert(sections, 2, processor()), nil
+}
+
+// prospects tells what a chat with a model file would be like, or why there can be none.
+func prospects(f *weights.File) (rows [][]string) {
+	ready, err := engine.Study(f)
+	if err != nil {
+		return [][]string{{"cannot be loaded", err.Error()}}
+	}
+	if !ready.Warned("template") {
+		rows = append(rows, []string{"chat template", ready.Template})
+	}
+	if ready.Unspelled != "" {
+		rows = append(rows, []string{"bytes", "no token for " + ready.Unspelled})
+	}
+	for _, w := range ready.Warnings {
+		rows = append(rows, []string{"warning", w.About + ": " + w.Text}, []string{"", w.Do})
+	}
+	return rows
 }
 
 // processor describes what a model would run on without a GPU.

@@ -25,6 +25,18 @@ func describe(s Source, file *weights.File, m *model.Model) event.Model {
 	}
 }
 
+// describeConfig tells every setting of the engine that is not at its default; seed is the one really used.
+func describeConfig(c config.Config, seed int64) map[string]string {
+	c.Sampling.Seed = seed
+	changed := map[string]string{}
+	for _, v := range c.Changed() {
+		if s, ok := config.Lookup(v.Name); ok && s.Section() != "ui" {
+			changed[v.Name] = v.Text
+		}
+	}
+	return changed
+}
+
 // describeSettings tells the settings a reply begins with; seed is the one really used.
 func describeSettings(c config.Config, seed int64) event.Settings {
 	return event.Settings{

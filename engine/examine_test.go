@@ -38,6 +38,9 @@ func TestTheEmbeddedPairIsHealthy(t *testing.T) {
 	if len(r.VerifyMS) != 5 || r.DraftMS <= 0 || len(r.Accepted) < 2 || r.Accepted[0].Tested == 0 || r.Memory.WeightBytes == 0 {
 		t.Errorf("something was not measured: %+v", r)
 	}
+	if words := strings.Join(strings.Fields(text), " "); !strings.Contains(words, "ok vocabulary the same for draft and target: 4096 tokens") {
+		t.Errorf("the vocabulary is not told of as one of 4096 tokens for both in\n%s", text)
+	}
 	for _, line := range []string{"ok    verify = decode, target", "ok    verify = decode, draft", "ok    greedy text", "recommended"} {
 		if !strings.Contains(text, line) {
 			t.Errorf("%q is not in\n%s", line, text)

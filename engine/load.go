@@ -88,29 +88,25 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 	if err != nil {
 		return nil, err
 	}
-	vocab, err := file.TokenizerSpec()
+	language, err := readLanguage(file, o.Config.Model.Template)
 	if err != nil {
 		return nil, loadError("target", o.Target, err)
 	}
-	if e.tokens, err = tokenizer.New(vocab); err != nil {
-		return nil, loadError("target", o.Target, err)
-	}
+	e.tokens, e.template = language.tokens, language.template
 	e.words = sync.OnceValue(func() *shape.Vocabulary { return shape.NewVocabulary(e.tokens) })
 	e.spelling = sync.OnceValue(e.newSpelling)
 	e.stops = map[int32]bool{}
 	for _, id := range e.tokens.StopTokens() {
 		e.stops[id] = true
 	}
-	if e.template, err = newTemplate(file.ChatTemplate(), vocab, e.tokens, o.Config.Model.Template); err != nil {
-		return nil, loadError("target", o.Target, err)
-	}
 	if e.target, err = model.Load(ctx, o.Backend, file, e.modelOptions(o.Backend, o.Config.Context.Length), nil); err != nil {
 		return nil, loadError("target", o.Target, err)
 	}
 	e.ready = event.Ready{
 		Version: o.Version, Target: describe(o.Target, file, e.target),
-		Device: o.describeDevices(), DeviceWhy: o.DeviceWhy, Template: e.template.Name(),
+		Device: o.describeDevices(), DeviceWhy: o.DeviceWhy,
 	}
+	language.tell(&e.ready)
 	if err := e.loadDraft(ctx, emit); err != nil {
 		return nil, err
 	}
@@ -150,6 +146,7 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 			e.ready.DraftRefused = "the vocabularies of draft and target differ, " + why + "; model.translate would bring them together"
 			return nil
 		}
+		e.ready.Warnings = append(e.ready.Warnings, assumedPre("draft", vocab)...) // whose tokenizer is needed only here
 		e.lexicon = newLexicon(e.tokens, tokens)
 		e.translate, e.ready.DraftTranslated = e.lexicon.way(o.Config.Model.Translate)
 	}
@@ -213,7 +210,7 @@ func cacheType(name string) compute.DType {
 	return compute.F16
 }
 
-// open reads one model's file.
+// open reads one model's file, if its header says that it can be a model.
 func open(ctx context.Context, what string, s Source, emit func(event.Event)) (*weights.File, error) {
 	name := s.Path
 	if name == "" {
@@ -226,12 +223,20 @@ func open(ctx context.Context, what string, s Source, emit func(event.Event)) (*
 	var err error
 	if s.Embedded != nil {
 		file, err = weights.Parse(s.Name, s.Embedded)
-		progress(int64(len(s.Embedded)), int64(len(s.Embedded)))
 	} else {
+		file, err = weights.OpenHeader(ctx, s.Path)
+	}
+	if err == nil {
+		err = model.Recognise(file) // what is no model must not be read for minutes first, nor be refused for its size
+	}
+	if err == nil && s.Embedded == nil {
 		file, err = weights.Open(ctx, s.Path, progress)
 	}
 	if err != nil {
 		return nil, loadError(what, s, err)
+	}
+	if s.Embedded != nil {
+		progress(file.Size(), file.Size())
 	}
 	return file, nil
 }

@@ -171,7 +171,7 @@ func (r *reply) begin(ctx context.Context) error {
 	tokens, dropped, errFit := r.engine.fit(ctx, r.request.Messages, c, s.cache.Cap())
 	started := event.ReplyStarted{
 		Reply: r.number, PromptTokens: len(tokens), ContextTokens: s.cache.Cap(), DroppedTurns: dropped,
-		Settings: describeSettings(c, seed),
+		Settings: describeSettings(c, seed), Config: describeConfig(c, seed),
 	}
 	if n := len(r.request.Messages); n > 0 {
 		started.Prompt = r.request.Messages[n-1].Content
@@ -179,6 +179,9 @@ func (r *reply) begin(ctx context.Context) error {
 	var errHeads error
 	started.ReusedTokens, errHeads = r.reusable(ctx, tokens)
 	if err := errors.Join(errFit, errForm, errShape, errHeads, r.emit(started)); err != nil {
+		return err
+	}
+	if err := r.tellLost(); err != nil {
 		return err
 	}
 	if len(tokens) == 0 {

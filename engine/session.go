@@ -35,6 +35,7 @@ type Session struct {
 	form      form
 	shaping   shaping
 	replies   int
+	toldLost  bool // that the vocabulary cannot spell all that was written
 	age       *stopwatch
 	inspectMS float64 // of age, spent on inspection
 

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -49,6 +50,10 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 		m.raceIsOver(e)
 		return nil
 	}
+	switch e.(type) {
+	case event.ReplyStarted, event.ReplyEnded:
+		m.saver.changes++
+	}
 	forgotten := m.state.Forgotten
 	m.state.Apply(e)
 	cmd := m.follow(e)
@@ -63,14 +68,8 @@ func (m *Model) follow(e event.Event) tea.Cmd {
 	switch e := e.(type) {
 	case event.Ready:
 		m.applyPace()
-		if e.DraftTranslated != "" {
-			return m.say(sanitize.Line("the draft model has another vocabulary and is used " + e.DraftTranslated))
-		}
-		if name := m.config.Speculation.Proposer; name != "draft" && m.refusal(name) != "" {
-			return m.say(sanitize.Line(name + " cannot draft, so rounds are plain: " + m.refusal(name)))
-		}
-		if e.DraftRefused != "" {
-			return m.say(sanitize.Line("no draft model: " + e.DraftRefused))
+		if text := m.aboutModels(e); text != "" {
+			return m.say(text)
 		}
 	case event.ReplyStarted:
 		m.reply.started = true
@@ -85,6 +84,24 @@ func (m *Model) follow(e event.Event) tea.Cmd {
 		return m.say(sanitize.Line(e.Error))
 	}
 	return nil
+}
+
+// aboutModels is what the user should know of the loaded models before the first reply; "" if nothing.
+func (m *Model) aboutModels(e event.Ready) string {
+	var said []string
+	for _, w := range e.Warnings {
+		said = append(said, w.About+": "+w.Text+" ("+w.Do+")")
+	}
+	name := m.config.Speculation.Proposer
+	switch {
+	case e.DraftTranslated != "":
+		said = append(said, "the draft model has another vocabulary and is used "+e.DraftTranslated)
+	case name != "draft" && m.refusal(name) != "":
+		said = append(said, name+" cannot draft, so rounds are plain: "+m.refusal(name))
+	case e.DraftRefused != "":
+		said = append(said, "no draft model: "+e.DraftRefused)
+	}
+	return sanitize.Line(strings.Join(said, "; "))
 }
 
 // load runs in a goroutine of its own.

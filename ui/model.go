@@ -86,7 +86,7 @@ func newModel(ctx context.Context, o Options, g *guard) *Model {
 		options: o, ctx: ctx, guard: g, keys: keys.NewMap(keys.Bindings()), config: o.Config,
 		pacer: pace.New(pace.Full, o.Config.UI.Rounds), ring: ring, pump: stream.NewPump(ring, stream.FrameInterval),
 		state: state.New(), transcript: transcript.New(), dark: true, mono: noColor(o.Color, o.Environ),
-		focus: keys.Compose, lastSeed: -1, saver: &saver{store: o.Chats}, stale: true,
+		focus: keys.Compose, lastSeed: -1, saver: &saver{store: o.Chats, moved: map[string]chats.Chat{}}, stale: true,
 	}
 	m.applyTheme()
 	m.composer = compose.New(o.History, m.theme.Glyph.Marker)
@@ -163,6 +163,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.showChats(msg)
 	case opened:
 		return m, m.reopened(msg)
+	case notSaved:
+		return m, m.say(string(msg))
+	case renamed:
+		return m, m.goesOn(msg)
 	}
 	if m.dialog != nil { // a widget's own messages, such as the matches of a filter
 		return m, m.dialog.Update(msg)

@@ -93,7 +93,7 @@ func (s *screen) do(cmd tea.Cmd) {
 		}
 	case tea.QuitMsg:
 		s.quit = true
-	case noteMsg, formSet, chatList, opened, dialog.Chosen:
+	case noteMsg, formSet, chatList, opened, notSaved, renamed, dialog.Chosen:
 		s.update(msg)
 	default:
 		s.said = append(s.said, fmt.Sprint(msg))
@@ -136,11 +136,16 @@ func (s *screen) press(names string) {
 
 // ask types a line, sends it and waits for what comes of it.
 func (s *screen) ask(line string) {
+	s.begin(line)
+	s.settle()
+}
+
+// begin types a line and sends it, without waiting for what comes of it.
+func (s *screen) begin(line string) {
 	for _, r := range line {
 		s.update(tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
 	s.press("enter")
-	s.settle()
 }
 
 func (s *screen) text() string { return ansi.Strip(s.m.View().Content) }
@@ -196,6 +201,41 @@ func TestAFailedLoadEndsTheProgramWithItsError(t *testing.T) {
 	})
 	if !s.quit || !errors.Is(s.m.close(func() {}), broken) {
 		t.Errorf("quit %v, want the error of loading", s.quit)
+	}
+}
+
+// What was assumed about a file stands on the screen when the models are there, whole also in a small window.
+func TestAssumptionsAboutFilesAreShown(t *testing.T) {
+	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 120, Height: 36}, {Width: 200, Height: 50}} {
+		s := open(t, func(o *Options) {
+			load := o.Load
+			o.Load = func(ctx context.Context, emit func(event.Event)) (Engine, error) {
+				return load(ctx, func(e event.Event) {
+					if r, ok := e.(event.Ready); ok {
+						r.DraftRefused, r.Draft = "no draft model was asked for", nil
+						r.Warnings = []event.Warning{
+							{About: "template", Text: "a guess: built-in ChatML: the file's own template (sha256 23cfe44bb2c7…) cannot be used " +
+								"(line 1: Unbalanced parenthesis, near \"(\"\x1b[2J); guessed because the vocabulary has <|im_start|>",
+								Do: "if replies look wrong, choose another by --template: chatml, llama3, mistral, llama2"},
+							{About: "tokenizer", Text: "the target's file does not say which pre-tokenizer it needs, so gpt-2 is assumed", Do: "download a newer conversion"},
+						}
+						e = r
+					}
+					emit(e)
+				})
+			}
+		})
+		s.update(size)
+		s.show()
+		words := strings.Join(strings.Fields(s.text()), " ")
+		for _, text := range []string{
+			"template: a guess: built-in ChatML: the file's own template (sha256 23cfe44bb2c7…) cannot be used", "guessed because the vocabulary has <|im_start|>",
+			"choose another by --template: chatml, llama3, mistral, llama2", "tokenizer: the target's file", "download a newer conversion",
+		} {
+			if !strings.Contains(words, text) {
+				t.Errorf("%d×%d: the screen does not show %q:\n%s", size.Width, size.Height, text, s.text())
+			}
+		}
 	}
 }
 
@@ -330,10 +370,7 @@ func TestTheSeedKeyKeepsTheSeedOfTheLastReply(t *testing.T) {
 // stepping returns a screen in the middle of a reply that waits for a key.
 func stepping(t *testing.T) *screen {
 	s := open(t, func(o *Options) { o.Config.UI.Pace = "step" })
-	for _, r := range "hello" {
-		s.update(tea.KeyPressMsg{Code: r, Text: string(r)})
-	}
-	s.press("enter")
+	s.begin("hello")
 	s.until("the draft", func() bool { return s.m.state.Pending != nil })
 	return s
 }

@@ -22,6 +22,10 @@ type RaceStart struct {
 	Prompt string
 	Lanes  [2]race.Lane
 	After  bool
+	// Record, if set, is told every event of a lane as the engine yields it, and Over, if set, what came of the race, with the
+	// reason in words if it failed. Both are called from the race's goroutine.
+	Record func(lane int, e event.Event)
+	Over   func(o race.Outcome, failure string)
 }
 
 // racing is the race that runs or was last shown.
@@ -82,13 +86,21 @@ func (m *Model) race(messages []Message, lanes [2]race.Lane, after bool) tea.Cmd
 	m.dialog = view
 	m.guard.Go("the race", func() {
 		over := raceOver{view: view}
-		defer func() { m.ring.Push(over) }()
+		defer func() {
+			if r := m.options.Race; r != nil && r.Over != nil {
+				r.Over(over.outcome, over.failure)
+			}
+			m.ring.Push(over)
+		}()
 		r, err := racer.Race(ctx, messages, lanes, after)
 		if err != nil {
 			over.failure = err.Error()
 			return
 		}
 		for lane, e := range r.Run(ctx) {
+			if r := m.options.Race; r != nil && r.Record != nil {
+				r.Record(lane, e)
+			}
 			m.ring.Push(raced{view, lane, e})
 			switch e := e.(type) {
 			case event.Round:

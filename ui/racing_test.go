@@ -98,10 +98,23 @@ func TestRaceInTheChat(t *testing.T) {
 }
 
 func TestRaceWithoutAChatQuitsWhenItIsClosed(t *testing.T) {
-	s, _ := openRacer(t, func(o *Options) {
-		o.Race = &RaceStart{Prompt: "Which?", Lanes: [2]race.Lane{{Name: "left"}, {Name: "right"}}}
+	var rounds [2]int
+	var outcomes []race.Outcome
+	s, r := openRacer(t, func(o *Options) {
+		o.Race = &RaceStart{
+			Prompt: "Which?", Lanes: [2]race.Lane{{Name: "left"}, {Name: "right"}},
+			Record: func(lane int, e event.Event) {
+				if _, ok := e.(event.Round); ok {
+					rounds[lane]++
+				}
+			},
+			Over: func(o race.Outcome, failure string) { outcomes = append(outcomes, o) },
+		}
 	})
 	s.settle()
+	if rounds != [2]int{6, 7} || len(outcomes) != 1 || outcomes[0] != r.outcome {
+		t.Errorf("whoever prints the result was told of %d rounds and of %+v", rounds, outcomes)
+	}
 	s.mustShow("Race Which?")
 	s.mustShow("left")
 	s.press("esc")

@@ -101,11 +101,15 @@ func (m *Model) drain() {
 
 // saveNow saves the chat and waits for it.
 func (m *Model) saveNow() error {
-	if m.options.Chats == nil || m.options.Load == nil || len(m.state.Messages) == 0 {
+	if m.options.Chats == nil || m.options.Load == nil || len(m.state.Messages) == 0 || !m.saver.pending() {
 		return nil
 	}
-	m.saver.asked++
-	return m.saver.write(m.saver.asked, m.snapshot())
+	c := m.snapshot()
+	saved, moved, err := m.saver.write(m.saver.changes, c)
+	if moved { // the screen is gone, so it is told here
+		fmt.Fprintf(m.options.Stderr, "specula: %v\n", sanitize.Line(renamed{c.ID, saved}.String()))
+	}
+	return err
 }
 
 // exitError turns the way Bubble Tea ended into an error of ours.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -13,29 +12,8 @@ import (
 	"specula/ui/dialog"
 	"specula/ui/export"
 	"specula/ui/sanitize"
+	"specula/ui/state"
 )
-
-// saver writes chats one after another. Saves run in commands, outside Bubble Tea's loop, where an older one could
-// otherwise overtake a newer.
-type saver struct {
-	store *chats.Store
-	mu    sync.Mutex
-	asked int // only touched by the model
-	done  int // newest revision written
-}
-
-func (s *saver) write(revision int, c chats.Chat) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if revision <= s.done {
-		return nil
-	}
-	if err := s.store.Save(c); err != nil {
-		return err
-	}
-	s.done = revision
-	return nil
-}
 
 // newChat begins the record of a chat; nothing is written before something was said.
 func (m *Model) newChat() {
@@ -59,6 +37,9 @@ func (m *Model) snapshot() chats.Chat {
 			totals := t.Totals
 			turn.Totals = &totals
 		}
+		if r := t.Record; r.Started != nil {
+			turn.Record = &chats.Record{Started: *r.Started, Tail: r.Tail, Events: r.Events}
+		}
 		c.Turns = append(c.Turns, turn)
 	}
 	if c.Title == "" && len(c.Turns) > 0 {
@@ -75,17 +56,46 @@ func (m *Model) save(loud bool) tea.Cmd {
 		}
 		return nil
 	}
-	m.saver.asked++
-	revision, c := m.saver.asked, m.snapshot()
+	if loud {
+		m.saver.changes++ // the title, perhaps
+	}
+	if !m.saver.pending() {
+		return nil
+	}
+	changes, c := m.saver.changes, m.snapshot()
 	return func() tea.Msg {
-		if err := m.saver.write(revision, c); err != nil {
-			return noteMsg(sanitize.Line(err.Error() + "; the chat goes on, unsaved"))
-		}
-		if loud {
+		saved, moved, err := m.saver.write(changes, c)
+		switch {
+		case err != nil:
+			return notSaved(sanitize.Line(err.Error() + "; the chat goes on, unsaved"))
+		case moved:
+			return renamed{from: c.ID, to: saved}
+		case loud:
 			return noteMsg(sanitize.Line(fmt.Sprintf("saved as %q", c.Title)))
 		}
 		return nil
 	}
+}
+
+// notSaved says why a chat could not be saved. It is tried again when there is more to save, and at the end.
+type notSaved string
+
+// renamed tells that the chat was saved under a new name, since somebody else had changed its file.
+type renamed struct {
+	from string // ID
+	to   chats.Chat
+}
+
+func (r renamed) String() string {
+	return fmt.Sprintf("another window has changed this chat: yours is saved as %q", r.to.Title)
+}
+
+// goesOn takes the new name over.
+func (m *Model) goesOn(msg renamed) tea.Cmd {
+	if m.chat.ID == msg.from {
+		m.chat.ID, m.chat.Title = msg.to.ID, msg.to.Title
+	}
+	return m.say(sanitize.Line(msg.String()))
 }
 
 // startNewChat keeps the old chat as it was saved.
@@ -113,6 +123,7 @@ type (
 	}
 	opened struct {
 		chat chats.Chat
+		note string // what is to be said about the chat before
 		err  error
 	}
 )
@@ -138,20 +149,24 @@ func (m *Model) showChats(msg chatList) tea.Cmd {
 
 func (m *Model) openChat(id string) tea.Cmd {
 	return m.afterReply(func() tea.Cmd {
-		saved, store := m.save(false), m.options.Chats
+		saved := m.save(false)
 		return func() tea.Msg {
+			note := ""
 			if saved != nil {
-				if failed := saved(); failed != nil {
-					return failed // the chat on screen stays, it is nowhere else
+				switch told := saved().(type) {
+				case notSaved:
+					return told // the chat on screen stays, it is nowhere else
+				case renamed:
+					note = told.String()
 				}
 			}
-			c, err := store.Open(id)
-			return opened{c, err}
+			c, err := m.saver.open(id)
+			return opened{c, note, err}
 		}
 	})
 }
 
-// reopened shows a saved chat. Its text is data again: no token of it is known, so there are no colours.
+// reopened shows a saved chat as it was. The settings in force stay those of this session.
 func (m *Model) reopened(msg opened) tea.Cmd {
 	if msg.err != nil {
 		return m.say(sanitize.Line(msg.err.Error()))
@@ -159,22 +174,31 @@ func (m *Model) reopened(msg opened) tea.Cmd {
 	if m.busy() {
 		return m.say("a reply is being written: esc stops it")
 	}
-	m.state.ClearChat()
 	m.chat = msg.chat
 	m.chat.Turns = nil // they are in state from now on
-	for _, t := range msg.chat.Turns {
-		m.state.AddStored(t.Role, t.Text)
-		last := m.state.Messages[len(m.state.Messages)-1]
-		last.Reason = sanitize.Line(t.Reason)
+	turns := make([]state.Turn, len(msg.chat.Turns))
+	m.lastSeed = -1
+	for i, t := range msg.chat.Turns {
+		turns[i] = state.Turn{Role: t.Role, Raw: t.Text, Reason: t.Reason}
 		if t.Totals != nil {
-			last.Totals = *t.Totals
+			turns[i].Totals = *t.Totals
+		}
+		if r := t.Record; r != nil {
+			turns[i].Record = state.Record{Started: &r.Started, Tail: r.Tail, Events: r.Events}
+			m.lastSeed = r.Started.Settings.Seed
 		}
 	}
+	m.state.Reopen(turns)
+	m.saver.settled()
+	m.showSettings()
 	m.editing = false
 	m.backToComposer()
 	m.transcript.Follow()
-	if m.state.Forgotten > 0 {
+	switch {
+	case m.state.Forgotten > 0:
 		return m.say(m.tooLong())
+	case msg.note != "":
+		return m.say(sanitize.Line(msg.note))
 	}
 	return nil
 }

@@ -1,10 +1,16 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"specula/engine/event"
 	"specula/ui/chats"
 )
 
@@ -42,4 +48,115 @@ func TestAChatThatIsTooLongSaysSo(t *testing.T) {
 	s.mustNotShow("the chat is too long")
 	s.ask("hello")
 	s.mustShow("the chat is too long: its first 2 messages are neither saved nor sent any more")
+}
+
+// A chat that is opened again is drawn as it was, and nothing of the chat before is left on the screen.
+func TestAReopenedChatIsDrawnAsItWas(t *testing.T) {
+	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 120, Height: 36}, {Width: 200, Height: 50}} {
+		t.Run(fmt.Sprint(size.Width), func(t *testing.T) {
+			s := open(t, nil)
+			s.update(size)
+			s.ask("first")
+			s.press("f4 f4") // rejected tokens: hidden
+			s.press("f4 f4") // and struck out
+			s.ask("second")
+			s.hush()
+			read := s.m.View().Content
+			s.press("tab left left enter")
+			inspected := s.m.View().Content
+
+			s.press("esc esc f8")
+			s.hush()
+			s.mustNotShow("Speculative decoding lets")
+			if graphs := s.text(); strings.ContainsFunc(graphs, braille) {
+				t.Errorf("a new chat shows the graphs of the one before:\n%s", graphs)
+			}
+			s.engine.rounds = 3
+			s.press("alt+up")
+			s.ask("another chat")
+			s.press("alt+down f9 down enter")
+			s.hush()
+			settings := s.m.state.Settings
+			s.m.state.Settings = s.m.state.Messages[3].Settings // those in force are this session's, and shown as such
+			s.m.stale = true
+			if got := s.m.View().Content; got != read {
+				t.Errorf("opened again it is drawn as\n%s\nit was\n%s", ansi.Strip(got), ansi.Strip(read))
+			}
+			s.press("tab left left enter")
+			if got := s.m.View().Content; got != inspected {
+				t.Errorf("its inspector is\n%s\nit was\n%s", ansi.Strip(got), ansi.Strip(inspected))
+			}
+			if settings.Gamma != 4 || s.m.lastSeed != 7 {
+				t.Errorf("γ %d and the seed %d, want this session's γ and the reply's seed", settings.Gamma, s.m.lastSeed)
+			}
+		})
+	}
+}
+
+// hush takes the short message away.
+func (s *screen) hush() { s.m.flash, s.m.stale = "", true }
+
+// Two windows on one chat: the later save goes to a file of its own, and says so.
+func TestAnotherWindowsTurnsAreNotErased(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "chats")
+	window := func() *screen { return open(t, func(o *Options) { o.Chats = chats.NewStore(dir) }) }
+	a := window()
+	a.ask("one")
+	b := window()
+	b.press("f9 enter")
+	b.ask("from the second window")
+	a.ask("from the first window")
+	a.mustShow(`another window has changed this chat: yours is saved as "one (2)"`)
+	a.ask("more")
+	list, _, err := a.m.options.Chats.List()
+	if err != nil || len(list) != 2 {
+		t.Fatalf("saved chats: %+v, %v", list, err)
+	}
+	for _, head := range list {
+		c, err := chats.NewStore(dir).Open(head.ID)
+		said := ""
+		for _, turn := range c.Turns {
+			if turn.Role == "user" {
+				said += turn.Text + "; "
+			}
+		}
+		want := map[string]string{"one": "one; from the second window; ", "one (2)": "one; from the first window; more; "}[c.Title]
+		if err != nil || said != want {
+			t.Errorf("%q says %q (%v), want %q", c.Title, said, err, want)
+		}
+	}
+}
+
+// Whoever only reads a chat changes nothing, so another window's turns are no conflict.
+func TestReadingAChatDoesNotSaveIt(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "chats")
+	var stderr strings.Builder
+	window := func() *screen {
+		return open(t, func(o *Options) { o.Chats, o.Stderr = chats.NewStore(dir), &stderr })
+	}
+	a := window()
+	a.ask("one")
+	b := window()
+	b.press("f9 enter")
+	a.ask("two")
+	b.press("f9 enter")
+	b.mustShow("two")
+	b.press("f8")
+	if err := errors.Join(b.m.close(func() {}), a.m.close(func() {})); err != nil || stderr.Len() > 0 {
+		t.Errorf("closing: %v, %q", err, stderr.String())
+	}
+	if list, _, err := a.m.options.Chats.List(); len(list) != 1 || err != nil {
+		t.Errorf("saved chats: %+v, %v", list, err)
+	}
+	// What was said and could not be saved in time is told when the screen is gone.
+	c := window()
+	c.press("f9 enter")
+	a = window()
+	a.press("f9 enter")
+	a.ask("three")
+	c.m.state.Apply(event.ReplyStarted{Reply: 9, Prompt: "half"})
+	c.m.saver.changes++
+	if err := c.m.close(func() {}); err != nil || !strings.Contains(stderr.String(), `yours is saved as "one (2)"`) {
+		t.Errorf("closing: %v, %q", err, stderr.String())
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"specula/ui/layout"
 	"specula/ui/paint"
 	"specula/ui/pane"
+	"specula/ui/state"
 	"specula/ui/transcript"
 )
 
@@ -64,9 +65,10 @@ func (m *Model) parts() pane.Parts {
 			Reading: m.reading, Rejected: m.rejected, Cursor: m.cursor, Welcome: m.welcome(),
 		}),
 		Composer: m.drawComposer(),
-		Notice:   pane.Notice(s, th, m.size.w, m.flash),
 	}
-	p.Status = []string{m.drawStatus(p.Notice == nil)}
+	notice := pane.Notice(s, th, m.size.w, m.flash)
+	p.Status = []string{m.drawStatus(notice == nil)}
+	p.Over = append(notice, m.menu()...)
 	if !r.Strip.Empty() {
 		p.Strip = []string{pane.Strip(s, th, r.Strip.W), pane.SettingsStrip(s, th, r.Strip.W)}
 	}
@@ -121,30 +123,41 @@ func (m *Model) terminalCursor() *tea.Cursor {
 
 // drawStatus draws the bottom line, with the short message unless that stands elsewhere.
 func (m *Model) drawStatus(flash bool) string {
-	o := pane.StatusOptions{Hints: m.hints()}
+	o := pane.StatusOptions{Hints: m.hints(), Doing: m.doing()}
 	if flash {
 		o.Flash = m.flash
 	}
 	if words := m.paceWords(); words != "full" {
 		o.Pace = "pace " + words
 	}
-	if m.flash == "" {
-		o.Flash = m.commandHint()
-	}
 	return pane.Status(m.state, m.theme, m.size.w, o)
 }
 
-// commandHint tells how the command that is being typed goes on.
-func (m *Model) commandHint() string {
+// doing is what is under way while the events of the chat tell of nothing.
+func (m *Model) doing() string {
+	switch {
+	case m.racing.stop != nil:
+		return "racing"
+	case m.busy() && !m.state.Busy():
+		return "starting"
+	case m.options.Load != nil && m.engine == nil && m.state.Phase == state.Idle:
+		return "loading" // the models are told of, but not handed over yet
+	}
+	return ""
+}
+
+// menu draws how the command that is being typed can go on.
+func (m *Model) menu() []string {
 	prompt := m.composer.Value()
-	if m.focus != keys.Compose || m.dialog != nil || !strings.HasPrefix(prompt, "/") || strings.ContainsRune(prompt, '\n') {
-		return ""
+	if m.focus != keys.Compose || !strings.HasPrefix(prompt, "/") || strings.ContainsRune(prompt, '\n') {
+		return nil
 	}
+	above := m.rects.Composer.Y - 1
 	c := command.Complete(prompt)
-	if len(c.Candidates) > 0 {
-		return strings.Join(c.Candidates, "  ")
+	if len(c.Candidates) == 0 {
+		return pane.Menu(m.theme, m.size.w, above, strings.Fields(c.Usage), " ")
 	}
-	return c.Usage
+	return pane.Menu(m.theme, m.size.w, above, c.Candidates, "  ")
 }
 
 // hints are the keys that matter now.

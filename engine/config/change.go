@@ -86,6 +86,17 @@ func (c *Config) Get(name string) (string, error) {
 	return s.format(c), nil
 }
 
+// Changed returns the settings that are not at their default, in the order of config.toml.
+func (c *Config) Changed() []Value {
+	var changed []Value
+	for _, s := range table {
+		if text := s.format(c); text != s.Default {
+			changed = append(changed, Value{s.Name, text})
+		}
+	}
+	return changed
+}
+
 // validate checks what concerns more than one setting.
 func (c *Config) validate() error {
 	s := c.Speculation

@@ -407,3 +407,17 @@ func FuzzConfig(f *testing.F) {
 		}
 	})
 }
+
+func TestNothingIsChangedInTheDefaults(t *testing.T) {
+	c := Default()
+	if got := c.Changed(); len(got) != 0 {
+		t.Errorf("changed %+v", got)
+	}
+	if err := c.SetAll(Value{"temperature", "0.9"}, Value{"stop", "END"}); err != nil {
+		t.Fatal(err)
+	}
+	again := Default()
+	if err := again.SetAll(c.Changed()...); err != nil || !reflect.DeepEqual(again, c) {
+		t.Errorf("set again: %+v (%v), want %+v", again, err, c)
+	}
+}

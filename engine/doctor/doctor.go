@@ -110,11 +110,19 @@ func (x *examination) left() float64 { return 1 - x.Now().Sub(x.began).Seconds()
 func (x *examination) surroundings(context.Context) error {
 	r := x.Ready
 	x.add("device", OK, "", "%s (%s)", r.Device, r.DeviceWhy)
-	x.add("template", OK, "", "%s", r.Template)
+	for _, w := range r.Warnings {
+		x.add(w.About, Warn, w.Do, "%s", w.Text)
+	}
+	if !r.Warned("template") {
+		x.add("template", OK, "", "%s", r.Template)
+	}
+	if r.Unspelled != "" {
+		x.add("bytes", OK, "", "no token for %s: the model does not read these, as in other programs; a chat says when it happens", r.Unspelled)
+	}
 	if r.DraftTranslated != "" {
 		x.add("vocabulary", Warn, "a draft of the same family accepts more", "the draft's is another: %s", r.DraftTranslated)
 	} else if r.Draft != nil {
-		x.add("vocabulary", OK, "", "draft and target share one of %d tokens", r.Target.VocabSize)
+		x.add("vocabulary", OK, "", "the same for draft and target: %d tokens", r.Target.VocabSize)
 	} else {
 		x.add("vocabulary", Warn, "give a draft of the same family by --draft, or use --proposer ngram, which needs none", "no draft model: %s", r.DraftRefused)
 	}

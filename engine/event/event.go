@@ -11,6 +11,8 @@
 // Loading and Ready come once, before the first reply.
 package event
 
+import "slices"
+
 // Event is one thing that happened. The set is closed: Marshal and Unmarshal know every kind.
 type Event interface{ Kind() string }
 
@@ -48,9 +50,26 @@ type Ready struct {
 	Device          string `json:"device"`          // "cpu, 2 threads"
 	DeviceWhy       string `json:"deviceWhy"`
 	Template        string `json:"template"` // which chat template is in use and why
+	// Unspelled lists the bytes of UTF-8 for which the target's vocabulary has no token, in words; empty if it has all. They are
+	// left out of what the model reads.
+	Unspelled string `json:"unspelled,omitempty"`
+	// Warnings tell what was assumed because a file does not say it.
+	Warnings []Warning `json:"warnings,omitempty"`
 	// Proposers says of each proposer why it is unavailable; empty for those that are.
 	Proposers []Proposer `json:"proposers,omitempty"`
 	LoadMS    float64    `json:"loadMS"`
+}
+
+// Warning is something that makes replies worse if it is wrong.
+type Warning struct {
+	About string `json:"about"` // "template" or "tokenizer"
+	Text  string `json:"text"`  // what was assumed and why
+	Do    string `json:"do"`    // what the user can do
+}
+
+// Warned reports whether there is a warning about something.
+func (r *Ready) Warned(about string) bool {
+	return slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.About == about })
 }
 
 // Refusal says why a proposer cannot be chosen, "" if it can; known is false when nothing is told about it.
@@ -94,6 +113,9 @@ type ReplyStarted struct {
 	ContextTokens int      `json:"contextTokens"` // capacity
 	DroppedTurns  int      `json:"droppedTurns,omitempty"`
 	Settings      Settings `json:"settings"`
+	// Config has every setting that is not at its default, by its full name and as it is typed, the seed really used among them:
+	// with it, the reply can be written again.
+	Config map[string]string `json:"config,omitempty"`
 }
 
 // Prefill reports progress in reading the prompt, or, when the draft model begins to draft behind rounds without it, what it missed.

@@ -11,7 +11,12 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	if o.Free {
 		return c.lookUp()
 	}
-	best, debt := c.best(0), c.costs.reading(o.Unread)
+	best, debt := c.best(0), c.debt(o)
+	if best == 0 && !c.mayRefuse() {
+		gamma := c.best(1)
+		c.words = words{}
+		return Decision{Gamma: gamma, Why: fmt.Sprintf("%d rounds with a draft are too few to refuse γ %d", c.drafts, gamma)}
+	}
 	tooLate := best > 0 && debt > 0 && debt > c.gain(best, o.Left)
 	if tooLate {
 		best = 0
@@ -34,6 +39,31 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 		}
 	}
 	return Decision{Why: c.words.why}
+}
+
+// enoughDrafts is how many rounds of replies must have drafted before drafts are refused. What was rehearsed before the
+// first reply may have been measured on a machine that others used at that moment, and a decision against drafting lasts.
+const enoughDrafts = 6
+
+// mayRefuse reports whether enough was measured to decide against drafting. Nominal costs need no measuring.
+func (c *Controller) mayRefuse() bool {
+	return c.options.Max == 0 || c.costs.nominal != nil || c.drafts >= enoughDrafts
+}
+
+// negligible is the share of a plain pass up to which reading is not weighed: to doubt what it brings would take longer.
+const negligible = 0.1
+
+// debt is what the proposer's reading costs before it can draft. Its first reading is free: a proposer that never drafted
+// reads the conversation once for the whole session, and the reply that happens to be the first does not pay for it.
+func (c *Controller) debt(o Outlook) float64 {
+	if c.drafts == 0 {
+		return 0
+	}
+	debt := c.costs.reading(o.Unread)
+	if debt < negligible*c.cost(0) {
+		return 0
+	}
+	return debt
 }
 
 // restFor is the number of rounds for which nothing is weighed after a decision against drafting: until a try can be paid again, because plain

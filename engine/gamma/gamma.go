@@ -111,6 +111,7 @@ type evidence struct {
 	lookups    lookups
 	drafting   drafting
 	probes     probes
+	drafts     int // rounds of replies that drafted; a rehearsal is none
 }
 
 // round is what Continue needs to know of the round under way.
@@ -184,7 +185,7 @@ func (c *Controller) Next(o Outlook) Decision {
 	d.Acceptance = c.acceptance.first(c.options.Max)
 	d.Expected = c.tokens(d.Gamma)
 	d.Off = c.words.off
-	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate(), price: c.price(d.Gamma, c.costs.reading(o.Unread))}
+	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate(), price: c.price(d.Gamma, c.debt(o))}
 	return d
 }
 
@@ -202,8 +203,9 @@ func (c *Controller) Rehearse(o Observation) {
 func (c *Controller) Observe(o Observation) {
 	if o.Drafted > 0 || o.Tested > 0 {
 		c.rest = 0
+		c.drafts++
 	}
-	c.hindsight.observe(o, c.costs.nominal != nil, c.believedCost)
+	c.hindsight.observe(o)
 	c.replies.written += o.Accepted + 1
 	if o.Off {
 		c.costs.observe(o)

@@ -95,7 +95,7 @@ func TestOffSaysWhy(t *testing.T) {
 		"everything is as ever": {newMachine(always(0.8), 0.3, flat, 1), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.m.stalls = 0
+			c.m.stalls, c.m.noise = 0, 0
 			control, off := costAware(), ""
 			c.m.run(control, 500, func(d gamma.Decision, _ gamma.Observation) { off = d.Off })
 			if !strings.HasPrefix(off, c.want) || c.want == "" && off != "" {

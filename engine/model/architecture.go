@@ -1,9 +1,6 @@
 package model
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // need says whether an architecture has a tensor.
 type need int
@@ -31,15 +28,22 @@ func architectures() []architecture {
 	}
 }
 
-func architectureOf(name string) (architecture, error) {
-	var known []string
+func architectureOf(name string) (a architecture, known bool) {
 	for _, a := range architectures() {
 		if a.name == name {
-			return a, nil
+			return a, true
 		}
-		known = append(known, a.name)
 	}
-	return architecture{}, fmt.Errorf("the architecture %.64q is not supported; supported are %s", name, strings.Join(known, ", "))
+	return architecture{}, false
+}
+
+// architectureNames lists what can be loaded, as text.
+func architectureNames() string {
+	var names []string
+	for _, a := range architectures() {
+		names = append(names, a.name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // needs names, for the tags of tensors, what the architecture decides.

@@ -33,7 +33,7 @@ func Load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 }
 
 func load(ctx context.Context, backend compute.Backend, file *weights.File, o Options, progress func(done, total int64)) (*Model, error) {
-	arch, err := architectureOf(file.Architecture())
+	arch, err := recognise(file)
 	if err != nil {
 		return nil, err
 	}

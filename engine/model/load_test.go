@@ -77,7 +77,7 @@ func set(key string, value any) func() *gguf.Builder {
 	}
 }
 
-// header is metadata alone, with changes of its own.
+// header is metadata with changes of its own, and one of the tensors.
 func header(keys map[string]any) func() *gguf.Builder {
 	return func() *gguf.Builder {
 		b := (&gguf.Builder{}).Set("general.architecture", "llama")
@@ -93,7 +93,64 @@ func header(keys map[string]any) func() *gguf.Builder {
 				b.Set("llama."+key, value)
 			}
 		}
+		return b.Vector("output_norm.weight", make([]float32, 64))
+	}
+}
+
+// What a file is comes before what it lacks for being a model that runs here.
+func TestRecogniseSaysWhatAFileIs(t *testing.T) {
+	file := func(keys ...any) *gguf.Builder {
+		b := (&gguf.Builder{}).Vector("a.tensor", []float32{1})
+		for i := 0; i < len(keys); i += 2 {
+			b.Set(keys[i].(string), keys[i+1])
+		}
 		return b
+	}
+	const arch, kind = "general.architecture", "general.type"
+	for _, c := range []struct {
+		name  string
+		file  *gguf.Builder
+		parts []string // of the error; none: it may be loaded
+	}{
+		{"a model", file(arch, "qwen2", kind, "model"), nil},
+		{"a model in one part", file(arch, "llama", "split.count", uint16(1), "split.no", uint16(0)), nil},
+		{"another architecture", file(arch, "gemma3"), []string{`architecture "gemma3"`, "specula runs llama, qwen2, qwen3", "choose"}},
+		{"a name that is close to an encoder's", file(arch, "pangu-embedded"), []string{`architecture "pangu-embedded"`}},
+		{"hostile architecture", file(arch, "\x1b[2J"), []string{`"\x1b[2J"`}},
+		{"no architecture", file(), []string{"general.architecture is missing", "llama, qwen2, qwen3"}},
+		{"architecture that is a number", file(kind, uint32(1)), []string{"general.architecture is missing"}},
+		{"projector", file(arch, "clip", kind, "mmproj", "clip.has_vision_encoder", true), []string{"projector (mmproj)", "file of the model itself"}},
+		{"projector of an old converter", file(arch, "clip"), []string{"projector (mmproj)"}},
+		{"adapter", file(arch, "llama", kind, "adapter"), []string{"adapter (LoRA)", "llama-export-lora"}},
+		{"importance matrix", file(kind, "imatrix"), []string{"importance matrix"}},
+		{"draft head", file(arch, "eagle3"), []string{"draft head (eagle3)", "--heads"}},
+		{"encoder", file(arch, "nomic-bert-moe"), []string{"writes none", `"nomic-bert-moe"`}},
+		{"embedding model", file(arch, "gemma-embedding"), []string{"writes none"}},
+		{"first part", file(arch, "llama", "split.no", uint16(0), "split.count", uint16(2), "split.tensors.count", int32(30)),
+			[]string{"part 1 of 2", "llama-gguf-split --merge"}},
+		{"another part, which names no architecture", file("split.no", uint16(2), "split.count", uint16(3)), []string{"part 3 of 3", "--merge"}},
+		{"part of a model that would not run", file(arch, "gemma3", "split.count", uint16(2)), []string{`architecture "gemma3"`}},
+		{"vocabulary alone", (&gguf.Builder{}).Set(arch, "llama"), []string{"no weights"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, err := weights.Parse("model.gguf", c.file.Bytes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = model.Recognise(f)
+			if c.parts == nil {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			_, errLoad := model.Load(t.Context(), newBackend(t, 1), f, model.Options{}, nil)
+			for _, part := range c.parts {
+				if err == nil || errLoad == nil || !strings.Contains(err.Error(), part) || !strings.Contains(errLoad.Error(), part) {
+					t.Errorf("errors %v and %v, want %q in both", err, errLoad, part)
+				}
+			}
+		})
 	}
 }
 
@@ -104,9 +161,6 @@ func TestLoadRefuses(t *testing.T) {
 		o     model.Options
 		parts []string // of the error
 	}{
-		{"another architecture", func() *gguf.Builder { return (&gguf.Builder{}).Set("general.architecture", "mamba") }, model.Options{},
-			[]string{`"mamba" is not supported`, "llama, qwen2, qwen3"}},
-		{"no architecture", func() *gguf.Builder { return &gguf.Builder{} }, model.Options{}, []string{`architecture "" is not supported`}},
 		{"no layers given", header(map[string]any{"block_count": nil}), model.Options{}, []string{`"llama.block_count" is missing`, "1 to 4096"}},
 		{"no layers", header(map[string]any{"block_count": uint32(0)}), model.Options{}, []string{`"llama.block_count" is 0`}},
 		{"as many layers as fit a word", header(map[string]any{"block_count": ^uint64(0)}), model.Options{}, []string{`"llama.block_count" is 18446744073709551615`}},

@@ -21,7 +21,8 @@ import (
 type timed struct {
 	compute.Backend
 	now    time.Time
-	target compute.Matrix // the table that the target looks its tokens up in
+	target compute.Matrix         // the table that the target looks its tokens up in
+	slow   func(rows int) float64 // how many times as long a pass over so many rows takes; nil: once
 }
 
 func (b *timed) pass(ms float64) {
@@ -40,14 +41,17 @@ func (b *timed) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) err
 	if b.target == nil && table.Rows() > 1 { // heads look up a constant while they load
 		b.target = table // the first pass is the target's
 	}
-	m := len(ids)
+	m, times := len(ids), 1.0
+	if b.slow != nil && table == b.target {
+		times = b.slow(m)
+	}
 	switch {
 	case table != b.target:
 		b.pass(draftMS + draftRowMS*float64(m-1))
 	case m <= len(targetMS):
-		b.pass(targetMS[m-1])
+		b.pass(times * targetMS[m-1])
 	default:
-		b.pass(float64(m) * 0.11)
+		b.pass(times * float64(m) * 0.11)
 	}
 	return b.Backend.Embed(dst, table, ids)
 }
@@ -71,7 +75,11 @@ func (l timedLogits) Row(i int, dst []float32) error {
 // load makes an engine of the embedded target and a draft, on a clock of its own.
 func load(t *testing.T, draft []byte, proposer string) *engine.Engine {
 	t.Helper()
-	backend := &timed{Backend: host.New(1), now: time.Unix(0, 0)}
+	return loadOn(t, &timed{Backend: host.New(1), now: time.Unix(0, 0)}, draft, proposer)
+}
+
+func loadOn(t *testing.T, backend *timed, draft []byte, proposer string) *engine.Engine {
+	t.Helper()
 	t.Cleanup(func() { _ = backend.Close() })
 	c := config.Default()
 	c.Speculation.Proposer = proposer

@@ -72,6 +72,8 @@ func Describe(f *File) Report {
 		r.Tokenizer = escape(kind)
 		if pre, found, err := f.String("tokenizer.ggml.pre"); found && err == nil {
 			r.Tokenizer += ", pre-tokenizer " + escape(pre)
+		} else if kind == "gpt2" {
+			r.Tokenizer += ", pre-tokenizer not named"
 		}
 	}
 	if template := f.ChatTemplate(); template != "" {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// ErrMalformed is wrapped by every error that the content of a model file causes.
+// ErrMalformed is wrapped by every error that the content of a model file causes, but for a ForeignError.
 var ErrMalformed = errors.New("malformed model file; download or convert it again")
 
 // ErrUnsupportedType is wrapped when a tensor is stored in a type that specula lists but does not compute with.

@@ -36,6 +36,10 @@ func FuzzGGUF(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := Parse("fuzz", data)
+		if errors.As(err, new(*ForeignError)) {
+			checkMessage(t, err)
+			return
+		}
 		if err != nil {
 			var m *MalformedError
 			if errors.Is(err, errFault) || !errors.As(err, &m) || m.Offset < 0 {

@@ -60,6 +60,10 @@ func parseHeader(ctx context.Context, name string, src io.ReaderAt, size int64) 
 // readPreamble reads magic and version.
 func (h *header) readPreamble(c *cursor) {
 	if magic := c.take(len(gguf.Magic), "magic"); c.err == nil && string(magic) != gguf.Magic {
+		if other := foreign(c.file, c.src); other != nil {
+			c.err = other
+			return
+		}
 		c.fail("magic", 0, quote(string(magic)), fmt.Sprintf("%q", gguf.Magic))
 	}
 	at := c.pos

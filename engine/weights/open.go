@@ -26,7 +26,8 @@ type source interface {
 // Open reads the model file at path into memory and checks it. progress, which may be nil, is told after each piece how
 // many of the bytes to be read are there.
 //
-// The error wraps ErrMalformed for a file that breaks the format, ErrChanged for one that is being written,
+// The error is a ForeignError for a file of another format. It wraps ErrMalformed for a file that breaks the format,
+// ErrChanged for one that is being written,
 // compute.ErrOutOfMemory, before anything was allocated, for one that does not fit, and the context's error.
 func Open(ctx context.Context, path string, progress func(done, total int64)) (*File, error) {
 	return openRegular(path, func(src source) (*File, error) {
@@ -43,7 +44,7 @@ func OpenHeader(ctx context.Context, path string) (*File, error) {
 }
 
 // Parse checks a model file that is in memory. The File borrows data, which must not be written any more.
-// The error wraps ErrMalformed.
+// The error wraps ErrMalformed, or is a ForeignError.
 func Parse(name string, data []byte) (*File, error) {
 	return parse(context.Background(), name, data, int64(len(data)))
 }

@@ -300,3 +300,32 @@ func TestRelease(t *testing.T) {
 		t.Errorf("borrowed data were given back: %v", err)
 	}
 }
+
+// A file of another format is told by its first bytes, and is not called a broken GGUF file.
+func TestOtherFormats(t *testing.T) {
+	for _, c := range []struct{ name, content, want string }{
+		{"model.safetensors", "\x40\x00\x00\x00\x00\x00\x00\x00{\"a\":1}", "it is a safetensors file: models are read from GGUF files"},
+		{"model.gguf", "version https://git-lfs.github.com/spec/v1\noid sha256:12", "git lfs pull"},
+		{"model.gguf", "<!DOCTYPE html><html>", "a web page"},
+		{"config.json", "{\"model_type\": \"llama\"}", "a JSON text"},
+		{"pytorch_model.bin", "PK\x03\x04\x00\x00", "a zip archive"},
+		{"ggml-model.bin", "tjgg\x03\x00\x00\x00", "the format before GGUF"},
+	} {
+		path := filepath.Join(t.TempDir(), c.name)
+		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, open := range []func() (*File, error){
+			func() (*File, error) { return OpenHeader(t.Context(), path) },
+			func() (*File, error) { return Open(t.Context(), path, nil) },
+			func() (*File, error) { return Parse(path, []byte(c.content)) },
+		} {
+			_, err := open()
+			if !errors.As(err, new(*ForeignError)) || errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.name) {
+				t.Errorf("%s: error %v, want one that says %q", c.name, err, c.want)
+				continue
+			}
+			checkMessage(t, err)
+		}
+	}
+}

@@ -17,8 +17,8 @@ func (r Report) Tables() []Table {
 	file := [][]string{
 		{"file", r.Name}, {"format", r.Format}, {"architecture", r.Architecture}, {"name", r.ModelName},
 		{"size", fmt.Sprintf("%d bytes, %d of them behind the last tensor", r.FileBytes, r.SpareBytes)},
-		{"parameters", fmt.Sprint(r.Parameters)}, {"context", fmt.Sprintf("%d tokens", r.ContextLength)},
-		{"tokenizer", r.Tokenizer}, {"vocabulary", fmt.Sprintf("%d tokens", r.VocabSize)}, {"template", "SHA-256 " + r.TemplateHash},
+		{"parameters", fmt.Sprint(r.Parameters)}, {"context", tokens(r.ContextLength)},
+		{"tokenizer", r.Tokenizer}, {"vocabulary", tokens(r.VocabSize)}, {"template", "SHA-256 " + r.TemplateHash},
 		{"cannot be computed", strings.Join(r.Unsupported, ", ")},
 	}
 	file = slices.DeleteFunc(file, func(row []string) bool { return row[1] == "" || row[1] == "SHA-256 " })
@@ -33,4 +33,12 @@ func (r Report) Tables() []Table {
 		tensors.Rows = append(tensors.Rows, []string{t.Name, t.Type, fmt.Sprint(t.Shape), fmt.Sprintf("%d bytes", t.Bytes)})
 	}
 	return []Table{{Rows: file}, types, metadata, tensors}
+}
+
+// tokens writes a number of tokens, 0 as nothing: the file does not say it.
+func tokens(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d tokens", n)
 }

@@ -40,19 +40,23 @@ type Options struct {
 }
 
 // Choices lists the values that Options.Prefer may have.
-func Choices() []string {
-	choices := []string{"auto", "file"}
+func Choices() []string { return append([]string{"auto", "file"}, Families()...) }
+
+// Families lists the keys of the built-in families, which are choices as well.
+func Families() []string {
+	var keys []string
 	for _, f := range families {
-		choices = append(choices, f.key)
+		keys = append(keys, f.key)
 	}
-	return choices
+	return keys
 }
 
 // Template renders conversations. It may be used by several goroutines at once.
 type Template struct {
-	name   string
-	source string
-	write  writer
+	name    string
+	source  string
+	guessed bool
+	write   writer
 }
 
 // writer renders a conversation; generate asks for the opening of the assistant's next turn at the end.
@@ -61,6 +65,10 @@ type writer func(messages []Message, generate bool) ([]tokenizer.Segment, error)
 // Name says which template is in use and why, as a phrase to show to the user. It may quote the file and so must be
 // made safe for a terminal like any other text from a file.
 func (t *Template) Name() string { return t.name }
+
+// Guessed reports whether the family was guessed, because the file has no template or one that cannot be used: then the
+// model may read a format that it was not trained with.
+func (t *Template) Guessed() bool { return t.guessed }
 
 // Source returns the Jinja source in use, or "" if the template is a built-in one.
 func (t *Template) Source() string { return t.source }

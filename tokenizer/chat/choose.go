@@ -38,13 +38,11 @@ func Choose(o Options) (*Template, error) {
 
 func chooseFromFile(o Options) *Template {
 	if strings.TrimSpace(o.Source) == "" {
-		f, why := guess(o)
-		return builtIn(f, o, "the file has no template; "+why)
+		return guessed(o, "the file has no template")
 	}
 	own, err := fromFile(o, "no built-in one gives the same text")
 	if err != nil {
-		f, why := guess(o)
-		return builtIn(f, o, fmt.Sprintf("the file's own template (sha256 %s) cannot be used (%v); %s", fingerprint(o.Source), err, why))
+		return guessed(o, fmt.Sprintf("the file's own template (sha256 %s) cannot be used (%v)", fingerprint(o.Source), err))
 	}
 	for _, f := range families {
 		if sameText(own.write, f.write(o.BOS, o.EOS)) {
@@ -56,6 +54,14 @@ func chooseFromFile(o Options) *Template {
 
 func builtIn(f family, o Options, why string) *Template {
 	return &Template{name: "built-in " + f.title + ": " + why, write: f.write(o.BOS, o.EOS)}
+}
+
+// guessed is the built-in template that the control tokens point to; because says why the file's own is not taken.
+func guessed(o Options, because string) *Template {
+	f, why := guess(o)
+	t := builtIn(f, o, because+"; "+why)
+	t.guessed = true
+	return t
 }
 
 // fromFile returns the file's own template if it can write at least one of the probes.

@@ -41,6 +41,9 @@ func TestChoose(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if guess := strings.Contains(template.Name(), "guess"); template.Guessed() != guess {
+				t.Errorf("%q: guessed %v", template.Name(), template.Guessed())
+			}
 			for _, words := range c.want {
 				if !strings.Contains(template.Name(), words) {
 					t.Errorf("name %q does not say %q", template.Name(), words)

@@ -18,7 +18,8 @@ func ExampleStore() {
 	store := chats.NewStore(dir)
 	began := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	id := chats.NewID(began, 1)
-	fmt.Println(id, store.Save(chats.Chat{ID: id, Created: began, Turns: []chats.Turn{{Role: "user", Text: "Hello"}}}))
+	saved, err := store.Save(chats.Chat{ID: id, Created: began, Turns: []chats.Turn{{Role: "user", Text: "Hello"}}})
+	fmt.Println(saved.ID, err)
 	chat, err := store.Open(id)
 	fmt.Println(chat.Turns[0].Text, err)
 	// Output:

@@ -58,10 +58,15 @@ func fakeProgram(t Terminal) *Program {
 			if c.Device.Device == "cuda" {
 				return nil, fmt.Errorf("opening the device: %w", errNoDevice)
 			}
-			if c.Model.Target != "" {
+			if c.Model.Target != "" && c.Model.Target != "guessed.gguf" {
 				return nil, fmt.Errorf("loading %s: %w", c.Model.Target, errNoModel)
 			}
 			emit(event.Loading{What: "target", DoneBytes: 1, TotalBytes: 2})
+			if c.Model.Target != "" {
+				emit(event.Ready{Target: event.Model{Name: "guessed", Path: c.Model.Target}, Device: "cpu", DeviceWhy: "asked for", Template: "chatml: guessed", Unspelled: "0x04",
+					Warnings: []event.Warning{{About: "template", Text: "a guess: chatml\x1b[2J", Do: "choose another"}, {About: "tokenizer", Text: "gpt-2 is assumed", Do: "download"}}})
+				return &fakeSession{config: c}, nil
+			}
 			emit(event.Ready{Version: "1.2.3", Target: event.Model{Name: "fake\x1b[2J", Path: "fake.gguf"}, Device: "cpu: of a long name, 64 threads", DeviceWhy: "no other was asked for", Template: "chatml",
 				Proposers: []event.Proposer{{Name: "draft"}, {Name: "eagle", Refused: "no heads\x1b[2J"}}})
 			return &fakeSession{config: c}, nil
@@ -73,7 +78,7 @@ func fakeProgram(t Terminal) *Program {
 			}
 			if o.Race != nil {
 				fmt.Fprintf(t.Stdout, "RACE %s: %s, %s\n", o.Race.Prompt, o.Race.Lanes[0].Name, o.Race.Lanes[1].Name)
-				return nil
+				return fakeRaceScreen(o)
 			}
 			fmt.Fprintf(t.Stdout, "SCREEN gamma=%d color=%s chats=%s\n", o.Config.Speculation.Gamma, o.Color, filepath.ToSlash(o.Chats.Dir()))
 			if o.Record != nil {
@@ -190,6 +195,27 @@ type fakeRace struct {
 
 func (s *fakeSession) Race(_ context.Context, messages []ui.Message, _ [2]race.Lane, _ bool) (race.Race, error) {
 	return fakeRace{s, messages}, nil
+}
+
+// fakeRaceScreen runs a race as the screen does. The prompt "quit" is one whose screen is closed after the first round, "early" one
+// whose screen is closed while the models are read.
+func fakeRaceScreen(o ui.Options) error {
+	if o.Race.Prompt == "early" {
+		return nil
+	}
+	r := fakeRace{&fakeSession{config: o.Config}, []ui.Message{{Role: "user", Content: o.Race.Prompt}}}
+	failure := ""
+	for lane, e := range r.Run(context.Background()) {
+		o.Race.Record(lane, e)
+		if f, failed := e.(event.Failed); failed {
+			failure = f.Error
+		}
+		if _, round := e.(event.Round); round && o.Race.Prompt == "quit" {
+			break
+		}
+	}
+	o.Race.Over(r.Outcome(), failure)
+	return nil
 }
 
 func (r fakeRace) Run(ctx context.Context) iter.Seq2[int, event.Event] {

@@ -57,8 +57,17 @@ func (a *app) infoReady(ctx context.Context) error {
 	}
 	models := Section{Rows: [][]string{
 		{"target", ready.Target.Name, ready.Target.Path}, draft,
-		{"device", ready.Device}, {"", ready.DeviceWhy}, {"template", ready.Template},
+		{"device", ready.Device}, {"", ready.DeviceWhy},
 	}}
+	if !ready.Warned("template") {
+		models.Rows = append(models.Rows, []string{"template", ready.Template})
+	}
+	if ready.Unspelled != "" {
+		models.Rows = append(models.Rows, []string{"bytes", "no token for " + ready.Unspelled})
+	}
+	for _, w := range ready.Warnings {
+		models.Rows = append(models.Rows, []string{"warning", w.About + ": " + w.Text}, []string{"", w.Do})
+	}
 	if ready.Heads != "" {
 		for i, heads := range strings.Split(ready.Heads, "; ") {
 			models.Rows = slices.Insert(models.Rows, 2+i, []string{"heads", heads})

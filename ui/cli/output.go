@@ -203,6 +203,9 @@ func (o *output) rest(tail string) string {
 func (o *output) ready(e event.Ready) {
 	o.clearProgress()
 	c := o.config
+	for _, w := range e.Warnings {
+		o.app.say("warning: %s: %s (%s)", w.About, w.Text, w.Do)
+	}
 	if e.DraftTranslated != "" {
 		o.app.say("the draft model has another vocabulary and is used %s", e.DraftTranslated)
 	}

@@ -1,13 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"strings"
-	"time"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +12,6 @@ import (
 	"specula/engine/event"
 	"specula/ui"
 	"specula/ui/race"
-	"specula/ui/sanitize"
 )
 
 type raceFlags struct {
@@ -32,8 +28,9 @@ func (a *app) raceCommand() *cobra.Command {
 		Use:   "race [-p TEXT]",
 		Short: "Answer one prompt in two lanes, with and without speculation",
 		Long: `race answers one prompt twice, in two lanes: without speculation and with it, or with any two
-settings. On a terminal both are shown side by side. The lanes take turns on the engine, and
-each is counted by the time it used itself; --after runs one after the other.
+settings. On a terminal both are shown side by side, and the result is printed when the screen
+is closed. The lanes take turns on the engine, and each is counted by the time it used itself;
+--after runs one after the other.
 
 The texts are compared where they must be equal: at temperature 0, and with --acceptance exact.
 It fails (exit code 1) when such texts differ. With --json, every event is a line with its lane.`,
@@ -72,14 +69,45 @@ func (a *app) race(ctx context.Context, o raceFlags) error {
 		return err
 	}
 	if t := a.Terminal; t.StdinTTY && t.StdoutTTY && t.Getenv("TERM") != "dumb" && !o.plain && !o.json {
-		return a.classify(a.Screen(ctx, ui.Options{
-			Config: c, Color: a.color, Now: a.Now, Race: &ui.RaceStart{Prompt: prompt, Lanes: lanes, After: o.after},
-			Load: func(ctx context.Context, emit func(event.Event)) (ui.Engine, error) { return a.open(ctx, c, emit) },
-		}))
+		return a.raceOnScreen(ctx, c, prompt, lanes, o)
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	return a.raceHere(ctx, c, prompt, lanes, o)
+}
+
+// raceOnScreen shows a race, and prints its result when the screen has closed: the screen takes with it what it showed.
+func (a *app) raceOnScreen(ctx context.Context, c config.Config, prompt string, lanes [2]race.Lane, o raceFlags) error {
+	p := a.newRaceReport(lanes, o)
+	var mu sync.Mutex // a race that does not stop goes on after its screen
+	err := a.Screen(ctx, ui.Options{
+		Config: c, Color: a.color, Now: a.Now,
+		Load: func(ctx context.Context, emit func(event.Event)) (ui.Engine, error) { return a.open(ctx, c, emit) },
+		Race: &ui.RaceStart{
+			Prompt: prompt, Lanes: lanes, After: o.after,
+			Record: func(lane int, e event.Event) {
+				mu.Lock()
+				defer mu.Unlock()
+				_ = p.add(lane, e) // only printing events can fail
+			},
+			Over: func(outcome race.Outcome, failure string) {
+				mu.Lock()
+				defer mu.Unlock()
+				p.Outcome, p.failed = outcome, cmp.Or(p.failed, failure)
+			},
+		},
+	})
+	if err != nil {
+		return a.classify(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if p.begun() {
+		if err := p.finish(); err != nil {
+			return err
+		}
+	}
+	return a.verdict(p)
 }
 
 // raceHere runs a race without a screen.
@@ -102,10 +130,7 @@ func (a *app) raceHere(ctx context.Context, c config.Config, prompt string, lane
 		return a.classify(err)
 	}
 	defer r.Close()
-	p := &raceReport{app: a, json: o.json, began: a.Now()}
-	for i := range p.Lanes {
-		p.Lanes[i].Lane, p.Lanes[i].Name = laneName(i), lanes[i].Name
-	}
+	p := a.newRaceReport(lanes, o)
 	for lane, e := range r.Run(ctx) {
 		if err := p.add(lane, e); err != nil {
 			return err
@@ -115,87 +140,20 @@ func (a *app) raceHere(ctx context.Context, c config.Config, prompt string, lane
 	if err := p.finish(); err != nil {
 		return err
 	}
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	return a.verdict(p)
+}
+
+// verdict is the error that a race ends with: it failed, or texts differ that must not.
+func (a *app) verdict(p *raceReport) error {
 	_, wrong := p.Outcome.Words()
 	switch {
-	case ctx.Err() != nil:
-		return errInterrupted
 	case p.failed != "":
 		return a.classify(errors.New(p.failed))
 	case wrong:
 		return errors.New("texts differ that must be equal")
 	}
 	return nil
-}
-
-func laneName(i int) string { return string(rune('a' + i)) }
-
-// raceReport collects a race. Its JSON form is stable: fields may be added, not changed.
-type raceReport struct {
-	Lanes   [2]raceLane  `json:"lanes"`
-	Outcome race.Outcome `json:"outcome"`
-	Gain    string       `json:"gain"` // in words; empty when a lane was not measured
-
-	app    *app
-	json   bool
-	began  time.Time
-	failed string
-}
-
-type raceLane struct {
-	Lane   string     `json:"lane"`
-	Name   string     `json:"name"`
-	Count  race.Count `json:"count"`
-	Reason string     `json:"reason"`
-	Text   string     `json:"text"`
-}
-
-// add takes an event. In JSON it is the event's own line with its lane in front.
-func (p *raceReport) add(lane int, e event.Event) error {
-	l := &p.Lanes[lane]
-	l.Count.Add(e)
-	switch e := e.(type) {
-	case event.ReplyEnded:
-		l.Text, l.Reason = e.Text, e.Reason
-	case event.Failed:
-		if p.failed != "" {
-			break
-		}
-		p.failed = fmt.Sprintf("lane %s: %s", l.Lane, e.Error)
-	}
-	if !p.json {
-		return nil
-	}
-	line, err := event.Marshal(e, float64(p.app.Now().Sub(p.began))/float64(time.Millisecond))
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.app.Terminal.Stdout, "{\"lane\":%q,%s\n", l.Lane, escapeJSON(strings.TrimPrefix(string(line), "{")))
-	return err
-}
-
-// finish prints what came of it.
-func (p *raceReport) finish() error {
-	p.Gain = race.Gain(&p.Lanes[0].Count, &p.Lanes[1].Count)
-	if p.json {
-		line, err := json.Marshal(struct {
-			Kind string      `json:"kind"`
-			Data *raceReport `json:"data"`
-		}{"race-ended", p})
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(p.app.Terminal.Stdout, escapeJSON(string(line)))
-		return err
-	}
-	var b strings.Builder
-	for _, l := range p.Lanes {
-		fmt.Fprintf(&b, "%s  %s\n   %s tokens/s · %s\n\n%s\n\n", l.Lane, sanitize.Line(l.Name), l.Count.Speed("–"), l.Count.Words("·", "–"), sanitize.Text(l.Text))
-	}
-	if p.Gain != "" {
-		fmt.Fprintln(&b, p.Gain)
-	}
-	words, _ := p.Outcome.Words()
-	fmt.Fprintln(&b, sanitize.Line(words))
-	_, err := io.WriteString(p.app.Terminal.Stdout, b.String())
-	return err
 }

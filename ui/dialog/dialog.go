@@ -76,7 +76,7 @@ func helpLines(th *theme.Theme, w int) []string {
 			out = append(out, paint.Spaces(w), paint.Fit(th, th.Title, " "+l.Does, w))
 			continue
 		}
-		out = append(out, entry(th, w, l.Keys, l.Does)...)
+		out = append(out, entry(th, w, keyColumn(w), th.Strong, l.Keys, l.Does)...)
 	}
 	out = append(out, paint.Spaces(w), paint.Fit(th, th.Title, " Commands, typed into the prompt (tab completes)", w))
 	for _, c := range command.Table() {
@@ -85,7 +85,7 @@ func helpLines(th *theme.Theme, w int) []string {
 		if c.Args != "" {
 			does += " (" + c.Args + ")"
 		}
-		out = append(out, entry(th, w, name, does)...)
+		out = append(out, entry(th, w, keyColumn(w), th.Strong, name, does)...)
 	}
 	return append(out, paint.Spaces(w))
 }
@@ -97,53 +97,39 @@ func legend(th *theme.Theme, w int) []string {
 		name  string
 		does  string
 	}{
+		{th.Pending, "pending", "drafted by the small model, not yet judged by the large one"},
 		{th.Accepted, "accepted", "drafted by the small model, kept by the large one"},
 		{th.Rejected, "rejected", "drafted, and refused: the first refusal of its round"},
 		{th.Discarded, "discarded", "drafted behind a refusal: never tested, counts for nothing"},
 		{th.Resampled, "resampled", "drawn by the large model in place of the rejected token"},
 		{th.Bonus, "bonus", "drawn by the large model for free, when all were accepted"},
 		{th.Plain, "plain", "written by the large model alone, without a draft"},
+		{th.Warning, "probe " + th.Glyph.Probe, "a round whose draft length was chosen to measure what it costs; often it has no draft"},
 	}
 	out := []string{paint.Fit(th, th.Title, " How to read the tokens", w)}
 	for _, r := range rows {
-		l := paint.NewLine(th, w).Put("", "  ").Put(r.style, r.name)
-		out = append(out, l.Pad(keyColumn(w)).Put("", r.does).String())
+		out = append(out, entry(th, w, min(fateColumn, keyColumn(w)), r.style, r.name, r.does)...)
 	}
 	return out
 }
 
-// keyColumn is where explanations begin.
+// fateColumn is where the explanations of the fates begin: their names are short.
+const fateColumn = 14
+
+// keyColumn is where those of keys and commands begin.
 func keyColumn(w int) int { return min(34, w*2/5) }
 
-// entry is a key or command with its explanation, wrapped below itself.
-func entry(th *theme.Theme, w int, name, does string) []string {
-	at := keyColumn(w)
+// entry is a name in its style with its explanation, which begins in column at and is wrapped below itself.
+func entry(th *theme.Theme, w, at int, style theme.Style, name, does string) []string {
 	var out []string
-	line := paint.NewLine(th, w).Put("", "  ").Put(th.Strong, name)
+	line := paint.NewLine(th, w).Put("", "  ").Put(style, name)
 	if paint.Width(name)+3 > at {
 		out = append(out, line.String())
 		line = paint.NewLine(th, w)
 	}
-	for _, part := range wrap(does, w-at-1) {
+	for _, part := range paint.Wrap(does, w-at-1, len(does)) {
 		out = append(out, line.Pad(at).Put("", part).String())
 		line = paint.NewLine(th, w)
 	}
 	return out
-}
-
-// wrap breaks text at spaces.
-func wrap(text string, w int) []string {
-	var out []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && paint.Width(line)+1+paint.Width(word) > w {
-			out = append(out, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(out, line)
 }

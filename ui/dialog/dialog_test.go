@@ -68,6 +68,37 @@ func TestHelpShowsEveryKeyAndCommand(t *testing.T) {
 	}
 }
 
+// However narrow the window, every explanation can be read to its end.
+func TestHelpIsNeverCut(t *testing.T) {
+	for _, w := range []int{40, 60, 80, 200} {
+		got := strings.Join(strings.Fields(text(dialog.NewHelp().Draw(mono(), w, 900))), " ")
+		must := func(text string) {
+			t.Helper()
+			if want := strings.Join(strings.Fields(text), " "); !strings.Contains(got, want) {
+				t.Errorf("at %d columns help does not say %q", w, want)
+			}
+		}
+		for _, explained := range []string{
+			"pending drafted by the small model, not yet judged by the large one",
+			"accepted drafted by the small model, kept by the large one",
+			"rejected drafted, and refused: the first refusal of its round",
+			"discarded drafted behind a refusal: never tested, counts for nothing",
+			"resampled drawn by the large model in place of the rejected token",
+			"bonus drawn by the large model for free, when all were accepted",
+			"plain written by the large model alone, without a draft",
+			"probe ◦ a round whose draft length was chosen to measure what it costs; often it has no draft",
+		} {
+			must(explained)
+		}
+		for _, l := range keys.Overlay() {
+			must(l.Keys + " " + l.Does)
+		}
+		for _, c := range command.Table() {
+			must("/" + c.Name + " " + c.Doc)
+		}
+	}
+}
+
 func TestHelpScrolls(t *testing.T) {
 	h := dialog.NewHelp()
 	first := text(h.Draw(mono(), 80, 20))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui/chats"
 	"specula/ui/sanitize"
@@ -54,6 +55,9 @@ func Markdown(w io.Writer, c chats.Chat) error {
 		if note := figures(t); note != "" {
 			fmt.Fprintf(&sb, "\n*%s*\n", note)
 		}
+		if flags := settings(t); flags != "" {
+			fmt.Fprintf(&sb, "\nWritten with:\n\n    %s\n", flags)
+		}
 	}
 	if _, err := io.WriteString(w, sb.String()); err != nil {
 		return fmt.Errorf("exporting a chat: %w", err)
@@ -61,13 +65,13 @@ func Markdown(w io.Writer, c chats.Chat) error {
 	return nil
 }
 
-// JSON writes the chat as it is saved, raw text included.
+// JSON writes the chat as it is saved: raw text, and for every reply its settings, its seed and the events it was drawn from.
 func JSON(w io.Writer, c chats.Chat) error {
-	c.Version = chats.Version
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(c); err != nil {
+	data, err := chats.Encode(c)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err != nil {
 		return fmt.Errorf("exporting a chat: %w", err)
 	}
 	return nil
@@ -86,6 +90,39 @@ func figures(t chats.Turn) string {
 		}
 	}
 	return strings.Join(parts, " · ")
+}
+
+// settings are the flags a reply was written with: all that are not at their default, and its seed.
+func settings(t chats.Turn) string {
+	if t.Record == nil {
+		return ""
+	}
+	var flags []string
+	for _, s := range config.Settings() {
+		value, ok := t.Record.Started.Config[s.Name]
+		if !ok {
+			continue
+		}
+		values := []string{value}
+		if s.Kind == config.List && json.Unmarshal([]byte(value), &values) == nil && len(values) == 0 {
+			values = []string{""} // which clears it
+		}
+		for _, v := range values {
+			flags = append(flags, "--"+s.Flag+"="+quoted(sanitize.Text(v)))
+		}
+	}
+	return strings.Join(flags, " ")
+}
+
+// quoted is text as one word, and on one line, of a command for bash or zsh.
+func quoted(text string) string {
+	switch {
+	case text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_-") == "":
+		return text
+	case strings.ContainsAny(text, "\n\t"):
+		return "$'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`).Replace(text) + "'"
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 func percent(s *event.Totals) int { return (200*s.Accepted/s.Tested + 1) / 2 }

@@ -16,8 +16,8 @@ import (
 // Parts are drawn panes, each as many lines as its rectangle is high; panes that the layout does not show stay nil.
 type Parts struct {
 	Chat, Strip, Lane, Composer, Status, Side, Inspector []string
-	// Notice is a message over the rows above the composer, as wide as the window; it may be nil.
-	Notice []string
+	// Over is drawn over the rows above the composer, as wide as the window: a long message, the menu of commands. It may be nil.
+	Over []string
 }
 
 // Compose puts the panes and the rules between them together: r.H lines of r.W cells, joined by newlines.
@@ -58,9 +58,9 @@ func Compose(r layout.Rects, th *theme.Theme, p Parts) string {
 	}
 	put(r.Status, p.Status)
 
-	over := r.Composer.Y - 1 - len(p.Notice)
-	for i, line := range p.Notice {
-		if y := over + i; y >= 0 && y < len(rows) {
+	top := r.Composer.Y - 1 - len(p.Over)
+	for i, line := range p.Over {
+		if y := top + i; y >= 0 && y < len(rows) {
 			rows[y] = []string{line}
 		}
 	}

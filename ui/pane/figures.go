@@ -63,15 +63,8 @@ func (c *column) figures(int) []string {
 // settings are those in force.
 func (c *column) settings(int) []string {
 	v := c.s.Settings
-	seed := fmt.Sprint(v.Seed)
-	if v.Seed < 0 {
-		seed = "new"
-	}
-	if len(seed) > 9 {
-		seed = seed[:8] + c.th.Glyph.Ellipsis
-	}
 	return []string{
-		c.pair("temperature", fmt.Sprintf("%.2f", v.Temperature), "seed", seed),
+		c.pair("temperature", fmt.Sprintf("%.2f", v.Temperature), "seed", seedWords(v.Seed)),
 		c.pair("top-p", fmt.Sprintf("%.2f", v.TopP), "top-k", offOr(v.TopK)),
 		c.pair("min-p", fmt.Sprintf("%.2f", v.MinP), "proposer", orNone(v.Proposer, c.th.Glyph.None)),
 	}
@@ -136,8 +129,19 @@ func prefixed(prefix, text string) string {
 	return prefix + text
 }
 
+// writesPlainly reports whether the target writes alone at present: speculation is off, or the last round had no draft.
+func writesPlainly(s *state.State) bool {
+	return speculationOff(s) || s.Last != nil && lastReply(s) == s.Reply.Number && len(s.Last.Draft) == 0
+}
+
 // phaseWord is the state of the program in one word.
 func phaseWord(s *state.State) string {
+	switch {
+	case s.Pending != nil && s.Pending.Judged:
+		return "judged"
+	case s.Phase == state.Drafting && writesPlainly(s):
+		return "writing"
+	}
 	switch s.Phase {
 	case state.Loading:
 		return "loading"

@@ -40,7 +40,7 @@ func laneOf(s *state.State) lane {
 	if p := s.Pending; p != nil {
 		return lane{tokens: p.Tokens, draft: p}
 	}
-	if l := s.Last; l != nil {
+	if l := s.Last; l != nil && !(s.Busy() && lastReply(s) != s.Reply.Number) { // not the reply before while a new one begins
 		return lane{tokens: l.Draft, commit: l.Commit, round: &l.Round}
 	}
 	return lane{}

@@ -23,7 +23,7 @@ func drafting(drafted ...int) *state.State {
 }
 
 func roundOf(index, drafted int) event.Round {
-	e := event.Round{Index: index, Gamma: 5, GammaRule: "fixed", Proposer: "suffix", Path: "greedy", Commit: &event.Token{Text: "a", Verdict: event.Plain}}
+	e := event.Round{Index: index, Gamma: 5, GammaRule: "fixed", GammaWhy: "because", Proposer: "suffix", Path: "greedy", Commit: &event.Token{Text: "a", Verdict: event.Plain}}
 	if drafted < 0 {
 		e.Gamma, e.Probe, e.GammaWhy = 0, true, "a plain round, to measure the speed-up against"
 	}
@@ -114,6 +114,9 @@ func TestGammaIsNeverOneOfBefore(t *testing.T) {
 	check("after /gamma 3", "γ 3")
 	s.Apply(event.ReplyStarted{Reply: 2, Settings: event.Settings{Gamma: 3, GammaMax: 8, GammaRule: "fixed", Speculate: true}})
 	check("while the next prompt is read", "γ 3")
+	if got := side(s)[1]; strings.Contains(got, "because") {
+		t.Errorf("while the next prompt is read the panel gives the reason of the reply before: %q", got)
+	}
 	s.Apply(event.SettingChanged{Name: "speculation.enabled", To: "false"})
 	check("after /speculate off", "γ off")
 	if got := side(s)[0]; !strings.Contains(got, "off") {

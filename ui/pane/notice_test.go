@@ -23,7 +23,7 @@ func TestLongMessagesAreShownWhole(t *testing.T) {
 	message := strings.Repeat("constraint.regex: a reply can have one form ", 4) + "and then it ends"
 	lines := pane.Notice(s, th, 80, message)
 	rects := layout.Arrange(80, 24, layout.Options{ComposerLines: 1})
-	frame := strings.Split(pane.Compose(rects, th, pane.Parts{Notice: lines}), "\n")
+	frame := strings.Split(pane.Compose(rects, th, pane.Parts{Over: lines}), "\n")
 	shown := strings.Join(strings.Fields(ansi.Strip(strings.Join(frame[rects.Composer.Y-1-len(lines):rects.Composer.Y-1], " "))), " ")
 	if shown != message {
 		t.Errorf("drawn as %q", shown)

@@ -12,6 +12,7 @@ import (
 
 // StatusOptions is what the status line shows beside the state. Its texts must be safe.
 type StatusOptions struct {
+	Doing string // what is under way that the state does not know of, "racing"; empty for nothing
 	Pace  string // "slow 2/s", "step", empty at full speed
 	Hints string // keys, "enter send · ? help"; at the right
 	Flash string // a short message that takes the place of models and context for a while
@@ -23,12 +24,16 @@ const phaseWidth = 11
 // Status draws the bottom line: what is going on, the models, the context, and the keys.
 func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string {
 	out := paint.NewLine(th, w).Put("", " ")
-	if s.Busy() {
+	doing := o.Doing
+	if doing == "" {
+		doing = phaseWord(s)
+	}
+	if s.Busy() || o.Doing != "" {
 		out.Put(th.Accepted, th.Glyph.Running)
 	} else {
 		out.Put(th.Label, th.Glyph.Idle)
 	}
-	out.Put("", " ").Put(th.Strong, phaseWord(s)).Pad(3 + phaseWidth)
+	out.Put("", " ").Put(th.Strong, doing).Pad(3 + phaseWidth)
 	sep := "  " + th.Glyph.Separator + "  "
 	putRule(th, out, s.Settings.Acceptance, "  ")
 	if o.Flash != "" {
@@ -42,8 +47,8 @@ func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string {
 	return out.String()
 }
 
-// noticeRows bounds a message that the status line has no room for.
-const noticeRows = 5
+// noticeRows bounds a message that the status line has no room for. Two warnings about a model's file fit at 80 columns.
+const noticeRows = 8
 
 // Notice draws a message that is too long for the status line in full, w cells wide; nil for one that is not.
 func Notice(s *state.State, th *theme.Theme, w int, message string) []string {

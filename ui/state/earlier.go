@@ -2,16 +2,18 @@ package state
 
 import (
 	"iter"
+	"slices"
 
 	"specula/engine/event"
 )
 
-// Turn is what was said in one message, without how it came about.
+// Turn is one message as it is saved.
 type Turn struct {
 	Role   string // "user" or "assistant"
 	Raw    string // as it was typed or generated
 	Reason string // why the reply ended
 	Totals event.Totals
+	Record Record // how the reply came about
 }
 
 // Turns yields everything said in the chat, oldest first, also what has left Messages. It is what is saved and what the
@@ -32,7 +34,9 @@ func (s *State) Turns() iter.Seq[Turn] {
 }
 
 func turnOf(m *Message) Turn {
-	return Turn{Role: m.Role, Raw: m.Raw, Reason: m.Reason, Totals: m.Totals}
+	t := Turn{Role: m.Role, Raw: m.Raw, Reason: m.Reason, Totals: m.Totals, Record: m.record}
+	t.Record.Events = slices.Clone(t.Record.Events) // whoever saves it reads it while this message goes on
+	return t
 }
 
 // bytes is what a turn counts towards earlierLimitBytes: its text, and what a file takes for the rest of it.
@@ -42,6 +46,7 @@ func (t *Turn) bytes() int { return len(t.Raw) + turnBytes }
 // whole ones, since many chat templates want a conversation to begin with the user.
 func (s *State) keepTurn(m *Message) {
 	t := turnOf(m)
+	t.Record.Events = nil
 	s.earlier = append(s.earlier, t)
 	s.earlierBytes += t.bytes()
 	for s.earlierBytes > earlierLimitBytes || s.Forgotten > 0 && len(s.earlier) > 0 && s.earlier[0].Role != "user" {

@@ -12,12 +12,14 @@ import (
 
 // stored is a chat whose messages are numbered, the first ones with text in front.
 func stored(s *state.State, n, long int, text string) {
+	var turns []state.Turn
 	for i := range n {
 		if i >= long {
 			text = ""
 		}
-		s.AddStored([]string{"user", "assistant"}[i%2], fmt.Sprint(text, i))
+		turns = append(turns, state.Turn{Role: []string{"user", "assistant"}[i%2], Raw: fmt.Sprint(text, i)})
 	}
+	s.Reopen(turns)
 }
 
 func TestALongChatKeepsEveryTurn(t *testing.T) {

@@ -10,7 +10,7 @@ type Sample struct {
 	MS, DraftMS, VerifyMS            float64
 	Bytes                            int64
 	Marks                            []string // settings that changed just before
-	Reply                            int
+	Reply                            int      // ReplyInfo.Number of its reply
 }
 
 // Window sums the newest rounds, so that figures are calm enough to read.
@@ -72,8 +72,8 @@ func (w *Window) TokensPerPass() (float64, bool) {
 	return float64(w.Tokens) / float64(max(w.Rounds, 1)), w.Rounds > 0
 }
 
-// record adds a round to the history and to the running totals of the reply.
-func (s *State) record(e *event.Round, marks []string) {
+// count adds a round to the history and to the running totals of the reply.
+func (s *State) count(e *event.Round, marks []string) {
 	tokens := committed(e)
 	if len(s.History) >= 2*HistoryLimit {
 		s.History = append(s.History[:0], s.History[len(s.History)-HistoryLimit:]...)

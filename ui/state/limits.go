@@ -12,6 +12,7 @@ const (
 	noticeLimit    = 50
 	loadingLimit   = 4
 	proposerLimit  = 32 // ways to draft that are kept
+	warningLimit   = 8  // about the files
 	markLimit      = 8  // setting changes noted at one round
 	positionLimit  = 64 // draft positions that are counted
 	ruleLimit      = 8  // rules of acceptance that a round is compared by
@@ -34,7 +35,7 @@ func (s *State) trim() {
 		m := s.Messages[i]
 		s.detail -= len(m.Tokens)
 		if len(m.Tokens) > 0 {
-			m.Tokens, m.Rounds = nil, nil
+			m.Tokens, m.Rounds, m.record.Events = nil, nil, nil
 			m.Revision++
 		}
 	}
@@ -50,6 +51,7 @@ func (s *State) trimCandidates(added int) {
 	kept := 0
 	for i := len(s.Messages) - 1; i >= 0; i-- {
 		tokens := s.Messages[i].Tokens
+		s.Messages[i].record.trimCandidates(candidateLimit - kept)
 		for k := len(tokens) - 1; k >= 0; k-- {
 			if kept++; kept > candidateLimit {
 				tokens[k].Target, tokens[k].Draft, tokens[k].LogProbs = nil, nil, nil

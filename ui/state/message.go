@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"specula/engine/event"
-	"specula/ui/sanitize"
 )
 
 // Message is one turn of the chat.
@@ -14,18 +13,22 @@ type Message struct {
 	// Raw is the text as it was typed or generated, for storing and copying; of a reply it is complete when Done.
 	Raw string
 	// Text is Raw made safe. A reply is drawn from its Tokens while it has them, otherwise from Text.
-	Text    string
-	Tokens  []Token // in reading order, rejected and discarded ones at their place
-	Rounds  []Round
-	Reply   int // number of the reply; 0 for a user message and for one from a stored chat
-	Done    bool
-	Reason  string // why the reply ended
-	Failure string // the error it ended with
-	Totals  event.Totals
+	Text   string
+	Tokens []Token // in reading order, rejected and discarded ones at their place
+	Rounds []Round
+	Reply  int // number of the reply; 0 for a user message and for one from a stored chat
+	Done   bool
+	Reason string // why the reply ended
+	// Settings are those the reply began with, with the seed it was drawn with; safe.
+	Settings event.Settings
+	Failure  string // the error it ended with
+	Totals   event.Totals
 	// Speculated is whether any round had a draft; without one there is nothing to tell apart by colour.
 	Speculated bool
 	// Revision grows with every change of what is drawn, except for tokens appended at the end.
 	Revision int
+
+	record Record
 }
 
 // Token is one drafted or drawn token of a reply.
@@ -136,11 +139,6 @@ func (s *State) indexOf(id int) int {
 	return -1
 }
 
-// AddStored appends a message of a chat that is reopened; it has no tokens.
-func (s *State) AddStored(role, raw string) {
-	s.add(&Message{Role: sanitize.Line(role), Raw: raw, Text: sanitize.Text(raw), Done: true})
-}
-
 // RemoveLast removes the newest exchange, the user's message and what came after it, before it is edited or regenerated.
 // It returns the user's raw text and whether there was one. Should the reply that is to take its place be refused, the
 // exchange comes back.
@@ -175,11 +173,12 @@ func (s *State) restoreRemoved() {
 	s.removed = nil
 }
 
-// ClearChat begins a new chat; settings, models and the history of rounds stay.
+// ClearChat begins a new chat; settings and models stay.
 func (s *State) ClearChat() {
 	s.Messages, s.Dropped, s.detail = nil, 0, 0
 	s.earlier, s.earlierBytes, s.Forgotten = nil, 0, 0
 	s.removed = nil
+	s.History = nil // graphs belong to the chat they were drawn from
 	s.Pending, s.Last, s.Failure, s.Refused = nil, nil, "", false
 	s.Reply = ReplyInfo{ContextTokens: s.Reply.ContextTokens}
 }

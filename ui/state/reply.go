@@ -12,13 +12,25 @@ func (s *State) applyReplyStarted(e event.ReplyStarted) {
 	s.Phase, s.Prefill, s.Failure, s.Refused = Prefilling, nil, "", false
 	s.Pending = nil
 	s.Settings = safeSettings(e.Settings)
+	s.replies++
 	s.Reply = ReplyInfo{
-		Number: e.Reply, PromptTokens: e.PromptTokens, ReusedTokens: e.ReusedTokens,
+		Number: s.replies, PromptTokens: e.PromptTokens, ReusedTokens: e.ReusedTokens,
 		ContextTokens: e.ContextTokens, ContextUsed: e.PromptTokens,
 	}
 	s.safe = sanitize.Sanitizer{}
 	s.add(&Message{Role: "user", Raw: e.Prompt, Text: sanitize.Text(e.Prompt), Done: true})
-	s.add(&Message{Role: "assistant", Reply: e.Reply})
+	m := s.add(&Message{Role: "assistant", Reply: e.Reply, Settings: s.Settings})
+	s.begin(m, e)
+}
+
+// applyPrefill notes how far a model has read. When it has read all, a round is under way, unless another model reads too.
+func (s *State) applyPrefill(e event.Prefill) {
+	if e.Done >= e.Total {
+		s.Phase, s.Prefill = Drafting, nil
+		return
+	}
+	e.Model = sanitize.Line(e.Model)
+	s.Phase, s.Prefill = Prefilling, &e
 }
 
 func (s *State) applyDrafted(e event.Drafted) {
@@ -59,7 +71,8 @@ func (s *State) applyRound(e event.Round) {
 	s.Last = lane
 	s.detail += len(m.Tokens) - before
 	s.trimCandidates(len(m.Tokens) - before)
-	s.record(&e, round.Marks)
+	s.count(&e, round.Marks)
+	s.note(e)
 }
 
 // token makes the safe copy of an event's token. Its text is the token's own bytes: what it completed in the reply may be
@@ -114,6 +127,7 @@ func (s *State) applyReplyEnded(e event.ReplyEnded) {
 	tail := s.safe.Write(e.Tail) + s.safe.Flush()
 	m := s.current()
 	if m != nil {
+		m.record.Tail = e.Tail
 		if n := len(m.Tokens); n > 0 && tail != "" {
 			s.appendTail(m, tail)
 		}

@@ -50,10 +50,12 @@ type State struct {
 	Refused bool
 
 	nextID  int
-	removed []*Message // what RemoveLast removed, until a reply takes its place
-	marks   []string   // setting changes that wait for the next round
-	detail  int        // tokens held in Messages
-	inspect int        // tokens seen since candidates were last trimmed
+	removed []*Message    // what RemoveLast removed, until a reply takes its place
+	marks   []string      // setting changes that wait for the next round
+	changed []event.Event // setting changes that wait for the next reply's record
+	replies int           // seen ever
+	detail  int           // tokens held in Messages
+	inspect int           // tokens seen since candidates were last trimmed
 	safe    sanitize.Sanitizer
 
 	earlier      []Turn // what dropped messages said, oldest first
@@ -62,7 +64,7 @@ type State struct {
 
 // ReplyInfo is about the reply being written, or the latest.
 type ReplyInfo struct {
-	Number        int
+	Number        int // counts the replies that this State has seen, so that those of a stored chat have their own; 0 for none
 	PromptTokens  int
 	ReusedTokens  int
 	ContextTokens int // capacity
@@ -112,14 +114,14 @@ func (s *State) Apply(e event.Event) {
 	case event.ReplyStarted:
 		s.applyReplyStarted(e)
 	case event.Prefill:
-		e.Model = sanitize.Line(e.Model)
-		s.Phase, s.Prefill = Prefilling, &e
+		s.applyPrefill(e)
 	case event.Drafted:
 		s.applyDrafted(e)
 	case event.Round:
 		s.applyRound(e)
 	case event.SettingChanged:
 		s.applySetting(e)
+		s.note(e)
 	case event.ReplyEnded:
 		s.applyReplyEnded(e)
 	case event.Notice:
@@ -129,6 +131,7 @@ func (s *State) Apply(e event.Event) {
 		if m := s.current(); m != nil {
 			m.Failure = s.Failure
 		}
+		s.note(e)
 		s.notify("error", e.Error)
 	}
 }
@@ -149,9 +152,14 @@ func (s *State) applyLoading(e event.Loading) {
 
 func (s *State) applyReady(e event.Ready) {
 	s.Phase, s.Loading = Idle, nil
-	for _, text := range []*string{&e.Version, &e.DraftRefused, &e.DraftTranslated, &e.Heads, &e.Device, &e.DeviceWhy, &e.Template} {
+	for _, text := range []*string{&e.Version, &e.DraftRefused, &e.DraftTranslated, &e.Heads, &e.Device, &e.DeviceWhy, &e.Template, &e.Unspelled} {
 		*text = sanitize.Line(*text)
 	}
+	warnings := make([]event.Warning, 0, min(len(e.Warnings), warningLimit))
+	for _, w := range e.Warnings[:cap(warnings)] {
+		warnings = append(warnings, event.Warning{About: sanitize.Line(w.About), Text: sanitize.Line(w.Text), Do: sanitize.Line(w.Do)})
+	}
+	e.Warnings = warnings
 	e.Target = safeModel(e.Target)
 	proposers := make([]event.Proposer, 0, min(len(e.Proposers), proposerLimit))
 	for _, p := range e.Proposers[:cap(proposers)] {

@@ -123,7 +123,7 @@ func TestEverythingInTheStateIsSafe(t *testing.T) {
 	for seed := range uint64(40) {
 		s := play(statetest.Random(rand.New(rand.NewPCG(seed, 2)), 100)...)
 		walkStrings(reflect.ValueOf(s).Elem(), "State", func(path, text string) {
-			if strings.HasSuffix(path, ".Raw") || strings.Contains(path, ".safe") {
+			if strings.HasSuffix(path, ".Raw") || strings.Contains(path, ".safe") || strings.Contains(path, ".record.") || strings.Contains(path, ".changed.") {
 				return
 			}
 			if safe := sanitize.Text(text); safe != text && !continues(text) {

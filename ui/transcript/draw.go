@@ -66,7 +66,7 @@ func (b *block) fate(th *theme.Theme, token int) theme.Style {
 func drawFooter(s *state.State, th *theme.Theme, out *paint.Line, m *state.Message) {
 	out.Pad(indent)
 	if !m.Done {
-		if len(m.Tokens) > 0 {
+		if s.Phase != state.Prefilling || len(m.Tokens) > 0 {
 			return
 		}
 		text := "reading the prompt"
@@ -77,21 +77,32 @@ func drawFooter(s *state.State, th *theme.Theme, out *paint.Line, m *state.Messa
 		return
 	}
 	sep := " " + th.Glyph.Separator + " "
-	t := m.Totals
-	text := reasonWords(m.Reason)
+	figures, seed := figures(m), ""
+	if m.Settings.Temperature > 0 {
+		seed = fmt.Sprintf("%sseed %d", sep, m.Settings.Seed)
+	}
+	for len(figures) > 1 && paint.Width(strings.Join(figures, sep)+seed) > out.Left() {
+		figures = figures[:len(figures)-1] // rather than a part of the seed, without which the reply cannot be repeated
+	}
+	out.Put(th.Label, strings.Join(figures, sep)+seed)
+}
+
+// figures sum a reply up, the most important first.
+func figures(m *state.Message) []string {
+	t, parts := m.Totals, []string{reasonWords(m.Reason)}
 	if t.Tokens > 0 {
-		text += fmt.Sprintf("%s%d tokens", sep, t.Tokens)
+		parts = append(parts, fmt.Sprintf("%d tokens", t.Tokens))
 	}
 	if t.Rounds > 0 {
-		text += fmt.Sprintf("%s%.2f a pass", sep, float64(t.Tokens)/float64(t.Rounds))
+		parts = append(parts, fmt.Sprintf("%.2f a pass", float64(t.Tokens)/float64(t.Rounds)))
 	}
 	if t.Tested > 0 {
-		text += fmt.Sprintf("%s%.0f%% accepted", sep, 100*float64(t.Accepted)/float64(t.Tested))
+		parts = append(parts, fmt.Sprintf("%.0f%% accepted", 100*float64(t.Accepted)/float64(t.Tested)))
 	}
 	if ms := t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS; ms > 0 {
-		text += fmt.Sprintf("%s%.1f tok/s", sep, float64(t.Tokens)*1000/ms)
+		parts = append(parts, fmt.Sprintf("%.1f tok/s", float64(t.Tokens)*1000/ms))
 	}
-	out.Put(th.Label, text)
+	return parts
 }
 
 // reasonWords says why a reply ended.

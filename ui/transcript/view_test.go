@@ -230,8 +230,7 @@ func BenchmarkDraw(b *testing.B) {
 func ExampleView_Draw() {
 	th, _ := theme.Named("mono", true)
 	s := state.New()
-	s.AddStored("user", "What is speculation?")
-	s.AddStored("assistant", "A guess that is checked before anyone relies on it.")
+	s.Reopen([]state.Turn{{Role: "user", Raw: "What is speculation?"}, {Role: "assistant", Raw: "A guess that is checked before anyone relies on it."}})
 	for _, line := range transcript.New().Draw(s, th, 32, 5, transcript.Options{}) {
 		fmt.Println(strings.TrimRight(ansi.Strip(line), " "))
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"specula/engine/weights"
+	"specula/engine/weights/gguf"
 )
 
 // Limits far beyond any published head. The format itself allows 100 MB of header.
@@ -29,6 +30,10 @@ func headerLength(name string, first []byte, size int64) (int64, error) {
 	}
 	if len(first) < lengthBytes {
 		return fail(fmt.Sprintf("%d bytes", size), fmt.Sprintf("files of %d bytes or more", lengthBytes+2))
+	}
+	if bytes.HasPrefix(first, []byte(gguf.Magic)) {
+		return 0, &weights.ForeignError{File: name, Is: "a GGUF file",
+			Do: "heads are read from safetensors; a model of this format is given by --target or --draft"}
 	}
 	n := binary.LittleEndian.Uint64(first)
 	if most := uint64(min(size-lengthBytes, maxHeaderBytes)); n < 2 || n > most {

@@ -19,7 +19,7 @@ const maxConfigBytes = 1 << 20
 // which may be nil, gets bytes.
 //
 // In a folder the file is model.safetensors, or the only one whose name ends in .safetensors. The error wraps weights.ErrMalformed for
-// a file that breaks the format, and what weights.ReadFile says.
+// a file that breaks the format, and what weights.ReadFile says; it is a weights.ForeignError for a GGUF file.
 func Open(ctx context.Context, path string, progress func(done, total int64)) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {

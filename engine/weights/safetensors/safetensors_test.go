@@ -248,3 +248,10 @@ func ExampleParse() {
 	fmt.Println(f.Tensors()[0].Name, w.Rows, "×", w.Cols)
 	// Output: fc.weight 2 × 2
 }
+
+func TestModelGivenAsHeads(t *testing.T) {
+	_, err := Parse("model.gguf", (&gguf.Builder{}).Set("general.architecture", "llama").Bytes())
+	if !errors.As(err, new(*weights.ForeignError)) || !strings.Contains(err.Error(), "it is a GGUF file") || !strings.Contains(err.Error(), "--draft") {
+		t.Errorf("error %v", err)
+	}
+}

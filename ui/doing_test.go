@@ -1,0 +1,140 @@
+package ui
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/engine/event"
+	"specula/ui/race"
+)
+
+// While tokens are drafted and judged nobody reads the prompt any more, in the first round no less than in later ones.
+func TestSteppingNamesEachPhase(t *testing.T) {
+	s := stepping(t)
+	s.mustNotShow("reading the prompt")
+	s.mustShow("● verifying")
+	s.press("space")
+	s.until("the verdict", func() bool { p := s.m.state.Pending; return p != nil && p.Judged })
+	s.mustNotShow("reading the prompt")
+	s.mustNotShow("verifying")
+	s.mustShow("● judged")
+	s.press("space")
+	s.until("the commit", func() bool { return s.m.state.Pending == nil })
+	s.mustShow("● drafting")
+}
+
+// A reply without speculation is written, not drafted.
+func TestAPlainReplyIsNotDrafted(t *testing.T) {
+	s := open(t, nil)
+	s.press("alt+s")
+	s.engine.hangAt, s.engine.hang = 2, make(chan struct{})
+	s.begin("hello")
+	s.until("the second round", func() bool { return len(s.m.state.History) == 2 })
+	s.mustShow("● writing")
+	s.mustNotShow("drafting")
+	close(s.engine.hang)
+	s.settle()
+	s.mustShow("○ ready")
+}
+
+// The lane of a new reply does not show the last round of the one before.
+func TestANewReplyBeginsWithAnEmptyLane(t *testing.T) {
+	s := open(t, nil)
+	s.ask("hello")
+	s.mustShow("─ round 11 ")
+	s.tell(event.ReplyStarted{Reply: 2, Prompt: "again", Settings: s.m.state.Settings}, event.Prefill{Model: "target", Done: 3, Total: 20})
+	s.mustNotShow("─ round 11 ")
+	s.mustShow("reading the prompt · target 3 of 20 tokens")
+	s.mustShow("the first round begins when the prompt has been read")
+	s.tell(event.Prefill{Model: "target", Done: 20, Total: 20})
+	s.mustNotShow("reading the prompt")
+	s.mustShow("the first round is under way")
+}
+
+// tell gives the screen events as the engine would.
+func (s *screen) tell(events ...event.Event) {
+	for _, e := range events {
+		s.m.ring.Push(e)
+	}
+	s.show()
+}
+
+// slowRacer is a racer whose race begins and ends when a test lets it.
+type slowRacer struct {
+	*racer
+	begin, end chan struct{}
+}
+
+func (r slowRacer) Race(ctx context.Context, messages []Message, lanes [2]race.Lane, after bool) (race.Race, error) {
+	<-r.begin
+	inner, err := r.racer.Race(ctx, messages, lanes, after)
+	return slowRace{inner, r.end}, err
+}
+
+type slowRace struct {
+	race.Race
+	end chan struct{}
+}
+
+func (r slowRace) Run(ctx context.Context) iter.Seq2[int, event.Event] {
+	return func(yield func(int, event.Event) bool) {
+		for lane, e := range r.Race.Run(ctx) {
+			if !yield(lane, e) {
+				return
+			}
+		}
+		<-r.end
+	}
+}
+
+// The status says that a race runs from the moment it was asked for until it is over, also when its screen was closed before.
+func TestARaceThatRunsIsNotReady(t *testing.T) {
+	r := slowRacer{&racer{outcome: race.Outcome{Compared: true, Same: true, Why: "because"}}, make(chan struct{}), make(chan struct{})}
+	s := open(t, func(o *Options) {
+		load := o.Load
+		o.Load = func(ctx context.Context, emit func(event.Event)) (Engine, error) {
+			e, err := load(ctx, emit)
+			r.scripted = e.(*scripted)
+			return r, err
+		}
+	})
+	s.ask("hello")
+	s.mustShow("○ ready")
+	s.press("alt+v")
+	s.mustShow("● racing")
+	close(r.begin)
+	s.until("the second lane", func() bool { return strings.Contains(s.text(), "7 rounds") })
+	s.mustShow("● racing")
+	s.press("esc")
+	s.mustShow("● racing")
+	close(r.end)
+	s.settle()
+	s.mustShow("○ ready")
+}
+
+// A message and the menu of commands stand side by side, whichever came first and however long they are.
+func TestAMessageDoesNotHideTheMenu(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 36}, {48, 20}} {
+		s := open(t, nil)
+		s.update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		s.ask("/accept block")
+		s.press("/")
+		s.mustShow("accept block")
+		for _, name := range []string{" regen ", " quit ", " temp ", " gamma ", " unicode "} {
+			s.mustShow(name)
+		}
+		s.press("t e")
+		s.mustRead("temp templast")
+		s.press("m p")
+		s.mustRead("/temp number from 0 to 5")
+		s.press("ctrl+c")
+		s.ask("/temp 9") // a message of more than one line at 48 columns
+		s.press("/ r e")
+		s.mustRead("cannot be 9")
+		s.mustRead("regen repeat regex")
+	}
+}

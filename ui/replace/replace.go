@@ -1,0 +1,73 @@
+// Package replace gives a file new content in one step: a reader finds the old content or the new one, never half of one,
+// wherever a crash or a full disk interrupts. The new content goes to a fresh temporary file in the same folder, is flushed to
+// the disk, takes the name, and then the folder is flushed. A symbolic link of that name is replaced, not followed.
+package replace
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Files is the part of the file system that replacing a file needs; tests let each step fail.
+type Files interface {
+	CreateTemp(dir, pattern string) (File, error)
+	Rename(from, to string) error
+	Remove(name string) error
+	SyncDir(dir string) error
+}
+
+// File is a file that is being written.
+type File interface {
+	io.WriteCloser
+	Sync() error
+	Name() string
+}
+
+// Write gives path new content that its owner alone may read. Directly before the new file takes the name, may is asked whether
+// it still may; nil is always. After an error the old content stands, and the temporary file is removed where that is possible.
+// If only the last step fails, the new content is there but may not survive a power cut.
+func Write(files Files, path string, data []byte, may func() error) error {
+	dir := filepath.Dir(path)
+	f, err := files.CreateTemp(dir, ".saving-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil && may != nil {
+		err = may()
+	}
+	if err == nil {
+		err = files.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, files.Remove(f.Name()))
+	}
+	return files.SyncDir(dir)
+}
+
+// Disk is the real file system.
+type Disk struct{}
+
+// CreateTemp creates a new file that its owner alone may read.
+func (Disk) CreateTemp(dir, pattern string) (File, error) { return os.CreateTemp(dir, pattern) }
+
+// Rename moves a file over another.
+func (Disk) Rename(from, to string) error { return os.Rename(from, to) }
+
+// Remove deletes a file.
+func (Disk) Remove(name string) error { return os.Remove(name) }
+
+// SyncDir flushes a folder, so that its names survive a power cut.
+func (Disk) SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
