@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"specula/engine/compute"
 	"specula/engine/model"
@@ -82,16 +84,11 @@ func runAhead(ctx context.Context, target *model.Model, cache compute.Cache, t c
 // mayRunAhead reports whether the target may read a draft that nobody has seen: where a device can judge it. At temperature 0 a round
 // that somebody wants to look at writes the same tokens on the host; a sampled one does not, and is looked at when it is decided.
 func (r *reply) mayRunAhead(ask *spec.Ask) bool {
-	if !r.engine.runsAhead() || guided(r.config) {
+	if !r.engine.runsAhead() {
 		return false
 	}
-	path, _ := spec.Eligible(ask.Params, r.session.shaping.shapers, r.config.Sampling.Logprobs)
-	return path == spec.Greedy && !ask.Inspect || r.drawsThere()
-}
-
-// drawsThere reports whether a device can judge the sampled rounds of this reply.
-func (r *reply) drawsThere() bool {
-	return spec.OnDevice(params(r.config), r.session.shaping.shapers, r.config.Sampling.Logprobs, spec.Rule(r.config.Speculation.Acceptance))
+	path := r.session.path(r.config)
+	return path == spec.Greedy && !ask.Inspect || path == spec.Stochastic
 }
 
 // runsAhead reports whether drafts can stay on the target's device.
@@ -107,36 +104,36 @@ func (r *reply) runAhead(ctx context.Context) func(t compute.Tokens, n int) ([]i
 	}
 }
 
-// judge lets the device judge a draft of certain tokens, or none, behind a pass over them, and draw what follows. It returns the
-// scores as they are where only the host can.
-func (s *Session) judge(logits scores, draft spec.Draft, p sample.Params, u sample.Uniforms, round int) (scores, error) {
+// judge lets the device judge a draft of certain tokens, or none, behind a pass over them, and draw what follows. Where there is a
+// device and only the host can judge, it returns the scores as they are, and why in words.
+func (s *Session) judge(logits scores, draft spec.Draft, p sample.Params, u sample.Uniforms, round int) (judged scores, host string, err error) {
 	device, ok := logits.(compute.Judge)
+	if !ok {
+		return logits, "", nil
+	}
 	n := len(draft.Tokens)
 	by, can := spec.Sampling(p, u, round, n)
-	if !ok || !can {
-		return logits, nil
+	if !can {
+		return logits, fmt.Sprintf("the device cannot judge %d draft tokens at temperature %g", n, p.Temperature), nil
 	}
-	for _, q := range draft.Q {
-		if q.P != nil {
-			return logits, nil // what it was drawn from is here
-		}
+	if slices.ContainsFunc(draft.Q, func(q sample.Dist) bool { return q.P != nil }) {
+		return logits, "what the draft was drawn from is on the processor, so whole rows are judged there", nil
 	}
 	if s.tokens == nil {
-		var err error
 		if s.tokens, err = s.engine.target.Tokens(compute.MostDrafts + 1); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
 	by.Certain = true
 	if err := s.tokens.Sample(by); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := s.tokens.Put(1, draft.Tokens...); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	verdict, err := device.AcceptDrawn(s.tokens)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return &drawn{Logits: logits.(compute.Logits), verdict: verdict}, nil
+	return &drawn{Logits: logits.(compute.Logits), verdict: verdict}, "", nil
 }

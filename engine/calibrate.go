@@ -103,7 +103,7 @@ func (s *Session) rehearse(ctx context.Context, proposer spec.Proposer, rows int
 		}
 		logits, err = s.engine.target.Forward(ctx, s.cache, append([]int32{0}, draft.Tokens...))
 		if err == nil {
-			logits, err = s.judge(logits, draft, params, uniforms, 0)
+			logits, _, err = s.judge(logits, draft, params, uniforms, 0)
 		}
 		watch.lap(&o.VerifyMS)
 	}

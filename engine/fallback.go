@@ -53,7 +53,7 @@ func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
 		return errors.Join(cause, fmt.Errorf("going on without the device: %w", err))
 	}
 	r.engine, r.begun, r.ahead = next, "", nil
-	r.learned = s.learned(r.config)
+	r.kind, r.learned = s.kindOf(r.config), s.learned(r.config)
 	r.learned.gamma.BeginReply()
 	if err := r.prefill(ctx, 0); err != nil {
 		return err

@@ -3,6 +3,7 @@ package engine
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"specula/engine/event"
 	"specula/engine/host"
 	"specula/engine/sample"
+	"specula/engine/spec"
 	"specula/tokenizer/chat"
 )
 
@@ -136,7 +138,7 @@ func TestGuidedReplyEqualsTwoSlowReadings(t *testing.T) {
 			accepted := 0
 			for _, round := range rounds {
 				accepted += round.Accepted
-				if round.Syncs == 0 || round.Path != "greedy" {
+				if round.Syncs == 0 || round.Path != "fallback" || !strings.Contains(round.PathWhy, "guidance") {
 					t.Errorf("round %d: path %s, %d waits", round.Index, round.Path, round.Syncs)
 				}
 			}
@@ -226,5 +228,26 @@ func TestGuidedScores(t *testing.T) {
 	best := make([]int32, 1)
 	if err := g.Argmax(best); err != nil || best[0] != 3 {
 		t.Errorf("best token %d, error %v, want 3", best[0], err)
+	}
+}
+
+// Where the effect of a setting ends in mid-reply, what rounds teach from there on is kept apart: they cost something else.
+func TestRoundsTeachOfTheirOwnKind(t *testing.T) {
+	s := guidedSession(t, "temperature", "0", "min-tokens", "9")
+	if err := s.Change("seed", "-1"); err != nil {
+		t.Fatal(err)
+	}
+	_, rounds := replyIDs(t, s, "What is speculative decoding?", nil)
+	want := map[kind]int{}
+	for _, round := range rounds {
+		want[kind{path: spec.Path(round.Path), greedy: true}]++
+	}
+	if len(want) != 2 || len(s.lessons) != 2 {
+		t.Errorf("rounds of %d kinds taught about %d, want 2", len(want), len(s.lessons))
+	}
+	for k, l := range s.lessons {
+		if taught := l.plain.n + l.drafted.n; taught != want[k] {
+			t.Errorf("%d rounds taught about those of the path %s, which were %d", taught, k.path, want[k])
+		}
 	}
 }

@@ -32,6 +32,25 @@ type kind struct {
 	guided bool
 }
 
+func (s *Session) kindOf(c config.Config) kind {
+	return kind{path: s.path(c), greedy: c.Sampling.Temperature == 0, guided: guided(c)}
+}
+
+// turnTo takes up what was learned about rounds like those under a configuration, if those before were of another kind. A repeatable
+// reply goes on with what it has learned by itself, unless guidance doubles its passes.
+func (r *reply) turnTo(c config.Config) {
+	k := r.session.kindOf(c)
+	if k == r.kind {
+		return
+	}
+	goesOn := k.guided == r.kind.guided && repeatable(r.config) && repeatable(c)
+	r.kind = k
+	if !goesOn {
+		r.learned = r.session.learned(c)
+		r.learned.gamma.BeginReply()
+	}
+}
+
 // rehearsed returns what the costs of such rounds were before the first reply, nil if no round like them was rehearsed. Shaping adds
 // little to the passes.
 func (s *Session) rehearsed(k kind) []gamma.Observation {
@@ -54,7 +73,7 @@ func (s *Session) learned(c config.Config) *lessons {
 		l.follow(c.Speculation.Proposer)
 		return l
 	}
-	key := kind{path: s.path(c), greedy: c.Sampling.Temperature == 0, guided: guided(c)}
+	key := s.kindOf(c)
 	l := s.lessons[key]
 	if l == nil {
 		l = newLessons(s.gammaOptions(c))

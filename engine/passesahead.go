@@ -51,7 +51,8 @@ func (p *passesAhead) Rows(ctx context.Context, ask *spec.Ask, draft spec.Draft)
 	if err != nil {
 		return nil, err
 	}
-	return p.session.judge(logits, draft, ask.Params, ask.Uniforms, ask.Round)
+	rows, _, err := p.session.judge(logits, draft, ask.Params, ask.Uniforms, ask.Round)
+	return rows, err
 }
 
 func (p *passesAhead) Committed(ids []int32) error {

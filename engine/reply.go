@@ -24,6 +24,7 @@ type reply struct {
 
 	config     config.Config
 	uniforms   sample.Uniforms
+	kind       kind // of the rounds that learned is about
 	learned    *lessons
 	text       *text
 	context    []int32       // prompt and everything committed
@@ -156,11 +157,6 @@ func (r *reply) begin(ctx context.Context) error {
 	if err := s.prepareProposers(c); err != nil {
 		return err
 	}
-	r.learned = s.learned(c)
-	if slices.ContainsFunc(changed, matters) {
-		r.learned.gamma.Configure(s.gammaOptions(c)) // what was decided under other settings holds no longer
-	}
-	r.learned.gamma.BeginReply()
 	r.getToKnow(s.proposers[c.Speculation.Proposer])
 	r.text = newText(r.engine.tokens.NewDecoder(), c.Sampling.Stop)
 	for _, e := range changed {
@@ -198,6 +194,11 @@ func (r *reply) begin(ctx context.Context) error {
 	if err := errors.Join(r.retell(), r.checkRoom()); err != nil {
 		return err
 	}
+	r.kind, r.learned = s.kindOf(c), s.learned(c)
+	if slices.ContainsFunc(changed, matters) {
+		r.learned.gamma.Configure(s.gammaOptions(c)) // what was decided under other settings holds no longer
+	}
+	r.learned.gamma.BeginReply()
 	return r.prefill(ctx, started.ReusedTokens)
 }
 
@@ -261,7 +262,6 @@ func (r *reply) applyChanges() error {
 // adopt goes on under other settings.
 func (r *reply) adopt(c config.Config) error {
 	s := r.session
-	path := s.path(r.config)
 	reshaped, err := s.reshape(c)
 	if err == nil && reshaped {
 		err = r.retell()
@@ -269,9 +269,7 @@ func (r *reply) adopt(c config.Config) error {
 	if err != nil {
 		return err
 	}
-	if guided(c) != guided(r.config) || s.path(c) != path && !(repeatable(r.config) && repeatable(c)) {
-		r.learned = s.learned(c) // every round costs something else from now on
-	}
+	r.turnTo(c)
 	r.learned.follow(c.Speculation.Proposer)
 	r.config = c
 	r.learned.gamma.Configure(s.gammaOptions(c))

@@ -27,6 +27,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 		return "", err
 	}
 	r.bound(ctx)
+	r.turnTo(r.config) // something that changed scores may have ended
 	watch := r.engine.stopwatch()
 	proposer, decision, err := r.decide(ctx, &ev, watch)
 	if err != nil {
@@ -187,7 +188,7 @@ func (r *reply) tell(p spec.Proposer) error {
 
 // draft asks the proposer. A proposer that fails for this round only leaves an empty draft and a reason.
 func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
-	ask := spec.Ask{Gamma: length, IsStop: r.ends, Shapers: r.session.shaping.drafts, Trust: r.config.Speculation.SuffixTrust}
+	ask := spec.Ask{Gamma: length, IsStop: r.ends, Shapers: r.session.shaping.drafts.Active(), Trust: r.config.Speculation.SuffixTrust}
 	if r.looking = false; !r.free {
 		r.askModel(ctx, &ask, ev, watch)
 	}
@@ -276,13 +277,14 @@ func (e *Engine) isLarge(parameters int64) bool {
 func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, watch *stopwatch) (scores, spec.Outcome, error) {
 	rows := append([]int32{r.context[len(r.context)-1]}, draft.Tokens...)
 	var logits scores
+	var host string // why the host judges what a device might have
 	var err error
 	if r.ahead != nil {
 		logits = r.ahead
 	} else {
 		logits, err = r.forward(ctx, rows, ev)
-		if err == nil && r.drawsThere() {
-			logits, err = r.session.judge(logits, draft, params(r.config), r.uniforms, r.rounds)
+		if err == nil && r.session.path(r.config) == spec.Stochastic {
+			logits, host, err = r.session.judge(logits, draft, params(r.config), r.uniforms, r.rounds)
 		}
 	}
 	watch.lap(&ev.VerifyMS)
@@ -298,8 +300,8 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 	watch.lap(&ev.SampleMS)
 	ev.Shaped = terms.Shapers.Names()
 	ev.Path, ev.PathWhy = string(outcome.Path), outcome.PathWhy
-	if ev.GuidanceScale != 0 {
-		ev.PathWhy += fmt.Sprintf("; guidance %g: two rows for each token", ev.GuidanceScale)
+	if host != "" {
+		ev.Path, ev.PathWhy = string(spec.Fallback), host
 	}
 	ev.Rule, ev.Lossy = string(terms.Rule), terms.Rule.Lossy() && terms.Params.Temperature > 0
 	if err != nil {
@@ -355,12 +357,21 @@ func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error 
 
 // terms are what a round of this reply is judged by, before its tokens are committed.
 func (r *reply) terms() spec.Terms {
-	s := r.config.Speculation
-	return spec.Terms{
-		Params: params(r.config), Shapers: r.session.shaping.shapers, Logprobs: r.config.Sampling.Logprobs,
-		Uniforms: r.uniforms, Round: r.rounds, Written: len(r.context) - r.prompt, IsStop: r.ends,
-		Rule: spec.Rule(s.Acceptance), Typical: spec.Typical{Epsilon: s.TypicalEpsilon, Delta: s.TypicalDelta},
+	t := r.session.terms(r.config)
+	t.Uniforms, t.Round, t.Written, t.IsStop = r.uniforms, r.rounds, len(r.context)-r.prompt, r.ends
+	return t
+}
+
+// terms are those of rounds under a configuration, at this place of the reply, without what differs from round to round.
+func (s *Session) terms(c config.Config) spec.Terms {
+	t := spec.Terms{
+		Params: params(c), Shapers: s.shaping.shapers.Active(), Logprobs: c.Sampling.Logprobs, Rule: spec.Rule(c.Speculation.Acceptance),
+		Typical: spec.Typical{Epsilon: c.Speculation.TypicalEpsilon, Delta: c.Speculation.TypicalDelta},
 	}
+	if guided(c) {
+		t.Mixed = fmt.Sprintf("guidance %g: two rows for each token", c.Guidance.Scale)
+	}
+	return t
 }
 
 // params are the filters of a configuration.

@@ -64,9 +64,10 @@ func (r *reply) retell() error {
 	return r.session.shaping.shapers.Reset(r.context[:r.prompt], r.context[r.prompt:])
 }
 
-// path is the one that rounds under a configuration take with the shapers in force.
+// path is the one that rounds under a configuration take at this place of the reply.
 func (s *Session) path(c config.Config) spec.Path {
-	path, _ := spec.Eligible(params(c), s.shaping.shapers, c.Sampling.Logprobs)
+	terms := s.terms(c)
+	path, _ := spec.Eligible(&terms)
 	return path
 }
 

@@ -20,7 +20,7 @@ func everyFeature() map[string][]string {
 		"banned tokens":  {"ban", `[" I"," you",","]`},
 		"allowed tokens": {"allow", `[" I"," you",","," a"," the","."," can"," help"]`},
 		"bad words":      {"bad-word", `["help","you "," a "]`},
-		"min tokens":     {"min-tokens", "30"},
+		"min tokens":     {"min-tokens", "60"},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Shaper changes the scores of a row in the light of the tokens before it: a penalty, a bias, a ban, a grammar. It is what
@@ -36,6 +37,13 @@ type Allower interface {
 // of its first choice, so the same penalty turns it away from tokens that the target keeps to, and fewer are accepted.
 type Mild interface {
 	Mild()
+}
+
+// Temporary is a Shaper that changes rows only up to some place of a reply, such as a least number of tokens.
+type Temporary interface {
+	// Active reports whether a row behind everything pushed can still be changed, be it the next or a later one. Push never makes a
+	// Shaper active again, Pop and Reset may.
+	Active() bool
 }
 
 // Shapers is a list of them, in the order in which they work on a row.
@@ -109,6 +117,18 @@ func (s Shapers) ForDraft() Shapers {
 		}
 	}
 	return list
+}
+
+// Active returns those that can still change a row. The others need not be asked, but have to be told of every token.
+func (s Shapers) Active() Shapers {
+	over := func(shaper Shaper) bool {
+		t, ok := shaper.(Temporary)
+		return ok && !t.Active()
+	}
+	if !slices.ContainsFunc(s, over) {
+		return s
+	}
+	return slices.DeleteFunc(slices.Clone(s), over)
 }
 
 // Push adds tokens behind the context of all.

@@ -100,14 +100,17 @@ func NewMinTokens(least int, stops []int32) *MinTokens {
 func (m *MinTokens) Name() string { return "min tokens" }
 
 func (m *MinTokens) Shape(logits []float32) error {
-	if m.written < m.least {
+	if m.Active() {
 		m.stops.forbid(logits)
 	}
 	return nil
 }
 
 // Allows is sample.Allower's.
-func (m *MinTokens) Allows(id int32) bool { return m.written >= m.least || !m.stops.has(id) }
+func (m *MinTokens) Allows(id int32) bool { return !m.Active() || !m.stops.has(id) }
+
+// Active is sample.Temporary's.
+func (m *MinTokens) Active() bool { return m.written < m.least && len(m.stops.ids) > 0 }
 
 func (m *MinTokens) Push(int32) { m.written++ }
 

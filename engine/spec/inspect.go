@@ -26,11 +26,7 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 		Draft:  make([][]sample.Candidate, len(draft.Tokens)+1),
 	}
 	v.fit(target.Vocab())
-	path, _ := Eligible(terms.Params, terms.Shapers, terms.Logprobs)
-	if path == Greedy {
-		path = Stochastic // the rows are read here, so their argmaxes need not be asked for
-	}
-	p, err := v.predict(path, target, draft.Tokens, terms)
+	p, err := v.predict(Fallback, target, draft.Tokens, terms) // whatever decided, whole rows are looked at
 	if err != nil {
 		return in, err
 	}

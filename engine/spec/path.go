@@ -3,8 +3,6 @@ package spec
 import (
 	"fmt"
 	"strings"
-
-	"specula/engine/sample"
 )
 
 // Path is the way in which a round is verified.
@@ -14,24 +12,34 @@ type Path string
 const (
 	// Greedy compares argmaxes: 4 bytes a row cross from the device.
 	Greedy Path = "greedy"
-	// Stochastic tests u·q < p on distributions that depend on the row alone.
+	// Stochastic tests u·q < p on distributions that depend on the row alone. A device does that itself: 8 bytes a row cross.
 	Stochastic Path = "stochastic"
-	// Fallback makes each row's distribution on the host in the light of the draft tokens before it, because something shapes
-	// the scores by them, such as a repetition penalty or a grammar.
+	// Fallback reads whole rows and judges them on the host.
 	Fallback Path = "fallback"
 )
 
-// Eligible returns the cheapest path that is exact for these parameters, shapers and number of log-probabilities, and why in words.
-func Eligible(p sample.Params, shapers sample.Shapers, logprobs int) (Path, string) {
+// Eligible returns the cheapest path that is exact for a round of these terms, and why in words.
+func Eligible(t *Terms) (Path, string) {
+	why := make([]string, 0, 4) // for what reasons whole rows are needed
+	if len(t.Shapers) > 0 {
+		why = append(why, "scores are changed by "+listed(t.Shapers.Names()))
+	}
+	if t.Mixed != "" {
+		why = append(why, t.Mixed)
+	}
+	if t.Logprobs > 0 {
+		why = append(why, "log-probabilities are asked for")
+	}
+	if t.Params.Temperature > 0 && t.Rule != Token && t.Rule != "" {
+		why = append(why, "the rule "+string(t.Rule)+" needs whole rows")
+	}
 	switch {
-	case len(shapers) > 0:
-		return Fallback, "scores are changed by " + listed(shapers.Names())
-	case logprobs > 0:
-		return Fallback, "log-probabilities are asked for"
-	case p.Temperature == 0:
+	case len(why) > 0:
+		return Fallback, strings.Join(why, "; ")
+	case t.Params.Temperature == 0:
 		return Greedy, "temperature 0: the best token of each row decides"
 	}
-	return Stochastic, fmt.Sprintf("temperature %g, and no filter depends on earlier tokens", p.Temperature)
+	return Stochastic, fmt.Sprintf("temperature %g, and no filter depends on earlier tokens", t.Params.Temperature)
 }
 
 // listed joins names as one says them.

@@ -41,10 +41,3 @@ func Sampling(p sample.Params, u sample.Uniforms, round, n int) (compute.Samplin
 func filters(p sample.Params) compute.Filters {
 	return compute.Filters{Temperature: p.Temperature, TopK: p.TopK, TopP: p.TopP, MinP: p.MinP, TemperatureLast: p.TemperatureLast}
 }
-
-// OnDevice reports whether a device can judge rounds of these terms: it knows the rule token, and samples. Why the path is the
-// stochastic one does not matter to it.
-func OnDevice(p sample.Params, shapers sample.Shapers, logprobs int, rule Rule) bool {
-	path, _ := Eligible(p, shapers, logprobs)
-	return path == Stochastic && (rule == Token || rule == "")
-}

@@ -126,7 +126,7 @@ func TestShapersAreAskedInOrder(t *testing.T) {
 		v := NewVerifier()
 		out, err := v.Verify(&rowsOf{scores}, draft, terms)
 		must(t, err)
-		if out.Accepted != 2 || out.Path != Fallback || out.PathWhy != "scores are changed by once" {
+		if out.Accepted != 2 || out.Path != Fallback || !strings.HasPrefix(out.PathWhy, "scores are changed by once") {
 			t.Errorf("%s: accepted %d on the path %s: %s", rule, out.Accepted, out.Path, out.PathWhy)
 		}
 		seen, err := v.Inspect(3, &rowsOf{scores}, draft, terms)
@@ -191,20 +191,27 @@ func TestWhatShapersCannotDo(t *testing.T) {
 
 func TestPathAndReason(t *testing.T) {
 	shapers := sample.Shapers{&once{}, &once{}, &once{}}
+	best, sampled := "temperature 0: the best token of each row decides", fmt.Sprintf("temperature %g, and no filter depends on earlier tokens", warm.Temperature)
 	for _, c := range []struct {
-		params   sample.Params
-		shapers  sample.Shapers
-		logprobs int
-		path     Path
-		why      string
+		terms Terms
+		path  Path
+		why   string
 	}{
-		{sample.Params{}, nil, 0, Greedy, "temperature 0: the best token of each row decides"},
-		{warm, nil, 0, Stochastic, fmt.Sprintf("temperature %g, and no filter depends on earlier tokens", warm.Temperature)},
-		{sample.Params{}, nil, 1, Fallback, "log-probabilities are asked for"},
-		{sample.Params{}, shapers[:1], 1, Fallback, "scores are changed by once"},
-		{warm, shapers, 0, Fallback, "scores are changed by once, once and once"},
+		{Terms{}, Greedy, best},
+		{Terms{Rule: Block}, Greedy, best},
+		{Terms{Params: warm}, Stochastic, sampled},
+		{Terms{Params: warm, Rule: Token}, Stochastic, sampled},
+		{Terms{Params: warm, Rule: Block}, Fallback, "the rule block needs whole rows"},
+		{Terms{Params: warm, Rule: ExactMatch}, Fallback, "the rule exact needs whole rows"},
+		{Terms{Params: warm, Rule: TypicalLossy}, Fallback, "the rule typical-lossy needs whole rows"},
+		{Terms{Logprobs: 1}, Fallback, "log-probabilities are asked for"},
+		{Terms{Mixed: "guidance 2"}, Fallback, "guidance 2"},
+		{Terms{Shapers: shapers[:1], Rule: Block}, Fallback, "scores are changed by once"},
+		{Terms{Params: warm, Shapers: shapers}, Fallback, "scores are changed by once, once and once"},
+		{Terms{Params: warm, Shapers: shapers[:2], Mixed: "guidance 2", Logprobs: 1, Rule: ExactMatch}, Fallback,
+			"scores are changed by once and once; guidance 2; log-probabilities are asked for; the rule exact needs whole rows"},
 	} {
-		if path, why := Eligible(c.params, c.shapers, c.logprobs); path != c.path || why != c.why {
+		if path, why := Eligible(&c.terms); path != c.path || why != c.why {
 			t.Errorf("%s: %s; want %s: %s", path, why, c.path, c.why)
 		}
 	}

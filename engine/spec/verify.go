@@ -20,9 +20,11 @@ type Rows interface {
 type Terms struct {
 	Params sample.Params
 	// Shapers change the target's rows in the light of the tokens before each, in this order; every committed token has been
-	// pushed. With any, rounds take the fallback path.
+	// pushed. See sample.Shapers.Active: one whose effect is over would only cost a better path.
 	Shapers sample.Shapers
-	// Logprobs is how many log-probabilities will be asked for, see LogProbs. With any, rounds take the fallback path.
+	// Mixed says in words why the target's rows are not those of a single pass, such as guidance; empty if they are.
+	Mixed string
+	// Logprobs is how many log-probabilities will be asked for, see LogProbs.
 	Logprobs int
 	Uniforms sample.Uniforms
 	Round    int
@@ -118,7 +120,7 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 			n, len(draft.Q), target.Rows(), n, n+1)
 	}
 	var out Outcome
-	out.Path, out.PathWhy = Eligible(terms.Params, terms.Shapers, terms.Logprobs)
+	out.Path, out.PathWhy = Eligible(&terms)
 	out.Draft = make([]Judged, n)
 	for i, id := range draft.Tokens {
 		out.Draft[i] = unjudged(id)

@@ -1,0 +1,130 @@
+//go:build cuda && linux && cgo
+
+package gpu_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"specula/assets"
+	"specula/engine"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/host"
+)
+
+// The path that a round shows is the one that it took: what crossed from the device tells.
+func TestTheShownPathIsTheOneThatRan(t *testing.T) {
+	b := open(t)
+	load := func(change func(*engine.Options)) *engine.Engine {
+		o := engine.Options{
+			Config: config.Default(), Backend: b, Now: time.Now, NewSeed: func() int64 { return 1 },
+			Target: engine.Source{Name: "demo target", Embedded: assets.Target()}, Draft: engine.Source{Name: "demo draft", Embedded: assets.Draft()},
+		}
+		for _, h := range assets.Heads() {
+			o.Heads = append(o.Heads, engine.HeadSource(h))
+		}
+		if change != nil {
+			change(&o)
+		}
+		e, err := engine.Load(t.Context(), o, func(event.Event) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	together := load(nil)
+	apart := load(func(o *engine.Options) { o.DraftBackend = host.New(1) })
+	const onProcessor = "what the draft was drawn from is on the processor, so whole rows are judged there"
+	for _, c := range []struct {
+		name     string
+		e        *engine.Engine
+		settings []string
+		path     string
+		why      string // a part of it
+	}{
+		{"token", together, nil, "stochastic", "no filter depends on earlier tokens"},
+		{"block", together, []string{"acceptance", "block"}, "fallback", "the rule block needs whole rows"},
+		{"exact", together, []string{"acceptance", "exact"}, "fallback", "the rule exact needs whole rows"},
+		{"guidance", together, []string{"guidance", "1.5"}, "fallback", "guidance 1.5: two rows for each token"},
+		{"guidance at temperature 0", together, []string{"guidance", "1.5", "temperature", "0"}, "fallback", "guidance 1.5"},
+		{"block at temperature 0", together, []string{"acceptance", "block", "temperature", "0"}, "greedy", "temperature 0"},
+		{"heads", together, []string{"proposer", "eagle"}, "fallback", onProcessor},
+		{"a draft model on the processor", apart, nil, "fallback", onProcessor},
+		{"a draft model on the processor, at temperature 0", apart, []string{"temperature", "0"}, "greedy", "temperature 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := sampledSession(t, c.e, append([]string{"max-tokens", "6", "gamma", "2"}, c.settings...)...)
+			r := ask(t, s, "who are you?")
+			drafted := 0
+			for _, round := range r.rounds {
+				crossed(t, round)
+				path, why := c.path, c.why
+				if why == onProcessor && len(round.Draft) == 0 {
+					path, why = "stochastic", "no filter" // nothing was drawn
+				}
+				if round.Path != path || !strings.Contains(round.PathWhy, why) {
+					t.Errorf("round %d, %d draft tokens: %s: %s; want %s: %s", round.Index, len(round.Draft), round.Path, round.PathWhy, path, why)
+				}
+				drafted += len(round.Draft)
+			}
+			if r.failed != "" || drafted == 0 {
+				t.Errorf("%d draft tokens, %s", drafted, r.failed)
+			}
+		})
+	}
+}
+
+// crossed asks that as much crossed from the device as the path of a round means.
+func crossed(t *testing.T, r event.Round) {
+	t.Helper()
+	const vocab = 4096
+	rows, got := int64(r.Gamma+1), r.BytesMoved
+	var fits bool
+	switch r.Path {
+	case "greedy":
+		fits = got <= 4*rows
+	case "stochastic":
+		fits = got <= 8*rows
+	default:
+		fits = got >= 4*vocab
+	}
+	if !fits || got == 0 {
+		t.Errorf("round %d of %d draft tokens moved %d bytes on the path %s", r.Index, r.Gamma, got, r.Path)
+	}
+}
+
+// Where the effect of a setting ends, rounds go over to the device, and the text is the one that it would be on the host.
+func TestRoundsGoOverToTheDeviceBehindMinTokens(t *testing.T) {
+	const least = 3
+	e := demo(t, open(t))
+	for _, c := range []struct{ temperature, path string }{{"0", "greedy"}, {"0.8", "stochastic"}} {
+		s := sampledSession(t, e, "temperature", c.temperature, "gamma", "2", "max-tokens", "12", "min-tokens", "3")
+		r := ask(t, s, "hello")
+		written, over := 0, 0
+		for _, round := range r.rounds {
+			crossed(t, round)
+			want := c.path
+			if written < least {
+				want = "fallback"
+			}
+			if round.Path != want {
+				t.Errorf("temperature %s, behind %d tokens: %s: %s; want %s", c.temperature, written, round.Path, round.PathWhy, want)
+			}
+			if written >= least && len(round.Draft) > 0 {
+				over++
+			}
+			written += len(round.Committed())
+		}
+		if r.failed != "" || over == 0 {
+			t.Errorf("temperature %s: %d rounds on the device had a draft, %s", c.temperature, over, r.failed)
+		}
+		if c.temperature == "0" {
+			set(t, s, "logprobs", "1")
+			if whole := ask(t, s, "hello"); whole.text != r.text {
+				t.Errorf("%q, on the fallback path %q", r.text, whole.text)
+			}
+		}
+	}
+}
