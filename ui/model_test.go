@@ -236,6 +236,11 @@ func TestAssumptionsAboutFilesAreShown(t *testing.T) {
 				t.Errorf("%d×%d: the screen does not show %q:\n%s", size.Width, size.Height, text, s.text())
 			}
 		}
+		// The message goes after a while; that something was assumed stays.
+		s.update(flashOver{s.m.flashID})
+		s.show()
+		s.mustNotShow("choose another by")
+		s.mustShow("Assumed, since the file does not say it: template, tokenizer (specula doctor)")
 	}
 }
 

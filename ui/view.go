@@ -204,6 +204,13 @@ func (m *Model) welcome() []string {
 	if m.state.Ready.Target.Path == "embedded" {
 		lines = append(lines, "The built-in pair knows its own subject: try \"What is speculative decoding?\"")
 	}
+	var assumed []string
+	for _, w := range m.state.Ready.Warnings {
+		assumed = append(assumed, w.About)
+	}
+	if assumed != nil {
+		lines = append(lines, "", "Assumed, since the file does not say it: "+strings.Join(assumed, ", ")+" (specula doctor)")
+	}
 	return lines
 }
 

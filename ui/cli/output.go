@@ -203,9 +203,7 @@ func (o *output) rest(tail string) string {
 func (o *output) ready(e event.Ready) {
 	o.clearProgress()
 	c := o.config
-	for _, w := range e.Warnings {
-		o.app.say("warning: %s: %s (%s)", w.About, w.Text, w.Do)
-	}
+	o.app.warn(e)
 	if e.DraftTranslated != "" {
 		o.app.say("the draft model has another vocabulary and is used %s", e.DraftTranslated)
 	}
@@ -233,6 +231,13 @@ func (o *output) ready(e event.Ready) {
 	}
 	o.app.say("template: %s", e.Template)
 	o.app.say("device: %s (%s)", e.Device, e.DeviceWhy)
+}
+
+// warn tells what was assumed about the models' files.
+func (a *app) warn(r event.Ready) {
+	for _, w := range r.Warnings {
+		a.say("warning: %s: %s (%s)", w.About, w.Text, w.Do)
+	}
 }
 
 // showProgress keeps one line on a terminal; a log file gets none.

@@ -113,8 +113,11 @@ func (a *app) raceOnScreen(ctx context.Context, c config.Config, prompt string, 
 // raceHere runs a race without a screen.
 func (a *app) raceHere(ctx context.Context, c config.Config, prompt string, lanes [2]race.Lane, o raceFlags) error {
 	session, err := a.open(ctx, c, func(e event.Event) {
-		if n, ok := e.(event.Notice); ok {
-			a.say("%s", n.Text)
+		switch e := e.(type) {
+		case event.Notice:
+			a.say("%s", e.Text)
+		case event.Ready:
+			a.warn(e)
 		}
 	})
 	if err != nil {
