@@ -224,8 +224,16 @@ func measure(ctx context.Context, o cli.BenchOptions, progress func(done, total 
 		return nil, err
 	}
 	s := o.Config.Speculation
-	r.About = bench.About{Ready: c.Ready(), Proposer: s.Proposer, Gamma: s.Gamma, GammaMax: s.GammaMax, GammaRule: s.Rule, Acceptance: s.Acceptance}
+	r.About = bench.About{Ready: c.Ready(), Proposer: proposerWords(s, c.Ready()), Gamma: s.Gamma, GammaMax: s.GammaMax, GammaRule: s.Rule, Acceptance: s.Acceptance}
 	return r, nil
+}
+
+// proposerWords name the proposer that is set, and which one auto stands for.
+func proposerWords(s config.Speculation, r event.Ready) string {
+	if s.Proposer == "auto" && r.Auto != nil {
+		return "auto: " + r.Auto.Proposer
+	}
+	return s.Proposer
 }
 
 func verifyDist(ctx context.Context, o cli.ProofOptions, progress func(done, total int)) (cli.Report, error) {
@@ -333,7 +341,7 @@ func compareGammas(ctx context.Context, o cli.GammaOptions, progress func(done, 
 	if err != nil {
 		return nil, err
 	}
-	r.About = bench.About{Ready: c.Ready(), Proposer: o.Config.Speculation.Proposer}
+	r.About = bench.About{Ready: c.Ready(), Proposer: proposerWords(o.Config.Speculation, c.Ready())}
 	return r, nil
 }
 

@@ -30,7 +30,8 @@ func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
 // caches are empty afterwards.
 func (s *Session) calibrate(ctx context.Context) (err error) {
 	deadline := s.engine.options.Now().Add(calibrationTime)
-	speculation := s.engine.options.Config.Speculation
+	c := s.resolve(s.engine.options.Config)
+	speculation := c.Speculation
 	proposer, refused := s.proposer(speculation.Proposer, speculation)
 	if refused == "" {
 		s.rehearser = speculation.Proposer

@@ -53,6 +53,9 @@ func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
 		return errors.Join(cause, fmt.Errorf("going on without the device: %w", err))
 	}
 	r.engine, r.begun, r.ahead = next, "", nil
+	if r.auto {
+		r.config.Speculation.Proposer = next.auto(nil).Proposer
+	}
 	r.kind, r.learned = s.kindOf(r.config), s.learned(r.config)
 	r.learned.gamma.BeginReply()
 	if err := r.prefill(ctx, 0); err != nil {
@@ -70,6 +73,7 @@ func (s *Session) moveTo(e *Engine) error {
 	_ = s.Close() // the device's own failure has been told
 	s.engine, s.cache, s.cached, s.tokens, s.companion = e, cache, nil, nil, nil
 	s.proposers, s.made, s.failed = map[string]spec.Proposer{}, map[string]string{}, map[string]string{}
+	clear(s.setbacks)
 	s.lessons, s.costs = map[kind]*lessons{}, map[spec.Path][]gamma.Observation{} // everything costs something else here
 	return nil
 }

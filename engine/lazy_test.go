@@ -165,7 +165,7 @@ func TestAResetForgetsEarlierChats(t *testing.T) {
 // Drafts that always fail are dear: the rule leaves them alone.
 func TestADraftThatFailsIsLeftAlone(t *testing.T) {
 	backend := &faulty{Backend: host.New(1)}
-	s := session(t, embedded(t, backend), "temperature", "0", "max-tokens", "60", "gamma-rule", "cost-aware", "costs", "nominal")
+	s := session(t, embedded(t, backend), "temperature", "0", "max-tokens", "60", "proposer", "draft", "gamma-rule", "cost-aware", "costs", "nominal")
 	backend.spoil = func(_ int, row []float32) {
 		if backend.drafts {
 			row[0] = float32(math.NaN())

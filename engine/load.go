@@ -117,6 +117,8 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 		return nil, err
 	}
 	e.ready.Proposers = e.describeProposers()
+	choice := e.auto(nil)
+	e.ready.Auto = &choice
 	e.ready.LoadMS = milliseconds(o.Now().Sub(began))
 	emit(e.ready)
 	return e, nil

@@ -31,7 +31,7 @@ func available(t testing.TB) []string {
 
 func TestEveryProposerIsKnown(t *testing.T) {
 	setting, _ := config.Lookup("speculation.proposer")
-	var names []string
+	names := []string{"auto"}
 	for _, p := range session(t, pair()).Ready().Proposers {
 		names = append(names, p.Name)
 	}

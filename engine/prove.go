@@ -42,6 +42,9 @@ func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(
 	}
 	subject.Trust = c.Speculation.SuffixTrust
 	subject.Typical = spec.Typical{Epsilon: c.Speculation.TypicalEpsilon, Delta: c.Speculation.TypicalDelta}
+	if i := slices.Index(o.Proposers, auto); i >= 0 {
+		o.Proposers = append(slices.Clone(o.Proposers), s.resolve(c).Speculation.Proposer)
+	}
 	if subject.Rules == nil {
 		subject.Rules = RulesOnTrial("")
 	}

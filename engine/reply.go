@@ -43,6 +43,8 @@ type reply struct {
 	bestFixed  *int     // by hindsight, and what it would have saved
 	regret     *float64 // as of the last look back
 	looking    bool     // whether the draft should be sharper, in this round
+	auto       bool     // the proposer is the one that the setting auto stands for
+	failures   int      // drafts in a row that it failed to make
 	totals     totals
 }
 
@@ -145,7 +147,10 @@ func (r *reply) write(ctx context.Context) (reason string, err error) {
 // begin settles the settings, reads the prompt into both models and opens the reply.
 func (r *reply) begin(ctx context.Context) error {
 	s := r.session
-	c, changed := s.control.apply(-1)
+	asked, changed := s.control.apply(-1)
+	tokens, dropped, errFit := r.engine.fit(ctx, r.request.Messages, asked, s.cache.Cap())
+	s.forgive(len(tokens), asked)
+	c := r.resolved(asked)
 	r.config = c
 	seed := c.Sampling.Seed
 	if seed < 0 {
@@ -164,13 +169,15 @@ func (r *reply) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	tokens, dropped, errFit := r.engine.fit(ctx, r.request.Messages, c, s.cache.Cap())
 	started := event.ReplyStarted{
 		Reply: r.number, PromptTokens: len(tokens), ContextTokens: s.cache.Cap(), DroppedTurns: dropped,
-		Settings: describeSettings(c, seed), Config: describeConfig(c, seed),
+		Settings: describeSettings(asked, seed), Config: describeConfig(asked, seed),
 	}
 	if n := len(r.request.Messages); n > 0 {
 		started.Prompt = r.request.Messages[n-1].Content
+	}
+	if r.auto {
+		started.Settings.AutoProposer = c.Speculation.Proposer
 	}
 	var errHeads error
 	started.ReusedTokens, errHeads = r.reusable(ctx, tokens)
@@ -248,7 +255,7 @@ func (r *reply) applyChanges() error {
 	if len(changed) == 0 {
 		return nil
 	}
-	if err := r.adopt(c); err != nil {
+	if err := r.adopt(r.resolved(c)); err != nil {
 		return err
 	}
 	for _, e := range changed {
@@ -257,6 +264,12 @@ func (r *reply) applyChanges() error {
 		}
 	}
 	return nil
+}
+
+// resolved notes whether the proposer is left to auto, and puts the one that it stands for in its place.
+func (r *reply) resolved(c config.Config) config.Config {
+	r.auto = c.Speculation.Proposer == auto
+	return r.session.resolve(c)
 }
 
 // adopt goes on under other settings.

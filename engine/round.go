@@ -39,7 +39,10 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	var draft spec.Draft
 	if decision.Gamma > 0 {
 		if draft, err = r.draft(ctx, proposer, decision.Gamma, &ev, watch); err != nil {
-			return "", err
+			if err = r.goOnWithout(proposer, err, &ev); err != nil {
+				return "", err
+			}
+			proposer, draft = nil, spec.Draft{}
 		}
 	}
 	detach := r.attach(proposer)
@@ -81,6 +84,13 @@ func (r *reply) decide(ctx context.Context, ev *event.Round, watch *stopwatch) (
 	if r.begun != name {
 		var refused string
 		if proposer, refused = r.session.proposer(name, r.config.Speculation); refused != "" {
+			other, err := r.giveUp(refused, 0)
+			switch {
+			case err != nil:
+				return nil, gamma.Decision{}, err
+			case other:
+				return r.decide(ctx, ev, watch)
+			}
 			r.begun = "" // whoever followed misses this round
 			ev.GammaWhy, ev.DraftWhy = "no proposer "+name, refused
 			return nil, gamma.Decision{}, nil
@@ -194,6 +204,9 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	}
 	draft, err := p.Propose(ctx, ask)
 	ev.Read = draft.Read
+	if failed := r.countFailures(&draft, err); failed != nil {
+		return spec.Draft{}, failed
+	}
 	spec.DropForbidden(&draft, ask.Shapers)
 	watch.lap(&ev.DraftMS)
 	if r.ahead != nil { // the host waited for both at once, and the device knows which took how long

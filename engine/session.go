@@ -26,6 +26,7 @@ type Session struct {
 	proposers map[string]spec.Proposer // made when they were first chosen
 	made      map[string]string        // the settings by which
 	failed    map[string]string        // why one could not be made
+	setbacks  map[string]setback       // of proposers that the setting auto turned from
 	corpus    *spec.Corpus             // of finished replies
 	verifier  *spec.Verifier
 	tokens    compute.Tokens                    // of drafts that come from the host and are judged on a device; nil until there is one
@@ -50,7 +51,7 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 		return nil, fmt.Errorf("allocating the target's cache: %w", err)
 	}
 	s := &Session{engine: e, loaded: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{},
-		made: map[string]string{}, failed: map[string]string{}, corpus: spec.NewCorpus(), verifier: spec.NewVerifier(),
+		made: map[string]string{}, failed: map[string]string{}, setbacks: map[string]setback{}, corpus: spec.NewCorpus(), verifier: spec.NewVerifier(),
 		lessons: map[kind]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: e.stopwatch()}
 	if err := s.takeForm(ctx, e.options.Config.Constraint); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -265,7 +265,7 @@ func TestChangeInMidReply(t *testing.T) {
 			names = append(names, fmt.Sprintf("%s %s→%s at %d", ch.Name, ch.From, ch.To, ch.Round))
 		}
 	}
-	want := []string{"speculation.gamma 2→5 at 4", "speculation.proposer draft→ngram at 4"}
+	want := []string{"speculation.gamma 2→5 at 4", "speculation.proposer auto→ngram at 4"}
 	if !slices.Equal(names, want) {
 		t.Errorf("changes %q, want %q", names, want)
 	}

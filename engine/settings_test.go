@@ -130,7 +130,7 @@ func TestADraftWithAShorterContext(t *testing.T) {
 	if ready.Draft == nil || ready.Draft.ContextLength != 48 {
 		t.Fatalf("the draft is %+v, want one with 48 tokens of context", ready.Draft)
 	}
-	settings := []string{"temperature", "0", "max-tokens", "80", "gamma-rule", "fixed"}
+	settings := []string{"temperature", "0", "max-tokens", "80", "gamma-rule", "fixed", "proposer", "draft"}
 	r := write(t, session(t, e, settings...), user("What is speculative decoding?"), nil)
 	plain := write(t, session(t, pair(), append(settings, "speculate", "off")...), user("What is speculative decoding?"), nil)
 	if r.failed != "" || !slices.Equal(r.ended.IDs, plain.ended.IDs) {

@@ -44,7 +44,7 @@ func (m *Model) turn(a keys.Action) tea.Cmd {
 	case keys.Seed:
 		return m.change("sampling.seed", m.otherSeed(s.Seed))
 	case keys.Proposer:
-		return m.change("speculation.proposer", after(p.Proposer, m.proposers()...))
+		return m.change("speculation.proposer", m.nextProposer(p.Proposer))
 	case keys.Acceptance:
 		return m.change("speculation.acceptance", after(p.Acceptance, "token", "block", "exact")) // the lossy one only by name
 	case keys.Speculate:
@@ -130,12 +130,15 @@ func (m *Model) changed(s config.Setting, value string, err error) tea.Cmd {
 	if why := m.refusal(value); s.Name == "speculation.proposer" && why != "" {
 		return m.say(sanitize.Line(value + " cannot draft, so rounds are plain: " + why))
 	}
+	if r := m.state.Ready; s.Name == "speculation.proposer" && value == "auto" && r != nil && r.Auto != nil {
+		when = fmt.Sprintf(": %s%s; %s", m.state.Drafter(), when, r.Auto.Why)
+	}
 	return m.say(sanitize.Line(fmt.Sprintf("%s %s%s", s.Slash, m.valueOf(s), when)))
 }
 
-// proposers are those that can be chosen.
+// proposers are those that can be chosen, auto among them.
 func (m *Model) proposers() []string {
-	var names []string
+	names := []string{"auto"}
 	if r := m.state.Ready; r != nil {
 		for _, p := range r.Proposers {
 			if p.Refused == "" {
@@ -143,10 +146,20 @@ func (m *Model) proposers() []string {
 			}
 		}
 	}
-	if names == nil {
-		return []string{"draft", "ngram"} // of a stream that does not tell
+	if len(names) == 1 {
+		return []string{"auto", "draft", "ngram"} // of a stream that does not tell
 	}
 	return names
+}
+
+// nextProposer is the one after current. After auto comes the one after whoever drafts now, so that the key changes that.
+func (m *Model) nextProposer(current string) string {
+	if current == "auto" {
+		if next := after(m.state.Drafter(), m.proposers()...); next != "auto" {
+			return next
+		}
+	}
+	return after(current, m.proposers()...)
 }
 
 // refusal says why a proposer cannot be chosen, or "".
@@ -183,7 +196,7 @@ func (m *Model) showSettings() {
 	m.state.Settings = event.Settings{
 		Temperature: c.Sampling.Temperature, TopK: c.Sampling.TopK, TopP: c.Sampling.TopP, MinP: c.Sampling.MinP, Seed: seed,
 		Gamma: c.Speculation.Gamma, GammaMax: c.Speculation.GammaMax, GammaRule: c.Speculation.Rule,
-		Proposer: c.Speculation.Proposer, Acceptance: c.Speculation.Acceptance, Speculate: c.Speculation.Enabled, MaxTokens: c.Sampling.MaxTokens,
+		Proposer: c.Speculation.Proposer, AutoProposer: m.state.Settings.AutoProposer, Acceptance: c.Speculation.Acceptance, Speculate: c.Speculation.Enabled, MaxTokens: c.Sampling.MaxTokens,
 	}
 }
 

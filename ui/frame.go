@@ -96,7 +96,9 @@ func (m *Model) aboutModels(e event.Ready) string {
 	switch {
 	case e.DraftTranslated != "":
 		said = append(said, "the draft model has another vocabulary and is used "+e.DraftTranslated)
-	case name != "draft" && m.refusal(name) != "":
+	case name == "auto" && e.Auto != nil && e.Draft == nil:
+		said = append(said, e.Auto.Proposer+" drafts: "+e.Auto.Why)
+	case m.refusal(name) != "":
 		said = append(said, name+" cannot draft, so rounds are plain: "+m.refusal(name))
 	case e.DraftRefused != "":
 		said = append(said, "no draft model: "+e.DraftRefused)

@@ -339,7 +339,7 @@ func TestLiveKeys(t *testing.T) {
 		{"alt+m", "sampling.min_p", "0.02"},
 		{"alt+p", "speculation.proposer", "ngram"},
 		{"alt+p alt+p", "speculation.proposer", "suffix"},
-		{"alt+p alt+p alt+p", "speculation.proposer", "draft"}, // eagle is unavailable
+		{"alt+p alt+p alt+p", "speculation.proposer", "auto"}, // eagle is unavailable
 		{"alt+s", "speculation.enabled", "false"},
 	}
 	for _, tt := range tests {

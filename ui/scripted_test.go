@@ -48,6 +48,7 @@ func (s *scripted) ready() event.Ready {
 		Target:    event.Model{Name: "demo-target", Path: "embedded", Architecture: "qwen3", WeightType: "Q8_0", Parameters: 6_000_000, Layers: 8, VocabSize: 4096, ContextLength: 2048},
 		Draft:     &draft,
 		Proposers: []event.Proposer{{Name: "draft"}, {Name: "ngram"}, {Name: "suffix"}, {Name: "eagle", Refused: "no heads"}},
+		Auto:      &event.Auto{Proposer: "draft", Why: "there is a draft model"},
 	}
 }
 
@@ -174,7 +175,7 @@ func (r *scriptedReply) round(i int) bool {
 	}
 	e := event.Round{
 		Index: i, Path: "stochastic", PathWhy: "sampling, no penalties", Gamma: gamma, Probe: probe, GammaRule: c.Speculation.Rule,
-		GammaWhy: "as scripted", Proposer: c.Speculation.Proposer, Temperature: c.Sampling.Temperature,
+		GammaWhy: "as scripted", Proposer: strings.Replace(c.Speculation.Proposer, "auto", "draft", 1), Temperature: c.Sampling.Temperature,
 		DraftMS: 0.5 * float64(gamma), VerifyMS: 3 + 0.2*float64(gamma), SampleMS: 0.1, OtherMS: 0.05,
 		BytesMoved: int64(8*gamma + 4), Syncs: 1, Speedup: 1.4 + 0.05*float64(i%6),
 	}

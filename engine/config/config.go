@@ -84,7 +84,7 @@ type Guidance struct {
 // Speculation holds what decides about drafting.
 type Speculation struct {
 	Enabled        bool   // off: every round is plain
-	Proposer       string // draft, ngram, suffix, combined, skip, eagle, medusa
+	Proposer       string // auto, draft, ngram, suffix, combined, skip, eagle, medusa
 	Acceptance     string // token, block, exact, typical-lossy
 	Rule           string // fixed, windowed, cost-aware
 	Gamma          int    // draft tokens a round: the fixed rule's value, the others' start

@@ -160,7 +160,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"gamma 1000", "[speculation]\ngamma = 1000", `f.toml:2: speculation.gamma cannot be 1000`},
 		{"gamma above gamma_max", "[speculation]\n\ngamma = 12", `f.toml:3: speculation.gamma cannot be 12: allowed is at most speculation.gamma_max, which is 8`},
 		{"window upside down", "[speculation]\nwindow_low = 0.9", `f.toml:2: speculation.window_low cannot be 0.9`},
-		{"unknown choice", "[speculation]\nproposer = \"oracle\"", `f.toml:2: speculation.proposer cannot be "oracle": allowed is one of draft, ngram`},
+		{"unknown choice", "[speculation]\nproposer = \"oracle\"", `f.toml:2: speculation.proposer cannot be "oracle": allowed is one of auto, draft, ngram`},
 		{"device", "[device]\ndevice = \"gpu\"", `f.toml:2: device.device cannot be "gpu": allowed is auto, cpu, cuda or cuda:N`},
 		{"zero byte", "[model]\ntarget = \"a\\u0000b\"", `f.toml:2: model.target cannot be "a\x00b": allowed is text without a zero byte`},
 		{"too many stops", "[sampling]\nstop = [" + strings.Repeat(`"a",`, 65) + "]", `f.toml:2: sampling.stop cannot be a list of 65: allowed is at most 64 texts`},

@@ -124,7 +124,10 @@ func (x *examination) surroundings(context.Context) error {
 	} else if r.Draft != nil {
 		x.add("vocabulary", OK, "", "the same for draft and target: %d tokens", r.Target.VocabSize)
 	} else {
-		x.add("vocabulary", Warn, "give a draft of the same family by --draft, or use --proposer ngram, which needs none", "no draft model: %s", r.DraftRefused)
+		x.add("vocabulary", Warn, "give a draft of the same family by --draft", "no draft model: %s", r.DraftRefused)
+	}
+	if r.Auto != nil {
+		x.add("proposer auto", OK, "", "%s: %s", r.Auto.Proposer, r.Auto.Why)
 	}
 	for _, p := range r.Proposers {
 		if p.Refused != "" && p.Name != "draft" {

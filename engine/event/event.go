@@ -50,6 +50,7 @@ type Ready struct {
 	Device          string `json:"device"`          // "cpu, 2 threads"
 	DeviceWhy       string `json:"deviceWhy"`
 	Template        string `json:"template"` // which chat template is in use and why
+	Auto            *Auto  `json:"auto,omitempty"`
 	// Unspelled lists the bytes of UTF-8 for which the target's vocabulary has no token, in words; empty if it has all. They are
 	// left out of what the model reads.
 	Unspelled string `json:"unspelled,omitempty"`
@@ -82,6 +83,12 @@ func (r *Ready) Refusal(proposer string) (why string, known bool) {
 	return "", false
 }
 
+// Auto says which proposer the setting auto stands for.
+type Auto struct {
+	Proposer string `json:"proposer"`
+	Why      string `json:"why"` // in words
+}
+
 // Proposer says whether one can be chosen.
 type Proposer struct {
 	Name    string `json:"name"`              // as in the setting speculation.proposer
@@ -99,9 +106,11 @@ type Settings struct {
 	GammaMax    int     `json:"gammaMax"`
 	GammaRule   string  `json:"gammaRule"`
 	Proposer    string  `json:"proposer"`
-	Acceptance  string  `json:"acceptance,omitempty"`
-	Speculate   bool    `json:"speculate"`
-	MaxTokens   int     `json:"maxTokens"`
+	// AutoProposer is the one that Proposer "auto" stands for; empty for others.
+	AutoProposer string `json:"autoProposer,omitempty"`
+	Acceptance   string `json:"acceptance,omitempty"`
+	Speculate    bool   `json:"speculate"`
+	MaxTokens    int    `json:"maxTokens"`
 }
 
 // ReplyStarted opens a reply.

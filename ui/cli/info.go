@@ -74,6 +74,9 @@ func (a *app) infoReady(ctx context.Context) error {
 		}
 	}
 	ways := Section{Title: "ways to draft (--proposer)"}
+	if ready.Auto != nil {
+		ways.Rows = append(ways.Rows, []string{"auto", ready.Auto.Proposer, ready.Auto.Why})
+	}
 	for _, p := range ready.Proposers {
 		row := []string{p.Name, "available"}
 		if p.Refused != "" {

@@ -211,10 +211,10 @@ func (o *output) ready(e event.Ready) {
 	refused, _ := e.Refusal(name)
 	switch {
 	case !c.Speculation.Enabled:
-	case name != "draft" && refused != "":
-		o.app.say("%s cannot draft, so every round is plain: %s", name, refused)
-	case name == "draft" && e.DraftRefused != "" && c.Model.Draft != "none":
-		o.app.say("there is no draft model, so every round is plain: %s (--proposer suffix needs none)", e.DraftRefused)
+	case name == "auto" && e.Auto != nil && e.Draft == nil:
+		o.app.say("%s drafts: %s", e.Auto.Proposer, e.Auto.Why)
+	case refused != "":
+		o.app.say("%s cannot draft, so every round is plain: %s (--proposer auto takes what there is)", name, refused)
 	}
 	if c.Speculation.Enabled && c.Speculation.Acceptance == "typical-lossy" && c.Sampling.Temperature > 0 {
 		o.app.say("acceptance typical-lossy is lossy: the reply leans to what the draft likes (--acceptance block is not)")
@@ -225,6 +225,9 @@ func (o *output) ready(e event.Ready) {
 	o.app.say("target: %s (%s)", e.Target.Name, e.Target.Path)
 	if e.Draft != nil {
 		o.app.say("draft: %s (%s)", e.Draft.Name, e.Draft.Path)
+	}
+	if e.Auto != nil && name == "auto" {
+		o.app.say("proposer: auto: %s (%s)", e.Auto.Proposer, e.Auto.Why)
 	}
 	if e.Heads != "" {
 		o.app.say("heads: %s (%s)", e.Heads, cmp.Or(c.Model.Heads, "built in"))

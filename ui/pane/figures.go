@@ -63,10 +63,14 @@ func (c *column) figures(int) []string {
 // settings are those in force.
 func (c *column) settings(int) []string {
 	v := c.s.Settings
+	name, who := "proposer", v.Proposer
+	if drafter := c.s.Drafter(); v.Proposer == "auto" && drafter != "" {
+		name, who = "auto takes", drafter
+	}
 	return []string{
 		c.pair("temperature", fmt.Sprintf("%.2f", v.Temperature), "seed", seedWords(v.Seed)),
 		c.pair("top-p", fmt.Sprintf("%.2f", v.TopP), "top-k", offOr(v.TopK)),
-		c.pair("min-p", fmt.Sprintf("%.2f", v.MinP), "proposer", orNone(v.Proposer, c.th.Glyph.None)),
+		c.pair("min-p", fmt.Sprintf("%.2f", v.MinP), name, orNone(who, c.th.Glyph.None)),
 	}
 }
 

@@ -29,7 +29,7 @@ func settingsWords(s *state.State) [][2]string {
 		return nil // nothing was told yet
 	}
 	words := [][2]string{
-		{"temperature", fmt.Sprintf("%.2f", v.Temperature)}, {"proposer", v.Proposer}, {"rule", v.GammaRule}, {"seed", seedWords(v.Seed)},
+		{"temperature", fmt.Sprintf("%.2f", v.Temperature)}, {"proposer", proposerSetting(s)}, {"rule", v.GammaRule}, {"seed", seedWords(v.Seed)},
 	}
 	if v.TopK > 0 {
 		words = append(words, [2]string{"top-k", fmt.Sprint(v.TopK)})
@@ -41,6 +41,14 @@ func settingsWords(s *state.State) [][2]string {
 		words = append(words, [2]string{"min-p", fmt.Sprintf("%.2f", v.MinP)})
 	}
 	return words
+}
+
+// proposerSetting is the proposer that is set, and which one auto stands for.
+func proposerSetting(s *state.State) string {
+	if who := s.Drafter(); s.Settings.Proposer == "auto" && who != "" {
+		return "auto: " + who
+	}
+	return s.Settings.Proposer
 }
 
 // seedWords is a seed in full, so that a reply can be repeated with it.

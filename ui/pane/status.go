@@ -85,7 +85,7 @@ func pairName(s *state.State, th *theme.Theme) string {
 		}
 		return ""
 	}
-	who := s.Settings.Proposer
+	who := s.Drafter()
 	if who == "draft" || who == "combined" || who == "" {
 		who = ""
 		if r.Draft != nil {

@@ -19,8 +19,21 @@ func (s *State) applySetting(e event.SettingChanged) {
 
 func safeSettings(in event.Settings) event.Settings {
 	in.GammaRule, in.Proposer = sanitize.Line(in.GammaRule), sanitize.Line(in.Proposer)
-	in.Acceptance = sanitize.Line(in.Acceptance)
+	in.Acceptance, in.AutoProposer = sanitize.Line(in.Acceptance), sanitize.Line(in.AutoProposer)
 	return in
+}
+
+// Drafter is the proposer in force: the one that is set, or that auto stands for; "" when that is not known.
+func (s *State) Drafter() string {
+	switch {
+	case s.Settings.Proposer != "auto":
+		return s.Settings.Proposer
+	case s.Settings.AutoProposer != "":
+		return s.Settings.AutoProposer
+	case s.Ready != nil && s.Ready.Auto != nil:
+		return s.Ready.Auto.Proposer
+	}
+	return ""
 }
 
 // shortName is a setting's name without its section: "sampling.top_k" is "top-k".

@@ -166,6 +166,9 @@ func (s *State) applyReady(e event.Ready) {
 		proposers = append(proposers, event.Proposer{Name: sanitize.Line(p.Name), Refused: sanitize.Line(p.Refused)})
 	}
 	e.Proposers = proposers
+	if e.Auto != nil {
+		e.Auto = &event.Auto{Proposer: sanitize.Line(e.Auto.Proposer), Why: sanitize.Line(e.Auto.Why)}
+	}
 	if e.Draft != nil {
 		draft := safeModel(*e.Draft)
 		e.Draft = &draft

@@ -60,6 +60,9 @@ func (w chaos) event() event.Event {
 			e.Proposers = append(e.Proposers, event.Proposer{Name: w.text(), Refused: w.text()})
 		}
 		if w.IntN(2) == 0 {
+			e.Auto = &event.Auto{Proposer: w.text(), Why: w.text()}
+		}
+		if w.IntN(2) == 0 {
 			m := w.model()
 			e.Draft = &m
 		}
@@ -113,7 +116,7 @@ func (w chaos) model() event.Model {
 
 func (w chaos) settings() event.Settings {
 	return event.Settings{Temperature: w.number(), TopK: w.count(), TopP: w.number(), MinP: w.number(), Seed: int64(w.count()), Gamma: w.count(),
-		GammaMax: w.count(), GammaRule: w.text(), Proposer: w.text(), Acceptance: w.text(), Speculate: w.IntN(2) == 0}
+		GammaMax: w.count(), GammaRule: w.text(), Proposer: w.proposer(), AutoProposer: w.text(), Acceptance: w.text(), Speculate: w.IntN(2) == 0}
 }
 
 func (w chaos) totals() event.Totals {
@@ -141,4 +144,12 @@ func (w chaos) token() event.Token {
 		t.LogProbs = append(t.LogProbs, event.Candidate{ID: int32(w.IntN(9)), Text: w.text(), P: w.number()})
 	}
 	return t
+}
+
+// proposer is any text, or auto, which is shown with the one it stands for.
+func (w chaos) proposer() string {
+	if w.IntN(2) == 0 {
+		return "auto"
+	}
+	return w.text()
 }
