@@ -537,9 +537,15 @@ func TestCopyIsSafeText(t *testing.T) {
 	if len(s.said) != 1 || s.said[0] != "ab" {
 		t.Errorf("copied %q, want the text without its escape sequence", s.said)
 	}
+	s.m.state.Messages[1].Raw = "if x {\n\treturn می\u200cخواهم\n}"
+	s.said = nil
+	s.press("f7")
+	if len(s.said) != 1 || s.said[0] != s.m.state.Messages[1].Raw {
+		t.Errorf("copied %q, want tabs and joiners as they are", s.said)
+	}
 	s.said = nil
 	s.ask("/copy chat")
-	if len(s.said) != 1 || !strings.Contains(s.said[0], "## You\n\nhello") {
+	if len(s.said) != 1 || !strings.Contains(s.said[0], "## You\n\nhello") || !strings.Contains(s.said[0], "\n\treturn") {
 		t.Errorf("copied %q, want the chat as Markdown", s.said)
 	}
 }

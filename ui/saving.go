@@ -231,7 +231,7 @@ func (m *Model) copyChat() tea.Cmd {
 
 // copyText puts safe text on the terminal's clipboard (OSC 52, which also works over SSH).
 func (m *Model) copyText(raw, partial string) tea.Cmd {
-	text := sanitize.Text(raw)
+	text := sanitize.Copy(raw)
 	if text == "" {
 		text = partial
 	}

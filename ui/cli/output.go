@@ -26,6 +26,7 @@ type output struct {
 	trace  tracer
 	began  time.Time
 
+	raw      bool // the answer goes to stdout as it is: no terminal obeys it there
 	safe     sanitize.Sanitizer
 	answer   strings.Builder // raw text so far
 	lastByte byte            // of what was printed of the answer
@@ -40,7 +41,7 @@ func (a *app) newOutput(c config.Config, o runFlags) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &output{app: a, config: c, json: o.json, plain: o.plain, theme: a.theme(c, o.plain), trace: t, began: a.Now()}, nil
+	return &output{app: a, config: c, json: o.json, plain: o.plain, theme: a.theme(c, o.plain), raw: a.rawOutput(), trace: t, began: a.Now()}, nil
 }
 
 // theme is mono without any style when stdout shall have no escape sequences.
@@ -71,6 +72,18 @@ func (a *app) useColor() bool {
 		return true
 	}
 	return a.Terminal.StdoutTTY && env("TERM") != "dumb"
+}
+
+// rawOutput reports whether stdout gets what a model wrote byte by byte: where it is no terminal and no style is asked for,
+// which would be for one.
+func (a *app) rawOutput() bool { return !a.Terminal.StdoutTTY && !a.useColor() }
+
+// shown is what a model wrote as stdout takes it: safe for a terminal, raw for a pipe or a file.
+func (a *app) shown(text string) string {
+	if a.rawOutput() {
+		return text
+	}
+	return sanitize.Text(text)
 }
 
 // reply prints one reply and returns its raw text.
@@ -151,7 +164,10 @@ func (o *output) token(t event.Token) error {
 	if o.plain {
 		return nil
 	}
-	text := o.safe.Write(t.Text)
+	text := t.Text
+	if !o.raw {
+		text = o.safe.Write(text)
+	}
 	if o.theme == nil {
 		return o.print(text)
 	}
@@ -194,8 +210,11 @@ func (o *output) end(e event.ReplyEnded) error {
 
 // rest is what of the answer has not been printed.
 func (o *output) rest(tail string) string {
-	if o.plain {
-		return sanitize.Text(o.answer.String())
+	switch {
+	case o.plain:
+		return o.app.shown(o.answer.String())
+	case o.raw:
+		return tail
 	}
 	return o.safe.Write(tail) + o.safe.Flush()
 }

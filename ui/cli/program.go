@@ -3,7 +3,7 @@
 //
 // It knows neither models nor devices. What it calls is handed in as a [Program], so that every command is tested with a
 // scripted engine. Without a screen, the answer alone goes to stdout; statistics, notices and errors go to stderr. All text
-// that comes from a model or a file passes ui/sanitize on the way.
+// that comes from a model or a file passes ui/sanitize on the way; alone an answer that goes into a pipe or a file is not changed.
 package cli
 
 import (

@@ -91,7 +91,7 @@ func (p *raceReport) finish() error {
 	}
 	var b strings.Builder
 	for _, l := range p.Lanes {
-		fmt.Fprintf(&b, "%s  %s\n   %s tokens/s · %s\n\n%s\n\n", l.Lane, sanitize.Line(l.Name), l.Count.Speed("–"), l.Count.Words("·", "–"), sanitize.Text(l.Text))
+		fmt.Fprintf(&b, "%s  %s\n   %s tokens/s · %s\n\n%s\n\n", l.Lane, sanitize.Line(l.Name), l.Count.Speed("–"), l.Count.Words("·", "–"), p.app.shown(l.Text))
 	}
 	if p.Gain != "" {
 		fmt.Fprintln(&b, p.Gain)

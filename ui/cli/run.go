@@ -31,7 +31,8 @@ func (a *app) runCommand() *cobra.Command {
 		Use:   "run [-p TEXT]",
 		Short: "Answer one prompt, without the screen",
 		Long: `run answers one prompt, given by -p or from a pipe, and ends.
-The answer goes to stdout, statistics and notices to stderr. With --json, stdout gets
+The answer goes to stdout, statistics and notices to stderr. A pipe or a file gets it as it
+was written, a terminal without escape sequences and other traps. With --json, stdout gets
 every event of the engine as a line of JSON instead.`,
 		Example: `  specula run -p "What is speculative decoding?"
   echo "Why is the sky blue?" | specula run --temperature 0 --gamma 4

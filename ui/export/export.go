@@ -108,7 +108,7 @@ func settings(t chats.Turn) string {
 			values = []string{""} // which clears it
 		}
 		for _, v := range values {
-			flags = append(flags, "--"+s.Flag+"="+quoted(sanitize.Text(v)))
+			flags = append(flags, "--"+s.Flag+"="+quoted(sanitize.Copy(v)))
 		}
 	}
 	return strings.Join(flags, " ")
@@ -128,4 +128,4 @@ func quoted(text string) string {
 func percent(s *event.Totals) int { return (200*s.Accepted/s.Tested + 1) / 2 }
 
 // block is safe text without blank lines around it, so that headings keep their distance.
-func block(s string) string { return strings.Trim(sanitize.Text(s), "\n") }
+func block(s string) string { return strings.Trim(sanitize.Copy(s), "\n") }

@@ -52,13 +52,13 @@ func ExampleMarkdown() {
 func TestMarkdownIsSafeForATerminal(t *testing.T) {
 	c := chat()
 	c.Title = "a\x1b]0;owned\x07b"
-	c.Turns[1].Text = "x\x1b[31mred\x1b[0m\ny"
+	c.Turns[1].Text = "x\x1b[31mred\x1b[0m\n\ty"
 	c.Turns[1].Reason = "can\x1bcelled"
 	var sb strings.Builder
 	if err := export.Markdown(&sb, c); err != nil {
 		t.Fatal(err)
 	}
-	if strings.ContainsRune(sb.String(), '\x1b') || !strings.Contains(sb.String(), "xred\ny") {
+	if strings.ContainsRune(sb.String(), '\x1b') || !strings.Contains(sb.String(), "xred\n\ty") {
 		t.Errorf("got %q", sb.String())
 	}
 }

@@ -3,9 +3,10 @@ package sanitize
 import "unicode"
 
 const (
-	zeroWidthJoiner = '\u200d'
-	textSelector    = '\ufe0e'
-	emojiSelector   = '\ufe0f'
+	zeroWidthNonJoiner = '\u200c'
+	zeroWidthJoiner    = '\u200d'
+	textSelector       = '\ufe0e'
+	emojiSelector      = '\ufe0f'
 )
 
 // invisible reports whether r leaves no ink although it may change what its neighbours mean: format characters
@@ -23,7 +24,22 @@ func pictographic(r rune) bool {
 	return unicode.Is(pictographs, r)
 }
 
-// takesSelector reports whether a variation selector behind r chooses between its text and emoji form.
+// joins reports whether r is a letter of a script whose letters change their form by what stands beside them, or grow together.
+// There a joiner or non-joiner after a letter is spelling: Persian and Urdu need it in every other word, Indic scripts and
+// Sinhala for conjuncts.
+func joins(r rune) bool { return unicode.IsLetter(r) && unicode.In(r, joining...) }
+
+// joining are the scripts with cursive letters, and those with viramas.
+var joining = []*unicode.RangeTable{
+	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Mandaic, unicode.Adlam, unicode.Hanifi_Rohingya,
+	unicode.Phags_Pa, unicode.Manichaean, unicode.Sogdian,
+	unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu,
+	unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Balinese,
+	unicode.Javanese, unicode.Sundanese, unicode.Chakma, unicode.Grantha, unicode.Brahmi, unicode.Kaithi, unicode.Newa,
+	unicode.Tirhuta, unicode.Sharada, unicode.Meetei_Mayek, unicode.Limbu,
+}
+
+// takesSelector reports whether a variation selector after r chooses between its text and emoji form.
 func takesSelector(r rune) bool {
 	return pictographic(r) || r == '#' || r == '*' || (r >= '0' && r <= '9')
 }

@@ -8,10 +8,11 @@
 //   - whole escape sequences are dropped, in the 7-bit and the C1 form, also when they never end;
 //   - control characters are dropped, except newline; CR LF, CR, U+2028 and U+2029 become newline, a tab four spaces;
 //   - bytes that are not UTF-8 become U+FFFD;
-//   - invisible format characters become visible, as ⟨U+202E⟩, except joiners and variation selectors inside an emoji;
+//   - invisible format characters become visible, as ⟨U+202E⟩, except where they are spelling: joiners and variation selectors
+//     inside an emoji, and one joiner or non-joiner after a letter of Arabic, Devanagari and other scripts that join;
 //   - at most eight combining marks stay on one character.
 //
-// Only the copy that is shown changes. What is stored and sent to the model stays raw.
+// Only the copy that is shown changes. What is stored, sent to the model or written to a pipe stays raw.
 package sanitize
 
 import (
@@ -38,6 +39,13 @@ func Text(s string) string {
 	return out + z.Flush()
 }
 
+// Copy returns s made safe as Text does, for the clipboard or for a file that a terminal may show: tabs stay.
+func Copy(s string) string {
+	z := Sanitizer{tabs: true}
+	out := z.Write(s)
+	return out + z.Flush()
+}
+
 // Line returns s made safe for a place that has one line: newlines become spaces.
 func Line(s string) string {
 	return strings.ReplaceAll(Text(s), "\n", " ")
@@ -59,10 +67,12 @@ type Sanitizer struct {
 	out     strings.Builder
 	partial []byte // the beginning of a rune, at most 3 bytes
 	scan    scanner
+	tabs    bool // stay
 	afterCR bool
 	last    rune // the last base rune written; 0 at a line's start
 	marks   int  // combining marks since then
-	joiner  bool // a U+200D behind an emoji is held back until the next rune decides what it is
+	joined  bool // a joiner of letters was written since then
+	joiner  bool // a U+200D after an emoji is held back until the next rune decides what it is
 }
 
 // Write takes the next piece and returns what can be shown of the stream so far and was not returned before.
@@ -111,11 +121,15 @@ func (z *Sanitizer) rune(r rune) {
 	case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
 		z.releaseJoiner()
 		z.out.WriteByte('\n')
-		z.last, z.marks = 0, 0
+		z.begin(0)
 	case r == '\t':
 		z.releaseJoiner()
-		z.out.WriteString("    "[:tabWidth])
-		z.last, z.marks = ' ', 0
+		if z.tabs {
+			z.out.WriteByte('\t')
+		} else {
+			z.out.WriteString("    "[:tabWidth])
+		}
+		z.begin(' ')
 	case unicode.Is(unicode.Cc, r):
 	default:
 		z.printable(r)
@@ -135,6 +149,9 @@ func (z *Sanitizer) printable(r rune) {
 	case (r == textSelector || r == emojiSelector) && takesSelector(z.last) && z.marks == 0:
 		z.marks++
 		z.out.WriteRune(r)
+	case (r == zeroWidthJoiner || r == zeroWidthNonJoiner) && joins(z.last) && !z.joined:
+		z.joined = true
+		z.out.WriteRune(r)
 	case invisible(r):
 		z.reveal(r)
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Mc):
@@ -142,7 +159,7 @@ func (z *Sanitizer) printable(r rune) {
 			z.out.WriteRune(r)
 		}
 	default:
-		z.last, z.marks = r, 0
+		z.begin(r)
 		z.out.WriteRune(r)
 	}
 }
@@ -156,5 +173,8 @@ func (z *Sanitizer) releaseJoiner() {
 
 func (z *Sanitizer) reveal(r rune) {
 	fmt.Fprintf(&z.out, "⟨U+%04X⟩", r)
-	z.last, z.marks = '⟩', 0
+	z.begin('⟩')
 }
+
+// begin notes the base rune that marks and joiners from now on belong to.
+func (z *Sanitizer) begin(r rune) { z.last, z.marks, z.joined = r, 0, false }

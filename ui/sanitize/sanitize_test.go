@@ -111,3 +111,14 @@ func Example() {
 	fmt.Println(z.Flush())
 	// Output: Sure! Here you are.
 }
+
+func TestCopyKeepsTabsAndIsSafeOtherwise(t *testing.T) {
+	for _, c := range hostile {
+		if got := strings.ReplaceAll(sanitize.Copy(c.in), "\t", "    "); got != c.want {
+			t.Errorf("%s: Copy(%q) = %q, want %q with its tabs", c.name, c.in, got, c.want)
+		}
+	}
+	if got := sanitize.Copy("\tif\tx\x1b[2J"); got != "\tif\tx" {
+		t.Errorf("got %q", got)
+	}
+}
