@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"strings"
+	"sync"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -32,11 +33,13 @@ func TestAPlainReplyIsNotDrafted(t *testing.T) {
 	s := open(t, nil)
 	s.press("alt+s")
 	s.engine.hangAt, s.engine.hang = 2, make(chan struct{})
+	release := sync.OnceFunc(func() { close(s.engine.hang) })
+	t.Cleanup(release) // also of a test that fails
 	s.begin("hello")
 	s.until("the second round", func() bool { return len(s.m.state.History) == 2 })
 	s.mustShow("● writing")
 	s.mustNotShow("drafting")
-	close(s.engine.hang)
+	release()
 	s.settle()
 	s.mustShow("○ ready")
 }
@@ -102,16 +105,18 @@ func TestARaceThatRunsIsNotReady(t *testing.T) {
 			return r, err
 		}
 	})
+	begin, end := sync.OnceFunc(func() { close(r.begin) }), sync.OnceFunc(func() { close(r.end) })
+	t.Cleanup(func() { begin(); end() }) // also of a test that fails
 	s.ask("hello")
 	s.mustShow("○ ready")
 	s.press("alt+v")
 	s.mustShow("● racing")
-	close(r.begin)
+	begin()
 	s.until("the second lane", func() bool { return strings.Contains(s.text(), "7 rounds") })
 	s.mustShow("● racing")
 	s.press("esc")
 	s.mustShow("● racing")
-	close(r.end)
+	end()
 	s.settle()
 	s.mustShow("○ ready")
 }
