@@ -26,7 +26,7 @@ func Inspector(s *state.State, th *theme.Theme, w, h int, ref state.Ref) []strin
 	}
 	lines := append(c.identity(t, round), c.test(t, round)...)
 	lines = append(lines, c.logprobs(t)...)
-	about := c.roundLines(round)
+	about := c.roundLines(round, h-len(lines))
 	if room := h - len(lines) - len(about); room >= 2 {
 		lines = append(lines, c.candidates(t, min(room, candidateRows))...)
 	}
@@ -34,6 +34,7 @@ func Inspector(s *state.State, th *theme.Theme, w, h int, ref state.Ref) []strin
 }
 
 const (
+	verdictRows   = 3  // what the longest verdict takes in the narrowest column
 	twoColumns    = 72 // from this width on the candidates stand beside the rest
 	candidateRows = 9
 )
@@ -44,7 +45,7 @@ func inColumns(s *state.State, th *theme.Theme, w, h int, t *state.Token, round 
 	right := column{s: s, th: th, w: w - w/2}
 	numbers := append(left.identity(t, round), left.test(t, round)...)
 	numbers = append(numbers, left.logprobs(t)...)
-	numbers = paint.Block(append(numbers, left.roundLines(round)...), left.w, h)
+	numbers = paint.Block(append(numbers, left.roundLines(round, h-len(numbers))...), left.w, h)
 	choices := paint.Block(right.candidates(t, h), right.w, h)
 	lines := make([]string, h)
 	for y := range lines {
@@ -68,7 +69,7 @@ func (c *column) identity(t *state.Token, r *state.Round) []string {
 		where += fmt.Sprintf("%sposition %d of %d", sep, t.Position+1, r.Drafted)
 	}
 	lines := []string{out.String(), c.line().Put(c.th.Label, where).String()}
-	for _, text := range paint.Wrap(verdictWords(t, r), c.w-2, 2) {
+	for _, text := range paint.Wrap(verdictWords(t, r), c.w-2, verdictRows) {
 		lines = append(lines, c.line().Put("", text).String())
 	}
 	return lines
@@ -172,16 +173,23 @@ func (c *column) candidate(out *paint.Line, from, to int, list []event.Candidate
 	out.Pad(to-figureWidth+1).Put(style, probability(entry.P))
 }
 
-// roundLines say how the token's round went.
-func (c *column) roundLines(r *state.Round) []string {
+// roundLines say how the token's round went, in at most rows lines. What would be cut is left out.
+func (c *column) roundLines(r *state.Round, rows int) []string {
 	sep := " " + c.th.Glyph.Separator + " "
-	lines := c.ruleComparison(r)
-	for _, text := range paint.Wrap(joinNonEmpty(": ", r.Path, r.PathWhy), c.w-2, 2) {
-		lines = append(lines, c.line().Put(c.th.Label, text).String())
+	var path []string
+	for _, text := range paint.Wrap(joinNonEmpty(": ", r.Path, r.PathWhy), c.w-2, 3) {
+		path = append(path, c.line().Put(c.th.Label, text).String())
 	}
+	var expected []string
 	if r.Constraint != "" {
-		lines = append(lines, c.line().Put(c.th.Label, "behind it the form expects ").Put("", r.Constraint).String())
+		expected = []string{c.line().Put(c.th.Label, "after it the form expects ").Put("", r.Constraint).String()}
 	}
 	times := fmt.Sprintf("draft %.1f%sverify %.1f%ssample %.1f ms", r.DraftMS, sep, r.VerifyMS, sep, r.SampleMS)
-	return append(lines, c.line().Put(c.th.Label, times).String())
+	var lines []string
+	for _, part := range [][]string{c.ruleComparison(r), path, expected, {c.line().Put(c.th.Label, times).String()}} {
+		if len(lines)+len(part) <= rows {
+			lines = append(lines, part...)
+		}
+	}
+	return lines
 }

@@ -226,7 +226,9 @@ func (l *lane) why(th *theme.Theme, w int) string {
 	sep := "  " + th.Glyph.Separator + "  "
 	text := joinNonEmpty(": ", l.round.Path, l.round.PathWhy)
 	for _, why := range []string{l.round.DraftWhy, l.round.ProposerWhy, l.round.GammaWhy, l.round.DraftStop} {
-		text = joinNonEmpty(sep, text, why)
+		if longer := joinNonEmpty(sep, text, why); paint.Width(longer) <= out.Left() {
+			text = longer // a reason is given whole or not at all
+		}
 	}
 	return out.Put(th.Label, text).String() + " "
 }

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"specula/ui/paint"
 	"specula/ui/state"
 	"specula/ui/theme"
 )
@@ -108,11 +109,14 @@ func (b *block) footers() int {
 	if b.message.Role == "assistant" && b.message.Reply > 0 {
 		n++
 	}
-	if b.message.Failure != "" {
-		n++
-	}
-	return n
+	return n + len(b.failure())
 }
+
+// failureRows bounds why a reply failed.
+const failureRows = 5
+
+// failure is why the reply failed, wrapped; nil if it did not.
+func (b *block) failure() []string { return paint.Wrap(b.message.Failure, b.look.w, failureRows) }
 
 // height is the number of lines of the whole block.
 func (b *block) height() int { return b.lines() + b.footers() }

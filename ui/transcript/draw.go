@@ -13,12 +13,12 @@ import (
 // drawLine draws line i of a block.
 func (v *View) drawLine(s *state.State, th *theme.Theme, b *block, i int, o Options) string {
 	out := paint.NewLine(th, v.w)
-	n := b.lines()
+	n, failure := b.lines(), b.failure()
 	switch {
 	case i < n:
 		b.drawText(s, th, out, i, o)
-	case b.message.Failure != "" && i == n:
-		out.Pad(indent).Put(th.Error, b.message.Failure)
+	case i < n+len(failure):
+		out.Pad(indent).Put(th.Error, failure[i-n])
 	case b.message.Role == "assistant" && b.message.Reply > 0 && i == b.height()-2:
 		drawFooter(s, th, out, b.message)
 	}

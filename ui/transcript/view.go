@@ -139,16 +139,23 @@ func (v *View) walk(top int, visit func(b *block, i int) bool) {
 }
 
 func welcome(th *theme.Theme, w, h int, text []string) []string {
-	lines := make([]string, 0, h)
-	for range max(0, (h-len(text))/2) {
-		lines = append(lines, paint.Spaces(w))
-	}
+	var drawn []string
 	for i, t := range text {
 		style := th.Label
 		if i == 0 {
 			style = th.Title
 		}
-		lines = append(lines, paint.NewLine(th, w).Pad(max(0, (w-paint.Width(t))/2)).Put(style, t).String())
+		rows := []string{t}
+		if paint.Width(t) > w {
+			rows = paint.Wrap(t, w, h)
+		}
+		for _, row := range rows {
+			drawn = append(drawn, paint.NewLine(th, w).Pad(max(0, (w-paint.Width(row))/2)).Put(style, row).String())
+		}
 	}
-	return paint.Block(lines, w, h)
+	lines := make([]string, 0, h)
+	for range max(0, (h-len(drawn))/2) {
+		lines = append(lines, paint.Spaces(w))
+	}
+	return paint.Block(append(lines, drawn...), w, h)
 }

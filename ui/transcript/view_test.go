@@ -240,3 +240,31 @@ func ExampleView_Draw() {
 	//   A guess that is checked
 	//   before anyone relies on it.
 }
+
+// Why a reply failed is told in full, however narrow the window, and what follows it moves down.
+func TestFailuresAreWrapped(t *testing.T) {
+	const why = "the prompt has 9,000 tokens and the context holds 2,048: begin a new chat, or start with a longer --context"
+	s := play([]event.Event{
+		event.ReplyStarted{Reply: 1, Prompt: "?"}, event.Round{Commit: &event.Token{Text: "It", Verdict: event.Plain}},
+		event.Failed{Error: why}, event.ReplyEnded{Reply: 1, Reason: "error", Text: "It"},
+	})
+	for _, w := range []int{40, 60, 200} {
+		lines := transcript.New().Draw(s, dark(t), w, 12, transcript.Options{})
+		got := strings.Join(strings.Fields(ansi.Strip(strings.Join(lines, " "))), " ")
+		if want := "▸ ? It " + why + " failed"; !strings.Contains(got, want) {
+			t.Errorf("at %d columns: no %q in\n%s", w, want, ansi.Strip(strings.Join(lines, "\n")))
+		}
+	}
+}
+
+// The lines of an empty chat are wrapped where they do not fit.
+func TestTheWelcomeIsWrapped(t *testing.T) {
+	const hint = `The built-in pair knows its own subject: try "What is speculative decoding?"`
+	for _, w := range []int{40, 60, 80} {
+		lines := transcript.New().Draw(state.New(), dark(t), w, 10, transcript.Options{Welcome: []string{"specula", "", hint}})
+		got := strings.Join(strings.Fields(ansi.Strip(strings.Join(lines, " "))), " ")
+		if got != "specula "+hint {
+			t.Errorf("at %d columns: %q", w, got)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package pane_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"specula/engine/event"
+	"specula/ui/pane"
+	"specula/ui/state"
+	"specula/ui/state/statetest"
+	"specula/ui/theme"
+)
+
+// The inspector says in full why a token was kept or not, also in the narrow column it has at 80×24 and at 100×30.
+func TestVerdictsAreToldInFull(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	for _, c := range []struct {
+		rule string
+		fate event.Verdict
+		want string
+	}{
+		{"token", event.Accepted, "Accepted: the test passed, so the token is as good as drawn from the target."},
+		{"token", event.Rejected, "Rejected: the draft liked it more than the target does, and the test failed."},
+		{"token", event.Bonus, "Bonus: every draft token was kept, and the same pass gave one more from the target."},
+		{"block", event.Accepted, "Accepted: the block was kept up to here or further, so the token is as good as drawn from the target."},
+		{"block", event.Rejected, "Rejected: no test passed here or further on, so the block ends before it."},
+		{"typical-lossy", event.Accepted, "Accepted: the target finds it likely enough. This rule is lossy: it changes the target's distribution."},
+	} {
+		s := judgedBy(c.rule, false)
+		m := s.Messages[len(s.Messages)-1]
+		ref := state.Ref{Message: m.ID, Token: -1}
+		for i := range m.Tokens {
+			if m.Tokens[i].Fate == c.fate {
+				ref.Token = i
+			}
+		}
+		for _, size := range [][2]int{{80, 9}, {40, 20}} {
+			lines := pane.Inspector(s, th, size[0], size[1], ref)
+			for i, line := range lines {
+				lines[i] = ansi.Cut(ansi.Strip(line), 0, 40) // at 80 columns the candidates stand beside it
+			}
+			if got := strings.Join(strings.Fields(strings.Join(lines, " ")), " "); !strings.Contains(got, c.want) {
+				t.Errorf("%v: no %q in\n%s", size, c.want, strings.Join(lines, "\n"))
+			}
+		}
+	}
+}
+
+// A reason that the lane has no room for is left out, not cut in the middle.
+func TestTheLaneGivesReasonsWholeOrNotAtAll(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	s := stateOf(statetest.Chat(24))
+	for w, want := range map[int]string{
+		79:  "stochastic: sampling, and nothing depends on earlier tokens",
+		160: "stochastic: sampling, and nothing depends on earlier tokens  ·  3.6 tokens expected in 17.9 ms, more a second than with any other length",
+	} {
+		if got := strings.TrimSpace(ansi.Strip(pane.Lane(s, th, w, 5)[4])); got != want {
+			t.Errorf("at %d columns: %q, want %q", w, got, want)
+		}
+	}
+}
