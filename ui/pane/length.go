@@ -20,6 +20,9 @@ func lengthNow(s *state.State) length {
 		now.gamma = lastLength(s, now.gamma)
 	}
 	if p := s.Pending; p != nil {
+		if now.probe || p.Probe { // the reason is that of the round before
+			now.why, now.off = "", ""
+		}
 		if now.probe = p.Probe; !p.Probe {
 			now.gamma = p.Gamma
 		}

@@ -96,6 +96,15 @@ func TestAPendingProbeIsMarked(t *testing.T) {
 	}
 }
 
+// The reason for a probe is not given for the round after it.
+func TestTheReasonForAProbeEndsWithIt(t *testing.T) {
+	s := drafting(5, 5, -1)
+	s.Apply(event.Drafted{Round: 3, Gamma: 5, Proposer: "suffix", Tokens: []event.Token{{Text: "b"}}})
+	if got := strings.Join(strings.Fields(side(s)[0]), " "); got != "draft length γ 5 of 8 fixed" || strings.TrimSpace(side(s)[1]) != "" {
+		t.Errorf("the panel says %q and %q", got, side(s)[1])
+	}
+}
+
 // What the last reply came to is no longer told when a γ or a rule was set since, and the next reply begins with what is set.
 func TestGammaIsNeverOneOfBefore(t *testing.T) {
 	th, _ := theme.Named("mono", true)
