@@ -240,7 +240,7 @@ func TestAssumptionsAboutFilesAreShown(t *testing.T) {
 		s.update(flashOver{s.m.flashID})
 		s.show()
 		s.mustNotShow("choose another by")
-		s.mustShow("Assumed, since the file does not say it: template, tokenizer (specula doctor)")
+		s.mustShow("Assumed about the model's file: template, tokenizer (specula doctor)")
 	}
 }
 

@@ -209,7 +209,7 @@ func (m *Model) welcome() []string {
 		assumed = append(assumed, w.About)
 	}
 	if assumed != nil {
-		lines = append(lines, "", "Assumed, since the file does not say it: "+strings.Join(assumed, ", ")+" (specula doctor)")
+		lines = append(lines, "", "Assumed about the model's file: "+strings.Join(assumed, ", ")+" (specula doctor)")
 	}
 	return lines
 }
