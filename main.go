@@ -158,6 +158,11 @@ func (c *conversation) Generate(ctx context.Context, messages []ui.Message, insp
 	return c.Session.Generate(ctx, engine.Request{Messages: engineMessages(messages), Inspect: inspect, Sparing: c.sparing})
 }
 
+// Repeat writes a reply again.
+func (c *conversation) Repeat(ctx context.Context, messages []ui.Message, inspect bool, drafts string) iter.Seq[event.Event] {
+	return c.Session.Generate(ctx, engine.Request{Messages: engineMessages(messages), Inspect: inspect, Sparing: c.sparing, Drafts: drafts})
+}
+
 func (c *conversation) Reply(ctx context.Context, prompt string) iter.Seq[event.Event] {
 	return c.Generate(ctx, []ui.Message{{Role: "user", Content: prompt}}, false)
 }

@@ -10,8 +10,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"specula/assets"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/trace"
 	"specula/engine/weights/gguf"
+	"specula/ui"
+	"specula/ui/chats"
 	"specula/ui/cli"
+	"specula/ui/export"
+	"specula/ui/state"
 )
 
 // The scripts run the whole program with the pair inside it.
@@ -72,4 +79,69 @@ func TestInfoSaysWhatAFileIsGoodFor(t *testing.T) {
 			t.Errorf("%q is %q, want %q in it", c.label, said, c.says)
 		}
 	}
+}
+
+// A seed was drawn for a reply, and the clock decided how long its drafts were. The command that an export shows under it writes it
+// again, to the byte.
+func TestAnExportedReplyIsWrittenAgain(t *testing.T) {
+	c := config.Default()
+	if err := c.SetAll(config.Value{Name: "temperature", Text: "1"}, config.Value{Name: "max-tokens", Text: "80"}); err != nil {
+		t.Fatal(err)
+	}
+	session, err := open(t.Context(), c, func(event.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	for range 3 {
+		const prompt = "I have two dogs and I love to hike."
+		s := state.New()
+		for e := range session.Generate(t.Context(), []ui.Message{{Role: "user", Content: prompt}}, true) {
+			s.Apply(e)
+		}
+		var chat chats.Chat
+		for turn := range s.Turns() {
+			saved := chats.Turn{Role: turn.Role, Text: turn.Raw}
+			if r := turn.Record; r.Started != nil {
+				saved.Record = &chats.Record{Started: *r.Started, Drafts: r.Drafts}
+			}
+			chat.Turns = append(chat.Turns, saved)
+		}
+		var markdown strings.Builder
+		if err := export.Markdown(&markdown, chat); err != nil {
+			t.Fatal(err)
+		}
+		_, command, _ := strings.Cut(markdown.String(), "    specula ")
+		flags, _, found := strings.Cut(command, " -p '"+prompt+"'\n")
+		if want := chat.Turns[1].Text; !found || answer(t, append(strings.Fields(flags), "-p", prompt)...) != want {
+			t.Errorf("%s\ndid not write %q again", flags, want)
+		}
+	}
+}
+
+// answer is what the program answers.
+func answer(t *testing.T, args ...string) string {
+	t.Helper()
+	p := program()
+	var stdout, stderr bytes.Buffer
+	recording := t.TempDir() + "/trace.jsonl"
+	p.Terminal.Stdout, p.Terminal.Stderr, p.Terminal.ConfigHome = &stdout, &stderr, t.TempDir()
+	p.Terminal.Getenv = func(string) string { return "" }
+	if code := p.Run(t.Context(), append(args, "--trace", recording)); code != 0 {
+		t.Fatalf("%q ended with %d: %s", args, code, stderr.String())
+	}
+	f, err := os.ReadFile(recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range trace.Read(bytes.NewReader(f)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := r.Event.(event.ReplyEnded); ok {
+			return e.Text
+		}
+	}
+	t.Fatal("no reply")
+	return ""
 }

@@ -25,16 +25,14 @@ func describe(s Source, file *weights.File, m *model.Model) event.Model {
 	}
 }
 
-// describeConfig tells every setting of the engine that is not at its default; seed is the one really used.
-func describeConfig(c config.Config, seed int64) map[string]string {
+// recipe is what a reply is written with; seed is the one really used. A proposer that the setting auto stands for only since
+// another one failed is named.
+func (r *reply) recipe(c config.Config, seed int64) map[string]string {
 	c.Sampling.Seed = seed
-	changed := map[string]string{}
-	for _, v := range c.Changed() {
-		if s, ok := config.Lookup(v.Name); ok && s.Section() != "ui" {
-			changed[v.Name] = v.Text
-		}
+	if chosen := r.config.Speculation.Proposer; r.auto && chosen != r.engine.auto(nil).Proposer {
+		c.Speculation.Proposer = chosen
 	}
-	return changed
+	return c.Recipe()
 }
 
 // describeSettings tells the settings a reply begins with; seed is the one really used.

@@ -108,7 +108,8 @@ func (l *lessons) forget(proposer string) {
 // repeatable reports whether the clock must not have a say in what is written. At temperature 0 it never has, since γ does not
 // change the text; otherwise γ decides which uniform number decides about which token.
 func repeatable(c config.Config) bool {
-	return c.Speculation.Costs != "measured" && c.Sampling.Seed >= 0 && c.Sampling.Temperature > 0
+	asked := c.Speculation.Drafts != "" || c.Speculation.Costs != "measured" && c.Sampling.Seed >= 0
+	return asked && c.Sampling.Temperature > 0
 }
 
 // gammaOptions are the controller's part of the settings.

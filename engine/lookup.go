@@ -8,7 +8,7 @@ import (
 
 // trim leaves out of a looked-up draft what is not worth verifying.
 func (r *reply) trim(draft *spec.Draft, ev *event.Round) {
-	if !r.free || r.config.Speculation.Rule != string(gamma.CostAware) {
+	if !r.free || r.drafted.given != nil || r.config.Speculation.Rule != string(gamma.CostAware) {
 		return
 	}
 	defer func() { ev.Gamma = len(draft.Tokens) }() // what was asked for says nothing here

@@ -46,6 +46,7 @@ type reply struct {
 	auto       bool     // the proposer is the one that the setting auto stands for
 	failures   int      // drafts in a row that it failed to make
 	totals     totals
+	drafted    drafted
 }
 
 // Why a reply ended; the values of event.ReplyEnded.Reason.
@@ -92,6 +93,9 @@ func (r *reply) run(ctx context.Context) {
 		return
 	}
 	ended := event.ReplyEnded{Reply: r.number, Reason: reason, Totals: r.totals.Totals, IDs: append([]int32{}, r.context[r.prompt:]...)}
+	if r.config.Sampling.Temperature > 0 {
+		ended.Drafts = config.FormatDrafts(r.drafted.done)
+	}
 	if r.text != nil {
 		if reason != endStopString {
 			ended.Tail = r.text.flush()
@@ -148,6 +152,9 @@ func (r *reply) write(ctx context.Context) (reason string, err error) {
 func (r *reply) begin(ctx context.Context) error {
 	s := r.session
 	asked, changed := s.control.apply(-1)
+	if r.request.Drafts != "" {
+		asked.Speculation.Drafts = r.request.Drafts
+	}
 	tokens, dropped, errFit := r.engine.fit(ctx, r.request.Messages, asked, s.cache.Cap())
 	s.forgive(len(tokens), asked)
 	c := r.resolved(asked)
@@ -158,6 +165,7 @@ func (r *reply) begin(ctx context.Context) error {
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
 	errForm := s.takeForm(ctx, c.Constraint)
+	errPlan := r.drafted.follow(c.Speculation.Drafts, r.engine.target.Config().Vocab)
 	_, errShape := s.reshape(c)
 	if err := s.prepareProposers(c); err != nil {
 		return err
@@ -171,7 +179,7 @@ func (r *reply) begin(ctx context.Context) error {
 	}
 	started := event.ReplyStarted{
 		Reply: r.number, PromptTokens: len(tokens), ContextTokens: s.cache.Cap(), DroppedTurns: dropped,
-		Settings: describeSettings(asked, seed), Config: describeConfig(asked, seed),
+		Settings: describeSettings(asked, seed), Config: r.recipe(asked, seed),
 	}
 	if n := len(r.request.Messages); n > 0 {
 		started.Prompt = r.request.Messages[n-1].Content
@@ -181,7 +189,7 @@ func (r *reply) begin(ctx context.Context) error {
 	}
 	var errHeads error
 	started.ReusedTokens, errHeads = r.reusable(ctx, tokens)
-	if err := errors.Join(errFit, errForm, errShape, errHeads, r.emit(started)); err != nil {
+	if err := errors.Join(errFit, errPlan, errForm, errShape, errHeads, r.emit(started)); err != nil {
 		return err
 	}
 	if err := r.tellLost(); err != nil {
@@ -209,10 +217,10 @@ func (r *reply) begin(ctx context.Context) error {
 	return r.prefill(ctx, started.ReusedTokens)
 }
 
-// matters reports whether a change may make a decision about drafting another one: neither the seed does, nor that no decisions were wanted
-// for a while.
+// matters reports whether a change may make a decision about drafting another one: neither the seed does, nor that no decisions
+// were wanted for a while.
 func matters(e event.SettingChanged) bool {
-	return e.Name != "sampling.seed" && e.Name != "speculation.enabled"
+	return e.Name != "sampling.seed" && e.Name != "speculation.enabled" && e.Name != "speculation.drafts"
 }
 
 // prefill brings the target's cache to all of the prompt but its last token, keeping the first reused tokens.

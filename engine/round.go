@@ -51,6 +51,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	if err != nil {
 		return "", err
 	}
+	r.drafted.note(draft)
 	if err := r.inspect(logits, draft, &ev); err != nil {
 		return "", err
 	}
@@ -77,30 +78,39 @@ func (r *reply) decide(ctx context.Context, ev *event.Round, watch *stopwatch) (
 		r.begun = ""
 		return nil, gamma.Decision{}, nil
 	}
-	if r.resting() {
+	if r.drafted.next(r.rounds); r.drafted.given == nil && r.resting() {
 		return nil, r.limit(r.learned.gamma.Next(gamma.Outlook{}), ev), nil
 	}
-	proposer := r.proposer
+	proposer, err := r.ready(ctx, ev)
+	if proposer == nil || err != nil {
+		return nil, gamma.Decision{}, err
+	}
+	watch.skip()
+	if r.drafted.given != nil {
+		return proposer, r.limit(r.drafted.decision(), ev), nil
+	}
+	return proposer, r.limit(r.choose(proposer), ev), nil
+}
+
+// ready returns the proposer of the settings, following this reply; nil if there can be none.
+func (r *reply) ready(ctx context.Context, ev *event.Round) (spec.Proposer, error) {
+	proposer, name := r.proposer, r.config.Speculation.Proposer
 	if r.begun != name {
 		var refused string
 		if proposer, refused = r.session.proposer(name, r.config.Speculation); refused != "" {
 			other, err := r.giveUp(refused, 0)
 			switch {
 			case err != nil:
-				return nil, gamma.Decision{}, err
+				return nil, err
 			case other:
-				return r.decide(ctx, ev, watch)
+				return r.ready(ctx, ev)
 			}
 			r.begun = "" // whoever followed misses this round
 			ev.GammaWhy, ev.DraftWhy = "no proposer "+name, refused
-			return nil, gamma.Decision{}, nil
+			return nil, nil
 		}
 	}
-	if err := r.follow(ctx, proposer); err != nil {
-		return nil, gamma.Decision{}, err
-	}
-	watch.skip()
-	return proposer, r.limit(r.choose(proposer), ev), nil
+	return proposer, r.follow(ctx, proposer)
 }
 
 // resting reports whether it stands already that this round is plain. Then nothing is weighed, and the proposer is left alone if it may be told
@@ -202,7 +212,11 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	if r.looking = false; !r.free {
 		r.askModel(ctx, &ask, ev, watch)
 	}
-	draft, err := p.Propose(ctx, ask)
+	if r.drafted.given != nil {
+		r.drafted.again(&ask)
+	}
+	r.drafted.sharpen = ask.Sharpen
+	draft, err := r.drafted.propose(ctx, p, ask)
 	ev.Read = draft.Read
 	if failed := r.countFailures(&draft, err); failed != nil {
 		return spec.Draft{}, failed

@@ -72,6 +72,7 @@ type Request struct {
 	// Sparing lets rounds go uninspected when inspection has taken more than a fiftieth of the session's time so far: a small
 	// model at full speed writes faster than its candidates can be sorted. At a pace for eyes every round is inspected.
 	Sparing bool
+	Drafts  string // to write a reply again: what its rounds drafted, as event.ReplyEnded told; empty: the settings decide
 }
 
 // Generate writes one reply. The sequence always ends with event.ReplyEnded unless its reader stops first; a reader that

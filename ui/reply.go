@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"iter"
+	"maps"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -21,7 +22,10 @@ type reply struct {
 func (m *Model) busy() bool { return m.reply.stop != nil }
 
 // send starts a reply. It reports false, and says why, when it cannot.
-func (m *Model) send(prompt string) (tea.Cmd, bool) {
+func (m *Model) send(prompt string) (tea.Cmd, bool) { return m.sendAgain(prompt, "") }
+
+// sendAgain starts a reply that drafts what another one drafted; drafts is empty for none.
+func (m *Model) sendAgain(prompt, drafts string) (tea.Cmd, bool) {
 	switch {
 	case m.options.Load == nil:
 		return m.say("this is a recorded reply: there is no model to answer"), false
@@ -47,10 +51,34 @@ func (m *Model) send(prompt string) (tea.Cmd, bool) {
 	m.reply = reply{stop: cancel, prompt: prompt, edited: edited}
 	m.guard.Go("the engine", func() {
 		defer m.ring.Push(replyOver{})
-		m.pacer.Play(ctx, m.recorded(m.engine.Generate(ctx, messages, inspect)), m.ring.Push)
+		m.pacer.Play(ctx, m.recorded(m.generate(ctx, messages, inspect, drafts)), m.ring.Push)
 	})
 	m.transcript.Follow()
 	return nil, true
+}
+
+func (m *Model) generate(ctx context.Context, messages []Message, inspect bool, drafts string) iter.Seq[event.Event] {
+	if again, ok := m.engine.(Repeater); ok && drafts != "" {
+		return again.Repeat(ctx, messages, inspect, drafts)
+	}
+	return m.engine.Generate(ctx, messages, inspect)
+}
+
+// sameAgain returns the drafts of the last reply if it was written with the settings in force, its seed among them: then it is to
+// be the same again.
+func (m *Model) sameAgain() string {
+	if len(m.state.Messages) == 0 {
+		return ""
+	}
+	written, drafts, ok := m.state.Messages[len(m.state.Messages)-1].Again()
+	if !ok {
+		return ""
+	}
+	c := m.engine.Settings()
+	if !maps.Equal(c.Recipe(), written) {
+		return ""
+	}
+	return drafts
 }
 
 // conversation is what was said so far, raw.
@@ -129,12 +157,16 @@ func (m *Model) regenerate() tea.Cmd {
 		if m.engine == nil {
 			return m.say("the models are still being read")
 		}
+		drafts := m.sameAgain()
 		prompt, ok := m.state.RemoveLast()
 		if !ok {
 			return m.say("there is no reply yet")
 		}
 		m.backToComposer()
-		cmd, _ := m.send(prompt)
+		cmd, sent := m.sendAgain(prompt, drafts)
+		if sent && drafts != "" {
+			cmd = m.say("its seed is kept, so this is the same reply again")
+		}
 		m.reply.prompt = "" // if it is refused, the exchange with it comes back
 		return cmd
 	})

@@ -38,7 +38,7 @@ func (m *Model) snapshot() chats.Chat {
 			turn.Totals = &totals
 		}
 		if r := t.Record; r.Started != nil {
-			turn.Record = &chats.Record{Started: *r.Started, Tail: r.Tail, Events: r.Events}
+			turn.Record = &chats.Record{Started: *r.Started, Tail: r.Tail, Drafts: r.Drafts, Events: r.Events}
 		}
 		c.Turns = append(c.Turns, turn)
 	}
@@ -184,7 +184,7 @@ func (m *Model) reopened(msg opened) tea.Cmd {
 			turns[i].Totals = *t.Totals
 		}
 		if r := t.Record; r != nil {
-			turns[i].Record = state.Record{Started: &r.Started, Tail: r.Tail, Events: r.Events}
+			turns[i].Record = state.Record{Started: &r.Started, Tail: r.Tail, Drafts: r.Drafts, Events: r.Events}
 			m.lastSeed = r.Started.Settings.Seed
 		}
 	}

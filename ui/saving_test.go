@@ -160,3 +160,24 @@ func TestReadingAChatDoesNotSaveIt(t *testing.T) {
 		t.Errorf("closing: %v, %q", err, stderr.String())
 	}
 }
+
+// A reply whose seed is kept is the same again, also in a chat that was opened again; under other settings it is another one.
+func TestAReplyWhoseSeedIsKeptIsTheSameAgain(t *testing.T) {
+	s := open(t, nil)
+	s.ask("hello")
+	wait := func(keys string) { s.press(keys); s.settle() }
+	wait("f5")
+	if len(s.engine.drafts) != 0 {
+		t.Fatalf("a reply with a new seed was drafted as the one before: %q", s.engine.drafts)
+	}
+	wait("alt+r f5")
+	s.mustShow("the same reply again")
+	wait("f8 f9 enter f5")
+	if got := s.engine.drafts; len(got) != 2 || got[0] != "4x12" || got[1] != "4x12" {
+		t.Errorf("asked to repeat %q", got)
+	}
+	wait("alt+right f5")
+	if got := s.engine.drafts; len(got) != 2 {
+		t.Errorf("at another temperature the reply was drafted as before: %q", got)
+	}
+}

@@ -30,6 +30,7 @@ type scripted struct {
 	pending []event.SettingChanged
 	replies int
 	asked   [][]Message // what Generate was called with
+	drafts  []string    // what Repeat was called with
 	closed  bool
 }
 
@@ -113,6 +114,13 @@ func (s *scripted) Generate(ctx context.Context, messages []Message, _ bool) ite
 	}
 }
 
+func (s *scripted) Repeat(ctx context.Context, messages []Message, inspect bool, drafts string) iter.Seq[event.Event] {
+	s.mu.Lock()
+	s.drafts = append(s.drafts, drafts)
+	s.mu.Unlock()
+	return s.Generate(ctx, messages, inspect)
+}
+
 type scriptedReply struct {
 	engine *scripted
 	yield  func(event.Event) bool
@@ -127,7 +135,9 @@ func (r *scriptedReply) run(ctx context.Context, number int, prompt string) {
 		Temperature: c.Sampling.Temperature, TopP: 1, Seed: 7, Gamma: c.Speculation.Gamma, GammaMax: c.Speculation.GammaMax,
 		GammaRule: c.Speculation.Rule, Proposer: c.Speculation.Proposer, Speculate: c.Speculation.Enabled, MaxTokens: 512,
 	}
-	if !r.yield(event.ReplyStarted{Reply: number, Prompt: prompt, PromptTokens: 20, ReusedTokens: 8, ContextTokens: 2048, Settings: settings}) ||
+	recipe := c
+	recipe.Sampling.Seed = settings.Seed
+	if !r.yield(event.ReplyStarted{Reply: number, Prompt: prompt, PromptTokens: 20, ReusedTokens: 8, ContextTokens: 2048, Settings: settings, Config: recipe.Recipe()}) ||
 		!r.yield(event.Prefill{Model: "target", Done: 20, Total: 20, MS: 3}) {
 		return
 	}
@@ -146,7 +156,7 @@ func (r *scriptedReply) run(ctx context.Context, number int, prompt string) {
 			return
 		}
 	}
-	r.yield(event.ReplyEnded{Reply: number, Reason: reason, Text: r.text.String(), Totals: r.totals})
+	r.yield(event.ReplyEnded{Reply: number, Reason: reason, Text: r.text.String(), Totals: r.totals, Drafts: "4x12"})
 }
 
 func (r *scriptedReply) word() string {

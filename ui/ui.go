@@ -48,6 +48,11 @@ type Engine interface {
 	Close() error
 }
 
+// Repeater is an Engine that can write a reply again. Drafts is what the reply's rounds drafted, as its end told.
+type Repeater interface {
+	Repeat(ctx context.Context, messages []Message, inspect bool, drafts string) iter.Seq[event.Event]
+}
+
 // Options say what to show and what with.
 type Options struct {
 	Config config.Config

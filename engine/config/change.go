@@ -86,15 +86,21 @@ func (c *Config) Get(name string) (string, error) {
 	return s.format(c), nil
 }
 
-// Changed returns the settings that are not at their default, in the order of config.toml.
-func (c *Config) Changed() []Value {
-	var changed []Value
+// Recipe is what a reply is written with: every setting that is not at its default, by its full name and as Set takes it. Left out
+// are what concerns the screen alone; what rounds draft, which is known when the reply is written; and a γ that the rule does not
+// ask for, because naming γ is asking for the rule fixed.
+func (c *Config) Recipe() map[string]string {
+	recipe := map[string]string{}
 	for _, s := range table {
+		switch {
+		case s.Section() == "ui", s.Name == "speculation.drafts", s.Name == "speculation.gamma" && c.Speculation.Rule == "cost-aware":
+			continue
+		}
 		if text := s.format(c); text != s.Default {
-			changed = append(changed, Value{s.Name, text})
+			recipe[s.Name] = text
 		}
 	}
-	return changed
+	return recipe
 }
 
 // validate checks what concerns more than one setting.

@@ -90,6 +90,7 @@ type Speculation struct {
 	Gamma          int    // draft tokens a round: the fixed rule's value, the others' start
 	GammaMax       int
 	Costs          string  // auto, measured, nominal: what the cost-aware rule reckons with
+	Drafts         string  // what each round drafts, to write a reply again; empty: the rule chooses
 	WindowSize     int     // rounds the windowed rule looks back
 	WindowLow      float64 // acceptance below which the windowed rule halves γ
 	WindowHigh     float64 // and above which it restores γ

@@ -408,16 +408,22 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-func TestNothingIsChangedInTheDefaults(t *testing.T) {
+func TestARecipeMakesTheSettingsAgain(t *testing.T) {
 	c := Default()
-	if got := c.Changed(); len(got) != 0 {
-		t.Errorf("changed %+v", got)
+	if got := c.Recipe(); len(got) != 0 {
+		t.Errorf("the recipe of the defaults is %v", got)
 	}
-	if err := c.SetAll(Value{"temperature", "0.9"}, Value{"stop", "END"}); err != nil {
+	if err := c.SetAll(Value{"temperature", "0.9"}, Value{"stop", "END"}, Value{"gamma-max", "32"}, Value{"gamma", "12"}, Value{"rule", "fixed"}, Value{"theme", "dark"}); err != nil {
 		t.Fatal(err)
 	}
 	again := Default()
-	if err := again.SetAll(c.Changed()...); err != nil || !reflect.DeepEqual(again, c) {
-		t.Errorf("set again: %+v (%v), want %+v", again, err, c)
+	var values []Value
+	for name, text := range c.Recipe() {
+		values = append(values, Value{name, text})
+	}
+	err := again.SetAll(values...)
+	c.UI = Default().UI
+	if err != nil || !reflect.DeepEqual(again, c) {
+		t.Errorf("made again: %+v (%v), want %+v", again, err, c)
 	}
 }

@@ -122,8 +122,7 @@ type ReplyStarted struct {
 	ContextTokens int      `json:"contextTokens"` // capacity
 	DroppedTurns  int      `json:"droppedTurns,omitempty"`
 	Settings      Settings `json:"settings"`
-	// Config has every setting that is not at its default, by its full name and as it is typed, the seed really used among them:
-	// with it, the reply can be written again.
+	// Config has every setting that is not at its default, by its full name and as it is typed, the seed really used among them.
 	Config map[string]string `json:"config,omitempty"`
 }
 
@@ -310,6 +309,9 @@ type ReplyEnded struct {
 	IDs    []int32 `json:"ids"`
 	Totals Totals  `json:"totals"`
 	Tail   string  `json:"tail,omitempty"` // text that was held back by the decoder and belongs behind the last token's
+	// Drafts says of a sampled reply what each of its rounds drafted, as the setting speculation.drafts takes it: with it and the
+	// settings it began with, the reply can be written again.
+	Drafts string `json:"drafts,omitempty"`
 }
 
 // Notice tells the user something that is not an error.

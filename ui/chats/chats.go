@@ -35,8 +35,9 @@ type Turn struct {
 
 // Record is how a reply came about.
 type Record struct {
-	Started event.ReplyStarted `json:"started"`        // with the settings and the seed; the prompt is the message before
-	Tail    string             `json:"tail,omitempty"` // text after that of the last token
+	Started event.ReplyStarted `json:"started"`          // with the settings and the seed; the prompt is the message before
+	Tail    string             `json:"tail,omitempty"`   // text after that of the last token
+	Drafts  string             `json:"drafts,omitempty"` // what its rounds drafted, to write it again; see event.ReplyEnded
 	// Events are rounds, changed settings and failures. Of long chats only the newest replies have theirs.
 	Events []event.Event `json:"events,omitempty"`
 }

@@ -93,6 +93,7 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 	var raw struct {
 		Started event.ReplyStarted
 		Tail    string
+		Drafts  string
 		Events  []json.RawMessage
 	}
 	if json.Unmarshal(data, &raw) != nil {
@@ -107,7 +108,7 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 		}
 		events = append(events, e)
 	}
-	*r = Record{Started: raw.Started, Tail: raw.Tail, Events: events}
+	*r = Record{Started: raw.Started, Tail: raw.Tail, Drafts: raw.Drafts, Events: events}
 	return nil
 }
 

@@ -19,6 +19,7 @@ func recorded(id string) Chat {
 	c.Turns[1].Record = &Record{
 		Started: event.ReplyStarted{Reply: 1, Settings: event.Settings{Seed: 1<<53 - 1}, Config: map[string]string{"sampling.seed": "9007199254740991"}},
 		Tail:    "…",
+		Drafts:  "1,0x2",
 		Events: []event.Event{
 			event.Round{Gamma: 1, Tested: 1, Draft: []event.Token{{ID: 3, Raw: []byte{0xc3}, Verdict: event.Rejected, Q: one(0.25)}}, Commit: &lay},
 			event.SettingChanged{Round: 1, Name: "sampling.temperature", From: "0.7", To: "0.8"},

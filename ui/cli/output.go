@@ -33,6 +33,7 @@ type output struct {
 	progress bool            // a progress line stands on stderr
 	err      error           // the first failure to write; nothing is written behind it
 	failed   string          // what the engine said went wrong
+	seed     string          // in words; empty where it makes no difference
 	device   bool            // it was the device that failed
 }
 
@@ -142,6 +143,10 @@ func (o *output) putText(e event.Event) error {
 		o.showProgress(e)
 	case event.Ready:
 		o.ready(e)
+	case event.ReplyStarted:
+		if o.seed = ""; e.Settings.Temperature > 0 {
+			o.seed = fmt.Sprintf(" · seed %d", e.Settings.Seed)
+		}
 	case event.Notice:
 		o.app.say("%s: %s", e.Level, e.Text)
 	case event.Round:
@@ -203,7 +208,7 @@ func (o *output) end(e event.ReplyEnded) error {
 		}
 	}
 	if e.Reason != "error" {
-		o.app.say("%s", statistics(e))
+		o.app.say("%s%s", statistics(e), o.seed)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"specula/engine/config"
@@ -46,7 +47,7 @@ func Markdown(w io.Writer, c chats.Chat) error {
 	if c.System != "" {
 		fmt.Fprintf(&sb, "\n## System\n\n%s\n", block(c.System))
 	}
-	for _, t := range c.Turns {
+	for i, t := range c.Turns {
 		if t.Role == "user" {
 			fmt.Fprintf(&sb, "\n## You\n\n%s\n", block(t.Text))
 			continue
@@ -55,7 +56,13 @@ func Markdown(w io.Writer, c chats.Chat) error {
 		if note := figures(t); note != "" {
 			fmt.Fprintf(&sb, "\n*%s*\n", note)
 		}
-		if flags := settings(t); flags != "" {
+		switch flags := settings(t); {
+		case flags == "":
+		case changedWithin(t):
+			fmt.Fprintf(&sb, "\nBegun with these settings, which changed before its end:\n\n    %s\n", flags)
+		case i == 1 && c.Turns[0].Role == "user":
+			fmt.Fprintf(&sb, "\nThe same reply again:\n\n    specula run %s -p %s\n", flags, quoted(sanitize.Text(c.Turns[0].Text)))
+		default: // it depends on the messages before
 			fmt.Fprintf(&sb, "\nWritten with:\n\n    %s\n", flags)
 		}
 	}
@@ -92,7 +99,15 @@ func figures(t chats.Turn) string {
 	return strings.Join(parts, " · ")
 }
 
-// settings are the flags a reply was written with: all that are not at their default, and its seed.
+// changedWithin reports whether settings changed while the reply was written.
+func changedWithin(t chats.Turn) bool {
+	return slices.ContainsFunc(t.Record.Events, func(e event.Event) bool {
+		c, ok := e.(event.SettingChanged)
+		return ok && c.Round > 0
+	})
+}
+
+// settings are the flags a reply was written with: all that are not at their default, its seed, and what it drafted.
 func settings(t chats.Turn) string {
 	if t.Record == nil {
 		return ""
@@ -111,13 +126,16 @@ func settings(t chats.Turn) string {
 			flags = append(flags, "--"+s.Flag+"="+quoted(sanitize.Copy(v)))
 		}
 	}
+	if t.Record.Drafts != "" {
+		flags = append(flags, "--drafts="+quoted(sanitize.Line(t.Record.Drafts)))
+	}
 	return strings.Join(flags, " ")
 }
 
 // quoted is text as one word, and on one line, of a command for bash or zsh.
 func quoted(text string) string {
 	switch {
-	case text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_-") == "":
+	case text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,=@/_-") == "":
 		return text
 	case strings.ContainsAny(text, "\n\t"):
 		return "$'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`).Replace(text) + "'"

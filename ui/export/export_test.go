@@ -63,6 +63,42 @@ func TestMarkdownIsSafeForATerminal(t *testing.T) {
 	}
 }
 
+// What a reply was written with stands under it, as flags: the whole seed, lists, and texts with quotes and lines.
+func TestMarkdownTellsHowToWriteAReplyAgain(t *testing.T) {
+	c := chat()
+	c.Turns = append(c.Turns, c.Turns...)
+	for _, i := range []int{1, 3} {
+		c.Turns[i].Record = &chats.Record{Drafts: "4x2,2@0.5,=12.7", Started: event.ReplyStarted{Config: map[string]string{
+			"sampling.seed": "9007199254740991", "sampling.stop": `["a b","it's"]`, "model.system": "one\ntwo\\", "tokens.banned": "[]",
+			"sampling.temperature": "0.9\x1b[31m",
+		}}}
+	}
+	var sb strings.Builder
+	if err := export.Markdown(&sb, c); err != nil {
+		t.Fatal(err)
+	}
+	const flags = `--system=$'one\ntwo\\' --temperature=0.9 --seed=9007199254740991 --stop='a b' --stop='it'\''s' --ban='' --drafts=4x2,2@0.5,=12.7`
+	for _, want := range []string{
+		"\nThe same reply again:\n\n    specula run " + flags + " -p 'Why speculate?'\n", "\nWritten with:\n\n    " + flags + "\n",
+	} {
+		if !strings.Contains(sb.String(), want) {
+			t.Errorf("no\n%s\nin\n%s", want, sb.String())
+		}
+	}
+}
+
+func TestMarkdownSaysThatSettingsChanged(t *testing.T) {
+	c := chat()
+	c.Turns[1].Record = &chats.Record{
+		Drafts: "4", Started: event.ReplyStarted{Config: map[string]string{"sampling.seed": "5"}},
+		Events: []event.Event{event.SettingChanged{Round: 3, Name: "sampling.temperature", From: "0.7", To: "0.8"}},
+	}
+	var sb strings.Builder
+	if err := export.Markdown(&sb, c); err != nil || !strings.Contains(sb.String(), "changed before its end:\n\n    --seed=5 --drafts=4\n") {
+		t.Errorf("%v, got\n%s", err, sb.String())
+	}
+}
+
 func TestJSONKeepsRawText(t *testing.T) {
 	c := chat()
 	c.Turns[0].Text = "raw \x1b[31m <&> "

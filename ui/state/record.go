@@ -1,6 +1,10 @@
 package state
 
-import "specula/engine/event"
+import (
+	"slices"
+
+	"specula/engine/event"
+)
 
 // Record is how a reply came about: the events that it was drawn from. It is saved with the chat, so that the chat looks the
 // same when it is opened again. Its text is raw.
@@ -8,6 +12,23 @@ type Record struct {
 	Started *event.ReplyStarted // without the prompt, which is the message before; nil if it is not known
 	Events  []event.Event       // rounds, changed settings and failures; nil when they were too much to keep
 	Tail    string              // text after that of the last token
+	Drafts  string              // what its rounds drafted, to write it again; see event.ReplyEnded
+}
+
+// Again returns what it takes to write a reply again: every setting that was not at its default, and what its rounds drafted;
+// false where that is not known, or is not all, because settings changed in the middle.
+func (m *Message) Again() (settings map[string]string, drafts string, ok bool) {
+	r := &m.record
+	if r.Started == nil || r.Drafts == "" || slices.ContainsFunc(r.Events, changedWithin) {
+		return nil, "", false
+	}
+	return r.Started.Config, r.Drafts, true
+}
+
+// changedWithin reports whether an event is a setting that changed within a reply, and not before it.
+func changedWithin(e event.Event) bool {
+	c, ok := e.(event.SettingChanged)
+	return ok && c.Round > 0
 }
 
 // note keeps an event in the record of the reply being written. A setting that changes between replies waits for the next one.

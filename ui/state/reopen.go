@@ -41,7 +41,7 @@ func (s *State) replay(prompt string, t *Turn) bool {
 			s.Apply(e)
 		}
 	}
-	s.Apply(event.ReplyEnded{Reply: started.Reply, Reason: t.Reason, Text: t.Raw, Totals: t.Totals, Tail: t.Record.Tail})
+	s.Apply(event.ReplyEnded{Reply: started.Reply, Reason: t.Reason, Text: t.Raw, Totals: t.Totals, Tail: t.Record.Tail, Drafts: t.Record.Drafts})
 	return true
 }
 
@@ -71,6 +71,6 @@ func (t *Turn) spelled() bool {
 func (s *State) addStored(t *Turn) {
 	s.add(&Message{
 		Role: sanitize.Line(t.Role), Raw: t.Raw, Text: sanitize.Text(t.Raw), Done: true,
-		Reason: sanitize.Line(t.Reason), Totals: t.Totals, record: Record{Started: t.Record.Started},
+		Reason: sanitize.Line(t.Reason), Totals: t.Totals, record: Record{Started: t.Record.Started, Drafts: t.Record.Drafts},
 	})
 }

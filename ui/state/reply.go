@@ -127,7 +127,7 @@ func (s *State) applyReplyEnded(e event.ReplyEnded) {
 	tail := s.safe.Write(e.Tail) + s.safe.Flush()
 	m := s.current()
 	if m != nil {
-		m.record.Tail = e.Tail
+		m.record.Tail, m.record.Drafts = e.Tail, e.Drafts
 		if n := len(m.Tokens); n > 0 && tail != "" {
 			s.appendTail(m, tail)
 		}

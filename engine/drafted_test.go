@@ -1,0 +1,51 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"specula/engine"
+)
+
+// again writes a reply once more in a fresh session, with nothing but what its events tell of it.
+func again(t *testing.T, e *engine.Engine, r record, prompt string) []int32 {
+	t.Helper()
+	settings := []string{"drafts", r.ended.Drafts}
+	for name, text := range r.started.Config {
+		settings = append(settings, name, text)
+	}
+	return write(t, session(t, e, settings...), user(prompt), nil).ended.IDs
+}
+
+// Its settings, the seed that was drawn for it, and what its rounds drafted write a reply again to the byte: the clock decided about
+// the drafts, and what was written before is looked up and is learned from.
+func TestAReplyWithADrawnSeedIsWrittenAgain(t *testing.T) {
+	for _, proposer := range []string{"draft", "ngram", "suffix", "combined", "skip", "eagle", "medusa"} {
+		for _, settings := range [][]string{
+			{}, {"acceptance", "block", "gamma-rule", "windowed"}, {"repeat-penalty", "1.2", "top-k", "30", "costs", "measured"},
+		} {
+			t.Run(proposer+" "+strings.Join(settings, " "), func(t *testing.T) {
+				s := session(t, pair(), append([]string{"temperature", "1", "max-tokens", "60", "proposer", proposer}, settings...)...)
+				for i := range 3 {
+					prompt := unsure()[i%2] // the third reply has read the first
+					r := write(t, s, user(prompt), nil)
+					if r.failed != "" || r.started.Config["sampling.seed"] != fmt.Sprint(r.started.Settings.Seed) {
+						t.Fatalf("error %q, settings %v", r.failed, r.started.Config)
+					}
+					if ids := again(t, pair(), r, prompt); !slices.Equal(ids, r.ended.IDs) {
+						t.Errorf("reply %d, drafts %s:\nwas   %v\nagain %v", i, r.ended.Drafts, r.ended.IDs, ids)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestDraftsOfAnotherModelAreRefused(t *testing.T) {
+	r := write(t, session(t, pair(), "temperature", "1", "drafts", "=70000"), user("hello"), nil)
+	if !strings.Contains(r.failed, "another model") {
+		t.Errorf("error %q", r.failed)
+	}
+}
