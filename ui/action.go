@@ -236,11 +236,26 @@ func (m *Model) complete() tea.Cmd {
 	if !strings.HasPrefix(prompt, "/") {
 		return m.toTranscript()
 	}
-	if c := command.Complete(prompt); c.Prompt != prompt {
-		m.composer.SetValue(c.Prompt)
-		m.arrange()
+	if m.tabbed.shown != prompt {
+		m.tabbed = tabbed{from: prompt, at: -1}
 	}
+	c := command.Complete(m.tabbed.from)
+	if next := c.Prompt; next != m.tabbed.from {
+		m.composer.SetValue(next)
+	} else if ways := c.Ways(); len(ways) > 0 { // nothing is beyond doubt: each way in turn
+		m.tabbed.at = (m.tabbed.at + 1) % len(ways)
+		m.tabbed.shown = ways[m.tabbed.at]
+		m.composer.SetValue(m.tabbed.shown)
+	}
+	m.arrange()
 	return nil
+}
+
+// tabbed is how far tab has stepped through the ways a command may go on.
+type tabbed struct {
+	from  string // the prompt as it was typed
+	at    int
+	shown string // what tab made of it; another prompt begins anew
 }
 
 func (m *Model) pasted(text string) tea.Cmd {

@@ -31,14 +31,17 @@ func TestSteppingNamesEachPhase(t *testing.T) {
 // A reply without speculation is written, not drafted.
 func TestAPlainReplyIsNotDrafted(t *testing.T) {
 	s := open(t, nil)
+	s.mustShow("demo-draft → demo-target")
 	s.press("alt+s")
 	s.engine.hangAt, s.engine.hang = 2, make(chan struct{})
 	release := sync.OnceFunc(func() { close(s.engine.hang) })
 	t.Cleanup(release) // also of a test that fails
 	s.begin("hello")
 	s.until("the second round", func() bool { return len(s.m.state.History) == 2 })
+	s.quiet()
 	s.mustShow("● writing")
 	s.mustNotShow("drafting")
+	s.mustNotShow("demo-draft →")
 	release()
 	s.settle()
 	s.mustShow("○ ready")
@@ -141,5 +144,25 @@ func TestAMessageDoesNotHideTheMenu(t *testing.T) {
 		s.press("/ r e")
 		s.mustRead("cannot be 9")
 		s.mustRead("regen repeat regex")
+	}
+}
+
+// Where nothing is beyond doubt, tab steps through the ways a command can go on, each with its explanation.
+func TestTabStepsThroughTheMenu(t *testing.T) {
+	s := openSmall(t, nil)
+	for _, c := range []struct{ keys, prompt, shows string }{
+		{"/ tab", "/regen", "/regen: write the last reply again"},
+		{"tab", "/edit", "/edit: take back the last message and edit it"},
+		{"ctrl+c / r tab tab", "/race", "/race [A] [vs B]: the last prompt in two lanes"},
+		{"ctrl+c / r e g tab tab tab tab", "/regen", "write the last reply again"},
+		{"ctrl+c / g a m m a m tab", "/gammamax ", "/gammamax"},
+		{"ctrl+c / c o p y space tab tab", "/copy chat", "copy the last reply or the whole chat"},
+	} {
+		s.press(c.keys)
+		if got := s.m.composer.Value(); got != c.prompt {
+			t.Errorf("after %s the prompt is %q, want %q", c.keys, got, c.prompt)
+		}
+		s.mustRead(c.shows)
+		s.mustShow("tab complete  enter run")
 	}
 }

@@ -41,6 +41,7 @@ func TestTheScreenDoesNotWaitForAForm(t *testing.T) {
 	}
 	_, cmd := s.m.Update(key("enter"))
 	s.mustShow("working out the form …")
+	s.mustShow("● working")
 
 	// Meanwhile settings change at once, and a prompt waits.
 	s.press("alt+right")

@@ -52,6 +52,7 @@ type Model struct {
 
 	chat    chats.Chat // what the chat on screen is saved as; its turns are in state
 	saver   *saver
+	tabbed  tabbed
 	editing bool // enter replaces the last exchange
 	eager   bool // enter came before the engine or a form: the prompt is sent when it is there, unless it was changed since
 	forming bool // the engine works out a form

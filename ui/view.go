@@ -140,6 +140,8 @@ func (m *Model) doing() string {
 		return "racing"
 	case m.busy() && !m.state.Busy():
 		return "starting"
+	case m.forming && !m.state.Busy():
+		return "working" // on a form
 	case m.options.Load != nil && m.engine == nil && m.state.Phase == state.Idle:
 		return "loading" // the models are told of, but not handed over yet
 	}
@@ -181,6 +183,8 @@ func (m *Model) hints() string {
 		return "esc stop  f1 help"
 	case m.transcript.Below() > 0:
 		return fmt.Sprintf("%d lines below  pgdn", m.transcript.Below())
+	case m.menu() != nil:
+		return "tab complete  enter run"
 	case m.composer.Value() != "":
 		return "enter send  ctrl+j line"
 	case len(m.state.Messages) == 0:

@@ -12,6 +12,19 @@ type Completion struct {
 	Usage      string   // of the command, once it is known
 }
 
+// Ways are the prompts that the candidates would make of it.
+func (c Completion) Ways() []string {
+	before := "/"
+	if i := strings.LastIndexByte(c.Prompt, ' '); i >= 0 {
+		before = c.Prompt[:i+1]
+	}
+	ways := make([]string, len(c.Candidates))
+	for i, candidate := range c.Candidates {
+		ways[i] = before + candidate
+	}
+	return ways
+}
+
 // Complete completes a prompt for which the first character is a slash.
 func Complete(prompt string) Completion {
 	name, arg, named := strings.Cut(strings.TrimPrefix(prompt, "/"), " ")

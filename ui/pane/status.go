@@ -85,6 +85,9 @@ func pairName(s *state.State, th *theme.Theme) string {
 		}
 		return ""
 	}
+	if speculationOff(s) {
+		return r.Target.Name
+	}
 	who := s.Drafter()
 	if who == "draft" || who == "combined" || who == "" {
 		who = ""
