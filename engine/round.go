@@ -240,7 +240,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	if len(draft.Tokens) == 0 {
 		return draft, nil
 	}
-	ev.Proposer, ev.ProposerWhy = p.Name(), draft.ByWhy
+	ev.Proposer, ev.ProposerWhy, ev.DraftTemperature = p.Name(), draft.ByWhy, draft.Temperature
 	if draft.By != "" {
 		ev.Proposer = draft.By
 	}
@@ -371,8 +371,9 @@ func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error 
 		}
 	}
 	for i := range ev.Draft {
-		ev.Draft[i].Target = r.engine.named(seen.Target[i])
-		ev.Draft[i].Draft = r.engine.named(seen.Draft[i])
+		t := &ev.Draft[i]
+		t.Target, t.Draft = r.engine.named(seen.Target[i]), r.engine.named(seen.Draft[i])
+		t.P, t.Q = exactly(t.P, seen.P[i]), exactly(t.Q, seen.Q[i])
 	}
 	if ev.Commit != nil {
 		// The committed token stands at the place of the first refused draft token, or behind them all.
@@ -380,6 +381,14 @@ func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error 
 		ev.Commit.Draft = r.engine.named(seen.Draft[ev.Accepted])
 	}
 	return nil
+}
+
+// exactly gives a number that is told all the digits that were seen, so that it is the same wherever it is shown.
+func exactly(told *float64, seen float64) *float64 {
+	if told == nil || seen == spec.Unknown {
+		return told
+	}
+	return &seen
 }
 
 // terms are what a round of this reply is judged by, before its tokens are committed.

@@ -88,6 +88,16 @@ func TestInspectionChangesNothing(t *testing.T) {
 			if len(d.Target) == 0 || len(d.Draft) == 0 {
 				t.Errorf("round %d: draft token %d has no candidates", i, d.ID)
 			}
+			for _, c := range d.Draft {
+				if c.ID == d.ID && d.Q != nil && c.P != *d.Q {
+					t.Errorf("round %d: draft token %d has q %v and in the draft's bar %v", i, d.ID, *d.Q, c.P)
+				}
+			}
+			for _, c := range d.Target {
+				if c.ID == d.ID && d.P != nil && c.P != *d.P {
+					t.Errorf("round %d: draft token %d has p %v and in the target's bar %v", i, d.ID, *d.P, c.P)
+				}
+			}
 		}
 		for _, rule := range r.Rules {
 			if rule.Rule == "token" && rule.Accepted != r.Accepted {

@@ -223,6 +223,8 @@ type Round struct {
 	Accepted      int     `json:"accepted"`
 	Tested        int     `json:"tested"` // draft tokens the target judged: accepted, plus one if one was rejected
 	Temperature   float64 `json:"temperature"`
+	// DraftTemperature is the one that the draft was drawn at, which may be sharper than the target's; 0 if it was not drawn by chance.
+	DraftTemperature float64 `json:"draftTemperature,omitempty"`
 	// Milliseconds by phase, measured by the engine, never paced. ReadMS is what the proposer took to read Read tokens that it had missed.
 	Read     int     `json:"read,omitempty"`
 	ReadMS   float64 `json:"readMS,omitempty"`

@@ -151,6 +151,7 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	var draft Draft
 	var err error
 	start := len(d.cached)
+	draft.Temperature = ask.drafting().Temperature
 	if draft.Stop = d.stranger; draft.Stop != "" {
 		return draft, nil
 	}

@@ -14,6 +14,8 @@ import (
 type Draft struct {
 	Tokens []int32
 	Q      []sample.Dist // (len(Tokens)); Elsewhere for a draft that stayed on a device
+	// Temperature is the one that Tokens were drawn at; 0 for tokens that were not drawn by chance.
+	Temperature float64
 	// Logits of the draft model behind each token, (len(Tokens)) rows of vocab, for inspection; nil for proposers without a model, and
 	// unless Ask.Inspect or Ask.Look.
 	Logits [][]float32

@@ -27,8 +27,8 @@ func Inspector(s *state.State, th *theme.Theme, w, h int, ref state.Ref) []strin
 	lines := append(c.identity(t, round), c.test(t, round)...)
 	lines = append(lines, c.logprobs(t)...)
 	about := c.roundLines(round, h-len(lines))
-	if room := h - len(lines) - len(about); room >= 2 {
-		lines = append(lines, c.candidates(t, min(room, candidateRows))...)
+	if room := h - len(lines) - len(about); room > candidateHead {
+		lines = append(lines, c.candidates(t, round, min(room, candidateRows))...)
 	}
 	return paint.Block(append(lines, about...), w, h)
 }
@@ -36,7 +36,8 @@ func Inspector(s *state.State, th *theme.Theme, w, h int, ref state.Ref) []strin
 const (
 	verdictRows   = 3  // what the longest verdict takes in the narrowest column
 	twoColumns    = 72 // from this width on the candidates stand beside the rest
-	candidateRows = 9
+	candidateHead = 2  // rows above the candidates
+	candidateRows = candidateHead + 8
 )
 
 // inColumns draws the numbers at the left and the candidates at the right, for a wide and low pane.
@@ -46,7 +47,7 @@ func inColumns(s *state.State, th *theme.Theme, w, h int, t *state.Token, round 
 	numbers := append(left.identity(t, round), left.test(t, round)...)
 	numbers = append(numbers, left.logprobs(t)...)
 	numbers = paint.Block(append(numbers, left.roundLines(round, h-len(numbers))...), left.w, h)
-	choices := paint.Block(right.candidates(t, h), right.w, h)
+	choices := paint.Block(right.candidates(t, round, h), right.w, h)
 	lines := make([]string, h)
 	for y := range lines {
 		lines[y] = numbers[y] + choices[y]
@@ -134,15 +135,16 @@ func (c *column) notBelow() string {
 	return ">="
 }
 
-// candidates draws the best tokens of both models side by side, in rows rows.
-func (c *column) candidates(t *state.Token, rows int) []string {
+// candidates draws the best tokens of both models side by side, in rows rows, and says what their probabilities are.
+func (c *column) candidates(t *state.Token, r *state.Round, rows int) []string {
 	if len(t.Target) == 0 && len(t.Draft) == 0 {
 		return []string{c.line().Put(c.th.Label, "no candidates here: at full speed only some rounds have them").String()}
 	}
 	half := (c.w - 1) / 2
 	head := c.line().Put(c.th.Title, "target's choices").Pad(half+2).Put(c.th.Title, "draft's choices")
-	lines := []string{head.String()}
-	for i := 0; i < rows-1 && i < max(len(t.Target), len(t.Draft)); i++ {
+	of := c.line().Put(c.th.Label, targetsOf(r)).Pad(half+2).Put(c.th.Label, draftsOf(t, r))
+	lines := []string{head.String(), of.String()}
+	for i := 0; i < rows-candidateHead && i < max(len(t.Target), len(t.Draft)); i++ {
 		out := c.line()
 		c.candidate(out, 1, half-1, t.Target, i, t.ID, c.th.Graph)
 		c.candidate(out, half+2, c.w-1, t.Draft, i, t.ID, c.th.Second)
@@ -150,6 +152,34 @@ func (c *column) candidates(t *state.Token, rows int) []string {
 	}
 	return lines
 }
+
+// plainSoftmax is what the bars of a model show that chose the best token.
+const plainSoftmax = "plain softmax"
+
+// targetsOf says what the target's probabilities are.
+func targetsOf(r *state.Round) string {
+	if r.Temperature == 0 {
+		return plainSoftmax
+	}
+	return atTemperature(r.Temperature)
+}
+
+// draftsOf says what the draft's are, which may have been drawn at another temperature than the target's, or not drawn at all.
+func draftsOf(t *state.Token, r *state.Round) string {
+	switch {
+	case len(t.Draft) == 0 && t.Q != nil && *t.Q == 1:
+		return "certain: q = 1"
+	case len(t.Draft) == 0:
+		return "none"
+	case r.DraftTemperature > 0:
+		return atTemperature(r.DraftTemperature)
+	case r.Temperature == 0:
+		return plainSoftmax
+	}
+	return "" // a trace of before drafts told their temperature
+}
+
+func atTemperature(t float64) string { return fmt.Sprintf("temperature %.3g", t) }
 
 // candidate draws entry i between two columns: its text, a bar, its probability. The inspected token is marked.
 func (c *column) candidate(out *paint.Line, from, to int, list []event.Candidate, i int, id int32, bar theme.Style) {

@@ -26,6 +26,7 @@ type Round struct {
 	Accepted, Tested                     int
 	Committed                            int
 	Temperature                          float64
+	DraftTemperature                     float64 // 0 for a draft that was not drawn by chance
 	DraftMS, VerifyMS, SampleMS, OtherMS float64
 	BytesMoved, InspectBytes             int64
 	Syncs                                int
@@ -46,7 +47,7 @@ func newRound(e *event.Round) Round {
 		DraftWhy: sanitize.Line(e.DraftWhy), DraftStop: sanitize.Line(e.DraftStop),
 		Guidance: e.GuidanceScale,
 		Rule:     sanitize.Line(e.Rule), Lossy: e.Lossy, Rules: safeRules(e.Rules), Constraint: sanitize.Line(e.Constraint),
-		Accepted: e.Accepted, Tested: e.Tested, Committed: committed(e), Temperature: e.Temperature,
+		Accepted: e.Accepted, Tested: e.Tested, Committed: committed(e), Temperature: e.Temperature, DraftTemperature: e.DraftTemperature,
 		DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, SampleMS: e.SampleMS, OtherMS: e.OtherMS,
 		BytesMoved: e.BytesMoved, InspectBytes: e.InspectBytes, Syncs: e.Syncs,
 		TargetLen: e.TargetLen, DraftLen: e.DraftLen, ExpectedTokens: e.ExpectedTokens,

@@ -98,7 +98,7 @@ type writer struct {
 func (w *writer) writeRound() {
 	r := event.Round{
 		Index: w.round, Path: "stochastic", PathWhy: "sampling, and nothing depends on earlier tokens", GammaRule: w.settings.GammaRule,
-		GammaWhy: "3.6 tokens expected in 17.9 ms, more a second than with any other length", Proposer: "draft", Temperature: 0.8,
+		GammaWhy: "3.6 tokens expected in 17.9 ms, more a second than with any other length", Proposer: "draft", Temperature: 0.8, DraftTemperature: 0.24,
 		Gamma: min(8, 2+w.round/5+w.random.IntN(3)), Syncs: 1, ExpectedTokens: 3.6,
 	}
 	if w.round%11 == 10 {
