@@ -228,6 +228,7 @@ func (m *Model) applyTheme() {
 		name = "light"
 	}
 	m.theme, _ = theme.Named(name, m.config.UI.Unicode)
+	m.theme.Cells = m.cells
 }
 
 func (m *Model) nextPace() tea.Cmd {

@@ -11,7 +11,7 @@ import (
 )
 
 // Words whose letters join, and emoji that are several characters, are drawn as they are spelled, however they fall into
-// tokens; what could deceive is shown; and every line keeps its width.
+// tokens; what could deceive is shown; and every line has its width, whichever way the terminal counts.
 func TestJoinedWordsAndEmojiAreDrawnAsTheyAreSpelled(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 50}} {
 		s := open(t, func(o *Options) { o.Load = nil })
@@ -20,7 +20,7 @@ func TestJoinedWordsAndEmojiAreDrawnAsTheyAreSpelled(t *testing.T) {
 		s.do(s.m.apply(event.ReplyStarted{Reply: 1, Prompt: "hello", PromptTokens: 1, ContextTokens: 2048}))
 		for i, text := range []string{
 			"می", "\u200c", "خواهم", " خانه", "\u200cها\n", "family 👩", "\u200d", "👩\u200d", "👧\u200d👦", "\n",
-			"क", "्", "\u200d", "ष\n", "m\u200dn \u202e", "❤\ufe0f", "\u200d🔥\n",
+			"क", "्", "\u200d", "ष\n", "m\u200dn \u202e", "❤\ufe0f", "\u200d🔥\n", "⚠\ufe0f 👍🏽 🇩🇪 1\ufe0f\u20e3\n",
 		} {
 			s.do(s.m.apply(event.Round{Index: i, Commit: &event.Token{ID: 1, Raw: []byte(text), Text: text, Verdict: event.Plain}}))
 		}
@@ -28,10 +28,21 @@ func TestJoinedWordsAndEmojiAreDrawnAsTheyAreSpelled(t *testing.T) {
 		for _, want := range []string{"می\u200cخواهم خانه\u200cها", "family 👩\u200d👩\u200d👧\u200d👦 ", "क्\u200dष ", "m⟨U+200D⟩n ⟨U+202E⟩❤\ufe0f\u200d🔥 "} {
 			s.mustShow(want)
 		}
-		for i, line := range strings.Split(s.m.View().Content, "\n") {
-			if w := ansi.StringWidth(line); w != size[0] {
-				t.Errorf("%d×%d: line %d is %d cells wide: %q", size[0], size[1], i, w, ansi.Strip(line))
-			}
+		s.mustFill(size[0], ansi.WcWidth)
+		s.update(tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeNotRecognized})
+		s.mustFill(size[0], ansi.WcWidth)
+		s.update(tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeReset})
+		s.mustFill(size[0], ansi.GraphemeWidth)
+	}
+}
+
+// mustFill asks that every line is as wide as the window when the terminal counts cells in this way.
+func (s *screen) mustFill(width int, cells ansi.Method) {
+	s.t.Helper()
+	s.m.stale = true
+	for i, line := range strings.Split(s.m.View().Content, "\n") {
+		if w := cells.StringWidth(line); w != width {
+			s.t.Errorf("line %d is %d cells wide, not %d: %q", i, w, width, ansi.Strip(line))
 		}
 	}
 }

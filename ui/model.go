@@ -5,6 +5,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"specula/engine/config"
 	"specula/ui/chats"
@@ -40,8 +41,9 @@ type Model struct {
 	transcript *transcript.View
 	composer   *compose.Composer
 	theme      *theme.Theme
-	dark       bool // the terminal's background
-	mono       bool // no colour was asked for
+	dark       bool        // the terminal's background
+	mono       bool        // no colour was asked for
+	cells      ansi.Method // how the terminal counts cells: as Bubble Tea's renderer believes
 
 	focus     keys.Focus // Compose or Read
 	cursor    state.Ref  // the selected token while focus is Read
@@ -139,6 +141,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.dark = msg.IsDark()
 		m.applyTheme()
 		return m, nil
+	case tea.ModeReportMsg:
+		m.counts(msg)
+		return m, nil
 	case tea.KeyPressMsg:
 		return m, m.pressed(msg)
 	case tea.PasteMsg:
@@ -174,6 +179,16 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	m.stale = false
 	return m, nil
+}
+
+// counts takes the terminal's word on whether an emoji of several code points is one character (mode 2027). Bubble Tea asked, and
+// its renderer counts by the same answer.
+func (m *Model) counts(msg tea.ModeReportMsg) {
+	if msg.Mode != ansi.ModeUnicodeCore || msg.Value == ansi.ModeNotRecognized || msg.Value == ansi.ModePermanentlyReset {
+		return
+	}
+	m.cells = ansi.GraphemeWidth
+	m.applyTheme()
 }
 
 // say shows a message in the status line for a while. It must be safe for the terminal.

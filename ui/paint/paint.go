@@ -13,6 +13,7 @@ import (
 // Line is one line of w cells under construction. What does not fit is cut at a grapheme, with an ellipsis.
 type Line struct {
 	w, used  int
+	cells    ansi.Method
 	ellipsis string
 	out      strings.Builder
 	full     bool
@@ -20,7 +21,7 @@ type Line struct {
 
 // NewLine returns an empty line of w cells.
 func NewLine(th *theme.Theme, w int) *Line {
-	return &Line{w: max(w, 0), ellipsis: th.Glyph.Ellipsis}
+	return &Line{w: max(w, 0), cells: th.Cells, ellipsis: th.Glyph.Ellipsis}
 }
 
 // Put appends text in a style and returns the line, for chaining.
@@ -28,10 +29,9 @@ func (l *Line) Put(style theme.Style, text string) *Line {
 	if text == "" || l.full {
 		return l
 	}
-	width := Width(text)
+	width := width(l.cells, text)
 	if width > l.w-l.used {
-		text = cut(text, l.w-l.used, l.ellipsis)
-		width = Width(text)
+		text, width = cut(l.cells, text, l.w-l.used, l.ellipsis)
 		l.full = true
 	}
 	l.used += width
@@ -39,22 +39,22 @@ func (l *Line) Put(style theme.Style, text string) *Line {
 	return l
 }
 
-// cut returns the graphemes of text that fit into w cells, the last of them an ellipsis.
-func cut(text string, w int, ellipsis string) string {
-	room := w - Width(ellipsis)
-	if room < 0 {
-		return ""
+// cut returns the graphemes of text that fit into w cells, the last of them an ellipsis, and how many cells they take.
+func cut(cells ansi.Method, text string, w int, ellipsis string) (string, int) {
+	used := width(cells, ellipsis)
+	if used > w {
+		return "", 0
 	}
 	end := 0
 	for end < len(text) {
-		cluster, width := ansi.FirstGraphemeCluster(text[end:], ansi.GraphemeWidth)
-		if width > room {
+		cluster, width := ansi.FirstGraphemeCluster(text[end:], cells)
+		if used+width > w {
 			break
 		}
-		room -= width
+		used += width
 		end += len(cluster)
 	}
-	return text[:end] + ellipsis
+	return text[:end] + ellipsis, used
 }
 
 // Left returns how many cells are free.
@@ -76,7 +76,7 @@ func (l *Line) Pad(x int) *Line {
 
 // Right puts text at the right edge if it fits behind what is there with a space between, and returns whether it did.
 func (l *Line) Right(style theme.Style, text string) bool {
-	width := Width(text)
+	width := width(l.cells, text)
 	if l.full || width == 0 || l.used+width+1 > l.w && l.used > 0 || width > l.w {
 		return false
 	}
@@ -91,11 +91,14 @@ func (l *Line) String() string {
 	return l.out.String()
 }
 
-// Width is how many cells s takes, escape sequences not counted. It counts as the renderer does, by grapheme.
-func Width(s string) int {
+// Width is how many cells s takes, escape sequences not counted. Of emoji that are several code points it is what most
+// terminals give them; a Line knows what this one does.
+func Width(s string) int { return width(ansi.GraphemeWidth, s) }
+
+func width(cells ansi.Method, s string) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] < 0x20 || s[i] > 0x7e {
-			return ansi.StringWidth(s)
+			return cells.StringWidth(s)
 		}
 	}
 	return len(s)

@@ -12,15 +12,23 @@ import (
 )
 
 func TestLineHasItsWidthWhateverIsPut(t *testing.T) {
+	for _, cells := range []ansi.Method{ansi.WcWidth, ansi.GraphemeWidth} {
+		checkWidths(t, cells)
+	}
+}
+
+func checkWidths(t *testing.T, cells ansi.Method) {
+	t.Helper()
 	th, _ := theme.Named("dark", true)
-	texts := []string{"", "a", "日本語", "e\u0301", "1\ufe0f\u20e3 keycap", "👩\u200d👩\u200d👧 family", "a long text that cannot fit anywhere"}
+	th.Cells = cells
+	texts := []string{"", "a", "日本語", "e\u0301", "1\ufe0f\u20e3 keycap", "👩\u200d👩\u200d👧 family", "⚠\ufe0f 🇩🇪", "a long text that cannot fit anywhere"}
 	for w := range 30 {
 		for _, first := range texts {
 			for _, second := range texts {
 				line := paint.NewLine(th, w).Put(th.Accepted, first).Pad(w/3).Put("", second)
 				line.Right(th.Label, "right")
-				if got := line.String(); ansi.StringWidth(got) != w {
-					t.Errorf("w=%d %q %q: %d cells in %q", w, first, second, ansi.StringWidth(got), got)
+				if got := line.String(); cells.StringWidth(got) != w {
+					t.Errorf("w=%d %q %q: %d cells in %q", w, first, second, cells.StringWidth(got), got)
 				}
 			}
 		}

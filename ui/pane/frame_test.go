@@ -29,6 +29,7 @@ var (
 type screen struct {
 	w, h      int
 	theme     string
+	cells     ansi.Method
 	ascii     bool
 	inspector bool
 	view      transcript.Options
@@ -37,6 +38,7 @@ type screen struct {
 // frame draws a whole window as the program does, with a stand-in for the composer.
 func frame(s *state.State, view *transcript.View, sc screen) string {
 	th, _ := theme.Named(sc.theme, !sc.ascii)
+	th.Cells = sc.cells
 	r := layout.Arrange(sc.w, sc.h, layout.Options{ComposerLines: 1, Inspector: sc.inspector})
 	if r.TooSmall {
 		return strings.Join(pane.TooSmall(th, sc.w, sc.h), "\n")

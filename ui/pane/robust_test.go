@@ -29,7 +29,7 @@ func TestFramesAreExactWhateverComes(t *testing.T) {
 			sc := anyScreen(r, s)
 			wander(r, s, view, &sc)
 			got := frame(s, view, sc)
-			if why := inexact(got, sc.w, sc.h); why != "" {
+			if why := inexact(got, sc); why != "" {
 				t.Fatalf("seed %d, event %d, %+v: %s", seed, i, sc, why)
 			}
 		}
@@ -38,6 +38,7 @@ func TestFramesAreExactWhateverComes(t *testing.T) {
 
 func anyScreen(r *rand.Rand, s *state.State) screen {
 	sc := screen{w: 1 + r.IntN(300), h: 1 + r.IntN(80), theme: theme.Names()[r.IntN(3)], ascii: r.IntN(4) == 0, inspector: r.IntN(2) == 0}
+	sc.cells = []ansi.Method{ansi.WcWidth, ansi.GraphemeWidth}[r.IntN(2)]
 	if r.IntN(2) == 0 { // the small sizes are the hard ones
 		sc.w, sc.h = 38+r.IntN(40), 8+r.IntN(20)
 	}
@@ -68,15 +69,15 @@ func wander(r *rand.Rand, s *state.State, v *transcript.View, sc *screen) {
 	}
 }
 
-// inexact says what is wrong with a frame of w×h cells; "" if nothing.
-func inexact(frame string, w, h int) string {
+// inexact says what is wrong with a frame of a screen; "" if nothing.
+func inexact(frame string, sc screen) string {
 	lines := strings.Split(frame, "\n")
-	if len(lines) != h {
-		return fmt.Sprintf("%d lines, want %d", len(lines), h)
+	if len(lines) != sc.h {
+		return fmt.Sprintf("%d lines, want %d", len(lines), sc.h)
 	}
 	for y, line := range lines {
-		if got := ansi.StringWidth(line); got != w {
-			return fmt.Sprintf("line %d has %d cells, want %d: %q", y, got, w, line)
+		if got := sc.cells.StringWidth(line); got != sc.w {
+			return fmt.Sprintf("line %d has %d cells, want %d: %q", y, got, sc.w, line)
 		}
 	}
 	return ""

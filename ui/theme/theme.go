@@ -47,6 +47,9 @@ type Theme struct {
 	Accepted, Rejected, Discarded, Resampled, Bonus, Pending, Plain Style
 
 	Glyph Glyphs
+	// Cells is how the terminal counts the cells of an emoji or a flag that is several code points: one by one, as the zero value
+	// does, or as the single character that it is, once the terminal has said so (mode 2027). Who makes a theme sets it.
+	Cells ansi.Method
 }
 
 // Fate returns the style of a token with this verdict; an empty verdict is a pending token.

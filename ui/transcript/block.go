@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"github.com/charmbracelet/x/ansi"
+
 	"specula/ui/paint"
 	"specula/ui/state"
 	"specula/ui/theme"
@@ -20,6 +22,7 @@ type block struct {
 // look is everything beside the message that decides how it is wrapped.
 type look struct {
 	w        int
+	cells    ansi.Method
 	reading  bool
 	rejected Rejected
 	newline  string
@@ -36,7 +39,7 @@ const (
 
 func lookFor(m *state.Message, th *theme.Theme, w int, o Options) look {
 	return look{
-		w: min(max(w-indent-margin, 1), textWidth), reading: o.Reading, rejected: o.Rejected,
+		w: min(max(w-indent-margin, 1), textWidth), cells: th.Cells, reading: o.Reading, rejected: o.Rejected,
 		newline: th.Glyph.Newline, revision: m.Revision,
 	}
 }
@@ -45,13 +48,13 @@ func lookFor(m *state.Message, th *theme.Theme, w int, o Options) look {
 func (b *block) wrap(l look, draft *state.Pending) {
 	m := b.message
 	if b.stable == nil || b.look != l || b.next > len(m.Tokens) {
-		b.look, b.stable, b.next = l, newWrapper(l.w), 0
+		b.look, b.stable, b.next = l, newWrapper(l.w, l.cells), 0
 		if len(m.Tokens) == 0 {
 			b.stable.feed(noToken, m.Text)
 		}
 	}
 	if b.next == 0 && len(m.Tokens) > 0 && b.stable.fed > 0 {
-		b.stable = newWrapper(l.w)
+		b.stable = newWrapper(l.w, l.cells)
 	}
 	for b.next < len(m.Tokens) && b.settled(&m.Tokens[b.next]) {
 		b.feed(b.stable, b.next)

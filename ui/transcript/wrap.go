@@ -28,11 +28,12 @@ type line struct {
 // wrapper breaks a growing text into lines of at most w cells, at spaces where there are any. A closed line never changes
 // again, however the text goes on, so that feeding a token costs time in proportion to the token.
 type wrapper struct {
-	w    int
-	done []line
-	open line
-	soft bool // the open line began where a word did not fit, not at a newline
-	fed  int  // bytes taken
+	w     int
+	cells ansi.Method
+	done  []line
+	open  line
+	soft  bool // the open line began where a word did not fit, not at a newline
+	fed   int  // bytes taken
 
 	// Where the open line may be broken: before segments[breakSegment].text[breakByte:], at breakWidth cells.
 	canBreak                            bool
@@ -42,24 +43,24 @@ type wrapper struct {
 	lastWidth int
 }
 
-func newWrapper(w int) *wrapper { return &wrapper{w: max(w, 1)} }
+func newWrapper(w int, cells ansi.Method) *wrapper { return &wrapper{w: max(w, 1), cells: cells} }
 
 // feed appends the text of a token.
 func (p *wrapper) feed(token int, text string) {
 	text, token = p.glue(token, text)
 	for len(text) > 0 {
-		n, width := grapheme(text)
+		n, width := p.grapheme(text)
 		p.put(token, text[:n], width)
 		text = text[n:]
 	}
 }
 
 // grapheme returns the length in bytes and the width in cells of the first grapheme of text.
-func grapheme(text string) (n, width int) {
+func (p *wrapper) grapheme(text string) (n, width int) {
 	if c := text[0]; c < 0x80 && (len(text) == 1 || text[1] < 0x80) {
 		return 1, 1
 	}
-	cluster, width := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
+	cluster, width := ansi.FirstGraphemeCluster(text, p.cells)
 	return len(cluster), width
 }
 
@@ -70,10 +71,10 @@ func (p *wrapper) glue(token int, text string) (string, int) {
 		return text, token
 	}
 	if p.last == "" {
-		return onCircle(text), token
+		return p.onCircle(text), token
 	}
 	joined := p.last + text
-	n, width := grapheme(joined)
+	n, width := p.grapheme(joined)
 	if n <= len(p.last) {
 		return text, token
 	}
@@ -92,8 +93,8 @@ func (p *wrapper) glue(token int, text string) (string, int) {
 
 // onCircle gives a mark that stands at the beginning of a line something to stand on, so that it does not land on what the pane
 // draws before the line.
-func onCircle(text string) string {
-	if n, _ := grapheme(" " + text); n > 1 {
+func (p *wrapper) onCircle(text string) string {
+	if n, _ := p.grapheme(" " + text); n > 1 {
 		return "◌" + text
 	}
 	return text
@@ -116,17 +117,22 @@ func (p *wrapper) put(token int, g string, width int) {
 	case width > p.w: // a window narrower than one character
 		g, width = "?", 1
 	}
-	if width > 1 { // wide scripts break between any two characters
+	// Wide scripts break between any two characters, and flags before their first half, which may come alone.
+	apart := width > 1 || strings.HasPrefix(g, flagLetters)
+	if apart {
 		p.markBreak()
 	}
 	if p.open.width+width > p.w {
 		p.breakLine()
 	}
 	p.append(token, g, width)
-	if g == " " || width > 1 {
+	if g == " " || apart {
 		p.markBreak()
 	}
 }
+
+// flagLetters are the first bytes of the letters that flags are spelled in, U+1F1E6 to U+1F1FF.
+const flagLetters = "\xf0\x9f\x87"
 
 func (p *wrapper) append(token int, g string, width int) {
 	p.fed += len(g)
@@ -160,7 +166,7 @@ func (p *wrapper) breakLine() {
 	var carried []segment
 	at := &p.open.segments[p.breakSegment]
 	if rest := at.text[p.breakByte:]; rest != "" {
-		width := ansi.StringWidth(rest)
+		width := p.cells.StringWidth(rest)
 		carried = append(carried, segment{at.token, rest, width})
 		at.text, at.width = at.text[:p.breakByte], at.width-width
 	}
