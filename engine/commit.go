@@ -79,7 +79,7 @@ func (r *reply) learn(draft spec.Draft, ev *event.Round, watch *stopwatch) {
 	defer func() { r.totals.add(ev, committed) }()
 	if failed := ev.Gamma > 0 && ev.DraftWhy != ""; failed {
 		r.learned.gamma.Observe(gamma.Observation{Tested: 1, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS})
-		ev.Speedup = r.learned.speedup()
+		r.learned.tellSpeedup(ev)
 		return
 	}
 	accepted, chances := ev.Accepted, r.chances(ev)
@@ -98,8 +98,8 @@ func (r *reply) learn(draft spec.Draft, ev *event.Round, watch *stopwatch) {
 	})
 	r.lookBack(ev)
 	watch.lap(&ev.OtherMS)
-	r.learned.clocked(len(ev.Draft) > 0, ev.MS()-ev.ReadMS, committed)
-	ev.Speedup = r.learned.speedup()
+	r.learned.clocked(len(ev.Draft), ev.MS()-ev.ReadMS, committed)
+	r.learned.tellSpeedup(ev)
 }
 
 // hindsightEvery is the number of rounds between two looks back: one takes a few microseconds.

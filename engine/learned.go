@@ -71,6 +71,9 @@ func (s *Session) learned(c config.Config) *lessons {
 	if repeatable(c) {
 		l := newLessons(s.gammaOptions(c))
 		l.follow(c.Speculation.Proposer)
+		for _, o := range s.rehearsed(s.kindOf(c)) {
+			l.gamma.Time(o)
+		}
 		return l
 	}
 	key := s.kindOf(c)

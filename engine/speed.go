@@ -1,6 +1,10 @@
 package engine
 
-// A speed-up is measured: how much faster speculative rounds write than plain ones, by rounds of this session alone.
+import "specula/engine/event"
+
+// A speed-up is how much faster speculative rounds write than plain ones, by rounds of this session alone. It is measured
+// once there were enough plain rounds in replies. Before, it is an estimate and marked as one: rounds are then priced by
+// what was timed so far, plain passes when the session was opened among it (gamma.Controller.PlainRounds).
 // Both averages forget slowly, so that the figure follows a context that grows and a machine that is shared.
 
 // plainSpeed averages plain rounds, which cost the same whoever drafts in the others.
@@ -13,6 +17,7 @@ type plainSpeed struct {
 // draftedSpeed averages the speculative rounds of one proposer.
 type draftedSpeed struct {
 	ms, tokens float64 // moving averages of a round
+	price      float64 // likewise, in plain rounds; 0 if nothing was timed
 	n          int
 }
 
@@ -35,11 +40,11 @@ const baselineFirst = 4
 const speedMemory = 0.05
 
 // clocked takes one finished round of so many milliseconds that committed tokens.
-func (l *lessons) clocked(drafted bool, ms float64, tokens int) {
+func (l *lessons) clocked(drafted int, ms float64, tokens int) {
 	if tokens == 0 {
 		return
 	}
-	if !drafted {
+	if drafted == 0 {
 		l.plain.since = 0
 		l.plain.n++
 		l.plain.ms += weight(l.plain.n) * (ms/float64(tokens) - l.plain.ms)
@@ -50,15 +55,21 @@ func (l *lessons) clocked(drafted bool, ms float64, tokens int) {
 	w := weight(l.drafted.n)
 	l.drafted.ms += w * (ms - l.drafted.ms)
 	l.drafted.tokens += w * (float64(tokens) - l.drafted.tokens)
+	if price, timed := l.gamma.PlainRounds(drafted); timed {
+		l.drafted.price += w * (price - l.drafted.price)
+	}
 }
 
 // weight makes the first rounds a plain mean and the later ones a moving average.
 func weight(n int) float64 { return max(speedMemory, 1/float64(n)) }
 
-// speedup is plain over speculative milliseconds per token; 0 until there are enough rounds of both.
-func (l *lessons) speedup() float64 {
-	if l.plain.n < fewestRounds || l.drafted.n < fewestRounds || l.drafted.ms <= 0 {
-		return 0
+// tellSpeedup notes the speed-up and whether it is an estimate; nothing before the first speculative round.
+func (l *lessons) tellSpeedup(ev *event.Round) {
+	d := &l.drafted
+	switch {
+	case l.plain.n >= fewestRounds && d.n >= fewestRounds && d.ms > 0:
+		ev.Speedup = l.plain.ms / (d.ms / d.tokens)
+	case d.price > 0:
+		ev.Speedup, ev.SpeedupEstimated = d.tokens/d.price, true
 	}
-	return l.plain.ms / (l.drafted.ms / l.drafted.tokens)
 }

@@ -42,6 +42,9 @@ func (t *totals) add(ev *event.Round, committed int) {
 		t.specMS += ev.MS()
 		t.specTokens += committed
 	}
+	if t.Drafted > 0 {
+		t.Speedup, t.SpeedupEstimated = ev.Speedup, ev.SpeedupEstimated
+	}
 	t.PlainMSPerToken = perToken(t.plainMS, t.plainTokens)
 	t.SpecMSPerToken = perToken(t.specMS, t.specTokens)
 }

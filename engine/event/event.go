@@ -245,9 +245,15 @@ type Round struct {
 	// Regret the share of the time that it would have saved; nil until there is enough to tell.
 	BestFixedGamma *int     `json:"bestFixedGamma,omitempty"`
 	Regret         *float64 `json:"regret,omitempty"`
-	// Speedup is measured: milliseconds per token of this reply's plain rounds over that of its speculative ones. Zero until both exist.
-	Speedup float64 `json:"speedup,omitempty"`
+	// Speedup is milliseconds per token of the session's plain rounds over that of its speculative ones, both without the draft model's
+	// reading; zero before the first speculative round. SpeedupEstimated says that too few plain rounds were run in replies
+	// yet, so that plain passes timed at the start stand in for them.
+	Speedup          float64 `json:"speedup,omitempty"`
+	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
 }
+
+// Loses reports whether a speed-up is a loss that two digits show.
+func Loses(speedup float64) bool { return speedup > 0 && speedup < 0.995 }
 
 // RuleOutcome is what an acceptance rule would have made of a round.
 type RuleOutcome struct {
@@ -298,6 +304,9 @@ type Totals struct {
 	SampleMS       float64 `json:"sampleMS"`
 	OtherMS        float64 `json:"otherMS"`
 	BytesMoved     int64   `json:"bytesMoved"`
+	// Speedup and SpeedupEstimated are those of the last round; zero in a reply without a draft.
+	Speedup          float64 `json:"speedup,omitempty"`
+	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
 	// PlainMSPerToken is nil until a plain round was run in this reply.
 	PlainMSPerToken *float64 `json:"plainMSPerToken,omitempty"`
 	SpecMSPerToken  *float64 `json:"specMSPerToken,omitempty"`

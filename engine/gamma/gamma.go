@@ -194,9 +194,25 @@ func (c *Controller) Resting() bool { return c.rest > 0 }
 
 // Rehearse learns from a round that only served to find out what it costs. What Observe says about tokens does not hold of it.
 func (c *Controller) Rehearse(o Observation) {
+	c.Time(o)
+	c.probes.seen(o)
+}
+
+// Time learns what a rehearsed round cost, and nothing that a decision under nominal costs depends on.
+func (c *Controller) Time(o Observation) {
 	c.costs.observe(o)
 	c.costs.level.variance = rehearsed
-	c.probes.seen(o)
+}
+
+// PlainRounds is what a round that drafts so many tokens costs at present, in plain rounds, by the clock even where costs are
+// nominal; false if no plain round was timed.
+func (c *Controller) PlainRounds(drafted int) (rounds float64, timed bool) {
+	clock := c.costs
+	clock.nominal = nil
+	if len(clock.verify) == 0 || clock.verify[0].samples == 0 {
+		return 0, false
+	}
+	return clock.of(drafted) / clock.pass(0), true
 }
 
 // Observe learns from a finished round.

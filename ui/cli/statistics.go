@@ -37,11 +37,19 @@ func ratio(a, b float64, digits int) string {
 	return strconv.FormatFloat(a/b, 'f', digits, 64)
 }
 
+// speedup marks an estimate, and says when drafting has lost time.
 func speedup(t event.Totals) string {
-	if t.PlainMSPerToken == nil || t.SpecMSPerToken == nil || *t.SpecMSPerToken <= 0 {
+	if t.Speedup <= 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.2f×", *t.PlainMSPerToken / *t.SpecMSPerToken)
+	text := fmt.Sprintf("%.2f×", t.Speedup)
+	if t.SpeedupEstimated {
+		text = "≈" + text
+	}
+	if event.Loses(t.Speedup) {
+		text += ", slower than without speculation"
+	}
+	return text
 }
 
 // escapeJSON writes control and invisible format characters, which encoding/json leaves as they are, as \u escapes.

@@ -27,6 +27,8 @@ func (c *column) headline(rows int) []string {
 	why := now.why
 	if now.off != "" {
 		why = "speculation does not pay: " + now.off
+	} else if _, times, _ := speedup(c.th, &c.s.Reply); now.gamma > 0 && event.Loses(c.s.Reply.Speedup) {
+		why = "slower than without speculation: " + times + " of its speed"
 	}
 	lines := []string{out.String()}
 	for _, text := range paint.Wrap(why, c.w-2, rows-1) {
@@ -52,9 +54,10 @@ func (c *column) figures(int) []string {
 	if any {
 		moved = bytes(float64(recent.Bytes) / rounds)
 	}
+	gain, times, style := speedup(th, &c.s.Reply)
 	return []string{
 		c.heading("figures", fmt.Sprintf("mean of the last %d rounds", recentRounds), ""),
-		c.pair("tokens/s", figure(th, speed, timed, 1), "speed-up", speedup(th, c.s.Reply.Speedup)),
+		c.styledPair("tokens/s", figure(th, speed, timed, 1), gain, times, style),
 		c.pair("tokens/pass", figure(th, perPass, any, 2), "moved/round", moved),
 		c.pair("draft", ms(recent.DraftMS), "verify", ms(recent.VerifyMS)),
 	}

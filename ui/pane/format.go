@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"specula/engine/event"
+	"specula/ui/state"
 	"specula/ui/theme"
 )
 
@@ -72,10 +74,17 @@ func probability(p float64) string {
 	return fmt.Sprintf("%.4f", p)
 }
 
-// speedup formats a measured ratio.
-func speedup(th *theme.Theme, ratio float64) string {
-	if ratio <= 0 {
-		return th.Glyph.None
+// speedup names and formats what speculation gains, or loses, which is said by another name and style.
+func speedup(th *theme.Theme, r *state.ReplyInfo) (name, value string, style theme.Style) {
+	if r.Speedup <= 0 {
+		return "speed-up", th.Glyph.None, th.Strong
 	}
-	return th.Glyph.Times + fmt.Sprintf("%.2f", ratio)
+	value = th.Glyph.Times + fmt.Sprintf("%.2f", r.Speedup)
+	if r.Estimated {
+		value = th.Glyph.About + value
+	}
+	if event.Loses(r.Speedup) {
+		return "slower", value, th.Warning
+	}
+	return "speed-up", value, th.Strong
 }

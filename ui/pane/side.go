@@ -131,17 +131,22 @@ const maxPairWidth = 64
 
 // pair draws two figures side by side, each with its name at the left and its value at the right of its half.
 func (c *column) pair(name1, value1, name2, value2 string) string {
+	return c.styledPair(name1, value1, name2, value2, c.th.Strong)
+}
+
+// styledPair is pair with a style for the second value.
+func (c *column) styledPair(name1, value1, name2, value2 string, style theme.Style) string {
 	half, end := (c.w-1)/2, c.w-1
 	if c.w > maxPairWidth {
 		half, end = maxPairWidth/2, maxPairWidth-1
 	}
 	out := c.line()
-	c.cell(out, 1, half-1, name1, value1)
-	c.cell(out, half+2, end, name2, value2)
+	c.cell(out, 1, half-1, name1, value1, c.th.Strong)
+	c.cell(out, half+2, end, name2, value2, style)
 	return out.String()
 }
 
-func (c *column) cell(out *paint.Line, from, to int, name, value string) {
+func (c *column) cell(out *paint.Line, from, to int, name, value string, style theme.Style) {
 	out.Pad(from)
 	valueWidth := paint.Width(value)
 	room := max(to-from-valueWidth-1, 0)
@@ -149,5 +154,5 @@ func (c *column) cell(out *paint.Line, from, to int, name, value string) {
 		name = paint.Fit(c.th, "", name, room)
 	}
 	out.Put(c.th.Label, name).Pad(to - valueWidth)
-	out.Put(c.th.Strong, paint.Fit(c.th, "", value, min(valueWidth, to-from)))
+	out.Put(style, paint.Fit(c.th, "", value, min(valueWidth, to-from)))
 }

@@ -136,19 +136,21 @@ func Strip(s *state.State, th *theme.Theme, w int) string {
 		probe = th.Glyph.Probe
 	}
 	out.Put(th.Label, th.Glyph.Gamma+" ").Put("", paint.Spaces(2-paint.Width(gamma))).Put(th.Strong, gamma).Put(th.Warning, probe).Put("", " ")
+	gain, times, style := speedup(th, &s.Reply)
 	for _, f := range []struct {
 		name, value string
 		width       int
+		style       theme.Style
 	}{
-		{"accepted", percent(th, share, tested), 4},
-		{"tok/s", figure(th, speed, timed, 1), 6},
-		{"/pass", figure(th, perPass, any, 2), 4},
-		{"speed-up", speedup(th, s.Reply.Speedup), 5},
+		{"accepted", percent(th, share, tested), 4, th.Strong},
+		{"tok/s", figure(th, speed, timed, 1), 6, th.Strong},
+		{"/pass", figure(th, perPass, any, 2), 4, th.Strong},
+		{gain, times, 6, style},
 	} {
 		if out.Left() < paint.Width(f.name)+f.width+4 {
 			break
 		}
-		out.Put(th.Label, f.name+" ").Put("", paint.Spaces(f.width-paint.Width(f.value))).Put(th.Strong, f.value).Put("", "  ")
+		out.Put(th.Label, f.name+" ").Put("", paint.Spaces(f.width-paint.Width(f.value))).Put(f.style, f.value).Put("", "  ")
 	}
 	if off := prefixed("off: ", now.off); off != "" && paint.Width(off)+1 < out.Left() {
 		out.Right(th.Label, off+" ")

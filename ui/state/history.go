@@ -101,7 +101,7 @@ func (s *State) count(e *event.Round, marks []string) {
 	countPositions(t, e)
 	s.Reply.ContextUsed = e.TargetLen
 	if e.Speedup > 0 {
-		s.Reply.Speedup = e.Speedup
+		s.Reply.Speedup, s.Reply.Estimated = e.Speedup, e.SpeedupEstimated
 	}
 }
 

@@ -70,7 +70,8 @@ type ReplyInfo struct {
 	ContextTokens int // capacity
 	ContextUsed   int // tokens in the target's cache
 	Totals        event.Totals
-	Speedup       float64 // measured, 0 until both kinds of round were run
+	Speedup       float64 // 0 until a round drafted
+	Estimated     bool    // it is not measured against plain rounds of replies yet
 	Reason        string  // why it ended; empty while it runs
 }
 

@@ -22,6 +22,7 @@ type Glyphs struct {
 	Probe     string // this round was a probe
 	Gamma     string // the name of the draft length
 	Times     string
+	About     string // in front of an estimate
 	Marker    string // beside the selected line
 	Level     string // points at a height of the graph to its left
 	Running   string
@@ -31,11 +32,11 @@ type Glyphs struct {
 var unicodeGlyphs = Glyphs{
 	Unicode: true, Check: "✓", Cross: "✗", Dot: "·", Arrow: "→", Star: "+", Space: "␣", Newline: "↵", Ellipsis: "…",
 	Separator: "·", None: "–", HRule: "─", VRule: "│", TeeRight: "├", TeeLeft: "┤", Cross4: "┼",
-	Mark: "▴", Probe: "◦", Gamma: "γ", Times: "×", Marker: "▸", Level: "◂", Running: "●", Idle: "○",
+	Mark: "▴", Probe: "◦", Gamma: "γ", Times: "×", About: "≈", Marker: "▸", Level: "◂", Running: "●", Idle: "○",
 }
 
 var asciiGlyphs = Glyphs{
 	Check: "v", Cross: "x", Dot: ".", Arrow: ">", Star: "+", Space: "_", Newline: "$", Ellipsis: "~",
 	Separator: "-", None: "-", HRule: "-", VRule: "|", TeeRight: "+", TeeLeft: "+", Cross4: "+",
-	Mark: "^", Probe: "?", Gamma: "g", Times: "x", Marker: ">", Level: "<", Running: "*", Idle: "o",
+	Mark: "^", Probe: "?", Gamma: "g", Times: "x", About: "~", Marker: ">", Level: "<", Running: "*", Idle: "o",
 }

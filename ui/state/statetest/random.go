@@ -92,7 +92,7 @@ func (w chaos) anyRound() event.Round {
 		Index: w.count(), Path: w.text(), PathWhy: w.text(), Gamma: w.count(), GammaRule: w.text(), GammaWhy: w.text(), GammaOff: w.text(), Probe: w.IntN(2) == 0,
 		Proposer: w.text(), ProposerWhy: w.text(), DraftWhy: w.text(), DraftStop: w.text(), Draft: w.tokens(), Accepted: w.count(), Tested: w.count(),
 		Temperature: w.number(), DraftMS: w.number(), VerifyMS: w.number(), SampleMS: w.number(), OtherMS: w.number(),
-		BytesMoved: int64(w.count()), TargetLen: w.count(), DraftLen: w.count(), Speedup: w.number(),
+		BytesMoved: int64(w.count()), TargetLen: w.count(), DraftLen: w.count(), Speedup: w.number(), SpeedupEstimated: w.IntN(2) == 0,
 	}
 	e.Constraint = w.text()
 	e.Rule, e.Lossy = w.text(), w.IntN(4) == 0
