@@ -78,7 +78,7 @@ func exitCode(err error) int {
 		return cli.ExitDevice
 	case errors.Is(err, engine.ErrModel):
 		return cli.ExitModel
-	case errors.As(err, new(*config.ValueError)), errors.As(err, new(*random.NameError)):
+	case errors.As(err, new(*config.ValueError)), errors.As(err, new(*config.FileError)), errors.As(err, new(*random.NameError)):
 		return cli.ExitUsage
 	}
 	return 0
@@ -212,8 +212,15 @@ func (c *sharing) Close() error { return c.Session.Close() }
 func (c *conversation) Close() error { return errors.Join(c.Session.Close(), c.devices.Close()) }
 
 func measure(ctx context.Context, o cli.BenchOptions, progress func(done, total int)) (cli.Report, error) {
-	prompts := assets.Prompts()
-	if o.PromptText != "" {
+	prompts, set := assets.Prompts(), ""
+	var err error
+	switch {
+	case o.GSM8K != "":
+		set = "gsm8k"
+		if prompts, err = bench.OpenGSM8K(o.GSM8K, o.Count); err != nil {
+			return nil, err
+		}
+	case o.PromptText != "":
 		prompts = assets.ParsePrompts(o.PromptText)
 	}
 	c, err := open(ctx, o.Config, func(event.Event) {})
@@ -229,16 +236,8 @@ func measure(ctx context.Context, o cli.BenchOptions, progress func(done, total 
 		return nil, err
 	}
 	s := o.Config.Speculation
-	r.About = bench.About{Ready: c.Ready(), Proposer: proposerWords(s, c.Ready()), Gamma: s.Gamma, GammaMax: s.GammaMax, GammaRule: s.Rule, Acceptance: s.Acceptance}
+	r.About = bench.About{Ready: c.Ready(), PromptSet: set, Proposer: bench.Drafter(s.Proposer, c.Ready()), Gamma: s.Gamma, GammaMax: s.GammaMax, GammaRule: s.Rule, Acceptance: s.Acceptance}
 	return r, nil
-}
-
-// proposerWords name the proposer that is set, and which one auto stands for.
-func proposerWords(s config.Speculation, r event.Ready) string {
-	if s.Proposer == "auto" && r.Auto != nil {
-		return "auto: " + r.Auto.Proposer
-	}
-	return s.Proposer
 }
 
 func verifyDist(ctx context.Context, o cli.ProofOptions, progress func(done, total int)) (cli.Report, error) {
@@ -346,7 +345,7 @@ func compareGammas(ctx context.Context, o cli.GammaOptions, progress func(done, 
 	if err != nil {
 		return nil, err
 	}
-	r.About = bench.About{Ready: c.Ready(), Proposer: proposerWords(o.Config.Speculation, c.Ready())}
+	r.About = bench.About{Ready: c.Ready(), Proposer: bench.Drafter(o.Config.Speculation.Proposer, c.Ready())}
 	return r, nil
 }
 

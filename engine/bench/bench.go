@@ -26,6 +26,9 @@ type Session interface {
 	Reset() error
 	// Reply answers one prompt as the first message of a conversation.
 	Reply(ctx context.Context, prompt string) iter.Seq[event.Event]
+	// CompareWithDecoding runs the passes of a reply again and says at how many of its positions the scores' bits are not those
+	// of decoding.
+	CompareWithDecoding(ctx context.Context, prompt string, rounds []event.Round) (compared, differ int, err error)
 }
 
 // Options say what to measure. γ, its rule and the proposer are those of the session.
@@ -75,7 +78,23 @@ func Run(ctx context.Context, s Session, o Options, progress func(done, total in
 			}
 		}
 	}
+	if err := b.compareWithDecoding(ctx); err != nil {
+		return nil, err
+	}
 	return b.report(), nil
+}
+
+// compareWithDecoding compares the scores of the first speculative greedy reply to each prompt, after everything was timed.
+func (b *bench) compareWithDecoding(ctx context.Context) error {
+	for i, prompt := range b.options.Prompts {
+		compared, differ, err := b.session.CompareWithDecoding(ctx, prompt, b.replies[arm{speculative: true}][i][0].passes)
+		if err != nil {
+			return fmt.Errorf("comparing the scores of the reply to %.64q: %w", prompt, err)
+		}
+		b.compared += compared
+		b.drifted += differ
+	}
+	return nil
 }
 
 // arm is one of the four ways to answer.
@@ -88,6 +107,9 @@ type bench struct {
 	options Options
 	replies map[arm][][]reply // by prompt and repeat
 	differs []int             // by prompt: the first token in which greedy texts of one repeat differed, or -1
+
+	// Positions of replies at which the scores of verification were compared with those of decoding, and that differ.
+	compared, drifted int
 }
 
 func newBench(s Session, o Options) *bench {
@@ -106,6 +128,9 @@ func (b *bench) prompt(ctx context.Context, repeat, i int, prompt string) error 
 			r, err := b.reply(ctx, prompt, a, b.options.Seed+int64(i))
 			if err != nil {
 				return err
+			}
+			if a != (arm{speculative: true}) || repeat > 0 {
+				r.passes = nil // only these are run again
 			}
 			b.replies[a][i] = append(b.replies[a][i], r)
 		}

@@ -23,6 +23,14 @@ type scripted struct {
 	fail     string             // the prompt that fails
 	silent   string             // the prompt whose reply never ends
 	slow     map[string]float64 // by what log says: how many times slower it is, once
+	drifts   string             // the prompt at one position of which a score differs
+}
+
+func (s *scripted) CompareWithDecoding(_ context.Context, prompt string, rounds []event.Round) (compared, differ int, err error) {
+	if prompt == s.drifts {
+		differ = 1
+	}
+	return 2 * len(rounds), differ, nil
 }
 
 func (s *scripted) Change(name, value string) error {
@@ -52,7 +60,7 @@ func (s *scripted) Reply(ctx context.Context, prompt string) iter.Seq[event.Even
 		rounds := 4
 		if speculative {
 			rounds = 2
-			t.Tested, t.Accepted, t.PositionTested, t.PositionKept = 4, 2, []int{2, 2}, []int{2, 0}
+			t.Drafted, t.Tested, t.Accepted, t.PositionTested, t.PositionKept = 5, 4, 2, []int{2, 2}, []int{2, 0}
 			if prompt == s.differ {
 				ended.IDs = []int32{1, 2, 9, 4}
 			}
@@ -163,6 +171,44 @@ func TestADifferentGreedyTextIsNamed(t *testing.T) {
 	for _, want := range []string{"matched", "false, 2 of 3", `differs from token 2 on: "b"`} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, table.String())
+		}
+	}
+}
+
+func TestAScoreThatDiffersIsNoMatch(t *testing.T) {
+	r, err := run(t, &scripted{drifts: "b"}, "a", "b", "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	if err := r.WriteTable(&table); err != nil {
+		t.Fatal(err)
+	}
+	if r.Matched() || !r.AllSame || !strings.Contains(table.String(), "1 of 12") {
+		t.Errorf("matched %v, texts the same %v:\n%s", r.Matched(), r.AllSame, &table)
+	}
+}
+
+// The names of other benchmarks of speculative decoding stand beside ours.
+func TestJSONHasTheCommonNames(t *testing.T) {
+	r, err := run(t, &scripted{drifts: "a"}, "a", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := r.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var back map[string]any
+	if err := json.Unmarshal([]byte(b.String()), &back); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]any{
+		"matched": true, "verify_decode_mismatches": 1.0, "verify_decode_compared": 8.0, "acceptance_rate": 0.4, "speedup_e2e": 10.0 / 7,
+		"spec_e2e_tpot_ms": 7.0, "baseline_e2e_tpot_ms": 10.0, "tokens_per_target_step": 2.0,
+	} {
+		if back[name] != want {
+			t.Errorf("%s is %v, want %v", name, back[name], want)
 		}
 	}
 }

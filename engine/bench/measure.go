@@ -11,6 +11,7 @@ type reply struct {
 	ids    []int32
 	totals event.Totals
 	rounds []round
+	passes []event.Round
 	ended  bool
 	failed string
 }
@@ -26,6 +27,7 @@ func (r *reply) add(e event.Event) {
 	switch e := e.(type) {
 	case event.Round:
 		r.rounds = append(r.rounds, round{len(e.Draft), e.DraftMS, e.VerifyMS})
+		r.passes = append(r.passes, e)
 	case event.Failed:
 		r.failed = e.Error
 	case event.ReplyEnded:
@@ -58,6 +60,7 @@ type Side struct {
 	Tokens     int     `json:"tokens"`
 	Rounds     int     `json:"rounds"` // target passes
 	DecodeMS   float64 `json:"decodeMS"`
+	Drafted    int     `json:"drafted"`
 	Tested     int     `json:"tested"`
 	Accepted   int     `json:"accepted"`
 	Positions  []Share `json:"positions"` // by draft position, of those that were reached
@@ -91,6 +94,7 @@ func (s *Side) add(r *reply) {
 	s.Tokens += t.Tokens
 	s.Rounds += t.Rounds
 	s.DecodeMS += r.decodeMS()
+	s.Drafted += t.Drafted
 	s.Tested += t.Tested
 	s.Accepted += t.Accepted
 	s.BytesMoved += t.BytesMoved

@@ -18,11 +18,37 @@ type Report struct {
 	Same       int        `json:"same"`    // prompts whose greedy texts are identical
 	AllSame    bool       `json:"matched"` // all of them
 	Mismatches []Mismatch `json:"mismatches"`
-	Greedy     Mode       `json:"greedy"`
-	Sampled    Mode       `json:"sampled"`
+	EndToEnd
+	Greedy  Mode `json:"greedy"`
+	Sampled Mode `json:"sampled"`
 
 	// About is filled in by the caller: the models and the settings that were measured.
 	About About `json:"about"`
+}
+
+// EndToEnd are the greedy figures once more, under the names that bench-speculative gave them.
+type EndToEnd struct {
+	// VerifyDecodeMismatches are the positions of speculative greedy replies at which a bit of the scores is not that of decoding
+	// token by token, of so many that were compared.
+	VerifyDecodeMismatches int `json:"verify_decode_mismatches"`
+	VerifyDecodeCompared   int `json:"verify_decode_compared"`
+	// AcceptanceRate is accepted over drafted tokens, also of those behind a rejection, which were never tested.
+	AcceptanceRate float64 `json:"acceptance_rate"`
+	// SpeedupE2E is baseline over speculative milliseconds per token, with all that a draft model reads and without the
+	// target's reading of the prompt.
+	SpeedupE2E          float64 `json:"speedup_e2e"`
+	SpecTPOTMS          float64 `json:"spec_e2e_tpot_ms"`
+	BaselineTPOTMS      float64 `json:"baseline_e2e_tpot_ms"`
+	TokensPerTargetStep float64 `json:"tokens_per_target_step"`
+}
+
+func (b *bench) endToEnd(greedy *Mode) EndToEnd {
+	spec := &greedy.Speculative
+	return EndToEnd{
+		VerifyDecodeMismatches: b.drifted, VerifyDecodeCompared: b.compared,
+		AcceptanceRate: over(float64(spec.Accepted), float64(spec.Drafted)), SpeedupE2E: over(greedy.Plain.MSPerToken(), spec.MSPerToken()),
+		SpecTPOTMS: spec.MSPerToken(), BaselineTPOTMS: greedy.Plain.MSPerToken(), TokensPerTargetStep: spec.TokensPerPass(),
+	}
 }
 
 // About says what was measured.
@@ -32,8 +58,17 @@ type About struct {
 	Gamma     int         `json:"gamma"`
 	GammaMax  int         `json:"gammaMax"`
 	GammaRule string      `json:"gammaRule"`
+	PromptSet string      `json:"promptSet,omitempty"` // "gsm8k"; empty: the built-in prompts, or lines of a file
 	// Acceptance is the rule of acceptance; a lossy one changes what sampled replies say.
 	Acceptance string `json:"acceptance"`
+}
+
+// Drafter names the proposer that is set, and which one auto stands for.
+func Drafter(setting string, r event.Ready) string {
+	if setting == "auto" && r.Auto != nil {
+		return "auto: " + r.Auto.Proposer
+	}
+	return setting
 }
 
 // Mismatch is a prompt whose greedy texts differ.
@@ -55,11 +90,12 @@ func (b *bench) report() *Report {
 		Greedy: compare(0, b.pairs(false)), Sampled: compare(b.options.Temperature, b.pairs(true)),
 	}
 	r.AllSame = r.Same == r.Prompts
+	r.EndToEnd = b.endToEnd(&r.Greedy)
 	return r
 }
 
-// Matched reports whether every greedy text was the same with and without speculation.
-func (r *Report) Matched() bool { return r.AllSame }
+// Matched reports whether every greedy text was the same with and without speculation, and every bit of their scores.
+func (r *Report) Matched() bool { return r.AllSame && r.VerifyDecodeMismatches == 0 }
 
 // WriteJSON writes the report as one indented JSON object.
 func (r *Report) WriteJSON(w io.Writer) error {
@@ -77,7 +113,8 @@ func (r *Report) WriteTable(w io.Writer) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", name, cell(r.Greedy), cell(r.Sampled))
 	}
 	fmt.Fprintf(t, "\tgreedy\tsampled, temperature %g\n", r.Sampled.Temperature)
-	fmt.Fprintf(t, "matched\t%v, %d of %d\t–\n", r.Matched(), r.Same, r.Prompts)
+	fmt.Fprintf(t, "matched\t%v, %d of %d\t–\n", r.AllSame, r.Same, r.Prompts)
+	fmt.Fprintf(t, "verified scores unlike decoded\t%d of %d\t–\n", r.VerifyDecodeMismatches, r.VerifyDecodeCompared)
 	row("acceptance", func(m Mode) string { return percent(m.Speculative.Accepted, m.Speculative.Tested) })
 	row("  by position", func(m Mode) string { return byPosition(m.Speculative.Positions) })
 	row("tokens per target pass", func(m Mode) string { return figure("%.2f", m.Speculative.TokensPerPass()) })
@@ -110,7 +147,11 @@ func (r *Report) writeHead(b *strings.Builder) {
 		fmt.Fprintf(b, ", acceptance %s", a.Acceptance)
 	}
 	b.WriteString("\n")
-	fmt.Fprintf(b, "on %s; %d prompts, up to %d tokens each", a.Ready.Device, r.Prompts, r.GenTokens)
+	set := "prompts"
+	if a.PromptSet != "" {
+		set = "prompts of " + a.PromptSet
+	}
+	fmt.Fprintf(b, "on %s; %d %s, up to %d tokens each", a.Ready.Device, r.Prompts, set, r.GenTokens)
 	if r.Repeats > 1 {
 		fmt.Fprintf(b, ", the median of %d", r.Repeats)
 	}

@@ -17,6 +17,7 @@ type benchFlags struct {
 	prompts    int
 	genTokens  int
 	promptFile string
+	promptSet  string
 	json       bool
 	kernels    bool
 	repeats    int // 0: not given
@@ -31,7 +32,13 @@ func (a *app) benchCommand() *cobra.Command {
 		Long: `bench answers each prompt four times: plainly and speculatively, greedily and sampled.
 It prints whether the greedy texts are identical, the acceptance, and the speed-up with a
 95 % confidence interval beside what the formula predicts from the measured costs.
-It fails (exit code 1) when a greedy text differs.
+Then it runs the greedy replies again, token by token and in the rounds that verified them,
+and counts the positions whose scores differ in a bit.
+It fails (exit code 1) when a greedy text or a score differs.
+
+The greedy figures stand in the JSON once more as matched, verify_decode_mismatches,
+acceptance_rate (accepted of all drafted), speedup_e2e, spec_e2e_tpot_ms,
+baseline_e2e_tpot_ms and tokens_per_target_step.
 
 With --gammas it compares draft lengths with each other and with the cost-aware rule instead,
 on several kinds of prompt and at several temperatures, one row of a table each.
@@ -40,6 +47,7 @@ on several kinds of prompt and at several temperatures, one row of a table each.
 force, or 0.7 when that is 0.`,
 		Example: `  specula bench --prompts 50 --gen-tokens 64 --gamma 4
   specula bench --gammas 0-8 --temperatures 0,0.7 --sets "small talk"
+  specula bench --prompts 50 --gen-tokens 256 --prompt-set gsm8k=test.jsonl --json
   specula bench --proposer ngram --prompt-file my-prompts.txt --json > ngram.json`,
 		Args: cobra.NoArgs,
 		RunE: a.begin(func(c *cobra.Command, _ []string) error { return a.bench(c.Context(), o) }),
@@ -47,6 +55,7 @@ force, or 0.7 when that is 0.`,
 	c.Flags().IntVar(&o.prompts, "prompts", 50, "how many prompts to use")
 	c.Flags().IntVar(&o.genTokens, "gen-tokens", 64, "tokens of each reply")
 	c.Flags().StringVar(&o.promptFile, "prompt-file", "", "`FILE` with a prompt a line, in place of the built-in ones")
+	c.Flags().StringVar(&o.promptSet, "prompt-set", "", "`gsm8k=FILE`: questions of a JSONL file of GSM8K, in place of the built-in prompts")
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON in place of the table")
 	c.Flags().BoolVar(&o.kernels, "kernels", false, "measure the matrix products on the CPU")
 	c.Flags().StringVar(&o.gamma.gammas, "gammas", "", "compare these draft lengths, such as 0-8, and the cost-aware rule")
@@ -77,6 +86,10 @@ func (a *app) benchKernels(ctx context.Context, asJSON bool) error {
 }
 
 func (a *app) bench(ctx context.Context, o benchFlags) error {
+	gsm8k, err := o.gsm8k()
+	if err != nil {
+		return err
+	}
 	if o.kernels {
 		return a.benchKernels(ctx, o.json)
 	}
@@ -93,7 +106,7 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 	if err := limits.Set("sampling.max_tokens", strconv.Itoa(o.genTokens)); err != nil {
 		return usagef("--gen-tokens: %w", err)
 	}
-	options := BenchOptions{Count: o.prompts, GenTokens: o.genTokens, Repeats: o.repeats}
+	options := BenchOptions{Count: o.prompts, GenTokens: o.genTokens, Repeats: o.repeats, GSM8K: gsm8k}
 	if o.promptFile != "" {
 		text, err := readBounded(o.promptFile, maxPromptBytes)
 		if err != nil {
@@ -107,7 +120,6 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 			a.overrides.values = append(a.overrides.values, v)
 		}
 	}
-	var err error
 	if options.Config, err = a.toldSettings(); err != nil {
 		return err
 	}
@@ -121,9 +133,26 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 		return fmt.Errorf("printing the report: %w", err)
 	}
 	if !r.Matched() {
-		return fmt.Errorf("a greedy text differs with speculation; the report names the prompts")
+		return fmt.Errorf("with speculation a greedy text differs, or the scores of one: the report says which")
 	}
 	return nil
+}
+
+// gsm8k is the path that --prompt-set gives; "" for none.
+func (o *benchFlags) gsm8k() (string, error) {
+	elsewhere := o.kernels || o.gamma.gammas != ""
+	switch path, ok := strings.CutPrefix(o.promptSet, "gsm8k="); {
+	case elsewhere && (o.promptSet != "" || o.promptFile != ""):
+		return "", usagef("--prompt-set and --prompt-file have no effect with --gammas, which has --sets, or with --kernels: leave them out")
+	case o.promptSet == "":
+		return "", nil
+	case o.promptFile != "":
+		return "", usagef("--prompt-set and --prompt-file both name prompts: give one of them")
+	case !ok || path == "":
+		return "", usagef("--prompt-set cannot be %.64q: allowed is gsm8k=FILE, with the path of a JSONL file of that set, such as test.jsonl", o.promptSet)
+	default:
+		return path, nil
+	}
 }
 
 // printReport makes safe what a report quotes from files: names of models and prompts.

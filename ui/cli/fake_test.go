@@ -167,7 +167,7 @@ func (r fakeReport) WriteTable(w io.Writer) error {
 	return err
 }
 func (r fakeReport) WriteJSON(w io.Writer) error {
-	return json.NewEncoder(w).Encode(map[string]any{"prompts": r.Count, "text": r.PromptText})
+	return json.NewEncoder(w).Encode(map[string]any{"prompts": r.Count, "text": r.PromptText, "gsm8k": r.GSM8K})
 }
 
 // fakeSession answers word by word, one round each, and obeys a few prompts.

@@ -64,6 +64,7 @@ type Terminal struct {
 type BenchOptions struct {
 	Config     config.Config
 	PromptText string // of a file with a prompt a line; empty: the built-in ones
+	GSM8K      string // path of a file of that set, in place of both
 	Count      int    // at most so many of them
 	GenTokens  int    // tokens of each reply
 	Repeats    int    // how often each is measured; 0: once

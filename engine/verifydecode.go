@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"specula/engine/compute"
+	"specula/engine/event"
+	"specula/tokenizer/chat"
+)
+
+// CompareWithDecoding runs the target's passes of a finished reply to prompt again: token by token, and in the rounds that
+// verified it, each on the keys and values that its own passes left. It returns at how many positions of the reply scores
+// were compared, and at how many their bits differ. The caches are empty afterwards.
+func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds []event.Round) (compared, differ int, err error) {
+	tokens, _, err := s.engine.fit(ctx, []chat.Message{{Role: "user", Content: prompt}}, s.Settings(), s.cache.Cap())
+	if err == nil {
+		err = s.empty()
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("comparing verification with decoding: %w", err)
+	}
+	defer func() { err = errors.Join(err, s.empty()) }()
+	last := len(tokens) - 1
+	if _, err := s.engine.target.Prefill(ctx, s.cache, tokens[:last], nil); err != nil {
+		return 0, 0, fmt.Errorf("comparing verification with decoding: reading the prompt: %w", err)
+	}
+	p := passes{session: s, base: last, from: tokens[last], row: make([]float32, s.engine.target.Config().Vocab)}
+	decoded, err := p.decode(ctx, rounds)
+	if err == nil {
+		err = s.cache.Truncate(last)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("comparing verification with decoding: %w", err)
+	}
+	if compared, differ, err = p.verify(ctx, rounds, decoded); err != nil {
+		return compared, differ, fmt.Errorf("comparing verification with decoding: %w", err)
+	}
+	return compared, differ, nil
+}
+
+// passes run over a reply behind a prompt of base+1 tokens, of which all but the last are in the cache.
+type passes struct {
+	session *Session
+	base    int
+	from    int32 // the prompt's last token
+	row     []float32
+	bits    []byte
+}
+
+// fingerprint stands for the bits of a row of scores: rows of a whole reply would take gigabytes.
+type fingerprint [sha256.Size]byte
+
+// of fingerprints the first n rows of a pass.
+func (p *passes) of(logits compute.Logits, n int) ([]fingerprint, error) {
+	var list []fingerprint
+	for i := range n {
+		if err := logits.Row(i, p.row); err != nil {
+			return nil, fmt.Errorf("row %d of %d: %w", i, n, err)
+		}
+		p.bits = p.bits[:0]
+		for _, x := range p.row {
+			p.bits = binary.LittleEndian.AppendUint32(p.bits, math.Float32bits(x))
+		}
+		list = append(list, sha256.Sum256(p.bits))
+	}
+	return list, nil
+}
+
+// decode fingerprints the row that decides each committed token, from passes of one row.
+func (p *passes) decode(ctx context.Context, rounds []event.Round) (list []fingerprint, err error) {
+	at := p.from
+	for i := range rounds {
+		for _, token := range rounds[i].Committed() {
+			logits, err := p.session.engine.target.Forward(ctx, p.session.cache, []int32{at})
+			if err != nil {
+				return nil, err
+			}
+			one, err := p.of(logits, 1)
+			if err != nil {
+				return nil, err
+			}
+			list, at = append(list, one...), token.ID
+		}
+	}
+	return list, nil
+}
+
+// verify compares the same rows, from the passes of the rounds.
+func (p *passes) verify(ctx context.Context, rounds []event.Round, decoded []fingerprint) (compared, differ int, err error) {
+	at := p.from
+	for i := range rounds {
+		committed := rounds[i].Committed()
+		if len(committed) == 0 {
+			continue
+		}
+		rows := []int32{at}
+		for _, token := range rounds[i].Draft {
+			rows = append(rows, token.ID)
+		}
+		logits, err := p.session.engine.target.Forward(ctx, p.session.cache, rows)
+		if err != nil {
+			return compared, differ, fmt.Errorf("round %d: %w", rounds[i].Index, err)
+		}
+		verified, err := p.of(logits, len(committed))
+		if err != nil {
+			return compared, differ, fmt.Errorf("round %d: %w", rounds[i].Index, err)
+		}
+		for _, f := range verified {
+			if f != decoded[compared] {
+				differ++
+			}
+			compared++
+		}
+		at = committed[len(committed)-1].ID
+		if err := p.session.cache.Truncate(p.base + compared); err != nil {
+			return compared, differ, err
+		}
+	}
+	return compared, differ, nil
+}
