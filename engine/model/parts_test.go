@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,35 +14,41 @@ func TestPartsOfAPassAreIndependent(t *testing.T) {
 	for _, s := range subjects() {
 		t.Run(s.name, func(t *testing.T) {
 			m := s.open(t, newBackend(t, 2), model.Options{MaxTokens: 300})
-			vocab := m.Config().Vocab
-			// The caches stand at different places, one of them across a split of attention.
-			before := [][]int32{randomIDs(7, vocab, 1), randomIDs(254, vocab, 2), nil}
-			ids := [][]int32{randomIDs(3, vocab, 4), randomIDs(5, vocab, 5), randomIDs(1, vocab, 6)}
-			var together, apart record
-			var parts []model.Part
-			for i := range ids {
-				cache := newCache(t, m)
-				if len(before[i]) > 0 {
-					if _, err := m.Prefill(context.Background(), cache, before[i], nil); err != nil {
-						t.Fatal(err)
-					}
-				}
-				alone := runSteps(t, m, cache, ids[i], len(ids[i]))
-				apart.scores = append(apart.scores, alone.scores...)
-				apart.keys, apart.values = append(apart.keys, alone.keys...), append(apart.values, alone.values...)
-				parts = append(parts, model.Part{Cache: cache, IDs: ids[i]})
-			}
-			logits, err := m.ForwardParts(context.Background(), parts...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			together.scores = scoresOf(t, logits)
-			for i, part := range parts {
-				together.addCache(t, m, part.Cache, len(before[i]))
-			}
-			together.same(t, "three sequences in a pass", apart)
+			partsAreIndependent(t, m, 3, 5, 1)
+			partsAreIndependent(t, m, 16, 16) // the longest draft under guidance
 		})
 	}
+}
+
+// partsAreIndependent compares a pass of sequences with so many rows each.
+func partsAreIndependent(t *testing.T, m *model.Model, rows ...int) {
+	t.Helper()
+	vocab := m.Config().Vocab
+	// The caches stand at different places, one of them across a split of attention.
+	before := [][]int32{randomIDs(7, vocab, 1), randomIDs(254, vocab, 2), nil}
+	var together, apart record
+	var parts []model.Part
+	for i, n := range rows {
+		cache, ids := newCache(t, m), randomIDs(n, vocab, uint64(4+i))
+		if len(before[i]) > 0 {
+			if _, err := m.Prefill(context.Background(), cache, before[i], nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		alone := runSteps(t, m, cache, ids, 1)
+		apart.scores = append(apart.scores, alone.scores...)
+		apart.keys, apart.values = append(apart.keys, alone.keys...), append(apart.values, alone.values...)
+		parts = append(parts, model.Part{Cache: cache, IDs: ids})
+	}
+	logits, err := m.ForwardParts(context.Background(), parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	together.scores = scoresOf(t, logits)
+	for i, part := range parts {
+		together.addCache(t, m, part.Cache, len(before[i]))
+	}
+	together.same(t, fmt.Sprintf("sequences of %d rows in a pass", rows), apart)
 }
 
 func TestPartsThatDoNotFit(t *testing.T) {

@@ -76,7 +76,7 @@ func TestAttention(t *testing.T) {
 
 // A row's bits are the same alone and among others, and whatever lies behind it in the cache.
 func TestAttentionRowsAreIndependent(t *testing.T) {
-	const position, m, heads, headDim = cpu.KeysPerSplit - 3, 7, 2, 32
+	const position, m, heads, headDim = cpu.KeysPerSplit - 17, 33, 2, 32
 	for _, kv := range kvTypes {
 		all, keys, values := attentionCase(m, position, heads, 1, headDim, 1, kv.kept)
 		all.Do(0, all.Items())

@@ -1,0 +1,141 @@
+package model_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+	"specula/engine/weights/gguf"
+	"specula/kernels/cpu"
+)
+
+// mostRows is the largest γ + 1, and splitKeys where a split of attention ends.
+const (
+	mostRows  = 33
+	splitKeys = cpu.KeysPerSplit
+)
+
+// rowCounts are those at which kernels go over to another way of computing, and their neighbours.
+func rowCounts() []int { return []int{2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33} }
+
+// formats are those of weights that a file may have.
+func formats() []compute.DType {
+	return []compute.DType{
+		compute.F32, compute.F16, compute.BF16, compute.Q8_0, compute.Q4_0, compute.Q4_1, compute.Q5_0, compute.Q5_1, compute.Q4_K, compute.Q5_K, compute.Q6_K,
+	}
+}
+
+// everyFormat are small models, one for each format of weights and type of cache.
+func everyFormat() (all []subject) {
+	for _, weights := range formats() {
+		for _, kept := range []compute.DType{compute.F32, compute.F16, compute.Q8_0} {
+			name := fmt.Sprintf("random %s, cache %s", gguf.TypeName(weights), gguf.TypeName(kept))
+			all = append(all, subject{name, func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+				o.CacheType = kept
+				return noise(t, b, weights, o)
+			}})
+		}
+	}
+	return all
+}
+
+// text is a place of a text where rows are verified.
+type text struct {
+	name   string
+	before int // tokens that are read first
+	ids    []int32
+}
+
+func texts(t testing.TB, vocab int) []text {
+	prompt := within(referenceCases(t)[0].IDs, vocab)
+	return []text{
+		{"random", 0, randomIDs(mostRows, vocab, 1)},
+		{"one token over and over", 1, make([]int32, mostRows)},
+		{"a prompt", 0, prompt[:min(mostRows, len(prompt))]},
+		{"up to the end of a split of attention", splitKeys - mostRows, randomIDs(mostRows, vocab, 2)},
+		{"across the end of a split", splitKeys - mostRows/2, randomIDs(mostRows, vocab, 2)},
+		{"behind the end of a split", splitKeys, randomIDs(mostRows, vocab, 2)},
+	}
+}
+
+// Verifying m rows gives the bits that m decoding steps give, in scores and at every layer of the cache, for m up to the largest γ + 1:
+// for every format of weights and type of cache, at every place of a text, and behind what was drafted and rejected.
+func TestVerifyEqualsDecode(t *testing.T) {
+	for _, s := range slices.Concat(demoAndTies(), everyFormat()) {
+		t.Run(s.name, func(t *testing.T) {
+			m := s.open(t, newBackend(t, 2), model.Options{MaxTokens: splitKeys + 2*mostRows, MaxRows: mostRows})
+			vocab := m.Config().Vocab
+			for _, text := range texts(t, vocab) {
+				cache := newCache(t, m)
+				if text.before > 0 {
+					if _, err := m.Prefill(context.Background(), cache, randomIDs(text.before, vocab, 3), nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want := runSteps(t, m, cache, text.ids, 1)
+				for _, rows := range rowCounts() {
+					runSteps(t, m, cache, text.ids, rows).same(t, fmt.Sprintf("%s, %d rows", text.name, rows), want)
+					runRounds(t, m, cache, text.ids, rows).same(t, fmt.Sprintf("%s, %d rows of which some are rejected", text.name, rows), want)
+				}
+				if err := cache.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// The same on every other level of instructions that the processor has, in short: kernels/cpu compares the levels with each other.
+func TestVerifyEqualsDecodeOnEveryLevel(t *testing.T) {
+	for _, level := range cpu.Levels() {
+		if level == cpu.Highest() {
+			continue // TestVerifyEqualsDecode has seen it
+		}
+		for i, s := range everyFormat() {
+			if i%3 != i/3%3 {
+				continue // one type of cache is enough for a format
+			}
+			t.Run(level.String()+"/"+s.name, func(t *testing.T) {
+				defer cpu.SetLevel(level)()
+				m := s.open(t, newBackend(t, 1), model.Options{MaxTokens: 3 * mostRows, MaxRows: mostRows})
+				cache, ids := newCache(t, m), randomIDs(mostRows, m.Config().Vocab, 1)
+				want := runSteps(t, m, cache, ids, 1)
+				for _, rows := range []int{4, 9, 17, mostRows} {
+					runRounds(t, m, cache, ids, rows).same(t, fmt.Sprintf("%d rows of which some are rejected", rows), want)
+				}
+			})
+		}
+	}
+}
+
+// runRounds is runSteps with passes of which only the first rows are what the text goes on with; the others are rolled back.
+func runRounds(t testing.TB, m *model.Model, cache compute.Cache, ids []int32, rows int) record {
+	t.Helper()
+	random := rand.New(rand.NewPCG(13, uint64(rows)))
+	var r record
+	start, at := cache.Len(), 0
+	for round := uint64(0); at < len(ids); round++ {
+		kept := min(len(ids)-at, 1+random.IntN(rows))
+		pass := slices.Concat(ids[at:at+kept], randomIDs(rows-kept, m.Config().Vocab, 20+round))
+		logits, err := m.Forward(context.Background(), cache, pass)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.scores = append(r.scores, scoresOf(t, logits)[:kept]...)
+		if at += kept; cache.Len() != start+at-kept+rows {
+			t.Fatalf("the cache holds %d tokens", cache.Len())
+		}
+		if err := cache.Truncate(start + at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.addCache(t, m, cache, start)
+	if err := cache.Truncate(start); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
