@@ -168,6 +168,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"number among stops", "[sampling]\nstop = [1]", `f.toml:2: sampling.stop cannot be 1`},
 		{"no TOML", "[sampling", `f.toml:1: `},
 		{"twice the same", "[ui]\nmouse = true\nmouse = false", `f.toml:3: `},
+		{"name of many parts", "[ui]\n" + strings.Repeat("a . \"b\".", 6000) + "c = 1", `f.toml: a name in it has 12001 parts; a setting has two`},
+		{"table of many parts", "[" + strings.Repeat("a.", 100) + "b]", `f.toml: a name in it has 101 parts`},
 		{"too large", "#" + strings.Repeat("x", MaxBytes), `f.toml: the file has 65537 bytes; a configuration has at most 65536`},
 	}
 	for _, tt := range tests {
@@ -187,6 +189,17 @@ func TestDecodeRefuses(t *testing.T) {
 				t.Errorf("%T is no *FileError", err)
 			}
 		})
+	}
+}
+
+func TestDotsInTextsAreNoNames(t *testing.T) {
+	dots := strings.Repeat(". ", 100)
+	for _, value := range []string{
+		`"` + dots + `\" ` + dots + `"`, `'` + dots + `'`, `"""he said "` + dots + `"""`, `"x" # it's ` + dots, "'''it's \n" + dots + "'''",
+	} {
+		if _, _, err := Decode("f.toml", []byte("[model]\nsystem = "+value+"\n")); err != nil {
+			t.Errorf("%.40s…: %v", value, err)
+		}
 	}
 }
 
@@ -261,8 +274,8 @@ func TestSetRefusesAndChangesNothing(t *testing.T) {
 		{"gamma", "4.5", `speculation.gamma cannot be "4.5"`},
 		{"seed", "9223372036854775808", "sampling.seed cannot be"},
 		{"schema", `{"properties":{"age":{"multipleOf":2}}}`, "constraint.schema: the JSON schema: #/properties/age/multipleOf: this keyword is not supported"},
-		{"schema", "@/absent.json", "constraint.schema: reading the file behind @: open /absent.json: no such file"},
-		{"schema", "@/", `"/" is not a file`},
+		{"schema", "@/absent.json", "constraint.schema: reading the file after @: stat /absent.json: no such file"},
+		{"schema", "@/", `"/" is not a regular file`},
 		{"regex", "a(", "constraint.regex: the regular expression: missing closing )"},
 		{"grammar", "root ::= x", `constraint.grammar: the grammar uses the rule "x", which it does not define`},
 		{"tempp", "1", `there is no setting "tempp"; did you mean temp?`},

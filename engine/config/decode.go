@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -55,6 +56,9 @@ func decode(file string, data []byte) (Config, map[string]int, error) {
 	if len(data) > MaxBytes {
 		return c, given, &FileError{File: file, Err: fmt.Errorf("the file has %d bytes; a configuration has at most %d", len(data), MaxBytes)}
 	}
+	if n := longestKey(data); n > maxKeyParts {
+		return c, given, &FileError{File: file, Err: fmt.Errorf("a name in it has %d parts; a setting has two, its section and its key", n)}
+	}
 	var sections map[string]toml.Primitive
 	meta, err := toml.Decode(string(data), &sections)
 	if err != nil {
@@ -69,6 +73,50 @@ func decode(file string, data []byte) (Config, map[string]int, error) {
 		r.section(name, body)
 	}
 	return c, given, r.report(file)
+}
+
+// maxKeyParts bounds the parts of a dotted name. The TOML decoder takes memory in proportion to their square.
+const maxKeyParts = 64
+
+// longestKey returns how many parts the longest dotted name has: the dots that nothing but words, quoted words and spaces stand
+// between.
+func longestKey(data []byte) int {
+	longest, dots := 0, 0
+	for i := 0; i < len(data); {
+		switch c := data[i]; c {
+		case '"', '\'':
+			i += quoted(data[i:])
+			continue
+		case '#':
+			for i+1 < len(data) && data[i+1] != '\n' {
+				i++
+			}
+		case '.':
+			dots++
+			longest = max(longest, dots+1)
+		case '=', ',', '[', ']', '{', '}', '\n':
+			dots = 0
+		}
+		i++
+	}
+	return longest
+}
+
+// quoted returns the length of the TOML string that data begins with.
+func quoted(data []byte) int {
+	end, escapes := data[:1], data[0] == '"'
+	if triple := bytes.Repeat(end, 3); bytes.HasPrefix(data, triple) {
+		end = triple
+	}
+	for i := len(end); i < len(data); i++ {
+		switch {
+		case escapes && data[i] == '\\':
+			i++
+		case bytes.HasPrefix(data[i:], end):
+			return i + len(end)
+		}
+	}
+	return len(data)
 }
 
 // reader walks a parsed file with the table in hand.

@@ -13,17 +13,21 @@ func ReadText(value string) (string, error) {
 	if !ok {
 		return value, nil
 	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("reading the file after @: %w", err)
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for someone to write into it
+		return "", fmt.Errorf("reading the file after @: %q is not a regular file", path)
+	}
 	file, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("reading the file behind @: %w", err)
+		return "", fmt.Errorf("reading the file after @: %w", err)
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", fmt.Errorf("reading the file behind @: %q is not a file", path)
-	}
 	data, err := io.ReadAll(io.LimitReader(file, MaxBytes+1))
 	if err != nil {
-		return "", fmt.Errorf("reading the file behind @: %w", err)
+		return "", fmt.Errorf("reading the file after @: %w", err)
 	}
 	if len(data) > MaxBytes {
 		return "", fmt.Errorf("the file %q has more than %d bytes", path, MaxBytes)

@@ -50,6 +50,7 @@ type reader struct {
 	lines *bufio.Reader
 	line  int     // of the last line read
 	atMS  float64 // of the last record
+	held  int     // bytes that all records so far take, about
 }
 
 func (t *reader) header() error {
@@ -74,6 +75,13 @@ func (t *reader) next() (Record, error) {
 	text, whole, err := t.read()
 	if err != nil {
 		return Record{}, err
+	}
+	objects := event.Objects(text)
+	if objects > maxLineObjects {
+		return Record{}, fmt.Errorf("the event has %d objects; at most %d are read", objects, maxLineObjects)
+	}
+	if t.held += len(text) + eventBytes + objects*objectBytes; t.held > maxHeldBytes {
+		return Record{}, fmt.Errorf("the trace takes more than %d MB when it is read: keep what is above this line", maxHeldBytes>>20)
 	}
 	e, atMS, err := event.Unmarshal(text)
 	switch {

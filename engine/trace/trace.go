@@ -14,6 +14,14 @@ const Version = 1
 // MaxLineBytes bounds a line. The longest events are rounds with the candidates of every position, some hundred kilobytes at worst.
 const MaxLineBytes = 16 << 20
 
+// A line of a few megabytes can hold millions of empty tokens, each of which takes hundreds of bytes when it is read.
+const (
+	maxLineObjects = 1 << 14   // objects and lists of one event; the longest rounds have some thousand
+	maxHeldBytes   = 512 << 20 // of all events of a trace together, about: more than a trace of 128 MB by this program takes
+	eventBytes     = 1 << 10   // of an event without its tokens
+	objectBytes    = 256       // of a token or a candidate
+)
+
 // header is the first line.
 type header struct {
 	Format  string `json:"format"`

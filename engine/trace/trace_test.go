@@ -100,6 +100,8 @@ func TestReadRefuses(t *testing.T) {
 		{"blank line", head + "\n", 2, "decoding an event", 0},
 		{"wrong type", head + `{"kind":"round","atMS":0,"data":{"gamma":"four"}}` + "\n", 2, "decoding a round event", 0},
 		{"time runs backwards", head + at("5") + at("4"), 3, "before the one above it", 1},
+		{"many tokens", head + at("0") + `{"kind":"round","atMS":1,"data":{"draft":[` + strings.Repeat("{},", 1<<14) + `{}]}}`, 3, "at most 16384 are read", 1},
+		{"much in all", head + strings.Repeat(`{"kind":"notice","atMS":0,"data":{"x":[`+strings.Repeat("{},", 16_000)+"{}]}}\n", 200), 131, "more than 512 MB when it is read", 129},
 		{"long line", head + strings.Repeat("x", MaxLineBytes+1), 2, "longer than", 0},
 	}
 	for _, tt := range tests {

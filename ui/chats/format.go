@@ -77,7 +77,7 @@ func encodeEvents(turns []Turn) (map[int][][]byte, error) {
 				return nil, err
 			}
 			total += len(line)
-			parts += objects(line)
+			parts += event.Objects(line)
 			lines = append(lines, line)
 		}
 		if total > maxRecordBytes || parts > maxRecordObjects {
@@ -114,7 +114,7 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 
 // decode reads a chat. Its ID is the file's name, whatever it says itself.
 func decode(data []byte) (Chat, error) {
-	if n := objects(data); n > maxObjects {
+	if n := event.Objects(data); n > maxObjects {
 		return Chat{}, fmt.Errorf("it has %d objects; at most %d are read", n, maxObjects)
 	}
 	var c Chat
@@ -125,22 +125,6 @@ func decode(data []byte) (Chat, error) {
 		return Chat{}, fmt.Errorf("it has format version %d; this program reads version %d", c.Version, Version)
 	}
 	return c, nil
-}
-
-// objects counts the objects and lists in JSON, without reading it.
-func objects(data []byte) int {
-	n, quoted := 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c == '\\':
-			i++
-		case !quoted && (c == '{' || c == '['):
-			n++
-		}
-	}
-	return n
 }
 
 // openRegular opens a file for reading; a pipe would wait for someone to write into it.

@@ -1,0 +1,37 @@
+//go:build unix
+
+package constrain
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A pipe has no end before somebody writes into it, and perhaps not even then.
+func TestAPipeIsNotWaitedFor(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	answer := make(chan error, 1)
+	go func() {
+		_, err := ReadText("@" + pipe)
+		answer <- err
+	}()
+	select {
+	case err := <-answer:
+		if err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second): // reached only by a failing test
+		t.Error("reading a pipe waits for a writer")
+		if w, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
+			_ = w.Close() // lets the reader go
+		}
+		<-answer
+	}
+}
