@@ -297,27 +297,12 @@ func evalPair(ctx context.Context, o cli.PairOptions, progress func(done, total 
 	return r, nil
 }
 
-// maxDialogueBytes bounds a file of dialogues.
-const maxDialogueBytes = 64 << 20
-
 // dialogues reads a file of held-out dialogues; no path is no dialogues.
 func dialogues(path string) ([]agreement.Talk, error) {
 	if path == "" {
 		return nil, nil
 	}
-	info, err := os.Stat(path)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxDialogueBytes) {
-		err = fmt.Errorf("%q has %d bytes, %v: allowed is a regular file of at most %d bytes", path, info.Size(), info.Mode(), maxDialogueBytes)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("opening the held-out dialogues: %w", err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("opening the held-out dialogues: %w", err)
-	}
-	defer f.Close()
-	return agreement.Read(f)
+	return agreement.ReadFile(path)
 }
 
 // timeSteps times a decoding step of target and draft on one core.

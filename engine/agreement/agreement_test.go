@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -153,6 +155,21 @@ func TestRead(t *testing.T) {
 	for _, text := range []string{"", "{}", "[]", `{"turns": [["boss", "x"]]}`, `{"turns": [["user"`} {
 		if list, err := Read(strings.NewReader(text)); err == nil {
 			t.Errorf("%q gives %v", text, list)
+		}
+	}
+}
+
+func TestAFileThatIsTooLongIsNotRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talks.jsonl")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1<<40); err != nil {
+		t.Skipf("no file with a hole can be made here: %v", err)
+	}
+	for _, name := range []string{path, filepath.Dir(path)} {
+		if _, err := ReadFile(name); err == nil || !strings.Contains(err.Error(), "allowed is a regular file of at most") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"specula/tokenizer/chat"
 )
@@ -13,6 +14,26 @@ import (
 type Talk struct {
 	Source string // where it comes from, in a word; may be empty
 	Turns  []chat.Message
+}
+
+// maxFileBytes bounds a file of dialogues.
+const maxFileBytes = 64 << 20
+
+// ReadFile reads the dialogues of a file.
+func ReadFile(path string) ([]Talk, error) {
+	info, err := os.Stat(path)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFileBytes) {
+		err = fmt.Errorf("%q has %d bytes, %v: allowed is a regular file of at most %d bytes", path, info.Size(), info.Mode(), maxFileBytes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading dialogues: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading dialogues: %w", err)
+	}
+	defer f.Close()
+	return Read(f)
 }
 
 // Read reads dialogues, a JSON object each: {"source": "small talk", "turns": [["user", "hello"], ["assistant", "Hi!"]]}, where the

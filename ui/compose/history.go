@@ -16,6 +16,8 @@ const (
 	historyLimit    = 500
 	entryLimitBytes = 16 << 10            // longer prompts are not kept: nobody pages through them
 	lineLimitBytes  = 8 * entryLimitBytes // no entry is longer, however much of it is escaped
+	// readLimitBytes is how much of a file is read, from its end: the newest entries stand there.
+	readLimitBytes = 2 * historyLimit * entryLimitBytes
 )
 
 // History is what was sent before, oldest first, kept in a file with one JSON string a line. The zero value is a history
@@ -44,7 +46,7 @@ func OpenHistory(path string) (*History, error) {
 	return h, nil
 }
 
-// read fills the entries and returns how many lines the file has.
+// read fills the entries and returns how many lines were read.
 func (h *History) read() (lines int, err error) {
 	info, err := os.Stat(h.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,6 +64,14 @@ func (h *History) read() (lines int, err error) {
 	}
 	defer f.Close()
 	r := bufio.NewReaderSize(f, lineLimitBytes)
+	if beyond := info.Size() - readLimitBytes; beyond > 0 {
+		if _, err := f.Seek(beyond, io.SeekStart); err != nil {
+			return 0, err
+		}
+		if _, err := nextLine(r); err != nil { // the end of a line whose beginning is not read
+			return 0, ignoreEOF(err)
+		}
+	}
 	for {
 		line, err := nextLine(r)
 		if len(line) > 0 || err == nil {
@@ -71,13 +81,17 @@ func (h *History) read() (lines int, err error) {
 		if json.Unmarshal(line, &entry) == nil {
 			h.remember(entry)
 		}
-		if errors.Is(err, io.EOF) {
-			return lines, nil
-		}
 		if err != nil {
-			return lines, err
+			return lines, ignoreEOF(err)
 		}
 	}
+}
+
+func ignoreEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // nextLine reads up to the end of a line. Of one that does not fit r's buffer it returns nothing.

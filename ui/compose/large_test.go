@@ -1,0 +1,40 @@
+package compose_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"specula/ui/compose"
+)
+
+// Of a large history only the end is read, which has the newest entries, and not from the middle of a line.
+func TestOfALargeHistoryTheEndIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	old := strings.Repeat("\"old\"\n", 10) + strings.Repeat(" ", 1<<20) + "\"cut\"\n"
+	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A hole that takes no room on disk, and minutes to read.
+	if _, err := f.WriteAt([]byte("\"first\"\n\"second\"\n"), 1<<40); err != nil {
+		t.Skipf("no file with a hole can be made here: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := compose.OpenHistory(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entry, ok := h.Back(""); !ok || entry != "second" {
+		t.Errorf("the newest entry is %q", entry)
+	}
+	if entry, ok := h.Back(""); ok {
+		t.Errorf("an entry that begins before what is read is %q", entry)
+	}
+}
