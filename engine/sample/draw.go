@@ -2,17 +2,19 @@ package sample
 
 import "math"
 
-// drawBlock is how many probabilities are added up at once, before the one that u falls into is looked for among them.
+// drawBlock is how many probabilities Draw adds up at once. Draw first finds the block that u falls
+// into, then the token within that block.
 const drawBlock = 64
 
-// Draw returns the token that the uniform u in [0,1) picks: the lowest id whose cumulative probability exceeds u.
-// Probabilities are added in order of ids, block by block. Where rounding leaves the total at or below u, it is the last id that
-// has a probability. So an id of probability 0, or one outside the vocabulary, is never drawn.
+// Draw returns the token that the uniform u in [0,1) picks: the lowest id whose cumulative
+// probability exceeds u. Probabilities are added block by block in the order of ids. If the total
+// is at or below u because of rounding, Draw returns the last id with a probability above 0. So it
+// never returns an id of probability 0, nor one outside the vocabulary.
 func Draw(d Dist, u float64) int32 {
 	if d.P == nil {
 		return d.Hot
 	}
-	at, before, sum := -1, 0.0, 0.0 // the latest block with mass, and the mass in front of it
+	at, before, sum := -1, 0.0, 0.0 // the last block with mass, and the mass before that block
 	for start := 0; start < len(d.P) && u >= sum; start += drawBlock {
 		if mass := sumOf(d.P[start:min(start+drawBlock, len(d.P))]); mass > 0 {
 			at, before = start, sum
@@ -36,12 +38,13 @@ func Draw(d Dist, u float64) int32 {
 	return last
 }
 
-// Residual returns the distribution to draw from after a token from q was refused by p: normalise(max(0, p−q)), written to
-// dst (vocab numbers; may be p.P). Where that has no mass, which only rounding brings about, it is p itself.
-// For a one-hot q it is p without that token. (Leviathan et al. 2023, appendix A.1; Chen et al. 2023, theorem 1)
+// Residual returns the distribution to draw from after p rejected a token drawn from q:
+// normalise(max(0, p−q)). It writes it to dst (vocab numbers; may be p.P). If that has no mass,
+// which only rounding can cause, Residual returns p itself. For a one-hot q the residual is p
+// without q's token. (Leviathan et al. 2023, appendix A.1; Chen et al. 2023, theorem 1)
 func Residual(dst []float64, p, q Dist) Dist {
 	if p.P == nil {
-		return p // whatever q is, only p's single token can be left
+		return p // whatever q is, only p's single token can remain
 	}
 	dst = dst[:len(p.P)]
 	common := min(len(p.P), len(q.P))
@@ -64,7 +67,8 @@ func Residual(dst []float64, p, q Dist) Dist {
 	return Dist{P: dst}
 }
 
-// positive is max(0, x) without a branch, which would be guessed wrong half of the time; x is no NaN.
+// positive returns max(0, x) without a branch, which the processor would mispredict half of the
+// time. x must not be NaN.
 func positive(x float64) float64 {
 	b := math.Float64bits(x)
 	return math.Float64frombits(b &^ uint64(int64(b)>>63))

@@ -21,7 +21,7 @@ func Example() {
 	// u = 0.564 draws token 0
 }
 
-// A token that speculation refused is replaced by one of those that the target wants more than the draft did.
+// A rejected draft token is replaced by one of those that the target wants more than the draft did.
 func ExampleResidual() {
 	p := sample.Dist{P: []float64{0.5, 0.3, 0.2}}
 	q := sample.Dist{P: []float64{0.2, 0.2, 0.6}}

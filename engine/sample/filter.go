@@ -7,26 +7,32 @@ import (
 	"specula/engine/compute"
 )
 
-// Sampler turns rows of scores into distributions and keeps the scratch for it, so that a token allocates nothing once
-// the largest vocabulary was seen. The zero Sampler is ready. It serves one goroutine.
+// Sampler turns rows of logits into distributions. It keeps its scratch memory, so that a token
+// allocates nothing after the largest vocabulary was seen. The zero Sampler is ready to use. Only
+// one goroutine may use it at a time.
 type Sampler struct {
-	// Arithmetic does the work on whole rows, which is most of it; nil for plain Go, the definition, which takes ten times as long.
-	// The two differ in the last digits, so one reply must be written with one of them.
+	// Arithmetic computes on whole rows, which is most of the work. nil means plain Go: this is the
+	// definition, and takes ten times as long. The two differ in the last digits, so use only one
+	// of them for a whole reply.
 	Arithmetic compute.Arithmetic
-	// Memo, when not nil, remembers what was computed.
+	// Memo, when not nil, remembers computed distributions.
 	Memo *Memo
 
 	ids   []int32   // (vocab) scratch of ranking
 	probs []float64 // (vocab) scratch of Top
 }
 
-// FromLogits writes the distribution that a token is drawn from to dst and returns it: the softmax of logits/temperature,
-// then top-k, top-p and min-p, each on what the one before left, renormalised. With TemperatureLast the filters see the softmax of
-// the logits, and the temperature works on what they left. Temperature 0 gives the one-hot of Argmax.
+// FromLogits writes to dst the distribution that a token is drawn from, and returns it. That is the
+// softmax of logits/temperature, then top-k, top-p and min-p, each applied to what the one before
+// left, then renormalised. With TemperatureLast the filters see the softmax of the logits, and the
+// temperature is applied to the tokens that remain. Temperature 0 gives the one-hot distribution of
+// Argmax.
 //
-// logits has one score per id; dst may be longer and its tail gets probability 0, so that a draft of a smaller vocabulary
-// yields a Dist over the target's. To keep ids from n on out of a distribution, pass logits[:n]: they are then masked before
-// every filter. A −Inf score is a masked id; NaN, +Inf or nothing finite gives an error that wraps compute.ErrNotFinite.
+// logits has one score per id. dst may be longer; the rest of it gets probability 0. So a draft
+// model with a smaller vocabulary yields a Dist over the target's vocabulary. To exclude all ids
+// from n on, pass logits[:n]: the ids are then masked before every filter. A score of −Inf masks
+// its id. NaN, +Inf, or a row without a finite score gives an error that wraps
+// compute.ErrNotFinite.
 func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, error) {
 	if s.Memo == nil {
 		return s.compute(dst, logits, p)
@@ -50,12 +56,13 @@ func (s *Sampler) compute(dst []float64, logits []float32, p Params) (Dist, erro
 	if p.Temperature == 0 {
 		return OneHot(best), nil
 	}
-	// Weights are relative to the best one, which therefore is exactly 1 and survives every filter.
+	// Weights are relative to the best token. The best weight is therefore exactly 1 and passes
+	// every filter.
 	temperature := p.Temperature
 	if p.TemperatureLast && p.filters() {
 		temperature = 1
 	}
-	// The smallest temperatures have an infinite reciprocal, and 0 times that is no number.
+	// The reciprocal of the smallest temperatures is +Inf, and 0·Inf would be NaN. So limit it.
 	sum := s.weigh(dst[:len(logits)], logits, logits[best], min(1/temperature, math.MaxFloat64))
 	clear(dst[len(logits):])
 	if !p.filters() {
@@ -77,7 +84,8 @@ func (s *Sampler) compute(dst []float64, logits []float32, p Params) (Dist, erro
 	return Dist{P: dst}, nil
 }
 
-// warm gives the weights that the filters left their temperature, as TemperatureLast asks for.
+// warm replaces the weights that the filters left by those at the given temperature, for
+// TemperatureLast.
 func warm(weights []float64, logits []float32, peak, temperature float64) {
 	for i, w := range weights {
 		if w > 0 {
@@ -86,14 +94,14 @@ func warm(weights []float64, logits []float32, peak, temperature float64) {
 	}
 }
 
-// FromLogits is Sampler.FromLogits with scratch of its own.
+// FromLogits is Sampler.FromLogits with a Sampler of its own.
 func FromLogits(dst []float64, logits []float32, p Params) (Dist, error) {
 	var s Sampler
 	return s.FromLogits(dst, logits, p)
 }
 
-// Argmax returns the id with the highest score, the lowest id winning ties. NaN, +Inf or no finite score at all gives an
-// error that names the id and wraps compute.ErrNotFinite.
+// Argmax returns the id with the highest score; among equal scores, the lowest id. NaN, +Inf, or a
+// row without a finite score gives an error that names the id and wraps compute.ErrNotFinite.
 func Argmax(logits []float32) (int32, error) {
 	best, peak := int32(-1), float32(math.Inf(-1))
 	for i, score := range logits {
@@ -110,8 +118,9 @@ func Argmax(logits []float32) (int32, error) {
 	return best, nil
 }
 
-// keepBest zeroes the weights that top-k and then top-p leave out: the k best, and of these the smallest number that
-// reaches the share TopP of their mass. Among equal scores the lower id is the better one.
+// keepBest sets to 0 the weights that top-k and then top-p remove. Top-k keeps the k best ids.
+// Top-p keeps the smallest number of these whose mass reaches the share TopP of theirs. Among equal
+// scores the lower id is the better one.
 func (s *Sampler) keepBest(weights []float64, logits []float32, p Params) {
 	topK := p.TopK > 0 && p.TopK < len(logits)
 	if !topK && p.TopP >= 1 {
@@ -137,7 +146,7 @@ func (s *Sampler) keepBest(weights []float64, logits []float32, p Params) {
 	}
 }
 
-// nucleus counts how many of the n best ids it takes to reach mass; at least one.
+// nucleus returns how many of the n best ids are needed to reach mass, at least 1.
 func nucleus(rank *ranking, weights []float64, n int, mass float64) int {
 	sum := weights[rank.nth(0)]
 	for i := 1; i < n; i++ {

@@ -18,7 +18,7 @@ var (
 	none = float32(math.Inf(-1))
 )
 
-// logs are scores whose plain softmax is p.
+// logs returns scores whose softmax at temperature 1 is p.
 func logs(p ...float64) []float32 {
 	scores := make([]float32, len(p))
 	for i := range p {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Memo remembers the distributions of rows of scores that come again and again, as they do where one place of a reply is
-// sampled a hundred thousand times. What it gives back is bit for bit what was computed from the same scores before. Samplers
-// of several goroutines may share one. The zero Memo is empty.
+// Memo remembers the distributions of rows that come again and again, as when one position of a
+// reply is sampled a hundred thousand times. It returns bit for bit what was computed from the same
+// logits before. Samplers of several goroutines may share a Memo. The zero Memo is empty.
 type Memo struct {
 	mu      sync.RWMutex
 	entries map[uint64]remembered
@@ -18,13 +18,13 @@ type remembered struct {
 	logits []float32
 	params Params
 	fast   bool
-	dist   Dist // of len(logits) and whatever dst had beyond
+	dist   Dist // len(logits), or more where dst was longer
 }
 
-// mostRemembered bounds a Memo; beyond it, it begins anew.
+// mostRemembered bounds a Memo. When it is full, it drops everything and starts again.
 const mostRemembered = 1024
 
-// find copies what is known about a row to dst.
+// find copies the remembered distribution of a row to dst.
 func (m *Memo) find(key uint64, dst []float64, logits []float32, p Params, fast bool) (Dist, bool) {
 	m.mu.RLock()
 	e, ok := m.entries[key]
@@ -52,7 +52,7 @@ func (m *Memo) keep(key uint64, d Dist, logits []float32, p Params, fast bool) {
 	m.entries[key] = remembered{slices.Clone(logits), p, fast, d}
 }
 
-// hash looks at a part of the scores, spread over the row; find compares them all.
+// hash reads about 128 scores spread over the row; find compares all of them.
 func hash(logits []float32) uint64 {
 	const prime, looks = 0x9E3779B97F4A7C15, 128
 	key := uint64(len(logits))

@@ -9,7 +9,7 @@ import (
 	"specula/engine/compute"
 )
 
-// doubled is arithmetic whose results are not those of plain Go.
+// doubled is an Arithmetic whose results differ from plain Go's.
 type doubled struct{}
 
 func (doubled) Best(scores []float32) (int, bool) {
@@ -31,7 +31,8 @@ func (doubled) Multiply(x []float64, factor float64) {
 	}
 }
 
-// With a memory, every distribution is bit for bit what it is without, whatever differs between the questions.
+// With a Memo every distribution has the same bits as without one, for any mix of rows and
+// parameters.
 func TestMemoChangesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var rows [][]float32
@@ -61,7 +62,7 @@ func TestMemoChangesNothing(t *testing.T) {
 		if err != nil || got.Hot != want.Hot || !slices.Equal(got.P, want.P) {
 			t.Fatalf("%+v: got %v, %v, want %v", p, got, err, want)
 		}
-		clear(dst) // what is handed out is the caller's own
+		clear(dst) // the caller may overwrite what it got
 	}
 	bad := []float32{1, float32(math.NaN())}
 	for range 2 {

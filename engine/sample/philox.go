@@ -2,23 +2,26 @@ package sample
 
 import "math/bits"
 
-// philox draws from Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011): a pure function of
-// key and counter, so a draw depends on its address alone, never on how many draws came before it.
+// philox draws from Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
+// 2011). It is a pure function of key and counter, so a draw depends on its address alone, never on
+// the number of draws before it.
 type philox struct {
 	key   [2]uint32 // seed, low word first
 	reply uint32
 }
 
-// NewPhilox returns the uniforms of one reply: the same seed and reply number give the same ones on every machine.
+// NewPhilox returns the uniforms of one reply. The same seed and reply number give the same
+// uniforms on every machine.
 //
-// A device reproduces them in two steps:
+// A device computes the same numbers in two steps:
 //
 //	w = philox4x32-10(counter: {position, round, stream, reply}, key: {seed mod 2³², seed div 2³²})
 //	u = ((w[0] >> 5)·2²⁶ + (w[1] >> 6)) / 2⁵³
 //
-// All 53 bits of u are a float64's, so the value is exact and below 1. They are not a float32's: 24 bits would make every
-// token less probable than 6·10⁻⁸ impossible or that probable, and rounding to nearest can give 1. A device that compares in
-// float32 must therefore truncate, to (w[0] >> 8)/2²⁴ ≤ u, or better compare in float64, which is one operation a token.
+// u has 53 bits, which a float64 holds exactly, so u is below 1. A float32 does not hold them. With
+// 24 bits, a token less probable than 6·10⁻⁸ would get probability 0 or 6·10⁻⁸, and rounding to
+// nearest could give 1. A device that compares in float32 must therefore truncate, to (w[0] >>
+// 8)/2²⁴ ≤ u. Better is to compare in float64: it is one operation per token.
 func NewPhilox(seed uint64, reply int) Uniforms {
 	return philox{key: [2]uint32{uint32(seed), uint32(seed >> 32)}, reply: uint32(reply)}
 }
@@ -32,7 +35,7 @@ func (g philox) Uniform(stream Stream, round, position int) float64 {
 	return float64(uint64(w[0]>>5)<<26|uint64(w[1]>>6)) / (1 << 53)
 }
 
-// philox4x32 is the block function with 10 rounds.
+// philox4x32 is the block function of Philox with 10 rounds.
 func philox4x32(counter [4]uint32, key [2]uint32) [4]uint32 {
 	const (
 		multiplier0, multiplier1 = 0xD2511F53, 0xCD9E8D57

@@ -1,14 +1,15 @@
 package sample
 
-// ranking hands out ids from the best score down. It is a heap, not a sorted list: a nucleus usually ends after a few of
-// a hundred thousand ids, and then sorting the rest would be most of the work of a token.
+// ranking hands out ids from the best score down. It is a heap and not a sorted list: top-p usually
+// keeps only a few of a hundred thousand ids, and sorting the others would be most of the work of a
+// token.
 type ranking struct {
-	ids    []int32 // (live) heap, best first; behind it the ids handed out, best last
+	ids    []int32 // the first live ids are the heap; after them the ids handed out, best last
 	live   int
 	logits []float32
 }
 
-// rank ranks the ids that have weight.
+// rank ranks the ids whose weight is above 0.
 func (s *Sampler) rank(weights []float64, logits []float32) ranking {
 	if cap(s.ids) < len(logits) {
 		s.ids = make([]int32, 0, len(logits))
@@ -26,7 +27,7 @@ func (s *Sampler) rank(weights []float64, logits []float32) ranking {
 	return r
 }
 
-// nth returns the id with i better ones, i < len(ids).
+// nth returns the id that has exactly i better ones, i < len(ids).
 func (r *ranking) nth(i int) int32 {
 	for len(r.ids)-r.live <= i {
 		r.live--
@@ -36,7 +37,7 @@ func (r *ranking) nth(i int) int32 {
 	return r.ids[len(r.ids)-1-i]
 }
 
-// allBut returns every id except the n best, in no order.
+// allBut returns every id except the n best, in no particular order.
 func (r *ranking) allBut(n int) []int32 {
 	if n > 0 {
 		r.nth(n - 1)

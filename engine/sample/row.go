@@ -6,7 +6,8 @@ import (
 	"specula/engine/compute"
 )
 
-// What a sampler does to whole rows: by its Arithmetic, or in plain Go.
+// The operations of a Sampler on whole rows. Each uses the Sampler's Arithmetic, or plain Go where
+// that is nil.
 
 func (s *Sampler) argmax(logits []float32) (int32, error) {
 	if s.Arithmetic != nil {
@@ -14,7 +15,7 @@ func (s *Sampler) argmax(logits []float32) (int32, error) {
 			return int32(best), nil
 		}
 	}
-	return Argmax(logits) // which finds words for what is wrong
+	return Argmax(logits) // gives an error that names what is wrong
 }
 
 // weigh writes exp((logits[i] − peak)·factor) to dst and returns the sum.
@@ -38,7 +39,7 @@ func (s *Sampler) multiply(x []float64, factor float64) {
 	}
 }
 
-// sumOf adds four sums side by side, because one would wait for each addition.
+// sumOf keeps four partial sums. With a single sum every addition would wait for the one before.
 func sumOf(x []float64) float64 {
 	var sums [4]float64
 	n := len(x) &^ 3
@@ -55,7 +56,7 @@ func sumOf(x []float64) float64 {
 	return sums[0] + sums[1] + (sums[2] + sums[3])
 }
 
-// Use takes over the arithmetic that scores bring along, or the scores that they are made of.
+// Use takes the arithmetic that scores offer: scores itself, or the compute.Logits that it wraps.
 func (s *Sampler) Use(scores any) {
 	if made, ok := scores.(interface{ Unwrap() compute.Logits }); ok {
 		scores = made.Unwrap()

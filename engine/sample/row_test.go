@@ -10,7 +10,7 @@ import (
 	"specula/kernels/cpu"
 )
 
-// kernels is the arithmetic that scores of the CPU bring along.
+// kernels is the Arithmetic that the logits of the CPU backend offer.
 type kernels struct{}
 
 func (kernels) Best(scores []float32) (int, bool) { return cpu.Argmax(scores) }
@@ -27,7 +27,7 @@ func waves(n int) []float32 {
 	return logits
 }
 
-// With arithmetic a distribution is the same but for its last digits.
+// With an Arithmetic a distribution differs from the definition in the last digits only.
 func TestArithmeticKeepsTheDefinition(t *testing.T) {
 	for _, vocab := range []int{1, 7, 100, 4096} {
 		logits := waves(vocab)
@@ -67,7 +67,7 @@ func TestArithmeticKeepsTheDefinition(t *testing.T) {
 	}
 }
 
-// Draw looks through blocks, and must find what adding one by one finds.
+// Draw searches block by block, and must find the same token as adding one by one.
 func TestDrawFindsWhatAddingOneByOneFinds(t *testing.T) {
 	s := sample.Sampler{}
 	d, err := s.FromLogits(make([]float64, 1000), waves(1000), sample.Params{Temperature: 2, TopP: 1, TopK: 300})
@@ -76,7 +76,7 @@ func TestDrawFindsWhatAddingOneByOneFinds(t *testing.T) {
 	}
 	sum := 0.0
 	for id, p := range d.P {
-		// Away from the bounds, where the order of additions decides.
+		// Skip tiny probabilities: there the order of additions decides which id is drawn.
 		if p > 1e-9 {
 			if got := sample.Draw(d, sum+p/2); got != int32(id) {
 				t.Fatalf("u in the middle of %d draws %d", id, got)

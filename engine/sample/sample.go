@@ -1,38 +1,48 @@
-// Package sample turns a row of scores into the distribution that a token is drawn from, and draws from it.
+// Package sample turns a row of logits into the distribution that a token is drawn from, and draws
+// from it.
 //
-// The order of filters is temperature, top-k, top-p, min-p, or with Params.TemperatureLast top-k, top-p, min-p, temperature; each
-// works on what the one before left. In front of them Shapers may change the scores.
-// A Dist that came out of FromLogits is exactly what a draw uses: speculation stays lossless only
-// if the probability that is recorded is the probability that was drawn with.
+// Read it in this order. Params are the filters of a request. Sampler.FromLogits applies them to a
+// row and returns a Dist. Draw picks a token from a Dist by a uniform number, and Residual gives
+// the distribution to draw from after a rejection. Uniforms supply the random numbers (NewPhilox).
+// A Shaper edits the logits before all this: penalties, bans, a grammar.
+//
+// The order of filters is temperature, top-k, top-p, min-p. With Params.TemperatureLast it is
+// top-k, top-p, min-p, temperature. Each filter works on what the one before left.
+//
+// One invariant: the Dist that is recorded for a draft token is exactly the Dist it was drawn from.
+// Speculation is lossless only under this condition.
 package sample
 
-// Params are the filters of one request. Temperature 0 means greedy: the other filters are then without effect.
+// Params are the filters of one request. Temperature 0 means greedy; the other filters then have no
+// effect.
 type Params struct {
 	Temperature float64 // ≥ 0
 	TopK        int     // 0: off
 	TopP        float64 // in (0,1]; 1: off
 	MinP        float64 // in [0,1); 0: off
-	// TemperatureLast applies the temperature behind the other filters, which then see the plain softmax.
+	// TemperatureLast applies the temperature after the other filters. They then see the softmax at
+	// temperature 1.
 	TemperatureLast bool
 }
 
-// filters reports whether any of them is on.
+// filters reports whether top-k, top-p or min-p is on.
 func (p *Params) filters() bool { return p.TopK > 0 || p.TopP < 1 || p.MinP > 0 }
 
-// Dist is a probability for every id of the vocabulary. A one-hot Dist of token t has P nil and Hot t.
-// Probabilities sum to 1 within rounding; filtered ids have exactly 0.
+// Dist holds a probability for every id of the vocabulary. A one-hot Dist of token t has P nil and
+// Hot t. Probabilities sum to 1 within rounding; an id that a filter removed has exactly 0.
 type Dist struct {
 	P   []float64 // (vocab); nil for one-hot
-	Hot int32     // meaningful when P is nil
+	Hot int32     // valid when P is nil
 }
 
 // OneHot is the distribution of a deterministic choice.
 func OneHot(id int32) Dist { return Dist{Hot: id} }
 
-// Elsewhere stands for a distribution that lies on a device. All that is known of it here is that it is one to draw from.
+// Elsewhere stands for a distribution that stays on a device. Its values are not available here; it
+// only tells that the token is drawn from a distribution, and not chosen greedily.
 func Elsewhere() Dist { return Dist{P: []float64{}} }
 
-// IsElsewhere reports whether a distribution lies on a device.
+// IsElsewhere reports whether a distribution stays on a device.
 func (d Dist) IsElsewhere() bool { return d.P != nil && len(d.P) == 0 }
 
 // Prob returns the probability of id, 0 for one outside the vocabulary.
@@ -49,13 +59,15 @@ func (d Dist) Prob(id int32) float64 {
 	return d.P[id]
 }
 
-// Uniforms yields numbers uniform in [0,1). Stream separates the uses, so that a draw for one purpose never shifts
-// another's; round and position address the draw, so that a device can reproduce it.
+// Uniforms yields numbers uniform in [0,1). Each use of randomness has a stream of its own, so that
+// a draw for one purpose never shifts the draws for another. Round and position are the address of
+// a draw within its stream, so that a device can compute the same number.
 type Uniforms interface {
 	Uniform(stream Stream, round, position int) float64
 }
 
-// Counted are Uniforms that somebody else can reproduce, such as a device, from two numbers: those given to NewPhilox.
+// Counted are Uniforms that are a function of two numbers, seed and reply, which were given to
+// NewPhilox. With these a device can compute the same uniforms.
 type Counted interface {
 	Uniforms
 	Counter() (seed uint64, reply uint32)
@@ -68,7 +80,9 @@ type Stream uint32
 const (
 	DraftDraw    Stream = iota // draft token i is drawn from q
 	AcceptTest                 // draft token i is tested
-	ResidualDraw               // the token in place of a rejected one
-	BonusDraw                  // the token behind a fully accepted draft, or of a plain round
-	TargetDraw                 // any token, by the rule that lets the target draw them all; position counts from the reply's beginning
+	ResidualDraw               // the token that replaces a rejected one
+	BonusDraw                  // the bonus token of a fully accepted draft, or a plain round's token
+	// any token, under the acceptance rule that draws every token from the target; position counts
+	// from the start of the reply
+	TargetDraw
 )

@@ -7,52 +7,59 @@ import (
 	"slices"
 )
 
-// Shaper changes the scores of a row in the light of the tokens before it: a penalty, a bias, a ban, a grammar. It is what
-// makes a row depend on earlier tokens of its own round, so that rounds with one are verified position by position.
+// Shaper edits the logits of a row, given the tokens before it: a penalty, a bias, a ban, a
+// grammar. With a Shaper a row depends on earlier tokens of its own round, so such rounds are
+// verified position by position.
 //
-// It knows the context as a stack. Before a row is shaped, every token in front of it has been pushed; what turns out not to be
-// committed is popped again. Draft and target rows of one round are shaped by the same Shaper, one after the other.
+// A Shaper keeps the context as a stack. Before a row is shaped, every token before the row has
+// been pushed. Tokens that turn out not to be committed are popped again. The same Shaper shapes
+// the draft's rows and the target's rows of a round, one after the other.
 type Shaper interface {
-	// Name says in a word or two what it is, as the screen shows it: "penalties", "JSON schema".
+	// Name says in one or two words what the Shaper is, for the screen: "penalties", "JSON schema".
 	Name() string
-	// Shape edits the scores (vocab) of the token behind everything pushed. A score of −Inf forbids a token. The row of a draft
-	// may be shorter than the vocabulary.
+	// Shape edits the logits (vocab) of the token that follows all pushed tokens. A score of −Inf
+	// forbids a token. The row of a draft model may be shorter than the vocabulary.
 	Shape(logits []float32) error
-	// Push adds a token behind the context. A token that Shape forbids may be pushed, too: then nothing is asked until it is popped.
+	// Push appends a token to the context. The token may be one that Shape forbids; then no other
+	// question is asked before it is popped.
 	Push(id int32)
-	// Pop takes the last n tokens back; at least so many were pushed since Reset.
+	// Pop removes the last n tokens. At least n tokens were pushed since Reset.
 	Pop(n int)
-	// Reset forgets everything and begins with a prompt. A Shaper decides for itself whether the prompt matters to it.
+	// Reset drops the context and starts with a prompt. Each Shaper decides whether the tokens of
+	// the prompt matter to it.
 	Reset(prompt []int32) error
 }
 
-// Allower is a Shaper that forbids tokens and can say of a single one, without a row, whether it does. One whose answer is as
-// dear as a row does not implement it.
+// Allower is a Shaper that forbids tokens and can tell for a single token whether it is forbidden,
+// without a row. A Shaper for which that costs as much as a whole row does not implement Allower.
 type Allower interface {
-	// Allows reports whether Shape would leave the score of id, behind everything pushed, above −Inf.
+	// Allows reports whether Shape would leave the score of id above −Inf at the current position.
 	Allows(id int32) bool
 }
 
-// Mild is a Shaper that makes tokens less likely for what was written and forbids none. Drafts do without: a small model is less sure
-// of its first choice, so the same penalty turns it away from tokens that the target keeps to, and fewer are accepted.
+// Mild marks a Shaper that only makes tokens less likely because of what was written, and forbids
+// none. Drafts run without it. A small model is less sure of its first choice, so the same penalty
+// turns it away from tokens that the target keeps, and fewer drafts are accepted.
 type Mild interface {
 	Mild()
 }
 
-// Temporary is a Shaper that changes rows only up to some place of a reply, such as a least number of tokens.
+// Temporary is a Shaper that changes rows only up to some position of the reply, such as a minimum
+// number of tokens.
 type Temporary interface {
-	// Active reports whether a row behind everything pushed can still be changed, be it the next or a later one. Push never makes a
-	// Shaper active again, Pop and Reset may.
+	// Active reports whether the next row or a later one can still be changed. Push never makes an
+	// inactive Shaper active again; Pop and Reset may.
 	Active() bool
 }
 
-// Shapers is a list of them, in the order in which they work on a row.
+// Shapers is a list of Shapers in the order in which they edit a row.
 type Shapers []Shaper
 
-// ErrNothingLeft means that Shapers together forbid every token of a row.
+// ErrNothingLeft means that the Shapers together forbid every token of a row.
 var ErrNothingLeft = errors.New("no token is left to write")
 
-// Shape lets every Shaper edit the row. ErrNothingLeft is the caller's to explain by Forbidding, which needs the row as it was.
+// Shape lets every Shaper edit the row. On ErrNothingLeft the caller can call Forbidding with the
+// original row to say why.
 func (s Shapers) Shape(logits []float32) error {
 	if len(s) == 0 {
 		return nil
@@ -70,7 +77,8 @@ func (s Shapers) Shape(logits []float32) error {
 	return ErrNothingLeft
 }
 
-// Forbidding names the Shapers that take a token out of a raw row which those before left in; the row is shaped on the way.
+// Forbidding names the Shapers that forbid a token which the Shapers before them allowed. It takes
+// the original row and edits it.
 func (s Shapers) Forbidding(logits []float32) []string {
 	var names []string
 	left := countLeft(logits)
@@ -98,7 +106,8 @@ func countLeft(logits []float32) int {
 
 func forbidden(score float32) bool { return score < -math.MaxFloat32 }
 
-// Allows reports whether no Shaper is known to forbid a token. Those that are no Allower are not asked.
+// Allows reports whether no Shaper is known to forbid a token. It skips Shapers that are no
+// Allower.
 func (s Shapers) Allows(id int32) bool {
 	for _, shaper := range s {
 		if a, ok := shaper.(Allower); ok && !a.Allows(id) {
@@ -108,7 +117,7 @@ func (s Shapers) Allows(id int32) bool {
 	return true
 }
 
-// ForDraft returns those that a draft is shaped by, too: all but the Mild.
+// ForDraft returns the Shapers that also edit the draft's rows: all except the Mild ones.
 func (s Shapers) ForDraft() Shapers {
 	var list Shapers
 	for _, shaper := range s {
@@ -119,7 +128,8 @@ func (s Shapers) ForDraft() Shapers {
 	return list
 }
 
-// Active returns those that can still change a row. The others need not be asked, but have to be told of every token.
+// Active returns the Shapers that can still change a row. The others need not shape rows, but must
+// still be told of every token.
 func (s Shapers) Active() Shapers {
 	over := func(shaper Shaper) bool {
 		t, ok := shaper.(Temporary)
@@ -131,7 +141,7 @@ func (s Shapers) Active() Shapers {
 	return slices.DeleteFunc(slices.Clone(s), over)
 }
 
-// Push adds tokens behind the context of all.
+// Push appends tokens to the context of every Shaper.
 func (s Shapers) Push(ids ...int32) {
 	for _, shaper := range s {
 		for _, id := range ids {
@@ -140,7 +150,7 @@ func (s Shapers) Push(ids ...int32) {
 	}
 }
 
-// Pop takes the last n tokens back from all.
+// Pop removes the last n tokens from every Shaper.
 func (s Shapers) Pop(n int) {
 	if n == 0 {
 		return
@@ -150,7 +160,7 @@ func (s Shapers) Pop(n int) {
 	}
 }
 
-// Reset begins anew with a prompt and a reply so far.
+// Reset starts every Shaper again, with a prompt and the reply so far.
 func (s Shapers) Reset(prompt, reply []int32) error {
 	for _, shaper := range s {
 		if err := shaper.Reset(prompt); err != nil {
@@ -161,7 +171,7 @@ func (s Shapers) Reset(prompt, reply []int32) error {
 	return nil
 }
 
-// Names are those of the list.
+// Names returns the names of the Shapers.
 func (s Shapers) Names() []string {
 	names := make([]string, len(s))
 	for i, shaper := range s {

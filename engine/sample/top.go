@@ -6,8 +6,9 @@ type Candidate struct {
 	P  float64
 }
 
-// Top returns the at most n most probable tokens, best first, with the probability a draw would give them.
-// At temperature 0, where that is 1 for one token, it gives the plain softmax instead, which is what a reader wants to see.
+// Top returns at most n tokens, the most probable first, each with the probability that a draw
+// would give it. At temperature 0 that would be 1 for a single token; Top then returns the softmax
+// at temperature 1, which tells a reader more.
 func (s *Sampler) Top(logits []float32, n int, p Params) ([]Candidate, error) {
 	if p.Temperature == 0 {
 		p = Params{Temperature: 1, TopP: 1}
@@ -22,7 +23,8 @@ func (s *Sampler) Top(logits []float32, n int, p Params) ([]Candidate, error) {
 	return s.Best(d, logits, n), nil
 }
 
-// Best returns the at most n most probable tokens of a distribution that was made of logits and is not one-hot, best first.
+// Best returns at most n tokens of a distribution, the most probable first. The distribution must
+// come from logits and must not be one-hot.
 func (s *Sampler) Best(d Dist, logits []float32, n int) []Candidate {
 	rank := s.rank(d.P, logits)
 	top := make([]Candidate, min(n, len(rank.ids)))
@@ -33,8 +35,9 @@ func (s *Sampler) Best(d Dist, logits []float32, n int) []Candidate {
 	return top
 }
 
-// Confidence returns the probability that the plain softmax of logits gives to id: how sure a model is of a choice that it
-// made greedily, where the probability of the draw itself is 1. id must be the best.
+// Confidence returns the probability of id in the softmax of logits at temperature 1. It tells how
+// sure a model is of a token that it chose greedily, where the probability of the draw itself is 1.
+// id must be the best token.
 func (s *Sampler) Confidence(logits []float32, id int32) float64 {
 	if cap(s.probs) < len(logits) {
 		s.probs = make([]float64, len(logits))
