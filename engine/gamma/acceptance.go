@@ -3,50 +3,57 @@ package gamma
 import "math"
 
 const (
-	// startRate is the acceptance assumed before there is evidence, high enough that speculation gets its chance, and
-	// startWeight the number of observations it counts for. A position not reached yet is taken to be like the one before
-	// it, which counts for more.
+	// startRate is the acceptance assumed before there is evidence. It is high, so that speculation
+	// gets its chance. It counts as startWeight observations. A position that was not reached yet
+	// is assumed to have the rate of the position before it, which counts as neighbourWeight
+	// observations.
 	startRate       = 0.8
 	startWeight     = 5
 	neighbourWeight = 6
-	// memory bounds the number of observations that an estimate rests on. At 100 it errs by 5 points, and the speed it promises for γ 1 by 4 %:
-	// with less, drafts that gain a few percent are given up for a run of bad luck.
+	// memory is the largest number of observations that an estimate rests on. With 100 its standard
+	// error is 5 points, and that of the speed predicted for γ = 1 is 4 %. With fewer, a run of bad
+	// luck would end drafts that gain a few percent.
 	memory = 100
-	// hereMemory bounds the observations of a reply, and spreadMemory those that the difference between replies rests on. When the first reply
-	// has ended it is taken to be usualSpread, which counts for as many as spreadStart; before, there is nothing to differ from.
+	// hereMemory bounds the observations of the current reply, and spreadMemory those of the
+	// variance between replies. After the first reply that variance is assumed to be usualSpread,
+	// with the weight of spreadStart observations. During the first reply there is no other reply
+	// to differ from.
 	hereMemory, spreadMemory, spreadStart = 12, 300, 20
 	usualSpread                           = 0.05
-	// While nothing reaches a position, its evidence loses each round the share fading of its weight, so that fresh evidence
-	// is believed quickly, and its estimate moves the share drift of the way to that of the position before it: old bad luck
-	// must not bar a depth for good.
+	// While no round reaches a position, its evidence loses the share fading of its weight per
+	// round, so that new evidence counts quickly. Its estimate moves by the share drift towards
+	// that of the position before it. Otherwise old bad luck would rule out a depth forever.
 	fading = 0.01
 	drift  = 0.003
-	// doubt is by how many standard errors an estimate is lowered where something is paid for beforehand. More would leave drafts alone that pay.
+	// doubt is the number of standard errors by which an estimate is lowered when something must be
+	// paid in advance. A larger value would stop drafts that pay.
 	doubt = 0.5
 )
 
-// acceptance estimates, per draft position, the chance to be accepted given that all positions before were. A round tells
-// about the positions up to its first rejection only; the estimates behind it stay as they are.
+// acceptance estimates for each draft position the chance to be accepted, given that all positions
+// before were. A round is evidence about the positions up to its first rejection only; later
+// positions are not updated.
 type acceptance struct {
 	positions []rate
-	here      []rate   // of the reply under way alone, as far as it got
-	spreads   []spread // of each position, between replies
+	here      []rate   // of the current reply alone, as far as its drafts reached
+	spreads   []spread // for each position, the variance between replies
 }
 
-// spread is by how much replies differ from each other, beyond luck: of one nearly every draft holds, of another hardly any. The more they do,
-// the sooner a reply is judged by itself (the empirical Bayes estimate of Efron and Morris, 1973).
+// spread is how much the acceptance differs between replies, beyond chance. In one reply nearly
+// every draft is accepted, in another hardly any. The larger the variance, the sooner a reply is
+// judged by its own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
 type spread struct {
 	variance float64
-	weight   float64 // observations it rests on, up to spreadMemory
+	weight   float64 // observations that the variance rests on, up to spreadMemory
 }
 
-// observe learns from a reply of which here is known, where mean is usual.
+// observe learns from a finished reply: here is its own rate, mean the rate over all replies.
 func (s *spread) observe(here rate, mean float64) {
 	s.weight = min(s.weight+here.weight, spreadMemory)
 	s.variance += ((here.mean-mean)*(here.mean-mean) - mean*(1-mean)/here.weight - s.variance) * here.weight / s.weight
 }
 
-// begin turns to a new reply.
+// begin starts a new reply.
 func (a *acceptance) begin() {
 	for i, here := range a.here {
 		a.spreads[i].observe(here, a.positions[i].mean)
@@ -54,10 +61,11 @@ func (a *acceptance) begin() {
 	a.here = a.here[:0]
 }
 
-// rate is a running mean that follows changes: an average at first, exponentially weighted once memory is full.
+// rate is a running mean that follows changes. At first it is an average; with memory observations
+// it becomes exponentially weighted.
 type rate struct {
 	mean   float64
-	weight float64 // observations it rests on, up to memory
+	weight float64 // observations that the mean rests on, up to memory
 }
 
 func (r *rate) observe(x float64) {
@@ -65,7 +73,7 @@ func (r *rate) observe(x float64) {
 	r.mean += (x - r.mean) / r.weight
 }
 
-// observe learns from a round that accepted all or all but the last of the draft tokens it tested.
+// observe learns from a round. Of its tested tokens all were accepted, or all except the last.
 func (a *acceptance) observe(o Observation) {
 	for i := range o.Tested {
 		if i == len(a.positions) {
@@ -90,7 +98,8 @@ func (a *acceptance) observe(o Observation) {
 	}
 }
 
-// leastWeight is the weight of what position i is taken to be before it has observations of its own.
+// leastWeight is the weight of the initial estimate of position i, before it has observations of
+// its own.
 func leastWeight(i int) float64 {
 	if i == 0 {
 		return startWeight
@@ -98,7 +107,8 @@ func leastWeight(i int) float64 {
 	return neighbourWeight
 }
 
-// at returns the estimate for position i from 0. One never tested is taken to be like the one before it.
+// at returns the estimate for position i, counted from 0. A position that was never tested gets the
+// estimate of the last one that was.
 func (a *acceptance) at(i int) float64 {
 	mean := a.usual(i)
 	i = min(i, len(a.positions)-1)
@@ -109,7 +119,7 @@ func (a *acceptance) at(i int) float64 {
 	return mean + (here.mean-mean)*here.weight/(here.weight+luck/a.spreads[i].variance)
 }
 
-// usual is at without what is peculiar to the reply under way.
+// usual returns the estimate over all replies, without what is special to the current one.
 func (a *acceptance) usual(i int) float64 {
 	if len(a.positions) == 0 {
 		return startRate
@@ -117,7 +127,7 @@ func (a *acceptance) usual(i int) float64 {
 	return a.positions[min(i, len(a.positions)-1)].mean
 }
 
-// atLeast returns the estimate for position i less what is doubtful about it.
+// atLeast returns the estimate for position i less doubt standard errors.
 func (a *acceptance) atLeast(i int) float64 {
 	mean, weight := a.at(i), leastWeight(i)
 	if i < len(a.positions) {
@@ -126,7 +136,7 @@ func (a *acceptance) atLeast(i int) float64 {
 	return max(0, mean-doubt*math.Sqrt(mean*(1-mean)/weight))
 }
 
-// first returns the estimates of n positions.
+// first returns the estimates of the first n positions.
 func (a *acceptance) first(n int) []float64 {
 	rates := make([]float64, n)
 	for i := range rates {

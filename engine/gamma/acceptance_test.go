@@ -2,7 +2,8 @@ package gamma
 
 import "testing"
 
-// Replies of two kinds, of which everything holds or nothing, are soon told apart; where all are alike, a reply's luck counts for nothing.
+// Between replies in which everything is accepted or nothing, the controller soon tells which kind
+// it is in. Where all replies are alike, the luck of one counts for nothing.
 func TestRepliesAreJudgedByThemselvesWhereTheyDiffer(t *testing.T) {
 	reply := func(a *acceptance, held ...bool) {
 		a.begin()

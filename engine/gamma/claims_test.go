@@ -9,9 +9,9 @@ import (
 	"specula/engine/gamma"
 )
 
-// The claims about the cost-aware rule, each on a simulated clock with noise and stalls.
+// The promises of the cost-aware rule, each tested on a simulated clock with noise and stalls.
 
-const most = 8 // the largest γ in all of them
+const most = 8 // the largest γ in all these tests
 
 func costAware() *gamma.Controller {
 	return gamma.New(gamma.Options{Rule: gamma.CostAware, Gamma: 4, Max: most})
@@ -21,7 +21,7 @@ func newMachine(accept func(int) float64, draftMS float64, passMS func(int) floa
 	return &machine{accept: accept, draftMS: draftMS, passMS: passMS, noise: 0.05, stalls: 0.01, rng: rand.New(rand.NewPCG(seed, 1))}
 }
 
-// chosen counts the γ of the last rounds, probes left out.
+// chosen counts the γ of the last rounds, without probes.
 func chosen(m *machine, c *gamma.Controller, tokens, last int) []int {
 	var all []int
 	m.run(c, tokens, func(d gamma.Decision, _ gamma.Observation) {
@@ -107,7 +107,7 @@ func TestRecoversWhenAcceptanceReturns(t *testing.T) {
 	}
 }
 
-// worlds are the pairs of models over which the two promises about time are kept.
+// worlds are the pairs of models for which the two promises about time must hold.
 func worlds() (all []*machine) {
 	decaying := func(i int) float64 { return 0.9 * math.Pow(0.85, float64(i)) }
 	half := func(rows int) float64 { return 10 * (1 + 0.3*float64(rows-1)) }
@@ -121,8 +121,9 @@ func worlds() (all []*machine) {
 	return all
 }
 
-// mean returns the expected milliseconds a token of what fresh controllers do in several sessions. It counts rounds by what
-// they give and cost on average: luck with tokens and the clock misleads the controller, but is not held against it.
+// mean returns the expected milliseconds per token of fresh controllers, over several sessions. It
+// counts each round by the tokens and time it gives on average. So luck can mislead the controller,
+// but does not itself count in the result.
 func (m *machine) mean(sessions uint64, tokens int) float64 {
 	given, took := 0.0, 0.0
 	for seed := range sessions {
@@ -151,8 +152,8 @@ func TestKeepsItsPromisesAboutTime(t *testing.T) {
 		best, least := m.bestFixed(most)
 		bound := 0.97
 		if m.passMS(3) > 1.9*m.passMS(2) {
-			// A pass doubles behind the second row: γ = 1 and the largest γ are nearly as good, and all between are bad.
-			// Crossing takes long to learn.
+			// A pass doubles in cost after the second row. γ = 1 and the largest γ are nearly as
+			// good, and all between are bad; it takes long to learn to cross that gap.
 			bound = 0.95
 		}
 		if ratio := least / ms; ratio < bound {

@@ -7,17 +7,19 @@ import (
 
 const (
 	confidenceBins = 12
-	// binWeight is the number of observations in a bin that count as much as what is known without looking at confidence.
+	// binWeight is the weight of the estimate that ignores confidence, in observations of a bin.
 	binWeight = 8
 )
 
-// calibration learns how often the target accepts a token that the draft gave a certain probability.
+// calibration learns how often the target accepts a token to which the draft gave a certain
+// probability.
 type calibration struct {
 	bins [confidenceBins]rate
 }
 
-// bin orders confidences by how much they lack to certainty, since the sure ones are the ones worth telling apart: bin k begins at
-// 1 − 2^(−k/2). A draft that is sharper than the target is nearly always nearly sure.
+// bin returns the bin of a confidence; bin k begins at 1 − 2^(−k/2). Bins are narrow near 1,
+// because a draft that is sharper than the target is nearly always nearly sure, and these tokens
+// are worth telling apart.
 func bin(confidence float64) int {
 	return max(0, min(confidenceBins-1, int(-2*math.Log2(max(1-confidence, 1e-9)))))
 }
@@ -28,16 +30,18 @@ func (c *calibration) observe(o Observation) {
 	}
 }
 
-// chance returns the probability that a token of this confidence is accepted, where usual is the one of any token in its place.
+// chance returns the probability that a token of this confidence is accepted. usual is the
+// acceptance of its position, whatever the confidence.
 func (c *calibration) chance(confidence, usual float64) float64 {
 	b := c.bins[bin(confidence)]
 	return (binWeight*usual + b.weight*b.mean) / (binWeight + b.weight)
 }
 
-// Continue says, after draft token i of the round (from 0) was drawn with confidence q, why one more is not worth its price,
-// or "" if it is. It is worth it if for some number of further tokens the gain in expected tokens per cost is at least
-// what the round earns on average: the rule of optimal stopping, whose threshold on the chance of a rejection follows from
-// the costs and is set by nobody. Only the cost-aware rule stops a draft, and never a probe.
+// Continue is asked after draft token i (from 0) was drawn with confidence q. It returns "" to go
+// on, or the reason why one more token is not worth its cost. Going on is worth it if some number
+// of further tokens adds expected tokens at the round's best rate or better. This is optimal
+// stopping: the threshold follows from the costs and is not a setting. Only the cost-aware rule
+// ends a draft early, and never a probe.
 func (c *Controller) Continue(i int, q float64) string {
 	if c.options.Rule != CostAware || c.round.Probe {
 		return ""

@@ -1,19 +1,21 @@
 package gamma
 
-// NominalCosts are given instead of measured ones. Their unit does not matter; milliseconds or passes of the target will do.
+// NominalCosts replace measured costs. Any unit will do, such as milliseconds or passes of the
+// target, if all four use the same one.
 type NominalCosts struct {
-	DraftStep float64 // one token of the draft
-	Verify    float64 // a pass of the target over one row
-	VerifyRow float64 // what each further row adds
-	Read      float64 // one token that the draft missed, read before it can go on
+	DraftStep float64 // one draft token
+	Verify    float64 // a target pass over one row
+	VerifyRow float64 // each further row of that pass
+	Read      float64 // one token that the proposer missed and must read before it can draft
 }
 
-// drafting is what a proposer's part of a round costs, in milliseconds at level 1.
+// drafting is the proposer's part of the cost of a round, in milliseconds at level 1.
 type drafting struct {
-	// The first draft step of a round reads what the last one committed, two tokens at times, and is dearer than the others: a step
-	// that is the only one of its round has a price of its own.
+	// step is the price of a draft step in a longer draft, only that of a step which is the only
+	// one of its round. The first step of a round costs more than the others because it also reads
+	// what the last round committed, sometimes two tokens.
 	step, only price
-	read       price // of a token that was missed
+	read       price // reading one token that was missed
 }
 
 func (d *drafting) observe(o Observation, l *level) {
@@ -35,8 +37,8 @@ func (d *drafting) observe(o Observation, l *level) {
 type costs struct {
 	nominal  *NominalCosts
 	level    level
-	drafting *drafting // of the proposer in force
-	verify   []price   // by rows − 1: the target's pass and everything else that is not drafting
+	drafting *drafting // of the current proposer
+	verify   []price   // indexed by rows − 1: the target's pass and everything else except drafting
 }
 
 func (c *costs) observe(o Observation) {
@@ -48,7 +50,7 @@ func (c *costs) observe(o Observation) {
 	c.drafting.observe(o, &c.level)
 }
 
-// samples returns on how many rounds the cost of a draft length rests.
+// samples returns the number of measured rounds with this draft length.
 func (c *costs) samples(gamma int) int {
 	switch {
 	case c.nominal != nil:
@@ -59,7 +61,7 @@ func (c *costs) samples(gamma int) int {
 	return c.verify[gamma].samples
 }
 
-// steps returns the expected cost of so many draft steps.
+// steps returns the expected cost of n draft steps.
 func (c *costs) steps(n int) float64 {
 	d := c.drafting
 	switch {
@@ -73,8 +75,8 @@ func (c *costs) steps(n int) float64 {
 	return float64(n) * d.step.at(&c.level)
 }
 
-// reading returns the expected cost of reading so many tokens that the proposer missed. As long as none were read, one is taken to cost a
-// draft step, which is the most it can.
+// reading returns the expected cost of reading tokens that the proposer missed. Before any reading
+// was measured, a token is assumed to cost a draft step, which is the most it can cost.
 func (c *costs) reading(tokens int) float64 {
 	switch {
 	case tokens == 0:
@@ -92,8 +94,9 @@ func (c *costs) of(gamma int) float64 {
 	return c.steps(gamma) + c.pass(gamma)
 }
 
-// pass returns the expected cost of everything in a round but drafting, for gamma draft tokens, that is gamma+1 rows.
-// Between measured lengths it is interpolated, and beyond the longest it goes on as it rose on average.
+// pass returns the expected cost of a round without its drafting, for gamma draft tokens, that is
+// gamma+1 rows. Between measured lengths it interpolates. Beyond the longest it continues the
+// average slope.
 func (c *costs) pass(gamma int) float64 {
 	if c.nominal != nil {
 		return c.nominal.Verify + float64(gamma)*c.nominal.VerifyRow
@@ -114,7 +117,7 @@ func (c *costs) pass(gamma int) float64 {
 	}
 	switch {
 	case shortest < 0:
-		return 1 // nothing is known, and nothing to compare with
+		return 1 // nothing is known, so there is nothing to compare with
 	case below < 0:
 		return c.measured(above)
 	case below == gamma || above < 0 && below == shortest:
@@ -125,8 +128,9 @@ func (c *costs) pass(gamma int) float64 {
 	return line(gamma, below, above, c.measured(below), c.measured(above))
 }
 
-// cheapest returns the least that the pass can cost, given that more rows never cost less: the cost of the longest length up
-// to gamma that was measured more than once. A single sample may have been a stall of the machine.
+// cheapest returns a lower bound of the cost of a pass. More rows never cost less, so the longest
+// length up to gamma that was measured more than once is such a bound. A single sample does not
+// count: it may include a stall of the machine.
 func (c *costs) cheapest(gamma int) float64 {
 	for i := min(gamma, len(c.verify)-1); i >= 0; i-- {
 		if c.verify[i].samples > 1 {
@@ -136,8 +140,9 @@ func (c *costs) cheapest(gamma int) float64 {
 	return 0
 }
 
-// measured returns the price of a measured length, or a longer one's if that is less: more rows never cost less, so the
-// longer one shows that the shorter was disturbed.
+// measured returns the price of a measured length, or the price of a longer one if that is lower.
+// More rows never cost less, so a cheaper longer pass shows that the sample of the shorter one was
+// disturbed.
 func (c *costs) measured(gamma int) float64 {
 	least := c.verify[gamma].at(&c.level)
 	for i := gamma + 1; i < len(c.verify); i++ {
@@ -148,7 +153,7 @@ func (c *costs) measured(gamma int) float64 {
 	return least
 }
 
-// line evaluates at x the line through (x0, y0) and (x1, y1), x0 < x1.
+// line evaluates the line through (x0, y0) and (x1, y1) at x; x0 < x1.
 func line(x, x0, x1 int, y0, y1 float64) float64 {
 	return y0 + (y1-y0)*float64(x-x0)/float64(x1-x0)
 }

@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// mostTokensPerCost is the cost-aware rule: probe if something is worth knowing, otherwise take the best γ, if the rest of the reply is
-// expected to gain by it what the proposer has to read first.
+// mostTokensPerCost is the cost-aware rule. It probes if there is something worth learning.
+// Otherwise it takes the best γ, provided that the rest of the reply is expected to earn what the
+// proposer must read first.
 func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	if o.Free {
 		return c.lookUp()
@@ -41,20 +42,24 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	return Decision{Why: c.words.why}
 }
 
-// enoughDrafts is how many rounds of replies must have drafted before drafts are refused. What was rehearsed before the
-// first reply may have been measured on a machine that others used at that moment, and a decision against drafting lasts.
+// enoughDrafts is the number of drafting rounds in replies before the rule may decide against
+// drafting. The rehearsal before the first reply may have run while other programs used the
+// machine, and a decision against drafting lasts.
 const enoughDrafts = 6
 
-// mayRefuse reports whether enough was measured to decide against drafting. Nominal costs need no measuring.
+// mayRefuse reports whether enough was measured to decide against drafting. Nominal costs need no
+// measuring.
 func (c *Controller) mayRefuse() bool {
 	return c.options.Max == 0 || c.costs.nominal != nil || c.drafts >= enoughDrafts
 }
 
-// negligible is the share of a plain pass up to which reading is not weighed: to doubt what it brings would take longer.
+// negligible is the cost of reading, as a share of a plain pass, up to which it is ignored.
+// Weighing it would take longer.
 const negligible = 0.1
 
-// debt is what the proposer's reading costs before it can draft. Its first reading is free: a proposer that never drafted
-// reads the conversation once for the whole session, and the reply that happens to be the first does not pay for it.
+// debt returns the cost of what the proposer must read before it can draft. The first reading is
+// free: a proposer that never drafted reads the conversation once for the whole session, so the
+// first reply does not pay for it alone.
 func (c *Controller) debt(o Outlook) float64 {
 	if c.drafts == 0 {
 		return 0
@@ -66,8 +71,8 @@ func (c *Controller) debt(o Outlook) float64 {
 	return debt
 }
 
-// restFor is the number of rounds for which nothing is weighed after a decision against drafting: until a try can be paid again, because plain
-// rounds teach nothing else.
+// restFor returns for how many rounds a decision against drafting holds without examining it. It
+// lasts until the next try is due and can be paid, because plain rounds teach nothing new.
 func (c *Controller) restFor(debt float64) int {
 	p := &c.probes
 	due := p.draft.interval - p.draft.rounds
@@ -75,8 +80,8 @@ func (c *Controller) restFor(debt float64) int {
 	return int(min(max(restLasts, float64(due), saving), mostRest))
 }
 
-// usuallyPays reports whether some draft would pay by what is known of all replies together, so that the decision against it is of this
-// reply alone.
+// usuallyPays reports whether some draft would pay by the acceptance over all replies. Then the
+// decision against it is due to this reply alone.
 func (c *Controller) usuallyPays() bool {
 	plain := (1 + margin) / c.cost(0)
 	tokens, reach := 1.0, 1.0
@@ -89,8 +94,9 @@ func (c *Controller) usuallyPays() bool {
 	return false
 }
 
-// gain returns the cost that drafting gamma tokens a round is expected to save in the rest of a reply that may have so many more tokens. What
-// is read is paid for sure, and what is gained by it is not: so acceptance counts for no more than is well known.
+// gain returns the cost that drafting gamma tokens a round is expected to save in the rest of a
+// reply that may have left more tokens. It uses the lower bounds of acceptance (atLeast): what is
+// read costs for sure, what it brings is not certain.
 func (c *Controller) gain(gamma, left int) float64 {
 	tokens, reach := 1.0, 1.0
 	for i := range gamma {
@@ -100,17 +106,19 @@ func (c *Controller) gain(gamma, left int) float64 {
 	return c.replies.left(left) * (c.cost(0) - c.cost(gamma)/tokens)
 }
 
-// words are why speculation is off. In plain rounds they are found anew now and then only: that takes as long as a hundredth of a fast
-// round, which is all that speculation may cost while it is off.
+// words are the reasons why speculation is off. In plain rounds they are made anew only now and
+// then: that takes about 1 % of a fast round, which is all that speculation may cost while it is
+// off.
 type words struct {
 	why, off string
-	age      int // decisions
+	age      int // number of decisions since they were made
 }
 
 const (
-	wordsLast = 2 // decisions
-	// A decision against drafting rests for restLasts to mostRest rounds: on small models to weigh takes as long as a twentieth of one, because
-	// the weights have driven everything it needs out of the caches.
+	wordsLast = 2 // in decisions
+	// A decision against drafting holds for restLasts to mostRest rounds. On small models one
+	// decision takes 5 % of a round, because the target's pass has pushed its data out of the
+	// caches.
 	restLasts, mostRest = 16, 256
 )
 
@@ -126,11 +134,13 @@ func (c *Controller) worth(gamma int) string {
 		c.tokens(gamma), c.cost(gamma)/plain, c.rate(gamma)*plain)
 }
 
-// margin is by how much a draft has to seem faster than plain decoding: estimates err, and where the two are as good as
-// equal an error may only cost a gain, never make the reply slower than without speculation.
+// margin is how much faster than plain decoding a draft must seem. Estimates have errors. Where the
+// two are about equal, an error may cost a gain, but must not make a reply slower than without
+// speculation.
 const margin = 0.01
 
-// best returns the γ from least to Max with the most tokens per cost, the smallest on a tie.
+// best returns the γ from least to Max with the most expected tokens per cost; the smallest one if
+// several are equal.
 func (c *Controller) best(least int) int {
 	best := min(least, c.options.Max)
 	highest := c.rate(best)
@@ -145,11 +155,12 @@ func (c *Controller) best(least int) int {
 	return best
 }
 
-// generous is the share of the highest rate that a longer draft may lack and still be taken: positions that are seldom reached are known least,
-// and a draft that turns out to be not worth its length ends by itself (Continue).
+// generous is how much below the best rate a longer draft may be and still be taken, as a share.
+// Positions that are seldom reached are known least, and a draft that turns out not to be worth its
+// length ends by itself (Continue).
 const generous = 0.02
 
-// longest returns the longest draft that is about as good as the best.
+// longest returns the longest draft whose rate is at most the share generous below that of best.
 func (c *Controller) longest(best int) int {
 	enough := (1 - generous) * c.rate(best)
 	for gamma := c.options.Max; gamma > best; gamma-- {
@@ -162,7 +173,7 @@ func (c *Controller) longest(best int) int {
 
 func (c *Controller) bestRate() float64 { return c.rate(c.best(0)) }
 
-// believe works out what is believed of every draft length, once a round.
+// believe computes the expected tokens and costs of every draft length, once per round.
 func (c *Controller) believe() {
 	c.believedTokens, c.believedCost = c.believedTokens[:0], c.believedCost[:0]
 	tokens, reach := 1.0, 1.0
@@ -174,11 +185,11 @@ func (c *Controller) believe() {
 	}
 }
 
-// tokens returns how many tokens a round is expected to commit.
+// tokens returns how many tokens a round with gamma draft tokens is expected to commit.
 func (c *Controller) tokens(gamma int) float64 { return c.believedTokens[gamma] }
 
-// cost returns what it is expected to take.
+// cost returns what such a round is expected to cost.
 func (c *Controller) cost(gamma int) float64 { return c.believedCost[gamma] }
 
-// rate returns expected tokens per cost.
+// rate returns its expected tokens per cost.
 func (c *Controller) rate(gamma int) float64 { return c.tokens(gamma) / c.cost(gamma) }

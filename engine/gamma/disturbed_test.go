@@ -7,13 +7,14 @@ import (
 	"specula/engine/gamma"
 )
 
-// disturbed is a machine like those that chats run on: others use it, its clock jumps, and what drafting drove out of the caches makes the pass
-// behind it slower than it was rehearsed to be, most of all the first behind plain ones.
+// disturbed is a machine like those that chats run on. Other programs use it and its clock rate
+// jumps. Drafting pushes the target's data out of the caches, so the pass after it is slower than
+// in the rehearsal, most of all the first one after plain rounds.
 type disturbed struct {
 	*machine
-	cold    float64 // by what share such a pass is slower, and the first by twice as much
-	jump    float64 // by what share all is slower in every other stretch of time
-	stretch int     // rounds, on average
+	cold    float64 // how much slower such a pass is, as a share; the first one by twice as much
+	jump    float64 // how much slower everything is in every other stretch of time, as a share
+	stretch int     // length of a stretch in rounds, on average
 }
 
 func newDisturbed(accept, cold, jump float64, stretch int, seed uint64) *disturbed {
@@ -22,7 +23,8 @@ func newDisturbed(accept, cold, jump float64, stretch int, seed uint64) *disturb
 	return &disturbed{m, cold, jump, stretch}
 }
 
-// play writes a session of replies and returns its expected milliseconds and those that plain rounds would have taken at the same time.
+// play writes a session of replies. It returns the expected milliseconds, and those that plain
+// rounds would have taken for the same tokens.
 func (m *disturbed) play(c *gamma.Controller, s talk, tokens int) (ms, plainMS float64) {
 	m.rehearse(c, s)
 	slow, drafted := 1.0, 0
@@ -55,7 +57,8 @@ func (m *disturbed) play(c *gamma.Controller, s talk, tokens int) (ms, plainMS f
 	return ms, plainMS
 }
 
-// coldness is the factor of a pass over so many draft tokens behind one over so many.
+// coldness is the factor on the cost of a pass, from the number of draft tokens in this round
+// (drafted) and in the round before it (before).
 func (m *disturbed) coldness(before, drafted int) float64 {
 	switch {
 	case drafted == 0:
@@ -66,12 +69,13 @@ func (m *disturbed) coldness(before, drafted int) float64 {
 	return 1 + m.cold
 }
 
-// Where drafts nearly pay, a controller that takes each disturbance for a change of what things cost begins and ends drafting all the time.
+// Where drafts nearly pay, a controller that takes each disturbance for a change of costs would
+// start and stop drafting all the time.
 func TestDisturbancesMisleadLittle(t *testing.T) {
 	for _, world := range []struct {
 		accept, cold, jump float64
 		stretch            int
-		least              float64 // speed, plain decoding being 1
+		least              float64 // speed relative to plain decoding
 	}{
 		{0, 0.15, 0, 1, 0.996}, {0, 0.15, 0.35, 40, 0.996},
 		{0.5, 0.15, 0, 1, 0.994}, {0.5, 0.1, 0.35, 150, 0.9935}, {0.5, 0.15, 0.35, 40, 0.992},

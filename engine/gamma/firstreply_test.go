@@ -7,8 +7,8 @@ import (
 	"specula/engine/gamma"
 )
 
-// disturbedRehearsal is one round of each length on a machine that others used during all but the plain one, so that
-// drafts seem to cost 13 times what they do.
+// disturbedRehearsal is one round of each length, on a machine that other programs used during all
+// of them except the plain one. So drafts seem to cost 13 times what they do.
 func disturbedRehearsal(m *machine, c *gamma.Controller) {
 	c.Rehearse(gamma.Observation{VerifyMS: m.passMS(1)})
 	for drafted := 1; drafted <= most; drafted++ {
@@ -16,7 +16,7 @@ func disturbedRehearsal(m *machine, c *gamma.Controller) {
 	}
 }
 
-// firstReply counts the plain and the drafting rounds of a reply of so many tokens.
+// firstReply counts the plain rounds and the drafting rounds of a reply of a given length.
 func firstReply(m *machine, c *gamma.Controller, tokens, prompt int) (plain, drafting int) {
 	c.BeginReply()
 	unread := prompt
@@ -57,7 +57,7 @@ func TestAHopelessDraftIsRefusedInTheFirstReply(t *testing.T) {
 	}
 }
 
-// The prompt is read once for the session. What is missed later is weighed as ever.
+// The prompt is read once for the session, for free. What the proposer misses later has its price.
 func TestTheFirstReadingIsFree(t *testing.T) {
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 4, Nominal: &gamma.NominalCosts{DraftStep: 0.2, Verify: 1, VerifyRow: 0.1, Read: 0.05}})
 	c.BeginReply()
@@ -66,7 +66,7 @@ func TestTheFirstReadingIsFree(t *testing.T) {
 		t.Errorf("the first reply does not draft: %s", d.Why)
 	}
 	c.Observe(gamma.Observation{Drafted: 4, Tested: 4, Accepted: 4})
-	// One token, which a plain round leaves, is no reason to stop.
+	// One token, left by a plain round, is no reason to stop.
 	if d := c.Next(gamma.Outlook{Unread: 1, Left: 2}); d.Gamma == 0 {
 		t.Errorf("1 token to read ends drafting: %s", d.Why)
 	}
@@ -75,7 +75,7 @@ func TestTheFirstReadingIsFree(t *testing.T) {
 	}
 }
 
-// A reply that others disturbed is not blamed on its γ.
+// A disturbance of the machine must not count against the γ of a reply.
 func TestHindsightDoesNotBlameTheMachine(t *testing.T) {
 	m := newMachine(always(0.8), 0.5, flat, 2)
 	m.noise, m.stalls = 0, 0

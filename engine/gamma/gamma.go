@@ -1,74 +1,89 @@
-// Package gamma chooses γ, how many tokens to draft in the next round.
+// Package gamma chooses γ, the number of tokens to draft in the next round.
 //
-// A round with draft length γ commits 1 + a₁ + a₁a₂ + … + a₁⋯a_γ tokens on average, where a_i is the chance that draft token
-// i is accepted once all before it were. It takes γ draft steps and one target pass over γ+1 rows, v(γ+1). The cost-aware
-// rule picks the γ with the most tokens per unit of time, or a longer one that is as good but for 2 %; γ = 0, plain decoding, is
-// one of the choices, so speculation that does not pay switches itself off. Both sides are learned while a reply is written:
-// acceptance from verdicts, of which only those up to the first rejection exist, and costs from the clock, or from nominal
-// figures where runs must be repeatable.
+// A round with draft length γ commits 1 + a₁ + a₁a₂ + … + a₁⋯a_γ tokens on average, where a_i is
+// the chance that draft token i is accepted, given that all before it were. The round takes γ draft
+// steps and one target pass over γ+1 rows. The cost-aware rule picks the γ with the most expected
+// tokens per unit of time, or a longer one that is at most 2 % worse. γ = 0 (plain decoding) is one
+// of the choices, so speculation that does not pay switches itself off.
 //
-// The package is arithmetic alone: no clock, no device, no randomness. Durations come in through Observation.
+// Read it in this order. Controller is what the engine uses: before each round Next returns a
+// Decision, and after it Observe takes an Observation. acceptance estimates a_i from the verdicts;
+// only the tokens up to the first rejection have one. costs and price estimate what draft steps and
+// passes cost, from measured times or from NominalCosts where runs must be repeatable. costaware.go
+// compares the two sides, probe.go decides when to try something else, and Continue (confidence.go)
+// can end a draft early. windowed.go is the older rule with two thresholds.
+//
+// One invariant: the package only computes. It has no clock, no device and no randomness; durations
+// come in through Observation. With NominalCosts the same tokens always lead to the same choices.
 package gamma
 
 import "fmt"
 
-// Rule names a way of choosing.
+// Rule names a way of choosing γ.
 type Rule string
 
-// The rules, as the setting "gamma_rule" spells them.
+// The rules, spelled as in the setting "gamma_rule".
 const (
 	Fixed     Rule = "fixed"      // always Options.Gamma
 	Windowed  Rule = "windowed"   // halve when acceptance over a window is low, restore when it is high
-	CostAware Rule = "cost-aware" // most tokens per time
+	CostAware Rule = "cost-aware" // most expected tokens per time
 )
 
 // Options configure a Controller. All of them may change between two rounds.
 type Options struct {
 	Rule  Rule
-	Gamma int // the fixed γ, and the full γ of the windowed rule
-	Max   int // the largest γ any rule may choose
-	// Window, Low and High belong to the windowed rule: rounds averaged over, and the acceptance below which γ is halved and
-	// above which it is restored.
+	Gamma int // the γ of the fixed rule, and the full γ of the windowed rule
+	Max   int // the largest γ that any rule may choose
+	// Window, Low and High belong to the windowed rule. Window is the number of rounds averaged
+	// over. Below an acceptance of Low γ is halved; above High it is restored.
 	Window    int
 	Low, High float64
-	// Nominal, when not nil, replaces measured costs, so that the same tokens always lead to the same choices.
+	// Nominal, when not nil, replaces measured costs, so that the same tokens always lead to the
+	// same choices.
 	Nominal *NominalCosts
 }
 
 // Decision is the choice for one round.
 type Decision struct {
 	Gamma int
-	Probe bool   // chosen to learn something, not for being the best
-	Why   string // in words, with figures
-	// Off says in words why no draft pays at present; "" when one does, or when nothing is known yet.
+	Probe bool   // chosen to learn something, not because it is the best
+	Why   string // the reason in words, with figures
+	// Off says in words why no draft pays at present; "" if one pays, or if too little is known.
 	Off string
-	// What was believed before the round.
+	// What the controller expected before the round.
 	Expected   float64   // committed tokens
-	Acceptance []float64 // (Max) a_i, the chance of draft token i given that those before it were accepted
+	Acceptance []float64 // (Max) a_i, the chance of draft token i after those before it were accepted
 }
 
-// Observation is what came of a round, whoever chose its γ.
+// Observation is the result of one round, whoever chose its γ.
 type Observation struct {
-	Drafted  int // tokens proposed; 0 in a plain round, and in one whose proposer failed, which counts as one token tested and refused
-	Tested   int // draft tokens the target judged
+	// Drafted is the number of tokens proposed; 0 in a plain round. It is 0 also in a round whose
+	// proposer failed. Such a round counts as one token tested and rejected.
+	Drafted  int
+	Tested   int // draft tokens that the target judged
 	Accepted int
-	// Off says that speculation was switched off: such a round teaches what plain rounds cost and nothing about drafts, nor does it pay for tries.
+	// Off says that speculation was switched off. Such a round teaches what a plain round costs,
+	// but nothing about drafts, and it adds nothing to the budget for probes.
 	Off bool
-	// Milliseconds of drafting, of the target's pass, and of everything else in the round.
+	// Milliseconds for drafting, for the target's pass, and for everything else in the round.
 	DraftMS, VerifyMS, RestMS float64
-	// Pending is the number of committed tokens the first draft step had to read; more than 2 makes DraftMS untypical.
+	// Pending is the number of committed tokens that the first draft step had to read. With more
+	// than 2, DraftMS is not typical of a draft step.
 	Pending int
-	// Read is how many committed tokens the proposer read before its first step, because it had missed them, and ReadMS how long that took.
+	// Read is the number of committed tokens that the proposer had missed and read before its first
+	// step. ReadMS is the time this took, in milliseconds.
 	Read   int
 	ReadMS float64
-	// Chances are how probable it was that each tested token is accepted, given what it is (Tested): they tell the same as the
-	// verdicts with less luck in it. nil where only verdicts are known, as at temperature 0.
+	// Chances (Tested) are the acceptance probabilities of the tested tokens, min(1, p/q). They
+	// carry the same information as the verdicts with less variance. nil where only verdicts are
+	// known, as at temperature 0.
 	Chances []float64
-	// Confidence is the draft's own probability of each token (Drafted); nil if it has none.
+	// Confidence (Drafted) is the draft's own probability of each token; nil if the proposer gives
+	// none.
 	Confidence []float64
 }
 
-// held is how much of tested token i was accepted: all or nothing, or its chance.
+// held returns how much of tested token i was accepted: its chance if that is known, else 1 or 0.
 func (o *Observation) held(i int) float64 {
 	switch {
 	case i < len(o.Chances):
@@ -79,28 +94,30 @@ func (o *Observation) held(i int) float64 {
 	return 0
 }
 
-// Outlook is what a round finds that the rounds before it do not tell.
+// Outlook is what the controller cannot know from earlier rounds.
 type Outlook struct {
-	Unread int // committed tokens that the proposer missed and has to read before it can draft
+	Unread int // committed tokens that the proposer missed and must read before it can draft
 	Left   int // tokens that the reply may still have
-	// Free says that the proposer only looks up. Then the cost-aware rule lets it, and decides when it is known what was found (Trim).
+	// Free says that the proposer only looks tokens up, which costs nothing. Then the cost-aware
+	// rule lets it look in nearly every round, and Trim decides afterwards how much to verify.
 	Free bool
 }
 
-// Controller chooses γ round by round and learns from every round. It serves one goroutine.
+// Controller chooses γ for each round and learns from each. Only one goroutine may use it.
 type Controller struct {
 	options Options
 	*evidence
-	known     map[string]*evidence // by proposer; evidence is that of the one in force
+	known     map[string]*evidence // by proposer; the embedded evidence is that of the current proposer
 	costs     costs
 	window    window
 	round     round
 	hindsight hindsight
 	replies   replies
 	words     words
-	rest      int  // rounds for which the decision against drafting holds unexamined
-	swayed    bool // it was taken for what is peculiar to the reply, and does not hold in the next
-	// What a round with so many draft tokens is believed to commit and to cost, (Max+1), as of Next.
+	rest      int  // coming rounds that repeat the decision against drafting unexamined
+	swayed    bool // that decision was due to this reply alone, so BeginReply ends it
+	// Expected tokens and expected cost of a round by its number of draft tokens, (Max+1), as of
+	// Next.
 	believedTokens, believedCost []float64
 }
 
@@ -111,19 +128,19 @@ type evidence struct {
 	lookups    lookups
 	drafting   drafting
 	probes     probes
-	drafts     int // rounds of replies that drafted; a rehearsal is none
+	drafts     int // rounds of replies that drafted; rehearsed rounds do not count
 }
 
-// round is what Continue needs to know of the round under way.
+// round is what Continue needs to know of the current round.
 type round struct {
 	Decision
-	// tokensPerCost is the rate at which time could be spent otherwise: an extra draft step must earn more.
+	// tokensPerCost is the best rate of any γ. One more draft step must earn at least that.
 	tokensPerCost float64
 	reach         float64 // chance that every token drafted so far is accepted
-	price         float64 // what a probe of drafting is expected to lose, reading included
+	price         float64 // what a probe with a draft is expected to lose, reading included
 }
 
-// New returns a controller without evidence, for a proposer without a name.
+// New returns a controller that has learned nothing, for a proposer without a name.
 func New(o Options) *Controller {
 	c := &Controller{known: map[string]*evidence{}}
 	c.Configure(o)
@@ -141,11 +158,11 @@ func (c *Controller) Configure(o Options) {
 	c.words, c.rest = words{}, 0
 }
 
-// Options are those in force.
+// Options returns the current options.
 func (c *Controller) Options() Options { return c.options }
 
-// Use turns to a proposer: from now on rounds are its, and what they taught when it was in force before holds again. The target's costs
-// are the same for all.
+// Use switches to a proposer. From now on all rounds belong to it, and what was learned about it
+// earlier counts again. The target's costs are shared by all proposers.
 func (c *Controller) Use(proposer string) {
 	e := c.known[proposer]
 	if e == nil {
@@ -160,7 +177,8 @@ func (c *Controller) Use(proposer string) {
 	c.window.restart(min(c.options.Gamma, c.options.Max))
 }
 
-// Forget drops what was learned about a proposer, for when another will bear its name. If it is in force, Use must follow.
+// Forget drops what was learned about a proposer, because another one will take its name. If it is
+// the current proposer, call Use next.
 func (c *Controller) Forget(proposer string) { delete(c.known, proposer) }
 
 // Next chooses γ for the coming round.
@@ -189,23 +207,25 @@ func (c *Controller) Next(o Outlook) Decision {
 	return d
 }
 
-// Resting reports whether Next will repeat its decision against drafting without weighing anything.
+// Resting reports whether Next will repeat its decision against drafting without examining it.
 func (c *Controller) Resting() bool { return c.rest > 0 }
 
-// Rehearse learns from a round that only served to find out what it costs. What Observe says about tokens does not hold of it.
+// Rehearse learns costs from a round that was run only to measure them. Its tokens teach nothing
+// about acceptance.
 func (c *Controller) Rehearse(o Observation) {
 	c.Time(o)
 	c.probes.seen(o)
 }
 
-// Time learns what a rehearsed round cost, and nothing that a decision under nominal costs depends on.
+// Time is Rehearse without counting the round, so that decisions under nominal costs stay the same.
 func (c *Controller) Time(o Observation) {
 	c.costs.observe(o)
 	c.costs.level.variance = rehearsed
 }
 
-// PlainRounds is what a round that drafts so many tokens costs at present, in plain rounds, by the clock even where costs are
-// nominal; false if no plain round was timed.
+// PlainRounds returns what a round with this many draft tokens costs at present, measured in plain
+// rounds. It uses measured times even where costs are nominal. timed is false if no plain round was
+// timed.
 func (c *Controller) PlainRounds(drafted int) (rounds float64, timed bool) {
 	clock := c.costs
 	clock.nominal = nil

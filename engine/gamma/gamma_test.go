@@ -11,7 +11,7 @@ import (
 	"specula/engine/gamma"
 )
 
-// round is what a round looks like that drafted, tested and accepted so many tokens at 1 ms a draft step and 10 ms a pass.
+// round is the Observation of a round with these counts, at 1 ms per draft step and 10 ms per pass.
 func round(drafted, tested, accepted int) gamma.Observation {
 	return gamma.Observation{Drafted: drafted, Tested: tested, Accepted: accepted, DraftMS: float64(drafted), VerifyMS: 10, Pending: 1}
 }
@@ -44,7 +44,8 @@ func TestWindowed(t *testing.T) {
 	}{
 		{bad, 4, "no window"}, {bad, 4, "no window"}, {bad, 2, "0 % accepted over 3 rounds, under 40 %: halved to 2"},
 		{bad, 2, "halved"}, {bad, 2, "halved"}, {bad, 1, "halved to 1"},
-		{bad, 1, ""}, {bad, 1, ""}, {bad, 1, "0 % accepted over 3 rounds"}, // never 0: without drafts there is no acceptance
+		// The windowed rule never goes to 0: without drafts there is no acceptance to measure.
+		{bad, 1, ""}, {bad, 1, ""}, {bad, 1, "0 % accepted over 3 rounds"},
 		{good, 1, "33 %"}, {good, 1, "67 %"}, {good, 4, "100 % accepted over 3 rounds, over 70 %: restored to 4"},
 		{middling, 4, "restored"}, {middling, 4, "restored"}, {middling, 4, "50 % accepted over 3 rounds"},
 	} {
@@ -64,7 +65,7 @@ func TestWindowed(t *testing.T) {
 func TestAcceptanceIsCensored(t *testing.T) {
 	c := gamma.New(gamma.Options{Rule: gamma.Fixed, Gamma: 4, Max: 4})
 	for range 300 {
-		// Position 0 always holds, position 1 never does, and so nothing is known of those behind it.
+		// Position 0 is always accepted and position 1 never, so nothing is known about later ones.
 		c.Observe(round(4, 2, 1))
 	}
 	a := c.Next(gamma.Outlook{}).Acceptance
@@ -171,7 +172,7 @@ func TestNominalCostsMakeChoicesRepeatable(t *testing.T) {
 	}
 }
 
-// Of drafts that are about as good as each other the longest is taken, and none that is worse by more than 2 %.
+// Of drafts that are about equally good the longest is taken, but none that is more than 2 % worse.
 func TestTheLongestOfEqualsIsTaken(t *testing.T) {
 	nominal := &gamma.NominalCosts{DraftStep: 0.1, Verify: 1, VerifyRow: 0.1}
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 8, Nominal: nominal})
@@ -216,7 +217,7 @@ func TestTheLongestOfEqualsIsTaken(t *testing.T) {
 	}
 }
 
-// refuse refuses every draft until c rests, or for 200 rounds.
+// refuse rejects every draft until c rests, or for 200 rounds.
 func refuse(t *testing.T, c *gamma.Controller) {
 	t.Helper()
 	for range 200 {
@@ -229,7 +230,7 @@ func refuse(t *testing.T, c *gamma.Controller) {
 	t.Fatal("every draft was refused, and drafting goes on")
 }
 
-// A decision against drafting outlives the reply, unless it was this reply that spoke against it.
+// A decision against drafting outlives the reply, unless it was due to this reply alone.
 func TestRestOutlivesTheReply(t *testing.T) {
 	options := gamma.Options{Rule: gamma.CostAware, Max: 4, Nominal: &gamma.NominalCosts{DraftStep: 0.2, Verify: 1, VerifyRow: 0.1}}
 	hopeless := gamma.New(options)
@@ -261,7 +262,7 @@ func TestRestOutlivesTheReply(t *testing.T) {
 func TestContinueWeighsConfidenceAgainstThePrice(t *testing.T) {
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Gamma: 4, Max: 4, Nominal: &gamma.NominalCosts{DraftStep: 0.2, Verify: 1}})
 	c.Observe(round(0, 0, 0))
-	for range 200 { // sure tokens hold, unsure ones do not
+	for range 200 { // tokens with high confidence are accepted, the others are not
 		o := round(4, 3, 2)
 		o.Confidence = []float64{0.95, 0.95, 0.15, 0.5}
 		c.Observe(o)
@@ -305,7 +306,8 @@ func Example() {
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Gamma: 4, Max: 8})
 	for range 30 {
 		d := c.Next(gamma.Outlook{})
-		// Draft d.Gamma tokens, let the target judge them, and report. Here all are accepted.
+		// Draft d.Gamma tokens, let the target verify them, and report the result. Here all are
+		// accepted.
 		c.Observe(gamma.Observation{Drafted: d.Gamma, Tested: d.Gamma, Accepted: d.Gamma, DraftMS: float64(d.Gamma), VerifyMS: 20, Pending: 2})
 	}
 	d := c.Next(gamma.Outlook{})

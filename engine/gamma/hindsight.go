@@ -1,16 +1,17 @@
 package gamma
 
-// hindsight holds what a reply has shown so far, to tell which fixed γ would have been best in it.
+// hindsight holds what the current reply has shown so far, to tell which fixed γ would have been
+// best in it.
 type hindsight struct {
-	tested, kept []float64 // by position, of those reached; kept may be a chance
-	tokens       float64   // of all rounds
-	drafted      []int     // rounds by how many tokens they drafted
+	tested, kept []float64 // by position, of those that were reached; kept may be fractions
+	tokens       float64   // committed by all rounds
+	drafted      []int     // number of rounds by the number of tokens drafted
 	rounds       int
 }
 
 const (
-	hindsightRounds = 16 // before which a reply has shown too little
-	hindsightTests  = 4  // of a position, before which the general estimate stands in
+	hindsightRounds = 16 // before that many rounds a reply has shown too little
+	hindsightTests  = 4  // with fewer tests of a position, the general estimate is used
 )
 
 func (h *hindsight) observe(o Observation) {
@@ -29,8 +30,9 @@ func (h *hindsight) observe(o Observation) {
 	h.drafted[o.Drafted]++
 }
 
-// cost prices the reply's rounds as the fixed γ are priced. What the clock said of them would not compare: a round that
-// others disturbed would count against the choice of γ. Reading is left out: any fixed γ would have paid for it, too.
+// cost prices the rounds of the reply in the same way as those of a fixed γ. Measured times would
+// not compare: a round that other programs disturbed would count against the choice of γ. Reading
+// is left out, because every fixed γ > 0 would have paid for it as well.
 func (h *hindsight) cost(of func(drafted int) float64) (sum float64) {
 	for drafted, rounds := range h.drafted {
 		if rounds > 0 {
@@ -40,7 +42,7 @@ func (h *hindsight) cost(of func(drafted int) float64) (sum float64) {
 	return sum
 }
 
-// BeginReply forgets what only the reply before has shown.
+// BeginReply starts a new reply and drops what counted for the last one alone.
 func (c *Controller) BeginReply() {
 	c.hindsight = hindsight{}
 	if c.swayed {
@@ -52,9 +54,10 @@ func (c *Controller) BeginReply() {
 	c.replies.begin()
 }
 
-// Hindsight returns the γ that would have been fastest so far in this reply had it never changed, and the share of the reply's time
-// that it would have saved, by the acceptance seen in this reply and by measured costs; negative where choosing anew each round,
-// or ending drafts early, has been faster than any fixed γ. ok is false until there is enough to tell.
+// Hindsight returns the fixed γ that would have been fastest in this reply so far, and the share of
+// the reply's time that it would have saved. It uses the acceptance seen in this reply and the
+// learned costs. The share is negative if choosing γ each round, or ending drafts early, was faster
+// than any fixed γ. ok is false until the reply has shown enough.
 func (c *Controller) Hindsight() (best int, regret float64, ok bool) {
 	h := &c.hindsight
 	took := h.cost(c.costs.of)

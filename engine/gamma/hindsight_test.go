@@ -22,13 +22,13 @@ func TestHindsight(t *testing.T) {
 	if _, _, ok := c.Hindsight(); ok {
 		t.Error("a reply without rounds has a best γ")
 	}
-	for range 20 { // in this one everything is
+	for range 20 { // in this reply everything is accepted
 		c.Next(gamma.Outlook{})
 		c.Observe(round(1, 1, 1))
 		c.Observe(round(8, 8, 8))
 	}
 	best, regret, ok := c.Hindsight()
-	// 11 tokens took 11 and 18 ms, and γ 8 takes 18 ms for 9.
+	// 11 tokens took 11 ms and 18 ms. A round with γ = 8 takes 18 ms for 9 tokens.
 	if want := 1 - (18.0/9)/(29.0/11); !ok || best != 8 || math.Abs(regret-want) > 1e-9 {
 		t.Errorf("best γ %d, regret %.3f, known %v; want γ 8 and %.3f", best, regret, ok, want)
 	}
@@ -49,7 +49,8 @@ func TestHindsightOfTheBestIsNoRegret(t *testing.T) {
 	}
 }
 
-// Whether a verdict or its chance is told, the estimate goes to the same place, and by chances with less luck.
+// The estimate goes to the same value with verdicts and with chances, and with chances it varies
+// less.
 func TestChancesTellAcceptanceWithLessLuck(t *testing.T) {
 	spread := func(chances bool) (mean, deviation float64) {
 		var seen []float64

@@ -2,7 +2,8 @@ package gamma
 
 import "fmt"
 
-// off says in words why no draft pays at present, or "": too little of what is drafted is kept, or rows or drafting are too dear.
+// off says in words why no draft pays at present, or returns "". The reasons are: few draft tokens
+// are accepted, extra rows of a pass cost too much, or drafting costs too much.
 func (c *Controller) off() string {
 	if c.options.Rule != CostAware || c.options.Max == 0 || c.probes.plainRounds == 0 || c.probes.draftSteps == 0 || c.best(0) > 0 {
 		return ""
@@ -13,7 +14,7 @@ func (c *Controller) off() string {
 	switch held := c.acceptance.at(0); {
 	case held < lowAcceptance:
 		return fmt.Sprintf("acceptance %.2f", held)
-	case rows >= c.tokens(gamma): // even a draft for nothing would not pay
+	case rows >= c.tokens(gamma): // even a draft that cost nothing would not pay
 		return fmt.Sprintf("verification of %d rows costs %.1f × one row", gamma+1, rows)
 	case drafting >= 0.5*c.tokens(gamma):
 		return fmt.Sprintf("drafting takes %.1f × a plain pass", drafting)
@@ -21,5 +22,5 @@ func (c *Controller) off() string {
 	return fmt.Sprintf("%.2f tokens for %.2f plain passes", c.tokens(gamma), rows+drafting)
 }
 
-// lowAcceptance is below what hardly any costs let speculation pay.
+// lowAcceptance is the acceptance below which speculation hardly ever pays, whatever it costs.
 const lowAcceptance = 0.3

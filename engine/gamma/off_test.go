@@ -2,7 +2,8 @@ package gamma
 
 import "testing"
 
-// While speculation is switched off nothing is earned that tries could be paid with, and what is known of drafts does not fade.
+// While speculation is switched off, the budget for probes does not grow and what is known about
+// drafts does not fade.
 func TestRoundsWithSpeculationOffTeachCostsAlone(t *testing.T) {
 	c := New(Options{Rule: CostAware, Max: 4})
 	for range 50 {

@@ -1,29 +1,35 @@
 package gamma
 
-// What a round costs changes all the time for reasons that all its parts share: others use the machine, its clock falls, the context grows.
-// Parts that have not run for a while would be compared at the prices of another time, and would look cheap when the machine has become slow.
-// So every price is kept as a share of one level. Each duration is a sample of the product of both, and what it says beyond what was
-// expected is divided between them by how uncertain either is: as a Kalman filter does, in which the level may change
-// quickly and shares slowly.
+// The cost of a round changes all the time, and for reasons that all its parts share: other
+// programs use the machine, the clock rate falls, the context grows. A part that has not run for a
+// while has an old price. After the machine became slow, that part would look cheap.
+//
+// So each price is kept as a share of one common level: duration = share · level. When a duration
+// differs from what was expected, the difference is split between share and level in proportion to
+// their variances, as in a Kalman filter. The level may change quickly, the shares only slowly.
 
 const (
-	sampleVariance = 0.03 // of a duration, relative to what is expected: a pass that others disturb errs by a sixth
-	levelDrift     = 3e-4 // variance that the level gains from one round to the next
-	shareDrift     = 1e-5 // and a share
-	shareMost      = 0.04 // the most a share's variance grows to
-	clamp          = 0.25 // the largest relative surprise that one sample can argue for: stalls of the machine happen
-	rehearsed      = 0.01 // variance of the level behind a rehearsal, which knows shares well: its caches are warm, and its context is empty
-	trusted        = 3    // samples from which a share is a mean; before, the smallest counts, since what disturbs adds time
+	sampleVariance = 0.03 // relative variance of a measured duration: disturbed passes are off by 17 %
+	levelDrift     = 3e-4 // variance that the level gains per round
+	shareDrift     = 1e-5 // variance that a share gains per round
+	shareMost      = 0.04 // the most that a share's variance can grow to
+	clamp          = 0.25 // the largest relative surprise that one sample may cause: machines stall
+	// rehearsed is the level's variance after a rehearsal. A rehearsal knows the shares well but
+	// not the level: its caches are warm and its context is empty.
+	rehearsed = 0.01
+	// Up to trusted samples a share is the smallest of them, because disturbances only add time.
+	// After that it is a running mean.
+	trusted = 3
 )
 
-// level is what all prices have in common; 1 when the first was seen.
+// level is the factor common to all prices. It is 1 when the first price is seen.
 type level struct {
 	value    float64
 	variance float64
 	rounds   int
 }
 
-// age lets a round pass.
+// age lets one round pass.
 func (l *level) age() {
 	if l.value == 0 {
 		l.value = 1
@@ -32,15 +38,15 @@ func (l *level) age() {
 	l.variance += levelDrift
 }
 
-// price is what some part of a round costs, as a share of the level.
+// price is the cost of one part of a round, as a share of the level.
 type price struct {
 	share    float64 // milliseconds at level 1
 	variance float64 // relative
 	samples  int
-	seen     int // in the level's count of rounds
+	seen     int // the level's round count at the last sample
 }
 
-// at is the price at a level, 0 if none was seen.
+// at returns the price at a level, in milliseconds; 0 if there was no sample.
 func (p *price) at(l *level) float64 { return p.share * l.value }
 
 // observe learns from a duration of x milliseconds.
@@ -51,7 +57,9 @@ func (p *price) observe(x float64, l *level) {
 	case p.samples == 1:
 		p.share, p.variance = share, sampleVariance+l.variance
 	case p.samples <= trusted:
-		p.share, p.variance = min(p.share, share), sampleVariance // the smallest may err as much as one sample: they were taken together
+		// Keep the variance of one sample. These samples were taken in quick succession, so they
+		// share their error.
+		p.share, p.variance = min(p.share, share), sampleVariance
 	case p.share > 0:
 		p.variance = min(p.variance+shareDrift*float64(l.rounds-p.seen), shareMost)
 		surprise := max(-clamp, min(clamp, share/p.share-1))

@@ -3,31 +3,34 @@ package gamma
 import "fmt"
 
 const (
-	firstInterval = 8   // rounds until the first probe of a kind
-	lastInterval  = 128 // rounds between plain rounds once they have stopped changing anything
-	lastTry       = 16  // and between tries to draft, if the budget allows so many: where drafts nearly pay, it does
-	// probeBudget is the share of time that trying drafts may cost while plain decoding is the best there is: a sixth of the 1 % that speculation
-	// may cost at worst, for to weigh and to follow take their part, too. In the first youngRounds, when least is known, it is youngBudget.
+	firstInterval = 8   // rounds until the first probe of each kind
+	lastInterval  = 128 // most rounds between two plain rounds
+	lastTry       = 16  // most rounds between two tries to draft, if the budget allows
+	// probeBudget is the share of time that tries may cost while plain decoding is the best: 0.15
+	// %. The other costs of speculation use the rest of the 1 % that it may cost at worst. In the
+	// first youngRounds rounds, when least is known, the share is youngBudget.
 	probeBudget              = 0.0015
 	youngBudget, youngRounds = 0.003, 500
-	// mostSaved is how much of the budget for trying drafts may be saved up, in plain rounds, unless a single try costs more.
+	// mostSaved is how much of the budget can be saved up, in plain rounds, unless a single try
+	// costs more.
 	mostSaved = 4
-	// longestStreak bounds the tries that follow each other because the one before went well.
+	// longestStreak is the longest run of tries that follow each other at once because the one
+	// before was accepted.
 	longestStreak = 8
 )
 
-// probes remembers when something was last tried that was not the best choice.
+// probes remembers when something other than the best choice was last tried.
 type probes struct {
 	plain, draft timer
-	length       timer // an unmeasured draft length
+	length       timer // a draft length that was not measured
 	plainRounds  int
 	draftSteps   int
 	rounds       int
-	promising    int     // so many tries in a row went well while plain decoding seemed best
-	saved        float64 // of the budget, for trying drafts; tries are paid out of it whatever came of them
+	promising    int     // successive tries that were fully accepted while plain seemed best
+	saved        float64 // budget saved up for tries; each is paid from it, whatever its result
 }
 
-// timer counts rounds and cost since a kind of round was last run.
+// timer counts rounds and cost since the last round of one kind.
 type timer struct {
 	rounds   int
 	cost     float64
@@ -59,7 +62,7 @@ func (p *probes) observe(o Observation, cost float64, r round) {
 	p.seen(o)
 	if o.Drafted == 0 {
 		if o.Tested > 0 {
-			p.draft.reset() // it was tried, and failed
+			p.draft.reset() // it was tried, and the proposer failed
 		}
 		p.plain.reset()
 		return
@@ -73,7 +76,7 @@ func (p *probes) observe(o Observation, cost float64, r round) {
 	p.draft.reset()
 }
 
-// budget is the share of time that may be spent at present.
+// budget returns the share of time that tries may cost at present.
 func (p *probes) budget() float64 {
 	if p.rounds < youngRounds {
 		return youngBudget
@@ -81,7 +84,7 @@ func (p *probes) budget() float64 {
 	return probeBudget
 }
 
-// seen counts what there is to compare.
+// seen counts the rounds and draft steps that there are to compare.
 func (p *probes) seen(o Observation) {
 	if o.Drafted == 0 {
 		p.plainRounds++
@@ -89,7 +92,8 @@ func (p *probes) seen(o Observation) {
 	p.draftSteps += o.Drafted
 }
 
-// probe returns a decision that is worth taking for what it teaches, if there is one, given what the proposer's reading would cost first.
+// probe returns a decision that is worth making for what it teaches, if there is one. debt is the
+// cost of what the proposer must read first.
 func (c *Controller) probe(best int, debt float64) (Decision, bool) {
 	p := &c.probes
 	if d, ok := c.probePlain(best); ok {
@@ -106,7 +110,7 @@ func (c *Controller) probe(best int, debt float64) (Decision, bool) {
 	return c.probeLength(best)
 }
 
-// probePlain wants a plain round, to compare with, at the beginning and now and then between others.
+// probePlain asks for a plain round to compare with: the first round, and one now and then.
 func (c *Controller) probePlain(best int) (Decision, bool) {
 	p := &c.probes
 	switch {
@@ -119,9 +123,11 @@ func (c *Controller) probePlain(best int) (Decision, bool) {
 	return Decision{}, false
 }
 
-// probeDraft tries speculation again while it does not seem to pay: at growing intervals, when the budget has been saved up for the drafting and
-// for all that the proposer must read first, and at once when the last try went well and drafts that always hold would pay. Where reading
-// a token costs more than the budget's share of a round, that is at the beginning of a later reply, and not in the midst of one.
+// probeDraft tries to draft again while drafting does not seem to pay. It does so at growing
+// intervals, when the budget covers the draft and all that the proposer must read first. It tries
+// again at once if the last try was accepted and drafts would pay if they were always accepted. If
+// reading a token costs more than the budget gains per round, the debt grows faster than the
+// budget; the try then comes at the start of a later reply and not in the middle of this one.
 func (c *Controller) probeDraft(debt float64) (Decision, bool) {
 	p := &c.probes
 	gamma := c.best(1)
@@ -139,8 +145,9 @@ func (c *Controller) probeDraft(debt float64) (Decision, bool) {
 	return Decision{Gamma: gamma, Probe: true, Why: why}, true
 }
 
-// probeLength tries a draft length that was hardly measured and would beat the best one if it cost no more than the next
-// shorter measured one: costs have cliffs, and interpolation cannot see behind them.
+// probeLength tries a draft length that was hardly measured, if it would beat the best one at the
+// cost of the next shorter measured length. Costs have steps, and interpolation cannot see beyond a
+// step.
 func (c *Controller) probeLength(best int) (Decision, bool) {
 	p := &c.probes
 	if !p.length.due() {
@@ -160,8 +167,8 @@ func (c *Controller) probeLength(best int) (Decision, bool) {
 	return Decision{}, false
 }
 
-// price returns what a round that drafts gamma tokens is expected to lose, compared with doing the best thing instead, when the proposer's
-// reading costs debt first.
+// price returns what a round with gamma draft tokens is expected to lose against the best choice,
+// if the proposer's reading costs debt first.
 func (c *Controller) price(gamma int, debt float64) float64 {
 	if gamma == 0 {
 		return 0
@@ -169,8 +176,9 @@ func (c *Controller) price(gamma int, debt float64) float64 {
 	return max(0, debt+c.cost(gamma)-c.tokens(gamma)/c.bestRate())
 }
 
-// affordable says whether a round of gamma draft tokens loses no more than the share of the time since the last probe that may be spent: a fixed
-// small one, or of what speculation is winning over plain decoding a tenth, if that is more.
+// affordable reports whether a round with gamma draft tokens loses no more than a share of the cost
+// since the last probe. The share is the budget, or a tenth of what speculation gains over plain
+// decoding, if that is more.
 func (c *Controller) affordable(gamma int, since float64) bool {
 	won := c.bestRate()*c.cost(0) - 1
 	return c.price(gamma, 0) <= max(c.probes.budget(), won/10)*since

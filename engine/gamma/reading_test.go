@@ -8,17 +8,19 @@ import (
 	"specula/engine/gamma"
 )
 
-// A conversation with a draft model that reads the prompt, and whatever it missed, only when it is asked.
+// A conversation with a draft model that reads the prompt, and whatever else it missed, only when
+// it is asked to draft.
 
-// talk is the shape of the replies of a session.
+// talk describes the replies of a session.
 type talk struct {
-	prompt, reply int     // tokens; replies are half to one and a half times as long
-	readMS        float64 // of a token that the draft model missed
+	prompt, reply int     // tokens; actual replies have 0.5 to 1.5 times that
+	readMS        float64 // per token that the draft model missed
 }
 
 const sessionTokens = 900
 
-// play writes a session of replies and returns the expected tokens and milliseconds, reading included.
+// play writes a session of replies and returns the expected tokens and milliseconds, reading
+// included.
 func (m *machine) play(c *gamma.Controller, s talk) (tokens, ms float64) {
 	m.rehearse(c, s)
 	for range sessionTokens / s.reply {
@@ -53,7 +55,7 @@ func (m *machine) rehearse(c *gamma.Controller, s talk) {
 	}
 }
 
-// best is the least milliseconds a token of a fixed γ, reading included.
+// best returns the least milliseconds per token of any fixed γ, reading included.
 func (m *machine) best(s talk) float64 {
 	_, least := m.bestFixed(0)
 	for g := 1; g <= most; g++ {
@@ -63,7 +65,8 @@ func (m *machine) best(s talk) float64 {
 	return least
 }
 
-// The costs of the timed clock in the engine's tests: a draft step is a fifth of a pass, reading a token a twentieth.
+// The costs of the simulated clock in the engine's tests. A draft step costs a fifth of a pass;
+// reading a token costs a twentieth.
 func small(rows int) float64 { return 8.6 + 1.85*float64(rows-1) }
 
 func TestReadingIsAPriceOfSpeculating(t *testing.T) {
@@ -89,7 +92,8 @@ func TestReadingIsAPriceOfSpeculating(t *testing.T) {
 	}
 }
 
-// gaining is a controller that knows a draft of two tokens to gain a fifth, and all costs.
+// gaining returns a controller that knows all costs, and knows that a draft of two tokens gains 20
+// %.
 func gaining(t *testing.T) *gamma.Controller {
 	t.Helper()
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 2, Nominal: &gamma.NominalCosts{DraftStep: 0.2, Verify: 1, VerifyRow: 0.2, Read: 0.05}})
@@ -109,7 +113,7 @@ func TestNothingIsReadForLessThanItGains(t *testing.T) {
 		c := gaining(t)
 		c.BeginReply()
 		d := c.Next(o)
-		for ; d.Probe; d = c.Next(o) { // which reads nothing
+		for ; d.Probe; d = c.Next(o) { // a probe of a plain round, which reads nothing
 			c.Observe(gamma.Observation{})
 		}
 		return d
@@ -124,12 +128,13 @@ func TestNothingIsReadForLessThanItGains(t *testing.T) {
 	}
 }
 
-// Doubt is for what is paid beforehand: a draft that has nothing to read goes on as long as it is expected to pay.
+// The lower bound of acceptance is for what must be paid in advance. With nothing to read, a draft
+// goes on as long as its mean is expected to pay.
 func TestDoubtDoesNotEndWhatIsUnderWay(t *testing.T) {
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 1, Nominal: &gamma.NominalCosts{DraftStep: 0.25, Verify: 1, VerifyRow: 0.25, Read: 0.05}})
 	c.BeginReply()
 	c.Observe(gamma.Observation{})
-	for range 2 { // two rejections in a row: 0.57 is expected, and 0.48 is sure enough
+	for range 2 { // two rejections in a row: the estimate is 0.57, its lower bound 0.48
 		c.Observe(gamma.Observation{Drafted: 1, Tested: 1})
 	}
 	if d := c.Next(gamma.Outlook{Left: 100}); d.Gamma != 1 {
@@ -140,11 +145,11 @@ func TestDoubtDoesNotEndWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// What it has missed makes a try dear: it waits for a time when there is little to read.
+// Unread tokens make a try expensive. It waits until there is little to read.
 func TestTriesPayForWhatTheyRead(t *testing.T) {
 	tries := func(replies int) (n int) {
 		c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 4, Nominal: &gamma.NominalCosts{DraftStep: 0.2, Verify: 1, VerifyRow: 0.2, Read: 0.05}})
-		for range 60 { // nothing holds
+		for range 60 { // nothing is accepted
 			c.Observe(gamma.Observation{Drafted: 2, Tested: 1})
 		}
 		for range replies {
@@ -170,7 +175,8 @@ func TestTriesPayForWhatTheyRead(t *testing.T) {
 	}
 }
 
-// While one kind of round does not run the machine may become slow. Its price follows those that do.
+// While one kind of round does not run, the machine may become slower. Its price must follow the
+// prices of the rounds that do run.
 func TestPricesFollowTheMachine(t *testing.T) {
 	for _, factor := range []float64{0.3, 3} {
 		now := 1.0

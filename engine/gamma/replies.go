@@ -1,12 +1,13 @@
 package gamma
 
-// replies remembers how long replies are, because what is read in order to draft has to be earned in what is left of one.
+// replies remembers how long replies are. What a proposer reads before it drafts must be earned
+// back in the rest of the reply.
 type replies struct {
-	length  rate // tokens
-	written int  // of the reply under way
+	length  rate // mean length in tokens
+	written int  // tokens of the current reply so far
 }
 
-// usualReply is the length that a reply is taken to have as long as none was seen to its end.
+// usualReply is the assumed length of a reply, in tokens, until one was seen to its end.
 const usualReply = 128
 
 func (r *replies) begin() {
@@ -16,8 +17,9 @@ func (r *replies) begin() {
 	r.written = 0
 }
 
-// left returns how many more tokens are expected of a reply that may have most more. A reply is taken to forget how long it is already, so
-// that the rest is as long as a whole one.
+// left returns the expected number of tokens still to come in a reply that may have most more. The
+// length is assumed to be memoryless: however long the reply is already, the expected rest is the
+// mean length of a whole reply.
 func (r *replies) left(most int) float64 {
 	if r.length.weight == 0 {
 		return min(float64(most), usualReply)

@@ -9,12 +9,12 @@ import (
 
 // machine is a pair of models with known costs and acceptance, on a simulated clock.
 type machine struct {
-	accept  func(position int) float64 // chance to be accepted when tested, on average over tokens
+	accept  func(position int) float64 // chance to be accepted when tested, averaged over tokens
 	draftMS float64                    // one draft step
 	passMS  func(rows int) float64     // one target pass
 	noise   float64                    // relative standard deviation of every duration
 	stalls  float64                    // share of durations that take five times as long
-	spread  float64                    // how far a token's own chance, which the draft knows, lies from the average
+	spread  float64                    // distance of a token's own chance, known to the draft, from the average
 	rng     *rand.Rand
 }
 
@@ -26,7 +26,7 @@ func (m *machine) took(ms float64) float64 {
 	return ms
 }
 
-// round plays one round of a decision and returns what the engine would observe.
+// round plays one round and returns what the engine would observe.
 func (m *machine) round(gammaAsked int, more func(i int, q float64) string) gamma.Observation {
 	var o gamma.Observation
 	var chances []float64
@@ -57,7 +57,7 @@ func (m *machine) round(gammaAsked int, more func(i int, q float64) string) gamm
 	return o
 }
 
-// run writes so many tokens and shows every round to trace.
+// run writes a number of tokens and shows every round to trace.
 func (m *machine) run(c *gamma.Controller, tokens int, trace func(gamma.Decision, gamma.Observation)) {
 	for written := 0; written < tokens; {
 		d := c.Next(gamma.Outlook{})
@@ -68,7 +68,7 @@ func (m *machine) run(c *gamma.Controller, tokens int, trace func(gamma.Decision
 	}
 }
 
-// typical returns the expected tokens and milliseconds of a round with so many draft tokens.
+// typical returns the expected tokens and milliseconds of a round with this many draft tokens.
 func (m *machine) typical(drafted int) (tokens, ms float64) {
 	tokens, reach := 1.0, 1.0
 	for i := range drafted {
@@ -78,7 +78,7 @@ func (m *machine) typical(drafted int) (tokens, ms float64) {
 	return tokens, float64(drafted)*m.draftMS + m.passMS(drafted+1)
 }
 
-// bestFixed returns the γ of 0..most with the fewest expected milliseconds a token, and these.
+// bestFixed returns the γ of 0..most with the fewest expected milliseconds per token, and these.
 func (m *machine) bestFixed(most int) (best int, msPerToken float64) {
 	msPerToken = math.Inf(1)
 	for g := 0; g <= most; g++ {
@@ -91,7 +91,7 @@ func (m *machine) bestFixed(most int) (best int, msPerToken float64) {
 
 func always(a float64) func(int) float64 { return func(int) float64 { return a } }
 
-// flat and steep are passes that cost the same for any number of rows, and nearly one pass for each.
+// flat costs the same for any number of rows; in steep each further row costs nearly a whole pass.
 func flat(int) float64       { return 10 }
 func steep(rows int) float64 { return 10 * (1 + 0.9*float64(rows-1)) }
 func cliff(at int) func(int) float64 {

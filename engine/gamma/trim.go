@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// lookUp wants as much as can be found, because looking costs nothing and what is found tells better than any average how much of it is worth
-// verifying. That holds for some rounds, until something was found and verified: on small models to weigh takes longer than to look.
+// lookUp asks for Max tokens. Looking up costs nothing, and what is found tells better than any
+// average how much of it to verify (see Trim). The decision holds for restLasts rounds or until a
+// draft was verified, because on small models making it takes longer than looking up.
 func (c *Controller) lookUp() Decision {
 	c.words = words{}
 	if d, ok := c.probePlain(c.best(0)); ok {
@@ -16,13 +17,14 @@ func (c *Controller) lookUp() Decision {
 	return Decision{Gamma: c.options.Max, Why: "looking up costs nothing: as much as is found and worth its rows"}
 }
 
-// Trim decides about a draft that costs nothing to make, such as a continuation that was looked up: how many of its tokens are
-// worth the rows that verify them, given how sure the proposer is of each. It returns less than the whole draft with the reason in
-// words. Only the cost-aware rule trims. What is left out must not depend on chance: for drafts that were looked
-// up it does not.
+// Trim decides how many tokens of a looked-up draft are worth the rows that verify them, given the
+// proposer's confidence in each. If it returns fewer than all, why gives the reason in words. Only
+// the cost-aware rule trims. Trimming by confidence keeps the output exact only if the draft does
+// not depend on chance, which is true for looked-up drafts.
 //
-// Looked-up drafts are good or bad by how they were found, so every confidence has an acceptance of its own. It is hoped to hold until
-// tried, and hoped for anew after a while: a draft that needs no model is worth a try now and then.
+// Each range of confidence has an acceptance of its own, because the quality of a looked-up draft
+// depends on how it was found. An untried confidence is assumed to be good, and one that was left
+// out for a while becomes so again: a draft that needs no model is worth a try now and then.
 func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	n := min(len(confidence), c.options.Max)
 	if c.options.Rule != CostAware {
@@ -45,10 +47,11 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	return best, why
 }
 
-// trimmed is what is said of a draft that was cut.
+// trimmed is what the reason for a cut says.
 type trimmed struct{ kept, found, percent int }
 
-// why says it in words, which last while the same is to be said: putting them together takes as long as looking up did.
+// why puts a cut into words. It keeps the last text, because formatting takes as long as looking
+// up.
 func (l *lookups) why(t trimmed) string {
 	if l.said == "" || l.about != t {
 		l.said, l.about = fmt.Sprintf("%d of %d tokens looked up are worth their rows: the next one holds with %d %%", t.kept, t.found, t.percent), t
@@ -56,26 +59,27 @@ func (l *lookups) why(t trimmed) string {
 	return l.said
 }
 
-// hoped is the probability that a looked-up token of this confidence is accepted, after those before it were.
+// hoped returns the expected acceptance of a looked-up token of this confidence, given that those
+// before it were accepted.
 func (l *lookups) hoped(confidence float64) float64 {
 	b := l.bins[bin(confidence)]
 	return (startRate + b.weight*b.mean) / (1 + b.weight)
 }
 
-// fade lets what is known of a confidence count for less, because it was not tried.
+// fade lowers the weight of what is known about a confidence, because it was not tried.
 func (l *lookups) fade(confidence float64) {
 	l.bins[bin(confidence)].weight *= 1 - lookupFading
 }
 
-// lookups learns how often what was looked up with a certain confidence is accepted. Luck comes in runs here: a reply begins to repeat
-// something, and stops. So it forgets quickly.
+// lookups learns how often a looked-up token of a certain confidence is accepted. It forgets
+// quickly, because repetition comes in bursts: a reply starts to repeat something, and stops.
 type lookups struct {
 	bins  [confidenceBins]rate
-	said  string // last, of what about says
+	said  string // the last text, which is about the cut in about
 	about trimmed
 }
 
-// lookupMemory bounds the observations that an estimate rests on.
+// lookupMemory is the largest number of observations that an estimate rests on.
 const lookupMemory = 8
 
 func (l *lookups) observe(o Observation) {
@@ -86,6 +90,6 @@ func (l *lookups) observe(o Observation) {
 	}
 }
 
-// lookupFading is the share of its weight that what is known of a confidence loses each time it is left out: so that a try, which costs
-// about a row, comes once in a hundred such rounds.
+// lookupFading is the share of its weight that an estimate loses each time its confidence is left
+// out. So a try, which costs about one row, comes once in about a hundred such rounds.
 const lookupFading = 0.002

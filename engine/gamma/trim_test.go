@@ -8,7 +8,7 @@ import (
 	"specula/engine/gamma"
 )
 
-// A draft that was looked up is verified as far as drafts found like it have held.
+// A looked-up draft is verified as far as drafts found in the same way were accepted.
 func TestTrimLearnsWhichDraftsHold(t *testing.T) {
 	const short, long = 0.5, 0.9375 // matches of one and of four tokens
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 8, Nominal: &gamma.NominalCosts{DraftStep: 0.001, Verify: 1, VerifyRow: 0.3}})
@@ -48,7 +48,8 @@ func TestTrimLearnsWhichDraftsHold(t *testing.T) {
 	}
 }
 
-// A proposer that only looks up is let look in every round but the first, and those that are wanted to compare with when many in a row drafted.
+// A proposer that only looks up may look in every round, except the first and a few plain ones to
+// compare with when many rounds in a row drafted.
 func TestLookingUpIsWantedInEveryRound(t *testing.T) {
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 5, Nominal: &gamma.NominalCosts{DraftStep: 0.001, Verify: 1, VerifyRow: 0.1}})
 	if d := c.Next(gamma.Outlook{Free: true}); d.Gamma != 0 || !d.Probe {

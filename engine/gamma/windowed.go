@@ -2,13 +2,14 @@ package gamma
 
 import "fmt"
 
-// window is the rule with two thresholds: when the acceptance of the last rounds, averaged, is under the low one, γ is
-// halved, down to 1; above the high one it is restored. After a change it waits for a window of new rounds.
-// It looks at acceptance alone and so cannot know what a draft costs.
+// window is the rule with two thresholds. If the mean acceptance of the last rounds is below the
+// low one, γ is halved, down to 1. Above the high one, γ is restored. After each change it waits
+// for a full window of new rounds. It looks at acceptance alone, so it cannot know what a draft
+// costs.
 type window struct {
 	gamma, full int
 	why         string
-	recent      []float64 // acceptance by round, oldest first
+	recent      []float64 // acceptance of each round, oldest first
 }
 
 func (w *window) restart(full int) {
