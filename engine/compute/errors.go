@@ -2,14 +2,15 @@ package compute
 
 import "errors"
 
-// ErrNotFinite means that a model's scores hold a NaN or an infinity, or no finite maximum.
+// ErrNotFinite means that a model's logits hold NaN or +Inf, or no finite score at all.
 var ErrNotFinite = errors.New("the model's scores are not finite numbers")
 
-// ErrOutOfMemory means that the device or host cannot hold what was asked for.
+// ErrOutOfMemory means that the device or the host has not enough memory for what was asked.
 var ErrOutOfMemory = errors.New("not enough memory")
 
-// ErrDevice is wrapped by whatever a device other than the processor refuses: memory, a launch, everything once it is lost.
+// ErrDevice is wrapped by every error of a device other than the processor: no memory, a failed
+// launch, and every call after the device was lost.
 var ErrDevice = errors.New("the device failed")
 
-// ErrDeviceLost means that the device stopped answering; nothing on it can be used again.
+// ErrDeviceLost means that the device stopped answering. Nothing on it can be used again.
 var ErrDeviceLost = errors.New("the device was lost")

@@ -1,36 +1,43 @@
 package compute
 
-// Feeder is what a Backend may offer besides: tokens that are chosen or drawn on the device and read again there. So a draft, and the
-// pass that verifies it, are queued as a whole, and the host waits once a round instead of once a token.
+// Feeder is an optional interface of a Backend: tokens are chosen or drawn on the device and fed to
+// the next pass there. So a draft and the pass that verifies it are queued as a whole, and the host
+// waits once per round instead of once per token.
 type Feeder interface {
-	// Tokens makes room for n tokens on the device.
+	// Tokens allocates room for n tokens on the device.
 	Tokens(n int) (Tokens, error)
-	// EmbedTokens is Embed of m tokens of t, from the one at on. Unlike Embed it goes on with the work begun.
+	// EmbedTokens is Embed for m tokens of t, starting at index at. Embed first sends the queued
+	// work to the device; EmbedTokens only appends to it.
 	EmbedTokens(dst Buffer, table Matrix, t Tokens, at, m int) error
-	// Choose queues that the token at becomes the best one of row 0 of x, as Logits.Argmax would choose it. Scores that are not
-	// finite leave none: what is read in its place is garbage, and Tokens.Get and Judge tell of it.
+	// Choose queues this: token at becomes the best token of row 0 of x, as Logits.Argmax would
+	// choose it. If the scores are not finite there is no such token. What is read in its place is
+	// then garbage; Tokens.Get and Judge report it.
 	Choose(x Buffer, t Tokens, at int) error
-	// Draw queues that the token at, from 1 on, becomes one drawn from row 0 of x as Tokens.Sample said, by the uniform of stream 0 at
-	// position at−1. What it was drawn from is kept for Judge.AcceptDrawn. Scores that are not finite leave none.
+	// Draw queues this: token at (1 or more) is drawn from row 0 of x, as Tokens.Sample set it,
+	// with the uniform of stream 0 at position at−1. The device keeps the distribution for
+	// Judge.AcceptDrawn. If the scores are not finite there is no such token.
 	Draw(x Buffer, t Tokens, at int) error
 }
 
-// Tokens are ids on the device.
+// Tokens are token ids on the device.
 type Tokens interface {
-	// Put queues that the tokens from the one at on become ids.
+	// Put queues this: the tokens from index at on become ids.
 	Put(at int, ids ...int32) error
-	// Sample queues that tokens are drawn and judged by s from here on.
+	// Sample queues this: from here on tokens are drawn and judged as s says.
 	Sample(s Sampling) error
-	// Mark hands what was queued to the device. What it takes from here to the verdict is Verdict.PassMS.
+	// Mark hands the queued work to the device. Verdict.PassMS is the time from here to the
+	// verdict.
 	Mark() error
-	// Get waits for the device and copies tokens from the one at on; −1 stands for one that could not be chosen.
+	// Get waits for the device and copies the tokens from index at on. −1 means that no token could
+	// be chosen.
 	Get(at int, dst []int32) error
-	// Kept waits for the device and copies the scores that Sampling.Keep asked for, row behind row. It returns what crossed the seam.
+	// Kept waits for the device and copies the scores that Sampling.Keep asked for, one row after
+	// the other. It returns the number of bytes copied to the host.
 	Kept(dst []float32) (bytes int64, err error)
 	Close() error
 }
 
-// Filters say what a row of scores becomes a distribution by: see package sample, which has the meaning and the order of them.
+// Filters turn a row of scores into a distribution. Package sample defines their meaning and order.
 type Filters struct {
 	Temperature     float64 // above 0
 	TopK            int     // 0: off
@@ -39,53 +46,60 @@ type Filters struct {
 	TemperatureLast bool
 }
 
-// MostDrafts is how many draft tokens AcceptDrawn can judge.
+// MostDrafts is the largest number of draft tokens that AcceptDrawn can judge.
 const MostDrafts = 32
 
-// Sampling is what the tokens of a round are drawn and judged by: filters, and uniforms that are a function of numbers. The
-// uniform of a stream and position is that of sample.NewPhilox.
+// Sampling says how the tokens of a round are drawn and judged: the filters, and the numbers that
+// the uniforms are computed from. The uniform of a stream and position is the one of
+// sample.NewPhilox.
 type Sampling struct {
 	Target, Draft Filters
 	Seed          uint64
 	Reply, Round  uint32
 	// Drafts is the number of draft tokens, MostDrafts at most.
 	Drafts int
-	// Certain says that they were put, not drawn: each had the probability 1.
+	// Certain says that the draft tokens were put and not drawn: the proposer gave each of them
+	// probability 1.
 	Certain bool
-	// Vocab is the number of ids that may be drafted; scores of a draft beyond it count for nothing.
+	// Vocab is the number of ids that may be drafted; a draft's scores beyond it are ignored.
 	Vocab int
-	// Keep asks Draw to keep the scores of the first so many draft tokens, for somebody who wants to look at them.
+	// Keep asks Draw to keep the scores of the first Keep draft tokens, so that they can be shown.
 	Keep int
 }
 
-// Verdict is what became of a draft of tokens on the device.
+// Verdict says what became of a draft on the device.
 type Verdict struct {
-	Accepted int     // the first so many draft tokens stay: at temperature 0 those that are the target's own choice
-	Follows  int32   // the target's choice behind them; −1 if its scores are not finite
-	PassMS   float64 // the device's time from Tokens.Mark to the verdict; 0 without a mark
+	Accepted int     // draft tokens accepted; at temperature 0 those equal to the target's choice
+	Follows  int32   // the target's token after the accepted ones; −1 if its scores are not finite
+	PassMS   float64 // device time from Tokens.Mark to the verdict, in milliseconds; 0 without a mark
 }
 
-// Drawn is the verdict about a draft by chance.
+// Drawn is the verdict about a draft under sampling.
 type Drawn struct {
 	Verdict
 	P     float64 // the target's probability of Follows
 	Draft []Chance
 }
 
-// Chance is a draft token and what target and draft gave to it, to 13 bits: enough to look at, and not what decided. An ID of −1, or a Q of 0,
-// stands for a token that could not be drawn: the draft ended in front of it. What stands behind is garbage.
+// Chance is a draft token with its probability under the target (P) and under the draft (Q). Both
+// are rounded to 13 significant bits, which is enough to show; the device decided before rounding.
+// An ID of −1 or a Q of 0 means that this token could not be drawn: the draft ended before it, and
+// all later entries are garbage.
 type Chance struct {
 	ID   int32
 	P, Q float64
 }
 
-// Judge is what Logits may offer besides.
+// Judge is an optional interface of Logits: it verifies a draft on the device.
 type Judge interface {
-	// AcceptBest compares the tokens of t behind the first, as many as drafts has room for, with the best of each row, and copies them
-	// to drafts, −1 for one that could not be chosen: 4·(len(drafts)+1) bytes in one copy, and one wait.
+	// AcceptBest compares tokens 1, 2, … of t, as many as drafts has room for, with the best token
+	// of each row. It copies these tokens to drafts, with −1 for one that could not be chosen. It
+	// moves 4·(len(drafts)+1) bytes in one copy, with one wait.
 	AcceptBest(t Tokens, drafts []int32) (Verdict, error)
-	// AcceptDrawn judges the tokens of t behind the first, as many as Tokens.Sample said, one less than there are rows: with p of the
-	// row and q that it was drawn from, each stays iff u·q < p. In place of the first that does not, the token that follows is drawn
-	// from what p has above q; behind all, from the row behind them. 8·rows bytes come in one copy, and one wait.
+	// AcceptDrawn judges tokens 1, 2, … of t, as many as Tokens.Sample said, which is one less than
+	// the number of rows. With p the target's probability in that row and q the draft's, a token is
+	// accepted iff u·q < p. After the first rejection the next token is drawn from the residual
+	// max(0, p−q); if all are accepted, from the row after the last. It moves 8·rows bytes in one
+	// copy, with one wait.
 	AcceptDrawn(t Tokens) (Drawn, error)
 }
