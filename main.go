@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -52,13 +53,21 @@ func program() *cli.Program {
 		Version: version(), DefaultConfig: defaultConfig, PromptSets: assets.SetNames(), Now: time.Now,
 		Terminal: cli.Terminal{
 			Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
-			ConfigHome: xdg.ConfigHome, DataHome: xdg.DataHome, StateHome: xdg.StateHome,
+			ConfigHome: folder(xdg.ConfigHome), DataHome: folder(xdg.DataHome), StateHome: folder(xdg.StateHome),
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
 		Open: connect, Screen: screen, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
 		Kernels: measureKernels, CompareGammas: compareGammas, VerifyDist: verifyDist, Doctor: examine, EvalPair: evalPair,
 		ExitCode: exitCode,
 	}
+}
+
+// folder is a folder of the user's, or empty if it is only guessed: without HOME, the library takes the root for the home.
+func folder(path string) string {
+	if _, err := os.UserHomeDir(); err != nil && strings.HasPrefix(path, "/.") {
+		return ""
+	}
+	return path
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -120,7 +121,7 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 					}
 				}
 				r := write(t, s, user("who are you?"), nil)
-				if r.ended.Reason != "error" || !strings.Contains(r.failed, compute.ErrNotFinite.Error()) {
+				if r.ended.Reason != "error" || !strings.Contains(r.failed, compute.ErrNotFinite.Error()) || !strings.Contains(r.failed, `model "target"`) {
 					t.Errorf("reason %q, error %q", r.ended.Reason, r.failed)
 				}
 				backend.spoil = nil
@@ -130,6 +131,15 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 			})
 		}
 	}
+	t.Run("in the target from the first token on", func(t *testing.T) {
+		backend := &faulty{Backend: host.New(1)}
+		e := embedded(t, backend)
+		backend.spoil = func(_ int, row []float32) { row[0] = float32(math.NaN()) }
+		s, err := e.NewSession(t.Context())
+		if !errors.Is(err, engine.ErrModel) || !strings.Contains(err.Error(), `model "target"`) {
+			t.Errorf("session %v, error %v; want one that names the model", s, err)
+		}
+	})
 	t.Run("in the draft", func(t *testing.T) {
 		backend := &faulty{Backend: host.New(1)}
 		s := session(t, embedded(t, backend), "temperature", "0", "max-tokens", "20", "gamma-rule", "fixed", "gamma", "3")

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ type Source struct {
 	Embedded []byte
 	Name     string // of an embedded model
 }
+
+// name is the file's path, or what the bytes are called.
+func (s Source) name() string { return cmp.Or(s.Path, s.Name) }
 
 func (s Source) none() bool { return s.Path == "" && s.Embedded == nil }
 
@@ -244,11 +248,7 @@ func open(ctx context.Context, what string, s Source, emit func(event.Event)) (*
 }
 
 func loadError(what string, s Source, err error) error {
-	name := s.Path
-	if name == "" {
-		name = s.Name
-	}
-	return fmt.Errorf("loading the %s model %q: %w: %w", what, name, ErrModel, err)
+	return fmt.Errorf("loading the %s model %q: %w: %w", what, s.name(), ErrModel, err)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -89,7 +89,7 @@ func (r *reply) run(ctx context.Context) {
 		reason = endError
 	}
 	healthy = err == nil
-	if err != nil && r.emit(event.Failed{Error: err.Error(), Device: deviceFailed(err)}) != nil {
+	if err != nil && r.emit(event.Failed{Error: r.engine.blame(err).Error(), Device: deviceFailed(err), Model: weightsDamaged(err)}) != nil {
 		return
 	}
 	ended := event.ReplyEnded{Reply: r.number, Reason: reason, Totals: r.totals.Totals, IDs: append([]int32{}, r.context[r.prompt:]...)}

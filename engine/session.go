@@ -60,6 +60,9 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	if err := s.calibrate(ctx); err != nil {
+		if weightsDamaged(err) {
+			err = fmt.Errorf("%w: %w", ErrModel, e.blame(err))
+		}
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

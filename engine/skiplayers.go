@@ -17,6 +17,10 @@ func skippedLayers(setting []string, layers int) ([]int, error) {
 		return model.MiddleLayers(layers), nil
 	}
 	refuse := func(got string) error {
+		if layers < 2 { // no choice leaves something out and something over
+			return &config.ValueError{Setting: "speculation.skip_layers", Got: strconv.Quote(got), Why: fmt.Errorf(
+				"the target has %d layer, and at least one has to stay: set it to [], and choose another proposer than skip", layers)}
+		}
 		return &config.ValueError{Setting: "speculation.skip_layers", Got: strconv.Quote(got),
 			Allowed: fmt.Sprintf("layers from 0 to %d, as in \"2\" or \"2-4\", and not all: the target has %d", layers-1, layers)}
 	}

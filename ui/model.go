@@ -14,6 +14,7 @@ import (
 	"specula/ui/keys"
 	"specula/ui/layout"
 	"specula/ui/pace"
+	"specula/ui/sanitize"
 	"specula/ui/state"
 	"specula/ui/stream"
 	"specula/ui/theme"
@@ -95,7 +96,7 @@ func newModel(ctx context.Context, o Options, g *guard) *Model {
 	m.composer = compose.New(o.History, m.theme.Glyph.Marker)
 	m.newChat()
 	m.applyPace()
-	m.flash = o.Warning
+	m.flash = sanitize.Line(o.Warning)
 	return m
 }
 

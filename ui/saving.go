@@ -50,11 +50,14 @@ func (m *Model) snapshot() chats.Chat {
 
 // save saves the chat in the background. Loud tells that it was asked for by name and wants an answer.
 func (m *Model) save(loud bool) tea.Cmd {
-	if m.options.Chats == nil || len(m.state.Messages) == 0 {
-		if loud {
-			return m.say("there is nothing to save")
-		}
+	switch {
+	case m.options.Chats != nil && len(m.state.Messages) > 0:
+	case !loud:
 		return nil
+	case m.options.Chats == nil:
+		return m.say("chats are not saved: there is no folder for them")
+	default:
+		return m.say("there is nothing to save")
 	}
 	if loud {
 		m.saver.changes++ // the title, perhaps
@@ -110,6 +113,9 @@ func (m *Model) startNewChat() tea.Cmd {
 		m.editing = false
 		m.backToComposer()
 		m.transcript.Follow()
+		if m.options.Chats == nil {
+			return m.say("a new chat")
+		}
 		return tea.Batch(saved, m.say("a new chat; the old one is saved (f9)"))
 	})
 }

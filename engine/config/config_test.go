@@ -335,8 +335,8 @@ func TestSearch(t *testing.T) {
 	env := func(v string) func(string) string { return func(string) string { return v } }
 	check := func(name, flag, fromEnv, want string) {
 		t.Helper()
-		if got, err := Search(flag, env(fromEnv), home); err != nil || got.Path != want {
-			t.Errorf("%s: got %v (%v), want %q", name, got, err, want)
+		if got := Search(flag, env(fromEnv), home); got.Path != want || got.Missed != "" {
+			t.Errorf("%s: got %+v, want %q", name, got, want)
 		}
 	}
 	check("nothing", "", "", "")
@@ -350,12 +350,19 @@ func TestSearch(t *testing.T) {
 	check("environment over own", "", "e.toml", "e.toml")
 	check("flag over environment", "f.toml", "e.toml", "f.toml")
 
+	if got := Search("", env(""), own); got.Path != "" || !strings.Contains(got.Missed, "built-in") {
+		t.Errorf("with a file in place of the folder: %+v, want the built-in settings and a notice", got)
+	}
+	if got := Search("", env(""), ""); got.Path != "" || got.Missed != "" {
+		t.Errorf("without a folder: %+v", got)
+	}
+
 	c, _, err := Load(Source{Path: own})
 	if err != nil || !c.UI.Mouse {
 		t.Errorf("loading: %v, mouse %v", err, c.UI.Mouse)
 	}
 	for _, path := range []string{filepath.Join(home, "absent.toml"), home} {
-		if _, _, err := Load(Source{path, "--config"}); err == nil || !strings.Contains(err.Error(), path) {
+		if _, _, err := Load(Source{Path: path, Why: "--config"}); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("loading %s: %v", path, err)
 		}
 	}

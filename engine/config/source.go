@@ -14,6 +14,8 @@ import (
 type Source struct {
 	Path string // empty for the built-in values
 	Why  string // "--config", "SPECULA_CONFIG", "the user's configuration folder", "built in"
+	// Missed says why the user's own file could not be looked for; empty if it could. There may be none, so this is no error.
+	Missed string
 }
 
 func (s Source) String() string {
@@ -24,26 +26,28 @@ func (s Source) String() string {
 }
 
 // Search decides which file is read: the one named by the flag --config, else by SPECULA_CONFIG, else specula/config.toml in
-// configHome if it exists, else none. A config.toml in the current folder is not looked at: it may be anybody's.
-func Search(flag string, getenv func(string) string, configHome string) (Source, error) {
+// configHome if it exists, else none. An empty configHome is none. A config.toml in the current folder is not looked at: it may
+// be anybody's.
+func Search(flag string, getenv func(string) string, configHome string) Source {
 	if flag != "" {
-		return Source{flag, "--config"}, nil
+		return Source{Path: flag, Why: "--config"}
 	}
 	if path := getenv("SPECULA_CONFIG"); path != "" {
-		return Source{path, "SPECULA_CONFIG"}, nil
+		return Source{Path: path, Why: "SPECULA_CONFIG"}
 	}
 	builtIn := Source{Why: "built in"}
 	if configHome == "" {
-		return builtIn, nil
+		return builtIn
 	}
 	path := filepath.Join(configHome, "specula", "config.toml")
 	switch _, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return builtIn, nil
+		return builtIn
 	case err != nil:
-		return builtIn, fmt.Errorf("looking for a configuration: %w", err)
+		builtIn.Missed = fmt.Sprintf("the settings are the built-in ones, since your own cannot be looked for: %v", err)
+		return builtIn
 	}
-	return Source{path, "the user's configuration folder"}, nil
+	return Source{Path: path, Why: "the user's configuration folder"}
 }
 
 // Load reads the file of a source over the built-in values. On an error the Config is the built-in one and must not be used

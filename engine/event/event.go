@@ -335,6 +335,7 @@ type Notice struct {
 type Failed struct {
 	Error  string `json:"error"`
 	Device bool   `json:"device,omitempty"` // the device is at fault, not the request
+	Model  bool   `json:"model,omitempty"`  // the target's file is at fault: its weights are damaged
 }
 
 func (Loading) Kind() string        { return "loading" }

@@ -49,7 +49,7 @@ func (s *EagleState) Keep(at, rows int, fresh bool) error {
 		s.first, s.held = at, 0
 	}
 	if at != s.first+s.held || s.held+rows > s.Room() {
-		return fmt.Errorf("keeping %d hidden states from token %d on behind %d from %d on: allowed are %d from %d on", rows, at, s.held, s.first, s.Room()-s.held, s.first+s.held)
+		return fmt.Errorf("keeping %d hidden states from token %d on: the next is that of token %d, and there is room for %d", rows, at, s.first+s.held, s.Room()-s.held)
 	}
 	if err := s.layer.backend.Copy(s.kept, s.tap.Rows, rows, compute.Block{Row: s.held}); err != nil {
 		return fmt.Errorf("keeping %d hidden states: %w", rows, err)
@@ -83,7 +83,7 @@ func (s *EagleState) Prefill(ctx context.Context, cache compute.Cache, ids []int
 	case len(pairs) > c.Cache.Cap()-c.Cache.Len():
 		return nil, fmt.Errorf("%w: %d more pairs do not fit behind %d of %d", ErrContextFull, len(pairs), c.Cache.Len(), c.Cache.Cap())
 	case !kept && (len(pairs) > 1 || from < s.held):
-		return nil, fmt.Errorf("reading %d tokens from %d on: hidden states are there behind the tokens %d to %d", len(pairs), position, s.first, s.first+s.held-1)
+		return nil, fmt.Errorf("reading %d tokens from %d on: there are %d hidden states, from token %d on", len(pairs), position, s.held, s.first)
 	}
 	m, a := &s.layer, &s.layer.activations
 	m.pass = pass{Backend: m.backend, ctx: ctx, parts: append(m.pass.parts[:0], Part{c.Cache, pairs}), rows: len(pairs), eps: float32(m.config.NormEps)}

@@ -18,12 +18,12 @@ import (
 
 type chatFlags struct {
 	plain bool
-	trace string
+	trace traceFlags
 }
 
 func (o *chatFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.plain, "plain", false, "chat line by line, without a screen (for screen readers and simple terminals)")
-	flags.StringVar(&o.trace, "trace", "", "record the events to `FILE`, for replay")
+	o.trace.add(flags)
 }
 
 // chat opens the screen, or does without where there is none: a prompt from a pipe gets one answer, a keyboard gets a chat

@@ -13,6 +13,7 @@ import (
 
 	"specula/engine/config"
 	"specula/engine/event"
+	"specula/ui"
 )
 
 // start runs a command line in this process and returns what it printed.
@@ -33,6 +34,7 @@ func TestExitCodes(t *testing.T) {
 		{"help", "run --help", ExitOK},
 		{"engine fails", "run -p fail", ExitRuntime},
 		{"device fails", "run -p lose", ExitDevice},
+		{"weights are damaged", "run -p damaged", ExitModel},
 		{"bench differs", "bench --gen-tokens 13", ExitRuntime},
 		{"no such shape", "make-weights cube Q8_0 f", ExitRuntime},
 		{"nothing to time", "time-passes --decode-tokens 0 f", ExitUsage},
@@ -178,6 +180,58 @@ func TestMeasuringCommands(t *testing.T) {
 		code, stderr := start(t.Context(), &out, strings.Fields(args)...)
 		if code != ExitOK || !strings.Contains(out.String(), want) {
 			t.Errorf("%s: exit code %d, %q, stderr %q; want %q", args, code, out.String(), stderr, want)
+		}
+	}
+}
+
+// A recording holds what was said: its owner alone may read it, also where it replaces another file. One of which nothing was
+// recorded does not stay.
+func TestARecordingIsPrivate(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"new.jsonl", "old.jsonl"} {
+		if name == "old.jsonl" {
+			if err := os.WriteFile(name, []byte("precious"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if code, stderr := start(t.Context(), io.Discard, "run", "-p", "hi", "--trace", name, "--force"); code != ExitOK {
+			t.Fatalf("%s: exit code %d, %s", name, code, stderr)
+		}
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 || info.Size() < 100 {
+			t.Errorf("%s: %v, %d bytes, %v", name, info.Mode(), info.Size(), err)
+		}
+	}
+	if code, _ := start(t.Context(), io.Discard, "run", "-p", "hi", "--device", "cuda", "--trace", "none.jsonl"); code != ExitDevice {
+		t.Errorf("exit code %d", code)
+	}
+	if _, err := os.Stat("none.jsonl"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an empty recording stays: %v", err)
+	}
+}
+
+// Without a home, or with one that cannot be used, the screen starts, says that nothing is saved, and saves nothing.
+func TestTheScreenStartsWithoutAHome(t *testing.T) {
+	file := t.TempDir() + "/file"
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, home := range []string{"", file} {
+		var o ui.Options
+		p := fakeProgram(Terminal{
+			Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }, StdinTTY: true, StdoutTTY: true,
+			ConfigHome: home, DataHome: home, StateHome: home,
+		})
+		p.Screen = func(_ context.Context, given ui.Options) error { o = given; return nil }
+		if code := p.Run(t.Context(), nil); code != ExitOK || o.Chats != nil || o.History != nil {
+			t.Errorf("home %q: exit code %d, saved to %v", home, code, o.Chats)
+		}
+		for _, want := range []string{"chats are not saved", "prompts are not remembered"} {
+			if !strings.Contains(o.Warning, want) {
+				t.Errorf("home %q: the warning is %q, want %q in it", home, o.Warning, want)
+			}
+		}
+		if _, err := o.Load(t.Context(), func(event.Event) {}); err != nil {
+			t.Errorf("home %q: %v", home, err)
 		}
 	}
 }

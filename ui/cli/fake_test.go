@@ -245,6 +245,11 @@ func (s *fakeSession) Generate(ctx context.Context, messages []ui.Message, _ boo
 		if !yield(event.ReplyStarted{Reply: 1, Prompt: prompt}) {
 			return
 		}
+		if prompt == "refuse" {
+			ended.Reason = "error"
+			_ = yield(event.Failed{Error: "the conversation has 9 tokens and the context holds 8"}) && yield(ended)
+			return
+		}
 		for i, word := range strings.SplitAfter(text, " ") {
 			if prompt == "interrupt" && i == 2 {
 				// The signal is real; the reply waits for what comes of it.
@@ -271,9 +276,9 @@ func (s *fakeSession) Generate(ctx context.Context, messages []ui.Message, _ boo
 				return
 			}
 		}
-		if prompt == "fail" || prompt == "lose" {
+		if prompt == "fail" || prompt == "lose" || prompt == "damaged" {
 			ended.Reason = "error"
-			if !yield(event.Failed{Error: "the model's scores are not finite", Device: prompt == "lose"}) {
+			if !yield(event.Failed{Error: "the model's scores are not finite", Device: prompt == "lose", Model: prompt == "damaged"}) {
 				return
 			}
 		}

@@ -34,7 +34,7 @@ type output struct {
 	err      error           // the first failure to write; nothing is written behind it
 	failed   string          // what the engine said went wrong
 	seed     string          // in words; empty where it makes no difference
-	device   bool            // it was the device that failed
+	fault    int             // the exit code for that, if it says more than that something failed
 }
 
 func (a *app) newOutput(c config.Config, o runFlags) (*output, error) {
@@ -101,12 +101,23 @@ func (o *output) reply(ctx context.Context, s ui.Engine, messages []ui.Message) 
 	switch {
 	case o.err != nil:
 		return o.answer.String(), o.err
-	case o.failed != "" && o.device:
-		return o.answer.String(), &coded{ExitDevice, errors.New(o.failed)}
+	case o.failed != "" && o.fault != 0:
+		return o.answer.String(), &coded{o.fault, errors.New(o.failed)}
 	case o.failed != "":
 		return o.answer.String(), o.app.classify(errors.New(o.failed))
 	}
 	return o.answer.String(), nil
+}
+
+// faultOf is the exit code that says whose fault a failure is, 0 if that is not known.
+func faultOf(f event.Failed) int {
+	switch {
+	case f.Device:
+		return ExitDevice
+	case f.Model:
+		return ExitModel
+	}
+	return 0
 }
 
 // put takes one event.
@@ -118,7 +129,7 @@ func (o *output) put(e event.Event) {
 		return
 	}
 	if f, ok := e.(event.Failed); ok {
-		o.failed, o.device = f.Error, f.Device
+		o.failed, o.fault = f.Error, faultOf(f)
 	}
 	if o.json {
 		o.err = o.putJSON(e)
@@ -202,7 +213,8 @@ func (o *output) end(e event.ReplyEnded) error {
 	if err := o.print(o.rest(e.Tail)); err != nil {
 		return err
 	}
-	if o.lastByte != '\n' {
+	nothing := o.lastByte == 0 && (e.Reason == "error" || e.Reason == "cancelled") // then there is no line to end
+	if o.lastByte != '\n' && !nothing {
 		if err := o.print("\n"); err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ type Terminal struct {
 	Stdout, Stderr                 io.Writer
 	StdinTTY, StdoutTTY, StderrTTY bool
 	Getenv                         func(string) string
-	// Folders of the user's: for configuration, saved chats, and what the program remembers.
+	// Folders of the user's: for configuration, saved chats, and what the program remembers. Empty where there is no home.
 	ConfigHome, DataHome, StateHome string
 }
 

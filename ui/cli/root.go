@@ -112,10 +112,7 @@ func flagError(c *cobra.Command, err error) error {
 
 // settings are the values in force: built in, then the file, then flags. What naming a value implies holds within each.
 func (a *app) settings() (config.Config, config.Source, error) {
-	source, err := config.Search(a.configFile, a.Terminal.Getenv, a.Terminal.ConfigHome)
-	if err != nil {
-		return config.Config{}, source, &coded{ExitUsage, err}
-	}
+	source := config.Search(a.configFile, a.Terminal.Getenv, a.Terminal.ConfigHome)
 	c, inFile, err := config.Load(source)
 	if err != nil {
 		return c, source, &coded{ExitUsage, err}
@@ -131,6 +128,9 @@ func (a *app) settings() (config.Config, config.Source, error) {
 		a.notes = []string{inFlags}
 	} else if inFile != "" && !a.overrides.given("speculation.gamma") && !a.overrides.given("speculation.gamma_rule") {
 		a.notes = []string{inFile}
+	}
+	if source.Missed != "" {
+		a.notes = append(a.notes, source.Missed)
 	}
 	if a.verbose {
 		a.say("configuration: %s", source)

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"specula/engine/event"
-	"specula/engine/trace"
 	"specula/ui"
 )
 
@@ -22,7 +19,7 @@ type runFlags struct {
 	prompt string
 	json   bool
 	plain  bool
-	trace  string
+	trace  traceFlags
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -44,7 +41,7 @@ every event of the engine as a line of JSON instead.`,
 	c.Flags().StringVarP(&o.prompt, "prompt", "p", "", "`TEXT` to answer; without it, or with -, the prompt is read from stdin")
 	c.Flags().BoolVar(&o.json, "json", false, "print the events as JSON lines")
 	c.Flags().BoolVar(&o.plain, "plain", false, "print the finished answer at once, without colours")
-	c.Flags().StringVar(&o.trace, "trace", "", "record the events to `FILE`, for replay")
+	o.trace.add(c.Flags())
 	a.addSettings(c)
 	return c
 }
@@ -103,38 +100,4 @@ func (a *app) prompt(text string) (string, error) {
 		return "", usagef("the prompt is empty")
 	}
 	return text, nil
-}
-
-// tracer records events to a file. The zero value records nothing.
-type tracer struct {
-	file *os.File
-	w    *trace.Writer
-}
-
-func (a *app) newTracer(path string) (tracer, error) {
-	if path == "" {
-		return tracer{}, nil
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return tracer{}, fmt.Errorf("recording a trace: %w", err)
-	}
-	return tracer{f, trace.NewWriter(f, a.Now)}, nil
-}
-
-func (t tracer) put(e event.Event) error {
-	if t.w == nil {
-		return nil
-	}
-	return t.w.Write(e)
-}
-
-func (t tracer) close() error {
-	if t.file == nil {
-		return nil
-	}
-	if err := t.file.Close(); err != nil {
-		return fmt.Errorf("closing the trace: %w", err)
-	}
-	return nil
 }

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"specula/engine/config"
 	"specula/engine/event"
@@ -15,26 +17,53 @@ import (
 
 // screen runs the full screen and records to a file, if one is named. A recording that fails does not disturb the chat: it is
 // told at the end.
-func (a *app) screen(ctx context.Context, c config.Config, recording string) error {
+func (a *app) screen(ctx context.Context, c config.Config, recording traceFlags) error {
 	t, err := a.newTracer(recording)
 	if err != nil {
 		return err
 	}
 	o := ui.Options{
 		Config: c, Color: a.color, Now: a.Now,
-		Chats: chats.NewStore(filepath.Join(a.Terminal.DataHome, "specula", "chats")),
 		Load: func(ctx context.Context, emit func(event.Event)) (ui.Engine, error) {
 			return a.open(ctx, c, emit)
 		},
 	}
-	if o.History, err = compose.OpenHistory(filepath.Join(a.Terminal.StateHome, "specula", "history.jsonl")); err != nil {
-		o.Warning = err.Error()
-	}
+	a.keep(&o)
 	var failed error
-	if recording != "" {
+	if recording.path != "" {
 		o.Record = func(e event.Event) { failed = t.put(e) }
 	}
 	return errors.Join(a.classify(a.Screen(ctx, o)), failed, t.close())
+}
+
+// keep opens what the screen saves to. Without a folder to write to, the chat goes on and nothing is saved.
+func (a *app) keep(o *ui.Options) {
+	var lost []string
+	if dir, err := ownFolder(a.Terminal.DataHome, "chats"); err != nil {
+		lost = append(lost, "chats are not saved: "+err.Error())
+	} else {
+		o.Chats = chats.NewStore(dir)
+	}
+	dir, err := ownFolder(a.Terminal.StateHome, "")
+	if err == nil {
+		o.History, err = compose.OpenHistory(filepath.Join(dir, "history.jsonl"))
+	}
+	if err != nil {
+		lost = append(lost, "prompts are not remembered: "+err.Error())
+	}
+	if len(lost) > 0 {
+		o.Warning = strings.Join(lost, "; ")
+		a.notes = append(a.notes, o.Warning) // said again when the models are read, which may be when somebody looks
+	}
+}
+
+// ownFolder makes this program's folder in one of the user's.
+func ownFolder(home, name string) (string, error) {
+	if home == "" {
+		return "", errors.New("HOME is not set")
+	}
+	dir := filepath.Join(home, "specula", name)
+	return dir, os.MkdirAll(dir, 0o700)
 }
 
 // screenOf plays a recording on the full screen.

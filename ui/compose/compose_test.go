@@ -203,3 +203,51 @@ func TestALineOfAnyLengthIsPassedOver(t *testing.T) {
 		}
 	}
 }
+
+// A program that was killed may leave a line without its end. The next prompt must not become a part of it.
+func TestAPromptAfterACutLineIsKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	if err := os.WriteFile(path, []byte("\"older\"\n\"half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, prompt := range []string{"next", "after"} {
+		h, err := compose.OpenHistory(path)
+		if err != nil || h.Add(prompt) != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := compose.OpenHistory(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"after", "next", "older"} {
+		if got, _ := h.Back(""); got != want {
+			t.Errorf("found %q, want %q", got, want)
+		}
+	}
+}
+
+// Shortening the history writes to a fresh file: somebody else's link of a name that can be guessed is not followed.
+func TestShorteningTheHistoryFollowsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	path, victim := filepath.Join(dir, "history.jsonl"), filepath.Join(dir, "victim")
+	lines := strings.Repeat("\"x\"\n\"y\"\n", 1000)
+	for name, text := range map[string]string{path: lines, victim: "precious"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(victim, path+".new"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compose.OpenHistory(path); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(victim)
+	if err != nil || string(data) != "precious" {
+		t.Errorf("the file that a link named has %q (%v)", data, err)
+	}
+	if data, err := os.ReadFile(path); err != nil || strings.Count(string(data), "\n") != 500 {
+		t.Errorf("the history has %d lines (%v)", strings.Count(string(data), "\n"), err)
+	}
+}

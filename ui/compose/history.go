@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"specula/ui/replace"
 )
 
 // What a history holds at most.
@@ -115,11 +117,7 @@ func (h *History) rewrite() error {
 		}
 		data = append(append(data, line...), '\n')
 	}
-	next := h.path + ".new"
-	if err := os.WriteFile(next, data, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(next, h.path)
+	return replace.Write(replace.Disk{}, h.path, data, nil)
 }
 
 func (h *History) remember(entry string) bool {
@@ -155,12 +153,30 @@ func appendLine(path string, line []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(line)
+	cut, err := endsInLine(f)
+	if cut {
+		line = append([]byte{'\n'}, line...)
+	}
+	if err == nil {
+		_, err = f.Write(line)
+	}
 	return errors.Join(err, f.Close())
+}
+
+// endsInLine reports whether the last line lacks its end, as a program that was killed leaves it. What is appended to it would
+// be lost with it.
+func endsInLine(f *os.File) (bool, error) {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return false, err
+	}
+	last := make([]byte, 1)
+	_, err = f.ReadAt(last, info.Size()-1)
+	return last[0] != '\n', err
 }
 
 // Back returns the entry before the one on show; current is kept as the draft when paging begins. False at the oldest.

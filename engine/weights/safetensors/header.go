@@ -15,12 +15,13 @@ import (
 
 // Limits far beyond any published head. The format itself allows 100 MB of header.
 const (
-	lengthBytes    = 8
-	maxHeaderBytes = 16 << 20
-	maxTensors     = 8192
-	maxNameBytes   = 256
-	maxDims        = 8
-	maxTexts       = 1024 // of __metadata__
+	lengthBytes      = 8
+	leastHeaderBytes = 2 // of an object that is empty
+	maxHeaderBytes   = 16 << 20
+	maxTensors       = 8192
+	maxNameBytes     = 256
+	maxDims          = 8
+	maxTexts         = 1024 // of __metadata__
 )
 
 // headerLength reads and bounds the length of the header of a file of size bytes that begins with first.
@@ -28,16 +29,17 @@ func headerLength(name string, first []byte, size int64) (int64, error) {
 	fail := func(got, allowed string) (int64, error) {
 		return 0, &weights.MalformedError{File: name, Field: "header length", Got: got, Allowed: allowed}
 	}
-	if len(first) < lengthBytes {
-		return fail(fmt.Sprintf("%d bytes", size), fmt.Sprintf("files of %d bytes or more", lengthBytes+2))
+	if size < lengthBytes+leastHeaderBytes || len(first) < lengthBytes {
+		return 0, &weights.MalformedError{File: name, Field: "size", Got: fmt.Sprintf("%d bytes", size),
+			Allowed: fmt.Sprintf("files of %d bytes or more", lengthBytes+leastHeaderBytes)}
 	}
 	if bytes.HasPrefix(first, []byte(gguf.Magic)) {
 		return 0, &weights.ForeignError{File: name, Is: "a GGUF file",
 			Do: "heads are read from safetensors; a model of this format is given by --target or --draft"}
 	}
 	n := binary.LittleEndian.Uint64(first)
-	if most := uint64(min(size-lengthBytes, maxHeaderBytes)); n < 2 || n > most {
-		return fail(strconv.FormatUint(n, 10), fmt.Sprintf("2 to %d", most))
+	if most := uint64(min(size-lengthBytes, maxHeaderBytes)); n < leastHeaderBytes || n > most {
+		return fail(strconv.FormatUint(n, 10), fmt.Sprintf("%d to %d", leastHeaderBytes, most))
 	}
 	return int64(n), nil
 }

@@ -29,8 +29,10 @@ var malformed = []struct {
 	field        string
 	got, allowed string
 }{
-	{name: "empty file", file: nil, field: "header length", got: "0 bytes", allowed: "10 bytes or more"},
-	{name: "seven bytes", file: make([]byte, 7), field: "header length", got: "7 bytes"},
+	{name: "empty file", file: nil, field: "size", got: "0 bytes", allowed: "10 bytes or more"},
+	{name: "seven bytes", file: make([]byte, 7), field: "size", got: "7 bytes"},
+	{name: "a length and nothing behind it", file: make([]byte, 8), field: "size", got: "8 bytes", allowed: "10 bytes or more"},
+	{name: "a length and one byte", file: make([]byte, 9), field: "size", got: "9 bytes", allowed: "10 bytes or more"},
 	{name: "length 0", file: make([]byte, 16), field: "header length", got: "0", allowed: "2 to 8"},
 	{name: "length beyond the file", file: append(binary.LittleEndian.AppendUint64(nil, 9), make([]byte, 8)...), field: "header length", got: "9", allowed: "2 to 8"},
 	{name: "length 2⁶⁴-1", file: append(binary.LittleEndian.AppendUint64(nil, 1<<64-1), make([]byte, 8)...), field: "header length", got: "18446744073709551615"},

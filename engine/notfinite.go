@@ -1,0 +1,23 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"specula/engine/compute"
+	"specula/engine/sample"
+)
+
+// weightsDamaged reports whether an error is the target's own: its scores are no numbers, and not because settings forbid
+// every token.
+func weightsDamaged(err error) bool {
+	return errors.Is(err, compute.ErrNotFinite) && !errors.Is(err, sample.ErrNothingLeft)
+}
+
+// blame names the target's file in an error of its weights. Other errors stay as they are.
+func (e *Engine) blame(err error) error {
+	if !weightsDamaged(err) {
+		return err
+	}
+	return fmt.Errorf("the target model %q gives scores that are no numbers, so its weights are damaged; get the file again: %w", e.options.Target.name(), err)
+}
