@@ -135,7 +135,7 @@ func TestWorkEndsWithItsContext(t *testing.T) {
 	v := testVocabulary(rand.New(rand.NewPCG(1, 2)), 600, testAlphabet, false)
 	ended := 0
 	for _, tt := range dear {
-		for _, looks := range []int{0, 1, 5, 50} {
+		for _, looks := range []int{0, 7} {
 			ctx := &countdown{t.Context(), looks}
 			_, _, err := use(ctx, tt.kind, tt.text, v)
 			if ctx.looks >= 0 {
@@ -151,7 +151,7 @@ func TestWorkEndsWithItsContext(t *testing.T) {
 			}
 		}
 	}
-	if ended < 2*len(dear) {
+	if ended < len(dear) {
 		t.Errorf("only %d pieces of work were ended", ended)
 	}
 }
