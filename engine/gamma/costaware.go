@@ -44,13 +44,24 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 
 // enoughDrafts is the number of drafting rounds in replies before the rule may decide against
 // drafting. The rehearsal before the first reply may have run while other programs used the
-// machine, and a decision against drafting lasts.
-const enoughDrafts = 6
+// machine, and a decision against drafting lasts. Rounds may be disturbed as well: until there were
+// manyDrafts, and if most drafts hold, the rule decides against them only if they seem to write
+// less than poorDrafts of what plain rounds write. Verdicts do not depend on the machine, so low
+// acceptance needs no such doubt.
+const (
+	enoughDrafts, manyDrafts = 6, 24
+	mostHold, poorDrafts     = 0.6, 0.75
+)
 
 // mayRefuse reports whether enough was measured to decide against drafting. Nominal costs need no
 // measuring.
 func (c *Controller) mayRefuse() bool {
-	return c.options.Max == 0 || c.costs.nominal != nil || c.drafts >= enoughDrafts
+	switch {
+	case c.options.Max == 0, c.costs.nominal != nil, c.drafts >= manyDrafts:
+		return true
+	}
+	poor := c.acceptance.at(0) < mostHold || c.rate(c.best(1)) < poorDrafts*c.rate(0)
+	return c.drafts >= enoughDrafts && poor
 }
 
 // negligible is the cost of reading, as a share of a plain pass, up to which it is ignored.

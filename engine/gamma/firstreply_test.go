@@ -57,6 +57,22 @@ func TestAHopelessDraftIsRefusedInTheFirstReply(t *testing.T) {
 	}
 }
 
+// Rounds of the first reply may be disturbed as well. Drafts that hold are not given up for costs that a neighbour can make.
+func TestAFewDisturbedRoundsDoNotEndDrafting(t *testing.T) {
+	m := newMachine(always(0.9), 0.5, func(rows int) float64 {
+		if rows == 1 {
+			return 10
+		}
+		return 50 // 4.7 tokens for 5.2 plain passes, as it seems
+	}, 1)
+	m.noise, m.stalls = 0, 0
+	c := costAware()
+	m.rehearse(c, talk{readMS: 0.05})
+	if plain, drafting := firstReply(m, c, 60, 30); plain > 3 {
+		t.Errorf("%d rounds were plain and %d drafted", plain, drafting)
+	}
+}
+
 // The prompt is read once for the session, for free. What the proposer misses later has its price.
 func TestTheFirstReadingIsFree(t *testing.T) {
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 4, Nominal: &gamma.NominalCosts{DraftStep: 0.2, Verify: 1, VerifyRow: 0.1, Read: 0.05}})
