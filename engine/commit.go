@@ -98,7 +98,7 @@ func (r *reply) learn(draft spec.Draft, ev *event.Round, watch *stopwatch) {
 	})
 	r.lookBack(ev)
 	watch.lap(&ev.OtherMS)
-	r.learned.clocked(len(ev.Draft), ev.MS()-ev.ReadMS, committed)
+	r.learned.clocked(r.want, len(ev.Draft), ev.MS()-ev.ReadMS, committed)
 	r.learned.tellSpeedup(ev)
 }
 

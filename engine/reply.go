@@ -43,6 +43,7 @@ type reply struct {
 	bestFixed  *int     // by hindsight, and what it would have saved
 	regret     *float64 // as of the last look back
 	looking    bool     // whether the draft should be sharper, in this round
+	want       wanted   // of the proposer, in this round
 	auto       bool     // the proposer is the one that the setting auto stands for
 	failures   int      // drafts in a row that it failed to make
 	totals     totals

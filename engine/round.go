@@ -37,7 +37,8 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	r.inspecting = r.request.Inspect && !(r.request.Sparing && r.session.inspectMS > inspectShare*r.session.age.elapsed())
 	watch.skip()
 	var draft spec.Draft
-	if decision.Gamma > 0 {
+	if r.want = wantNothing; decision.Gamma > 0 {
+		r.want = r.wants()
 		if draft, err = r.draft(ctx, proposer, decision.Gamma, &ev, watch); err != nil {
 			if err = r.goOnWithout(proposer, err, &ev); err != nil {
 				return "", err
@@ -65,6 +66,14 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	r.learn(draft, &ev, watch)
 	r.rounds++
 	return reason, r.emit(ev)
+}
+
+// wants is what asking the proposer means for the round's time.
+func (r *reply) wants() wanted {
+	if r.free {
+		return wantLookup
+	}
+	return wantDraft
 }
 
 // decide chooses proposer and draft length. A proposer that does not follow this reply yet reads its context here.

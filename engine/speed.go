@@ -14,7 +14,7 @@ type plainSpeed struct {
 	since int // speculative rounds since the last plain one
 }
 
-// draftedSpeed averages the speculative rounds of one proposer.
+// draftedSpeed averages the rounds for which one proposer was asked.
 type draftedSpeed struct {
 	ms, tokens float64 // moving averages of a round
 	price      float64 // likewise, in plain rounds; 0 if nothing was timed
@@ -39,18 +39,30 @@ const baselineFirst = 4
 // speedMemory is the weight of a new round in the moving averages, once there are enough to average.
 const speedMemory = 0.05
 
-// clocked takes one finished round of so many milliseconds that committed tokens.
-func (l *lessons) clocked(drafted int, ms float64, tokens int) {
+// wanted says whether a draft was asked for in a round.
+type wanted int
+
+const (
+	wantNothing wanted = iota // the round was meant to be plain
+	wantLookup                // a draft that costs nothing to make, and is often not found
+	wantDraft                 // a draft that takes time even if none comes of it
+)
+
+// clocked takes one finished round of so many milliseconds that committed tokens. A look-up that found nothing is a plain
+// round, and it belongs to the speculative ones as well: with the finds alone, looking up would seem to gain more than it does.
+func (l *lessons) clocked(want wanted, drafted int, ms float64, tokens int) {
 	if tokens == 0 {
 		return
 	}
-	if drafted == 0 {
+	l.plain.since++
+	if drafted == 0 && want != wantDraft {
 		l.plain.since = 0
 		l.plain.n++
 		l.plain.ms += weight(l.plain.n) * (ms/float64(tokens) - l.plain.ms)
+	}
+	if drafted == 0 && want == wantNothing {
 		return
 	}
-	l.plain.since++
 	l.drafted.n++
 	w := weight(l.drafted.n)
 	l.drafted.ms += w * (ms - l.drafted.ms)
