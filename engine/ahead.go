@@ -104,8 +104,8 @@ func (r *reply) runAhead(ctx context.Context) func(t compute.Tokens, n int) ([]i
 	}
 }
 
-// judge lets the device judge a draft of certain tokens, or none, behind a pass over them, and draw what follows. Where there is a
-// device and only the host can judge, it returns the scores as they are, and why in words.
+// judge lets the device judge a draft after a pass over it, and draw what follows. The draft's tokens are certain, or there are none.
+// Where only the host can judge, judge returns the scores as they are and, if there is a device, the reason in words.
 func (s *Session) judge(logits scores, draft spec.Draft, p sample.Params, u sample.Uniforms, round int) (judged scores, host string, err error) {
 	device, ok := logits.(compute.Judge)
 	if !ok {

@@ -58,7 +58,7 @@ func TestBarsShowWhatWasDrawnFrom(t *testing.T) {
 					compared += sameBars(t, what, token)
 				}
 				if round.Commit != nil {
-					sameBars(t, what+", behind the draft", *round.Commit)
+					sameBars(t, what+", after the draft", *round.Commit)
 				}
 				drawn := len(round.Draft) > 0 && round.Proposer != "suffix"
 				if (round.DraftTemperature > 0) != drawn || round.DraftTemperature > round.Temperature {

@@ -47,7 +47,7 @@ func TestMinTokensHoldAsLongAsTheyChangeSomething(t *testing.T) {
 	const least, most = 7, 40
 	for _, c := range []struct {
 		settings []string
-		path     string // behind
+		path     string // after that
 	}{
 		{[]string{"temperature", "0"}, "greedy"},
 		{[]string{"temperature", "0.9", "acceptance", "token"}, "stochastic"},
@@ -67,7 +67,7 @@ func TestMinTokensHoldAsLongAsTheyChangeSomething(t *testing.T) {
 				t.Errorf("%s: %q %s; on the fallback path %q", what, got.ended.Text, got.failed, whole.ended.Text)
 			}
 			if n := len(got.ended.IDs); n <= least {
-				t.Errorf("%s: the reply ended behind %d tokens: %s", what, n, got.ended.Reason)
+				t.Errorf("%s: the reply ended after %d tokens: %s", what, n, got.ended.Reason)
 			}
 			crossed += checkEnd(t, what, got.rounds, least, c.path)
 			again := write(t, s, user("hello"), nil)
@@ -87,10 +87,10 @@ func checkEnd(t *testing.T, what string, rounds []event.Round, least int, path s
 	for _, round := range rounds {
 		short := written < least
 		if slices.Contains(round.Shaped, "min tokens") != short || strings.Contains(round.PathWhy, "min tokens") != short {
-			t.Errorf("%s: behind %d tokens %s: %s, shaped by %v", what, written, round.Path, round.PathWhy, round.Shaped)
+			t.Errorf("%s: after %d tokens %s: %s, shaped by %v", what, written, round.Path, round.PathWhy, round.Shaped)
 		}
 		if want := map[bool]string{true: "fallback", false: path}[short]; round.Path != want {
-			t.Errorf("%s: behind %d tokens the path %s, want %s", what, written, round.Path, want)
+			t.Errorf("%s: after %d tokens the path %s, want %s", what, written, round.Path, want)
 		}
 		written += len(round.Committed())
 		if short && written > least {
@@ -123,6 +123,6 @@ func TestMinTokensChangeInMidReply(t *testing.T) {
 		t.Fatalf("%d rounds, %s", len(paths), r.failed)
 	}
 	if paths[0] != "fallback" || paths[4] != "greedy" || paths[5] != "greedy" || paths[6] != "fallback" || paths[7] != "greedy" {
-		t.Errorf("paths %v: want fallback, and behind the change of round 5 for one round", paths)
+		t.Errorf("paths %v: want fallback, and again for one round after the change in round 5", paths)
 	}
 }

@@ -392,7 +392,7 @@ func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error 
 	return nil
 }
 
-// exactly gives a number that is told all the digits that were seen, so that it is the same wherever it is shown.
+// exactly returns a number as it was seen, in place of the fewer digits that were told of it. A number that does not exist stays so.
 func exactly(told *float64, seen float64) *float64 {
 	if told == nil || seen == spec.Unknown {
 		return told

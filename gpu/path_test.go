@@ -96,7 +96,7 @@ func crossed(t *testing.T, r event.Round) {
 }
 
 // Where the effect of a setting ends, rounds go over to the device, and the text is the one that it would be on the host.
-func TestRoundsGoOverToTheDeviceBehindMinTokens(t *testing.T) {
+func TestRoundsGoOverToTheDeviceAfterMinTokens(t *testing.T) {
 	const least = 3
 	e := demo(t, open(t))
 	for _, c := range []struct{ temperature, path string }{{"0", "greedy"}, {"0.8", "stochastic"}} {
@@ -110,7 +110,7 @@ func TestRoundsGoOverToTheDeviceBehindMinTokens(t *testing.T) {
 				want = "fallback"
 			}
 			if round.Path != want {
-				t.Errorf("temperature %s, behind %d tokens: %s: %s; want %s", c.temperature, written, round.Path, round.PathWhy, want)
+				t.Errorf("temperature %s, after %d tokens: %s: %s; want %s", c.temperature, written, round.Path, round.PathWhy, want)
 			}
 			if written >= least && len(round.Draft) > 0 {
 				over++

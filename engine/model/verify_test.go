@@ -58,12 +58,12 @@ func texts(t testing.TB, vocab int) []text {
 		{"a prompt", 0, prompt[:min(mostRows, len(prompt))]},
 		{"up to the end of a split of attention", splitKeys - mostRows, randomIDs(mostRows, vocab, 2)},
 		{"across the end of a split", splitKeys - mostRows/2, randomIDs(mostRows, vocab, 2)},
-		{"behind the end of a split", splitKeys, randomIDs(mostRows, vocab, 2)},
+		{"after the end of a split", splitKeys, randomIDs(mostRows, vocab, 2)},
 	}
 }
 
 // Verifying m rows gives the bits that m decoding steps give, in scores and at every layer of the cache, for m up to the largest γ + 1:
-// for every format of weights and type of cache, at every place of a text, and behind what was drafted and rejected.
+// for every format of weights and type of cache, at every place of a text, and after what was drafted and rejected.
 func TestVerifyEqualsDecode(t *testing.T) {
 	for _, s := range slices.Concat(demoAndTies(), everyFormat()) {
 		t.Run(s.name, func(t *testing.T) {

@@ -107,7 +107,7 @@ type reply struct {
 	prompt        []int32
 	uniforms      sample.Uniforms
 	by            map[string]int // rounds by who drafted them, of a proposer that has others
-	brokenOff     int            // drafts that ended behind a token, because no scores followed it
+	brokenOff     int            // drafts that ended after a token, because no scores followed it
 }
 
 func (r *reply) play(t *testing.T, trial int) gate.Played {

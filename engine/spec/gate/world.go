@@ -74,8 +74,8 @@ func (w *World) Round(round func(float32) float32) {
 	}
 }
 
-// Damage makes the draft's scores behind every odd token NaN, as those of a model are whose activations overflow there. Whether a draft
-// breaks off then depends on what was drawn. Behind Root, which is 0, there are scores.
+// Damage makes the draft's scores after every odd token NaN, like those of a model whose activations overflow there. Whether a
+// draft breaks off then depends on the tokens drawn. After Root, which is 0, there are scores.
 func (w *World) Damage() {
 	for i, scores := range w.draft {
 		if before := i % w.Vocab; before%2 == 0 {
