@@ -9,7 +9,7 @@ import (
 	"specula/kernels/cpu"
 )
 
-// cache keeps keys and values in float32, in half precision or in Q8_0.
+// cache keeps keys and values in F32, F16 or Q8_0.
 type cache struct {
 	shape  compute.CacheShape
 	length int
@@ -36,10 +36,11 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	return c, nil
 }
 
-// kept are the types of keys and values.
+// kept maps the supported types of keys and values to those of the kernels.
 var kept = map[compute.DType]cpu.KVType{compute.F32: cpu.KVF32, compute.F16: cpu.KVF16, compute.Q8_0: cpu.KVQ8_0}
 
-// CheckCache refuses types without attention over them, and heads that are not of whole blocks.
+// CheckCache refuses types that the attention kernels cannot read, and for Q8_0 heads that are not
+// a multiple of a block.
 func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	switch kv, ok := kept[shape.Type]; {
 	case !ok:
@@ -50,7 +51,7 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	return nil
 }
 
-// cacheBytes multiplies with care, because the number of tokens is the user's.
+// cacheBytes checks for overflow, because the number of tokens comes from the user.
 func cacheBytes(shape compute.CacheShape) (int64, error) {
 	product := uint64(2)
 	blocks := (uint64(max(shape.Tokens, 0)) + cpu.KeysPerBlock - 1) / cpu.KeysPerBlock
@@ -100,7 +101,7 @@ func (c *cache) KeyValue(layer, token int, key, value []float32) error {
 }
 
 func (c *cache) Bytes() int64 {
-	size, _ := cacheBytes(c.shape) // it fitted when the cache was made
+	size, _ := cacheBytes(c.shape) // no error: the size was checked when the cache was made
 	return size
 }
 

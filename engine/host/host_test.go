@@ -50,7 +50,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// scoresFrom makes logits of the given rows.
+// scoresFrom makes logits with the given rows.
 func scoresFrom(t *testing.T, b *Backend, scores ...[]float32) compute.Logits {
 	t.Helper()
 	x, err := b.Buffer(len(scores), len(scores[0]))
@@ -232,7 +232,7 @@ func TestCacheTypes(t *testing.T) {
 	b := New(1)
 	defer b.Close()
 	shape := compute.CacheShape{Layers: 3, Tokens: 40, KVHeads: 2, HeadDim: 96}
-	const numbers = 2 * 3 * 48 * 2 * 96 // room for whole blocks of 16 keys
+	const numbers = 2 * 3 * 48 * 2 * 96 // whole blocks of 16 keys
 	for typ, want := range map[compute.DType]int64{compute.F32: numbers * 4, compute.F16: numbers * 2, compute.Q8_0: numbers / 32 * 34} {
 		shape.Type = typ
 		c, err := b.Cache(shape)
@@ -335,13 +335,13 @@ func TestCopyOfABlock(t *testing.T) {
 	}
 }
 
-// A weight that is copied is given back piece by piece, all of it and in order.
+// The file's bytes of a copied weight are given back piece by piece, completely and in order.
 func TestQuantisedWeightIsGivenBack(t *testing.T) {
 	b := New(2)
 	defer b.Close()
 	const rows, cols, blockBytes = 70_000, 256, 34 // more than one piece, and a last panel that is not full
 	data := make([]byte, rows*cols/32*blockBytes)
-	for r := range rows { // every row is its number's last bits
+	for r := range rows { // each row holds the last bits of its number
 		for at := range cols / 32 {
 			block := data[(r*cols/32+at)*blockBytes:][:blockBytes]
 			block[1], block[2] = 0x3c, byte(r)&0x7f

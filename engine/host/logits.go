@@ -7,7 +7,7 @@ import (
 	"specula/kernels/cpu"
 )
 
-// logits are scores that lie in a buffer; they count what a device would have had to send.
+// logits are scores in a buffer. They count the bytes that a device would have had to send.
 type logits struct {
 	x          *buffer
 	rows       int
@@ -17,7 +17,7 @@ type logits struct {
 
 var _ compute.Arithmetic = (*logits)(nil)
 
-// Logits begins a new count of bytes.
+// Logits starts counting bytes from 0.
 func (b *Backend) Logits(x compute.Buffer, m int) (compute.Logits, error) {
 	_, xb := rows(x, m)
 	xb.logits = logits{x: xb, rows: m}
@@ -49,7 +49,8 @@ func (l *logits) Row(i int, dst []float32) error {
 	return nil
 }
 
-// moved counts one wait for everything that is read from a pass: a device would have finished after the first.
+// moved counts at most one wait per pass: a device would have finished the pass after the first
+// wait.
 func (l *logits) moved(bytes int64) {
 	l.movedBytes += bytes
 	l.syncs = 1

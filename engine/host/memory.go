@@ -8,7 +8,8 @@ import (
 	"specula/kernels/cpu"
 )
 
-// matrix is a weight in one of two forms: numbers as they are in the file, or quantised ones in panels.
+// matrix is a weight matrix in one of two forms: floating-point numbers as they are in the file, or
+// quantised numbers repacked into panels.
 type matrix struct {
 	rows   int
 	cols   int
@@ -29,22 +30,22 @@ type buffer struct {
 	rows   int
 	cols   int
 	data   []float32 // (rows, cols)
-	logits logits    // handed out by Logits, so that a pass allocates nothing
+	logits logits    // returned by Logits; part of the buffer so that a pass allocates nothing
 }
 
 func (x *buffer) MaxRows() int { return x.rows }
 func (x *buffer) Cols() int    { return x.cols }
 
-// quantised are the types that are kept as integers.
+// quantised are the types whose weights are kept as integers.
 var quantised = map[compute.DType]cpu.Format{
 	compute.Q8_0: cpu.Q8_0, compute.Q4_0: cpu.Q4_0, compute.Q4_1: cpu.Q4_1, compute.Q5_0: cpu.Q5_0, compute.Q5_1: cpu.Q5_1,
 	compute.Q4_K: cpu.Q4_K, compute.Q5_K: cpu.Q5_K, compute.Q6_K: cpu.Q6_K,
 }
 
-// numbers are the types that are multiplied as float32.
+// numbers are the types whose weights are multiplied as float32.
 var numbers = map[compute.DType]cpu.Number{compute.F32: cpu.F32, compute.F16: cpu.F16, compute.BF16: cpu.BF16}
 
-// MatrixBytes is the memory that Matrix allocates for w beside the bytes it borrows.
+// MatrixBytes returns the memory that Matrix allocates for w in addition to the bytes it borrows.
 func (b *Backend) MatrixBytes(w compute.Weight) int64 {
 	if format, ok := quantised[w.Type]; ok {
 		return format.PanelBytes(w.Rows, w.Cols)
@@ -52,7 +53,7 @@ func (b *Backend) MatrixBytes(w compute.Weight) int64 {
 	return 0
 }
 
-// Matrix takes in weights of every type that package compute names.
+// Matrix loads a weight of any type that package compute names.
 func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func (b *Backend) quantisedMatrix(ctx context.Context, w compute.Weight, f cpu.F
 		return nil, err
 	}
 	panels := cpu.NewPanels(f, w.Rows, w.Cols)
-	// Piece by piece, so that a large weight is never in memory twice.
+	// Repack piece by piece, so that a large weight is never in memory twice.
 	task := &cpu.Repack{Panels: panels, Src: w.Data}
 	step := max(1, repackBytes/panels.BytesEach())
 	for from := 0; from < panels.Items(); from += step {
@@ -97,10 +98,10 @@ func (b *Backend) quantisedMatrix(ctx context.Context, w compute.Weight, f cpu.F
 	return &matrix{rows: w.Rows, cols: w.Cols, panels: panels}, nil
 }
 
-// repackBytes of a weight are repacked before the file's bytes are given back.
+// repackBytes is the size of one piece, after which the file's bytes are given back.
 const repackBytes = 16 << 20
 
-// someItems are those of a task from first on.
+// someItems is a part of a task: its items from first on.
 type someItems struct {
 	cpu.Task
 	first int
@@ -123,7 +124,7 @@ func (b *Backend) Vector(name string, data []float32) (compute.Vector, error) {
 	return vector(append([]float32(nil), data...)), nil
 }
 
-// Buffer allocates an activation matrix, and room to quantise it.
+// Buffer allocates an activation matrix, and room to quantise its rows.
 func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	require(maxRows > 0 && cols > 0, "an empty buffer")
 	if err := refuseBeyondMemory("activations", int64(maxRows)*int64(cols)*4); err != nil {
@@ -135,7 +136,8 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	return &buffer{owner: b, rows: maxRows, cols: cols, data: make([]float32, maxRows*cols)}, nil
 }
 
-// refuseBeyondMemory keeps a request that cannot succeed from ending the process.
+// refuseBeyondMemory returns an error for a request that cannot succeed. Otherwise the process
+// would be killed.
 func refuseBeyondMemory(what string, bytes int64) error {
 	if available := availableMemoryBytes(); available > 0 && bytes > available {
 		return fmt.Errorf("%w: %s need %d MiB, %d MiB are available", compute.ErrOutOfMemory, what, bytes>>20, available>>20)

@@ -7,20 +7,20 @@ import (
 	"specula/kernels/cpu"
 )
 
-// rows returns the first m rows of a buffer of this backend's, for work that is done at once.
+// rows returns the first m rows of a buffer for immediate use. It runs the queue first.
 func rows(x compute.Buffer, m int) ([]float32, *buffer) {
 	x.(*buffer).owner.flush()
 	return queuedRows(x, 0, m)
 }
 
-// queuedRows returns m rows of a buffer, first and those behind it, for an operation that is queued.
+// queuedRows returns m rows of a buffer, from row first on, for an operation that is queued.
 func queuedRows(x compute.Buffer, first, m int) ([]float32, *buffer) {
 	b := x.(*buffer)
 	require(first >= 0 && 1 <= m && first+m <= b.rows, "rows outside of the buffer, or none")
 	return b.data[first*b.cols : (first+m)*b.cols], b
 }
 
-// Embed writes rows of the table, widened to float32.
+// Embed writes rows of the table as float32.
 func (b *Backend) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) error {
 	out, d := rows(dst, len(ids))
 	t := table.(*matrix)
@@ -48,7 +48,8 @@ func (b *Backend) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps fl
 	return nil
 }
 
-// MatMul multiplies m rows with a weight.
+// MatMul multiplies m rows with a weight. If the last phase multiplies the same input, this product
+// joins it.
 func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	in, xb := queuedRows(x, 0, m)
 	out, db := queuedRows(dst, 0, m)
@@ -73,7 +74,8 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	return nil
 }
 
-// newProductPhase queues a phase without products yet, and before it what turns the input into the form that the weight needs.
+// newProductPhase queues a phase without products. If the weight is quantised, it first queues a
+// phase that quantises the input.
 func (b *Backend) newProductPhase(in []float32, m int, w *matrix) *productPhase {
 	b.makeRoom()
 	q := &b.queue
@@ -99,7 +101,7 @@ func (b *Backend) AddBias(x compute.Buffer, m int, bias compute.Vector) error {
 	return nil
 }
 
-// RoPE rotates each head of each row by its position's angles.
+// RoPE rotates each head of each row by the angles of its position.
 func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 	data, xb := queuedRows(x, r.Row, m)
 	half := r.Dim / 2
@@ -109,7 +111,7 @@ func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 	return nil
 }
 
-// Attend stores k and v behind the cache's length and attends to them and all before.
+// Attend stores k and v in the cache after its length, and attends to them and all earlier tokens.
 func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a compute.Attention) error {
 	kv := c.(*cache)
 	size := kv.rowSize()
@@ -154,7 +156,7 @@ func (b *Backend) Add(x, y compute.Buffer, m int) error {
 	return nil
 }
 
-// Copy writes rows to a block of another buffer.
+// Copy copies rows to a block of another buffer.
 func (b *Backend) Copy(dst, x compute.Buffer, m int, c compute.Block) error {
 	src, xb := rows(x, c.From+m)
 	out, db := rows(dst, c.Row+m)

@@ -5,11 +5,12 @@ import (
 	"specula/kernels/cpu"
 )
 
-// queue collects operations until somebody wants to see what they did, so that the threads can walk through a whole pass by
-// themselves instead of being called together for each operation. Two rules make few phases of many operations:
-// what is done to each row by itself, one thing after another, is one phase; so are products of the same input.
+// queue collects operations until their results are needed. The threads can then run a whole pass
+// by themselves, instead of being called together for each operation. Two rules keep the number of
+// phases small: successive operations that treat each row by itself share a phase, and so do
+// products of the same input.
 //
-// A phase begins when the one before is done, which is all that the order of operations demands.
+// A phase starts when the one before is finished. This keeps the operations in order.
 type queue struct {
 	phases   []cpu.Phase
 	work     int
@@ -18,7 +19,8 @@ type queue struct {
 	attends  []cpu.Attention
 }
 
-// flushWork bounds what waits in the queue, so that a pass over a large model can be stopped in between.
+// flushWork bounds the work in the queue, so that a pass over a large model can be cancelled in
+// between.
 const flushWork = 1 << 26
 
 func newQueue() queue {
@@ -28,13 +30,13 @@ func newQueue() queue {
 	}
 }
 
-// add makes a phase of a task.
+// add appends a phase for a task.
 func (q *queue) add(t cpu.Task, items, work int) {
 	q.phases = append(q.phases, cpu.Phase{Task: t, Items: items, Work: work})
 	q.work += work
 }
 
-// addWork makes the last phase larger.
+// addWork enlarges the last phase.
 func (q *queue) addWork(items, work int) {
 	last := &q.phases[len(q.phases)-1]
 	last.Items = items
@@ -49,7 +51,8 @@ func (q *queue) last() cpu.Task {
 	return q.phases[len(q.phases)-1].Task
 }
 
-// perRow adds an operation on rows first … first+count−1 to the last phase when that is of rows too.
+// perRow queues an operation on the rows first … first+count−1. It joins the last phase if that one
+// works on rows too.
 func (b *Backend) perRow(op rowOperation, work int) {
 	q := &b.queue
 	phase, ok := q.last().(*rowPhase)
@@ -66,17 +69,18 @@ func (b *Backend) perRow(op rowOperation, work int) {
 	q.addWork(phase.items(), work)
 }
 
-// makeRoom runs what waits when it is enough.
+// makeRoom runs the queue if it is nearly full or holds enough work.
 func (b *Backend) makeRoom() {
 	if len(b.queue.phases)+mostPhasesAtOnce > cpu.MostPhases || b.queue.work > flushWork {
 		b.flush()
 	}
 }
 
-// mostPhasesAtOnce is the most that one operation may add behind a phase that it refers to.
+// mostPhasesAtOnce is the largest number of phases that one operation adds in addition to one that
+// it refers to.
 const mostPhasesAtOnce = 3
 
-// flush runs what waits.
+// flush runs everything in the queue.
 func (b *Backend) flush() {
 	q := &b.queue
 	if len(q.phases) == 0 {
@@ -87,13 +91,14 @@ func (b *Backend) flush() {
 	b.pool.RunAll(phases)
 }
 
-// rowPhase does to each row what its operations say, in equal parts of the columns where each operation can be done to the parts
-// by themselves, such as heads. Its items are the rows of the first part, then those of the next: what lies in the columns of a part
-// has most often been computed by one thread, and is asked for by the same thread next.
+// rowPhase applies its operations to each row. Where all operations can treat parts of the columns
+// separately, such as heads, the columns are divided into equal parts. Items are the rows of the
+// first part, then the rows of the next part. So a thread usually reads the columns that it
+// computed itself before.
 type rowPhase struct {
 	operations [8]rowOperation
 	n          int
-	end        int // of the rows
+	end        int // one more than the last row
 	parts      int
 }
 
@@ -110,18 +115,19 @@ func (p *rowPhase) Do(from, to int) {
 	}
 }
 
-// columns are one of so many equal parts of them.
+// columns is one of several equal parts of the columns.
 type columns struct{ part, of int }
 
-// in returns the part of n columns: the first, and the one behind the last.
+// in returns the range of n columns that belongs to the part.
 func (c columns) in(n int) (from, to int) { return c.part * n / c.of, (c.part + 1) * n / c.of }
 
-// rowOperation is something done to each of some rows by itself; what run does decides which of the other fields count.
+// rowOperation is an operation on rows that treats each by itself. Which of the other fields are
+// used depends on run.
 type rowOperation struct {
 	run          func(op *rowOperation, row int, c columns)
-	parts        int // that the columns can be divided into, and any divisor of it
+	parts        int // how many parts the columns can be divided into; any divisor of it works too
 	first, count int
-	x, y         []float32 // (count, cols) and (count, yCols), from row first on
+	x, y         []float32 // (count, cols) and (count, yCols), starting at row first
 	cols, yCols  int
 	w            vector
 	eps          float32
@@ -159,7 +165,7 @@ func quantiseRow(op *rowOperation, i int, c columns) {
 	op.quantised.Tiles(i, from, to)
 }
 
-// rotateRow rotates each head by its position's angles.
+// rotateRow rotates each head by the angles of the row's position.
 func rotateRow(op *rowOperation, i int, c columns) {
 	r := &op.rope
 	half := r.Dim / 2
@@ -170,24 +176,25 @@ func rotateRow(op *rowOperation, i int, c columns) {
 	}
 }
 
-// storeRow puts a key and a value into a layer of the cache.
+// storeRow writes a key and a value into a layer of the cache.
 func storeRow(op *rowOperation, i int, c columns) {
 	head, _ := c.in(op.parts)
 	op.kv.Store(op.position+i, head, op.rowX(i, c), op.rowY(i, c))
 }
 
-// productPhase multiplies one input with several matrices. Its items are those of all products in turns, a turn having the same share of
-// each, so that a thread makes the queries, keys and values of the same heads, or the gate and the input of the same columns.
+// productPhase multiplies one input with several matrices. Its items come in turns; each turn has
+// an equal share of the items of every product. So one thread computes queries, keys and values of
+// the same heads, or gate and up of the same columns.
 type productPhase struct {
-	x         *float32 // the input, by which products are recognised as belonging together
+	x         *float32 // the input; products of the same input share a phase
 	m         int
-	quantised cpu.Quantized // the input, when a matrix needs it so
+	quantised cpu.Quantized // the quantised input, if the matrices need it
 	products  [4]product
 	n         int
 	items     int
 }
 
-// product is one of either kind.
+// product is a product with floats or with quantised weights.
 type product struct {
 	items     int
 	float     cpu.MatMulFloat
@@ -200,7 +207,7 @@ func (p *productPhase) Do(from, to int) {
 		turns = commonDivisor(turns, t.items)
 	}
 	perTurn := p.items / turns
-	before := 0 // items of a turn before this product's
+	before := 0 // items of earlier products in a turn
 	for i := range p.products[:p.n] {
 		t := &p.products[i]
 		share := t.items / turns

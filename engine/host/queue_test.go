@@ -14,7 +14,7 @@ import (
 
 const testHeadDim = 32
 
-// layer is a backend with the weights of a layer, which come from the seed alone.
+// layer is a backend with the weights of one layer, which depend on the seed alone.
 type layer struct {
 	*Backend
 	t          *testing.T
@@ -72,7 +72,7 @@ func (l *layer) matrix(rows, cols int) compute.Matrix {
 		data[i] = byte(l.rng.IntN(256))
 	}
 	for at := 1; at < size; at += map[compute.DType]int{compute.Q8_0: 34, compute.F16: 2}[l.weightType] {
-		data[at] &= 0xb7 // the exponent of a number in half precision: neither infinite nor large
+		data[at] &= 0xb7 // keep the exponent of a half-precision scale small: finite and not large
 	}
 	m, err := l.Matrix(context.Background(), compute.Weight{Name: "w", Type: l.weightType, Rows: rows, Cols: cols, Data: data})
 	l.must(err)
@@ -85,7 +85,7 @@ func (l *layer) buffer(m, cols int) compute.Buffer {
 	return b
 }
 
-// run computes m rows behind those of earlier runs, in operations that make phases of every kind.
+// run computes m rows after those of earlier runs, with operations that make phases of every kind.
 func (l *layer) run(m int) []float32 {
 	l.t.Helper()
 	width := l.heads * testHeadDim
@@ -135,7 +135,8 @@ func TestPartsAndTurnsChangeNothing(t *testing.T) {
 	}
 }
 
-// products is a phase of products of so many items each, whose outputs are ones until they are written: weights of zero make zeros.
+// products is a phase of products with these numbers of items. The outputs start as ones; weights
+// of zero write zeros.
 func products(sizes ...int) *productPhase {
 	const rows, cols, panelRows = 2, 64, 32
 	p := &productPhase{m: rows}
@@ -150,7 +151,7 @@ func products(sizes ...int) *productPhase {
 	return p
 }
 
-// written is how many items of each product were.
+// written returns how many items of each product were written.
 func written(p *productPhase) []int {
 	var items []int
 	for _, t := range p.products[:p.n] {

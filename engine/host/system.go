@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// processorName is the model name that Linux gives, or else the architecture.
+// processorName returns the model name that Linux gives, or else the architecture.
 func processorName() string {
 	if name, ok := field("/proc/cpuinfo", "model name"); ok && name != "" {
 		return withoutMarks(name)
@@ -19,13 +19,14 @@ func processorName() string {
 
 var marks = regexp.MustCompile(`(?i)\((r|tm|c)\)`)
 
-// withoutMarks leaves the trade marks out of a name that has to fit into a narrow column.
+// withoutMarks removes trade marks from a name, which must fit into a narrow column.
 func withoutMarks(name string) string {
 	return strings.Join(strings.Fields(marks.ReplaceAllString(name, " ")), " ")
 }
 
-// physicalCores is the number of cores that Linux says this process may use; two threads of one core share the units that
-// products are made of. Elsewhere it is the number of processors.
+// physicalCores returns the number of cores that this process may use, on Linux. Two threads of one
+// core share the units that compute products, so they count once. On other systems it returns the
+// number of logical processors.
 func physicalCores() int {
 	cores := map[string]bool{}
 	for cpu := range maxProcessors {
@@ -36,14 +37,14 @@ func physicalCores() int {
 		cores[string(siblings)] = true
 	}
 	if n := runtime.NumCPU(); len(cores) == 0 || n < len(cores) {
-		return n // not told, or bound to some of them
+		return n // Linux gives no topology, or the process may use only some of the cores
 	}
 	return len(cores)
 }
 
 const maxProcessors = 4096
 
-// availableMemoryBytes is what Linux says can be allocated without swapping; 0 elsewhere.
+// availableMemoryBytes returns what Linux can allocate without swapping; 0 on other systems.
 func availableMemoryBytes() int64 {
 	text, ok := field("/proc/meminfo", "MemAvailable")
 	if !ok {
@@ -56,7 +57,7 @@ func availableMemoryBytes() int64 {
 	return kib << 10
 }
 
-// field returns the value of the first line "key : value" of a file of the kernel's.
+// field returns the value of the first line "key : value" in a file of the Linux kernel.
 func field(path, key string) (string, bool) {
 	text, err := os.ReadFile(path)
 	if err != nil {
