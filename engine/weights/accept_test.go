@@ -14,7 +14,7 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// TestMustAccept: unusual files that are right. Refusing them is as much a fault as accepting malformed ones.
+// TestMustAccept: unusual but valid files. Refusing them is as wrong as accepting malformed ones.
 func TestMustAccept(t *testing.T) {
 	base := func(change func(b *gguf.Builder)) []byte {
 		b := baseBuilder()
@@ -58,7 +58,7 @@ func TestMustAccept(t *testing.T) {
 	}
 }
 
-// useAll calls everything a File offers and checks what must hold of any file.
+// useAll calls everything that a File offers, and checks what must hold for any file.
 func useAll(t testing.TB, f *File) {
 	t.Helper()
 	for _, v := range f.header.values {
@@ -109,7 +109,8 @@ func useAll(t testing.TB, f *File) {
 	}
 }
 
-// TestAgainstReference reads a file that another implementation wrote: the Python package gguf 0.19.0.
+// TestAgainstReference reads a file written by another implementation: the Python package gguf
+// 0.19.0.
 func TestAgainstReference(t *testing.T) {
 	f, err := Open(context.Background(), filepath.Join("testdata", "by-gguf-py.gguf"), nil)
 	if err != nil {
@@ -162,7 +163,7 @@ func TestAgainstReference(t *testing.T) {
 	check("template", f.ChatTemplate(), "{{ x }}")
 }
 
-// TestShippedFiles: the model files in the repository open, whatever they are at the time, and hold what a model needs.
+// TestShippedFiles: the model files in the repository open and hold what a model needs.
 func TestShippedFiles(t *testing.T) {
 	paths, err := filepath.Glob("../../assets/*/*.gguf")
 	if err != nil || len(paths) < 2 {

@@ -9,8 +9,9 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// baseBuilder makes the valid file that the corpus is cut from. It holds every kind of value and what over-strict readers
-// refuse: a NUL inside a token, two equal tokens, an unknown key, an empty string, an empty array.
+// baseBuilder makes the valid file from which the malformed ones are made. It has every kind of
+// value, and what a reader that is too strict would refuse: a NUL inside a token, two equal tokens,
+// an unknown key, an empty string, an empty array.
 func baseBuilder() *gguf.Builder {
 	ramp := make([]float32, 32*4)
 	for i := range ramp {
@@ -40,7 +41,8 @@ func baseBuilder() *gguf.Builder {
 	return b
 }
 
-// landmarks finds the fields of a valid file by walking it without any check: naively, and apart from the reader.
+// landmarks finds the fields of a valid file by walking through it without any check, independently
+// of the reader.
 func landmarks(file []byte) map[string]int64 {
 	marks := map[string]int64{"magic": 0, "version": 4, "tensor count": 8, "metadata count": 16}
 	at := int64(24)
@@ -89,7 +91,7 @@ func landmarks(file []byte) map[string]int64 {
 	return marks
 }
 
-// patched overwrites the file at a landmark with value, a fixed-size integer or bytes.
+// patched overwrites the file at a landmark with value, an integer of fixed size or bytes.
 func patched(t testing.TB, file []byte, mark string, value any) []byte {
 	t.Helper()
 	at, ok := landmarks(file)[mark]

@@ -9,31 +9,33 @@ import (
 )
 
 const (
-	// windowBytes is how much of a header is in memory at a time, and so the longest string the cursor returns.
+	// windowBytes is how much of a header is in memory at a time. It also bounds the strings that
+	// the cursor returns.
 	windowBytes = 64 << 10
-	// maxHeaderBytes bounds the time spent on a header. The largest vocabularies in use make headers of about 16 MiB.
+	// maxHeaderBytes bounds the time spent on a header. The largest vocabularies in use need about
+	// 16 MiB.
 	maxHeaderBytes = 256 << 20
 )
 
-// cursor reads a header forward through a small window and checks every length against the bytes that are left before
-// anything is read or allocated for it. The first failure sticks: later reads return zeros, so that a run of fields can be
-// read before err is looked at.
+// cursor reads a header forward through a small window. It checks every length against the bytes
+// that are left before it reads or allocates anything for it. It keeps the first failure; later
+// reads return zeros. So a caller can read several fields before it checks err.
 type cursor struct {
 	ctx   context.Context
 	file  string
 	src   io.ReaderAt
-	limit int64 // the header ends before it: the file's size, or maxHeaderBytes
+	limit int64 // the header ends before this: the file's size or maxHeaderBytes
 	pos   int64
 	err   error
 
 	window   []byte
 	windowAt int64 // position of window[0]
 
-	// For errors: the list, and the item in it, that is being read.
+	// For error messages: the list and the item that is being read.
 	list    string
 	index   int
 	name    string // "" until known
-	element int64  // of an array; -1 outside one
+	element int64  // index in an array; -1 outside of one
 }
 
 func newCursor(ctx context.Context, file string, src io.ReaderAt, size int64) *cursor {
@@ -41,7 +43,7 @@ func newCursor(ctx context.Context, file string, src io.ReaderAt, size int64) *c
 	return &cursor{ctx: ctx, file: file, src: src, limit: limit, window: make([]byte, 0, min(limit, windowBytes)), index: -1, element: -1}
 }
 
-// enter begins item index of a list.
+// enter starts item index of a list.
 func (c *cursor) enter(list string, index int) { c.list, c.index, c.name = list, index, "" }
 
 // fail records that the field at offset breaks a rule.
@@ -65,7 +67,7 @@ func (c *cursor) fail(field string, offset int64, got, allowed string) {
 
 func (c *cursor) remaining() uint64 { return uint64(c.limit - c.pos) }
 
-// room checks that n more bytes can belong to the header.
+// room checks that the header can have n more bytes.
 func (c *cursor) room(n uint64, field string, offset int64) bool {
 	if c.err == nil && n > c.remaining() {
 		c.fail(field, offset, fmt.Sprintf("%d bytes from byte %d on", n, c.pos), c.left(c.remaining(), "bytes"))
@@ -73,7 +75,7 @@ func (c *cursor) room(n uint64, field string, offset int64) bool {
 	return c.err == nil
 }
 
-// left words a bound that comes from the end of the header.
+// left describes a limit that comes from the end of the header.
 func (c *cursor) left(n uint64, unit string) string {
 	if c.limit == maxHeaderBytes {
 		return fmt.Sprintf("at most %d %s (a header has at most %d bytes)", n, unit, maxHeaderBytes)
@@ -97,7 +99,7 @@ func (c *cursor) take(n int, field string) []byte {
 	return c.window[from : from+int64(n)]
 }
 
-// fill moves the window to pos; at least n bytes of it must be there.
+// fill moves the window to pos. At least n bytes must be there.
 func (c *cursor) fill(n int) bool {
 	if err := c.ctx.Err(); err != nil {
 		c.err = fmt.Errorf("reading %q: %w", c.file, err)
@@ -116,7 +118,7 @@ func (c *cursor) fill(n int) bool {
 	return false
 }
 
-// skip passes n bytes without reading them.
+// skip moves past n bytes without reading them.
 func (c *cursor) skip(n uint64, field string) {
 	if c.room(n, field, c.pos) {
 		c.pos += int64(n)
@@ -137,7 +139,7 @@ func (c *cursor) u64(field string) uint64 {
 	return 0
 }
 
-// count reads the length of a list of items that take at least minBytes each.
+// count reads the length of a list whose items take at least minBytes each.
 func (c *cursor) count(field string, minBytes, most uint64) uint64 {
 	at := c.pos
 	n := c.u64(field)
@@ -168,7 +170,7 @@ func (c *cursor) identifier(field string, most uint64) string {
 	return string(c.take(int(n), field))
 }
 
-// skipString passes a string of any length.
+// skipString moves past a string of any length.
 func (c *cursor) skipString(field string) {
 	at := c.pos
 	if n := c.u64(field); c.room(n, field, at) {

@@ -10,27 +10,27 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// Report describes a model file to a person. Text from the file is escaped as in Go source and cut; keys, names and values in
-// the two lists are in quotes as well.
+// Report describes a model file to a person. Text from the file is escaped as in Go source and cut
+// to a length. In the lists Metadata and Tensors it is also quoted.
 type Report struct {
 	Name          string
-	Format        string // "GGUF v3"
+	Format        string // such as "GGUF v3"
 	Architecture  string
 	ModelName     string
 	FileBytes     int64
-	SpareBytes    int64 // behind the last tensor: padding, or something that no reader looks at
+	SpareBytes    int64 // after the last tensor: padding, or data that no reader uses
 	Parameters    int64 // elements of all tensors
 	ByType        []TypeTotal
 	Unsupported   []string // tensor types in the file that specula does not compute with
-	ContextLength uint64   // tokens the model was trained for; 0 when the file does not say
+	ContextLength uint64   // tokens the model was trained for; 0 if the file does not say
 	VocabSize     uint64   // tokens; 0 without a vocabulary
-	Tokenizer     string   // "gpt2, pre-tokenizer qwen2"; "" without a vocabulary
+	Tokenizer     string   // such as "gpt2, pre-tokenizer qwen2"; "" without a vocabulary
 	TemplateHash  string   // SHA-256 of the chat template, in hex; "" without one
 	Metadata      []MetadataLine
 	Tensors       []TensorLine
 }
 
-// TypeTotal sums up the tensors of one type, in the order in which the types occur.
+// TypeTotal sums up the tensors of one type. The list has the order in which the types first occur.
 type TypeTotal struct {
 	Type     string
 	Tensors  int
@@ -38,10 +38,10 @@ type TypeTotal struct {
 	Bytes    int64
 }
 
-// MetadataLine is one metadata value; long texts and arrays are cut.
+// MetadataLine is one metadata value. Long texts and arrays are cut.
 type MetadataLine struct {
 	Key   string
-	Type  string // "u32", "array of string"
+	Type  string // such as "u32" or "array of string"
 	Value string
 }
 
@@ -53,7 +53,7 @@ type TensorLine struct {
 	Bytes int64
 }
 
-// Describe sums up a file. It serves files read by OpenHeader as well.
+// Describe sums up a file. It also works for files read by OpenHeader.
 func Describe(f *File) Report {
 	r := Report{
 		Name: f.name, Format: f.Format(), Architecture: escape(f.Architecture()), ModelName: escape(f.ModelName()),
@@ -63,7 +63,7 @@ func Describe(f *File) Report {
 	for _, v := range f.header.values {
 		r.Metadata = append(r.Metadata, MetadataLine{Key: quote(v.key), Type: typeOf(v), Value: f.preview(v)})
 	}
-	// A value of the wrong type is listed as it is; here it counts as absent.
+	// A value of the wrong type is in the list as it is; here it counts as missing.
 	r.ContextLength, _, _ = f.Uint(f.Architecture() + ".context_length")
 	if v, found := f.value("tokenizer.ggml.tokens"); found && v.elem == gguf.String {
 		r.VocabSize = v.bits
@@ -117,10 +117,10 @@ func typeOf(v value) string {
 	return v.typ.String()
 }
 
-// previewElements of an array are shown.
+// previewElements is how many elements of an array are shown.
 const previewElements = 6
 
-// preview shows a value, or its beginning.
+// preview shows a value or its start.
 func (f *File) preview(v value) string {
 	switch v.typ {
 	case gguf.String:
@@ -162,5 +162,5 @@ func scalarText(t gguf.ValueType, b uint64) string {
 	if t == gguf.Bool {
 		return fmt.Sprint(b != 0)
 	}
-	return fmt.Sprint(b) // u64 beyond int64
+	return fmt.Sprint(b) // u64 above int64
 }

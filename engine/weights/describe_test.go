@@ -36,7 +36,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestDescribeHostile: nothing in a report moves a cursor or is long, whatever the file says.
+// TestDescribeHostile: whatever the file says, nothing in a report is long or moves the cursor.
 func TestDescribeHostile(t *testing.T) {
 	evil := "\x1b[2J\x1b]52;c;AAAA\a\r\b\u202e\u0085" + strings.Repeat("x", 1<<20)
 	b := &gguf.Builder{}

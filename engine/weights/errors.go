@@ -6,19 +6,20 @@ import (
 	"strconv"
 )
 
-// ErrMalformed is wrapped by every error that the content of a model file causes, but for a ForeignError.
+// ErrMalformed is wrapped by every error that the content of a model file causes, except a
+// ForeignError.
 var ErrMalformed = errors.New("malformed model file; download or convert it again")
 
-// ErrUnsupportedType is wrapped when a tensor is stored in a type that specula lists but does not compute with.
+// ErrUnsupportedType is wrapped if a tensor has a type that specula can list but not compute with.
 var ErrUnsupportedType = errors.New("convert the model to F32, F16, BF16, Q8_0, Q4_0 to Q5_1, or Q4_K to Q6_K")
 
-// ErrChanged is wrapped when a file is not what it was when reading began.
+// ErrChanged is wrapped if a file changed since reading began.
 var ErrChanged = errors.New("the file changed while it was read; try again when nothing writes to it")
 
 // MalformedError says where a model file breaks which rule. It wraps ErrMalformed.
 type MalformedError struct {
 	File    string // path or name, as given to Open or Parse
-	Field   string // "tensors[3] \"blk.0.attn_q.weight\" dims[1]"; text from the file is quoted and cut
+	Field   string // such as "tensors[3] \"blk.0.attn_q.weight\" dims[1]"; text from the file is quoted and cut
 	Offset  int64  // of the field's first byte in the file
 	Got     string
 	Allowed string
@@ -31,10 +32,10 @@ func (e *MalformedError) Error() string {
 // Unwrap makes errors.Is(err, ErrMalformed) true.
 func (e *MalformedError) Unwrap() error { return ErrMalformed }
 
-// maxQuoted is how much of a file's text an error or a report repeats, in bytes.
+// maxQuoted is how many bytes of a file's text an error or a report repeats.
 const maxQuoted = 64
 
-// quote makes text from a file safe to show: escaped, and cut.
+// quote makes text from a file safe to show: escaped and cut.
 func quote(s string) string {
 	if len(s) <= maxQuoted {
 		return strconv.Quote(s)

@@ -1,19 +1,24 @@
-// Package weights reads model files and gives one view of them: metadata with checked types, and tensors as the bytes the
-// file stores.
+// Package weights reads model files and gives one view of them: metadata with checked types, and
+// tensors as the bytes that the file stores.
 //
-// A model file is hostile until proven otherwise. Its header states counts, lengths and offsets, any of which may be a lie
-// that would exhaust the memory or point outside the file; so each is compared with the bytes that are really there before
-// anything is allocated or read on its word, and all products and sums are computed with overflow checks. Whatever a file
-// holds ends either in a File whose every tensor lies inside its data, or in an error that names file, field, byte offset,
-// what was found and what is allowed.
+// Read it in this order. Open (open.go) returns a File, from which Tensor, TokenizerSpec and the
+// getters of metadata.go read. header.go, value.go and tensor.go parse the parts of a GGUF file
+// through a cursor (cursor.go). Describe makes a Report for people. Package gguf writes GGUF files;
+// package safetensors reads trained heads by the same rules.
 //
-// Reading goes in two steps. A first pass over the header, through a small window, decides whether the file is acceptable
-// and how many bytes its header and tensors span. Only then is memory taken for exactly that many, filled, and parsed again
-// where it lies, because a file on disk can change between two looks at it. Files are read into memory and never mapped:
-// a mapped file that shrinks kills the process.
+// A model file is hostile until proven otherwise. Its header states counts, lengths and offsets.
+// Any of them may be false, and could then exhaust memory or point outside the file. So each is
+// compared with the bytes that are really there before it is used to allocate or read, and all
+// products and sums are checked for overflow.
 //
-// The format of models is GGUF (header.go, value.go, tensor.go); package gguf writes it. Trained heads come
-// as safetensors, which package safetensors reads by the same rules.
+// One invariant: every file leads either to a File whose tensors all lie inside its data, or to an
+// error that names file, field, byte offset, what was found and what is allowed.
+//
+// Reading takes two steps. A first pass over the header, through a small window, decides whether
+// the file is acceptable and how many bytes its header and tensors take. Only then is memory
+// allocated for exactly that many. The bytes are read into it and parsed again there, because a
+// file on disk can change between two reads. Files are never mapped: if a mapped file shrinks, the
+// process is killed.
 package weights
 
 import (
@@ -26,36 +31,39 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// File is a model file that passed every check. It is safe for use by several goroutines; nothing but Release changes it.
+// File is a model file that passed every check. Several goroutines may use it. Only Release and
+// ReleasePart change it.
 type File struct {
 	name   string
 	size   int64 // of the whole file, bytes
 	header header
-	data   []byte // the file's bytes from its start: all of them that count, or the header alone
+	data   []byte // the file's first bytes: header and tensors, or the header alone
 
 	keys  []int32 // indices of header.values, by key
 	names []int32 // indices of header.tensors, by name
 
-	owned    bool          // data is the File's own memory
-	released []atomic.Bool // by index of header.tensors: the data are given back
+	owned    bool          // data is memory of the File, not borrowed
+	released []atomic.Bool // by index of header.tensors: the tensor's data were given back
 }
 
-// Name is the path or name under which the file was opened.
+// Name returns the path or name under which the file was opened.
 func (f *File) Name() string { return f.name }
 
-// Format names the file format with its version: "GGUF v3".
+// Format returns the file format with its version, such as "GGUF v3".
 func (f *File) Format() string { return fmt.Sprintf("GGUF v%d", f.header.version) }
 
-// Size is the length of the file in bytes, including what follows the last tensor and is not read.
+// Size returns the length of the file in bytes, including anything after the last tensor, which is
+// not read.
 func (f *File) Size() int64 { return f.size }
 
-// Architecture is the kind of model, such as "qwen3" or "llama"; "" when the file does not say.
+// Architecture returns the kind of model, such as "qwen3" or "llama"; "" if the file does not say.
 func (f *File) Architecture() string { return f.wellKnown("general.architecture") }
 
-// ModelName is what the file calls the model; "" when it does not say.
+// ModelName returns the model's name in the file; "" if the file does not say.
 func (f *File) ModelName() string { return f.wellKnown("general.name") }
 
-// ChatTemplate is the Jinja source of the chat template; "" when there is none. It is as hostile as the rest of the file.
+// ChatTemplate returns the Jinja source of the chat template; "" if there is none. It is as hostile
+// as the rest of the file.
 func (f *File) ChatTemplate() string { return f.wellKnown("tokenizer.chat_template") }
 
 // wellKnown reads a string whose type was checked when the header was parsed.
@@ -67,10 +75,12 @@ func (f *File) wellKnown(key string) string {
 // Tensors lists the tensors in file order.
 func (f *File) Tensors() []Tensor { return slices.Clone(f.header.tensors) }
 
-// Tensor returns a tensor as stored: its first dimension as Cols, the product of the others as Rows. found is false when
-// the file has no tensor of that name. The error, wrapping ErrUnsupportedType, names a type that can only be listed.
+// Tensor returns a tensor as stored: Cols is its first dimension, Rows the product of the others.
+// found is false if the file has no tensor of that name. The error wraps ErrUnsupportedType if
+// specula cannot compute with the tensor's type.
 //
-// Data belongs to the File, must not be written, and may begin at any address: read it by bytes or copy it.
+// Data belongs to the File, must not be written, and may begin at any address: read it byte by byte
+// or copy it.
 func (f *File) Tensor(name string) (w compute.Weight, found bool, err error) {
 	at, found := f.find(name)
 	if !found {
@@ -107,12 +117,13 @@ func (f *File) find(name string) (index int32, found bool) {
 	return f.names[at], true
 }
 
-// Owned reports whether the data are in memory of the File's own, so that Release gives memory back.
+// Owned reports whether the data are memory of the File, so that Release can give memory back.
 func (f *File) Owned() bool { return f.owned }
 
-// Release gives the memory of a tensor's data back to the system, where it can: nobody may read them any more, and Tensor fails
-// for the name from then on. It serves a backend that keeps weights in a form of its own, so that they are not in
-// memory twice. Data that Parse borrowed stay as they are, as does a tensor that is not there.
+// Release gives the memory of a tensor's data back to the system where possible. After it nobody
+// may read these data, and Tensor fails for the name. A backend that keeps weights in a form of its
+// own calls it, so that they are not in memory twice. Release does nothing for a tensor that does
+// not exist, or for data that Parse borrowed.
 func (f *File) Release(name string) {
 	at, found := f.find(name)
 	if !found || !f.owned || f.released[at].Swap(true) {
@@ -122,8 +133,8 @@ func (f *File) Release(name string) {
 	discard(f.data, int(t.offset), int(t.offset+t.bytes))
 }
 
-// ReleasePart gives the memory of bytes from … to−1 of a tensor's data back, as Release does of all of them, while the tensor is being taken
-// in. Release has to follow.
+// ReleasePart gives back the memory of bytes from … to−1 of a tensor, while a backend is still
+// loading the rest. Release must follow.
 func (f *File) ReleasePart(name string, from, to int) {
 	if at, found := f.find(name); found && f.owned && !f.released[at].Load() {
 		t := f.header.tensors[at]
@@ -131,7 +142,7 @@ func (f *File) ReleasePart(name string, from, to int) {
 	}
 }
 
-// index sorts keys and names, so that look-ups are binary searches, and refuses duplicates.
+// index sorts keys and names, so that they can be found by binary search, and refuses duplicates.
 func (f *File) index() error {
 	h := &f.header
 	f.keys = order(len(h.values), func(i int32) string { return h.values[i].key })
@@ -156,7 +167,7 @@ func (f *File) duplicate(list, field, name string, first, second int32, offset i
 	}
 }
 
-// order returns 0..n-1 sorted by name, equal names by index.
+// order returns 0..n-1 sorted by name; equal names by index.
 func order(n int, name func(int32) string) []int32 {
 	indices := make([]int32, n)
 	for i := range indices {

@@ -8,10 +8,11 @@ import (
 	"io"
 )
 
-// ForeignError says that a file is sound, as far as anyone can tell, but of another format than the one asked for.
+// ForeignError says that a file has another format than the one asked for. As far as can be told,
+// the file is valid in that format.
 type ForeignError struct {
 	File string // path or name
-	Is   string // "a safetensors file"
+	Is   string // such as "a safetensors file"
 	Do   string // what the user can do
 }
 
@@ -19,10 +20,12 @@ func (e *ForeignError) Error() string {
 	return fmt.Sprintf("reading %q: it is %s: %s", e.File, e.Is, e.Do)
 }
 
-// foreignBytes of a file are enough to tell the formats that people mistake for GGUF.
+// foreignBytes is how many bytes of a file are enough to recognise the formats that people mistake
+// for GGUF.
 const foreignBytes = 32
 
-// foreign tells what a file is that does not begin as a GGUF file does; nil if nobody knows.
+// foreign recognises a file that does not begin as a GGUF file does; nil if it knows no such
+// format.
 func foreign(name string, src io.ReaderAt) *ForeignError {
 	first := make([]byte, foreignBytes)
 	n, err := src.ReadAt(first, 0)
@@ -46,7 +49,7 @@ func foreign(name string, src io.ReaderAt) *ForeignError {
 			return &ForeignError{File: name, Is: f.is, Do: f.do}
 		}
 	}
-	// Safetensors begin with the length of a JSON text and the text.
+	// A safetensors file begins with the length of a JSON text, and then the text.
 	if len(first) > 8 && first[8] == '{' && binary.LittleEndian.Uint64(first) < 1<<32 {
 		return &ForeignError{File: name, Is: "a safetensors file", Do: convert + " (only trained heads, --heads, are read from safetensors)"}
 	}

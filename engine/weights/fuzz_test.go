@@ -10,12 +10,13 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// FuzzGGUF: any bytes end in a file that can be used, or in an error about the bytes; never in a panic, caught or not.
-// The seeds are every malformed file of the corpus, files that are right, and the base cut at every field.
+// FuzzGGUF: any bytes lead to a usable file or to an error about the bytes, and never to a panic,
+// caught or not. The seeds are all malformed files of the corpus, valid files, and the base file
+// cut at every field.
 func FuzzGGUF(f *testing.F) {
 	seeds := 0
 	add := func(data []byte) {
-		if len(data) < 64<<10 { // longer ones only slow the search down
+		if len(data) < 64<<10 { // longer files only slow down the search
 			f.Add(data)
 			seeds++
 		}

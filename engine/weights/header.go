@@ -9,27 +9,29 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// Limits far beyond any published model. They keep the index small whatever a header claims, and its time bounded.
+// Limits far above any published model. They bound the size of the index and the time to build it,
+// whatever a header claims.
 const (
-	maxKeys       = 4096
-	maxTensors    = 8192
-	maxElements   = 4 << 20 // of a metadata array
-	maxKeyBytes   = 1<<16 - 1
-	maxNameBytes  = 256 // the specification says 64, diffusion models in use have longer names
+	maxKeys     = 4096
+	maxTensors  = 8192
+	maxElements = 4 << 20 // of a metadata array
+	maxKeyBytes = 1<<16 - 1
+	// The specification says 64, but diffusion models in use have longer names.
+	maxNameBytes  = 256
 	maxAlignment  = 1 << 20
 	minValueBytes = 8 + 1 + 4 + 1         // key of one byte, type, value of one byte
 	minInfoBytes  = 8 + 1 + 4 + 8 + 4 + 8 // name of one byte, count, one dimension, type, offset
 	preambleBytes = 4 + 4 + 8 + 8         // magic, version, tensor count, metadata count
 )
 
-// header is the index of a GGUF file: where its values and tensors are.
+// header is the index of a GGUF file: the positions of its values and tensors.
 type header struct {
 	version   uint32
 	alignment uint64
 	values    []value
 	tensors   []Tensor
-	bytes     int64 // without the padding that follows
-	end       int64 // behind the last tensor
+	bytes     int64 // without the padding after it
+	end       int64 // end of the last tensor
 }
 
 // parseHeader reads the header of a file of size bytes.
@@ -45,7 +47,7 @@ func parseHeader(ctx context.Context, name string, src io.ReaderAt, size int64) 
 		h.values = append(h.values, h.readValue(c))
 	}
 	h.tensors = make([]Tensor, 0, tensors)
-	var end uint64 // of the tensor before, from the start of tensor data
+	var end uint64 // end of the tensor before, counted from the start of tensor data
 	for i := 0; i < int(tensors) && c.err == nil; i++ {
 		c.enter("tensors", i)
 		t := readTensor(c, uint64(size))
@@ -77,8 +79,8 @@ func (h *header) readPreamble(c *cursor) {
 	}
 }
 
-// place turns tensor offsets into file offsets once the end of the header is known. Tensors ascend without overlap, so the
-// last one decides whether all are inside the file.
+// place turns tensor offsets into file offsets, once the end of the header is known. Tensors ascend
+// without overlap, so only the last one must be checked against the end of the file.
 func (h *header) place(c *cursor, size uint64) {
 	h.end = h.bytes
 	if c.err != nil || len(h.tensors) == 0 {
@@ -98,5 +100,5 @@ func (h *header) place(c *cursor, size uint64) {
 	h.end = last.offset + last.bytes
 }
 
-// alignUp is for n ≤ 2⁶³ and alignment ≤ maxAlignment, where it cannot wrap.
+// alignUp cannot overflow for n ≤ 2⁶³ and alignment ≤ maxAlignment.
 func alignUp(n, alignment uint64) uint64 { return (n + alignment - 1) &^ (alignment - 1) }

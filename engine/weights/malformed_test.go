@@ -15,7 +15,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// malformed is a file that one broken rule makes unacceptable, and what the error must say about it.
+// malformed is a file that is unacceptable because of one broken rule, and what the error must say
+// about it.
 type malformed struct {
 	name    string
 	file    []byte
@@ -25,13 +26,14 @@ type malformed struct {
 	allowed string // part
 }
 
-// patches overwrite one field of the base; the error must point at exactly that field unless at says otherwise.
+// patches overwrite one field of the base file. The error must point at that field, unless at says
+// otherwise.
 var patches = []struct {
 	name    string
 	mark    string
 	value   any
-	at      string // landmark the error points at; mark unless set
-	plus    int64  // bytes behind it
+	at      string // landmark that the error points at; mark if not set
+	plus    int64  // bytes after that landmark
 	field   string
 	got     string
 	allowed string
@@ -122,7 +124,7 @@ var patches = []struct {
 	{name: "offset plus size beyond int64", mark: "tensors[3] offset", value: uint64(1<<63 - 32), field: "offset", got: "9223372036854775776 for 12 bytes", allowed: "inside the file"},
 }
 
-// corpus is every malformed file: the patches, and files built to be wrong.
+// corpus is every malformed file: the patches, and files built to be malformed.
 func corpus(t testing.TB) []malformed {
 	base := baseBuilder().Bytes()
 	marks := landmarks(base)
@@ -172,7 +174,8 @@ func corpus(t testing.TB) []malformed {
 	)
 }
 
-// TestMalformed: each error names file, field, offset, what was found and what is allowed; parsing takes little memory.
+// TestMalformed: each error names file, field, offset, what was found and what is allowed. Parsing
+// takes little memory.
 func TestMalformed(t *testing.T) {
 	cases := corpus(t)
 	if len(cases) < 60 {
@@ -198,7 +201,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// checkMessage: an error is short and holds nothing that moves a cursor.
+// checkMessage: an error is short, and nothing in it moves the cursor.
 func checkMessage(t testing.TB, err error) {
 	t.Helper()
 	text := err.Error()
@@ -235,7 +238,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// holey is a file that begins with head, ends far away, and holds one repeated byte between.
+// holey is a file that starts with head, is very long, and has the same byte everywhere after head.
 type holey struct {
 	head []byte
 	fill byte
@@ -251,7 +254,7 @@ func (h holey) ReadAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-// TestHugeClaims gives lies the room that a sparse file of 16 TiB gives them.
+// TestHugeClaims: headers with false sizes, in a sparse file of 16 TiB that has room for them.
 func TestHugeClaims(t *testing.T) {
 	preamble := func(tensors, keys uint64) []byte {
 		b := append([]byte(gguf.Magic), 3, 0, 0, 0)
@@ -301,8 +304,8 @@ func TestHugeClaims(t *testing.T) {
 	}
 }
 
-// TestAcceptedCostsLittle: a file with the most keys and tensors allowed, all with the shortest names, stays inside the
-// budget of twice the header and 1 MiB too.
+// TestAcceptedCostsLittle: a valid file with the largest number of keys and tensors, all with the
+// shortest names, also needs at most twice the header and 1 MiB.
 func TestAcceptedCostsLittle(t *testing.T) {
 	b := &gguf.Builder{}
 	for i := range maxKeys {

@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// availableMemory is what the system can give out without swapping, and at most what the control group allows.
+// availableMemory returns the memory that the system can give out without swapping, at most what
+// the control group allows.
 func availableMemory() (n int64, known bool) {
 	meminfo, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -18,14 +19,14 @@ func availableMemory() (n int64, known bool) {
 	}
 	n, known = memAvailable(meminfo)
 	if limit, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		if most, err := strconv.ParseInt(strings.TrimSpace(string(limit)), 10, 64); err == nil { // "max" is no limit
+		if most, err := strconv.ParseInt(strings.TrimSpace(string(limit)), 10, 64); err == nil { // "max" means no limit
 			return min(most, n), known
 		}
 	}
 	return n, known
 }
 
-// memAvailable finds the line "MemAvailable:  123 kB".
+// memAvailable reads the line "MemAvailable: 123 kB".
 func memAvailable(meminfo []byte) (n int64, known bool) {
 	for lines := bufio.NewScanner(bytes.NewReader(meminfo)); lines.Scan(); {
 		rest, ok := strings.CutPrefix(lines.Text(), "MemAvailable:")
@@ -38,8 +39,8 @@ func memAvailable(meminfo []byte) (n int64, known bool) {
 	return 0, false
 }
 
-// discard gives back the whole pages of data[from:to], which read as zeros from then on. A system that refuses keeps them.
-// Large allocations begin on a page; where one does not, the system refuses.
+// discard gives back the whole pages of data[from:to]; they read as zeros from then on. Large
+// allocations begin at a page boundary. If one does not, the system refuses, and the pages stay.
 func discard(data []byte, from, to int) {
 	page := os.Getpagesize()
 	from, to = (from+page-1)/page*page, to/page*page
@@ -48,8 +49,9 @@ func discard(data []byte, from, to int) {
 	}
 }
 
-// inLargePages asks for pages of 2 MiB behind data, before it is written. Weights are read from one end to the other for every token, and the
-// processor foresees no further than to the end of a page. Where there are no such pages nothing changes.
+// inLargePages asks for pages of 2 MiB for data, before data is written. For every token the
+// weights are read from start to end, and the processor prefetches no further than the end of a
+// page. On systems without such pages nothing changes.
 func inLargePages(data []byte) {
 	if whole := len(data) / os.Getpagesize() * os.Getpagesize(); whole > 0 {
 		_ = syscall.Madvise(data[:whole], syscall.MADV_HUGEPAGE)

@@ -10,7 +10,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// TestGetters reads values with each getter: those that fit, and those whose type or range does not.
+// TestGetters reads values with each getter: values that fit, and values whose type or range does
+// not.
 func TestGetters(t *testing.T) {
 	type get = func(f *File) (any, bool, error)
 	wrap := func(v any, found bool, err error) (any, bool, error) { return v, found, err }
@@ -28,7 +29,7 @@ func TestGetters(t *testing.T) {
 		name  string
 		value any
 		get   get
-		want  any    // nil: an error is wanted
+		want  any    // nil: an error is expected
 		got   string // part of MalformedError.Got
 	}{
 		{"uint from u8", uint8(200), asUint, uint64(200), ""},

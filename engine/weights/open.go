@@ -14,43 +14,44 @@ import (
 	"specula/engine/compute"
 )
 
-// chunkBytes is read between two looks at the context and two reports of progress.
+// chunkBytes are read between two checks of the context and two reports of progress.
 const chunkBytes = 4 << 20
 
-// source is what reading needs of a file.
+// source is what reading needs of an open file.
 type source interface {
 	io.ReaderAt
 	Stat() (fs.FileInfo, error)
 }
 
-// Open reads the model file at path into memory and checks it. progress, which may be nil, is told after each piece how
-// many of the bytes to be read are there.
+// Open reads the model file at path into memory and checks it. After each piece it tells progress,
+// which may be nil, how many bytes of the total are read.
 //
-// The error is a ForeignError for a file of another format. It wraps ErrMalformed for a file that breaks the format,
-// ErrChanged for one that is being written,
-// compute.ErrOutOfMemory, before anything was allocated, for one that does not fit, and the context's error.
+// The error is a ForeignError for a file of another format. It wraps ErrMalformed if the file
+// breaks the format, ErrChanged if something writes to it, compute.ErrOutOfMemory if it does not
+// fit into memory (nothing was allocated then), or the context's error.
 func Open(ctx context.Context, path string, progress func(done, total int64)) (*File, error) {
 	return openRegular(path, func(src source) (*File, error) {
 		return load(ctx, path, src, availableMemory, progress)
 	})
 }
 
-// OpenHeader reads and checks everything but the tensor data, at the price of the header alone, to describe a file of any
-// size. Tensor then fails for every name.
+// OpenHeader reads and checks everything except the tensor data, and reads only the header. So it
+// can describe a file of any size. Tensor fails for every name.
 func OpenHeader(ctx context.Context, path string) (*File, error) {
 	return openRegular(path, func(src source) (*File, error) {
 		return loadHeader(ctx, path, src)
 	})
 }
 
-// Parse checks a model file that is in memory. The File borrows data, which must not be written any more.
-// The error wraps ErrMalformed, or is a ForeignError.
+// Parse checks a model file that is in memory. The File borrows data, which must not be written any
+// more. The error wraps ErrMalformed or is a ForeignError.
 func Parse(name string, data []byte) (*File, error) {
 	return parse(context.Background(), name, data, int64(len(data)))
 }
 
-// openRegular opens path if it is a regular file. It looks before it opens, because opening a named pipe would wait
-// for a writer, and again afterwards, because path may have come to mean something else.
+// openRegular opens path if it is a regular file. It checks before opening, because opening a named
+// pipe would wait for a writer. It checks again afterwards, because path may name another file by
+// then.
 func openRegular(path string, read func(source) (*File, error)) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -95,7 +96,7 @@ func kindOf(mode fs.FileMode) string {
 	return "a special file"
 }
 
-// load is Open for an open file and a given amount of free memory.
+// load is Open for an open file, with the amount of free memory given by memory.
 func load(ctx context.Context, name string, src source, memory func() (int64, bool), progress func(done, total int64)) (*File, error) {
 	return read(ctx, name, src, func(h header) (int64, error) {
 		if free, known := memory(); known && h.end > free {
@@ -111,7 +112,8 @@ func loadHeader(ctx context.Context, name string, src source) (*File, error) {
 	return read(ctx, name, src, func(h header) (int64, error) { return h.bytes, nil }, nil)
 }
 
-// read checks the header on disk, takes as many bytes into memory as span says, and parses them there.
+// read checks the header on disk, reads as many bytes as span says into memory, and parses them
+// there.
 func read(ctx context.Context, name string, src source, span func(header) (int64, error), progress func(done, total int64)) (f *File, err error) {
 	defer fence(name, &err)
 	before, err := src.Stat()
@@ -146,7 +148,7 @@ func read(ctx context.Context, name string, src source, span func(header) (int64
 	return f, nil
 }
 
-// readAll reads the first n bytes of a file whose header was found to be in order.
+// readAll reads the first n bytes of a file whose header is valid.
 func readAll(ctx context.Context, name string, src io.ReaderAt, n int64, progress func(done, total int64)) ([]byte, error) {
 	data := make([]byte, n)
 	inLargePages(data)
@@ -170,7 +172,7 @@ func readAll(ctx context.Context, name string, src io.ReaderAt, n int64, progres
 	return data, nil
 }
 
-// parse indexes a file of size bytes, of which data holds the beginning: the header at least.
+// parse indexes a file of size bytes. data holds its start: at least the header.
 func parse(ctx context.Context, name string, data []byte, size int64) (f *File, err error) {
 	defer fence(name, &err)
 	h, err := parseHeader(ctx, name, bytes.NewReader(data), size)
@@ -184,10 +186,10 @@ func parse(ctx context.Context, name string, data []byte, size int64) (f *File, 
 	return f, nil
 }
 
-// errFault tells a panic of the reader from what it says about files.
+// errFault marks a panic of the reader, to distinguish it from errors about files.
 var errFault = errors.New("the reader failed, which is a fault of the program")
 
-// fence turns a panic into an error. No file is known to cause one: this is the second line of defence.
+// fence turns a panic into an error. No file is known to cause one; this is a second safeguard.
 func fence(name string, err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("reading %q: %w: %v: %w", name, errFault, p, ErrMalformed)

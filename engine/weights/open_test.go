@@ -78,7 +78,8 @@ func TestOpenRefusesBySight(t *testing.T) {
 	}
 }
 
-// TestOpenSparse: holes cost neither memory nor acceptance, tensors in them cost what they say.
+// TestOpenSparse: holes cost no memory and are no reason to refuse a file. Tensors inside holes
+// cost what they say.
 func TestOpenSparse(t *testing.T) {
 	tail := write(t, baseBuilder().Bytes())
 	if err := os.Truncate(tail, 1<<40); err != nil {
@@ -96,7 +97,7 @@ func TestOpenSparse(t *testing.T) {
 		t.Errorf("%d spare bytes", spare)
 	}
 
-	claim := write(t, patched(t, baseBuilder().Bytes(), "tensors[3] dims[1]", uint64(1<<37))) // 3·2³⁷ numbers, 2 bytes each
+	claim := write(t, patched(t, baseBuilder().Bytes(), "tensors[3] dims[1]", uint64(1<<37))) // 3·2³⁷ numbers of 2 bytes
 	if err := os.Truncate(claim, 1<<40); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func TestOpenSparse(t *testing.T) {
 	}
 }
 
-// medium is a file in memory whose behaviour the test decides.
+// medium is a file in memory whose behaviour the test controls.
 type medium struct {
 	data    []byte
 	readAt  func(p []byte, at int64) (int, error) // nil: from data
@@ -157,7 +158,7 @@ func (i mediumInfo) Sys() any           { return nil }
 
 func plenty() (int64, bool) { return math.MaxInt64, true }
 
-// TestFileChanges: a file that is written or cut while it is read, and a disk that fails.
+// TestFileChanges: a file that is written to or cut while it is read, and a disk that fails.
 func TestFileChanges(t *testing.T) {
 	base := baseBuilder().Bytes()
 	dataAt := alignUp(uint64(landmarks(base)["end of header"]), 32)
@@ -165,7 +166,7 @@ func TestFileChanges(t *testing.T) {
 	second := func(then func([]byte, int64) (int, error)) func([]byte, int64) (int, error) {
 		reads := 0
 		return func(p []byte, at int64) (int, error) {
-			if reads++; reads > 1 { // the first read is the header's
+			if reads++; reads > 1 { // the first read is that of the header
 				return then(p, at)
 			}
 			return bytes.NewReader(base).ReadAt(p, at)
@@ -199,7 +200,8 @@ func TestFileChanges(t *testing.T) {
 	}
 }
 
-// TestNotEnoughMemory: the need is compared with what is free before it is taken, to the byte.
+// TestNotEnoughMemory: the size is compared with the free memory before memory is allocated, to the
+// byte.
 func TestNotEnoughMemory(t *testing.T) {
 	base := baseBuilder().Bytes()
 	f, err := Parse("f", base)
@@ -248,7 +250,7 @@ func TestProgressAndCancel(t *testing.T) {
 	}
 }
 
-// TestCancelInHeader: a long header listens to the context too.
+// TestCancelInHeader: reading a long header can be cancelled too.
 func TestCancelInHeader(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	data := new(gguf.Builder).Set("a", make([]string, 100000)).Bytes()
@@ -301,7 +303,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// A file of another format is told by its first bytes, and is not called a broken GGUF file.
+// A file of another format is recognised by its first bytes, and is not called a broken GGUF file.
 func TestOtherFormats(t *testing.T) {
 	for _, c := range []struct{ name, content, want string }{
 		{"model.safetensors", "\x40\x00\x00\x00\x00\x00\x00\x00{\"a\":1}", "it is a safetensors file: models are read from GGUF files"},

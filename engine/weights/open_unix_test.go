@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestOpenSpecialFiles: opening any of these may block or never end; the test would hang.
+// TestOpenSpecialFiles: opening any of these files could block or never end; the test would then
+// hang.
 func TestOpenSpecialFiles(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")

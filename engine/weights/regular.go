@@ -8,11 +8,12 @@ import (
 	"specula/engine/compute"
 )
 
-// ReadFile reads a regular file of another format into memory, for the readers of such formats. accept, which sees the file before
-// memory is taken for it, refuses one that breaks the format's rules. progress, which may be nil, is told of each piece.
+// ReadFile reads a regular file of another format into memory, for the readers of such formats.
+// accept sees the file before memory is allocated for it, and refuses a file that breaks the rules
+// of its format. progress, which may be nil, is told after each piece how many bytes are read.
 //
-// The error wraps ErrChanged for a file that is being written, compute.ErrOutOfMemory, before anything was allocated, for one that
-// does not fit, and the context's error.
+// The error wraps ErrChanged if something writes to the file, compute.ErrOutOfMemory if it does not
+// fit into memory (nothing was allocated then), or the context's error.
 func ReadFile(ctx context.Context, path string, accept func(src io.ReaderAt, size int64) error, progress func(done, total int64)) ([]byte, error) {
 	var data []byte
 	_, err := openRegular(path, func(src source) (*File, error) {

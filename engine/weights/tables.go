@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// Table is a part of a Report as rows of text.
+// Table is a part of a Report, as rows of text.
 type Table struct {
 	Title string
 	Rows  [][]string
 }
 
-// Tables are the file as a whole, then its types, metadata and tensors. What the file does not say is left out.
+// Tables returns the file as a whole, then its types, metadata and tensors. It leaves out what the
+// file does not say.
 func (r Report) Tables() []Table {
 	file := [][]string{
 		{"file", r.Name}, {"format", r.Format}, {"architecture", r.Architecture}, {"name", r.ModelName},
@@ -35,7 +36,7 @@ func (r Report) Tables() []Table {
 	return []Table{{Rows: file}, types, metadata, tensors}
 }
 
-// tokens writes a number of tokens, 0 as nothing: the file does not say it.
+// tokens formats a number of tokens. 0 gives "": the file does not say it.
 func tokens(n uint64) string {
 	if n == 0 {
 		return ""

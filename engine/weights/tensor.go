@@ -14,28 +14,29 @@ type Tensor struct {
 	Name   string
 	Type   compute.DType
 	dims   int32
-	shape  [gguf.MaxDims]int64 // the first dims count
-	infoAt int64               // offset of its description in the file
-	offset int64               // of its data in the file
+	shape  [gguf.MaxDims]int64 // only the first dims count
+	infoAt int64               // file offset of its description
+	offset int64               // file offset of its data
 	bytes  int64
 }
 
-// Shape lists the dimensions, the contiguous one first: a matrix of R rows and C columns has (C, R).
+// Shape returns the dimensions, the contiguous one first: a matrix of R rows and C columns has (C,
+// R).
 func (t Tensor) Shape() []int64 { return append([]int64(nil), t.shape[:t.dims]...) }
 
-// Elements is the product of the dimensions.
+// Elements returns the product of the dimensions.
 func (t Tensor) Elements() int64 {
 	n := int64(1)
 	for _, d := range t.shape[:t.dims] {
-		n *= d // checked when it was read
+		n *= d // overflow was checked when the header was read
 	}
 	return n
 }
 
-// Bytes is the size of the tensor's data.
+// Bytes returns the size of the tensor's data.
 func (t Tensor) Bytes() int64 { return t.bytes }
 
-// readTensor reads one tensor description; its offset still counts from the start of tensor data.
+// readTensor reads one tensor description. Its offset still counts from the start of tensor data.
 func readTensor(c *cursor, size uint64) Tensor {
 	t := Tensor{infoAt: c.pos}
 	t.Name = c.identifier("name", maxNameBytes)

@@ -6,25 +6,27 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// value is the place of one metadata value. Scalars are in it; strings and arrays stay in the file's bytes until asked for,
-// so that the index stays small beside the header.
+// value is the position of one metadata value. A scalar is stored here. Strings and arrays stay in
+// the file's bytes until asked for, so that the index is small compared to the header.
 type value struct {
-	key    string
-	typ    gguf.ValueType
-	elem   gguf.ValueType // of arrays
-	bits   uint64         // scalars: the bytes as stored, zero-extended; strings: length; arrays: count
-	offset int64          // of the scalar, of the string's first byte, of the array's first element
+	key  string
+	typ  gguf.ValueType
+	elem gguf.ValueType // of arrays
+	// Scalars: the bytes as stored, zero-extended. Strings: length. Arrays: count.
+	bits   uint64
+	offset int64 // of the scalar, the string's first byte, or the array's first element
 	end    int64
 }
 
-// mustBeString names the keys that File reads without an error result, so that their type is checked while parsing.
+// mustBeString names the keys that File reads without returning an error. Their type is checked
+// while parsing.
 func mustBeString(key string) bool {
 	return key == "general.architecture" || key == "general.name" || key == "tokenizer.chat_template"
 }
 
 const alignmentKey = "general.alignment"
 
-// readValue reads one key and passes over its value.
+// readValue reads one key and skips its value.
 func (h *header) readValue(c *cursor) value {
 	var v value
 	v.key = c.identifier("key", maxKeyBytes)
@@ -58,7 +60,7 @@ func (h *header) readValue(c *cursor) value {
 	return v
 }
 
-// readScalar reads a value of fixed size as its bits.
+// readScalar reads the bits of a value of fixed size.
 func readScalar(c *cursor, t gguf.ValueType, field string) uint64 {
 	at := c.pos
 	var b uint64
@@ -71,8 +73,8 @@ func readScalar(c *cursor, t gguf.ValueType, field string) uint64 {
 	return b
 }
 
-// readArray passes over an array. Arrays of arrays are refused: no model in use has them, and reading them would let a
-// file choose the depth of a recursion.
+// readArray skips an array. It refuses arrays of arrays: no model in use has them, and with them a
+// file could choose the depth of a recursion.
 func (v *value) readArray(c *cursor) {
 	at := c.pos
 	v.elem = gguf.ValueType(c.u32("element type"))
@@ -101,12 +103,13 @@ func (v *value) readArray(c *cursor) {
 	default:
 		v.bits = c.count("array count", size, maxElements)
 		v.offset = c.pos
-		c.skip(v.bits*size, "value") // both bounded: no wrap
+		c.skip(v.bits*size, "value") // both factors are bounded: no overflow
 	}
 	c.element = -1
 }
 
-// setAlignment takes the alignment of tensor data from the metadata, which comes before all tensors.
+// setAlignment takes the alignment of tensor data from the metadata, which comes before all
+// tensors.
 func (h *header) setAlignment(c *cursor, v value) {
 	if c.err != nil {
 		return
@@ -123,7 +126,7 @@ func (h *header) setAlignment(c *cursor, v value) {
 	h.alignment = n
 }
 
-// unsigned returns an integer of any type when it is not negative.
+// unsigned returns the value if it is an integer of any type and not negative.
 func (v value) unsigned() (uint64, bool) {
 	if v.typ == gguf.Uint64 {
 		return v.bits, true
@@ -132,7 +135,8 @@ func (v value) unsigned() (uint64, bool) {
 	return uint64(n), ok && n >= 0
 }
 
-// signed interprets the bits of an integer type; ok is false for other types and for numbers beyond int64.
+// signed interprets the bits of an integer type. ok is false for other types and for numbers above
+// int64.
 func signed(t gguf.ValueType, b uint64) (n int64, ok bool) {
 	switch t {
 	case gguf.Uint8, gguf.Uint16, gguf.Uint32:
@@ -151,7 +155,7 @@ func signed(t gguf.ValueType, b uint64) (n int64, ok bool) {
 	return 0, false
 }
 
-// describe words what a value is, for errors.
+// describe says in words what a value is, for errors.
 func (v value) describe() string {
 	switch v.typ {
 	case gguf.Array:

@@ -7,19 +7,19 @@ import (
 	"specula/tokenizer"
 )
 
-// noToken in a file's 32-bit token id is how some converters write "none".
+// noToken is how some converters write "none" as a 32-bit token id.
 const noToken = math.MaxUint32
 
-// TokenizerSpec reads the vocabulary: tokenizer.ggml.*. Types and lengths are checked here, and ids against the vocabulary;
-// what the texts mean is the tokenizer's to check. Where a key is missing, the defaults are llama.cpp's, but for
-// the pre-tokenizer, see tokenizer.Spec.AssumedPre.
+// TokenizerSpec reads the vocabulary: the keys tokenizer.ggml.*. It checks types, lengths, and ids
+// against the size of the vocabulary; the tokenizer checks what the texts mean. The defaults for
+// missing keys are llama.cpp's, except for the pre-tokenizer (see tokenizer.Spec.AssumedPre).
 func (f *File) TokenizerSpec() (tokenizer.Spec, error) {
 	r := vocabularyReader{file: f}
 	s := r.read()
 	return s, r.err
 }
 
-// vocabularyReader keeps the first error, so that the fields can be read in a row.
+// vocabularyReader keeps the first error, so that the fields can be read one after the other.
 type vocabularyReader struct {
 	file *File
 	err  error
@@ -71,7 +71,8 @@ func (r *vocabularyReader) read() tokenizer.Spec {
 	return s
 }
 
-// optional reads tokenizer.ggml.name with one of the getters.
+// optional reads tokenizer.ggml.name with one of the getters. If the key is missing, it returns
+// missing.
 func optional[T any](r *vocabularyReader, get func(key string) (T, bool, error), name string, missing T) T {
 	v, found, err := get("tokenizer.ggml." + name)
 	r.keep(err)
@@ -81,7 +82,7 @@ func optional[T any](r *vocabularyReader, get func(key string) (T, bool, error),
 	return v
 }
 
-// tokenTypes reads token_type: one kind for each token, 1 to 6; nil when the file has none.
+// tokenTypes reads token_type, which gives each token a kind from 1 to 6; nil if the file has none.
 func (r *vocabularyReader) tokenTypes(tokens int) []int32 {
 	const key = "tokenizer.ggml.token_type"
 	kinds, found, err := r.file.Ints(key)
@@ -102,7 +103,7 @@ func (r *vocabularyReader) tokenTypes(tokens int) []int32 {
 	return out
 }
 
-// tokenID reads the id of a special token, which must be one of the vocabulary's.
+// tokenID reads the id of a special token, which must be in the vocabulary.
 func (r *vocabularyReader) tokenID(name string, tokens int, missing int32) int32 {
 	id, found, err := r.file.Int("tokenizer.ggml." + name)
 	r.keep(err)
@@ -122,7 +123,7 @@ func (r *vocabularyReader) tokenID(name string, tokens int, missing int32) int32
 	return -1
 }
 
-// ordered refuses NaN, which compares with nothing.
+// ordered refuses NaN, which cannot be ordered.
 func (r *vocabularyReader) ordered(name string, scores []float32) {
 	for i, score := range scores {
 		if score != score {

@@ -11,7 +11,7 @@ import (
 	"specula/tokenizer"
 )
 
-// vocabulary builds a file from a valid vocabulary with some keys set anew; nil takes a key away.
+// vocabulary builds a file from a valid vocabulary with some keys changed; nil removes a key.
 func vocabulary(model string, changes map[string]any) *gguf.Builder {
 	values := map[string]any{"model": model, "tokens": []string{"a", "b", "<eos>"}, "token_type": []int32{1, 1, 3}}
 	if model == "llama" {

@@ -11,11 +11,14 @@ import (
 	"specula/engine/compute"
 )
 
-// Builder collects metadata and tensors and writes them as one GGUF file. It serves tests and tools, whose input is their
-// own: what it cannot write is a programmer error and panics. It writes what it is told, duplicates included.
+// Builder collects metadata and tensors and writes them as one GGUF file. It is for tests and tools
+// with input of their own: what it cannot write is a programmer error and panics. It does not check
+// for mistakes such as duplicate names.
 type Builder struct {
-	Version   uint32 // 3 unless set
-	Alignment uint64 // of tensor data in bytes; 32 unless set, and then also written as general.alignment
+	Version uint32 // 3 unless set
+	// Alignment of tensor data in bytes; 0 means 32. If set, it is also written as
+	// general.alignment.
+	Alignment uint64
 
 	metadata []byte
 	keys     uint64
@@ -27,17 +30,17 @@ type builderTensor struct {
 	typ   compute.DType
 	dims  []uint64
 	bytes uint64
-	write func(io.Writer) error // writes so many bytes
+	write func(io.Writer) error // writes exactly that many bytes
 }
 
-// Set adds a metadata value. A Go bool, string, float32, float64 or fixed-size integer, or a slice of one of them,
-// becomes the GGUF type of the same name.
+// Set adds a metadata value: a Go bool, string, float32, float64 or integer of fixed size, or a
+// slice of one of these. It becomes the GGUF type of the same name.
 func (b *Builder) Set(key string, value any) *Builder {
 	t, data := encodeValue(value)
 	return b.SetRaw(key, t, data)
 }
 
-// SetRaw adds a metadata value of which the type number and the bytes behind it are given.
+// SetRaw adds a metadata value with the given type number, followed by the given bytes.
 func (b *Builder) SetRaw(key string, t ValueType, data []byte) *Builder {
 	b.metadata = AppendString(b.metadata, key)
 	b.metadata = binary.LittleEndian.AppendUint32(b.metadata, uint32(t))
@@ -46,15 +49,16 @@ func (b *Builder) SetRaw(key string, t ValueType, data []byte) *Builder {
 	return b
 }
 
-// Tensor adds packed data under the dimensions dims, the contiguous one first: a matrix (rows, cols) has dims cols, rows.
+// Tensor adds packed data with the dimensions dims, the contiguous one first: a matrix (rows, cols)
+// has dims cols, rows.
 func (b *Builder) Tensor(name string, t compute.DType, data []byte, dims ...uint64) *Builder {
 	write := func(w io.Writer) error { _, err := w.Write(data); return err }
 	b.tensors = append(b.tensors, builderTensor{name, t, dims, uint64(len(data)), write})
 	return b
 }
 
-// Stream adds a tensor whose data write makes when the file is written, so that it need not fit the memory. write must
-// write exactly the bytes that t and dims take.
+// Stream adds a tensor whose data are made while the file is written, so that they need not fit
+// into memory. write must write exactly the bytes that t and dims take.
 func (b *Builder) Stream(name string, t compute.DType, write func(io.Writer) error, dims ...uint64) *Builder {
 	info, ok := Type(t)
 	elements := uint64(1)
@@ -68,7 +72,7 @@ func (b *Builder) Stream(name string, t compute.DType, write func(io.Writer) err
 	return b
 }
 
-// Matrix adds values, (rows, cols) row-major, packed as t.
+// Matrix adds values, (rows, cols) row-major, packed as type t.
 func (b *Builder) Matrix(name string, t compute.DType, rows, cols int, values []float32) *Builder {
 	if rows*cols != len(values) {
 		panic(fmt.Sprintf("gguf: %s has %d numbers, want %d×%d", name, len(values), rows, cols))
@@ -85,13 +89,13 @@ func (b *Builder) Vector(name string, values []float32) *Builder {
 func (b *Builder) Bytes() []byte {
 	var out bytes.Buffer
 	if err := b.Write(&out); err != nil {
-		panic("gguf: " + err.Error()) // a buffer takes everything; what failed is a Stream
+		panic("gguf: " + err.Error()) // writing to a buffer cannot fail, so a Stream failed
 	}
 	return out.Bytes()
 }
 
-// Hollow returns a file in which all tensor data is zero and was never written: on systems that give out memory when it is first
-// touched, it takes none.
+// Hollow returns a file whose tensor data are all zero and were never written. On systems that
+// assign memory when it is first written, the data take none.
 func (b *Builder) Hollow() []byte {
 	alignment := b.alignment()
 	header := b.header(alignment)
@@ -136,7 +140,7 @@ func (b *Builder) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// header is everything before the tensor data.
+// header returns everything before the tensor data.
 func (b *Builder) header(alignment uint64) []byte {
 	version, metadata, keys := b.Version, b.metadata, b.keys
 	if version == 0 {
@@ -160,7 +164,7 @@ func (b *Builder) header(alignment uint64) []byte {
 	return out
 }
 
-// counter knows how many bytes were written through it.
+// counter counts the bytes written through it.
 type counter struct {
 	*bufio.Writer
 	bytes uint64
@@ -189,7 +193,7 @@ func appendTensorInfo(out []byte, t builderTensor, offset uint64) []byte {
 
 func padded(n, alignment uint64) uint64 { return (n + alignment - 1) / alignment * alignment }
 
-// AppendString appends s as GGUF writes strings.
+// AppendString appends s in the way GGUF writes strings.
 func AppendString(out []byte, s string) []byte {
 	out = binary.LittleEndian.AppendUint64(out, uint64(len(s)))
 	return append(out, s...)

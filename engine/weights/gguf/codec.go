@@ -8,16 +8,19 @@ import (
 	"specula/engine/compute"
 )
 
-// q8Block is the number of elements that share one scale in Q8_0: a block is the scale as F16, then 32 int8.
+// q8Block is the number of elements that share a scale in Q8_0. A block is the scale as F16, then
+// 32 int8.
 const q8Block = 32
 
-// HasCodec reports whether Encode and Decode know the type. Weights of the others go to a backend as they are.
+// HasCodec reports whether Encode and Decode support the type. Weights of other types go to a
+// backend as they are.
 func HasCodec(t compute.DType) bool {
 	return t == compute.F32 || t == compute.F16 || t == compute.BF16 || t == compute.Q8_0
 }
 
-// Encode packs values as tensor data of a type with a codec, rounding to nearest, ties to even. It panics when the type has
-// none or len(values) is no multiple of its block.
+// Encode packs values as tensor data of a type that has a codec. It rounds to nearest, ties to
+// even; Q8_0 rounds its quants half away from zero, as ggml does. It panics if the type has no
+// codec or len(values) is not a multiple of its block.
 func Encode(t compute.DType, values []float32) []byte {
 	info, ok := Type(t)
 	if !ok || !HasCodec(t) || uint64(len(values))%info.BlockElements != 0 {
@@ -43,8 +46,8 @@ func Encode(t compute.DType, values []float32) []byte {
 	return out
 }
 
-// appendQ8Block quantises as ggml does: scale = max|v|/127 in float32, quotients rounded half away from zero, the scale
-// then stored as F16.
+// appendQ8Block quantises as ggml does: scale = max|v|/127 in float32, quotients rounded half away
+// from zero. Then it stores the scale as F16.
 func appendQ8Block(out []byte, block []float32) []byte {
 	var largest float32
 	for _, v := range block {
@@ -62,8 +65,9 @@ func appendQ8Block(out []byte, block []float32) []byte {
 	return out
 }
 
-// Decode unpacks tensor data of a type with a codec into float32, exactly for F32, F16 and BF16, and as scale·quotient for Q8_0.
-// It fails when the type has none or the data ends inside a block.
+// Decode unpacks tensor data into float32, for a type that has a codec. This is exact for F32, F16
+// and BF16; for Q8_0 it gives scale·quant. It fails if the type has no codec or the data end inside
+// a block.
 func Decode(t compute.DType, data []byte) ([]float32, error) {
 	info, ok := Type(t)
 	if !ok || !HasCodec(t) {
@@ -91,7 +95,7 @@ func Decode(t compute.DType, data []byte) ([]float32, error) {
 	return out, nil
 }
 
-// bfloat16 keeps the upper half of a float32, rounded to nearest even; NaN stays NaN.
+// bfloat16 keeps the upper half of a float32, rounded to nearest even. NaN stays NaN.
 func bfloat16(v float32) uint16 {
 	b := math.Float32bits(v)
 	if b&0x7fffffff > 0x7f800000 {
@@ -100,7 +104,8 @@ func bfloat16(v float32) uint16 {
 	return uint16((b + 0x7fff + b>>16&1) >> 16)
 }
 
-// float16 rounds to IEEE 754 binary16, nearest even: 1 sign, 5 exponent (bias 15) and 10 fraction bits.
+// float16 rounds to IEEE 754 binary16, to nearest even: 1 sign, 5 exponent (bias 15) and 10
+// fraction bits.
 func float16(v float32) uint16 {
 	b := math.Float32bits(v)
 	sign := uint16(b >> 16 & 0x8000)
@@ -108,9 +113,9 @@ func float16(v float32) uint16 {
 	switch {
 	case magnitude > 0x7f800000: // NaN
 		return sign | 0x7e00
-	case magnitude >= 0x477ff000: // rounds past 65504, the largest
+	case magnitude >= 0x477ff000: // rounds to more than 65504, the largest number
 		return sign | 0x7c00
-	case magnitude < 0x38800000: // subnormal: count in units of 2⁻²⁴
+	case magnitude < 0x38800000: // subnormal: count units of 2⁻²⁴
 		return sign | uint16(math.RoundToEven(float64(math.Float32frombits(magnitude))*(1<<24)))
 	}
 	rounded := magnitude + 0xfff + magnitude>>13&1

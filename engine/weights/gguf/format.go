@@ -1,19 +1,20 @@
-// Package gguf holds what the GGUF file format itself fixes: the numbers of its value and tensor types, the codecs of the
-// tensor types specula computes with, and a Builder that writes small files for tests and tools.
+// Package gguf holds what the GGUF file format fixes: the numbers of value types and tensor types
+// (ValueType, Type), the codecs of the tensor types that need one (Encode, Decode), and a Builder
+// that writes files for tests and tools.
 //
 // A GGUF file is, in order and little-endian:
 //
 //	magic "GGUF", version u32, tensor count u64, metadata count u64
 //	metadata:  key string, value type u32, value …
 //	tensors:   name string, dimension count u32, dimensions u64…, type u32, offset u64 …
-//	padding to the alignment (metadata key general.alignment, 32 unless told)
+//	padding to the alignment (metadata key general.alignment; 32 if missing)
 //	tensor data; each tensor's offset counts from here and is a multiple of the alignment
 //
-// A string is its length as u64 and its bytes; an array is its element type as u32, its count as u64 and its elements.
-// The first dimension is the contiguous one, so a matrix of R rows and C columns has the dimensions (C, R).
-// Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+// A string is its length as u64 and its bytes. An array is its element type as u32, its count as
+// u64 and its elements. The first dimension is the contiguous one: a matrix of R rows and C columns
+// has the dimensions (C, R). Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 //
-// Reading files, which may be hostile, is the work of the parent package.
+// The parent package reads files. They may be hostile, and nothing here checks for that.
 package gguf
 
 import (
@@ -22,16 +23,16 @@ import (
 	"specula/engine/compute"
 )
 
-// Magic opens every GGUF file.
+// Magic is the first four bytes of every GGUF file.
 const Magic = "GGUF"
 
-// DefaultAlignment holds where a file has no general.alignment, in bytes.
+// DefaultAlignment is the alignment in bytes of a file without general.alignment.
 const DefaultAlignment = 32
 
-// MaxDims is the highest number of dimensions of a tensor.
+// MaxDims is the largest number of dimensions of a tensor.
 const MaxDims = 4
 
-// ValueType numbers the types of metadata values.
+// ValueType is the number of a metadata value's type.
 type ValueType uint32
 
 // The value types of GGUF.
@@ -53,7 +54,7 @@ const (
 
 var valueTypes = [...]struct {
 	name  string
-	bytes int // 0: of variable size
+	bytes int // 0: variable size
 }{
 	Uint8: {"u8", 1}, Int8: {"i8", 1}, Uint16: {"u16", 2}, Int16: {"i16", 2}, Uint32: {"u32", 4}, Int32: {"i32", 4},
 	Float32: {"f32", 4}, Bool: {"bool", 1}, String: {"string", 0}, Array: {"array", 0},
@@ -63,7 +64,7 @@ var valueTypes = [...]struct {
 // Known reports whether the format defines the type.
 func (t ValueType) Known() bool { return int64(t) < int64(len(valueTypes)) }
 
-// Bytes is the size of one value, 0 for strings, arrays and unknown types.
+// Bytes returns the size of one value; 0 for strings, arrays and unknown types.
 func (t ValueType) Bytes() int {
 	if !t.Known() {
 		return 0
@@ -78,7 +79,7 @@ func (t ValueType) String() string {
 	return valueTypes[t].name
 }
 
-// TensorType describes how a tensor type packs numbers: BlockElements of them in BlockBytes.
+// TensorType says how a tensor type packs numbers: BlockElements of them in BlockBytes.
 type TensorType struct {
 	Name          string
 	BlockElements uint64
@@ -97,7 +98,8 @@ var tensorTypes = [...]TensorType{
 	34: {"TQ1_0", 256, 54}, 35: {"TQ2_0", 256, 66}, 39: {"MXFP4", 32, 17}, 40: {"NVFP4", 64, 36}, 41: {"Q1_0", 128, 18},
 }
 
-// Type describes a tensor type; ok is false for a number that ggml does not define or has withdrawn.
+// Type describes a tensor type. ok is false for a number that ggml does not define or has
+// withdrawn.
 func Type(t compute.DType) (info TensorType, ok bool) {
 	if int64(t) >= int64(len(tensorTypes)) {
 		return TensorType{}, false
@@ -106,7 +108,7 @@ func Type(t compute.DType) (info TensorType, ok bool) {
 	return info, info.BlockElements != 0
 }
 
-// TypeName is the name of a tensor type, or its number when it is unknown.
+// TypeName returns the name of a tensor type, or its number if the type is unknown.
 func TypeName(t compute.DType) string {
 	if info, ok := Type(t); ok {
 		return info.Name
@@ -114,7 +116,8 @@ func TypeName(t compute.DType) string {
 	return fmt.Sprintf("type %d", uint32(t))
 }
 
-// Loadable reports whether specula computes with tensors of this type; the others can only be listed.
+// Loadable reports whether specula can compute with tensors of this type; it can only list the
+// others.
 func Loadable(t compute.DType) bool {
 	switch t {
 	case compute.F32, compute.F16, compute.BF16,

@@ -11,7 +11,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// Samples are numbers of either sign up to 167, without pattern: (i·2654435761 mod 1000003 − 500001) / 3000.
+// samples returns numbers of both signs up to 167, without a pattern: (i·2654435761 mod 1000003 −
+// 500001) / 3000.
 func samples() []float32 {
 	out := make([]float32, 256)
 	for i := range out {
@@ -52,7 +53,8 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestHalfRoundTrip: every 16-bit number unpacks to a float32 that packs to the same bits; NaNs stay NaNs.
+// TestHalfRoundTrip: every 16-bit number unpacks to a float32 that packs to the same bits. NaN
+// stays NaN.
 func TestHalfRoundTrip(t *testing.T) {
 	for _, typ := range []compute.DType{compute.F16, compute.BF16} {
 		for i := range 1 << 16 {
@@ -74,7 +76,7 @@ func TestHalfRoundTrip(t *testing.T) {
 	}
 }
 
-// TestHalfRounding has the cases where rounding is delicate, from the definition of binary16.
+// TestHalfRounding has the difficult cases of rounding, from the definition of binary16.
 func TestHalfRounding(t *testing.T) {
 	inf := float32(math.Inf(1))
 	for _, c := range []struct {
@@ -131,7 +133,7 @@ func TestProgrammerErrorsPanic(t *testing.T) {
 	}
 }
 
-// TestBuilderLayout compares a whole file with one written out by hand.
+// TestBuilderLayout compares a whole file with one written by hand.
 func TestBuilderLayout(t *testing.T) {
 	b := &gguf.Builder{Version: 2, Alignment: 8}
 	b.Set("k", []string{"ab", ""}).Vector("v", []float32{1}).Tensor("w", compute.BF16, []byte{0x80, 0x3f}, 1)

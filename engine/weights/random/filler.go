@@ -12,15 +12,18 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// filler makes blocks of one type. Fresh random bytes are a valid block of most types once their scales are set.
+// filler makes blocks of one type. For most types random bytes are a valid block as soon as the
+// scales are set.
 type filler struct {
 	typ compute.DType
-	// set finishes random bytes, whole blocks, so that the numbers have mean 0 and the standard deviation given, or nearly.
+	// set finishes whole blocks of random bytes. Their numbers then have mean 0 and the given
+	// standard deviation, or nearly.
 	set func(blocks []byte, deviation float64)
 }
 
-// The scales of a block are halves at fixed places, in units of the deviation. Quants and scales inside a block are evenly spread, so
-// that the second half of those with a minimum makes the mean zero.
+// The scales of a block are half-precision numbers at fixed offsets, in units of the deviation.
+// Quants, and the scales inside a block, are uniform. Where a type has a minimum as well, the
+// second scale is chosen so that the mean becomes 0.
 func fillers() []filler {
 	return []filler{
 		{compute.F16, setF16}, {compute.BF16, setBF16}, {compute.F32, setF32},
@@ -44,7 +47,8 @@ func fillerOf(t compute.DType) (filler, error) {
 	return filler{}, fmt.Errorf("there are no random weights of type %s", gguf.TypeName(t))
 }
 
-// matrix writes (rows, cols) numbers, a row at a time, of standard deviation 1/√cols: a product then has the size of its input.
+// matrix writes (rows, cols) numbers, one row at a time, with standard deviation 1/√cols. So a
+// product has about the size of its input.
 func (f filler) matrix(ctx context.Context, w io.Writer, r *rand.ChaCha8, rows, cols int) error {
 	info, _ := gguf.Type(f.typ)
 	row := make([]byte, uint64(cols)/info.BlockElements*info.BlockBytes)
@@ -61,8 +65,9 @@ func (f filler) matrix(ctx context.Context, w io.Writer, r *rand.ChaCha8, rows, 
 	return nil
 }
 
-// setF16 keeps the sign and the fraction, and one bit of the exponent below the power of two nearest to deviation·√2: magnitudes
-// from half of it to twice.
+// setF16 keeps sign and fraction. It sets the exponent so that magnitudes lie between half and
+// twice the power of two nearest to deviation·√2; one random bit of the exponent chooses between
+// the two halves of this range.
 func setF16(numbers []byte, deviation float64) {
 	exponent := uint16(max(1, 15+math.Round(math.Log2(deviation)))) // of numbers from deviation to 2·deviation
 	for i := 0; i < len(numbers); i += 2 {
@@ -71,7 +76,7 @@ func setF16(numbers []byte, deviation float64) {
 	}
 }
 
-// setBF16 is setF16 with eight bits of exponent.
+// setBF16 is setF16 for the eight exponent bits of BF16.
 func setBF16(numbers []byte, deviation float64) {
 	exponent := uint16(127 + math.Round(math.Log2(deviation)))
 	for i := 0; i < len(numbers); i += 2 {
@@ -89,13 +94,13 @@ func setF32(numbers []byte, deviation float64) {
 	}
 }
 
-// half is a scale of a block.
+// half is a scale of a block, in half precision.
 type half struct {
-	at    int     // byte of the block
+	at    int     // byte offset in the block
 	scale float64 // for numbers of deviation 1
 }
 
-// halves sets the scales of blocks of so many bytes.
+// halves sets the scales of blocks of this size.
 func halves(blockBytes int, scales ...half) func([]byte, float64) {
 	return func(blocks []byte, deviation float64) {
 		for i := 0; i < len(blocks); i += blockBytes {

@@ -7,11 +7,12 @@ import (
 	"os"
 )
 
-// HostileDraft names, as if it were a shape, a known draft model with its weights in disorder, see Scramble.
+// HostileDraft is used like the name of a shape. It means a real draft model with shuffled weights
+// (see Scramble).
 const HostileDraft = "hostile-draft"
 
-// MakeFile writes a model file of a shape and a type of weights by their names at path, which must not exist. draft is the file that
-// HostileDraft disorders, which has one type only.
+// MakeFile writes a model file at path, which must not exist, from the names of a shape and a
+// weight type. draft is the file that HostileDraft shuffles; HostileDraft exists for Q8_0 only.
 func MakeFile(ctx context.Context, path, shape, weightType string, draft []byte) error {
 	if shape == HostileDraft && weightType == "Q8_0" {
 		return writeHostileDraft(path, draft)

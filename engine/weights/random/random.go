@@ -1,8 +1,12 @@
-// Package random writes model files of a published shape whose weights are noise.
+// Package random writes model files that have the shape of a published model and random weights.
 //
-// How fast a model decodes depends on its shape and on the type of its weights, not on what they know. Such a file takes the place of
-// a gigabyte of download where speed is measured, and every reader of GGUF takes it for the real thing: the tokenizer has a
-// vocabulary of the right size, and the numbers are scaled so that activations stay of ordinary size through all layers.
+// The speed of decoding depends on the shape of a model and the type of its weights, not on what it
+// learned. So such a file can replace a download of gigabytes where speed is measured. WriteFile
+// writes one for a Shape; Scramble (scramble.go) shuffles the weights of a real file.
+//
+// One invariant: every GGUF reader accepts the file as a model. The tokenizer has a vocabulary of
+// the right size, and the numbers are scaled so that activations keep an ordinary size through all
+// layers.
 package random
 
 import (
@@ -30,10 +34,11 @@ type Shape struct {
 	KVHeads int
 	HeadDim int
 	Vocab   int
-	Untied  bool // it has an output matrix beside the embedding table
+	Untied  bool // has an output matrix in addition to the embedding table
 }
 
-// Shapes are those that can be asked for by name. Source: the config.json of Qwen3-0.6B, Qwen3-1.7B and Qwen3-8B.
+// Shapes are the shapes that can be asked for by name. Source: the config.json of Qwen3-0.6B,
+// Qwen3-1.7B and Qwen3-8B.
 func Shapes() []Shape {
 	return []Shape{
 		{Name: "qwen3-0.6b", Layers: 28, Dim: 1024, FFN: 3072, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
@@ -43,7 +48,7 @@ func Shapes() []Shape {
 	}
 }
 
-// ShapeNamed looks a shape up; the error lists the names.
+// ShapeNamed looks up a shape. The error lists the names.
 func ShapeNamed(name string) (Shape, error) {
 	var known []string
 	for _, s := range Shapes() {
@@ -55,7 +60,7 @@ func ShapeNamed(name string) (Shape, error) {
 	return Shape{}, &NameError{fmt.Sprintf("there is no shape %.64q; allowed is one of %s", name, strings.Join(known, ", "))}
 }
 
-// TypeNamed looks a type of weights up; the error lists the names.
+// TypeNamed looks up a weight type. The error lists the names.
 func TypeNamed(name string) (compute.DType, error) {
 	var known []string
 	for _, f := range fillers() {
@@ -67,13 +72,14 @@ func TypeNamed(name string) (compute.DType, error) {
 	return 0, &NameError{fmt.Sprintf("there are no random weights of type %.64q; allowed is one of %s", name, strings.Join(known, ", "))}
 }
 
-// NameError says that there is no shape or type of a name, and which there are.
+// NameError says that no shape or type has this name, and lists those that exist.
 type NameError struct{ text string }
 
 func (e *NameError) Error() string { return e.text }
 
-// WriteFile writes a model file of the shape at path, which must not exist, piece by piece: it never holds a whole matrix. Equal
-// arguments give equal bytes. A file that could not be completed is removed.
+// WriteFile writes a model file of the shape at path, which must not exist. It writes piece by
+// piece and never holds a whole matrix. Equal arguments give equal bytes. If the file cannot be
+// completed, it is removed.
 func WriteFile(ctx context.Context, path string, s Shape, t compute.DType) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -87,7 +93,7 @@ func WriteFile(ctx context.Context, path string, s Shape, t compute.DType) (err 
 	return Write(ctx, f, s, t)
 }
 
-// Write is WriteFile to any writer.
+// Write is WriteFile for any writer.
 func Write(ctx context.Context, w io.Writer, s Shape, t compute.DType) error {
 	b, err := build(ctx, s, t)
 	if err != nil {
@@ -96,7 +102,8 @@ func Write(ctx context.Context, w io.Writer, s Shape, t compute.DType) error {
 	return b.Write(w)
 }
 
-// Hollow is a file of the shape in which every weight is zero, for who makes weights where they are multiplied: see Rows.
+// Hollow returns a file of the shape in which every weight is zero. It is for callers that make the
+// weights where they are multiplied (see Rows).
 func Hollow(s Shape, t compute.DType) ([]byte, error) {
 	b, err := build(context.Background(), s, t)
 	if err != nil {
@@ -105,7 +112,8 @@ func Hollow(s Shape, t compute.DType) ([]byte, error) {
 	return b.Hollow(), nil
 }
 
-// Rows makes (rows, cols) numbers as those of a matrix of a file. Equal arguments give equal bytes.
+// Rows makes (rows, cols) numbers like those of a matrix in a file. Equal arguments give equal
+// bytes.
 func Rows(t compute.DType, rows, cols int) ([]byte, error) {
 	fill, err := fillerOf(t)
 	if err != nil {
@@ -116,7 +124,7 @@ func Rows(t compute.DType, rows, cols int) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// build describes the file; matrices are drawn when it is written.
+// build describes the file. Matrices are drawn when the file is written.
 func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error) {
 	fill, err := fillerOf(t)
 	if err != nil {

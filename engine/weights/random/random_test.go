@@ -48,7 +48,8 @@ func tiny(t *testing.T, typ compute.DType) *weights.File {
 	return f
 }
 
-// The numbers have mean 0, but for half a step of Q4_0 and Q5_0, and the deviation that keeps activations of ordinary size.
+// The numbers have mean 0, up to half a step for Q4_0 and Q5_0, and the deviation that keeps
+// activations at an ordinary size.
 func TestWeightsAreScaled(t *testing.T) {
 	for _, name := range strings.Split("F32 F16 BF16 Q8_0 Q4_0 Q4_1 Q5_0 Q5_1 Q4_K Q5_K Q6_K", " ") {
 		typ, err := random.TypeNamed(name)
@@ -74,7 +75,8 @@ func TestWeightsAreScaled(t *testing.T) {
 	}
 }
 
-// A hollow file has the tensors of the real one, and the rows are the first that are drawn for it.
+// A hollow file has the tensors of the real one. Rows returns the first rows that are drawn for a
+// file.
 func TestHollow(t *testing.T) {
 	shape, err := random.ShapeNamed("tiny")
 	if err != nil {
@@ -164,7 +166,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// dequantize decodes by the reference.
+// dequantize decodes with the reference.
 func dequantize(t *testing.T, dst []float32, typ compute.DType, data []byte) {
 	t.Helper()
 	formats := map[compute.DType]ref.Format{

@@ -9,8 +9,9 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// Scramble returns a copy of a GGUF file in which the blocks of every matrix have changed places: a model of the same shape, speed and
-// vocabulary that knows nothing. As a draft it is the worst there is, which is what it serves for. Equal files give equal copies.
+// Scramble returns a copy of a GGUF file with the blocks of every matrix shuffled. The result has
+// the same shape, speed and vocabulary but knows nothing. As a draft model it is the worst case,
+// which tests and measurements need. Equal files give equal copies.
 func Scramble(name string, file []byte) ([]byte, error) {
 	scrambled := slices.Clone(file)
 	f, err := weights.Parse(name, scrambled)
@@ -21,7 +22,7 @@ func Scramble(name string, file []byte) ([]byte, error) {
 	for _, t := range f.Tensors() {
 		info, _ := gguf.Type(t.Type)
 		if len(t.Shape()) < 2 {
-			continue // norms: without them activations would leave their range
+			continue // norms stay: without them activations would leave their range
 		}
 		w, _, err := f.Tensor(t.Name)
 		if err != nil {

@@ -6,15 +6,15 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// The kinds of tokens, as GGUF numbers them.
+// The kinds of tokens, with GGUF's numbers.
 const (
 	normal  int32 = 1
 	control int32 = 3
 	unused  int32 = 5
 )
 
-// setVocabulary gives a byte-level BPE that can encode any text: the 256 bytes, every pair of small letters with its merge, two
-// control tokens, and unused ones up to size.
+// setVocabulary sets a byte-level BPE vocabulary that can encode any text: the 256 bytes, every
+// pair of lower-case letters with its merge, two control tokens, and unused tokens up to size.
 func setVocabulary(b *gguf.Builder, size int) {
 	var tokens, merges []string
 	for c := range 256 {
@@ -43,8 +43,9 @@ func setVocabulary(b *gguf.Builder, size int) {
 		Set("tokenizer.ggml.eos_token_id", uint32(end+1)).Set("tokenizer.ggml.add_bos_token", false)
 }
 
-// byteRune is the printable character by which byte-level BPE writes a byte: itself where it prints, otherwise one from U+0100 on,
-// in the order of the bytes. Source: bytes_to_unicode of GPT-2's encoder.py.
+// byteRune returns the printable character that stands for a byte in byte-level BPE: the byte
+// itself if it prints, otherwise a character from U+0100 on, in the order of the bytes. Source:
+// bytes_to_unicode of GPT-2's encoder.py.
 func byteRune(c byte) rune {
 	prints := func(c int) bool { return '!' <= c && c <= '~' || 0xa1 <= c && c <= 0xac || 0xae <= c }
 	if prints(int(c)) {

@@ -10,7 +10,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// Builder collects tensors and writes them as a file. The zero Builder is empty. It panics where a programmer's numbers do not fit.
+// Builder collects tensors and writes them as a file. The zero Builder is empty. It panics if a
+// size does not fit.
 type Builder struct {
 	header bytes.Buffer
 	data   bytes.Buffer
@@ -30,7 +31,7 @@ func (b *Builder) Integers(name string, numbers []int64) {
 	b.Add(name, "I64", data, len(numbers))
 }
 
-// Add adds a tensor of a type of the format as bytes.
+// Add adds a tensor as bytes of one of the format's types.
 func (b *Builder) Add(name, typ string, data []byte, shape ...int) {
 	t := Tensor{Type: typ}
 	for _, d := range shape {
@@ -53,7 +54,7 @@ func (b *Builder) Add(name, typ string, data []byte, shape ...int) {
 	b.header.Write(description[1 : len(description)-1])
 }
 
-// Bytes is the file, its header padded so that the data begin at a multiple of eight.
+// Bytes returns the file. The header is padded so that the data begin at a multiple of eight.
 func (b *Builder) Bytes() []byte {
 	header := append(append([]byte{'{'}, b.header.Bytes()...), '}')
 	for len(header)%lengthBytes != 0 {

@@ -13,7 +13,7 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// Limits far beyond any published head. The format itself allows 100 MB of header.
+// Limits far above any published head. The format itself allows a header of 100 MB.
 const (
 	lengthBytes      = 8
 	leastHeaderBytes = 2 // of an object that is empty
@@ -24,7 +24,8 @@ const (
 	maxTexts         = 1024 // of __metadata__
 )
 
-// headerLength reads and bounds the length of the header of a file of size bytes that begins with first.
+// headerLength reads and checks the length of the header. The file has size bytes and begins with
+// first.
 func headerLength(name string, first []byte, size int64) (int64, error) {
 	fail := func(got, allowed string) (int64, error) {
 		return 0, &weights.MalformedError{File: name, Field: "header length", Got: got, Allowed: allowed}
@@ -44,17 +45,17 @@ func headerLength(name string, first []byte, size int64) (int64, error) {
 	return int64(n), nil
 }
 
-// parser reads the header token by token. The first failure sticks.
+// parser reads the header token by token and keeps the first failure.
 type parser struct {
 	file   string
 	header []byte
 	json   *json.Decoder
-	at     int64 // of the token read last, in the file
+	at     int64 // file offset of the last token
 	tensor string
 	err    error
 }
 
-// fail records that the token read last breaks a rule.
+// fail records that the last token breaks a rule.
 func (p *parser) fail(field, got, allowed string) {
 	if p.err != nil {
 		return
@@ -89,7 +90,8 @@ func (p *parser) expect(field string, want json.Delim) {
 	}
 }
 
-// more reports whether the list or object that was entered goes on, and passes its end if not.
+// more reports whether the current list or object has another element. If not, it reads the closing
+// bracket.
 func (p *parser) more(field string, end json.Delim) bool {
 	if p.err != nil {
 		return false
@@ -110,7 +112,7 @@ func (p *parser) text(field string, most int) string {
 	return s
 }
 
-// count reads a whole number from 0 on.
+// count reads a whole number ≥ 0.
 func (p *parser) count(field string) int64 {
 	token := p.next(field)
 	number, ok := token.(json.Number)
@@ -122,7 +124,7 @@ func (p *parser) count(field string) int64 {
 	return n
 }
 
-// counts reads a list of at most so many of them.
+// counts reads a list of at most this many whole numbers.
 func (p *parser) counts(field string, most int) []int64 {
 	p.expect(field, '[')
 	list := []int64{}
@@ -138,7 +140,7 @@ func (p *parser) counts(field string, most int) []int64 {
 
 func show(token json.Token) string { return fmt.Sprintf("%.64q", fmt.Sprint(token)) }
 
-// parseHeader reads the header of a file whose data has so many bytes.
+// parseHeader reads the header of a file with this many bytes of data.
 func parseHeader(name string, header []byte, dataBytes int64) (*File, error) {
 	p := &parser{file: name, header: header, json: json.NewDecoder(bytes.NewReader(header))}
 	p.json.UseNumber()
@@ -186,7 +188,7 @@ func (p *parser) metadata(f *File) {
 	}
 }
 
-// readTensor reads what stands behind a name.
+// readTensor reads the description that follows a tensor's name.
 func (p *parser) readTensor(dataBytes int64) (t Tensor) {
 	var offsets []int64
 	p.expect("description", '{')
@@ -221,7 +223,7 @@ func (p *parser) readTensor(dataBytes int64) (t Tensor) {
 	return t
 }
 
-// sizeOf multiplies with care.
+// sizeOf computes the size of a tensor's data. ok is false if that overflows.
 func sizeOf(t Tensor) (int64, bool) {
 	size := uint64(types[t.Type].bytes)
 	for _, d := range t.Shape {
@@ -234,7 +236,8 @@ func sizeOf(t Tensor) (int64, bool) {
 	return int64(size), true
 }
 
-// order sorts the tensors by their bytes and sees that these lie behind each other and fill the data.
+// order sorts the tensors by position, and checks that they follow each other directly and fill the
+// data.
 func (f *File) order(dataBytes int64) error {
 	slices.SortStableFunc(f.tensors, func(a, b Tensor) int {
 		if a.begin != b.begin {

@@ -1,14 +1,18 @@
-// Package safetensors reads and writes the file format in which heads for speculation are published.
+// Package safetensors reads and writes the file format in which trained heads are published. Open
+// returns a File; its Tensor and Integers give the contents. Builder writes files, for tests.
 //
-// A file is a length of eight bytes, little-endian, a JSON object of that length, and bytes. The object names each tensor's type, its
-// shape and the range of its bytes:
+// A file is a length of eight bytes, little-endian, a JSON object of that length, and data. The
+// object gives the type, shape and byte range of each tensor:
 //
 //	{"fc.weight": {"dtype": "F16", "shape": [64, 128], "data_offsets": [0, 16384]}, "__metadata__": {"format": "pt"}}
 //
-// It is as hostile as any model file until proven otherwise. The length is bounded before the object is looked at, the object is read
-// token by token, so that nothing in it can nest or grow beyond what a tensor needs, sizes are multiplied with overflow checks, and
-// the ranges must follow each other without gap or overlap from the first byte to the last, as the format demands. A File whose
-// tensors all lie inside its data comes of it, or an error that names file, tensor, byte offset, what was found and what is allowed.
+// A file is as hostile as any model file until proven otherwise. The length is checked before the
+// object is read. The object is read token by token, so that it cannot nest or grow beyond what a
+// tensor needs. Sizes are multiplied with overflow checks. The ranges must follow each other
+// without gap or overlap and cover all data, as the format demands.
+//
+// One invariant: every file leads either to a File whose tensors all lie inside its data, or to an
+// error that names file, tensor, byte offset, what was found and what is allowed.
 //
 // Source of the format: the README of huggingface/safetensors.
 package safetensors
@@ -23,10 +27,10 @@ import (
 	"specula/engine/weights"
 )
 
-// File is a file that passed every check. It does not change and is safe for use by several goroutines.
+// File is a file that passed every check. It never changes, and several goroutines may use it.
 type File struct {
 	name     string
-	data     []byte // behind the header
+	data     []byte // the bytes after the header
 	config   []byte
 	tensors  []Tensor // in the order of their bytes
 	byName   map[string]int
@@ -39,24 +43,26 @@ type Tensor struct {
 	Type  string  // "F32", "BF16", "I64", …
 	Shape []int64 // the contiguous dimension last; empty for a single number
 
-	begin, end int64 // of its bytes, behind the header
-	infoAt     int64 // of its name in the file
+	begin, end int64 // range of its bytes, counted from the end of the header
+	infoAt     int64 // file offset of its name
 }
 
-// Name is the path or name under which the file was opened.
+// Name returns the path or name under which the file was opened.
 func (f *File) Name() string { return f.name }
 
 // Tensors lists the tensors in the order of their bytes.
 func (f *File) Tensors() []Tensor { return slices.Clone(f.tensors) }
 
-// Metadata returns a text that the file has about itself; "" when it does not.
+// Metadata returns a text from the file's __metadata__; "" if there is none.
 func (f *File) Metadata(key string) string { return f.metadata[key] }
 
-// Config is the content of the config.json beside the file; nil without one. It is as hostile as the file.
+// Config returns the content of the config.json beside the file; nil if there is none. It is as
+// hostile as the file.
 func (f *File) Config() []byte { return f.config }
 
-// Tensor returns a tensor of one or two dimensions, a vector as one row. found is false when the file has no tensor of that name.
-// The error names a tensor of another shape, or of a type that is no floating-point number of 16 or 32 bits.
+// Tensor returns a tensor of one or two dimensions; a vector has one row. found is false if the
+// file has no tensor of that name. The error is about another number of dimensions, or a type other
+// than F32, F16 and BF16.
 func (f *File) Tensor(name string) (w compute.Weight, found bool, err error) {
 	i, found := f.byName[name]
 	if !found {
@@ -76,7 +82,7 @@ func (f *File) Tensor(name string) (w compute.Weight, found bool, err error) {
 	}, true, nil
 }
 
-// Integers returns a vector of whole numbers or truth values (0 and 1).
+// Integers returns a vector of whole numbers, or of truth values as 0 and 1.
 func (f *File) Integers(name string) (numbers []int64, found bool, err error) {
 	i, found := f.byName[name]
 	if !found {
@@ -97,10 +103,10 @@ func (f *File) refuse(t Tensor, got, allowed string) error {
 	return &weights.MalformedError{File: f.name, Field: fmt.Sprintf("tensor %.64q", t.Name), Offset: t.infoAt, Got: got, Allowed: allowed}
 }
 
-// dtype is a type that the format knows.
+// dtype describes a type of the format.
 type dtype struct {
 	bytes   int64
-	weight  bool // it can be multiplied with
+	weight  bool // usable as a weight
 	dtype   compute.DType
 	integer func([]byte) int64
 }

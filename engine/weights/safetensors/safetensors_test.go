@@ -15,13 +15,13 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// file is a file whose header is text, with so many bytes behind it.
+// file is a file with the given header text and number of data bytes.
 func file(header string, dataBytes int) []byte {
 	out := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	return append(append(out, header...), make([]byte, dataBytes)...)
 }
 
-// malformed are files that one broken rule makes unacceptable.
+// malformed are files that are unacceptable because of one broken rule.
 var malformed = []struct {
 	name         string
 	file         []byte
@@ -138,7 +138,7 @@ func TestOpenFindsTheFileInAFolder(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		files []string
-		want  string // the file; with a space, part of the error
+		want  string // the file; a text with a space is part of the error
 	}{
 		{"model.safetensors comes first", []string{"model.safetensors", "other.safetensors", "config.json"}, "model.safetensors"},
 		{"the only one", []string{"medusa_lm_head.safetensors", "medusa_lm_head.pt"}, "medusa_lm_head.safetensors"},
@@ -190,7 +190,7 @@ func TestABadHeaderIsRefusedBeforeMemoryIsTaken(t *testing.T) {
 	if _, err := f.Write(file(`{}`, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Truncate(1 << 42); err != nil { // a hole: it takes no room on the disk
+	if err := f.Truncate(1 << 42); err != nil { // a hole, which takes no room on the disk
 		t.Skip("the file system has no files of four tebibytes:", err)
 	}
 	if _, err := Open(t.Context(), path, nil); !errors.Is(err, weights.ErrMalformed) {
@@ -198,7 +198,7 @@ func TestABadHeaderIsRefusedBeforeMemoryIsTaken(t *testing.T) {
 	}
 }
 
-// FuzzSafetensors: any bytes end in a file that can be used, or in an error about the bytes.
+// FuzzSafetensors: any bytes lead to a usable file or to an error about the bytes.
 func FuzzSafetensors(f *testing.F) {
 	for _, c := range malformed {
 		f.Add(c.file)
