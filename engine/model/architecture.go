@@ -6,15 +6,16 @@ import "strings"
 type need int
 
 const (
-	optional need = iota // taken when the file has it
+	optional need = iota // used if the file has it
 	required
-	absent // not part of the architecture; a file that has it is something else
+	absent // not part of the architecture; a file that has it is a variant we do not support
 )
 
-// architecture is what distinguishes the families that share this forward pass.
+// architecture is what distinguishes the model families that share this forward pass.
 type architecture struct {
 	name string
-	// neoX: rotary pairs are (i, i+dim/2). Otherwise (2i, 2i+1): llama's query and key rows are stored permuted for that.
+	// neoX: RoPE rotates the pairs (i, i+dim/2). Otherwise the pairs are (2i, 2i+1); the files of
+	// llama models store the rows of query and key in the order that this needs.
 	neoX    bool
 	qkNorm  need // RMSNorm on each head of query and key
 	qkvBias need
@@ -37,7 +38,7 @@ func architectureOf(name string) (a architecture, known bool) {
 	return architecture{}, false
 }
 
-// architectureNames lists what can be loaded, as text.
+// architectureNames lists the supported architectures as text.
 func architectureNames() string {
 	var names []string
 	for _, a := range architectures() {
@@ -46,7 +47,7 @@ func architectureNames() string {
 	return strings.Join(names, ", ")
 }
 
-// needs names, for the tags of tensors, what the architecture decides.
+// needs maps each value of the tag need to what this architecture says about it.
 func (a architecture) needs() map[string]need {
 	return map[string]need{"": required, "optional": optional, "qk_norm": a.qkNorm, "qkv_bias": a.qkvBias}
 }

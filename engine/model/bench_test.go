@@ -8,7 +8,8 @@ import (
 	"specula/engine/model"
 )
 
-// BenchmarkForward measures one pass of m rows behind 200 tokens: v(1) is a decode, v(γ+1) a verification.
+// BenchmarkForward measures one pass of m rows after 200 tokens. m = 1 is a decode step, m = γ+1 a
+// verification.
 func BenchmarkForward(b *testing.B) {
 	for _, f := range []struct{ name, path string }{
 		{"target", "../../assets/pair/target.gguf"},

@@ -11,13 +11,13 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// binding joins a tensor of the file to the field that its tag names.
+// binding joins a tensor of the file to the field whose tag names it.
 type binding struct {
 	weight compute.Weight
 	field  reflect.Value // a compute.Matrix, compute.Vector or []float32
 }
 
-// binder collects the bindings of a model, all of them checked, before any is taken in by a backend.
+// binder collects and checks all bindings of a model before the backend loads any of them.
 type binder struct {
 	file     *weights.File
 	arch     architecture
@@ -53,7 +53,7 @@ func (b *binder) collect(target any, layer int) error {
 	return nil
 }
 
-// shape translates "rows,cols" or "length".
+// shape translates the tag shape, "rows,cols" or "length", into numbers.
 func (b *binder) shape(tag string) []int {
 	var shape []int
 	for name := range strings.SplitSeq(tag, ",") {
@@ -73,7 +73,8 @@ func times(shape []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", " × "), "[]")
 }
 
-// leftover refuses a file with weights that the pass would ignore: its text would be wrong without a sign of it.
+// leftover refuses a file with tensors that the pass would ignore. Its text would be wrong, and
+// nothing would show it.
 func (b *binder) leftover() error {
 	bound := make(map[string]bool, len(b.bindings))
 	for _, binding := range b.bindings {
@@ -88,7 +89,7 @@ func (b *binder) leftover() error {
 	return nil
 }
 
-// describe sums up the weights.
+// describe sums up the size and type of the weights.
 func (b *binder) describe(c *Config) {
 	bytesOf := map[compute.DType]int64{}
 	var most compute.DType
@@ -104,7 +105,7 @@ func (b *binder) describe(c *Config) {
 	c.WeightType = gguf.TypeName(most)
 }
 
-// take hands every bound tensor to the backend and returns the matrices.
+// take gives every bound tensor to the backend and returns the matrices.
 func (b *binder) take(ctx context.Context, backend compute.Backend, total int64, progress func(done, total int64)) (matrices []Matrix, err error) {
 	var done int64
 	for _, binding := range b.bindings {
@@ -113,7 +114,7 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 		}
 		weigher, ok := backend.(weigher)
 		copied := ok && weigher.MatrixBytes(binding.weight) > 0 && binding.field.Type() == reflect.TypeFor[compute.Matrix]()
-		if name := binding.weight.Name; copied { // the backend has a copy in a form of its own
+		if name := binding.weight.Name; copied { // the backend makes a copy in a form of its own
 			binding.weight.Done = func(from, to int) { b.file.ReleasePart(name, from, to) }
 		}
 		taken, err := takeIn(ctx, backend, binding)

@@ -19,9 +19,10 @@ import (
 
 const targetPath = "../../assets/pair/target.gguf"
 
-// What memory is planned for a cache is what it takes: in Q8_0 34 bytes for 32 numbers.
+// A cache takes exactly the memory that was planned for it. In Q8_0 that is 34 bytes per 32
+// numbers.
 func TestCacheTypesTakeTheirMemory(t *testing.T) {
-	const numbers = 2 * 8 * 128 * 2 * 64 // of the keys and values of 8 layers and 128 tokens
+	const numbers = 2 * 8 * 128 * 2 * 64 // in the keys and values of 8 layers and 128 tokens
 	for typ, want := range map[compute.DType]int64{compute.F32: numbers * 4, compute.F16: numbers * 2, compute.Q8_0: numbers / 32 * 34} {
 		m := openModel(t, newBackend(t, 1), targetPath, model.Options{MaxTokens: 128, CacheType: typ})
 		if planned, taken := m.Config().CacheBytes, newCache(t, m).Bytes(); planned != want || taken != want {
@@ -30,7 +31,7 @@ func TestCacheTypesTakeTheirMemory(t *testing.T) {
 	}
 }
 
-// A head that reads the target's states keeps its own keys and values as the target does.
+// A head that reads the target's hidden states has the same cache type as the target.
 func TestHeadsKeepWhatTheTargetKeeps(t *testing.T) {
 	taken := map[compute.DType]int64{}
 	for _, typ := range []compute.DType{compute.F32, compute.F16, compute.Q8_0} {
@@ -57,7 +58,8 @@ func TestHeadsKeepWhatTheTargetKeeps(t *testing.T) {
 	}
 }
 
-// The keys and values of the first layer depend on the tokens alone: those in Q8_0 are the others, packed by the reference.
+// The keys and values of the first layer depend on the tokens alone. So those in Q8_0 must equal
+// those in F32 after the reference has packed them.
 func TestCacheInBlocksKeepsWhatTheReferencePacks(t *testing.T) {
 	read := func(typ compute.DType) record {
 		m := openModel(t, newBackend(t, 2), targetPath, model.Options{MaxTokens: 64, CacheType: typ})
@@ -80,8 +82,9 @@ func TestCacheInBlocksKeepsWhatTheReferencePacks(t *testing.T) {
 	}
 }
 
-// Rounding keys and values moves the scores, but little: by the divergence of what they predict, in nats a token. Weights in F16 leave
-// activations alone, whose own rounding to a byte would hide it.
+// Rounding keys and values changes the predictions only a little. The measure is the divergence in
+// nats per token. Weights in F16 are used because with them activations are not rounded; rounding
+// these to a byte would hide the effect.
 func TestCacheTypesPredictNearlyTheSame(t *testing.T) {
 	ids := referenceCases(t)[0].IDs
 	read := func(typ compute.DType) [][]float32 {
@@ -102,7 +105,7 @@ func TestCacheTypesPredictNearlyTheSame(t *testing.T) {
 	}
 }
 
-// divergence is that of Kullback and Leibler, of the distributions that two rows of scores stand for.
+// divergence is the Kullback-Leibler divergence of the distributions of two rows of logits.
 func divergence(p, q []float32) float64 {
 	logP, logQ := logSoftmax(p), logSoftmax(q)
 	sum := 0.0
@@ -127,7 +130,8 @@ func logSoftmax(scores []float32) []float64 {
 	return logs
 }
 
-// untouched is a backend into which no weight may go; it may refuse every cache, as a device does that knows fewer types.
+// untouched is a backend that fails the test if it is asked to load a weight. It may refuse every
+// cache, like a device that supports fewer types.
 type untouched struct {
 	*host.Backend
 	t       *testing.T
@@ -146,7 +150,8 @@ func (u untouched) CheckCache(shape compute.CacheShape) error {
 	return u.Backend.CheckCache(shape)
 }
 
-// A cache that the backend cannot keep is refused before weights are taken in for it, with what to choose instead.
+// A cache type that the backend does not support is refused before any weight is loaded, and the
+// error says what to choose instead.
 func TestCacheTypesAreRefusedBeforeWeightsAreTaken(t *testing.T) {
 	narrow := (&tiny{name: "narrow heads", arch: "llama", heads: 4, kvHeads: 2, headDim: 16}).build(t)
 	target, err := weights.Open(context.Background(), targetPath, nil)

@@ -8,21 +8,24 @@ import (
 	"specula/engine/compute"
 )
 
-// Feeds reports whether tokens can stay on the backend's device between passes, which Chain and ForwardTokens need.
+// Feeds reports whether tokens can stay on the backend's device between passes. Chain and
+// ForwardTokens need that.
 func (m *Model) Feeds() bool {
 	_, ok := m.backend.(compute.Feeder)
 	return ok
 }
 
-// Tokens makes room for n tokens on the device of a model that Feeds.
+// Tokens allocates room for n tokens on the device. The model must support it (Feeds).
 func (m *Model) Tokens(n int) (compute.Tokens, error) { return m.backend.(compute.Feeder).Tokens(n) }
 
-// Shares reports whether both models compute on one backend, so that what one leaves on the device the other can read.
+// Shares reports whether both models use the same backend, so that one can read what the other
+// leaves on the device.
 func (m *Model) Shares(other *Model) bool { return other != nil && m.backend == other.backend }
 
-// Chain appends ids, at most PrefillRows, to the cache and then n−1 tokens, each the best behind those before, or with by, which may
-// be nil, drawn by it. It puts the last of ids and the n tokens that it took into t, from 0 on, and queues all of this without a look
-// at any of them. On any error the cache keeps its length.
+// Chain drafts n tokens on the device. It appends ids to the cache, at most PrefillRows, and then
+// n−1 of the drafted tokens. Each token is the best one after those before it, or is drawn as by
+// says, if by is not nil. Token 0 of t becomes the last of ids, tokens 1 … n the drafted ones. All
+// of this is queued; the host does not wait for any token. On any error the cache keeps its length.
 func (m *Model) Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error {
 	if len(ids) < 1 || len(ids) > m.config.PrefillRows || n < 1 {
 		return fmt.Errorf("a chain of %d tokens behind %d: allowed are 1 and more behind 1 to %d", n, len(ids), m.config.PrefillRows)
@@ -76,7 +79,7 @@ func (m *Model) chain(ctx context.Context, cache compute.Cache, ids []int32, n i
 	}
 }
 
-// ForwardTokens is Forward of the first n tokens of t, which nobody has seen yet.
+// ForwardTokens is Forward for the first n tokens of t, whose ids the host does not know yet.
 func (m *Model) ForwardTokens(ctx context.Context, cache compute.Cache, t compute.Tokens, n int) (compute.Logits, error) {
 	if n < 1 || n > m.config.MaxRows {
 		return nil, fmt.Errorf("a pass over %d tokens: allowed are 1 to %d", n, m.config.MaxRows)
@@ -94,7 +97,8 @@ func (m *Model) ForwardTokens(ctx context.Context, cache compute.Cache, t comput
 	return logits, cache.Advance(n)
 }
 
-// layersOverTokens is layersOver of n tokens of t. Their ids are unknown here, and only their number counts.
+// layersOverTokens is layersOver for n tokens of t, from index at on. The host does not know their
+// ids; it only needs their number.
 func (m *Model) layersOverTokens(ctx context.Context, cache compute.Cache, t compute.Tokens, at, n int) error {
 	p := m.begin(ctx, Part{cache, make([]int32, n)})
 	p.err = m.backend.(compute.Feeder).EmbedTokens(m.activations.residual, m.Embedding, t, at, n)

@@ -9,33 +9,35 @@ import (
 
 // Config is the shape of a loaded transformer.
 type Config struct {
-	Architecture  string
-	Layers        int
-	Dim           int // width of the residual stream
-	FFN           int // width of the feed-forward layer
-	Heads         int // query heads
-	KVHeads       int // divides Heads
-	HeadDim       int
-	Vocab         int
-	ContextLength int // tokens the file allows, and no more than a sliding window, beyond which this pass would be wrong
+	Architecture string
+	Layers       int
+	Dim          int // width of the residual stream
+	FFN          int // width of the feed-forward layer
+	Heads        int // query heads
+	KVHeads      int // divides Heads
+	HeadDim      int
+	Vocab        int
+	// ContextLength is the number of tokens that the file allows, but at most its sliding window.
+	// Beyond the window this pass would compute something else.
+	ContextLength int
 	RopeBase      float64
-	RopeDim       int     // numbers of a head that rotate
-	RopeScale     float64 // positions are divided by it; 1 for most models
+	RopeDim       int     // numbers of a head that are rotated
+	RopeScale     float64 // divisor of positions; 1 for most models
 	NormEps       float64
 	TiedOutput    bool // the embedding table is also the output matrix
 
 	MaxTokens   int // capacity of a cache
-	MaxRows     int // rows of one Forward
-	PrefillRows int // rows of a pass of Prefill
+	MaxRows     int // most rows of a Forward
+	PrefillRows int // rows of one pass of Prefill
 
 	Parameters  int64
 	WeightBytes int64         // as the file stores them
-	WeightType  string        // of most of these bytes: "Q8_0"
+	WeightType  string        // the type of most of these bytes, such as "Q8_0"
 	CacheBytes  int64         // of one cache
-	CacheType   compute.DType // that keys and values are kept in
+	CacheType   compute.DType // type of keys and values
 }
 
-// metadata reads hyperparameters of one architecture and keeps the first error.
+// metadata reads the hyperparameters of an architecture and keeps the first error.
 type metadata struct {
 	file *weights.File
 	err  error
@@ -49,7 +51,8 @@ func (m *metadata) fail(key string, got any, allowed string) {
 	}
 }
 
-// count reads an integer from 1 to most; a missing one is fallback, or an error when fallback is 0.
+// count reads an integer from 1 to most. If it is missing, count returns fallback, or records an
+// error if fallback is 0.
 func (m *metadata) count(name string, fallback, most int) int {
 	n, found, err := m.file.Uint(m.key(name))
 	switch {
@@ -64,10 +67,11 @@ func (m *metadata) count(name string, fallback, most int) int {
 	default:
 		return int(n)
 	}
-	return 1 // harmless in what is derived before the error is looked at
+	return 1 // any valid number: later steps divide by it before the error is checked
 }
 
-// number reads a float in low … high; a missing one is fallback, or an error when fallback is 0.
+// number reads a float from low to high. If it is missing, number returns fallback, or records an
+// error if fallback is 0.
 func (m *metadata) number(name string, fallback, low, high float64) float64 {
 	x, found, err := m.file.Float(m.key(name))
 	switch {
@@ -92,10 +96,11 @@ func first(a, b error) error {
 	return b
 }
 
-// maxHeadDim bounds the size of a head; published models have at most 256.
+// maxHeadDim is the largest supported size of a head; published models have at most 256.
 const maxHeadDim = 512
 
-// readConfig reads and checks every hyperparameter but the vocabulary, which the embedding table tells.
+// readConfig reads and checks all hyperparameters except the vocabulary, which is the number of
+// rows of the embedding table.
 func readConfig(file *weights.File) (Config, error) {
 	const mostWide, mostLayers, mostHeads, mostTokens = 1 << 20, 4096, 4096, 1 << 27
 	m := &metadata{file: file}
@@ -120,7 +125,7 @@ func readConfig(file *weights.File) (Config, error) {
 	return c, m.err
 }
 
-// check refuses what the forward pass does not compute, rather than computing something else.
+// check refuses models that the forward pass would compute wrongly.
 func (m *metadata) check(c Config) {
 	if c.Heads%c.KVHeads != 0 {
 		m.fail(m.key("attention.head_count_kv"), c.KVHeads, fmt.Sprintf("a divisor of the %d query heads", c.Heads))
@@ -142,7 +147,8 @@ func (m *metadata) check(c Config) {
 	}
 }
 
-// ropeScale reads how positions are stretched. Linear scaling divides them; the factors of Llama 3.1 are a tensor.
+// ropeScale reads the scaling of positions. Linear scaling divides them. The factors of Llama 3.1
+// are a tensor and are read elsewhere.
 func (m *metadata) ropeScale() float64 {
 	kind, _, err := m.file.String(m.key("rope.scaling.type"))
 	m.err = first(m.err, err)

@@ -6,36 +6,40 @@ import (
 	"specula/engine/compute"
 )
 
-// Eagle is a transformer of one layer that guesses on: from a token and the target's hidden state in front of it, it makes the next hidden
-// state, and from that the next token's scores. Its cache holds one entry for each pair (hidden state behind token t, token t+1).
+// Eagle is a head of one transformer layer that drafts from hidden states. Its input is a token and
+// the target's hidden state before that token. From these it computes the next hidden state, and
+// from that the logits of the next token. Its cache holds one entry per pair (hidden state after
+// token t, token t+1).
 //
-// EAGLE and EAGLE-2 join the embedding of the token and the state behind the target's output norm by a matrix, fc, run a layer without
-// its first norm, and score by the target's own output matrix. (Li et al. 2024, «EAGLE: Speculative sampling requires rethinking feature
-// uncertainty», §3.1; EAGLE-2 differs in its tree, not in the head.)
+// EAGLE and EAGLE-2 join the token's embedding and the state after the target's output norm by a
+// matrix, fc. They run a layer without its first norm, and compute logits with the target's output
+// matrix. (Li et al. 2024, «EAGLE: Speculative sampling requires rethinking feature uncertainty»,
+// §3.1; EAGLE-2 has another tree, but the same head.)
 //
-// EAGLE-3 makes one state of three of the target's, by fc, and lets attention see the normed embedding and the normed state side by
-// side. It has an output norm and an output matrix of its own, often over a part of the vocabulary. (Li et al. 2025, «EAGLE-3», §3.1)
+// EAGLE-3 makes one state out of three states of the target, by fc. Attention then reads the normed
+// embedding and the normed state side by side. It has its own output norm and output matrix, often
+// for only a part of the vocabulary. (Li et al. 2025, «EAGLE-3», §3.1)
 type Eagle struct {
 	target *Model
-	layer  Model // of one layer; its residual stream is the state
+	layer  Model // one layer; its residual stream is the state
 	third  bool  // EAGLE-3
-	taps   []int // of the target; see compute.Tap
+	taps   []int // the target's hidden states that it reads; see compute.Tap
 
 	embedding  compute.Matrix
-	fc         compute.Matrix // (dim, 2·dim), of EAGLE-3 (dim, len(taps)·target's Dim)
+	fc         compute.Matrix // (dim, 2·dim); for EAGLE-3 (dim, len(taps)·target's Dim)
 	fcBias     compute.Vector
-	inputNorm  compute.Vector // of EAGLE-3, as the next two: of the embedding
+	inputNorm  compute.Vector // of the embedding; this and the next two for EAGLE-3 only
 	hiddenNorm compute.Vector // of the state
 	outputNorm compute.Vector
-	normed     bool // the normed state is what the layer adds to
+	normed     bool // the residual connection starts from the normed state
 	output     compute.Matrix
-	ids        []int32 // the target's id of each row of scores; nil: the same
+	ids        []int32 // the target's id for each row of output; nil: the same ids
 
-	fused compute.Buffer // (rows, cols of fc of EAGLE-3): hidden states to be made one
+	fused compute.Buffer // (rows, columns of fc) for EAGLE-3: hidden states before fc joins them
 	pair  compute.Buffer // (rows, 2·dim)
 }
 
-// kind describes the head in words.
+// kind names the head in words.
 func (e *Eagle) kind() string {
 	if !e.third {
 		return "EAGLE"
@@ -46,7 +50,8 @@ func (e *Eagle) kind() string {
 	return "EAGLE-3"
 }
 
-// run takes states in the residual stream and tokens, and puts the next states there.
+// run computes the next states from the states in the residual stream and the tokens, and leaves
+// them there.
 func (e *Eagle) run(p *pass, ids []int32) {
 	m, a := &e.layer, &e.layer.activations
 	if p.err == nil {
@@ -68,7 +73,7 @@ func (e *Eagle) run(p *pass, ids []int32) {
 	m.feedForward(p, &m.layers[0])
 }
 
-// score makes scores of one state.
+// score computes the logits of one state.
 func (e *Eagle) score(p *pass, state compute.Buffer) (compute.Logits, error) {
 	m, a := &e.layer, &e.layer.activations
 	p.rows = 1
@@ -87,7 +92,7 @@ func (e *Eagle) score(p *pass, state compute.Buffer) (compute.Logits, error) {
 	return &mapped{Logits: logits, ids: e.ids, vocab: e.target.config.Vocab, row: make([]float32, len(e.ids))}, nil
 }
 
-// join sets embedding and state side by side.
+// join writes embedding and state side by side into pair.
 func (e *Eagle) join(p *pass, embedding, state compute.Buffer) {
 	p.copy(e.pair, embedding, compute.Block{})
 	p.copy(e.pair, state, compute.Block{Col: e.layer.config.Dim})

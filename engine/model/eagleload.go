@@ -6,7 +6,8 @@ import (
 	"specula/engine/compute"
 )
 
-// loadEagle takes the names of the authors' files; EAGLE-3's layer is called midlayer there and layers.0 elsewhere.
+// loadEagle loads a head under the tensor names of the authors' files. The layer of EAGLE-3 is
+// called midlayer there, and layers.0 in other files.
 func loadEagle(h *headTensors, target *Model, c headConfig) (*Eagle, error) {
 	e := &Eagle{target: target, normed: c.NormBeforeResidual}
 	fc, _ := h.find("fc.weight")
@@ -35,7 +36,8 @@ func loadEagle(h *headTensors, target *Model, c headConfig) (*Eagle, error) {
 	return e, allocateAll(m.backend, sizes)
 }
 
-// choosePlan settles which hidden states of the target the head reads, and sees that fc takes them.
+// choosePlan sets which hidden states of the target the head reads, and checks that fc has the
+// right width for them.
 func (e *Eagle) choosePlan(h *headTensors, c headConfig, dim, fcCols int) error {
 	t := &e.target.config
 	want := 2 * dim
@@ -67,7 +69,7 @@ func (e *Eagle) choosePlan(h *headTensors, c headConfig, dim, fcCols int) error 
 	return nil
 }
 
-// loadLayer takes the transformer's layer in.
+// loadLayer loads the transformer layer.
 func (e *Eagle) loadLayer(h *headTensors, c headConfig, dim int) error {
 	at := func(name string) []string { return []string{"midlayer." + name, "layers.0." + name} }
 	query, _ := h.find(at("self_attn.q_proj.weight")...)
@@ -114,7 +116,8 @@ func (e *Eagle) loadLayer(h *headTensors, c headConfig, dim int) error {
 	return err
 }
 
-// loadEnds settles the embedding, which is the target's unless the file has one, and what turns states into scores.
+// loadEnds loads the embedding, which is the target's unless the file has one, and the output norm
+// and matrix.
 func (e *Eagle) loadEnds(h *headTensors, dim int) error {
 	t := &e.target.config
 	e.embedding = e.target.Embedding
@@ -137,7 +140,8 @@ func (e *Eagle) loadEnds(h *headTensors, dim int) error {
 	return e.mapVocabulary(h)
 }
 
-// mapVocabulary reads d2t, which says for each token that the head can guess how far behind it the target's id lies.
+// mapVocabulary reads d2t. For each token that the head can draft, d2t is the target's id minus the
+// head's own.
 func (e *Eagle) mapVocabulary(h *headTensors) error {
 	var offsets []int64
 	var found bool

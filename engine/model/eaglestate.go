@@ -8,19 +8,20 @@ import (
 	"specula/engine/compute"
 )
 
-// EagleState is what one conversation has of the head: a cache, hidden states of the target that were not read yet, and the state
-// that the head made last. It can be used like a model that reads tokens one behind the other; every token then goes with the hidden
-// state in front of it, the target's where it was kept, else the one that the head made last.
+// EagleState is the head's state for one conversation: a cache, hidden states of the target that
+// the head has not read yet, and the last state that the head computed. It can be used like a model
+// that reads tokens one after the other. Each token is read together with the hidden state before
+// it. That is the target's state if it was kept, else the head's own last state.
 type EagleState struct {
 	*Eagle
 	tap   *compute.Tap
-	kept  compute.Buffer // (rows, len(taps)·target's Dim): hidden states behind the tokens first … first+held−1
+	kept  compute.Buffer // (rows, len(taps)·target's Dim): hidden states after the tokens first … first+held−1
 	last  compute.Buffer // (1, dim)
 	first int
 	held  int
 }
 
-// NewState makes room for one conversation.
+// NewState allocates the state of one conversation.
 func (e *Eagle) NewState() (*EagleState, error) {
 	s := &EagleState{Eagle: e}
 	var err error
@@ -30,20 +31,21 @@ func (e *Eagle) NewState() (*EagleState, error) {
 	return s, allocateAll(e.layer.backend, []size{{&s.kept, e.layer.config.PrefillRows, s.tap.Rows.Cols()}, {&s.last, 1, e.layer.config.Dim}})
 }
 
-// Tap is what passes of the target must fill before Keep.
+// Tap returns the tap that the target's passes must fill before Keep.
 func (s *EagleState) Tap() *compute.Tap { return s.tap }
 
-// Room is how many hidden states can be kept.
+// Room returns how many hidden states can be kept.
 func (s *EagleState) Room() int { return s.kept.MaxRows() }
 
-// Longest is how many tokens can be guessed in a row.
+// Longest returns the longest possible draft, in tokens.
 func (s *EagleState) Longest() int { return math.MaxInt }
 
-// Embeddings is how many ids can be read.
+// Embeddings returns the number of ids that the head can read.
 func (s *EagleState) Embeddings() int { return s.embedding.Rows() }
 
-// Keep takes the hidden states in the first rows of the tap, which are those behind token at and the ones that follow it. They join
-// those kept before, which they must follow, unless fresh is set.
+// Keep takes the hidden states in the first rows of the tap: those after token at and after the
+// tokens that follow it. They are appended to the states kept before and must follow them directly.
+// With fresh the earlier states are dropped.
 func (s *EagleState) Keep(at, rows int, fresh bool) error {
 	if fresh {
 		s.first, s.held = at, 0
@@ -58,7 +60,8 @@ func (s *EagleState) Keep(at, rows int, fresh bool) error {
 	return nil
 }
 
-// NewCache makes a cache whose length counts tokens; the first of a text has no state in front of it and so no entry.
+// NewCache makes a cache whose length counts tokens. The first token of a text has no hidden state
+// before it, and so no entry.
 func (s *EagleState) NewCache() (compute.Cache, error) {
 	inner, err := s.layer.NewCache()
 	if err != nil {
@@ -67,8 +70,10 @@ func (s *EagleState) NewCache() (compute.Cache, error) {
 	return &pairCache{Cache: inner}, nil
 }
 
-// Prefill appends tokens to a cache of NewCache and returns the scores behind the last of them, one row. It fails when the hidden states
-// in front of them are neither kept nor, for a single token, the one made last. On an error the cache keeps its length.
+// Prefill appends tokens to a cache of NewCache and returns one row of logits, for the last token.
+// Every token needs the hidden state before it among those kept; a single token may instead use the
+// state that the head computed last. Otherwise Prefill fails. On an error the cache keeps its
+// length.
 func (s *EagleState) Prefill(ctx context.Context, cache compute.Cache, ids []int32, _ func(done, total int)) (compute.Logits, error) {
 	c := cache.(*pairCache)
 	position, pairs := c.Len(), ids
@@ -107,7 +112,7 @@ func (s *EagleState) Prefill(ctx context.Context, cache compute.Cache, ids []int
 	return logits, c.Advance(len(ids))
 }
 
-// pairCache counts tokens where the cache it holds counts pairs, one fewer.
+// pairCache counts tokens. The cache inside counts pairs, which are one fewer.
 type pairCache struct {
 	compute.Cache
 	begun bool
@@ -138,15 +143,16 @@ func (c *pairCache) Advance(n int) error {
 	return c.Cache.Advance(n)
 }
 
-// mapped are scores of a part of the target's vocabulary as scores of all of it, the others masked.
+// mapped shows logits over a part of the target's vocabulary as logits over all of it. The other
+// ids are masked.
 type mapped struct {
 	compute.Logits
-	ids   []int32 // the target's id of each
+	ids   []int32 // the target's id of each score
 	vocab int     // of the target
 	row   []float32
 }
 
-// Unwrap gives samplers the device's own scores, for their arithmetic.
+// Unwrap returns the backend's own logits, so that a sampler can use their Arithmetic.
 func (m *mapped) Unwrap() compute.Logits { return m.Logits }
 
 func (m *mapped) Vocab() int { return m.vocab }

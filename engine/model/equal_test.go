@@ -25,7 +25,8 @@ func randomIDs(n, vocab int, seed uint64) []int32 {
 	return ids
 }
 
-// record is what a model makes of a text: scores of its last rows, keys and values of every token at every layer.
+// record is what a model computes for a text: logits of the last rows, and keys and values of every
+// token in every layer.
 type record struct {
 	scores [][]float32
 	keys   [][]float32 // layer·tokens + token
@@ -44,7 +45,7 @@ func scoresOf(t testing.TB, logits compute.Logits) (rows [][]float32) {
 	return rows
 }
 
-// addCache appends keys and values of the cache's tokens from one on.
+// addCache appends the keys and values of the cache's tokens from index from on.
 func (r *record) addCache(t testing.TB, m *model.Model, cache compute.Cache, from int) {
 	t.Helper()
 	c := m.Config()
@@ -59,7 +60,7 @@ func (r *record) addCache(t testing.TB, m *model.Model, cache compute.Cache, fro
 	}
 }
 
-// runSteps feeds ids in passes of m rows behind what the cache holds, and takes them back.
+// runSteps feeds ids in passes of m rows after what the cache holds, and then rolls them back.
 func runSteps(t testing.TB, m *model.Model, cache compute.Cache, ids []int32, rows int) record {
 	t.Helper()
 	var r record
@@ -102,7 +103,7 @@ func (r record) same(t testing.TB, what string, want record) {
 	sameRows(t, what+", values", r.values, want.values)
 }
 
-// subject is a model whose bits are compared.
+// subject is a model whose results are compared bit by bit.
 type subject struct {
 	name string
 	open func(testing.TB, compute.Backend, model.Options) *model.Model
@@ -148,7 +149,7 @@ func demoAndTies() []subject {
 	}
 }
 
-// noise is a tiny model of random weights.
+// noise is a tiny model with random weights.
 func noise(t testing.TB, backend compute.Backend, typ compute.DType, o model.Options) *model.Model {
 	t.Helper()
 	shape, err := random.ShapeNamed("tiny")
@@ -170,7 +171,7 @@ func noise(t testing.TB, backend compute.Backend, typ compute.DType, o model.Opt
 	return m
 }
 
-// nearTies is a model whose scores come in pairs that are as near as float32 allows.
+// nearTies is a model whose scores come in pairs that are as close as float32 allows.
 func nearTies(t testing.TB, backend compute.Backend, typ compute.DType, o model.Options) *model.Model {
 	t.Helper()
 	shape := &tiny{name: "ties", arch: "llama", heads: 4, kvHeads: 2, headDim: 16, twins: true, typ: typ}
@@ -181,7 +182,7 @@ func nearTies(t testing.TB, backend compute.Backend, typ compute.DType, o model.
 	return m
 }
 
-// within maps tokens into a vocabulary.
+// within maps ids into a vocabulary.
 func within(ids []int32, vocab int) []int32 {
 	out := make([]int32, len(ids))
 	for i, id := range ids {
@@ -190,7 +191,8 @@ func within(ids []int32, vocab int) []int32 {
 	return out
 }
 
-// A near tie decides the greedy choice, so the same bits must give the same token. That the twins are near ties is checked as well.
+// At a near tie the last bit decides the greedy choice, so equal bits must give equal tokens. The
+// test also checks that the twins are near ties.
 func TestNearTiesChooseTheSame(t *testing.T) {
 	m := nearTies(t, newBackend(t, 1), compute.F32, model.Options{MaxTokens: 64})
 	ids := randomIDs(9, tinyVocab, 4)
@@ -223,11 +225,11 @@ func TestNearTiesChooseTheSame(t *testing.T) {
 	}
 }
 
-// Reading a prompt gives the same bits whatever the size of a pass and the number of threads.
+// Prefill gives the same bits for any number of rows per pass and any number of threads.
 func TestPrefillEqualsDecode(t *testing.T) {
 	for _, s := range subjects() {
 		one := s.open(t, newBackend(t, 1), model.Options{MaxTokens: 300})
-		tokens := 270 // beyond the first split of attention, where a pass is cheap enough
+		tokens := 270 // more keys than one split of attention; only where a pass is cheap enough
 		if one.Config().Layers > 2 {
 			tokens = 50
 		}
@@ -248,7 +250,8 @@ func TestPrefillEqualsDecode(t *testing.T) {
 	}
 }
 
-// Whatever was drafted and rolled back, the cache and the next scores are those of a fresh reading of what was kept.
+// After any draft and rollback, the cache and the next logits equal those of reading only the
+// committed tokens.
 func TestRollbackLeavesNoTrace(t *testing.T) {
 	for _, s := range subjects() {
 		t.Run(s.name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"specula/engine/weights"
 )
 
-// The greedy continuation of a prompt, token by token.
+// A greedy continuation of a prompt, token by token.
 func Example() {
 	ctx := context.Background()
 	file, err := weights.Open(ctx, "../../assets/pair/target.gguf", nil)

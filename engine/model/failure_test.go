@@ -12,7 +12,7 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// countdown is a context that is cancelled when it is asked for the n-th time.
+// countdown is a context that is cancelled when Err is called for the n-th time.
 type countdown struct {
 	context.Context
 	left int
@@ -62,11 +62,11 @@ func TestStoppedPassLeavesTheCache(t *testing.T) {
 		_, err := m.Prefill(ctx, cache, ids, nil)
 		return err
 	}
-	const products = 7 // in a layer
+	const products = 7 // per layer
 	for _, c := range []struct {
 		name    string
 		run     func(context.Context) error
-		passes  int // begun before it is stopped
+		passes  int // started before the pass is stopped
 		stop    func() context.Context
 		want    error
 		advance int
@@ -136,13 +136,13 @@ func TestRefusedPasses(t *testing.T) {
 			}
 		})
 	}
-	// Up to the last place it works.
+	// A cache can be filled to its last token.
 	if _, err := m.Forward(context.Background(), cache, randomIDs(2, tinyVocab, 1)); err != nil {
 		t.Error(err)
 	}
 }
 
-// A pass allocates nothing: garbage would come with every token.
+// A pass allocates no memory: otherwise every token would leave garbage to collect.
 func TestPassAllocatesNothing(t *testing.T) {
 	for i, typ := range []compute.DType{compute.F32, compute.F32, compute.F16, compute.Q8_0} {
 		threads := 1 + i%2

@@ -15,11 +15,12 @@ import (
 	"specula/kernels/ref"
 )
 
-// quantised are the types whose weights the backend keeps as integers, with their reference.
+// quantised are the types whose weights the backend keeps as integers, each with its reference
+// format.
 var quantised = []struct {
 	typ    compute.DType
 	format ref.Format
-	halves []int // offsets in a block of the numbers in half precision
+	halves []int // offsets of the half-precision numbers in a block
 }{
 	{compute.Q8_0, ref.Q8_0, []int{0}},
 	{compute.Q4_0, ref.Q4_0, []int{0}},
@@ -31,7 +32,8 @@ var quantised = []struct {
 	{compute.Q6_K, ref.Q6_K, []int{208}},
 }
 
-// blocksModel writes a model of random blocks and one of the same weights in F32. Its rows are as wide as a super-block.
+// blocksModel writes a model of random blocks, and one with the same weights in F32. Rows are as
+// wide as one super-block.
 func blocksModel(t *testing.T, typ compute.DType, format ref.Format, halves []int) (blocks, floats *weights.File) {
 	t.Helper()
 	const dim, heads, vocab, layers = 256, 4, 70, 2
@@ -51,9 +53,9 @@ func blocksModel(t *testing.T, typ compute.DType, format ref.Format, halves []in
 		}
 		for at := 0; at < len(data); at += format.BlockBytes {
 			for _, half := range halves {
-				data[at+half+1] = 0x08 // of magnitude 2⁻¹³
+				data[at+half+1] = 0x08 // magnitude 2⁻¹³
 				if typ == compute.Q6_K {
-					data[at+half+1] = 0 // below 2⁻¹⁶, because its integer scales are random bytes
+					data[at+half+1] = 0 // below 2⁻¹⁶, because the integer scales of Q6_K are random bytes
 				}
 			}
 		}
@@ -90,7 +92,8 @@ func blocksModel(t *testing.T, typ compute.DType, format ref.Format, halves []in
 	return files[0], files[1]
 }
 
-// Every quantised format gives the same bits for many rows as for one at a time, and nearly the scores of the same weights in F32.
+// Every quantised format gives the same bits for many rows as for one row at a time, and nearly the
+// same logits as the same weights in F32.
 func TestEveryFormat(t *testing.T) {
 	for _, q := range quantised {
 		t.Run(q.format.Name, func(t *testing.T) {

@@ -6,15 +6,16 @@ import (
 	"specula/engine/compute"
 )
 
-// layersOver runs every layer over the tokens of all parts, behind what their caches hold, and leaves the residual stream in the
-// activations, part by part. The caches' lengths stay as they are.
+// layersOver runs all layers over the tokens of all parts, at the positions after what their caches
+// hold. It leaves the residual stream in the activations, part by part. It does not change the
+// lengths of the caches.
 func (m *Model) layersOver(ctx context.Context, parts ...Part) error {
 	p := m.begin(ctx, parts...)
 	p.err = m.backend.Embed(m.activations.residual, m.Embedding, m.ids)
 	return m.layersBehind(p)
 }
 
-// begin makes the pass of these parts.
+// begin sets up a pass over these parts.
 func (m *Model) begin(ctx context.Context, parts ...Part) *pass {
 	m.pass = pass{Backend: m.backend, ctx: ctx, parts: append(m.pass.parts[:0], parts...), eps: float32(m.config.NormEps)}
 	m.ids = m.ids[:0]
@@ -25,7 +26,7 @@ func (m *Model) begin(ctx context.Context, parts ...Part) *pass {
 	return &m.pass
 }
 
-// layersBehind runs every layer over embedded tokens.
+// layersBehind runs all layers over tokens that are embedded already.
 func (m *Model) layersBehind(p *pass) error {
 	for i := range m.layers {
 		if p.err != nil {
@@ -39,13 +40,13 @@ func (m *Model) layersBehind(p *pass) error {
 	return p.err
 }
 
-// attend adds what layer i gathers from each token and those before it.
+// attend runs the attention block of layer i.
 func (m *Model) attend(p *pass, i int) {
 	p.norm(m.activations.normed, m.activations.residual, m.layers[i].AttentionNorm)
 	m.gather(p, i, m.activations.normed)
 }
 
-// gather is attend for rows that are normed, or whatever else the layer's projections take.
+// gather is attend without the norm: x is the input of the query, key and value projections.
 func (m *Model) gather(p *pass, i int, x compute.Buffer) {
 	l, a, c := &m.layers[i], &m.activations, &m.config
 	p.project(a.query, x, l.Query, l.QueryBias)
@@ -64,7 +65,7 @@ func (m *Model) gather(p *pass, i int, x compute.Buffer) {
 	p.add(a.residual, a.output)
 }
 
-// feedForward adds the gated network's answer to each token on its own.
+// feedForward adds the output of the gated feed-forward network, which treats each token by itself.
 func (m *Model) feedForward(p *pass, l *layer) {
 	a := &m.activations
 	p.norm(a.normed, a.residual, l.FeedForwardNorm)
@@ -83,7 +84,7 @@ func (m *Model) score(rows int) (compute.Logits, error) {
 	return m.backend.Logits(m.activations.scores, rows)
 }
 
-// scoreRows writes the scores of the first rows of the residual stream.
+// scoreRows writes the logits of the first rows of the residual stream to the activations.
 func (m *Model) scoreRows(rows int) error {
 	p, a := &m.pass, &m.activations
 	p.rows = rows

@@ -7,21 +7,23 @@ import (
 	"specula/engine/weights/safetensors"
 )
 
-// maxPadding is how far vocabularies may differ in length by rows that stand for no token.
+// maxPadding is how much two vocabularies may differ in length. Such padding rows stand for no
+// token.
 const maxPadding = 1024
 
-// Head is what a file of heads was found to be: one of the two is not nil.
+// Head is a loaded file of heads. Exactly one of Eagle and Medusa is not nil.
 type Head struct {
 	Eagle      *Eagle
 	Medusa     *Medusa
-	Name       string // as in the setting of proposers: "eagle" or "medusa"
-	Kind       string // "EAGLE", "EAGLE-3" or "Medusa", with what belongs to it, in words
+	Name       string // as in the setting "proposer": "eagle" or "medusa"
+	Kind       string // "EAGLE", "EAGLE-3" or "Medusa", with details, in words
 	Parameters int64
 	Bytes      int64
 }
 
-// LoadHead tells by the names and shapes of its tensors what a file holds and loads it for a target. The file's data stay borrowed.
-// The error says what is missing, or does not fit the target, in words.
+// LoadHead recognises what a file holds by the names and shapes of its tensors, and loads it for a
+// target. The head borrows the file's data. The error says in words what is missing or does not fit
+// the target.
 func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head *Head, err error) {
 	c, err := readHeadConfig(file)
 	if err != nil {
@@ -50,7 +52,8 @@ func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head 
 	return head, nil
 }
 
-// ParametersPerToken is how many weights are read for one guess: no embedding table, but the target's output matrix where it serves.
+// ParametersPerToken returns how many weights are read to draft one token. The embedding table does
+// not count. The target's output matrix counts where the head uses it.
 func (h *Head) ParametersPerToken() int64 {
 	if h.Medusa != nil {
 		return h.Medusa.parametersPerToken()
@@ -65,7 +68,7 @@ func (h *Head) ParametersPerToken() int64 {
 	return n
 }
 
-// fitsVocabulary says whether scores of so many ids can be read as the target's.
+// fitsVocabulary checks that logits over this many ids can be read as logits of the target.
 func fitsVocabulary(file *safetensors.File, ids, target int) error {
 	if d := ids - target; d > maxPadding || d < -maxPadding {
 		return fmt.Errorf("%q guesses among %d tokens, and the target has %d: it was made for another model", file.Name(), ids, target)

@@ -24,7 +24,7 @@ type guessed struct {
 	Targets []int32         `json:"targets"`
 }
 
-// loadHead loads a head of heads.py for a tiny target, whose sizes it has.
+// loadHead loads a head made by heads.py, for a tiny target of the same sizes.
 func loadHead(t *testing.T, backend compute.Backend, name string) (*model.Head, guessed) {
 	t.Helper()
 	var all map[string]guessed
@@ -51,7 +51,7 @@ func loadHead(t *testing.T, backend compute.Backend, name string) (*model.Head, 
 	return head, want
 }
 
-// spread is row i of the scores over the target's vocabulary.
+// spread is row i of the logits, over the target's vocabulary.
 func (g *guessed) spread(i int) []float64 {
 	if g.Targets == nil {
 		return g.Logits[i]
@@ -112,7 +112,8 @@ func compare(t *testing.T, what string, logits compute.Logits, err error, want [
 	}
 }
 
-// The scores behind every pair and every step of its own are those of PyTorch, in whatever pieces the pairs are read.
+// The logits after every pair, and after every step from the head's own state, equal PyTorch's, in
+// whatever pieces the pairs are read.
 func TestEagleAgainstPyTorch(t *testing.T) {
 	backend := newBackend(t, 2)
 	for _, name := range []string{"eagle", "eagle3"} {
@@ -131,7 +132,7 @@ func TestEagleAgainstPyTorch(t *testing.T) {
 				if err := s.Keep(0, len(want.Hidden), true); err != nil {
 					t.Fatal(err)
 				}
-				text := append([]int32{0}, want.IDs...) // the first token has no hidden state in front of it
+				text := append([]int32{0}, want.IDs...) // the first token has no hidden state before it
 				for _, n := range pieces {
 					from := cache.Len()
 					if from == 0 {
@@ -170,7 +171,7 @@ func TestMedusaAgainstPyTorch(t *testing.T) {
 	if err := s.Keep(0, 2, true); err != nil {
 		t.Fatal(err)
 	}
-	for i, ids := range [][]int32{{4, 5, 6}, {7}, {8}} { // the state is that behind token 5
+	for i, ids := range [][]int32{{4, 5, 6}, {7}, {8}} { // the kept state is the one after token 5
 		logits, err := s.Prefill(t.Context(), cache, ids, nil)
 		compare(t, "head", logits, err, want.spread(i))
 	}
@@ -179,7 +180,7 @@ func TestMedusaAgainstPyTorch(t *testing.T) {
 	}
 }
 
-// A head that does not fit says what it is, and what it would have to be.
+// A head that does not fit is refused; the error says what it is and what would fit.
 func TestHeadsThatDoNotFitAreRefusedInWords(t *testing.T) {
 	backend := newBackend(t, 1)
 	target := tinyTarget(t, backend)

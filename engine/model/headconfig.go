@@ -8,8 +8,8 @@ import (
 	"specula/engine/weights/safetensors"
 )
 
-// headConfig is what the config.json beside a head says, in the words of the Hugging Face library. What it does not say is
-// nil or 0: the tensors tell most of it, the rest is the library's default.
+// headConfig is the config.json beside a head, with the keys of the Hugging Face library. A missing
+// value is nil or 0. Then the tensors' shapes tell it, or the library's default holds.
 type headConfig struct {
 	Heads              int          `json:"num_attention_heads"`
 	HeadDim            int          `json:"head_dim"`
@@ -18,18 +18,19 @@ type headConfig struct {
 	RopeScale          *ropeScaling `json:"rope_scaling"`
 	Activation         string       `json:"hidden_act"`
 	NormBeforeResidual bool         `json:"norm_before_residual"`
-	// Aux and EagleConfig.Aux name the hidden states that EAGLE-3 reads: in the first i is the stream in front of layer i, as vLLM
-	// counts, in the second that behind it, as SGLang does.
+	// Aux and EagleConfig.Aux list the hidden states that EAGLE-3 reads. In Aux, i is the stream
+	// before layer i, as vLLM counts. In EagleConfig.Aux, i is the stream after layer i, as SGLang
+	// counts.
 	Aux         []int `json:"eagle_aux_hidden_state_layer_ids"`
 	EagleConfig struct {
 		Aux []int `json:"eagle_aux_hidden_state_layer_ids"`
 	} `json:"eagle_config"`
 	MedusaHeads int `json:"medusa_num_heads"`
-	// Layer has the transformer's part in files of the speculators library.
+	// Layer is the transformer's part of the config in files of the speculators library.
 	Layer *headConfig `json:"transformer_layer_config"`
 }
 
-// ropeScaling says how rotary frequencies differ from those of rope_theta.
+// ropeScaling says how the rotary frequencies differ from those of rope_theta.
 type ropeScaling struct {
 	Type     string  `json:"type"`
 	RopeType string  `json:"rope_type"` // the newer name
@@ -39,8 +40,8 @@ type ropeScaling struct {
 	Original float64 `json:"original_max_position_embeddings"`
 }
 
-// llama3 is the factor of one frequency: long waves are stretched, short ones are not, and between the two it goes over smoothly.
-// Source: the reference code of Llama 3.1.
+// llama3 returns the factor of one frequency. Long waves are stretched by Factor and short ones are
+// not; between Low and High it interpolates. Source: the reference code of Llama 3.1.
 func (r *ropeScaling) llama3(frequency float64) float64 {
 	wave := 2 * math.Pi / frequency
 	smooth := (r.Original/wave - r.Low) / (r.High - r.Low)
@@ -65,7 +66,8 @@ func readHeadConfig(file *safetensors.File) (headConfig, error) {
 	return c, nil
 }
 
-// shape settles the attention of a head with so many query and key numbers. Without a config.json it is the target's.
+// shape returns the attention's shape for a head with this many query and key rows. Without a
+// config.json it takes the target's values.
 func (c headConfig) shape(file *safetensors.File, target *Config, dim, queries, keys int) (Config, error) {
 	s := Config{
 		Architecture: "eagle", Layers: 1, Dim: dim, HeadDim: target.HeadDim, RopeBase: target.RopeBase, RopeScale: 1, NormEps: target.NormEps,
@@ -96,7 +98,7 @@ func (c headConfig) shape(file *safetensors.File, target *Config, dim, queries, 
 	return s, nil
 }
 
-// factors are what each rotary frequency is divided by; nil for 1.
+// factors returns the divisor of each rotary frequency; nil means 1 for all.
 func (c headConfig) factors(s Config) ([]float32, error) {
 	r := c.RopeScale
 	if r == nil {

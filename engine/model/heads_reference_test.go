@@ -13,11 +13,12 @@ import (
 	"specula/engine/weights/safetensors"
 )
 
-// headGuess is what an independent float32 forward over the F16 files says of one step of a draft, see assets/training.
+// headGuess is one draft step as computed by an independent float32 forward pass over the F16
+// files; see assets/training.
 type headGuess struct {
 	Best   int32     `json:"best"`
 	Margin float64   `json:"top1_minus_top2"`
-	Logits []float64 `json:"logits"` // some of them, at even distances
+	Logits []float64 `json:"logits"` // some of them, at equal distances
 }
 
 type headCase struct {
@@ -42,7 +43,7 @@ func headCases(t *testing.T) []headCase {
 	return file.Cases
 }
 
-// guesser is the state of heads of either kind.
+// guesser is the state of a head of either kind.
 type guesser interface {
 	Tap() *compute.Tap
 	Keep(at, rows int, fresh bool) error
@@ -50,8 +51,9 @@ type guesser interface {
 	Prefill(ctx context.Context, cache compute.Cache, ids []int32, progress func(done, total int)) (compute.Logits, error)
 }
 
-// The built-in heads guess in the program what they guess in PyTorch, behind passes of the whole target: which states they read, how
-// states and tokens are paired, and how a draft goes on from the heads' own states.
+// The built-in heads compute the same here as in PyTorch, after real passes of the target. This
+// tests which hidden states they read, how states and tokens are paired, and how a draft continues
+// from the head's own states.
 func TestBuiltInHeadsAgainstPyTorch(t *testing.T) {
 	cases := headCases(t)
 	backend := newBackend(t, 2)
@@ -80,7 +82,7 @@ func TestBuiltInHeadsAgainstPyTorch(t *testing.T) {
 	}
 }
 
-// compareGuesses counts the steps of a draft behind a text that are as they should be.
+// compareGuesses compares the draft steps after a text and counts the equal ones.
 func compareGuesses(t *testing.T, number int, target *model.Model, head *model.Head, ids []int32, want []headGuess) (compared int) {
 	t.Helper()
 	const tolerance, nearTie = 1e-2, 1e-2
@@ -131,7 +133,7 @@ func newGuesser(t *testing.T, head *model.Head) (s guesser) {
 	return s
 }
 
-// readBy lets the target read a text but for its last token, and s keep what it left.
+// readBy lets the target read a text except its last token, and s keep the hidden states.
 func readBy(t *testing.T, target *model.Model, s guesser, ids []int32) {
 	t.Helper()
 	target.Attach(s.Tap())

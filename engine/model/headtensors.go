@@ -10,7 +10,8 @@ import (
 	"specula/engine/weights/safetensors"
 )
 
-// headTensors takes the tensors of a head in, under any of the names by which they are published. The first failure sticks.
+// headTensors loads the tensors of a head, under any of the names by which they are published. It
+// keeps the first error.
 type headTensors struct {
 	ctx     context.Context
 	backend compute.Backend
@@ -21,10 +22,10 @@ type headTensors struct {
 	err     error
 }
 
-// prefixes stand in front of all names in files of some libraries.
+// prefixes are what some libraries put before every name in their files.
 var prefixes = []string{"", "model.", "medusa_head.", "medusa_heads.", "heads."}
 
-// find looks a tensor up by its names.
+// find looks up a tensor by any of its names.
 func (h *headTensors) find(names ...string) (compute.Weight, bool) {
 	for _, name := range names {
 		for _, prefix := range prefixes {
@@ -40,13 +41,13 @@ func (h *headTensors) find(names ...string) (compute.Weight, bool) {
 	return compute.Weight{}, false
 }
 
-// has reports whether there is a tensor under one of the names.
+// has reports whether there is a tensor with one of the names.
 func (h *headTensors) has(names ...string) bool {
 	_, found := h.find(names...)
 	return found
 }
 
-// weight is find for a tensor of a given shape; rows or cols 0 stand for any.
+// weight is find for a tensor of a given shape. 0 for rows or cols means any number.
 func (h *headTensors) weight(rows, cols int, need need, names ...string) (compute.Weight, bool) {
 	w, found := h.find(names...)
 	switch {
@@ -94,10 +95,11 @@ func (h *headTensors) vector(length int, need need, names ...string) (v compute.
 	return v
 }
 
-// ignored are tensors that a head can do without: what they hold is told by others.
+// ignored are tensors that the head does not need, because other tensors or settings tell the same.
 var ignored = []string{"d2t", "t2d", "embed_tokens.weight", "rotary_emb.inv_freq"}
 
-// leftover refuses a file with weights that the head would ignore: its guesses would be poor without a sign of it.
+// leftover refuses a file with tensors that the head would ignore. Its drafts would be poor, and
+// nothing would show it.
 func (h *headTensors) leftover() error {
 	if h.err != nil {
 		return h.err

@@ -8,22 +8,23 @@ import (
 	"specula/engine/weights"
 )
 
-// Options size a model's buffers.
+// Options are the sizes of a model's buffers.
 type Options struct {
-	MaxTokens   int           // capacity of a cache; 0: what the file allows
-	MaxRows     int           // rows of one Forward, all of which have scores; 0: 32
-	PrefillRows int           // rows of a pass of Prefill; 0, or fewer than MaxRows: as many
-	CacheType   compute.DType // to keep keys and values in: F32, F16 or Q8_0
-	CacheBySize bool          // in F16 if a token keeps much, in F32 if it keeps little, whatever CacheType says
-	Reserved    int64         // bytes of the backend's memory that are promised to others
+	MaxTokens   int           // capacity of a cache; 0: the context length of the file
+	MaxRows     int           // most rows of a Forward, each of which gets logits; 0: 32
+	PrefillRows int           // rows of one pass of Prefill; at least MaxRows
+	CacheType   compute.DType // type of keys and values: F32, F16 or Q8_0
+	CacheBySize bool          // choose F16 or F32 by the size of a token's keys and values, and ignore CacheType
+	Reserved    int64         // bytes of the backend's memory that are set aside for others
 }
 
 const defaultMaxRows = 32
 
-// Load checks a file's hyperparameters and tensors, sees that the memory suffices, and only then takes the weights in.
-// progress, which may be nil, gets bytes of weights. The file's data stays borrowed for the life of the model, but for weights that
-// the backend keeps in a form of its own: those are released, so an opened file is loaded once.
-// An error wraps compute.ErrOutOfMemory when the memory does not suffice.
+// Load checks the hyperparameters and tensors of a file and whether the memory is enough. Only then
+// does it load the weights. It tells progress, which may be nil, how many bytes of weights are
+// done. The model borrows the file's data for its whole life. Weights that the backend keeps in a
+// form of its own are an exception: their bytes in the file are released. So a file can be loaded
+// only once. If the memory is not enough, the error wraps compute.ErrOutOfMemory.
 func Load(ctx context.Context, backend compute.Backend, file *weights.File, o Options, progress func(done, total int64)) (*Model, error) {
 	m, err := load(ctx, backend, file, o, progress)
 	if err != nil {
@@ -67,7 +68,7 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	return m, m.allocate()
 }
 
-// size settles what the file does not: vocabulary, cache and batch.
+// size sets what the file does not say: vocabulary, cache and rows of a pass.
 func (c *Config) size(file *weights.File, o Options) error {
 	const mostRows = 1 << 16
 	table, found, err := file.Tensor("token_embd.weight")

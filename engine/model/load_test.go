@@ -59,7 +59,7 @@ func TestLoadReportsProgress(t *testing.T) {
 	}
 }
 
-// qwen2 builds a model that loads, and changes it.
+// qwen2 builds a model that loads, and then changes it.
 func qwen2(change func(b *gguf.Builder, m *tiny)) func() *gguf.Builder {
 	return func() *gguf.Builder {
 		m := &tiny{name: "qwen2", arch: "qwen2", heads: 4, kvHeads: 2, headDim: 16, biases: true, tied: true}
@@ -69,7 +69,7 @@ func qwen2(change func(b *gguf.Builder, m *tiny)) func() *gguf.Builder {
 	}
 }
 
-// set builds a llama model whose metadata has one key more.
+// set builds a llama model with one more metadata key.
 func set(key string, value any) func() *gguf.Builder {
 	return func() *gguf.Builder {
 		m := &tiny{name: "llama", arch: "llama", heads: 4, kvHeads: 2, headDim: 16, tied: true}
@@ -77,7 +77,7 @@ func set(key string, value any) func() *gguf.Builder {
 	}
 }
 
-// header is metadata with changes of its own, and one of the tensors.
+// header builds a file from the given metadata and a single tensor.
 func header(keys map[string]any) func() *gguf.Builder {
 	return func() *gguf.Builder {
 		b := (&gguf.Builder{}).Set("general.architecture", "llama")
@@ -97,7 +97,7 @@ func header(keys map[string]any) func() *gguf.Builder {
 	}
 }
 
-// What a file is comes before what it lacks for being a model that runs here.
+// An error about what a file is comes before errors about what it lacks.
 func TestRecogniseSaysWhatAFileIs(t *testing.T) {
 	file := func(keys ...any) *gguf.Builder {
 		b := (&gguf.Builder{}).Vector("a.tensor", []float32{1})
@@ -110,7 +110,7 @@ func TestRecogniseSaysWhatAFileIs(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		file  *gguf.Builder
-		parts []string // of the error; none: it may be loaded
+		parts []string // parts of the error; none if the file may be loaded
 	}{
 		{"a model", file(arch, "qwen2", kind, "model"), nil},
 		{"a model in one part", file(arch, "llama", "split.count", uint16(1), "split.no", uint16(0)), nil},
@@ -159,7 +159,7 @@ func TestLoadRefuses(t *testing.T) {
 		name  string
 		build func() *gguf.Builder
 		o     model.Options
-		parts []string // of the error
+		parts []string // parts of the error
 	}{
 		{"no layers given", header(map[string]any{"block_count": nil}), model.Options{}, []string{`"llama.block_count" is missing`, "1 to 4096"}},
 		{"no layers", header(map[string]any{"block_count": uint32(0)}), model.Options{}, []string{`"llama.block_count" is 0`}},
@@ -210,7 +210,8 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// small is a backend on a machine with little memory, which must not be asked to take anything in.
+// small is a backend on a machine with little memory. It fails the test if it is asked to load a
+// weight.
 type small struct {
 	*host.Backend
 	t     *testing.T
@@ -229,7 +230,8 @@ func TestMemoryIsRefusedBeforeItIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Quantised weights are repacked one by one, in the place of the file's bytes; F16 ones are borrowed from the file: cache and activations count.
+	// The backend repacks quantised weights one at a time, and their bytes in the file are
+	// released. It borrows F16 weights from the file. So cache and activations decide.
 	backend := small{newBackend(t, 1), t, 6 << 20}
 	_, err = model.Load(context.Background(), backend, file, model.Options{MaxTokens: 1024}, nil)
 	want := "weights need 1 MiB, a context of 1024 tokens 8 MiB and activations 1 MiB, together 10 MiB; 6 MiB are available"

@@ -9,16 +9,18 @@ import (
 	"specula/engine/compute"
 )
 
-// Medusa is a row of small heads on the target's last hidden state: where the target's own output matrix tells the next token, head i
-// tells the one i+1 places behind it. Each is some residual blocks, x + silu(W·x + b), and an output matrix. The heads do not know of each
-// other's guesses. (Cai et al. 2024, «Medusa: Simple LLM inference acceleration framework with multiple decoding heads», §2.1.1)
+// Medusa is a list of small heads on the target's last hidden state. The target's output matrix
+// predicts the next token; head i predicts the token i+1 places after that one. A head consists of
+// some residual blocks, x + silu(W·x + b), and an output matrix. The heads do not see each other's
+// drafts. (Cai et al. 2024, «Medusa: Simple LLM inference acceleration framework with multiple
+// decoding heads», §2.1.1)
 type Medusa struct {
 	target *Model
 	heads  []medusaHead
 	pass   pass
 	x      compute.Buffer // (1, Dim)
 	gate   compute.Buffer // (1, Dim)
-	ones   compute.Buffer // (1, Dim): SiLU is SwiGLU with them
+	ones   compute.Buffer // (1, Dim), all 1: SwiGLU with it is SiLU
 	scores compute.Buffer // (1, rows of the output matrix)
 }
 
@@ -32,11 +34,12 @@ type medusaBlock struct {
 	bias   compute.Vector // (Dim), or nil
 }
 
-// maxMedusaHeads bounds the search for them; published files have up to 10.
+// maxMedusaHeads bounds the search for heads; published files have up to 10.
 const maxMedusaHeads = 64
 
-// loadMedusa takes the names of the authors' files, {head}.{block}.linear.weight and {head}.{blocks}.weight, and those of vLLM. Heads
-// without an output matrix each share lm_head.weight, or else the target's.
+// loadMedusa loads heads under the names of the authors' files, {head}.{block}.linear.weight and
+// {head}.{blocks}.weight, and under those of vLLM. Heads without output matrices of their own share
+// lm_head.weight, or else the target's output matrix.
 func loadMedusa(h *headTensors, target *Model, c headConfig) (*Medusa, error) {
 	dim := target.config.Dim
 	m := &Medusa{target: target}
@@ -51,7 +54,7 @@ func loadMedusa(h *headTensors, target *Model, c headConfig) (*Medusa, error) {
 		head.output = h.matrix(0, dim, own, fmt.Sprintf("%d.%d.weight", i, len(head.blocks)), fmt.Sprintf("lm_heads.%d.weight", i))
 		switch {
 		case head.output != nil:
-			own = required // what one head has, those behind it must have
+			own = required // if one head has its own, all later heads must have one
 		case i > 0:
 			head.output = m.heads[0].output
 		default:
@@ -89,7 +92,7 @@ func medusaLinear(head, block int, part string) []string {
 	return []string{fmt.Sprintf("%d.%d.linear.%s", head, block, part), fmt.Sprintf("blocks.%d.layers.%d.%s", head, block, part)}
 }
 
-// fillOnes looks them up in a table of one row.
+// fillOnes fills ones by an embedding lookup in a table of one row.
 func (m *Medusa) fillOnes(ctx context.Context) error {
 	row := compute.Weight{Name: "ones", Type: compute.F32, Rows: 1, Cols: m.target.config.Dim}
 	for range row.Cols {
@@ -102,7 +105,7 @@ func (m *Medusa) fillOnes(ctx context.Context) error {
 	return m.target.backend.Embed(m.ones, table, []int32{0})
 }
 
-// parametersPerToken is how many weights are read for one guess, whoever they belong to.
+// parametersPerToken returns how many weights are read to draft one token, the target's included.
 func (m *Medusa) parametersPerToken() (n int64) {
 	for _, head := range m.heads {
 		n += int64(head.output.Rows()) * int64(head.output.Cols())
@@ -113,5 +116,5 @@ func (m *Medusa) parametersPerToken() (n int64) {
 	return n / int64(len(m.heads))
 }
 
-// Heads is how many tokens can be guessed at once.
+// Heads returns how many tokens the heads can draft at once.
 func (m *Medusa) Heads() int { return len(m.heads) }

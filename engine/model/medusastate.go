@@ -9,16 +9,17 @@ import (
 	"specula/engine/compute"
 )
 
-// MedusaState is what one conversation has of the heads: the hidden state that they guess from. It can be used like a model that reads
-// tokens one behind the other; what a head guesses depends on their number only.
+// MedusaState is the heads' state for one conversation: the hidden state that they draft from. It
+// can be used like a model that reads tokens one after the other, but a head's logits depend only
+// on how many tokens were read, not on which.
 type MedusaState struct {
 	*Medusa
 	tap  *compute.Tap
 	last compute.Buffer // (1, Dim)
-	at   int            // the token behind which the target had it; -1 for none
+	at   int            // the token after which the target had this state; -1: none
 }
 
-// NewState makes room for one conversation.
+// NewState allocates the state of one conversation.
 func (m *Medusa) NewState() (*MedusaState, error) {
 	s := &MedusaState{Medusa: m, at: -1}
 	var err error
@@ -28,19 +29,21 @@ func (m *Medusa) NewState() (*MedusaState, error) {
 	return s, allocateAll(m.target.backend, []size{{&s.last, 1, m.target.config.Dim}})
 }
 
-// Tap is what passes of the target must fill before Keep.
+// Tap returns the tap that the target's passes must fill before Keep.
 func (s *MedusaState) Tap() *compute.Tap { return s.tap }
 
-// Room is how many hidden states can be kept: only the last one ever counts.
+// Room returns how many hidden states can be kept. There is no limit, because only the last one
+// counts.
 func (s *MedusaState) Room() int { return math.MaxInt }
 
-// Longest is how many tokens can be guessed in a row.
+// Longest returns the longest possible draft, in tokens.
 func (s *MedusaState) Longest() int { return s.Heads() }
 
-// Embeddings is how many ids can be read: any.
+// Embeddings returns the number of ids that the heads can read: any.
 func (s *MedusaState) Embeddings() int { return math.MaxInt }
 
-// Keep takes the last of the hidden states in the first rows of the tap, which are those behind token at and the ones that follow it.
+// Keep takes the last of the hidden states in the first rows of the tap. These are the states after
+// token at and after the tokens that follow it.
 func (s *MedusaState) Keep(at, rows int, _ bool) error {
 	s.at = at + rows - 1
 	if err := s.target.backend.Copy(s.last, s.tap.Rows, 1, compute.Block{From: rows - 1}); err != nil {
@@ -49,11 +52,11 @@ func (s *MedusaState) Keep(at, rows int, _ bool) error {
 	return nil
 }
 
-// NewCache makes a cache that counts tokens and holds nothing.
+// NewCache makes a cache that only counts tokens.
 func (s *MedusaState) NewCache() (compute.Cache, error) { return &counter{}, nil }
 
-// Prefill counts tokens and returns the scores of the head for what follows them, one row, valid until the next call. It fails when no
-// head guesses so far from the kept hidden state.
+// Prefill counts the tokens and returns one row of logits for the token after them, valid until the
+// next call. It fails if that token is further from the kept hidden state than the heads reach.
 func (s *MedusaState) Prefill(ctx context.Context, cache compute.Cache, ids []int32, _ func(done, total int)) (compute.Logits, error) {
 	head := cache.Len() + len(ids) - 2 - s.at
 	if s.at < 0 || head < 0 || head >= s.Heads() {
@@ -78,7 +81,7 @@ func (s *MedusaState) Prefill(ctx context.Context, cache compute.Cache, ids []in
 	return logits, cache.Advance(len(ids))
 }
 
-// counter is a cache of nothing.
+// counter is a cache that holds no keys and values.
 type counter struct{ length int }
 
 func (c *counter) Len() int { return c.length }

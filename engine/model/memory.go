@@ -7,24 +7,27 @@ import (
 	"specula/engine/compute"
 )
 
-// weigher is a backend that knows what a weight costs it beside the file's bytes, which are in memory already.
+// weigher is a backend that knows how much memory a weight takes in addition to the bytes of the
+// file, which are in memory already.
 type weigher interface{ MatrixBytes(compute.Weight) int64 }
 
-// planner is a backend with memory of its own, which knows what everything takes there.
+// planner is a backend with memory of its own. It knows how much of it everything takes.
 type planner interface {
 	weigher
 	CacheBytes(shape compute.CacheShape) int64
-	// ScratchBytes is what operations over so many rows of at most so many numbers need in passing, with a cache of this shape.
+	// ScratchBytes is the temporary memory for operations over this many rows and at most this many
+	// columns, with a cache of this shape.
 	ScratchBytes(rows, cols int, shape compute.CacheShape) int64
 }
 
-// size is one activation buffer: which, and how many rows of how many numbers.
+// size is an activation buffer with its number of rows and columns.
 type size struct {
 	buffer     *compute.Buffer
 	rows, cols int
 }
 
-// sizes lists the activations of a pass. Only the rows of Forward have scores, which are the widest by far.
+// sizes lists the activations of a pass. The logits are by far the widest, so they have room for
+// the rows of a Forward only.
 func (m *Model) sizes() []size {
 	c, a := &m.config, &m.activations
 	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
@@ -36,10 +39,10 @@ func (m *Model) sizes() []size {
 	}
 }
 
-// allocate makes the activation buffers.
+// allocate makes the activation buffers of the model.
 func (m *Model) allocate() error { return allocateAll(m.backend, m.sizes()) }
 
-// allocateAll makes the buffers of a list.
+// allocateAll makes the buffers in a list.
 func allocateAll(backend compute.Backend, sizes []size) error {
 	for _, w := range sizes {
 		var err error
@@ -50,7 +53,8 @@ func allocateAll(backend compute.Backend, sizes []size) error {
 	return nil
 }
 
-// checkMemory refuses a model that cannot fit, before anything is allocated for it. Figures are in float64, which does not overflow.
+// checkMemory refuses a model that cannot fit, before it allocates anything. It computes in
+// float64, which does not overflow.
 func (m *Model) checkMemory(b *binder, reserved int64) error {
 	c := &m.config
 	cache, activations := m.cacheBytes(c.MaxTokens), m.activationBytes(c.MaxTokens)
@@ -77,7 +81,7 @@ func (m *Model) checkMemory(b *binder, reserved int64) error {
 
 const float32Bytes = 4
 
-// cacheBytes is the memory of a cache of so many tokens.
+// cacheBytes returns the memory of a cache for this many tokens.
 func (m *Model) cacheBytes(tokens int) float64 {
 	c := &m.config
 	if known, ok := m.backend.(planner); ok {
@@ -88,19 +92,20 @@ func (m *Model) cacheBytes(tokens int) float64 {
 	return c.cacheNumbers(tokens) * cacheNumberBytes[c.CacheType]
 }
 
-// cacheNumbers is how many numbers the keys and values of so many tokens are.
+// cacheNumbers returns how many numbers the keys and values of this many tokens have.
 func (c *Config) cacheNumbers(tokens int) float64 {
 	return 2 * float64(c.Layers) * float64(tokens) * float64(c.KVHeads) * float64(c.HeadDim)
 }
 
-// cacheNumberBytes is what a number takes in a cache of each type.
+// cacheNumberBytes is the memory per number in a cache of each type.
 var cacheNumberBytes = map[compute.DType]float64{compute.F32: 4, compute.F16: 2, compute.Q8_0: 34.0 / 32}
 
-// muchKept is what the keys and values of a token may take in F32: with more, a conversation of a few hundred tokens leaves the caches of a
-// processor, and is read faster in F16.
+// muchKept is a limit for the keys and values of one token, in bytes at F32. Above it, a
+// conversation of a few hundred tokens no longer fits into the processor's caches, and reading F16
+// is faster.
 const muchKept = 32 << 10
 
-// cacheTypeBySize is the type of a cache that nobody chose.
+// cacheTypeBySize returns the type of a cache whose type the user did not choose.
 func (c *Config) cacheTypeBySize() compute.DType {
 	if float32Bytes*c.cacheNumbers(1) > muchKept {
 		return compute.F16
@@ -108,7 +113,7 @@ func (c *Config) cacheTypeBySize() compute.DType {
 	return compute.F32
 }
 
-// checkCache asks the backend whether it keeps such keys and values.
+// checkCache asks the backend whether it supports such a cache.
 func (m *Model) checkCache() error {
 	if checker, ok := m.backend.(compute.CacheChecker); ok {
 		return checker.CheckCache(m.cacheShape(m.config.MaxTokens))
@@ -116,9 +121,10 @@ func (m *Model) checkCache() error {
 	return nil
 }
 
-// activationBytes is the memory of a pass: its buffers, the tables of angles, and what the backend needs in passing.
+// activationBytes returns the memory of a pass: its buffers, the RoPE tables, and the backend's
+// temporary memory.
 func (m *Model) activationBytes(tokens int) float64 {
-	activations := float32Bytes * float64(tokens) * float64(m.config.RopeDim) // both tables of angles
+	activations := float32Bytes * float64(tokens) * float64(m.config.RopeDim) // cosine and sine tables together
 	rows, cols := 0, 0
 	for _, w := range m.sizes() {
 		activations += float32Bytes * float64(w.rows) * float64(w.cols)
@@ -137,8 +143,9 @@ func (m *Model) bytesTaken(w compute.Weight) int64 {
 	return int64(len(w.Data))
 }
 
-// mostAtOnce corrects the sum of what the backend takes for weights whose file bytes are released after each: it takes the place
-// of theirs, but for part of a weight that is there in both forms for a while, and is no more than the largest.
+// mostAtOnce corrects the memory that the backend takes for weights, where the file's bytes of each
+// weight are released after the backend has copied it. The copy then replaces the file's bytes.
+// Part of a weight exists in both forms for a while, which is at most the largest weight.
 func (m *Model) mostAtOnce(b *binder) float64 {
 	known, ok := m.backend.(weigher)
 	if _, elsewhere := m.backend.(planner); elsewhere || !ok || !b.file.Owned() {

@@ -6,7 +6,7 @@ import (
 	"specula/engine/compute"
 )
 
-// A conversation with the demo target stays in a processor's caches, one with Qwen3-0.6B does not.
+// A conversation with the demo target fits into a processor's caches; one with Qwen3-0.6B does not.
 func TestCacheTypeBySize(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -1,15 +1,20 @@
-// Package model is the transformer, written once against compute.
+// Package model is the transformer, written once against package compute.
 //
-// It is the decoder that Llama, Qwen2 and Qwen3 share, and forward.go reads like the paper: a residual stream to which every layer
-// adds first what attention gathers from the tokens before, then what a gated feed-forward network makes of it. What differs between
-// the families is a row in a table (architecture.go). Weights find their place by the tags of tensors.go.
+// It is the decoder that Llama, Qwen2 and Qwen3 share. Read forward.go first: it follows the paper.
+// To a residual stream each layer adds what attention collects from the earlier tokens, and then
+// the output of a gated feed-forward network. architecture.go has a table row for what differs
+// between the families. tensors.go names each weight's tensor in its struct tag. load.go checks a
+// file and loads it. Model.Forward and Model.Prefill are what others call.
 //
-// One pass takes m tokens, appends m rows to the cache and gives m rows of scores. Decoding is m = 1, verifying a draft of γ tokens
-// is m = γ+1, reading a prompt is as many passes as it takes; there is no other path. By the law of package compute
-// the bits of a row are the same in all three.
+// One pass takes m tokens, appends m rows to the cache and returns m rows of logits. Decoding is m
+// = 1, and verifying a draft of γ tokens is m = γ+1. Prefill takes as many passes as it needs. All
+// three run the same code.
 //
-// A pass can leave hidden states behind on the device (tap.go), and on these guess the heads that others train for a model: a layer
-// of EAGLE's (eagle.go), which is attention and feed-forward network of the same code, and the small networks of Medusa (medusa.go).
+// One invariant, from package compute: a row has the same bits in all three.
+//
+// A pass can copy hidden states to a tap on the device (tap.go). Heads trained for a model draft
+// from them: a layer of EAGLE (eagle.go), which uses the attention and feed-forward code of this
+// package, and the small networks of Medusa (medusa.go).
 package model
 
 import (
@@ -23,7 +28,8 @@ import (
 // ErrContextFull means that a cache has no room for the tokens of a pass.
 var ErrContextFull = errors.New("the context is full")
 
-// Model is a loaded transformer. It serves one goroutine at a time; several caches may take turns.
+// Model is a loaded transformer. Only one goroutine may use it at a time; it can work on several
+// caches in turn.
 type Model struct {
 	parameters
 	layers      []layer
@@ -33,19 +39,20 @@ type Model struct {
 	angles      ropeTables
 	activations activations
 	pass        pass
-	ids         []int32 // of a pass, all parts behind each other
+	ids         []int32 // of all parts of a pass, one after the other
 	matrices    []Matrix
-	tap         *compute.Tap // nil: nobody listens
+	tap         *compute.Tap // where passes leave hidden states; nil: nowhere
 }
 
-// Matrix is a weight matrix of a model as the backend holds it.
+// Matrix is a weight matrix of a model, as the backend holds it.
 type Matrix struct {
 	Taken compute.Matrix
-	Type  string // in the file: "Q8_0"
+	Type  string // in the file, such as "Q8_0"
 	Bytes int64  // in the file
 }
 
-// activations are the buffers of a pass, (PrefillRows, cols); only as many rows as Forward takes have scores.
+// activations are the buffers of a pass, (PrefillRows, cols). Only scores has fewer rows: MaxRows,
+// those of a Forward.
 type activations struct {
 	residual compute.Buffer // cols Dim
 	normed   compute.Buffer // Dim
@@ -59,13 +66,13 @@ type activations struct {
 	scores   compute.Buffer // Vocab
 }
 
-// Config describes the model.
+// Config returns the shape of the model.
 func (m *Model) Config() Config { return m.config }
 
-// Matrices lists the weight matrices, for measurements of their products.
+// Matrices lists the weight matrices, so that their products can be timed.
 func (m *Model) Matrices() []Matrix { return m.matrices }
 
-// NewCache makes an empty cache of MaxTokens.
+// NewCache makes an empty cache for MaxTokens tokens.
 func (m *Model) NewCache() (compute.Cache, error) {
 	cache, err := m.backend.Cache(m.cacheShape(m.config.MaxTokens))
 	if err != nil {
@@ -79,21 +86,22 @@ func (m *Model) cacheShape(tokens int) compute.CacheShape {
 	return compute.CacheShape{Layers: c.Layers, Tokens: tokens, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Type: c.CacheType}
 }
 
-// Forward appends 1 ≤ len(ids) ≤ MaxRows tokens to the cache and returns the scores behind each of them.
-// On any error, cancellation included, the cache keeps its length.
-// ErrContextFull is wrapped when the tokens do not fit.
+// Forward appends tokens to the cache, 1 ≤ len(ids) ≤ MaxRows, and returns one row of logits per
+// token. On any error, cancellation included, the cache keeps its length. If the tokens do not fit,
+// the error wraps ErrContextFull.
 func (m *Model) Forward(ctx context.Context, cache compute.Cache, ids []int32) (compute.Logits, error) {
 	return m.ForwardParts(ctx, Part{cache, ids})
 }
 
-// Part is what one sequence has in a pass: tokens that go behind what its cache holds.
+// Part is one sequence of a pass: a cache, and the tokens to append to it.
 type Part struct {
 	Cache compute.Cache
 	IDs   []int32
 }
 
-// ForwardParts is Forward for several sequences in one pass, which reads the weights once. Their caches must be different ones.
-// The scores have the rows of the first part, then those of the second and so on; MaxRows bounds all together.
+// ForwardParts is Forward for several sequences in one pass, which reads the weights only once. The
+// caches must be different ones. The logits have the rows of the first part, then those of the
+// second, and so on. All parts together may have at most MaxRows tokens.
 func (m *Model) ForwardParts(ctx context.Context, parts ...Part) (compute.Logits, error) {
 	rows := 0
 	for _, part := range parts {
@@ -123,8 +131,9 @@ func (m *Model) ForwardParts(ctx context.Context, parts ...Part) (compute.Logits
 	return logits, err
 }
 
-// Prefill appends any number of tokens to the cache, PrefillRows at a time, and returns the scores behind the last one only.
-// progress, which may be nil, gets tokens done. On an error, cancellation included, the cache keeps the passes completed before.
+// Prefill appends any number of tokens to the cache, PrefillRows at a time, and returns one row of
+// logits, for the last token. It tells progress, which may be nil, how many tokens are done. On an
+// error, cancellation included, the cache keeps the passes that were completed.
 func (m *Model) Prefill(ctx context.Context, cache compute.Cache, ids []int32, progress func(done, total int)) (compute.Logits, error) {
 	if len(ids) == 0 {
 		return nil, errors.New("prefill of no tokens: there is nothing to give scores for")
@@ -150,7 +159,7 @@ func (m *Model) Prefill(ctx context.Context, cache compute.Cache, ids []int32, p
 	}
 }
 
-// finishPrefill scores the last of rows rows.
+// finishPrefill computes the logits of the last of rows rows.
 func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress func(done, total int)) (compute.Logits, error) {
 	if err := m.lastRowFirst(rows); err != nil {
 		return nil, err
@@ -168,7 +177,8 @@ func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress fun
 	return logits, nil
 }
 
-// lastRowFirst copies the last of rows rows of the residual stream to the first: those behind it are done.
+// lastRowFirst copies the last of rows rows of the residual stream to row 0. The other rows are not
+// needed any more.
 func (m *Model) lastRowFirst(rows int) error {
 	if rows == 1 {
 		return nil
@@ -177,7 +187,7 @@ func (m *Model) lastRowFirst(rows int) error {
 	return m.backend.Copy(a.residual, a.residual, 1, compute.Block{From: rows - 1})
 }
 
-// check refuses what cannot be computed before anything is.
+// check refuses tokens that do not fit or do not exist, before anything is computed.
 func (m *Model) check(cache compute.Cache, ids []int32) error {
 	if free := cache.Cap() - cache.Len(); len(ids) > free {
 		return fmt.Errorf("%w: %d more tokens do not fit behind %d of %d", ErrContextFull, len(ids), cache.Len(), cache.Cap())

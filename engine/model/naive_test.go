@@ -15,7 +15,8 @@ func (m *tiny) remind(stream [][]float64) {
 	m.streams = append(m.streams, rows)
 }
 
-// forward is the transformer in float64, token by token and without a cache, written from the papers and independently of the package.
+// forward is the transformer in float64, token by token and without a cache. It was written from
+// the papers, independently of the package.
 func (m *tiny) forward(ids []int32) [][]float64 {
 	stream := make([][]float64, len(ids))
 	for i, id := range ids {
@@ -68,7 +69,7 @@ func plus(x, y []float64) {
 	}
 }
 
-// linearMap multiplies with name.weight and adds name.bias if there is one.
+// linearMap multiplies with name.weight and adds name.bias if the model has one.
 func (m *tiny) linearMap(x []float64, name string) []float64 {
 	out := make([]float64, m.shapes[name+".weight"][0])
 	for r := range out {
@@ -94,7 +95,7 @@ func (m *tiny) norm(x []float64, name string) []float64 {
 	return out
 }
 
-// heading normalises (if the model does) and rotates each head.
+// heading applies the norm, if the model has one, and RoPE to each head.
 func (m *tiny) heading(x []float64, norm string, position int) []float64 {
 	var out []float64
 	for ; len(x) > 0; x = x[m.headDim:] {
@@ -130,7 +131,7 @@ func (m *tiny) rotated(head []float64, position int) []float64 {
 	return head
 }
 
-// gather is attention of one token's heads over the keys and values given.
+// gather is the attention of one token's heads over the given keys and values.
 func (m *tiny) gather(q []float64, k, v [][]float64) []float64 {
 	out := make([]float64, len(q))
 	for h := range m.heads {

@@ -9,7 +9,8 @@ import (
 	"specula/engine/model"
 )
 
-// Sequences that share a pass do not see each other: scores, keys and values are those of passes of their own.
+// Sequences that share a pass are independent: logits, keys and values equal those of separate
+// passes.
 func TestPartsOfAPassAreIndependent(t *testing.T) {
 	for _, s := range subjects() {
 		t.Run(s.name, func(t *testing.T) {
@@ -20,11 +21,12 @@ func TestPartsOfAPassAreIndependent(t *testing.T) {
 	}
 }
 
-// partsAreIndependent compares a pass of sequences with so many rows each.
+// partsAreIndependent compares one pass over several sequences, with these numbers of rows, to
+// separate passes.
 func partsAreIndependent(t *testing.T, m *model.Model, rows ...int) {
 	t.Helper()
 	vocab := m.Config().Vocab
-	// The caches stand at different places, one of them across a split of attention.
+	// The caches have different lengths, and one of them crosses a split of attention.
 	before := [][]int32{randomIDs(7, vocab, 1), randomIDs(254, vocab, 2), nil}
 	var together, apart record
 	var parts []model.Part

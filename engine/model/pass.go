@@ -7,11 +7,11 @@ import (
 	"specula/engine/compute"
 )
 
-// pass runs operations over the same rows until one fails; what comes after is skipped, so that the layers read
-// without a check behind every line.
+// pass runs operations over the same rows until one fails, and then skips the rest. So the layers
+// need no error check after every line.
 type pass struct {
 	compute.Backend
-	ctx   context.Context // of the call that the pass is for
+	ctx   context.Context // of the call that this pass serves
 	parts []Part
 	rows  int // of all parts together
 	eps   float32
@@ -24,8 +24,8 @@ func (p *pass) norm(dst, x compute.Buffer, w compute.Vector) {
 	}
 }
 
-// project multiplies with w and adds bias, which may be nil. Products are where the time goes, so each first looks whether
-// the pass is still wanted.
+// project multiplies x with w and adds bias, which may be nil. Most time goes into these products,
+// so each one first checks whether the pass was cancelled.
 func (p *pass) project(dst, x compute.Buffer, w compute.Matrix, bias compute.Vector) {
 	if p.err == nil {
 		p.err = p.ctx.Err()
@@ -38,7 +38,7 @@ func (p *pass) project(dst, x compute.Buffer, w compute.Matrix, bias compute.Vec
 	}
 }
 
-// rotate turns each part's rows by the angles of its own positions.
+// rotate applies RoPE to each part's rows, at that part's positions.
 func (p *pass) rotate(x compute.Buffer, r compute.Rope) {
 	for i := range p.parts {
 		if part := &p.parts[i]; p.err == nil {
@@ -49,7 +49,7 @@ func (p *pass) rotate(x compute.Buffer, r compute.Rope) {
 	}
 }
 
-// attend lets each part's rows look at its own sequence.
+// attend lets each part's rows attend to that part's own sequence.
 func (p *pass) attend(dst, q, k, v compute.Buffer, a compute.Attention) {
 	for i := range p.parts {
 		if part := &p.parts[i]; p.err == nil {
@@ -78,5 +78,5 @@ func (p *pass) copy(dst, x compute.Buffer, b compute.Block) {
 	}
 }
 
-// attentionScale keeps the variance of q·k independent of the head's size.
+// attentionScale is 1/√HeadDim. It keeps the variance of q·k independent of the size of a head.
 func (m *Model) attentionScale() float32 { return float32(1 / math.Sqrt(float64(m.config.HeadDim))) }

@@ -8,16 +8,17 @@ import (
 	"specula/engine/weights"
 )
 
-// Recognise refuses a file that cannot be loaded because of what it is: no language model, one of another architecture, or
-// only a part of one. Its error says what the file is and what to do. It needs the header alone, and comes before
-// everything else that could be wrong with such a file: what a model must have, these files rightly lack.
+// Recognise refuses a file that is something else than a whole language model of a supported
+// architecture: an accessory, another architecture, or only a part of a model. The error says what
+// the file is and what to do. It reads the header alone. Call it before all other checks: such
+// files lack what a model must have, and an error about that would mislead.
 func Recognise(file *weights.File) error {
 	_, err := recognise(file)
 	return err
 }
 
 func recognise(file *weights.File) (architecture, error) {
-	kind, _, _ := file.String("general.type") // of another type: not what it should say, so it says nothing
+	kind, _, _ := file.String("general.type") // a value of another type says nothing, so ignore the error
 	name := file.Architecture()
 	if what, do := accessory(kind, name); what != "" {
 		return architecture{}, fmt.Errorf("it is %s: %s", what, do)
@@ -27,7 +28,7 @@ func recognise(file *weights.File) (architecture, error) {
 		return arch, fmt.Errorf("it is a model of the architecture %.64q: specula runs %s; choose a model of one of these", name, architectureNames())
 	}
 	if parts, _, _ := file.Uint("split.count"); parts > 1 {
-		part, _, _ := file.Uint("split.no") // from 0
+		part, _, _ := file.Uint("split.no") // counted from 0
 		return arch, fmt.Errorf("it is part %d of %d of a split model: join them with llama-gguf-split --merge FIRST_PART.gguf WHOLE.gguf, "+
 			"and load the whole", part+1, parts)
 	}
@@ -40,7 +41,8 @@ func recognise(file *weights.File) (architecture, error) {
 	return arch, nil
 }
 
-// accessory says what a file is that goes with a model but is none that writes text; "" if it may be one.
+// accessory recognises files that go with a model but do not write text themselves. It returns what
+// the file is and what to do, or "" if it may be a language model.
 func accessory(kind, arch string) (what, do string) {
 	const own = "give the file of the model itself"
 	switch {

@@ -13,7 +13,7 @@ import (
 	"specula/engine/weights"
 )
 
-// referenceCase is a prompt with what a float32 forward over the F16 weights says to it.
+// referenceCase is a prompt with the results of a float32 forward pass over the F16 weights.
 type referenceCase struct {
 	Prompt string  `json:"prompt"`
 	IDs    []int32 `json:"ids"`
@@ -24,7 +24,7 @@ type referenceCase struct {
 type reply struct {
 	Greedy      []int32   `json:"greedy"`
 	Margin      []float64 `json:"top1_minus_top2"`
-	FirstLogits []float64 `json:"first_logits"` // every 16th of the position after the prompt
+	FirstLogits []float64 `json:"first_logits"` // every 16th logit at the position after the prompt
 }
 
 func referenceCases(t testing.TB) []referenceCase {
@@ -82,12 +82,13 @@ func TestReference(t *testing.T) {
 	for _, f := range []struct {
 		name, path string
 		of         func(referenceCase) reply
-		bound      float64 // of the first logits, in parts of their range
+		bound      float64 // on the error of the first logits, relative to their range
 		greedy     bool
 	}{
 		{"target F16", "../../assets/reference/demo-target-f16.gguf", target, 2e-3, true},
 		{"draft F16", "../../assets/reference/demo-draft-f16.gguf", draft, 2e-3, true},
-		// Rounding the weights to 8 bits alone makes 0.039 and 0.010, as PyTorch computes it; we round what they are multiplied by, too.
+		// Rounding the weights to 8 bits alone gives 0.039 and 0.010, as computed with PyTorch.
+		// This program also rounds the activations.
 		{"target Q8_0", "../../assets/pair/target.gguf", target, 6e-2, false},
 		{"draft Q8_0", "../../assets/pair/draft.gguf", draft, 3e-2, false},
 	} {
@@ -127,7 +128,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// difference is the largest difference to every 16th logit, in parts of the reference's range.
+// difference is the largest difference to every 16th logit, relative to the range of the reference.
 func difference(row []float32, want []float64) float64 {
 	low, high, worst := math.Inf(1), math.Inf(-1), 0.0
 	for i, w := range want {
@@ -137,7 +138,7 @@ func difference(row []float32, want []float64) float64 {
 	return worst / (high - low)
 }
 
-// greedy continues by n best tokens, the first from logits.
+// greedy continues by n best tokens; the first one comes from logits.
 func greedy(t testing.TB, m *model.Model, cache compute.Cache, logits compute.Logits, n int) []int32 {
 	t.Helper()
 	var ids []int32

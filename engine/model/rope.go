@@ -7,13 +7,13 @@ import (
 	"specula/engine/compute"
 )
 
-// ropeTables holds the rotation of every position, computed in float64 and rounded once.
+// ropeTables hold cosine and sine for every position, computed in float64 and rounded once.
 type ropeTables struct {
 	cos, sin []float32 // (MaxTokens, RopeDim/2)
 }
 
-// newRopeTables computes the angles position/scale/base^(2i/dim), divided by factors[i] where a file has factors.
-// Source: Su et al., RoFormer, 2021.
+// newRopeTables computes the angles position/scale/base^(2i/dim), and divides them by factors[i]
+// where a file has factors. Source: Su et al., RoFormer, 2021.
 func newRopeTables(c *Config, factors []float32) (ropeTables, error) {
 	pairs := c.RopeDim / 2
 	frequencies := make([]float64, pairs)
@@ -37,7 +37,7 @@ func newRopeTables(c *Config, factors []float32) (ropeTables, error) {
 	return t, nil
 }
 
-// rope describes the rotation of so many heads from a position on.
+// rope describes the rotation of this many heads; the caller sets row and position.
 func (m *Model) rope(heads int) compute.Rope {
 	return compute.Rope{
 		Heads: heads, HeadDim: m.config.HeadDim, Dim: m.config.RopeDim, NeoX: m.arch.neoX,

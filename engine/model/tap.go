@@ -6,7 +6,7 @@ import (
 	"specula/engine/compute"
 )
 
-// NewTap makes a tap for so many hidden states, named as compute.Tap names them.
+// NewTap makes a tap for hidden states, numbered as in compute.Tap.
 func (m *Model) NewTap(layers ...int) (*compute.Tap, error) {
 	for _, l := range layers {
 		if l != compute.Normed && (l < 0 || l > m.config.Layers) {
@@ -20,11 +20,11 @@ func (m *Model) NewTap(layers ...int) (*compute.Tap, error) {
 	return &compute.Tap{Layers: layers, Rows: rows}, nil
 }
 
-// Attach makes the passes from now on fill a tap; nil ends it. Row i of a pass leaves its hidden states in row i. Scores, keys and
-// values are the same with and without: the tap only copies.
+// Attach makes all further passes fill a tap; nil ends this. Row i of a pass writes its hidden
+// states to row i of the tap. The tap only copies, so logits, keys and values keep their bits.
 func (m *Model) Attach(t *compute.Tap) { m.tap = t }
 
-// leave copies the residual stream in front of a layer to the tap.
+// leave copies the residual stream before a layer to the tap, if the tap asks for it.
 func (m *Model) leave(p *pass, layer int) {
 	if m.tap == nil {
 		return

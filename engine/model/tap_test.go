@@ -20,7 +20,7 @@ func tapped(t *testing.T, backend compute.Backend, tap *compute.Tap, m int) [][]
 	return scoresOf(t, rows)
 }
 
-// What a tap leaves is the residual stream of the naive transformer, in the order that was asked for.
+// A tap holds the residual stream of the naive transformer, in the order that was asked for.
 func TestTapAgainstNaiveForward(t *testing.T) {
 	backend := newBackend(t, 2)
 	for _, shape := range tinyModels() {
@@ -51,7 +51,8 @@ func TestTapAgainstNaiveForward(t *testing.T) {
 	}
 }
 
-// A tap changes no bit of scores, keys and values, and what it holds does not depend on how the rows came through the model.
+// A tap changes no bit of logits, keys and values. Its own content does not depend on how the rows
+// were split into passes.
 func TestTapChangesNoBit(t *testing.T) {
 	backend := newBackend(t, 2)
 	shape := &tiny{name: "llama", arch: "llama", heads: 4, kvHeads: 2, headDim: 16, typ: compute.Q8_0}

@@ -2,8 +2,9 @@ package model
 
 import "specula/engine/compute"
 
-// parameters are the weights outside the layers. The tag gguf names the tensor, shape its size in terms of the hyperparameters, as
-// rows,cols of a matrix or as the length of a vector, and need what may be missing (see architecture.needs); %d is the layer.
+// parameters are the weights outside the layers. The tag gguf is the name of the tensor; %d stands
+// for the layer. The tag shape is its size in hyperparameters: rows,cols of a matrix or the length
+// of a vector. The tag need says whether it may be missing (see architecture.needs).
 type parameters struct {
 	Embedding   compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
 	OutputNorm  compute.Vector `gguf:"output_norm.weight" shape:"dim"`
@@ -31,7 +32,7 @@ type layer struct {
 	Down            compute.Matrix `gguf:"blk.%d.ffn_down.weight" shape:"dim,ffn"`
 }
 
-// sizes gives the names in the shape tags their numbers.
+// sizes gives the numbers for the names in the shape tags.
 func (c *Config) sizes() map[string]int {
 	return map[string]int{
 		"vocab":   c.Vocab,

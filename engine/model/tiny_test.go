@@ -21,19 +21,19 @@ type tiny struct {
 	heads    int
 	kvHeads  int
 	headDim  int
-	ropeDim  int // 0: not in the file, and the whole head rotates
+	ropeDim  int // 0: the file does not say it, and the whole head is rotated
 	linear   float64
-	factors  bool // rope_freqs.weight
-	biases   bool // of query, key and value
+	factors  bool // the file has rope_freqs.weight
+	biases   bool // biases of query, key and value
 	mixBias  bool
 	qkNorm   bool
 	tied     bool
-	twins    bool  // output rows in pairs that differ by one rounding step
-	without  []int // layers that forward leaves out
+	twins    bool  // output rows come in pairs that differ by one rounding step
+	without  []int // layers that forward skips
 	typ      compute.DType
-	matrices map[string][]float64 // as the file stores them, filled by build
+	matrices map[string][]float64 // as the file stores them; filled by build
 	shapes   map[string][2]int
-	streams  [][][]float64 // of the last forward: in front of each layer and behind the last, (tokens, Dim)
+	streams  [][][]float64 // of the last forward: before each layer and after the last, (tokens, Dim)
 }
 
 const (
@@ -174,9 +174,11 @@ func tinyModels() []*tiny {
 func TestAgainstNaiveForward(t *testing.T) {
 	backend := newBackend(t, 2)
 	for _, typ := range []struct {
-		name  string
-		typ   compute.DType
-		bound float64 // absolute; logits are of magnitude 1. Q8_0 rounds the activations to 1/254 of a block's largest.
+		name string
+		typ  compute.DType
+		// Absolute; logits have a magnitude of 1. Q8_0 rounds activations to 1/254 of the largest
+		// number in a block.
+		bound float64
 	}{
 		{"F32", compute.F32, 2e-5},
 		{"F16", compute.F16, 2e-5},

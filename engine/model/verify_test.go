@@ -13,23 +13,23 @@ import (
 	"specula/kernels/cpu"
 )
 
-// mostRows is the largest γ + 1, and splitKeys where a split of attention ends.
+// mostRows is the largest γ + 1. splitKeys is where the first split of attention ends.
 const (
 	mostRows  = 33
 	splitKeys = cpu.KeysPerSplit
 )
 
-// rowCounts are those at which kernels go over to another way of computing, and their neighbours.
+// rowCounts are the row counts at which kernels switch to another method, and their neighbours.
 func rowCounts() []int { return []int{2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33} }
 
-// formats are those of weights that a file may have.
+// formats are the weight types that a file may have.
 func formats() []compute.DType {
 	return []compute.DType{
 		compute.F32, compute.F16, compute.BF16, compute.Q8_0, compute.Q4_0, compute.Q4_1, compute.Q5_0, compute.Q5_1, compute.Q4_K, compute.Q5_K, compute.Q6_K,
 	}
 }
 
-// everyFormat are small models, one for each format of weights and type of cache.
+// everyFormat returns small models, one for each weight type and cache type.
 func everyFormat() (all []subject) {
 	for _, weights := range formats() {
 		for _, kept := range []compute.DType{compute.F32, compute.F16, compute.Q8_0} {
@@ -43,10 +43,10 @@ func everyFormat() (all []subject) {
 	return all
 }
 
-// text is a place of a text where rows are verified.
+// text is a position in a text where rows are verified.
 type text struct {
 	name   string
-	before int // tokens that are read first
+	before int // tokens that are read before
 	ids    []int32
 }
 
@@ -58,12 +58,13 @@ func texts(t testing.TB, vocab int) []text {
 		{"a prompt", 0, prompt[:min(mostRows, len(prompt))]},
 		{"up to the end of a split of attention", splitKeys - mostRows, randomIDs(mostRows, vocab, 2)},
 		{"across the end of a split", splitKeys - mostRows/2, randomIDs(mostRows, vocab, 2)},
-		{"after the end of a split", splitKeys, randomIDs(mostRows, vocab, 2)},
+		{"behind the end of a split", splitKeys, randomIDs(mostRows, vocab, 2)},
 	}
 }
 
-// Verifying m rows gives the bits that m decoding steps give, in scores and at every layer of the cache, for m up to the largest γ + 1:
-// for every format of weights and type of cache, at every place of a text, and after what was drafted and rejected.
+// Verifying m rows gives the same bits as m decoding steps, in the logits and in every layer of the
+// cache, for every m up to the largest γ + 1. This holds for every weight type and cache type, at
+// every position of a text, and after drafts that were rejected.
 func TestVerifyEqualsDecode(t *testing.T) {
 	for _, s := range slices.Concat(demoAndTies(), everyFormat()) {
 		t.Run(s.name, func(t *testing.T) {
@@ -89,15 +90,16 @@ func TestVerifyEqualsDecode(t *testing.T) {
 	}
 }
 
-// The same on every other level of instructions that the processor has, in short: kernels/cpu compares the levels with each other.
+// The same on every other instruction level of the processor, in a shorter form: kernels/cpu
+// compares the levels with each other.
 func TestVerifyEqualsDecodeOnEveryLevel(t *testing.T) {
 	for _, level := range cpu.Levels() {
 		if level == cpu.Highest() {
-			continue // TestVerifyEqualsDecode has seen it
+			continue // covered by TestVerifyEqualsDecode
 		}
 		for i, s := range everyFormat() {
 			if i%3 != i/3%3 {
-				continue // one type of cache is enough for a format
+				continue // one cache type per weight type is enough
 			}
 			t.Run(level.String()+"/"+s.name, func(t *testing.T) {
 				defer cpu.SetLevel(level)()
@@ -112,7 +114,8 @@ func TestVerifyEqualsDecodeOnEveryLevel(t *testing.T) {
 	}
 }
 
-// runRounds is runSteps with passes of which only the first rows are what the text goes on with; the others are rolled back.
+// runRounds is runSteps with draft tokens that are rejected: the text continues with the first rows
+// of each pass, and the others are rolled back.
 func runRounds(t testing.TB, m *model.Model, cache compute.Cache, ids []int32, rows int) record {
 	t.Helper()
 	random := rand.New(rand.NewPCG(13, uint64(rows)))

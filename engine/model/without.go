@@ -5,13 +5,15 @@ import (
 	"slices"
 )
 
-// Without returns a view of the model that leaves layers out, counted from 0: a cheaper and worse model of the same vocabulary, which
-// can draft for the whole one. (Zhang et al., "Draft & Verify: lossless large language model acceleration via self-speculative
-// decoding", 2023)
+// Without returns a view of the model that skips the given layers, counted from 0. The view is a
+// cheaper and worse model with the same vocabulary, and can draft for the whole model. (Zhang et
+// al., "Draft & Verify: lossless large language model acceleration via self-speculative decoding",
+// 2023)
 //
-// The view shares weights, backend and activations with the model and costs no memory but one row of scores; its caches hold the layers
-// that are left. The two must not run at the same time. Scores of one stay valid while the other runs.
-// Forward of the view takes one token; Prefill any number.
+// The view shares weights, backend and activations with the model. It needs memory only for one row
+// of logits, and for its caches, which hold the remaining layers. The two must not run at the same
+// time, but logits of one stay valid while the other runs. Forward of the view takes one token;
+// Prefill takes any number.
 func (m *Model) Without(layers []int) (*Model, error) {
 	for _, i := range layers {
 		if i < 0 || i >= len(m.layers) {
@@ -40,15 +42,15 @@ func (m *Model) Without(layers []int) (*Model, error) {
 	return &view, nil
 }
 
-// ParametersWithout is about how many parameters are left without so many layers. Of a layer the matrices count; norms and biases are
-// nothing beside them.
+// ParametersWithout estimates how many parameters remain without this many layers. It counts only
+// the matrices of a layer; norms and biases are tiny in comparison.
 func (c Config) ParametersWithout(layers int) int64 {
 	queries, keys := int64(c.Heads*c.HeadDim), int64(c.KVHeads*c.HeadDim)
 	return c.Parameters - int64(layers)*int64(c.Dim)*(2*queries+2*keys+3*int64(c.FFN))
 }
 
-// MiddleLayers is what to leave out of so many layers when nobody knows better: every second one between the first and the last
-// quarter. The layers at both ends do what none of the others can stand in for.
+// MiddleLayers is the default choice of layers to leave out: every second one between the first and
+// the last quarter. The layers at both ends cannot be replaced by any other.
 func MiddleLayers(layers int) []int {
 	var out []int
 	for i := layers/4 + 1; i < layers-layers/4; i += 2 {

@@ -46,7 +46,8 @@ func TestWithoutLayersAgainstNaiveForward(t *testing.T) {
 	}
 }
 
-// The whole model must not notice that a view runs in between, and its scores outlive the view's passes.
+// Passes of a view between passes of the whole model do not disturb the model, and the model's
+// logits stay valid during them.
 func TestAViewLeavesTheModelAlone(t *testing.T) {
 	m := noise(t, newBackend(t, 2), compute.Q8_0, model.Options{MaxTokens: 64, MaxRows: 4})
 	view, err := m.Without([]int{0})
