@@ -58,7 +58,7 @@ func texts(t testing.TB, vocab int) []text {
 		{"a prompt", 0, prompt[:min(mostRows, len(prompt))]},
 		{"up to the end of a split of attention", splitKeys - mostRows, randomIDs(mostRows, vocab, 2)},
 		{"across the end of a split", splitKeys - mostRows/2, randomIDs(mostRows, vocab, 2)},
-		{"behind the end of a split", splitKeys, randomIDs(mostRows, vocab, 2)},
+		{"after the end of a split", splitKeys, randomIDs(mostRows, vocab, 2)},
 	}
 }
 

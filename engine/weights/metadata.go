@@ -10,8 +10,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// The getters share one shape: (value, whether the key exists, error). A value of another type or out of range is an
-// error that wraps ErrMalformed; a missing key is not.
+// All getters return the value, whether the key exists, and an error. A value of another type or
+// out of range is an error that wraps ErrMalformed. A missing key is no error.
 
 // Uint reads an integer of any type that is not negative.
 func (f *File) Uint(key string) (n uint64, found bool, err error) {
@@ -26,7 +26,7 @@ func (f *File) Uint(key string) (n uint64, found bool, err error) {
 	return n, true, nil
 }
 
-// Int reads an integer of any type that fits.
+// Int reads an integer of any type that fits into int64.
 func (f *File) Int(key string) (n int64, found bool, err error) {
 	v, found := f.value(key)
 	if !found {
@@ -85,7 +85,7 @@ func (f *File) Strings(key string) (list []string, found bool, err error) {
 	if v.typ != gguf.Array || v.elem != gguf.String {
 		return nil, true, f.unfit(v, "an array of string")
 	}
-	all := string(f.data[v.offset:v.end]) // one copy that every element shares
+	all := string(f.data[v.offset:v.end]) // one copy, shared by all elements
 	list = make([]string, 0, v.bits)
 	for at := 0; at < len(all); {
 		n := f.stringLength(v.offset + int64(at))
@@ -95,12 +95,13 @@ func (f *File) Strings(key string) (list []string, found bool, err error) {
 	return list, true, nil
 }
 
-// stringLength reads the length of an array's string that begins at offset; it was checked when the header was parsed.
+// stringLength reads the length of a string in an array; offset is where this length begins. It was
+// checked when the header was parsed.
 func (f *File) stringLength(offset int64) int {
 	return int(binary.LittleEndian.Uint64(f.data[offset:]))
 }
 
-// Ints reads an array of integers of any type that fit.
+// Ints reads an array of integers of any type that fit into int64.
 func (f *File) Ints(key string) (list []int64, found bool, err error) {
 	v, found := f.value(key)
 	if !found {
@@ -120,8 +121,8 @@ func (f *File) Ints(key string) (list []int64, found bool, err error) {
 	return list, true, nil
 }
 
-// Floats reads an array of f32, or of f64 rounded to float32. Numbers that are not finite are handed out: only the reader
-// of a key knows whether they make sense there.
+// Floats reads an array of f32, or of f64 rounded to float32. It also returns numbers that are not
+// finite: only the caller knows whether they make sense for the key.
 func (f *File) Floats(key string) (list []float32, found bool, err error) {
 	v, found := f.value(key)
 	if !found {
@@ -138,7 +139,7 @@ func (f *File) Floats(key string) (list []float32, found bool, err error) {
 	return list, true, nil
 }
 
-// float interprets the bits of a float type; ok is false for other types.
+// float interprets the bits of a float type. ok is false for other types.
 func float(t gguf.ValueType, b uint64) (x float64, ok bool) {
 	switch t {
 	case gguf.Float32:
@@ -170,7 +171,7 @@ func (f *File) value(key string) (value, bool) {
 	return f.header.values[f.keys[at]], true
 }
 
-// unfit is the error of a value that has not the type or range its reader needs.
+// unfit returns the error for a value with the wrong type or out of range.
 func (f *File) unfit(v value, allowed string) error {
 	return &MalformedError{File: f.name, Field: "metadata " + quote(v.key), Offset: v.offset, Got: v.describe(), Allowed: allowed}
 }

@@ -65,11 +65,10 @@ func (f filler) matrix(ctx context.Context, w io.Writer, r *rand.ChaCha8, rows, 
 	return nil
 }
 
-// setF16 keeps sign and fraction. It sets the exponent so that magnitudes lie between half and
-// twice the power of two nearest to deviation·√2; one random bit of the exponent chooses between
-// the two halves of this range.
+// setF16 keeps sign and fraction, and one random bit of the exponent. With p the power of two
+// nearest to deviation, half of the magnitudes lie between p/2 and p, the others between p and 2p.
 func setF16(numbers []byte, deviation float64) {
-	exponent := uint16(max(1, 15+math.Round(math.Log2(deviation)))) // of numbers from deviation to 2·deviation
+	exponent := uint16(max(1, 15+math.Round(math.Log2(deviation)))) // that of numbers from p to 2p
 	for i := 0; i < len(numbers); i += 2 {
 		bits := binary.LittleEndian.Uint16(numbers[i:])
 		binary.LittleEndian.PutUint16(numbers[i:], bits&0x83ff|(exponent-bits>>14&1)<<10)

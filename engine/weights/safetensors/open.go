@@ -12,14 +12,15 @@ import (
 	"specula/engine/weights"
 )
 
-// maxConfigBytes bounds config.json; published ones have a few kilobytes.
+// maxConfigBytes is the largest config.json that is read; published ones have a few kilobytes.
 const maxConfigBytes = 1 << 20
 
-// Open reads the file at path, or that in the folder at path, into memory, and the config.json beside it if there is one. progress,
-// which may be nil, gets bytes.
+// Open reads the file at path into memory, or the one in the folder at path, and the config.json
+// beside it if there is one. It tells progress, which may be nil, how many bytes are read.
 //
-// In a folder the file is model.safetensors, or the only one whose name ends in .safetensors. The error wraps weights.ErrMalformed for
-// a file that breaks the format, and what weights.ReadFile says; it is a weights.ForeignError for a GGUF file.
+// In a folder the file is model.safetensors, or the only one whose name ends in .safetensors. The
+// error is one of weights.ReadFile, wraps weights.ErrMalformed if the file breaks the format, or is
+// a weights.ForeignError for a GGUF file.
 func Open(ctx context.Context, path string, progress func(done, total int64)) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -53,7 +54,7 @@ func Open(ctx context.Context, path string, progress func(done, total int64)) (*
 	return f, err
 }
 
-// choose finds the file in a folder.
+// choose finds the file of heads in a folder.
 func choose(folder string) (string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -81,7 +82,7 @@ func choose(folder string) (string, error) {
 	return "", fmt.Errorf("opening heads: the folder %q has no file whose name ends in .safetensors", folder)
 }
 
-// check looks at the header of a file before memory is taken for the rest.
+// check parses the header of a file before memory is allocated for the rest.
 func check(name string, src io.ReaderAt, size int64) error {
 	first := make([]byte, min(lengthBytes, size))
 	if _, err := src.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
@@ -99,7 +100,8 @@ func check(name string, src io.ReaderAt, size int64) error {
 	return err
 }
 
-// Parse checks a file that is in memory. The File borrows data, which must not be written any more. The error wraps weights.ErrMalformed.
+// Parse checks a file that is in memory. The File borrows data, which must not be written any more.
+// The error wraps weights.ErrMalformed or is a weights.ForeignError.
 func Parse(name string, data []byte) (*File, error) {
 	n, err := headerLength(name, data[:min(lengthBytes, len(data))], int64(len(data)))
 	if err != nil {
@@ -113,7 +115,7 @@ func Parse(name string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// WithConfig returns the file with what a config.json beside it would say.
+// WithConfig returns a copy of the file that has config as its config.json.
 func (f *File) WithConfig(config []byte) *File {
 	with := *f
 	with.config = config
