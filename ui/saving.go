@@ -206,7 +206,7 @@ func (m *Model) reopened(msg opened) tea.Cmd {
 	case msg.note != "":
 		return m.say(sanitize.Line(msg.note))
 	}
-	return nil
+	return m.say(sanitize.Line(fmt.Sprintf("opened %q; the settings in force are still yours", m.chat.Title)))
 }
 
 // tooLong says what became of a chat that is longer than a chat can be.
