@@ -49,3 +49,21 @@ func TestDraftsOfAnotherModelAreRefused(t *testing.T) {
 		t.Errorf("error %q", r.failed)
 	}
 }
+
+// What is given is drafted, whatever the rule and the look-ups would say.
+func TestGivenDraftsAreMade(t *testing.T) {
+	const repeating = "one two three four one two three four one two three four one two"
+	for _, proposer := range []string{"draft", "combined"} {
+		r := write(t, session(t, pair(), "temperature", "1.5", "proposer", proposer, "drafts", "8@0.3x4,0,1,=40.321,3", "max-tokens", "200"), user(repeating), nil)
+		lengths := []int{8, 8, 8, 8, 0, 1, 2, 3}
+		for i, round := range r.rounds[:min(len(lengths), len(r.rounds))] {
+			stopped := round.DraftStop == "the draft ends the reply"
+			if len(round.Draft) != lengths[i] && !stopped || i < 4 && round.Proposer != "draft" {
+				t.Errorf("%s, round %d: %d tokens by %s, want %d by the draft model", proposer, i, len(round.Draft), round.Proposer, lengths[i])
+			}
+		}
+		if len(r.rounds) < 6 {
+			t.Errorf("%s: the reply ended after %d rounds", proposer, len(r.rounds))
+		}
+	}
+}
