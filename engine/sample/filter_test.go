@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"specula/engine/compute"
+	"specula/engine/oracle"
 	"specula/engine/sample"
-	"specula/engine/spec/gate"
 )
 
 var (
@@ -98,7 +98,7 @@ func TestFiltersEqualTheReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Run(fmt.Sprint(i, p), func(t *testing.T) { near(t, got, gate.Distribution(scores, p), 1e-12) })
+		t.Run(fmt.Sprint(i, p), func(t *testing.T) { near(t, got, oracle.Distribution(scores, p), 1e-12) })
 	}
 }
 

@@ -17,22 +17,6 @@ import (
 	"specula/engine/spec"
 )
 
-func number(name string) int {
-	n, err := strconv.Atoi(name)
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
-
-func decimal(text string) float64 {
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
-
 // words is a vocabulary of a few short texts; the token without one ends a reply.
 type words []string
 
@@ -73,12 +57,12 @@ func scoresOf(seed uint64, vocab int) func(context []int32) []float32 {
 
 // rows are one pass of the target over a context and a draft.
 type rows struct {
-	p              *plain
+	p              *model
 	context, draft []int32
 }
 
 func (r rows) Rows() int  { return len(r.draft) + 1 }
-func (r rows) Vocab() int { return len(r.p.texts) }
+func (r rows) Vocab() int { return len(r.p.Texts) }
 func (r rows) Row(i int, dst []float32) error {
 	copy(dst, r.p.scores(slices.Concat(r.context, r.draft[:i])))
 	return nil
@@ -95,7 +79,7 @@ func (r rows) Argmax(dst []int32) (err error) {
 
 // trial is one reply under random settings.
 type trial struct {
-	plain
+	model
 	rng     *rand.Rand
 	rule    spec.Rule
 	oracle  round
@@ -112,14 +96,14 @@ var textsOf = map[string][]string{}
 
 // hold gives the reply a form.
 func (t *trial) hold(pattern string) {
-	key := pattern + fmt.Sprint(t.texts)
+	key := pattern + fmt.Sprint(t.Texts)
 	texts, known := textsOf[key]
 	if !known {
 		texts = t.enumerate(pattern)
 		textsOf[key] = texts
 	}
 	if texts != nil {
-		t.form, t.pattern = texts, pattern
+		t.Form, t.pattern = t.Among(texts), pattern
 	}
 }
 
@@ -131,7 +115,7 @@ func (t *trial) enumerate(pattern string) (texts []string) {
 			if whole.MatchString(text) {
 				texts = append(texts, text)
 			}
-			for _, letter := range t.texts {
+			for _, letter := range t.Texts {
 				if len(letter) == 1 {
 					longer = append(longer, text+letter)
 				}
@@ -145,29 +129,29 @@ func (t *trial) enumerate(pattern string) (texts []string) {
 func newTrial(seed uint64) *trial {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	texts := vocabulary(2 + rng.IntN(9))
-	t := &trial{rng: rng, plain: plain{texts: texts, stops: []int32{0}, scores: scoresOf(seed, len(texts))}}
+	t := &trial{rng: rng, model: model{modelOf(texts), scoresOf(seed, len(texts))}}
 	for range rng.IntN(12) {
 		t.prompt = append(t.prompt, int32(rng.IntN(len(texts))))
 	}
-	t.params = sample.Params{TopP: 1}
+	t.Params = sample.Params{TopP: 1}
 	if rng.IntN(5) > 0 {
-		t.params.Temperature = 0.2 + 2*rng.Float64()
+		t.Params.Temperature = 0.2 + 2*rng.Float64()
 	}
 	maybe := func(set func()) {
 		if rng.IntN(4) == 0 {
 			set()
 		}
 	}
-	maybe(func() { t.params.TopK = 1 + rng.IntN(len(texts)) })
-	maybe(func() { t.params.TopP = 0.3 + 0.7*rng.Float64() })
-	maybe(func() { t.params.MinP = 0.5 * rng.Float64() })
-	maybe(func() { t.params.TemperatureLast = true })
+	maybe(func() { t.Params.TopK = 1 + rng.IntN(len(texts)) })
+	maybe(func() { t.Params.TopP = 0.3 + 0.7*rng.Float64() })
+	maybe(func() { t.Params.MinP = 0.5 * rng.Float64() })
+	maybe(func() { t.Params.TemperatureLast = true })
 	t.rule = []spec.Rule{spec.Token, spec.Block, spec.ExactMatch}[rng.IntN(3)]
 	t.oracle = map[spec.Rule]round{spec.Token: byToken, spec.Block: byBlock, spec.ExactMatch: ownDraws}[t.rule]
-	if t.params.Temperature == 0 {
+	if t.Params.Temperature == 0 {
 		t.oracle = ownDraws
 	}
-	t.settings = t.anySettings()
+	t.Settings = t.anySettings()
 	if rng.IntN(4) == 0 {
 		t.hold(forms[rng.IntN(len(forms))])
 	}
@@ -190,7 +174,7 @@ func (t *trial) anySettings() shape.Settings {
 		},
 		func() { p.DryBreakers = [][]string{{"c"}, {"ab"}, {"bab", "c"}}[rng.IntN(3)] },
 		func() {
-			k.Bias = append(k.Bias, fmt.Sprintf("%d=%g", rng.IntN(len(t.texts)), float64(rng.IntN(9)-4)))
+			k.Bias = append(k.Bias, fmt.Sprintf("%d=%g", rng.IntN(len(t.Texts)), float64(rng.IntN(9)-4)))
 		},
 		func() { k.Banned = t.someTokens() },
 		func() { k.Allowed = t.someTokens() },
@@ -212,12 +196,12 @@ func (t *trial) anySettings() shape.Settings {
 
 // spellable reports whether a text can be written in the trial's tokens.
 func (t *trial) spellable(text string) bool {
-	return !slices.ContainsFunc([]byte(text), func(b byte) bool { return !slices.Contains(t.texts, string(b)) })
+	return !slices.ContainsFunc([]byte(text), func(b byte) bool { return !slices.Contains(t.Texts, string(b)) })
 }
 
 func (t *trial) someTokens() []string {
 	var names []string
-	for id := range t.texts {
+	for id := range t.Texts {
 		if t.rng.IntN(3) == 0 {
 			names = append(names, strconv.Itoa(id))
 		}
@@ -226,7 +210,7 @@ func (t *trial) someTokens() []string {
 }
 
 func (t *trial) reshape(tb testing.TB, reply []int32) {
-	shapers, err := shape.New(t.settings, t.stops, func() *shape.Vocabulary { return shape.NewVocabulary(words(t.texts)) })
+	shapers, err := shape.New(t.Settings, t.Stops, func() *shape.Vocabulary { return shape.NewVocabulary(words(t.Texts)) })
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -235,7 +219,7 @@ func (t *trial) reshape(tb testing.TB, reply []int32) {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		held, err := constrain.NewShaper(tb.Context(), form, constrain.NewVocabulary(len(t.texts), words(t.texts).Bytes, t.stops, false))
+		held, err := constrain.NewShaper(tb.Context(), form, constrain.NewVocabulary(len(t.Texts), words(t.Texts).Bytes, t.Stops, false))
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -270,9 +254,9 @@ func (t *trial) draft(good quality, n int, reply []int32, u sample.Uniforms) (sp
 		so := slices.Concat(reply, d.Tokens)
 		p := t.distribution(t.prompt, so)
 		if p == nil {
-			p = make([]float64, len(t.texts))
+			p = make([]float64, len(t.Texts))
 		}
-		hot := int32(t.rng.IntN(len(t.texts)))
+		hot := int32(t.rng.IntN(len(t.Texts)))
 		switch good {
 		case perfect:
 			if hot = pick(p, u.Uniform(sample.TargetDraw, 0, len(reply)+i)); hot < 0 {
@@ -285,7 +269,7 @@ func (t *trial) draft(good quality, n int, reply []int32, u sample.Uniforms) (sp
 				}
 			}
 		case sampled:
-			dist := make([]float64, len(t.texts))
+			dist := make([]float64, len(t.Texts))
 			sum := 0.0
 			for id := range dist {
 				if t.rng.IntN(4) > 0 || id == int(hot) {
@@ -300,7 +284,7 @@ func (t *trial) draft(good quality, n int, reply []int32, u sample.Uniforms) (sp
 			d.Q, q = append(d.Q, sample.Dist{P: dist}), append(q, dist)
 			continue
 		}
-		one := make([]float64, len(t.texts))
+		one := make([]float64, len(t.Texts))
 		one[hot] = 1
 		d.Tokens, d.Q, q = append(d.Tokens, hot), append(d.Q, sample.OneHot(hot)), append(q, one)
 	}
@@ -314,10 +298,10 @@ func (t *trial) play(tb testing.TB, seed uint64, change func(sample.Shapers) sam
 	t.reshape(tb, nil)
 	t.shapers = change(t.shapers)
 	var reply []int32
-	isStop := func(id int32) bool { return slices.Contains(t.stops, id) }
+	isStop := func(id int32) bool { return slices.Contains(t.Stops, id) }
 	for number := 0; len(reply) < length; number++ {
 		if t.rng.IntN(8) == 0 {
-			t.settings = t.anySettings()
+			t.Settings = t.anySettings()
 			t.reshape(tb, reply)
 			t.shapers = change(t.shapers)
 		}
@@ -327,16 +311,16 @@ func (t *trial) play(tb testing.TB, seed uint64, change func(sample.Shapers) sam
 			spec.DropForbidden(&draft, t.shapers)
 			q = q[:len(draft.Tokens)]
 		}
-		target := rows{p: &t.plain, context: slices.Concat(t.prompt, reply), draft: draft.Tokens}
-		terms := spec.Terms{Params: t.params, Shapers: t.shapers, Uniforms: u, Round: number, Written: len(reply), Rule: t.rule, IsStop: isStop}
-		want := t.oracle(&t.plain, t.prompt, reply, draft.Tokens, q, u, number)
+		target := rows{p: &t.model, context: slices.Concat(t.prompt, reply), draft: draft.Tokens}
+		terms := spec.Terms{Params: t.Params, Shapers: t.shapers, Uniforms: u, Round: number, Written: len(reply), Rule: t.rule, IsStop: isStop}
+		want := t.oracle(&t.model, t.prompt, reply, draft.Tokens, q, u, number)
 		out, err := v.Verify(target, draft, terms)
 		if err != nil && !errors.Is(err, sample.ErrNothingLeft) {
 			tb.Fatal(err)
 		}
 		if got := out.Committed(); !slices.Equal(got, want.tokens) || (err != nil) != want.stuck {
 			return fmt.Sprintf("round %d behind %v %v, draft %v (quality %d), rule %s, %+v, %+v:\ngot %v, error %v; want %v, stuck %v",
-				number, t.prompt, reply, draft.Tokens, good, t.rule, t.params, t.settings, got, err, want.tokens, want.stuck)
+				number, t.prompt, reply, draft.Tokens, good, t.rule, t.Params, t.Settings, got, err, want.tokens, want.stuck)
 		}
 		if t.rng.IntN(3) == 0 {
 			if _, err := v.Inspect(3, target, draft, terms); err != nil {

@@ -15,7 +15,7 @@ import (
 
 // language is a small one whose replies of a few tokens can all be enumerated, with penalties that look at the whole reply.
 type language struct {
-	plain
+	model
 	prompt []int32
 	length int
 	known  map[string][]float64 // distributions by reply
@@ -23,7 +23,7 @@ type language struct {
 
 func newLanguage(settings shape.Settings) *language {
 	l := &language{prompt: []int32{1, 2}, length: 4, known: map[string][]float64{}}
-	l.plain = plain{settings: settings, params: sample.Params{Temperature: 1, TopP: 1}, texts: vocabulary(4)}
+	l.Settings, l.Params, l.Texts = settings, sample.Params{Temperature: 1, TopP: 1}, vocabulary(4)
 	l.scores = func(context []int32) []float32 { // of the token before alone, so that all else is the shapers'
 		rng := rand.New(rand.NewPCG(uint64(context[len(context)-1]), 3))
 		row := make([]float32, 4)
@@ -82,7 +82,7 @@ func shaped(l *language, rng *rand.Rand, _ sample.Shapers, reply []int32) spec.D
 // normal deviate.
 func (l *language) deviate(t *testing.T, rule spec.Rule, draft drafts, plant func(sample.Shapers) sample.Shapers, commit func(sample.Shapers, *spec.Outcome)) float64 {
 	const replies = 20_000
-	shapers, err := shape.New(l.settings, nil, func() *shape.Vocabulary { return shape.NewVocabulary(words(l.texts)) })
+	shapers, err := shape.New(l.Settings, nil, func() *shape.Vocabulary { return shape.NewVocabulary(words(l.Texts)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,8 +97,8 @@ func (l *language) deviate(t *testing.T, rule spec.Rule, draft drafts, plant fun
 		var reply []int32
 		for number := 0; len(reply) < l.length; number++ {
 			d := draft(l, rng, shapers, reply)
-			out, err := v.Verify(rows{p: &l.plain, context: slices.Concat(l.prompt, reply), draft: d.Tokens}, d,
-				spec.Terms{Params: l.params, Shapers: shapers, Uniforms: u, Round: number, Written: len(reply), Rule: rule})
+			out, err := v.Verify(rows{p: &l.model, context: slices.Concat(l.prompt, reply), draft: d.Tokens}, d,
+				spec.Terms{Params: l.Params, Shapers: shapers, Uniforms: u, Round: number, Written: len(reply), Rule: rule})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -95,19 +95,19 @@ func TestAllowsAgreesWithShape(t *testing.T) {
 				tr.shapers.Pop(n)
 				depth -= n
 			}
-			row := make([]float32, len(tr.texts))
+			row := make([]float32, len(tr.Texts))
 			if err := tr.shapers.Shape(row); err != nil && !errors.Is(err, sample.ErrNothingLeft) {
 				t.Fatal(err)
 			}
 			for id, score := range row {
-				if tr.pattern != "" && slices.Contains(tr.stops, int32(id)) && score != none {
+				if tr.pattern != "" && slices.Contains(tr.Stops, int32(id)) && score != none {
 					continue // a complete form may end even where the least number of tokens alone would not let it
 				}
 				if allowed := tr.shapers.Allows(int32(id)); allowed == (score == none) {
-					t.Fatalf("%+v: token %d has score %v, allowed: %v", tr.settings, id, score, allowed)
+					t.Fatalf("%+v: token %d has score %v, allowed: %v", tr.Settings, id, score, allowed)
 				}
 			}
-			tr.shapers.Push(int32(tr.rng.IntN(len(tr.texts))))
+			tr.shapers.Push(int32(tr.rng.IntN(len(tr.Texts))))
 			depth++
 		}
 	}
@@ -138,7 +138,7 @@ func TestContradictionsAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := plain{texts: vocabulary(10), scores: func([]int32) []float32 { return make([]float32, 10) }}
+	p := model{modelOf(vocabulary(10)), func([]int32) []float32 { return make([]float32, 10) }}
 	_, err = spec.NewVerifier().Verify(rows{p: &p}, spec.Draft{}, spec.Terms{Shapers: list})
 	var contradiction *spec.ContradictionError
 	if !errors.As(err, &contradiction) || !errors.Is(err, sample.ErrNothingLeft) {

@@ -34,6 +34,15 @@ func NewVocabulary(tokens Tokens) *Vocabulary {
 	return v
 }
 
+// Texts are what each token writes, (vocab); empty for control and unused tokens.
+func (v *Vocabulary) Texts() []string { return v.texts }
+
+// Named returns the tokens that a setting means by a name; none for a name that it would refuse.
+func (v *Vocabulary) Named(name string) []int32 {
+	ids, _ := v.find(name)
+	return ids
+}
+
 // name is the text of a token, or the name of a control token.
 func (v *Vocabulary) name(id int) string {
 	if v.tokens.IsControl(int32(id)) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"specula/engine/compute"
+	"specula/engine/oracle"
 	"specula/engine/sample"
-	"specula/engine/spec/gate"
 )
 
 // once forbids every token that is in the context already, and remembers being asked.
@@ -60,7 +60,7 @@ func TestDraftsAreShaped(t *testing.T) {
 				for _, seen := range context {
 					scores[seen] = float32(math.Inf(-1))
 				}
-				want := gate.Distribution(scores, params)
+				want := oracle.Distribution(scores, params)
 				for other, p := range want {
 					if got := draft.Q[i].Prob(int32(other)); math.Abs(got-p) > 1e-4 {
 						t.Errorf("q of token %d is %v, want %v", other, got, p)

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 
 	"specula/engine/compute"
+	"specula/engine/oracle"
 	"specula/engine/sample"
 )
 
@@ -59,7 +60,7 @@ func NewWorld(vocab, depth int, params sample.Params, pairing Pairing, seed uint
 		pair(pairing, target, draft, rng)
 		w.target = append(w.target, target)
 		w.draft = append(w.draft, draft)
-		w.exact = append(w.exact, Distribution(target, params))
+		w.exact = append(w.exact, oracle.Distribution(target, params))
 	}
 	return w
 }
@@ -70,7 +71,7 @@ func (w *World) Round(round func(float32) float32) {
 		for id := range target {
 			target[id], w.draft[i][id] = round(target[id]), round(w.draft[i][id])
 		}
-		w.exact[i] = Distribution(target, w.Params)
+		w.exact[i] = oracle.Distribution(target, w.Params)
 	}
 }
 
