@@ -256,7 +256,7 @@ func verifyDist(ctx context.Context, o cli.ProofOptions, progress func(done, tot
 	}
 	defer c.Close()
 	return c.VerifyDist(ctx, engine.ProofOptions{
-		Options: proof.Options{Seconds: o.Seconds, Trials: o.Trials, Seed: uint64(max(o.Config.Sampling.Seed, 0)), Now: time.Now},
+		Options: proof.Options{Seconds: o.Seconds, Replies: o.Trials, Seed: uint64(max(o.Config.Sampling.Seed, 0)), Now: time.Now},
 		Prompt:  o.Prompt, Proposers: o.Proposers, Rules: engine.RulesOnTrial(o.Rule),
 	}, progress)
 }

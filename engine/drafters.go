@@ -130,16 +130,8 @@ func noDraftModel(e *Engine) string {
 	return e.ready.DraftRefused
 }
 
-// model is what a proposer computes with.
-func (s *Session) model(proposer string, m *model.Model) spec.Model {
-	if s.wrap == nil {
-		return m
-	}
-	return s.wrap(proposer, m)
-}
-
 func buildDraft(s *Session, _ config.Speculation) (spec.Proposer, error) {
-	p, err := s.engine.newDraftProposer(s.model("draft", s.engine.draft))
+	p, err := s.engine.newDraftProposer()
 	if err != nil {
 		return nil, fmt.Errorf("allocating the draft's cache: %w", err)
 	}
@@ -184,7 +176,7 @@ func buildSkip(s *Session, c config.Speculation) (spec.Proposer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := spec.NewDraftModel(s.model("skip", view), e.tokens.VocabSize(), view.Config().Vocab)
+	p, err := spec.NewDraftModel(view, e.tokens.VocabSize(), view.Config().Vocab)
 	if err != nil {
 		return nil, err
 	}

@@ -70,16 +70,16 @@ func (l *lexicon) matchStops() {
 	}
 }
 
-// newDraftProposer makes the proposer of the draft model, which computes with draft, translated where its vocabulary is another.
-func (e *Engine) newDraftProposer(draft spec.Model) (spec.Proposer, error) {
+// newDraftProposer makes the proposer of the draft model, translated where its vocabulary is another.
+func (e *Engine) newDraftProposer() (spec.Proposer, error) {
 	own := e.draft.Config().Vocab
 	switch {
 	case e.lexicon == nil:
-		return spec.NewDraftModel(draft, e.tokens.VocabSize(), own)
+		return spec.NewDraftModel(e.draft, e.tokens.VocabSize(), own)
 	case e.translate == "tokens":
-		return spec.NewTranslatedDraft(draft, e.tokens.VocabSize(), own, e.lexicon)
+		return spec.NewTranslatedDraft(e.draft, e.tokens.VocabSize(), own, e.lexicon)
 	}
-	return spec.NewRetold(draft, own, e.lexicon)
+	return spec.NewRetold(e.draft, own, e.lexicon)
 }
 
 // byTokensShare is the share of the target's text tokens that the draft must have, too, for drafting by common tokens.

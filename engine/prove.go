@@ -2,12 +2,15 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/gamma"
+	"specula/engine/oracle"
 	"specula/engine/proof"
+	"specula/engine/shape"
 	"specula/engine/spec"
 	"specula/tokenizer/chat"
 )
@@ -16,135 +19,190 @@ import (
 type ProofOptions struct {
 	proof.Options
 	Prompt    string
-	Proposers []string     // names; nil: all
-	Rules     []proof.Rule // nil: every exact one
+	Proposers []string    // names; nil: all
+	Rules     []spec.Rule // nil: every exact one, and that in force
 }
 
-// VerifyDist shows whether replies of this session's settings have the target's distribution; see package proof.
+// VerifyDist shows whether the replies of this session have the target's distribution, with all settings in force; see package
+// proof. Afterwards the session has the settings it had before, and has forgotten what was said.
 func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(done, total int)) (*proof.Report, error) {
-	c := s.Settings()
-	question := chat.Message{Role: "user", Content: o.Prompt}
-	tokens, _, err := s.engine.fit(ctx, []chat.Message{question}, c, s.cache.Cap())
-	if err != nil {
+	before := s.Settings()
+	c := s.resolve(before)
+	p := &prover{session: s, before: before, config: c, request: Request{Messages: []chat.Message{{Role: "user", Content: o.Prompt}}}}
+	defer p.close()
+	if err := p.open(ctx); err != nil {
 		return nil, err
 	}
-	subject := proof.Subject{
-		Target: s.engine.target, Prompt: tokens, Params: params(c), IsStop: s.engine.isStop,
-		Text: s.engine.tokens.Readable, Rules: o.Rules, Gammas: gammasOnTrial(c),
-		Again: func(reply []int32) ([]int32, error) {
-			answer := chat.Message{Role: "assistant", Content: s.engine.tokens.Decode(reply)}
-			again, _, err := s.engine.fit(ctx, []chat.Message{question, answer, question}, c, s.cache.Cap()-len(reply))
-			if err != nil {
-				return nil, nil // no room for a second turn: the first one must do
-			}
-			return again, nil
-		},
-	}
-	subject.Trust = c.Speculation.SuffixTrust
-	subject.Typical = spec.Typical{Epsilon: c.Speculation.TypicalEpsilon, Delta: c.Speculation.TypicalDelta}
-	if i := slices.Index(o.Proposers, auto); i >= 0 {
-		o.Proposers = append(slices.Clone(o.Proposers), s.resolve(c).Speculation.Proposer)
-	}
-	if subject.Rules == nil {
-		subject.Rules = RulesOnTrial("")
-	}
-	all := &contestants{engine: s.engine, config: c.Speculation, fed: map[string]*fed{}}
-	defer all.close()
-	for _, p := range all.list() {
-		if o.Proposers == nil || slices.Contains(o.Proposers, p.Name) || p.Device != nil && slices.Contains(o.Proposers, "draft") {
-			subject.Proposers = append(subject.Proposers, p)
-		}
-	}
+	e := s.engine
+	subject := proof.Subject{Contestants: p.contestants(o), Params: params(c), Stops: e.tokens.StopTokens(), Decode: e.tokens.Decode}
 	r, err := proof.Run(ctx, subject, o.Options, progress)
 	if err != nil {
 		return nil, fmt.Errorf("comparing with plain sampling: %w", err)
 	}
-	r.LeftOut = leftOut(c)
-	r.Prompt, r.Target = o.Prompt, s.engine.ready.Target.Name
-	if s.engine.ready.Draft != nil {
-		r.Draft = s.engine.ready.Draft.Name
+	r.Settings = changedSettings(c)
+	r.Prompt, r.Target = o.Prompt, e.ready.Target.Name
+	if e.ready.Draft != nil {
+		r.Draft = e.ready.Draft.Name
 	}
-	return r, nil
+	return r, s.Reset()
 }
 
-// leftOut names the settings in force that change scores before any rule sees them, and that a proof therefore does without: what is
-// compared are the ways to draft and to accept.
-func leftOut(c config.Config) []string {
+// changedSettings names what in a configuration has a say in replies and is not as by default.
+func changedSettings(c config.Config) []string {
 	var list []string
 	for _, s := range config.Settings() {
-		shapes := slices.Contains([]string{"penalties", "tokens", "constraint", "guidance"}, s.Section()) || s.Name == "sampling.min_tokens"
-		if value, err := c.Get(s.Name); shapes && err == nil && value != s.Default {
-			list = append(list, s.Name)
+		says := slices.Contains([]string{"sampling", "penalties", "tokens", "constraint", "guidance", "speculation"}, s.Section())
+		own := s.Name == "sampling.seed" || s.Name == "speculation.proposer" || s.Name == "speculation.acceptance" // each case has its own
+		if value, err := c.Get(s.Name); says && !own && err == nil && value != s.Default {
+			list = append(list, s.Name+" = "+value)
 		}
 	}
 	return list
 }
 
-// gammasOnTrial are a single draft token, whose bonus is judged too, two, and what is in force.
-func gammasOnTrial(c config.Config) []int {
-	list := []int{1, 2, max(1, min(c.Speculation.Gamma, c.Speculation.GammaMax))}
-	slices.Sort(list)
-	return slices.Compact(list)
+// prover writes replies with a session, and computes by other ways what their tokens' probabilities are.
+type prover struct {
+	session *Session
+	before  config.Config // of the session
+	config  config.Config // the same with the proposer that it means
+	request Request
+	plain   oracle.Sampling
+
+	prompt, negative      []int32 // tokens; negative only under guidance
+	target, beside, draft reader
 }
 
-// RulesOnTrial is the acceptance rule of a name, or every exact one when that is empty, for ProofOptions.
-func RulesOnTrial(name string) []proof.Rule {
-	var list []proof.Rule
-	for _, rule := range spec.Rules {
-		if string(rule) == name || name == "" && !rule.Lossy() {
-			list = append(list, proof.Rule{Name: rule, New: func() proof.Verifier { return spec.NewVerifier() }})
-		}
+// open computes what does not change between replies.
+func (p *prover) open(ctx context.Context) (err error) {
+	s, c := p.session, p.config
+	e := s.engine
+	if p.prompt, _, err = e.fit(ctx, p.request.Messages, c, s.cache.Cap()); err != nil {
+		return err
 	}
-	return list
-}
-
-// contestants makes the proposers of a proof.
-type contestants struct {
-	engine *Engine
-	config config.Speculation
-	fed    map[string]*fed // heads that were asked for
-}
-
-// list are all proposers there are. Each is made as a session makes it, but over models that are passed through wrap. Where replies are
-// drawn and decided on a device, that is on trial beside them.
-func (c *contestants) list() []proof.Proposer {
-	var list []proof.Proposer
-	for _, d := range drafters() {
-		list = append(list, proof.Proposer{Name: d.name, Refused: d.why(c.engine), Alone: c.engine.heads[d.name] != nil,
-			New: func(wrap proof.Wrap) (spec.Proposer, error) { return c.make(d.name, wrap) }})
-	}
-	if e := c.engine; e.draft != nil && e.lexicon == nil && e.runsAhead() {
-		list = append(list, proof.Proposer{Name: "draft on the device",
-			New:    func(wrap proof.Wrap) (spec.Proposer, error) { return c.make("draft", wrap) },
-			Device: func() (proof.Device, error) { return e.newPassesAhead() }})
-	}
-	return list
-}
-
-func (c *contestants) make(name string, wrap proof.Wrap) (spec.Proposer, error) {
-	if f := c.fed[name]; f != nil {
-		return f, nil
-	}
-	s := &Session{engine: c.engine, wrap: wrap, corpus: spec.NewCorpus(), proposers: map[string]spec.Proposer{},
-		made: map[string]string{}, failed: map[string]string{}}
-	p, refused := s.proposer(name, c.config)
-	if refused != "" {
-		return nil, errors.New(refused)
-	}
-	heads, ok := p.(spec.HiddenReader)
-	if !ok {
-		return p, nil
-	}
-	f, err := c.engine.newFed(heads)
+	words := shape.NewVocabulary(e.tokens)
+	p.plain = oracle.Sampling{Params: params(c), Settings: shape.Of(c), Stops: e.tokens.StopTokens(), Texts: words.Texts(), Named: words.Named,
+		Encode: e.tokens.Encode}
+	read, err := c.Constraint.Read()
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("the form of the reply: %w", err)
 	}
-	c.fed[name] = f
-	return f, nil
+	form, err := e.newForm(ctx, read)
+	if err != nil {
+		return fmt.Errorf("the form of the reply: %w", err)
+	}
+	p.target.model = e.target
+	room := s.cache.Cap() - len(p.prompt)
+	if guided(c) {
+		r := reply{session: s, engine: e, config: c, request: p.request}
+		if p.negative, err = r.negativePrompt(ctx); err != nil {
+			return err
+		}
+		p.beside.model = e.target
+		room = min(room, s.cache.Cap()-len(p.negative))
+	}
+	if form != nil {
+		form.Bound(ctx, min(c.Sampling.MaxTokens, room))
+		p.plain.Form = permitted(form, e.tokens.VocabSize())
+	}
+	if e.draft != nil && e.lexicon == nil {
+		p.draft.model = e.draft
+	}
+	return nil
 }
 
-func (c *contestants) close() {
-	for _, f := range c.fed {
-		_ = f.free() // nothing of it is needed any more
+func (p *prover) close() {
+	p.session.seed = nil
+	for _, name := range tried() {
+		if value, err := p.before.Get(name); err == nil {
+			_ = p.session.Change(name, value) // it was in force before
+		}
 	}
+	for _, r := range []*reader{&p.target, &p.beside, &p.draft} {
+		if r.cache != nil {
+			_ = r.cache.Close() // nothing of it is needed any more
+		}
+	}
+}
+
+// tried are the settings that differ from case to case.
+func tried() []string {
+	return []string{"speculation.proposer", "speculation.acceptance", "speculation.gamma_rule"}
+}
+
+// contestants are all proposers with all rules on trial. What this chat does comes first, and has half of the time.
+func (p *prover) contestants(o ProofOptions) []proof.Contestant {
+	own := p.config.Speculation
+	if slices.Contains(o.Proposers, auto) {
+		o.Proposers = append(slices.Clone(o.Proposers), own.Proposer)
+	}
+	rules := o.Rules
+	if rules == nil {
+		for _, rule := range spec.Rules {
+			if !rule.Lossy() || string(rule) == own.Acceptance {
+				rules = append(rules, rule)
+			}
+		}
+	}
+	var first, list []proof.Contestant
+	for _, d := range drafters() {
+		if o.Proposers != nil && !slices.Contains(o.Proposers, d.name) {
+			continue
+		}
+		for _, rule := range rules {
+			c := proof.Contestant{Proposer: d.name, Rule: rule, Refused: d.why(p.session.engine), Weight: 1}
+			if c.Refused == "" {
+				c.Write = func(ctx context.Context, seed uint64) (*proof.Reply, error) { return p.write(ctx, d.name, rule, seed) }
+			}
+			if d.name == own.Proposer && string(rule) == own.Acceptance {
+				first = append(first, c)
+			} else {
+				list = append(list, c)
+			}
+		}
+	}
+	if len(first) > 0 && len(list) > 1 {
+		first[0].Weight = float64(len(list))
+	}
+	return append(first, list...)
+}
+
+// write lets the session write one reply and computes what is to be known of it. What this chat would do is done as it would be. Of
+// other cases, every other reply drafts whether it pays or not, so that they are tested.
+func (p *prover) write(ctx context.Context, proposer string, rule spec.Rule, seed uint64) (*proof.Reply, error) {
+	s, own := p.session, p.config.Speculation
+	values := []string{proposer, string(rule), own.Rule}
+	if seed%2 == 1 && (proposer != own.Proposer || string(rule) != own.Acceptance) {
+		values[2] = string(gamma.Fixed)
+	}
+	for i, name := range tried() {
+		if err := s.Change(name, values[i]); err != nil {
+			return nil, err
+		}
+	}
+	s.seed = func() int64 { return int64(seed &^ (1 << 63)) }
+	out := &proof.Reply{Most: p.config.Sampling.MaxTokens, Form: p.plain.Form != nil}
+	var drafts []event.Drafted // of the rounds; those without a draft have that of the round before
+	var drafted event.Drafted
+	for ev := range s.Generate(ctx, p.request) {
+		switch ev := ev.(type) {
+		case event.Drafted:
+			drafted = ev
+		case event.Round:
+			out.Rounds, drafts = append(out.Rounds, ev), append(drafts, drafted)
+		case event.Failed:
+			return nil, fmt.Errorf("writing a reply: %s", ev.Error)
+		case event.ReplyEnded:
+			out.Ended = ev
+		}
+	}
+	out.Places = p.places(context.WithoutCancel(ctx), out, drafts)
+	return out, nil
+}
+
+// RulesOnTrial is the acceptance rule of a name, for ProofOptions; nil when that is empty.
+func RulesOnTrial(name string) []spec.Rule {
+	if name == "" {
+		return nil
+	}
+	return []spec.Rule{spec.Rule(name)}
 }

@@ -161,7 +161,10 @@ func (r *reply) begin(ctx context.Context) error {
 	c := r.resolved(asked)
 	r.config = c
 	seed := c.Sampling.Seed
-	if seed < 0 {
+	switch {
+	case s.seed != nil:
+		seed = s.seed()
+	case seed < 0:
 		seed = r.engine.options.NewSeed()
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)

@@ -40,8 +40,8 @@ type Session struct {
 	age       *stopwatch
 	inspectMS float64 // of age, spent on inspection
 
-	// wrap gives what a proposer computes with, in a proof; nil: the model itself.
-	wrap func(proposer string, m spec.Model) spec.Model
+	// seed gives each reply of a proof one of its own; nil: the settings do.
+	seed func() int64
 }
 
 // NewSession allocates the caches of a conversation and measures, within a quarter of a second, what its rounds will cost.

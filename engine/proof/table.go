@@ -15,21 +15,23 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// WriteTable writes the report for people. Names of models, prompt and tokens are raw: the caller makes them safe for a terminal.
+// WriteTable writes the report for people. Names of models, prompt and settings are raw: the caller makes them safe for a terminal.
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	r.writeHead(&b)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "proposer\trule\tverdict\ttrials\tacceptance\tp of χ²\tof G\tof token 1\tdistance\tat most\twould have noticed")
+	fmt.Fprintln(t, "proposer\trule\tverdict\treplies\ttokens\tacceptance\ttests\tsmallest p\twould have noticed")
+	told := map[string]bool{}
 	for _, c := range r.Cases {
-		if c.Trials == 0 {
-			if c.Rule == r.Cases[0].Rule { // the same with every rule
+		if c.Replies == 0 {
+			if !told[c.Proposer] { // the same with every rule
 				fmt.Fprintf(t, "%s\t–\t%s\n", c.Proposer, c.Verdict)
 			}
+			told[c.Proposer] = true
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%.4f\t%.4f\t%s\n", c.Proposer, c.Rule, strings.ToUpper(string(c.Verdict)), c.Trials,
-			share(c.Accepted, c.Tested), chance(c.PearsonP), chance(c.GP), chance(c.FirstP), c.Distance, c.DistanceBound, r.notices(&c))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%d\t%s\t%s\n", c.Proposer, c.Rule, strings.ToUpper(string(c.Verdict)), c.Replies, c.Tokens,
+			share(c.Accepted, c.Tested), c.Tests, chance(c.SmallestP), notices(&c))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -45,17 +47,12 @@ func (r *Report) writeHead(b *strings.Builder) {
 	if r.Draft != "" {
 		draft = "draft " + r.Draft
 	}
-	p := r.Params
-	fmt.Fprintf(b, "target %s, %s; temperature %g, top-k %d, top-p %g, min-p %g\n", r.Target, draft, p.Temperature, p.TopK, p.TopP, p.MinP)
-	fmt.Fprintf(b, "prompt %.80q (%d tokens); drafts of %s tokens in turn; %.1f s\n", r.Prompt, r.PromptTokens, list(r.Gammas), r.Seconds)
-	if len(r.LeftOut) > 0 {
-		fmt.Fprintf(b, "CHECKED WITHOUT %s, which change scores before anything is judged\n", strings.Join(r.LeftOut, ", "))
+	fmt.Fprintf(b, "target %s, %s; prompt %.80q; %.1f s\n", r.Target, draft, r.Prompt, r.Seconds)
+	settings := "all settings as by default"
+	if len(r.Settings) > 0 {
+		settings = "with " + strings.Join(r.Settings, ", ")
 	}
-	b.WriteByte('\n')
-}
-
-func list(numbers []int) string {
-	return strings.Trim(fmt.Sprint(numbers), "[]")
+	fmt.Fprintf(b, "whole replies by the loop of a chat, %s\n\n", settings)
 }
 
 // share is a percentage, or – of nothing.
@@ -70,27 +67,17 @@ func chance(p float64) string {
 	if p < 0.0001 {
 		return fmt.Sprintf("%.0e", p)
 	}
-	return fmt.Sprintf("%.3f", p)
+	return fmt.Sprintf("%.4f", p)
 }
 
-func (r *Report) notices(c *Case) string {
+func notices(c *Case) string {
 	switch {
-	case r.Params.Temperature == 0:
+	case c.Notices == 0:
 		return "any other token"
-	case c.Cells == 0:
-		return "nothing: one outcome is certain here"
 	case c.Notices >= 1:
-		return "nothing: too few trials"
+		return "nothing: too few tokens, or too sure"
 	}
-	return fmt.Sprintf("%.2f %% (2 %%: with %s)", 100*c.Notices, almost(c.Power2))
-}
-
-// almost shows a probability without rounding it up to certainty.
-func almost(p float64) string {
-	if p > 0.999 {
-		return "> 99.9 %"
-	}
-	return fmt.Sprintf("%.1f %%", 100*p)
+	return fmt.Sprintf("%.1f %% of drafts kept unjudged", 100*c.Notices)
 }
 
 // writeReasons says what a line of the table has no room for.
@@ -98,17 +85,8 @@ func (r *Report) writeReasons(b *strings.Builder) {
 	told := map[string]bool{}
 	b.WriteByte('\n')
 	for _, c := range r.Cases {
-		reply := "reply"
-		if c.Place.Again {
-			reply = "same reply asked for again"
-		}
-		if line := fmt.Sprintf("%s: drawn behind %d tokens of the %s, …%q; the next token has %.2f bits\n", c.Proposer, c.Place.ReplyTokens, reply,
-			c.Place.Behind, c.Place.EntropyBits); c.Trials > 0 && !told[line] {
-			told[line] = true
-			b.WriteString(line)
-		}
 		name := c.Proposer
-		if c.Verdict != Unavailable && c.Verdict != Untested {
+		if c.Verdict != Unavailable {
 			name += " with rule " + c.Rule
 		}
 		if line := fmt.Sprintf("%s: %s\n", name, c.Why); c.Why != "" && !told[line] {
@@ -119,7 +97,7 @@ func (r *Report) writeReasons(b *strings.Builder) {
 }
 
 func (r *Report) writeVerdict(b *strings.Builder) {
-	differ, lossy, least := 0, 0, 0.0
+	differ, lossy, most := 0, 0, 0.0
 	for _, c := range r.Cases {
 		switch c.Verdict {
 		case Changed:
@@ -127,7 +105,7 @@ func (r *Report) writeVerdict(b *strings.Builder) {
 		case Differs:
 			differ++
 		case Same:
-			least = max(least, c.Notices)
+			most = max(most, c.Notices)
 		}
 	}
 	b.WriteByte('\n')
@@ -141,13 +119,13 @@ func (r *Report) writeVerdict(b *strings.Builder) {
 		b.WriteString("LOSSY, as the rule says of itself: what it writes does not have the target's distribution.\n")
 		return
 	case r.Params.Temperature == 0:
-		fmt.Fprintf(b, "LOSSLESS: %d cases wrote the target's own text in every trial.\n", r.Tested)
+		fmt.Fprintf(b, "LOSSLESS: %d cases wrote the target's own text in every reply.\n", r.Tested)
 		return
-	case least > 0 && least < 1:
-		fmt.Fprintf(b, "LOSSLESS as far as can be seen: %d cases do not differ from plain sampling. Each would have noticed a bias of %.2f %% with %g %%, however hidden.\n",
-			r.Tested, 100*least, 100*r.Certainty)
+	case most < 1:
+		fmt.Fprintf(b, "LOSSLESS as far as can be seen: %d cases do not differ from plain sampling. Each would have noticed with %g %% if %.1f %% of the "+
+			"draft tokens that the target judged had been kept whatever it said.\n", r.Tested, 100*r.Certainty, 100*most)
 	default:
-		fmt.Fprintf(b, "NO DIFFERENCE in %d cases, but some had too few trials or a place too sure to notice any: raise --seconds or --temperature.\n", r.Tested)
+		fmt.Fprintf(b, "NO DIFFERENCE in %d cases, but some had too few tokens to notice any, or models too sure: raise --seconds or --temperature.\n", r.Tested)
 	}
-	fmt.Fprintf(b, "A bias is the share of replies that begin differently. Code without fault fails such a run once in %.0f.\n", 1/r.FalseAlarms)
+	fmt.Fprintf(b, "Code without fault fails such a run once in %.0f.\n", 1/r.FalseAlarms)
 }

@@ -15,8 +15,6 @@ type Sampler struct {
 	// definition, and takes ten times as long. The two differ in the last digits, so use only one
 	// of them for a whole reply.
 	Arithmetic compute.Arithmetic
-	// Memo, when not nil, remembers computed distributions.
-	Memo *Memo
 
 	ids   []int32   // (vocab) scratch of ranking
 	probs []float64 // (vocab) scratch of Top
@@ -34,21 +32,6 @@ type Sampler struct {
 // its id. NaN, +Inf, or a row without a finite score gives an error that wraps
 // compute.ErrNotFinite.
 func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, error) {
-	if s.Memo == nil {
-		return s.compute(dst, logits, p)
-	}
-	key := hash(logits)
-	if d, ok := s.Memo.find(key, dst, logits, p, s.Arithmetic != nil); ok {
-		return d, nil
-	}
-	d, err := s.compute(dst, logits, p)
-	if err == nil {
-		s.Memo.keep(key, d, logits, p, s.Arithmetic != nil)
-	}
-	return d, err
-}
-
-func (s *Sampler) compute(dst []float64, logits []float32, p Params) (Dist, error) {
 	best, err := s.argmax(logits)
 	if err != nil {
 		return Dist{}, err

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"specula/engine/sample"
 )
 
 // Combined proposes by copying where the text repeats, and by a model elsewhere: each round asks the Suffix, which costs next to
@@ -23,13 +21,6 @@ type Combined struct {
 func NewCombined(suffix *Suffix, model Reader) *Combined { return &Combined{suffix, model} }
 
 func (c *Combined) Name() string { return "combined" }
-
-// Remember lets the model keep the distributions it computes, for rows that come again and again.
-func (c *Combined) Remember(m *sample.Memo) {
-	if r, ok := c.model.(interface{ Remember(*sample.Memo) }); ok {
-		r.Remember(m)
-	}
-}
 
 // Begin opens a reply for both. The context is read by the model when a round first needs it.
 func (c *Combined) Begin(ctx context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {

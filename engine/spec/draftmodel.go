@@ -59,9 +59,6 @@ func (d *DraftModel) Named(name string) *DraftModel {
 
 func (d *DraftModel) Name() string { return d.name }
 
-// Remember lets the proposer keep the distributions it computes, for rows that come again and again.
-func (d *DraftModel) Remember(m *sample.Memo) { d.sampler.Memo = m }
-
 // NewTranslatedDraft returns a proposer for a target of vocab ids by a model of another vocabulary, of own ids. It drafts only
 // tokens that both have: the draft model's scores are brought into the target's vocabulary before anything is drawn, so that q is what
 // was drawn from and the draft is exact (token-level intersection, Timor et al. 2025, arXiv 2502.05202).

@@ -105,9 +105,6 @@ type Verifier struct {
 // NewVerifier returns a verifier.
 func NewVerifier() *Verifier { return &Verifier{token: newTokenwise(), block: newBlockwise()} }
 
-// Remember lets the verifier keep the distributions it computes, for rows that come again and again.
-func (v *Verifier) Remember(m *sample.Memo) { v.sampler.Memo = m }
-
 // Verify judges a draft by the target's rows, len(draft.Tokens)+1 of them. Unless the rule is lossy, the tokens of
 // Outcome.Committed have exactly the distribution of tokens drawn from the target one by one. An empty draft is a plain round.
 //

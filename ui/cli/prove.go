@@ -21,20 +21,18 @@ func (a *app) verifyDistCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify-dist [-p TEXT]",
 		Short: "Prove on your own models that speculation does not change what is written",
-		Long: `verify-dist takes the place of a reply at which drafts decide most, computes from the target's
-scores there how probable each continuation by two tokens is, lets every proposer with every
-exact acceptance rule write these two tokens very many times, and compares: χ², G-test and
-total variation over the likeliest tokens and a rest, both positions jointly.
+		Long: `verify-dist lets this chat write whole replies, with all settings in force: filters, penalties,
+biases and bans, --min-tokens, a form of the reply, guidance. For every token of them it computes
+the target's exact distribution by another way, which knows nothing of drafts, and tests whether
+the tokens have it: all of them, at each place of a round, beside those before them, and in the
+lengths of replies.
 
-It says how small a bias it would have noticed with 99 %: more seconds notice less. It fails
-(exit code 1) when something differs; code without fault fails once in 10,000 runs.
+What this chat would do comes first and has half of the time; all other proposers and exact
+acceptance rules share the rest. --proposer and --acceptance restrict it to one; --acceptance
+typical-lossy shows what a rule looks like that changes the distribution.
 
-Models, temperature and filters are those in force. --proposer and --acceptance restrict it to
-one; --acceptance typical-lossy shows what a rule looks like that changes the distribution.
-
-Penalties, DRY, biased, banned and allowed tokens, bad words, --min-tokens, a form of the reply and
-guidance are not part of the comparison: they change scores before any rule sees them. When one is
-set, it is checked without it, and the report says so.`,
+It says which fault it would have noticed with 99 %: more seconds notice less. It fails
+(exit code 1) when something differs; code without fault fails once in 10,000 runs.`,
 		Example: `  specula verify-dist
   specula verify-dist -p "Write a poem" --temperature 1 --top-p 0.95 --seconds 120
   specula verify-dist --acceptance block --proposer draft --json`,

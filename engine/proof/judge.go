@@ -1,0 +1,192 @@
+package proof
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"specula/engine/event"
+)
+
+// Judge collects the values of replies, and tests them.
+type Judge struct {
+	stops  []int32
+	decode func(ids []int32) string
+	rng    *rand.Rand
+
+	singles map[string]*[orders][]float64
+	pairs   map[string]*[orders][]pair
+	lengths []float64
+	drafts  [orders][]float64 // of the tokens that were drafted and tested, kept or not
+	names   []string          // of singles and pairs, in the order of their first use
+
+	replies, tokens           int
+	drafted, tested, accepted int
+	fault                     string // of the first reply that contradicts itself
+}
+
+// pair is a value and something that was known before it.
+type pair struct{ before, value float64 }
+
+// NewJudge returns one that knows nothing yet. Stops are the tokens that end a reply, seed is of its own uniforms.
+func NewJudge(stops []int32, decode func(ids []int32) string, seed uint64) *Judge {
+	return &Judge{stops: stops, decode: decode, rng: rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15)),
+		singles: map[string]*[orders][]float64{}, pairs: map[string]*[orders][]pair{}}
+}
+
+// ends reports whether a token ends a reply.
+func (j *Judge) ends(id int32) bool { return slices.Contains(j.stops, id) }
+
+// mostPositions are told apart; later ones are one.
+const mostPositions = 4
+
+// Add takes a reply. An error is one of its places.
+func (j *Judge) Add(r *Reply) error {
+	list, places := r.written(), 0
+	var drafts []values
+	for place, err := range r.Places {
+		if err != nil {
+			return err
+		}
+		if places < len(list) {
+			w := &list[places]
+			if w.impossible = place.P == nil || place.P[w.ID] == 0; !w.impossible {
+				w.u, w.ending = j.values(&place, w.ID), j.ending(&place)
+			}
+			if round := &r.Rounds[w.round]; w.position < round.Tested && place.P != nil {
+				drafts = append(drafts, j.values(&place, round.Draft[w.position].ID))
+			}
+		}
+		places++
+	}
+	j.replies++
+	if why := j.broken(r, list, places); why != "" {
+		if j.fault == "" {
+			j.fault = fmt.Sprintf("reply %d: %s", j.replies, why)
+		}
+		return nil
+	}
+	first := 0 // of the round
+	for t, w := range list {
+		if w.position == 0 {
+			first = t
+		}
+		j.single(r, &w)
+		j.neighbours(r, list, t, first)
+	}
+	j.tokens += len(list)
+	j.lengths = append(j.lengths, j.length(list))
+	for _, u := range drafts {
+		for o, x := range u {
+			if x >= 0 {
+				j.drafts[o] = append(j.drafts[o], x)
+			}
+		}
+	}
+	for i := range r.Rounds {
+		j.drafted += len(r.Rounds[i].Draft)
+		j.tested += r.Rounds[i].Tested
+		j.accepted += r.Rounds[i].Accepted
+	}
+	return nil
+}
+
+// single files a value under everything that was known of its place before the token was: that must not have made a difference.
+func (j *Judge) single(r *Reply, w *written) {
+	u, round, position := w.u, w.round, w.position
+	j.file("all tokens", u)
+	if position < mostPositions {
+		j.file(fmt.Sprintf("position %d of the round", position), u)
+	} else {
+		j.file("later positions of the round", u)
+	}
+	now := &r.Rounds[round]
+	switch {
+	case len(now.Draft) == 0:
+		j.file("rounds without a draft", u)
+	case position == len(now.Draft):
+		j.file("behind a whole draft", u)
+	}
+	switch {
+	case position > 0:
+	case round == 0:
+		j.file("the first token", u)
+	case r.Rounds[round-1].Tested > r.Rounds[round-1].Accepted:
+		j.file("behind a refusal", u)
+	case r.Rounds[round-1].Accepted > 0:
+		j.file("behind a round without a refusal", u)
+	}
+}
+
+func (j *Judge) file(name string, u values) {
+	s := j.singles[name]
+	if s == nil {
+		s = &[orders][]float64{}
+		j.singles[name] = s
+		j.names = append(j.names, name)
+	}
+	for o, x := range u {
+		if x >= 0 {
+			s[o] = append(s[o], x)
+		}
+	}
+}
+
+// neighbours files token t beside others before it, and beside the uniform of the test before it.
+func (j *Judge) neighbours(r *Reply, list []written, t, first int) {
+	w := list[t]
+	if t > 0 && w.position > 0 {
+		j.pair("neighbours in a round", list[t-1].u, w.u)
+	} else if t > 0 {
+		j.pair("the end of a round and the next", list[t-1].u, w.u)
+	}
+	if t > 1 {
+		j.pair("one between", list[t-2].u, w.u)
+	}
+	// The token at the same place of the round before.
+	if w.round > 0 {
+		last := first - len(r.Rounds[w.round-1].Committed())
+		if last+w.position < first {
+			j.pair("the same position of two rounds", list[last+w.position].u, w.u)
+		}
+		if w.position == 0 {
+			if tests := tested(&r.Rounds[w.round-1]); len(tests) > 0 {
+				j.beside("the test at the end of the round before", tests[len(tests)-1], w.u)
+			}
+		}
+	}
+	if w.position > 0 {
+		if tests := tested(&r.Rounds[w.round]); w.position <= len(tests) {
+			j.beside("the test of the token before", tests[w.position-1], w.u)
+		}
+	}
+}
+
+// tested are the uniforms of the tests of a round, for rules that decide about each token by one.
+func tested(r *event.Round) (list []float64) {
+	for _, t := range r.Draft[:r.Tested] {
+		if t.U == nil || t.Bound != nil {
+			return nil
+		}
+		list = append(list, *t.U)
+	}
+	return list
+}
+
+func (j *Judge) beside(name string, before float64, u values) {
+	j.pair(name, values{byID: before, byP: before, byRatio: before}, u)
+}
+
+func (j *Judge) pair(name string, before, u values) {
+	p := j.pairs[name]
+	if p == nil {
+		p = &[orders][]pair{}
+		j.pairs[name] = p
+		j.names = append(j.names, name)
+	}
+	for o := range paired {
+		if before[o] >= 0 && u[o] >= 0 {
+			p[o] = append(p[o], pair{before[o], u[o]})
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package proof
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"specula/engine/event"
+)
+
+// Reply is one that a loop wrote.
+type Reply struct {
+	Rounds []event.Round
+	Ended  event.ReplyEnded
+	// Most is how many tokens it might have had, and Form says that it had to have a form, behind which nothing may follow.
+	Most int
+	Form bool
+	// Places are what is known of each written token, one after the other, or an error: those of a whole reply need not fit the
+	// memory.
+	Places iter.Seq2[Place, error]
+}
+
+// Given are places that are all known.
+func Given(places []Place) iter.Seq2[Place, error] {
+	return func(yield func(Place, error) bool) {
+		for _, p := range places {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Place is what stood to choose from at the place of a token.
+type Place struct {
+	P []float64 // exact, (vocab); nil if nothing might be written
+	// Q is what a draft might have been drawn from: anything that does not depend on the token and what follows it, or nil. It
+	// gives tokens an order, and decides nothing else.
+	Q []float64
+}
+
+// Certain is Place.Q of token i of a round whose draft was looked up, and so depends on nothing but what was written before: all on
+// the drafted token. It is nil where none was drafted, or one was drawn.
+func Certain(drafted *event.Drafted, round *event.Round, i, vocab int) []float64 {
+	if len(round.Draft) == 0 || drafted.Round != round.Index || i >= len(drafted.Tokens) || drafted.Tokens[i].Q != nil {
+		return nil
+	}
+	q := make([]float64, vocab)
+	q[drafted.Tokens[i].ID] = 1
+	return q
+}
+
+// written are the tokens of a reply, each with the round and the place in it, and what is found out about its place.
+type written struct {
+	event.Token
+	round, position int
+	u               values
+	ending          float64 // the chance that the reply ends here
+	impossible      bool
+}
+
+func (r *Reply) written() (list []written) {
+	for i := range r.Rounds {
+		for k, t := range r.Rounds[i].Committed() {
+			list = append(list, written{Token: t, round: i, position: k})
+		}
+	}
+	return list
+}
+
+// broken says what in a reply contradicts itself, or "".
+func (j *Judge) broken(r *Reply, list []written, places int) string {
+	ids := r.Ended.IDs
+	var shown strings.Builder
+	if len(list) != len(ids) || len(ids) != places {
+		return fmt.Sprintf("the rounds wrote %d tokens, the reply has %d, and %d were computed", len(list), len(ids), places)
+	}
+	for i, t := range list {
+		shown.WriteString(t.Text)
+		switch {
+		case t.ID != ids[i]:
+			return fmt.Sprintf("token %d is %d in its round and %d in the reply", i, t.ID, ids[i])
+		case t.impossible:
+			return fmt.Sprintf("token %d is %d, which has probability 0 there", i, t.ID)
+		case j.ends(t.ID) != t.Stop:
+			return fmt.Sprintf("token %d is %d, and whether it ends the reply was told wrong", i, t.ID)
+		case t.Stop && i < len(list)-1:
+			return fmt.Sprintf("token %d ends the reply, and %d follow it", i, len(list)-1-i)
+		}
+	}
+	return j.brokenEnd(r, shown.String()+r.Ended.Tail)
+}
+
+// brokenEnd compares the end of a reply with its reason, and its text with its tokens.
+func (j *Judge) brokenEnd(r *Reply, shown string) string {
+	ids, reason := r.Ended.IDs, r.Ended.Reason
+	stopped := len(ids) > 0 && j.ends(ids[len(ids)-1])
+	if stopped {
+		ids = ids[:len(ids)-1]
+	}
+	text := j.decode(ids)
+	switch {
+	case stopped != (reason == "stop") && !(reason == "stop" && r.Form):
+		return fmt.Sprintf("it ended by %q, and that its last token ends replies is %v", reason, stopped)
+	case reason == "length" && len(r.Ended.IDs) != r.Most:
+		return fmt.Sprintf("it ended by %q with %d tokens of %d", reason, len(r.Ended.IDs), r.Most)
+	case len(r.Ended.IDs) > r.Most:
+		return fmt.Sprintf("it has %d tokens, and %d were allowed", len(r.Ended.IDs), r.Most)
+	case shown != r.Ended.Text:
+		return fmt.Sprintf("the rounds say %q, the reply %q", shown, r.Ended.Text)
+	case reason == "stop string" && strings.HasPrefix(text, shown), text == shown:
+		return ""
+	}
+	return fmt.Sprintf("its tokens say %q, its text %q", text, shown)
+}

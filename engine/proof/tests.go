@@ -1,0 +1,121 @@
+package proof
+
+import (
+	"fmt"
+	"math"
+
+	"specula/engine/stat"
+)
+
+// Test is one look at the values.
+type Test struct {
+	Name string
+	// P is the probability of what was found, or of more, if nothing is wrong.
+	P float64
+}
+
+const (
+	mostCells = 20
+	perCell   = 20 // values, so that Pearson's statistic has the distribution of a χ²
+	fewest    = 5 * perCell
+	// mostTests are made of one case: singles in two ways, pairs, and lengths.
+	mostTests = 12*2*int(orders) + 7*int(paired) + 2
+)
+
+// Tests are all that there are enough values for.
+func (j *Judge) Tests() (list []Test) {
+	uniform := func(name string, x []float64) {
+		if n := len(x); n >= fewest {
+			list = append(list, Test{name + ", χ²", stat.Even(x, min(mostCells, n/perCell))}, Test{name + ", farthest", stat.Farthest(x)})
+		}
+	}
+	for _, name := range j.names {
+		for o := range orders {
+			if s := j.singles[name]; s != nil {
+				uniform(fmt.Sprintf("%s, %s", name, o), s[o])
+			}
+			if p := j.pairs[name]; p != nil && len(p[o]) >= 4*perCell {
+				list = append(list, Test{fmt.Sprintf("%s, %s, jointly", name, o), independent(p[o])})
+			}
+		}
+	}
+	uniform("length of replies", j.lengths)
+	return list
+}
+
+// independent tests whether values are uniform whatever was before them. What was before need not be uniform: only the rows of
+// the grid are.
+func independent(pairs []pair) (p float64) {
+	side := min(8, int(math.Sqrt(float64(len(pairs))/perCell)))
+	rows := make([][]int, side)
+	for i := range rows {
+		rows[i] = make([]int, side)
+	}
+	for _, x := range pairs {
+		rows[stat.Cell(x.before, side)][stat.Cell(x.value, side)]++
+	}
+	chi2, freedom := 0.0, 0
+	for _, row := range rows {
+		n := 0
+		for _, seen := range row {
+			n += seen
+		}
+		if n >= side*perCell/4 {
+			chi2 += stat.Pearson(row)
+			freedom += side - 1
+		}
+	}
+	return stat.Tail(chi2, freedom)
+}
+
+// Fault names what is wrong at a level that all tests together keep, or "".
+func (j *Judge) Fault(level float64) string {
+	if j.fault != "" {
+		return j.fault
+	}
+	worst, _ := j.worst()
+	if worst.P < level/float64(mostTests) {
+		return fmt.Sprintf("%s: p = %.1e", worst.Name, worst.P)
+	}
+	return ""
+}
+
+// notices is the smallest share of tested draft tokens which, if they had all been kept, would have been noticed with certainty at a
+// level by some test of all tokens; 1 if there is none. The tokens that were drafted show how such a fault would look.
+func (j *Judge) notices(level float64) float64 {
+	best := 1.0
+	for o, x := range j.drafts {
+		if len(x) < fewest {
+			continue
+		}
+		cells := min(mostCells, len(x)/perCell)
+		// Σ (h − 1/cells)²·cells over the shares h of cells, without what chance adds to it.
+		apart := (stat.Pearson(stat.Counts(x, cells)) - float64(cells-1)) / float64(len(x))
+		if apart <= 0 {
+			continue
+		}
+		tokens := float64(len(j.singles["all tokens"][o]))
+		share := math.Sqrt(stat.Noticed(cells-1, stat.Limit(level/float64(mostTests)), certainty) / (tokens * apart))
+		best = min(best, share*tokens/float64(len(x)))
+	}
+	return best
+}
+
+// worst is the test with the smallest p.
+func (j *Judge) worst() (worst Test, tests int) {
+	list := j.Tests()
+	worst.P = 1
+	for _, t := range list {
+		if t.P < worst.P {
+			worst = t
+		}
+	}
+	return worst, len(list)
+}
+
+// String sums up what was seen.
+func (j *Judge) String() string {
+	worst, tests := j.worst()
+	return fmt.Sprintf("%d replies of %d tokens, %d drafted, %d of %d tested were kept; the smallest p of %d tests is %.1e: %s",
+		j.replies, j.tokens, j.drafted, j.accepted, j.tested, tests, worst.P, worst.Name)
+}

@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"specula/engine/compute"
+	"specula/engine/config"
+	"specula/engine/constrain"
+	"specula/engine/event"
+	"specula/engine/model"
+	"specula/engine/oracle"
+	"specula/engine/proof"
+	"specula/engine/sample"
+)
+
+// What a proof compares with: the distributions at the tokens of a finished reply, by passes of their own and by definition.
+
+// places computes what stood to choose from at each token of a reply, a pass at a time. drafts are those of its rounds.
+func (p *prover) places(ctx context.Context, r *proof.Reply, drafts []event.Drafted) iter.Seq2[proof.Place, error] {
+	return func(yield func(proof.Place, error) bool) {
+		ids := r.Ended.IDs
+		var places []proof.Place // of one pass
+		var err error
+		at := 0
+		for i, round := range r.Rounds {
+			for k := range round.Committed() {
+				if at == len(ids) {
+					return // the rounds wrote more than the reply has, which the judge will say
+				}
+				if len(places) == 0 {
+					if places, err = p.pass(ctx, ids, at); err != nil {
+						yield(proof.Place{}, err)
+						return
+					}
+				}
+				place := places[0]
+				if q := proof.Certain(&drafts[i], &round, k, len(place.P)); q != nil {
+					place.Q = q
+				}
+				if !yield(place, nil) {
+					return
+				}
+				places = places[1:]
+				at++
+			}
+		}
+	}
+}
+
+// pass computes the places from the at-th on, as many as one pass of the target has rows.
+func (p *prover) pass(ctx context.Context, ids []int32, at int) ([]proof.Place, error) {
+	to := min(at+config.MaxGamma+1, len(ids))
+	scores, err := p.target.rows(ctx, p.prompt, ids, at, to)
+	if err != nil {
+		return nil, fmt.Errorf("computing a reply once more: %w", err)
+	}
+	if p.negative != nil {
+		without, err := p.beside.rows(ctx, p.negative, ids, at, to)
+		if err != nil {
+			return nil, fmt.Errorf("computing a reply behind the negative prompt: %w", err)
+		}
+		for i, row := range scores {
+			guide(row, without[i], p.config.Guidance.Scale)
+		}
+	}
+	places := make([]proof.Place, len(scores))
+	for i := range places {
+		places[i].P = p.plain.Distribution(scores[i], p.prompt, ids[:at+i])
+	}
+	if p.plain.Params.Temperature == 0 || !p.drafts(ids) {
+		return places, nil
+	}
+	opinions, err := p.draft.rows(ctx, p.prompt, ids, at, to)
+	if err != nil {
+		return nil, fmt.Errorf("computing what the draft model says: %w", err)
+	}
+	for i, row := range opinions {
+		known := slices.Repeat([]float32{float32(math.Inf(-1))}, len(scores[i])) // the draft's vocabulary may be shorter
+		copy(known, row)
+		places[i].Q = oracle.Distribution(known, sample.Params{Temperature: p.plain.Params.Temperature, TopP: 1})
+	}
+	return places, nil
+}
+
+// drafts reports whether the draft model can read the reply.
+func (p *prover) drafts(ids []int32) bool {
+	if p.draft.model == nil {
+		return false
+	}
+	c := p.draft.model.Config()
+	stranger := func(id int32) bool { return int(id) >= c.Vocab }
+	return len(p.prompt)+len(ids) <= c.MaxTokens && !slices.ContainsFunc(p.prompt, stranger) && !slices.ContainsFunc(ids, stranger)
+}
+
+// guide turns the scores behind the prompt into guided ones, by the definition.
+func guide(row, without []float32, scale float64) {
+	masked := func(score float32) bool { return math.IsInf(float64(score), -1) }
+	for id := range row {
+		if !masked(row[id]) && !masked(without[id]) {
+			row[id] = float32(float64(without[id]) + scale*(float64(row[id])-float64(without[id])))
+		}
+	}
+}
+
+// reader computes rows of scores with a cache of its own.
+type reader struct {
+	model  *model.Model
+	cache  compute.Cache
+	cached []int32
+}
+
+// rows are the scores at the places from … to−1 of a reply.
+func (r *reader) rows(ctx context.Context, prompt, ids []int32, from, to int) (rows [][]float32, err error) {
+	if r.cache == nil {
+		if r.cache, err = r.model.NewCache(); err != nil {
+			return nil, err
+		}
+	}
+	all := slices.Concat(prompt, ids[:to-1])
+	at := len(prompt) - 1 + from
+	keep := min(commonPrefix(r.cached, all), at)
+	if err := r.cache.Truncate(keep); err != nil {
+		return nil, err
+	}
+	r.cached = append(r.cached[:0], all...)
+	if keep < at {
+		if _, err := r.model.Prefill(ctx, r.cache, all[keep:at], nil); err != nil {
+			return nil, err
+		}
+	}
+	logits, err := r.model.Forward(ctx, r.cache, all[at:])
+	if err != nil {
+		return nil, err
+	}
+	for i := range to - from {
+		row := make([]float32, logits.Vocab())
+		if err := logits.Row(i, row); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// permitted is oracle.Sampling's Form by a shaper of its own, which reads every reply from its beginning.
+func permitted(form *constrain.Shaper, vocab int) func(reply []int32) func(id int32) bool {
+	row := make([]float32, vocab)
+	return func(reply []int32) func(id int32) bool {
+		clear(row)
+		err := form.Reset(nil)
+		for _, id := range reply {
+			form.Push(id)
+		}
+		if err == nil {
+			err = form.Shape(row)
+		}
+		return func(id int32) bool { return err == nil && int(id) < vocab && row[id] == 0 }
+	}
+}

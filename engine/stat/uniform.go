@@ -1,0 +1,91 @@
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+// Farthest is the test of Kolmogorov and Smirnov: how far the share of values below any x is from x. It returns a bound on the
+// probability that independent uniform values are as far or farther, which holds for any number of them (Massart 1990). It
+// sorts values.
+func Farthest(values []float64) (p float64) {
+	slices.Sort(values)
+	n, far := float64(len(values)), 0.0
+	for i, x := range values {
+		far = max(far, float64(i+1)/n-x, x-float64(i)/n)
+	}
+	return min(1, 2*math.Exp(-2*n*far*far))
+}
+
+// Even is Pearson's test of values in [0,1) over cells of equal size. It returns the probability of a statistic as large or
+// larger if they are uniform.
+func Even(values []float64, cells int) (p float64) {
+	return Tail(Pearson(Counts(values, cells)), cells-1)
+}
+
+// Counts sorts values in [0,1) into cells of equal size.
+func Counts(values []float64, cells int) []int {
+	counts := make([]int, cells)
+	for _, x := range values {
+		counts[Cell(x, cells)]++
+	}
+	return counts
+}
+
+// Cell is where a value in [0,1) belongs.
+func Cell(x float64, cells int) int { return min(max(int(x*float64(cells)), 0), cells-1) }
+
+// Pearson is Σ (seen − expected)²/expected over cells of the same probability; 0 of nothing.
+func Pearson(counts []int) (chi2 float64) {
+	expected := float64(sum(counts)) / float64(len(counts))
+	if expected == 0 {
+		return 0
+	}
+	for _, n := range counts {
+		chi2 += (float64(n) - expected) * (float64(n) - expected) / expected
+	}
+	return chi2
+}
+
+// Tail is the probability that a χ² variable with so many degrees of freedom is chi2 or larger: the regularised incomplete gamma
+// function Q(freedom/2, chi2/2), by its series or its continued fraction (Abramowitz and Stegun 6.5.29 and 6.5.31).
+func Tail(chi2 float64, freedom int) float64 {
+	if chi2 <= 0 || freedom <= 0 {
+		return 1
+	}
+	a, x := float64(freedom)/2, chi2/2
+	gamma, _ := math.Lgamma(a)
+	scale := math.Exp(a*math.Log(x) - x - gamma)
+	if x < a+1 {
+		term := 1 / a
+		total := term
+		for n := 1.0; term > total*1e-15; n++ {
+			term *= x / (a + n)
+			total += term
+		}
+		return 1 - scale*total
+	}
+	// The fraction by Lentz's algorithm.
+	const tiny = 1e-300
+	b := x + 1 - a
+	c, d := 1/tiny, 1/b
+	h := d
+	for i := 1.0; i < 1000; i++ {
+		step := -i * (i - a)
+		b += 2
+		d = 1 / nonzero(step*d+b, tiny)
+		c = nonzero(b+step/c, tiny)
+		h *= d * c
+		if math.Abs(d*c-1) < 1e-14 {
+			break
+		}
+	}
+	return scale * h
+}
+
+func nonzero(x, tiny float64) float64 {
+	if math.Abs(x) < tiny {
+		return tiny
+	}
+	return x
+}
