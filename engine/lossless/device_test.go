@@ -1,0 +1,221 @@
+package lossless_test
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"specula/engine/compute"
+	"specula/engine/oracle"
+	"specula/engine/sample"
+)
+
+// timed is a backend on which time passes by a price list, so that a run repeats: controllers choose draft lengths by the clock.
+type timed struct {
+	compute.Backend
+	now    time.Time
+	target compute.Matrix // the table that the target looks its tokens up in
+}
+
+// read lets the time of a pass over m rows pass.
+func (b *timed) read(embedding compute.Matrix, m int) {
+	if b.target == nil {
+		b.target = embedding // the first pass is the target's
+	}
+	price := 150*time.Microsecond + time.Duration(m)*10*time.Microsecond
+	if embedding == b.target {
+		price = time.Millisecond + time.Duration(m)*50*time.Microsecond
+	}
+	b.now = b.now.Add(price)
+}
+
+func (b *timed) Embed(dst compute.Buffer, embedding compute.Matrix, ids []int32) error {
+	b.read(embedding, len(ids))
+	return b.Backend.Embed(dst, embedding, ids)
+}
+
+// device is a backend that draws and judges by itself, as package compute describes it and as plainly as can be: what is on trial is
+// the engine that hands it a round.
+type device struct{ timed }
+
+// drafted are tokens on it.
+type drafted struct {
+	on   *device
+	mark time.Time
+	ids  []int32
+	by   compute.Sampling
+	q    [][]float64 // that the tokens behind the first were drawn from
+	kept []float32
+}
+
+func (d *device) Tokens(n int) (compute.Tokens, error) {
+	return &drafted{on: d, ids: make([]int32, n)}, nil
+}
+
+func (t *drafted) Put(at int, ids ...int32) error    { copy(t.ids[at:], ids); return nil }
+func (t *drafted) Sample(s compute.Sampling) error   { t.by, t.q, t.kept = s, nil, nil; return nil }
+func (t *drafted) Mark() error                       { t.mark = t.on.now; return nil }
+func (t *drafted) Get(at int, dst []int32) error     { copy(dst, t.ids[at:]); return nil }
+func (t *drafted) Kept(dst []float32) (int64, error) { return int64(4 * copy(dst, t.kept)), nil }
+func (t *drafted) Close() error                      { return nil }
+func (t *drafted) uniform(s sample.Stream, i int) float64 {
+	return sample.NewPhilox(t.by.Seed, int(t.by.Reply)).Uniform(s, int(t.by.Round), i)
+}
+
+func (d *device) EmbedTokens(dst compute.Buffer, embedding compute.Matrix, t compute.Tokens, at, m int) error {
+	ids := slices.Clone(t.(*drafted).ids[at : at+m])
+	for i := range ids {
+		ids[i] = max(0, ids[i]) // what is read in place of no token is garbage
+	}
+	return d.Embed(dst, embedding, ids)
+}
+
+// first is row 0 of x, nil if it is not finite.
+func (d *device) first(x compute.Buffer) ([]float32, error) {
+	logits, err := d.Backend.Logits(x, 1)
+	if err != nil {
+		return nil, err
+	}
+	return row(logits, 0)
+}
+
+func row(logits compute.Logits, i int) ([]float32, error) {
+	scores := make([]float32, logits.Vocab())
+	if err := logits.Row(i, scores); err != nil {
+		return nil, err
+	}
+	for _, x := range scores {
+		if x != x || math.IsInf(float64(x), 1) {
+			return nil, nil
+		}
+	}
+	return scores, nil
+}
+
+func (d *device) Choose(x compute.Buffer, t compute.Tokens, at int) error {
+	scores, err := d.first(x)
+	ids := t.(*drafted).ids
+	if ids[at] = -1; scores != nil {
+		ids[at] = best(scores)
+	}
+	return err
+}
+
+func best(scores []float32) int32 { return int32(slices.Index(scores, slices.Max(scores))) }
+
+func (d *device) Draw(x compute.Buffer, tokens compute.Tokens, at int) error {
+	scores, err := d.first(x)
+	t := tokens.(*drafted)
+	if scores == nil {
+		t.ids[at], t.q = -1, append(t.q, nil)
+		return err
+	}
+	if at <= t.by.Keep {
+		t.kept = append(t.kept, scores[:t.by.Vocab]...)
+	}
+	q := oracle.Distribution(scores[:t.by.Vocab], filters(t.by.Draft))
+	t.ids[at], t.q = pick(q, t.uniform(sample.DraftDraw, at-1)), append(t.q, q)
+	return nil
+}
+
+func filters(f compute.Filters) sample.Params {
+	return sample.Params{Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP, TemperatureLast: f.TemperatureLast}
+}
+
+// pick is the token that u falls on.
+func pick(p []float64, u float64) int32 {
+	sum := 0.0
+	for _, x := range p {
+		sum += x
+	}
+	last := int32(0)
+	for id, x := range p {
+		if x > 0 {
+			last = int32(id)
+			if u -= x / sum; u < 0 {
+				break
+			}
+		}
+	}
+	return last
+}
+
+func (d *device) Logits(x compute.Buffer, m int) (compute.Logits, error) {
+	logits, err := d.Backend.Logits(x, m)
+	return judging{logits, logits.(compute.Arithmetic)}, err
+}
+
+// judging is a pass that can be judged on the device.
+type judging struct {
+	compute.Logits
+	compute.Arithmetic
+}
+
+// passMS is the time of a pass over a draft that was made here.
+func (t *drafted) passMS() float64 {
+	if t.mark.IsZero() {
+		return 0
+	}
+	return float64(t.on.now.Sub(t.mark)) / float64(time.Millisecond)
+}
+
+func (l judging) AcceptBest(tokens compute.Tokens, drafts []int32) (v compute.Verdict, err error) {
+	v.PassMS = tokens.(*drafted).passMS()
+	copy(drafts, tokens.(*drafted).ids[1:])
+	for i := 0; ; i++ {
+		scores, err := row(l, i)
+		if scores == nil {
+			v.Follows = -1
+			return v, err
+		}
+		if v.Follows = best(scores); i == len(drafts) || drafts[i] != v.Follows {
+			return v, nil
+		}
+		v.Accepted++
+	}
+}
+
+func (l judging) AcceptDrawn(tokens compute.Tokens) (v compute.Drawn, err error) {
+	t := tokens.(*drafted)
+	n := t.by.Drafts
+	v.PassMS = t.passMS()
+	for i := range n {
+		chance := compute.Chance{ID: t.ids[1+i]}
+		switch {
+		case t.by.Certain:
+			chance.Q = 1
+		case chance.ID >= 0:
+			chance.Q = t.q[i][chance.ID]
+		}
+		v.Draft = append(v.Draft, chance)
+	}
+	for i := 0; ; i++ {
+		scores, err := row(l, i)
+		if scores == nil {
+			v.Follows = -1
+			return v, err
+		}
+		p := oracle.Distribution(scores, filters(t.by.Target))
+		if i == n || !t.by.Certain && t.q[i] == nil {
+			v.Follows = pick(p, t.uniform(sample.BonusDraw, i))
+			v.P = p[v.Follows]
+			return v, nil
+		}
+		id := t.ids[1+i]
+		q := make([]float64, len(p))
+		if q[id] = 1; !t.by.Certain {
+			copy(q, t.q[i])
+		}
+		v.Draft[i].P = p[id]
+		if t.uniform(sample.AcceptTest, i)*q[id] >= p[id] {
+			rest := make([]float64, len(p))
+			for y := range p {
+				rest[y] = max(0, p[y]-q[y])
+			}
+			v.Follows = pick(rest, t.uniform(sample.ResidualDraw, i))
+			v.P = p[v.Follows]
+			return v, nil
+		}
+		v.Accepted++
+	}
+}

@@ -1,0 +1,269 @@
+package lossless_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"specula/engine"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/host"
+	"specula/engine/oracle"
+	"specula/engine/proof"
+	"specula/engine/sample"
+	"specula/engine/shape"
+	"specula/tokenizer"
+	"specula/tokenizer/chat"
+)
+
+var (
+	firstSeed = flag.Uint64("first-seed", 1, "of the first run of the gate")
+	seeds     = flag.Int("seeds", 1, "how many runs of the gate, each with a seed of its own")
+)
+
+// play is a way to write replies over tables.
+type play struct {
+	name     string
+	settings []string // name and value in turn
+	// changes are made when the round of this number of each reply is over.
+	changes map[int][]string
+	form    []string // all texts that the settings permit; nil: any
+	device  bool     // draws and judges by itself
+	shy     bool     // the draft is less sure than the target, as small models are, so that it is sharpened
+	damaged bool     // the draft's scores are not finite behind some tokens
+	again   bool     // each message is a second turn, so that there is something to look up in the context
+	tokens  int      // to write; 0: as many as usual
+}
+
+// perPlay is how many tokens a play writes. Every fault of planted.txt shows in fewer.
+const perPlay = 30_000
+
+const word, loop = "abcd", "abcabcabc"
+
+// list is how a list of texts is set.
+func list(texts ...string) string { return strings.ReplaceAll(fmt.Sprintf("%q", texts), `" "`, `", "`) }
+
+func plays() []play {
+	fixed := func(more ...string) []string {
+		return append([]string{"temperature", "1", "gamma-rule", "fixed", "gamma", "4"}, more...)
+	}
+	shaped := func(more ...string) []string {
+		return fixed(append([]string{"repeat-penalty", "1.3", "frequency-penalty", "0.2", "presence-penalty", "0.3", "penalty-last", "6",
+			"logit-bias", list("a=1", "g=-1"), "ban", list("h"), "min-tokens", "4"}, more...)...)
+	}
+	forms := []string{"a", "ab", "abc", "abcd", "cd", "cda", "cdab", "hhhh", "gfedc"}
+	return []play{
+		{name: "token", settings: fixed()},
+		{name: "block", settings: fixed("acceptance", "block")},
+		{name: "exact", settings: fixed("acceptance", "exact")},
+		{name: "by confidence", settings: []string{"temperature", "0.8"}, shy: true},
+		{name: "by confidence, block", settings: []string{"temperature", "0.8", "acceptance", "block", "top-p", "0.95"}, shy: true},
+		{name: "filters", settings: fixed("temperature", "1.4", "top-k", "7", "top-p", "0.9", "min-p", "0.05")},
+		{name: "temperature last", settings: fixed("temperature", "1.4", "top-p", "0.9", "temperature-last", "true", "gamma-rule", "windowed")},
+		{name: "short replies", settings: fixed("gamma", "8", "max-tokens", "4")},
+		{name: "shaped", settings: shaped()},
+		{name: "shaped, block", settings: shaped("acceptance", "block")},
+		{name: "shaped, exact", settings: shaped("acceptance", "exact")},
+		{name: "shaped, by confidence", settings: shaped("gamma-rule", "cost-aware", "temperature", "0.8"), shy: true},
+		{name: "form and bad words", settings: fixed("choice", list(forms...), "bad-word", list("dab")), form: forms},
+		{name: "repetitions and allowed tokens", settings: fixed("dry-multiplier", "0.8", "allow", list("a", "b", "c", "ab", "abc", "cd"), "logprobs", "2",
+			"stop", list("cdcd"))},
+		{name: "n-grams", settings: fixed("proposer", "ngram", "temperature", "0.6"), again: true},
+		{name: "suffixes, shaped", settings: shaped("proposer", "suffix", "suffix-trust", "0"), again: true},
+		{name: "trimmed suffixes", settings: []string{"temperature", "0.7", "proposer", "suffix"}, again: true},
+		{name: "combined", settings: fixed("proposer", "combined", "temperature", "0.7", "suffix-trust", "0.3"), again: true},
+		{name: "settings that change", settings: fixed(), changes: map[int][]string{
+			0: {"temperature", "0.7", "gamma", "2", "repeat-penalty", "1.6", "presence-penalty", "1"}, 1: {"temperature", "1.3", "proposer", "suffix", "acceptance", "block"},
+			3: {"repeat-penalty", "1", "presence-penalty", "0", "top-k", "5", "proposer", "draft", "gamma", "5"}, 4: {"speculate", "false"}, 5: {"speculate", "true", "top-k", "0"}}},
+		{name: "a damaged draft", settings: fixed(), damaged: true},
+		{name: "on the device", settings: fixed(), device: true},
+		{name: "on the device, by cost", settings: []string{"temperature", "0.7", "top-p", "0.95"}, device: true, shy: true},
+		{name: "on the device, a damaged draft", settings: fixed("gamma", "3"), device: true, damaged: true},
+		{name: "on the device, n-grams", settings: fixed("proposer", "ngram", "temperature", "0.6"), device: true, again: true},
+		{name: "greedy", settings: fixed("temperature", "0"), tokens: 2000},
+		{name: "greedy and shaped, n-grams", settings: shaped("temperature", "0", "proposer", "ngram"), tokens: 2000},
+		{name: "greedy on the device", settings: fixed("temperature", "0"), device: true, tokens: 2000},
+	}
+}
+
+// stage is an engine over tables, and what stands in them.
+type stage struct {
+	play
+	session       *engine.Session
+	target, draft table
+	words         *shape.Vocabulary
+	tokens        *tokenizer.Tokenizer
+	config        config.Config
+	seed          int64
+}
+
+// open makes a stage, different for every seed.
+func (p play) open(t *testing.T, seed uint64) *stage {
+	t.Helper()
+	s := &stage{play: p, seed: int64(seed) << 32, config: config.Default()}
+	s.target, s.draft = tables(seed, 1, 1, 0.07)
+	if p.shy {
+		s.target, s.draft = tables(seed, 0.4, 0.4, 0.07)
+	}
+	if p.damaged {
+		for _, id := range tokensOf("b", "g") {
+			s.draft[id] = slices.Repeat([]float32{float32(math.Inf(1))}, len(spelled.Tokens))
+		}
+	}
+	var err error
+	if s.tokens, err = tokenizer.New(spelled); err != nil {
+		t.Fatal(err)
+	}
+	s.words = shape.NewVocabulary(s.tokens)
+	o := engine.Options{Config: config.Default(), NewSeed: func() int64 { s.seed++; return s.seed },
+		Target: engine.Source{Name: "target", Embedded: s.target.file()}, Draft: engine.Source{Name: "draft", Embedded: s.draft.file()}}
+	plain := &timed{Backend: host.New(1)}
+	t.Cleanup(func() { _ = plain.Backend.Close() })
+	o.Backend, o.Now = plain, func() time.Time { return plain.now }
+	if p.device {
+		d := &device{timed{Backend: plain.Backend}}
+		o.Backend, o.Now = d, func() time.Time { return d.now }
+	}
+	e, err := engine.Load(t.Context(), o, func(event.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.session, err = e.NewSession(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.session.Close() })
+	s.change(t, p.settings)
+	return s
+}
+
+func (s *stage) change(t *testing.T, settings []string) {
+	t.Helper()
+	for pair := range slices.Chunk(settings, 2) {
+		if err := s.session.Change(pair[0], pair[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// plain is sampling under the settings in force.
+func (s *stage) plain() *oracle.Sampling {
+	c := s.config.Sampling
+	p := &oracle.Sampling{Settings: shape.Of(s.config), Texts: s.words.Texts(), Stops: []int32{end}, Named: s.words.Named, Encode: s.tokens.Encode,
+		Params: sample.Params{Temperature: c.Temperature, TopK: c.TopK, TopP: c.TopP, MinP: c.MinP, TemperatureLast: c.TemperatureLast}}
+	if s.form != nil {
+		p.Form = p.Among(s.form)
+	}
+	return p
+}
+
+// write lets the session write a reply and reads in the tables what is to be known of it.
+func (s *stage) write(t *testing.T, message string) *proof.Reply {
+	t.Helper()
+	messages := []chat.Message{{Role: "user", Content: message}}
+	prompt := s.tokens.Encode(message)
+	out := &proof.Reply{Form: s.form != nil}
+	var ids []int32
+	var places []proof.Place
+	var looked event.Drafted // up, of this round
+	for ev := range s.session.Generate(t.Context(), engine.Request{Messages: messages, Inspect: s.seed%2 == 0}) {
+		switch ev := ev.(type) {
+		case event.SettingChanged:
+			if err := s.config.Set(ev.Name, ev.To); err != nil {
+				t.Fatal(err)
+			}
+		case event.ReplyStarted:
+			if ev.PromptTokens != len(prompt) {
+				t.Fatalf("the prompt has %d tokens, want %d", ev.PromptTokens, len(prompt))
+			}
+		case event.Drafted:
+			looked = ev
+		case event.Round:
+			out.Rounds = append(out.Rounds, ev)
+			plain := s.plain()
+			for i, token := range ev.Committed() {
+				before := slices.Concat(prompt, ids)
+				last := before[len(before)-1]
+				place := proof.Place{P: plain.Distribution(s.target.behind(last), prompt, ids)}
+				if q := s.draft.behind(last); !math.IsInf(float64(q[0]), 1) {
+					place.Q = oracle.Distribution(q, sample.Params{Temperature: 1, TopP: 1})
+				}
+				if certain := proof.Certain(&looked, &ev, i, len(place.P)); certain != nil {
+					place.Q = certain
+				}
+				places, ids = append(places, place), append(ids, token.ID)
+			}
+			s.change(t, s.changes[ev.Index])
+		case event.Failed:
+			t.Fatalf("%s: %s", s.name, ev.Error)
+		case event.ReplyEnded:
+			out.Ended = ev
+		}
+	}
+	out.Most, out.Places = s.config.Sampling.MaxTokens, proof.Given(places)
+	return out
+}
+
+// judge plays and returns what was seen.
+func (p play) judge(t *testing.T, seed uint64) *proof.Judge {
+	t.Helper()
+	s := p.open(t, seed)
+	j := proof.NewJudge([]int32{end}, s.tokens.Decode, seed)
+	rng := rand.New(rand.NewPCG(seed, 12))
+	enough := p.tokens
+	if enough == 0 {
+		enough = perPlay
+	}
+	for written := 0; written < enough; {
+		message := word
+		if p.again {
+			message = loop
+			for range 12 {
+				message += letters[rng.IntN(3)]
+			}
+		}
+		if p.changes != nil {
+			s.change(t, p.settings)
+			for _, name := range slices.Sorted(maps.Keys(defaults)) {
+				if !slices.Contains(p.settings, name) {
+					s.change(t, []string{name, defaults[name]})
+				}
+			}
+		}
+		reply := s.write(t, message)
+		if err := j.Add(reply); err != nil {
+			t.Fatal(err)
+		}
+		written += max(1, len(reply.Ended.IDs))
+	}
+	return j
+}
+
+// defaults are what changes on the way return to.
+var defaults = map[string]string{"repeat-penalty": "1", "presence-penalty": "0", "top-k": "0", "proposer": "draft", "acceptance": "token", "speculate": "true"}
+
+// The loop that chats use writes whole replies over tables, in every way there is, and every token has the distribution that the table
+// gives it. All plays together fail once in 10,000 runs, see package proof.
+func TestGate(t *testing.T) {
+	list := plays()
+	level := proof.FalseAlarms / float64(len(list))
+	for seed := range uint64(*seeds) {
+		for _, p := range list {
+			t.Run(fmt.Sprint(p.name, "/", *firstSeed+seed), func(t *testing.T) {
+				t.Parallel()
+				began := time.Now()
+				j := p.judge(t, *firstSeed+seed)
+				if fault := j.Fault(level); fault != "" {
+					t.Error(fault)
+				}
+				t.Log(p.name, time.Since(began), j)
+			})
+		}
+	}
+}
