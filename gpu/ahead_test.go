@@ -8,8 +8,9 @@ import (
 	"specula/engine/model"
 )
 
-// A sampled round is three graphs, of draft, pass and verdict, one copy of eight bytes a row, and one wait, whatever its seed, its
-// filters and its number; so is a round whose draft comes from the host.
+// A sampled round, whatever its seed, filters and number, is three graphs (draft, pass, verdict),
+// one copy of eight bytes per row, and one wait. The same holds when the draft comes from the
+// host.
 func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 	texts, err := kernelTexts()
 	if err != nil {
@@ -94,8 +95,8 @@ func mustTokens(t *testing.T, m *model.Model) compute.Tokens {
 	return tokens
 }
 
-// A round at temperature 0 is two graphs, one for the draft with its tokens fed back and one for the pass that verifies it, one copy
-// of four bytes a row, and one wait.
+// A round at temperature 0 is two graphs (the draft, with its tokens fed back, and the
+// verification pass), one copy of four bytes per row, and one wait.
 func TestADraftAndItsVerdictAreOneWait(t *testing.T) {
 	texts, err := kernelTexts()
 	if err != nil {

@@ -10,27 +10,29 @@ import (
 	"specula/gpu/driver"
 )
 
-// Keys are attended to in splits at fixed places, see kernels/cuda/src/attention.h.
+// keysPerSplit is how many keys one split of attention covers. Splits start at fixed positions, so
+// that the order of a sum depends on the length alone. See kernels/cuda/src/attention.h.
 const keysPerSplit = 256
 
-// tensorHeads are the widths of a head for which there is attention in half precision on tensor cores, and how many tiles of
-// eight columns the kernel for many rows takes at once.
+// tensorHeads lists the head widths for which there is half-precision attention on tensor cores.
+// The value says how many tiles of eight columns the kernel for many rows takes at once.
 var tensorHeads = map[int]int{64: 4, 80: 4, 96: 4, 128: 4, 256: 2}
 
-// mostFloatHeadDim is the widest head of a cache in float32.
+// mostFloatHeadDim is the widest head that attention over a float32 cache supports.
 const mostFloatHeadDim = 256
 
-// cache keeps keys and values on the device.
+// cache keeps the keys and values of one sequence on the device.
 type cache struct {
 	owner    *Backend
 	shape    compute.CacheShape
 	half     bool
-	capacity int // tokens, whole splits
+	capacity int // in tokens: shape.Tokens rounded up to whole splits
 	length   int
-	memory   driver.Pointer // layer by layer: keys, then values; 0 when closed
+	memory   driver.Pointer // per layer: keys, then values; 0 when closed
 }
 
-// Cache reserves room for every token of the shape: in half precision where it is asked for and the head's width allows it.
+// Cache reserves memory for every token of the shape. It stores half precision if the shape asks
+// for F16 and there is a tensor-core kernel for the head's width, else float32.
 func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	require(shape.Layers > 0 && shape.Tokens > 0 && shape.KVHeads > 0 && shape.HeadDim > 0, "a cache without layers, tokens or heads")
 	if err := b.CheckCache(shape); err != nil {
@@ -56,7 +58,8 @@ func halfCache(shape compute.CacheShape) bool {
 	return shape.Type == compute.F16 && tensorHeads[shape.HeadDim] > 0
 }
 
-// CheckCache refuses types without attention over them, and heads that are too wide for float32.
+// CheckCache refuses a storage type that attention cannot read, and float32 heads that are too
+// wide.
 func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	switch {
 	case shape.Type != compute.F32 && shape.Type != compute.F16:
@@ -67,7 +70,7 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	return nil
 }
 
-// CacheBytes is the memory of a cache; −1 if no number holds it.
+// CacheBytes returns the device memory of a cache, or −1 if the size overflows.
 func (b *Backend) CacheBytes(shape compute.CacheShape) int64 {
 	perNumber := uint64(4)
 	if halfCache(shape) {
@@ -85,7 +88,7 @@ func (b *Backend) CacheBytes(shape compute.CacheShape) int64 {
 	return int64(product)
 }
 
-// paddedDim is the length of a key: whole chunks in half precision.
+// paddedDim is the stored length of a key: in half precision, whole chunks of 32 numbers.
 func paddedDim(shape compute.CacheShape) int {
 	if halfCache(shape) {
 		return ceilDivide(shape.HeadDim, 32) * 32
@@ -93,7 +96,9 @@ func paddedDim(shape compute.CacheShape) int {
 	return shape.HeadDim
 }
 
-// attentionBytes is the scratch for the splits of attention: for all rows of a pass at once while that is little.
+// attentionBytes is the scratch for the partial results of attention, one per row, head and split.
+// It has room for all rows of a pass if that is at most 64 MiB, else for as many as fit, at least
+// one. It assumes up to 8 query heads per key head.
 func attentionBytes(shape compute.CacheShape, rows int) int64 {
 	const most, sharing = 64 << 20, 8
 	splits := roundUpToPower(ceilDivide(shape.Tokens, keysPerSplit))
@@ -101,16 +106,16 @@ func attentionBytes(shape compute.CacheShape, rows int) int64 {
 	return max(min(int64(rows)*row, most), row)
 }
 
-// ScratchBytes is what a pass of so many rows of at most so many numbers needs in passing.
+// ScratchBytes is the scratch that a pass of that many rows, each of at most cols numbers, needs.
 func (b *Backend) ScratchBytes(rows, cols int, shape compute.CacheShape) int64 {
 	choosing := int64(rows) * int64(8*ceilDivide(cols, sliceTokens)+4)
-	drawing := weighingBytes(min(rows, compute.MostDrafts+1), cols) // of a target's rows, or of a draft's
+	drawing := weighingBytes(min(rows, compute.MostDrafts+1), cols) // for rows of the target or the draft
 	return roundedBytes(rows, cols) + attentionBytes(shape, rows) + choosing + drawing
 }
 
 func roundUpToPower(n int) int { return 1 << bits.Len(uint(n-1)) }
 
-// layer returns the addresses of a layer's keys and values.
+// layer returns the device addresses of one layer's keys and values.
 func (c *cache) layer(i int) (keys, values driver.Pointer) {
 	numberBytes := 4
 	if c.half {
@@ -146,13 +151,13 @@ func (c *cache) Close() error {
 	if c.memory == 0 {
 		return nil
 	}
-	c.owner.flush() // the tape may have steps that write to it
+	c.owner.flush() // the tape may have steps that write to this memory
 	memory := c.memory
 	c.memory, c.length = 0, 0
 	return c.owner.release(memory)
 }
 
-// KeyValue reads a row back, widened to float32.
+// KeyValue reads one token's key and value back to the host, widened to float32.
 func (c *cache) KeyValue(layer, token int, key, value []float32) error {
 	switch {
 	case c.memory == 0:
@@ -189,7 +194,8 @@ func (c *cache) KeyValue(layer, token int, key, value []float32) error {
 	return nil
 }
 
-// Attend stores k and v behind the cache's length and attends to them and all before.
+// Attend stores k and v after the tokens in the cache. Then row i attends to every earlier token,
+// to the rows before it, and to itself.
 func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a compute.Attention) error {
 	c := cc.(*cache)
 	size := c.shape.KVHeads * c.shape.HeadDim
@@ -213,7 +219,8 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a
 		return err
 	}
 	b.changed(d)
-	// Grids serve the next power of two of splits, so that a graph lasts while the text grows.
+	// Launch for the next power of two of splits. The grid then seldom changes while the text
+	// grows, and a captured graph stays valid.
 	splits := roundUpToPower(ceilDivide(a.Position+m, keysPerSplit))
 	row := int64(a.Heads*splits*(a.HeadDim+2)) * 4
 	at := int(b.scratch.attended.bytes / row)
@@ -226,7 +233,7 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a
 	return nil
 }
 
-// store appends rows of k and v to the cache.
+// store appends m rows of k and v to the cache.
 func (b *Backend) store(k, v *buffer, m int, c *cache, a compute.Attention, position driver.Argument) error {
 	keys, values := c.layer(a.Layer)
 	name := "append_float"
@@ -238,7 +245,7 @@ func (b *Backend) store(k, v *buffer, m int, c *cache, a compute.Attention, posi
 		whole(c.shape.KVHeads), whole(c.shape.HeadDim), whole(c.capacity))
 }
 
-// attendRows attends for some of the rows of a call: as many as the scratch has room for.
+// attendRows runs attention for some rows of a call: as many as fit in the scratch.
 func (b *Backend) attendRows(d, q *buffer, c *cache, a compute.Attention, position driver.Argument, from, rows, splits int) error {
 	keys, values := c.layer(a.Layer)
 	partial := b.scratch.attended.memory
@@ -254,7 +261,7 @@ func (b *Backend) attendRows(d, q *buffer, c *cache, a compute.Attention, positi
 		if columns > perBlock {
 			name, perBlock = name+"_wide", 8*tensorHeads[a.HeadDim]
 		}
-		arguments = slices.Delete(arguments, 10, 11) // the width of a head is in the name
+		arguments = slices.Delete(arguments, 10, 11) // head_dim: the name of the kernel has it
 	}
 	err := b.launch(name, driver.Shape{Grid: [3]int{splits, c.shape.KVHeads, ceilDivide(columns, perBlock)}, Block: [3]int{keysPerSplit}}, arguments...)
 	if err != nil {

@@ -15,30 +15,31 @@ type Backend struct {
 	info    driver.Info
 	library *library
 
-	stream  driver.Stream // of all work but the upload of weights
+	stream  driver.Stream // all work except the upload of weights
 	uploads uploader
 	tape    *tape
-	spare   chan *tape // tapes that the device's thread is done with
+	spare   chan *tape // tapes that the device's thread has finished
 	scratch scratch
-	rounded rounded // what the scratch for activations holds
+	rounded rounded // which rows the activation scratch holds
 
-	lost      atomic.Pointer[error] // why the device cannot be used again
+	lost      atomic.Pointer[error] // why the device can no longer be used
 	allocated map[driver.Pointer]int64
-	tables    map[*float32]driver.Pointer // of angles, by the host's
+	tables    map[*float32]driver.Pointer // rotary angles, by the address of the host's table
 
-	// The rest lives on the device's thread.
-	failed     error // of queued work, told by the next wait
+	// The fields below are used on the device's thread only.
+	failed     error // error of queued work; the next wait returns it
 	recordings recordings
 	inputs     inputs
-	arrivals   []byte // pinned memory for what comes to the host
+	arrivals   []byte // pinned memory for data that comes to the host
 }
 
 var _ compute.Backend = (*Backend)(nil)
 
-// tapesInFlight is how many passes the transformer may be ahead of the device's thread.
+// tapesInFlight bounds how many tapes may wait for the device's thread before flush blocks.
 const tapesInFlight = 4
 
-// newBackend takes over a device with the kernels of PTX texts by name. When it fails, the device is closed.
+// newBackend takes over a device. texts maps module names to their PTX. On error it closes the
+// device.
 func newBackend(d device, texts map[string]string) (*Backend, error) {
 	b := &Backend{
 		device: d, info: d.Info(), library: newLibrary(d, texts),
@@ -65,14 +66,15 @@ func newBackend(d device, texts map[string]string) (*Backend, error) {
 	return b, nil
 }
 
-// Info names the device; MemoryBytes is what is free on it now.
+// Info describes the device. MemoryBytes is what is free on it now.
 func (b *Backend) Info() compute.Info {
 	info := compute.Info{
 		Kind: "cuda", Name: b.info.Name, MemoryBytes: b.info.MemoryBytes,
 		Detail: fmt.Sprintf("compute capability %d.%d, %d multiprocessors, %d MiB of memory, CUDA %d.%d, driver library %s", b.info.Major, b.info.Minor,
 			b.info.Multiprocessors, b.info.MemoryBytes>>20, b.info.Version/1000, b.info.Version%1000/10, b.info.Library),
 	}
-	_ = b.device.Do(func() error { // without an answer, all of it
+	// If the device does not answer, MemoryBytes stays at its total memory.
+	_ = b.device.Do(func() error {
 		free, _, err := b.device.Memory()
 		if err == nil {
 			info.MemoryBytes = free
@@ -82,7 +84,7 @@ func (b *Backend) Info() compute.Info {
 	return info
 }
 
-// Close waits for the device and gives back everything on it.
+// Close waits for the device and frees everything on it.
 func (b *Backend) Close() error {
 	err := b.device.Do(func() error {
 		errs := []error{b.uploads.free(b.device), b.recordings.free(b.device), b.inputs.free(b.device), b.library.free()}
@@ -99,7 +101,7 @@ func (b *Backend) Close() error {
 	})
 	clear(b.allocated)
 	if b.lost.Load() != nil {
-		err = nil // of a device that is gone nothing can be given back, and nothing need be
+		err = nil // a lost device has already dropped everything, so there is nothing to free
 	}
 	closed := b.device.Close()
 	if b.lost.Load() != nil {
@@ -108,7 +110,7 @@ func (b *Backend) Close() error {
 	return errors.Join(err, closed)
 }
 
-// alloc reserves device memory for what.
+// alloc reserves device memory; what names its use in an error.
 func (b *Backend) alloc(what string, bytes int64) (p driver.Pointer, err error) {
 	if err := b.usable(); err != nil {
 		return 0, err
@@ -136,7 +138,7 @@ func (b *Backend) release(p driver.Pointer) error {
 	return err
 }
 
-// usable says why the device cannot be used any more, if so.
+// usable returns an error if the device was lost.
 func (b *Backend) usable() error {
 	if lost := b.lost.Load(); lost != nil {
 		return fmt.Errorf("the GPU failed earlier and cannot be used again: start specula anew, or with --device cpu: %w", *lost)
@@ -144,7 +146,7 @@ func (b *Backend) usable() error {
 	return nil
 }
 
-// note remembers an error after which the device is gone.
+// note remembers an error that means the device is lost, and returns every error unchanged.
 func (b *Backend) note(err error) error {
 	if errors.Is(err, compute.ErrDeviceLost) {
 		b.lost.CompareAndSwap(nil, &err)
@@ -152,7 +154,7 @@ func (b *Backend) note(err error) error {
 	return err
 }
 
-// require panics unless a programmer kept the contract.
+// require panics if a caller broke the contract of engine/compute.
 func require(ok bool, broken string) {
 	if !ok {
 		panic("gpu: " + broken)

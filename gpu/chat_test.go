@@ -33,13 +33,13 @@ func demo(t *testing.T, b compute.Backend) *engine.Engine {
 	return e
 }
 
-// reply is what a session wrote, and the rounds it took.
+// reply is what a session wrote, and its rounds.
 type reply struct {
 	ids    []int32
 	text   string
 	reason string
 	failed string
-	device bool // failed
+	device bool // failed with an error of the device
 	rounds []event.Round
 
 	notices []string
@@ -81,7 +81,8 @@ func set(t *testing.T, s *engine.Session, settings ...string) {
 	}
 }
 
-// The text is the same with and without speculation, and a round at temperature 0 is one wait and four bytes a row.
+// The text is the same with and without speculation. A round at temperature 0 has one wait and
+// moves four bytes per row.
 func TestChatOnTheDevice(t *testing.T) {
 	s, err := demo(t, open(t)).NewSession(t.Context())
 	if err != nil {
@@ -106,17 +107,19 @@ func TestChatOnTheDevice(t *testing.T) {
 	}
 	t.Logf("%q in %d rounds instead of %d", drafted.text, len(drafted.rounds), len(plain.rounds))
 	for _, r := range slices.Concat(drafted.rounds, plain.rounds) {
-		// A draft that ends the reply is shown without its end.
+		// A draft that ends the reply is shown without its end; Gamma still counts all of it.
 		if want := int64(4 * (r.Gamma + 1)); r.Path != "greedy" || r.Syncs != 1 || r.BytesMoved != want {
 			t.Errorf("round %d of %d draft tokens by the path %s moved %d bytes with %d waits, want %d with 1", r.Index, r.Gamma, r.Path, r.BytesMoved, r.Syncs, want)
 		}
 	}
 }
 
-// nearTie is the lead of the best score over the second below which arithmetic in another order may pick the other.
+// nearTie is a lead of the best score over the second. Below it, another order of summation may
+// pick the other token.
 const nearTie = 1e-3
 
-// The demo pair in F16 writes what an independent float32 implementation says, see assets/reference.
+// The demo pair in F16 writes what an independent float32 implementation wrote. See
+// assets/reference.
 func TestGreedyTextEqualsTheReference(t *testing.T) {
 	data, err := os.ReadFile("../assets/reference/reference.json")
 	if err != nil {

@@ -2,8 +2,10 @@ package gpu
 
 import "specula/gpu/driver"
 
-// device is what the backend needs of a GPU, as gpu/driver gives it. Do, Submit, Info and Close may be called from any goroutine; the
-// rest is to be called inside a function given to Do or Submit, on the device's thread. Work is queued on streams; only Wait,
+// device is the part of gpu/driver that the backend uses. Tests put another device in its place.
+//
+// Do, Submit, Info and Close may be called from any goroutine. Call every other method on the
+// device's thread, inside a function given to Do or Submit. Work is queued on streams; only Wait,
 // WaitHost, Upload and Download wait for the device.
 type device interface {
 	Info() driver.Info

@@ -10,21 +10,23 @@ import (
 	"specula/kernels/cuda"
 )
 
-// drawing is what a sampled round needs beside its tokens: what to draw by, what each draft token was drawn from, and the verdict.
+// drawing is what a sampled round needs on the device besides its tokens: the settings to draw by,
+// the distribution q of each draft token, and the verdict.
 //
-// All of it lies in memory of the device's and is written by what is queued, so a round of as many tokens as one before is
-// the same graph, whatever its seed, its filters and its number. A row of weights stands for the distribution weight / sum, see
+// All of it lies in device memory and is written by queued work. So two rounds with the same
+// number of draft tokens replay the same graph, whatever their seeds, filters and round numbers.
+// Rows are stored unnormalised: a row of weights w stands for the distribution w / Σw. See
 // kernels/cuda/src/softmax.cu.
 type drawing struct {
 	by       compute.Sampling
-	memory   driver.Pointer // (n) results of 8 bytes, (n) chances of 4, then the settings
-	settings driver.Pointer // Filters of the target, Filters of drafts, Round
-	q        weighing       // (n−1, by.Vocab)
-	kept     driver.Pointer // (keptRows, by.Vocab) float32; 0 until somebody wants to look
+	memory   driver.Pointer // n results of 8 bytes, n probabilities of 4 bytes, then the settings
+	settings driver.Pointer // filters of the target, filters of the draft, the round
+	q        weighing       // distributions of the draft tokens: (n−1, by.Vocab)
+	kept     driver.Pointer // (keptRows, by.Vocab) float32: draft scores for the screen; 0 until asked for
 	keptRows int
 }
 
-// The layout of settings, in words; see kernels/cuda/src/filters.h and draw.h.
+// The layout of settings, in words of 4 bytes. See kernels/cuda/src/filters.h and draw.h.
 const (
 	filterWords = 5
 	roundWords  = 6
@@ -34,7 +36,8 @@ func (d *drawing) targetFilters() driver.Pointer { return d.settings }
 func (d *drawing) draftFilters() driver.Pointer  { return d.settings + 4*filterWords }
 func (d *drawing) round() driver.Pointer         { return d.settings + 4*2*filterWords }
 
-// weighing is memory for rows of weights and the sums of their slices.
+// weighing is device memory for unnormalised distributions: rows of weights, and the sum of each
+// slice of a row.
 type weighing struct {
 	weights driver.Pointer // (rows, vocab) float32
 	sums    driver.Pointer // (rows, slices) float64
@@ -45,12 +48,13 @@ func (w *weighing) row(i int) (weights, sums driver.Pointer) {
 	return w.weights + driver.Pointer(4*i*w.vocab), w.sums + driver.Pointer(8*i*ceilDivide(w.vocab, sliceTokens))
 }
 
-// weighingBytes is what rows of weights take.
+// weighingBytes is the memory that these rows take.
 func weighingBytes(rows, vocab int) int64 {
 	return int64(rows) * (4*int64(vocab) + 8*int64(ceilDivide(vocab, sliceTokens)))
 }
 
-// open reserves rows of weights, sums first, which need the alignment.
+// open reserves the rows, unless they are there in this width. The float64 sums come first because
+// they need the stricter alignment.
 func (w *weighing) open(b *Backend, what string, rows, vocab int) error {
 	if w.sums != 0 && w.vocab == vocab {
 		return nil
@@ -72,7 +76,7 @@ func (w *weighing) free(b *Backend) error {
 	if memory == 0 {
 		return nil
 	}
-	b.flush() // the tape may have steps that write to it
+	b.flush() // the tape may have steps that write to this memory
 	return b.release(memory)
 }
 
@@ -82,7 +86,7 @@ func (d *drawing) free(b *Backend) error {
 	return first(d.q.free(b), b.release(memory), b.release(d.kept))
 }
 
-// Sample queues the settings of a round: one copy, out of the words of the tape.
+// Sample queues the settings of a round as one copy from the words of the tape.
 func (t *tokens) Sample(s compute.Sampling) error {
 	b, d := t.owner, &t.drawing
 	require(0 <= s.Drafts && s.Drafts < t.n && s.Drafts <= compute.MostDrafts, "Sample of more draft tokens than there is room for")
@@ -109,10 +113,12 @@ func (t *tokens) Sample(s compute.Sampling) error {
 	return nil
 }
 
-// leastTemperature is the smallest that the device computes with. Already at a far larger one only equal scores share the mass.
+// leastTemperature is the lowest temperature that the device computes with. At far higher ones,
+// only tokens with the best score have any probability left.
 const leastTemperature = 1e-30
 
-// filterWordsOf are filters as the kernels read them. Filters see the plain softmax where the temperature comes last.
+// filterWordsOf encodes filters as the kernels read them. When the temperature comes last, the
+// filters see the softmax at temperature 1.
 func filterWordsOf(f compute.Filters) []int32 {
 	temperature := max(float32(f.Temperature), leastTemperature)
 	seen := temperature
@@ -126,11 +132,12 @@ func filterWordsOf(f compute.Filters) []int32 {
 	return append(words, int32(f.TopK))
 }
 
-// cuts reports whether filters leave out tokens by their rank.
+// cuts reports whether the filters drop tokens by rank (top-k) or by cumulated probability
+// (top-p).
 func cuts(f compute.Filters) bool { return f.TopK > 0 || f.TopP < 1 }
 
-// weigh appends the steps that turn the first m rows of scores, of their first w.vocab ids, into weights. If vocab is less than there
-// are scores in a row, m is 1.
+// weigh appends the steps that turn scores into weights: for the first m rows, and for the first
+// vocab ids of each. When vocab is less than the width of a row, m must be 1.
 func (l *logits) weigh(m int, f compute.Filters, filters, weights, sums driver.Pointer, vocab int) error {
 	const warps = 8
 	b := l.owner
@@ -152,10 +159,11 @@ func (l *logits) weigh(m int, f compute.Filters, filters, weights, sums driver.P
 		address(weights), address(sums), whole(vocab)))
 }
 
-// rowThreads is the size of a block that has a whole row to look at.
+// rowThreads is the block size for a kernel in which one block reads a whole row.
 func rowThreads(vocab int) int { return min(1024, max(64, ceilDivide(vocab, 1024)*32)) }
 
-// Draw appends a draw to the tape: weights of the row, which stay for the verdict, and a token from them.
+// Draw appends the draw of one draft token to the tape. The weights that it is drawn from stay on
+// the device, because the verdict needs them.
 func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 	t, xb := tt.(*tokens), rowsOf(x, 0, 1)
 	d := &t.drawing
@@ -173,15 +181,16 @@ func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 	if err := xb.logits.weigh(1, d.by.Draft, d.draftFilters(), weights, sums, vocab); err != nil {
 		return err
 	}
-	const draftDraw = 0 // the stream
+	const draftDraw = 0 // the random stream for draft tokens
 	return b.launch("draw_rows", driver.Shape{Grid: [3]int{1, 1}, Block: [3]int{32}}, address(weights), address(sums), address(d.round()),
 		whole(draftDraw), whole(at-1), address(t.chosen(at)), address(t.fed(at)), address(d.memory+driver.Pointer(8*t.n+4*at)), whole(vocab))
 }
 
-// keep appends a copy of row i of a draft's scores to the tape. Before the first there is room for all of the draft.
+// keep appends a copy of row i of the draft's scores to the tape. At row 0 it reserves memory for
+// the whole draft.
 func (d *drawing) keep(b *Backend, i int, row driver.Pointer, vocab int) (err error) {
 	if i == 0 && d.keptRows < d.by.Keep {
-		b.flush() // the tape may have steps that write to it
+		b.flush() // the tape may have steps that write to this memory
 		if err := b.release(d.kept); err != nil {
 			return err
 		}
@@ -195,7 +204,7 @@ func (d *drawing) keep(b *Backend, i int, row driver.Pointer, vocab int) (err er
 	return nil
 }
 
-// Kept copies the scores of draft tokens.
+// Kept copies the kept scores of the draft to the host.
 func (t *tokens) Kept(dst []float32) (bytes int64, err error) {
 	b, d := t.owner, &t.drawing
 	require(d.kept != 0 && len(dst) == d.by.Keep*d.q.vocab, "Kept of a round that kept nothing, or to another width")
@@ -208,7 +217,8 @@ func (t *tokens) Kept(dst []float32) (bytes int64, err error) {
 	return 4 * int64(len(dst)), nil
 }
 
-// AcceptDrawn judges on the device.
+// AcceptDrawn runs the stochastic verification on the device: it accepts or rejects each draft
+// token, and draws the residual or bonus token.
 func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 	b, t := l.owner, tt.(*tokens)
 	d := &t.drawing
@@ -220,7 +230,7 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 		err = l.weigh(l.rows, d.by.Target, d.targetFilters(), l.p.weights, l.p.sums, l.x.cols)
 	}
 	if n == 0 || d.by.Certain {
-		q = l.p // which is not read
+		q = l.p // a valid address; the kernel does not read it
 	}
 	require(q.sums != 0 || err != nil, "AcceptDrawn of a draft that was not drawn")
 	slices := ceilDivide(l.x.cols, sliceTokens)

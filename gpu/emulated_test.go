@@ -17,7 +17,7 @@ import (
 	"specula/kernels/cuda/emutest"
 )
 
-// open opens the GPU, or what emulates one.
+// open opens the GPU, or its emulation.
 func open(t *testing.T) compute.Backend {
 	t.Helper()
 	emutest.Use(t)
@@ -33,7 +33,7 @@ func open(t *testing.T) compute.Backend {
 	return b
 }
 
-// load puts the demo draft, the smaller model, on a backend.
+// load puts a model file on a backend.
 func load(t *testing.T, b compute.Backend, data []byte, o model.Options) *model.Model {
 	t.Helper()
 	m, err := model.Load(context.Background(), b, parse(t, data), o, nil)

@@ -29,7 +29,8 @@ func file(t *testing.T) *weights.File {
 	return f
 }
 
-// use does everything once that a program does with a backend, and three passes. It closes the backend in any case.
+// use does once everything that a program does with a backend, and three passes. It always closes
+// the backend.
 func use(t *testing.T, d *recorder, f *weights.File) (err error) {
 	texts, err := kernelTexts()
 	if err != nil {
@@ -67,7 +68,7 @@ func use(t *testing.T, d *recorder, f *weights.File) (err error) {
 	return cache.KeyValue(0, 1, make([]float32, 32), make([]float32, 32))
 }
 
-// sampledRound drafts two tokens by chance, judges them, and looks at the scores of the first.
+// sampledRound draws a draft of two tokens, verifies it, and reads the scores of the first.
 func sampledRound(m *model.Model, cache compute.Cache) (err error) {
 	tokens, err := m.Tokens(4)
 	if err != nil {
@@ -90,7 +91,7 @@ func sampledRound(m *model.Model, cache compute.Cache) (err error) {
 	return err
 }
 
-// Whatever call of the driver fails, the error comes out, nothing panics, and everything is given back.
+// Whatever driver call fails: the error is returned, nothing panics, and everything is freed.
 func TestEveryCallOfTheDriverMayFail(t *testing.T) {
 	f := file(t)
 	for _, c := range []struct {
@@ -154,7 +155,8 @@ func TestALostDeviceIsRefusedInWords(t *testing.T) {
 	}
 }
 
-// A pass is launched kernel by kernel, recorded when it comes again, and replayed from then on.
+// A pass is launched kernel by kernel the first time, recorded the second time, and replayed from
+// then on.
 func TestAPassThatComesAgainIsOneGraph(t *testing.T) {
 	texts, err := kernelTexts()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"specula/gpu"
 )
 
-// pair loads the demo pair with target and draft where they are said to be.
+// pair loads the demo pair onto the devices that the options name.
 func pair(t *testing.T, o engine.Options) (*engine.Session, error) {
 	t.Helper()
 	o.Config, o.Now, o.NewSeed = config.Default(), time.Now, func() int64 { return 1 }
@@ -34,12 +34,12 @@ func pair(t *testing.T, o engine.Options) (*engine.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Cleanup(func() { _ = s.Close() }) // of a lost device nothing can be given back
+	t.Cleanup(func() { _ = s.Close() }) // a lost device cannot free anything
 	set(t, s, "temperature", "0", "max-tokens", "16", "gamma-rule", "fixed", "gamma", "3")
 	return s, nil
 }
 
-// onProcessor is what the pair writes there.
+// onProcessor is what the pair writes on the CPU.
 func onProcessor(t *testing.T, prompt string) []int32 {
 	t.Helper()
 	b := host.New(1)
@@ -51,7 +51,7 @@ func onProcessor(t *testing.T, prompt string) []int32 {
 	return ask(t, s, prompt).ids
 }
 
-// With the draft on one device and the target on another the text is the same, and rounds say what crossed.
+// With draft and target on different devices the text is the same, and rounds say what crossed.
 func TestDraftAndTargetOnDifferentDevices(t *testing.T) {
 	const prompt = "who are you?"
 	want := onProcessor(t, prompt)
@@ -87,7 +87,8 @@ func TestDraftAndTargetOnDifferentDevices(t *testing.T) {
 	}
 }
 
-// Whatever a GPU does in the middle of a reply, it ends with an error and its text, or goes on on the processor with the same text.
+// When a GPU fails in the middle of a reply, the reply either ends with an error and the text so
+// far, or continues on the CPU with the same text.
 func TestADeviceThatFailsInAReply(t *testing.T) {
 	needFaults(t)
 	for _, fault := range []struct{ name, variable string }{
@@ -115,12 +116,12 @@ func TestADeviceThatFailsInAReply(t *testing.T) {
 	}
 }
 
-// A launch that is refused leaves the device usable.
+// A refused launch leaves the device usable.
 func TestALaunchThatIsRefusedInAReply(t *testing.T) {
 	needFaults(t)
 	for _, falls := range []bool{false, true} {
 		failed := false
-		for n := 200; n < 2000 && !failed; n += 200 { // the first are those of loading and of measuring
+		for n := 200; n < 2000 && !failed; n += 200 { // the first launches are those of loading and measuring
 			t.Setenv("EMULATOR_REFUSE_LAUNCH", fmt.Sprint(n))
 			t.Run(fmt.Sprintf("launch %d, falling back %t", n, falls), func(t *testing.T) {
 				s, err := failing(t, falls)
@@ -137,7 +138,7 @@ func TestALaunchThatIsRefusedInAReply(t *testing.T) {
 	}
 }
 
-// Memory that ends in the middle of a reply: a longer draft than those before it needs some.
+// Memory runs out in the middle of a reply: a longer draft than before needs more of it.
 func TestMemoryEndsInAReply(t *testing.T) {
 	needFaults(t)
 	for _, falls := range []bool{false, true} {
@@ -155,7 +156,7 @@ func TestMemoryEndsInAReply(t *testing.T) {
 			})
 		}
 		few, many := 0, 1024
-		for many-few > 1 && !failed { // towards the first reservation behind those of loading
+		for many-few > 1 && !failed { // search for the first reservation after loading
 			n := (few + many) / 2
 			if try(n); opens {
 				many = n
@@ -163,7 +164,8 @@ func TestMemoryEndsInAReply(t *testing.T) {
 				few = n
 			}
 		}
-		// Loading can do without one of its reservations, and makes more of them behind that when it rehearses.
+		// Loading can succeed without one of its reservations, and makes more of them later, when
+		// it calibrates. So try those after it too.
 		for n := many; n < many+32 && !failed; n++ {
 			try(n)
 		}
@@ -173,7 +175,8 @@ func TestMemoryEndsInAReply(t *testing.T) {
 	}
 }
 
-// needFaults skips where faults cannot be provoked, and in drawn schedules, which have no part in them.
+// needFaults skips the test where faults cannot be provoked, and under random schedules
+// (EMULATOR_SEED), which do not affect faults.
 func needFaults(t *testing.T) {
 	t.Helper()
 	needEmulator(t)
@@ -182,7 +185,7 @@ func needFaults(t *testing.T) {
 	}
 }
 
-// failing opens the pair on a GPU that will fail, of a context that ends with the test.
+// failing opens the pair on a GPU that will fail.
 func failing(t *testing.T, falls bool) (*engine.Session, error) {
 	t.Helper()
 	b, err := gpu.Open(t.Context(), "cuda")
@@ -205,7 +208,8 @@ func failing(t *testing.T, falls bool) (*engine.Session, error) {
 	return pair(t, o)
 }
 
-// checkFailing asks for a reply and reports whether the device failed in it, which has to have gone as configured.
+// checkFailing asks for a reply and reports whether the device failed in it. If so, the reply must
+// have gone on as configured.
 func checkFailing(t *testing.T, s *engine.Session, falls bool) bool {
 	t.Helper()
 	const prompt = "who are you?"

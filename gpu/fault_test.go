@@ -25,7 +25,7 @@ import (
 	"specula/kernels/cuda/emutest"
 )
 
-// needEmulator skips where the device is a real one, whose faults nobody can order.
+// needEmulator skips the test on a real device, where faults cannot be ordered.
 func needEmulator(t *testing.T) {
 	t.Helper()
 	emutest.Use(t)
@@ -34,7 +34,8 @@ func needEmulator(t *testing.T) {
 	}
 }
 
-// Whatever reservation finds no memory, loading says so, and a smaller wish can follow in the same process.
+// Whichever reservation finds no memory, loading says so, and a smaller request can succeed in the
+// same process.
 func TestOutOfMemoryAtAnyReservation(t *testing.T) {
 	needEmulator(t)
 	for n := 1; ; n += 3 {
@@ -73,7 +74,8 @@ func useOnce(t *testing.T, b compute.Backend) error {
 	return logits.Row(0, make([]float32, logits.Vocab()))
 }
 
-// alone runs the test in a process of its own, because a lost device stays lost for the one it was lost in, and reports whether it did.
+// alone runs the test in a process of its own and reports whether it did. A lost device stays lost
+// for the whole process.
 func alone(t *testing.T) bool {
 	t.Helper()
 	const mark = "SPECULA_TEST_ALONE"
@@ -89,12 +91,12 @@ func alone(t *testing.T) bool {
 	return true
 }
 
-// A reply in which the device fails ends with an error and the text so far. The process lives on, and a later reply is refused in
-// words if the device is gone, and written if it is not.
+// A reply in which the device fails ends with an error and the text so far. The process lives on.
+// If the device is lost, a later reply is refused with a reason; else it is written.
 func TestFaultsInAReply(t *testing.T) {
 	needEmulator(t)
 	for _, c := range []struct {
-		name, variable, later string // later is what the error of the next reply says; "" for none
+		name, variable, later string // later: the error of the next reply must contain it; "" if none
 	}{
 		{"a kernel reads an illegal address", "EMULATOR_FAIL_KERNEL", "start specula anew"},
 		{"the device is lost", "EMULATOR_LOSE_DEVICE", "start specula anew"},
@@ -136,7 +138,8 @@ func TestFaultsInAReply(t *testing.T) {
 	}
 }
 
-// Scores that are no numbers end a reply with an error if they are the target's, and cost rounds their draft if they are the draft's.
+// If the target's scores are not finite, the reply ends with an error. If the draft's are not,
+// rounds lose their draft.
 func TestScoresThatAreNoNumbers(t *testing.T) {
 	broken := func(data []byte) []byte {
 		data = slices.Clone(data)
@@ -148,7 +151,7 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 		if err != nil || !found {
 			t.Fatal(found, err)
 		}
-		binary.LittleEndian.PutUint32(norm.Data, math.Float32bits(float32(math.NaN()))) // which are the bytes of data
+		binary.LittleEndian.PutUint32(norm.Data, math.Float32bits(float32(math.NaN()))) // norm.Data is part of data
 		return data
 	}
 	b := open(t)

@@ -2,13 +2,13 @@ package gpu
 
 import "specula/gpu/driver"
 
-// A step of decoding is so short that the launches themselves are a good part of it. Operations that follow each other are therefore
-// joined on the tape where there is a kernel for both, which gives the same bits.
+// In decoding, the launches themselves take a good part of the time. So this file joins
+// neighbouring operations on the tape where one kernel does both and gives the same bits.
 
-// is reports whether a step runs the kernel of a name.
+// is reports whether a step runs the kernel of that name.
 func (s *step) is(name string) bool { return s.kernel != nil && s.kernel.name == name }
 
-// last returns the step that stands so many before the tape's end, nil if there is none.
+// last returns the step that is back places before the tape's last one, or nil.
 func (t *tape) last(back int) *step {
 	if i := len(t.steps) - 1 - back; i >= 0 {
 		return &t.steps[i]
@@ -16,7 +16,8 @@ func (t *tape) last(back int) *step {
 	return nil
 }
 
-// fuseAdd makes an addition to all of x, the step before, part of the norm of x, and reports whether it did.
+// fuseAdd handles the norm of x when the step before it is an addition to all of x: it replaces
+// both by one kernel and returns true. Else it changes nothing.
 func (b *Backend) fuseAdd(dst, x *buffer, m int, w *vector, eps float32) (bool, error) {
 	s := b.tape.last(0)
 	if s == nil || !s.is("add_rows") || s.values[0] != address(x.memory) || s.values[2] != whole(m*x.cols) {
@@ -34,7 +35,7 @@ func (b *Backend) fuseAdd(dst, x *buffer, m int, w *vector, eps float32) (bool, 
 	return true, err
 }
 
-// heads are a pass's rows of q, k and v on their way to attention.
+// heads are a pass's rows of q, k and v before attention.
 type heads struct {
 	q, k, v  *buffer
 	m        int
@@ -44,15 +45,16 @@ type heads struct {
 	position driver.Argument
 }
 
-// fuse joins the norms, if any, and rotations of q and k, which stand at the tape's end, with the storing of k and v, and reports
-// whether it did. It does for passes of one sequence.
+// fuse looks at the tape's last steps: the rotations of q and k, and perhaps the norms before
+// them. It joins them with the storing of k and v in one kernel and returns true. It does so only
+// if the rows start at row 0 of the buffers, that is, if the pass has one sequence.
 func (h *heads) fuse(b *Backend) (bool, error) {
 	t, c := b.tape, h.cache
 	q, k := t.last(1), t.last(0)
 	if !h.rotates(q, h.q, h.number) || !h.rotates(k, h.k, c.shape.KVHeads) {
 		return false, nil
 	}
-	for _, i := range []int{1, 2, 7, 8} { // tables, dim and order of pairs
+	for _, i := range []int{1, 2, 7, 8} { // values 1, 2, 7, 8 of rope: cos, sin, dim, pair order
 		if q.values[i] != k.values[i] {
 			return false, nil
 		}
@@ -78,12 +80,12 @@ func (h *heads) fuse(b *Backend) (bool, error) {
 	return true, err
 }
 
-// rotates reports whether a step rotates all rows of x by the pass's positions.
+// rotates reports whether the step rotates all rows of x by the positions of this pass.
 func (h *heads) rotates(s *step, x *buffer, number int) bool {
 	return s != nil && s.is("rope") && s.shape.Grid[1] == h.m && s.values[0] == address(x.memory) && s.values[3] == h.position && s.values[5] == whole(number)
 }
 
-// norms reports whether a step normalises each head of all rows of x in place.
+// norms reports whether the step normalises each head of all rows of x in place.
 func (h *heads) norms(s *step, x *buffer, number int) bool {
 	return s != nil && s.is("rms_norm_heads") && s.values[0] == address(x.memory) && s.values[1] == s.values[0] &&
 		s.values[3] == whole(h.cache.shape.HeadDim) && s.values[4] == whole(h.m*number)

@@ -1,13 +1,21 @@
-// Package gpu is the CUDA backend of engine/compute, and with gpu/driver the only package that knows the driver.
+// Package gpu is the CUDA backend of engine/compute. Only it and gpu/driver know the CUDA driver.
 //
-// What lives here: one goroutine locked to its thread that owns the device, because a CUDA context belongs to a thread;
-// streams, so that a whole round, draft steps, verification and residual draws, is queued before the host looks (tokens.go, draws.go); a pool of
-// device memory reserved at load, so that nothing can run out in mid-reply; the modules made from the embedded PTX
-// of kernels/cuda; and captured graphs, which replay a round's launches as one. It keeps the law of engine/compute, that
-// verifying gives the bits of decoding, by using one tensor-core tile for every number of rows and one split of the summed axis.
+// Read Backend first: it implements compute.Backend. Its operations do not run at once. They
+// append steps to a tape (tape.go), and flush gives the whole tape to the device's thread
+// (queue.go): one goroutine locked to an OS thread, because a CUDA context belongs to a thread.
+// When the same tape comes a second time, it is captured as a CUDA graph, which replays all
+// launches as one (graphs.go). The host waits only where it reads results: logits.go, tokens.go
+// and draws.go. So a whole round (draft steps, verification, residual draws) is queued before the
+// host looks. Device memory is reserved when a model is loaded (memory.go, matrix.go,
+// attention.go); the kernels come from the embedded PTX of kernels/cuda (kernels.go).
 //
-// The driver is found when the program runs, never when it is built: one program starts with and without a GPU, and says
-// which it has and why.
+// Invariant, the law of engine/compute: the bits of a row do not depend on how many rows are
+// computed with it, so verification gives the bits of decoding. Matrix products use one
+// tensor-core tile and one split of the summed axis for every number of rows; attention splits
+// keys at fixed positions.
+//
+// The driver library is looked up when the program runs, never when it is built. One program
+// therefore starts with and without a GPU, and says which it has and why.
 package gpu
 
 import (
@@ -21,10 +29,12 @@ import (
 	"specula/kernels/cuda"
 )
 
-// ErrNoDevice means that there is no device to compute on: none in the machine, no driver, or no CUDA in this build.
+// ErrNoDevice means that there is no device to compute on: no GPU in the machine, no driver, or no
+// CUDA in this build.
 var ErrNoDevice = errors.New("no CUDA device")
 
-// Open opens the device called name, "cuda" or "cuda:N". An error wraps ErrNoDevice and says in words what is missing.
+// Open opens the device called name: "cuda" or "cuda:N". An error wraps ErrNoDevice and says what
+// is missing.
 func Open(ctx context.Context, name string) (compute.Backend, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -60,7 +70,7 @@ func ordinalOf(name string) (int, error) {
 	return n, nil
 }
 
-// kernelTexts are the PTX texts of all modules.
+// kernelTexts returns the PTX of all modules, by module name.
 func kernelTexts() (map[string]string, error) {
 	texts := map[string]string{}
 	for _, name := range cuda.Modules() {

@@ -2,7 +2,7 @@ package gpu
 
 import "specula/gpu/driver"
 
-// recording is what is known about tapes of the same steps.
+// recording is what is known about all tapes with the same steps.
 type recording struct {
 	steps   []step
 	graph   driver.Graph
@@ -13,21 +13,21 @@ type recording struct {
 type recordingState int
 
 const (
-	seen     recordingState = iota // once: most lengths of a last piece of prompt never come again
+	seen     recordingState = iota // once; most lengths of a prompt's last piece never come again
 	captured                       // graph replays the steps
-	refused                        // the driver did not capture them: they are launched one by one
+	refused                        // the driver could not capture the steps; they are launched one by one
 )
 
-// mostRecordings bounds how many are kept; of more, those not used for longest are forgotten.
+// mostRecordings bounds the recordings kept. Above it, the one unused for longest is dropped.
 const mostRecordings = 96
 
-// recordings are the graphs of a backend. They live on the device's thread.
+// recordings are the graphs of a backend. Use them on the device's thread only.
 type recordings struct {
 	byHash map[uint64]*recording
 	uses   int
 }
 
-// find returns the recording of a tape, or begins one, which is then new.
+// find returns the recording of a tape. If there is none, it makes one, and isNew is true.
 func (r *recordings) find(d device, t *tape) (found *recording, isNew bool, err error) {
 	r.uses++
 	h := t.hash()
@@ -36,7 +36,7 @@ func (r *recordings) find(d device, t *tape) (found *recording, isNew bool, err 
 		found.lastUse = r.uses
 		return found, false, nil
 	}
-	if found != nil { // another tape of the same hash
+	if found != nil { // another tape with the same hash: replace it
 		err = found.free(d)
 	} else if len(r.byHash) >= mostRecordings {
 		err = r.forgetOldest(d)

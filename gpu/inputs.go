@@ -6,11 +6,12 @@ import (
 	"specula/gpu/driver"
 )
 
-// inputs bring the words of tapes to the device: pinned memory in slots, so that the host may be some passes ahead, and one place
-// on the device, because the stream uses it for one tape after the other.
+// inputs copies the words of tapes to the device. On the host there are several slots of pinned
+// memory, so that the host may be some passes ahead. On the device one place is enough, because
+// the stream runs one tape after the other.
 type inputs struct {
 	words  driver.Pointer
-	pinned []byte // inputSlots · inputBytes
+	pinned []byte // inputSlots slots of inputBytes
 	passed [inputSlots]driver.Event
 	used   [inputSlots]bool
 	next   int
@@ -43,7 +44,7 @@ func (in *inputs) send(d device, s driver.Stream, words []int32) error {
 	}
 	slot := in.next
 	in.next = (slot + 1) % inputSlots
-	if in.used[slot] { // nobody has waited for anything since
+	if in.used[slot] { // no wait since this slot was used: its copy may still run
 		if err := d.WaitHost(in.passed[slot]); err != nil {
 			return err
 		}
@@ -59,7 +60,7 @@ func (in *inputs) send(d device, s driver.Stream, words []int32) error {
 	return d.Record(in.passed[slot], s)
 }
 
-// waited notes that the device has passed all that was sent.
+// waited notes that the host has waited for the stream, so that every slot is free again.
 func (in *inputs) waited() { in.used = [inputSlots]bool{} }
 
 func (in *inputs) free(d device) (err error) {
@@ -78,7 +79,7 @@ func (in *inputs) free(d device) (err error) {
 	return err
 }
 
-// first returns the error that came first.
+// first returns the first error that is not nil.
 func first(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

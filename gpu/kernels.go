@@ -7,23 +7,23 @@ import (
 	"specula/gpu/driver"
 )
 
-// kernel is a kernel of the device's, with a launch that is filled anew for every run.
+// kernel is a compiled kernel. Its launch is reused: each run fills in new arguments.
 type kernel struct {
 	name        string
 	function    driver.Function
 	launch      driver.Launch
 	arguments   int
-	sharedBytes int // of dynamic shared memory that it may ask for
+	sharedBytes int // dynamic shared memory that a launch may ask for
 }
 
-// freeShared is what a launch may ask for without SetDynamicShared.
+// freeShared is the shared memory, in bytes, that a launch may ask for without SetDynamicShared.
 const freeShared = 48 << 10
 
-// library finds kernels in PTX texts, and compiles a text when its first kernel is asked for.
+// library finds kernels by name. It compiles a PTX text when the first kernel in it is asked for.
 type library struct {
 	device  device
-	texts   map[string]string // by name
-	home    map[string]string // of a kernel: the name of its text
+	texts   map[string]string // by module name
+	home    map[string]string // by kernel name: the module that has it
 	modules map[string]driver.Module
 	kernels map[string]*kernel
 }
@@ -39,7 +39,8 @@ func newLibrary(d device, texts map[string]string) *library {
 	return l
 }
 
-// kernel returns a kernel that takes so many arguments and may ask for so much dynamic shared memory.
+// kernel returns a kernel that takes that many arguments and may ask for that much dynamic shared
+// memory, in bytes.
 func (l *library) kernel(name string, arguments, sharedBytes int) (*kernel, error) {
 	k := l.kernels[name]
 	if k != nil && k.sharedBytes >= sharedBytes {
@@ -62,7 +63,7 @@ func (l *library) kernel(name string, arguments, sharedBytes int) (*kernel, erro
 	return k, nil
 }
 
-// find runs on the device's thread.
+// find compiles a kernel. Call it on the device's thread.
 func (l *library) find(name string, arguments int) (*kernel, error) {
 	home, ok := l.home[name]
 	if !ok {
@@ -84,7 +85,7 @@ func (l *library) find(name string, arguments int) (*kernel, error) {
 	return &kernel{name: name, function: function, launch: launch, arguments: arguments}, err
 }
 
-// free runs on the device's thread.
+// free unloads every module. Call it on the device's thread.
 func (l *library) free() (err error) {
 	for _, k := range l.kernels {
 		l.device.FreeLaunch(k.launch)

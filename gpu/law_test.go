@@ -21,19 +21,20 @@ import (
 	"specula/kernels/ref"
 )
 
-// The law of sampled rounds: whatever is drafted, what is written has the target's distribution. The languages of package gate are
-// written by rounds on the device, with the draft model's proposer and the verifier that replies use; in the place of both transformers
-// stand tables of scores on the device, so that a round takes a few kernels and very many can be played.
+// The law of sampled rounds: whatever is drafted, the text has the target's distribution. This
+// file writes the languages of package gate by rounds on the device, with the same draft proposer
+// and verifier as replies. In place of both transformers there are tables of scores on the device,
+// so that a round takes a few kernels and very many can be played.
 
-// tables are the scores of a world: for each position a row for each token before.
+// tables are the scores of a world: for each position one row per previous token.
 type tables struct {
 	compute.Backend
 	compute.Feeder
 	world         *gate.World
-	draft, target []compute.Matrix // (depth) of (vocab, vocab)
+	draft, target []compute.Matrix // depth matrices of (vocab, vocab)
 	scores, row   compute.Buffer
 	rows          compute.Buffer // of the target
-	ahead         compute.Tokens // of drafts from the host
+	ahead         compute.Tokens // for drafts that come from the host
 }
 
 func newTables(t *testing.T, b compute.Backend, w *gate.World, most int) *tables {
@@ -75,7 +76,7 @@ func (l *tables) matrix(t *testing.T, position int, scores func(int, int32) []fl
 	return m
 }
 
-// read is a cache that counts.
+// read is a cache that only counts.
 type read struct {
 	compute.Cache
 	n int
@@ -91,15 +92,15 @@ func (l *tables) Feeds() bool                      { return true }
 
 func (l *tables) Tokens(n int) (compute.Tokens, error) { return l.Feeder.Tokens(n) }
 
-// Prefill reads what stands in front of a chain; nobody wants its scores.
+// Prefill counts what comes before a chain; its scores are not needed.
 func (l *tables) Prefill(_ context.Context, cache compute.Cache, ids []int32, _ func(int, int)) (compute.Logits, error) {
 	cache.(*read).n += len(ids)
 	return nil, nil
 }
 
-// Chain draws n tokens, the first behind the last of ids, which stands at the end of the cache.
+// Chain draws n tokens. The first follows the last of ids.
 func (l *tables) Chain(_ context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error {
-	position := cache.Len() + len(ids) - 1 // of the first drawn
+	position := cache.Len() + len(ids) - 1 // of the first token drawn
 	last := ids[len(ids)-1]
 	err := errors.Join(l.Embed(l.scores, l.draft[position], []int32{last}), t.Sample(*by), t.Put(0, last), l.Draw(l.scores, t, 1))
 	for i := 1; i < n && err == nil; i++ {
@@ -109,7 +110,7 @@ func (l *tables) Chain(_ context.Context, cache compute.Cache, ids []int32, n in
 	return errors.Join(err, t.Mark())
 }
 
-// pass scores n+1 tokens of t, the first of which stands in front of position.
+// pass scores n+1 tokens of t. The first of them is the token just before position.
 func (l *tables) pass(t compute.Tokens, position, n int) (compute.Logits, error) {
 	var err error
 	for i := range n + 1 {
@@ -121,7 +122,7 @@ func (l *tables) pass(t compute.Tokens, position, n int) (compute.Logits, error)
 	return l.Logits(l.rows, n+1)
 }
 
-// judged is a pass with the device's decision.
+// judged is a pass with the device's verdict.
 type judged struct {
 	compute.Logits
 	decision compute.Drawn
@@ -129,14 +130,14 @@ type judged struct {
 
 func (j judged) Decision() compute.Drawn { return j.decision }
 
-// player writes replies in the language round by round.
+// player writes replies in the language, round by round.
 type player struct {
 	*tables
 	proposer *spec.DraftModel
 	verifier *spec.Verifier
-	certain  bool // draft nothing by chance, but always the token 1
+	certain  bool // draft always token 1, with no random draw
 	gamma    int
-	check    func(round ref.Round, context, draft []int32, o spec.Outcome) error // nil: nobody looks
+	check    func(round ref.Round, context, draft []int32, o spec.Outcome) error // nil: no check
 	trial    int
 	rounds   int
 	accepted int
@@ -177,7 +178,7 @@ func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int
 				return ids, q, err
 			}})
 	}
-	if err != nil && !errors.Is(err, spec.ErrNoDraft) { // which leaves an empty draft
+	if err != nil && !errors.Is(err, spec.ErrNoDraft) { // ErrNoDraft means an empty draft
 		return nil, err
 	}
 	if bytes, syncs := rows.Moved(); bytes != int64(8*(gamma+1)) || syncs != 1 {
@@ -214,10 +215,11 @@ func (p *player) play(t *testing.T, trial int) (played gate.Played) {
 	return played
 }
 
-// lawSharpen is the factor on the temperature of drafts.
+// lawSharpen is the factor on the draft's temperature.
 const lawSharpen = 0.8
 
-// replay is a check that the same round on the host, by the reference of the kernels, comes to the same.
+// replay returns a check that repeats a round on the host, with kernels/ref, and wants the same
+// result.
 func (l *tables) replay(certain bool) func(round ref.Round, context, ids []int32, o spec.Outcome) error {
 	return func(round ref.Round, context, ids []int32, o spec.Outcome) error {
 		round.Drafts = int32(len(ids))
@@ -264,7 +266,7 @@ type language struct {
 	pairing gate.Pairing
 	certain bool
 	damaged bool // some of the draft's scores are NaN
-	replies int  // as many as a test that runs every time can afford
+	replies int  // as many as a test that always runs can afford
 }
 
 var languages = []language{
@@ -276,7 +278,8 @@ var languages = []language{
 	{"certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 2000},
 }
 
-// lawFactor multiplies the replies: what the emulator has no time for in every run, SPECULA_LAW=50 lets it do once, and a GPU always.
+// lawFactor multiplies the number of replies. SPECULA_LAW=50 makes the emulator do once what it
+// has no time for in every run; a GPU always does 5 times as many.
 func lawFactor() int {
 	if n, err := strconv.Atoi(os.Getenv("SPECULA_LAW")); err == nil && n > 0 {
 		return n
@@ -323,12 +326,12 @@ func TestLawOfSampledRounds(t *testing.T) {
 	}
 }
 
-// The host, which can make the device's uniforms, comes to the same tokens.
+// The host can compute the device's uniforms, and comes to the same tokens.
 func TestSampledRoundsReplayedOnTheHost(t *testing.T) {
 	b := open(t)
 	for _, l := range languages {
 		if l.damaged {
-			continue // the device draws what follows a draft that broke off by another uniform than the host
+			continue // after a draft that broke off, device and host use different uniforms
 		}
 		t.Run(l.name, func(t *testing.T) {
 			p := l.player(t, b)

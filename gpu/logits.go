@@ -8,7 +8,7 @@ import (
 	"specula/gpu/driver"
 )
 
-// logits are scores that lie in a buffer on the device.
+// logits are the scores of a pass, in a buffer on the device.
 type logits struct {
 	owner      *Backend
 	x          *buffer
@@ -16,18 +16,18 @@ type logits struct {
 	movedBytes int64
 	syncs      int
 
-	peaks driver.Pointer // (MaxRows, slices) scratch of choosing
-	best  driver.Pointer // (MaxRows) ids
-	cuts  driver.Pointer // (MaxRows) keys; 0 until filters ask for them
-	p     weighing       // (MaxRows, vocab); empty until a round is sampled
-	from  int            // rows from here on are in the host's memory; rows: none
+	peaks driver.Pointer // (MaxRows, slices): the best score of each slice
+	best  driver.Pointer // (MaxRows) int32: the best id of each row
+	cuts  driver.Pointer // (MaxRows) keys of 8 bytes; 0 until a filter needs them
+	p     weighing       // the target's distributions, (MaxRows, vocab); empty until a round is sampled
+	from  int            // host has the rows from here to rows−1
 	host  []float32      // (MaxRows, vocab)
 }
 
-// sliceTokens of a row are looked at by one warp, see kernels/cuda/src/rank.h.
+// sliceTokens is how many scores of a row one warp looks at. See kernels/cuda/src/rank.h.
 const sliceTokens = 1024
 
-// Logits hands the pass to the device and begins a new count of bytes.
+// Logits hands the pass to the device's thread and starts to count bytes and waits from zero.
 func (b *Backend) Logits(x compute.Buffer, m int) (compute.Logits, error) {
 	if err := b.usable(); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (b *Backend) Logits(x compute.Buffer, m int) (compute.Logits, error) {
 	return l, nil
 }
 
-// open reserves what choosing needs, once.
+// open reserves the memory that Argmax needs, once per buffer.
 func (l *logits) open(b *Backend, x *buffer) error {
 	if l.owner != nil {
 		return nil
@@ -63,8 +63,9 @@ func (l *logits) open(b *Backend, x *buffer) error {
 func (l *logits) Rows() int  { return l.rows }
 func (l *logits) Vocab() int { return l.x.cols }
 
-// choose makes the steps that write the best ids of m rows of x to ids, −1 for a row whose scores are not finite, and a token in any
-// case to feed, which may be 0.
+// choose makes the steps that write the best id of each of m rows to ids, or −1 for a row whose
+// scores are not finite. If feed is not 0, they also write there a valid id in every case, for the
+// next pass to read.
 func (l *logits) choose(m int, ids, feed driver.Pointer) (steps [2]step, err error) {
 	const warps = 8
 	slices := ceilDivide(l.x.cols, sliceTokens)
@@ -77,7 +78,7 @@ func (l *logits) choose(m int, ids, feed driver.Pointer) (steps [2]step, err err
 	return steps, err
 }
 
-// Argmax chooses on the device: 4 bytes a row come to the host.
+// Argmax chooses on the device. 4 bytes per row come to the host.
 func (l *logits) Argmax(dst []int32) error {
 	require(len(dst) == l.rows, "Argmax to another number of rows")
 	steps, err := l.choose(l.rows, l.best, 0)
@@ -103,7 +104,8 @@ func (l *logits) Argmax(dst []int32) error {
 	return nil
 }
 
-// Row copies a row. The first row asked for brings all behind it along, so that a round waits for the device once.
+// Row copies a row to dst. The first row asked for brings all rows after it along, so that a round
+// waits for the device once.
 func (l *logits) Row(i int, dst []float32) error {
 	require(0 <= i && i < l.rows && len(dst) == l.x.cols, "Row outside the pass, or to another width")
 	if i < l.from {
@@ -123,7 +125,8 @@ func (l *logits) Row(i int, dst []float32) error {
 	return nil
 }
 
-// counted runs f on the device's thread and adds what came to the host, and the waits, to the logits' count.
+// counted runs f on the device's thread, and adds the bytes it brought to the host and its waits
+// to the counts of these logits.
 func (l *logits) counted(f func() error) error {
 	return l.owner.onDevice(func() error {
 		before := l.owner.device.Traffic()
@@ -137,7 +140,8 @@ func (l *logits) counted(f func() error) error {
 
 func (l *logits) Moved() (bytes int64, syncs int) { return l.movedBytes, l.syncs }
 
-// fetch copies from the device behind all that was queued, and waits. It runs on the device's thread; read gets what came.
+// fetch copies bytes from the device after all queued work, waits, and gives them to read. Call it
+// on the device's thread.
 func (b *Backend) fetch(bytes int, from driver.Pointer, read func(memory []byte)) error {
 	if len(b.arrivals) < bytes {
 		if b.arrivals != nil {

@@ -19,8 +19,9 @@ import (
 	"specula/kernels/cuda/emutest"
 )
 
-// made is a backend that makes weights on the device instead of taking them from a file: a few hundred rows of noise for each width,
-// copied inside the device until a matrix is full. So models of any size are there within a second and nothing large is carried.
+// made is a backend that makes weights on the device instead of reading them from a file: a few
+// hundred rows of noise for each width, copied on the device until a matrix is full. So a model of
+// any size is loaded within a second.
 type made struct {
 	*Backend
 	rows map[madeKey]driver.Pointer // the noise
@@ -31,7 +32,7 @@ type madeKey struct {
 	cols int
 }
 
-// madeRows of noise are 16 tiles.
+// madeRows rows of noise are 16 tiles.
 const madeRows = 256
 
 func (b *made) Matrix(_ context.Context, w compute.Weight) (compute.Matrix, error) {
@@ -86,7 +87,7 @@ func (b *made) noise(f *cuda.Format, k madeKey) (driver.Pointer, error) {
 	return p, nil
 }
 
-// Vector makes ones, as random files have them.
+// Vector makes ones, as random model files have them.
 func (b *made) Vector(name string, data []float32) (compute.Vector, error) {
 	ones := make([]float32, len(data))
 	for i := range ones {
@@ -95,7 +96,7 @@ func (b *made) Vector(name string, data []float32) (compute.Vector, error) {
 	return b.Backend.Vector(name, ones)
 }
 
-// openMade opens the GPU, or what emulates one.
+// openMade opens the GPU, or its emulation.
 func openMade(t testing.TB) *made {
 	t.Helper()
 	emutest.Use(t)
@@ -119,10 +120,11 @@ func openMade(t testing.TB) *made {
 	return &made{b, map[madeKey]driver.Pointer{}}
 }
 
-// tinyShapes says that a rehearsal is under way, in which only the way is of interest: models, contexts and vocabularies are small then.
+// tinyShapes reports a rehearsal: a run that only checks that the benchmarks work. Models,
+// contexts and vocabularies are then small.
 func tinyShapes() bool { return os.Getenv("SPECULA_CHECK_SHAPES") == "tiny" }
 
-// scaled is n, or what a rehearsal takes in its place.
+// scaled returns n, or tiny in a rehearsal.
 func scaled(n, tiny int) int {
 	if tinyShapes() {
 		return tiny
@@ -130,7 +132,8 @@ func scaled(n, tiny int) int {
 	return n
 }
 
-// shapeOfModel is the published shape of a size such as 8B. In a rehearsal all are tiny, but the largest has an output matrix of its own.
+// shapeOfModel is the published shape of a size such as 8B. In a rehearsal all are tiny, but the
+// largest still has an output matrix of its own.
 func shapeOfModel(t testing.TB, size string) random.Shape {
 	t.Helper()
 	s, err := random.ShapeNamed("qwen3-" + map[string]string{"0.6B": "0.6b", "1.7B": "1.7b", "8B": "8b"}[size])
@@ -152,7 +155,8 @@ type subject struct {
 	past   int // tokens in the cache
 }
 
-// newSubject makes a model such as 8B in BF16. It skips the benchmark where the device is too small.
+// newSubject makes a model of a size such as 8B, with weights of type typ. It skips the benchmark
+// if the device is too small.
 func newSubject(b *testing.B, on *made, size string, typ compute.DType, tokens, prefillRows int) *subject {
 	b.Helper()
 	shape := shapeOfModel(b, size)
@@ -182,7 +186,7 @@ func newSubject(b *testing.B, on *made, size string, typ compute.DType, tokens, 
 	return s
 }
 
-// read fills the cache with so many tokens.
+// read fills the cache with that many tokens.
 func (s *subject) read(b *testing.B, tokens int) {
 	b.Helper()
 	if err := s.cache.Truncate(0); err != nil {
@@ -194,7 +198,8 @@ func (s *subject) read(b *testing.B, tokens int) {
 	s.past = tokens
 }
 
-// pass runs the model over rows of text behind what the cache holds, and waits for the best token of each.
+// pass runs the model over rows tokens after those in the cache, and waits for the best token of
+// each.
 func (s *subject) pass(b *testing.B, rows int) {
 	logits, err := s.Forward(b.Context(), s.cache, s.ids[:rows])
 	if err == nil {
@@ -208,7 +213,8 @@ func (s *subject) pass(b *testing.B, rows int) {
 	}
 }
 
-// readBytes is what a pass has to read from memory: every weight of its products once, and keys and values.
+// readBytes is what a pass must read from memory: every weight of its products once, and all keys
+// and values.
 func (s *subject) readBytes() float64 {
 	c := s.Config()
 	bytes := 0.0
@@ -222,7 +228,7 @@ func (s *subject) readBytes() float64 {
 func (s *subject) products() (list []*matrix) {
 	for i, m := range s.Matrices() {
 		if i == 0 && !s.Config().TiedOutput {
-			continue // the table of embeddings, of which a pass reads a row
+			continue // the embedding table, of which a pass reads only rows
 		}
 		list = append(list, m.Taken.(*matrix))
 	}

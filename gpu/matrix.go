@@ -12,7 +12,7 @@ import (
 	"specula/kernels/ref"
 )
 
-// matrix is a weight in the layout that tensor cores take.
+// matrix is a weight matrix in the layout that the tensor-core kernels read.
 type matrix struct {
 	memory driver.Pointer
 	rows   int
@@ -23,12 +23,14 @@ type matrix struct {
 func (w *matrix) Rows() int { return w.rows }
 func (w *matrix) Cols() int { return w.cols }
 
-// widened are the types that have no product of their own: they are brought to half precision when they are loaded.
+// widened are the types without a matrix product of their own. They are converted to half
+// precision when they are loaded.
 var widened = map[compute.DType]ref.Format{
 	compute.Q4_0: ref.Q4_0, compute.Q4_1: ref.Q4_1, compute.Q5_0: ref.Q5_0, compute.Q5_1: ref.Q5_1, compute.Q5_K: ref.Q5_K,
 }
 
-// formatOf is the layout of a type of weight, nil if there is none.
+// formatOf returns the device layout of a weight type, or nil if the GPU does not support the
+// type.
 func formatOf(t compute.DType) *cuda.Format {
 	if f, ok := cuda.PackedFormat(uint32(t)); ok {
 		return f
@@ -39,7 +41,7 @@ func formatOf(t compute.DType) *cuda.Format {
 	return nil
 }
 
-// MatrixBytes is the device memory that Matrix takes for w; 0 for a type it refuses.
+// MatrixBytes is the device memory that Matrix takes for w, or 0 for a type that it refuses.
 func (b *Backend) MatrixBytes(w compute.Weight) int64 {
 	if f := formatOf(w.Type); f != nil {
 		return int64(f.Bytes(w.Rows, w.Cols))
@@ -47,10 +49,11 @@ func (b *Backend) MatrixBytes(w compute.Weight) int64 {
 	return 0
 }
 
-// packRows of a weight are brought to the device's layout at a time: whole tiles.
+// tileRows is the height of a tile. Weights are packed and sent in whole tiles.
 const tileRows = 16
 
-// Matrix takes in weights of every type that package compute names. It returns while the last of them are on their way.
+// Matrix loads a weight of any type that engine/compute names. It returns while the last bytes are
+// still on their way.
 func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix, error) {
 	f := formatOf(w.Type)
 	switch {
@@ -86,7 +89,7 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	return m, nil
 }
 
-// rowBytes is the size of a row in the file, whose length is checked.
+// rowBytes returns the size of a row in the file, and checks the size of the data.
 func rowBytes(w compute.Weight) (int, error) {
 	elements, bytes := 1, 4
 	if t, ok := widened[w.Type]; ok {
@@ -104,7 +107,8 @@ func rowBytes(w compute.Weight) (int, error) {
 	return row, nil
 }
 
-// sendRows packs n rows from one on, and sends them. A tile that is larger than a piece goes through memory of its own.
+// sendRows packs n rows, the first of which is row from, and sends them. One tile may be larger
+// than a piece of the uploader; then it is packed in memory of its own and sent in parts.
 func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n int) error {
 	if m.format == cuda.Half && w.Type != compute.F16 {
 		var err error
@@ -131,7 +135,8 @@ func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n i
 	return nil
 }
 
-// halves brings rows of a type without a product to half precision.
+// halves converts rows of a type without a product to half precision. A finite weight that would
+// become infinite is an error.
 func halves(w compute.Weight, source []byte, rows int) ([]byte, error) {
 	wide := make([]float32, rows*w.Cols)
 	if t, ok := widened[w.Type]; ok {
@@ -150,14 +155,15 @@ func halves(w compute.Weight, source []byte, rows int) ([]byte, error) {
 	return out, nil
 }
 
-// toFloats reads float32 numbers.
+// toFloats decodes float32 numbers.
 func toFloats(dst []float32, source []byte) {
 	for i := range dst {
 		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(source[4*i:]))
 	}
 }
 
-// roundedBytes is the most that rows of activations take in the form for products, over all formats.
+// roundedBytes is the most memory that rows of activations take after conversion for a product,
+// over all formats.
 func roundedBytes(rows, cols int) int64 {
 	most := 0
 	for _, f := range []*cuda.Format{cuda.BFloat16, cuda.Half, cuda.Q8_0, cuda.Q4_K, cuda.Q6_K} {
@@ -166,14 +172,16 @@ func roundedBytes(rows, cols int) int64 {
 	return int64(most)
 }
 
-// rounded says which rows the scratch holds in the form for products, so that products that share them bring them there once.
+// rounded says which rows the scratch holds in the form that products read. Products that share
+// their input, as those of q, k and v do, then convert it once.
 type rounded struct {
-	from *buffer // nil: none
+	from *buffer // nil: nothing
 	rows int
 	kind string
 }
 
-// changed notes that a buffer is written to.
+// changed must be called before a buffer is written. If the scratch holds its converted rows, they
+// are dropped.
 func (b *Backend) changed(x *buffer) {
 	if b.rounded.from == x {
 		b.rounded = rounded{}
@@ -198,7 +206,8 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	if f.Product(m, cuda.Tiles(weight.rows), weight.cols).SharedBytes <= max(freeShared, b.info.SharedBytes) {
 		return b.product(d.memory, b.scratch.rounded.memory, m, weight)
 	}
-	// A GPU whose blocks have too little shared memory for the kernel of many rows: 32 at a time give the same bits.
+	// This GPU has too little shared memory per block for the kernel of many rows. Parts of 32
+	// rows give the same bits.
 	for from := 0; from < m; from += 32 {
 		y := d.row(from)
 		activations := b.scratch.rounded.memory + driver.Pointer(f.ActivationBytes(from, xb.cols))

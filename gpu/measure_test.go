@@ -9,9 +9,10 @@ import (
 	"specula/kernels/cuda/layertest"
 )
 
-// What the device can do at best, measured in the run whose results are compared with it.
+// The best that the device can do, measured in the same run as the results compared with it.
 
-// elapsed is the device's time for what queue queues, in milliseconds: the least of a few times, since what disturbs only adds.
+// elapsed is the device's time in milliseconds for what queue queues: the least of a few runs,
+// because disturbances only add.
 func (b *made) elapsed(t testing.TB, queue func() error) float64 {
 	t.Helper()
 	const times = 5
@@ -46,7 +47,8 @@ func (b *made) elapsed(t testing.TB, queue func() error) float64 {
 	return least
 }
 
-// copyBytesPerMS is how many bytes cross to and from memory in a copy inside the device: those read and those written.
+// copyBytesPerMS is the memory speed of a copy on the device, in bytes read plus bytes written per
+// millisecond.
 func (b *made) copyBytesPerMS(t testing.TB) float64 {
 	t.Helper()
 	bytes := int64(scaled(2<<30, 1<<16))
@@ -69,7 +71,8 @@ func (b *made) copyBytesPerMS(t testing.TB) float64 {
 	return 2 * float64(bytes) / ms
 }
 
-// peakPerMS is how many multiplications and additions of bfloat16 numbers the tensor cores do by mma.sync.
+// peakPerMS is how many multiplications and additions of bfloat16 numbers the tensor cores do by
+// mma.sync, per millisecond.
 func (b *made) peakPerMS(t testing.TB) float64 {
 	t.Helper()
 	const threads, chains, perProduct = 256, 8, 2 * 16 * 8 * 16

@@ -21,7 +21,7 @@ type buffer struct {
 	memory driver.Pointer // (rows, cols) float32
 	rows   int
 	cols   int
-	logits logits // handed out by Logits, so that a pass allocates nothing
+	logits logits // what Logits returns; kept here so that a pass allocates nothing
 }
 
 func (x *buffer) MaxRows() int { return x.rows }
@@ -29,7 +29,7 @@ func (x *buffer) Cols() int    { return x.cols }
 
 func (x *buffer) row(i int) driver.Pointer { return x.memory + driver.Pointer(4*i*x.cols) }
 
-// Vector copies data to the device.
+// Vector copies a vector to the device.
 func (b *Backend) Vector(name string, data []float32) (compute.Vector, error) {
 	if len(data) == 0 {
 		return nil, fmt.Errorf("tensor %q is empty", name)
@@ -38,7 +38,7 @@ func (b *Backend) Vector(name string, data []float32) (compute.Vector, error) {
 	return &vector{memory, len(data)}, err
 }
 
-// floats copies numbers to memory of their own.
+// floats copies numbers to newly reserved memory.
 func (b *Backend) floats(what string, data []float32) (driver.Pointer, error) {
 	memory, err := b.alloc(what, 4*int64(len(data)))
 	if err != nil {
@@ -59,7 +59,8 @@ func (b *Backend) floats(what string, data []float32) (driver.Pointer, error) {
 	return memory, nil
 }
 
-// Buffer reserves an activation matrix, and makes the scratch in which its rows are brought into the form for products large enough.
+// Buffer reserves an activation matrix. It also grows the scratch in which the rows are converted
+// for products.
 func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	require(maxRows > 0 && cols > 0, "an empty buffer")
 	if err := b.growScratch(&b.scratch.rounded, "activations of products", roundedBytes(maxRows, cols)); err != nil {
@@ -73,10 +74,11 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	return &buffer{memory: memory, rows: maxRows, cols: cols}, nil
 }
 
-// scratch is memory that operations need in passing. It grows while models are loaded and stays as it is in their passes.
+// scratch is temporary memory of operations. It grows while models are loaded, never during their
+// passes.
 type scratch struct {
-	rounded  area // activations in the form for products
-	attended area // splits of attention
+	rounded  area // activations in the form that products read
+	attended area // partial results of attention
 	rows     int  // of the largest buffer
 }
 
@@ -85,12 +87,12 @@ type area struct {
 	bytes  int64
 }
 
-// growScratch makes an area at least so large. What was in it is lost.
+// growScratch makes an area at least that large. It does not keep the content.
 func (b *Backend) growScratch(a *area, what string, bytes int64) error {
 	if bytes <= a.bytes {
 		return nil
 	}
-	b.flush() // tapes with the old address must be queued before it is given back, which waits for them
+	b.flush() // queue the tapes that use the old address first; freeing it waits for them
 	if a.memory != 0 {
 		if err := b.release(a.memory); err != nil {
 			return err

@@ -7,38 +7,39 @@ import (
 	"specula/gpu/driver"
 )
 
-// threadsPerBlock is what kernels without a shape of their own are launched with.
+// threadsPerBlock is the block size of kernels that need no size of their own.
 const threadsPerBlock = 256
 
-// blocksOf is how many blocks n threads make, no more than keep a GPU busy: kernels that use it go on in strides.
+// blocksOf returns how many blocks n threads need, at most 1024. Kernels launched with it loop in
+// strides, so more blocks would not keep a GPU busier.
 func blocksOf(n int) int { return min((n+threadsPerBlock-1)/threadsPerBlock, 1024) }
 
 func ceilDivide(n, by int) int { return (n + by - 1) / by }
 
-// address, whole and real make arguments.
+// address, whole and real make arguments of kernels.
 func address(p driver.Pointer) driver.Argument { return driver.Address(p) }
 func whole(n int) driver.Argument              { return driver.Int(int32(n)) }
 func real(f float32) driver.Argument           { return driver.Float(f) }
 
-// rowsOf checks that a buffer has rows first … first+m−1 and returns it.
+// rowsOf checks that a buffer has the rows first … first+m−1, and returns it.
 func rowsOf(x compute.Buffer, first, m int) *buffer {
 	b := x.(*buffer)
 	require(first >= 0 && 1 <= m && first+m <= b.rows, "rows outside of the buffer, or none")
 	return b
 }
 
-// word is where a word of the tape lies on the device.
+// word is the device address of the tape's word n.
 func (b *Backend) word(n int) driver.Pointer {
 	require(n < inputWords, "a pass with too many rows")
 	return b.inputs.words + driver.Pointer(4*n)
 }
 
-// positionOf is where the position of a row will lie.
+// positionOf is the device address of a row's position.
 func (b *Backend) positionOf(row, position int) driver.Argument {
 	return address(b.word(b.tape.positionWord(row, position)))
 }
 
-// Embed begins a pass.
+// Embed begins a pass: it hands the tape before it to the device's thread.
 func (b *Backend) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) error {
 	if err := b.usable(); err != nil {
 		return err
@@ -53,21 +54,22 @@ func (b *Backend) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) e
 	return b.embed(dst, t, b.word(b.tape.word(ids...)), len(ids))
 }
 
-// embed reads m ids on the device.
+// embed looks up m ids that are in device memory.
 func (b *Backend) embed(dst compute.Buffer, t *matrix, ids driver.Pointer, m int) error {
 	d := rowsOf(dst, 0, m)
 	require(d.cols == t.cols, "Embed between different widths")
-	b.tape.positions = b.tape.positions[:0] // of another pass
+	b.tape.positions = b.tape.positions[:0] // a new pass begins
 	b.changed(d)
 	return b.launch(t.format.EmbedKernel(), driver.Shape{Grid: [3]int{m}, Block: [3]int{threadsPerBlock}},
 		address(d.memory), address(t.memory), address(ids), whole(t.cols), whole(t.format.Slabs(t.cols)))
 }
 
-// mostHeadDim is the widest group that RMSNorm gives a warp; wider ones get a block.
+// mostHeadDim is the widest group for which RMSNorm uses one warp. A wider group gets a block.
 const mostHeadDim = 256
 
-// RMSNorm normalises each group of w.Len() numbers. The order of a sum depends on the number of threads, so that is chosen by the
-// length alone.
+// RMSNorm normalises each group of w.Len() numbers. The number of threads decides the order of the
+// sum, so it is chosen by the group's length alone; else the bits would depend on the number of
+// rows.
 func (b *Backend) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps float32) error {
 	xb, d, v := rowsOf(x, 0, m), rowsOf(dst, 0, m), w.(*vector)
 	n := v.length
@@ -86,7 +88,7 @@ func (b *Backend) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps fl
 		address(d.memory), address(xb.memory), address(v.memory), whole(n), real(eps))
 }
 
-// normThreads is the number of threads for a group of n numbers; the order of its sum depends on it.
+// normThreads is the number of threads for a group of n numbers. It decides the order of the sum.
 func normThreads(n int) int { return min(1024, ceilDivide(n, 128)*32) }
 
 // AddBias adds a vector to each row.
@@ -98,7 +100,7 @@ func (b *Backend) AddBias(x compute.Buffer, m int, bias compute.Vector) error {
 		address(xb.memory), address(v.memory), whole(xb.cols))
 }
 
-// RoPE rotates each head of each row by its position's angles.
+// RoPE rotates each head of each row by the angles of its position.
 func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 	xb := rowsOf(x, r.Row, m)
 	half := r.Dim / 2
@@ -122,7 +124,8 @@ func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 		whole(r.Heads), whole(r.HeadDim), whole(r.Dim), whole(neox))
 }
 
-// table is a table of angles on the device, which comes there with the first pass that needs it.
+// table returns the device copy of a table of angles. The first pass that needs the table copies
+// it.
 func (b *Backend) table(angles []float32) (driver.Pointer, error) {
 	if p, ok := b.tables[&angles[0]]; ok {
 		return p, nil
@@ -154,7 +157,7 @@ func (b *Backend) elementwise(name string, x, y *buffer, n int) error {
 	return b.launch(name, driver.Shape{Grid: [3]int{blocksOf(n)}, Block: [3]int{threadsPerBlock}}, address(x.memory), address(y.memory), whole(n))
 }
 
-// Copy writes rows to a block of another buffer.
+// Copy writes rows of x into a block of another buffer.
 func (b *Backend) Copy(dst, x compute.Buffer, m int, c compute.Block) error {
 	require(m > 0 && c.From >= 0 && c.Row >= 0 && c.Col >= 0, "Copy of a block that does not fit")
 	xb, d := rowsOf(x, c.From, m), rowsOf(dst, c.Row, m)

@@ -12,30 +12,31 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// What the passes of a model cost: kernels/cuda/check/goals.txt says what they should. Times are those of the host, from the call to
-// the token, so that launches and the wait count.
+// What the passes of a model cost; kernels/cuda/check/goals.txt says what they should cost. Times
+// are the host's, from the call to the token, so that launches and the wait count.
 
 var (
 	sizes   = []string{"0.6B", "1.7B", "8B"}
 	formats = []compute.DType{compute.BF16, compute.Q8_0, compute.Q4_K}
 )
 
-// pastTokens are in the cache when a pass is timed.
+// pastTokens is how many tokens are in the cache when a pass is timed.
 func pastTokens() int { return scaled(512, 8) }
 
-// eachModel runs a benchmark for models by sizes, in all formats, such as 8B-BF16.
+// eachModel runs a benchmark for each size in each format, such as 8B-BF16.
 func eachModel(b *testing.B, sizes []string, run func(b *testing.B, size string, typ compute.DType)) {
 	for _, size := range slices.Backward(sizes) { // what matters most first
 		for i, typ := range formats {
 			if tinyShapes() && i > 0 && size != sizes[len(sizes)-1] {
-				continue // what differs are the formats, and each was rehearsed with the first size
+				continue // formats differ, sizes do not: the first size has rehearsed them all
 			}
 			b.Run(size+"-"+gguf.TypeName(typ), func(b *testing.B) { run(b, size, typ) })
 		}
 	}
 }
 
-// median calls f while the benchmark wants more, at least a few times, and returns the median of milliseconds.
+// median calls f while the benchmark wants more, but at least a few times. It returns the median
+// in milliseconds.
 func median(more func() bool, f func()) float64 {
 	var ms []float64
 	timed := func() {
@@ -55,7 +56,8 @@ func median(more func() bool, f func()) float64 {
 
 func never() bool { return false }
 
-// warm lets graphs be recorded: the second time that a pass comes it is, and the third it is replayed.
+// warm gets graphs recorded: a pass is recorded when it comes the second time, and replayed from
+// the third.
 func warm(f func()) {
 	for range 3 {
 		f()
@@ -68,7 +70,8 @@ func BenchmarkVerify5(b *testing.B) { benchmarkRows(b, 5) }
 
 func BenchmarkVerify8(b *testing.B) { benchmarkRows(b, 8) }
 
-// benchmarkRows times passes of so many rows: against those of one row, and against copying what they read.
+// benchmarkRows times passes of that many rows, and compares them with passes of one row and with
+// copying the bytes that they read.
 func benchmarkRows(b *testing.B, rows int) {
 	eachModel(b, sizes, func(b *testing.B, size string, typ compute.DType) {
 		on := openMade(b)
@@ -88,7 +91,7 @@ func benchmarkRows(b *testing.B, rows int) {
 	})
 }
 
-// v(m): what a pass of m rows costs, for all that a round can ask for.
+// BenchmarkRows measures v(m), the cost of a pass of m rows, for every m that a round can ask for.
 func BenchmarkRows(b *testing.B) {
 	eachModel(b, sizes[2:], func(b *testing.B, size string, typ compute.DType) {
 		on := openMade(b)
@@ -107,7 +110,7 @@ func BenchmarkRows(b *testing.B) {
 // draftTokens is a usual γ.
 const draftTokens = 4
 
-// A draft's steps are one graph, in which each token is fed back on the device.
+// The steps of a draft are one graph, in which each token is fed back on the device.
 func BenchmarkDraftStep(b *testing.B) {
 	eachModel(b, sizes[:1], func(b *testing.B, size string, typ compute.DType) {
 		s := newSubject(b, openMade(b), size, typ, pastTokens()+32, pastTokens())
@@ -131,7 +134,8 @@ func BenchmarkDraftStep(b *testing.B) {
 	})
 }
 
-// A round of a draft of 4 tokens, its verification and the verdict, with one wait: at temperature 0, and drawn.
+// A round: a draft of 4 tokens, its verification and the verdict, with one wait. Once at
+// temperature 0, once sampled.
 func BenchmarkRound(b *testing.B) { benchmarkRound(b, nil) }
 
 func BenchmarkSampledRound(b *testing.B) {
@@ -192,7 +196,8 @@ func BenchmarkPrefill512(b *testing.B) { benchmarkPrefill(b, scaled(512, 24), si
 
 func BenchmarkPrefill4096(b *testing.B) { benchmarkPrefill(b, scaled(4096, 48), sizes[2:]) }
 
-// benchmarkPrefill times the reading of a prompt, in passes of up to 512 tokens, against products that never leave the registers.
+// benchmarkPrefill times reading a prompt in passes of up to 512 tokens. It compares with matrix
+// products that never leave the registers.
 func benchmarkPrefill(b *testing.B, tokens int, sizes []string) {
 	eachModel(b, sizes, func(b *testing.B, size string, typ compute.DType) {
 		on := openMade(b)
@@ -209,7 +214,7 @@ func benchmarkPrefill(b *testing.B, tokens int, sizes []string) {
 		operations := 0.0
 		for i, m := range s.products() {
 			if i == 0 {
-				continue // scores, of the last token alone
+				continue // output matrix: only the last token's scores are computed
 			}
 			operations += 2 * float64(m.rows) * float64(m.cols) * float64(tokens)
 		}

@@ -11,7 +11,8 @@ import (
 	"specula/engine/model"
 )
 
-// What does not fit is refused before anything is reserved for it, with a context that would.
+// A model that does not fit is refused before anything is reserved for it, and the error names a
+// context length that fits.
 func TestThePlanIsRefusedBeforeAnythingIsReserved(t *testing.T) {
 	texts, err := kernelTexts()
 	if err != nil {
@@ -47,7 +48,7 @@ func TestThePlanIsRefusedBeforeAnythingIsReserved(t *testing.T) {
 	}
 }
 
-// What only the processor keeps is refused, with what to choose instead.
+// A cache type that only the CPU supports is refused; the error says what to choose instead.
 func TestCacheTypesOfTheProcessorAreRefused(t *testing.T) {
 	b := &Backend{}
 	shape := compute.CacheShape{Layers: 2, Tokens: 1000, KVHeads: 2, HeadDim: 64, Type: compute.Q8_0}

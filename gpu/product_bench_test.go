@@ -12,7 +12,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// Each product of a layer of the 8B shape, and its scores, against copying the same bytes: which matrix is far from memory's speed.
+// Each matrix product of a layer of the 8B shape, and of its output, against copying the same
+// bytes. It shows which product is far from the speed of memory.
 func BenchmarkProduct(b *testing.B) {
 	shape := shapeOfModel(b, "8B")
 	queries, keys := shape.Heads*shape.HeadDim, shape.KVHeads*shape.HeadDim
@@ -33,7 +34,8 @@ func BenchmarkProduct(b *testing.B) {
 	}
 }
 
-// benchmarkProduct multiplies with one copy of a matrix after the other, more of them than a cache can hold.
+// benchmarkProduct multiplies with one copy of a matrix after another, more copies than a device
+// cache can hold.
 func benchmarkProduct(b *testing.B, typ compute.DType, m, rows, cols int) {
 	on := openMade(b)
 	copied := on.copyBytesPerMS(b)
@@ -66,7 +68,7 @@ func benchmarkProduct(b *testing.B, typ compute.DType, m, rows, cols int) {
 			b.Fatal(err)
 		}
 	}
-	steps, on.tape.steps = append(steps, on.tape.steps[1:]...), on.tape.steps[:1] // the rounding of x, once
+	steps, on.tape.steps = append(steps, on.tape.steps[1:]...), on.tape.steps[:1] // convert x once
 	on.flush()
 	for b.Loop() {
 		ms := on.elapsed(b, func() error {

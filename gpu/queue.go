@@ -6,7 +6,7 @@ import (
 	"specula/gpu/driver"
 )
 
-// step makes a launch of a kernel.
+// step makes a launch of a kernel without queueing it.
 func (b *Backend) step(name string, shape driver.Shape, arguments ...driver.Argument) (step, error) {
 	k, err := b.library.kernel(name, len(arguments), shape.SharedBytes)
 	if err != nil {
@@ -27,12 +27,13 @@ func (b *Backend) launch(name string, shape driver.Shape, arguments ...driver.Ar
 	return err
 }
 
-// copyInside appends a copy inside the device to the tape.
+// copyInside appends a copy within device memory to the tape.
 func (b *Backend) copyInside(to, from driver.Pointer, bytes int) {
 	b.tape.steps = append(b.tape.steps, step{values: [mostArguments]driver.Argument{driver.Address(to), driver.Address(from), driver.Long(uint64(bytes))}})
 }
 
-// flush hands the tape to the device's thread. It waits only while too many tapes wait there.
+// flush hands the tape to the device's thread. It blocks only while tapesInFlight tapes are
+// waiting there.
 func (b *Backend) flush() {
 	if len(b.tape.steps) == 0 {
 		b.tape.reset()
@@ -52,8 +53,8 @@ func (b *Backend) flush() {
 	})
 }
 
-// onDevice flushes, runs f on the device's thread unless earlier work failed, and returns the error of either. One that leaves the
-// device usable is told once.
+// onDevice flushes, then runs f on the device's thread. If queued work failed before, it returns
+// that error instead and does not run f; an error that leaves the device usable is returned once.
 func (b *Backend) onDevice(f func() error) error {
 	if err := b.usable(); err != nil {
 		return err
@@ -69,7 +70,8 @@ func (b *Backend) onDevice(f func() error) error {
 	})
 }
 
-// play queues a tape's work: by a graph where one is known, which it is when the same steps come for the second time.
+// play queues the work of a tape: as a graph from the second time that the same steps come, else
+// step by step.
 func (b *Backend) play(t *tape) error {
 	if err := b.uploads.join(b.device, b.stream); err != nil {
 		return err
@@ -96,7 +98,7 @@ func (b *Backend) play(t *tape) error {
 	return b.runSteps(t)
 }
 
-// runSteps queues a tape's work step by step.
+// runSteps queues the work of a tape step by step.
 func (b *Backend) runSteps(t *tape) error {
 	for i := range t.steps {
 		if err := b.run(&t.steps[i]); err != nil {
@@ -106,7 +108,7 @@ func (b *Backend) runSteps(t *tape) error {
 	return nil
 }
 
-// run queues a step.
+// run queues one step.
 func (b *Backend) run(s *step) error {
 	if s.kernel == nil {
 		return b.device.Copy(b.stream, driver.Pointer(s.values[0]), driver.Pointer(s.values[1]), int64(s.values[2]))

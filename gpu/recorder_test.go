@@ -8,21 +8,22 @@ import (
 	"specula/gpu/driver"
 )
 
-// recorder is a device that computes nothing: it notes what it was asked for and what it still has, and can fail at any call.
+// recorder is a device that computes nothing. It records what it was asked to do and what it has
+// not freed, and it can fail at any call.
 type recorder struct {
 	*driver.Thread
 	t       *testing.T
-	log     []string       // what was queued: "rope", "graph of 12", "up 24", "down 8", "wait"
-	live    map[string]int // what was given and not given back: memory, streams, …
+	log     []string       // queued work: "rope", "graph of 12", "up 24", "down 8", "wait"
+	live    map[string]int // how many were given and not freed, by kind: memory, streams, …
 	handles uint64
 	calls   int
-	failAt  int // the number of the call that fails, from 1; 0: none
+	failAt  int // number of the call that fails, from 1; 0: none
 	failure error
-	lost    bool // after the failure every call fails
+	lost    bool // every call after the failure fails too
 	names   map[driver.Function]string
 	runs    map[driver.Launch]string
 	capture *[]string
-	down    byte // what all memory of the device reads as
+	down    byte // every byte of device memory reads as this
 	traffic driver.Traffic
 	total   int64
 }
@@ -31,7 +32,7 @@ func newRecorder(t *testing.T) *recorder {
 	return &recorder{Thread: driver.StartThread(), t: t, live: map[string]int{}, names: map[driver.Function]string{}, runs: map[driver.Launch]string{}, total: 8 << 30}
 }
 
-// call counts a call and says whether it fails.
+// call counts a call and returns the failure if it is due.
 func (r *recorder) call(what string) error {
 	r.calls++
 	if r.failAt > 0 && (r.calls == r.failAt || r.lost && r.calls > r.failAt) {
@@ -172,7 +173,7 @@ func (r *recorder) Capture(_ driver.Stream, record func() error) (driver.Graph, 
 func (r *recorder) Replay(driver.Graph, driver.Stream) error { return r.note("graph") }
 func (r *recorder) FreeGraph(driver.Graph) error             { return r.take("graphs") }
 
-// kept lists what was not given back.
+// kept lists what was not freed.
 func (r *recorder) kept() (list []string) {
 	for what, n := range r.live {
 		if n != 0 {

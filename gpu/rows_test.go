@@ -16,10 +16,11 @@ import (
 	"specula/engine/weights/random"
 )
 
-// record is what passes made of a text: scores of each row, and keys and values of each layer and token.
+// record is what passes computed of a text: the scores of each row, and keys and values of each
+// layer and token.
 type record map[string][]float32
 
-// passes feeds ids in passes of so many rows, and takes them back.
+// passes runs ids in passes of that many rows, then cuts the cache back.
 func passes(t *testing.T, m *model.Model, cache compute.Cache, ids []int32, rows int) record {
 	t.Helper()
 	r := record{}
@@ -53,7 +54,8 @@ func passes(t *testing.T, m *model.Model, cache compute.Cache, ids []int32, rows
 	return r
 }
 
-// beside feeds ids in one pass behind those of another sequence, which joins fewer operations than a pass of one.
+// beside runs ids in one pass together with another sequence. Such a pass fuses fewer operations
+// than one of a single sequence.
 func beside(t *testing.T, m *model.Model, cache compute.Cache, ids []int32) record {
 	t.Helper()
 	other, err := m.NewCache()
@@ -61,7 +63,7 @@ func beside(t *testing.T, m *model.Model, cache compute.Cache, ids []int32) reco
 		t.Fatal(err)
 	}
 	defer other.Close()
-	tap, err := m.NewTap(1, 2) // whose copies stand between additions and norms
+	tap, err := m.NewTap(1, 2) // its copies stand between additions and norms, and prevent fusion
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,9 +95,9 @@ func (r record) compare(t *testing.T, want record, what string) {
 	}
 }
 
-// The law of engine/compute, for every format of weights and both of the cache: the bits of a row are the same whether it is
-// decoded, verified or read as a prompt, for the numbers of rows that a round may have: those at which the tiles change, and their
-// neighbours.
+// The law of engine/compute, for every format of weights and both of the cache: the bits of a row
+// are the same whether it is decoded, verified or prefilled. It is tested for the numbers of rows
+// at which the tiles change, and their neighbours.
 func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 	shape := random.Shape{Name: "small", Layers: 2, Dim: 256, FFN: 512, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 1024}
 	ids := make([]int32, 33)
@@ -104,11 +106,11 @@ func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 	}
 	all, some := []int{2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33}, []int{9, 33}
 	if seed := os.Getenv("EMULATOR_SEED"); seed != "" && seed != "0" {
-		some = []int{9, 17} // the schedule in order has seen the others
+		some = []int{9, 17} // the run with the schedule in order has tested the others
 		all = some
 	}
 	native := []compute.DType{compute.Q8_0, compute.F16, compute.BF16, compute.Q4_K, compute.Q6_K}
-	halved := []compute.DType{compute.F32, compute.Q4_0, compute.Q4_1, compute.Q5_0, compute.Q5_1, compute.Q5_K} // F16 from loading on
+	halved := []compute.DType{compute.F32, compute.Q4_0, compute.Q4_1, compute.Q5_0, compute.Q5_1, compute.Q5_K} // converted to F16 when loaded
 	b := open(t)
 	for i, typ := range slices.Concat(native, halved) {
 		t.Run(gguf.TypeName(typ), func(t *testing.T) {
@@ -139,7 +141,8 @@ func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 	}
 }
 
-// The same beyond the first split of keys, with so many heads to a key that the splits of a large pass are computed in pieces.
+// The same beyond the first split of keys, and with so many heads per key head that a large pass
+// computes its splits in parts.
 func TestARowDoesNotDependOnItsCompanyInALongText(t *testing.T) {
 	shape := random.Shape{Name: "many heads", Layers: 1, Dim: 256, FFN: 256, Heads: 16, KVHeads: 1, HeadDim: 64, Vocab: 1024}
 	ids := make([]int32, 267)

@@ -18,7 +18,7 @@ import (
 	"specula/kernels/ref"
 )
 
-// sampledSettings are those of a reply whose rounds are all drawn on the device.
+// sampledSettings are settings with which every round is drawn on the device.
 var sampledSettings = []string{"temperature", "0.8", "top-p", "0.95", "top-k", "0", "min-p", "0", "seed", "11", "max-tokens", "16", "gamma-rule", "fixed", "gamma", "3"}
 
 func sampledSession(t *testing.T, e *engine.Engine, more ...string) *engine.Session {
@@ -36,7 +36,8 @@ func sampledSession(t *testing.T, e *engine.Engine, more ...string) *engine.Sess
 	return s
 }
 
-// A sampled round is one wait and 8 bytes a row, by whomever it is drafted; and a seed gives one text.
+// A sampled round has one wait and moves 8 bytes per row, whoever drafts it; and a seed gives one
+// text.
 func TestSampledRoundsAreOneWait(t *testing.T) {
 	e := demo(t, open(t))
 	for _, c := range []struct{ name, prompt, proposer string }{
@@ -51,7 +52,8 @@ func TestSampledRoundsAreOneWait(t *testing.T) {
 			onDevice, drafted, looked := 0, 0, 0
 			for _, r := range first.rounds {
 				checkRound(t, r)
-				// Lookups find fewer tokens than were asked for; a draft that ends the reply is shown without what is behind its end.
+				// Lookups may find fewer tokens than were asked for. A draft that ends the reply
+				// is shown without the tokens after its end.
 				if r.BytesMoved <= int64(8*r.Gamma+8) && r.BytesMoved >= int64(8*len(r.Draft)+8) && r.Syncs == 1 {
 					onDevice++
 				}
@@ -71,7 +73,8 @@ func TestSampledRoundsAreOneWait(t *testing.T) {
 	}
 }
 
-// Who looks at a reply does not change it: rounds are decided on the device, and looked at then.
+// Inspecting a reply does not change it: the rounds are still decided on the device, and their
+// scores are read afterwards.
 func TestInspectionChangesNothing(t *testing.T) {
 	s := sampledSession(t, demo(t, open(t)))
 	want := ask(t, s, "who are you?")
@@ -107,7 +110,8 @@ func TestInspectionChangesNothing(t *testing.T) {
 	}
 }
 
-// checkRound asks that a round of the event stream tells what happened on the device as it does of the host.
+// checkRound checks that the event of a round reports as much about a round on the device as about
+// one on the host.
 func checkRound(t *testing.T, r event.Round) {
 	t.Helper()
 	if r.Path != "stochastic" || r.TargetLen == 0 {
@@ -130,11 +134,14 @@ func checkRound(t *testing.T, r event.Round) {
 	}
 }
 
-// Every decision of a reply is the one that the host makes from the same rows and uniforms: what was drafted, what stayed, what
-// followed. The rows are computed anew, one context at a time, which by the law of engine/compute gives the same bits.
+// Every decision of a reply is the one that the host makes from the same rows and uniforms: which
+// tokens were drafted, which were accepted, which one followed. The rows are computed again, one
+// context at a time; by the law of engine/compute they have the same bits.
 func TestSampledReplyReplayedOnTheHost(t *testing.T) {
 	b := open(t)
-	const temperature = 1.6 // so hot that the models disagree, and rejected drafts are left behind in both caches
+	// So hot that the models disagree: rejected draft tokens then remain in both caches, beyond
+	// their length.
+	const temperature = 1.6
 	s := sampledSession(t, demo(t, b), "top-k", "40", "min-p", "0.01", "temperature", fmt.Sprint(temperature))
 	h := replay{
 		target: newReader(t, b, assets.Target()), draft: newReader(t, b, assets.Draft()),
@@ -159,7 +166,7 @@ func TestSampledReplyReplayedOnTheHost(t *testing.T) {
 	}
 }
 
-// replay makes the decisions of rounds again, on the host.
+// replay repeats the decisions of rounds on the host.
 type replay struct {
 	target, draft *reader
 	by            ref.Filters
@@ -168,7 +175,7 @@ type replay struct {
 	leftBehind    int // rounds that rejected two draft tokens or more
 }
 
-// row is the distribution behind a context, at a share of the temperature.
+// row is the distribution of the next token after a context. factor multiplies the temperature.
 func (h *replay) row(t *testing.T, from *reader, context []int32, factor float64) ref.WeightRow {
 	by, scores := h.by, from.row(t, context)
 	by.Temperature = float32(factor * h.temperature)
@@ -176,7 +183,7 @@ func (h *replay) row(t *testing.T, from *reader, context []int32, factor float64
 	return ref.SoftmaxRow(scores, ref.CutRow(scores, by), by)
 }
 
-// round compares what a round behind a context decided with what the host decides.
+// round compares what a round decided after a context with what the host decides.
 func (h *replay) round(t *testing.T, context []int32, r event.Round) {
 	t.Helper()
 	if r.BytesMoved != int64(8*(r.Gamma+1)) {
@@ -201,7 +208,8 @@ func (h *replay) round(t *testing.T, context []int32, r event.Round) {
 	}
 }
 
-// drafted are the distributions that a draft was drawn from. It may be sharper than the target, by one of few factors.
+// drafted returns the distributions that a draft was drawn from. The draft may be sharper than the
+// target, by one of four factors.
 func (h *replay) drafted(t *testing.T, context, ids []int32, at ref.Round, r event.Round) []ref.WeightRow {
 	t.Helper()
 	for _, factor := range []float64{1, 0.75, 0.5, 0.3} {
@@ -217,8 +225,8 @@ func (h *replay) drafted(t *testing.T, context, ids []int32, at ref.Round, r eve
 	return nil
 }
 
-// explained reports whether these are the distributions that a draft was drawn from: they give its tokens, with the probabilities
-// that the round tells of those that were tested, to 13 bits.
+// explained reports whether a draft was drawn from these distributions: they give its tokens, and
+// for the tested ones the probability in the event, to 0.1 %.
 func explained(q []ref.WeightRow, ids []int32, at ref.Round, r event.Round) bool {
 	for i, row := range q {
 		if row.Draw(at.Uniform(ref.DraftDraw, i)) != int(ids[i]) {
@@ -231,7 +239,7 @@ func explained(q []ref.WeightRow, ids []int32, at ref.Round, r event.Round) bool
 	return true
 }
 
-// tokenized returns the tokens that a conversation of a question has, as the reference has them.
+// tokenized returns the tokens of a conversation with that question, from the reference.
 func tokenized(t *testing.T, question string) []int32 {
 	t.Helper()
 	data, err := os.ReadFile("../assets/reference/reference.json")
@@ -256,7 +264,7 @@ func tokenized(t *testing.T, question string) []int32 {
 	return nil
 }
 
-// reader computes rows behind contexts.
+// reader computes the scores that follow a context.
 type reader struct {
 	model *model.Model
 	cache compute.Cache
@@ -264,7 +272,7 @@ type reader struct {
 }
 
 func newReader(t *testing.T, b compute.Backend, data []byte) *reader {
-	m := load(t, b, data, model.Options{MaxTokens: 256, MaxRows: 4, CacheType: compute.F16}) // as by default
+	m := load(t, b, data, model.Options{MaxTokens: 256, MaxRows: 4, CacheType: compute.F16}) // F16: the default
 	cache, err := m.NewCache()
 	if err != nil {
 		t.Fatal(err)
@@ -294,8 +302,8 @@ func (r *reader) row(t *testing.T, context []int32) []float32 {
 	return row
 }
 
-// Whatever comes between two rounds, such as rows wanted by the host or another path, both caches hold what was committed and a
-// later reply is what a fresh session writes.
+// Whatever comes between two rounds (rows for the host, another path), both caches hold exactly
+// what was committed, and a later reply equals that of a fresh session.
 func TestPathsTakeTurns(t *testing.T) {
 	e := demo(t, open(t))
 	s := sampledSession(t, e)
@@ -315,7 +323,8 @@ func TestPathsTakeTurns(t *testing.T) {
 	}
 }
 
-// A device that fails in the middle of a sampled round leaves the text so far, and the session goes on where the device does.
+// When a device fails in the middle of a sampled round, the text so far stays, and the session
+// goes on if the device does.
 func TestFaultsInASampledReply(t *testing.T) {
 	needEmulator(t)
 	if alone(t) {

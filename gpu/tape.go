@@ -6,36 +6,40 @@ import (
 	"specula/gpu/driver"
 )
 
-// tape is the work of a pass, written down while the transformer calls operations and queued on the device all at once. What changes
-// from pass to pass, the ids of tokens and the positions of rows, is data that kernels read from device memory: so passes of as
-// many rows are the same tape but for its words, and a graph captured from one replays them all.
+// tape is the work of one pass. The transformer's operations write it; the device's thread queues
+// it as a whole.
+//
+// What changes from pass to pass, token ids and positions, is not in the steps. Kernels read it as
+// words from device memory. So all passes with the same number of rows have the same steps, and a
+// graph captured from one replays them all.
 type tape struct {
 	steps     []step
-	words     []int32    // copied to Backend.input before the first step
-	positions []position // of the pass being written: those that have a word
+	words     []int32    // ids and positions; copied to the device (Backend.inputs) before the first step
+	positions []position // positions of the current pass that already have a word
 }
 
-// step is a launch, or a copy inside the device.
+// step is a kernel launch, or a copy within device memory.
 type step struct {
-	kernel *kernel // nil: values are where to, where from, and bytes
+	kernel *kernel // nil: a copy; values are to, from and bytes
 	shape  driver.Shape
 	values [mostArguments]driver.Argument
 }
 
 const mostArguments = 21
 
-// position is where the row of a pass stands in its sequence.
+// position says which word holds the position of a row in its sequence.
 type position struct{ row, position, word int }
 
 func (t *tape) reset() { t.steps, t.words, t.positions = t.steps[:0], t.words[:0], t.positions[:0] }
 
-// word appends a word and returns its number.
+// word appends words and returns the number of the first.
 func (t *tape) word(values ...int32) int {
 	t.words = append(t.words, values...)
 	return len(t.words) - len(values)
 }
 
-// positionWord is the number of the word that holds the position of a row.
+// positionWord returns the number of the word with the position of a row, and appends it if it is
+// new.
 func (t *tape) positionWord(row, at int) int {
 	for _, p := range t.positions {
 		if p.row == row && p.position == at {
@@ -47,7 +51,7 @@ func (t *tape) positionWord(row, at int) int {
 	return w
 }
 
-// hash depends on the steps alone.
+// hash depends on the steps alone, not on the words.
 func (t *tape) hash() uint64 {
 	h := uint64(len(t.steps))
 	mix := func(v uint64) {

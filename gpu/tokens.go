@@ -7,14 +7,15 @@ import (
 	"specula/gpu/driver"
 )
 
-// tokens are ids on the device, twice: as they were chosen or drawn, −1 where scores were not finite, and as the next pass reads them,
-// which has to be a token. Behind them is room for a verdict.
+// tokens are ids on the device, in two copies. chosen has them as they were chosen or drawn, −1
+// where scores were not finite. fed has them as the next pass reads them, always a valid id. After
+// both copies there is room for a verdict.
 type tokens struct {
 	owner          *Backend
 	memory         driver.Pointer // (3, n) int32: chosen, fed, verdict
 	n              int
 	marked, judged driver.Event
-	timed          bool // marked since the last verdict
+	timed          bool // Mark was called after the last verdict
 	drawing        drawing
 }
 
@@ -23,7 +24,7 @@ var (
 	_ compute.Judge  = (*logits)(nil)
 )
 
-// Tokens makes room for n tokens.
+// Tokens reserves room for n tokens.
 func (b *Backend) Tokens(n int) (compute.Tokens, error) {
 	require(n > 0, "no tokens")
 	memory, err := b.alloc(fmt.Sprintf("%d tokens", n), int64(3*4*n))
@@ -106,7 +107,8 @@ func (t *tokens) Close() error {
 	return first(err, b.release(memory), t.drawing.free(b))
 }
 
-// EmbedTokens goes on with the tape: a draft's steps are one.
+// EmbedTokens begins a pass over ids on the device. Unlike Embed it does not flush: all steps of a
+// draft stay on one tape.
 func (b *Backend) EmbedTokens(dst compute.Buffer, table compute.Matrix, tt compute.Tokens, at, m int) error {
 	t := tt.(*tokens)
 	require(0 <= at && at+m <= t.n, "EmbedTokens outside of the tokens")
@@ -116,7 +118,7 @@ func (b *Backend) EmbedTokens(dst compute.Buffer, table compute.Matrix, tt compu
 	return b.embed(dst, table.(*matrix), t.fed(at), m)
 }
 
-// Choose appends the choice of a token to the tape.
+// Choose appends the greedy choice of a token to the tape.
 func (b *Backend) Choose(x compute.Buffer, tt compute.Tokens, at int) error {
 	t, xb := tt.(*tokens), rowsOf(x, 0, 1)
 	require(0 <= at && at < t.n, "Choose outside of the tokens")
@@ -128,13 +130,14 @@ func (b *Backend) Choose(x compute.Buffer, tt compute.Tokens, at int) error {
 	return err
 }
 
-// acceptedShift is where a verdict has the number of accepted tokens; below it is the token that follows.
+// A verdict is one word: the number of accepted tokens from bit acceptedShift on, and in the bits
+// below it the token that follows, or noToken.
 const (
 	acceptedShift = 24
 	noToken       = 1<<acceptedShift - 1
 )
 
-// AcceptBest judges on the device.
+// AcceptBest runs the greedy verification on the device. It writes the ids of the draft to drafts.
 func (l *logits) AcceptBest(tt compute.Tokens, drafts []int32) (compute.Verdict, error) {
 	b, t, n := l.owner, tt.(*tokens), len(drafts)
 	require(n+1 == l.rows && n < t.n, "AcceptBest of another number of rows")
@@ -162,7 +165,8 @@ func (l *logits) AcceptBest(tt compute.Tokens, drafts []int32) (compute.Verdict,
 	return v, nil
 }
 
-// judge runs steps, copies what they leave at a place, and waits. passMS is the device's time since the mark.
+// judge runs steps, copies the result from device memory, and waits. passMS is the device's time
+// since Mark.
 func (l *logits) judge(t *tokens, steps []step, bytes int, from driver.Pointer, read func(memory []byte)) (passMS float64, err error) {
 	b, timed := l.owner, t.timed
 	t.timed = false

@@ -2,15 +2,15 @@ package gpu
 
 import "specula/gpu/driver"
 
-// uploader brings weights to the device while the next are being read and packed: two pieces of pinned memory, each of which is
-// copied while the other is filled. It has a stream of its own.
+// uploader copies weights to the device on a stream of its own. It has two pieces of pinned
+// memory: one is copied while the next weights are packed into the other.
 type uploader struct {
 	stream   driver.Stream
 	pieces   [2][]byte
 	copied   [2]driver.Event
 	busy     [2]bool
 	next     int
-	unjoined bool // the main stream does not yet wait for the latest copy; on the device's thread
+	unjoined bool // the main stream does not wait for the last copy yet; device's thread only
 }
 
 const pieceBytes = 8 << 20
@@ -30,7 +30,8 @@ func (u *uploader) open(d device) (err error) {
 	return nil
 }
 
-// send copies bytes, at most pieceBytes, that fill writes. It waits only for the piece before the last.
+// send lets fill write at most pieceBytes bytes, and copies them. It waits only until the piece is
+// free: for the copy before the last one.
 func (u *uploader) send(b *Backend, to driver.Pointer, bytes int, fill func(to []byte)) error {
 	require(bytes <= pieceBytes, "an upload of more than a piece")
 	if err := b.usable(); err != nil {
@@ -55,7 +56,7 @@ func (u *uploader) send(b *Backend, to driver.Pointer, bytes int, fill func(to [
 	}))
 }
 
-// join lets a stream wait for what was sent.
+// join makes a stream wait for everything that was sent.
 func (u *uploader) join(d device, s driver.Stream) error {
 	if !u.unjoined {
 		return nil

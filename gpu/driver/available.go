@@ -12,7 +12,8 @@ import "C"
 
 import "fmt"
 
-// Available looks for the driver and says in words what is missing, nil if a device can be asked for.
+// Available loads the driver. The error says what is missing; nil means that a device can be
+// opened.
 func Available() error {
 	switch state := C.driver_load(); state {
 	case 0:

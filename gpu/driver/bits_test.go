@@ -19,12 +19,13 @@ import (
 
 var updateBits = flag.Bool("update-bits", false, "write what the emulator's kernels give to testdata/bits.txt")
 
-// bits are hashes of what kernels gave in a test, by kernel. Those of the emulator are in testdata/bits.txt, so that a GPU can be
-// compared with it although nothing but the hashes is there. The hashes of several runs are added up, in whatever order they come. Nil
-// notes nothing.
+// bits are hashes of what kernels computed in a test, by kernel name. testdata/bits.txt has those
+// of the emulator, so that a real GPU can be compared with it where only the hashes are at hand.
+// The hashes of several runs are added, so their order does not matter. A nil map records nothing.
 type bits map[string]uint64
 
-// note adds a buffer as a kernel left it. All NaN count as one: their bits differ between processors.
+// note adds a buffer as a kernel left it. All NaN count as one, because their bits differ between
+// processors.
 func (b bits) note(kernel string, buffer any) {
 	if b == nil {
 		return
@@ -52,8 +53,9 @@ func oneNaN[T float32 | float64](list []T, nan T) []T {
 
 const bitsFile = "testdata/bits.txt"
 
-// compare says of each kernel whether it gave the emulator's bits. On the emulator it has to. On a GPU it need not where tensor cores
-// add floats in an order of their own; the report of kernels/cuda/check lists which did.
+// compare reports for each kernel whether it gave the emulator's bits. On the emulator it must. On
+// a GPU it need not where tensor cores add floats in an order of their own; the report of
+// kernels/cuda/check lists which kernels differed.
 func (b bits) compare(t *testing.T) {
 	t.Helper()
 	known := map[string]string{}

@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Device is one GPU, opened.
+// Device is one opened GPU.
 type Device struct {
 	*Thread
 	info    Info
@@ -23,11 +23,11 @@ type Device struct {
 	context cu.CUContext
 	traffic Traffic
 	pinned  pinned
-	capture *Traffic // of the capture under way
+	capture *Traffic // of the graph being captured; nil: none
 	close   func() error
 }
 
-// Open opens the device of a number, from 0, on a thread of its own.
+// Open opens the device with that number, from 0, on a thread of its own.
 func Open(ordinal int) (*Device, error) {
 	if err := Available(); err != nil {
 		return nil, err
@@ -90,13 +90,14 @@ func (d *Device) describe() (err error) {
 // Info describes the device. It may be called from any goroutine.
 func (d *Device) Info() Info { return d.info }
 
-// Memory returns the device's memory in bytes: what is free, and all of it.
+// Memory returns the device's memory in bytes: free, and total.
 func (d *Device) Memory() (freeBytes, totalBytes int64, err error) {
 	freeBytes, totalBytes, err = cu.MemInfo()
 	return freeBytes, totalBytes, failed("asking for the device's free memory", err)
 }
 
-// Close waits for the device, gives back everything on it and ends its thread. It may be called from any goroutine, and again.
+// Close waits for the device, frees everything on it and ends its thread. It may be called from
+// any goroutine, and more than once.
 func (d *Device) Close() error { return d.close() }
 
 func (d *Device) release() error {
@@ -112,7 +113,7 @@ func (d *Device) release() error {
 	return err
 }
 
-// failed words an error of cu, which is the driver's number.
+// failed makes an Error of an error of cu, whose value is the driver's code.
 func failed(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -124,7 +125,7 @@ func failed(doing string, err error) error {
 	return refused(doing, code)
 }
 
-// refused words a result of the driver.
+// refused makes an Error of the driver's result; success gives nil.
 func refused(doing string, code C.CUresult) error {
 	if code == C.CUDA_SUCCESS {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"specula/kernels/cuda/emutest"
 )
 
-// open opens the first device, of the emulating driver or of the machine.
+// open opens the first device, of the emulated driver or of the machine.
 func open(t testing.TB) *Device {
 	t.Helper()
 	emutest.Use(t)
@@ -21,13 +21,14 @@ func open(t testing.TB) *Device {
 	}
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil && !t.Failed() {
-			t.Log(err) // after a fault that the test provoked
+			t.Log(err) // expected after a fault that the test provoked
 		}
 	})
 	return d
 }
 
-// on runs a test's steps on the device's thread. A step that fails ends them by panicking with its error.
+// on runs the steps of a test on the device's thread. A step that fails panics with its error,
+// which ends them.
 func on(t testing.TB, d *Device, steps func()) {
 	t.Helper()
 	var failed error
@@ -62,7 +63,7 @@ func get[T any](v T, err error) T {
 	return v
 }
 
-// bytesOf writes numbers as the device stores them.
+// bytesOf encodes numbers as the device stores them.
 func bytesOf(numbers ...float32) []byte {
 	var b []byte
 	for _, n := range numbers {
@@ -79,7 +80,8 @@ func floatsOf(b []byte) []float32 {
 	return numbers
 }
 
-// adder is a device with two vectors of four numbers and a launch that adds the second to the first.
+// adder is a device with two vectors of four numbers, and a launch that adds the second to the
+// first.
 type adder struct {
 	*Device
 	stream   Stream
@@ -131,7 +133,7 @@ func TestLaunch(t *testing.T) {
 		a := newAdder(d, []float32{1, 2, 3, 4}, []float32{10, 20, 30, 40})
 		must(d.Run(a.launch, a.stream))
 		must(d.Run(a.launch, a.stream))
-		d.Set(a.launch, 2, Int(1)) // of one number only, from here on
+		d.Set(a.launch, 2, Int(1)) // one number only from here on
 		must(d.Run(a.launch, a.stream))
 		if got, want := a.result(), [4]float32{31, 42, 63, 84}; [4]float32(got) != want {
 			t.Errorf("got %v, want %v", got, want)
@@ -161,7 +163,7 @@ func TestGraph(t *testing.T) {
 		}
 		must(d.Replay(graph, a.stream))
 		must(d.Wait(a.stream))
-		copy(host, bytesOf(2, 2, 2, 2)) // a graph reads the memory, not what was in it
+		copy(host, bytesOf(2, 2, 2, 2)) // a graph reads the memory when it runs, not when it was recorded
 		must(d.Replay(graph, a.stream))
 		must(d.Wait(a.stream))
 		if got, want := floatsOf(host[16:]), [4]float32{4, 5, 6, 7}; [4]float32(got) != want {
@@ -170,7 +172,7 @@ func TestGraph(t *testing.T) {
 		if moved, want := d.Traffic().Minus(before), (Traffic{32, 32, 2, 2, 2}); moved != want {
 			t.Errorf("moved %+v, want %+v", moved, want)
 		}
-		d.Set(a.launch, 2, Int(2)) // nothing in the graph changes before the update
+		d.Set(a.launch, 2, Int(2)) // changes nothing in the graph before the update
 		must(d.Update(&graph, a.stream, record))
 		must(d.Replay(graph, a.stream))
 		must(d.Wait(a.stream))

@@ -6,13 +6,14 @@ import (
 	"specula/engine/compute"
 )
 
-// Error is a refusal of the driver, a compute.ErrDevice. It wraps compute.ErrOutOfMemory where memory ran out and compute.ErrDeviceLost where nothing on the
-// device can be used again.
+// Error says that the driver refused a call. errors.Is finds compute.ErrDevice in it, also
+// compute.ErrOutOfMemory if memory ran out, or compute.ErrDeviceLost if the device cannot be used
+// again.
 type Error struct {
-	Doing string // "allocating 4096 bytes on the device"
-	Code  int    // the driver's, a CUresult
-	Name  string // CUDA_ERROR_OUT_OF_MEMORY
-	Text  string // the driver's own words; may be empty
+	Doing string // e.g. "allocating 4096 bytes on the device"
+	Code  int    // the driver's code, a CUresult
+	Name  string // e.g. CUDA_ERROR_OUT_OF_MEMORY
+	Text  string // the driver's description; may be empty
 }
 
 func (e *Error) Error() string {
@@ -39,20 +40,22 @@ func (e *Error) Unwrap() error {
 	return nil
 }
 
-// Is makes every refusal one of the device.
+// Is reports every Error as a compute.ErrDevice.
 func (e *Error) Is(target error) bool { return target == compute.ErrDevice }
 
-// KernelFailed says whether the work of a kernel was the cause, found where the host waited or at any call since: such an error stays
-// with the context, and every later call repeats it.
+// KernelFailed reports whether a kernel caused the error. Such an error is found where the host
+// waits, or at any later call. It stays with the context, and every later call returns it again.
 func (e *Error) KernelFailed() bool {
 	switch e.Code {
-	case 700, 702, 710, 714, 715, 716, 717, 718, 719: // illegal address, timeout, assertion, hardware stack, instruction, alignment, …
+	// Illegal address, timeout, assertion, hardware stack, instruction, alignment and others.
+	case 700, 702, 710, 714, 715, 716, 717, 718, 719:
 		return true
 	}
 	return false
 }
 
-// lost are errors of the device itself: uncorrectable memory or link errors, a destroyed context, a GPU that fell off the bus.
+// lost reports an error of the device itself: uncorrectable memory or link errors, a destroyed
+// context, a GPU that fell off the bus.
 func (e *Error) lost() bool {
 	switch e.Code {
 	case 4, 46, 101, 214, 220, 709, 999:

@@ -80,7 +80,7 @@ func TestFailingKernelStays(t *testing.T) {
 	})
 }
 
-// again runs this test in a process of its own, with a setting.
+// again runs this test in a process of its own, with a setting in its environment.
 func again(t *testing.T, setting string) {
 	t.Helper()
 	command := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1")
@@ -103,7 +103,7 @@ func TestLostDevice(t *testing.T) {
 		if err := d.Wait(a.stream); !errors.Is(err, compute.ErrDeviceLost) {
 			t.Errorf("error %v, want %v", err, compute.ErrDeviceLost)
 		}
-		for range 2 { // who gives things back in vain may try again
+		for range 2 { // freeing twice after a failure must be safe
 			if err := d.FreeHost(host); !errors.Is(err, compute.ErrDeviceLost) {
 				t.Errorf("freeing pinned memory: %v, want %v", err, compute.ErrDeviceLost)
 			}
@@ -158,7 +158,7 @@ func TestNumbersOfDevices(t *testing.T) {
 	}
 }
 
-// The program must not need the driver to start.
+// The program must start without the driver.
 func TestLibcudaIsNotNeeded(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {

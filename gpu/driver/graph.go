@@ -23,7 +23,8 @@ static CUresult destroy_executable(uintptr_t executable) { return cuGraphExecDes
 */
 import "C"
 
-// Capture records the work that record queues on a stream, and on streams that it joins by events, instead of doing it.
+// Capture records into a graph the work that record queues on a stream, and on streams that it
+// joins by events. The work itself does not run.
 func (d *Device) Capture(s Stream, record func() error) (Graph, error) {
 	recorded, traffic, err := d.record(s, record)
 	if err != nil {
@@ -37,7 +38,8 @@ func (d *Device) Capture(s Stream, record func() error) (Graph, error) {
 	return Graph{uintptr(executable), traffic}, nil
 }
 
-// Update records anew and gives the graph the new arguments. The work must be the same kernels and copies in the same order.
+// Update records again and gives the graph the new arguments. The work must be the same kernels
+// and copies in the same order.
 func (d *Device) Update(g *Graph, s Stream, record func() error) error {
 	recorded, traffic, err := d.record(s, record)
 	if err != nil {
@@ -64,13 +66,13 @@ func (d *Device) record(s Stream, record func() error) (graph C.uintptr_t, traff
 	return graph, traffic, err
 }
 
-// Replay queues a graph's work on a stream.
+// Replay queues the work of a graph on a stream.
 func (d *Device) Replay(g Graph, s Stream) error {
 	d.count(g.Traffic)
 	return refused("launching a graph", C.launch_graph(C.uintptr_t(g.Handle), C.uintptr_t(s)))
 }
 
-// FreeGraph gives a graph back; launches under way end as they would.
+// FreeGraph frees a graph. Launches that still run finish normally.
 func (d *Device) FreeGraph(g Graph) error {
 	return refused("freeing a graph", C.destroy_executable(C.uintptr_t(g.Handle)))
 }

@@ -29,7 +29,8 @@ func loadModule(d *Device, name, ptx string) module {
 	return module{Device: d, stream: get(d.NewStream()), kernels: get(d.Load(name, ptx))}
 }
 
-// run gives every slice device memory of exactly its size, and gets back what is there afterwards.
+// run copies every slice to device memory of exactly its size, runs the kernel, and copies back
+// what is there afterwards.
 func (m module) run(kernel string, shape Shape, values ...any) {
 	arguments := make([]Argument, len(values))
 	memory := make([][]byte, len(values))
@@ -97,7 +98,8 @@ func probesPTX(parameters map[string][]any) string {
 	return text
 }
 
-// Every probe gives what it should; mutants plants bugs in them and wants this test to notice.
+// Every probe gives the expected result. The test of mutants plants bugs in the probes and expects
+// this test to fail.
 func TestProbes(t *testing.T) {
 	d := open(t)
 	if !emutest.Emulated() {
@@ -127,7 +129,7 @@ func TestProbes(t *testing.T) {
 			nibbles = append(nibbles, int32(words[i]>>(4*k)&15))
 		}
 	}
-	steep := make([]float32, 16*blocks) // whose sum depends on the order
+	steep := make([]float32, 16*blocks) // its sum depends on the order
 	for i := range steep {
 		steep[i] = x[i] * float32(math.Pow(10, float64(i/16)))
 	}

@@ -56,7 +56,7 @@ func (l Launch) values() []Argument {
 	return unsafe.Slice((*Argument)(unsafe.Pointer(c.values)), int(c.count))
 }
 
-// Reshape changes the shape of the launch's next runs.
+// Reshape changes the shape for later runs of the launch.
 func (d *Device) Reshape(l Launch, shape Shape) {
 	c := C.launch_at(C.uintptr_t(l))
 	for i := range 3 {
@@ -65,13 +65,14 @@ func (d *Device) Reshape(l Launch, shape Shape) {
 	c.shared_bytes = C.uint(shape.SharedBytes)
 }
 
-// Set changes an argument for the launch's next runs, and nothing in graphs that hold it.
+// Set changes an argument for later runs of the launch. Graphs that contain it do not change.
 func (d *Device) Set(l Launch, i int, value Argument) { l.values()[i] = value }
 
-// Run queues a launch. An error is that of the shape, or of earlier work; what goes wrong in the kernel is found by a Wait.
+// Run queues a launch. An error means a wrong shape, or earlier work that failed. A failure inside
+// the kernel is found by a later Wait.
 func (d *Device) Run(l Launch, s Stream) error {
 	return refused("launching a kernel", C.run_launch(C.uintptr_t(l), C.uintptr_t(s)))
 }
 
-// FreeLaunch gives a launch back.
+// FreeLaunch frees a launch.
 func (d *Device) FreeLaunch(l Launch) { C.free(unsafe.Pointer(C.launch_at(C.uintptr_t(l)))) }

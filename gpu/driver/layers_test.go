@@ -12,7 +12,7 @@ import (
 	"specula/kernels/cuda/layertest"
 )
 
-// The checks of a layer's kernels but the products.
+// The checks of all kernels of a layer, except the matrix products.
 func TestLayers(t *testing.T) {
 	d := open(t)
 	on(t, d, func() {
@@ -24,7 +24,8 @@ func TestLayers(t *testing.T) {
 			layertest.Embed, layertest.Heads, layertest.Operands, layertest.TooSmallGrid, layertest.Peak} {
 			check(t, l.launch)
 		}
-		// What the emulator does everywhere, package emulate does the others; a GPU does all, compared with itself and the reference.
+		// The emulator does a few cases here, and package emulate does the others. A GPU does all
+		// of them, and is compared with itself and with the reference.
 		attention(t, l, []int{1, 5, 9}, []int{128})
 		l.bits.compare(t)
 		if l.bits = nil; !emutest.Emulated() {
@@ -70,7 +71,7 @@ func (l layers) launch(kernel string, grid, block [3]int, args ...any) {
 	}
 	arguments := make([]Argument, len(parameters))
 	for i, p := range parameters {
-		arguments[i] = Long(p.Value) // a smaller parameter is the first bytes of it
+		arguments[i] = Long(p.Value) // a smaller parameter is the first bytes of the value
 		if p.Buffer > 0 {
 			arguments[i] = Address(memory[p.Buffer-1] + Pointer(p.Value))
 		}

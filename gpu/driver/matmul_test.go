@@ -11,7 +11,8 @@ import (
 	"specula/kernels/cuda/simtest"
 )
 
-// The checks of products, whose kernels need more shared memory than a function has by itself.
+// The checks of matrix products, whose kernels need more shared memory than a kernel may use by
+// default.
 func TestMatmuls(t *testing.T) {
 	d, seen := open(t), bits{}
 	on(t, d, func() {

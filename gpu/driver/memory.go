@@ -15,18 +15,19 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Alloc reserves device memory, aligned to 256 bytes. What is in it is undefined.
+// Alloc reserves device memory, aligned to 256 bytes. Its content is undefined.
 func (d *Device) Alloc(bytes int64) (Pointer, error) {
 	p, err := cu.MemAlloc(bytes)
 	return Pointer(p), failed(fmt.Sprintf("allocating %d bytes on the device", bytes), err)
 }
 
-// Free gives memory of Alloc back, behind the work that uses it.
+// Free frees memory of Alloc, after the work that uses it.
 func (d *Device) Free(p Pointer) error {
 	return failed("freeing device memory", cu.MemFree(cu.DevicePtr(p)))
 }
 
-// AllocAsync reserves device memory in the order of a stream, and FreeAsync gives it back so.
+// AllocAsync reserves device memory in the order of a stream, and FreeAsync frees it in that
+// order.
 func (d *Device) AllocAsync(s Stream, bytes int64) (Pointer, error) {
 	var p C.CUdeviceptr
 	code := C.cuMemAllocAsync(&p, C.size_t(bytes), s.c())
@@ -37,7 +38,8 @@ func (d *Device) FreeAsync(s Stream, p Pointer) error {
 	return refused("freeing device memory", C.cuMemFreeAsync(C.CUdeviceptr(p), s.c()))
 }
 
-// AllocHost reserves pinned host memory, which the device reads and writes by itself: for copies that the host does not wait for.
+// AllocHost reserves pinned host memory. The device reads and writes it by itself, so the host
+// need not wait for such copies.
 func (d *Device) AllocHost(bytes int) ([]byte, error) {
 	var p unsafe.Pointer
 	if err := refused(fmt.Sprintf("pinning %d bytes of memory", bytes), C.cuMemHostAlloc(&p, C.size_t(bytes), 0)); err != nil {
@@ -48,17 +50,17 @@ func (d *Device) AllocHost(bytes int) ([]byte, error) {
 	return memory, nil
 }
 
-// FreeHost gives memory of AllocHost back; the device must be done with it.
+// FreeHost frees memory of AllocHost. The device must have finished using it.
 func (d *Device) FreeHost(memory []byte) error {
 	at := d.pinned.find(memory)
 	if err := failed("freeing pinned memory", cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(memory)))); err != nil {
-		return err // and it is still there
+		return err // the memory is still pinned
 	}
 	d.pinned = slices.Delete(d.pinned, at, at+1)
 	return nil
 }
 
-// pinned lists the memory of AllocHost.
+// pinned lists the memory that AllocHost gave.
 type pinned [][]byte
 
 func (p pinned) holds(memory []byte) bool {
@@ -71,7 +73,7 @@ func (p pinned) holds(memory []byte) bool {
 	return false
 }
 
-// find is the place of memory in the list; it must be there.
+// find returns the index of memory in the list. It panics if the memory is not there.
 func (p pinned) find(memory []byte) int {
 	at := slices.IndexFunc(p, func(whole []byte) bool { return unsafe.SliceData(whole) == unsafe.SliceData(memory) })
 	if at < 0 {
@@ -82,12 +84,13 @@ func (p pinned) find(memory []byte) int {
 
 func (p *pinned) free() {
 	for _, memory := range *p {
-		_ = cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(memory))) // the process gives it back anyway
+		_ = cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(memory))) // the process frees it at its end anyway
 	}
 	*p = nil
 }
 
-// Upload copies to the device in the order of a stream and waits for it. The host's memory may be any.
+// Upload copies to the device in the order of a stream, and waits. The host memory need not be
+// pinned.
 func (d *Device) Upload(s Stream, to Pointer, from []byte) error {
 	if err := d.upload(s, to, from); err != nil {
 		return err
@@ -95,7 +98,7 @@ func (d *Device) Upload(s Stream, to Pointer, from []byte) error {
 	return d.Wait(s)
 }
 
-// Download copies from the device behind the work of a stream and waits for it.
+// Download copies from the device after the work of a stream, and waits.
 func (d *Device) Download(s Stream, to []byte, from Pointer) error {
 	if err := d.download(s, to, from); err != nil {
 		return err
@@ -103,13 +106,14 @@ func (d *Device) Download(s Stream, to []byte, from Pointer) error {
 	return d.Wait(s)
 }
 
-// UploadAsync queues a copy from pinned memory, which must not change before the stream has passed it.
+// UploadAsync queues a copy from pinned memory. The memory must not change before the stream has
+// done the copy.
 func (d *Device) UploadAsync(s Stream, to Pointer, from []byte) error {
 	d.mustBePinned("UploadAsync", from)
 	return d.upload(s, to, from)
 }
 
-// DownloadAsync queues a copy to pinned memory, in which it can be read after a Wait.
+// DownloadAsync queues a copy to pinned memory. It can be read after a Wait.
 func (d *Device) DownloadAsync(s Stream, to []byte, from Pointer) error {
 	d.mustBePinned("DownloadAsync", to)
 	return d.download(s, to, from)
@@ -139,13 +143,13 @@ func (d *Device) download(s Stream, to []byte, from Pointer) error {
 	return failed(fmt.Sprintf("copying %d bytes from the device", len(to)), err)
 }
 
-// Copy queues a copy inside the device.
+// Copy queues a copy within device memory.
 func (d *Device) Copy(s Stream, to, from Pointer, bytes int64) error {
 	err := cu.MemcpyDtoDAsync(cu.DevicePtr(to), cu.DevicePtr(from), bytes, s.cu())
 	return failed(fmt.Sprintf("copying %d bytes inside the device", bytes), err)
 }
 
-// Fill queues setting bytes of the device's memory to a value.
+// Fill queues setting device memory to a byte value.
 func (d *Device) Fill(s Stream, to Pointer, value byte, bytes int64) error {
 	err := cu.MemsetD8Async(cu.DevicePtr(to), value, bytes, s.cu())
 	return failed(fmt.Sprintf("filling %d bytes on the device", bytes), err)
@@ -154,7 +158,7 @@ func (d *Device) Fill(s Stream, to Pointer, value byte, bytes int64) error {
 // Traffic is what has crossed since the device was opened.
 func (d *Device) Traffic() Traffic { return d.traffic }
 
-// count adds traffic to the device's, or to that of the graph being captured.
+// count adds traffic to the device's count, or to that of the graph being captured.
 func (d *Device) count(t Traffic) {
 	if d.capture != nil {
 		*d.capture = d.capture.plus(t)

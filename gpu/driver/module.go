@@ -32,7 +32,8 @@ import (
 	"unsafe"
 )
 
-// Load compiles PTX text for the device; the error has what the driver's compiler says. The name is for that error only.
+// Load compiles PTX for the device. The error includes the messages of the driver's compiler; name
+// is used only there.
 func (d *Device) Load(name, ptx string) (Module, error) {
 	text := C.CString(ptx)
 	defer C.free(unsafe.Pointer(text))
@@ -47,7 +48,7 @@ func (d *Device) Load(name, ptx string) (Module, error) {
 	return Module(module), refused(doing, code)
 }
 
-// Unload gives a module back, behind the work of its kernels.
+// Unload frees a module, after the work of its kernels.
 func (d *Device) Unload(m Module) error {
 	return refused("unloading kernels", C.unload_module(C.uintptr_t(m)))
 }
@@ -61,12 +62,12 @@ func (d *Device) Kernel(m Module, name string) (Function, error) {
 	return Function(function), refused("finding the kernel "+name, code)
 }
 
-// SetDynamicShared lets launches of a kernel ask for more dynamic shared memory than 48 KiB.
+// SetDynamicShared lets launches of a kernel ask for more than 48 KiB of dynamic shared memory.
 func (d *Device) SetDynamicShared(f Function, bytes int) error {
 	return refused(fmt.Sprintf("allowing a kernel %d bytes of shared memory", bytes), C.allow_shared(C.uintptr_t(f), C.int(bytes)))
 }
 
-// Resources are what the compiler gave a kernel.
+// Resources returns what the compiled kernel uses.
 func (d *Device) Resources(f Function) (Resources, error) {
 	var r Resources
 	for attribute, value := range map[C.CUfunction_attribute]*int{

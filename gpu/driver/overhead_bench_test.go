@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// tinyShapes says that a rehearsal is under way, in which only the way is of interest.
+// tinyShapes reports a rehearsal: a run that only checks that the benchmarks work.
 func tinyShapes() bool { return os.Getenv("SPECULA_CHECK_SHAPES") == "tiny" }
 
-// scaled is n, or what a rehearsal takes in its place.
+// scaled returns n, or tiny in a rehearsal.
 func scaled(n, tiny int) int {
 	if tinyShapes() {
 		return tiny
@@ -19,7 +19,8 @@ func scaled(n, tiny int) int {
 	return n
 }
 
-// deviceMS is the device's time for what queue queues: the least of a few times, since what disturbs only adds.
+// deviceMS is the device's time in milliseconds for what queue queues: the least of a few runs,
+// because disturbances only add.
 func deviceMS(d *Device, s Stream, queue func()) float64 {
 	from, to := get(d.NewEvent(true)), get(d.NewEvent(true))
 	least := 0.0
@@ -37,7 +38,7 @@ func deviceMS(d *Device, s Stream, queue func()) float64 {
 	return least
 }
 
-// hostMS is the host's time to queue, while the device may be behind.
+// hostMS is the host's time in milliseconds to queue the work. The device may finish later.
 func hostMS(d *Device, s Stream, queue func()) float64 {
 	began := time.Now()
 	queue()
@@ -46,10 +47,10 @@ func hostMS(d *Device, s Stream, queue func()) float64 {
 	return ms
 }
 
-// launches of the overheads.
+// launches is how many launches the benchmarks of overhead do.
 func launches() int { return scaled(200, 4) }
 
-// What a launch of next to nothing costs, one by one.
+// The cost of launching a kernel that does next to nothing, one launch at a time.
 func BenchmarkLaunch(b *testing.B) {
 	d := open(b)
 	on(b, d, func() {

@@ -14,7 +14,8 @@ import (
 	"specula/kernels/cuda/emutest"
 )
 
-// openEmulated opens the emulating driver with a setting, for what must not be tried on a real one.
+// openEmulated opens the emulated driver with settings. It is for faults that must not be tried on
+// a real one.
 func openEmulated(t testing.TB, settings ...string) *Device {
 	t.Helper()
 	emutest.Use(t)
@@ -28,7 +29,7 @@ func openEmulated(t testing.TB, settings ...string) *Device {
 	return open(t)
 }
 
-// wantError checks that an error is the driver's of a code and tells what is wrong.
+// wantError checks that err is a refusal with that code and contains the words.
 func wantError(t *testing.T, err error, code int, words string) {
 	t.Helper()
 	var refusal *Error
@@ -173,7 +174,7 @@ func TestOnlyItsThreadMayUseADevice(t *testing.T) {
 	wantError(t, err, 201, "no context is current")
 }
 
-// What CUDA leaves open is not done for the caller: with nothing to wait for, the work is not there yet.
+// The emulator does not wait where CUDA would not: without a wait, the result is not there yet.
 func TestMissingWaitsShow(t *testing.T) {
 	d := openEmulated(t, "EMULATOR_SEED=0")
 	on(t, d, func() {
@@ -209,13 +210,13 @@ func TestHostPointerOnDevice(t *testing.T) {
 		a := newAdder(d, make([]float32, 4), make([]float32, 4))
 		host := make([]float32, 4)
 		d.Set(a.launch, 1, Argument(uintptr(unsafe.Pointer(&host[0]))))
-		must(d.Run(a.launch, a.stream)) // a launch says nothing of its kernel
+		must(d.Run(a.launch, a.stream)) // the launch itself cannot know that the kernel will fail
 		err := d.Wait(a.stream)
 		wantError(t, err, 700, "not device memory")
 		if !errors.Is(err, compute.ErrDeviceLost) {
 			t.Errorf("%v does not say that the device is lost", err)
 		}
 		_, err = d.Alloc(8)
-		wantError(t, err, 700, "cannot be used again") // and says so ever after
+		wantError(t, err, 700, "cannot be used again") // every later call says so
 	})
 }

@@ -12,10 +12,10 @@ import (
 	"specula/kernels/ref"
 )
 
-// What verification and sampling cost at the vocabularies of real models. Launches are recorded many times into one graph, so that
-// the time is that of the kernels and not of launching them.
+// What verification and sampling cost at the vocabularies of real models. Many launches are
+// recorded into one graph, so that the time is that of the kernels, not of launching them.
 
-// sampler is a device with rows of scores, and what the kernels make of them.
+// sampler is a device with rows of scores, and the kernels that work on them.
 type sampler struct {
 	*Device
 	stream  Stream
@@ -32,7 +32,7 @@ func put(d *Device, s Stream, values any) Pointer {
 	return p
 }
 
-// differentRows of scores are drawn; more are copies of them.
+// differentRows is how many rows of scores are drawn. More rows are copies of them.
 const differentRows = 8
 
 func newSampler(d *Device, rows, vocab int) *sampler {

@@ -14,7 +14,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// The handles of cu are structs of one C pointer, as wide as ours.
+// The handles of cu are structs of one C pointer. These lines fail to compile if ours differ in
+// size.
 var (
 	_ = [1]byte{}[unsafe.Sizeof(cu.Stream{})-unsafe.Sizeof(Stream(0))]
 	_ = [1]byte{}[unsafe.Sizeof(cu.Event{})-unsafe.Sizeof(Event(0))]
@@ -26,25 +27,25 @@ func (s Stream) cu() cu.Stream { return *(*cu.Stream)(unsafe.Pointer(&s)) }
 func (e Event) cu() cu.Event   { return *(*cu.Event)(unsafe.Pointer(&e)) }
 func (s Stream) c() C.CUstream { return C.to_stream(C.uintptr_t(s)) }
 
-// NewStream makes a stream that no other one waits for.
+// NewStream makes a stream that neither waits for other streams nor makes them wait.
 func (d *Device) NewStream() (Stream, error) {
 	s, err := cu.MakeStream(cu.NonBlocking)
 	return *(*Stream)(unsafe.Pointer(&s)), failed("making a stream", err)
 }
 
-// FreeStream gives a stream back, behind its work.
+// FreeStream frees a stream, after its work.
 func (d *Device) FreeStream(s Stream) error {
 	handle := s.cu()
 	return failed("freeing a stream", handle.Destroy())
 }
 
-// Wait waits until the device has done all work of a stream, and returns the error of any of it.
+// Wait waits for all work of a stream, and returns an error if any of it failed.
 func (d *Device) Wait(s Stream) error {
 	d.count(Traffic{Waits: 1})
 	return failed("waiting for the device", s.cu().Synchronize())
 }
 
-// NewEvent makes an event. Only one that is timed can be given to Elapsed.
+// NewEvent makes an event. Only a timed one can be given to Elapsed.
 func (d *Device) NewEvent(timed bool) (Event, error) {
 	flags := cu.DisableTiming
 	if timed {
@@ -59,23 +60,23 @@ func (d *Device) FreeEvent(e Event) error {
 	return failed("freeing an event", cu.DestroyEvent(&handle))
 }
 
-// Record marks a stream where it now ends.
+// Record marks the point that a stream has been queued up to.
 func (d *Device) Record(e Event, s Stream) error {
 	return failed("recording an event", e.cu().Record(s.cu()))
 }
 
-// WaitEvent lets the later work of a stream wait for an event; the host does not wait.
+// WaitEvent makes the later work of a stream wait for an event. The host does not wait.
 func (d *Device) WaitEvent(s Stream, e Event) error {
 	return failed("waiting for an event", s.cu().Wait(e.cu(), 0))
 }
 
-// WaitHost lets the host wait for an event.
+// WaitHost makes the host wait for an event.
 func (d *Device) WaitHost(e Event) error {
 	d.count(Traffic{Waits: 1})
 	return failed("waiting for an event", e.cu().Synchronize())
 }
 
-// Passed says whether the device has reached an event, without waiting.
+// Passed reports, without waiting, whether the device has reached an event.
 func (d *Device) Passed(e Event) (bool, error) {
 	err := e.cu().Query()
 	if err == cu.NotReady {
@@ -84,7 +85,7 @@ func (d *Device) Passed(e Event) (bool, error) {
 	return err == nil, failed("asking for an event", err)
 }
 
-// Elapsed is the time between two timed events that the device has passed, in milliseconds.
+// Elapsed is the time in milliseconds between two timed events that the device has passed.
 func (d *Device) Elapsed(from, to Event) (ms float64, err error) {
 	ms, err = from.cu().Elapsed(to.cu())
 	return ms, failed("timing the device", err)

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// Thread is a goroutine locked to its thread of the operating system, which runs the functions it is given, one after another.
-// Waking it takes tens of microseconds: many calls belong in one function, or are submitted without waiting.
+// Thread is a goroutine locked to its OS thread. It runs the functions it is given, one after
+// another. Waking it takes tens of microseconds, so put many calls into one function, or submit
+// without waiting.
 type Thread struct {
 	work    chan task
 	stopped chan struct{}
@@ -15,12 +16,12 @@ type Thread struct {
 
 type task struct {
 	run  func()
-	done chan<- any // what run panicked with, or nil; nil: nobody waits
+	done chan<- any // gets run's panic value, or nil; a nil channel: nobody waits
 }
 
 const maxSubmitted = 1024
 
-// StartThread starts one; Stop ends it.
+// StartThread starts a thread; Stop ends it.
 func StartThread() *Thread {
 	t := &Thread{work: make(chan task, maxSubmitted), stopped: make(chan struct{})}
 	go t.loop()
@@ -28,9 +29,11 @@ func StartThread() *Thread {
 }
 
 func (t *Thread) loop() {
-	runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine, and with it whatever is current on it
+	// Never unlocked: the OS thread then ends with the goroutine, and so does the CUDA context's
+	// hold on it.
+	runtime.LockOSThread()
 	defer close(t.stopped)
-	var panicked any // by submitted work; the next to wait hears of it
+	var panicked any // value of a panic in submitted work; the next Do passes it on
 	for task := range t.work {
 		if panicked == nil {
 			panicked = attempt(task.run)
@@ -48,8 +51,8 @@ func attempt(run func()) (panicked any) {
 	return nil
 }
 
-// Do runs f on the thread, behind everything submitted, and returns its error. A panic of f, or of submitted work before it, becomes one
-// of the caller's.
+// Do runs f on the thread, after everything submitted, and returns its error. If f panics, or
+// submitted work before it did, Do panics in the caller.
 func (t *Thread) Do(f func() error) error {
 	var err error
 	done := make(chan any, 1)
@@ -60,10 +63,10 @@ func (t *Thread) Do(f func() error) error {
 	return err
 }
 
-// Submit queues f and returns. It waits only when 1024 are queued.
+// Submit queues f and returns. It blocks only while maxSubmitted functions are queued.
 func (t *Thread) Submit(f func()) { t.work <- task{run: f} }
 
-// Stop ends the thread behind what was submitted. Nothing may be given to it afterwards.
+// Stop ends the thread after what was submitted. Give it nothing afterwards.
 func (t *Thread) Stop() {
 	t.once.Do(func() { close(t.work) })
 	<-t.stopped

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// companion are the functions that this repository calls beside those of cu, by the names the library exports them under.
+// companion are the functions that this repository calls besides those of cu. The names are the
+// library's.
 var companion = []function{
 	{"cuFuncSetAttribute", []string{"CUfunction", "CUfunction_attribute", "int"}},
 	{"cuGetErrorName", []string{"CUresult", "const char**"}},
@@ -26,7 +27,7 @@ var companion = []function{
 
 var companionTypes = []string{"CUgraphExecUpdateResult", "CUstreamCaptureMode", "CUstreamCaptureStatus"}
 
-// exported is the name of the version that has the ABI of CUDA 12.0.
+// exported is the function's name in the library, in the version with the ABI of CUDA 12.0.
 func (f function) exported() string {
 	switch {
 	case slices.Contains(second, f.name):
@@ -46,7 +47,7 @@ var second = strings.Fields(`cuArray3DCreate cuArray3DGetDescriptor cuArrayCreat
 	cuMemsetD8 cuModuleGetGlobal cuStreamBeginCapture cuStreamDestroy cuStreamWaitValue32 cuStreamWriteValue32
 	cuTexRefGetAddress cuTexRefSetAddress`)
 
-// handles are pointers to what only the driver knows.
+// handles are pointers to structs that only the driver knows.
 var handles = map[string]string{
 	"CUcontext": "CUctx_st", "CUmodule": "CUmod_st", "CUfunction": "CUfunc_st", "CUarray": "CUarray_st", "CUtexref": "CUtexref_st",
 	"CUsurfref": "CUsurfref_st", "CUevent": "CUevent_st", "CUstream": "CUstream_st", "CUgraph": "CUgraph_st",
@@ -55,7 +56,8 @@ var handles = map[string]string{
 
 var plain = map[string]string{"CUdevice": "int", "CUdeviceptr": "unsigned long long", "cuuint32_t": "uint32_t"}
 
-// constant marks what a function only reads, which Go's types cannot say: the source of a copy, a module's text, a name.
+// constant marks the parameters that a function only reads: the source of a copy, a module's text,
+// a name. Go's types cannot tell.
 func (f function) constant() function {
 	f.parameters = slices.Clone(f.parameters)
 	for i, parameter := range f.parameters {
@@ -107,7 +109,8 @@ func list(parameters []string) string {
 	return strings.Join(parameters, ", ")
 }
 
-// writeEnumerations gives each enumerated type the width of an int; the constants stand together, except the results.
+// writeEnumerations writes each enumerated type as an int. All constants are in one enum, except
+// the results.
 func writeEnumerations(w io.Writer, types []string, values map[string]int64) {
 	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
 		if values[a] != values[b] {
@@ -134,7 +137,7 @@ func writeEnumerations(w io.Writer, types []string, values map[string]int64) {
 	}
 }
 
-// structures are those that cu fills in.
+// structures are the structs that cu fills in.
 const structures = `typedef struct CUuuid_st { char bytes[16]; } CUuuid;
 typedef void (*CUhostFn)(void *userData);
 typedef struct { size_t Width, Height; CUarray_format Format; unsigned int NumChannels; } CUDA_ARRAY_DESCRIPTOR;
@@ -164,7 +167,7 @@ typedef struct { CUhostFn fn; void *userData; } CUDA_HOST_NODE_PARAMS;
 typedef struct { CUdeviceptr dst; size_t pitch; unsigned int value, elementSize; size_t width, height; } CUDA_MEMSET_NODE_PARAMS;
 `
 
-// writeTrampolines defines every function but cuInit, which load.c answers itself.
+// writeTrampolines defines every function except cuInit, which load.c defines.
 func writeTrampolines(w io.Writer, functions []function) {
 	functions = slices.DeleteFunc(slices.Clone(functions), func(f function) bool { return f.name == "cuInit" })
 	fmt.Fprint(w, "//go:build cuda && linux && cgo\n\n", notice, `#include <cuda.h>

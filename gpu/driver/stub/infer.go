@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-// function is a function of the driver API, with the C types of its parameters. All return CUresult.
+// function is a function of the driver API, with the C types of its parameters. All return
+// CUresult.
 type function struct {
 	name       string
 	parameters []string
@@ -100,7 +101,7 @@ func parseFolder(folder string) ([]*ast.File, error) {
 	return files, nil
 }
 
-// ownFunctions are those that cu declares in a header of its own.
+// ownFunctions are the functions that cu declares in its own headers.
 func ownFunctions(folder string) (map[string]bool, error) {
 	headers, err := filepath.Glob(filepath.Join(folder, "*.h"))
 	if err != nil {
@@ -119,7 +120,7 @@ func ownFunctions(folder string) (map[string]bool, error) {
 	return own, nil
 }
 
-// fromC is the name behind "C.".
+// fromC returns the name after "C.".
 func fromC(n ast.Node) (string, bool) {
 	s, ok := n.(*ast.SelectorExpr)
 	if !ok {
@@ -129,7 +130,7 @@ func fromC(n ast.Node) (string, bool) {
 	return s.Sel.Name, ok && x.Name == "C"
 }
 
-// spell writes a Go type that stands for a C type as C does; "" for any other.
+// spell writes a Go type the way C spells the type it stands for; "" if it stands for none.
 func spell(t ast.Expr) string {
 	switch t := t.(type) {
 	case *ast.StarExpr:

@@ -1,9 +1,10 @@
-// Stub writes what lets gorgonia.org/cu be compiled and linked without CUDA: include/cuda.h, which declares of the driver API what cu
-// and this repository use, and trampolines.c, which defines each of those functions as a jump into the library that is found when
-// the program runs.
+// Stub writes the files with which gorgonia.org/cu compiles and links without CUDA: include/cuda.h
+// declares the part of the driver API that cu and this repository use; trampolines.c defines each
+// of these functions as a jump into the library that is found when the program runs.
 //
-// The prototypes are inferred from the calls in cu's source. Names, numbers and layouts are those of NVIDIA's public documentation
-// of the driver API; the ABI is that of CUDA 12.0, which later drivers keep exporting.
+// The prototypes are inferred from the calls in cu's source. Names, numbers and layouts are those
+// of NVIDIA's public documentation of the driver API. The ABI is that of CUDA 12.0, which later
+// drivers still export.
 package main
 
 import (

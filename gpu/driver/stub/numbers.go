@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// numbering is the value of every constant that cu names, as NVIDIA documents them. A prefix is put before each name; a name without a
-// number follows the one before it.
+// numbering gives every constant that cu names its value, as NVIDIA documents it. The prefix is
+// put before each name. A name without a number is one more than the name before it.
 var numbering = []struct{ prefix, names string }{
 	{"CUDA_", "SUCCESS=0"},
 	{"CUDA_ERROR_", `INVALID_VALUE=1 OUT_OF_MEMORY NOT_INITIALIZED DEINITIALIZED PROFILER_DISABLED PROFILER_NOT_INITIALIZED
@@ -79,7 +79,7 @@ var numbering = []struct{ prefix, names string }{
 	{"CU_TR_FILTER_MODE_", "POINT=0 LINEAR"},
 }
 
-// numbers spreads the table out.
+// numbers expands the table.
 func numbers() (map[string]int64, error) {
 	all := map[string]int64{}
 	for _, group := range numbering {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// declarations are what a package declares, as far as the type of an argument can depend on it.
+// declarations are the declarations of a package that the type of an argument can depend on.
 type declarations struct {
 	fields  map[string]map[string]ast.Expr // type → field → its type
 	results map[string][]ast.Expr          // function, or type.method → types of its results
@@ -73,7 +73,7 @@ func typeName(t ast.Expr) string {
 	return ""
 }
 
-// calls lists the calls of driver functions in a function, in the order of the text.
+// calls lists the calls of driver functions in a function, in source order.
 func (d declarations) calls(f *ast.FuncDecl) []function {
 	s := scope{d, map[string]ast.Expr{}}
 	s.bind(f.Recv)
@@ -102,7 +102,7 @@ func (d declarations) calls(f *ast.FuncDecl) []function {
 	return list
 }
 
-// scope knows the types of a function's variables, seen so far.
+// scope knows the types of the variables of a function that it has seen so far.
 type scope struct {
 	declarations
 	types map[string]ast.Expr
@@ -135,7 +135,7 @@ func (s scope) assign(a *ast.AssignStmt) {
 	}
 }
 
-// typeOf is the type of an expression, nil where it does not follow from what is known.
+// typeOf returns the type of an expression, or nil if it is not known.
 func (s scope) typeOf(e ast.Expr) ast.Expr {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -169,7 +169,7 @@ func (s scope) typeOf(e ast.Expr) ast.Expr {
 	return nil
 }
 
-// resultsOf are the types of what a call, or a conversion, returns.
+// resultsOf returns the types that a call or a conversion returns.
 func (s scope) resultsOf(call *ast.CallExpr) []ast.Expr {
 	if name, ok := fromC(call.Fun); ok && name == "CString" {
 		return []ast.Expr{&ast.StarExpr{X: &ast.SelectorExpr{X: ast.NewIdent("C"), Sel: ast.NewIdent("char")}}}
@@ -188,7 +188,7 @@ func (s scope) resultsOf(call *ast.CallExpr) []ast.Expr {
 		if results, ok := s.results[receiver+"."+f.Sel.Name]; ok {
 			return results
 		}
-		for name, results := range s.results { // of an interface: any type's method of that name
+		for name, results := range s.results { // of an interface: the method of that name of any type
 			if strings.HasSuffix(name, "."+f.Sel.Name) && f.Sel.Name != "c" {
 				return results
 			}
