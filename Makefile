@@ -75,9 +75,9 @@ lint: ## gofmt, vet, staticcheck
 fmt: ## format all code
 	gofmt -w .
 
-generate: ## make again what is generated: code, the table of keys in README.md, and the placeholders of the training texts
+generate: ## make again what is generated: code, the tables in docs/keys.md and docs/settings.md, and the placeholders of the training texts
 	$(GO) generate ./...
-	$(GO) test -count=1 -run '^TestReadmeHasTheKeys$$' . -update
+	$(GO) test -count=1 -run '^TestDocsHave' . -update
 	$(GO) test -count=1 -run '^TestPlaceholdersAreCurrent$$' ./ui/cli -update
 
 tidy: ## bring go.mod and go.sum up to date

@@ -14,13 +14,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"specula/ui/keys"
 )
 
 // The rules of the repository that a compiler does not know.
 
-var update = flag.Bool("update", false, "write what is generated: the table of keys in README.md")
+var update = flag.Bool("update", false, "write what is generated: the tables of keys and settings in docs")
 
 // source is one Go file of the repository that is not a test.
 type source struct {
@@ -224,8 +222,9 @@ func TestFilesHaveOneJob(t *testing.T) {
 }
 
 func TestOnlyKnownNamesAtTheRoot(t *testing.T) {
-	known := []string{".ci", ".gitignore", ".gitattributes", "LICENSE", "Makefile", "NOTICE", "README.md", "assets", "config.toml",
-		"engine", "go.mod", "go.sum", "gpu", "kernels", "main.go", "main_test.go", "repo_test.go", "tokenizer", "ui"}
+	known := []string{".ci", ".gitignore", ".gitattributes", "CONTRIBUTING.md", "LICENSE", "Makefile", "NOTICE", "README.md",
+		"assets", "config.toml", "docs", "docs_test.go", "engine", "go.mod", "go.sum", "gpu", "kernels", "main.go", "main_test.go",
+		"repo_test.go", "tokenizer", "ui"}
 	seen := map[string]bool{}
 	walk(t, func(path string) {
 		name, _, _ := strings.Cut(path, "/")
@@ -234,7 +233,8 @@ func TestOnlyKnownNamesAtTheRoot(t *testing.T) {
 		}
 		seen[name] = true
 	})
-	for _, name := range []string{".ci", "LICENSE", "Makefile", "NOTICE", "README.md", "config.toml", "go.mod", "main.go"} {
+	needed := []string{".ci", "CONTRIBUTING.md", "LICENSE", "Makefile", "NOTICE", "README.md", "config.toml", "docs", "go.mod", "main.go"}
+	for _, name := range needed {
 		if !seen[name] {
 			t.Errorf("%s is missing", name)
 		}
@@ -264,31 +264,4 @@ func TestNothingPointsOutsideTheRepository(t *testing.T) {
 			t.Errorf("%s names a place on somebody's machine: %q", path, found)
 		}
 	})
-}
-
-const (
-	keysBegin = "<!-- keys -->\n"
-	keysEnd   = "<!-- /keys -->\n"
-)
-
-func TestReadmeHasTheKeys(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(readme), keysBegin)
-	_, after, ok2 := strings.Cut(rest, keysEnd)
-	if !ok || !ok2 {
-		t.Fatalf("README.md has no place for the table of keys: it stands between the lines\n%s%s", keysBegin, keysEnd)
-	}
-	want := before + keysBegin + "\n" + strings.TrimSpace(keys.Markdown()) + "\n\n" + keysEnd + after
-	if want == string(readme) {
-		return
-	}
-	if !*update {
-		t.Fatal("the table of keys in README.md is not that of the key map: run make generate")
-	}
-	if err := os.WriteFile("README.md", []byte(want), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

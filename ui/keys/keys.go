@@ -1,5 +1,5 @@
 // Package keys is the one table of what every key does. The screen looks keys up in it, the help overlay and the
-// key table of the README are printed from it, so none of them can disagree.
+// key table of the documents are printed from it, so none of them can disagree.
 //
 // Three rules give the table its shape. A key that must work while a prompt is being typed needs ctrl, alt or an F key:
 // alt turns the engine (γ, temperature, …), an F key turns the screen or the chat. A bare letter works only while the

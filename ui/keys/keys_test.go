@@ -2,7 +2,6 @@ package keys_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -66,27 +65,5 @@ func TestHelpListsEveryBinding(t *testing.T) {
 	}
 	if !strings.Contains(keys.Markdown(), "| `alt+↑` |") {
 		t.Errorf("the Markdown table misses alt+↑:\n%s", keys.Markdown())
-	}
-}
-
-// TestReadmeIsCurrent compares the README's key table, which stands between <!-- keys --> and <!-- /keys -->, with the
-// one printed from the map. Without a README there is nothing to be out of date; a README without the markers fails.
-func TestReadmeIsCurrent(t *testing.T) {
-	const path = "../../README.md"
-	text, err := os.ReadFile(path)
-	if os.IsNotExist(err) {
-		t.Logf("%s does not exist yet: nothing was compared", path)
-		return
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, open := strings.Cut(string(text), "<!-- keys -->")
-	got, _, closed := strings.Cut(rest, "<!-- /keys -->")
-	if !open || !closed {
-		t.Fatalf("%s has no key table: put it between <!-- keys --> and <!-- /keys -->:\n%s", path, keys.Markdown())
-	}
-	if strings.TrimSpace(got) != strings.TrimSpace(keys.Markdown()) {
-		t.Errorf("the key table in %s is not current; replace it by:\n%s", path, keys.Markdown())
 	}
 }

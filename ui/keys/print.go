@@ -22,7 +22,7 @@ func Overlay() []Line {
 	return out
 }
 
-// Markdown returns the table for the README.
+// Markdown returns the tables for docs/keys.md.
 func Markdown() string {
 	var sb strings.Builder
 	heading := ""

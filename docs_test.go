@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"specula/engine/config"
+	"specula/ui/keys"
+)
+
+// The documents are README.md, CONTRIBUTING.md and docs/. Their tables are generated, and what they name has to exist.
+
+// document is one of them.
+type document struct {
+	path string // with slashes, from the root
+	text string
+}
+
+func documents(t *testing.T) []document {
+	t.Helper()
+	paths, err := filepath.Glob("docs/*.md")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("docs has no documents: %v", err)
+	}
+	var list []document
+	for _, path := range append(paths, "README.md", "CONTRIBUTING.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, document{filepath.ToSlash(path), string(text)})
+	}
+	return list
+}
+
+func TestDocsHaveTheKeys(t *testing.T) {
+	isGenerated(t, "docs/keys.md", "keys", keys.Markdown())
+}
+
+func TestDocsHaveTheSettings(t *testing.T) {
+	isGenerated(t, "docs/settings.md", "settings", settingsMarkdown())
+}
+
+// isGenerated compares the block between <!-- name --> and <!-- /name --> with what it should be, and writes it with -update.
+func isGenerated(t *testing.T, path, name, block string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->\n"
+	before, rest, ok := strings.Cut(string(text), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for its table: it stands between the lines\n%s%s", path, begin, end)
+	}
+	want := before + begin + "\n" + strings.TrimSpace(block) + "\n\n" + end + after
+	if want == string(text) {
+		return
+	}
+	if !*update {
+		t.Fatalf("the table in %s is not that of the code: run make generate", path)
+	}
+	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// settingsMarkdown is the table of settings, one table for each section of config.toml.
+func settingsMarkdown() string {
+	var out strings.Builder
+	section := ""
+	for _, s := range config.Settings() {
+		if s.Section() != section {
+			section = s.Section()
+			fmt.Fprintf(&out, "\n## %s\n\n| setting | flag, command | default | allowed | takes effect | what it does |\n", section)
+			out.WriteString("|---|---|---|---|---|---|\n")
+		}
+		names := "`--" + s.Flag + "`"
+		if s.Slash != "" {
+			names += " `/" + s.Slash + "`"
+		}
+		value := "none"
+		if s.Default != "" && s.Default != "[]" {
+			value = "`" + s.Default + "`"
+		}
+		cells := []string{"`" + s.Key() + "`", names, value, s.Allowed(), string(s.Applies), s.Doc}
+		for i := range cells {
+			cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)
+		}
+		fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | "))
+	}
+	return out.String()
+}
+
+var (
+	linkPattern    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	headingPattern = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	notInAnchor    = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// anchors are the names by which a link reaches the headings of a document.
+func anchors(text string) []string {
+	var list []string
+	for _, m := range headingPattern.FindAllStringSubmatch(text, -1) {
+		name := notInAnchor.ReplaceAllString(strings.ToLower(m[1]), "")
+		list = append(list, strings.ReplaceAll(strings.TrimSpace(name), " ", "-"))
+	}
+	return list
+}
+
+func TestLinksOfTheDocumentsLead(t *testing.T) {
+	for _, d := range documents(t) {
+		for _, m := range linkPattern.FindAllStringSubmatch(d.text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			file, anchor, _ := strings.Cut(m[1], "#")
+			path, text := d.path, d.text
+			if file != "" {
+				path = filepath.Join(filepath.Dir(d.path), file)
+				data, err := os.ReadFile(path)
+				if info, errStat := os.Stat(path); err != nil && (errStat != nil || !info.IsDir()) {
+					t.Errorf("%s links to %s, which does not exist", d.path, m[1])
+					continue
+				}
+				text = string(data)
+			}
+			if anchor != "" && !slices.Contains(anchors(text), anchor) {
+				t.Errorf("%s links to %s, but %s has no such heading", d.path, m[1], path)
+			}
+		}
+	}
+}
+
+var (
+	quotedPattern = regexp.MustCompile("`([^`\n]+)`")
+	namePattern   = regexp.MustCompile("`([A-Za-z]\\w*(?:\\.[A-Z]\\w*)?)` in `([\\w./-]+\\.\\w+)`")
+	testPattern   = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark|Example)[A-Z]\w*`)
+	pathPattern   = regexp.MustCompile(`^\.?[\w-][\w.*-]*(/[\w.*-]+)+/?$`)
+)
+
+// TestDocumentsNameFilesThatExist looks at what stands in backquotes and looks like a path of the repository: its first part is
+// a name at the root.
+func TestDocumentsNameFilesThatExist(t *testing.T) {
+	for _, d := range documents(t) {
+		for _, m := range quotedPattern.FindAllStringSubmatch(d.text, -1) {
+			path := strings.TrimPrefix(m[1], "./")
+			root, _, _ := strings.Cut(path, "/")
+			if _, err := os.Stat(root); err != nil || !pathPattern.MatchString(path) {
+				continue
+			}
+			if found, err := filepath.Glob(strings.TrimSuffix(path, "/")); err != nil || len(found) == 0 {
+				t.Errorf("%s names %s, which does not exist", d.path, path)
+			}
+		}
+		// `Name` in `path` says where something is declared or used.
+		for _, m := range namePattern.FindAllStringSubmatch(d.text, -1) {
+			text, err := os.ReadFile(m[2])
+			name := m[1][strings.LastIndexByte(m[1], '.')+1:]
+			if err != nil || !regexp.MustCompile(`\b`+name+`\b`).Match(text) {
+				t.Errorf("%s says that %s is in %s: %v", d.path, m[1], m[2], err)
+			}
+		}
+	}
+}
+
+func TestDocumentsNameTestsThatExist(t *testing.T) {
+	var tests bytes.Buffer
+	walk(t, func(path string) {
+		if strings.HasSuffix(path, "_test.go") {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests.Write(text)
+		}
+	})
+	for _, d := range documents(t) {
+		for _, name := range testPattern.FindAllString(d.text, -1) {
+			if !bytes.Contains(tests.Bytes(), []byte("func "+name+"(")) {
+				t.Errorf("%s names %s, but there is no such test", d.path, name)
+			}
+		}
+	}
+}
+
+var (
+	makePattern = regexp.MustCompile("(?m)(?:`|^ {4}(?:.*&& )?)make ([a-z][a-z0-9-]*)")
+	programLine = regexp.MustCompile("(?m)(?:`|^ {4}|\\| )(?:[A-Z_]+=\\S+ )?(?:\\./)?(?:specula|go run \\.)((?: [^`\\n]*)?)")
+	flagPattern = regexp.MustCompile(`(?:^| )(--?[a-z][a-z-]*)`)
+)
+
+// TestDocumentsNameCommandsThatExist looks at commands of make and of the program: its commands and its flags.
+func TestDocumentsNameCommandsThatExist(t *testing.T) {
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range documents(t) {
+		for _, m := range makePattern.FindAllStringSubmatch(d.text, -1) {
+			if !bytes.Contains(makefile, []byte("\n"+m[1]+":")) {
+				t.Errorf("%s names make %s, which the Makefile does not have", d.path, m[1])
+			}
+		}
+		for _, m := range programLine.FindAllStringSubmatch(d.text, -1) {
+			checkCommand(t, d.path, strings.Fields(strings.SplitN(m[1], "#", 2)[0]))
+		}
+	}
+}
+
+// checkCommand compares a command line with the help of the command that it calls.
+func checkCommand(t *testing.T, path string, args []string) {
+	t.Helper()
+	var help bytes.Buffer
+	command := []string{"--help"}
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		command = []string{args[0], "--help"}
+	}
+	p := program()
+	p.Terminal.Stdout, p.Terminal.Stderr = &help, &help
+	if code := p.Run(t.Context(), command); code != 0 {
+		t.Errorf("%s: specula %s: %s", path, strings.Join(args, " "), help.String())
+		return
+	}
+	for _, m := range flagPattern.FindAllStringSubmatch(strings.Join(args, " "), -1) {
+		if !regexp.MustCompile(`(^|[\s,])` + m[1] + `([\s,]|$)`).MatchString(help.String()) {
+			t.Errorf("%s: specula %s: the help knows no flag %s", path, strings.Join(args, " "), m[1])
+		}
+	}
+}
