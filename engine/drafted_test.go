@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"specula/engine"
+	"specula/tokenizer/chat"
 )
 
 // again writes a reply once more in a fresh session, with nothing but what its events tell of it.
@@ -52,18 +53,25 @@ func TestDraftsOfAnotherModelAreRefused(t *testing.T) {
 
 // What is given is drafted, whatever the rule and the look-ups would say.
 func TestGivenDraftsAreMade(t *testing.T) {
-	const repeating = "one two three four one two three four one two three four one two"
-	for _, proposer := range []string{"draft", "combined"} {
-		r := write(t, session(t, pair(), "temperature", "1.5", "proposer", proposer, "drafts", "8@0.3x4,0,1,=40.321,3", "max-tokens", "200"), user(repeating), nil)
-		lengths := []int{8, 8, 8, 8, 0, 1, 2, 3}
-		for i, round := range r.rounds[:min(len(lengths), len(r.rounds))] {
-			stopped := round.DraftStop == "the draft ends the reply"
-			if len(round.Draft) != lengths[i] && !stopped || i < 4 && round.Proposer != "draft" {
-				t.Errorf("%s, round %d: %d tokens by %s, want %d by the draft model", proposer, i, len(round.Draft), round.Proposer, lengths[i])
-			}
+	const answer = "I am fine, thank you. How are you?"
+	twice := append(user("hello"), chat.Message{Role: "assistant", Content: answer}, chat.Message{Role: "user", Content: "hello"})
+	for _, tt := range []struct {
+		settings []string
+		lengths  []int
+	}{
+		{[]string{"proposer", "draft", "temperature", "3", "drafts", "8x4,0,1,=40.321,3"}, []int{8, 8, 8, 8, 0, 1, 2, 3}}, // the rule would stop earlier
+		{[]string{"proposer", "combined", "temperature", "0.1", "drafts", "3x2"}, []int{3, 3}},                            // the text before would be copied
+	} {
+		r := write(t, session(t, pair(), append(tt.settings, "seed", "3", "max-tokens", "200")...), twice, nil)
+		if len(r.rounds) < len(tt.lengths) {
+			t.Fatalf("%v: %d rounds, %s", tt.settings, len(r.rounds), r.failed)
 		}
-		if len(r.rounds) < 6 {
-			t.Errorf("%s: the reply ended after %d rounds", proposer, len(r.rounds))
+		for i, want := range tt.lengths {
+			round := r.rounds[i]
+			ended := round.DraftStop == "the draft ends the reply"
+			if len(round.Draft) != want && !ended || want == 3 && round.Proposer != "draft" {
+				t.Errorf("%v, round %d: %d tokens by %s (%s), want %d by the draft model", tt.settings, i, len(round.Draft), round.Proposer, round.DraftStop, want)
+			}
 		}
 	}
 }
