@@ -59,7 +59,7 @@ func TestGivenDraftsAreMade(t *testing.T) {
 		settings []string
 		lengths  []int
 	}{
-		{[]string{"proposer", "draft", "temperature", "3", "drafts", "8x4,0,1,=40.321,3"}, []int{8, 8, 8, 8, 0, 1, 2, 3}}, // the rule would stop earlier
+		{[]string{"proposer", "draft", "temperature", "3", "drafts", "8x4,0,1,=40.321,3"}, []int{8, 8, 8, 8, 0, 1, 2, 3}}, // every kind
 		{[]string{"proposer", "combined", "temperature", "0.1", "drafts", "3x2"}, []int{3, 3}},                            // the text before would be copied
 	} {
 		r := write(t, session(t, pair(), append(tt.settings, "seed", "3", "max-tokens", "200")...), twice, nil)
