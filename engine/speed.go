@@ -2,30 +2,29 @@ package engine
 
 import "specula/engine/event"
 
-// A speed-up is how much faster speculative rounds write than plain ones, by rounds of this session alone. It is measured
-// once there were enough plain rounds in replies. Before, it is an estimate and marked as one: rounds are then priced by
-// what was timed so far, plain passes when the session was opened among it (gamma.Controller.PlainRounds).
-// Both averages forget slowly, so that the figure follows a context that grows and a machine that is shared.
+// A speed-up is how much faster rounds with a draft write than plain ones, by what rounds of this session took. Rounds are
+// priced as the controller prices them (gamma.Controller.RoundMS): in the long run by their durations, all at the level that
+// the machine has at present. Durations of plain rounds are few and old by the time they are compared, and where others use
+// the machine, too, the difference would mostly be theirs. The figure is an estimate, and marked as one, until there were
+// enough plain rounds in replies; before, the price of a plain round rests on passes timed when the session was opened.
 
-// plainSpeed averages plain rounds, which cost the same whoever drafts in the others.
+// plainSpeed counts plain rounds, which cost the same whoever drafts in the others.
 type plainSpeed struct {
-	ms    float64 // per token, moving average
 	n     int
-	since int // speculative rounds since the last plain one
+	since int // rounds with a draft since the last plain one
 }
 
 // draftedSpeed averages the rounds for which one proposer was asked.
 type draftedSpeed struct {
-	ms, tokens float64 // moving averages of a round
-	price      float64 // likewise, in plain rounds; 0 if nothing was timed
-	n          int
+	tokens, price float64 // moving averages of a round; the price is in plain rounds
+	n             int
 }
 
 // baselineEvery is the number of speculative rounds that one plain round must serve as a baseline for. It costs about
 // (1 − 1/speed-up)/64 of the time.
 const baselineEvery = 64
 
-// fewestRounds of each kind must have been measured before the two are compared: the first of either are slower than they will be.
+// fewestRounds of each kind must have been measured before the mark is dropped: the first of either are slower than they will be.
 const fewestRounds = 3
 
 // baselineDue says that a plain round is wanted: there was none for long, or too few to compare with.
@@ -49,7 +48,7 @@ const (
 )
 
 // clocked takes one finished round of so many milliseconds that committed tokens. A look-up that found nothing is a plain
-// round, and it belongs to the speculative ones as well: with the finds alone, looking up would seem to gain more than it does.
+// round, and it belongs to those with a draft as well: with the finds alone, looking up would seem to gain more than it does.
 func (l *lessons) clocked(want wanted, drafted int, ms float64, tokens int) {
 	if tokens == 0 {
 		return
@@ -58,30 +57,28 @@ func (l *lessons) clocked(want wanted, drafted int, ms float64, tokens int) {
 	if drafted == 0 && want != wantDraft {
 		l.plain.since = 0
 		l.plain.n++
-		l.plain.ms += weight(l.plain.n) * (ms/float64(tokens) - l.plain.ms)
 	}
-	if drafted == 0 && want == wantNothing {
+	plainMS, timed := l.gamma.RoundMS(0)
+	if drafted == 0 && want == wantNothing || !timed || plainMS <= 0 {
 		return
 	}
-	l.drafted.n++
-	w := weight(l.drafted.n)
-	l.drafted.ms += w * (ms - l.drafted.ms)
-	l.drafted.tokens += w * (float64(tokens) - l.drafted.tokens)
-	if price, timed := l.gamma.PlainRounds(drafted); timed {
-		l.drafted.price += w * (price - l.drafted.price)
+	expected, _ := l.gamma.RoundMS(drafted)
+	if drafted == 0 && want == wantDraft {
+		expected = max(expected, ms) // drafting took time, and nothing came of it
 	}
+	d := &l.drafted
+	d.n++
+	w := weight(d.n)
+	d.price += w * (expected/plainMS - d.price)
+	d.tokens += w * (float64(tokens) - d.tokens)
 }
 
 // weight makes the first rounds a plain mean and the later ones a moving average.
 func weight(n int) float64 { return max(speedMemory, 1/float64(n)) }
 
-// tellSpeedup notes the speed-up and whether it is an estimate; nothing before the first speculative round.
+// tellSpeedup notes the speed-up and whether it is an estimate; nothing before a draft was asked for.
 func (l *lessons) tellSpeedup(ev *event.Round) {
-	d := &l.drafted
-	switch {
-	case l.plain.n >= fewestRounds && d.n >= fewestRounds && d.ms > 0:
-		ev.Speedup = l.plain.ms / (d.ms / d.tokens)
-	case d.price > 0:
-		ev.Speedup, ev.SpeedupEstimated = d.tokens/d.price, true
+	if d := &l.drafted; d.price > 0 {
+		ev.Speedup, ev.SpeedupEstimated = d.tokens/d.price, l.plain.n < fewestRounds || d.n < fewestRounds
 	}
 }

@@ -245,7 +245,7 @@ type Round struct {
 	// Regret the share of the time that it would have saved; nil until there is enough to tell.
 	BestFixedGamma *int     `json:"bestFixedGamma,omitempty"`
 	Regret         *float64 `json:"regret,omitempty"`
-	// Speedup is milliseconds per token of the session's plain rounds over that of rounds for which a draft was asked, both without the draft model's
+	// Speedup is the price of a token in plain rounds of the session over that in rounds for which a draft was asked, both as measured and without the draft model's
 	// reading; zero before the first speculative round. SpeedupEstimated says that too few plain rounds were run in replies
 	// yet, so that plain passes timed at the start stand in for them.
 	Speedup          float64 `json:"speedup,omitempty"`

@@ -223,16 +223,15 @@ func (c *Controller) Time(o Observation) {
 	c.costs.level.variance = rehearsed
 }
 
-// PlainRounds returns what a round with this many draft tokens costs at present, measured in plain
-// rounds. It uses measured times even where costs are nominal. timed is false if no plain round was
-// timed.
-func (c *Controller) PlainRounds(drafted int) (rounds float64, timed bool) {
+// RoundMS returns what a round with this many draft tokens is expected to take at present. It uses
+// measured times even where costs are nominal. timed is false if no plain round was timed.
+func (c *Controller) RoundMS(drafted int) (ms float64, timed bool) {
 	clock := c.costs
 	clock.nominal = nil
 	if len(clock.verify) == 0 || clock.verify[0].samples == 0 {
 		return 0, false
 	}
-	return clock.of(drafted) / clock.pass(0), true
+	return clock.of(drafted), true
 }
 
 // Observe learns from a finished round.
