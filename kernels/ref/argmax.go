@@ -2,8 +2,8 @@ package ref
 
 import "math"
 
-// Argmax returns the index of the largest score, the lowest among equals. ok is false when a score is NaN or +Inf,
-// or when none is finite: then there is no best.
+// Argmax returns the index of the largest score; among equal scores, the lowest index. ok is false
+// if a score is NaN or +Inf, or if no score is finite.
 func Argmax(scores []float32) (best int, ok bool) {
 	best = -1
 	for i, s := range scores {

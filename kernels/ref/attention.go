@@ -1,8 +1,9 @@
 package ref
 
-// Attention writes causal attention of m query rows to dst (m, heads·headDim). q is (m, heads·headDim), keys and values are
-// (position+m, kvHeads·headDim); row i sees the keys 0 … position+i. Query head h reads key head h·kvHeads/heads (grouped-query attention).
-// Source: Vaswani et al., Attention Is All You Need, 2017; Ainslie et al., GQA, 2023.
+// Attention writes causal attention of m query rows to dst (m, heads·headDim). q is (m,
+// heads·headDim); keys and values are (position+m, kvHeads·headDim). Row i sees the keys 0 …
+// position+i. Query head h reads key head h·kvHeads/heads (grouped-query attention). Source:
+// Vaswani et al., Attention Is All You Need, 2017; Ainslie et al., GQA, 2023.
 func Attention(dst []float64, q, keys, values []float32, m, position, heads, kvHeads, headDim int, scale float64) {
 	for i := range m {
 		for h := range heads {

@@ -12,14 +12,15 @@ func DequantizeF32(dst []float32, src []byte) {
 	}
 }
 
-// DequantizeF16 widens little-endian IEEE 754 half-precision numbers, exactly.
+// DequantizeF16 converts little-endian IEEE 754 half-precision numbers to float32, which is exact.
 func DequantizeF16(dst []float32, src []byte) {
 	for i := range dst {
 		dst[i] = half(src[2*i], src[2*i+1])
 	}
 }
 
-// DequantizeBF16 widens little-endian bfloat16 numbers, which are the upper halves of float32 ones, exactly.
+// DequantizeBF16 converts little-endian bfloat16 numbers, which are the upper halves of float32
+// numbers. This is exact.
 func DequantizeBF16(dst []float32, src []byte) {
 	for i := range dst {
 		dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(src[2*i:])) << 16)

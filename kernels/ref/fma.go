@@ -2,9 +2,10 @@ package ref
 
 import "math"
 
-// FMA is a·b + c rounded once, to nearest, ties to even. The product is exact in double precision. The sum is made odd in its last
-// bit when it is not exact; rounding that to single precision gives what one rounding would.
-// Source: Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008.
+// FMA is a·b + c, rounded once to nearest, ties to even. In float64 the product is exact. If the
+// sum is not exact, its last bit is made odd; rounding it to float32 then gives the same as a
+// single rounding. Source: Boldo and Melquiond, Emulation of a FMA and correctly rounded sums,
+// 2008.
 func FMA(a, b, c float32) float32 {
 	product := float64(a) * float64(b)
 	sum := product + float64(c)

@@ -9,7 +9,8 @@ import (
 	"specula/kernels/ref"
 )
 
-// FMA rounds once: held against exact arithmetic, on numbers of far apart and of cancelling sizes.
+// FMA rounds once. It is compared with exact arithmetic, for numbers of very different sizes and
+// for sums that cancel.
 func TestFMARoundsOnce(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	number := func(exponents int) float32 {
@@ -19,7 +20,7 @@ func TestFMARoundsOnce(t *testing.T) {
 	twice := 0
 	for i := range 100000 {
 		a, b, c := number(20), number(20), number(80)
-		if i%2 == 0 { // so close to a tie that rounding twice goes wrong
+		if i%2 == 0 { // so close to a tie that rounding twice would be wrong
 			a = float32(1 + math.Ldexp(1, -12))
 			b = float32(1 + math.Ldexp(float64(1+r.IntN(3)), -12))
 			c = float32(math.Ldexp(1+r.Float64(), -60-r.IntN(20)))

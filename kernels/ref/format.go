@@ -2,14 +2,14 @@ package ref
 
 import "encoding/binary"
 
-// Format is a way to store weights as integers with scales, named and laid out as in GGUF.
+// Format is a way to store weights as integers with scales. Names and layouts are those of GGUF.
 // Source: ggml-quants.c and gguf-py of https://github.com/ggml-org/llama.cpp.
 type Format struct {
 	Name          string
-	BlockElements int // weights of a block
+	BlockElements int // weights per block
 	BlockBytes    int
-	// unpack returns 32 weights of a block, numbers 32·part …, as scale·quants + min. Where 16 weights have an integer scale of
-	// their own, it is in the quants.
+	// unpack returns the 32 weights of a block from number 32·part on, as scale·quants + min. Where
+	// each 16 weights have an integer scale, it is already multiplied into the quants.
 	unpack func(block []byte, part int) (scale, min float32, quants [Block]int32)
 }
 
@@ -70,15 +70,17 @@ var (
 	}}
 )
 
-// nibble is four bits of quant k: the first 16 quants are the low halves of 16 bytes, the others the high ones.
+// nibble returns four bits of quant k. The first 16 quants are the low halves of 16 bytes, the
+// others the high halves.
 func nibble(b []byte, k int) int32 { return int32(b[k%16] >> (k / 16 * 4) & 15) }
 
 func bit(word []byte, k int) int32 { return int32(binary.LittleEndian.Uint32(word) >> k & 1) }
 
-// superNibble is four bits of quant k of a part: two parts share 32 bytes.
+// superNibble returns four bits of quant k in a part. Two parts share 32 bytes.
 func superNibble(b []byte, part, k int) int32 { return int32(b[part/2*32+k] >> (part % 2 * 4) & 15) }
 
-// superScales gives a part's scale d·s and minimum −dmin·m; the factors s and m have six bits, packed into 12 bytes.
+// superScales returns a part's scale d·s and minimum −dmin·m. The factors s and m have six bits
+// each and are packed into 12 bytes.
 func superScales(b []byte, part int) (scale, min float32) {
 	p := b[4:16]
 	s, m := p[part%4]&63, p[part%4+4]&63
@@ -88,7 +90,8 @@ func superScales(b []byte, part int) (scale, min float32) {
 	return half(b[0], b[1]) * float32(s), -half(b[2], b[3]) * float32(m)
 }
 
-// Dequantize decodes blocks: scale·quant, and + min where there are minima, each operation rounded to float32.
+// Dequantize decodes blocks: scale·quant, plus min where the format has minima. Each operation is
+// rounded to float32.
 func (f Format) Dequantize(dst []float32, src []byte) {
 	parts := f.BlockElements / Block
 	for i := range len(dst) / Block {

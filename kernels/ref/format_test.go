@@ -9,7 +9,7 @@ import (
 	"specula/kernels/ref"
 )
 
-// Another implementation, the Python package gguf, decodes random blocks to the same numbers.
+// Random blocks decode to the same numbers as in another implementation, the Python package gguf.
 func TestDequantizeEqualsGGUFPy(t *testing.T) {
 	data, err := os.ReadFile("testdata/gguf_py.bin")
 	if err != nil {

@@ -2,24 +2,27 @@ package ref
 
 import "math"
 
-// KeysPerSplit is the number of keys of a split of attention. Splits begin at fixed absolute positions.
+// KeysPerSplit is the number of keys in a split of attention. Splits start at fixed absolute
+// positions.
 const KeysPerSplit = 256
 
-// Split is what a query finds in one split of the keys: the largest score, Σ p with p = exp(score − largest), and Σ p·value.
+// Split is the result of a query over one split of the keys: the largest score, Σ p with p =
+// exp(score − largest), and Σ p·value.
 type Split struct {
 	Largest, Sum float32
 	Values       []float32 // (headDim)
 }
 
-// Head is what a key head remembers: keys and values of every token, (tokens, headDim).
+// Head holds the keys and values of one key head for every token, (tokens, headDim).
 type Head struct {
 	Keys, Values []float32
 	Dim          int
 }
 
-// AttendHalf is attention of one query to the first seen keys of a head, whose keys, values, query and weights are of half precision,
-// as tensor cores compute it: sums of float32 in ascending order of the inner index of each product, fused.
-// The inner index i of product j in a chunk of 32 numbers stands for number 8·(i%8/2) + 4j + 2·(i/8) + i%2.
+// AttendHalf is attention of one query to the first seen keys of a head, as tensor cores compute
+// it. Keys, values, query and weights are in half precision; sums are float32, fused, in ascending
+// order of the inner index of each product. In a chunk of 32 numbers, the inner index i of product
+// j stands for number 8·(i%8/2) + 4j + 2·(i/8) + i%2.
 func AttendHalf(dst, q []float32, h Head, seen int, scale float32) {
 	attendInSplits(dst, seen, func(start, keys int) Split {
 		scores := make([]float32, keys)
@@ -37,7 +40,8 @@ func AttendHalf(dst, q []float32, h Head, seen int, scale float32) {
 	})
 }
 
-// AttendFloat is the same with float32 keys, values, queries and weights, every sum in ascending order, fused.
+// AttendFloat is AttendHalf with float32 keys, values, query and weights. Every sum is in ascending
+// order, fused.
 func AttendFloat(dst, q []float32, h Head, seen int, scale float32) {
 	attendInSplits(dst, seen, func(start, keys int) Split {
 		scores := make([]float32, keys)
@@ -66,8 +70,9 @@ func attendInSplits(dst []float32, seen int, attend func(start, keys int) Split)
 	CombineSplits(dst, splits)
 }
 
-// weigh turns the scores of a split into weights, rounded, and begins the split's result with their largest and their sum: key j
-// belongs to lane j mod 32, a lane adds its keys in ascending order, and the lanes are added as WarpSum does.
+// weigh turns the scores of a split into rounded weights, and returns a split with their largest
+// score and their sum. Key j belongs to lane j mod 32. A lane adds its keys in ascending order, and
+// the lanes are added as in WarpSum.
 func weigh(scores []float32, round func(float32) float32, headDim int) Split {
 	largest := float32(math.Inf(-1))
 	for _, v := range scores {
@@ -83,7 +88,8 @@ func weigh(scores []float32, round func(float32) float32, headDim int) Split {
 	return Split{Largest: largest, Sum: WarpSum(sums), Values: make([]float32, headDim)}
 }
 
-// CombineSplits adds splits in ascending order: Σ values·f / Σ sum·f with f = exp(largest − the largest of all).
+// CombineSplits combines splits in ascending order: Σ values·f / Σ sum·f, with f = exp(largest −
+// the largest of all).
 func CombineSplits(dst []float32, splits []Split) {
 	largest := float32(math.Inf(-1))
 	for _, s := range splits {
@@ -105,7 +111,8 @@ func CombineSplits(dst []float32, splits []Split) {
 	}
 }
 
-// dotInChunks adds the products of n pairs, zeros behind them, in the order in which tensor cores get them.
+// dotInChunks adds the products of n pairs in the order in which tensor cores receive them. Chunks
+// are filled up with zeros.
 func dotInChunks(n int, pair func(k int) (a, b float32)) float32 {
 	sum := float32(0)
 	for k := range (n + 31) / 32 * 32 {

@@ -2,28 +2,30 @@ package ref
 
 import "math/bits"
 
-// What follows is how the GPU turns weights into tokens, to the bit: weights are float32, sums of them double, and a row of weights
-// is added in a fixed tree of slices, lanes and weights, down which a draw goes.
+// This file defines to the bit how the GPU turns weights into tokens. Weights are float32 and their
+// sums float64. A row is summed in a fixed tree of slices, lanes and weights, and a draw walks down
+// the same tree.
 
-// SliceTokens of a row are one warp's work.
+// SliceTokens is the number of tokens that one warp sums.
 const SliceTokens = 1024
 
-const lanes = 32 // of a warp
+const lanes = 32 // per warp
 
-// Slices is the number of slices of a row.
+// Slices returns the number of slices in a row.
 func Slices(vocab int) int { return (vocab + SliceTokens - 1) / SliceTokens }
 
 func slice[T any](row []T, s int) []T { return row[s*SliceTokens : min((s+1)*SliceTokens, len(row))] }
 
-// Round addresses the uniforms of one sequence in one round, and says what its draft is, as the device has it.
+// Round addresses the uniforms of one sequence in one round and describes its draft. The device has
+// the same layout.
 type Round struct {
 	Seed         [2]uint32 // low word first
 	Reply, Round uint32
-	Certain      uint32 // bit i: draft token i was no draw, its q is 1
+	Certain      uint32 // bit i: draft token i was not drawn, so q is 1
 	Drafts       int32
 }
 
-// The streams of uniforms, numbered as engine/sample does.
+// The streams of uniforms, with the numbers of engine/sample.
 const (
 	DraftDraw = iota
 	AcceptTest
@@ -32,8 +34,8 @@ const (
 	TargetDraw
 )
 
-// Uniform is in [0,1) with 53 bits, from Philox4x32-10.
-// Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011.
+// Uniform returns a number in [0,1) with 53 bits, from Philox4x32-10. Source: Salmon et al.,
+// Parallel random numbers: as easy as 1, 2, 3, 2011.
 func (r Round) Uniform(stream, position int) float64 {
 	c, k := [4]uint32{uint32(position), r.Round, uint32(stream), r.Reply}, r.Seed
 	for range 10 {
@@ -46,7 +48,8 @@ func (r Round) Uniform(stream, position int) float64 {
 	return float64(uint64(c[0]>>5)<<26|uint64(c[1]>>6)) / (1 << 53)
 }
 
-// runningSums gives each lane the sum of itself and those before it, in the order of doubling distances.
+// runningSums returns for each lane the sum of itself and all lanes before it. It adds at distances
+// 1, 2, 4, …
 func runningSums(v [lanes]float64) [lanes]float64 {
 	for distance := 1; distance < lanes; distance *= 2 {
 		before := v
@@ -57,7 +60,7 @@ func runningSums(v [lanes]float64) [lanes]float64 {
 	return v
 }
 
-// laneSums gives lane i the sum of weights i, i+32, and so on.
+// laneSums gives lane i the sum of the weights i, i+32, …
 func laneSums(n int, weight func(int) float64) (sums [lanes]float64) {
 	for j := range n {
 		sums[j%lanes] += weight(j)
@@ -65,13 +68,14 @@ func laneSums(n int, weight func(int) float64) (sums [lanes]float64) {
 	return sums
 }
 
-// Total adds n weights in the order of a warp.
+// Total adds n weights in the order in which a warp does.
 func Total(n int, weight func(int) float64) float64 {
 	return runningSums(laneSums(n, weight))[lanes-1]
 }
 
-// pickLane returns the first lane whose running sum exceeds the target, the last one with weight if rounding leaves none, −1 if
-// no lane has weight; and the target without what the lanes before it have.
+// pickLane returns the first lane whose running sum exceeds target. If rounding leaves none, it
+// returns the last lane with weight; if no lane has weight, −1. rest is target minus the sum of the
+// lanes before.
 func pickLane(weights [lanes]float64, target float64) (lane int, rest float64) {
 	upto, last := runningSums(weights), -1
 	before := func(i int) float64 {
@@ -95,7 +99,7 @@ func pickLane(weights [lanes]float64, target float64) (lane int, rest float64) {
 	return last, target - before(last)
 }
 
-// pick goes down to a lane and to one of the up to 32 weights that it added; n ≤ 1024.
+// pick walks down to a lane and then to one of the up to 32 weights that it added; n ≤ 1024.
 func pick(n int, weight func(int) float64, target float64) (j int, rest float64) {
 	lane, target := pickLane(laneSums(n, weight), target)
 	if lane < 0 {
@@ -111,7 +115,7 @@ func pick(n int, weight func(int) float64, target float64) (j int, rest float64)
 	return lane + lanes*i, target
 }
 
-// draw goes down from the slices of a row to a token; −1 if the row has no weight.
+// draw walks down from the slices of a row to a token. It returns −1 if the row has no weight.
 func draw(vocab int, sums []float64, weight func(id int) float64, target float64) int {
 	s, target := pick(len(sums), func(i int) float64 { return sums[i] }, target)
 	if s < 0 {
@@ -122,23 +126,25 @@ func draw(vocab int, sums []float64, weight func(id int) float64, target float64
 	return first + j
 }
 
-// WeightRow is a row of weights and the sums of its slices; weight / total is a token's probability.
+// WeightRow is a row of weights with the sums of its slices. A token's probability is its weight
+// divided by the total.
 type WeightRow struct {
 	Weights []float32
 	Sums    []float64
 }
 
-// Total is 0 for a row whose scores were not finite numbers, at least 1 for every other.
+// Total returns the sum of all weights: 0 for a row with scores that were not finite, at least 1
+// for every other row.
 func (r WeightRow) Total() float64 {
 	return Total(len(r.Sums), func(i int) float64 { return r.Sums[i] })
 }
 
-// Chance is the probability of a token, given the row's total.
+// Chance returns the probability of a token, given the total of the row.
 func (r WeightRow) Chance(id int, total float64) float64 {
 	return float64(r.Weights[id]) * (1 / total)
 }
 
-// Draw returns the token that the uniform u picks, −1 for a row without weight.
+// Draw returns the token that the uniform u picks, or −1 for a row without weight.
 func (r WeightRow) Draw(u float64) int {
 	return draw(len(r.Weights), r.Sums, func(id int) float64 { return float64(r.Weights[id]) }, u*r.Total())
 }

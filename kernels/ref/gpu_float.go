@@ -2,8 +2,8 @@ package ref
 
 import "math"
 
-// Exp is e^x as the GPU kernels compute it, to the bit: 2^n·e^r with n the integer nearest to x/ln 2, and e^r by a polynomial in
-// Horner's order. Its relative error is below 1e-6 for normal results.
+// Exp is e^x with the bits of the GPU kernels: 2^n·e^r, with n the integer nearest to x/ln 2, and
+// e^r by a polynomial in Horner's form. The relative error is below 1e-6 for normal results.
 func Exp(x float32) float32 {
 	switch {
 	case x != x:
@@ -20,10 +20,10 @@ func Exp(x float32) float32 {
 	for _, coefficient := range []float32{8.3333752e-3, 4.1666687e-2, 1.6666664e-1, 0.5, 1, 1} {
 		p = FMA(p, r, coefficient)
 	}
-	// In two steps, so that a subnormal result is rounded once.
+	// Multiply in two steps, so that a subnormal result is rounded only once.
 	half := int(n) / 2
 	return float32(float32(p*power(half)) * power(int(n)-half))
 }
 
-// power is 2^n for a normal result.
+// power returns 2^n; the result must be a normal number.
 func power(n int) float32 { return math.Float32frombits(uint32(n+127) << 23) }

@@ -27,7 +27,8 @@ func TestExpWithinBound(t *testing.T) {
 	}
 }
 
-// Every half survives widening and rounding; numbers between two go to the nearer one, ties to the even.
+// Every half-precision number survives a conversion to float32 and back. Numbers between two of
+// them round to the nearer one, ties to even.
 func TestToHalf(t *testing.T) {
 	for bits := range 0x7c00 {
 		v, next := ref.FromHalf(uint16(bits)), ref.FromHalf(uint16(bits+1))

@@ -2,10 +2,12 @@ package ref
 
 import "math"
 
-// The operations of a transformer's layer as the GPU computes them, in float32 to the bit. Each says how it differs from the float64
-// definition of the same operation: by the order of its sums and by where it rounds.
+// The operations of a transformer layer as the GPU computes them, in float32 and to the bit. They
+// differ from the float64 definitions in the order of sums and in where they round; each comment
+// says how.
 
-// NormThreads is the number of threads that normalise a group of n numbers together; it is part of RMSNormGroup.
+// NormThreads returns the number of threads that normalise a group of n numbers together. It is
+// part of the definition of RMSNormGroup.
 func NormThreads(n int) int {
 	if n <= 256 {
 		return Warp // heads of q and k
@@ -13,8 +15,9 @@ func NormThreads(n int) int {
 	return 512
 }
 
-// RMSNormGroup is RMSNorm for one group of len(w) numbers: number k belongs to thread k mod NormThreads, a thread adds its squares in
-// ascending k, fused, and the threads are added as BlockSum does.
+// RMSNormGroup is RMSNorm for one group of len(w) numbers. Number k belongs to thread k mod
+// NormThreads. A thread adds its squares in ascending k, fused, and the threads are added as in
+// BlockSum.
 func RMSNormGroup(dst, x, w []float32, eps float32) {
 	squares := make([]float32, NormThreads(len(w)))
 	for k, v := range x {
@@ -28,7 +31,8 @@ func RMSNormGroup(dst, x, w []float32, eps float32) {
 	}
 }
 
-// RotateHead rotates the first 2·len(cos) numbers of a head by angles given as cosines and sines, products and sums rounded separately.
+// RotateHead rotates the first 2·len(cos) numbers of a head by angles given as cosines and sines.
+// Products and sums are rounded separately.
 func RotateHead(head, cos, sin []float32, neox bool) {
 	for i := range cos {
 		a, b := 2*i, 2*i+1
@@ -39,8 +43,9 @@ func RotateHead(head, cos, sin []float32, neox bool) {
 	}
 }
 
-// GuideRows returns negative + scale·(prompt − negative), the product fused with the sum: classifier-free guidance. A token masked by −Inf
-// stays masked, and one that only the negative prompt masks keeps its score. Source: Sanchez et al., Stay on topic with
+// GuideRows returns negative + scale·(prompt − negative), with a fused multiply-add:
+// classifier-free guidance. A token that the prompt masks by −Inf stays masked. A token that only
+// the negative prompt masks keeps its score. Source: Sanchez et al., Stay on topic with
 // classifier-free guidance, 2023.
 func GuideRows(prompt, negative, scale float32) float32 {
 	if math.IsInf(float64(prompt), -1) || math.IsInf(float64(negative), -1) {

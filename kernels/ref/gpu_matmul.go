@@ -2,24 +2,27 @@ package ref
 
 import "math"
 
-// SlabColumns is the number of columns that tensor-core products take at a time: columns behind the last are multiplied as zeros.
+// SlabColumns is the number of columns that a tensor-core product takes at a time. Columns after
+// the last are multiplied as zeros.
 const SlabColumns = 128
 
-// stepColumns are summed by one instruction of a tensor core.
+// stepColumns is the number of columns that one tensor-core instruction sums.
 const stepColumns = 16
 
-// RangeBegin is the slab with which a range begins, when slabs are cut into ranges as even as possible.
+// RangeBegin returns the first slab of range r, when slabs are divided as evenly as possible.
 func RangeBegin(r, slabs, ranges int) int { return slabs * r / ranges }
 
-// TileTerms says how a product on tensor cores rounds a row of activations: to 16-bit numbers, whose float32 values are in terms,
-// and which are factor times too small.
+// TileTerms says how a tensor-core product rounds a row of activations to 16-bit numbers. terms
+// holds their values as float32. They are factor times too small.
 type TileTerms func(x []float32) (terms [][]float32, factor float32)
 
-// MatMulTiles writes dst (m, rows) = x (m, cols) · wᵀ as the GPU kernels compute it with weights of 16 bits, given in float32.
+// MatMulTiles writes dst (m, rows) = x (m, cols) · wᵀ as the GPU kernels compute it for 16-bit
+// weights, which are given as float32.
 //
-// Columns are cut into slabs of 128 and slabs into ranges. A range is summed from zero, in steps of 16 columns, the products of
-// a step's first term in ascending order and then those of its second, each fused into the sum. The sums of the ranges are added
-// in ascending order. Real tensor cores add the 16 products of a step in an order of their own.
+// Columns are divided into slabs of 128, and slabs into ranges. A range is summed from zero in
+// steps of 16 columns: first the products of the first term in ascending order, then those of the
+// second, each fused into the sum. The sums of the ranges are added in ascending order. Real tensor
+// cores may add the 16 products of a step in another order.
 func MatMulTiles(dst, x []float32, m int, w []float32, rows, cols, ranges int, round TileTerms) {
 	slabs := (cols + SlabColumns - 1) / SlabColumns
 	for i := range m {
@@ -57,7 +60,7 @@ func at(list []float32, i int) float32 {
 	return 0
 }
 
-// BFloat16Terms rounds to n bfloat16 numbers whose sum is near x.
+// BFloat16Terms rounds to n bfloat16 numbers whose sum is close to x.
 func BFloat16Terms(n int) TileTerms {
 	return func(x []float32) ([][]float32, float32) {
 		rest := append([]float32(nil), x...)
@@ -74,8 +77,9 @@ func BFloat16Terms(n int) TileTerms {
 	}
 }
 
-// HalfTerm rounds to half precision, after a power of two brought the largest magnitude to 2¹⁴ … 2¹⁵. A row that is zero or so
-// small that its upper 16 bits are, and one with a NaN or an infinity, stays as it is.
+// HalfTerm rounds to half precision, after scaling the row by a power of two that brings the
+// largest magnitude to 2¹⁴ … 2¹⁵. It does not scale a row whose upper 16 bits are all zero, nor one
+// with NaN or an infinity.
 func HalfTerm(x []float32) ([][]float32, float32) {
 	var largest uint32
 	for _, v := range x {
@@ -101,7 +105,8 @@ func RoundBFloat16(v float32) float32 {
 	return math.Float32frombits((u + 0x7fff + u>>16&1) &^ 0xffff)
 }
 
-// RoundHalf rounds to the nearest half precision number, ties to even; from 65520 on that is infinite.
+// RoundHalf rounds to the nearest half-precision number, ties to even. Magnitudes from 65520 on
+// become infinite.
 func RoundHalf(v float32) float32 {
 	f := float64(v)
 	if v == 0 || v != v || math.IsInf(f, 0) {
@@ -116,8 +121,9 @@ func RoundHalf(v float32) float32 {
 	return float32(f)
 }
 
-// MatMulQuantizedRanges is MatMulQuantized, but the blocks are cut into ranges, at multiples of slabColumns columns. A range is summed
-// from zero, and the sums of the ranges are added in ascending order. With one range the two are the same.
+// MatMulQuantizedRanges is MatMulQuantized with the blocks divided into ranges, at multiples of
+// slabColumns columns. Each range is summed from zero, and the sums of the ranges are added in
+// ascending order. With one range both functions give the same.
 func MatMulQuantizedRanges(dst, x []float32, m int, f Format, w []byte, rows, cols, slabColumns, ranges int) {
 	rowBytes := cols / f.BlockElements * f.BlockBytes
 	slabs := (cols + slabColumns - 1) / slabColumns

@@ -1,7 +1,8 @@
 package ref
 
-// MatrixPeak gives what each lane of a warp has of rounds·chains products of a 16×16 tile a with a 16×8 tile b, both row-major: lane l
-// the rows l/4 and l/4+8 and the columns 2·(l%4) and the next, added up. It is exact for whole numbers that float32 holds.
+// MatrixPeak returns what each lane of a warp has after rounds·chains products of a 16×16 tile a
+// with a 16×8 tile b, both row-major. Lane l has the rows l/4 and l/4+8 of the columns 2·(l%4) and
+// 2·(l%4)+1, added up. The result is exact for integers that float32 can hold.
 func MatrixPeak(a, b []float32, rounds, chains int) [32]float32 {
 	var out [32]float32
 	for lane := range out {

@@ -2,10 +2,10 @@ package ref
 
 import "math"
 
-// Rejection is what came of one sequence's draft on the device.
+// Rejection is the device's verdict about the draft of one sequence.
 type Rejection struct {
 	Accepted int
-	Commit   int     // the token that follows, −1 if the target's row has no weight
+	Commit   int     // the token that follows; −1 if the target's row has no weight
 	Chance   float32 // p of that token
 	P, Q     []float64
 }
@@ -19,9 +19,11 @@ const (
 	noDraft
 )
 
-// Reject judges the tokens of a draft by the rows p, one more than tokens, and q. With p = weight/total and q likewise, token x is
-// accepted iff u·q < p; at the first that is not, a token is drawn from max(0, p − q), or from p if that has no mass; behind
-// a draft accepted to its end, from the row behind it. A draft ends where its row has no weight or its id is no token.
+// Reject judges the tokens of a draft by the rows p, one more than there are tokens, and the rows
+// q. With p = weight/total, and q likewise, token x is accepted iff u·q < p. At the first rejection
+// a token is drawn from max(0, p − q), or from p if that has no mass. If all are accepted, a token
+// is drawn from the row after the last. The draft ends early at a row without weight, or at an id
+// that is no token.
 func Reject(p, q []WeightRow, ids []int32, round Round) Rejection {
 	n := int(round.Drafts)
 	out := Rejection{P: make([]float64, n), Q: make([]float64, n)}
@@ -75,7 +77,7 @@ func judge(p, q WeightRow, id int, certain bool, u float64) (pOfID, qOfID float6
 	return pOfID, qOfID, rejected
 }
 
-// restOf is max(0, p − q) by token.
+// restOf returns max(0, p − q) as a function of the token.
 func restOf(p, q []WeightRow, at int, drafted int32, round Round) func(id int) float64 {
 	perTarget := 1 / p[at].Total()
 	if round.Certain>>at&1 == 1 {
@@ -106,8 +108,9 @@ func drawRest(row WeightRow, rest func(id int) float64, u float64) int {
 	return draw(vocab, sums, rest, u*Total(len(sums), func(i int) float64 { return sums[i] }))
 }
 
-// Pack gives the words in which the device hands a rejection over, one and then one for each of rows: the token that follows in 24
-// bits, how many were accepted in 8, p of that token as a float32; then the id in 24, p and q in 20 bits each.
+// Pack returns the words in which the device sends a rejection to the host. The first word holds
+// the token that follows (24 bits), the number of accepted tokens (8 bits) and p of that token
+// (float32). Then comes one word per row: the id (24 bits), p and q (20 bits each).
 func (r Rejection) Pack(ids []int32, rows int) []uint64 {
 	words := make([]uint64, rows+1)
 	words[0] = uint64(math.Float32bits(r.Chance))<<32 | uint64(r.Accepted)<<24 | uint64(r.Commit)&0xffffff
@@ -117,5 +120,5 @@ func (r Rejection) Pack(ids []int32, rows int) []uint64 {
 	return words
 }
 
-// shortFloat is a number ≥ 0 in 20 bits: 8 of the exponent and 12 of the fraction, rounded to nearest.
+// shortFloat packs a number ≥ 0 into 20 bits: 8 of exponent and 12 of fraction, rounded to nearest.
 func shortFloat(v float64) uint64 { return uint64(math.Float32bits(float32(v))+0x400) >> 11 }

@@ -2,8 +2,8 @@ package ref
 
 import "math"
 
-// KeyOf orders tokens as the GPU does: a key is larger when the score is larger and, of equal scores, when the id is smaller. NaN is
-// above everything; −0 equals 0.
+// KeyOf orders tokens as the GPU does. A larger score gives a larger key; among equal scores, a
+// smaller id does. NaN is above everything, and −0 equals 0.
 func KeyOf(score float32, id int) uint64 {
 	u := math.Float32bits(score)
 	switch {
@@ -19,7 +19,7 @@ func KeyOf(score float32, id int) uint64 {
 	return uint64(u)<<32 | uint64(^uint32(id))
 }
 
-// Peaks returns the largest key of every slice of a row.
+// Peaks returns the largest key in each slice of a row.
 func Peaks(scores []float32) []uint64 {
 	peaks := make([]uint64, Slices(len(scores)))
 	for id, score := range scores {
@@ -28,16 +28,18 @@ func Peaks(scores []float32) []uint64 {
 	return peaks
 }
 
-// Filters say what a distribution is made with. Temperature is above 0; FilterTemperature is what TopP and MinP see: the same,
-// or 1 when the temperature comes last. TopK 0, TopP 1 and MinP 0 are off. The layout is the device's.
+// Filters define a distribution. Temperature is above 0. FilterTemperature is the one that TopP and
+// MinP see: the same, or 1 if the temperature is applied last. TopK 0, TopP 1 and MinP 0 mean off.
+// The layout is the device's.
 type Filters struct {
 	Temperature, FilterTemperature float32
 	TopP, MinP                     float32
 	TopK                           int32
 }
 
-// SoftmaxRow returns exp((score − best) / temperature) for every token whose key is at least cut and whose weight is at least MinP,
-// 0 for the others, and for all of a row that Argmax does not like.
+// SoftmaxRow returns exp((score − best) / temperature) for every token whose key is at least cut
+// and whose weight is at least MinP. All other tokens get 0, and so does a whole row that Argmax
+// refuses.
 func SoftmaxRow(scores []float32, cut uint64, f Filters) WeightRow {
 	r := WeightRow{make([]float32, len(scores)), make([]float64, Slices(len(scores)))}
 	best, ok := Argmax(scores)

@@ -1,9 +1,10 @@
 package ref
 
-// Warp is the number of lanes of a warp.
+// Warp is the number of lanes in a warp.
 const Warp = 32
 
-// WarpSum adds the values of a warp's lanes as butterflies do: lane i and lane i xor 16, then xor 8, 4, 2 and 1.
+// WarpSum adds the lanes of a warp in butterfly order: lane i and lane i xor 16, then xor 8, 4, 2
+// and 1.
 func WarpSum(lanes [Warp]float32) float32 {
 	for half := Warp / 2; half > 0; half /= 2 {
 		for i := range half {
@@ -13,7 +14,8 @@ func WarpSum(lanes [Warp]float32) float32 {
 	return lanes[0]
 }
 
-// BlockSum adds the values of a block's threads: each warp by butterflies, then the warps in ascending order.
+// BlockSum adds the values of a block of threads: each warp in butterfly order, then the warps in
+// ascending order.
 func BlockSum(values []float32) float32 {
 	sum := float32(0)
 	for w := 0; w < len(values); w += Warp {

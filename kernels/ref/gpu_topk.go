@@ -5,10 +5,12 @@ import (
 	"slices"
 )
 
-// Penalties lower the scores of tokens by how often they were written lately. The layout is the device's.
+// Penalties lower the scores of tokens by how often they were written recently. The layout is the
+// device's.
 type Penalties struct{ Repeat, Frequency, Presence float64 }
 
-// Penalise returns the score of a token that was written count times. What is not finite stays so; what is stays so, too.
+// Penalise returns the score of a token that was written count times. A finite score stays finite,
+// and one that is not finite is returned unchanged.
 func (p Penalties) Penalise(score float32, count int) float32 {
 	if score-score != 0 {
 		return score
@@ -23,7 +25,8 @@ func (p Penalties) Penalise(score float32, count int) float32 {
 	return float32(min(max(s, -math.MaxFloat32), math.MaxFloat32))
 }
 
-// PenaliseRow returns the scores of a row after penalties; counts says how often which tokens were written.
+// PenaliseRow returns the scores of a row after penalties. counts holds how often each written
+// token occurs.
 func (p Penalties) PenaliseRow(scores []float32, counts map[int32]int32) []float32 {
 	row := slices.Clone(scores)
 	for id, n := range counts {
@@ -31,14 +34,14 @@ func (p Penalties) PenaliseRow(scores []float32, counts map[int32]int32) []float
 			continue
 		}
 		if row[id] = p.Penalise(scores[id], int(n)); row[id] == 0 {
-			row[id] = 0 // a penalised zero has no sign
+			row[id] = 0 // −0 becomes 0
 		}
 	}
 	return row
 }
 
-// TopK returns the k best tokens of a row, best first, of equal scores the lower id first, and their scores divided by the
-// temperature. NaN and +Inf come first.
+// TopK returns the k best tokens of a row, best first (among equal scores, the lower id first), and
+// their scores divided by the temperature. NaN and +Inf come first.
 func TopK(scores []float32, k int, temperature float32) (ids []int32, best []float32) {
 	keys := make([]uint64, len(scores))
 	for id, s := range scores {
@@ -52,8 +55,9 @@ func TopK(scores []float32, k int, temperature float32) (ids []int32, best []flo
 	return ids, best
 }
 
-// FilterPairs returns how many of the k best, scores over temperature, are left by top-p and then by min-p; 0 for a row that is not
-// finite. TopP keeps the fewest that reach that share of the weight of all k.
+// FilterPairs returns how many of the k best tokens remain after top-p and then min-p; 0 for a row
+// that is not finite. best holds their scores divided by the temperature. TopP keeps the fewest
+// tokens that reach that share of the weight of all k.
 func FilterPairs(best []float32, f Filters) int {
 	peak := best[0]
 	if peak-peak != 0 {
@@ -80,9 +84,10 @@ func FilterPairs(best []float32, f Filters) int {
 	return len(best)
 }
 
-// CutRow returns the smallest key that top-k and then top-p leave of a row, 0 for a row that is not finite. TopP keeps the fewest
-// tokens that reach that share of the mass of all k, mass being a weight in units of 2^-40. Light ones that all of them
-// together are not more than the rest of the mass do not count.
+// CutRow returns the smallest key that top-k and then top-p keep in a row; 0 for a row that is not
+// finite. Masses are weights in units of 2^-40. TopP keeps the fewest tokens that reach that share
+// of the mass of all k. Tokens so light that all of them together fit into the rest of the mass are
+// skipped.
 func CutRow(scores []float32, f Filters) uint64 {
 	best, ok := Argmax(scores)
 	if !ok {

@@ -13,8 +13,8 @@ func MatMul(dst []float64, x []float32, m int, w []float32, rows, cols int) {
 	}
 }
 
-// MatMulF32 writes dst (m, rows) = x (m, cols) · wᵀ to the bit, each element by Dot.
-// F16 and BF16 weights are widened to float32, which is exact, and then multiplied like this.
+// MatMulF32 writes dst (m, rows) = x (m, cols) · wᵀ to the bit, each element by Dot. F16 and BF16
+// weights are first converted to float32, which is exact.
 func MatMulF32(dst, x []float32, m int, w []float32, rows, cols int) {
 	for i := range m {
 		for r := range rows {
@@ -23,10 +23,12 @@ func MatMulF32(dst, x []float32, m int, w []float32, rows, cols int) {
 	}
 }
 
-// MatMulQuantized writes dst (m, rows) = x (m, cols) · wᵀ to the bit, for w in a quantised format and cols a multiple of its BlockElements.
-// Each row of x is quantised by QuantizeRow; the 32 products of a block of activations are summed as integers, which is exact;
-// and the blocks are added in ascending order, starting from zero: first float32(dot) · (weight scale · activation scale) and then,
-// in formats with minima, min · (activation scale · sum of the activations' quants).
+// MatMulQuantized writes dst (m, rows) = x (m, cols) · wᵀ to the bit, for w in a quantised format
+// and cols a multiple of its BlockElements. Each row of x is quantised by QuantizeRow. The 32
+// products of a block of activations are summed as integers, which is exact. The blocks are added
+// in ascending order, starting from zero. Each adds float32(dot) · (weight scale · activation
+// scale), and then, in formats with minima, min · (activation scale · sum of the activations'
+// quants).
 func MatMulQuantized(dst, x []float32, m int, f Format, w []byte, rows, cols int) {
 	rowBytes := cols / f.BlockElements * f.BlockBytes
 	quants := make([]int8, cols)

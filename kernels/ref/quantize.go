@@ -5,16 +5,17 @@ import (
 	"math"
 )
 
-// Block is the number of weights that share a scale, and of activations that do.
+// Block is the number of weights that share a scale. It is the same for activations.
 const Block = 32
 
-// SmallestMagnitude is the largest magnitude below which a whole block of activations counts as zeros:
-// below it the reciprocal of the scale would not be a normal float32.
+// SmallestMagnitude is a limit: a block of activations whose largest magnitude is below it counts
+// as zeros. The reciprocal of its scale would not be a normal float32.
 const SmallestMagnitude = 0x1p-118
 
-// QuantizeRow quantises activations x, a multiple of 32, to signed bytes and one float32 scale per block of 32, so that x ≈ scale·quant.
-// With a the block's largest magnitude, scale = a/127 and quant = x·(127/a) rounded to the nearest, ties to even, all in float32.
-// A block with a NaN or an infinity gets the scale NaN, so that the fault stays visible in every sum that uses it.
+// QuantizeRow quantises activations x, a multiple of 32 numbers, to signed bytes and one float32
+// scale per block of 32, so that x ≈ scale·quant. With a the largest magnitude of the block, scale
+// = a/127 and quant = x·(127/a), rounded to nearest, ties to even, all in float32. A block with NaN
+// or an infinity gets the scale NaN, so that the fault stays visible in every sum that uses it.
 func QuantizeRow(quants []int8, scales []float32, x []float32) {
 	for b := range scales {
 		block := x[b*Block : (b+1)*Block]
@@ -39,8 +40,9 @@ func QuantizeRow(quants []int8, scales []float32, x []float32) {
 	}
 }
 
-// QuantizeQ8_0 packs x, a multiple of 32, as blocks of Q8_0, which Q8_0.Dequantize unpacks: the quants of QuantizeRow behind its scale,
-// which is rounded to half precision. A block whose largest magnitude is below 127·2⁻²⁵ becomes zeros.
+// QuantizeQ8_0 packs x, a multiple of 32 numbers, into blocks of Q8_0: the scale of QuantizeRow,
+// rounded to half precision, and then its quants. Q8_0.Dequantize unpacks them. A block whose
+// largest magnitude is below 127·2⁻²⁵ becomes zeros.
 func QuantizeQ8_0(dst []byte, x []float32) {
 	quants, scales := make([]int8, len(x)), make([]float32, len(x)/Block)
 	QuantizeRow(quants, scales, x)

@@ -1,12 +1,16 @@
-// Package ref is the specification of every kernel, and the oracle of every test: naive Go without a single trick.
+// Package ref defines every kernel and is the oracle of every test. It is naive Go without
+// optimisations.
 //
-// There are two kinds of functions here. Those that return or fill float64 say what an operation is; a kernel has to agree
-// within a bound that its test states. Those in float32 say what its bits are: the order of every addition is part of the
-// definition, and a kernel on any processor has to agree in every bit. On the CPU only the matrix products, which decide whether
-// verifying a draft gives the same scores as decoding it, are defined to the bit; on the GPU every operation is.
+// There are two kinds of functions. Those that return or fill float64 define what an operation
+// computes; a kernel must agree within a bound that its test states. Those in float32 define its
+// bits: the order of every addition is part of the definition, and a kernel must agree in every bit
+// on any processor. On the CPU only the matrix products are defined to the bit (MatMulF32,
+// MatMulQuantized). They decide whether verifying a draft gives the same logits as decoding it. On
+// the GPU every operation is defined to the bit (the files gpu_*.go).
 //
-// A product and a sum are rounded separately, float32(a*b) + c, but where FMA is written: in Dot, and in many places on the GPU.
-// A processor without fused multiply-add has to do as FMA does, and then all agree.
+// One invariant of the second kind: a product and a sum are rounded separately, float32(a*b) + c,
+// unless FMA is written. FMA is used in Dot and in many places of the GPU. A processor without
+// fused multiply-add must emulate FMA; then all of them agree.
 //
-// Matrices are row-major. A weight matrix is (rows, cols) with cols along the axis that is summed over.
+// Matrices are row-major. A weight matrix is (rows, cols), and a product sums over cols.
 package ref

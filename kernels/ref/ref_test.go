@@ -9,14 +9,14 @@ import (
 	"specula/kernels/ref"
 )
 
-// The reference itself is checked by examples worked by hand.
+// The reference itself is tested with examples computed by hand.
 
 func ExampleQuantizeRow() {
 	x := make([]float32, ref.Block)
 	x[0], x[1], x[2] = 127, -63.5, 0.4
 	quants, scales := make([]int8, ref.Block), make([]float32, 1)
 	ref.QuantizeRow(quants, scales, x)
-	fmt.Println(quants[:4], scales) // −63.5 is a tie and goes to the even −64
+	fmt.Println(quants[:4], scales) // −63.5 is a tie and rounds to the even −64
 	// Output: [127 -64 0 0] [1]
 }
 
@@ -66,7 +66,8 @@ func TestDequantize(t *testing.T) {
 	}
 }
 
-// A sum whose value depends on the order: lane 0 gets 2²⁴, 1 and −2²⁴, where the 1 is lost; lane 1 gets 1, which stays.
+// The value of this sum depends on the order. Lane 0 adds 2²⁴, 1 and −2²⁴, which loses the 1; lane
+// 1 keeps its 1.
 func TestDotOrder(t *testing.T) {
 	w, x := make([]float32, 33), make([]float32, 33)
 	for _, k := range []int{0, 1, 16, 32} {
@@ -138,7 +139,7 @@ func TestArgmax(t *testing.T) {
 	}
 }
 
-// With equal keys attention is the mean of the values it may see.
+// With equal keys, attention is the mean of the values that it may see.
 func TestAttentionIsCausalMean(t *testing.T) {
 	q, keys := []float32{1, 1}, []float32{1, 1, 1}
 	values := []float32{3, 5, 100}
@@ -150,7 +151,7 @@ func TestAttentionIsCausalMean(t *testing.T) {
 }
 
 func TestRoPEPairs(t *testing.T) {
-	// Position 1, base 1: every pair turns by one radian.
+	// At position 1 with base 1, every pair is rotated by one radian.
 	sin, cos := math.Sincos(1)
 	neox, interleaved := []float64{1, 0, 0, 0, 7}, []float64{1, 0, 0, 0, 7}
 	ref.RoPE(neox, 4, 1, 1, true, nil)

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Softmax replaces scores by exp(score)/Σ exp(scores), shifted by the largest so that nothing overflows.
+// Softmax replaces scores by exp(score)/Σ exp(scores). It subtracts the largest score first, so
+// that nothing overflows.
 func Softmax(scores []float64) {
 	largest := slices.Max(scores)
 	sum := 0.0
