@@ -2,11 +2,12 @@ package cpu
 
 import "math"
 
-// argmaxChunk is how many scores are looked at together; only a chunk with a new best is searched for its place.
+// argmaxChunk is how many scores are compared at once. Only the chunk with the best score is
+// searched for its index.
 const argmaxChunk = 2048
 
-// Argmax returns the index of the largest score, the lowest among equals. ok is false when a score is NaN or +Inf,
-// or when none is finite: then there is no best.
+// Argmax returns the index of the largest score; among equal scores, the lowest index. ok is false
+// if a score is NaN or +Inf, or if no score is finite.
 func Argmax(scores []float32) (best int, ok bool) {
 	highest, chunk := float32(math.Inf(-1)), -1
 	for start := 0; start < len(scores); start += argmaxChunk {

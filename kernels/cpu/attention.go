@@ -1,43 +1,46 @@
 package cpu
 
 const (
-	// KeysPerSplit is the number of keys in a split of attention. Splits begin at fixed absolute positions and are combined in
-	// ascending order, so a row's result depends on its own position alone.
+	// KeysPerSplit is the number of keys in a split of attention. Splits start at fixed absolute
+	// positions and are combined in ascending order, so a row's result depends on its own position
+	// alone.
 	KeysPerSplit = 256
-	// MaxHeadDim bounds the head size, so that a split's sums live on the stack.
+	// MaxHeadDim bounds the head size, so that the sums of a split fit on the stack.
 	MaxHeadDim = 512
-	// queriesAtOnce is how many queries read a key together.
+	// queriesAtOnce is the largest number of queries that read a key together.
 	queriesAtOnce = 4
 )
 
-// Attention computes causal attention as ref.Attention defines it. Queries that read the same keys are computed together, a few rows
-// of a key head being an item; each query's arithmetic is its own.
+// Attention computes causal attention as ref.Attention defines it. An item is a few rows for one
+// key head: queries that read the same keys are computed together, but each query has its own
+// arithmetic.
 type Attention struct {
 	Dst      []float32 // (M, Heads·headDim)
 	Q        []float32 // (M, Heads·headDim)
-	KV       *KV       // of at least Position+M tokens
+	KV       *KV       // with at least Position+M tokens
 	M        int
 	Position int // of row 0
 	Heads    int
 	Scale    float32
 }
 
-// sharing is the number of query heads that read one key head (grouped-query attention).
+// sharing returns the number of query heads that read one key head (grouped-query attention).
 func (t *Attention) sharing() int { return t.Heads / t.KV.heads }
 
-// rowsPerItem makes an item of four queries, or of all that share a key head.
+// rowsPerItem returns the rows of an item, so that it has four queries, or all that share a key
+// head.
 func (t *Attention) rowsPerItem() int { return max(1, queriesAtOnce/t.sharing()) }
 
-// Items is the number of items: blocks of rows, for each key head.
+// Items returns the number of items: blocks of rows, for each key head.
 func (t *Attention) Items() int {
 	rows := t.rowsPerItem()
 	return (t.M + rows - 1) / rows * t.KV.heads
 }
 
-// Work is about the number of multiplications.
+// Work estimates the number of multiplications.
 func (t *Attention) Work() int { return 2 * t.M * t.Heads * t.KV.headDim * (t.Position + t.M) }
 
-// Do computes items from … to−1.
+// Do computes the items from … to−1.
 func (t *Attention) Do(from, to int) {
 	sharing, rows := t.sharing(), t.rowsPerItem()
 	blocks := (t.M + rows - 1) / rows
@@ -52,12 +55,13 @@ func (t *Attention) Do(from, to int) {
 	}
 }
 
-// together is the state of a few queries of one key head, of which each sees at least as many keys as the one before.
+// together is the state of a few queries of one key head. Each query sees at least as many keys as
+// the one before.
 type together struct {
 	n       int
 	seen    [queriesAtOnce]int // keys
 	q, dst  queries
-	largest [queriesAtOnce]float32 // score so far
+	largest [queriesAtOnce]float32 // largest score so far
 	sum     [queriesAtOnce]float32 // of exp(score − largest)
 
 	scores *splitScores
@@ -66,12 +70,13 @@ type together struct {
 // splitValues are the weighted values of a split.
 type splitValues [queriesAtOnce][MaxHeadDim]float32
 
-// splitScores holds the scores of a split, and then the weights, KeysPerSplit for each query.
+// splitScores holds the scores of a split, and later its weights, KeysPerSplit per query.
 type splitScores [queriesAtOnce * KeysPerSplit]float32
 
-// attend combines the splits of n queries, counted over the rows and heads that share kvHead. A split gives its largest
-// score, Σ exp(score − largest) and the values weighted by these; shifting by the larger of two maxima makes two splits comparable
-// (the online softmax of FlashAttention).
+// attend computes n queries, starting at first, counted over the rows and heads that share kvHead.
+// A split gives its largest score, Σ exp(score − largest), and the values weighted by these terms.
+// To combine two splits, both are shifted to the larger maximum (the online softmax of
+// FlashAttention).
 func (t *Attention) attend(w *together, kvHead, first, n int) {
 	sharing, headDim := t.sharing(), t.KV.headDim
 	w.n = n
@@ -92,7 +97,8 @@ func (t *Attention) attend(w *together, kvHead, first, n int) {
 	}
 }
 
-// later computes the splits behind the first. Only they need more room for values than there is in Dst, and Go clears it each time.
+// later computes all splits after the first. Only these need separate memory for values, which Go
+// clears at each call.
 func (t *Attention) later(w *together, kvHead int) {
 	var values splitValues
 	for start := KeysPerSplit; start < w.seen[w.n-1]; start += KeysPerSplit {
@@ -100,8 +106,9 @@ func (t *Attention) later(w *together, kvHead int) {
 	}
 }
 
-// split computes the keys from start on, at most KeysPerSplit, for those queries that see any: Σ exp(score − largest)·value in
-// ascending order. The sum of the weights alone is taken in the lanes of ref.Dot.
+// split computes the keys from start on, at most KeysPerSplit, for the queries that see any of
+// them: Σ exp(score − largest)·value in ascending order. The sum of the weights alone is taken in
+// the lanes of ref.Dot.
 func (t *Attention) split(w *together, values *splitValues, kvHead, start int) {
 	first := 0
 	for w.seen[first] <= start {
@@ -117,7 +124,7 @@ func (t *Attention) split(w *together, values *splitValues, kvHead, start int) {
 			sums[j] = &values[j][0]
 		}
 	}
-	// Whole blocks, the last of which may hold keys that a row does not see.
+	// Score whole blocks. The last one may hold keys that a row does not see.
 	t.KV.score(w.scores[:], &q, n, kvHead, start, roundUp(keys, lanes)/lanes, t.Scale)
 	var largests, weightSums [queriesAtOnce]float32
 	var seen [queriesAtOnce]int
@@ -131,7 +138,8 @@ func (t *Attention) split(w *together, values *splitValues, kvHead, start int) {
 	}
 }
 
-// weigh adds the weighted values: of the keys that all n queries see, then of those that all but the first do, and so on.
+// weigh adds the weighted values: first of the keys that all n queries see, then of those that all
+// except the first see, and so on.
 func (t *Attention) weigh(weights *splitScores, sums *queries, seen *[queriesAtOnce]int, n, kvHead, start int) {
 	t.KV.sum(sums, weights[:], n, kvHead, start, seen[0])
 	for j := 1; j < n; j++ {
@@ -142,7 +150,7 @@ func (t *Attention) weigh(weights *splitScores, sums *queries, seen *[queriesAtO
 	}
 }
 
-// combine adds a split to what a query has so far.
+// combine adds a split to the result of a query so far.
 func (w *together) combine(j int, largest, sum float32, values []float32, isFirst bool) {
 	if isFirst {
 		w.largest[j], w.sum[j] = largest, sum

@@ -2,7 +2,8 @@
 
 package cpu
 
-// The cases are written out: through a function value the pointers would escape to the heap.
+// Each function is a switch over all cases. With a function value the pointers would escape to the
+// heap.
 
 func scoreKeys(dst []float32, q *queries, keys []float32, n, headDim, blocks int, factor float32) {
 	_ = keys[:blocks*lanes*headDim]

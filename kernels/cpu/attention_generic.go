@@ -5,13 +5,14 @@ import (
 	"unsafe"
 )
 
-// queries point to the rows of as many queries as are computed at once.
+// queries point to the rows of the queries that are computed together.
 type queries [queriesAtOnce]*float32
 
-// row is the n numbers behind a pointer.
+// row returns the n numbers of query j.
 func (q *queries) row(j, n int) []float32 { return unsafe.Slice(q[j], n) }
 
-// from leaves the first queries out. It is a loop because what copy moves counts as escaping to the heap.
+// from returns the queries from index first on. It is a loop, because with copy the compiler would
+// move the pointers to the heap.
 func (q *queries) from(first int) (rest queries) {
 	for j := first; j < len(q); j++ {
 		rest[j-first] = q[j]
@@ -19,8 +20,9 @@ func (q *queries) from(first int) (rest queries) {
 	return rest
 }
 
-// scoreKeysGeneric writes factor·Σ q[d]·key[d] of blocks·16 keys for n queries, summed over ascending d; the scores of a query lie
-// KeysPerSplit behind those of the one before. The keys lie in blocks of 16, and in a block the numbers of equal d side by side.
+// scoreKeysGeneric writes factor·Σ q[d]·key[d] for blocks·16 keys and n queries, summed over
+// ascending d. The scores of each query start KeysPerSplit after those of the one before. Keys come
+// in blocks of 16; in a block the numbers with equal d are next to each other.
 func scoreKeysGeneric[N float32 | uint16](dst []float32, q *queries, keys []N, n, headDim, blocks int, factor float32) {
 	for j := range n {
 		row := q.row(j, headDim)
@@ -39,8 +41,9 @@ func scoreKeysGeneric[N float32 | uint16](dst []float32, q *queries, keys []N, n
 	}
 }
 
-// softenRows turns the scores of n queries, of which each sees the first seen[j], into weights exp(score − largest), and gives the
-// largest and the sum of the weights of each. Those that fill up the last block of 16 get a weight of zero.
+// softenRows turns the scores of n queries into weights exp(score − largest). Query j sees the
+// first seen[j] scores. It also returns the largest score and the sum of the weights of each query.
+// Scores that only fill up the last block of 16 get the weight 0.
 func softenRows(scores *splitScores, seen *[queriesAtOnce]int, n int, largests, sums *[queriesAtOnce]float32) {
 	for j := range n {
 		row := scores[j*KeysPerSplit:][:roundUp(seen[j], lanes)]
@@ -52,7 +55,8 @@ func softenRows(scores *splitScores, seen *[queriesAtOnce]int, n int, largests, 
 	}
 }
 
-// sumValuesGeneric adds Σ weights[i]·values[i·headDim + d] to dst[d] for n queries and every d from first on, one key after the other.
+// sumValuesGeneric adds Σ weights[i]·values[i·headDim + d] to dst[d], one key after the other, for
+// n queries and every d from first on.
 func sumValuesGeneric[N float32 | uint16](dst *queries, values []N, weights []float32, n, keys, headDim, first int) {
 	if first == headDim {
 		return
@@ -67,7 +71,7 @@ func sumValuesGeneric[N float32 | uint16](dst *queries, values []N, weights []fl
 	}
 }
 
-// number is what a cache of float32 or of half precision holds.
+// number converts a number of a float32 or half-precision cache.
 func number[N float32 | uint16](v N) float32 {
 	if f, ok := any(v).(float32); ok {
 		return f

@@ -2,29 +2,29 @@ package cpu
 
 import "time"
 
-// Ceilings are what this machine can do at most on the threads of a pool, measured. A figure is 0 where portable Go has no loop
-// that would reach it.
+// Ceilings are the measured limits of this machine, with the threads of a pool. A figure is 0 if
+// portable Go has no loop that would reach the limit.
 type Ceilings struct {
-	ReadBytesPerS  float64 // from memory
-	FloatMulPerS   float64 // multiplications of float32, each with its addition
-	IntegerMulPerS float64 // multiplications of bytes, each with its addition
+	ReadBytesPerS  float64 // bytes read from memory
+	FloatMulPerS   float64 // float32 multiplications, each with an addition
+	IntegerMulPerS float64 // byte multiplications, each with an addition
 }
 
 const (
-	readBytes   = 256 << 20 // many times the caches
+	readBytes   = 256 << 20 // many times the size of the caches
 	readPiece   = 1 << 20
 	peakLoops   = 20_000
-	peakChains  = 12 // of the assembly
+	peakChains  = 12 // as in the assembly
 	ceilingRuns = 5
 )
 
-// MeasureCeilings takes about a tenth of a second.
+// MeasureCeilings measures the limits. It takes about a tenth of a second.
 func (p *Pool) MeasureCeilings() Ceilings {
 	c := Ceilings{}
 	memory := reading(make([]float32, readBytes/4))
-	inLargePages(memory) // as weights are
+	inLargePages(memory) // as for weights
 	for i := 0; i < len(memory); i += 1024 {
-		memory[i] = 1 // every page must be a page of its own
+		memory[i] = 1 // touch every page, so that each gets memory of its own
 	}
 	c.ReadBytesPerS = readBytes / p.fastest(memory, readBytes/readPiece)
 	if peakLanes() > 0 {
@@ -35,7 +35,7 @@ func (p *Pool) MeasureCeilings() Ceilings {
 	return c
 }
 
-// fastest is the least time of a task in seconds.
+// fastest returns the least time of a task, in seconds.
 func (p *Pool) fastest(t Task, items int) float64 {
 	least := time.Hour
 	for range ceilingRuns {
@@ -47,12 +47,12 @@ func (p *Pool) fastest(t Task, items int) float64 {
 	return least.Seconds()
 }
 
-// reading reads memory; its items are pieces.
+// reading is a task that reads memory; its items are pieces of it.
 type reading []float32
 
 func (r reading) Do(from, to int) { squares(r[from*readPiece/4 : to*readPiece/4]) }
 
-// peakTask is a loop of arithmetic that each item runs once.
+// peakTask is a task whose items each run a loop of arithmetic.
 type peakTask func(n int)
 
 func (t peakTask) Do(from, to int) {

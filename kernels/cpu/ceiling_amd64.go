@@ -2,7 +2,7 @@
 
 package cpu
 
-// peakLanes is how many numbers of 32 bits a register of the level in use holds.
+// peakLanes returns how many 32-bit numbers a register of the current level holds.
 func peakLanes() int { return []int{Portable: 0, AVX2: 8, AVX512: 16, AMX: 16}[level] }
 
 func peakFloat(n int) {

@@ -1,15 +1,22 @@
-// Package cpu holds the kernels of the CPU backend, one operation to a file, named as in kernels/ref, which defines them: op.go says what
-// it does, op_generic.go does it in portable Go, and op_amd64.go and op_arm64.go pick the assembly of op_amd64.s and op_arm64.s that the
-// processor has. The tag noasm leaves the assembly out. The folders asm and neon generate it.
+// Package cpu holds the kernels of the CPU backend. The names are those of kernels/ref, which
+// defines what each operation computes. Each operation has its own files: op.go documents it,
+// op_generic.go computes it in portable Go, and op_amd64.go and op_arm64.go call the assembly in
+// op_amd64.s and op_arm64.s for the level of the processor (level.go). The commands asm and neon
+// generate the assembly. The build tag noasm leaves it out.
 //
-// Two habits run through the package. Work that is worth splitting is a Task, a plain struct that computes a range of
-// independent items; a Pool spreads the range over its goroutines. No item is computed from another's result,
-// so neither the number of threads nor the place of a split can change a bit. And the order of every addition along the
-// summed axis is fixed by kernels/ref, however many rows are computed in the call: verifying a draft of γ tokens
-// gives the bits that γ+1 single steps would have given.
+// Read it in this order. MatMulFloat and MatMulQuantized are the products, with Panels and
+// Quantized as the repacked weights and activations. Attention works on a KV, the cache of one
+// layer. Each of them is a Task: a plain struct that computes a range of independent items. A Pool
+// spreads this range over its threads.
 //
-// Products and sums are rounded separately, float32(a*b) + c, because a compiler may otherwise fuse them on some processors. Only the
-// products with float weights are fused, on every processor (fma.go).
+// Two invariants. No item depends on another's result, so neither the number of threads nor the way
+// items are divided changes a bit. And kernels/ref fixes the order of every addition in a sum,
+// however many rows a call computes. So verifying a draft of γ tokens gives the same bits as γ+1
+// single steps.
+//
+// A product and a sum are rounded separately, float32(a*b) + c; written otherwise, a compiler may
+// fuse them on some processors. Only products with float weights are fused, and those on every
+// processor (fma.go).
 package cpu
 
 //go:generate go run -C asm . ..

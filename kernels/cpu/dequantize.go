@@ -12,22 +12,23 @@ func DequantizeF32(dst []float32, src []byte) {
 	}
 }
 
-// DequantizeF16 widens little-endian half-precision numbers, exactly.
+// DequantizeF16 converts little-endian half-precision numbers to float32, which is exact.
 func DequantizeF16(dst []float32, src []byte) {
 	for i := range dst {
 		dst[i] = half(binary.LittleEndian.Uint16(src[2*i:]))
 	}
 }
 
-// DequantizeBF16 widens little-endian bfloat16 numbers, exactly.
+// DequantizeBF16 converts little-endian bfloat16 numbers to float32, which is exact.
 func DequantizeBF16(dst []float32, src []byte) {
 	for i := range dst {
 		dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(src[2*i:])) << 16)
 	}
 }
 
-// half widens an IEEE 754 half-precision number, exactly. Shifted into place, exponent and mantissa are those of a float32
-// that is 2¹¹² too small, also when subnormal; the multiplication puts that right.
+// half converts an IEEE 754 half-precision number to float32, which is exact. Shifted into place,
+// exponent and mantissa give a float32 that is too small by 2¹¹², also for subnormal numbers. The
+// multiplication corrects that.
 func half(h uint16) float32 {
 	const exponentMask = 0x7c00
 	sign := uint32(h&0x8000) << 16

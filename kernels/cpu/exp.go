@@ -2,8 +2,9 @@ package cpu
 
 import "math"
 
-// exp is eˣ with a relative error below 2⁻²² wherever the result is a normal float32; smaller results become 0.
-// x = n·ln2 + r with |r| ≤ ln2/2; eʳ by its Taylor polynomial of degree 7; the factor 2ⁿ goes into the exponent.
+// exp is eˣ with a relative error below 2⁻²² where the result is a normal float32. Smaller results
+// become 0. It writes x = n·ln2 + r with |r| ≤ ln2/2. eʳ is a Taylor polynomial of degree 7, and
+// the factor 2ⁿ is applied to the exponent.
 func exp(x float32) float32 {
 	const (
 		largest  = 88.72283  // e^x overflows above
@@ -30,7 +31,7 @@ func exp(x float32) float32 {
 	p = float32(p*r) + 0.5
 	p = float32(p*r) + 1
 	p = float32(p*r) + 1
-	// n can be 128, whose power of two is no float32: apply it in two halves.
+	// n can be 128, and 2¹²⁸ is not a float32. So apply 2ⁿ in two steps.
 	exponent := int32(n)
 	first := exponent / 2
 	return p * powerOfTwo(first) * powerOfTwo(exponent-first)

@@ -2,20 +2,23 @@ package cpu
 
 import "math"
 
-// fusable is w·x + sum in double precision, where the product is exact. Rounded to single precision it is ref.FMA to the bit, unless
-// mayRoundTwice. (Whether a compiler fuses this very expression makes no difference, for the same reason.)
+// fusable is w·x + sum in float64, where the product is exact. Rounded to float32 it has the bits
+// of ref.FMA, unless mayRoundTwice. For the same reason it does not matter whether the compiler
+// fuses this expression.
 func fusable(w, x, sum float32) float64 { return float64(w)*float64(x) + float64(sum) }
 
-// mayRoundTwice tells the sums that rounding to double precision may have moved onto a tie of single precision: those whose 29 excess
-// bits are a one and zeros, and all whose single-precision form would be subnormal and has fewer bits.
+// mayRoundTwice reports whether the rounding to float64 may have moved a sum onto a tie of float32.
+// This is so if its 29 excess bits are a one and then zeros, and for all sums that are subnormal in
+// float32 and so have fewer bits.
 func mayRoundTwice(sum float64) bool {
 	const excessBits = 29
 	u := math.Float64bits(sum)
 	return u<<(64-excessBits) == 1<<63 || u<<1 < math.Float64bits(0x1p-126)<<1
 }
 
-// fma is ref.FMA to the bit. What the rounding to double precision lost decides ties: it is kept by making the last bit odd.
-// Source: Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008.
+// fma has the bits of ref.FMA. A tie must be decided by what the rounding to float64 lost; making
+// the last bit odd keeps that information. Source: Boldo and Melquiond, Emulation of a FMA and
+// correctly rounded sums, 2008.
 func fma(w, x, sum float32) float32 {
 	product, addend := float64(w)*float64(x), float64(sum)
 	rounded := product + addend

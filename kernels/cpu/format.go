@@ -2,12 +2,13 @@ package cpu
 
 import "encoding/binary"
 
-// Format is a way to store weights as integers with scales, named as in GGUF. The zero Format is none.
+// Format is a way to store weights as integers with scales, with the names of GGUF. The zero Format
+// is invalid.
 type Format struct {
 	*layout
 }
 
-// The formats that have a product.
+// The supported formats.
 var (
 	Q8_0 = Format{&layout{name: "Q8_0", blockBytes: 34, bits: 8, bias: 128, split: splitQ8_0}}
 	Q4_0 = Format{&layout{name: "Q4_0", blockBytes: 18, bits: 4, bias: 8, split: splitQ4_0}}
@@ -19,29 +20,31 @@ var (
 	Q6_K = Format{&layout{name: "Q6_K", blockBytes: 210, bits: 6, super: true, halves: true, bias: 32, split: splitQ6_K}}
 )
 
-// layout says how a block lies in a file, and what a share of a tile is.
+// layout describes a block in a file, and how it splits into tiles.
 type layout struct {
 	name       string
 	blockBytes int
 	bits       int   // of a quant: 4, 5, 6 or 8
-	bias       int32 // that quants are stored with, so that they are unsigned
-	super      bool  // a block is a super-block of 8 tiles that share d, and min where there are minima
+	bias       int32 // added to quants when stored, so that they are unsigned
+	super      bool  // a block is a super-block of 8 tiles, which share d and, if any, min
 	mins       bool  // weight = scale·quant + minimum; otherwise scale·(quant − bias)
-	halves     bool  // the first and the last 16 columns of a tile have integer scales of their own
+	halves     bool  // the first and the last 16 columns of a tile have separate integer scales
 	split      func(block []byte, tile int, s *share)
 }
 
-// share is what one weight row has of a tile of 32 columns.
+// share is the part of a tile of 32 columns that belongs to one weight row.
 type share struct {
 	quants [Block]uint8
-	d      uint16   // half-precision scale; shared by a super-block
-	min    uint16   // half-precision minimum, likewise
-	scales [2]uint8 // in a super-block: integer factors of d and −min; with halves, signed factors of d for each
+	d      uint16 // half-precision scale; one for a whole super-block
+	min    uint16 // half-precision minimum; one for a whole super-block
+	// In a super-block: the integer factors of d and −min. With halves: the signed factors of d for
+	// each half.
+	scales [2]uint8
 }
 
 func (f Format) String() string { return f.name }
 
-// BlockElements is the number of weights of a block in a file.
+// BlockElements returns the number of weights in a block of a file.
 func (f Format) BlockElements() int {
 	if f.super {
 		return tilesPerSuper * Block
@@ -49,10 +52,11 @@ func (f Format) BlockElements() int {
 	return Block
 }
 
-// BlockBytes is the size of a block in a file.
+// BlockBytes returns the size of a block in a file.
 func (f Format) BlockBytes() int { return f.blockBytes }
 
-// scale and min are the float32 factors of the share: weight = scale·(quant − bias) + min. With halves, scale lacks the integer factor.
+// scaleAndMin returns the float32 factors of a share: weight = scale·(quant − bias) + min. With
+// halves, scale does not include the integer factors.
 func (f Format) scaleAndMin(s *share) (scale, min float32) {
 	scale = half(s.d)
 	if f.mins {
@@ -72,7 +76,7 @@ func splitQ8_0(block []byte, _ int, s *share) {
 	}
 }
 
-// nibbles unpacks 16 bytes whose low halves are the first 16 quants.
+// nibbles unpacks 16 bytes. Their low halves are the first 16 quants, their high halves the others.
 func (s *share) nibbles(packed []byte) {
 	le := binary.LittleEndian
 	for k := 0; k < Block/2; k += 4 {
@@ -82,7 +86,7 @@ func (s *share) nibbles(packed []byte) {
 	}
 }
 
-// fifthBits adds bit k of a little-endian word to quant k.
+// fifthBits adds bit k of a little-endian word to quant k, as its fifth bit.
 func (s *share) fifthBits(word []byte) {
 	bits := binary.LittleEndian.Uint32(word)
 	for k := range s.quants {
@@ -125,7 +129,7 @@ func splitQ5_K(block []byte, tile int, s *share) {
 	}
 }
 
-// superNibbles takes one half of 32 bytes, which two tiles share.
+// superNibbles unpacks one half of each of 32 bytes, which two tiles share.
 func (s *share) superNibbles(packed []byte, tile int) {
 	le := binary.LittleEndian
 	packed, shift := packed[tile/2*Block:][:Block], tile%2*4
@@ -134,8 +138,9 @@ func (s *share) superNibbles(packed []byte, tile int) {
 	}
 }
 
-// superScales reads d, min and the tile's two 6-bit factors, which ggml packs into 12 bytes: those of the first four tiles in
-// the low 6 bits of a byte each, those of the last four in a nibble and in the high bits of the first.
+// superScales reads d, min and the two 6-bit factors of a tile, which ggml packs into 12 bytes. The
+// factors of the first four tiles are the low 6 bits of a byte each. Those of the last four are a
+// nibble, plus the high bits of those first bytes.
 func (s *share) superScales(block []byte, tile int) {
 	s.d, s.min = binary.LittleEndian.Uint16(block), binary.LittleEndian.Uint16(block[2:])
 	p := block[4:16]
@@ -146,7 +151,8 @@ func (s *share) superScales(block []byte, tile int) {
 	s.scales = [2]uint8{p[tile+4]&15 | p[tile-4]>>6<<4, p[tile+4]>>4 | p[tile]>>6<<4}
 }
 
-// splitQ6_K: each half of a super-block has 64 bytes of low nibbles and 32 of upper bits, in which four tiles are interleaved.
+// splitQ6_K: each half of a super-block has 64 bytes of low nibbles and 32 bytes of upper bits, in
+// which four tiles are interleaved.
 func splitQ6_K(block []byte, tile int, s *share) {
 	low, high := block[tile/4*64+tile%2*32:], block[128+tile/4*32:]
 	le := binary.LittleEndian

@@ -2,30 +2,33 @@ package cpu
 
 import "fmt"
 
-// KV holds the keys and values of one layer, each head on its own: the keys as (Heads, tokens/16, HeadDim, 16), so that a register
-// takes the same number of 16 keys, the values as (Heads, tokens, HeadDim). Numbers are of one of the types below.
+// KV holds the keys and values of one layer, separately for each head. Keys are (Heads, tokens/16,
+// HeadDim, 16), so that a register holds the same number of 16 keys. Values are (Heads, tokens,
+// HeadDim). All numbers have one of the types below.
 type KV struct {
 	kept           KVType
 	heads, headDim int
 	tokens         int // capacity, a multiple of 16
 
-	// Only those of the type are there.
+	// Only the two slices of the KV's type are used.
 	keys, values           []float32
 	halfKeys, halfValues   []uint16
-	quantKeys, quantValues []byte // as kv_quantized.go lays them out
+	quantKeys, quantValues []byte // in the layout of kv_quantized.go
 }
 
-// KVType is how a KV keeps its numbers.
+// KVType is the type in which a KV keeps its numbers.
 type KVType int
 
-// The types there is attention over.
+// The types that attention supports.
 const (
-	KVF32  KVType = iota // as they come
-	KVF16                // rounded to half precision
-	KVQ8_0               // a byte each, and for 32 of a head's a scale in half precision; the size of a head is a multiple of 32
+	KVF32 KVType = iota // as they are
+	KVF16               // rounded to half precision
+	// One byte per number, and a scale in half precision per 32 numbers of a head. The head size
+	// must be a multiple of 32.
+	KVQ8_0
 )
 
-// Bytes is the memory of a head's n numbers.
+// Bytes returns the memory of n numbers of a head.
 func (t KVType) Bytes(n int) int {
 	switch t {
 	case KVF16:
@@ -36,12 +39,12 @@ func (t KVType) Bytes(n int) int {
 	return 4 * n
 }
 
-// KeysPerBlock is the number of keys that lie side by side; a KV has room for whole blocks.
+// KeysPerBlock is the number of keys in a block. A KV has room for whole blocks.
 const KeysPerBlock = lanes
 
 func roundUp(n, step int) int { return (n + step - 1) / step * step }
 
-// NewKV makes room for tokens tokens.
+// NewKV allocates room for this many tokens.
 func NewKV(tokens, heads, headDim int, kept KVType) *KV {
 	kv := &KV{kept: kept, heads: heads, headDim: headDim, tokens: roundUp(tokens, lanes)}
 	size := kv.tokens * heads * headDim
@@ -59,13 +62,15 @@ func NewKV(tokens, heads, headDim int, kept KVType) *KV {
 	return kv
 }
 
-// at is where the numbers of a head of a token begin: of the key, whose numbers lie 16 apart, and of the value.
+// at returns where the numbers of a token begin in a head: of its key, whose numbers are 16 apart,
+// and of its value.
 func (kv *KV) at(head, token int) (key, value int) {
 	first := head * kv.tokens
 	return (first+token/lanes*lanes)*kv.headDim + token%lanes, (first + token) * kv.headDim
 }
 
-// Store takes a token's keys and values, HeadDim numbers of each for the given head and those behind it.
+// Store writes a token's keys and values, HeadDim numbers of each per head, starting at the given
+// head.
 func (kv *KV) Store(token, head int, keys, values []float32) {
 	for ; len(keys) > 0; keys, values = keys[kv.headDim:], values[kv.headDim:] {
 		kv.storeHead(token, head, keys[:kv.headDim], values[:kv.headDim])
@@ -96,7 +101,7 @@ func scatter[N any](dst, row []N) {
 	}
 }
 
-// Load gives back a token's key and value, rounded to what is kept.
+// Load reads a token's key and value, as rounded by the type.
 func (kv *KV) Load(token int, key, value []float32) {
 	for h := range kv.heads {
 		keyAt, valueAt := kv.at(h, token)
@@ -117,7 +122,8 @@ func (kv *KV) Load(token int, key, value []float32) {
 	}
 }
 
-// score writes factor·(q · key) of blocks·16 keys from token on, for n queries; token is a multiple of 16.
+// score writes factor·(q · key) of blocks·16 keys, starting at token, for n queries. token is a
+// multiple of 16.
 func (kv *KV) score(dst []float32, q *queries, n, head, token, blocks int, factor float32) {
 	at, _ := kv.at(head, token)
 	for done := 0; done < n; {
@@ -135,7 +141,8 @@ func (kv *KV) score(dst []float32, q *queries, n, head, token, blocks int, facto
 	}
 }
 
-// sum adds the weighted values of so many keys from token on, for n queries whose weights lie as score writes them.
+// sum adds the weighted values of this many keys, starting at token, for n queries. The weights are
+// laid out as score writes scores.
 func (kv *KV) sum(dst *queries, weights []float32, n, head, token, keys int) {
 	_, at := kv.at(head, token)
 	for done := 0; done < n; {
@@ -153,7 +160,8 @@ func (kv *KV) sum(dst *queries, weights []float32, n, head, token, keys int) {
 	}
 }
 
-// powerOfTwoBelow is the largest power of two that does not exceed n: the numbers of queries that there are kernels for.
+// powerOfTwoBelow returns the largest power of two ≤ n, at most queriesAtOnce. These are the
+// numbers of queries that have kernels.
 func powerOfTwoBelow(n int) int {
 	step := queriesAtOnce
 	for step > n {

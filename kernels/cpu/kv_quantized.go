@@ -2,32 +2,35 @@ package cpu
 
 import "encoding/binary"
 
-// A KV in Q8_0 has blocks of 32 numbers of a head: a scale in half precision, then a signed byte each, number = scale·byte.
-// Values are such blocks, as llama.cpp has them. The blocks of 16 keys that lie side by side are woven together, so that a register
-// takes the same number of 16 keys here too: (HeadDim/32) tiles of 16 scales and of quants (32, 16).
+// A KV in Q8_0 has blocks of 32 numbers of a head: a scale in half precision, then one signed byte
+// per number; number = scale·byte. Values are such blocks, as in llama.cpp. For keys, the blocks of
+// 16 keys are interleaved, so that a register holds the same number of 16 keys here too:
+// (HeadDim/32) tiles, each with 16 scales and then quants (32, 16).
 const (
 	scaleBytesQ8_0 = 2
 	blockBytesQ8_0 = scaleBytesQ8_0 + Block
-	tileScales     = lanes * scaleBytesQ8_0 // bytes of a tile's scales, in front of its quants
+	tileScales     = lanes * scaleBytesQ8_0 // bytes of the scales of a tile, before its quants
 	tileBytes      = lanes * blockBytesQ8_0
 )
 
-// quantizedAt is where the block begins whose first number is the one at of a head; at is a multiple of 32.
+// quantizedAt returns the offset of the block that begins with number at of a head; at is a
+// multiple of 32.
 func quantizedAt(at int) int { return at / Block * blockBytesQ8_0 }
 
-// quantizedHead is room for a head's quants and scales as activations have them.
+// quantizedHead has room for the records of a head's numbers (see Quantized).
 type quantizedHead [MaxHeadDim / Block * recordBytes]byte
 
-// quantize takes in x, whole blocks, by the rule of ref.QuantizeQ8_0: quants by the scale in float32, which is rounded afterwards.
+// quantize quantises x, whole blocks, by the rule of ref.QuantizeQ8_0. The quants are computed with
+// the scale in float32, which is rounded to half precision afterwards.
 func (h *quantizedHead) quantize(x []float32) { quantizeRow(h[:], x, recordBytes) }
 
-// block is the scale and the quants of a block.
+// block returns the scale and the quants of block i.
 func (h *quantizedHead) block(i int) (scale uint16, quants *[Block]byte) {
 	record := h[i*recordBytes:]
 	return toHalf(getFloat(record[scaleAt:])), (*[Block]byte)(record)
 }
 
-// storeQuantizedKey puts a key into the tiles of 16, of which it is the one at lane.
+// storeQuantizedKey writes a key to the tiles of 16 keys, at position lane.
 func storeQuantizedKey(tiles []byte, key []float32, lane int) {
 	var h quantizedHead
 	h.quantize(key)
@@ -39,7 +42,7 @@ func storeQuantizedKey(tiles []byte, key []float32, lane int) {
 	}
 }
 
-// storeQuantizedValue puts a value into its blocks.
+// storeQuantizedValue writes a value to its blocks.
 func storeQuantizedValue(blocks []byte, value []float32) {
 	var h quantizedHead
 	h.quantize(value)
@@ -51,7 +54,7 @@ func storeQuantizedValue(blocks []byte, value []float32) {
 	}
 }
 
-// loadQuantizedKey reads the key at lane of the tiles of 16.
+// loadQuantizedKey reads the key at position lane from the tiles of 16 keys.
 func loadQuantizedKey(key []float32, tiles []byte, lane int) {
 	for i := range len(key) / Block {
 		tile := (*[tileBytes]byte)(tiles[i*tileBytes:])
@@ -62,7 +65,7 @@ func loadQuantizedKey(key []float32, tiles []byte, lane int) {
 	}
 }
 
-// loadQuantizedValue reads a value's blocks.
+// loadQuantizedValue reads a value from its blocks.
 func loadQuantizedValue(value []float32, blocks []byte) {
 	for len(value) > 0 {
 		dequantizeBlock((*[Block]float32)(value), (*[blockBytesQ8_0]byte)(blocks))
@@ -77,7 +80,7 @@ func dequantizeBlock(dst *[Block]float32, block *[blockBytesQ8_0]byte) {
 	}
 }
 
-// dequantizeTile unpacks the same 32 numbers of 16 keys to (32, 16).
+// dequantizeTile unpacks 32 numbers of 16 keys to (32, 16).
 func dequantizeTile(dst *[Block * lanes]float32, tile *[tileBytes]byte) {
 	var scales [lanes]float32
 	for i := range scales {
@@ -88,7 +91,8 @@ func dequantizeTile(dst *[Block * lanes]float32, tile *[tileBytes]byte) {
 	}
 }
 
-// scoreKeysQuantizedGeneric is scoreKeysGeneric over tiles of keys, which are unpacked once for all queries.
+// scoreKeysQuantizedGeneric is scoreKeysGeneric for tiles of keys. Each tile is unpacked once for
+// all queries.
 func scoreKeysQuantizedGeneric(dst []float32, q *queries, keys []byte, n, headDim, blocks int, factor float32) {
 	var numbers [Block * lanes]float32
 	for b := range blocks {
@@ -111,7 +115,8 @@ func scoreKeysQuantizedGeneric(dst []float32, q *queries, keys []byte, n, headDi
 	}
 }
 
-// sumValuesQuantizedGeneric is sumValuesGeneric over blocks of values, which are unpacked once for all queries.
+// sumValuesQuantizedGeneric is sumValuesGeneric for blocks of values. Each block is unpacked once
+// for all queries.
 func sumValuesQuantizedGeneric(dst *queries, values []byte, weights []float32, n, keys, headDim int) {
 	var numbers [Block]float32
 	for i := range keys {

@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// Level is a set of processor instructions that the kernels are written for. Every level gives the same bits.
+// Level is a set of processor instructions that kernels are written for. Every level gives the same
+// bits.
 type Level int
 
-// The levels. Of those of a processor each includes the ones before.
+// The levels. On one processor each level includes those before it.
 const (
 	Portable Level = iota // Go
 	AVX2                  // amd64, with F16C and FMA3
 	AVX512                // amd64: F, BW, DQ, VL and VNNI
-	AMX                   // amd64: AVX512, and tiles of bytes
-	NEON                  // arm64, with the dot products of bytes (FEAT_DotProd)
+	AMX                   // amd64: AVX512, and tile products of bytes
+	NEON                  // arm64, with dot products of bytes (FEAT_DotProd)
 )
 
 func (l Level) String() string {
@@ -25,19 +26,20 @@ func (l Level) String() string {
 	return names[l]
 }
 
-// Highest is the highest level that this processor and the operating system offer.
+// Highest returns the highest level that this processor and the operating system support.
 func Highest() Level {
 	all := Levels()
 	return all[len(all)-1]
 }
 
-// level is the one in use. It changes in tests only, between tasks.
+// level is the current level. Only tests change it, and only between tasks.
 var level = Highest()
 
-// ActiveLevel is the level that products run on.
+// ActiveLevel returns the level that kernels run on.
 func ActiveLevel() Level { return level }
 
-// SetLevel makes a test run on a level that the processor has, until restore is called. No task may be running.
+// SetLevel makes a test run on another level of this processor, until restore is called. No task
+// may be running.
 func SetLevel(l Level) (restore func()) {
 	if !slices.Contains(Levels(), l) {
 		panic(fmt.Sprintf("cpu: this processor has no level %v", l))

@@ -4,7 +4,8 @@ package cpu
 
 import "golang.org/x/sys/cpu"
 
-// Levels are those that this processor and the operating system offer, in ascending order.
+// Levels returns the levels that this processor and the operating system support, in ascending
+// order.
 func Levels() []Level {
 	x := &cpu.X86
 	switch {

@@ -4,7 +4,7 @@ package cpu
 
 import "golang.org/x/sys/cpu"
 
-// Levels are those that this processor offers, in ascending order.
+// Levels returns the levels that this processor supports, in ascending order.
 func Levels() []Level {
 	if !cpu.ARM64.HasASIMD || !cpu.ARM64.HasASIMDDP {
 		return []Level{Portable}

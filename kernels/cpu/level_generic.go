@@ -2,5 +2,5 @@
 
 package cpu
 
-// Levels is the one level there is without assembly.
+// Levels returns the only level without assembly.
 func Levels() []Level { return []Level{Portable} }

@@ -3,14 +3,17 @@ package cpu
 const (
 	// lanes is the number of partial sums of a product; see ref.Dot.
 	lanes = 16
-	// floatRows is the number of weight rows that are multiplied together, an item of MatMulFloat.
+	// floatRows is the number of weight rows that are multiplied together. They are one item of
+	// MatMulFloat.
 	floatRows = 4
-	// floatBlockBytes of weights stay in the second cache while they meet one group of activation rows after the other. The block behind is read
-	// meanwhile, so a thread's share of a matrix has to be several of them.
+	// floatBlockBytes of weights stay in the second-level cache while they are multiplied with one
+	// group of activation rows after the other. Meanwhile the next block is read, so a thread's
+	// share of a matrix should be several blocks.
 	floatBlockBytes = 64 << 10
 )
 
-// MatMulFloat computes dst (m, rows) = x (m, cols) · wᵀ to the bits of ref.MatMulF32, whatever the type of the weights, which stay as they are in memory.
+// MatMulFloat computes dst (m, rows) = x (m, cols) · wᵀ with the bits of ref.MatMulF32, for every
+// Number type. The weights stay in memory as they are.
 type MatMulFloat struct {
 	Dst  []float32 // (M, Rows)
 	X    []float32 // (M, Cols)
@@ -21,13 +24,13 @@ type MatMulFloat struct {
 	Cols int
 }
 
-// Items is the number of groups of four weight rows.
+// Items returns the number of groups of four weight rows.
 func (t *MatMulFloat) Items() int { return (t.Rows + floatRows - 1) / floatRows }
 
-// Work is the number of multiplications.
+// Work returns the number of multiplications.
 func (t *MatMulFloat) Work() int { return t.M * t.Rows * t.Cols }
 
-// Do computes the columns of Dst that belong to items from … to−1.
+// Do computes the columns of Dst that belong to the items from … to−1.
 func (t *MatMulFloat) Do(from, to int) {
 	first, last := from*floatRows, min(to*floatRows, t.Rows)
 	if level == Portable || t.Rows < floatRows || t.Cols%lanes != 0 {
@@ -41,7 +44,7 @@ func (t *MatMulFloat) Do(from, to int) {
 	t.floats(first, last)
 }
 
-// blockRows is the number of weight rows of a block.
+// blockRows returns the number of weight rows in a block.
 func (t *MatMulFloat) blockRows() int {
 	return max(1, floatBlockBytes/(t.Cols*t.Type.bytes*floatRows)) * floatRows
 }

@@ -3,35 +3,40 @@
 package cpu
 
 const (
-	// mostFew is the number of activation rows that a kernel of AVX-512 multiplies with weight rows at once.
+	// mostFew is the largest number of activation rows that one AVX-512 kernel multiplies.
 	mostFew = 9
-	// mostDots is the number whose sums with four weight rows fit the registers: with more, a kernel lets two weight rows take turns with two. It also is
-	// the size of groups where there are several, and the weights come from the second cache for all but the first.
+	// mostDots is the largest number of activation rows whose sums with four weight rows fit into
+	// the registers. With more, a kernel takes two weight rows and then the other two. It is also
+	// the size of groups if there are several; all groups except the first read the weights from
+	// the second-level cache.
 	mostDots = 6
-	// partBytes of activations stay in the first cache, a part of the columns, while a block of weights passes by.
+	// partBytes of activations, for a part of the columns, stay in the first-level cache while a
+	// block of weights is read.
 	partBytes = 40 << 10
-	// partItems is the number of items of such a block. With more of them the sums would be in the way; with fewer the activations would come
-	// from the second cache too often.
+	// partItems is the number of items in such a block. With more, their sums would need too much
+	// cache. With fewer, the activations would be read from the second-level cache too often.
 	partItems = 8
-	// leastParts is the number of activation rows from which on arithmetic takes so long that it shows where they come from.
+	// leastParts is the number of activation rows from which on it matters where they are read
+	// from, because the arithmetic takes long enough.
 	leastParts = 4
-	// lineBytes is a line of the cache.
+	// lineBytes is the size of a cache line.
 	lineBytes = 64
 )
 
-// piece is what a kernel does at once, with four weight rows.
+// piece is the work of one kernel call, for four weight rows.
 type piece struct {
 	i, m    int      // activation rows i … i+m−1
 	k, cols int      // columns k … k+cols−1
-	sums    *float32 // where the sums wait unless these are all columns
+	sums    *float32 // where the sums are kept between parts of the columns
 	prefetch
 }
 
-// prefetch is what a kernel asks for with each 16 columns: lines that are apart from each other, at first ahead of the weights, then pace and back further
-// by turns. All are bytes.
+// prefetch says which cache lines a kernel prefetches with each 16 columns. The lines are apart
+// bytes from each other. The first one is ahead bytes after the weights, and then moves on by pace
+// and back bytes in turn.
 type prefetch struct{ ahead, apart, pace, back int }
 
-// floats computes columns first … last−1 of Dst.
+// floats computes the columns first … last−1 of Dst.
 func (t *MatMulFloat) floats(first, last int) {
 	groups, parts := 1, (4*t.M*t.Cols+partBytes-1)/partBytes
 	switch {
@@ -52,10 +57,11 @@ func (t *MatMulFloat) floats(first, last int) {
 	}
 }
 
-// byGroups computes columns first … last−1 of Dst.
+// byGroups computes the columns first … last−1 of Dst, one group of activation rows after the
+// other.
 func (t *MatMulFloat) byGroups(first, last, groups int) {
 	for g := range groups {
-		i := g * t.M / groups // groups of equal size: a small one has little to do with the weights it reads
+		i := g * t.M / groups // equal sizes: a small group would do little work with the weights it reads
 		p := piece{i: i, m: (g+1)*t.M/groups - i, cols: t.Cols}
 		switch {
 		case groups > 1:
@@ -71,14 +77,15 @@ func (t *MatMulFloat) byGroups(first, last, groups int) {
 	}
 }
 
-// askInOrder asks for weights in the order of memory, which serves them sooner so than from four places by turns.
+// askInOrder prefetches weights in the order of memory. Memory serves them faster that way than
+// from four places in turn.
 func (t *MatMulFloat) askInOrder(ahead int) prefetch {
 	pace := floatRows * lanes * t.Type.bytes
 	return prefetch{ahead, lineBytes, pace, pace}
 }
 
-// askBehind asks for a group's share of the block of so many rows behind: every group reads a block of weights, and so memory is read as long as they
-// compute.
+// askBehind prefetches a group's share of the next block of rows. Every group reads one block of
+// weights, so memory is read for as long as all groups compute.
 func (t *MatMulFloat) askBehind(rows, g, groups int) prefetch {
 	size := t.Cols * t.Type.bytes
 	p := t.askInOrder(rows*size + g*floatRows*size/groups)
@@ -86,9 +93,10 @@ func (t *MatMulFloat) askBehind(rows, g, groups int) prefetch {
 	return p
 }
 
-// askRows asks for the same columns of the item after next: for a line of each weight row that the kernel for m rows multiplies together. Where a line has
-// 32 columns, one that multiplies four asks for two lines by turns, and one that multiplies two for each line twice, which pays: what memory is too
-// busy for is not asked for.
+// askRows prefetches the same columns of the item after the next: one line for each weight row that
+// the kernel for m rows multiplies together. If a line has 32 columns, a kernel with four weight
+// rows prefetches two lines in turn, and one with two weight rows prefetches each line twice. The
+// repetition helps, because the processor drops requests when memory is too busy.
 func (t *MatMulFloat) askRows(m int) prefetch {
 	size := t.Cols * t.Type.bytes
 	p := prefetch{ahead: 2 * floatRows * size, apart: size, pace: lanes * t.Type.bytes, back: lanes * t.Type.bytes}
@@ -98,10 +106,11 @@ func (t *MatMulFloat) askRows(m int) prefetch {
 	return p
 }
 
-// itemSums is the number of float32 that wait between the parts of an item.
+// itemSums is the number of float32 that an item keeps between parts of the columns.
 const itemSums = floatRows * mostFew * lanes
 
-// byParts computes columns first … last−1 of Dst for one group of activation rows, block after block and in each part columns after part columns.
+// byParts computes the columns first … last−1 of Dst for one group of activation rows. It goes
+// block by block, and within a block one part of the columns after the other.
 func (t *MatMulFloat) byParts(first, last, part int) {
 	var memory [partItems*itemSums + lineFloats]float32
 	sums := aligned(memory[:])
@@ -118,14 +127,15 @@ func (t *MatMulFloat) byParts(first, last, part int) {
 	}
 }
 
-// item multiplies weight rows r … r+3, or those up to last.
+// item multiplies the weight rows r … r+3, or fewer up to last.
 func (t *MatMulFloat) item(r, last int, p piece) {
 	x := &t.X[p.i*t.Cols+p.k]
 	if r+floatRows <= last {
 		dotGroup(t.Type, p, &t.Dst[p.i*t.Rows+r], &t.W[(r*t.Cols+p.k)*t.Type.bytes], x, t.Cols, 4*t.Rows)
 		return
 	}
-	// The last rows are too few: with those before they make four, whose results are dropped.
+	// Fewer than four rows are left. Compute the last four, and drop the results of those that were
+	// computed before.
 	var results [mostFew * floatRows]float32
 	start := t.Rows - floatRows
 	p.prefetch = prefetch{}
@@ -135,7 +145,7 @@ func (t *MatMulFloat) item(r, last int, p piece) {
 	}
 }
 
-// dotGroup is written out case by case: through a function value the results would escape to the heap.
+// dotGroup is a switch over all cases. With a function value the results would escape to the heap.
 func dotGroup(n Number, p piece, dst *float32, w *byte, x *float32, rowCols, dstBytes int) {
 	switch {
 	case level == AVX2:

@@ -2,10 +2,10 @@
 
 package cpu
 
-// mostDots is the number of activation rows that a kernel multiplies with weight rows at once.
+// mostDots is the largest number of activation rows that a kernel multiplies at once.
 const mostDots = 3
 
-// floats computes columns first … last−1 of Dst, a block of weights after the other.
+// floats computes the columns first … last−1 of Dst, one block of weights after the other.
 func (t *MatMulFloat) floats(first, last int) {
 	rows := t.blockRows()
 	for ; first < last; first += rows {
@@ -13,11 +13,12 @@ func (t *MatMulFloat) floats(first, last int) {
 	}
 }
 
-// block computes columns first … last−1 of Dst, four weight rows at a time, for one group of activation rows after the other.
+// block computes the columns first … last−1 of Dst, four weight rows at a time, for one group of
+// activation rows after the other.
 func (t *MatMulFloat) block(first, last int) {
 	groups := (t.M + mostDots - 1) / mostDots
 	for g := range groups {
-		i := g * t.M / groups // groups of equal size: a small one has little to do with the weights it reads
+		i := g * t.M / groups // equal sizes: a small group would do little work with the weights it reads
 		m := (g+1)*t.M/groups - i
 		for r := first; r < last; r += floatRows {
 			t.group(r, last, i, m)
@@ -25,13 +26,15 @@ func (t *MatMulFloat) block(first, last int) {
 	}
 }
 
-// group multiplies weight rows r … r+3, or those up to last, with activation rows i … i+m−1.
+// group multiplies the weight rows r … r+3, or fewer up to last, with the activation rows i …
+// i+m−1.
 func (t *MatMulFloat) group(r, last, i, m int) {
 	if r+floatRows <= last {
 		dotGroup(t.Type, m, &t.Dst[i*t.Rows+r], &t.W[r*t.Cols*t.Type.bytes], &t.X[i*t.Cols], t.Cols, 4*t.Rows)
 		return
 	}
-	// The last rows are too few: with those before they make four, whose results are dropped.
+	// Fewer than four rows are left. Compute the last four, and drop the results of those that were
+	// computed before.
 	var results [mostDots * floatRows]float32
 	start := t.Rows - floatRows
 	dotGroup(t.Type, m, &results[0], &t.W[start*t.Cols*t.Type.bytes], &t.X[i*t.Cols], t.Cols, 4*floatRows)
@@ -40,11 +43,11 @@ func (t *MatMulFloat) group(r, last, i, m int) {
 	}
 }
 
-// isMany is false: there is no kernel that widens weights beforehand.
+// isMany returns false: there is no kernel that converts weights beforehand.
 func (t *MatMulFloat) isMany() bool         { return false }
 func (t *MatMulFloat) many(first, last int) {}
 
-// dotGroup is written out case by case: through a function value the results would escape to the heap.
+// dotGroup is a switch over all cases. With a function value the results would escape to the heap.
 func dotGroup(n Number, m int, dst *float32, w *byte, x *float32, cols, stride int) {
 	switch n {
 	case F32:

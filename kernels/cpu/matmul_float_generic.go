@@ -1,6 +1,7 @@
 package cpu
 
-// portable computes columns first … last−1 of Dst. A row of weights is widened piece by piece.
+// portable computes the columns first … last−1 of Dst. It converts each row of weights to float32
+// piece by piece.
 func (t *MatMulFloat) portable(first, last int) {
 	const piece = 512
 	var wide [piece]float32
@@ -25,8 +26,9 @@ func (t *MatMulFloat) portable(first, last int) {
 	}
 }
 
-// addProducts adds w[k]·x[k] to lane k mod 16, product and sum rounded once. Sixteen sums do not fit the registers of most processors,
-// so the numbers are passed over twice, eight lanes each time.
+// addProducts adds w[k]·x[k] to lane k mod 16, with product and sum rounded once. Most processors
+// have too few registers for sixteen sums, so it reads the numbers twice and sums eight lanes each
+// time.
 func addProducts(sums *[lanes]float32, w, x []float32) {
 	whole := len(w) / lanes * lanes
 	addEightLanes((*[lanes / 2]float32)(sums[:]), w[:whole], x[:whole], 0)
@@ -36,8 +38,9 @@ func addProducts(sums *[lanes]float32, w, x []float32) {
 	}
 }
 
-// addEightLanes adds to lanes first … first+7 the products of rows whose length is a multiple of 16. Eight sums in double precision
-// are nearly always as good as fused ones; otherwise all eight are computed again.
+// addEightLanes adds the products of two rows to the lanes first … first+7; their length is a
+// multiple of 16. Sums in float64 nearly always round to the fused result. If one of the eight
+// might not, all eight are computed again by fma.
 func addEightLanes(sums *[lanes / 2]float32, w, x []float32, first int) {
 	a, b, c, d, e, f, g, h := sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]
 	for len(w) >= lanes && len(x) >= lanes {

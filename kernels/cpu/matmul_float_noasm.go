@@ -2,7 +2,7 @@
 
 package cpu
 
-// floats is never called: there is no level that has it.
+// floats is never called, because Do always takes the portable path here.
 func (t *MatMulFloat) floats(first, last int) { t.portable(first, last) }
 
 func (t *MatMulFloat) isMany() bool         { return false }

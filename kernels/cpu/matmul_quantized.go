@@ -2,29 +2,31 @@ package cpu
 
 import "unsafe"
 
-// MatMulQuantized computes dst (m, rows) = x (m, cols) · wᵀ to the bits of ref.MatMulQuantized; its items are the panels of W.
+// MatMulQuantized computes dst (m, rows) = x (m, cols) · wᵀ with the bits of ref.MatMulQuantized.
+// Its items are the panels of W.
 //
-// The 32 products of a tile are summed as integers, which is exact on every level, and the tiles are added in ascending
-// order. A tile is read from memory once and used for all rows of a batch.
+// The 32 products of a tile are summed as integers, which is exact on every level. The tiles are
+// added in ascending order. A tile is read from memory once and used for all rows of a batch.
 type MatMulQuantized struct {
 	Dst []float32  // (X.m, W.Rows)
 	X   *Quantized // (m, W.Cols)
 	W   *Panels
 }
 
-// batchRows is the number of activation rows that a panel is multiplied with while their sums lie in the nearest cache, a multiple
-// of wordRows and of the rows of a tile.
+// batchRows is how many activation rows a panel is multiplied with while their sums stay in the
+// first-level cache. It is a multiple of wordRows and of the rows of an AMX tile.
 const batchRows = 96
 
-// Items is the number of panels.
+// Items returns the number of panels.
 func (t *MatMulQuantized) Items() int { return t.W.Items() }
 
-// Work is about the time, in multiplications of the portable level.
+// Work estimates the time, in multiplications on the portable level.
 func (t *MatMulQuantized) Work() int { return t.X.m * t.W.Rows * t.W.Cols }
 
-// Do computes the columns of Dst that belong to panels from … to−1.
+// Do computes the columns of Dst that belong to the panels from … to−1.
 func (t *MatMulQuantized) Do(from, to int) {
-	// As few sums as will do: Go clears them each time, which shows in small products.
+	// Use the smallest array that will do. Go clears it each time, which costs visible time in
+	// small products.
 	switch {
 	case t.X.m == 1:
 		var sums [panelRows + lineFloats]float32
@@ -38,22 +40,24 @@ func (t *MatMulQuantized) Do(from, to int) {
 	}
 }
 
-// lineFloats is the number of float32 in a line of the cache.
+// lineFloats is the number of float32 in a cache line.
 const lineFloats = 16
 
-// aligned is what begins with a line of the cache, one line less than given: a vector that lies in two lines takes twice the time.
+// aligned returns the part of sums that begins at a cache line; it is one line shorter. A vector
+// that crosses two lines takes twice the time.
 func aligned(sums []float32) []float32 {
 	first := -uintptr(unsafe.Pointer(&sums[0])) / 4 % lineFloats
 	return sums[first:][:len(sums)-lineFloats]
 }
 
-// fewRows are those of a verification.
+// fewRows is the number of rows up to which a product counts as a verification.
 const fewRows = 9
 
-// groupBytes of panels stay in the second cache while they meet one batch of rows after the other.
+// groupBytes of panels stay in the second-level cache while they are multiplied with one batch of
+// rows after the other.
 const groupBytes = 512 << 10
 
-// multiply takes sums that are zeros, as multiplyPanel wants them.
+// multiply needs sums that are all zero, as multiplyPanel does.
 func (t *MatMulQuantized) multiply(sums []float32, from, to int) {
 	most := len(sums) / panelRows
 	group := max(1, groupBytes/t.W.each)
@@ -68,7 +72,7 @@ func (t *MatMulQuantized) multiply(sums []float32, from, to int) {
 	}
 }
 
-// panel multiplies a panel with a batch of rows, of which first is the first.
+// panel multiplies a panel with a batch of rows that starts at row first.
 func (t *MatMulQuantized) panel(sums []float32, p, first int) {
 	dst := t.Dst[first*t.W.Rows+p*panelRows:]
 	if m := len(sums) / panelRows; m > fewRows {
@@ -81,7 +85,7 @@ func (t *MatMulQuantized) panel(sums []float32, p, first int) {
 	multiplyPanel(dst, t.W.Rows, sums, t.W.Format, t.W.panel(p), t.X, first)
 }
 
-// lastPanel multiplies a panel of which only n rows are weights.
+// lastPanel multiplies a panel in which only n rows are weights.
 func (t *MatMulQuantized) lastPanel(dst, sums []float32, p, first, n int) {
 	var all [batchRows * panelRows]float32
 	multiplyPanel(all[:], panelRows, sums, t.W.Format, t.W.panel(p), t.X, first)
@@ -90,7 +94,8 @@ func (t *MatMulQuantized) lastPanel(dst, sums []float32, p, first, n int) {
 	}
 }
 
-// moveSumsGeneric stores sums (m, 32) to rows of dst that are stride numbers apart, and clears them.
+// moveSumsGeneric copies sums (m, 32) to rows of dst that are stride numbers apart, and then clears
+// them.
 func moveSumsGeneric(dst, sums []float32, stride int) {
 	for i := range len(sums) / panelRows {
 		copy(dst[i*stride:][:panelRows], sums[i*panelRows:])

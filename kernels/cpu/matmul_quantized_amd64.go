@@ -2,8 +2,9 @@
 
 package cpu
 
-// multiplyPanel writes the product of a panel and rows first … of x to 32 columns of rows of dst that are stride numbers apart. The sums
-// (rows, 32) wait where sums says, which are zeros before and after, except on AVX-512, where it does not matter what they are.
+// multiplyPanel multiplies a panel with the rows first … of x. It writes 32 columns to rows of dst
+// that are stride numbers apart. sums (rows, 32) is scratch memory. It must be zero before, and is
+// zero afterwards. On the level AVX512 its content does not matter.
 func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized, first int) {
 	rows, tiles, xStride := len(sums)/panelRows, x.cols/Block, x.m*recordBytes
 	_ = dst[:(rows-1)*stride+panelRows]
@@ -21,7 +22,7 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 			productAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
 		}
 		if level == AMX {
-			clear(sums) // for tiles; this product itself needs no zeros
+			clear(sums) // the tile product needs zeros, this one does not
 		}
 		return
 	case level == AVX2:
@@ -32,7 +33,8 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 	moveSums(dst, sums, stride)
 }
 
-// productAVX512 is written out case by case: through a function value the sums would escape to the heap.
+// productAVX512 is a switch over all formats. With a function value the sums would escape to the
+// heap.
 func productAVX512(f Format, dst *float32, dstStride int, acc *float32, panel, x *byte, tiles, m, stride int) {
 	switch f {
 	case Q8_0:
@@ -56,10 +58,11 @@ func productAVX512(f Format, dst *float32, dstStride int, acc *float32, panel, x
 	}
 }
 
-// leastFewRows and mostFewRows are the numbers of rows with each of which a piece of what lies ahead is prefetched.
+// From leastFewRows to mostFewRows activation rows, each row prefetches a part of the weights
+// ahead.
 const leastFewRows, mostFewRows = 3, 16
 
-// productOfFewAVX512 is written out case by case, too.
+// productOfFewAVX512 is a switch for the same reason.
 func productOfFewAVX512(f Format, dst *float32, dstStride int, acc *float32, panel, x *byte, tiles, m, stride int) {
 	switch f {
 	case Q8_0:
@@ -83,7 +86,7 @@ func productOfFewAVX512(f Format, dst *float32, dstStride int, acc *float32, pan
 	}
 }
 
-// productOfOneAVX512 is written out case by case, too.
+// productOfOneAVX512 is a switch for the same reason.
 func productOfOneAVX512(f Format, dst *float32, panel, x *byte, tiles, stride int) {
 	switch f {
 	case Q8_0:
@@ -107,10 +110,11 @@ func productOfOneAVX512(f Format, dst *float32, panel, x *byte, tiles, stride in
 	}
 }
 
-// leastTileRows is the number of rows from which on tiles are faster than vectors: fewer do not hide that tiles take turns with memory.
+// leastTileRows is the number of rows from which AMX tiles are faster than vectors. With fewer rows
+// the tile unit and memory wait for each other.
 const leastTileRows = 32
 
-// productAMX is written out case by case: through a function value the sums would escape to the heap.
+// productAMX is a switch over all formats. With a function value the sums would escape to the heap.
 func productAMX(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
 	switch f {
 	case Q8_0:
@@ -132,7 +136,8 @@ func productAMX(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
 	}
 }
 
-// productAVX2 is written out case by case: through a function value the sums would escape to the heap.
+// productAVX2 is a switch over all formats. With a function value the sums would escape to the
+// heap.
 func productAVX2(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
 	switch f {
 	case Q8_0:
@@ -156,7 +161,7 @@ func productAVX2(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
 	}
 }
 
-// moveSums stores sums (m, 32) to rows of dst that are stride numbers apart, and clears them.
+// moveSums copies sums (m, 32) to rows of dst that are stride numbers apart, and then clears them.
 func moveSums(dst, sums []float32, stride int) {
 	m := len(sums) / panelRows
 	_ = dst[:(m-1)*stride+panelRows]
@@ -167,14 +172,15 @@ func moveSums(dst, sums []float32, stride int) {
 	moveSumsAVX2(&dst[0], &sums[0], m, 4*stride)
 }
 
-// askForRows brings the places of sums (m, 32) in rows of dst, which are stride numbers apart, nearer to the processor.
+// askForRows prefetches the parts of dst's rows that sums (m, 32) will be copied to; the rows are
+// stride numbers apart.
 func askForRows(dst []float32, m, stride int) {
 	if level != Portable {
 		askForRowsAVX2(&dst[0], m, 4*stride)
 	}
 }
 
-// quantizeRow writes the records of x, which are stride bytes apart.
+// quantizeRow writes the records of x; they are stride bytes apart.
 func quantizeRow(records []byte, x []float32, stride int) {
 	if level == Portable {
 		quantizeRowGeneric(records, x, stride)
@@ -187,7 +193,7 @@ func quantizeRow(records []byte, x []float32, stride int) {
 	}
 	for first := 0; first < tiles; {
 		first += quantizeAVX512(&records[first*stride], &x[first*Block], tiles-first, stride)
-		if rest := min(tiles-first, 4); rest > 0 { // of which one is not finite, or which are too few
+		if rest := min(tiles-first, 4); rest > 0 { // too few tiles are left, or one of the next four is not finite
 			quantizeAVX2(&records[first*stride], &x[first*Block], rest, stride)
 			first += rest
 		}

@@ -2,8 +2,9 @@
 
 package cpu
 
-// multiplyPanel writes the product of a panel and rows first … of x to 32 columns of rows of dst that are stride numbers apart. The sums
-// (rows, 32) wait where sums says, which are zeros before and after.
+// multiplyPanel multiplies a panel with the rows first … of x. It writes 32 columns to rows of dst
+// that are stride numbers apart. sums (rows, 32) is scratch memory; it must be zero before, and is
+// zero afterwards.
 func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized, first int) {
 	if level == Portable {
 		multiplyPanelGeneric(sums, f, panel, x, first)
@@ -13,7 +14,8 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 	moveSumsGeneric(dst, sums, stride)
 }
 
-// productNEON is written out case by case: through a function value the sums would escape to the heap.
+// productNEON is a switch over all formats. With a function value the sums would escape to the
+// heap.
 func productNEON(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
 	switch f {
 	case Q8_0:
@@ -37,7 +39,7 @@ func productNEON(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
 	}
 }
 
-// quantizeRow writes the records of x, which are stride bytes apart.
+// quantizeRow writes the records of x; they are stride bytes apart.
 func quantizeRow(records []byte, x []float32, stride int) {
 	if level == Portable {
 		quantizeRowGeneric(records, x, stride)
@@ -46,5 +48,5 @@ func quantizeRow(records []byte, x []float32, stride int) {
 	quantizeNEON(&records[0], &x[0], len(x)/Block, stride)
 }
 
-// askForRows does nothing: whether it pays on such processors has not been measured.
+// askForRows does nothing: whether prefetching helps on these processors was not measured.
 func askForRows(dst []float32, m, stride int) {}

@@ -2,16 +2,17 @@ package cpu
 
 import "encoding/binary"
 
-// wordRows is the number of activation rows that one 64-bit multiplication serves; see Packing.
+// wordRows is the number of activation rows that share a 64-bit multiplication; see Packing.
 const wordRows = 3
 
-// fieldBits is the width of a row's share of a word. The integer dot product of half a tile is at most 16·128·127 = 260,096 in
-// magnitude and of a whole one twice that, which 20 bits and a sign hold; three fields of 21 fit 64 bits.
+// fieldBits is the number of bits per row in a word. The integer dot product of half a tile has a
+// magnitude of at most 16·128·127 = 260,096, and that of a whole tile at most twice as much. This
+// fits into 20 bits and a sign, and three such fields fit into 64 bits.
 const fieldBits = 21
 
-// Do packs three rows to a word: word k is quant₀[k] + quant₁[k]·2²¹ + quant₂[k]·2⁴². Multiplying a weight by the word
-// multiplies it with three rows at once, and the sums of a tile do not run into each other.
-// Integer arithmetic is exact: the packing cannot be seen in the result.
+// Do packs three rows into words: word k is quant₀[k] + quant₁[k]·2²¹ + quant₂[k]·2⁴². So one
+// multiplication of a weight with a word serves three rows, and the sums of a tile do not overflow
+// into each other. Integer arithmetic is exact, so the packing does not change the result.
 func (p *Packing) Do(from, to int) {
 	q := (*Quantized)(p)
 	clear(q.words[from*q.cols : to*q.cols])
@@ -27,7 +28,8 @@ func (p *Packing) Do(from, to int) {
 	}
 }
 
-// multiplyPanelGeneric adds the product of a panel and rows first … of x to sums (rows, 32), row by row of the panel.
+// multiplyPanelGeneric adds the product of a panel and the rows first … of x to sums (rows, 32). It
+// unpacks one row of the panel at a time.
 func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, first int) {
 	if f == Q8_0 {
 		multiplyBytesGeneric(sums, panel, x, first)
@@ -67,7 +69,8 @@ func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, 
 	}
 }
 
-// multiplyBytesGeneric is multiplyPanelGeneric for quants of one byte, which are multiplied where they lie, with their bias of 128: what that adds
+// multiplyBytesGeneric is multiplyPanelGeneric for quants of one byte. They are not unpacked: they
+// are multiplied with their bias of 128, and the bias's share of the sum is subtracted. This share
 // is the same for all weight rows.
 func multiplyBytesGeneric(sums []float32, panel []byte, x *Quantized, first int) {
 	const tileBytes = (2 + Block) * panelRows
@@ -100,8 +103,9 @@ func multiplyBytesGeneric(sums []float32, panel []byte, x *Quantized, first int)
 	}
 }
 
-// dotBytes sums quant·word over a tile for one lane of a panel, of which q begins with the first four columns. It is written out because constant
-// indices cost neither a check nor an address.
+// dotBytes sums quant·word over a tile for one lane of a panel; q begins with the lane's first four
+// columns. It is unrolled, because constant indices need no bounds check and no address
+// computation.
 func dotBytes(q *[4*panelRows*(groups-1) + 4]byte, w *[Block]int64) int64 {
 	const g = 4 * panelRows
 	a := int64(q[0*g])*w[0] + int64(q[0*g+1])*w[1] + int64(q[0*g+2])*w[2] + int64(q[0*g+3])*w[3]
@@ -115,7 +119,8 @@ func dotBytes(q *[4*panelRows*(groups-1) + 4]byte, w *[Block]int64) int64 {
 	return (a + b) + (c + d)
 }
 
-// unbias makes the quants of a share signed, eight at a time. They are below 128, so that with the highest bit set they lend nothing to their neighbours.
+// unbias makes the quants of a share signed, eight at a time. Quants are below 128, so setting the
+// highest bit keeps the subtraction from borrowing across bytes.
 func (f Format) unbias(signed, quants *[Block]uint8) {
 	const highest, each = 0x8080808080808080, 0x0101010101010101
 	le := binary.LittleEndian
@@ -125,15 +130,16 @@ func (f Format) unbias(signed, quants *[Block]uint8) {
 	}
 }
 
-// nextField takes the lowest sum out of a word of them. Taking it away clears its borrow from the one above.
+// nextField returns the lowest sum in a word, and the other sums. Subtracting the lowest sum also
+// undoes its borrow from the next one.
 func nextField(packed int64) (sum int32, above int64) {
 	const other = 64 - fieldBits
 	low := packed << other >> other
 	return int32(low), (packed - low) >> fieldBits
 }
 
-// dotHalves sums quant·word, the quants being signed, over either half of a tile. It is written out because constant indices cost neither a check
-// nor an address.
+// dotHalves sums quant·word over each half of a tile, with signed quants. It is unrolled, because
+// constant indices need no bounds check and no address computation.
 func dotHalves(q *[Block]uint8, w *[Block]int64) (low, high int64) {
 	a := int64(int8(q[0]))*w[0] + int64(int8(q[1]))*w[1] + int64(int8(q[2]))*w[2] + int64(int8(q[3]))*w[3]
 	b := int64(int8(q[4]))*w[4] + int64(int8(q[5]))*w[5] + int64(int8(q[6]))*w[6] + int64(int8(q[7]))*w[7]

@@ -2,29 +2,32 @@
 
 package cpu
 
-// With many rows of activations, arithmetic is what takes time. Then weights are widened to float32 once for dozens of rows, and what
-// is multiplied lies in the caches: 4 weight rows and 6 of activations, over wideCols columns, in the first; the block and the batch in the second.
+// With many activation rows the arithmetic takes most of the time. Then weights are converted to
+// float32 once for dozens of rows, and all operands come from the caches: 4 weight rows and 6
+// activation rows of wideCols columns from the first-level cache, the block and the batch from the
+// second-level cache.
 const (
-	wideRows   = 16   // weight rows of a block
-	wideCols   = 1024 // columns of a part; between one part and the next the sums wait in memory
-	wideGroups = 16   // groups of activation rows of a batch
-	// manyRows pay for the widening, which takes about as long as multiplying six. They always make groups of 5 or 6.
+	wideRows   = 16   // weight rows in a block
+	wideCols   = 1024 // columns in a part; between parts the sums are kept in memory
+	wideGroups = 16   // groups of activation rows in a batch
+	// From manyRows on the conversion pays; it takes about as long as multiplying six rows. So many
+	// rows can always be divided into groups of 5 or 6.
 	manyRows = 8 * mostDots
 )
 
-// wide is what a thread works with.
+// wide is the scratch memory of a thread.
 type wide struct {
 	weights []float32 // (wideRows/4, cols/16, 4, 16)
-	sums    []float32 // (wideGroups, wideRows/floatRows) times those of a group
+	sums    []float32 // (wideGroups, wideRows/floatRows), sumsOfGroup numbers each
 }
 
-// sumsOfGroup is the number of float32 that four weight rows and a group's rows are summed in.
+// sumsOfGroup is the number of float32 in the sums of four weight rows with the rows of a group.
 const sumsOfGroup = mostDots * floatRows * lanes
 
-// isMany tells whether many pays.
+// isMany reports whether there are enough activation rows for many.
 func (t *MatMulFloat) isMany() bool { return t.M >= manyRows && level >= AVX512 }
 
-// many computes columns first … last−1 of Dst, a multiple of four of them, for manyRows and more.
+// many computes the columns first … last−1 of Dst, a multiple of four, for manyRows rows or more.
 func (t *MatMulFloat) many(first, last int) {
 	var weights [wideRows*wideCols + lineFloats]float32
 	var sums [wideGroups*wideRows/floatRows*sumsOfGroup + lineFloats]float32
@@ -38,7 +41,8 @@ func (t *MatMulFloat) many(first, last int) {
 	}
 }
 
-// batch multiplies weight rows first … last−1 with so many of all groups of activation rows, one part of the columns after the other.
+// batch multiplies the weight rows first … last−1 with the groups fromGroup … toGroup−1 of
+// activation rows, one part of the columns after the other.
 func (t *MatMulFloat) batch(w *wide, first, last, fromGroup, toGroup, groups int) {
 	for k := 0; k < t.Cols; k += wideCols {
 		cols := min(wideCols, t.Cols-k)
@@ -57,8 +61,8 @@ func (t *MatMulFloat) batch(w *wide, first, last, fromGroup, toGroup, groups int
 	}
 }
 
-// after is what is widened after a row's part, and how many bytes of it there are to 16 columns: the first four groups of a batch
-// ask for a row each.
+// after returns the weights that are converted next after a part of row r, and how many bytes of
+// them to prefetch per 16 columns. The first four groups of a batch prefetch one row each.
 func (t *MatMulFloat) after(r, k, cols int) (next *byte, pace int) {
 	k += cols
 	if k == t.Cols {

@@ -1,11 +1,11 @@
 package cpu
 
-// Number is a type of weights that are multiplied as float32. The zero Number is none.
+// Number is a weight type that is multiplied as float32. The zero Number is invalid.
 type Number struct {
 	*numberType
 }
 
-// The types that have a product.
+// The supported types.
 var (
 	F32  = Number{&numberType{"F32", 4, DequantizeF32}}
 	F16  = Number{&numberType{"F16", 2, DequantizeF16}}
@@ -20,8 +20,8 @@ type numberType struct {
 
 func (n Number) String() string { return n.name }
 
-// Bytes is the size of a number.
+// Bytes returns the size of one number.
 func (n Number) Bytes() int { return n.bytes }
 
-// Dequantize widens len(dst) numbers, exactly.
+// Dequantize converts len(dst) numbers to float32, which is exact.
 func (n Number) Dequantize(dst []float32, src []byte) { n.widen(dst, src) }

@@ -7,15 +7,17 @@ import (
 
 const (
 	largePage = 2 << 20
-	// leastInLargePages are bytes that are worth asking for: what the second cache holds is found without.
+	// Smaller weights stay in the second-level cache and need no large pages.
 	leastInLargePages = 1 << 20
 )
 
-// inLargePages asks for pages of 2 MiB behind weights, before they are written. They are read from one end to the other for every token, and the
-// processor foresees no further than to the end of a page. Where there are no such pages nothing changes.
+// inLargePages asks for pages of 2 MiB for weights, before they are written. For every token the
+// weights are read from start to end, and the processor prefetches no further than the end of a
+// page. On systems without such pages nothing changes.
 //
-// What lies beside data in its first and last page is asked for, too: matrices allocated one after another share those pages, and each by itself
-// would leave them small.
+// The request includes all of the first and the last page, with whatever else is in them. Matrices
+// that are allocated one after the other share these pages, and requests that left them out would
+// keep them small.
 func inLargePages[N any](data []N) {
 	bytes := uintptr(len(data)) * unsafe.Sizeof(*new(N))
 	if bytes < leastInLargePages {

@@ -2,5 +2,5 @@
 
 package cpu
 
-// inLargePages does nothing: these systems choose for themselves.
+// inLargePages does nothing: these systems choose the page size themselves.
 func inLargePages[N any]([]N) {}

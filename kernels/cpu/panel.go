@@ -3,23 +3,27 @@ package cpu
 import "encoding/binary"
 
 const (
-	// Block is the number of weights that share a scale, and of activations that do.
+	// Block is the number of weights that share a scale. It is the same for activations.
 	Block = 32
-	// panelRows is the number of weight rows of a panel: the lanes of two AVX-512 registers.
+	// panelRows is the number of weight rows in a panel: the lanes of two AVX-512 registers.
 	panelRows     = 32
 	tilesPerSuper = 8
 	groups        = Block / 4
 )
 
-// Panels are quantised weights (Rows, Cols), repacked so that one vector lane is one weight row.
+// Panels are quantised weights (Rows, Cols), repacked so that each weight row has its own vector
+// lane.
 //
-// A panel holds 32 rows as a sequence of tiles of 32 columns each. In a tile lie, one behind another: the scales and, where
-// the format has them, the minima of the 32 rows in half precision; the upper bits of the quants; and the quants. Four
-// neighbouring columns of a row make a lane of four bytes, 32 lanes a vector, and 8 vectors the tile. Where a quant's lower part has four
-// bits, vector v has columns 4v … 4v+3 in the low nibbles and 4v+16 … 4v+19 in the high ones.
-// In formats of super-blocks d and min lie in front of eight tiles, and a tile begins with its two integer scales.
+// A panel holds 32 rows as a sequence of tiles of 32 columns. A tile consists of: the scales of the
+// 32 rows in half precision and, if the format has them, the minima; then the upper bits of the
+// quants; then the quants. Four neighbouring columns of a row form a lane of four bytes, 32 lanes
+// form a vector, and 8 vectors form the tile. If the lower part of a quant has four bits, vector v
+// has columns 4v … 4v+3 in its low nibbles and columns 4v+16 … 4v+19 in its high nibbles. In
+// formats with super-blocks, d and min come before eight tiles, and a tile begins with its two
+// integer scales.
 //
-// Rows beyond the last are zeros. Repacking changes no number: the rows of Q8_0 take as many bytes as before.
+// Rows after the last are zeros. Repacking changes no number. For Q8_0 it also does not change the
+// size, apart from those rows.
 type Panels struct {
 	Format Format
 	Rows   int
@@ -28,7 +32,7 @@ type Panels struct {
 	each   int    // bytes of a panel
 }
 
-// PanelBytes is the memory that rows × cols weights take as panels.
+// PanelBytes returns the memory of rows × cols weights as panels.
 func (f Format) PanelBytes(rows, cols int) int64 {
 	return int64((rows+panelRows-1)/panelRows) * int64(f.panelBytes(cols))
 }
@@ -41,7 +45,7 @@ func (f Format) panelBytes(cols int) int {
 	return tiles * f.tileBytes()
 }
 
-// headBytes is the size of the numbers in half precision, per tile or super-block.
+// headBytes returns the size of the half-precision numbers of a tile or super-block.
 func (f Format) headBytes() int {
 	if f.mins {
 		return 4 * panelRows
@@ -49,7 +53,7 @@ func (f Format) headBytes() int {
 	return 2 * panelRows
 }
 
-// scaleBytes is the size of what a tile begins with.
+// scaleBytes returns the size of the scales at the start of a tile.
 func (f Format) scaleBytes() int {
 	if f.super {
 		return 2 * panelRows
@@ -57,7 +61,7 @@ func (f Format) scaleBytes() int {
 	return f.headBytes()
 }
 
-// highBytes is the size of the upper bits of a tile's quants.
+// highBytes returns the size of the upper bits of a tile's quants.
 func (f Format) highBytes() int {
 	switch f.bits {
 	case 5:
@@ -75,7 +79,8 @@ func (f Format) tileBytes() int {
 	return f.scaleBytes() + f.highBytes() + Block/2*panelRows
 }
 
-// tileAt returns where in a panel the tile begins, and where the numbers in half precision lie that go with it.
+// tileAt returns the offsets in a panel of a tile (at) and of the half-precision numbers that
+// belong to it (head).
 func (f Format) tileAt(tile int) (at, head int) {
 	if !f.super {
 		at = tile * f.tileBytes()
@@ -86,33 +91,35 @@ func (f Format) tileAt(tile int) (at, head int) {
 	return head + f.headBytes() + tile%tilesPerSuper*f.tileBytes(), head
 }
 
-// Repack is the task that fills Panels from Src, the rows as in a file; its items are the panels.
+// Repack is the task that fills Panels from Src, which has the rows as in a file. Its items are the
+// panels.
 type Repack struct {
 	Panels *Panels
 	Src    []byte // (Rows, Cols/BlockElements) blocks
 }
 
-// NewPanels makes room for weights; cols is a multiple of the format's BlockElements. A Repack fills it.
+// NewPanels allocates room for weights. A Repack fills it. cols is a multiple of the format's
+// BlockElements.
 func NewPanels(f Format, rows, cols int) *Panels {
 	data := make([]byte, f.PanelBytes(rows, cols))
 	inLargePages(data)
 	return &Panels{Format: f, Rows: rows, Cols: cols, data: data, each: f.panelBytes(cols)}
 }
 
-// Items is the number of panels.
+// Items returns the number of panels.
 func (w *Panels) Items() int { return (w.Rows + panelRows - 1) / panelRows }
 
-// BytesEach is the size of a panel.
+// BytesEach returns the size of a panel.
 func (w *Panels) BytesEach() int { return w.each }
 
-// SourceBytes is the size, as in a file, of the rows of the first panels.
+// SourceBytes returns the size in the file of the rows of the first panels.
 func (w *Panels) SourceBytes(panels int) int {
 	return min(panels*panelRows, w.Rows) * (w.Cols / w.Format.BlockElements() * w.Format.blockBytes)
 }
 
 func (w *Panels) panel(i int) []byte { return w.data[i*w.each : (i+1)*w.each] }
 
-// Do repacks panels from … to−1.
+// Do repacks the panels from … to−1.
 func (t *Repack) Do(from, to int) {
 	w, f := t.Panels, t.Panels.Format
 	rowBytes := w.Cols / f.BlockElements() * f.blockBytes
@@ -127,10 +134,10 @@ func (t *Repack) Do(from, to int) {
 	t.clearBeyond(to)
 }
 
-// repackRow stores a row of a file in its lane.
+// repackRow stores a row of the file in its lane.
 func (f Format) repackRow(panel, row []byte, lane int) {
 	var s share
-	tiles := f.BlockElements() / Block // of a block
+	tiles := f.BlockElements() / Block // in a block
 	for b := range len(row) / f.blockBytes {
 		block := row[b*f.blockBytes:][:f.blockBytes]
 		for tile := range tiles {
@@ -140,7 +147,7 @@ func (f Format) repackRow(panel, row []byte, lane int) {
 	}
 }
 
-// repackQ8_0 is repackRow for the format that is most used and has nothing to split.
+// repackQ8_0 is repackRow for the format that is used most and needs no splitting.
 func repackQ8_0(panel, row []byte, lane int) {
 	const tileBytes = 2*panelRows + Block*panelRows
 	le := binary.LittleEndian
@@ -154,7 +161,8 @@ func repackQ8_0(panel, row []byte, lane int) {
 	}
 }
 
-// clearBeyond gives the rows that the last panel lacks the quants that count as zero; their scales are zero already.
+// clearBeyond fills up the last panel with rows of quants that count as zero. Their scales are zero
+// already.
 func (t *Repack) clearBeyond(to int) {
 	w := t.Panels
 	if to < w.Items() || w.Rows%panelRows == 0 {
@@ -171,7 +179,7 @@ func (t *Repack) clearBeyond(to int) {
 	}
 }
 
-// put stores a row's share of a tile in its lane.
+// put stores a row's share of a tile in the row's lane.
 func (f Format) put(panel []byte, tile, lane int, s *share) {
 	le := binary.LittleEndian
 	at, head := f.tileAt(tile)
@@ -223,7 +231,7 @@ func (f Format) get(panel []byte, tile, lane int, s *share) {
 	if f.bits == 8 {
 		v := (*[4*panelRows*(groups-1) + 4]byte)(vectors)
 		low := [4]uint64{}
-		for g := range low { // constant bounds cost no checks
+		for g := range low { // constant bounds need no checks
 			low[g] = uint64(le.Uint32(v[8*panelRows*g:])) | uint64(le.Uint32(v[8*panelRows*g+4*panelRows:]))<<32
 			le.PutUint64(s.quants[8*g:], low[g])
 		}

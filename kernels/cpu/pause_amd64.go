@@ -2,5 +2,5 @@
 
 package cpu
 
-// spinsPerPause is how often one has to look for as long as with a pause in between.
+// spinsPerPause is 1, because every turn of a waiting loop runs the pause instruction.
 const spinsPerPause = 1

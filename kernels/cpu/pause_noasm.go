@@ -2,8 +2,10 @@
 
 package cpu
 
-// pause is where a processor would be told that this thread is waiting. Go has no word for it.
+// pause would tell the processor that this thread is waiting. Go has no way to do this without
+// assembly.
 func pause() {}
 
-// spinsPerPause is how often one has to look for as long as with a pause in between.
+// spinsPerPause is the number of loop turns without a pause instruction that take as long as one
+// with it.
 const spinsPerPause = 16

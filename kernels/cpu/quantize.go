@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// A record is what one row of activations has of a tile of 32 columns: quants, and numbers that all weight rows share.
+// A record is what one row of activations has for a tile of 32 columns: the quants, and numbers
+// that all weight rows use.
 const (
 	scaleAt     = Block          // float32
 	minusSumAt  = scaleAt + 4    // int32: minus the sum of the quants
@@ -19,15 +20,16 @@ const (
 // Quantized holds activations (m, cols) as integers, quantised by the rule of ref.QuantizeRow.
 type Quantized struct {
 	m, cols int
-	records []byte  // (cols/32, m) records, so that a tile of weights meets all rows side by side
-	words   []int64 // (⌈m/3⌉, cols) on the portable level: three rows to a word
+	// (cols/32, m) records: those of all rows for a tile are next to each other
+	records []byte
+	words   []int64 // (⌈m/3⌉, cols), only on the portable level: three rows in a word
 
 	x []float32 // (m, cols), as given to Begin
 }
 
 // Grow makes room for m rows of cols numbers, so that Quantize does not allocate.
 func (q *Quantized) Grow(m, cols int) {
-	// A tile takes in 16 records, whether or not so many are rows; what it makes of the others is dropped.
+	// A tile reads 16 records even if there are fewer rows; the results for the others are dropped.
 	if need := (m*cols/Block + recordsAtOnce - 1) * recordBytes; need > cap(q.records) {
 		q.records = make([]byte, need)
 	}
@@ -36,15 +38,15 @@ func (q *Quantized) Grow(m, cols int) {
 	}
 }
 
-// Quantize takes in x (m, cols); cols is a multiple of 32.
+// Quantize quantises x (m, cols); cols is a multiple of 32.
 func (q *Quantized) Quantize(x []float32, m, cols int) {
 	q.Begin(x, m, cols)
 	q.Do(0, m)
 	q.Pack().Do(0, q.Packs())
 }
 
-// Begin makes the receiver a task whose items are the rows of x (m, cols); cols is a multiple of 32. Where there are Packs, Pack
-// has to follow.
+// Begin makes the receiver a task whose items are the rows of x (m, cols); cols is a multiple of
+// 32. If Packs is above 0, the task Pack must follow.
 func (q *Quantized) Begin(x []float32, m, cols int) {
 	q.Grow(m, cols)
 	q.m, q.cols, q.x = m, cols, x
@@ -61,18 +63,18 @@ func (q *Quantized) Do(from, to int) {
 	}
 }
 
-// Tiles quantises tiles from … to−1 of a row.
+// Tiles quantises the tiles from … to−1 of a row.
 func (q *Quantized) Tiles(row, from, to int) {
 	quantizeRow(q.records[(from*q.m+row)*recordBytes:], q.x[row*q.cols:][from*Block:to*Block], q.m*recordBytes)
 }
 
-// Packing is the task that follows Quantized on the portable level.
+// Packing is the task that must follow Quantized on the portable level.
 type Packing Quantized
 
-// Pack is the receiver as a task of Packs items.
+// Pack returns the receiver as a Packing task of Packs items.
 func (q *Quantized) Pack() *Packing { return (*Packing)(q) }
 
-// Packs is the number of items of Pack, which may be none.
+// Packs returns the number of items of Pack; 0 on other levels than the portable one.
 func (q *Quantized) Packs() int {
 	if level != Portable {
 		return 0
@@ -80,7 +82,7 @@ func (q *Quantized) Packs() int {
 	return (q.m + wordRows - 1) / wordRows
 }
 
-// record is row i's of a tile.
+// record returns the record of row i for a tile.
 func (q *Quantized) record(tile, i int) *[recordBytes]byte {
 	return (*[recordBytes]byte)(q.records[(tile*q.m+i)*recordBytes:])
 }
@@ -90,11 +92,12 @@ func getFloat(b []byte) float32 { return math.Float32frombits(binary.LittleEndia
 // smallestMagnitude is ref.SmallestMagnitude.
 const smallestMagnitude = 0x1p-118
 
-// roundingBias pushes a float32 of magnitude below 2²² to where neighbours are 1 apart: adding it rounds to the nearest
-// integer, ties to even, and leaves that integer in the low bits.
+// roundingBias, added to a float32 of magnitude below 2²², gives a number in a range where
+// neighbours are 1 apart. So the addition rounds to the nearest integer, ties to even, and leaves
+// that integer in the low bits.
 const roundingBias = 0x1.8p23
 
-// quantizeRowGeneric writes the records of x, which are stride bytes apart.
+// quantizeRowGeneric writes the records of x; they are stride bytes apart.
 func quantizeRowGeneric(records []byte, x []float32, stride int) {
 	for len(x) > 0 {
 		record := (*[recordBytes]byte)(records)
@@ -119,7 +122,7 @@ func quantizeRowGeneric(records []byte, x []float32, stride int) {
 func quantizeTile(quants *[Block]uint8, x *[Block]float32) float32 {
 	const magnitude, infinity = 1<<31 - 1, 0xff << 23
 	clear(quants[:])
-	var largest uint32 // magnitudes order like their bit patterns, a NaN above all
+	var largest uint32 // bit patterns of magnitudes have the order of the magnitudes, with NaN above all
 	for _, v := range x {
 		largest = max(largest, math.Float32bits(v)&magnitude)
 	}

@@ -2,7 +2,8 @@ package cpu
 
 import "math"
 
-// RMSNorm writes x·w/√(mean(x²)+eps) for each group of len(w) numbers; dst may be x. The squares are rounded, and summed in the lanes of ref.Dot.
+// RMSNorm writes x·w/√(mean(x²)+eps) for each group of len(w) numbers; dst may be x. The squares
+// are rounded and summed in the lanes of ref.Dot.
 func RMSNorm(dst, x, w []float32, eps float32) {
 	n := len(w)
 	done := normGroups(dst, x, w, min(len(x), len(dst))/n, float64(eps)) * n

@@ -1,8 +1,8 @@
 package cpu
 
-// squaresGeneric is Σ x², summed in the lanes of ref.Dot and folded like them, but each square rounded before it is added: a few numbers
-// a row are no work, and portable code has no fast way of fusing. Sixteen sums do not fit the registers of most
-// processors, so the row is passed over twice, eight lanes each time.
+// squaresGeneric is Σ x², summed and folded in the lanes of ref.Dot. Unlike ref.Dot it rounds each
+// square before adding it, because portable code has no fast way to fuse. Most processors have too
+// few registers for sixteen sums, so it reads the row twice and sums eight lanes each time.
 func squaresGeneric(x []float32) float32 {
 	whole := x[:len(x)/lanes*lanes]
 	var sums [lanes]float32
@@ -14,7 +14,7 @@ func squaresGeneric(x []float32) float32 {
 	return fold(&sums)
 }
 
-// eightSquares sums lanes first … first+7 of a row whose length is a multiple of 16.
+// eightSquares sums the lanes first … first+7 of a row whose length is a multiple of 16.
 func eightSquares(x []float32, first int) [lanes / 2]float32 {
 	var a, b, c, d, e, f, g, h float32
 	for len(x) >= lanes {

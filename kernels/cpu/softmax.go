@@ -2,12 +2,14 @@ package cpu
 
 import "math"
 
-// doubleLanes is how many running sums a row of float64 is added in: number i belongs to lane i mod 8.
+// doubleLanes is the number of partial sums of a row of float64: number i belongs to lane i mod 8.
 const doubleLanes = 8
 
-// Weights writes exp((scores[i] − peak)·factor) to dst, as long as scores, and returns their sum. With the highest score as peak and
-// 1/temperature as factor they are a softmax before the division. Each is right to within 1 part in 10¹⁴, apart from weights
-// below 10⁻³⁰⁷, which are 0. (−Inf gives 0, too; NaN and a score above the peak by more than 700/factor mean nothing.)
+// Weights writes exp((scores[i] − peak)·factor) to dst, which has the length of scores, and returns
+// the sum. With the highest score as peak and 1/temperature as factor, this is a softmax before its
+// division. Each weight is exact to 1 part in 10¹⁴, except that weights below 10⁻³⁰⁷ become 0. −Inf
+// also gives 0. For NaN, and for scores above the peak by more than 700/factor, the result is
+// undefined.
 func Weights(dst []float64, scores []float32, peak float32, factor float64) (sum float64) {
 	dst = dst[:len(scores)]
 	var sums [doubleLanes]float64
@@ -16,7 +18,7 @@ func Weights(dst []float64, scores []float32, peak float32, factor float64) (sum
 	return foldDoubles(&sums)
 }
 
-// Multiply scales every number of a row.
+// Multiply multiplies every number of a row by factor.
 func Multiply(x []float64, factor float64) {
 	for i := multiplyRow(x, factor); i < len(x); i++ {
 		x[i] *= factor
@@ -31,16 +33,17 @@ func expRowGeneric(sums *[doubleLanes]float64, dst []float64, x []float32, peak,
 	}
 }
 
-// foldDoubles adds lanes by halves.
+// foldDoubles adds the lanes by halves.
 func foldDoubles(s *[doubleLanes]float64) float64 {
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }
 
-// exp64 is eˣ with a relative error below 10⁻¹⁴ for -707 ≤ x ≤ 700, and 0 below. Like exp it takes x = n·ln2 + r with |r| ≤ ln2/2 and eʳ by
-// its Taylor polynomial, here of degree 11, whose remainder is below 7·10⁻¹⁵.
+// exp64 is eˣ with a relative error below 10⁻¹⁴ for -707 ≤ x ≤ 700; below that it is 0. Like exp it
+// writes x = n·ln2 + r with |r| ≤ ln2/2. eʳ is a Taylor polynomial, here of degree 11, with a
+// remainder below 7·10⁻¹⁵.
 func exp64(x float64) float64 {
 	const (
-		smallest = -707 // eʳ·2ⁿ is a normal number down to here
+		smallest = -707 // down to here eʳ·2ⁿ is a normal number
 		ln2High  = 6.93147180369123816490e-01
 		ln2Low   = 1.90821492927058770002e-10
 	)
@@ -61,9 +64,9 @@ func exp64(x float64) float64 {
 	p = float64(p*r) + 0.5
 	p = float64(p*r) + 1
 	p = float64(p*r) + 1
-	// The low bits of shifted are n, which moves into the exponent.
+	// The low bits of shifted are n. Shift them into the exponent.
 	return math.Float64frombits(math.Float64bits(p) + math.Float64bits(shifted)<<52)
 }
 
-// doubleRoundingBias pushes what follows the point out of a float64.
+// doubleRoundingBias, added to a float64, rounds it to an integer.
 const doubleRoundingBias = 0x1.8p52

@@ -2,7 +2,8 @@
 
 package cpu
 
-// Each of these takes a number of leading items that is a multiple of 8 and returns it; the rest is left to portable code.
+// Each of these processes a number of leading items that is a multiple of 8, and returns this
+// number. Portable code processes the rest.
 
 func expRow(sums *[doubleLanes]float64, dst []float64, x []float32, peak, factor float64) int {
 	n := whole(len(x), doubleLanes)

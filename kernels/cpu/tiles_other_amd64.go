@@ -2,5 +2,5 @@
 
 package cpu
 
-// tilesPermitted is false: how other systems are asked for the tile registers has not been tried.
+// tilesPermitted returns false. How to ask other systems for the tile registers was not tried.
 func tilesPermitted() bool { return false }

@@ -2,7 +2,7 @@ package cpu
 
 import "math"
 
-// What every processor can compute; the definition, to the bit, of what the assembly computes.
+// Portable code, which every processor can run. It defines to the bit what the assembly computes.
 
 func addGeneric(x, y []float32) {
 	y = y[:len(x)]
@@ -24,7 +24,7 @@ func scaleGeneric(dst, x, w []float32, factor float32) {
 	}
 }
 
-// largestGeneric is -Inf of nothing; a NaN wins.
+// largestGeneric returns the largest number, -Inf if there is none, or NaN if there is one.
 func largestGeneric(x []float32) float32 {
 	largest := float32(math.Inf(-1))
 	for _, v := range x {
@@ -58,7 +58,8 @@ func swiGLUGeneric(gate, up []float32) {
 	}
 }
 
-// expSumGeneric replaces x by exp(x − shift) and returns the sum in lanes: number i belongs to lane i mod 16.
+// expSumGeneric replaces x by exp(x − shift) and returns the sum in lanes: number i belongs to lane
+// i mod 16.
 func expSumGeneric(x []float32, shift float32) (sums [lanes]float32) {
 	for i, v := range x {
 		x[i] = exp(v - shift)
@@ -67,7 +68,7 @@ func expSumGeneric(x []float32, shift float32) (sums [lanes]float32) {
 	return sums
 }
 
-// fold adds lanes by halves, as ref.Dot does.
+// fold adds the lanes by halves, as ref.Dot does.
 func fold(lane *[lanes]float32) float32 {
 	var sums [lanes / 2]float32
 	for i := range sums {
@@ -91,9 +92,9 @@ func toHalf(v float32) uint16 {
 	switch {
 	case magnitude > 0x7f800000: // NaN
 		return sign | 0x7e00
-	case magnitude >= 0x477ff000: // rounds past 65504, the largest
+	case magnitude >= 0x477ff000: // rounds to more than 65504, the largest number
 		return sign | 0x7c00
-	case magnitude < 0x38800000: // subnormal: count in units of 2⁻²⁴
+	case magnitude < 0x38800000: // subnormal: count units of 2⁻²⁴
 		return sign | uint16(math.RoundToEven(float64(math.Float32frombits(magnitude))*(1<<24)))
 	}
 	rounded := magnitude + 0xfff + magnitude>>13&1

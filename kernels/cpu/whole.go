@@ -2,7 +2,8 @@
 
 package cpu
 
-// whole is how many of n numbers the assembly takes, in steps of step; the others are left to portable code.
+// whole returns how many of n numbers the assembly processes, in steps of step. Portable code
+// processes the rest.
 func whole(n, step int) int {
 	if level == Portable {
 		return 0
