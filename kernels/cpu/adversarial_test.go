@@ -11,7 +11,7 @@ import (
 	"specula/kernels/ref"
 )
 
-// halfExtremes are the numbers in half precision at which arithmetic changes its rules.
+// halfExtremes are half-precision numbers at which arithmetic behaves differently.
 var halfExtremes = []uint16{
 	0x0000, 0x8000, // zeros
 	0x0001, 0x83ff, // the smallest and the largest subnormal
@@ -19,10 +19,11 @@ var halfExtremes = []uint16{
 	0x7c00, 0xfc00, 0x7e00, 0xfc01, // infinities; NaNs, one of them signalling
 }
 
-// mostRows is more than a verification has.
+// mostRows is more than the rows of a verification.
 const mostRows = 17
 
-// rowCounts are those up to mostRows, and some that reach the kernels of a prefill, which take 16 rows at once, and more than a batch.
+// rowCounts are all numbers up to mostRows, and some larger ones: enough rows for the prefill
+// kernels, which take 16 rows at once, and more than a batch.
 func rowCounts() []int {
 	counts := []int{32, 47, 113}
 	for m := 1; m <= mostRows; m++ {
@@ -31,7 +32,7 @@ func rowCounts() []int {
 	return counts
 }
 
-// halvesAt are the offsets of a block's numbers in half precision.
+// halvesAt returns the offsets of the half-precision numbers in a block.
 func halvesAt(f ref.Format) []int {
 	switch f.Name {
 	case "Q4_1", "Q5_1", "Q4_K", "Q5_K":
@@ -42,7 +43,7 @@ func halvesAt(f ref.Format) []int {
 	return []int{0}
 }
 
-// extremeBlocks are blocks whose scales are extremes and whose other bytes are all equal, or random.
+// extremeBlocks are blocks with extreme scales; their other bytes are all equal, or random.
 func extremeBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
 	w := make([]byte, rows*cols/f.BlockElements*f.BlockBytes)
 	for block := 0; block < len(w); block += f.BlockBytes {
@@ -61,7 +62,7 @@ func extremeBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
 	return w
 }
 
-// finiteBlocks are extreme in their quants and their finite scales only, so that a sum is more than a NaN.
+// finiteBlocks have extreme quants and extreme but finite scales, so that sums are not all NaN.
 func finiteBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
 	w := extremeBlocks(f, rows, cols, r)
 	for block := 0; block < len(w); block += f.BlockBytes {
@@ -74,8 +75,9 @@ func finiteBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
 	return w
 }
 
-// Every format, with every kind of activations and weights that arithmetic treats differently, at 1 to 17 rows and some more, in products of one to three
-// blocks, or so many that the kernels of a prefill take several steps, and with panels that are not full.
+// Every format, with every kind of activations and weights that arithmetic treats differently. Row
+// counts are 1 to 17 and some more. Products have one to three blocks, or enough for several steps
+// of the prefill kernels. Some panels are not full.
 func TestMatMulQuantizedAdversarial(t *testing.T) {
 	weights := []func(ref.Format, int, int, *rand.Rand) []byte{finiteBlocks, extremeBlocks}
 	for _, f := range formats {
@@ -104,7 +106,7 @@ func TestMatMulQuantizedAdversarial(t *testing.T) {
 	}
 }
 
-// onEveryLevelQuietly is onEveryLevel inside one test: what is compared was computed once.
+// onEveryLevelQuietly is onEveryLevel without subtests; the reference was computed before.
 func onEveryLevelQuietly(test func(cpu.Level)) {
 	for _, level := range cpu.Levels() {
 		func() {
@@ -114,7 +116,7 @@ func onEveryLevelQuietly(test func(cpu.Level)) {
 	}
 }
 
-// extremeNumbers are a type's numbers of extreme bits, and normal ones.
+// extremeNumbers returns a type's numbers with extreme bits, mixed with normal ones.
 func extremeNumbers(n cpu.Number, count int, r *rand.Rand) []byte {
 	w := narrow(n, fill(count, r, inputs[0].number))
 	floats := []float32{
@@ -164,7 +166,7 @@ func TestMatMulFloatAdversarial(t *testing.T) {
 	}
 }
 
-// A row has the same bits alone as among up to 113.
+// A row has the same bits alone and in a product of up to 113 rows.
 func TestMatMulRowsAreIndependent(t *testing.T) {
 	const rows = 38
 	onEveryLevelQuietly(func(level cpu.Level) {
@@ -192,7 +194,7 @@ func TestMatMulRowsAreIndependent(t *testing.T) {
 
 func sameAlone(t *testing.T, what string, rows, cols int, r *rand.Rand, multiply func(dst, x []float32, m int)) {
 	t.Helper()
-	const most = 113 // of rowCounts
+	const most = 113 // the largest of rowCounts
 	x, alone := fill(most*cols, r, inputs[0].number), make([]float32, most*rows)
 	for i := range most {
 		multiply(alone[i*rows:(i+1)*rows], x[i*cols:(i+1)*cols], 1)

@@ -15,7 +15,7 @@ var kvTypes = []struct {
 	kept cpu.KVType
 }{{"F32", cpu.KVF32}, {"F16", cpu.KVF16}, {"Q8_0", cpu.KVQ8_0}}
 
-// attentionCase makes m rows of random queries behind position random keys.
+// attentionCase makes m rows of random queries after position random keys.
 func attentionCase(m, position, heads, kvHeads, headDim int, spread float32, kept cpu.KVType) (t *cpu.Attention, keys, values []float32) {
 	r := rand.New(rand.NewPCG(uint64(position), uint64(m)))
 	normal := inputs[0].number
@@ -31,7 +31,7 @@ func attentionCase(m, position, heads, kvHeads, headDim int, spread float32, kep
 	return t, keys, values
 }
 
-// store fills a cache and reads back into keys and values what it has kept.
+// store fills a cache, and reads back into keys and values what the cache has kept.
 func store(keys, values []float32, kvHeads, headDim int, kept cpu.KVType) *cpu.KV {
 	width := kvHeads * headDim
 	kv := cpu.NewKV(len(keys)/width, kvHeads, headDim, kept)
@@ -47,7 +47,7 @@ func TestAttention(t *testing.T) {
 		name                    string
 		m, position             int
 		heads, kvHeads, headDim int
-		spread                  float32 // of the scores; large ones make attention pick a single key
+		spread                  float32 // of the scores; with a large one attention picks a single key
 	}{
 		{"first token", 1, 0, 2, 1, 64, 1},
 		{"prompt", 9, 0, 4, 2, 64, 1},
@@ -62,19 +62,20 @@ func TestAttention(t *testing.T) {
 	} {
 		for _, kv := range kvTypes {
 			if kv.kept == cpu.KVQ8_0 && c.headDim%cpu.Block != 0 {
-				continue // which TestKVRefusesBrokenBlocks tries
+				continue // tested in TestKVRefusesBrokenBlocks
 			}
 			task, keys, values := attentionCase(c.m, c.position, c.heads, c.kvHeads, c.headDim, c.spread, kv.kept)
 			task.Do(0, task.Items())
 			want := make([]float64, len(task.Dst))
 			ref.Attention(want, task.Q, keys, values, c.m, c.position, c.heads, c.kvHeads, c.headDim, float64(task.Scale))
-			// A score of magnitude s is rounded by s·2⁻²⁴, and exp turns that into as large a relative error.
+			// A score of magnitude s has a rounding error of s·2⁻²⁴, which exp turns into a
+			// relative error of the same size.
 			within(t, c.name+", "+kv.name, task.Dst, want, 4e-6*float64(max(1, c.spread)))
 		}
 	}
 }
 
-// A row's bits are the same alone and among others, and whatever lies behind it in the cache.
+// A row has the same bits alone and among other rows, whatever follows it in the cache.
 func TestAttentionRowsAreIndependent(t *testing.T) {
 	const position, m, heads, headDim = cpu.KeysPerSplit - 17, 33, 2, 32
 	for _, kv := range kvTypes {
@@ -96,7 +97,7 @@ func TestAttentionRowsAreIndependent(t *testing.T) {
 	}
 }
 
-// A NaN among the keys must not be hidden by a maximum that skips it, nor by a scale.
+// NaN in a key must stay visible: a maximum must not skip it, and a scale must not hide it.
 func TestAttentionShowsNaN(t *testing.T) {
 	for _, kv := range kvTypes {
 		task, keys, values := attentionCase(1, 2*cpu.KeysPerSplit, 1, 1, 32, 1, kv.kept)
@@ -111,7 +112,7 @@ func TestAttentionShowsNaN(t *testing.T) {
 	}
 }
 
-// What a cache in float32 gives back is what it took; in half precision, what that type can hold.
+// A float32 cache returns what was stored; a half-precision cache returns it rounded to that type.
 func TestKVKeeps(t *testing.T) {
 	key, value := []float32{1, -2.5, 65504, 1e-8}, []float32{0.1, 1 + 0x1p-11, 70000, float32(math.Inf(-1))}
 	for _, c := range []struct {
@@ -131,7 +132,8 @@ func TestKVKeeps(t *testing.T) {
 	}
 }
 
-// In Q8_0 it gives back what the reference packs and unpacks, of every kind of numbers and whatever its neighbours hold.
+// In Q8_0 the cache returns what the reference packs and unpacks, for all kinds of numbers and
+// whatever the neighbours hold.
 func TestKVKeepsBlocks(t *testing.T) {
 	const tokens, heads = 35, 2 // more than two tiles of 16 keys
 	for _, headDim := range []int{32, 96, cpu.MaxHeadDim} {
@@ -159,7 +161,8 @@ func TestKVKeepsBlocks(t *testing.T) {
 	}
 }
 
-// A step of a scale is a 127th of the largest magnitude, and rounding it to half precision moves the largest by less than a tenth of a step.
+// A quantisation step is 1/127 of the largest magnitude. Rounding the scale to half precision moves
+// the largest number by less than a tenth of a step.
 func TestKVInBlocksIsNear(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0))
 	key := fill(cpu.Block, r, inputs[0].number)
@@ -187,7 +190,7 @@ func TestKVRefusesBrokenBlocks(t *testing.T) {
 	cpu.NewKV(16, 1, 48, cpu.KVQ8_0)
 }
 
-// A scale in half precision for 32 numbers: 34 bytes.
+// 32 numbers and one half-precision scale: 34 bytes.
 func TestKVBytes(t *testing.T) {
 	for kept, want := range map[cpu.KVType]int{cpu.KVF32: 512, cpu.KVF16: 256, cpu.KVQ8_0: 136} {
 		if got := kept.Bytes(128); got != want {

@@ -10,7 +10,7 @@ import (
 	"specula/kernels/ref"
 )
 
-// within checks got against want to a relative bound, or absolute where want is below 1.
+// within compares got and want with a relative bound, which is absolute where want is below 1.
 func within(t *testing.T, what string, got []float32, want []float64, bound float64) {
 	t.Helper()
 	for i := range want {
@@ -21,7 +21,7 @@ func within(t *testing.T, what string, got []float32, want []float64, bound floa
 }
 
 func TestDequantizeEqualsReference(t *testing.T) {
-	all := make([]byte, 2<<16) // every half and bfloat16 number there is
+	all := make([]byte, 2<<16) // every half-precision and bfloat16 number
 	for i := range 1 << 16 {
 		all[2*i], all[2*i+1] = byte(i), byte(i>>8)
 	}

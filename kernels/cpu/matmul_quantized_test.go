@@ -20,7 +20,7 @@ var formats = []struct {
 	{cpu.Q4_K, ref.Q4_K}, {cpu.Q5_K, ref.Q5_K}, {cpu.Q6_K, ref.Q6_K},
 }
 
-// onEveryLevel runs test on each level that the processor has, and says so when it has not all of them.
+// onEveryLevel runs test on each level of this processor, and logs if it does not have all levels.
 func onEveryLevel(t *testing.T, test func(*testing.T)) {
 	for level := cpu.Portable; level <= cpu.NEON; level++ {
 		if !slices.Contains(cpu.Levels(), level) {
@@ -34,7 +34,8 @@ func onEveryLevel(t *testing.T, test func(*testing.T)) {
 	}
 }
 
-// randomBlocks makes blocks of any bytes; unless wild, the numbers in half precision are of magnitude about 2⁻⁷.
+// randomBlocks makes blocks of random bytes. Unless wild is set, half-precision numbers have a
+// magnitude of about 2⁻⁷.
 func randomBlocks(f ref.Format, rows, cols int, r *rand.Rand, wild bool) []byte {
 	w := make([]byte, rows*cols/f.BlockElements*f.BlockBytes)
 	for i := range w {
@@ -54,7 +55,7 @@ func randomBlocks(f ref.Format, rows, cols int, r *rand.Rand, wild bool) []byte 
 func repack(f cpu.Format, rows, cols int, src []byte) *cpu.Panels {
 	w := cpu.NewPanels(f, rows, cols)
 	task := cpu.Repack{Panels: w, Src: src}
-	for p := range w.Items() { // in pieces, as a pool may do it
+	for p := range w.Items() { // in pieces, as a pool may do
 		task.Do(p, p+1)
 	}
 	return w
@@ -90,7 +91,7 @@ func TestMatMulQuantizedEqualsReference(t *testing.T) {
 	})
 }
 
-// The largest sums that a format can have, of either sign, neither saturate nor run into each other.
+// The largest sums of each format, of either sign, neither saturate nor overflow into each other.
 func TestMatMulQuantizedExtremes(t *testing.T) {
 	onEveryLevel(t, func(t *testing.T) {
 		for _, f := range formats {
@@ -145,7 +146,8 @@ func TestPanelRowsEqualReference(t *testing.T) {
 	}
 }
 
-// Against float64 the error is that of rounding activations to 1/254 of their block's largest magnitude, plus float32 rounding.
+// Compared with float64, the error is that of rounding activations to 1/254 of the largest
+// magnitude in their block, plus float32 rounding.
 func TestMatMulQuantizedErrorBound(t *testing.T) {
 	const m, rows, cols = 4, 50, 512
 	for _, f := range formats {
@@ -176,7 +178,8 @@ func TestMatMulQuantizedErrorBound(t *testing.T) {
 	}
 }
 
-// BenchmarkMatMulQuantized streams weights that no cache holds: 0.6 billion of them are a step of a small model.
+// BenchmarkMatMulQuantized reads weights that do not fit into any cache, like a decode step of a
+// model with 0.6 billion weights.
 func BenchmarkMatMulQuantized(b *testing.B) {
 	const rows, cols = 64 << 10, 1024
 	r := rand.New(rand.NewPCG(1, 0))

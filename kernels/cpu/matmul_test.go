@@ -46,7 +46,8 @@ func fill(n int, r *rand.Rand, number func(*rand.Rand) float32) []float32 {
 	return x
 }
 
-// sameBits compares bit by bit; all NaNs are one, because no order of operations fixes their payload.
+// sameBits compares bit by bit. All NaNs count as equal, because no order of operations fixes their
+// payload.
 func sameBits(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i := range want {
@@ -57,13 +58,14 @@ func sameBits(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-// numbers pairs each type of numbers with its reference.
+// numbers pairs each number type with its reference.
 var numbers = []struct {
 	cpu   cpu.Number
 	widen func([]float32, []byte)
 }{{cpu.F32, ref.DequantizeF32}, {cpu.F16, ref.DequantizeF16}, {cpu.BF16, ref.DequantizeBF16}}
 
-// narrow cuts numbers to the type, toward zero but for F16, of which it takes the bits that fit.
+// narrow converts numbers to the type by dropping low bits. For F16 it also limits the exponent to
+// the range of the type, so very small numbers do not become exact subnormals.
 func narrow(n cpu.Number, numbers []float32) []byte {
 	var w []byte
 	for _, v := range numbers {
@@ -91,7 +93,7 @@ func TestMatMulFloatEqualsReference(t *testing.T) {
 					for _, m := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 50} {
 						for _, rows := range []int{3, 4, 37} {
 							if m == 50 && (rows != 37 || cols > 64) || i > 0 && (m%4 != 1 || rows == 4 || cols > 48) {
-								continue // every shape with normal numbers, some with the others
+								continue // every shape with normal numbers, only some shapes with the others
 							}
 							r := rand.New(rand.NewPCG(uint64(cols), uint64(m)))
 							x, w := fill(m*cols, r, in.number), narrow(n.cpu, fill(rows*cols, r, in.number))
@@ -109,7 +111,8 @@ func TestMatMulFloatEqualsReference(t *testing.T) {
 	})
 }
 
-// So many rows that they are taken in batches, and so many columns that the sums wait in memory between one part and the next.
+// Enough rows for several batches, and enough columns that the sums are kept in memory between
+// parts.
 func TestMatMulFloatInParts(t *testing.T) {
 	for _, s := range []struct {
 		rows, cols int

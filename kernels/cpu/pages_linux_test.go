@@ -11,8 +11,8 @@ import (
 	"unsafe"
 )
 
-// TestPanelsAskForLargePages finds the request where the system notes it, on the first, a middle and the last byte: whether it then has such
-// pages to give is not ours to say.
+// TestPanelsAskForLargePages looks for the request in the system's records, for the first, a middle
+// and the last byte. Whether the system then gives large pages is not tested.
 func TestPanelsAskForLargePages(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage/enabled"); err != nil {
 		t.Skip("this system has no large pages:", err)
@@ -30,7 +30,7 @@ func TestPanelsAskForLargePages(t *testing.T) {
 	}
 }
 
-// mapped is memory that nothing was asked of.
+// mapped returns memory for which nothing was requested.
 func mapped(t *testing.T) []byte {
 	t.Helper()
 	memory, err := syscall.Mmap(-1, 0, largePage, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
@@ -41,7 +41,7 @@ func mapped(t *testing.T) []byte {
 	return memory
 }
 
-// flagsOf reads the flags of the mapping that holds an address.
+// flagsOf reads the flags of the mapping that contains an address.
 func flagsOf(t *testing.T, address uintptr) []string {
 	t.Helper()
 	smaps, err := os.Open("/proc/self/smaps")

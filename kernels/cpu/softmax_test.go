@@ -27,7 +27,7 @@ func TestWeightsAreASoftmaxAtEveryLevel(t *testing.T) {
 				got := make([]float64, n)
 				Multiply(got, 1/Weights(got, scores, peak, factor))
 				for i := range want {
-					// The reference rounds its argument, which is up to 700, before the exponential.
+					// The reference rounds its argument, up to 700, before the exponential.
 					if math.Abs(got[i]-want[i]) > 3e-13*want[i]+1e-306 {
 						t.Fatalf("factor %g, score %g under %g: %g, want %g", factor, scores[i], peak, got[i], want[i])
 					}

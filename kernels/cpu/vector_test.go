@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// atEveryLevel runs f with everything that this processor has, and with less.
+// atEveryLevel runs f on every level of this processor.
 func atEveryLevel(t *testing.T, f func(t *testing.T)) {
 	for _, l := range Levels() {
 		t.Run(l.String(), func(t *testing.T) {
@@ -19,7 +19,7 @@ func atEveryLevel(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-// rowOf has every kind of number that an operation might treat differently.
+// rowOf makes a row with every kind of number that an operation might treat differently.
 func rowOf(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -55,7 +55,7 @@ func TestVectorEqualsPortable(t *testing.T) {
 			x, y, cos, sin := rowOf(r, n), rowOf(r, n), rowOf(r, n), rowOf(r, n)
 			factor := rowOf(r, 1)[0]
 			if r.IntN(8) == 0 {
-				clear(x) // then nothing hides what a sum has started from
+				clear(x) // a sum that does not start at zero would show now
 			}
 			clone := func(v []float32) []float32 { return append([]float32(nil), v...) }
 
@@ -102,7 +102,7 @@ func TestVectorEqualsPortable(t *testing.T) {
 	})
 }
 
-// Every level has an exponential of its own, so all of them are held against the portable one over its whole range.
+// Every level has its own exponential. All are compared with the portable one over its whole range.
 func TestExponentialsEqualPortable(t *testing.T) {
 	const step = 1.0 / 512
 	var x []float32
@@ -131,7 +131,8 @@ func TestExponentialsEqualPortable(t *testing.T) {
 	})
 }
 
-// What a level computes in one function for several heads, queries or tiles is held against the portable level.
+// Functions that a level implements for several heads, queries or tiles at once are compared with
+// the portable level.
 func TestWholeRowsEqualPortable(t *testing.T) {
 	atEveryLevel(t, func(t *testing.T) {
 		here := level
@@ -279,7 +280,7 @@ func TestAttentionProductsEqualPortable(t *testing.T) {
 	})
 }
 
-// Blocks of random bytes have every scale there is.
+// Blocks of random bytes have all kinds of scales.
 func TestQuantizedAttentionProductsEqualPortable(t *testing.T) {
 	atEveryLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
@@ -315,7 +316,8 @@ func TestQuantizedAttentionProductsEqualPortable(t *testing.T) {
 	})
 }
 
-// Attention over blocks is attention over the numbers that they stand for: the same bits as from a cache in float32 that holds these.
+// Attention over a Q8_0 cache has the same bits as attention over a float32 cache that holds the
+// unpacked numbers.
 func TestQuantizedAttentionEqualsFloat(t *testing.T) {
 	atEveryLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))

@@ -6,31 +6,34 @@ import (
 )
 
 const (
-	// prefetchBytes is how far ahead of its use a panel is asked for, so that memory is read while the rows are computed.
+	// prefetchBytes is how far ahead of its use a panel is prefetched, so that memory is read while
+	// rows are computed.
 	prefetchBytes = 8192
-	// With at most nearRows the processor foresees the most by itself, and to ask for what lies further ahead than this only gets into its way.
+	// With at most nearRows rows, the processor prefetches most by itself. To prefetch further
+	// ahead than prefetchNearBytes then only disturbs it.
 	prefetchNearBytes, nearRows = 2560, 2
-	// rowLines are prefetched with each of few rows. They are as many as rowScale records have bytes.
+	// rowLines is how many cache lines are prefetched with each of a few rows. They have as many
+	// bytes as rowScale records.
 	rowLines, rowScale = 3, 4
-	// spreadRows is the number of rows from which on rowLines with each are enough.
+	// spreadRows is the number of rows from which rowLines per row are enough.
 	spreadRows = 4
 )
 
-// ahead512 asks for a tile that lies ahead while one is computed, a piece at a time: there is room for so many lines on their way, and what finds
-// none delays the rest.
+// ahead512 prefetches a later tile while one is computed, a piece at a time. The processor can have
+// only a certain number of requests under way; a request beyond that delays all that follow.
 type ahead512 interface {
-	before()             // the tile is read
-	row(px reg.Register) // of activations, before the products with it
-	behind()             // the last row
+	before()             // called when the tile has been read
+	row(px reg.Register) // called for each row of activations, before its products
+	behind()             // called after the last row
 }
 
-// inHalves asks before the tile and behind it.
+// inHalves prefetches one half before the tile and the other half after it.
 type inHalves struct {
 	p        *product512
-	distance reg.Register // in bytes; nil for one row
+	distance reg.Register // in bytes; nil if there is only one row
 }
 
-// byNumber is inHalves with the distance for the number of rows.
+// byNumber returns inHalves with a distance that depends on the number of rows.
 func byNumber(p *product512) *inHalves {
 	distance := p.GP64()
 	p.MOVQ(U32(prefetchNearBytes), distance)
@@ -56,13 +59,15 @@ func (h *inHalves) ask(from, to int) {
 	}
 }
 
-// withRows asks with each row, and before the tile for what is more than spreadRows ask for. More rows than that ask for what lies behind, too.
+// withRows prefetches a piece with each row. If spreadRows rows are not enough for the whole tile,
+// it prefetches the rest before the tile. With more rows than that, it also prefetches what
+// follows.
 type withRows struct {
 	p    *product512
-	next reg.Register // what a row asks for, without rowScale times the place of its record
+	next reg.Register // address that a row prefetches, less rowScale times the address of its record
 }
 
-// first is how many lines are asked for before the tile.
+// first returns how many lines are prefetched before the tile.
 func (w *withRows) first() int { return max(0, (w.p.tileBytes()+63)/64-spreadRows*rowLines) }
 
 func (w *withRows) before() {

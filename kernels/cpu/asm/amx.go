@@ -9,14 +9,16 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Neither avo nor Go's assembler knows the instructions on tiles, Intel's AMX. They pass through avo as instructions without a
-// meaning, so that it gives their addresses registers like any other's, and spell replaces them by their bytes before they are printed.
-// Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, "VEX" and the pages of the instructions.
+// Neither avo nor Go's assembler supports Intel's AMX, the instructions on tiles. They pass through
+// avo as opaque instructions, so that avo allocates the registers of their addresses. Before
+// printing, spell replaces them by their bytes. Source: Intel 64 and IA-32 Architectures Software
+// Developer's Manual, volume 2, "VEX" and the pages of the instructions.
 
 // tile is one of the eight tile registers.
 type tile uint64
 
-// tileCode is what sets an instruction apart: the VEX prefix that stands for 66, F3 or F2, and the opcode.
+// tileCode distinguishes the instructions: the VEX field for the prefix 66, F3 or F2, and the
+// opcode.
 type tileCode struct {
 	prefix, opcode byte
 }
@@ -36,21 +38,22 @@ var tileCodes = map[string]tileCode{
 	"TDPBSSD":     {prefixF2, 0x5e},
 }
 
-// loadTileConfig shapes the tiles by the 64 bytes at m.
+// loadTileConfig sets the shapes of the tiles from the 64 bytes at m.
 func loadTileConfig(c *build.Context, m Mem) { tileInstruction(c, "LDTILECFG", m) }
 
-// releaseTiles gives the tiles back, so that nobody has to save them any more.
+// releaseTiles frees the tiles, so that the system need not save them any more.
 func releaseTiles(c *build.Context) { tileInstruction(c, "TILERELEASE") }
 
 func zeroTile(c *build.Context, t tile) { tileInstruction(c, "TILEZERO", Imm(uint64(t))) }
 
-// loadTile reads rows; the index register of m holds the distance between two.
+// loadTile reads rows into a tile; the index register of m holds the distance between rows.
 func loadTile(c *build.Context, m Mem, t tile) { tileInstruction(c, "TILELOADD", Imm(uint64(t)), m) }
 
-// storeTile writes rows; the index register of m holds the distance between two.
+// storeTile writes the rows of a tile; the index register of m holds the distance between rows.
 func storeTile(c *build.Context, t tile, m Mem) { tileInstruction(c, "TILESTORED", Imm(uint64(t)), m) }
 
-// addTileProduct adds to row i and column j of sum the products of the signed bytes 4k … 4k+3 of row i of a and column j in row k of b.
+// addTileProduct adds to row i and column j of sum the products of the signed bytes 4k … 4k+3 in
+// row i of a with those of column j in row k of b.
 func addTileProduct(c *build.Context, a, b, sum tile) {
 	tileInstruction(c, "TDPBSSD", Imm(uint64(sum)), Imm(uint64(a)), Imm(uint64(b)))
 }
@@ -90,7 +93,8 @@ func opcodeOf(i *ir.Instruction, ok bool) string {
 	return i.Opcode
 }
 
-// encode writes an instruction with a VEX prefix of three bytes: opcode map 0F38, 128 bits, W = 0.
+// encode returns the bytes of an instruction with a three-byte VEX prefix: opcode map 0F38, 128
+// bits, W = 0.
 func encode(i *ir.Instruction) []byte {
 	code := tileCodes[i.Opcode]
 	var tiles []byte
@@ -125,7 +129,8 @@ func encode(i *ir.Instruction) []byte {
 	}, tail...)
 }
 
-// address is ModRM, SIB where there has to be one, and displacement of m, and the numbers of its registers.
+// address returns the numbers of m's registers, and the bytes ModRM, SIB (if needed) and
+// displacement.
 func address(field byte, m Mem) (base, index byte, bytes []byte) {
 	const inSIB, noIndex, displacement32 = 4, 4, 0x80
 	base = number64(m.Base)
@@ -143,5 +148,5 @@ func address(field byte, m Mem) (base, index byte, bytes []byte) {
 	return base, index, append(bytes, byte(m.Disp), byte(m.Disp>>8), byte(m.Disp>>16), byte(m.Disp>>24))
 }
 
-// number64 is the number that the processor has for a register of 64 bits.
+// number64 returns the processor's number for a 64-bit register.
 func number64(r reg.Register) byte { return byte(r.(reg.Physical).PhysicalIndex()) }

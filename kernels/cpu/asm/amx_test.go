@@ -10,7 +10,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// What GNU as 2.40 makes of the same instructions, the displacement always in four bytes ({disp32}).
+// The expected bytes are those of GNU as 2.40, with every displacement in four bytes ({disp32}).
 func TestTileInstructionsAreSpeltAsAnAssemblerDoes(t *testing.T) {
 	at := func(base reg.Register, disp int, index reg.Register) Mem {
 		return Mem{Base: base, Disp: disp, Index: index, Scale: 1}

@@ -9,20 +9,22 @@ import (
 )
 
 const (
-	keysPerBlock = 16  // keys that lie side by side in the cache; see kernels/cpu
+	keysPerBlock = 16  // keys in a block of the cache; see kernels/cpu
 	keysPerSplit = 256 // distance between the scores of two queries
-	// keysAhead is how many keys ahead values are asked for, and blocks of keys as many as are computed together: what a processor foresees by
-	// itself ends with a page, which is a block of 16 keys in F16 with heads of 128.
+	// keysAhead is how many keys ahead values are prefetched. Keys are prefetched ahead by as many
+	// blocks as are computed together. The processor itself prefetches no further than the end of a
+	// page, which holds one block of 16 keys in F16 with a head size of 128.
 	keysAhead = 32
 
 	blockQ8_0      = 32 // numbers that share a scale
-	scaleBytes     = 2  // of the scale of a block of Q8_0, in half precision
+	scaleBytes     = 2  // for the half-precision scale of a block of Q8_0
 	blockBytesQ8_0 = scaleBytes + blockQ8_0
 )
 
-// attend writes the two products of attention for AVX2 and AVX-512, over a cache in float32, in half precision or in Q8_0, for one, two
-// and four queries that see the same keys. A number of the cache is read once for all of them; what is added to each sum, and in which
-// order, does not depend on how many there are.
+// attend writes the two products of attention for AVX2 and AVX-512: over a cache in float32, half
+// precision or Q8_0, and for one, two or four queries that see the same keys. A number of the cache
+// is read once for all queries. What is added to each sum, and in which order, does not depend on
+// the number of queries.
 func attend(c *build.Context) {
 	for _, level := range []struct {
 		name      string
@@ -50,16 +52,16 @@ func attend(c *build.Context) {
 	}
 }
 
-// attention is one level, one type of numbers in the cache, and one number of queries.
+// attention is a combination of level, number type of the cache, and number of queries.
 type attention struct {
 	*build.Context
-	lanes     int // numbers in a register
-	bytes     int // of a number in the cache
+	lanes     int // numbers per register
+	bytes     int // per number in the cache
 	queries   int
-	registers int // of sums
+	registers int // for sums
 	suffix    string
 	typ       string
-	quantized bool // numbers come in blocks of 32, in front of which there is the scale
+	quantized bool // blocks of 32 numbers, each with a scale before it
 }
 
 func (a *attention) vec() reg.VecVirtual {
@@ -77,7 +79,7 @@ func (a *attention) vecs(n int) []reg.VecVirtual {
 	return v
 }
 
-// function begins one; its pointers go to registers of the caller's.
+// function starts a function. Its pointers are loaded to registers that the caller chooses.
 func (a *attention) function(name, signature, doc string) {
 	a.Function(name + a.suffix)
 	a.Attributes(build.NOSPLIT)
@@ -88,8 +90,8 @@ func (a *attention) function(name, signature, doc string) {
 
 func (a *attention) argument(name string) reg.Register { return a.Load(a.Param(name), a.GP64()) }
 
-// read brings numbers of the cache into a register; scale is that of quantized ones. A quant has 7 bits and a scale 11, so
-// their product is exact.
+// read loads numbers of the cache to a register; scale is the scale of quantized ones. A quant has
+// 7 bits and a scale has 11, so their product is exact.
 func (a *attention) read(m Mem, scale, to reg.VecVirtual) {
 	switch {
 	case a.quantized:
@@ -103,14 +105,14 @@ func (a *attention) read(m Mem, scale, to reg.VecVirtual) {
 	}
 }
 
-// addProduct adds x·y to sum, rounding twice.
+// addProduct adds x·y to sum, rounding the product and the sum.
 func (a *attention) addProduct(x, y, sum reg.VecVirtual) {
 	t := a.vec()
 	a.VMULPS(x, y, t)
 	a.VADDPS(t, sum, sum)
 }
 
-// repeat runs body while count is at least step, and takes step from it each time.
+// repeat runs body while count is at least step, and subtracts step each time.
 func (a *attention) repeat(name string, count reg.Register, step int, body func()) {
 	a.JMP(LabelRef(name + "Check"))
 	a.Label(name)
@@ -121,7 +123,7 @@ func (a *attention) repeat(name string, count reg.Register, step int, body func(
 	a.JGE(LabelRef(name))
 }
 
-// pointers loads the n pointers of an array.
+// pointers loads the pointers of an array.
 func (a *attention) pointers(array reg.Register) []reg.Register {
 	p := make([]reg.Register, a.queries)
 	for i := range p {
@@ -150,7 +152,7 @@ func (a *attention) scores() {
 	} else {
 		a.IMUL3Q(U32(keysPerBlock*a.bytes), headDim, blockBytes)
 	}
-	parts := keysPerBlock / a.lanes // registers to a block
+	parts := keysPerBlock / a.lanes // registers per block
 	together := min(4, max(1, a.registers/2/parts/a.queries))
 	a.scoreBlocks("blocks", together, dst, keys, headDim, blocks, blockBytes, queries, scale)
 	if together > 1 {
@@ -164,7 +166,7 @@ func (a *attention) scores() {
 func (a *attention) scoreBlocks(name string, n int, dst, keys, headDim, blocks, blockBytes reg.Register, queries []reg.Register, scale reg.VecVirtual) {
 	parts := keysPerBlock / a.lanes
 	a.repeat(name, blocks, n, func() {
-		at := make([]reg.Register, n) // the n blocks at the number that is next
+		at := make([]reg.Register, n) // addresses of the next number in each of the n blocks
 		sums := make([][]reg.VecVirtual, a.queries)
 		for i := range at {
 			at[i] = a.GP64()
@@ -215,7 +217,8 @@ func (a *attention) scoreBlocks(name string, n int, dst, keys, headDim, blocks, 
 	})
 }
 
-// keyScales reads the scales of the 16 keys of each block where 32 numbers begin, and goes on to the quants.
+// keyScales loads the scales of the 16 keys of each block when a new tile of 32 numbers begins, and
+// moves the addresses on to the quants.
 func (a *attention) keyScales(name string, d reg.Register, at []reg.Register, scales []reg.VecVirtual) {
 	copy(scales, a.vecs(len(scales)))
 	a.TESTQ(U32(blockQ8_0-1), d)
@@ -249,7 +252,8 @@ func (a *attention) values() {
 	a.RET()
 }
 
-// quantizedValues computes a block of columns after the other, in as many steps as its sums need registers.
+// quantizedValues computes the values one block of columns after the other. Each block takes
+// several steps if its sums need too many registers.
 func (a *attention) quantizedValues() {
 	a.function("sumValues", "func(dst *[%d]*float32, values *%s, weights *float32, keys, headDim int)",
 		" is for d := range headDim { dst[j][d] += Σ weights[256*j+i]·values[i*headDim+d] }, one after the other over 0 ≤ i < keys, where the values"+
@@ -270,7 +274,8 @@ func (a *attention) quantizedValues() {
 	a.RET()
 }
 
-// sumColumns computes n registers of columns of every query; the first number of the first key lies at bytes behind values.
+// sumColumns computes n registers of columns for every query. The first number of the first key is
+// at bytes after values.
 func (a *attention) sumColumns(name string, n, at int, dst []reg.Register, values, weights, keys, strideBytes reg.Register) {
 	sums := make([][]reg.VecVirtual, a.queries)
 	for j := range sums {
@@ -313,7 +318,8 @@ func (a *attention) sumColumns(name string, n, at int, dst []reg.Register, value
 	}
 }
 
-// valueScale spreads the scale of a block over a register; there is none unless numbers are quantized.
+// valueScale loads the scale of a block to all lanes of a register; for numbers that are not
+// quantized it does nothing.
 func (a *attention) valueScale(block reg.Register) reg.VecVirtual {
 	if !a.quantized {
 		return nil

@@ -16,10 +16,10 @@ type product2 struct {
 	constants
 	part      int
 	weights   [groups]reg.VecVirtual
-	scale     reg.VecVirtual // float32, of the tile; of the super-block where the tile has integer scales
+	scale     reg.VecVirtual // float32, of the tile; where tiles have integer scales, of the super-block
 	min       reg.VecVirtual
 	low, high reg.VecVirtual // int32 scales of the tile's halves
-	sums      Mem            // of the part that is computed
+	sums      Mem            // of the current part
 	d         reg.Register   // address of the super-block's d
 }
 
@@ -44,10 +44,11 @@ func productAVX2(c *build.Context, f format, shared constants) {
 	c.RET()
 }
 
-// constants are in memory, where an instruction can read them: sixteen registers are few.
+// constants are in memory, where instructions can read them, because sixteen registers are not
+// enough.
 type constants struct{ nibbles, bit4, bits45, signs, ones Mem }
 
-// share is where the part's lanes lie of 32 numbers of so many bytes.
+// share returns the offset of the part's lanes among 32 numbers of this size.
 func (p *product2) share(offset, bytes int) int { return offset + 8*bytes*p.part }
 
 func (p *product2) readScales() {
@@ -79,7 +80,7 @@ func (p *product2) timesByte(y reg.VecVirtual, bytes Mem) {
 	p.VMULPS(t, y, y)
 }
 
-// readWeights unpacks the part's lanes: unsigned bytes, but signed ones for eight bits.
+// readWeights unpacks the part's lanes to unsigned bytes, or to signed bytes for 8-bit quants.
 func (p *product2) readWeights() {
 	base := p.tileScaleBytes()
 	vector := func(offset, v int) Mem { return at(p.w, p.share(offset+4*panelRows*v, 4)) }
@@ -124,7 +125,7 @@ func (p *product2) shift(y reg.VecVirtual, bits int) {
 	}
 }
 
-// row adds one row of activations, as on the level above.
+// row adds one row of activations, as in product512.
 func (p *product2) row(px, pa reg.Register) {
 	sums := at(pa, p.share(0, 4))
 	dot, t := p.YMM(), p.YMM()
@@ -157,16 +158,18 @@ func (p *product2) row(px, pa reg.Register) {
 	p.VMOVUPS(dot, sums)
 }
 
-// addBias adds to dot, by way of t, minus what the bias of the quants has added.
+// addBias adds minus the bias's share of the products to dot; t is scratch.
 func (p *product2) addBias(px reg.Register, minusSum int, dot, t reg.VecVirtual) {
 	p.VPBROADCASTD(at(px, minusSum), t)
 	p.VPSLLD(Imm(p.biasBits), t, t)
 	p.VPADDD(t, dot, dot)
 }
 
-// dot multiplies the groups from … to−1. VPMADDUBSW adds two products in 16 bits, which must not saturate: at most
-// 2·127·15 = 3,810 with four bits, 7,874 with five, 16,002 with six, so that 8, 4 or 2 groups can be added before they are widened.
-// Of eight bits the magnitude is multiplied with the activation times the sign: 2·127·128 = 32,512.
+// dot multiplies the groups from … to−1. VPMADDUBSW adds two products in 16 bits, which must not
+// saturate. The sums are at most 2·127·15 = 3,810 with four bits, 7,874 with five, and 16,002 with
+// six. So 8, 4 or 2 groups can be added before they are widened to 32 bits. For eight bits, the
+// magnitude of the weight is multiplied with the activation, which takes the weight's sign:
+// 2·127·128 = 32,512.
 func (p *product2) dot(px reg.Register, from, to int, dot reg.VecVirtual) {
 	together := map[int]int{4: 8, 5: 4, 6: 2, 8: 1}[p.bits]
 	for g := from; g < to; g += together {
@@ -191,7 +194,7 @@ func (p *product2) dot(px reg.Register, from, to int, dot reg.VecVirtual) {
 	}
 }
 
-// pair replaces activations by the sums of pairs of products, in 16 bits.
+// pair replaces activations by sums of pairs of products, in 16 bits.
 func (p *product2) pair(x, w reg.VecVirtual) {
 	if p.bits == 8 {
 		magnitude := p.YMM()

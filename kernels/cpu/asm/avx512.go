@@ -8,32 +8,33 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// parts512 is the number of registers that hold the lanes of a panel.
+// parts512 is the number of registers for the lanes of a panel.
 const parts512 = panelRows / 16
 
-// product512 is the state of a kernel that computes both halves of a panel at once, so that an activation is loaded once for two products.
+// product512 is the state of a kernel that computes both halves of a panel at once, so that one
+// load of an activation serves two products.
 type product512 struct {
 	*build.Context
 	format
 	arguments
 	mask, highMask reg.VecVirtual
 	head           reg.Register // address of the super-block's d
-	left           reg.Register // tiles
+	left           reg.Register // tiles left
 	ahead          ahead512
-	begun          reg.Register // all lanes, but none in the first tile: then there are no sums yet
-	out, outStride reg.Register // where the sums go: in the last tile to their rows
+	begun          reg.Register // a mask of all lanes; of none in the first tile, where there are no sums yet
+	out, outStride reg.Register // where the sums go: in the last tile, to the rows of dst
 	parts          [parts512]part512
 }
 
-// part512 is what 16 lanes have of a tile.
+// part512 is a tile's data for 16 lanes.
 type part512 struct {
 	weights   [groups]reg.VecVirtual
-	scale     reg.VecVirtual // float32; of the super-block where the halves have integer scales
+	scale     reg.VecVirtual // float32; where the halves have integer scales, of the super-block
 	min       reg.VecVirtual
 	low, high reg.VecVirtual // int32 scales of the tile's halves
 }
 
-// productAVX512 is for two rows and for many, and with few for the numbers between.
+// productAVX512 is for two rows and for many rows; with few, it is for the numbers in between.
 func productAVX512(c *build.Context, f format, few bool) {
 	p := &product512{Context: c, format: f}
 	name := "product" + f.name
@@ -59,8 +60,8 @@ func productAVX512(c *build.Context, f format, few bool) {
 	c.RET()
 }
 
-// productOfOneAVX512 is for one row, whose sums stay in registers: decoding reads weights as fast as it can, and every instruction beside
-// that shows.
+// productOfOneAVX512 is for one row, whose sums stay in registers. Decoding reads weights as fast
+// as memory allows, and every extra instruction costs visible time.
 func productOfOneAVX512(c *build.Context, f format) {
 	p := &product512{Context: c, format: f}
 	open(c, "product"+f.name+"x1AVX512", "func(dst *float32, panel *byte, x *byte, tiles int, stride int)",
@@ -85,7 +86,7 @@ func productOfOneAVX512(c *build.Context, f format) {
 	c.RET()
 }
 
-// prepare fills the constants and takes the registers.
+// prepare loads the constants and reserves the registers.
 func (p *product512) prepare() {
 	if p.bits != 8 {
 		p.mask = p.constant(0x0f0f0f0f)
@@ -108,7 +109,7 @@ func (p *product512) prepare() {
 	}
 }
 
-// overTiles unpacks each tile and then repeats multiply.
+// overTiles repeats, for each tile: unpack it, then multiply.
 func (p *product512) overTiles(multiply func()) {
 	overTiles(p.Context, p.format, p.arguments, func() { p.MOVQ(p.w, p.head) }, func() {
 		p.ahead.before()
@@ -121,7 +122,8 @@ func (p *product512) overTiles(multiply func()) {
 	})
 }
 
-// begin opens a function and loads its arguments; where the sums go in the end is loaded when it is needed.
+// begin starts a function and loads its arguments. The address of the output is loaded later, when
+// it is needed.
 func (p *product512) begin(name string) arguments {
 	open(p.Context, name, "func(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)",
 		fmt.Sprintf("writes the product of a %s panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. "+
@@ -145,7 +147,7 @@ func (p *product512) chooseOutput() {
 
 func (p *product512) constant(v uint32) reg.VecVirtual { return every(p.Context, v) }
 
-// every fills a register's 32-bit lanes.
+// every fills all 32-bit lanes of a register with v.
 func every(c *build.Context, v uint32) reg.VecVirtual {
 	r, z := c.GP32(), c.ZMM()
 	c.MOVL(U32(v), r)
@@ -153,7 +155,7 @@ func every(c *build.Context, v uint32) reg.VecVirtual {
 	return z
 }
 
-// lanes16 is part i's share of 32 numbers of so many bytes.
+// lanes16 is the address of part i among 32 numbers of this size.
 func lanes16(base reg.Register, offset, i, bytes int) Mem { return at(base, offset+16*bytes*i) }
 
 // readScales sets scale and min, and the integer scales of the halves.
@@ -186,7 +188,8 @@ func (p *product512) timesByte(z reg.VecVirtual, bytes Mem) {
 	p.VMULPS(t, z, z)
 }
 
-// readWeights unpacks 16 lanes of the tile: lane r of weights[g] holds columns 4g … 4g+3 of row r as unsigned bytes.
+// readWeights unpacks 16 lanes of the tile: lane r of weights[g] holds columns 4g … 4g+3 of row r
+// as unsigned bytes.
 func (p *product512) readWeights(i int) {
 	base, weights := p.tileScaleBytes(), &p.parts[i].weights
 	vector := func(offset, v int) Mem { return lanes16(p.w, offset+4*panelRows*v, i, 4) }
@@ -213,7 +216,7 @@ func (p *product512) readWeights(i int) {
 	}
 }
 
-// addHighBits adds what the quants have above their four low bits, shifted to the left.
+// addHighBits adds the bits above the four low bits of the quants, shifted to the left.
 func (p *product512) addHighBits(from Mem, shift int, w reg.VecVirtual) {
 	t := p.ZMM()
 	p.VMOVDQU64(from, t)
@@ -244,7 +247,8 @@ func (p *product512) row(px, pa reg.Register) {
 	p.ADDQ(p.outStride, p.out)
 }
 
-// addTile adds what a tile and a record give: float32(dot)·(scale·x's scale), and then min·(x's scale·sum).
+// addTile adds the products of a tile and a record: float32(dot)·(scale·x's scale), and then
+// min·(x's scale·sum).
 func (p *product512) addTile(px reg.Register, add func(i int, x reg.Register)) {
 	dots := p.dots(px)
 	scale, scaledSum := p.ZMM(), p.ZMM()
@@ -266,8 +270,8 @@ func (p *product512) addTile(px reg.Register, add func(i int, x reg.Register)) {
 	}
 }
 
-// dots are the exact integer products, each in two chains that take half the columns. They begin at minus what the
-// bias of the quants is going to add.
+// dots computes the exact integer products, each in two chains of half the columns. The sums start
+// at minus the share that the bias of the quants will add.
 func (p *product512) dots(px reg.Register) (dots [parts512]reg.VecVirtual) {
 	var high [parts512]reg.VecVirtual
 	for i := range p.parts {

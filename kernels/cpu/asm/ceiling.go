@@ -6,10 +6,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// chains are independent sums, enough that no latency shows.
+// chains is the number of independent sums: enough to hide the latency of an instruction.
 const chains = 12
 
-// ceiling writes loops that do nothing but the arithmetic of a product, on registers: what no product can exceed.
+// ceiling writes loops that do only the arithmetic of a product, on registers. No product can be
+// faster.
 func ceiling(c *build.Context) {
 	for _, level := range []struct {
 		name string

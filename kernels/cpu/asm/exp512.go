@@ -9,12 +9,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// exponential512 is the function exp of kernels/cpu for sixteen numbers, its constants in registers. What takes two steps there
-// takes one here, rounding to an integer and multiplying by a power of two; the results have the same bits.
+// exponential512 is the function exp of kernels/cpu for sixteen numbers, with its constants in
+// registers. Rounding to an integer and multiplying by a power of two take two steps there and one
+// here; the results have the same bits.
 type exponential512 struct {
 	*build.Context
 	log2e, ln2High, ln2Low reg.VecVirtual
-	coefficients           [8]reg.VecVirtual // of the polynomial, the highest first
+	coefficients           [8]reg.VecVirtual // of the polynomial, highest first
 	overflow, underflow    reg.VecVirtual
 	infinity               reg.VecVirtual
 }
@@ -37,10 +38,11 @@ func (v *elements) exponential512() *exponential512 {
 	}
 }
 
-// of replaces each x by its exponential. A NaN stays one by itself. Every step is written for all of them before the next: each has
-// to wait for the one before, and what a processor can keep waiting is few exponentials one behind the other.
+// of replaces each x by its exponential; NaN stays NaN. Each step is written for all x before the
+// next step. The steps of one exponential depend on each other, so the processor needs several of
+// them at a time to stay busy.
 func (e *exponential512) of(x ...reg.VecVirtual) {
-	const toNearest, notLess = 8, 21 // predicates of VRNDSCALEPS, ties to even and quiet, and of VCMPPS
+	const toNearest, notLess = 8, 21 // predicates: of VRNDSCALEPS (ties to even, quiet) and of VCMPPS
 	n, r, p := make([]reg.VecVirtual, len(x)), make([]reg.VecVirtual, len(x)), make([]reg.VecVirtual, len(x))
 	each := func(do func(i int)) {
 		for i := range x {

@@ -7,7 +7,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// transposed is the order in which four quarters of four numbers are the columns of what they were the rows of.
+// transposed is the order that transposes a register of four quarters of four numbers.
 func transposed(c *build.Context) Mem {
 	order := c.StaticGlobal("transposed")
 	c.DataAttributes(attr.RODATA | attr.NOPTR)
@@ -17,8 +17,8 @@ func transposed(c *build.Context) Mem {
 	return order
 }
 
-// halved adds the upper eight lanes of all sums to the lower ones, two sums into one register: ref.Dot adds by halves, and every addition here
-// folds two registers into one.
+// halved adds the upper eight lanes of each sum to the lower ones, and puts two sums into one
+// register. ref.Dot adds by halves, and here each addition folds two registers into one.
 func (d *dots) halved() (halves [][]reg.VecVirtual) {
 	for _, sums := range d.sums {
 		var row []reg.VecVirtual
@@ -34,9 +34,10 @@ func (d *dots) halved() (halves [][]reg.VecVirtual) {
 	return halves
 }
 
-// foldHalves adds the lanes of what was halved further and stores the results: first a row's four sums share a register, then four rows do.
+// foldHalves folds the lanes of halved sums further and stores the results. First the four sums of
+// a row share a register, then those of four rows.
 func (d *dots) foldHalves(halves [][]reg.VecVirtual, dst, stride reg.Register) {
-	var quarters []reg.VecVirtual // of row i: lanes 0 … 3 of weight row r in the r-th quarter
+	var quarters []reg.VecVirtual // for row i: lanes 0 … 3 of weight row r are in quarter r
 	for _, half := range halves {
 		a, b, t := half[0], half[1], d.ZMM()
 		d.VSHUFF32X4(Imm(0xdd), b, a, t)
@@ -79,7 +80,8 @@ func (d *dots) foldHalves(halves [][]reg.VecVirtual, dst, stride reg.Register) {
 	}
 }
 
-// fold adds the lanes of four weight rows' sums by halves, as ref.Dot does, and returns the four results in a register.
+// fold adds the lanes of four weight rows' sums by halves, as ref.Dot does, and returns the four
+// results in a register.
 func (d *dots) fold(sums []reg.VecVirtual) reg.VecVirtual {
 	var quarter [floatRows]reg.Register
 	for r := range quarter {

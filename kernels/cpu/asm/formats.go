@@ -1,13 +1,14 @@
 package main
 
-// format says how a tile, 32 columns of 32 weight rows, lies in a panel. kernels/cpu/panel.go describes the same to Go.
+// format describes the layout of a tile, 32 columns of 32 weight rows, in a panel. It must agree
+// with kernels/cpu/panel.go.
 type format struct {
 	name     string
-	super    bool   // eight tiles share d, and dmin where there are minima, in front of them
+	super    bool   // eight tiles share d, and dmin if any, which come before them
 	mins     bool   // weight = scale·quant + minimum
-	halves   bool   // columns 0–15 and 16–31 have integer scales of their own
+	halves   bool   // columns 0–15 and 16–31 have separate integer scales
 	bits     int    // of a quant: 4, 5, 6 or 8
-	biasBits uint64 // the quants are stored with a bias of 1<<biasBits, or with none
+	biasBits uint64 // quants are stored with a bias of 1<<biasBits, or without one
 }
 
 var formats = []format{
@@ -23,9 +24,9 @@ var formats = []format{
 
 const (
 	panelRows = 32
-	groups    = 8 // of four columns in a tile: four bytes of activations, a lane of the dot instruction
+	groups    = 8 // groups of four columns per tile: four bytes of activations, one lane of the dot instruction
 
-	// A row of activations has a record for every tile: 32 quants and these numbers.
+	// A row of activations has a record per tile: 32 quants and these numbers.
 	quantsAt    = 0
 	scaleAt     = 32 // float32
 	minusSumAt  = 36 // int32: minus the sum of the quants
@@ -34,7 +35,7 @@ const (
 	recordBytes = 48
 )
 
-// scaleBytes is the size of what a tile, or a super-block, begins with.
+// headBytes returns the size of the half-precision numbers before a tile or super-block.
 func (f format) headBytes() int {
 	if f.mins {
 		return 4 * panelRows
@@ -42,7 +43,7 @@ func (f format) headBytes() int {
 	return 2 * panelRows
 }
 
-// tileScaleBytes is the size of the scales inside a tile.
+// tileScaleBytes returns the size of the scales inside a tile.
 func (f format) tileScaleBytes() int {
 	if f.super {
 		return 2 * panelRows

@@ -1,8 +1,14 @@
-// Command asm writes the assembly of kernels/cpu for amd64 with avo. Run it by go generate in that folder; a change of a kernel is a change here.
+// Command asm writes the assembly of kernels/cpu for amd64, with avo. go generate in that folder
+// runs it. To change a kernel, change it here.
 //
-// The products have one shape on every level. A vector lane is an output row, so two AVX-512 registers serve a panel of
-// 32 rows and four AVX2 registers do; within a lane the order of all arithmetic is that of kernels/ref, which is why every
-// level gives the same bits. The weights of a tile are unpacked once and then used for every row of activations.
+// main lists the files. matmul_quantized.go and matmul_float.go hold the products and are the best
+// place to start; product512 (avx512.go), product2 (avx2.go) and tilesProduct (matmul_tiles.go) are
+// the kernels of the three levels. vector.go and attend.go hold the other operations.
+//
+// One invariant: within a sum the order of all arithmetic is that of kernels/ref, so every level
+// gives the same bits. The products have the same structure on every level. A vector lane is an
+// output row, so a panel of 32 rows takes two AVX-512 registers or four AVX2 registers. The weights
+// of a tile are unpacked once and then used for every row of activations.
 package main
 
 import (
@@ -46,7 +52,7 @@ func main() {
 	}
 }
 
-// save writes name_amd64.s and, with the Go declarations, name_amd64_stubs.go.
+// save writes name_amd64.s, and name_stubs_amd64.go with the Go declarations.
 func save(c *build.Context, name string) error {
 	file, err := c.Result()
 	if err != nil {

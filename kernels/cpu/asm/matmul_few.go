@@ -8,21 +8,26 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// mostFew is the number of activation rows that weights are multiplied with as they are read: as many as a verification has.
+// mostFew is the largest number of activation rows for which weights are multiplied as they are
+// read: the rows of a verification.
 const mostFew = 9
 
-// few is the state of a kernel for several rows of activations. The sums of four weight rows fit the registers with up to six of them; with more,
-// two weight rows take turns with two, so that weights are read and widened but once.
+// few is the state of a kernel for several rows of activations. With up to six of them, their sums
+// with four weight rows fit into the registers. With more, the kernel takes two turns of two weight
+// rows, so that weights are still read and converted only once.
 type few struct {
 	*dots
-	together, lines int                // weight rows of a turn, and lines of the cache that are prefetched with 16 columns of them
-	waiting         [][]reg.VecVirtual // halves of the first turn's sums
-	next, apart     reg.Register       // what is prefetched
+	// together is the number of weight rows per turn; lines is the number of cache lines prefetched
+	// with 16 of their columns
+	together, lines int
+	waiting         [][]reg.VecVirtual // halved sums of the first turn
+	next, apart     reg.Register       // addresses to prefetch
 	pace, back      reg.Register
-	parked          reg.Register // where sums wait
+	parked          reg.Register // where sums are kept in memory
 }
 
-// dotFew generates the product of four weight rows with m rows of activations, over some of the columns.
+// dotFew generates the product of four weight rows with m rows of activations, over some of the
+// columns.
 func dotFew(c *build.Context, order Mem, n number, m int) {
 	f := &few{dots: &dots{Context: c, number: n, m: m, parts: 1, register: c.ZMM, transposed: order}, together: floatRows}
 	f.lines = floatRows * 16 * n.bytes / 64
@@ -54,7 +59,8 @@ func dotFew(c *build.Context, order Mem, n number, m int) {
 	c.RET()
 }
 
-// turn adds the columns to the sums of a turn's weight rows, and what there is more to add to it leaves in memory.
+// turn adds the columns to the sums of a turn's weight rows. If more columns will follow, it leaves
+// the sums in memory.
 func (f *few) turn(name string) {
 	label := func(s string) string { return name + s }
 	flag, left := f.Load(f.Param("begun"), f.GP8()), f.GP64()
@@ -101,7 +107,8 @@ func (f *few) columns() {
 	f.advance()
 }
 
-// rewind goes back to where the columns begin, and on to the weight rows of the second turn and their sums.
+// rewind moves back to the first column, and on to the weight rows of the second turn and their
+// sums.
 func (f *few) rewind() {
 	cols := f.Load(f.Param("cols"), f.GP64())
 	f.SHLQ(Imm(2), cols)
@@ -114,7 +121,8 @@ func (f *few) rewind() {
 	f.LEAQ(Mem{Base: f.w.thirds[0], Index: f.w.size, Scale: 2}, f.w.thirds[0])
 }
 
-// fold adds the lanes of a turn's sums. What the first of two turns has halved waits in registers for the second.
+// fold adds the lanes of a turn's sums. The halved sums of the first of two turns wait in registers
+// for the second turn.
 func (f *few) fold() {
 	halves := f.halved()
 	if f.together < floatRows && f.waiting == nil {

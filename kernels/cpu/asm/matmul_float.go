@@ -8,13 +8,14 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// floatRows is the number of weight rows of a kernel: their results fill an SSE register.
+// floatRows is the number of weight rows per kernel call: their results fill an SSE register.
 const floatRows = 4
 
-// mostDots is the number of activation rows whose sums with four weight rows fit the registers of AVX-512, together with the weights.
+// mostDots is the largest number of activation rows whose sums with four weight rows fit into the
+// AVX-512 registers, together with the weights.
 const mostDots = 6
 
-// number is a type of weights that are multiplied as float32.
+// number is a weight type that is multiplied as float32.
 type number struct {
 	name  string
 	bytes int
@@ -22,8 +23,9 @@ type number struct {
 
 var numbers = []number{{"F32", 4}, {"F16", 2}, {"BF16", 2}}
 
-// matmulFloat generates, for each type of weights, kernels that multiply four weight rows with one row of activations
-// and, on AVX-512, with up to nine. The sums of ref.Dot are the lanes of one AVX-512 register or of two AVX2 ones.
+// matmulFloat generates the kernels for each weight type. They multiply four weight rows with one
+// row of activations or, on AVX-512, with up to nine. The partial sums of ref.Dot are the lanes of
+// one AVX-512 register or of two AVX2 registers.
 func matmulFloat(c *build.Context) {
 	order := transposed(c)
 	for _, n := range numbers {
@@ -39,18 +41,20 @@ func matmulFloat(c *build.Context) {
 	}
 }
 
-// dots is the state of a kernel over m rows of activations; lane sums take parts registers.
+// dots is the state of a kernel over m rows of activations. The lanes of a sum take parts
+// registers.
 type dots struct {
 	*build.Context
 	number
 	m, parts   int
 	register   func() reg.VecVirtual
-	sums       [][]reg.VecVirtual // by row of activations and weight row; one's parts follow each other
+	sums       [][]reg.VecVirtual // by activation row, then weight row; the parts of a sum follow each other
 	w, x       rowsAt
 	transposed Mem // for foldHalves
 }
 
-// dotOne generates the product with one row, which takes as long as memory does.
+// dotOne generates the product with one row of activations. It takes as long as reading the
+// weights.
 func dotOne(c *build.Context, n number, parts int, register func() reg.VecVirtual, level string) {
 	d := &dots{Context: c, number: n, m: 1, parts: parts, register: register}
 	open(c, fmt.Sprintf("dot%sx1%s", n.name, level), "func(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)",
@@ -65,7 +69,7 @@ func dotOne(c *build.Context, n number, parts int, register func() reg.VecVirtua
 	d.takeSums(floatRows)
 	d.clear()
 	c.Label("columns")
-	// In the order of memory, which serves what is asked for sooner so than from four places in turn.
+	// Prefetch in the order of memory. Memory serves this faster than four places in turn.
 	for line := 0; line < floatRows*16*n.bytes; line += 64 {
 		c.PREFETCHT0(at(next, line))
 	}
@@ -81,7 +85,7 @@ func dotOne(c *build.Context, n number, parts int, register func() reg.VecVirtua
 	c.RET()
 }
 
-// takeSums takes the registers of the sums with so many weight rows.
+// takeSums reserves registers for the sums with this many weight rows.
 func (d *dots) takeSums(weightRows int) {
 	d.sums = make([][]reg.VecVirtual, d.m)
 	for i := range d.sums {
@@ -91,7 +95,7 @@ func (d *dots) takeSums(weightRows int) {
 	}
 }
 
-// eachSum moves every sum from or to its place in memory.
+// eachSum calls move for every sum and its place in memory.
 func (d *dots) eachSum(move func(sum reg.VecVirtual, at Mem), memory reg.Register) {
 	offset := 0
 	for _, sums := range d.sums {
@@ -110,13 +114,13 @@ func (d *dots) clear() {
 	}
 }
 
-// rowsAt are the addresses of rows of so many bytes: a pointer reaches three of them.
+// rowsAt are addresses of rows that are size bytes apart. One pointer serves three rows.
 type rowsAt struct {
 	thirds []reg.Register
 	size   reg.Register
 }
 
-// rowsOf loads what reaches n rows.
+// rowsOf loads the pointers for n rows.
 func (d *dots) rowsOf(param string, size reg.Register, n int) rowsAt {
 	r := rowsAt{[]reg.Register{d.Load(d.Param(param), d.GP64())}, size}
 	for i := 3; i < n; i += 3 {
@@ -128,7 +132,7 @@ func (d *dots) rowsOf(param string, size reg.Register, n int) rowsAt {
 	return r
 }
 
-// at is where row i continues, offset bytes on.
+// at returns the address of row i, offset bytes on.
 func (r rowsAt) at(i, offset int) Mem {
 	m := Mem{Base: r.thirds[i/3], Disp: offset}
 	if i%3 > 0 {
@@ -137,7 +141,7 @@ func (r rowsAt) at(i, offset int) Mem {
 	return m
 }
 
-// advance goes on to the next 16 columns.
+// advance moves on to the next 16 columns.
 func (d *dots) advance() {
 	for _, w := range d.w.thirds {
 		d.ADDQ(Imm(uint64(16*d.bytes)), w)
@@ -147,7 +151,7 @@ func (d *dots) advance() {
 	}
 }
 
-// step adds a register's share of 16 columns of so many weight rows.
+// step multiplies part of 16 columns of this many weight rows.
 func (d *dots) step(weightRows, part int) {
 	w := make([]reg.VecVirtual, weightRows)
 	for r := range w {
@@ -157,7 +161,8 @@ func (d *dots) step(weightRows, part int) {
 	d.multiply(w, part)
 }
 
-// multiply adds the products of weight rows' share of 16 columns with every row of activations, product and sum rounded once.
+// multiply adds the products of the weights w, part of 16 columns, with every row of activations.
+// Product and sum are rounded once.
 func (d *dots) multiply(w []reg.VecVirtual, part int) {
 	for i := range d.m {
 		x := d.register()

@@ -29,8 +29,9 @@ func matmulQuantized(c *build.Context) {
 	askForRows(c)
 }
 
-// askForRows generates what precedes a product of many rows: their places in memory are thousands of bytes apart, which nobody but we can
-// foresee, and to wait for each line at the end would take a quarter of the time.
+// askForRows generates a prefetch that runs before a product of many rows. The rows of dst are
+// thousands of bytes apart, which the processor cannot predict. Waiting for each line at the end
+// would take a quarter of the time.
 func askForRows(c *build.Context) {
 	open(c, "askForRowsAVX2", "func(dst *float32, m int, stride int)", "prefetches 32 numbers each of m rows that are stride bytes apart.")
 	dst, m, stride := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("m"), c.GP64()), c.Load(c.Param("stride"), c.GP64())
@@ -44,7 +45,8 @@ func askForRows(c *build.Context) {
 	c.RET()
 }
 
-// moveSums generates what follows a product: the sums go where they belong, and are zeros for the next panel.
+// moveSums generates the step after a product: it copies the sums to their rows, and clears them
+// for the next panel.
 func moveSums(c *build.Context) {
 	open(c, "moveSumsAVX2", "func(dst *float32, sums *float32, m int, stride int)",
 		"stores sums (m, 32) to rows of dst that are stride bytes apart, and clears them.")
@@ -69,7 +71,7 @@ func moveSums(c *build.Context) {
 
 const signature = "func(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)"
 
-// begin opens a function and loads its arguments.
+// arguments are the registers of a product's arguments. begin starts a function and loads them.
 type arguments struct{ acc, w, x, tiles, m, stride reg.Register }
 
 func begin(c *build.Context, name, doc string) arguments {
@@ -92,7 +94,7 @@ func describe(f format) string {
 	return fmt.Sprintf("adds the product of a %s panel and m rows of activations, tile after tile, to acc (m, 32).", f.name)
 }
 
-// overTiles repeats body for each tile, and head before each super-block's first.
+// overTiles repeats body for each tile, and head before the first tile of each super-block.
 func overTiles(c *build.Context, f format, a arguments, head, body func()) {
 	if f.super {
 		inner := c.GP64()
@@ -118,7 +120,8 @@ func overTiles(c *build.Context, f format, a arguments, head, body func()) {
 	c.JNZ(LabelRef("tile"))
 }
 
-// overRows repeats body for each row of activations; px points to its record and pa to its sums.
+// overRows repeats body for each row of activations. px points to the row's record and pa to its
+// sums.
 func overRows(c *build.Context, a arguments, label string, body func(px, pa reg.Register)) {
 	px, pa, i := c.GP64(), c.GP64(), c.GP64()
 	c.MOVQ(a.x, px)
@@ -134,7 +137,7 @@ func overRows(c *build.Context, a arguments, label string, body func(px, pa reg.
 
 func at(r reg.Register, offset int) Mem { return Mem{Base: r, Disp: offset} }
 
-// open begins a function.
+// open starts a function.
 func open(c *build.Context, name, signature, doc string) {
 	c.Function(name)
 	c.Attributes(attr.NOSPLIT)
@@ -143,7 +146,7 @@ func open(c *build.Context, name, signature, doc string) {
 	c.Pragma("noescape")
 }
 
-// lanes is a constant in memory: the same eight 32-bit lanes, or the eight given.
+// lanes returns a constant in memory: eight equal 32-bit lanes, or the eight given.
 func lanes(c *build.Context, name string, values ...uint32) Mem {
 	m := c.StaticGlobal(name)
 	c.DataAttributes(attr.RODATA | attr.NOPTR)

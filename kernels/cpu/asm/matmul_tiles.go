@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	tileRows    = 16                       // of activations, at most
+	tileRows    = 16                       // activation rows, at most
 	tileLanes   = 16                       // weight rows
 	together    = 2                        // tiles of a panel that are multiplied before their sums are added
 	bytesOfTile = groups * 4 * panelRows   // of signed quants
@@ -18,7 +18,7 @@ const (
 	bytesOfSums = tileRows * tileLanes * 4 // of a tile register with int32
 )
 
-// Where things lie in the memory of a step, and how much there is of it.
+// Offsets and sizes in the memory of a step.
 const (
 	scalesAt  = together * bytesOfTile
 	minsAt    = scalesAt + together*4*panelRows
@@ -28,28 +28,31 @@ const (
 
 // matmulTiles generates the products on the tile registers of AMX.
 //
-// The 32 columns of a block are the depth of one tile instruction, so its sums are the dot products that the other levels
-// compute, exact as they are there, and every block is scaled and added just as there. A tile of a panel is first unpacked to
-// signed bytes, whatever the format. The tile unit works on its own: while it multiplies 16 rows, the vector unit adds up
-// the 16 rows before. An instruction on tiles takes longer than the processor looks ahead, so each stands well before what needs its
-// result: half of the panel is multiplied, and stored one half later, and added another half later, and between the rows that
-// are added stand the instructions on tiles, one at a time.
+// The 32 columns of a block are the depth of one tile instruction. So its sums are the exact
+// integer dot products that the other levels compute, and each block is scaled and added as there.
+// A tile of a panel is first unpacked to signed bytes, whatever the format.
+//
+// The tile unit works on its own: while it multiplies 16 rows, the vector unit adds the results of
+// the 16 rows before. A tile instruction takes longer than the processor looks ahead, so each comes
+// long before its result is needed. Half of a panel is multiplied, stored one half later, and added
+// another half later. The tile instructions are placed one at a time between the rows that are
+// added.
 func matmulTiles(c *build.Context) {
 	config := tileConfig(c)
 	for _, f := range formats {
-		if !f.halves { // whose integer scales lie inside the depth of an instruction
+		if !f.halves { // with halves, integer scales change inside the depth of an instruction
 			productTiles(c, f, config)
 		}
 	}
 }
 
-// The tile registers: sums of each tile, of one half of the panel; activations of each tile; and weights of each half and each tile,
-// which stay for all rows.
+// The tile registers: the sums of each tile, for one half of the panel; the activations of each
+// tile; and the weights of each half and tile, which stay for all rows.
 func sumsTile(t int) tile          { return tile(t) }
 func rowsTile(t int) tile          { return tile(together + t) }
 func weightsTile(half, t int) tile { return tile((2+half)*together + t) }
 
-// tileConfig is the shape of the tile registers: bytes of a row, and rows.
+// tileConfig is the shape of the tile registers: bytes per row, and rows.
 func tileConfig(c *build.Context) Mem {
 	m := c.StaticGlobal("tileShapes")
 	c.DataAttributes(attr.RODATA | attr.NOPTR)
@@ -69,18 +72,20 @@ func tileConfig(c *build.Context) Mem {
 	return m
 }
 
-// tilesProduct is the state of a kernel. What is "next" is being multiplied, what is "now" is being added.
+// tilesProduct is the state of a kernel. "Next" names what is being multiplied, "now" what is being
+// added.
 type tilesProduct struct {
 	*product512
-	rowsLeft          reg.GPVirtual // rows of activations that the step has not been multiplied with
+	rowsLeft          reg.GPVirtual // activation rows that the step has not multiplied yet
 	stepNext, stepNow reg.GPVirtual // memory of a step
-	sums              reg.GPVirtual // memory of the integer sums
-	px, pa            reg.GPVirtual // records and sums of the rows that are added
-	count             reg.GPVirtual // of these rows
-	xNext             reg.GPVirtual // records of the rows to multiply
+	sums              reg.GPVirtual // memory of integer sums
+	px, pa            reg.GPVirtual // records and sums of the rows being added
+	count             reg.GPVirtual // number of these rows
+	xNext             reg.GPVirtual // records of the next rows to multiply
 	bias              reg.VecVirtual
 
-	// What only a step's begin needs stays in memory: arguments that are counted up or down, and two numbers more.
+	// Values needed only at the start of a step stay in memory: arguments that are counted up or
+	// down, and two other numbers.
 	panel, records, left Mem
 	heads, bothSteps     Mem
 }
@@ -104,7 +109,7 @@ func productTiles(c *build.Context, f format, config Mem) {
 		p.addAndMultiply(half)
 	}
 	c.JMP(LabelRef("next"))
-	c.Label("few") // at the beginning, at the end, and where the rows are no multiple of 16
+	c.Label("few") // at the start, at the end, and if the rows are no multiple of 16
 	for half := range parts512 {
 		add := fmt.Sprint("add", half)
 		p.storeSums(1-half, 0, together)
@@ -123,7 +128,7 @@ func productTiles(c *build.Context, f format, config Mem) {
 	c.RET()
 }
 
-// open loads the arguments and what does not change.
+// open loads the arguments and the constants.
 func (p *tilesProduct) open(config Mem) {
 	shapes := p.GP64()
 	p.LEAQ(config, shapes)
@@ -158,7 +163,7 @@ func (p *tilesProduct) open(config Mem) {
 	}
 }
 
-// place is where an argument lies.
+// place returns where an argument is in memory.
 func (p *tilesProduct) place(name string) Mem {
 	b, err := p.Param(name).Resolve()
 	if err != nil {
@@ -167,7 +172,7 @@ func (p *tilesProduct) place(name string) Mem {
 	return b.Addr
 }
 
-// beginStep unpacks tiles of the panel, and loads them to the tile registers.
+// beginStep unpacks tiles of the panel and loads them to the tile registers.
 func (p *tilesProduct) beginStep() {
 	p.MOVQ(p.panel, p.w)
 	if p.super {
@@ -202,14 +207,14 @@ func (p *tilesProduct) beginStep() {
 	}
 }
 
-// distance is a register for the distance between rows of a tile in memory.
+// distance returns a register with the distance in bytes between rows of a tile in memory.
 func (p *tilesProduct) distance(bytes uint32) reg.GPVirtual {
 	d := p.GP64()
 	p.MOVQ(U32(bytes), d)
 	return d
 }
 
-// tilesOfSuper is the number of tiles of a super-block.
+// tilesOfSuper is the number of tiles in a super-block.
 const tilesOfSuper = 8
 
 // unpack writes 16 lanes of a tile as signed bytes, and their scales and minima as float32.
@@ -227,7 +232,7 @@ func (p *tilesProduct) unpack(t, i int) {
 	p.readWeights(i)
 	for g, w := range part.weights {
 		switch {
-		case p.bits == 8: // adding the half of the range and flipping the sign are the same
+		case p.bits == 8: // adding 128 is the same as flipping the sign bit
 			p.VPXORD(p.bias, w, w)
 		case p.biasBits != 0:
 			p.VPSUBB(p.bias, w, w)
@@ -236,10 +241,10 @@ func (p *tilesProduct) unpack(t, i int) {
 	}
 }
 
-// sumsOf is where the sums of a half of the panel and a tile lie.
+// sumsOf returns the offset of the sums of a half of the panel and a tile.
 func sumsOf(half, t int) int { return (half*together + t) * bytesOfSums }
 
-// loadRows loads the next 16 rows, once for both halves of the panel.
+// loadRows loads the next 16 rows. It does so for half 0 only, because both halves use them.
 func (p *tilesProduct) loadRows(half int) {
 	if half != 0 {
 		return
@@ -251,7 +256,8 @@ func (p *tilesProduct) loadRows(half int) {
 	}
 }
 
-// multiplyRows lets the tile unit multiply the rows with tiles from … to−1 of a half of the panel.
+// multiplyRows lets the tile unit multiply the rows with the tiles from … to−1 of a half of the
+// panel.
 func (p *tilesProduct) multiplyRows(half, from, to int) {
 	for t := from; t < to; t++ {
 		zeroTile(p.Context, sumsTile(t))
@@ -259,7 +265,8 @@ func (p *tilesProduct) multiplyRows(half, from, to int) {
 	}
 }
 
-// storeSums writes what was multiplied last, with tiles from … to−1 of a half, to memory, where the vector unit can read it.
+// storeSums writes the last results, for the tiles from … to−1 of a half, to memory for the vector
+// unit.
 func (p *tilesProduct) storeSums(half, from, to int) {
 	distance := p.distance(4 * tileLanes)
 	for t := from; t < to; t++ {
@@ -267,8 +274,9 @@ func (p *tilesProduct) storeSums(half, from, to int) {
 	}
 }
 
-// addAndMultiply is addRows for 16 rows, and between them what moves and multiplies a half of the next rows. There are as many tiles
-// as halves, so that each half asks for the records of one.
+// addAndMultiply is addRows for 16 rows, with the instructions that move and multiply a half of the
+// next rows in between. There are as many tiles as halves, so each half prefetches the records of
+// one tile.
 func (p *tilesProduct) addAndMultiply(half int) {
 	scales, mins := p.scalesAndMins(half)
 	for row := range tileRows {
@@ -289,8 +297,8 @@ func (p *tilesProduct) addAndMultiply(half int) {
 	}
 }
 
-// askForRecords brings the line at a distance in the records behind the next 16, of one tile, nearer to the processor: they are scattered
-// over so much memory that only the second cache holds them.
+// askForRecords prefetches a line of the records after the next 16 records, for one tile. Records
+// are spread over so much memory that they are only in the second-level cache.
 func (p *tilesProduct) askForRecords(t, distance int) {
 	const bytes = tileRows * recordBytes
 	if distance >= bytes {
@@ -300,7 +308,7 @@ func (p *tilesProduct) askForRecords(t, distance int) {
 	p.PREFETCHT0(record.Offset(bytes + distance))
 }
 
-// addRows scales the integer sums that were multiplied before, and adds them.
+// addRows scales the integer sums of the rows multiplied before, and adds them.
 func (p *tilesProduct) addRows(half int) {
 	scales, mins := p.scalesAndMins(half)
 	at, end := addresses{p.GP64(), p.GP64(), p.GP64()}, p.GP64()
@@ -322,7 +330,8 @@ func (p *tilesProduct) addRows(half int) {
 	p.JL(LabelRef(row))
 }
 
-// scalesAndMins loads those of a half of the panel, and of the tiles whose sums are added.
+// scalesAndMins loads the scales and minima of a half of the panel, for the tiles whose sums are
+// added.
 func (p *tilesProduct) scalesAndMins(half int) (scales, mins [together]reg.VecVirtual) {
 	for t := range together {
 		scales[t] = p.ZMM()
@@ -335,12 +344,12 @@ func (p *tilesProduct) scalesAndMins(half int) (scales, mins [together]reg.VecVi
 	return scales, mins
 }
 
-// addresses are where a row has its records, its sums of the whole product, and its integer sums.
+// addresses are the addresses of a row's records, its final sums, and its integer sums.
 type addresses struct {
 	x, acc, sums reg.GPVirtual
 }
 
-// addRow scales and adds the integer sums of the given row behind those addresses.
+// addRow scales and adds the integer sums of a row, counted from those addresses.
 func (p *tilesProduct) addRow(half, row int, from addresses, scales, mins [together]reg.VecVirtual) {
 	total, acc := p.ZMM(), lanes16(from.acc, 4*panelRows*row, half, 4)
 	p.VMOVUPS(acc, total)
@@ -359,9 +368,9 @@ func (p *tilesProduct) addRow(half, row int, from addresses, scales, mins [toget
 	p.VMOVUPS(total, acc)
 }
 
-// next makes the rows that were multiplied those to add, and goes where there is more to multiply.
+// next makes the rows that were multiplied those to add, and jumps to the next work.
 func (p *tilesProduct) next() {
-	p.CMPQ(p.rowsLeft, Imm(0)) // everything was multiplied, and has been added now
+	p.CMPQ(p.rowsLeft, Imm(0)) // everything is multiplied and added
 	p.JLE(LabelRef("done"))
 	least := p.GP64()
 	p.MOVQ(U32(tileRows), least)
@@ -372,14 +381,15 @@ func (p *tilesProduct) next() {
 	first := p.GP64()
 	p.Load(p.Param("m"), first)
 	p.SUBQ(p.rowsLeft, first)
-	p.SHLQ(Imm(7), first) // the bytes of a row's sums
+	p.SHLQ(Imm(7), first) // bytes of a row's sums
 	p.Load(p.Param("acc"), p.pa)
 	p.ADDQ(first, p.pa)
 	p.MOVQ(p.stepNext, p.stepNow)
 	p.ADDQ(U32(tileRows*recordBytes), p.xNext)
 	p.SUBQ(U32(tileRows), p.rowsLeft)
 	p.JG(LabelRef("multiply"))
-	// The next step must not touch the memory of this one, whose last rows are still to be added.
+	// The next step must use other memory, because the last rows of this step are still to be
+	// added.
 	p.NEGQ(p.stepNext)
 	p.ADDQ(p.bothSteps, p.stepNext)
 	p.CMPQ(p.left, Imm(0))

@@ -8,16 +8,20 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// leastWide is the least number of activation rows of a kernel for many of them; there are enough to choose from.
+// leastWide is the smallest number of activation rows of a kernel for many rows. Any large number
+// can be divided into groups of 5 and 6.
 const leastWide = 5
 
-// wideStep is the bytes of 16 columns of four widened weight rows, which lie side by side, so that a product reads one stream.
+// wideStep is the size of 16 columns of four converted weight rows. They are next to each other, so
+// that a product reads one stream.
 const wideStep = floatRows * 16 * 4
 
-// wideAhead is how far ahead of its use that stream is asked for from the second cache, beyond the end of the four rows into the next four.
+// wideAhead is how far ahead the stream is prefetched from the second-level cache; near the end of
+// four rows this reaches into the next four.
 const wideAhead = 8 * wideStep
 
-// widenRow generates what brings weights into the form in which a product of many rows uses them again and again.
+// widenRow generates the conversion of weights to the form that a product of many rows uses
+// repeatedly.
 func widenRow(c *build.Context, n number) {
 	open(c, "widen"+n.name+"AVX512", "func(dst *float32, src *byte, cols int)", "is for i := range cols { dst[i/16*64 + i%16] = float32(src[i]) }, cols a multiple of 16.")
 	d := &dots{Context: c, number: n}
@@ -34,8 +38,8 @@ func widenRow(c *build.Context, n number) {
 	c.RET()
 }
 
-// dotWide generates the product of four widened weight rows with m rows of activations, over some of the columns: the sums wait in memory
-// between one part of the columns and the next.
+// dotWide generates the product of four converted weight rows with m rows of activations, over some
+// of the columns. Between two parts of the columns the sums are in memory.
 func dotWide(c *build.Context, order Mem, m int) {
 	d := &dots{Context: c, number: numbers[0], m: m, parts: 1, register: c.ZMM, transposed: order}
 	open(c, fmt.Sprintf("dotWidex%dAVX512", m),

@@ -2,7 +2,8 @@ package main
 
 import "github.com/mmcloughlin/avo/build"
 
-// pause tells the processor that this thread is waiting, which leaves a core's units to the other thread on it.
+// pause tells the processor that this thread is waiting. The other thread on the core then gets its
+// units.
 func pause(c *build.Context) {
 	c.Function("pause")
 	c.Attributes(build.NOSPLIT)

@@ -8,7 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// quantize generates the AVX2 kernel that turns a row of activations into records, by the rule of ref.QuantizeRow.
+// quantize generates the AVX2 kernel that turns a row of activations into records, by the rule of
+// ref.QuantizeRow.
 func quantize(c *build.Context) {
 	magnitudes := lanes(c, "magnitudes", 0x7fffffff)
 	signs := lanes(c, "signs", 0x80808080)
@@ -55,7 +56,8 @@ func quantize(c *build.Context) {
 	c.JMP(LabelRef("store"))
 }
 
-// largestMagnitude loads 32 numbers; as bit patterns their magnitudes order like numbers, a NaN above all.
+// largestMagnitude loads 32 numbers. Bit patterns of magnitudes have the order of the magnitudes,
+// with NaN above all.
 func largestMagnitude(c *build.Context, x reg.Register, mask Mem, largest reg.GPVirtual) (v [4]reg.VecVirtual) {
 	most, t := c.YMM(), c.YMM()
 	for i := range v {
@@ -79,7 +81,7 @@ func largestMagnitude(c *build.Context, x reg.Register, mask Mem, largest reg.GP
 	return v
 }
 
-// toBytes rounds v·inverse to the nearest integers, ties to even, in order.
+// toBytes rounds v·inverse to the nearest integers, ties to even, and puts them in order.
 func toBytes(c *build.Context, v [4]reg.VecVirtual, inverse reg.VecVirtual, order Mem, quants reg.VecVirtual) {
 	factor, places := c.YMM(), c.YMM()
 	c.VBROADCASTSS(inverse, factor)
@@ -94,7 +96,8 @@ func toBytes(c *build.Context, v [4]reg.VecVirtual, inverse reg.VecVirtual, orde
 	c.VPERMD(v[0], places, quants)
 }
 
-// storeSums sums the quants, biased to unsigned bytes, and stores what a record has beside them.
+// storeSums sums the quants, which are biased to unsigned bytes, and stores the other numbers of
+// the record.
 func storeSums(c *build.Context, dst reg.Register, quants, scale reg.VecVirtual, signs Mem) {
 	biased, zero, sum := c.YMM(), c.YMM(), c.XMM()
 	low, all := c.GP32(), c.GP32()

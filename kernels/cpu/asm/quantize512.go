@@ -9,14 +9,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// tilesAtOnce is how many tiles have what they have once each, scales and sums, side by side in one register.
+// tilesAtOnce is the number of tiles whose scales and sums share a register.
 const tilesAtOnce = 4
 
-// quantize512 is the AVX-512 kernel that turns a row of activations into records, by the rule of ref.QuantizeRow, as long as all is finite.
+// quantize512 is the AVX-512 kernel that turns a row of activations into records, by the rule of
+// ref.QuantizeRow. All numbers must be finite.
 type quantize512 struct {
 	*build.Context
 	magnitudes, ones, inOrder reg.VecVirtual
-	spread                    [tilesAtOnce]reg.VecVirtual // where every lane takes number i from
+	spread                    [tilesAtOnce]reg.VecVirtual // spread[i] takes number i to every lane
 	first, firstLow, firstAll reg.VecVirtual
 	limit                     reg.VecVirtual
 	x, dst, stride            reg.Register
@@ -56,7 +57,7 @@ func quantizeWide(c *build.Context) {
 	c.RET()
 }
 
-// notLessInteger is the predicate of VPCMPUD.
+// notLessInteger is a predicate of VPCMPUD.
 const notLessInteger = 5
 
 func (q *quantize512) constants() {
@@ -67,14 +68,14 @@ func (q *quantize512) constants() {
 		q.spread[i] = q.every(uint32(i))
 	}
 	q.first = q.order("tileFirst", func(i int) int { return i % 4 * 4 })
-	// What halves tells of where the sums of a tile's quants are.
+	// Where storeSums finds the sums of a tile's quants: of the first half, and of the second half.
 	q.firstLow = q.order("tileLow", func(i int) int { return []int{0, 8, 1, 9}[i%4] })
 	q.firstAll = q.order("tileHigh", func(i int) int { return []int{4, 12, 5, 13}[i%4] })
 }
 
 func (q *quantize512) every(v uint32) reg.VecVirtual { return every(q.Context, v) }
 
-// order is a register of places.
+// order loads a register of indices.
 func (q *quantize512) order(name string, place func(i int) int) reg.VecVirtual {
 	m := q.StaticGlobal(name)
 	q.DataAttributes(attr.RODATA | attr.NOPTR)
@@ -86,7 +87,8 @@ func (q *quantize512) order(name string, place func(i int) int) reg.VecVirtual {
 	return z
 }
 
-// largestOfTiles loads four tiles; as bit patterns the magnitudes of their numbers order like numbers, a NaN above all.
+// largestOfTiles loads four tiles. Bit patterns of magnitudes have the order of the magnitudes,
+// with NaN above all.
 func (q *quantize512) largestOfTiles() (v [2 * tilesAtOnce]reg.VecVirtual, largest reg.Register) {
 	var most [tilesAtOnce]reg.VecVirtual
 	for i := range v {
@@ -101,7 +103,8 @@ func (q *quantize512) largestOfTiles() (v [2 * tilesAtOnce]reg.VecVirtual, large
 		q.VPANDD(q.magnitudes, v[i], t)
 		q.VPMAXUD(t, most[i/2], most[i/2])
 	}
-	// Half of each pair of tiles beside the other's, then quarters, which end as the quarters of one register.
+	// Merge halves of each pair of tiles, then quarters. The results are the quarters of one
+	// register.
 	merge := func(low, high uint64, a, b reg.VecVirtual) {
 		t := q.ZMM()
 		q.VSHUFI64X2(Imm(high), b, a, t)
@@ -120,7 +123,8 @@ func (q *quantize512) largestOfTiles() (v [2 * tilesAtOnce]reg.VecVirtual, large
 	return v, most[0].AsX()
 }
 
-// scales are what the tiles are multiplied by and what their quants are worth: zeros where the rule sees zeros.
+// scales returns the factors that the tiles are multiplied by, and their scales. Both are 0 where
+// the rule gives zeros.
 func (q *quantize512) scales(largest reg.Register) (inverse, scale reg.VecVirtual) {
 	inverse, scale = q.ZMM(), q.XMM()
 	smallest, kept := q.every(math.Float32bits(0x1p-118)), q.K()
@@ -130,7 +134,7 @@ func (q *quantize512) scales(largest reg.Register) (inverse, scale reg.VecVirtua
 	return inverse, scale
 }
 
-// toBytes rounds to the nearest integers, ties to even; each register has two tiles.
+// toBytes rounds to the nearest integers, ties to even. Each register has two tiles.
 func (q *quantize512) toBytes(v [2 * tilesAtOnce]reg.VecVirtual, inverse reg.VecVirtual) (quants [tilesAtOnce / 2]reg.VecVirtual) {
 	for i, x := range v {
 		if i%2 == 0 {
@@ -152,7 +156,7 @@ func (q *quantize512) toBytes(v [2 * tilesAtOnce]reg.VecVirtual, inverse reg.Vec
 	return quants
 }
 
-// eachRecord calls store with where the record of each tile begins.
+// eachRecord calls store with the start of each tile's record.
 func (q *quantize512) eachRecord(store func(i int, record reg.Register)) {
 	record := q.GP64()
 	q.MOVQ(q.dst, record)
@@ -174,7 +178,7 @@ func (q *quantize512) storeQuants(quants [tilesAtOnce / 2]reg.VecVirtual) {
 	})
 }
 
-// storeSums sums the quants and stores what a record has beside them.
+// storeSums sums the quants and stores the other numbers of the records.
 func (q *quantize512) storeSums(quants [tilesAtOnce / 2]reg.VecVirtual, scale reg.VecVirtual) {
 	var fours [tilesAtOnce / 2]reg.VecVirtual // sums of four quants each
 	for i, x := range quants {
@@ -187,7 +191,7 @@ func (q *quantize512) storeSums(quants [tilesAtOnce / 2]reg.VecVirtual, scale re
 	q.VPUNPCKHDQ(fours[1], fours[0], t)
 	q.VPADDD(t, sums, sums)
 	q.VPSHUFD(Imm(0x4e), sums, t)
-	q.VPADDD(t, sums, sums) // in quarters: of tiles 0 and 2 the first half, the second, and of 1 and 3
+	q.VPADDD(t, sums, sums) // now quarters: sums of halves of tiles 0 and 2, and of tiles 1 and 3
 	low, all, scaled, zero := q.ZMM(), q.ZMM(), q.XMM(), q.XMM()
 	q.VPERMD(sums, q.firstLow, low)
 	q.VPERMD(sums, q.firstAll, all)
@@ -197,7 +201,7 @@ func (q *quantize512) storeSums(quants [tilesAtOnce / 2]reg.VecVirtual, scale re
 	q.VPXOR(zero, zero, zero)
 	q.VPSUBD(low.AsX(), zero, low.AsX())
 	q.VPSUBD(all.AsX(), zero, all.AsX())
-	// A record's four numbers side by side.
+	// Put the four numbers of each record next to each other.
 	var records [tilesAtOnce]reg.VecVirtual
 	for i := range 2 {
 		a, b := q.XMM(), q.XMM()

@@ -8,8 +8,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// rmsNorm512 takes all groups of a row at once: a sum, a root and two divisions are long to wait for and little work, so a processor
-// does those of several heads together if nothing stands between them.
+// rmsNorm512 normalises all groups of a row in one call. A sum, a root and two divisions have long
+// latency but little work, so the processor overlaps those of several heads if nothing separates
+// them.
 func (v *elements) rmsNorm512() {
 	const name = "rmsNormAVX512"
 	v.Function(name)

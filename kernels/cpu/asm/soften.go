@@ -9,8 +9,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// soften512 is the function softenRows of kernels/cpu. It takes all queries at once because one alone has too few scores to fill the time
-// that an exponential takes from its first step to its last: what the processor does out of order it does across queries.
+// soften512 is the function softenRows of kernels/cpu. It takes all queries in one call. One query
+// has too few scores to hide the latency of an exponential; with several, the processor overlaps
+// them.
 func (v *elements) soften512() {
 	const name = "softenAVX512"
 	v.Function(name)
@@ -30,7 +31,7 @@ func (v *elements) soften512() {
 	block := v.ZMM()
 	v.VMOVUPS(Mem{Base: last}, block)
 	v.VMOVAPS(least, unseen, block)
-	v.VMOVUPS(block, Mem{Base: last}) // the whole: a load soon after a store of parts waits until they are in the cache
+	v.VMOVUPS(block, Mem{Base: last}) // the whole block: a load soon after a partial store would wait for that store
 	shift := v.largest512(row, bytes, least)
 	v.VMOVSS(shift.AsX(), Mem{Base: largests})
 	v.VBROADCASTSS(shift.AsX(), shift)
@@ -64,7 +65,8 @@ func (v *elements) soften512() {
 	v.end()
 }
 
-// lastBlock finds the last block of 16 of a row, the bytes of all its blocks, and which of the last are not seen.
+// lastBlock computes the address of the last block of 16 in a row, the bytes of all its blocks, and
+// the mask of scores in the last block that are not seen.
 func (v *elements) lastBlock(seen, row, last, bytes reg.Register, unseen reg.Register) {
 	scores, mask := v.GP64(), v.GP32()
 	v.MOVQ(Mem{Base: seen}, scores)
@@ -79,7 +81,7 @@ func (v *elements) lastBlock(seen, row, last, bytes reg.Register, unseen reg.Reg
 	v.LEAQ(Mem{Base: row, Index: bytes, Scale: 1, Disp: -4 * keysPerBlock}, last)
 }
 
-// largest512 is the largest of a row in lane 0, or a NaN if there is one.
+// largest512 returns the largest number of a row in lane 0, or NaN if there is one.
 func (v *elements) largest512(row, bytes reg.Register, least reg.VecVirtual) reg.VecVirtual {
 	largest, nans, nan := v.ZMM(), v.K(), v.K()
 	v.VMOVAPS(least, largest)
@@ -99,7 +101,7 @@ func (v *elements) largest512(row, bytes reg.Register, least reg.VecVirtual) reg
 	return largest
 }
 
-// overBlocks repeats body for each 16 numbers of so many bytes, at being where they begin.
+// overBlocks repeats body for each 16 numbers; at is their offset in bytes.
 func (v *elements) overBlocks(label string, bytes reg.Register, body func(at reg.Register)) {
 	at := v.GP64()
 	v.XORQ(at, at)
@@ -110,14 +112,15 @@ func (v *elements) overBlocks(label string, bytes reg.Register, body func(at reg
 	v.JL(LabelRef(label))
 }
 
-// halve combines the halves of a register until lane 0 has all, in the order of the function fold of kernels/cpu.
+// halve combines the halves of a register until lane 0 has everything, in the order of the function
+// fold of kernels/cpu.
 func (v *elements) halve(z reg.VecVirtual, combine func(x, y reg.Register)) {
 	upper := v.ZMM()
 	v.VEXTRACTF64X4(Imm(1), z, upper.AsY())
 	combine(upper.AsY(), z.AsY())
 	v.VEXTRACTF32X4(Imm(1), z.AsY(), upper.AsX())
 	combine(upper.AsX(), z.AsX())
-	for _, order := range []uint64{0x4e, 0xb1} { // halves, and then pairs, change places
+	for _, order := range []uint64{0x4e, 0xb1} { // swap halves, then neighbours
 		v.VPERMILPS(Imm(order), z.AsX(), upper.AsX())
 		combine(upper.AsX(), z.AsX())
 	}

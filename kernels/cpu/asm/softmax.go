@@ -8,7 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// softmax writes the double-precision steps of a distribution over a vocabulary: weights, and their scaling. Eight running sums, one for each lane of the widest register, fix the order of additions.
+// softmax writes the float64 steps of a distribution over a vocabulary: weights, and their scaling.
+// Eight partial sums, one per lane of the widest register, fix the order of additions.
 func softmax(c *build.Context) {
 	s := &doubles{Context: c, constants: map[string]Mem{}}
 	for _, wide := range []bool{false, true} {
@@ -18,7 +19,7 @@ func softmax(c *build.Context) {
 	}
 }
 
-// doubles writes for registers of 8 numbers when wide (AVX-512), otherwise of 4 (AVX2).
+// doubles generates code for registers of 8 numbers when wide (AVX-512), otherwise of 4 (AVX2).
 type doubles struct {
 	*build.Context
 	constants map[string]Mem
@@ -34,7 +35,7 @@ func (s *doubles) register() reg.VecVirtual {
 	return s.YMM()
 }
 
-// parts is how many registers hold eight numbers, and width the bytes of one.
+// parts returns how many registers hold eight numbers.
 func (s *doubles) parts() int {
 	if s.wide {
 		return 1
@@ -57,7 +58,7 @@ func (s *doubles) constant(name string, x float64) Mem {
 	return m
 }
 
-// function begins one and returns its pointers and the count n, in that order.
+// function starts a function and returns its pointers and the count n.
 func (s *doubles) function(name, doc, signature string, pointers ...string) (p []reg.Register, n reg.Register) {
 	name += map[bool]string{false: "AVX2", true: "AVX512"}[s.wide]
 	s.Function(name)
@@ -71,7 +72,7 @@ func (s *doubles) function(name, doc, signature string, pointers ...string) (p [
 	return p, s.Load(s.Param("n"), s.GP64())
 }
 
-// argument spreads a scalar argument over a register.
+// argument loads a scalar argument to all lanes of a register.
 func (s *doubles) argument(name string) reg.VecVirtual {
 	b, err := s.Param(name).Resolve()
 	if err != nil {
@@ -95,7 +96,7 @@ func (s *doubles) zeros() []reg.VecVirtual {
 	return list
 }
 
-// loop repeats body for every eight numbers and then advances each pointer by its bytes.
+// loop repeats body for every eight numbers and then advances each pointer by its number of bytes.
 func (s *doubles) loop(n reg.Register, pointers []reg.Register, bytes []int, body func()) {
 	s.CMPQ(n, Imm(doubleLanes))
 	s.JL(LabelRef("done"))
@@ -154,10 +155,11 @@ func (s *doubles) multiplyRow() {
 	s.end()
 }
 
-// notLess is the predicate of VCMPPD "greater or equal, ordered, quiet".
+// notLess is the predicate of VCMPPD for "greater or equal, ordered, quiet".
 const notLess = 29
 
-// exp is the function exp64 of kernels/cpu, step by step; the comments name its variables.
+// exp is the function exp64 of kernels/cpu, step by step. The comments give the names of its
+// variables.
 func (s *doubles) exp(x reg.VecVirtual) reg.VecVirtual {
 	shifted, n, r, p, t := s.register(), s.register(), s.register(), s.register(), s.register()
 	bias := s.constant("RoundingBias", 0x1.8p52)

@@ -9,8 +9,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// vector writes the operations on each number of a row, and sums over a row, with AVX2. Only of those with exponentials, which take
-// a part of a pass that can be seen, are there forms with wider registers.
+// vector writes the operations on each number of a row, and sums over a row, with AVX2. Only
+// operations with exponentials also exist for wider registers: only they take a visible part of a
+// pass.
 func vector(c *build.Context) {
 	v := &elements{Context: c, constants: map[string]Mem{}}
 	v.add()
@@ -28,7 +29,7 @@ func vector(c *build.Context) {
 	v.rmsNorm512()
 }
 
-// elements is what the functions of a file share: constants in memory, eight times each.
+// elements is what the functions of this file share: constants in memory, each eight times.
 type elements struct {
 	*build.Context
 	constants map[string]Mem
@@ -49,7 +50,7 @@ func (v *elements) constant(name string, bits uint32) Mem {
 
 func (v *elements) float(name string, f float32) Mem { return v.constant(name, math.Float32bits(f)) }
 
-// function begins one and returns its pointers and the count n, in that order.
+// function starts a function and returns its pointers and the count n.
 func (v *elements) function(name, doc, signature string, pointers ...string) (p []reg.Register, n reg.Register) {
 	if !strings.HasSuffix(name, "AVX512") {
 		name += "AVX2"
@@ -65,12 +66,12 @@ func (v *elements) function(name, doc, signature string, pointers ...string) (p 
 	return p, v.Load(v.Param("n"), v.GP64())
 }
 
-// loop repeats body over n/step steps and then advances the pointers by bytes each.
+// loop repeats body n/step times. After each turn it advances the pointers by this number of bytes.
 func (v *elements) loop(n reg.Register, step, bytes int, pointers []reg.Register, body func()) {
 	v.blocks("next", n, step, bytes, pointers, body)
 }
 
-// blocks is a loop of that name; n is what is left behind it.
+// blocks is a loop with the given name. Afterwards n is the rest.
 func (v *elements) blocks(name string, n reg.Register, step, bytes int, pointers []reg.Register, body func()) {
 	v.CMPQ(n, U32(uint32(step)))
 	v.JL(LabelRef(name + "Done"))
@@ -127,7 +128,7 @@ func (v *elements) scale() {
 	v.end()
 }
 
-// address is where a scalar argument lies.
+// address returns where a scalar argument is in memory.
 func (v *elements) address(name string) Mem {
 	b, err := v.Param(name).Resolve()
 	if err != nil {
@@ -203,7 +204,7 @@ func (v *elements) rotatePairs() {
 		x, swapped, cos, sin := v.YMM(), v.YMM(), v.YMM(), v.YMM()
 		v.VMOVUPS(Mem{Base: p[0]}, x)
 		v.VPERMILPS(Imm(0xb1), x, swapped)
-		for i, twice := range []reg.VecVirtual{cos, sin} { // each for both numbers of a pair
+		for i, twice := range []reg.VecVirtual{cos, sin} { // each angle for both numbers of a pair
 			v.VPMOVZXDQ(Mem{Base: p[1+i]}, twice)
 			v.VMOVSLDUP(twice, twice)
 		}
@@ -272,7 +273,8 @@ const (
 	greater   = 30 // ordered, quiet
 )
 
-// exp is the function exp of kernels/cpu, step by step; the comments name its variables.
+// exp is the function exp of kernels/cpu, step by step. The comments give the names of its
+// variables.
 func (v *elements) exp(x reg.VecVirtual) reg.VecVirtual {
 	const (
 		log2e   = 1 / math.Ln2

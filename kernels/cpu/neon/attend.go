@@ -4,15 +4,15 @@ import "fmt"
 
 const (
 	queryBytes    = 8       // of a pointer to a query
-	scoresBytes   = 4 * 256 // from a query's scores to those of the next
+	scoresBytes   = 4 * 256 // from a query's scores to those of the next query
 	blockElements = 32      // of Q8_0
 	blockBytes    = 2 + blockElements
 )
 
-// cached is a type that keys and values are kept in.
+// cached is a type of keys and values.
 type cached struct {
 	number
-	kind string // of a pointer to it
+	kind string // of a pointer to its numbers
 }
 
 var (
@@ -31,12 +31,12 @@ func attend() []*function {
 	return append(list, sumValuesQ8_0())
 }
 
-// attention is what its functions have in common: sums of sixteen numbers for each of n queries, to which products are added. Product and sum are
-// rounded separately.
+// attention is what the functions of this file have in common: sixteen sums for each of n queries,
+// and products to add to them. Product and sum are rounded separately.
 type attention struct {
 	*function
 	n       int
-	factors []r // addresses of what a query multiplies with, number after number
+	factors []r // addresses of the next factor of each query
 	sums    [][]v
 	row     []v // sixteen numbers
 	factor  v
@@ -64,7 +64,7 @@ func (f *function) forQueries(n r, body func(a *attention)) {
 	}
 }
 
-// named is a label of this number of queries.
+// named returns a label for this number of queries.
 func (a *attention) named(label string) string { return fmt.Sprint(label, a.n) }
 
 // add adds the products of a row of sixteen numbers and each query's next factor.
@@ -80,7 +80,7 @@ func (a *attention) add() {
 	}
 }
 
-// widenBytes makes float32 of the sixteen signed bytes in the last register of to.
+// widenBytes converts the sixteen signed bytes in the last register of to into float32.
 func (f *function) widenBytes(to []v) {
 	f.do(sshllByte(to[1], to[3], 0), sshll2Byte(to[3], to[3], 0))
 	f.do(sshllShort(to[0], to[1], 0), sshll2Short(to[1], to[1], 0), sshllShort(to[2], to[3], 0), sshll2Short(to[3], to[3], 0))
@@ -89,7 +89,7 @@ func (f *function) widenBytes(to []v) {
 	}
 }
 
-// scoreKeys multiplies queries with the keys of blocks of sixteen, number after number of a head.
+// scoreKeys multiplies queries with blocks of sixteen keys, one number of the head after the other.
 func scoreKeys(c cached) *function {
 	f := open("scoreKeys"+c.name, "dst *float32, q *queries, keys "+c.kind+", n int, headDim int, blocks int, factor float32",
 		fmt.Sprintf("writes factor times the products of n queries, 1, 2 or 4, and blocks·16 keys of %s; the scores of a query lie 256 behind those of the one before.", c.name))
@@ -125,7 +125,8 @@ func scoreKeys(c cached) *function {
 	return f
 }
 
-// keysQ8_0 adds the products of a block of keys: tiles of 32 numbers of sixteen keys, behind the scales of these.
+// keysQ8_0 adds the products of a block of keys in Q8_0: tiles of sixteen scales, then 32 numbers
+// of sixteen keys.
 func (a *attention) keysQ8_0(keys, headDim, tiles, left r) {
 	a.asm("LSR $5, %v, %v", headDim, tiles)
 	a.scratch(func() {
@@ -147,15 +148,16 @@ func (a *attention) keysQ8_0(keys, headDim, tiles, left r) {
 	})
 }
 
-// weighed is a function that adds values times weights to the rows of queries, sixteen columns at a time, whose sums stay in registers.
+// weighed is a function that adds values times weights to the rows of queries. It takes sixteen
+// columns at a time, whose sums stay in registers.
 type weighed struct {
 	*attention
 	dst, values, weights, keys r // arguments
-	at, rowBytes               r // where the columns lie in a row of dst; from one value to the next
-	value, left, row           r // address of a value; values to go; address in a row of dst
+	at, rowBytes               r // offset of the columns in a row of dst; distance between values
+	value, left, row           r // address of a value; number of values left; address in a row of dst
 }
 
-// columns adds all values' share of sixteen columns; load makes a row of numbers of what lies at an address.
+// columns adds sixteen columns of all values. load converts the numbers at an address into a row.
 func (w *weighed) columns(label string, load func(value r)) {
 	for j, sums := range w.sums {
 		w.asm("MOVD %d(%v), %v", queryBytes*j, w.dst, w.row)
@@ -182,7 +184,7 @@ func (w *weighed) columns(label string, load func(value r)) {
 	w.forward(w.at, 4*lanes)
 }
 
-// begin loads the arguments and takes registers for the rest.
+// begin loads the arguments and reserves registers for the rest.
 func (w *weighed) begin(f *function) (n, headDim r) {
 	w.dst, w.values, w.weights = f.load("dst"), f.load("values"), f.load("weights")
 	n, w.keys, headDim = f.load("n"), f.load("keys"), f.load("headDim")
@@ -210,7 +212,8 @@ func sumValues(c cached) *function {
 	return f
 }
 
-// sumValuesQ8_0 takes the halves of a block one after the other: four queries' sums of a whole one would need all registers.
+// sumValuesQ8_0 takes the two halves of a block one after the other. For a whole block, the sums of
+// four queries would need all registers.
 func sumValuesQ8_0() *function {
 	f := open("sumValuesQ8_0", "dst *queries, values *byte, weights *float32, n int, keys int, headDim int",
 		"adds to n rows of dst, 1, 2 or 4, the values, blocks of Q8_0, times each row's weights, which lie 256 behind those of the one before.")

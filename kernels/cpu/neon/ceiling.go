@@ -1,9 +1,9 @@
 package main
 
-// peakChains is the number of sums that do not wait for each other.
+// peakChains is the number of independent sums.
 const peakChains = 12
 
-// ceiling writes the loops that measure what the arithmetic of a core can do.
+// ceiling writes the loops that measure the fastest arithmetic of a core.
 func ceiling() []*function {
 	return []*function{
 		peak("peakFloat", "does 12·n fused multiplications and additions of registers of float32.",

@@ -2,11 +2,11 @@ package main
 
 import "math"
 
-// exponential has the constants of kernels/cpu/exp.go, four times each in a register.
+// exponential has the constants of kernels/cpu/exp.go in registers, each four times.
 type exponential struct {
 	*function
 	log2e, bias, ln2High, ln2Low, largest, smallest, infinity, exponentBias v
-	terms                                                                   []v // of the polynomial, that of the highest power first
+	terms                                                                   []v // of the polynomial, the highest power first
 }
 
 func (f *function) exponential(by r) *exponential {
@@ -22,8 +22,8 @@ func (f *function) exponential(by r) *exponential {
 	return e
 }
 
-// exp replaces x by eˣ. The last factor, 2ⁿ, is applied in two halves: n can be 128, whose power of two is no float32. The first of the two
-// multiplications is exact, so it makes no difference how n is halved.
+// exp replaces x by eˣ. The last factor, 2ⁿ, is applied in two steps: n can be 128, and 2¹²⁸ is not
+// a float32. The first multiplication is exact, so it does not matter how n is divided.
 func (e *exponential) exp(x v) {
 	e.scratch(func() {
 		n, r, p := e.v(), e.v(), e.v()

@@ -2,22 +2,24 @@ package main
 
 import "fmt"
 
-// v is a vector register of 128 bits, r a general one of 64. A register that an instruction names by its lower part is the same register.
+// v is a 128-bit vector register, r a 64-bit general register. Instructions that use only the lower
+// part of a register name the same register.
 type (
 	v uint32
 	r uint32
 )
 
-// String is how Go spells a general register.
+// String returns Go's name of a general register.
 func (x r) String() string { return fmt.Sprintf("R%d", uint32(x)) }
 
-// instruction is a word and what it means to GNU as. Names, fields and codes are those of the Arm Architecture Reference Manual, chapter C7.
+// instruction is a word and its text for GNU as. Names, fields and codes are those of the Arm
+// Architecture Reference Manual, chapter C7.
 type instruction struct {
 	word uint32
 	text string
 }
 
-// three makes the instructions of shape NAME Vd.T, Vn.T, Vm.T.
+// three makes instructions of the form NAME Vd.T, Vn.T, Vm.T.
 func three(name, t string, code uint32) func(d, n, m v) instruction {
 	return func(d, n, m v) instruction {
 		return instruction{code | uint32(m)<<16 | uint32(n)<<5 | uint32(d), fmt.Sprintf("%s v%d.%s, v%d.%s, v%d.%s", name, d, t, n, t, m, t)}
@@ -36,7 +38,7 @@ var (
 	fadd2 = three("fadd", "2d", 0x4e60d400)
 	fsub2 = three("fsub", "2d", 0x4ee0d400)
 	fmul2 = three("fmul", "2d", 0x6e60dc00)
-	// fcmge2 sets the bits of those numbers that are not below the others.
+	// fcmge2 sets all bits of the numbers in n that are not less than those in m.
 	fcmge2 = three("fcmge", "2d", 0x6e60e400)
 	add2   = three("add", "2d", 0x4ee08400)
 
@@ -50,7 +52,7 @@ var (
 	bic = three("bic", "16b", 0x4e601c00) // n without the bits of m
 	orr = three("orr", "16b", 0x4ea01c00)
 	eor = three("eor", "16b", 0x6e201c00)
-	bit = three("bit", "16b", 0x6ea01c00) // d becomes n where m has bits
+	bit = three("bit", "16b", 0x6ea01c00) // in d, the bits where m is set become those of n
 )
 
 // move copies a register.
@@ -58,7 +60,7 @@ func move(d, n v) instruction {
 	return instruction{orr(d, n, n).word, fmt.Sprintf("mov v%d.16b, v%d.16b", d, n)}
 }
 
-// two makes the instructions of shape NAME Vd.T, Vn.S.
+// two makes instructions of the form NAME Vd.T, Vn.S.
 func two(name, t, s string, code uint32) func(d, n v) instruction {
 	return func(d, n v) instruction {
 		return instruction{code | uint32(n)<<5 | uint32(d), fmt.Sprintf("%s v%d.%s, v%d.%s", name, d, t, n, s)}
@@ -88,7 +90,8 @@ var (
 	xtn2Byte  = two("xtn2", "16b", "8h", 0x4e212800)
 )
 
-// across makes the instructions of shape NAME Sd, Vn.T, that make one number of a register; the rest of d becomes zero.
+// across makes instructions of the form NAME Sd, Vn.T, which reduce a register to one number; the
+// rest of d becomes zero.
 func across(name, scalar, t string, code uint32) func(d, n v) instruction {
 	return func(d, n v) instruction {
 		return instruction{code | uint32(n)<<5 | uint32(d), fmt.Sprintf("%s %s%d, v%d.%s", name, scalar, d, n, t)}
@@ -101,7 +104,8 @@ var (
 	faddp  = across("faddp", "s", "2s", 0x7e30d800) // the first number plus the second
 )
 
-// shift makes the instructions of shape NAME Vd.T, Vn.S, #bits, with elements of so many bits to shift to the left, or to the right.
+// shift makes instructions of the form NAME Vd.T, Vn.S, #bits, which shift elements of this size to
+// the left or to the right.
 func shift(name, t, s string, element int, left bool, code uint32) func(d, n v, bits int) instruction {
 	return func(d, n v, bits int) instruction {
 		field := 2*element - bits
@@ -119,11 +123,11 @@ var (
 	shl     = shift("shl", "4s", "4s", 32, true, 0x4f005400)
 	sshr    = shift("sshr", "4s", "4s", 32, false, 0x4f000400)
 	shlByte = shift("shl", "16b", "16b", 8, true, 0x4f005400)
-	// ushrByte shifts each byte by itself.
+	// ushrByte shifts each byte separately.
 	ushrByte = shift("ushr", "16b", "16b", 8, false, 0x6f000400)
 	shl2     = shift("shl", "2d", "2d", 64, true, 0x4f005400)
 
-	sshllByte   = shift("sshll", "8h", "8b", 8, true, 0x0f00a400) // widens the lower half with its sign
+	sshllByte   = shift("sshll", "8h", "8b", 8, true, 0x0f00a400) // widens the lower half, with its sign
 	sshll2Byte  = shift("sshll2", "8h", "16b", 8, true, 0x4f00a400)
 	sshllShort  = shift("sshll", "4s", "4h", 16, true, 0x0f00a400)
 	sshll2Short = shift("sshll2", "4s", "8h", 16, true, 0x4f00a400)
@@ -131,17 +135,17 @@ var (
 	ushllShort  = shift("ushll", "4s", "4h", 16, true, 0x2f00a400)
 )
 
-// shllShort widens four 16-bit numbers to the upper halves of 32 bits, which is what bfloat16 needs.
+// shllShort moves four 16-bit numbers to the upper halves of 32 bits, as bfloat16 needs.
 func shllShort(d, n v) instruction {
 	return instruction{0x2e613800 | uint32(n)<<5 | uint32(d), fmt.Sprintf("shll v%d.4s, v%d.4h, #16", d, n)}
 }
 
-// shll2Short is shllShort of the upper four.
+// shll2Short is shllShort for the upper four numbers.
 func shll2Short(d, n v) instruction {
 	return instruction{0x6e613800 | uint32(n)<<5 | uint32(d), fmt.Sprintf("shll2 v%d.4s, v%d.8h, #16", d, n)}
 }
 
-// element are the two bits of an index that lie apart.
+// element encodes an index, whose two bits are at different places of the word.
 func element(i int) uint32 {
 	if i < 0 || i > 3 {
 		panic(fmt.Sprint("element ", i))
@@ -149,7 +153,8 @@ func element(i int) uint32 {
 	return uint32(i&1)<<21 | uint32(i>>1)<<11
 }
 
-// sdot adds to each of four lanes the products of its four bytes of n and the i-th four of m. It needs FEAT_DotProd.
+// sdot adds to each of four lanes the products of the lane's four bytes of n with the i-th four
+// bytes of m. It needs FEAT_DotProd.
 func sdot(d, n, m v, i int) instruction {
 	return instruction{0x4f80e000 | element(i) | uint32(m)<<16 | uint32(n)<<5 | uint32(d), fmt.Sprintf("sdot v%d.4s, v%d.16b, v%d.4b[%d]", d, n, m, i)}
 }
@@ -159,38 +164,39 @@ func fmulElement(d, n, m v, i int) instruction {
 	return instruction{0x4f809000 | element(i) | uint32(m)<<16 | uint32(n)<<5 | uint32(d), fmt.Sprintf("fmul v%d.4s, v%d.4s, v%d.s[%d]", d, n, m, i)}
 }
 
-// dup repeats the i-th number of n.
+// dup copies the i-th number of n to all lanes.
 func dup(d, n v, i int) instruction {
 	return instruction{0x4e040400 | uint32(i)<<19 | uint32(n)<<5 | uint32(d), fmt.Sprintf("dup v%d.4s, v%d.s[%d]", d, n, i)}
 }
 
-// dupGeneral repeats the lower 32 bits of a general register.
+// dupGeneral copies the lower 32 bits of a general register to all lanes.
 func dupGeneral(d v, n r) instruction {
 	return instruction{0x4e040c00 | uint32(n)<<5 | uint32(d), fmt.Sprintf("dup v%d.4s, w%d", d, uint32(n))}
 }
 
-// dupGeneral2 repeats 64 bits.
+// dupGeneral2 copies 64 bits to both lanes.
 func dupGeneral2(d v, n r) instruction {
 	return instruction{0x4e080c00 | uint32(n)<<5 | uint32(d), fmt.Sprintf("dup v%d.2d, x%d", d, uint32(n))}
 }
 
-// first is the first 32 bits of a vector in a general register.
+// first copies the first 32 bits of a vector to a general register.
 func first(d r, n v) instruction {
 	return instruction{0x0e043c00 | uint32(n)<<5 | uint32(d), fmt.Sprintf("mov w%d, v%d.s[0]", uint32(d), n)}
 }
 
-// movi fills a register with a byte.
+// movi fills a register with one byte.
 func movi(d v, value uint8) instruction {
 	code := uint32(value>>5)<<16 | uint32(value&31)<<5
 	return instruction{0x4f00e400 | code | uint32(d), fmt.Sprintf("movi v%d.16b, #%#x", d, value)}
 }
 
-// ext takes 16 bytes of n and, behind them, m, from byte i on.
+// ext takes 16 bytes from n followed by m, starting at byte i.
 func ext(d, n, m v, i int) instruction {
 	return instruction{0x6e000000 | uint32(m)<<16 | uint32(i)<<11 | uint32(n)<<5 | uint32(d), fmt.Sprintf("ext v%d.16b, v%d.16b, v%d.16b, #%d", d, n, m, i)}
 }
 
-// memory makes the loads and stores of shape NAME Rt, [Xn, #offset], where the offset is a multiple of the size of what is moved.
+// memory makes loads and stores of the form NAME Rt, [Xn, #offset]; offset is a multiple of the
+// size that is moved.
 func memory(name, register string, size int, code uint32) func(t v, n r, offset int) instruction {
 	return func(t v, n r, offset int) instruction {
 		if offset < 0 || offset%size != 0 || offset/size > 4095 {
@@ -217,17 +223,17 @@ func ldur(t v, n r, offset int) instruction {
 	return instruction{0x3cc00000 | uint32(offset&0x1ff)<<12 | uint32(n)<<5 | uint32(t), fmt.Sprintf("ldur q%d, [x%d, #%d]", t, uint32(n), offset)}
 }
 
-// ld1r repeats a number in memory and takes the address to the next.
+// ld1r copies a number in memory to all lanes, and moves the address to the next number.
 func ld1r(t v, n r) instruction {
 	return instruction{0x4ddfc800 | uint32(n)<<5 | uint32(t), fmt.Sprintf("ld1r {v%d.4s}, [x%d], #4", t, uint32(n))}
 }
 
-// ld2 loads four pairs of numbers, the first of each to t and the second to t+1.
+// ld2 loads four pairs of numbers, the first of each pair to t and the second to t+1.
 func ld2(t v, n r) instruction {
 	return instruction{0x4c408800 | uint32(n)<<5 | uint32(t), fmt.Sprintf("ld2 {v%d.4s, v%d.4s}, [x%d]", t, (t+1)%32, uint32(n))}
 }
 
-// st2 stores what ld2 loads.
+// st2 stores t and t+1 as four pairs of numbers.
 func st2(t v, n r) instruction {
 	return instruction{0x4c008800 | uint32(n)<<5 | uint32(t), fmt.Sprintf("st2 {v%d.4s, v%d.4s}, [x%d]", t, (t+1)%32, uint32(n))}
 }

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// encodings has each kind of instruction with what GNU as 2.40 makes of its text (aarch64-linux-gnu-as -march=armv8.2-a+dotprod).
+// encodings has each kind of instruction, with the word that GNU as 2.40 produces for its text
+// (aarch64-linux-gnu-as -march=armv8.2-a+dotprod).
 var encodings = []struct {
 	instruction
 	want uint32
@@ -185,7 +186,7 @@ func TestInstructionsAreEncodedAsAnAssemblerDoes(t *testing.T) {
 	}
 }
 
-// emitted are all instructions of all files, each once.
+// emitted returns all instructions in all files, each once.
 func emitted() (list []instruction) {
 	seen := map[instruction]bool{}
 	for _, file := range files {
@@ -201,7 +202,7 @@ func emitted() (list []instruction) {
 	return list
 }
 
-// kind is an instruction without the numbers of its registers, its indices and its constants.
+// kind returns an instruction without register numbers, indices and constants.
 func kind(i instruction) string {
 	text := regexp.MustCompile(`\b([vxwqdsh])\d+`).ReplaceAllString(i.text, "$1")
 	return regexp.MustCompile(`#[-x0-9a-f]+|\[\d+\]`).ReplaceAllString(text, "#")
@@ -238,7 +239,7 @@ func TestAssemblerAgreesOnAllThatIsWritten(t *testing.T) {
 	t.Logf("%s agrees on %d instructions", assembler, len(list))
 }
 
-// assemble is what an assembler makes of the texts.
+// assemble returns the words that an assembler produces for the texts.
 func assemble(t *testing.T, assembler string, list []instruction) []uint32 {
 	t.Helper()
 	var text strings.Builder

@@ -1,13 +1,14 @@
 package main
 
-// layout says how a tile, 32 columns of 32 weight rows, lies in a panel. kernels/cpu/panel.go describes the same to Go.
+// layout describes the layout of a tile, 32 columns of 32 weight rows, in a panel. It must agree
+// with kernels/cpu/panel.go.
 type layout struct {
 	name     string
-	super    bool // eight tiles share d, and dmin where there are minima, in front of them
+	super    bool // eight tiles share d, and dmin if any, which come before them
 	mins     bool // weight = scale·quant + minimum
-	halves   bool // columns 0–15 and 16–31 have integer scales of their own
+	halves   bool // columns 0–15 and 16–31 have separate integer scales
 	bits     int  // of a quant: 4, 5, 6 or 8
-	biasBits int  // the quants are stored with a bias of 1<<biasBits, or with none
+	biasBits int  // quants are stored with a bias of 1<<biasBits, or without one
 }
 
 var layouts = []layout{
@@ -23,11 +24,11 @@ var layouts = []layout{
 
 const (
 	panelRows     = 32
-	groups        = 8 // of four columns in a tile: four bytes of activations, a lane of the dot instruction
+	groups        = 8 // groups of four columns per tile: four bytes of activations, one lane of the dot instruction
 	tilesPerSuper = 8
-	vectorBytes   = 4 * panelRows // of a group, four columns of all rows
+	vectorBytes   = 4 * panelRows // of a group: four columns of all rows
 
-	// A row of activations has a record for every tile: 32 quants and these numbers.
+	// A row of activations has a record per tile: 32 quants and these numbers.
 	factorsAt   = 32 // of four numbers, in this order:
 	scaleOf     = 0  // float32
 	minusSumOf  = 1  // int32: minus the sum of the quants
@@ -36,7 +37,7 @@ const (
 	recordBytes = 48
 )
 
-// headBytes is the size of what a tile, or a super-block, begins with.
+// headBytes returns the size of the half-precision numbers before a tile or super-block.
 func (l layout) headBytes() int {
 	if l.mins {
 		return 4 * panelRows
@@ -44,7 +45,7 @@ func (l layout) headBytes() int {
 	return 2 * panelRows
 }
 
-// scaleBytes is the size of the scales inside a tile.
+// scaleBytes returns the size of the scales inside a tile.
 func (l layout) scaleBytes() int {
 	if l.super {
 		return 2 * panelRows

@@ -1,10 +1,16 @@
-// Command neon writes the assembly of kernels/cpu for arm64. Run it by go generate in that folder; a change of a kernel is a change here.
+// Command neon writes the assembly of kernels/cpu for arm64. go generate in that folder runs it. To
+// change a kernel, change it here.
 //
-// Go's assembler knows few of the processor's vector instructions, so all of them are written as words: instruction.go encodes them, and behind
-// each word stands what it is, as GNU as spells it, which the tests compare with. The rest – addresses, loops, arguments – is Go's assembly.
+// instruction.go encodes instructions, function.go collects them into a function that Go can call,
+// and the other files write one operation each.
 //
-// Within a number's sum the order of all arithmetic is that of kernels/ref, which is why every level gives the same bits. A multiplication and an
-// addition are two instructions, but for the products with float weights, which are fused on every level.
+// Go's assembler supports few of the processor's vector instructions, so all of them are written as
+// words. After each word a comment has the instruction in the spelling of GNU as, and the tests
+// compare the two. Addresses, loops and arguments are in Go's assembly.
+//
+// One invariant: within a sum the order of all arithmetic is that of kernels/ref, so every level
+// gives the same bits. A product and a sum are two instructions, except in products with float
+// weights, which are fused on every level.
 package main
 
 import (
@@ -13,7 +19,7 @@ import (
 	"path/filepath"
 )
 
-// files are what is written, by the name of their operations.
+// files lists the files by the names of their operations.
 var files = []struct {
 	name      string
 	functions func() []*function
@@ -40,7 +46,7 @@ func main() {
 	}
 }
 
-// save writes name_arm64.s and, with the Go declarations, name_stubs_arm64.go.
+// save writes name_arm64.s, and name_stubs_arm64.go with the Go declarations.
 func save(name string, functions []*function) error {
 	if err := os.WriteFile(name+"_arm64.s", assembly(functions), 0o644); err != nil {
 		return err

@@ -3,17 +3,18 @@ package main
 import "fmt"
 
 const (
-	floatRows = 4 // weight rows of a call
-	// mostDots is the number of activation rows that a kernel multiplies with two weight rows at once: 24 of 32 registers are their sums.
+	floatRows = 4 // weight rows per call
+	// mostDots is the largest number of activation rows that a kernel multiplies with two weight
+	// rows at once. Their sums take 24 of the 32 registers.
 	mostDots = 3
-	lanes    = 16 // sums of a product, four registers
+	lanes    = 16 // partial sums of a product, in four registers
 )
 
-// number is a type of weights.
+// number is a weight type.
 type number struct {
 	name  string
 	bytes int
-	// low and high make four float32 of each half of a register; they are nil where the numbers are float32.
+	// low and high convert each half of a register to four float32; nil if the numbers are float32.
 	low, high func(d, n v) instruction
 }
 
@@ -33,7 +34,8 @@ func matmulFloat() []*function {
 	return list
 }
 
-// loadNumbers fills registers with as many numbers as they hold. Of types of two bytes, two registers come of one.
+// loadNumbers fills registers with numbers, converted to float32. For types of two bytes, one load
+// fills two registers.
 func (f *function) loadNumbers(n number, to []v, from r, offset int) {
 	for q := range to {
 		switch {
@@ -45,8 +47,9 @@ func (f *function) loadNumbers(n number, to []v, from r, offset int) {
 	}
 }
 
-// dots is a function that multiplies four weight rows with m rows of activations. One row meets all four weight rows at once, several meet two
-// and then the other two, so that each number that is read is used often.
+// dots is a function that multiplies four weight rows with m rows of activations. With one row it
+// takes all four weight rows at once. With several it takes two weight rows and then the other two,
+// so that each number that was read is used often.
 type dots struct {
 	*function
 	number
@@ -99,7 +102,7 @@ func dot(n number, m int) *function {
 	return f
 }
 
-// rowsFrom makes rows the addresses of rows of a matrix, the first of which is at first.
+// rowsFrom sets rows to the addresses of rows of a matrix; first is the address of the first one.
 func rowsFrom(f *function, rows []r, first, rowBytes r) {
 	f.asm("MOVD %v, %v", first, rows[0])
 	for i := range rows[1:] {
@@ -107,9 +110,9 @@ func rowsFrom(f *function, rows []r, first, rowBytes r) {
 	}
 }
 
-// columns multiplies sixteen columns, eight at a time: product and sum are rounded once.
+// columns multiplies sixteen columns, eight at a time. Product and sum are rounded once.
 func (d *dots) columns() {
-	const step = 2 // registers of a row
+	const step = 2 // registers per row
 	xs := make([][]v, d.m)
 	for i := range xs {
 		xs[i] = d.vs(step)
@@ -136,7 +139,7 @@ func (d *dots) columns() {
 
 // fold adds the lanes of all sums by halves, as ref.Dot does, and stores the results.
 func (d *dots) fold(dst, stride r) {
-	to := d.x[0] // which the next pass sets again
+	to := d.x[0] // free here: the next pass sets it again
 	d.asm("MOVD %v, %v", dst, to)
 	for i := range d.m {
 		for row := range d.sums {

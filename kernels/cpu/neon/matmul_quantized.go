@@ -10,21 +10,25 @@ func matmulQuantized() []*function {
 	return list
 }
 
-// panelProduct is a function that multiplies a panel with rows of activations: four of them at once while there are so many, then two, then one.
-// A vector is four weight rows. A tile is computed in parts of a few vectors, as many as the sums have registers for.
+// panelProduct is a function that multiplies a panel with rows of activations: four at once as long
+// as there are four, then two, then one. A vector is four weight rows. A tile is computed in parts
+// of a few vectors, as many as there are registers for their sums.
 type panelProduct struct {
 	*function
 	layout
 	acc, panel, x, tiles, m, stride r // the arguments
-	w, px, n, inner, d              r // of a pass: tile, its records, tiles to go, those of the super-block, where that has d
-	pw, pd, ps, pa, parts           r // of a part: its quants, d, integer scales and sums; parts to go
+	// Of a pass: the tile, its records, tiles left, tiles left in the super-block, and the
+	// super-block's d.
+	w, px, n, inner, d r
+	// Of a part: its quants, d, integer scales and sums; parts left.
+	pw, pd, ps, pa, parts r
 
-	nibbles, upper v // constants: the low four bits of a byte; what is above them, or the sign
+	nibbles, upper v // constants: the low four bits of each byte, and either the bits above or the sign
 
 	// Of a pass:
 	rows, width int
 	quants      [][2]v // of each row
-	sums, highs [][]v  // integer sums of a row's vectors; with halves, those of columns 16–31
+	sums, highs [][]v  // integer sums of a row's vectors; with halves, highs are those of columns 16–31
 }
 
 func product(l layout) *function {
@@ -65,7 +69,7 @@ func (p *panelProduct) constants() {
 	}
 }
 
-// pass multiplies the panel with so many rows.
+// pass multiplies the panel with this many rows.
 func (p *panelProduct) pass(rows int) {
 	p.rows, p.width = rows, 4
 	if rows == 1 {
@@ -99,7 +103,7 @@ func (p *panelProduct) pass(rows int) {
 	p.asm("BNE super%d", rows)
 }
 
-// tile multiplies a tile, and goes on to the next.
+// tile multiplies a tile and moves on to the next.
 func (p *panelProduct) tile() {
 	for i, q := range p.quants {
 		p.do(ldr(q[0], p.px, i*recordBytes), ldr(q[1], p.px, i*recordBytes+16))
@@ -136,7 +140,7 @@ func (p *panelProduct) tile() {
 	p.asm("ADD %v, %v, %v", p.stride, p.px, p.px)
 }
 
-// begin lets the sums of a part start from minus what the bias of the quants is going to add.
+// begin sets the sums of a part to minus the share that the bias of the quants will add.
 func (p *panelProduct) begin() {
 	factors, low, high := p.v(), p.v(), p.v()
 	for i, sums := range p.sums {
@@ -160,7 +164,7 @@ func (p *panelProduct) begin() {
 	}
 }
 
-// dots adds the products of a part. A vector is unpacked once for all rows.
+// dots adds the products of a part. Each vector is unpacked once for all rows.
 func (p *panelProduct) dots() {
 	vector := func(to v, offset, g, j int) { p.do(ldr(to, p.pw, offset+vectorBytes*g+16*j)) }
 	highs, lows := p.scaleBytes(), p.scaleBytes()+p.highBytes()
@@ -198,7 +202,8 @@ func (p *panelProduct) dots() {
 	}
 }
 
-// addBits adds to nibbles the upper bits of their quants, which are shifted to the left by as many bits as by says.
+// addBits adds the upper bits of the quants to the nibbles, shifted to the left by the given number
+// of bits.
 func (p *panelProduct) addBits(w, bits, moved v, by int) {
 	from := moved
 	switch {
@@ -223,7 +228,7 @@ func (p *panelProduct) multiply(w v, g, j int) {
 	}
 }
 
-// scale adds a part's integer sums, times their scales, to the sums in memory.
+// scale multiplies a part's integer sums by their scales and adds them to the sums in memory.
 func (p *panelProduct) scale() {
 	d, min, factors, t, sum := p.v(), p.v(), p.v(), p.v(), p.v()
 	for j := range p.width {
@@ -233,7 +238,7 @@ func (p *panelProduct) scale() {
 		}
 		switch {
 		case p.halves:
-			p.scaleHalves(j, min, t) // there is no minimum
+			p.scaleHalves(j, min, t) // there is no minimum in this format
 		case p.super:
 			p.timesByte(d, 4*j, t)
 			p.timesByte(min, panelRows+4*j, t)
@@ -256,7 +261,8 @@ func (p *panelProduct) timesByte(x v, offset int, t v) {
 	p.do(ldr4(t, p.ps, offset), ushllByte(t, t, 0), ushllShort(t, t, 0), ucvtf(t, t), fmul(x, x, t))
 }
 
-// scaleHalves multiplies the sums of vector j by the signed integer scales of their halves, and adds these.
+// scaleHalves multiplies the sums of vector j by the signed integer scales of their halves, and
+// adds the halves.
 func (p *panelProduct) scaleHalves(j int, low, high v) {
 	p.do(ldr4(low, p.ps, 4*j), sshllByte(low, low, 0), sshllShort(low, low, 0))
 	p.do(ldr4(high, p.ps, panelRows+4*j), sshllByte(high, high, 0), sshllShort(high, high, 0))

@@ -2,8 +2,9 @@ package main
 
 import "math"
 
-// quantize writes the rule of ref.QuantizeRow, with the sums that records have besides. A tile whose magnitude is not finite has NaN as
-// scale, one that is nearly zero has zero; the quants of both are zeros.
+// quantize writes the rule of ref.QuantizeRow, and the sums that a record has in addition. A tile
+// with a number that is not finite gets the scale NaN, and one that is nearly zero gets the scale
+// 0. The quants of both are 0.
 func quantize() []*function {
 	const smallestMagnitude, infinity, nan = 0x1p-118, 0x7f800000, 0x7fc00000
 	f := open("quantize", "records *byte, x *float32, tiles int, stride int",
@@ -50,10 +51,11 @@ func quantize() []*function {
 	return []*function{f}
 }
 
-// compare compares the lower 32 bits of a register, without a sign, with a constant.
+// compare compares the lower 32 bits of a register, as an unsigned number, with a constant.
 func (f *function) compare(x r, bits uint32) { f.asm("CMPW $0x%08x, %v", bits, x) }
 
-// largestMagnitude makes the first number of to the largest magnitude, whose bits order as integers do, those of a NaN above all.
+// largestMagnitude sets the first number of to to the largest magnitude. Bit patterns of magnitudes
+// have the order of integers, with NaN above all.
 func (f *function) largestMagnitude(to v, numbers []v) {
 	t := f.v()
 	f.do(fabs(to, numbers[0]))
@@ -63,7 +65,7 @@ func (f *function) largestMagnitude(to v, numbers []v) {
 	f.do(umaxv(to, to))
 }
 
-// storeRecord writes the quants, which are low and high, and what follows them.
+// storeRecord writes the quants, given as low and high, and the other numbers of the record.
 func (f *function) storeRecord(record r, scale, low, high v) {
 	lowSum, sum := f.v(), f.v()
 	f.do(str(low, record, 0), str(high, record, 16))

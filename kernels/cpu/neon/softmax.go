@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-const doubleLanes = 8 // running sums of a row of float64
+const doubleLanes = 8 // partial sums of a row of float64
 
 func softmax() []*function { return []*function{expRow(), multiplyRow()} }
 
-// double takes a vector register for twice the same float64.
+// double reserves a vector register and fills it with two copies of a float64.
 func (f *function) double(x float64, by r) v {
 	to := f.v()
 	f.asm("MOVD $0x%016x, %v", math.Float64bits(x), by)
@@ -21,7 +21,7 @@ func (f *function) double(x float64, by r) v {
 type doubleExponential struct {
 	*function
 	log2e, bias, ln2High, ln2Low, smallest v
-	terms                                  []v // of the polynomial, that of the highest power first
+	terms                                  []v // of the polynomial, the highest power first
 }
 
 func (f *function) doubleExponential(by r) *doubleExponential {
@@ -35,7 +35,7 @@ func (f *function) doubleExponential(by r) *doubleExponential {
 	return e
 }
 
-// exp replaces x by eˣ, or by 0 where it is below smallest.
+// exp replaces x by eˣ, or by 0 where x is below smallest.
 func (e *doubleExponential) exp(x v) {
 	e.scratch(func() {
 		shifted, n, r, p := e.v(), e.v(), e.v(), e.v()
@@ -45,7 +45,7 @@ func (e *doubleExponential) exp(x v) {
 		for _, term := range append(e.terms[2:], e.terms[len(e.terms)-1]) {
 			e.do(fmul2(p, p, r), fadd2(p, p, term))
 		}
-		// The low bits of shifted are n, which moves into the exponent.
+		// The low bits of shifted are n. Shift them into the exponent.
 		e.do(shl2(shifted, shifted, 52), add2(p, p, shifted), fcmge2(x, x, e.smallest), and(x, x, p))
 	})
 }
@@ -77,7 +77,7 @@ func expRow() *function {
 	return f
 }
 
-// broadcast2 takes a vector register for twice a parameter.
+// broadcast2 reserves a vector register and fills it with two copies of a parameter.
 func (f *function) broadcast2(name string) v {
 	x := f.v()
 	f.do(dupGeneral2(x, f.load(name)))

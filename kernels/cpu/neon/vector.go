@@ -2,14 +2,16 @@ package main
 
 import "math"
 
-// vector writes the operations on each number of a row, and sums over a row, eight or sixteen numbers at a time.
+// vector writes the operations on each number of a row, and sums over a row, eight or sixteen
+// numbers at a time.
 func vector() []*function {
 	return []*function{
 		elementwiseAdd(), elementwiseTimes(), elementwiseScale(), squares(), largest(), rotate(), rotatePairs(), swiGLU(), expSum(), narrow(),
 	}
 }
 
-// elements repeats body for each count of n numbers, of which there are some, and takes the addresses of float32 behind them.
+// elements repeats body for every count of n numbers; n must be above 0. After each turn it
+// advances the addresses of float32.
 func (f *function) elements(n r, count int, addresses []r, body func()) {
 	f.label("next")
 	f.scratch(body)
@@ -20,7 +22,7 @@ func (f *function) elements(n r, count int, addresses []r, body func()) {
 	f.asm("BNE next")
 }
 
-// broadcast takes a vector register for four times a parameter.
+// broadcast reserves a vector register and fills it with four copies of a parameter.
 func (f *function) broadcast(name string) v {
 	x := f.v()
 	f.do(dupGeneral(x, f.load(name)))
@@ -84,7 +86,7 @@ func squares() *function {
 	return f
 }
 
-// storeAll ends a function with what is in registers.
+// storeAll stores the registers of a list and ends the function.
 func (f *function) storeAll(list []v, to r) {
 	for i, x := range list {
 		f.do(str(x, to, 16*i))
@@ -92,7 +94,7 @@ func (f *function) storeAll(list []v, to r) {
 	f.asm("RET")
 }
 
-// largest needs no word of a NaN: it is the largest to this processor.
+// largest needs no check for NaN: this processor's maximum returns NaN if there is one.
 func largest() *function {
 	f := open("largest", "lanes *[8]float32, x *float32, n int",
 		"writes the largest of x[i] with equal i%8 to each lane, a NaN when there is one, n a multiple of 8.")
@@ -126,7 +128,7 @@ func rotate() *function {
 	return f
 }
 
-// turn rotates pairs a, b by angles with cosine c and sine s.
+// turn rotates the pairs a, b by angles with cosine c and sine s.
 func (f *function) turn(a, b, c, s v) {
 	t, u := f.v(), f.v()
 	f.do(fmul(t, b, s), fmul(u, b, c), fmul(b, a, s), fmul(a, a, c), fsub(a, a, t), fadd(b, b, u))
