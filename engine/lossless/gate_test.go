@@ -26,6 +26,8 @@ import (
 var (
 	firstSeed = flag.Uint64("first-seed", 1, "of the first run of the gate")
 	seeds     = flag.Int("seeds", 1, "how many runs of the gate, each with a seed of its own")
+	// Every fault of planted.txt shows in fewer.
+	perPlay = flag.Int("tokens", 30_000, "that each way of the gate writes")
 )
 
 // play is a way to write replies over tables.
@@ -41,9 +43,6 @@ type play struct {
 	again   bool     // each message is a second turn, so that there is something to look up in the context
 	tokens  int      // to write; 0: as many as usual
 }
-
-// perPlay is how many tokens a play writes. Every fault of planted.txt shows in fewer.
-const perPlay = 30_000
 
 const word, loop = "abcd", "abcabcabc"
 
@@ -216,9 +215,9 @@ func (p play) judge(t *testing.T, seed uint64) *proof.Judge {
 	s := p.open(t, seed)
 	j := proof.NewJudge([]int32{end}, s.tokens.Decode, seed)
 	rng := rand.New(rand.NewPCG(seed, 12))
-	enough := p.tokens
-	if enough == 0 {
-		enough = perPlay
+	enough := *perPlay
+	if p.tokens > 0 {
+		enough = min(enough, p.tokens)
 	}
 	for written := 0; written < enough; {
 		message := word

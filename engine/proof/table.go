@@ -97,7 +97,8 @@ func (r *Report) writeReasons(b *strings.Builder) {
 }
 
 func (r *Report) writeVerdict(b *strings.Builder) {
-	differ, lossy, most := 0, 0, 0.0
+	differ, lossy, blind := 0, 0, 0
+	best := Case{Notices: 1}
 	for _, c := range r.Cases {
 		switch c.Verdict {
 		case Changed:
@@ -105,7 +106,12 @@ func (r *Report) writeVerdict(b *strings.Builder) {
 		case Differs:
 			differ++
 		case Same:
-			most = max(most, c.Notices)
+			if c.Notices < best.Notices {
+				best = c
+			}
+			if c.Notices >= 1 {
+				blind++
+			}
 		}
 	}
 	b.WriteByte('\n')
@@ -121,11 +127,15 @@ func (r *Report) writeVerdict(b *strings.Builder) {
 	case r.Params.Temperature == 0:
 		fmt.Fprintf(b, "LOSSLESS: %d cases wrote the target's own text in every reply.\n", r.Tested)
 		return
-	case most < 1:
-		fmt.Fprintf(b, "LOSSLESS as far as can be seen: %d cases do not differ from plain sampling. Each would have noticed with %g %% if %.1f %% of the "+
-			"draft tokens that the target judged had been kept whatever it said.\n", r.Tested, 100*r.Certainty, 100*most)
+	case best.Notices < 1:
+		fmt.Fprintf(b, "LOSSLESS as far as can be seen: %d cases do not differ from plain sampling. Proposer %s with rule %s would have noticed with "+
+			"%g %% if %.1f %% of the draft tokens that the target judged had been kept whatever it said.\n", r.Tested, best.Proposer, best.Rule,
+			100*r.Certainty, 100*best.Notices)
+		if blind > 0 {
+			fmt.Fprintf(b, "%d cases had too few tokens to notice that, or models too sure: raise --seconds or --temperature.\n", blind)
+		}
 	default:
-		fmt.Fprintf(b, "NO DIFFERENCE in %d cases, but some had too few tokens to notice any, or models too sure: raise --seconds or --temperature.\n", r.Tested)
+		fmt.Fprintf(b, "NO DIFFERENCE in %d cases, but none had enough tokens to notice any, or models too sure: raise --seconds or --temperature.\n", r.Tested)
 	}
 	fmt.Fprintf(b, "Code without fault fails such a run once in %.0f.\n", 1/r.FalseAlarms)
 }
