@@ -40,6 +40,7 @@ import (
 	"specula/gpu"
 	"specula/ui"
 	"specula/ui/cli"
+	"specula/ui/keeper"
 	"specula/ui/race"
 )
 
@@ -56,9 +57,9 @@ func program() *cli.Program {
 			ConfigHome: folder(xdg.ConfigHome), DataHome: folder(xdg.DataHome), StateHome: folder(xdg.StateHome),
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr),
 		},
-		Open: connect, Screen: screen, Bench: measure, Describe: describe, MakeWeights: makeWeights, TimePasses: timePasses,
-		Kernels: measureKernels, CompareGammas: compareGammas, VerifyDist: verifyDist, Doctor: examine, EvalPair: evalPair,
-		ExitCode: exitCode,
+		Split: keeper.Split, Open: connect, Screen: screen, Bench: measure, Describe: describe, MakeWeights: makeWeights,
+		TimePasses: timePasses, Kernels: measureKernels, CompareGammas: compareGammas, VerifyDist: verifyDist, Doctor: examine,
+		EvalPair: evalPair, ExitCode: exitCode,
 	}
 }
 
@@ -216,8 +217,7 @@ func (c *conversation) another(ctx context.Context) (bench.Opened, error) {
 // sharing is a conversation on the device of another.
 type sharing struct{ conversation }
 
-func (c *sharing) Close() error { return c.Session.Close() }
-
+func (c *sharing) Close() error      { return c.Session.Close() }
 func (c *conversation) Close() error { return errors.Join(c.Session.Close(), c.devices.Close()) }
 
 func measure(ctx context.Context, o cli.BenchOptions, progress func(done, total int)) (cli.Report, error) {

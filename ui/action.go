@@ -17,6 +17,11 @@ import (
 
 // pressed looks a key up and does what it asks for; a key that is not in the table is text.
 func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
+	if k.String() == "alt+esc" {
+		// Two presses that come within the time in which a terminal's sequence is awaited, as those of a key held down do.
+		k.Mod &^= tea.ModAlt
+		return tea.Batch(m.pressed(k), m.pressed(k))
+	}
 	if m.dialog != nil {
 		return m.pressedInDialog(k)
 	}
@@ -61,7 +66,7 @@ func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 		m.dialog = nil
 		return nil
 	case k.String() == "ctrl+z":
-		return tea.Suspend
+		return m.suspend
 	}
 	return m.dialog.Update(k)
 }
@@ -71,6 +76,8 @@ func (m *Model) interrupt(armed bool) tea.Cmd {
 	switch {
 	case m.busy() && m.options.Load != nil:
 		return m.stop()
+	case m.waits():
+		return m.withdraw()
 	case m.composer.Value() != "":
 		m.editing = false
 		m.composer.SetValue("")
@@ -95,6 +102,10 @@ func (m *Model) back() tea.Cmd {
 		m.editing = false
 		m.composer.SetValue("")
 		m.arrange()
+	case m.waits():
+		return m.withdraw()
+	case m.options.Race != nil && m.engine == nil:
+		return tea.Quit // the race has not begun
 	default:
 		return m.stop()
 	}
@@ -143,7 +154,7 @@ func (m *Model) screenAction(a keys.Action) (cmd tea.Cmd, done bool) {
 	case keys.PageDown:
 		m.transcript.Scroll(max(1, m.rects.Chat.H-2))
 	case keys.Suspend:
-		cmd = tea.Suspend
+		cmd = m.suspend
 	case keys.Redraw:
 		cmd = tea.ClearScreen
 	default:
@@ -193,7 +204,6 @@ func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
 	if m.options.Load == nil {
 		return nil // nothing can be typed into a recording
 	}
-	m.eager = false
 	cmd := m.composer.Type(k)
 	m.arrange()
 	return cmd

@@ -27,8 +27,8 @@ func (m *Model) setForm(s config.Setting, value string) tea.Cmd {
 func (m *Model) formSet(msg formSet) tea.Cmd {
 	m.forming = false
 	said := m.changed(msg.setting, msg.value, msg.err)
-	send := m.eager && msg.err == nil
-	m.eager = false
+	send := m.waits() && msg.err == nil
+	m.waiting = ""
 	if !send {
 		return said
 	}

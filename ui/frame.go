@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 type (
 	loaded struct {
 		engine Engine
+		ready  *event.Ready
 		err    error
 	}
 	replyOver struct{}
@@ -106,31 +108,43 @@ func (m *Model) aboutModels(e event.Ready) string {
 	return sanitize.Line(strings.Join(said, "; "))
 }
 
-// load runs in a goroutine of its own.
+// load runs in a goroutine of its own. That the models are ready is told when they can answer: between the event and the
+// engine lies a moment of measuring, and who is invited to write then cannot be answered, nor stopped.
 func (m *Model) load() {
+	var last loaded
 	emit := func(e event.Event) {
 		m.record(e)
+		if ready, ok := e.(event.Ready); ok {
+			last.ready = &ready
+			return
+		}
 		m.ring.Push(e)
 	}
-	engine, err := m.options.Load(m.ctx, emit)
-	m.ring.Push(loaded{engine, err})
+	last.engine, last.err = m.options.Load(m.ctx, emit)
+	m.ring.Push(last)
 }
 
 func (m *Model) loaded(e loaded) tea.Cmd {
 	if e.err != nil {
-		m.failure = e.err
+		if m.ctx.Err() == nil || !errors.Is(e.err, m.ctx.Err()) { // leaving while the models are read is no failure to read them
+			m.failure = e.err
+		}
 		return tea.Quit
 	}
 	m.engine = e.engine
+	var cmds []tea.Cmd
+	if e.ready != nil {
+		cmds = append(cmds, m.apply(*e.ready))
+	}
 	m.showSettings()
 	if r := m.options.Race; r != nil {
-		return m.race([]Message{{"user", r.Prompt}}, r.Lanes, r.After)
+		return tea.Batch(append(cmds, m.race([]Message{{"user", r.Prompt}}, r.Lanes, r.After))...)
 	}
-	if m.eager {
-		m.eager = false
-		return m.enter()
+	if m.waits() {
+		cmds = append(cmds, m.enter())
 	}
-	return nil
+	m.waiting = ""
+	return tea.Batch(cmds...)
 }
 
 func (m *Model) record(e event.Event) {

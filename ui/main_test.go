@@ -19,17 +19,22 @@ import (
 // run it in a terminal and for eyes: SPECULA_SCREEN='rounds=200' ./ui.test
 const helperVariable = "SPECULA_SCREEN"
 
+// builtDir is where the whole program was built.
+var builtDir string
+
 func TestMain(m *testing.M) {
 	if script, ok := os.LookupEnv(helperVariable); ok {
 		os.Exit(screenHelper(script))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	_ = os.RemoveAll(builtDir) // of the program; "" if no test built it
+	os.Exit(code)
 }
 
 // screenHelper runs the screen as the script says: "rounds=40 panic=12 chats=DIR pace=full theme=light".
 func screenHelper(script string) int {
 	c := config.Default()
-	o := Options{}
+	o := Options{stopTime: patience}
 	rounds, panicAt := 40, 0
 	for _, field := range strings.Fields(script) {
 		name, value, _ := strings.Cut(field, "=")

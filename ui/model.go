@@ -28,13 +28,14 @@ type Model struct {
 	guard   *guard
 	keys    keys.Map
 
-	engine Engine // nil until it is loaded, and in a replay
-	config config.Config
-	pacer  *pace.Pacer
-	ring   *stream.Ring
-	pump   *stream.Pump
-	reply  reply
-	racing racing
+	engine  Engine // nil until it is loaded, and in a replay
+	config  config.Config
+	pacer   *pace.Pacer
+	ring    *stream.Ring
+	suspend tea.Cmd // gives the terminal to the shell until the program is continued
+	pump    *stream.Pump
+	reply   reply
+	racing  racing
 
 	lastSeed int64 // of the last reply, -1 before the first
 
@@ -56,9 +57,9 @@ type Model struct {
 	chat    chats.Chat // what the chat on screen is saved as; its turns are in state
 	saver   *saver
 	tabbed  tabbed
-	editing bool // enter replaces the last exchange
-	eager   bool // enter came before the engine or a form: the prompt is sent when it is there, unless it was changed since
-	forming bool // the engine works out a form
+	editing bool   // enter replaces the last exchange
+	forming bool   // the engine works out a form
+	waiting string // the prompt that enter sent before the engine or a form was there; sent then, unless it was changed since
 
 	flash     string
 	flashID   int
@@ -90,7 +91,7 @@ func newModel(ctx context.Context, o Options, g *guard) *Model {
 		options: o, ctx: ctx, guard: g, keys: keys.NewMap(keys.Bindings()), config: o.Config,
 		pacer: pace.New(pace.Full, o.Config.UI.Rounds), ring: ring, pump: stream.NewPump(ring, stream.FrameInterval),
 		state: state.New(), transcript: transcript.New(), dark: true, mono: noColor(o.Color, o.Environ),
-		focus: keys.Compose, lastSeed: -1, saver: &saver{store: o.Chats, moved: map[string]chats.Chat{}}, stale: true,
+		suspend: tea.Suspend, focus: keys.Compose, lastSeed: -1, saver: &saver{store: o.Chats, moved: map[string]chats.Chat{}}, stale: true,
 	}
 	m.applyTheme()
 	m.composer = compose.New(o.History, m.theme.Glyph.Marker)
@@ -103,6 +104,7 @@ func newModel(ctx context.Context, o Options, g *guard) *Model {
 // Messages of the model's own.
 type (
 	frameMsg  struct{}
+	redrawMsg struct{} // the terminal was restored by somebody else
 	flashOver struct{ id int }
 	noteMsg   string // a command has something to say
 )
@@ -163,6 +165,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.say(string(msg))
 	case formSet:
 		return m, m.formSet(msg)
+	case redrawMsg:
+		return m, tea.Sequence(tea.Raw(m.entering()), tea.ClearScreen)
 	case dialog.Chosen:
 		m.dialog = nil
 		return m, m.openChat(msg.ID)

@@ -30,12 +30,12 @@ func (m *Model) sendAgain(prompt, drafts string) (tea.Cmd, bool) {
 	case m.options.Load == nil:
 		return m.say("this is a recorded reply: there is no model to answer"), false
 	case m.engine == nil:
-		m.eager = true
+		m.waiting = prompt
 		return m.say("the models are still being read: this is sent as soon as they are"), false
 	case m.busy():
 		return m.say("a reply is being written: esc stops it"), false
 	case m.forming:
-		m.eager = true
+		m.waiting = prompt
 		return m.say("the form is still being worked out: this is sent as soon as it is"), false
 	case m.racing.stop != nil:
 		return m.say("the race is still ending"), false
@@ -79,6 +79,15 @@ func (m *Model) sameAgain() string {
 		return ""
 	}
 	return drafts
+}
+
+// waits reports whether the prompt is sent as soon as the models or a form are there.
+func (m *Model) waits() bool { return m.waiting != "" && m.waiting == m.composer.Value() }
+
+// withdraw keeps the prompt from being sent. It stays where it can be changed.
+func (m *Model) withdraw() tea.Cmd {
+	m.waiting = ""
+	return m.say("not sent: the prompt waits for enter again")
 }
 
 // conversation is what was said so far, raw.

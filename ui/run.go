@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"os/signal"
-	"runtime"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,28 +19,57 @@ import (
 )
 
 // graceTime is how long each step of the way out may take before the next, ruder one: the screen closing by itself, the
-// screen being killed, the engine ending its reply.
+// screen being killed, the terminal taking what is written to it, the engine ending its reply.
 const graceTime = 2 * time.Second
+
+// stopTime is how long a suspended program waits to be stopped by its own signal. Where no shell controls jobs, that signal
+// does nothing, and the screen comes back. The time of being stopped does not count.
+const stopTime = 100 * time.Millisecond
 
 // Run shows the screen until the user quits, a signal comes or something fails. Whatever happens, the terminal is as it was
 // before, the chat is saved, and only then errors are told: a failure to load as it is, a signal as *SignalError, a panic in
-// a goroutine of the program as *PanicError with its stack on stderr.
+// a goroutine of the program as *PanicError with its stack on stderr. Only a screen that is stuck in the middle of an update
+// keeps what was not saved: Run returns without it.
 func Run(ctx context.Context, o Options) error {
 	o.complete()
+	stuck := make(chan error, 1)
+	ended := make(chan error, 1)
+	go func() { ended <- show(ctx, o, stuck) }()
+	select {
+	case err := <-ended:
+		return err
+	case err := <-stuck:
+		return err
+	}
+}
+
+// show is Run without a bound in time. When nothing else helps, the error to end with goes to stuck.
+func show(ctx context.Context, o Options, stuck chan<- error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	g := &guard{}
 	m := newModel(ctx, o, g)
-	p := tea.NewProgram(m, programOptions(o)...)
-	running, over := context.WithCancel(context.Background()) // until Run returns
-	defer over()
-	g.alarm = func() { kill(running, p, o) }
+	out := newOutput(o)
+	p := tea.NewProgram(m, programOptions(o, out)...)
+	sig := watchSignals(o, p, out, stuck)
+	g.alarm = sig.kill
+	m.suspend = sig.suspend()
 
-	sig := watchSignals(running, p, o)
-	_, err := p.Run()
+	shown := make(chan error, 1)
+	go func() {
+		_, err := p.Run()
+		shown <- err
+	}()
+	var err error
+	select {
+	case err = <-shown:
+	case <-sig.parked: // a signal ended a program that was suspended: the terminal is not its own, and stays as it is
+	}
+	o.Keeper.Restore()
 	received := sig.stop()
 
 	err = errors.Join(exitError(err, received), m.close(cancel))
+	sig.end()
 	if caught, stack := g.caught(); caught != nil {
 		fmt.Fprintf(o.Stderr, "specula: %v\n\n%s\n", sanitize.Line(caught.Error()), sanitize.Text(string(stack)))
 		return caught
@@ -53,9 +80,9 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-func programOptions(o Options) []tea.ProgramOption {
+func programOptions(o Options, out io.Writer) []tea.ProgramOption {
 	opts := []tea.ProgramOption{
-		tea.WithInput(o.Input), tea.WithOutput(o.Output), tea.WithEnvironment(o.Environ),
+		tea.WithInput(o.Input), tea.WithOutput(out), tea.WithEnvironment(o.Environ),
 		tea.WithoutSignalHandler(), // ours also takes SIGHUP and SIGQUIT
 		tea.WithFPS(int(time.Second / stream.FrameInterval)),
 	}
@@ -67,7 +94,7 @@ func programOptions(o Options) []tea.ProgramOption {
 
 // close ends everything behind the screen, in order: the reply, the goroutines, the last events, the chat, the engine.
 func (m *Model) close(cancel context.CancelFunc) error {
-	m.eager = false // a prompt that waits for the models must not become a reply now
+	m.waiting = "" // a prompt that waits must not become a reply now
 	m.stop()
 	cancel()
 	finished := make(chan struct{})
@@ -124,64 +151,6 @@ func exitError(err error, received os.Signal) error {
 		return context.Canceled
 	}
 	return err
-}
-
-// signals ends the program properly on the signals that ask for it.
-type signals struct {
-	incoming chan os.Signal
-	first    atomic.Value // os.Signal
-	stacks   []byte       // of all goroutines, when SIGQUIT came
-	done     chan struct{}
-}
-
-func watchSignals(running context.Context, p *tea.Program, o Options) *signals {
-	s := &signals{incoming: make(chan os.Signal, 1), done: make(chan struct{})}
-	signal.Notify(s.incoming, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	go func() {
-		defer close(s.done)
-		got, ok := <-s.incoming
-		if !ok {
-			return
-		}
-		s.first.Store(got)
-		if got == syscall.SIGQUIT {
-			s.stacks = stacks()
-		}
-		hurry := time.AfterFunc(o.grace, func() { kill(running, p, o) })
-		defer hurry.Stop()
-		p.Quit()
-		<-s.incoming // a second signal, or the screen has closed and saving begins
-		kill(running, p, o)
-	}()
-	return s
-}
-
-// kill ends the screen without asking it. Should even that not end Run in time, because the screen is stuck, the terminal
-// takes no more output or the disk does not answer, the process ends here: whoever sent a signal must not be left with a
-// process that stays.
-func kill(running context.Context, p *tea.Program, o Options) {
-	go p.Kill()
-	time.AfterFunc(3*o.grace, func() {
-		if running.Err() == nil {
-			fmt.Fprintf(o.Stderr, "specula: the program does not answer; leaving\n\n%s\n", sanitize.Text(string(stacks())))
-			os.Exit(1)
-		}
-	})
-}
-
-// stacks are those of all goroutines.
-func stacks() []byte {
-	buf := make([]byte, 1<<20)
-	return buf[:runtime.Stack(buf, true)]
-}
-
-// stop ends watching and returns the signal that came, or nil.
-func (s *signals) stop() os.Signal {
-	signal.Stop(s.incoming)
-	close(s.incoming)
-	<-s.done
-	got, _ := s.first.Load().(os.Signal)
-	return got
 }
 
 // lookup returns a variable of an environment, the last one if it is there twice.

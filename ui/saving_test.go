@@ -181,3 +181,5 @@ func TestAReplyWhoseSeedIsKeptIsTheSameAgain(t *testing.T) {
 		t.Errorf("at another temperature the reply was drafted as before: %q", got)
 	}
 }
+
+func braille(r rune) bool { return r > 0x2800 && r <= 0x28ff }

@@ -28,6 +28,7 @@ import (
 	"specula/engine/trace"
 	"specula/ui/chats"
 	"specula/ui/compose"
+	"specula/ui/keeper"
 )
 
 // Message is one turn of a conversation, as the engine takes it.
@@ -72,6 +73,9 @@ type Options struct {
 	History *compose.History // of prompts; nil for none
 	Warning string           // shown once at the start
 
+	// Keeper restores the terminal if this process cannot; nil for none.
+	Keeper *keeper.Link
+
 	// What the program runs in. Zero values stand for the process's own.
 	Input          io.Reader
 	Output, Stderr io.Writer
@@ -80,8 +84,9 @@ type Options struct {
 	Tag            uint32 // tells this process's chats from another's of the same second
 
 	// Shorter and stiller in tests.
-	grace time.Duration // graceTime
-	tick  func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
+	grace    time.Duration // graceTime
+	stopTime time.Duration // how long a program waits to be stopped by the signal that it sent itself
+	tick     func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 
 func (o *Options) complete() {
@@ -108,6 +113,9 @@ func (o *Options) complete() {
 	}
 	if o.grace == 0 {
 		o.grace = graceTime
+	}
+	if o.stopTime == 0 {
+		o.stopTime = stopTime
 	}
 	if o.Tag == 0 {
 		o.Tag = uint32(os.Getpid())

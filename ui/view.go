@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"specula/engine/config"
 	"specula/ui/command"
@@ -111,6 +112,24 @@ func (m *Model) placeholder(w int) string {
 	return text
 }
 
+// entering switches on what a drawing declares, where the renderer believes that it is on already. It asks the terminal
+// nothing: were the program stopped again at once, the shell would be given the answer.
+func (m *Model) entering() string {
+	on := ansi.SetModeAltScreenSaveCursor + ansi.SetModeBracketedPaste +
+		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes)
+	if m.cells == ansi.GraphemeWidth {
+		on += ansi.SetModeUnicodeCore
+	}
+	v := m.View()
+	if v.MouseMode == tea.MouseModeCellMotion {
+		on += ansi.SetModeMouseButtonEvent + ansi.SetModeMouseExtSgr
+	}
+	if v.Cursor == nil {
+		return on + ansi.ResetModeTextCursorEnable
+	}
+	return on + ansi.SetCursorStyle(2*int(v.Cursor.Shape)+2) // the steady one of its shape
+}
+
 func (m *Model) terminalCursor() *tea.Cursor {
 	c := m.composer.Cursor()
 	if c == nil || m.rects.Composer.Empty() {
@@ -143,7 +162,7 @@ func (m *Model) doing() string {
 	case m.forming && !m.state.Busy():
 		return "working" // on a form
 	case m.options.Load != nil && m.engine == nil && m.state.Phase == state.Idle:
-		return "loading" // the models are told of, but not handed over yet
+		return "loading" // a saved chat was opened meanwhile
 	}
 	return ""
 }
@@ -181,6 +200,8 @@ func (m *Model) hints() string {
 		return "space next phase  esc stop"
 	case m.busy():
 		return "esc stop  f1 help"
+	case m.waits():
+		return "esc does not send it  f1 help"
 	case m.transcript.Below() > 0:
 		return fmt.Sprintf("%d lines below  pgdn", m.transcript.Below())
 	case m.menu() != nil:

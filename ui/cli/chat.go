@@ -33,11 +33,12 @@ func (a *app) chat(ctx context.Context, o chatFlags) error {
 	if !t.StdinTTY && !o.plain {
 		return a.run(ctx, runFlags{trace: o.trace})
 	}
+	onScreen := !o.plain && a.onScreen()
 	c, _, err := a.settings()
 	if err != nil {
 		return err
 	}
-	if t.StdoutTTY && t.Getenv("TERM") != "dumb" && !o.plain {
+	if onScreen {
 		return a.screen(ctx, c, o.trace)
 	}
 	out, err := a.newOutput(c, runFlags{trace: o.trace})

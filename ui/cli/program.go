@@ -14,6 +14,7 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui"
+	"specula/ui/keeper"
 )
 
 // Program is what the command line is connected to. A nil function is a command that is not available.
@@ -26,6 +27,9 @@ type Program struct {
 
 	// Open loads the models and opens a conversation. Progress and the result are told to emit, from the calling goroutine.
 	Open func(ctx context.Context, c config.Config, emit func(event.Event)) (ui.Engine, error)
+	// Split starts the program again as a child that shows the screen, and returns in that child. It is called before
+	// anything is read or opened. Without it, the screen is shown by this process.
+	Split func() *keeper.Link
 	// Screen runs the full screen until the user quits.
 	Screen func(ctx context.Context, o ui.Options) error
 	// Bench measures; progress tells how many of the prompts are done.

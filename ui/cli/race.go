@@ -54,6 +54,7 @@ It fails (exit code 1) when such texts differ. With --json, every event is a lin
 }
 
 func (a *app) race(ctx context.Context, o raceFlags) error {
+	onScreen := !o.plain && !o.json && a.onScreen()
 	prompt, err := a.prompt(o.prompt)
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func (a *app) race(ctx context.Context, o raceFlags) error {
 	if err != nil {
 		return err
 	}
-	if t := a.Terminal; t.StdinTTY && t.StdoutTTY && t.Getenv("TERM") != "dumb" && !o.plain && !o.json {
+	if onScreen {
 		return a.raceOnScreen(ctx, c, prompt, lanes, o)
 	}
 	ctx, stop := interruptible(ctx)
@@ -81,7 +82,7 @@ func (a *app) raceOnScreen(ctx context.Context, c config.Config, prompt string, 
 	p := a.newRaceReport(lanes, o)
 	var mu sync.Mutex // a race that does not stop goes on after its screen
 	err := a.Screen(ctx, ui.Options{
-		Config: c, Color: a.color, Now: a.Now,
+		Config: c, Color: a.color, Now: a.Now, Keeper: a.keeper,
 		Load: func(ctx context.Context, emit func(event.Event)) (ui.Engine, error) { return a.open(ctx, c, emit) },
 		Race: &ui.RaceStart{
 			Prompt: prompt, Lanes: lanes, After: o.after,

@@ -30,6 +30,7 @@ at any pace. Where there is no screen, it prints the recorded answers.`,
 }
 
 func (a *app) replay(ctx context.Context, path string) error {
+	onScreen := a.onScreen()
 	c, _, err := a.settings()
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func (a *app) replay(ctx context.Context, path string) error {
 	if len(records) == 0 {
 		return fmt.Errorf("reading %s: the trace holds no events", path)
 	}
-	if a.Terminal.StdoutTTY && a.Terminal.StdinTTY && a.Terminal.Getenv("TERM") != "dumb" {
+	if onScreen {
 		return a.screenOf(ctx, c, records)
 	}
 	out, err := a.newOutput(c, runFlags{})

@@ -11,6 +11,7 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui"
+	"specula/ui/keeper"
 )
 
 // app is one run of the command line.
@@ -21,7 +22,8 @@ type app struct {
 	verbose    bool
 	overrides  overrides // settings given as flags
 	notes      []string  // what the settings mean where that may surprise; open tells them
-	ran        bool      // a command has begun: what fails from here on is no mistake of usage
+	keeper     *keeper.Link
+	ran        bool // a command has begun: what fails from here on is no mistake of usage
 }
 
 // Run carries out the command line args (without the program's name) and returns the exit code.

@@ -15,6 +15,18 @@ import (
 	"specula/ui/compose"
 )
 
+// onScreen reports whether the terminal can show the screen. If it can, what follows runs in a process of its own.
+func (a *app) onScreen() bool {
+	t := a.Terminal
+	if !t.StdinTTY || !t.StdoutTTY || t.Getenv("TERM") == "dumb" {
+		return false
+	}
+	if a.Split != nil {
+		a.keeper = a.Split()
+	}
+	return true
+}
+
 // screen runs the full screen and records to a file, if one is named. A recording that fails does not disturb the chat: it is
 // told at the end.
 func (a *app) screen(ctx context.Context, c config.Config, recording traceFlags) error {
@@ -23,7 +35,7 @@ func (a *app) screen(ctx context.Context, c config.Config, recording traceFlags)
 		return err
 	}
 	o := ui.Options{
-		Config: c, Color: a.color, Now: a.Now,
+		Config: c, Color: a.color, Now: a.Now, Keeper: a.keeper,
 		Load: func(ctx context.Context, emit func(event.Event)) (ui.Engine, error) {
 			return a.open(ctx, c, emit)
 		},
@@ -68,5 +80,5 @@ func ownFolder(home, name string) (string, error) {
 
 // screenOf plays a recording on the full screen.
 func (a *app) screenOf(ctx context.Context, c config.Config, records []trace.Record) error {
-	return a.classify(a.Screen(ctx, ui.Options{Config: c, Color: a.color, Now: a.Now, Replay: records}))
+	return a.classify(a.Screen(ctx, ui.Options{Config: c, Color: a.color, Now: a.Now, Keeper: a.keeper, Replay: records}))
 }

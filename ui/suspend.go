@@ -1,0 +1,133 @@
+//go:build linux || darwin
+
+package ui
+
+import (
+	"io"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
+
+	"specula/ui/keeper"
+)
+
+const (
+	// awareTime is how long a program that was continued waits for the signal of it, and looks around.
+	awareTime = 20 * time.Millisecond
+	// backgroundTime is how long a program that was continued in the background waits for what else comes: a signal to
+	// end, or the terminal.
+	backgroundTime = time.Second
+)
+
+// jobs follows the signals of job control. SIGTSTP from outside is not caught: it stops the process at once, the keeper
+// restores the terminal, and SIGCONT draws the screen again. (A program in Go that has once caught SIGTSTP could not stop
+// itself by it any more.)
+type jobs struct {
+	continues chan os.Signal
+	suspended atomic.Bool
+	resumed   chan struct{} // while suspended
+}
+
+// away reports whether the terminal was given to the shell.
+func (j *jobs) away() bool { return j.suspended.Load() }
+
+// watchJobs draws the screen again when the program was stopped without having given the terminal back: it was somebody
+// else's in between.
+func (s *signals) watchJobs() {
+	j := &s.jobs
+	j.continues, j.resumed = make(chan os.Signal, 1), make(chan struct{}, 1)
+	signal.Notify(j.continues, syscall.SIGCONT)
+	go func() {
+		defer signal.Stop(j.continues)
+		for {
+			select {
+			case <-s.running.Done():
+				return
+			case <-j.continues:
+				if !j.suspended.Load() {
+					go s.redraw()
+					continue
+				}
+				select {
+				case j.resumed <- struct{}{}:
+				default:
+				}
+			}
+		}
+	}()
+}
+
+// suspend returns the command that gives the terminal back, stops the process, and takes the terminal again when it is
+// continued.
+func (s *signals) suspend() tea.Cmd { return tea.Exec(suspended{signals: s}, nil) }
+
+// redraw takes a terminal back that was restored while the process was stopped. Giving it back properly first, as suspend
+// does, would not do: Bubble Tea's renderer may then stop for good, since it starts a ticker again that is only about to be
+// stopped.
+func (s *signals) redraw() {
+	if !s.foreground() {
+		return // the next signal to continue comes with the terminal
+	}
+	if f, ok := s.options.Input.(term.File); ok {
+		_, _ = term.MakeRaw(f.Fd()) // Bubble Tea keeps the modes from before the first time
+	}
+	s.program.Send(redrawMsg{})
+}
+
+// suspended is what happens between giving the terminal to the shell and taking it again.
+type suspended struct{ signals *signals }
+
+// What a program that is run in between would be given.
+func (suspended) SetStdin(io.Reader)  {}
+func (suspended) SetStdout(io.Writer) {}
+func (suspended) SetStderr(io.Writer) {}
+
+// Run stops the process until it is continued with the terminal its own. It does not return when a signal to end comes
+// instead.
+func (c suspended) Run() error {
+	s := c.signals
+	j := &s.jobs
+	j.suspended.Store(true)
+	defer j.suspended.Store(false)
+	for {
+		_ = syscall.Kill(0, syscall.SIGTSTP) // the whole job, as the terminal would
+		select {
+		case <-j.resumed:
+		case <-time.After(s.options.stopTime):
+			select {
+			case <-j.resumed:
+			case <-time.After(awareTime):
+			}
+		}
+		if s.foreground() {
+			return nil
+		}
+	}
+}
+
+// foreground waits for the terminal to be this job's. A signal to end parks the program instead.
+func (s *signals) foreground() bool {
+	late := time.After(backgroundTime)
+	for {
+		select {
+		case <-s.got:
+			close(s.parked)
+			select {}
+		default:
+		}
+		if keeper.Foreground() {
+			return true
+		}
+		select {
+		case <-late:
+			return false
+		case <-s.got:
+		case <-time.After(awareTime):
+		}
+	}
+}
