@@ -2,14 +2,15 @@ package tokenizer
 
 import "strings"
 
-// bytePair is byte-level BPE as in "Language Models are Unsupervised Multitask Learners" (Radford et al., 2019).
+// bytePair is byte-level BPE as in "Language Models are Unsupervised Multitask Learners" (Radford
+// et al., 2019).
 type bytePair struct {
 	vocab *vocabulary
 	pre   preTokenizer
 	rules map[pair]merge
 }
 
-// pair is two neighbouring tokens, and merge what they become.
+// pair is two neighbouring tokens; merge is the token that they become.
 type pair struct{ left, right int32 }
 
 type merge struct{ rank, id int32 }
@@ -21,7 +22,8 @@ func newBytePair(spec Spec, v *vocabulary) (*bytePair, error) {
 	}
 	b := &bytePair{vocab: v, pre: pre, rules: make(map[pair]merge, len(spec.Merges))}
 	for i, line := range spec.Merges {
-		// The left side may itself begin with a space in a vocabulary that is not byte-level throughout.
+		// The left token may itself begin with a space, in a vocabulary that is not byte-level
+		// throughout.
 		cut := 0
 		if line != "" {
 			cut = strings.IndexByte(line[1:], ' ') + 1
@@ -33,7 +35,8 @@ func newBytePair(spec Spec, v *vocabulary) (*bytePair, error) {
 		right, okRight := v.plain[line[cut+1:]]
 		id, ok := v.plain[line[:cut]+line[cut+1:]]
 		if !okLeft || !okRight || !ok {
-			// The rule can never produce ordinary text: its result or a part is a control token or was left out.
+			// Skip the rule: it can never produce ordinary text, because its result or a part of
+			// it is a control token or is not in the vocabulary.
 			continue
 		}
 		if _, seen := b.rules[pair{left, right}]; !seen {
@@ -61,8 +64,8 @@ func (b *bytePair) encode(to *encoding, text string, _ bool) {
 	}
 }
 
-// encodeWord leaves out the bytes without a token, as llama.cpp and Hugging Face do. A byte without a token is part of
-// no longer token either, since those are merged from bytes that have one.
+// encodeWord drops bytes that have no token, as llama.cpp and Hugging Face do. Such a byte is in
+// no longer token either, because those are merged from bytes that have one.
 func (b *bytePair) encodeWord(to *encoding, word string, m *merger) {
 	m.begin(len(word))
 	for i := range int32(len(word)) {

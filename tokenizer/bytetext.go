@@ -2,8 +2,9 @@ package tokenizer
 
 import "unicode/utf8"
 
-// GPT-2 writes its vocabulary as text: each byte is shown as one character, itself if it is printable Latin-1 and
-// otherwise one from U+0100 on, in ascending order. A space is thus Ġ (U+0120) and a line feed Ċ (U+010A).
+// GPT-2 writes its vocabulary as text, one character per byte: printable Latin-1 as itself, every
+// other byte as a character from U+0100 on, in ascending order. A space is Ġ (U+0120), a line feed
+// Ċ (U+010A).
 
 // byteRune returns the character that stands for a byte.
 func byteRune(b byte) rune {
@@ -35,8 +36,8 @@ func runeByte(r rune) (byte, bool) {
 	return 0, false
 }
 
-// fromByteText returns the bytes a token of the vocabulary spells. A character outside the alphabet, as in tokens that
-// were added as they are, stands for itself.
+// fromByteText returns the bytes that a token's text stands for. A character outside of this
+// alphabet, as in tokens added by hand, stands for itself.
 func fromByteText(text string) []byte {
 	raw := make([]byte, 0, len(text))
 	for _, r := range text {
@@ -49,7 +50,7 @@ func fromByteText(text string) []byte {
 	return raw
 }
 
-// appendByteText appends the vocabulary's spelling of raw bytes.
+// appendByteText appends raw bytes in the vocabulary's spelling.
 func appendByteText(dst []byte, raw string) []byte {
 	for i := range len(raw) {
 		dst = utf8.AppendRune(dst, byteRune(raw[i]))

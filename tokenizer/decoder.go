@@ -8,20 +8,21 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// maxHeldBytes bounds what a Decoder holds back. The longest emoji in use (a family of four with skin tones) has 41
-// bytes; beyond the bound a character is shown in parts.
+// maxHeldBytes bounds what a Decoder holds back. The longest emoji in use (a family of four with
+// skin tones) has 41 bytes. A longer character is shown in parts.
 const maxHeldBytes = 96
 
 // Decoder turns ids into text as they arrive. It is not safe for use by several goroutines.
 //
-// A token may end inside a UTF-8 sequence, or between the parts of one visible character: a flag, an emoji joined of
-// several, a Devanagari or Thai syllable. Such an end is held back until the token arrives that completes it.
-// Any letter could be followed by a combining mark; text is nearly always composed, though, and waiting for one would
-// tear the last letter off every word. So where none of the scripts and signs is at the end that are regularly
-// continued, the text is let go, and a mark that does follow comes as the text of its own token.
+// A token may end inside a UTF-8 sequence, or between the parts of one visible character: a flag,
+// an emoji joined from several, a Devanagari or Thai syllable. The decoder holds such an end back
+// until the token that completes it. Any letter could be followed by a combining mark; but text is
+// nearly always composed, and waiting would hold back the last letter of every word. So the
+// decoder waits only after the scripts and signs that are regularly continued. After others, a
+// mark that does follow comes as the text of its own token.
 //
-// The texts joined are those of [Tokenizer.Decode], whatever was held back; bytes that are not UTF-8 become U+FFFD, one
-// each. Control tokens leave no text but complete what was held.
+// The joined texts are those of [Tokenizer.Decode], whatever was held back. Each byte that is not
+// UTF-8 becomes one U+FFFD. A control token gives no text of its own, but releases what was held.
 type Decoder struct {
 	t     *Tokenizer
 	held  []byte // at most maxHeldBytes between calls
@@ -70,7 +71,8 @@ func completeLength(held []byte) int {
 	return last
 }
 
-// unfinishedRune returns the length of the UTF-8 sequence that raw ends in the middle of, 0 if there is none.
+// unfinishedRune returns the length of the UTF-8 sequence that raw ends in the middle of, 0 if
+// there is none.
 func unfinishedRune(raw []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(raw); n++ {
 		if tail := raw[len(raw)-n:]; utf8.RuneStart(tail[0]) {
@@ -99,7 +101,7 @@ var vowelSigns = []*unicode.RangeTable{
 	unicode.Khmer, unicode.Balinese, unicode.Javanese,
 }
 
-// continues reports whether a grapheme cluster is regularly continued by the character that follows.
+// continues reports whether the next character regularly continues this grapheme cluster.
 func continues(cluster []byte) bool {
 	r, _ := utf8.DecodeLastRune(cluster)
 	switch {

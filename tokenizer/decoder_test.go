@@ -10,7 +10,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// byteTokenizer has a token for each byte and a few more, so that a text can be fed in any division.
+// byteTokenizer has a token for each byte and a few more, so that a text can be split anywhere.
 // Ids 0 to 255 are the bytes; the last id is a control token.
 func byteTokenizer(t testing.TB, model string, extra ...string) *Tokenizer {
 	t.Helper()
@@ -37,7 +37,7 @@ func byteTokenizer(t testing.TB, model string, extra ...string) *Tokenizer {
 	return mustNew(t, spec)
 }
 
-// stream decodes ids and returns what each gave, the flush last.
+// stream decodes ids one by one. It returns the text of each, and last that of the flush.
 func stream(tok *Tokenizer, ids []int32) (texts []string) {
 	d := tok.NewDecoder()
 	for _, id := range ids {
@@ -57,7 +57,7 @@ func TestDecoderHoldsBack(t *testing.T) {
 	tests := []struct {
 		name   string
 		tokens []string
-		want   []string // one a token, then the flush
+		want   []string // one per token, then the flush
 	}{
 		{"words go at once", []string{"Hello", "!"}, []string{"Hello", "!", ""}},
 		{"Han goes at once", []string{"日本", "!"}, []string{"日本", "!", ""}},
@@ -115,7 +115,7 @@ func TestDecoderSpaceBeforeText(t *testing.T) {
 	}
 }
 
-// Whatever ids arrive, the parts joined are the bytes of all, invalid ones replaced.
+// Whatever ids arrive, the joined texts are the bytes of all ids, with invalid bytes replaced.
 func TestDecoderPartsJoin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	toks := []*Tokenizer{
@@ -160,8 +160,8 @@ func runsBetweenControls(tok *Tokenizer, ids []int32) func(yield func([]int32) b
 	}
 }
 
-// In scripts and signs that are held back, no text ends inside a visible character, as another library sees it,
-// although every byte comes alone.
+// In scripts and signs that are held back, no text ends inside a visible character, although every
+// byte comes alone. Another library says what a visible character is.
 func TestDecoderKeepsGraphemesWhole(t *testing.T) {
 	tok := byteTokenizer(t, "gpt2")
 	texts := []string{

@@ -6,7 +6,8 @@ import (
 	"specula/tokenizer"
 )
 
-// A vocabulary of byte tokens and two words shows what a user's text can and cannot become.
+// With byte tokens and two words, the example shows what a user's text can become and what it
+// cannot.
 func Example() {
 	spec := tokenizer.Spec{Model: "llama", BOS: 256, EOS: 257, EOT: -1, UNK: -1, PAD: -1, AddBOS: true}
 	for b := range 256 {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// gguf reads the metadata of a GGUF file that is known to be good: a file of this repository.
+// gguf reads the metadata of a GGUF file of this repository, which is known to be valid.
 type gguf struct {
 	data []byte
 	at   int
@@ -56,7 +56,7 @@ var pairSpec = sync.OnceValue(func() Spec {
 	if err != nil {
 		panic(err)
 	}
-	g := &gguf{data: data, at: 16} // magic, version and number of tensors
+	g := &gguf{data: data, at: 16} // after magic, version and number of tensors
 	meta := make(map[string]any)
 	for range g.u64() {
 		key := g.str()

@@ -16,7 +16,8 @@ func countSpecial(tok *Tokenizer, ids []int32) (n int) {
 	return n
 }
 
-// chatTokenizers are one of each family, with control tokens and <think> or <mark> as user-defined delimiters.
+// chatTokenizers has one of each family, with control tokens and with <think> or <mark> as
+// user-defined delimiters.
 func chatTokenizers(t testing.TB) map[string]*Tokenizer {
 	return map[string]*Tokenizer{
 		"pair":          mustNew(t, pairSpec()),
@@ -103,7 +104,7 @@ func TestMarkersOnlyInsideTemplateText(t *testing.T) {
 	}
 }
 
-// tinySpec is a byte-level vocabulary with further tokens behind the 256 bytes.
+// tinySpec is a byte-level vocabulary with more tokens after the 256 bytes.
 func tinySpec(tokens []string, types []int32, merges ...string) Spec {
 	spec := Spec{Model: "gpt2", Pre: "gpt2", BOS: -1, EOS: -1, EOT: -1, UNK: -1, PAD: -1, Merges: merges}
 	for b := range 256 {
@@ -121,7 +122,7 @@ func TestLongestSpecialWins(t *testing.T) {
 	checkIDs(t, tok, "<a<a><a><b><b>", got, []int32{256, 257, 258, 259})
 }
 
-// A merge or a score must not build what only the template may write.
+// Merges and scores must not build a token that only the template may write.
 func TestMergesNeverBuildSpecial(t *testing.T) {
 	tok := mustNew(t, tinySpec([]string{"<-", "<->", "<=>", "=>"}, []int32{TypeNormal, TypeControl, TypeUserDefined, TypeNormal}, "< -", "<- >", "= >", "< =>"))
 	checkIDs(t, tok, "<->", tok.Encode("<->"), []int32{256, '>'})
@@ -139,7 +140,8 @@ func TestMergesNeverBuildSpecial(t *testing.T) {
 	}
 }
 
-// User-defined tokens that are a shorthand for text are used in any text, as the model was trained.
+// User-defined tokens that are a shorthand for text are used in any text, as in the model's
+// training.
 func TestOrdinaryUserDefinedTokens(t *testing.T) {
 	tok := mustNew(t, tinySpec([]string{"    ", "\n\n", "õ", "###", "<b>", "÷"}, slices.Repeat([]int32{TypeUserDefined}, 6)))
 	checkIDs(t, tok, "shorthand", tok.Encode("a    \n\nõ÷"), []int32{'a', 256, 257, 258, 261})
@@ -147,7 +149,8 @@ func TestOrdinaryUserDefinedTokens(t *testing.T) {
 	checkIDs(t, tok, "template", tok.EncodeSegments([]Segment{{"###<b>", true}}), []int32{259, 260})
 }
 
-// A control token needs no brackets to be one, and some files mark the end of a turn as merely user-defined.
+// A control token may look like anything, and some files mark the end of a turn as merely
+// user-defined.
 func TestControlTokensOfAnyLook(t *testing.T) {
 	tok := mustNew(t, tinySpec([]string{"pad", "¶", "<|im_end|>"}, []int32{TypeControl, TypeControl, TypeUserDefined}))
 	text := "pad ¶ <|im_end|>"
@@ -175,7 +178,7 @@ func TestBOSOnce(t *testing.T) {
 	checkIDs(t, tok, "no such token", mustNew(t, spec).EncodeSegments([]Segment{{"a", false}}), []int32{'a'})
 }
 
-// A model that prints the text of a marker in ordinary tokens has not ended its turn.
+// A model that writes the text of a marker in ordinary tokens has not ended its turn.
 func TestPrintedMarkerIsNoStop(t *testing.T) {
 	tok := mustNew(t, pairSpec())
 	if got, want := tok.StopTokens(), []int32{4093, 4095}; !slices.Equal(got, want) {
@@ -197,7 +200,7 @@ func TestPrintedMarkerIsNoStop(t *testing.T) {
 	}
 }
 
-// SentencePiece puts its space before a text, so behind control tokens too, but not inside a text.
+// SentencePiece puts its space before a text, so also after control tokens, but not inside a text.
 func TestSpaceBehindControlTokens(t *testing.T) {
 	spec := readSentencePiece(t).spec()
 	spec.Tokens = append(slices.Clone(spec.Tokens), "õõ")

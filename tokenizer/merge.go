@@ -1,38 +1,39 @@
 package tokenizer
 
-// maxMergeBytes bounds the buffers of one merge (about 40 bytes for each byte of text). Longer stretches, which no
-// pre-tokenizer yields from natural text, are cut, and a token cannot then span the cut.
+// maxMergeBytes bounds the buffers of one merge, about 40 bytes per byte of text. A longer word,
+// which natural text does not have, is cut, and no token spans the cut.
 const maxMergeBytes = 1 << 20
 
-// symbol is a stretch of text that has become one token, or is one character without a token. Symbols form a list;
-// the index of a symbol is the offset of its first byte, so an array as long as the text holds them all.
+// symbol is a piece of text that has become one token, or one character without a token. Symbols
+// form a linked list. The index of a symbol is the offset of its first byte, so that an array as
+// long as the text holds them all.
 type symbol struct {
-	prev, next int32 // indices; -1 before the first, len(text) behind the last
-	size       int32 // bytes; 0 once the symbol has been joined to the one before it
-	id         int32 // -1 = no token
+	prev, next int32 // indices; -1 before the first, len(text) after the last
+	size       int32 // in bytes; 0 after it was joined to the symbol before it
+	id         int32 // -1: no token
 }
 
-// candidate is a pair of neighbours that a rule would join.
+// candidate is a pair of neighbours that a rule can join.
 type candidate struct {
-	rank int32 // the lowest is joined first, then the leftmost
+	rank int32 // the lowest is joined first; of equal ones the leftmost
 	left int32 // index of the left symbol
-	size int32 // bytes of both symbols when the candidate was made; tells a stale one
-	id   int32 // the token they become
+	size int32 // bytes of both symbols when queued; another size now means that it is outdated
+	id   int32 // of the token they become
 }
 
-// rules says which token two neighbours become and how soon. raw is the text of both.
+// rules says which token two neighbours become, and with which rank. raw is the text of both.
 type rules interface {
 	join(raw string, left, right int32) (rank, id int32, ok bool)
 }
 
-// merger joins symbols greedily with a priority queue: O(n log n) for n bytes, however long the word. Its buffers are
-// kept from word to word.
+// merger joins symbols greedily with a priority queue, in O(n log n) for n bytes. It keeps its
+// buffers from word to word.
 type merger struct {
 	symbols []symbol
 	queue   []candidate // binary heap
 }
 
-// begin makes room for a text of n bytes, whose first symbols the caller then sets.
+// begin makes room for a text of n bytes. The caller then sets the first symbols.
 func (m *merger) begin(n int) {
 	if cap(m.symbols) < n {
 		m.symbols = make([]symbol, n)
@@ -40,12 +41,13 @@ func (m *merger) begin(n int) {
 	m.symbols = m.symbols[:n]
 }
 
-// set puts a first symbol at offset at. Symbols are set in order and without gaps.
+// set puts a first symbol at offset at. Set symbols in order and without gaps.
 func (m *merger) set(at, prev, size, id int32) {
 	m.symbols[at] = symbol{prev: prev, next: at + size, size: size, id: id}
 }
 
-// merge applies the rules until none applies. Afterwards the symbols are those reached from index 0 by next.
+// merge applies the rules until none applies. The result is the list of symbols from index 0 along
+// next.
 func (m *merger) merge(text string, r rules) {
 	end := int32(len(text))
 	for at := int32(0); at < end; at = m.symbols[at].next {
@@ -59,7 +61,7 @@ func (m *merger) merge(text string, r rules) {
 		}
 		right := &m.symbols[left.next]
 		if left.size+right.size != c.size {
-			continue // one of the two has grown since
+			continue // outdated: one of the two has grown
 		}
 		left.size, left.id, left.next = c.size, c.id, right.next
 		right.size = 0

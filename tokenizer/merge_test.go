@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// naiveBytePair is the definition of BPE: join the leftmost pair of the lowest rank, look at everything again.
+// naiveBytePair is the definition of BPE: join the leftmost pair of the lowest rank, then look at
+// everything again.
 func naiveBytePair(b *bytePair, word string) []int32 {
 	var ids []int32
 	for i := range len(word) {
@@ -27,7 +28,7 @@ func naiveBytePair(b *bytePair, word string) []int32 {
 	}
 }
 
-// naiveSentencePiece is the same with scores, on the pieces' texts.
+// naiveSentencePiece does the same with scores, on the texts of the pieces.
 func naiveSentencePiece(spec Spec, s *sentencePiece, text string) []int32 {
 	var parts []string
 	for _, r := range text {
@@ -94,7 +95,7 @@ func TestMergeEqualsNaive(t *testing.T) {
 	}
 }
 
-// Of a rule that is listed twice the first place counts, and so does the first of two equal tokens.
+// If a rule is listed twice, the first place counts. Of two equal tokens, the first is used.
 func TestFirstOfDuplicatesWins(t *testing.T) {
 	types := []int32{TypeNormal, TypeNormal, TypeNormal}
 	tok := mustNew(t, tinySpec([]string{"ab", "bc", "ab"}, types, "a b", "b c", "a b"))
@@ -103,7 +104,7 @@ func TestFirstOfDuplicatesWins(t *testing.T) {
 	checkIDs(t, tok, "abc", tok.Encode("abc"), []int32{'a', 257})
 }
 
-// joins counts how often a rule is asked for.
+// joins counts the calls of a rule.
 type joins struct {
 	rules
 	count int
@@ -132,7 +133,7 @@ func TestMergeIsLinear(t *testing.T) {
 	}
 }
 
-// Texts beyond the bound of one merge lose nothing, and no character is cut.
+// A text longer than the bound of one merge loses nothing, and no character is cut.
 func TestLongTextIsWhole(t *testing.T) {
 	texts := []string{
 		strings.Repeat("x", maxMergeBytes+5), strings.Repeat("日", maxMergeBytes/3+9), strings.Repeat("1", 100_000), strings.Repeat(" ", 100_000),

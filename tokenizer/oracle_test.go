@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// bytePairFixture and sentencePieceFixture hold small vocabularies and the ids that the reference implementations
-// give for plain, multilingual and nasty texts; the field Made says how they were made.
+// bytePairFixture and sentencePieceFixture have small vocabularies, and the ids that the reference
+// implementations give for plain, multilingual and nasty texts. The field Made says how they were
+// made.
 type bytePairFixture struct {
 	Made         string
 	Tokens       []string
@@ -110,10 +111,11 @@ func TestBytePairEqualsReference(t *testing.T) {
 	}
 }
 
-// preTokenizerFixture groups the names in tokenizer.ggml.pre by the ids that llama.cpp gives under them.
+// preTokenizerFixture groups the names in tokenizer.ggml.pre by the ids that llama.cpp gives for
+// them.
 type preTokenizerFixture struct {
 	Made     string
-	Missing  []int // the bytes whose tokens were taken out of the vocabulary
+	Missing  []int // bytes whose tokens were removed from the vocabulary
 	Texts    []string
 	Families []struct {
 		Names  []string
@@ -124,7 +126,7 @@ type preTokenizerFixture struct {
 
 func TestPreTokenizersEqualLlamaCpp(t *testing.T) {
 	f := readFixture[preTokenizerFixture](t, "testdata/pretokenizers.json")
-	known := map[string]bool{"gpt2": true} // a name of ours
+	known := map[string]bool{"gpt2": true} // our own name
 	for _, family := range f.Families {
 		for _, name := range family.Names {
 			known[name] = true
@@ -149,7 +151,8 @@ func TestPreTokenizersEqualLlamaCpp(t *testing.T) {
 	}
 }
 
-// A chat without forged markers gives the ids of its rendered string, though its parts come as segments.
+// A chat without forged markers gives the same ids as its rendered string, although its parts come
+// as segments.
 func TestSegmentsEqualRenderedString(t *testing.T) {
 	f := readBytePair(t)
 	for _, pre := range []string{"gpt2", "qwen2", "llama-bpe"} {
@@ -181,7 +184,7 @@ func TestSentencePieceEqualsReference(t *testing.T) {
 	}
 }
 
-// The embedded pair was trained with another implementation, whose ids stand in reference.json.
+// The embedded pair was trained with another implementation; reference.json has its ids.
 func TestPairEqualsReference(t *testing.T) {
 	type reference struct {
 		Cases []struct {

@@ -8,16 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// preTokenizer cuts a text into words, inside which BPE merges. The regular expressions that models are trained with
-// need lookahead and backtracking; these splitters take the same decisions in one pass. Tests hold both side by side.
+// preTokenizer cuts a text into words; BPE merges inside words only. Models are trained with
+// regular expressions that need lookahead and backtracking. These splitters decide the same in one
+// pass; tests compare both.
 type preTokenizer struct {
-	names      string                // as in tokenizer.ggml.pre, with a space between
-	split      func(text string) int // length of the first word of a text that is not empty
-	wholeWords bool                  // a word that is a token is taken as it is, without merging
+	names      string                // as in tokenizer.ggml.pre, separated by spaces
+	split      func(text string) int // returns the length of the first word of a non-empty text
+	wholeWords bool                  // a word that is a token is not merged
 	addBOS     bool                  // a prompt begins with BOS unless the file says otherwise
 }
 
-// preTokenizers has one entry for each way to cut. Which name means which is as in llama.cpp.
+// preTokenizers has one entry for each way to cut. The names are those of llama.cpp.
 func preTokenizers() []preTokenizer {
 	qwen2 := func(text string) int { return splitModern(text, 1) }
 	llama3 := func(text string) int { return splitModern(text, 3) }
@@ -33,8 +34,8 @@ func preTokenizers() []preTokenizer {
 	}
 }
 
-// PreTokenizers lists the names that New accepts in Spec.Pre, as in tokenizer.ggml.pre. It also accepts "" and "default",
-// which name none; see Spec.AssumedPre.
+// PreTokenizers lists the names that New accepts in Spec.Pre, as in tokenizer.ggml.pre. New also
+// accepts "" and "default", which name none; see Spec.AssumedPre.
 func PreTokenizers() []string {
 	var names []string
 	for _, p := range preTokenizers() {
@@ -43,8 +44,9 @@ func PreTokenizers() []string {
 	return names
 }
 
-// AssumedPre is the pre-tokenizer that New takes because the file names none; "" where it names one, or needs none.
-// The choice may be wrong: then the model reads other tokens than it was trained with.
+// AssumedPre is the pre-tokenizer that New assumes because the file names none; "" if the file
+// names one, or needs none. A wrong assumption gives the model other tokens than it was trained
+// with.
 func (s Spec) AssumedPre() string {
 	if s.Model == "gpt2" && (s.Pre == "" || s.Pre == "default") {
 		return "gpt-2"
@@ -52,8 +54,8 @@ func (s Spec) AssumedPre() string {
 	return ""
 }
 
-// PrependsBOS reports whether prompts begin with BOS where the file does not say. That depends on the pre-tokenizer,
-// because llama.cpp decides it so and converters rely on it.
+// PrependsBOS reports whether prompts begin with BOS when the file does not say. It depends on the
+// pre-tokenizer, because llama.cpp decides it so and converters rely on that.
 func (s Spec) PrependsBOS() bool {
 	if s.Model == "llama" {
 		return true
@@ -95,8 +97,8 @@ func splitGPT2(text string) int {
 	return spaces(text)
 }
 
-// splitDigits first takes every \p{N} as a word of its own and then matches the expression of splitGPT2 in what is left
-// between them.
+// splitDigits first takes every \p{N} as a word of its own. Between them it cuts as splitGPT2
+// does.
 func splitDigits(text string) int {
 	kind, size := classAt(text, 0)
 	switch kind {
@@ -105,7 +107,7 @@ func splitDigits(text string) int {
 	case space:
 		run := runLength(text, space)
 		if next, _ := classAt(text, run); next == number {
-			return run // nothing follows these spaces in their part of the text
+			return run // the part of the text between two numbers ends here
 		}
 	}
 	return splitGPT2(text)
@@ -144,7 +146,8 @@ func splitModern(text string, digits int) int {
 	return spaces(text)
 }
 
-// spaces matches \s+(?!\S)|\s+: a run of white space leaves its last character to the word after it.
+// spaces matches \s+(?!\S)|\s+: a run of white space leaves its last character to the word after
+// it.
 func spaces(text string) int {
 	run := runLength(text, space)
 	if run == len(text) {
@@ -157,7 +160,8 @@ func spaces(text string) int {
 	return run
 }
 
-// contraction returns the length of 's, 't, 're, 've, 'm, 'll or 'd in either case, 0 if text begins with none.
+// contraction returns the length of 's, 't, 're, 've, 'm, 'll or 'd in either case, 0 if text
+// begins with none.
 func contraction(text string) int {
 	if len(text) < 2 || text[0] != '\'' {
 		return 0
@@ -172,7 +176,7 @@ func contraction(text string) int {
 	return 0
 }
 
-// class is what the patterns tell characters apart by.
+// class is how the patterns tell characters apart.
 type class int
 
 const (
@@ -183,7 +187,8 @@ const (
 	mark                // everything else
 )
 
-// classAt returns class and length in bytes of the character at an offset; none and 0 at the end of the text.
+// classAt returns class and length in bytes of the character at an offset; none and 0 at the end
+// of the text.
 func classAt(text string, at int) (class, int) {
 	if at >= len(text) {
 		return none, 0
@@ -203,7 +208,7 @@ func classAt(text string, at int) (class, int) {
 	return mark, size
 }
 
-// runLength returns how many bytes from the start of text belong to characters of one class.
+// runLength returns how many bytes at the start of text belong to characters of one class.
 func runLength(text string, kind class) int {
 	end := 0
 	for {
@@ -215,7 +220,7 @@ func runLength(text string, kind class) int {
 	}
 }
 
-// numberLength is runLength for number, stopped after a number of digits.
+// numberLength is runLength of number, for at most so many digits.
 func numberLength(text string, digits int) int {
 	end := 0
 	for ; digits > 0; digits-- {

@@ -9,7 +9,8 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// The official patterns, which the splitters must equal on every text. Each one cuts what the one before it left.
+// The official patterns. The splitters must equal them on every text. Each pattern cuts what the
+// one before it left over.
 var patterns = map[string][]string{
 	"gpt2":      {gpt2Pattern},
 	"smollm":    {`\p{N}`, gpt2Pattern},
@@ -19,7 +20,8 @@ var patterns = map[string][]string{
 
 const gpt2Pattern = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
-// wordsByPattern returns the matches of a pattern, and what lies between them, in the order of the text.
+// wordsByPattern returns the matches of a pattern, and what lies between them, in the order of the
+// text.
 func wordsByPattern(t testing.TB, re *regexp2.Regexp, text string) (words []string) {
 	t.Helper()
 	runes, end := []rune(text), 0
@@ -83,7 +85,8 @@ func splitterComparison() func(t testing.TB, text string) {
 	}
 }
 
-// alphabet holds what the patterns tell apart: contractions, every kind of space, letters, marks, digits and signs.
+// alphabet has what the patterns tell apart: contractions, every kind of space, letters, marks,
+// digits and signs.
 var alphabet = strings.Split("' s S t re RE ve M ll d ſ K   \n \r \t \v \f \u0085 \u00a0 \u2003 \u2028 \u3000 \u200b \u180e "+
 	"a Z é ß я 日 한 क ि ้ \u0301 1 9 ٣ ½ Ⅻ ² . , - _ € $ 😀 \u200d \U0001D54F \x00 \x1c \u0600 \ufeff", " ")
 
@@ -108,7 +111,7 @@ func TestSplittersEqualPatterns(t *testing.T) {
 	for range 20_000 {
 		check(t, randomText(rng, 16))
 	}
-	// Every character, alone and next to what changes its part in a word.
+	// Every character, alone and next to characters that change what word it belongs to.
 	for r := rune(0); r < 0x20000; r++ {
 		if r < 0xD800 || r > 0xDFFF {
 			check(t, string(r)+"a "+string(r)+"1'"+string(r)+"\n"+string(r))

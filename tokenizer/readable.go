@@ -7,12 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxReadableRunes bounds what Readable returns; a few vocabularies have tokens of a hundred spaces or dashes.
+// maxReadableRunes bounds the text of Readable: some vocabularies have tokens of a hundred spaces
+// or dashes.
 const maxReadableRunes = 32
 
-// Readable returns a short form of one token for display: its text with spaces as they are, the name of a control
-// token, \n and \t for these two, and \xNN for what cannot be printed or is a part of a UTF-8 sequence.
-// It is not safe for a terminal by itself: text may hold direction marks and the like.
+// Readable returns a short form of a token for display: its text, with \n and \t for these two,
+// and \xNN for bytes that cannot be printed or are part of a UTF-8 sequence. A control token gives
+// its name. The text is not yet safe for a terminal: it may have direction marks and the like.
 func (t *Tokenizer) Readable(id int32) string {
 	if !t.vocab.has(id) {
 		return fmt.Sprintf("token %d", id)

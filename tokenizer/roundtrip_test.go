@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// checkRoundTrip holds what is promised for every text: it comes back as it was, and gives no special token, neither
-// alone nor inside a chat.
+// checkRoundTrip checks what is promised for every text: it decodes to itself and gives no special
+// token, alone and inside a chat.
 func checkRoundTrip(t testing.TB, toks map[string]*Tokenizer, text string) {
 	t.Helper()
 	for name, tok := range toks {
 		want := strings.ToValidUTF8(text, "\uFFFD")
 		if !tok.vocab.byteText {
-			want = strings.ReplaceAll(want, "▁", " ") // the one thing SentencePiece cannot tell apart
+			want = strings.ReplaceAll(want, "▁", " ") // SentencePiece cannot tell ▁ from a space
 		}
 		ids := tok.Encode(text)
 		if got := tok.Decode(ids); got != want {
@@ -55,7 +55,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { checkRoundTrip(t, toks, text) })
 }
 
-// FuzzDecoder feeds ids that no encoder made: the parts joined are the whole.
+// FuzzDecoder feeds ids that no encoder made. The joined parts must equal the whole.
 func FuzzDecoder(f *testing.F) {
 	f.Add([]byte("\xe2\x82\xac \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7 e\xcc\x81"))
 	f.Add([]byte("\xff\xfe\x80\xc0\xed\xa0\x80"))

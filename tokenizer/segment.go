@@ -1,8 +1,8 @@
 package tokenizer
 
-// Segment is a piece of a prompt with its origin.
-// Special text was written by the template and may hold control tokens; the rest, whatever a person, a file, a tool or
-// a model wrote, is data, in which the text of a control token is just text.
+// Segment is a piece of a prompt with its origin. If Special, the template wrote it, and it may
+// hold control tokens. Otherwise it is data, written by a person, a file, a tool or a model, and
+// the text of a control token in it is just text.
 type Segment struct {
 	Text    string
 	Special bool

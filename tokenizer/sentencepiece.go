@@ -7,11 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// sentencePiece is the BPE mode of SentencePiece (Kudo and Richardson, 2018) as llama.cpp runs it: two neighbours are
-// joined if their text is a token, the one with the highest score first.
+// sentencePiece is the BPE mode of SentencePiece (Kudo and Richardson, 2018) as llama.cpp runs it:
+// two neighbours are joined if their joined text is a token, the pair with the highest score
+// first.
 type sentencePiece struct {
 	vocab    *vocabulary
-	ranks    []int32 // V; order by falling score, equal for equal scores
+	ranks    []int32 // V; 0 for the highest score, equal for equal scores
 	addSpace bool
 }
 
@@ -67,7 +68,8 @@ func (s *sentencePiece) encodePart(dst []int32, text string, m *merger) []int32 
 	return dst
 }
 
-// spell appends the byte tokens of a character, or the unknown token if the vocabulary lacks one of them.
+// spell appends the byte tokens of a character, or the unknown token if the vocabulary lacks one
+// of the bytes.
 func (s *sentencePiece) spell(dst []int32, char string) []int32 {
 	start := len(dst)
 	for i := range len(char) {
@@ -88,7 +90,8 @@ func (s *sentencePiece) join(raw string, _, _ int32) (rank, id int32, ok bool) {
 	return s.ranks[id], id, true
 }
 
-// runeBoundary returns the length of the longest beginning of text that is at most limit bytes and cuts no character.
+// runeBoundary returns the length of the longest start of text that has at most limit bytes and
+// ends between two characters.
 func runeBoundary(text string, limit int) int {
 	if len(text) <= limit {
 		return len(text)

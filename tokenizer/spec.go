@@ -5,9 +5,9 @@ import "math"
 // The kinds of token in Spec.Types, numbered as in tokenizer.ggml.token_type.
 const (
 	TypeNormal      int32 = 1
-	TypeUnknown     int32 = 2 // stands for what the vocabulary cannot spell
-	TypeControl     int32 = 3 // structures a prompt; never text
-	TypeUserDefined int32 = 4 // added by hand; its text is taken literally
+	TypeUnknown     int32 = 2 // stands for text that the vocabulary cannot spell
+	TypeControl     int32 = 3 // structures a prompt; is never text
+	TypeUserDefined int32 = 4 // added by hand; matched literally
 	TypeUnused      int32 = 5
 	TypeByte        int32 = 6 // "<0xNN>", one byte
 )
@@ -16,22 +16,22 @@ const (
 type Spec struct {
 	Model  string    // "gpt2" (byte-level BPE) or "llama" (SentencePiece)
 	Pre    string    // gpt2: the pre-tokenizer, one of PreTokenizers; "" and "default" name none
-	Tokens []string  // V; of equal texts the first is used when encoding
-	Types  []int32   // V, or empty: then the kinds are guessed from ids and texts
-	Scores []float32 // V for llama, higher is joined first; ignored for gpt2
+	Tokens []string  // V; of equal texts, encoding uses the first
+	Types  []int32   // V, or empty: then types are guessed from ids and texts
+	Scores []float32 // llama: V, the highest is joined first; gpt2: ignored
 	Merges []string  // gpt2: "left right", the earliest learned first
 
-	BOS, EOS, EOT, UNK, PAD int32 // -1 = none
+	BOS, EOS, EOT, UNK, PAD int32 // -1: none
 
 	AddBOS         bool // a prompt begins with BOS
-	AddEOS         bool // kept from the file; prompts are continued, so nothing here appends EOS
-	AddSpacePrefix bool // llama: text is encoded as if a space stood before it
+	AddEOS         bool // as the file says; not used, because a reply follows a prompt
+	AddSpacePrefix bool // llama: encode text as if a space came before it
 }
 
 // maxTokens bounds a vocabulary; the largest known have about 2^18 tokens.
 const maxTokens = 1 << 24
 
-// check tests lengths and ranges, everything that needs no look at a token's text.
+// check tests lengths and ranges. It does not look at the texts of tokens.
 func (s Spec) check() error {
 	n := len(s.Tokens)
 	switch {

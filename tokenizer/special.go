@@ -1,18 +1,19 @@
 package tokenizer
 
-// matcher finds special tokens in a text: a trie over the bytes of their texts.
+// matcher finds special tokens in a text. It is a trie over the bytes of their texts.
 type matcher struct {
 	nodes []matcherNode // nodes[0] is the root
-	first [256]bool     // the bytes a special token can begin with
+	first [256]bool     // the bytes that a special token can begin with
 }
 
 type matcherNode struct {
-	next     map[byte]int32 // byte to index in nodes
-	id       int32          // the token that ends here, -1 = none
-	ordinary bool           // that token may also come from text a user wrote
+	next     map[byte]int32 // byte → index in nodes
+	id       int32          // of the token that ends here; -1: none
+	ordinary bool           // the token may also come from text that a user wrote
 }
 
-// newMatcher collects the control, user-defined and unknown tokens; of equal texts the first is used.
+// newMatcher collects the control, user-defined and unknown tokens. Of equal texts it uses the
+// first.
 func newMatcher(v *vocabulary) *matcher {
 	m := &matcher{nodes: []matcherNode{{id: -1}}}
 	for i, text := range v.tokens {
@@ -45,8 +46,9 @@ func (m *matcher) add(text string, id int32, ordinary bool) {
 	}
 }
 
-// longest returns the longest special token text begins with and its length in bytes, 0 if there is none. Tokens that
-// are not ordinary must end within the first limit bytes, the part that the template wrote.
+// longest returns the longest special token that text begins with, and its length in bytes, or 0
+// if there is none. Tokens that are not ordinary must end within the first limit bytes, the part
+// that the template wrote.
 func (m *matcher) longest(text string, limit int) (id int32, size int) {
 	if !m.first[text[0]] {
 		return -1, 0

@@ -1,22 +1,28 @@
-// Package tokenizer turns text into the token ids a model was trained on, and ids back into text.
+// Package tokenizer turns text into the token ids that a model was trained on, and ids back into
+// text.
 //
-// Two families are read, named as in a GGUF file:
+// Read [Spec] first: a vocabulary as a file describes it. [New] makes a [Tokenizer] of it, which
+// encodes. A [Decoder] turns ids into text while they arrive. Two families are supported, named as
+// in a GGUF file:
 //
-//   - "gpt2", byte-level BPE. The text is cut into words by a pre-tokenizer (a hand-written equivalent of the
-//     regular expression the model was trained with); the bytes of a word are the first symbols, and the pair whose
-//     merge was learned earliest is joined again and again until no rule applies. Bytes without a token are left out.
-//   - "llama", SentencePiece. There are no words: spaces become ▁ and the pair whose result has the highest score is
-//     joined, from single characters up; characters without a token are spelled in byte tokens <0xNN>.
+//   - "gpt2", byte-level BPE. A pre-tokenizer cuts the text into words (by hand-written code that
+//     equals the regular expression of the training). The bytes of a word are the first symbols. The
+//     pair whose merge was learned earliest is joined, again and again, until no rule applies. Bytes
+//     without a token are left out.
+//   - "llama", SentencePiece. There are no words. Spaces become ▁. From single characters up, the
+//     pair whose result has the highest score is joined. Characters without a token are spelled in
+//     byte tokens <0xNN>.
 //
-// Both are the same greedy merge with a different rule for "which pair next"; merge.go holds it once.
+// Both are the same greedy merge with another rule for the next pair; merge.go has it once.
 //
-// A chat prompt mixes two kinds of text: what the template wrote, in which <|im_start|> is a control token, and what
-// people, files and models wrote, in which the same characters are just characters. The difference is carried by
-// [Segment] from the template to here and never recovered by looking at the text, so no user can forge a turn.
+// Invariant: no user can forge a turn. A chat prompt mixes text of the template, in which
+// <|im_start|> is a control token, with text of people, files and models, in which the same
+// characters are just characters. [Segment] carries this difference from the template to here; it
+// is never guessed from the text.
 //
-// Text is UTF-8; a byte that is not is read as U+FFFD. No Unicode normalisation is applied, so what is decoded is
-// exactly what was encoded, but for what the vocabulary cannot spell (see [Tokenizer.Lost]). (A SentencePiece vocabulary
-// spells the space as ▁ and cannot tell the two apart.)
+// Text is UTF-8; an invalid byte is read as U+FFFD. Text is not normalised, so decoding gives
+// exactly what was encoded, except for what the vocabulary cannot spell: see [Tokenizer.Lost].
+// (SentencePiece writes a space as ▁ and cannot tell the two apart.)
 package tokenizer
 
 import (
@@ -30,24 +36,26 @@ type Tokenizer struct {
 	model    model
 	special  *matcher
 	stops    []int32
-	bos      int32 // -1 = none
+	bos      int32 // -1: none
 	addBOS   bool
-	addSpace bool // SentencePiece: a space is put before the text, and taken away again when decoding
+	addSpace bool // SentencePiece: encoding puts a space before the text, decoding removes it
 }
 
-// model encodes text in which no special token is left to find.
+// model encodes text that contains no special token.
 type model interface {
-	// encode adds the ids of text; first says that text stands at the start or after a control token.
+	// encode appends the ids of text. first means that the text is at the start or after a control
+	// token.
 	encode(to *encoding, text string, first bool)
 }
 
-// encoding is what a text becomes.
+// encoding is the result of encoding a text.
 type encoding struct {
 	ids  []int32
 	lost []byte // the bytes that have no token, in the order of the text
 }
 
-// New checks every array of spec and builds a tokenizer. Errors name the field as it is called in a GGUF file.
+// New checks every array of spec and builds a tokenizer. Errors name the field as it is called in
+// a GGUF file.
 func New(spec Spec) (*Tokenizer, error) {
 	vocab, err := newVocabulary(spec)
 	if err != nil {
@@ -71,13 +79,14 @@ func New(spec Spec) (*Tokenizer, error) {
 	return t, nil
 }
 
-// Encode returns the ids of plain text, without a BOS token. Whatever the text says, no id is a control token, and
-// none is a user-defined token with the look of a delimiter, such as <think>.
+// Encode returns the ids of plain text, without a BOS token. Whatever the text says, no id is a
+// control token or a user-defined delimiter such as <think>.
 func (t *Tokenizer) Encode(text string) []int32 {
 	return t.encode(text, nil, true).ids
 }
 
-// Lost returns the bytes of text that Encode leaves out, because the vocabulary has no token for them.
+// Lost returns the bytes of text that Encode leaves out because the vocabulary has no token for
+// them.
 func (t *Tokenizer) Lost(text string) []byte {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if !slices.ContainsFunc(t.Unspelled(), func(b byte) bool { return strings.IndexByte(text, b) >= 0 }) {
@@ -86,19 +95,21 @@ func (t *Tokenizer) Lost(text string) []byte {
 	return t.encode(text, nil, true).lost
 }
 
-// Unspelled returns the bytes that UTF-8 text can have and for which the vocabulary has no token, ascending. A byte-level
-// vocabulary that was trained without a full alphabet lacks a few, as a rule control characters that nobody writes.
+// Unspelled returns the bytes of UTF-8 text for which the vocabulary has no token, ascending. A
+// byte-level vocabulary that was trained without a full alphabet lacks a few, usually control
+// characters that nobody writes.
 func (t *Tokenizer) Unspelled() []byte { return t.vocab.unspelled() }
 
-// EncodeNext is Encode for text that stands after other text: no space is put in front of it.
+// EncodeNext is Encode for text that follows other text: it puts no space before it.
 func (t *Tokenizer) EncodeNext(text string) []int32 {
 	return t.encode(text, nil, false).ids
 }
 
-// EncodeSegments returns the ids of a prompt. Special tokens are recognised where they lie wholly inside special
-// segments, the longest first; between them, the text of all segments is joined before it is tokenised, so a prompt
-// without forged markers gives the same ids as the rendered string would. The BOS token is put in front if the
-// vocabulary asks for it and the prompt does not begin with it; an EOS token is never added, since a reply follows.
+// EncodeSegments returns the ids of a prompt. It finds special tokens only where they lie wholly
+// inside special segments, the longest first. Between them it joins the text of all segments
+// before it tokenises, so that a prompt without forged markers gives the same ids as the rendered
+// string. It puts BOS first if the vocabulary asks for it and the prompt does not begin with it.
+// It never adds EOS, because a reply follows.
 func (t *Tokenizer) EncodeSegments(segments []Segment) []int32 {
 	var text strings.Builder
 	var trusted []span
@@ -121,12 +132,13 @@ func (t *Tokenizer) EncodeSegments(segments []Segment) []int32 {
 	return ids
 }
 
-// encode turns text into ids. Control tokens are recognised inside the trusted spans only, whose offsets hold for text
-// that is UTF-8; first says that no other text precedes it.
+// encode turns text into ids. It finds control tokens only inside the trusted spans. With spans,
+// text must already be valid UTF-8, so that their offsets hold. first means that no other text
+// comes before.
 func (t *Tokenizer) encode(text string, trusted []span, first bool) encoding {
 	var to encoding
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	plain := 0 // where the text not yet encoded begins
+	plain := 0 // start of the text not yet encoded
 	for at := 0; at < len(text); {
 		for len(trusted) > 0 && trusted[0].end <= at {
 			trusted = trusted[1:]
@@ -157,23 +169,26 @@ func (t *Tokenizer) encode(text string, trusted []span, first bool) encoding {
 // span is a range of byte offsets [start, end).
 type span struct{ start, end int }
 
-// Bytes returns the bytes token id stands for in a text, which may end inside a UTF-8 sequence. It is nil for control
-// and unused tokens and for an id outside the vocabulary.
+// Bytes returns the bytes that a token stands for, which may end inside a UTF-8 sequence. It
+// returns nil for control and unused tokens and for an id outside the vocabulary.
 func (t *Tokenizer) Bytes(id int32) []byte { return t.vocab.bytes(id) }
 
 // IsControl reports whether id is a control token: one that structures a prompt and is never text.
 func (t *Tokenizer) IsControl(id int32) bool { return t.vocab.isControl(id) }
 
-// DropsFirstSpace reports whether the space that a text begins with is left out when it is decoded: encoding put it there.
+// DropsFirstSpace reports whether decoding removes the space that a text begins with, because
+// encoding put it there.
 func (t *Tokenizer) DropsFirstSpace() bool { return t.addSpace }
 
-// StopTokens returns the ids that end a reply, ascending: EOS, EOT and the control tokens known by name to end one.
+// StopTokens returns the ids that end a reply, ascending: EOS, EOT, and control tokens known by
+// name to end one.
 func (t *Tokenizer) StopTokens() []int32 { return slices.Clone(t.stops) }
 
-// VocabSize returns the number of tokens; ids are 0 to VocabSize-1.
+// VocabSize returns the number of tokens. Ids are 0 to VocabSize-1.
 func (t *Tokenizer) VocabSize() int { return len(t.vocab.tokens) }
 
-// Token returns the vocabulary's own spelling of token id ("Ġthe", "▁the", "<0x0A>"), "" for an id outside it.
+// Token returns the vocabulary's own spelling of a token ("Ġthe", "▁the", "<0x0A>"), or "" for an
+// id outside it.
 func (t *Tokenizer) Token(id int32) string {
 	if !t.vocab.has(id) {
 		return ""
@@ -181,7 +196,7 @@ func (t *Tokenizer) Token(id int32) string {
 	return t.vocab.tokens[id]
 }
 
-// Decode returns the text of a whole sequence; control tokens leave no text.
+// Decode returns the text of a whole sequence. Control tokens give no text.
 func (t *Tokenizer) Decode(ids []int32) string {
 	var text strings.Builder
 	d := t.NewDecoder()

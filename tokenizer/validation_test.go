@@ -63,7 +63,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// What real files contain, though it looks wrong, must load.
+// What real files contain must load, even if it looks wrong.
 func TestNewAccepts(t *testing.T) {
 	base := tinySpec([]string{"ab", "ab", "", "\x00", "a\x00", "\xff\xfe", strings.Repeat("z", 200_000)}, slices.Repeat([]int32{TypeNormal}, 7), "a b", "a b", "a missing")
 	tests := []struct {
@@ -130,7 +130,7 @@ func TestUnknownToken(t *testing.T) {
 	}
 }
 
-// No id, however wrong, reaches beyond the vocabulary.
+// No invalid id reads beyond the vocabulary.
 func TestIDsOutside(t *testing.T) {
 	tok := mustNew(t, pairSpec())
 	for _, id := range []int32{-1, math.MinInt32, int32(tok.VocabSize()), math.MaxInt32} {
@@ -140,7 +140,8 @@ func TestIDsOutside(t *testing.T) {
 	}
 }
 
-// A byte-level vocabulary without a token for a byte leaves that byte out, and says which bytes it left out of a text.
+// A byte-level vocabulary without a token for a byte leaves that byte out, and can say which bytes
+// of a text it left out.
 func TestBytesWithoutToken(t *testing.T) {
 	base := tinySpec([]string{"ab", "<think>"}, []int32{TypeNormal, TypeUserDefined}, "a b")
 	base.Tokens = slices.Clone(base.Tokens)

@@ -8,20 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// vocabulary knows every token's text and kind.
+// vocabulary has the text and the type of every token.
 type vocabulary struct {
 	tokens   []string // V
-	types    []int32  // V, complete: guessed where the file is silent
-	byteText bool     // normal tokens are written in GPT-2's byte alphabet, not with ▁
-	// plain finds the tokens that may come from ordinary text: the first normal token of each text.
+	types    []int32  // V, complete: guessed if the file has none
+	byteText bool     // normal tokens are spelled in GPT-2's byte alphabet, else with ▁
+	// plain finds the tokens that may come from ordinary text. Of equal texts it has the first.
 	plain map[string]int32
-	// byteID finds the token of a single byte, -1 where there is none.
+	// byteID is the token of a single byte, or -1.
 	byteID [256]int32
-	// unk stands for a character that SentencePiece cannot spell, -1 = every one can. A control token never does.
+	// unk stands for a character that SentencePiece cannot spell, -1: none. It is never a control
+	// token.
 	unk int32
 }
 
-// endNames are tokens known to end a reply. Files often declare only one of the two or three that a model uses.
+// endNames are tokens known to end a reply. Files often declare only one of the two or three that
+// a model uses.
 const endNames = " <|im_end|> <|endoftext|> <|eot_id|> <|eom_id|> <|end_of_text|> <|end|> <|return|> <|call|> " +
 	"</s> <eos> <end_of_turn> <EOT> [EOS] [EOT] "
 
@@ -29,7 +31,8 @@ func isEndName(text string) bool {
 	return text != "" && !strings.Contains(text, " ") && strings.Contains(endNames, " "+text+" ")
 }
 
-// fieldError names a field of the file. Texts from the file go through %.64q, so that an error is short and printable.
+// fieldError names a field of the file. Format texts from the file with %.64q, so that the error
+// is short and printable.
 func fieldError(field, format string, args ...any) error {
 	return fmt.Errorf("vocabulary: tokenizer.ggml.%s "+format, append([]any{field}, args...)...)
 }
@@ -78,11 +81,11 @@ func newVocabulary(spec Spec) (*vocabulary, error) {
 	return v, v.checkSpelling()
 }
 
-// checkSpelling refuses a vocabulary in which common text cannot be spelled.
+// checkSpelling refuses a vocabulary that cannot spell common text.
 //
-// SentencePiece needs an unknown token, or all the bytes of UTF-8. A byte-level vocabulary often lacks bytes that its
-// training text did not have: those are left out when text is encoded. But a byte whose token is a control token means
-// that the file is wrong: that letter would vanish from every text.
+// SentencePiece needs an unknown token, or all bytes of UTF-8. A byte-level vocabulary often lacks
+// bytes that its training text did not have; encoding leaves those out. But if the token of a byte
+// is a control token, the file is wrong: that letter would vanish from every text.
 func (v *vocabulary) checkSpelling() error {
 	for value, id := range v.byteID {
 		switch {
@@ -103,7 +106,7 @@ func (v *vocabulary) checkSpelling() error {
 // inUTF8 reports whether a byte can be part of UTF-8 text.
 func inUTF8(b byte) bool { return b < 0xC0 || (b > 0xC1 && b < 0xF5) }
 
-// unspelled are the bytes of UTF-8 that encoding leaves out, ascending.
+// unspelled returns the bytes of UTF-8 that encoding leaves out, ascending.
 func (v *vocabulary) unspelled() []byte {
 	var missing []byte
 	for value, id := range v.byteID {
@@ -114,8 +117,9 @@ func (v *vocabulary) unspelled() []byte {
 	return missing
 }
 
-// kinds returns the type of every token. Tokens that begin or end a text are control tokens whatever the file says;
-// a file without types gets them from the ids it names and from the look of the texts.
+// kinds returns the type of every token. Tokens that begin or end a text are control tokens
+// whatever the file says. Without types in the file, they are guessed from the ids that it names
+// and from the texts.
 func kinds(spec Spec) []int32 {
 	types := slices.Clone(spec.Types)
 	if len(types) == 0 {
@@ -152,7 +156,7 @@ func guessKinds(spec Spec) []int32 {
 	return types
 }
 
-// byteToken reads "<0xNN>", exactly two hexadecimal digits.
+// byteToken reads "<0xNN>" with exactly two hexadecimal digits.
 func byteToken(text string) (byte, bool) {
 	if len(text) != 6 || text[:3] != "<0x" || text[5] != '>' {
 		return 0, false
@@ -161,7 +165,7 @@ func byteToken(text string) (byte, bool) {
 	return byte(high<<4 | low), high >= 0 && low >= 0
 }
 
-// hexDigit returns the value of a hexadecimal digit, -1 for anything else.
+// hexDigit returns the value of a hexadecimal digit, or -1.
 func hexDigit(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':
@@ -174,7 +178,8 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// stopTokens lists what ends a reply: by id, or by a known name on a token that is no plain text.
+// stopTokens lists the tokens that end a reply: those named by id, and control tokens with a known
+// name.
 func stopTokens(spec Spec, v *vocabulary) []int32 {
 	var stops []int32
 	for i, text := range v.tokens {
@@ -190,8 +195,9 @@ func (v *vocabulary) has(id int32) bool { return id >= 0 && int(id) < len(v.toke
 
 func (v *vocabulary) isControl(id int32) bool { return v.has(id) && v.types[id] == TypeControl }
 
-// isOrdinary reports whether a user-defined token is a shorthand for text, such as a run of spaces or a foreign letter,
-// rather than a delimiter such as <think>: only a shorthand may come from text that a user wrote.
+// isOrdinary reports whether a user-defined token is a shorthand for text, such as a run of spaces
+// or a foreign letter, and no delimiter such as <think>. Only a shorthand may come from text that
+// a user wrote.
 func (v *vocabulary) isOrdinary(id int32) bool {
 	if v.types[id] != TypeUserDefined {
 		return false

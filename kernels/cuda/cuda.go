@@ -1,12 +1,19 @@
-// Package cuda has the kernels for NVIDIA GPUs, as the PTX text that a driver compiles when the program starts.
+// Package cuda has the kernels for NVIDIA GPUs, as PTX text that the driver compiles when the
+// program starts.
 //
-// The sources are src/*.cu, one file for a family of operations. They are compiled twice: by clang to ptx/*.ptx, which is committed
-// and embedded, so that building the program needs no compiler for GPUs; and by g++ to fibers on the processor, in emu. PTX 7.4
-// for sm_80 serves every driver from R470 on and every GPU from Ampere on.
+// [Modules] and [PTX] give the text. [Format] (layout.go) says how a weight matrix is laid out for
+// the products, and with which launch they run. results.go reads what the kernels of verification
+// return.
 //
-// Without a GPU the kernels are proven in two ways. Package sim runs the PTX itself in pure Go, lane by lane, and reports what a GPU
-// would leave undefined; package simtest is how a test uses it. The emulating driver in emu runs the sources under the whole
-// program. Both have to equal kernels/ref, which says what each kernel computes and in which order, bit for bit.
+// The sources are src/*.cu, one file per family of operations. They are compiled twice: by clang
+// to ptx/*.ptx, which is committed and embedded, so that building the program needs no GPU
+// compiler; and by g++ to fibers on the CPU, in emu. PTX 7.4 for sm_80 works with every driver
+// from R470 on and every GPU from Ampere on.
+//
+// Invariant: each kernel equals kernels/ref bit for bit; ref says what it computes and in which
+// order. Without a GPU this is tested in two ways. Package sim runs the PTX in pure Go, lane by
+// lane, and reports what a GPU would leave undefined; package simtest lets a test use it. The
+// emulated driver in emu runs the sources under the whole program.
 package cuda
 
 import (
@@ -25,7 +32,7 @@ var texts embed.FS
 func Modules() []string {
 	entries, err := texts.ReadDir("ptx")
 	if err != nil {
-		panic(err) // embedded
+		panic(err) // the folder is embedded
 	}
 	names := make([]string, len(entries))
 	for i, e := range entries {

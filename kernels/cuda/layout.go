@@ -5,33 +5,35 @@ import (
 	"fmt"
 )
 
-// Format is a way in which a matrix of weights lies in device memory for the products of src/matmul.h, which documents the layouts
-// with the kernels that read them. Rows are taken in tiles of 16 and columns in slabs of 128 or 256; a tile is its slabs one
-// after the other, a matrix its tiles. Missing rows and columns are zeros. Matrices that are multiplied with the same
-// activations can be joined: the tiles of the second follow those of the first.
+// Format is a layout of weight matrices in device memory, for the products of src/matmul.h. The
+// kernels there document each layout. Rows are grouped in tiles of 16 and columns in slabs of 128
+// or 256. A tile is a sequence of slabs, a matrix a sequence of tiles. Missing rows and columns
+// are zeros. Matrices that are multiplied with the same activations can be joined: the tiles of
+// the second follow those of the first.
 type Format struct {
-	Name    string // as the names of its kernels have it
-	Columns int    // of a slab
-	// Activations names the kernel that brings float32 rows into the form that the products read: round_… or quantise_rows.
+	Name    string // as in the names of its kernels
+	Columns int    // per slab
+	// Activations names the kernel that converts float32 rows to the form that the products read:
+	// round_… or quantise_rows.
 	Activations string
 
 	slabBytes     int
 	blockElements int // of the file's format
 	blockBytes    int
 	mostRanges    int
-	groupHeader   int // bytes of 8 rows of activations before their slabs
-	groupSlab     int // bytes of 8 rows of activations for a slab of weights
-	blockGroups   int // groups of 8 rows of activations that a block of the kernel for many rows has
-	stages        int // slabs, as numerator, in that kernel's shared memory
-	pieces        int // and as denominator
+	groupHeader   int // bytes that 8 rows of activations have before their slabs
+	groupSlab     int // bytes of 8 rows of activations per slab of weights
+	blockGroups   int // groups of 8 rows per block, in the kernel for many rows
+	stages        int // stages/pieces is how many slabs that kernel holds in shared memory
+	pieces        int // see stages
 	pack          func(slab []byte, rows *[tileRows][]byte)
 }
 
 const (
 	tileRows  = 16
 	groupRows = 8
-	// smallMatrix is up to how many tiles a matrix is spread over twice as many warps, to occupy a large GPU: the H200 has as
-	// many multiprocessors.
+	// smallMatrix is the largest number of tiles for which a matrix is spread over twice as many
+	// warps, to occupy a large GPU. An H200 has 132 multiprocessors.
 	smallMatrix = 132
 )
 
@@ -39,7 +41,8 @@ const (
 var (
 	BFloat16 = &Format{Name: "bfloat16", Columns: 128, Activations: "round_bfloat16", slabBytes: 4096, blockElements: 1, blockBytes: 2,
 		mostRanges: 16, groupSlab: 2048, blockGroups: 16, stages: 3, pieces: 2, pack: packShorts}
-	// BFloat16TwoTerms has the layout of BFloat16; activations are sums of two bfloat16 numbers, good for 16 bits instead of 8.
+	// BFloat16TwoTerms has the layout of BFloat16. Its activations are sums of two bfloat16
+	// numbers, which keep 16 bits of precision instead of 8.
 	BFloat16TwoTerms = &Format{Name: "bfloat16_two_terms", Columns: 128, Activations: "round_bfloat16_two_terms", slabBytes: 4096, blockElements: 1,
 		blockBytes: 2, mostRanges: 8, groupSlab: 4096, blockGroups: 16, stages: 2, pieces: 2, pack: packShorts}
 	Half = &Format{Name: "half", Columns: 128, Activations: "round_half", slabBytes: 4096, blockElements: 1, blockBytes: 2,
@@ -57,15 +60,16 @@ func ceil(a, b int) int { return (a + b - 1) / b }
 // Slabs is the number of slabs of cols columns.
 func (f *Format) Slabs(cols int) int { return ceil(cols, f.Columns) }
 
-// Tiles is the number of tiles of rows rows.
+// Tiles is the number of tiles of that many rows.
 func Tiles(rows int) int { return ceil(rows, tileRows) }
 
 // Bytes is the size of a matrix on the device.
 func (f *Format) Bytes(rows, cols int) int { return Tiles(rows) * f.Slabs(cols) * f.slabBytes }
 
-// ActivationBytes is the size of m rows of activations, in the form that the products read: whole groups of 8 rows, of which
-// products for few rows take 1, 2 or 4 in any case. Bytes that no row filled may be anything. Behind any 32 rows begins what would
-// be the activations of the following ones alone.
+// ActivationBytes is the size of m rows of activations in the form that the products read. It
+// counts whole groups of 8 rows: a product reads 1, 2, or a multiple of 4 groups. Bytes of missing
+// rows may have any value. After every 32 rows begins what would be the activations of the
+// remaining rows alone.
 func (f *Format) ActivationBytes(m, cols int) int {
 	groups := ceil(m, groupRows)
 	if groups > 2 {
@@ -74,11 +78,12 @@ func (f *Format) ActivationBytes(m, cols int) int {
 	return groups * (f.groupHeader + f.Slabs(cols)*f.groupSlab)
 }
 
-// Block is a block of weights in a file: how many numbers in how many bytes.
+// Block is the size of a block of weights in a file, in numbers and in bytes.
 func (f *Format) Block() (elements, bytes int) { return f.blockElements, f.blockBytes }
 
-// Ranges is into how many ranges the columns of a matrix of so many tiles, or of joined ones, are cut. It decides the bits of the
-// product, so it depends on nothing else: not on the number of rows of activations, not on the GPU.
+// Ranges is the number of ranges that the columns of a matrix (or of joined ones) are split into.
+// It decides the bits of the product. So it depends on the matrix alone, not on the number of rows
+// of activations and not on the GPU.
 func (f *Format) Ranges(tiles, cols int) int {
 	most := f.mostRanges
 	if tiles > smallMatrix {
@@ -87,8 +92,8 @@ func (f *Format) Ranges(tiles, cols int) int {
 	return min(most, f.Slabs(cols))
 }
 
-// Pack lays out rows × cols weights, which are as in a GGUF file, for the device. dst has Bytes(rows, cols) bytes.
-// A matrix can be packed piece by piece, at multiples of 16 rows.
+// Pack lays out rows × cols weights from a GGUF file for the device. dst has Bytes(rows, cols)
+// bytes. A matrix can be packed in parts that begin at multiples of 16 rows.
 func (f *Format) Pack(dst, src []byte, rows, cols int) error {
 	if cols%f.blockElements != 0 {
 		return fmt.Errorf("packing %s weights: %d columns are no multiple of %d", f.Name, cols, f.blockElements)
@@ -114,8 +119,9 @@ func (f *Format) Pack(dst, src []byte, rows, cols int) error {
 	return nil
 }
 
-// words visits the four-byte words of 512 bytes in the order of the tensor cores: word at place of row r, four bytes from k on. The
-// inner axis is 32 bytes long: 32 numbers of one byte, or 16 of two.
+// words visits the four-byte words of 512 bytes in the order in which tensor cores read them: at
+// place is the word of row r, bytes k … k+3. A row is 32 bytes: 32 numbers of one byte, or 16 of
+// two.
 func words(visit func(place, r, k int)) {
 	for lane := range 32 {
 		for i := range 4 {
@@ -169,8 +175,9 @@ func packQ4_K(slab []byte, rows *[tileRows][]byte) {
 	}
 }
 
-// sixBits reads the scale and minimum factor of a block from the 12 bytes of a super-block: those of the first four blocks are the
-// low 6 bits of a byte each, those of the last four a nibble and the high bits of the first.
+// sixBits reads a block's scale and minimum factor from the 12 bytes of a super-block. For the
+// first four blocks each is the low 6 bits of a byte. For the last four each is a nibble, and its
+// upper 2 bits are the high bits of an earlier byte.
 func sixBits(p []byte, block int) (scale, minimum byte) {
 	if block < 4 {
 		return p[block] & 63, p[block+4] & 63
@@ -202,8 +209,8 @@ func packQ6_K(slab []byte, rows *[tileRows][]byte) {
 	}
 }
 
-// unpackSixBits takes the quants of a super-block in the order of columns: each half of it has 64 bytes of low nibbles and 32 of
-// upper bits, in which four blocks are interleaved.
+// unpackSixBits unpacks the quants of a super-block in the order of columns. Each half of it has
+// 64 bytes of low nibbles and 32 bytes of upper bits, in which four blocks are interleaved.
 func unpackSixBits(quants *[256]byte, row []byte) {
 	le := binary.LittleEndian
 	for block := range 8 {
@@ -216,7 +223,8 @@ func unpackSixBits(quants *[256]byte, row []byte) {
 	}
 }
 
-// Launch is how a kernel is started: block counts, threads of a block, bytes of dynamic shared memory.
+// Launch is the size of a kernel's launch: blocks, threads per block, and bytes of dynamic shared
+// memory per block.
 type Launch struct {
 	Kernel      string
 	GridX       int
@@ -225,8 +233,8 @@ type Launch struct {
 	SharedBytes int
 }
 
-// Product is the launch of a product for m rows of activations with a matrix, or joined ones, of so many tiles and cols columns. Its
-// arguments are
+// Product is the launch of a product of m rows of activations with a matrix (or joined ones) of
+// that many tiles and cols columns. Its arguments are
 //
 //	y0 (m, n0) pointer, n0 int32, y1, n1, y2, n2 (0 where there are fewer matrices), weights, activations pointers,
 //	m int32, slabs int32, that is Slabs(cols), ranges int32, that is Ranges(tiles, cols)
@@ -234,7 +242,8 @@ func (f *Format) Product(m, tiles, cols int) Launch {
 	return f.ProductInRanges(m, tiles, f.Ranges(tiles, cols))
 }
 
-// ProductInRanges is Product for any number of ranges, up to the number of slabs and what the format's kernels take.
+// ProductInRanges is Product with a given number of ranges, at most the number of slabs and what
+// the format's kernels support.
 func (f *Format) ProductInRanges(m, tiles, ranges int) Launch {
 	for groups := 1; groups <= 4; groups *= 2 {
 		if m <= groups*groupRows {
@@ -246,8 +255,9 @@ func (f *Format) ProductInRanges(m, tiles, ranges int) Launch {
 		f.stages * (blockTiles*f.slabBytes + f.blockGroups*f.groupSlab) / f.pieces}
 }
 
-// Prepare is the launch of the kernel that makes the activations of m rows. Its arguments are activations pointer, x (m, cols) pointer,
-// cols int32, slabs int32 of 128 columns, that is ActivationSlabs(cols).
+// Prepare is the launch of the kernel that converts m rows of activations. Its arguments are:
+// activations pointer, x (m, cols) pointer, cols int32, and slabs int32, which is
+// ActivationSlabs(cols).
 func (f *Format) Prepare(m, cols int) Launch {
 	switch f.Activations {
 	case "quantise_rows":
@@ -261,8 +271,9 @@ func (f *Format) Prepare(m, cols int) Launch {
 // ActivationSlabs is the number of slabs of 128 columns of activations.
 func (f *Format) ActivationSlabs(cols int) int { return f.Slabs(cols) * f.Columns / 128 }
 
-// EmbedKernel names the kernel that writes chosen rows of a matrix as float32: one block of any size a row, arguments y (count, cols)
-// pointer, weights pointer, ids (count) int32 pointer, cols int32, slabs int32, that is Slabs(cols).
+// EmbedKernel names the kernel that looks up rows of a matrix and writes them as float32. It runs
+// one block of any size per row. Its arguments are: y (count, cols) pointer, weights pointer, ids
+// (count) int32 pointer, cols int32, and slabs int32, which is Slabs(cols).
 func (f *Format) EmbedKernel() string {
 	if f == BFloat16TwoTerms {
 		f = BFloat16
@@ -270,7 +281,7 @@ func (f *Format) EmbedKernel() string {
 	return "embed_" + f.Name
 }
 
-// PackedFormat finds the format for weights of a GGUF type by the type's number.
+// PackedFormat returns the format for weights of a GGUF type, by the type's number.
 func PackedFormat(ggufType uint32) (*Format, bool) {
 	f, ok := map[uint32]*Format{1: Half, 8: Q8_0, 12: Q4_K, 14: Q6_K, 30: BFloat16}[ggufType]
 	return f, ok

@@ -12,7 +12,8 @@ import (
 
 var formats = []*Format{BFloat16, BFloat16TwoTerms, Half, Q8_0, Q4_K, Q6_K}
 
-// byteIn is where the byte of a number lies in 512 bytes that hold one of each of 16 rows × 32 columns.
+// byteIn is where the byte of a number is, in 512 bytes that have one byte of each of 16 rows × 32
+// columns.
 func byteIn(row, column int) int { return (row%8*4+column%16/4)*16 + (row/8+column/16*2)*4 + column%4 }
 
 func float16(b []byte) float32 {
@@ -26,7 +27,7 @@ func bfloat16At(slab []byte, row, column int) float32 {
 	return math.Float32frombits(uint32(slab[at])<<16 | uint32(slab[at+1])<<24)
 }
 
-// unpacked reads one number of a tile, by what the comments of the kernels say of the layouts.
+// unpacked reads one number of a tile, following the layouts that the kernels' comments describe.
 var unpacked = map[*Format]func(slab []byte, row, column int) float32{
 	BFloat16:         bfloat16At,
 	BFloat16TwoTerms: bfloat16At,
@@ -102,7 +103,7 @@ func TestPackRefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// Every launch has to be one that every GPU from Ampere on accepts.
+// Every launch must be one that every GPU from Ampere on accepts.
 func TestLaunchesFit(t *testing.T) {
 	for _, f := range formats {
 		for _, cols := range []int{f.Columns, 1024, 12288} {

@@ -2,11 +2,11 @@ package cuda
 
 import "math"
 
-// NoToken stands for the token that follows where a row had none: its scores were not finite numbers.
+// NoToken is the next token of a row whose scores were not finite.
 const NoToken = -1
 
-// Greedy reads the words of accept_greedy: the draft's ids, how many of them were accepted, and the token that follows, NoToken
-// where the target's row was not finite.
+// Greedy decodes the words of accept_greedy: the draft's ids, how many of them were accepted, and
+// the token that follows. That is NoToken if the target's row was not finite.
 func Greedy(words []uint32) (draft []int32, accepted int, next int32) {
 	n := len(words) - 1
 	draft = make([]int32, n)
@@ -16,14 +16,16 @@ func Greedy(words []uint32) (draft []int32, accepted int, next int32) {
 	return draft, int(words[n] >> 24), id24(uint64(words[n]))
 }
 
-// Judged is a draft token as reject hands it over. P and Q are rounded to 13 bits: they are for people and statistics.
+// Judged is a draft token in the result of reject. P and Q are rounded to 13 bits; they are for
+// display and statistics only.
 type Judged struct {
 	ID   int32
 	P, Q float32
 }
 
-// Rejection reads the words of reject: how many draft tokens were accepted, the token that follows, NoToken where the target's row
-// was not finite, p of that token, and the draft's tokens. A draft token with Q 0 ended the draft in front of it.
+// Rejection decodes the words of reject: how many draft tokens were accepted, the token that
+// follows (NoToken if the target's row was not finite), p of that token, and the draft tokens. A
+// draft token with Q 0 ended the draft before it.
 func Rejection(words []uint64, drafts int) (accepted int, next int32, p float32, judged []Judged) {
 	judged = make([]Judged, drafts)
 	for i := range judged {
@@ -40,5 +42,5 @@ func id24(word uint64) int32 {
 	return NoToken
 }
 
-// longFloat widens the 20 bits of a number ≥ 0: 8 of the exponent, 12 of the fraction.
+// longFloat widens 20 bits to a float ≥ 0: 8 bits of exponent, 12 of fraction.
 func longFloat(short uint64) float32 { return math.Float32frombits(uint32(short&0xfffff) << 11) }

@@ -11,12 +11,13 @@ import (
 
 // Choose picks a template.
 //
-// With Prefer "auto", the file's own template decides: if one of the built-in families writes the same text for a set
-// of probing conversations, that family is used, because it is simpler and cannot fail; otherwise the file's own. A
-// file without a template, or with one that is refused, gets the family that its control tokens point to, and Name
-// says so. "file" insists on the file's own template, and the name of a family insists on that.
+// With Prefer "auto", the file's own template decides. If a built-in family writes the same text
+// for all probes, that family is used, because it is simpler and cannot fail; otherwise the file's
+// own template is. If the file has no template, or one that is refused, the control tokens of the
+// vocabulary decide the family, and Name says so. "file" insists on the file's own template. The
+// key of a family insists on that family.
 //
-// The error tells what to do when Prefer names nothing known or asks for a template that cannot be used.
+// The error says what to do when Prefer is unknown or names a template that cannot be used.
 func Choose(o Options) (*Template, error) {
 	for _, f := range families {
 		if f.key == o.Prefer {
@@ -56,7 +57,8 @@ func builtIn(f family, o Options, why string) *Template {
 	return &Template{name: "built-in " + f.title + ": " + why, write: f.write(o.BOS, o.EOS)}
 }
 
-// guessed is the built-in template that the control tokens point to; because says why the file's own is not taken.
+// guessed returns the built-in template that the control tokens suggest. because says why the
+// file's own is not used.
 func guessed(o Options, because string) *Template {
 	f, why := guess(o)
 	t := builtIn(f, o, because+"; "+why)
@@ -85,7 +87,7 @@ func fromFile(o Options, why string) (*Template, error) {
 	return nil, refusal
 }
 
-// guess returns the family that the control tokens point to, and says which one did.
+// guess returns the family that the control tokens suggest, and names the token.
 func guess(o Options) (family, string) {
 	for _, f := range families {
 		for _, sign := range f.signs {
@@ -100,8 +102,9 @@ func guess(o Options) (family, string) {
 	return families[0], "a mere guess, because no control token tells the format; answers may be poor"
 }
 
-// probes are conversations over which formats differ: with and without a system message, ending with a question or an
-// answer, with white space around the content, with reasoning in an answer, and one that strict formats refuse.
+// probes are conversations on which formats differ: with and without a system message, ending with
+// a question or an answer, with white space around the content, with reasoning in an answer, and
+// one that strict formats refuse.
 var probes = [][]Message{
 	{{"user", "Why?"}},
 	{{"system", "Be brief."}, {"user", "Why?"}},
@@ -112,7 +115,8 @@ var probes = [][]Message{
 	{{"user", "a"}, {"assistant", "b"}, {"system", "s"}, {"user", "c"}},
 }
 
-// sameText reports whether two templates write the same for all probes; refusing the same one counts as the same.
+// sameText reports whether two templates write the same for all probes. Refusing the same probe
+// counts as the same.
 func sameText(a, b writer) bool {
 	for _, messages := range probes {
 		for _, generate := range []bool{true, false} {

@@ -11,7 +11,7 @@ func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		options  Options
-		want     []string // in Name, or in the error if it begins with "error"
+		want     []string // parts of Name, or of the error if the first is "error"
 		wantFile bool     // Source is the file's
 	}{
 		{"same text as a family", Options{Source: chatML}, []string{"built-in ChatML", "same text", fingerprint(chatML)}, false},
@@ -56,7 +56,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// A format that needs alternating roles says what to do about others.
+// A format that needs alternating roles says what to do about other roles.
 func TestRolesMustAlternate(t *testing.T) {
 	for _, key := range []string{"mistral", "llama2"} {
 		template, err := Choose(Options{Prefer: key})

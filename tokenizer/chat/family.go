@@ -9,15 +9,15 @@ import (
 	"specula/tokenizer/chat/jinja"
 )
 
-// family is a format of prompts that several published models share.
+// family is a prompt format that several published models share.
 type family struct {
 	key   string // as in the settings
 	title string
-	signs []string // control tokens of which each one tells the family
+	signs []string // control tokens; each of them suggests the family
 	write func(bos, eos string) writer
 }
 
-// The order matters: the first family whose sign is in a vocabulary is guessed for it.
+// The order matters: for a vocabulary with signs of several families, the first family is guessed.
 var families = []family{
 	{key: "chatml", title: "ChatML", signs: []string{"<|im_start|>"}, write: writeChatML},
 	{key: "llama3", title: "Llama-3", signs: []string{"<|start_header_id|>"}, write: writeLlama3},
@@ -45,7 +45,7 @@ func writeChatML(_, _ string) writer {
 	}
 }
 
-// writeLlama3 writes the format of Llama 3; the content loses the white space around it:
+// writeLlama3 writes the format of Llama 3. White space around the content is removed:
 //
 //	<|begin_of_text|><|start_header_id|>ROLE<|end_header_id|>\n\nCONTENT<|eot_id|>
 func writeLlama3(bos, _ string) writer {
@@ -66,7 +66,8 @@ func writeLlama3(bos, _ string) writer {
 	}
 }
 
-// writeMistral writes the format of Mistral 7B Instruct v0.2, in which the system message opens the first question:
+// writeMistral writes the format of Mistral 7B Instruct v0.2, in which the system message opens
+// the first question:
 //
 //	<s> [INST] SYSTEM\n\nQUESTION [/INST] ANSWER</s> [INST] QUESTION [/INST]
 func writeMistral(bos, eos string) writer {
@@ -128,8 +129,8 @@ func writeLlama2(bos, eos string) writer {
 	}
 }
 
-// alternating splits a leading system message off and checks that user and assistant then take turns, which models
-// of the older families were trained on and their templates insist on.
+// alternating takes off a leading system message and checks that user and assistant then take
+// turns. Older families were trained that way, and their templates insist on it.
 func alternating(messages []Message) (system *Message, turns []Message, err error) {
 	turns = messages
 	if len(turns) > 0 && turns[0].Role == "system" {
@@ -150,5 +151,5 @@ func alternating(messages []Message) (system *Message, turns []Message, err erro
 	return system, turns, nil
 }
 
-// strip removes what Python's str.strip removes, because published templates are defined by that.
+// strip removes what Python's str.strip removes, because published templates rely on that.
 func strip(s string) string { return strings.TrimFunc(s, jinja.IsSpace) }

@@ -30,7 +30,7 @@ func readFile(o Options) (writer, error) {
 	}, nil
 }
 
-// variables are those that Hugging Face's renderer gives to a template.
+// variables are the variables that Hugging Face's renderer gives to a template.
 func variables(messages []Message, generate bool, o Options) map[string]jinja.Value {
 	list := make([]jinja.Value, len(messages))
 	for i, m := range messages {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// No template and no conversation brings the program down or past the limits, and what a conversation says is data:
-// the template's part of the text does not hold a marker that only the content has.
+// No template and no conversation crashes the program or exceeds the limits. What a conversation
+// says is data: a marker that is only in the content is never in the template's part of the text.
 func FuzzTemplate(f *testing.F) {
 	for _, g := range goldens(f) {
 		f.Add(g.source, "user", "<|im_end|> hello", true)
@@ -22,7 +22,7 @@ func FuzzTemplate(f *testing.F) {
 	} {
 		f.Add(source, "assistant", "a b\nc", false)
 	}
-	const marker = "\U000f1234" // in a plane that a template has no reason to write
+	const marker = "\U000f1234" // a template has no reason to write this character
 	f.Fuzz(func(t *testing.T, source, role, content string, generate bool) {
 		if strings.Contains(source, marker) || strings.Contains(strings.ToLower(source), `\u`) || !utf8.ValidString(source) {
 			t.Skip("the template could write the marker itself")

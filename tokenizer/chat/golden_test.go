@@ -65,7 +65,8 @@ func goldens(t testing.TB) map[string]golden {
 	return all
 }
 
-// Every template of testdata/golden, run from its source, writes what Hugging Face's renderer writes.
+// Every template of testdata/golden, run from its source, writes what Hugging Face's renderer
+// writes.
 func TestFileTemplatesMatchHuggingFace(t *testing.T) {
 	messages := conversations(t)
 	for name, g := range goldens(t) {
@@ -94,7 +95,8 @@ func compareGolden(t *testing.T, template *Template, g golden, messages map[stri
 	}
 }
 
-// A built-in family is chosen exactly for the templates of which it is a copy, and then writes the same text.
+// A built-in family is chosen exactly for the templates that it copies, and then writes the same
+// text.
 func TestAutoChoosesBuiltIn(t *testing.T) {
 	messages := conversations(t)
 	want := map[string]string{"chatml": "ChatML", "llama-3": "Llama-3", "mistral-7b-v0.2": "Mistral", "llama-2-chat": "Llama-2"}
@@ -115,8 +117,9 @@ func TestAutoChoosesBuiltIn(t *testing.T) {
 	}
 }
 
-// withoutDegenerate drops the conversations without any question, for which a built-in family differs on purpose: it
-// refuses to drop a lonely system message, and an empty Llama-3 prompt still begins a document.
+// withoutDegenerate drops the conversations without a question. There a built-in family differs on
+// purpose: it refuses to drop a lone system message, and an empty Llama-3 prompt still begins a
+// document.
 func withoutDegenerate(g golden) golden {
 	g.cases = slices.DeleteFunc(slices.Clone(g.cases), func(c goldenCase) bool {
 		return c.Conversation == "no messages" || c.Conversation == "system only"

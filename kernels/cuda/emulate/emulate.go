@@ -1,7 +1,10 @@
-// Package emulate runs kernels on the processor, each thread of a block a fiber: the same sources that clang turns into PTX, compiled
-// by g++ with -DEMULATE. See emu/scheduler.cpp for what is exact and what is checked.
+// Package emulate runs kernels on the CPU, each thread of a block as a fiber. They are compiled
+// from the same sources as the PTX, by g++ with -DEMULATE. emu/scheduler.cpp says what is exact
+// and what is checked.
 //
-// The kernels live in a process of their own (emu/runner.cpp), so that no test needs cgo, and a kernel that crashes takes nothing with it.
+// [Build] compiles a program, [Start] runs it as an [Emulator], [Emulator.Launch] runs a kernel in
+// it. The kernels are in a process of their own (emu/runner.cpp): so no test needs cgo, and a
+// kernel that crashes does not take the test down.
 package emulate
 
 import (
@@ -22,11 +25,11 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// ErrNoCompiler means that there is no g++, so that nothing can be emulated here.
+// ErrNoCompiler means that there is no g++ on this machine, so that nothing can be emulated.
 var ErrNoCompiler = errors.New("there is no g++, which compiles kernels for the emulator")
 
-// Build compiles kernels, *.cu files of kernels/cuda/src, with the machine in kernels/cuda/emu into the program out.
-// defines, as NAME or NAME=VALUE, reach the compiler.
+// Build compiles kernels (*.cu files of kernels/cuda/src) and the emulator in kernels/cuda/emu
+// into the program out. defines are passed to the compiler, as NAME or NAME=VALUE.
 func Build(out string, kernels []string, defines ...string) error {
 	compiler, err := exec.LookPath("g++")
 	if err != nil {
@@ -42,13 +45,13 @@ func Build(out string, kernels []string, defines ...string) error {
 	}
 	flags := []string{"-std=c++17", "-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-DEMULATE", "-Wall", "-Wno-unknown-pragmas"}
 	if cpu.X86.HasFMA {
-		flags = append(flags, "-mfma") // otherwise by the C library, slower
+		flags = append(flags, "-mfma") // otherwise the C library computes fma, which is slower
 	}
 	for _, d := range defines {
 		flags = append(flags, "-D"+d)
 	}
 	objects, failures := make([]string, len(sources)), make([]error, len(sources))
-	places := make(chan struct{}, runtime.GOMAXPROCS(0)) // one compiler a processor
+	places := make(chan struct{}, runtime.GOMAXPROCS(0)) // one compiler per CPU
 	var done sync.WaitGroup
 	for i, source := range sources {
 		done.Go(func() {
@@ -109,14 +112,15 @@ func (e *Emulator) Close() error {
 	return e.command.Wait()
 }
 
-// At is a pointer parameter into the middle of a buffer.
+// At is a pointer argument to an element inside a buffer.
 type At struct {
 	Buffer any // a slice
 	Index  int // of the element
 }
 
-// Launch runs a kernel over a grid of blocks. A slice among args is a buffer that the kernel may read and write, the same slice
-// twice the same buffer; nil is a null pointer; other args are numbers of the parameter's size.
+// Launch runs a kernel over a grid of blocks. A slice among args is a buffer that the kernel may
+// read and write; the same slice twice is the same buffer. nil is a null pointer. Other args are
+// numbers of the parameter's size.
 func (e *Emulator) Launch(kernel string, grid, block [3]int, sharedBytes int, args ...any) error {
 	w := bufio.NewWriterSize(e.in, 1<<16)
 	put := func(values ...any) {
@@ -157,13 +161,14 @@ func (e *Emulator) Launch(kernel string, grid, block [3]int, sharedBytes int, ar
 	return nil
 }
 
-// Parameter is a value, or with Buffer > 0 an offset into buffer Buffer−1.
+// Parameter is a value; or, with Buffer > 0, an offset into buffer number Buffer−1.
 type Parameter struct {
 	Buffer, Bytes uint32
 	Value         uint64
 }
 
-// LayOut turns the arguments of Launch into buffers, each once, and the parameters that point into them.
+// LayOut turns the arguments of Launch into a list of buffers, each once, and the parameters that
+// point into them.
 func LayOut(args []any) (buffers []any, parameters []Parameter) {
 	number := map[uintptr]uint32{}
 	for _, arg := range args {

@@ -15,8 +15,8 @@ func TestCopy(t *testing.T)        { onEveryMachine(t, layertest.Copy) }
 func TestEmbed(t *testing.T)       { onEveryMachine(t, layertest.Embed) }
 func TestHeads(t *testing.T)       { onEveryMachine(t, layertest.Heads) }
 
-// The kernels that make operands of rows, and the one that products are measured against, belong to the products, which this emulator
-// does without.
+// These kernels belong to the matrix products (they convert rows to operands, or measure the
+// peak). The emulator of this package does not have them.
 func TestOperands(t *testing.T) { layertest.Operands(t, simulator(t, 1)) }
 func TestPeak(t *testing.T)     { layertest.Peak(t, simulator(t, 1)) }
 

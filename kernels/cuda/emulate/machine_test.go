@@ -15,19 +15,19 @@ import (
 	"specula/kernels/cuda/sim"
 )
 
-// layerKernels are all kernels of a pass but the matrix products and sampling.
+// layerKernels are all kernels of a pass except the matrix products and sampling.
 var layerKernels = []string{"../src/attend_float.cu", "../src/attend_half.cu", "../src/cache.cu", "../src/combine.cu", "../src/elementwise.cu",
 	"../src/embed.cu", "../src/heads.cu", "../src/norm.cu", "../src/rope.cu"}
 
-// What a test of planted bugs sets for the process that it starts: another program for the emulator, another folder of PTX for the
-// simulator, and the only machine to run on.
+// A test of planted bugs sets these for the process that it starts: another program for the
+// emulator, another folder of PTX for the simulator, and the only machine to run on.
 const (
 	emulatorVariable = "SPECULA_TEST_EMULATOR"
 	ptxVariable      = "SPECULA_TEST_PTX"
 	machineVariable  = "SPECULA_TEST_MACHINE"
 )
 
-// program is the emulator with these kernels, built once; empty without a compiler.
+// program is the emulator with these kernels, built once; "" without a compiler.
 var program string
 
 func TestMain(m *testing.M) {
@@ -53,7 +53,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// machines run kernels: their sources on the emulator, their PTX on the simulator. A seed draws the schedule; 0 is in order.
+// machines run kernels: the emulator their sources, the simulator their PTX. The seed draws the
+// schedule; 0 is in order.
 var machines = []struct {
 	name  string
 	seed  uint64
@@ -63,7 +64,7 @@ var machines = []struct {
 	{"simulator", 0, simulator}, {"simulator", 1, simulator},
 }
 
-// onEveryMachine runs a test on both machines, in a few schedules.
+// onEveryMachine runs a test on both machines, each with a few schedules.
 func onEveryMachine(t *testing.T, test func(t *testing.T, launch layertest.Launch)) {
 	t.Helper()
 	for _, m := range machines {
@@ -97,7 +98,7 @@ func emulator(t *testing.T, seed uint64) layertest.Launch {
 	}
 }
 
-// kernels are those of every embedded module.
+// kernels are the kernels of all embedded modules.
 var kernels = sync.OnceValues(func() (map[string]*sim.Kernel, error) {
 	found := map[string]*sim.Kernel{}
 	for _, name := range cuda.Modules() {

@@ -12,8 +12,9 @@ import (
 	"specula/kernels/cuda/emulate"
 )
 
-// A planted bug is one slip in a source: old, which is there exactly once, becomes bad. Running the tests of this package on the
-// slipped sources has to fail on the simulator, and where it says so on the emulator, too.
+// plantedBug is one slip in a source: old, which is there exactly once, becomes bad. With the
+// slip, the tests of this package must fail on the simulator, and with emulator set also on the
+// emulator.
 type plantedBug struct {
 	name, file, old, bad, test string
 	emulator                   bool
@@ -60,7 +61,8 @@ var plantedBugs = []plantedBug{
 	{"a masked token becomes NaN", "elementwise.cu", "if (with != -infinity() && without != -infinity())", "", "TestElementwise", true},
 }
 
-// Every planted bug is caught. It takes a compiler run and a test run for each of them and each machine, hence not every time.
+// Every planted bug is caught. Each needs a compiler run and a test run per machine, so this test
+// does not run every time.
 func TestPlantedBugsAreCaught(t *testing.T) {
 	if os.Getenv("PLANTED") == "" {
 		t.Skip("minutes of compiling: set PLANTED=1")
@@ -91,14 +93,14 @@ func (b plantedBug) slipped(t *testing.T) string {
 	return strings.Replace(string(text), b.old, b.bad, 1)
 }
 
-// The list follows the sources, which is seen without running it.
+// Checks, without running them, that the list of bugs still matches the sources.
 func TestPlantedBugsHaveAPlace(t *testing.T) {
 	for _, bug := range plantedBugs {
 		t.Run(bug.name, func(t *testing.T) { bug.slipped(t) })
 	}
 }
 
-// slip copies the sources with the bug to a folder.
+// slip copies the sources, with the bug, to a folder.
 func slip(t *testing.T, bug plantedBug) string {
 	t.Helper()
 	root := t.TempDir()
@@ -130,7 +132,7 @@ func planEmulator(t *testing.T, sources string) string {
 	return out
 }
 
-// planSimulator makes PTX as the script build does.
+// planSimulator makes PTX the way the script build does.
 func planSimulator(t *testing.T, sources string) string {
 	t.Helper()
 	script, err := os.ReadFile("../build")
@@ -160,7 +162,8 @@ func planSimulator(t *testing.T, sources string) string {
 	return out
 }
 
-// testOn runs tests of this package on one machine in a process of their own, with other kernels, and reports whether they fail.
+// testOn runs tests of this package on one machine, in a process of its own, with other kernels.
+// It reports whether they fail.
 func testOn(t *testing.T, tests, machine, variable, value string) (failed bool) {
 	t.Helper()
 	self, err := os.Executable()

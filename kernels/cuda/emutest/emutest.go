@@ -1,5 +1,6 @@
-// Package emutest builds the emulating CUDA driver, for tests: a libcuda.so.1 that runs kernels on the processor, each thread of a block a
-// fiber. emu/driver.h says what it checks and which variables of the environment steer it.
+// Package emutest builds the emulated CUDA driver for tests: a libcuda.so.1 that runs kernels on
+// the CPU, each thread of a block as a fiber. A test calls [Use] before it opens a device.
+// emu/driver.h says what the driver checks and which environment variables control it.
 package emutest
 
 import (
@@ -17,8 +18,8 @@ var ErrNoCompiler = errors.New("there is no C++ compiler, which the emulating CU
 // Build builds a variant of the library: "", "asan" or "tsan".
 func Build(variant string) (path string, err error) { return build(variant, "", nil) }
 
-// BuildWith builds a variant in which a file, edited, takes the place of the kernels' source of the same name. The library goes
-// to the file's folder.
+// BuildWith builds a variant in which the file edited replaces the kernel source of the same name.
+// The library is written to that file's folder.
 func BuildWith(variant, edited string) (path string, err error) {
 	return build(variant, filepath.Dir(edited), []string{"REPLACE=" + edited, "OUT=" + filepath.Dir(edited)})
 }
@@ -42,7 +43,7 @@ func build(variant, out string, settings []string) (string, error) {
 	return filepath.Join(out, "libcuda.so.1"), nil
 }
 
-// Folder is where the emulator's sources are, looked for from the working directory upwards.
+// Folder finds the emulator's sources, from the working directory upwards.
 func Folder() (string, error) {
 	at, err := os.Getwd()
 	if err != nil {
@@ -59,8 +60,9 @@ func Folder() (string, error) {
 	}
 }
 
-// Use makes the emulating driver the one that tests of this process reach, unless SPECULA_LIBCUDA already names one; on a machine
-// with a GPU, SPECULA_LIBCUDA=libcuda.so.1 does. It skips the test where there is no C++ compiler.
+// Use makes the tests of this process reach the emulated driver, unless SPECULA_LIBCUDA already
+// names a driver. On a machine with a GPU, set SPECULA_LIBCUDA=libcuda.so.1. Use skips the test if
+// there is no C++ compiler.
 func Use(t testing.TB) {
 	t.Helper()
 	if os.Getenv("SPECULA_LIBCUDA") != "" {
@@ -73,10 +75,11 @@ func Use(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Setenv("SPECULA_LIBCUDA", path); err != nil { // for the life of the process, which loads one driver only
+	// Set for the life of the process, which can load only one driver.
+	if err := os.Setenv("SPECULA_LIBCUDA", path); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Emulated says whether the tests run on the emulating driver, whose errors can be provoked.
+// Emulated reports whether the tests run on the emulated driver, in which errors can be provoked.
 func Emulated() bool { return filepath.IsAbs(os.Getenv("SPECULA_LIBCUDA")) }

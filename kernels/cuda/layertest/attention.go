@@ -10,14 +10,14 @@ import (
 	"specula/kernels/ref"
 )
 
-// sequence is a cache on the device, and what should be in it.
+// sequence is a KV cache on the device, and what should be in it.
 type sequence struct {
 	launch                                     Launch
 	half                                       bool
 	heads, kvHeads, headDim, capacity, padding int
 	keys, values                               any
 	length                                     []int32
-	k, v                                       []float32 // all that was ever appended, (tokens, kvHeads·headDim), as stored
+	k, v                                       []float32 // everything ever appended, as stored: (tokens, kvHeads·headDim)
 }
 
 const notANumber = 0xffff
@@ -48,7 +48,7 @@ func (s *sequence) name(kernel string) string {
 	return kernel + "_float"
 }
 
-// append stores rows behind the length, `ahead` tokens further on, without advancing it.
+// append stores rows after the length, `ahead` tokens further on, and does not advance the length.
 func (s *sequence) append(k, v []float32, ahead int) {
 	rows := len(k) / s.rowSize()
 	s.launch(s.name("append"), [3]int{2, rows, 1}, line(64), s.keys, s.values, k, v, s.length, int32(ahead),
@@ -57,7 +57,8 @@ func (s *sequence) append(k, v []float32, ahead int) {
 	s.v = append(s.v[:(int(s.length[0])+ahead)*s.rowSize()], v...)
 }
 
-// attend computes the rows of q in tiles of that many times eight columns; most is the splits of the grid.
+// attend computes attention for the rows of q. tiles is how many tiles of eight columns a block
+// takes; most is how many splits the grid has.
 func (s *sequence) attend(q []float32, ahead, tiles, most int) []float32 {
 	rows := len(q) / (s.heads * s.headDim)
 	scale := float32(1 / math.Sqrt(float64(s.headDim)))
@@ -81,7 +82,7 @@ func (s *sequence) attend(q []float32, ahead, tiles, most int) []float32 {
 	return dst
 }
 
-// head is what one key head remembers of the first n tokens.
+// head returns the first n tokens' keys and values of one key head.
 func (s *sequence) head(h, n int) ref.Head {
 	out := ref.Head{Dim: s.headDim}
 	for i := range n {
@@ -92,7 +93,7 @@ func (s *sequence) head(h, n int) ref.Head {
 	return out
 }
 
-// want is attention by the reference, and its largest distance from the exact one.
+// want is attention by the reference, and the reference's largest distance from the exact result.
 func (s *sequence) want(q []float32, ahead int) (dst []float32, distance float64) {
 	rows := len(q) / (s.heads * s.headDim)
 	position := int(s.length[0]) + ahead
@@ -115,8 +116,8 @@ func (s *sequence) want(q []float32, ahead int) (dst []float32, distance float64
 	return dst, distance
 }
 
-// Bound is how far attention may be from the exact one for numbers of size one: queries, weights and a cache of half precision are
-// rounded.
+// Bound is how far attention may be from the exact result for numbers around one. With a
+// half-precision cache, queries and weights are rounded too.
 func Bound(half bool) float64 {
 	if half {
 		return 4e-3
@@ -134,8 +135,9 @@ func (s *sequence) tiles() []int {
 	return []int{1, 4}
 }
 
-// Attention attends to what was there and three rows more, by every kernel for that head size, and returns the reference's distance
-// from the exact result. exact is whether tensor cores add in ascending order, which those of a GPU do not.
+// Attention checks attention over a cache of length tokens and three new rows, with every kernel
+// for that head size. It returns the reference's distance from the exact result. exact says
+// whether tensor cores add in ascending order; those of a real GPU do not.
 func Attention(t *testing.T, launch Launch, half bool, headDim, length int, exact bool) float64 {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(headDim), uint64(length)))
@@ -168,8 +170,9 @@ func Attention(t *testing.T, launch Launch, half bool, headDim, length int, exac
 	return distance
 }
 
-// RowCounts checks that decoding, verifying and prefilling are one arithmetic: a row has the same bits whatever is computed with it,
-// whatever rejected tokens lie behind it, and however long the sequence may become in the same graph.
+// RowCounts checks that decoding, verification and prefill use the same arithmetic: a row has the
+// same bits whatever rows are computed with it, whatever rejected tokens come after it, and
+// however long the sequence may become in the same graph.
 func RowCounts(t *testing.T, launch Launch, half bool, counts []int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(8, 8))
@@ -202,7 +205,7 @@ func RowCounts(t *testing.T, launch Launch, half bool, counts []int) {
 	}
 }
 
-// TooSmallGrid checks that a grid too small for the length gives NaN.
+// TooSmallGrid checks that a grid with too few splits for the length gives NaN.
 func TooSmallGrid(t *testing.T, launch Launch) {
 	t.Helper()
 	s := newSequence(launch, true, 2, 1, 64, 512)
@@ -217,7 +220,8 @@ func TooSmallGrid(t *testing.T, launch Launch) {
 	}
 }
 
-// Cache checks that a cache gives back what was appended, rounded once: cutting it is a number, and what follows overwrites.
+// Cache checks that a cache gives back what was appended, rounded once; that cutting it is a
+// change of one number; and that later rows overwrite what was cut.
 func Cache(t *testing.T, launch Launch, half bool, headDim int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 7))

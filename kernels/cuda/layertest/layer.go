@@ -9,7 +9,7 @@ import (
 	"specula/kernels/ref"
 )
 
-// Norms checks rms_norm and its like.
+// Norms checks rms_norm and its variants.
 func Norms(t *testing.T, launch Launch) {
 	t.Helper()
 	for _, n := range []int{32, 64, 80, 128, 200, 576, 1024, 1500} {
@@ -54,14 +54,14 @@ func Norms(t *testing.T, launch Launch) {
 	}
 }
 
-// Rope checks rotations.
+// Rope checks rotary embeddings.
 func Rope(t *testing.T, launch Launch) {
 	t.Helper()
 	for _, neox := range []int32{0, 1} {
 		for _, headDim := range []int{64, 80, 128} {
 			r := rand.New(rand.NewPCG(2, uint64(headDim)))
 			const rows, heads, length, ahead, base = 5, 3, 40, 2, 10000.0
-			dim := headDim / 2 // some models rotate a part of each head
+			dim := headDim / 2 // some models rotate only a part of each head
 			cos, sin := make([]float32, 64*dim/2), make([]float32, 64*dim/2)
 			for i := range cos {
 				position, pair := float64(i/(dim/2)), float64(i%(dim/2))
@@ -92,7 +92,7 @@ func Rope(t *testing.T, launch Launch) {
 	}
 }
 
-// Elementwise checks sums, SwiGLU, biases and guidance.
+// Elementwise checks additions, SwiGLU, biases and guidance.
 func Elementwise(t *testing.T, launch Launch) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 3))
@@ -128,7 +128,7 @@ func Copy(t *testing.T, launch Launch) {
 	sameBits(t, "copy_block", dst, want)
 }
 
-// Embed checks the rows of tables that lie as in a file.
+// Embed checks the lookup of rows in tables that are laid out as in a file.
 func Embed(t *testing.T, launch Launch) {
 	t.Helper()
 	const rows, cols = 7, 70

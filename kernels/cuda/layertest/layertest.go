@@ -1,5 +1,6 @@
-// Package layertest holds the kernels of a transformer's layer, all but the matrix products, to kernels/ref: on the simulator, on the
-// emulator and on a GPU, by the same checks.
+// Package layertest compares the kernels of a transformer's layer, all except the matrix products,
+// with kernels/ref. The same checks run on the simulator, on the emulator and on a GPU: a check
+// takes a [Launch], which runs a kernel on one of them.
 package layertest
 
 import (
@@ -10,7 +11,7 @@ import (
 	"specula/kernels/cuda/emulate"
 )
 
-// Launch runs a kernel to its end; args are those of emulate.Emulator.Launch.
+// Launch runs a kernel to its end. args are those of emulate.Emulator.Launch.
 type Launch func(kernel string, grid, block [3]int, args ...any)
 
 func across(n, threads int) [3]int { return [3]int{(n + threads - 1) / threads, 1, 1} }
@@ -29,7 +30,7 @@ func numbers(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// garbage is n numbers that nobody wrote.
+// garbage returns n NaN, for memory that nothing has been written to.
 func garbage(n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -38,7 +39,7 @@ func garbage(n int) []float32 {
 	return x
 }
 
-// sameBits compares, NaN being equal to NaN.
+// sameBits compares bit by bit; NaN equals NaN.
 func sameBits(t testing.TB, what string, got, want []float32) {
 	t.Helper()
 	if len(got) != len(want) {

@@ -7,17 +7,19 @@ import (
 	"testing"
 )
 
-// operands are the forms in which products take rows, and the kernel that makes each of a float32 row.
+// operands are the forms in which products read rows, each with the kernel that makes it from a
+// float32 row.
 var operands = []struct {
 	suffix, round string
-	slabBytes     int // of a group of eight rows and 128 columns
+	slabBytes     int // of eight rows and 128 columns
 }{
 	{"bfloat16", "round_bfloat16", 2048},
 	{"bfloat16_two_terms", "round_bfloat16_two_terms", 4096},
 	{"int8", "quantise_rows", 1280},
 }
 
-// Operands checks that a row which only a product reads is written as its operand at once, with the bytes of writing it as float32 and rounding that.
+// Operands checks the kernels that write a row directly as the operand of a product. The bytes
+// must equal those of writing it as float32 first and converting that.
 func Operands(t *testing.T, launch Launch) {
 	t.Helper()
 	for _, o := range operands {

@@ -7,7 +7,8 @@ import (
 	"specula/kernels/ref"
 )
 
-// Peak checks the kernel that products are measured against: with whole numbers, whose sums have one value in any order.
+// Peak checks the kernel that products are measured against. It uses whole numbers, whose sums are
+// the same in any order.
 func Peak(t *testing.T, launch Launch) {
 	t.Helper()
 	const blocks, threads, rounds, chains = 2, 64, 3, 8
@@ -28,7 +29,8 @@ func Peak(t *testing.T, launch Launch) {
 	sameBits(t, "matrix_peak", out, want)
 }
 
-// PeakOperands lays out a tile a (16, 16) and a tile b (16, 8), both row-major, for the lanes of a warp, in bfloat16.
+// PeakOperands lays out a tile a (16, 16) and a tile b (16, 8), both row-major, in bfloat16 as the
+// lanes of a warp hold them.
 func PeakOperands(a, b []float32) []uint32 {
 	pair := func(low, high float32) uint32 { return math.Float32bits(low)>>16 | math.Float32bits(high)&0xffff0000 }
 	var words []uint32

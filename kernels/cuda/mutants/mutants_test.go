@@ -1,7 +1,8 @@
 //go:build cuda && linux && cgo
 
-// Package mutants plants bugs in kernels and sees that each is noticed: the tests of gpu/driver run on an emulating driver in which one
-// kernel is broken, in the lane that mutants.txt names. With -every, in all lanes, as a table.
+// Package mutants plants bugs in kernels and checks that each is noticed. It runs the tests of
+// gpu/driver on an emulated driver with one broken kernel, in the lane (kind of test run) that
+// mutants.txt names. With -every it runs all lanes and prints a table.
 package mutants
 
 import (
@@ -31,7 +32,7 @@ func readMutants(t *testing.T) []mutant {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ = bytes.Cut(text, []byte("\n\n")) // the explanation
+	_, text, _ = bytes.Cut(text, []byte("\n\n")) // skip the explanation
 	var list []mutant
 	for block := range strings.SplitSeq(string(text), ">>>\n") {
 		head, change, ok := strings.Cut(strings.TrimLeft(block, "\n"), "\n<<<\n")
@@ -49,7 +50,7 @@ func readMutants(t *testing.T) []mutant {
 	return list
 }
 
-// lane is a way to look at kernels.
+// lane is one way to run kernels: plain, with several schedules, or with a sanitizer.
 type lane struct {
 	name, variant string
 	seeds         []string
@@ -67,7 +68,7 @@ func lanes(t *testing.T) []lane {
 	}
 }
 
-// suppressions is the file of what the thread sanitizer need not report.
+// suppressions is the file of races that the thread sanitizer need not report.
 func suppressions(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs("../emu/races.txt")
@@ -77,7 +78,7 @@ func suppressions(t *testing.T) string {
 	return path
 }
 
-// preload names the sanitizers' libraries, which have to be in the process from its start.
+// preload names the libraries of the sanitizers, which must be in the process from its start.
 func preload(t *testing.T, libraries ...string) string {
 	t.Helper()
 	compiler := os.Getenv("CXX")
@@ -95,7 +96,7 @@ func preload(t *testing.T, libraries ...string) string {
 	return "LD_PRELOAD=" + strings.Join(paths, ":")
 }
 
-// program is the test binary of gpu/driver.
+// program builds the test binary of gpu/driver.
 func program(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "driver.test")
@@ -105,12 +106,12 @@ func program(t *testing.T) string {
 	return path
 }
 
-// notices runs tests on a library in a lane and returns what they say against it, "" if nothing.
+// notices runs tests on a library in a lane. It returns the output if they fail, else "".
 func (l lane) notices(t *testing.T, program, library, tests string) string {
 	t.Helper()
 	for _, seed := range l.seeds {
 		command := exec.Command(program, "-test.run=^("+tests+")$", "-test.count=1", "-test.timeout=300s")
-		command.Dir = "../../../gpu/driver" // its testdata
+		command.Dir = "../../../gpu/driver" // for its testdata
 		command.Env = append(os.Environ(), append(l.environment, "SPECULA_LIBCUDA="+library, "EMULATOR_SEED="+seed)...)
 		said, err := command.CombinedOutput()
 		if exit := new(exec.ExitError); errors.As(err, &exit) {
@@ -149,7 +150,7 @@ func TestEveryMutantIsNoticed(t *testing.T) {
 		t.Fatalf("only %d mutants were read", len(list))
 	}
 	rows := make([]string, len(list))
-	t.Cleanup(func() { // after the last of them
+	t.Cleanup(func() { // after the last mutant
 		if *every {
 			t.Logf("\n%-50s %10s %10s %10s %10s\n%s", "planted", "plain", "seeds", "address", "races", strings.Join(rows, "\n"))
 		}
@@ -184,8 +185,8 @@ func TestEveryMutantIsNoticed(t *testing.T) {
 	}
 }
 
-// plant writes a broken copy of the mutant's file and returns the path of the source to compile: that file, or next to it a copy of
-// the source that includes it.
+// plant writes a broken copy of the mutant's file. It returns the path of the source to compile:
+// that file or, for a header, a copy of the source that includes it.
 func (m mutant) plant(t *testing.T) string {
 	t.Helper()
 	file, source, isHeader := strings.Cut(m.file, ":")

@@ -24,7 +24,7 @@ func readSlips(t *testing.T) []slip {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ = bytes.Cut(text, []byte("\n\n")) // the explanation
+	_, text, _ = bytes.Cut(text, []byte("\n\n")) // skip the explanation
 	var list []slip
 	for block := range strings.SplitSeq(string(text), ">>>\n") {
 		head, change, ok := strings.Cut(strings.TrimLeft(block, "\n"), "\n<<<\n")

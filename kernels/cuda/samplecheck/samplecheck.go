@@ -1,5 +1,6 @@
-// Package samplecheck holds the kernels of verification and sampling against kernels/ref, bit for bit, on any machine that runs them:
-// the simulator, the emulating driver, a GPU. The rows are of the kinds on which something can go wrong.
+// Package samplecheck compares the kernels of verification and sampling with kernels/ref, bit for
+// bit, on any machine that runs kernels: the simulator, the emulated driver, a GPU. [All] lists
+// the checks. The rows of scores are of the kinds that are likely to show a bug.
 package samplecheck
 
 import (
@@ -8,8 +9,9 @@ import (
 	"specula/kernels/cuda/sim"
 )
 
-// Kernels are those of one module on some machine. Run is as simtest's: it fails the test if the kernel cannot be run, a slice among
-// the arguments is device memory of exactly its size and gets back what is there afterwards, and nil is a null pointer.
+// Kernels are the kernels of one module on some machine. Run is as in package simtest: it fails
+// the test if the kernel cannot run; a slice among the arguments is device memory of exactly its
+// size, and gets back what is there afterwards; nil is a null pointer.
 type Kernels interface {
 	Run(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any)
 }
@@ -17,13 +19,13 @@ type Kernels interface {
 // Load loads a module.
 type Load func(t testing.TB, module string) Kernels
 
-// Check is one check, of the kernels of a module.
+// Check is one check of the kernels of a module.
 type Check struct {
 	Name, Module string
 	Run          func(t testing.TB, load Load)
 }
 
-// All lists them.
+// All lists the checks.
 var All = []Check{
 	{"ArgmaxRows", "argmax", checkArgmaxRows},
 	{"AcceptGreedy", "argmax", checkAcceptGreedy},

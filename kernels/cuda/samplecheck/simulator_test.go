@@ -20,9 +20,10 @@ func TestOnTheSimulator(t *testing.T) {
 	}
 }
 
-// What follows holds the reference against the host's own code, so that it is not wrong together with the kernels.
+// These tests compare the reference with the host's own code, so that reference and kernels are
+// not wrong together.
 
-// The weights are those of a softmax, and a total is that of its weights: the reference is not wrong together with the kernel.
+// The weights are those of a softmax, and a total is the sum of its weights.
 func TestSoftmaxRowIsASoftmax(t *testing.T) {
 	scores := simtest.Normal(3, 5000)
 	row := ref.SoftmaxRow(scores, 0, ref.Filters{Temperature: 0.5, FilterTemperature: 0.5, TopP: 1})
@@ -52,7 +53,7 @@ func TestUniformsAreTheHosts(t *testing.T) {
 	}
 }
 
-// The reference penalises as the host does.
+// The reference applies penalties as the host does.
 func TestPenaltiesAreTheHosts(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 0))
 	row := make([]float32, 1000)
@@ -71,7 +72,8 @@ func TestPenaltiesAreTheHosts(t *testing.T) {
 	simtest.Equal(t, "penalised row", ref.Penalties{Repeat: 1.7, Frequency: 0.3, Presence: 0.2}.PenaliseRow(row, counts), want)
 }
 
-// What the filters leave is what the host's leave, but for tokens at the very edge of a share.
+// The reference's filters keep the tokens that the host's keep, except tokens at the very edge of
+// a share.
 func TestFiltersAreTheHosts(t *testing.T) {
 	const vocab = 2000
 	for seed := range uint64(20) {

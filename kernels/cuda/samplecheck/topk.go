@@ -13,7 +13,7 @@ import (
 
 var plainPenalties = ref.Penalties{Repeat: 1}
 
-// topK runs one of the kernels over rows of scores. counts, which may be nil, are of each row.
+// topK runs one of the kernels over rows of scores. counts has one map per row, and may be nil.
 func topK(kernels Kernels, kernel string, threads int, scores []float32, vocab, k int, f ref.Filters, p ref.Penalties, counts []map[int32]int32) (ids []int32, best []float32) {
 	rows, most, shared := len(scores)/vocab, 0, 0
 	ids, best = make([]int32, rows*k), make([]float32, rows*k)
@@ -40,7 +40,7 @@ func topK(kernels Kernels, kernel string, threads int, scores []float32, vocab, 
 	return ids, best
 }
 
-// takers are the kernels that can take k best, with numbers of threads that they run with.
+// takers are the kernels that can take the k best, each with the numbers of threads to test.
 func takers(k int) map[string][]int {
 	list := map[string][]int{"top_k_radix": {256}}
 	if k <= 1024 {
@@ -79,7 +79,7 @@ func checkTopK(t testing.TB, load Load) {
 	}
 }
 
-// What the host ranks by sorting, the kernels give bit for bit, sign of zero included.
+// What the host ranks by sorting, the kernels give bit for bit, including the sign of zero.
 func checkTopKOfALargeVocabulary(t testing.TB, load Load) {
 	kernels := load(t, "topk")
 	const vocab = 151_936
@@ -105,7 +105,7 @@ func checkTopKWithPenalties(t testing.TB, load Load) {
 			for range random.IntN(2 * vocab) {
 				counts[r][int32(random.IntN(vocab))]++
 			}
-			counts[r][int32(vocab)] = 1 // of a larger vocabulary
+			counts[r][int32(vocab)] = 1 // an id of a larger vocabulary
 		}
 		for _, k := range []int{1, 20, 33, vocab} {
 			var wantIDs []int32
@@ -124,7 +124,7 @@ func checkTopKWithPenalties(t testing.TB, load Load) {
 	}
 }
 
-// filterSettings are filters at work, alone and together.
+// filterSettings are settings of filters, alone and together.
 func filterSettings(vocab int) map[string]ref.Filters {
 	set := func(temperature float32, last bool, topP, minP float32, topK int) ref.Filters {
 		f := ref.Filters{Temperature: temperature, FilterTemperature: temperature, TopP: topP, MinP: minP, TopK: int32(topK)}

@@ -13,14 +13,15 @@ import (
 	"specula/kernels/ref"
 )
 
-// Run runs a kernel on slices as Kernels.Run does, on whatever a test runs kernels: the simulator, the emulator or a GPU.
+// Run runs a kernel on slices as Kernels.Run does, on the machine under test: the simulator, the
+// emulator or a GPU.
 type Run func(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any)
 
-// Matmul is a format with its reference and a source of weights as they are in a file.
+// Matmul is a format with its reference, and a source of weights in the layout of a file.
 type Matmul struct {
 	*cuda.Format
 	Module   string
-	multiple int // columns are a multiple of it
+	multiple int // the number of columns must be a multiple of it
 	random   func(r *rand.Rand, rows, cols int) []byte
 	// multiply is the reference of the product.
 	multiply func(dst, x []float32, m int, w []byte, rows, cols, ranges int)
@@ -44,7 +45,8 @@ func randomHalf(r *rand.Rand) uint16 {
 	return uint16(r.Uint32N(2)<<15 | (10+r.Uint32N(6))<<10 | r.Uint32N(1024))
 }
 
-// blocks are random bytes with half precision scales that are normal numbers, at the given places.
+// blocks returns random bytes; at the given places there are half-precision scales that are normal
+// numbers.
 func blocks(f ref.Format, scales ...int) func(r *rand.Rand, rows, cols int) []byte {
 	return func(r *rand.Rand, rows, cols int) []byte {
 		list := make([]byte, rows*cols/f.BlockElements*f.BlockBytes)
@@ -84,7 +86,7 @@ var Matmuls = []Matmul{
 	{cuda.Q6_K, "matmul_integer", 256, blocks(ref.Q6_K, 208), quantised(ref.Q6_K, 256), ref.Q6_K.Dequantize},
 }
 
-// unusualRows spoils some rows of activations, each in a way of its own.
+// unusualRows puts unusual numbers into some rows of activations, different ones into each.
 func unusualRows(x []float32, m, cols int) {
 	for i, special := range [][]float32{
 		{0}, {float32(math.Inf(1))}, {float32(math.NaN())}, {math.MaxFloat32, -math.MaxFloat32}, {1e-45, -1e-45}, {1e-38, 3e-39}, {65520, -65519}, {1e-36},
@@ -113,9 +115,10 @@ func (f Matmul) pack(t testing.TB, w []byte, rows, cols int) []byte {
 	return packed
 }
 
-// product prepares the activations and multiplies. Matrices that w joins have so many rows each.
+// product prepares the activations and multiplies. rows has the number of rows of each matrix that
+// packed joins.
 func (f Matmul) product(run Run, x []float32, m int, packed []byte, rows []int, cols, ranges int) [][]float32 {
-	activations := Filled(f.ActivationBytes(m, cols), byte(0xff)) // what stands in rows that are not there must not matter
+	activations := Filled(f.ActivationBytes(m, cols), byte(0xff)) // the content of missing rows must not matter
 	start := func(l cuda.Launch, arguments ...any) {
 		run(l.Kernel, Grid(l.GridX, l.GridY), Block(l.Threads), l.SharedBytes, arguments...)
 	}
@@ -136,9 +139,10 @@ func (f Matmul) product(run Run, x []float32, m int, packed []byte, rows []int, 
 	return results
 }
 
-// CheckProducts compares products of a format with the reference, of which every row knows of itself only, so that every number
-// of rows has to give a row the same bits. Where real tensor cores add floats, which have an order of their own, exact is false: then
-// the first result stands for the reference, once it was compared within a bound.
+// CheckProducts compares products of a format with the reference. The reference computes each row
+// alone, so a row must have the same bits for every number of rows. Set exact to false on real
+// tensor cores, which add floats in an order of their own: then the first result is compared with
+// the reference within a bound, and the others with the first result.
 func (f Matmul) CheckProducts(t testing.TB, run Run, exact bool) {
 	t.Helper()
 	twoSlabs := 2 * f.Columns
@@ -191,7 +195,7 @@ func (f Matmul) near(t testing.TB, got, want []float32) {
 	}
 }
 
-// CheckJoined compares the product with three joined matrices with those of each.
+// CheckJoined compares the product with three joined matrices with the products with each.
 func (f Matmul) CheckJoined(t testing.TB, run Run) {
 	t.Helper()
 	rows, cols, ranges := []int{40, 16, 7}, 2*f.Columns, 2

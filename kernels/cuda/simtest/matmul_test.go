@@ -18,7 +18,7 @@ func TestMatmuls(t *testing.T) {
 	}
 }
 
-// With one range, products with quantised weights are those of the processor, bit for bit.
+// With one range, products with quantised weights equal those of the CPU, bit for bit.
 func TestOneRangeIsTheProcessorsProduct(t *testing.T) {
 	for _, f := range Matmuls {
 		format, ok := map[string]ref.Format{"q8_0": ref.Q8_0, "q4_k": ref.Q4_K, "q6_k": ref.Q6_K}[f.Name]

@@ -19,7 +19,7 @@ import (
 	"specula/kernels/cuda/sim"
 )
 
-// Kernels are those of one module.
+// Kernels are the kernels of one module.
 type Kernels struct {
 	t       testing.TB
 	module  *sim.Module
@@ -37,7 +37,7 @@ func Load(t testing.TB, module string) Kernels {
 	return Parse(t, text)
 }
 
-// Parse is Load for any text.
+// Parse is Load for any PTX text.
 func Parse(t testing.TB, ptx string) Kernels {
 	t.Helper()
 	m, err := sim.Load(ptx)
@@ -47,10 +47,10 @@ func Parse(t testing.TB, ptx string) Kernels {
 	return Kernels{t: t, module: m, noted: map[string]bool{}}
 }
 
-// Grid is a grid of blocks, Block a block of threads: x, y, z; what is left out is 1.
+// Grid is the number of blocks in x, y and z; what is left out is 1.
 func Grid(size ...int) sim.Dim { return dim(size) }
 
-// Block is a block of threads: x, y, z; what is left out is 1.
+// Block is the number of threads of a block in x, y and z; what is left out is 1.
 func Block(size ...int) sim.Dim { return dim(size) }
 
 func dim(size []int) sim.Dim {
@@ -58,8 +58,9 @@ func dim(size []int) sim.Dim {
 	return sim.Dim{X: size[0], Y: size[1], Z: size[2]}
 }
 
-// Run runs a kernel to its end and fails the test if that is not possible. A slice among the arguments becomes device memory with
-// its content, and gets back what is there afterwards; nil is a null pointer. Numbers have the parameter's exact size: int32(n).
+// Run runs a kernel to its end, and fails the test if that is not possible. A slice among the
+// arguments becomes device memory with its content, and gets back what is there afterwards. nil is
+// a null pointer. Numbers must have the exact size of the parameter: int32(n).
 func (k Kernels) Run(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any) {
 	k.t.Helper()
 	if err := k.Try(kernel, grid, block, sharedBytes, arguments...); err != nil {
@@ -67,10 +68,12 @@ func (k Kernels) Run(kernel string, grid, block sim.Dim, sharedBytes int, argume
 	}
 }
 
-// fewSteps is up to how many instructions a launch runs a second time, with blocks and warps in another order.
+// fewSteps is the largest number of instructions for which a launch runs a second time, with
+// blocks and warps in another order.
 const fewSteps = 1 << 17
 
-// Try is Run that returns the error. Short launches run twice, in different orders: a result that depends on it fails the test.
+// Try is Run, but returns the error. A short launch runs twice, in different orders; if the
+// results differ, the test fails.
 func (k Kernels) Try(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any) error {
 	k.t.Helper()
 	entry, err := k.module.Kernel(kernel)
@@ -107,7 +110,7 @@ func (k Kernels) Try(kernel string, grid, block sim.Dim, sharedBytes int, argume
 	return nil
 }
 
-// once launches a kernel on a machine of its own and returns what is in the memory of each slice afterwards.
+// once launches a kernel on a new machine, and returns the memory of each slice afterwards.
 func (k Kernels) once(entry *sim.Kernel, seed uint64, grid, block sim.Dim, sharedBytes int, arguments []any) ([][]byte, uint64, error) {
 	k.t.Helper()
 	m := sim.NewMachine()
@@ -144,7 +147,8 @@ func (k Kernels) once(entry *sim.Kernel, seed uint64, grid, block sim.Dim, share
 	return memory, m.Steps(), nil
 }
 
-// Equal compares bit for bit and reports the first difference. All NaN are equal: their bits differ between processors.
+// Equal compares bit by bit and reports the first difference. All NaN count as equal, because
+// their bits differ between processors.
 func Equal[T any](t testing.TB, what string, got, want []T) {
 	t.Helper()
 	if len(got) != len(want) {

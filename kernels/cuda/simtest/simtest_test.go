@@ -68,7 +68,8 @@ func TestOrderOfBlocksIsNoticed(t *testing.T) {
 	}
 }
 
-// without is a module whose kernel lacks the n-th of an instruction, or "" if it has fewer.
+// without removes the n-th occurrence of an instruction from a kernel and returns the module; ""
+// if there are fewer.
 func without(t *testing.T, module, kernel, instruction string, n int) string {
 	t.Helper()
 	text, err := cuda.PTX(module)

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// equal is ==; values of different kinds differ, but True is 1 and 1 is 1.0.
+// equal is ==. Values of different kinds differ, but True equals 1 and 1 equals 1.0.
 func (r *runner) equal(a, b Value) (bool, error) {
 	if err := r.enter(); err != nil {
 		return false, err

@@ -122,7 +122,7 @@ func (r *runner) getAttribute(n *nodes.GetAttribute) (Value, error) {
 	return r.attribute(object, n.Attribute)
 }
 
-// attribute is object.name: a method or, if there is none of that name, an item.
+// attribute is object.name: a method or, if there is no method of that name, an item.
 func (r *runner) attribute(object Value, name string) (Value, error) {
 	switch o := object.(type) {
 	case undefined:
@@ -148,7 +148,7 @@ func (r *runner) attribute(object Value, name string) (Value, error) {
 	return undefined{name}, nil
 }
 
-// bound names a method in its errors.
+// bound makes a method name itself in its errors.
 func (r *runner) bound(name string, f function) function {
 	return func(args arguments) (Value, error) {
 		v, err := f(args)
@@ -218,10 +218,10 @@ func (r *runner) item(object, key Value) (Value, error) {
 	return undefined{fmt.Sprintf("item of %s", kind(object))}, nil
 }
 
-// made counts a text that was just cut out of or mapped from others.
+// made counts the memory of a text that was just cut out of others or mapped from them.
 func (r *runner) made(t Text) (Value, error) { return t, r.alloc(48 + 16*len(t.runs)) }
 
-// arguments of a call, evaluated.
+// arguments are the evaluated arguments of a call.
 type arguments struct {
 	positional []Value
 	named      map[string]Value
@@ -257,7 +257,7 @@ func (r *runner) arguments(positional []nodes.Expression, named map[string]nodes
 	return args, r.alloc(64 * len(named))
 }
 
-// inOrder returns the names as they stand in the source.
+// inOrder returns the names in the order of the source.
 func inOrder(named map[string]nodes.Expression) []string {
 	names := make([]string, 0, len(named))
 	for name := range named {
@@ -269,7 +269,7 @@ func inOrder(named map[string]nodes.Expression) []string {
 	return names
 }
 
-// get returns argument i, by place or by name, or the fallback.
+// get returns argument i, by position or by name, or the fallback.
 func (a arguments) get(i int, name string, fallback Value) Value {
 	if i < len(a.positional) {
 		return a.positional[i]

@@ -21,7 +21,7 @@ func (r *runner) applyFilter(name string, v Value, args arguments) (Value, error
 	return result, nil
 }
 
-// filterByName is the list of filters that templates may use.
+// filterByName finds a filter among those that templates may use.
 func filterByName(name string) (filterFunc, bool) {
 	if f, ok := textFilter(name); ok {
 		return f, true
@@ -76,7 +76,7 @@ func escapeFilter(r *runner, t Text, _ arguments) (Value, error) {
 	return v, nil
 }
 
-// indentFilter indents every line but the first and, unless asked, the empty ones.
+// indentFilter indents every line except the first and, unless asked to, the empty ones.
 func indentFilter(r *runner, t Text, args arguments) (Value, error) {
 	width, err := args.integer(0, "width", 4)
 	if err != nil {

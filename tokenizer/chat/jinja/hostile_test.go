@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// hostile are templates that end the process, hang it, read files or eat the memory of an interpreter without limits.
-// Each names words that the refusal must have.
+// hostile are templates that, in an interpreter without limits, crash or hang the process, read
+// files or exhaust memory. want is a part of the refusal.
 var hostile = []struct{ name, source, want string }{
 	{"include", "{% include '/etc/passwd' %}", "another file"},
 	{"extends", "{% extends '/etc/passwd' %}", "another file"},
@@ -114,7 +114,7 @@ func TestHostileTemplatesAreRefused(t *testing.T) {
 	}
 }
 
-// The clock ends a rendering of which the counts have not yet run out.
+// The clock ends a rendering that has not yet exceeded the counts.
 func TestDeadline(t *testing.T) {
 	template, err := Parse("{% for i in range(5000) %}{{ i }}{% endfor %}")
 	if err != nil {
@@ -127,7 +127,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// Legitimate work stays far inside the limits: a long conversation and many turns.
+// Legitimate work stays far inside the limits: a long conversation, and many turns.
 func TestLimitsLeaveRoom(t *testing.T) {
 	source := "{% for m in messages %}{% set c = m.content|trim %}{{ '<|im_start|>' + m.role + '\n' + c + '<|im_end|>' + '\n' }}{% endfor %}"
 	for _, size := range []struct{ turns, bytes int }{{2000, 300}, {10, 60_000}} {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// jsonStyle is how tojson writes.
+// jsonStyle says how tojson writes.
 type jsonStyle struct {
-	indent    int // spaces a level; -1 writes one line
+	indent    int // spaces per level; -1 writes one line
 	item, key string
 	sortKeys  bool
 }
 
-// toJSON writes v as json.dumps(v, ensure_ascii=False) does. What is inside the quotes keeps its origin.
+// toJSON writes v as json.dumps(v, ensure_ascii=False) does. Text inside quotes keeps its origin.
 func (r *runner) toJSON(v Value, style jsonStyle) (Text, error) {
 	p := printer{runner: r}
 	err := p.json(v, style, 0)
@@ -71,7 +71,7 @@ func (p *printer) jsonItems(begin, end string, count int, style jsonStyle, level
 		if style.indent < 0 || count == 0 {
 			return nil
 		}
-		// The level is at most maxDepth and the indent at most 16, see the filter.
+		// Bounded: the level is at most maxDepth, the indent at most 16 (checked by the filter).
 		return p.put("\n"+strings.Repeat(" ", style.indent*level), false)
 	}
 	for i := range count {

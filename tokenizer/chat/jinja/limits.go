@@ -5,23 +5,25 @@ import (
 	"time"
 )
 
-// Limits of a template. Published ones have under 20 KiB and take a few thousand steps a message or less; these
-// figures leave room and still end the worst of them within a second and 64 MiB.
+// Limits of a template. Published templates have under 20 KiB and take at most a few thousand
+// steps per message. These limits leave room above that, and still end the worst template within a
+// second and 64 MiB.
 const (
 	maxSourceBytes = 256 << 10
 	maxTokens      = 50_000
 	maxTagTokens   = 2_000 // tokens between {{ and }} or {% and %}
-	maxNesting     = 64    // brackets in an expression, statements in statements
+	maxNesting     = 64    // brackets in an expression; statements inside statements
 
 	maxSteps    = 1_000_000
 	maxDepth    = 1_500    // of evaluation, macros included
 	maxText     = 4 << 20  // bytes of one text, so also of the output
 	maxAlloc    = 20 << 20 // bytes of all texts and lists ever made
-	maxScan     = 96 << 20 // bytes looked at by searches and comparisons
+	maxScan     = 96 << 20 // bytes read by searches and comparisons
 	maxDuration = 900 * time.Millisecond
 )
 
-// budget is what is left to a rendering. All counts only grow, so their sums bound memory and time whatever is freed.
+// budget is what a rendering has used up. The counts only grow, even when memory is freed, so they
+// bound memory and time.
 type budget struct {
 	steps, depth, allocBytes, scanBytes int
 
@@ -33,7 +35,7 @@ func newBudget(now func() time.Time) *budget {
 	return &budget{now: now, deadline: now().Add(maxDuration)}
 }
 
-// step counts one node evaluated, one iteration or one element visited.
+// step counts one evaluated node, one iteration, or one visited element.
 func (b *budget) step() error {
 	if b.steps++; b.steps > maxSteps {
 		return fmt.Errorf("the template takes more than %d steps", maxSteps)
@@ -44,7 +46,7 @@ func (b *budget) step() error {
 	return nil
 }
 
-// alloc counts memory before it is taken.
+// alloc counts memory before it is allocated.
 func (b *budget) alloc(bytes int) error {
 	if bytes < 0 || bytes > maxAlloc-b.allocBytes {
 		return fmt.Errorf("the template makes more than %d MiB of text and lists", maxAlloc>>20)
@@ -53,7 +55,7 @@ func (b *budget) alloc(bytes int) error {
 	return nil
 }
 
-// allocText counts a text of so many bytes before it is made.
+// allocText counts a text of that many bytes before it is made.
 func (b *budget) allocText(bytes int) error {
 	if bytes < 0 || bytes > maxText {
 		return fmt.Errorf("the template makes a text of more than %d MiB", maxText>>20)
@@ -69,7 +71,7 @@ func (b *budget) scan(bytes int) error {
 	return nil
 }
 
-// enter counts a level of nesting; leave must follow if it succeeds.
+// enter counts a level of nesting. If it succeeds, leave must follow.
 func (b *budget) enter() error {
 	if b.depth++; b.depth > maxDepth {
 		b.depth--

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// literalLength returns the length of the string constant that s begins with, quotes included.
+// literalLength returns the length of the string constant at the start of s, quotes included.
 func literalLength(s string) (int, error) {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -19,7 +19,7 @@ func literalLength(s string) (int, error) {
 	return 0, errors.New("it is not closed")
 }
 
-// unescape decodes Python's escapes; an unknown one stays as it is written.
+// unescape decodes Python's escapes. An unknown escape stays as it is.
 func unescape(s string) (string, error) {
 	if !strings.Contains(s, `\`) {
 		return s, nil

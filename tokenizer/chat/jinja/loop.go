@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// loop is the variable of that name inside a for loop.
+// loop is the variable named loop inside a for loop.
 type loop struct {
 	items   []Value
 	at      int // index of the current element

@@ -4,7 +4,8 @@ import (
 	"fmt"
 )
 
-// macro returns the function that a macro statement defines; it sees the variables of the scope it stands in.
+// macro returns the function that a macro statement defines. It sees the variables of the scope
+// that the statement is in.
 func (r *runner) macro(n *macroNode, home *scope) function {
 	return func(args arguments) (Value, error) {
 		if len(args.positional) > len(n.parameters) {
@@ -34,7 +35,7 @@ func (r *runner) macro(n *macroNode, home *scope) function {
 	}
 }
 
-// fallbacks gives the parameters that the call left out their default values.
+// fallbacks sets the parameters that the call left out to their default values.
 func (r *runner) fallbacks(n *macroNode, inner *scope) error {
 	outer := r.scope
 	r.scope = inner
@@ -56,7 +57,7 @@ func (r *runner) fallbacks(n *macroNode, inner *scope) error {
 	return nil
 }
 
-// runCall calls a macro that can ask for the body of the statement by caller().
+// runCall runs a call statement: the called macro gets the body of the statement through caller().
 func (r *runner) runCall(n *callNode) error {
 	f, args, err := r.prepareCall(n.call)
 	if err != nil {

@@ -109,7 +109,7 @@ func splitMethod(r *runner, t Text, args arguments) (Value, error) {
 	return textList(t.splitAll(separator.s, limit)), nil
 }
 
-// allocParts counts the memory of a text cut into parts.
+// allocParts counts the memory of a text that is cut into parts.
 func (r *runner) allocParts(t Text, parts int) error { return r.alloc(96*parts + 16*len(t.runs)) }
 
 func textList(texts []Text) *List {
@@ -266,7 +266,7 @@ func (r *runner) removed(t Text, args arguments, prefix bool) (Value, error) {
 	return r.made(t)
 }
 
-// found returns the index of a part in code points, or -1.
+// found returns the position of a part in code points, or -1.
 func (r *runner) found(t Text, args arguments, index func(s, part string) int) (Value, error) {
 	part, err := args.text(0, "sub")
 	if err != nil {

@@ -121,7 +121,7 @@ func (r *runner) add(left, right Value) (Value, error) {
 	return arithmetic(tokens.Addition, left, right)
 }
 
-// multiply is arithmetic, or the repetition of a text or list.
+// multiply multiplies numbers, or repeats a text or a list.
 func (r *runner) multiply(left, right Value) (Value, error) {
 	if _, ok := integer(left); ok {
 		left, right = right, left
@@ -164,7 +164,7 @@ func (r *runner) multiply(left, right Value) (Value, error) {
 	return arithmetic(tokens.Multiply, left, right)
 }
 
-// product multiplies and reports whether the result does not fit.
+// product multiplies and reports whether the result overflows.
 func product(a, b int) (int, bool) {
 	negative := (a < 0) != (b < 0)
 	high, low := bits.Mul64(magnitude(a), magnitude(b))
@@ -224,7 +224,8 @@ func arithmetic(operator tokens.Type, left, right Value) (Value, error) {
 	return nil, errors.New("unknown operator")
 }
 
-// integerArithmetic calculates with Python's signs: // rounds down and % has the sign of the divisor.
+// integerArithmetic calculates with Python's signs: // rounds down and % has the sign of the
+// divisor.
 func integerArithmetic(operator tokens.Type, a, b int) (Value, error) {
 	switch operator {
 	case tokens.Addition:

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// str is Python's str(v), which is what {{ v }} and ~ use.
+// str is Python's str(v), which {{ v }} and ~ use.
 func (r *runner) str(v Value) (Text, error) {
 	switch v := v.(type) {
 	case Text:
@@ -132,7 +132,8 @@ func (p *printer) reprText(t Text) error {
 	return p.put(quote, false)
 }
 
-// escape writes f of the text in short pieces, so that no limit is overrun before it is noticed.
+// escape writes f of the text in short pieces, so that a limit is noticed before it is far
+// exceeded.
 func (p *printer) escape(t Text, f func(string) string) error {
 	for piece, data := range t.Pieces() {
 		for len(piece) > 0 {

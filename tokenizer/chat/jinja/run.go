@@ -16,7 +16,7 @@ type runner struct {
 	out      *builder
 }
 
-// scope holds variables. A loop, a macro and a captured block have their own; if has none.
+// scope holds variables. A loop, a macro and a captured block each have one; an if has none.
 type scope struct {
 	parent    *scope
 	variables map[string]Value
@@ -45,7 +45,7 @@ func newRun(t *Template, variables map[string]Value, now func() time.Time) *runn
 	return r
 }
 
-// statements runs nodes in order and tells the line of the first that fails.
+// statements runs nodes in order. The error has the line of the node that failed.
 func (r *runner) statements(list []nodes.Node) error {
 	for _, node := range list {
 		if err := r.statement(node); err != nil {
@@ -55,7 +55,8 @@ func (r *runner) statements(list []nodes.Node) error {
 	return nil
 }
 
-// locatedError is an error that knows its line, so that statements around it do not add theirs.
+// locatedError is an error that already has its line, so that enclosing statements do not add
+// theirs.
 type locatedError struct {
 	line int
 	error
@@ -232,7 +233,7 @@ func (r *runner) assign(target nodes.Expression, v Value) error {
 	return errors.New("only a name or an attribute of a namespace can be set")
 }
 
-// capture runs statements in a scope of their own inside parent and returns what they write.
+// capture runs statements in a new scope inside parent, and returns what they write.
 func (r *runner) capture(parent *scope, body []nodes.Node) (Text, error) {
 	inner, err := r.inside(parent)
 	if err != nil {

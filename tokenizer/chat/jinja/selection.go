@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// selecting returns select, reject, selectattr or rejectattr: the elements, or those whose attribute, passes a test.
+// selecting returns one of the filters select, reject, selectattr and rejectattr. They keep or
+// drop the elements that pass a test, or those whose attribute passes it.
 func selecting(keep, byAttribute bool) filterFunc {
 	return func(r *runner, v Value, args arguments) (Value, error) {
 		items, err := r.iterate(v)
@@ -40,7 +41,7 @@ func selecting(keep, byAttribute bool) filterFunc {
 	}
 }
 
-// passes applies the test that args name; without one, a value passes if it is true.
+// passes applies the test that args names. Without a test, a value passes if it is true.
 func (r *runner) passes(v Value, args arguments) (bool, error) {
 	if err := r.step(); err != nil {
 		return false, err
@@ -74,7 +75,7 @@ func (r *runner) path(v, attribute Value) (Value, error) {
 	return v, nil
 }
 
-// mapFilter returns an attribute of each element, or each after a filter.
+// mapFilter returns an attribute of each element, or the result of a filter on each.
 func mapFilter(r *runner, v Value, args arguments) (Value, error) {
 	items, err := r.iterate(v)
 	if err != nil {

@@ -13,7 +13,7 @@ var noon = time.Date(2026, 9, 7, 13, 5, 9, 0, time.UTC)
 
 func clock() time.Time { return noon }
 
-// decode reads JSON into values; strings become data.
+// decode reads JSON into values. Strings become data.
 func decode(t *testing.T, d *json.Decoder) Value {
 	t.Helper()
 	token, err := d.Token()
@@ -50,7 +50,8 @@ func decode(t *testing.T, d *json.Decoder) Value {
 	return nil
 }
 
-// gaps are constructs that Jinja runs and this package does not. Each must be refused, never rendered differently.
+// gaps are constructs that Jinja runs and this package does not. Each must be refused, never
+// rendered differently.
 var gaps = []string{
 	"{{ 'a' if false else 'b' if false else 'c' }}",
 	"{{ (s if t else e) ~ 'x' }}",
@@ -64,7 +65,7 @@ var gaps = []string{
 	"{% raw %}x{% endraw %}",
 }
 
-// What Jinja itself rendered, see testdata/README.md.
+// The results of Jinja itself; see testdata/README.md.
 func TestSemantics(t *testing.T) {
 	raw, err := os.ReadFile("testdata/semantics.json")
 	if err != nil {

@@ -80,7 +80,7 @@ func (r *runner) sliceText(t Text, start, end *int, step int) (Value, error) {
 	return r.join(Text{}, picked)
 }
 
-// sliceBounds returns the first index of a slice and how many there are.
+// sliceBounds returns the first index of a slice and its number of elements.
 func sliceBounds(length int, start, end *int, step int) (first, count int) {
 	low, high := 0, length // range of a bound
 	first, stop := 0, length

@@ -10,7 +10,7 @@ import (
 	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
-// at is the place of a statement in the source.
+// at is the position of a statement in the source.
 type at struct{ token *tokens.Token }
 
 func (a at) Position() *tokens.Token { return a.token }
@@ -81,10 +81,11 @@ func parse(stream *tokens.Stream) (*nodes.Template, error) {
 		return root, nil
 	}
 	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
-		err = cause // gonja wraps once for every statement around the place
+		err = cause // gonja wraps the error once per enclosing statement
 	}
 	if syntax, ok := err.(*parser.SyntaxError); ok {
-		// The message may quote the template, in which a number can be as long as the file.
+		// The message may quote the template, in which a number can be as long as the file. So it
+		// is cut.
 		if syntax.Raw == "" {
 			return nil, fmt.Errorf("line %d: %.200s", syntax.Line, syntax.Message)
 		}
@@ -93,10 +94,10 @@ func parse(stream *tokens.Stream) (*nodes.Template, error) {
 	return nil, err
 }
 
-// statements holds the parsers of the statements that are allowed, and how many statements are open.
+// statements has the parsers of the allowed statements, and counts how many statements are open.
 type statements struct{ depth int }
 
-// Get is called by gonja's parser at every statement.
+// Get is called by gonja's parser for every statement.
 func (s *statements) Get(name string) (parser.ControlStructureParser, bool) {
 	parsers := map[string]func(p, args *parser.Parser, here at) (nodes.ControlStructure, error){
 		"if": parseIf, "for": parseFor, "set": parseSet, "macro": parseMacro, "call": parseCall, "filter": parseFilter,
@@ -127,7 +128,7 @@ func refusal(statement string) string {
 	return fmt.Sprintf("{%% %.40s %%} is not allowed in a chat template, or has no beginning", statement)
 }
 
-// finished reports an error if a tag has more arguments than its statement knows.
+// finished reports an error if a tag has more arguments than its statement takes.
 func finished(args *parser.Parser) error {
 	if args.End() {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
-// applyTest is "value is name(args)". The operator in comes here too, as the test of that name.
+// applyTest is "value is name(args)". The operator in also comes here, as the test of that name.
 func (r *runner) applyTest(name string, v Value, args arguments) (Value, error) {
 	if passed, ok := kindTest(name, v); ok {
 		return passed, nil
@@ -31,7 +31,7 @@ func (r *runner) applyTest(name string, v Value, args arguments) (Value, error) 
 	return nil, fmt.Errorf("test %.40q does not exist, is not allowed or needs an argument", name)
 }
 
-// kindTest applies the tests that look at the kind of a value only.
+// kindTest applies the tests that look only at the kind of a value.
 func kindTest(name string, v Value) (passed, known bool) {
 	_, isUndefined := v.(undefined)
 	_, isText := v.(Text)

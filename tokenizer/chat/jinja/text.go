@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a string that knows for each of its bytes whether the template wrote it or it came in as data. Cutting,
-// joining and changing case keep that knowledge. The zero value is the empty text.
+// Text is a string that knows for each of its bytes whether the template wrote it or it came in as
+// data. Cutting, joining and changing case keep that origin. The zero value is the empty text.
 type Text struct {
 	s    string
-	runs []run // ascending, neighbours differ, the last one ends at len(s); nil means all of it is the template's
+	runs []run // ascending; neighbours differ; the last ends at len(s); nil: all the template's
 }
 
-// run says of the bytes from the end of the run before it up to end where they came from.
+// run is the origin of the bytes from the end of the previous run up to end.
 type run struct {
 	end  int
 	data bool
@@ -85,7 +85,7 @@ func (t Text) splitAll(separator string, n int) []Text {
 	return append(parts, t.slice(start, len(t.s)))
 }
 
-// strip cuts runes for which drop holds off the left, the right or both ends.
+// strip removes runes for which drop holds from the left end, the right end or both.
 func (t Text) strip(left, right bool, drop func(rune) bool) Text {
 	i, j := 0, len(t.s)
 	if left {
@@ -97,7 +97,7 @@ func (t Text) strip(left, right bool, drop func(rune) bool) Text {
 	return t.slice(i, j)
 }
 
-// mapRunes replaces each rune by f of it.
+// mapRunes replaces each rune r by f(r).
 func (t Text) mapRunes(f func(rune) rune) Text {
 	var b builder
 	for piece, data := range t.Pieces() {
@@ -106,7 +106,7 @@ func (t Text) mapRunes(f func(rune) rune) Text {
 	return b.text()
 }
 
-// runes returns the number of code points, which is what Python calls the length of a string.
+// runes returns the number of code points, which is Python's length of a string.
 func (t Text) runes() int { return utf8.RuneCountInString(t.s) }
 
 // sliceRunes returns the code points from i up to j.

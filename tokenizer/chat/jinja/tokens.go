@@ -13,8 +13,8 @@ import (
 // literals maps the token of a string constant to its value.
 type literals map[*tokens.Token]string
 
-// lex splits the source into tokens, applies the rules for white space and checks everything that the recursive
-// parser behind it relies on.
+// lex splits the source into tokens, applies the rules for white space, and checks everything that
+// gonja's recursive parser relies on.
 func lex(source string) (*tokens.Stream, literals, error) {
 	if len(source) > maxSourceBytes {
 		return nil, nil, fmt.Errorf("the template has %d bytes; at most %d are allowed", len(source), maxSourceBytes)
@@ -43,11 +43,11 @@ type lexer struct {
 	tokens   []*tokens.Token
 	literals literals
 
-	begin    *tokens.Token // of the tag or comment being read, nil between tags
+	begin    *tokens.Token // of the tag or comment being read; nil between tags
 	inTag    int           // tokens since begin
 	brackets int           // open ones
 	operands [maxNesting + 1]operand
-	end      int // of the token before, in a tag
+	end      int // of the previous token in the tag
 }
 
 func (l *lexer) take(t *tokens.Token) error {
@@ -86,7 +86,7 @@ func (l *lexer) take(t *tokens.Token) error {
 	return l.clean(t)
 }
 
-// line is where the tag being read begins.
+// line is the line in which the tag being read begins.
 func (l *lexer) line() int {
 	if l.begin == nil {
 		return 1
@@ -94,8 +94,9 @@ func (l *lexer) line() int {
 	return l.begin.Line
 }
 
-// gap checks that there is only white space between the token before and t, for gonja's lexer skips what it does not
-// know, and disagrees with Python about where a string that ends in a backslash ends.
+// gap checks that there is only white space between the previous token and t. gonja's lexer skips
+// characters that it does not know, and disagrees with Python about where a string ends whose last
+// character is a backslash.
 func (l *lexer) gap(t *tokens.Token) error {
 	if l.end > t.Pos {
 		return fmt.Errorf("line %d: a backslash before the closing quote of a string is not supported", t.Line)
@@ -106,8 +107,8 @@ func (l *lexer) gap(t *tokens.Token) error {
 	return nil
 }
 
-// clean undoes two habits of gonja's lexer: characters it does not know stick to the front of the next token, and a
-// keyword is one only in front of a space.
+// clean undoes two habits of gonja's lexer: unknown characters stick to the front of the next
+// token, and a keyword is recognised only before a space.
 func (l *lexer) clean(t *tokens.Token) error {
 	t.Val = strings.TrimFunc(t.Val, IsSpace)
 	odd := func(r rune) bool { return r > unicode.MaxASCII || strings.ContainsRune("@;$?\\^&`\x00", r) }
@@ -136,10 +137,11 @@ func (l *lexer) clean(t *tokens.Token) error {
 	return l.operands[l.brackets].take(t)
 }
 
-// operand says what the operand of and, or and if that is being read holds so far, outside further brackets.
+// operand says what the operand of and, or and if that is being read contains so far, outside of
+// inner brackets.
 type operand struct{ calculation, comparison bool }
 
-// take refuses what gonja groups in another way than Jinja: a < b < c, and a test behind an operator.
+// take refuses what gonja groups differently from Jinja: a < b < c, and a test after an operator.
 func (o *operand) take(t *tokens.Token) error {
 	switch t.Type {
 	case tokens.And, tokens.Or, tokens.Comma, tokens.Colon, tokens.Assign:
@@ -195,13 +197,14 @@ func (l *lexer) decode(t *tokens.Token) error {
 		return fmt.Errorf("line %d: string %.40q: %w", t.Line, l.source[start:], err)
 	}
 	l.literals[t] = value
-	t.Val = "" // gonja would decode it once more
+	t.Val = "" // else gonja would decode it again
 	l.inTag++
 	return nil
 }
 
-// trim applies Jinja's rules for white space at the borders of tags, lstrip_blocks included, and drops comments.
-// What follows a tag has already lost its first line break, as trim_blocks has it.
+// trim applies Jinja's rules for white space at the borders of tags, including lstrip_blocks, and
+// drops comments. The lexer has already applied trim_blocks: text after a tag has lost its first
+// line break.
 func (l *lexer) trim() {
 	kept := l.tokens[:0]
 	comment := false
@@ -244,10 +247,11 @@ func (l *lexer) trimData(i int) {
 	}
 }
 
-// bracketOperandsOfIn writes x in (y|f ~ z) for x in y|f ~ z: without the brackets gonja takes y for the whole operand.
+// bracketOperandsOfIn rewrites x in y|f ~ z as x in (y|f ~ z). Without the brackets, gonja takes y
+// alone as the operand.
 func bracketOperandsOfIn(in []*tokens.Token) []*tokens.Token {
 	out := make([]*tokens.Token, 0, len(in))
-	closing := map[int]int{} // index in in: brackets to close before it
+	closing := map[int]int{} // index in in → number of brackets to close before it
 	for i, t := range in {
 		for ; closing[i] > 0; closing[i]-- {
 			out = append(out, &tokens.Token{Type: tokens.RightParenthesis, Val: ")", Line: t.Line})

@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// Value is what a variable can hold: nil for None, bool, int, float64, [Text], *[List], *[Dict], and what only a
-// template can make: a namespace, a loop, a function, or the undefined value.
+// Value is what a variable can hold: nil for None, bool, int, float64, [Text], *[List], *[Dict],
+// and values that only a template can make: a namespace, a loop, a function, or undefined.
 type Value any
 
-// List is a Python list or tuple; nothing in a template can change it.
+// List is a Python list or tuple. A template cannot change it.
 type List struct {
 	items []Value
 	tuple bool
@@ -19,7 +19,8 @@ type List struct {
 // NewList returns a list of the items.
 func NewList(items ...Value) *List { return &List{items: items} }
 
-// Dict is a Python dict whose keys are strings, in the order of insertion; nothing in a template can change it.
+// Dict is a Python dict whose keys are strings, in the order of insertion. A template cannot
+// change it.
 type Dict struct {
 	keys   []Text
 	values []Value
@@ -48,16 +49,16 @@ func (d *Dict) Get(key string) (Value, bool) {
 	return d.values[i], true
 }
 
-// undefined is the value of a name, key or attribute that does not exist. It prints as nothing, is false and has no
-// elements; every other use is an error that tells the name.
+// undefined is the value of a name, key or attribute that does not exist. It prints as nothing, is
+// false and has no elements. Every other use is an error with the name.
 type undefined struct{ name string }
 
 func (u undefined) use() error { return fmt.Errorf("%.80s is undefined", u.name) }
 
-// namespace is the one value that {% set %} can change.
+// namespace is the only value that {% set %} can change.
 type namespace struct{ attributes map[string]Value }
 
-// function is a macro, a method or a global; arguments have been evaluated.
+// function is a macro, a method or a global. Its arguments are already evaluated.
 type function func(args arguments) (Value, error)
 
 func kind(v Value) string {
@@ -112,7 +113,7 @@ func truth(v Value) bool {
 	return true
 }
 
-// number returns a number or truth value as a float, and whether it is one.
+// number returns a number or truth value as a float, and whether v is one.
 func number(v Value) (float64, bool) {
 	switch v := v.(type) {
 	case bool:
@@ -128,7 +129,7 @@ func number(v Value) (float64, bool) {
 	return 0, false
 }
 
-// integer returns an integer or truth value as an integer, and whether it is one.
+// integer returns an integer or truth value as an integer, and whether v is one.
 func integer(v Value) (int, bool) {
 	switch v := v.(type) {
 	case bool:
