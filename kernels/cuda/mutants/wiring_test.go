@@ -84,7 +84,8 @@ func gpuTests(t *testing.T, flags ...string) string {
 	return program
 }
 
-// What decides a sampled round is kernels and their wiring; slips of the latter are noticed by the tests of package gpu.
+// What decides a sampled round is kernels and their wiring; slips of the latter are noticed by the
+// tests of package gpu.
 func TestEverySlipOfTheWiringIsNoticed(t *testing.T) {
 	t.Parallel()
 	library, err := emutest.Build("")

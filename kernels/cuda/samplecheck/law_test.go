@@ -10,8 +10,9 @@ import (
 	"specula/kernels/ref"
 )
 
-// The law: whatever p and q the kernels compute, what is written has the target's distribution. Replies of a small language are
-// written by the kernels themselves, drafts drawn on the device and judged there, and compared with its exact distribution.
+// The law: whatever p and q the kernels compute, the text has the target's distribution. Here the
+// kernels themselves write replies of a small language: drafts are drawn and judged on the device.
+// The replies are compared with the exact distribution.
 
 const (
 	lawVocab   = 8
@@ -19,7 +20,8 @@ const (
 	lawReplies = 4_000
 )
 
-// language has every row of a world as weights, made by the kernels: by position and token before.
+// language has every row of a world as weights made by the kernels: by position and previous
+// token.
 type language struct {
 	p, q []ref.WeightRow
 }
@@ -38,7 +40,7 @@ func newLanguage(t *testing.T, w *gate.World, target, draft ref.Filters) languag
 	return language{rows(w.TargetScores, target), rows(w.DraftScores, draft)}
 }
 
-// write lets the kernels write so many replies of a round each.
+// write lets the kernels write that many replies, each of one round.
 func (l language) write(softmax, reject Kernels, replies int) []gate.Played {
 	b := &batch{sequences: replies, rows: lawDrafts, vocab: lawVocab, draftVocab: lawVocab}
 	before := make([]int32, replies)
@@ -100,7 +102,8 @@ func TestLawOfTheDevice(t *testing.T) {
 	}
 }
 
-// The reference, which the kernels equal bit for bit, keeps the law to a precision that the simulator has no time for.
+// The kernels equal the reference bit for bit. So the reference can test the law more precisely
+// than the simulator has time for.
 func TestLawOfTheReference(t *testing.T) {
 	for pairing, replies := range map[gate.Pairing]int{gate.Near: 200_000, gate.Opposed: 40_000, gate.Partial: 40_000} {
 		params := sample.Params{Temperature: 1, TopP: 1}

@@ -9,7 +9,7 @@ import (
 	"specula/kernels/ref"
 )
 
-// batch is what reject gets: sequences with up to rows drafts each.
+// batch is the input of reject: sequences with up to rows draft tokens each.
 type batch struct {
 	sequences, rows, vocab, draftVocab int
 	p, q                               []ref.WeightRow // (sequences·(rows+1)), (sequences·rows)
@@ -17,7 +17,7 @@ type batch struct {
 	rounds                             []ref.Round
 }
 
-// want gives the words by the reference.
+// want returns the expected words, by the reference.
 func (b *batch) want() []uint64 {
 	return concat(b.sequences, func(s int) []uint64 {
 		ids := rowOf(b.ids, s, b.rows)
@@ -25,7 +25,7 @@ func (b *batch) want() []uint64 {
 	})
 }
 
-// run gives them by the kernel.
+// run returns the kernel's words.
 func (b *batch) run(kernels Kernels, threads int) []uint64 {
 	results := make([]uint64, b.sequences*(b.rows+1))
 	weights := func(rows []ref.WeightRow) []float32 {
@@ -39,7 +39,8 @@ func (b *batch) run(kernels Kernels, threads int) []uint64 {
 	return results
 }
 
-// newBatch draws drafts from q, which resembles p. Some rows are spoilt, some drafts short, certain, or no tokens.
+// newBatch draws drafts from q, which resembles p. It spoils some rows, and makes some drafts
+// short, one-hot, or of ids that are no tokens.
 func newBatch(seed uint64, sequences, rows, vocab, draftVocab int) *batch {
 	random := rand.New(rand.NewPCG(seed, uint64(vocab)))
 	b := &batch{sequences: sequences, rows: rows, vocab: vocab, draftVocab: draftVocab}
@@ -62,7 +63,7 @@ func newBatch(seed uint64, sequences, rows, vocab, draftVocab int) *batch {
 			}
 			q := ref.SoftmaxRow(draft, 0, filters)
 			if random.IntN(20) == 0 {
-				scale(q.Sums, 0.5) // stands for rounding, by which a residual can have no mass
+				scale(q.Sums, 0.5) // imitates rounding, after which a residual may have no mass
 			}
 			b.q = append(b.q, q)
 			id := int32(q.Draw(round.Uniform(ref.DraftDraw, i)))
@@ -91,7 +92,7 @@ func pair(random *rand.Rand, target, draft []float32) {
 	both := min(len(target), len(draft))
 	switch random.IntN(16) {
 	case 0, 1, 2, 3:
-		copy(draft, target) // equal rows, mostly accepted and without a residual
+		copy(draft, target) // equal rows: mostly accepted, and without a residual
 	case 4:
 		for id := range both {
 			if id%2 == 0 {

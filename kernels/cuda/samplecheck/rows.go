@@ -19,7 +19,7 @@ var (
 	filters = ref.Filters{Temperature: 1, FilterTemperature: 1, TopP: 1}
 )
 
-// rowKinds are rows on which something can go wrong.
+// rowKinds are the kinds of rows that are likely to show a bug.
 var rowKinds = []struct {
 	name string
 	fill func(row []float32, random *rand.Rand)
@@ -69,7 +69,7 @@ func each(row []float32, value func(int) float32) {
 	}
 }
 
-// oddRows are rows of every kind, one after the other.
+// oddRows has one row of every kind.
 func oddRows(seed uint64, vocab int) []float32 {
 	rows := make([]float32, len(rowKinds)*vocab)
 	for i, kind := range rowKinds {
@@ -78,10 +78,10 @@ func oddRows(seed uint64, vocab int) []float32 {
 	return rows
 }
 
-// rowOf is row i of rows with so many columns.
+// rowOf is row i of rows with that many columns.
 func rowOf[T any](rows []T, i, columns int) []T { return rows[i*columns : (i+1)*columns] }
 
-// concat sets what f returns for 0 to n−1 side by side.
+// concat joins the results of f for 0 to n−1.
 func concat[T any](n int, f func(i int) []T) (all []T) {
 	for i := range n {
 		all = append(all, f(i)...)
@@ -89,7 +89,8 @@ func concat[T any](n int, f func(i int) []T) (all []T) {
 	return all
 }
 
-// vocabularies reach from less than a warp to the largest in use; the ones in between end beside borders of slices.
+// vocabularies reach from less than a warp to the largest in use. Those in between end near the
+// borders of slices.
 var vocabularies = []int{1, 2, 31, 32, 33, 257, 1023, 1024, 1025, 5000}
 
 func checkArgmaxRows(t testing.TB, load Load) {
@@ -182,7 +183,7 @@ func checkSoftmaxRows(t testing.TB, load Load) {
 	}
 }
 
-// nthKey is the key with n better ones.
+// nthKey is the key that exactly n keys are better than.
 func nthKey(row []float32, n int) uint64 {
 	keys := make([]uint64, len(row))
 	for id, score := range row {
@@ -200,7 +201,7 @@ func checkDrawRows(t testing.TB, load Load) {
 		rows, sequences := len(rowKinds), 3
 		weights, sums = slices.Repeat(weights, sequences), slices.Repeat(sums, sequences)
 		for i := range sums[len(sums)*2/3:] {
-			sums[len(sums)*2/3+i] *= 1.5 // stands for rounding, by which a target can lie behind every weight
+			sums[len(sums)*2/3+i] *= 1.5 // imitates rounding, after which the target of a draw may lie beyond the last weight
 		}
 		rounds := make([]ref.Round, sequences)
 		for i := range rounds {

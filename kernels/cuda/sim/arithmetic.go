@@ -10,7 +10,7 @@ var (
 	floats   = []string{"f32", "f64"}
 )
 
-// arithmetic is add and sub.
+// arithmetic compiles add and sub.
 func (c *compiler) arithmetic() execute {
 	subtract := c.in.name == "sub"
 	if c.nextIs(integers...) {
@@ -33,7 +33,8 @@ func (c *compiler) arithmetic() execute {
 	}
 }
 
-// explicit reads the rounding of a floating-point sum or product. Without one the driver may fuse the two.
+// explicit reads the rounding of a floating-point sum or product. Without one, the driver may fuse
+// the two.
 func (c *compiler) explicit() {
 	if c.nextIs("f32", "f64") {
 		c.fail("without .rn a GPU may fuse a product and a sum; compile with -ffp-contract=off")
@@ -55,7 +56,7 @@ func (c *compiler) multiply() execute {
 	return c.binary(result, t, t, f)
 }
 
-// product reads .lo, .hi or .wide and the type of an integer product.
+// product reads .lo, .hi or .wide, and the type of an integer product.
 func (c *compiler) product() (result, t scalar, f two) {
 	part := c.oneOf("lo", "hi", "wide")
 	t = c.typ(integers...)
@@ -80,7 +81,7 @@ func (c *compiler) product() (result, t scalar, f two) {
 	}
 }
 
-// multiplyAdd is mad for integers and fma for floats.
+// multiplyAdd compiles mad for integers and fma for floats.
 func (c *compiler) multiplyAdd() execute {
 	if c.in.name == "mad" {
 		result, t, f := c.product()
@@ -142,7 +143,7 @@ func (c *compiler) remainder() execute {
 	})
 }
 
-// extreme is min and max. Of floats, a number wins over NaN and −0 is less than +0.
+// extreme compiles min and max. For floats, a number wins over NaN, and −0 is less than +0.
 func (c *compiler) extreme() execute {
 	greatest := c.in.name == "max"
 	if !c.nextIs(floats...) {
@@ -210,7 +211,8 @@ func (c *compiler) absolute() execute {
 func (c *compiler) root() execute {
 	c.need("rn")
 	t := c.typ(floats...)
-	if t == f32 { // rounding a root of double precision once more is harmless
+	// Computed in double precision: rounding a square root twice gives the same result as once.
+	if t == f32 {
 		return c.unary(t, t, func(a uint64) uint64 { return bits32(float32(math.Sqrt(float64(number32(a))))) })
 	}
 	return c.unary(t, t, func(a uint64) uint64 { return bits64(math.Sqrt(number64(a))) })

@@ -2,15 +2,16 @@ package sim
 
 import "fmt"
 
-// asyncCopy is one that a lane has begun and not yet waited for.
+// asyncCopy is a copy that a lane has begun and not yet waited for.
 type asyncCopy struct {
 	lane, group  int
 	to           uint64 // in shared memory
 	from         uint64
-	bytes, taken int // taken of them come from memory, the rest is zero
+	bytes, taken int // in bytes; taken of them come from memory, the rest is zero
 }
 
-// asynchronousCopy is cp.async and what closes and awaits its groups. A copy lands only when it is waited for.
+// asynchronousCopy compiles cp.async and the instructions that close its groups and wait for them.
+// The data of a copy arrives only when it is waited for.
 func (c *compiler) asynchronousCopy() execute {
 	c.need("async")
 	switch {
@@ -82,7 +83,7 @@ func (w *warp) beginCopy(c asyncCopy) error {
 	return nil
 }
 
-// setCopy notes for the target of a copy in which epoch it began, or that it has ended.
+// setCopy records for the target of a copy in which epoch the copy began, or that it has ended.
 func (b *block) setCopy(c asyncCopy, epoch uint32) {
 	list := b.grains(int(c.to), c.bytes)
 	for i := range list {
@@ -90,7 +91,8 @@ func (b *block) setCopy(c asyncCopy, epoch uint32) {
 	}
 }
 
-// land ends the copies of lanes but for those of the last n groups that were closed; n = −1 ends all.
+// land ends the copies of lanes, except those of the last n groups that were closed. n = −1 ends
+// all.
 func (w *warp) land(lanes uint32, n int) error {
 	kept := w.copies[:0]
 	for _, c := range w.copies {

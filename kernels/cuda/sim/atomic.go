@@ -2,8 +2,8 @@ package sim
 
 import "slices"
 
-// atomic is atom, which returns what was there, and red, which does not. Operations on floats are refused: the order of their sums
-// is different in every run.
+// atomic compiles atom, which returns the old value, and red, which does not. It refuses
+// operations on floats: their sum would be in another order in every run.
 func (c *compiler) atomic() execute {
 	for c.nextIs("relaxed", "acquire", "release", "acq_rel", "gpu", "cta", "sys") {
 		c.rest = c.rest[1:]
@@ -66,7 +66,8 @@ func (c *compiler) atomic() execute {
 	}
 }
 
-// change is what an operation makes of the old content, or nil if there is none for the type.
+// change returns the function from the old content to the new, or nil if the operation does not
+// exist for the type.
 func change(operation string, t scalar) func(old, b, c uint64) uint64 {
 	value := extend(t)
 	less := func(a, b uint64) bool { return a < b }

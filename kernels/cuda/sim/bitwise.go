@@ -4,7 +4,7 @@ import "math/bits"
 
 var bitTypes = []string{"pred", "b16", "b32", "b64"}
 
-// logic is and, or, xor.
+// logic compiles and, or and xor.
 func (c *compiler) logic() execute {
 	t := c.typ(bitTypes...)
 	f := map[string]two{
@@ -51,7 +51,7 @@ func (c *compiler) not() execute {
 	}
 }
 
-// shift is shl and shr; shifting by the size or more leaves nothing but signs.
+// shift compiles shl and shr. A shift by the register's size or more leaves zeros, or the sign.
 func (c *compiler) shift() execute {
 	if c.in.name == "shl" {
 		t := c.typ("b16", "b32", "b64")
@@ -65,7 +65,8 @@ func (c *compiler) shift() execute {
 	return c.binary(t, t, u32, func(a, n uint64) uint64 { return uint64(int64(value(a)) >> n) })
 }
 
-// funnelShift shifts the 64 bits of two registers, low one first, and keeps the upper half (left) or the lower one (right).
+// funnelShift shifts the 64 bits of two registers, the low one first. It keeps the upper half of
+// the result (left) or the lower half (right).
 func (c *compiler) funnelShift() execute {
 	left := c.oneOf("l", "r") == "l"
 	clamp := c.oneOf("wrap", "clamp") == "clamp"
@@ -84,7 +85,7 @@ func (c *compiler) funnelShift() execute {
 	})
 }
 
-// logicOfThree is any function of three bits: bit (4a+2b+c) of its table.
+// logicOfThree compiles lop3, any function of three bits: bit 4a+2b+c of its table.
 func (c *compiler) logicOfThree() execute {
 	t := c.typ("b32")
 	if !c.operands(5) {
@@ -111,7 +112,7 @@ func (c *compiler) logicOfThree() execute {
 	})
 }
 
-// immediate is the value of operand i, which has to be a number.
+// immediate is the value of operand i, which must be a number.
 func (c *compiler) immediate(i int) uint64 {
 	o := c.operand(i)
 	if o.kind != integerOperand {
@@ -120,7 +121,8 @@ func (c *compiler) immediate(i int) uint64 {
 	return o.value
 }
 
-// permuteBytes picks four of eight bytes; bit 3 of a selector spreads the byte's sign instead.
+// permuteBytes picks four of eight bytes. Bit 3 of a selector takes the byte's sign, repeated,
+// instead.
 func (c *compiler) permuteBytes() execute {
 	t := c.typ("b32")
 	return c.ternary(t, t, t, t, func(a, b, selectors uint64) uint64 {
@@ -138,7 +140,7 @@ func (c *compiler) permuteBytes() execute {
 	})
 }
 
-// count is popc and clz.
+// count compiles popc and clz.
 func (c *compiler) count() execute {
 	t := c.typ("b32", "b64")
 	if c.in.name == "popc" {
@@ -164,7 +166,8 @@ func (c *compiler) extractBits() execute {
 		if t.kind == unsigned {
 			return x >> from & (1<<length - 1)
 		}
-		// Beyond the register its sign goes on; the field's own sign is that of its last bit inside the register.
+		// Beyond the register, its sign continues. The field's own sign is its last bit inside the
+		// register.
 		x = uint64(int64(x) >> min(from, 63))
 		if length >= 64 {
 			return x
@@ -191,7 +194,7 @@ func (c *compiler) insertBits() execute {
 	}
 }
 
-// findBit is the place of the highest bit that is not sign, or all ones.
+// findBit is the position of the highest bit that is not a sign bit, or all ones.
 func (c *compiler) findBit() execute {
 	amount := c.take("shiftamt")
 	t := c.typ("u32", "s32", "u64", "s64")
@@ -211,7 +214,7 @@ func (c *compiler) findBit() execute {
 	})
 }
 
-// dotOfFour adds the products of four bytes each.
+// dotOfFour adds the products of four pairs of bytes.
 func (c *compiler) dotOfFour() execute {
 	left, right := c.typ("u32", "s32"), c.typ("u32", "s32")
 	result := s32

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// block is a block of threads that runs; it is used again for one block of the grid after another.
+// block is a running block of threads. It is reused for one block of the grid after another.
 type block struct {
 	kernel            *Kernel
 	memory            *memory
@@ -23,7 +23,7 @@ type block struct {
 
 	shared            []byte
 	history           []history
-	epoch, firstEpoch uint32 // of barriers; the first one of this block
+	epoch, firstEpoch uint32 // count of barriers; its value when this block began
 }
 
 func newBlock(l *launch) *block {
@@ -42,7 +42,7 @@ func newBlock(l *launch) *block {
 	return b
 }
 
-// run runs the block at place of the grid.
+// run runs the block at that place of the grid.
 func (b *block) run(place Dim, random *rand.Rand) error {
 	b.begin(place)
 	for b.alive > 0 {
@@ -93,7 +93,7 @@ func (b *block) begin(place Dim) {
 	}
 }
 
-// openBarrier lets all threads go on. They have to wait at the same barrier.
+// openBarrier lets all threads go on. They must wait at the same barrier.
 func (b *block) openBarrier() error {
 	at := -1
 	for _, w := range b.warps {
@@ -120,7 +120,7 @@ func (b *block) deadlock() error {
 	return errors.New("deadlock:" + b.whereabouts())
 }
 
-// whereabouts lists what the threads that are left wait for.
+// whereabouts lists what the remaining threads wait for.
 func (b *block) whereabouts() string {
 	var list strings.Builder
 	for _, w := range b.warps {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sound is a kernel that every case of TestCheckerRefuses breaks in one place.
+// sound is a correct kernel. Each case of TestCheckerRefuses breaks it in one place.
 const sound = `.version 7.4
 .target sm_80
 .address_size 64
@@ -60,7 +60,7 @@ func TestCheckerRefuses(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, old, new string
-		at             string // what stands in the line that is to blame, if not old
+		at             string // text in the line to blame, if that is not old
 		says           string
 	}{
 		{"misspelt instruction", "fma.rn.f32", "fmq.rn.f32", "", "fmq.rn.f32 is not known"},
@@ -128,7 +128,7 @@ func TestCheckerRefuses(t *testing.T) {
 	}
 }
 
-// The checker must not fall over whatever it is given.
+// The checker must not crash, whatever text it is given.
 func FuzzLoad(f *testing.F) {
 	f.Add(sound)
 	f.Add(header + "/* */ .visible .entry k() { ret; }")

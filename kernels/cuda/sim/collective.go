@@ -5,7 +5,8 @@ import (
 	"math/bits"
 )
 
-// shuffle is shfl.sync: every lane reads a register of another one. The second predicate tells whether that lane is in range.
+// shuffle compiles shfl.sync: each lane reads a register of another lane. The second predicate
+// says whether that lane is in range.
 func (c *compiler) shuffle() execute {
 	c.need("sync")
 	mode := c.oneOf("up", "down", "bfly", "idx")
@@ -42,8 +43,8 @@ func (c *compiler) shuffle() execute {
 	}
 }
 
-// shuffleFrom is the lane that lane reads. limit has the last lane in its low bits and, from bit 8 on, which bits of a lane's number
-// say what part of the warp it belongs to.
+// shuffleFrom is the lane that lane reads. limit has the last lane in its low bits. From bit 8 on
+// it has a mask: the bits of a lane's number that say which part of the warp the lane belongs to.
 func shuffleFrom(mode string, lane, b, limit int) (from int, inRange bool) {
 	segment := limit >> 8 & 31
 	last := lane&segment | limit&31&^segment
@@ -67,7 +68,7 @@ func shuffleFrom(mode string, lane, b, limit int) (from int, inRange bool) {
 	return from, inRange
 }
 
-// vote is vote.sync.
+// vote compiles vote.sync.
 func (c *compiler) vote() execute {
 	c.need("sync")
 	mode := c.oneOf("all", "any", "uni", "ballot")
@@ -108,7 +109,7 @@ func (w *warp) everywhere(d int, lanes uint32, v uint64) {
 	}
 }
 
-// match is match.any.sync: the lanes that have the same value.
+// match compiles match.any.sync: it finds the lanes that have the same value.
 func (c *compiler) match() execute {
 	c.need("any")
 	c.need("sync")
@@ -134,7 +135,7 @@ func (c *compiler) match() execute {
 	}
 }
 
-// reduce is redux.sync, on integers.
+// reduce compiles redux.sync, on integers.
 func (c *compiler) reduce() execute {
 	c.need("sync")
 	operation := c.oneOf("add", "min", "max", "and", "or", "xor")

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// lanesOf runs instructions for a warp, lane l's %r1 being l and %r2 being 3·l+1, and returns %r0 of every lane.
+// lanesOf runs instructions for a warp and returns %r0 of every lane. At the start, %r1 of lane l
+// is l, and %r2 is 3·l+1.
 func lanesOf(t *testing.T, body string) (out [32]uint32) {
 	t.Helper()
 	k := load(t, header+".visible .entry k(.param .u64 memory)\n{\n"+declared+
@@ -69,7 +70,7 @@ func TestCollectives(t *testing.T) {
 		{"mov.u32 %r0, %lanemask_ge;", func(l int) uint32 { return ^uint32(0) << l }},
 		// Two halves with masks of their own, at one instruction.
 		{"and.b32 %r3, %r1, 16; shl.b32 %r4, 0xffff, %r3; shfl.sync.idx.b32 %r0, %r2, %r3, 31, %r4;", func(l int) uint32 { return value(l & 16) }},
-		// A loop of lane-many rounds: lanes meet again behind it.
+		// A loop whose number of rounds depends on the lane: lanes meet again after it.
 		{"mov.u32 %r3, 0; L: add.s32 %r0, %r0, 2; add.s32 %r3, %r3, 1; setp.le.u32 %p2, %r3, %r1; @%p2 bra L; shfl.sync.bfly.b32 %r0, %r0, 1, 31, -1;",
 			func(l int) uint32 { return uint32(2 * (l ^ 1 + 1)) }},
 		{"and.b32 %r3, %r1, 3; min.u32 %r3, %r3, 2; brx.idx %r3, T; T: .branchtargets A, B, C; A: mov.u32 %r0, 10; bra D; B: mov.u32 %r0, 11; bra D; C: mov.u32 %r0, 12; D:",
@@ -90,7 +91,7 @@ func TestCollectives(t *testing.T) {
 	}
 }
 
-// Lanes that leave a loop early wait for the others behind it instead of running what follows alone.
+// Lanes that leave a loop early wait after it for the others, and do not run what follows alone.
 func TestLanesMeetBehindALoop(t *testing.T) {
 	run := func(rounds string) uint64 {
 		k := load(t, header+".visible .entry k()\n{\n"+declared+"mov.u32 %r1, "+rounds+`; mov.u32 %r0, 0;
@@ -112,7 +113,8 @@ func TestLanesMeetBehindALoop(t *testing.T) {
 	}
 }
 
-// tileTest computes a product through mma with fragments filled after the figures of the PTX manual.
+// tileTest computes a product through mma, with fragments filled as in the figures of the PTX
+// manual.
 func tileTest(t *testing.T, shape, kind string, inner, bytes int, a, b func(row, column int) uint32, sum func(row, column int) uint32) (out [16][8]uint32) {
 	t.Helper()
 	perRegister := 4 / bytes
@@ -243,9 +245,10 @@ func TestTileProducts(t *testing.T) {
 	}
 }
 
-// ldmatrix brings tiles from shared memory into the fragments that mma wants.
+// ldmatrix brings tiles from shared memory into the fragments that mma reads.
 func TestLoadTiles(t *testing.T) {
-	fill := ".shared .align 16 .b8 tile[512]; mov.u32 %r3, tile; shl.b32 %r4, %r1, 4; add.s32 %r5, %r3, %r4;" + // row l: 8 elements 8·l …
+	// Row l has the 8 elements from 8·l on.
+	fill := ".shared .align 16 .b8 tile[512]; mov.u32 %r3, tile; shl.b32 %r4, %r1, 4; add.s32 %r5, %r3, %r4;" +
 		"shl.b32 %r6, %r1, 3; mad.lo.s32 %r6, %r6, 0x10001, 0x10000; add.s32 %r7, %r6, 0x20002; add.s32 %r8, %r7, 0x20002; add.s32 %r9, %r8, 0x20002;" +
 		"st.shared.v4.b32 [%r5], {%r6, %r7, %r8, %r9}; bar.warp.sync -1;"
 	for tile := range 4 {

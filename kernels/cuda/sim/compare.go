@@ -2,7 +2,8 @@ package sim
 
 var comparisons = []string{"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}
 
-// compare is setp: p = a ⊙ b, q = not (a ⊙ b), both joined with a third predicate by a boolean operation if there is one.
+// compare compiles setp: p = a ⊙ b and q = not (a ⊙ b). If there is a boolean operation, both are
+// joined with a third predicate.
 func (c *compiler) compare() execute {
 	how := c.oneOf(comparisons...)
 	join := ""
@@ -63,8 +64,9 @@ func joinBits(how string, a, b uint32) uint32 {
 	return a ^ b
 }
 
-// comparison returns nil where an operator does not exist for a type. Registers have zeros beyond their size, so that unsigned values
-// compare as they are, and signed ones when their sign stands at the top.
+// comparison returns nil if an operator does not exist for a type. Registers are zero beyond their
+// size. So unsigned values compare as they are; signed values are shifted until their sign is the
+// top bit.
 func comparison(how string, t scalar) func(a, b uint64) bool {
 	switch t.kind {
 	case float:
@@ -106,7 +108,7 @@ var compareUnsigned = map[string]func(a, b uint64) bool{
 	"ge": func(a, b uint64) bool { return a >= b }, "hs": func(a, b uint64) bool { return a >= b },
 }
 
-// compareNumbers: an operator that ends in u also holds when one side is NaN.
+// compareNumbers has the operators on floats. One that ends in u also holds if one side is NaN.
 var compareNumbers = map[string]func(a, b float64) bool{
 	"eq":  func(a, b float64) bool { return a == b },
 	"ne":  func(a, b float64) bool { return a < b || a > b },
@@ -124,7 +126,7 @@ var compareNumbers = map[string]func(a, b float64) bool{
 	"nan": func(a, b float64) bool { return a != a || b != b },
 }
 
-// choose is selp.
+// choose compiles selp.
 func (c *compiler) choose() execute {
 	t := c.typ("b16", "b32", "b64", "s16", "u16", "s32", "u32", "s64", "u64", "f32", "f64")
 	if !c.operands(4) {

@@ -9,18 +9,18 @@ import (
 // execute carries out one instruction for the lanes that are set.
 type execute func(w *warp, lanes uint32) error
 
-// compiler turns one instruction into a step. The methods that families use keep the first error and go on with something
-// harmless, so that a family reads as a description of its instruction.
+// compiler turns one instruction into a step. Its reading methods keep the first error and go on
+// with a harmless value. So the function of a family reads like a description of its instruction.
 type compiler struct {
 	kernel *Kernel
 	in     *instruction
-	rest   []string // modifiers that were not read yet
+	rest   []string // modifiers not yet read
 	step   *step
 	err    error
 }
 
-// families has a function for every instruction that is known, by the name before the first dot. It reads all modifiers and
-// operands; what it leaves unread is an error.
+// families has a function for every known instruction, by the name before the first dot. The
+// function reads all modifiers and operands; anything left unread is an error.
 var families = map[string]func(*compiler) execute{
 	"add": (*compiler).arithmetic, "sub": (*compiler).arithmetic, "mul": (*compiler).multiply, "mad": (*compiler).multiplyAdd,
 	"fma": (*compiler).multiplyAdd, "div": (*compiler).divide, "rem": (*compiler).remainder, "min": (*compiler).extreme, "max": (*compiler).extreme,
@@ -93,7 +93,7 @@ func (c *compiler) take(m string) bool {
 	return true
 }
 
-// oneOf reads the next modifier, which has to be in list.
+// oneOf reads the next modifier, which must be in list.
 func (c *compiler) oneOf(list ...string) string {
 	if len(c.rest) == 0 || !slices.Contains(list, c.rest[0]) {
 		c.unknown()
@@ -106,7 +106,7 @@ func (c *compiler) oneOf(list ...string) string {
 
 func (c *compiler) need(m string) { c.oneOf(m) }
 
-// typ reads the next modifier, which has to be a type in list.
+// typ reads the next modifier, which must be a type in list.
 func (c *compiler) typ(list ...string) scalar { return scalars[c.oneOf(list...)] }
 
 // nextIs reports whether the next modifier is in list, without reading it.
@@ -114,7 +114,7 @@ func (c *compiler) nextIs(list ...string) bool {
 	return len(c.rest) > 0 && slices.Contains(list, c.rest[0])
 }
 
-// operands checks their number.
+// operands checks the number of operands.
 func (c *compiler) operands(n int) bool {
 	if len(c.in.operands) != n {
 		c.fail("%s takes %d operands, not %d", c.in.fullName(), n, len(c.in.operands))
@@ -130,7 +130,7 @@ func (c *compiler) operand(i int) operand {
 	return c.in.operands[i]
 }
 
-// to is the register that operand i names, which a value of type t goes into.
+// to is the register that operand i names. It receives a value of type t.
 func (c *compiler) to(i int, t scalar) int { return c.destination(c.operand(i), t, false) }
 
 // toWide is to for instructions whose register may be larger than the value.
@@ -152,8 +152,8 @@ func fits(register, t scalar, wide bool) bool {
 	return register.meaning(t) && (register.bits == t.bits || wide && register.bits > t.bits && register.kind != float)
 }
 
-// from is a register that holds operand i, of type t. Numbers, special registers and addresses of variables get registers of their
-// own, so that execution knows nothing else.
+// from is a register that holds operand i, of type t. Numbers, special registers and addresses of
+// variables get registers of their own, so that execution only deals with registers.
 func (c *compiler) from(i int, t scalar) int { return c.source(c.operand(i), t, false) }
 
 func (c *compiler) fromWide(i int, t scalar) int { return c.source(c.operand(i), t, true) }
@@ -199,7 +199,7 @@ func (c *compiler) number(o operand, t scalar) int {
 	return c.kernel.constant(constant{value: o.value & t.mask()})
 }
 
-// symbol is a register with the address of a variable, in its own state space.
+// symbol is a register with the address of a variable in its own state space.
 func (c *compiler) symbol(name string, t scalar) int {
 	v := c.kernel.variable(name)
 	switch {
@@ -212,7 +212,7 @@ func (c *compiler) symbol(name string, t scalar) int {
 	return c.kernel.constant(constant{variable: v})
 }
 
-// toPredicate and fromPredicate are indices among the predicates.
+// toPredicate and fromPredicate are indices of predicates.
 func (c *compiler) toPredicate(o operand) int {
 	if o.kind == sinkOperand {
 		c.kernel.predicates++
@@ -240,7 +240,7 @@ func (c *compiler) condition(i int) condition {
 	return condition{c.kernel.registers[o.register].index, o.negated}
 }
 
-// elements are the registers of a vector operand with n elements, or of one register if n is 1.
+// elements are the registers of a vector operand with n elements, or the one register if n is 1.
 func (c *compiler) elements(i, n int) []operand {
 	o := c.operand(i)
 	list := o.elements

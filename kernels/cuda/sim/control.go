@@ -2,7 +2,8 @@ package sim
 
 import "errors"
 
-// target is the instruction that a label stands before, sought from the innermost scope outward.
+// target is the index of the instruction after a label, which is searched from the innermost scope
+// outward.
 func (c *compiler) target(name string) int {
 	for scope := c.in.scope; scope >= 0; scope = c.kernel.scopes[scope] {
 		if i, ok := c.kernel.labels[label{scope, name}]; ok {
@@ -54,7 +55,7 @@ func (c *compiler) trap() execute {
 	return func(*warp, uint32) error { return errors.New("the kernel gives up by a trap") }
 }
 
-// barrier is bar.sync 0, for the whole block, and bar.warp.sync.
+// barrier compiles bar.sync 0, for the whole block, and bar.warp.sync.
 func (c *compiler) barrier() execute {
 	if c.in.name == "bar" && c.take("warp") {
 		c.need("sync")

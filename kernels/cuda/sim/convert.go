@@ -10,7 +10,8 @@ var (
 	convertible = slices.Concat(narrowInts, integers, []string{"f16", "bf16"}, floats)
 )
 
-// convert is cvt. Between integers the value is cut or extended; the register on either side may be larger than the type.
+// convert compiles cvt. Between integers the value is cut or extended. The register on either side
+// may be larger than the type.
 func (c *compiler) convert() execute {
 	rounding := ""
 	if c.nextIs("rn", "rz", "rni", "rzi", "rmi", "rpi") {
@@ -96,7 +97,8 @@ func integerToFloat(to, from scalar) one {
 		case to.bits == 64:
 			return bits64(float64(x))
 		}
-		// Half precision of more than 53 bits would be rounded twice; it is infinite long before.
+		// An integer of more than 53 bits would be rounded twice, but in half precision it is
+		// infinite anyway.
 		if from.kind == signed {
 			return narrowTo(to, float64(int64(x)))
 		}
@@ -132,7 +134,7 @@ func whole(rounding string) func(float64) float64 {
 	return map[string]func(float64) float64{"rni": math.RoundToEven, "rzi": math.Trunc, "rmi": math.Floor, "rpi": math.Ceil}[rounding]
 }
 
-// floatToInteger keeps what is out of range at the nearest end, and makes NaN 0.
+// floatToInteger clamps what is out of range, and makes NaN 0.
 func floatToInteger(to, from scalar, rounding string) one {
 	wide, round := widen(from), whole(rounding)
 	return func(a uint64) uint64 {
@@ -177,7 +179,7 @@ func (c *compiler) floatToFloat(to, from scalar, rounding string) one {
 	return func(a uint64) uint64 { return narrowTo(to, wide(a)) }
 }
 
-// convertPair packs two floats; the first operand comes to the upper half.
+// convertPair packs two floats; the first operand becomes the upper half.
 func (c *compiler) convertPair(rounding string) execute {
 	narrow := narrowHalf
 	if c.oneOf("f16x2", "bf16x2") == "bf16x2" {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// kernel wraps instructions for a block; %rd1 is the address of 1024 bytes, %r1 the thread, array is 512 bytes of shared memory and
-// dynamic what the launch gives.
+// kernel makes a kernel of instructions. %rd1 is the address of 1024 bytes, %r1 the thread; array
+// is 512 bytes of shared memory, dynamic is the shared memory that the launch asks for.
 func kernel(body string) string {
 	return header + ".extern .shared .align 16 .b8 dynamic[];\n.visible .entry k(.param .u64 memory)\n{\n" + declared +
 		".shared .align 16 .b8 array[512];\n.local .align 8 .b8 mine[16];\n" +
@@ -15,7 +15,8 @@ func kernel(body string) string {
 		body + "\nret;\n}\n"
 }
 
-// launchFault runs kernel(body) with a block of threads and 64 bytes of dynamic shared memory.
+// launchFault runs kernel(body) with one block of that many threads and 64 bytes of dynamic shared
+// memory.
 func launchFault(t *testing.T, body string, threads int, seed uint64) error {
 	t.Helper()
 	k := load(t, kernel(body))
@@ -44,7 +45,7 @@ func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
 		threads    int
-		says       string // "" means that it is sound
+		says       string // "": no error
 	}{
 		{"exchange between warps", writeOwn + barrier + readFar, 64, ""},
 		{"missing barrier between warps", writeOwn + readFar, 64, "has written yet"},

@@ -14,8 +14,8 @@ const header = ".version 7.8\n.target sm_90\n.address_size 64\n"
 const declared = `.reg .pred %p<8>; .reg .b16 %rs<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<16>; .reg .f64 %fd<8>;
 `
 
-// around makes a kernel for one thread of an instruction: its registers but the first are loaded from in, the first one is stored to
-// out afterwards.
+// around makes a kernel that runs one instruction in one thread. It loads all registers of the
+// instruction except the first from in, and stores the first to out afterwards.
 func around(instruction string) string {
 	var b strings.Builder
 	b.WriteString(header + ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n" + declared)

@@ -1,6 +1,7 @@
 package sim
 
-// The loops over the lanes. The functions inside work on register contents; the results are cut to mask.
+// The loops over the lanes. Their functions work on the contents of registers; results are cut to
+// mask.
 
 type (
 	one   func(a uint64) uint64
@@ -80,7 +81,8 @@ func eachThree(d, a, b, c int, mask uint64, f three) execute {
 	}
 }
 
-// extend gives a register's content of type t its value as a signed number, or as an unsigned one in the same 64 bits.
+// extend turns a register's content of type t into 64 bits: sign-extended if t is signed, else
+// zero-extended.
 func extend(t scalar) one {
 	shift := 64 - t.bits
 	if t.kind == signed {

@@ -5,39 +5,40 @@ import (
 	"slices"
 )
 
-// flow is what a step does to control.
+// flow says where control goes after a step.
 type flow byte
 
 const (
-	onward     flow = iota // goes to the next step
-	jump                   // goes to targets[0]
-	table                  // goes to targets[selector]
-	finish                 // ends the thread
+	onward     flow = iota // to the next step
+	jump                   // to targets[0]
+	table                  // to targets[selector]
+	finish                 // the thread ends
 	meeting                // waits for the lanes of a mask
 	rendezvous             // waits for all threads of the block
 )
 
-// step is an instruction ready to run.
+// step is an instruction that is ready to run.
 type step struct {
 	flow     flow
 	guard    int // predicate, or -1
 	negated  bool
 	execute  execute
-	targets  []int // places in the code
-	selector int   // register
-	mask     int   // register with the lanes of a meeting, or -1: the whole warp
+	targets  []int // indices of the code
+	selector int   // a register
+	mask     int   // register with the lanes of a meeting; -1: the whole warp
 	source   *instruction
 }
 
-// part is a basic block: steps from first up to last, without it.
+// part is a basic block: the steps from first to last−1.
 type part struct {
 	first, last int
-	next        []int // parts that may follow; the first one is where a part goes that does not jump
+	next        []int // parts that may follow; the first one follows if the part does not jump
 }
 
-// layOut puts the basic blocks in an order in which a block stands behind all that lead to it, but for the edges that go back in a
-// loop, and in which a loop stands together: what follows a loop stands behind it. Running the lowest place first then lets lanes
-// meet again as early as they can. Source: Bourdoncle, Efficient chaotic iteration strategies with widenings, 1993.
+// layOut orders the basic blocks. A block comes after all blocks that lead to it, except along the
+// backward edges of loops. The blocks of a loop stay together, and what follows the loop comes
+// after it. A warp that always runs the lowest place first then makes lanes meet again as early as
+// they can. Source: Bourdoncle, Efficient chaotic iteration strategies with widenings, 1993.
 func layOut(steps []step) ([]step, error) {
 	parts, err := cut(steps)
 	if err != nil || len(parts) == 0 {
@@ -74,7 +75,7 @@ func layOut(steps []step) ([]step, error) {
 	return code, nil
 }
 
-// falls reports whether control may go from s to the step behind it.
+// falls reports whether control may go from s to the step after it.
 func falls(s *step) bool {
 	return s.guard >= 0 || s.flow != jump && s.flow != table && s.flow != finish
 }
@@ -119,7 +120,7 @@ func cut(steps []step) ([]part, error) {
 	return parts, nil
 }
 
-// orderer computes Bourdoncle's weak topological order, back to front.
+// orderer computes Bourdoncle's weak topological order, last block first.
 type orderer struct {
 	parts  []part
 	number []int // by depth-first search; 0: not seen
@@ -154,7 +155,7 @@ func (o *orderer) visit(v int) int {
 		if top == v {
 			break
 		}
-		o.number[top] = 0 // seen again below, inside the loop of v
+		o.number[top] = 0 // will be seen again below, inside the loop of v
 	}
 	if loop {
 		for _, next := range o.parts[v].next {

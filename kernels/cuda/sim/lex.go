@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// token is a word (name, directive, instruction with its modifiers), a number, a text in quotes or a sign.
+// token is a word (name, directive, or instruction with its modifiers), a number, a quoted text,
+// or a sign.
 type token struct {
 	kind tokenKind
 	text string
@@ -36,7 +37,7 @@ func letter(c byte) bool {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// lex cuts a text into tokens; the last one has kind end.
+// lex cuts a text into tokens. The last token has kind end.
 func lex(text string) ([]token, error) {
 	var list []token
 	line := 1
@@ -83,7 +84,7 @@ func lex(text string) ([]token, error) {
 	return append(list, token{end, "", line}), nil
 }
 
-// endOfWord takes "::" into a word, as in L1::no_allocate, but not the colon of a label.
+// endOfWord includes "::" in a word, as in L1::no_allocate, but not the colon of a label.
 func endOfWord(text string, i int) int {
 	for i < len(text) {
 		switch {

@@ -14,7 +14,7 @@ type address struct {
 	offset uint64
 }
 
-// address reads operand i. A variable may be named in the instructions of its own state space.
+// address reads operand i. An instruction may name a variable of its own state space.
 func (c *compiler) address(i int, where space) address {
 	o := c.operand(i)
 	if o.kind != addressOperand {
@@ -39,7 +39,7 @@ func (c *compiler) address(i int, where space) address {
 	return a
 }
 
-// touches notes that the kernel has an access of so many bytes, if it may be one to shared memory.
+// touches records the size of an access that may be one to shared memory.
 func (c *compiler) touches(where space, bytes int) {
 	if where == sharedSpace || where == generic {
 		c.kernel.grain = min(c.kernel.grain, bits.TrailingZeros(uint(bytes)))
@@ -48,7 +48,7 @@ func (c *compiler) touches(where space, bytes int) {
 
 var memoryTypes = []string{"b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"}
 
-// place reads the state space and the modifiers of ld and st that say nothing about the result.
+// place reads the state space, and skips modifiers of ld and st that do not change the result.
 func (c *compiler) place() space {
 	for c.nextIs("volatile", "relaxed", "weak", "gpu", "cta", "sys", "acquire", "release") {
 		c.rest = c.rest[1:]
@@ -68,7 +68,7 @@ func (c *compiler) place() space {
 	return where
 }
 
-// vectorType reads .v2 or .v4 and the type.
+// vectorType reads .v2 or .v4, and the type.
 func (c *compiler) vectorType() (n int, t scalar) {
 	n = 1
 	if c.nextIs("v2", "v4") {
@@ -122,7 +122,7 @@ func (c *compiler) load() execute {
 	}
 }
 
-// loadOne is the most frequent load, of one value without a sign.
+// loadOne is the most frequent load: one value without sign extension.
 func loadOne(d int, from address, bytes int, how use) execute {
 	return func(w *warp, lanes uint32) error {
 		base, to := &w.registers[from.base], &w.registers[d]
@@ -225,7 +225,7 @@ func put(p []byte, bytes int, v uint64) {
 	}
 }
 
-// access checks what lane does with n bytes at an address, and returns them.
+// access checks an access of lane to n bytes at an address, and returns the bytes.
 func (w *warp) access(where space, at uint64, n, lane int, how use) ([]byte, error) {
 	if at&uint64(n-1) != 0 {
 		return nil, laneError{lane, fmt.Errorf("an access of %d bytes at address %#x, which is no multiple of %d", n, at, n)}
@@ -256,7 +256,7 @@ func (w *warp) access(where space, at uint64, n, lane int, how use) ([]byte, err
 	return nil, laneError{lane, err}
 }
 
-// split tells a generic address's state space and the address in it.
+// split returns the state space of a generic address, and the address in it.
 func split(at uint64) (space, uint64) {
 	switch {
 	case at >= localWindow && at < localWindow+windowBytes:

@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 )
 
-// Machine is a GPU's memory and the way to launch kernels. Not for several goroutines at a time.
+// Machine is the memory of a GPU, and launches kernels. It serves one goroutine at a time.
 type Machine struct {
-	// Seed other than 0 shuffles blocks and warps: what depends on their order changes with it.
+	// Seed other than 0 shuffles blocks and warps. It changes results that depend on their order.
 	Seed uint64
-	// Workers is how many blocks run at the same time; 0 is as many as there are processors.
+	// Workers is how many blocks run at the same time; 0 is one per CPU.
 	Workers int
-	// MostSteps bounds the instructions of one warp in one block; 0 is 1<<28.
+	// MostSteps bounds the instructions of one warp in one block; 0 means 1<<28.
 	MostSteps uint64
 
 	memory memory
@@ -37,7 +37,7 @@ func (d Dim) orOne() Dim { return Dim{max(d.X, 1), max(d.Y, 1), max(d.Z, 1)} }
 // Alloc returns n bytes of memory, all 0xff, aligned to 512.
 func (m *Machine) Alloc(n int) Pointer { return m.memory.allocate(n) }
 
-// Free gives an allocation back: its address is never used again.
+// Free frees an allocation. Its address is never used again.
 func (m *Machine) Free(p Pointer) error { return m.memory.free(p) }
 
 // Write copies data to p.
@@ -60,7 +60,7 @@ func (m *Machine) Read(p Pointer, data []byte) error {
 	return nil
 }
 
-// Steps is the number of instructions that warps have run since the machine was made.
+// Steps is the number of instructions that warps have run on this machine.
 func (m *Machine) Steps() uint64 { return m.steps.Load() }
 
 const (
@@ -68,7 +68,7 @@ const (
 	defaultMost = 1 << 28
 )
 
-// launch is what the blocks of a grid have in common.
+// launch is what the blocks of a grid share.
 type launch struct {
 	kernel      *Kernel
 	memory      *memory
@@ -79,8 +79,9 @@ type launch struct {
 	mostSteps   uint64
 }
 
-// Launch runs a grid to its end. sharedBytes is the size of dynamic shared memory. Arguments are Pointers, integers and floats of
-// the exact size of the kernel's parameters, or []byte for a struct.
+// Launch runs a grid to its end. sharedBytes is the size of dynamic shared memory. Arguments are
+// Pointers, integers and floats of the exact size of the kernel's parameters, or []byte for a
+// struct.
 func (m *Machine) Launch(k *Kernel, grid, block Dim, sharedBytes int, arguments ...any) error {
 	l := &launch{kernel: k, memory: &m.memory, grid: grid.orOne(), block: block.orOne(), sharedBytes: sharedBytes, mostSteps: m.MostSteps}
 	if l.mostSteps == 0 {
@@ -121,7 +122,7 @@ func (l *launch) check() error {
 	return nil
 }
 
-// pack lays arguments out as the kernel's parameters.
+// pack lays out the arguments as the kernel's parameters.
 func (k *Kernel) pack(arguments []any) ([]byte, error) {
 	if len(arguments) != len(k.parameters) {
 		return nil, fmt.Errorf("%d arguments for %d parameters", len(arguments), len(k.parameters))
@@ -161,7 +162,7 @@ func (m *Machine) load(module *Module) map[*variable]Pointer {
 			places[v] = m.Alloc(v.bytes)
 			data := v.initial
 			if data == nil {
-				data = make([]byte, v.bytes) // PTX: zero unless said otherwise
+				data = make([]byte, v.bytes) // PTX: zero unless initialised
 			}
 			if err := m.Write(places[v], data); err != nil {
 				panic(err)
@@ -172,7 +173,8 @@ func (m *Machine) load(module *Module) map[*variable]Pointer {
 	return places
 }
 
-// runGrid runs the blocks, several at a time. Of several errors the one of the lowest block is returned.
+// runGrid runs the blocks, several at a time. Of several errors it returns that of the lowest
+// block.
 func (m *Machine) runGrid(l *launch) error {
 	total := l.grid.count()
 	order := rand.New(rand.NewPCG(m.Seed, 0)).Perm(total)
@@ -204,7 +206,7 @@ type failure struct {
 	err   error
 }
 
-// runBlocks runs one block after another until none is left or one fails, which ends the grid.
+// runBlocks runs one block after another until none is left. A block that fails ends the grid.
 func (m *Machine) runBlocks(l *launch, order []int, next *atomic.Int64) failure {
 	b := newBlock(l)
 	for {

@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// tile says how the matrices of an mma lie in registers. With g = lane/4 and t = lane%4, register i of a holds row g + 8·(i%2) and
-// register i of b column g; both hold perRegister neighbours along the inner axis, from perRegister·t + half·(i/2 or i) on.
+// tile says how the registers hold the matrices of an mma. With g = lane/4 and t = lane%4,
+// register i of a holds row g + 8·(i%2), and register i of b holds column g. Each holds
+// perRegister neighbours along the inner axis, from perRegister·t + half·(i/2 for a, i for b) on.
 type tile struct {
 	inner, perRegister int // 16 and 2 for halves, 32 or 16 and 4 for bytes
 }
@@ -14,7 +15,7 @@ type tile struct {
 func (t tile) registersOfA() int { return t.inner / (4 * t.perRegister) * 2 }
 func (t tile) registersOfB() int { return t.inner / (4 * t.perRegister) }
 
-// a is where element (row, k) lies: register, lane and how far it is shifted.
+// a is where element (row, k) is: the register, the lane, and its shift in bits.
 func (t tile) a(row, k int) (register, lane, shift int) {
 	half := 4 * t.perRegister
 	return row/8 + 2*(k/half), row%8*4 + k%half/t.perRegister, k % t.perRegister * 32 / t.perRegister
@@ -25,7 +26,7 @@ func (t tile) b(k, column int) (register, lane, shift int) {
 	return k / half, column*4 + k%half/t.perRegister, k % t.perRegister * 32 / t.perRegister
 }
 
-// multiplyTiles is mma.sync of a 16×k and a k×8 tile onto a 16×8 one.
+// multiplyTiles compiles mma.sync: the product of a 16×k and a k×8 tile is added to a 16×8 one.
 func (c *compiler) multiplyTiles() execute {
 	c.need("sync")
 	c.need("aligned")
@@ -64,7 +65,8 @@ func (c *compiler) multiplyTiles() execute {
 	}
 }
 
-// tile reads the types of a product: of the sums and the elements. widen makes a float of an element, or is nil for bytes.
+// tile reads the types of a product: of the sums and of the elements. widen makes a float of an
+// element; it is nil for bytes.
 func (c *compiler) tile(shape string) (sum scalar, form tile, widen func(uint16) float32) {
 	sum = c.typ("f32", "s32")
 	kind := ""
@@ -87,10 +89,10 @@ func (c *compiler) tile(shape string) (sum scalar, form tile, widen func(uint16)
 	return sum, form, widen
 }
 
-// element is where one element of a tile lies.
+// element is where one element of a tile is.
 type element struct{ register, lane, shift uint8 }
 
-// places are the elements of both tiles, by row and column and the inner index.
+// places are the elements of both tiles, by row or column and the inner index.
 type places struct {
 	a [16][32]element
 	b [8][32]element
@@ -117,8 +119,8 @@ func (e element) of(w *warp, registers []int) uint64 {
 	return w.registers[registers[e.register]][e.lane&31] >> (e.shift & 31)
 }
 
-// multiplyFloats adds the products in ascending order of the inner index, each step rounded once. Tensor cores have an order of their
-// own.
+// multiplyFloats adds the products in ascending order of the inner index, and rounds each step
+// once. Real tensor cores have an order of their own.
 func (t tile) multiplyFloats(w *warp, at *places, d, a, b, s []int, widen func(uint16) float32) {
 	var left [16][32]float32
 	var right [8][32]float32
@@ -161,8 +163,8 @@ func (t tile) multiplyBytes(w *warp, at *places, d, a, b, s []int) {
 	})
 }
 
-// eachResult computes the elements of the 16×8 tile d from those of s. Element e of a lane is in row lane/4 + 8·(e/2) and column
-// 2·(lane%4) + e%2.
+// eachResult computes the elements of the 16×8 tile d from those of s. Element e of a lane is in
+// row lane/4 + 8·(e/2) and column 2·(lane%4) + e%2.
 func eachResult(w *warp, d, s []int, f func(row, column int, sum uint64) uint64) {
 	var result [4]values
 	for e := range result {
@@ -175,8 +177,9 @@ func eachResult(w *warp, d, s []int, f func(row, column int, sum uint64) uint64)
 	}
 }
 
-// loadTiles is ldmatrix: 8×8 tiles of 16-bit elements, the address of row i of tile j comes from lane 8·j + i; lane l gets the
-// elements 2·(l%4) and the next of row l/4, or of column l/4 if transposed.
+// loadTiles compiles ldmatrix, which loads 8×8 tiles of 16-bit elements. The address of row i of
+// tile j comes from lane 8·j + i. Lane l gets elements 2·(l%4) and 2·(l%4)+1 of row l/4, or of
+// column l/4 if transposed.
 func (c *compiler) loadTiles() execute {
 	c.need("sync")
 	c.need("aligned")

@@ -11,22 +11,23 @@ import (
 // Pointer is an address in the memory of a Machine.
 type Pointer uint64
 
-// Generic addresses of the state spaces. Allocations lie far beyond 32 bits, so that a truncated address is noticed.
+// Generic addresses of the state spaces. Allocations are far beyond 32 bits, so that a truncated
+// address is noticed.
 const (
 	firstAddress = 0x10_0000_0000
 	sharedWindow = 0x7e00_0000_0000
 	localWindow  = 0x7f00_0000_0000
 	windowBytes  = 1 << 32
-	gapBytes     = 4096 // between allocations, so that running over the end of one does not reach another
+	gapBytes     = 4096 // between allocations, so that an overrun does not reach the next
 )
 
 type allocation struct {
 	at    uint64
 	bytes []byte
-	uses  *atomic.Uint32 // in this launch, a bit for each use
+	uses  *atomic.Uint32 // of this launch, one bit for each use
 }
 
-// note remembers what blocks do with an allocation.
+// note records how blocks use an allocation.
 func (a *allocation) note(how use) {
 	if bit := uint32(1) << how; a.uses.Load()&bit == 0 {
 		a.uses.Or(bit)
@@ -40,8 +41,9 @@ func (m *memory) forgetUses() {
 	}
 }
 
-// checkUses ends one. What ld.global.nc reads must not change while a kernel runs: the cache it goes through is not kept current.
-// Allocations are checked as a whole, as tests have one for each array.
+// checkUses ends a launch. Memory that ld.global.nc reads must not change while a kernel runs,
+// because that load's cache does not see changes. Allocations are checked as a whole; tests have
+// one for each array.
 func (m *memory) checkUses() error {
 	for _, a := range m.list {
 		if u := a.uses.Load(); u&(1<<readingOnly) != 0 && u&(1<<writing|1<<updating) != 0 {
@@ -51,11 +53,11 @@ func (m *memory) checkUses() error {
 	return nil
 }
 
-// memory is what blocks see of a Machine's allocations, in ascending order.
+// memory is what blocks see of a Machine: its allocations, in ascending order.
 type memory struct {
 	list    []allocation
 	top     uint64
-	atomics sync.Mutex // held by an atomic operation on global memory: blocks run at the same time
+	atomics sync.Mutex // held by atomic operations on global memory, since blocks run in parallel
 }
 
 func (m *memory) allocate(n int) Pointer {
@@ -72,7 +74,7 @@ func (m *memory) allocate(n int) Pointer {
 	return Pointer(at)
 }
 
-// find returns the index of the allocation that address lies in or behind, or -1.
+// find returns the index of the last allocation that starts at or before address, or -1.
 func (m *memory) find(address uint64) int {
 	return sort.Search(len(m.list), func(i int) bool { return m.list[i].at > address }) - 1
 }

@@ -1,6 +1,6 @@
 package sim
 
-// move copies a register, packs a vector into one or takes one apart.
+// move compiles mov: it copies a register, packs a vector into one, or unpacks one.
 func (c *compiler) move() execute {
 	t := c.typ("pred", "b16", "b32", "b64", "s16", "u16", "s32", "u32", "s64", "u64", "f32", "f64")
 	if !c.operands(2) {
@@ -85,7 +85,7 @@ func (c *compiler) pack(t scalar) execute {
 	}
 }
 
-// window is where a state space begins among generic addresses.
+// window is where a state space begins among the generic addresses.
 func (s space) window() uint64 {
 	switch s {
 	case sharedSpace:
@@ -96,7 +96,8 @@ func (s space) window() uint64 {
 	return 0
 }
 
-// convertAddress is cvta, from a state space to generic addresses, or to it.
+// convertAddress compiles cvta, which turns an address of a state space into a generic one, or
+// back.
 func (c *compiler) convertAddress() execute {
 	back := c.take("to")
 	where := spaces[c.oneOf("global", "shared", "local", "const")]

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// parser goes through the tokens of a module. Its methods stop at the first error, which they panic with as a syntaxError; parse
-// turns it into an error again.
+// parser reads the tokens of a module. At the first error a method panics with a syntaxError,
+// which parse turns into an error again.
 type parser struct {
 	tokens []token
 	at     int
@@ -20,7 +20,7 @@ type parser struct {
 	names  []map[string]int // registers by scope
 }
 
-// Bounds of what a text may ask for: of an array, and of one parameter.
+// Bounds in bytes on what a text may ask for: of an array, and of one parameter.
 const (
 	mostBytes      = 1 << 20
 	parameterBytes = 4096
@@ -74,7 +74,7 @@ func (p *parser) integer() int {
 	return int(n)
 }
 
-// size reads how many elements an array has.
+// size reads the number of elements of an array.
 func (p *parser) size() int {
 	t := p.peek()
 	n := p.integer()
@@ -135,7 +135,7 @@ func (p *parser) header() {
 	}
 }
 
-// declaration reads a kernel or a variable outside kernels.
+// declaration reads a kernel, or a variable outside kernels.
 func (p *parser) declaration() {
 	external := false
 	for p.accept(".visible") || p.accept(".weak") {
@@ -272,7 +272,7 @@ func (p *parser) parameter() {
 	p.kernel.parameters = append(p.kernel.parameters, parameter{name, size, offset})
 }
 
-// limit reads what bounds the launch of a kernel.
+// limit reads a bound on the launch of a kernel.
 func (p *parser) limit() {
 	t := p.next()
 	switch t.text {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// body reads a kernel from behind its opening brace to its closing one.
+// body reads a kernel from after its opening brace to its closing one.
 func (p *parser) body() {
 	for depth := 1; depth > 0; {
 		t := p.next()
@@ -180,7 +180,7 @@ func (p *parser) vector() operand {
 	return o
 }
 
-// address reads [register], [name], [number], each with an optional +offset.
+// address reads [register], [name] or [number], each with an optional +offset.
 func (p *parser) address() operand {
 	o := operand{kind: addressOperand}
 	p.expect("[")
@@ -199,7 +199,7 @@ func (p *parser) address() operand {
 	return o
 }
 
-// named reads a register, a special register, a symbol or the sink _.
+// named reads a register, a special register, a symbol, or the sink _.
 func (p *parser) named() operand {
 	t := p.peek()
 	name := p.word()

@@ -2,17 +2,18 @@ package sim
 
 import "fmt"
 
-// history is what is known of one grain of shared memory: as many bytes as the smallest access of the kernel has, so that every
-// access is to whole grains. Accesses are ordered by barriers, which end an epoch of the block, and
-// among the lanes of one warp also by bar.warp.sync, which the warp's clock counts.
+// history is what is known about one grain of shared memory. A grain has as many bytes as the
+// smallest access of the kernel, so that every access covers whole grains. Accesses are ordered by
+// barriers, which end an epoch of the block. Among the lanes of one warp, bar.warp.sync also
+// orders them, and the warp's clock counts it.
 type history struct {
 	writeEpoch, readEpoch, copyEpoch uint32 // 0: never
 	writeClock, readClock            uint32 // of the thread's warp
-	writer, reader                   int16  // threads; see below for reader
+	writer, reader                   int16  // thread numbers; for a reader below 0 see severalWarps
 	wrote                            use    // how the last write was done
 }
 
-// reader is a thread, or that there are several of one warp or of several warps.
+// A reader below 0 stands for several threads: of one warp, or of several warps.
 const (
 	severalWarps int16 = -1
 	severalLanes int16 = -2 // minus the warp's number
@@ -28,7 +29,8 @@ const (
 	readingOnly // by ld.global.nc
 )
 
-// touch records an access of shared memory and reports what is not ordered by a barrier.
+// touch records an access to shared memory, and returns an error if no barrier orders it against
+// the earlier ones.
 func (b *block) touch(w *warp, lane, offset, n int, how use) error {
 	list := b.grains(offset, n)
 	for i := range list {
@@ -78,8 +80,8 @@ func readers(reader int16) string {
 	return fmt.Sprintf("several threads of warp %d", severalLanes-reader)
 }
 
-// noteRead remembers a read. Reads that a bar.warp.sync orders before it need not be remembered any longer: what is ordered behind
-// this one is ordered behind them.
+// noteRead records a read. It may forget the earlier reads that a bar.warp.sync orders before this
+// one: whatever is ordered after this read is also ordered after those.
 func (b *block) noteRead(w *warp, h *history, thread int16) {
 	if h.readEpoch != b.epoch || w.readsOrdered(h, int(thread)-w.first) {
 		h.readEpoch, h.reader, h.readClock = b.epoch, thread, w.clock
@@ -97,7 +99,8 @@ func (b *block) noteRead(w *warp, h *history, thread int16) {
 	h.readClock = w.clock
 }
 
-// ordered reports whether a bar.warp.sync lies between what other did at the warp's clock and what lane does now.
+// ordered reports whether there was a bar.warp.sync between what thread other did at that clock of
+// the warp and what lane does now.
 func (w *warp) ordered(other int, clock uint32, lane int) bool {
 	if other/32 != w.first/32 {
 		return false

@@ -1,19 +1,20 @@
 package sim
 
-// values of a register in the 32 lanes. Bits beyond the register's size are zero.
+// values are a register's values in the 32 lanes. Bits beyond the register's size are zero.
 type values [32]uint64
 
 const everyLane = ^uint32(0)
 
-// constant is a register that is written before a kernel starts and never again, but for the sink, which nobody reads.
+// constant is a register that is written before a kernel starts, and never again. The sink is an
+// exception: it is written, but never read.
 type constant struct {
 	value    uint64
 	variable *variable // whose address it is, if not nil
-	special  string    // %tid.x and the like: not constant between lanes, but within a block
+	special  string    // %tid.x and others: constant within a block, not across lanes
 	sink     bool
 }
 
-// constant returns the register that holds what, after all declared ones.
+// constant returns the register that holds what. These registers come after all declared ones.
 func (k *Kernel) constant(what constant) int {
 	for i, c := range k.constants {
 		if c == what {
@@ -65,7 +66,8 @@ func (w *warp) fresh() {
 	}
 }
 
-// firstRegisters are the registers of every warp before it starts: poison in the declared ones, then the constants.
+// firstRegisters are the registers of every warp before it starts: poison in the declared ones,
+// then the constants.
 func (b *block) firstRegisters() []values {
 	k := b.kernel
 	list := make([]values, len(k.registers)+len(k.constants))

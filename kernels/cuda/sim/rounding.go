@@ -2,10 +2,11 @@ package sim
 
 import "math"
 
-// Hardware has one NaN for every result of arithmetic.
+// Hardware gives one NaN for every result of arithmetic.
 const (
 	nan32 = 0x7fffffff
-	nan64 = 0x7fffffffffffffff // double precision keeps the NaN of an operand; which one does not matter here
+	// In double precision, hardware keeps the NaN of an operand; which one does not matter here.
+	nan64 = 0x7fffffffffffffff
 	nan16 = 0x7fff
 )
 
@@ -26,10 +27,11 @@ func bits64(f float64) uint64 {
 	return math.Float64bits(f)
 }
 
-// fuse is a·b + c rounded once. The product is exact in double precision. The sum is rounded there, and rounding it again is right
-// unless it fell on the middle of two floats: then what the first rounding lost decides. Where the result may be subnormal or
-// the sum is such a middle, the sum is rounded to odd first. Source: Boldo and Melquiond, Emulation of a FMA and correctly
-// rounded sums: proved algorithms using rounding to odd, 2008.
+// fuse is a·b + c rounded once. The product is exact in double precision. The sum is rounded in
+// double precision, and then to float. Rounding twice is correct, unless the first result is
+// exactly between two floats: then the part lost in the first rounding decides. In that case, or
+// if the result may be subnormal, the sum is rounded to odd first. Source: Boldo and Melquiond,
+// Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd, 2008.
 func fuse(a, b, c float32) float32 {
 	product := float64(a) * float64(b)
 	sum := product + float64(c)
@@ -44,7 +46,8 @@ func fuse(a, b, c float32) float32 {
 	return float32(toOdd(product, float64(c), sum))
 }
 
-// toOdd turns the rounded sum of a and b into the one of its neighbours around the exact sum that has an odd last bit.
+// toOdd replaces the rounded sum of a and b. Of the two neighbours around the exact sum, it
+// returns the one whose last bit is odd.
 func toOdd(a, b, sum float64) float64 {
 	back := sum - a
 	lost := (a - (sum - back)) + (b - back)
@@ -73,8 +76,8 @@ func widenHalf(h uint16) float32 {
 
 func widenBfloat(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }
 
-// narrow rounds x to a float with the given bits of exponent and fraction, to nearest, ties to even. Every value of double precision
-// comes out rounded once.
+// narrow rounds x to a float with that many bits of exponent and fraction, to nearest, ties to
+// even. Every double-precision value is rounded only once.
 func narrow(x float64, exponentBits, fractionBits int) uint64 {
 	sign := uint64(0)
 	if math.Signbit(x) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// exactSum is a·b + c by numbers of unlimited size, rounded once.
+// exactSum is a·b + c in numbers of unlimited size, rounded once.
 func exactSum(a, b, c float32) float32 {
 	x := new(big.Float).SetPrec(2000).SetFloat64(float64(a))
 	x.Mul(x, new(big.Float).SetFloat64(float64(b)))
@@ -24,7 +24,7 @@ func TestFuseRoundsOnce(t *testing.T) {
 			switch random.IntN(4) {
 			case 0: // near one, where sums meet
 				u = u&0x807fffff | (127+uint32(random.IntN(5))-2)<<23
-			case 1: // few bits, so that middles of two floats are met
+			case 1: // few bits, so that results fall in the middle of two floats
 				u = u & 0xff8c0000
 			case 2: // subnormal or nearly
 				u = u&0x807fffff | uint32(random.IntN(60))<<23
@@ -37,7 +37,8 @@ func TestFuseRoundsOnce(t *testing.T) {
 	for range 200000 {
 		a, b, c := draw(), draw(), draw()
 		if random.IntN(3) == 0 {
-			c = float32(-float64(a) * float64(b)) // cancels all but what the product has beyond a float
+			// Cancels everything except the part of the product that a float cannot hold.
+			c = float32(-float64(a) * float64(b))
 		}
 		if math.IsInf(float64(c), 0) {
 			continue
@@ -58,7 +59,7 @@ func TestFuseRoundsOnce(t *testing.T) {
 	}
 }
 
-// Every binary16 survives, and so do the middles between two neighbours, which go to the even one.
+// Every binary16 stays itself, and the middle between two neighbours becomes the even one.
 func TestNarrowHalf(t *testing.T) {
 	for h := range uint16(0x7c00) {
 		x := float64(widenHalf(h))

@@ -55,8 +55,8 @@ func (s scalar) integer() bool { return s.kind == unsigned || s.kind == signed }
 // mask has the bits that a value of the type may have.
 func (s scalar) mask() uint64 { return ^uint64(0) >> (64 - s.bits) }
 
-// meaning reports whether a register of type s may hold a value of type t, sizes aside: bits may be anything, signs do not matter,
-// but integers are not floats.
+// meaning reports whether a register of type s may hold a value of type t, sizes aside. Untyped
+// bits may hold anything. Signs do not matter. Integers are not floats.
 func (s scalar) meaning(t scalar) bool {
 	if s.kind == predicate || t.kind == predicate {
 		return s.kind == t.kind

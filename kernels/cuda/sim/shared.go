@@ -2,8 +2,8 @@ package sim
 
 import "fmt"
 
-// Static arrays in shared memory begin behind a reserved piece, as on hardware, and have gaps between them: PTX does not say that one
-// follows another, and running over the end of one is to be noticed.
+// Static arrays in shared memory begin after a reserved piece, as on hardware. There are gaps
+// between them: PTX does not say that one follows the other, and an overrun must be noticed.
 const (
 	sharedReserved = 1024
 	sharedGap      = 128
@@ -40,7 +40,8 @@ func (k *Kernel) placeArrays() {
 	}
 }
 
-// offset of an array of this kernel. External ones share the memory that the launch asks for, behind the static ones.
+// offset is the place of an array of this kernel. External arrays share the memory that the launch
+// asks for, after the static ones.
 func (k *Kernel) offset(v *variable) int {
 	if v.external {
 		return k.sharedSize
@@ -100,7 +101,7 @@ func (k *Kernel) nearest(offset uint64) string {
 	return fmt.Sprintf("byte %d of array %s of %d bytes", offset-uint64(best.offset), best.name, best.bytes)
 }
 
-// describe names a byte of shared memory in a message.
+// describe names a byte of shared memory for a message.
 func (b *block) describe(offset int) string {
 	if size := b.kernel.sharedSize; offset >= size {
 		return fmt.Sprintf("byte %d of dynamic shared memory", offset-size)

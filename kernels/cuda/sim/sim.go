@@ -1,25 +1,31 @@
-// Package sim checks and runs PTX, the text that a driver turns into machine code, on the processor in pure Go. It exists so that
-// every test, on a machine without a GPU and without a C compiler, runs the very text that is shipped for one.
+// Package sim checks and runs PTX, the text that the driver turns into machine code, on the CPU in
+// pure Go. So every test runs the very text that is shipped, on a machine without a GPU and
+// without a C compiler.
 //
-// A module passes four steps. lex.go and parse.go read the text; compile.go checks every instruction (known in this form, allowed by
-// the module's version and target, operands declared and of the right type) and turns it into a Go function over the 32 lanes
-// of a warp; layout.go orders the basic blocks so that joins come after what they join; warp.go and block.go run them.
+// [Load] makes a [Module] of a text; a [Machine] has memory and launches a [Kernel] of the module.
+// A text passes four steps. lex.go and parse.go read it. compile.go checks every instruction
+// (known in this form, allowed by the module's version and target, operands declared and of the
+// right type) and turns it into a Go function over the 32 lanes of a warp. layout.go orders the
+// basic blocks so that joins come after what they join. warp.go and block.go run them.
 //
-// Lanes of a warp that stand at the same instruction run it together; of several such groups the one with the lowest place in the
-// layout goes first, so that groups meet again where control flow joins. A collective (shfl, vote, bar.warp, mma) waits until every
-// lane of its mask is there, bar.sync until every live thread of the block is.
+// Lanes of a warp at the same instruction run it together. Of several such groups, the one with
+// the lowest place in the layout goes first, so that groups meet again where control flow joins. A
+// collective (shfl, vote, bar.warp, mma) waits until every lane of its mask is there; bar.sync
+// waits for every live thread of the block. A loop that waits for a write of another thread is not
+// supported: it is reported as endless.
 //
-// A thread that waits in a loop until another one writes something is not known: it is reported as an endless loop.
+// Invariant: what hardware leaves undefined is an error here, with the kernel, block, thread, line
+// and instruction. Such errors are: an access outside an allocation or not aligned; shared memory
+// that is read before it is written, or touched by two threads without a barrier between them; an
+// asynchronous copy whose target is used before the wait; a shuffle that reads a missing lane;
+// collectives and barriers that not all threads reach; a read-only load (ld.global.nc) of what the
+// kernel writes. Races in global memory are not detected, but another order (Machine.Seed) reveals
+// many. Memory begins as 0xff, which is NaN in every format.
 //
-// What hardware leaves undefined is an error here, with the kernel, the block, the thread, the line and the instruction: an access
-// outside an allocation or not aligned, shared memory that is read before it is written, or touched by two threads without a
-// barrier between them, an asynchronous copy whose target is used before the wait, a shuffle that reads a lane which is not there,
-// collectives and barriers that not all threads reach, a read-only load (ld.global.nc) of what the kernel writes. Not seen are races in
-// global memory, but running in another order (Machine.Seed) brings out many. Memory begins as 0xff, NaN in every format.
-//
-// Arithmetic is exact IEEE with the rounding that the instruction names, so results equal those of a GPU bit for bit. Two things
-// are not so: mma adds in ascending order with one rounding a step, where tensor cores have an order of their own; and approximate
-// instructions (.approx, .ftz) are refused, because no reference can state their bits.
+// Arithmetic is exact IEEE with the rounding that the instruction names, so results equal those of
+// a GPU bit for bit. There are two exceptions. mma adds in ascending order and rounds each step
+// once, while tensor cores have an order of their own. Approximate instructions (.approx, .ftz)
+// are refused, because no reference can state their bits.
 package sim
 
 import (
@@ -44,21 +50,21 @@ type Kernel struct {
 	registers  []register
 	predicates int
 	body       []instruction
-	labels     map[label]int      // to indices of body
+	labels     map[label]int      // → index in body
 	tables     map[label][]string // labels of .branchtargets
-	scopes     []int              // the enclosing scope of each, -1 for the outermost
-	most       int                // threads a block, by .maxntid or .reqntid
-	exact      bool               // .reqntid
+	scopes     []int              // the enclosing scope of each; -1 for the outermost
+	most       int                // threads per block, by .maxntid or .reqntid
+	exact      bool               // by .reqntid: exactly that many
 
 	constants  []constant
 	code       []step
-	sharedSize int    // bytes of static shared memory with gaps
-	owner      []byte // of each byte of it: 1 + index of the array, 0 for a gap
+	sharedSize int    // static shared memory with gaps, in bytes
+	owner      []byte // of each byte of it: 1 + index of the array; 0 for a gap
 	localSize  int
-	grain      int // binary logarithm of the bytes of the smallest access of shared memory
+	grain      int // log2 of the bytes of the smallest access to shared memory
 }
 
-// Load reads and checks a PTX text. An error begins with the line it is about.
+// Load reads and checks a PTX text. An error begins with the line that it is about.
 func Load(text string) (*Module, error) {
 	tokens, err := lex(text)
 	if err != nil {

@@ -2,17 +2,17 @@ package sim
 
 import "strings"
 
-// parameter of a kernel; offset is where it lies among the others.
+// parameter is a parameter of a kernel. offset is its place among all of them.
 type parameter struct {
 	name          string
 	bytes, offset int
 }
 
-// space is where an address points.
+// space is the state space that an address points to.
 type space byte
 
 const (
-	generic space = iota // decided by the address
+	generic space = iota // the address decides
 	global
 	constantSpace
 	sharedSpace
@@ -26,7 +26,8 @@ func (s space) String() string {
 	return [...]string{"generic", "global", "constant", "shared", "local", "parameter"}[s]
 }
 
-// variable is an array in memory. An external one in shared memory gets what the launch asks for.
+// variable is an array in memory. An external one in shared memory gets the memory that the launch
+// asks for.
 type variable struct {
 	name             string
 	space            space
@@ -42,7 +43,7 @@ type variable struct {
 type register struct {
 	name   string
 	scalar scalar
-	index  int // among predicates, for a predicate
+	index  int // among the predicates, if it is a predicate
 }
 
 // label is a name in a scope of braces.
@@ -57,10 +58,10 @@ const (
 	registerOperand operandKind = iota
 	integerOperand
 	floatOperand
-	specialOperand // %tid.x and the like
+	specialOperand // %tid.x and others
 	symbolOperand  // a parameter, variable or label
 	vectorOperand
-	addressOperand // of what elements[0] is, plus value
+	addressOperand // elements[0] plus value
 	sinkOperand    // _
 )
 

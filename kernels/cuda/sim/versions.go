@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// requirement is the first version of PTX and the first target that have an instruction, or a modifier of one.
+// requirement is the first version of PTX and the first target that have an instruction, or one of
+// its modifiers.
 type requirement struct {
 	name      string
-	modifier  string // "" is the instruction itself
+	modifier  string // "": the instruction itself
 	ptx, cuda int
 }
 
-// requirements are those that the oldest supported target, sm_50, does not have anyway. Source: NVIDIA, PTX ISA, the sections
-// "PTX ISA Notes" and "Target ISA Notes" of each instruction.
+// requirements lists what the oldest supported target, sm_50, does not have. Source: NVIDIA, PTX
+// ISA, the sections "PTX ISA Notes" and "Target ISA Notes" of each instruction.
 var requirements = []requirement{
 	{"shfl", "sync", 60, 30}, {"vote", "sync", 60, 30}, {"bar", "warp", 60, 30}, {"barrier", "", 60, 30}, {"match", "", 60, 70},
 	{"redux", "", 70, 80}, {"fence", "", 60, 70}, {"nanosleep", "", 63, 70}, {"brx", "", 60, 30},
@@ -27,7 +28,7 @@ var requirements = []requirement{
 	{"red", "relaxed", 60, 70}, {"red", "release", 60, 70},
 }
 
-// allowed checks the module's version and target.
+// allowed checks the version and the target of the module.
 func (c *compiler) allowed() error {
 	m := c.kernel.module
 	for _, r := range requirements {

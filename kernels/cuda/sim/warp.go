@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// warp is 32 lanes, or fewer in the last one of a block.
+// warp is 32 lanes, or fewer in the last warp of a block.
 type warp struct {
 	block      *block
 	first      int // thread of lane 0
 	count      int
 	registers  []values
-	predicates []uint32 // a bit a lane
+	predicates []uint32 // one bit per lane
 	alive      uint32
 	groups     []group
 	local      [32][]byte
@@ -32,17 +32,17 @@ const (
 	atBarrier
 )
 
-// group is lanes that stand at the same step.
+// group is a set of lanes at the same step.
 type group struct {
 	at    int
 	lanes uint32
 	state state
-	mask  uint32 // whom it waits for when meeting others
+	mask  uint32 // when meetingOthers: the lanes that it waits for
 }
 
 func lowest(lanes uint32) int { return bits.TrailingZeros32(lanes) & 31 }
 
-// run lets the warp's lanes go on until each is at a barrier, waits for others or has ended.
+// run lets the warp's lanes go on until each has ended, is at a barrier, or waits for others.
 func (w *warp) run() error {
 	for {
 		g, stop, ok := w.pick()
@@ -55,7 +55,8 @@ func (w *warp) run() error {
 	}
 }
 
-// pick takes the ready group with the lowest place, with all that stand there, and says where the next one stands.
+// pick takes the ready group with the lowest place, merged with all ready lanes at that place.
+// stop is the place of the next ready group.
 func (w *warp) pick() (g group, stop int, ok bool) {
 	g.at = settled
 	for _, other := range w.groups {
@@ -79,7 +80,7 @@ func (w *warp) pick() (g group, stop int, ok bool) {
 	return g, stop, g.lanes != 0
 }
 
-// advance runs a group until it reaches stop, where others are ready, or splits or waits.
+// advance runs a group until it splits, waits, or reaches stop, where other lanes are ready.
 func (w *warp) advance(g group, stop int) error {
 	code := w.block.kernel.code
 	for g.at < stop {
@@ -129,7 +130,7 @@ func (w *warp) advance(g group, stop int) error {
 	return nil
 }
 
-// turn does what a step does to the control of lanes, and makes groups of them.
+// turn applies a step's effect on control to lanes, and makes groups of them.
 func (w *warp) turn(s *step, at int, lanes uint32) error {
 	switch s.flow {
 	case jump:
@@ -146,7 +147,7 @@ func (w *warp) turn(s *step, at int, lanes uint32) error {
 	case finish:
 		w.alive &^= lanes
 		w.block.alive -= bits.OnesCount32(lanes)
-		for i := range w.groups { // who waits for a lane that has ended waits no longer
+		for i := range w.groups { // who waits for a lane that has ended need not wait any longer
 			if w.groups[i].state == meetingOthers {
 				w.groups[i].state = ready
 			}
@@ -174,7 +175,8 @@ func (w *warp) maskIs(s *step, lanes uint32) bool {
 	return true
 }
 
-// meet joins lanes that arrive at a collective with those that wait there already, and runs it when all of their mask are there.
+// meet joins lanes that arrive at a collective with those that already wait there. When all lanes
+// of their mask are there, it runs the collective.
 func (w *warp) meet(s *step, at int, lanes uint32) error {
 	for lanes != 0 {
 		mask := everyLane

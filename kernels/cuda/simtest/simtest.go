@@ -1,4 +1,5 @@
-// Package simtest runs kernels in tests: on the simulator, with Go slices for device memory. A kernel's test is then
+// Package simtest runs kernels in tests: on the simulator, with Go slices for device memory. A
+// kernel's test is then
 //
 //	k := simtest.Load(t, "elementwise")
 //	x, y := simtest.Normal(1, n), simtest.Normal(2, n)

@@ -93,7 +93,8 @@ func without(t *testing.T, module, kernel, instruction string, n int) string {
 	return ""
 }
 
-// Kernels that lack one of their barriers or waits are found out: by the simulator, or by a wrong result.
+// Kernels that lack one of their barriers or waits are found out: by the simulator, or by a wrong
+// result.
 func TestMissingSynchronisationIsNoticed(t *testing.T) {
 	norm := func(k Kernels) error {
 		x, w := Normal(1, 512), Normal(2, 512)
