@@ -1,12 +1,17 @@
-// Package agreement measures how well a draft model agrees with its target: α, the probability that a drafted token is accepted.
+// Package agreement measures α, the probability that the target accepts a drafted token.
 //
-// At a place of a text the target would draw its next token from p and the draft from q, and speculative sampling accepts with
-// probability Σ min(p, q), one minus their total variation distance. The mean of it over the tokens of an assistant's replies is
-// α of that text. Both models read the text as it stands (they are teacher-forced): what they would have written themselves has no
-// part in it, so that different pairs are compared at the same places. At temperature 0 the sum is 1 where both models' best tokens
-// are the same and 0 elsewhere.
+// [Measure] reads a [Dialogue] with both models of a [Pair] and returns a [Report]. At each
+// position of an assistant's reply the target has a distribution p for the next token and the
+// draft a distribution q. Speculative sampling accepts with probability Σ min(p, q), which is one
+// minus their total variation distance ([Overlap]). α of a text is the mean of this over the
+// tokens of the assistant's replies. At temperature 0 the sum is 1 where the best tokens of both
+// models are the same, and 0 elsewhere.
 //
-// A text that the models were trained on shows too high an α. So does one whose questions also stood in training with other answers.
+// Invariant: both models read the text as it stands (teacher forcing), not what they would have
+// written. So different pairs are compared at the same positions.
+//
+// A text that the models were trained on gives an α that is too high. So does a text whose
+// questions were in the training data with other answers.
 package agreement
 
 import (
@@ -21,10 +26,10 @@ import (
 	"specula/engine/sample"
 )
 
-// Model is what a text is read with.
+// Model is a model that reads a text.
 type Model interface {
 	NewCache() (compute.Cache, error)
-	// Forward appends tokens to the cache and returns the scores behind each of them.
+	// Forward appends tokens to the cache and returns the scores after each of them.
 	Forward(ctx context.Context, cache compute.Cache, ids []int32) (compute.Logits, error)
 }
 
@@ -32,13 +37,15 @@ type Model interface {
 type Dialogue struct {
 	Source string // may be empty
 	Tokens []int32
-	Judged []bool // (len(Tokens)): whether the models' chances of this token's place count; never those of the first
+	// Judged, of the length of Tokens, marks the tokens whose probabilities count. The first token
+	// never counts.
+	Judged []bool
 }
 
 // Pair is what is compared.
 type Pair struct {
 	Target, Draft Model
-	Vocab         int // ids that both know; scores of padding behind them are left out
+	Vocab         int // ids that both models know; the scores of padding after them are ignored
 	Rows          int // of one pass, at most
 }
 
@@ -46,26 +53,30 @@ type Pair struct {
 type Agreement struct {
 	Temperature float64 `json:"temperature"`
 	Alpha       float64 `json:"alpha"`
-	// StandardError is that of Alpha if the dialogues are a random choice; the tokens of one dialogue are not independent.
+	// StandardError is the standard error of Alpha if the dialogues are a random sample. It is
+	// computed over dialogues, because the tokens of one dialogue are not independent.
 	StandardError float64 `json:"standardError"`
 }
 
-// Report is what Measure found.
+// Report is the result of Measure.
 type Report struct {
 	Part
-	Cut     int    `json:"cut"`               // dialogues that did not fit into the context and were read up to its end
-	Sources []Part `json:"sources,omitempty"` // by name, when there are several: α differs more between kinds of text than between pairs
+	Cut int `json:"cut"` // dialogues longer than the context, of which only the start was read
+	// Sources has a part per source, by name, if there are several. α differs more between kinds
+	// of text than between pairs.
+	Sources []Part `json:"sources,omitempty"`
 }
 
 // Part is the agreement on some of the dialogues, or on all.
 type Part struct {
 	Source    string      `json:"source,omitempty"`
-	Dialogues int         `json:"dialogues"` // with at least one token judged
-	Tokens    int         `json:"tokens"`    // judged
+	Dialogues int         `json:"dialogues"` // with at least one judged token
+	Tokens    int         `json:"tokens"`    // judged ones
 	At        []Agreement `json:"at"`
 }
 
-// Measure reads the dialogues with both models. progress, which may be nil, gets dialogues done.
+// Measure reads the dialogues with both models. progress may be nil; it gets the number of
+// dialogues done.
 func Measure(ctx context.Context, pair Pair, dialogues []Dialogue, temperatures []float64, progress func(done, total int)) (*Report, error) {
 	m := &measurement{Pair: pair, temperatures: temperatures}
 	var err error
@@ -103,7 +114,7 @@ type measurement struct {
 type tally struct {
 	source string
 	tokens int
-	sums   []float64 // (temperatures): Σ over judged tokens
+	sums   []float64 // per temperature: the sum of Σ min(p, q) over judged tokens
 }
 
 // add reads one dialogue.
@@ -138,7 +149,7 @@ func (m *measurement) add(ctx context.Context, d Dialogue) error {
 	return nil
 }
 
-// report sums up, and by source where there are several.
+// report sums up over all dialogues and, if there are several sources, per source.
 func (m *measurement) report() *Report {
 	r := &Report{Part: m.part(m.tallies), Cut: m.cut}
 	bySource := map[string][]tally{}
@@ -167,7 +178,7 @@ func (m *measurement) part(tallies []tally) Part {
 	return p
 }
 
-// compare adds Σ min(p, q) behind row i of the pass that was just made, for every temperature.
+// compare adds Σ min(p, q) after row i of the last pass to sums, for every temperature.
 func (m *measurement) compare(i int, sums []float64) error {
 	if err := errors.Join(m.target.fetch(i), m.draft.fetch(i)); err != nil {
 		return err
@@ -186,7 +197,8 @@ func (m *measurement) compare(i int, sums []float64) error {
 	return nil
 }
 
-// Overlap is Σ min(p, q): the probability that a token drawn from q is accepted for p. Both have the same form, one-hot or not.
+// Overlap is Σ min(p, q): the probability that a token drawn from q is accepted under p. Both must
+// be one-hot, or neither.
 func Overlap(p, q sample.Dist) float64 {
 	if p.P == nil {
 		return q.Prob(p.Hot)
@@ -230,13 +242,13 @@ func (r *reader) fetch(i int) error {
 	return r.logits.Row(i, r.row)
 }
 
-// at is the distribution of the fetched row, valid until the next call.
+// at is the distribution of the fetched row. It is valid until the next call.
 func (r *reader) at(temperature float64) (sample.Dist, error) {
 	return r.sampler.FromLogits(r.probs, r.row[:r.vocab], sample.Params{Temperature: temperature, TopP: 1})
 }
 
-// ratio is the mean over judged tokens at one temperature, with the standard error of such a ratio over dialogues; 0 when there is
-// only one.
+// ratio is the mean over judged tokens at one temperature, and the standard error of this ratio
+// over dialogues. The standard error is 0 if there is only one dialogue.
 func ratio(tallies []tally, temperature int) (mean, standardError float64) {
 	total, n := 0.0, 0.0
 	for _, t := range tallies {

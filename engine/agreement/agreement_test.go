@@ -13,7 +13,7 @@ import (
 	"specula/engine/sample"
 )
 
-// table is a model whose scores depend on the token read alone.
+// table is a model whose scores depend only on the last token.
 type table struct {
 	rows     [][]float32 // by token
 	capacity int
@@ -58,7 +58,7 @@ func (s scores) Row(i int, dst []float32) error {
 	return nil
 }
 
-// logs are scores whose softmax at temperature 1 are the probabilities given.
+// logs returns scores whose softmax at temperature 1 has the given probabilities.
 func logs(rows ...[]float64) [][]float32 {
 	out := make([][]float32, len(rows))
 	for i, row := range rows {
@@ -71,18 +71,19 @@ func logs(rows ...[]float64) [][]float32 {
 
 func pair(closed *int, rows, capacity int) Pair {
 	target := &table{logs([]float64{0.5, 0.3, 0.2}, []float64{0.1, 0.8, 0.1}, []float64{0.2, 0.2, 0.6}), capacity, closed}
-	// The draft's rows are padded by an id that the vocabulary does not have, with a score that would win.
+	// The draft's rows have a padding id that the vocabulary does not have. Its score would win.
 	draft := &table{logs([]float64{0.2, 0.6, 0.2, 9}, []float64{0.1, 0.8, 0.1, 9}, []float64{0.6, 0.2, 0.2, 9}), capacity, closed}
 	return Pair{Target: target, Draft: draft, Vocab: 3, Rows: rows}
 }
 
 func TestMeasureAgainstSumsByHand(t *testing.T) {
-	// Σ min(p, q) at temperature 1 behind tokens 0, 1, 2: 0.2+0.3+0.2, 1, 0.2+0.2+0.2; the best tokens agree behind 1 only.
+	// Σ min(p, q) at temperature 1 after tokens 0, 1, 2: 0.2+0.3+0.2, 1, 0.2+0.2+0.2. The best
+	// tokens are the same only after token 1.
 	behind := []float64{0.7, 1, 0.6}
 	greedy := []float64{0, 1, 0}
 	dialogues := []Dialogue{
-		{Source: "a", Tokens: []int32{0, 1, 2, 0, 1}, Judged: []bool{false, true, true, false, true}}, // behind 0, 1, 0
-		{Source: "b", Tokens: []int32{2, 2}, Judged: []bool{false, true}},                             // behind 2
+		{Source: "a", Tokens: []int32{0, 1, 2, 0, 1}, Judged: []bool{false, true, true, false, true}}, // after 0, 1, 0
+		{Source: "b", Tokens: []int32{2, 2}, Judged: []bool{false, true}},                             // after 2
 		{Tokens: []int32{2, 2}, Judged: []bool{false, false}},
 	}
 	for _, rows := range []int{1, 2, 33} {

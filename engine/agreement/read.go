@@ -10,7 +10,7 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// Talk is a dialogue as it was held.
+// Talk is a dialogue as text.
 type Talk struct {
 	Source string // where it comes from, in a word; may be empty
 	Turns  []chat.Message
@@ -36,8 +36,9 @@ func ReadFile(path string) ([]Talk, error) {
 	return Read(f)
 }
 
-// Read reads dialogues, a JSON object each: {"source": "small talk", "turns": [["user", "hello"], ["assistant", "Hi!"]]}, where the
-// source may be missing. An error tells which one is wrong.
+// Read reads dialogues, one JSON object each: {"source": "small talk", "turns": [["user",
+// "hello"], ["assistant", "Hi!"]]}. The source may be missing. An error says which dialogue is
+// wrong.
 func Read(r io.Reader) ([]Talk, error) {
 	var list []Talk
 	decoder := json.NewDecoder(r)

@@ -14,21 +14,23 @@ const (
 	replyTokens = 48
 )
 
-// Accepted is what a proposer's drafts were worth.
+// Accepted is how well the drafts of a proposer did.
 type Accepted struct {
 	Proposer string  `json:"proposer"`
 	Drafted  int     `json:"drafted"`
 	Tested   int     `json:"tested"`
 	Kept     int     `json:"kept"`
 	StepMS   float64 `json:"stepMS"` // of one draft token
-	RestMS   float64 `json:"restMS"` // of a round beside draft and pass
-	// ByPosition is the share kept of those that were reached; positions that were hardly ever reached have the share of all.
+	RestMS   float64 `json:"restMS"` // of a round without its draft and its pass
+	// ByPosition is the share accepted of the draft tokens that were tested, by position. A
+	// position that was hardly ever tested has the share of all positions.
 	ByPosition []float64 `json:"byPosition"`
-	// TokensPerMS is what each γ from 0 on is expected to write.
+	// TokensPerMS is, for each γ from 0 on, how many tokens it is expected to write per
+	// millisecond.
 	TokensPerMS []float64 `json:"tokensPerMS"`
 }
 
-// proposers that can be chosen.
+// proposers returns the proposers that can be chosen.
 func (x *examination) proposers() []string {
 	var list []string
 	for _, p := range x.Ready.Proposers {
@@ -45,8 +47,8 @@ func (x *examination) proposers() []string {
 	return list
 }
 
-// acceptance lets every proposer write replies at the session's temperature, and at temperature 0 beside plain ones, whose text
-// must be the same.
+// acceptance lets every proposer write replies at the session's temperature. At temperature 0 it
+// also compares them with plain replies, whose text must be the same.
 func (x *examination) acceptance(ctx context.Context) error {
 	list := x.proposers()
 	sums := make([]event.Totals, len(list))
@@ -117,7 +119,8 @@ func sum(s, t *event.Totals) {
 	}
 }
 
-// worth reckons what each γ would write per millisecond: 1 + a₁ + a₁a₂ + … tokens a round, for v(γ+1), γ draft steps and the rest.
+// worth estimates what each γ would write per millisecond. A round gives 1 + a₁ + a₁a₂ + … tokens;
+// it costs v(γ+1), γ draft steps and the rest.
 func (x *examination) worth(name string, t *event.Totals) Accepted {
 	const enough = 8
 	a := Accepted{Proposer: name, Drafted: t.Drafted, Tested: t.Tested, Kept: t.Accepted}
@@ -133,7 +136,7 @@ func (x *examination) worth(name string, t *event.Totals) Accepted {
 	}
 	tokens, reach, verify := 1.0, 1.0, 0.0
 	for gamma, measured := range x.report.VerifyMS {
-		// More rows never cost less: a longer pass that was measured shorter shows what the measurement is worth.
+		// More rows never cost less. If a longer pass was measured as shorter, that is noise.
 		verify = max(verify, measured)
 		if gamma > 0 {
 			share := mean
@@ -141,7 +144,7 @@ func (x *examination) worth(name string, t *event.Totals) Accepted {
 				share = float64(t.PositionKept[i]) / float64(t.PositionTested[i])
 			}
 			a.ByPosition = append(a.ByPosition, share)
-			// Where nothing was drafted in a round, nothing is gained either.
+			// A round in which nothing was drafted gains nothing.
 			reach *= share
 			tokens += reach * x.hit(t)
 		}
@@ -150,7 +153,7 @@ func (x *examination) worth(name string, t *event.Totals) Accepted {
 	return a
 }
 
-// hit is the share of rounds that had a draft; a reply has about one tested token fewer than that only if drafts are rare.
+// hit is the share of rounds that had a draft, that is, in which the first draft token was tested.
 func (x *examination) hit(t *event.Totals) float64 {
 	if t.Rounds == 0 || len(t.PositionTested) == 0 {
 		return 0
@@ -158,11 +161,11 @@ func (x *examination) hit(t *event.Totals) float64 {
 	return min(1, float64(t.PositionTested[0])/float64(t.Rounds))
 }
 
-// worthwhile is how much faster than plain decoding a proposer must promise to be, to be recommended: the costs were
-// measured in a few seconds, and a few percent of difference may be chance.
+// worthwhile is the least speed-up over plain decoding with which a proposer is recommended. The
+// costs were measured in a few seconds, so a few percent may be chance.
 const worthwhile = 1.05
 
-// recommend names the proposer and γ that are expected to write most.
+// recommend names the proposer and γ that are expected to write most tokens per millisecond.
 func (x *examination) recommend() {
 	speedup, gamma, proposer := 1.0, 0, "none"
 	for _, a := range x.report.Accepted {

@@ -15,13 +15,15 @@ import (
 )
 
 const (
-	costRuns  = 9    // of each length of pass; the least time is the cost, since disturbances only add
-	costShare = 0.15 // of the time that costs may take
-	cliff     = 3.0  // a row that costs so many times what a row usually adds, and at least minCliff of the whole pass, is told
-	minCliff  = 0.15
+	costRuns  = 9    // of each length of pass; the least time counts, because disturbances only add
+	costShare = 0.15 // of the time that measuring costs may take
+	// A jump is reported if a row costs cliff times what a row usually adds, and at least the
+	// share minCliff of the pass before it.
+	cliff    = 3.0
+	minCliff = 0.15
 )
 
-// costs measures v(m), the milliseconds of a target pass of m rows, and a draft step, by turns.
+// costs measures v(m), the milliseconds of a target pass of m rows, and the cost of a draft step.
 func (x *examination) costs(ctx context.Context) error {
 	rows := min(x.GammaMax+1, x.Target.Config().MaxRows)
 	target, err := x.warm(ctx, x.Target)
@@ -46,7 +48,7 @@ func (x *examination) costs(ctx context.Context) error {
 	return x.draftCost(ctx)
 }
 
-// warm is a cache that holds the beginning of the prompt.
+// warm returns a cache that holds the start of the prompt.
 func (x *examination) warm(ctx context.Context, m *model.Model) (compute.Cache, error) {
 	cache, err := m.NewCache()
 	if err != nil {
@@ -57,7 +59,8 @@ func (x *examination) warm(ctx context.Context, m *model.Model) (compute.Cache, 
 	return cache, err
 }
 
-// timed runs one pass of m rows and takes it back. Asking for the best tokens makes a device finish.
+// timed runs one pass of m rows and removes it from the cache. Asking for the best tokens makes a
+// device finish.
 func (x *examination) timed(ctx context.Context, cache compute.Cache, pass func(ids []int32) (compute.Logits, error), m int) (ms float64, err error) {
 	before, ids := cache.Len(), slices.Repeat(x.Prompt[:1], m)
 	began := x.Now()
@@ -99,7 +102,7 @@ func (x *examination) draftCost(ctx context.Context) error {
 	return nil
 }
 
-// tellCurve describes v(m) and where it jumps.
+// tellCurve describes v(m) and its jumps.
 func (x *examination) tellCurve() {
 	v := x.report.VerifyMS
 	var shown, cliffs []string
@@ -126,7 +129,7 @@ func (x *examination) tellCurve() {
 	x.add("v(m)", status, "verification costs as much as decoding here, so only a cheap proposer with many hits pays: --proposer ngram", "%s", text)
 }
 
-// memory holds what the models take against what there is.
+// memory compares what the models take with what is available.
 func (x *examination) memory(context.Context) error {
 	const mib = 1 << 20
 	m := &x.report.Memory
@@ -151,7 +154,7 @@ func (x *examination) memory(context.Context) error {
 	return nil
 }
 
-// ResidentBytes is what Linux says this process holds in memory; 0 elsewhere.
+// ResidentBytes is this process's resident memory on Linux; 0 elsewhere.
 func ResidentBytes() int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

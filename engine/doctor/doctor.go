@@ -1,9 +1,14 @@
-// Package doctor examines a loaded pair on its device: whether it computes what it must, whether it fits, and whether
-// speculation pays.
+// Package doctor examines a loaded pair on its device: whether it computes correctly, whether it
+// fits into memory, and whether speculation pays.
 //
-// The first question is the one that all promises rest on. A verification of γ+1 rows must give, bit for bit, what γ+1 decoding
-// steps would have given: scores, and keys and values at every layer. It is asked for every number of rows, of random tokens, and
-// of tokens behind which the two best are so nearly tied that one wrong bit would change the text.
+// [Run] examines a [Subject] within the time of [Options] and returns a [Report] of [Line]s. Each
+// step has a file: equal.go compares verification with decoding, cost.go measures times and
+// memory, accept.go lets every proposer write replies.
+//
+// Invariant that it checks, on which all promises rest: a verification of γ+1 rows gives, bit for
+// bit, what γ+1 decoding steps give: the scores, and keys and values at every layer. It is checked
+// for every number of rows, with random tokens, and with tokens after which the two best scores
+// are so nearly tied that one wrong bit would change the text.
 package doctor
 
 import (
@@ -15,7 +20,7 @@ import (
 	"specula/engine/model"
 )
 
-// Status is what a line of the report says.
+// Status is the result of a line of the report.
 type Status string
 
 // The statuses.
@@ -33,7 +38,8 @@ type Line struct {
 	Do     string `json:"do,omitempty"` // what to do about it
 }
 
-// Reply is one reply of a session with some settings, name and value in turn. It must not depend on replies before.
+// Reply writes one reply of a session. settings are names and values by turns. The reply must not
+// depend on earlier ones.
 type Reply func(ctx context.Context, prompt string, settings ...string) (event.ReplyEnded, error)
 
 // Subject is what is examined.
@@ -41,7 +47,7 @@ type Subject struct {
 	Ready       event.Ready
 	Target      *model.Model
 	Draft       *model.Model // nil: none
-	Available   int64        // bytes the device can still give; 0: unknown
+	Available   int64        // bytes that the device can still give; 0: unknown
 	Prompt      []int32      // tokens to begin with
 	GammaMax    int
 	Temperature float64
@@ -50,7 +56,7 @@ type Subject struct {
 
 // Options bound an examination.
 type Options struct {
-	Seconds float64 // about
+	Seconds float64 // approximate duration
 	Prompts []string
 	Now     func() time.Time
 }
@@ -62,7 +68,8 @@ type examination struct {
 	began  time.Time
 }
 
-// Run examines everything. progress, which may be nil, is told what comes next, and "" at the end.
+// Run examines everything. progress may be nil; it gets the name of each step before it starts,
+// and "" at the end.
 func Run(ctx context.Context, s Subject, o Options, progress func(what string)) (*Report, error) {
 	x := &examination{Subject: s, Options: o, began: o.Now(), report: &Report{
 		Target: s.Ready.Target.Name, Device: s.Ready.Device, GammaMax: s.GammaMax, Temperature: s.Temperature,
@@ -103,10 +110,10 @@ func (x *examination) add(name string, status Status, do, format string, args ..
 	x.report.Lines = append(x.report.Lines, Line{Name: name, Status: status, Found: fmt.Sprintf(format, args...), Do: do})
 }
 
-// left is the share of the time that has not passed yet.
+// left is the share of the time that is left.
 func (x *examination) left() float64 { return 1 - x.Now().Sub(x.began).Seconds()/x.Seconds }
 
-// surroundings repeats what loading found out.
+// surroundings reports what loading found out.
 func (x *examination) surroundings(context.Context) error {
 	r := x.Ready
 	x.add("device", OK, "", "%s (%s)", r.Device, r.DeviceWhy)

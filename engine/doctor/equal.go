@@ -11,22 +11,23 @@ import (
 )
 
 const (
-	baseTokens = 24 // of the prompt, in front of what is compared
-	candidates = 48 // tokens of which the one is taken that leaves the two best scores nearest to each other
+	baseTokens = 24 // of the prompt, before what is compared
+	candidates = 48 // tokens to try; the one is taken after which the two best scores are nearest
 )
 
-// equality compares passes of one model. A difference of a single bit is one.
+// equality compares passes of one model bit by bit.
 type equality struct {
 	model  *model.Model
 	cache  compute.Cache
 	base   []int32
-	margin float32 // the least distance of the two best scores of a compared row
+	margin float32 // the least distance of the two best scores among the compared rows
 }
 
-// trace is what passes over a sequence gave: scores of each token, and keys and values by layer and token.
+// trace is the result of passes over a sequence: the scores of each token, and keys and values by
+// layer and token.
 type trace struct {
 	scores [][]float32
-	cached [][]float32 // layer·tokens + token: key and value
+	cached [][]float32 // index layer·tokens + token: key and value
 }
 
 // equal compares passes of 1 to γmax+1 rows with decoding.
@@ -60,7 +61,7 @@ func (x *examination) equal(ctx context.Context, name string, m *model.Model) er
 	return nil
 }
 
-// base is the beginning of the prompt, of tokens that the model knows.
+// base is the start of the prompt, with ids that the model knows.
 func (x *examination) base(m *model.Model) []int32 {
 	base := make([]int32, baseTokens)
 	for i := range base {
@@ -69,7 +70,7 @@ func (x *examination) base(m *model.Model) []int32 {
 	return base
 }
 
-// run returns the first difference in words, "" if there is none.
+// run returns the first difference in words, or "".
 func (e *equality) run(ctx context.Context, rows int, x *examination) (string, error) {
 	if found, err := e.prefill(ctx); found != "" || err != nil {
 		return found, err
@@ -92,7 +93,8 @@ func (e *equality) run(ctx context.Context, rows int, x *examination) (string, e
 	return "", nil
 }
 
-// prefill reads the base at once and token by token, which must leave the same in the cache. It stays there.
+// prefill reads the base in one pass and token by token. Both must leave the same in the cache.
+// The base stays there.
 func (e *equality) prefill(ctx context.Context) (string, error) {
 	decoded, err := e.decode(ctx, 0, e.base)
 	if err != nil {
@@ -118,7 +120,7 @@ func (e *equality) prefill(ctx context.Context) (string, error) {
 	return e.difference(fmt.Sprintf("a prefill of %d tokens", len(e.base)), decoded, got, len(e.base)), nil
 }
 
-// compare runs a sequence behind the base in passes of every length.
+// compare runs a sequence after the base, in passes of every length.
 func (e *equality) compare(ctx context.Context, sequence []int32) (string, error) {
 	decoded, err := e.decode(ctx, len(e.base), sequence)
 	if err != nil {
@@ -142,7 +144,7 @@ func (e *equality) compare(ctx context.Context, sequence []int32) (string, error
 	return "", nil
 }
 
-// decode reads tokens one by one behind the first from of the cache.
+// decode cuts the cache to from tokens, and reads tokens one by one after them.
 func (e *equality) decode(ctx context.Context, from int, tokens []int32) (t trace, err error) {
 	if err := e.cache.Truncate(from); err != nil {
 		return t, err
@@ -162,7 +164,7 @@ func (e *equality) decode(ctx context.Context, from int, tokens []int32) (t trac
 	return t, err
 }
 
-// pass reads tokens at once.
+// pass reads tokens in one pass.
 func (e *equality) pass(ctx context.Context, tokens []int32) (t trace, err error) {
 	from := e.cache.Len()
 	logits, err := e.model.Forward(ctx, e.cache, tokens)
@@ -180,7 +182,7 @@ func (e *equality) pass(ctx context.Context, tokens []int32) (t trace, err error
 	return t, err
 }
 
-// cached copies keys and values of the tokens from one on.
+// cached copies the keys and values of the tokens from one on.
 func (e *equality) cached(from int) (list [][]float32, err error) {
 	c := e.model.Config()
 	width := c.KVHeads * c.HeadDim
@@ -196,7 +198,8 @@ func (e *equality) cached(from int) (list [][]float32, err error) {
 	return list, nil
 }
 
-// difference names the first number of got that is not that of decoding; decoded holds so many tokens a layer.
+// difference names the first number in got that differs from decoding. decoded holds that many
+// tokens per layer.
 func (e *equality) difference(pass string, decoded, got trace, tokens int) string {
 	layers := e.model.Config().Layers
 	each := len(got.cached) / layers
@@ -229,8 +232,8 @@ func same(want, got []float32) (at int, a, b float32, ok bool) {
 	return 0, 0, 0, true
 }
 
-// tie replaces tokens of a sequence, one behind the other, by that candidate which leaves the two best scores nearest to each
-// other, as long as there is time.
+// tie replaces the tokens of a sequence one after another. Each becomes the candidate after which
+// the two best scores are nearest. It stops when little time is left.
 func (e *equality) tie(ctx context.Context, sequence []int32, rng *rand.Rand, x *examination) error {
 	if err := e.cache.Truncate(len(e.base)); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"specula/engine/event"
 )
 
-// recommended is the line that an examination ends with, of proposers that kept so much.
+// recommended is the last line of an examination of proposers with these totals.
 func recommended(verifyMS []float64, drafts map[string]*event.Totals) Line {
 	x := &examination{report: &Report{VerifyMS: verifyMS}}
 	for name, t := range drafts {
@@ -17,7 +17,7 @@ func recommended(verifyMS []float64, drafts map[string]*event.Totals) Line {
 	return x.report.Lines[len(x.report.Lines)-1]
 }
 
-// What was measured errs: here two rows seem to cost less than one.
+// Measurements have errors: here two rows seem to cost less than one.
 func TestAProposerThatKeepsNothingIsNotRecommended(t *testing.T) {
 	nothing := &event.Totals{Tokens: 40, Rounds: 40, Drafted: 17, Tested: 17, PositionTested: []int{17}, PositionKept: []int{0}, SampleMS: 1}
 	hardly := &event.Totals{Tokens: 41, Rounds: 40, Drafted: 17, Tested: 17, Accepted: 1, PositionTested: []int{17}, PositionKept: []int{1}}

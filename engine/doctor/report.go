@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Report is what Run found. Its JSON form is stable: fields may be added, not changed.
+// Report is the result of Run. Its JSON form is stable: fields may be added, never changed.
 type Report struct {
 	Target      string      `json:"target"`
 	Draft       string      `json:"draft,omitempty"`
@@ -17,14 +17,14 @@ type Report struct {
 	Seconds     float64     `json:"seconds"`
 	Lines       []Line      `json:"lines"`
 	VerifyMS    []float64   `json:"verifyMS"` // of target passes of 1, 2, … rows
-	Cliffs      []int       `json:"cliffs"`   // numbers of rows at which a pass jumps in cost
+	Cliffs      []int       `json:"cliffs"`   // numbers of rows at which the cost of a pass jumps
 	DraftMS     float64     `json:"draftMS"`  // of a step of the draft model; 0: none
 	Memory      Memory      `json:"memory"`
 	Accepted    []Accepted  `json:"accepted"`
 	Recommended Recommended `json:"recommended"`
 }
 
-// Memory is in bytes; 0 stands for unknown.
+// Memory is in bytes; 0 means unknown.
 type Memory struct {
 	WeightBytes    int64 `json:"weightBytes"`
 	CacheBytes     int64 `json:"cacheBytes"` // of one conversation
@@ -32,7 +32,7 @@ type Memory struct {
 	AvailableBytes int64 `json:"availableBytes"`
 }
 
-// Recommended is what is expected to write most tokens a second.
+// Recommended is what is expected to write the most tokens per second.
 type Recommended struct {
 	Proposer string  `json:"proposer"`
 	Gamma    int     `json:"gamma"`
@@ -58,7 +58,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// WriteTable writes the report for people. Names of models, prompts and replies are raw: the caller makes them safe for a terminal.
+// WriteTable writes the report for people. Names of models, prompts and replies are raw; the
+// caller makes them safe for a terminal.
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	draft := "no draft model"

@@ -7,7 +7,7 @@ import (
 	"specula/engine/event"
 )
 
-// What was guessed is not ok, and says what to do; what the vocabulary lacks is no fault.
+// A guess is a warning that says what to do. Bytes that the vocabulary lacks are no fault.
 func TestGuessesAreWarnings(t *testing.T) {
 	for _, c := range []struct {
 		ready event.Ready

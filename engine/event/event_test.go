@@ -11,7 +11,7 @@ import (
 
 func one[T any](x T) *T { return &x }
 
-// every kind of event, with every kind of value set.
+// every returns an event of every kind, with every kind of value set.
 func every() []event.Event {
 	token := event.Token{
 		ID: 7, Raw: []byte{0xc3}, Text: " the", P: one(0.25), Q: one(0.5), U: one(0.75), Verdict: event.Rejected,

@@ -12,7 +12,8 @@ type envelope struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// Marshal encodes an event, that happened atMS milliseconds after the stream began, as one line of JSON without the newline.
+// Marshal encodes an event as one line of JSON without the newline. atMS is the time since the
+// stream began, in milliseconds.
 func Marshal(e Event, atMS float64) ([]byte, error) {
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -21,7 +22,7 @@ func Marshal(e Event, atMS float64) ([]byte, error) {
 	return json.Marshal(envelope{Kind: e.Kind(), AtMS: atMS, Data: data})
 }
 
-// Unmarshal is the inverse of Marshal. Events are returned by value.
+// Unmarshal is the inverse of Marshal. It returns events by value.
 func Unmarshal(line []byte) (e Event, atMS float64, err error) {
 	var env envelope
 	if err := json.Unmarshal(line, &env); err != nil {
@@ -63,8 +64,8 @@ func decode[E Event](data []byte) (Event, error) {
 	return e, err
 }
 
-// Objects counts the objects and lists in JSON without reading it. A few bytes of JSON can stand for a large struct, so whoever
-// reads events of a foreign file looks here first.
+// Objects counts the objects and lists in JSON without decoding it. A few bytes of JSON can become
+// a large struct, so call it before decoding events of a foreign file.
 func Objects(data []byte) int {
 	n, quoted := 0, false
 	for i := 0; i < len(data); i++ {

@@ -21,8 +21,9 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("trace line %d: %v", e.Line, e.Err) }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Read yields the records of a trace in order. An error comes as the last pair. A last line without its newline that is no event
-// is what a killed writer leaves: it comes as a Notice in place of an error.
+// Read yields the records of a trace in order. An error comes as the last pair. If the last line
+// has no newline and is not an event, the writer was killed: then a Notice comes in place of an
+// error.
 func Read(r io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		t := reader{lines: bufio.NewReaderSize(r, 64<<10)}
@@ -50,7 +51,7 @@ type reader struct {
 	lines *bufio.Reader
 	line  int     // of the last line read
 	atMS  float64 // of the last record
-	held  int     // bytes that all records so far take, about
+	held  int     // bytes in memory of all records so far, estimated
 }
 
 func (t *reader) header() error {
@@ -96,10 +97,11 @@ func (t *reader) next() (Record, error) {
 	return Record{AtMS: atMS, Event: e}, nil
 }
 
-// read returns the next line without its end; whole tells whether it had one. The text is valid until the next call.
+// read returns the next line without its newline. whole reports whether it had one. The text is
+// valid until the next call.
 func (t *reader) read() (text []byte, whole bool, err error) {
 	t.line++
-	var long []byte // what did not fit into the buffer at once
+	var long []byte // a line that does not fit into the buffer
 	for {
 		part, err := t.lines.ReadSlice('\n')
 		if len(long)+len(part) > MaxLineBytes {

@@ -12,7 +12,7 @@ import (
 	"specula/engine/event"
 )
 
-// clock advances a millisecond and a half at every look.
+// clock advances by 1.5 ms at every call.
 func clock() func() time.Time {
 	at := time.Unix(1000, 0)
 	return func() time.Time {
@@ -132,7 +132,7 @@ func TestUnfinishedLastLineIsANotice(t *testing.T) {
 	if before := records[len(records)-2]; last.AtMS != before.AtMS {
 		t.Errorf("the notice is at %g ms, the last event at %g", last.AtMS, before.AtMS)
 	}
-	// A last line that only lacks its newline is complete.
+	// A last line that lacks only its newline is complete.
 	if records, err := read(bytes.NewReader(bytes.TrimSuffix(whole, []byte("\n")))); err != nil || len(records) != len(sampleEvents()) {
 		t.Errorf("without the last newline: %d records, %v", len(records), err)
 	}
@@ -199,7 +199,7 @@ func FuzzTrace(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What was read can be written, and reads the same.
+		// What was read can be written again, and reads the same.
 		var b bytes.Buffer
 		w := NewWriter(&b, clock())
 		for _, r := range records {
@@ -215,7 +215,7 @@ func FuzzTrace(f *testing.F) {
 			t.Fatalf("%d records came back as %d: %v", len(records), len(again), err)
 		}
 		for i := range again {
-			// Compared as JSON, in which an empty list and none are the same.
+			// Compared as JSON, in which an empty list and a nil list are the same.
 			if got, want := marshal(t, again[i].Event), marshal(t, records[i].Event); got != want {
 				t.Fatalf("event %d came back as %s, was %s", i, got, want)
 			}

@@ -9,20 +9,21 @@ import (
 	"specula/engine/event"
 )
 
-// Writer writes a trace, line by line and unbuffered: what happened before a crash is in the file.
-// It is not safe for concurrent use.
+// Writer writes a trace line by line and unbuffered, so that everything before a crash is in the
+// file. It is not safe for concurrent use.
 type Writer struct {
 	w     io.Writer
 	now   func() time.Time
 	begin time.Time
-	err   error // the first failure; nothing is written behind it
+	err   error // the first failure; nothing is written after it
 	began bool
 }
 
-// NewWriter returns a Writer whose clock starts with the first event. Nothing is written before that.
+// NewWriter returns a Writer. Its clock starts, and its header is written, with the first event.
 func NewWriter(w io.Writer, now func() time.Time) *Writer { return &Writer{w: w, now: now} }
 
-// Write appends one event. After a failure, every call returns it again, since a line may have been cut.
+// Write appends one event. After a failure every call returns that error, because a line may have
+// been cut.
 func (t *Writer) Write(e event.Event) error {
 	if t.err == nil {
 		t.err = t.write(e)
