@@ -136,7 +136,8 @@ func BenchmarkArgmax(b *testing.B) {
 	})
 }
 
-// From the rows of one sequence: p and q at the drafted ids, the verdict, and the token that follows.
+// From the rows of one sequence: p and q at the drafted ids, the verdict, and the token that
+// follows.
 func BenchmarkGather(b *testing.B) {
 	b.Run("5x152k", func(b *testing.B) {
 		withSampler(b, 5, vocabOf152k(), func(s *sampler) { s.report(b, s.rejection(1, 4)) })
@@ -150,8 +151,9 @@ func BenchmarkReject(b *testing.B) {
 	})
 }
 
-// rejection makes the weights of target and draft, whose scores mostly differ, and drafts drawn from the latter. Its launch judges them:
-// most sequences then draw from a residual, which is the most work.
+// rejection makes the weights of target and draft, whose scores mostly differ, and drafts drawn
+// from the latter. Its launch judges them: most sequences then draw from a residual, which is the
+// most work.
 func (s *sampler) rejection(sequences, drafts int) Launch {
 	rows := sequences * (drafts + 1)
 	rounds := make([]ref.Round, max(sequences, rows))
