@@ -57,6 +57,10 @@ const (
 	certainty = 0.99
 	// greedyReplies are enough where nothing is left to chance.
 	greedyReplies = 4
+	// caseBits keeps the seeds of the contestants apart. They write in one session, whose proposers look up finished
+	// replies: with the seeds of an earlier contestant they would find the very reply that is about to be written,
+	// and what was drafted would tell which tokens follow.
+	caseBits = 32
 )
 
 // Run puts every contestant on trial. progress, which may be nil, is told after each.
@@ -76,7 +80,7 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 			r.Cases = append(r.Cases, Case{Proposer: c.Proposer, Rule: string(c.Rule), Lossy: c.Rule.Lossy(), Verdict: Unavailable, Why: c.Refused})
 		} else {
 			remaining := max(0.1, o.Seconds-o.Now().Sub(began).Seconds())
-			one, err := s.try(ctx, c, o, remaining*c.Weight/left, FalseAlarms/float64(total))
+			one, err := s.try(ctx, c, o, o.Seed+uint64(i)<<caseBits, remaining*c.Weight/left, FalseAlarms/float64(total))
 			if err != nil {
 				return nil, fmt.Errorf("proposer %s with rule %s: %w", c.Proposer, c.Rule, err)
 			}
@@ -92,21 +96,21 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 	return r, nil
 }
 
-// try lets one contestant write for so many seconds and judges it at a level.
-func (s *Subject) try(ctx context.Context, c Contestant, o Options, seconds, level float64) (Case, error) {
+// try lets one contestant write for so many seconds, from seeds that begin with first, and judges it at a level.
+func (s *Subject) try(ctx context.Context, c Contestant, o Options, first uint64, seconds, level float64) (Case, error) {
 	limited, cancel := context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
 	defer cancel()
 	most := o.Replies
 	if s.Params.Temperature == 0 {
 		most = min(most, greedyReplies)
 	}
-	j := NewJudge(s.Stops, s.Decode, o.Seed)
+	j := NewJudge(s.Stops, s.Decode, first)
 	for n := 0; n < most && (n == 0 || limited.Err() == nil); n++ {
 		during := limited
 		if n == 0 {
 			during = ctx // one reply at least, however slow the models are
 		}
-		reply, err := c.Write(during, o.Seed+uint64(n))
+		reply, err := c.Write(during, first+uint64(n))
 		if err != nil {
 			return Case{}, err
 		}

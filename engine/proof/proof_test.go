@@ -123,6 +123,30 @@ func run(t testing.TB, seed uint64, params sample.Params, scribes ...*scribe) *p
 	return r
 }
 
+// Contestants share a session, which remembers replies: a seed must not come twice.
+func TestEveryReplyHasASeedOfItsOwn(t *testing.T) {
+	seen := map[uint64]bool{}
+	scribes := []*scribe{{}, {}, {}}
+	s := proof.Subject{Params: sampled, Stops: []int32{stop}, Decode: decode}
+	for i, scribe := range scribes {
+		scribe.rng = rand.New(rand.NewPCG(1, uint64(i)))
+		s.Contestants = append(s.Contestants, proof.Contestant{Proposer: fmt.Sprint(i), Rule: spec.Token, Weight: 1,
+			Write: func(ctx context.Context, seed uint64) (*proof.Reply, error) {
+				if seen[seed] {
+					t.Errorf("contestant %d writes from seed %d, which was used before", i, seed)
+				}
+				seen[seed] = true
+				return scribe.write(ctx, seed)
+			}})
+	}
+	if _, err := proof.Run(t.Context(), s, proof.Options{Seconds: 600, Replies: 20, Seed: 7, Now: time.Now}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := 20 * len(scribes); len(seen) != want {
+		t.Errorf("%d seeds were used, want %d", len(seen), want)
+	}
+}
+
 var sampled = sample.Params{Temperature: 1, TopP: 1}
 
 func TestFaultsAreNamed(t *testing.T) {
