@@ -58,8 +58,8 @@ type Sampling struct {
 	Reply, Round  uint32
 	// Drafts is the number of draft tokens, MostDrafts at most.
 	Drafts int
-	// Certain says that the draft tokens were put and not drawn: the proposer gave each of them
-	// probability 1.
+	// Certain says that the draft tokens came from Put and were not drawn on the device. Their
+	// proposer was certain of them: q = 1 for each.
 	Certain bool
 	// Vocab is the number of ids that may be drafted; a draft's scores beyond it are ignored.
 	Vocab int

@@ -61,8 +61,8 @@ func (a *acceptance) begin() {
 	a.here = a.here[:0]
 }
 
-// rate is a running mean that follows changes. At first it is an average; with memory observations
-// it becomes exponentially weighted.
+// rate is a running mean that follows changes. It starts as an average. When its weight has reached
+// the constant memory, it is exponentially weighted.
 type rate struct {
 	mean   float64
 	weight float64 // observations that the mean rests on, up to memory

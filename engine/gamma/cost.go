@@ -11,9 +11,9 @@ type NominalCosts struct {
 
 // drafting is the proposer's part of the cost of a round, in milliseconds at level 1.
 type drafting struct {
-	// step is the price of a draft step in a longer draft, only that of a step which is the only
-	// one of its round. The first step of a round costs more than the others because it also reads
-	// what the last round committed, sometimes two tokens.
+	// only is the price of a draft step in a round that drafts one token, step the mean price of a
+	// step in longer drafts. They differ because the first step of a round also reads what the last
+	// round committed, sometimes two tokens.
 	step, only price
 	read       price // reading one token that was missed
 }

@@ -42,12 +42,12 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	return Decision{Why: c.words.why}
 }
 
-// enoughDrafts is the number of drafting rounds in replies before the rule may decide against
-// drafting. The rehearsal before the first reply may have run while other programs used the
-// machine, and a decision against drafting lasts. Rounds may be disturbed as well: until there were
-// manyDrafts, and if most drafts hold, the rule decides against them only if they seem to write
-// less than poorDrafts of what plain rounds write. Verdicts do not depend on the machine, so low
-// acceptance needs no such doubt.
+// A decision against drafting lasts, so it needs evidence. With fewer than enoughDrafts drafting
+// rounds the rule never decides against drafting, because the rehearsal may have run while other
+// programs used the machine. With manyDrafts or more it decides as its estimates say. In between,
+// the rounds themselves may have been disturbed. The rule then decides against drafting only if
+// acceptance is below mostHold, which the machine cannot disturb, or if drafts seem to reach less
+// than the share poorDrafts of plain speed.
 const (
 	enoughDrafts, manyDrafts = 6, 24
 	mostHold, poorDrafts     = 0.6, 0.75

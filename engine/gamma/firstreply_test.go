@@ -57,7 +57,8 @@ func TestAHopelessDraftIsRefusedInTheFirstReply(t *testing.T) {
 	}
 }
 
-// Rounds of the first reply may be disturbed as well. Drafts that hold are not given up for costs that a neighbour can make.
+// Rounds of the first reply may be disturbed as well. Drafts that are mostly accepted must not be
+// given up because of costs that another program may have caused.
 func TestAFewDisturbedRoundsDoNotEndDrafting(t *testing.T) {
 	m := newMachine(always(0.9), 0.5, func(rows int) float64 {
 		if rows == 1 {

@@ -7,8 +7,8 @@ import (
 	"specula/engine/weights/safetensors"
 )
 
-// maxPadding is how much two vocabularies may differ in length. Such padding rows stand for no
-// token.
+// maxPadding is the largest allowed difference between the lengths of two vocabularies. Files pad
+// vocabularies with rows that stand for no token.
 const maxPadding = 1024
 
 // Head is a loaded file of heads. Exactly one of Eagle and Medusa is not nil.

@@ -40,8 +40,9 @@ type ropeScaling struct {
 	Original float64 `json:"original_max_position_embeddings"`
 }
 
-// llama3 returns the factor of one frequency. Long waves are stretched by Factor and short ones are
-// not; between Low and High it interpolates. Source: the reference code of Llama 3.1.
+// llama3 returns the divisor of one frequency with wavelength w. If Original/w is below Low, it is
+// Factor; above High it is 1; between the two it is interpolated. Source: the reference code of
+// Llama 3.1.
 func (r *ropeScaling) llama3(frequency float64) float64 {
 	wave := 2 * math.Pi / frequency
 	smooth := (r.Original/wave - r.Low) / (r.High - r.Low)

@@ -6,9 +6,9 @@
 // between the families. tensors.go names each weight's tensor in its struct tag. load.go checks a
 // file and loads it. Model.Forward and Model.Prefill are what others call.
 //
-// One pass takes m tokens, appends m rows to the cache and returns m rows of logits. Decoding is m
-// = 1, and verifying a draft of γ tokens is m = γ+1. Prefill takes as many passes as it needs. All
-// three run the same code.
+// One pass takes m tokens, appends m rows to the cache and returns m rows of logits. A decode step
+// has one row. Verifying a draft of γ tokens takes γ+1 rows. Prefill takes as many passes as it
+// needs. All three run the same code.
 //
 // One invariant, from package compute: a row has the same bits in all three.
 //

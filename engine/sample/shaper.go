@@ -30,8 +30,8 @@ type Shaper interface {
 	Reset(prompt []int32) error
 }
 
-// Allower is a Shaper that forbids tokens and can tell for a single token whether it is forbidden,
-// without a row. A Shaper for which that costs as much as a whole row does not implement Allower.
+// Allower is a Shaper that can tell for a single token, without a row, whether it is forbidden. If
+// that costs as much as shaping a whole row, the Shaper does not implement Allower.
 type Allower interface {
 	// Allows reports whether Shape would leave the score of id above −Inf at the current position.
 	Allows(id int32) bool

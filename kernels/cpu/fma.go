@@ -8,8 +8,8 @@ import "math"
 func fusable(w, x, sum float32) float64 { return float64(w)*float64(x) + float64(sum) }
 
 // mayRoundTwice reports whether the rounding to float64 may have moved a sum onto a tie of float32.
-// This is so if its 29 excess bits are a one and then zeros, and for all sums that are subnormal in
-// float32 and so have fewer bits.
+// A float64 has 29 more fraction bits than a float32; at a tie they are a one and then zeros. A sum
+// that is subnormal in float32 has fewer bits there, so every such sum counts.
 func mayRoundTwice(sum float64) bool {
 	const excessBits = 29
 	u := math.Float64bits(sum)

@@ -27,7 +27,8 @@ func DequantizeBF16(dst []float32, src []byte) {
 	}
 }
 
-// half decodes sign (1 bit), exponent (5 bits, bias 15) and mantissa (10 bits) from two little-endian bytes.
+// half decodes a half-precision number from two little-endian bytes: sign (1 bit), exponent (5
+// bits, bias 15) and mantissa (10 bits).
 func half(low, high byte) float32 {
 	sign := 1.0
 	if high&0x80 != 0 {

@@ -2,8 +2,8 @@ package ref
 
 import "math"
 
-// SlabColumns is the number of columns that a tensor-core product takes at a time. Columns after
-// the last are multiplied as zeros.
+// SlabColumns is the number of columns that a tensor-core product takes at a time. The last slab is
+// filled up with zeros.
 const SlabColumns = 128
 
 // stepColumns is the number of columns that one tensor-core instruction sums.

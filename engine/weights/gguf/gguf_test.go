@@ -21,7 +21,8 @@ func samples() []float32 {
 	return out
 }
 
-// TestCodecAgainstReference compares packed and unpacked bytes with those of the Python package gguf 0.19.0.
+// TestCodecAgainstReference compares packed and unpacked bytes with those of the Python package
+// gguf 0.19.0.
 func TestCodecAgainstReference(t *testing.T) {
 	for _, c := range []struct {
 		typ              compute.DType

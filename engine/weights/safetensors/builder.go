@@ -10,8 +10,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// Builder collects tensors and writes them as a file. The zero Builder is empty. It panics if a
-// size does not fit.
+// Builder collects tensors and writes them as a file. The zero Builder is empty. It panics if the
+// size of the data does not fit the shape.
 type Builder struct {
 	header bytes.Buffer
 	data   bytes.Buffer

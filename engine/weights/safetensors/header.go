@@ -16,12 +16,12 @@ import (
 // Limits far above any published head. The format itself allows a header of 100 MB.
 const (
 	lengthBytes      = 8
-	leastHeaderBytes = 2 // of an object that is empty
+	leastHeaderBytes = 2 // an empty object
 	maxHeaderBytes   = 16 << 20
 	maxTensors       = 8192
 	maxNameBytes     = 256
 	maxDims          = 8
-	maxTexts         = 1024 // of __metadata__
+	maxTexts         = 1024 // in __metadata__
 )
 
 // headerLength reads and checks the length of the header. The file has size bytes and begins with

@@ -124,5 +124,5 @@ var types = map[string]dtype{
 	"BOOL": {bytes: 1, integer: func(b []byte) int64 { return int64(min(b[0], 1)) }},
 }
 
-// maxBytes is the largest size of a tensor that can be told.
+// maxBytes is the largest size of a tensor that can be represented.
 const maxBytes = math.MaxInt64

@@ -103,8 +103,8 @@ func (q *quantize512) largestOfTiles() (v [2 * tilesAtOnce]reg.VecVirtual, large
 		q.VPANDD(q.magnitudes, v[i], t)
 		q.VPMAXUD(t, most[i/2], most[i/2])
 	}
-	// Merge halves of each pair of tiles, then quarters. The results are the quarters of one
-	// register.
+	// Take the maxima over the halves of each pair of tiles, then over quarters. The results are
+	// the quarters of one register.
 	merge := func(low, high uint64, a, b reg.VecVirtual) {
 		t := q.ZMM()
 		q.VSHUFI64X2(Imm(high), b, a, t)
