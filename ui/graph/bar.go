@@ -10,7 +10,8 @@ var (
 	verticalEighths   = [8]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"}
 )
 
-// Bar returns share, from 0 to 1, as a bar of at most w cells, and how many cells it takes. A share above 0 is never invisible.
+// Bar returns share, from 0 to 1, as a bar of at most w cells, and how many cells it takes. A
+// share above 0 always shows something.
 func Bar(share float64, w int, ascii bool) (bar string, cells int) {
 	eighths := eighths(share, w)
 	if ascii {
@@ -25,7 +26,7 @@ func Bar(share float64, w int, ascii bool) (bar string, cells int) {
 	return bar, full
 }
 
-// Columns returns h lines of bars that stand side by side, each bar cells wide with gap cells behind it.
+// Columns returns h lines of bars side by side. Each bar is cells wide and has gap cells after it.
 // A NaN share leaves its place empty.
 func Columns(shares []float64, cells, gap, h int, ascii bool) []string {
 	lines := make([]string, h)
@@ -50,7 +51,7 @@ func Columns(shares []float64, cells, gap, h int, ascii bool) []string {
 	return lines
 }
 
-// eighths is share of w cells in eighths of a cell.
+// eighths is share of w cells, in eighths of a cell.
 func eighths(share float64, w int) int {
 	if !(share > 0) || w <= 0 {
 		return 0

@@ -1,6 +1,10 @@
-// Package graph draws numbers with characters: lines in braille, two columns and four rows of dots a cell, bars in eighths
-// of a cell, and both in ASCII where the terminal has nothing better. Functions are pure: values in, lines of an exact size
-// out, without colour. Every step keeps its place until the plot is full, then the whole picture moves left.
+// Package graph draws numbers with characters. [Plot] draws a line in braille, with two columns
+// and four rows of dots per cell. [Bar] and [Columns] draw bars in eighths of a cell. Each also
+// draws in ASCII, for terminals with nothing better.
+//
+// Invariant: functions are pure; they take values and return lines of exactly the size asked for,
+// without colour. A step of a plot keeps its place until the plot is full; then the whole picture
+// moves left.
 package graph
 
 import (
@@ -12,7 +16,7 @@ import (
 // Plot is a line over equidistant steps, the newest last.
 type Plot struct {
 	Values   []float64 // NaN is a gap
-	Min, Max float64   // values at the bottom and the top row; what lies beyond is drawn at the edge
+	Min, Max float64   // values at the bottom and top row; others are drawn at the edge
 	Fill     bool      // fill the area under the line
 	ASCII    bool
 }
@@ -20,7 +24,7 @@ type Plot struct {
 // Steps is how many values fit into w cells.
 func Steps(w int) int { return 2 * max(w, 0) }
 
-// tail returns the newest of n values that fit into w cells.
+// tail returns where the newest values begin that fit into w cells; n is the number of all.
 func tail(n, w int) (from int) { return max(0, n-Steps(w)) }
 
 // Draw returns h lines of w cells.
@@ -35,7 +39,7 @@ func (p Plot) Draw(w, h int) []string {
 	return p.braille(values, w, h)
 }
 
-// Row is the line of h that v stands on, 0 at the top; -1 for a gap.
+// Row is the line, of h, on which v is drawn: 0 at the top, -1 for a gap.
 func (p Plot) Row(v float64, h int) int {
 	level := p.level(v, h)
 	if level < 0 {
@@ -44,7 +48,7 @@ func (p Plot) Row(v float64, h int) int {
 	return h - 1 - level
 }
 
-// level places v on one of n rows, 0 at the bottom; -1 for a gap.
+// level places v on one of n rows: 0 at the bottom, -1 for a gap.
 func (p Plot) level(v float64, n int) int {
 	if math.IsNaN(v) {
 		return -1
@@ -56,7 +60,8 @@ func (p Plot) level(v float64, n int) int {
 	return int(math.Round(min(max(share, 0), 1) * float64(n-1)))
 }
 
-// span is the rows a step covers: its own level, joined to the one before so that the line has no holes.
+// span is the rows that a step covers: its own level, joined to the level before, so that the line
+// has no holes.
 func (p Plot) span(before, level int) (lo, hi int) {
 	lo, hi = level, level
 	switch {
@@ -117,7 +122,8 @@ func (p Plot) ascii(values []float64, w, h int) []string {
 	before := -1
 	for i, v := range values {
 		level := p.level(v, h)
-		if level >= 0 && (i%2 == 1 || i == len(values)-1) { // one mark a cell: the newer of its two steps
+		// One mark per cell: the newer of its two steps.
+		if level >= 0 && (i%2 == 1 || i == len(values)-1) {
 			lo, hi := p.span(before, level)
 			for row := lo; row <= hi; row++ {
 				cells[h-1-row][i/2] = '|'
@@ -133,14 +139,14 @@ func (p Plot) ascii(values []float64, w, h int) []string {
 	return lines
 }
 
-// Tick is a sign, one cell wide, and the steps of a Plot that it stands under.
+// Tick is a sign, one cell wide, for the steps of a Plot for which On is true.
 type Tick struct {
 	Sign string
 	On   func(step int) bool
 }
 
-// Ticks returns a line of w cells with ticks under the steps of a Plot of n values. Two steps share a cell, and it shows one
-// sign: that of the first tick in the list.
+// Ticks returns a line of w cells with ticks under the steps of a Plot of n values. Two steps
+// share a cell. If they have several ticks, the cell shows the one that is first in the list.
 func Ticks(n, w int, ticks ...Tick) string {
 	cells := make([]string, max(w, 0))
 	for i := range cells {
@@ -157,7 +163,8 @@ func Ticks(n, w int, ticks ...Tick) string {
 	return strings.Join(cells, "")
 }
 
-// NiceMax returns the next round number from v on (1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten), so that an axis changes rarely.
+// NiceMax returns the next round number from v on (1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten),
+// so that an axis seldom changes.
 func NiceMax(v float64) float64 {
 	if !(v > 0) || math.IsInf(v, 0) {
 		return 1

@@ -71,7 +71,7 @@ func TestPlotHasItsSize(t *testing.T) {
 	}
 }
 
-// Two steps share a cell, and the tick that comes first in the list is shown there, whichever step it is under.
+// Two steps share a cell. It shows the tick that is first in the list, whichever step has it.
 func TestTheFirstTickOfACellIsShown(t *testing.T) {
 	under := func(steps ...int) func(int) bool { return func(i int) bool { return slices.Contains(steps, i) } }
 	if got := graph.Ticks(8, 4, graph.Tick{"^", under(0, 3)}, graph.Tick{"?", under(1, 2, 6)}); got != "^^ ?" {
@@ -79,7 +79,7 @@ func TestTheFirstTickOfACellIsShown(t *testing.T) {
 	}
 }
 
-// A mark stands in the cell of its step, before and after the graph begins to move.
+// A mark is in the cell of its step, before and after the graph begins to move.
 func TestTicksFollowTheGraph(t *testing.T) {
 	mark := func(step int) func(int) bool { return func(i int) bool { return i == step } }
 	for _, c := range []struct {

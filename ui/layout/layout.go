@@ -1,36 +1,42 @@
-// Package layout divides the screen. It is pure arithmetic from a window's size to rectangles, so that what fits where is
-// decided in one place and can be tested as a drawing.
+// Package layout divides the screen. It is pure arithmetic from a window's size to rectangles, so
+// that one place decides what fits where, and a test can draw it.
 //
-// Wide windows have a column of figures at the right; below about 100×30 it becomes a strip of one or two lines, and below 40×10
-// there is only room for a message.
+// [Arrange] takes the size and [Options] and returns [Rects]. Wide windows have a column of
+// figures at the right. Below about 100×30 cells the column becomes a strip of one or two lines.
+// Below 40×10 there is only room for a message.
+//
+// Invariant: the panes never overlap, and with the rules between them they fill the window
+// exactly.
 package layout
 
-// Rect is a rectangle of cells. The zero Rect is a pane that is not shown.
+// Rect is a rectangle of cells. A zero Rect is a pane that is not shown.
 type Rect struct{ X, Y, W, H int }
 
 // Empty reports whether the pane is not shown.
 func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 
-// Contains reports whether the cell (x, y) of the screen lies inside, and is what the mouse asks.
+// Contains reports whether the cell (x, y) of the screen is inside. It is used for the mouse.
 func (r Rect) Contains(x, y int) bool {
 	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
 }
 
 // Options is what the user chose to see.
 type Options struct {
-	ComposerLines int  // lines the composer would like; it gets 1 to 8
+	ComposerLines int  // lines that the composer asks for; it gets 1 to 8
 	Inspector     bool // the inspector is open
-	NoSide        bool // figures as a strip even where a column would fit
+	NoSide        bool // show figures as a strip even where a column would fit
 }
 
-// Rects is where everything goes. Panes never overlap and, with the rules, fill the window exactly.
+// Rects is where everything is.
 type Rects struct {
 	W, H     int
-	TooSmall bool // nothing fits but one message; every other field is zero
+	TooSmall bool // only one message fits; all panes are empty
 
-	Chat      Rect
-	Strip     Rect // figures on one line and, where there is room, settings on another; only without Side
-	Lane      Rect // first row is its heading, when H is more than 2
+	Chat Rect
+	// Strip is used only without Side: figures on one line and, if there is room, settings on
+	// another.
+	Strip     Rect
+	Lane      Rect // with H above 2 the first row is its heading
 	Composer  Rect
 	Status    Rect
 	Side      Rect
@@ -40,7 +46,7 @@ type Rects struct {
 	Horizontal []Rect // rules, 1 high
 }
 
-// The limits of the three forms.
+// The sizes at which the layout changes, and the limit of the composer.
 const (
 	MinWidth, MinHeight         = 40, 10
 	minSideWidth, minSideHeight = 100, 30
@@ -69,7 +75,8 @@ func Arrange(w, h int, o Options) Rects {
 	return r
 }
 
-// column stacks the left column from the bottom up: composer, rule, strip, lane; the chat takes the rest.
+// column stacks the left column from the bottom up: composer, rule, strip, lane. The chat gets the
+// rest.
 func (r *Rects) column(w, bottom int, o Options) {
 	lines := min(max(o.ComposerLines, 1), maxComposerLines, max(1, bottom/4))
 	bottom -= lines
@@ -96,7 +103,7 @@ func stripHeight(h int) int {
 	return 1
 }
 
-// laneHeight is how many rows the round in progress gets in a window of h rows.
+// laneHeight is how many rows the lane (the round in progress) gets in a window of h rows.
 func laneHeight(h int) int {
 	switch {
 	case h >= 30:
@@ -110,8 +117,8 @@ func laneHeight(h int) int {
 	}
 }
 
-// placeInspector takes the room for the inspector: the lower part of the side column, and where there is none the lower part
-// of the chat, which keeps the token that is looked at in sight.
+// placeInspector gives the inspector the lower part of the side column or, without one, of the
+// chat. The chat keeps its upper part, so that the selected token stays in sight.
 func (r *Rects) placeInspector() {
 	if !r.Side.Empty() {
 		h := min(inspectorRows, r.Side.H-figureRows)
@@ -129,10 +136,10 @@ func (r *Rects) placeInspector() {
 
 const (
 	inspectorRows = 20
-	figureRows    = 10 // the least of the side column that is worth having
+	figureRows    = 10 // the fewest rows of the side column that are useful
 )
 
-// split cuts h rows off the bottom of r and leaves one row between for a rule.
+// split cuts h rows off the bottom of r, and leaves one row between for a rule.
 func split(r Rect, h int) (top, bottom Rect) {
 	top, bottom = r, r
 	top.H = r.H - h - 1

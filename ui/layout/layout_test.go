@@ -8,7 +8,7 @@ import (
 	"specula/ui/layout"
 )
 
-// draw paints the rectangles of a window with one letter each, one sample for every sx×sy cells.
+// draw paints each rectangle with a letter, one sample for every sx×sy cells.
 func draw(r layout.Rects, sx, sy int) string {
 	var out strings.Builder
 	for y := sy / 2; y < r.H; y += sy {
@@ -159,7 +159,7 @@ pppppppp
 	}
 }
 
-// In every window the panes and rules fill each cell exactly once.
+// In every window the panes and rules cover each cell exactly once.
 func TestPanesFillTheWindow(t *testing.T) {
 	for w := 40; w <= 300; w += 13 {
 		for h := 10; h <= 80; h++ {

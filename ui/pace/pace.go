@@ -1,9 +1,13 @@
-// Package pace slows the show down to what eyes can follow. A Pacer is a gate in the goroutine that pulls events from
-// the engine: after each phase of a round that goroutine waits, and while it waits the engine has nothing to do. The
-// milliseconds on screen stay those the engine measured; waiting is not part of them.
+// Package pace slows the show down so that eyes can follow. A [Pacer] waits in the goroutine that
+// pulls events from the engine, after each phase of a round ([Pacer.Play]). While it waits, the
+// engine has nothing to do.
 //
-// The phases of a round are its draft (drafted tokens, not judged), its verdict (the same tokens with their fates,
-// rejected ones struck out) and its commit (the reply has grown). A plain round has only a commit.
+// Invariant: the milliseconds on screen are those that the engine measured; waiting is never part
+// of them.
+//
+// The phases of a round are its draft (drafted tokens, not yet judged), its verdict (the same
+// tokens with their verdicts, the rejected ones struck out) and its commit (the reply has grown).
+// A plain round has only a commit.
 package pace
 
 import (
@@ -19,7 +23,7 @@ type Mode int
 // The modes.
 const (
 	Full Mode = iota // never wait
-	Slow             // at most a chosen number of rounds a second
+	Slow             // at most a chosen number of rounds per second
 	Step             // wait for a key after each phase
 )
 
@@ -37,7 +41,7 @@ func Parse(name string) (Mode, error) {
 	return Full, fmt.Errorf("pace %.64q: allowed are full, slow and step", name)
 }
 
-// The slow pace's range, in rounds a second.
+// The range of the slow pace, in rounds per second.
 const (
 	MinRounds = 0.1
 	MaxRounds = 60
@@ -45,16 +49,17 @@ const (
 
 const phasesPerRound = 3 // draft, verdict, commit
 
-// Pacer is safe for concurrent use: the goroutine that pulls events waits in it, the screen sets it.
+// Pacer is safe for concurrent use: the goroutine that pulls events waits in it, and the screen
+// sets it.
 type Pacer struct {
 	mu      sync.Mutex
 	mode    Mode
-	rounds  float64       // a second, in mode Slow
-	changed chan struct{} // closed and replaced whenever a waiter must look again
-	steps   chan struct{} // at most one step that nobody has waited for yet
+	rounds  float64       // per second, in mode Slow
+	changed chan struct{} // closed and replaced when a waiter must look again
+	steps   chan struct{} // holds at most one step, pressed before anyone waited for it
 }
 
-// New returns a pacer. Rounds a second outside MinRounds..MaxRounds are brought inside.
+// New returns a pacer. Rounds per second outside MinRounds … MaxRounds are clamped.
 func New(mode Mode, roundsPerSecond float64) *Pacer {
 	return &Pacer{
 		mode: mode, rounds: clamp(roundsPerSecond),
@@ -75,7 +80,7 @@ func (p *Pacer) Set(mode Mode, roundsPerSecond float64) {
 	defer p.mu.Unlock()
 	p.mode, p.rounds = mode, clamp(roundsPerSecond)
 	if mode != Step {
-		select { // a step nobody took must not be left for later
+		select { // drop a step that was not used, so that it does not count later
 		case <-p.steps:
 		default:
 		}
@@ -84,14 +89,15 @@ func (p *Pacer) Set(mode Mode, roundsPerSecond float64) {
 	p.changed = make(chan struct{})
 }
 
-// Mode returns the mode and the slow pace's rounds a second.
+// Mode returns the mode, and the rounds per second of the slow pace.
 func (p *Pacer) Mode() (Mode, float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.mode, p.rounds
 }
 
-// Next lets one phase pass in mode Step. One step may come early; more than one at a time is one.
+// Next lets one phase pass in mode Step. One step may come before the wait for it; several early
+// ones count as one.
 func (p *Pacer) Next() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,8 +110,8 @@ func (p *Pacer) Next() {
 	}
 }
 
-// Wait holds the caller for as long as the phase just shown should be looked at. It returns ctx's error as soon as ctx
-// ends, and nil otherwise.
+// Wait blocks for as long as the phase just shown should stay on screen. If ctx ends, it returns
+// ctx's error at once; otherwise nil.
 func (p *Pacer) Wait(ctx context.Context) error {
 	began := time.Now()
 	for {

@@ -24,7 +24,7 @@ func ExamplePacer() {
 	// step 2
 }
 
-// waited runs Wait in a bubble of fake time and reports how long it held.
+// waited runs Wait in a bubble of fake time, and returns how long it blocked.
 func waited(p *pace.Pacer, ctx context.Context, meanwhile func()) (time.Duration, error) {
 	began := time.Now()
 	done := make(chan error, 1)

@@ -1,5 +1,7 @@
-// Package paint builds lines of an exact width out of styled runs. Every pane draws through it, so that no line is ever
-// wider or narrower than its rectangle. Texts must be safe for the terminal already (ui/sanitize).
+// Package paint builds lines of an exact width from styled text. Every pane draws with a [Line].
+//
+// Invariant: a line is never wider or narrower than its rectangle. Texts must already be safe for
+// the terminal (ui/sanitize).
 package paint
 
 import (
@@ -10,7 +12,8 @@ import (
 	"specula/ui/theme"
 )
 
-// Line is one line of w cells under construction. What does not fit is cut at a grapheme, with an ellipsis.
+// Line is one line of w cells under construction. Text that does not fit is cut between graphemes
+// and ends with an ellipsis.
 type Line struct {
 	w, used  int
 	cells    ansi.Method
@@ -39,7 +42,8 @@ func (l *Line) Put(style theme.Style, text string) *Line {
 	return l
 }
 
-// cut returns the graphemes of text that fit into w cells, the last of them an ellipsis, and how many cells they take.
+// cut returns the graphemes of text that fit into w cells together with an ellipsis after them,
+// and how many cells the result takes.
 func cut(cells ansi.Method, text string, w int, ellipsis string) (string, int) {
 	used := width(cells, ellipsis)
 	if used > w {
@@ -74,7 +78,8 @@ func (l *Line) Pad(x int) *Line {
 	return l
 }
 
-// Right puts text at the right edge if it fits behind what is there with a space between, and returns whether it did.
+// Right puts text at the right edge, if it fits after the text before it with a space between. It
+// reports whether it did.
 func (l *Line) Right(style theme.Style, text string) bool {
 	width := width(l.cells, text)
 	if l.full || width == 0 || l.used+width+1 > l.w && l.used > 0 || width > l.w {
@@ -91,8 +96,8 @@ func (l *Line) String() string {
 	return l.out.String()
 }
 
-// Width is how many cells s takes, escape sequences not counted. Of emoji that are several code points it is what most
-// terminals give them; a Line knows what this one does.
+// Width is how many cells s takes, without escape sequences. For an emoji of several code points
+// it assumes what most terminals do; a Line knows what this terminal does.
 func Width(s string) int { return width(ansi.GraphemeWidth, s) }
 
 func width(cells ansi.Method, s string) int {
@@ -104,12 +109,13 @@ func width(cells ansi.Method, s string) int {
 	return len(s)
 }
 
-// Fit returns text in exactly w cells: cut with an ellipsis, or filled at the right.
+// Fit returns text in exactly w cells: cut with an ellipsis, or filled with spaces at the right.
 func Fit(th *theme.Theme, style theme.Style, text string, w int) string {
 	return NewLine(th, w).Put(style, text).String()
 }
 
-// Wrap breaks safe text at spaces into at most n lines of w cells; what is left over makes the last line too long, to be cut.
+// Wrap breaks safe text at spaces into at most n lines of w cells. Text left over is added to the
+// last line, which is then too long and must be cut.
 func Wrap(text string, w, n int) []string {
 	var lines []string
 	line := ""
@@ -130,7 +136,8 @@ func Wrap(text string, w, n int) []string {
 	return lines
 }
 
-// Block returns lines as exactly h lines of w cells: blank ones are added at the end, extra ones left out.
+// Block returns exactly h lines of w cells: it adds blank lines at the end, or leaves out extra
+// ones.
 func Block(lines []string, w, h int) []string {
 	if len(lines) > h {
 		return lines[:max(h, 0)]

@@ -1,6 +1,7 @@
 package sanitize_test
 
-// hostile are things that models, files and servers were seen to say, or could, and what may be left of them.
+// hostile are texts that models, files and servers have sent or could send, and what may be left
+// of each.
 var hostile = []struct{ name, in, want string }{
 	{"plain", "hello\nworld", "hello\nworld"},
 	{"colour", "a\x1b[31mb\x1b[0mc", "abc"},

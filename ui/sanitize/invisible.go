@@ -9,8 +9,9 @@ const (
 	emojiSelector      = '\ufe0f'
 )
 
-// invisible reports whether r leaves no ink although it may change what its neighbours mean: format characters
-// (direction, joiners, tags), variation selectors, and the code points that are ignored by default, assigned or not.
+// invisible reports whether r draws nothing but may change the meaning of its neighbours: format
+// characters (direction, joiners, tags), variation selectors, and the code points that Unicode
+// says to ignore by default, assigned or not.
 func invisible(r rune) bool {
 	if r >= 0xe0000 && r <= 0xe0fff {
 		return true
@@ -18,18 +19,19 @@ func invisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// pictographic reports whether r can stand on either side of a joiner in an emoji. It follows the property
-// Extended_Pictographic (UTS #51), with whole blocks in place of the scattered code points inside them.
+// pictographic reports whether r can be on either side of a joiner in an emoji. It follows the
+// property Extended_Pictographic (UTS #51), with whole blocks in place of the scattered code
+// points in them.
 func pictographic(r rune) bool {
 	return unicode.Is(pictographs, r)
 }
 
-// joins reports whether r is a letter of a script whose letters change their form by what stands beside them, or grow together.
-// There a joiner or non-joiner after a letter is spelling: Persian and Urdu need it in every other word, Indic scripts and
-// Sinhala for conjuncts.
+// joins reports whether r is a letter of a script whose letters change their form next to others,
+// or join them. There, a joiner or non-joiner after a letter is part of the spelling: Persian and
+// Urdu need it in every other word, Indic scripts and Sinhala for conjuncts.
 func joins(r rune) bool { return unicode.IsLetter(r) && unicode.In(r, joining...) }
 
-// joining are the scripts with cursive letters, and those with viramas.
+// joining are the scripts with cursive letters and those with viramas.
 var joining = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Mandaic, unicode.Adlam, unicode.Hanifi_Rohingya,
 	unicode.Phags_Pa, unicode.Manichaean, unicode.Sogdian,
@@ -39,7 +41,8 @@ var joining = []*unicode.RangeTable{
 	unicode.Tirhuta, unicode.Sharada, unicode.Meetei_Mayek, unicode.Limbu,
 }
 
-// takesSelector reports whether a variation selector after r chooses between its text and emoji form.
+// takesSelector reports whether a variation selector after r chooses between its text form and its
+// emoji form.
 func takesSelector(r rune) bool {
 	return pictographic(r) || r == '#' || r == '*' || (r >= '0' && r <= '9')
 }
@@ -65,6 +68,6 @@ var pictographs = &unicode.RangeTable{
 	},
 	R32: []unicode.Range32{
 		{Lo: 0x1f000, Hi: 0x1f1e5, Stride: 1},
-		{Lo: 0x1f200, Hi: 0x1faff, Stride: 1}, // the letters of flags between are not joined
+		{Lo: 0x1f200, Hi: 0x1faff, Stride: 1}, // the letters of flags in this range are never joined
 	},
 }

@@ -1,18 +1,24 @@
-// Package sanitize makes text safe for a terminal. It is the one place where that is done: whatever a model, a file, a
-// server or the clipboard says passes here before it is drawn, written to stderr or put into a window title.
+// Package sanitize makes text safe for a terminal. It is the only place that does: all text of a
+// model, a file, a server or the clipboard passes through here before it is drawn, written to
+// stderr or put into a window title. [Text] and [Line] take a whole text, a [Sanitizer] takes a
+// stream piece by piece.
 //
-// A terminal obeys what it prints. An escape sequence in a reply can move the cursor over what the user believes, fill
-// the clipboard, rename the window, or ask the terminal a question whose answer arrives on stdin as if it had been typed.
-// Invisible characters can turn the reading direction around or hide text from the reader. So
+// Invariant: no escape sequence and no invisible character gets out. A terminal obeys what it
+// prints: an escape sequence in a reply can overwrite what the user reads, fill the clipboard,
+// rename the window, or ask the terminal a question whose answer arrives on stdin as if typed.
+// Invisible characters can turn the reading direction around or hide text. Therefore
 //
-//   - whole escape sequences are dropped, in the 7-bit and the C1 form, also when they never end;
-//   - control characters are dropped, except newline; CR LF, CR, U+2028 and U+2029 become newline, a tab four spaces;
+//   - whole escape sequences are dropped, in the 7-bit and the C1 form, even if they never end;
+//   - control characters are dropped, except newline; CR LF, CR, U+2028 and U+2029 become newline, a
+//     tab four spaces;
 //   - bytes that are not UTF-8 become U+FFFD;
-//   - invisible format characters become visible, as ⟨U+202E⟩, except where they are spelling: joiners and variation selectors
-//     inside an emoji, and one joiner or non-joiner after a letter of Arabic, Devanagari and other scripts that join;
+//   - invisible format characters become visible, as ⟨U+202E⟩, except where they are part of the
+//     spelling: joiners and variation selectors inside an emoji, and one joiner or non-joiner after a
+//     letter of Arabic, Devanagari and other scripts that join;
 //   - at most eight combining marks stay on one character.
 //
-// Only the copy that is shown changes. What is stored, sent to the model or written to a pipe stays raw.
+// Only the copy that is shown changes. What is stored, sent to the model or written to a pipe
+// stays raw.
 package sanitize
 
 import (
@@ -25,11 +31,12 @@ import (
 const (
 	tabWidth     = 4
 	maxCombining = 8
-	// A string sequence (OSC, DCS, …) that nobody ends swallows at most this much, or the rest of its line.
+	// A string sequence (OSC, DCS, …) without an end swallows at most this many bytes, or the rest
+	// of its line.
 	maxSequenceBytes = 4096
 )
 
-// Text returns s made safe; newlines stay. Text is idempotent.
+// Text returns s made safe. Newlines stay. Text(Text(s)) equals Text(s).
 func Text(s string) string {
 	if plain(s) {
 		return s
@@ -39,19 +46,20 @@ func Text(s string) string {
 	return out + z.Flush()
 }
 
-// Copy returns s made safe as Text does, for the clipboard or for a file that a terminal may show: tabs stay.
+// Copy returns s made safe like Text, but keeps tabs. It is for the clipboard, and for a file that
+// a terminal may show.
 func Copy(s string) string {
 	z := Sanitizer{tabs: true}
 	out := z.Write(s)
 	return out + z.Flush()
 }
 
-// Line returns s made safe for a place that has one line: newlines become spaces.
+// Line returns s made safe for a place with one line: newlines become spaces.
 func Line(s string) string {
 	return strings.ReplaceAll(Text(s), "\n", " ")
 }
 
-// plain reports whether s is printable ASCII and newlines, which is what most tokens are.
+// plain reports whether s is only printable ASCII and newlines, as most tokens are.
 func plain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; (c < 0x20 && c != '\n') || c > 0x7e {
@@ -61,21 +69,23 @@ func plain(s string) bool {
 	return true
 }
 
-// Sanitizer makes a stream safe piece by piece: a sequence, a rune or an emoji that is split between two pieces is
-// treated as if it had come whole. The zero value is ready. It is not safe for concurrent use.
+// Sanitizer makes a stream safe piece by piece. A sequence, rune or emoji that is split between
+// pieces is treated as if it had come whole. The zero value is ready. It is not safe for
+// concurrent use.
 type Sanitizer struct {
 	out     strings.Builder
-	partial []byte // the beginning of a rune, at most 3 bytes
+	partial []byte // the start of a rune, at most 3 bytes
 	scan    scanner
-	tabs    bool // stay
+	tabs    bool // keep tabs
 	afterCR bool
-	last    rune // the last base rune written; 0 at a line's start
+	last    rune // the last base rune written; 0 at the start of a line
 	marks   int  // combining marks since then
 	joined  bool // a joiner of letters was written since then
-	joiner  bool // a U+200D after an emoji is held back until the next rune decides what it is
+	joiner  bool // a U+200D after an emoji is held back until the next rune
 }
 
-// Write takes the next piece and returns what can be shown of the stream so far and was not returned before.
+// Write takes the next piece. It returns what can now be shown of the stream and was not returned
+// before.
 func (z *Sanitizer) Write(piece string) string {
 	if len(z.partial) > 0 {
 		piece = string(z.partial) + piece
@@ -93,7 +103,8 @@ func (z *Sanitizer) Write(piece string) string {
 	return z.take()
 }
 
-// Flush ends the stream: what was held back is decided now. The Sanitizer may be used again for another stream.
+// Flush ends the stream and decides what was held back. The Sanitizer can then be used for another
+// stream.
 func (z *Sanitizer) Flush() string {
 	z.releaseJoiner()
 	for range z.partial {
@@ -136,7 +147,7 @@ func (z *Sanitizer) rune(r rune) {
 	}
 }
 
-// printable handles a rune that is neither a control nor part of a sequence.
+// printable handles a rune that is neither a control character nor part of a sequence.
 func (z *Sanitizer) printable(r rune) {
 	if z.joiner && pictographic(r) {
 		z.joiner = false
@@ -176,5 +187,5 @@ func (z *Sanitizer) reveal(r rune) {
 	z.begin('⟩')
 }
 
-// begin notes the base rune that marks and joiners from now on belong to.
+// begin records the base rune that the next marks and joiners belong to.
 func (z *Sanitizer) begin(r rune) { z.last, z.marks, z.joined = r, 0, false }

@@ -19,7 +19,7 @@ func TestTextLeavesOnlyWhatIsHarmless(t *testing.T) {
 	}
 }
 
-// However a stream is cut, the pieces amount to what Text makes of the whole.
+// However a stream is cut, the pieces together are what Text makes of the whole.
 func TestPiecesEqualTheWhole(t *testing.T) {
 	for _, c := range hostile {
 		for cut := 1; cut <= 3; cut++ {
@@ -105,7 +105,7 @@ func FuzzSanitize(f *testing.F) {
 
 func Example() {
 	var z sanitize.Sanitizer
-	// A clipboard attack, split between two tokens of a reply.
+	// A clipboard attack that is split between two tokens of a reply.
 	fmt.Print(z.Write("Sure!\x1b]52;c;cm0g"))
 	fmt.Print(z.Write("LXJm\x07 Here you are."))
 	fmt.Println(z.Flush())

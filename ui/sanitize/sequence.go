@@ -1,26 +1,26 @@
 package sanitize
 
-// scanner recognises escape sequences (ECMA-48) rune by rune, so that they can be dropped whole.
+// scanner recognises escape sequences (ECMA-48) rune by rune, so that they are dropped as a whole.
 type scanner struct {
 	inside sequence
 	length int
-	sawESC bool // inside a string sequence: an ESC that may begin ST
+	sawESC bool // in a string sequence: the last rune was ESC, which may begin ST
 }
 
 type sequence uint8
 
 const (
 	outside      sequence = iota
-	escape                // behind ESC
-	intermediate          // behind ESC and intermediates: one final ends it
-	control               // CSI: parameters and intermediates until a final
+	escape                // after ESC
+	intermediate          // after ESC and intermediates: one final character ends it
+	control               // CSI: parameters and intermediates, until a final character
 	text                  // OSC, DCS, SOS, PM, APC: until BEL or ST
 )
 
 // swallows reports whether r belongs to an escape sequence.
 //
-// What ends a sequence is chosen so that honest text behind a stray ESC is not lost with it: the ESC itself never gets
-// out, so what follows is harmless wherever the cut is made.
+// A sequence ends early when in doubt, so that honest text after a stray ESC is not lost. That is
+// safe, because the ESC itself is always dropped, and without it the rest is harmless.
 func (s *scanner) swallows(r rune) bool {
 	if s.inside == outside {
 		return s.begins(r)
@@ -73,7 +73,7 @@ func (s *scanner) afterEscape(r rune) bool {
 		s.inside = intermediate
 	case r >= 0x30 && r <= 0x7e:
 		s.inside = outside
-	case r < 0x20 || r == 0x7f: // controls are executed inside a sequence without ending it
+	case r < 0x20 || r == 0x7f: // terminals execute controls inside a sequence without ending it
 	default:
 		s.inside = outside
 		return s.begins(r)

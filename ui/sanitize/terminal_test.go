@@ -10,8 +10,8 @@ import (
 	"github.com/charmbracelet/x/vt"
 )
 
-// obeyed prints text into a terminal emulator, line by line into the upper half of its screen as a pane would, and tells what
-// the terminal did besides showing characters; "" if nothing.
+// obeyed prints text into a terminal emulator, line by line into the upper half of its screen, as
+// a pane would. It returns what the terminal did other than show characters; "" if nothing.
 func obeyed(text string) (why string) {
 	const w, h, paneRows = 40, 12, 6
 	term := vt.NewEmulator(w, h)
@@ -25,7 +25,7 @@ func obeyed(text string) (why string) {
 		CursorVisibility: func(bool) { note("hid or showed its cursor") },
 	})
 	replies := make(chan string, 1)
-	go func() { // the emulator blocks when it has something to say and nobody listens
+	go func() { // the emulator blocks on an answer that nobody reads
 		buf := make([]byte, 256)
 		n, _ := term.Read(buf)
 		replies <- string(buf[:n])
@@ -84,7 +84,7 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-// The oracle must be able to object, or the tests that use it prove nothing.
+// Checks that obeyed notices what terminals obey. Otherwise the tests that use it prove nothing.
 func TestOracleSeesWhatTerminalsObey(t *testing.T) {
 	for name, text := range map[string]string{
 		"style": "\x1b[1mx", "title": "\x1b]2;x\x07", "cursor": "\x1b[9;9H", "clear": "\x1b[2J", "bell": "\a",

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// FrameInterval bounds redrawing to thirty frames a second: smooth to the eye, cheap beside the engine.
+// FrameInterval limits drawing to thirty frames per second: smooth to the eye, and cheap compared
+// with the engine.
 const FrameInterval = time.Second / 30
 
-// Pump says when the next frame is due. It takes nothing out of the ring, so whatever comes of a frame that nobody draws
-// any more, no event is lost with it. It is used by one goroutine at a time.
+// Pump says when the next frame is due. It takes nothing out of the ring, so no event is lost if a
+// frame is never drawn. One goroutine uses it at a time.
 type Pump struct {
 	ring     *Ring
 	interval time.Duration
@@ -21,8 +22,8 @@ func NewPump(ring *Ring, interval time.Duration) *Pump {
 	return &Pump{ring: ring, interval: interval}
 }
 
-// Wait returns when something has happened and the last frame is long enough ago. It reports false when the ring was
-// closed or ctx has ended.
+// Wait returns true when there are events and the last frame is long enough ago. It returns false
+// when the ring was closed or ctx has ended.
 func (p *Pump) Wait(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():

@@ -1,13 +1,15 @@
-// Package stream carries events from the goroutine in which the engine runs to the screen.
+// Package stream carries events from the goroutine of the engine to the screen.
 //
-// The engine must never wait for the screen, the screen must never redraw once a token, and nothing may grow without a
-// bound. So events pass through a ring of fixed size: pushing never blocks, and the screen takes out everything there is
-// when a Pump says that a frame is due. When nothing happens nothing ticks.
+// Invariant: the engine never waits for the screen, the screen does not redraw for every token,
+// and nothing grows without bound. So events pass through a [Ring] of fixed size. Push never
+// blocks. When a [Pump] says that a frame is due, the screen takes everything there is. When
+// nothing happens, nothing runs.
 //
-// What is pushed faster than it is drawn is thinned by rank. Progress replaces earlier progress of the same kind at
-// once. In a full ring the oldest event of the lowest rank gives way: first progress and drafts, then rounds, then
-// remarks, and only if there is nothing else the events that open and close a reply. Lost rounds are counted; the text
-// of the reply stays whole, because the event that ends it carries all of it.
+// If events come faster than they are drawn, the ring drops some by rank. Progress at once
+// replaces earlier progress of the same kind. In a full ring the oldest event of the lowest rank
+// is dropped: first progress and drafts, then rounds, then notices and changed settings, and last
+// the events that open and close a reply. Lost rounds are counted. The text of the reply stays
+// whole, because the event that ends the reply has all of it.
 package stream
 
 import (
@@ -16,7 +18,8 @@ import (
 	"specula/engine/event"
 )
 
-// DefaultCapacity holds more than half a minute of rounds at thirty a second, and a frame of thirty thousand a second.
+// DefaultCapacity holds more than half a minute of rounds at 30 per second, or one frame's at
+// 30,000 per second.
 const DefaultCapacity = 1024
 
 // rank orders events by how much is lost with them.
@@ -42,7 +45,7 @@ func rankOf(e event.Event) rank {
 	}
 }
 
-// Ring is a bounded queue for one consumer; any goroutine may push.
+// Ring is a bounded queue for one consumer. Any goroutine may push.
 type Ring struct {
 	mu       sync.Mutex
 	events   []event.Event // oldest first, at most capacity
@@ -52,7 +55,7 @@ type Ring struct {
 	ready    chan struct{} // holds one token while there may be something to take
 }
 
-// NewRing returns a ring for at most capacity events (at least 1).
+// NewRing returns a ring for at most capacity events, at least 1.
 func NewRing(capacity int) *Ring {
 	return &Ring{capacity: max(capacity, 1), ready: make(chan struct{}, 1)}
 }
@@ -66,7 +69,7 @@ func (r *Ring) Push(e event.Event) {
 	}
 	if n := len(r.events); n > 0 && supersedes(e, r.events[n-1]) {
 		r.events[n-1] = e
-		return // whoever pushed the event it replaces has rung already
+		return // ready was signalled for the event that e replaces
 	}
 	if len(r.events) == r.capacity && !r.makeRoom(rankOf(e)) {
 		return
@@ -78,7 +81,7 @@ func (r *Ring) Push(e event.Event) {
 	}
 }
 
-// supersedes reports whether next says all that last said.
+// supersedes reports whether next says everything that last said.
 func supersedes(next, last event.Event) bool {
 	switch n := next.(type) {
 	case event.Prefill:
@@ -91,7 +94,8 @@ func supersedes(next, last event.Event) bool {
 	return false
 }
 
-// makeRoom drops the oldest event of the lowest rank, unless the newcomer's rank is lower still.
+// makeRoom drops the oldest event of the lowest rank. It drops nothing if the newcomer's rank is
+// lower still.
 func (r *Ring) makeRoom(newcomer rank) bool {
 	victim, lowest := -1, newcomer
 	for i, e := range r.events {
@@ -112,7 +116,8 @@ func (r *Ring) makeRoom(newcomer rank) bool {
 	return true
 }
 
-// Take moves everything out, oldest first, with the number of rounds lost since the last Take.
+// Take removes and returns all events, oldest first, and the number of rounds lost since the last
+// Take.
 func (r *Ring) Take() (events []event.Event, lost int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +126,7 @@ func (r *Ring) Take() (events []event.Event, lost int) {
 	return events, lost
 }
 
-// Close ends a Pump that waits. What is left can still be taken.
+// Close ends a waiting Pump. What is left in the ring can still be taken.
 func (r *Ring) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -52,7 +52,8 @@ func kinds(events []event.Event) string {
 	return s
 }
 
-// push reads a script: digits are rounds, d a draft, [ ] a reply's ends, ! a changed setting, t progress.
+// push reads a script: digits are rounds, d is a draft, [ and ] the start and end of a reply, ! a
+// changed setting, t progress.
 func push(r *stream.Ring, script string) {
 	for _, c := range script {
 		var e event.Event
@@ -136,7 +137,8 @@ func TestFramesAreApartAndIdleDoesNothing(t *testing.T) {
 				}
 			}
 		}
-		// One second of rounds is at most thirty frames and the one that starts it; the idle hour adds one.
+		// One second of rounds is at most thirty frames, and the one that starts it. The idle hour
+		// adds one.
 		if frames > 32 || rounds != 1000 || !ended {
 			t.Errorf("%d frames brought %d rounds, ended %v; want at most 32 frames, 1000 rounds, true", frames, rounds, ended)
 		}

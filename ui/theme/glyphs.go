@@ -1,6 +1,6 @@
 package theme
 
-// Glyphs are the signs the panes draw with. Each is one cell wide.
+// Glyphs are the signs that panes draw with. Each is one cell wide.
 type Glyphs struct {
 	Unicode   bool
 	Check     string // accepted
@@ -17,12 +17,12 @@ type Glyphs struct {
 	VRule     string
 	TeeRight  string // a vertical rule with a horizontal one to its right
 	TeeLeft   string
-	Cross4    string // both go on
+	Cross4    string // both rules continue
 	Mark      string // a setting was changed here
 	Probe     string // this round was a probe
 	Gamma     string // the name of the draft length
 	Times     string
-	About     string // in front of an estimate
+	About     string // before an estimate
 	Marker    string // beside the selected line
 	Level     string // points at a height of the graph to its left
 	Running   string

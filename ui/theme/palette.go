@@ -2,14 +2,15 @@ package theme
 
 import "github.com/charmbracelet/x/ansi"
 
-// rgb is a colour as 0xRRGGBB; 0 leaves the terminal's own.
+// rgb is a colour as 0xRRGGBB; 0 is the terminal's own colour.
 type rgb uint32
 
-// palette is the colours of a theme; the zero palette is the mono theme.
+// palette is the colours of a theme. The zero palette is the mono theme.
 //
-// The triples for accepted, rejected and resampled were chosen for contrast (at least 4.3 on their background) and for
-// distance under normal, deuteranopic, protanopic and tritanopic vision; the dark one is after Okabe and Ito. The calm colours are greys of the 256-colour
-// palette, so that they stay grey where a terminal has no others.
+// The colours for accepted, rejected and resampled were chosen for contrast (at least 4.3 on their
+// background) and for distance under normal, deuteranopic, protanopic and tritanopic vision. The
+// dark ones are after Okabe and Ito. The calm colours are greys of the 256-colour palette, so that
+// they stay grey on terminals that have only those.
 type palette struct {
 	accepted, rejected, resampled rgb
 	discarded, label, rule        rgb

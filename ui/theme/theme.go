@@ -1,9 +1,10 @@
-// Package theme holds the looks: one style for every fate a token can have, a few for the rest of the screen, and the
-// glyphs for terminals with and without Unicode.
+// Package theme holds the looks of the screen. A [Theme] has one [Style] for each verdict of a
+// token, a few for the rest of the screen, and [Glyphs] for terminals with and without Unicode.
 //
-// Colour is never the only difference. Every fate has attributes of its own (strike, underline, bold, faint, italic), so the
-// themes stay readable with NO_COLOR, in the mono theme and for readers who see colours differently. Neither foreground nor
-// background of ordinary text is set: the terminal's own stay.
+// Invariant: colour is never the only difference. Every verdict has attributes of its own (strike,
+// underline, bold, faint, italic), so that themes stay readable with NO_COLOR, in the mono theme,
+// and for readers who see colours differently. Ordinary text has the terminal's own foreground and
+// background.
 package theme
 
 import (
@@ -12,13 +13,13 @@ import (
 	"specula/engine/event"
 )
 
-// Style is the escape sequence that switches a look on; empty for none.
+// Style is the escape sequence that switches a look on; "" for none.
 type Style string
 
-// reset ends every style; runs never nest.
+// reset ends every style. Styles never nest.
 const reset = ansi.ResetStyle
 
-// On returns text in this style. The text must be safe already.
+// On returns text in this style. The text must already be safe.
 func (s Style) On(text string) string {
 	if s == "" || text == "" {
 		return text
@@ -29,7 +30,7 @@ func (s Style) On(text string) string {
 // With returns s with the attributes of more added.
 func (s Style) With(more Style) Style { return s + more }
 
-// Theme is a set of styles and glyphs. Themes are values; nothing in them changes after Named.
+// Theme is a set of styles and glyphs. It does not change after Named.
 type Theme struct {
 	Name string
 
@@ -47,12 +48,14 @@ type Theme struct {
 	Accepted, Rejected, Discarded, Resampled, Bonus, Pending, Plain Style
 
 	Glyph Glyphs
-	// Cells is how the terminal counts the cells of an emoji or a flag that is several code points: one by one, as the zero value
-	// does, or as the single character that it is, once the terminal has said so (mode 2027). Who makes a theme sets it.
+	// Cells is how the terminal counts the cells of an emoji or flag of several code points. The
+	// zero value counts them one by one. The other method counts the single character that they
+	// form, which is right once the terminal has said so (mode 2027). Whoever makes a theme sets
+	// it.
 	Cells ansi.Method
 }
 
-// Fate returns the style of a token with this verdict; an empty verdict is a pending token.
+// Fate returns the style of a token with this verdict. An empty verdict is a pending token.
 func (t *Theme) Fate(v event.Verdict) Style {
 	switch v {
 	case event.Accepted:
@@ -72,10 +75,11 @@ func (t *Theme) Fate(v event.Verdict) Style {
 	}
 }
 
-// Names lists the themes, in the order in which a key steps through them.
+// Names lists the themes in the order in which a key steps through them.
 func Names() []string { return []string{"dark", "light", "mono"} }
 
-// Named returns a theme by name, with Unicode glyphs or ASCII ones. It reports false, and returns dark, for an unknown name.
+// Named returns a theme by name, with Unicode or ASCII glyphs. For an unknown name it returns dark
+// and false.
 func Named(name string, unicode bool) (*Theme, bool) {
 	t := Theme{Glyph: asciiGlyphs}
 	if unicode {

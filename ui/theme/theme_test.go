@@ -14,7 +14,8 @@ import (
 
 var fates = []event.Verdict{"", event.Accepted, event.Rejected, event.Discarded, event.Resampled, event.Bonus, event.Plain}
 
-// Without colour (NO_COLOR makes the renderer strip it) the fates still look different, in every theme.
+// Without colour (NO_COLOR makes the renderer strip it) the verdicts still look different, in
+// every theme.
 func TestFatesDifferWithoutColour(t *testing.T) {
 	for _, name := range theme.Names() {
 		th, _ := theme.Named(name, true)

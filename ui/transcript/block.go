@@ -8,18 +8,19 @@ import (
 	"specula/ui/theme"
 )
 
-// block is one message wrapped. Its lines are those that are settled, remembered in stable, and a short tail that may still
-// change: the newest round, whose rejected tokens disappear with the next one, and the draft that waits for its verdict.
+// block is one wrapped message. stable has the lines that can no longer change. tail is the short
+// rest that still may: the newest round, whose rejected tokens disappear with the next one, and
+// the draft that waits for its verdict.
 type block struct {
 	message *state.Message
 	look    look
 	stable  *wrapper
 	next    int // first token that is not in stable
 	tail    []line
-	final   bool // wrapped since the message was done
+	final   bool // wrapped after the message was done
 }
 
-// look is everything beside the message that decides how it is wrapped.
+// look is everything besides the message that decides how it is wrapped.
 type look struct {
 	w        int
 	cells    ansi.Method
@@ -29,12 +30,12 @@ type look struct {
 	revision int
 }
 
-// textWidth keeps lines short enough to read in very wide windows.
+// textWidth limits the length of lines, in cells, so that they stay readable in very wide windows.
 const textWidth = 110
 
 const (
-	indent = 2 // left of all text; the user's marker stands there
-	margin = 1 // right of it
+	indent = 2 // left of all text; the user's marker is drawn there
+	margin = 1 // right of the text
 )
 
 func lookFor(m *state.Message, th *theme.Theme, w int, o Options) look {
@@ -72,12 +73,12 @@ func (b *block) wrap(l look, draft *state.Pending) {
 	b.tail = append(rest.done, rest.open)
 }
 
-// settled reports whether the token will be drawn like this for good.
+// settled reports whether the token's drawing can no longer change.
 func (b *block) settled(t *state.Token) bool {
 	return b.look.rejected != Newest || b.message.Done || t.Round < len(b.message.Rounds)-1
 }
 
-// feed draws token i into p if it is shown at all.
+// feed draws token i into p, if it is shown at all.
 func (b *block) feed(p *wrapper, i int) {
 	t := &b.message.Tokens[i]
 	switch {
@@ -106,7 +107,8 @@ func (b *block) line(i int) *line {
 	return &b.stable.done[i]
 }
 
-// footers is how many lines stand under the text: a blank one, and what is said about the reply.
+// footers is how many lines come after the text: a blank one, the figures of a reply, and why it
+// failed.
 func (b *block) footers() int {
 	n := 1
 	if b.message.Role == "assistant" && b.message.Reply > 0 {
@@ -115,10 +117,10 @@ func (b *block) footers() int {
 	return n + len(b.failure())
 }
 
-// failureRows bounds why a reply failed.
+// failureRows bounds the lines that say why a reply failed.
 const failureRows = 5
 
-// failure is why the reply failed, wrapped; nil if it did not.
+// failure is the wrapped reason of a failed reply; nil if it did not fail.
 func (b *block) failure() []string { return paint.Wrap(b.message.Failure, b.look.w, failureRows) }
 
 // height is the number of lines of the whole block.

@@ -53,7 +53,8 @@ func (b *block) drawText(s *state.State, th *theme.Theme, out *paint.Line, i int
 	}
 }
 
-// fate is the style of a token. Where nothing was speculated there is nothing to tell apart, and the text stays plain.
+// fate is the style of a token. In a message without speculation, plain tokens have no style,
+// because there is nothing to tell apart.
 func (b *block) fate(th *theme.Theme, token int) theme.Style {
 	t := &b.message.Tokens[token]
 	if t.Fate == event.Plain && !b.message.Speculated {
@@ -62,7 +63,7 @@ func (b *block) fate(th *theme.Theme, token int) theme.Style {
 	return th.Fate(t.Fate)
 }
 
-// drawFooter says what the reply is doing, or what it was.
+// drawFooter says what the reply is doing or, when it is done, what it cost.
 func drawFooter(s *state.State, th *theme.Theme, out *paint.Line, m *state.Message) {
 	out.Pad(indent)
 	if !m.Done {
@@ -82,7 +83,9 @@ func drawFooter(s *state.State, th *theme.Theme, out *paint.Line, m *state.Messa
 		seed = fmt.Sprintf("%sseed %d", sep, m.Settings.Seed)
 	}
 	for len(figures) > 1 && paint.Width(strings.Join(figures, sep)+seed) > out.Left() {
-		figures = figures[:len(figures)-1] // rather than a part of the seed, without which the reply cannot be repeated
+		// Drop figures rather than a part of the seed: without the seed the reply cannot be
+		// repeated.
+		figures = figures[:len(figures)-1]
 	}
 	out.Put(th.Label, strings.Join(figures, sep)+seed)
 }

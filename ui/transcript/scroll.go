@@ -2,7 +2,8 @@ package transcript
 
 import "specula/ui/state"
 
-// Scroll moves the window by lines, down if positive. Reaching the end follows again.
+// Scroll moves the window by lines, down if positive. When it reaches the end, it follows the text
+// again.
 func (v *View) Scroll(lines int) {
 	v.top = min(max(v.top+lines, 0), v.last())
 	v.leave = v.top < v.last()
@@ -15,13 +16,13 @@ func (v *View) Follow() { v.leave = false }
 // Following reports whether the window stays at the end.
 func (v *View) Following() bool { return !v.leave }
 
-// Below returns how many lines lie under the window.
+// Below returns how many lines are below the window.
 func (v *View) Below() int { return max(0, v.last()-v.top) }
 
-// Above returns how many lines lie over the window.
+// Above returns how many lines are above the window.
 func (v *View) Above() int { return v.top }
 
-// Reveal scrolls so that the next Draw shows the token.
+// Reveal makes the next Draw scroll to the token.
 func (v *View) Reveal(ref state.Ref) { v.reveal = ref }
 
 // last is the top line of the window when it is at the end.
@@ -44,7 +45,7 @@ func (v *View) place(rewrapped bool) {
 	v.top = min(max(v.top, 0), v.last())
 }
 
-// show brings line at into the window, with a line of context where there is one.
+// show scrolls so that line at is in the window, with one more line around it if there is one.
 func (v *View) show(at int) {
 	if !v.leave {
 		v.top = v.last()
@@ -83,7 +84,7 @@ func (v *View) anchorAt(at int) anchor {
 	return anchor{}
 }
 
-// find returns the line an anchor describes.
+// find returns the line that an anchor describes.
 func (v *View) find(a anchor) int {
 	at := 0
 	for _, b := range v.blocks {

@@ -2,7 +2,7 @@ package transcript
 
 import "specula/ui/state"
 
-// Hit returns the token drawn by the latest Draw at column x, row y of the pane.
+// Hit returns the token that the last Draw drew at column x, row y of the pane.
 func (v *View) Hit(x, y int) (ref state.Ref, ok bool) {
 	if x < 0 || y < 0 || x >= v.w || y >= v.h {
 		return ref, false
@@ -16,7 +16,8 @@ func (v *View) Hit(x, y int) (ref state.Ref, ok bool) {
 	return ref, ok
 }
 
-// Vertical returns the token a line above or below ref, nearest to it in column; false at the end of the chat.
+// Vertical returns the token one line above or below ref that is nearest to it in column. ok is
+// false at the end of the chat.
 func (v *View) Vertical(ref state.Ref, down bool) (state.Ref, bool) {
 	at, x, ok := v.locate(ref)
 	if !ok {
@@ -42,7 +43,7 @@ func (v *View) Vertical(ref state.Ref, down bool) (state.Ref, bool) {
 	return ref, false
 }
 
-// tokenAt returns the token at column x of a line, or with nearest the one closest to it.
+// tokenAt returns the token at column x of a line; with nearest, the one closest to it.
 func (b *block) tokenAt(i, x int, nearest bool) (ref state.Ref, ok bool) {
 	at := indent
 	for _, s := range b.line(i).segments {

@@ -1,7 +1,12 @@
-// Package transcript draws the chat: every token in the colour of its fate, wrapped at words, with a cursor that selects one.
+// Package transcript draws the chat: every token in the colour of its verdict, wrapped at words,
+// with a cursor that selects one.
 //
-// A View remembers how each message was wrapped, so that a frame costs time in proportion to the lines it shows. What it
-// draws still depends on state, options and scroll position alone.
+// A [View] remembers how each message was wrapped, so that a frame costs time in proportion to the
+// lines it shows. wrap.go breaks text into lines, block.go wraps one message, draw.go draws it,
+// scroll.go and select.go move window and cursor.
+//
+// Invariant: what a View draws depends only on the state, the options and the scroll position, not
+// on what it remembers.
 package transcript
 
 import (
@@ -10,41 +15,44 @@ import (
 	"specula/ui/theme"
 )
 
-// Rejected says which rejected and discarded tokens are drawn, struck out, at their place.
+// Rejected says which rejected and discarded tokens are drawn. They are struck out, at their
+// place.
 type Rejected int
 
-// The choices. A token that is not drawn is not a place for the cursor either.
+// The choices. The cursor cannot select a token that is not drawn.
 const (
-	Newest Rejected = iota // of the newest round, until the next one replaces them
+	Newest Rejected = iota // of the newest round, until the next round
 	All
 	Never
 )
 
 // Options is how the user wants to see the chat.
 type Options struct {
-	Reading  bool // plain text without fates
+	Reading  bool // plain text without verdicts
 	Rejected Rejected
-	Cursor   state.Ref // selected token, zero for none
-	Welcome  []string  // safe lines shown, centred, while there is no message
+	Cursor   state.Ref // selected token; zero: none
+	Welcome  []string  // safe lines, shown centred while there is no message
 }
 
-// View is the chat's window: scroll position and cache. Use one per chat pane; it is not safe for concurrent use.
+// View is the window of the chat: its scroll position and its cache. Use one per chat pane. It is
+// not safe for concurrent use.
 type View struct {
 	blocks []*block
 	w, h   int
 
 	top    int  // first line shown, counted from the first line of the chat
-	leave  bool // the window stays where it is instead of following the end
+	leave  bool // the window stays where it is and does not follow the end
 	anchor anchor
 	reveal state.Ref
 	total  int
 }
 
-// anchor is the text at the top of the window, so that it is found again when everything is wrapped anew.
+// anchor describes the text at the top of the window, so that it can be found again after
+// everything was wrapped anew.
 type anchor struct {
 	message int // Message.ID
-	offset  int // bytes into the message
-	below   int // lines below that line, when the top is under the text
+	offset  int // in bytes from the start of the message
+	below   int // lines below that line, if the top is below the text
 }
 
 // New returns a View that follows the newest line.
@@ -71,7 +79,8 @@ func (v *View) Draw(s *state.State, th *theme.Theme, w, h int, o Options) []stri
 	return paint.Block(lines, w, h)
 }
 
-// update brings the blocks in line with the messages and reports whether text above the window may have moved.
+// update makes the blocks match the messages. It reports whether text above the window may have
+// moved.
 func (v *View) update(s *state.State, th *theme.Theme, w int, o Options) (rewrapped bool) {
 	known := make(map[int]*block, len(v.blocks))
 	if !v.matches(s) {
@@ -118,10 +127,10 @@ func (v *View) height() int {
 	for _, b := range v.blocks {
 		n += b.height()
 	}
-	return max(0, n-1) // no blank line under the last message
+	return max(0, n-1) // no blank line after the last message
 }
 
-// walk visits lines from number top on until visit returns false.
+// walk visits lines, from line top on, until visit returns false.
 func (v *View) walk(top int, visit func(b *block, i int) bool) {
 	for _, b := range v.blocks {
 		n := b.height()

@@ -31,7 +31,8 @@ func play(events []event.Event) *state.State {
 	return s
 }
 
-// Wrapping as the text grows must give what wrapping it at once gives, in every mode and after every event.
+// Wrapping while the text grows gives what wrapping it at once gives, in every mode and after
+// every event.
 func TestGrowingEqualsFresh(t *testing.T) {
 	th := dark(t)
 	for _, o := range []transcript.Options{{}, {Rejected: transcript.All}, {Rejected: transcript.Never}, {Reading: true}} {
@@ -88,7 +89,7 @@ func TestWithoutSpeculationThereIsNothingToTellApart(t *testing.T) {
 	}
 }
 
-// Clicking on a cell selects the token that is drawn there.
+// A click on a cell selects the token that is drawn there.
 func TestHitFindsTheTokenUnderTheMouse(t *testing.T) {
 	th, s, v := dark(t), play(statetest.Chat(-1)), transcript.New()
 	o := transcript.Options{Rejected: transcript.All}
@@ -178,7 +179,8 @@ func TestScrolling(t *testing.T) {
 	}
 }
 
-// The first words in the window stay in it when its width changes, and are where they were when it changes back.
+// When the window's width changes, its first words stay in it. When it changes back, they are
+// where they were.
 func TestResizeKeepsThePlace(t *testing.T) {
 	th, s, v := dark(t), play(statetest.Chat(-1)), transcript.New()
 	v.Draw(s, th, 60, 6, transcript.Options{})
@@ -209,7 +211,7 @@ func TestWelcomeAndErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkDraw is a frame of the chat pane alone while a reply of thousands of tokens grows.
+// BenchmarkDraw draws a frame of the chat pane while a reply of thousands of tokens grows.
 func BenchmarkDraw(b *testing.B) {
 	th, s, v := dark(b), state.New(), transcript.New()
 	events := statetest.Chat(-1)
@@ -241,7 +243,8 @@ func ExampleView_Draw() {
 	//   before anyone relies on it.
 }
 
-// Why a reply failed is told in full, however narrow the window, and what follows it moves down.
+// The whole reason of a failure is shown, however narrow the window, and what follows it moves
+// down.
 func TestFailuresAreWrapped(t *testing.T) {
 	const why = "the prompt has 9,000 tokens and the context holds 2,048: begin a new chat, or start with a longer --context"
 	s := play([]event.Event{

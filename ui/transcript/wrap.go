@@ -8,7 +8,9 @@ import (
 
 // segment is a piece of one token on one line.
 type segment struct {
-	token int // index into Message.Tokens, pendingToken-i for token i of a pending draft, or noToken
+	// token is an index into Message.Tokens, or pendingToken-i for token i of a pending draft, or
+	// noToken.
+	token int
 	text  string
 	width int
 }
@@ -22,24 +24,25 @@ const (
 type line struct {
 	segments []segment
 	width    int
-	start    int // bytes of the message before this line; an anchor that survives a change of width
+	start    int // bytes of the message before this line; valid for every width
 }
 
-// wrapper breaks a growing text into lines of at most w cells, at spaces where there are any. A closed line never changes
-// again, however the text goes on, so that feeding a token costs time in proportion to the token.
+// wrapper breaks a growing text into lines of at most w cells, at spaces where there are any. A
+// closed line never changes again, so feeding a token costs time in proportion to the token.
 type wrapper struct {
 	w     int
 	cells ansi.Method
 	done  []line
 	open  line
-	soft  bool // the open line began where a word did not fit, not at a newline
+	soft  bool // the open line began at a break between words, not at a newline
 	fed   int  // bytes taken
 
-	// Where the open line may be broken: before segments[breakSegment].text[breakByte:], at breakWidth cells.
+	// Where the open line may be broken: before segments[breakSegment].text[breakByte:], at
+	// breakWidth cells.
 	canBreak                            bool
 	breakSegment, breakByte, breakWidth int
 
-	last      string // last grapheme of the open line, which the next token may still extend
+	last      string // last grapheme of the open line, which the next token may extend
 	lastWidth int
 }
 
@@ -64,8 +67,9 @@ func (p *wrapper) grapheme(text string) (n, width int) {
 	return len(cluster), width
 }
 
-// glue looks whether text begins with the rest of the grapheme that the line ends with, such as a combining mark. If so that
-// grapheme is taken back and put at the front of text, and the whole belongs to the earlier token.
+// glue handles a text that begins with the rest of the line's last grapheme, such as a combining
+// mark. It takes that grapheme back and puts it at the front of text. The whole then belongs to
+// the earlier token.
 func (p *wrapper) glue(token int, text string) (string, int) {
 	if text == "" || text[0] < 0x80 {
 		return text, token
@@ -91,8 +95,8 @@ func (p *wrapper) glue(token int, text string) (string, int) {
 	return joined[n:], token
 }
 
-// onCircle gives a mark that stands at the beginning of a line something to stand on, so that it does not land on what the pane
-// draws before the line.
+// onCircle puts a circle before a mark at the start of a line. Otherwise the mark would join what
+// the pane draws before the line.
 func (p *wrapper) onCircle(text string) string {
 	if n, _ := p.grapheme(" " + text); n > 1 {
 		return "◌" + text
@@ -109,7 +113,8 @@ func (p *wrapper) put(token int, g string, width int) {
 		p.soft = false
 		return
 	case g == " " && (p.open.width >= p.w || p.soft && p.open.width == 0):
-		// A space at a soft break is the break itself. It stays with the closed line's token but takes no cell.
+		// A space at a soft break is the break itself. It belongs to the closed line's token but
+		// takes no cell.
 		p.fed++
 		p.last = ""
 		p.markBreak()
@@ -117,7 +122,8 @@ func (p *wrapper) put(token int, g string, width int) {
 	case width > p.w: // a window narrower than one character
 		g, width = "?", 1
 	}
-	// Wide scripts break between any two characters, and flags before their first half, which may come alone.
+	// Text of wide characters can be broken between any two of them. A flag can be broken off
+	// before its first half, because that half may come alone.
 	apart := width > 1 || strings.HasPrefix(g, flagLetters)
 	if apart {
 		p.markBreak()
@@ -131,7 +137,7 @@ func (p *wrapper) put(token int, g string, width int) {
 	}
 }
 
-// flagLetters are the first bytes of the letters that flags are spelled in, U+1F1E6 to U+1F1FF.
+// flagLetters are the first bytes of the letters that spell flags, U+1F1E6 to U+1F1FF.
 const flagLetters = "\xf0\x9f\x87"
 
 func (p *wrapper) append(token int, g string, width int) {
@@ -147,7 +153,7 @@ func (p *wrapper) append(token int, g string, width int) {
 	p.open.segments = append(p.open.segments, segment{token, g, width})
 }
 
-// markBreak notes that the line may be broken at its present end.
+// markBreak records that the line may be broken at its current end.
 func (p *wrapper) markBreak() {
 	p.canBreak = true
 	p.breakSegment, p.breakByte, p.breakWidth = len(p.open.segments), 0, p.open.width
@@ -156,7 +162,8 @@ func (p *wrapper) markBreak() {
 	}
 }
 
-// breakLine closes the open line because the next grapheme does not fit, and carries the unfinished word over.
+// breakLine closes the open line because the next grapheme does not fit, and moves the unfinished
+// word to the next line.
 func (p *wrapper) breakLine() {
 	if !p.canBreak || p.breakWidth == 0 {
 		p.close()
@@ -193,8 +200,8 @@ func (p *wrapper) close() {
 	p.canBreak, p.last = false, ""
 }
 
-// fork returns a wrapper that goes on from here without changing p, for text that may still be taken back. Its done lines
-// are only those it closed itself.
+// fork returns a wrapper that continues from here without changing p, for text that may be taken
+// back. Its done lines are only those that it closed itself.
 func (p *wrapper) fork() wrapper {
 	f := *p
 	f.done = nil
@@ -202,7 +209,8 @@ func (p *wrapper) fork() wrapper {
 	return f
 }
 
-// visible replaces newlines, so that a token that is not part of the reply never moves what is.
+// visible replaces newlines, so that a token that is not part of the reply never moves the text
+// that is.
 func visible(text, newline string) string {
 	if strings.IndexByte(text, '\n') < 0 {
 		return text

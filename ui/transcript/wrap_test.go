@@ -10,7 +10,7 @@ import (
 	"specula/ui/sanitize"
 )
 
-// render joins the lines, and names each line's tokens.
+// render returns the text of each line.
 func (p *wrapper) render() []string {
 	var out []string
 	for _, l := range append(append([]line(nil), p.done...), p.open) {
@@ -63,25 +63,26 @@ func TestWrap(t *testing.T) {
 
 var pieces = []string{"a", "bc", " d", " ", "  ", "\n", " word", "日", "\u0301", "👩", "\u200d💻", "🇩", "🇪", "averylongwordindeed", "1", "é", ",", "x "}
 
-// How a text is cut into tokens must not change how it is wrapped, no line may be too wide, and what a fork adds must be
-// what the wrapper itself would have added.
+// How a text is cut into tokens must not change how it is wrapped. No line may be too wide. What a
+// fork adds must be what the wrapper itself would add.
 func TestWrapDoesNotDependOnTokens(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 3000 {
 		w := 2 + r.IntN(24)
 		cells := ansi.GraphemeWidth
-		if r.IntN(2) == 0 { // an emoji of several parts is as wide as they are: what is wider than a line is not drawn
+		if r.IntN(2) == 0 { // an emoji of several parts counts as all of them; what is wider than a line is not drawn
 			cells, w = ansi.WcWidth, w+12
 		}
 		whole, parts, forked := newWrapper(w, cells), newWrapper(w, cells), newWrapper(w, cells)
-		// The wrapper only ever sees what the sanitiser lets through. A selector that makes a digit wider is left out: what was
-		// closed before it came stays closed.
+		// The wrapper only gets what the sanitiser lets through. The test leaves out a selector
+		// that makes a digit wider, because a line that was closed before the selector stays
+		// closed.
 		var safe sanitize.Sanitizer
 		text := ""
 		for i := range 1 + r.IntN(40) {
 			piece := safe.Write(pieces[r.IntN(len(pieces))])
 			if strings.HasPrefix(piece, "\u0301") && (text == "" || strings.HasSuffix(text, " ") || strings.HasSuffix(text, "\n")) {
-				continue // the space that would carry the mark may have been swallowed by a break
+				continue // the space that would carry the mark may have vanished in a break
 			}
 			text += piece
 			parts.feed(i, piece)
