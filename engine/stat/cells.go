@@ -1,24 +1,29 @@
-// Package stat holds the statistics that say whether tokens have the distribution they should have: a test of counts against
-// exact probabilities, how small a fault such a test would have noticed, and how large a fault can be at most after it.
+// Package stat tests whether tokens have the distribution that they should have.
 //
-// "Nothing was found" is worth as much as the power of the search, so the second figure belongs beside every first one.
+// [Cells] compares counts with exact probabilities (χ²). [Power] and [Noticed] say how small a
+// fault this test would have noticed. [Farthest] and [Even] test whether values are uniform in
+// [0,1).
+//
+// Invariant: a test without a finding is worth only as much as its power. So state the power with
+// every result.
 package stat
 
 import "math"
 
-// leastExpected is the expectation under which cells are merged: below it the χ² approximation does not hold.
+// leastExpected is the expected count below which cells are merged, because the χ² approximation
+// does not hold there.
 const leastExpected = 5
 
-// Cells accumulates Pearson's statistic and that of the likelihood ratio over the cells of one or more multinomial samples.
-// The zero Cells is empty.
+// Cells sums up Pearson's statistic and the likelihood ratio's over the cells of one or more
+// multinomial samples. The zero value is empty.
 type Cells struct {
 	Chi2       float64 // Σ (seen − expected)² / expected
 	G          float64 // 2 Σ seen · ln(seen / expected)
-	Freedom    int     // degrees of it
-	Impossible bool    // something was seen that has probability 0
+	Freedom    int     // degrees of freedom
+	Impossible bool    // an outcome of probability 0 was seen
 }
 
-// Add compares one sample's counts with their probabilities, which sum to 1.
+// Add compares the counts of one sample with their probabilities, which must sum to 1.
 func (c *Cells) Add(counts []int, probabilities []float64) {
 	total := sum(counts)
 	if total == 0 {
@@ -57,11 +62,11 @@ func sum(counts []int) int {
 	return total
 }
 
-// Z is Pearson's statistic as a standard normal deviate. With no freedom left there is nothing to test and it is 0;
-// something impossible makes it infinite.
+// Z is Pearson's statistic as a standard normal deviate. It is 0 if there are no degrees of
+// freedom, since there is nothing to test, and infinite if something impossible was seen.
 func (c *Cells) Z() float64 { return c.deviate(c.Chi2) }
 
-// ZOfG is the same of the likelihood ratio.
+// ZOfG is the same for the likelihood ratio.
 func (c *Cells) ZOfG() float64 { return c.deviate(c.G) }
 
 func (c *Cells) deviate(statistic float64) float64 {

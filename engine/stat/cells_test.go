@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Quantiles of the χ² distribution from its tables, and the normal deviates of the same probability.
+// Quantiles of the χ² distribution from tables, and the normal deviates of the same probability.
 func TestDeviates(t *testing.T) {
 	for _, c := range []struct {
 		chi2    float64
@@ -51,8 +51,9 @@ func TestLimitAndTailAreInverse(t *testing.T) {
 	}
 }
 
-// The figures hold in an experiment: the best hidden fault, which moves mass in proportion to what is there, is noticed about as
-// often as promised, others more often, and none is seen where there is none.
+// The figures of Noticed hold in an experiment. The fault that hides best moves mass in proportion
+// to what is there; it is noticed about as often as promised. Other faults are noticed more often.
+// Where there is no fault, none is found.
 func TestPowerIsWhatAnExperimentFinds(t *testing.T) {
 	const n, cells, trials, probability = 4000, 20, 1000, 0.9
 	limit := Limit(1e-3)
@@ -60,7 +61,8 @@ func TestPowerIsWhatAnExperimentFinds(t *testing.T) {
 	for i := range p {
 		p[i] = 1.0 / cells
 	}
-	epsilon := math.Sqrt(Noticed(cells-1, limit, probability) / (4 * n)) // of what moves between cells: Σ δ²/p ≥ (2ε)²
+	// epsilon is the share that moves between cells: Σ δ²/p ≥ (2ε)².
+	epsilon := math.Sqrt(Noticed(cells-1, limit, probability) / (4 * n))
 	hidden, open := append([]float64{}, p...), append([]float64{}, p...)
 	for i := range hidden {
 		hidden[i] *= 1 + 2*epsilon*float64(1-2*(i%2))

@@ -8,17 +8,19 @@ func UpperTail(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 // Limit is the deviate that correct code exceeds with the given probability.
 func Limit(probability float64) float64 { return math.Sqrt2 * math.Erfinv(1-2*probability) }
 
-// Power is the probability with which a χ² test that fails above the deviate limit notices a fault. The fault raises the
-// expectation of the statistic by shift: over n outcomes by n·Σ δ²/p, if it changes the cells' probabilities p by δ.
+// Power is the probability that a χ² test, which fails above the deviate limit, notices a fault.
+// The fault raises the expected statistic by shift. If it changes the cells' probabilities p by δ,
+// shift is n·Σ δ²/p over n outcomes.
 func Power(shift float64, freedom int, limit float64) float64 {
-	// The noncentral χ² as a scaled central one of the same mean and variance (Patnaik 1949).
+	// Approximates the noncentral χ² by a scaled central one with the same mean and variance
+	// (Patnaik 1949).
 	df := float64(freedom)
 	scale := (df + 2*shift) / (df + shift)
 	matched := (df + shift) * (df + shift) / (df + 2*shift)
 	return UpperTail(deviate(critical(df, limit)/scale, matched))
 }
 
-// critical is the χ² with so many degrees of freedom whose deviate is z.
+// critical is the χ², with that many degrees of freedom, whose deviate is z.
 func critical(freedom, z float64) float64 {
 	spread := 2 / (9 * freedom)
 	root := 1 - spread + z*math.Sqrt(spread)

@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Farthest is the test of Kolmogorov and Smirnov: how far the share of values below any x is from x. It returns a bound on the
-// probability that independent uniform values are as far or farther, which holds for any number of them (Massart 1990). It
-// sorts values.
+// Farthest is the test of Kolmogorov and Smirnov: it finds the largest distance between x and the
+// share of values below x. It returns a bound on the probability that independent uniform values
+// are that far or farther. The bound holds for any number of values (Massart 1990). Farthest sorts
+// values.
 func Farthest(values []float64) (p float64) {
 	slices.Sort(values)
 	n, far := float64(len(values)), 0.0
@@ -17,13 +18,13 @@ func Farthest(values []float64) (p float64) {
 	return min(1, 2*math.Exp(-2*n*far*far))
 }
 
-// Even is Pearson's test of values in [0,1) over cells of equal size. It returns the probability of a statistic as large or
-// larger if they are uniform.
+// Even is Pearson's test of values in [0,1) over cells of equal size. It returns the probability
+// that uniform values give a statistic at least as large.
 func Even(values []float64, cells int) (p float64) {
 	return Tail(Pearson(Counts(values, cells)), cells-1)
 }
 
-// Counts sorts values in [0,1) into cells of equal size.
+// Counts counts the values in [0,1) that are in each of the cells of equal size.
 func Counts(values []float64, cells int) []int {
 	counts := make([]int, cells)
 	for _, x := range values {
@@ -32,10 +33,11 @@ func Counts(values []float64, cells int) []int {
 	return counts
 }
 
-// Cell is where a value in [0,1) belongs.
+// Cell is the cell of a value in [0,1).
 func Cell(x float64, cells int) int { return min(max(int(x*float64(cells)), 0), cells-1) }
 
-// Pearson is Σ (seen − expected)²/expected over cells of the same probability; 0 of nothing.
+// Pearson is Σ (seen − expected)²/expected over cells of equal probability, or 0 if nothing was
+// seen.
 func Pearson(counts []int) (chi2 float64) {
 	expected := float64(sum(counts)) / float64(len(counts))
 	if expected == 0 {
@@ -47,8 +49,9 @@ func Pearson(counts []int) (chi2 float64) {
 	return chi2
 }
 
-// Tail is the probability that a χ² variable with so many degrees of freedom is chi2 or larger: the regularised incomplete gamma
-// function Q(freedom/2, chi2/2), by its series or its continued fraction (Abramowitz and Stegun 6.5.29 and 6.5.31).
+// Tail is the probability that a χ² variable with that many degrees of freedom is at least chi2.
+// It is the regularised incomplete gamma function Q(freedom/2, chi2/2), computed by its series or
+// its continued fraction (Abramowitz and Stegun 6.5.29 and 6.5.31).
 func Tail(chi2 float64, freedom int) float64 {
 	if chi2 <= 0 || freedom <= 0 {
 		return 1
@@ -65,7 +68,7 @@ func Tail(chi2 float64, freedom int) float64 {
 		}
 		return 1 - scale*total
 	}
-	// The fraction by Lentz's algorithm.
+	// The continued fraction by Lentz's algorithm.
 	const tiny = 1e-300
 	b := x + 1 - a
 	c, d := 1/tiny, 1/b

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Quantiles of the χ² distribution from its tables, and one far out: e^(−x/2) with two degrees of freedom.
+// Quantiles of the χ² distribution from tables, and one far out: e^(−x/2) with two degrees of
+// freedom.
 func TestTail(t *testing.T) {
 	for _, c := range []struct {
 		chi2    float64
@@ -22,7 +23,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// Uniform values give a p below x at most about as often as x, also far out, and crooked ones a small one.
+// Uniform values give a p below x at most about as often as x, also for small x. Values that are
+// not uniform give a small p.
 func TestUniformValues(t *testing.T) {
 	const runs, n = 20_000, 400
 	rng := rand.New(rand.NewPCG(1, 2))
