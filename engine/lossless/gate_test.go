@@ -44,8 +44,6 @@ type play struct {
 	tokens  int      // to write; 0: as many as usual
 }
 
-const word, loop = "abcd", "abcabcabc"
-
 // list is how a list of texts is set.
 func list(texts ...string) string { return strings.ReplaceAll(fmt.Sprintf("%q", texts), `" "`, `", "`) }
 
@@ -86,9 +84,9 @@ func plays() []play {
 		{name: "on the device, by cost", settings: []string{"temperature", "0.7", "top-p", "0.95"}, device: true, shy: true},
 		{name: "on the device, a damaged draft", settings: fixed("gamma", "3"), device: true, damaged: true},
 		{name: "on the device, n-grams", settings: fixed("proposer", "ngram", "temperature", "0.6"), device: true, again: true},
-		{name: "greedy", settings: fixed("temperature", "0"), tokens: 2000},
-		{name: "greedy and shaped, n-grams", settings: shaped("temperature", "0", "proposer", "ngram"), tokens: 2000},
-		{name: "greedy on the device", settings: fixed("temperature", "0"), device: true, tokens: 2000},
+		{name: "greedy", settings: fixed("temperature", "0", "max-tokens", "12"), tokens: 2000},
+		{name: "greedy and shaped, n-grams", settings: shaped("temperature", "0", "proposer", "ngram", "max-tokens", "24"), tokens: 2000},
+		{name: "greedy on the device", settings: fixed("temperature", "0", "max-tokens", "12"), shy: true, device: true, tokens: 2000},
 	}
 }
 
@@ -109,10 +107,10 @@ func (p play) open(t *testing.T, seed uint64) *stage {
 	s := &stage{play: p, seed: int64(seed) << 32, config: config.Default()}
 	s.target, s.draft = tables(seed, 1, 1, 0.07)
 	if p.shy {
-		s.target, s.draft = tables(seed, 0.4, 0.4, 0.07)
+		s.target, s.draft = tables(seed, 0.4, 0.25, 0.07)
 	}
 	if p.damaged {
-		for _, id := range tokensOf("b", "g") {
+		for _, id := range tokensOf("b", "e", "g", "ab") {
 			s.draft[id] = slices.Repeat([]float32{float32(math.Inf(1))}, len(spelled.Tokens))
 		}
 	}
@@ -220,12 +218,12 @@ func (p play) judge(t *testing.T, seed uint64) *proof.Judge {
 		enough = min(enough, p.tokens)
 	}
 	for written := 0; written < enough; {
-		message := word
+		message, random := "abcd", 3
 		if p.again {
-			message = loop
-			for range 12 {
-				message += letters[rng.IntN(3)]
-			}
+			message, random = "abcabcabc", 12
+		}
+		for range random {
+			message += letters[rng.IntN(len(letters)/2)]
 		}
 		if p.changes != nil {
 			s.change(t, p.settings)

@@ -22,7 +22,8 @@ type Judge struct {
 
 	replies, tokens           int
 	drafted, tested, accepted int
-	fault                     string // of the first reply that contradicts itself
+	last                      []written // of the last reply
+	fault                     string    // of the first reply that contradicts itself
 }
 
 // pair is a value and something that was known before it.
@@ -73,7 +74,11 @@ func (j *Judge) Add(r *Reply) error {
 		}
 		j.single(r, &w)
 		j.neighbours(r, list, t, first)
+		if t < len(j.last) {
+			j.pair("the same place of two replies", j.last[t].u, w.u)
+		}
 	}
+	j.last = list
 	j.tokens += len(list)
 	j.lengths = append(j.lengths, j.length(list))
 	for _, u := range drafts {

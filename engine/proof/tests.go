@@ -19,7 +19,7 @@ const (
 	perCell   = 20 // values, so that Pearson's statistic has the distribution of a χ²
 	fewest    = 5 * perCell
 	// mostTests are made of one case: singles in two ways, pairs, and lengths.
-	mostTests = 12*2*int(orders) + 7*int(paired) + 2
+	mostTests = 12*2*int(orders) + 8*int(paired) + 2
 )
 
 // Tests are all that there are enough values for.
