@@ -8,9 +8,9 @@ import (
 	"specula/engine/model"
 )
 
-// A sampled round, whatever its seed, filters and number, is three graphs (draft, pass, verdict),
-// one copy of eight bytes per row, and one wait. The same holds when the draft comes from the
-// host.
+// A sampled round, whatever its seed, its number and the values of its filters, is three graphs
+// (draft, pass, verdict), one copy of eight bytes per row, and one wait. The same holds when the
+// draft comes from the host.
 func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 	texts, err := kernelTexts()
 	if err != nil {

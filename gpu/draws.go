@@ -14,8 +14,9 @@ import (
 // the distribution q of each draft token, and the verdict.
 //
 // All of it lies in device memory and is written by queued work. So two rounds with the same
-// number of draft tokens replay the same graph, whatever their seeds, filters and round numbers.
-// Rows are stored unnormalised: a row of weights w stands for the distribution w / Σw. See
+// number of draft tokens replay the same graph, whatever their seeds, round numbers and values of
+// filters. Only turning a filter by rank on or off changes the graph (see weigh). Rows are stored
+// unnormalised: a row of weights w stands for the distribution w / Σw. See
 // kernels/cuda/src/softmax.cu.
 type drawing struct {
 	by       compute.Sampling

@@ -6,8 +6,9 @@
 // When the same tape comes a second time, it is captured as a CUDA graph, which replays all
 // launches as one (graphs.go). The host waits only where it reads results: logits.go, tokens.go
 // and draws.go. So a whole round (draft steps, verification, residual draws) is queued before the
-// host looks. Device memory is reserved when a model is loaded (memory.go, matrix.go,
-// attention.go); the kernels come from the embedded PTX of kernels/cuda (kernels.go).
+// host looks. Most device memory is reserved when a model is loaded (memory.go, matrix.go,
+// attention.go), some when a round first needs it (draws.go, logits.go). The kernels come from the
+// embedded PTX of kernels/cuda (kernels.go).
 //
 // Invariant, the law of engine/compute: the bits of a row do not depend on how many rows are
 // computed with it, so verification gives the bits of decoding. Matrix products use one

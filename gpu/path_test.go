@@ -14,7 +14,8 @@ import (
 	"specula/engine/host"
 )
 
-// The path that a round shows is the one that it took: what crossed from the device tells.
+// The path that a round shows is the path that it took. The bytes that crossed from the device
+// prove it.
 func TestTheShownPathIsTheOneThatRan(t *testing.T) {
 	b := open(t)
 	load := func(change func(*engine.Options)) *engine.Engine {
@@ -76,7 +77,7 @@ func TestTheShownPathIsTheOneThatRan(t *testing.T) {
 	}
 }
 
-// crossed asks that as much crossed from the device as the path of a round means.
+// crossed checks that as many bytes crossed from the device as the path of a round needs.
 func crossed(t *testing.T, r event.Round) {
 	t.Helper()
 	const vocab = 4096
@@ -95,7 +96,8 @@ func crossed(t *testing.T, r event.Round) {
 	}
 }
 
-// Where the effect of a setting ends, rounds go over to the device, and the text is the one that it would be on the host.
+// When the effect of a setting ends, rounds move to the device. The text is the one that the host
+// would write.
 func TestRoundsGoOverToTheDeviceAfterMinTokens(t *testing.T) {
 	const least = 3
 	e := demo(t, open(t))

@@ -18,8 +18,9 @@ import (
 	"specula/engine/weights/random"
 )
 
-// The proof that a user can ask for, of replies that the device draws and decides, by two small models. Most of what the
-// emulator can do in a test is told by TestLawOfSampledRounds; SPECULA_PROOF asks for so many replies, and runs the demo pair.
+// The proof that a user can ask for, on replies that the device draws and judges, with two small
+// models. The emulator is slow, so most of what it can test is in TestLawOfSampledRounds.
+// SPECULA_PROOF sets the number of replies, and uses the demo pair.
 func TestProofOnTheDevice(t *testing.T) {
 	replies, longer := 2, false
 	if n, err := strconv.Atoi(os.Getenv("SPECULA_PROOF")); err == nil {
@@ -56,7 +57,7 @@ func TestProofOnTheDevice(t *testing.T) {
 	}
 }
 
-// smallModel is a model of random weights; one of another number of layers says other things.
+// smallModel is a model of random weights. Another number of layers gives another model.
 func smallModel(t *testing.T, layers int) []byte {
 	shape := random.Shape{Name: "small", Layers: layers, Dim: 64, FFN: 64, Heads: 2, KVHeads: 1, HeadDim: 32, Vocab: 1024}
 	var file bytes.Buffer

@@ -10,8 +10,9 @@ import (
 // it as a whole.
 //
 // What changes from pass to pass, token ids and positions, is not in the steps. Kernels read it as
-// words from device memory. So all passes with the same number of rows have the same steps, and a
-// graph captured from one replays them all.
+// words from device memory. So passes with the same number of rows have the same steps, and a graph
+// captured from one replays them all. Only attention over longer text changes the steps, at each
+// power of two of splits (see Attend).
 type tape struct {
 	steps     []step
 	words     []int32    // ids and positions; copied to the device (Backend.inputs) before the first step

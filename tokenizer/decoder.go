@@ -71,8 +71,7 @@ func completeLength(held []byte) int {
 	return last
 }
 
-// unfinishedRune returns the length of the UTF-8 sequence that raw ends in the middle of, 0 if
-// there is none.
+// unfinishedRune returns how many bytes at the end of raw are an unfinished UTF-8 sequence.
 func unfinishedRune(raw []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(raw); n++ {
 		if tail := raw[len(raw)-n:]; utf8.RuneStart(tail[0]) {

@@ -196,7 +196,7 @@ func (v *vocabulary) has(id int32) bool { return id >= 0 && int(id) < len(v.toke
 func (v *vocabulary) isControl(id int32) bool { return v.has(id) && v.types[id] == TypeControl }
 
 // isOrdinary reports whether a user-defined token is a shorthand for text, such as a run of spaces
-// or a foreign letter, and no delimiter such as <think>. Only a shorthand may come from text that
+// or a foreign letter, rather than a delimiter such as <think>. Only a shorthand may come from text that
 // a user wrote.
 func (v *vocabulary) isOrdinary(id int32) bool {
 	if v.types[id] != TypeUserDefined {

@@ -3,10 +3,11 @@
 // stderr or put into a window title. [Text] and [Line] take a whole text, a [Sanitizer] takes a
 // stream piece by piece.
 //
-// Invariant: no escape sequence and no invisible character gets out. A terminal obeys what it
-// prints: an escape sequence in a reply can overwrite what the user reads, fill the clipboard,
-// rename the window, or ask the terminal a question whose answer arrives on stdin as if typed.
-// Invisible characters can turn the reading direction around or hide text. Therefore
+// Invariant: no escape sequence gets out, and no invisible character that is not part of the
+// spelling. A terminal obeys what it prints: an escape sequence in a reply can overwrite what the
+// user reads, fill the clipboard, rename the window, or ask the terminal a question whose answer
+// arrives on stdin as if typed. Invisible characters can turn the reading direction around or hide
+// text. Therefore
 //
 //   - whole escape sequences are dropped, in the 7-bit and the C1 form, even if they never end;
 //   - control characters are dropped, except newline; CR LF, CR, U+2028 and U+2029 become newline, a

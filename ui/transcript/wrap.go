@@ -34,7 +34,7 @@ type wrapper struct {
 	cells ansi.Method
 	done  []line
 	open  line
-	soft  bool // the open line began at a break between words, not at a newline
+	soft  bool // the open line began because text did not fit, not at a newline
 	fed   int  // bytes taken
 
 	// Where the open line may be broken: before segments[breakSegment].text[breakByte:], at

@@ -1,5 +1,6 @@
-// Collect makes a report of what on_device.sh left in a folder: reports/DATE-GPU.md for people, reports/DATE-GPU.json for programs, with
-// the goals of goals.txt beside what was measured.
+// Collect makes a report of the results that on_device.sh left in a folder: reports/DATE-GPU.md
+// for people and reports/DATE-GPU.json for programs. It compares what was measured with the goals
+// of goals.txt.
 //
 //	go run ./kernels/cuda/check/collect FOLDER
 package main

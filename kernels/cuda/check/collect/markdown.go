@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// markdown writes the report with what decides first.
+// markdown writes the report, the most important part first.
 func (r report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, %s\n\n", r.GPU, r.Date)
@@ -86,7 +86,7 @@ func (r report) writeBits(b *strings.Builder) {
 	}
 }
 
-// writeSpeeds says what speculation would bring, by the measured costs.
+// writeSpeeds says what speculation would gain, computed from the measured costs.
 func (r report) writeSpeeds(b *strings.Builder) {
 	b.WriteString("\n## Tokens a second of 8B with a draft of 0.6B, by the measured costs\n\n")
 	if len(r.Speeds) == 0 {

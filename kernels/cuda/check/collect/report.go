@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// report is what was found out on a machine.
+// report is what was measured on a machine.
 type report struct {
 	Date       string          `json:"date"`
 	GPU        string          `json:"gpu"`
-	Emulated   bool            `json:"emulated"` // a rehearsal: nothing in it says how fast anything is
+	Emulated   bool            `json:"emulated"` // a rehearsal: its times mean nothing
 	Machine    []string        `json:"machine"`
 	Steps      []step          `json:"steps"`
 	Goals      []goal          `json:"goals"`
@@ -22,9 +22,9 @@ type report struct {
 	Kernels    []kernel        `json:"kernels"`
 	Tests      map[string]int  `json:"tests"`
 	Failures   []string        `json:"failures"`
-	Bits       map[string]bool `json:"bits"` // by test and kernel: whether a kernel gave the emulator's bits
+	Bits       map[string]bool `json:"bits"` // by test and kernel: whether it gave the emulator's bits
 	Speeds     []speed         `json:"speeds,omitempty"`
-	Bench      json.RawMessage `json:"bench,omitempty"` // of the program, on the demo pair
+	Bench      json.RawMessage `json:"bench,omitempty"` // the program's benchmark of the demo pair
 }
 
 type step struct {
@@ -38,7 +38,7 @@ type benchmark struct {
 	Metrics map[string]float64 `json:"metrics"`
 }
 
-// kernel is what NVIDIA's assembler says of one.
+// kernel is what NVIDIA's assembler reports about a kernel.
 type kernel struct {
 	Name       string `json:"name"`
 	Registers  int    `json:"registers"`
@@ -51,14 +51,14 @@ type goal struct {
 	Relation  string   `json:"relation"`
 	Number    float64  `json:"number"`
 	Words     string   `json:"words"`
-	Measured  *float64 `json:"measured"` // nil: it was not
+	Measured  *float64 `json:"measured"` // nil: not measured
 }
 
 func (g goal) reached() bool {
 	return g.Measured != nil && (g.Relation == ">=" && *g.Measured >= g.Number || g.Relation == "<=" && *g.Measured <= g.Number)
 }
 
-// read collects what the steps left; a log that is missing leaves its part empty.
+// read collects what the steps left. If a log is missing, its part of the report is empty.
 func read(folder, goals string) (report, error) {
 	log := func(name string) string {
 		text, _ := os.ReadFile(filepath.Join(folder, name+".log"))
@@ -101,7 +101,7 @@ func read(folder, goals string) (report, error) {
 	return r, nil
 }
 
-// dropTimes keeps of a rehearsal what does not depend on the machine: counts.
+// dropTimes keeps only the counts of a rehearsal, which do not depend on the machine.
 func (b benchmark) dropTimes() {
 	for unit := range b.Metrics {
 		if unit != "down-bytes" && unit != "waits" {
@@ -128,7 +128,7 @@ func readSteps(text string) ([]step, error) {
 
 var processors = regexp.MustCompile(`-\d+$`)
 
-// readBenchmarks reads lines as "BenchmarkName/case-16   1000   12.5 ns/op   0.9 of-copy".
+// readBenchmarks reads lines like "BenchmarkName/case-16 1000 12.5 ns/op 0.9 of-copy".
 func readBenchmarks(text string) []benchmark {
 	var list []benchmark
 	for _, line := range lines(text) {

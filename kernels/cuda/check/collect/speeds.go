@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// speed is what the measured costs of the 8B and 0.6B shapes make of an acceptance: the best draft length and its tokens a second,
-// and what plain decoding has.
+// speed is, for an acceptance α, the best draft length with its tokens per second, and the tokens
+// per second of plain decoding. Both are computed from the measured costs of the 8B target and the
+// 0.6B draft.
 type speed struct {
 	Format         string  `json:"format"`
 	Alpha          float64 `json:"alpha"`
@@ -15,10 +16,11 @@ type speed struct {
 	PlainPerSecond float64 `json:"plain_tokens_per_s"`
 }
 
-// mostGamma is one less than the rows for which a pass was measured.
+// mostGamma is one less than the most rows for which a pass was measured.
 const mostGamma = 15
 
-// speeds applies (1 − α^(γ+1)) / (1 − α) tokens in γ draft steps and a pass of γ+1 rows. It leaves a format out of which a cost is missing.
+// speeds divides (1 − α^(γ+1)) / (1 − α) tokens by the time of γ draft steps and a pass of γ+1
+// rows. A format with a missing cost is left out.
 func speeds(benchmarks []benchmark) (list []speed) {
 	for _, format := range []string{"BF16", "Q8_0", "Q4_K"} {
 		step, ok := metric(benchmarks, "DraftStep/0.6B-"+format, "ms")
