@@ -219,14 +219,18 @@ func TestDocumentsNameCommandsThatExist(t *testing.T) {
 func checkCommand(t *testing.T, path string, args []string) {
 	t.Helper()
 	var help bytes.Buffer
-	command := []string{"--help"}
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		command = []string{args[0], "--help"}
+	command, name := []string{"--help"}, "specula"
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], `"`) {
+		command, name = []string{args[0], "--help"}, "specula "+args[0]
 	}
 	p := program()
 	p.Terminal.Stdout, p.Terminal.Stderr = &help, &help
 	if code := p.Run(t.Context(), command); code != 0 {
 		t.Errorf("%s: specula %s: %s", path, strings.Join(args, " "), help.String())
+		return
+	}
+	if !strings.Contains(help.String(), "\n  "+name+" ") { // the line under Usage
+		t.Errorf("%s: %s: there is no such command", path, name)
 		return
 	}
 	for _, m := range flagPattern.FindAllStringSubmatch(strings.Join(args, " "), -1) {
