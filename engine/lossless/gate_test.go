@@ -52,7 +52,7 @@ func plays() []play {
 		return append([]string{"temperature", "1", "gamma-rule", "fixed", "gamma", "4"}, more...)
 	}
 	shaped := func(more ...string) []string {
-		return fixed(append([]string{"repeat-penalty", "1.3", "frequency-penalty", "0.2", "presence-penalty", "0.3", "penalty-last", "6",
+		return fixed(append([]string{"repeat-penalty", "1.6", "frequency-penalty", "0.4", "presence-penalty", "0.8", "penalty-last", "6",
 			"logit-bias", list("a=1", "g=-1"), "ban", list("h"), "min-tokens", "4"}, more...)...)
 	}
 	forms := []string{"a", "ab", "abc", "abcd", "cd", "cda", "cdab", "hhhh", "gfedc"}

@@ -79,7 +79,7 @@ func TestPair(t *testing.T) {
 		{"filtered", engine.ProofOptions{Proposers: []string{"draft", "skip", "suffix"}, Rules: []spec.Rule{spec.Token}}, 30,
 			[]string{"temperature", "1.2", "top-k", "50", "top-p", "0.95", "min-p", "0.01"}},
 		{"heads", engine.ProofOptions{Proposers: []string{"eagle", "medusa"}, Rules: []spec.Rule{spec.Token}}, 30, []string{"temperature", "1"}},
-		{"guided", engine.ProofOptions{Proposers: []string{"draft"}, Rules: []spec.Rule{spec.Block}}, 80,
+		{"guided", engine.ProofOptions{Proposers: []string{"draft"}, Rules: []spec.Rule{spec.Block}}, 100,
 			[]string{"temperature", "1", "guidance", "3", "negative", "You are rude.", "gamma-rule", "fixed"}},
 		{"shaped", engine.ProofOptions{Proposers: []string{"combined"}, Rules: []spec.Rule{spec.Token}}, 40,
 			[]string{"temperature", "0.8", "repeat-penalty", "1.2", "dry-multiplier", "0.8", "min-tokens", "20", "logit-bias", list(" I=1"),
