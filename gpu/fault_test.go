@@ -139,7 +139,7 @@ func TestFaultsInAReply(t *testing.T) {
 }
 
 // If the target's scores are not finite, the reply ends with an error. If the draft's are not,
-// rounds lose their draft.
+// rounds lose their draft. (The proposer auto would make way for another one after a few of them.)
 func TestScoresThatAreNoNumbers(t *testing.T) {
 	broken := func(data []byte) []byte {
 		data = slices.Clone(data)
@@ -182,7 +182,7 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			set(t, s, "temperature", "0", "max-tokens", "6", "gamma-rule", "fixed", "gamma", "2")
+			set(t, s, "proposer", "draft", "temperature", "0", "max-tokens", "6", "gamma-rule", "fixed", "gamma", "2")
 			r := ask(t, s, "who are you?")
 			if r.failed != "" || !strings.HasPrefix(r.text, "I am") {
 				t.Errorf("%q, %q", r.text, r.failed)
