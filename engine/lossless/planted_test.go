@@ -137,7 +137,8 @@ func TestEveryPlantedBugIsNoticed(t *testing.T) {
 				if err == nil {
 					t.Errorf("%s does not notice it:\n%s", p.test, said)
 				}
-				t.Logf("%s", said)
+				// The words of a run that failed as it should must not be counted as a failure of this one.
+				t.Logf("%s", strings.ReplaceAll(string(said), "--- FAIL", "noticed"))
 			})
 		}
 	}
