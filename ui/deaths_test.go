@@ -107,16 +107,14 @@ func (x *shell) screen(command string) {
 // back waits until the terminal is the shell's, with its modes.
 func (x *shell) back(after string) {
 	x.t.Helper()
-	x.wait("the shell after "+after, func() bool { return !x.onScreen() })
+	// What was about to be drawn when the program stopped is drawn, and undone by the keeper.
+	x.wait("the shell after "+after, func() bool { return !x.onScreen() && len(x.unusual()) == 0 })
 	for now := x.state(); !reflect.DeepEqual(now, x.usable); now = x.state() {
 		if x.overdue() {
 			x.t.Fatalf("%s: terminal settings %+v, want %+v", after, now, x.usable)
 		}
 		time.Sleep(time.Millisecond)
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.checkModes()
 }
 
 // children are the keeper and the process of the screen.
@@ -171,6 +169,27 @@ func TestAShellStopsAndContinuesTheProgram(t *testing.T) {
 	x.back("a suspended program that ends")
 }
 
+// TestSuspendedWhileItTakesTheTerminalBack suspends a program that has just been told to continue, and so is about to make the
+// terminal raw. Were it to do so after giving the terminal back, the shell would lose what is typed.
+func TestSuspendedWhileItTakesTheTerminalBack(t *testing.T) {
+	t.Parallel()
+	x := startShell(t)
+	x.screen("$specula --theme dark --mouse")
+	_, child := x.children()
+	for range 20 {
+		if err := syscall.Kill(child, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		x.send("\x1a")
+		x.back("ctrl+z")
+		x.screen("fg")
+	}
+	x.send("\x1a")
+	x.back("ctrl+z")
+	x.send("kill -TERM %1; kill -CONT %1\r")
+	x.waitText("ended by signal: terminated")
+}
+
 // TestAShellAfterAKilledProgram kills one of both processes under a shell: it gets a terminal that it can use.
 func TestAShellAfterAKilledProgram(t *testing.T) {
 	for _, name := range []string{"keeper", "child"} {
@@ -199,10 +218,18 @@ func (x *terminal) checkModes() {
 	if x.emu.IsAltScreen() {
 		x.t.Error("the alternate screen was left on")
 	}
+	for _, m := range x.unusual() {
+		x.t.Errorf("mode %v was left %v", m, x.modes[m])
+	}
+}
+
+// unusual are the modes that are not as a shell expects them. The caller holds the lock.
+func (x *terminal) unusual() []ansi.Mode {
+	var list []ansi.Mode
 	for m, on := range x.modes {
-		usual := m == ansi.ModeTextCursorEnable || m == ansi.ModeAutoWrap
-		if on != usual {
-			x.t.Errorf("mode %v was left %v", m, on)
+		if usual := m == ansi.ModeTextCursorEnable || m == ansi.ModeAutoWrap; on != usual {
+			list = append(list, m)
 		}
 	}
+	return list
 }

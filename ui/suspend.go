@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"sync/atomic"
+	"sync"
 	"syscall"
 	"time"
 
@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// awareTime is how long a program that was continued waits for the signal of it, and looks around.
+	// awareTime is how long a program that is about to stop lets its goroutines end, and how long one that was continued
+	// waits for the signal of it, and looks around.
 	awareTime = 20 * time.Millisecond
 	// backgroundTime is how long a program that was continued in the background waits for what else comes: a signal to
 	// end, or the terminal.
@@ -29,18 +30,31 @@ const (
 // itself by it any more.)
 type jobs struct {
 	continues chan os.Signal
-	suspended atomic.Bool
-	resumed   chan struct{} // while suspended
+	stopping  chan chan struct{} // the process is about to stop itself: no signal so far continues it; closed when forgotten
+	resumed   chan struct{}      // while suspended
+
+	mu        sync.Mutex
+	suspended bool // the terminal is the shell's, or about to be
 }
 
 // away reports whether the terminal was given to the shell.
-func (j *jobs) away() bool { return j.suspended.Load() }
+func (j *jobs) away() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.suspended
+}
+
+func (j *jobs) suspend(on bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.suspended = on
+}
 
 // watchJobs draws the screen again when the program was stopped without having given the terminal back: it was somebody
 // else's in between.
 func (s *signals) watchJobs() {
 	j := &s.jobs
-	j.continues, j.resumed = make(chan os.Signal, 1), make(chan struct{}, 1)
+	j.continues, j.stopping, j.resumed = make(chan os.Signal, 1), make(chan chan struct{}), make(chan struct{}, 1)
 	signal.Notify(j.continues, syscall.SIGCONT)
 	go func() {
 		defer signal.Stop(j.continues)
@@ -48,8 +62,12 @@ func (s *signals) watchJobs() {
 			select {
 			case <-s.running.Done():
 				return
+			case forgotten := <-j.stopping:
+				drain(j.continues)
+				drain(j.resumed)
+				close(forgotten)
 			case <-j.continues:
-				if !j.suspended.Load() {
+				if !j.away() {
 					go s.redraw()
 					continue
 				}
@@ -62,9 +80,23 @@ func (s *signals) watchJobs() {
 	}()
 }
 
+// drain takes what a channel holds.
+func drain[T any](c <-chan T) {
+	select {
+	case <-c:
+	default:
+	}
+}
+
 // suspend returns the command that gives the terminal back, stops the process, and takes the terminal again when it is
 // continued.
-func (s *signals) suspend() tea.Cmd { return tea.Exec(suspended{signals: s}, nil) }
+func (s *signals) suspend() tea.Cmd {
+	exec := tea.Exec(suspended{signals: s}, nil)
+	return func() tea.Msg {
+		s.jobs.suspend(true) // before Bubble Tea gives the terminal back: from here on, redraw leaves it alone
+		return exec()
+	}
+}
 
 // redraw takes a terminal back that was restored while the process was stopped. Giving it back properly first, as suspend
 // does, would not do: Bubble Tea's renderer may then stop for good, since it starts a ticker again that is only about to be
@@ -73,10 +105,22 @@ func (s *signals) redraw() {
 	if !s.foreground() {
 		return // the next signal to continue comes with the terminal
 	}
+	if s.takeBack() {
+		s.program.Send(redrawMsg{})
+	}
+}
+
+// takeBack makes the terminal raw, unless the user has suspended the program meanwhile.
+func (s *signals) takeBack() bool {
+	s.jobs.mu.Lock()
+	defer s.jobs.mu.Unlock()
+	if s.jobs.suspended {
+		return false
+	}
 	if f, ok := s.options.Input.(term.File); ok {
 		_, _ = term.MakeRaw(f.Fd()) // Bubble Tea keeps the modes from before the first time
 	}
-	s.program.Send(redrawMsg{})
+	return true
 }
 
 // suspended is what happens between giving the terminal to the shell and taking it again.
@@ -92,10 +136,24 @@ func (suspended) SetStderr(io.Writer) {}
 func (c suspended) Run() error {
 	s := c.signals
 	j := &s.jobs
-	j.suspended.Store(true)
-	defer j.suspended.Store(false)
+	defer j.suspend(false)
+	stop := syscall.SIGTSTP
+	if s.options.Keeper != nil {
+		// The keeper passes SIGTSTP on. A shell that continues the job at once could be faster, and the child would be stopped
+		// once more. The keeper ignores SIGTTOU, and stops when the child has stopped.
+		stop = syscall.SIGTTOU
+	}
+	forgotten := make(chan struct{})
+	select {
+	case j.stopping <- forgotten:
+		<-forgotten
+	case <-s.running.Done():
+	}
+	// Bubble Tea has told the goroutine of its renderer to end, and that one stops the ticker of the frames last. Were the process
+	// stopped before that, the ticker could be started anew first, and then stopped for good.
+	time.Sleep(awareTime)
 	for {
-		_ = syscall.Kill(0, syscall.SIGTSTP) // the whole job, as the terminal would
+		_ = syscall.Kill(0, stop) // the whole job, as the terminal would
 		select {
 		case <-j.resumed:
 		case <-time.After(s.options.stopTime):
