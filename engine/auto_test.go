@@ -40,6 +40,12 @@ func TestAutoTakesWhatThereIs(t *testing.T) {
 		"a draft model":    {func(*engine.Options) {}, "draft", "there is a draft model"},
 		"heads":            {func(o *engine.Options) { o.Draft = engine.Source{} }, "eagle", "no draft model was asked for; trained heads"},
 		"one kind of them": {func(o *engine.Options) { o.Draft, o.Heads = engine.Source{}, o.Heads[1:] }, "medusa", "trained heads"},
+		"heads that fit another target": {func(o *engine.Options) {
+			o.Draft, o.Heads = engine.Source{}, slices.Clone(o.Heads)
+			for i := range o.Heads {
+				o.Heads[i].Config = []byte(`{"hidden_act": "gelu"}`)
+			}
+		}, "suffix", "no heads: "},
 		"nothing but text": {func(o *engine.Options) { o.Draft, o.Heads = engine.Source{}, nil }, "suffix", "no draft model was asked for; no trained heads; looking up"},
 	} {
 		t.Run(name, func(t *testing.T) {
