@@ -58,7 +58,7 @@ bench: ## measure speculation on the demo pair, and the benchmarks of the packag
 	$(GO) run . bench --prompts 50 --gen-tokens 64 --gamma 4
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./...
 
-bench-peer: ## the table of what the CPU backend is measured by, llama.cpp (from npm) in turn with specula; needs node
+bench-peer: ## the table of what the CPU backend is measured by, native llama.cpp (built from PyPI) in turn with specula; needs pip and cmake
 	engine/bench/peer/run
 
 fuzz: ## run each fuzz target for FUZZTIME (30s)

@@ -15,8 +15,9 @@ import (
 
 // Passes are the figures by which programs are compared.
 type Passes struct {
-	PrefillPerS float64 `json:"prefillPerS"` // tokens
-	DecodePerS  float64 `json:"decodePerS"`
+	PromptTokens int     `json:"promptTokens"`
+	PrefillPerS  float64 `json:"prefillPerS"` // tokens
+	DecodePerS   float64 `json:"decodePerS"`
 }
 
 // MeasurePasses times one prefill of promptTokens, then greedy decoding of decodeTokens behind it, after a short warm-up.
@@ -49,8 +50,9 @@ func MeasurePasses(ctx context.Context, m *model.Model, promptTokens, decodeToke
 	}
 	end := now()
 	return Passes{
-		PrefillPerS: float64(promptTokens) / read.Sub(start).Seconds(),
-		DecodePerS:  float64(decodeTokens) / end.Sub(read).Seconds(),
+		PromptTokens: promptTokens,
+		PrefillPerS:  float64(promptTokens) / read.Sub(start).Seconds(),
+		DecodePerS:   float64(decodeTokens) / end.Sub(read).Seconds(),
 	}, nil
 }
 
