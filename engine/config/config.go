@@ -115,6 +115,7 @@ type Device struct {
 	Draft   string // same, cpu, cuda, cuda:N: that of the draft model
 	OnLoss  string // error, cpu: what a reply does whose device fails
 	Threads int    // 0: one per core
+	PollMS  int    // how long an idle thread polls before it sleeps
 }
 
 // UI holds what concerns the screen alone.

@@ -194,6 +194,9 @@ var table = []Setting{
 	{Name: "device.threads", Flag: "threads", Kind: Int, Min: 0, Max: 1024, Default: "0", Applies: NextStart,
 		Doc:   "processor threads; 0 for one per core",
 		field: func(c *Config) any { return &c.Device.Threads }},
+	{Name: "device.poll_ms", Flag: "poll", Kind: Int, Min: 0, Max: 1000, Default: "5", Applies: NextStart,
+		Doc:   "milliseconds an idle processor thread polls for the next pass before it sleeps",
+		field: func(c *Config) any { return &c.Device.PollMS }},
 
 	{Name: "ui.theme", Flag: "theme", Slash: "theme", Kind: Choice, Choices: []string{"auto", "dark", "light", "mono"}, Default: "auto", Applies: NextRound,
 		Doc:   "colours; auto asks the terminal for its background",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"specula/engine/compute"
 )
@@ -24,6 +25,12 @@ type Choice struct {
 	Draft   string // same, cpu, cuda, cuda:N: that of the draft model
 	OnLoss  string // error, cpu: what a reply does whose device fails
 	Threads int    // of the processor; 0: one per core
+	PollMS  int    // how long an idle thread of the processor polls
+}
+
+// processor starts the threads that are asked for.
+func (c Choice) processor() *Backend {
+	return NewPolling(c.Threads, time.Duration(c.PollMS)*time.Millisecond)
 }
 
 // OpenGPU opens a GPU by its name.
@@ -41,7 +48,7 @@ func Choose(ctx context.Context, c Choice, open OpenGPU) (*Devices, error) {
 	switch {
 	case c.Draft == "same", c.Draft == "cpu" && kind == "cpu", kind != "cpu" && sameGPU(c.Draft, c.Device):
 	case c.Draft == "cpu":
-		d.Draft = New(c.Threads)
+		d.Draft = c.processor()
 	default:
 		if d.Draft, err = open(ctx, c.Draft); err != nil {
 			return nil, errors.Join(fmt.Errorf("the draft model's device: %w", err), d.Close())
@@ -52,7 +59,7 @@ func Choose(ctx context.Context, c Choice, open OpenGPU) (*Devices, error) {
 	}
 	if c.OnLoss == "cpu" && (kind != "cpu" || d.Draft != nil) {
 		d.Fallback = func() compute.Backend {
-			b := New(c.Threads)
+			b := c.processor()
 			d.opened = append(d.opened, b)
 			return b
 		}
@@ -84,11 +91,11 @@ func (d *Devices) Close() error {
 func device(ctx context.Context, c Choice, open OpenGPU) (b compute.Backend, why string, err error) {
 	switch c.Device {
 	case "cpu":
-		return New(c.Threads), "asked for", nil
+		return c.processor(), "asked for", nil
 	case "auto":
 		b, err := open(ctx, "cuda")
 		if err != nil {
-			return New(c.Threads), err.Error(), nil
+			return c.processor(), err.Error(), nil
 		}
 		return b, "the first usable GPU", nil
 	}

@@ -11,6 +11,7 @@ package host
 
 import (
 	"fmt"
+	"time"
 
 	"specula/engine/compute"
 	"specula/kernels/cpu"
@@ -28,7 +29,10 @@ type Backend struct {
 var _ compute.Backend = (*Backend)(nil)
 
 // New starts a backend on so many threads; 0 or less means one per physical core.
-func New(threads int) *Backend {
+func New(threads int) *Backend { return NewPolling(threads, cpu.DefaultPoll) }
+
+// NewPolling starts a backend as New does, with threads that poll for so long between passes before they sleep.
+func NewPolling(threads int, poll time.Duration) *Backend {
 	if threads <= 0 {
 		threads = physicalCores()
 	}
@@ -37,7 +41,7 @@ func New(threads int) *Backend {
 		unit = "thread"
 	}
 	return &Backend{
-		pool:  cpu.NewPool(threads),
+		pool:  cpu.NewPool(threads, poll),
 		queue: newQueue(),
 		name:  fmt.Sprintf("%s, %s, %d %s", processorName(), cpu.ActiveLevel(), threads, unit),
 	}
@@ -60,6 +64,9 @@ func (b *Backend) detail() string {
 
 // Ceilings measures what the products on this machine cannot exceed.
 func (b *Backend) Ceilings() cpu.Ceilings { return b.pool.MeasureCeilings() }
+
+// Waited is the time that a thread has spent waiting for the others inside passes, on average.
+func (b *Backend) Waited() time.Duration { return b.pool.Waited() / time.Duration(b.pool.Threads()) }
 
 // Close ends the worker threads.
 func (b *Backend) Close() error {

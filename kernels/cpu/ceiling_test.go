@@ -7,7 +7,7 @@ import (
 )
 
 func TestCeilings(t *testing.T) {
-	pool := cpu.NewPool(2)
+	pool := cpu.NewPool(2, cpu.DefaultPoll)
 	defer pool.Close()
 	c := pool.MeasureCeilings()
 	if c.ReadBytesPerS <= 0 {

@@ -8,7 +8,7 @@ import (
 
 // Two rows of activations times a weight matrix of three rows, on two threads.
 func Example() {
-	pool := cpu.NewPool(2)
+	pool := cpu.NewPool(2, cpu.DefaultPoll)
 	defer pool.Close()
 	product := cpu.MatMulFloat{
 		Dst: make([]float32, 2*3), M: 2, Rows: 3, Cols: 2,

@@ -62,7 +62,7 @@ func repack(f cpu.Format, rows, cols int, src []byte) *cpu.Panels {
 }
 
 func TestMatMulQuantizedEqualsReference(t *testing.T) {
-	pool := cpu.NewPool(3)
+	pool := cpu.NewPool(3, cpu.DefaultPoll)
 	defer pool.Close()
 	onEveryLevel(t, func(t *testing.T) {
 		var x cpu.Quantized
@@ -183,7 +183,7 @@ func TestMatMulQuantizedErrorBound(t *testing.T) {
 func BenchmarkMatMulQuantized(b *testing.B) {
 	const rows, cols = 64 << 10, 1024
 	r := rand.New(rand.NewPCG(1, 0))
-	pool := cpu.NewPool(2)
+	pool := cpu.NewPool(2, cpu.DefaultPoll)
 	defer pool.Close()
 	for _, f := range formats {
 		blocks := randomBlocks(f.ref, 32, cols, r, false)

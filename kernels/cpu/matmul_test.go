@@ -84,7 +84,7 @@ func narrow(n cpu.Number, numbers []float32) []byte {
 }
 
 func TestMatMulFloatEqualsReference(t *testing.T) {
-	pool := cpu.NewPool(3)
+	pool := cpu.NewPool(3, cpu.DefaultPoll)
 	defer pool.Close()
 	onEveryLevel(t, func(t *testing.T) {
 		for _, n := range numbers {
@@ -151,7 +151,7 @@ func unaligned(w []byte) []byte { return append(make([]byte, 1, len(w)+1), w...)
 func BenchmarkMatMulFloat(b *testing.B) {
 	const rows, cols = 32 << 10, 1024
 	r := rand.New(rand.NewPCG(1, 0))
-	pool := cpu.NewPool(2)
+	pool := cpu.NewPool(2, cpu.DefaultPoll)
 	defer pool.Close()
 	x := fill(128*cols, r, inputs[0].number)
 	for _, n := range numbers {

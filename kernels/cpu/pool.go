@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -22,27 +21,24 @@ type Phase struct {
 const MostPhases = 128
 
 const (
-	// chunksPerThread leaves something to share when one thread is slower or wakes late.
-	chunksPerThread = 4
-	// leastChunkWork, in multiplications, takes about as long as taking a chunk does.
-	leastChunkWork = 8 << 10
-	// spins is how often an idle worker looks for the next program before it sleeps: some hundreds of microseconds, in which a small model,
-	// whose steps the caller computes alone, drafts a dozen tokens. A sleeper wakes too late for the pass that verifies them.
-	spins = 20_000 * spinsPerPause
-	// spinsPerYield is how often it looks before it lets other goroutines run, of which the screen is one.
-	spinsPerYield = 64
-	// patience is how often a thread looks for the end of a phase before it takes naps.
-	patience = 1_000 * spinsPerPause
-	nap      = 20 * time.Microsecond
+	// chunksPerThread bounds how unevenly the threads of a phase can end: by one chunk.
+	chunksPerThread = 8
+	// leastChunkWork is in multiplications. Below it, taking a chunk costs a noticeable part of computing it.
+	leastChunkWork = 32 << 10
 )
 
-// Pool runs programs, phase after phase, on a fixed number of threads: the caller's own goroutine and persistent workers. A phase
-// begins when the one before is done. All threads walk through a program by themselves, and whoever is free takes the next
-// chunk of items, so a caller never waits for a worker that is still asleep. A Pool serves one caller at a time.
+// Pool runs programs, phase after phase, on a fixed number of threads: the caller's own goroutine and persistent
+// workers. A phase begins when the one before is done. Every thread walks through the program by itself and takes
+// the next chunk of items as soon as it is free, so the caller never waits for a worker that is still asleep.
+//
+// Threads poll inside a program and for a while after it (worker.go), because waking a thread takes longer than
+// most phases. A Pool serves one caller at a time.
 type Pool struct {
 	threads   int
 	cost      StepCost
 	companies companies
+	polling   polling
+	counts    []counts // one for each thread, the caller's first
 
 	program  atomic.Uint64 // number of the run << 16 | its phases
 	phases   [MostPhases]sharedPhase
@@ -68,12 +64,13 @@ type panicked struct {
 	stack []byte
 }
 
-// NewPool starts threads−1 workers; Close ends them. threads below 1 count as 1.
-func NewPool(threads int) *Pool {
+// NewPool starts threads−1 workers, which poll for the next program for so long before they sleep; Close ends them.
+// threads below 1 count as 1.
+func NewPool(threads int, poll time.Duration) *Pool {
 	threads = max(threads, 1)
-	p := &Pool{threads: threads, wake: make(chan struct{}, threads)}
-	for range threads - 1 {
-		go p.work()
+	p := &Pool{threads: threads, polling: newPolling(threads, poll), counts: make([]counts, threads), wake: make(chan struct{}, threads)}
+	for i := 1; i < threads; i++ {
+		go p.work(&p.counts[i])
 	}
 	p.cost = measureStep(p)
 	return p
@@ -159,7 +156,7 @@ func (p *Pool) share(phases int) {
 		default:
 		}
 	}
-	p.walk(run<<16|uint64(phases), true)
+	p.walk(run<<16|uint64(phases), true, &p.counts[0])
 	for i := range p.phases[:phases] {
 		p.phases[i].task = nil
 	}
@@ -168,9 +165,9 @@ func (p *Pool) share(phases int) {
 	}
 }
 
-// walk goes through a program; a worker leaves it early when another has begun. The caller takes chunks from the end and
-// workers from the front, so that a thread finds more of its weights in its own cache the next time.
-func (p *Pool) walk(program uint64, caller bool) {
+// walk goes through a program. A worker leaves early when the next program has begun. The caller takes chunks from the
+// end and workers from the front, so a thread finds more of its weights in its own cache in the next pass.
+func (p *Pool) walk(program uint64, caller bool, counts *counts) {
 	run := program >> 16 << 32
 	for i := range p.phases[:program&0xffff] {
 		s := &p.phases[i]
@@ -178,25 +175,29 @@ func (p *Pool) walk(program uint64, caller bool) {
 		first := s.first.Load()
 		for most := max(1, int(first)); (caller || first > 0) && p.step(s, run, caller, most); most = 1 {
 		}
-		for spin := 1; s.left.Load() > 0; spin++ { // the others are at their last chunk
-			if !caller && p.program.Load() != program {
-				return
-			}
-			wait(spin)
+		if !p.await(s, program, caller, counts) {
+			return
 		}
 	}
 }
 
-// wait passes a little time. Whoever has waited long sleeps: it may be what keeps the others from the processor.
-func wait(spin int) {
-	switch {
-	case spin > patience:
-		time.Sleep(nap)
-	case spin%spinsPerYield == 0:
-		runtime.Gosched()
-	default:
-		pause()
+// await polls until the other threads have finished their last chunks of a phase. It returns false to a worker that is
+// no longer needed, because the next program has begun.
+func (p *Pool) await(s *sharedPhase, program uint64, caller bool, counts *counts) bool {
+	if s.left.Load() == 0 {
+		return true
 	}
+	spins, naps := 0, 0
+	for s.left.Load() > 0 && (caller || p.program.Load() == program) {
+		if p.polling.inside(spins + naps) {
+			naps++
+		} else {
+			spins++
+		}
+	}
+	counts.pauses.Add(int64(spins))
+	counts.naps.Add(int64(naps))
+	return caller || p.program.Load() == program
 }
 
 // firstChunks is three quarters of a thread's share of a phase, which it takes at once when it comes: threads that take chunks make each
@@ -240,28 +241,4 @@ func (p *Pool) compute(s *sharedPhase, first, n int) {
 		s.left.Add(int64(-n))
 	}()
 	s.task.Do(first*s.items/s.chunks, (first+n)*s.items/s.chunks)
-}
-
-func (p *Pool) work() {
-	var seen uint64
-	for {
-		for idle := 0; idle < spins; idle++ {
-			if program := p.program.Load(); program != seen {
-				p.walk(program, false)
-				seen, idle = program, 0
-			} else if idle%spinsPerYield == spinsPerYield-1 {
-				runtime.Gosched()
-			} else {
-				pause()
-			}
-		}
-		p.sleeping.Add(1)
-		// A run that began before this goroutine counted as sleeping sent it no wake-up: look once more.
-		if p.program.Load() == seen {
-			if _, open := <-p.wake; !open {
-				return
-			}
-		}
-		p.sleeping.Add(-1)
-	}
 }

@@ -25,7 +25,7 @@ func (c *counter) Do(from, to int) {
 
 func TestPoolComputesEveryItemOnce(t *testing.T) {
 	for _, threads := range []int{-1, 1, 2, 3, 8} {
-		pool := cpu.NewPool(threads)
+		pool := cpu.NewPool(threads, cpu.DefaultPoll)
 		for run := range 500 {
 			items := 1 + run%97
 			c := &counter{items: make([]int32, items)}
@@ -50,7 +50,7 @@ func (b bomb) Do(from, to int) {
 }
 
 func TestAPanicReachesTheCaller(t *testing.T) {
-	pool := cpu.NewPool(3)
+	pool := cpu.NewPool(3, cpu.DefaultPoll)
 	defer pool.Close()
 	for at := range 100 {
 		func() {
@@ -73,7 +73,7 @@ func TestAPanicReachesTheCaller(t *testing.T) {
 }
 
 func TestPoolKeepsSmallWorkWhole(t *testing.T) {
-	pool := cpu.NewPool(4)
+	pool := cpu.NewPool(4, cpu.DefaultPoll)
 	defer pool.Close()
 	for _, c := range []struct {
 		items, work int
@@ -95,7 +95,7 @@ func TestPoolKeepsSmallWorkWhole(t *testing.T) {
 
 // BenchmarkPoolStep measures what a parallel step costs beside its work: work of 2·1,000 ns on two threads, less 1,000 ns.
 func BenchmarkPoolStep(b *testing.B) {
-	pool := cpu.NewPool(2)
+	pool := cpu.NewPool(2, cpu.DefaultPoll)
 	defer pool.Close()
 	task := &busy{}
 	alone := time.Hour

@@ -36,11 +36,18 @@ type Product struct {
 	Muls    float64 `json:"mulPerS"`
 }
 
-// Verification is what a pass of m rows costs behind contextTokens tokens.
+// Verification is what a pass of m rows costs after contextTokens tokens.
 type Verification struct {
-	M     int     `json:"m"`
-	MS    float64 `json:"ms"`
-	Ratio float64 `json:"ratio"` // to one row
+	M         int     `json:"m"`
+	MS        float64 `json:"ms"`
+	Ratio     float64 `json:"ratio"`     // to one row
+	WaitingMS float64 `json:"waitingMS"` // of a thread, in which it waited for the others
+}
+
+// Waiter is a backend whose threads wait for each other inside a pass.
+type Waiter interface {
+	// Waited is the time that a thread has spent waiting since the backend was made, on average.
+	Waited() time.Duration
 }
 
 // Kernels is what MeasureKernels found.
@@ -79,7 +86,7 @@ func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model
 		}
 		k.Ceilings.raise(ceilings())
 	}
-	return k, k.timePasses(ctx, m, now)
+	return k, k.timePasses(ctx, backend, m, now)
 }
 
 // timeProducts times each shape once more, of which the least counts.
@@ -159,7 +166,7 @@ func finish(backend compute.Backend, y compute.Buffer) error {
 	return logits.Argmax(make([]int32, 1))
 }
 
-func (k *Kernels) timePasses(ctx context.Context, m *model.Model, now func() time.Time) error {
+func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *model.Model, now func() time.Time) error {
 	cache, err := m.NewCache()
 	if err != nil {
 		return err
@@ -176,11 +183,15 @@ func (k *Kernels) timePasses(ctx context.Context, m *model.Model, now func() tim
 		k.Verifications = append(k.Verifications, Verification{M: rows})
 	}
 	// In turns, so that a machine that becomes slower or faster does so for all lengths.
-	ms, ratios := make([][]float64, len(k.Verifications)), make([][]float64, len(k.Verifications))
+	of := make([]series, len(k.Verifications))
+	waited := func() time.Duration { return 0 }
+	if w, ok := backend.(Waiter); ok {
+		waited = w.Waited
+	}
 	deadline := now().Add(passTime)
 	for run := 0; run < runs || run < mostRuns && now().Before(deadline); run++ {
 		for i, v := range k.Verifications {
-			start := now()
+			before, start := waited(), now()
 			logits, err := m.Forward(ctx, cache, ids[:v.M])
 			if err == nil {
 				err = logits.Argmax(make([]int32, v.M))
@@ -188,18 +199,26 @@ func (k *Kernels) timePasses(ctx context.Context, m *model.Model, now func() tim
 			if err != nil {
 				return fmt.Errorf("timing a pass of %d rows: %w", v.M, err)
 			}
-			ms[i] = append(ms[i], now().Sub(start).Seconds()*1e3)
-			ratios[i] = append(ratios[i], ms[i][run]/ms[0][run])
+			s := &of[i]
+			s.ms = append(s.ms, milliseconds(now().Sub(start)))
+			s.ratios = append(s.ratios, s.ms[run]/of[0].ms[run])
+			s.waiting = append(s.waiting, milliseconds(waited()-before))
 			if err := cache.Truncate(contextTokens); err != nil {
 				return err
 			}
 		}
 	}
 	for i := range k.Verifications {
-		k.Verifications[i].MS, k.Verifications[i].Ratio = median(ms[i]), median(ratios[i])
+		v := &k.Verifications[i]
+		v.MS, v.Ratio, v.WaitingMS = median(of[i].ms), median(of[i].ratios), median(of[i].waiting)
 	}
 	return nil
 }
+
+// series are the figures of passes of one length, run by run.
+type series struct{ ms, ratios, waiting []float64 }
+
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1e3 }
 
 func median(values []float64) float64 {
 	slices.Sort(values)

@@ -34,10 +34,10 @@ func (k *Kernels) WriteTable(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "\nA pass of m rows behind %d tokens:\n", k.ContextTokens)
-	fmt.Fprintln(t, "m\tms\tof one row\t")
+	fmt.Fprintf(&b, "\nA pass of m rows after %d tokens, and how long a thread waited in it for the others:\n", k.ContextTokens)
+	fmt.Fprintln(t, "m\tms\tof one row\twaiting\t")
 	for _, v := range k.Verifications {
-		fmt.Fprintf(t, "%d\t%.2f\t%.2f\t\n", v.M, v.MS, v.Ratio)
+		fmt.Fprintf(t, "%d\t%.2f\t%.2f\t%s\t\n", v.M, v.MS, v.Ratio, share(v.WaitingMS, v.MS))
 	}
 	if err := t.Flush(); err != nil {
 		return err

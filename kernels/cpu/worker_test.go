@@ -1,0 +1,77 @@
+package cpu
+
+import (
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// unevenness is the part of its work that the first item of a phase has more than the second.
+const unevenness = 12
+
+// uneven is a phase of two items. Work is counted in pauses, as waiting is.
+type uneven struct {
+	pauses int // of the first item
+	worked atomic.Int64
+}
+
+func (t *uneven) Do(from, to int) {
+	for i := from; i < to; i++ {
+		n := t.pauses - i*t.pauses/unevenness
+		pauses(n)
+		t.worked.Add(int64(n))
+	}
+}
+
+// A thread of a pass computes; it neither waits for long nor naps nor sleeps. Waiting and work are both counted in
+// pauses, so the speed of the machine does not matter. Other programs may take a core at any time, so it is enough that
+// one of many passes is undisturbed: naps and sleeps that the pool chooses itself are in every pass.
+func TestThreadsComputeInsideAPass(t *testing.T) {
+	if runtime.NumCPU() < 2 {
+		t.Skip("two threads of one core wait for each other")
+	}
+	const passes, phases = 4000, 4
+	pool := NewPool(2, time.Minute)
+	defer pool.Close()
+	work := &uneven{pauses: int(float64(time.Millisecond) / pool.polling.pauseNS)}
+	program := slices.Repeat([]Phase{{Task: work, Items: 2, Work: 2 * mostCompanyWork}}, phases)
+	var idle float64
+	var waits Waits
+	for range passes {
+		before := pool.Waits()
+		work.worked.Store(0)
+		pool.RunAll(program)
+		after := pool.Waits()
+		waits = Waits{after.Pauses - before.Pauses, after.Naps - before.Naps, after.Sleeps - before.Sleeps}
+		idle = float64(waits.Pauses) / float64(waits.Pauses+work.worked.Load())
+		together := waits.Pauses > int64(phases*work.pauses/unevenness/2) // one thread alone would not have waited
+		if together && idle < 0.1 && waits.Naps == 0 && waits.Sleeps == 0 {
+			return
+		}
+	}
+	t.Errorf("threads were idle in each of %d passes; in the last for %.0f %% of their pauses, with %d naps and %d sleeps",
+		passes, 100*idle, waits.Naps, waits.Sleeps)
+}
+
+func TestIdleWorkersSleep(t *testing.T) {
+	pool := NewPool(3, time.Millisecond)
+	defer pool.Close()
+	deadline := time.Now().Add(10 * time.Second)
+	for pool.sleeping.Load() < 2 {
+		if time.Now().After(deadline) {
+			t.Fatalf("after ten seconds without a program %d of 2 workers sleep", pool.sleeping.Load())
+		}
+		runtime.Gosched()
+	}
+	c := &counted{}
+	pool.Run(c, 100, 1<<30)
+	if n := c.items.Load(); n != 100 {
+		t.Errorf("after the sleep %d of 100 items were computed", n)
+	}
+}
+
+type counted struct{ items atomic.Int64 }
+
+func (c *counted) Do(from, to int) { c.items.Add(int64(to - from)) }
