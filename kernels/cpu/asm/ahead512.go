@@ -49,12 +49,13 @@ func (h *inHalves) before()          { h.ask(0, h.half()) }
 func (h *inHalves) row(reg.Register) {}
 func (h *inHalves) behind()          { h.ask(h.half(), h.p.tileBytes()) }
 
+// ask prefetches into the second-level cache, which can have more requests under way than the first.
 func (h *inHalves) ask(from, to int) {
 	for line := from; line < to; line += 64 {
 		if h.distance == nil {
-			h.p.PREFETCHT0(at(h.p.w, prefetchNearBytes+line))
+			h.p.PREFETCHT1(at(h.p.w, prefetchNearBytes+line))
 		} else {
-			h.p.PREFETCHT0(Mem{Base: h.p.w, Index: h.distance, Scale: 1, Disp: line})
+			h.p.PREFETCHT1(Mem{Base: h.p.w, Index: h.distance, Scale: 1, Disp: line})
 		}
 	}
 }
