@@ -11,17 +11,18 @@ import (
 	"specula/engine/spec"
 )
 
-// What a device decides by itself. A pass of the target that is queued behind a draft nobody has seen, and the verdict about it behind
-// that, make a round one wait. A draft that came from the host is judged there as well if that spares the rows.
+// Rounds that a device decides by itself. The draft stays on the device. The target's pass is queued after it, and the
+// verdict after the pass, so the host waits only once a round. A draft from the host is judged on the device too, where this
+// saves copying whole rows of logits.
 
-// ahead is a pass of the target with the device's verdict.
+// ahead is a pass of the target together with the device's verdict on the draft.
 type ahead interface {
 	scores
 	// passMS is the device's time for the pass and the verdict.
 	passMS() float64
 }
 
-// chosen is a pass that was judged at temperature 0. Its best tokens are known as far as they decide.
+// chosen is a pass that was judged at temperature 0. The best tokens are known up to the first rejection.
 type chosen struct {
 	compute.Logits
 	verdict compute.Verdict
@@ -30,10 +31,10 @@ type chosen struct {
 
 func (c *chosen) passMS() float64 { return c.verdict.PassMS }
 
-// Argmax gives the best tokens of the rows that decide; those of the rows behind are of no interest, and −1.
+// Argmax gives the best tokens up to the first rejection. Later rows decide nothing; they get −1.
 func (c *chosen) Argmax(dst []int32) error {
 	if c.verdict.Follows < 0 {
-		return compute.ErrNotFinite // of which row, the rows themselves will tell
+		return compute.ErrNotFinite // the caller reads the rows to find out which one
 	}
 	for i := range dst {
 		dst[i] = -1
@@ -43,7 +44,7 @@ func (c *chosen) Argmax(dst []int32) error {
 	return nil
 }
 
-// drawn is a pass that was judged by chance; see spec.Decided.
+// drawn is a pass that was judged by sampling; see spec.Decided.
 type drawn struct {
 	compute.Logits
 	verdict compute.Drawn
@@ -52,8 +53,8 @@ type drawn struct {
 func (d *drawn) passMS() float64         { return d.verdict.PassMS }
 func (d *drawn) Decision() compute.Drawn { return d.verdict }
 
-// runAhead queues the target's pass over a draft of n tokens, waits for draft and verdict at once, and returns both. q is what the
-// tokens were drawn with, nil at temperature 0.
+// runAhead queues the target's pass over a draft of n tokens, waits for draft and verdict together, and returns both. q holds
+// the draft probability of each token; it is nil at temperature 0.
 func runAhead(ctx context.Context, target *model.Model, cache compute.Cache, t compute.Tokens, n int, p sample.Params) (a ahead, ids []int32, q []float64, err error) {
 	logits, err := target.ForwardTokens(ctx, cache, t, n+1)
 	if err != nil {
@@ -81,8 +82,9 @@ func runAhead(ctx context.Context, target *model.Model, cache compute.Cache, t c
 	return d, ids, q, nil
 }
 
-// mayRunAhead reports whether the target may read a draft that nobody has seen: where a device can judge it. At temperature 0 a round
-// that somebody wants to look at writes the same tokens on the host; a sampled one does not, and is looked at when it is decided.
+// mayRunAhead reports whether the target may read a draft that the host has not seen: only where a device can judge it. An
+// inspected round at temperature 0 is judged on the host, which writes the same tokens. A sampled round would get other
+// tokens there, so the device decides it and its rows are read afterwards.
 func (r *reply) mayRunAhead(ask *spec.Ask) bool {
 	if !r.engine.runsAhead() {
 		return false
@@ -96,7 +98,7 @@ func (e *Engine) runsAhead() bool {
 	return e.target.Feeds() && (e.draft == nil || e.target.Shares(e.draft))
 }
 
-// runAhead is spec.Ask.Ahead of a round.
+// runAhead returns the function that a round gives its proposer as spec.Ask.Ahead.
 func (r *reply) runAhead(ctx context.Context) func(t compute.Tokens, n int) ([]int32, []float64, error) {
 	return func(t compute.Tokens, n int) (ids []int32, q []float64, err error) {
 		r.ahead, ids, q, err = runAhead(ctx, r.engine.target, r.session.cache, t, n, params(r.config))
@@ -104,8 +106,9 @@ func (r *reply) runAhead(ctx context.Context) func(t compute.Tokens, n int) ([]i
 	}
 }
 
-// judge lets the device judge a draft after a pass over it, and draw what follows. The draft's tokens are certain, or there are none.
-// Where only the host can judge, judge returns the scores as they are and, if there is a device, the reason in words.
+// judge lets the device judge a draft after the target's pass over it, and draw the token that follows. The draft has only
+// tokens with q = 1, or is empty. Where only the host can judge, judge returns logits unchanged and, if there is a device, the
+// reason in words.
 func (s *Session) judge(logits scores, draft spec.Draft, p sample.Params, u sample.Uniforms, round int) (judged scores, host string, err error) {
 	device, ok := logits.(compute.Judge)
 	if !ok {

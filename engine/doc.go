@@ -2,19 +2,22 @@
 //
 // An Engine is a loaded pair of models with tokenizer and chat template. A Session is one conversation on it: it owns the
 // KV caches, the proposers and the settings in force, and is the only mutable state. Session.Generate writes one reply and
-// yields events (package event); a reader that stops reading stops the reply.
+// yields events (package event). When the reader of the events stops reading, the reply ends.
 //
-// The way of a prompt:
+// The way of a prompt, and the file of each step:
 //
-//	messages → chat template → tokens                        prompt.go
-//	  longest prefix already in the KV caches is kept        prefill.go
-//	  { pending changes of settings                          control.go
-//	    γ from the controller, draft from the proposer     drafters.go
-//	    one target pass over γ+1 rows, verification
-//	    both caches cut back to what was committed  }…       round.go
-//	  text, held back while it may be part of a stop string  text.go
+//	messages → chat template → tokens                            prompt.go
+//	the longest prefix already in the KV caches is kept;
+//	the target reads the rest (prefill)                          reply.go
+//	until the reply ends, rounds:                                round.go
+//	    settings that were changed meanwhile                     control.go
+//	    gamma from its controller, a draft from the proposer     drafters.go, drafted.go
+//	    one target pass over gamma+1 rows, then verification     ahead.go, package spec
+//	    accepted tokens become part of the reply                 commit.go
+//	    both caches are cut back to these tokens                 commit.go
+//	text, held back while it may be part of a stop string        text.go
 //
-// One invariant holds between rounds and on every way out: the target's cache holds exactly the committed tokens but the
-// last, whose row is the first of the next pass. So there is no special case for the first round, after a rejection or
-// after a cancelled pass.
+// One rule holds for the caches. Between rounds, and on every way out, the target's cache holds all committed tokens but
+// the last one. The last token is the first row of the next pass. So the first round, a round after a rejection and a
+// round after a cancelled pass need no code of their own.
 package engine

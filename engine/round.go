@@ -12,14 +12,8 @@ import (
 	"specula/engine/spec"
 )
 
-// candidates is how many of each model's best tokens an inspected round keeps.
-const candidates = 6
-
-// inspectShare is the part of a session's time that a sparing inspection may take.
-const inspectShare = 1.0 / 50
-
-// round drafts, lets the target judge in one pass, commits what stays and rolls both caches back to it.
-// It returns why the reply is finished, or "".
+// round writes the next tokens: draft, one target pass, verification, commit. It cuts both caches back to the committed
+// tokens. It returns why the reply is finished, or "".
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	ev := event.Round{Index: r.rounds, GammaRule: r.config.Speculation.Rule, Proposer: "none", Temperature: r.config.Sampling.Temperature}
 	r.ahead = nil
@@ -68,7 +62,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	return reason, r.emit(ev)
 }
 
-// wants is what asking the proposer means for the round's time.
+// wants says under which heading the time of a draft is counted: a lookup or a draft model.
 func (r *reply) wants() wanted {
 	if r.free {
 		return wantLookup
@@ -76,7 +70,8 @@ func (r *reply) wants() wanted {
 	return wantDraft
 }
 
-// decide chooses proposer and draft length. A proposer that does not follow this reply yet reads its context here.
+// decide chooses the proposer and the draft length gamma. A proposer that has not read this reply's tokens so far reads
+// them here.
 func (r *reply) decide(ctx context.Context, ev *event.Round, watch *stopwatch) (spec.Proposer, gamma.Decision, error) {
 	name := r.config.Speculation.Proposer
 	if !r.config.Speculation.Enabled {
@@ -101,7 +96,8 @@ func (r *reply) decide(ctx context.Context, ev *event.Round, watch *stopwatch) (
 	return proposer, r.limit(r.choose(proposer), ev), nil
 }
 
-// ready returns the proposer of the settings, following this reply; nil if there can be none.
+// ready returns the proposer that the settings name, after it has read the reply's tokens so far. It returns nil if there
+// is no such proposer.
 func (r *reply) ready(ctx context.Context, ev *event.Round) (spec.Proposer, error) {
 	proposer, name := r.proposer, r.config.Speculation.Proposer
 	if r.begun != name {
@@ -114,7 +110,7 @@ func (r *reply) ready(ctx context.Context, ev *event.Round) (spec.Proposer, erro
 			case other:
 				return r.ready(ctx, ev)
 			}
-			r.begun = "" // whoever followed misses this round
+			r.begun = "" // the proposer so far will not see this round's tokens
 			ev.GammaWhy, ev.DraftWhy = "no proposer "+name, refused
 			return nil, nil
 		}
@@ -122,15 +118,16 @@ func (r *reply) ready(ctx context.Context, ev *event.Round) (spec.Proposer, erro
 	return proposer, r.follow(ctx, proposer)
 }
 
-// resting reports whether it stands already that this round is plain. Then nothing is weighed, and the proposer is left alone if it may be told
-// later what was committed: everything touched here the weights have driven out of the caches, and fetching it takes as long as a hundredth of a
-// fast round.
+// resting reports whether it is certain already that this round drafts nothing. Then gamma's costs are not compared, and
+// a proposer that may learn of committed tokens later is not called. This saves time: the weights have pushed the
+// proposer's data out of the processor's caches, and to load it again takes about 1 % of a fast round.
 func (r *reply) resting() bool {
 	return r.patient && (r.begun == "" || r.begun == r.config.Speculation.Proposer) && r.learned.gamma.Resting()
 }
 
-// getToKnow notes what kind of proposer the reply is written with. One may be told later what was committed unless it is asked in every round
-// because it is free, or reads what the target's passes leave.
+// getToKnow notes the kind of the reply's proposer. It may learn of committed tokens later (patient), with two
+// exceptions: a proposer that costs nothing is asked in every round, and one that reads the target's hidden states
+// needs those of every pass.
 func (r *reply) getToKnow(p spec.Proposer) {
 	_, free := p.(spec.Free)
 	_, reads := p.(spec.HiddenReader)
@@ -138,7 +135,7 @@ func (r *reply) getToKnow(p spec.Proposer) {
 	r.large = r.engine.isLarge(r.engine.draftParameters(r.config.Speculation))
 }
 
-// outlook is what the controller cannot know of the coming round.
+// outlook tells gamma's controller what only the reply knows of the coming round.
 func (r *reply) outlook(p spec.Proposer) gamma.Outlook {
 	o := gamma.Outlook{Free: r.free, Left: min(r.config.Sampling.MaxTokens-(len(r.context)-r.prompt), r.roomInContext())}
 	if reader, ok := p.(spec.Reader); ok && !r.free {
@@ -147,8 +144,8 @@ func (r *reply) outlook(p spec.Proposer) gamma.Outlook {
 	return o
 }
 
-// choose asks the controller. The rules that never choose γ = 0 of their own accord get a plain round now and then, because
-// a speed-up is only known against plain rounds on the same context.
+// choose asks gamma's controller. Some rules never choose gamma = 0. They get a plain round now and then, because the
+// speed-up can only be measured against plain rounds on the same context.
 func (r *reply) choose(p spec.Proposer) gamma.Decision {
 	d := r.learned.gamma.Next(r.outlook(p))
 	if r.config.Speculation.Rule != string(gamma.CostAware) && d.Gamma > 0 && r.learned.plain.baselineDue() {
@@ -158,7 +155,7 @@ func (r *reply) choose(p spec.Proposer) gamma.Decision {
 	return d
 }
 
-// limit cuts a decision to the room that is left, and notes it.
+// limit cuts gamma to the tokens that still fit the reply and the context, and notes the decision in the event.
 func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
 	ev.GammaWhy, ev.GammaOff, ev.Probe = d.Why, d.Off, d.Probe
 	ev.AcceptanceByPosition, ev.ExpectedTokens = d.Acceptance, d.Expected
@@ -180,8 +177,8 @@ func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
 	return d
 }
 
-// follow tells a proposer the context of this reply, unless it has followed it all along. A model reads it when a draft is first asked for,
-// and never if none is.
+// follow tells a proposer the tokens of this reply that it has not seen yet. A draft model reads them when it is first asked
+// for a draft. If it is never asked, it never reads them.
 func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	if r.begun == p.Name() {
 		if r.told == len(r.context) {
@@ -206,7 +203,7 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	return nil
 }
 
-// tell gives a proposer what was committed since it was told last.
+// tell gives a proposer the tokens that were committed since the last call.
 func (r *reply) tell(p spec.Proposer) error {
 	if err := p.Committed(r.context[r.told:]); err != nil {
 		return fmt.Errorf("rolling proposer %s back: %w", p.Name(), err)
@@ -215,7 +212,8 @@ func (r *reply) tell(p spec.Proposer) error {
 	return nil
 }
 
-// draft asks the proposer. A proposer that fails for this round only leaves an empty draft and a reason.
+// draft asks the proposer for a draft of at most length tokens. If the proposer has none for this round, the draft is empty
+// and the event says why.
 func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
 	ask := spec.Ask{Gamma: length, IsStop: r.ends, Shapers: r.session.shaping.drafts.Active(), Trust: r.config.Speculation.SuffixTrust}
 	if r.looking = false; !r.free {
@@ -232,7 +230,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	}
 	spec.DropForbidden(&draft, ask.Shapers)
 	watch.lap(&ev.DraftMS)
-	if r.ahead != nil { // the host waited for both at once, and the device knows which took how long
+	if r.ahead != nil { // the host waited for draft and target pass together; the device timed them apart
 		ev.VerifyMS = min(r.ahead.passMS(), ev.DraftMS)
 		ev.DraftMS -= ev.VerifyMS
 	}
@@ -268,7 +266,7 @@ func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *even
 	return draft, err
 }
 
-// askModel adds what only a proposer with a model needs to know.
+// askModel adds to a question what only a proposer with a model needs.
 func (r *reply) askModel(ctx context.Context, ask *spec.Ask, ev *event.Round, watch *stopwatch) {
 	r.looking = r.learned.sharpness.due(params(r.config))
 	ask.Params, ask.Uniforms, ask.Round = params(r.config), r.uniforms, r.rounds
@@ -279,7 +277,8 @@ func (r *reply) askModel(ctx context.Context, ask *spec.Ask, ev *event.Round, wa
 		return r.timed("draft", &ev.ReadMS, read)
 	}
 	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
-		// Only this rule knows a price; the others draft what they said, and a greedy draft then moves 4 bytes a token.
+		// Only the rule cost-aware ends a draft early by its confidence. With the other rules, a greedy draft has no use for the
+		// confidence, and a device then returns 4 bytes a token.
 		ask.Continue = r.learned.gamma.Continue
 	}
 	if r.mayRunAhead(ask) {
@@ -287,8 +286,9 @@ func (r *reply) askModel(ctx context.Context, ask *spec.Ask, ev *event.Round, wa
 	}
 }
 
-// withoutEnd takes a stop token off the end of a draft: the row in front of it has the target's own opinion, and nothing follows it, so
-// that verifying it would bring no token. What was drawn by chance stays, since leaving it out for what it is would favour others.
+// withoutEnd removes a stop token from the end of a greedy draft. To verify it would bring no token: the row before it
+// already yields the target's own choice, and no token follows a stop token. A stop token that was drawn at random stays:
+// removing a token because of its value would change the distribution.
 func (r *reply) withoutEnd(draft *spec.Draft) {
 	last := len(draft.Tokens) - 1
 	if last < 0 || draft.Q[last].P != nil || !r.ends(draft.Tokens[last]) {
@@ -299,21 +299,21 @@ func (r *reply) withoutEnd(draft *spec.Draft) {
 	draft.Logits = draft.Logits[:min(last, len(draft.Logits))]
 }
 
-// confidenceIsCheap reports whether asking the draft how sure it is costs little beside the draft itself. Sampling has the answer
-// anyway; a greedy draft would have to take a softmax over the vocabulary for it, which only a larger model outweighs.
+// confidenceIsCheap reports whether the probability of each draft token costs little compared with the draft. Sampling
+// computes it anyway. A greedy draft needs a softmax over the vocabulary for it, which is little only for a large model.
 func (r *reply) confidenceIsCheap() bool { return r.config.Sampling.Temperature > 0 || r.large }
 
-// isLarge reports whether reading so many weights takes much longer than a softmax.
+// isLarge reports whether a pass over so many parameters takes much longer than a softmax over the vocabulary.
 func (e *Engine) isLarge(parameters int64) bool {
 	const parametersPerWeight = 1000
 	return parameters >= parametersPerWeight*int64(e.target.Config().Vocab)
 }
 
-// verify runs the target over the last committed token and the draft, and judges the draft.
+// verify runs one target pass over the last committed token and the draft tokens, and judges the draft by its logits.
 func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, watch *stopwatch) (scores, spec.Outcome, error) {
 	rows := append([]int32{r.context[len(r.context)-1]}, draft.Tokens...)
 	var logits scores
-	var host string // why the host judges what a device might have
+	var host string // why the host judges a draft that the device could judge otherwise
 	var err error
 	if r.ahead != nil {
 		logits = r.ahead
@@ -352,62 +352,21 @@ func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, w
 		ev.Commit = &t
 	}
 	err = r.logprobs(logits, &outcome, ev)
-	if _, decided := logits.(ahead); !decided { // of one that a device decided, what was read since was only looked at
+	if _, decided := logits.(ahead); !decided { // when the device has judged, the bytes read after that served inspection only
 		ev.BytesMoved, ev.Syncs = logits.Moved()
 	}
 	watch.lap(&ev.SampleMS)
 	return logits, outcome, err
 }
 
-// inspect adds both models' best candidates to the tokens of a round, if somebody wants to look.
-func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error {
-	defer func() {
-		bytes, _ := logits.Moved()
-		ev.InspectBytes = draft.LookBytes + bytes - ev.BytesMoved
-	}()
-	if !r.inspecting {
-		return nil
-	}
-	watch := r.engine.stopwatch()
-	defer func() { watch.lap(&r.session.inspectMS) }()
-	seen, err := r.session.verifier.Inspect(candidates, logits, draft, r.terms())
-	if err != nil {
-		return fmt.Errorf("inspecting a round: %w", err)
-	}
-	for i, rule := range spec.Rules {
-		if len(draft.Tokens) > 0 {
-			ev.Rules = append(ev.Rules, event.RuleOutcome{Rule: string(rule), Accepted: seen.Kept[i], Lossy: rule.Lossy()})
-		}
-	}
-	for i := range ev.Draft {
-		t := &ev.Draft[i]
-		t.Target, t.Draft = r.engine.named(seen.Target[i]), r.engine.named(seen.Draft[i])
-		t.P, t.Q = exactly(t.P, seen.P[i]), exactly(t.Q, seen.Q[i])
-	}
-	if ev.Commit != nil {
-		// The committed token stands at the place of the first refused draft token, or behind them all.
-		ev.Commit.Target = r.engine.named(seen.Target[ev.Accepted])
-		ev.Commit.Draft = r.engine.named(seen.Draft[ev.Accepted])
-	}
-	return nil
-}
-
-// exactly returns a number as it was seen, in place of the fewer digits that were told of it. A number that does not exist stays so.
-func exactly(told *float64, seen float64) *float64 {
-	if told == nil || seen == spec.Unknown {
-		return told
-	}
-	return &seen
-}
-
-// terms are what a round of this reply is judged by, before its tokens are committed.
+// terms are the conditions under which the next round of this reply is judged.
 func (r *reply) terms() spec.Terms {
 	t := r.session.terms(r.config)
 	t.Uniforms, t.Round, t.Written, t.IsStop = r.uniforms, r.rounds, len(r.context)-r.prompt, r.ends
 	return t
 }
 
-// terms are those of rounds under a configuration, at this place of the reply, without what differs from round to round.
+// terms are the conditions that a configuration sets. Those that differ from round to round are left empty.
 func (s *Session) terms(c config.Config) spec.Terms {
 	t := spec.Terms{
 		Params: params(c), Shapers: s.shaping.shapers.Active(), Logprobs: c.Sampling.Logprobs, Rule: spec.Rule(c.Speculation.Acceptance),

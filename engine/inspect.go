@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"fmt"
+
+	"specula/engine/event"
+	"specula/engine/spec"
+)
+
+// candidates is how many of each model's best tokens an inspected round keeps.
+const candidates = 6
+
+// inspectShare bounds what a sparing inspection may take, as a part of the session's time.
+const inspectShare = 1.0 / 50
+
+// inspect adds the best candidates of both models to the tokens of a round, if the request asks for inspection.
+func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error {
+	defer func() {
+		bytes, _ := logits.Moved()
+		ev.InspectBytes = draft.LookBytes + bytes - ev.BytesMoved
+	}()
+	if !r.inspecting {
+		return nil
+	}
+	watch := r.engine.stopwatch()
+	defer func() { watch.lap(&r.session.inspectMS) }()
+	seen, err := r.session.verifier.Inspect(candidates, logits, draft, r.terms())
+	if err != nil {
+		return fmt.Errorf("inspecting a round: %w", err)
+	}
+	for i, rule := range spec.Rules {
+		if len(draft.Tokens) > 0 {
+			ev.Rules = append(ev.Rules, event.RuleOutcome{Rule: string(rule), Accepted: seen.Kept[i], Lossy: rule.Lossy()})
+		}
+	}
+	for i := range ev.Draft {
+		t := &ev.Draft[i]
+		t.Target, t.Draft = r.engine.named(seen.Target[i]), r.engine.named(seen.Draft[i])
+		t.P, t.Q = exactly(t.P, seen.P[i]), exactly(t.Q, seen.Q[i])
+	}
+	if ev.Commit != nil {
+		// The committed token takes the place of the first rejected draft token, or comes after all draft tokens.
+		ev.Commit.Target = r.engine.named(seen.Target[ev.Accepted])
+		ev.Commit.Draft = r.engine.named(seen.Draft[ev.Accepted])
+	}
+	return nil
+}
+
+// exactly returns seen, which has more digits than told. If told or seen is not known, it returns told.
+func exactly(told *float64, seen float64) *float64 {
+	if told == nil || seen == spec.Unknown {
+		return told
+	}
+	return &seen
+}
