@@ -9,8 +9,8 @@ import (
 	"specula/engine/spec"
 )
 
-// commit adds a round's tokens to the reply and returns why that ends it, or "". Tokens behind a stop token or a stop
-// string were never part of the reply: they become discarded.
+// commit adds a round's tokens to the reply. It returns why the reply ends with them, or "". Tokens after a stop token or a
+// stop string are not part of the reply: they become discarded.
 func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 	ended := func(t *event.Token) bool {
 		r.context = append(r.context, t.ID)
@@ -38,7 +38,7 @@ func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 	return reason
 }
 
-// discard takes back what lies behind the first kept draft tokens of a round.
+// discard marks the draft tokens after the first kept ones as discarded.
 func discard(ev *event.Round, kept int) {
 	for i := kept; i < len(ev.Draft); i++ {
 		ev.Draft[i].Verdict = event.Discarded
@@ -48,7 +48,7 @@ func discard(ev *event.Round, kept int) {
 	ev.Commit = nil
 }
 
-// rollBack cuts the target's cache and the proposer's to what was committed.
+// rollBack cuts the caches of target and proposer back to the committed tokens.
 func (r *reply) rollBack(p spec.Proposer, ev *event.Round) error {
 	cache := r.session.cache
 	if err := cache.Truncate(len(r.context) - 1); err != nil {
@@ -71,9 +71,9 @@ func (r *reply) rollBack(p spec.Proposer, ev *event.Round) error {
 	return nil
 }
 
-// learn lets the controller, the speed-up and the totals take notice of a round. One whose draft failed is no baseline: it
-// paid for drafting and got nothing, as if a token had been drafted and refused. The speed-up leaves out what the proposer had to read,
-// which is paid once and not in every round; the totals have it.
+// learn updates gamma's controller, the speed-up and the totals after a round. A round without tokens because drafting
+// failed is no plain round: it paid for a draft. It counts as one rejected token. The speed-up leaves out the time in which
+// the proposer read earlier tokens, because that is paid once and not in every round. The totals include it.
 func (r *reply) learn(draft spec.Draft, ev *event.Round, watch *stopwatch) {
 	committed := len(ev.Committed())
 	defer func() { r.totals.add(ev, committed) }()
@@ -102,10 +102,10 @@ func (r *reply) learn(draft spec.Draft, ev *event.Round, watch *stopwatch) {
 	r.learned.tellSpeedup(ev)
 }
 
-// hindsightEvery is the number of rounds between two looks back: one takes a few microseconds.
+// hindsightEvery is the number of rounds between two calls that compute the best fixed gamma; one takes some microseconds.
 const hindsightEvery = 8
 
-// lookBack notes which fixed γ would have been best so far in this reply.
+// lookBack notes which fixed gamma would have been best so far in this reply.
 func (r *reply) lookBack(ev *event.Round) {
 	if r.rounds%hindsightEvery == 0 {
 		if best, regret, ok := r.learned.gamma.Hindsight(); ok {
@@ -115,7 +115,7 @@ func (r *reply) lookBack(ev *event.Round) {
 	ev.BestFixedGamma, ev.Regret = r.bestFixed, r.regret
 }
 
-// chances are those of the tested draft tokens, min(1, p/q), where the rule of acceptance goes by them.
+// chances returns the acceptance probabilities min(1, p/q) of the tested draft tokens, if the acceptance rule uses them.
 func (r *reply) chances(ev *event.Round) []float64 {
 	if rule := r.config.Speculation.Acceptance; rule != "" && rule != string(spec.Token) {
 		return nil
@@ -130,10 +130,10 @@ func (r *reply) chances(ev *event.Round) []float64 {
 	return chances
 }
 
-// isStop reports whether a token ends a reply.
+// isStop reports whether a token is a stop token of the model.
 func (e *Engine) isStop(id int32) bool { return e.stops[id] }
 
-// token describes an id that is not, or not yet, part of the reply.
+// token describes a token that is not part of the reply, or not yet.
 func (e *Engine) token(id int32) event.Token {
 	return event.Token{ID: id, Raw: e.tokens.Bytes(id), Text: e.tokens.Readable(id)}
 }
@@ -145,7 +145,7 @@ func (e *Engine) judged(j spec.Judged) event.Token {
 	return t
 }
 
-// named gives candidates their text.
+// named adds the text to each candidate.
 func (e *Engine) named(list []sample.Candidate) []event.Candidate {
 	out := make([]event.Candidate, len(list))
 	for i, c := range list {
@@ -154,7 +154,7 @@ func (e *Engine) named(list []sample.Candidate) []event.Candidate {
 	return out
 }
 
-// known is a number that may be missing.
+// known returns a pointer to x, or nil if x is not known.
 func known(x float64) *float64 {
 	if x == spec.Unknown {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"specula/engine/spec"
 )
 
-// drafted is what the rounds of a reply drafted, and what the next ones shall when a reply is written again. How long a draft is,
-// at which temperature it is drawn and what a look-up finds hang on the clock and on the replies before; for the rest, the seed
-// decides.
+// drafted records the drafts of a reply. When a reply is repeated, it is also the plan for the next drafts. The seed alone
+// does not repeat a reply: the length of a draft, its temperature and what a lookup finds depend on the clock and on earlier
+// replies.
 type drafted struct {
 	done    []config.Draft
 	sharpen float64        // of the latest draft: the factor on the target's temperature that it was drawn at
@@ -22,7 +22,7 @@ type drafted struct {
 	round   int            // the one that given is for
 }
 
-// next takes what a round shall draft from the plan. A round that is begun again, on another device, gets the same.
+// next takes the draft of a round from the plan. A round that starts again on another device gets the same draft.
 func (d *drafted) next(round int) {
 	if d.given != nil && d.round == round {
 		return
@@ -38,7 +38,7 @@ func (d *drafted) next(round int) {
 	}
 }
 
-// note keeps what a round drafted.
+// note records the draft of a round.
 func (d *drafted) note(draft spec.Draft) {
 	now := config.Draft{Rounds: 1, Length: len(draft.Tokens), Sharpen: 1}
 	switch {
@@ -60,7 +60,7 @@ func (d *drafted) note(draft spec.Draft) {
 
 func uncertain(q sample.Dist) bool { return q.P != nil || q.IsElsewhere() }
 
-// follow takes a plan, and refuses one for another vocabulary.
+// follow takes a plan. It refuses a plan with tokens of another vocabulary.
 func (d *drafted) follow(plan string, vocab int) (err error) {
 	d.plan, err = config.ParseDrafts(plan)
 	for _, draft := range d.plan {
@@ -73,12 +73,12 @@ func (d *drafted) follow(plan string, vocab int) (err error) {
 	return err
 }
 
-// decision is that of a round that is given.
+// decision returns gamma for a round whose draft the plan gives.
 func (d *drafted) decision() gamma.Decision {
 	return gamma.Decision{Gamma: d.given.Length, Why: "as when the reply was first written"}
 }
 
-// propose asks for a draft. One that is given and was looked up has its tokens already.
+// propose asks the proposer for a draft, unless the plan has its tokens because they were looked up.
 func (d *drafted) propose(ctx context.Context, p spec.Proposer, ask spec.Ask) (spec.Draft, error) {
 	if d.given == nil || d.given.IDs == nil {
 		return p.Propose(ctx, ask)
@@ -91,10 +91,10 @@ func (d *drafted) propose(ctx context.Context, p spec.Proposer, ask spec.Ask) (s
 	return draft, nil
 }
 
-// noCopy is a trust that no look-up of the combined proposer reaches, so that its model drafts.
+// noCopy is a trust that no lookup of the combined proposer reaches, so that its draft model drafts.
 const noCopy = 2
 
-// again makes an ask one for the draft that is given.
+// again changes a question so that the answer is the draft of the plan.
 func (d *drafted) again(ask *spec.Ask) {
 	ask.Continue, ask.Sharpen = nil, d.given.Sharpen
 	if d.given.IDs == nil {

@@ -11,16 +11,16 @@ import (
 	"specula/engine/spec"
 )
 
-// drafter is one way to draft, under its name in the setting speculation.proposer.
+// drafter is one way to draft: a value of the setting speculation.proposer.
 type drafter struct {
 	name string
-	// refused says in words why an engine cannot draft like this and what to do about it; "" if it can.
+	// refused says in words why the engine cannot draft in this way, and what to do about it; "" if it can.
 	refused func(e *Engine) string
-	// build makes the proposer of a session, when it is first chosen.
+	// build makes the proposer of a session when it is chosen for the first time.
 	build func(s *Session, c config.Speculation) (spec.Proposer, error)
-	// made spells the settings that build follows. When they change, the next reply builds anew. nil: it follows none.
+	// made returns the settings that build uses, as text. When they change, the next reply builds a new proposer. nil: it uses none.
 	made func(c config.Speculation) string
-	// parameters are how many weights the drafting of one token reads; nil: none, because it only looks up.
+	// parameters returns how many weights the draft of one token reads; nil: none, because it only looks up text.
 	parameters func(e *Engine, c config.Speculation) int64
 }
 
@@ -38,7 +38,7 @@ func drafters() []drafter {
 	}
 }
 
-// drafterNamed finds a way to draft; config allows no other names.
+// drafterNamed finds a drafter by its name. The configuration allows no other names.
 func drafterNamed(name string) drafter {
 	list := drafters()
 	i := slices.IndexFunc(list, func(d drafter) bool { return d.name == name })
@@ -48,7 +48,7 @@ func drafterNamed(name string) drafter {
 	return list[i]
 }
 
-// why says why e cannot draft like this, or "".
+// why says why e cannot draft in this way, or "".
 func (d drafter) why(e *Engine) string {
 	if d.refused == nil {
 		return ""
@@ -56,7 +56,7 @@ func (d drafter) why(e *Engine) string {
 	return d.refused(e)
 }
 
-// describeProposers tells for every way to draft whether it can be chosen.
+// describeProposers says for each drafter whether it can be chosen.
 func (e *Engine) describeProposers() []event.Proposer {
 	var list []event.Proposer
 	for _, d := range drafters() {
@@ -65,7 +65,7 @@ func (e *Engine) describeProposers() []event.Proposer {
 	return list
 }
 
-// proposer returns the session's proposer of a name, which it makes when there is none yet, or says why there can be none.
+// proposer returns the session's proposer of a name and makes it if there is none yet. If it cannot be made, refused says why.
 func (s *Session) proposer(name string, c config.Speculation) (p spec.Proposer, refused string) {
 	if p := s.proposers[name]; p != nil {
 		return p, ""
@@ -89,7 +89,7 @@ func (s *Session) proposer(name string, c config.Speculation) (p spec.Proposer, 
 	return p, ""
 }
 
-// renew drops the proposers that settings no longer describe, and lets those that could not be made be tried again.
+// renew drops the proposers that were built from other settings. It lets those that could not be made be tried again.
 func (s *Session) renew(c config.Speculation) error {
 	clear(s.failed)
 	for name, p := range s.proposers {
@@ -108,8 +108,8 @@ func (s *Session) renew(c config.Speculation) error {
 	return nil
 }
 
-// prepareProposers makes the proposers fit the settings of a new reply. One that must be repeatable must not be drafted from what
-// was written before it.
+// prepareProposers fits the proposers to the settings of a new reply. A reply that must be repeatable must not be drafted
+// from the text of earlier replies.
 func (s *Session) prepareProposers(c config.Config) error {
 	err := s.renew(c.Speculation)
 	alone := repeatable(c)
@@ -149,7 +149,7 @@ func buildNgram(s *Session, c config.Speculation) (spec.Proposer, error) {
 	return spec.NewNgram(c.NgramMax, c.NgramMin).Recalling(s.corpus), nil
 }
 
-// buildCombined joins the session's own suffix and draft proposers, which stay theirs to close.
+// buildCombined joins the session's suffix and draft proposers. The session still closes them.
 func buildCombined(s *Session, c config.Speculation) (spec.Proposer, error) {
 	suffix, _ := s.proposer("suffix", c) // nothing can refuse it
 	draft, refused := s.proposer("draft", c)

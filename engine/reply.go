@@ -12,7 +12,7 @@ import (
 	"specula/engine/spec"
 )
 
-// reply is the writing of one reply: everything that lives no longer than it.
+// reply is the state of one reply while it is written.
 type reply struct {
 	session *Session
 	engine  *Engine
@@ -50,7 +50,7 @@ type reply struct {
 	drafted    drafted
 }
 
-// Why a reply ended; the values of event.ReplyEnded.Reason.
+// Reasons for the end of a reply: the values of event.ReplyEnded.Reason.
 const (
 	endStop       = "stop"
 	endStopString = "stop string"
@@ -63,7 +63,7 @@ const (
 // errReaderGone ends a reply whose reader stopped reading.
 var errReaderGone = errors.New("nobody reads the reply any more")
 
-// emit hands an event to the reader.
+// emit gives an event to the reader.
 func (r *reply) emit(e event.Event) error {
 	if r.gone {
 		return errReaderGone
@@ -75,7 +75,7 @@ func (r *reply) emit(e event.Event) error {
 	return nil
 }
 
-// run writes the reply and leaves the session consistent whatever happens, a panic of the reader included.
+// run writes the reply. It leaves the session consistent in any case, also when the reader panics.
 func (r *reply) run(ctx context.Context) {
 	healthy := false
 	defer func() { r.settle(healthy) }()
@@ -106,8 +106,8 @@ func (r *reply) run(ctx context.Context) {
 	_ = r.emit(ended) // the last event: whether anyone reads on does not matter
 }
 
-// settle makes the caches hold what was committed and nothing else. After an error they are emptied: what a broken pass
-// wrote must never be reused.
+// settle cuts the caches back to the committed tokens. After an error it empties them: what a failed pass wrote must never
+// be used again.
 func (r *reply) settle(healthy bool) {
 	s := r.session
 	if r.context == nil {
@@ -124,7 +124,7 @@ func (r *reply) settle(healthy bool) {
 	}
 }
 
-// write is the reply from prompt to end.
+// write writes the reply, from reading the prompt to the last round.
 func (r *reply) write(ctx context.Context) (reason string, err error) {
 	if err := r.begin(ctx); err != nil {
 		if err := r.fallBack(ctx, err, r.prompt); err != nil {
@@ -149,7 +149,7 @@ func (r *reply) write(ctx context.Context) (reason string, err error) {
 	}
 }
 
-// begin settles the settings, reads the prompt into both models and opens the reply.
+// begin fixes the settings, lets the models read the prompt and emits the start of the reply.
 func (r *reply) begin(ctx context.Context) error {
 	s := r.session
 	asked, changed := s.control.apply(-1)
@@ -221,13 +221,13 @@ func (r *reply) begin(ctx context.Context) error {
 	return r.prefill(ctx, started.ReusedTokens)
 }
 
-// matters reports whether a change may make a decision about drafting another one: neither the seed does, nor that no decisions
-// were wanted for a while.
+// matters reports whether a changed setting can change how long drafts should be. The seed cannot, the
+// switch that turns speculation on and off cannot, and neither can a plan of drafts to repeat.
 func matters(e event.SettingChanged) bool {
 	return e.Name != "sampling.seed" && e.Name != "speculation.enabled" && e.Name != "speculation.drafts"
 }
 
-// prefill brings the target's cache to all of the prompt but its last token, keeping the first reused tokens.
+// prefill lets the target read the prompt up to its last token. The first reused tokens are in the cache already.
 func (r *reply) prefill(ctx context.Context, reused int) error {
 	s := r.session
 	if err := s.cache.Truncate(reused); err != nil {
@@ -244,7 +244,7 @@ func (r *reply) prefill(ctx context.Context, reused int) error {
 	return nil
 }
 
-// timed runs a prefill of a model, tells its progress and adds its time to sum.
+// timed runs a prefill of a model, emits its progress and adds its milliseconds to sum.
 func (r *reply) timed(model string, sum *float64, read func(progress func(done, total int)) error) error {
 	var ms float64
 	var gone error
@@ -261,7 +261,7 @@ func (r *reply) timed(model string, sum *float64, read func(progress func(done, 
 	return errors.Join(err, gone)
 }
 
-// applyChanges puts the user's changes in force at this round.
+// applyChanges puts the settings that the user has changed into force, from this round on.
 func (r *reply) applyChanges() error {
 	c, changed := r.session.control.apply(r.rounds)
 	if len(changed) == 0 {
@@ -278,13 +278,13 @@ func (r *reply) applyChanges() error {
 	return nil
 }
 
-// resolved notes whether the proposer is left to auto, and puts the one that it stands for in its place.
+// resolved replaces the proposer auto by the one that it stands for, and notes that it did.
 func (r *reply) resolved(c config.Config) config.Config {
 	r.auto = c.Speculation.Proposer == auto
 	return r.session.resolve(c)
 }
 
-// adopt goes on under other settings.
+// adopt puts other settings into force.
 func (r *reply) adopt(c config.Config) error {
 	s := r.session
 	reshaped, err := s.reshape(c)
@@ -301,7 +301,7 @@ func (r *reply) adopt(c config.Config) error {
 	return nil
 }
 
-// full says why no further token may be written, or "".
+// full says why no further token fits, or "".
 func (r *reply) full() string {
 	switch {
 	case r.complete():
@@ -314,7 +314,7 @@ func (r *reply) full() string {
 	return ""
 }
 
-// commonPrefix is how many tokens a and b begin with in common.
+// commonPrefix returns the number of tokens at the start that a and b share.
 func commonPrefix(a, b []int32) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {

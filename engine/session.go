@@ -40,11 +40,11 @@ type Session struct {
 	age       *stopwatch
 	inspectMS float64 // of age, spent on inspection
 
-	// seed gives each reply of a proof one of its own; nil: the settings do.
+	// seed returns the seed of each reply while a proof runs; nil: the settings give it.
 	seed func() int64
 }
 
-// NewSession allocates the caches of a conversation and measures, within a quarter of a second, what its rounds will cost.
+// NewSession allocates the caches of a conversation. Then it measures what rounds will cost, for at most a quarter of a second.
 func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	cache, err := e.target.NewCache()
 	if err != nil {
@@ -72,14 +72,14 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 type Request struct {
 	Messages []chat.Message // the conversation; the last message is the user's
 	Inspect  bool           // collect each token's best candidates of both models
-	// Sparing lets rounds go uninspected when inspection has taken more than a fiftieth of the session's time so far: a small
-	// model at full speed writes faster than its candidates can be sorted. At a pace for eyes every round is inspected.
+	// Sparing leaves rounds without inspection once inspection has taken more than a fiftieth of the session's time: a small
+	// model at full speed writes faster than candidates can be sorted. At a pace that eyes can follow, every round is inspected.
 	Sparing bool
 	Drafts  string // to write a reply again: what its rounds drafted, as event.ReplyEnded told; empty: the settings decide
 }
 
-// Generate writes one reply. The sequence always ends with event.ReplyEnded unless its reader stops first; a reader that
-// stops, a cancelled context and an error all leave the session ready for the next reply.
+// Generate writes one reply. The sequence ends with event.ReplyEnded, unless its reader stops first. After a reader that
+// stopped, a cancelled context or an error, the session is ready for the next reply.
 func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		s.replies++
@@ -89,8 +89,8 @@ func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Even
 	}
 }
 
-// Change asks for a setting, by any of its names, to take effect at the next round, with what naming it implies
-// (config.Imply). A value out of range, or one that names a token or layer which does not exist, is an error now.
+// Change changes a setting, given by any of its names, and what that implies (config.Imply). It takes effect at the next
+// round. Change returns an error at once for a value out of range, and for a token or layer that does not exist.
 func (s *Session) Change(name, value string) error {
 	values, _, err := config.Imply([]config.Value{{Name: name, Text: value}})
 	if err != nil {
@@ -99,20 +99,20 @@ func (s *Session) Change(name, value string) error {
 	return s.control.ask(values, s.loaded.check)
 }
 
-// Settings are those the next round will use.
+// Settings returns the settings that the next round will use.
 func (s *Session) Settings() config.Config { return s.control.settings() }
 
-// Ready is what Load told.
+// Ready returns what Load has emitted about models and devices.
 func (s *Session) Ready() event.Ready { return s.loaded.ready }
 
-// Reset forgets what was read and written: what the caches and the proposers hold, and the finished replies that proposers recall. What was
-// learned about costs and acceptance stays.
+// Reset empties caches and proposers, and forgets the finished replies in which proposers look up text. It keeps what was
+// learned about costs and acceptance.
 func (s *Session) Reset() error {
 	s.corpus.Clear()
 	return s.empty()
 }
 
-// empty forgets what the caches and the proposers hold.
+// empty empties the caches and the proposers.
 func (s *Session) empty() error {
 	err := s.cache.Truncate(0)
 	s.cached = s.cached[:0]

@@ -8,10 +8,10 @@ import (
 	"specula/engine/spec"
 )
 
-// sharpness finds the temperature at which the draft model meets the target most often. A small model is less sure than a large
-// one, so what it says at the target's own temperature is too even: on the demo pair at temperature 0.7, 65 % of its tokens
-// are accepted when they are drawn at 0.7, and 71 % at 0.2. Any temperature leaves the text's distribution untouched, since
-// the test knows what the token was drawn from.
+// sharpness finds the draft temperature with the highest acceptance. A small model is less certain than a large one, so its
+// distribution at the target's temperature is too flat: on the demo pair at temperature 0.7, 65 % of the draft tokens are
+// accepted when they are drawn at 0.7, and 71 % at 0.2. The draft temperature does not change the distribution of the text,
+// because acceptance uses the q that the token was drawn with.
 type sharpness struct {
 	params  sample.Params
 	overlap []float64 // (sharpenings) moving averages of the chance of acceptance
@@ -19,7 +19,7 @@ type sharpness struct {
 	rounds  int // drafts since the last look
 }
 
-// sharpenings are the factors on the target's temperature to choose from.
+// sharpenings are the candidates: factors by which the target's temperature is multiplied.
 func sharpenings() []float64 { return []float64{1, 0.75, 0.5, 0.3} }
 
 const (
@@ -29,7 +29,7 @@ const (
 	sharpenGain   = 0.005 // by which another factor has to be better than 1
 )
 
-// due says whether to look this round.
+// due reports whether to compare the candidates in this round.
 func (s *sharpness) due(p sample.Params) bool {
 	if s.params != p {
 		*s = sharpness{params: p}
@@ -38,7 +38,7 @@ func (s *sharpness) due(p sample.Params) bool {
 	return p.Temperature > 0 && (s.looked < sharpenFirst || s.rounds >= sharpenEvery)
 }
 
-// factor is the best one known.
+// factor returns the best candidate so far.
 func (s *sharpness) factor() float64 {
 	if s.looked < sharpenFirst/2 {
 		return 1
@@ -52,7 +52,7 @@ func (s *sharpness) factor() float64 {
 	return sharpenings()[best]
 }
 
-// look learns from one row of both models.
+// look updates all candidates with one row of logits of each model.
 func (s *sharpness) look(v *spec.Verifier, target spec.Rows, draft spec.Draft) error {
 	if len(draft.Logits) == 0 {
 		return nil
@@ -76,7 +76,7 @@ func (s *sharpness) look(v *spec.Verifier, target spec.Rows, draft spec.Draft) e
 	return nil
 }
 
-// sharpen lets the draft's temperature follow what a round shows, if this is a round to look at. Its time is the round's.
+// sharpen compares the candidates in this round, if it is due. The time is counted as the round's.
 func (r *reply) sharpen(target spec.Rows, draft spec.Draft, path spec.Path) error {
 	if path == spec.Greedy || !r.looking {
 		return nil
