@@ -13,25 +13,26 @@ import (
 )
 
 const (
-	// calibrationTime ends the measuring before the first reply. The demo pair needs a small part of it; of a large model one
-	// pass of a single row may be all that is known afterwards, and the controller finds out the rest.
+	// calibrationTime bounds the measuring before the first reply. The demo pair needs a small part of it. With a large model
+	// there may be time for one pass of one row only; gamma's controller then learns the rest from replies.
 	calibrationTime = 250 * time.Millisecond
-	// calibrationRuns of each length, because what disturbs a measurement only ever adds time and the least of three is near the truth.
+	// calibrationRuns is the number of passes of each length. A disturbance only adds time, so the least of three is close to the
+	// undisturbed time.
 	calibrationRuns = 3
 )
 
-// plainPasses are timed however long they take, one of each path: the speed-up is estimated against them until there are
-// plain rounds in replies. They come first.
+// plainPasses is the number of plain passes that are timed in any case, one for each path. They come first. The speed-up is
+// estimated against them until replies have had plain rounds.
 const plainPasses = 2
 
-// calibrationContext is how many tokens a draft model reads in front of a rehearsed draft, to know what reading costs.
+// calibrationContext is the number of tokens that a draft model reads before a rehearsed draft, to measure what reading costs.
 const calibrationContext = 16
 
-// calibrationRows are the lengths of pass that are measured, the most telling first.
+// calibrationRows are the rows of the passes that are measured, the most important first.
 func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
 
-// calibrate rehearses rounds of both paths and several lengths, so that the first reply need not find out what they cost. The
-// caches are empty afterwards.
+// calibrate measures what rounds cost before the first reply: rounds of both paths and several lengths. The caches are empty
+// afterwards.
 func (s *Session) calibrate(ctx context.Context) (err error) {
 	deadline := s.engine.options.Now().Add(calibrationTime)
 	c := s.resolve(s.engine.options.Config)
@@ -49,7 +50,8 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 		}
 		defer func() { err = errors.Join(err, proposer.Reset()) }()
 	}
-	// All lengths are measured before any is again: what comes first runs with cold caches, and if that were the plain round, drafts would seem cheap.
+	// Measure all lengths once before any is repeated. What runs first runs with cold caches; a plain round measured so would make
+	// drafts look cheap.
 	timed := 0
 	for range calibrationRuns {
 		for _, rows := range calibrationRows() {
@@ -67,7 +69,7 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 	return nil
 }
 
-// rehearse runs one round over nothing and notes what it cost. Its verdicts mean nothing, so none is noted as tested.
+// rehearse runs one round over meaningless tokens and notes what it cost. Its verdicts mean nothing, so no token counts as tested.
 func (s *Session) rehearse(ctx context.Context, proposer spec.Proposer, rows int, params sample.Params) error {
 	var o gamma.Observation
 	var draft spec.Draft
@@ -99,7 +101,7 @@ func (s *Session) rehearse(ctx context.Context, proposer spec.Proposer, rows int
 		}
 		watch.skip()
 	}
-	err = nil // a draft that failed cost what it did
+	err = nil // a failed draft costs time as well
 	var logits scores = judged
 	if judged != nil {
 		o.VerifyMS = min(judged.passMS(), o.DraftMS)
@@ -124,7 +126,7 @@ func (s *Session) rehearse(ctx context.Context, proposer spec.Proposer, rows int
 	return errors.Join(err, s.cache.Truncate(0))
 }
 
-// forgetContext makes a model that may put reading off have a context to read in front of the next draft.
+// forgetContext gives a draft model that reads only on demand something to read before the next draft.
 func forgetContext(p spec.Proposer) error {
 	if _, ok := p.(spec.HiddenReader); ok {
 		return nil // the target reads for it

@@ -10,19 +10,19 @@ import (
 	"specula/engine/event"
 )
 
-// change is one setting the user asked for.
+// change is one setting that the user has changed.
 type change struct {
 	setting config.Setting
 	value   string
 }
 
-// control holds the settings in force and those waiting for the next round. Any goroutine may ask for a change;
-// only the goroutine that runs the reply applies them, so a round never sees half a change.
+// control holds the settings in force and the changes that wait for the next round. Any goroutine may ask for a change. Only
+// the goroutine that writes the reply applies changes, so a round never sees half of one.
 type control struct {
 	mu      sync.Mutex
 	inForce config.Config // touched by that goroutine alone
 	asked   config.Config // inForce with every pending change applied
-	asks    int           // how often asked changed
+	asks    int           // number of changes to asked
 	pending []change
 }
 
@@ -30,8 +30,8 @@ func newControl(c config.Config) *control {
 	return &control{inForce: c, asked: c}
 }
 
-// ask validates changes, by the settings' own rules and by check, and queues them. A form may take seconds to validate: others
-// may look at the settings and change them in the meantime.
+// ask validates changes by the rules of the settings and by check, and queues them. To validate a form may take seconds; other
+// goroutines can read and change settings meanwhile.
 func (c *control) ask(values []config.Value, check func(from, to config.Config) error) error {
 	for {
 		from, asks := c.soFar()
@@ -42,18 +42,18 @@ func (c *control) ask(values []config.Value, check func(from, to config.Config) 
 		if c.queue(values, next, asks) {
 			return nil
 		}
-		// Another change was queued since. What is valid alone may not be valid together with it.
+		// Another change was queued meanwhile. Both may be valid alone and invalid together.
 	}
 }
 
-// soFar are the settings with every pending change, and how often they changed.
+// soFar returns the settings with all pending changes, and the number of changes so far.
 func (c *control) soFar() (config.Config, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.asked, c.asks
 }
 
-// valid returns the settings after changes, and the changes with those that they bring with them.
+// valid returns the settings after changes, and the changes together with those that they imply.
 func valid(
 	from config.Config, values []config.Value, check func(from, to config.Config) error,
 ) (config.Config, []config.Value, error) {
@@ -75,7 +75,7 @@ func valid(
 	return next, values, nil
 }
 
-// queue adds changes that make the settings next, unless others were queued since asks was read.
+// queue adds changes, after which the settings are next. It does nothing if others were queued since asks was read.
 func (c *control) queue(values []config.Value, next config.Config, asks int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,29 +86,29 @@ func (c *control) queue(values []config.Value, next config.Config, asks int) boo
 	c.asks++
 	for _, v := range values {
 		setting, _ := config.Lookup(v.Name)
-		// Only the last value of a setting counts: a key held down repeats faster than slow rounds pass.
+		// Only the last value of a setting counts: a key that is held down repeats faster than slow rounds end.
 		c.pending = slices.DeleteFunc(c.pending, func(p change) bool { return p.setting.Name == setting.Name })
 		c.pending = append(c.pending, change{setting, v.Text})
 	}
 	return true
 }
 
-// settings are those in force once every pending change has been applied.
+// settings returns the settings with all pending changes applied.
 func (c *control) settings() config.Config {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.asked.Clone()
 }
 
-// apply puts pending changes in force and returns what changed, one event for each setting that ends up different, and the settings, which
-// are nobody's business where nothing changed between rounds.
-// Between rounds only settings that may change in mid-reply are taken; round -1, before a reply, takes all.
+// apply puts pending changes into force. It returns one event for each setting that is now different, and the settings; if
+// nothing changed between rounds, the settings returned are empty. Between rounds it applies only settings that may change in
+// mid-reply; round -1, before a reply, applies all.
 func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
 	pending := c.waiting()
 	if round >= 0 && len(pending) == 0 {
 		return config.Config{}, nil // nothing to do in nearly every round, and a copy takes as long as a fiftieth of a fast one
 	}
-	before := c.inForce.Clone() // which nobody else writes
+	before := c.inForce.Clone() // only this goroutine writes inForce
 	var taken []change
 	var values []config.Value
 	for _, p := range pending {
@@ -118,7 +118,7 @@ func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
 		}
 	}
 	if err := c.inForce.SetAll(values...); err != nil {
-		// Settings that bound each other hold together with one that waits for the next reply: so these wait, too.
+		// A setting may be valid only together with one that waits for the next reply. Then it waits, too.
 		return c.inForce.Clone(), nil
 	}
 	c.remove(taken)
@@ -133,14 +133,14 @@ func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
 	return c.inForce.Clone(), changed
 }
 
-// waiting are the changes that are not in force yet.
+// waiting returns the changes that are not in force yet.
 func (c *control) waiting() []change {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.pending)
 }
 
-// remove takes away pending changes that are in force now. One that was asked for since, with another value, stays.
+// remove drops the pending changes that are in force now. If the user has asked for another value since, that change stays.
 func (c *control) remove(taken []change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

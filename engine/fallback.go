@@ -12,19 +12,19 @@ import (
 	"specula/engine/spec"
 )
 
-// fallback is the engine that takes the place of one whose device failed. Sessions of the latter share it.
+// fallback is the engine that replaces one whose device has failed. All sessions of the failed engine share it.
 type fallback struct {
 	once   sync.Once
 	engine *Engine
 	err    error
 }
 
-// deviceFailed reports whether an error is a device's, which another one would not have made.
+// deviceFailed reports whether an error comes from a device, so that another device may do better.
 func deviceFailed(err error) bool {
 	return errors.Is(err, compute.ErrDevice) || errors.Is(err, compute.ErrDeviceLost)
 }
 
-// successor loads the models again, all of them on what Options.Fallback opens.
+// successor loads all models again, on the device that Options.Fallback opens.
 func (e *Engine) successor(ctx context.Context) (*Engine, error) {
 	e.next.once.Do(func() {
 		o := e.options
@@ -34,8 +34,8 @@ func (e *Engine) successor(ctx context.Context) (*Engine, error) {
 	return e.next.engine, e.next.err
 }
 
-// fallBack goes on behind the last committed token on another device, if cause is the device's and there is another; otherwise it
-// returns cause. A round that failed had committed nothing: the context is as long as before it.
+// fallBack continues after the last committed token on another device, if cause comes from the device and there is another one.
+// Otherwise it returns cause. A failed round has committed nothing, so the context is as it was before the round.
 func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
 	s := r.session
 	if !deviceFailed(cause) || s.engine.options.Fallback == nil || r.context == nil || len(r.context) != written {
@@ -64,13 +64,13 @@ func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
 	return r.emit(event.Notice{Level: "warning", Text: "the reply goes on on " + next.ready.Device})
 }
 
-// moveTo takes the models of another engine. What the session holds on the device that failed is given back as far as that still can be.
+// moveTo takes the models of another engine. It frees what the session holds on the failed device, as far as that is possible.
 func (s *Session) moveTo(e *Engine) error {
 	cache, err := e.target.NewCache()
 	if err != nil {
 		return fmt.Errorf("allocating the target's cache: %w", err)
 	}
-	_ = s.Close() // the device's own failure has been told
+	_ = s.Close() // the failure of the device has been reported already
 	s.engine, s.cache, s.cached, s.tokens, s.companion = e, cache, nil, nil, nil
 	s.proposers, s.made, s.failed = map[string]spec.Proposer{}, map[string]string{}, map[string]string{}
 	clear(s.setbacks)

@@ -9,7 +9,7 @@ import (
 	"specula/engine/constrain"
 )
 
-// form is the constraint of a session's replies. It outlives them, and with it the masks that it has worked out.
+// form is the constraint on a session's replies. The session keeps it, with the masks computed so far, for later replies.
 type form struct {
 	of     config.Constraint // with the contents of files
 	shaper *constrain.Shaper // nil: replies may have any form
@@ -44,7 +44,7 @@ func (s *Session) takeForm(ctx context.Context, c config.Constraint) error {
 	return nil
 }
 
-// bound tells the constraint how long the reply may become, and for how long it is wanted.
+// bound tells the constraint how long the reply may become, and the context that ends its work.
 func (r *reply) bound(ctx context.Context) {
 	if f := r.session.form.shaper; f != nil {
 		f.Bound(ctx, min(r.config.Sampling.MaxTokens, len(r.context)-r.prompt+r.roomInContext()))
@@ -56,8 +56,8 @@ func (r *reply) roomInContext() int {
 	return r.session.cache.Cap() - max(len(r.context), r.companionLen())
 }
 
-// checkRoom refuses a reply that cannot have its form within its length. What is far too long is refused before anything is
-// worked out: no token has more bytes than the longest.
+// checkRoom refuses a constraint whose shortest reply is longer than the reply may be. A bound from the longest token's bytes
+// refuses what is far too long without any work.
 func (r *reply) checkRoom() error {
 	f := r.session.form.shaper
 	if f == nil {
@@ -91,7 +91,7 @@ func (r *reply) expected() string {
 	return ""
 }
 
-// complete reports that nothing may follow and that the vocabulary has no token that says so.
+// complete reports whether nothing may follow and the vocabulary has no token to end the reply with.
 func (r *reply) complete() bool {
 	f := r.session.form.shaper
 	return f != nil && len(r.engine.stops) == 0 && f.Ended()

@@ -15,20 +15,20 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// Classifier-free guidance (Sanchez et al. 2023, «Stay on topic with classifier-free guidance»): the target reads the same
-// reply behind a second, negative prompt, and every score becomes negative + scale · (prompt − negative). What both would say
-// anyway stays, what only the prompt brings about grows.
+// Classifier-free guidance (Sanchez et al. 2023, «Stay on topic with classifier-free guidance»): the target reads the reply
+// twice, after the prompt and after a second, negative prompt. Every logit becomes negative + scale · (prompt − negative). So the
+// effect of the prompt grows.
 //
-// The second reading is a companion sequence with a cache of its own. Its rows go through the target in the same pass, so
-// that the weights are read once. Drafts stay unguided: they are judged by the guided scores, and any draft is exact.
+// The second sequence is the companion. It has a cache of its own, and its rows are in the same target pass, so the weights are
+// read once. Drafts are not guided. The guided logits judge them, so the text is exact with any draft.
 
 // guided reports whether guidance is on.
 func guided(c config.Config) bool { return c.Guidance.Scale != 1 }
 
-// guidedGamma is the longest draft under guidance, whose pass has two rows for every token.
+// guidedGamma is the longest draft under guidance, because a guided pass has two rows for each token.
 const guidedGamma = (config.MaxGamma+1)/2 - 1
 
-// companion is the sequence behind the negative prompt.
+// companion is the sequence after the negative prompt.
 type companion struct {
 	cache  compute.Cache
 	cached []int32 // what the cache holds, (cache.Len())
@@ -44,10 +44,10 @@ func (c *companion) keep(want []int32) error {
 	return nil
 }
 
-// companionContext is what the companion reads: the negative prompt and everything committed.
+// companionContext is what the companion reads: the negative prompt and all committed tokens.
 func (r *reply) companionContext() []int32 { return slices.Concat(r.negative, r.context[r.prompt:]) }
 
-// companionLen is the length of its context; 0 without guidance.
+// companionLen is the length of the companion's context; 0 without guidance.
 func (r *reply) companionLen() int {
 	if r.negative == nil || !guided(r.config) {
 		return 0
@@ -55,7 +55,7 @@ func (r *reply) companionLen() int {
 	return len(r.negative) + len(r.context) - r.prompt
 }
 
-// followNegative brings the companion's cache to all of its context but the last token, as the target's is.
+// followNegative lets the companion read its context up to the last token, so that its cache is in the same state as the target's.
 func (r *reply) followNegative(ctx context.Context) error {
 	if !guided(r.config) {
 		return nil
@@ -96,8 +96,8 @@ func (r *reply) followNegative(ctx context.Context) error {
 	return nil
 }
 
-// negativePrompt is the conversation with the negative prompt in place of the system prompt; without a negative prompt it is an
-// empty message, so that the companion says what the target would say to anybody.
+// negativePrompt is the conversation with the negative prompt in place of the system prompt. Without a negative prompt it is
+// one empty message.
 func (r *reply) negativePrompt(ctx context.Context) ([]int32, error) {
 	c, messages := r.config, r.request.Messages
 	c.Model.System = c.Guidance.Negative
@@ -111,7 +111,7 @@ func (r *reply) negativePrompt(ctx context.Context) ([]int32, error) {
 	return tokens, nil
 }
 
-// scores are what a round is judged by and how much of it crossed from the device.
+// scores are the logits that judge a round, with a count of the bytes that crossed from the device.
 type scores interface {
 	spec.Rows
 	Moved() (bytes int64, syncs int)
@@ -132,7 +132,7 @@ func (r *reply) forward(ctx context.Context, ids []int32, ev *event.Round) (scor
 	return &guidedScores{logits, r.config.Guidance.Scale, make([]float32, logits.Vocab())}, nil
 }
 
-// guidedScores are the guided rows of a pass whose first half followed the prompt and whose second half the negative prompt.
+// guidedScores are guided logits. The first half of the pass's rows comes after the prompt, the second half after the negative one.
 type guidedScores struct {
 	compute.Logits         // (2·rows, vocab)
 	scale          float64 // 1 would be the first half

@@ -13,11 +13,11 @@ import (
 	"specula/engine/weights/safetensors"
 )
 
-// Trained heads guess from the target's hidden states, so the target's passes over their text must leave these on the device
-// (compute.Tap). Passes for anybody else are run without a tap and cost what they always did.
+// Trained heads draft from the target's hidden states. So the target's passes over their text must keep these states on the
+// device (compute.Tap). Passes for other proposers run without a tap, at no extra cost.
 
-// loadHeads loads the heads that the settings name, and those inside the program of the kinds that these are not. A file that cannot be
-// read is an error that wraps ErrModel; one that does not fit the target is none: the proposers eagle and medusa then say why.
+// loadHeads loads the heads that the settings name, and the built-in heads of the other kinds. A file that cannot be read is an
+// error that wraps ErrModel. Heads that do not fit the target are no error: the proposers eagle and medusa say why.
 func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 	e.heads, e.headsRefused = map[string]*model.Head{}, map[string]string{}
 	if path := e.options.Config.Model.Heads; path != "" {
@@ -31,7 +31,7 @@ func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil: // and others must not draft in their place unnoticed
+		case err != nil: // the built-in heads must not take their place unnoticed
 			e.headsRefused["eagle"], e.headsRefused["medusa"] = err.Error(), err.Error()
 		default:
 			e.heads[head.Name] = head
@@ -98,7 +98,7 @@ func (e *Engine) noHeads(name string) string {
 	return "no trained heads for this target are loaded: name a safetensors file of them by --heads"
 }
 
-// headDrafter is the way to draft by heads of a kind, "eagle" or "medusa".
+// headDrafter is the drafter for heads of a kind, "eagle" or "medusa".
 func headDrafter(name string) drafter {
 	return drafter{
 		name:       name,
@@ -125,7 +125,7 @@ func buildHeads(s *Session, name string) (spec.Proposer, error) {
 	return spec.NewHeads(name, state, e.tokens.VocabSize())
 }
 
-// rehearseHeads lets the target read a token for heads, so that they can draft in a rehearsal.
+// rehearseHeads lets the target read a token with a tap, so that heads can draft in a rehearsal.
 func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) error {
 	target := s.engine.target
 	target.Attach(heads.Tap())
@@ -139,8 +139,8 @@ func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) er
 	return errors.Join(heads.Read(ctx, 0, 1), s.cache.Truncate(0))
 }
 
-// reusable is how many tokens of a new context the target's cache holds and need not be read again. Heads that are to draft need a
-// state behind each token and say from where on they lack it.
+// reusable returns how many tokens of a new context need not be read again because the target's cache holds them. Heads need
+// the hidden state of each token; they say from which token on they lack it.
 func (r *reply) reusable(ctx context.Context, tokens []int32) (int, error) {
 	s := r.session
 	n := min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
@@ -158,7 +158,7 @@ func (r *reply) reusable(ctx context.Context, tokens []int32) (int, error) {
 	return min(n, known), err
 }
 
-// catchUp brings heads to which the user has just turned to this place of the reply: the target reads again what it read without a tap.
+// catchUp prepares heads that the user has just chosen: the target reads again, with a tap, what it has read without one.
 func (r *reply) catchUp(ctx context.Context, heads spec.HiddenReader) error {
 	known, err := heads.Begin(ctx, r.context, nil)
 	if err != nil {
@@ -168,7 +168,8 @@ func (r *reply) catchUp(ctx context.Context, heads spec.HiddenReader) error {
 	return r.prefill(ctx, min(known, r.session.cache.Len()))
 }
 
-// read lets the target read the context from token at on, all but the last, and hands the hidden states of each pass to heads that follow.
+// read lets the target read the context from token at on, up to the last token. It gives the hidden states of each pass to the
+// heads that follow the reply.
 func (r *reply) read(ctx context.Context, at int, progress func(done, total int)) error {
 	target, cache, rest := r.engine.target, r.session.cache, r.context[at:len(r.context)-1]
 	heads, ok := r.session.proposers[r.begun].(spec.HiddenReader)
@@ -192,7 +193,7 @@ func (r *reply) read(ctx context.Context, at int, progress func(done, total int)
 	return nil
 }
 
-// attach makes the target's passes leave hidden states for the proposer of a round if it reads them, until the returned function is called.
+// attach sets a tap for a round's proposer if it reads hidden states. The returned function removes it.
 func (r *reply) attach(p spec.Proposer) (detach func()) {
 	if heads, ok := p.(spec.HiddenReader); ok {
 		r.engine.target.Attach(heads.Tap())

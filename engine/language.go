@@ -32,7 +32,7 @@ func readLanguage(file *weights.File, prefer string) (l language, err error) {
 	return l, err
 }
 
-// tell puts into Ready with what text a chat is written, and what was assumed because the file does not say it.
+// tell notes in Ready how a chat is written as text, and what was assumed because the file does not say it.
 func (l language) tell(r *event.Ready) {
 	r.Template, r.Unspelled = l.template.Name(), listBytes(l.tokens.Unspelled())
 	if l.template.Guessed() {
@@ -42,7 +42,7 @@ func (l language) tell(r *event.Ready) {
 	r.Warnings = append(r.Warnings, assumedPre("target", l.spec)...)
 }
 
-// assumedPre warns of a file that does not say how to cut text into words.
+// assumedPre warns if a file does not name its pre-tokenizer, which splits text into words.
 func assumedPre(what string, s tokenizer.Spec) []event.Warning {
 	pre := s.AssumedPre()
 	if pre == "" {
@@ -70,7 +70,7 @@ func Study(file *weights.File) (event.Ready, error) {
 	return ready, err
 }
 
-// tellLost says, once in a session, that the model does not read all that was written.
+// tellLost emits, once in a session, which bytes of the conversation the model cannot read.
 func (r *reply) tellLost() error {
 	s, c := r.session, r.config
 	if s.toldLost {

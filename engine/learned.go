@@ -6,8 +6,8 @@ import (
 	"specula/engine/spec"
 )
 
-// lessons are what replies of one path taught about γ and speed. Sampling costs time that greedy rounds do not have, and
-// accepts less, so what one path taught is not true of the other. What they taught about a proposer holds again when it comes back.
+// lessons hold what replies of one path have shown about gamma and speed. Sampled rounds cost more time than greedy ones and
+// accept fewer tokens, so each path has lessons of its own. They are kept for each proposer, also while another one drafts.
 type lessons struct {
 	gamma *gamma.Controller
 	plain plainSpeed
@@ -15,7 +15,7 @@ type lessons struct {
 	of map[string]*ofProposer
 }
 
-// ofProposer is what rounds taught about one proposer, beside what gamma knows of it.
+// ofProposer holds what rounds have shown about one proposer, in addition to what package gamma knows.
 type ofProposer struct {
 	drafted   draftedSpeed
 	sharpness sharpness
@@ -25,7 +25,7 @@ func newLessons(o gamma.Options) *lessons {
 	return &lessons{gamma: gamma.New(o), of: map[string]*ofProposer{}}
 }
 
-// kind is what makes rounds alike in what they cost and accept.
+// kind identifies rounds that cost about the same and accept about the same.
 type kind struct {
 	path   spec.Path
 	greedy bool // which the fallback path may be or not
@@ -36,8 +36,8 @@ func (s *Session) kindOf(c config.Config) kind {
 	return kind{path: s.path(c), greedy: c.Sampling.Temperature == 0, guided: guided(c)}
 }
 
-// turnTo takes up what was learned about rounds like those under a configuration, if those before were of another kind. A repeatable
-// reply goes on with what it has learned by itself, unless guidance doubles its passes.
+// turnTo selects the lessons for rounds under a configuration, if the rounds so far were of another kind. A repeatable reply
+// keeps its own lessons, unless guidance doubles its passes.
 func (r *reply) turnTo(c config.Config) {
 	k := r.session.kindOf(c)
 	if k == r.kind {
@@ -51,8 +51,8 @@ func (r *reply) turnTo(c config.Config) {
 	}
 }
 
-// rehearsed returns what the costs of such rounds were before the first reply, nil if no round like them was rehearsed. Shaping adds
-// little to the passes.
+// rehearsed returns the costs of such rounds as measured before the first reply; nil if none was measured. Shaping adds little
+// to the passes.
 func (s *Session) rehearsed(k kind) []gamma.Observation {
 	switch {
 	case k.guided:
@@ -65,8 +65,8 @@ func (s *Session) rehearsed(k kind) []gamma.Observation {
 	return s.costs[spec.Stochastic]
 }
 
-// learned returns what earlier replies taught. A repeatable reply must not depend on what was written before it, so it starts
-// without.
+// learned returns the lessons of earlier replies. A repeatable reply must not depend on what was written before it, so it
+// starts with empty lessons.
 func (s *Session) learned(c config.Config) *lessons {
 	if repeatable(c) {
 		l := newLessons(s.gammaOptions(c))
@@ -93,7 +93,7 @@ func (s *Session) learned(c config.Config) *lessons {
 	return l
 }
 
-// follow turns to what was learned about a proposer.
+// follow selects what was learned about a proposer.
 func (l *lessons) follow(proposer string) {
 	l.gamma.Use(proposer)
 	if l.of[proposer] == nil {
@@ -102,20 +102,20 @@ func (l *lessons) follow(proposer string) {
 	l.ofProposer = l.of[proposer]
 }
 
-// forget drops what was learned about a proposer that is made anew. The one in force begins anew as well.
+// forget drops what was learned about a proposer that is built again, also if it is in force.
 func (l *lessons) forget(proposer string) {
 	l.gamma.Forget(proposer)
 	delete(l.of, proposer)
 }
 
-// repeatable reports whether the clock must not have a say in what is written. At temperature 0 it never has, since γ does not
-// change the text; otherwise γ decides which uniform number decides about which token.
+// repeatable reports whether the text must not depend on the clock. At temperature 0 it never does, because gamma does not
+// change the text. When sampling, gamma determines which uniform number decides about which token.
 func repeatable(c config.Config) bool {
 	asked := c.Speculation.Drafts != "" || c.Speculation.Costs != "measured" && c.Sampling.Seed >= 0
 	return asked && c.Sampling.Temperature > 0
 }
 
-// gammaOptions are the controller's part of the settings.
+// gammaOptions are the settings of gamma's controller.
 func (s *Session) gammaOptions(c config.Config) gamma.Options {
 	o := gamma.Options{
 		Rule: gamma.Rule(c.Speculation.Rule), Gamma: c.Speculation.Gamma, Max: c.Speculation.GammaMax,
@@ -143,7 +143,7 @@ func (e *Engine) nominalCosts(c config.Speculation) *gamma.NominalCosts {
 	return n
 }
 
-// draftParameters are how many weights the drafting of one token reads; 0 if it only looks up or cannot be done.
+// draftParameters returns how many weights the draft of one token reads; 0 for a lookup, or if there can be no draft.
 func (e *Engine) draftParameters(c config.Speculation) int64 {
 	d := drafterNamed(c.Proposer)
 	if d.parameters == nil || d.why(e) != "" {

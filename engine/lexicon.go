@@ -10,8 +10,8 @@ import (
 	"specula/tokenizer"
 )
 
-// lexicon relates the vocabularies of target and draft where they are not the same: which tokens say the same, and how to spell
-// the rest. It serves both ways of translating, spec.Lexicon and spec.Texts.
+// lexicon maps between different vocabularies of target and draft: which tokens have the same text, and how to spell the other
+// ones. It implements both ways to translate, spec.Lexicon and spec.Texts.
 type lexicon struct {
 	target, draft *tokenizer.Tokenizer
 	toDraft       []int32         // (target vocab) the draft token that says the same, -1 for none
@@ -49,7 +49,7 @@ func newLexicon(target, draft *tokenizer.Tokenizer) *lexicon {
 	return l
 }
 
-// matchStops pairs the tokens that end a reply: first those of the same name, then what is left.
+// matchStops pairs the stop tokens of both models: first those with the same name, then the rest in their order.
 func (l *lexicon) matchStops() {
 	mine, theirs := l.target.StopTokens(), l.draft.StopTokens()
 	for _, own := range theirs {
@@ -70,7 +70,7 @@ func (l *lexicon) matchStops() {
 	}
 }
 
-// newDraftProposer makes the proposer of the draft model, translated where its vocabulary is another.
+// newDraftProposer makes the proposer of the draft model. It translates if the vocabularies differ.
 func (e *Engine) newDraftProposer() (spec.Proposer, error) {
 	own := e.draft.Config().Vocab
 	switch {
@@ -82,7 +82,7 @@ func (e *Engine) newDraftProposer() (spec.Proposer, error) {
 	return spec.NewRetold(e.draft, own, e.lexicon)
 }
 
-// byTokensShare is the share of the target's text tokens that the draft must have, too, for drafting by common tokens.
+// byTokensShare is the least share of the target's text tokens that the draft must have, too, to draft by common tokens.
 const byTokensShare = 0.5
 
 // way decides how to translate ("tokens" or "text") under a setting, and says why.
@@ -148,8 +148,8 @@ func (l *lexicon) Rescore(dst, draft []float32) {
 	}
 }
 
-// Retell appends target tokens for what the draft said, up to its end of the reply or another control token. A character that is
-// not finished at the end is left out.
+// Retell appends target tokens with the text of draft tokens, up to the first control token. It leaves out an unfinished
+// character at the end.
 func (l *lexicon) Retell(dst, draft []int32) []int32 {
 	var text []byte
 	for _, id := range draft {
@@ -181,7 +181,7 @@ func (l *lexicon) DraftStop(id int32) bool {
 	return ends
 }
 
-// wholeCharacters cuts text before a character that is not finished at its end.
+// wholeCharacters cuts an unfinished character off the end of text.
 func wholeCharacters(text []byte) []byte {
 	for n := 1; n <= min(utf8.UTFMax-1, len(text)); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {

@@ -22,8 +22,8 @@ import (
 // ErrModel is wrapped by every error that says a model could not be loaded.
 var ErrModel = errors.New("the model could not be loaded")
 
-// prefillRows is how many prompt tokens go through the model at once: enough to read each weight rarely, few enough that
-// a cancelled prefill ends soon.
+// prefillRows is the number of prompt tokens in one pass: many, so that each weight is read rarely; few, so that a cancelled
+// prefill ends soon.
 const prefillRows = 128
 
 // Source is where a model comes from: a GGUF file, or bytes inside the program. The zero Source is no model.
@@ -33,7 +33,7 @@ type Source struct {
 	Name     string // of an embedded model
 }
 
-// name is the file's path, or what the bytes are called.
+// name is the file's path, or the name of the embedded bytes.
 func (s Source) name() string { return cmp.Or(s.Path, s.Name) }
 
 func (s Source) none() bool { return s.Path == "" && s.Embedded == nil }
@@ -45,7 +45,7 @@ type HeadSource struct {
 	Config  []byte // the config.json beside it; nil: none
 }
 
-// Options say what an Engine is made of.
+// Options are what an Engine is made from.
 type Options struct {
 	Version   string
 	Config    config.Config
@@ -56,13 +56,15 @@ type Options struct {
 	DeviceWhy string // why this device was chosen, in words
 	// DraftBackend is where the draft model computes; nil: where the target does.
 	DraftBackend compute.Backend
-	// Fallback opens what replies go on on when a device fails; nil: nothing, they end with an error. Who gives it closes what it opened.
+	// Fallback opens a device on which replies continue when theirs fails; nil: they end with an error. The caller closes what it
+	// opened.
 	Fallback func() compute.Backend
 	Now      func() time.Time // the clock of every measurement
 	NewSeed  func() int64     // a fresh seed ≥ 0 for each reply that asks for seed -1
 }
 
-// Engine is a loaded pair of models. It does not change; sessions share it one at a time. One whose device failed may have a successor.
+// Engine is a loaded pair of models. It does not change. Sessions use it one at a time. After a failure of its device, another
+// engine may take its place.
 type Engine struct {
 	options   Options
 	target    *model.Model
@@ -83,8 +85,8 @@ type Engine struct {
 }
 
 // Load reads the models, telling the progress by Loading events and the result by one Ready event.
-// A target or draft that cannot be read is an error that wraps ErrModel; a draft that can be read but does not fit the
-// target is no error: Ready says why speculation goes on without it.
+// If the target or the draft cannot be read, the error wraps ErrModel. A draft that can be read but does not fit the target is
+// no error: Ready says why it is not used.
 func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, error) {
 	began := o.Now()
 	e := &Engine{options: o}
@@ -128,7 +130,7 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 	return e, nil
 }
 
-// loadDraft loads the draft model, or notes why there is none.
+// loadDraft loads the draft model, or notes why none is used.
 func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 	o := e.options
 	if o.Draft.none() {
@@ -169,11 +171,12 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 	return nil
 }
 
-// shorter is the context a draft needs, and no more than its file allows: behind that there is simply no draft.
+// shorter returns the context length of the draft model: what the target has, or less if the draft's file allows less. Text
+// beyond it gets no draft.
 func shorter(contextTokens int, draft *weights.File) int {
 	allowed, found, err := draft.Uint(draft.Architecture() + ".context_length")
 	if err != nil || !found || allowed > uint64(contextTokens) {
-		return contextTokens // what is wrong with it, the model's own reading of the file will tell
+		return contextTokens // model.Load reports what is wrong with the file
 	}
 	return int(allowed)
 }
@@ -233,7 +236,7 @@ func open(ctx context.Context, what string, s Source, emit func(event.Event)) (*
 		file, err = weights.OpenHeader(ctx, s.Path)
 	}
 	if err == nil {
-		err = model.Recognise(file) // what is no model must not be read for minutes first, nor be refused for its size
+		err = model.Recognise(file) // before a file that is no model is read for minutes, or refused for its size
 	}
 	if err == nil && s.Embedded == nil {
 		file, err = weights.Open(ctx, s.Path, progress)

@@ -16,8 +16,8 @@ import (
 
 // Race writes the same reply in two lanes, each a session with settings of its own on one engine.
 //
-// At once means by turns of a round: the lane that has used less of the engine's time goes next. So at any moment both lanes have
-// had the same time, and what one has written more is its gain. Neither is slowed by the other but through the processor's caches.
+// The lanes take turns, a round each: the lane that has used less of the engine's time goes next. So at any moment both have had
+// the same time, and the lane with more text is the faster one. A lane slows the other down only through the processor's caches.
 type Race struct {
 	lanes    [2]*Session
 	settings [2]config.Config
@@ -56,7 +56,7 @@ func (e *Engine) NewRace(ctx context.Context, base config.Config, lanes [2][]con
 	return r, nil
 }
 
-// sameStart refuses settings that hold from the next start on: the lanes share an engine.
+// sameStart refuses settings that take effect at the next start only, because both lanes share one engine.
 func sameStart(base, lane config.Config) error {
 	for _, s := range config.Settings() {
 		if s.Applies != config.NextStart {
@@ -105,7 +105,7 @@ type lane struct {
 	over bool
 }
 
-// turn is the lane that goes next; one that is over only when both are.
+// turn returns the lane that goes next. It returns a lane that is over only when both are.
 func (r *Race) turn(lanes [2]*lane) int {
 	switch {
 	case lanes[0].over:

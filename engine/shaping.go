@@ -13,8 +13,8 @@ import (
 	"specula/engine/spec"
 )
 
-// shaping is what changes the scores of rows, and the settings that ask for it. Making it may take a look at every token of the
-// vocabulary, so it is made when these change.
+// shaping holds the shapers, which change rows of logits, and the settings that ask for them. Making shapers may need a look at
+// every token of the vocabulary, so they are made only when these settings change.
 type shaping struct {
 	settings shape.Settings
 	form     *constrain.Shaper
@@ -22,12 +22,12 @@ type shaping struct {
 	drafts   sample.Shapers // those of them that drafts are shaped by, too
 }
 
-// shapers makes those that a configuration asks for, in the order in which they work; the form of the reply comes behind them.
+// shapers makes the shapers of a configuration, in the order in which they work. The constraint comes after them.
 func (e *Engine) shapers(c config.Config) (sample.Shapers, error) {
 	return shape.New(shape.Of(c), e.tokens.StopTokens(), e.words)
 }
 
-// reshape brings the session's shapers to a configuration. New ones know no context yet.
+// reshape makes the session's shapers fit a configuration. New shapers have not read the context yet.
 func (s *Session) reshape(c config.Config) (changed bool, err error) {
 	settings, form := shape.Of(c), s.form.shaper
 	if form == s.shaping.form && reflect.DeepEqual(settings, s.shaping.settings) {
@@ -44,7 +44,7 @@ func (s *Session) reshape(c config.Config) (changed bool, err error) {
 	return true, nil
 }
 
-// check finds what is wrong with a change of settings before it is in force: what the models cannot do.
+// check refuses a change of settings that these models cannot follow, before it is in force.
 func (e *Engine) check(from, to config.Config) error {
 	if _, err := skippedLayers(to.Speculation.SkipLayers, e.target.Config().Layers); err != nil {
 		return err
@@ -59,12 +59,12 @@ func (e *Engine) check(from, to config.Config) error {
 	return errors.Join(errShape, errForm)
 }
 
-// retell lets the shapers know the context of this reply, and nothing else.
+// retell resets the shapers and gives them the context of this reply.
 func (r *reply) retell() error {
 	return r.session.shaping.shapers.Reset(r.context[:r.prompt], r.context[r.prompt:])
 }
 
-// path is the one that rounds under a configuration take at this place of the reply.
+// path returns the path that a round under a configuration takes at this place of the reply.
 func (s *Session) path(c config.Config) spec.Path {
 	terms := s.terms(c)
 	path, _ := spec.Eligible(&terms)

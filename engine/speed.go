@@ -2,13 +2,13 @@ package engine
 
 import "specula/engine/event"
 
-// A speed-up is how much faster rounds with a draft write than plain ones, by what rounds of this session took. Rounds are
-// priced as the controller prices them (gamma.Controller.RoundMS): in the long run by their durations, all at the level that
-// the machine has at present. Durations of plain rounds are few and old by the time they are compared, and where others use
-// the machine, too, the difference would mostly be theirs. The figure is an estimate, and marked as one, until there were
-// enough plain rounds in replies; before, the price of a plain round rests on passes timed when the session was opened.
+// The speed-up says how much faster rounds with a draft write than plain rounds of this session. Each round has a price: the
+// milliseconds that it would take on the machine as fast as it is now (gamma.Controller.RoundMS). Measured durations alone would
+// not do: plain rounds are few, and by the time of the comparison they are old. On a machine that others use too, their load would
+// decide the result. The speed-up is marked as an estimate until replies have had enough plain rounds. Until then the price of a
+// plain round comes from passes that were timed when the session was opened.
 
-// plainSpeed counts plain rounds, which cost the same whoever drafts in the others.
+// plainSpeed counts plain rounds. They cost the same with every proposer.
 type plainSpeed struct {
 	n     int
 	since int // rounds with a draft since the last plain one
@@ -27,7 +27,7 @@ const baselineEvery = 64
 // fewestRounds of each kind must have been measured before the mark is dropped: the first of either are slower than they will be.
 const fewestRounds = 3
 
-// baselineDue says that a plain round is wanted: there was none for long, or too few to compare with.
+// baselineDue reports whether a plain round is due: the last one is too old, or there are too few.
 func (s *plainSpeed) baselineDue() bool {
 	return s.since >= baselineEvery || s.n < fewestRounds && s.since >= baselineFirst
 }
@@ -47,8 +47,8 @@ const (
 	wantDraft                 // a draft that takes time even if none comes of it
 )
 
-// clocked takes one finished round of so many milliseconds that committed tokens. A look-up that found nothing is a plain
-// round, and it belongs to those with a draft as well: with the finds alone, looking up would seem to gain more than it does.
+// clocked counts a finished round: its milliseconds and committed tokens. A lookup that found nothing counts twice, as a plain
+// round and as a round with a draft. Without it among the latter, lookups would seem to gain more than they do.
 func (l *lessons) clocked(want wanted, drafted int, ms float64, tokens int) {
 	if tokens == 0 {
 		return
@@ -64,7 +64,7 @@ func (l *lessons) clocked(want wanted, drafted int, ms float64, tokens int) {
 	}
 	expected, _ := l.gamma.RoundMS(drafted)
 	if drafted == 0 && want == wantDraft {
-		expected = max(expected, ms) // drafting took time, and nothing came of it
+		expected = max(expected, ms) // drafting took time without a result
 	}
 	d := &l.drafted
 	d.n++
@@ -76,7 +76,7 @@ func (l *lessons) clocked(want wanted, drafted int, ms float64, tokens int) {
 // weight makes the first rounds a plain mean and the later ones a moving average.
 func weight(n int) float64 { return max(speedMemory, 1/float64(n)) }
 
-// tellSpeedup notes the speed-up and whether it is an estimate; nothing before a draft was asked for.
+// tellSpeedup writes the speed-up into the event and whether it is an estimate. It writes nothing before the first draft.
 func (l *lessons) tellSpeedup(ev *event.Round) {
 	if d := &l.drafted; d.price > 0 {
 		ev.Speedup, ev.SpeedupEstimated = d.tokens/d.price, l.plain.n < fewestRounds || d.n < fewestRounds
