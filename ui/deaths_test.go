@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -104,9 +105,16 @@ func (x *shell) screen(command string) {
 	})
 }
 
-// back waits until the terminal is the shell's, with its modes.
+// back waits until the terminal is the shell's, with its modes. What is typed earlier, while the program gives the terminal back,
+// may still be read by the program.
 func (x *shell) back(after string) {
 	x.t.Helper()
+	for !x.inForeground() {
+		if x.overdue() {
+			x.t.Fatalf("%s: the terminal is not the shell's", after)
+		}
+		time.Sleep(time.Millisecond)
+	}
 	// What was about to be drawn when the program stopped is drawn, and undone by the keeper.
 	x.wait("the shell after "+after, func() bool { return !x.onScreen() && len(x.unusual()) == 0 })
 	for now := x.state(); !reflect.DeepEqual(now, x.usable); now = x.state() {
@@ -115,6 +123,12 @@ func (x *shell) back(after string) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// inForeground reports whether the shell has the terminal.
+func (x *shell) inForeground() bool {
+	group, err := unix.IoctlGetInt(int(x.ptmx.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == x.cmd.Process.Pid
 }
 
 // children are the keeper and the process of the screen.
@@ -170,7 +184,7 @@ func TestAShellStopsAndContinuesTheProgram(t *testing.T) {
 }
 
 // TestSuspendedWhileItTakesTheTerminalBack suspends a program that has just been told to continue, and so is about to make the
-// terminal raw. Were it to do so after giving the terminal back, the shell would lose what is typed.
+// terminal raw. It must not do so after it has given the terminal back.
 func TestSuspendedWhileItTakesTheTerminalBack(t *testing.T) {
 	t.Parallel()
 	x := startShell(t)

@@ -91,7 +91,11 @@ func drain[T any](c <-chan T) {
 // suspend returns the command that gives the terminal back, stops the process, and takes the terminal again when it is
 // continued.
 func (s *signals) suspend() tea.Cmd {
-	exec := tea.Exec(suspended{signals: s}, nil)
+	exec := tea.Exec(suspended{signals: s}, func(error) tea.Msg {
+		// Only now has Bubble Tea taken the terminal again. Had redraw made it raw before, Bubble Tea would leave it raw at the end.
+		s.jobs.suspend(false)
+		return nil
+	})
 	return func() tea.Msg {
 		s.jobs.suspend(true) // before Bubble Tea gives the terminal back: from here on, redraw leaves it alone
 		return exec()
@@ -136,7 +140,6 @@ func (suspended) SetStderr(io.Writer) {}
 func (c suspended) Run() error {
 	s := c.signals
 	j := &s.jobs
-	defer j.suspend(false)
 	stop := syscall.SIGTSTP
 	if s.options.Keeper != nil {
 		// The keeper passes SIGTSTP on. A shell that continues the job at once could be faster, and the child would be stopped
