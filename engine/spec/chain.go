@@ -9,14 +9,14 @@ import (
 	"specula/engine/sample"
 )
 
-// Chainer is a Model that may be able to draft on a device by itself; engine/model has it.
+// Chainer is a Model that may be able to draft several tokens on a device without the host; engine/model has it.
 type Chainer interface {
 	Model
-	// Feeds reports whether it can.
+	// Feeds reports whether it can do so.
 	Feeds() bool
 	Tokens(n int) (compute.Tokens, error)
-	// Chain appends ids and then n−1 tokens, each the best behind those before, or with by, which may be nil, drawn by it, and puts the
-	// last of ids and the n it took into t. It waits for nothing.
+	// Chain appends ids and n−1 further tokens to the cache. Each token is the best one after those before, or if by is not nil drawn
+	// by it. Chain puts the last of ids and the n chosen tokens into t. It does not wait for the device.
 	Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error
 }
 
@@ -37,13 +37,13 @@ func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
 	return model, ok && model.Feeds()
 }
 
-// mostUnread is how many tokens the first step of a chain reads: as many as there are between two rounds of drafts. More are read before
-// it, so that chains are few enough to be recorded.
+// mostUnread bounds the tokens that the first step of a chain reads: as many as one round adds. More are read before it. So there
+// are only few kinds of chains, and each can be recorded.
 const mostUnread = 2
 
-// chain drafts on the device, and has the draft verified there before anybody looks at it if ask.Ahead wants that.
+// chain drafts on the device. If ask.Ahead is set, the draft is verified there before the host has seen it.
 func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Draft) (Draft, error) {
-	start := len(d.cached) - draft.Read // what this round wrote may hold damage
+	start := len(d.cached) - draft.Read // what this round writes after it may not be finite
 	if unread := d.context[len(d.cached):]; len(unread) > mostUnread {
 		if _, err := d.read(ctx, unread[:len(unread)-1], nil); err != nil {
 			return Draft{}, fmt.Errorf("reading %d tokens in front of a draft: %w", len(unread)-1, err)
@@ -87,7 +87,7 @@ func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Dr
 	return draft, nil
 }
 
-// runChain returns the n tokens of a draft, and their probabilities if they were drawn.
+// runChain returns the n tokens of a draft, and their probabilities if they were sampled.
 func (d *DraftModel) runChain(ctx context.Context, model Chainer, ask Ask, unread []int32, n int) (ids []int32, q []float64, err error) {
 	if err := d.roomForTokens(model, n+1); err != nil {
 		return nil, nil, err
@@ -107,7 +107,7 @@ func (d *DraftModel) runChain(ctx context.Context, model Chainer, ask Ask, unrea
 	return ids, nil, d.tokens.Get(1, ids)
 }
 
-// look reads the scores of a draft of n tokens that somebody wants to see.
+// look reads the logits of a draft of n tokens, for inspection.
 func (d *DraftModel) look(ask Ask, n int, draft *Draft) (err error) {
 	s, _ := ask.sampling(n, d.vocab)
 	if s.Keep == 0 {
@@ -124,7 +124,7 @@ func (d *DraftModel) look(ask Ask, n int, draft *Draft) (err error) {
 	return nil
 }
 
-// seen is what token i of a draft was drawn from, for somebody who inspects the round; it decides nothing.
+// seen is the distribution that token i was drawn from, for inspection only.
 func (d *DraftModel) seen(ask Ask, i int, draft *Draft) sample.Dist {
 	if !ask.Inspect {
 		return sample.Elsewhere()

@@ -6,12 +6,12 @@ import (
 	"fmt"
 )
 
-// Combined proposes by copying where the text repeats, and by a model elsewhere: each round asks the Suffix, which costs next to
-// nothing, and if that is not sure of a draft of the length asked for, the draft model. As there is somebody else to ask, sure means
-// only half as much doubt as Ask.Trust would allow. Both follow everything that is committed, but
-// the model reads it only when it is asked, so text that repeats costs it one long pass instead of a step a token.
+// Combined copies earlier text where the text repeats, and drafts with a model elsewhere. Each round asks Suffix first, which costs
+// almost nothing. If Suffix is not certain of a draft of the length asked for, the draft model is asked. Certain means here: half
+// the doubt that Ask.Trust allows, because there is a second proposer. Both are told all committed tokens. The model reads them only
+// when it is asked, so repeated text costs it one long pass instead of one step for each token.
 //
-// It owns neither of the two, which may take turns with it as proposers of their own; closing it closes nothing.
+// It does not own the two: the session can also use each by itself. To close Combined closes neither.
 type Combined struct {
 	suffix *Suffix
 	model  Reader
@@ -30,7 +30,7 @@ func (c *Combined) Begin(ctx context.Context, tokens []int32, _ func(done, total
 	return c.model.Follow(tokens)
 }
 
-// Propose returns the draft of one of the two, and says whose it is and why.
+// Propose returns the draft of one of the two, and says which one and why.
 func (c *Combined) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	copied, err := c.suffix.Propose(ctx, ask)
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 // Model is what DraftModel needs of a transformer; engine/model has it.
 type Model interface {
 	NewCache() (compute.Cache, error)
-	// Prefill appends ids to the cache and returns the scores of the last of them, one row. When it fails half-way, the cache
-	// holds a prefix of them.
+	// Prefill appends ids to the cache and returns one row of logits, that of the last id. If it fails half-way, the cache holds a
+	// prefix of ids.
 	Prefill(ctx context.Context, cache compute.Cache, ids []int32, progress func(done, total int)) (compute.Logits, error)
 }
 
 // DraftModel proposes by running a small model ahead of the target: a model of its own, or the target without some of its layers.
 //
-// Between rounds its cache holds keys and values of a prefix of the committed tokens and never of the last one: somebody has
-// to be read next to get scores to draw from. Within Propose the cache runs ahead of what is committed; Committed cuts it
-// back to the part that came true.
+// Between rounds its cache holds keys and values of a prefix of the committed tokens, never of the last one: to read that one next
+// yields the logits of the first draft token. During Propose the cache also holds draft tokens. Committed cuts it back to the
+// accepted ones.
 type DraftModel struct {
 	name       string
 	model      Model
@@ -29,7 +29,7 @@ type DraftModel struct {
 	vocab      int     // ids the target knows; the draft's own may be padded further
 	own        int     // ids the draft model knows
 	lexicon    Lexicon // nil: target and draft have the same vocabulary
-	context    []int32 // everything committed, in the draft's tokens
+	context    []int32 // all committed tokens, in the draft's vocabulary
 	stranger   string  // names a token of it that the draft model cannot read; "" if there is none
 	cached     []int32 // what the cache holds: a prefix of context, in Propose followed by drafted tokens
 	sampler    sample.Sampler
@@ -88,8 +88,8 @@ func (d *DraftModel) spell(target []int32) []int32 {
 	return d.lexicon.Spell(nil, target)
 }
 
-// Begin reads tokens into the cache, all but the last. A context that is longer than the cache, or holds a token that the draft
-// model does not know, is no error: there is then no draft.
+// Begin reads tokens into the cache, up to the last one. A context that is longer than the cache, or has a token that the draft
+// model does not know, is no error: there is no draft then.
 func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(done, total int)) (reused int, err error) {
 	reused, err = d.Follow(tokens)
 	if err != nil {
@@ -106,14 +106,14 @@ func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(do
 	return reused, nil
 }
 
-// Follow is Begin without reading: whatever the cache lacks is read by the next Propose.
+// Follow is Begin without reading. The next Propose reads what the cache lacks.
 func (d *DraftModel) Follow(tokens []int32) (reused int, err error) {
 	d.context, d.stranger = append(d.context[:0], d.spell(tokens)...), ""
 	d.meet(d.context)
 	return d.rollBack(0)
 }
 
-// Unread is how many committed tokens the cache lacks, the last one apart. What cannot be read does not count.
+// Unread is the number of committed tokens that the cache lacks, without the last one. Tokens that cannot be read do not count.
 func (d *DraftModel) Unread() int {
 	most := max(0, len(d.context)-1)
 	if most > d.cache.Cap() || d.stranger != "" {
@@ -122,8 +122,8 @@ func (d *DraftModel) Unread() int {
 	return max(0, most-len(d.cached))
 }
 
-// mostMissed is how many tokens the first pass of a draft may have to read and still be one draft step among others. More are read in front
-// of it.
+// mostMissed bounds the committed tokens that the first pass of a draft reads, so that it costs about as much as any draft step.
+// More are read before it.
 const mostMissed = 8
 
 // catchUp reads what the cache lacks of the context if that is much.
@@ -142,8 +142,8 @@ func (d *DraftModel) catchUp(ctx context.Context, ask Ask) (read int, err error)
 	return missed, nil
 }
 
-// Propose draws up to ask.Gamma tokens, each from the draft model's distribution behind the one before, shaped by ask.Shapers.
-// Before, it reads every committed token that the cache lacks.
+// Propose draws up to ask.Gamma tokens, each from the draft model's distribution after the token before, shaped by ask.Shapers. It
+// first reads the committed tokens that the cache lacks.
 func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	var draft Draft
 	var err error
@@ -191,9 +191,9 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	return draft, nil
 }
 
-// damaged ends a draft at token i, whose scores are not finite. The tokens before it stay: whether the draft gets this far depends
-// on what they are, so to drop them would favour other tokens, and the text would no longer be the target's. The cache is cut back
-// to its length at the start of the round, since what this round wrote to it may hold the damage.
+// damaged ends a draft at token i, whose logits are not finite. It keeps the tokens before i. Their values decide whether the draft
+// gets this far, so to drop them would favour other tokens, and the text would not have the target's distribution. The cache is cut
+// back to its length at the start of the round: what this round has written to it may not be finite either.
 func (d *DraftModel) damaged(draft Draft, i, start int, cause error) (Draft, error) {
 	if i == 0 {
 		return Draft{}, errors.Join(fmt.Errorf("%w: draft token 0: %w", ErrNoDraft, cause), d.truncate(start))
@@ -203,7 +203,7 @@ func (d *DraftModel) damaged(draft Draft, i, start int, cause error) (Draft, err
 	return draft, d.truncate(start)
 }
 
-// meet notes a token of the context that the draft model cannot read, because its vocabulary is padded less far than the target's.
+// meet notes a token of the context that the draft model cannot read, because its vocabulary has fewer padding tokens.
 func (d *DraftModel) meet(tokens []int32) {
 	for _, id := range tokens {
 		if int(id) >= d.own && d.stranger == "" {
@@ -212,7 +212,7 @@ func (d *DraftModel) meet(tokens []int32) {
 	}
 }
 
-// enough says why token i of the draft is the last one, or "".
+// enough says why the draft ends with token i, or "".
 func (d *DraftModel) enough(i int, draft *Draft, ask Ask) string {
 	switch {
 	case ask.IsStop != nil && ask.IsStop(draft.Tokens[i]):
@@ -223,7 +223,7 @@ func (d *DraftModel) enough(i int, draft *Draft, ask Ask) string {
 	return ""
 }
 
-// draw appends draft token i, drawn from the only row of logits.
+// draw draws draft token i from the only row of logits and appends it.
 func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) error {
 	greedy := ask.Params.Temperature == 0
 	if greedy && ask.Continue == nil && !ask.Inspect && d.lexicon == nil && len(ask.Shapers) == 0 {
@@ -287,14 +287,14 @@ func (d *DraftModel) inTarget(i int) []float32 {
 	return d.translated[i]
 }
 
-// read appends ids to the cache, and keeps cached true to it even when the pass was cut short.
+// read appends ids to the cache, and to cached as many as the cache really holds, also after a cancelled pass.
 func (d *DraftModel) read(ctx context.Context, ids []int32, progress func(done, total int)) (compute.Logits, error) {
 	logits, err := d.model.Prefill(ctx, d.cache, ids, progress)
 	d.cached = append(d.cached, ids[:d.cache.Len()-len(d.cached)]...)
 	return logits, err
 }
 
-// Committed adds tokens to the context and keeps of the cache what agrees with it.
+// Committed adds tokens to the context and cuts the cache back to what agrees with it.
 func (d *DraftModel) Committed(tokens []int32) error {
 	agreed := min(len(d.cached), len(d.context))
 	added := d.spell(tokens)

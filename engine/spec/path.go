@@ -8,19 +8,19 @@ import (
 // Path is the way in which a round is verified.
 type Path string
 
-// The paths, from the cheapest.
+// The paths, the cheapest first.
 const (
 	// Greedy compares argmaxes: 4 bytes a row cross from the device.
 	Greedy Path = "greedy"
-	// Stochastic tests u·q < p on distributions that depend on the row alone. A device does that itself: 8 bytes a row cross.
+	// Stochastic tests u·q < p, with distributions that depend on the row alone. A device can do that by itself: 8 bytes a row cross.
 	Stochastic Path = "stochastic"
 	// Fallback reads whole rows and judges them on the host.
 	Fallback Path = "fallback"
 )
 
-// Eligible returns the cheapest path that is exact for a round of these terms, and why in words.
+// Eligible returns the cheapest path that is exact under these terms, and the reason in words.
 func Eligible(t *Terms) (Path, string) {
-	why := make([]string, 0, 4) // for what reasons whole rows are needed
+	why := make([]string, 0, 4) // the reasons why whole rows are needed
 	if len(t.Shapers) > 0 {
 		why = append(why, "scores are changed by "+listed(t.Shapers.Names()))
 	}
@@ -42,7 +42,7 @@ func Eligible(t *Terms) (Path, string) {
 	return Stochastic, fmt.Sprintf("temperature %g, and no filter depends on earlier tokens", t.Params.Temperature)
 }
 
-// listed joins names as one says them.
+// listed joins names with commas and "and".
 func listed(names []string) string {
 	last := len(names) - 1
 	if last < 1 {

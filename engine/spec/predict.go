@@ -7,19 +7,19 @@ import (
 	"specula/engine/sample"
 )
 
-// predictions are the target's distributions along the path of a draft: at(i) is that of the token behind the first i draft
-// tokens, exactly as a draw without speculation would use it. They are asked in order from 0, none twice, and none behind the
-// last one that matters. What at returns holds until it is called again.
+// predictions are the target's distributions along a draft: at(i) is the distribution of the token after the first i draft tokens,
+// the same one that decoding without speculation would draw from. at is called in order from 0, once for each i, and not for rows
+// that no longer matter. Its result is valid until the next call.
 //
-// A rule of acceptance knows nothing else of the target, so every rule works with every way to make these.
+// An acceptance rule knows nothing else of the target, so every rule works with all kinds of predictions.
 type predictions interface {
-	// at gives an error that wraps compute.ErrNotFinite for scores that are not.
+	// at returns an error that wraps compute.ErrNotFinite if the logits are not finite.
 	at(i int) (sample.Dist, error)
-	// close gives back what was changed to ask, such as tokens pushed to shapers.
+	// close undoes what at has changed, such as tokens pushed to shapers.
 	close()
 }
 
-// predict chooses the way of a path.
+// predict returns the predictions for a path.
 func (v *Verifier) predict(path Path, target Rows, draft []int32, terms Terms) (predictions, error) {
 	if path == Greedy {
 		return v.argmaxes.open(v, target)
@@ -62,7 +62,7 @@ func (g *argmaxes) open(v *Verifier, target Rows) (*argmaxes, error) {
 	*g = argmaxes{v: v, target: target, best: v.best[:target.Rows()]}
 	err := target.Argmax(g.best)
 	if errors.Is(err, compute.ErrNotFinite) {
-		// The bad row may lie behind the one that decides, and then it is none of this round's business.
+		// The bad row may come after the row that decides. Then this round does not need it.
 		g.best, err = nil, nil
 	}
 	return g, err

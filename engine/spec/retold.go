@@ -7,7 +7,7 @@ import (
 	"specula/engine/sample"
 )
 
-// Texts relates a target's tokens to those of a draft model by what they say.
+// Texts maps between the tokens of target and draft model by their text.
 type Texts interface {
 	// Spell appends draft tokens that say what the target's tokens say.
 	Spell(dst, target []int32) []int32
@@ -22,9 +22,9 @@ type Texts interface {
 	DraftStop(id int32) bool
 }
 
-// Retold proposes what a draft model with another vocabulary says, written anew in the target's tokens. Many texts of the draft
-// model may come out as the same tokens, so their probability is not known; what is proposed is therefore taken as certain (q is
-// one-hot), which is exact whatever the draft was (string-level matching, Timor et al. 2025, arXiv 2502.05202).
+// Retold drafts with a model of another vocabulary: it spells the model's text in the target's tokens. Different draft tokens may
+// give the same target tokens, so the probability of these is not known. They count as certain (q is one-hot), which is exact for
+// any draft (string-level matching, Timor et al. 2025, arXiv 2502.05202).
 type Retold struct {
 	*DraftModel // in its own tokens
 	texts       Texts
@@ -40,7 +40,7 @@ func NewRetold(model Model, own int, texts Texts) (*Retold, error) {
 	return &Retold{DraftModel: d, texts: texts}, nil
 }
 
-// Begin reads the context as the draft model would spell it.
+// Begin reads the context, spelled in the draft model's tokens.
 func (r *Retold) Begin(ctx context.Context, tokens []int32, progress func(done, total int)) (reused int, err error) {
 	r.said = nil
 	return r.DraftModel.Begin(ctx, r.texts.Spell(nil, tokens), progress)
@@ -52,7 +52,7 @@ func (r *Retold) Follow(tokens []int32) (reused int, err error) {
 	return r.DraftModel.Follow(r.texts.Spell(nil, tokens))
 }
 
-// Propose lets the draft model write as many tokens of its own as were asked for, and proposes as many of the target's at most.
+// Propose lets the draft model draw ask.Gamma tokens of its own, and proposes at most as many target tokens with the same text.
 func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	own := ask
 	own.Inspect, own.Look = false, false
@@ -74,7 +74,7 @@ func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	return draft, nil
 }
 
-// Committed keeps the draft model's own tokens as far as what was committed says the same, and spells the rest.
+// Committed keeps the draft model's own tokens as far as the committed tokens have the same text, and spells the rest.
 func (r *Retold) Committed(tokens []int32) error {
 	var text []byte
 	n := 0

@@ -2,56 +2,57 @@ package spec
 
 import "specula/engine/sample"
 
-// Rule names a rule of acceptance, as the setting speculation.acceptance does. The empty one is Token.
+// Rule names an acceptance rule: a value of the setting speculation.acceptance. The empty one is Token.
 type Rule string
 
-// The rules. All but the last leave the target's distribution as it is; at temperature 0 all do, and are the same.
+// The acceptance rules. All but the last keep the target's distribution. At temperature 0 all keep it and are the same.
 const (
-	Token        Rule = "token"         // each draft token with probability p/q, until one is refused
-	Block        Rule = "block"         // the draft as a whole, which keeps at least as many
-	ExactMatch   Rule = "exact"         // what the target itself draws
-	TypicalLossy Rule = "typical-lossy" // whatever is probable enough
+	Token        Rule = "token"         // accepts each draft token with probability p/q, until one is rejected
+	Block        Rule = "block"         // judges the draft as a whole, and accepts at least as many
+	ExactMatch   Rule = "exact"         // accepts what the target itself draws
+	TypicalLossy Rule = "typical-lossy" // accepts what is probable enough
 )
 
-// Rules lists them all.
+// Rules lists all rules.
 var Rules = [...]Rule{Token, Block, ExactMatch, TypicalLossy}
 
-// Lossy reports whether a rule changes the distribution of what is written.
+// Lossy reports whether a rule changes the distribution of the text.
 func (r Rule) Lossy() bool { return r == TypicalLossy }
 
-// Typical sets the rule typical-lossy.
+// Typical holds the settings of the rule typical-lossy.
 type Typical struct {
-	Epsilon float64 // a token at least so probable is always kept
-	Delta   float64 // and one with at least this share of exp(−entropy)
+	Epsilon float64 // a token with at least this probability is always accepted
+	Delta   float64 // so is one with at least this share of exp(−entropy)
 }
 
-// evidence is what a rule may know beside the target's distributions: what was drafted, from what, and the uniforms.
+// evidence is what a rule knows besides the target's distributions: the draft tokens, their q, and the uniforms.
 type evidence struct {
 	draft  Draft
 	terms  Terms
-	judged []Judged // (len(draft.Tokens)), in which a rule notes the numbers it went by
+	judged []Judged // (len(draft.Tokens)), a rule notes here the numbers that decided
 }
 
 func (e *evidence) uniform(stream sample.Stream, i int) float64 {
 	return e.terms.Uniforms.Uniform(stream, e.terms.Round, i)
 }
 
-// acceptance is a rule. It reads a draft once from front to back, so a round costs one distribution a row whatever the rule.
+// acceptance is a rule at work. It reads a draft once, from the first token to the last, so with every rule a round needs one
+// distribution for each row.
 type acceptance interface {
 	// begin forgets the round before.
 	begin()
-	// weigh takes draft token i, which every token before was weighed ahead of, and the target's distribution p at its place,
-	// which holds until the next call. It returns false when nothing behind this token can matter.
+	// weigh takes draft token i, after all tokens before it, and the target's distribution p at its place. p is valid until the next
+	// call. weigh returns false when no later token can matter.
 	weigh(e *evidence, i int, p sample.Dist) bool
-	// settle ends the weighing after n tokens and returns how many of them stay.
+	// settle ends the weighing after n tokens and returns how many of them are accepted.
 	settle(e *evidence, n int) int
-	// replace draws the token in place of draft token i, the first that settle refused.
+	// replace draws the token in place of draft token i, the first that settle rejected.
 	replace(e *evidence, i int) Judged
-	// follow draws from p, the target's distribution behind a draft of n tokens that settle kept whole.
+	// follow draws the bonus token from p, the target's distribution after a draft of n tokens that settle accepted whole.
 	follow(e *evidence, n int, p sample.Dist) Judged
 }
 
-// acceptance returns a rule, with the state that this verifier keeps for it.
+// acceptance returns the verifier's own state for a rule.
 func (v *Verifier) acceptance(rule Rule, params sample.Params) acceptance {
 	switch {
 	case params.Temperature == 0:

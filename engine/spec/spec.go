@@ -1,5 +1,5 @@
-// Package spec holds the two halves of speculation: proposers, which guess the next tokens cheaply, and the verifier,
-// which keeps exactly as many guesses as leave the target's distribution untouched. It has no device code.
+// Package spec holds the two halves of speculation: proposers, which draft the next tokens cheaply, and the verifier, which
+// accepts draft tokens so that the text keeps the target's distribution. It has no device code.
 package spec
 
 import (
@@ -10,98 +10,100 @@ import (
 	"specula/engine/sample"
 )
 
-// Draft is a guess: tokens, and for each the distribution it was actually drawn from. It is valid until the next Propose.
+// Draft holds draft tokens and, for each, the distribution q that it was drawn from. It is valid until the next Propose.
 type Draft struct {
 	Tokens []int32
 	Q      []sample.Dist // (len(Tokens)); Elsewhere for a draft that stayed on a device
-	// Temperature is the one that Tokens were drawn at; 0 for tokens that were not drawn by chance.
+	// Temperature is the temperature at which Tokens were drawn; 0 for tokens that were not sampled.
 	Temperature float64
-	// Logits of the draft model behind each token, (len(Tokens)) rows of vocab, for inspection; nil for proposers without a model, and
-	// unless Ask.Inspect or Ask.Look.
+	// Logits are the draft model's logits for each token, (len(Tokens)) rows of vocab, for inspection. They are nil for proposers
+	// without a model, and unless Ask.Inspect or Ask.Look is set.
 	Logits [][]float32
-	// LookBytes crossed from a device for Ask.Look alone.
+	// LookBytes is the number of bytes that crossed from a device only because of Ask.Look.
 	LookBytes int64
-	// Confidence is how probable the proposer itself held each token: q, or with temperature 0 the plain softmax's
-	// probability; nil for proposers that have no opinion, and when nobody asked (Ask.Continue, Ask.Inspect).
+	// Confidence is the proposer's own probability of each token: q, or at temperature 0 the probability of the plain softmax. It
+	// is nil for proposers without probabilities, and unless Ask.Continue or Ask.Inspect is set.
 	Confidence []float64
 	// Pending is the number of committed tokens that the first pass of the draft model had to read: 1 or 2 from round to
 	// round, more after rounds without a draft. It explains an unusually long first step.
 	Pending int
-	// Read is how many committed tokens were read before that pass, by Ask.Reading.
+	// Read is the number of committed tokens that were read before that pass, by Ask.Reading.
 	Read int
-	// Stop says in words why drafting ended before the asked length; empty when it did not.
+	// Stop says in words why the draft is shorter than asked for; empty if it is not.
 	Stop string
-	// By names the proposer that drafted and ByWhy why it was this one, from a proposer that has others to choose from.
+	// By names the proposer that drafted, and ByWhy says why it was this one. Only a proposer that chooses among others sets them.
 	By, ByWhy string
 }
 
-// ErrNoDraft means that the proposer failed in a way that concerns this round only, such as draft scores that are not
-// finite: write the round without a draft and ask again in the next.
+// ErrNoDraft means that the proposer failed in this round only, for example because its logits are not finite. The round goes on
+// without a draft, and the next round asks again.
 var ErrNoDraft = errors.New("no draft in this round")
 
 // stopEnds is the Draft.Stop of a draft that ends in a stop token.
 const stopEnds = "the draft ends the reply"
 
-// Ask is what a proposer is asked for in one round.
+// Ask is one round's question to a proposer.
 type Ask struct {
 	Gamma  int // at most so many tokens
 	Params sample.Params
-	// Shapers know the context. A proposer that has scores of its own shapes them, and leaves the Shapers as it found them.
+	// Shapers have read the context. A proposer with logits of its own shapes them, and leaves the Shapers in the state in which it
+	// found them.
 	Shapers  sample.Shapers
 	Uniforms sample.Uniforms
 	Round    int
-	// Continue, when not nil, is asked after token i (from 0) was drawn with Confidence q whether one more is worth its price.
-	// It returns "" to go on, or the reason to stop. A proposer that pays nothing for a token does not ask.
+	// Continue, when not nil, says whether one more draft token is worth its price after token i (from 0) was drawn with Confidence
+	// q. It returns "" to go on, or the reason to stop. A proposer whose tokens cost nothing does not call it.
 	Continue func(i int, q float64) string
 	// Sharpen is a factor on the temperature of the draft's distributions; 0 stands for 1.
 	Sharpen float64
-	// IsStop, when not nil, says which tokens end a reply: nothing is drafted behind one.
+	// IsStop, when not nil, reports which tokens end a reply. A draft ends with such a token.
 	IsStop func(id int32) bool
-	// Trust is the chance that all tokens of a draft hold below which proposers that count, such as Suffix, stop.
+	// Trust is for proposers that count, such as Suffix: they end a draft before the probability that all its tokens are right falls
+	// below Trust.
 	Trust float64
-	// Reading, when not nil, is given the reading of many tokens that the proposer missed, and runs it before the first draft token is drawn:
-	// so whoever asks can tell its time from that of drafting, and show its progress, which may be nil.
+	// Reading, when not nil, runs the function that reads many missed tokens before the first draft token. So the caller can time
+	// it apart from drafting and show its progress. The progress function may be nil.
 	Reading func(read func(progress func(done, total int)) error) error
 	// Inspect asks for Draft.Logits and Draft.Confidence.
 	Inspect bool
-	// Look asks for the first row of Draft.Logits, wherever the draft is drawn.
+	// Look asks for the first row of Draft.Logits, also when the draft is drawn on a device.
 	Look bool
-	// Ahead, when not nil, may be given a draft that lies on a device, n tokens behind the first of t, before anybody has seen it. It
-	// queues the target's pass over them, waits for both at once, and returns the draft's tokens, −1 for one that there is not, and
-	// if they were drawn the probability of each.
+	// Ahead, when not nil, takes a draft that is still on a device: the n tokens after the first of t. It queues the target's pass
+	// over them and waits for both together. It returns the draft's tokens, −1 for a missing one, and if they were sampled the
+	// probability of each.
 	Ahead func(t compute.Tokens, n int) (ids []int32, q []float64, err error)
 }
 
-// Free is a Proposer that pays nothing for a token, because it only looks up: how much of a draft is worth verifying can then be
-// decided when it is known.
+// Free is a Proposer whose tokens cost nothing, because it only looks them up. So how much of a draft is worth verifying can be
+// decided after the draft is known.
 type Free interface {
 	Proposer
 	Free()
 }
 
-// Reader is a Proposer that reads the context with a model, and may put that off until it is asked for a draft: one that is not asked
-// costs nothing.
+// Reader is a Proposer that reads the context with a model, and can delay this until it is asked for a draft. As long as it is not
+// asked, it costs nothing.
 type Reader interface {
 	Proposer
-	// Follow is Begin without reading: whatever is lacking is read by the next Propose.
+	// Follow is Begin without reading. The next Propose reads what is missing.
 	Follow(tokens []int32) (reused int, err error)
-	// Unread is how many tokens are lacking, the last one apart, which is always read last.
+	// Unread is the number of missing tokens. The last token does not count: it is read with every draft.
 	Unread() int
 }
 
-// Proposer guesses what the target will say. Calls come from one goroutine in the order
+// Proposer drafts the tokens that the target may write next. Calls come from one goroutine in the order
 // Begin, { Propose, Committed }…, and again Begin for the next reply; Reset and Close at any point between.
 type Proposer interface {
 	// Name as in the setting "proposer": "draft", "ngram", "suffix", …
 	Name() string
-	// Begin opens a reply whose context is tokens (prompt with history, template applied). What an earlier reply left that
-	// is a prefix of tokens is kept; reused says how many tokens that was. Prefill progress goes to progress, which may be nil.
+	// Begin opens a reply whose context is tokens: the prompt with its history, template applied. It keeps what it has from earlier
+	// replies as far as that is a prefix of tokens; reused is its length. Prefill calls progress, which may be nil.
 	Begin(ctx context.Context, tokens []int32, progress func(done, total int)) (reused int, err error)
-	// Propose guesses up to ask.Gamma tokens behind everything committed. Fewer, even none, is no error. An error that wraps
-	// ErrNoDraft costs this round its draft and nothing else.
+	// Propose drafts up to ask.Gamma tokens after the committed ones. Fewer tokens, or none, are no error. After an error that wraps
+	// ErrNoDraft, only this round has no draft.
 	Propose(ctx context.Context, ask Ask) (Draft, error)
-	// Committed tells which tokens were added behind the context, whether proposed or not, and rolls back what was not.
-	// It must be called after every Propose, also with no tokens when a round was given up.
+	// Committed adds tokens to the context, whether they were drafted or not, and rolls back draft tokens that are not among them.
+	// It must be called after every Propose, with no tokens if the round was given up.
 	Committed(tokens []int32) error
 	// Len is the number of tokens in the proposer's own cache, 0 if it has none.
 	Len() int
