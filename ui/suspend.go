@@ -29,9 +29,9 @@ const (
 // restores the terminal, and SIGCONT draws the screen again. (A program in Go that has once caught SIGTSTP could not stop
 // itself by it any more.)
 type jobs struct {
-	continues chan os.Signal
-	stopping  chan chan struct{} // the process is about to stop itself: no signal so far continues it; closed when forgotten
-	resumed   chan struct{}      // while suspended
+	continues chan os.Signal     // SIGCONT
+	resumed   chan struct{}      // SIGCONT while suspended
+	forget    chan chan struct{} // asks watchJobs to drop every SIGCONT so far, and to close the channel that was sent
 
 	mu        sync.Mutex
 	suspended bool // the terminal is the shell's, or about to be
@@ -44,17 +44,17 @@ func (j *jobs) away() bool {
 	return j.suspended
 }
 
-func (j *jobs) suspend(on bool) {
+func (j *jobs) setAway(away bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.suspended = on
+	j.suspended = away
 }
 
 // watchJobs draws the screen again when the program was stopped without having given the terminal back: it was somebody
 // else's in between.
 func (s *signals) watchJobs() {
 	j := &s.jobs
-	j.continues, j.stopping, j.resumed = make(chan os.Signal, 1), make(chan chan struct{}), make(chan struct{}, 1)
+	j.continues, j.resumed, j.forget = make(chan os.Signal, 1), make(chan struct{}, 1), make(chan chan struct{})
 	signal.Notify(j.continues, syscall.SIGCONT)
 	go func() {
 		defer signal.Stop(j.continues)
@@ -62,10 +62,10 @@ func (s *signals) watchJobs() {
 			select {
 			case <-s.running.Done():
 				return
-			case forgotten := <-j.stopping:
+			case done := <-j.forget:
 				drain(j.continues)
 				drain(j.resumed)
-				close(forgotten)
+				close(done)
 			case <-j.continues:
 				if !j.away() {
 					go s.redraw()
@@ -80,7 +80,17 @@ func (s *signals) watchJobs() {
 	}()
 }
 
-// drain takes what a channel holds.
+// forgetContinues drops every SIGCONT so far: one that came before the process stops must not count as the end of the stop.
+func (s *signals) forgetContinues() {
+	done := make(chan struct{})
+	select {
+	case s.jobs.forget <- done:
+		<-done
+	case <-s.running.Done():
+	}
+}
+
+// drain empties a channel that holds one value at most.
 func drain[T any](c <-chan T) {
 	select {
 	case <-c:
@@ -93,18 +103,17 @@ func drain[T any](c <-chan T) {
 func (s *signals) suspend() tea.Cmd {
 	exec := tea.Exec(suspended{signals: s}, func(error) tea.Msg {
 		// Only now has Bubble Tea taken the terminal again. Had redraw made it raw before, Bubble Tea would leave it raw at the end.
-		s.jobs.suspend(false)
+		s.jobs.setAway(false)
 		return nil
 	})
 	return func() tea.Msg {
-		s.jobs.suspend(true) // before Bubble Tea gives the terminal back: from here on, redraw leaves it alone
+		s.jobs.setAway(true) // before Bubble Tea gives the terminal back: from here on, redraw leaves it alone
 		return exec()
 	}
 }
 
 // redraw takes a terminal back that was restored while the process was stopped. Giving it back properly first, as suspend
-// does, would not do: Bubble Tea's renderer may then stop for good, since it starts a ticker again that is only about to be
-// stopped.
+// does, would not do: Bubble Tea's renderer may then stop for good (see Run).
 func (s *signals) redraw() {
 	if !s.foreground() {
 		return // the next signal to continue comes with the terminal
@@ -142,19 +151,15 @@ func (c suspended) Run() error {
 	j := &s.jobs
 	stop := syscall.SIGTSTP
 	if s.options.Keeper != nil {
-		// The keeper passes SIGTSTP on. A shell that continues the job at once could be faster, and the child would be stopped
-		// once more. The keeper ignores SIGTTOU, and stops when the child has stopped.
+		// The keeper passes a SIGTSTP on to its child. If the shell has continued the job by then, the child stops again. The keeper
+		// ignores SIGTTOU, and stops itself when its child has stopped.
 		stop = syscall.SIGTTOU
 	}
-	forgotten := make(chan struct{})
-	select {
-	case j.stopping <- forgotten:
-		<-forgotten
-	case <-s.running.Done():
-	}
-	// Bubble Tea has told the goroutine of its renderer to end, and that one stops the ticker of the frames last. Were the process
-	// stopped before that, the ticker could be started anew first, and then stopped for good.
+	// Bubble Tea has told its renderer's goroutine to end. The last thing that this goroutine does is to stop the ticker that
+	// draws frames. If the process stopped before that, Bubble Tea could start the ticker again first, and the goroutine would
+	// then stop it for good.
 	time.Sleep(awareTime)
+	s.forgetContinues()
 	for {
 		_ = syscall.Kill(0, stop) // the whole job, as the terminal would
 		select {

@@ -189,7 +189,7 @@ func (p *Pool) await(s *sharedPhase, program uint64, caller bool, counts *counts
 	}
 	spins, naps := 0, 0
 	for s.left.Load() > 0 && (caller || p.program.Load() == program) {
-		if p.polling.inside(spins + naps) {
+		if p.polling.pauseOrNap(spins + naps) {
 			naps++
 		} else {
 			spins++

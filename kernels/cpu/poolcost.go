@@ -28,8 +28,8 @@ func measureStep(p *Pool) StepCost {
 		return StepCost{MinWork: mostWork}
 	}
 	task := passing(make([]float32, costRow))
-	alone := least(func() { task.Do(0, 1) })
-	step := least(func() {
+	alone := least(costTime, func() { task.Do(0, 1) })
+	step := least(costTime, func() {
 		for i := range costPhases {
 			p.phases[i].prepare(Phase{Task: task, Items: p.threads}, p.threads)
 		}
@@ -40,9 +40,10 @@ func measureStep(p *Pool) StepCost {
 	return StepCost{Step: max(step, 0), MinWork: int(min(max(even, leastWork), mostWork))}
 }
 
-func least(run func()) time.Duration {
+// least repeats run for so long, and returns the shortest time it took.
+func least(long time.Duration, run func()) time.Duration {
 	least := time.Hour
-	for begun := time.Now(); time.Since(begun) < costTime; {
+	for begun := time.Now(); time.Since(begun) < long; {
 		start := time.Now()
 		run()
 		least = min(least, time.Since(start))

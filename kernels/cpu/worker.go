@@ -16,7 +16,7 @@ type counts struct {
 
 // Waits sum up how the threads of a Pool waited since it was made.
 type Waits struct {
-	Pauses int64 // inside a program, each Pool.PauseNS long
+	Pauses int64 // short waits inside a program
 	Naps   int64 // inside a program, when another thread had lost its core
 	Sleeps int64 // of idle workers whose polling budget was spent
 }
@@ -44,30 +44,35 @@ func (p *Pool) Waited() time.Duration {
 const DefaultPoll = 5 * time.Millisecond
 
 const (
-	// Chunks are so fine that a thread which runs ends its last one within this time after the others. Whoever waits
-	// longer waits for a thread that the system has stopped, and naps: an idle core is where the system moves that
-	// thread to.
+	// Chunks are so small that a running thread ends its last one at most this long after the others. A thread that waits
+	// longer waits for one that the system has stopped. It naps, so that the system can move the stopped thread to its core.
 	lostCoreAfter = 200 * time.Microsecond
 	nap           = 50 * time.Microsecond
-	// pausesPerYield is how often a thread looks before it lets other goroutines run, if it has to.
+	// pauseTime of measurements of a pause, of which the least counts.
+	pauseTime = 500 * time.Microsecond
+	// pausesPerYield is how often a thread looks before it lets other goroutines run (polling.yields).
 	pausesPerYield = 64
 	// pausesPerClock is how often an idle worker looks before it asks for the time.
 	pausesPerClock = 256
 )
 
-// polling is how threads wait: with the processor's instruction for it, for a bounded time.
+// polling says how threads wait: they look again and again, with the processor's pause instruction in between, for a
+// bounded time.
 type polling struct {
 	budget   time.Duration // of an idle worker
 	pauseNS  float64       // length of a pause on this processor, measured
 	patience int           // pauses in lostCoreAfter
-	// yields is set when Go runs no more goroutines at once than the pool has threads: the screen would wait for a
-	// thread that polls.
+	// yields makes a polling thread let other goroutines run now and then. It is set when Go runs at most as many goroutines
+	// at once as the pool has threads: the screen would have to wait otherwise.
 	yields bool
 }
 
 func newPolling(threads int, budget time.Duration) polling {
-	const measured = 2000
-	ns := max(0.1, float64(least(func() { pauses(measured) }))/measured)
+	if threads == 1 {
+		return polling{} // one thread never waits
+	}
+	const measured = 1000
+	ns := max(0.1, float64(least(pauseTime, func() { pauses(measured) }))/measured)
 	return polling{budget: budget, pauseNS: ns, patience: int(float64(lostCoreAfter) / ns), yields: runtime.GOMAXPROCS(0) <= threads}
 }
 
@@ -82,13 +87,14 @@ func pauses(n int) {
 	}
 }
 
-// inside waits a little inside a program; spin counts the calls of one wait. It reports whether that was a nap.
-func (p *polling) inside(spin int) (napped bool) {
+// pauseOrNap waits a little inside a program: with a pause at first, and with a nap once it was called more than patience
+// times for one wait. calls counts them.
+func (p *polling) pauseOrNap(calls int) (napped bool) {
 	switch {
-	case spin > p.patience:
+	case calls > p.patience:
 		sleepThread(nap)
 		return true
-	case p.yields && spin%pausesPerYield == pausesPerYield-1:
+	case p.yields && calls%pausesPerYield == pausesPerYield-1:
 		runtime.Gosched()
 	default:
 		pause()
