@@ -5065,11 +5065,13 @@ TEXT ·productQ4_KAMX(SB), $9296-48
 	VPBROADCASTD AX, Z0
 
 step:
-	MOVQ  panel+8(FP), AX
-	TESTQ $0x00000007, tiles+24(FP)
-	JNZ   sameSuper
-	MOVQ  AX, 9280(SP)
-	ADDQ  $0x00000080, AX
+	MOVQ       panel+8(FP), AX
+	TESTQ      $0x00000007, tiles+24(FP)
+	JNZ        sameSuper
+	MOVQ       AX, 9280(SP)
+	PREFETCHT0 8192(AX)
+	PREFETCHT0 8256(AX)
+	ADDQ       $0x00000080, AX
 
 sameSuper:
 	MOVQ       9280(SP), CX
@@ -6121,11 +6123,13 @@ TEXT ·productQ5_KAMX(SB), $9296-48
 	VPBROADCASTD AX, Z1
 
 step:
-	MOVQ  panel+8(FP), AX
-	TESTQ $0x00000007, tiles+24(FP)
-	JNZ   sameSuper
-	MOVQ  AX, 9280(SP)
-	ADDQ  $0x00000080, AX
+	MOVQ       panel+8(FP), AX
+	TESTQ      $0x00000007, tiles+24(FP)
+	JNZ        sameSuper
+	MOVQ       AX, 9280(SP)
+	PREFETCHT0 8192(AX)
+	PREFETCHT0 8256(AX)
+	ADDQ       $0x00000080, AX
 
 sameSuper:
 	MOVQ       9280(SP), CX

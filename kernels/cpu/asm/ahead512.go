@@ -22,6 +22,7 @@ const (
 // ahead512 prefetches a later tile while one is computed, a piece at a time. The processor can have
 // only a certain number of requests under way; a request beyond that delays all that follow.
 type ahead512 interface {
+	head()               // called before the head of a super-block, which no tile's request reaches
 	before()             // called when the tile has been read
 	row(px reg.Register) // called for each row of activations, before its products
 	behind()             // called after the last row
@@ -45,6 +46,7 @@ func byNumber(p *product512) *inHalves {
 }
 
 func (h *inHalves) half() int        { return (h.p.tileBytes()/2 + 63) / 64 * 64 }
+func (h *inHalves) head()            { h.ask(0, h.p.headBytes()) }
 func (h *inHalves) before()          { h.ask(0, h.half()) }
 func (h *inHalves) row(reg.Register) {}
 func (h *inHalves) behind()          { h.ask(h.half(), h.p.tileBytes()) }
@@ -70,6 +72,12 @@ type withRows struct {
 
 // first returns how many lines are prefetched before the tile.
 func (w *withRows) first() int { return max(0, (w.p.tileBytes()+63)/64-spreadRows*rowLines) }
+
+func (w *withRows) head() {
+	for line := 0; line < w.p.headBytes(); line += 64 {
+		w.p.PREFETCHT0(at(w.p.w, prefetchBytes+line))
+	}
+}
 
 func (w *withRows) before() {
 	p := w.p

@@ -111,7 +111,10 @@ func (p *product512) prepare() {
 
 // overTiles repeats, for each tile: unpack it, then multiply.
 func (p *product512) overTiles(multiply func()) {
-	overTiles(p.Context, p.format, p.arguments, func() { p.MOVQ(p.w, p.head) }, func() {
+	overTiles(p.Context, p.format, p.arguments, func() {
+		p.MOVQ(p.w, p.head)
+		p.ahead.head()
+	}, func() {
 		p.ahead.before()
 		for i := range p.parts {
 			p.readScales(i)

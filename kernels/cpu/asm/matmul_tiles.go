@@ -179,6 +179,9 @@ func (p *tilesProduct) beginStep() {
 		p.TESTQ(U32(tilesOfSuper-1), p.left)
 		p.JNZ(LabelRef("sameSuper"))
 		p.MOVQ(p.w, p.heads)
+		for ahead := 0; ahead < p.headBytes(); ahead += 64 {
+			p.PREFETCHT0(at(p.w, prefetchBytes+ahead))
+		}
 		p.ADDQ(U32(uint32(p.headBytes())), p.w)
 		p.Label("sameSuper")
 		p.MOVQ(p.heads, p.head)
