@@ -26,6 +26,8 @@ var (
 	heads embed.FS
 	//go:embed prompts.txt
 	prompts string
+	//go:embed prompts-trained.txt
+	trainedPrompts string
 	//go:embed sets/smalltalk.txt
 	smalltalk string
 	//go:embed sets/explanations.txt
@@ -70,8 +72,12 @@ func Heads() (list []HeadFile) {
 	return list
 }
 
-// Prompts are those of the benchmark.
+// Prompts are those of the benchmark. The pair was not trained on any of them.
 func Prompts() []string { return ParsePrompts(prompts) }
+
+// TrainedPrompts are prompts of which the pair was trained on most, word for word. Drafts are accepted more often in their
+// replies than in a chat.
+func TrainedPrompts() []string { return ParsePrompts(trainedPrompts) }
 
 // Set is a kind of prompt.
 type Set struct {

@@ -36,7 +36,11 @@ func TestNoticeIsInTheRepositorysNotice(t *testing.T) {
 }
 
 func TestPrompts(t *testing.T) {
-	list := Prompts()
+	t.Run("new", func(t *testing.T) { testPrompts(t, Prompts()) })
+	t.Run("trained", func(t *testing.T) { testPrompts(t, TrainedPrompts()) })
+}
+
+func testPrompts(t *testing.T, list []string) {
 	if len(list) != 50 {
 		t.Errorf("%d prompts, the benchmark's default asks for 50", len(list))
 	}

@@ -75,6 +75,24 @@ func TestExamWasNotTrainedOn(t *testing.T) {
 	}
 }
 
+func TestBenchmarkWasNotTrainedOn(t *testing.T) {
+	trained := trainingLines(t)
+	for _, prompt := range assets.Prompts() {
+		if where := trained[plain(prompt)]; where != "" {
+			t.Errorf("%q stands in %s", prompt, where)
+		}
+	}
+	known := 0
+	for _, prompt := range assets.TrainedPrompts() {
+		if trained[plain(prompt)] != "" {
+			known++
+		}
+	}
+	if known < 25 {
+		t.Errorf("only %d of the trained prompts stand in the training text", known)
+	}
+}
+
 // trainingLines are what users and assistants say in the training text, with the files.
 func trainingLines(t *testing.T) map[string]string {
 	t.Helper()
