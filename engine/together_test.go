@@ -28,7 +28,7 @@ func randomCombination(rng *rand.Rand) combination {
 			*list = append(*list, pairs[i], pairs[i+1])
 		}
 	}
-	c := combination{prompt: assets.Prompts()[rng.IntN(50)], settings: []string{"seed", strconv.Itoa(rng.IntN(100)), "max-tokens", strconv.Itoa(1 + rng.IntN(24))}}
+	c := combination{prompt: assets.TrainedPrompts()[rng.IntN(50)], settings: []string{"seed", strconv.Itoa(rng.IntN(100)), "max-tokens", strconv.Itoa(1 + rng.IntN(24))}}
 	rules := []string{"token", "block", "exact", "typical-lossy"} // at temperature 0 they are one
 	if rng.IntN(2) == 0 {
 		c.settings, rules = append(c.settings, "temperature", "1.1"), []string{"exact"}

@@ -39,7 +39,7 @@ def of_reading(run):
     """The product of one row with the largest matrix, in percent of the speed at which memory can be read."""
     single = [p for p in run["kernels"]["products"] if p["m"] == 1]
     largest = max(single, key=lambda p: p["rows"] * p["cols"])
-    return 100 * largest["bytesPerS"] / run["kernels"]["ceilings"]["readBytesPerS"]
+    return 100 * largest["ofReading"]
 
 
 def one_row(run):

@@ -34,6 +34,12 @@ type Product struct {
 	US      float64 `json:"us"`      // of one product
 	Bytes   float64 `json:"bytesPerS"`
 	Muls    float64 `json:"mulPerS"`
+	// OfReading is Bytes as a share of the speed at which memory was read right before: the median of the turns. A
+	// virtual machine may read twice as fast a second later, so Bytes over Ceilings.ReadBytesPerS would compare two
+	// moments.
+	OfReading float64 `json:"ofReading"`
+
+	ofReading []float64 // by turn
 }
 
 // Verification is what a pass of m rows costs after contextTokens tokens.
@@ -68,7 +74,7 @@ const (
 	runs, mostRuns = 7, 200
 	passTime       = time.Second
 	// productTime bounds the runs of one product in a turn; there are several, because a machine may be slow for a while.
-	productTime, productTurns = 70 * time.Millisecond, 3
+	productTime, productTurns = 70 * time.Millisecond, 5
 )
 
 // productRows and passRows are the numbers of rows that are measured.
@@ -76,22 +82,26 @@ func productRows() []int { return []int{1, 5, 9, 64} }
 func passRows() []int    { return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 28, 32} }
 
 // MeasureKernels times each shape of product of a model, and v(m), the cost of a pass of m rows. Of m it takes what the model's buffers
-// allow. The ceilings are measured before, between and behind the turns of products, and the highest count, as the shortest times of products do.
+// allow. The ceilings are measured before the products of each shape, and the highest count, as the shortest times of products do.
 func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, ceilings func() Ceilings, now func() time.Time) (*Kernels, error) {
 	info := backend.Info()
-	k := &Kernels{Device: info.Name, Detail: info.Detail, ContextTokens: contextTokens, Ceilings: ceilings()}
+	k := &Kernels{Device: info.Name, Detail: info.Detail, ContextTokens: contextTokens}
 	for range productTurns {
-		if err := k.timeProducts(ctx, backend, byShape(m.Matrices()), now); err != nil {
+		if err := k.timeProducts(ctx, backend, byShape(m.Matrices()), ceilings, now); err != nil {
 			return nil, err
 		}
-		k.Ceilings.raise(ceilings())
+	}
+	for i := range k.Products {
+		k.Products[i].OfReading = median(k.Products[i].ofReading)
 	}
 	return k, k.timePasses(ctx, backend, m, now)
 }
 
 // timeProducts times each shape once more, of which the least counts.
-func (k *Kernels) timeProducts(ctx context.Context, backend compute.Backend, groups [][]model.Matrix, now func() time.Time) error {
+func (k *Kernels) timeProducts(ctx context.Context, backend compute.Backend, groups [][]model.Matrix, ceilings func() Ceilings, now func() time.Time) error {
 	for i, group := range groups {
+		c := ceilings()
+		k.Ceilings.raise(c)
 		for j, rows := range productRows() {
 			p, err := timeProduct(ctx, backend, group, rows, now)
 			if err != nil {
@@ -100,9 +110,16 @@ func (k *Kernels) timeProducts(ctx context.Context, backend compute.Backend, gro
 			at := i*len(productRows()) + j
 			if at == len(k.Products) {
 				k.Products = append(k.Products, p)
-			} else if p.US < k.Products[at].US {
-				k.Products[at] = p
 			}
+			best := &k.Products[at]
+			p.ofReading = best.ofReading
+			if c.ReadBytesPerS > 0 {
+				p.ofReading = append(p.ofReading, p.Bytes/c.ReadBytesPerS)
+			}
+			if p.US <= best.US {
+				*best = p
+			}
+			best.ofReading = p.ofReading
 		}
 	}
 	return nil
@@ -220,7 +237,11 @@ type series struct{ ms, ratios, waiting []float64 }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1e3 }
 
+// median returns 0 for no values.
 func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
 	slices.Sort(values)
 	return values[len(values)/2]
 }

@@ -29,7 +29,7 @@ func (k *Kernels) WriteTable(w io.Writer) error {
 	fmt.Fprintln(t, "type\trows\tcols\tm\tµs\tGB/s\tof reading\tG mul/s\tof peak\t")
 	for _, p := range k.Products {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f\t%s\t%s\t%s\t%s\t\n", p.Type, p.Rows, p.Cols, p.M, p.US,
-			giga(p.Bytes), share(p.Bytes, c.ReadBytesPerS), giga(p.Muls), share(p.Muls, c.peak(p.Type)))
+			giga(p.Bytes), share(p.OfReading, min(c.ReadBytesPerS, 1)), giga(p.Muls), share(p.Muls, c.peak(p.Type)))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -65,7 +66,7 @@ func TestMeasureSteps(t *testing.T) {
 func TestMeasureKernels(t *testing.T) {
 	m, backend := demo(t)
 	measured := 0.
-	ceilings := func() speed.Ceilings { measured += 10e9; return speed.Ceilings{ReadBytesPerS: measured} }
+	ceilings := func() speed.Ceilings { measured += 1e9; return speed.Ceilings{ReadBytesPerS: measured} }
 	k, err := speed.MeasureKernels(context.Background(), backend, m, ceilings, time.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -74,12 +75,12 @@ func TestMeasureKernels(t *testing.T) {
 		t.Fatalf("measured %+v", k)
 	}
 	for _, p := range k.Products {
-		if p.US <= 0 || p.Bytes <= 0 || p.Muls <= 0 {
-			t.Errorf("product %+v", p)
+		if p.US <= 0 || p.Bytes <= 0 || p.Muls <= 0 || p.OfReading <= p.Bytes/measured {
+			t.Errorf("product %+v; the share must be that of its turn", p)
 		}
 	}
 	var table, text bytes.Buffer
-	if err := k.WriteTable(&table); err != nil || !strings.Contains(table.String(), "reads 40.0 GB/s") {
+	if err := k.WriteTable(&table); err != nil || !strings.Contains(table.String(), fmt.Sprintf("reads %.1f GB/s", measured/1e9)) {
 		t.Errorf("table %q, error %v", table.String(), err)
 	}
 	var back speed.Kernels
