@@ -1,9 +1,10 @@
 package spec
 
-// countedLength is the length up to which a Suffix counts how often a stretch of text occurred; longer matches say no more.
+// countedLength is the longest stretch of text, in tokens, that a Suffix counts. Longer matches say
+// no more about what follows.
 const countedLength = 64
 
-// border stands in front of every sequence of an automaton; no vocabulary has it.
+// border stands before each sequence of an automaton. No vocabulary has this id.
 const border int32 = -1
 
 const (
@@ -11,35 +12,38 @@ const (
 	nobody int32 = -1
 )
 
-// automaton is the suffix automaton of the sequences a session has seen: the smallest graph in which every stretch of their
-// tokens is a path from the root. Sequences that begin alike share their beginning, which counts once; so a chat whose prompt
-// repeats its own history adds only what is new. It grows by a token in constant time, amortised, and knows of every stretch of
-// up to horizon tokens how often it occurred. (Blumer et al., "The smallest automaton recognizing the subwords of a text", 1985)
+// automaton is the suffix automaton of the token sequences that a session has seen: the smallest
+// graph in which every stretch of their tokens is a path from the root. Sequences that begin alike
+// share their beginning, and it counts once. So a chat adds only its new part, although its prompt
+// repeats the history. To add a token takes constant time, amortised. The automaton knows how often
+// each stretch of up to horizon tokens occurred. (Blumer et al., "The smallest automaton
+// recognizing the subwords of a text", 1985)
 //
-// A state stands for all stretches that end at the same places: a longest one and, down to one longer than its link's longest, the
-// ends of it. The link leads to the state of the next shorter end, which occurred elsewhere too.
+// A state stands for all stretches that end at the same places: the longest of them, and its
+// suffixes that are longer than the longest stretch of the state's link. The link leads to the
+// state of the next shorter suffix, which occurred at other places, too.
 type automaton struct {
 	states []state
 	edges  []edge
-	lookup map[uint64]int32 // of an edge by the state it leaves and its token
-	tokens int              // added, shared beginnings once
+	lookup map[uint64]int32 // index of an edge, by the state that it leaves and its token
+	tokens int              // added tokens; shared beginnings count once
 
 	horizon int32 // at least 2
 
-	last int32 // the state of the whole sequence being read
+	last int32 // the state of the whole sequence that is being read
 	tail stretch
 }
 
 type state struct {
 	longest int32
-	link    int32 // nobody at the root
-	first   int32 // of its edges; nobody: none
-	count   int32 // occurrences, true as long as the shortest stretch of the state is no longer than horizon
+	link    int32 // a state; nobody at the root
+	first   int32 // its first edge; nobody if it has none
+	count   int32 // occurrences; right only if the shortest stretch of the state is at most horizon long
 }
 
 type edge struct {
 	token, to int32
-	next      int32 // of the same state's edges
+	next      int32 // the next edge of the same state
 }
 
 // stretch is one of the stretches that a state stands for.
@@ -58,12 +62,13 @@ func (a *automaton) start() {
 	a.add(border)
 }
 
-// add reads a token behind the sequence begun last.
+// add appends a token to the sequence that was started last.
 func (a *automaton) add(token int32) {
 	a.tail = a.settled(a.tail)
 	known, found := a.follow(a.last, token)
 	if found {
-		// Nothing stands before a border, so the longest stretch of this state is the sequence itself: it began alike before.
+		// Nothing comes before a border, so the longest stretch of this state is the sequence
+		// itself: an earlier sequence began like this.
 		a.last = known
 	} else {
 		a.grow(token)
@@ -79,7 +84,8 @@ func (a *automaton) add(token int32) {
 	}
 }
 
-// grow makes a state for the sequence with one more token, and gives every end of it that is new that way to go on.
+// grow makes a state for the sequence with one more token. It adds an edge to this state from each
+// suffix of the sequence that this token has not followed before.
 func (a *automaton) grow(token int32) {
 	grown := a.state(a.states[a.last].longest + 1)
 	from := a.last
@@ -101,7 +107,8 @@ func (a *automaton) grow(token int32) {
 	a.states[grown].link = to
 }
 
-// split takes out of state to the stretches no longer than the longest of from with token behind: they now end at a place more.
+// split makes a state of its own for some stretches of state to: those no longer than the longest
+// stretch of from with token after it. They now end at one more place than the others.
 func (a *automaton) split(from, token, to int32) int32 {
 	part := a.state(a.states[from].longest + 1)
 	a.states[part].link, a.states[part].count = a.states[to].link, a.states[to].count
@@ -131,7 +138,7 @@ func (a *automaton) state(longest int32) int32 {
 	return int32(len(a.states) - 1)
 }
 
-// edge makes an edge that is in nobody's list yet.
+// edge makes an edge. It is in no state's list yet.
 func (a *automaton) edge(from, token, to int32) int32 {
 	e := int32(len(a.edges))
 	a.edges = append(a.edges, edge{token: token, to: to, next: nobody})
@@ -139,7 +146,8 @@ func (a *automaton) edge(from, token, to int32) int32 {
 	return e
 }
 
-// connect puts the new edge first, so that among equals the one seen last comes first.
+// connect makes an edge and puts it first in its state's list. So of equally frequent tokens the
+// one seen last wins.
 func (a *automaton) connect(from, token, to int32) {
 	e := a.edge(from, token, to)
 	a.edges[e].next = a.states[from].first
@@ -156,7 +164,7 @@ func (a *automaton) follow(from, token int32) (to int32, ok bool) {
 	return a.edges[e].to, true
 }
 
-// settled finds a stretch again after its state may have been split.
+// settled corrects the state of a stretch after that state may have been split.
 func (a *automaton) settled(s stretch) stretch {
 	for s.length > 0 && a.states[a.states[s.state].link].longest >= s.length {
 		s.state = a.states[s.state].link
@@ -164,13 +172,14 @@ func (a *automaton) settled(s stretch) stretch {
 	return s
 }
 
-// shortened is the end of a stretch, of at most so many tokens.
+// shortened returns the last tokens of a stretch, at most so many.
 func (a *automaton) shortened(s stretch, most int32) stretch {
 	s.length = min(s.length, most)
 	return a.settled(s)
 }
 
-// shorter is the longest end of a stretch that occurred in more places; its length is 0 when there is none.
+// shorter returns the longest suffix of a stretch that occurred in more places than the stretch.
+// Its length is 0 if there is none.
 func (a *automaton) shorter(s stretch) stretch {
 	if s.state == root {
 		return stretch{}
@@ -179,8 +188,8 @@ func (a *automaton) shorter(s stretch) stretch {
 	return stretch{link, a.states[link].longest}
 }
 
-// matched is the longest end of a stretch behind which something came before; its length is 0 when there is none. It is short
-// enough for what came to be counted.
+// matched returns the longest suffix of a stretch that something followed before. Its length is 0
+// if there is none. It is at most horizon−1 long, so that what followed it was counted.
 func (a *automaton) matched(s stretch) stretch {
 	s = a.shortened(s, a.horizon-1)
 	for s.length > 0 && a.states[s.state].first == nobody {
@@ -189,7 +198,8 @@ func (a *automaton) matched(s stretch) stretch {
 	return s
 }
 
-// next is what came most often behind a stretch, how often, and how often anything came.
+// next returns the token that followed a stretch most often, the stretch with this token, how often
+// it followed, and how often any token did.
 func (a *automaton) next(s stretch) (token int32, behind stretch, count, total int) {
 	for e := a.states[s.state].first; e != nobody; e = a.edges[e].next {
 		n := int(a.states[a.edges[e].to].count)

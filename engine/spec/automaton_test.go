@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// trie counts stretches as one says it: sequences share their beginnings, and a stretch occurs at every node whose way from the
-// top ends with it.
+// trie counts stretches by definition: sequences share their beginnings, and a stretch occurs at
+// each node whose path from the top ends with it.
 type trie struct {
-	nodes map[string]bool // every sequence and its beginnings, border included
+	nodes map[string]bool // every sequence and each of its beginnings, with the border
 }
 
 func spelled(tokens []int32) string {
@@ -52,7 +52,7 @@ func (a *automaton) occurrences(tokens []int32) int {
 	return int(a.states[at].count)
 }
 
-// sequences are random ones over few tokens, some of which begin like an earlier one.
+// sequences returns random sequences over a small vocabulary. Some begin like an earlier one.
 func sequences(rng *rand.Rand, vocab int) [][]int32 {
 	var list [][]int32
 	for range 1 + rng.IntN(4) {
@@ -101,7 +101,8 @@ func TestAutomatonCountsLikeATrie(t *testing.T) {
 	}
 }
 
-// checkTail compares the longest match of a sequence's end, and what came behind it, with a search.
+// checkTail compares the longest match of a sequence's end, and what followed it, with a plain
+// search.
 func checkTail(t *testing.T, a *automaton, o *trie, tokens []int32, horizon int) {
 	t.Helper()
 	counts := o.stretches(horizon)
@@ -152,11 +153,11 @@ func FuzzAutomaton(f *testing.F) {
 	})
 }
 
-// A text that repeats itself without end is the worst case: its states are linked in one long chain.
+// An endless repetition is the worst case: all its states are linked in one long chain.
 func TestRepetitionTakesConstantTimeAToken(t *testing.T) {
 	a := newAutomaton(countedLength)
 	a.start()
-	for i := range 200_000 { // quadratic time would be hours
+	for i := range 200_000 { // in quadratic time this would take hours
 		a.add(int32(i % 2))
 	}
 	if len(a.states) > 2*a.tokens {

@@ -2,52 +2,59 @@ package spec
 
 import "specula/engine/sample"
 
-// blockwise is block verification (Sun et al. 2024, arXiv 2403.10444): a draft is judged as a whole. Write x₁…xₙ for the draft,
-// p(x|…) and q(x|…) for what target and draft give to x behind the tokens before it. Going forward,
+// blockwise is block verification (Sun et al. 2024, arXiv 2403.10444): it judges a draft as a
+// whole. Let x₁…xₙ be the draft, and p(x|…) and q(x|…) what target and draft give to x after the
+// tokens before it. Going forward,
 //
 //	w₀ = 1,  wᵢ = min(1, wᵢ₋₁ · p(xᵢ|…)/q(xᵢ|…))
 //	Rᵢ = Σₓ max(0, wᵢ·p(x|x₁…xᵢ) − q(x|x₁…xᵢ)),  hᵢ = Rᵢ / (Rᵢ + 1 − wᵢ) for i < n,  hₙ = wₙ.
 //
-// Each i ≥ 1 passes with probability hᵢ, by a uniform of its own. The first τ tokens are kept, τ being the largest i that
-// passed, or 0. What follows is drawn from max(0, w·p − q)/R with w and R of τ, or from p if τ = n. So a token that a test of its
-// own would refuse can stay, if the ones behind it are likelier for the target than for the draft.
+// Each i ≥ 1 passes with probability hᵢ, tested with a uniform of its own. The first τ tokens are
+// accepted, where τ is the largest i that passed, or 0 if none did. The next token is drawn from
+// max(0, w·p − q)/R with w and R of τ, or from p if τ = n. So a token that a test of its own would
+// reject can stay, if the target likes the tokens after it better than the draft does.
 //
 // Why the tokens have the target's distribution:
 //
-// (1) P(τ ≥ i | x₁…xᵢ drafted) = wᵢ, backwards from n, where it is hₙ. With M = Σₓ q(x)·wᵢ₊₁(x) = Σₓ min(q(x), wᵢ·p(x)), the chance of
-// τ > i given x₁…xᵢ, Rᵢ is wᵢ − M and so hᵢ = (wᵢ − M)/(1 − M). Hence P(τ ≥ i) = M + (1 − M)·hᵢ = wᵢ, and P(τ = i) = wᵢ − M = Rᵢ.
+// (1) P(τ ≥ i | x₁…xᵢ drafted) = wᵢ. For i = n this is hₙ; the rest follows backwards. Let M = Σₓ
+// q(x)·wᵢ₊₁(x) = Σₓ min(q(x), wᵢ·p(x)) be the chance of τ > i given x₁…xᵢ. Then Rᵢ is wᵢ − M, and
+// hᵢ = (wᵢ − M)/(1 − M). Hence P(τ ≥ i) = M + (1 − M)·hᵢ = wᵢ, and P(τ = i) = wᵢ − M = Rᵢ.
 //
-// (2) Let f(x₁…xᵢ) be the chance that the output begins so, Q that of drafting it. If f = p for i tokens, it is for one more, xᵢ₊₁ = x:
-// by (1) the draft gets that far and is kept with Q·q(x)·wᵢ₊₁ = Q·min(q(x), wᵢ·p(x)), it is kept up to i and continued by x with
-// Q·Rᵢ·max(0, wᵢ·p(x) − q(x))/Rᵢ, which together are Q·wᵢ·p(x); and where τ < i, the rest f − Q·wᵢ of f, x is drawn from p in later
-// rounds. The sum is f·p(x).
+// (2) Let f(x₁…xᵢ) be the chance that the output begins with these tokens, and Q the chance that
+// they are drafted. If f = p holds for i tokens, it holds for one more, xᵢ₊₁ = x. There are three
+// ways to x. By (1) the draft reaches x and keeps it with Q·q(x)·wᵢ₊₁ = Q·min(q(x), wᵢ·p(x)). It is
+// kept up to i and continued by x with Q·Rᵢ·max(0, wᵢ·p(x) − q(x))/Rᵢ. These two together are
+// Q·wᵢ·p(x). Where τ < i, which is the rest f − Q·wᵢ of f, x is drawn from p in a later round. The
+// sum is f·p(x).
 //
-// (3) wᵢ ≥ Π min(1, p/q), because min(1, a·r) ≥ a·min(1, r) for a ≤ 1. So τ ≥ i is at least as probable as that a test token by token
-// gets there, for every i and every pair of models; the two are the same for n = 1, and in expectation for a one-hot q.
+// (3) wᵢ ≥ Π min(1, p/q), because min(1, a·r) ≥ a·min(1, r) for a ≤ 1. So τ ≥ i is at least as
+// probable as that the rule token accepts i tokens, for each i and each pair of models. Both are
+// equally probable for n = 1 and, in expectation, for a one-hot q.
 //
-// Nothing in this needs n to be fixed: a draft may end where what was drafted so far says so, as it does behind a stop token, by
-// a proposer's own judgement, or before a row that cannot be read. If w falls to 0, no later i can pass and nothing is read any more.
+// The proof does not need a fixed n. A draft may end because of the tokens drafted so far: after a
+// stop token, when its proposer is not sure enough, or before a row that cannot be read. If w falls
+// to 0, no later i can pass, and no further row is read.
 //
-// The steps are fields for the same reason as tokenwise's.
+// The steps are fields so that tests can replace one by a wrong one, as in tokenwise.
 type blockwise struct {
 	// carry is wᵢ.
 	carry func(before, p, q float64) float64
-	// pass tests i < n by the uniform u, end tests n.
+	// pass tests i < n with the uniform u; end tests n.
 	pass func(u, mass, w float64) bool
 	end  func(u, w float64) bool
-	// residual writes w·p − q, cut at 0, and returns its mass R.
+	// residual writes max(0, w·p − q) to dst and returns its mass R.
 	residual       func(dst []float64, w float64, p, q sample.Dist) float64
 	residualStream sample.Stream
 	bonus          func(p sample.Dist, draft Draft) sample.Dist
 
 	kept   int     // τ so far
-	w      float64 // of the tokens weighed so far
-	keptW  float64 // of τ
+	w      float64 // wᵢ of the tokens weighed so far
+	keptW  float64 // wᵢ for i = τ
 	rest   leftover
 	unused leftover
 }
 
-// leftover is a residual that is not normalised yet. A target that is one-hot leaves one token.
+// leftover is a residual that is not normalised yet. If the target's row is one-hot, so is dist.
 type leftover struct {
 	p    []float64 // (vocab)
 	mass float64
@@ -62,7 +69,7 @@ func newBlockwise() blockwise {
 			}
 			return min(1, before*p/q)
 		},
-		// hᵢ, multiplied out, so that no mass never passes.
+		// This is u < hᵢ, multiplied out, so that a mass of 0 never passes.
 		pass:     func(u, mass, w float64) bool { return u*(mass+1-w) < mass },
 		end:      func(u, w float64) bool { return u < w },
 		residual: weightedResidual,
@@ -87,7 +94,8 @@ func (r *blockwise) weigh(e *evidence, i int, p sample.Dist) bool {
 	return r.w > 0
 }
 
-// passes tests whether i tokens can be the last to stay, given the residual's mass behind them; none always can.
+// passes tests whether i tokens can be the last to stay, given the mass of the residual after them.
+// 0 tokens always can.
 func (r *blockwise) passes(e *evidence, i int, mass float64) bool {
 	if i == 0 {
 		return true
@@ -118,7 +126,7 @@ func (r *blockwise) replace(e *evidence, i int) Judged {
 	t.Q = e.draft.Q[i].Prob(t.ID)
 	t.P = d.Prob(t.ID)
 	if r.rest.mass > 0 {
-		t.P = (t.P*r.rest.mass + t.Q) / r.keptW // solved for p, whose row is gone by now
+		t.P = (t.P*r.rest.mass + t.Q) / r.keptW // the definition of R, solved for p: the row itself is gone
 	}
 	return t
 }
@@ -129,8 +137,8 @@ func (r *blockwise) follow(e *evidence, n int, p sample.Dist) Judged {
 	return t
 }
 
-// fill computes the residual behind the tokens weighed so far and returns its mass. Where there is none, it is p itself, which only
-// rounding makes anybody draw from.
+// fill computes the residual after the tokens weighed so far, and returns its mass. If the mass is
+// 0, the residual is set to p itself: only a rounding error can make a caller draw from it.
 func (l *leftover) fill(r *blockwise, p, q sample.Dist) float64 {
 	if p.P == nil {
 		l.dist, l.mass = p, 0
@@ -146,7 +154,7 @@ func (l *leftover) fill(r *blockwise, p, q sample.Dist) float64 {
 	return l.mass
 }
 
-// normalised is what to draw from.
+// normalised returns the distribution to draw from.
 func (l *leftover) normalised() sample.Dist {
 	if l.mass > 0 {
 		for id := range l.dist.P {
@@ -156,12 +164,12 @@ func (l *leftover) normalised() sample.Dist {
 	return l.dist
 }
 
-// weightedResidual is max(0, w·p − q).
+// weightedResidual writes max(0, w·p − q) to dst and returns its sum.
 func weightedResidual(dst []float64, w float64, p, q sample.Dist) float64 {
 	if len(q.P) < len(p.P) {
 		return weightedResidualOf(dst, w, p, q, 0)
 	}
-	// Four sums, because one would wait for each addition.
+	// Four sums run side by side; a single one would wait for each addition.
 	var sums [4]float64
 	n := len(p.P) &^ 3
 	for i := 0; i < n; i += 4 {
@@ -175,7 +183,7 @@ func weightedResidual(dst []float64, w float64, p, q sample.Dist) float64 {
 	return sums[0] + sums[1] + (sums[2] + sums[3]) + weightedResidualOf(dst, w, p, q, n)
 }
 
-// weightedResidualOf is the same for the ids from first on, with a draft of any form.
+// weightedResidualOf does the same for the ids from first on, and for any form of q.
 func weightedResidualOf(dst []float64, w float64, p, q sample.Dist, first int) float64 {
 	mass := 0.0
 	for id := first; id < len(p.P); id++ {

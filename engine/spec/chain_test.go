@@ -11,13 +11,13 @@ import (
 	"specula/engine/sample"
 )
 
-// chaining is a model that drafts by itself, as one on a device does.
+// chaining is a Chainer: a model that drafts several tokens by itself, as on a device.
 type chaining struct {
 	*history
 	chains int
 }
 
-// onDevice are tokens that only Get shows.
+// onDevice are tokens on a pretended device: only Get shows them.
 type onDevice struct {
 	compute.Tokens
 	ids    []int32
@@ -57,7 +57,8 @@ func greedyAsk(gamma, round int) Ask {
 	return a
 }
 
-// Whatever was accepted, given up or begun anew, a chain drafts what steps one by one would, whether somebody runs ahead or not.
+// Whatever was accepted, abandoned or begun anew, a chain drafts what single steps would draft,
+// with or without a queued pass of the target.
 func TestAChainDraftsLikeSingleSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	m := &chaining{history: &history{vocab: 50, capacity: 1000}}
@@ -150,7 +151,7 @@ func TestAChainOfScoresThatAreNoNumbers(t *testing.T) {
 	}
 }
 
-// Where a token's scores are wanted, or shaped, steps are asked for one by one.
+// If a token's scores are wanted or shaped, the draft is made in single steps.
 func TestWhoWantsScoresGetsNoChain(t *testing.T) {
 	m := &chaining{history: &history{vocab: 50, capacity: 100}}
 	d := newDraft(t, m, 50)
@@ -162,7 +163,7 @@ func TestWhoWantsScoresGetsNoChain(t *testing.T) {
 	}
 	inspected, here, ours := greedyAsk(2, 0), ask(2, 0), ask(2, 0)
 	inspected.Inspect, inspected.Ahead = true, ahead
-	ours.Uniforms, ours.Ahead = struct{ sample.Uniforms }{ours.Uniforms}, ahead // which no device can make
+	ours.Uniforms, ours.Ahead = struct{ sample.Uniforms }{ours.Uniforms}, ahead // uniforms that no device can compute
 	for _, a := range []Ask{inspected, here, ours} {
 		if draft, err := d.Propose(t.Context(), a); err != nil || len(draft.Tokens) != 2 || m.chains > 0 {
 			t.Errorf("%v in %d chains, error %v", draft.Tokens, m.chains, err)

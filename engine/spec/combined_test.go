@@ -40,7 +40,7 @@ func TestCombinedAsksWhoIsSure(t *testing.T) {
 	}
 }
 
-// The model reads when it is asked, and then everything it missed at once.
+// The model reads when it is asked for a draft, and then at once everything that it missed.
 func TestCombinedReadsLazily(t *testing.T) {
 	m := &history{vocab: 50, capacity: 1000}
 	p := newCombined(t, m, 50)
@@ -55,7 +55,7 @@ func TestCombinedReadsLazily(t *testing.T) {
 	if len(m.passes) != 0 || p.Len() != 0 {
 		t.Fatalf("the model read %v before it was asked", m.passes)
 	}
-	must(t, p.Committed([]int32{30, 31})) // nobody has seen this before
+	must(t, p.Committed([]int32{30, 31})) // tokens that are new to both
 	draft, err := p.Propose(t.Context(), ask(2, 9))
 	must(t, err)
 	context = append(context, 6, 7, 8, 30, 31)
@@ -67,14 +67,14 @@ func TestCombinedReadsLazily(t *testing.T) {
 	}
 }
 
-// Whatever happens in rounds before, rounds by the model are those of a model that has seen nothing but the context.
+// Whatever happened in earlier rounds, the model drafts like one that has just read the context.
 func TestCombinedFollowsLikeAFreshModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	by := map[string]int{}
 	for range 60 {
 		m := &history{vocab: 50, capacity: 1000}
 		p := newCombined(t, m, 50)
-		block := random(rng, 1+rng.IntN(10)) // comes again and again
+		block := random(rng, 1+rng.IntN(10)) // a block of text that is repeated
 		context, at := slices.Clone(block), 0
 		_, err := p.Begin(t.Context(), context, nil)
 		must(t, err)
@@ -82,7 +82,7 @@ func TestCombinedFollowsLikeAFreshModel(t *testing.T) {
 			a := ask(1+rng.IntN(4), round)
 			a.Trust = 0.2
 			if rng.IntN(5) == 0 {
-				stop := len(context) + rng.IntN(2) // in the first pass or in a later one
+				stop := len(context) + rng.IntN(2) // the pass to cancel: the first or a later one
 				m.fault = func(length int) error {
 					if length > stop {
 						return errCancelled
@@ -117,7 +117,8 @@ func TestCombinedFollowsLikeAFreshModel(t *testing.T) {
 	}
 }
 
-// errCancelled is a cancelled pass; the tests name their tokens context.
+// errCancelled is the error of a cancelled pass. (context.Canceled is hidden by the tests' variable
+// context.)
 var errCancelled = context.Canceled
 
 func TestCombinedPassesOnThatThereIsNoDraft(t *testing.T) {

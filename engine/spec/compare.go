@@ -2,10 +2,10 @@ package spec
 
 import "specula/engine/sample"
 
-// comparison judges one draft by every rule at once, reading each row once.
+// comparison judges one draft by all rules at once. It reads each row once.
 type comparison struct {
 	evidence evidence
-	rules    []acceptance // of Rules, or one for all where they are the same
+	rules    []acceptance // one for each of Rules; a single one at temperature 0, where all rules are the same
 	weighed  [len(Rules)]int
 	done     [len(Rules)]bool
 }
@@ -32,7 +32,8 @@ func (v *Verifier) compare(draft Draft, terms Terms) *comparison {
 	return c
 }
 
-// weigh shows row i to the rules that still want one. Behind a row that was left out, nothing is judged any more.
+// weigh shows row i to the rules that still want a row. After a row that was left out, no rule sees
+// any more.
 func (c *comparison) weigh(i int, p sample.Dist) {
 	if i >= len(c.evidence.judged) {
 		return

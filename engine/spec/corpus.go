@@ -2,25 +2,30 @@ package spec
 
 import "slices"
 
-// maxCorpus bounds the tokens that a Corpus keeps.
+// maxCorpus is the largest number of tokens that a Corpus keeps.
 const maxCorpus = 1 << 16
 
-// Corpus is what a session wrote before: the finished contexts, prompt and reply together, that no later one continues. Proposers
-// that copy from earlier text look there for what has left the context or belongs to another chat. It stays in memory and ends with
-// its session. When it is full the older half is forgotten at once.
+// Corpus holds what a session wrote before: finished contexts, each with prompt and reply. A
+// context that a later one continues is not kept apart. Proposers that copy earlier text search the
+// corpus for text that has left the context or belongs to another chat. The corpus stays in memory
+// and ends with its session. When it is full, the older half is forgotten at once.
+//
+// A nil *Corpus has no texts.
 type Corpus struct {
 	texts  [][]int32 // oldest first
-	serial []int     // of each text, rising
-	added  int       // texts so far
+	serial []int     // (len(texts)), the number of each text, rising
+	added  int       // number of texts that were ever added
 	tokens int
-	most   int
+	most   int // tokens
 	hidden bool
 }
 
 // NewCorpus returns an empty corpus.
 func NewCorpus() *Corpus { return &Corpus{most: maxCorpus} }
 
-// Add takes a finished context, of which it keeps a copy. One that it continues is replaced by it.
+// Add keeps a copy of a finished context; of a long one only the last maxCorpus/2 tokens. It
+// replaces the texts that the context continues. It does nothing if a text already begins with the
+// context.
 func (c *Corpus) Add(context []int32) {
 	if len(context) > c.most/2 {
 		context = context[len(context)-c.most/2:]
@@ -48,7 +53,7 @@ func (c *Corpus) Add(context []int32) {
 // Clear forgets everything.
 func (c *Corpus) Clear() { c.texts, c.serial, c.tokens = nil, nil, 0 }
 
-// Hide makes proposers that begin from now on find nothing here, until it is called with false.
+// Hide(true) hides all texts from proposers that begin a reply from now on, until Hide(false).
 func (c *Corpus) Hide(hide bool) { c.hidden = hide }
 
 func (c *Corpus) remove(i int) {
@@ -56,7 +61,7 @@ func (c *Corpus) remove(i int) {
 	c.texts, c.serial = slices.Delete(c.texts, i, i+1), slices.Delete(c.serial, i, i+1)
 }
 
-// since returns the texts added behind the first n.
+// since returns the texts that were added after the first n; nil while the corpus is hidden.
 func (c *Corpus) since(n int) [][]int32 {
 	if c == nil || c.hidden {
 		return nil
@@ -65,7 +70,7 @@ func (c *Corpus) since(n int) [][]int32 {
 	return c.texts[i:]
 }
 
-// count is the number of texts ever added.
+// count is the number of texts that were ever added; 0 while the corpus is hidden.
 func (c *Corpus) count() int {
 	if c == nil || c.hidden {
 		return 0

@@ -15,16 +15,17 @@ import (
 	"specula/engine/sample"
 )
 
-// history is a model whose scores depend on every token in its cache, so that a single stale one shows.
+// history is a model whose scores depend on each token in its cache. So a single stale token shows.
 type history struct {
 	vocab, capacity int
 	passes          [][]int32 // ids of each pass
-	// fault, when not nil, is asked before the token is read that would make the cache so long.
+	// fault, when not nil, is called before each token is read, with the length that the cache
+	// would then have.
 	fault  func(length int) error
-	poison bool // scores are NaN
+	poison bool // all scores are NaN
 }
 
-// tape is a cache that knows its tokens instead of their keys and values.
+// tape is a cache that holds tokens instead of their keys and values.
 type tape struct {
 	compute.Cache
 	ids      []int32
@@ -91,7 +92,7 @@ func (l *oneRow) Argmax(dst []int32) (err error) {
 func (l *oneRow) Row(_ int, dst []float32) error { copy(dst, l.row); return nil }
 func (l *oneRow) Moved() (int64, int)            { return 0, 0 }
 
-// unlimited is more than any vocabulary: nothing is a stranger to the draft.
+// unlimited is larger than any vocabulary, so that the draft model can read all tokens.
 const unlimited = 1 << 30
 
 func newDraft(t testing.TB, m Model, vocab int) *DraftModel {
@@ -104,7 +105,7 @@ func newDraft(t testing.TB, m Model, vocab int) *DraftModel {
 
 func must(t testing.TB, err error) {
 	if err != nil {
-		t.Helper() // which looks at the stack
+		t.Helper() // only here: it walks the stack, which is slow
 		t.Fatal(err)
 	}
 }
@@ -113,7 +114,7 @@ func ask(gamma, round int) Ask {
 	return Ask{Gamma: gamma, Params: warm, Uniforms: sample.NewPhilox(3, 1), Round: round}
 }
 
-// fresh proposes with a draft model that has never seen anything but this context.
+// fresh proposes with a draft model that has read only this context.
 func fresh(t testing.TB, tokens []int32, a Ask) Draft {
 	d := newDraft(t, &history{vocab: 50, capacity: 1000}, 50)
 	_, err := d.Begin(t.Context(), tokens, nil)
@@ -123,8 +124,8 @@ func fresh(t testing.TB, tokens []int32, a Ask) Draft {
 	return draft
 }
 
-// Whatever was accepted, given up, cancelled or begun anew, what the draft model proposes is what one proposes that reads the
-// committed tokens from the start.
+// Whatever was accepted, abandoned, cancelled or begun anew: the draft model drafts like one that
+// has just read the committed tokens.
 func TestDraftModelProposesLikeAFreshOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	m := &history{vocab: 50, capacity: 1000}
@@ -346,7 +347,8 @@ func TestGreedyDraft(t *testing.T) {
 	}
 }
 
-// The target's vocabulary may be padded further than the draft's. A token out there costs the drafts behind it, not the reply.
+// The target's vocabulary may have more padding tokens than the draft's. A padding token that the
+// draft model cannot read costs the later drafts, not the reply.
 func TestDraftModelDoesNotReadTokensItDoesNotKnow(t *testing.T) {
 	m := &history{vocab: 50, capacity: 1000}
 	d, err := NewDraftModel(m, 60, 50)

@@ -9,7 +9,7 @@ import (
 	"specula/engine/spec/gate"
 )
 
-// One round by hand: a draft of two tokens, the target's scores behind each token, and the verdict.
+// One round by hand: a draft of two tokens, the target's scores after each token, and the verdict.
 func Example() {
 	params := sample.Params{Temperature: 1, TopP: 1}
 	draft := spec.Draft{
@@ -32,7 +32,7 @@ func Example() {
 	// token 3: resampled
 }
 
-// Prompt lookup guesses that what followed the last words before follows them again.
+// Prompt lookup drafts what followed the last tokens at their earlier place.
 func ExampleNgram() {
 	g := spec.NewNgram(3, 1)
 	g.Committed([]int32{10, 11, 12, 13, 10, 11})

@@ -2,11 +2,12 @@ package spec
 
 import "specula/engine/sample"
 
-// DropForbidden ends a draft at the first token that a Shaper is known to forbid: the target will refuse it, and nothing behind it
-// can count. It spares a proposer without scores of its own a row of shaping for every token that it guesses.
+// DropForbidden ends a draft at the first token that a Shaper is known to forbid: the target will
+// reject it, and no token after it can count. So a proposer without scores of its own need not
+// shape a row for each token.
 //
-// A token that was not drawn by chance is dropped itself. One that was is kept: to leave out some of the tokens that were drawn is
-// to draw from another distribution than the one recorded.
+// A forbidden token that was not sampled is dropped, too. One that was sampled is kept: to leave
+// out some of the sampled tokens would make the draft's distribution another than the recorded q.
 func DropForbidden(draft *Draft, shapers sample.Shapers) {
 	pushed := 0
 	defer func() { shapers.Pop(pushed) }()
@@ -27,7 +28,7 @@ func DropForbidden(draft *Draft, shapers sample.Shapers) {
 	}
 }
 
-// cut leaves the first n tokens.
+// cut keeps the first n tokens.
 func (d *Draft) cut(n int) {
 	d.Tokens, d.Q = d.Tokens[:n], d.Q[:n]
 	d.Logits = d.Logits[:min(n, len(d.Logits))]

@@ -7,19 +7,21 @@ import (
 	"specula/engine/sample"
 )
 
-// Decided are Rows of a pass that was judged where it was made, by the rule token: the draft stayed there, and so did the rows.
+// Decided are the Rows of a pass that the device judged itself, by the rule token. The draft stayed
+// on the device, and so did the rows.
 type Decided interface {
 	Rows
 	Decision() compute.Drawn
 }
 
-// foreseen is the decision of a device in the place of a rule and of predictions. What is left to do is to stop at a token that ends
-// the reply, which the device does not know of: what it kept behind one is dropped, and does not count.
+// foreseen replays the decision of a device through decide: it stands in for the rule and for the
+// predictions. It only adds the stop-token check, which the device does not make: tokens that the
+// device accepted after a stop token are dropped and do not count.
 type foreseen struct {
 	decision compute.Drawn
 }
 
-// repeat fills in what came of the round.
+// repeat fills in the outcome of the round from the device's decision.
 func (f *foreseen) repeat(e *evidence, out *Outcome) error {
 	if n := len(e.judged); n > len(f.decision.Draft) {
 		return fmt.Errorf("verifying a draft of %d tokens: the device judged %d", n, len(f.decision.Draft))
@@ -30,7 +32,8 @@ func (f *foreseen) repeat(e *evidence, out *Outcome) error {
 	return nil
 }
 
-// at knows of no distribution, but whether there is one where it decides.
+// at has no distribution to return. It only reports the error of a row that decides and is not
+// finite.
 func (f *foreseen) at(i int) (sample.Dist, error) {
 	if i == f.decision.Accepted && f.decision.Follows < 0 {
 		return sample.Dist{}, fmt.Errorf("the target's scores: %w", compute.ErrNotFinite)

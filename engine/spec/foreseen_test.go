@@ -9,7 +9,7 @@ import (
 	"specula/engine/sample"
 )
 
-// decided is a pass that a device has judged; nobody may read its rows.
+// decided is a pass that a device has judged. Its rows cannot be read.
 type decided struct {
 	t *testing.T
 	compute.Drawn
@@ -28,7 +28,7 @@ func TestAVerdictOfADeviceIsTakenOver(t *testing.T) {
 	stop := func(id int32) bool { return id == 9 }
 	for name, c := range map[string]struct {
 		ids                  []int32
-		judged               int // more than ids where the draft ended early
+		judged               int // more than len(ids) if the draft ended early
 		accepted             int
 		follows              int32
 		kept, tested, commit int

@@ -7,45 +7,56 @@ import (
 	"specula/engine/compute"
 )
 
-// HiddenReader is a proposer that guesses from hidden states of the target. Whoever runs the target attaches Tap to its passes over the
-// proposer's text and tells what they read: Begin says from where on, Read what a pass over the context left in the tap, and Committed, which
-// must follow a round's pass before the next, how many of its rows belong to the text: row i is that in front of the committed token i.
+// HiddenReader is a proposer that drafts from hidden states of the target. Whoever runs the target
+// attaches Tap to the target's passes, and reports what they read:
+//
+//	Begin → { pass over the context with Tap, Read }… → { Propose, pass of the round with Tap, Committed }…
+//
+// Begin returns the number of tokens whose states are known; the passes over the context start
+// there. Committed takes the states of the committed tokens from the round's pass, so it must come
+// before the next pass: row i of the tap is the state before committed token i.
 type HiddenReader interface {
 	Proposer
 	// Tap is where passes of the target leave hidden states.
 	Tap() *compute.Tap
-	// Read takes the first rows rows of the tap: the states behind the tokens from at on, which is not beyond those that are known.
+	// Read takes the first rows rows of the tap: the states after the tokens from at on. at must
+	// not be beyond the tokens whose states are known.
 	Read(ctx context.Context, at, rows int) error
 }
 
-// HiddenModel is a Model that takes each token together with the target's hidden state in front of it; engine/model has two. Its
-// Prefill may take several tokens when the states in front of them are kept, and a single one behind a token that it took last.
+// HiddenModel is a Model that reads each token together with the target's hidden state before it;
+// engine/model has two. Its Prefill may read several tokens if the states before them are kept, or
+// a single token after one that it read last.
 type HiddenModel interface {
 	Model
 	Tap() *compute.Tap
-	// Keep takes the states in the first rows of the tap: those behind token at of the text and the ones that follow it. They join
-	// those kept before, which they follow, unless fresh is set.
+	// Keep takes the states in the first rows of the tap: those after token at of the text and the
+	// tokens that follow it. They are added to the states kept before, which they must continue; if
+	// fresh is set they replace them.
 	Keep(at, rows int, fresh bool) error
-	// Room is how many states can be kept.
+	// Room is the number of states that can be kept.
 	Room() int
-	// Longest is how many tokens can be guessed behind the last one that the target has read.
+	// Longest is the number of tokens that can be drafted after the last one that the target has
+	// read.
 	Longest() int
-	// Embeddings is how many ids can be read.
+	// Embeddings is the number of ids that the model can read.
 	Embeddings() int
 }
 
-// Heads proposes by trained heads on the target's hidden states: Medusa's, or the layer of EAGLE. It is a draft model that reads
-// every token together with the state in front of it. Within a draft those are states of the heads' own; once the round is over the
-// target's take their place, so what was read with others is forgotten and read again.
+// Heads proposes by trained heads on the target's hidden states: Medusa's, or the layer of EAGLE.
+// It is a draft model that reads each token together with the state before it. Within a draft these
+// states are the heads' own. After the round the target's states take their place. So what was read
+// with the heads' own states is dropped from the cache and read again.
 //
-// The target must therefore have read everything with its tap attached. What it read without, because another proposer was in force,
-// Begin asks it to read again: by the law of package compute the same bits come of it, and the time it takes is paid once.
+// This needs a target that has read everything with its tap attached. Begin asks the target to read
+// again what it has read without the tap, because another proposer was in force. By the law of
+// package compute this gives the same bits, and it costs the time of the pass once.
 type Heads struct {
 	*DraftModel
 	name  string
 	model HiddenModel
-	known int // the target's states behind the first so many tokens of the context were taken
-	held  int // and the last so many of them are kept
+	known int // the target's states after the first so many tokens of the context were taken
+	held  int // the model still keeps the last so many of these states
 }
 
 var _ HiddenReader = (*Heads)(nil)
@@ -64,8 +75,9 @@ func (h *Heads) Name() string { return h.name }
 // Tap is where passes of the target leave hidden states.
 func (h *Heads) Tap() *compute.Tap { return h.model.Tap() }
 
-// Begin keeps what it can of the last context. The target must read the tokens from reused on, and Read be called behind each
-// pass: at least the last but one, because its state is needed again.
+// Begin keeps what it can of the last context. The target must read the tokens from reused on, with
+// a Read after each pass. These are at least the last two tokens, because the state after the last
+// but one is needed again.
 func (h *Heads) Begin(_ context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {
 	if err := h.forgetOwn(); err != nil {
 		return 0, err
@@ -77,10 +89,11 @@ func (h *Heads) Begin(_ context.Context, tokens []int32, _ func(done, total int)
 	return h.known, err
 }
 
-// forgetOwn drops what was read with other states than the target's: a token is read with that in front of it.
+// forgetOwn drops from the cache what was read with the heads' own states. It keeps one token more
+// than there are known states: each token is read with the state before it.
 func (h *Heads) forgetOwn() error { return h.truncate(min(len(h.cached), h.known+1)) }
 
-// Read takes hidden states of the context. What was known from there on is forgotten.
+// Read takes hidden states of the context. It forgets the states that were known from at on.
 func (h *Heads) Read(ctx context.Context, at, rows int) error {
 	if at < 0 || at > h.known || at+rows >= len(h.context) {
 		return fmt.Errorf("hidden states behind the tokens %d to %d of %d: they must follow the first %d, and the last token has none yet", at, at+rows-1, len(h.context), h.known)
@@ -94,7 +107,8 @@ func (h *Heads) Read(ctx context.Context, at, rows int) error {
 	return h.take(ctx, rows)
 }
 
-// take keeps states. Where there is no room, it reads those that wait and drops them all.
+// take keeps the next rows states. If there is no room, it first reads the tokens that wait for
+// theirs and drops all kept states.
 func (h *Heads) take(ctx context.Context, rows int) error {
 	if h.held+rows > h.model.Room() {
 		if waiting := h.context[len(h.cached) : h.known+1]; len(waiting) > 0 {
@@ -111,7 +125,8 @@ func (h *Heads) take(ctx context.Context, rows int) error {
 	return nil
 }
 
-// Propose drafts as a DraftModel does, as far as the heads reach.
+// Propose drafts as a DraftModel does, at most as many tokens as the heads can. It gives no draft
+// if the state before the last token is not known.
 func (h *Heads) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	if h.known == 0 || h.known != len(h.context)-1 {
 		return Draft{Stop: "there is no hidden state of the target's to guess from yet"}, nil
@@ -119,7 +134,7 @@ func (h *Heads) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	most := h.model.Longest()
 	cut := ask.Gamma > most
 	ask.Gamma = min(ask.Gamma, most)
-	ask.Reading = nil // states are read with the first token that is drawn
+	ask.Reading = nil // the states are read in the pass that gives the first draft token
 	draft, err := h.DraftModel.Propose(ctx, ask)
 	if cut && err == nil && draft.Stop == "" {
 		draft.Stop = fmt.Sprintf("there are %d heads", most)
@@ -127,16 +142,16 @@ func (h *Heads) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	return draft, err
 }
 
-// Unread is 0: what heads missed, the target reads for them.
+// Unread is 0: the target reads what the heads have missed.
 func (h *Heads) Unread() int { return 0 }
 
-// Committed takes the states in front of the committed tokens from the target's last pass.
+// Committed takes the states before the committed tokens from the target's last pass.
 func (h *Heads) Committed(tokens []int32) error {
 	if err := h.forgetOwn(); err != nil {
 		return err
 	}
 	if known := h.known; len(tokens) > 0 && known == max(0, len(h.context)-1) {
-		// The pass is over and no longer anybody's to cancel.
+		// The pass is over, so there is nothing left to cancel.
 		if err := h.take(context.Background(), len(tokens)); err != nil {
 			return err
 		}

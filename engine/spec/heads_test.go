@@ -15,7 +15,8 @@ import (
 	"specula/engine/spec/gate"
 )
 
-// trunk is a target of which only the hidden states matter: that behind a token tells the whole text up to it.
+// trunk is a target that has only hidden states: the state after a token is a hash of the whole
+// text up to it.
 type trunk struct{ tap []uint64 }
 
 func stateOf(text []int32) uint64 {
@@ -32,7 +33,8 @@ func (tr *trunk) read(text []int32, from, to int) {
 	}
 }
 
-// pairs is an EAGLE head made of hashes: scores depend on every token and every state that was read.
+// pairs is an EAGLE head made of hashes: its scores depend on each token and each state that it
+// read.
 type pairs struct {
 	trunk *trunk
 	vocab int
@@ -40,13 +42,13 @@ type pairs struct {
 	first int
 	kept  []uint64
 	last  uint64
-	fail  error // of the next pass
+	fail  error // the error of the next pass
 }
 
 // pairTape is the cache of pairs.
 type pairTape struct {
 	tape
-	states []uint64 // in front of each token but the first
+	states []uint64 // the state before each token but the first
 }
 
 func (m *pairs) NewCache() (compute.Cache, error) {
@@ -73,7 +75,7 @@ func (m *pairs) Prefill(_ context.Context, cache compute.Cache, ids []int32, _ f
 		return nil, m.fail
 	}
 	c := cache.(*pairTape)
-	c.states = c.states[:len(c.ids)] // as long as the tokens were truncated to
+	c.states = c.states[:len(c.ids)] // Truncate has only cut ids
 	single := len(ids) == 1
 	for _, id := range ids {
 		at := len(c.ids) - 1 - m.first
@@ -103,7 +105,7 @@ func guessOf(state uint64, vocab int) []float32 {
 	return scoresOf([]int32{int32(state), int32(state >> 32)}, vocab)
 }
 
-// chain is what pairs should guess behind a text, from nothing.
+// chain returns what pairs should draft after a text that it reads at once.
 func chain(t *testing.T, text []int32, gamma, vocab int) (draft []int32) {
 	t.Helper()
 	ids, states := slices.Clone(text), []uint64{0}
@@ -119,8 +121,8 @@ func chain(t *testing.T, text []int32, gamma, vocab int) (draft []int32) {
 	return draft
 }
 
-// Whatever was accepted, left out, cancelled and taken over from the reply before: heads guess what they would guess if they had
-// read the text afresh, with the target's states and no others.
+// Whatever was accepted, left out, cancelled, or taken over from the reply before: heads draft what
+// they would draft if they had just read the text, with the target's states and no others.
 func TestHeadsStayInStepWithTheTarget(t *testing.T) {
 	const vocab = 5
 	for _, room := range []int{6, 8, 100} {
@@ -139,7 +141,7 @@ func TestHeadsStayInStepWithTheTarget(t *testing.T) {
 			var text []int32
 			for range 60 {
 				text = append(text[:rng.IntN(len(text)+1)], random(1+rng.IntN(15))...)
-				if rng.IntN(4) == 0 { // a prompt that is cancelled half-way
+				if rng.IntN(4) == 0 { // the prompt is cancelled half-way
 					prompt(t, h, tr, text, len(text)/2)
 					continue
 				}
@@ -164,7 +166,7 @@ func TestHeadsStayInStepWithTheTarget(t *testing.T) {
 							t.Fatalf("drafted %v behind %d tokens, want %v (%s)", draft.Tokens, len(text), want, draft.Stop)
 						}
 					}
-					if rng.IntN(6) == 0 { // the round is given up
+					if rng.IntN(6) == 0 { // the round is abandoned
 						must(t, h.Committed(nil))
 						continue
 					}
@@ -182,7 +184,7 @@ func TestHeadsStayInStepWithTheTarget(t *testing.T) {
 	}
 }
 
-// prompt begins a reply as the engine does, in passes of three rows as far as token until.
+// prompt begins a reply as the engine does, in passes of three rows, and stops at token until.
 func prompt(t *testing.T, h *Heads, tr *trunk, text []int32, until int) {
 	t.Helper()
 	at, err := h.Begin(t.Context(), text, nil)
@@ -190,7 +192,7 @@ func prompt(t *testing.T, h *Heads, tr *trunk, text []int32, until int) {
 	if at < 0 || len(text) > 1 && at > len(text)-2 {
 		t.Fatalf("%d of %d tokens reused: the last but one must be read again", at, len(text))
 	}
-	at -= len(text) * at / 2 % (at + 1) // the target's cache may hold less than the heads know
+	at -= len(text) * at / 2 % (at + 1) // the target's cache may hold fewer tokens than the heads have states
 	for at < min(until, len(text)-1) {
 		to := min(at+3, len(text)-1)
 		tr.read(text, at, to)
@@ -211,7 +213,7 @@ func TestHeadsReuseWhatTwoPromptsHaveInCommon(t *testing.T) {
 		{[]int32{1, 2, 3, 4, 5, 6, 7}, 0}, // nothing was drafted, so nothing was read
 		{[]int32{1, 2, 3, 4, 5, 6, 8, 8}, 5},
 		{[]int32{1, 2, 8}, 1},
-		{[]int32{1, 2, 8}, 1}, // the state in front of the last token is needed again
+		{[]int32{1, 2, 8}, 1}, // the state before the last token is needed again
 		{[]int32{7}, 0},
 	} {
 		reused, err := h.Begin(t.Context(), c.text, nil)
@@ -252,11 +254,11 @@ func TestHeadsSayWhyTheyStop(t *testing.T) {
 	must(t, h.Close())
 }
 
-// worldHeads are heads that have a gate's language for an opinion.
+// worldHeads are heads whose draft distribution is that of a gate's World.
 type worldHeads struct {
 	worldModel
-	blind bool // to the tokens of the draft, as Medusa's heads are
-	last  int  // the last token that the target has read
+	blind bool // ignores the tokens of the draft, as Medusa's heads do
+	last  int  // the place of the last token that the target has read
 }
 
 func (m *worldHeads) Tap() *compute.Tap { return nil }

@@ -8,21 +8,25 @@ import (
 	"specula/engine/sample"
 )
 
-// Inspection is what a reader wants to know about a round beyond what decided it.
+// Inspection is what a person may want to know about a round, beyond what decided it.
 type Inspection struct {
-	// The best candidates of both models at every position, best first: one entry for each draft token, and a last one behind
-	// them. An entry is nil where a model has no (finite) opinion.
+	// The best candidates of both models at each position, best first: one entry for each draft
+	// token, and a last one after them. An entry is nil where a model has no row, or one that is
+	// not finite.
 	Target [][]sample.Candidate // (len(draft)+1)
 	Draft  [][]sample.Candidate // (len(draft)+1), the last always nil
-	// P and Q are what target and draft gave to each draft token, by the same rows: a device that decided told fewer digits.
-	P, Q []float64 // (len(draft)), Unknown where there is no row or nothing was left to chance
-	// Kept is how many draft tokens each of Rules would have kept, by the same scores and uniforms.
+	// P and Q are what target and draft gave to each draft token, computed from the same rows. They
+	// have more digits than those of a device that decided by itself.
+	P, Q []float64 // (len(draft)), Unknown where there is no row, or a one-hot one
+	// Kept is how many draft tokens each of Rules would have kept, with the same scores and
+	// uniforms.
 	Kept [len(Rules)]int
 }
 
-// Inspect collects up to n candidates of each model and position, with the probabilities that were drawn with, or the plain
-// softmax where nothing was left to chance, and judges the draft by every rule. It serves the reader, not the round: it copies whole rows from
-// the device, once each, so call it after Verify and outside what is timed.
+// Inspect collects up to n candidates of each model and position, and judges the draft by all
+// rules. The candidates' probabilities are those of the distribution that was drawn from, or of the
+// plain softmax where it is one-hot. Inspect serves the display, not the round. It copies each row
+// from the device once, so call it after Verify and outside what is timed.
 func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspection, error) {
 	in := Inspection{
 		Target: make([][]sample.Candidate, len(draft.Tokens)+1),
@@ -31,7 +35,7 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 		Q:      slices.Repeat([]float64{Unknown}, len(draft.Tokens)),
 	}
 	v.fit(target.Vocab())
-	p, err := v.predict(Fallback, target, draft.Tokens, terms) // whatever decided, whole rows are looked at
+	p, err := v.predict(Fallback, target, draft.Tokens, terms) // whichever path decided, this needs whole rows
 	if err != nil {
 		return in, err
 	}
@@ -62,11 +66,12 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 	return in, nil
 }
 
-// candidates are the best by finite scores, with the probabilities of the distribution that was made of them. A one-hot one says
-// nothing about the others, so that the plain softmax takes its place.
+// candidates returns the n best tokens by scores, with their probabilities in d, which was made
+// from scores. A one-hot d says nothing about the other tokens; then the plain softmax takes its
+// place.
 func (v *Verifier) candidates(d sample.Dist, scores []float32, n int) []sample.Candidate {
 	if d.P == nil {
-		top, _ := v.sampler.Top(scores, n, sample.Params{}) // d was made of them, so they are finite
+		top, _ := v.sampler.Top(scores, n, sample.Params{}) // no error is possible: d was made from scores, so they are finite
 		return top
 	}
 	return v.sampler.Best(d, scores, n)

@@ -8,28 +8,33 @@ import (
 	"specula/engine/sample"
 )
 
-// mostPlaces bounds the places that are compared in one search, the latest first: in a long text a frequent token stands everywhere.
+// mostPlaces bounds the places that one search compares, the latest first. In a long text a
+// frequent token stands at very many places.
 const mostPlaces = 1 << 12
 
-// Ngram proposes by prompt lookup: it looks for the latest earlier place where the context's last tokens stood and guesses
-// that what came behind them there comes again. It has no model, costs next to nothing and is strong where a reply repeats
-// its prompt, or what was said before: edits, summaries, code. (Saxena, "Prompt lookup decoding", 2023)
+// Ngram proposes by prompt lookup: it finds the latest earlier place of the context's last tokens,
+// and proposes what followed them there. It has no model, costs next to nothing, and is strong
+// where a reply repeats its prompt or an earlier text: edits, summaries, code. (Saxena, "Prompt
+// lookup decoding", 2023)
 type Ngram struct {
 	longest, shortest int
-	nothing           string  // what is said when nothing is found
-	corpus            *Corpus // earlier texts; nil: none
-	// text is what is searched: the earlier texts that the context does not repeat, each with a border behind, then the context.
+	nothing           string  // Draft.Stop when nothing is found
+	corpus            *Corpus // earlier texts; nil if there are none
+	// text is what is searched: the texts of the corpus that the context does not repeat, each with
+	// a border after it, then the context.
 	text  []int32
-	start int // of the context
-	// earlier says of each position of text behind which token the same one stood before: the position after it, 0 if there is none.
-	// A search follows these from the last token on, and so touches little memory that the weights have driven out of the caches.
+	start int // where the context begins in text
+	// earlier gives, for each position of text, the position after the previous occurrence of the
+	// same token; 0 if there is none. A search follows these links back from the last token. So it
+	// touches little memory, most of which the weights have driven out of the caches.
 	earlier []int32
-	latest  []int32 // by token: the position behind its last occurrence, 0 if it has none
+	latest  []int32 // by token: the position after its last occurrence, 0 if it has none
 
-	draft Draft // room for the next one
+	draft Draft // memory of the next draft
 }
 
-// NewNgram returns a proposer that looks for matches of longest down to shortest tokens, 1 ≤ shortest ≤ longest.
+// NewNgram returns a proposer that looks for matches of longest down to shortest tokens. It panics
+// unless 1 ≤ shortest ≤ longest.
 func NewNgram(longest, shortest int) *Ngram {
 	if shortest < 1 || longest < shortest {
 		panic(fmt.Sprintf("spec: n-grams of %d down to %d tokens", longest, shortest))
@@ -37,7 +42,7 @@ func NewNgram(longest, shortest int) *Ngram {
 	return &Ngram{longest: longest, shortest: shortest, nothing: fmt.Sprintf("the last %d tokens did not occur before", shortest)}
 }
 
-// Recalling lets g look into a corpus, too.
+// Recalling lets g search a corpus, too. It returns g.
 func (g *Ngram) Recalling(c *Corpus) *Ngram {
 	g.corpus = c
 	return g
@@ -48,7 +53,8 @@ func (g *Ngram) Name() string { return "ngram" }
 // Free says that a draft costs nothing.
 func (g *Ngram) Free() {}
 
-// Begin indexes what was said before and the context. An index that has the beginning of it goes on.
+// Begin indexes the texts of the corpus and the context. If they begin with what is indexed, it
+// adds only the rest.
 func (g *Ngram) Begin(_ context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {
 	var text []int32
 	for _, earlier := range g.corpus.since(0) {
@@ -66,7 +72,8 @@ func (g *Ngram) Begin(_ context.Context, tokens []int32, _ func(done, total int)
 	return 0, g.Committed(text[len(g.text):])
 }
 
-// Propose continues the longest match. The continuation may run into the draft itself, which repeats a short cycle.
+// Propose continues the longest match. The continuation may run into the draft itself; so it
+// repeats a short cycle.
 func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 	at, n := g.match()
 	if n == 0 {
@@ -74,7 +81,7 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 	}
 	draft := &g.draft
 	draft.Tokens, draft.Q, draft.Confidence, draft.Stop = draft.Tokens[:0], draft.Q[:0], draft.Confidence[:0], ""
-	// The longer the match, the surer; how sure that is, whoever asks learns.
+	// The longer the match, the surer. The controller of γ learns how sure exactly.
 	sure := 1 - math.Exp2(-float64(n))
 	for len(draft.Tokens) < ask.Gamma {
 		next := at + len(draft.Tokens)
@@ -99,7 +106,8 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 	return *draft, nil
 }
 
-// match returns the position behind the latest earlier occurrence of the context's last n tokens, for the largest n there is.
+// match returns the position after the latest earlier occurrence of the context's last n tokens,
+// for the largest n that occurs. n is 0 if there is none.
 func (g *Ngram) match() (at, n int) {
 	if len(g.text) == g.start {
 		return 0, 0
@@ -117,10 +125,11 @@ func (g *Ngram) match() (at, n int) {
 	return at, n
 }
 
-// alike counts the tokens in front of a place, at most the longest, that are the context's last ones. The one right in front of it is.
+// alike counts how many tokens before a place equal the context's last ones, at most g.longest. The
+// last one is known to be equal.
 func (g *Ngram) alike(place int) int {
 	end := len(g.text)
-	most := min(g.longest, place, end-g.start) // no border is among the context's own tokens
+	most := min(g.longest, place, end-g.start) // so many tokens of the context itself, among which there is no border
 	n := 1
 	for n < most && g.text[place-1-n] == g.text[end-1-n] {
 		n++
@@ -128,7 +137,7 @@ func (g *Ngram) alike(place int) int {
 	return n
 }
 
-// Committed adds tokens to context and index.
+// Committed adds tokens to the context and to the index.
 func (g *Ngram) Committed(tokens []int32) error {
 	g.text = append(g.text, tokens...)
 	for at := len(g.earlier); at < len(g.text); at++ {

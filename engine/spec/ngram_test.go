@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// lookup is prompt lookup as one says it: the longest tail that occurred before, its latest occurrence, what came behind.
+// lookup is prompt lookup by definition: the longest tail that occurred before, its latest
+// occurrence, and what followed it.
 func lookup(context []int32, longest, shortest, gamma int) []int32 {
 	for n := min(longest, len(context)-1); n >= shortest; n-- {
 		tail := context[len(context)-n:]
@@ -99,7 +100,7 @@ func TestNgramStopsBehindAStopToken(t *testing.T) {
 	}
 }
 
-// However often a token occurs, a search compares so many places and no more: those are the latest.
+// However often a token occurs, a search compares at most mostPlaces places, the latest ones.
 func TestNgramSearchIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		between int
@@ -120,7 +121,7 @@ func TestNgramSearchIsBounded(t *testing.T) {
 	}
 }
 
-// Nothing of what was forgotten is found.
+// After a Reset, nothing that was read before is found.
 func TestNgramForgets(t *testing.T) {
 	g := NewNgram(3, 1)
 	rng := rand.New(rand.NewPCG(5, 5))

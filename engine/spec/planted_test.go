@@ -8,7 +8,7 @@ import (
 	"specula/engine/spec/gate"
 )
 
-// planted puts a mistake into a verifier, and may change the uniforms it asks.
+// planted puts a bug into a verifier. It may also replace the uniforms.
 type planted func(*Verifier, sample.Uniforms) sample.Uniforms
 
 func inToken(plant func(*tokenwise)) planted {
@@ -27,7 +27,7 @@ func inBlock(plant func(*blockwise)) planted {
 
 func floored(q float64) float64 { return max(q, 0.02) }
 
-// plantedBugs are the wrong verifiers that were found in the field or are one slip away, by rule.
+// plantedBugs are bugs that were found in real verifiers, or that are easily made, by rule.
 func plantedBugs() map[Rule]map[string]planted {
 	return map[Rule]map[string]planted{Token: plantedInToken(), Block: plantedInBlock()}
 }
@@ -67,7 +67,7 @@ func plantedInToken() map[string]planted {
 }
 
 func plantedInBlock() map[string]planted {
-	// rescaled writes another residual but keeps the mass that the tests go by.
+	// rescaled plants another residual, but keeps the mass that the tests use.
 	rescaled := func(wrong func(dst []float64, w float64, p, q sample.Dist) float64) func(*blockwise) {
 		return func(r *blockwise) {
 			right := r.residual
@@ -137,8 +137,8 @@ func plantedInBlock() map[string]planted {
 		})(&v.block)
 		return us
 	}
-	// As vllm-ascend had it until 2026: every length passes if the product of the uniforms is within the product of the ratios, and
-	// the residual is that of a test token by token.
+	// vllm-ascend had this bug until 2026: a length passes if the product of the uniforms is within
+	// the product of the ratios, and the residual is that of the rule token.
 	bugs[productsOfUniforms] = func(v *Verifier, us sample.Uniforms) sample.Uniforms {
 		v.block.pass = func(u, _, w float64) bool { return u <= w }
 		v.block.end = func(u, w float64) bool { return u <= w }
@@ -150,7 +150,7 @@ func plantedInBlock() map[string]planted {
 
 const productsOfUniforms = "products of uniforms, residual of single tokens"
 
-// products are uniforms of tests multiplied up to each position.
+// products are uniforms of tests, multiplied up to each position.
 type products struct{ sample.Uniforms }
 
 func (u products) Uniform(s sample.Stream, round, position int) float64 {
@@ -176,7 +176,7 @@ func TestGateCatchesEveryPlantedBug(t *testing.T) {
 		for name, plant := range bugs {
 			vocabs, rounds := []int{10, 32}, rounds
 			if rule == Block {
-				vocabs, rounds = []int{10}, rounds/2 // there are more of them, and fewer rounds suffice
+				vocabs, rounds = []int{10}, rounds/2 // there are more of these bugs, and fewer rounds suffice
 			}
 			for _, vocab := range vocabs {
 				t.Run(fmt.Sprintf("%s/%s/V=%d", rule, name, vocab), func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"specula/engine/spec/gate"
 )
 
-// worldModel is a draft model of a gate's language behind a prompt.
+// worldModel is a draft model whose scores are those of a gate's World, after a prompt.
 type worldModel struct {
 	world  *gate.World
 	prompt int // tokens of the prompt, the last of which is gate.Root
@@ -27,8 +27,8 @@ func (m worldModel) Prefill(_ context.Context, cache compute.Cache, ids []int32,
 	return &oneRow{row: m.world.DraftScores(max(0, len(c.ids)-m.prompt), c.ids[len(c.ids)-1])}, nil
 }
 
-// Whole replies, written round after round by a proposer and the verifier, have the target's distribution too: no round
-// leaves anything behind that the next one trips over.
+// Whole replies, written by a proposer and the verifier round after round, have the target's
+// distribution, too: no round leaves a state that makes the next one wrong.
 func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 	prompt := []int32{0, 1, 2, 1, 0, 2, 2, 1, 0, 1, 1, 2, gate.Root}
 	filtered := sample.Params{Temperature: 0.8, TopK: 5, TopP: 0.95}
@@ -61,7 +61,7 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 		for k, rule := range exactRules {
 			gamma := 1 + (i+k)%3
 			if c.damaged {
-				gamma = 2 + k%2 // a single token does not break off
+				gamma = 2 + k%2 // a draft of one token cannot break off
 			}
 			t.Run(fmt.Sprintf("%s, %s, γ=%d", c.name, rule, gamma), func(t *testing.T) {
 				t.Parallel()
@@ -97,7 +97,7 @@ func newWorldCombined(prompt int) func(*testing.T, *gate.World) Proposer {
 	}
 }
 
-// reply writes with a proposer and the verifier, as the engine does.
+// reply writes a reply with a proposer and the verifier, as the engine does.
 type reply struct {
 	world         *gate.World
 	proposer      Proposer
@@ -106,8 +106,8 @@ type reply struct {
 	gamma, length int
 	prompt        []int32
 	uniforms      sample.Uniforms
-	by            map[string]int // rounds by who drafted them, of a proposer that has others
-	brokenOff     int            // drafts that ended after a token, because no scores followed it
+	by            map[string]int // number of rounds by Draft.By
+	brokenOff     int            // drafts that ended early because the scores after a token are NaN
 }
 
 func (r *reply) play(t *testing.T, trial int) gate.Played {
@@ -119,7 +119,7 @@ func (r *reply) play(t *testing.T, trial int) gate.Played {
 	played := gate.Played{Bonus: -1}
 	for round := trial * r.length; len(played.Tokens) < r.length; round++ {
 		draft, err := r.proposer.Propose(t.Context(), Ask{Gamma: r.gamma, Params: r.world.Params, Uniforms: r.uniforms, Round: round})
-		if !errors.Is(err, ErrNoDraft) { // which leaves an empty draft
+		if !errors.Is(err, ErrNoDraft) { // after ErrNoDraft the draft is empty
 			must(t, err)
 		}
 		r.by[draft.By]++

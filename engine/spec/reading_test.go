@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A model that follows reads nothing until a draft is asked for, and then, if that is much, apart from drafting. The draft is the same.
+// After Follow, a model reads nothing until it is asked for a draft. If it then has much to read,
+// it reads it apart from drafting. The draft is the same.
 func TestReadingIsPutOff(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	for range 100 {
@@ -45,7 +46,7 @@ func TestReadingIsPutOff(t *testing.T) {
 	}
 }
 
-// What is read before an error stays read, and the rest is read by the next round.
+// What was read before an error stays in the cache; the next round reads the rest.
 func TestReadingMayBeCutShort(t *testing.T) {
 	m := &history{vocab: 50, capacity: 1000}
 	d := newDraft(t, m, 50)

@@ -9,7 +9,7 @@ import (
 	"specula/engine/spec/gate"
 )
 
-// exactRules are those that must not change the target's distribution.
+// exactRules must not change the target's distribution.
 var exactRules = []Rule{Token, Block, ExactMatch}
 
 func TestOnlyTypicalAcceptanceIsLossy(t *testing.T) {
@@ -55,8 +55,8 @@ func TestEveryExactRuleHasTheTargetsDistribution(t *testing.T) {
 	}
 }
 
-// Block verification looks ahead, so it is tried against what can cut a draft short, and against every relation of draft to
-// target.
+// Block verification looks ahead. So it is tested with all ways to cut a draft short, and with all
+// relations of draft to target.
 func TestBlockVerificationHasTheTargetsDistribution(t *testing.T) {
 	for i, c := range gateCases() {
 		if c.vocab != 10 {
@@ -85,7 +85,7 @@ func TestBlockVerificationHasTheTargetsDistribution(t *testing.T) {
 	}
 }
 
-// The gate must tell a rule that is called lossy, or the word would mean nothing.
+// The gate must notice that a lossy rule is lossy; otherwise it proves nothing about the others.
 func TestGateCatchesTypicalAcceptance(t *testing.T) {
 	for _, vocab := range []int{10, 32} {
 		for _, temperature := range []float64{0.3, 1, 1.5} {
@@ -100,7 +100,8 @@ func TestGateCatchesTypicalAcceptance(t *testing.T) {
 	}
 }
 
-// reach returns the exact chance that each draft token is kept, by the rules token and block.
+// reach returns the exact probability that each draft token is accepted, by the rules token and
+// block.
 func reach(w *gate.World, tr *trial) (token, block []float64) {
 	token, block = make([]float64, tr.gamma), make([]float64, tr.gamma)
 	var walk func(i int, before int32, drafted, t, b float64)
@@ -125,8 +126,9 @@ func reach(w *gate.World, tr *trial) (token, block []float64) {
 	return token, block
 }
 
-// Block verification keeps as many tokens as theory says, at every place at least as many as token by token, and more of longer
-// drafts; for one token, and where the draft is certain, exactly as many.
+// Block verification accepts as many tokens as the theory says: at each place at least as many as
+// the rule token, and more of long drafts. For one token, and for a one-hot draft, both accept
+// equally many.
 func TestBlockVerificationKeepsMore(t *testing.T) {
 	const gamma, trials = 4, 40_000
 	for _, pairing := range gate.Pairings {

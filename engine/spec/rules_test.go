@@ -29,11 +29,12 @@ func TestRulesByHand(t *testing.T) {
 		read      []int
 		stop      bool
 	}{
-		// Token 1 alone has w = 0.3/0.5 and would be refused with u = 0.61. Token 2 is so much likelier for the target that both stay:
-		// w = min(1, 0.6·0.8/0.25) = 1.
+		// Token 1 alone has w = 0.3/0.5 and would be rejected with u = 0.61. The target likes token
+		// 2 so much better than the draft does that both stay: w = min(1, 0.6·0.8/0.25) = 1.
 		{name: "a later token saves an earlier one", rule: Block, draft: Draft{Tokens: []int32{1, 2}, Q: twice},
 			u: uniforms{sample.AcceptTest: .61}, verdicts: []event.Verdict{acc, acc, bon}, committed: []int32{1, 2, 0}, read: []int{0, 1, 2}},
-		// Behind token 1, w = 0.6: R = 0.6·0.8 − 0.25 = 0.23, h = 0.23/0.63 = 0.365. With token 0, w = 0.6·0.1/0.25 = 0.24.
+		// After token 1, w = 0.6: R = 0.6·0.8 − 0.25 = 0.23, h = 0.23/0.63 = 0.365. With token 0, w
+		// = 0.6·0.1/0.25 = 0.24.
 		{name: "the draft ends where a test passes", rule: Block, draft: Draft{Tokens: []int32{1, 0}, Q: twice},
 			u: uniforms{sample.AcceptTest: .36, sample.ResidualDraw: .99}, verdicts: []event.Verdict{acc, rej, res}, committed: []int32{1, 2}, read: []int{0, 1}},
 		{name: "and before the first token if none does", rule: Block, draft: Draft{Tokens: []int32{1, 0}, Q: twice},
@@ -89,7 +90,8 @@ func TestBlockReportsTheNumbersThatDecided(t *testing.T) {
 	}
 }
 
-// A row that cannot be read matters only if the block ends before it; elsewhere the draft just ends there.
+// A row that cannot be read is an error only if the block ends before it. Otherwise the draft just
+// ends there.
 func TestBlockBeforeARowThatIsNotFinite(t *testing.T) {
 	nan := float32(math.NaN())
 	q := dist(.25, .5, .25)
@@ -107,7 +109,7 @@ func TestBlockBeforeARowThatIsNotFinite(t *testing.T) {
 	}
 }
 
-// All rules are one at temperature 0, on the cheap path.
+// At temperature 0 all rules are the same, on the cheap path.
 func TestEveryRuleIsTheSameAtTemperatureZero(t *testing.T) {
 	q := dist(.25, .5, .25)
 	for _, rule := range Rules {
@@ -121,7 +123,7 @@ func TestEveryRuleIsTheSameAtTemperatureZero(t *testing.T) {
 	}
 }
 
-// What a round keeps, and what the comparison says its rule keeps, is the same.
+// A round accepts as many tokens as the comparison says for its rule.
 func TestInspectComparesTheRules(t *testing.T) {
 	p := [][]float32{probabilities(.5, .3, .2), probabilities(.1, .1, .8), probabilities(.2, .7, .1)}
 	q := dist(.25, .5, .25)
@@ -149,7 +151,7 @@ func TestInspectComparesTheRules(t *testing.T) {
 	}
 }
 
-// A round allocates what it returns and nothing else.
+// A round allocates only what it returns.
 func TestRulesAllocateNothing(t *testing.T) {
 	p := [][]float32{probabilities(.5, .3, .2), probabilities(.1, .1, .8), probabilities(.2, .7, .1)}
 	q := dist(.25, .5, .25)

@@ -5,8 +5,9 @@ import (
 	"specula/engine/sample"
 )
 
-// sampling is what a device draws and judges n draft tokens below vocab by, as this ask wants it. It reports false where a device
-// cannot: at temperature 0, with uniforms that it cannot make, and for too many tokens.
+// sampling returns how a device draws and judges n draft tokens with ids below vocab, for this Ask.
+// It reports false if a device cannot: at temperature 0, with uniforms that it cannot compute, and
+// for too many tokens.
 func (a *Ask) sampling(n, vocab int) (compute.Sampling, bool) {
 	s, ok := Sampling(a.Params, a.Uniforms, a.Round, n)
 	s.Draft, s.Vocab = filters(a.drafting()), vocab
@@ -19,7 +20,7 @@ func (a *Ask) sampling(n, vocab int) (compute.Sampling, bool) {
 	return s, ok
 }
 
-// drafting are the filters of the draft.
+// drafting returns the filters of the draft: those of the target, with the sharpened temperature.
 func (a *Ask) drafting() sample.Params {
 	p := a.Params
 	if a.Sharpen > 0 {
@@ -28,7 +29,9 @@ func (a *Ask) drafting() sample.Params {
 	return p
 }
 
-// Sampling is what a device judges a draft of n certain tokens by, and draws what follows. It reports false where a device cannot.
+// Sampling returns how a device judges a draft of n tokens that were not sampled, and draws the
+// token that follows. It reports false if a device cannot: at temperature 0, with uniforms that it
+// cannot compute, and for more than compute.MostDrafts tokens.
 func Sampling(p sample.Params, u sample.Uniforms, round, n int) (compute.Sampling, bool) {
 	counted, ok := u.(sample.Counted)
 	if !ok || p.Temperature <= 0 || n > compute.MostDrafts {

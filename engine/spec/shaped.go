@@ -9,15 +9,16 @@ import (
 	"specula/engine/sample"
 )
 
-// shaped predictions depend on the tokens before them: row i is shaped with the draft tokens in front of it pushed. When the round
-// is decided all of them are popped, so that between rounds the shapers know what was committed and nothing else; whoever
-// commits pushes.
+// shaped predictions depend on the tokens before them: row i is shaped after the first i draft
+// tokens were pushed to the shapers. After the decision they are all popped. So between rounds the
+// shapers know exactly the committed tokens; whoever commits tokens pushes them.
 type shaped struct {
 	plain
 	shapers sample.Shapers
 	draft   []int32
 	pushed  int
-	// barred means that the draft token behind the row read last may not be written. Shapers are asked nothing behind such a one.
+	// barred means that the draft token after the row that was read last is forbidden. Shapers must
+	// not be asked about rows after a forbidden token.
 	barred bool
 }
 
@@ -37,7 +38,8 @@ func (s *shaped) at(i int) (sample.Dist, error) {
 	return s.v.sampler.FromLogits(s.v.p, s.v.scores, s.params)
 }
 
-// explain names those that leave nothing of row i, when that is what went wrong.
+// explain replaces sample.ErrNothingLeft by the names of the shapers that together leave no token
+// in row i.
 func (s *shaped) explain(i int, err error) error {
 	if !errors.Is(err, sample.ErrNothingLeft) {
 		return err
@@ -48,21 +50,21 @@ func (s *shaped) explain(i int, err error) error {
 	if names := s.shapers.Forbidding(s.v.scores); len(names) > 0 {
 		return &ContradictionError{Names: names}
 	}
-	return compute.ErrNotFinite // the model itself left nothing
+	return compute.ErrNotFinite // the model's own scores leave nothing
 }
 
 func (s *shaped) close() { s.shapers.Pop(s.pushed) }
 
-// ContradictionError says that shapers which each leave something leave nothing together.
+// ContradictionError says that shapers, each of which allows some tokens, together allow none.
 type ContradictionError struct {
-	Names []string // of the shapers that forbid tokens, in their order
+	Names []string // the shapers that forbid tokens, in their order
 }
 
 func (e *ContradictionError) Error() string {
 	return "no token may be written here: all are forbidden by " + listed(e.Names) + ", which have to be loosened"
 }
 
-// Unwrap says that there is no finite score, and why.
+// Unwrap makes the error match both sample.ErrNothingLeft and compute.ErrNotFinite.
 func (e *ContradictionError) Unwrap() []error {
 	return []error{sample.ErrNothingLeft, compute.ErrNotFinite}
 }

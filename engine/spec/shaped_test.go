@@ -13,10 +13,10 @@ import (
 	"specula/engine/sample"
 )
 
-// once forbids every token that is in the context already, and remembers being asked.
+// once forbids every token that is already in the context. It records what it was asked.
 type once struct {
 	context []int32
-	asked   [][]int32 // the context at each Shape
+	asked   [][]int32 // the context at each call of Shape
 }
 
 func (o *once) Name() string { return "once" }
@@ -34,8 +34,8 @@ func (o *once) Push(id int32)              { o.context = append(o.context, id) }
 func (o *once) Pop(n int)                  { o.context = o.context[:len(o.context)-n] }
 func (o *once) Reset(prompt []int32) error { o.context = slices.Clone(prompt); return nil }
 
-// A shaped draft is drawn from the draft model's scores without what is forbidden, token by token, and leaves the shapers as
-// they were.
+// A shaped draft is drawn, token by token, from the draft model's scores without the forbidden
+// tokens. The shapers end in the state in which they began.
 func TestDraftsAreShaped(t *testing.T) {
 	for _, params := range []sample.Params{{}, warm} {
 		for _, inspect := range []bool{false, true} {
@@ -113,7 +113,8 @@ func TestDropForbidden(t *testing.T) {
 	}
 }
 
-// Nothing is asked of a shaper behind a token that it forbids, and every row it is asked about is that of its context.
+// Shapers are not asked about rows after a forbidden token, and each row that they are asked about
+// is the one after their context.
 func TestShapersAreAskedInOrder(t *testing.T) {
 	draft := Draft{Tokens: []int32{4, 5, 4, 6}}
 	for _, id := range draft.Tokens {
@@ -145,7 +146,7 @@ func TestShapersAreAskedInOrder(t *testing.T) {
 	}
 }
 
-// rowsOf are scores that were written down.
+// rowsOf are scores written down by hand.
 type rowsOf struct{ scores [][]float32 }
 
 func (r *rowsOf) Rows() int                      { return len(r.scores) }
@@ -158,7 +159,7 @@ func (r *rowsOf) Argmax(dst []int32) (err error) {
 	return err
 }
 
-// failing is a shaper that breaks.
+// failing is a shaper whose Shape returns an error.
 type failing struct{ once }
 
 var errBroken = errors.New("broken")
@@ -217,7 +218,7 @@ func TestPathAndReason(t *testing.T) {
 	}
 }
 
-// Log-probabilities are of the raw scores, whatever shapes and filters do.
+// Log-probabilities come from the raw scores, whatever shapers and filters do.
 func TestLogProbsAreRaw(t *testing.T) {
 	scores := [][]float32{{0, 1, 2, 9}, {3, 1, 2, 0}}
 	draft := Draft{Tokens: []int32{2}, Q: []sample.Dist{sample.OneHot(2)}}

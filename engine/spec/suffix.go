@@ -8,27 +8,30 @@ import (
 )
 
 const (
-	// maxSuffixTokens bounds the automaton of a Suffix; at about 160 bytes a token it stays under some 24 MiB.
+	// maxSuffixTokens bounds the automaton of a Suffix. A token takes about 160 bytes, so the
+	// automaton stays below about 24 MiB.
 	maxSuffixTokens = 1 << 17
-	// maxMatches bounds how many matches of different length are compared.
+	// maxMatches bounds how many matches of different lengths are compared.
 	maxMatches = 8
 )
 
-// Suffix proposes what came most often behind the longest ends of the context that occurred before: in the prompt, in the reply so
-// far or in the session's earlier chats. Unlike Ngram it counts, so it knows how sure it is and goes on for as long as that is worth it.
-// It has no model and is strong where text repeats: code, edits, agents. (Oliaro et al., "SuffixDecoding", 2024)
+// Suffix proposes what most often followed the last tokens of the context where they occurred
+// before: in the prompt, in the reply so far, or in earlier chats of the session. Unlike Ngram it
+// counts, so it knows how sure it is and drafts for as long as that is worth it. It has no model,
+// and is strong where text repeats: code, edits, agents. (Oliaro et al., "SuffixDecoding", 2024)
 //
-// The share of a continuation that followed a match of L tokens c times out of n is c / (n + 1/L): one doubt that weighs less the
-// longer the match is. So a match that occurred once is trusted for about as many tokens as it has itself.
+// A continuation that followed a match of L tokens c times out of n gets the share c / (n + 1/L).
+// The 1/L is a doubt that weighs less the longer the match is. So a match that occurred once is
+// trusted for about as many tokens as it is long.
 type Suffix struct {
 	corpus    *Corpus
-	known     int // texts of the corpus that are in the automaton
+	known     int // so many texts of the corpus are in the automaton
 	context   []int32
 	automaton *automaton
-	most      int // tokens at which the automaton is made anew
+	most      int // at so many tokens the automaton is rebuilt
 }
 
-// NewSuffix returns a proposer that also looks into corpus, which may be nil.
+// NewSuffix returns a proposer that also searches corpus. A nil corpus is an empty one.
 func NewSuffix(corpus *Corpus) *Suffix {
 	return &Suffix{corpus: corpus, automaton: newAutomaton(countedLength), most: maxSuffixTokens}
 }
@@ -38,7 +41,8 @@ func (s *Suffix) Name() string { return "suffix" }
 // Free says that a draft costs nothing.
 func (s *Suffix) Free() {}
 
-// Begin reads what was said elsewhere, then the context, of which only what is new takes room.
+// Begin reads the texts that are new in the corpus, then the context. Beginnings that the automaton
+// knows take no room.
 func (s *Suffix) Begin(_ context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {
 	for _, text := range s.corpus.since(s.known) {
 		s.read(text)
@@ -50,7 +54,7 @@ func (s *Suffix) Begin(_ context.Context, tokens []int32, _ func(done, total int
 	return 0, nil
 }
 
-// read takes one sequence in.
+// read adds one sequence to the automaton.
 func (s *Suffix) read(tokens []int32) {
 	s.automaton.start()
 	for _, id := range tokens {
@@ -58,7 +62,8 @@ func (s *Suffix) read(tokens []int32) {
 	}
 }
 
-// Propose continues the match that promises the most tokens, for as long as the chance of all of them is at least ask.Trust.
+// Propose continues the match of which most tokens are expected to hold, for as long as the chance
+// that all of them hold is at least ask.Trust.
 func (s *Suffix) Propose(_ context.Context, ask Ask) (Draft, error) {
 	var best Draft
 	promised := 0.0
@@ -70,7 +75,7 @@ func (s *Suffix) Propose(_ context.Context, ask Ask) (Draft, error) {
 		if draft, tokens := s.continued(match, ask); tokens > promised {
 			best, promised = draft, tokens
 		} else if best.Stop == "" {
-			best.Stop = draft.Stop // of the longest match, if none serves
+			best.Stop = draft.Stop // the reason of the longest match, if no match gives a draft
 		}
 		match = s.automaton.matched(s.automaton.shorter(match))
 		if match.length == 0 {
@@ -80,7 +85,8 @@ func (s *Suffix) Propose(_ context.Context, ask Ask) (Draft, error) {
 	return best, nil
 }
 
-// continued follows a match, and returns how many tokens of the draft are expected to hold.
+// continued drafts along a match. expected is the number of tokens of the draft that are expected
+// to hold.
 func (s *Suffix) continued(match stretch, ask Ask) (draft Draft, expected float64) {
 	chance := 1.0
 	for len(draft.Tokens) < ask.Gamma {
@@ -108,7 +114,8 @@ func (s *Suffix) continued(match stretch, ask Ask) (draft Draft, expected float6
 	return draft, expected
 }
 
-// Committed adds tokens to the context. Nothing ever needs to be taken back: drafts do not enter the automaton.
+// Committed adds tokens to the context. There is nothing to roll back, because drafts do not enter
+// the automaton.
 func (s *Suffix) Committed(tokens []int32) error {
 	s.context = append(s.context, tokens...)
 	for _, id := range tokens {
@@ -118,8 +125,8 @@ func (s *Suffix) Committed(tokens []int32) error {
 	return nil
 }
 
-// bound keeps the automaton from growing without end. When it is full it is made anew of half as much: the newest part of the
-// context, then, as far as there is room, the newest texts of the corpus.
+// bound limits the automaton. When it is full, it is rebuilt with half as many tokens: the newest
+// part of the context and, as far as there is room, the newest texts of the corpus.
 func (s *Suffix) bound() {
 	if s.automaton.tokens < s.most {
 		return
@@ -142,7 +149,7 @@ func (s *Suffix) bound() {
 // Len is 0: there is no cache.
 func (s *Suffix) Len() int { return 0 }
 
-// Reset forgets everything; what the corpus has is read again by the next Begin.
+// Reset forgets everything. The next Begin reads the texts of the corpus again.
 func (s *Suffix) Reset() error {
 	s.context, s.known, s.automaton = s.context[:0], 0, newAutomaton(countedLength)
 	return nil

@@ -66,7 +66,8 @@ func TestSuffixStopsBehindAStopToken(t *testing.T) {
 	}
 }
 
-// However a context came about, and whatever was proposed on the way, proposals are those of somebody who read it at once.
+// However the context came about, and whatever was proposed on the way, the proposals are those of
+// a Suffix that reads the whole context at once.
 func TestSuffixFollowsLikeAFreshOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 9))
 	for range 300 {
@@ -155,15 +156,15 @@ func TestCorpus(t *testing.T) {
 	rising := []int32{1, 2, 3, 4, 5, 6, 7, 8}
 	c.Add(rising[:3])
 	c.Add([]int32{9})
-	c.Add(rising[:8]) // continues the first
-	c.Add(rising[:5]) // is known
+	c.Add(rising[:8]) // continues the first text
+	c.Add(rising[:5]) // the beginning of a known text
 	if got := sizes(); !slices.Equal(got, []int{1, 8}) {
 		t.Errorf("texts of %v tokens, want 1 and 8", got)
 	}
 	if got := c.since(2); len(got) != 1 || len(got[0]) != 8 {
 		t.Errorf("behind the second: %v", got)
 	}
-	c.Add([]int32{20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32}) // of which the newest half of all there is room for
+	c.Add([]int32{20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32}) // kept are its newest tokens, as many as half the room
 	c.Add([]int32{40, 41, 42})
 	if got := sizes(); !slices.Equal(got, []int{3}) {
 		t.Errorf("texts of %v tokens, want only the newest", got)
@@ -191,7 +192,7 @@ func TestNgramRecallsEarlierTexts(t *testing.T) {
 	corpus.Add([]int32{1, 2, 3, 4, 5})
 	propose([]int32{7, 2, 3}, 4, 5)
 	corpus.Add([]int32{7, 2, 3, 8})
-	propose([]int32{7, 2, 3, 8, 6, 2, 3}, 8, 6, 2, 3) // the latest, and the text that the context repeats is not searched twice
+	propose([]int32{7, 2, 3, 8, 6, 2, 3}, 8, 6, 2, 3) // the latest match; the text that the context repeats is not searched twice
 	propose([]int32{5, 7}, 2, 3, 8)
 	propose([]int32{5})
 }

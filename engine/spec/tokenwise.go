@@ -2,29 +2,32 @@ package spec
 
 import "specula/engine/sample"
 
-// tokenwise is speculative sampling (Leviathan et al. 2023, Chen et al. 2023): draft token x is kept with probability
-// min(1, p(x)/q(x)), until one is refused. So x is emitted either as an accepted draft, with probability
-// q(x)·min(1, p(x)/q(x)) = min(p, q), or from the residual, whose mass Σ max(0, p−q) is exactly the probability of a
-// refusal: together min(p, q) + max(0, p−q) = p(x).
+// tokenwise is speculative sampling (Leviathan et al. 2023, Chen et al. 2023): draft token x is
+// accepted with probability min(1, p(x)/q(x)), until one is rejected. So x is emitted either as an
+// accepted draft token, with probability q(x)·min(1, p(x)/q(x)) = min(p, q), or from the residual,
+// whose mass Σ max(0, p−q) is exactly the probability of a rejection. Together this is min(p, q) +
+// max(0, p−q) = p(x).
 //
-// The steps, which have to fit each other exactly, stand together as fields, so that tests can put a wrong one in and see it
-// caught.
+// The steps must fit each other exactly. They are fields so that tests can replace one by a wrong
+// one and check that this is noticed.
 type tokenwise struct {
 	accept func(u, p, q float64) bool
-	// residual is what the token in place of the refused one is drawn from, with a uniform of residualStream.
+	// residual is the distribution of the token in place of the rejected one. That token is drawn
+	// with a uniform of residualStream.
 	residual       func(dst []float64, p, q sample.Dist, refused int32) sample.Dist
 	residualStream sample.Stream
-	// bonus is what the token behind an accepted draft is drawn from.
+	// bonus is the distribution of the token after a draft that was accepted whole.
 	bonus func(p sample.Dist, draft Draft) sample.Dist
 
 	kept int
-	p    sample.Dist // at the place weighed last
+	p    sample.Dist // at the place that was weighed last
 	rest []float64   // (vocab)
 }
 
 func newTokenwise() tokenwise {
 	return tokenwise{
-		// Multiplied, not divided: q may be tiny, and p = 0 must never pass, not even at u = 0.
+		// It multiplies instead of dividing: q may be tiny, and p = 0 must never pass, not even if
+		// u = 0.
 		accept: func(u, p, q float64) bool { return u*q < p },
 		residual: func(dst []float64, p, q sample.Dist, _ int32) sample.Dist {
 			return sample.Residual(dst, p, q)

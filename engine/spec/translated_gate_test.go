@@ -8,11 +8,12 @@ import (
 	"specula/engine/spec/gate"
 )
 
-// letters relates two toy vocabularies of the same size. Target token t is the letter 'a'+t. The draft has the letters in another
-// order, all but the target's last; in its place it has one token that says "ab".
+// letters relates two toy vocabularies of the same size. Target token t is the letter 'a'+t. The
+// draft model has the same letters in another order, without the target's last one. In its place it
+// has a token with the text "ab".
 type letters struct{ vocab int32 }
 
-func (l letters) own(target int32) int32 { return (target + 1) % l.vocab } // the last one's place, 0, is "ab"
+func (l letters) own(target int32) int32 { return (target + 1) % l.vocab } // id 0, the place of the last letter, is "ab"
 
 func (l letters) Spell(dst, target []int32) []int32 {
 	for _, id := range target {
@@ -74,13 +75,14 @@ func newRetoldWorldDraft(prompt int) func(*testing.T, *gate.World) Proposer {
 	}
 }
 
-// The draft model keeps its own tokens where they came true, and reads the target's spelling where they did not.
+// The draft model keeps its own tokens as far as they agree with the committed text. It reads the
+// spelling of the rest.
 func TestRetoldKeepsItsOwnTokens(t *testing.T) {
 	texts := letters{5} // target a b c d e; draft "ab" a b c d
 	for _, tt := range []struct {
 		name            string
 		said, committed []int32
-		want            []int32 // of the draft's
+		want            []int32 // tokens of the draft model
 	}{
 		{"all of it", []int32{0, 3}, []int32{0, 1, 2}, []int32{0, 3}},
 		{"all of it and more", []int32{0}, []int32{0, 1, 3}, []int32{0, 4}},

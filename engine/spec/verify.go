@@ -7,8 +7,9 @@ import (
 	"specula/engine/sample"
 )
 
-// Rows are the target's raw scores of one pass, as compute.Logits has them: row i is the prediction at the place of draft
-// token i, and the row behind the last one predicts what follows the whole draft.
+// Rows are the target's raw scores of one pass, as in compute.Logits: row i predicts the token at
+// the place of draft token i, and the row after the last one predicts the token after the whole
+// draft.
 type Rows interface {
 	Rows() int
 	Vocab() int
@@ -16,38 +17,41 @@ type Rows interface {
 	Row(i int, dst []float32) error
 }
 
-// Terms are what a round is judged by.
+// Terms are the settings and the state that a round is judged by.
 type Terms struct {
 	Params sample.Params
-	// Shapers change the target's rows in the light of the tokens before each, in this order; every committed token has been
-	// pushed. See sample.Shapers.Active: one whose effect is over would only cost a better path.
+	// Shapers change each of the target's rows, depending on the tokens before it, in this order.
+	// All committed tokens have been pushed. Leave out shapers that have no effect any more (see
+	// sample.Shapers.Active): they would only force a more expensive path.
 	Shapers sample.Shapers
-	// Mixed says in words why the target's rows are not those of a single pass, such as guidance; empty if they are.
+	// Mixed says in words why the target's rows are not those of a single pass, for example because
+	// of guidance; empty if they are.
 	Mixed string
-	// Logprobs is how many log-probabilities will be asked for, see LogProbs.
+	// Logprobs is the number of log-probabilities that will be asked for, see LogProbs.
 	Logprobs int
 	Uniforms sample.Uniforms
 	Round    int
-	// Written counts the tokens that the reply has before this round.
+	// Written is the number of tokens that the reply had before this round.
 	Written int
 	Rule    Rule
-	Typical Typical // of the rule typical-lossy
-	// IsStop says which tokens end the reply; nil for none.
+	Typical Typical // settings of the rule typical-lossy
+	// IsStop reports which tokens end the reply; nil if none do.
 	IsStop func(id int32) bool
 }
 
 func (t *Terms) stops(id int32) bool { return t.IsStop != nil && t.IsStop(id) }
 
-// Unknown stands for a number that was not needed and therefore never read.
+// Unknown stands for a number that was not needed, and so was never read.
 const Unknown = -1
 
-// Judged is one token and the numbers that decided about it. Each may be Unknown.
+// Judged is one token and the numbers that decided about it. Each number may be Unknown.
 type Judged struct {
 	ID      int32
 	Verdict event.Verdict
 	// P and Q are what target and draft gave to this token after all filters.
 	P, Q float64
-	// U is the uniform it was tested with, and Bound what the test compared with if that is not P/Q; see the rules.
+	// U is the uniform that the token was tested with. Bound is what the test compared with, if
+	// that is not P/Q; see the rules.
 	U, Bound float64
 }
 
@@ -55,21 +59,21 @@ func unjudged(id int32) Judged {
 	return Judged{ID: id, P: Unknown, Q: Unknown, U: Unknown, Bound: Unknown}
 }
 
-// Outcome is what came of a round.
+// Outcome is the result of a round.
 type Outcome struct {
 	Path     Path
 	PathWhy  string
 	Draft    []Judged // every draft token, in order
-	Accepted int      // the first so many draft tokens were kept
-	Tested   int      // Accepted, plus one if a token was rejected
-	// Commit is the token drawn from the target: resampled, bonus or plain. Its Verdict is empty if an accepted stop token or
-	// an error left none.
+	Accepted int      // so many of the first draft tokens were accepted
+	Tested   int      // Accepted, plus 1 if a token was rejected
+	// Commit is the token drawn from the target: resampled, bonus or plain. Its Verdict is empty if
+	// there is none, because an accepted stop token or an error ended the round.
 	Commit Judged
 	// Stop means that the last committed token ends the reply.
 	Stop bool
 }
 
-// Committed returns the ids this round adds to the reply, in order.
+// Committed returns the ids that this round adds to the reply, in order.
 func (o *Outcome) Committed() []int32 {
 	ids := make([]int32, 0, o.Accepted+1)
 	for _, t := range o.Draft[:o.Accepted] {
@@ -81,12 +85,13 @@ func (o *Outcome) Committed() []int32 {
 	return ids
 }
 
-// Verifier decides which draft tokens stay. It keeps the scratch rows of one vocabulary and serves one goroutine.
+// Verifier decides which draft tokens stay. It keeps scratch rows for one vocabulary. It must not
+// be used by several goroutines at once.
 type Verifier struct {
 	sampler sample.Sampler
 	scores  []float32 // (vocab) one row of the target
 	p       []float64 // (vocab) its distribution
-	other   []float64 // (vocab) a distribution to compare with
+	other   []float64 // (vocab) a second distribution, for Overlaps
 	best    []int32   // (rows)
 
 	argmaxes argmaxes
@@ -94,7 +99,7 @@ type Verifier struct {
 	shaped   shaped
 
 	evidence evidence
-	same     equality // of every rule at temperature 0
+	same     equality // stands for every rule at temperature 0
 	token    tokenwise
 	block    blockwise
 	exact    exactMatch
@@ -105,11 +110,12 @@ type Verifier struct {
 // NewVerifier returns a verifier.
 func NewVerifier() *Verifier { return &Verifier{token: newTokenwise(), block: newBlockwise()} }
 
-// Verify judges a draft by the target's rows, len(draft.Tokens)+1 of them. Unless the rule is lossy, the tokens of
-// Outcome.Committed have exactly the distribution of tokens drawn from the target one by one. An empty draft is a plain round.
+// Verify judges a draft by the target's rows, of which there must be len(draft.Tokens)+1. Unless
+// the rule is lossy, the tokens of Outcome.Committed have exactly the distribution of tokens drawn
+// from the target one by one. An empty draft makes a plain round.
 //
-// Rows are read as far as the rule needs them and no further. Scores there that are not finite give an error that wraps
-// compute.ErrNotFinite; the outcome then still holds what was accepted before, and no commit.
+// Rows are read only as far as the rule needs them. If such a row is not finite, the error wraps
+// compute.ErrNotFinite; the outcome then holds the tokens that were accepted before, and no Commit.
 func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error) {
 	n := len(draft.Tokens)
 	if len(draft.Q) != n || target.Rows() <= n {
@@ -141,7 +147,7 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 	return out, nil
 }
 
-// fit makes the scratch rows those of a vocabulary.
+// fit makes the scratch rows as long as the vocabulary.
 func (v *Verifier) fit(vocab int) {
 	if len(v.scores) != vocab {
 		v.scores = make([]float32, vocab)
@@ -149,10 +155,10 @@ func (v *Verifier) fit(vocab int) {
 	}
 }
 
-// decide is the round: weigh draft tokens as far as it matters, keep what the rule keeps, and close with one token of the
-// target's own.
+// decide runs a round: it weighs draft tokens as far as needed, accepts what the rule accepts, and
+// closes with one token of the target.
 func decide(p predictions, rule acceptance, e *evidence, out *Outcome) error {
-	// Nothing behind a stop token can become part of the reply, so the draft ends there.
+	// No token after a stop token can become part of the reply, so the draft ends there.
 	n := len(e.judged)
 	for i := range e.judged {
 		if e.terms.stops(e.judged[i].ID) {
@@ -167,7 +173,7 @@ func decide(p predictions, rule acceptance, e *evidence, out *Outcome) error {
 		out.Draft[i].Verdict = event.Accepted
 	}
 	if errRow != nil && kept == weighed {
-		return errRow // the row that could not be read is the one that decides
+		return errRow // the row that could not be read is the one that matters
 	}
 	if kept < n {
 		out.Tested++
@@ -191,8 +197,8 @@ func decide(p predictions, rule acceptance, e *evidence, out *Outcome) error {
 	return nil
 }
 
-// weigh shows the rule the first n draft tokens until it has seen enough or a row cannot be read, and returns how many it has
-// seen.
+// weigh shows the rule the first n draft tokens, until it has seen enough or a row cannot be read.
+// It returns how many the rule has seen.
 func weigh(p predictions, rule acceptance, e *evidence, n int) (int, error) {
 	rule.begin()
 	for i := range n {

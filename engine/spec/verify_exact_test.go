@@ -10,19 +10,20 @@ import (
 	"specula/engine/spec/gate"
 )
 
-// Exact enumeration: for small vocabularies every outcome's probability is found by integrating the verifier over its
-// uniforms, and must equal the target's. There is no chance in it and no statistics.
+// Exact enumeration: for small vocabularies the tests integrate the verifier over its uniforms.
+// This gives the probability of each outcome, which must equal the target's. There is no chance in
+// it and no statistics.
 
-// rounding is what sums of float64 may be off by.
+// rounding bounds the rounding error of the sums in float64.
 const rounding = 1e-12
 
-// variable is one uniform that the verifier may ask for.
+// variable names one uniform that the verifier may ask for.
 type variable struct {
 	stream   sample.Stream
 	position int
 }
 
-// script answers known uniforms and notes the first unknown one.
+// script answers known uniforms, and records the first unknown one.
 type script struct {
 	known map[variable]float64
 	first *variable
@@ -39,8 +40,9 @@ func (s *script) Uniform(stream sample.Stream, _, position int) float64 {
 	return 0.5
 }
 
-// integrate adds to out, for each committed sequence, the share of the cube of uniforms that leads to it.
-// What run notes beside the tokens tells apart what other uniforms have yet to make a difference of.
+// integrate adds to out, for each committed sequence, the volume of the uniforms that lead to it.
+// The notes of run tell apart runs with the same tokens that later uniforms may still make
+// different.
 func integrate(run func(sample.Uniforms) (tokens []int32, notes string), known map[variable]float64, weight float64, out map[string]float64) {
 	s := &script{known: known}
 	tokens, _ := run(s)
@@ -62,8 +64,9 @@ func integrate(run func(sample.Uniforms) (tokens []int32, notes string), known m
 	delete(known, *s.first)
 }
 
-// jumps returns where a function of one uniform changes between low and high, ascending. Every step of the verifier is
-// monotone in its uniform, so what is equal at both ends of an interval is equal within it.
+// jumps returns where a function of one uniform changes between low and high, ascending. Each step
+// of the verifier is monotone in its uniform. So if it is equal at both ends of an interval, it is
+// constant inside.
 func jumps(at func(float64) string, low, high float64, atLow, atHigh string) []float64 {
 	if atLow == atHigh {
 		return nil
@@ -85,8 +88,8 @@ func key(tokens []int32) string {
 	return string(b)
 }
 
-// enumerate returns the largest difference between the probability that a verifier writes a sequence of gamma+1 tokens and
-// the target's own.
+// enumerate returns the largest difference between the probability that a verifier writes some
+// sequence of gamma+1 tokens and the target's probability of it.
 func enumerate(t *testing.T, w *gate.World, gamma int, filters sample.Params, v *Verifier, rule Rule) float64 {
 	tr := newTrial(t, w, gamma, filters)
 	notes := noteTests(&v.block)
@@ -115,7 +118,7 @@ func enumerate(t *testing.T, w *gate.World, gamma int, filters sample.Params, v 
 	})
 	worst := 0.0
 	eachSequence(w.Vocab, gamma+1, func(tokens []int32) {
-		// A shorter output that begins like this is continued by exact draws.
+		// A shorter output is continued by exact draws.
 		got := 0.0
 		for n := 1; n <= len(tokens); n++ {
 			got += written[key(tokens[:n])] * probability(w, n, tokens)
@@ -126,8 +129,8 @@ func enumerate(t *testing.T, w *gate.World, gamma int, filters sample.Params, v 
 	return worst
 }
 
-// noteTests makes a block's tests write down what they find. The last one that passes decides, so an earlier one may not show in
-// the tokens.
+// noteTests makes a block's tests record their results. The last test that passes decides, so the
+// result of an earlier one may not show in the tokens.
 func noteTests(r *blockwise) *[]byte {
 	var notes []byte
 	note := func(passed bool) bool {
@@ -140,7 +143,7 @@ func noteTests(r *blockwise) *[]byte {
 	return &notes
 }
 
-// probability is that of tokens[from:] given tokens[:from].
+// probability returns the probability of tokens[from:] given tokens[:from].
 func probability(w *gate.World, from int, tokens []int32) float64 {
 	p := 1.0
 	for i := from; i < len(tokens); i++ {
@@ -208,7 +211,7 @@ func TestEnumerationCatchesEveryPlantedBug(t *testing.T) {
 		}
 		for name, plant := range bugs {
 			if name == productsOfUniforms {
-				continue // no interval of a uniform leads to one outcome, so it cannot be integrated like this
+				continue // it cannot be integrated: outcomes do not belong to intervals of a uniform
 			}
 			t.Run(string(rule)+"/"+name, func(t *testing.T) {
 				t.Parallel()

@@ -9,25 +9,26 @@ import (
 	"specula/engine/spec/gate"
 )
 
-// rounds is the number of replies of a statistical test, the size for which reference simulations show that it tells every
-// planted bug below from exact speculation.
+// rounds is the number of replies of a statistical test. Simulations of the reference show that
+// with so many each planted bug differs significantly from exact speculation.
 const rounds = 200_000
 
-// trial plays one round of a verifier with a draft of so many tokens.
+// trial plays one round of a verifier with a draft of gamma tokens.
 type trial struct {
 	world    *gate.World
 	verifier *Verifier
 	rule     Rule
 	typical  Typical
 	gamma    int
-	// least ends a draft behind a token less probable than that, as a proposer that mistrusts itself does.
+	// least ends a draft after a token that is less probable, as an unsure proposer does.
 	least    float64
 	isStop   func(int32) bool
-	q        []sample.Dist // (position·vocab + token before) what the draft draws from
+	q        []sample.Dist // (position·vocab + token before), the draft's distributions
 	uniforms sample.Uniforms
 }
 
-// newTrial drafts with filters of its own, which exactness allows: temperature 0 makes q one-hot.
+// newTrial makes a trial whose draft has its own filters, which exactness allows. Temperature 0
+// makes q one-hot.
 func newTrial(t testing.TB, w *gate.World, gamma int, filters sample.Params) *trial {
 	tr := &trial{world: w, verifier: NewVerifier(), gamma: gamma, uniforms: sample.NewPhilox(7, 1)}
 	for i := range gamma {
@@ -42,7 +43,7 @@ func newTrial(t testing.TB, w *gate.World, gamma int, filters sample.Params) *tr
 	return tr
 }
 
-// draft draws as a draft model does: each token from q behind the one before.
+// draft draws like a draft model: each token from the q after the token before.
 func (tr *trial) draft(round int) Draft {
 	var d Draft
 	before := gate.Root
@@ -58,7 +59,7 @@ func (tr *trial) draft(round int) Draft {
 	return d
 }
 
-// terms of a round that is a reply of its own.
+// terms returns the terms of a round that is a whole reply.
 func (tr *trial) terms(round int) Terms {
 	return Terms{Params: tr.world.Params, Uniforms: tr.uniforms, Round: round, Written: 100 * round, IsStop: tr.isStop,
 		Rule: tr.rule, Typical: tr.typical}
@@ -80,8 +81,8 @@ func (tr *trial) play(t testing.TB) func(round int) gate.Played {
 	}
 }
 
-// gateCases are the configurations that exact speculation must pass: vocabularies, draft lengths, temperatures, filters and
-// every relation of draft to target.
+// gateCases are the configurations that exact speculation must pass: vocabularies, draft lengths,
+// temperatures, filters, and all relations of draft to target.
 func gateCases() []gateCase {
 	warm := func(t float64) sample.Params { return sample.Params{Temperature: t, TopP: 1} }
 	filtered := sample.Params{Temperature: 1, TopK: 12, TopP: 0.9, MinP: 0.02}
@@ -121,8 +122,9 @@ func (c gateCase) String() string {
 		c.target.TopK, c.draft.TopK, c.pairing)
 }
 
-// replies is how many tell most: with few tokens there are few places for a difference to hide, and with two a residual is always
-// right, so that most bugs cannot show at all.
+// replies is the number of replies that a case is tested with. With few tokens a difference has few
+// places to hide, so fewer replies suffice. With two tokens a residual is always right, so most
+// bugs cannot show at all.
 func (c gateCase) replies() int {
 	switch {
 	case c.vocab < 10:

@@ -12,7 +12,7 @@ import (
 	"specula/engine/spec/gate"
 )
 
-// target is a pass whose rows are written down by hand. It counts what is read.
+// target is a pass with rows written down by hand. It counts the reads.
 type target struct {
 	rows    [][]float32
 	argmaxs int
@@ -38,7 +38,7 @@ func (r *target) Row(i int, dst []float32) error {
 	return nil
 }
 
-// probabilities makes the row whose softmax they are.
+// probabilities returns a row whose softmax is p.
 func probabilities(p ...float64) []float32 {
 	row := make([]float32, len(p))
 	for i := range p {
@@ -178,7 +178,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 			for at := range 4 {
 				rows := &target{rows: [][]float32{good, good, good, good}}
 				rows.rows[at] = bad
-				// Tokens 0 and 1 are kept, token 2 is refused, so row 3 does not matter.
+				// Tokens 0 and 1 are accepted and token 2 is rejected, so row 3 does not matter.
 				d := Draft{Tokens: []int32{1, 1, 0}, Q: []sample.Dist{sample.OneHot(1), sample.OneHot(1), sample.OneHot(0)}}
 				out, err := NewVerifier().Verify(rows, d, Terms{Params: params, Uniforms: uniforms{}})
 				if at == 3 {
@@ -257,7 +257,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// The rule is not only exact but accepts as often as any rule can: Σ min(p, q) = 1 − TV(p, q).
+// The rule token is exact, and it accepts as often as any exact rule can: Σ min(p, q) = 1 − TV(p,
+// q).
 func TestAcceptanceIsOneMinusTotalVariation(t *testing.T) {
 	w := gate.NewWorld(32, 2, warm, gate.Near, 5)
 	tr := newTrial(t, w, 1, warm)

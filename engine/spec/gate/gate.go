@@ -8,15 +8,16 @@ import (
 	"specula/engine/stat"
 )
 
-// Limit is the deviate above which a test fails. With the few hundred tests of a run, correct code exceeds it about once in
-// 10⁵ runs of new seeds; with fixed seeds it does or it does not.
+// Limit is the normal deviate above which a test fails. With the few hundred tests of a run,
+// correct code exceeds it in about one of 10⁵ runs with new seeds. With fixed seeds a run always
+// gives the same result.
 const Limit = 5.5
 
-// Played is the beginning of one reply behind Root.
+// Played is the beginning of one reply after Root.
 type Played struct {
-	Tokens []int32 // at least one; more than are judged are ignored
-	// Bonus is the index of the first token drawn behind a fully accepted draft, or −1. A later one will not do: which bonus
-	// is the last also depends on what it is.
+	Tokens []int32 // at least one; tokens beyond those that are judged are ignored
+	// Bonus is the index of the first token drawn after a draft that was accepted whole, or −1. A
+	// later bonus token will not do: which one is the last depends on the tokens themselves.
 	Bonus int
 }
 
@@ -40,13 +41,14 @@ func (r Report) Failures() string {
 	return strings.Join(out, ", ")
 }
 
-// Judge plays so many replies and compares their first length tokens with the world's exact distribution: every position on
-// its own, every pair of neighbours, and the bonus tokens given the token before them. A reply that was played shorter is
-// continued by drawing from the exact distribution, which cannot hide a wrong beginning.
+// Judge plays so many replies and compares their first length tokens with the world's exact
+// distribution: each position by itself, each pair of neighbours, and the bonus tokens given the
+// token before them. A shorter reply is continued by draws from the exact distribution, which
+// cannot hide a wrong beginning.
 func (w *World) Judge(trials, length int, seed uint64, play func(trial int) Played) Report {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	single := make([][]int, length) // (position, vocab)
-	pairs := make([][]int, length)  // (position, vocab·vocab) of the token at position and the one before
+	pairs := make([][]int, length)  // (position, vocab·vocab), the token at position and the one before
 	bonus := make([][]int, length*w.Vocab)
 	for i := range length {
 		single[i] = make([]int, w.Vocab)
@@ -76,7 +78,8 @@ func (w *World) Judge(trials, length int, seed uint64, play func(trial int) Play
 	return w.compare(single, pairs, bonus)
 }
 
-// draw is an inverse transform on the exact distribution, independent of the code on trial.
+// draw samples from the exact distribution by inverse transform, independent of the code under
+// test.
 func (w *World) draw(position int, before int32, u float64) int32 {
 	last := int32(0)
 	for id, p := range w.P(position, before) {

@@ -9,7 +9,7 @@ import (
 
 var plain = sample.Params{Temperature: 1, TopP: 1}
 
-// Plain drawing passes, in every world, and drawing that is slightly wrong in one place does not.
+// Plain sampling passes in every world. Sampling that is slightly wrong in one place does not.
 func TestJudge(t *testing.T) {
 	for _, pairing := range Pairings {
 		w := NewWorld(10, 3, plain, pairing, 2)

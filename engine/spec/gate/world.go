@@ -1,10 +1,11 @@
-// Package gate is the statistical test of losslessness: it lets anything that writes tokens (a verifier, a proposer with a
-// verifier, a whole engine) write very many short replies in a small artificial language, whose exact distribution is known,
-// and says whether what was written has that distribution. It serves tests only.
+// Package gate is the statistical test of losslessness. It lets anything that writes tokens (a
+// verifier, a proposer with a verifier, a whole engine) write many short replies in a small
+// artificial language with a known exact distribution. Then it says whether the replies have this
+// distribution. It is for tests only.
 //
-// The language is a Markov chain that changes with the position: what follows depends on the place in the reply and on the
-// token before. That is enough for every mistake about history, such as judging a token by the row of its neighbour, to
-// change the joint distribution of adjacent tokens.
+// The language is a Markov chain that changes with the position: the next token depends on the
+// position and on the token before. This is enough for each mistake about history, such as judging
+// a token by the row of its neighbour, to change the joint distribution of adjacent tokens.
 package gate
 
 import (
@@ -16,10 +17,10 @@ import (
 	"specula/engine/sample"
 )
 
-// Root is the token in front of every reply.
+// Root is the token before each reply.
 const Root int32 = 0
 
-// Pairing says how the draft's opinion relates to the target's.
+// Pairing says how the draft's distribution relates to the target's.
 type Pairing string
 
 // The pairings.
@@ -37,17 +38,18 @@ const (
 // Pairings lists them all.
 var Pairings = [...]Pairing{Near, Equal, Opposed, Unlike, Certain, Partial, Disjoint, Impossible}
 
-// World is one such language and a draft's idea of it.
+// World is one such language, with a target and a draft.
 type World struct {
 	Vocab  int
 	Depth  int // positions that have scores
 	Params sample.Params
 	target [][]float32 // (Depth·Vocab, Vocab) raw scores, by position and token before
 	draft  [][]float32 // likewise
-	exact  [][]float64 // likewise: the target's distribution under Params, by the reference
+	exact  [][]float64 // likewise: the target's distribution under Params, computed by the reference
 }
 
-// NewWorld makes a language of so many tokens and positions. The same seed gives the same world.
+// NewWorld makes a language with the given numbers of tokens and positions. The same seed gives the
+// same world.
 func NewWorld(vocab, depth int, params sample.Params, pairing Pairing, seed uint64) *World {
 	rng := rand.New(rand.NewPCG(seed, uint64(vocab)))
 	w := &World{Vocab: vocab, Depth: depth, Params: params}
@@ -65,7 +67,8 @@ func NewWorld(vocab, depth int, params sample.Params, pairing Pairing, seed uint
 	return w
 }
 
-// Round changes all scores to what a device makes of them, half precision for one, and the exact distribution with them.
+// Round rounds all scores as a device does, for example to half precision, and recomputes the exact
+// distribution from them.
 func (w *World) Round(round func(float32) float32) {
 	for i, target := range w.target {
 		for id := range target {
@@ -75,8 +78,9 @@ func (w *World) Round(round func(float32) float32) {
 	}
 }
 
-// Damage makes the draft's scores after every odd token NaN, like those of a model whose activations overflow there. Whether a
-// draft breaks off then depends on the tokens drawn. After Root, which is 0, there are scores.
+// Damage makes the draft's scores after each odd token NaN, like those of a model whose activations
+// overflow there. So it depends on the tokens drawn whether a draft breaks off. After Root, which
+// is even, there are scores.
 func (w *World) Damage() {
 	for i, scores := range w.draft {
 		if before := i % w.Vocab; before%2 == 0 {
@@ -123,21 +127,21 @@ func pair(pairing Pairing, target, draft []float32, rng *rand.Rand) {
 
 func (w *World) row(position int, before int32) int { return position*w.Vocab + int(before) }
 
-// TargetScores are the target's raw scores for the token at a position behind the token before.
+// TargetScores returns the target's raw scores for the token at a position, given the token before.
 func (w *World) TargetScores(position int, before int32) []float32 {
 	return w.target[w.row(position, before)]
 }
 
-// DraftScores are the draft's.
+// DraftScores returns the draft's raw scores for the token at a position, given the token before.
 func (w *World) DraftScores(position int, before int32) []float32 {
 	return w.draft[w.row(position, before)]
 }
 
-// P is the exact distribution of the token at a position behind the token before.
+// P returns the exact distribution of the token at a position, given the token before.
 func (w *World) P(position int, before int32) []float64 { return w.exact[w.row(position, before)] }
 
-// Rows are the target's scores behind each token of tokens, the first of which stands in front of position first.
-// They are what a forward pass over these tokens gives.
+// Rows returns the target's scores after each of tokens, the first of which is the one before
+// position first: what a forward pass over these tokens gives.
 func (w *World) Rows(first int, tokens []int32) Rows { return Rows{w, first, tokens} }
 
 // Rows is one pass of the target; it has the methods of compute.Logits that a verifier reads.
