@@ -35,12 +35,13 @@ func (c Config) Clone() Config {
 // Value is a setting's name (full name, flag or slash command) and its value as typed.
 type Value struct{ Name, Text string }
 
-// Set changes one setting by its full name, flag or slash command. On an error, a *ValueError or *UnknownError, c is unchanged.
+// Set changes one setting by its full name, flag or slash command. The error is an *UnknownError or
+// a *ValueError; c is then unchanged.
 func (c *Config) Set(name, value string) error { return c.SetAll(Value{name, value}) }
 
-// SetAll changes several settings at once, so that values which are only valid together may come in any order.
-// It sets them and no others, but for a γ that gamma_max bounds; what naming them implies, Imply adds before.
-// On an error c is unchanged.
+// SetAll changes several settings at once. So values that are only valid together may come in any
+// order. It changes only these settings, and lowers a γ that gamma_max now bounds. What their names
+// imply must be added before, with Imply. On an error c is unchanged.
 func (c *Config) SetAll(values ...Value) error {
 	next := c.Clone()
 	if err := next.assignAll(values); err != nil {
@@ -48,7 +49,7 @@ func (c *Config) SetAll(values ...Value) error {
 	}
 	named := map[string]bool{}
 	for _, v := range values {
-		s, _ := Lookup(v.Name) // assignAll has found it
+		s, _ := Lookup(v.Name) // found before, by assignAll
 		named[s.Name] = true
 	}
 	next.lowerGamma(named)
@@ -59,7 +60,7 @@ func (c *Config) SetAll(values ...Value) error {
 	return nil
 }
 
-// assignAll checks each value by itself.
+// assignAll checks and sets each value by itself.
 func (c *Config) assignAll(values []Value) error {
 	for _, value := range values {
 		s, ok := Lookup(value.Name)
@@ -77,7 +78,7 @@ func (c *Config) assignAll(values []Value) error {
 	return nil
 }
 
-// Get returns a setting's value as Set takes it.
+// Get returns a setting's value in the form that Set takes. The error is an *UnknownError.
 func (c *Config) Get(name string) (string, error) {
 	s, ok := Lookup(name)
 	if !ok {
@@ -86,9 +87,12 @@ func (c *Config) Get(name string) (string, error) {
 	return s.format(c), nil
 }
 
-// Recipe is what a reply is written with: every setting that is not at its default, by its full name and as Set takes it. Left out
-// are what concerns the screen alone; what rounds draft, which is known when the reply is written; and a γ that the rule does not
-// ask for, because naming γ is asking for the rule fixed.
+// Recipe returns the settings that a reply is written with: each setting that is not at its
+// default, by full name, in the form that Set takes. It leaves out
+//
+//   - settings that concern only the screen,
+//   - speculation.drafts, because what rounds draft is known only after the reply,
+//   - γ under the rule cost-aware, which does not use it: to name γ would change the rule to fixed.
 func (c *Config) Recipe() map[string]string {
 	recipe := map[string]string{}
 	for _, s := range table {
@@ -103,7 +107,7 @@ func (c *Config) Recipe() map[string]string {
 	return recipe
 }
 
-// validate checks what concerns more than one setting.
+// validate checks the conditions between several settings.
 func (c *Config) validate() error {
 	s := c.Speculation
 	switch {
@@ -114,18 +118,18 @@ func (c *Config) validate() error {
 	case s.NgramMin > s.NgramMax:
 		return &ValueError{Setting: "speculation.ngram_min", Got: fmt.Sprint(s.NgramMin), Allowed: fmt.Sprintf("at most speculation.ngram_max, which is %d", s.NgramMax)}
 	}
-	if first, second := c.Constraint.several(); first != "" {
-		value, _ := c.Get(second) // both are settings
+	if first, second := c.Constraint.firstTwo(); first != "" {
+		value, _ := c.Get(second) // no error is possible: second is the name of a setting
 		return &ValueError{Setting: second, Got: describe(value), Why: fmt.Errorf(
-			"a reply can have one form, and %s gives it another: set that to %s first", first, cleared(first))}
+			"a reply can have one form, and %s gives it another: set that to %s first", first, offValue(first))}
 	}
 	return nil
 }
 
-// UnknownError says that there is no setting of a name.
+// UnknownError says that no setting has this name.
 type UnknownError struct {
 	Name    string
-	Nearest string // empty when nothing is near
+	Nearest string // the most similar name; empty if none is similar
 }
 
 func (e *UnknownError) Error() string {
@@ -135,7 +139,8 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("there is no setting %.64q; did you mean %s?", e.Name, e.Nearest)
 }
 
-// unknown answers in the spelling of the question: a full name for a name with a dot, otherwise the nearest flag or slash command.
+// unknown suggests a name of the same kind: a full name for a name with a dot, otherwise a flag, a
+// key or a slash command.
 func unknown(name string) error {
 	var names []string
 	for _, s := range table {

@@ -1,12 +1,14 @@
-// Package config is the one definition of every setting: its place in config.toml, its flag, its slash command, its range
-// and its default.
+// Package config is the one definition of every setting: its place in config.toml, its flag, its
+// slash command, its range and its default.
 //
-// A setting is one row of the table that [Settings] returns. The file decoder, the command line, the slash commands and the
-// keys all go through that table, so a value is checked in one place and an error reads the same wherever it was typed.
-// A file is decoded strictly: an unknown key is an error with line and nearest name, and a file with any error changes nothing.
+// A setting is one row of the table that [Settings] returns. The file decoder, the command line,
+// the slash commands and the keys all use this table. So a value is checked in one place, and an
+// error has the same words wherever the value was typed. A file is decoded strictly: an unknown key
+// is an error with its line and the nearest name, and a file with any error changes nothing.
 package config
 
-// Config mirrors config.toml section by section. [Default] fills it; a user's file and then flags override it.
+// Config mirrors config.toml section by section. [Default] fills it; the user's file and then flags
+// override it.
 type Config struct {
 	Model       Model
 	Sampling    Sampling
@@ -23,9 +25,9 @@ type Config struct {
 // Model says which files to load.
 type Model struct {
 	Target    string // path of a GGUF file; empty: the embedded pair
-	Draft     string // likewise; "none" for no draft model
-	Heads     string // safetensors of EAGLE or Medusa heads; empty: those built in
-	Translate string // auto, tokens, text, off: how a draft of another vocabulary is used
+	Draft     string // path of a GGUF file; empty: that of the embedded pair; "none": no draft model
+	Heads     string // safetensors of EAGLE or Medusa heads; empty: the built-in ones
+	Translate string // auto, tokens, text, off: how a draft model with another vocabulary is used
 	Template  string // auto, file, chatml, llama3, llama2, mistral
 	System    string // system prompt; empty for none
 }
@@ -36,30 +38,31 @@ type Sampling struct {
 	TopK            int     // 0: off
 	TopP            float64 // 1: off
 	MinP            float64 // 0: off
-	TemperatureLast bool    // behind the other filters, not before them
-	MinTokens       int     // tokens before which a reply cannot end
-	Logprobs        int     // so many likeliest tokens; 0: none
+	TemperatureLast bool    // apply the temperature after the other filters, not before them
+	MinTokens       int     // a reply cannot end before it has so many tokens
+	Logprobs        int     // number of likeliest tokens to report; 0: none
 	Seed            int64   // -1: a new one for each reply
-	MaxTokens       int     // tokens of one reply
+	MaxTokens       int     // most tokens of one reply
 	Stop            []string
 }
 
-// Penalties lower the scores of what was written before. A penalty makes a row depend on the tokens before it, so that rounds
-// are verified on the fallback path.
+// Penalties lower the scores of tokens that were written before. They make a row depend on earlier
+// tokens, so rounds are verified on the path fallback.
 type Penalties struct {
 	Repeat    float64 // 1: off
 	Frequency float64 // 0: off
 	Presence  float64 // 0: off
-	Last      int     // tokens they look back; -1: the whole context
+	Last      int     // number of tokens to look back; -1: the whole context
 
 	DryMultiplier float64 // 0: off
 	DryBase       float64
-	DryAllowed    int // tokens that may repeat unpunished
-	DryLast       int // tokens it looks back; -1: the whole context
+	DryAllowed    int // so many tokens may repeat without a penalty
+	DryLast       int // number of tokens to look back; -1: the whole context
 	DryBreakers   []string
 }
 
-// Tokens changes the scores of single tokens. A token is named by its id, or by text that is exactly one token.
+// Tokens changes the scores of single tokens. A token is given by its id, or by a text that is
+// exactly one token.
 type Tokens struct {
 	Bias     []string // "TOKEN=BIAS"
 	Banned   []string
@@ -67,7 +70,7 @@ type Tokens struct {
 	BadWords []string // texts of any length
 }
 
-// Constraint gives the form a reply must have; at most one of its fields is set.
+// Constraint holds the form that a reply must have. At most one field is set.
 type Constraint struct {
 	Schema  string // JSON schema, @FILE, or "any"
 	Regex   string
@@ -78,33 +81,33 @@ type Constraint struct {
 // Guidance is classifier-free guidance.
 type Guidance struct {
 	Scale    float64 // 1: off
-	Negative string  // in place of the system prompt
+	Negative string  // takes the place of the system prompt
 }
 
-// Speculation holds what decides about drafting.
+// Speculation holds the settings of drafting and verification.
 type Speculation struct {
 	Enabled        bool   // off: every round is plain
 	Proposer       string // auto, draft, ngram, suffix, combined, skip, eagle, medusa
 	Acceptance     string // token, block, exact, typical-lossy
 	Rule           string // fixed, windowed, cost-aware
-	Gamma          int    // draft tokens a round: the fixed rule's value, the others' start
+	Gamma          int    // draft tokens in a round: fixed under the rule fixed, the start of the others
 	GammaMax       int
-	Costs          string  // auto, measured, nominal: what the cost-aware rule reckons with
-	Drafts         string  // what each round drafts, to write a reply again; empty: the rule chooses
-	WindowSize     int     // rounds the windowed rule looks back
-	WindowLow      float64 // acceptance below which the windowed rule halves γ
-	WindowHigh     float64 // and above which it restores γ
-	NgramMax       int     // tokens of the longest match looked for
-	NgramMin       int
-	SuffixTrust    float64  // chance that a draft holds below which it is not made longer
-	SkipLayers     []string // layers of the target that self-speculation leaves out; empty: chosen
+	Costs          string   // auto, measured, nominal: the costs that the cost-aware rule uses
+	Drafts         string   // what each round drafts, see ParseDrafts, to reproduce a reply; empty: the rule chooses
+	WindowSize     int      // number of rounds that the windowed rule looks back
+	WindowLow      float64  // acceptance below which the windowed rule halves γ
+	WindowHigh     float64  // acceptance above which the windowed rule restores γ
+	NgramMax       int      // length of the longest match that ngram looks for, in tokens
+	NgramMin       int      // length of the shortest one
+	SuffixTrust    float64  // suffix ends a draft before the chance that all of it holds falls below this
+	SkipLayers     []string // layers of the target that the proposer skip leaves out; empty: every second of the middle ones
 	TypicalEpsilon float64
 	TypicalDelta   float64
 }
 
 // Context bounds the conversation.
 type Context struct {
-	Length   int    // tokens; 0: what the model allows
+	Length   int    // tokens; 0: as many as the model allows
 	Overflow string // refuse, drop-oldest
 	Cache    string // auto, f32, f16, q8_0: how keys and values are kept
 }
@@ -112,21 +115,22 @@ type Context struct {
 // Device chooses where to compute.
 type Device struct {
 	Device  string // auto, cpu, cuda, cuda:N
-	Draft   string // same, cpu, cuda, cuda:N: that of the draft model
-	OnLoss  string // error, cpu: what a reply does whose device fails
+	Draft   string // same, cpu, cuda, cuda:N: the device of the draft model
+	OnLoss  string // error, cpu: what happens when a GPU fails during a reply
 	Threads int    // 0: one per core
-	PollMS  int    // how long an idle thread polls before it sleeps
+	PollMS  int    // how long an idle thread polls before it sleeps, in milliseconds
 }
 
 // UI holds what concerns the screen alone.
 type UI struct {
 	Theme   string  // auto, dark, light, mono
 	Pace    string  // auto (slow on the embedded pair), full, slow, step
-	Rounds  float64 // a second, of the slow pace
+	Rounds  float64 // rounds per second at the slow pace
 	Mouse   bool
 	Inspect bool // collect candidates for the inspector
 	Unicode bool
 }
 
-// MaxGamma is the longest draft that can be asked for. Buffers for a verification are sized once, for GammaMax+1 rows.
+// MaxGamma is the longest draft, in tokens, that can be asked for. The buffers for verification are
+// sized once, for GammaMax+1 rows.
 const MaxGamma = 32

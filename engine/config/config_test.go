@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The file at the root of the repository is what users read; the table is what holds.
+// Users read the file at the root of the repository; the program uses the table.
 func defaultFile(t *testing.T) []byte {
 	t.Helper()
 	data, err := os.ReadFile("../../config.toml")
@@ -37,7 +37,7 @@ func TestDefaultFileGivesEverySetting(t *testing.T) {
 }
 
 func TestDefaultFileDocumentsEverySetting(t *testing.T) {
-	// γ stands there as a comment, because naming it would change the rule.
+	// The file has γ in a comment, because naming γ would change the rule.
 	text := strings.Replace(string(defaultFile(t)), "\n#gamma = 4\n", "\ngamma = 4\n", 1)
 	lines := strings.Split(text, "\n")
 	c, given, err := decode("config.toml", []byte(text))
@@ -66,7 +66,7 @@ func TestDefaultFileDocumentsEverySetting(t *testing.T) {
 	}
 }
 
-// Every field is reached by exactly one row, so that no part of a Config can be forgotten in the table.
+// Exactly one row leads to each field, so no part of a Config is missing from the table.
 func TestTableCoversConfig(t *testing.T) {
 	var c Config
 	seen := map[any]string{}

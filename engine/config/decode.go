@@ -11,13 +11,13 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// MaxBytes bounds a configuration file.
+// MaxBytes is the largest size of a configuration file.
 const MaxBytes = 64 << 10
 
-// FileError is one thing that is wrong in a file.
+// FileError is one mistake in a file.
 type FileError struct {
 	File string
-	Line int // from 1; 0 when it concerns the file as a whole
+	Line int // from 1; 0 if the mistake concerns the whole file
 	Err  error
 }
 
@@ -30,9 +30,10 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Decode reads the text of a configuration file over the built-in values. Names must match exactly, also in case.
-// The error joins a *FileError for everything that is wrong, in the order of lines; the Config is then the built-in one.
-// The note says what the values mean together where that may surprise; see Imply.
+// Decode reads the text of a configuration file over the built-in values. Names must match exactly,
+// also in case. The error joins a *FileError for each mistake, at most ten of them, in the order of
+// lines; the Config is then the built-in one. The note says what the values mean together where
+// this may surprise, see Imply; it is empty otherwise.
 func Decode(file string, data []byte) (c Config, note string, err error) {
 	c, given, err := decode(file, data)
 	if err == nil {
@@ -49,7 +50,8 @@ func Decode(file string, data []byte) (c Config, note string, err error) {
 	return c, note, nil
 }
 
-// decode also returns the line of each setting the file gives.
+// decode also returns the line of each setting that the file gives. It neither implies nor
+// validates.
 func decode(file string, data []byte) (Config, map[string]int, error) {
 	c := Default()
 	given := map[string]int{}
@@ -75,11 +77,12 @@ func decode(file string, data []byte) (Config, map[string]int, error) {
 	return c, given, r.report(file)
 }
 
-// maxKeyParts bounds the parts of a dotted name. The TOML decoder takes memory in proportion to their square.
+// maxKeyParts bounds the parts of a dotted name: the TOML decoder needs memory in proportion to
+// their square.
 const maxKeyParts = 64
 
-// longestKey returns how many parts the longest dotted name has: the dots that nothing but words, quoted words and spaces stand
-// between.
+// longestKey returns an upper bound of the parts of the longest dotted name: it counts dots with
+// only words, quoted words and spaces between them.
 func longestKey(data []byte) int {
 	longest, dots := 0, 0
 	for i := 0; i < len(data); {
@@ -119,7 +122,7 @@ func quoted(data []byte) int {
 	return len(data)
 }
 
-// reader walks a parsed file with the table in hand.
+// reader checks a parsed file against the table.
 type reader struct {
 	meta     *toml.MetaData
 	config   *Config
@@ -165,14 +168,15 @@ func (r *reader) setting(name string, value toml.Primitive) {
 	r.given[name] = r.line(value, 0)
 }
 
-// located lets the decoder say where a value stands: it wraps an error of UnmarshalTOML with the value's position.
+// located finds the position of a value: the decoder wraps errors of UnmarshalTOML with it.
 type located struct{}
 
 var errLocated = errors.New("located")
 
 func (located) UnmarshalTOML(any) error { return errLocated }
 
-// line returns the line a value begins on. A table that is only implied ([a.b] implies a) has the line of its first child.
+// line returns the line on which a value begins, 0 if it is not known. A table that is only implied
+// ([a.b] implies a) has the line of its first child.
 func (r *reader) line(at toml.Primitive, depth int) int {
 	var parse toml.ParseError
 	if err := r.meta.PrimitiveDecode(at, &located{}); errors.As(err, &parse) && parse.Position.Line > 0 {
@@ -191,7 +195,7 @@ func (r *reader) line(at toml.Primitive, depth int) int {
 	return first
 }
 
-// maxDepth bounds the search for the line of an implied table; settings are two deep.
+// maxDepth bounds the search for the line of an implied table. Settings are two levels deep.
 const maxDepth = 8
 
 // report joins the mistakes in the order of lines.
@@ -223,7 +227,7 @@ func sectionNames() []string {
 	return names
 }
 
-// unknownSection also helps with a setting that stands outside its section.
+// unknownSection also helps if name is a setting that was written outside its section.
 func unknownSection(name string) error {
 	for _, s := range table {
 		if s.Key() == name {

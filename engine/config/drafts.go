@@ -6,17 +6,19 @@ import (
 	"strings"
 )
 
-// Draft is what rounds in a row drafted. The list of all of them and the seed are what a sampled reply needs to be written again:
-// how long a draft is hangs on the clock, and decides which random number decides about which token.
+// Draft says what one or several consecutive rounds drafted. The list of all of them and the seed
+// are enough to reproduce a sampled reply: the length of a draft depends on the clock, and decides
+// which random number tests which token.
 type Draft struct {
-	Rounds  int
+	Rounds  int     // number of consecutive rounds
 	Length  int     // tokens; 0 for plain rounds
-	Sharpen float64 // factor on the target's temperature that the draft was drawn at; 1 where nothing was drawn
-	IDs     []int32 // of a draft that was looked up, and not drawn; nil for one that was drawn
+	Sharpen float64 // the draft's temperature as a factor of the target's; 1 if nothing was sampled
+	IDs     []int32 // the tokens of a draft that was looked up; nil for a sampled one
 }
 
-// ParseDrafts reads drafts, separated by commas, from "4": 4 tokens, "4@0.5": 4 tokens at half the target's temperature,
-// "=12.7": the tokens 12 and 7, which were looked up, each with "x3" behind it for three such rounds.
+// ParseDrafts reads drafts, separated by commas: "4" is a draft of 4 tokens, "4@0.5" one of 4
+// tokens at half the target's temperature, and "=12.7" the tokens 12 and 7, which were looked up.
+// Each may end in "x3", for three such rounds. An empty text gives no drafts.
 func ParseDrafts(text string) ([]Draft, error) {
 	if text == "" {
 		return nil, nil
@@ -35,7 +37,7 @@ func ParseDrafts(text string) ([]Draft, error) {
 	return list, nil
 }
 
-// maxDraftsBytes bounds the list; a reply of 10,000 rounds is below it.
+// maxDraftsBytes bounds the list. That of a reply of 10,000 rounds is shorter.
 const maxDraftsBytes = 256 << 10
 
 func parseDraft(entry string) (Draft, error) {

@@ -6,7 +6,8 @@ import (
 	"specula/engine/config"
 )
 
-// A setting is changed by its name in the file, its flag or its slash command; all go through the same check.
+// A setting is changed by its name in the file, its flag or its slash command; all go through the
+// same check.
 func Example() {
 	c := config.Default()
 	fmt.Println(c.Set("temp", "0"))

@@ -7,9 +7,11 @@ import (
 	"specula/engine/constrain"
 )
 
-// A constraint is compiled as soon as it is given, so that what is wrong with it is said before a model is loaded.
+// A constraint is compiled as soon as it is set. So its mistakes are reported before a model is
+// loaded.
 
-// Compile returns the constraint that is set, reading files that it names; nil for none.
+// Compile returns the constraint that is set, and reads the files that it names. It returns nil if
+// none is set.
 func (c Constraint) Compile(ctx context.Context) (*constrain.Constraint, error) {
 	switch {
 	case c.Schema != "":
@@ -34,7 +36,8 @@ func compileText(
 	return compile(ctx, text)
 }
 
-// Read returns c with the contents of the files that it names, so that two can be compared.
+// Read returns c with the contents of files in place of their names, so that two constraints can be
+// compared. On an error it returns c with those that could be read.
 func (c Constraint) Read() (Constraint, error) {
 	for _, text := range []*string{&c.Schema, &c.Grammar} {
 		read, err := constrain.ReadText(*text)
@@ -50,14 +53,14 @@ func checkSchema(v string) error  { return Constraint{Schema: v}.check() }
 func checkRegex(v string) error   { return Constraint{Regex: v}.check() }
 func checkGrammar(v string) error { return Constraint{Grammar: v}.check() }
 
-// check compiles what is set. It needs no context: compiling has a budget of its own.
+// check compiles the constraint that is set. It needs no context: compiling has a limit of its own.
 func (c Constraint) check() error {
 	_, err := c.Compile(context.Background())
 	return err
 }
 
-// several names the first two constraints that are set, if there are two.
-func (c Constraint) several() (first, second string) {
+// firstTwo names the first two constraints that are set, if there are two.
+func (c Constraint) firstTwo() (first, second string) {
 	var set []string
 	for _, s := range table {
 		if s.Section() == "constraint" {
@@ -72,8 +75,8 @@ func (c Constraint) several() (first, second string) {
 	return set[0], set[1]
 }
 
-// cleared is how a setting is given to have no effect.
-func cleared(name string) string {
+// offValue returns the value, as it is typed, that switches a setting of the constraint off.
+func offValue(name string) string {
 	if s, _ := Lookup(name); s.Kind == List {
 		return "[]"
 	}

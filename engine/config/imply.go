@@ -5,15 +5,19 @@ import (
 	"strconv"
 )
 
-// Imply completes values that were named together: in one file, on one command line, in one command. Naming γ asks for
-// it, so the rule becomes fixed. If the rule cost-aware is named beside it, which chooses γ itself, γ is the longest
-// draft that the rule may choose (gamma_max), and note says so. What was named decides, never whether it differs from
-// the default.
+// Imply completes values that were given together: in one file, on one command line, or in one
+// command. To give γ is to ask for it, so the rule becomes fixed unless a rule is given, too. If
+// the rule cost-aware is given, which chooses γ itself, then γ becomes gamma_max, the longest draft
+// that the rule may choose, and note says so. It matters which settings are given, not whether they
+// differ from their defaults.
+//
+// all begins with values. note is empty if there is nothing to tell. The error is a *ValueError: γ
+// 0 with the rule cost-aware is refused. Other mistakes are left to whoever sets the values.
 func Imply(values []Value) (all []Value, note string, err error) {
 	named := map[string]string{}
 	for _, v := range values {
 		if s, ok := Lookup(v.Name); ok {
-			named[s.Name] = v.Text // the last one counts
+			named[s.Name] = v.Text // the last value counts
 		}
 	}
 	text, ok := named["speculation.gamma"]
@@ -25,7 +29,7 @@ func Imply(values []Value) (all []Value, note string, err error) {
 		return append(values[:len(values):len(values)], Value{"speculation.gamma_rule", "fixed"}), "", nil
 	}
 	gamma, err := strconv.Atoi(text)
-	if rule != "cost-aware" || err != nil { // whoever sets the values says what is wrong with them
+	if rule != "cost-aware" || err != nil { // other mistakes are reported when the values are set
 		return values, "", nil
 	}
 	if gamma == 0 {
@@ -33,20 +37,20 @@ func Imply(values []Value) (all []Value, note string, err error) {
 			Allowed: "from 1 on with the rule cost-aware, whose longest draft it is; speculation.enabled = false never drafts"}
 	}
 	if most, err := strconv.Atoi(named["speculation.gamma_max"]); err == nil && most < gamma {
-		return values, "", nil // which is refused, like any γ above gamma_max
+		return values, "", nil // refused later, like any γ above gamma_max
 	}
 	note = fmt.Sprintf("γ %d is a ceiling: the rule cost-aware chooses from 0 to %d (gamma_max)", gamma, gamma)
 	return append(values[:len(values):len(values)], Value{"speculation.gamma_max", text}), note, nil
 }
 
-// lowerGamma lowers a γ that was not named to a gamma_max that was.
+// lowerGamma lowers γ to gamma_max if gamma_max was given and γ was not.
 func (c *Config) lowerGamma(named map[string]bool) {
 	if named["speculation.gamma_max"] && !named["speculation.gamma"] {
 		c.Speculation.Gamma = min(c.Speculation.Gamma, c.Speculation.GammaMax)
 	}
 }
 
-// imply does both for the settings that a file gives, by name and line.
+// imply does the work of lowerGamma and Imply for the settings that a file gives.
 func (c *Config) imply(given map[string]int) (note string, err error) {
 	var values []Value
 	named := map[string]bool{}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestNamingGammaAsksForIt(t *testing.T) {
+func TestNamingGammaFixesTheRule(t *testing.T) {
 	type want struct {
 		rule            string
 		gamma, gammaMax int
@@ -42,7 +42,7 @@ func TestNamingGammaAsksForIt(t *testing.T) {
 		if got := (want{s.Rule, s.Gamma, s.GammaMax, note != ""}); got != tt.want {
 			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
 		}
-		// A file means the same.
+		// A file with the same values means the same.
 		var text strings.Builder
 		text.WriteString("[speculation]\n")
 		for _, v := range tt.values {

@@ -2,8 +2,10 @@ package config
 
 import "strings"
 
-// Nearest returns the candidate with the smallest edit distance to name, the first of equals,
-// or "" when even that one differs in more than a third of its letters.
+// Nearest returns the most similar candidate: of those that differ from name in at most a third of
+// their own length (but always at least one edit is allowed), the one with the smallest edit
+// distance, the first of equals. It returns "" if there is none, and for a name of more than 64
+// bytes. name may have any case; candidates are lower case.
 func Nearest(name string, candidates []string) string {
 	if len(name) > 64 {
 		return ""
@@ -18,9 +20,10 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// editDistance counts the insertions, deletions, substitutions and swaps of neighbours, of bytes, that turn a into b.
+// editDistance returns how many bytes must be inserted, deleted, substituted, or swapped with a
+// neighbour to turn a into b.
 func editDistance(a, b string) int {
-	d := make([][]int, len(a)+1) // d[i][j]: from the first i bytes of a to the first j of b
+	d := make([][]int, len(a)+1) // d[i][j]: distance from the first i bytes of a to the first j of b
 	for i := range d {
 		d[i] = make([]int, len(b)+1)
 		d[i][0] = i

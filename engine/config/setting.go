@@ -22,12 +22,12 @@ const (
 	List   Kind = "list of texts"
 )
 
-// Applies says when a changed value begins to hold.
+// Applies says when a changed value takes effect.
 type Applies string
 
 // The moments.
 const (
-	NextRound Applies = "at the next round" // also in mid-reply
+	NextRound Applies = "at the next round" // also during a reply
 	NextReply Applies = "at the next reply"
 	NextStart Applies = "at the next start"
 )
@@ -36,34 +36,34 @@ const (
 type Setting struct {
 	Name    string // section and key in config.toml: "sampling.temperature"
 	Flag    string // on the command line, without dashes: "temperature"
-	Slash   string // in the chat, without the slash: "temp"; empty for settings that cannot change while the program runs
-	Doc     string // one line, without a full stop
+	Slash   string // in the chat, without the slash: "temp"; empty if there is no such command
+	Doc     string // one line of help, without a full stop
 	Kind    Kind
 	Min     float64 // range of Int and Float, both ends allowed
 	Max     float64
 	OpenMin bool     // Min itself is not allowed
-	OpenMax bool     // nor Max
-	Choices []string // of Choice
-	Default string   // as Set takes it
+	OpenMax bool     // Max itself is not allowed
+	Choices []string // the values of a Choice
+	Default string   // in the form that Set takes
 	Applies Applies
 
-	field    func(*Config) any // pointer to the field
-	compiled bool              // a List that costs a reply nothing for each of its texts
+	field    func(*Config) any // returns a pointer to the field
+	compiled bool              // a List that is compiled once, so that long ones do not slow replies down
 
-	check func(v string) error // a further check of a Text, whose error says what is allowed
-	read  func(v string) error // likewise, whose error says what is wrong
+	check func(v string) error // a further check of a Text; its error says what is allowed
+	read  func(v string) error // a further check of a Text; its error says what is wrong
 }
 
 // Live reports whether the setting may change while a reply is being written.
 func (s Setting) Live() bool { return s.Applies == NextRound }
 
-// Key is the name inside its section of config.toml.
+// Key returns the name within the section of config.toml.
 func (s Setting) Key() string { return s.Name[strings.IndexByte(s.Name, '.')+1:] }
 
-// Section is the table of config.toml the setting stands in.
+// Section returns the section of config.toml that the setting belongs to.
 func (s Setting) Section() string { return s.Name[:strings.IndexByte(s.Name, '.')] }
 
-// Allowed says in words what a value may be.
+// Allowed says in words which values are allowed.
 func (s Setting) Allowed() string {
 	switch s.Kind {
 	case Int, Float:
@@ -85,8 +85,8 @@ func (s Setting) Allowed() string {
 type ValueError struct {
 	Setting string // "sampling.temperature"
 	Got     string
-	Allowed string // in words
-	Why     error  // what is wrong with it; nil if Allowed says it
+	Allowed string // the allowed values, in words
+	Why     error  // what is wrong with the value; nil if Allowed says enough
 }
 
 func (e *ValueError) Unwrap() error { return e.Why }
@@ -102,7 +102,7 @@ func (s Setting) refuse(got string) error {
 	return &ValueError{Setting: s.Name, Got: got, Allowed: s.Allowed()}
 }
 
-// parse reads a value as it is typed in a flag or a slash command.
+// parse reads a value in the form in which it is typed in a flag or a slash command.
 func (s Setting) parse(text string) (any, error) {
 	switch s.Kind {
 	case Bool:
@@ -230,8 +230,8 @@ func (s Setting) assignList(at *[]string, v any) error {
 	return nil
 }
 
-// Most lists are worked through with every token of a reply, so their number and length are bounded. One that is compiled once
-// may be longer.
+// Most lists cost time with each token of a reply, so their number and length are bounded. A list
+// that is compiled once may be longer.
 const (
 	maxListItems         = 64
 	maxListItemBytes     = 256
@@ -272,7 +272,7 @@ func number(f float64) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// describe shows a value in an error; foreign text is quoted and cut.
+// describe formats a value for an error message; texts are quoted and cut.
 func describe(v any) string {
 	switch v := v.(type) {
 	case string:

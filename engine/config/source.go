@@ -14,7 +14,8 @@ import (
 type Source struct {
 	Path string // empty for the built-in values
 	Why  string // "--config", "SPECULA_CONFIG", "the user's configuration folder", "built in"
-	// Missed says why the user's own file could not be looked for; empty if it could. There may be none, so this is no error.
+	// Missed says why it could not be checked whether the user has a file of their own; empty if it
+	// could. There may be none, so this is no error.
 	Missed string
 }
 
@@ -25,9 +26,9 @@ func (s Source) String() string {
 	return s.Path + " (" + s.Why + ")"
 }
 
-// Search decides which file is read: the one named by the flag --config, else by SPECULA_CONFIG, else specula/config.toml in
-// configHome if it exists, else none. An empty configHome is none. A config.toml in the current folder is not looked at: it may
-// be anybody's.
+// Search decides which file to read: the one named by the flag --config, else by SPECULA_CONFIG,
+// else specula/config.toml in configHome if it exists, else none. An empty configHome is skipped. A
+// config.toml in the current folder is not used: anybody may have put it there.
 func Search(flag string, getenv func(string) string, configHome string) Source {
 	if flag != "" {
 		return Source{Path: flag, Why: "--config"}
@@ -50,8 +51,8 @@ func Search(flag string, getenv func(string) string, configHome string) Source {
 	return Source{Path: path, Why: "the user's configuration folder"}
 }
 
-// Load reads the file of a source over the built-in values. On an error the Config is the built-in one and must not be used
-// as if it were the user's. The note is Decode's.
+// Load reads the file of a source over the built-in values. On an error the Config is the built-in
+// one, and must not be used as if it were the user's. The note is that of Decode.
 func Load(source Source) (c Config, note string, err error) {
 	if source.Path == "" {
 		return Default(), "", nil
@@ -69,7 +70,8 @@ func Load(source Source) (c Config, note string, err error) {
 	return c, note, nil
 }
 
-// readFile reads a regular file of at most MaxBytes; a pipe or a device could block or never end.
+// readFile reads a regular file, at most MaxBytes+1 bytes of it. Anything else, such as a pipe or a
+// device, is refused, because it could block or never end.
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -86,7 +88,7 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxBytes+1))
 }
 
-// expandHome does for a path in a file what a shell does on a command line.
+// expandHome replaces a leading ~/ by the home folder, as a shell does on a command line.
 func expandHome(path *string) {
 	rest, ok := strings.CutPrefix(*path, "~/")
 	if !ok {
