@@ -7,34 +7,35 @@ import (
 	"slices"
 )
 
-// dead is the state in which nothing can follow any more.
+// dead is the state of a text that cannot be completed.
 const dead int32 = 0
 
-// maxStacks bounds the stacks of one state.
+// maxStacks is the largest number of stacks in one state.
 const maxStacks = 1 << 10
 
-// About what a stack and a state take, with their entries in maps.
+// Approximate memory of a stack and of a state, with their entries in maps.
 const (
 	stackBytes = 64
 	stateBytes = 256
 )
 
-// noLabel is the label of what has none.
+// noLabel marks a stack whose top is not part of anything with a name.
 const noLabel int32 = -1
 
-// stack is one thing that is still expected and, by number, the stack below it. Number 0 is the empty stack: nothing is
-// expected any more.
+// stack is a linked list of what is still expected: the next part and the number of the stack below
+// it. Number 0 is the empty stack: nothing more is expected.
 type stack struct {
 	top   expr
 	below int32
 }
 
-// state is a set of stacks with terminals on top, the empty stack perhaps among them.
+// state is a set of stacks. Each has a terminal on top, or is the empty stack.
 type state struct {
 	stacks []int32 // ascending
-	next   []int32 // by class of byte; unknown until asked
-	bytes  int32   // of the shortest text that completes it; maxClosing for none
-	// The first byte of its closing and the state behind it, and the tokens of the closing; unknown until asked.
+	next   []int32 // by class of byte: the state after it; unknown until asked
+	bytes  int32   // length of the shortest text that completes the form; maxClosing if there is none
+	// The closing's first byte, the state after this byte, and the number of tokens of the closing.
+	// closingCount is unknown until asked.
 	closingByte  byte
 	closingNext  int32
 	closingCount int32
@@ -42,31 +43,32 @@ type state struct {
 
 const unknown int32 = -1
 
-// automaton runs a grammar on bytes. It works out states as they are reached. When its work has come to its end, it is of no use
-// any more: what it answered last may be wrong.
+// automaton runs a grammar on bytes. It computes states when they are reached. After work has
+// reached a limit, the automaton must not be used again: its last answers may be wrong.
 type automaton struct {
 	work      *work
 	g         *grammar
-	spellable byteSet // bytes that are tokens of their own
+	spellable byteSet // bytes that are single tokens
 	class     [256]uint8
 	first     []byte // a byte of each class
 
-	lengths  []int32 // by node
+	lengths  []int32 // by node: the bytes of the shortest text it matches
 	stacks   []stack
-	toEnd    []int32 // by stack: bytes that complete it
-	labels   []int32 // by stack: the name of what its top is part of, or noLabel
+	toEnd    []int32 // by stack: the bytes of the shortest text that completes it
+	labels   []int32 // by stack: the index of the name that its top is part of, or noLabel
 	stackIDs map[stack]int32
 	states   []state
 	stateIDs map[string]int32
 	start    int32
 
-	leading int32 // the state that withLead made; unknown if there is none
+	leading int32 // the state made by withLead; unknown if there is none
 
-	marks []uint32 // by stack: the number of the opening that saw it
+	marks []uint32 // by stack: the mark of the last call of open that saw it
 	mark  uint32
 }
 
-// newAutomaton starts c. lead says that a space at the beginning of a reply is not shown, and so not part of the text.
+// newAutomaton returns an automaton at the beginning of c. lead says that a space at the beginning
+// of a reply is not shown, so it is not part of the text.
 func newAutomaton(ctx context.Context, c *Constraint, spellable byteSet, lead bool) *automaton {
 	w := newWork(ctx)
 	a := &automaton{
@@ -88,7 +90,8 @@ func newAutomaton(ctx context.Context, c *Constraint, spellable byteSet, lead bo
 	return a
 }
 
-// withLead returns a state that is s once a space has been read, and otherwise like s without texts that begin with one.
+// withLead returns a state for the beginning of a reply whose leading space is not shown. After a
+// space it is s. Otherwise it is like s, but without texts that begin with a space.
 func (a *automaton) withLead(s int32) int32 {
 	id := a.newState(a.states[s].stacks)
 	a.leading = id
@@ -148,7 +151,8 @@ func (a *automaton) read(s int32, b byte) int32 {
 	return a.intern(a.open(below))
 }
 
-// push puts e on a stack. It reports false when the whole could not be completed, or only too far away.
+// push puts e on a stack. It reports false if the new stack cannot be completed within maxClosing
+// bytes.
 func (a *automaton) push(e expr, below int32) (int32, bool) {
 	if e == empty {
 		return below, true
@@ -160,7 +164,7 @@ func (a *automaton) push(e expr, below int32) (int32, bool) {
 	s := stack{e, below}
 	id, ok := a.stackIDs[s]
 	if !ok {
-		if !a.work.did(4, stackBytes) {
+		if !a.work.spend(4, stackBytes) {
 			return 0, false
 		}
 		id = int32(len(a.stacks))
@@ -177,7 +181,7 @@ func (a *automaton) push(e expr, below int32) (int32, bool) {
 	return id, true
 }
 
-// open replaces stacks by those with terminals on top that they stand for.
+// open expands stacks until each has a terminal on top, or is empty.
 func (a *automaton) open(todo []int32) []int32 {
 	a.mark++
 	var out []int32
@@ -196,7 +200,7 @@ func (a *automaton) open(todo []int32) []int32 {
 		if len(out)+len(todo) > maxStacks {
 			a.work.fail(fmt.Errorf("it can be read in more than %d ways at once: %s", maxStacks, smaller))
 		}
-		if !a.work.did(1, 0) {
+		if !a.work.spend(1, 0) {
 			return nil
 		}
 		todo = a.expand(todo, a.g.nodes[s.top], s.below)
@@ -204,7 +208,7 @@ func (a *automaton) open(todo []int32) []int32 {
 	return out
 }
 
-// expand appends the stacks that one stand for whose top is n.
+// expand appends the stacks that a stack with top n stands for.
 func (a *automaton) expand(todo []int32, n node, below int32) []int32 {
 	add := func(e expr, below int32) {
 		if id, ok := a.push(e, below); ok {
@@ -238,7 +242,7 @@ func (a *automaton) expand(todo []int32, n node, below int32) []int32 {
 	return todo
 }
 
-// again is a repetition that has one turn behind it.
+// again returns what is left of a repetition after one turn.
 func (a *automaton) again(n node) expr {
 	high := n.max
 	if high != unlimited {
@@ -251,7 +255,7 @@ func (a *automaton) labelEnd(name int32) expr {
 	return a.measured(a.g.make(node{kind: kindLabelEnd, a: name}))
 }
 
-// measured adds the length of a node that the automaton made.
+// measured records the length of a node that the automaton has added to the grammar.
 func (a *automaton) measured(e expr) expr {
 	if int(e) == len(a.lengths) {
 		a.lengths = append(a.lengths, a.g.length(e, a.lengths, a.spellable))
@@ -259,7 +263,7 @@ func (a *automaton) measured(e expr) expr {
 	return e
 }
 
-// intern finds or makes the state of a set of stacks.
+// intern returns the state of a set of stacks, and makes it if it is new.
 func (a *automaton) intern(stacks []int32) int32 {
 	if len(stacks) == 0 {
 		return dead
@@ -272,7 +276,7 @@ func (a *automaton) intern(stacks []int32) int32 {
 	if id, ok := a.stateIDs[string(key)]; ok {
 		return id
 	}
-	if !a.work.did(len(stacks), stateBytes+4*len(a.first)+12*len(stacks)) {
+	if !a.work.spend(len(stacks), stateBytes+4*len(a.first)+12*len(stacks)) {
 		return dead
 	}
 	id := a.newState(stacks)

@@ -28,7 +28,7 @@ func demo(b *testing.B) *constrain.Vocabulary {
 	return constrain.NewVocabulary(t.VocabSize(), t.Bytes, t.StopTokens(), t.DropsFirstSpace())
 }
 
-// large has as many tokens as the vocabularies of present models, of up to 16 letters.
+// large is as large as current vocabularies. Its tokens have up to 16 letters.
 func large() *constrain.Vocabulary {
 	rng := rand.New(rand.NewPCG(1, 2))
 	letters := []byte("eeeetttaaoooiinnsshhrrddlcumwfgypbvkjxqz      ETA0123456789.,:;-_\"'(){}[]/\\\n\xc3\xa9\xe6\x97\xa5")
@@ -62,7 +62,8 @@ func BenchmarkMask(b *testing.B) {
 	}
 }
 
-// benchmarkShape shapes a row: in a state whose mask is new, or kept, or kept with its closings near the end of a reply.
+// benchmarkShape shapes a row in a state whose mask is new, or cached, or cached with its closings
+// near the end of a reply.
 func benchmarkShape(b *testing.B, v *constrain.Vocabulary, text, kind string) {
 	c, err := constrain.Schema(b.Context(), benchSchema)
 	if err != nil {

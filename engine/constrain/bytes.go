@@ -47,7 +47,7 @@ func (s byteSet) size() int {
 	return n
 }
 
-// list returns the bytes of s in order.
+// list returns the bytes of s in ascending order.
 func (s byteSet) list() []byte {
 	var out []byte
 	for b := range 256 {
@@ -60,8 +60,8 @@ func (s byteSet) list() []byte {
 
 func everyByte() byteSet { return byteSet{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)} }
 
-// partition numbers the bytes so that two bytes have one number iff every set has both or neither. first holds a byte of
-// each number.
+// partition divides the bytes into classes: two bytes have the same class iff each set contains
+// both or neither. first holds one byte of each class.
 func partition(sets []byteSet) (class [256]uint8, first []byte) {
 	known := map[string]uint8{}
 	for b := range 256 {

@@ -2,14 +2,17 @@ package constrain
 
 import "fmt"
 
-// beyond is more tokens than any reply has.
+// beyond is a number of tokens larger than any reply has.
 const beyond int32 = 1 << 30
 
-// tokensToClose returns how many tokens finish the reply from state s, spelled as its closing: 0 where it may end, beyond where
-// it cannot, or where the work on it ended.
+// tokensToClose returns the number of tokens of the closing of state s: the text that finishes the
+// reply. It is 0 if the reply may end in s, and beyond if it cannot end or if the work has reached
+// a limit.
 //
-// The closing is found byte by byte: of the bytes that lead one byte nearer to an end, the first. Which text that is depends on
-// nothing but the texts that are still possible, so after a part of a closing the rest of it is the closing.
+// The closing is built byte by byte: of all bytes that lead to a state one byte nearer to an end,
+// it takes the first in the order of approach. So it is one of the shortest texts that finish the
+// reply, and it depends only on the state. Therefore, after a part of a closing, its rest is the
+// closing of the new state.
 func (a *automaton) tokensToClose(s int32, v *Vocabulary) int32 {
 	if a.states[s].bytes >= maxClosing {
 		return beyond
@@ -26,18 +29,19 @@ func (a *automaton) tokensToClose(s int32, v *Vocabulary) int32 {
 		path = append(path, at)
 	}
 	for i := len(path) - 1; i >= 0; i-- {
-		if a.states[path[i]].closingCount = a.spell(path[i], v); !a.work.did(1, 0) {
+		if a.states[path[i]].closingCount = a.spell(path[i], v); !a.work.spend(1, 0) {
 			return beyond
 		}
 	}
 	return a.states[s].closingCount
 }
 
-// approach finds the first byte of the closing of s.
+// approach finds the first byte of the closing of s, and the state after it. It reports false if
+// there is none, which is a bug and ends the work.
 func (a *automaton) approach(s int32) bool {
 	nearer := a.nearer(s)
 	for i := range 256 {
-		b := byte('0' + i) // digits and letters first: of all shortest texts these read best
+		b := byte('0' + i) // begin with digits and letters: they are the most readable
 		if !nearer.has(b) {
 			continue
 		}
@@ -50,10 +54,11 @@ func (a *automaton) approach(s int32) bool {
 	return false
 }
 
-// nearer are the bytes that may lead one byte nearer to an end: those that the stacks nearest to one expect.
+// nearer returns the bytes that may lead one byte nearer to an end: those that the stacks nearest
+// to an end expect.
 func (a *automaton) nearer(s int32) byteSet {
 	if s == a.leading {
-		return a.spellable // its stacks do not count a space that is not shown
+		return a.spellable // its stacks do not know about the hidden space
 	}
 	var set byteSet
 	for _, id := range a.states[s].stacks {
@@ -64,7 +69,8 @@ func (a *automaton) nearer(s int32) byteSet {
 	return set.and(a.spellable)
 }
 
-// spell returns the fewest tokens that spell the closing of s, when those of every later part of it are known.
+// spell returns the smallest number of tokens that spell the closing of s. The numbers of the
+// states along the closing must be known.
 func (a *automaton) spell(s int32, v *Vocabulary) int32 {
 	best := beyond
 	node := unknown

@@ -1,31 +1,37 @@
-// Package constrain gives a reply a form: JSON of a schema, a regular expression, one of several texts, a grammar.
+// Package constrain gives a reply a form: JSON of a schema, a regular expression, one of several
+// texts, or a grammar.
 //
-// Whatever describes the form is compiled to one thing, a context-free grammar whose terminals are sets of bytes
-// ([Schema], [Regex], [Choices], [Grammar]). Bytes are the alphabet because tokens are byte strings that may end inside a
-// UTF-8 sequence.
+// Each description of a form is compiled to a context-free grammar whose terminals are sets of
+// bytes ([Schema], [Regex], [Choices], [Grammar]). The alphabet is bytes because tokens are byte
+// strings, which may end inside a UTF-8 sequence.
 //
-// The grammar is run as a set of stacks. A stack is what is still expected, topmost first; reading a byte pops a terminal that
-// has it and opens what lies below until every top is a terminal again. Stacks are shared lists, and equal ones are the same
-// one; a set of stacks is a state, equal sets are the same state, and where a byte leads from a state is worked out once. So
-// a regular part of a grammar becomes the automaton that a textbook would have built for it, as far as replies need it, nested
-// parts go as deep as they must, and counted repetitions cost no copies.
+// An automaton runs the grammar as a set of stacks. A stack holds what is still expected, the next
+// part on top. To read a byte is to pop each terminal that contains it and to expand what lies
+// below, until each top is a terminal again. Stacks are linked lists that share their tails, and
+// equal stacks are one. A set of stacks is a state, and equal sets are one state. Where a byte
+// leads from a state is computed once. So a regular part of a grammar becomes the automaton of the
+// textbook, as far as replies need it; nested parts go as deep as they must; and counted
+// repetitions are not copied.
 //
-// A [Shaper] forbids every token whose bytes lead nowhere. Which those are is found by walking the vocabulary, as a tree of
-// bytes, beside the automaton; the answer is kept for each state.
+// A [Shaper] forbids each token whose bytes lead nowhere. It finds these by walking the vocabulary,
+// as a tree of bytes, along the automaton. It keeps the answer for each state.
 //
 // # A reply that always closes
 //
-// A constraint is worth little if a reply stops at its token limit in the middle of an object. Each state therefore has a
-// closing: of the shortest texts that finish the reply, the first in a fixed order of bytes, spelled in as few tokens as the
-// vocabulary allows. The first token of a closing leads to a state whose closing is the rest of it, one token shorter. A token
-// is forbidden when the closing behind it no longer fits, so from a state that can be closed in time there is always a token
-// to another such state, and a reply whose limit is no shorter than [Shaper.Shortest] ends with the form complete.
+// A constraint is of little use if a reply reaches its token limit in the middle of an object. So
+// each state has a closing: one of the shortest texts that finish the reply, chosen by a fixed
+// order of bytes and spelled in as few tokens as the vocabulary allows. The first token of a
+// closing leads to a state whose closing is the rest, one token shorter. A token is forbidden if
+// the closing after it would exceed the limit. So from a state that can be closed in time there is
+// always a token to another such state. A reply whose limit is at least [Shaper.Shortest] ends with
+// a complete form.
 //
-// # A budget
+// # Limits of work
 //
-// A short text can describe a form that is dear to work out: counts of counts, many ways to read the same bytes, references
-// that double. Compiling a form and every token that is written under it therefore have a budget of steps and bytes, and look
-// at their context while they work. What goes beyond its budget is an error that says so and ends the reply.
+// A short text can describe a form that is expensive to compute: nested counts, many ways to read
+// the same bytes, references that double. So there are limits of steps and bytes for compiling a
+// form and for each token that is written under it, and both also end with their context. To exceed
+// a limit is an error that says so and ends the reply.
 package constrain
 
 import (
@@ -35,23 +41,24 @@ import (
 	"slices"
 )
 
-// Constraint is the form of a reply, compiled. It does not change and may be shared.
+// Constraint is a compiled form of a reply. It is immutable and may be shared.
 type Constraint struct {
 	name string
 	g    *grammar
 	root expr
 }
 
-// Name says in words what it is: "JSON schema", "regular expression", "list of choices", "grammar".
+// Name says in words what kind of constraint it is: "JSON schema", "regular expression", "list of
+// choices", "grammar".
 func (c *Constraint) Name() string { return c.name }
 
-// MaxBytes bounds the text of a constraint.
+// MaxBytes is the largest size of the text of a constraint.
 const MaxBytes = 256 << 10
 
-// MaxRepeat bounds what a count may ask for at least; a larger upper bound is lowered to it.
+// MaxRepeat is the largest lower bound of a count. A larger upper bound is lowered to it.
 const MaxRepeat = 10_000
 
-// newConstraint checks a grammar that has been built. err is what went wrong while it was.
+// newConstraint checks a grammar. err is the error that occurred while it was built, or nil.
 func newConstraint(name string, g *grammar, root expr, err error) (*Constraint, error) {
 	if err == nil {
 		err = g.checkLeftRecursion()
@@ -60,7 +67,7 @@ func newConstraint(name string, g *grammar, root expr, err error) (*Constraint, 
 		err = errors.New("no reply of finite length could fit it, or none of less than 64 kB: " +
 			"give what refers to itself a way to end, or lower its counts")
 	}
-	if g.work.err != nil { // which may have caused the other
+	if g.work.err != nil { // may be the cause of err
 		err = g.work.err
 	}
 	if err != nil {
@@ -69,7 +76,8 @@ func newConstraint(name string, g *grammar, root expr, err error) (*Constraint, 
 	return &Constraint{name: name, g: g, root: root}, nil
 }
 
-// Choices is satisfied by exactly one of the texts.
+// Choices returns a constraint that is satisfied by exactly one of the texts. No text, an empty
+// one, or more than MaxBytes together are errors.
 func Choices(ctx context.Context, texts []string) (*Constraint, error) {
 	if len(texts) == 0 {
 		return nil, errors.New("there is nothing to choose from: give at least one text")

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// matches reads a text byte by byte, as an automaton over all bytes does.
+// matches runs the automaton of a vocabulary of all bytes over a text.
 func matches(t testing.TB, c *Constraint, text string) bool {
 	t.Helper()
 	a := newAutomaton(t.Context(), c, everyByte(), false)
@@ -48,7 +48,7 @@ func TestRegexAgreesWithGo(t *testing.T) {
 			}
 			want := oracle.MatchString(text)
 			if !isUTF8(text) {
-				want = false // Go reads a broken byte as U+FFFD
+				want = false // Go reads an invalid byte as U+FFFD
 			}
 			if got := a.accepts(a.run(a.start, []byte(text))); got != want {
 				t.Errorf("%s on %q: %v, Go says %v", pattern, text, got, want)

@@ -8,7 +8,7 @@ import (
 // expr names a node of a grammar. Equal nodes have equal names.
 type expr int32
 
-// Two nodes that every grammar has.
+// Two nodes that each grammar has.
 const (
 	empty expr = 0 // the empty text
 	never expr = 1 // no text at all
@@ -24,36 +24,36 @@ const (
 	kindAlt           // a or b
 	kindRepeat        // a, from min to max times
 	kindRule          // rule a
-	kindLabel         // a, which is called name b
-	kindLabelEnd      // the empty text; on a stack it tells that what lies above is called name a
+	kindLabel         // a, which has the name with index b
+	kindLabelEnd      // the empty text; on a stack: the parts above it have the name with index a
 )
 
-// node is one operation. It is comparable, which is how equal ones are found.
+// node is one operation. It is comparable, so that equal nodes can be found in a map.
 type node struct {
 	kind     kind
 	a, b     int32
-	min, max int32 // of kindRepeat; max may be unlimited
+	min, max int32 // the counts of kindRepeat; max may be unlimited
 }
 
 const unlimited = -1
 
-// maxNodes bounds a grammar, and nodeBytes is about what one takes with its entry in known.
+// maxNodes bounds a grammar. A node takes about nodeBytes, with its entry in known.
 const (
 	maxNodes  = 1 << 18
 	nodeBytes = 80
 )
 
-// grammar is a set of rules over bytes. Nodes are made by its methods, which simplify as they go.
+// grammar is a set of rules over bytes. Its methods make the nodes, and simplify them.
 type grammar struct {
 	work     *work
 	nodes    []node
 	known    map[node]expr
 	sets     []byteSet
 	setIDs   map[byteSet]int32
-	rules    []expr // by rule; never until it is defined
+	rules    []expr // by rule; never until the rule is defined
 	names    []string
-	ruleName []string // for errors
-	// patternBytes is how much of regular expressions was read for it.
+	ruleName []string // by rule, for errors
+	// patternBytes is the size of all regular expressions that were compiled for it.
 	patternBytes int
 }
 
@@ -65,10 +65,10 @@ func newGrammar(w *work) *grammar {
 	}
 }
 
-// make returns the node n. When the work on the grammar has come to its end, nothing more is made.
+// make returns the node n. After the work has reached a limit it returns never.
 func (g *grammar) make(n node) expr {
 	e, ok := g.known[n]
-	if !g.work.did(1, 0) {
+	if !g.work.spend(1, 0) {
 		return never
 	}
 	if ok {
@@ -78,14 +78,14 @@ func (g *grammar) make(n node) expr {
 		g.work.fail(fmt.Errorf("it has more than %d parts: %s", maxNodes, smaller))
 		return never
 	}
-	g.work.did(0, nodeBytes)
+	g.work.spend(0, nodeBytes)
 	e = expr(len(g.nodes))
 	g.nodes = append(g.nodes, n)
 	g.known[n] = e
 	return e
 }
 
-// clone copies g so that an automaton may add to it, as part of the work w.
+// clone copies g for an automaton, which may add nodes as part of the work w.
 func (g *grammar) clone(w *work) *grammar {
 	c := *g
 	c.work = w
@@ -97,13 +97,14 @@ func (g *grammar) clone(w *work) *grammar {
 	return &c
 }
 
+// oneOf matches one byte of set.
 func (g *grammar) oneOf(set byteSet) expr {
 	if set == (byteSet{}) {
 		return never
 	}
 	id, ok := g.setIDs[set]
 	if !ok {
-		g.work.did(1, nodeBytes)
+		g.work.spend(1, nodeBytes)
 		id = int32(len(g.sets))
 		g.sets = append(g.sets, set)
 		g.setIDs[set] = id
@@ -111,6 +112,7 @@ func (g *grammar) oneOf(set byteSet) expr {
 	return g.make(node{kind: kindBytes, a: id})
 }
 
+// literal matches exactly text.
 func (g *grammar) literal(text string) expr {
 	e := empty
 	for i := len(text) - 1; i >= 0; i-- {
@@ -121,23 +123,25 @@ func (g *grammar) literal(text string) expr {
 	return e
 }
 
-// literals is any one of texts. What they begin with in common is there once, so that many choices do not make many stacks.
+// literals matches any one of texts. Common beginnings are shared, so that many choices do not make
+// many stacks. It sorts texts.
 func (g *grammar) literals(texts []string) expr {
 	slices.Sort(texts)
 	return g.branches(slices.Compact(texts), 0)
 }
 
-// branches is what is left of sorted, different texts that agree in their first bytes.
+// branches matches the rest of any one of texts after byte at. The texts are sorted and different,
+// and agree in their first at bytes.
 func (g *grammar) branches(texts []string, at int) expr {
 	if len(texts) == 1 {
 		return g.literal(texts[0][at:])
 	}
-	// What all have in common is taken at once, so that the recursion is no deeper than texts branch.
+	// The common beginning is taken at once. So the recursion is only as deep as the texts branch.
 	if n := commonPrefix(texts[0][at:], texts[len(texts)-1][at:]); n > 0 {
 		return g.seq(g.literal(texts[0][at:at+n]), g.branches(texts, at+n))
 	}
 	var parts []expr
-	for i := 0; i < len(texts) && g.work.did(1, 0); {
+	for i := 0; i < len(texts) && g.work.spend(1, 0); {
 		if len(texts[i]) == at {
 			parts = append(parts, empty)
 			i++
@@ -153,7 +157,7 @@ func (g *grammar) branches(texts []string, at int) expr {
 	return g.alt(parts...)
 }
 
-// commonPrefix is how many bytes two texts begin with in common.
+// commonPrefix returns the length of the common prefix of two texts.
 func commonPrefix(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -162,7 +166,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// seq is its parts one after the other, nested to the right.
+// seq matches its parts one after the other. It nests them to the right.
 func (g *grammar) seq(parts ...expr) expr {
 	e := empty
 	for i := len(parts) - 1; i >= 0; i-- {
@@ -171,7 +175,7 @@ func (g *grammar) seq(parts ...expr) expr {
 	return e
 }
 
-// then is p and after it e. A sequence p is taken apart without recursion: a text may be long.
+// then matches p and then e. It takes a sequence p apart without recursion: a text may be long.
 func (g *grammar) then(p, e expr) expr {
 	if e == empty || p == never {
 		return p
@@ -189,7 +193,7 @@ func (g *grammar) then(p, e expr) expr {
 	return e
 }
 
-// alt is any one of its parts.
+// alt matches any one of its parts, and nothing if there are none.
 func (g *grammar) alt(parts ...expr) expr {
 	e := never
 	for i := len(parts) - 1; i >= 0; i-- {
@@ -207,7 +211,7 @@ func (g *grammar) alt(parts ...expr) expr {
 	return e
 }
 
-// repeat is e from min to max times; max may be unlimited.
+// repeat matches e from min to max times; max may be unlimited.
 func (g *grammar) repeat(e expr, min, max int32) expr {
 	switch {
 	case max == 0 || e == empty:
@@ -219,7 +223,7 @@ func (g *grammar) repeat(e expr, min, max int32) expr {
 	case min == 1 && max == 1:
 		return e
 	}
-	if n := g.nodes[e]; n.kind == kindRepeat && n.min == 0 && n.max == 1 { // at most once, up to max times
+	if n := g.nodes[e]; n.kind == kindRepeat && n.min == 0 && n.max == 1 { // an optional e, repeated
 		return g.repeat(expr(n.a), 0, max)
 	}
 	return g.make(node{kind: kindRepeat, a: int32(e), min: min, max: max})
@@ -227,7 +231,7 @@ func (g *grammar) repeat(e expr, min, max int32) expr {
 
 func (g *grammar) optional(e expr) expr { return g.repeat(e, 0, 1) }
 
-// label calls e by name where it is said what is expected.
+// label gives e a name, which Shaper.Expects shows.
 func (g *grammar) label(e expr, name string) expr {
 	if e == never || e == empty {
 		return e
@@ -241,7 +245,8 @@ func (g *grammar) label(e expr, name string) expr {
 	return g.make(node{kind: kindLabel, a: int32(e), b: int32(len(g.names) - 1)})
 }
 
-// declare makes a rule that is defined later, so that it can refer to itself. The name is for errors.
+// declare makes a rule that will be defined later, so that it can refer to itself. The name is for
+// errors.
 func (g *grammar) declare(name string) (rule int, e expr) {
 	g.rules = append(g.rules, never)
 	g.ruleName = append(g.ruleName, name)

@@ -45,7 +45,8 @@ func TestRegexErrors(t *testing.T) {
 	}
 }
 
-// tryOut writes a few texts under a constraint; no text that a parser lets through may lead to a panic, a loop or a broken promise.
+// tryOut writes a few texts under a constraint. No text that a parser accepts may lead to a panic,
+// an endless loop or a reply without its form.
 func tryOut(t *testing.T, c *Constraint, valid func(text string) bool) {
 	a := newAutomaton(t.Context(), c, everyByte(), false)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -57,7 +58,7 @@ func tryOut(t *testing.T, c *Constraint, valid func(text string) bool) {
 			}
 		}
 		if a.work.err != nil || a.states[a.start].bytes > 2000 {
-			return // a bound was hit, or it would take long
+			return // a limit was reached, or it would take long
 		}
 		text, ok := walk(t, a, rng, 30, `{}[]",:01`)
 		if !ok {

@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Grammar is satisfied by a text of the rule root of a grammar in GBNF, the notation of llama.cpp:
+// Grammar returns a constraint that is satisfied by texts of the rule root of a grammar in GBNF,
+// the notation of llama.cpp:
 //
 //	root   ::= "Answer: " answer "\n"
 //	answer ::= "yes" | "no" | [0-9]{1,3} | ( [^\n] )+   # and comments
@@ -44,16 +45,16 @@ type gbnf struct {
 	depth int
 	g     *grammar
 	rule  map[string]gbnfRule
-	order []string // names as first seen
+	order []string // the names in the order in which they were first seen
 }
 
 type gbnfRule struct {
 	id  int
 	use expr
-	end int // where its definition stands, right before ::=; 0: nowhere yet
+	end int // the position after the ::= of its definition; 0: not defined yet
 }
 
-// maxGroups bounds how deep parentheses nest.
+// maxGroups is how deep parentheses may nest.
 const maxGroups = 64
 
 func (p *gbnf) grammar() error {
@@ -97,7 +98,7 @@ func (p *gbnf) definition() error {
 	return nil
 }
 
-// named returns a rule, which may be defined later.
+// named returns a rule. It may be defined later.
 func (p *gbnf) named(name string) gbnfRule {
 	r, ok := p.rule[name]
 	if !ok {
@@ -192,7 +193,7 @@ func (p *gbnf) repetitions(e expr) (expr, error) {
 	}
 }
 
-// counts reads what stands in braces: {m}, {m,} or {m,n}.
+// counts reads the rest of {m}, {m,} or {m,n} after the opening brace.
 func (p *gbnf) counts() (low, high int32, err error) {
 	body, rest, ok := strings.Cut(p.text[p.at:], "}")
 	if !ok {
@@ -217,7 +218,7 @@ func count(text string) (int32, bool) {
 	return int32(n), err == nil
 }
 
-// boundCounts holds counts to MaxRepeat.
+// boundCounts lowers high to MaxRepeat. A larger low is an error.
 func boundCounts(low, high int32) (int32, int32, error) {
 	if low > MaxRepeat {
 		return 0, 0, fmt.Errorf("at least %d repetitions are asked for; at most %d can be", low, MaxRepeat)
@@ -225,7 +226,7 @@ func boundCounts(low, high int32) (int32, int32, error) {
 	return low, min(high, MaxRepeat), nil
 }
 
-// quoted reads a text behind its opening quote.
+// quoted reads a text after its opening quote.
 func (p *gbnf) quoted() (expr, error) {
 	var text []byte
 	for !p.take(`"`) {
@@ -242,7 +243,7 @@ func (p *gbnf) quoted() (expr, error) {
 	return p.g.literal(string(text)), nil
 }
 
-// characters reads a set behind its opening bracket.
+// characters reads a set after its opening bracket.
 func (p *gbnf) characters() (expr, error) {
 	inverted := p.take("^")
 	var ranges []rune
@@ -269,7 +270,8 @@ func (p *gbnf) characters() (expr, error) {
 	return p.g.runes(normalise(ranges)...), nil
 }
 
-// character reads one, perhaps escaped. raw says that it is a byte \xHH beyond ASCII, which in a text stands for itself.
+// character reads one character, perhaps escaped. raw says that it is a byte \xHH of 0x80 or more,
+// which in a text stands for this byte.
 func (p *gbnf) character() (r rune, raw bool, err error) {
 	if p.at == len(p.text) || p.text[p.at] == '\n' {
 		return 0, false, errors.New("the line ends inside of a text or a set")
@@ -330,7 +332,7 @@ func (p *gbnf) name() string {
 	return p.text[start:p.at]
 }
 
-// take reads what, if it stands here.
+// take skips what if the text continues with it, and reports whether it did.
 func (p *gbnf) take(what string) bool {
 	if !strings.HasPrefix(p.text[p.at:], what) {
 		return false
@@ -339,7 +341,7 @@ func (p *gbnf) take(what string) bool {
 	return true
 }
 
-// space skips white space and comments, over ends of lines only if lines.
+// space skips white space and comments. It skips ends of lines only if lines is set.
 func (p *gbnf) space(lines bool) {
 	for p.at < len(p.text) {
 		switch c := p.text[p.at]; {
@@ -355,7 +357,7 @@ func (p *gbnf) space(lines bool) {
 	}
 }
 
-// here shows where reading stopped.
+// here quotes the text at which reading stopped, for errors.
 func (p *gbnf) here() string {
 	rest := p.text[p.at:]
 	if rest == "" {

@@ -2,33 +2,34 @@ package constrain
 
 import "container/list"
 
-// mask says which tokens may follow a state.
+// mask says which tokens may follow in a state.
 type mask struct {
 	state   int32
-	allowed []uint64 // by id, one bit each; stop tokens included
-	// far is the most bytes that are missing to an end behind an allowed token. As long as so many tokens are left, which is
-	// nearly always, no token needs a closer look.
+	allowed []uint64 // one bit for each id, stop tokens included
+	// far is the largest number of bytes that are missing to an end after any allowed token. If so
+	// many tokens are left, which is nearly always the case, closing is not needed.
 	far int32
-	// closing holds, by id, the tokens to an end behind it; made when first needed.
+	// closing holds, by id, the number of tokens to an end after the token; nil until it is needed.
 	closing []uint16
 }
 
-// masks keeps the masks that were used last.
+// masks caches the masks that were used last.
 type masks struct {
 	byState map[int32]*list.Element
-	used    *list.List // of *mask, the latest in front
-	bytes   int        // that they take
-	walk    []int32    // scratch: the states on the way to a node
+	used    *list.List // of *mask, the latest first
+	bytes   int        // the memory of all of them
+	walk    []int32    // scratch: the states along the path to a node
 }
 
-// maxMaskBytes bounds what is kept. With a vocabulary of 152,000 a mask takes 19 kB, and near the end of a reply 300 kB more.
+// maxMaskBytes bounds the cache. With a vocabulary of 152,000 tokens a mask takes 19 kB, and near
+// the end of a reply 300 kB more.
 const maxMaskBytes = 64 << 20
 
 func newMasks() *masks {
 	return &masks{byState: map[int32]*list.Element{}, used: list.New(), walk: make([]int32, maxTokenBytes+1)}
 }
 
-// of returns the mask of a state. Where the work of a has ended, it may be wrong.
+// of returns the mask of a state. If the work of a has reached a limit, the mask may be wrong.
 func (m *masks) of(a *automaton, v *Vocabulary, s int32) *mask {
 	if at, ok := m.byState[s]; ok {
 		m.used.MoveToFront(at)
@@ -49,7 +50,8 @@ func (m *masks) of(a *automaton, v *Vocabulary, s int32) *mask {
 	return made
 }
 
-// keep counts more bytes of a mask and forgets others if need be, those that were not used for the longest time.
+// keep adds more bytes to the cache for a mask. If the cache gets too large, it drops the masks
+// that were not used for the longest time, but not this one.
 func (m *masks) keep(used *mask, more int) {
 	m.bytes += more
 	for m.bytes > maxMaskBytes && m.used.Back().Value != used {
@@ -61,24 +63,24 @@ func (m *masks) keep(used *mask, more int) {
 
 func (m *mask) size() int { return 8*len(m.allowed) + 2*len(m.closing) }
 
-// measure makes m.closing.
+// measure computes of.closing.
 func (m *masks) measure(a *automaton, v *Vocabulary, of *mask) {
 	if of.closing != nil {
 		return
 	}
 	of.closing = make([]uint16, len(v.text))
 	m.visit(a, v, of.state, func(id, next int32) {
-		of.closing[id] = uint16(min(a.tokensToClose(next, v), maxClosing)) // no more tokens than bytes
+		of.closing[id] = uint16(min(a.tokensToClose(next, v), maxClosing)) // never more tokens than bytes, so it fits
 	})
 	m.keep(of, 2*len(of.closing))
 }
 
-// visit calls found with each token that may follow state s, and the state behind it.
+// visit calls found with each token that may follow state s, and with the state after the token.
 func (m *masks) visit(a *automaton, v *Vocabulary, s int32, found func(id, next int32)) {
 	m.walk[0] = s
 	for node := int32(0); int(node) < len(v.last); {
 		depth := v.depth[node]
-		if node%1024 == 0 && !a.work.did(128, 0) { // a node on a known way takes little
+		if node%1024 == 0 && !a.work.spend(128, 0) { // most steps are known already, so 1024 nodes count as 128 steps
 			return
 		}
 		next := a.step(m.walk[depth], v.last[node])

@@ -8,11 +8,12 @@ import (
 	"unicode"
 )
 
-// maxPatternBytes bounds the regular expressions of a form together. The parser of the standard library cannot be interrupted,
-// and it takes up to 1.3 kB of memory and 10 µs for each byte.
+// maxPatternBytes bounds all regular expressions of a form together. The parser of the standard
+// library cannot be interrupted, and takes up to 1.3 kB of memory and 10 µs for each byte.
 const maxPatternBytes = 32 << 10
 
-// Regex is satisfied by a text that the regular expression matches as a whole; the syntax is that of Go and RE2.
+// Regex returns a constraint that is satisfied by texts which the regular expression matches as a
+// whole. The syntax is that of Go and RE2.
 func Regex(ctx context.Context, pattern string) (*Constraint, error) {
 	g := newGrammar(newWork(ctx))
 	root, err := (&regex{g: g, char: g.runes, around: empty}).compile(pattern)
@@ -22,8 +23,8 @@ func Regex(ctx context.Context, pattern string) (*Constraint, error) {
 // regex turns a parsed regular expression into nodes.
 type regex struct {
 	g      *grammar
-	char   func(ranges ...rune) expr // how a character is spelled
-	around expr                      // what may stand on a side that is not anchored
+	char   func(ranges ...rune) expr // spells one character of the ranges
+	around expr                      // what may stand on a side without an anchor
 }
 
 func (r *regex) compile(pattern string) (expr, error) {
@@ -32,7 +33,7 @@ func (r *regex) compile(pattern string) (expr, error) {
 	}
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	var wrong *syntax.Error
-	if errors.As(err, &wrong) { // which quotes all of the pattern
+	if errors.As(err, &wrong) { // its own text quotes the whole pattern
 		return never, fmt.Errorf("%s: %.64q", wrong.Code, wrong.Expr)
 	}
 	if err != nil {
@@ -41,8 +42,8 @@ func (r *regex) compile(pattern string) (expr, error) {
 	return r.whole(re)
 }
 
-// whole converts an expression that spans the whole text, where alone ^ and $ have a meaning that an automaton of what
-// comes next can have.
+// whole converts an expression that spans the whole text. Only there can ^ and $ be supported: an
+// automaton of what comes next cannot look back.
 func (r *regex) whole(re *syntax.Regexp) (expr, error) {
 	switch re.Op {
 	case syntax.OpCapture:

@@ -5,12 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// A text of characters becomes bytes here: sets of characters are written as sets of UTF-8 sequences.
+// Here sets of characters become sets of UTF-8 sequences.
 
-// span is the bytes that may stand at one position of a character, from first to last.
+// span is a range of bytes, for one position of a character.
 type span struct{ first, last byte }
 
-// runes matches one character of the ranges, which are pairs of first and last, in order and apart.
+// runes matches one character of the ranges. The ranges are pairs of first and last, sorted, and do
+// not overlap.
 func (g *grammar) runes(ranges ...rune) expr {
 	var list [][]span
 	for i := 0; i+1 < len(ranges); i += 2 {
@@ -20,14 +21,14 @@ func (g *grammar) runes(ranges ...rune) expr {
 	return g.tree(list)
 }
 
-// spell appends how the characters from lo to hi are spelled. A range is cut until the spans of its bytes, position by
-// position, describe it exactly.
+// spell appends the spellings of the characters from lo to hi. It splits the range until the spans
+// of its bytes, position by position, describe it exactly.
 func (g *grammar) spell(list [][]span, lo, hi rune) [][]span {
-	if lo > hi || !g.work.did(1, 0) {
+	if lo > hi || !g.work.spend(1, 0) {
 		return list
 	}
 	cut := func(at rune) [][]span { return g.spell(g.spell(list, lo, at), at+1, hi) }
-	if lo <= 0xDFFF && hi >= 0xD800 { // surrogates are no characters
+	if lo <= 0xDFFF && hi >= 0xD800 { // surrogates are not characters
 		return g.spell(g.spell(list, lo, 0xD7FF), 0xE000, hi)
 	}
 	for _, last := range []rune{0x7F, 0x7FF, 0xFFFF} {
@@ -55,11 +56,12 @@ func (g *grammar) spell(list [][]span, lo, hi rune) [][]span {
 	return append(list, spans)
 }
 
-// tree matches any one of the spellings. Those that begin alike share their beginning, and beginnings that go on alike are one
-// set: a class of many characters would otherwise be as many stacks at once.
+// tree matches any one of the spellings. Spellings that begin alike share their beginning, and
+// beginnings that continue alike become one set. Otherwise a class of many characters would be as
+// many stacks at once.
 //
-// Two spellings begin with the same span or have no first byte in common, because a first byte that stands for a range is
-// followed by everything that can follow it.
+// Two spellings begin with the same span, or have no first byte in common: after a first byte that
+// stands for a range, all continuations are allowed.
 func (g *grammar) tree(list [][]span) expr {
 	beginnings := map[expr]byteSet{} // by what follows
 	var order []expr
@@ -90,7 +92,7 @@ func (g *grammar) tree(list [][]span) expr {
 	return g.alt(parts...)
 }
 
-// normalise sorts ranges and joins those that touch.
+// normalise sorts ranges and joins those that overlap or touch.
 func normalise(ranges []rune) []rune {
 	type pair struct{ lo, hi rune }
 	var pairs []pair
@@ -111,7 +113,7 @@ func normalise(ranges []rune) []rune {
 	return out
 }
 
-// invert returns the characters that are not in ranges.
+// invert returns the ranges of the characters that are not in ranges.
 func invert(ranges []rune) []rune {
 	var out []rune
 	next := rune(0)

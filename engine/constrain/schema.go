@@ -7,15 +7,21 @@ import (
 	"strings"
 )
 
-// AnyJSON is the schema of JSON of any form, as a user may write it.
+// AnyJSON is what a user may write in place of a schema to get JSON of any form.
 const AnyJSON = "any"
 
-// Schema is satisfied by JSON that is valid under a JSON Schema (2020-12), or any JSON for AnyJSON.
+// Schema returns a constraint that is satisfied by JSON that is valid under a JSON Schema
+// (2020-12), or by any JSON for AnyJSON.
 //
-// What matches is always valid, but not everything valid matches: members come in the order of their declaration; an object
-// with properties has no others unless additionalProperties says so; between two parts there is a space, or a newline and up
-// to 20 spaces, or nothing; numbers have up to 15 digits before the point and 15 behind; an array or object keyword without
-// a type means that type. A keyword that is not supported is an error which names it and its place.
+// What matches is always valid, but not all valid JSON matches:
+//
+//   - Members come in the order of their declaration.
+//   - An object with properties has no other members, unless additionalProperties says so.
+//   - Between two parts there is a space, or a newline and up to 20 spaces, or nothing.
+//   - Numbers have up to 15 digits before the point and 15 after it.
+//   - A keyword for arrays, objects, strings or numbers implies this type if no type is given.
+//
+// A keyword that is not supported is an error that names the keyword and its place.
 func Schema(ctx context.Context, text string) (*Constraint, error) {
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("the JSON schema has %d bytes: at most %d are read", len(text), MaxBytes)
@@ -29,7 +35,7 @@ func Schema(ctx context.Context, text string) (*Constraint, error) {
 	}
 	s := newSchema(newWork(ctx), root)
 	e, err := s.compile(root, "#", 0)
-	for len(s.todo) > 0 && err == nil && s.g.work.err == nil { // what $ref pointed at
+	for len(s.todo) > 0 && err == nil && s.g.work.err == nil { // the targets of $ref
 		next := s.todo[0]
 		s.todo = s.todo[1:]
 		s.g.rules[next.rule], err = s.compile(next.schema, next.at, 0)
@@ -37,15 +43,15 @@ func Schema(ctx context.Context, text string) (*Constraint, error) {
 	return newConstraint("JSON schema", s.g, e, err)
 }
 
-// schema compiles one.
+// schema compiles a JSON schema.
 type schema struct {
 	g     *grammar
 	root  value
-	refs  map[string]expr // rules by the place they compile
+	refs  map[string]expr // the rule of each target of a $ref
 	todo  []pendingRule
 	parts jsonParts
-	depth int // of the part that is being compiled
-	count int // of parts compiled
+	depth int // depth of the part that is being compiled
+	count int // number of parts that were compiled
 }
 
 type pendingRule struct {
@@ -59,10 +65,11 @@ func newSchema(w *work, root value) *schema {
 	return &schema{g: g, root: root, refs: map[string]expr{}, parts: newJSONParts(g)}
 }
 
-// annotations say something to people, not about the value.
+// annotations are keywords for people. They do not restrict the value.
 var annotations = []string{"$schema", "$comment", "$defs", "definitions", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
 
-// keywords are those that are understood, with the type of value they speak of.
+// keywords are the supported keywords, each with the type of value that it applies to; "" for all
+// types.
 var keywords = map[string]string{
 	"type": "", "enum": "", "const": "", "anyOf": "", "oneOf": "", "allOf": "", "$ref": "",
 	"properties": "object", "required": "object", "additionalProperties": "object",
@@ -71,25 +78,28 @@ var keywords = map[string]string{
 	"minimum": "number", "maximum": "number", "exclusiveMinimum": "number", "exclusiveMaximum": "number",
 }
 
-// types in the order in which a value of any of them is tried; "integer" is a number.
+// types are all types, in the order in which their alternatives are tried. An "integer" is a
+// number.
 var types = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 
-// Bounds of a schema. One that is written out again within itself, because something stands beside its $ref, reaches them, too.
+// Bounds of a schema. A schema with something beside a $ref to itself is expanded without end, so
+// it reaches them, too.
 const (
 	maxSchemaDepth = 256
 	maxSchemaParts = 20_000
 )
 
-// maxCombined bounds how often allOf, anyOf and $ref are put into each other.
+// maxCombined bounds how deep allOf, anyOf and $ref may be combined.
 const maxCombined = 32
 
-// compile turns the schema v, which stands at a place, into an expression. deep counts what was combined on the way.
+// compile turns the schema v at a place into an expression. deep is how deep it is combined from
+// others.
 func (s *schema) compile(v value, at string, deep int) (expr, error) {
 	if deep > maxCombined {
 		return never, fmt.Errorf("%s: allOf, anyOf and $ref are combined more than %d deep, or without end", at, maxCombined)
 	}
-	if !s.g.work.did(1+len(v.keys), 0) {
-		return never, nil // the error is in the work, and told when it ends
+	if !s.g.work.spend(1+len(v.keys), 0) {
+		return never, nil // newConstraint returns the error of the work
 	}
 	s.count++
 	s.depth++
@@ -118,7 +128,7 @@ func (s *schema) compile(v value, at string, deep int) (expr, error) {
 	return s.plain(v, at)
 }
 
-// plain compiles a schema that is not combined from others.
+// plain compiles a schema that is not combined of others.
 func (s *schema) plain(v value, at string) (expr, error) {
 	allowed, err := typesOf(v, at)
 	if err != nil {
@@ -190,7 +200,8 @@ func hasType(v value, name string) bool {
 	return v.kind == name
 }
 
-// typesOf reads the keyword type; without it, the types that other keywords speak of, or all.
+// typesOf returns the types of the keyword type. Without it, these are the types that other
+// keywords apply to, or all.
 func typesOf(v value, at string) ([]string, error) {
 	given, ok := v.get("type")
 	if !ok {
@@ -242,7 +253,7 @@ func checkKeywords(v value, at string) error {
 	return nil
 }
 
-// withoutAnnotations leaves what says something about the value.
+// withoutAnnotations returns v with only the keywords that restrict the value.
 func withoutAnnotations(v value) value {
 	out := value{kind: "object"}
 	for i, key := range v.keys {

@@ -9,7 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// schemas with texts that fit and texts that do not.
+// schemas, each with texts that match and texts that do not.
 var schemas = []struct {
 	name, schema string
 	yes, no      []string
@@ -56,7 +56,8 @@ var schemas = []struct {
 	{"list", `{"type":"object","properties":{"value":{"type":"integer"},"next":{"$ref":"#"}},"required":["value"]}`, []string{`{"value":1,"next":{"value":2,"next":{"value":3}}}`}, []string{`{"value":1,"next":{}}`}},
 }
 
-// Everything that is generated must be valid for a validator of others, and texts made by hand must go the way that was meant.
+// All generated texts must be valid for an independent validator. The texts above must match or
+// not, as listed.
 func TestSchemaAgreesWithAValidator(t *testing.T) {
 	for _, tt := range schemas {
 		t.Run(tt.name, func(t *testing.T) {
@@ -90,7 +91,7 @@ func TestSchemaAgreesWithAValidator(t *testing.T) {
 	}
 }
 
-// validator checks JSON, formats included.
+// validator checks JSON, with formats.
 func validator(t testing.TB, schema string) func(text string) error {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// ref points at another part of the schema. Alone it is a rule, so that a schema may contain itself.
+// ref compiles a $ref. With nothing beside it, the target becomes a rule, so that a schema may
+// contain itself.
 func (s *schema) ref(rest, to value, at string, deep int) (expr, error) {
 	target, err := s.resolve(to, at)
 	if err != nil {
@@ -29,7 +30,7 @@ func (s *schema) ref(rest, to value, at string, deep int) (expr, error) {
 	return e, nil
 }
 
-// resolve finds what a $ref points at.
+// resolve returns the target of a $ref.
 func (s *schema) resolve(to value, at string) (value, error) {
 	pointer, ok := strings.CutPrefix(to.text, "#")
 	if to.kind != "string" || !ok || pointer != "" && pointer[0] != '/' {
@@ -63,7 +64,7 @@ func (s *schema) allOf(rest, list value, at string, deep int) (expr, error) {
 	}
 	merged := rest
 	for i, part := range list.items {
-		if !s.g.work.did(1, 0) {
+		if !s.g.work.spend(1, 0) {
 			return never, nil
 		}
 		var err error
@@ -74,16 +75,17 @@ func (s *schema) allOf(rest, list value, at string, deep int) (expr, error) {
 	return s.compile(merged, at, deep+1)
 }
 
-// anyOf is any of its parts, each merged with what stands beside.
+// anyOf matches any of its parts, each merged with the keywords beside anyOf.
 func (s *schema) anyOf(rest, list value, at string, deep int) (expr, error) {
 	return s.branches(rest, list, at+"/anyOf", deep)
 }
 
-// oneOf is the same when no value can satisfy two of its parts. That is only taken as given where it is plain to see.
+// oneOf is compiled like anyOf. This is right only if no value can satisfy two of its parts, so it
+// is an error if disjoint cannot tell that.
 func (s *schema) oneOf(rest, list value, at string, deep int) (expr, error) {
 	for i := range list.items {
 		for j := range i {
-			if !s.g.work.did(32, 0) {
+			if !s.g.work.spend(32, 0) {
 				return never, nil
 			}
 			if !s.disjoint(list.items[i], list.items[j]) {
@@ -98,7 +100,7 @@ func (s *schema) branches(rest, list value, at string, deep int) (expr, error) {
 	if list.kind != "array" || len(list.items) == 0 {
 		return never, fmt.Errorf("%s: must be a list of schemas", at)
 	}
-	if !s.g.work.did(len(list.items), 0) {
+	if !s.g.work.spend(len(list.items), 0) {
 		return never, nil
 	}
 	parts := make([]expr, len(list.items))
@@ -118,7 +120,8 @@ func (s *schema) branches(rest, list value, at string, deep int) (expr, error) {
 	return s.g.alt(parts...), nil
 }
 
-// disjoint reports that it is plain to see that no value satisfies both schemas.
+// disjoint reports whether two schemas obviously exclude each other: by their types, by their const
+// or enum, or by those of a property that both require. False means that it does not know.
 func (s *schema) disjoint(a, b value) bool {
 	for _, v := range []*value{&a, &b} {
 		if to, ok := v.get("$ref"); ok {
@@ -151,7 +154,7 @@ func (s *schema) disjoint(a, b value) bool {
 	propertiesA, _ := a.get("properties")
 	propertiesB, _ := b.get("properties")
 	for i, key := range propertiesA.keys {
-		if !s.g.work.did(1+len(propertiesB.keys)/8, 0) {
+		if !s.g.work.spend(1+len(propertiesB.keys)/8, 0) {
 			return false
 		}
 		other, found := propertiesB.get(key)
@@ -180,7 +183,8 @@ func setOf(texts []string) map[string]bool {
 	return set
 }
 
-// listed are the strings, booleans and nulls that const or enum allows, as JSON; nil if there is anything else.
+// listed returns the strings, booleans and nulls that const or enum allows, as JSON. It is nil if
+// the schema allows anything else.
 func (s *schema) listed(v value) []string {
 	list, ok := v.get("enum")
 	if one, found := v.get("const"); found {
@@ -189,7 +193,7 @@ func (s *schema) listed(v value) []string {
 	if !ok {
 		return nil
 	}
-	if !s.g.work.did(len(list.items), 0) {
+	if !s.g.work.spend(len(list.items), 0) {
 		return nil
 	}
 	var out []string
@@ -207,13 +211,13 @@ func requires(v value, key string) bool {
 	return slices.ContainsFunc(list.items, func(item value) bool { return item.text == key })
 }
 
-// merge returns a schema that is satisfied by what satisfies both.
+// merge returns a schema that a value satisfies iff it satisfies both a and b.
 func (s *schema) merge(a, b value, at string, deep int) (value, error) {
 	if deep > maxCombined {
 		return value{}, fmt.Errorf("%s: allOf, anyOf and $ref are combined more than %d deep, or without end", at, maxCombined)
 	}
-	if !s.g.work.did(1+len(a.keys)+len(b.keys), 0) {
-		return value{kind: "boolean"}, nil // nothing that is made of it is used
+	if !s.g.work.spend(1+len(a.keys)+len(b.keys), 0) {
+		return value{kind: "boolean"}, nil // the work has ended, so this is not used
 	}
 	for _, v := range []value{a, b} {
 		if v.kind == "boolean" && !v.truth {
@@ -258,17 +262,17 @@ func (s *schema) merge(a, b value, at string, deep int) (value, error) {
 	return a, nil
 }
 
-// equal reports whether two values are written alike.
+// equal reports whether two values have the same JSON text.
 func (s *schema) equal(a, b value) bool {
 	textA, textB := a.json(), b.json()
-	s.g.work.did((len(textA)+len(textB))/8, 0)
+	s.g.work.spend((len(textA)+len(textB))/8, 0)
 	return textA == textB
 }
 
 func (s *schema) mergeKeyword(key string, a, b value) (value, error) {
 	switch key {
 	case "required", "allOf":
-		s.g.work.did(len(a.items)+len(b.items), 0)
+		s.g.work.spend(len(a.items)+len(b.items), 0)
 		return value{kind: "array", items: append(slices.Clone(a.items), b.items...)}, nil
 	case "items", "additionalProperties":
 		return bothOf(a, b), nil
@@ -300,9 +304,9 @@ func (s *schema) mergeKeyword(key string, a, b value) (value, error) {
 	return value{}, fmt.Errorf("two schemas that must hold together both give it, as %.64s and %.64s: give one value", a.json(), b.json())
 }
 
-// mergeProperties keeps the order of a and then of b.
+// mergeProperties keeps the order of a, and then that of b.
 func (s *schema) mergeProperties(a, b value) value {
-	s.g.work.did(len(a.keys)+len(b.keys), 0)
+	s.g.work.spend(len(a.keys)+len(b.keys), 0)
 	at := make(map[string]int, len(a.keys))
 	for i, name := range a.keys {
 		at[name] = i
@@ -322,8 +326,9 @@ func bothOf(a, b value) value {
 	return value{kind: "object"}.with("allOf", value{kind: "array", items: []value{a, b}})
 }
 
-// closedApart refuses to merge objects of which one forbids properties that the other declares: additionalProperties only
-// knows the properties beside it, so what is meant and what is written differ.
+// closedApart returns an error if one schema forbids or restricts additional properties, and the
+// other one declares properties that are additional for the first. additionalProperties only knows
+// the properties beside it, so such a value would have to obey both, which is hardly ever intended.
 func closedApart(a, b value, at string) error {
 	for _, pair := range [][2]value{{a, b}, {b, a}} {
 		more, ok := pair[0].get("additionalProperties")

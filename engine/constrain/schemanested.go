@@ -12,7 +12,7 @@ type member struct {
 	required bool
 }
 
-// object is an object with the declared members in order, and others behind them.
+// object matches an object with the declared members in their order, and then other members.
 func (s *schema) object(v value, at string) (expr, error) {
 	members, keys, err := s.members(v, at)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *schema) object(v value, at string) (expr, error) {
 	}
 	g, p := s.g, &s.parts
 	comma := p.comma(g)
-	// What can follow members i, i+1, …: behind nothing, and behind another member.
+	// What members i, i+1, … can be: at the beginning of the object, and after another member.
 	first := g.optional(g.seq(p.list(g, other, 1, unlimited), p.space))
 	later := g.seq(g.repeat(g.seq(comma, other), 0, unlimited), p.space)
 	for i := len(members) - 1; i >= 0; i-- {
@@ -38,10 +38,11 @@ func (s *schema) object(v value, at string) (expr, error) {
 	return g.seq(g.literal("{"), p.space, first, g.literal("}")), nil
 }
 
-// maxKeyBytes bounds the name of a property; what tells it from all other names is as deep as it is long.
+// maxKeyBytes bounds the name of a property: the expression that tells it from all other names is
+// as deep as the name is long.
 const maxKeyBytes = 1 << 10
 
-// members are the declared properties, and behind them those that are required without being declared.
+// members returns the declared properties, and after them the required ones that are not declared.
 func (s *schema) members(v value, at string) ([]member, []string, error) {
 	properties, declared := v.get("properties")
 	if declared && properties.kind != "object" {
@@ -103,7 +104,7 @@ func (s *schema) pair(key string, e expr) expr {
 	return s.g.seq(s.g.literal(jsonString(key)+":"), s.parts.space, e)
 }
 
-// others is any further member; its key is none of keys.
+// others matches any further member, whose key is none of keys.
 func (s *schema) others(v value, keys []string, at string) (expr, error) {
 	more, ok := v.get("additionalProperties")
 	if !ok {
@@ -124,8 +125,8 @@ func (s *schema) others(v value, keys []string, at string) (expr, error) {
 	return s.g.seq(s.g.label(s.g.seq(s.g.literal(`"`), key), "a key"), s.g.literal(":"), s.parts.space, e), nil
 }
 
-// otherThan is the rest of a string, closing quote included, that is none of texts. It has no escapes, so that no text is
-// spelled in two ways.
+// otherThan matches the rest of a string, with its closing quote, that is none of texts. It allows
+// no escapes, because an escape could spell one of the texts in another way.
 func (s *schema) otherThan(texts []string) expr {
 	g := s.g
 	end := g.literal(`"`)
@@ -135,7 +136,7 @@ func (s *schema) otherThan(texts []string) expr {
 		parts[0] = end
 	}
 	after := map[rune][]string{}
-	free := []rune{0, ' ' - 1, '"', '"', '\\', '\\'} // what a plain character is not
+	excluded := []rune{0, ' ' - 1, '"', '"', '\\', '\\'} // ranges that the last branch excludes: first all that is not a plain character
 	for _, text := range texts {
 		if c, size := utf8.DecodeRuneInString(text); text != "" {
 			after[c] = append(after[c], text[size:])
@@ -143,19 +144,19 @@ func (s *schema) otherThan(texts []string) expr {
 	}
 	var firsts []rune
 	for c := range after {
-		if !slices.Contains(free, c) && c >= ' ' { // a text with an escape differs anyway
+		if !slices.Contains(excluded, c) && c >= ' ' { // a text that begins with an escape differs anyway
 			firsts = append(firsts, c)
 		}
 	}
 	slices.Sort(firsts)
 	for _, c := range firsts {
-		free = append(free, c, c)
+		excluded = append(excluded, c, c)
 		parts = append(parts, g.seq(g.runes(c, c), s.otherThan(after[c])))
 	}
-	return g.alt(append(parts, g.seq(g.runes(invert(free)...), rest))...)
+	return g.alt(append(parts, g.seq(g.runes(invert(excluded)...), rest))...)
 }
 
-// array is an array whose first items have schemas of their own.
+// array matches an array. Its first items may have schemas of their own.
 func (s *schema) array(v value, at string) (expr, error) {
 	low, high, err := s.counts(v, at, "minItems", "maxItems")
 	if err != nil {
@@ -181,7 +182,7 @@ func (s *schema) array(v value, at string) (expr, error) {
 		rest = max(rest-n, 0)
 	}
 	need := max(low-n, 0)
-	var e expr // what follows n items
+	var e expr // what follows the first n items
 	if n > 0 {
 		e = g.repeat(g.seq(p.comma(g), item), need, rest)
 	} else if rest != 0 {

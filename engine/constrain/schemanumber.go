@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Digits of the numbers that are written: every reader has them exactly.
+// Digits of the numbers that are written. All readers keep so many exactly.
 const (
 	wholeDigits    = 15
 	fractionDigits = 15
@@ -31,13 +31,13 @@ func fraction(g *grammar) expr {
 	return g.optional(g.seq(g.literal("."), digits(g, 1, fractionDigits)))
 }
 
-// interval is a range of numbers; an open end is not part of it.
+// interval is a range of numbers. An open end is not part of it.
 type interval struct {
 	lo, hi         int64
 	openLo, openHi bool
 }
 
-// number is a number or integer within bounds.
+// number matches a number or integer within bounds.
 func (s *schema) number(v value, at string, whole bool) (expr, error) {
 	r := interval{lo: -maxWhole, hi: maxWhole}
 	bounded := false
@@ -75,7 +75,7 @@ func (s *schema) number(v value, at string, whole bool) (expr, error) {
 	return e, nil
 }
 
-// wholes are the integers of an interval.
+// wholes matches the integers of an interval.
 func wholes(g *grammar, r interval) expr {
 	if r.openLo {
 		r.lo++
@@ -86,7 +86,7 @@ func wholes(g *grammar, r interval) expr {
 	return g.alt(wholeRange(g, max(r.lo, 0), r.hi), g.seq(g.literal("-"), wholeRange(g, max(1, -r.hi), -r.lo)))
 }
 
-// decimals are the numbers of an interval, without exponents.
+// decimals matches the numbers of an interval, without exponents.
 func decimals(g *grammar, r interval) expr {
 	positive, negative := r, interval{lo: -r.hi, hi: -r.lo, openLo: r.openHi, openHi: r.openLo}
 	parts := []expr{}
@@ -103,7 +103,8 @@ func decimals(g *grammar, r interval) expr {
 	return g.alt(parts...)
 }
 
-// fromZero are the decimals of an interval that begins at 0 or above: whole parts that need no look at the fraction, and the two ends.
+// fromZero matches the numbers of an interval that begins at 0 or above. It treats apart the whole
+// parts with any fraction, and the two ends.
 func fromZero(g *grammar, r interval) expr {
 	if r.lo > r.hi {
 		return never
@@ -125,7 +126,7 @@ func fromZero(g *grammar, r interval) expr {
 	return e
 }
 
-// wholeRange are the integers from lo ≥ 0 to hi, without leading zeros.
+// wholeRange matches the integers from lo ≥ 0 to hi, without leading zeros.
 func wholeRange(g *grammar, lo, hi int64) expr {
 	if lo > hi {
 		return never
@@ -142,7 +143,7 @@ func wholeRange(g *grammar, lo, hi int64) expr {
 	return e
 }
 
-// sameLength are the digit strings from lo to hi, which are equally long.
+// sameLength matches the strings of digits from lo to hi, which have the same length.
 func sameLength(g *grammar, lo, hi string) expr {
 	if lo == "" {
 		return empty

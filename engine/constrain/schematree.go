@@ -11,13 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// value is a JSON value that keeps the order of its members and the spelling of its numbers.
+// value is a JSON value. It keeps the order of its members and the spelling of its numbers.
 type value struct {
 	kind  string // "object", "array", "string", "number", "boolean", "null"
-	text  string // of a string; a number as it was written
+	text  string // the content of a string; a number as it was written
 	truth bool
-	keys  []string // of an object
-	items []value  // of an array, or the members of an object
+	keys  []string // the keys of an object
+	items []value  // the items of an array, or the members of an object
 }
 
 func (v value) get(key string) (value, bool) {
@@ -29,7 +29,7 @@ func (v value) get(key string) (value, bool) {
 	return value{}, false
 }
 
-// with returns v with one member replaced, or added at the end.
+// with returns a copy of v with one member replaced, or added at the end.
 func (v value) with(key string, member value) value {
 	out := value{kind: "object", keys: slices.Clone(v.keys), items: slices.Clone(v.items)}
 	if i := slices.Index(out.keys, key); i >= 0 {
@@ -73,10 +73,10 @@ func jsonString(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// maxJSONDepth bounds how deep a schema nests.
+// maxJSONDepth is how deep a schema may nest.
 const maxJSONDepth = 64
 
-// parseJSON reads one value.
+// parseJSON reads a text that is one JSON value.
 func parseJSON(text string) (value, error) {
 	if !utf8.ValidString(text) {
 		return value{}, errors.New("it is not UTF-8")
@@ -139,7 +139,7 @@ func parseObject(dec *json.Decoder, depth int) (value, error) {
 		if err != nil {
 			return value{}, err
 		}
-		key, _ := token.(string) // the decoder lets nothing else pass
+		key, _ := token.(string) // the decoder allows only strings here
 		if seen[key] {
 			return value{}, fmt.Errorf("the key %.64q stands twice in one object", key)
 		}

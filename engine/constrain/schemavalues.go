@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// jsonParts are the parts that all schemas are made of.
+// jsonParts are expressions that all schemas use.
 type jsonParts struct {
-	space   expr // between two parts
+	space   expr // optional white space between two parts
 	char    expr // one character of a string
 	text    expr // a string
 	boolean expr
 	null    expr
-	any     expr // a value of any form
+	any     expr // any JSON value
 }
 
 func newJSONParts(g *grammar) jsonParts {
@@ -35,7 +35,7 @@ func newJSONParts(g *grammar) jsonParts {
 	return p
 }
 
-// list is low to high of item, low at least 1, with commas in between.
+// list matches low to high items with commas between them. low is at least 1.
 func (p *jsonParts) list(g *grammar, item expr, low, high int32) expr {
 	if high != unlimited {
 		high--
@@ -45,7 +45,7 @@ func (p *jsonParts) list(g *grammar, item expr, low, high int32) expr {
 
 func (p *jsonParts) comma(g *grammar) expr { return g.seq(g.literal(","), p.space) }
 
-// plainCharacter is one that stands for itself in a string.
+// plainCharacter matches a character that a string contains without an escape.
 func plainCharacter(g *grammar) expr {
 	return g.runes(' ', '!', '#', '[', ']', utf8.MaxRune)
 }
@@ -64,12 +64,14 @@ func escapedCharacter(g *grammar) expr {
 	low.addRange('0', '7')
 	d := g.alt(g.literal("d"), g.literal("D"))
 	digits := func(n int32) expr { return g.repeat(g.oneOf(hex), n, n) }
-	// Halves of surrogate pairs are left out: a character beyond them stands for itself.
+	// Surrogates are excluded: a character that would need a pair of them is written without an
+	// escape.
 	unicode := g.seq(g.literal("u"), g.alt(g.seq(g.oneOf(safe), digits(3)), g.seq(d, g.oneOf(low), digits(2))))
 	return g.seq(g.literal(`\`), g.alt(g.oneOf(short), unicode))
 }
 
-// spelled is a character of the ranges as a string has it: by itself where it may, otherwise in its usual escape.
+// spelled matches a character of the ranges in a string: without an escape if possible, otherwise
+// in its usual one.
 func spelled(g *grammar) func(ranges ...rune) expr {
 	return func(ranges ...rune) expr {
 		var plain []rune
@@ -90,7 +92,7 @@ func spelled(g *grammar) func(ranges ...rune) expr {
 	}
 }
 
-// text is a string.
+// text matches a string.
 func (s *schema) text(v value, at string) (expr, error) {
 	low, high, err := s.counts(v, at, "minLength", "maxLength")
 	if err != nil {
@@ -127,7 +129,8 @@ const (
 	wordPattern = `[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?`
 )
 
-// formats are those that are understood, each by a pattern that matches nothing invalid.
+// formats are the supported ones. No pattern matches anything invalid, but some match less than all
+// that is valid.
 var formats = []struct{ name, words, pattern string }{
 	{"date", "a date", datePattern},
 	{"time", "a time", timePattern},
@@ -164,7 +167,7 @@ func (s *schema) counts(v value, at, least, most string) (low, high int32, err e
 		if err != nil || n.Sign() < 0 {
 			return 0, 0, fmt.Errorf("%s/%s: must be a whole number from 0, got %.64s", at, bound.key, given.json())
 		}
-		*bound.to = int32(min(n.Int64(), 1<<30)) // a bound of more than 15 digits is refused or lowered all the same
+		*bound.to = int32(min(n.Int64(), 1<<30)) // no loss: boundCounts refuses or lowers so large a bound anyway
 	}
 	if high != unlimited && high < low {
 		return 0, 0, fmt.Errorf("%s/%s: %d is less than %s, which is %d", at, most, high, least, low)
@@ -175,7 +178,7 @@ func (s *schema) counts(v value, at, least, most string) (low, high int32, err e
 	return low, high, nil
 }
 
-// wholeNumber is an integer in any spelling, 10.0 and 1e3 included.
+// wholeNumber returns an integer in any spelling, for example 10.0 or 1e3.
 func wholeNumber(v value) (*big.Int, error) {
 	if v.kind != "number" || len(v.text) > 32 {
 		return nil, fmt.Errorf("%.64s is not a number that can be used", v.json())

@@ -8,21 +8,23 @@ import (
 	"slices"
 )
 
-// Shaper holds a reply to a constraint: it forbids every token after which the form, or its end within the limit, is out of
-// reach. It is a sample.Shaper and serves one goroutine.
+// Shaper makes a reply obey a constraint: it forbids each token after which the form, or its end
+// within the limit, cannot be reached. It is a sample.Shaper and must not be used by several
+// goroutines at once.
 type Shaper struct {
 	constraint *Constraint
 	vocabulary *Vocabulary
 	automaton  *automaton
 	masks      *masks
-	pushed     []int32         // the reply so far
-	states     []int32         // (len(pushed)+1) the state before each token, and after the last
-	limit      int             // tokens a reply may have; 0 for no limit
-	ctx        context.Context // its end ends the work on a token
-	base       int             // bytes that the automaton had taken when it had read the reply so far
+	pushed     []int32         // the tokens of the reply so far
+	states     []int32         // (len(pushed)+1) the state before each token, and after the last one
+	limit      int             // number of tokens that the reply may have; 0 for no limit
+	ctx        context.Context // ends the work on a token
+	base       int             // memory of the automaton after refresh had read the reply so far
 }
 
-// NewShaper applies a constraint to the tokens of a vocabulary.
+// NewShaper returns a Shaper for the tokens of a vocabulary. It is an error if they cannot spell
+// any reply that satisfies the constraint.
 func NewShaper(ctx context.Context, c *Constraint, v *Vocabulary) (*Shaper, error) {
 	s := &Shaper{ctx: ctx, constraint: c, vocabulary: v}
 	s.begin()
@@ -35,41 +37,44 @@ func NewShaper(ctx context.Context, c *Constraint, v *Vocabulary) (*Shaper, erro
 	return s, nil
 }
 
-// begin makes an empty automaton.
+// begin replaces the automaton by a new one.
 func (s *Shaper) begin() {
 	s.automaton = newAutomaton(s.ctx, s.constraint, s.vocabulary.spellable(), s.vocabulary.Lead)
 	s.masks, s.base = newMasks(), 0
 	s.states = append(s.states[:0], s.automaton.start)
 }
 
-// Name is that of the constraint.
+// Name returns the name of the constraint.
 func (s *Shaper) Name() string { return s.constraint.name }
 
-// Bound says how many tokens the reply may have in all, and for how long it is wanted. Both may change between two tokens; a
-// reply that can no longer be finished within its tokens takes the shortest way. 0 tokens is no limit.
+// Bound sets how many tokens the whole reply may have, 0 for no limit, and the context for the work
+// on tokens. Both may change between two tokens. A reply that can no longer be finished in time
+// takes the shortest way to an end.
 func (s *Shaper) Bound(ctx context.Context, tokens int) { s.ctx, s.limit = ctx, tokens }
 
-// Shortest is how many tokens, a stop token not counted, are enough to finish the reply from here.
+// Shortest returns the number of tokens that are enough to finish the reply from here, without a
+// stop token.
 func (s *Shaper) Shortest() (int, error) {
 	s.automaton.work.renew(s.ctx)
 	n := s.automaton.tokensToClose(s.state(), s.vocabulary)
 	return int(n), s.failure()
 }
 
-// AtLeast is a bound of Shortest from below that takes no work: no token spells more bytes than the longest.
+// AtLeast returns a lower bound of Shortest that needs no work: it assumes that all tokens are as
+// long as the longest one.
 func (s *Shaper) AtLeast() int {
 	longest := int32(s.vocabulary.longest)
 	return int((s.automaton.states[s.state()].bytes + longest - 1) / longest)
 }
 
-// Ended reports that the reply has the form and that nothing may be added to it.
+// Ended reports whether the reply has the form and nothing may be added to it.
 func (s *Shaper) Ended() bool {
 	return s.automaton.accepts(s.state()) && s.automaton.bytesAfter(s.state()).size() == 0
 }
 
 func (s *Shaper) state() int32 { return s.states[len(s.states)-1] }
 
-// Reset begins a reply. What the prompt says does not matter to its form.
+// Reset begins a reply. The prompt does not matter to the form.
 func (s *Shaper) Reset([]int32) error {
 	s.pushed, s.states = s.pushed[:0], append(s.states[:0], s.automaton.start)
 	if s.automaton.work.err != nil {
@@ -79,7 +84,8 @@ func (s *Shaper) Reset([]int32) error {
 	return s.failure()
 }
 
-// Push adds a token to the reply. After a token that was forbidden, or one that ends the reply, nothing is asked.
+// Push adds a token to the reply. After a forbidden token, or one that ends the reply, Shape does
+// nothing and Allows allows everything, until the token is popped.
 func (s *Shaper) Push(id int32) {
 	s.refresh()
 	s.automaton.work.renew(s.ctx)
@@ -94,13 +100,13 @@ func (s *Shaper) after(state, id int32) int32 {
 	return s.automaton.run(state, s.vocabulary.text[id])
 }
 
-// Pop takes the last n tokens back.
+// Pop removes the last n tokens.
 func (s *Shaper) Pop(n int) {
 	s.pushed = s.pushed[:len(s.pushed)-n]
 	s.states = s.states[:len(s.states)-n]
 }
 
-// refresh forgets what was worked out when it has become much, and reads the reply so far again.
+// refresh replaces an automaton that has become large, and reads the reply so far again.
 func (s *Shaper) refresh() {
 	if s.automaton.work.bytes < s.base+freshBytes {
 		return
@@ -112,7 +118,7 @@ func (s *Shaper) refresh() {
 	s.base = s.automaton.work.bytes
 }
 
-// Shape forbids what may not follow.
+// Shape sets the scores of tokens that may not follow to −Inf.
 func (s *Shaper) Shape(logits []float32) error {
 	if s.state() == dead {
 		return s.failure()
@@ -129,13 +135,13 @@ func (s *Shaper) Shape(logits []float32) error {
 			}
 		}
 	}
-	s.rescue(logits)
+	s.allowEnd(logits)
 	return s.failure()
 }
 
 var forbidden = float32(math.Inf(-1))
 
-// keep forbids all tokens but the allowed.
+// keep forbids all tokens that are not allowed.
 func keep(logits []float32, allowed []uint64) {
 	for i, word := range allowed {
 		row := logits[min(i*64, len(logits)):min(i*64+64, len(logits))]
@@ -156,8 +162,9 @@ func keep(logits []float32, allowed []uint64) {
 	}
 }
 
-// rescue ends a reply that may end when something else has forbidden all that the form allows, such as a least number of tokens.
-func (s *Shaper) rescue(logits []float32) {
+// allowEnd allows the stop tokens if the reply may end and another shaper, such as a least number of
+// tokens, has forbidden everything that the form allows.
+func (s *Shaper) allowEnd(logits []float32) {
 	if !s.automaton.accepts(s.state()) || slices.ContainsFunc(logits, func(x float32) bool { return x != forbidden }) {
 		return
 	}
@@ -168,10 +175,10 @@ func (s *Shaper) rescue(logits []float32) {
 	}
 }
 
-// Allows reports whether Shape would let a token be written.
+// Allows reports whether Shape would allow a token.
 func (s *Shaper) Allows(id int32) bool {
 	if s.state() == dead {
-		return true // nothing is asked
+		return true // see Push
 	}
 	if slices.Contains(s.vocabulary.Stops, id) {
 		return s.automaton.accepts(s.state())
@@ -186,7 +193,7 @@ func (s *Shaper) Allows(id int32) bool {
 	return bytes <= room || s.automaton.tokensToClose(next, s.vocabulary) <= room
 }
 
-// failure is the bound that the automaton has hit, if any.
+// failure returns the error that ended the automaton's work, if any.
 func (s *Shaper) failure() error {
 	if s.automaton.work.err == nil {
 		return nil
@@ -194,14 +201,15 @@ func (s *Shaper) failure() error {
 	return fmt.Errorf("following the %s: %w", s.constraint.name, s.automaton.work.err)
 }
 
-// room is how many tokens the reply may take after the next one.
+// room returns how many tokens the reply may have after the next one. If the reply can no longer
+// end within its limit, this is just enough for the closing.
 func (s *Shaper) room() int32 {
 	if s.limit == 0 {
 		return beyond
 	}
 	left := int32(s.limit - len(s.pushed))
 	if left-1 >= s.automaton.states[s.state()].bytes {
-		return left - 1 // no need to know how far exactly
+		return left - 1 // enough for any closing, so its number of tokens is not needed
 	}
 	return max(left-1, s.automaton.tokensToClose(s.state(), s.vocabulary)-1)
 }

@@ -12,7 +12,8 @@ import (
 
 const stop = 0 // the token of test vocabularies that ends a reply
 
-// testVocabulary has a stop token, a token without text, all bytes, and random longer tokens of the kind that texts under test have.
+// testVocabulary has a stop token, a token without text, all bytes, and random longer tokens made
+// of the given letters.
 func testVocabulary(rng *rand.Rand, size int, alphabet string, lead bool) *Vocabulary {
 	texts := [][]byte{nil, nil}
 	for b := range 256 {
@@ -47,7 +48,7 @@ func shortest(t testing.TB, s *Shaper) int {
 	return n
 }
 
-// constraints of every kind, with the letters that make texts for them.
+// constraints of every kind, each with letters that make texts for it.
 func constraints(t testing.TB) []*Constraint {
 	t.Helper()
 	var list []*Constraint
@@ -73,7 +74,7 @@ func constraints(t testing.TB) []*Constraint {
 
 const testAlphabet = `{"a":1,"name":[true,null]} "b":"abcé"aabbcc(())yes, but no 20`
 
-// draw returns the tokens that are left of a row of zeros.
+// draw returns the tokens that are not forbidden in a row.
 func draw(t testing.TB, s *Shaper, row []float32) []int32 {
 	t.Helper()
 	clear(row)
@@ -89,8 +90,9 @@ func draw(t testing.TB, s *Shaper, row []float32) []int32 {
 	return left
 }
 
-// replies writes random replies of at most limit tokens and counts those that do not have the form in the end, and the rows in
-// which nothing is left. hurry is added to the limit that the shaper knows.
+// replies writes random replies of at most limit tokens. It counts those that lack the form in the
+// end, and the rows in which all tokens are forbidden. hurry is added to the limit that the shaper
+// is told.
 func replies(t *testing.T, c *Constraint, v *Vocabulary, rng *rand.Rand, n, limit, hurry int) (broken int) {
 	s := newShaper(t, c, v)
 	row := make([]float32, len(v.text))
@@ -137,7 +139,7 @@ func TestRepliesEndWithinTheirLimit(t *testing.T) {
 	}
 }
 
-// A shaper that believes in one token more than there is must be found out, or the test above shows nothing.
+// A shaper with a limit one token too high must fail, or the test above proves nothing.
 func TestALimitThatIsOneTooLongIsNoticed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	broken := 0
@@ -149,7 +151,7 @@ func TestALimitThatIsOneTooLongIsNoticed(t *testing.T) {
 	}
 }
 
-// naive decides about one token by reading the whole reply anew.
+// naive decides about one token by running the automaton over the whole reply.
 func naive(t testing.TB, c *Constraint, v *Vocabulary, reply []byte, id int32) bool {
 	a := newAutomaton(t.Context(), c, v.spellable(), v.Lead)
 	s := a.run(a.start, reply)
@@ -159,7 +161,7 @@ func naive(t testing.TB, c *Constraint, v *Vocabulary, reply []byte, id int32) b
 	return v.text[id] != nil && a.run(s, v.text[id]) != dead
 }
 
-// differences compares masks with naive along a random reply.
+// differences counts where masks and naive differ along a random reply.
 func differences(t *testing.T, c *Constraint, v *Vocabulary, rng *rand.Rand) int {
 	s := newShaper(t, c, v)
 	row := make([]float32, len(v.text))
@@ -199,7 +201,7 @@ func TestMasksAgreeWithSingleTokens(t *testing.T) {
 	}
 }
 
-// Planted bugs in the tree and in the automaton, each of which must make the test above fail.
+// Bugs planted in the tree and in the automaton. Each must make the test above fail.
 func TestPlantedBugsAreNoticed(t *testing.T) {
 	for name, plant := range map[string]func(v *Vocabulary){
 		"a branch that is left out too far": func(v *Vocabulary) {
@@ -242,7 +244,7 @@ func TestPlantedBugsAreNoticed(t *testing.T) {
 	}
 }
 
-// A stack that was pushed and popped at random is that of the reply that is left.
+// After random calls of Push and Pop, a shaper answers like a new one for the remaining tokens.
 func TestPopUndoesPush(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	steps := 0
@@ -259,7 +261,7 @@ func TestPopUndoesPush(t *testing.T) {
 				reply = reply[:len(reply)-n]
 				continue
 			}
-			id := int32(rng.IntN(len(row))) // forbidden as a rule
+			id := int32(rng.IntN(len(row))) // usually forbidden
 			if left := draw(t, s, row); len(left) > 0 && rng.IntN(4) > 0 {
 				id = left[rng.IntN(len(left))]
 			}
@@ -271,7 +273,7 @@ func TestPopUndoesPush(t *testing.T) {
 			again.Push(id)
 		}
 		if got, want := draw(t, s, row), draw(t, again, fresh); !slices.Equal(got, want) || s.Expects() != again.Expects() || shortest(t, s) != shortest(t, again) {
-			t.Fatalf("behind %v: %d tokens and %q, afresh %d and %q", reply, len(got), s.Expects(), len(want), again.Expects())
+			t.Fatalf("after %v: %d tokens and %q, afresh %d and %q", reply, len(got), s.Expects(), len(want), again.Expects())
 		}
 	}
 	if steps < 10_000 {
@@ -279,8 +281,8 @@ func TestPopUndoesPush(t *testing.T) {
 	}
 }
 
-// An automaton that grows too large is made anew in the middle of a reply.
-func TestManyStatesAreForgotten(t *testing.T) {
+// An automaton that grows too large is replaced during a reply.
+func TestALargeAutomatonIsReplaced(t *testing.T) {
 	c, err := Regex(t.Context(), `[ab]*a[ab]{15}c`)
 	if err != nil {
 		t.Fatal(err)
@@ -296,7 +298,7 @@ func TestManyStatesAreForgotten(t *testing.T) {
 		before := s.automaton
 		left := draw(t, s, row)
 		if got, want := slices.Contains(left, 2+'c'), oracle.Match(text); got != want {
-			t.Fatalf("behind %d letters c is allowed: %v", len(text), got)
+			t.Fatalf("after %d letters c is allowed: %v", len(text), got)
 		}
 		id := int32(2 + 'a' + rng.IntN(2))
 		s.Push(id)
@@ -310,7 +312,7 @@ func TestManyStatesAreForgotten(t *testing.T) {
 	}
 }
 
-func TestAWrongWayIsAskedNothing(t *testing.T) {
+func TestNothingIsForbiddenAfterAForbiddenToken(t *testing.T) {
 	c, err := Choices(t.Context(), []string{"yes", "no"})
 	if err != nil {
 		t.Fatal(err)
@@ -320,7 +322,7 @@ func TestAWrongWayIsAskedNothing(t *testing.T) {
 	row := make([]float32, len(v.text))
 	s.Push(2 + 'x')
 	if left := draw(t, s, row); len(left) != len(row) {
-		t.Errorf("behind a forbidden token %d of %d tokens are left, want all", len(left), len(row))
+		t.Errorf("after a forbidden token %d of %d tokens are left, want all", len(left), len(row))
 	}
 	s.Pop(1)
 	if left := draw(t, s, row); slices.Contains(left, 2+'x') || !slices.Contains(left, 2+'y') {
@@ -333,14 +335,14 @@ func TestAWrongWayIsAskedNothing(t *testing.T) {
 		t.Errorf("at the end %v is left, and %q expected", left, s.Expects())
 	}
 	for i := range row {
-		row[i] = forbidden // as if something else had forbidden the stop token
+		row[i] = forbidden // as if another shaper had forbidden the stop token
 	}
 	if err := s.Shape(row); err != nil || row[stop] != 0 {
 		t.Errorf("a reply that can only end does not: %v, %v", row[stop], err)
 	}
 	s.Push(stop)
 	if left := draw(t, s, row); len(left) != len(row) {
-		t.Errorf("behind the end %d tokens are left, want all", len(left))
+		t.Errorf("after the end %d tokens are left, want all", len(left))
 	}
 }
 
@@ -368,7 +370,7 @@ func TestExpects(t *testing.T) {
 			s.Push(2 + int32(b))
 		}
 		if got := s.Expects(); got != tt.want {
-			t.Errorf("behind %s: %s, want %s", tt.text, got, tt.want)
+			t.Errorf("after %s: %s, want %s", tt.text, got, tt.want)
 		}
 	}
 }
@@ -386,8 +388,8 @@ func ExampleShaper() {
 	_ = s.Shape(row)
 	fmt.Println(row, "expects", s.Expects())
 	s.Push(3)
-	fmt.Println("behind no:", s.Expects())
+	fmt.Println("after no:", s.Expects())
 	// Output:
 	// [-Inf 0 -Inf 0 0 0 -Inf] expects one of 0–9 n
-	// behind no: end
+	// after no: end
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 )
 
-// ReadText returns a constraint as it was given, or for @FILE what the file holds. A relative name begins at the working directory.
+// ReadText returns value itself, or for @FILE the content of the file, without a byte order mark. A
+// relative name begins at the working directory. It is an error if FILE is not a regular file or
+// has more than MaxBytes.
 func ReadText(value string) (string, error) {
 	path, ok := strings.CutPrefix(value, "@")
 	if !ok {
@@ -17,7 +19,7 @@ func ReadText(value string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading the file after @: %w", err)
 	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for someone to write into it
+	if !info.Mode().IsRegular() { // to open a pipe would wait for a writer
 		return "", fmt.Errorf("reading the file after @: %q is not a regular file", path)
 	}
 	file, err := os.Open(path)

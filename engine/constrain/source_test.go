@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A pipe has no end before somebody writes into it, and perhaps not even then.
+// To read a pipe could wait for a writer for ever.
 func TestAPipeIsNotWaitedFor(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -27,10 +27,10 @@ func TestAPipeIsNotWaitedFor(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 			t.Error(err)
 		}
-	case <-time.After(20 * time.Second): // reached only by a failing test
+	case <-time.After(20 * time.Second): // only a failing test waits so long
 		t.Error("reading a pipe waits for a writer")
 		if w, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
-			_ = w.Close() // lets the reader go
+			_ = w.Close() // releases the reader
 		}
 		<-answer
 	}

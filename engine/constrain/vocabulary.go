@@ -5,30 +5,31 @@ import (
 	"slices"
 )
 
-// Vocabulary is what tokens can spell, as a tree of bytes. It does not change and may be shared.
+// Vocabulary holds the texts of all tokens, as a tree of bytes. It is immutable and may be shared.
 //
-// The tree is stored in the order of a walk that visits a node before its children: the descendants of node i are the nodes
-// up to end[i], so a branch that leads nowhere is left out by going on there.
+// The tree is stored in preorder: the descendants of node i are the nodes up to end[i]. So a walk
+// skips a branch by continuing at end[i].
 type Vocabulary struct {
 	Stops []int32 // the tokens that end a reply
-	Lead  bool    // the space that a reply begins with is not shown
+	Lead  bool    // a space at the beginning of a reply is not shown
 
-	text    [][]byte // by id; nil for tokens without text
-	longest int      // bytes of the longest of them, at least 1
-	depth   []uint16 // by node, from 0
-	last    []byte   // by node: the byte that leads to it
-	end     []int32  // by node
-	from    []int32  // by node: its tokens are order[from[i]:from[i]+own[i]]
-	own     []int32
-	order   []int32 // ids in the order of their texts
-	roots   [256]int32
+	text    [][]byte   // by id; nil for tokens that are never written
+	longest int        // length of the longest text, at least 1
+	depth   []uint16   // by node, from 0
+	last    []byte     // by node: the byte that leads to it
+	end     []int32    // by node: the first node after its descendants
+	from    []int32    // by node: its tokens are order[from[i]:from[i]+own[i]]
+	own     []int32    // by node: the number of its tokens
+	order   []int32    // ids in the order of their texts
+	roots   [256]int32 // the node of each first byte, or unknown
 }
 
-// maxTokenBytes bounds the text of a token; longer ones are never written under a constraint.
+// maxTokenBytes bounds the text of a token. Longer ones are never written under a constraint.
 const maxTokenBytes = 1 << 10
 
-// NewVocabulary takes size tokens. text returns the bytes that a token stands for, nothing for one that is never text; stops are
-// the tokens that end a reply. lead says that the space which a reply begins with is not shown.
+// NewVocabulary returns the vocabulary of the tokens with ids below size. text returns the bytes of
+// a token; nothing for a token that is never text. stops are the tokens that end a reply. lead says
+// that a space at the beginning of a reply is not shown.
 func NewVocabulary(size int, text func(id int32) []byte, stops []int32, lead bool) *Vocabulary {
 	v := &Vocabulary{Stops: stops, Lead: lead, text: make([][]byte, size), longest: 1}
 	for id := range int32(size) {
@@ -48,7 +49,7 @@ func (v *Vocabulary) grow() {
 	for i := range v.roots {
 		v.roots[i] = unknown
 	}
-	var path []int32 // the nodes that spell the text before
+	var path []int32 // the nodes that spell the previous text
 	var before []byte
 	for at, id := range v.order {
 		text := v.text[id]
@@ -70,16 +71,16 @@ func (v *Vocabulary) grow() {
 			v.end = append(v.end, 0)
 			v.own = append(v.own, 0)
 		}
-		v.own[path[len(text)-1]]++ // sorted, so these are the first below the node
+		v.own[path[len(text)-1]]++ // the texts are sorted, so these come before those of its descendants
 		before = text
 	}
 	v.leave(path)
 }
 
-// Size is the number of tokens.
+// Size returns the number of tokens.
 func (v *Vocabulary) Size() int { return len(v.text) }
 
-// Spelled returns a token that is one byte and nothing else, −1 if there is none.
+// Spelled returns a token whose text is the single byte b, or −1 if there is none.
 func (v *Vocabulary) Spelled(b byte) int32 {
 	if node := v.roots[b]; node != unknown && v.own[node] > 0 {
 		return v.tokens(node)[0]
@@ -87,12 +88,12 @@ func (v *Vocabulary) Spelled(b byte) int32 {
 	return -1
 }
 
-// tokens are the ids whose text is the way to node.
+// tokens returns the ids whose text is the path to node.
 func (v *Vocabulary) tokens(node int32) []int32 {
 	return v.order[v.from[node] : v.from[node]+v.own[node]]
 }
 
-// spellable are the bytes that are tokens of their own. With these a text can be finished whatever it is.
+// spellable returns the bytes that are single tokens. With these any text can be finished.
 func (v *Vocabulary) spellable() byteSet {
 	var set byteSet
 	for b := range 256 {
@@ -103,7 +104,8 @@ func (v *Vocabulary) spellable() byteSet {
 	return set
 }
 
-// child returns the node behind byte b of a node, or unknown; the parent unknown is the root.
+// child returns the child of a node by byte b, or unknown if there is none. The parent unknown
+// stands for the root.
 func (v *Vocabulary) child(parent int32, b byte) int32 {
 	if parent == unknown {
 		return v.roots[b]
@@ -116,6 +118,7 @@ func (v *Vocabulary) child(parent int32, b byte) int32 {
 	return unknown
 }
 
+// leave sets the end of nodes whose descendants are complete.
 func (v *Vocabulary) leave(path []int32) {
 	for _, node := range path {
 		v.end[node] = int32(len(v.last))

@@ -5,18 +5,19 @@ import (
 	"testing"
 )
 
-// randomText is a walk that hits no bound.
+// randomText repeats walk until no limit is reached.
 func randomText(t testing.TB, a *automaton, rng *rand.Rand, length int, likely string) string {
 	t.Helper()
 	text, ok := walk(t, a, rng, length, likely)
 	if !ok {
-		t.Fatalf("behind %q: %v", text, a.work.err)
+		t.Fatalf("after %q: %v", text, a.work.err)
 	}
 	return text
 }
 
-// walk walks an automaton: random bytes for a while, then the closing. likely are bytes that are tried first, so that not
-// every walk is lost in strings of control characters. ok is false when a bound of the automaton ended it.
+// walk writes random bytes for a while, and then the closing. The bytes likely are tried first, so
+// that not all walks end in strings of control characters. ok is false if a limit of the automaton
+// ended the walk.
 func walk(t testing.TB, a *automaton, rng *rand.Rand, length int, likely string) (_ string, ok bool) {
 	t.Helper()
 	var text []byte
@@ -50,7 +51,7 @@ func walk(t testing.TB, a *automaton, rng *rand.Rand, length int, likely string)
 			if a.work.err != nil {
 				return string(text), false
 			}
-			t.Fatalf("no way to an end behind %q", text)
+			t.Fatalf("no way to an end after %q", text)
 		}
 		before = a.states[s].bytes
 		text, s = append(text, a.states[s].closingByte), a.states[s].closingNext

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// maxClosing bounds, in bytes, what may still be missing to an end. What lies farther away is treated as if it led nowhere;
-// that bounds nesting, since every open bracket has one byte to come.
+// maxClosing bounds how many bytes may be missing to an end. A state farther away counts as dead.
+// This also bounds nesting, because each open bracket needs at least one byte to close.
 const maxClosing = 1<<16 - 1
 
-// lengths returns for each node the bytes of the shortest text it matches, when only bytes of spellable may be used; maxClosing
-// for none, or none so short.
+// lengths returns, for each node, the length of the shortest text that it matches with bytes of
+// spellable only; maxClosing if there is none, or none so short.
 //
-// Nodes are settled in the order of their lengths (Knuth 1977): a node is never shorter than a part that it needs, so what is
-// settled stays, and each node is looked at once for each of its parts.
+// It settles nodes in the order of their lengths (Knuth 1977). A node is never shorter than a part
+// that it needs, so a settled length is final, and each node is visited once for each of its parts.
 func (g *grammar) lengths(spellable byteSet) []int32 {
 	lengths := make([]int32, len(g.nodes))
 	for i := range lengths {
@@ -31,7 +31,7 @@ func (g *grammar) lengths(spellable byteSet) []int32 {
 		lower(expr(i))
 	}
 	from, users := g.users()
-	for len(open) > 0 && g.work.did(1, 0) {
+	for len(open) > 0 && g.work.spend(1, 0) {
 		m := heap.Pop(&open).(measuredNode)
 		if lengths[m.node] < m.length {
 			continue // it was settled earlier
@@ -62,7 +62,7 @@ func (h *shortestFirst) Pop() any {
 	return m
 }
 
-// users lists, for each node e, the nodes that it is a part of: users[from[e]:from[e+1]].
+// users returns, for each node e, the nodes that it is a part of: users[from[e]:from[e+1]].
 func (g *grammar) users() (from []int32, users []expr) {
 	from = make([]int32, len(g.nodes)+1)
 	for _, n := range g.nodes {
@@ -84,7 +84,7 @@ func (g *grammar) users() (from []int32, users []expr) {
 	return from, users
 }
 
-// partsOf are the nodes that n is made of. Two that are not there are never.
+// partsOf returns the nodes that n is made of; never stands for a missing one.
 func (g *grammar) partsOf(n node) [2]expr {
 	switch n.kind {
 	case kindSeq, kindAlt:
@@ -97,7 +97,7 @@ func (g *grammar) partsOf(n node) [2]expr {
 	return [2]expr{never, never}
 }
 
-// length is that of one node from those of its parts.
+// length computes the length of one node from those of its parts.
 func (g *grammar) length(e expr, lengths []int32, spellable byteSet) int32 {
 	n := g.nodes[e]
 	switch n.kind {
@@ -124,7 +124,8 @@ func (g *grammar) length(e expr, lengths []int32, spellable byteSet) int32 {
 	return maxClosing
 }
 
-// checkLeftRecursion refuses a rule that can begin with itself: its stacks would grow without a byte being read.
+// checkLeftRecursion returns an error if a rule can begin with itself: its stacks would grow
+// without reading a byte.
 func (g *grammar) checkLeftRecursion() error {
 	lengths := g.lengths(everyByte())
 	state := make([]uint8, len(g.rules)) // 0 unseen, 1 open, 2 done
@@ -157,7 +158,7 @@ func (g *grammar) checkLeftRecursion() error {
 func (g *grammar) firstRules(e expr, lengths []int32) []int32 {
 	var rules []int32
 	seen := map[expr]bool{}
-	for todo := []expr{e}; len(todo) > 0 && g.work.did(1, 0); {
+	for todo := []expr{e}; len(todo) > 0 && g.work.spend(1, 0); {
 		e, todo = todo[len(todo)-1], todo[:len(todo)-1]
 		if seen[e] {
 			continue

@@ -8,12 +8,13 @@ import (
 
 // Bounds of what Expects says.
 const (
-	maxExpectedBytes  = 24 // of a text that is shown letter by letter
+	maxExpectedBytes  = 24 // the longest text that is shown as it is
 	maxExpectedLabels = 3
 	maxExpectedRanges = 6
 )
 
-// Expects says in a few words what may follow: `"name":`, "a string", "one of , }", "end".
+// Expects says in a few words what may follow: `"name":`, "a string", "one of , }", "end". It is
+// empty after a forbidden token.
 func (s *Shaper) Expects() string {
 	a, at := s.automaton, s.state()
 	if at == dead {
@@ -44,7 +45,7 @@ func (s *Shaper) Expects() string {
 	return strings.Join(names, " or ") + orEnd
 }
 
-// bytesAfter are those that some text goes on with.
+// bytesAfter returns the bytes that may follow.
 func (a *automaton) bytesAfter(s int32) byteSet {
 	var set byteSet
 	for _, id := range a.states[s].stacks {
@@ -55,7 +56,8 @@ func (a *automaton) bytesAfter(s int32) byteSet {
 	return set
 }
 
-// certain is the text that must follow, as far as there is no choice and it has no name; white space counts as none where something else may stand.
+// certain returns the text that must follow, up to the first choice or the first part with a name.
+// White space does not count as a choice where something else may stand.
 func (a *automaton) certain(s int32) []byte {
 	var text []byte
 	for s != dead && !a.accepts(s) && len(text) <= maxExpectedBytes {
@@ -80,7 +82,7 @@ func withoutSpace(set byteSet) byteSet {
 	return set
 }
 
-// named returns the names of what is being read, and the bytes that may follow and belong to nothing with a name.
+// named returns the names of what may follow, and the bytes that may follow and belong to no name.
 func (a *automaton) named(s int32) (names []string, others byteSet) {
 	visible := withoutSpace(a.bytesAfter(s))
 	for _, id := range a.states[s].stacks {
@@ -101,7 +103,7 @@ func (a *automaton) named(s int32) (names []string, others byteSet) {
 	return names, others
 }
 
-// quoted shows text, which may hold control characters.
+// quoted quotes text, which may contain control characters, and cuts it.
 func quoted(text []byte) string {
 	more := ""
 	if len(text) > maxExpectedBytes {
@@ -111,7 +113,7 @@ func quoted(text []byte) string {
 	return "«" + strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`) + more + "»"
 }
 
-// inWords lists the members of a set.
+// inWords lists the bytes of a set for a reader.
 func inWords(set byteSet) string {
 	set = withoutSpace(set)
 	bytes := set.list()

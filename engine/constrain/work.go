@@ -5,33 +5,35 @@ import (
 	"fmt"
 )
 
-// Bounds of the work on a form: of compiling it, and of each token that is written under it.
+// Limits of the work on a form: of compiling it, and of each token that is written under it.
 //
-// Time is bounded in steps, not by a clock: then a form is refused on every machine or on none, and a reply does not depend
-// on how busy the machine was. A step is a node that is looked up or a stack that is opened: 0.1 to 0.5 µs.
+// Time is limited in steps, not by a clock. So a form is refused on all machines or on none, and a
+// reply does not depend on how busy the machine was. A step is a node that is looked up or a stack
+// that is expanded: 0.1 to 0.5 µs.
 const (
 	maxSteps = 1 << 23 // 1 to 4 seconds
 	maxBytes = 128 << 20
-	// freshBytes is how much an automaton may grow while a reply is written. Then it begins anew between two tokens.
+	// freshBytes is how much an automaton may grow during a reply. After that it is replaced
+	// between two tokens.
 	freshBytes = 8 << 20
 )
 
-// lookAfter is how many steps pass between two looks at the context: less than a millisecond.
+// lookAfter is the number of steps between two checks of the context: less than a millisecond.
 const lookAfter = 1 << 10
 
-// work counts what a form costs, and ends what costs too much or is no longer wanted.
+// work counts the cost of a form. It ends when this exceeds a limit or the context is done.
 type work struct {
 	ctx   context.Context
 	steps int
-	look  int // the step at which to look at the context again
+	look  int // the step at which to check the context again
 	bytes int
-	err   error // why the work ended; nothing more is done after it
+	err   error // why the work ended; after that no more is done
 }
 
 func newWork(ctx context.Context) *work { return &work{ctx: ctx} }
 
-// did counts steps and the bytes that they keep. It reports whether to go on.
-func (w *work) did(steps, bytes int) bool {
+// spend adds steps, and bytes that stay in use. It reports whether the work may continue.
+func (w *work) spend(steps, bytes int) bool {
 	if w.err != nil {
 		return false
 	}
@@ -49,15 +51,15 @@ func (w *work) did(steps, bytes int) bool {
 	return w.err == nil
 }
 
-// smaller is what to do about a form that costs too much.
+// smaller says what to do about a form that costs too much.
 const smaller = "lower its counts, or make it less ambiguous"
 
-// fail ends the work for a reason of the form itself.
+// fail ends the work because of an error in the form itself.
 func (w *work) fail(err error) {
 	if w.err == nil {
 		w.err = err
 	}
 }
 
-// renew gives the next piece of work all steps again. The memory stays taken.
+// renew starts the count of steps again for the next piece of work. The count of bytes stays.
 func (w *work) renew(ctx context.Context) { w.ctx, w.steps, w.look = ctx, 0, 0 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// compile makes a form of a kind: "regex", "schema", "grammar" or "choices", which stand on lines.
+// compile compiles a form of a kind: "regex", "schema", "grammar" or "choices", one on each line.
 func compile(ctx context.Context, kind, text string) (*Constraint, error) {
 	switch kind {
 	case "regex":
@@ -22,7 +22,7 @@ func compile(ctx context.Context, kind, text string) (*Constraint, error) {
 	return Choices(ctx, strings.Split(text, "\n"))
 }
 
-// numbered is text for each number below n, its verb filled in, with sep in between.
+// numbered repeats text for each number below n, formatted with it, with sep in between.
 func numbered(n int, text, sep string) string {
 	list := make([]string, n)
 	for i := range list {
@@ -31,10 +31,10 @@ func numbered(n int, text, sep string) string {
 	return strings.Join(list, sep)
 }
 
-// dear are forms that cost much: to compile, to measure, or for each token.
-var dear = []struct {
+// expensive are forms that cost much: to compile, to measure, or with each token.
+var expensive = []struct {
 	name, kind, text string
-	wrong            string // part of the error; empty where the form is none too many
+	wrong            string // part of the error; empty if the form is within the limits
 }{
 	{"long classes", "regex", strings.Repeat(`\p{L}{1000}`, 30), "million steps"},
 	{"many pieces at once", "regex", strings.Repeat(`\p{L}{0,1000}`, 30), "more than 1024 ways"},
@@ -59,8 +59,8 @@ var dear = []struct {
 	{"deep choices", "choices", strings.Repeat("a", 60_000) + "\n" + strings.Repeat("a", 60_001), ""},
 }
 
-// use does with a form what a reply does: it measures it, shapes rows and reads tokens. spent is the most steps and bytes that a
-// piece of work took.
+// use does what a reply does with a form: it measures it, shapes rows and reads tokens. spent is
+// the largest number of steps and bytes of one piece of work.
 func use(ctx context.Context, kind, text string, v *Vocabulary) (steps, bytes int, err error) {
 	c, err := compile(ctx, kind, text)
 	if err != nil {
@@ -98,15 +98,15 @@ func use(ctx context.Context, kind, text string, v *Vocabulary) (steps, bytes in
 	return steps, bytes, nil
 }
 
-func TestDearFormsHaveABudget(t *testing.T) {
+func TestExpensiveFormsHaveLimits(t *testing.T) {
 	v := testVocabulary(rand.New(rand.NewPCG(1, 2)), 600, testAlphabet, false)
-	for _, tt := range dear {
+	for _, tt := range expensive {
 		t.Run(tt.name, func(t *testing.T) {
 			steps, bytes, err := use(t.Context(), tt.kind, tt.text, v)
 			if (err == nil) != (tt.wrong == "") || err != nil && !strings.Contains(err.Error(), tt.wrong) {
 				t.Errorf("got %v, want %q", err, tt.wrong)
 			}
-			// What ends a piece of work is counted once more.
+			// The step that ends a piece of work is counted, too.
 			if steps > maxSteps+maxNodes || bytes > maxBytes+stateBytes+maxStacks*16 {
 				t.Errorf("%d steps and %d bytes: more than is allowed", steps, bytes)
 			}
@@ -117,7 +117,7 @@ func TestDearFormsHaveABudget(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends when it has been looked at so often.
+// countdown is a context that ends after so many checks.
 type countdown struct {
 	context.Context
 	looks int
@@ -130,33 +130,34 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// Work that is no longer wanted ends at the next look at its context, wherever it is; and the shaper serves the next reply.
+// Cancelled work ends at the next check of its context, wherever it is. The shaper can still serve
+// the next reply.
 func TestWorkEndsWithItsContext(t *testing.T) {
 	v := testVocabulary(rand.New(rand.NewPCG(1, 2)), 600, testAlphabet, false)
 	ended := 0
-	for _, tt := range dear {
+	for _, tt := range expensive {
 		for _, looks := range []int{0, 7} {
 			ctx := &countdown{t.Context(), looks}
 			_, _, err := use(ctx, tt.kind, tt.text, v)
 			if ctx.looks >= 0 {
-				break // it took less
+				break // the work was finished earlier
 			}
 			ended++
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, ended after %d looks: %v", tt.name, looks, err)
 			}
-			// Compiling, the shaper and the first row each look once when they begin.
+			// Compiling, the shaper and the first row each begin with a check.
 			if ctx.looks < -4 {
 				t.Errorf("%s, ended after %d looks: went on for %d more", tt.name, looks, -ctx.looks)
 			}
 		}
 	}
-	if ended < len(dear) {
+	if ended < len(expensive) {
 		t.Errorf("only %d pieces of work were ended", ended)
 	}
 }
 
-func TestAShaperServesOnAfterAReplyThatWasCancelled(t *testing.T) {
+func TestAShaperServesTheReplyAfterACancelledOne(t *testing.T) {
 	c, err := Regex(t.Context(), `\p{L}{1,1000}x`)
 	if err != nil {
 		t.Fatal(err)
@@ -177,8 +178,8 @@ func TestAShaperServesOnAfterAReplyThatWasCancelled(t *testing.T) {
 	}
 }
 
-// Each node is measured once for each of its parts, also where every rule is defined after its use.
-func TestMeasuringIsLinear(t *testing.T) {
+// Each node is measured once for each of its parts, even if all rules are defined after their use.
+func TestLengthsTakeLinearTime(t *testing.T) {
 	const rules = 10_000
 	var text strings.Builder
 	text.WriteString("root ::= r0\n")
