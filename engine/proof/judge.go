@@ -8,7 +8,7 @@ import (
 	"specula/engine/event"
 )
 
-// Judge collects the values of replies, and tests them.
+// Judge collects the values of replies (see the package comment), and tests them.
 type Judge struct {
 	stops  []int32
 	decode func(ids []int32) string
@@ -17,19 +17,20 @@ type Judge struct {
 	singles map[string]*[orders][]float64
 	pairs   map[string]*[orders][]pair
 	lengths []float64
-	drafts  [orders][]float64 // of the tokens that were drafted and tested, kept or not
-	names   []string          // of singles and pairs, in the order of their first use
+	drafts  [orders][]float64 // values of the draft tokens that were tested, accepted or not
+	names   []string          // keys of singles and pairs, in the order of their first use
 
 	replies, tokens           int
 	drafted, tested, accepted int
-	last                      []written // of the last reply
-	fault                     string    // of the first reply that contradicts itself
+	last                      []written // tokens of the last reply
+	fault                     string    // what is wrong with the first reply that contradicts itself; "" if none does
 }
 
-// pair is a value and something that was known before it.
+// pair is a value and a number that was known before it.
 type pair struct{ before, value float64 }
 
-// NewJudge returns one that knows nothing yet. Stops are the tokens that end a reply, seed is of its own uniforms.
+// NewJudge returns a Judge without replies. stops are the tokens that end a reply. seed is that of
+// the judge's own uniforms.
 func NewJudge(stops []int32, decode func(ids []int32) string, seed uint64) *Judge {
 	return &Judge{stops: stops, decode: decode, rng: rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15)),
 		singles: map[string]*[orders][]float64{}, pairs: map[string]*[orders][]pair{}}
@@ -38,10 +39,12 @@ func NewJudge(stops []int32, decode func(ids []int32) string, seed uint64) *Judg
 // ends reports whether a token ends a reply.
 func (j *Judge) ends(id int32) bool { return slices.Contains(j.stops, id) }
 
-// mostPositions are told apart; later ones are one.
+// mostPositions is how many positions of a round are tested apart; the later ones are tested
+// together.
 const mostPositions = 4
 
-// Add takes a reply. An error is one of its places.
+// Add adds a reply. It returns the first error of r.Places. A reply that contradicts itself is no
+// error; Fault reports it.
 func (j *Judge) Add(r *Reply) error {
 	list, places := r.written(), 0
 	var drafts []values
@@ -61,13 +64,13 @@ func (j *Judge) Add(r *Reply) error {
 		places++
 	}
 	j.replies++
-	if why := j.broken(r, list, places); why != "" {
+	if why := j.contradiction(r, list, places); why != "" {
 		if j.fault == "" {
 			j.fault = fmt.Sprintf("reply %d: %s", j.replies, why)
 		}
 		return nil
 	}
-	first := 0 // of the round
+	first := 0 // the first token of the round
 	for t, w := range list {
 		if w.position == 0 {
 			first = t
@@ -96,7 +99,8 @@ func (j *Judge) Add(r *Reply) error {
 	return nil
 }
 
-// single files a value under everything that was known of its place before the token was: that must not have made a difference.
+// single files the value of a token under all that was known about its place before the token. None
+// of this may make a difference.
 func (j *Judge) single(r *Reply, w *written) {
 	u, round, position := w.u, w.round, w.position
 	j.file("all tokens", u)
@@ -137,7 +141,8 @@ func (j *Judge) file(name string, u values) {
 	}
 }
 
-// neighbours files token t beside others before it, and beside the uniform of the test before it.
+// neighbours files token t together with tokens before it, and with the uniform of the test before
+// it.
 func (j *Judge) neighbours(r *Reply, list []written, t, first int) {
 	w := list[t]
 	if t > 0 && w.position > 0 {
@@ -148,7 +153,7 @@ func (j *Judge) neighbours(r *Reply, list []written, t, first int) {
 	if t > 1 {
 		j.pair("one between", list[t-2].u, w.u)
 	}
-	// The token at the same place of the round before.
+	// The token at the same position of the round before.
 	if w.round > 0 {
 		last := first - len(r.Rounds[w.round-1].Committed())
 		if last+w.position < first {
@@ -167,7 +172,8 @@ func (j *Judge) neighbours(r *Reply, list []written, t, first int) {
 	}
 }
 
-// tested are the uniforms of the tests of a round, for rules that decide about each token by one.
+// tested returns the uniforms of a round's tests; nil for rules that do not decide about each token
+// with one uniform.
 func tested(r *event.Round) (list []float64) {
 	for _, t := range r.Draft[:r.Tested] {
 		if t.U == nil || t.Bound != nil {

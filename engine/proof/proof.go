@@ -1,17 +1,21 @@
-// Package proof shows that replies have the distribution that the target's own would have.
+// Package proof tests whether replies have the target's distribution.
 //
-// It judges whole replies, written by the loop that chats use. For each written token it is given the exact distribution p of the
-// token at that place, computed for the finished reply alone: by a pass of the target that knows nothing of drafts, and by
-// the definitions of all filters (package oracle). With an order of the vocabulary, and v uniform and drawn for this alone,
+// It judges whole replies, written by the same loop that chats use. For each written token it needs
+// the exact distribution p at its place. The caller computes p for the finished reply alone: by a
+// pass of the target that knows nothing of drafts, and by the definitions of all filters (package
+// oracle). Put the vocabulary in some order, and let v be uniform and drawn only for this purpose.
+// Then
 //
-//	U = p(tokens in front of the written one) + v·p(the written one)
+//	U = p(all tokens before the written one) + v·p(the written one)
 //
-// is uniform in [0,1), whatever was written before. (Smith 1985; Brockwell 2007: the randomised probability integral transform.)
-// This holds for every rule of acceptance, draft length, setting and history, as long as each token has its exact distribution given all
-// that happened before it. So one test serves everything: are the values uniform, and independent of what was known before?
-// Package proof asks that of all values, of those at some place of a round, of neighbours, and of the lengths of replies.
+// is uniform in [0,1), whatever was written before. (Smith 1985; Brockwell 2007: the randomised
+// probability integral transform.) This holds for all rules of acceptance, draft lengths, settings
+// and histories, as long as each token has its exact distribution given everything before it. So
+// one question covers everything: are the values U uniform, and independent of what was known
+// before? Package proof asks it of all values, of those at a certain place of a round, of
+// neighbours, and of the lengths of replies.
 //
-// A report says how small a fault it would have noticed, computed from the replies themselves.
+// A report also says how small a fault it would have noticed, computed from the replies themselves.
 package proof
 
 import (
@@ -24,17 +28,18 @@ import (
 	"specula/engine/spec"
 )
 
-// Contestant is a way to write replies that is put on trial.
+// Contestant is a way to write replies that is tested: a proposer with a rule.
 type Contestant struct {
 	Proposer string
 	Rule     spec.Rule
-	Refused  string  // why it is not available; Write is then nil
-	Weight   float64 // its part of the time, beside those of others
-	// Write writes one reply from a seed. A reply that a deadline of ctx cuts short is judged as far as it goes.
+	Refused  string  // why it is not available, and Write is nil; empty if it is
+	Weight   float64 // its share of the time, relative to the others' weights
+	// Write writes one reply from a seed. A reply that a deadline of ctx cuts short is judged as
+	// far as it goes.
 	Write func(ctx context.Context, seed uint64) (*Reply, error)
 }
 
-// Subject is what is on trial.
+// Subject is what is tested.
 type Subject struct {
 	Contestants []Contestant
 	Params      sample.Params
@@ -44,26 +49,27 @@ type Subject struct {
 
 // Options bound a run.
 type Options struct {
-	Seconds float64 // for everything
-	Replies int     // of one contestant, at most
+	Seconds float64 // for the whole run
+	Replies int     // most replies of one contestant
 	Seed    uint64
 	Now     func() time.Time
 }
 
 const (
-	// FalseAlarms is the probability with which all tests of a run together find a fault in code that has none.
+	// FalseAlarms is the probability that all tests of a run together find a fault in correct code.
 	FalseAlarms = 1e-4
-	// certainty is that of a noticed fault, in what a report says about its power.
+	// certainty is the probability with which a fault of the reported size is noticed.
 	certainty = 0.99
-	// greedyReplies are enough where nothing is left to chance.
+	// greedyReplies are enough at temperature 0, where nothing is random.
 	greedyReplies = 4
-	// caseBits keeps the seeds of the contestants apart. They write in one session, whose proposers look up finished
-	// replies: with the seeds of an earlier contestant they would find the very reply that is about to be written,
-	// and what was drafted would tell which tokens follow.
+	// caseBits separates the seeds of the contestants. All write in one session, whose proposers
+	// look up finished replies. With a seed of an earlier contestant they would find the very reply
+	// that is about to be written. Then the drafts would tell which tokens follow.
 	caseBits = 32
 )
 
-// Run puts every contestant on trial. progress, which may be nil, is told after each.
+// Run tests all contestants. It calls progress, which may be nil, after each. A run without
+// contestants is an error.
 func Run(ctx context.Context, s Subject, o Options, progress func(done, total int)) (*Report, error) {
 	if len(s.Contestants) == 0 {
 		return nil, errors.New("there is no proposer or no rule to put on trial")
@@ -96,7 +102,8 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 	return r, nil
 }
 
-// try lets one contestant write for so many seconds, from seeds that begin with first, and judges it at a level.
+// try lets one contestant write for so many seconds, with seeds from first on, and judges it at a
+// level.
 func (s *Subject) try(ctx context.Context, c Contestant, o Options, first uint64, seconds, level float64) (Case, error) {
 	limited, cancel := context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
 	defer cancel()
@@ -108,7 +115,7 @@ func (s *Subject) try(ctx context.Context, c Contestant, o Options, first uint64
 	for n := 0; n < most && (n == 0 || limited.Err() == nil); n++ {
 		during := limited
 		if n == 0 {
-			during = ctx // one reply at least, however slow the models are
+			during = ctx // write at least one reply, however slow the models are
 		}
 		reply, err := c.Write(during, first+uint64(n))
 		if err != nil {

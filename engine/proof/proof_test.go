@@ -19,16 +19,17 @@ const vocab, stop = 12, 11
 
 func decode(ids []int32) string { return strings.Trim(fmt.Sprint(ids), "[]") }
 
-// scribe writes replies by drawing from what a place says. Each of its fields is a way to do it wrong.
+// scribe writes replies by sampling from the distribution of each place. Each field makes it do so
+// wrongly.
 type scribe struct {
 	rng     *rand.Rand
-	kept    float64 // chance to take a draft without judging it
-	repeats bool    // draws the first token of a round by the uniform of the one before
-	drops   bool    // writes another token where a reply would end
-	reason  string  // in place of why a reply ended
+	kept    float64 // probability to accept a draft token without a test
+	repeats bool    // draws the first token of a round with the uniform of the token before
+	drops   bool    // writes another token in place of a stop token
+	reason  string  // replaces the reason why a reply ended
 }
 
-// place depends on the token before.
+// place returns the distributions after a token.
 func place(before int32) proof.Place {
 	rng := rand.New(rand.NewPCG(uint64(before), 3))
 	p, q := make([]float64, vocab), make([]float64, vocab)
@@ -53,7 +54,8 @@ func pick(p []float64, u float64) int32 {
 	return 0
 }
 
-// write writes in rounds: up to two drafted tokens are kept as long as they are what the scribe draws itself.
+// write writes in rounds: up to two draft tokens are accepted as long as they equal the scribe's
+// own draws.
 func (s *scribe) write(context.Context, uint64) (*proof.Reply, error) {
 	const most = 30
 	out := &proof.Reply{Most: most}
@@ -123,7 +125,7 @@ func run(t testing.TB, seed uint64, params sample.Params, scribes ...*scribe) *p
 	return r
 }
 
-// Contestants share a session, which remembers replies: a seed must not come twice.
+// Contestants share a session, which remembers replies. So no seed may be used twice.
 func TestEveryReplyHasASeedOfItsOwn(t *testing.T) {
 	seen := map[uint64]bool{}
 	scribes := []*scribe{{}, {}, {}}
@@ -169,7 +171,7 @@ func TestFaultsAreNamed(t *testing.T) {
 	}
 }
 
-// What a report says that it would have noticed is noticed, and a tenth of it hardly ever.
+// A fault as large as the report claims to notice is noticed. A tenth of it hardly ever is.
 func TestWhatWouldHaveBeenNoticed(t *testing.T) {
 	says := run(t, 1, sampled, &scribe{}).Cases[0].Notices
 	if says <= 0 || says > 0.3 {
@@ -188,7 +190,7 @@ func TestWhatWouldHaveBeenNoticed(t *testing.T) {
 	}
 }
 
-// The p-values of replies without fault are no smaller than they say.
+// The p-values of correct replies are not too small.
 func TestJudgeIsCalibrated(t *testing.T) {
 	const runs = 150
 	tests, below := 0, map[float64]int{0.1: 0, 0.01: 0, 0.001: 0}
@@ -211,7 +213,8 @@ func TestJudgeIsCalibrated(t *testing.T) {
 		}
 	}
 	for x, seen := range below {
-		// Tests of one run look at the same values, so that their number varies more than that of independent ones.
+		// The tests of one run use the same values, so their number varies more than that of
+		// independent tests.
 		if share := float64(seen) / float64(tests); share > 1.5*x {
 			t.Errorf("of %d tests %d are below %g", tests, seen, x)
 		}

@@ -8,19 +8,20 @@ import (
 	"specula/engine/event"
 )
 
-// Reply is one that a loop wrote.
+// Reply is a finished reply.
 type Reply struct {
 	Rounds []event.Round
 	Ended  event.ReplyEnded
-	// Most is how many tokens it might have had, and Form says that it had to have a form, behind which nothing may follow.
+	// Most is the number of tokens that the reply was allowed. Form says that it had to have a
+	// form, which may end a reply without a stop token.
 	Most int
 	Form bool
-	// Places are what is known of each written token, one after the other, or an error: those of a whole reply need not fit the
-	// memory.
+	// Places gives the place of each written token in order, or an error. It is a sequence because
+	// the places of a whole reply need not fit in memory.
 	Places iter.Seq2[Place, error]
 }
 
-// Given are places that are all known.
+// Given returns places as the sequence that Reply.Places wants.
 func Given(places []Place) iter.Seq2[Place, error] {
 	return func(yield func(Place, error) bool) {
 		for _, p := range places {
@@ -31,16 +32,17 @@ func Given(places []Place) iter.Seq2[Place, error] {
 	}
 }
 
-// Place is what stood to choose from at the place of a token.
+// Place holds the distributions at the place of a token.
 type Place struct {
 	P []float64 // exact, (vocab); nil if nothing might be written
-	// Q is what a draft might have been drawn from: anything that does not depend on the token and what follows it, or nil. It
-	// gives tokens an order, and decides nothing else.
+	// Q is what a draft token might have been drawn from: any distribution that depends neither on
+	// the token nor on what follows it, or nil. It only gives the tokens an order.
 	Q []float64
 }
 
-// Certain is Place.Q of token i of a round whose draft was looked up, and so depends on nothing but what was written before: all on
-// the drafted token. It is nil where none was drafted, or one was drawn.
+// Certain returns Place.Q for token i of a round whose draft was looked up: all probability on the
+// draft token. Such a draft depends only on what was written before. The result is nil if no token
+// was drafted there, or if it was sampled.
 func Certain(drafted *event.Drafted, round *event.Round, i, vocab int) []float64 {
 	if len(round.Draft) == 0 || drafted.Round != round.Index || i >= len(drafted.Tokens) || drafted.Tokens[i].Q != nil {
 		return nil
@@ -50,13 +52,14 @@ func Certain(drafted *event.Drafted, round *event.Round, i, vocab int) []float64
 	return q
 }
 
-// written are the tokens of a reply, each with the round and the place in it, and what is found out about its place.
+// written is a token of a reply, with its round, its position in the round, and what Add computes
+// about its place.
 type written struct {
 	event.Token
 	round, position int
 	u               values
-	ending          float64 // the chance that the reply ends here
-	impossible      bool
+	ending          float64 // probability that the reply ends here
+	impossible      bool    // the token has probability 0 here
 }
 
 func (r *Reply) written() (list []written) {
@@ -68,8 +71,8 @@ func (r *Reply) written() (list []written) {
 	return list
 }
 
-// broken says what in a reply contradicts itself, or "".
-func (j *Judge) broken(r *Reply, list []written, places int) string {
+// contradiction says how a reply contradicts itself, or "".
+func (j *Judge) contradiction(r *Reply, list []written, places int) string {
 	ids := r.Ended.IDs
 	var shown strings.Builder
 	if len(list) != len(ids) || len(ids) != places {
@@ -88,11 +91,12 @@ func (j *Judge) broken(r *Reply, list []written, places int) string {
 			return fmt.Sprintf("token %d ends the reply, and %d follow it", i, len(list)-1-i)
 		}
 	}
-	return j.brokenEnd(r, shown.String()+r.Ended.Tail)
+	return j.contradictionAtEnd(r, shown.String()+r.Ended.Tail)
 }
 
-// brokenEnd compares the end of a reply with its reason, and its text with its tokens.
-func (j *Judge) brokenEnd(r *Reply, shown string) string {
+// contradictionAtEnd compares the end of a reply with its reason, and its text with its tokens. It returns
+// "" if they agree.
+func (j *Judge) contradictionAtEnd(r *Reply, shown string) string {
 	ids, reason := r.Ended.IDs, r.Ended.Reason
 	stopped := len(ids) > 0 && j.ends(ids[len(ids)-1])
 	if stopped {

@@ -2,34 +2,34 @@ package proof
 
 import "specula/engine/sample"
 
-// Verdict is what became of a case.
+// Verdict is the result of a case.
 type Verdict string
 
 // The verdicts.
 const (
 	Same        Verdict = "same"        // no difference from the target's distribution was found
-	Differs     Verdict = "differs"     // there is one, in a rule that promises none
-	Changed     Verdict = "lossy"       // a rule that changes the distribution and says so
-	Untested    Verdict = "untested"    // nothing was drafted, so nothing was tried
+	Differs     Verdict = "differs"     // there is a difference, with a rule that promises none
+	Changed     Verdict = "lossy"       // the rule changes the distribution, and says so
+	Untested    Verdict = "untested"    // nothing was drafted, so nothing was tested
 	Unavailable Verdict = "unavailable" // the proposer cannot be used
 )
 
-// Report is what Run found. Its JSON form is stable: fields may be added, not changed.
+// Report is the result of Run. Its JSON form is stable: fields may be added, but not changed.
 type Report struct {
 	// Filled in by the caller.
 	Prompt string `json:"prompt"`
 	Target string `json:"target"`
 	Draft  string `json:"draft,omitempty"`
-	// Settings names what is in force beside the defaults, each with its value.
+	// Settings names the settings that are not at their defaults, each with its value.
 	Settings []string `json:"settings,omitempty"`
 
 	Params      sample.Params `json:"params"`
 	FalseAlarms float64       `json:"falseAlarms"`
-	Certainty   float64       `json:"certainty"` // of Case.Notices
+	Certainty   float64       `json:"certainty"` // probability of noticing a fault of the size Case.Notices
 	Seconds     float64       `json:"seconds"`
 	Cases       []Case        `json:"cases"`
 	Lossless    bool          `json:"lossless"` // nothing differs, and something was tested
-	Tested      int           `json:"tested"`   // cases that were
+	Tested      int           `json:"tested"`   // number of cases that were tested
 }
 
 // Case is one proposer with one rule.
@@ -38,23 +38,26 @@ type Case struct {
 	Rule     string  `json:"rule"`
 	Lossy    bool    `json:"lossy,omitempty"`
 	Verdict  Verdict `json:"verdict"`
-	Why      string  `json:"why,omitempty"` // of an unavailable or untested one; what differs
+	Why      string  `json:"why,omitempty"` // why it is unavailable or untested, or what differs
 	Replies  int     `json:"replies"`
 	Tokens   int     `json:"tokens"`
 	Drafted  int     `json:"drafted"`
 	Tested   int     `json:"tested"`
 	Accepted int     `json:"accepted"`
 	Tests    int     `json:"tests"`
-	// SmallestP is the smallest of the tests' p-values, and Worst the name of that test. Code without fault gives one below
-	// FalseAlarms, divided by the number of all tests, once in 1/FalseAlarms runs.
+	// SmallestP is the smallest of the tests' p-values, and Worst the name of that test. Correct
+	// code gives a p below FalseAlarms, divided by the number of all tests, once in 1/FalseAlarms
+	// runs.
 	SmallestP float64 `json:"smallestP"`
 	Worst     string  `json:"worst,omitempty"`
-	// Notices is the smallest share of tested draft tokens which, had they been kept unjudged, this case would have noticed with
-	// Certainty; 1 if none would have been noticed, 0 if any other token than the target's would have been.
+	// Notices describes the smallest fault that this case would have noticed with probability
+	// Certainty: so large a share of the tested draft tokens accepted without a test. It is 1 if no
+	// such fault would have been noticed, and 0 if any token other than the target's would have
+	// been.
 	Notices float64 `json:"notices"`
 }
 
-// conclude judges a case at a level.
+// conclude judges a case at a level, the probability of a false alarm.
 func (s *Subject) conclude(c Contestant, j *Judge, level float64) Case {
 	out := Case{Proposer: c.Proposer, Rule: string(c.Rule), Lossy: c.Rule.Lossy() && s.Params.Temperature > 0, Replies: j.replies, Tokens: j.tokens,
 		Drafted: j.drafted, Tested: j.tested, Accepted: j.accepted, Notices: j.notices(level), Verdict: Same}
@@ -77,7 +80,7 @@ func (s *Subject) conclude(c Contestant, j *Judge, level float64) Case {
 	return out
 }
 
-// judge sums the cases up.
+// judge computes Tested and Lossless from the cases.
 func (r *Report) judge() {
 	r.Lossless = true
 	for _, c := range r.Cases {
@@ -92,7 +95,7 @@ func (r *Report) judge() {
 	r.Lossless = r.Lossless && r.Tested > 0
 }
 
-// Matched reports whether the replies were what they claim to be: lossless, or of a rule that says it is not.
+// Matched reports whether no case differs unless its rule says so, and at least one was tested.
 func (r *Report) Matched() bool {
 	for _, c := range r.Cases {
 		if c.Verdict == Differs {

@@ -15,7 +15,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// WriteTable writes the report for people. Names of models, prompt and settings are raw: the caller makes them safe for a terminal.
+// WriteTable writes the report for people. It does not escape the names of models, the settings and
+// the reasons: the caller must make the output safe for a terminal.
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	r.writeHead(&b)
@@ -55,7 +56,7 @@ func (r *Report) writeHead(b *strings.Builder) {
 	fmt.Fprintf(b, "whole replies by the loop of a chat, %s\n\n", settings)
 }
 
-// share is a percentage, or – of nothing.
+// share formats a percentage, or – if whole is 0.
 func share(part, whole int) string {
 	if whole == 0 {
 		return "–"
@@ -80,7 +81,7 @@ func notices(c *Case) string {
 	return fmt.Sprintf("%.1f %% of drafts kept unjudged", 100*c.Notices)
 }
 
-// writeReasons says what a line of the table has no room for.
+// writeReasons writes Case.Why, for which the table has no room.
 func (r *Report) writeReasons(b *strings.Builder) {
 	told := map[string]bool{}
 	b.WriteByte('\n')

@@ -7,22 +7,23 @@ import (
 	"specula/engine/stat"
 )
 
-// Test is one look at the values.
+// Test is the result of one test.
 type Test struct {
 	Name string
-	// P is the probability of what was found, or of more, if nothing is wrong.
+	// P is the probability of so large a deviation, or a larger one, if nothing is wrong.
 	P float64
 }
 
 const (
 	mostCells = 20
-	perCell   = 20 // values, so that Pearson's statistic has the distribution of a χ²
-	fewest    = 5 * perCell
-	// mostTests are made of one case: singles in two ways, pairs, and lengths.
+	perCell   = 20          // least values in a cell, so that Pearson's statistic has nearly a χ² distribution
+	fewest    = 5 * perCell // least values for a test
+	// mostTests is an upper bound of the tests of one case: of singles in two ways, of pairs, and
+	// of lengths.
 	mostTests = 12*2*int(orders) + 8*int(paired) + 2
 )
 
-// Tests are all that there are enough values for.
+// Tests returns the results of all tests for which there are enough values.
 func (j *Judge) Tests() (list []Test) {
 	uniform := func(name string, x []float64) {
 		if n := len(x); n >= fewest {
@@ -43,8 +44,8 @@ func (j *Judge) Tests() (list []Test) {
 	return list
 }
 
-// independent tests whether values are uniform whatever was before them. What was before need not be uniform: only the rows of
-// the grid are.
+// independent tests whether values are uniform whatever came before them. The numbers before need
+// not be uniform: each row of the grid is tested by itself.
 func independent(pairs []pair) (p float64) {
 	side := min(8, int(math.Sqrt(float64(len(pairs))/perCell)))
 	rows := make([][]int, side)
@@ -68,7 +69,7 @@ func independent(pairs []pair) (p float64) {
 	return stat.Tail(chi2, freedom)
 }
 
-// Fault names what is wrong at a level that all tests together keep, or "".
+// Fault says what is wrong, or "". level is the probability of a false alarm of all tests together.
 func (j *Judge) Fault(level float64) string {
 	if j.fault != "" {
 		return j.fault
@@ -80,8 +81,9 @@ func (j *Judge) Fault(level float64) string {
 	return ""
 }
 
-// notices is the smallest share of tested draft tokens which, if they had all been kept, would have been noticed with certainty at a
-// level by some test of all tokens; 1 if there is none. The tokens that were drafted show how such a fault would look.
+// notices returns the smallest share of tested draft tokens whose acceptance without a test would
+// have been noticed with certainty, at a level, by some test of all tokens; 1 if there is none. The
+// values of the draft tokens show how such a fault would look.
 func (j *Judge) notices(level float64) float64 {
 	best := 1.0
 	for o, x := range j.drafts {
@@ -89,7 +91,7 @@ func (j *Judge) notices(level float64) float64 {
 			continue
 		}
 		cells := min(mostCells, len(x)/perCell)
-		// Σ (h − 1/cells)²·cells over the shares h of cells, without what chance adds to it.
+		// Σ (h − 1/cells)²·cells over the shares h of the cells, minus what chance adds to it.
 		apart := (stat.Pearson(stat.Counts(x, cells)) - float64(cells-1)) / float64(len(x))
 		if apart <= 0 {
 			continue
@@ -101,7 +103,7 @@ func (j *Judge) notices(level float64) float64 {
 	return best
 }
 
-// worst is the test with the smallest p.
+// worst returns the test with the smallest p, and the number of tests.
 func (j *Judge) worst() (worst Test, tests int) {
 	list := j.Tests()
 	worst.P = 1
@@ -113,7 +115,7 @@ func (j *Judge) worst() (worst Test, tests int) {
 	return worst, len(list)
 }
 
-// String sums up what was seen.
+// String summarises the replies and the tests.
 func (j *Judge) String() string {
 	worst, tests := j.worst()
 	return fmt.Sprintf("%d replies of %d tokens, %d drafted, %d of %d tested were kept; the smallest p of %d tests is %.1e: %s",

@@ -5,12 +5,14 @@ import (
 	"math/bits"
 )
 
-// order is a way to put the vocabulary in an order.
+// order is a way to order the vocabulary.
 type order int
 
-// Faults show in different orders. A uniform that is used twice does by id, in which tokens are drawn. What is kept too often shows
-// by q/p, and if it is what the target likes, by p. A stop token that is dropped shows where stop tokens come first. What goes by the
-// token itself shows by id, or where even ids come before odd ones, and so on from bit to bit.
+// Different faults show in different orders. A uniform that is used twice shows by id, because
+// tokens are drawn in the order of ids. Draft tokens that are accepted too often show by q/p, or by
+// p if the target likes them. A dropped stop token shows where stop tokens come first. A fault that
+// depends on the token itself shows by id, or where even ids come before odd ones, and so on from
+// bit to bit.
 const (
 	byID order = iota
 	byP
@@ -19,22 +21,23 @@ const (
 	stopsFirst
 	orders
 
-	paired = byBits // the orders before it serve for pairs
+	paired = byBits // pairs use only the orders before it
 )
 
 func (o order) String() string {
 	return [...]string{"by id", "by p", "by q/p", "by the bits of the id", "by whether it ends the reply"}[o]
 }
 
-// values are those of one token in every order; -1 where there is no such order.
+// values holds the value of one token in each order; −1 if there is no such order.
 type values [orders]float64
 
-// spread is where a token lies in an order: the probability of what is in front of it, and of it and its equals.
+// spread is the place of a token in an order: the probability of all tokens before it, and that of
+// the token and its equals.
 type spread struct{ before, own float64 }
 
 func (s spread) at(v float64) float64 { return min(s.before+v*s.own, 1-1e-12) }
 
-// values computes those of a token.
+// values computes the values of a token.
 func (j *Judge) values(place *Place, id int32) values {
 	var s [orders]spread
 	p, q, h := place.P, place.Q, j.ending(place)
@@ -63,7 +66,8 @@ func (j *Judge) values(place *Place, id int32) values {
 	return u
 }
 
-// add takes a token into account that is in front of it, its equal or behind it.
+// add counts a token of probability p, which comes before (place < 0), is equal to (0) or comes
+// after the token of s.
 func (s *spread) add(p float64, place int) {
 	switch {
 	case place < 0:
@@ -73,9 +77,11 @@ func (s *spread) add(p float64, place int) {
 	}
 }
 
-// length is the value of a reply's length. Give each place the chance h that the reply ends there, and let G be the product of all
-// 1 − h so far: the chance to be so long. Then what lies between G before and behind the end is hit by 1 − U uniformly, and a reply
-// that was cut short for another reason is spread over all the rest. That holds along the way that the reply took, given each h.
+// length returns the value of a reply's length. Let h be the probability, at each place, that the
+// reply ends there, and G the product of all 1 − h so far: the probability to get this far. The
+// reply ends between G before and G after its last place, and 1 − U is uniform over all such
+// intervals. A reply that was cut short for another reason is spread over the whole rest. This
+// holds along the way that the reply took, given each h.
 func (j *Judge) length(list []written) float64 {
 	longer, v := 1.0, j.rng.Float64()
 	for _, w := range list {
@@ -87,7 +93,7 @@ func (j *Judge) length(list []written) float64 {
 	return spread{1 - longer, longer}.at(v)
 }
 
-// ending is the chance that a token ends the reply at a place.
+// ending returns the probability that a token ends the reply at a place.
 func (j *Judge) ending(place *Place) (h float64) {
 	for _, id := range j.stops {
 		if int(id) < len(place.P) {
