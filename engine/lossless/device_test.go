@@ -10,14 +10,15 @@ import (
 	"specula/engine/sample"
 )
 
-// timed is a backend on which time passes by a price list, so that a run repeats: controllers choose draft lengths by the clock.
+// timed is a backend whose clock follows a price list, so that runs repeat: controllers choose
+// draft lengths by the clock.
 type timed struct {
 	compute.Backend
 	now    time.Time
-	target compute.Matrix // the table that the target looks its tokens up in
+	target compute.Matrix // the embedding of the target
 }
 
-// read lets the time of a pass over m rows pass.
+// read advances the clock by the time of a pass over m rows.
 func (b *timed) read(embedding compute.Matrix, m int) {
 	if b.target == nil {
 		b.target = embedding // the first pass is the target's
@@ -34,17 +35,17 @@ func (b *timed) Embed(dst compute.Buffer, embedding compute.Matrix, ids []int32)
 	return b.Backend.Embed(dst, embedding, ids)
 }
 
-// device is a backend that draws and judges by itself, as package compute describes it and as plainly as can be: what is on trial is
-// the engine that hands it a round.
+// device is a backend that samples and judges by itself, as package compute describes it and as
+// plainly as possible: the test is about the engine that gives it the rounds.
 type device struct{ timed }
 
-// drafted are tokens on it.
+// drafted are tokens on the device.
 type drafted struct {
 	on   *device
 	mark time.Time
 	ids  []int32
 	by   compute.Sampling
-	q    [][]float64 // that the tokens behind the first were drawn from
+	q    [][]float64 // the distributions that the tokens after the first were drawn from
 	kept []float32
 }
 
@@ -65,12 +66,12 @@ func (t *drafted) uniform(s sample.Stream, i int) float64 {
 func (d *device) EmbedTokens(dst compute.Buffer, embedding compute.Matrix, t compute.Tokens, at, m int) error {
 	ids := slices.Clone(t.(*drafted).ids[at : at+m])
 	for i := range ids {
-		ids[i] = max(0, ids[i]) // what is read in place of no token is garbage
+		ids[i] = max(0, ids[i]) // a missing token is −1: read any other one in its place
 	}
 	return d.Embed(dst, embedding, ids)
 }
 
-// first is row 0 of x, nil if it is not finite.
+// first returns row 0 of x, nil if it is not finite.
 func (d *device) first(x compute.Buffer) ([]float32, error) {
 	logits, err := d.Backend.Logits(x, 1)
 	if err != nil {
@@ -122,7 +123,7 @@ func filters(f compute.Filters) sample.Params {
 	return sample.Params{Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP, TemperatureLast: f.TemperatureLast}
 }
 
-// pick is the token that u falls on.
+// pick returns the token that u falls on.
 func pick(p []float64, u float64) int32 {
 	sum := 0.0
 	for _, x := range p {
@@ -151,7 +152,7 @@ type judging struct {
 	compute.Arithmetic
 }
 
-// passMS is the time of a pass over a draft that was made here.
+// passMS returns the time of a pass over a draft that was made on the device, 0 for another pass.
 func (t *drafted) passMS() float64 {
 	if t.mark.IsZero() {
 		return 0

@@ -24,27 +24,27 @@ import (
 )
 
 var (
-	firstSeed = flag.Uint64("first-seed", 1, "of the first run of the gate")
-	seeds     = flag.Int("seeds", 1, "how many runs of the gate, each with a seed of its own")
-	// Every fault of planted.txt shows in fewer.
-	perPlay = flag.Int("tokens", 30_000, "that each way of the gate writes")
+	firstSeed = flag.Uint64("first-seed", 1, "seed of the first run of the gate")
+	seeds     = flag.Int("seeds", 1, "number of runs of the gate, each with its own seed")
+	// All bugs of planted.txt show with fewer tokens.
+	perPlay = flag.Int("tokens", 30_000, "number of tokens that each play writes")
 )
 
 // play is a way to write replies over tables.
 type play struct {
 	name     string
-	settings []string // name and value in turn
-	// changes are made when the round of this number of each reply is over.
-	changes map[int][]string
-	form    []string // all texts that the settings permit; nil: any
-	device  bool     // draws and judges by itself
-	shy     bool     // the draft is less sure than the target, as small models are, so that it is sharpened
-	damaged bool     // the draft's scores are not finite behind some tokens
-	again   bool     // each message is a second turn, so that there is something to look up in the context
-	tokens  int      // to write; 0: as many as usual
+	settings []string // names and values in turn
+	// changes are settings that are changed after the round with this index, in each reply.
+	changes    map[int][]string
+	form       []string // all texts that the settings permit; nil: any
+	device     bool     // the device samples and judges by itself
+	unsure     bool     // the draft is less sure than the target, as small models are; so it is sharpened
+	damaged    bool     // the draft's scores after some tokens are not finite
+	repetitive bool     // the message repeats itself, so that there is something to look up in the context
+	tokens     int      // number of tokens to write; 0: the default
 }
 
-// list is how a list of texts is set.
+// list formats a setting that is a list of texts.
 func list(texts ...string) string { return strings.ReplaceAll(fmt.Sprintf("%q", texts), `" "`, `", "`) }
 
 func plays() []play {
@@ -60,37 +60,37 @@ func plays() []play {
 		{name: "token", settings: fixed()},
 		{name: "block", settings: fixed("acceptance", "block")},
 		{name: "exact", settings: fixed("acceptance", "exact")},
-		{name: "by confidence", settings: []string{"temperature", "0.8"}, shy: true},
-		{name: "by confidence, block", settings: []string{"temperature", "0.8", "acceptance", "block", "top-p", "0.95"}, shy: true},
+		{name: "by confidence", settings: []string{"temperature", "0.8"}, unsure: true},
+		{name: "by confidence, block", settings: []string{"temperature", "0.8", "acceptance", "block", "top-p", "0.95"}, unsure: true},
 		{name: "filters", settings: fixed("temperature", "1.4", "top-k", "7", "top-p", "0.9", "min-p", "0.05")},
 		{name: "temperature last", settings: fixed("temperature", "1.4", "top-p", "0.9", "temperature-last", "true", "gamma-rule", "windowed")},
 		{name: "short replies", settings: fixed("gamma", "8", "max-tokens", "4")},
 		{name: "shaped", settings: shaped()},
 		{name: "shaped, block", settings: shaped("acceptance", "block")},
 		{name: "shaped, exact", settings: shaped("acceptance", "exact")},
-		{name: "shaped, by confidence", settings: shaped("gamma-rule", "cost-aware", "temperature", "0.8"), shy: true},
+		{name: "shaped, by confidence", settings: shaped("gamma-rule", "cost-aware", "temperature", "0.8"), unsure: true},
 		{name: "form and bad words", settings: fixed("choice", list(forms...), "bad-word", list("dab")), form: forms},
 		{name: "repetitions and allowed tokens", settings: fixed("dry-multiplier", "0.8", "allow", list("a", "b", "c", "ab", "abc", "cd"), "logprobs", "2",
 			"stop", list("cdcd"))},
-		{name: "n-grams", settings: fixed("proposer", "ngram", "temperature", "0.6"), again: true},
-		{name: "suffixes, shaped", settings: shaped("proposer", "suffix", "suffix-trust", "0"), again: true},
-		{name: "trimmed suffixes", settings: []string{"temperature", "0.7", "proposer", "suffix"}, again: true},
-		{name: "combined", settings: fixed("proposer", "combined", "temperature", "0.7", "suffix-trust", "0.3"), again: true},
+		{name: "n-grams", settings: fixed("proposer", "ngram", "temperature", "0.6"), repetitive: true},
+		{name: "suffixes, shaped", settings: shaped("proposer", "suffix", "suffix-trust", "0"), repetitive: true},
+		{name: "trimmed suffixes", settings: []string{"temperature", "0.7", "proposer", "suffix"}, repetitive: true},
+		{name: "combined", settings: fixed("proposer", "combined", "temperature", "0.7", "suffix-trust", "0.3"), repetitive: true},
 		{name: "settings that change", settings: fixed(), changes: map[int][]string{
 			0: {"temperature", "0.7", "gamma", "2", "repeat-penalty", "1.6", "presence-penalty", "1"}, 1: {"temperature", "1.3", "proposer", "suffix", "acceptance", "block"},
 			3: {"repeat-penalty", "1", "presence-penalty", "0", "top-k", "5", "proposer", "draft", "gamma", "5"}, 4: {"speculate", "false"}, 5: {"speculate", "true", "top-k", "0"}}},
 		{name: "a damaged draft", settings: fixed(), damaged: true},
 		{name: "on the device", settings: fixed(), device: true},
-		{name: "on the device, by cost", settings: []string{"temperature", "0.7", "top-p", "0.95"}, device: true, shy: true},
+		{name: "on the device, by cost", settings: []string{"temperature", "0.7", "top-p", "0.95"}, device: true, unsure: true},
 		{name: "on the device, a damaged draft", settings: fixed("gamma", "3"), device: true, damaged: true},
-		{name: "on the device, n-grams", settings: fixed("proposer", "ngram", "temperature", "0.6"), device: true, again: true},
+		{name: "on the device, n-grams", settings: fixed("proposer", "ngram", "temperature", "0.6"), device: true, repetitive: true},
 		{name: "greedy", settings: fixed("temperature", "0", "max-tokens", "12"), tokens: 2000},
 		{name: "greedy and shaped, n-grams", settings: shaped("temperature", "0", "proposer", "ngram", "max-tokens", "24"), tokens: 2000},
-		{name: "greedy on the device", settings: fixed("temperature", "0", "max-tokens", "12"), shy: true, device: true, tokens: 2000},
+		{name: "greedy on the device", settings: fixed("temperature", "0", "max-tokens", "12"), unsure: true, device: true, tokens: 2000},
 	}
 }
 
-// stage is an engine over tables, and what stands in them.
+// stage is an engine over tables, with the content of the tables.
 type stage struct {
 	play
 	session       *engine.Session
@@ -101,21 +101,21 @@ type stage struct {
 	seed          int64
 }
 
-// open makes a stage, different for every seed.
+// open makes a stage. It is different for each seed.
 func (p play) open(t *testing.T, seed uint64) *stage {
 	t.Helper()
 	s := &stage{play: p, seed: int64(seed) << 32, config: config.Default()}
 	s.target, s.draft = tables(seed, 1, 1, 0.07)
-	if p.shy {
+	if p.unsure {
 		s.target, s.draft = tables(seed, 0.4, 0.25, 0.07)
 	}
 	if p.damaged {
 		for _, id := range tokensOf("b", "e", "g", "ab") {
-			s.draft[id] = slices.Repeat([]float32{float32(math.Inf(1))}, len(spelled.Tokens))
+			s.draft[id] = slices.Repeat([]float32{float32(math.Inf(1))}, len(vocabulary.Tokens))
 		}
 	}
 	var err error
-	if s.tokens, err = tokenizer.New(spelled); err != nil {
+	if s.tokens, err = tokenizer.New(vocabulary); err != nil {
 		t.Fatal(err)
 	}
 	s.words = shape.NewVocabulary(s.tokens)
@@ -149,7 +149,7 @@ func (s *stage) change(t *testing.T, settings []string) {
 	}
 }
 
-// plain is sampling under the settings in force.
+// plain returns plain sampling under the settings in force.
 func (s *stage) plain() *oracle.Sampling {
 	c := s.config.Sampling
 	p := &oracle.Sampling{Settings: shape.Of(s.config), Texts: s.words.Texts(), Stops: []int32{end}, Named: s.words.Named, Encode: s.tokens.Encode,
@@ -160,7 +160,7 @@ func (s *stage) plain() *oracle.Sampling {
 	return p
 }
 
-// write lets the session write a reply and reads in the tables what is to be known of it.
+// write lets the session write a reply, and computes its places from the tables.
 func (s *stage) write(t *testing.T, message string) *proof.Reply {
 	t.Helper()
 	messages := []chat.Message{{Role: "user", Content: message}}
@@ -168,7 +168,7 @@ func (s *stage) write(t *testing.T, message string) *proof.Reply {
 	out := &proof.Reply{Form: s.form != nil}
 	var ids []int32
 	var places []proof.Place
-	var looked event.Drafted // up, of this round
+	var lookedUp event.Drafted // the looked-up draft of this round
 	for ev := range s.session.Generate(t.Context(), engine.Request{Messages: messages, Inspect: s.seed%2 == 0}) {
 		switch ev := ev.(type) {
 		case event.SettingChanged:
@@ -180,18 +180,18 @@ func (s *stage) write(t *testing.T, message string) *proof.Reply {
 				t.Fatalf("the prompt has %d tokens, want %d", ev.PromptTokens, len(prompt))
 			}
 		case event.Drafted:
-			looked = ev
+			lookedUp = ev
 		case event.Round:
 			out.Rounds = append(out.Rounds, ev)
 			plain := s.plain()
 			for i, token := range ev.Committed() {
 				before := slices.Concat(prompt, ids)
 				last := before[len(before)-1]
-				place := proof.Place{P: plain.Distribution(s.target.behind(last), prompt, ids)}
-				if q := s.draft.behind(last); !math.IsInf(float64(q[0]), 1) {
+				place := proof.Place{P: plain.Distribution(s.target.after(last), prompt, ids)}
+				if q := s.draft.after(last); !math.IsInf(float64(q[0]), 1) {
 					place.Q = oracle.Distribution(q, sample.Params{Temperature: 1, TopP: 1})
 				}
-				if certain := proof.Certain(&looked, &ev, i, len(place.P)); certain != nil {
+				if certain := proof.Certain(&lookedUp, &ev, i, len(place.P)); certain != nil {
 					place.Q = certain
 				}
 				places, ids = append(places, place), append(ids, token.ID)
@@ -207,7 +207,7 @@ func (s *stage) write(t *testing.T, message string) *proof.Reply {
 	return out
 }
 
-// judge plays and returns what was seen.
+// judge writes all replies of a play, and returns their Judge.
 func (p play) judge(t *testing.T, seed uint64) *proof.Judge {
 	t.Helper()
 	s := p.open(t, seed)
@@ -219,7 +219,7 @@ func (p play) judge(t *testing.T, seed uint64) *proof.Judge {
 	}
 	for written := 0; written < enough; {
 		message, random := "abcd", 3
-		if p.again {
+		if p.repetitive {
 			message, random = "abcabcabc", 12
 		}
 		for range random {
@@ -242,11 +242,12 @@ func (p play) judge(t *testing.T, seed uint64) *proof.Judge {
 	return j
 }
 
-// defaults are what changes on the way return to.
+// defaults are the values to which changed settings return.
 var defaults = map[string]string{"repeat-penalty": "1", "presence-penalty": "0", "top-k": "0", "proposer": "draft", "acceptance": "token", "speculate": "true"}
 
-// The loop that chats use writes whole replies over tables, in every way there is, and every token has the distribution that the table
-// gives it. All plays together fail once in 10,000 runs, see package proof.
+// The loop that chats use writes whole replies over tables, in all ways there are. Each token must
+// have the distribution that the table gives it. All plays together fail once in 10,000 runs, see
+// package proof.
 func TestGate(t *testing.T) {
 	list := plays()
 	level := proof.FalseAlarms / float64(len(list))

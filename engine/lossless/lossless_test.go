@@ -1,6 +1,7 @@
-// Package lossless_test puts the loop that writes replies on trial: over models that are tables, whose distributions are known exactly,
-// and over the pair inside the program, by the proof that "specula verify-dist" shows. Bugs are planted to see that they are noticed.
-// These are the longest tests of the engine, and so they are a package of their own.
+// Package lossless_test tests the loop that writes replies: over models that are tables, whose
+// distributions are known exactly, and over the built-in pair, with the proof that "specula
+// verify-dist" shows. Bugs are planted to check that they are noticed. These are the longest tests
+// of the engine, so they have a package of their own.
 package lossless_test
 
 import (
@@ -18,8 +19,8 @@ import (
 	"specula/engine/spec"
 )
 
-// opened opens a session on the pair inside the program with settings, given as name and value in turn.
-func opened(t *testing.T, settings ...string) *engine.Session {
+// openSession opens a session on the built-in pair. settings are names and values in turn.
+func openSession(t *testing.T, settings ...string) *engine.Session {
 	t.Helper()
 	backend := &timed{Backend: host.New(1)}
 	t.Cleanup(func() { _ = backend.Backend.Close() })
@@ -54,20 +55,21 @@ func opened(t *testing.T, settings ...string) *engine.Session {
 	return s
 }
 
-// prove lets each case write so many replies, whatever time it takes: the same ones on every run.
+// prove lets each case write so many replies, whatever time this takes. They are the same in each
+// run.
 func prove(t *testing.T, replies int, o engine.ProofOptions, settings ...string) *proof.Report {
 	t.Helper()
-	o.Prompt = "I have two dogs and I love to hike." // to which nothing in the training has one answer
+	o.Prompt = "I have two dogs and I love to hike." // the training texts have no fixed answer to this
 	o.Options = proof.Options{Seconds: 600, Replies: replies, Seed: *firstSeed << 32, Now: time.Now}
-	r, err := opened(t, settings...).VerifyDist(t.Context(), o, nil)
+	r, err := openSession(t, settings...).VerifyDist(t.Context(), o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// TestPair proves the pair inside the program lossless: what tables do not have, such as caches that matter and heads, and all
-// settings that shape and guide.
+// TestPair proves the built-in pair lossless. It covers what tables do not have: caches that
+// matter, heads, and all settings that shape and guide.
 func TestPair(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -109,7 +111,7 @@ func TestALossyRuleSaysSo(t *testing.T) {
 	}
 }
 
-// What is in force is part of a proof, and named in it.
+// A proof names the settings in force.
 func TestAProofNamesTheSettingsInForce(t *testing.T) {
 	t.Parallel()
 	r := prove(t, 2, engine.ProofOptions{Proposers: []string{"ngram"}}, "temperature", "0.8", "repeat-penalty", "1.2", "min-tokens", "5", "seed", "7")

@@ -13,17 +13,18 @@ import (
 	"testing"
 )
 
-// plant is a bug to put into a source file. All are compiled into one program, which runs with the one that the environment names.
+// plant is a bug to plant in a source file. All bugs are compiled into one program; an environment
+// variable chooses the one to run with.
 type plant struct {
 	name, file, test string
-	right            string // text of the file
-	planted          string // in its place
+	right            string // the correct text in the file
+	planted          string // the text in its place, with both variants
 }
 
-// environment names the bug to run with.
+// environment is the variable that names the bug to run with.
 const environment = "SPECULA_PLANTED"
 
-// switches are added to every package that a bug is planted in.
+// switches is a file that is added to each package with a planted bug.
 const switches = `package %s
 
 import "os"
@@ -46,7 +47,7 @@ func readPlants(t *testing.T) (list []plant) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ = bytes.Cut(text, []byte("\n\n")) // the explanation
+	_, text, _ = bytes.Cut(text, []byte("\n\n")) // skip the explanation
 	for block := range strings.SplitSeq(string(text), ">>>\n") {
 		head, change, ok := strings.Cut(strings.TrimLeft(block, "\n"), "\n<<<\n")
 		if !ok {
@@ -137,7 +138,8 @@ func TestEveryPlantedBugIsNoticed(t *testing.T) {
 				if err == nil {
 					t.Errorf("%s does not notice it:\n%s", p.test, said)
 				}
-				// The words of a run that failed as it should must not be counted as a failure of this one.
+				// The output of a run that failed as it should must not be counted as a failure of
+				// this test.
 				t.Logf("%s", strings.ReplaceAll(string(said), "--- FAIL", "noticed"))
 			})
 		}

@@ -13,26 +13,27 @@ import (
 	"specula/tokenizer"
 )
 
-// table is a model that is nothing but a table: the scores of the next token, given by the token before. It is written as a file of
-// a transformer whose layers add nothing, whose embedding puts each token into a dimension of its own, and whose output matrix is
-// the table. So the whole engine runs on it, and every distribution is known exactly.
+// table is a model that is only a table: the scores of the next token for each token before it. It
+// is written as the file of a transformer. The layers add nothing, the embedding puts each token
+// into its own dimension, and the output matrix is the table. So the whole engine runs on it, and
+// all distributions are known exactly.
 type table map[int32][]float32
 
 const (
 	tableDim   = 64
-	impossible = -40 // the score of a token that is not in use
+	impossible = -40 // the score of an unused token
 )
 
-// The tokens in use: some letters, some pairs of them, and the end.
+// The used tokens: some letters, some groups of them, and the end.
 var (
-	letters  = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
-	syllable = []string{"ab", "ba", "cd", "abc"}
-	spelled  = tableVocabulary()
-	end      = int32(len(spelled.Tokens) - 1)
-	used     = append(tokensOf(slices.Concat(letters, syllable)...), end)
+	letters    = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	syllable   = []string{"ab", "ba", "cd", "abc"}
+	vocabulary = tableVocabulary()
+	end        = int32(len(vocabulary.Tokens) - 1)
+	used       = append(tokensOf(slices.Concat(letters, syllable)...), end)
 )
 
-// tableVocabulary is the letters, some that are not in use, the syllables, and one token that ends a reply.
+// tableVocabulary has the letters, some unused ones, the syllables, and a token that ends a reply.
 func tableVocabulary() tokenizer.Spec {
 	v := tokenizer.Spec{Model: "gpt2", Pre: "qwen2", BOS: -1, EOT: -1, UNK: -1, PAD: -1, Merges: []string{"a b", "b a", "c d", "ab c"}}
 	v.Tokens = slices.Concat(letters, []string{"x", "y", "z"}, syllable, []string{"<|im_end|>"})
@@ -42,22 +43,22 @@ func tableVocabulary() tokenizer.Spec {
 	return v
 }
 
-// tokensOf finds the tokens of these texts.
+// tokensOf returns the tokens with these texts.
 func tokensOf(texts ...string) (ids []int32) {
 	for _, text := range texts {
-		ids = append(ids, int32(slices.Index(spelled.Tokens, text)))
+		ids = append(ids, int32(slices.Index(vocabulary.Tokens, text)))
 	}
 	return ids
 }
 
-// tables makes a target and a draft that shares so much of its opinion, and differs from it by unlike. stop is about the chance that a
-// token ends the reply.
+// tables makes a target and a draft. The draft's scores are the target's, times shares, plus noise
+// of the size unlike. stop is about the probability that a token ends the reply.
 func tables(seed uint64, shares, unlike, stop float64) (target, draft table) {
 	const wild = 1.5
 	rng := rand.New(rand.NewPCG(seed, 11))
 	target, draft = table{}, table{}
-	for _, before := range append(slices.Clone(used), -1) { // -1: every token that is not in use
-		p := slices.Repeat([]float32{impossible}, len(spelled.Tokens))
+	for _, before := range append(slices.Clone(used), -1) { // −1 stands for all unused tokens
+		p := slices.Repeat([]float32{impossible}, len(vocabulary.Tokens))
 		q := slices.Clone(p)
 		sum := 0.0
 		for _, id := range used[:len(used)-1] {
@@ -72,18 +73,18 @@ func tables(seed uint64, shares, unlike, stop float64) (target, draft table) {
 	return target, draft
 }
 
-// behind is the row behind a token.
-func (m table) behind(id int32) []float32 {
+// after returns the row after a token.
+func (m table) after(id int32) []float32 {
 	if row, ok := m[id]; ok {
 		return row
 	}
 	return m[-1]
 }
 
-// file writes the model.
+// file returns the model as a GGUF file.
 func (m table) file() []byte {
 	const arch, heads = "llama", 2
-	vocab := len(spelled.Tokens)
+	vocab := len(vocabulary.Tokens)
 	b := &gguf.Builder{}
 	b.Set("general.architecture", arch).Set("general.name", "table")
 	for key, value := range map[string]uint32{"block_count": 1, "embedding_length": tableDim, "feed_forward_length": tableDim,
@@ -91,11 +92,12 @@ func (m table) file() []byte {
 		b.Set(arch+"."+key, value)
 	}
 	b.Set(arch+".attention.layer_norm_rms_epsilon", float32(1e-11)).Set(arch+".rope.freq_base", float32(10000))
-	b.Set("tokenizer.ggml.model", spelled.Model).Set("tokenizer.ggml.pre", spelled.Pre).Set("tokenizer.ggml.tokens", spelled.Tokens).
-		Set("tokenizer.ggml.token_type", spelled.Types).Set("tokenizer.ggml.merges", spelled.Merges).
+	b.Set("tokenizer.ggml.model", vocabulary.Model).Set("tokenizer.ggml.pre", vocabulary.Pre).Set("tokenizer.ggml.tokens", vocabulary.Tokens).
+		Set("tokenizer.ggml.token_type", vocabulary.Types).Set("tokenizer.ggml.merges", vocabulary.Merges).
 		Set("tokenizer.ggml.eos_token_id", uint32(end)).Set("tokenizer.ggml.add_bos_token", false).
 		Set("tokenizer.chat_template", "{% for m in messages %}{{ m.content }}{% endfor %}")
-	// The norm makes 8 of the one number of an embedding that is not 0: √64. All products are exact.
+	// The norm turns the one number of an embedding that is not 0 into 8, which is √64. All
+	// products are exact.
 	const normed = 8
 	embedding, output := make([]float32, vocab*tableDim), make([]float32, vocab*tableDim)
 	for id := range vocab {
@@ -105,7 +107,7 @@ func (m table) file() []byte {
 		}
 		embedding[id*tableDim+at] = normed
 		for i, before := range append(slices.Clone(used), -1) {
-			output[id*tableDim+i] = min(m[before][id]/normed, math.MaxFloat32/2) // which overflows in the product, as it has to
+			output[id*tableDim+i] = min(m[before][id]/normed, math.MaxFloat32/2) // +Inf must become a number that overflows in the product
 		}
 	}
 	b.Matrix("token_embd.weight", compute.F32, vocab, tableDim, embedding)
