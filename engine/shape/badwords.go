@@ -2,26 +2,28 @@ package shape
 
 import "strings"
 
-// BadWords keeps texts from being written, however the model would spell them in tokens: it forbids every token that contains a
-// bad text, and every token that begins with the rest of one where the reply ends in its beginning. Forbidding only the tokens that
-// the tokenizer itself makes of the text would not do, since a model that is kept from them writes the same text in others.
+// BadWords forbids texts, in whatever tokens the model would write them. It forbids each token that
+// contains a bad text, and each token that begins with the rest of one if the reply ends in its
+// beginning. To forbid only the tokens that the tokenizer makes of the text would not be enough:
+// the model would write the same text in other tokens.
 //
-// Letters count, words do not: a bad text is bad inside a longer word, too.
+// Only letters count, not words: a text is also bad inside a longer word.
 type BadWords struct {
-	texts []string // (vocab) what each token says
+	texts []string // (vocab) the text of each token
 	words []badWord
-	reply []byte // the text of what was pushed
-	sizes []int  // bytes of each token of it
+	reply []byte // the text of the tokens that were pushed
+	sizes []int  // the length of each of them, in bytes
 }
 
 // badWord is one text and the tokens that complete it.
 type badWord struct {
 	text string
-	// ends[k] begin with text[k:]; ends[0] are the tokens that contain text anywhere. (len(text))
+	// ends[k] are the tokens that begin with text[k:]; ends[0] those that contain text anywhere.
+	// (len(text))
 	ends []set
 }
 
-// NewBadWords forbids texts, none of which is empty; one in double quotes is taken without them.
+// NewBadWords forbids texts, none of which may be empty. Quotation marks around a text are removed.
 func NewBadWords(v *Vocabulary, texts []string) *BadWords {
 	b := &BadWords{texts: v.texts}
 	for _, text := range texts {
@@ -48,7 +50,8 @@ func NewBadWords(v *Vocabulary, texts []string) *BadWords {
 
 func (b *BadWords) Name() string { return "bad words" }
 
-// Shape costs a comparison for each byte of each bad text, and the tokens it forbids.
+// Shape takes a comparison for each byte of each bad text, and a step for each token that it
+// forbids.
 func (b *BadWords) Shape(logits []float32) error {
 	for _, w := range b.words {
 		for k, ids := range w.ends {
@@ -60,7 +63,7 @@ func (b *BadWords) Shape(logits []float32) error {
 	return nil
 }
 
-// Allows is sample.Allower's.
+// Allows implements sample.Allower.
 func (b *BadWords) Allows(id int32) bool {
 	for _, w := range b.words {
 		for k, ids := range w.ends {
@@ -76,7 +79,7 @@ func (b *BadWords) endsIn(text string) bool {
 	return len(b.reply) >= len(text) && string(b.reply[len(b.reply)-len(text):]) == text
 }
 
-// Push adds what a token says to the reply; a control token says nothing.
+// Push adds the text of a token to the reply. A control token has none.
 func (b *BadWords) Push(id int32) {
 	text := ""
 	if int(id) < len(b.texts) {
@@ -93,7 +96,7 @@ func (b *BadWords) Pop(n int) {
 	b.sizes = b.sizes[:len(b.sizes)-n]
 }
 
-// Reset begins a reply; what the prompt says is no concern.
+// Reset begins a reply. The text of the prompt does not matter.
 func (b *BadWords) Reset([]int32) error {
 	b.reply, b.sizes = b.reply[:0], b.sizes[:0]
 	return nil

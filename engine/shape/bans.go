@@ -2,9 +2,9 @@ package shape
 
 import "math"
 
-// Ban forbids tokens.
+// Ban forbids certain tokens.
 type Ban struct {
-	static
+	stateless
 	banned set
 }
 
@@ -21,9 +21,9 @@ func (b *Ban) Shape(logits []float32) error {
 // Allows is sample.Allower's.
 func (b *Ban) Allows(id int32) bool { return !b.banned.has(id) }
 
-// Allow forbids all other tokens.
+// Allow forbids all tokens but certain ones.
 type Allow struct {
-	static
+	stateless
 	allowed set
 	kept    []float32 // scratch of Shape, (len(allowed.ids))
 }
@@ -43,8 +43,8 @@ func (a *Allow) Shape(logits []float32) error {
 		}
 	}
 	for i, score := range logits {
-		if score == score && score <= math.MaxFloat32 { // scores that are not finite stay to be found
-			logits[i] = none
+		if score == score && score <= math.MaxFloat32 { // NaN and +Inf stay, so that they are noticed
+			logits[i] = forbidden
 		}
 	}
 	for i, id := range a.allowed.ids {
@@ -58,7 +58,7 @@ func (a *Allow) Shape(logits []float32) error {
 // Allows is sample.Allower's.
 func (a *Allow) Allows(id int32) bool { return a.allowed.has(id) }
 
-// set is a few ids.
+// set is a small set of ids.
 type set struct {
 	ids []int32
 	in  map[int32]bool
@@ -80,7 +80,7 @@ func (s set) has(id int32) bool { return s.in[id] }
 func (s set) forbid(logits []float32) {
 	for _, id := range s.ids {
 		if int(id) < len(logits) {
-			logits[id] = none
+			logits[id] = forbidden
 		}
 	}
 }
@@ -89,10 +89,10 @@ func (s set) forbid(logits []float32) {
 type MinTokens struct {
 	least   int
 	stops   set
-	written int // tokens behind the prompt
+	written int // number of tokens of the reply
 }
 
-// NewMinTokens forbids stops while fewer than least tokens were written.
+// NewMinTokens forbids stops while the reply has fewer than least tokens.
 func NewMinTokens(least int, stops []int32) *MinTokens {
 	return &MinTokens{least: least, stops: newSet(stops)}
 }
@@ -109,7 +109,7 @@ func (m *MinTokens) Shape(logits []float32) error {
 // Allows is sample.Allower's.
 func (m *MinTokens) Allows(id int32) bool { return !m.Active() || !m.stops.has(id) }
 
-// Active is sample.Temporary's.
+// Active implements sample.Temporary.
 func (m *MinTokens) Active() bool { return m.written < m.least && len(m.stops.ids) > 0 }
 
 func (m *MinTokens) Push(int32) { m.written++ }

@@ -1,15 +1,15 @@
 package shape
 
-// static is the part of a Shaper that does not care for the context.
-type static struct{}
+// stateless is embedded in a Shaper that does not depend on the context.
+type stateless struct{}
 
-func (static) Push(int32)          {}
-func (static) Pop(int)             {}
-func (static) Reset([]int32) error { return nil }
+func (stateless) Push(int32)          {}
+func (stateless) Pop(int)             {}
+func (stateless) Reset([]int32) error { return nil }
 
 // Bias adds to the scores of single tokens.
 type Bias struct {
-	static
+	stateless
 	added map[int32]float64
 }
 

@@ -2,37 +2,38 @@ package shape
 
 import "math"
 
-// Dry lowers the scores of tokens that would make a repetition longer: where the last n tokens of the context stood before, what
-// followed them there is punished by multiplier·base^(n−allowed), for n ≥ allowed. Of several such places the longest counts. A
-// repetition reaches no further back than the last sequence breaker, and a token that breaks sequences is never punished.
-// (p-e-w, "DRY: a modern repetition penalty", 2024, as llama.cpp defines it.)
+// Dry lowers the scores of tokens that would continue a repetition. If the last n tokens of the
+// context occurred before, the token that followed them there loses multiplier·base^(n−allowed),
+// for n ≥ allowed. If there are several such places, the longest repetition counts. A repetition
+// reaches back to the last sequence breaker at most. A token that is a breaker never loses
+// anything. (p-e-w, "DRY: a modern repetition penalty", 2024, as defined by llama.cpp.)
 type Dry struct {
 	multiplier, base float64
 	allowed          int
-	last             int // tokens it looks back; −1 for all
+	last             int // number of tokens to look back; −1 for all
 	breakers         Breakers
-	context          []int32       // everything pushed
+	context          []int32       // prompt and pushed tokens
 	common           []int         // scratch of repetitions, (window)
 	longest          map[int32]int // scratch of Shape
 }
 
-// NewDry looks back over the last tokens, −1 for all of them.
+// NewDry returns a Dry that looks back over the last tokens, −1 for all of them.
 func NewDry(multiplier, base float64, allowed, last int, breakers Breakers) *Dry {
 	return &Dry{multiplier: multiplier, base: base, allowed: allowed, last: last, breakers: breakers, longest: map[int32]int{}}
 }
 
 func (d *Dry) Name() string { return "DRY" }
 
-// Mild is sample.Mild's.
+// Mild implements sample.Mild.
 func (d *Dry) Mild() {}
 
-// Shape costs a few steps for each token of the window.
+// Shape takes a few steps for each token of the window.
 func (d *Dry) Shape(logits []float32) error {
 	window := d.context
 	if d.last >= 0 && len(window) > d.last {
 		window = window[len(window)-d.last:]
 	}
-	limit := d.breakers.behind(window)
+	limit := d.breakers.sinceLast(window)
 	if limit < d.allowed {
 		return nil
 	}
@@ -41,7 +42,8 @@ func (d *Dry) Shape(logits []float32) error {
 		if n = min(n, limit); back == 0 || n < d.allowed {
 			continue
 		}
-		// The last n tokens end also back tokens earlier; what followed them there would make it n+1.
+		// The last n tokens also occurred back tokens earlier. The token that followed them there
+		// would make the repetition n+1 long.
 		next := window[len(window)-back]
 		if seen, ok := d.longest[next]; !ok || n > seen {
 			d.longest[next] = n
@@ -55,9 +57,10 @@ func (d *Dry) Shape(logits []float32) error {
 	return nil
 }
 
-// repetitions returns for every k how many tokens at the end of the window equal those that end k tokens earlier; 0 for k = 0. It is
-// the Z-function of the window read backwards, which takes linear time however repetitive the text is. (Gusfield, "Algorithms on
-// strings, trees and sequences", 1997, section 1.4)
+// repetitions returns, for each k, how many tokens at the end of the window equal those that end k
+// tokens earlier; 0 for k = 0. This is the Z-function of the reversed window. It takes linear time
+// however repetitive the text is. (Gusfield, "Algorithms on strings, trees and sequences", 1997,
+// section 1.4)
 func (d *Dry) repetitions(window []int32) []int {
 	n := len(window)
 	if cap(d.common) < n {
@@ -68,7 +71,7 @@ func (d *Dry) repetitions(window []int32) []int {
 		z[0] = 0
 	}
 	at := func(i int) int32 { return window[n-1-i] }
-	left, right := 0, 0 // [left, right) is the known match that reaches furthest
+	left, right := 0, 0 // [left, right) is the known match that ends last
 	for k := 1; k < n; k++ {
 		z[k] = 0
 		if k < right {
@@ -93,13 +96,13 @@ func (d *Dry) Reset(prompt []int32) error {
 	return nil
 }
 
-// Breakers are the token sequences that DRY does not look across, by their first token: what has to follow it. A first token that
-// is a breaker by itself has an empty continuation among its own.
+// Breakers are the token sequences at which repetitions end: by their first token, the lists of
+// tokens that must follow it. A token that is a breaker by itself has an empty list.
 type Breakers map[int32][][]int32
 
-// behind returns how many tokens of the window stand behind its last breaker: all of them if there is none. Of several breakers that
-// begin at the same place the longest counts.
-func (b Breakers) behind(window []int32) int {
+// sinceLast returns how many tokens of the window come after its last breaker, and all if there is
+// none. Of several breakers that begin at the same place the longest counts.
+func (b Breakers) sinceLast(window []int32) int {
 	if len(b) == 0 {
 		return len(window)
 	}

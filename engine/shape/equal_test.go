@@ -17,7 +17,7 @@ import (
 	"specula/engine/spec"
 )
 
-// words is a vocabulary of a few short texts; the token without one ends a reply.
+// words is a vocabulary of a few short texts. The token without text ends a reply.
 type words []string
 
 func (w words) VocabSize() int             { return len(w) }
@@ -26,12 +26,13 @@ func (w words) Token(id int32) string      { return "<end>" }
 func (w words) IsControl(id int32) bool    { return w[id] == "" }
 func (w words) Encode(text string) []int32 { return encode(w, text) }
 
-// vocabulary is the first n of ten tokens.
+// vocabulary returns the first n of ten tokens.
 func vocabulary(n int) words {
 	return words{"", "a", "b", "ab", "ba", "c", "abc", "aa", "cb", "bc"}[:n]
 }
 
-// scoresOf makes scores of a context's hash, with ties and tokens that the model itself gives no chance.
+// scoresOf returns scores that depend on a hash of the context, with ties and with tokens of
+// probability 0.
 func scoresOf(seed uint64, vocab int) func(context []int32) []float32 {
 	return func(context []int32) []float32 {
 		h := seed
@@ -85,13 +86,13 @@ type trial struct {
 	oracle  round
 	prompt  []int32
 	shapers sample.Shapers
-	pattern string // the form of the reply; empty for any
+	pattern string // the form of the reply, a regular expression; empty for none
 }
 
-// forms are regular expressions with few texts.
+// forms are regular expressions that match few texts.
 var forms = []string{`[ab]{2,5}`, `(?:ab){0,2}a?b?c?`, `a(?:ba|c){0,3}`, `(?:a|bc){1,3}`, `aab|abab|b?a{1,6}`}
 
-// textsOf are those of up to seven letters that a pattern matches, by pattern and letters.
+// textsOf caches the texts of up to seven letters that match a pattern, by pattern and letters.
 var textsOf = map[string][]string{}
 
 // hold gives the reply a form.
@@ -158,7 +159,7 @@ func newTrial(seed uint64) *trial {
 	return t
 }
 
-// anySettings switches each feature on or off.
+// anySettings switches each feature on or off at random.
 func (t *trial) anySettings() shape.Settings {
 	rng := t.rng
 	s := shape.Settings{Penalties: config.Default().Penalties}
@@ -194,7 +195,7 @@ func (t *trial) anySettings() shape.Settings {
 	return s
 }
 
-// spellable reports whether a text can be written in the trial's tokens.
+// spellable reports whether a text can be written with the trial's tokens.
 func (t *trial) spellable(text string) bool {
 	return !slices.ContainsFunc([]byte(text), func(b byte) bool { return !slices.Contains(t.Texts, string(b)) })
 }
@@ -235,15 +236,15 @@ func (t *trial) reshape(tb testing.TB, reply []int32) {
 type quality int
 
 const (
-	perfect quality = iota // what the target draws for itself
-	hostile                // what it may not write, or likes least
+	perfect quality = iota // what the target would draw
+	hostile                // the token that is forbidden or least probable
 	random
 	sampled // drawn from some distribution
 	empty
 	qualities
 )
 
-// draft guesses n tokens, each with the distribution it was drawn from.
+// draft makes a draft of n tokens, each with the distribution that it was drawn from.
 func (t *trial) draft(good quality, n int, reply []int32, u sample.Uniforms) (spec.Draft, [][]float64) {
 	var d spec.Draft
 	var q [][]float64
@@ -291,7 +292,8 @@ func (t *trial) draft(good quality, n int, reply []int32, u sample.Uniforms) (sp
 	return d, q
 }
 
-// play writes a reply in rounds and compares each with the oracle's. It returns what differed, or "".
+// play writes a reply in rounds and compares each round with the oracle's. It returns the
+// difference, or "".
 func (t *trial) play(tb testing.TB, seed uint64, change func(sample.Shapers) sample.Shapers) string {
 	const length = 10
 	v, u := spec.NewVerifier(), sample.NewPhilox(seed, 1)
@@ -319,7 +321,7 @@ func (t *trial) play(tb testing.TB, seed uint64, change func(sample.Shapers) sam
 			tb.Fatal(err)
 		}
 		if got := out.Committed(); !slices.Equal(got, want.tokens) || (err != nil) != want.stuck {
-			return fmt.Sprintf("round %d behind %v %v, draft %v (quality %d), rule %s, %+v, %+v:\ngot %v, error %v; want %v, stuck %v",
+			return fmt.Sprintf("round %d after %v %v, draft %v (quality %d), rule %s, %+v, %+v:\ngot %v, error %v; want %v, stuck %v",
 				number, t.prompt, reply, draft.Tokens, good, t.rule, t.Params, t.Settings, got, err, want.tokens, want.stuck)
 		}
 		if t.rng.IntN(3) == 0 {
@@ -338,10 +340,11 @@ func (t *trial) play(tb testing.TB, seed uint64, change func(sample.Shapers) sam
 
 func unchanged(s sample.Shapers) sample.Shapers { return s }
 
-// Under every combination of features, with drafts of every quality and length, the fallback path writes what plain sampling writes
-// with the same uniforms. The same seed means: by the rule exact, and at temperature 0, token number n of the reply is the one that
-// plain sampling draws with uniform (TargetDraw, 0, n), whatever is drafted; by the rules token and block, which draw by round,
-// it is what these rules say of plain distributions with the uniforms of their round.
+// With each combination of features, and with drafts of each quality and length, the path fallback
+// writes what plain sampling writes with the same uniforms. For the rule exact, and at temperature
+// 0, this means: token n of the reply is the one that plain sampling draws with the uniform
+// (TargetDraw, 0, n), whatever is drafted. For the rules token and block, which draw by round: the
+// result is what these rules say about plain distributions, with the uniforms of the round.
 func TestFallbackEqualsPlainSampling(t *testing.T) {
 	const trials = 12_000
 	fallback := 0
@@ -359,10 +362,10 @@ func TestFallbackEqualsPlainSampling(t *testing.T) {
 	}
 }
 
-// leaky is a Shaper with one of the mistakes that a verifier or a reply can make about history.
+// leaky is a Shaper with one of the bugs that a verifier or a reply could have in its history.
 type leaky struct {
 	sample.Shaper
-	push, pop int // how often each is done
+	push, pop int // how often each token is pushed and popped
 }
 
 func (l leaky) Push(id int32) {
@@ -373,7 +376,7 @@ func (l leaky) Push(id int32) {
 
 func (l leaky) Pop(n int) { l.Shaper.Pop(l.pop * n) }
 
-// historyBugs wrap every Shaper of a list.
+// historyBugs are functions that put such a bug into each Shaper of a list.
 func historyBugs() map[string]func(sample.Shapers) sample.Shapers {
 	wrap := func(push, pop int) func(sample.Shapers) sample.Shapers {
 		return func(s sample.Shapers) sample.Shapers {

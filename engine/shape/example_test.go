@@ -7,7 +7,7 @@ import (
 	"specula/engine/shape"
 )
 
-// A draft is pushed to be judged, and popped when it was refused.
+// A draft token is pushed to be judged, and popped when it is rejected.
 func Example() {
 	shapers := sample.Shapers{shape.NewPenalties(1, 0.5, 0, 64), shape.NewBan([]int32{3})}
 	if err := shapers.Reset([]int32{0, 0}, nil); err != nil {

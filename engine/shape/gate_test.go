@@ -13,18 +13,19 @@ import (
 	"specula/engine/spec"
 )
 
-// language is a small one whose replies of a few tokens can all be enumerated, with penalties that look at the whole reply.
+// language is a small language. All its replies, of a few tokens, can be enumerated. Penalties
+// depend on the whole reply.
 type language struct {
 	model
 	prompt []int32
 	length int
-	known  map[string][]float64 // distributions by reply
+	known  map[string][]float64 // cached distributions, by reply
 }
 
 func newLanguage(settings shape.Settings) *language {
 	l := &language{prompt: []int32{1, 2}, length: 4, known: map[string][]float64{}}
 	l.Settings, l.Params, l.Texts = settings, sample.Params{Temperature: 1, TopP: 1}, vocabulary(4)
-	l.scores = func(context []int32) []float32 { // of the token before alone, so that all else is the shapers'
+	l.scores = func(context []int32) []float32 { // they depend only on the token before; the rest is due to the shapers
 		rng := rand.New(rand.NewPCG(uint64(context[len(context)-1]), 3))
 		row := make([]float32, 4)
 		for id := range row {
@@ -35,7 +36,7 @@ func newLanguage(settings shape.Settings) *language {
 	return l
 }
 
-// after is the exact distribution of the token behind a reply.
+// after returns the exact distribution of the token after a reply.
 func (l *language) after(reply []int32) []float64 {
 	key := fmt.Sprint(reply)
 	if _, ok := l.known[key]; !ok {
@@ -44,10 +45,10 @@ func (l *language) after(reply []int32) []float64 {
 	return l.known[key]
 }
 
-// drafts returns a round's draft; kept is what becomes of one in which tokens may be forbidden.
+// drafts makes the draft of a round.
 type drafts func(l *language, rng *rand.Rand, shapers sample.Shapers, reply []int32) spec.Draft
 
-// blind is drawn without regard to what is forbidden.
+// blind makes drafts that ignore what is forbidden; drop may then shorten them.
 func blind(drop func(*spec.Draft, sample.Shapers)) drafts {
 	return func(l *language, rng *rand.Rand, shapers sample.Shapers, _ []int32) spec.Draft {
 		var d spec.Draft
@@ -60,7 +61,7 @@ func blind(drop func(*spec.Draft, sample.Shapers)) drafts {
 	}
 }
 
-// shaped is drawn from something near the target, with the same shapers.
+// shaped makes drafts from a distribution near the target's, with the same shapers.
 func shaped(l *language, rng *rand.Rand, _ sample.Shapers, reply []int32) spec.Draft {
 	var d spec.Draft
 	for range 3 {
@@ -78,8 +79,8 @@ func shaped(l *language, rng *rand.Rand, _ sample.Shapers, reply []int32) spec.D
 	return d
 }
 
-// deviate writes so many replies and returns how far the joint counts of all their tokens are from the exact ones, as a standard
-// normal deviate.
+// deviate writes replies and returns how far the counts of whole replies are from the exact ones,
+// as a standard normal deviate.
 func (l *language) deviate(t *testing.T, rule spec.Rule, draft drafts, plant func(sample.Shapers) sample.Shapers, commit func(sample.Shapers, *spec.Outcome)) float64 {
 	const replies = 20_000
 	shapers, err := shape.New(l.Settings, nil, func() *shape.Vocabulary { return shape.NewVocabulary(words(l.Texts)) })
@@ -110,10 +111,11 @@ func (l *language) deviate(t *testing.T, rule spec.Rule, draft drafts, plant fun
 	return l.chiSquare(seen, replies)
 }
 
-// push tells the shapers what a round committed.
+// push pushes the committed tokens of a round.
 func push(shapers sample.Shapers, out *spec.Outcome) { shapers.Push(out.Committed()...) }
 
-// chiSquare compares counts of whole replies with their exact probabilities; rare ones are taken together.
+// chiSquare compares counts of whole replies with their exact probabilities. It combines the rare
+// ones.
 func (l *language) chiSquare(seen map[string]int, replies int) float64 {
 	chi2, cells, rareSeen, rareExpected := 0.0, 0, 0.0, 0.0
 	impossible := len(seen)
@@ -169,7 +171,8 @@ func forbidding() shape.Settings {
 	return s
 }
 
-// Whole replies, written in rounds, have the joint distribution of tokens drawn one by one, so every pair of neighbours has.
+// Whole replies, written in rounds, have the joint distribution of tokens that are drawn one by
+// one.
 func TestShapedRepliesHaveTheTargetsDistribution(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -196,7 +199,7 @@ func TestTheDistributionShowsHistoryBugs(t *testing.T) {
 	for name, plant := range historyBugs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			unlike := blind(func(*spec.Draft, sample.Shapers) {}) // refused often
+			unlike := blind(func(*spec.Draft, sample.Shapers) {}) // drafts that are often rejected
 			if z := newLanguage(penalised()).deviate(t, spec.Token, unlike, plant, push); z <= limit {
 				t.Errorf("not caught: z = %.1f", z)
 			}

@@ -1,15 +1,16 @@
 package shape
 
-// Penalties lower the scores of tokens by how often they were written lately. (Keskar et al., "CTRL", 2019, for repeat, with
-// llama.cpp's correction that a score below 0 is multiplied; OpenAI's API for frequency and presence.)
+// Penalties lower the scores of tokens by how often they were written lately. (Keskar et al.,
+// "CTRL", 2019, for repeat, with the correction of llama.cpp that a score below 0 is multiplied;
+// OpenAI's API for frequency and presence.)
 type Penalties struct {
 	repeat, frequency, presence float64
-	last                        int           // tokens that count; −1 for all
-	context                     []int32       // everything pushed
-	counts                      map[int32]int // of the last ones, never 0
+	last                        int           // number of tokens that count; −1 for all
+	context                     []int32       // prompt and pushed tokens
+	counts                      map[int32]int // how often each of the last tokens occurs among them; never 0
 }
 
-// NewPenalties counts over the last tokens, −1 for all of them.
+// NewPenalties returns Penalties that count the last tokens, −1 for all of them.
 func NewPenalties(repeat, frequency, presence float64, last int) *Penalties {
 	return &Penalties{repeat: repeat, frequency: frequency, presence: presence, last: last, counts: map[int32]int{}}
 }
@@ -19,7 +20,7 @@ func (p *Penalties) Name() string { return "penalties" }
 // Mild is sample.Mild's.
 func (p *Penalties) Mild() {}
 
-// Shape costs a step for each different token that counts.
+// Shape takes a step for each different token that counts.
 func (p *Penalties) Shape(logits []float32) error {
 	for id, n := range p.counts {
 		if int(id) >= len(logits) {
@@ -36,7 +37,7 @@ func (p *Penalties) Shape(logits []float32) error {
 	return nil
 }
 
-// Push lets the token in front of the window go, and Pop lets it in again.
+// Push adds a token; the oldest one may leave the window. Pop brings it back.
 func (p *Penalties) Push(id int32) {
 	p.context = append(p.context, id)
 	p.counts[id]++
@@ -56,7 +57,7 @@ func (p *Penalties) Pop(n int) {
 	}
 }
 
-// leaving is the place of the token that stands just in front of the window, −1 if there is none.
+// leaving returns the place of the token just before the window, or less than 0 if there is none.
 func (p *Penalties) leaving() int {
 	if p.last < 0 {
 		return -1

@@ -14,7 +14,8 @@ type model struct {
 	scores func(context []int32) []float32
 }
 
-// encode takes the longest token that fits, again and again. A byte without a token is left out, as tokenizers do.
+// encode takes the longest token that fits, again and again. It leaves out bytes without a token,
+// as tokenizers do.
 func encode(texts []string, text string) []int32 {
 	var ids []int32
 	for text != "" {
@@ -34,17 +35,17 @@ func encode(texts []string, text string) []int32 {
 	return ids
 }
 
-// modelOf is sampling without settings from tokens of which the first ends a reply.
+// modelOf returns sampling without settings. The first token ends a reply.
 func modelOf(texts words) oracle.Sampling {
 	return oracle.Sampling{Texts: texts, Stops: []int32{0}, Encode: texts.Encode}
 }
 
-// distribution is that of the next token, nil if there is none.
+// distribution returns the distribution of the next token, nil if there is none.
 func (m *model) distribution(prompt, reply []int32) []float64 {
 	return m.Distribution(m.scores(slices.Concat(prompt, reply)), prompt, reply)
 }
 
-// pick is the token that u falls on.
+// pick returns the token that u falls on.
 func pick(p []float64, u float64) int32 {
 	last, sum := int32(-1), 0.0
 	for id, x := range p {
@@ -59,7 +60,7 @@ func pick(p []float64, u float64) int32 {
 	return last
 }
 
-// verdict is what came of a round: the tokens, or that no token may be written behind some of them.
+// verdict is the result of a round: its tokens. stuck says that no token may be written after them.
 type verdict struct {
 	tokens []int32
 	stuck  bool
@@ -68,7 +69,7 @@ type verdict struct {
 // round writes the next tokens by a rule of acceptance.
 type round func(p *model, prompt, reply, draft []int32, q [][]float64, u sample.Uniforms, number int) verdict
 
-// ownDraws is the target drawing for itself, token by token: the rule exact, and every rule at temperature 0.
+// ownDraws lets the target draw token by token: the rule exact, and each rule at temperature 0.
 func ownDraws(p *model, prompt, reply, draft []int32, _ [][]float64, u sample.Uniforms, _ int) verdict {
 	var out []int32
 	for i := 0; ; i++ {
@@ -84,7 +85,7 @@ func ownDraws(p *model, prompt, reply, draft []int32, _ [][]float64, u sample.Un
 	}
 }
 
-// byToken tests p against q, until one is refused.
+// byToken tests p against q until a token is rejected.
 func byToken(p *model, prompt, reply, draft []int32, q [][]float64, u sample.Uniforms, number int) verdict {
 	for i, id := range draft {
 		d := p.distribution(prompt, slices.Concat(reply, draft[:i]))

@@ -1,8 +1,10 @@
-// Package shape holds what changes the scores of a row before a token is drawn from it: penalties, biases, bans. Each is a
-// sample.Shaper, and all but the static ones follow the context as a stack, so that a draft can be pushed, judged and popped.
+// Package shape holds what changes the scores of a row before a token is drawn from it: penalties,
+// biases and bans. Each is a sample.Shaper. All but the stateless ones follow the context like a
+// stack, so that a draft can be pushed, judged and popped.
 //
-// With z the raw score of a token, c how often it stands among the last penalties.last tokens (prompt included) and n the
-// length of the repetition that it would make longer, the order and the formulas are
+// Let z be the raw score of a token, c how often it occurs among the last penalties.last tokens
+// (with the prompt), and n the length of the repetition that it would continue. The formulas, in
+// this order, are
 //
 //	logit bias      z += bias
 //	penalties       z = z > 0 ? z/repeat : z·repeat,  z −= c·frequency + presence        if c > 0
@@ -11,12 +13,14 @@
 //	                         tokens that end the reply while it has fewer than min_tokens
 //	constraint      z = −∞   for what would break the form (engine/constrain)
 //
-// and behind them the filters of package sample: temperature, top-k, top-p, min-p, or with temperature_last top-k, top-p, min-p,
-// temperature. The first three lines and the second order of filters are llama.cpp's default chain: logit bias, penalties, DRY,
-// top-k, typical, top-p, min-p, temperature (its typical sampling and the filters behind min-p are off by default and not here).
+// Then follow the filters of package sample: temperature, top-k, top-p, min-p, or with
+// temperature_last top-k, top-p, min-p, temperature. The first three lines and the second order of
+// filters are llama.cpp's default chain: logit bias, penalties, DRY, top-k, typical, top-p, min-p,
+// temperature. Its typical sampling and the filters after min-p are off by default, and missing
+// here.
 //
-// Arithmetic is float64 and its result is cut to the finite range of float32: a bias or a penalty, however large, lowers a score
-// and never forbids a token. Only bans do, so only they can contradict each other.
+// The arithmetic is float64. Its result is cut to the finite range of float32: a bias or a penalty,
+// however large, never forbids a token. Only bans do, so only bans can contradict each other.
 package shape
 
 import (
@@ -26,20 +30,21 @@ import (
 	"specula/engine/sample"
 )
 
-// Settings are those parts of the configuration that this package puts in force.
+// Settings are the parts of the configuration that this package needs.
 type Settings struct {
 	Penalties config.Penalties
 	Tokens    config.Tokens
 	MinTokens int
 }
 
-// Of takes them out of a configuration.
+// Of returns them from a configuration.
 func Of(c config.Config) Settings {
 	return Settings{Penalties: c.Penalties, Tokens: c.Tokens, MinTokens: c.Sampling.MinTokens}
 }
 
-// New returns the Shapers that settings ask for, in their order, before any Reset; none when nothing is asked for. words is called
-// only when a setting names a token. An error names the setting.
+// New returns the Shapers that settings ask for, in their order; none if nothing is asked for. Call
+// Reset before using them. New calls words only if a setting names a token. The error names the
+// setting.
 func New(s Settings, stops []int32, words func() *Vocabulary) (sample.Shapers, error) {
 	var list sample.Shapers
 	p := s.Penalties
@@ -101,13 +106,13 @@ func (s Settings) named(stops []int32, words func() *Vocabulary) (n named, err e
 	return n, nil
 }
 
-// refused says that a setting names what the vocabulary does not have.
+// refused says that a setting names something that the vocabulary does not have.
 func refused(setting string, why error) error { return &config.ValueError{Setting: setting, Why: why} }
 
-// none is the score of a token that may not be written.
-var none = float32(math.Inf(-1))
+// forbidden is the score of a token that may not be written.
+var forbidden = float32(math.Inf(-1))
 
-// finite rounds a score to float32 and keeps it finite. A forbidden one stays so.
+// finite rounds a score to float32 and keeps it finite. A token that was forbidden stays forbidden.
 func finite(was float32, score float64) float32 {
 	if was < -math.MaxFloat32 {
 		return was

@@ -15,11 +15,11 @@ import (
 	"specula/engine/spec"
 )
 
-var none = float32(math.Inf(-1))
+var forbidden = float32(math.Inf(-1))
 
 func bytewise() *shape.Vocabulary { return shape.NewVocabulary(vocabulary(10)) }
 
-// shapeRow resets, pushes and shapes.
+// shapeRow resets s, pushes the reply and shapes row.
 func shapeRow(t *testing.T, s sample.Shaper, prompt, reply []int32, row ...float32) []float32 {
 	t.Helper()
 	list := sample.Shapers{s}
@@ -32,7 +32,7 @@ func shapeRow(t *testing.T, s sample.Shaper, prompt, reply []int32, row ...float
 	return row
 }
 
-// Each formula, worked out by hand.
+// Each formula, computed by hand.
 func TestFormulas(t *testing.T) {
 	const most = math.MaxFloat32
 	dry := func(multiplier, base float64, allowed, last int, b shape.Breakers) sample.Shaper {
@@ -50,10 +50,10 @@ func TestFormulas(t *testing.T) {
 		{"only the last two count", shape.NewPenalties(1, 1, 0, 2), []int32{0, 0}, []int32{1, 0}, []float32{5, 5}, []float32{4, 4}},
 		{"none count", shape.NewPenalties(1, 1, 1, 0), []int32{0}, []int32{1}, []float32{5, 5}, []float32{5, 5}},
 		{"a rise is one, too", shape.NewPenalties(1, -1, -1, -1), nil, []int32{0}, []float32{1}, []float32{3}},
-		{"a forbidden token stays so", shape.NewPenalties(0.5, -1, -1, -1), nil, []int32{0}, []float32{none, 0}, []float32{none, 0}},
+		{"a forbidden token stays so", shape.NewPenalties(0.5, -1, -1, -1), nil, []int32{0}, []float32{forbidden, 0}, []float32{forbidden, 0}},
 		{"a score stays finite", shape.NewPenalties(1e-300, 0, 0, -1), nil, []int32{0, 1}, []float32{1, -1}, []float32{most, -1e-300}},
 
-		// "0 1" stood before "2"; two tokens are allowed, so the third costs multiplier·base⁰.
+		// "0 1" occurred before "2". Two tokens are allowed, so the third costs multiplier·base⁰.
 		{"dry at its allowance", dry(1, 1.1, 2, 5, nil), nil, []int32{0, 1, 2, 0, 1}, []float32{0, 0, 0, 0}, []float32{0, 0, -1, 0}},
 		{"dry grows by its base", dry(3, 2, 1, -1, nil), []int32{0, 1, 2, 3}, []int32{0, 1, 2}, []float32{0, 0, 0, 0}, []float32{0, 0, 0, -12}},
 		{"dry within its allowance", dry(1, 2, 3, -1, nil), nil, []int32{0, 1, 2, 0, 1}, []float32{0, 0, 0}, []float32{0, 0, 0}},
@@ -65,14 +65,14 @@ func TestFormulas(t *testing.T) {
 		{"dry never forbids", dry(100, 100, 0, -1, nil), nil, slices.Repeat([]int32{0}, 600), []float32{0, 0}, []float32{-most, 0}},
 
 		{"bias", shape.NewBias(map[int32]float64{0: -1.5, 2: 1e39, 9: 1}), nil, nil, []float32{1, 1, 1}, []float32{-0.5, 1, most}},
-		{"ban", shape.NewBan([]int32{1, 9}), nil, nil, []float32{1, 2, 3}, []float32{1, none, 3}},
-		{"allow", shape.NewAllow([]int32{1, 9}), nil, nil, []float32{1, 2, 3}, []float32{none, 2, none}},
-		{"min tokens do not count the prompt", shape.NewMinTokens(2, []int32{0, 9}), []int32{1, 1, 1}, []int32{1}, []float32{1, 1}, []float32{none, 1}},
+		{"ban", shape.NewBan([]int32{1, 9}), nil, nil, []float32{1, 2, 3}, []float32{1, forbidden, 3}},
+		{"allow", shape.NewAllow([]int32{1, 9}), nil, nil, []float32{1, 2, 3}, []float32{forbidden, 2, forbidden}},
+		{"min tokens do not count the prompt", shape.NewMinTokens(2, []int32{0, 9}), []int32{1, 1, 1}, []int32{1}, []float32{1, 1}, []float32{forbidden, 1}},
 		{"enough tokens", shape.NewMinTokens(2, []int32{0}), nil, []int32{1, 1}, []float32{1, 1}, []float32{1, 1}},
 		// "", a, b, ab, ba, c, abc, aa, cb, bc
-		{"a bad word behind its beginning", shape.NewBadWords(bytewise(), []string{"aba"}), nil, []int32{5, 3}, make([]float32, 10), []float32{0, none, 0, none, 0, 0, none, none, 0, 0}},
-		{"a bad word in one token", shape.NewBadWords(bytewise(), []string{"b"}), nil, nil, make([]float32, 10), []float32{0, 0, none, none, none, 0, none, 0, none, none}},
-		{"a bad word in quotes", shape.NewBadWords(bytewise(), []string{`"b"`}), nil, nil, make([]float32, 10), []float32{0, 0, none, none, none, 0, none, 0, none, none}},
+		{"a bad word after its beginning", shape.NewBadWords(bytewise(), []string{"aba"}), nil, []int32{5, 3}, make([]float32, 10), []float32{0, forbidden, 0, forbidden, 0, 0, forbidden, forbidden, 0, 0}},
+		{"a bad word in one token", shape.NewBadWords(bytewise(), []string{"b"}), nil, nil, make([]float32, 10), []float32{0, 0, forbidden, forbidden, forbidden, 0, forbidden, 0, forbidden, forbidden}},
+		{"a bad word in quotes", shape.NewBadWords(bytewise(), []string{`"b"`}), nil, nil, make([]float32, 10), []float32{0, 0, forbidden, forbidden, forbidden, 0, forbidden, 0, forbidden, forbidden}},
 		{"a bad word does not begin in the prompt", shape.NewBadWords(bytewise(), []string{"ac"}), []int32{1}, []int32{}, make([]float32, 10), make([]float32, 10)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// What a Shaper says of one token is what it does to a row, wherever the context goes.
+// Allows agrees with Shape about each token, whatever is pushed and popped.
 func TestAllowsAgreesWithShape(t *testing.T) {
 	for seed := range uint64(400) {
 		tr := newTrial(seed)
@@ -100,10 +100,10 @@ func TestAllowsAgreesWithShape(t *testing.T) {
 				t.Fatal(err)
 			}
 			for id, score := range row {
-				if tr.pattern != "" && slices.Contains(tr.Stops, int32(id)) && score != none {
-					continue // a complete form may end even where the least number of tokens alone would not let it
+				if tr.pattern != "" && slices.Contains(tr.Stops, int32(id)) && score != forbidden {
+					continue // a complete form may end even with fewer than min_tokens
 				}
-				if allowed := tr.shapers.Allows(int32(id)); allowed == (score == none) {
+				if allowed := tr.shapers.Allows(int32(id)); allowed == (score == forbidden) {
 					t.Fatalf("%+v: token %d has score %v, allowed: %v", tr.Settings, id, score, allowed)
 				}
 			}
@@ -186,7 +186,7 @@ func TestNames(t *testing.T) {
 			}
 			var banned []int32
 			for id, score := range row {
-				if score == none {
+				if score == forbidden {
 					banned = append(banned, int32(id))
 				}
 			}
@@ -197,7 +197,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A breaking text that no tokens can finish breaks nothing: its beginning is ordinary text.
+// A breaker whose end cannot be written in tokens breaks nothing: its beginning is ordinary text.
 func TestBreakersThatCannotBeWritten(t *testing.T) {
 	v := shape.NewVocabulary(vocabulary(10))
 	for _, c := range []struct {
@@ -231,7 +231,7 @@ func TestBiases(t *testing.T) {
 	}
 }
 
-// However a text falls into tokens, a bad one is never written, and it is all that is kept from being written.
+// In whatever tokens, a bad text is never written, and nothing else is forbidden.
 func TestBadWordsAreNeverWritten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	words := []string{"abca", "bb", "caba"}
@@ -246,7 +246,7 @@ func TestBadWordsAreNeverWritten(t *testing.T) {
 			id := int32(rng.IntN(len(texts)))
 			completes := slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text+texts[id], w) })
 			if bad.Allows(id) == completes {
-				t.Fatalf("%q behind %q: allowed %v", texts[id], text, !completes)
+				t.Fatalf("%q after %q: allowed %v", texts[id], text, !completes)
 			}
 			if !completes {
 				text += texts[id]

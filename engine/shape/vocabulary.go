@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// Tokens is what resolving names needs of a tokenizer.
+// Tokens is what Vocabulary needs of a tokenizer.
 type Tokens interface {
 	VocabSize() int
 	// Encode returns the ids of plain text.
 	Encode(text string) []int32
-	// Bytes is what a token stands for in a text; nil for control tokens.
+	// Bytes returns the text of a token; nil for control tokens.
 	Bytes(id int32) []byte
-	// Token is the vocabulary's own spelling.
+	// Token returns the vocabulary's own spelling of a token.
 	Token(id int32) string
 	IsControl(id int32) bool
 }
 
-// Vocabulary finds tokens by what they say.
+// Vocabulary finds tokens by their text.
 type Vocabulary struct {
 	tokens Tokens
-	texts  []string // (vocab) what each token writes; empty for control and unused tokens
+	texts  []string // (vocab) the text of each token; empty for control and unused tokens
 }
 
 // NewVocabulary reads the texts of all tokens.
@@ -34,16 +34,17 @@ func NewVocabulary(tokens Tokens) *Vocabulary {
 	return v
 }
 
-// Texts are what each token writes, (vocab); empty for control and unused tokens.
+// Texts returns the text of each token, (vocab); empty for control and unused tokens.
 func (v *Vocabulary) Texts() []string { return v.texts }
 
-// Named returns the tokens that a setting means by a name; none for a name that it would refuse.
+// Named returns the tokens that a name in a setting stands for; none for a name that would be
+// refused.
 func (v *Vocabulary) Named(name string) []int32 {
 	ids, _ := v.find(name)
 	return ids
 }
 
-// name is the text of a token, or the name of a control token.
+// name returns the text of a token, or the name of a control token.
 func (v *Vocabulary) name(id int) string {
 	if v.tokens.IsControl(int32(id)) {
 		return v.tokens.Token(int32(id))
@@ -51,8 +52,9 @@ func (v *Vocabulary) name(id int) string {
 	return v.texts[id]
 }
 
-// find returns the tokens of a name: one for an id, and for text every token that stands for exactly this text, of which a
-// vocabulary may have two. A text in double quotes is taken without them and with Go's escapes, so that "42" is the text 42.
+// find returns the tokens of a name: one for an id; for a text all tokens with exactly this text,
+// of which there may be two. A text in double quotes is unquoted as in Go, so that "42" is the text
+// 42.
 func (v *Vocabulary) find(name string) ([]int32, error) {
 	if id, err := strconv.ParseUint(name, 10, 31); err == nil {
 		if int(id) >= len(v.texts) {
@@ -74,7 +76,7 @@ func (v *Vocabulary) find(name string) ([]int32, error) {
 	return ids, nil
 }
 
-// unquote takes a text in double quotes out of them.
+// unquote returns the content of a text in double quotes, and other texts as they are.
 func unquote(text string) string {
 	if inside, err := strconv.Unquote(text); err == nil && strings.HasPrefix(text, `"`) && inside != "" {
 		return inside
@@ -82,7 +84,7 @@ func unquote(text string) string {
 	return text
 }
 
-// notOne says what a text is that is not a token.
+// notOne explains why a text is not a token.
 func (v *Vocabulary) notOne(text string) error {
 	ids := v.tokens.Encode(text)
 	const most = 8
@@ -140,11 +142,12 @@ func (v *Vocabulary) bias(list []string) (*Bias, error) {
 	return NewBias(added), nil
 }
 
-// mostBreakerTokens bounds how many tokens a breaker may go on for behind its first.
+// mostBreakerTokens is the most tokens of a breaker after its first one.
 const mostBreakerTokens = 20
 
-// Breakers finds the tokens in which a breaking text can begin: one that contains it breaks by itself, one that ends in its beginning
-// does so if the rest, as the tokenizer writes it, follows.
+// Breakers finds the tokens in which one of texts can begin. A token that contains a text is a
+// breaker by itself. A token that ends with the beginning of a text is one if the rest follows, as
+// the tokenizer writes it. A text whose rest cannot be written in tokens is ignored.
 func (v *Vocabulary) Breakers(texts []string) Breakers {
 	b := Breakers{}
 	for i := range v.texts {
@@ -166,14 +169,15 @@ func (v *Vocabulary) Breakers(texts []string) Breakers {
 	return b
 }
 
-// spell returns the tokens that the tokenizer makes of text; whole is false where it leaves out a part that has no token.
+// spell returns the tokens that the tokenizer makes of text. whole is false if they leave out a
+// part of it.
 func (v *Vocabulary) spell(text string) (ids []int32, whole bool) {
 	ids = v.tokens.Encode(text)
 	var said strings.Builder
 	for _, id := range ids {
 		said.WriteString(v.texts[id])
 	}
-	return ids, strings.HasSuffix(said.String(), text) // SentencePiece puts a space in front
+	return ids, strings.HasSuffix(said.String(), text) // SentencePiece adds a space at the beginning
 }
 
 func (b Breakers) add(first int32, rest []int32) {
