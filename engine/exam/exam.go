@@ -1,6 +1,7 @@
 // Package exam asks a model fixed questions and grades the replies by fixed rules.
 //
-// A paper is a text of blocks with blank lines between them; lines that begin with # are notes. A block is one question:
+// A paper is a text of blocks separated by blank lines. Lines that begin with # are notes. A block
+// is one question:
 //
 //	id: gamma-raise
 //	user: I want longer drafts, what do I press?
@@ -8,14 +9,16 @@
 //	must: alt+↑|alt+up
 //	not: i do not know
 //
-// The lines user and assistant are the conversation, and the reply to its last line, a user's, is graded. Between two lines of the
-// user the model's own reply is put. Every line must wants one of its alternatives in the reply, and no alternative of any line
-// not may be there. Both look for whole words and do not mind upper and lower case; an alternative that ends with * is the
-// beginning of a word. The line copy wants exactly that text, and count: 10 the numbers from 1 to 10, in digits or words. The
-// line key is not graded: it says what the key map says about the key that must be named, so that a test can compare.
+// The lines user and assistant are the conversation. Its last line is the user's, and the reply to
+// it is graded. Where two user lines follow each other, the model's own reply is put between them.
+// For each line must, the reply must contain one of the alternatives. It must not contain any
+// alternative of a line not. Both compare whole words and ignore case; an alternative that ends
+// with * is the beginning of a word. The line copy wants exactly its text. count: 10 wants the
+// numbers from 1 to 10, in digits or words. The line key is not graded: it holds words of the key
+// map about the key that must be named, for a test to compare.
 //
-// What the rules cannot see is whether a reply makes sense. They are meant to be hard to satisfy by chance and to refuse no right
-// answer, and are the same for every model.
+// The rules cannot tell whether a reply makes sense. They are meant to be hard to satisfy by chance
+// and to accept all right answers. They are the same for all models.
 package exam
 
 import (
@@ -29,14 +32,14 @@ import (
 type Question struct {
 	ID    string
 	Turns []chat.Message // the last one is the user's
-	Key   string         // part of the key map's words on the key in question; empty: none
-	Must  [][]string     // alternatives
+	Key   string         // part of what the key map says about the key in question; empty: none
+	Must  [][]string     // lists of alternatives
 	Not   []string
-	Copy  string // empty: nothing is to be copied
-	Count int    // 0: nothing is to be counted
+	Copy  string // the text to copy; empty: none
+	Count int    // the number to count to; 0: none
 }
 
-// Asked is what the user says last.
+// Asked returns what the user says last.
 func (q Question) Asked() string { return q.Turns[len(q.Turns)-1].Content }
 
 // Paper is a named list of questions.
@@ -45,7 +48,7 @@ type Paper struct {
 	Questions []Question
 }
 
-// Result is how one paper went.
+// Result is the result of one paper.
 type Result struct {
 	Name   string `json:"name"`
 	Asked  int    `json:"asked"`
@@ -53,7 +56,7 @@ type Result struct {
 	Misses []Miss `json:"misses"`
 }
 
-// Share is the part of the questions that was answered right, 0 when there were none.
+// Share returns the share of the questions that were answered right, 0 if there were none.
 func (r Result) Share() float64 {
 	if r.Asked == 0 {
 		return 0
@@ -61,7 +64,7 @@ func (r Result) Share() float64 {
 	return float64(r.Right) / float64(r.Asked)
 }
 
-// Miss is a question that was not answered right. All texts are raw.
+// Miss is a question that was not answered right. Its texts are not escaped for a terminal.
 type Miss struct {
 	ID       string `json:"id"`
 	Question string `json:"question"` // the user's last line
@@ -72,7 +75,8 @@ type Miss struct {
 // Answer writes a reply to a conversation whose last message is the user's.
 type Answer func(ctx context.Context, conversation []chat.Message) (string, error)
 
-// Take asks every question and grades the replies. progress, which may be nil, gets questions done.
+// Take asks all questions and grades the replies. It calls progress, which may be nil, after each
+// question. The first error of answer ends it, and there are no results then.
 func Take(ctx context.Context, papers []Paper, answer Answer, progress func(done, total int)) ([]Result, error) {
 	total, done := 0, 0
 	for _, p := range papers {

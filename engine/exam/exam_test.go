@@ -49,7 +49,7 @@ func TestGrade(t *testing.T) {
 		{"copy in other case", "copy: A red Rose.", "a red Rose.", false},
 		{"copy and more", "copy: A red Rose.", "A red Rose. Yes.", false},
 		{"digits", "count: 10", "Sure: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10!", true},
-		{"words behind the goal", "count: 10", "To ten: " + ten + ".", true},
+		{"words after the goal", "count: 10", "To ten: " + ten + ".", true},
 		{"one is left out", "count: 10", "1, 2, 3, 4, 5, 6, 8, 9, 10", false},
 		{"not far enough", "count: 10", "1, 2, 3, 4, 5, 6, 7, 8, 9", false},
 		{"too far", "count: 10", ten + ", eleven", false},

@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Grade returns "" for a reply that keeps all rules of the question, otherwise in words what was wanted.
+// Grade returns "" for a reply that obeys all rules of the question. Otherwise it says what was
+// wanted.
 func (q Question) Grade(reply string) (wanted string) {
 	text := fold(reply)
 	for _, list := range q.Must {
@@ -45,8 +46,9 @@ func containsAny(text string, phrases []string) bool {
 	return false
 }
 
-// contains finds a phrase as whole words: what is a letter or digit at its ends must not go on in the text. Where the phrase ends
-// with *, its last word may.
+// contains finds a phrase as whole words: if it ends in a letter or digit, the text must not
+// continue with one there, and likewise at its beginning. If it ends with *, its last word may
+// continue.
 func contains(text, phrase string) bool {
 	phrase, open := strings.CutSuffix(phrase, "*")
 	first, _ := utf8.DecodeRuneInString(phrase)
@@ -58,18 +60,18 @@ func contains(text, phrase string) bool {
 		}
 		at += from
 		before, _ := utf8.DecodeLastRuneInString(text[:at])
-		behind, _ := utf8.DecodeRuneInString(text[at+len(phrase):])
-		if !(wordRune(first) && wordRune(before)) && (open || !(wordRune(last) && wordRune(behind))) {
+		after, _ := utf8.DecodeRuneInString(text[at+len(phrase):])
+		if !(wordRune(first) && wordRune(before)) && (open || !(wordRune(last) && wordRune(after))) {
 			return true
 		}
 		from = at + utf8.RuneLen(first)
 	}
 }
 
-// wordRune is false for the error that decoding an empty text gives.
+// wordRune is false for utf8.RuneError, the result of decoding an empty text.
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// unquote takes off the space around a reply and one pair of quotation marks.
+// unquote removes the space around a reply and one pair of quotation marks.
 func unquote(reply string) string {
 	reply = strings.TrimSpace(reply)
 	for _, marks := range [][2]string{{`"`, `"`}, {"“", "”"}, {"'", "'"}} {
@@ -81,8 +83,8 @@ func unquote(reply string) string {
 	return reply
 }
 
-// counts reports whether a text has the numbers 1 to n one behind the other, and not n+1 behind them. Other words may stand
-// anywhere.
+// counts reports whether a text has the numbers from 1 to n one after the other, and not n+1 after
+// them. Other words may stand between them.
 func counts(text string, n int) bool {
 	list := numbers(text)
 	for i := range list {
@@ -97,7 +99,7 @@ func counts(text string, n int) bool {
 	return false
 }
 
-// numbers are those that a folded text names, up to twenty-one in words.
+// numbers returns the numbers in a folded text; in words up to twenty-one.
 func numbers(text string) []int {
 	text = strings.NewReplacer("twenty-one", "21", "twenty one", "21").Replace(text)
 	words := strings.Split("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "+

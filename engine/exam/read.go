@@ -9,10 +9,11 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// mostCounted is how far a reply may be asked to count: as far as there are words for it.
+// mostCounted is the largest number that a question may ask to count to: numbers knows no words
+// beyond it.
 const mostCounted = 20
 
-// Read reads a paper. An error names its line.
+// Read reads a paper. The error names the line. A paper without questions is an error.
 func Read(name, text string) (Paper, error) {
 	p := Paper{Name: name}
 	seen := map[string]bool{}
@@ -106,7 +107,7 @@ func alternatives(value string) ([]string, error) {
 	return list, nil
 }
 
-// check says what a block lacks.
+// check returns an error if a block is not complete.
 func (q *Question) check() error {
 	switch {
 	case q.ID == "":
