@@ -1,9 +1,11 @@
-// Package bench measures what speculation gains and checks that it changes nothing.
+// Package bench measures what speculation gains, and checks that it changes nothing.
 //
-// Every prompt is answered four times: plainly and speculatively, greedily and sampled. The two greedy texts must be the same
-// token by token. The speed-up is plain over speculative milliseconds per token, with all that a draft model reads and without the
-// target's reading of the prompt, which both need, with an interval that resamples whole prompts, since the tokens of one reply are not independent. Beside it stands what the formula of speculative
-// decoding predicts from this run's own acceptance and costs, so that a gap between the two asks for an explanation.
+// Each prompt is answered four times: plain and speculative, greedy and sampled. The two greedy
+// texts must be the same token by token. The speed-up is plain over speculative milliseconds per
+// token. The time includes all that a draft model reads, but not the target's reading of the
+// prompt, which both need. Its interval resamples whole prompts, because the tokens of one reply
+// are not independent. The report also has the speed-up that the formula of speculative decoding
+// predicts from this run's acceptance and costs. A gap between the two needs an explanation.
 package bench
 
 import (
@@ -22,22 +24,22 @@ import (
 type Session interface {
 	// Change sets a setting from the next reply on.
 	Change(name, value string) error
-	// Reset forgets what the caches hold, so that no reply profits from the one before.
+	// Reset empties the caches, so that no reply profits from an earlier one.
 	Reset() error
 	// Reply answers one prompt as the first message of a conversation.
 	Reply(ctx context.Context, prompt string) iter.Seq[event.Event]
-	// CompareWithDecoding runs the passes of a reply again and says at how many of its positions the scores' bits are not those
-	// of decoding.
+	// CompareWithDecoding runs the passes of a reply again. It returns how many positions it
+	// compared, and at how many of them a bit of the scores is not that of decoding token by token.
 	CompareWithDecoding(ctx context.Context, prompt string, rounds []event.Round) (compared, differ int, err error)
 }
 
 // Options say what to measure. γ, its rule and the proposer are those of the session.
 type Options struct {
 	Prompts     []string
-	GenTokens   int     // tokens a reply may have
-	Temperature float64 // of the sampled replies; 0: 0.7
-	Seed        int64   // of the sampled replies, every prompt having its own derived from it; negative: 1
-	Repeats     int     // how often everything is measured; of a prompt's replies of one kind the one that took the median time counts
+	GenTokens   int     // most tokens of a reply
+	Temperature float64 // temperature of the sampled replies; 0 stands for 0.7
+	Seed        int64   // seed of the sampled replies, from which each prompt gets its own; a negative one stands for 1
+	Repeats     int     // how often everything is measured; the reply of median time counts
 }
 
 func (o Options) complete() Options {
@@ -54,7 +56,8 @@ func (o Options) complete() Options {
 // seedOfIntervals makes the resampling repeatable: the same measurements give the same interval.
 const seedOfIntervals = 1
 
-// Run measures. It calls progress, which may be nil, after every prompt.
+// Run measures. It calls progress, which may be nil, after each prompt. A run without prompts is an
+// error.
 func Run(ctx context.Context, s Session, o Options, progress func(done, total int)) (*Report, error) {
 	if len(o.Prompts) == 0 {
 		return nil, errors.New("there are no prompts to measure with")
@@ -63,7 +66,8 @@ func Run(ctx context.Context, s Session, o Options, progress func(done, total in
 		return nil, fmt.Errorf("setting the length of replies: %w", err)
 	}
 	b := newBench(s, o)
-	// One reply unmeasured, so that the first prompt does not pay for cold caches and sleeping threads.
+	// One reply is not measured. Otherwise the first prompt would pay for cold caches and sleeping
+	// threads.
 	if _, err := b.reply(ctx, o.Prompts[0], arm{speculative: true}, b.options.Seed); err != nil {
 		return nil, err
 	}
@@ -84,7 +88,8 @@ func Run(ctx context.Context, s Session, o Options, progress func(done, total in
 	return b.report(), nil
 }
 
-// compareWithDecoding compares the scores of the first speculative greedy reply to each prompt, after everything was timed.
+// compareWithDecoding compares the scores of the first speculative greedy reply to each prompt,
+// after all measurements.
 func (b *bench) compareWithDecoding(ctx context.Context) error {
 	for i, prompt := range b.options.Prompts {
 		compared, differ, err := b.session.CompareWithDecoding(ctx, prompt, b.replies[arm{speculative: true}][i][0].passes)
@@ -106,9 +111,10 @@ type bench struct {
 	session Session
 	options Options
 	replies map[arm][][]reply // by prompt and repeat
-	differs []int             // by prompt: the first token in which greedy texts of one repeat differed, or -1
+	differs []int             // by prompt: the first token in which the greedy texts of a repeat differed, or -1
 
-	// Positions of replies at which the scores of verification were compared with those of decoding, and that differ.
+	// The number of positions at which scores of verification were compared with those of decoding,
+	// and how many of them differ.
 	compared, drifted int
 }
 
@@ -123,14 +129,15 @@ func newBench(s Session, o Options) *bench {
 func (b *bench) prompt(ctx context.Context, repeat, i int, prompt string) error {
 	for _, sampled := range []bool{false, true} {
 		for turn := range 2 {
-			// The order alternates, so that a machine that warms up or slows down favours neither.
+			// The order alternates, so that a machine that warms up or slows down favours neither
+			// way.
 			a := arm{sampled, (turn == 0) == ((i+repeat)%2 == 0)}
 			r, err := b.reply(ctx, prompt, a, b.options.Seed+int64(i))
 			if err != nil {
 				return err
 			}
 			if a != (arm{speculative: true}) || repeat > 0 {
-				r.passes = nil // only these are run again
+				r.passes = nil // only these passes are run again
 			}
 			b.replies[a][i] = append(b.replies[a][i], r)
 		}
@@ -145,7 +152,7 @@ func (b *bench) prompt(ctx context.Context, repeat, i int, prompt string) error 
 // pair is one prompt answered plainly and speculatively.
 type pair struct{ plain, speculative reply }
 
-// pairs are the replies that count, by prompt.
+// pairs returns the replies that count, by prompt.
 func (b *bench) pairs(sampled bool) []pair {
 	all := make([]pair, len(b.options.Prompts))
 	for i := range all {
@@ -154,13 +161,14 @@ func (b *bench) pairs(sampled bool) []pair {
 	return all
 }
 
-// median is the reply of median time a token, the slower of two: what else the machine does makes some replies slower, and none faster.
+// median returns the reply of median time per token, the slower one of an even number: disturbances
+// only make replies slower.
 func median(replies []reply) reply {
 	sorted := slices.SortedStableFunc(slices.Values(replies), func(x, y reply) int { return cmp.Compare(x.msPerToken(), y.msPerToken()) })
 	return sorted[len(sorted)/2]
 }
 
-// reply answers one prompt one way.
+// reply answers one prompt in one way.
 func (b *bench) reply(ctx context.Context, prompt string, a arm, seed int64) (reply, error) {
 	temperature := 0.0
 	if a.sampled {
@@ -193,7 +201,7 @@ func (b *bench) reply(ctx context.Context, prompt string, a arm, seed int64) (re
 	return r, nil
 }
 
-// firstDifference is the first index at which a and b differ, or -1.
+// firstDifference returns the first index at which a and b differ, or -1.
 func firstDifference(a, b []int32) int {
 	for i := range max(len(a), len(b)) {
 		if i >= len(a) || i >= len(b) || a[i] != b[i] {

@@ -14,16 +14,16 @@ import (
 	"specula/engine/event"
 )
 
-// scripted is a session whose costs are known: a pass over one row takes 10 ms, one over three rows 12 ms, a draft token 1 ms.
-// A speculative round drafts two tokens and keeps one.
+// scripted is a session with known costs: a pass over one row takes 10 ms, one over three rows 12
+// ms, a draft token 1 ms. A speculative round drafts two tokens and accepts one.
 type scripted struct {
 	settings map[string]string
 	log      []string           // "reset", "plain 0 a", "spec 0.7 a", in the order of calls
 	differ   string             // the prompt whose speculative greedy text differs
 	fail     string             // the prompt that fails
 	silent   string             // the prompt whose reply never ends
-	slow     map[string]float64 // by what log says: how many times slower it is, once
-	drifts   string             // the prompt at one position of which a score differs
+	slow     map[string]float64 // by entry of log: a factor on the reply's time, used once
+	drifts   string             // the prompt for which a score differs at one position
 }
 
 func (s *scripted) CompareWithDecoding(_ context.Context, prompt string, rounds []event.Round) (compared, differ int, err error) {
@@ -94,7 +94,7 @@ func TestEveryPromptIsAnsweredFourWaysInAlternatingOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"reset", "spec 0 a", // not measured
+		"reset", "spec 0 a", // the reply that is not measured
 		"reset", "spec 0 a", "reset", "plain 0 a", "reset", "spec 0.7 a", "reset", "plain 0.7 a",
 		"reset", "plain 0 b", "reset", "spec 0 b", "reset", "plain 0.7 b", "reset", "spec 0.7 b",
 	}
@@ -126,19 +126,19 @@ func TestFiguresOfAKnownSession(t *testing.T) {
 	check("tokens per pass", g.Speculative.TokensPerPass(), 2)
 	check("acceptance", g.Speculative.Acceptance(), 0.5)
 	check("speed-up", g.Speedup.Value, 10.0/7)
-	// Every prompt has the same ratio, so resampling cannot move it.
+	// All prompts have the same ratio, so resampling cannot change it.
 	check("low end", g.Speedup.Low, 10.0/7)
 	check("high end", g.Speedup.High, 10.0/7)
-	// E = 1 + 0.5 + 0.25 tokens for 2·1/10 + 12/10 passes.
+	// E = 1 + 0.5 + 0.25 tokens for the time of 2·1/10 + 12/10 plain passes.
 	check("prediction", g.Predicted.Speedup, 1.75/1.4)
 	if want := []Share{{6, 6}, {6, 0}}; !reflect.DeepEqual(g.Speculative.Positions, want) {
 		t.Errorf("positions %v, want %v", g.Speculative.Positions, want)
 	}
 }
 
-// Repeats turn the order round, and of each kind the reply of median time counts.
+// Each repeat reverses the order. Of each kind the reply of median time counts.
 func TestOfRepeatsTheMedianCounts(t *testing.T) {
-	s := &scripted{slow: map[string]float64{"plain 0.7 a": 5, "spec 0 b": 7}} // the first time only
+	s := &scripted{slow: map[string]float64{"plain 0.7 a": 5, "spec 0 b": 7}} // only the first time
 	r, err := Run(t.Context(), s, Options{Prompts: []string{"a", "b"}, GenTokens: 4, Temperature: 0.7, Seed: 5, Repeats: 3}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestAScoreThatDiffersIsNoMatch(t *testing.T) {
 	}
 }
 
-// The names of other benchmarks of speculative decoding stand beside ours.
+// The report also has the figures of other benchmarks of speculative decoding, under their names.
 func TestJSONHasTheCommonNames(t *testing.T) {
 	r, err := run(t, &scripted{drifts: "a"}, "a", "b")
 	if err != nil {
@@ -241,7 +241,8 @@ func TestFirstDifference(t *testing.T) {
 	}
 }
 
-// With prompts of different ratios the interval must hold the value and lie between the extremes.
+// With prompts of different ratios, the interval must contain the value and lie between the
+// extremes.
 func TestIntervalOfUnequalPrompts(t *testing.T) {
 	var pairs []pair
 	for _, plainMS := range []float64{10, 20, 30, 40} {
@@ -262,7 +263,7 @@ func TestIntervalOfUnequalPrompts(t *testing.T) {
 	}
 }
 
-// Against the values of the geometric series summed term by term.
+// Compared with the geometric series, summed term by term.
 func TestExpectedTokens(t *testing.T) {
 	for _, alpha := range []float64{0, 0.3, 0.9, 1} {
 		for gamma := range 9 {

@@ -8,7 +8,8 @@ import (
 	"text/tabwriter"
 )
 
-// GammaReport is what CompareGammas found. Its JSON form is stable: fields may be added, not changed.
+// GammaReport is the result of CompareGammas. Its JSON form is stable: fields may be added, not
+// changed.
 type GammaReport struct {
 	Gammas    []int       `json:"gammas"`
 	GenTokens int         `json:"genTokens"`
@@ -17,23 +18,24 @@ type GammaReport struct {
 	About     About       `json:"about"`
 }
 
-// GammaCell is one set of prompts at one temperature. Speeds are those of plain decoding, γ 0, as 1.
+// GammaCell is one set of prompts at one temperature. Speeds are relative to plain decoding, γ 0.
 type GammaCell struct {
 	Set         string    `json:"set"`
 	Temperature float64   `json:"temperature"`
-	PlainMS     float64   `json:"plainMS"` // per token
+	PlainMS     float64   `json:"plainMS"` // milliseconds per token
 	Fixed       []float64 `json:"fixed"`   // (Gammas)
 	BestGamma   int       `json:"bestGamma"`
 	BestFixed   float64   `json:"bestFixed"`
 	CostAware   float64   `json:"costAware"`
-	Drafted     float64   `json:"drafted"` // tokens a round, by the cost-aware rule
-	Matched     bool      `json:"matched"` // at temperature 0: every text is the plain one
+	Drafted     float64   `json:"drafted"` // draft tokens per round under the cost-aware rule
+	Matched     bool      `json:"matched"` // false if, at temperature 0, a text is not the plain one
 }
 
-// Share is the speed of the cost-aware rule as a part of the best fixed γ's, which is known only afterwards.
+// Share returns the speed of the cost-aware rule as a share of that of the best fixed γ, which is
+// known only afterwards.
 func (c *GammaCell) Share() float64 { return over(c.CostAware, c.BestFixed) }
 
-// Matched reports whether every greedy text was the plain one.
+// Matched reports whether each greedy text was the plain one.
 func (r *GammaReport) Matched() bool {
 	for _, c := range r.Cells {
 		if !c.Matched {
@@ -43,7 +45,7 @@ func (r *GammaReport) Matched() bool {
 	return true
 }
 
-// Together are the geometric means over all cells: of each fixed γ, and of the cost-aware rule.
+// Together returns geometric means over all cells: of each fixed γ, and of the cost-aware rule.
 func (r *GammaReport) Together() (fixed []float64, costAware float64) {
 	var aware []float64
 	for i := range r.Gammas {
@@ -66,10 +68,11 @@ func (r *GammaReport) WriteJSON(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// gammasAcross is how many draft lengths stand side by side in a window of 80 columns.
+// gammasAcross is the number of draft lengths that fit side by side into 80 columns.
 const gammasAcross = 9
 
-// WriteTable writes the report for people, in tables of at most 80 columns: the fixed draft lengths, then the cost-aware rule.
+// WriteTable writes the report for people, in tables of at most 80 columns: the fixed draft
+// lengths, then the cost-aware rule.
 func (r *GammaReport) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "speed by draft length, plain decoding = 1; proposer %s\n%d repeats, up to %d tokens a reply; plain ms are those of a token\n", r.About.Proposer, r.Repeats, r.GenTokens)
@@ -104,7 +107,7 @@ func (r *GammaReport) WriteTable(w io.Writer) error {
 	return err
 }
 
-// gammaRow is a cell of the report, or all of them together, as a line of a table.
+// gammaRow is a line of a table: a cell of the report, or all cells together.
 type gammaRow struct {
 	set, temperature, plainMS, drafted string
 	fixed                              []float64 // (Gammas)
@@ -120,7 +123,7 @@ func (r *GammaReport) rows() []gammaRow {
 	return append(rows, gammaRow{set: "together", fixed: fixed, aware: aware})
 }
 
-// writeRows writes a table with a blank line in front. A builder takes everything, so that Flush cannot fail.
+// writeRows writes a blank line and a table. Flush cannot fail, because a Builder takes everything.
 func writeRows(b *strings.Builder, rows []gammaRow, heads []string, cells func(gammaRow) []string) {
 	b.WriteByte('\n')
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The table fits a window of 80 columns, whatever was measured, and lacks nothing.
+// The table fits into 80 columns, whatever was measured, and is complete.
 func TestTheTableOfGammasFitsEightyColumns(t *testing.T) {
 	for _, longest := range []int{0, 8, 9, 16} {
 		r := GammaReport{GenTokens: 1024, Repeats: 100, About: About{Proposer: "combined"}}

@@ -19,7 +19,7 @@ type GammaOptions struct {
 	Sets         []PromptSet
 	Temperatures []float64
 	GenTokens    int
-	Repeats      int // every reply is measured so often, in an order that changes
+	Repeats      int // how often each reply is measured
 	Seed         int64
 }
 
@@ -29,7 +29,8 @@ type PromptSet struct {
 	Prompts []string
 }
 
-// Choose returns the sets of the given names; nil means all.
+// Choose returns the sets with the given names; nil means all. An unknown name is a
+// *config.ValueError. It may change the content of sets.
 func Choose(sets []PromptSet, names []string) ([]PromptSet, error) {
 	var known []string
 	for _, set := range sets {
@@ -46,18 +47,23 @@ func Choose(sets []PromptSet, names []string) ([]PromptSet, error) {
 	return slices.DeleteFunc(sets, func(set PromptSet) bool { return !slices.Contains(names, set.Name) }), nil
 }
 
-// Opened is a session of its own, so that one way of choosing γ learns nothing from the rounds of another, and none finds its keys and values
-// warmer than another does. All of them should share their models: a second copy would have to be fetched into the processor's caches anew
-// with every turn.
+// Opened is a session that is used for a single way of choosing γ. So no way learns from the rounds
+// of another, and none finds its keys and values in a warmer cache. All sessions should share their
+// models: a second copy would have to be fetched into the processor's caches at each turn.
 type Opened interface {
 	Session
 	Close() error
 }
 
-// CompareGammas answers every prompt of every set at every temperature by each fixed γ and by the cost-aware rule, several times, in
-// an order that changes, so that a machine whose speed varies favours none. Each repeat has a seed of its own: γ decides which text comes
-// of a seed, and one text is faster than another. A cell takes of each prompt the mean of the middle half of its times.
-// Every way gets a fresh session for every set and temperature, and after many repeats another: what the cost-aware rule has learned is learned there.
+// CompareGammas answers each prompt of each set at each temperature with each fixed γ and with the
+// cost-aware rule, several times. The order changes, so that a machine of varying speed favours
+// none. Each repeat has its own seed: the text of a seed depends on γ, and texts differ in speed.
+// The time of a prompt is the mean of the middle half of its times. Each way gets a fresh session
+// for each set and temperature, and again after many repeats, so the cost-aware rule learns only
+// there.
+//
+// progress may be nil; it is called after each cell. No sets, no temperatures or no repeats are an
+// error.
 func CompareGammas(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, progress func(done, total int)) (*GammaReport, error) {
 	if len(o.Sets) == 0 || len(o.Temperatures) == 0 || o.Repeats < 1 {
 		return nil, errors.New("comparing draft lengths needs prompts, temperatures and at least one repeat")
@@ -85,9 +91,9 @@ func CompareGammas(ctx context.Context, open func(context.Context) (Opened, erro
 type chooser struct {
 	session         Opened
 	change          [][2]string
-	ids             [][]int32   // by prompt, of the latest repeat
-	times           [][]float64 // (prompts, repeats) milliseconds a token
-	drafted, tokens float64
+	ids             [][]int32   // by prompt: the tokens of the latest repeat
+	times           [][]float64 // (prompts, repeats), milliseconds per token
+	drafted, rounds float64
 }
 
 func compareCell(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, set PromptSet, temperature float64) (cell *GammaCell, err error) {
@@ -101,14 +107,14 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 			err = errors.Join(err, c.close())
 		}
 	}()
-	order := rand.New(rand.NewPCG(uint64(o.Seed), 0)) // at random, because a reply leaves the processor's caches as it needed them
+	order := rand.New(rand.NewPCG(uint64(o.Seed), 0)) // random: the state of the processor's caches depends on the reply before
 	for from := 0; from < o.Repeats; from += sessionRepeats {
 		for _, turn := range order.Perm(len(all)) {
 			if err := all[turn].renew(ctx, open); err != nil {
 				return nil, err
 			}
 		}
-		// A first turn unmeasured: cold caches, sleeping threads.
+		// The first turn is not measured: caches are cold, and threads sleep.
 		if err := takeTurns(ctx, all, order, o, -1, set.Prompts[:1], temperature); err != nil {
 			return nil, err
 		}
@@ -121,11 +127,12 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 	return newCell(set.Name, temperature, o.Gammas, all), nil
 }
 
-// sessionRepeats is how often everything is measured in one session. Where its memory happens to lie makes a session up to 1 % faster or slower than
-// another, so that many repeats are spread over several, which are opened in an order that changes.
+// sessionRepeats is how often everything is measured in one session. A session is up to 1 % faster
+// or slower than another, by the place of its memory. So many repeats use several sessions, which
+// are opened in varying order.
 const sessionRepeats = 50
 
-// takeTurns has every prompt answered by each.
+// takeTurns lets each chooser answer each prompt.
 func takeTurns(ctx context.Context, all []*chooser, order *rand.Rand, o GammaOptions, repeat int, prompts []string, temperature float64) error {
 	for i, prompt := range prompts {
 		for _, turn := range order.Perm(len(all)) {
@@ -146,7 +153,7 @@ func newChooser(prompts int, rule string, gamma int) *chooser {
 	return c
 }
 
-// renew opens a session in place of the one before.
+// renew replaces the session by a new one.
 func (c *chooser) renew(ctx context.Context, open func(context.Context) (Opened, error)) error {
 	if err := c.close(); err != nil {
 		return err
@@ -184,11 +191,11 @@ func (c *chooser) answer(ctx context.Context, o GammaOptions, i, repeat int, pro
 	c.ids[i] = r.ids
 	c.times[i] = append(c.times[i], r.msPerToken())
 	c.drafted += float64(r.totals.Drafted)
-	c.tokens += float64(r.totals.Rounds)
+	c.rounds += float64(r.totals.Rounds)
 	return nil
 }
 
-// msPerToken is the mean over prompts.
+// msPerToken returns the mean over prompts.
 func (c *chooser) msPerToken() float64 {
 	var m mean
 	for _, times := range c.times {
@@ -199,7 +206,7 @@ func (c *chooser) msPerToken() float64 {
 	return m.value()
 }
 
-// midmean is the mean of the middle half, or of all if they are fewer than four.
+// midmean returns the mean of the middle half, or of all numbers if there are fewer than four.
 func midmean(x []float64) float64 {
 	sorted := slices.Sorted(slices.Values(x))
 	outside := len(sorted) / 4
@@ -219,7 +226,7 @@ func newCell(name string, temperature float64, gammas []int, all []*chooser) *Ga
 	}
 	cell.PlainMS = plain.msPerToken()
 	cell.CostAware = over(plain.msPerToken(), aware.msPerToken())
-	cell.Drafted = over(aware.drafted, aware.tokens)
+	cell.Drafted = over(aware.drafted, aware.rounds)
 	for i, fixed := range cell.Fixed {
 		if fixed > cell.BestFixed {
 			cell.BestFixed, cell.BestGamma = fixed, gammas[i]
@@ -235,7 +242,7 @@ func newCell(name string, temperature float64, gammas []int, all []*chooser) *Ga
 	return cell
 }
 
-// geometric is the geometric mean.
+// geometric returns the geometric mean.
 func geometric(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {

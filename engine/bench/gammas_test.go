@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// counted is a scripted session that counts how many of them are open.
+// counted is a scripted session that counts the open ones.
 type counted struct {
 	scripted
 	open *int
@@ -25,7 +25,7 @@ func TestRepeatsAreSpreadOverSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// γ 0 was added, and there is the cost-aware rule.
+	// γ 0 and the cost-aware rule are added.
 	if opened != 3*3 || open != 0 {
 		t.Errorf("%d sessions were opened, %d not closed", opened, open)
 	}

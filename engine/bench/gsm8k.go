@@ -12,10 +12,10 @@ import (
 	"specula/engine/config"
 )
 
-// maxLineBytes bounds a line of a set of questions; those of GSM8K have about 1 kB.
+// maxLineBytes bounds a line of the file. Those of GSM8K have about 1 kB.
 const maxLineBytes = 1 << 20
 
-// OpenGSM8K is ReadGSM8K of a file.
+// OpenGSM8K opens a file and reads it with ReadGSM8K.
 func OpenGSM8K(path string, most int) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -25,8 +25,9 @@ func OpenGSM8K(path string, most int) ([]string, error) {
 	return ReadGSM8K(path, f, most)
 }
 
-// ReadGSM8K reads the questions of the first most lines of a file of the set GSM8K: JSON Lines with a text "question". What
-// else a line holds, such as its answer, is left out. Errors are *config.FileError.
+// ReadGSM8K reads the first most questions of a file of the set GSM8K: JSON Lines, each with a text
+// "question". It ignores the other fields, such as the answer. Errors are *config.FileError; a file
+// without questions is one.
 func ReadGSM8K(file string, r io.Reader, most int) ([]string, error) {
 	var prompts []string
 	lines := bufio.NewScanner(r)

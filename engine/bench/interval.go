@@ -12,12 +12,13 @@ type Interval struct {
 	High  float64 `json:"high"`
 }
 
-// resamples of the bootstrap: the ends of a 95 % interval are then the 50th of 2,000 from each side, which repeats within a
-// few thousandths.
+// resamples is the size of the bootstrap. The ends of a 95 % interval are then the 50th of 2,000
+// values from each side, which is reproducible within a few thousandths.
 const resamples = 2000
 
-// speedup is the ratio of plain to speculative time per token over all prompts. Its interval is a percentile bootstrap that
-// draws prompts with both their replies (paired), so that a prompt which is slow either way does not widen it.
+// speedup returns the ratio of plain to speculative time per token over all prompts. Its interval
+// is a percentile bootstrap over prompts with both their replies (paired), so that a prompt that is
+// slow either way does not widen it. It is nil if a side wrote nothing.
 func speedup(pairs []pair, seed uint64) *Interval {
 	value, ok := timeRatio(pairs)
 	if !ok {
@@ -53,7 +54,7 @@ func timeRatio(pairs []pair) (float64, bool) {
 	return plain.MSPerToken() / speculative.MSPerToken(), true
 }
 
-// quantile of sorted numbers, the nearest one.
+// quantile returns a quantile of sorted numbers, without interpolation.
 func quantile(sorted []float64, q float64) float64 {
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }

@@ -6,7 +6,7 @@ import (
 	"specula/engine/event"
 )
 
-// reply is what one reply measured.
+// reply holds the measurements of one reply.
 type reply struct {
 	ids    []int32
 	totals event.Totals
@@ -35,13 +35,14 @@ func (r *reply) add(e event.Event) {
 	}
 }
 
-// decodeMS is the time of a reply without the target's reading of its prompt. What a draft model reads is a part: plain decoding does not need it.
+// decodeMS returns the time of a reply without the target's reading of the prompt. It includes what
+// a draft model reads, because plain decoding does not need that.
 func (r *reply) decodeMS() float64 {
 	t := r.totals
 	return t.ReadMS + t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS
 }
 
-// msPerToken is 0 when nothing was written.
+// msPerToken returns the time per token, 0 if nothing was written.
 func (r *reply) msPerToken() float64 { return over(r.decodeMS(), float64(r.totals.Tokens)) }
 
 // Mode is the comparison at one temperature.
@@ -49,37 +50,38 @@ type Mode struct {
 	Temperature float64 `json:"temperature"`
 	Plain       Side    `json:"plain"`
 	Speculative Side    `json:"speculative"`
-	// Speedup is plain over speculative milliseconds per token; nil when a side wrote nothing.
+	// Speedup is plain over speculative milliseconds per token; nil if a side wrote nothing.
 	Speedup *Interval `json:"speedup"`
-	// Predicted is what the formula says; nil without the rounds it needs.
+	// Predicted is what the formula predicts; nil if there are not all kinds of rounds that it
+	// needs.
 	Predicted *Prediction `json:"predicted"`
 }
 
 // Side is one way of decoding over all prompts.
 type Side struct {
 	Tokens     int     `json:"tokens"`
-	Rounds     int     `json:"rounds"` // target passes
+	Rounds     int     `json:"rounds"` // passes of the target
 	DecodeMS   float64 `json:"decodeMS"`
 	Drafted    int     `json:"drafted"`
 	Tested     int     `json:"tested"`
 	Accepted   int     `json:"accepted"`
-	Positions  []Share `json:"positions"` // by draft position, of those that were reached
+	Positions  []Share `json:"positions"` // by position in the draft
 	BytesMoved int64   `json:"bytesMoved"`
 }
 
-// Share counts how many of the draft tokens that were tested were kept.
+// Share counts tested draft tokens, and how many of them were accepted.
 type Share struct {
 	Tested int `json:"tested"`
 	Kept   int `json:"kept"`
 }
 
-// MSPerToken is 0 when nothing was written.
+// MSPerToken returns the time per token, 0 if nothing was written.
 func (s Side) MSPerToken() float64 { return over(s.DecodeMS, float64(s.Tokens)) }
 
-// TokensPerPass is tokens per pass of the target.
+// TokensPerPass returns tokens per pass of the target, 0 if there was none.
 func (s Side) TokensPerPass() float64 { return over(float64(s.Tokens), float64(s.Rounds)) }
 
-// Acceptance is accepted over tested draft tokens.
+// Acceptance returns accepted over tested draft tokens, 0 if none was tested.
 func (s Side) Acceptance() float64 { return over(float64(s.Accepted), float64(s.Tested)) }
 
 func over(a, b float64) float64 {
@@ -107,7 +109,7 @@ func (s *Side) add(r *reply) {
 	}
 }
 
-// compare sums up one mode.
+// compare summarises one mode.
 func compare(temperature float64, pairs []pair) Mode {
 	m := Mode{Temperature: temperature}
 	for i := range pairs {

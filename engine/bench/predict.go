@@ -2,23 +2,27 @@ package bench
 
 import "math"
 
-// Prediction is the speed-up that the formula of speculative decoding gives, and the measured figures that went into it.
+// Prediction is the speed-up that the formula of speculative decoding gives, with the measured
+// figures that went into it.
 type Prediction struct {
 	Speedup      float64 `json:"speedup"`
 	Alpha        float64 `json:"alpha"`        // accepted over tested draft tokens
-	DraftMS      float64 `json:"draftMS"`      // of one draft token
-	PlainMS      float64 `json:"plainMS"`      // of a target pass over one row, v(1)
-	VerifyMS     float64 `json:"verifyMS"`     // of a target pass in speculative rounds, v(γ+1) on average
-	Gamma        float64 `json:"gamma"`        // drafted tokens of a speculative round on average
-	TokensARound float64 `json:"tokensARound"` // expected
+	DraftMS      float64 `json:"draftMS"`      // time of one draft token
+	PlainMS      float64 `json:"plainMS"`      // time of a target pass over one row, v(1)
+	VerifyMS     float64 `json:"verifyMS"`     // time of a target pass in speculative rounds, v(γ+1) on average
+	Gamma        float64 `json:"gamma"`        // draft tokens of a speculative round on average
+	TokensARound float64 `json:"tokensARound"` // expected tokens of a round
 }
 
-// predict evaluates, after Leviathan et al. (2023), theorem 3.8, with the cost of a verification measured and not assumed flat,
+// predict evaluates theorem 3.8 of Leviathan et al. (2023), with the cost of a verification as
+// measured instead of constant:
 //
 //	S(γ) = E(γ) / (γ·c + v(γ+1)/v(1)),  E(γ) = (1 − α^(γ+1)) / (1 − α),
 //
-// c being the cost of a draft token in target passes. Rounds of different γ, as an adaptive rule makes them, are weighted by
-// how often they occurred. Rounds without a draft count as what they are: one token for one pass.
+// where c is the cost of a draft token in target passes. Rounds of different γ, which an adaptive
+// rule makes, are weighted by how often they occurred. A round without a draft counts as one token
+// for one pass. The result is nil if there was no plain round, no speculative round or no draft
+// token.
 func predict(pairs []pair, alpha float64) *Prediction {
 	var plain, verify, draft mean
 	var expected float64
@@ -41,7 +45,8 @@ func predict(pairs []pair, alpha float64) *Prediction {
 	return &p
 }
 
-// expectedTokens of a round that drafts gamma tokens, each accepted with probability alpha independently of the others.
+// expectedTokens returns the expected tokens of a round that drafts gamma tokens, each accepted
+// with probability alpha independently of the others.
 func expectedTokens(alpha float64, gamma int) float64 {
 	if alpha >= 1 {
 		return float64(gamma + 1)

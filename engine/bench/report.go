@@ -10,13 +10,13 @@ import (
 	"specula/engine/event"
 )
 
-// Report is what Run found. Its JSON form is stable: fields may be added, not changed.
+// Report is the result of Run. Its JSON form is stable: fields may be added, not changed.
 type Report struct {
 	Prompts    int        `json:"prompts"`
 	GenTokens  int        `json:"genTokens"`
 	Repeats    int        `json:"repeats"`
-	Same       int        `json:"same"`    // prompts whose greedy texts are identical
-	AllSame    bool       `json:"matched"` // all of them
+	Same       int        `json:"same"`    // number of prompts whose greedy texts are identical
+	AllSame    bool       `json:"matched"` // they are identical for all prompts
 	Mismatches []Mismatch `json:"mismatches"`
 	EndToEnd
 	Greedy  Mode `json:"greedy"`
@@ -26,16 +26,18 @@ type Report struct {
 	About About `json:"about"`
 }
 
-// EndToEnd are the greedy figures once more, under the names that bench-speculative gave them.
+// EndToEnd has the greedy figures again, under the names of bench-speculative.
 type EndToEnd struct {
-	// VerifyDecodeMismatches are the positions of speculative greedy replies at which a bit of the scores is not that of decoding
-	// token by token, of so many that were compared.
+	// VerifyDecodeMismatches is the number of positions of speculative greedy replies at which a
+	// bit of the scores is not that of decoding token by token. VerifyDecodeCompared is the number
+	// of compared positions.
 	VerifyDecodeMismatches int `json:"verify_decode_mismatches"`
 	VerifyDecodeCompared   int `json:"verify_decode_compared"`
-	// AcceptanceRate is accepted over drafted tokens, also of those behind a rejection, which were never tested.
+	// AcceptanceRate is accepted over drafted tokens. Unlike Side.Acceptance it counts the tokens
+	// after a rejection, which were never tested.
 	AcceptanceRate float64 `json:"acceptance_rate"`
-	// SpeedupE2E is baseline over speculative milliseconds per token, with all that a draft model reads and without the
-	// target's reading of the prompt.
+	// SpeedupE2E is baseline over speculative milliseconds per token. The time includes all that a
+	// draft model reads, but not the target's reading of the prompt.
 	SpeedupE2E          float64 `json:"speedup_e2e"`
 	SpecTPOTMS          float64 `json:"spec_e2e_tpot_ms"`
 	BaselineTPOTMS      float64 `json:"baseline_e2e_tpot_ms"`
@@ -59,11 +61,11 @@ type About struct {
 	GammaMax  int         `json:"gammaMax"`
 	GammaRule string      `json:"gammaRule"`
 	PromptSet string      `json:"promptSet,omitempty"` // "gsm8k"; empty: the built-in prompts, or lines of a file
-	// Acceptance is the rule of acceptance; a lossy one changes what sampled replies say.
+	// Acceptance is the rule of acceptance. A lossy one changes sampled replies.
 	Acceptance string `json:"acceptance"`
 }
 
-// Drafter names the proposer that is set, and which one auto stands for.
+// Drafter names the proposer that is set, and for auto also the proposer that it stands for.
 func Drafter(setting string, r event.Ready) string {
 	if setting == "auto" && r.Auto != nil {
 		return "auto: " + r.Auto.Proposer
@@ -74,7 +76,7 @@ func Drafter(setting string, r event.Ready) string {
 // Mismatch is a prompt whose greedy texts differ.
 type Mismatch struct {
 	Prompt   string `json:"prompt"`
-	Position int    `json:"position"` // of the first token that differs, from 0
+	Position int    `json:"position"` // index of the first token that differs
 }
 
 func (b *bench) report() *Report {
@@ -94,7 +96,8 @@ func (b *bench) report() *Report {
 	return r
 }
 
-// Matched reports whether every greedy text was the same with and without speculation, and every bit of their scores.
+// Matched reports whether all greedy texts, and all bits of their scores, were the same with and
+// without speculation.
 func (r *Report) Matched() bool { return r.AllSame && r.VerifyDecodeMismatches == 0 }
 
 // WriteJSON writes the report as one indented JSON object.
@@ -104,7 +107,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// WriteTable writes the report for people. Names of models and prompts are raw: the caller makes them safe for a terminal.
+// WriteTable writes the report for people. It quotes prompts, but does not escape the names of
+// models: the caller must make the output safe for a terminal.
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	r.writeHead(&b)
@@ -166,7 +170,7 @@ func (a *About) gamma() string {
 	return fmt.Sprintf("%d (%s)", a.Gamma, a.GammaRule)
 }
 
-// figure shows a number that is 0 when there was nothing to measure.
+// figure formats a number, or – for 0, which means that there was nothing to measure.
 func figure(format string, x float64) string {
 	if x == 0 {
 		return "–"
@@ -203,7 +207,7 @@ func interval(i *Interval) string {
 	return fmt.Sprintf("%.2f× [%.2f, %.2f]", i.Value, i.Low, i.High)
 }
 
-// predicted shows a figure of the prediction, if there is one.
+// predicted formats a figure of the prediction, or – if there is none.
 func predicted(format string, of func(*Prediction) float64) func(Mode) string {
 	return func(m Mode) string {
 		if m.Predicted == nil {

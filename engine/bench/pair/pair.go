@@ -1,7 +1,9 @@
-// Package pair evaluates a pair of models: what the target knows, how well the draft agrees with it, and what the draft costs.
+// Package pair evaluates a pair of models: what the target knows, how well the draft agrees with
+// it, and what the draft costs.
 //
-// The three belong together. A draft that agrees more often but costs more can be the worse one, and a target that says less is easier
-// to guess. Goals can be set for each figure; without goals nothing is judged.
+// The three belong together. A draft that agrees more often but costs more can be worse, and a
+// target that says less is easier to predict. A goal can be set for each figure. Without goals
+// nothing is judged.
 package pair
 
 import (
@@ -17,24 +19,24 @@ import (
 	"specula/engine/exam"
 )
 
-// Subject is the pair, as what is asked of it.
+// Subject is the pair, as functions that measure it.
 type Subject struct {
 	Answer exam.Answer
-	// Agreement measures α of dialogues; nil: it cannot be measured because there is no draft.
+	// Agreement measures α on dialogues; nil if there is no draft.
 	Agreement func(ctx context.Context, talks []agreement.Talk, temperatures []float64) (*agreement.Report, error)
-	// Steps measures the cost of the draft; nil: there is no draft.
+	// Steps measures the cost of the draft; nil if there is no draft.
 	Steps func(ctx context.Context) (speed.Steps, error)
 }
 
 // Options say what to evaluate.
 type Options struct {
 	Papers       []exam.Paper
-	Dialogues    []agreement.Talk // held out from training; none: α is not measured
-	Temperatures []float64        // of α
-	Goals        map[string]float64
+	Dialogues    []agreement.Talk   // not used in training; without any, α is not measured
+	Temperatures []float64          // temperatures at which α is measured
+	Goals        map[string]float64 // by figure: a paper, "alpha-" and a temperature, or "cost"
 }
 
-// costName names the goal that is a limit from above; all others are limits from below.
+// costName names the only goal that is an upper limit; all others are lower limits.
 const costName = "cost"
 
 // alphaName names the goal of α at a temperature.
@@ -42,7 +44,7 @@ func alphaName(temperature float64) string {
 	return "alpha-" + strconv.FormatFloat(temperature, 'g', -1, 64)
 }
 
-// check refuses goals that nothing will be measured for.
+// check returns an error if a goal has a name for which nothing will be measured.
 func (o Options) check() error {
 	var known []string
 	for _, p := range o.Papers {
@@ -62,7 +64,8 @@ func (o Options) check() error {
 	return nil
 }
 
-// Run evaluates. progress, which may be nil, gets questions done.
+// Run evaluates. progress may be nil; it gets the number of questions done. A goal for an unknown
+// figure is an error.
 func Run(ctx context.Context, s Subject, o Options, progress func(done, total int)) (*Report, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -88,7 +91,7 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 	return r, nil
 }
 
-// figures are all measured ones by the names that goals use.
+// figures returns all measured figures, by the names that goals use.
 func (r *Report) figures() map[string]float64 {
 	figures := map[string]float64{}
 	for _, p := range r.Papers {
@@ -105,7 +108,7 @@ func (r *Report) figures() map[string]float64 {
 	return figures
 }
 
-// judge holds the figures against the goals.
+// judge compares the figures with the goals. A goal without a measured figure is not reached.
 func (r *Report) judge(goals map[string]float64) {
 	figures := r.figures()
 	for _, name := range slices.Sorted(maps.Keys(goals)) {

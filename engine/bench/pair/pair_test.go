@@ -28,7 +28,7 @@ func options(t *testing.T, goals map[string]float64) Options {
 	return o
 }
 
-// subject knows half of everything.
+// subject answers half of all questions.
 func subject() Subject {
 	return Subject{
 		Answer: func(context.Context, []chat.Message) (string, error) { return "f1\x1b[2J", nil },
@@ -77,7 +77,7 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-// A goal that nothing is measured for must not pass for reached.
+// A goal without a measured figure must not count as reached.
 func TestGoalsWithoutMeasurement(t *testing.T) {
 	if _, err := Run(t.Context(), subject(), options(t, map[string]float64{"programm": 0.1}), nil); err == nil || !strings.Contains(err.Error(), "program, copying") {
 		t.Errorf("a misspelt goal gives %v", err)
@@ -129,7 +129,7 @@ func TestLongRepliesAreShownInPart(t *testing.T) {
 	}
 }
 
-func TestFailuresAreTold(t *testing.T) {
+func TestFailuresAreReported(t *testing.T) {
 	broken := errors.New("device lost")
 	for name, s := range map[string]Subject{
 		"answer":    {Answer: func(context.Context, []chat.Message) (string, error) { return "", broken }},

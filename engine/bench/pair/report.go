@@ -13,25 +13,25 @@ import (
 	"specula/engine/exam"
 )
 
-// Report is what Run found. Its JSON form is stable: fields may be added, not changed.
+// Report is the result of Run. Its JSON form is stable: fields may be added, not changed.
 type Report struct {
-	Target    event.Model       `json:"target"` // filled in by the caller, like Draft
+	Target    event.Model       `json:"target"` // set by the caller, like Draft
 	Draft     *event.Model      `json:"draft,omitempty"`
 	Papers    []exam.Result     `json:"papers"`
 	Agreement *agreement.Report `json:"agreement,omitempty"`
-	Steps     *speed.Steps      `json:"steps,omitempty"` // on one core
+	Steps     *speed.Steps      `json:"steps,omitempty"` // measured on one core
 	Goals     []Goal            `json:"goals,omitempty"`
 }
 
-// Goal is a figure that was to be reached: from below, or for the cost from above.
+// Goal is a figure that was to be reached: at least Wanted, or for the cost at most.
 type Goal struct {
 	Name    string   `json:"name"`
 	Wanted  float64  `json:"wanted"`
-	Is      *float64 `json:"is"` // nil: it was not measured
+	Is      *float64 `json:"is"` // nil if it was not measured
 	Reached bool     `json:"reached"`
 }
 
-// Matched reports whether every goal was reached.
+// Matched reports whether all goals were reached.
 func (r *Report) Matched() bool {
 	for _, g := range r.Goals {
 		if !g.Reached {
@@ -48,7 +48,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// WriteTable writes the report for people: every miss, then the figures. Texts of models are raw: the caller makes them safe for a
+// WriteTable writes the report for people: all misses, then the figures. It quotes replies, but
+// does not escape questions and the names of models: the caller must make the output safe for a
 // terminal.
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
@@ -118,7 +119,8 @@ func (g Goal) String() string {
 	return fmt.Sprintf("%s: %.3f, wanted is %s %g", verdict, *g.Is, limit, g.Wanted)
 }
 
-// shownReply bounds what is shown of a reply, in characters: a model that knows nothing goes on to its limit.
+// shownReply is the number of characters that are shown of a reply: a model that knows nothing
+// writes up to its limit.
 const shownReply = 300
 
 func beginning(reply string) string {

@@ -10,7 +10,7 @@ import (
 	"specula/engine/model"
 )
 
-// Ceilings are what the machine can do at most, per second; 0 where it was not measured.
+// Ceilings are the most that the machine can do, per second; 0 if it was not measured.
 type Ceilings struct {
 	ReadBytesPerS  float64 `json:"readBytesPerS"`
 	FloatMulPerS   float64 `json:"floatMulPerS"`
@@ -23,15 +23,15 @@ func (c *Ceilings) raise(to Ceilings) {
 	c.IntegerMulPerS = max(c.IntegerMulPerS, to.IntegerMulPerS)
 }
 
-// Product is one shape of matrix product of a model, timed over all its weights of that shape in turn, so that they come from
-// memory as in a pass and not from a cache.
+// Product is one shape of matrix product of a model. All its weights of this shape are multiplied
+// in turn, so that they come from memory, as in a pass, and not from a cache.
 type Product struct {
 	Type    string  `json:"type"`
 	Rows    int     `json:"rows"`
 	Cols    int     `json:"cols"`
-	Weights int     `json:"weights"` // matrices of this shape
+	Weights int     `json:"weights"` // number of matrices of this shape
 	M       int     `json:"m"`       // rows of activations
-	US      float64 `json:"us"`      // of one product
+	US      float64 `json:"us"`      // microseconds of one product
 	Bytes   float64 `json:"bytesPerS"`
 	Muls    float64 `json:"mulPerS"`
 	// OfReading is Bytes as a share of the speed at which memory was read right before: the median of the turns. A
@@ -42,21 +42,21 @@ type Product struct {
 	ofReading []float64 // by turn
 }
 
-// Verification is what a pass of m rows costs after contextTokens tokens.
+// Verification is the cost of a pass of m rows after contextTokens tokens.
 type Verification struct {
 	M         int     `json:"m"`
 	MS        float64 `json:"ms"`
-	Ratio     float64 `json:"ratio"`     // to one row
-	WaitingMS float64 `json:"waitingMS"` // of a thread, in which it waited for the others
+	Ratio     float64 `json:"ratio"`     // to a pass of one row
+	WaitingMS float64 `json:"waitingMS"` // time that a thread waited for the others
 }
 
-// Waiter is a backend whose threads wait for each other inside a pass.
+// Waiter is a backend whose threads wait for each other within a pass.
 type Waiter interface {
-	// Waited is the time that a thread has spent waiting since the backend was made, on average.
+	// Waited returns the time that a thread has waited since the backend was made, on average.
 	Waited() time.Duration
 }
 
-// Kernels is what MeasureKernels found.
+// Kernels is the result of MeasureKernels.
 type Kernels struct {
 	Device        string         `json:"device"`
 	Detail        string         `json:"detail"`
@@ -69,11 +69,12 @@ type Kernels struct {
 
 const (
 	contextTokens = 64
-	// runs of each measurement: of a product the least counts, of a pass the median. Passes get up to mostRuns where they are so short that
-	// passTime allows it.
+	// runs of each measurement. Of a product the least time counts, of a pass the median. Short
+	// passes get up to mostRuns within passTime.
 	runs, mostRuns = 7, 200
 	passTime       = time.Second
-	// productTime bounds the runs of one product in a turn; there are several, because a machine may be slow for a while.
+	// productTime bounds the runs of one product in a turn. There are several turns, because a
+	// machine may be slow for a while.
 	productTime, productTurns = 70 * time.Millisecond, 5
 )
 
@@ -81,8 +82,9 @@ const (
 func productRows() []int { return []int{1, 5, 9, 64} }
 func passRows() []int    { return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 28, 32} }
 
-// MeasureKernels times each shape of product of a model, and v(m), the cost of a pass of m rows. Of m it takes what the model's buffers
-// allow. The ceilings are measured before the products of each shape, and the highest count, as the shortest times of products do.
+// MeasureKernels times each shape of product of a model, and v(m), the cost of a pass of m rows,
+// for all m that the model's buffers allow. It measures the ceilings before
+// the products of each shape. The highest ceilings count, like the shortest times of products.
 func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, ceilings func() Ceilings, now func() time.Time) (*Kernels, error) {
 	info := backend.Info()
 	k := &Kernels{Device: info.Name, Detail: info.Detail, ContextTokens: contextTokens}
@@ -97,7 +99,7 @@ func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model
 	return k, k.timePasses(ctx, backend, m, now)
 }
 
-// timeProducts times each shape once more, of which the least counts.
+// timeProducts times each shape again. The least time counts.
 func (k *Kernels) timeProducts(ctx context.Context, backend compute.Backend, groups [][]model.Matrix, ceilings func() Ceilings, now func() time.Time) error {
 	for i, group := range groups {
 		c := ceilings()
@@ -125,7 +127,7 @@ func (k *Kernels) timeProducts(ctx context.Context, backend compute.Backend, gro
 	return nil
 }
 
-// byShape groups matrices of equal type and shape, in order of first appearance.
+// byShape groups matrices of equal type and shape, in the order of their first appearance.
 func byShape(matrices []model.Matrix) (groups [][]model.Matrix) {
 	for _, w := range matrices {
 		i := slices.IndexFunc(groups, func(g []model.Matrix) bool {
@@ -140,7 +142,8 @@ func byShape(matrices []model.Matrix) (groups [][]model.Matrix) {
 	return groups
 }
 
-// timeProduct multiplies m rows with every matrix of a group and takes the mean of the fastest round.
+// timeProduct multiplies m rows with each matrix of a group, several times. It returns the mean
+// time of a product in the fastest run.
 func timeProduct(ctx context.Context, backend compute.Backend, group []model.Matrix, m int, now func() time.Time) (Product, error) {
 	w := group[0]
 	p := Product{Type: w.Type, Rows: w.Taken.Rows(), Cols: w.Taken.Cols(), Weights: len(group), M: m}
@@ -174,7 +177,7 @@ func timeProduct(ctx context.Context, backend compute.Backend, group []model.Mat
 	return p, nil
 }
 
-// finish waits until what was asked of a device is done: reading a number does.
+// finish waits until the device has finished, by reading a number.
 func finish(backend compute.Backend, y compute.Buffer) error {
 	logits, err := backend.Logits(y, 1)
 	if err != nil {
@@ -199,7 +202,7 @@ func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *mo
 		}
 		k.Verifications = append(k.Verifications, Verification{M: rows})
 	}
-	// In turns, so that a machine that becomes slower or faster does so for all lengths.
+	// The lengths take turns, so that changes of the machine's speed meet all of them.
 	of := make([]series, len(k.Verifications))
 	waited := func() time.Duration { return 0 }
 	if w, ok := backend.(Waiter); ok {
@@ -232,7 +235,7 @@ func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *mo
 	return nil
 }
 
-// series are the figures of passes of one length, run by run.
+// series are the figures of passes of one length, by run.
 type series struct{ ms, ratios, waiting []float64 }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1e3 }

@@ -1,7 +1,8 @@
-// Package speed measures what the passes of one model cost on a backend: decoding, reading a prompt, verifying.
+// Package speed measures what the passes of one model cost on a backend: decoding, reading a
+// prompt, verifying.
 //
-// Other programs can disturb a measurement, and all they do is add time; so where a figure stands for the machine, the least of
-// several runs is taken.
+// Other programs can only add time to a measurement. So where a figure describes the machine, the
+// least of several runs is taken.
 package speed
 
 import (
@@ -13,14 +14,15 @@ import (
 	"specula/engine/model"
 )
 
-// Passes are the figures by which programs are compared.
+// Passes are the figures by which inference programs are usually compared.
 type Passes struct {
 	PromptTokens int     `json:"promptTokens"`
-	PrefillPerS  float64 `json:"prefillPerS"` // tokens
+	PrefillPerS  float64 `json:"prefillPerS"` // tokens per second
 	DecodePerS   float64 `json:"decodePerS"`
 }
 
-// MeasurePasses times one prefill of promptTokens, then greedy decoding of decodeTokens behind it, after a short warm-up.
+// MeasurePasses times one prefill of promptTokens, and then greedy decoding of decodeTokens after
+// it. It warms up first.
 func MeasurePasses(ctx context.Context, m *model.Model, promptTokens, decodeTokens int, now func() time.Time) (Passes, error) {
 	cache, err := m.NewCache()
 	if err != nil {
@@ -56,7 +58,7 @@ func MeasurePasses(ctx context.Context, m *model.Model, promptTokens, decodeToke
 	}, nil
 }
 
-// decode appends so many tokens, each the best behind the one before.
+// decode appends so many tokens, each the best one after those before.
 func decode(ctx context.Context, m *model.Model, cache compute.Cache, tokens int) error {
 	id := []int32{7}
 	for range tokens {

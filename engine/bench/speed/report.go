@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// Matched is true: nothing is compared here.
+// Matched returns true: nothing is compared here.
 func (k *Kernels) Matched() bool { return true }
 
 // WriteJSON writes the figures as one indented JSON object.
@@ -46,7 +46,8 @@ func (k *Kernels) WriteTable(w io.Writer) error {
 	return err
 }
 
-// peak is the ceiling of arithmetic for a type of weights: blocks of integers are multiplied as bytes.
+// peak returns the ceiling of arithmetic for a type of weights: blocks of integers are multiplied
+// as bytes.
 func (c *Ceilings) peak(weightType string) float64 {
 	if strings.HasPrefix(weightType, "Q") {
 		return c.IntegerMulPerS

@@ -31,7 +31,7 @@ func demo(t *testing.T) (*model.Model, *host.Backend) {
 	return m, backend
 }
 
-// ticking is a clock that goes on by a millisecond with every look.
+// ticking is a clock that advances by a millisecond at each call.
 func ticking() func() time.Time {
 	now := time.Unix(0, 0)
 	return func() time.Time { now = now.Add(time.Millisecond); return now }
@@ -48,7 +48,7 @@ func TestMeasurePasses(t *testing.T) {
 	}
 }
 
-// On a clock of one millisecond a look, every step takes one.
+// On a clock that advances by one millisecond at each call, each step takes one.
 func TestMeasureSteps(t *testing.T) {
 	m, _ := demo(t)
 	other, _ := demo(t)
@@ -94,7 +94,8 @@ func TestMeasureKernels(t *testing.T) {
 	}
 }
 
-// TestPassesAreComparedInTheirTurn has a machine that is three times as fast for two passes out of every seventeen: no length is credited with that.
+// The machine is three times as fast for two passes of every seventeen. No length must profit from
+// this.
 func TestPassesAreComparedInTheirTurn(t *testing.T) {
 	m, backend := demo(t)
 	now, looks := time.Unix(0, 0), 0

@@ -11,23 +11,24 @@ import (
 	"specula/engine/model"
 )
 
-// Steps are the milliseconds of one decoding step, a pass of one row and the best token of it, of both models of a pair.
+// Steps are the milliseconds of one decoding step of both models of a pair. A step is a pass of one
+// row and the choice of its best token.
 type Steps struct {
 	TargetMS float64 `json:"targetMS"` // medians
 	DraftMS  float64 `json:"draftMS"`
-	Ratio    float64 `json:"ratio"` // of the draft's to the target's
-	// LeastRatio is that of the shortest steps, which a busy machine disturbs less.
+	Ratio    float64 `json:"ratio"` // of the draft's step to the target's
+	// LeastRatio is the ratio of the shortest steps, which a busy machine disturbs less.
 	LeastRatio float64 `json:"leastRatio"`
 }
 
 const (
-	stepContext = 64 // tokens in front of the first step
-	stepBlock   = 8  // steps of one model in a row, about as a draft's are in a round
-	stepBlocks  = 61 // of each model
+	stepContext = 64 // tokens before the first step
+	stepBlock   = 8  // consecutive steps of one model, about as many as a draft has
+	stepBlocks  = 61 // blocks of each model
 )
 
-// MeasureSteps times blocks of greedy decoding by both models in turn, so that what else happens on the machine meets both alike, and
-// takes the medians.
+// MeasureSteps times blocks of greedy decoding by both models in turn, so that disturbances meet
+// both alike. It returns medians.
 func MeasureSteps(ctx context.Context, target, draft *model.Model, now func() time.Time) (s Steps, err error) {
 	lanes := []*lane{{model: target}, {model: draft}}
 	for _, l := range lanes {
@@ -55,7 +56,7 @@ func MeasureSteps(ctx context.Context, target, draft *model.Model, now func() ti
 	return s, nil
 }
 
-// lane is one model with what was measured of it.
+// lane is one model with its measurements.
 type lane struct {
 	model  *model.Model
 	cache  compute.Cache
@@ -76,7 +77,7 @@ func (l *lane) warm(ctx context.Context) error {
 	return l.cache.Truncate(stepContext)
 }
 
-// block decodes, a step at a time, and takes it back.
+// block times single steps of decoding, and then removes their tokens from the cache.
 func (l *lane) block(ctx context.Context, now func() time.Time) error {
 	for range stepBlock {
 		start := now()
