@@ -1,6 +1,6 @@
-// Package oracle is sampling without speculation, as one says it: every token by itself, from the whole context, by the
-// definitions. It is slow, and it is written for reading. What the engine writes is compared with it, so it uses nothing of
-// the packages sample and shape but the names of their settings.
+// Package oracle is sampling without speculation, by definition: each token by itself, from the
+// whole context. It is slow, and written to be read. Tests compare the engine with it. So it uses
+// nothing of the packages sample and shape but the names of their settings.
 package oracle
 
 import (
@@ -11,8 +11,8 @@ import (
 	"specula/engine/sample"
 )
 
-// Distribution is the specification of sample.FromLogits: the ids from the best to the worst, filter after filter, renormalised
-// after each. Scores must be finite or −Inf.
+// Distribution specifies what sample.FromLogits must return: ids from the best to the worst, filter
+// after filter, renormalised after each. Scores must be finite or −Inf.
 func Distribution(scores []float32, params sample.Params) []float64 {
 	ids := ranked(scores, params.TopK > 0 || params.TopP < 1 || params.MinP > 0)
 	p := make([]float64, len(scores))
@@ -50,7 +50,8 @@ func Distribution(scores []float32, params sample.Params) []float64 {
 	return p
 }
 
-// ranked are all ids, best score first and the lower id of equals. Where the order behind the best does not matter it is left.
+// ranked returns all ids, the best score first, and of equal scores the lower id first. If matters
+// is false, only the first one is right.
 func ranked(scores []float32, matters bool) []int {
 	ids := make([]int, len(scores))
 	best := 0
@@ -81,7 +82,8 @@ func weigh(p []float64, scores []float32, ids []int, temperature float64) {
 	keepFirst(p, ids, len(ids))
 }
 
-// keepFirst gives the first n of ids all the probability, and the others none.
+// keepFirst gives all the probability to the first n of ids, and none to the others. It returns the
+// n ids.
 func keepFirst(p []float64, ids []int, n int) []int {
 	n = min(n, len(ids))
 	sum := 0.0

@@ -10,21 +10,23 @@ import (
 	"specula/engine/shape"
 )
 
-// Sampling is what one reply is written by.
+// Sampling describes how one reply is sampled.
 type Sampling struct {
 	Params   sample.Params
 	Settings shape.Settings
-	Texts    []string // what each token says, (vocab)
+	Texts    []string // the text of each token, (vocab)
 	Stops    []int32
-	// Named returns the tokens that a setting means by a name; nil: names are ids.
+	// Named returns the tokens that a name in a setting stands for; if it is nil, names are ids.
 	Named func(name string) []int32
 	// Encode returns the tokens of a text. Only DRY's breakers need it.
 	Encode func(text string) []int32
-	// Form says behind a reply which tokens its form permits, those that end it included; nil: any.
+	// Form returns, for a reply, which tokens may follow in its form, with those that end it; nil
+	// if all may.
 	Form func(reply []int32) func(id int32) bool
 }
 
-// Distribution is that of the token behind prompt and reply, whose raw scores are given. It is nil if nothing may be written.
+// Distribution returns the distribution of the token after prompt and reply, from its raw scores.
+// It is nil if no token is allowed.
 func (s *Sampling) Distribution(scores []float32, prompt, reply []int32) []float64 {
 	row := s.Row(scores, prompt, reply)
 	if row == nil || !slices.ContainsFunc(row, func(z float32) bool { return !math.IsInf(float64(z), 0) }) {
@@ -33,8 +35,8 @@ func (s *Sampling) Distribution(scores []float32, prompt, reply []int32) []float
 	return Distribution(row, s.Params)
 }
 
-// Row returns the shaped scores of the token behind prompt and reply, or nil if nothing may be written. The order and the
-// formulas are those of the documentation of package shape.
+// Row returns the shaped scores of the token after prompt and reply, or nil if no token is allowed.
+// The order and the formulas are those in the documentation of package shape.
 func (s *Sampling) Row(scores []float32, prompt, reply []int32) []float32 {
 	context := slices.Concat(prompt, reply)
 	row := slices.Clone(scores)
@@ -66,7 +68,7 @@ func (s *Sampling) Row(scores []float32, prompt, reply []int32) []float32 {
 	return s.ban(row, reply)
 }
 
-// ban forbids what may not follow the reply, and returns nil if that is everything.
+// ban forbids tokens that may not follow the reply. It returns nil if these are all.
 func (s *Sampling) ban(row []float32, reply []int32) []float32 {
 	banned := s.banned(reply)
 	permitted := func(int32) bool { return true }
@@ -80,7 +82,7 @@ func (s *Sampling) ban(row []float32, reply []int32) []float32 {
 		}
 		left = left || !math.IsInf(float64(row[id]), -1)
 	}
-	if !left && s.Form != nil && permitted(s.Stops[0]) { // complete, and nothing else to say: then it ends
+	if !left && s.Form != nil && permitted(s.Stops[0]) { // the form is complete and nothing else is allowed, so the reply ends
 		row[s.Stops[0]], left = 0, true
 	}
 	if !left {
@@ -97,7 +99,7 @@ func (s *Sampling) named(name string) []int32 {
 	return []int32{int32(id)}
 }
 
-// banned says of each token whether a setting forbids it behind a reply.
+// banned returns a function that reports whether a setting forbids a token after the reply.
 func (s *Sampling) banned(reply []int32) func(id int32) bool {
 	all := func(names []string) (ids []int32) {
 		for _, name := range names {
@@ -110,7 +112,7 @@ func (s *Sampling) banned(reply []int32) func(id int32) bool {
 	written := s.text(reply)
 	return func(id int32) bool {
 		stop := slices.Contains(s.Stops, id)
-		bad := func(word string) bool { // a bad word that was written before it became one is no more to be prevented
+		bad := func(word string) bool { // only a bad word that this token completes: a change of settings can make earlier text bad
 			return strings.Contains((written + s.text([]int32{id}))[max(0, len(written)-len(word)+1):], word)
 		}
 		return slices.Contains(banned, id) || len(allowed) > 0 && !slices.Contains(allowed, id) && !stop ||
@@ -118,18 +120,18 @@ func (s *Sampling) banned(reply []int32) func(id int32) bool {
 	}
 }
 
-// text is what tokens say.
+// text returns the text of tokens.
 func (s *Sampling) text(ids []int32) string {
 	var b strings.Builder
 	for _, id := range ids {
-		if int(id) < len(s.Texts) { // rows may be padded beyond
+		if int(id) < len(s.Texts) { // rows may have padding after the vocabulary
 			b.WriteString(s.Texts[id])
 		}
 	}
 	return b.String()
 }
 
-// Among is a Form: the reply has to be one of some texts.
+// Among returns a Form: the reply must be one of some texts.
 func (s *Sampling) Among(texts []string) func(reply []int32) func(id int32) bool {
 	return func(reply []int32) func(id int32) bool {
 		written := s.text(reply)
@@ -142,7 +144,8 @@ func (s *Sampling) Among(texts []string) func(reply []int32) func(id int32) bool
 	}
 }
 
-// repetitions says for each token that would make a repetition longer, how long that is.
+// repetitions returns, for each token that would continue a repetition, the length of the
+// repetition.
 func (s *Sampling) repetitions(context []int32) map[int32]int {
 	p := s.Settings.Penalties
 	out := map[int32]int{}
@@ -178,7 +181,7 @@ func (s *Sampling) repetitions(context []int32) map[int32]int {
 	return out
 }
 
-// breakers are the tokens that a breaking text can begin in, with those that complete it.
+// breakers returns the tokens in which a breaker can begin, each with the tokens that complete it.
 func (s *Sampling) breakers() [][]int32 {
 	var list [][]int32
 	for id, token := range s.Texts {

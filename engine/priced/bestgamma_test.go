@@ -13,14 +13,14 @@ import (
 	"specula/engine/weights/random"
 )
 
-// chatting is a session as a benchmark wants it.
+// chatting adapts a session to package bench.
 type chatting struct{ *engine.Session }
 
 func (c chatting) Reply(ctx context.Context, prompt string) iter.Seq[event.Event] {
 	return c.Generate(ctx, asked(prompt))
 }
 
-// compare makes the table of "specula bench --gammas" of the embedded target and a draft.
+// compare makes the report of "specula bench --gammas" for the embedded target and a draft.
 func compare(t *testing.T, draft []byte, proposer string, temperature float64, repeats int, sets ...assets.Set) *bench.GammaReport {
 	t.Helper()
 	e := load(t, draft, proposer)
@@ -48,7 +48,7 @@ func TestCostAwareIsNearTheBestFixedGamma(t *testing.T) {
 		share, speed float64
 	}{
 		{"greedy", 0, 3, sets, 0.97, 0.99},
-		// What is sampled depends on γ, and a few replies differ by luck.
+		// Sampled texts depend on γ, and a few replies differ by luck.
 		{"sampled", 0.7, 2, sets[1:2], 0.95, 1.05},
 		{"sampled and hopeless", 1.5, 2, sets[3:], 0.97, 0.99},
 	} {
@@ -59,7 +59,8 @@ func TestCostAwareIsNearTheBestFixedGamma(t *testing.T) {
 	}
 }
 
-// A draft that knows nothing, and a lookup where nothing repeats, cost next to nothing: the rule turns them off.
+// A draft that knows nothing, and a look-up where nothing repeats, cost next to nothing: the rule
+// turns them off.
 func TestHopelessDraftsCostNextToNothing(t *testing.T) {
 	hostile, err := random.Scramble("hostile", assets.Draft())
 	if err != nil {
@@ -71,7 +72,8 @@ func TestHopelessDraftsCostNextToNothing(t *testing.T) {
 			t.Parallel()
 			near(t, compare(t, hostile, "draft", temperature, 2, sets[1]), 0.99, 0.99)
 		})
-		// A lookup that begins to hit late is far from its best in so short a run; here it only must not cost.
+		// A look-up that finds its first match late is far from its best in so short a run. Here it
+		// only must not cost anything.
 		t.Run(fmt.Sprintf("n-gram, temperature %g", temperature), func(t *testing.T) {
 			t.Parallel()
 			near(t, compare(t, assets.Draft(), "ngram", temperature, 1, sets[3]), 0, 0.99)
@@ -79,7 +81,8 @@ func TestHopelessDraftsCostNextToNothing(t *testing.T) {
 	}
 }
 
-// near wants the cost-aware rule to reach a share of the best fixed γ in every cell, and a speed compared with plain decoding.
+// near checks in each cell that the cost-aware rule reaches a share of the speed of the best fixed
+// γ, and a speed relative to plain decoding.
 func near(t *testing.T, r *bench.GammaReport, share, speed float64) {
 	t.Helper()
 	for _, c := range r.Cells {

@@ -1,5 +1,5 @@
-// Package priced_test holds the engine to what it promises about speed, on a clock that passes by a price list: so that it can be tested
-// on a machine whose own speed varies, and the same numbers come out each time.
+// Package priced_test tests what the engine promises about speed, on a clock that follows a price
+// list. So the tests give the same numbers each time, also on a machine whose speed varies.
 package priced_test
 
 import (
@@ -15,30 +15,31 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// timed is a backend on which time passes by a price list in place of the clock, so that what is measured on a busy machine repeats.
-// The prices of passes and draft steps are about those of the demo pair on two quiet cores; those of reading a row in a prefill are estimates,
-// and that of the draft is low: beside other work it was seen to take twice as long.
+// timed is a backend whose clock follows a price list, so that measurements repeat on a busy
+// machine. The prices of passes and draft steps are about those of the demo pair on two idle cores.
+// Those of a row in a prefill are estimates. That of the draft is low: beside other work it was
+// seen to take twice as long.
 type timed struct {
 	compute.Backend
 	now    time.Time
-	target compute.Matrix         // the table that the target looks its tokens up in
-	slow   func(rows int) float64 // how many times as long a pass over so many rows takes; nil: once
+	target compute.Matrix         // the embedding of the target
+	slow   func(rows int) float64 // factor on the time of a target pass over so many rows; nil: 1
 }
 
 func (b *timed) pass(ms float64) {
 	b.now = b.now.Add(time.Duration(ms * float64(time.Millisecond)))
 }
 
-// milliseconds of a pass of the target over so many rows, from 1.
+// targetMS are the milliseconds of a target pass over 1, 2, … rows.
 var targetMS = []float64{0.45, 0.50, 0.62, 0.72, 0.81, 0.88, 0.97, 1.08, 1.19}
 
 const (
-	draftMS, draftRowMS = 0.052, 0.009 // of the draft over one row, and of each further one
-	rowMS               = 0.005        // of making a distribution of a row
+	draftMS, draftRowMS = 0.052, 0.009 // a draft pass over one row, and each further row
+	rowMS               = 0.005        // computing the distribution of a row
 )
 
 func (b *timed) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) error {
-	if b.target == nil && table.Rows() > 1 { // heads look up a constant while they load
+	if b.target == nil && table.Rows() > 1 { // heads embed a constant while they load
 		b.target = table // the first pass is the target's
 	}
 	m, times := len(ids), 1.0
@@ -72,7 +73,7 @@ func (l timedLogits) Row(i int, dst []float32) error {
 	return l.Logits.Row(i, dst)
 }
 
-// load makes an engine of the embedded target and a draft, on a clock of its own.
+// load makes an engine with the embedded target and a draft, with its own clock.
 func load(t *testing.T, draft []byte, proposer string) *engine.Engine {
 	t.Helper()
 	return loadOn(t, &timed{Backend: host.New(1), now: time.Unix(0, 0)}, draft, proposer)
@@ -95,7 +96,7 @@ func loadOn(t *testing.T, backend *timed, draft []byte, proposer string) *engine
 	return e
 }
 
-// asked is a prompt as the first message of a conversation.
+// asked returns a request with a prompt as the first message.
 func asked(prompt string) engine.Request {
 	return engine.Request{Messages: []chat.Message{{Role: "user", Content: prompt}}}
 }

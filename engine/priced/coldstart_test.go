@@ -8,8 +8,8 @@ import (
 	"specula/engine/host"
 )
 
-// A machine that others use while the session is opened makes drafts look dear. The first reply drafts all the same, and is not
-// told that it should have.
+// A machine that is busy while a session is opened makes drafts look expensive. The first reply
+// drafts nevertheless, and no regret is reported afterwards.
 func TestAColdStartOnABusyMachineDrafts(t *testing.T) {
 	for name, slow := range map[string]func(rows int) float64{
 		"quiet": nil,

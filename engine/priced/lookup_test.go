@@ -8,8 +8,8 @@ import (
 	"specula/engine/event"
 )
 
-// A proposer that only looks up is asked in every round, and what it finds is verified as far as such finds have held: at first
-// little of it, and all of it when the same is asked again.
+// A look-up proposer is asked in each round. Of what it finds, as much is verified as such drafts
+// have held so far: at first little, and all of it when the same question is asked again.
 func TestLookedUpDraftsAreTrimmed(t *testing.T) {
 	for _, proposer := range []string{"ngram", "suffix"} {
 		t.Run(proposer, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestLookedUpDraftsAreTrimmed(t *testing.T) {
 	}
 }
 
-// ask has the same question answered, and returns the totals and the rounds.
+// ask asks a fixed question, and returns the totals and the rounds.
 func ask(t *testing.T, s *engine.Session) (total event.Totals, rounds []event.Round) {
 	t.Helper()
 	for e := range s.Generate(t.Context(), asked("What is speculative decoding?")) {

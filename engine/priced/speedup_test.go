@@ -9,8 +9,8 @@ import (
 	"specula/engine/host"
 )
 
-// From its first speculative round on a session tells a speed-up: an estimate, marked as one, until there were enough plain
-// rounds in replies, and then what was measured.
+// From its first speculative round on, a session reports a speed-up. It is an estimate, marked as
+// one, until there were enough plain rounds in replies; then it is measured.
 func TestTheSpeedUpIsEstimatedUntilItIsMeasured(t *testing.T) {
 	for name, settings := range map[string][]string{
 		"default": nil, "greedy": {"temperature", "0"}, "a seed, which reckons with nominal costs": {"seed", "7"}, "fixed": {"gamma", "3"},
@@ -30,7 +30,7 @@ func TestTheSpeedUpIsEstimatedUntilItIsMeasured(t *testing.T) {
 			var estimate, measured float64
 			for reply := range 12 {
 				total, rounds := ask(t, s)
-				drafted := reply > 0 && name != "a seed, which reckons with nominal costs" // which learns anew in each reply
+				drafted := reply > 0 && name != "a seed, which reckons with nominal costs" // with a seed it learns anew in each reply
 				for _, r := range rounds {
 					drafted = drafted || len(r.Draft) > 0
 					switch {
@@ -61,7 +61,7 @@ func TestTheSpeedUpIsEstimatedUntilItIsMeasured(t *testing.T) {
 	}
 }
 
-// Two plain passes are timed however long they take.
+// Two plain passes are timed, however long they take.
 func TestPlainPassesAreTimedOnASlowMachine(t *testing.T) {
 	plain := 0
 	backend := &timed{Backend: host.New(1), now: time.Unix(0, 0), slow: func(rows int) float64 {
