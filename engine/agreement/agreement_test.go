@@ -79,7 +79,7 @@ func pair(closed *int, rows, capacity int) Pair {
 func TestMeasureAgainstSumsByHand(t *testing.T) {
 	// Σ min(p, q) at temperature 1 after tokens 0, 1, 2: 0.2+0.3+0.2, 1, 0.2+0.2+0.2. The best
 	// tokens are the same only after token 1.
-	behind := []float64{0.7, 1, 0.6}
+	overlaps := []float64{0.7, 1, 0.6}
 	greedy := []float64{0, 1, 0}
 	dialogues := []Dialogue{
 		{Source: "a", Tokens: []int32{0, 1, 2, 0, 1}, Judged: []bool{false, true, true, false, true}}, // after 0, 1, 0
@@ -92,8 +92,8 @@ func TestMeasureAgainstSumsByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first := []float64{greedy[0] + greedy[1] + greedy[0], behind[0] + behind[1] + behind[0]}
-		second := []float64{greedy[2], behind[2]}
+		first := []float64{greedy[0] + greedy[1] + greedy[0], overlaps[0] + overlaps[1] + overlaps[0]}
+		second := []float64{greedy[2], overlaps[2]}
 		for i, got := range r.At {
 			alpha := (first[i] + second[i]) / 4
 			spread := math.Hypot(first[i]-3*alpha, second[i]-alpha)
@@ -101,7 +101,7 @@ func TestMeasureAgainstSumsByHand(t *testing.T) {
 				t.Errorf("passes of %d rows, temperature %g: %g ± %g, want %g ± %g", rows, got.Temperature, got.Alpha, got.StandardError, alpha, want)
 			}
 		}
-		if len(r.Sources) != 2 || r.Sources[1].Source != "b" || r.Sources[1].Tokens != 1 || math.Abs(r.Sources[1].At[1].Alpha-behind[2]) > 1e-6 {
+		if len(r.Sources) != 2 || r.Sources[1].Source != "b" || r.Sources[1].Tokens != 1 || math.Abs(r.Sources[1].At[1].Alpha-overlaps[2]) > 1e-6 {
 			t.Errorf("by source: %+v", r.Sources)
 		}
 		if r.Tokens != 4 || r.Dialogues != 2 || r.Cut != 0 || closed != 2 {

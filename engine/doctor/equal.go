@@ -232,8 +232,9 @@ func same(want, got []float32) (at int, a, b float32, ok bool) {
 	return 0, 0, 0, true
 }
 
-// tie replaces the tokens of a sequence one after another. Each becomes the candidate after which
-// the two best scores are nearest. It stops when little time is left.
+// tie replaces the tokens of a sequence one after another. Of some random candidates, each becomes
+// the one after which the two best scores are nearest. When little time is left, there is only one
+// candidate, so the rest of the sequence is random.
 func (e *equality) tie(ctx context.Context, sequence []int32, rng *rand.Rand, x *examination) error {
 	if err := e.cache.Truncate(len(e.base)); err != nil {
 		return err

@@ -58,8 +58,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// WriteTable writes the report for people. Names of models, prompts and replies are raw; the
-// caller makes them safe for a terminal.
+// WriteTable writes the report for people. It does not escape the names of models and the findings:
+// the caller must make the output safe for a terminal.
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	draft := "no draft model"

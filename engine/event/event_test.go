@@ -62,7 +62,7 @@ func TestLinesThatAreNoEvents(t *testing.T) {
 	}
 }
 
-func TestCommittedTokensOfARoundFromAnywhere(t *testing.T) {
+func TestCommittedTokensOfAHostileRound(t *testing.T) {
 	hostile := event.Round{Accepted: -5, Draft: []event.Token{{ID: 1, Verdict: event.Accepted}, {ID: 2, Verdict: event.Discarded}}}
 	if got := hostile.Committed(); len(got) != 1 || got[0].ID != 1 {
 		t.Errorf("committed %+v, want token 1 alone", got)

@@ -162,7 +162,7 @@ func TestWriterStopsAtTheFirstFailure(t *testing.T) {
 		}
 	}
 	if f.left != -1 {
-		t.Errorf("%d writes behind the failure", -1-f.left)
+		t.Errorf("%d writes after the failure", -1-f.left)
 	}
 }
 
