@@ -37,8 +37,8 @@ func (t *MatMulFloat) Do(from, to int) {
 		t.portable(first, last)
 		return
 	}
-	if whole := (last - first) / floatRows * floatRows; t.isMany() {
-		t.many(first, first+whole)
+	if whole := (last - first) / floatRows * floatRows; t.widens() {
+		t.multiplyWidened(first, first+whole)
 		first += whole
 	}
 	t.floats(first, last)

@@ -65,11 +65,11 @@ func (t *MatMulFloat) byGroups(first, last, groups int) {
 		p := piece{i: i, m: (g+1)*t.M/groups - i, cols: t.Cols}
 		switch {
 		case groups > 1:
-			p.prefetch = t.askBehind(last-first, g, groups)
+			p.prefetch = t.prefetchNextBlock(last-first, g, groups)
 		case p.m > mostDots:
-			p.prefetch = t.askRows(p.m)
+			p.prefetch = t.prefetchRows(p.m)
 		default:
-			p.prefetch = t.askInOrder(min(p.m, 2) * floatRows * t.Cols * t.Type.bytes)
+			p.prefetch = t.prefetchInOrder(min(p.m, 2) * floatRows * t.Cols * t.Type.bytes)
 		}
 		for r := first; r < last; r += floatRows {
 			t.item(r, last, p)
@@ -77,27 +77,27 @@ func (t *MatMulFloat) byGroups(first, last, groups int) {
 	}
 }
 
-// askInOrder prefetches weights in the order of memory. Memory serves them faster that way than
+// prefetchInOrder prefetches weights in the order of memory. Memory serves them faster that way than
 // from four places in turn.
-func (t *MatMulFloat) askInOrder(ahead int) prefetch {
+func (t *MatMulFloat) prefetchInOrder(ahead int) prefetch {
 	pace := floatRows * lanes * t.Type.bytes
 	return prefetch{ahead, lineBytes, pace, pace}
 }
 
-// askBehind prefetches a group's share of the next block of rows. Every group reads one block of
+// prefetchNextBlock prefetches a group's share of the next block of rows. Every group reads one block of
 // weights, so memory is read for as long as all groups compute.
-func (t *MatMulFloat) askBehind(rows, g, groups int) prefetch {
+func (t *MatMulFloat) prefetchNextBlock(rows, g, groups int) prefetch {
 	size := t.Cols * t.Type.bytes
-	p := t.askInOrder(rows*size + g*floatRows*size/groups)
+	p := t.prefetchInOrder(rows*size + g*floatRows*size/groups)
 	p.pace, p.back = p.pace/groups, p.back/groups
 	return p
 }
 
-// askRows prefetches the same columns of the item after the next: one line for each weight row that
+// prefetchRows prefetches the same columns of the item after the next: one line for each weight row that
 // the kernel for m rows multiplies together. If a line has 32 columns, a kernel with four weight
 // rows prefetches two lines in turn, and one with two weight rows prefetches each line twice. The
 // repetition helps, because the processor drops requests when memory is too busy.
-func (t *MatMulFloat) askRows(m int) prefetch {
+func (t *MatMulFloat) prefetchRows(m int) prefetch {
 	size := t.Cols * t.Type.bytes
 	p := prefetch{ahead: 2 * floatRows * size, apart: size, pace: lanes * t.Type.bytes, back: lanes * t.Type.bytes}
 	if m <= mostDots && p.pace < lineBytes {
@@ -114,7 +114,7 @@ const itemSums = floatRows * mostFew * lanes
 func (t *MatMulFloat) byParts(first, last, part int) {
 	var memory [partItems*itemSums + lineFloats]float32
 	sums := aligned(memory[:])
-	p := piece{m: t.M, prefetch: t.askRows(t.M)}
+	p := piece{m: t.M, prefetch: t.prefetchRows(t.M)}
 	for ; first < last; first += partItems * floatRows {
 		end := min(first+partItems*floatRows, last)
 		for p.k = 0; p.k < t.Cols; p.k += part {

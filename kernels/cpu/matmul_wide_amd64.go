@@ -10,8 +10,8 @@ const (
 	wideRows   = 16   // weight rows in a block
 	wideCols   = 1024 // columns in a part; between parts the sums are kept in memory
 	wideGroups = 16   // groups of activation rows in a batch
-	// From manyRows on the conversion pays; it takes about as long as multiplying six rows. So many
-	// rows can always be divided into groups of 5 or 6.
+	// manyRows is the number of activation rows from which conversion is faster. It takes about as
+	// long as multiplying six rows. This many rows can always be divided into groups of 5 or 6.
 	manyRows = 8 * mostDots
 )
 
@@ -24,11 +24,12 @@ type wide struct {
 // sumsOfGroup is the number of float32 in the sums of four weight rows with the rows of a group.
 const sumsOfGroup = mostDots * floatRows * lanes
 
-// isMany reports whether there are enough activation rows for many.
-func (t *MatMulFloat) isMany() bool { return t.M >= manyRows && level >= AVX512 }
+// widens reports whether there are enough activation rows to convert the weights first.
+func (t *MatMulFloat) widens() bool { return t.M >= manyRows && level >= AVX512 }
 
-// many computes the columns first … last−1 of Dst, a multiple of four, for manyRows rows or more.
-func (t *MatMulFloat) many(first, last int) {
+// multiplyWidened computes the columns first … last−1 of Dst, a multiple of four, for manyRows rows
+// or more.
+func (t *MatMulFloat) multiplyWidened(first, last int) {
 	var weights [wideRows*wideCols + lineFloats]float32
 	var sums [wideGroups*wideRows/floatRows*sumsOfGroup + lineFloats]float32
 	w := wide{aligned(weights[:]), aligned(sums[:])}

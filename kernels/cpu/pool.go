@@ -10,35 +10,38 @@ import (
 // Task computes the items from ≤ i < to. Calls with disjoint ranges may run at once.
 type Task interface{ Do(from, to int) }
 
-// Phase is a task with all its items. Work is their cost together, in multiplications.
+// Phase is a task with all its items.
 type Phase struct {
 	Task  Task
 	Items int
-	Work  int
+	Work  int // cost of all items, in multiplications
 }
 
-// MostPhases bounds a program.
+// MostPhases is the largest number of phases in a program.
 const MostPhases = 128
 
 const (
-	// chunksPerThread bounds how unevenly the threads of a phase can end: by one chunk.
+	// At the end of a phase a thread waits for one chunk at most. With this many chunks per thread
+	// that is a small part of the phase.
 	chunksPerThread = 8
-	// leastChunkWork is in multiplications. Below it, taking a chunk costs a noticeable part of computing it.
+	// leastChunkWork is the least work of a chunk, in multiplications. Taking a smaller chunk would
+	// cost a noticeable part of computing it.
 	leastChunkWork = 32 << 10
 )
 
-// Pool runs programs, phase after phase, on a fixed number of threads: the caller's own goroutine and persistent
-// workers. A phase begins when the one before is done. Every thread walks through the program by itself and takes
-// the next chunk of items as soon as it is free, so the caller never waits for a worker that is still asleep.
+// Pool runs programs, phase after phase, on a fixed number of threads: the caller's goroutine and
+// persistent workers. A phase begins when the one before is done. Every thread goes through the
+// program and takes the next chunk of items as soon as it is free. So the caller never waits for a
+// worker that is still asleep.
 //
-// Threads poll inside a program and for a while after it (worker.go), because waking a thread takes longer than
-// most phases. A Pool serves one caller at a time.
+// Threads poll inside a program and for a while after it (worker.go), because waking a thread takes
+// longer than most phases. A Pool serves one caller at a time.
 type Pool struct {
-	threads   int
-	cost      StepCost
-	companies companies
-	polling   polling
-	counts    []counts // one for each thread, the caller's first
+	threads int
+	cost    StepCost
+	choices threadChoices
+	polling polling
+	counts  []counts // one for each thread, the caller's first
 
 	program  atomic.Uint64 // number of the run << 16 | its phases
 	phases   [MostPhases]sharedPhase
@@ -47,25 +50,26 @@ type Pool struct {
 	panicked atomic.Pointer[panicked]
 }
 
-// sharedPhase is what the threads share of a phase; it fills a cache line. Its plain fields stand still while a chunk is unfinished.
+// sharedPhase is the part of a phase that the threads share. It fills a cache line. Its plain fields
+// do not change while a chunk is unfinished.
 type sharedPhase struct {
 	task   Task
 	items  int
-	chunks int           // that the items are shared out in, as evenly as they can be
-	ticket atomic.Uint64 // number of the run << 32 | chunks taken from the front << 16 | end of those not taken
-	left   atomic.Int64  // chunks nobody has finished
-	first  atomic.Int32  // chunks that a thread takes at once when it comes; 0: there is but one, the caller's
+	chunks int           // the items are divided into this many, as evenly as possible
+	ticket atomic.Uint64 // number of the run << 32 | first chunk not taken << 16 | end of the chunks not taken
+	left   atomic.Int64  // chunks that are not finished
+	first  atomic.Int32  // chunks in a thread's first grab; 0: there is only one chunk, and it is the caller's
 	_      [12]byte
 }
 
-// panicked is what a task panicked with, and where.
+// panicked is a task's panic.
 type panicked struct {
 	value any
 	stack []byte
 }
 
-// NewPool starts threads−1 workers, which poll for the next program for so long before they sleep; Close ends them.
-// threads below 1 count as 1.
+// NewPool starts threads−1 workers. After a program they poll for the duration poll before they
+// sleep. Close ends them. threads below 1 counts as 1.
 func NewPool(threads int, poll time.Duration) *Pool {
 	threads = max(threads, 1)
 	p := &Pool{threads: threads, polling: newPolling(threads, poll), counts: make([]counts, threads), wake: make(chan struct{}, threads)}
@@ -76,10 +80,10 @@ func NewPool(threads int, poll time.Duration) *Pool {
 	return p
 }
 
-// Threads is the number of goroutines that a task may run on.
+// Threads returns the number of threads, with the caller's.
 func (p *Pool) Threads() int { return p.threads }
 
-// Cost is what a parallel step was found to cost when the pool was made.
+// Cost returns the cost of a parallel step, as NewPool measured it.
 func (p *Pool) Cost() StepCost { return p.cost }
 
 // Close ends the workers. Run must not be called afterwards.
@@ -88,10 +92,12 @@ func (p *Pool) Close() { close(p.wake) }
 // Run computes items 0 ≤ i < items of t and returns when all are done.
 func (p *Pool) Run(t Task, items, work int) { p.RunAll([]Phase{{t, items, work}}) }
 
-// RunAll computes a program of at most MostPhases. The work decides only whether and how finely items are shared out: a program that
-// would be done before the others have joined stays on the caller's thread, and so does one that was found to be faster there.
+// RunAll computes a program of at most MostPhases phases and returns when all are done. Work only
+// decides whether the items are shared between threads, and how finely. A program runs on the
+// caller's thread alone if its work is too small to share, or if that was measured to be faster. If
+// a task panics, RunAll panics with the task's value and stack.
 func (p *Pool) RunAll(program []Phase) {
-	work, together := 0, 0 // multiplications, and phases that can be shared
+	work, together := 0, 0 // multiplications; phases that can be shared
 	for _, t := range program {
 		work += t.Work
 		if t.Items > 1 {
@@ -102,12 +108,12 @@ func (p *Pool) RunAll(program []Phase) {
 		runAlone(program)
 		return
 	}
-	company := p.companies.of(work, len(program))
-	if company == nil {
+	choice := p.choices.of(work, len(program))
+	if choice == nil {
 		p.runTogether(program)
 		return
 	}
-	alone, timed := company.next()
+	alone, timed := choice.next()
 	var start time.Time
 	if timed {
 		start = time.Now()
@@ -118,7 +124,7 @@ func (p *Pool) RunAll(program []Phase) {
 		p.runTogether(program)
 	}
 	if timed {
-		company.observe(alone, float64(time.Since(start))/float64(work))
+		choice.observe(alone, float64(time.Since(start))/float64(work))
 	}
 }
 
@@ -135,12 +141,12 @@ func (p *Pool) runTogether(program []Phase) {
 	p.share(len(program))
 }
 
-// prepare splits a phase into so many chunks.
+// prepare divides a phase into chunks.
 func (s *sharedPhase) prepare(t Phase, chunks int) {
 	s.task, s.items, s.chunks = t.Task, t.Items, chunks
 }
 
-// share runs the first phases, which are prepared.
+// share runs the first phases of p.phases on all threads. They must be prepared.
 func (p *Pool) share(phases int) {
 	run := p.program.Load()>>16 + 1
 	for i := range p.phases[:phases] {
@@ -165,13 +171,14 @@ func (p *Pool) share(phases int) {
 	}
 }
 
-// walk goes through a program. A worker leaves early when the next program has begun. The caller takes chunks from the
-// end and workers from the front, so a thread finds more of its weights in its own cache in the next pass.
+// walk goes through a program. A worker leaves early when the next program has begun. The caller
+// takes chunks from the end and workers take them from the front. So in the next pass a thread finds
+// more of its weights in its own cache.
 func (p *Pool) walk(program uint64, caller bool, counts *counts) {
 	run := program >> 16 << 32
 	for i := range p.phases[:program&0xffff] {
 		s := &p.phases[i]
-		// What is not shared is the caller's: a worker that the system stops in it would stop everybody.
+		// A phase of one chunk is the caller's: if the system stopped a worker in it, all would wait.
 		first := s.first.Load()
 		for most := max(1, int(first)); (caller || first > 0) && p.step(s, run, caller, most); most = 1 {
 		}
@@ -181,8 +188,8 @@ func (p *Pool) walk(program uint64, caller bool, counts *counts) {
 	}
 }
 
-// await polls until the other threads have finished their last chunks of a phase. It returns false to a worker that is
-// no longer needed, because the next program has begun.
+// await polls until the other threads have finished their last chunks of a phase. It returns false
+// to a worker if the next program has begun.
 func (p *Pool) await(s *sharedPhase, program uint64, caller bool, counts *counts) bool {
 	if s.left.Load() == 0 {
 		return true
@@ -200,8 +207,9 @@ func (p *Pool) await(s *sharedPhase, program uint64, caller bool, counts *counts
 	return caller || p.program.Load() == program
 }
 
-// firstChunks is three quarters of a thread's share of a phase, which it takes at once when it comes: threads that take chunks make each
-// other wait, and most often all come at the same time.
+// firstChunks returns the number of chunks in a thread's first grab: three quarters of its share.
+// Taking chunks makes other threads wait, and usually all threads begin a phase at the same time. It
+// returns 0 if there is only one chunk.
 func (p *Pool) firstChunks(chunks int) int32 {
 	if chunks < 2 {
 		return 0
@@ -209,13 +217,14 @@ func (p *Pool) firstChunks(chunks int) int32 {
 	return int32(max(1, chunks*3/(4*p.threads)))
 }
 
-// step takes at most so many chunks and computes them; false when none is left to take.
+// step takes up to most chunks and computes them, from the end if last, else from the front. It
+// returns false if none is left, or if another run has begun.
 func (p *Pool) step(s *sharedPhase, run uint64, last bool, most int) bool {
 	for {
 		ticket := s.ticket.Load()
 		first, end := ticket>>16&0xffff, ticket&0xffff
-		// The number of the run in the ticket keeps a late worker from taking a chunk by a stale count. Once a chunk is taken
-		// the run cannot end, so the fields of the phase can be read.
+		// The ticket holds the number of the run, so that a late worker cannot take a chunk of a
+		// later run. Once a chunk is taken the run cannot end, so the phase's fields can be read.
 		if ticket>>32<<32 != run || first == end {
 			return false
 		}
@@ -231,8 +240,8 @@ func (p *Pool) step(s *sharedPhase, run uint64, last bool, most int) bool {
 	}
 }
 
-// compute runs n chunks. Its panic is kept for the goroutine that called Run, which may be guarded where a worker is not, and a
-// program that dies in a worker would leave the terminal as it is.
+// compute runs n chunks. It keeps a panic for the goroutine that called Run, which may recover from
+// it. A panic in a worker would end the program and leave the terminal in raw mode.
 func (p *Pool) compute(s *sharedPhase, first, n int) {
 	defer func() {
 		if v := recover(); v != nil {

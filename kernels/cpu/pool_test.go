@@ -93,7 +93,7 @@ func TestPoolKeepsSmallWorkWhole(t *testing.T) {
 	}
 }
 
-// BenchmarkPoolStep measures what a parallel step costs beside its work: work of 2·1,000 ns on two threads, less 1,000 ns.
+// BenchmarkPoolStep measures the cost of a parallel step on two threads, less its work.
 func BenchmarkPoolStep(b *testing.B) {
 	pool := cpu.NewPool(2, cpu.DefaultPoll)
 	defer pool.Close()

@@ -2,27 +2,29 @@ package cpu
 
 import "time"
 
-// StepCost is what it costs to share a task out, measured on the machine at hand. It decides how work is split and can never
-// change a result.
+// StepCost is the cost of sharing a task between threads, measured on this machine. It decides how
+// work is divided and never changes a result.
 type StepCost struct {
-	Step    time.Duration // of a parallel step beside its work
-	MinWork int           // multiplications below which a task is done sooner on one thread
+	Step    time.Duration // duration of a parallel step, less its work
+	MinWork int           // with fewer multiplications one thread is faster
 }
 
 const (
-	// leastWork and mostWork bound what a measurement can say that other programs disturbed.
+	// leastWork and mostWork bound MinWork, because other programs may disturb the measurement.
 	leastWork = 4 << 10
 	mostWork  = 96 << 10
-	// costTime of measurements, of which the least counts: other programs only ever add time.
+	// costTime is how long measurements are repeated. The shortest counts, because other programs
+	// can only add time.
 	costTime = 3 * time.Millisecond
-	// costPhases make a program that is long enough for what begins and ends it to count little.
+	// costPhases is the number of phases in the measured program. With so many, its beginning and
+	// end count little.
 	costPhases = 16
-	// costRow of numbers, passed over a few times, takes as long as an item of a small product.
+	// Passing costPasses times over costRow numbers takes as long as an item of a small product.
 	costRow    = 4096
 	costPasses = 8
 )
 
-// measureStep takes two times costTime.
+// measureStep measures the cost of a step. It takes 2·costTime.
 func measureStep(p *Pool) StepCost {
 	if p.threads == 1 {
 		return StepCost{MinWork: mostWork}
@@ -35,12 +37,13 @@ func measureStep(p *Pool) StepCost {
 		}
 		p.share(costPhases)
 	})/costPhases - alone
-	// Two threads save half of the time and pay for the step. Products of integers are some four times as fast as this sum.
+	// Two threads save half of the time and pay for the step. Integer products are about four times
+	// as fast as this sum of squares.
 	even := 2 * 4 * float64(step) / float64(max(alone, 1)) * costRow * costPasses
 	return StepCost{Step: max(step, 0), MinWork: int(min(max(even, leastWork), mostWork))}
 }
 
-// least repeats run for so long, and returns the shortest time it took.
+// least repeats run for the duration long and returns the shortest time that it took.
 func least(long time.Duration, run func()) time.Duration {
 	least := time.Hour
 	for begun := time.Now(); time.Since(begun) < long; {
@@ -51,7 +54,7 @@ func least(long time.Duration, run func()) time.Duration {
 	return least
 }
 
-// passing is a task whose items each pass over the numbers a few times.
+// passing is a task; each item passes costPasses times over the numbers.
 type passing []float32
 
 func (t passing) Do(from, to int) {

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// counts say how a thread of a Pool spent the time in which it did not compute.
+// counts are the waits of a thread of a Pool.
 type counts struct {
 	pauses atomic.Int64 // short waits inside a program
-	naps   atomic.Int64 // inside a program, when another thread had lost its core
-	sleeps atomic.Int64 // between programs, when the polling budget was spent
-	_      [40]byte     // each thread writes to a cache line of its own
+	naps   atomic.Int64 // waits inside a program for a thread that had lost its core
+	sleeps atomic.Int64 // waits between programs, after the polling budget was spent
+	_      [40]byte     // so that each thread writes to a separate cache line
 }
 
-// Waits sum up how the threads of a Pool waited since it was made.
+// Waits count the waits of all threads of a Pool since it was made.
 type Waits struct {
 	Pauses int64 // short waits inside a program
-	Naps   int64 // inside a program, when another thread had lost its core
-	Sleeps int64 // of idle workers whose polling budget was spent
+	Naps   int64 // waits inside a program for a thread that had lost its core
+	Sleeps int64 // of idle workers, after the polling budget was spent
 }
 
-// Waits sums up all threads.
+// Waits returns the sum over all threads.
 func (p *Pool) Waits() Waits {
 	var w Waits
 	for i := range p.counts {
@@ -33,37 +33,41 @@ func (p *Pool) Waits() Waits {
 	return w
 }
 
-// Waited is the time that all threads together spent waiting inside programs.
+// Waited returns the time that threads waited inside programs, summed over all threads.
 func (p *Pool) Waited() time.Duration {
 	w := p.Waits()
 	return time.Duration(float64(w.Pauses)*p.polling.pauseNS) + time.Duration(w.Naps)*nap
 }
 
-// DefaultPoll is how long an idle worker polls. It covers what lies between two rounds: sampling, and a draft that the
-// caller computes alone. Then the worker sleeps, so a chat that waits for its user takes no processor.
+// DefaultPoll is how long an idle worker polls. It covers the time between two rounds, in which the
+// caller samples and may compute a draft alone. Then the worker sleeps, so that a chat that waits
+// for its user takes no processor time.
 const DefaultPoll = 5 * time.Millisecond
 
 const (
-	// Chunks are so small that a running thread ends its last one at most this long after the others. A thread that waits
-	// longer waits for one that the system has stopped. It naps, so that the system can move the stopped thread to its core.
+	// Chunks are small: a running thread ends its last chunk at most lostCoreAfter later than the
+	// others. A thread that waits longer waits for one that the system has stopped. It naps, so
+	// that the system can move the stopped thread to its core.
 	lostCoreAfter = 200 * time.Microsecond
 	nap           = 50 * time.Microsecond
-	// pauseTime of measurements of a pause, of which the least counts.
+	// pauseTime is how long the measurement of a pause is repeated. The shortest result counts.
 	pauseTime = 500 * time.Microsecond
-	// pausesPerYield is how often a thread looks before it lets other goroutines run (polling.yields).
+	// pausesPerYield is how often a thread polls before it lets other goroutines run
+	// (polling.yields).
 	pausesPerYield = 64
-	// pausesPerClock is how often an idle worker looks before it asks for the time.
+	// pausesPerClock is how often an idle worker polls before it reads the clock.
 	pausesPerClock = 256
 )
 
-// polling says how threads wait: they look again and again, with the processor's pause instruction in between, for a
-// bounded time.
+// polling says how threads wait: they poll for a bounded time, with the processor's pause
+// instruction between polls.
 type polling struct {
 	budget   time.Duration // of an idle worker
-	pauseNS  float64       // length of a pause on this processor, measured
+	pauseNS  float64       // measured length of a pause, in nanoseconds
 	patience int           // pauses in lostCoreAfter
-	// yields makes a polling thread let other goroutines run now and then. It is set when Go runs at most as many goroutines
-	// at once as the pool has threads: the screen would have to wait otherwise.
+	// yields makes a polling thread let other goroutines run, once in pausesPerYield. It is set if
+	// Go runs no more goroutines at once than the pool has threads. Otherwise the screen would have
+	// to wait.
 	yields bool
 }
 
@@ -76,7 +80,8 @@ func newPolling(threads int, budget time.Duration) polling {
 	return polling{budget: budget, pauseNS: ns, patience: int(float64(lostCoreAfter) / ns), yields: runtime.GOMAXPROCS(0) <= threads}
 }
 
-// pauses waits as long as a thread that looks n times in vain. Without assembly, looking takes longer than the pause.
+// pauses waits as long as a thread that polls n times. Without assembly, a poll takes longer than
+// the pause.
 func pauses(n int) {
 	var never atomic.Int64
 	for range n {
@@ -87,8 +92,8 @@ func pauses(n int) {
 	}
 }
 
-// pauseOrNap waits a little inside a program: with a pause at first, and with a nap once it was called more than patience
-// times for one wait. calls counts them.
+// pauseOrNap waits inside a program: with a pause, or with a nap after more than patience calls in
+// one wait. calls is the number of earlier calls in this wait.
 func (p *polling) pauseOrNap(calls int) (napped bool) {
 	switch {
 	case calls > p.patience:
@@ -113,7 +118,8 @@ func (p *Pool) work(counts *counts) {
 		}
 		counts.sleeps.Add(1)
 		p.sleeping.Add(1)
-		// A program that began before this worker counted as sleeping sent it no wake-up: look once more.
+		// A program that began before this worker was counted as sleeping sent no wake-up. So check
+		// again.
 		if p.program.Load() == seen {
 			if _, open := <-p.wake; !open {
 				return
@@ -123,7 +129,8 @@ func (p *Pool) work(counts *counts) {
 	}
 }
 
-// poll looks for a program other than seen until the budget is spent, and returns the latest.
+// poll waits for a program other than seen, and returns it. After the budget is spent it returns
+// seen.
 func (p *Pool) poll(seen uint64) uint64 {
 	begun := time.Now()
 	for spin := 1; ; spin++ {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// unevenness is the part of its work that the first item of a phase has more than the second.
+// The second item of a phase has 1/unevenness less work than the first.
 const unevenness = 12
 
 // uneven is a phase of two items. Work is counted in pauses, as waiting is.
@@ -25,9 +25,10 @@ func (t *uneven) Do(from, to int) {
 	}
 }
 
-// A thread of a pass computes; it neither waits for long nor naps nor sleeps. Waiting and work are both counted in
-// pauses, so the speed of the machine does not matter. Other programs may take a core at any time, so it is enough that
-// one of many passes is undisturbed: naps and sleeps that the pool chooses itself are in every pass.
+// In a pass a thread computes; it does not wait for long, nap or sleep. Waiting and work are both
+// counted in pauses, so the speed of the machine does not matter. Other programs may take a core at
+// any time, so one good pass of many is enough: if the pool itself chose to nap or sleep, it would
+// do so in every pass.
 func TestThreadsComputeInsideAPass(t *testing.T) {
 	if runtime.NumCPU() < 2 {
 		t.Skip("two threads of one core wait for each other")
@@ -36,7 +37,7 @@ func TestThreadsComputeInsideAPass(t *testing.T) {
 	pool := NewPool(2, time.Minute)
 	defer pool.Close()
 	work := &uneven{pauses: int(float64(time.Millisecond) / pool.polling.pauseNS)}
-	program := slices.Repeat([]Phase{{Task: work, Items: 2, Work: 2 * mostCompanyWork}}, phases)
+	program := slices.Repeat([]Phase{{Task: work, Items: 2, Work: 2 * mostChoiceWork}}, phases)
 	var idle float64
 	var waits Waits
 	for range passes {

@@ -2,8 +2,9 @@ package cpu
 
 import "testing"
 
-// drive makes n runs on a machine on which a multiplication costs so much, together and alone, and returns how many were run alone.
-func drive(c *company, n int, together, alone float64) (aloneRuns int) {
+// drive makes n runs on a machine where a multiplication costs the given nanoseconds, on all threads
+// and alone. It returns how many were run alone.
+func drive(c *threadChoice, n int, together, alone float64) (aloneRuns int) {
 	for range n {
 		is, timed := c.next()
 		cost := together
@@ -18,8 +19,8 @@ func drive(c *company, n int, together, alone float64) (aloneRuns int) {
 	return aloneRuns
 }
 
-func TestCompanyFollowsTheMachine(t *testing.T) {
-	var c company
+func TestThreadChoiceFollowsTheMachine(t *testing.T) {
+	var c threadChoice
 	if alone := drive(&c, 20_000, 0.6, 1); alone > 20_000/500 {
 		t.Errorf("two threads are faster, and %d of 20,000 runs were made by one", alone)
 	}
@@ -31,31 +32,31 @@ func TestCompanyFollowsTheMachine(t *testing.T) {
 	}
 }
 
-func TestCompanyStaysWhereBothAreAlike(t *testing.T) {
-	var c company
+func TestThreadChoiceStaysIfBothCostTheSame(t *testing.T) {
+	var c threadChoice
 	if alone := drive(&c, 10_000, 1, 0.98); alone > 10_000*trialRuns/leastBetween+trialRuns {
-		t.Errorf("one thread is no faster to speak of, and took %d of 10,000 runs", alone)
+		t.Errorf("one thread is only 2 %% faster, and took %d of 10,000 runs", alone)
 	}
 }
 
-func TestCompanyForgetsAStall(t *testing.T) {
-	var c company
+func TestThreadChoiceForgetsAWrongTiming(t *testing.T) {
+	var c threadChoice
 	drive(&c, soon-1, 1, 1.5)
 	is, timed := c.next()
 	for ; !is || !timed; is, timed = c.next() {
 	}
 	c.observe(true, 0.1) // a clock that jumped: alone seems fast
 	if alone := drive(&c, 2000, 1, 1.5); alone > 200 {
-		t.Errorf("one wrong timing, and %d of 2,000 runs were made by one thread that is slower", alone)
+		t.Errorf("after one wrong timing, %d of 2,000 runs were made by one thread, which is slower", alone)
 	}
 }
 
-func TestLargeProgramsAlwaysHaveCompany(t *testing.T) {
-	var c companies
-	if c.of(100*mostCompanyWork+1, 100) != nil {
-		t.Error("a program of large phases is up for choice")
+func TestLargeProgramsAlwaysUseAllThreads(t *testing.T) {
+	var c threadChoices
+	if c.of(100*mostChoiceWork+1, 100) != nil {
+		t.Error("a program of large phases has a choice")
 	}
-	if c.of(100*mostCompanyWork, 100) == nil {
-		t.Error("a program of small phases is not up for choice")
+	if c.of(100*mostChoiceWork, 100) == nil {
+		t.Error("a program of small phases has no choice")
 	}
 }
