@@ -1,12 +1,13 @@
-// Package host is the CPU backend of engine/compute: memory is Go's, operations are queued and run on a
-// pool of threads when their results are wanted.
+// Package host is the CPU backend of engine/compute. Its memory is Go's. Operations are queued, and
+// run on a pool of threads when their results are needed.
 //
-// It keeps the law of the seam, that a row's bits depend on that row alone, because every kernel of kernels/cpu adds in an
-// order that is fixed along the summed axis. What "crosses the seam" is counted as a device would: the bytes
-// that Logits copies out, and one wait per pass in which anything was read; so the figures on screen can be compared.
+// It keeps the law of engine/compute, that a row's bits depend on that row alone: every kernel of
+// kernels/cpu adds in a fixed order along the summed axis. Moved bytes and waits are counted as on a
+// GPU, so that the figures on screen can be compared: the bytes that Logits copies out, and one wait
+// per pass of which anything was read.
 //
-// A Backend serves one goroutine at a time. Weights in F32, F16 and BF16 are used where the file has them; quantised weights are repacked for
-// the vector unit.
+// A Backend serves one goroutine at a time. Weights in F32, F16 and BF16 stay where the file has
+// them. Quantised weights are repacked for the vector unit.
 package host
 
 import (
@@ -23,15 +24,15 @@ type Backend struct {
 	name string
 
 	queue     queue
-	quantised cpu.Quantized // room for activations as integers
+	quantised cpu.Quantized // room for the quantised activations
 }
 
 var _ compute.Backend = (*Backend)(nil)
 
-// New starts a backend on so many threads; 0 or less means one per physical core.
+// New starts a backend on this many threads; 0 or less means one per physical core.
 func New(threads int) *Backend { return NewPolling(threads, cpu.DefaultPoll) }
 
-// NewPolling starts a backend as New does, with threads that poll for so long between passes before they sleep.
+// NewPolling is New with threads that poll for the duration poll after a pass before they sleep.
 func NewPolling(threads int, poll time.Duration) *Backend {
 	if threads <= 0 {
 		threads = physicalCores()
@@ -47,12 +48,13 @@ func NewPolling(threads int, poll time.Duration) *Backend {
 	}
 }
 
-// Info names processor and threads; MemoryBytes is what the system can still give, 0 when it does not say.
+// Info names the processor and the threads. MemoryBytes is what the system can still allocate, or 0
+// if that is unknown.
 func (b *Backend) Info() compute.Info {
 	return compute.Info{Kind: "cpu", Name: b.name, MemoryBytes: availableMemoryBytes(), Detail: b.detail()}
 }
 
-// detail says how work is split, which was measured when the threads were started.
+// detail describes the measured cost of sharing work between the threads.
 func (b *Backend) detail() string {
 	if b.pool.Threads() == 1 {
 		return "everything runs on one thread"
@@ -62,10 +64,10 @@ func (b *Backend) detail() string {
 		float64(cost.Step.Nanoseconds())/1e3, (cost.MinWork+500)/1000)
 }
 
-// Ceilings measures what the products on this machine cannot exceed.
+// Ceilings measures the limits of this machine for products.
 func (b *Backend) Ceilings() cpu.Ceilings { return b.pool.MeasureCeilings() }
 
-// Waited is the time that a thread has spent waiting for the others inside passes, on average.
+// Waited returns the time that a thread has waited for the others inside passes, on average.
 func (b *Backend) Waited() time.Duration { return b.pool.Waited() / time.Duration(b.pool.Threads()) }
 
 // Close ends the worker threads.
@@ -74,7 +76,7 @@ func (b *Backend) Close() error {
 	return nil
 }
 
-// require panics unless a programmer kept the contract.
+// require panics if a caller broke the contract of compute.Backend.
 func require(ok bool, broken string) {
 	if !ok {
 		panic("host: " + broken)
