@@ -1,7 +1,7 @@
 //go:build cuda && linux && cgo
 
-// The driver is looked for when a device is asked for, not when the program starts: neither its absence nor the tenths of a second that
-// it takes to initialise touch a run that does without.
+// The driver is loaded when a device is opened, not when the program starts. So a run without a GPU
+// needs no driver, and does not wait some tenths of a second for its initialisation.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,14 +1,16 @@
-// The library behind the trampolines.
+// The driver library that the trampolines call.
 #pragma once
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-// The functions of the library, by the trampolines' numbers; null before loading, and where the library has none of that name.
+// The functions of the library, by the trampolines' numbers. An entry is null before loading, and if
+// the library has no function of that name.
 HIDDEN extern void *driver_entry[];
 HIDDEN extern const char *const driver_name[];
 HIDDEN extern const int driver_names;
 
-// driver_load finds the library and initialises it, once. It returns what cuInit did, or -1 where no library was found.
+// driver_load finds the library and initialises it, once. It returns the result of cuInit, or -1 if
+// no library was found.
 HIDDEN int driver_load(void);
 HIDDEN const char *driver_load_error(void);  // why there is no library
 HIDDEN const char *driver_library(void);     // its file
