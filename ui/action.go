@@ -15,10 +15,10 @@ import (
 	"specula/ui/transcript"
 )
 
-// pressed looks a key up and does what it asks for; a key that is not in the table is text.
+// pressed does the action of a key. A key without an action is text.
 func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 	if k.String() == "alt+esc" {
-		// Two presses that come within the time in which a terminal's sequence is awaited, as those of a key held down do.
+		// Two quick presses of esc, as from a key held down, look like alt+esc.
 		k.Mod &^= tea.ModAlt
 		return tea.Batch(m.pressed(k), m.pressed(k))
 	}
@@ -36,7 +36,7 @@ func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 	case a == keys.Race:
 		return m.raceLast("")
 	case keys.GammaUp <= a && a <= keys.Speculate:
-		return m.turn(a)
+		return m.changeByKey(a)
 	}
 	if cmd, done := m.screenAction(a); done {
 		return cmd
@@ -47,7 +47,8 @@ func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 	return m.composeAction(a, k)
 }
 
-// pressedInDialog leaves keys to the dialog, except those that close it.
+// pressedInDialog gives keys to the dialog, except those that close it or suspend the program, and
+// the pace keys in a race.
 func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 	filter, ok := m.dialog.(interface{ Filtering() bool })
 	filtering := ok && filter.Filtering()
@@ -105,7 +106,7 @@ func (m *Model) back() tea.Cmd {
 	case m.waits():
 		return m.withdraw()
 	case m.options.Race != nil && m.engine == nil:
-		return tea.Quit // the race has not begun
+		return tea.Quit // the race has not begun yet
 	default:
 		return m.stop()
 	}
@@ -118,7 +119,7 @@ func (m *Model) backToComposer() {
 	m.arrange()
 }
 
-// screenAction does what works wherever the keyboard is.
+// screenAction does the actions that do not depend on the focus. done is false for other actions.
 func (m *Model) screenAction(a keys.Action) (cmd tea.Cmd, done bool) {
 	switch a {
 	case keys.Help:
@@ -172,7 +173,7 @@ func (m *Model) nextRejected() tea.Cmd {
 	}[m.rejected])
 }
 
-// composeAction does what a key means in the prompt; anything else is typed.
+// composeAction does what a key means in the prompt. Other keys are typed.
 func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
 	switch a {
 	case keys.Send:
@@ -209,7 +210,7 @@ func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-// enter sends the prompt or runs the command in it. A prompt that cannot be sent now stays.
+// enter sends the prompt, or runs the command in it. A prompt that cannot be sent stays.
 func (m *Model) enter() tea.Cmd {
 	prompt := m.composer.Value()
 	if strings.TrimSpace(prompt) == "" {
@@ -230,7 +231,7 @@ func (m *Model) enter() tea.Cmd {
 	return tea.Batch(cmd, m.takePrompt())
 }
 
-// takePrompt empties the composer and keeps what it held in the history.
+// takePrompt empties the composer and adds its text to the history.
 func (m *Model) takePrompt() tea.Cmd {
 	_, err := m.composer.Take()
 	m.arrange()
@@ -240,7 +241,7 @@ func (m *Model) takePrompt() tea.Cmd {
 	return nil
 }
 
-// complete completes a command, or leaves the prompt for the reply.
+// complete completes a command. Without a command it moves the focus to the reply.
 func (m *Model) complete() tea.Cmd {
 	prompt := m.composer.Value()
 	if !strings.HasPrefix(prompt, "/") {
@@ -252,7 +253,7 @@ func (m *Model) complete() tea.Cmd {
 	c := command.Complete(m.tabbed.from)
 	if next := c.Prompt; next != m.tabbed.from {
 		m.composer.SetValue(next)
-	} else if ways := c.Ways(); len(ways) > 0 { // nothing is beyond doubt: each way in turn
+	} else if ways := c.Ways(); len(ways) > 0 { // several ways: offer one after the other
 		m.tabbed.at = (m.tabbed.at + 1) % len(ways)
 		m.tabbed.shown = ways[m.tabbed.at]
 		m.composer.SetValue(m.tabbed.shown)
@@ -261,11 +262,11 @@ func (m *Model) complete() tea.Cmd {
 	return nil
 }
 
-// tabbed is how far tab has stepped through the ways a command may go on.
+// tabbed says which of the ways to continue a command tab has offered.
 type tabbed struct {
-	from  string // the prompt as it was typed
+	from  string // the prompt as typed
 	at    int
-	shown string // what tab made of it; another prompt begins anew
+	shown string // the prompt after tab; another prompt starts again
 }
 
 func (m *Model) pasted(text string) tea.Cmd {

@@ -18,7 +18,7 @@ import (
 	"specula/engine/event"
 )
 
-// recordedReply is a long scripted reply as events.
+// recordedReply returns the events of a long scripted reply.
 func recordedReply(rounds int) []event.Event {
 	var out []event.Event
 	for e := range newScripted(config.Default(), rounds).Generate(context.Background(), []Message{{"user", "hello"}}, true) {
@@ -37,8 +37,8 @@ func benchModel(b *testing.B, w, h int) *Model {
 	return m
 }
 
-// working yields a recorded reply with work between the events, as much arithmetic as a small model does in a millisecond
-// or two, so that the screen has somebody to take time from.
+// working yields a recorded reply. Between the events it computes as much as a small model does in one
+// or two milliseconds, so that the screen competes with it for time.
 func working(events []event.Event) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		x := make([]float32, 4096)
@@ -55,7 +55,8 @@ func working(events []event.Event) iter.Seq[event.Event] {
 	}
 }
 
-// cpuTime is what the process has computed so far, on all cores: a figure that other processes disturb less than the clock.
+// cpuTime returns the processor time of the process so far, on all cores. Other processes disturb it
+// less than the clock.
 func cpuTime(b *testing.B) time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -64,8 +65,8 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkEngine compares an engine that is busy all the time: alone, and with the whole screen (Bubble Tea's renderer
-// included, output discarded) showing its events at full speed.
+// BenchmarkEngine measures a busy engine alone, and with the whole screen showing its events at full
+// speed. The screen includes Bubble Tea's renderer; its output is discarded.
 func BenchmarkEngine(b *testing.B) {
 	events := recordedReply(400)
 	report := func(b *testing.B, before time.Duration) {
@@ -97,8 +98,8 @@ func BenchmarkEngine(b *testing.B) {
 	})
 }
 
-// BenchmarkFrame measures one frame in the middle of a long chat: a round arrives and the screen is drawn. Thirty of them a
-// second are the most the screen ever asks for.
+// BenchmarkFrame measures one frame in a long chat: a round arrives and the screen is drawn. The screen
+// draws at most thirty frames a second.
 func BenchmarkFrame(b *testing.B) {
 	for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 50}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {

@@ -11,8 +11,8 @@ import (
 	"specula/engine/event"
 )
 
-// TestAnEngineThatHangsLosesNoText quits in mid-reply while the engine does not answer: what it yielded is saved, also what
-// no frame has shown.
+// TestAnEngineThatHangsLosesNoText quits during a reply while the engine does not answer. All that the
+// engine has yielded is saved, even if no frame has shown it.
 func TestAnEngineThatHangsLosesNoText(t *testing.T) {
 	s := open(t, func(o *Options) { o.grace = 10 * time.Millisecond })
 	s.engine.hangAt, s.engine.hang = 2, make(chan struct{})
@@ -34,7 +34,8 @@ func TestAnEngineThatHangsLosesNoText(t *testing.T) {
 	}
 }
 
-// TestQuittingWhileTheModelsAreReadSendsNothing quits with a prompt that waits for the models, in the moment they are there.
+// TestQuittingWhileTheModelsAreReadSendsNothing quits at the moment when the models are ready, with a
+// prompt that waits for them.
 func TestQuittingWhileTheModelsAreReadSendsNothing(t *testing.T) {
 	release, engine := make(chan struct{}), (*scripted)(nil)
 	s := &screen{t: t}
@@ -51,7 +52,7 @@ func TestQuittingWhileTheModelsAreReadSendsNothing(t *testing.T) {
 	s.m.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
 	s.press("h i enter")
 	close(release)
-	s.m.guard.running.Wait() // the event is in the ring, and no frame takes it
+	s.m.guard.running.Wait() // the event stays in the ring: no frame takes it
 	if err := s.m.close(func() {}); err != nil {
 		t.Fatal(err)
 	}

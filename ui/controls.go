@@ -15,8 +15,9 @@ import (
 	"specula/ui/theme"
 )
 
-// turn changes a setting of the engine by key. The engine takes it over at the next round.
-func (m *Model) turn(a keys.Action) tea.Cmd {
+// changeByKey changes the setting of the engine that a key stands for. It takes effect at the next
+// round.
+func (m *Model) changeByKey(a keys.Action) tea.Cmd {
 	if m.engine == nil {
 		return m.say(m.whyNoEngine())
 	}
@@ -46,7 +47,7 @@ func (m *Model) turn(a keys.Action) tea.Cmd {
 	case keys.Proposer:
 		return m.change("speculation.proposer", m.nextProposer(p.Proposer))
 	case keys.Acceptance:
-		return m.change("speculation.acceptance", after(p.Acceptance, "token", "block", "exact")) // the lossy one only by name
+		return m.change("speculation.acceptance", after(p.Acceptance, "token", "block", "exact")) // the lossy rule can only be set by name
 	case keys.Speculate:
 		return m.change("speculation.enabled", toggled(p.Enabled))
 	}
@@ -60,7 +61,8 @@ func (m *Model) whyNoEngine() string {
 	return "the models are still being read"
 }
 
-// moveGamma moves γ by one. It starts from the γ last seen, not from the one that was last set.
+// moveGamma adds by to γ. It starts from the γ of the last round, which may differ from the one that
+// was set.
 func (m *Model) moveGamma(c config.Config, by int) tea.Cmd {
 	gamma := c.Speculation.Gamma
 	if c.Speculation.Rule != "fixed" && m.state.Last != nil {
@@ -69,7 +71,7 @@ func (m *Model) moveGamma(c config.Config, by int) tea.Cmd {
 	return m.fixGamma(strconv.Itoa(min(max(gamma+by, 0), c.Speculation.GammaMax)))
 }
 
-// fixGamma sets γ, which brings the rule that leaves it there, and says both.
+// fixGamma sets γ. The engine then also sets the rule to fixed. The message says both.
 func (m *Model) fixGamma(gamma string) tea.Cmd {
 	if m.engine == nil {
 		return m.say(m.whyNoEngine())
@@ -90,7 +92,7 @@ func (m *Model) fixGamma(gamma string) tea.Cmd {
 	return m.say(fmt.Sprintf("%s %d, rule fixed%s", name, c.Speculation.Gamma, when))
 }
 
-// otherSeed is the seed of the last reply in place of none, and none in place of a seed.
+// otherSeed returns -1 (no seed) if a seed is set, and otherwise the seed of the last reply.
 func (m *Model) otherSeed(seed int64) string {
 	if seed < 0 {
 		return strconv.FormatInt(m.lastSeed, 10)
@@ -98,7 +100,7 @@ func (m *Model) otherSeed(seed int64) string {
 	return "-1"
 }
 
-// change asks the engine for a setting and says when it holds.
+// change changes a setting and says when it takes effect.
 func (m *Model) change(name, value string) tea.Cmd {
 	s, ok := config.Lookup(name)
 	if !ok {
@@ -116,7 +118,7 @@ func (m *Model) change(name, value string) tea.Cmd {
 	return m.changed(s, value, m.engine.Change(s.Name, value))
 }
 
-// changed says what became of a change that the engine was asked for.
+// changed says how a change of a setting went; err is the engine's answer.
 func (m *Model) changed(s config.Setting, value string, err error) tea.Cmd {
 	if err != nil {
 		return m.say(sanitize.Line(err.Error()))
@@ -136,7 +138,7 @@ func (m *Model) changed(s config.Setting, value string, err error) tea.Cmd {
 	return m.say(sanitize.Line(fmt.Sprintf("%s %s%s", s.Slash, m.valueOf(s), when)))
 }
 
-// proposers are those that can be chosen, auto among them.
+// proposers returns the names that can be chosen, with auto.
 func (m *Model) proposers() []string {
 	names := []string{"auto"}
 	if r := m.state.Ready; r != nil {
@@ -147,12 +149,13 @@ func (m *Model) proposers() []string {
 		}
 	}
 	if len(names) == 1 {
-		return []string{"auto", "draft", "ngram"} // of a stream that does not tell
+		return []string{"auto", "draft", "ngram"} // a recording without a list
 	}
 	return names
 }
 
-// nextProposer is the one after current. After auto comes the one after whoever drafts now, so that the key changes that.
+// nextProposer returns the proposer after current. After auto comes the one after the proposer that
+// drafts now, so that the key changes something.
 func (m *Model) nextProposer(current string) string {
 	if current == "auto" {
 		if next := after(m.state.Drafter(), m.proposers()...); next != "auto" {
@@ -162,7 +165,7 @@ func (m *Model) nextProposer(current string) string {
 	return after(current, m.proposers()...)
 }
 
-// refusal says why a proposer cannot be chosen, or "".
+// refusal says why a proposer cannot be chosen; "" if it can.
 func (m *Model) refusal(proposer string) string {
 	if m.state.Ready == nil {
 		return ""
@@ -171,7 +174,8 @@ func (m *Model) refusal(proposer string) string {
 	return why
 }
 
-// valueOf is a setting's value with everything that was asked for, as a person would type it.
+// valueOf returns a setting's value, including changes that have not taken effect yet, as a person
+// would type it.
 func (m *Model) valueOf(s config.Setting) string {
 	c := m.config
 	if s.Section() != "ui" && m.engine != nil {
@@ -184,7 +188,8 @@ func (m *Model) valueOf(s config.Setting) string {
 	return v
 }
 
-// showSettings shows what the next reply will use while none is being written; in mid-reply, events tell it.
+// showSettings shows the settings of the next reply. During a reply it does nothing: events say what
+// the reply uses.
 func (m *Model) showSettings() {
 	if m.engine == nil || m.busy() {
 		return
@@ -200,7 +205,7 @@ func (m *Model) showSettings() {
 	}
 }
 
-// setUI changes a setting of the screen, which holds at once.
+// setUI changes a setting of the screen. It takes effect at once.
 func (m *Model) setUI(name, value string) tea.Cmd {
 	if err := m.config.Set(name, value); err != nil {
 		return m.say(sanitize.Line(err.Error()))
@@ -216,7 +221,8 @@ func (m *Model) setUI(name, value string) tea.Cmd {
 	return m.say(sanitize.Line(fmt.Sprintf("%s %s", s.Slash, m.valueOf(s))))
 }
 
-// applyTheme picks the theme: the one asked for, or the one that fits the terminal's background.
+// applyTheme sets the theme: mono without colour, else the configured one; auto fits the terminal's
+// background.
 func (m *Model) applyTheme() {
 	name := m.config.UI.Theme
 	switch {
@@ -236,10 +242,11 @@ func (m *Model) nextPace() tea.Cmd {
 	return m.setUI("ui.pace", after(mode.String(), "full", "slow", "step"))
 }
 
-// roundsLadder are the speeds the pace keys step over, in rounds a second.
+// roundsLadder holds the speeds that the pace keys choose from, in rounds per second.
 var roundsLadder = []float64{0.25, 0.5, 1, 2, 3, 5, 8, 12, 20, 30, 60}
 
-// changePace makes the slow pace faster or slower; from another pace it begins with the slow one.
+// changePace makes the slow pace faster (by 1) or slower (by −1). From another pace it goes to the
+// slow one.
 func (m *Model) changePace(by int) tea.Cmd {
 	mode, rounds := m.pacer.Mode()
 	if mode != pace.Slow {
@@ -255,7 +262,7 @@ func (m *Model) changePace(by int) tea.Cmd {
 	return m.setUI("ui.rounds_per_second", plain(roundsLadder[max(at, 0)]))
 }
 
-// paceWords says how fast rounds are shown.
+// paceWords describes the current pace.
 func (m *Model) paceWords() string {
 	mode, rounds := m.pacer.Mode()
 	if mode == pace.Slow {
@@ -264,7 +271,7 @@ func (m *Model) paceWords() string {
 	return mode.String()
 }
 
-// after returns the word behind current, the first one behind the last or an unknown one.
+// after returns the word after current. After the last word, or an unknown one, comes the first.
 func after(current string, words ...string) string {
 	return words[(slices.Index(words, current)+1)%len(words)]
 }
@@ -273,5 +280,5 @@ func toggled(on bool) string { return strconv.FormatBool(!on) }
 
 func plain(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// tenths rounds to one place, so that ten steps of 0.1 make 1.
+// tenths rounds to one decimal place, so that ten steps of 0.1 give 1.
 func tenths(f float64) string { return plain(float64(int(f*10+0.5)) / 10) }

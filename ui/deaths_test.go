@@ -16,15 +16,15 @@ import (
 	"golang.org/x/term"
 )
 
-// TestTheTerminalSurvivesEveryDeath ends the process of the screen, or the one that keeps the terminal, in every way a process
-// can end. The terminal is as it was, and the exit status is the right one.
-func TestTheTerminalSurvivesEveryDeath(t *testing.T) {
+// TestTheTerminalIsRestoredHoweverAProcessEnds ends the screen's process or the keeper in every way in
+// which a process can end. The terminal is as before, and the exit status is right.
+func TestTheTerminalIsRestoredHoweverAProcessEnds(t *testing.T) {
 	const keeper, child = true, false
 	tests := []struct {
 		name   string
 		to     bool
 		signal syscall.Signal
-		code   int // -1 if it dies of the signal itself
+		code   int // -1 if the signal itself ends it
 		says   string
 	}{
 		{"killed", child, syscall.SIGKILL, -1, ""},
@@ -79,8 +79,8 @@ type shell struct {
 	usable *term.State // the terminal's modes at a prompt
 }
 
-// startShell runs a shell in a window that answers no queries: an answer on its way to a program that is stopped would be
-// typed into the shell.
+// startShell runs a shell in a window that answers no queries. An answer that comes after the program
+// has stopped would be typed into the shell.
 func startShell(t *testing.T) *shell {
 	t.Helper()
 	cmd := exec.Command("sh", "-i")
@@ -91,12 +91,12 @@ func startShell(t *testing.T) *shell {
 	return x
 }
 
-// prompt reports whether the shell has come back. The caller holds the lock.
+// prompt reports whether the shell shows its prompt. The caller holds the lock.
 func (x *shell) prompt() bool {
 	return !x.onScreen() && strings.Contains(x.text(0, 0, x.w, x.h), "§ ")
 }
 
-// screen runs a command that brings the screen.
+// screen runs a command and waits for the screen.
 func (x *shell) screen(command string) {
 	x.t.Helper()
 	x.send(command + "\r")
@@ -105,7 +105,7 @@ func (x *shell) screen(command string) {
 	})
 }
 
-// back waits until the terminal is the shell's, with its modes.
+// back waits until the shell has the terminal, with the shell's modes.
 func (x *shell) back(after string) {
 	x.t.Helper()
 	for !x.inForeground() {
@@ -114,7 +114,7 @@ func (x *shell) back(after string) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	// What was about to be drawn when the program stopped is drawn, and undone by the keeper.
+	// A frame may still be drawn after the program has stopped. The keeper undoes it.
 	x.wait("the shell after "+after, func() bool { return !x.onScreen() && len(x.unusual()) == 0 })
 	for now := x.state(); !reflect.DeepEqual(now, x.usable); now = x.state() {
 		if x.overdue() {
@@ -130,7 +130,7 @@ func (x *shell) inForeground() bool {
 	return err == nil && group == x.cmd.Process.Pid
 }
 
-// children are the keeper and the process of the screen.
+// children returns the process ids of the keeper and of the screen.
 func (x *shell) children() (keeper, child int) {
 	keeper = childOf(x.t, x.terminal, x.cmd.Process.Pid)
 	return keeper, childOf(x.t, x.terminal, keeper)
@@ -144,8 +144,8 @@ func (x *shell) leave() {
 	}
 }
 
-// TestAShellStopsAndContinuesTheProgram stops both processes in every way. The shell always gets a terminal that it can use,
-// and the screen comes back.
+// TestAShellStopsAndContinuesTheProgram stops the program in every way. The shell always gets a usable
+// terminal, and the screen comes back.
 func TestAShellStopsAndContinuesTheProgram(t *testing.T) {
 	t.Parallel()
 	x := startShell(t)
@@ -174,7 +174,7 @@ func TestAShellStopsAndContinuesTheProgram(t *testing.T) {
 		}
 	}
 
-	// Suspended and asked to end, it leaves the terminal to the shell.
+	// A signal to end while it is suspended: it does not touch the terminal.
 	x.send("\x1a")
 	x.back("ctrl+z")
 	x.send("kill -TERM %1; kill -CONT %1\r")
@@ -182,8 +182,9 @@ func TestAShellStopsAndContinuesTheProgram(t *testing.T) {
 	x.back("a suspended program that ends")
 }
 
-// TestSuspendedWhileItTakesTheTerminalBack suspends a program that has just been told to continue, and so is about to
-// take the terminal. Beside other programs, the shell then lost the terminal or the screen stayed still in one of ten runs.
+// TestSuspendedWhileItTakesTheTerminalBack suspends a program that was just continued and is about to
+// take the terminal. On a busy machine the shell once lost the terminal, or the screen stood still, in
+// one of ten runs.
 func TestSuspendedWhileItTakesTheTerminalBack(t *testing.T) {
 	t.Parallel()
 	x := startShell(t)
@@ -203,7 +204,7 @@ func TestSuspendedWhileItTakesTheTerminalBack(t *testing.T) {
 	x.waitText("ended by signal: terminated")
 }
 
-// TestAShellAfterAKilledProgram kills one of both processes under a shell: it gets a terminal that it can use.
+// TestAShellAfterAKilledProgram kills one of the two processes. The shell gets a usable terminal.
 func TestAShellAfterAKilledProgram(t *testing.T) {
 	for _, name := range []string{"keeper", "child"} {
 		t.Run(name, func(t *testing.T) {
@@ -225,7 +226,7 @@ func TestAShellAfterAKilledProgram(t *testing.T) {
 	}
 }
 
-// checkModes looks for modes that a screen has left on. The caller holds the lock.
+// checkModes fails if modes of the screen are still set. The caller holds the lock.
 func (x *terminal) checkModes() {
 	x.t.Helper()
 	if x.emu.IsAltScreen() {
@@ -236,7 +237,7 @@ func (x *terminal) checkModes() {
 	}
 }
 
-// unusual are the modes that are not as a shell expects them. The caller holds the lock.
+// unusual returns the modes that differ from what a shell expects. The caller holds the lock.
 func (x *terminal) unusual() []ansi.Mode {
 	var list []ansi.Mode
 	for m, on := range x.modes {

@@ -13,7 +13,8 @@ import (
 	"specula/ui/race"
 )
 
-// While tokens are drafted and judged nobody reads the prompt any more, in the first round no less than in later ones.
+// Once tokens are drafted and judged, the status no longer says that the prompt is read; not even in
+// the first round.
 func TestSteppingNamesEachPhase(t *testing.T) {
 	s := stepping(t)
 	s.mustNotShow("reading the prompt")
@@ -28,14 +29,14 @@ func TestSteppingNamesEachPhase(t *testing.T) {
 	s.mustShow("● drafting")
 }
 
-// A reply without speculation is written, not drafted.
+// The status of a reply without speculation says writing, not drafting.
 func TestAPlainReplyIsNotDrafted(t *testing.T) {
 	s := open(t, nil)
 	s.mustShow("demo-draft → demo-target")
 	s.press("alt+s")
 	s.engine.hangAt, s.engine.hang = 2, make(chan struct{})
 	release := sync.OnceFunc(func() { close(s.engine.hang) })
-	t.Cleanup(release) // also of a test that fails
+	t.Cleanup(release) // even if the test fails
 	s.begin("hello")
 	s.until("the second round", func() bool { return len(s.m.state.History) == 2 })
 	s.quiet()
@@ -97,7 +98,7 @@ func (r slowRace) Run(ctx context.Context) iter.Seq2[int, event.Event] {
 	}
 }
 
-// The status says that a race runs from the moment it was asked for until it is over, also when its screen was closed before.
+// The status says that a race runs, from its start to its end, even if its screen is closed.
 func TestARaceThatRunsIsNotReady(t *testing.T) {
 	r := slowRacer{&racer{outcome: race.Outcome{Compared: true, Same: true, Why: "because"}}, make(chan struct{}), make(chan struct{})}
 	s := open(t, func(o *Options) {
@@ -109,7 +110,7 @@ func TestARaceThatRunsIsNotReady(t *testing.T) {
 		}
 	})
 	begin, end := sync.OnceFunc(func() { close(r.begin) }), sync.OnceFunc(func() { close(r.end) })
-	t.Cleanup(func() { begin(); end() }) // also of a test that fails
+	t.Cleanup(func() { begin(); end() }) // even if the test fails
 	s.ask("hello")
 	s.mustShow("○ ready")
 	s.press("alt+v")
@@ -124,7 +125,7 @@ func TestARaceThatRunsIsNotReady(t *testing.T) {
 	s.mustShow("○ ready")
 }
 
-// A message and the menu of commands stand side by side, whichever came first and however long they are.
+// A message and the menu of commands are both visible, in either order and at any length.
 func TestAMessageDoesNotHideTheMenu(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 36}, {48, 20}} {
 		s := open(t, nil)
@@ -147,7 +148,7 @@ func TestAMessageDoesNotHideTheMenu(t *testing.T) {
 	}
 }
 
-// Where nothing is beyond doubt, tab steps through the ways a command can go on, each with its explanation.
+// If a command can go on in several ways, tab steps through them, each with its explanation.
 func TestTabStepsThroughTheMenu(t *testing.T) {
 	s := openSmall(t, nil)
 	for _, c := range []struct{ keys, prompt, shows string }{

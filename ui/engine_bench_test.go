@@ -18,8 +18,8 @@ import (
 	"specula/engine/host"
 )
 
-// BenchmarkRealEngine compares the tokens a second of the embedded pair at full speed: with nobody looking, with candidates
-// collected for the inspector, and with the whole screen showing them.
+// BenchmarkRealEngine measures the tokens per second of the embedded pair at full speed: alone, with
+// candidates for the inspector, and with the whole screen.
 func BenchmarkRealEngine(b *testing.B) {
 	c := config.Default()
 	c.Sampling.Temperature, c.Speculation.Rule, c.UI.Pace = 0, "fixed", "full"

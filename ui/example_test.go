@@ -12,7 +12,7 @@ import (
 	"specula/ui"
 )
 
-// parrot is the smallest engine there is.
+// parrot is the smallest possible engine.
 type parrot struct{ settings config.Config }
 
 func (p *parrot) Settings() config.Config         { return p.settings }

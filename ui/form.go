@@ -6,14 +6,14 @@ import (
 	"specula/engine/config"
 )
 
-// formSet tells what became of a form that was asked for.
+// formSet is the engine's answer to a form.
 type formSet struct {
 	setting config.Setting
 	value   string
 	err     error
 }
 
-// setForm asks the engine for a form of replies. Working one out may take seconds, so the screen does not wait for it.
+// setForm gives the engine a form for replies, in the background: compiling one may take seconds.
 func (m *Model) setForm(s config.Setting, value string) tea.Cmd {
 	if m.forming {
 		return m.say("the form asked for before is still being worked out")
@@ -23,7 +23,7 @@ func (m *Model) setForm(s config.Setting, value string) tea.Cmd {
 	return tea.Batch(m.say("working out the form …"), func() tea.Msg { return formSet{s, value, engine.Change(s.Name, value)} })
 }
 
-// formSet says how it went, and sends the prompt that waited for it.
+// formSet says how it went. If it went well, it sends the prompt that waited for the form.
 func (m *Model) formSet(msg formSet) tea.Cmd {
 	m.forming = false
 	said := m.changed(msg.setting, msg.value, msg.err)

@@ -10,13 +10,13 @@ import (
 	"specula/engine/event"
 )
 
-// dear is an engine that takes its time over a form: until done is closed.
-type dear struct {
+// slowForm is an engine that does not finish a form before done is closed.
+type slowForm struct {
 	*scripted
 	done chan struct{}
 }
 
-func (d *dear) Change(name, value string) error {
+func (d *slowForm) Change(name, value string) error {
 	if strings.HasPrefix(name, "constraint.") {
 		select {
 		case <-d.done:
@@ -33,7 +33,7 @@ func TestTheScreenDoesNotWaitForAForm(t *testing.T) {
 		load := o.Load
 		o.Load = func(ctx context.Context, emit func(event.Event)) (Engine, error) {
 			e, err := load(ctx, emit)
-			return &dear{e.(*scripted), done}, err
+			return &slowForm{e.(*scripted), done}, err
 		}
 	})
 	for _, r := range "/regex [a-z]+" {
@@ -43,7 +43,7 @@ func TestTheScreenDoesNotWaitForAForm(t *testing.T) {
 	s.mustShow("working out the form …")
 	s.mustShow("● working")
 
-	// Meanwhile settings change at once, and a prompt waits.
+	// In the meantime other settings change at once, and a prompt waits.
 	s.press("alt+right")
 	s.mustShow("temp 0.8")
 	s.ask("/schema any")
@@ -69,7 +69,7 @@ func TestAFormThatIsRefusedKeepsThePromptThatWaited(t *testing.T) {
 		load := o.Load
 		o.Load = func(ctx context.Context, emit func(event.Event)) (Engine, error) {
 			e, err := load(ctx, emit)
-			return &dear{e.(*scripted), done}, err
+			return &slowForm{e.(*scripted), done}, err
 		}
 	})
 	for _, r := range "/regex a(" {

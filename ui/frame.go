@@ -12,7 +12,8 @@ import (
 	"specula/ui/sanitize"
 )
 
-// loaded and replyOver are the screen's own events: they travel with the engine's, so that they come in order.
+// loaded and replyOver are events of the screen. They go through the same ring as the engine's
+// events, so that they come in order.
 type (
 	loaded struct {
 		engine Engine
@@ -25,7 +26,7 @@ type (
 func (loaded) Kind() string    { return "loaded" }
 func (replyOver) Kind() string { return "reply-over" }
 
-// take applies everything that happened since the last frame.
+// take applies all events since the last frame.
 func (m *Model) take() tea.Cmd {
 	var cmds []tea.Cmd
 	events, lost := m.ring.Take()
@@ -38,7 +39,7 @@ func (m *Model) take() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// apply takes one event into the state and does what follows from it.
+// apply applies one event to the state, and then does what else it requires.
 func (m *Model) apply(e event.Event) tea.Cmd {
 	switch e := e.(type) {
 	case loaded:
@@ -65,7 +66,7 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 	return cmd
 }
 
-// follow does outside of the state what an event calls for.
+// follow does what an event requires outside the state.
 func (m *Model) follow(e event.Event) tea.Cmd {
 	switch e := e.(type) {
 	case event.Ready:
@@ -88,7 +89,8 @@ func (m *Model) follow(e event.Event) tea.Cmd {
 	return nil
 }
 
-// aboutModels is what the user should know of the loaded models before the first reply; "" if nothing.
+// aboutModels returns what the user should know about the loaded models before the first reply; ""
+// if there is nothing.
 func (m *Model) aboutModels(e event.Ready) string {
 	var said []string
 	for _, w := range e.Warnings {
@@ -108,8 +110,9 @@ func (m *Model) aboutModels(e event.Ready) string {
 	return sanitize.Line(strings.Join(said, "; "))
 }
 
-// load runs in a goroutine of its own. That the models are ready is told when they can answer: between the event and the
-// engine lies a moment of measuring, and who is invited to write then cannot be answered, nor stopped.
+// load opens the engine, on its own goroutine. It holds event.Ready back until the engine is there.
+// Between the two the engine measures for a moment. A user who is invited to write during that time
+// could not be answered, and esc could not stop it.
 func (m *Model) load() {
 	var last loaded
 	emit := func(e event.Event) {
@@ -126,7 +129,7 @@ func (m *Model) load() {
 
 func (m *Model) loaded(e loaded) tea.Cmd {
 	if e.err != nil {
-		if m.ctx.Err() == nil || !errors.Is(e.err, m.ctx.Err()) { // leaving while the models are read is no failure to read them
+		if m.ctx.Err() == nil || !errors.Is(e.err, m.ctx.Err()) { // unless the user quit while the models were read
 			m.failure = e.err
 		}
 		return tea.Quit
@@ -153,8 +156,8 @@ func (m *Model) record(e event.Event) {
 	}
 }
 
-// applyPace puts the configured pace in force. Auto means slow where the pair is the embedded one: small models finish a
-// reply before anyone has seen a round of it.
+// applyPace sets the pace to the configured one. Auto means slow with the embedded pair, and full
+// with others: the embedded models are so small that a reply ends before a user has seen a round.
 func (m *Model) applyPace() {
 	mode, err := pace.Parse(m.config.UI.Pace)
 	if err != nil { // auto

@@ -5,18 +5,19 @@ import (
 	"sync"
 )
 
-// guard starts goroutines that cannot take the terminal with them: a panic in one of them would end the process in raw
-// mode, on the alternate screen, with the mouse captured. Here it is kept, and whoever owns the terminal is told.
+// guard starts goroutines and recovers their panics. Without it, a panic would end the process and
+// leave the terminal in raw mode, on the alternate screen, with the mouse captured. guard keeps the
+// first panic and calls alarm.
 type guard struct {
 	running sync.WaitGroup
-	alarm   func() // called once, from the goroutine that panicked
+	alarm   func() // called once, on the goroutine that panicked first; may be nil
 
 	mu    sync.Mutex
 	first *PanicError
 	stack []byte
 }
 
-// Go runs f in a guarded goroutine. Where names it in the report.
+// Go runs f in a guarded goroutine. where names it in the error.
 func (g *guard) Go(where string, f func()) {
 	g.running.Go(func() {
 		defer func() {
@@ -40,7 +41,7 @@ func (g *guard) keep(where string, value any, stack []byte) {
 	}
 }
 
-// caught returns the first panic and its stack, or nil.
+// caught returns the first panic and its stack; nil if there was none.
 func (g *guard) caught() (*PanicError, []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

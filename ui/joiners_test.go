@@ -10,8 +10,9 @@ import (
 	"specula/engine/event"
 )
 
-// Words whose letters join, and emoji that are several characters, are drawn as they are spelled, however they fall into
-// tokens; what could deceive is shown; and every line has its width, whichever way the terminal counts.
+// Words with joined letters and emoji of several code points are drawn as spelled, however they are
+// divided into tokens. Characters that could deceive are made visible. Every line has the right width,
+// for both ways in which a terminal may count cells.
 func TestJoinedWordsAndEmojiAreDrawnAsTheyAreSpelled(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 50}} {
 		s := open(t, func(o *Options) { o.Load = nil })
@@ -36,7 +37,7 @@ func TestJoinedWordsAndEmojiAreDrawnAsTheyAreSpelled(t *testing.T) {
 	}
 }
 
-// mustFill asks that every line is as wide as the window when the terminal counts cells in this way.
+// mustFill fails unless every line is as wide as the window, for this way of counting cells.
 func (s *screen) mustFill(width int, cells ansi.Method) {
 	s.t.Helper()
 	s.m.stale = true

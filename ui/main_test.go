@@ -15,11 +15,11 @@ import (
 	"specula/ui/chats"
 )
 
-// helperVariable turns the test binary into a program that shows the screen over a scripted engine, for the tests that
-// run it in a terminal and for eyes: SPECULA_SCREEN='rounds=200' ./ui.test
+// helperVariable turns the test binary into a program that shows the screen with a scripted engine.
+// Tests run it in a terminal, and so can you: SPECULA_SCREEN='rounds=200' ./ui.test
 const helperVariable = "SPECULA_SCREEN"
 
-// builtDir is where the whole program was built.
+// builtDir is the folder in which the whole program was built; "" if no test built it.
 var builtDir string
 
 func TestMain(m *testing.M) {
@@ -27,11 +27,11 @@ func TestMain(m *testing.M) {
 		os.Exit(screenHelper(script))
 	}
 	code := m.Run()
-	_ = os.RemoveAll(builtDir) // of the program; "" if no test built it
+	_ = os.RemoveAll(builtDir)
 	os.Exit(code)
 }
 
-// screenHelper runs the screen as the script says: "rounds=40 panic=12 chats=DIR pace=full theme=light".
+// screenHelper runs the screen with the options of a script: "rounds=40 panic=12 chats=DIR pace=full theme=light".
 func screenHelper(script string) int {
 	c := config.Default()
 	o := Options{stopTime: patience}
@@ -76,7 +76,7 @@ func screenHelper(script string) int {
 	return 1
 }
 
-// hanging is a clock that stops the screen for good the second time it is asked, in the middle of an update.
+// hanging is a clock whose second reading never returns, so that the screen hangs in an update.
 func hanging() func() time.Time {
 	asked := 0
 	return func() time.Time {

@@ -32,34 +32,36 @@ type Model struct {
 	config  config.Config
 	pacer   *pace.Pacer
 	ring    *stream.Ring
-	suspend tea.Cmd // gives the terminal to the shell until the program is continued
+	suspend tea.Cmd // command that stops the program and gives the terminal to the shell
 	pump    *stream.Pump
 	reply   reply
 	racing  racing
 
-	lastSeed int64 // of the last reply, -1 before the first
+	lastSeed int64 // of the last reply; -1 before the first
 
 	state      *state.State
 	transcript *transcript.View
 	composer   *compose.Composer
 	theme      *theme.Theme
 	dark       bool        // the terminal's background
-	mono       bool        // no colour was asked for
-	cells      ansi.Method // how the terminal counts cells: as Bubble Tea's renderer believes
+	mono       bool        // the user asked for no colour
+	cells      ansi.Method // how the terminal counts cells, as Bubble Tea's renderer assumes
 
 	focus     keys.Focus // Compose or Read
 	cursor    state.Ref  // the selected token while focus is Read
 	inspector bool
 	reading   bool
 	rejected  transcript.Rejected
-	dialog    dialogBox // open over everything, or nil
+	dialog    dialogBox // covers the screen; nil if none is open
 
-	chat    chats.Chat // what the chat on screen is saved as; its turns are in state
+	chat    chats.Chat // the saved form of the chat on screen; its turns are in state
 	saver   *saver
 	tabbed  tabbed
-	editing bool   // enter replaces the last exchange
-	forming bool   // the engine works out a form
-	waiting string // the prompt that enter sent before the engine or a form was there; sent then, unless it was changed since
+	editing bool // the next prompt replaces the last exchange
+	forming bool // the engine is compiling a form
+	// waiting is a prompt that was entered before the engine or a form was ready. It is sent then,
+	// unless the user has changed it.
+	waiting string
 
 	flash     string
 	flashID   int
@@ -72,13 +74,13 @@ type Model struct {
 	stale bool
 }
 
-// dialogBox is what can open over the screen.
+// dialogBox is anything that can cover the screen: help, the list of chats, a race.
 type dialogBox interface {
 	Update(tea.Msg) tea.Cmd
 	Draw(th *theme.Theme, w, h int) []string
 }
 
-// flashTime is how long a short message stays, and a longer one for every so many characters.
+// A message stays for flashTime, and as long again for every flashCharacters bytes.
 const (
 	flashTime       = 6 * time.Second
 	flashCharacters = 80
@@ -101,16 +103,16 @@ func newModel(ctx context.Context, o Options, g *guard) *Model {
 	return m
 }
 
-// Messages of the model's own.
+// Messages that only this package sends.
 type (
 	frameMsg  struct{}
-	redrawMsg struct{} // the terminal was restored by somebody else
+	redrawMsg struct{} // another process has restored the terminal
 	flashOver struct{ id int }
-	noteMsg   string // a command has something to say
+	noteMsg   string // a text for the status line
 )
 
-// Init asks for the background colour, starts the engine or the recording, and waits for the first events. It runs after
-// the first frame is drawn.
+// Init asks for the background colour, starts the engine or the recording, and waits for the first
+// events. It runs after the first frame.
 func (m *Model) Init() tea.Cmd {
 	if m.options.Load != nil {
 		m.guard.Go("loading the models", m.load)
@@ -120,7 +122,7 @@ func (m *Model) Init() tea.Cmd {
 	return tea.Batch(tea.RequestBackgroundColor, m.nextFrame(), m.flashFor())
 }
 
-// nextFrame waits for events, outside Bubble Tea's loop.
+// nextFrame returns a command that waits for events.
 func (m *Model) nextFrame() tea.Cmd {
 	return func() tea.Msg {
 		if !m.pump.Wait(m.ctx) {
@@ -130,7 +132,7 @@ func (m *Model) nextFrame() tea.Cmd {
 	}
 }
 
-// Update takes one message.
+// Update handles one message.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.stale = true
 	switch msg := msg.(type) {
@@ -145,7 +147,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.applyTheme()
 		return m, nil
 	case tea.ModeReportMsg:
-		m.counts(msg)
+		m.setCells(msg)
 		return m, nil
 	case tea.KeyPressMsg:
 		return m, m.pressed(msg)
@@ -166,7 +168,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case formSet:
 		return m, m.formSet(msg)
 	case redrawMsg:
-		return m, tea.Sequence(tea.Raw(m.entering()), tea.ClearScreen)
+		return m, tea.Sequence(tea.Raw(m.enterModes()), tea.ClearScreen)
 	case dialog.Chosen:
 		m.dialog = nil
 		return m, m.openChat(msg.ID)
@@ -177,18 +179,18 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case notSaved:
 		return m, m.say(string(msg))
 	case renamed:
-		return m, m.goesOn(msg)
+		return m, m.takeNewName(msg)
 	}
-	if m.dialog != nil { // a widget's own messages, such as the matches of a filter
+	if m.dialog != nil { // a message of a widget, such as the matches of a filter
 		return m, m.dialog.Update(msg)
 	}
 	m.stale = false
 	return m, nil
 }
 
-// counts takes the terminal's word on whether an emoji of several code points is one character (mode 2027). Bubble Tea asked, and
-// its renderer counts by the same answer.
-func (m *Model) counts(msg tea.ModeReportMsg) {
+// setCells learns whether the terminal counts an emoji of several code points as one character
+// (mode 2027). Bubble Tea has asked, and its renderer uses the same answer.
+func (m *Model) setCells(msg tea.ModeReportMsg) {
 	if msg.Mode != ansi.ModeUnicodeCore || msg.Value == ansi.ModeNotRecognized || msg.Value == ansi.ModePermanentlyReset {
 		return
 	}
@@ -196,7 +198,7 @@ func (m *Model) counts(msg tea.ModeReportMsg) {
 	m.applyTheme()
 }
 
-// say shows a message in the status line for a while. It must be safe for the terminal.
+// say shows text in the status line for a while. The text must be safe for the terminal.
 func (m *Model) say(text string) tea.Cmd {
 	m.flash = text
 	m.flashID++
@@ -211,7 +213,8 @@ func (m *Model) flashFor() tea.Cmd {
 	return m.options.tick(time.Duration(1+len(m.flash)/flashCharacters)*flashTime, func(time.Time) tea.Msg { return flashOver{id} })
 }
 
-// noColor reports whether colour is not wanted: by flag, or by NO_COLOR with any value that is not empty. The library's own
+// noColor reports whether to draw without colour. The flag --color decides if it is always or
+// never. With auto, NO_COLOR decides: any value but the empty one means no colour. Bubble Tea's own
 // check reads the value as true or false, which is not what no-color.org says.
 func noColor(color string, environ []string) bool {
 	switch color {

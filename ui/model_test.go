@@ -22,12 +22,13 @@ import (
 	"specula/ui/pace"
 )
 
-// screen drives a Model without Bubble Tea: keys go in one by one, commands are run to their end, replies are awaited.
+// screen drives a Model without Bubble Tea: it presses keys, runs commands to their end, and waits for
+// replies.
 type screen struct {
 	t      *testing.T
 	m      *Model
 	engine *scripted
-	said   []string // what commands copied or asked Bubble Tea for
+	said   []string // what commands copied to the clipboard or asked of Bubble Tea
 	quit   bool
 }
 
@@ -59,19 +60,19 @@ func open(t *testing.T, change func(*Options)) *screen {
 	return s
 }
 
-// settle waits for whatever runs and shows its events.
+// settle waits for all goroutines and shows their events.
 func (s *screen) settle() {
 	s.m.guard.running.Wait()
 	s.show()
 }
 
-// show draws the events there are.
+// show applies the events in the ring.
 func (s *screen) show() {
 	s.update(frameMsg{})
 }
 
 func (s *screen) update(msg tea.Msg) {
-	if _, frame := msg.(frameMsg); frame { // its command waits for the next frame, which a test asks for itself
+	if _, frame := msg.(frameMsg); frame { // its command waits for the next frame; tests call show instead
 		s.m.stale = true
 		s.do(s.m.take())
 		return
@@ -134,13 +135,13 @@ func (s *screen) press(names string) {
 	}
 }
 
-// ask types a line, sends it and waits for what comes of it.
+// ask types a line, sends it and waits until all is done.
 func (s *screen) ask(line string) {
 	s.begin(line)
 	s.settle()
 }
 
-// begin types a line and sends it, without waiting for what comes of it.
+// begin types a line and sends it, without waiting.
 func (s *screen) begin(line string) {
 	for _, r := range line {
 		s.update(tea.KeyPressMsg{Code: r, Text: string(r)})
@@ -204,7 +205,7 @@ func TestAFailedLoadEndsTheProgramWithItsError(t *testing.T) {
 	}
 }
 
-// What was assumed about a file stands on the screen when the models are there, whole also in a small window.
+// The screen shows what was assumed about a file, in full even in a small window.
 func TestAssumptionsAboutFilesAreShown(t *testing.T) {
 	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 120, Height: 36}, {Width: 200, Height: 50}} {
 		s := open(t, func(o *Options) {
@@ -236,7 +237,7 @@ func TestAssumptionsAboutFilesAreShown(t *testing.T) {
 				t.Errorf("%d×%d: the screen does not show %q:\n%s", size.Width, size.Height, text, s.text())
 			}
 		}
-		// The message goes after a while; that something was assumed stays.
+		// The message goes after a while. The note in the welcome text stays.
 		s.update(flashOver{s.m.flashID})
 		s.show()
 		s.mustNotShow("choose another by")
@@ -372,7 +373,7 @@ func TestTheSeedKeyKeepsTheSeedOfTheLastReply(t *testing.T) {
 	}
 }
 
-// stepping returns a screen in the middle of a reply that waits for a key.
+// stepping returns a screen with a reply that waits for a key.
 func stepping(t *testing.T) *screen {
 	s := open(t, func(o *Options) { o.Config.UI.Pace = "step" })
 	s.begin("hello")
@@ -423,7 +424,7 @@ func TestStoppingKeepsWhatIsWritten(t *testing.T) {
 				t.Fatalf("busy %v, quit %v after %s", s.m.busy(), s.quit, k)
 			}
 			s.mustShow("Speculative decoding lets a")
-			s.press("f2 f2") // from step by step over full to slow
+			s.press("f2 f2") // from step to full to slow
 			s.m.pacer.Set(pace.Full, 1)
 			s.ask("go on")
 			if got := s.engine.asked[1][1].Content; got != "Speculative decoding lets a " {
@@ -580,7 +581,7 @@ func TestARefusedPromptComesBack(t *testing.T) {
 		t.Errorf("behind the refused prompt the engine was asked %q", got)
 	}
 
-	// A prompt that was begun in the meantime stays.
+	// A prompt that the user typed in the meantime stays.
 	for _, r := range "much too long" {
 		s.update(tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
@@ -737,7 +738,8 @@ func TestTheThemeFollowsTheTerminal(t *testing.T) {
 	}
 }
 
-// TestNothingBreaksTheScreen presses anything in any window, and every line must be as wide as the window.
+// TestNothingBreaksTheScreen presses random keys in windows of random sizes. Every line must be as wide
+// as the window.
 func TestNothingBreaksTheScreen(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var names []string

@@ -12,8 +12,9 @@ import (
 	"specula/ui/keeper"
 )
 
-// output is the terminal as the screen writes to it. It tells the keeper when the screen is on, and it can be given up:
-// a terminal that takes no output would otherwise hold whoever writes to it for ever, and with it the way out.
+// output writes to the terminal. It tells the keeper when the screen is entered and left. giveUp
+// ends writes that block: a terminal that takes no output would otherwise keep the program from
+// ending.
 type output struct {
 	io.Writer
 	keeper *keeper.Link
@@ -22,13 +23,13 @@ type output struct {
 	givenUp chan struct{}
 }
 
-// file is output that Bubble Tea knows as a terminal.
+// file is an output that Bubble Tea recognises as a terminal.
 type file struct {
 	term.File
 	out *output
 }
 
-// writer is either of them.
+// writer is an output or a file.
 type writer interface {
 	io.Writer
 	giveUp()
@@ -48,7 +49,7 @@ func (f file) giveUp()                     { f.out.giveUp() }
 // errGivenUp says that the terminal took no output for too long.
 var errGivenUp = errors.New("the terminal takes no output")
 
-// Write writes p, or returns when the terminal was given up.
+// Write writes p. After giveUp it returns errGivenUp.
 func (o *output) Write(p []byte) (int, error) {
 	type result struct {
 		n   int
@@ -58,7 +59,7 @@ func (o *output) Write(p []byte) (int, error) {
 		o.keeper.Entered()
 	}
 	done := make(chan result, 1)
-	data := bytes.Clone(p) // the caller may use p again while a write that was given up still waits
+	data := bytes.Clone(p) // the caller may reuse p while a write that was given up still blocks
 	select {
 	case <-o.givenUp:
 		return 0, errGivenUp
@@ -79,5 +80,5 @@ func (o *output) Write(p []byte) (int, error) {
 	}
 }
 
-// giveUp ends every write, those to come too.
+// giveUp makes every current and later write return errGivenUp.
 func (o *output) giveUp() { o.once.Do(func() { close(o.givenUp) }) }

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestATerminalThatTakesNoOutputHoldsNobody sends a signal to a program whose terminal has stopped to take what is written to
-// it.
-func TestATerminalThatTakesNoOutputHoldsNobody(t *testing.T) {
+// TestASignalEndsTheProgramIfTheTerminalTakesNoOutput sends a signal to a program whose terminal no
+// longer takes what is written to it.
+func TestASignalEndsTheProgramIfTheTerminalTakesNoOutput(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	cmd := exec.Command(program(t), "--theme", "dark", "--pace", "slow", "--temperature", "2", "--seed", "1")

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// deadly is added to the program for the tests: on SIGUSR1 it overflows its stack, on SIGUSR2 it runs out of memory.
+// deadly is source that tests add to the program: on SIGUSR1 it overflows its stack, on SIGUSR2 it runs
+// out of memory.
 const deadly = `package main
 
 import (
@@ -44,7 +45,7 @@ var built struct {
 	failed error
 }
 
-// program is the whole program, with what makes it die on demand. It is built once.
+// program returns the path of the whole program, built once, with deadly in it.
 func program(t *testing.T) string {
 	t.Helper()
 	built.once.Do(func() { built.path, built.failed = build() })
@@ -79,7 +80,7 @@ func build() (string, error) {
 	return path, nil
 }
 
-// childOf waits for the one child of a process.
+// childOf waits until a process has exactly one child.
 func childOf(t *testing.T, x *terminal, pid int) int {
 	t.Helper()
 	for !x.overdue() {
@@ -94,7 +95,7 @@ func childOf(t *testing.T, x *terminal, pid int) int {
 	return 0
 }
 
-// processes are all there are, with their parents.
+// processes returns the parent of every process.
 func processes(t *testing.T) map[int]int {
 	t.Helper()
 	parents := map[int]int{}
@@ -102,7 +103,7 @@ func processes(t *testing.T) map[int]int {
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has just ended
+			continue // the process has just ended
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		after := string(text)[strings.LastIndexByte(string(text), ')')+1:]
@@ -113,7 +114,7 @@ func processes(t *testing.T) map[int]int {
 	if len(stats) > 0 {
 		return parents
 	}
-	out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output() // where there is no /proc
+	out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output() // systems without /proc
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"specula/engine/event"
 )
 
-// alone makes a screen's models a target without a draft model.
+// alone removes the draft model from a screen's models.
 func alone(o *Options) {
 	load := o.Load
 	o.Load = func(ctx context.Context, emit func(event.Event)) (Engine, error) {

@@ -13,28 +13,30 @@ import (
 
 // Racer is an Engine that can answer a conversation in two lanes.
 type Racer interface {
-	// Race opens both lanes; after runs one after the other.
+	// Race opens both lanes. With after, the second runs after the first; otherwise they take
+	// turns.
 	Race(ctx context.Context, messages []Message, lanes [2]race.Lane, after bool) (race.Race, error)
 }
 
-// RaceStart is a race to begin with, in place of a chat: the program ends when it is closed.
+// RaceStart is a race that is shown instead of a chat. The program ends when its screen is closed.
 type RaceStart struct {
 	Prompt string
 	Lanes  [2]race.Lane
 	After  bool
-	// Record, if set, is told every event of a lane as the engine yields it, and Over, if set, what came of the race, with the
-	// reason in words if it failed. Both are called from the race's goroutine.
+	// Record, if not nil, is called with every event of a lane as the engine yields it. Over, if
+	// not nil, is called with the outcome; failure says why the race failed, and is "" if it did
+	// not. Both are called on the race's goroutine.
 	Record func(lane int, e event.Event)
 	Over   func(o race.Outcome, failure string)
 }
 
-// racing is the race that runs or was last shown.
+// racing is the current race, or the last one.
 type racing struct {
 	stop context.CancelFunc // nil when no race runs
 	view *race.View
 }
 
-// The events of a race travel with the engine's, so that they come in order.
+// The events of a race go through the same ring as the engine's, so that they come in order.
 type (
 	raced struct {
 		view  *race.View
@@ -51,7 +53,7 @@ type (
 func (raced) Kind() string    { return "raced" }
 func (raceOver) Kind() string { return "race-over" }
 
-// raceLast races the last prompt; text names the lanes as in "gamma=2 vs gamma=6".
+// raceLast races the last prompt. text names the lanes, as in "gamma=2 vs gamma=6".
 func (m *Model) raceLast(text string) tea.Cmd {
 	lanes, err := race.ParseLanes(text)
 	if err != nil {
@@ -67,7 +69,7 @@ func (m *Model) raceLast(text string) tea.Cmd {
 	return m.race(messages, lanes, false)
 }
 
-// race opens the screen of a race and begins it.
+// race begins a race and opens its screen.
 func (m *Model) race(messages []Message, lanes [2]race.Lane, after bool) tea.Cmd {
 	racer, ok := m.engine.(Racer)
 	switch {
@@ -104,7 +106,7 @@ func (m *Model) race(messages []Message, lanes [2]race.Lane, after bool) tea.Cmd
 			m.ring.Push(raced{view, lane, e})
 			switch e := e.(type) {
 			case event.Round:
-				_ = m.pacer.Wait(ctx) // when ctx ends, so does the race
+				_ = m.pacer.Wait(ctx) // if ctx ends, the race ends too
 			case event.Failed:
 				over.failure = e.Error
 			}
@@ -117,7 +119,7 @@ func (m *Model) race(messages []Message, lanes [2]race.Lane, after bool) tea.Cmd
 	return nil
 }
 
-// raceIsOver ends what belongs to a race.
+// raceIsOver shows the outcome of a race and releases its context.
 func (m *Model) raceIsOver(e raceOver) {
 	e.view.Finish(e.outcome, e.failure)
 	if m.racing.view == e.view && m.racing.stop != nil {
@@ -137,7 +139,7 @@ func (m *Model) leaveRace() tea.Cmd {
 	return nil
 }
 
-// pressedInRace turns the pace, as everywhere.
+// pressedInRace handles the pace keys. done is false for other keys.
 func (m *Model) pressedInRace(a keys.Action, key string) (cmd tea.Cmd, done bool) {
 	switch a {
 	case keys.Pace, keys.PaceFaster, keys.PaceSlower:

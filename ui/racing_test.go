@@ -13,7 +13,7 @@ import (
 	"specula/ui/race"
 )
 
-// racer is a scripted engine that races: each lane is a scripted reply, by turns.
+// racer is a scripted engine that can race. Each lane is a scripted reply; the lanes take turns.
 type racer struct {
 	*scripted
 	outcome race.Outcome

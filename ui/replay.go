@@ -10,10 +10,10 @@ import (
 	"specula/ui/pace"
 )
 
-// longestGap bounds the silence between two recorded events: nobody wants to wait again for what was typed then.
+// longestGap is the longest wait between two recorded events. Longer gaps come from typing.
 const longestGap = time.Second
 
-// play starts the recording. Pausing, slowing and stepping work as on a live reply.
+// play starts the recording. The paces work as with a live reply.
 func (m *Model) play() {
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.reply = reply{stop: cancel, started: true}
@@ -24,8 +24,8 @@ func (m *Model) play() {
 	})
 }
 
-// recording yields recorded events. At full speed they come as far apart as they were recorded; at any other pace the
-// pacer alone holds them.
+// recording yields recorded events. At full speed it waits between them as long as was recorded, up
+// to longestGap. At another pace only the pacer delays them.
 func recording(ctx context.Context, p *pace.Pacer, records []trace.Record) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		last := 0.0

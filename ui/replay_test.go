@@ -15,15 +15,15 @@ import (
 	"specula/ui/pace"
 )
 
-// withoutPrompt is the screen without the composer, the one thing that a recording has no use for.
+// withoutPrompt returns the screen without the composer, which differs in a replay.
 func (s *screen) withoutPrompt() string {
 	lines := strings.Split(s.m.View().Content, "\n")
 	r := s.m.rects.Composer
 	return strings.Join(slices.Delete(lines, r.Y, r.Y+r.H), "\n")
 }
 
-// TestAReplayDrawsTheFramesOfTheLiveRun records a live reply through the trace format, plays it into a screen without an
-// engine, and compares what is drawn after every single event.
+// TestAReplayDrawsTheFramesOfTheLiveRun records a live reply in the trace format, plays it on a screen
+// without an engine, and compares the frames after every event.
 func TestAReplayDrawsTheFramesOfTheLiveRun(t *testing.T) {
 	var file bytes.Buffer
 	writer := trace.NewWriter(&file, time.Now)
@@ -38,7 +38,7 @@ func TestAReplayDrawsTheFramesOfTheLiveRun(t *testing.T) {
 	})
 	live.ask("hello")
 
-	// The live screen once more, shown event by event, beside a screen without an engine that reads the file.
+	// Apply each event to a live screen and to a screen without an engine that reads the file.
 	live = open(t, nil)
 	replay := open(t, func(o *Options) { o.Load = nil })
 	for _, s := range []*screen{live, replay} {
@@ -67,7 +67,7 @@ func TestAReplayDrawsTheFramesOfTheLiveRun(t *testing.T) {
 	replay.mustShow("Speculative decoding lets a small model guess")
 }
 
-// script is a short recording: three rounds, a second apart.
+// script returns a short recording: three rounds, one second apart.
 func script() []trace.Record {
 	records := []trace.Record{{Event: event.ReplyStarted{Reply: 1, Prompt: "hello"}}}
 	for i := range 3 {

@@ -10,21 +10,22 @@ import (
 	"specula/engine/event"
 )
 
-// reply is the one being written, or the last one.
+// reply is the current reply, or the last one.
 type reply struct {
-	stop    context.CancelFunc // nil when none is being written
-	started bool               // the engine took the prompt
-	prompt  string             // goes back into the composer if it is refused
-	edited  bool               // it replaced the last exchange
-	then    func() tea.Cmd     // what to do when it is over
+	stop    context.CancelFunc // nil if no reply is being written
+	started bool               // the engine has accepted the prompt
+	prompt  string             // goes back to the composer if the engine refuses it
+	edited  bool               // the prompt replaced the last exchange
+	then    func() tea.Cmd     // what to do after the reply; may be nil
 }
 
 func (m *Model) busy() bool { return m.reply.stop != nil }
 
-// send starts a reply. It reports false, and says why, when it cannot.
+// send starts a reply. If it cannot, it returns false and a command that says why.
 func (m *Model) send(prompt string) (tea.Cmd, bool) { return m.sendAgain(prompt, "") }
 
-// sendAgain starts a reply that drafts what another one drafted; drafts is empty for none.
+// sendAgain is send for a reply that drafts what another reply drafted. drafts is "" for a reply
+// with its own drafts.
 func (m *Model) sendAgain(prompt, drafts string) (tea.Cmd, bool) {
 	switch {
 	case m.options.Load == nil:
@@ -64,8 +65,9 @@ func (m *Model) generate(ctx context.Context, messages []Message, inspect bool, 
 	return m.engine.Generate(ctx, messages, inspect)
 }
 
-// sameAgain returns the drafts of the last reply if it was written with the settings in force, its seed among them: then it is to
-// be the same again.
+// sameAgain returns the drafts of the last reply if the current settings, including the seed, are
+// those that it was written with. Then writing it again must give the same text. Otherwise it
+// returns "".
 func (m *Model) sameAgain() string {
 	if len(m.state.Messages) == 0 {
 		return ""
@@ -81,16 +83,16 @@ func (m *Model) sameAgain() string {
 	return drafts
 }
 
-// waits reports whether the prompt is sent as soon as the models or a form are there.
+// waits reports whether the prompt will be sent as soon as the models or the form are ready.
 func (m *Model) waits() bool { return m.waiting != "" && m.waiting == m.composer.Value() }
 
-// withdraw keeps the prompt from being sent. It stays where it can be changed.
+// withdraw cancels the sending of a waiting prompt. The prompt stays in the composer.
 func (m *Model) withdraw() tea.Cmd {
 	m.waiting = ""
 	return m.say("not sent: the prompt waits for enter again")
 }
 
-// conversation is what was said so far, raw.
+// conversation returns the raw messages so far.
 func (m *Model) conversation() []Message {
 	var out []Message
 	for t := range m.state.Turns() {
@@ -99,7 +101,7 @@ func (m *Model) conversation() []Message {
 	return out
 }
 
-// recorded passes events on and records them as the engine yields them, before any pacing.
+// recorded yields the same events and records each one before any pacing.
 func (m *Model) recorded(events iter.Seq[event.Event]) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		for e := range events {
@@ -111,7 +113,7 @@ func (m *Model) recorded(events iter.Seq[event.Event]) iter.Seq[event.Event] {
 	}
 }
 
-// stop ends the reply being written; what is written stays.
+// stop ends the current reply; its text so far stays.
 func (m *Model) stop() tea.Cmd {
 	if !m.busy() {
 		return nil
@@ -120,14 +122,14 @@ func (m *Model) stop() tea.Cmd {
 	return nil
 }
 
-// replyOver cleans up behind a reply, however it ended.
+// replyOver cleans up after a reply.
 func (m *Model) replyOver() tea.Cmd {
 	r := m.reply
 	m.reply.stop, m.reply.then = nil, nil
 	if r.stop != nil {
 		r.stop()
 	}
-	if m.state.Busy() { // a stream without its end: a recording that was stopped or cut
+	if m.state.Busy() { // events without a ReplyEnded: a recording that was stopped or cut off
 		m.state.Apply(event.ReplyEnded{Reason: "cancelled"})
 	}
 	var cmds []tea.Cmd
@@ -146,7 +148,7 @@ func (m *Model) replyOver() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// afterReply does something at once, or stops the reply and does it then.
+// afterReply calls do. If a reply is being written, it stops the reply first and calls do after it.
 func (m *Model) afterReply(do func() tea.Cmd) tea.Cmd {
 	if !m.busy() {
 		return do()
@@ -176,12 +178,12 @@ func (m *Model) regenerate() tea.Cmd {
 		if sent && drafts != "" {
 			cmd = m.say("its seed is kept, so this is the same reply again")
 		}
-		m.reply.prompt = "" // if it is refused, the exchange with it comes back
+		m.reply.prompt = "" // if it is refused, the state brings the whole exchange back
 		return cmd
 	})
 }
 
-// editLast puts the last message into the composer. It replaces the exchange only when it is sent.
+// editLast puts the last prompt into the composer. The exchange is replaced when it is sent.
 func (m *Model) editLast() tea.Cmd {
 	for i := len(m.state.Messages) - 1; i >= 0; i-- {
 		if last := m.state.Messages[i]; last.Role == "user" {

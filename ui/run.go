@@ -18,18 +18,20 @@ import (
 	"specula/ui/stream"
 )
 
-// graceTime is how long each step of the way out may take before the next, ruder one: the screen closing by itself, the
-// screen being killed, the terminal taking what is written to it, the engine ending its reply.
+// graceTime is how long each step of ending the program may take before a harder one follows: the
+// screen closes itself, the screen is killed, the terminal takes what is written to it, the engine
+// ends its reply.
 const graceTime = 2 * time.Second
 
-// stopTime is how long a suspended program waits to be stopped by its own signal. Where no shell controls jobs, that signal
-// does nothing, and the screen comes back. The time of being stopped does not count.
+// stopTime is how long a suspended program waits to be stopped by its own signal. Without a shell
+// that controls jobs, that signal does nothing, and the screen comes back after this time. The time
+// in which the program is stopped does not count.
 const stopTime = 100 * time.Millisecond
 
-// Run shows the screen until the user quits, a signal comes or something fails. Whatever happens, the terminal is as it was
-// before, the chat is saved, and only then errors are told: a failure to load as it is, a signal as *SignalError, a panic in
-// a goroutine of the program as *PanicError with its stack on stderr. Only a screen that is stuck in the middle of an update
-// keeps what was not saved: Run returns without it.
+// Run shows the screen until the user quits, a signal comes or something fails. It restores the
+// terminal and saves the chat before it returns. It returns the error of Options.Load unchanged, a
+// signal as *SignalError, and a panic in a goroutine of the program as *PanicError; its stack is on
+// stderr. There is one exception: if the screen is stuck in an update, Run returns without saving.
 func Run(ctx context.Context, o Options) error {
 	o.complete()
 	stuck := make(chan error, 1)
@@ -43,7 +45,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
-// show is Run without a bound in time. When nothing else helps, the error to end with goes to stuck.
+// show is Run without a time limit. If the screen is stuck, the error to return goes to stuck.
 func show(ctx context.Context, o Options, stuck chan<- error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -63,7 +65,7 @@ func show(ctx context.Context, o Options, stuck chan<- error) error {
 	var err error
 	select {
 	case err = <-shown:
-	case <-sig.parked: // a signal ended a program that was suspended: the terminal is not its own, and stays as it is
+	case <-sig.parked: // a signal ended the program while it was suspended: the terminal is the shell's
 	}
 	o.Keeper.Restore()
 	received := sig.stop()
@@ -92,9 +94,10 @@ func programOptions(o Options, out io.Writer) []tea.ProgramOption {
 	return opts
 }
 
-// close ends everything behind the screen, in order: the reply, the goroutines, the last events, the chat, the engine.
+// close ends the reply and the goroutines, takes the last events, saves the chat and closes the
+// engine, in this order. If the goroutines do not end in time, the engine stays open.
 func (m *Model) close(cancel context.CancelFunc) error {
-	m.waiting = "" // a prompt that waits must not become a reply now
+	m.waiting = "" // so that no reply to it begins now
 	m.stop()
 	cancel()
 	finished := make(chan struct{})
@@ -102,7 +105,7 @@ func (m *Model) close(cancel context.CancelFunc) error {
 	select {
 	case <-finished:
 	case <-time.After(m.options.grace):
-		// The engine does not answer. What it has yielded is kept; the engine itself cannot be closed.
+		// The engine does not answer. Keep what it has yielded. It cannot be closed.
 		m.drain()
 		return errors.Join(m.failure, m.saveNow())
 	}
@@ -114,7 +117,8 @@ func (m *Model) close(cancel context.CancelFunc) error {
 	return err
 }
 
-// drain takes the last events in and ends the reply that they leave unfinished: its text is then what its tokens say.
+// drain applies the last events. If they leave a reply unfinished, it ends that reply, so that its
+// text is the text of its tokens.
 func (m *Model) drain() {
 	m.ring.Close()
 	events, _ := m.ring.Take()
@@ -126,20 +130,20 @@ func (m *Model) drain() {
 	}
 }
 
-// saveNow saves the chat and waits for it.
+// saveNow saves the chat before it returns.
 func (m *Model) saveNow() error {
 	if m.options.Chats == nil || m.options.Load == nil || len(m.state.Messages) == 0 || !m.saver.pending() {
 		return nil
 	}
 	c := m.snapshot()
 	saved, moved, err := m.saver.write(m.saver.changes, c)
-	if moved { // the screen is gone, so it is told here
+	if moved { // the screen has closed, so say it here
 		fmt.Fprintf(m.options.Stderr, "specula: %v\n", sanitize.Line(renamed{c.ID, saved}.String()))
 	}
 	return err
 }
 
-// exitError turns the way Bubble Tea ended into an error of ours.
+// exitError converts the error that Bubble Tea ended with. A signal received before takes precedence.
 func exitError(err error, received os.Signal) error {
 	if received != nil {
 		return &SignalError{received}
@@ -153,7 +157,7 @@ func exitError(err error, received os.Signal) error {
 	return err
 }
 
-// lookup returns a variable of an environment, the last one if it is there twice.
+// lookup returns a variable of an environment; "" if it is not set. The last entry counts.
 func lookup(environ []string, name string) string {
 	value := ""
 	for _, entry := range environ {

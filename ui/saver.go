@@ -6,15 +6,15 @@ import (
 	"specula/ui/chats"
 )
 
-// saver writes chats one after another. Saves run in commands, outside Bubble Tea's loop, where an older one could
-// otherwise overtake a newer.
+// saver writes chats one after another. Saves run in commands, which may overtake each other; saver
+// keeps an older state of a chat from replacing a newer one.
 type saver struct {
 	store   *chats.Store
-	changes int // of chats on screen, ever; only touched by the model
+	changes int // of all chats on screen so far; only the model uses it
 
 	mu    sync.Mutex
-	done  int                   // how many of them are saved
-	moved map[string]chats.Chat // by ID: chats that go on under another name, since somebody else changed their file
+	done  int                   // the number of changes that are saved
+	moved map[string]chats.Chat // by ID: chats with a new name, because another window changed their file
 }
 
 // pending reports whether there is something to save.
@@ -24,14 +24,16 @@ func (s *saver) pending() bool {
 	return s.changes > s.done
 }
 
-// settled says that what is on screen now is what a file has.
+// settled records that the chat on screen equals its file.
 func (s *saver) settled() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done = s.changes
 }
 
-// write saves a chat and returns it as it was saved; moved reports that it was another window's file and has a new name.
+// write saves a chat in the state after the given number of changes, and returns it as saved. It
+// does nothing if a later state is saved. moved reports that the chat has a new name, because another
+// window had changed its file.
 func (s *saver) write(changes int, c chats.Chat) (saved chats.Chat, moved bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +41,7 @@ func (s *saver) write(changes int, c chats.Chat) (saved chats.Chat, moved bool, 
 		return c, false, nil
 	}
 	from := c.ID
-	if to, ok := s.moved[from]; ok { // the model had not heard of it yet
+	if to, ok := s.moved[from]; ok { // the model did not know the new name yet
 		c.ID, c.Title = to.ID, to.Title
 	}
 	if saved, err = s.store.Save(c); err != nil {
@@ -52,7 +54,8 @@ func (s *saver) write(changes int, c chats.Chat) (saved chats.Chat, moved bool, 
 	return saved, saved.ID != c.ID, nil
 }
 
-// open reads a chat, which is saved under its own name from now on. What was on screen before is saved.
+// open reads a chat. From now on it is saved under its own name. The chat that was on screen before
+// must be saved.
 func (s *saver) open(id string) (chats.Chat, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

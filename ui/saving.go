@@ -15,14 +15,14 @@ import (
 	"specula/ui/state"
 )
 
-// newChat begins the record of a chat; nothing is written before something was said.
+// newChat begins a chat. It writes no file: an empty chat is not saved.
 func (m *Model) newChat() {
 	now := m.options.Now()
 	m.chat = chats.Chat{ID: chats.NewID(now, m.options.Tag), Created: now}
 	m.options.Tag++
 }
 
-// snapshot is the chat on screen, as it is saved.
+// snapshot returns the chat on screen in the form in which it is saved.
 func (m *Model) snapshot() chats.Chat {
 	c := m.chat
 	c.Updated = m.options.Now()
@@ -48,7 +48,8 @@ func (m *Model) snapshot() chats.Chat {
 	return c
 }
 
-// save saves the chat in the background. Loud tells that it was asked for by name and wants an answer.
+// save saves the chat in the background. loud means that the user asked for it, so the result is
+// shown.
 func (m *Model) save(loud bool) tea.Cmd {
 	switch {
 	case m.options.Chats != nil && len(m.state.Messages) > 0:
@@ -60,7 +61,7 @@ func (m *Model) save(loud bool) tea.Cmd {
 		return m.say("there is nothing to save")
 	}
 	if loud {
-		m.saver.changes++ // the title, perhaps
+		m.saver.changes++ // the title may have changed
 	}
 	if !m.saver.pending() {
 		return nil
@@ -80,10 +81,11 @@ func (m *Model) save(loud bool) tea.Cmd {
 	}
 }
 
-// notSaved says why a chat could not be saved. It is tried again when there is more to save, and at the end.
+// notSaved says why a chat could not be saved. Saving is tried again after the next change and at
+// the end.
 type notSaved string
 
-// renamed tells that the chat was saved under a new name, since somebody else had changed its file.
+// renamed says that the chat was saved under a new name, because another window had changed its file.
 type renamed struct {
 	from string // ID
 	to   chats.Chat
@@ -93,15 +95,15 @@ func (r renamed) String() string {
 	return fmt.Sprintf("another window has changed this chat: yours is saved as %q", r.to.Title)
 }
 
-// goesOn takes the new name over.
-func (m *Model) goesOn(msg renamed) tea.Cmd {
+// takeNewName gives the chat on screen its new name.
+func (m *Model) takeNewName(msg renamed) tea.Cmd {
 	if m.chat.ID == msg.from {
 		m.chat.ID, m.chat.Title = msg.to.ID, msg.to.Title
 	}
 	return m.say(sanitize.Line(msg.String()))
 }
 
-// startNewChat keeps the old chat as it was saved.
+// startNewChat saves the chat on screen and begins an empty one.
 func (m *Model) startNewChat() tea.Cmd {
 	return m.afterReply(func() tea.Cmd {
 		if m.options.Load == nil {
@@ -120,7 +122,7 @@ func (m *Model) startNewChat() tea.Cmd {
 	})
 }
 
-// chatList and opened bring what was read from disk.
+// chatList and opened are messages with what was read from disk.
 type (
 	chatList struct {
 		list   []chats.Chat
@@ -129,7 +131,7 @@ type (
 	}
 	opened struct {
 		chat chats.Chat
-		note string // what is to be said about the chat before
+		note string // what to say about the chat that was on screen before
 		err  error
 	}
 )
@@ -161,7 +163,7 @@ func (m *Model) openChat(id string) tea.Cmd {
 			if saved != nil {
 				switch told := saved().(type) {
 				case notSaved:
-					return told // the chat on screen stays, it is nowhere else
+					return told // the chat on screen stays: it exists nowhere else
 				case renamed:
 					note = told.String()
 				}
@@ -172,7 +174,7 @@ func (m *Model) openChat(id string) tea.Cmd {
 	})
 }
 
-// reopened shows a saved chat as it was. The settings in force stay those of this session.
+// reopened shows a saved chat. The settings do not change.
 func (m *Model) reopened(msg opened) tea.Cmd {
 	if msg.err != nil {
 		return m.say(sanitize.Line(msg.err.Error()))
@@ -209,12 +211,12 @@ func (m *Model) reopened(msg opened) tea.Cmd {
 	return m.say(sanitize.Line(fmt.Sprintf("opened %q; the settings in force are still yours", m.chat.Title)))
 }
 
-// tooLong says what became of a chat that is longer than a chat can be.
+// tooLong says that the first messages of a chat were dropped, because it has too many.
 func (m *Model) tooLong() string {
 	return "the chat is too long: its first " + count(m.state.Forgotten) + " messages are neither saved nor sent any more"
 }
 
-// copyReply copies the last reply, or the one the cursor is in.
+// copyReply copies the reply that the cursor is in, or else the last one.
 func (m *Model) copyReply() tea.Cmd {
 	if t := m.state.Message(m.cursor.Message); t != nil && t.Role == "assistant" {
 		return m.copyText(t.Raw, t.Text)
@@ -235,7 +237,8 @@ func (m *Model) copyChat() tea.Cmd {
 	return m.copyText(sb.String(), "")
 }
 
-// copyText puts safe text on the terminal's clipboard (OSC 52, which also works over SSH).
+// copyText puts raw, made safe, on the terminal's clipboard (OSC 52, which also works over SSH); or
+// partial if raw is empty.
 func (m *Model) copyText(raw, partial string) tea.Cmd {
 	text := sanitize.Copy(raw)
 	if text == "" {
@@ -244,7 +247,8 @@ func (m *Model) copyText(raw, partial string) tea.Cmd {
 	return tea.Batch(tea.SetClipboard(text), m.say("copied "+count(len([]rune(text)))+" characters, if the terminal allows it"))
 }
 
-// export writes the chat to a file that does not exist yet: "md", "json", "md notes.md".
+// export writes the chat to a new file. arg is a format with an optional file name: "md", "json",
+// "md notes.md". An existing file is an error.
 func (m *Model) export(arg string) tea.Cmd {
 	format, path, _ := strings.Cut(arg, " ")
 	f := export.Format(format)

@@ -50,7 +50,7 @@ func TestAChatThatIsTooLongSaysSo(t *testing.T) {
 	s.mustShow("the chat is too long: its first 2 messages are neither saved nor sent any more")
 }
 
-// A chat that is opened again is drawn as it was, and nothing of the chat before is left on the screen.
+// A reopened chat is drawn as before, and nothing of the previous chat remains on the screen.
 func TestAReopenedChatIsDrawnAsItWas(t *testing.T) {
 	for _, size := range []tea.WindowSizeMsg{{Width: 80, Height: 24}, {Width: 120, Height: 36}, {Width: 200, Height: 50}} {
 		t.Run(fmt.Sprint(size.Width), func(t *testing.T) {
@@ -60,13 +60,13 @@ func TestAReopenedChatIsDrawnAsItWas(t *testing.T) {
 			s.press("f4 f4") // rejected tokens: hidden
 			s.press("f4 f4") // and struck out
 			s.ask("second")
-			s.hush()
+			s.clearFlash()
 			read := s.m.View().Content
 			s.press("tab left left enter")
 			inspected := s.m.View().Content
 
 			s.press("esc esc f8")
-			s.hush()
+			s.clearFlash()
 			s.mustNotShow("Speculative decoding lets")
 			if graphs := s.text(); strings.ContainsFunc(graphs, braille) {
 				t.Errorf("a new chat shows the graphs of the one before:\n%s", graphs)
@@ -75,9 +75,9 @@ func TestAReopenedChatIsDrawnAsItWas(t *testing.T) {
 			s.press("alt+up")
 			s.ask("another chat")
 			s.press("alt+down f9 down enter")
-			s.hush()
+			s.clearFlash()
 			settings := s.m.state.Settings
-			s.m.state.Settings = s.m.state.Messages[3].Settings // those in force are this session's, and shown as such
+			s.m.state.Settings = s.m.state.Messages[3].Settings // the current settings are this session's
 			s.m.stale = true
 			if got := s.m.View().Content; got != read {
 				t.Errorf("opened again it is drawn as\n%s\nit was\n%s", ansi.Strip(got), ansi.Strip(read))
@@ -93,10 +93,10 @@ func TestAReopenedChatIsDrawnAsItWas(t *testing.T) {
 	}
 }
 
-// hush takes the short message away.
-func (s *screen) hush() { s.m.flash, s.m.stale = "", true }
+// clearFlash removes the message of say.
+func (s *screen) clearFlash() { s.m.flash, s.m.stale = "", true }
 
-// Two windows on one chat: the later save goes to a file of its own, and says so.
+// Two windows with one chat: the later save goes to a new file, and says so.
 func TestAnotherWindowsTurnsAreNotErased(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "chats")
 	window := func() *screen { return open(t, func(o *Options) { o.Chats = chats.NewStore(dir) }) }
@@ -127,7 +127,7 @@ func TestAnotherWindowsTurnsAreNotErased(t *testing.T) {
 	}
 }
 
-// Whoever only reads a chat changes nothing, so another window's turns are no conflict.
+// Reading a chat changes nothing, so turns of another window are no conflict.
 func TestReadingAChatDoesNotSaveIt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "chats")
 	var stderr strings.Builder
@@ -148,7 +148,7 @@ func TestReadingAChatDoesNotSaveIt(t *testing.T) {
 	if list, _, err := a.m.options.Chats.List(); len(list) != 1 || err != nil {
 		t.Errorf("saved chats: %+v, %v", list, err)
 	}
-	// What was said and could not be saved in time is told when the screen is gone.
+	// A conflict that is found at the end is reported after the screen has closed.
 	c := window()
 	c.press("f9 enter")
 	a = window()
@@ -161,7 +161,8 @@ func TestReadingAChatDoesNotSaveIt(t *testing.T) {
 	}
 }
 
-// A reply whose seed is kept is the same again, also in a chat that was opened again; under other settings it is another one.
+// With the same seed and settings, a reply that is written again has the same text, even in a reopened
+// chat. With other settings it differs.
 func TestAReplyWhoseSeedIsKeptIsTheSameAgain(t *testing.T) {
 	s := open(t, nil)
 	s.ask("hello")

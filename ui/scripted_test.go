@@ -13,24 +13,25 @@ import (
 	"specula/engine/event"
 )
 
-// patience is how long a screen may take to show what a test waits for. It is reached only by a failing test.
+// patience is how long a test waits for the screen. Only a failing test waits that long.
 const patience = 30 * time.Second
 
-// scripted is an engine without models: the same prompt and settings give the same events, milliseconds included.
+// scripted is an engine without models. The same prompt and settings give the same events, with the
+// same times.
 type scripted struct {
 	rounds  int // of a reply
 	panicAt int // round in which it panics; 0 for never
 
-	refuses string        // prompts with this in them do not fit
-	hangAt  int           // round in which it stops to answer, 0 for never
+	refuses string        // prompts that contain this are refused as too long
+	hangAt  int           // round in which it hangs; 0 for never
 	hang    chan struct{} // until this is closed
 
 	mu      sync.Mutex
 	config  config.Config
 	pending []event.SettingChanged
 	replies int
-	asked   [][]Message // what Generate was called with
-	drafts  []string    // what Repeat was called with
+	asked   [][]Message // arguments of Generate
+	drafts  []string    // arguments of Repeat
 	closed  bool
 }
 
@@ -38,7 +39,7 @@ func newScripted(c config.Config, rounds int) *scripted {
 	return &scripted{config: c, rounds: rounds}
 }
 
-// story is what every reply says, a token a word.
+// story is the text of every reply, one token per word.
 var story = strings.SplitAfter("Speculative decoding lets a small model guess a few tokens ahead. The large model then checks all of them in one pass, "+
 	"keeps the ones it agrees with and replaces the first it does not. The text is exactly what the large model would have written alone, only sooner.\n", " ")
 
@@ -200,7 +201,7 @@ func (r *scriptedReply) round(i int) bool {
 	return r.yield(e)
 }
 
-// fill drafts gamma tokens, of which as many are kept as the script says.
+// fill drafts gamma tokens and accepts as many as the script says.
 func (r *scriptedReply) fill(e *event.Round, gamma int) {
 	keep := min([]int{3, 1, 4, 2, 0, 4, 5}[e.Index%7], gamma)
 	for k := range gamma {

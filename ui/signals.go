@@ -17,7 +17,8 @@ import (
 	"specula/ui/sanitize"
 )
 
-// signals ends the program properly on the signals that ask for it, and stops it on those that ask for that.
+// signals ends the program in order on SIGINT, SIGTERM, SIGHUP and SIGQUIT, and handles the signals
+// of job control.
 type signals struct {
 	options Options
 	program *tea.Program
@@ -28,14 +29,14 @@ type signals struct {
 	killed  sync.Once
 
 	incoming chan os.Signal
-	got      chan struct{} // closed with the first of them
+	got      chan struct{} // closed when the first signal comes
 	first    atomic.Value  // os.Signal
 	stacks   []byte        // of all goroutines, when SIGQUIT came
-	over     chan struct{} // closed when the screen has closed and saving begins
+	over     chan struct{} // closed after the screen, when saving begins
 	done     chan struct{}
 
 	jobs   jobs
-	parked chan struct{} // closed when the program ends without having come back from being stopped
+	parked chan struct{} // closed when a signal ends the program while it is suspended
 }
 
 func watchSignals(o Options, p *tea.Program, out writer, stuck chan<- error) *signals {
@@ -51,8 +52,9 @@ func watchSignals(o Options, p *tea.Program, out writer, stuck chan<- error) *si
 	return s
 }
 
-// watch waits for a signal to end, and for a second one that came the same way: a signal to the whole job comes from the
-// keeper, too.
+// watch waits for a signal and asks the screen to quit. A second signal, or a screen that takes
+// longer than the grace time, kills the screen. The second signal must come the same way as the
+// first, because a signal to the whole job comes twice: directly and from the keeper.
 func (s *signals) watch() {
 	defer close(s.done)
 	var got os.Signal
@@ -63,7 +65,7 @@ func (s *signals) watch() {
 	case got = <-s.options.Keeper.Signals():
 		same = s.options.Keeper.Signals()
 	case <-s.options.Keeper.Gone():
-		got = syscall.SIGHUP // nobody restores the terminal any more if this process does not
+		got = syscall.SIGHUP // without the keeper, this process must restore the terminal
 	case <-s.over:
 		return
 	}
@@ -77,17 +79,18 @@ func (s *signals) watch() {
 	go s.program.Quit() // waits for the screen, which may be suspended
 	select {
 	case <-same:
-	case <-s.over: // saving begins; it must end, too
+	case <-s.over: // saving has begun, and must end in time too
 	}
 	s.kill()
 }
 
-// kill ends the screen without asking it. If that does not help because the terminal takes no output, the terminal is
-// given up. If even that does not help, because the screen is stuck or the disk does not answer, Run returns: whoever sent a
-// signal must not be left with a process that stays.
+// kill ends the screen without waiting for it. If the program still runs after the grace time, because
+// the terminal takes no output, kill gives up writing to the terminal. If it still runs after three
+// grace times, because the screen is stuck or the disk does not answer, Run returns with an error. So
+// a signal always ends the process.
 func (s *signals) kill() {
 	s.killed.Do(func() {
-		if !s.jobs.away() { // else the terminal is the shell's, and nothing is left to restore
+		if !s.jobs.away() { // otherwise the terminal is the shell's, and there is nothing to restore
 			go s.program.Kill()
 		}
 		time.AfterFunc(s.options.grace, s.out.giveUp)
@@ -105,13 +108,13 @@ func (s *signals) kill() {
 	})
 }
 
-// stacks are those of all goroutines.
+// stacks returns the stacks of all goroutines, up to 1 MiB.
 func stacks() []byte {
 	buf := make([]byte, 1<<20)
 	return buf[:runtime.Stack(buf, true)]
 }
 
-// stop ends watching and returns the signal that came, or nil.
+// stop ends the watching for signals. It returns the first signal, or nil.
 func (s *signals) stop() os.Signal {
 	signal.Stop(s.incoming)
 	close(s.over)

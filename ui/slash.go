@@ -10,7 +10,7 @@ import (
 	"specula/ui/sanitize"
 )
 
-// run carries out a slash command.
+// run executes a slash command.
 func (m *Model) run(c command.Call) tea.Cmd {
 	switch c.Command.Verb {
 	case command.Set:
@@ -45,7 +45,7 @@ func (m *Model) run(c command.Call) tea.Cmd {
 	return nil
 }
 
-// set changes a setting, or shows it when no value was given.
+// set changes a setting. Without a value it shows the setting.
 func (m *Model) set(c command.Call) tea.Cmd {
 	s := c.Command.Setting
 	if c.Arg == "" {

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// openSmall returns a screen of 80×24, where figures and settings stand in the strip.
+// openSmall returns a screen of 80×24, which shows figures and settings in the strip.
 func openSmall(t *testing.T, change func(*Options)) *screen {
 	s := open(t, change)
 	s.update(tea.WindowSizeMsg{Width: 80, Height: 24})
@@ -17,7 +17,7 @@ func openSmall(t *testing.T, change func(*Options)) *screen {
 // quiet waits until the short message is gone.
 func (s *screen) quiet() { s.update(flashOver{s.m.flashID}) }
 
-// mustRead is mustShow for words with any white space between them.
+// mustRead is mustShow that ignores the kind and amount of white space.
 func (s *screen) mustRead(text string) {
 	s.t.Helper()
 	if !strings.Contains(strings.Join(strings.Fields(s.text()), " "), text) {
@@ -25,7 +25,7 @@ func (s *screen) mustRead(text string) {
 	}
 }
 
-// What was changed by key is still to be read when the message about it is gone.
+// A setting that was changed by key stays visible after the message about it is gone.
 func TestASmallWindowShowsTheSettings(t *testing.T) {
 	s := openSmall(t, nil)
 	s.ask("hello")

@@ -17,27 +17,28 @@ import (
 )
 
 const (
-	// awareTime is how long a program that is about to stop lets its goroutines end, and how long one that was continued
-	// waits for the signal of it, and looks around.
+	// awareTime is how long a program waits for its goroutines before it stops. It is also how long
+	// a continued program waits for its SIGCONT, and the interval at which it checks who has the
+	// terminal.
 	awareTime = 20 * time.Millisecond
-	// backgroundTime is how long a program that was continued in the background waits for what else comes: a signal to
-	// end, or the terminal.
+	// backgroundTime is how long a program that was continued in the background waits for the
+	// terminal or for a signal to end. Then it stops again.
 	backgroundTime = time.Second
 )
 
-// jobs follows the signals of job control. SIGTSTP from outside is not caught: it stops the process at once, the keeper
-// restores the terminal, and SIGCONT draws the screen again. (A program in Go that has once caught SIGTSTP could not stop
-// itself by it any more.)
+// jobs handles the signals of job control. SIGTSTP from outside is not caught: it stops the process
+// at once, the keeper restores the terminal, and after SIGCONT the screen is drawn again. (A Go
+// program that has once caught SIGTSTP can no longer stop itself with it.)
 type jobs struct {
 	continues chan os.Signal     // SIGCONT
 	resumed   chan struct{}      // SIGCONT while suspended
-	forget    chan chan struct{} // asks watchJobs to drop every SIGCONT so far, and to close the channel that was sent
+	forget    chan chan struct{} // asks watchJobs to drop every SIGCONT so far, and then to close the sent channel
 
 	mu        sync.Mutex
-	suspended bool // the terminal is the shell's, or about to be
+	suspended bool // the shell has the terminal, or is about to get it
 }
 
-// away reports whether the terminal was given to the shell.
+// away reports whether the shell has the terminal.
 func (j *jobs) away() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -50,8 +51,8 @@ func (j *jobs) setAway(away bool) {
 	j.suspended = away
 }
 
-// watchJobs draws the screen again when the program was stopped without having given the terminal back: it was somebody
-// else's in between.
+// watchJobs draws the screen again after the program was stopped from outside. The program had no
+// chance to restore the terminal, and others have used it since.
 func (s *signals) watchJobs() {
 	j := &s.jobs
 	j.continues, j.resumed, j.forget = make(chan os.Signal, 1), make(chan struct{}, 1), make(chan chan struct{})
@@ -80,7 +81,7 @@ func (s *signals) watchJobs() {
 	}()
 }
 
-// forgetContinues drops every SIGCONT so far: one that came before the process stops must not count as the end of the stop.
+// forgetContinues drops every SIGCONT so far. A SIGCONT from before the stop must not end the stop.
 func (s *signals) forgetContinues() {
 	done := make(chan struct{})
 	select {
@@ -98,25 +99,27 @@ func drain[T any](c <-chan T) {
 	}
 }
 
-// suspend returns the command that gives the terminal back, stops the process, and takes the terminal again when it is
-// continued.
+// suspend returns the command that restores the terminal, stops the process, and takes the terminal
+// again after the process was continued.
 func (s *signals) suspend() tea.Cmd {
 	exec := tea.Exec(suspended{signals: s}, func(error) tea.Msg {
-		// Only now has Bubble Tea taken the terminal again. Had redraw made it raw before, Bubble Tea would leave it raw at the end.
+		// Bubble Tea has taken the terminal again and saved its modes. If redraw had made it raw
+		// before, Bubble Tea would leave it raw at the end.
 		s.jobs.setAway(false)
 		return nil
 	})
 	return func() tea.Msg {
-		s.jobs.setAway(true) // before Bubble Tea gives the terminal back: from here on, redraw leaves it alone
+		s.jobs.setAway(true) // before Bubble Tea restores the terminal, so that redraw leaves it alone
 		return exec()
 	}
 }
 
-// redraw takes a terminal back that was restored while the process was stopped. Giving it back properly first, as suspend
-// does, would not do: Bubble Tea's renderer may then stop for good (see Run).
+// redraw takes a terminal again that was restored while the process was stopped, and draws the
+// screen. It cannot release the terminal first, as suspend does: Bubble Tea's renderer might then
+// stop for ever (see Run).
 func (s *signals) redraw() {
 	if !s.foreground() {
-		return // the next signal to continue comes with the terminal
+		return // another SIGCONT comes when the shell gives the terminal
 	}
 	if s.takeBack() {
 		s.program.Send(redrawMsg{})
@@ -131,37 +134,38 @@ func (s *signals) takeBack() bool {
 		return false
 	}
 	if f, ok := s.options.Input.(term.File); ok {
-		_, _ = term.MakeRaw(f.Fd()) // Bubble Tea keeps the modes from before the first time
+		_, _ = term.MakeRaw(f.Fd()) // Bubble Tea restores the modes that it saved at the start
 	}
 	return true
 }
 
-// suspended is what happens between giving the terminal to the shell and taking it again.
+// suspended stops the process while the shell has the terminal. It is a tea.ExecCommand.
 type suspended struct{ signals *signals }
 
-// What a program that is run in between would be given.
+// These would be for a program that runs in the meantime.
 func (suspended) SetStdin(io.Reader)  {}
 func (suspended) SetStdout(io.Writer) {}
 func (suspended) SetStderr(io.Writer) {}
 
-// Run stops the process until it is continued with the terminal its own. It does not return when a signal to end comes
-// instead.
+// Run stops the process until it is continued in the foreground. If a signal to end comes before, it
+// closes parked and never returns.
 func (c suspended) Run() error {
 	s := c.signals
 	j := &s.jobs
 	stop := syscall.SIGTSTP
 	if s.options.Keeper != nil {
-		// The keeper passes a SIGTSTP on to its child. If the shell has continued the job by then, the child stops again. The keeper
-		// ignores SIGTTOU, and stops itself when its child has stopped.
+		// Do not use SIGTSTP: the keeper passes it on to this process. If the shell has already
+		// continued the job by then, this process would stop again. The keeper ignores SIGTTOU, and
+		// stops when its child has stopped.
 		stop = syscall.SIGTTOU
 	}
-	// Bubble Tea has told its renderer's goroutine to end. The last thing that this goroutine does is to stop the ticker that
-	// draws frames. If the process stopped before that, Bubble Tea could start the ticker again first, and the goroutine would
-	// then stop it for good.
+	// Bubble Tea has told its renderer's goroutine to end. At its end this goroutine stops the
+	// ticker that draws frames. If the process stopped before that, Bubble Tea might start the
+	// ticker again first. The goroutine would then stop the new ticker, and no frame would be drawn.
 	time.Sleep(awareTime)
 	s.forgetContinues()
 	for {
-		_ = syscall.Kill(0, stop) // the whole job, as the terminal would
+		_ = syscall.Kill(0, stop) // the whole job, as ctrl+z does
 		select {
 		case <-j.resumed:
 		case <-time.After(s.options.stopTime):
@@ -176,7 +180,8 @@ func (c suspended) Run() error {
 	}
 }
 
-// foreground waits for the terminal to be this job's. A signal to end parks the program instead.
+// foreground waits until this job has the terminal, and returns true. After backgroundTime it returns
+// false. If a signal to end comes before, it closes parked and never returns.
 func (s *signals) foreground() bool {
 	late := time.After(backgroundTime)
 	for {

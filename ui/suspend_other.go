@@ -4,7 +4,7 @@ package ui
 
 import tea "charm.land/bubbletea/v2"
 
-// jobs are the signals of job control, which this system does not have or Bubble Tea knows.
+// jobs does nothing: these systems have no job control, or Bubble Tea handles it.
 type jobs struct{}
 
 func (j *jobs) away() bool { return false }

@@ -12,7 +12,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// jobsOf returns signals of a program that runs until the test ends.
+// jobsOf returns the signals of a program that runs until the test ends.
 func jobsOf(t *testing.T, o Options) *signals {
 	t.Helper()
 	ctx, end := context.WithCancel(context.Background())

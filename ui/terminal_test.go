@@ -26,7 +26,7 @@ import (
 	"specula/ui/chats"
 )
 
-// terminal is a real pseudo-terminal with an emulator at its end and the screen helper running in it.
+// terminal is a pseudo-terminal in which the screen helper runs. An emulator reads its output.
 type terminal struct {
 	t      *testing.T
 	w, h   int
@@ -36,7 +36,7 @@ type terminal struct {
 	before *term.State
 	read   chan struct{} // closed when the helper's last output is in the emulator
 
-	mu      sync.Mutex // guards everything below; the emulator has no lock of its own that covers reading the screen
+	mu      sync.Mutex // guards everything below; the emulator's lock does not cover reading the screen
 	drawn   *sync.Cond
 	emu     *vt.Emulator
 	modes   map[ansi.Mode]bool // as last set or reset
@@ -55,13 +55,13 @@ func startTerminal(t *testing.T, w, h int, script string, env ...string) *termin
 	return startProgram(t, w, h, cmd)
 }
 
-// startProgram runs a program in a window of w×h cells, which answers its queries.
+// startProgram runs a program in a window of w×h cells that answers queries.
 func startProgram(t *testing.T, w, h int, cmd *exec.Cmd) *terminal {
 	t.Helper()
 	return startIn(t, w, h, cmd, func(x *terminal) io.Writer { return x.ptmx })
 }
 
-// startIn runs a program in a window whose answers go somewhere.
+// startIn runs a program in a window whose answers go to a writer.
 func startIn(t *testing.T, w, h int, cmd *exec.Cmd, answers func(*terminal) io.Writer) *terminal {
 	t.Helper()
 	ptmx, tty, err := pty.Open()
@@ -71,7 +71,8 @@ func startIn(t *testing.T, w, h int, cmd *exec.Cmd, answers func(*terminal) io.W
 	x := &terminal{t: t, w: w, h: h, ptmx: ptmx, tty: tty, emu: vt.NewEmulator(w, h), modes: map[ansi.Mode]bool{}, read: make(chan struct{})}
 	x.drawn = sync.NewCond(&x.mu)
 	x.emu.SetCallbacks(vt.Callbacks{
-		// Modes belong to the terminal as a whole, the cursor's visibility too, which the emulator keeps for each screen.
+		// The terminal has one set of modes, with the cursor's visibility. The emulator keeps one per
+		// screen.
 		EnableMode:  func(m ansi.Mode) { x.modes[m] = true },
 		DisableMode: func(m ansi.Mode) { x.modes[m] = false },
 	})
@@ -122,7 +123,7 @@ func (x *terminal) feed() {
 	}
 }
 
-// state is how the terminal is set up: raw or cooked, echoing or not.
+// state returns the terminal's modes, such as raw or echo.
 func (x *terminal) state() *term.State {
 	x.t.Helper()
 	got, err := term.GetState(int(x.tty.Fd()))
@@ -140,7 +141,7 @@ func (x *terminal) send(keys string) {
 	}
 }
 
-// wait waits until the screen fulfils a condition.
+// wait waits until a condition holds.
 func (x *terminal) wait(what string, ok func() bool) {
 	x.t.Helper()
 	x.mu.Lock()
@@ -158,14 +159,14 @@ func (x *terminal) waitText(text string) {
 	x.wait(fmt.Sprintf("%q", text), func() bool { return strings.Contains(x.text(0, 0, x.w, x.h), text) })
 }
 
-// overdue reports whether the test has waited long enough.
+// overdue reports whether the test has waited too long.
 func (x *terminal) overdue() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.expired
 }
 
-// text is what a rectangle of the screen shows. The caller holds the lock.
+// text returns the text in a rectangle of the screen. The caller holds the lock.
 func (x *terminal) text(left, top, right, bottom int) string {
 	var sb strings.Builder
 	for row := top; row < bottom; row++ {
@@ -181,7 +182,7 @@ func (x *terminal) text(left, top, right, bottom int) string {
 	return sb.String()
 }
 
-// cells reports whether some cell of a rectangle looks like this.
+// cells reports whether some cell of a rectangle fulfils a condition.
 func (x *terminal) cells(left, top, right, bottom int, like func(*uv.Cell) bool) bool {
 	for row := top; row < bottom; row++ {
 		for col := left; col < right; col++ {
@@ -203,7 +204,7 @@ func coloured(c *uv.Cell, rgb uint32) bool {
 
 func struck(c *uv.Cell) bool { return c.Style.Attrs&uv.AttrStrikethrough != 0 }
 
-// end waits for the helper to exit and checks that the terminal is as it was. It returns the exit code.
+// end waits for the helper to exit and checks that the terminal is as before. It returns the exit code.
 func (x *terminal) end() int {
 	x.t.Helper()
 	exited := make(chan error, 1)
@@ -220,7 +221,7 @@ func (x *terminal) end() int {
 	if after := x.state(); !reflect.DeepEqual(after, x.before) {
 		x.t.Errorf("terminal settings before and after:\n%+v\n%+v", x.before, after)
 	}
-	_ = x.tty.Close() // lets the reader come to its end
+	_ = x.tty.Close() // ends the reader
 	<-x.read
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -237,22 +238,24 @@ const (
 	ctrlC   = "\x03"
 )
 
-// TestAWholeChatInATerminal does what a visitor does: asks, watches tokens being accepted and struck out, turns γ and
-// temperature in mid-reply, looks into a token, stops, and leaves.
+// TestAWholeChatInATerminal does what a visitor does: asks, watches tokens being accepted and rejected,
+// changes γ and the temperature during the reply, inspects a token, stops, and quits.
 func TestAWholeChatInATerminal(t *testing.T) {
 	visit(t, startTerminal(t, 120, 36, dark120), "temperature 0.80")
 }
 
-// TestTheWholeProgramInATerminal is the same visit to the program itself, with the pair that is built into it.
+// TestTheWholeProgramInATerminal is the same visit to the whole program, with the embedded pair.
 func TestTheWholeProgramInATerminal(t *testing.T) {
 	t.Parallel()
-	// A high temperature makes the reply long and the target refuse much of the draft; the seed makes it the same every time.
+	// A high temperature makes the reply long and the target reject many tokens. The seed makes it the
+	// same every time.
 	cmd := exec.Command(program(t), "--theme", "dark", "--pace", "slow", "--rounds-per-second", "6",
 		"--temperature", "2", "--seed", "1", "--gamma-rule", "fixed", "--gamma", "4")
 	visit(t, startProgram(t, 120, 36, cmd), "temperature 2.10")
 }
 
-// visit asks, watches and leaves. warmer is what the figures say after the temperature was raised once.
+// visit is the visit of TestAWholeChatInATerminal. warmer is the temperature on screen after it was
+// raised once.
 func visit(t *testing.T, x *terminal, warmer string) {
 	t.Helper()
 	const chatW, chatH = 78, 29 // left of the figures, above the lane
@@ -291,7 +294,7 @@ func visit(t *testing.T, x *terminal, warmer string) {
 	x.waitText("enter inspect")
 	x.send(left + "\r")
 	x.waitText("p/q")
-	x.waitText("token  esc back") // the status line is drawn last: nothing of this frame is under way any more
+	x.waitText("token  esc back") // the status line is drawn last, so the frame is complete
 	x.send(esc)
 	x.waitText("enter inspect")
 	x.send(esc)
@@ -308,8 +311,7 @@ func visit(t *testing.T, x *terminal, warmer string) {
 	}
 }
 
-// TestTheTerminalIsRestored ends the program in every way it can end while a reply is being written and the mouse is
-// captured.
+// TestTheTerminalIsRestored ends the program in every way, during a reply and with the mouse captured.
 func TestTheTerminalIsRestored(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -351,7 +353,8 @@ func TestTheTerminalIsRestored(t *testing.T) {
 	}
 }
 
-// TestSuspendAndResize leaves to the shell and comes back, and then changes the window down to nothing and up again.
+// TestSuspendAndResize suspends and continues the program. Then it makes the window tiny and large
+// again.
 func TestSuspendAndResize(t *testing.T) {
 	x := startTerminal(t, 120, 36, dark120)
 	x.waitText("Type a message")
@@ -362,7 +365,8 @@ func TestSuspendAndResize(t *testing.T) {
 			t.Fatalf("suspended with terminal settings %+v, want %+v", now, x.before)
 		}
 	}
-	// The helper has no shell that would stop it; it listens for SIGCONT a moment after it restored the terminal.
+	// The helper has no shell that would stop it. It listens for SIGCONT shortly after it has restored
+	// the terminal.
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
 	for resumed := false; !resumed; <-again.C {
@@ -396,8 +400,8 @@ func (x *terminal) resize(w, h int) {
 	}
 }
 
-// TestAStuckScreenStillObeysSignals sends a signal to a program whose screen never comes back from an update. The terminal
-// is restored as far as that is possible without the screen, and the process ends.
+// TestAStuckScreenStillObeysSignals sends a signal to a program whose screen hangs in an update. The
+// terminal is restored as far as possible without the screen, and the process ends.
 func TestAStuckScreenStillObeysSignals(t *testing.T) {
 	x := startTerminal(t, 100, 24, "theme=dark pace=full rounds=3 hang=1 mouse=true chats="+t.TempDir())
 	x.waitText("Type a message")
@@ -409,7 +413,7 @@ func TestAStuckScreenStillObeysSignals(t *testing.T) {
 	}
 }
 
-// scrolled is the screen with what was scrolled off above it. The caller holds the lock.
+// scrolled returns the lines that were scrolled off and the screen. The caller holds the lock.
 func (x *terminal) scrolled() string {
 	var sb strings.Builder
 	for row := range x.emu.ScrollbackLen() {
@@ -431,7 +435,7 @@ func signalled(s syscall.Signal) func(*terminal) {
 	}
 }
 
-// checkSaved looks for the chat with its partial reply.
+// checkSaved fails unless the chat with its partial reply was saved.
 func checkSaved(t *testing.T, dir string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))

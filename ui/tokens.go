@@ -9,7 +9,7 @@ import (
 	"specula/ui/transcript"
 )
 
-// toTranscript gives the keyboard to the reply, with the cursor on its newest token.
+// toTranscript moves the focus to the reply, with the cursor on its newest token.
 func (m *Model) toTranscript() tea.Cmd {
 	ref := m.state.Newest()
 	if ref == (state.Ref{}) {
@@ -29,7 +29,7 @@ func (m *Model) point(ref state.Ref) {
 	m.transcript.Reveal(ref)
 }
 
-// readAction moves over the tokens.
+// readAction moves the cursor over the tokens.
 func (m *Model) readAction(a keys.Action) tea.Cmd {
 	switch a {
 	case keys.ToComposer:
@@ -57,7 +57,7 @@ func (m *Model) readAction(a keys.Action) tea.Cmd {
 	return nil
 }
 
-// firstToken is a place before the first token of the chat.
+// firstToken returns the place before the first token of the chat.
 func (m *Model) firstToken() state.Ref {
 	for _, msg := range m.state.Messages {
 		if len(msg.Tokens) > 0 {
@@ -67,7 +67,7 @@ func (m *Model) firstToken() state.Ref {
 	return m.cursor
 }
 
-// step returns the nearest visible token in one direction, or ref at the end.
+// step returns the nearest visible token before or after ref, or ref if there is none.
 func (m *Model) step(ref state.Ref, forward bool) state.Ref {
 	for at := ref; ; {
 		next := m.state.Step(at, forward, m.rejected != transcript.Never)
@@ -81,7 +81,7 @@ func (m *Model) step(ref state.Ref, forward bool) state.Ref {
 	}
 }
 
-// visible reports whether the transcript draws the token, as far as its fate decides that.
+// visible reports whether the transcript draws a token with this fate.
 func (m *Model) visible(ref state.Ref) bool {
 	t, _ := m.state.Token(ref)
 	switch {
@@ -98,7 +98,8 @@ func (m *Model) visible(ref state.Ref) bool {
 	return ref.Message == last.ID && t.Round == len(last.Rounds)-1
 }
 
-// clicked selects the token under the mouse; a click on the selected one opens or closes the inspector.
+// clicked selects the token under the mouse. A click on the selected token opens or closes the
+// inspector. A click on the prompt moves the focus there.
 func (m *Model) clicked(c tea.MouseClickMsg) tea.Cmd {
 	if m.dialog != nil || c.Button != tea.MouseLeft {
 		return nil
@@ -132,7 +133,7 @@ func (m *Model) wheeled(w tea.MouseWheelMsg) {
 	}
 }
 
-// stepping reports whether a key may let a phase pass.
+// stepping reports whether the reply waits for a key before each phase.
 func (m *Model) stepping() bool {
 	mode, _ := m.pacer.Mode()
 	return mode == pace.Step && m.busy()

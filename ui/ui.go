@@ -1,16 +1,18 @@
-// Package ui is the screen: one Bubble Tea model that turns keys into requests to the engine and events into frames.
+// Package ui is the screen: one Bubble Tea model that turns keys into requests to the engine, and
+// events into frames.
 //
 // The way of an event:
 //
-//	engine goroutine   Engine.Generate → pace.Pacer (may hold it) → stream.Ring (never holds it)
+//	engine goroutine   Engine.Generate → pace.Pacer (may delay it) → stream.Ring (never blocks)
 //	Bubble Tea         stream.Pump, at most thirty frames a second → Model.Update → state.State → View
 //
-// Everything drawn is a function of the state, and the state of the events. That is why a recording, played by the same
-// model without an engine, draws the frames of the live run.
+// Everything drawn is a function of the state, and the state is a function of the events. So a
+// recording, played by the same model without an engine, draws the same frames as the live run.
 //
-// The model is the only tea.Model. What it draws with are plain values and functions in packages of their own: state (the
-// reducer), transcript and pane (the panes), layout (rectangles), theme, compose (the prompt), dialog (help, saved chats).
-// Files, the network and the engine are never touched in Update; that happens in commands and guarded goroutines.
+// The model is the only tea.Model. It draws with plain values and functions of other packages:
+// state (the reducer), transcript and pane (the panes), layout (rectangles), theme, compose (the
+// prompt), dialog (help, saved chats). Update never touches files and never waits for the engine;
+// commands and guarded goroutines do.
 package ui
 
 import (
@@ -37,55 +39,59 @@ type Message struct {
 	Content string // raw
 }
 
-// Engine is what the screen asks of the engine. Generate is never called twice at a time; Change and Settings may be
-// called while it runs.
+// Engine is what the screen needs from the engine. The screen never calls Generate while another
+// Generate runs. Change and Settings may be called while it runs.
 type Engine interface {
-	// Generate writes one reply. The sequence ends with event.ReplyEnded, also after ctx ended.
+	// Generate writes one reply. The sequence ends with event.ReplyEnded, even if ctx ends.
 	Generate(ctx context.Context, messages []Message, inspect bool) iter.Seq[event.Event]
-	// Change asks for a setting to hold from the next round on.
+	// Change asks for a setting to change from the next round on, or later if it can only change
+	// between replies.
 	Change(name, value string) error
-	// Settings are those that the next round will use.
+	// Settings returns the settings that the next round will use.
 	Settings() config.Config
 	Close() error
 }
 
-// Repeater is an Engine that can write a reply again. Drafts is what the reply's rounds drafted, as its end told.
+// Repeater is an Engine that can write a reply again. drafts says what the rounds of that reply
+// drafted, as its event.ReplyEnded has it.
 type Repeater interface {
 	Repeat(ctx context.Context, messages []Message, inspect bool, drafts string) iter.Seq[event.Event]
 }
 
-// Options say what to show and what with.
+// Options configure the screen.
 type Options struct {
 	Config config.Config
 	Color  string // auto, always, never
 
-	// Load opens the engine, in the background, and tells its progress. It is not called in a replay.
+	// Load opens the engine and emits events about its progress. It runs in the background. It is
+	// nil in a replay.
 	Load func(ctx context.Context, emit func(event.Event)) (Engine, error)
-	// Replay is a recording to play in place of an engine.
+	// Replay is a recording to play instead of an engine.
 	Replay []trace.Record
-	// Record, if set, is told every event as the engine yields it, from the engine's goroutine.
+	// Record, if not nil, is called with every event that the engine yields, on the engine's
+	// goroutine.
 	Record func(event.Event)
 
-	// Race, if set, is run in place of a chat.
+	// Race, if not nil, is run instead of a chat.
 	Race *RaceStart
 
-	Chats   *chats.Store     // where chats are saved; nil for nowhere
-	History *compose.History // of prompts; nil for none
+	Chats   *chats.Store     // where chats are saved; nil: they are not
+	History *compose.History // of prompts; nil: an empty one
 	Warning string           // shown once at the start
 
-	// Keeper restores the terminal if this process cannot; nil for none.
+	// Keeper restores the terminal if this process cannot. It may be nil.
 	Keeper *keeper.Link
 
-	// What the program runs in. Zero values stand for the process's own.
+	// The program's surroundings. Zero values mean those of the process.
 	Input          io.Reader
 	Output, Stderr io.Writer
 	Environ        []string
 	Now            func() time.Time
-	Tag            uint32 // tells this process's chats from another's of the same second
+	Tag            uint32 // distinguishes this process's chats from those of another in the same second
 
-	// Shorter and stiller in tests.
-	grace    time.Duration // graceTime
-	stopTime time.Duration // how long a program waits to be stopped by the signal that it sent itself
+	// Only tests set these.
+	grace    time.Duration // default: graceTime
+	stopTime time.Duration // default: the constant stopTime
 	tick     func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 

@@ -17,7 +17,8 @@ import (
 	"specula/ui/transcript"
 )
 
-// arrange divides the window. It is called whenever its size, the prompt's height or the inspector changes.
+// arrange divides the window. Call it after a change of its size, the prompt's height or the
+// inspector.
 func (m *Model) arrange() {
 	o := layout.Options{ComposerLines: m.composer.Lines(), Inspector: m.inspector}
 	m.rects = layout.Arrange(m.size.w, m.size.h, o)
@@ -31,7 +32,8 @@ func (m *Model) arrange() {
 	}
 }
 
-// View draws the screen. Bubble Tea asks after every message; most change nothing.
+// View returns the screen. Bubble Tea calls it after every message; most messages change nothing, so
+// it draws only if the model is stale.
 func (m *Model) View() tea.View {
 	if m.stale {
 		m.stale = false
@@ -95,7 +97,7 @@ func (m *Model) drawComposer() []string {
 	return lines
 }
 
-// placeholder is what an empty prompt says.
+// placeholder returns the text in an empty prompt, for w columns.
 func (m *Model) placeholder(w int) string {
 	text := "Ask something, or type / for commands"
 	switch {
@@ -112,9 +114,10 @@ func (m *Model) placeholder(w int) string {
 	return text
 }
 
-// entering switches on what a drawing declares, where the renderer believes that it is on already. It asks the terminal
-// nothing: were the program stopped again at once, the shell would be given the answer.
-func (m *Model) entering() string {
+// enterModes returns the sequences that set the terminal's modes as the last frame declares them. It
+// is for a terminal that was restored without the renderer knowing. It contains no query: if the
+// program were stopped again at once, the answer would go to the shell.
+func (m *Model) enterModes() string {
 	on := ansi.SetModeAltScreenSaveCursor + ansi.SetModeBracketedPaste +
 		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes)
 	if m.cells == ansi.GraphemeWidth {
@@ -140,7 +143,7 @@ func (m *Model) terminalCursor() *tea.Cursor {
 	return c
 }
 
-// drawStatus draws the bottom line, with the short message unless that stands elsewhere.
+// drawStatus draws the bottom line. flash says whether it includes the message of say.
 func (m *Model) drawStatus(flash bool) string {
 	o := pane.StatusOptions{Hints: m.hints(), Doing: m.doing()}
 	if flash {
@@ -152,7 +155,7 @@ func (m *Model) drawStatus(flash bool) string {
 	return pane.Status(m.state, m.theme, m.size.w, o)
 }
 
-// doing is what is under way while the events of the chat tell of nothing.
+// doing names work of which the state does not know; "" if there is none.
 func (m *Model) doing() string {
 	switch {
 	case m.racing.stop != nil:
@@ -162,12 +165,12 @@ func (m *Model) doing() string {
 	case m.forming && !m.state.Busy():
 		return "working" // on a form
 	case m.options.Load != nil && m.engine == nil && m.state.Phase == state.Idle:
-		return "loading" // a saved chat was opened meanwhile
+		return "loading" // and a saved chat was opened in the meantime
 	}
 	return ""
 }
 
-// menu draws how the command that is being typed can go on.
+// menu draws how the command in the prompt can go on; nil if there is nothing to show.
 func (m *Model) menu() []string {
 	prompt := m.composer.Value()
 	if m.focus != keys.Compose || !strings.HasPrefix(prompt, "/") || strings.ContainsRune(prompt, '\n') {
@@ -181,7 +184,7 @@ func (m *Model) menu() []string {
 	return pane.Menu(m.theme, m.size.w, above, c.Candidates, "  ")
 }
 
-// hints are the keys that matter now.
+// hints names the keys that matter now.
 func (m *Model) hints() string {
 	arrows := "←→↑↓"
 	if !m.theme.Glyph.Unicode {
@@ -215,7 +218,7 @@ func (m *Model) hints() string {
 	}
 }
 
-// welcome is what an empty chat shows.
+// welcome returns the lines of an empty chat.
 func (m *Model) welcome() []string {
 	lines := []string{
 		"specula",
@@ -239,7 +242,7 @@ func (m *Model) welcome() []string {
 	return lines
 }
 
-// settings are those of the next reply.
+// settings returns the settings of the next reply.
 func (m *Model) settings() config.Config {
 	if m.engine != nil {
 		return m.engine.Settings()
@@ -247,7 +250,7 @@ func (m *Model) settings() config.Config {
 	return m.config
 }
 
-// count writes a number so that it can be read at a glance.
+// count writes a number with a comma between groups of three digits.
 func count(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

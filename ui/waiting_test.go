@@ -12,8 +12,8 @@ import (
 	"specula/engine/event"
 )
 
-// slowly opens a screen whose engine has told that it is ready, but is handed over only when release is called: a moment of
-// measuring lies between the two.
+// slowly opens a screen whose engine has emitted event.Ready but is returned by Load only when release
+// is called. Between the two a real engine measures.
 func slowly(t *testing.T, change func(*Options)) (s *screen, release func()) {
 	t.Helper()
 	told, measured := make(chan struct{}), make(chan struct{})
@@ -36,11 +36,11 @@ func slowly(t *testing.T, change func(*Options)) (s *screen, release func()) {
 	s.m.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
 	<-told
 	s.show()
-	return s, func() { close(measured); s.settle(); s.settle() } // the second for what was sent
+	return s, func() { close(measured); s.settle(); s.settle() } // the second one for the prompt that was sent
 }
 
-// TestNobodyIsInvitedBeforeTheEngineAnswers draws what the screen shows while it measures.
-func TestNobodyIsInvitedBeforeTheEngineAnswers(t *testing.T) {
+// TestTheScreenInvitesOnlyWhenTheEngineCanAnswer checks the screen while the engine measures.
+func TestTheScreenInvitesOnlyWhenTheEngineCanAnswer(t *testing.T) {
 	s, release := slowly(t, nil)
 	if view := s.text(); strings.Contains(view, "press enter") || strings.Contains(view, " ready ") {
 		t.Errorf("the screen invites to write before there is an engine:\n%s", view)
@@ -50,8 +50,8 @@ func TestNobodyIsInvitedBeforeTheEngineAnswers(t *testing.T) {
 	s.mustShow("ready")
 }
 
-// TestAWaitingPromptIsWithdrawn takes a prompt back in every way before the engine is there. It is not sent, and the text
-// stays, except where the user cleared it.
+// TestAWaitingPromptIsWithdrawn withdraws a prompt in every way before the engine is ready. It is not
+// sent, and the text stays unless the user cleared it.
 func TestAWaitingPromptIsWithdrawn(t *testing.T) {
 	tests := []struct {
 		name, keys string
@@ -104,7 +104,7 @@ func TestEscLeavesARaceThatHasNotBegun(t *testing.T) {
 	}
 }
 
-// TestEscHeldDownStopsAReply sends what a terminal sends for two presses of esc in a short time: it cannot be told from alt
+// TestEscHeldDownStopsAReply sends what a terminal sends for two quick presses of esc. It looks like alt
 // and esc.
 func TestEscHeldDownStopsAReply(t *testing.T) {
 	var d uv.EventDecoder
