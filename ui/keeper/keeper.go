@@ -1,31 +1,35 @@
-// Package keeper keeps the terminal usable, whatever happens to the process that shows the screen.
+// Package keeper restores the terminal if the process that shows the screen cannot.
 //
-// A screen makes the terminal raw, hides the cursor, takes the mouse and draws on a second page. A process that ends by
-// itself undoes all that. One that is killed, runs out of memory or overflows its stack cannot. So there are two
-// processes: [Split] starts the program again as a child, which loads the models and shows the screen, and the process
-// that the shell started becomes the keeper. It waits. When the child ends without having left the screen, the keeper
-// leaves it, restores the terminal's modes, prints what the child said last on stderr, and ends as the child ended.
+// A screen makes the terminal raw, hides the cursor, captures the mouse and draws on the alternate
+// page. A process that ends in order undoes all that. A process that is killed, runs out of memory
+// or overflows its stack cannot. So there are two processes. [Split] starts the program again as a
+// child, which loads the models and shows the screen. The process that the shell started becomes
+// the keeper, and waits. If the child ends without having left the screen, the keeper leaves the
+// alternate page, restores the terminal's modes, prints what the child wrote to stderr, and ends
+// with the child's exit status.
 //
-// Why the keeper is the parent, and not a child that watches its parent: the shell waits for the process that it
-// started. If that one died, shell and keeper would set the modes and write to the terminal at the same time, and the
-// order would be luck: a prompt drawn before the second page is left is lost with it. The shell goes on only when the
-// keeper has ended, so here the order is certain. The parent also learns when its child is stopped, which nobody else
-// does, so even SIGSTOP gives a usable terminal back. The price is the start of a second process before the first frame.
+// The keeper is the parent, not a child that watches its parent, because the shell waits for the
+// process that it started. If that process died, the shell and the keeper would write to the
+// terminal at the same time. A prompt that the shell draws before the alternate page is left would
+// be lost. The shell goes on only after the keeper has ended, so the order is certain. A parent
+// also learns when its child is stopped, so even SIGSTOP leaves a usable terminal. The price is the
+// start of a second process before the first frame.
 //
-// Both are in one process group, so job control treats them as one. Signals sent to the keeper are passed on. A keeper
-// that is killed takes the screen with it, but nothing is lost: the child sees that it is gone, saves the chat, restores
-// the terminal and ends.
+// Both processes are in one group, so job control treats them as one. The keeper passes signals on
+// to the child. If the keeper is killed, the child notices it, saves the chat, restores the
+// terminal and ends.
 //
-// Elsewhere than on Linux and macOS there is no keeper: Windows gives a console its modes back itself and knows no job
-// control. With SPECULA_KEEPER=off there is none either, for debuggers that follow one process.
+// There is a keeper on Linux and macOS only. Windows restores a console itself and has no job
+// control. SPECULA_KEEPER=off turns the keeper off, for debuggers that follow one process.
 package keeper
 
 import "os"
 
-// variable names the process that keeps, in the child's environment.
+// variable holds the keeper's process id in the child's environment.
 const variable = "SPECULA_KEEPER"
 
-// Link is the child's end. A nil Link is a process without a keeper.
+// Link is the child's connection to its keeper. A nil Link means that there is no keeper; its methods
+// then do nothing and return nil.
 type Link struct {
 	note    func(byte)
 	restore func()
@@ -33,20 +37,21 @@ type Link struct {
 	signals chan os.Signal
 }
 
-// What the child tells the keeper.
+// The notes from the child to the keeper.
 const (
-	entered byte = 'e' // the screen is about to be on
-	left    byte = 'l' // the screen is off
+	entered byte = 'e' // the child is about to enter the screen
+	left    byte = 'l' // the child has left the screen
 )
 
-// Entered tells the keeper that the terminal is about to be taken.
+// Entered tells the keeper that the screen is about to be entered.
 func (l *Link) Entered() { l.tell(entered) }
 
-// Left tells the keeper that the terminal shows what it showed before.
+// Left tells the keeper that the screen was left.
 func (l *Link) Left() { l.tell(left) }
 
-// Restore makes up for a keeper that ended before its child, when the child has left the screen: the shell may have taken
-// the terminal already, and then the terminal refuses the child's modes.
+// Restore restores the terminal's modes if the keeper has ended before its child. Call it after the
+// screen was left. The shell may already have the terminal; then the modes that Bubble Tea set at the
+// end were refused, because this process is in the background.
 func (l *Link) Restore() {
 	select {
 	case <-l.Gone():
@@ -61,8 +66,9 @@ func (l *Link) tell(what byte) {
 	}
 }
 
-// Signals are those that ask the keeper to end. They do not come as signals: one that is sent to the whole job reaches the
-// child by itself, and the same again would be one that asks for more hurry.
+// Signals returns the signals that ask the keeper to end. The keeper does not send them to the child
+// as signals: a signal to the whole job reaches the child anyway, and a second one would mean that the
+// user wants the program to end at once.
 func (l *Link) Signals() <-chan os.Signal {
 	if l == nil {
 		return nil
@@ -70,7 +76,7 @@ func (l *Link) Signals() <-chan os.Signal {
 	return l.signals
 }
 
-// Gone is closed when the keeper ended before its child.
+// Gone is closed when the keeper ends before its child.
 func (l *Link) Gone() <-chan struct{} {
 	if l == nil {
 		return nil

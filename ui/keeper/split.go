@@ -11,14 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The files that the child is given besides the standard ones.
+// The child's files in addition to the standard ones.
 const (
-	ordersFD = 3 // signals that the keeper got, a byte each; it ends with the keeper
-	notesFD  = 4 // what the child tells
+	ordersFD = 3 // signals from the keeper, one byte each; EOF when the keeper ends
+	notesFD  = 4 // notes from the child
 )
 
-// Split starts the program again, with the same arguments, and returns in the new process. The process that called it
-// becomes the keeper and never returns. Where that is impossible, Split returns nil and there is no keeper.
+// Split starts the program again with the same arguments, and returns in the new process. The calling
+// process becomes the keeper and never returns. If that is impossible or turned off, Split returns nil
+// and there is no keeper.
 func Split() *Link {
 	switch os.Getenv(variable) {
 	case "off":
@@ -29,7 +30,7 @@ func Split() *Link {
 	}
 	k, err := start()
 	if err != nil {
-		return nil // the screen works without, too
+		return nil // the screen also works without a keeper
 	}
 	k.watch()
 	panic("unreachable")
@@ -42,11 +43,11 @@ func connect() *Link {
 	orders, notes := os.NewFile(ordersFD, "orders of the keeper"), os.NewFile(notesFD, "notes to the keeper")
 	modes, err := unix.IoctlGetTermios(stdin, getTermios)
 	l := &Link{
-		note: func(what byte) { _, _ = notes.Write([]byte{what}) }, // a keeper that is gone needs no note
+		note: func(what byte) { _, _ = notes.Write([]byte{what}) }, // if the keeper is gone, the error does not matter
 		gone: make(chan struct{}), signals: make(chan os.Signal, 2),
 		restore: func() {
-			signal.Ignore(syscall.SIGTTOU) // as a job in the background, it would be stopped
-			// A shell that edits lines has set modes of its own, but no shell stops processing output.
+			signal.Ignore(syscall.SIGTTOU) // it would stop a job in the background
+			// A shell that edits lines has set its modes, but no shell turns output processing off.
 			if now, err2 := unix.IoctlGetTermios(stdin, getTermios); err == nil && err2 == nil && now.Oflag&unix.OPOST == 0 {
 				_ = unix.IoctlSetTermios(stdin, setTermios, modes)
 			}
@@ -60,7 +61,7 @@ func connect() *Link {
 			}
 			select {
 			case l.signals <- syscall.Signal(order[0]):
-			default: // two are as many as matter
+			default: // more than two make no difference
 			}
 		}
 	}()
@@ -99,9 +100,9 @@ func start() (*keeper, error) {
 	}
 	stderr := childWords.Fd()
 	if _, err := unix.IoctlGetTermios(int(os.Stderr.Fd()), getTermios); err != nil {
-		stderr = os.Stderr.Fd() // a file or a pipe, which the screen does not disturb
+		stderr = os.Stderr.Fd() // a file or a pipe, where the output does not disturb the screen
 	}
-	k.listen() // before the child is there: no signal must end the keeper alone
+	k.listen() // before the child starts, so that no signal ends the keeper alone
 	if err := os.Setenv(variable, strconv.Itoa(os.Getpid())); err != nil {
 		closeAll(open...)
 		return nil, err
@@ -118,13 +119,13 @@ func start() (*keeper, error) {
 		closeAll(orders, notes, words)
 		return nil, err
 	}
-	signal.Ignore(syscall.SIGTTOU) // only now: the child must not inherit it
+	signal.Ignore(syscall.SIGTTOU) // after the fork, so that the child does not inherit it
 	k.words = hear(words, k.on)
 	return k, nil
 }
 
 func closeAll(files ...*os.File) {
 	for _, f := range files {
-		_ = f.Close() // of a nil file, an error
+		_ = f.Close() // for a nil file an error
 	}
 }

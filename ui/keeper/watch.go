@@ -18,31 +18,33 @@ const (
 	stdout = 1
 )
 
-// patience bounds what may take for ever: a terminal that takes no output, a process that keeps the child's stderr.
+// patience limits waits that might never end: for a terminal that takes no output, and for another
+// process that holds the child's stderr open.
 const patience = time.Second
 
-// nudgeTime is how long the keeper waits, after it was continued, for its child to be continued by the same signal.
+// nudgeTime is how long the keeper, after it was continued, waits for its child to be continued by the
+// same signal.
 const nudgeTime = 50 * time.Millisecond
 
 // keeper is the process that waits.
 type keeper struct {
 	child  int // process id
 	modes  *unix.Termios
-	orders *os.File // signals for the child; it is closed by the end of this process
+	orders *os.File // signals for the child; closed by the end of this process
 	words  *words   // the child's stderr
 
-	signals chan os.Signal // to be passed on
-	stops   chan os.Signal // SIGTSTP, passed on as it is: a stopped process is not stopped again
-	stopped bool           // the child is
+	signals chan os.Signal // to pass on to the child
+	stops   chan os.Signal // SIGTSTP, passed on even if the child has it already: that does nothing
+	stopped bool           // the child is stopped
 
 	mu     sync.Mutex // guards the rest
-	notes  *os.File   // what the child tells
-	noteFD int        // the same, which is read without blocking
-	onView bool       // the screen is on, by the last note
+	notes  *os.File   // notes from the child
+	noteFD int        // its descriptor, for reading without blocking
+	onView bool       // the screen is on, according to the last note
 }
 
-// listen takes the signals that would end or stop the keeper. The rest of them either cannot be caught, or kill it, and
-// the child sees that.
+// listen catches the signals that would end or stop the keeper. Other signals kill it, and the child
+// notices that.
 func (k *keeper) listen() {
 	k.signals, k.stops = make(chan os.Signal, 16), make(chan os.Signal, 1)
 	signal.Notify(k.signals, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGCONT)
@@ -51,7 +53,8 @@ func (k *keeper) listen() {
 	}
 }
 
-// watch waits for what happens to the child, and ends with it.
+// watch passes signals on, follows the child's stops and continues, and ends this process when the
+// child has ended.
 func (k *keeper) watch() {
 	changes := make(chan syscall.WaitStatus)
 	go wait(k.child, changes)
@@ -63,10 +66,10 @@ func (k *keeper) watch() {
 				nudge = time.After(nudgeTime)
 				continue
 			}
-			_, _ = k.orders.Write([]byte{byte(s.(syscall.Signal))}) // a child that has ended needs none
+			_, _ = k.orders.Write([]byte{byte(s.(syscall.Signal))}) // if the child has ended, the error does not matter
 		case <-k.stops:
 			_ = syscall.Kill(k.child, syscall.SIGTSTP)
-		case <-nudge: // only this process was continued, not the group
+		case <-nudge: // if only this process was continued, not the group
 			if k.stopped {
 				_ = syscall.Kill(k.child, syscall.SIGCONT)
 			}
@@ -83,7 +86,7 @@ func (k *keeper) watch() {
 	}
 }
 
-// wait tells every change of the child, the last of which is its end.
+// wait sends every change of the child. The last one is its end.
 func wait(child int, changes chan<- syscall.WaitStatus) {
 	for {
 		var status syscall.WaitStatus
@@ -98,16 +101,18 @@ func wait(child int, changes chan<- syscall.WaitStatus) {
 	}
 }
 
-// stop gives the terminal back and stops this process, too, for the shell to see. Who continues the job continues both.
+// stop restores the terminal and stops this process too, so that the shell sees a stopped job. When the
+// shell continues the job, it continues both processes.
 func (k *keeper) stop(by syscall.Signal) {
 	k.stopped = true
 	k.restore("")
 	signal.Stop(k.stops)
 	select {
-	case <-k.stops: // it asked for what has happened
+	case <-k.stops: // it asked for the stop that has just happened
 	default:
 	}
-	// Signals of job control stop nothing that no shell could continue. SIGSTOP does, and must not stop this process then.
+	// SIGTSTP and the like stop a process only if a shell can continue it. SIGSTOP stops the child in
+	// any case, so look for a shell before this process stops too.
 	if by != syscall.SIGSTOP || shellWaits() {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	}
@@ -135,14 +140,14 @@ func (k *keeper) end(status syscall.WaitStatus) {
 		case syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP:
 			signal.Reset(s)
 			_ = syscall.Kill(os.Getpid(), s)
-			time.Sleep(patience) // it comes while this sleeps
+			time.Sleep(patience) // the signal comes during this sleep
 		}
-		os.Exit(128 + int(s)) // the runtime would add its own report to any other signal
+		os.Exit(128 + int(s)) // for other signals the Go runtime would print a report
 	}
 	os.Exit(status.ExitStatus())
 }
 
-// on reports whether the screen is on, by what the child told until now.
+// on reports whether the screen is on, according to the child's notes so far.
 func (k *keeper) on() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -159,16 +164,16 @@ func (k *keeper) on() bool {
 	}
 }
 
-// resets leave the screen from any state: in the middle of a sequence, of a frame or of a key's report.
-const resets = "\x18" + // cancels a sequence that was not written to its end
-	ansi.ResetModeSynchronizedOutput + ansi.ResetStyle + "\x1b]8;;\x07" + "\x1b[0 q" + // no link, the usual cursor
+// resets leaves the screen from any state, even in the middle of a sequence or a frame.
+const resets = "\x18" + // ends an incomplete sequence
+	ansi.ResetModeSynchronizedOutput + ansi.ResetStyle + "\x1b]8;;\x07" + "\x1b[0 q" + // no link, the default cursor
 	ansi.ResetModeMouseNormal + ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseAnyEvent + ansi.ResetModeMouseExtSgr +
 	ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste + ansi.ResetModeUnicodeCore +
-	ansi.ResetModifyOtherKeys + "\x1b[<1u" + // the keyboard's protocol, which each page has for itself
+	ansi.ResetModifyOtherKeys + "\x1b[<1u" + // the keyboard protocol; each page has its own
 	ansi.ResetModeAltScreenSaveCursor + ansi.SetModeTextCursorEnable
 
-// restore undoes what the child left undone, and prints last words. A terminal that belongs to another job is left alone:
-// whoever has it set its modes.
+// restore restores the terminal if the child has not, and prints last to stderr. It does not touch the
+// modes of a terminal that belongs to another job, which has set its own.
 func (k *keeper) restore(last string) {
 	on := k.on()
 	text := last

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// maxWords bounds what is kept of the child's stderr. The reason of a failure comes first.
+// maxWords limits how much of the child's stderr is kept. The reason for a failure comes first.
 const maxWords = 2 << 20
 
-// words are what the child writes to stderr. They are passed on at once, but kept while the screen is on: there they
-// would disturb it and be lost with it.
+// words is what the child writes to stderr. It is passed on at once, but kept while the screen is on:
+// there it would disturb the screen and then be lost.
 type words struct {
 	ended chan struct{}
 
@@ -23,7 +23,7 @@ type words struct {
 	lost int // bytes
 }
 
-// hear reads until the child has ended.
+// hear reads r until the child has ended.
 func hear(r *os.File, onScreen func() bool) *words {
 	w := &words{ended: make(chan struct{})}
 	go func() {
@@ -53,11 +53,11 @@ func (w *words) keep(p []byte) {
 	w.lost += len(p) - n
 }
 
-// kept returns what was kept, when the child has ended.
+// kept returns the kept text. It waits for the end of the child's stderr, at most patience.
 func (w *words) kept() string {
 	select {
 	case <-w.ended:
-	case <-time.After(patience): // something else has the child's stderr
+	case <-time.After(patience): // another process holds the child's stderr open
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
