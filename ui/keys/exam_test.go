@@ -11,8 +11,8 @@ import (
 	"specula/ui/keys"
 )
 
-// The exam of the demo pair wants keys and commands. Those that the program does not have, or that do something else, would teach
-// whoever trains for the exam to teach them wrong.
+// The exam of the demo pair asks for keys and commands. Each must exist in the program and do what the
+// exam says. Otherwise the model would be trained to give wrong answers.
 func TestExamWantsRealKeysAndCommands(t *testing.T) {
 	asked := 0
 	for _, p := range assets.Exam() {
@@ -38,7 +38,7 @@ func TestExamWantsRealKeysAndCommands(t *testing.T) {
 	}
 }
 
-// checkKeys holds a question that asks for a key against the bindings whose words it names.
+// checkKeys compares a question that asks for a key with the bindings whose words it names.
 func checkKeys(t *testing.T, q exam.Question, wanted []string) {
 	t.Helper()
 	var bound []string

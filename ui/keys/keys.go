@@ -1,27 +1,28 @@
-// Package keys is the one table of what every key does. The screen looks keys up in it, the help overlay and the
-// key table of the documents are printed from it, so none of them can disagree.
+// Package keys is the table of what every key does. The screen looks keys up in it, and the help and
+// docs/keys.md are printed from it. So they always agree.
 //
-// Three rules give the table its shape. A key that must work while a prompt is being typed needs ctrl, alt or an F key:
-// alt turns the engine (γ, temperature, …), an F key turns the screen or the chat. A bare letter works only while the
-// reply has the focus. Nothing needed sits on a key that terminals or multiplexers keep for themselves (ctrl+s, ctrl+q,
-// ctrl+b, ctrl+a as a prefix, F10, F11): where such a key edits a line, another one does too.
+// Three rules shape the table. A key that works while a prompt is being typed needs ctrl, alt or an F
+// key: alt changes the engine (γ, temperature, …), F keys change the screen or the chat. A letter alone
+// works only while the reply has the focus. No action depends on a key that terminals or multiplexers
+// may take (ctrl+s, ctrl+q, ctrl+b, ctrl+a as a prefix, F10, F11): if such a key edits a line, another
+// key does the same.
 package keys
 
 // Focus says which part of the screen receives a key.
 type Focus int
 
-// The places a key can go to. Everywhere is not a place of its own: its keys work in Compose and in Read.
+// The places that a key can go to. Keys of Everywhere work in Compose and in Read.
 const (
 	Everywhere Focus = iota
 	Compose          // the prompt is being typed
 	Read             // the cursor moves over the tokens of a reply
-	Editing          // keys the text area itself understands; listed for the help, never looked up
+	Editing          // keys that the text area handles; listed for the help, never looked up
 )
 
-// Action is what a key asks for.
+// Action is what a key does.
 type Action int
 
-// The actions. None means the key is not in the table and may be typed text.
+// The actions. None means that the key is not in the table; it may be typed text.
 const (
 	None Action = iota
 
@@ -172,12 +173,12 @@ func readKeys() []Binding {
 	}
 }
 
-// Map answers which action a key asks for. The zero value is not usable; see NewMap.
+// Map finds the action of a key. NewMap makes one; the zero value is not usable.
 type Map struct {
 	byFocus map[Focus]map[string]Action
 }
 
-// NewMap builds the lookup from a table. A key bound twice in one place is a programmer's error and panics.
+// NewMap makes a Map from a table. It panics if a key has two actions in one place.
 func NewMap(table []Binding) Map {
 	m := Map{byFocus: map[Focus]map[string]Action{Compose: {}, Read: {}}}
 	for _, b := range table {
@@ -201,7 +202,8 @@ func (m Map) bind(f Focus, k string, a Action) {
 	m.byFocus[f][k] = a
 }
 
-// Lookup returns what a keystroke asks for while focus has the keyboard, None if it is not in the table.
+// Lookup returns the action of a keystroke while focus has the keyboard; None if it is not in the
+// table.
 func (m Map) Lookup(focus Focus, keystroke string) Action {
 	return m.byFocus[focus][keystroke]
 }

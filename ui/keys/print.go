@@ -61,7 +61,7 @@ func spell(keys []string, between string) string {
 	return strings.Join(out, between)
 }
 
-// shown replaces the names of the arrow keys by the signs printed on them.
+// shown replaces the names of the arrow keys by arrows.
 func shown(k string) string {
 	head, last := "", k
 	if i := strings.LastIndexByte(k, '+'); i >= 0 && i < len(k)-1 {
