@@ -1,8 +1,9 @@
-// Package compose is the place where a prompt is typed: a text area of several lines with readline's keys, a history, and a
-// paste that never sends.
+// Package compose is the prompt: a text area of several lines with readline's keys and a history.
+// Pasting never sends the prompt.
 //
-// What is pasted or typed is made safe before it enters the text area, so the prompt that is sent is the one that was seen:
-// a right-to-left override from a web page stands there as ⟨U+202E⟩ and cannot turn the text around.
+// Typed or pasted text is made safe before it enters the text area. So the prompt that is sent is the
+// one that the user sees: a right-to-left override from a web page appears as ⟨U+202E⟩ and cannot
+// reverse the text.
 package compose
 
 import (
@@ -17,7 +18,7 @@ import (
 	"specula/ui/sanitize"
 )
 
-// What a prompt holds at most. The context of a model is far below it.
+// The limits of a prompt. They are far above the context of a model.
 const (
 	charLimit = 100_000
 	lineLimit = 10_000 // after wrapping; the text area counts a pasted line twice
@@ -28,7 +29,7 @@ const (
 type Composer struct {
 	area    textarea.Model
 	history *History
-	lines   int    // lines the text would like, up to maxHeight
+	lines   int    // lines that the text needs, up to maxHeight
 	view    string // the last drawing, until something changes
 	drawn   bool
 }
@@ -54,7 +55,7 @@ func New(history *History, prompt string) *Composer {
 	return &Composer{area: area, history: history, lines: 1}
 }
 
-// plainStyles leave the terminal's own colours alone, so that they fit every theme.
+// plainStyles returns styles without colours, which fit every theme.
 func plainStyles() textarea.Styles {
 	plain := textarea.StyleState{
 		Placeholder: lipgloss.NewStyle().Faint(true),
@@ -66,8 +67,8 @@ func plainStyles() textarea.Styles {
 	return textarea.Styles{Focused: plain, Blurred: blurred, Cursor: textarea.CursorStyle{Shape: tea.CursorBar}}
 }
 
-// keyMap is readline's as far as the screen has no other use for a key. Reading the clipboard is left to the terminal's
-// paste: the text area would start another program for it.
+// keyMap returns readline's keys, without those that the screen uses. Pasting is left to the terminal:
+// the text area would start another program to read the clipboard.
 func keyMap() textarea.KeyMap {
 	m := textarea.DefaultKeyMap()
 	none := key.NewBinding(key.WithDisabled())
@@ -79,7 +80,7 @@ func keyMap() textarea.KeyMap {
 	return m
 }
 
-// Type hands a key on to the text area.
+// Type gives a key to the text area.
 func (c *Composer) Type(msg tea.KeyPressMsg) tea.Cmd {
 	msg.Text = sanitize.Text(msg.Text)
 	var cmd tea.Cmd
@@ -88,7 +89,7 @@ func (c *Composer) Type(msg tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-// Paste inserts text, newlines and all, and returns how many characters did not fit.
+// Paste inserts text with its newlines, and returns the number of characters that did not fit.
 func (c *Composer) Paste(text string) (lost int) {
 	text = sanitize.Text(text)
 	before := c.area.Length()
@@ -102,19 +103,19 @@ func (c *Composer) changed() {
 	c.drawn = false
 }
 
-// Value is the prompt as it stands.
+// Value returns the prompt.
 func (c *Composer) Value() string { return c.area.Value() }
 
 // SetValue replaces the prompt and puts the cursor at its end.
 func (c *Composer) SetValue(text string) {
 	c.area.SetValue(sanitize.Text(text))
 	c.area.MoveToEnd()
-	c.area, _ = c.area.Update(nil) // lets the text area find its height
+	c.area, _ = c.area.Update(nil) // makes the text area compute its height
 	c.changed()
 }
 
-// Take returns the prompt, empties the composer and adds the prompt to the history. The error is about the history's file
-// alone; the prompt is returned in any case.
+// Take returns the prompt, empties the composer and adds the prompt to the history. An error is about
+// the history's file only; the prompt is returned in any case.
 func (c *Composer) Take() (string, error) {
 	text := c.Value()
 	err := c.history.Add(text)
@@ -122,7 +123,8 @@ func (c *Composer) Take() (string, error) {
 	return text, err
 }
 
-// Back shows the previous prompt if the cursor is on the first line. It reports whether the key was used up.
+// Back shows the previous prompt if the cursor is on the first line. Otherwise it returns false, and the
+// key should move the cursor.
 func (c *Composer) Back() bool {
 	if c.area.Line() > 0 || c.area.LineInfo().RowOffset > 0 {
 		return false
@@ -133,7 +135,8 @@ func (c *Composer) Back() bool {
 	return true
 }
 
-// Forward shows the next prompt if the cursor is on the last line. It reports whether the key was used up.
+// Forward shows the next prompt if the cursor is on the last line. Otherwise it returns false, and the
+// key should move the cursor.
 func (c *Composer) Forward() bool {
 	info := c.area.LineInfo()
 	if c.area.Line() < c.area.LineCount()-1 || info.RowOffset < info.Height-1 {
@@ -145,7 +148,7 @@ func (c *Composer) Forward() bool {
 	return true
 }
 
-// SetFocus gives or takes the keyboard.
+// SetFocus says whether the composer has the keyboard.
 func (c *Composer) SetFocus(on bool) {
 	if on {
 		c.area.Focus()
@@ -155,7 +158,7 @@ func (c *Composer) SetFocus(on bool) {
 	c.drawn = false
 }
 
-// SetPlaceholder sets what an empty composer says.
+// SetPlaceholder sets the text of an empty composer.
 func (c *Composer) SetPlaceholder(text string) {
 	if text != c.area.Placeholder {
 		c.area.Placeholder = text
@@ -163,16 +166,16 @@ func (c *Composer) SetPlaceholder(text string) {
 	}
 }
 
-// Lines is how many lines the prompt would like to have, 1 to 8.
+// Lines returns the number of lines that the prompt needs, 1 to 8.
 func (c *Composer) Lines() int { return c.lines }
 
-// SetWidth wraps the prompt anew; Lines may change.
+// SetWidth wraps the prompt to w cells. Lines may change.
 func (c *Composer) SetWidth(w int) {
 	c.area.SetWidth(w)
 	c.changed()
 }
 
-// SetHeight gives the composer the rows it is drawn in.
+// SetHeight sets the number of rows in which the composer is drawn.
 func (c *Composer) SetHeight(h int) {
 	if h != c.area.Height() {
 		c.area.SetHeight(h)
@@ -188,5 +191,6 @@ func (c *Composer) View() []string {
 	return strings.Split(c.view, "\n")
 }
 
-// Cursor is where the terminal's cursor stands, relative to the composer; nil when the keyboard is elsewhere.
+// Cursor returns the position of the terminal's cursor relative to the composer; nil if the composer
+// does not have the keyboard.
 func (c *Composer) Cursor() *tea.Cursor { return c.area.Cursor() }

@@ -204,7 +204,8 @@ func TestALineOfAnyLengthIsPassedOver(t *testing.T) {
 	}
 }
 
-// A program that was killed may leave a line without its end. The next prompt must not become a part of it.
+// A killed program may leave a line without a newline. The next prompt must not become part of that
+// line.
 func TestAPromptAfterACutLineIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.jsonl")
 	if err := os.WriteFile(path, []byte("\"older\"\n\"half"), 0o600); err != nil {
@@ -227,7 +228,8 @@ func TestAPromptAfterACutLineIsKept(t *testing.T) {
 	}
 }
 
-// Shortening the history writes to a fresh file: somebody else's link of a name that can be guessed is not followed.
+// Shortening the history writes to a new file with a random name, so that it cannot follow a link that
+// someone else has placed.
 func TestShorteningTheHistoryFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	path, victim := filepath.Join(dir, "history.jsonl"), filepath.Join(dir, "victim")

@@ -13,26 +13,26 @@ import (
 	"specula/ui/replace"
 )
 
-// What a history holds at most.
+// The limits of a history.
 const (
 	historyLimit    = 500
-	entryLimitBytes = 16 << 10            // longer prompts are not kept: nobody pages through them
-	lineLimitBytes  = 8 * entryLimitBytes // no entry is longer, however much of it is escaped
-	// readLimitBytes is how much of a file is read, from its end: the newest entries stand there.
+	entryLimitBytes = 16 << 10            // longer prompts are not kept
+	lineLimitBytes  = 8 * entryLimitBytes // longest line of an entry, if all of it is escaped
+	// readLimitBytes is how much of a file is read, from its end, where the newest entries are.
 	readLimitBytes = 2 * historyLimit * entryLimitBytes
 )
 
-// History is what was sent before, oldest first, kept in a file with one JSON string a line. The zero value is a history
-// without a file.
+// History holds the prompts that were sent, oldest first. Its file has one JSON string per line. The
+// zero value is a history without a file.
 type History struct {
 	path    string
 	entries []string
-	at      int    // entry on show, len(entries) for the draft
-	draft   string // what was being typed when paging began
+	at      int    // the entry that is shown; len(entries): the draft
+	draft   string // the prompt that was being typed before Back
 }
 
-// OpenHistory reads the history in a file; a file that is not there yet is empty. Lines that are no entries are passed
-// over: losing a line of history must not keep anyone from chatting. With an error the history still works, in memory.
+// OpenHistory reads the history in a file. A missing file is an empty history. Lines that are not
+// entries are skipped. Even with an error the returned history works, in memory.
 func OpenHistory(path string) (*History, error) {
 	h := &History{path: path}
 	lines, err := h.read()
@@ -48,7 +48,7 @@ func OpenHistory(path string) (*History, error) {
 	return h, nil
 }
 
-// read fills the entries and returns how many lines were read.
+// read reads the entries and returns the number of lines.
 func (h *History) read() (lines int, err error) {
 	info, err := os.Stat(h.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func (h *History) read() (lines int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for someone to write into it
+	if !info.Mode().IsRegular() { // opening a pipe would wait for a writer
 		return 0, fmt.Errorf("%s is no regular file (%v); move it away", h.path, info.Mode())
 	}
 	f, err := os.Open(h.path)
@@ -70,7 +70,7 @@ func (h *History) read() (lines int, err error) {
 		if _, err := f.Seek(beyond, io.SeekStart); err != nil {
 			return 0, err
 		}
-		if _, err := nextLine(r); err != nil { // the end of a line whose beginning is not read
+		if _, err := nextLine(r); err != nil { // the end of a line whose start is not read
 			return 0, ignoreEOF(err)
 		}
 	}
@@ -96,7 +96,7 @@ func ignoreEOF(err error) error {
 	return err
 }
 
-// nextLine reads up to the end of a line. Of one that does not fit r's buffer it returns nothing.
+// nextLine reads one line. If the line does not fit into r's buffer, it skips the line and returns nil.
 func nextLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -133,7 +133,8 @@ func (h *History) remember(entry string) bool {
 	return true
 }
 
-// Add appends what was sent, also to the file.
+// Add appends a prompt to the history and to its file. It skips an empty or long prompt, and one that
+// equals the last entry.
 func (h *History) Add(entry string) error {
 	h.draft = ""
 	if !h.remember(entry) || h.path == "" {
@@ -157,7 +158,7 @@ func appendLine(path string, line []byte) error {
 	if err != nil {
 		return err
 	}
-	cut, err := endsInLine(f)
+	cut, err := lacksNewline(f)
 	if cut {
 		line = append([]byte{'\n'}, line...)
 	}
@@ -167,9 +168,9 @@ func appendLine(path string, line []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// endsInLine reports whether the last line lacks its end, as a program that was killed leaves it. What is appended to it would
-// be lost with it.
-func endsInLine(f *os.File) (bool, error) {
+// lacksNewline reports whether the last line has no newline, because a program was killed while it wrote
+// it. An entry that was appended to this line would be lost.
+func lacksNewline(f *os.File) (bool, error) {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
 		return false, err
@@ -179,7 +180,8 @@ func endsInLine(f *os.File) (bool, error) {
 	return last[0] != '\n', err
 }
 
-// Back returns the entry before the one on show; current is kept as the draft when paging begins. False at the oldest.
+// Back returns the entry before the one that is shown. If the draft is shown, it keeps current as the
+// draft. At the oldest entry it returns false.
 func (h *History) Back(current string) (string, bool) {
 	if h.at == 0 {
 		return "", false
@@ -191,7 +193,8 @@ func (h *History) Back(current string) (string, bool) {
 	return h.entries[h.at], true
 }
 
-// Forward returns the entry after the one on show, and at last the draft. False when the draft is on show.
+// Forward returns the entry after the one that is shown; after the newest comes the draft. If the draft
+// is shown, it returns false.
 func (h *History) Forward() (string, bool) {
 	if h.at >= len(h.entries) {
 		return "", false

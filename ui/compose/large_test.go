@@ -9,7 +9,7 @@ import (
 	"specula/ui/compose"
 )
 
-// Of a large history only the end is read, which has the newest entries, and not from the middle of a line.
+// Only the end of a large history is read, where the newest entries are, from the start of a line.
 func TestOfALargeHistoryTheEndIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.jsonl")
 	old := strings.Repeat("\"old\"\n", 10) + strings.Repeat(" ", 1<<20) + "\"cut\"\n"
@@ -20,7 +20,7 @@ func TestOfALargeHistoryTheEndIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A hole that takes no room on disk, and minutes to read.
+	// A hole needs no room on the disk, but reading it would take minutes.
 	if _, err := f.WriteAt([]byte("\"first\"\n\"second\"\n"), 1<<40); err != nil {
 		t.Skipf("no file with a hole can be made here: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"specula/ui/compose"
 )
 
-// A pipe that nobody writes to would hold whoever opens it; this test would then not end.
+// Opening a pipe without a writer blocks; this test would then not end.
 func TestAHistoryThatIsNoFileDoesNotHoldTheStart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.jsonl")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
