@@ -1,8 +1,8 @@
-// Package command reads the slash commands of the prompt: "/temp 0.8", "/regen", "/export md notes.md".
+// Package command parses the slash commands of the prompt: "/temp 0.8", "/regen", "/export md notes.md".
 //
-// Every setting that may change while the program runs is a command, straight from the table in engine/config, under its
-// short name, its flag and its key in config.toml; the rest are the few verbs listed here. Values are not judged here:
-// config's Set does that, and its error is what the user reads.
+// Every setting that may change while the program runs is a command, from the table in engine/config.
+// Its names are its short name, its flag and its key in config.toml. The other commands are the verbs
+// below. This package does not check values: config.Set does, and the user reads its error.
 package command
 
 import (
@@ -42,7 +42,7 @@ type Command struct {
 	Choices []string       // words the argument may be or begin with
 }
 
-// Call is a command as it was typed.
+// Call is a typed command.
 type Call struct {
 	Command Command
 	Arg     string // trimmed; "" when none was given
@@ -89,7 +89,8 @@ func setting(s config.Setting) Command {
 	return c
 }
 
-// Is reports whether a prompt is a command: it begins with a slash and a letter. A path or a lone slash is text.
+// Is reports whether a prompt is a command: a slash, then a word that begins with a letter and has no
+// other slash. A path or a single slash is text.
 func Is(prompt string) bool {
 	name, slash := strings.CutPrefix(prompt, "/")
 	name, _, _ = strings.Cut(name, " ")
@@ -100,10 +101,10 @@ func Is(prompt string) bool {
 	return letter >= 'a' && letter <= 'z'
 }
 
-// UnknownError says that there is no such command.
+// UnknownError says that there is no command of this name.
 type UnknownError struct {
 	Name    string
-	Nearest string // empty when nothing is near
+	Nearest string // the most similar name; "" if none is similar
 }
 
 func (e *UnknownError) Error() string {
@@ -113,7 +114,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("there is no command /%.32s; did you mean /%s?", e.Name, e.Nearest)
 }
 
-// Parse reads a prompt for which Is holds.
+// Parse parses a prompt for which Is returns true. The error is an *UnknownError.
 func Parse(prompt string) (Call, error) {
 	name, arg, _ := strings.Cut(strings.TrimPrefix(prompt, "/"), " ")
 	name = strings.ToLower(strings.TrimSpace(name))
@@ -127,7 +128,7 @@ func Parse(prompt string) (Call, error) {
 	return Call{}, &UnknownError{Name: name, Nearest: config.Nearest(name, names)}
 }
 
-// Value is the argument as config's Set takes it: the two characters "" stand for an empty text.
+// Value returns the argument for config.Set. The argument "" (two quotes) means an empty text.
 func (c Call) Value() string {
 	if c.Arg == `""` {
 		return ""
@@ -135,7 +136,7 @@ func (c Call) Value() string {
 	return c.Arg
 }
 
-// Usage is one line about a command.
+// Usage describes a command in one line.
 func (c Command) Usage() string {
 	s := "/" + c.Name
 	if c.Args != "" {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Completion is what can follow a prompt that is being typed.
+// Completion says how a prompt can go on.
 type Completion struct {
-	Prompt     string   // the prompt with everything added that is beyond doubt
-	Candidates []string // what it may go on as, when there is more than one way
-	Usage      string   // of the command, once it is known
+	Prompt     string   // the prompt, extended as far as there is only one way
+	Candidates []string // the ways to go on, if there are several
+	Usage      string   // of the command, if it is known
 }
 
-// Ways are the prompts that the candidates would make of it.
+// Ways returns the prompt with each of the candidates.
 func (c Completion) Ways() []string {
 	before := "/"
 	if i := strings.LastIndexByte(c.Prompt, ' '); i >= 0 {
@@ -25,7 +25,7 @@ func (c Completion) Ways() []string {
 	return ways
 }
 
-// Complete completes a prompt for which the first character is a slash.
+// Complete completes a prompt that begins with a slash.
 func Complete(prompt string) Completion {
 	name, arg, named := strings.Cut(strings.TrimPrefix(prompt, "/"), " ")
 	if !named {
@@ -57,7 +57,7 @@ func completeName(prompt, name string) Completion {
 	ways := begin(names, name)
 	switch len(ways) {
 	case 0:
-		if call, err := Parse(prompt); err == nil { // another spelling, complete as it is
+		if call, err := Parse(prompt); err == nil { // another name of a command, already complete
 			return Completion{Prompt: prompt + " ", Usage: call.Command.Usage()}
 		}
 		return Completion{Prompt: prompt}
