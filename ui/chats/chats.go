@@ -1,8 +1,9 @@
-// Package chats keeps conversations as files, one JSON object each, under the user's data directory.
+// Package chats saves conversations as files in the user's data directory, one JSON object per file.
 //
-// A file holds raw text, as it was typed and generated; whoever draws it makes it safe. Beside its text, a reply has the events
-// that it was drawn from, so that it looks the same when the chat is opened again. A file is replaced in one step
-// (ui/replace), and only while it is still the one that this program read or wrote last.
+// A file holds raw text, as it was typed and generated; code that draws it must make it safe. A reply
+// has its text and the events that it was drawn from, so that it looks the same in a reopened chat. A
+// file is replaced in one step (ui/replace), and only if nothing else has changed it since this program
+// read or wrote it.
 package chats
 
 import (
@@ -20,8 +21,8 @@ import (
 	"specula/ui/replace"
 )
 
-// Version of the file format. A file of another version is refused, not guessed at. A new field that may be absent needs no
-// new version: older programs pass over it.
+// Version is the version of the file format. Files of another version are refused. An optional new
+// field needs no new version: older programs ignore it.
 const Version = 1
 
 // Turn is one message.
@@ -30,19 +31,20 @@ type Turn struct {
 	Text   string        `json:"text"`
 	Reason string        `json:"reason,omitempty"` // why a reply ended: "stop", "cancelled", …
 	Totals *event.Totals `json:"totals,omitempty"`
-	Record *Record       `json:"record,omitempty"` // how a reply came about; nil where it is not known
+	Record *Record       `json:"record,omitempty"` // events of a reply; nil if they are not known
 }
 
-// Record is how a reply came about.
+// Record holds the events that a reply was drawn from.
 type Record struct {
-	Started event.ReplyStarted `json:"started"`          // with the settings and the seed; the prompt is the message before
-	Tail    string             `json:"tail,omitempty"`   // text after that of the last token
-	Drafts  string             `json:"drafts,omitempty"` // what its rounds drafted, to write it again; see event.ReplyEnded
-	// Events are rounds, changed settings and failures. Of long chats only the newest replies have theirs.
+	Started event.ReplyStarted `json:"started"`          // with the settings and the seed, without the prompt, which is the turn before
+	Tail    string             `json:"tail,omitempty"`   // text after the last token's
+	Drafts  string             `json:"drafts,omitempty"` // what the rounds drafted, to write the reply again; see event.ReplyEnded
+	// Events are rounds, changed settings and failures. In long chats only the newest replies have
+	// events.
 	Events []event.Event `json:"events,omitempty"`
 }
 
-// Chat is one conversation. Its turns must stay its last field: they are written by themselves.
+// Chat is one conversation. Turns must be the last field, because Encode writes it separately.
 type Chat struct {
 	Version int       `json:"version"`
 	ID      string    `json:"id"` // also the file's name, without extension
@@ -54,12 +56,12 @@ type Chat struct {
 	Turns   []Turn    `json:"turns"`
 }
 
-// NewID names a chat after the moment it began; tag tells apart those that began in the same second.
+// NewID makes an ID from the time when a chat began. tag distinguishes chats of the same second.
 func NewID(now time.Time, tag uint32) string {
 	return fmt.Sprintf("%s-%08x", now.UTC().Format("20060102-150405"), tag)
 }
 
-// TitleFrom makes a title of the first message: its first line, at most 60 characters.
+// TitleFrom makes a title from the first message: its first line, cut to 60 characters.
 func TitleFrom(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if r := []rune(strings.ToValidUTF8(line, "�")); len(r) > 60 {
@@ -68,7 +70,7 @@ func TitleFrom(text string) string {
 	return line
 }
 
-// check refuses what the engine could not take as a conversation.
+// check returns an error if the engine could not use the chat as a conversation.
 func (c *Chat) check() error {
 	for i, t := range c.Turns {
 		if t.Role != "user" && t.Role != "assistant" {
@@ -87,25 +89,26 @@ type Store struct {
 	files replace.Files
 
 	mu   sync.Mutex
-	seen map[string]content // by ID: what the file held when it was read or written last
+	seen map[string]content // by ID: content of the file when it was last read or written
 }
 
-// content tells what a file holds; the zero value is that of a file that is not there.
+// content is the hash of a file's content; the zero value means that there is no file.
 type content [sha256.Size]byte
 
-// NewStore returns the store in dir, which is made when something is first saved.
+// NewStore returns the store in dir. The first Save creates dir.
 func NewStore(dir string) *Store {
 	return &Store{dir: dir, files: replace.Disk{}, seen: map[string]content{}}
 }
 
-// Dir is where the chats are.
+// Dir returns the directory of the chats.
 func (s *Store) Dir() string { return s.dir }
 
-// errChanged says that somebody else wrote the file.
+// errChanged says that another program has written the file.
 var errChanged = errors.New("the file was changed by another program")
 
-// Save writes a chat and returns it as it was saved. Its file is replaced if it is as this Store last read or wrote it. If
-// somebody else has changed it, that stays, and the chat is saved under a new ID and title.
+// Save writes a chat and returns it as saved. It replaces the file if this Store was the last to write
+// it or has read its current content. Otherwise the file stays, and the chat is saved with a new ID and
+// title.
 func (s *Store) Save(c Chat) (Chat, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,10 +130,10 @@ func (s *Store) Save(c Chat) (Chat, error) {
 	return saved, nil
 }
 
-// maxCopies bounds the search for an ID that is free.
+// maxCopies limits the search for a free ID.
 const maxCopies = 100
 
-// write saves a chat under its own ID. It fails with errChanged if the file is somebody else's.
+// write saves a chat under its ID. It returns errChanged if another program has changed the file.
 func (s *Store) write(c Chat) error {
 	data, err := Encode(c)
 	if err != nil {
@@ -143,13 +146,14 @@ func (s *Store) write(c Chat) error {
 		}
 		return nil
 	})
-	if err == nil || contentOf(path) == sum { // which it is, too, when only the last flush failed
+	if err == nil || contentOf(path) == sum { // also true if only the last flush failed
 		s.seen[c.ID] = sum
 	}
 	return err
 }
 
-// contentOf tells what a file holds. One that cannot be read is like none that was ever written.
+// contentOf returns the content of a file. For a file that cannot be read it returns a value that no
+// written file has.
 func contentOf(path string) content {
 	data, err := readBounded(path)
 	switch {
@@ -161,7 +165,7 @@ func contentOf(path string) content {
 	return sha256.Sum256(data)
 }
 
-// Open reads a chat back.
+// Open reads a chat.
 func (s *Store) Open(id string) (Chat, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +192,7 @@ const extension = ".json"
 
 func (s *Store) path(id string) string { return filepath.Join(s.dir, id+extension) }
 
-// checkID refuses IDs that would leave the directory.
+// checkID returns an error for an ID that is not a plain file name.
 func checkID(id string) error {
 	if id == "" || len(id) > 100 || strings.ContainsAny(id, "/\\\x00") || strings.HasPrefix(id, ".") {
 		return fmt.Errorf("%.64q cannot name a chat: it must be a plain file name", id)

@@ -37,7 +37,7 @@ func TestSaveAndOpenKeepRawText(t *testing.T) {
 	}
 }
 
-// failing breaks the n-th call of the file layer, as a full or dying disk does.
+// failing makes the n-th call of the file layer fail, as a full or broken disk does.
 type failing struct {
 	replace.Disk
 	calls, at int
@@ -114,7 +114,7 @@ func TestAFailingDiskLeavesTheOldChatOrTheNewOne(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	tests := []struct {
 		name, content, says string
-		broken              int // in the list, for which turns are not read
+		broken              int // count in the list, which does not read turns
 	}{
 		{"not JSON", "hello", "not a saved chat", 1},
 		{"another version", `{"version":9}`, "version 9", 1},

@@ -11,23 +11,24 @@ import (
 	"specula/engine/event"
 )
 
-// A file is somebody else's text until it was read, so every size in it is bounded.
+// A file may come from anyone, so every size in it is limited.
 const (
-	maxFileBytes   = 64 << 20 // a chat of 2,000 long messages is below it
-	maxRecordBytes = 24 << 20 // of the events that are written, newest replies first
-	// Objects and lists take little room in a file and much in memory.
-	maxRecordObjects = 500_000 // of the events that are written: those of some 60,000 tokens
-	maxObjects       = 600_000 // of a file that is read
+	maxFileBytes   = 64 << 20 // enough for 2,000 long messages
+	maxRecordBytes = 24 << 20 // of the written events; the newest replies come first
+	// Objects and lists need little room in a file, but much in memory.
+	maxRecordObjects = 500_000 // in the written events: about 60,000 tokens
+	maxObjects       = 600_000 // in a file to read
 )
 
-// Encode writes a chat so that a person can read it: a line for every message, and for every event of a reply.
+// Encode returns the file of a chat, readable for people: one line for each message and for each event of
+// a reply.
 func Encode(c Chat) ([]byte, error) {
 	records, err := encodeEvents(c.Turns)
 	if err != nil {
 		return nil, err
 	}
 	data, err := encodeWith(c, records)
-	if err == nil && len(data) > maxFileBytes { // rather the words alone than a file that is not read again
+	if err == nil && len(data) > maxFileBytes { // a larger file could not be read; so write the text alone
 		return encodeWith(c, nil)
 	}
 	return data, err
@@ -51,7 +52,7 @@ func encodeWith(c Chat, records map[int][][]byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if lines := records[i]; lines != nil { // the record is the last field of a turn, and its events the last of the record
+		if lines := records[i]; lines != nil { // events are the last field of the record, which is the last field of a turn
 			line = append(bytes.TrimSuffix(line, []byte("}}")), ",\"events\":[\n      "...)
 			line = append(append(line, bytes.Join(lines, []byte(",\n      "))...), "\n    ]}}"...)
 		}
@@ -63,7 +64,7 @@ func encodeWith(c Chat, records map[int][][]byte) ([]byte, error) {
 	return append(out, "\n  ]\n}\n"...), nil
 }
 
-// encodeEvents returns the lines of the newest replies' events, by turn, as many as a file may have.
+// encodeEvents returns the encoded events of the newest replies, by turn, as many as the limits allow.
 func encodeEvents(turns []Turn) (map[int][][]byte, error) {
 	records, total, parts := map[int][][]byte{}, 0, 0
 	for i := len(turns) - 1; i >= 0; i-- {
@@ -88,7 +89,8 @@ func encodeEvents(turns []Turn) (map[int][][]byte, error) {
 	return records, nil
 }
 
-// UnmarshalJSON reads a record. One that this program does not understand is left out: the text of the reply is still there.
+// UnmarshalJSON decodes a record. If it cannot, the record stays empty, or without events; the text of
+// the reply is still there. It never returns an error.
 func (r *Record) UnmarshalJSON(data []byte) error {
 	var raw struct {
 		Started event.ReplyStarted
@@ -112,7 +114,7 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// decode reads a chat. Its ID is the file's name, whatever it says itself.
+// decode decodes a chat. The caller sets the ID from the file's name.
 func decode(data []byte) (Chat, error) {
 	if n := event.Objects(data); n > maxObjects {
 		return Chat{}, fmt.Errorf("it has %d objects; at most %d are read", n, maxObjects)
@@ -127,7 +129,7 @@ func decode(data []byte) (Chat, error) {
 	return c, nil
 }
 
-// openRegular opens a file for reading; a pipe would wait for someone to write into it.
+// openRegular opens a regular file for reading. Opening a pipe would wait for a writer.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 func one[T any](x T) *T { return &x }
 
-// recorded is a chat with a reply and the events it was drawn from.
+// recorded returns a chat with a reply and the events that it was drawn from.
 func recorded(id string) Chat {
 	c := sample(id, "hello")
 	lay := event.Token{ID: 9, Raw: []byte("\x1b raw"), Text: " raw", Verdict: event.Resampled, P: one(0.5)}
@@ -46,7 +46,7 @@ func TestARecordIsKept(t *testing.T) {
 	}
 }
 
-// What another version of the program adds to a record must not keep its text from being read.
+// The text of a reply can be read even if another version of the program has added to its record.
 func TestARecordThatIsNotUnderstoodIsLeftOut(t *testing.T) {
 	for name, record := range map[string]string{
 		"an unknown event":  `{"started":{"reply":1},"events":[{"kind":"round","data":{}},{"kind":"applause","data":{}}]}`,
@@ -67,7 +67,7 @@ func TestARecordThatIsNotUnderstoodIsLeftOut(t *testing.T) {
 	}
 }
 
-// However long a chat gets, what is written can be read, and its newest replies have their events.
+// A saved chat of any length can be read, and its newest replies have events.
 func TestTheOldestEventsGiveWay(t *testing.T) {
 	c := recorded("a")
 	tokens := make([]event.Token, 100)
@@ -98,7 +98,7 @@ func TestTheOldestEventsGiveWay(t *testing.T) {
 	}
 }
 
-// Two windows on one chat: neither may erase what the other wrote.
+// Two windows with one chat must not erase each other's turns.
 func TestAFileThatSomebodyElseChangedIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	mine, theirs := NewStore(dir), NewStore(dir)
@@ -123,7 +123,8 @@ func TestAFileThatSomebodyElseChangedIsLeftAlone(t *testing.T) {
 	if saved, err := mine.Save(sample("a-2", "mine again")); err != nil || saved.ID != "a-2" {
 		t.Errorf("the copy was saved as %q, %v", saved.ID, err)
 	}
-	// A file of the same name that this program never read is somebody else's, too; one that is gone is written again.
+	// A file that this program never read belongs to another program, too. A missing file is written
+	// again.
 	if saved, err := NewStore(dir).Save(sample("a", "new")); err != nil || saved.ID != "a-3" {
 		t.Errorf("saved as %q, %v", saved.ID, err)
 	}
@@ -138,7 +139,7 @@ func TestAFileThatSomebodyElseChangedIsLeftAlone(t *testing.T) {
 	}
 }
 
-// The list reads no turns: a folder of long chats opens at once.
+// The list reads no turns, so a folder of long chats opens at once.
 func TestTheListReadsOnlyHeads(t *testing.T) {
 	s := NewStore(t.TempDir())
 	text := `{"version":1,"title":"one","turns":[` + "\x00 not JSON"

@@ -15,11 +15,11 @@ import (
 
 const (
 	maxListed    = 1000    // saved chats in the list, newest first
-	maxHeadBytes = 8 << 20 // of a file that is read for the list: all before its turns
+	maxHeadBytes = 8 << 20 // of a file, for the fields before its turns
 )
 
-// List returns the newest chats, without their turns, of which nothing is read. Files that do not begin like a chat are counted
-// in broken and left alone.
+// List returns the newest chats, at most maxListed, without their turns, which it does not read. broken
+// counts the files that do not begin like a chat. A missing directory is an empty list.
 func (s *Store) List() (list []Chat, broken int, err error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -28,7 +28,7 @@ func (s *Store) List() (list []Chat, broken int, err error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("listing saved chats: %w", err)
 	}
-	// Names begin with the moment a chat began, so the newest come last.
+	// Names begin with the time when a chat began, so the newest come last.
 	for _, e := range slices.Backward(entries) {
 		if !strings.HasSuffix(e.Name(), extension) || len(list) == maxListed {
 			continue
@@ -45,7 +45,7 @@ func (s *Store) List() (list []Chat, broken int, err error) {
 	return list, broken, nil
 }
 
-// readHead reads what a file says before its turns.
+// readHead reads the fields before the turns.
 func readHead(path string) (Chat, error) {
 	f, err := openRegular(path)
 	if err != nil {
