@@ -16,7 +16,7 @@ import (
 	"specula/ui/theme"
 )
 
-// Chosen is sent when a saved chat was picked.
+// Chosen is sent when the user has chosen a saved chat.
 type Chosen struct{ ID string }
 
 // Chats is the list of saved chats. Letters filter it.
@@ -30,7 +30,7 @@ type item struct{ id, title, when, model string }
 
 func (i item) FilterValue() string { return i.title + " " + i.when }
 
-// NewChats lists saved chats; broken is how many files could not be read.
+// NewChats returns the list of saved chats. broken is the number of files that could not be read.
 func NewChats(saved []chats.Chat, broken int, th *theme.Theme) *Chats {
 	items := make([]list.Item, len(saved))
 	for i, c := range saved {
@@ -47,11 +47,11 @@ func NewChats(saved []chats.Chat, broken int, th *theme.Theme) *Chats {
 	d.list.SetShowHelp(false)
 	d.list.DisableQuitKeybindings()
 	d.list.FilterInput.Prompt = " filter: "
-	d.list.FilterInput.SetStyles(textinput.Styles{}) // the terminal's own colours, and a cursor that does not tick
+	d.list.FilterInput.SetStyles(textinput.Styles{}) // the terminal's colours, and a cursor that does not blink
 	return d
 }
 
-// Filtering reports whether esc belongs to the filter.
+// Filtering reports whether the filter is in use; then esc belongs to it.
 func (d *Chats) Filtering() bool { return d.list.FilterState() != list.Unfiltered }
 
 // Update moves the selection or edits the filter. Enter sends Chosen.
@@ -87,7 +87,7 @@ func (d *Chats) Draw(th *theme.Theme, width, height int) []string {
 	return paint.Block(append(lines, fitAll(th, d.list.View(), width)...), width, height)
 }
 
-// rows draws one chat a line.
+// rows draws one chat per line.
 type rows struct{ d *Chats }
 
 func (rows) Height() int                         { return 1 }

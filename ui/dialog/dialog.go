@@ -1,5 +1,5 @@
-// Package dialog holds what opens over the whole screen for a while: the help, made from the key map and the command
-// table, and the list of saved chats.
+// Package dialog holds the dialogs that cover the screen: the help, made from the tables of keys and
+// commands, and the list of saved chats.
 package dialog
 
 import (
@@ -14,22 +14,22 @@ import (
 	"specula/ui/theme"
 )
 
-// Help shows keys and commands, and how to read the colours.
+// Help shows the keys, the commands, and what the colours mean.
 type Help struct {
 	view  viewport.Model
 	drawn drawnFor
 }
 
-// drawnFor is what the content was made for.
+// drawnFor is the theme and the width that the content was made for.
 type drawnFor struct {
 	th *theme.Theme
 	w  int
 }
 
-// NewHelp returns a help at its first line.
+// NewHelp returns the help, scrolled to its first line.
 func NewHelp() *Help { return &Help{view: viewport.New()} }
 
-// Update scrolls. It never closes by itself.
+// Update scrolls. It never closes the dialog.
 func (h *Help) Update(msg tea.Msg) tea.Cmd {
 	if k, ok := msg.(tea.KeyPressMsg); ok {
 		switch k.String() {
@@ -60,7 +60,7 @@ func (h *Help) Draw(th *theme.Theme, width, height int) []string {
 	return paint.Block(append(lines, fitAll(th, h.view.View(), width)...), width, height)
 }
 
-// fitAll gives every line of a widget's drawing exactly w cells.
+// fitAll cuts or fills every line of a widget's drawing to w cells.
 func fitAll(th *theme.Theme, drawing string, w int) []string {
 	lines := strings.Split(drawing, "\n")
 	for i := range lines {
@@ -90,7 +90,7 @@ func helpLines(th *theme.Theme, w int) []string {
 	return append(out, paint.Spaces(w))
 }
 
-// legend explains the fates in their own styles.
+// legend explains the fates, each in its style.
 func legend(th *theme.Theme, w int) []string {
 	rows := []struct {
 		style theme.Style
@@ -113,13 +113,13 @@ func legend(th *theme.Theme, w int) []string {
 	return out
 }
 
-// fateColumn is where the explanations of the fates begin: their names are short.
+// fateColumn is the column where the explanations of the fates begin.
 const fateColumn = 14
 
-// keyColumn is where those of keys and commands begin.
+// keyColumn is the column where the explanations of keys and commands begin.
 func keyColumn(w int) int { return min(34, w*2/5) }
 
-// entry is a name in its style with its explanation, which begins in column at and is wrapped below itself.
+// entry draws a name in its style and its explanation, which is wrapped and begins at column at.
 func entry(th *theme.Theme, w, at int, style theme.Style, name, does string) []string {
 	var out []string
 	line := paint.NewLine(th, w).Put("", "  ").Put(style, name)

@@ -68,7 +68,7 @@ func TestHelpShowsEveryKeyAndCommand(t *testing.T) {
 	}
 }
 
-// However narrow the window, every explanation can be read to its end.
+// Even in a narrow window every explanation is complete.
 func TestHelpIsNeverCut(t *testing.T) {
 	for _, w := range []int{40, 60, 80, 200} {
 		got := strings.Join(strings.Fields(text(dialog.NewHelp().Draw(mono(), w, 900))), " ")
@@ -137,7 +137,7 @@ func TestFilterAndChoose(t *testing.T) {
 	}
 }
 
-// results runs a command and what it batches; ticks of a blinking cursor never matter here.
+// results runs a command and the commands that it batches. Ticks of a blinking cursor do not matter.
 func results(cmd tea.Cmd) []tea.Msg {
 	done := make(chan tea.Msg, 1)
 	go func() { done <- cmd() }()
