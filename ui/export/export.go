@@ -1,4 +1,4 @@
-// Package export writes a chat for readers outside the program: as Markdown for people, as JSON for programs.
+// Package export writes a chat for use outside the program: as Markdown for people, as JSON for programs.
 package export
 
 import (
@@ -14,7 +14,7 @@ import (
 	"specula/ui/sanitize"
 )
 
-// Format is how a chat is written.
+// Format is a file format.
 type Format string
 
 // The formats; also the file extensions.
@@ -23,7 +23,7 @@ const (
 	JSONFormat     Format = "json"
 )
 
-// Write writes a chat in a format.
+// Write writes a chat in a format. An unknown format is an error.
 func Write(w io.Writer, c chats.Chat, f Format) error {
 	switch f {
 	case MarkdownFormat:
@@ -34,8 +34,9 @@ func Write(w io.Writer, c chats.Chat, f Format) error {
 	return fmt.Errorf("exporting a chat: format %.16q; allowed are md and json", f)
 }
 
-// Markdown writes the turns as they were written, since replies are often Markdown themselves, under headings that tell
-// who speaks. Escape sequences do not survive: a Markdown file is often shown with cat.
+// Markdown writes each turn under a heading that names the speaker. Turns are not escaped, because
+// replies are often Markdown themselves. Terminal escape sequences are removed, because a Markdown file
+// is often shown with cat.
 func Markdown(w io.Writer, c chats.Chat) error {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, "# %s\n\n", sanitize.Line(c.Title))
@@ -62,7 +63,7 @@ func Markdown(w io.Writer, c chats.Chat) error {
 			fmt.Fprintf(&sb, "\nBegun with these settings, which changed before its end:\n\n    %s\n", flags)
 		case i == 1 && c.Turns[0].Role == "user":
 			fmt.Fprintf(&sb, "\nThe same reply again:\n\n    specula run %s -p %s\n", flags, quoted(sanitize.Text(c.Turns[0].Text)))
-		default: // it depends on the messages before
+		default: // the reply depends on the messages before it
 			fmt.Fprintf(&sb, "\nWritten with:\n\n    %s\n", flags)
 		}
 	}
@@ -72,7 +73,8 @@ func Markdown(w io.Writer, c chats.Chat) error {
 	return nil
 }
 
-// JSON writes the chat as it is saved: raw text, and for every reply its settings, its seed and the events it was drawn from.
+// JSON writes the chat in the format of saved chats: raw text, and for every reply its settings, its seed
+// and the events that it was drawn from.
 func JSON(w io.Writer, c chats.Chat) error {
 	data, err := chats.Encode(c)
 	if err == nil {
@@ -84,7 +86,7 @@ func JSON(w io.Writer, c chats.Chat) error {
 	return nil
 }
 
-// figures sums a reply up in words; empty when nothing is known about it.
+// figures sums a reply up in words; "" if nothing is known about it.
 func figures(t chats.Turn) string {
 	var parts []string
 	if t.Reason != "" && t.Reason != "stop" {
@@ -107,7 +109,8 @@ func changedWithin(t chats.Turn) bool {
 	})
 }
 
-// settings are the flags a reply was written with: all that are not at their default, its seed, and what it drafted.
+// settings returns the settings of a reply as flags: those that differ from the defaults, the seed, and
+// the drafts. It returns "" if they are not known.
 func settings(t chats.Turn) string {
 	if t.Record == nil {
 		return ""
@@ -132,7 +135,7 @@ func settings(t chats.Turn) string {
 	return strings.Join(flags, " ")
 }
 
-// quoted is text as one word, and on one line, of a command for bash or zsh.
+// quoted returns text as one word, on one line, of a command for bash or zsh.
 func quoted(text string) string {
 	switch {
 	case text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,=@/_-") == "":
@@ -145,5 +148,5 @@ func quoted(text string) string {
 
 func percent(s *event.Totals) int { return (200*s.Accepted/s.Tested + 1) / 2 }
 
-// block is safe text without blank lines around it, so that headings keep their distance.
+// block returns s as safe text without blank lines before and after it.
 func block(s string) string { return strings.Trim(sanitize.Copy(s), "\n") }

@@ -63,7 +63,7 @@ func TestMarkdownIsSafeForATerminal(t *testing.T) {
 	}
 }
 
-// What a reply was written with stands under it, as flags: the whole seed, lists, and texts with quotes and lines.
+// The settings of a reply follow it as flags: the whole seed, lists, and texts with quotes and newlines.
 func TestMarkdownTellsHowToWriteAReplyAgain(t *testing.T) {
 	c := chat()
 	c.Turns = append(c.Turns, c.Turns...)
