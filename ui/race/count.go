@@ -6,7 +6,7 @@ import (
 	"specula/engine/event"
 )
 
-// Count sums up the rounds of a lane by the engine's own clock, the reading of the prompt left out.
+// Count sums up the rounds of a lane. Times are the engine's, without the prefill.
 type Count struct {
 	Tokens   int     `json:"tokens"`
 	Rounds   int     `json:"rounds"`
@@ -16,7 +16,7 @@ type Count struct {
 	DecodeMS float64 `json:"decodeMS"`
 }
 
-// Add takes an event of the lane.
+// Add adds an event of the lane.
 func (c *Count) Add(e event.Event) {
 	r, ok := e.(event.Round)
 	if !ok {
@@ -30,7 +30,7 @@ func (c *Count) Add(e event.Event) {
 	c.DecodeMS += r.MS()
 }
 
-// perSecond is tokens a second of the engine's time; 0 when nothing was measured.
+// perSecond returns the tokens per second of engine time; 0 if nothing was measured.
 func (c *Count) perSecond() float64 {
 	if c.DecodeMS <= 0 {
 		return 0
@@ -38,7 +38,7 @@ func (c *Count) perSecond() float64 {
 	return 1000 * float64(c.Tokens) / c.DecodeMS
 }
 
-// over is how many times as fast c wrote as other; 0 when one of them was not measured.
+// over returns the speed of c divided by that of other; 0 if one of them was not measured.
 func (c *Count) over(other *Count) float64 {
 	if other.perSecond() == 0 {
 		return 0
@@ -46,7 +46,7 @@ func (c *Count) over(other *Count) float64 {
 	return c.perSecond() / other.perSecond()
 }
 
-// Speed is tokens a second in words.
+// Speed returns the tokens per second as text, or none if they were not measured.
 func (c *Count) Speed(none string) string {
 	if c.perSecond() == 0 {
 		return none
@@ -54,7 +54,7 @@ func (c *Count) Speed(none string) string {
 	return fmt.Sprintf("%.1f", c.perSecond())
 }
 
-// Words are the other figures in a line.
+// Words returns the other figures on one line. none stands for a figure that was not measured.
 func (c *Count) Words(separator, none string) string {
 	perPass, accepted := none, none
 	if c.Rounds > 0 {
@@ -75,7 +75,7 @@ func Gain(a, b *Count) string {
 	return ""
 }
 
-// Words say whether the texts are equal. wrong is true when they must be and are not.
+// Words says whether the texts are equal. wrong is true if they must be equal and are not.
 func (o *Outcome) Words() (text string, wrong bool) {
 	switch {
 	case !o.Compared:

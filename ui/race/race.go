@@ -1,5 +1,6 @@
-// Package race shows one prompt answered in two lanes, side by side or, in a narrow window, one above the other: with and
-// without speculation, or with any two settings. It is a view of two streams of events; who runs them is no concern of its own.
+// Package race shows two replies to one prompt in two lanes: with and without speculation, or with any
+// two settings. The lanes are side by side or, in a narrow window, one above the other. A Race yields
+// the events; this package only shows them.
 package race
 
 import (
@@ -12,34 +13,35 @@ import (
 	"specula/engine/event"
 )
 
-// Lane is one side: a name for people, and the settings in which it differs from those in force.
+// Lane is one side of a race: a name for people, and the settings that differ from the current ones.
 type Lane struct {
 	Name     string
 	Settings []config.Value
 }
 
-// Outcome says whether both lanes wrote the same.
+// Outcome says whether both lanes wrote the same text.
 type Outcome struct {
 	Compared bool   `json:"compared"`
-	Why      string `json:"why"` // they must be the same, or need not be, in words
+	Why      string `json:"why"` // why the texts must be the same, or need not be
 	Same     bool   `json:"same"`
 	Position int    `json:"position"` // of the first token that differs; -1 if none does
 }
 
 // Race runs both lanes.
 type Race interface {
-	// Run yields the events of both, each with its lane, 0 or 1.
+	// Run yields the events of both lanes, each with the number of its lane, 0 or 1.
 	Run(ctx context.Context) iter.Seq2[int, event.Event]
-	// Outcome holds after Run.
+	// Outcome returns the result; call it after Run.
 	Outcome() Outcome
 	Close() error
 }
 
-// Plain is the lane without speculation.
+// Plain is the text of the lane without speculation.
 const Plain = "speculate=off"
 
-// ParseLane reads the settings of a lane: name=value, by commas or spaces between; "plain" and "now" stand for no speculation and
-// no difference. What naming γ implies holds here as everywhere (config.Imply).
+// ParseLane parses the settings of a lane: name=value, separated by commas or spaces. "plain" means no
+// speculation; "now" or "" means the current settings. As everywhere, naming γ also sets the rule to
+// fixed (config.Imply).
 func ParseLane(text string) (Lane, error) {
 	text = strings.TrimSpace(text)
 	switch text {
@@ -84,8 +86,8 @@ func nearest(name string) string {
 	return ""
 }
 
-// ParseLanes reads "A vs B" for both lanes. One side alone races against no speculation, and nothing at all means the settings in
-// force against no speculation.
+// ParseLanes parses "A vs B". A single lane races against one without speculation; "" means the current
+// settings against no speculation.
 func ParseLanes(text string) (lanes [2]Lane, err error) {
 	left, right, both := strings.Cut(" "+text+" ", " vs ")
 	if !both {

@@ -40,7 +40,7 @@ func TestParseLanes(t *testing.T) {
 	}
 }
 
-// Whatever came of a race can be read to its end; only where a window is very low, reasons may be cut.
+// The outcome is shown in full. Only in a very low window its reason may be cut off.
 func TestTheOutcomeIsNeverCut(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	drawn := "drawn texts need not be equal; they are at temperature 0 and with acceptance exact"
@@ -79,7 +79,7 @@ func TestTheOutcomeIsNeverCut(t *testing.T) {
 	}
 }
 
-// What a model writes cannot leave its lane.
+// A model's text cannot leave its lane.
 func TestHostileTextStaysInItsLane(t *testing.T) {
 	v := race.NewView("\x1b]0;owned\x07prompt", [2]race.Lane{{Name: "a\x1b[2J"}, {Name: "b"}})
 	for lane := range 2 {

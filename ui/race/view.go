@@ -25,7 +25,7 @@ type View struct {
 	outcome Outcome
 }
 
-// side is what one lane has written.
+// side is the state of one lane.
 type side struct {
 	name  string
 	state *state.State
@@ -33,7 +33,7 @@ type side struct {
 	count Count
 }
 
-// NewView returns the screen of a race that has not begun.
+// NewView returns the view of a race that has not begun.
 func NewView(prompt string, lanes [2]Lane) *View {
 	v := &View{prompt: sanitize.Line(prompt)}
 	for i, l := range lanes {
@@ -42,17 +42,17 @@ func NewView(prompt string, lanes [2]Lane) *View {
 	return v
 }
 
-// Apply takes an event of a lane.
+// Apply applies an event of a lane, 0 or 1.
 func (v *View) Apply(lane int, e event.Event) {
 	s := v.lanes[lane]
 	s.state.Apply(e)
 	s.count.Add(e)
 	if _, started := e.(event.ReplyStarted); started {
-		s.state.Messages = slices.Delete(s.state.Messages, 0, len(s.state.Messages)-1) // the prompt stands above both
+		s.state.Messages = slices.Delete(s.state.Messages, 0, len(s.state.Messages)-1) // the prompt is shown above both lanes
 	}
 }
 
-// Finish ends the race. A failure, in words, takes the place of the outcome.
+// Finish ends the race. A failure that is not "" is shown instead of the outcome.
 func (v *View) Finish(o Outcome, failure string) {
 	v.over, v.outcome, v.failure = true, o, sanitize.Line(failure)
 }
@@ -74,10 +74,10 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 }
 
 const (
-	minBeside   = 100 // cells from which the lanes stand side by side
+	minBeside   = 100 // least width for lanes side by side
 	headingRows = 2
-	minForLane  = 8 // rows of a lane from which the round in progress is shown
-	footShare   = 4 // the outcome takes at most this part of the screen
+	minForLane  = 8 // least rows of a lane to show the round in progress
+	footShare   = 4 // the outcome takes at most 1/footShare of the rows
 )
 
 // Draw returns h lines of w cells.
@@ -112,7 +112,7 @@ func (v *View) beside(th *theme.Theme, w, h int) []string {
 	return lines
 }
 
-// draw is a lane: its name and figures, its text and, with room, its round in progress.
+// draw draws a lane: its name and figures, its text and, if there is room, the round in progress.
 func (s *side) draw(th *theme.Theme, w, h int) []string {
 	speed := s.count.Speed(th.Glyph.None) + " tok/s "
 	heading := paint.NewLine(th, w).Put(th.Strong, paint.Fit(th, "", " "+s.name, w-1-paint.Width(speed)))
@@ -129,8 +129,8 @@ func (s *side) draw(th *theme.Theme, w, h int) []string {
 	return paint.Block(lines, w, h)
 }
 
-// foot says what came of it, in at most rows lines. The speed-up and whether the texts are the same stand in front, so that only
-// reasons can ever be cut.
+// foot draws the outcome in at most rows lines. The speed-up and whether the texts are the same come
+// first, so that only reasons can be cut off.
 func (v *View) foot(th *theme.Theme, w, rows int) []string {
 	if !v.over {
 		return []string{paint.NewLine(th, w).Put(th.Label, " both lanes get the same of the engine's time").String()}
@@ -148,7 +148,8 @@ func (v *View) foot(th *theme.Theme, w, rows int) []string {
 	return lines
 }
 
-// verdict is the speed-up, if one was measured, and what is said about the texts, or the failure that takes the place of both.
+// verdict returns the speed-up, "" if it was not measured, and a text about the outcome. After a failure
+// the text is the failure.
 func (v *View) verdict(th *theme.Theme) (gain, text string, style theme.Style) {
 	if v.failure != "" {
 		return "", v.failure, th.Error
