@@ -1,6 +1,7 @@
-// Package replace gives a file new content in one step: a reader finds the old content or the new one, never half of one,
-// wherever a crash or a full disk interrupts. The new content goes to a fresh temporary file in the same folder, is flushed to
-// the disk, takes the name, and then the folder is flushed. A symbolic link of that name is replaced, not followed.
+// Package replace gives a file new content in one step: after a crash or with a full disk, a reader finds
+// the old content or the new content, never a part of it. The new content is written to a temporary
+// file in the same folder and flushed to the disk. Then the file is renamed and the folder is flushed.
+// A symbolic link is replaced, not followed.
 package replace
 
 import (
@@ -10,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// Files is the part of the file system that replacing a file needs; tests let each step fail.
+// Files is the part of the file system that Write needs. Tests make each step fail.
 type Files interface {
 	CreateTemp(dir, pattern string) (File, error)
 	Rename(from, to string) error
@@ -18,16 +19,17 @@ type Files interface {
 	SyncDir(dir string) error
 }
 
-// File is a file that is being written.
+// File is an open file to write to.
 type File interface {
 	io.WriteCloser
 	Sync() error
 	Name() string
 }
 
-// Write gives path new content that its owner alone may read. Directly before the new file takes the name, may is asked whether
-// it still may; nil is always. After an error the old content stands, and the temporary file is removed where that is possible.
-// If only the last step fails, the new content is there but may not survive a power cut.
+// Write gives path new content that only its owner may read. Right before the rename it calls may,
+// unless may is nil; an error of may stops the replacement. After an error the old content is still
+// there, and the temporary file is removed if possible. There is one exception: if only the last flush
+// fails, the new content is there, but may not survive a power cut.
 func Write(files Files, path string, data []byte, may func() error) error {
 	dir := filepath.Dir(path)
 	f, err := files.CreateTemp(dir, ".saving-*")
@@ -54,7 +56,7 @@ func Write(files Files, path string, data []byte, may func() error) error {
 // Disk is the real file system.
 type Disk struct{}
 
-// CreateTemp creates a new file that its owner alone may read.
+// CreateTemp creates a new file that only its owner may read.
 func (Disk) CreateTemp(dir, pattern string) (File, error) { return os.CreateTemp(dir, pattern) }
 
 // Rename moves a file over another.
