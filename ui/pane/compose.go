@@ -1,8 +1,8 @@
-// Package pane draws the panes around the transcript: the lane with the round in progress, the column of figures, the
-// inspector of one token, the strip for small windows and the status line.
+// Package pane draws the panes around the transcript: the lane with the round in progress, the side
+// column with figures, the inspector of one token, the strip for small windows, and the status line.
 //
-// A pane is a pure function of state, theme and size. It returns exactly h lines of exactly w cells and reads nothing else,
-// so a recorded stream of events draws the same frames as the live one.
+// A pane is a pure function of state, theme and size. It returns exactly h lines of exactly w cells.
+// So recorded events draw the same frames as live ones.
 package pane
 
 import (
@@ -13,15 +13,17 @@ import (
 	"specula/ui/theme"
 )
 
-// Parts are drawn panes, each as many lines as its rectangle is high; panes that the layout does not show stay nil.
+// Parts are drawn panes. Each has as many lines as its rectangle is high; panes without a rectangle
+// are nil.
 type Parts struct {
 	Chat, Strip, Lane, Composer, Status, Side, Inspector []string
-	// Over is drawn over the rows above the composer, as wide as the window: a long message, the menu of commands. It may be nil.
+	// Over covers the rows above the composer, as wide as the window: a long message, the menu of
+	// commands. It may be nil.
 	Over []string
 }
 
-// Compose puts the panes and the rules between them together: r.H lines of r.W cells, joined by newlines.
-// A window that is too small for panes is TooSmall's.
+// Compose joins the panes and the rules between them to r.H lines of r.W cells, separated by
+// newlines. For a window that is too small for panes use TooSmall.
 func Compose(r layout.Rects, th *theme.Theme, p Parts) string {
 	rows := make([][]string, r.H) // pieces of each line, from left to right
 	put := func(at layout.Rect, lines []string) {
@@ -72,7 +74,8 @@ func Compose(r layout.Rects, th *theme.Theme, p Parts) string {
 	return strings.Join(lines, "\n")
 }
 
-// verticalRule is the rule left of the side column, with a junction wherever a horizontal one meets it.
+// verticalRule draws the rule left of the side column, with a junction at each horizontal rule. It
+// returns nil without a side column.
 func verticalRule(r layout.Rects, th *theme.Theme) []string {
 	if r.Vertical.Empty() {
 		return nil
@@ -107,7 +110,7 @@ func verticalRule(r layout.Rects, th *theme.Theme) []string {
 
 func repeat(sign string, n int) string { return strings.Repeat(sign, max(n, 0)) }
 
-// joinNonEmpty joins what there is.
+// joinNonEmpty joins a and b with sep, which it leaves out if a or b is empty.
 func joinNonEmpty(sep, a, b string) string {
 	if a == "" || b == "" {
 		return a + b

@@ -9,7 +9,7 @@ import (
 	"specula/ui/state"
 )
 
-// headline is γ now, who chose it and why.
+// headline draws the current γ, the rule that chose it, and why.
 func (c *column) headline(rows int) []string {
 	now := lengthNow(c.s)
 	out := c.line().Put(c.th.Title, "draft length ").Put(c.th.Strong, fmt.Sprintf("%s %d", c.th.Glyph.Gamma, now.gamma))
@@ -37,7 +37,7 @@ func (c *column) headline(rows int) []string {
 	return lines
 }
 
-// figures are those of the newest rounds of this reply.
+// figures draws the means over the newest rounds of this reply.
 func (c *column) figures(int) []string {
 	th := c.th
 	recent := c.s.Recent(recentRounds)
@@ -63,7 +63,7 @@ func (c *column) figures(int) []string {
 	}
 }
 
-// settings are those in force.
+// settings draws the current settings.
 func (c *column) settings(int) []string {
 	v := c.s.Settings
 	name, who := "proposer", v.Proposer
@@ -77,7 +77,8 @@ func (c *column) settings(int) []string {
 	}
 }
 
-// models says what runs where. The device's name, which is the longest, gets the rows that are left.
+// models draws the models and the device. The device's name, usually the longest, gets the remaining
+// rows.
 func (c *column) models(rows int) []string {
 	r := c.s.Ready
 	if r == nil {
@@ -106,7 +107,7 @@ func modelWords(m *event.Model) string {
 	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", m.Name, m.WeightType, count(m.Parameters))), " ")
 }
 
-// legend shows every fate in its own style.
+// legend draws every fate in its style.
 func (c *column) legend(int) []string {
 	th := c.th
 	first := c.line().Put(th.Accepted, "accepted").Put("", "  ").Put(th.Rejected, "rejected").Put("", "  ").
@@ -136,12 +137,13 @@ func prefixed(prefix, text string) string {
 	return prefix + text
 }
 
-// writesPlainly reports whether the target writes alone at present: speculation is off, or the last round had no draft.
+// writesPlainly reports whether the target now writes without drafts: speculation is off, or the last
+// round of this reply had no draft.
 func writesPlainly(s *state.State) bool {
 	return speculationOff(s) || s.Last != nil && lastReply(s) == s.Reply.Number && len(s.Last.Draft) == 0
 }
 
-// phaseWord is the state of the program in one word.
+// phaseWord names the state of the program in one word.
 func phaseWord(s *state.State) string {
 	switch {
 	case s.Pending != nil && s.Pending.Judged:

@@ -9,9 +9,10 @@ import (
 	"specula/ui/theme"
 )
 
-// Figures keep their width while they change, so that nothing on screen jumps: fixed decimals, units apart.
+// Figures have fixed decimals and a separate unit, so that nothing on the screen jumps while they
+// change.
 
-// figure formats v with the given decimals, or the sign for "nothing measured yet".
+// figure formats v with the given decimals. Without ok it returns the sign for "not measured yet".
 func figure(th *theme.Theme, v float64, ok bool, decimals int) string {
 	if !ok {
 		return th.Glyph.None
@@ -19,7 +20,7 @@ func figure(th *theme.Theme, v float64, ok bool, decimals int) string {
 	return fmt.Sprintf("%.*f", decimals, v)
 }
 
-// percent formats a share.
+// percent formats a share, 0 to 1. Without ok it returns the sign for "not measured yet".
 func percent(th *theme.Theme, share float64, ok bool) string {
 	if !ok {
 		return th.Glyph.None
@@ -66,7 +67,7 @@ func count(n int64) string {
 	return ""
 }
 
-// probability formats p in at most six cells; what would round to zero keeps its magnitude.
+// probability formats p in at most six cells. A p that would round to 0 gets an exponent.
 func probability(p float64) string {
 	if p > 0 && p < 0.0001 {
 		return fmt.Sprintf("%.0e", p)
@@ -74,7 +75,7 @@ func probability(p float64) string {
 	return fmt.Sprintf("%.4f", p)
 }
 
-// speedup names and formats what speculation gains, or loses, which is said by another name and style.
+// speedup formats the speed-up of a reply. A loss has another name and style.
 func speedup(th *theme.Theme, r *state.ReplyInfo) (name, value string, style theme.Style) {
 	if r.Speedup <= 0 {
 		return "speed-up", th.Glyph.None, th.Strong

@@ -35,7 +35,7 @@ type screen struct {
 	view      transcript.Options
 }
 
-// frame draws a whole window as the program does, with a stand-in for the composer.
+// frame draws a whole window as the program does, but with a fixed composer.
 func frame(s *state.State, view *transcript.View, sc screen) string {
 	th, _ := theme.Named(sc.theme, !sc.ascii)
 	th.Cells = sc.cells
@@ -63,7 +63,7 @@ func stateOf(events []event.Event) *state.State {
 	return s
 }
 
-// rejectedToken is the last token that was refused, which has the most to tell.
+// rejectedToken returns the last rejected token, about which the inspector says the most.
 func rejectedToken(s *state.State) state.Ref {
 	m := s.Messages[len(s.Messages)-1]
 	for i := len(m.Tokens) - 1; i >= 0; i-- {
@@ -147,7 +147,7 @@ func shot(t *testing.T, name, frame string) {
 	}
 }
 
-// Names of devices are long; the column shows all of one, and of two where the window is high enough.
+// Device names are long. The side column shows one in full, and two if the window is high enough.
 func TestDeviceNamesAreNotCut(t *testing.T) {
 	one, two := "cpu: Intel Xeon Processor, AVX-512 and AMX, 64 threads", "cuda: NVIDIA H100 80GB HBM3; draft on "
 	for _, c := range []struct {

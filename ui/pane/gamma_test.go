@@ -13,7 +13,7 @@ import (
 	"specula/ui/theme"
 )
 
-// A round tells why speculation does not pay and what a fixed γ would have saved; the screen says both.
+// The screen says why speculation does not pay, and what a fixed γ would have saved.
 func TestGammaExplainsItself(t *testing.T) {
 	best, regret := 2, 0.04
 	events := statetest.Chat(24)
@@ -31,7 +31,7 @@ func TestGammaExplainsItself(t *testing.T) {
 			t.Errorf("the side lacks %q:\n%s", want, side)
 		}
 	}
-	// The graph points at the best fixed γ: γ 2 of 8 stands in its lower half, and nowhere else.
+	// The graph marks the best fixed γ once: γ 2 of 8, in its lower half.
 	if n := strings.Count(side, th.Glyph.Level); n != 1 {
 		t.Errorf("the graph points at %d heights, want one:\n%s", n, side)
 	}

@@ -11,13 +11,14 @@ import (
 	"specula/ui/theme"
 )
 
-// axis is the room for the labels left of a graph, the same everywhere so that the graphs share their time axis.
+// axis is the width of the labels left of a graph. All graphs have the same, so that their time axes
+// line up.
 const axis = 6
 
-// plotWidth is the width of the graphs.
+// plotWidth returns the width of the graphs in cells.
 func (c *column) plotWidth() int { return max(c.w-axis-1, 0) }
 
-// series takes one value a round out of the history, as many rounds as the graphs show.
+// series returns one value for each round that the graphs show, the oldest first.
 func (c *column) series(value func(i int) float64) []float64 {
 	n := len(c.s.History)
 	values := make([]float64, 0, graph.Steps(c.plotWidth()))
@@ -27,12 +28,12 @@ func (c *column) series(value func(i int) float64) []float64 {
 	return values
 }
 
-// plot draws a graph with its axis.
+// plot draws a graph with labels for its top and bottom.
 func (c *column) plot(p graph.Plot, style theme.Style, top, bottom string, h int) []string {
 	return c.plotWithLevel(p, style, top, bottom, h, -1)
 }
 
-// plotWithLevel draws a graph and points at one of its lines from the right.
+// plotWithLevel is plot with a mark at the right of line level; -1 for none.
 func (c *column) plotWithLevel(p graph.Plot, style theme.Style, top, bottom string, h, level int) []string {
 	p.ASCII = !c.th.Glyph.Unicode
 	lines := p.Draw(c.plotWidth(), h)
@@ -54,7 +55,7 @@ func (c *column) plotWithLevel(p graph.Plot, style theme.Style, top, bottom stri
 	return lines
 }
 
-// draftGraph draws how many tokens each round drafted, which may be fewer than γ.
+// draftGraph draws the number of tokens that each round drafted. It may be lower than γ.
 func (c *column) draftGraph(rows int) []string {
 	highest := c.s.Settings.GammaMax
 	for i := range c.s.History {
@@ -67,7 +68,7 @@ func (c *column) draftGraph(rows int) []string {
 		note = ""
 	}
 	plot := graph.Plot{Values: values, Max: float64(highest), Fill: true}
-	level := -1 // where the best fixed γ would be
+	level := -1 // the line of the best fixed γ
 	if best != "" {
 		level = plot.Row(float64(c.s.Last.Round.BestFixedGamma), rows-2)
 	}
@@ -76,7 +77,8 @@ func (c *column) draftGraph(rows int) []string {
 	return append(lines, c.ticks())
 }
 
-// bestFixed is the γ that this reply would have gone best with had it never changed, and what that would have saved.
+// bestFixed says which fixed γ would have been fastest in this reply, and what it would have saved; ""
+// if that is unknown.
 func (c *column) bestFixed() string {
 	l := c.s.Last
 	if l == nil || !l.Round.Hindsight {
@@ -89,7 +91,8 @@ func (c *column) bestFixed() string {
 	return fmt.Sprintf("%.0f%% %s always %s %d", 100*regret, words, c.th.Glyph.Gamma, l.Round.BestFixedGamma)
 }
 
-// drafted is what the graph shows of a round: a probe without a draft is a gap, since it says nothing about what γ is.
+// drafted returns the value that draftGraph shows for a round. A probe without a draft is a gap (NaN),
+// because it says nothing about γ.
 func drafted(h *state.Sample) float64 {
 	if h.Probe && h.Drafted == 0 {
 		return math.NaN()
@@ -97,7 +100,8 @@ func drafted(h *state.Sample) float64 {
 	return float64(h.Drafted)
 }
 
-// ticks is the line between the graphs that marks probes and where a setting was changed, with the latest change in words.
+// ticks draws the line between the graphs. It marks probes and changes of settings, and names the
+// latest change if there is room.
 func (c *column) ticks() string {
 	history := c.s.History
 	latest := -1
@@ -182,7 +186,8 @@ func (c *column) positions(rows int) []string {
 	return append(lines, share.String(), place.String())
 }
 
-// draftTrail is what the newest rounds drafted, as a line of small bars for the strip. A probe without a draft has its sign.
+// draftTrail draws the draft lengths of the newest rounds as small bars, for the strip. A probe without
+// a draft has the sign for probes.
 func draftTrail(s *state.State, th *theme.Theme, w int) string {
 	highest := float64(max(s.Settings.GammaMax, 1))
 	var trail strings.Builder

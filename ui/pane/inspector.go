@@ -10,8 +10,8 @@ import (
 	"specula/ui/theme"
 )
 
-// Inspector spells out what happened to one token: its numbers, the test, the candidates of both models and its round.
-// A ref to a token that is gone draws a hint.
+// Inspector explains one token: its numbers, the test, the candidates of both models, and its round. If
+// ref names no token, it draws a hint.
 func Inspector(s *state.State, th *theme.Theme, w, h int, ref state.Ref) []string {
 	c := column{s: s, th: th, w: w}
 	t, round := s.Token(ref)
@@ -34,13 +34,13 @@ func Inspector(s *state.State, th *theme.Theme, w, h int, ref state.Ref) []strin
 }
 
 const (
-	verdictRows   = 3  // what the longest verdict takes in the narrowest column
-	twoColumns    = 72 // from this width on the candidates stand beside the rest
+	verdictRows   = 3  // rows of the longest verdict in the narrowest column
+	twoColumns    = 72 // least width for the candidates to be beside the rest
 	candidateHead = 2  // rows above the candidates
 	candidateRows = candidateHead + 8
 )
 
-// inColumns draws the numbers at the left and the candidates at the right, for a wide and low pane.
+// inColumns draws the numbers on the left and the candidates on the right, for a wide, low pane.
 func inColumns(s *state.State, th *theme.Theme, w, h int, t *state.Token, round *state.Round) []string {
 	left := column{s: s, th: th, w: w / 2}
 	right := column{s: s, th: th, w: w - w/2}
@@ -55,7 +55,7 @@ func inColumns(s *state.State, th *theme.Theme, w, h int, t *state.Token, round 
 	return lines
 }
 
-// identity is which token it is, and its fate.
+// identity draws which token it is, and its fate.
 func (c *column) identity(t *state.Token, r *state.Round) []string {
 	out := c.line().Put(c.th.Title, "token ")
 	putToken(c.th, out, c.th.Fate(t.Fate), spelled(c.th, t.Text, c.w/2))
@@ -76,7 +76,7 @@ func (c *column) identity(t *state.Token, r *state.Round) []string {
 	return lines
 }
 
-// test is p, q, their ratio and u, and the acceptance test.
+// test draws p, q, their ratio and u, and the acceptance test.
 func (c *column) test(t *state.Token, r *state.Round) []string {
 	ratio := c.th.Glyph.None
 	if t.P != nil && t.Q != nil && *t.Q > 0 {
@@ -135,7 +135,8 @@ func (c *column) notBelow() string {
 	return ">="
 }
 
-// candidates draws the best tokens of both models side by side, in rows rows, and says what their probabilities are.
+// candidates draws the best tokens of both models side by side, in at most rows rows, and says how
+// their probabilities were computed.
 func (c *column) candidates(t *state.Token, r *state.Round, rows int) []string {
 	if len(t.Target) == 0 && len(t.Draft) == 0 {
 		return []string{c.line().Put(c.th.Label, "no candidates here: at full speed only some rounds have them").String()}
@@ -153,10 +154,10 @@ func (c *column) candidates(t *state.Token, r *state.Round, rows int) []string {
 	return lines
 }
 
-// plainSoftmax is what the bars of a model show that chose the best token.
+// plainSoftmax names the probabilities of a model that chose its best token.
 const plainSoftmax = "plain softmax"
 
-// targetsOf says what the target's probabilities are.
+// targetsOf says how the target's probabilities were computed.
 func targetsOf(r *state.Round) string {
 	if r.Temperature == 0 {
 		return plainSoftmax
@@ -164,7 +165,8 @@ func targetsOf(r *state.Round) string {
 	return atTemperature(r.Temperature)
 }
 
-// draftsOf says what the draft's are, which may have been drawn at another temperature than the target's, or not drawn at all.
+// draftsOf says how the draft's probabilities were computed. The draft may have another temperature
+// than the target, or may not be drawn at all.
 func draftsOf(t *state.Token, r *state.Round) string {
 	switch {
 	case len(t.Draft) == 0 && t.Q != nil && *t.Q == 1:
@@ -176,12 +178,13 @@ func draftsOf(t *state.Token, r *state.Round) string {
 	case r.Temperature == 0:
 		return plainSoftmax
 	}
-	return "" // a trace of before drafts told their temperature
+	return "" // an old recording, without the draft's temperature
 }
 
 func atTemperature(t float64) string { return fmt.Sprintf("temperature %.3g", t) }
 
-// candidate draws entry i between two columns: its text, a bar, its probability. The inspected token is marked.
+// candidate draws entry i of list between two columns: its text, a bar, its probability. The inspected
+// token (id) is in bold.
 func (c *column) candidate(out *paint.Line, from, to int, list []event.Candidate, i int, id int32, bar theme.Style) {
 	out.Pad(from)
 	if i >= len(list) {
@@ -203,7 +206,7 @@ func (c *column) candidate(out *paint.Line, from, to int, list []event.Candidate
 	out.Pad(to-figureWidth+1).Put(style, probability(entry.P))
 }
 
-// roundLines say how the token's round went, in at most rows lines. What would be cut is left out.
+// roundLines describes the token's round in at most rows lines. A part that does not fit is left out.
 func (c *column) roundLines(r *state.Round, rows int) []string {
 	sep := " " + c.th.Glyph.Separator + " "
 	var path []string

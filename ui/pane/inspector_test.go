@@ -13,8 +13,8 @@ import (
 	"specula/ui/theme"
 )
 
-// The inspector says what the bars are probabilities of: the draft may be drawn at another temperature than the target, by a model that
-// only takes its best token, or by nobody.
+// The inspector says how the probabilities of the bars were computed. The draft may have another
+// temperature than the target, may be the draft model's best token, or may not be drawn at all.
 func TestInspectorTellsTheTemperatures(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	one := 1.0

@@ -9,8 +9,8 @@ import (
 	"specula/ui/theme"
 )
 
-// Lane draws the round in progress, or the latest: the drafted tokens above, the verdict on each below.
-// From 3 rows on the first is a rule with the round's number, γ and path; with 2 there are only the tokens.
+// Lane draws the round in progress, or the last one: the draft tokens above, the verdict on each below.
+// With 3 rows or more, the first is a rule with the round's number, γ and path.
 func Lane(s *state.State, th *theme.Theme, w, h int) []string {
 	l := laneOf(s)
 	var lines []string
@@ -28,19 +28,19 @@ func Lane(s *state.State, th *theme.Theme, w, h int) []string {
 	return paint.Block(lines, w, h)
 }
 
-// lane is what there is to draw of one round.
+// lane is the round to draw.
 type lane struct {
 	tokens []state.Token
 	commit *state.Token
-	round  *state.Round   // nil while the target has not judged
-	draft  *state.Pending // nil when it has
+	round  *state.Round   // nil before the target has judged
+	draft  *state.Pending // nil after it has
 }
 
 func laneOf(s *state.State) lane {
 	if p := s.Pending; p != nil {
 		return lane{tokens: p.Tokens, draft: p}
 	}
-	if l := s.Last; l != nil && !(s.Busy() && lastReply(s) != s.Reply.Number) { // not the reply before while a new one begins
+	if l := s.Last; l != nil && !(s.Busy() && lastReply(s) != s.Reply.Number) { // not a round of the previous reply
 		return lane{tokens: l.Draft, commit: l.Commit, round: &l.Round}
 	}
 	return lane{}
@@ -76,7 +76,7 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 	return out.Put(th.Rule, repeat(th.Glyph.HRule, out.Left())).String()
 }
 
-// putRoundGamma draws the γ of one round, and that it was a probe.
+// putRoundGamma draws the γ of a round, and whether the round is a probe.
 func putRoundGamma(th *theme.Theme, out *paint.Line, gamma int, probe bool) {
 	out.Put(th.Label, fmt.Sprintf("  %s %d", th.Glyph.Gamma, gamma))
 	if probe {
@@ -107,12 +107,12 @@ func proposerWords(name string) string {
 const (
 	laneLabel   = 10 // the names of the rows
 	laneGap     = 2
-	laneColumn  = 5 // least width, so that columns move little when verdicts come in
+	laneColumn  = 5 // least width, so that columns move little when verdicts come
 	laneToken   = 14
 	laneReplace = 2 // sign and arrow before the token that replaces a rejected one
 )
 
-// rows draws the drafted tokens and, in the same columns, their verdicts.
+// rows draws the draft tokens and, in the same columns, their verdicts.
 func (l *lane) rows(th *theme.Theme, w int) (string, string) {
 	top, bottom := paint.NewLine(th, w), paint.NewLine(th, w)
 	top.Put("", "  ").Put(th.Label, "draft").Pad(laneLabel)
@@ -156,7 +156,7 @@ func (l *lane) rows(th *theme.Theme, w int) (string, string) {
 	return top.String(), bottom.String()
 }
 
-// signStyle colours a sign like its token but without striking it out.
+// signStyle returns the style of a verdict's sign: the colour of the token, not struck out.
 func signStyle(th *theme.Theme, v event.Verdict) theme.Style {
 	switch v {
 	case event.Accepted:
@@ -168,7 +168,7 @@ func signStyle(th *theme.Theme, v event.Verdict) theme.Style {
 	}
 }
 
-// phase tells the round in words, with its times at the right.
+// phase describes the round in words, with its times at the right.
 func (l *lane) phase(s *state.State, th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w).Put("", "  ")
 	arrow := " " + th.Glyph.Arrow + " "
@@ -189,7 +189,7 @@ func (l *lane) phase(s *state.State, th *theme.Theme, w int) string {
 	return out.String()
 }
 
-// outcome is the round in words: draft 5 → verify → keep 3, resample 1.
+// outcome describes a judged round: draft 5 → verify → keep 3, resample 1.
 func (l *lane) outcome(arrow string) string {
 	r := l.round
 	if len(l.tokens) == 0 {
@@ -217,7 +217,8 @@ func idleWords(s *state.State) string {
 	}
 }
 
-// why gives the reasons for path, γ and an early end of the draft.
+// why draws the reasons for the path, the draft, the proposer, γ and an early end of the draft, as far
+// as they fit.
 func (l *lane) why(th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w-1).Put("", "  ")
 	if l.round == nil {

@@ -2,16 +2,17 @@ package pane
 
 import "specula/ui/state"
 
-// length is the draft length γ in force, as a number for people.
+// length is the current draft length γ, as the screen shows it.
 type length struct {
 	gamma int
-	rule  string // who chooses it
+	rule  string // the rule that chooses it
 	why   string
-	off   string // why speculation does not pay at present; empty when it does
-	probe bool   // this round has another length, to measure what that costs
+	off   string // why speculation does not pay now; "" if it does
+	probe bool   // this round has another γ, to measure its cost
 }
 
-// lengthNow says which γ is in force. A probe has its own γ for one round, often 0; the γ in force stays what it was.
+// lengthNow returns the current γ. A probe has another γ for one round, often 0; it does not change
+// the current γ.
 func lengthNow(s *state.State) length {
 	now := length{gamma: s.Settings.Gamma, rule: s.Settings.GammaRule}
 	if l := s.Last; l != nil && tellsLength(s, l) {
@@ -20,7 +21,7 @@ func lengthNow(s *state.State) length {
 		now.gamma = lastLength(s, now.gamma)
 	}
 	if p := s.Pending; p != nil {
-		if now.probe || p.Probe { // the reason is that of the round before
+		if now.probe || p.Probe { // the reason belongs to the round before
 			now.why, now.off = "", ""
 		}
 		if now.probe = p.Probe; !p.Probe {
@@ -30,8 +31,9 @@ func lengthNow(s *state.State) length {
 	return now
 }
 
-// tellsLength reports whether the last round says what γ is now. In a reply it does from the first round on. Between replies
-// it does as long as the rule that chose its γ is in force; a γ or a rule that was set since shows at once.
+// tellsLength reports whether the last round determines the current γ. During a reply it does from the
+// first round on. Between replies it does unless γ is fixed or the rule has changed: then the new
+// setting is shown.
 func tellsLength(s *state.State, l *state.Lane) bool {
 	if s.Busy() {
 		return lastReply(s) == s.Reply.Number
@@ -39,7 +41,7 @@ func tellsLength(s *state.State, l *state.Lane) bool {
 	return s.Settings.GammaRule == l.Round.GammaRule && s.Settings.GammaRule != "fixed"
 }
 
-// lastReply is the number of the reply that the newest round belongs to.
+// lastReply returns the number of the reply of the newest round; -1 without a round.
 func lastReply(s *state.State) int {
 	if n := len(s.History); n > 0 {
 		return s.History[n-1].Reply
@@ -47,7 +49,7 @@ func lastReply(s *state.State) int {
 	return -1
 }
 
-// lastLength is γ of the newest round of this reply that was no probe, or set when there is none.
+// lastLength returns γ of the newest round of this reply that is not a probe, or set if there is none.
 func lastLength(s *state.State, set int) int {
 	for i := len(s.History) - 1; i >= 0 && s.History[i].Reply == s.Reply.Number; i-- {
 		if !s.History[i].Probe {
@@ -57,7 +59,8 @@ func lastLength(s *state.State, set int) int {
 	return set
 }
 
-// speculationOff reports whether it was switched off. Settings without a rule are those of a stream that has not told any yet.
+// speculationOff reports whether the user switched speculation off. Settings without a rule are not
+// known yet.
 func speculationOff(s *state.State) bool {
 	return !s.Settings.Speculate && s.Settings.GammaRule != ""
 }

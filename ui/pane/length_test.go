@@ -12,7 +12,8 @@ import (
 	"specula/ui/theme"
 )
 
-// drafting is a reply under a fixed γ of 5, with as many drafted tokens in each round as given; -1 is a probe without a draft.
+// drafting returns a reply with a fixed γ of 5. Its rounds draft the given numbers of tokens; -1 is a
+// probe without a draft.
 func drafting(drafted ...int) *state.State {
 	s := state.New()
 	s.Apply(event.ReplyStarted{Reply: 1, Settings: event.Settings{Gamma: 5, GammaMax: 8, GammaRule: "fixed", Proposer: "suffix", Speculate: true}})
@@ -38,7 +39,7 @@ func side(s *state.State) []string {
 	return strings.Split(ansi.Strip(strings.Join(pane.Side(s, th, 40, 36), "\n")), "\n")
 }
 
-// The graph shows what was drafted, not what γ would have allowed, and a probe is a marked gap.
+// The graph shows the number of draft tokens, not γ. A probe is a marked gap.
 func TestTheDraftGraphDrawsWhatWasDrafted(t *testing.T) {
 	lines := side(drafting(8, 8, 1, 1, 0, 0, -1, -1, 8, 8))
 	var plot []string
@@ -55,7 +56,7 @@ func TestTheDraftGraphDrawsWhatWasDrafted(t *testing.T) {
 	}
 }
 
-// A probe without a draft must not read as if γ had been set to 0.
+// A probe without a draft must not look like a γ of 0.
 func TestAProbeLeavesGammaAsItIs(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	for _, c := range []struct {
@@ -83,7 +84,7 @@ func TestAProbeLeavesGammaAsItIs(t *testing.T) {
 	}
 }
 
-// A probe with a draft is marked as long as its draft waits for the target, too.
+// A probe with a draft is marked even while its draft waits for the target.
 func TestAPendingProbeIsMarked(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	s := drafting(5, 5)
@@ -96,7 +97,7 @@ func TestAPendingProbeIsMarked(t *testing.T) {
 	}
 }
 
-// The reason for a probe is not given for the round after it.
+// The reason for a probe is not shown in the next round.
 func TestTheReasonForAProbeEndsWithIt(t *testing.T) {
 	s := drafting(5, 5, -1)
 	s.Apply(event.Drafted{Round: 3, Gamma: 5, Proposer: "suffix", Tokens: []event.Token{{Text: "b"}}})
@@ -105,7 +106,8 @@ func TestTheReasonForAProbeEndsWithIt(t *testing.T) {
 	}
 }
 
-// What the last reply came to is no longer told when a γ or a rule was set since, and the next reply begins with what is set.
+// After the user has set γ or a rule, γ of the last reply is no longer shown. The next reply begins with
+// the setting.
 func TestGammaIsNeverOneOfBefore(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	s := drafting(5, 2)

@@ -7,8 +7,8 @@ import (
 	"specula/ui/state"
 )
 
-// logprobs is the logarithm of a token's probability by the target's raw scores, with those of the likeliest tokens as far as one
-// line holds them; no line if they were not asked for.
+// logprobs draws the log-probability of a token under the target's raw scores, and those of the most
+// likely tokens that fit on the line. It returns nil if the user did not ask for log-probabilities.
 func (c *column) logprobs(t *state.Token) []string {
 	if t.LogProb == nil {
 		return nil
@@ -26,7 +26,7 @@ func (c *column) logprobs(t *state.Token) []string {
 	return []string{out.String()}
 }
 
-// logarithm is one of a probability; that of nearly 1 has no sign.
+// logarithm formats a log-probability. It writes 0.00 instead of -0.00.
 func logarithm(x float64) string {
 	text := fmt.Sprintf("%.2f", x)
 	if text == "-0.00" {

@@ -5,8 +5,8 @@ import (
 	"specula/ui/theme"
 )
 
-// Menu draws words with gap between them, as many to a row as fit into w cells; nil for none. What at most rows rows have no
-// room for is cut from the last one.
+// Menu draws words with gap between them, in as few rows of w cells as possible. If they need more than
+// rows rows, the last row is cut off. Without words it returns nil.
 func Menu(th *theme.Theme, w, rows int, words []string, gap string) []string {
 	if len(words) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"specula/ui/theme"
 )
 
-// What the status line has no room for is shown in full above the prompt, and what it has room for is not.
+// A message is shown in full above the prompt if and only if it does not fit into the status line.
 func TestLongMessagesAreShownWhole(t *testing.T) {
 	th, _ := theme.Named("dark", true)
 	s := stateOf(statetest.Chat(24))

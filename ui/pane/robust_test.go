@@ -16,7 +16,7 @@ import (
 	"specula/ui/transcript"
 )
 
-// Whatever comes, in whatever window, nothing panics and every line is exactly as wide as the window.
+// With random events in random windows, nothing panics and every line is exactly as wide as the window.
 func TestFramesAreExactWhateverComes(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -39,14 +39,14 @@ func TestFramesAreExactWhateverComes(t *testing.T) {
 func anyScreen(r *rand.Rand, s *state.State) screen {
 	sc := screen{w: 1 + r.IntN(300), h: 1 + r.IntN(80), theme: theme.Names()[r.IntN(3)], ascii: r.IntN(4) == 0, inspector: r.IntN(2) == 0}
 	sc.cells = []ansi.Method{ansi.WcWidth, ansi.GraphemeWidth}[r.IntN(2)]
-	if r.IntN(2) == 0 { // the small sizes are the hard ones
+	if r.IntN(2) == 0 { // small sizes are the hard ones
 		sc.w, sc.h = 38+r.IntN(40), 8+r.IntN(20)
 	}
 	sc.view = transcript.Options{Reading: r.IntN(4) == 0, Rejected: transcript.Rejected(r.IntN(3)), Welcome: []string{"specula"}, Cursor: s.Newest()}
 	return sc
 }
 
-// wander does with the chat what a user may do.
+// wander does random things that a user may do.
 func wander(r *rand.Rand, s *state.State, v *transcript.View, sc *screen) {
 	switch r.IntN(6) {
 	case 0:
@@ -83,7 +83,7 @@ func inexact(frame string, sc screen) string {
 	return ""
 }
 
-// What is on screen follows from the events alone, so playing them into a new state draws the same frame.
+// The screen depends on the events alone, so applying them to a new state draws the same frame.
 func TestReplayDrawsTheSameFrame(t *testing.T) {
 	events := statetest.Chat(-1)
 	live, view := state.New(), transcript.New()
@@ -97,7 +97,7 @@ func TestReplayDrawsTheSameFrame(t *testing.T) {
 	}
 }
 
-// An estimate bears a mark until it is measured, and a loss is said in words. Both views show the same.
+// An estimated speed-up has a mark, and a loss has another name. Strip and panel show the same.
 func TestSpeedupInStripAndPanel(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	ascii, _ := theme.Named("mono", false)

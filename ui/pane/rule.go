@@ -17,7 +17,7 @@ const (
 	ruleTypical = "typical-lossy"
 )
 
-// ruleWords names a rule that is not the usual one, else "".
+// ruleWords names a rule other than token; for token it returns "".
 func ruleWords(rule string) string {
 	switch rule {
 	case "", ruleToken:
@@ -29,7 +29,8 @@ func ruleWords(rule string) string {
 	}
 }
 
-// putRule draws a rule that is not the usual one, as a warning if it changes what is written, and gap behind it.
+// putRule draws the name of a rule other than token, followed by gap. A lossy rule is drawn as a
+// warning.
 func putRule(th *theme.Theme, out *paint.Line, rule, gap string) {
 	words, style := ruleWords(rule), th.Label
 	if words == "" {
@@ -41,7 +42,8 @@ func putRule(th *theme.Theme, out *paint.Line, rule, gap string) {
 	out.Put(style, words).Put("", gap)
 }
 
-// testWords is the test that decided about a token, with the numbers put in, and whether it passed; "" if the numbers are not there.
+// testWords returns the test that decided about a token, with its numbers, and whether it passed. It
+// returns "" if there was no test or its numbers are unknown.
 func (c *column) testWords(t *state.Token, rule string) (text string, passed bool) {
 	relation := func(less bool) string {
 		if less {
@@ -68,8 +70,8 @@ func (c *column) testWords(t *state.Token, rule string) (text string, passed boo
 	return "", false
 }
 
-// ruleComparison says how many tokens of the round's draft each rule would have kept. Names are short, so that four fit the side
-// column.
+// ruleComparison draws how many draft tokens of the round each rule would have kept. Names are short,
+// so that four fit into the side column.
 func (c *column) ruleComparison(r *state.Round) []string {
 	if len(r.Rules) == 0 {
 		return nil

@@ -13,7 +13,8 @@ import (
 	"specula/ui/theme"
 )
 
-// judgedBy is a chat whose last round was judged by a rule, with the numbers that this rule notes.
+// judgedBy returns a chat whose last round was judged by a rule, with the numbers that this rule
+// records.
 func judgedBy(rule string, lossy bool) *state.State {
 	events := statetest.Chat(24)
 	for i, e := range events {

@@ -8,8 +8,8 @@ import (
 	"specula/ui/theme"
 )
 
-// SettingsStrip draws the settings in force on one line, for windows without room for Side. What does not fit is left out
-// from the end.
+// SettingsStrip draws the current settings on one line, for windows without a side column. Settings
+// that do not fit are left out.
 func SettingsStrip(s *state.State, th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w)
 	gap := " "
@@ -22,11 +22,12 @@ func SettingsStrip(s *state.State, th *theme.Theme, w int) string {
 	return out.String()
 }
 
-// settingsWords are the names and values of the settings in force, the most important first. Filters that are off are left out.
+// settingsWords returns names and values of the current settings, the most important first. Filters
+// that are off are left out.
 func settingsWords(s *state.State) [][2]string {
 	v := s.Settings
 	if v.GammaRule == "" {
-		return nil // nothing was told yet
+		return nil // the settings are not known yet
 	}
 	words := [][2]string{
 		{"temperature", fmt.Sprintf("%.2f", v.Temperature)}, {"proposer", proposerSetting(s)}, {"rule", v.GammaRule}, {"seed", seedWords(v.Seed)},
@@ -43,7 +44,7 @@ func settingsWords(s *state.State) [][2]string {
 	return words
 }
 
-// proposerSetting is the proposer that is set, and which one auto stands for.
+// proposerSetting returns the proposer setting, and for auto the proposer that it has chosen.
 func proposerSetting(s *state.State) string {
 	if who := s.Drafter(); s.Settings.Proposer == "auto" && who != "" {
 		return "auto: " + who
@@ -51,7 +52,7 @@ func proposerSetting(s *state.State) string {
 	return s.Settings.Proposer
 }
 
-// seedWords is a seed in full, so that a reply can be repeated with it.
+// seedWords writes all digits of a seed, so that a reply can be repeated with it.
 func seedWords(seed int64) string {
 	if seed < 0 {
 		return "new"

@@ -8,34 +8,35 @@ import (
 	"specula/ui/theme"
 )
 
-// recentRounds is how many rounds a figure that is said to be recent looks back: enough to be calm, few enough to follow a
-// change of γ or temperature within seconds.
+// recentRounds is the number of rounds that recent figures are averaged over. With more, they would be
+// slow to show a change of γ or temperature; with fewer, they would jump.
 const recentRounds = 16
 
-// sideSection is one group of the column. Graphs grow into the rows that are left.
+// sideSection is one group of the side column.
 type sideSection struct {
-	rank int // the highest rank is left out first
-	rows int // at least
-	want int // before any graph grows
-	grow int // at most so many rows more
-	gap  bool
+	rank int  // sections with a high rank are left out first
+	rows int  // the least number; later the number given
+	want int  // rows to give before any section grows
+	grow int  // the most rows to add if rows are left over
+	gap  bool // needs a blank row below
 	draw func(rows int) []string
 
-	below int // blank rows below, given where there is room
+	below int // blank rows below, if there is room
 }
 
-// Side draws the column of figures and graphs; what does not fit in h rows is left out from the least important on.
+// Side draws the column of figures and graphs. If h rows are too few, the least important sections are
+// left out.
 func Side(s *state.State, th *theme.Theme, w, h int) []string {
 	c := column{s: s, th: th, w: w}
 	sections := []sideSection{
 		{rank: 0, rows: 3, gap: true, draw: c.headline},
-		{rank: 2, rows: 5, grow: 5, draw: c.draftGraph}, // its ticks are the gap below it
+		{rank: 2, rows: 5, grow: 5, draw: c.draftGraph}, // its ticks serve as the gap below
 		{rank: 3, rows: 4, gap: true, grow: 5, draw: c.acceptanceGraph},
 		{rank: 5, rows: 5, gap: true, grow: 2, draw: c.positions},
 		{rank: 1, rows: 4, gap: true, draw: c.figures},
 		{rank: 8, rows: 4, gap: true, grow: 3, draw: c.speedGraph},
 		{rank: 4, rows: 3, gap: true, draw: c.settings},
-		{rank: 6, rows: 4, want: len(c.models(7)), draw: c.models}, // a row it does not need is the gap below it
+		{rank: 6, rows: 4, want: len(c.models(7)), draw: c.models}, // a row that it does not need serves as the gap below
 		{rank: 7, rows: 2, draw: c.legend},
 	}
 	sections = choose(sections, h)
@@ -47,8 +48,8 @@ func Side(s *state.State, th *theme.Theme, w, h int) []string {
 	return paint.Block(lines, w, h)
 }
 
-// choose leaves out sections, the least important first, until the rest fits into h rows. One that is left out makes room
-// for none of higher rank, so that the choice changes little with the height.
+// choose leaves out sections, the highest rank first, until the rest fits into h rows. A section is
+// never kept if one of lower rank is left out, so that the choice changes little with the height.
 func choose(sections []sideSection, h int) []sideSection {
 	for total(sections)+gaps(sections) > h && len(sections) > 1 {
 		worst := 0
@@ -62,7 +63,8 @@ func choose(sections []sideSection, h int) []sideSection {
 	return sections
 }
 
-// spread gives the rows that are left over to gaps, then to text that wants them, then to the graphs, one at a time.
+// spread gives the rows that are left over to gaps, then to sections that want more, then to the
+// graphs in turn.
 func spread(sections []sideSection, h int) {
 	left := h - total(sections)
 	for i := range sections {
@@ -97,7 +99,7 @@ func total(sections []sideSection) int {
 	return n
 }
 
-// gaps is how many sections like a blank row below them.
+// gaps returns the number of sections with a gap, without the last section.
 func gaps(sections []sideSection) int {
 	n := 0
 	for _, s := range sections[:len(sections)-1] {
@@ -108,7 +110,7 @@ func gaps(sections []sideSection) int {
 	return n
 }
 
-// column draws the sections. Each returns at most the rows it was given.
+// column draws the sections. Each section returns at most the rows that it was given.
 type column struct {
 	s  *state.State
 	th *theme.Theme
@@ -117,7 +119,7 @@ type column struct {
 
 func (c *column) line() *paint.Line { return paint.NewLine(c.th, c.w).Put("", " ") }
 
-// heading is the name of a section with a figure at the right.
+// heading draws the name of a section and a note, with value at the right if there is one.
 func (c *column) heading(name, note, value string) string {
 	out := c.line().Put(c.th.Title, name).Put(c.th.Label, "  "+note)
 	if value != "" {
@@ -126,10 +128,11 @@ func (c *column) heading(name, note, value string) string {
 	return out.String()
 }
 
-// maxPairWidth keeps a figure near its name in a wide pane.
+// maxPairWidth is the largest width of a pair, so that in a wide pane a value stays near its name.
 const maxPairWidth = 64
 
-// pair draws two figures side by side, each with its name at the left and its value at the right of its half.
+// pair draws two figures side by side. Each has its name at the left and its value at the right of its
+// half.
 func (c *column) pair(name1, value1, name2, value2 string) string {
 	return c.styledPair(name1, value1, name2, value2, c.th.Strong)
 }

@@ -10,18 +10,19 @@ import (
 	"specula/ui/theme"
 )
 
-// StatusOptions is what the status line shows beside the state. Its texts must be safe.
+// StatusOptions is what the status line shows in addition to the state. Its texts must be safe for the
+// terminal.
 type StatusOptions struct {
-	Doing string // what is under way that the state does not know of, "racing"; empty for nothing
-	Pace  string // "slow 2/s", "step", empty at full speed
+	Doing string // work that the state does not know of, such as "racing"; or ""
+	Pace  string // "slow 2/s", "step"; "" at full speed
 	Hints string // keys, "enter send · ? help"; at the right
-	Flash string // a short message that takes the place of models and context for a while
+	Flash string // a short message, shown instead of models, context and pace; or ""
 }
 
-// phaseWidth is the room for the longest phase word, so that what follows stands still.
+// phaseWidth is the width of the longest phase word, so that the text after it does not move.
 const phaseWidth = 11
 
-// Status draws the bottom line: what is going on, the models, the context, and the keys.
+// Status draws the bottom line: the phase, the models, the context, and the keys.
 func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string {
 	out := paint.NewLine(th, w).Put("", " ")
 	doing := o.Doing
@@ -47,10 +48,12 @@ func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string {
 	return out.String()
 }
 
-// noticeRows bounds a message that the status line has no room for. Two warnings about a model's file fit at 80 columns.
+// noticeRows is the largest number of rows of a long message. At 80 columns, two warnings about a
+// model's file fit.
 const noticeRows = 8
 
-// Notice draws a message that is too long for the status line in full, w cells wide; nil for one that is not.
+// Notice draws a message that is too long for the status line, w cells wide. It returns nil if the
+// message fits there.
 func Notice(s *state.State, th *theme.Theme, w int, message string) []string {
 	before := 3 + phaseWidth
 	if words := ruleWords(s.Settings.Acceptance); words != "" {
@@ -66,7 +69,8 @@ func Notice(s *state.State, th *theme.Theme, w int, message string) []string {
 	return lines
 }
 
-// longestThatFits returns the first of texts, which get shorter, that fits into w cells.
+// longestThatFits returns the first text that fits into w cells; "" if none does. The texts must get
+// shorter.
 func longestThatFits(w int, texts ...string) string {
 	for _, text := range texts {
 		if paint.Width(text) <= w {
@@ -76,7 +80,8 @@ func longestThatFits(w int, texts ...string) string {
 	return ""
 }
 
-// pairName names who drafts and who verifies.
+// pairName names the proposer and the target. While models are loaded it names one of them and how
+// much of it is read.
 func pairName(s *state.State, th *theme.Theme) string {
 	r := s.Ready
 	if r == nil {
@@ -103,7 +108,7 @@ func pairName(s *state.State, th *theme.Theme) string {
 	return who + " " + th.Glyph.Arrow + " " + r.Target.Name
 }
 
-// loadingWords is how far one model has been read.
+// loadingWords says how much of a model has been read.
 func loadingWords(l event.Loading) string {
 	text := joinNonEmpty(" ", l.What, l.Name)
 	if l.TotalBytes <= 0 {
@@ -119,8 +124,8 @@ func contextWords(s *state.State) string {
 	return fmt.Sprintf("context %s/%s", count(int64(s.Reply.ContextUsed)), count(int64(s.Reply.ContextTokens)))
 }
 
-// Strip draws the most important figures on one line, for windows without room for Side. What does not fit is left out
-// from the end.
+// Strip draws the most important figures on one line, for windows without a side column. Figures that
+// do not fit are left out.
 func Strip(s *state.State, th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w).Put("", " ")
 	recent := s.Recent(recentRounds)
@@ -161,7 +166,7 @@ func Strip(s *state.State, th *theme.Theme, w int) string {
 	return out.String()
 }
 
-// TooSmall draws the one message that fits into a tiny window.
+// TooSmall draws the message for a window that is too small: which size specula needs.
 func TooSmall(th *theme.Theme, w, h int) []string {
 	text := fmt.Sprintf("specula needs %d%s%d", layout.MinWidth, th.Glyph.Times, layout.MinHeight)
 	lines := make([]string, 0, max(h, 0))

@@ -9,7 +9,7 @@ import (
 	"specula/ui/theme"
 )
 
-// spelled is a token's text with its white space made visible, at most w cells wide.
+// spelled returns a token's text with visible white space, cut to w cells.
 func spelled(th *theme.Theme, text string, w int) string {
 	text = strings.ReplaceAll(text, "\n", th.Glyph.Newline)
 	text = strings.ReplaceAll(text, " ", th.Glyph.Space)
@@ -22,7 +22,7 @@ func spelled(th *theme.Theme, text string, w int) string {
 	return strings.TrimRight(paint.Fit(th, "", text, w), " ")
 }
 
-// putToken draws a spelled token, the sign for a leading space in a calmer style than the rest.
+// putToken draws a spelled token. The sign for a leading space has the style of rules.
 func putToken(th *theme.Theme, out *paint.Line, style theme.Style, text string) {
 	if rest, ok := strings.CutPrefix(text, th.Glyph.Space); ok && rest != "" {
 		out.Put(th.Rule, th.Glyph.Space)
@@ -31,7 +31,7 @@ func putToken(th *theme.Theme, out *paint.Line, style theme.Style, text string) 
 	out.Put(style, text)
 }
 
-// verdictSign is the sign under a drafted token.
+// verdictSign returns the sign under a draft token.
 func verdictSign(th *theme.Theme, v event.Verdict) string {
 	switch v {
 	case event.Accepted:
@@ -72,7 +72,8 @@ func verdictWords(t *state.Token, r *state.Round) string {
 // greedily stands for every rule at temperature 0.
 const greedily = "temperature 0"
 
-// verdictReasons say why a rule kept or refused a token, and what stands in for a refused one.
+// verdictReasons say why a rule accepts or rejects a token, and where the token in place of a rejected
+// one comes from.
 type verdictReasons struct{ accepted, rejected, drawn string }
 
 func reasons(rule string) verdictReasons {

@@ -13,7 +13,8 @@ import (
 	"specula/ui/theme"
 )
 
-// The inspector says in full why a token was kept or not, also in the narrow column it has at 80×24 and at 100×30.
+// The inspector says in full why a token was accepted or not, even in its narrow column at 80×24 and
+// 100×30.
 func TestVerdictsAreToldInFull(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	for _, c := range []struct {
@@ -48,7 +49,7 @@ func TestVerdictsAreToldInFull(t *testing.T) {
 	}
 }
 
-// A reason that the lane has no room for is left out, not cut in the middle.
+// A reason that does not fit into the lane is left out as a whole.
 func TestTheLaneGivesReasonsWholeOrNotAtAll(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	s := stateOf(statetest.Chat(24))
