@@ -7,17 +7,17 @@ import (
 	"specula/engine/event"
 )
 
-// Turn is one message as it is saved.
+// Turn is a message in the form in which it is saved.
 type Turn struct {
 	Role   string // "user" or "assistant"
-	Raw    string // as it was typed or generated
+	Raw    string // as typed or generated, not safe for a terminal
 	Reason string // why the reply ended
 	Totals event.Totals
-	Record Record // how the reply came about
+	Record Record // the events that the reply was drawn from
 }
 
-// Turns yields everything said in the chat, oldest first, also what has left Messages. It is what is saved and what the
-// model is told; only what was Forgotten is missing.
+// Turns yields all turns of the chat, oldest first, with those of dropped messages. They are saved and
+// given to the model. Only forgotten turns are missing.
 func (s *State) Turns() iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
 		for _, t := range s.earlier {
@@ -35,15 +35,16 @@ func (s *State) Turns() iter.Seq[Turn] {
 
 func turnOf(m *Message) Turn {
 	t := Turn{Role: m.Role, Raw: m.Raw, Reason: m.Reason, Totals: m.Totals, Record: m.record}
-	t.Record.Events = slices.Clone(t.Record.Events) // whoever saves it reads it while this message goes on
+	t.Record.Events = slices.Clone(t.Record.Events) // it is saved in the background while this message grows
 	return t
 }
 
-// bytes is what a turn counts towards earlierLimitBytes: its text, and what a file takes for the rest of it.
+// bytes is the size of a turn for earlierLimitBytes: its text, and an estimate for the rest.
 func (t *Turn) bytes() int { return len(t.Raw) + turnBytes }
 
-// keepTurn keeps what a message that leaves Messages said. When that becomes too much, the oldest exchanges are forgotten;
-// whole ones, since many chat templates want a conversation to begin with the user.
+// keepTurn keeps the text of a message that is dropped. If all of that becomes too much, it forgets the
+// oldest exchanges. It forgets whole exchanges, because many chat templates require that a conversation
+// begins with the user.
 func (s *State) keepTurn(m *Message) {
 	t := turnOf(m)
 	t.Record.Events = nil
@@ -51,7 +52,7 @@ func (s *State) keepTurn(m *Message) {
 	s.earlierBytes += t.bytes()
 	for s.earlierBytes > earlierLimitBytes || s.Forgotten > 0 && len(s.earlier) > 0 && s.earlier[0].Role != "user" {
 		s.earlierBytes -= s.earlier[0].bytes()
-		s.earlier[0] = Turn{} // the array behind the slice must not keep the text
+		s.earlier[0] = Turn{} // so that the underlying array does not keep the text
 		s.earlier = s.earlier[1:]
 		s.Forgotten++
 	}

@@ -10,7 +10,7 @@ import (
 	"specula/ui/state"
 )
 
-// stored is a chat whose messages are numbered, the first ones with text in front.
+// stored reopens a chat of n numbered messages. The first long messages begin with text.
 func stored(s *state.State, n, long int, text string) {
 	var turns []state.Turn
 	for i := range n {
@@ -44,7 +44,7 @@ func TestALongChatKeepsEveryTurn(t *testing.T) {
 
 func TestAChatWithoutEndForgetsWholeExchanges(t *testing.T) {
 	s := state.New()
-	stored(s, 2101, 101, strings.Repeat("x", 1<<20)) // a hundred and one long messages behind the 2,000 on display
+	stored(s, 2101, 101, strings.Repeat("x", 1<<20)) // 101 long messages, and 2,000 short ones that stay on display
 	turns := slices.Collect(s.Turns())
 	total := 0
 	for _, turn := range turns {

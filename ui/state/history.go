@@ -5,7 +5,7 @@ import "specula/engine/event"
 // Sample is one round in the history that the graphs draw.
 type Sample struct {
 	Gamma, Drafted, Tested, Accepted int
-	Probe                            bool // γ was chosen to measure what it costs, not for being the best
+	Probe                            bool // γ was chosen to measure its cost
 	Tokens                           int  // committed
 	MS, DraftMS, VerifyMS            float64
 	Bytes                            int64
@@ -13,7 +13,7 @@ type Sample struct {
 	Reply                            int      // ReplyInfo.Number of its reply
 }
 
-// Window sums the newest rounds, so that figures are calm enough to read.
+// Window is a sum over rounds, so that figures do not jump.
 type Window struct {
 	Rounds, Drafted, Tested, Accepted, Tokens int
 	MS, DraftMS, VerifyMS                     float64
@@ -21,7 +21,7 @@ type Window struct {
 	Speculative                               int // rounds with a draft
 }
 
-// Recent sums the newest rounds, at most n and only of the reply being written or written last.
+// Recent sums the newest rounds of the current or last reply, at most n.
 func (s *State) Recent(n int) Window {
 	var w Window
 	for i := len(s.History) - 1; i >= 0 && w.Rounds < n && s.History[i].Reply == s.Reply.Number; i-- {
@@ -30,7 +30,7 @@ func (s *State) Recent(n int) Window {
 	return w
 }
 
-// RecentAt is the window of the n rounds that ends with History[i], across replies; graphs draw it as a moving average.
+// RecentAt sums the n rounds that end with History[i], across replies. Graphs use it as a moving average.
 func (s *State) RecentAt(i, n int) Window {
 	var w Window
 	for k := i; k >= 0 && k > i-n; k-- {
@@ -54,12 +54,13 @@ func (w *Window) add(h *Sample) {
 	}
 }
 
-// Acceptance is the share of tested draft tokens that were kept; false when none was tested.
+// Acceptance returns the share of tested draft tokens that were accepted; false if none was tested.
 func (w *Window) Acceptance() (float64, bool) {
 	return float64(w.Accepted) / float64(max(w.Tested, 1)), w.Tested > 0
 }
 
-// TokensPerSecond is what the engine wrote in its own time, pauses of the pacer not counted; false when nothing was timed.
+// TokensPerSecond returns the tokens per second of engine time, without the waits of the pacer; false if
+// nothing was timed.
 func (w *Window) TokensPerSecond() (float64, bool) {
 	if w.MS <= 0 {
 		return 0, false
@@ -67,7 +68,7 @@ func (w *Window) TokensPerSecond() (float64, bool) {
 	return float64(w.Tokens) * 1000 / w.MS, true
 }
 
-// TokensPerPass is committed tokens per pass of the target; false before the first round.
+// TokensPerPass returns the committed tokens per pass of the target; false without a round.
 func (w *Window) TokensPerPass() (float64, bool) {
 	return float64(w.Tokens) / float64(max(w.Rounds, 1)), w.Rounds > 0
 }
@@ -105,8 +106,8 @@ func (s *State) count(e *event.Round, marks []string) {
 	}
 }
 
-// countPositions counts by draft position what was tested and what was kept. A position behind the first rejection was never
-// tested, so its share is conditional on having been reached.
+// countPositions counts tested and accepted tokens per draft position. Positions after the first
+// rejection are not tested, so the share of a position is conditional on having reached it.
 func countPositions(t *event.Totals, e *event.Round) {
 	for i := 0; i < min(e.Tested, positionLimit); i++ {
 		if i == len(t.PositionTested) {

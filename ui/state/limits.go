@@ -1,27 +1,27 @@
 package state
 
-// What a State holds at most. The figures are far above what a screen or a context can show, and keep a program that runs
-// for days at some tens of megabytes.
+// The limits of a State. They are far above what a screen can show or a context can hold. With them a
+// program that runs for days stays at some tens of megabytes.
 const (
-	// HistoryLimit is how many rounds the graphs can look back at least, once there were so many.
+	// HistoryLimit is the least number of rounds that the history keeps.
 	HistoryLimit = 1024
 
-	messageLimit   = 2000   // messages; older ones are dropped and counted, and only what they said is kept
-	detailLimit    = 60_000 // tokens with fate and figures; older replies keep their text alone
+	messageLimit   = 2000   // messages; of older ones only the text is kept
+	detailLimit    = 60_000 // tokens with fate and figures; of older replies only the text is kept
 	candidateLimit = 4_000  // tokens with the candidates of both models
 	noticeLimit    = 50
 	loadingLimit   = 4
-	proposerLimit  = 32 // ways to draft that are kept
-	warningLimit   = 8  // about the files
-	markLimit      = 8  // setting changes noted at one round
+	proposerLimit  = 32 // proposers
+	warningLimit   = 8  // warnings about the model's files
+	markLimit      = 8  // setting changes shown at one round
 	positionLimit  = 64 // draft positions that are counted
 	ruleLimit      = 8  // rules of acceptance that a round is compared by
 
-	earlierLimitBytes = 32 << 20 // of what dropped messages said; a file with all of it can still be opened
-	turnBytes         = 2 << 10  // for a turn's role and figures
+	earlierLimitBytes = 32 << 20 // text of dropped messages; a file with all of it can still be opened
+	turnBytes         = 2 << 10  // size of a turn's role and figures
 )
 
-// trim keeps the State within its limits. The newest message is never touched.
+// trim keeps the State within its limits. It never changes the newest message.
 func (s *State) trim() {
 	if extra := len(s.Messages) - messageLimit; extra > 0 {
 		for _, m := range s.Messages[:extra] {
@@ -41,8 +41,8 @@ func (s *State) trim() {
 	}
 }
 
-// trimCandidates drops the candidates of all but the newest tokens. It looks at tokens only every candidateLimit new ones,
-// so up to twice as many may hold candidates for a while.
+// trimCandidates removes the candidates of all but the newest candidateLimit tokens. It does so once per
+// candidateLimit new tokens, so up to twice as many may have candidates in between.
 func (s *State) trimCandidates(added int) {
 	if s.inspect += added; s.inspect < candidateLimit {
 		return

@@ -10,22 +10,22 @@ import (
 type Message struct {
 	ID   int    // never reused
 	Role string // "user" or "assistant"
-	// Raw is the text as it was typed or generated, for storing and copying; of a reply it is complete when Done.
+	// Raw is the text as typed or generated, for saving and copying. For a reply it is set when Done.
 	Raw string
-	// Text is Raw made safe. A reply is drawn from its Tokens while it has them, otherwise from Text.
+	// Text is Raw made safe. A reply with Tokens is drawn from them, otherwise from Text.
 	Text   string
-	Tokens []Token // in reading order, rejected and discarded ones at their place
+	Tokens []Token // in reading order, with rejected and discarded tokens
 	Rounds []Round
-	Reply  int // number of the reply; 0 for a user message and for one from a stored chat
+	Reply  int // number of the reply; 0 for a user's message and for a saved reply without events
 	Done   bool
 	Reason string // why the reply ended
-	// Settings are those the reply began with, with the seed it was drawn with; safe.
+	// Settings are those at the start of the reply, with the seed that was used; safe.
 	Settings event.Settings
-	Failure  string // the error it ended with
+	Failure  string // the error that ended it; "" without one
 	Totals   event.Totals
-	// Speculated is whether any round had a draft; without one there is nothing to tell apart by colour.
+	// Speculated says that some round had a draft. Otherwise tokens need no colours.
 	Speculated bool
-	// Revision grows with every change of what is drawn, except for tokens appended at the end.
+	// Revision grows with every change of the drawing, except when tokens are appended.
 	Revision int
 
 	record Record
@@ -34,17 +34,17 @@ type Message struct {
 // Token is one drafted or drawn token of a reply.
 type Token struct {
 	ID       int32
-	Text     string // safe; empty when it completed nothing
+	Text     string // safe; "" if the token completed no character
 	Fate     event.Verdict
 	Round    int // index into Message.Rounds
-	Position int // in the draft, from 0; -1 for a token the target drew
+	Position int // in the draft, from 0; -1 for a token that the target drew
 	Stop     bool
 	// As in event.Token.
 	P, Q, U, Bound *float64
-	// Logarithms of the target's probabilities by its raw scores, when they were asked for.
+	// Log-probabilities under the target's raw scores, if the user asked for them.
 	LogProb  *float64
 	LogProbs []event.Candidate
-	// The best candidates of both models, when they were collected and the token is among the newest.
+	// The best candidates of both models, if they were collected and the token is among the newest.
 	Target, Draft []event.Candidate
 }
 
@@ -62,7 +62,7 @@ func (s *State) Message(id int) *Message {
 	if len(s.Messages) == 0 {
 		return nil
 	}
-	// IDs ascend, without gaps except where messages were removed at the end.
+	// IDs ascend.
 	lo, hi := 0, len(s.Messages)-1
 	for lo < hi {
 		mid := (lo + hi) / 2
@@ -78,7 +78,7 @@ func (s *State) Message(id int) *Message {
 	return nil
 }
 
-// Token returns the token that ref names, and the round it belongs to; nil when it is gone.
+// Token returns the token that ref names and its round; nil if it does not exist.
 func (s *State) Token(ref Ref) (*Token, *Round) {
 	m := s.Message(ref.Message)
 	if m == nil || ref.Token < 0 || ref.Token >= len(m.Tokens) {
@@ -91,7 +91,7 @@ func (s *State) Token(ref Ref) (*Token, *Round) {
 	return t, &m.Rounds[t.Round]
 }
 
-// Newest returns the last committed token of the chat, or the zero Ref.
+// Newest returns the last token of the chat, whatever its fate, or the zero Ref if there is none.
 func (s *State) Newest() Ref {
 	for i := len(s.Messages) - 1; i >= 0; i-- {
 		if n := len(s.Messages[i].Tokens); n > 0 {
@@ -101,7 +101,7 @@ func (s *State) Newest() Ref {
 	return Ref{}
 }
 
-// Step returns the token next to ref, forward or back, across messages. With rejected false it passes over tokens that are
+// Step returns the token after or before ref, across messages. Without rejected it skips tokens that are
 // not part of the reply. At the end of the chat it returns ref.
 func (s *State) Step(ref Ref, forward, rejected bool) Ref {
 	at := s.indexOf(ref.Message)
@@ -139,9 +139,9 @@ func (s *State) indexOf(id int) int {
 	return -1
 }
 
-// RemoveLast removes the newest exchange, the user's message and what came after it, before it is edited or regenerated.
-// It returns the user's raw text and whether there was one. Should the reply that is to take its place be refused, the
-// exchange comes back.
+// RemoveLast removes the newest exchange, the user's message and the reply, before it is edited or
+// written again. It returns the user's raw text; false if there is none. If the next reply is refused,
+// the exchange comes back.
 func (s *State) RemoveLast() (raw string, ok bool) {
 	s.removed = s.cutLast()
 	if len(s.removed) > 0 && s.removed[0].Role == "user" {
@@ -150,7 +150,7 @@ func (s *State) RemoveLast() (raw string, ok bool) {
 	return "", false
 }
 
-// cutLast takes the newest exchange out of the chat.
+// cutLast removes the newest exchange and returns its messages.
 func (s *State) cutLast() []*Message {
 	i := max(len(s.Messages)-1, 0)
 	for i > 0 && s.Messages[i].Role != "user" {
@@ -164,7 +164,7 @@ func (s *State) cutLast() []*Message {
 	return cut
 }
 
-// restoreRemoved puts back what RemoveLast removed.
+// restoreRemoved appends what RemoveLast removed.
 func (s *State) restoreRemoved() {
 	for _, m := range s.removed {
 		s.detail += len(m.Tokens)
@@ -173,12 +173,12 @@ func (s *State) restoreRemoved() {
 	s.removed = nil
 }
 
-// ClearChat begins a new chat; settings and models stay.
+// ClearChat begins a new chat. Settings and models stay.
 func (s *State) ClearChat() {
 	s.Messages, s.Dropped, s.detail = nil, 0, 0
 	s.earlier, s.earlierBytes, s.Forgotten = nil, 0, 0
 	s.removed = nil
-	s.History = nil // graphs belong to the chat they were drawn from
+	s.History = nil // the graphs belong to the old chat
 	s.Pending, s.Last, s.Failure, s.Refused = nil, nil, "", false
 	s.Reply = ReplyInfo{ContextTokens: s.Reply.ContextTokens}
 }

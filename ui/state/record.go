@@ -6,17 +6,18 @@ import (
 	"specula/engine/event"
 )
 
-// Record is how a reply came about: the events that it was drawn from. It is saved with the chat, so that the chat looks the
-// same when it is opened again. Its text is raw.
+// Record holds the events that a reply was drawn from. It is saved with the chat, so that a reopened chat
+// looks the same. Its text is raw.
 type Record struct {
-	Started *event.ReplyStarted // without the prompt, which is the message before; nil if it is not known
-	Events  []event.Event       // rounds, changed settings and failures; nil when they were too much to keep
-	Tail    string              // text after that of the last token
-	Drafts  string              // what its rounds drafted, to write it again; see event.ReplyEnded
+	Started *event.ReplyStarted // without the prompt, which is the message before; nil if not known
+	Events  []event.Event       // rounds, changed settings and failures; nil if they were too many
+	Tail    string              // text after the last token's
+	Drafts  string              // what the rounds drafted, to write the reply again; see event.ReplyEnded
 }
 
-// Again returns what it takes to write a reply again: every setting that was not at its default, and what its rounds drafted;
-// false where that is not known, or is not all, because settings changed in the middle.
+// Again returns what is needed to write a reply again: the settings that differ from their defaults, and
+// what the rounds drafted. It returns false if that is not known, or if settings changed during the
+// reply.
 func (m *Message) Again() (settings map[string]string, drafts string, ok bool) {
 	r := &m.record
 	if r.Started == nil || r.Drafts == "" || slices.ContainsFunc(r.Events, changedWithin) {
@@ -25,13 +26,14 @@ func (m *Message) Again() (settings map[string]string, drafts string, ok bool) {
 	return r.Started.Config, r.Drafts, true
 }
 
-// changedWithin reports whether an event is a setting that changed within a reply, and not before it.
+// changedWithin reports whether an event is a change of a setting during a reply, not before it.
 func changedWithin(e event.Event) bool {
 	c, ok := e.(event.SettingChanged)
 	return ok && c.Round > 0
 }
 
-// note keeps an event in the record of the reply being written. A setting that changes between replies waits for the next one.
+// note adds an event to the record of the current reply. A change of a setting between replies is kept
+// for the next reply.
 func (s *State) note(e event.Event) {
 	if m := s.current(); m != nil {
 		m.record.Events = append(m.record.Events, e)
@@ -42,14 +44,14 @@ func (s *State) note(e event.Event) {
 	}
 }
 
-// begin opens the record of a reply.
+// begin begins the record of a reply.
 func (s *State) begin(m *Message, e event.ReplyStarted) {
 	e.Prompt = ""
 	m.record = Record{Started: &e, Events: s.changed}
 	s.changed = nil
 }
 
-// trimCandidates drops the candidates of all but the newest tokens; room is how many may keep theirs.
+// trimCandidates removes the candidates of all but the newest rounds, with about room tokens in total.
 func (r *Record) trimCandidates(room int) {
 	for i := len(r.Events) - 1; i >= 0; i-- {
 		round, ok := r.Events[i].(event.Round)
@@ -62,7 +64,7 @@ func (r *Record) trimCandidates(room int) {
 	}
 }
 
-// withoutCandidates copies a round: whoever else was told of it keeps what it was told.
+// withoutCandidates returns a copy of a round without candidates. Others may still use the original.
 func withoutCandidates(r event.Round) event.Round {
 	draft := make([]event.Token, len(r.Draft))
 	for i, t := range r.Draft {

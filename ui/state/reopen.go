@@ -7,8 +7,8 @@ import (
 	"specula/ui/sanitize"
 )
 
-// Reopen shows a stored chat in place of the one on screen. Replies are drawn from their events, as when they were written;
-// one whose events are missing, or do not amount to its text, is shown as text alone.
+// Reopen replaces the chat by a saved one. A reply is drawn from its events, as when it was written. If
+// the events are missing, or do not give its text, it is drawn from the text alone.
 func (s *State) Reopen(turns []Turn) {
 	s.ClearChat()
 	phase, prefill, marks, changed := s.Phase, s.Prefill, s.marks, s.changed
@@ -22,12 +22,13 @@ func (s *State) Reopen(turns []Turn) {
 		s.addStored(&turns[i])
 	}
 	s.Phase, s.Prefill, s.marks, s.changed = phase, prefill, marks, changed
-	if context > 0 { // of the model that is loaded now
+	if context > 0 { // keep the size of the loaded model's context
 		s.Reply.ContextTokens = context
 	}
 }
 
-// replay takes the events of a stored exchange, or reports that they are not what its text came from.
+// replay applies the events of a saved exchange. If they do not give its text, it does nothing and
+// returns false.
 func (s *State) replay(prompt string, t *Turn) bool {
 	if !t.spelled() {
 		return false
@@ -45,8 +46,8 @@ func (s *State) replay(prompt string, t *Turn) bool {
 	return true
 }
 
-// spelled reports whether the tokens of a reply spell its text. Otherwise what is drawn would not be what is copied, saved and
-// told to the model.
+// spelled reports whether the tokens of a reply give its text. Otherwise the screen would not show the
+// text that is copied, saved and given to the model.
 func (t *Turn) spelled() bool {
 	if t.Role != "assistant" || t.Record.Started == nil {
 		return false
@@ -67,7 +68,7 @@ func (t *Turn) spelled() bool {
 	return rest == t.Record.Tail && rounds > 0
 }
 
-// addStored appends a message of which only the text is known.
+// addStored appends a message as text, without tokens.
 func (s *State) addStored(t *Turn) {
 	s.add(&Message{
 		Role: sanitize.Line(t.Role), Raw: t.Raw, Text: sanitize.Text(t.Raw), Done: true,

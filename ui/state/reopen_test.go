@@ -11,7 +11,8 @@ import (
 	"specula/ui/state/statetest"
 )
 
-// A chat that is opened again draws what the live one drew: messages, tokens, rounds, the graphs' history and the totals.
+// A reopened chat draws what the live one drew: messages, tokens, rounds, the graphs' history and the
+// totals.
 func TestAReopenedChatIsAsItWas(t *testing.T) {
 	changed := event.SettingChanged{Round: -1, Name: "sampling.temperature", From: "0.7", To: "0.8"}
 	events := append([]event.Event{changed}, statetest.Chat(-1)...)
@@ -30,7 +31,7 @@ func TestAReopenedChatIsAsItWas(t *testing.T) {
 		}
 	}
 	got, want, reply := again.Recent(1000), live.Recent(1000), again.Reply
-	reply.Number = live.Reply.Number // counts the replies of the other chat, too
+	reply.Number = live.Reply.Number // also counts the replies of the other chat
 	if got != want || !reflect.DeepEqual(reply, live.Reply) || !reflect.DeepEqual(again.Last, live.Last) {
 		t.Errorf("figures %+v\n%+v\nwere %+v\n%+v", got, again.Reply, want, live.Reply)
 	}
@@ -49,7 +50,7 @@ func TestAReopenedChatIsAsItWas(t *testing.T) {
 	}
 }
 
-// What is drawn must be what is copied and told to the model.
+// The text on screen must be the text that is copied and given to the model.
 func TestEventsThatDoNotSpellTheTextAreNotDrawn(t *testing.T) {
 	live := play(statetest.Chat(-1)...)
 	for name, spoil := range map[string]func(*state.Turn){
@@ -70,7 +71,7 @@ func TestEventsThatDoNotSpellTheTextAreNotDrawn(t *testing.T) {
 	}
 }
 
-// A stored chat is somebody else's: whatever it says, the state stays within its limits and goes on.
+// A saved chat may come from anyone. Whatever it contains, the state stays within its limits and usable.
 func TestAnyStoredChatCanBeReopened(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 3))

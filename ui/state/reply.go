@@ -8,7 +8,7 @@ import (
 )
 
 func (s *State) applyReplyStarted(e event.ReplyStarted) {
-	s.finish("interrupted", event.Totals{}) // a stream that was cut off may lack the end of the reply before
+	s.finish("interrupted", event.Totals{}) // a recording that was cut off may lack the end of the reply before
 	s.Phase, s.Prefill, s.Failure, s.Refused = Prefilling, nil, "", false
 	s.Pending = nil
 	s.Settings = safeSettings(e.Settings)
@@ -23,7 +23,8 @@ func (s *State) applyReplyStarted(e event.ReplyStarted) {
 	s.begin(m, e)
 }
 
-// applyPrefill notes how far a model has read. When it has read all, a round is under way, unless another model reads too.
+// applyPrefill shows how far a model has read. When it has read all, a round follows, or another model
+// reads.
 func (s *State) applyPrefill(e event.Prefill) {
 	if e.Done >= e.Total {
 		s.Phase, s.Prefill = Drafting, nil
@@ -46,7 +47,7 @@ func (s *State) applyDrafted(e event.Drafted) {
 func (s *State) applyRound(e event.Round) {
 	s.Phase, s.Prefill, s.Pending = Drafting, nil, nil
 	m := s.current()
-	if m == nil { // a trace that begins in the middle of a reply
+	if m == nil { // a recording that begins in the middle of a reply
 		s.safe = sanitize.Sanitizer{}
 		m = s.add(&Message{Role: "assistant"})
 	}
@@ -75,8 +76,8 @@ func (s *State) applyRound(e event.Round) {
 	s.note(e)
 }
 
-// token makes the safe copy of an event's token. Its text is the token's own bytes: what it completed in the reply may be
-// nothing, or more than itself.
+// token returns a safe copy of an event's token. Its text comes from the token's bytes: the text that it
+// completed in the reply may be empty, or longer than the token.
 func (s *State) token(t *event.Token, round, position int) Token {
 	text := string(t.Raw)
 	switch {
@@ -91,7 +92,7 @@ func (s *State) token(t *event.Token, round, position int) Token {
 	}
 }
 
-// known returns v if it is a verdict; a trace may say anything.
+// known returns v if it is a verdict, otherwise "". A recording may hold anything.
 func known(v event.Verdict) event.Verdict {
 	switch v {
 	case event.Accepted, event.Rejected, event.Discarded, event.Resampled, event.Bonus, event.Plain:
@@ -100,10 +101,11 @@ func known(v event.Verdict) event.Verdict {
 	return ""
 }
 
-// stopText stands for a stop token wherever one is shown; as part of a reply it has no text.
+// stopText is shown for a stop token, which has no text in the reply.
 const stopText = "<end>"
 
-// streamed gives a committed token the text it has as part of the reply, in which a sequence may span tokens.
+// streamed gives a committed token its text in the reply. There, an escape sequence or a character may
+// span tokens.
 func (s *State) streamed(t Token, e *event.Token) Token {
 	if t.Committed() {
 		t.Text = s.safe.Write(e.Text)
@@ -146,13 +148,14 @@ func (s *State) applyReplyEnded(e event.ReplyEnded) {
 	s.removed = nil
 }
 
-// ownTotals copies totals. Positions are those counted from the rounds, which the reply's own equal.
+// ownTotals returns t with the positions that this State has counted. They equal those of t, unless a
+// recording is wrong.
 func (s *State) ownTotals(t event.Totals) event.Totals {
 	t.PositionTested, t.PositionKept = s.Reply.Totals.PositionTested, s.Reply.Totals.PositionKept
 	return t
 }
 
-// appendTail gives text that was held back to the last token that is part of the reply.
+// appendTail appends text that was held back to the last token of the reply.
 func (s *State) appendTail(m *Message, tail string) {
 	for k := len(m.Tokens) - 1; k >= 0; k-- {
 		if m.Tokens[k].Committed() {
@@ -163,7 +166,7 @@ func (s *State) appendTail(m *Message, tail string) {
 	}
 }
 
-// finish closes the reply being written, if there is one.
+// finish ends the current reply, if there is one.
 func (s *State) finish(reason string, totals event.Totals) {
 	m := s.current()
 	if m == nil {

@@ -5,14 +5,14 @@ import (
 	"specula/ui/sanitize"
 )
 
-// Round is what the inspector and the lane say about one pass of the target, without its tokens.
+// Round is what the inspector and the lane show of a round, without its tokens. Its texts are safe.
 type Round struct {
 	Index                                int // within the reply
 	Path, PathWhy                        string
-	Gamma                                int // asked for
-	Drafted                              int // proposed; may be less
+	Gamma                                int // chosen
+	Drafted                              int // drafted; may be lower than Gamma
 	GammaRule, GammaWhy, GammaOff        string
-	Hindsight                            bool // whether the two behind it are known
+	Hindsight                            bool // BestFixedGamma and Regret are known
 	BestFixedGamma                       int
 	Regret                               float64
 	Probe                                bool
@@ -21,12 +21,12 @@ type Round struct {
 	Rule                                 string
 	Guidance                             float64 // the scale of classifier-free guidance; 0 when it is off
 	Lossy                                bool
-	Rules                                []event.RuleOutcome // what each rule would have kept; safe
-	Constraint                           string              // what the form of the reply expects next; empty for none
+	Rules                                []event.RuleOutcome // how many tokens each rule would have accepted
+	Constraint                           string              // what the form of the reply expects next; "" without a form
 	Accepted, Tested                     int
 	Committed                            int
 	Temperature                          float64
-	DraftTemperature                     float64 // 0 for a draft that was not drawn by chance
+	DraftTemperature                     float64 // 0: the draft was not sampled
 	DraftMS, VerifyMS, SampleMS, OtherMS float64
 	BytesMoved, InspectBytes             int64
 	Syncs                                int
@@ -35,7 +35,7 @@ type Round struct {
 	Marks                                []string // settings that changed just before this round
 }
 
-// MS is the round's whole time.
+// MS returns the total time of the round in milliseconds.
 func (r *Round) MS() float64 { return r.DraftMS + r.VerifyMS + r.SampleMS + r.OtherMS }
 
 func newRound(e *event.Round) Round {
@@ -66,8 +66,8 @@ func safeRules(rules []event.RuleOutcome) []event.RuleOutcome {
 	return safe
 }
 
-// committed counts the tokens a round added to the reply. It looks at the tokens themselves, since the figures of a trace may
-// say anything.
+// committed counts the tokens that a round added to the reply. It counts the tokens themselves, because
+// the figures in a recording may be wrong.
 func committed(e *event.Round) int {
 	n := 0
 	for i := range e.Draft {

@@ -8,7 +8,7 @@ import (
 	"specula/ui/sanitize"
 )
 
-// applySetting updates the settings in force and leaves a mark for the next round.
+// applySetting changes a setting and marks the change at the next round.
 func (s *State) applySetting(e event.SettingChanged) {
 	name, to := sanitize.Line(e.Name), sanitize.Line(e.To)
 	s.set(name, to)
@@ -23,7 +23,8 @@ func safeSettings(in event.Settings) event.Settings {
 	return in
 }
 
-// Drafter is the proposer in force: the one that is set, or that auto stands for; "" when that is not known.
+// Drafter returns the current proposer: the one that is set, or the one that auto has chosen; "" if that
+// is not known.
 func (s *State) Drafter() string {
 	switch {
 	case s.Settings.Proposer != "auto":
@@ -36,14 +37,14 @@ func (s *State) Drafter() string {
 	return ""
 }
 
-// shortName is a setting's name without its section: "sampling.top_k" is "top-k".
+// shortName returns a setting's name without its section: "top-k" for "sampling.top_k".
 func shortName(name string) string {
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	return strings.ReplaceAll(name, "_", "-")
 }
 
-// set changes one setting by any of the names it goes by; a value that does not parse leaves it as it was, and the next
-// ReplyStarted carries all of them anyway.
+// set changes one setting, by any of its names. A value that does not parse changes nothing; the next
+// ReplyStarted has all settings.
 func (s *State) set(name, to string) {
 	c := &s.Settings
 	switch shortName(name) {

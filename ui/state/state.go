@@ -1,8 +1,8 @@
-// Package state turns the stream of engine events into everything the screen shows. State.Apply is a reducer: the same
-// events in the same order give the same state, so a replay draws what the live run drew.
+// Package state turns the events of the engine into all that the screen shows. State.Apply is a reducer:
+// the same events in the same order give the same state. So a replay draws what the live run drew.
 //
-// Text is made safe for the terminal on its way in; what a pane reads from a State may be drawn as it is. Memory is bounded
-// however long a chat runs: see the limits in limits.go.
+// Apply makes text safe for the terminal, so panes may draw the text of a State as it is. The exceptions
+// are fields that are called raw. Memory is limited, however long a chat runs (limits.go).
 package state
 
 import (
@@ -10,69 +10,70 @@ import (
 	"specula/ui/sanitize"
 )
 
-// Phase is what the engine is doing, as far as events tell.
+// Phase is what the engine is doing, according to its events.
 type Phase int
 
 // The phases.
 const (
-	Starting   Phase = iota // nothing heard yet
+	Starting   Phase = iota // no event yet
 	Loading                 // reading models
 	Idle                    // ready for a prompt
 	Prefilling              // reading the prompt
-	Drafting                // a round has begun; its draft is not known yet
-	Verifying               // the draft is known, the target's verdict not yet
+	Drafting                // a round has begun, without an event about its draft so far
+	Verifying               // the draft is known, but not the target's verdict
 )
 
-// State is what the events so far amount to. The zero value is not ready; use New.
+// State is the result of the events so far. Use New; the zero value is not usable.
 type State struct {
 	Phase   Phase
 	Ready   *event.Ready
 	Loading []event.Loading // latest progress of each model, in order of appearance
 	Prefill *event.Prefill  // latest progress while Prefilling
 
-	Settings event.Settings // in force, changes included
+	Settings event.Settings // the current ones, with all changes
 	Messages []*Message     // oldest first
-	Dropped  int            // messages left out at the front because there were too many; Turns still has what they said
-	// Forgotten counts those of the dropped messages of which not even that is left.
+	Dropped  int            // old messages that were removed because there were too many; Turns still yields their text
+	// Forgotten counts the dropped messages whose text was removed too.
 	Forgotten int
 
 	Reply   ReplyInfo
 	Pending *Pending // the round in progress, between its draft and its verdict
-	Last    *Lane    // the latest finished round of this reply or the one before
+	Last    *Lane    // the last finished round of this reply or of the one before
 
-	History  []Sample // one a round, oldest first; at most 2×HistoryLimit
-	Sequence int      // rounds seen ever; History ends with the one numbered Sequence-1
+	History  []Sample // one per round, oldest first; at most 2×HistoryLimit
+	Sequence int      // rounds seen so far; History ends with round Sequence−1
 
-	Notices []Notice // latest last, at most noticeLimit
-	Failure string   // why the latest reply failed; empty if it did not
-	// Refused is whether it failed before its first token, as for a prompt that is too long. Its exchange was taken back:
-	// kept in the chat, it would make every later prompt fail as well.
+	Notices []Notice // newest last, at most noticeLimit
+	Failure string   // why the last reply failed; "" if it did not
+	// Refused says that the last reply failed before its first token, for instance because the prompt
+	// was too long. Then its exchange was removed from the chat; otherwise every later prompt would
+	// fail too.
 	Refused bool
 
 	nextID  int
-	removed []*Message    // what RemoveLast removed, until a reply takes its place
-	marks   []string      // setting changes that wait for the next round
-	changed []event.Event // setting changes that wait for the next reply's record
-	replies int           // seen ever
+	removed []*Message    // what RemoveLast removed, until a new reply replaces it
+	marks   []string      // setting changes, to be shown at the next round
+	changed []event.Event // setting changes, to be recorded with the next reply
+	replies int           // seen so far
 	detail  int           // tokens held in Messages
 	inspect int           // tokens seen since candidates were last trimmed
 	safe    sanitize.Sanitizer
 
-	earlier      []Turn // what dropped messages said, oldest first
+	earlier      []Turn // text of dropped messages, oldest first
 	earlierBytes int
 }
 
-// ReplyInfo is about the reply being written, or the latest.
+// ReplyInfo describes the current reply, or the last one.
 type ReplyInfo struct {
-	Number        int // counts the replies that this State has seen, so that those of a stored chat have their own; 0 for none
+	Number        int // counts the replies of this State, with those of reopened chats; 0: none yet
 	PromptTokens  int
 	ReusedTokens  int
 	ContextTokens int // capacity
 	ContextUsed   int // tokens in the target's cache
 	Totals        event.Totals
 	Speedup       float64 // 0 until a round drafted
-	Estimated     bool    // it is not measured against plain rounds of replies yet
-	Reason        string  // why it ended; empty while it runs
+	Estimated     bool    // not yet measured against plain rounds of replies
+	Reason        string  // why it ended; "" while it is written
 }
 
 // Pending is a draft that waits for the target.
@@ -83,17 +84,17 @@ type Pending struct {
 	Proposer string
 	Tokens   []Token
 	DraftMS  float64
-	Judged   bool // the verdicts are known, but nothing of it is part of the reply yet; a slow pace shows this moment
+	Judged   bool // the verdicts are known, but the reply does not have the tokens yet; only at a slow pace
 }
 
 // Lane is a finished round as the lane draws it.
 type Lane struct {
 	Round  Round
 	Draft  []Token
-	Commit *Token // nil when an accepted stop token ended the round
+	Commit *Token // nil if an accepted stop token ended the round
 }
 
-// Notice is something the user was told.
+// Notice is a message to the user.
 type Notice struct {
 	Level string // "info", "warning" or "error"
 	Text  string
@@ -105,7 +106,7 @@ func New() *State { return &State{nextID: 1} }
 // Busy reports whether a reply is being written.
 func (s *State) Busy() bool { return s.Phase >= Prefilling }
 
-// Apply takes one event. It costs time in proportion to the event, not to the chat.
+// Apply applies one event. Its time grows with the event, not with the chat.
 func (s *State) Apply(e event.Event) {
 	switch e := e.(type) {
 	case event.Loading:

@@ -39,7 +39,7 @@ func round(commit *event.Token, draft ...event.Token) event.Round {
 	return r
 }
 
-// written is the text of the committed tokens.
+// written returns the text of the committed tokens.
 func written(m *state.Message) string {
 	var out strings.Builder
 	for i := range m.Tokens {
@@ -104,7 +104,7 @@ func TestJudgedDraftIsNotYetPartOfTheReply(t *testing.T) {
 	}
 }
 
-// A sequence that is spread over tokens is dropped as a whole, while raw text stays as it was.
+// An escape sequence that spans tokens is dropped as a whole. Raw text does not change.
 func TestRepliesAreSafeAcrossTokens(t *testing.T) {
 	a, b := token("Sure\x1b]52;c;", event.Plain), token("AAAA\x07!", event.Plain)
 	raw := "Sure\x1b]52;c;AAAA\x07!"
@@ -118,7 +118,7 @@ func TestRepliesAreSafeAcrossTokens(t *testing.T) {
 	}
 }
 
-// Nothing that a pane may read holds anything a terminal would obey.
+// No text that a pane may read contains an escape sequence.
 func TestEverythingInTheStateIsSafe(t *testing.T) {
 	for seed := range uint64(40) {
 		s := play(statetest.Random(rand.New(rand.NewPCG(seed, 2)), 100)...)
@@ -133,7 +133,8 @@ func TestEverythingInTheStateIsSafe(t *testing.T) {
 	}
 }
 
-// continues reports whether text is the later half of an emoji that spans tokens, which is not what it would be alone.
+// continues reports whether text is the second part of an emoji that spans tokens. Alone it would be
+// drawn differently.
 func continues(text string) bool {
 	return strings.Contains(text, "\u200d") || strings.Contains(text, "\ufe0f")
 }
@@ -171,7 +172,7 @@ func TestPositionsAreCountedOnlyWhenReached(t *testing.T) {
 	}
 }
 
-// The state's running totals are those the engine sums up at the end.
+// The totals that the state counts equal those that the engine sums up at the end.
 func TestRunningTotalsEqualTheReplys(t *testing.T) {
 	events := statetest.Chat(-1)
 	ended := events[len(events)-1].(event.ReplyEnded)
@@ -245,7 +246,7 @@ func TestRemoveLastGivesThePromptBack(t *testing.T) {
 	}
 }
 
-// A reply that lost its end, as in a trace that was cut off, is closed by the next one.
+// A reply without an end, as in a recording that was cut off, is ended by the next reply.
 func TestCutStreamKeepsItsText(t *testing.T) {
 	x := token("half", event.Plain)
 	s := play(event.ReplyStarted{Reply: 1}, round(&x), event.ReplyStarted{Reply: 2})

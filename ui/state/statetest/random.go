@@ -12,7 +12,8 @@ var nasty = []string{
 	"\x07", "\xff", "\xe2\x82", "\u202e", "averyveryveryveryveryveryveryveryveryveryveryverylongword", "क्षि", "ﷺ", "ผู้", "1\ufe0f\u20e3", "\r\n", "\u0085", "한",
 }
 
-// Random returns n events in any order and with any content, the possible and the impossible; the same ones for the same r.
+// Random returns n events in random order with random content, even impossible ones. The same r gives the
+// same events.
 func Random(r *rand.Rand, n int) []event.Event {
 	w := chaos{r}
 	events := make([]event.Event, n)
@@ -146,7 +147,7 @@ func (w chaos) token() event.Token {
 	return t
 }
 
-// proposer is any text, or auto, which is shown with the one it stands for.
+// proposer returns a random text or "auto", for which the screen also shows the chosen proposer.
 func (w chaos) proposer() string {
 	if w.IntN(2) == 0 {
 		return "auto"

@@ -1,5 +1,5 @@
-// Package statetest makes streams of engine events for tests of the screen: a scripted chat that is the same on every run
-// and looks like the real thing, and random events that look like nothing real.
+// Package statetest makes engine events for tests of the screen: a realistic scripted chat, the same in
+// every run, and random events.
 package statetest
 
 import (
@@ -25,7 +25,7 @@ The longer the accepted prefix, the fewer passes are needed. That is why the dra
 
 var wrongGuesses = []string{" a", " the", " and", " model", ",", " is", " which", " faster", " to", "\n", " of", " tokens"}
 
-// Ready returns the event of a loaded pair.
+// Ready returns the event that says that a pair is loaded.
 func Ready() event.Ready {
 	return event.Ready{
 		Version: "test",
@@ -37,7 +37,7 @@ func Ready() event.Ready {
 	}
 }
 
-// Chat returns the events of one scripted reply, complete if rounds is negative, otherwise cut off behind that many rounds.
+// Chat returns the events of one scripted reply. With rounds ≥ 0 it is cut off after that many rounds.
 func Chat(rounds int) []event.Event {
 	w := writer{random: rand.New(rand.NewPCG(7, 11)), words: pieces(reply)}
 	w.settings = event.Settings{Temperature: 0.8, TopK: 40, TopP: 0.95, MinP: 0.05, Seed: 42, Gamma: 4, GammaMax: 8,
@@ -60,7 +60,7 @@ func Chat(rounds int) []event.Event {
 	return w.events
 }
 
-// Midway returns the same chat at a moment when a draft waits for its verdict.
+// Midway returns the same chat, cut off when a draft waits for its verdict.
 func Midway(rounds int) []event.Event {
 	events := Chat(rounds + 1)
 	for i := len(events) - 1; i >= 0; i-- {
@@ -87,7 +87,7 @@ func pieces(text string) []string {
 type writer struct {
 	random   *rand.Rand
 	settings event.Settings
-	words    []string // what is still to be written
+	words    []string // still to write
 	round    int
 	length   int
 	ids      []int32
@@ -123,7 +123,8 @@ func (w *writer) writeRound() {
 	w.round++
 }
 
-// draft fills in the tokens of a round: a prefix of the reply that is kept, perhaps a wrong guess, and what stood behind it.
+// draft fills in the tokens of a round: accepted ones, perhaps a wrong guess, and the discarded ones after
+// it.
 func (w *writer) draft(r *event.Round) {
 	for len(r.Draft) < r.Gamma && len(w.words) > 1 {
 		if w.random.Float64() < 0.2 {
@@ -168,7 +169,7 @@ func (w *writer) token(text string, fate event.Verdict) event.Token {
 	return t
 }
 
-// candidates is a distribution in which text has probability p.
+// candidates returns a distribution in which text has the probability p.
 func candidates(id int32, text string, p float64) []event.Candidate {
 	list := []event.Candidate{{ID: id, Text: text, P: p}}
 	left := 1 - p
@@ -180,7 +181,7 @@ func candidates(id int32, text string, p float64) []event.Candidate {
 	return list
 }
 
-// pending is the draft of a round before the target has judged.
+// pending returns the draft of a round before the verdict.
 func pending(r *event.Round) event.Drafted {
 	d := event.Drafted{Round: r.Index, Gamma: r.Gamma, Probe: r.Probe, Proposer: r.Proposer, DraftMS: r.DraftMS}
 	for _, t := range r.Draft {
