@@ -14,7 +14,7 @@ import (
 	"specula/ui/chats"
 )
 
-// longChat is one with more messages than the display holds, the first ones with text in front.
+// longChat returns a chat of n numbered messages. The first long messages begin with text.
 func longChat(s *screen, n, long int, text string) chats.Chat {
 	c := s.m.chat
 	for i := range n {
