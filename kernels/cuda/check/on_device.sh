@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs on a machine with a GPU, from anywhere: OUT=folder bash .gpu/on_device.sh. Needs bash and NVIDIA's driver; ptxas and compute-sanitizer
-# are used if they are there. What matters most runs first, everything ends within SECONDS_ALLOWED (520), and each step leaves its
-# log in OUT and a line in OUT/steps.tsv: name, exit code (skipped: 125), seconds. A step that fails, or takes too long, ends none of those behind it.
+# Runs on a machine with a GPU, from any folder: OUT=folder bash .gpu/on_device.sh. It needs bash and NVIDIA's
+# driver, and uses ptxas and compute-sanitizer if they are there. The most important steps run first, and all ends
+# within SECONDS_ALLOWED (520). Each step leaves its log in OUT and a line in OUT/steps.tsv: name, exit code
+# (skipped: 125), seconds. After a step that fails or takes too long, the others still run.
 #
 # A rehearsal without a GPU: SPECULA_LIBCUDA=$PWD/kernels/cuda/emu/out/libcuda.so.1 SPECULA_CHECK_SHAPES=tiny. The report will say so.
 set -uo pipefail
@@ -17,7 +18,7 @@ prompts=20 tokens=64 time=200ms
 begun=$SECONDS
 find "$here" -name '*.gz' -exec gunzip -f {} +
 
-# step NAME MOST COMMAND... runs a command for at most so many seconds, and less if little is left.
+# step NAME MOST COMMAND... runs a command for at most MOST seconds, or for the seconds that are left.
 step() {
 	local name=$1 most=$2 left=$((allowed - (SECONDS - begun))) from=$SECONDS code=0
 	shift 2
@@ -33,7 +34,7 @@ step() {
 machine() {
 	cat commit
 	uname -srm
-	./specula info --device cuda | sed -n 's/^ *device *cuda: /gpu: /p' | sed 's/  .*//' # the reason stands on a line of its own, or behind spaces
+	./specula info --device cuda | sed -n 's/^ *device *cuda: /gpu: /p' | sed 's/  .*//' # the reason is on a separate line, or after spaces
 	[ -z "$SPECULA_CHECK_SHAPES" ] || echo "shapes: $SPECULA_CHECK_SHAPES"
 	for tool in nvidia-smi ptxas compute-sanitizer; do
 		command -v $tool >/dev/null || echo "$tool: not installed"
@@ -55,7 +56,7 @@ assemble() {
 	return $code
 }
 
-# tests runs a program of tests; the log begins with a line that names its package.
+# tests runs a test binary; the log begins with a line that names its package.
 tests() { # name, arguments
 	local program=$here/tests/$1.test code=0 folder
 	shift

@@ -1,18 +1,19 @@
 // The state of the emulating driver: libcuda.so.1's functions on the machine of machine.h.
 //
-// What it is for: the Go side of the GPU path runs unchanged, and what CUDA forbids or leaves undefined is refused or made visible.
-// Streams are queues that run as late as CUDA allows, so that a wait that is missing shows; device memory begins as NaN and ends where it
-// was asked to end; a context belongs to the thread it was made current on; errors of kernels appear where CUDA lets them appear
-// and stay. The text of the PTX decides which kernels a module has; the kernel that runs is the same source, compiled for fibers.
+// With it the Go code of the GPU path runs unchanged, and all that CUDA forbids or leaves undefined is refused
+// or made visible. Streams are queues that run as late as CUDA allows, so that a missing wait shows. Device
+// memory starts as NaN, and ends exactly at its size. A context belongs to the thread on which it was made
+// current. Errors of kernels appear where CUDA lets them appear, and stay. The PTX decides which kernels a
+// module has; the same source runs, compiled for fibers.
 //
 // The environment, read when a context is made:
-//   EMULATOR_SEED=n             draws the order of threads, blocks, streams and graph nodes; 0 or none: in order, and late
+//   EMULATOR_SEED=n             chooses a random order of threads, blocks, streams and graph nodes; 0 or none: in order, as late as possible
 //   EMULATOR_MEMORY_BYTES=n     the device's memory (8 GiB)
 //   EMULATOR_DEVICES=n          how many devices there are (1); read by every call that counts them
-//   EMULATOR_FAIL_ALLOCATION=n  the n-th allocation of a context, of device or pinned memory, finds no memory
-//   EMULATOR_REFUSE_LAUNCH=n    the n-th kernel launched directly is refused at the call
+//   EMULATOR_FAIL_ALLOCATION=n  the n-th allocation of a context, of device or pinned memory, fails for lack of memory
+//   EMULATOR_REFUSE_LAUNCH=n    the n-th direct launch of a kernel is refused
 //   EMULATOR_FAIL_KERNEL=n      the n-th kernel that runs reads an illegal address
-//   EMULATOR_LOSE_DEVICE=n      at the n-th kernel that runs the device is lost, for later contexts too as long as this is set
+//   EMULATOR_LOSE_DEVICE=n      the device is lost at the n-th kernel that runs, and in later contexts as long as this is set
 #pragma once
 
 #include <cuda.h>
@@ -34,7 +35,7 @@ namespace emulator {
 
 using Work = std::function<CUresult()>;
 
-// A node of a graph: work that waits for other nodes, by their numbers.
+// A node of a graph: work that waits for other nodes, given by their numbers.
 struct Node {
     std::string what;  // an update may not change it
     Work work;
@@ -57,7 +58,7 @@ struct CUstream_st {
     bool waits_for_default;           // not made with CU_STREAM_NON_BLOCKING
     std::deque<emulator::Work> queue;
     CUgraph capturing = nullptr;
-    std::set<size_t> last;            // nodes that what is captured next comes after
+    std::set<size_t> last;            // nodes before the one that is captured next
 };
 
 struct CUevent_st {
@@ -106,18 +107,18 @@ struct Driver {
 extern Driver driver;
 extern thread_local CUcontext current;
 
-// refuse notes in words why a call fails; cuGetErrorString tells them on.
+// refuse records why a call fails, for cuGetErrorString.
 CUresult refuse(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// enter is how a call begins: it needs a context on this thread, and one that has not failed.
+// enter begins a call. The call needs a context on this thread that has not failed.
 CUresult enter(const char *call);
 #define ENTER                                                      \
     std::lock_guard<std::recursive_mutex> lock(emulator::driver.mutex); \
     if (CUresult entered = emulator::enter(__func__)) return entered
 
 long setting(const char *name, long otherwise);
-uint64_t draw();           // the driver's own choices, under a seed
-bool capturing_anywhere(); // a capture under way forbids calls that would wait or allocate
+uint64_t draw();           // a random number for the driver's choices, with a seed
+bool capturing_anywhere(); // during a capture, calls that wait or allocate are forbidden
 CUresult forbid_in_capture(const char *call);
 
 // Streams. None is the default stream.

@@ -1,4 +1,4 @@
-// Fibers: what is exchanged when one thread of a block stops and another goes on.
+// Fibers: switching between the threads of a block.
 #include "machine.h"
 
 #include <cstdarg>
@@ -10,7 +10,7 @@ thread_local Place *place;
 
 namespace {
 
-// switch_stacks saves the registers that a call must keep on the stack, exchanges stacks and takes them back there.
+// switch_stacks pushes the callee-saved registers, switches to the other stack, and pops them there.
 extern "C" void emulator_switch_stacks(void **save, void *load);
 #if defined(__x86_64__)
 constexpr size_t frame_bytes = 8 * 8;
@@ -29,7 +29,7 @@ emulator_switch_stacks:
 void *first_frame(unsigned char *top, void (*entry)()) {
     auto frame = (void **)(top - frame_bytes);
     std::memset((void *)frame, 0, frame_bytes);
-    frame[6] = (void *)entry;    // behind the six registers; above it a zero as the return address of entry
+    frame[6] = (void *)entry;    // after the six registers; above it a zero as the return address of entry
     return (void *)frame;
 }
 #elif defined(__aarch64__)
@@ -84,7 +84,7 @@ unsigned char *stack_of(size_t fiber) {
 
 }  // namespace
 
-// leave gives the processor back to the scheduler.
+// leave returns to the scheduler.
 void leave() {
     Fiber *self = machine->running;
 #if THREAD_SANITIZER
@@ -132,7 +132,7 @@ void entry() {
 
 }  // namespace
 
-// Fibers never return from their last frames, which leave marks for the address sanitizer.
+// Fibers never return from their last frames, whose marks for the address sanitizer would stay.
 void begin_fiber(unsigned i) {
     Fiber &fiber = machine->fibers[i];
 #if ADDRESS_SANITIZER
@@ -144,7 +144,7 @@ void begin_fiber(unsigned i) {
 #endif
 }
 
-// complain notes the first error of a launch.
+// complain records the first error of a launch.
 void complain(const char *format, ...) {
     if (machine->failed) return;
     machine->failed = true;
@@ -159,7 +159,7 @@ void complain(const char *format, ...) {
     va_end(list);
 }
 
-// stop ends the fiber that runs, and with it the launch.
+// stop ends the running fiber, and with it the launch.
 [[noreturn]] void stop() {
     for (;;) leave();
 }

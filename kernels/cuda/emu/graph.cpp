@@ -7,7 +7,7 @@ namespace emulator {
 
 namespace {
 
-// reaches says which nodes the work behind last waits for.
+// reaches says which nodes work that follows last waits for.
 std::vector<bool> reached(const Nodes &nodes, const std::set<size_t> &last) {
     std::vector<bool> seen(nodes.size());
     std::vector<size_t> open(last.begin(), last.end());
@@ -23,7 +23,8 @@ std::vector<bool> reached(const Nodes &nodes, const std::set<size_t> &last) {
 
 }  // namespace
 
-// run_nodes does a graph's work in the order it was captured or, under a seed, in any that its edges allow.
+// run_nodes does the work of a graph in the order of its capture or, with a seed, in a random order that the
+// edges allow.
 CUresult run_nodes(const Nodes &nodes) {
     std::vector<bool> done(nodes.size());
     for (size_t left = nodes.size(); left > 0; left--) {

@@ -1,5 +1,5 @@
-// The machine that kernels are emulated on, as scheduler.cpp, fiber.cpp, warp.cpp and shared.cpp share it: one for each OS thread that
-// launches kernels.
+// The machine that emulates kernels, shared by scheduler.cpp, fiber.cpp, warp.cpp and shared.cpp. There is one
+// for each OS thread that launches kernels.
 #pragma once
 
 #include "../src/emulate.h"
@@ -13,8 +13,8 @@
 #else
 #define ADDRESS_SANITIZER 0
 #endif
-// Races are watched by the thread sanitizer: kernels are compiled with it and this file without it, so that what the scheduler
-// itself does is no event. -DWATCH_RACES says so here.
+// The thread sanitizer finds races. Kernels are compiled with it, but not this file, so that it ignores what the
+// scheduler does. -DWATCH_RACES says that it is used.
 #if defined(WATCH_RACES)
 #include <sanitizer/tsan_interface.h>
 #define THREAD_SANITIZER 1
@@ -40,17 +40,17 @@ struct Fiber {
     int group;                   // of the next asynchronous copy
     std::vector<Copy> copies;    // under way
     bool fenced;                 // has passed a fence
-    void *touched;               // what its latest atomic was on
+    void *touched;               // address of its latest atomic
 #if THREAD_SANITIZER
-    void *sanitizer[2];          // by the block's parity
+    void *sanitizer[2];          // by the parity of the block
 #endif
 };
 
 struct Warp {
     Collective what;
     uint32_t needed, arrived;
-    unsigned turn[lanes];        // collectives passed, by lane
-    uint64_t value[2][lanes];    // by turn's parity: a fast lane may already be at the next one
+    unsigned turn[lanes];        // collectives that each lane has passed
+    uint64_t value[2][lanes];    // by the parity of turn: a fast lane may already be at the next collective
     struct { unsigned a[4], b[2]; } tile[2][lanes];
     char synchronised;           // an address for the thread sanitizer
 };
@@ -79,13 +79,14 @@ struct Machine {
 #endif
 #if THREAD_SANITIZER
     void *scheduler_fiber;
-    unsigned parity;             // neighbouring blocks are different threads to the sanitizer, on different stacks
+    unsigned parity;             // for the sanitizer, neighbouring blocks have different threads and stacks
 #endif
 };
 
 extern __thread Machine *machine;
 
-// What the thread sanitizer is told: all before the one happens before all behind the other, on the same address.
+// These tell the thread sanitizer: all before the one call happens before all after the other, on the same
+// address.
 inline void happens_before([[maybe_unused]] void *address) {
 #if THREAD_SANITIZER
     __tsan_release(address);
@@ -110,9 +111,9 @@ inline uint64_t draw() {
 // of fiber.cpp
 void begin_fiber(unsigned i);                       // at the kernel's first line
 void resume(unsigned i);                            // lets a fiber run until it waits or ends
-void leave();                                       // gives the processor back to the scheduler
-void complain(const char *format, ...);             // notes the first error of a launch
-[[noreturn]] void stop();                           // ends the fiber that runs, and with it the launch
+void leave();                                       // returns to the scheduler
+void complain(const char *format, ...);             // records the first error of a launch
+[[noreturn]] void stop();                           // ends the running fiber, and with it the launch
 
 // of warp.cpp
 void open_barrier();

@@ -9,7 +9,7 @@ namespace emulator {
 
 namespace {
 
-constexpr size_t grain = 256;  // what an allocation is rounded up to in the count of free memory
+constexpr size_t grain = 256;  // free memory is counted in units of this size
 
 size_t rounded(size_t bytes) { return (bytes + grain - 1) / grain * grain; }
 
@@ -22,7 +22,7 @@ bool inside(const std::map<uintptr_t, size_t> &ranges, uintptr_t address, size_t
 
 bool out_of_luck() { return ++driver.allocations == driver.fail_allocation; }
 
-// move copies without memmove, which a sanitizer would watch in memory that is not its own.
+// move copies without memmove, which a sanitizer would check in memory that it does not know.
 void move(void *to, const void *from, size_t bytes) {
 #if defined(__x86_64__)
     asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
@@ -147,7 +147,7 @@ API CUresult cuMemFreeHost(void *memory) {
     return before;
 }
 
-// The copies without a stream wait for the default stream only, not for streams that do not block it.
+// Copies without a stream wait for the default stream only, not for non-blocking streams.
 API CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) {
     ENTER;
     if (CUresult forbidden = forbid_in_capture("cuMemcpyHtoD")) return forbidden;

@@ -1,5 +1,5 @@
-// Modules and launches of the emulating driver. The PTX says which kernels there are and how wide their parameters are; what runs is the
-// kernel of that name that was compiled for fibers.
+// Modules and launches of the emulating driver. The PTX says which kernels there are and how large their
+// parameters are. The kernel of the same name that was compiled for fibers runs.
 #include "driver.h"
 
 #include <cstdio>
@@ -14,7 +14,7 @@ constexpr int emulated_capability = 80;
 constexpr unsigned most_threads = 1024, most_blocks_yz = 65535;
 constexpr int most_dynamic_bytes = 163 << 10;
 
-// number reads the digits behind a word, 0 if the word is not there before end.
+// number reads the digits after a word; 0 if the word does not occur before end.
 int number_behind(const std::string &text, const char *word, size_t from, size_t end) {
     size_t at = text.find(word, from);
     if (at == std::string::npos || at >= end) return 0;
@@ -75,7 +75,7 @@ struct Arguments {
     std::vector<void *> pointers;
 };
 
-// taken copies the arguments at the call, as CUDA does.
+// taken copies the arguments at the time of the call, as CUDA does.
 std::shared_ptr<Arguments> taken(const Kernel *kernel, void **values) {
     auto arguments = std::make_shared<Arguments>();
     std::vector<size_t> start;

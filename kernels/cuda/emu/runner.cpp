@@ -1,8 +1,10 @@
-// A process that runs kernels for tests: it reads launches from its input until that ends, and answers each on its output.
+// A process that runs kernels for tests: it reads launches from its input until EOF, and answers each on its
+// output.
 //
-// A launch is the kernel's name, grid, block, bytes of dynamic shared memory and the seed of the schedule, then buffers, then
-// parameters, each either bytes or a place in a buffer. The answer is an error's text, empty if there was none, and the
-// buffers as the kernel left them. Numbers are little-endian; a text and a buffer have their length in front. See package emulate.
+// A launch is the kernel's name, grid, block, bytes of dynamic shared memory and the seed of the schedule,
+// then buffers, then parameters; a parameter is bytes, or a place in a buffer. The answer is an error
+// message, empty if there was no error, and the buffers after the launch. Numbers are little-endian. A text
+// or a buffer begins with its length. See package emulate.
 #include "../src/emulate.h"
 
 #include <cstdio>
@@ -36,7 +38,8 @@ std::string read_text() {
     return s;
 }
 
-// Buffers are allocated to the byte, so that the address sanitizer sees what lies beyond, and aligned as a driver does.
+// Buffers are allocated with their exact size, so that the address sanitizer notices accesses beyond, and
+// aligned like a driver's.
 struct Buffer {
     unsigned char *memory;
     size_t bytes;
@@ -60,7 +63,7 @@ const emulator::Kernel *find(const std::string &name) {
     return nullptr;
 }
 
-// read_values gives the kernel's parameters, or an error if they are not those that it has.
+// read_values reads the parameters. It returns an error if they do not fit the kernel.
 std::string read_values(const emulator::Kernel *kernel, std::vector<Buffer> &buffers, std::vector<uint64_t> &values) {
     std::string error;
     values.resize(read_number<uint32_t>());

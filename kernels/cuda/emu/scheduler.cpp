@@ -1,9 +1,9 @@
-// The fiber scheduler behind src/emulate.h.
+// The fiber scheduler for src/emulate.h.
 //
-// A block's threads are fibers of one OS thread. A fiber runs until it waits: at a barrier for all threads that are still alive, at
-// a collective for the other lanes of its warp. The scheduler goes round the warps, and in a warp round the lanes, in order,
-// or in an order drawn by a seed. Nothing runs at the same time, so a result is the same in every run of one seed; what a race
-// would change, another seed changes.
+// The threads of a block are fibers of one OS thread. A fiber runs until it waits: at a barrier for all
+// threads that have not ended, at a collective for the other lanes of its warp. The scheduler takes the warps,
+// and in a warp the lanes, in order, or in a random order with a seed. Nothing runs at the same time, so one
+// seed always gives the same result. If a race changes the result, another seed shows it.
 #include "machine.h"
 
 #include <cstdio>
@@ -41,7 +41,7 @@ void make_fibers(Index block, Index block_size, Index grid) {
     machine->waiting = 0;
 }
 
-// run_warp lets the lanes of a warp run as long as any of them can, and reports whether one could.
+// run_warp runs the lanes of a warp until none of them can run, and reports whether any did.
 bool run_warp(unsigned first) {
     unsigned present = std::min(lanes, machine->threads - first);
     bool ran = false, again = true;

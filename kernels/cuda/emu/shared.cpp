@@ -24,14 +24,14 @@ void *dynamic_shared() { return machine->dynamic_memory; }
 void begin_copy(void *shared, const void *global, const char *at) {
     if (((uintptr_t)shared | (uintptr_t)global) & 15) fail(at, "an asynchronous copy of addresses that are no multiples of 16");
     Fiber *self = machine->running;
-    // A copy may land at any time: in a drawn schedule some land at once, over what others may still be reading.
+    // A copy may arrive at any time. With a seed some arrive at once, over data that others may still read.
     if (machine->random && draw() % 2) std::memcpy(shared, global, 16);
     else self->copies.push_back({shared, global, self->group});
 }
 
 void copy_commit() { machine->running->group++; }
 
-// copy_wait lands the copies of all but the latest groups: what is read before is still NaN.
+// copy_wait completes the copies of all but the latest groups. Reads before it get NaN.
 void copy_wait(int groups) {
     Fiber *self = machine->running;
     std::vector<Copy> later;
@@ -52,8 +52,8 @@ void map_shared_memory() {
 
 namespace {
 
-// refresh makes memory that a block has used NaN in every type. The thread sanitizer has to forget who touched it, for blocks do not share
-// it, and must not take this for an access.
+// refresh fills memory that a block has used with NaN of every type. The thread sanitizer must forget earlier
+// accesses, because blocks do not share this memory, and must not see this as an access.
 void refresh(unsigned char *memory, size_t bytes) {
     if (bytes == 0) return;
 #if THREAD_SANITIZER
@@ -66,7 +66,7 @@ void refresh(unsigned char *memory, size_t bytes) {
 
 }  // namespace
 
-// fresh_memory makes shared memory NaN, and out of bounds beyond what the block asked for.
+// fresh_memory fills shared memory with NaN, and makes all beyond the block's size out of bounds.
 void fresh_memory(size_t dynamic_bytes) {
 #if ADDRESS_SANITIZER
     __asan_unpoison_memory_region(machine->static_memory, static_most);

@@ -1,5 +1,5 @@
-// Streams and events of the emulating driver. A stream is a queue whose work is done when somebody waits for it, which is as late as CUDA
-// allows; under a seed some of it is done earlier.
+// Streams and events of the emulating driver. A stream is a queue. Its work is done when the host waits for
+// it, which is as late as CUDA allows. With a seed some work is done earlier.
 #include "driver.h"
 
 #include <chrono>
@@ -12,7 +12,7 @@ CUstream real(CUstream stream) { return stream ? stream : &driver.default_stream
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// step does the oldest work of a stream. What fails stays with the context.
+// step does the oldest work of a stream. The context keeps an error.
 CUresult step(CUstream stream) {
     Work work = std::move(stream->queue.front());
     stream->queue.pop_front();

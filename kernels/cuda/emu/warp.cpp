@@ -1,4 +1,5 @@
-// Where threads meet: barriers of a block, collectives of a warp, and tensor cores, which a warp uses together.
+// Where threads wait for each other: barriers of a block, collectives of a warp, and tensor cores, which a
+// whole warp uses.
 #include "machine.h"
 
 #include <cmath>
@@ -21,8 +22,8 @@ void barrier(const char *at) {
     happens_after(&machine->barrier_passed);
 }
 
-// An atomic orders nothing by itself. What a thread did before a fence and an atomic behind it is seen by a thread that has a fence behind
-// an atomic on the same address.
+// An atomic alone orders nothing. Writes of a thread before a fence and a later atomic are visible to a thread
+// after its own atomic on the same address and a later fence.
 void fence() {
     Fiber *self = machine->running;
     if (self->touched) happens_after(self->touched);
@@ -35,7 +36,7 @@ void atomic(void *address) {
     self->touched = address;
 }
 
-// collective meets the lanes of mask and returns what the operation gives this lane.
+// collective waits for the lanes of mask, and returns the result of the operation for this lane.
 uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument, const char *at) {
     Fiber *self = machine->running;
     unsigned thread = number_of(self), lane = thread % lanes, first = thread - lane;
@@ -85,8 +86,8 @@ uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument
     return warp.value[parity][from];
 }
 
-// multiply_tiles adds in ascending order of the inner index, fused. Tensor cores use an order of their own, so that only runs on the
-// same kind of machine are equal bit for bit.
+// multiply_tiles adds in ascending order of the inner index, fused. Tensor cores use another order, so only
+// runs on the same kind of machine are equal bit for bit.
 void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], float (*widen)(unsigned short), const char *at) {
     unsigned thread = number_of(machine->running), lane = thread % lanes;
     Warp &warp = machine->warps[thread / lanes];
@@ -106,12 +107,12 @@ void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2
     }
 }
 
-// multiply_byte_tiles knows both shapes: the inner axis is 32 or 16 long, four numbers to a register.
+// multiply_byte_tiles does both shapes: the inner axis has 32 or 16 numbers, four per register.
 void multiply_byte_tiles(int (&d)[4], const unsigned *a, const unsigned *b, const int (&c)[4], unsigned inner, const char *at) {
     unsigned thread = number_of(machine->running), lane = thread % lanes;
     Warp &warp = machine->warps[thread / lanes];
     auto &tile = warp.tile[warp.turn[lane] % 2];
-    for (unsigned i = 0; i < 4; i++) {  // no memcpy of variable size, which the thread sanitizer would see
+    for (unsigned i = 0; i < 4; i++) {  // not a memcpy of variable size, which the thread sanitizer would see
         if (i < inner / 8) tile[lane].a[i] = a[i];
         if (i < inner / 16) tile[lane].b[i] = b[i];
     }

@@ -1,24 +1,28 @@
-// How rows of activations lie in memory when they are multiplied: in the order in which tensor cores take them.
+// The layout of activations for products: the order in which tensor cores read them.
 //
-// Rows are taken in groups of 8, the width of a tile, and columns in slabs of 128. A group is one header and then its slabs; what
-// stands in the rows behind the last one is multiplied too, but reaches no other row and is never stored, so it may be anything.
-// Columns behind the last one, to the end of the slab, are zeros.
+// Rows form groups of 8, the width of a tile, and columns form slabs of 128. A group is a header and
+// then its slabs. Rows after the last may hold anything: they are multiplied too, but affect no other
+// row and are never stored. Columns after the last, up to the end of the slab, are zeros.
 //
-// The kernels round_… and quantise_rows make activations from float32 rows; others that make rows store them in this form at once.
+// The kernels round_… and quantise_rows convert float32 rows to this layout. Kernels whose result is
+// only an operand of a product write this layout directly.
 #pragma once
 #include "gpu.h"
 
 constexpr int group_rows = 8, slab_columns = 128;
 
-// Float activations: bfloat16 or half precision numbers, as one term, or as two whose sum is nearer to the float32 number.
-//   header    half precision only: 8 × float32, one a row, the power of two to multiply the result by; then zeros to 128 bytes
-//   slab      4 parts of 32 columns; a part has 512 bytes for each term: lane (g, t) has 16 bytes, which hold of row g
-//             columns 2t, 2t+1, 2t+8, 2t+9 and the same + 16
+// Float activations: numbers in bfloat16 or half precision, as one term, or as two terms whose sum is
+// closer to the float32 number.
+//   header    half precision only: 8 float32, one per row: the power of two to multiply the result
+//             by; then zeros up to 128 bytes
+//   slab      4 parts of 32 columns; a part has 512 bytes per term: lane (g, t) has 16 bytes, for row
+//             g the columns 2t, 2t+1, 2t+8, 2t+9 and the same + 16
 template <bool is_half, int terms> struct FloatActivations {
     static constexpr int header_bytes = is_half ? 128 : 0;
     static constexpr int term_bytes = 512, part_bytes = terms * term_bytes, slab_bytes = 4 * part_bytes;
 
-    // pair_offset is the place of columns 2·pair and 2·pair+1 of a row; the second term's is term_bytes further.
+    // pair_offset returns the offset of columns 2·pair and 2·pair+1 of a row; the second term is term_bytes
+    // further.
     INLINE size_t pair_offset(int row, int pair, int slabs) {
         int group = row / group_rows, g = row % group_rows, slab = pair / 64, part = pair / 16 % 4, step = pair / 8 % 2;
         return (size_t)group * (header_bytes + (size_t)slabs * slab_bytes) + header_bytes + (size_t)slab * slab_bytes +
@@ -26,17 +30,19 @@ template <bool is_half, int terms> struct FloatActivations {
     }
 };
 
-// Integer activations: blocks of 32 columns as signed bytes with one scale, quantised by the rule of ref.QuantizeRow.
-//   slab      quants: 2 parts of 64 columns, 512 bytes each: lane (g, t) has 16 bytes, which hold of row g columns 4t … 4t+3
-//             and 4t+16 … 4t+19 of the first block, and then of the second
-//             factors: for each of 4 blocks, for each of 8 rows: scale and scale · sum of the quants, float32
+// Integer activations: blocks of 32 columns as signed bytes with one scale, quantised by the rule of
+// ref.QuantizeRow.
+//   slab      quants: 2 parts of 64 columns, 512 bytes each: lane (g, t) has 16 bytes, for row g the
+//             columns 4t … 4t+3 and 4t+16 … 4t+19 of the first block, and then of the second
+//             factors: for each of 4 blocks, for each of 8 rows: scale and scale · sum of the quants,
+//             float32
 struct IntegerActivations {
     static constexpr int header_bytes = 0;
     static constexpr int quant_bytes = group_rows * slab_columns;
     static constexpr int slab_bytes = quant_bytes + 4 * group_rows * 8;
 
     INLINE size_t slab_offset(int row, int slab, int slabs) { return ((size_t)(row / group_rows) * slabs + slab) * slab_bytes; }
-    // four_offset is the place, in a slab, of the quants of columns 4·four … 4·four+3.
+    // four_offset returns the offset, in a slab, of the quants of columns 4·four … 4·four+3.
     INLINE int four_offset(int row, int four) {
         return four / 16 * 512 + (row % group_rows * 4 + four % 4) * 16 + four / 8 % 2 * 8 + four / 4 % 2 * 4;
     }

@@ -1,8 +1,8 @@
-// Attention over one split of a float32 cache, by fused steps in ascending order. It serves precision, not speed: what decides there
-// is memory, of which such a cache needs twice as much.
+// Attention over one split of a float32 cache, with fused steps in ascending order. It is for precision,
+// not speed: such a cache needs twice the memory of one in half precision, and memory limits the speed.
 //
-// A block takes one key head, one split and eight columns: a thread a key for the scores, a warp a column for the weights, a thread a
-// number of the head for the weighted values.
+// A block has one key head, one split and eight columns. Scores take one thread per key, weights one warp
+// per column, and weighted values one thread per number of the head.
 #include "attention.h"
 
 constexpr int threads = keys_per_split, columns = threads / warp_size;
@@ -18,7 +18,7 @@ INLINE void score_one(float (*score)[keys_per_split], const float *query, const 
     UNROLL for (int c = 0; c < columns; c++) score[c][threadIdx.x] = sum[c] * scale;
 }
 
-// weigh_column turns the scores of the keys that a column sees into weights; the others weigh nothing.
+// weigh_column turns the scores of the keys that a column sees into weights; other keys get 0.
 INLINE void weigh_column(float *score, int visible, Partial to) {
     float largest = -infinity(), sum = 0;
     for (int key = lane_id(); key < visible; key += warp_size) largest = score[key] > largest ? score[key] : largest;
@@ -35,7 +35,7 @@ INLINE void weigh_column(float *score, int visible, Partial to) {
     }
 }
 
-// attend_float is as attend_half_* with another cache and head_dim up to 256; a block takes eight columns.
+// attend_float is attend_half_* for a float32 cache and head_dim up to 256, with eight columns per block.
 extern "C" __global__ void __launch_bounds__(threads)
     attend_float(float *partial, float *stats, const float *q, const float *keys, const float *values, const int *length, int ahead, int rows,
                  int heads, int kv_heads, int head_dim, int capacity, float scale) {

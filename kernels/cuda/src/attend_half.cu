@@ -1,28 +1,31 @@
 // Attention over one split of a cache of half precision, on tensor cores.
 //
-// A block takes one key head, one split and `tiles` times eight columns, in three steps: scores (keys × columns), weights, and
-// weighted values (numbers × columns). Keys and values are the 16-wide operand, columns the 8-wide one, so that a column's
-// arithmetic is the same in whichever tile it lies: one tile serves decoding and verification, several share the reading of keys
-// when a prefill has many rows. Queries and weights are rounded to half precision, sums are float32; Σ p adds the rounded weights,
-// so that they are normalised by what they really are.
+// A block has one key head, one split and `tiles` times eight columns. It computes scores (keys ×
+// columns), weights, and weighted values (numbers × columns). Keys and values are the 16-wide operand,
+// columns the 8-wide one, so that a column has the same arithmetic in every tile. One tile serves decoding
+// and verification; with several, the many rows of a prefill share the reading of keys. Queries and
+// weights are rounded to half precision, sums are float32. Σ p adds the rounded weights, because these are
+// the weights that the values are multiplied with.
 //
-// Keys that a column does not see weigh zero, and zero times a number is zero: that is how a row stays what it is among others. It does
-// not hold for a value that is infinite or NaN, which reaches every row of its pass; such a pass has failed anyway.
+// Keys that a column does not see have the weight 0, and 0 times a number is 0. So other rows do not
+// change a row. An exception is an infinite or NaN value, which reaches every row of its pass; but such a
+// pass has failed anyway.
 //
-// A lane reads 16 bytes at once: of a chunk of 32, lane t of four takes numbers 8t … 8t+7. Both operands of a product are read
-// that way, so inner index i of product j of the chunk stands for number 8·(i%8/2) + 4j + 2·(i/8) + i%2.
+// A lane reads 16 bytes at once: of a chunk of 32 numbers, lane t of four takes numbers 8t … 8t+7. Both
+// operands of a product are read that way, so inner index i of product j of the chunk is number
+// 8·(i%8/2) + 4j + 2·(i/8) + i%2.
 #include "attention.h"
 
 constexpr int threads = 256, warps = threads / warp_size;
-constexpr int chunk = 32;                          // numbers along the summed axis that a lane's 16 bytes come from
-constexpr int score_stride = keys_per_split + 16;  // floats; the margin spreads columns over the banks
+constexpr int chunk = 32;                          // numbers along the summed axis, of which four lanes have 16 bytes each
+constexpr int score_stride = keys_per_split + 16;  // floats; the extra 16 spread the columns over the banks
 
 // query_stride is the length of a query in shared memory, in halves: 64·n + 32 keeps 16-byte reads free of bank conflicts.
 constexpr int query_stride(int head_dim) { return padded_dim(head_dim) % 64 ? padded_dim(head_dim) : padded_dim(head_dim) + 32; }
 
 INLINE uint4 load_vector(const half_bits *p) { return *(const uint4 *)p; }
 
-// word picks one of the four, by a number known when compiling.
+// word returns word i of v; i is known at compile time.
 INLINE unsigned word(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
 
 // multiply_chunk adds the product of 16 rows (low: row g, high: row g+8 of a lane's 16 bytes) and eight columns over a chunk.
@@ -34,7 +37,7 @@ INLINE void multiply_chunk(float (&sum)[4], const uint4 &low, const uint4 &high,
     }
 }
 
-// load_queries rounds the block's queries to half precision; columns that do not exist are zeros.
+// load_queries rounds the block's queries to half precision. Columns that do not exist become zeros.
 template <int head_dim, int columns> INLINE void load_queries(half_bits *query, const float *q, const Columns &s) {
     for (int c = warp_id(); c < columns; c += warps) {
         bool exists = s.exists(c);
@@ -45,7 +48,7 @@ template <int head_dim, int columns> INLINE void load_queries(half_bits *query, 
     }
 }
 
-// score_keys writes scale·q·k for the keys of the split, a warp taking 16 of them at a time.
+// score_keys writes scale·q·k for the keys of the split. A warp takes 16 keys at a time.
 template <int head_dim, int tiles>
 INLINE void score_keys(float *score, const half_bits *query, const half_bits *keys, int capacity, float scale, const Columns &s) {
     constexpr int chunks = padded_dim(head_dim) / chunk;
@@ -66,8 +69,9 @@ INLINE void score_keys(float *score, const half_bits *query, const half_bits *ke
     }
 }
 
-// weigh_keys turns the scores of a column into weights of half precision, in the same place: a warp a column. A lane adds its keys,
-// every 32nd, in ascending order, then the lanes by butterflies. Keys that the column does not see weigh exactly nothing.
+// weigh_keys turns the scores of a column into weights of half precision in the same place, one warp per
+// column. A lane adds its keys, every 32nd, in ascending order; then butterflies add the lanes. Keys that
+// the column does not see get exactly 0.
 template <int columns> INLINE void weigh_keys(float *score, float *values, float *stats, int splits, const Columns &s) {
     constexpr int each = keys_per_split / warp_size;
     for (int c = warp_id(); c < columns; c += warps) {
@@ -95,13 +99,14 @@ template <int columns> INLINE void weigh_keys(float *score, float *values, float
     }
 }
 
-// first_keys keeps the first n of eight halves: what lies behind the sequence may be NaN, and 0·NaN is no zero.
+// first_keys keeps the first n of eight halves and zeros the others: after the end of the sequence there
+// may be NaN, and 0·NaN is not 0.
 INLINE uint4 first_keys(uint4 v, int n) {
     auto keep = [n](unsigned pair, int i) { return n > i + 1 ? pair : n > i ? pair & 0xffffu : 0u; };
     return {keep(v.x, 0), keep(v.y, 2), keep(v.z, 4), keep(v.w, 6)};
 }
 
-// sum_values writes Σ p·value, a warp taking 16 numbers of the head at a time.
+// sum_values writes Σ p·value. A warp takes 16 numbers of the head at a time.
 template <int head_dim, int tiles>
 INLINE void sum_values(float *partial, const float *score, const half_bits *values, int capacity, int splits, const Columns &s) {
     constexpr int chunks = keys_per_split / chunk;
@@ -144,9 +149,10 @@ INLINE void attend(float *partial, float *stats, const float *q, const half_bits
     sum_values<head_dim, tiles>(partial, (const float *)scores, values, capacity, gridDim.x, s);
 }
 
-// attend_half_* compute splits blockIdx.x = 0 … of `rows` rows of q (rows, heads·head_dim) over a layer's keys and values, for key
-// head blockIdx.y and the blockIdx.z-th 8·tiles of its columns, rows·heads/kv_heads in all. partial and stats are as in
-// partial_of, with gridDim.x splits: as many as the longest sequence needs that the launch must serve.
+// attend_half_* compute split blockIdx.x for `rows` rows of q (rows, heads·head_dim) over a layer's keys
+// and values, for key head blockIdx.y and the blockIdx.z-th 8·tiles of its rows·heads/kv_heads columns.
+// partial and stats are as in partial_of, with gridDim.x splits: as many as the longest possible sequence
+// needs.
 #define ATTEND(name, head_dim, tiles)                                                                                                 \
     extern "C" __global__ void __launch_bounds__(threads)                                                                             \
         name(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const int *length, int ahead, \
@@ -154,7 +160,7 @@ INLINE void attend(float *partial, float *stats, const float *q, const half_bits
         attend<head_dim, tiles>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale);              \
     }                                                                                                                                 \
     EXPORT(name)
-// The first of each two is for up to eight columns, the second for many.
+// The first of each pair is for up to eight columns, the wide one for more.
 ATTEND(attend_half_64, 64, 1)
 ATTEND(attend_half_64_wide, 64, 4)
 ATTEND(attend_half_80, 80, 1)

@@ -1,24 +1,28 @@
-// What the kernels of the K/V cache and of attention share.
+// Shared by the kernels of the KV cache and of attention.
 //
-// Keys are cut into splits of 256 at fixed absolute positions; a split gives, for every query, its largest score, Σ p with
-// p = exp(score − largest), and Σ p·value; combine_splits adds the splits in ascending order. So the bits of a row depend on
-// its own length alone: not on how many rows are computed together, nor on the grid.
+// Keys are divided into splits of 256 at fixed absolute positions. For every query, a split gives its
+// largest score, Σ p with p = exp(score − largest), and Σ p·value. combine_splits adds the splits in
+// ascending order. So the bits of a row depend on its own length alone, not on the number of rows
+// computed together or on the grid.
 //
-// A query is a row and a head. Those that read the same key head are neighbours: column c of key head h is row c / sharing, head
-// h·sharing + c mod sharing, sharing = heads / kv_heads (grouped-query attention).
+// A query is one head of one row. Queries that read the same key head are neighbours: column c of key
+// head h is row c / sharing, head h·sharing + c mod sharing, with sharing = heads / kv_heads
+// (grouped-query attention).
 //
-// Graphs: *length, in device memory, is the number of tokens in the cache in front of a pass, and row 0 of the pass stands at
-// position *length + ahead. Nothing else depends on the length, and grids are made for the longest: blocks behind the end
-// leave at once. So a captured graph stays valid while the text grows, and cutting a cache is writing one number.
+// Graphs: *length, in device memory, is the number of tokens in the cache before a pass. Row 0 of the
+// pass is at position *length + ahead. Nothing else depends on the length. Grids are made for the
+// longest sequence; blocks after the end return at once. So a captured graph stays valid while the text
+// grows, and truncating a cache means writing one number.
 #pragma once
 #include "gpu.h"
 
 constexpr int keys_per_split = 256;
 
-// padded_dim is the length of a key in a cache of half precision: whole chunks of 32 numbers, zeros at the end.
+// padded_dim is the length of a key in a cache of half precision: whole chunks of 32 numbers, with zeros
+// at the end.
 constexpr int padded_dim(int head_dim) { return (head_dim + 31) / 32 * 32; }
 
-// Query is where a column's numbers stand, and how far it sees.
+// Query says which row and head a column is, and how many keys it sees.
 struct Query {
     int row, head;
     int seen;  // keys 0 … seen−1
@@ -34,21 +38,21 @@ struct Partial {
     float *values, *largest, *sum;
 };
 
-// partial_of finds it in values (rows·heads, splits, head_dim) and stats (rows·heads, splits, 2).
+// partial_of finds a Partial in values (rows·heads, splits, head_dim) and stats (rows·heads, splits, 2).
 INLINE Partial partial_of(float *values, float *stats, Query q, int heads, int splits, int split, int head_dim) {
     size_t i = ((size_t)q.row * heads + q.head) * splits + split;
     return {values + i * head_dim, stats + 2 * i, stats + 2 * i + 1};
 }
 
-// Columns is what a block of attend works on: some columns of a key head, and one split.
+// Columns is the work of a block of attend: some columns of a key head, and one split.
 struct Columns {
     int kv_head, sharing, heads;
     int first, end;      // columns of the block, and of the pass
     int first_position;  // of row 0
-    int start, keys;     // of the split: position of its first key, and how many the block's last column sees
+    int start, keys;     // of the split: position of its first key; number of keys that the block's last column sees
     INLINE_MEMBER Query query(int column) const { return query_of(first + column, kv_head, sharing, first_position); }
     INLINE_MEMBER bool exists(int column) const { return first + column < end; }
-    // visible is how many keys of the split a column sees.
+    // visible returns the number of keys of the split that a column sees.
     INLINE_MEMBER int visible(int column) const {
         int n = exists(column) ? query(column).seen - start : 0;
         return n < 0 ? 0 : n > keys_per_split ? keys_per_split : n;

@@ -1,10 +1,11 @@
-// The K/V cache: what one layer of one sequence holds.
+// The KV cache of one layer of one sequence.
 //
-//   half    keys (kv_heads, capacity, padded_dim), values (kv_heads, head_dim, capacity): the values lie as tensor cores take
-//           them, eight neighbouring keys of one number in 16 bytes. capacity is a multiple of keys_per_split.
+//   half    keys (kv_heads, capacity, padded_dim), values (kv_heads, head_dim, capacity): values are in the
+//           order of tensor cores, with the same number of eight neighbouring keys in 16 bytes. capacity is
+//           a multiple of keys_per_split.
 //   float   keys and values (kv_heads, capacity, head_dim).
 //
-// Rows behind the length are garbage that later passes overwrite.
+// Rows from the length on are garbage, which later passes overwrite.
 #include "attention.h"
 
 // append_half stores row blockIdx.y of k and v (rows, kv_heads·head_dim) at position *length + ahead + blockIdx.y.
@@ -33,7 +34,7 @@ extern "C" __global__ void append_float(float *keys, float *values, const float 
 }
 EXPORT(append_float)
 
-// read_half writes the key and the value of one position, widened, as rows of kv_heads·head_dim numbers.
+// read_half writes the key and the value of one position as float32 rows of kv_heads·head_dim numbers.
 extern "C" __global__ void read_half(float *k, float *v, const half_bits *keys, const half_bits *values, int position, int kv_heads,
                                      int head_dim, int capacity) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < kv_heads * head_dim; i += gridDim.x * blockDim.x) {

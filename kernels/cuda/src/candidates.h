@@ -2,12 +2,13 @@
 #pragma once
 #include "rank.h"
 
-// Penalties lower the scores of tokens by how often they were written lately, in double precision as the host does.
+// Penalties lower the scores of tokens that were written lately, in double precision like the host.
 struct Penalties {
     double repeat, frequency, presence;
 };
 
-// Listed are the tokens that count in each row, each at most once: ids and counts (rows, most), length (rows).
+// Listed are the tokens with a penalty in each row, each at most once: ids and counts (rows, most),
+// length (rows).
 struct Listed {
     const int *ids, *counts, *length;
     int most;
@@ -15,14 +16,15 @@ struct Listed {
 
 INLINE float penalised(float score, int count, const Penalties &by) {
     constexpr double largest = 3.4028234663852886e38;
-    if (score - score != 0.0f) return score;  // −Inf stays a masked id; NaN and +Inf have to be seen
+    if (score - score != 0.0f) return score;  // −Inf stays a masked id; NaN and +Inf must stay visible
     double s = score > 0.0f ? (double)score / by.repeat : (double)score * by.repeat;
     s = s - (double)count * by.frequency - by.presence;
     return (float)(s < -largest ? -largest : s > largest ? largest : s);
 }
 
-// Candidates are the tokens of a row: those that no penalty touches by their ids, and behind them the listed ones. In place of a listed
-// one among the former, and of one outside the vocabulary among the latter, stands key 0. No row is written.
+// Candidates are the tokens of a row: first all ids, then the listed tokens with their penalised scores.
+// Among the ids a listed token has key 0, and so has a listed id outside the vocabulary. The row itself
+// is not changed.
 struct Candidates {
     const float *scores;
     int vocab;
@@ -40,15 +42,15 @@ struct Candidates {
         if (id < 0 || id >= vocab) return 0;
         return key_of(penalised(scores[id], counts[j - vocab], by), id);
     }
-    // score is the number behind a key: copied, so that even the sign of zero is the row's own.
+    // score returns the score of a key. It is read from the row, so that even the sign of zero is kept.
     INLINE_MEMBER float score(u64 key) const {
         int id = id_of(key);
         return marked(id) ? score_of(key) : scores[id];
     }
 };
 
-// candidates_of reads the row of this block. marks are ⌈vocab/32⌉ words of shared memory, unused when nothing is listed. by may be null.
-// Every thread of the block calls it.
+// candidates_of returns the candidates of this block's row. marks has ⌈vocab/32⌉ words of shared memory,
+// and is not used if by is null. Every thread of the block calls it.
 INLINE Candidates candidates_of(const float *scores, int vocab, const Penalties *by, const Listed &list, unsigned *marks) {
     int row = blockIdx.x;
     Candidates c = {scores + (size_t)row * vocab, vocab, list.ids + (size_t)row * list.most, list.counts + (size_t)row * list.most, 0, {}, marks};
@@ -59,7 +61,7 @@ INLINE Candidates candidates_of(const float *scores, int vocab, const Penalties 
     __syncthreads();
     for (int i = threadIdx.x; i < c.listed; i += blockDim.x) {
         int id = c.ids[i];
-        if (id >= 0 && id < vocab) atomicAdd(&marks[id >> 5], 1u << (id & 31));  // each id is there once, so this is or
+        if (id >= 0 && id < vocab) atomicAdd(&marks[id >> 5], 1u << (id & 31));  // each id occurs once, so adding sets the bit
     }
     __syncthreads();
     return c;

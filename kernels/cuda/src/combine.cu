@@ -2,8 +2,9 @@
 #include "attention.h"
 #include "operand.h"
 
-// combined is number d of a query's result: Σ values·f / Σ sum·f with f = exp(largest − the largest of all splits), so that nothing
-// overflows. A row whose splits are more than the launch of attend had becomes NaN.
+// combined returns number d of a query's result: Σ values·f / Σ sum·f with f = exp(largest − the largest of
+// all splits), so that nothing overflows. A row with more splits than the launch of attend had becomes
+// NaN.
 INLINE float combined(float *partial, float *stats, Query q, int d, int heads, int head_dim, int splits) {
     int own = (q.seen + keys_per_split - 1) / keys_per_split;
     if (own > splits) return bits_float(0x7fc00000u);

@@ -1,4 +1,5 @@
-// What a kernel needs from a GPU, for clang without any CUDA header and for nvcc (-fmad=false). All inline assembly stands here.
+// The GPU functions that kernels use, for clang without CUDA headers and for nvcc (-fmad=false). All
+// inline assembly is here.
 #pragma once
 
 #if !defined(__CUDACC__) || defined(__clang__)
@@ -89,14 +90,15 @@ INLINE uint4 load_cached(const void *p) {
     four v = __nvvm_ldg_ui4((const four *)p);
     return uint4{v.x, v.y, v.z, v.w};
 }
-// load_once reads 16 bytes that nobody reads again: weights pass the first-level cache by.
+// load_once reads 16 bytes that are read only once, such as weights. They are not kept in the
+// first-level cache.
 INLINE uint4 load_once(const void *p) {
     uint4 v;
     asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
     return v;
 }
 
-// Reads of shared memory by its own short addresses.
+// Reads of shared memory by 32-bit shared addresses.
 typedef unsigned shared_address;
 INLINE shared_address to_shared(const void *p) {
     unsigned s;
@@ -119,9 +121,9 @@ INLINE unsigned load_shared4(shared_address s) {
     return v;
 }
 
-// copy_async brings 16 bytes from global to shared memory in the background, both aligned to 16. Copies belong to the group that the
-// next copy_async_commit closes; copy_async_wait(n) waits until at most the n latest groups are under way, for this thread's
-// copies only.
+// copy_async copies 16 bytes from global to shared memory in the background; both addresses are aligned
+// to 16. A copy belongs to the group that the next copy_async_commit closes. copy_async_wait(n) waits
+// until at most the n latest groups of this thread are unfinished.
 INLINE void copy_async(void *shared, const void *global) {
     unsigned s;
     asm("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(s) : "l"(shared));
@@ -130,9 +132,9 @@ INLINE void copy_async(void *shared, const void *global) {
 INLINE void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 #define copy_async_wait(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
 
-// mma_* add the product of a 16×16 tile a and a 16×8 tile b to the 16×8 tile d, over the whole warp (m16n8k16). With g = lane/4 and
-// t = lane%4: a[i] holds row g + 8·(i%2), columns 2t, 2t+1 (+8 for i ≥ 2); b[i] holds rows 2t, 2t+1 (+8·i) of column g; d[i]
-// row g + 8·(i/2), column 2t + i%2.
+// mma_* add the product of a 16×16 tile a and a 16×8 tile b to the 16×8 tile d, over the whole warp
+// (m16n8k16). With g = lane/4 and t = lane%4: a[i] holds row g + 8·(i%2), columns 2t, 2t+1 (+8 for
+// i ≥ 2); b[i] holds rows 2t, 2t+1 (+8·i) of column g; d[i] holds row g + 8·(i/2), column 2t + i%2.
 INLINE void mma_bfloat16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -142,29 +144,32 @@ INLINE void mma_half(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// mma_int8 writes to d the sum of c and the product of a 16×32 tile a and a 32×8 tile b of signed bytes, exactly, over the whole
-// warp (m16n8k32). With g = lane/4 and t = lane%4: a[i] holds row g + 8·(i%2), columns 4t … 4t+3 (+16 for i ≥ 2); b[i]
-// holds rows 4t … 4t+3 (+16·i) of column g; c[i] and d[i] row g + 8·(i/2), column 2t + i%2.
+// mma_int8 writes to d the exact sum of c and the product of a 16×32 tile a and a 32×8 tile b of signed
+// bytes, over the whole warp (m16n8k32). With g = lane/4 and t = lane%4: a[i] holds row g + 8·(i%2),
+// columns 4t … 4t+3 (+16 for i ≥ 2); b[i] holds rows 4t … 4t+3 (+16·i) of column g; c[i] and d[i] hold
+// row g + 8·(i/2), column 2t + i%2.
 INLINE void mma_int8(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const int (&c)[4]) {
     asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"
         : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
 }
-// mma_int8_half is mma_int8 over the first 16 columns of a alone (m16n8k16): a[0], a[1] and b.
+// mma_int8_half is mma_int8 for 16 columns of a (m16n8k16): a[0], a[1] and b.
 INLINE void mma_int8_half(int (&d)[4], const unsigned (&a)[2], unsigned b, const int (&c)[4]) {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%8,%9,%10};"
         : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(b), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
 }
 
-// permute_bytes picks four of the eight bytes of high:low; digit i of selector, from the right, says which becomes byte i.
+// permute_bytes picks four of the eight bytes of high:low. Hexadecimal digit i of selector, from the
+// right, says which byte becomes byte i.
 INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
     unsigned r;
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(low), "r"(high), "r"(selector));
     return r;
 }
 
-// UNROLL stands before a loop whose count is constant and whose variables index registers; UNROLL_BY(1) keeps a loop a loop.
+// UNROLL is for a loop with a constant count whose variables index registers. UNROLL_BY(1) prevents
+// unrolling.
 #define PRAGMA_TEXT(x) _Pragma(#x)
 #define UNROLL _Pragma("unroll")
 #define INLINE_MEMBER __device__ __forceinline__  // INLINE for the functions of a struct

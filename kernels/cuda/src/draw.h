@@ -1,23 +1,25 @@
-// Randomness that the host can reproduce, and drawing from weights.
+// Random numbers that the host can reproduce, and drawing from weights.
 //
-// Weights are float32, sums of them double. A row of weights is added in a fixed tree: each lane of a warp adds every 32nd of a
-// slice, ascending; the lanes are added as running_sum does it; and the same again over the sums of the slices. A draw goes down
-// the same tree, so it needs three steps of a warp and reads one slice. It never gives a token without weight.
+// Weights are float32, their sums are double. A row of weights is added in a fixed tree: each lane of a
+// warp adds every 32nd weight of a slice, ascending; running_sum adds the lanes; then the sums of the
+// slices are added in the same way. A draw goes down the same tree. So it needs three steps of a warp
+// and reads one slice. It never returns a token without weight.
 #pragma once
 #include "rank.h"
 
-// Round addresses the uniforms of one sequence in one round, and says what its draft is.
+// Round says which uniforms a sequence uses in one round, and describes its draft.
 struct Round {
     unsigned seed[2];   // low word first
     unsigned reply, round;
-    unsigned certain;   // bit i: draft token i was no draw, its q is 1
+    unsigned certain;   // bit i: draft token i was not drawn; its q is 1
     int drafts;         // tokens of the draft
 };
 
-// The uses of randomness, numbered as the host does.
+// The uses of random numbers, with the host's numbers.
 enum Stream { draft_draw, accept_test, residual_draw, bonus_draw, target_draw };
 
-// uniform is in [0,1) with 53 bits, from Philox4x32-10. (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011)
+// uniform returns a number in [0,1) with 53 bits, from Philox4x32-10. (Salmon et al., Parallel random
+// numbers: as easy as 1, 2, 3, 2011)
 INLINE double uniform(const Round &at, unsigned stream, int position) {
     unsigned c0 = (unsigned)position, c1 = at.round, c2 = stream, c3 = at.reply, k0 = at.seed[0], k1 = at.seed[1];
     for (int i = 0; i < 10; i++) {
@@ -67,8 +69,9 @@ INLINE int highest_bit(unsigned set) {
     return __popc(set) - 1;
 }
 
-// pick_lane returns the first lane whose running sum exceeds the target, the last one with weight if rounding leaves none, −1 if no
-// lane has weight. What the lanes before it have is taken off the target.
+// pick_lane returns the first lane whose running sum exceeds target. If rounding leaves none, it returns
+// the last lane with weight; if no lane has weight, −1. It subtracts the weights of earlier lanes from
+// target.
 INLINE int pick_lane(double weight, double &target) {
     double upto = running_sum(weight);
     double before = bits_double(__shfl_up_sync(full_warp, double_bits(upto), 1));
@@ -80,7 +83,8 @@ INLINE int pick_lane(double weight, double &target) {
     return lane;
 }
 
-// warp_pick goes down two levels: to a lane and to one of the up to 32 weights that it added. n ≤ 1024. −1 if there is no weight.
+// warp_pick goes down two levels: to a lane, and to one of the at most 32 weights that this lane added.
+// n ≤ 1024. It returns −1 if there is no weight.
 template <class Weight> INLINE int warp_pick(int n, const Weight &weight, double &target) {
     int lane = pick_lane(lane_sum(n, weight), target);
     if (lane < 0) return -1;
@@ -88,7 +92,7 @@ template <class Weight> INLINE int warp_pick(int n, const Weight &weight, double
     return lane + warp_size * pick_lane(j < n ? weight(j) : 0.0, target);
 }
 
-// Numbers are weights that are read from memory.
+// Numbers are weights in memory.
 template <class Number> struct Numbers {
     const Number *at;
     INLINE_MEMBER double operator()(int j) const { return (double)at[j]; }
@@ -103,7 +107,7 @@ struct Row {
     int vocab;
 
     INLINE_MEMBER int slices() const { return slices_of(vocab); }
-    // total is 0 for a row whose scores were not finite numbers, at least 1 for every other.
+    // total returns 0 for a row whose scores were not finite, and at least 1 for any other row.
     INLINE_MEMBER double total() const { return warp_total(slices(), Sums{sums}); }
     INLINE_MEMBER int draw(double target) const {
         int slice = warp_pick(slices(), Sums{sums}, target);

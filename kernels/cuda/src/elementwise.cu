@@ -1,4 +1,4 @@
-// Operations on numbers that do not see each other.
+// Operations on independent numbers.
 #include "operand.h"
 
 // add_rows adds y to x, n numbers.
@@ -23,8 +23,8 @@ extern "C" __global__ void add_bias(float *x, const float *b, int cols) {
 }
 EXPORT(add_bias)
 
-// copy_block writes row blockIdx.y of x (·, cols) to columns col … col+cols−1 of row blockIdx.y of dst (·, dst_cols). Both pointers
-// stand at the first row that is meant; the rows do not overlap.
+// copy_block writes row blockIdx.y of x (·, cols) to columns col … col+cols−1 of row blockIdx.y of dst
+// (·, dst_cols). Both pointers point to the first row to copy. The rows do not overlap.
 extern "C" __global__ void copy_block(float *dst, const float *x, int cols, int dst_cols, int col) {
     dst += (size_t)blockIdx.y * dst_cols + col;
     x += (size_t)blockIdx.y * cols;
@@ -32,8 +32,9 @@ extern "C" __global__ void copy_block(float *dst, const float *x, int cols, int 
 }
 EXPORT(copy_block)
 
-// guide_rows writes negative + scale·(prompt − negative) to prompt, n scores: classifier-free guidance (Sanchez et al., 2023). A token
-// masked by −Inf stays masked, and one that only the negative prompt masks keeps its score.
+// guide_rows writes negative + scale·(prompt − negative) to prompt, n scores: classifier-free guidance
+// (Sanchez et al., 2023). A token masked by −Inf stays masked. A token that only the negative prompt masks
+// keeps its score.
 extern "C" __global__ void guide_rows(float *prompt, const float *negative, float scale, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
         float with = prompt[i], without = negative[i];
@@ -42,7 +43,8 @@ extern "C" __global__ void guide_rows(float *prompt, const float *negative, floa
 }
 EXPORT(guide_rows)
 
-// swiglu_* write silu(gate)·up of row blockIdx.y of gate and up (rows, cols) as the operand of a product, and leave gate as it is.
+// swiglu_* write silu(gate)·up of row blockIdx.y of gate and up (rows, cols) as the operand of a product.
+// They do not change gate.
 #define SWIGLU_OPERAND(suffix, Operand)                                                                                                 \
     extern "C" __global__ void swiglu_##suffix(unsigned char *to, const float *gate, const float *up, int cols, int slabs) {            \
         gate += (size_t)blockIdx.y * cols;                                                                                              \

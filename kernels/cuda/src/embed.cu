@@ -1,9 +1,9 @@
-// Embedding: rows of a table that lies as it does in a file, by the ids of tokens. Tables in the order of tensor cores have their embed_*
-// beside the products of their format.
+// Embedding: rows of a table by token ids, for tables in the layout of a file. Kernels for tables in the
+// order of tensor cores are in the files with the products of their format.
 #include "gpu.h"
 
-// ids are in device memory, because a drafted token never leaves it. An id outside the table gives a row of NaN: the host checks
-// the ids it knows, and a fault on the device must not look like a word.
+// ids are in device memory, because a draft token never leaves it. An id outside the table gives a row of
+// NaN: the host checks the ids that it knows, and a fault on the device must not look like a token.
 template <class T, float widen(T)> INLINE void embed(float *dst, const T *table, const int *ids, int rows, int cols) {
     int id = ids[blockIdx.y];
     bool known = id >= 0 && id < rows;
@@ -13,7 +13,7 @@ template <class T, float widen(T)> INLINE void embed(float *dst, const T *table,
 
 INLINE float same(float v) { return v; }
 
-// embed_plain_* write row ids[i] of table (rows, cols), widened, to row i = blockIdx.y of dst.
+// embed_plain_* write row ids[i] of table (rows, cols), as float32, to row i = blockIdx.y of dst.
 #define EMBED(name, T, widen)                                                                                         \
     extern "C" __global__ void name(float *dst, const T *table, const int *ids, int rows, int cols) {                 \
         embed<T, widen>(dst, table, ids, rows, cols);                                                                 \

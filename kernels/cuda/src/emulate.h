@@ -1,6 +1,7 @@
-// What a kernel needs from a GPU, on the processor: every thread of a block is a fiber, and blocks run one after another. Barriers and
-// warp collectives are exact, shared memory begins as NaN, an asynchronous copy lands only when it is waited for, and a
-// schedule can be drawn by a seed. See emu/scheduler.cpp.
+// The GPU functions that kernels use, on the processor. Every thread of a block is a fiber, and blocks
+// run one after another. Barriers and warp collectives are exact. Shared memory starts as NaN. An
+// asynchronous copy arrives only when it is waited for. A seed can choose the schedule. See
+// emu/scheduler.cpp.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +25,16 @@ namespace emulator {
 
 struct Index { unsigned x, y, z; };
 
-// Where the running thread stands; kernels know it as threadIdx and so on.
+// The place of the running thread; kernels read it as threadIdx and so on.
 struct Place { Index thread, block, block_size, grid_size; };
 extern thread_local Place *place;
 
-// What a warp does together. Lanes that arrive at different ones are an error.
+// Operations of a whole warp. It is an error if lanes arrive at different ones.
 enum class Collective { sync, shuffle_xor, shuffle_up, shuffle_down, shuffle, ballot, matrix };
 
 void barrier(const char *at);
 void fence();
-void atomic(void *address);  // is about to be operated on
+void atomic(void *address);  // is about to be changed
 uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument, const char *at);
 void *static_shared(const void *key, size_t bytes, size_t align);
 void *dynamic_shared();
@@ -49,13 +50,14 @@ struct Kernel {
     const char *name;
     int parameters;
     const int *bytes;           // of each parameter
-    const bool *pointer;        // whether it is one
+    const bool *pointer;        // whether it is a pointer
     void (*call)(void **values);
     const Kernel *next;
 };
 extern const Kernel *kernels;
 
-// launch runs a grid. It returns nullptr, or what went wrong in words, which stay valid until the next launch of this thread.
+// launch runs a grid. It returns nullptr, or an error message, which is valid until the next launch of
+// this thread.
 const char *launch(const Kernel *kernel, Index grid, Index block, size_t shared_bytes, void **values, uint64_t seed);
 
 template <class F> struct Signature;

@@ -1,9 +1,10 @@
-// The only header a kernel includes. The same .cu is compiled two ways: by clang to PTX, for GPUs, and by g++ with -DEMULATE to
-// fibers on the processor, for tests. What differs stands in device.h and emulate.h; what follows here is the same text for
-// both, so that the two agree bit for bit.
+// The base of all kernels. The same .cu file is compiled in two ways: by clang to PTX, for GPUs, and by g++
+// with -DEMULATE to fibers on the processor, for tests. The differences are in device.h and emulate.h. The
+// rest is the same source for both, so that they agree bit for bit.
 //
-// Rules that keep it so: no libm, no fused multiply-add unless written as fma_rn, no atomics on floats, shared memory through
-// SHARED and DYNAMIC_SHARED, inline assembly in device.h alone, and EXPORT for every kernel.
+// Rules that keep it so: no libm; no fused multiply-add unless written as fma_rn; no atomics on floats;
+// shared memory through SHARED and DYNAMIC_SHARED; inline assembly in device.h alone; EXPORT for every
+// kernel.
 #pragma once
 
 #if defined(EMULATE)
@@ -35,8 +36,8 @@ INLINE bfloat16_bits to_bfloat16(float f) {
 
 INLINE float infinity() { return bits_float(0x7f800000u); }
 
-// exp_rn is e^x without a library: 2^n · e^r with r within ±ln2/2, the latter by a polynomial in explicit fused steps, so that every
-// implementation rounds alike. Relative error below 1e-6 for normal results.
+// exp_rn returns e^x = 2^n · e^r with |r| ≤ ln2/2. e^r is a polynomial in explicit fused steps, so that
+// every implementation rounds alike. The relative error is below 1e-6 for normal results.
 INLINE float exp_rn(float x) {
     if (!(x < 88.72284f)) return x == x ? infinity() : x;
     if (x < -103.97208f) return 0.0f;
@@ -54,7 +55,7 @@ INLINE float exp_rn(float x) {
     return p * bits_float((unsigned)(half + 127) << 23) * bits_float((unsigned)(whole - half + 127) << 23);
 }
 
-// warp_sum adds over a warp in the one order that butterflies give; every lane gets the sum.
+// warp_sum adds over a warp in the order of butterflies; every lane gets the sum.
 INLINE float warp_sum(float v) {
     for (int o = warp_size / 2; o > 0; o /= 2) v += __shfl_xor_sync(full_warp, v, o);
     return v;
@@ -68,8 +69,8 @@ INLINE float warp_max(float v) {
     return v;
 }
 
-// block_sum adds over a block of whole warps: each warp by butterflies, then the warps in ascending order. sums is shared memory
-// of one float a warp, free again after the call's end for the next call.
+// block_sum adds over a block of whole warps: each warp by butterflies, then the warps in ascending order.
+// sums is shared memory, one float per warp; it can be reused after the call.
 INLINE float block_sum(float v, float *sums) {
     v = warp_sum(v);
     __syncthreads();

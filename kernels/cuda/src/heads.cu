@@ -1,6 +1,6 @@
-// All that happens to the heads of a row between the products in front of attention and attention itself, in one launch: bias, norm
-// of q and k, rotation, and storing k and v. The same bits as add_bias, rms_norm_heads, rope and append_* one after another; a
-// decoding step is so short that the launches themselves would cost most of it.
+// All work on the heads of a row between the products of q, k and v and attention, in one launch: bias,
+// norm of q and k, rotation, and storing k and v. The bits are those of add_bias, rms_norm_heads, rope and
+// append_* one after another. A decoding step is so short that separate launches would take most of it.
 #include "attention.h"
 
 constexpr int most_head_dim = 256, warps = 8;
@@ -12,7 +12,7 @@ struct Heads {
     float eps;
 };
 
-// normalise is rms_norm_heads on one head; without w it leaves it as it is.
+// normalise is rms_norm_heads on one head; without w it does nothing.
 INLINE void normalise(float *head, const float *w, const Heads &h) {
     if (!w) return;
     float squares = 0;
@@ -50,7 +50,7 @@ INLINE void store_value(float *values, int head, int position, int capacity, int
     store_key(values, head, position, capacity, head_dim, from);
 }
 
-// prepare takes one head a warp: those of q, then those of k, then those of v, of row blockIdx.y.
+// prepare takes one head per warp: first the heads of q, then of k, then of v, of row blockIdx.y.
 template <class T>
 INLINE void prepare(float *q, const float *k, const float *v, T *keys, T *values, const float *q_bias, const float *k_bias, const float *v_bias,
                     const float *q_norm, const float *k_norm, int position, int capacity, const Heads &h) {
@@ -76,9 +76,10 @@ INLINE void prepare(float *q, const float *k, const float *v, T *keys, T *values
         store_value(values, i, position, capacity, h.head_dim, head);
 }
 
-// prepare_heads_* prepare rows of q (rows, heads·head_dim), in place, and k and v (rows, kv_heads·head_dim), into the cache. Row
-// blockIdx.y stands at position *length + ahead + blockIdx.y. Biases are (heads·head_dim) and (kv_heads·head_dim), norms
-// (head_dim); any of them may be null. Blocks of eight warps, enough for heads + 2·kv_heads.
+// prepare_heads_* prepare rows of q (rows, heads·head_dim) in place, and write those of k and v (rows,
+// kv_heads·head_dim) to the cache. Row blockIdx.y is at position *length + ahead + blockIdx.y. Biases are
+// (heads·head_dim) and (kv_heads·head_dim), norms (head_dim); any of them may be null. Blocks have eight
+// warps; there are enough for heads + 2·kv_heads heads.
 #define PREPARE(name, T)                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(warps *warp_size)                                                                        \
         name(float *q, const float *k, const float *v, T *keys, T *values, const float *q_bias, const float *k_bias, const float *v_bias, \

@@ -1,22 +1,26 @@
 // Matrix products y (m, n) = x (m, k) · wᵀ, whose bits do not depend on m.
 //
-// Tensor cores multiply tiles: 16 rows of w with 8 rows of x, along 16 or 32 columns. Every column of such a product is computed by
-// itself, so a row of x gives the same bits alone, among 8, or among 8 zeros. What is left to fix is the order along k:
-//   - w and x are cut into slabs along k, and slabs are cut into as many contiguous ranges as the caller says, by n and k alone;
+// Tensor cores multiply tiles: 16 rows of w with 8 rows of x, along 16 or 32 columns. Every column of
+// such a product is independent, so a row of x gives the same bits alone and among others. The order of
+// the sum along k is fixed as follows:
+//   - w and x are divided into slabs along k; the slabs form contiguous ranges, whose number the caller
+//     chooses by n and k alone;
 //   - a range is summed from zero, slab by slab in ascending order;
-//   - the sums of the ranges are added in ascending order, beginning with the first.
-// Two kernels do that. multiply_rows, for up to 32 rows, is bound by memory: a warp streams one range of one tile of 16 rows of w
-// once, straight to registers, and the warps of a block add their sums in shared memory. multiply_tile, for many rows, is bound
-// by arithmetic: a block holds 128 × 128 or 128 × 64 results, and goes through all ranges one after the other.
+//   - the sums of the ranges are added in ascending order.
+// There are two kernels. multiply_rows, for up to 32 rows, is limited by memory: a warp reads one range
+// of one tile of 16 rows of w once, directly to registers, and the warps of a block add their sums in
+// shared memory. multiply_tile, for many rows, is limited by arithmetic: a block holds 128 × 128 or
+// 128 × 64 results, and goes through all ranges in order.
 //
-// Weights lie in memory in the order in which lanes take them (see the formats), so that a lane's load is 16 bytes, a warp's is
-// 512 bytes in a row, and a range of a tile is one contiguous piece.
+// Weights are stored in the order in which lanes read them (see the formats). So a lane loads 16 bytes, a
+// warp 512 contiguous bytes, and a range of a tile is contiguous.
 #pragma once
 #include "activations.h"
 
 constexpr int tile_rows = 16;    // of w
 
-// Matrices that share x are joined: their tiles lie one behind the other, and each has a result of its own. n is 0 where there is none.
+// Matrices with the same x are joined: their tiles follow each other, and each matrix has its own result.
+// n is 0 for an unused output.
 struct Output {
     float *y;  // (m, n)
     int n;
@@ -32,7 +36,7 @@ struct Product {
 INLINE int tiles_of(int n) { return (n + tile_rows - 1) / tile_rows; }
 INLINE int range_begin(const Product &p, int range) { return p.slabs * range / p.ranges; }
 
-// output_of finds the matrix of a tile, and makes tile count from its beginning.
+// output_of returns the output of a tile, and makes tile relative to the start of its matrix.
 INLINE Output output_of(const Product &p, int &tile) {
     Output output = p.outputs[0];
     for (int i = 1; i < 3 && tile >= tiles_of(output.n); i++) {
@@ -42,8 +46,8 @@ INLINE Output output_of(const Product &p, int &tile) {
     return output;
 }
 
-// Places that lanes load from: weights streamed from memory, each read once; activations, which the first-level cache keeps; and either,
-// staged in shared memory.
+// Places that lanes load from: weights in memory, which are read once (Streamed); activations, which the
+// first-level cache keeps (Cached); and both in shared memory (Staged).
 struct Streamed {
     const unsigned char *at;
     INLINE_MEMBER Streamed operator+(int bytes) const { return {at + bytes}; }
@@ -65,28 +69,33 @@ INLINE uint2 load8(Staged p) { return load_shared8(p.at); }
 INLINE unsigned load4(Staged p) { return load_shared4(p.at); }
 
 // A Format has
-//   Activations, slab_bytes of 16 rows, columns of a slab, parts of a slab, most_ranges; and what only concerns speed:
-//   resident, the blocks of multiply_rows that a multiprocessor shall hold at once, and resident_tiles, those of multiply_tile, of
-//   whose block block_groups is the number of groups, stages the number of stages, pieces the number of stages that a slab takes,
-//   and tile_unroll the number of parts that are unrolled;
-//   Part and Common: what a lane holds of a part of a slab as stored, and of what its parts have in common; load_part, load_common;
+//   Activations; slab_bytes of 16 rows; columns of a slab; parts of a slab; most_ranges;
+//   for speed only: resident and resident_tiles, the number of blocks of multiply_rows and of
+//   multiply_tile that a multiprocessor should hold at once; for multiply_tile also block_groups, the
+//   groups of a block, stages, the number of stages, pieces, the stages that a slab takes, and
+//   tile_unroll, the number of parts to unroll;
+//   Part and Common: a lane's share of a part of a slab as stored, and of the data that all parts use;
+//   load_part and load_common load them;
 //   Fragments: a part ready for tensor cores; unpack makes them;
-//   X: what a lane holds of a part of a group of activations; load_x, and load_factors for what does not belong to the lane's own row;
-//   multiply(sum, fragments, x): adds the product of a part. sum[i] is row g + 8·(i/2) of w and row 2t + i%2 of x, g = lane/4, t = lane%4.
+//   X: a lane's share of a part of a group of activations; load_x loads the data of the lane's row, and
+//   load_factors loads the data of other rows;
+//   multiply(sum, fragments, x): adds the product of a part. sum[i] is row g + 8·(i/2) of w and row
+//   2t + i%2 of x, with g = lane/4 and t = lane%4.
 template <class Format> constexpr int activation_bytes() { return Format::columns / slab_columns * Format::Activations::slab_bytes; }
 template <class Format> INLINE size_t group_bytes(const Product &p) {
     return Format::Activations::header_bytes + (size_t)p.slabs * activation_bytes<Format>();
 }
 
-// finish turns a complete sum into a result: activations in half precision were scaled by a power of two.
+// finish turns a complete sum into a result. Activations in half precision were scaled by a power of
+// two.
 template <class Format> INLINE float finish(const Product &p, float sum, int row) {
     if (Format::Activations::header_bytes == 0) return sum;
     const float *factors = (const float *)(p.x + row / group_rows * group_bytes<Format>(p));
     return sum * factors[row % group_rows];
 }
 
-// multiply_rows: block b computes tile b for up to 8·groups rows of x, warp r of it range r. Shared memory holds
-// (ranges, 8·groups, 16) floats.
+// multiply_rows: block b computes tile b for up to 8·groups rows of x; its warp r computes range r.
+// Shared memory holds (ranges, 8·groups, 16) floats.
 template <class Format, int groups> INLINE void multiply_rows(const Product &p) {
     DYNAMIC_SHARED(float, partial);
     const int lane = lane_id(), g = lane / 4, t = lane % 4, range = warp_id();
@@ -125,9 +134,10 @@ template <class Format, int groups> INLINE void multiply_rows(const Product &p) 
     }
 }
 
-// multiply_tile: block (i, j) computes rows 8·block_groups·i … of x with tiles 8·j … of w. Eight warps: each has 2 tiles of w and
-// half of the groups. A stage of shared memory holds a slab of all of them, or a piece of it; while one is multiplied, the next
-// are copied. All stages fit the 99 KiB that a block may have on every GPU.
+// multiply_tile: block (i, j) computes rows 8·block_groups·i … of x with tiles 8·j … of w. Each of its
+// eight warps has 2 tiles of w and half of the groups. A stage of shared memory holds a slab of all of
+// them, or a piece of it. While one stage is multiplied, the next ones are copied. All stages fit into
+// the 99 KiB that a block may use on every GPU.
 constexpr int block_tiles = 8, warp_tiles = 2;
 
 template <class Format> struct Tile {
@@ -137,8 +147,8 @@ template <class Format> struct Tile {
     static_assert(Format::stages * stage_bytes <= 99 << 10, "the stages do not fit");
 };
 
-// copy_pieces begins to copy count pieces of bytes each, the first stride apart from the second, and so on; pieces behind the last
-// one that there is are copies of it, and their results are not stored.
+// copy_pieces begins to copy count pieces of the given bytes, which are stride apart. In place of pieces
+// after the last, it copies the last one; their results are not stored.
 template <int bytes, int count> INLINE void copy_pieces(unsigned char *to, const unsigned char *from, size_t stride, int last) {
     for (int i = threadIdx.x; i < bytes / 16 * count; i += 256) {
         int piece = i / (bytes / 16), offset = i % (bytes / 16) * 16;
@@ -157,7 +167,7 @@ template <class Format> INLINE void copy_stage(const Product &p, unsigned char *
         group_bytes<Format>(p), (p.m - 1) / group_rows - group);
 }
 
-// multiply_stage adds the products of a stage to a warp's sums.
+// multiply_stage adds the products of a stage to the sums of a warp.
 template <class Format>
 INLINE void multiply_stage(float (&sum)[warp_tiles][Tile<Format>::warp_groups][4], Staged w, Staged x, int lane) {
     using T = Tile<Format>;
@@ -226,8 +236,9 @@ template <class Format> INLINE void multiply_tile(const Product &p) {
     }
 }
 
-// MATMUL exports the products of a format: for up to 8, 16 and 32 rows, one block of 32·ranges threads a tile; and for any number of
-// rows, blocks of 256 threads, ⌈m/(8·block_groups)⌉ × ⌈tiles/8⌉ of them.
+// MATMUL exports the products of a format: for up to 8, 16 and 32 rows, with one block of 32·ranges
+// threads per tile; and for any number of rows, with ⌈m/(8·block_groups)⌉ × ⌈tiles/8⌉ blocks of 256
+// threads.
 #define MATMUL_PARAMETERS                                                                                                   \
     float *y0, int n0, float *y1, int n1, float *y2, int n2, const unsigned char *weights, const unsigned char *x, int m, int slabs, \
         int ranges

@@ -2,9 +2,10 @@
 #include "matmul.h"
 #include "operand.h"
 
-// Weights (n, k) as 16-bit numbers. A slab is 16 rows × 128 columns in 8 steps of 16 columns, 512 bytes each: lane (g, t), g = lane/4
-// and t = lane%4, has 16 bytes of a step: columns 2t, 2t+1 of row g, those of row g+8, columns 2t+8, 2t+9 of row g, those of row g+8.
-// Order along k: ascending steps; within a step first the first term of x, then the second.
+// Weights (n, k) as 16-bit numbers. A slab is 16 rows × 128 columns in 8 steps of 16 columns, 512 bytes each.
+// Lane (g, t), g = lane/4 and t = lane%4, has 16 bytes of a step: columns 2t, 2t+1 of row g and of row g+8,
+// then columns 2t+8, 2t+9 of row g and of row g+8. Order along k: ascending steps; within a step the first
+// term of x, then the second.
 template <bool is_half, int terms> struct FloatFormat {
     using Activations = FloatActivations<is_half, terms>;
     static constexpr int columns = slab_columns, slab_bytes = 4096, parts = 4;
@@ -54,19 +55,20 @@ template <int terms> INLINE void round_rows(unsigned char *to, const float *x, i
             2 * pair < k ? row[2 * pair] : 0.0f, 2 * pair + 1 < k ? row[2 * pair + 1] : 0.0f);
 }
 
-// scale_and_round_rows brings each row of x (m, k) to a largest magnitude of 2¹⁴ to 2¹⁵ by a power of two, so that half precision
-// neither overflows nor loses small rows, and rounds; grid (1, m). A row of zeros, or with a NaN or an infinity, stays as it is.
+// scale_and_round_rows scales each row of x (m, k) by a power of two to a largest magnitude of 2¹⁴ to 2¹⁵,
+// so that half precision neither overflows nor loses small rows, and rounds it. A row of zeros, or with NaN
+// or infinity, is not scaled. Grid (1, m).
 template <int terms> INLINE void scale_and_round_rows(unsigned char *to, const float *x, int k, int slabs) {
     SHARED(float, peaks, [warp_size]);
     using Activations = FloatActivations<true, terms>;
     const int row = blockIdx.y;
     x += (size_t)row * k;
-    unsigned largest = 0;  // magnitudes order like their bits, a NaN above all
+    unsigned largest = 0;  // the bits of magnitudes have their order, with NaN above all
     for (int i = threadIdx.x; i < k; i += blockDim.x) {
         unsigned magnitude = float_bits(x[i]) & 0x7fffffffu;
         largest = magnitude > largest ? magnitude : largest;
     }
-    // As halves of the bits, which floats hold exactly.
+    // In two halves of the bits, which floats hold exactly.
     unsigned upper = (unsigned)block_max((float)(largest >> 16), peaks);
     int shift = upper == 0 || upper >= 0x7f80u ? 0 : 14 + 127 - (int)(upper >> 7);
     shift = shift > 126 ? 126 : shift;
@@ -86,7 +88,7 @@ ROUND(round_bfloat16, round_rows<1>)
 ROUND(round_bfloat16_two_terms, round_rows<2>)
 ROUND(round_half, scale_and_round_rows<1>)
 
-// embed_* writes row ids[i] of the weights to row i of y (m, k), one block a row.
+// embed_* writes row ids[i] of the weights to row i of y (m, k), one block per row.
 template <bool is_half> INLINE void embed_rows(float *y, const unsigned char *weights, const int *ids, int k, int slabs) {
     const int id = ids[blockIdx.x], g = id % 8, upper = id % tile_rows / 8;
     const unsigned char *tile = weights + (size_t)(id / tile_rows) * slabs * FloatFormat<is_half, 1>::slab_bytes;

@@ -1,10 +1,11 @@
-// Products with quantised weights and quantised activations. The 32 products of a block are summed as integers by the tensor cores,
-// which is exact; then sum += float(integer) · (weight scale · activation scale), and in formats with minima sum += minimum ·
-// (activation scale · sum of the activations' quants), every operation rounded by itself, block after block. So the
-// bits are those of ref.MatMulQuantizedRanges on every machine, and with one range those of ref.MatMulQuantized.
+// Products of quantised weights and quantised activations. The tensor cores sum the 32 products of a
+// block as integers, which is exact. Then sum += float(integer) · (weight scale · activation scale), and
+// in formats with minima also sum += minimum · (activation scale · sum of the activations' quants), block
+// after block, with every operation rounded separately. So the bits are those of
+// ref.MatMulQuantizedRanges on every machine, and with one range those of ref.MatMulQuantized.
 //
-// Integers become floats without a conversion, which is slow: the tensor cores add them to the bits of 1.5·2²³, where neighbouring
-// floats are 1 apart. That holds below 2²².
+// Converting integers to floats is slow. Instead, the tensor cores add the integers to the bits of
+// 1.5·2²³, where neighbouring floats are 1 apart. That works below 2²².
 #include "matmul.h"
 #include "operand.h"
 
@@ -12,7 +13,8 @@ constexpr int magic_bits = 0x4b400000;
 constexpr float magic = 12582912.0f;  // 1.5·2²³
 INLINE float integer_float(int d) { return bits_float((unsigned)d) - magic; }
 
-// byte_float makes byte i of a word a float. The base is the bits of 2²³; or of 2²¹, where neighbours are ¼ apart.
+// byte_float converts byte i of a word to a float. base is the bits of 2²³, or of 2²¹, where neighbouring
+// floats are ¼ apart.
 INLINE float byte_float(unsigned word, int i, unsigned base, float subtract) {
     return bits_float(permute_bytes(word, base, 0x7440u | (unsigned)i)) - subtract;
 }
@@ -48,7 +50,8 @@ struct IntegerFormat {
 };
 
 // Q8_0. A slab is 16 rows × 128 columns:
-//   quants: 4 blocks of 512 bytes: lane (g, t) has columns 4t … 4t+3 of row g, of row g+8, columns 4t+16 … 4t+19 of row g, of row g+8
+//   quants: 4 blocks of 512 bytes: lane (g, t) has columns 4t … 4t+3 of row g and of row g+8, then
+//           columns 4t+16 … 4t+19 of row g and of row g+8
 //   scales: for g = 0 … 7, for each of 4 blocks: half precision of row g, of row g+8
 struct Q8_0 : IntegerFormat {
     static constexpr int columns = 128, slab_bytes = 2048 + 128, parts = 2, most_ranges = 16, resident = 1, resident_tiles = 2, stages = 3;
@@ -85,9 +88,9 @@ struct Q8_0 : IntegerFormat {
 };
 
 // Q4_K. A slab is 16 rows × 256 columns, a super-block of each row:
-//   quants: 4 pairs of blocks, 512 bytes each: lane (g, t) has 16 bytes in the order of Q8_0; the low nibbles are of the
-//           first block, the high ones of the second
-//   factors: rows 0 … 15: 8 scale factors and 8 minimum factors, one a block, as bytes
+//   quants: 4 pairs of blocks, 512 bytes each: lane (g, t) has 16 bytes in the order of Q8_0; the low
+//           nibbles belong to the first block, the high nibbles to the second
+//   factors: rows 0 … 15: 8 scale factors and 8 minimum factors, one per block, as bytes
 //   d: for g = 0 … 7: d and dmin of row g, of row g+8, half precision
 struct Q4_K : IntegerFormat {
     static constexpr int columns = 256, slab_bytes = 2048 + 256 + 64, parts = 4, most_ranges = 8, resident = 2, resident_tiles = 1, stages = 2;
@@ -139,12 +142,12 @@ struct Q4_K : IntegerFormat {
 
 // Q6_K. A slab is 16 rows × 256 columns, a super-block of each row:
 //   low:    the lower 4 bits of the quants as in Q4_K, 2048 bytes
-//   high:   the upper 2 bits, the topmost inverted: 2 × 512 bytes for 4 blocks each, in the same order; the top bits of a byte are
-//           of the first block
-//   scales: rows 0 … 15: 16 signed bytes, one for 16 columns, each + 128
+//   high:   the upper 2 bits, the top bit inverted: 2 × 512 bytes for 4 blocks each, in the same order;
+//           the top bits of a byte belong to the first block
+//   scales: rows 0 … 15: 16 signed bytes, one per 16 columns, each + 128
 //   d:      for g = 0 … 7: of row g, of row g+8, half precision
-// A quant minus 32 is the signed number of these six bits, so they are the top bits of a signed byte four times as large; the
-// quarter goes to the scale, exactly.
+// With its top bit inverted, a quant is a signed 6-bit number: the quant minus 32. As the top bits of a
+// signed byte it is four times as large. The scale is divided by 4, which is exact.
 struct Q6_K : IntegerFormat {
     static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 2, resident_tiles = 1, stages = 2;
     struct Part { uint4 low; };
@@ -197,8 +200,8 @@ MATMUL(matmul_q8_0, Q8_0)
 MATMUL(matmul_q4_k, Q4_K)
 MATMUL(matmul_q6_k, Q6_K)
 
-// quantise_rows quantises x (m, k), k a multiple of 32, by the rule of ref.QuantizeRow; blocks of 256 threads, grid (⌈slabs/8⌉, m).
-// A thread has four columns, eight threads a block of 32.
+// quantise_rows quantises x (m, k) by the rule of ref.QuantizeRow; k is a multiple of 32. Blocks of 256
+// threads, grid (⌈slabs/8⌉, m). A thread has four columns, eight threads have a block of 32.
 extern "C" __global__ void __launch_bounds__(256) quantise_rows(unsigned char *to, const float *x, int k, int slabs) {
     const int four = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
     uint4 v = {};
@@ -208,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(256) quantise_rows(unsigned char *t
 }
 EXPORT(quantise_rows)
 
-// An Element is where an element of a row stands in slabs that hold a byte of it per lane in the order of Q8_0.
+// An Element is the place of an element of a row in slabs that store bytes in the order of Q8_0.
 struct Element {
     const unsigned char *slab;
     int block, byte;  // block of 32 columns, byte in its 512
@@ -220,7 +223,7 @@ template <class Format> INLINE Element element_of(const unsigned char *weights, 
 }
 INLINE float half_at(const unsigned char *p) { return from_half(*(const unsigned short *)p); }
 
-// element is one weight, rounded as ref.Format.Dequantize rounds it.
+// element returns one weight, rounded like ref.Format.Dequantize.
 INLINE float element(Q8_0, const Element &p, int row) {
     float scale = half_at(p.slab + 2048 + row % 8 * 16 + p.block * 4 + row % tile_rows / 8 * 2);
     return scale * (float)(signed char)p.slab[p.block * 512 + p.byte];
@@ -237,7 +240,7 @@ INLINE float element(Q6_K, const Element &p, int row) {
     return half_at(p.slab + 3072 + 256 + row % 8 * 4 + row % tile_rows / 8 * 2) * (float)((low + 16 * high - 32) * scale);
 }
 
-// embed_* writes row ids[i] of the weights to row i of y (m, k), one block a row.
+// embed_* writes row ids[i] of the weights to row i of y (m, k), one block per row.
 template <class Format> INLINE void embed_rows(float *y, const unsigned char *weights, const int *ids, int k, int slabs) {
     const int id = ids[blockIdx.x];
     for (int i = threadIdx.x; i < k; i += blockDim.x)

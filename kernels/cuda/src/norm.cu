@@ -1,8 +1,9 @@
 // RMSNorm (Zhang and Sennrich, 2019): x·w/√(mean(x²)+eps) over groups of n numbers.
 //
-// The order of the sum is part of the definition: number k belongs to thread k mod (threads a group); a thread adds its squares in
-// ascending k, fused; then the butterflies of each warp, then the warps in ascending order. So the number of threads must be
-// chosen by n alone: whole rows take a block, heads of q and k a warp.
+// The order of the sum is part of the definition: number k belongs to thread k mod (threads per group); a
+// thread adds its squares in ascending k, fused; then butterflies add each warp, and then the warps are
+// added in ascending order. So the number of threads must depend on n alone: a whole row has a block, a
+// head of q or k has a warp.
 #include "operand.h"
 
 constexpr int most_warps = 32;
@@ -21,7 +22,8 @@ extern "C" __global__ void rms_norm(float *dst, const float *x, const float *w, 
 }
 EXPORT(rms_norm)
 
-// add_rms_norm adds y to x first: what a block adds to the residual stream, and the norm in front of the next one.
+// add_rms_norm first adds y to x: the output of a block to the residual stream, before the norm of the
+// next block.
 extern "C" __global__ void add_rms_norm(float *dst, float *x, const float *y, const float *w, int n, float eps) {
     SHARED(float, sums, [most_warps]);
     dst += (size_t)blockIdx.x * n;
@@ -38,7 +40,7 @@ extern "C" __global__ void add_rms_norm(float *dst, float *x, const float *y, co
 }
 EXPORT(add_rms_norm)
 
-// rms_norm_heads normalises groups of few numbers, a warp each. dst may be x.
+// rms_norm_heads normalises small groups, one warp per group. dst may be x.
 extern "C" __global__ void rms_norm_heads(float *dst, const float *x, const float *w, int n, int groups, float eps) {
     int group = blockIdx.x * (blockDim.x / warp_size) + warp_id();
     if (group >= groups) return;
@@ -51,7 +53,8 @@ extern "C" __global__ void rms_norm_heads(float *dst, const float *x, const floa
 }
 EXPORT(rms_norm_heads)
 
-// rms_norm_* and add_rms_norm_* write the normalised row blockIdx.y as the operand of a product; grid (1, rows), and with y the sum to x.
+// rms_norm_* and add_rms_norm_* write the normalised row blockIdx.y as the operand of a product, and with
+// y also the sum to x. Grid (1, rows).
 template <class Operand>
 INLINE void norm_operand(unsigned char *to, float *x, const float *y, const float *w, int n, float eps, int slabs, float *sums) {
     x += (size_t)blockIdx.y * n;

@@ -1,9 +1,9 @@
-// Rounding rows to what a product takes, for the kernels that do nothing else and for those that write a row which only a product reads:
-// these leave out writing it as float32, and a launch.
+// Converting rows to the operand of a product. Kernels whose result is only read by a product write the
+// operand directly; that saves writing the row as float32, and a launch.
 #pragma once
 #include "activations.h"
 
-// round_terms writes two numbers as 16-bit ones, as a sum of one or two terms.
+// round_terms writes two numbers, each as one or two 16-bit terms.
 template <bool is_half, int terms> INLINE void round_terms(unsigned char *to, float a, float b) {
     UNROLL for (int i = 0; i < terms; i++) {
         unsigned low = is_half ? to_half(a) : to_bfloat16(a), high = is_half ? to_half(b) : to_bfloat16(b);
@@ -13,10 +13,10 @@ template <bool is_half, int terms> INLINE void round_terms(unsigned char *to, fl
     }
 }
 
-// quantise_four quantises columns 4·four … 4·four+3 of a row, by the rule of ref.QuantizeRow. Whole warps call it with ascending four,
-// eight threads a block of 32 columns.
+// quantise_four quantises columns 4·four … 4·four+3 of a row by the rule of ref.QuantizeRow. Whole warps
+// call it with ascending four; eight threads have a block of 32 columns.
 INLINE void quantise_four(unsigned char *to, const float (&values)[4], int row, int four, int slabs) {
-    unsigned largest = 0;  // magnitudes order like their bits, a NaN above all
+    unsigned largest = 0;  // the bits of magnitudes have their order, with NaN above all
     UNROLL for (int i = 0; i < 4; i++) {
         unsigned magnitude = float_bits(values[i]) & 0x7fffffffu;
         largest = magnitude > largest ? magnitude : largest;
@@ -49,8 +49,8 @@ INLINE void quantise_four(unsigned char *to, const float (&values)[4], int row, 
     factors[1] = scale * (float)total;
 }
 
-// An Operand writes a row to `to`: columns 0 … k−1 are value(column), the rest of the last slab is zeros. Threads of the blocks
-// blockIdx.x = 0 … share the row; blocks are of whole warps.
+// An Operand writes a row to `to`: columns 0 … k−1 are value(column), the rest of the last slab is zeros.
+// The threads of the blocks blockIdx.x = 0 … share the row. Blocks have whole warps.
 template <int terms> struct Bfloat16Operand {
     template <class Value> INLINE_MEMBER void write(unsigned char *to, int row, int k, int slabs, const Value &value) {
         for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < slabs * (slab_columns / 2); pair += gridDim.x * blockDim.x)

@@ -1,12 +1,13 @@
-// The order of scores as one of whole numbers: a key is larger when its score is larger and, of equal scores, when its id is
-// smaller. So the best token is the one with the largest key, k best tokens are those from some key on, and 0 stands for none.
+// Keys: integers in the order of the tokens. A key is larger if its score is larger or, for equal scores,
+// if its id is smaller. So the best token has the largest key, the k best tokens are those from some key
+// on, and 0 means no token.
 #pragma once
 #include "gpu.h"
 
 constexpr unsigned no_score = 0x007fffffu;        // the upper half of the key of −Inf, a masked id
-constexpr unsigned infinite_score = 0xff800000u;  // that of +Inf; NaN, of either sign, is above it
+constexpr unsigned infinite_score = 0xff800000u;  // the upper half of the key of +Inf; NaN of either sign is above
 
-// slice_tokens of a row are one warp's work, so where a row is cut depends on nothing.
+// One warp works on a slice of slice_tokens tokens. So slices do not depend on the grid.
 constexpr int slice_tokens = 1024;
 
 INLINE int slices_of(int vocab) { return (vocab + slice_tokens - 1) / slice_tokens; }
@@ -29,13 +30,15 @@ INLINE float score_of(u64 key) {
     return bits_float(u & 0x80000000u ? u & 0x7fffffffu : ~u);
 }
 
-// is_best reports whether the largest key of a row is that of a token: not if the row has a NaN or +Inf, or nothing finite.
+// is_best reports whether the largest key of a row belongs to a token. It does not if the row has NaN or
+// +Inf, or no finite score.
 INLINE bool is_best(u64 key) {
     unsigned u = (unsigned)(key >> 32);
     return u > no_score && u < infinite_score;
 }
 
-// ahead is how many numbers a thread reads before it looks at the first: what a warp has under way decides how fast a row comes.
+// ahead is how many numbers a thread reads before it uses the first. More reads in flight make reading a
+// row faster.
 constexpr int ahead = 8;
 
 INLINE u64 warp_most(u64 key) {
@@ -46,7 +49,7 @@ INLINE u64 warp_most(u64 key) {
     return key;
 }
 
-// row_peak is the largest key of a row; peaks has that of each of its slices.
+// row_peak returns the largest key of a row; peaks has the largest key of each slice.
 INLINE u64 row_peak(const u64 *peaks, int slices) {
     u64 most = 0;
     for (int s = lane_id(); s < slices; s += warp_size) most = peaks[s] > most ? peaks[s] : most;

@@ -1,24 +1,27 @@
-// Speculative sampling: which draft tokens stay, and what follows them. (Leviathan et al. 2023; Chen et al. 2023)
+// Speculative sampling: which draft tokens are accepted, and which token follows. (Leviathan et al. 2023;
+// Chen et al. 2023)
 //
-// With p = target weight / total and q = draft weight / total, draft token x is accepted iff u·q < p. At the first that is not, a token
-// is drawn from max(0, p − q), or from p if that has no mass; behind a draft accepted to its end, from p of the row behind it.
+// With p = target weight / total and q = draft weight / total, draft token x is accepted iff u·q < p. After
+// the first rejection a token is drawn from the residual max(0, p − q), or from p if the residual has no
+// mass. If the whole draft is accepted, the bonus token is drawn from p of the next row.
 #include "draw.h"
 
 constexpr int most_drafts = 32;
 
 enum Verdict { accepted, rejected, no_target, no_draft };
 
-// Judged is one draft token and the numbers that decide about it.
+// Judged is a draft token with the numbers that decide about it.
 struct Judged {
     double p, q;
     double target, draft;  // 1 / total of the rows
     int verdict;
 };
 
-// short_float is a number ≥ 0 in 20 bits: 8 of the exponent and 12 of the fraction, rounded to nearest.
+// short_float rounds a number ≥ 0 to 20 bits: 8 of the exponent and 12 of the fraction.
 INLINE u64 short_float(double v) { return (float_bits((float)v) + 0x400u) >> 11; }
 
-// Rest is max(0, p − q) of the tokens of one slice, q being 1 of the token certain if that is not negative.
+// Rest computes the residual max(0, p − q) for the tokens of one slice. If certain ≥ 0, q is 1 for the
+// token certain and 0 for the others.
 struct Rest {
     const float *p, *q;
     double target, draft;
@@ -33,7 +36,7 @@ struct Rest {
     }
 };
 
-// judge is the work of one warp.
+// judge tests one draft token. One warp calls it.
 INLINE void judge(Judged &out, const Row &p, const Row &q, int id, bool certain, double u) {
     double target = p.total(), draft = certain ? 1.0 : q.total();
     if (lane_id() != 0) return;
@@ -47,7 +50,8 @@ INLINE void judge(Judged &out, const Row &p, const Row &q, int id, bool certain,
     else out.verdict = u * out.q < out.p ? accepted : rejected;
 }
 
-// draw_rest draws from the residual, whose sums by slice are given: −1 if it has no mass. The work of one warp.
+// draw_rest draws from the residual; sums has its sums by slice. It returns −1 if the residual has no mass.
+// One warp calls it.
 INLINE int draw_rest(Rest rest, const double *sums, int vocab, double u) {
     int slices = slices_of(vocab);
     double target = u * warp_total(slices, Sums{sums});
@@ -57,13 +61,15 @@ INLINE int draw_rest(Rest rest, const double *sums, int vocab, double u) {
     return rest.first + warp_pick(slice_length(vocab, slice), rest, target);
 }
 
-// reject judges the drafts of many sequences, a block each, of any number of warps. p has rows+1 rows of weights a sequence and q has
-// rows, of which a sequence uses its own number of drafts; ids (sequences, rows) are the draft tokens. q is not read where
-// the draft was certain. A draft ends where its row has no weight or its id is none of the vocabulary.
+// reject verifies the drafts of many sequences, one block of any number of warps per sequence. For each
+// sequence p has rows+1 rows of weights, q has rows rows, and ids has rows draft tokens; a sequence uses as
+// many as its Round says. q is not read for a certain token. A draft ends before a token whose row of q has
+// no weight or whose id is not in the vocabulary.
 //
-// results (sequences, rows+1): first the token that follows (24 bits, all ones for none, where the target's row has no weight), the
-// number of accepted ones (8 bits) and p of that token (a float32); then for each draft token its id (24 bits), p and q (20 bits
-// each, see short_float), 0 beyond the draft. Dynamic shared memory: a double for each slice.
+// results (sequences, rows+1): first the next token (24 bits; all ones if the target's row has no weight),
+// the number of accepted tokens (8 bits), and p of the next token (float32); then for each draft token its
+// id (24 bits), p and q (20 bits each, see short_float), 0 after the draft. Dynamic shared memory: one
+// double per slice.
 extern "C" __global__ void __launch_bounds__(1024) reject(const float *p, const double *p_sums, const float *q, const double *q_sums,
                                                           const int *ids, const Round *rounds, u64 *results, int rows, int vocab, int draft_vocab) {
     DYNAMIC_SHARED(double, sums);

@@ -2,7 +2,8 @@
 #pragma once
 #include "rank.h"
 
-// each_key shows every key of a row, 0 included, to one thread of the block. Tokens have count() keys, the first vocab of them by scores.
+// each_key calls see with every key of a row, including keys of 0; the threads of the block share the row.
+// tokens has count() keys; the first vocab of them are made from scores.
 template <class Tokens, class See> INLINE void each_key(const Tokens &tokens, const See &see) {
     int j = threadIdx.x, step = blockDim.x;
     for (; j + (ahead - 1) * step < tokens.vocab; j += ahead * step) {
@@ -13,7 +14,8 @@ template <class Tokens, class See> INLINE void each_key(const Tokens &tokens, co
     for (; j < tokens.count(); j += step) see(tokens.key(j));
 }
 
-// sort_keys sorts n keys, a power of two, in shared memory from the largest down. (Batcher, Sorting networks and their applications, 1968)
+// sort_keys sorts n keys in shared memory, the largest first; n is a power of two. (Batcher, Sorting
+// networks and their applications, 1968)
 INLINE void sort_keys(u64 *keys, int n) {
     for (int size = 2; size <= n; size *= 2)
         for (int stride = size / 2; stride > 0; stride /= 2) {
@@ -30,9 +32,10 @@ INLINE void sort_keys(u64 *keys, int n) {
     __syncthreads();
 }
 
-// floor_key is a key that at least k tokens reach and usually few more: the k-th best of the threads' own best ones. 1, which all reach,
-// if there are fewer threads. It costs one look at the row and saves the others nearly all of their work, above all the
-// contention of a histogram. keys is shared, 1024. The whole block calls it.
+// floor_key returns a key that at least k tokens reach, and usually few more: the k-th best of the best
+// keys of the threads. With fewer than k threads it returns 1, which all tokens reach. It reads the row
+// once and saves later steps most of their work, above all contention in a histogram. keys is shared,
+// 1024 long. The whole block calls it.
 template <class Tokens> INLINE u64 floor_key(const Tokens &tokens, int k, u64 *keys) {
     if (k > (int)blockDim.x) return 1;
     int n = warp_size;
@@ -52,22 +55,22 @@ template <class Tokens> INLINE u64 floor_key(const Tokens &tokens, int k, u64 *k
 
 constexpr int most_bins = 2048;
 
-// Digit d of six of a key: three of the score, three of the id.
+// A key has six digits: three of the score, three of the id.
 INLINE int digit_shift(int d) { return d == 0 ? 53 : d == 1 ? 42 : d == 2 ? 32 : d == 3 ? 21 : d == 4 ? 10 : 0; }
 INLINE int digit_bits(int d) { return d == 2 || d == 5 ? 10 : 11; }
 
-// Choice is the bin at which the amounts, added from the highest bin down, reach what is wanted.
+// Choice is the bin at which the amounts, added from the highest bin down, reach the wanted amount.
 template <class Amount> struct Choice {
     int bin;
-    Amount wanted;  // of this bin's own amount
+    Amount wanted;  // wanted from this bin
 };
 
-// choose_bin is the work of one warp; the amounts of all bins together are at least wanted, which is above 0. Each lane has a run of
-// bins, lane 0 the highest.
+// choose_bin finds the bin. One warp calls it. wanted is above 0 and at most the sum of all amounts. Each
+// lane has a run of bins, lane 0 the highest.
 template <class Amount> INLINE void choose_bin(const Amount *amounts, int bins, Amount wanted, Choice<Amount> *out) {
     int run = bins / warp_size, top = bins - 1 - lane_id() * run;
     u64 own = 0;
-    for (int i = 0; i < run; i++) own += amounts[top - (i + lane_id()) % run];  // each lane on a bank of its own
+    for (int i = 0; i < run; i++) own += amounts[top - (i + lane_id()) % run];  // each lane reads another bank
     u64 upto = own;
     for (int o = 1; o < warp_size; o *= 2) {
         u64 below = __shfl_up_sync(full_warp, upto, o);
@@ -85,7 +88,8 @@ template <class Amount> INLINE void choose_bin(const Amount *amounts, int bins, 
     }
 }
 
-// smallest_key returns the smallest of the keys that count and begin with a prefix. least is shared. The whole block calls it.
+// smallest_key returns the smallest key with the prefix, from floor on and with an amount above 0. least is
+// shared. The whole block calls it.
 template <class Tokens, class Measure>
 INLINE u64 smallest_key(const Tokens &tokens, const Measure &amount, u64 floor, u64 prefix, int shift, u64 *least) {
     if (threadIdx.x == 0) *least = 0;
@@ -97,9 +101,10 @@ INLINE u64 smallest_key(const Tokens &tokens, const Measure &amount, u64 floor, 
     return ~*least;
 }
 
-// select_key returns the smallest key of the fewest best tokens whose amounts reach what is wanted, which is above 0 and at most the amount
-// of all. Tokens whose key is below floor or whose amount is 0 do not count. The whole block calls it. amounts and counts are
-// shared, most_bins each, and the same if every amount is 1; so are choice and least.
+// select_key finds the fewest best tokens whose amounts reach wanted, and returns the smallest of their
+// keys. wanted is above 0 and at most the sum of all amounts. Tokens with a key below floor or an amount
+// of 0 do not count. The whole block calls it. amounts and counts are shared, most_bins each; they are the
+// same array if every amount is 1. choice and least are shared too.
 template <class Amount, class Tokens, class Measure>
 INLINE u64 select_key(const Tokens &tokens, const Measure &amount, u64 floor, Amount wanted, Amount *amounts, unsigned *counts,
                       Choice<Amount> *choice, u64 *least) {

@@ -1,5 +1,5 @@
-// Small kernels with one of each thing that goes wrong in kernels. mutants/mutants.txt breaks them one way after another, and each break
-// has to be noticed. They are emulated only and have no PTX.
+// Small kernels, one for each kind of mistake in kernels. mutants/mutants.txt plants one mistake after another,
+// and the tests must notice each. These kernels are only emulated and have no PTX.
 #include "gpu.h"
 
 // rotate_staged writes to y the 4·threads numbers of x rotated by 4, through an asynchronous copy to shared memory. One block.
@@ -46,7 +46,8 @@ extern "C" __global__ void count(int *bins, const int *ids, int n) {
 }
 EXPORT(count)
 
-// neighbours writes to y what a thread's neighbour in the warp has of x, through shared memory, without a barrier of the whole block.
+// neighbours writes to y the x of a thread's neighbour in the warp, through shared memory, without a barrier of
+// the whole block.
 extern "C" __global__ void neighbours(float *y, const float *x) {
     SHARED(float, own, [64]);
     int t = threadIdx.x, first = t - lane_id();
@@ -56,7 +57,8 @@ extern "C" __global__ void neighbours(float *y, const float *x) {
 }
 EXPORT(neighbours)
 
-// reduce_split adds what the blocks of x have, in the order of the blocks: the last to arrive adds, and *arrived is 0 before and after.
+// reduce_split adds the partial sums of the blocks of x in the order of the blocks. The last block to arrive adds
+// them. *arrived is 0 before and after.
 extern "C" __global__ void reduce_split(float *y, float *parts, int *arrived, const float *x, int per_block) {
     if (threadIdx.x != 0) return;
     float sum = 0.0f;
