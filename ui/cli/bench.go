@@ -67,7 +67,7 @@ force, or 0.7 when that is 0.`,
 	return c
 }
 
-// benchKernels measures products in place of replies.
+// benchKernels measures products instead of replies.
 func (a *app) benchKernels(ctx context.Context, asJSON bool) error {
 	c, err := a.toldSettings()
 	if err != nil {
@@ -102,7 +102,7 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 	if o.repeats < 0 {
 		return usagef("--repeats must be at least 1, got %d", o.repeats)
 	}
-	limits := config.Default() // each reply gets the figure as this setting
+	limits := config.Default() // the figure becomes this setting of each reply
 	if err := limits.Set("sampling.max_tokens", strconv.Itoa(o.genTokens)); err != nil {
 		return usagef("--gen-tokens: %w", err)
 	}
@@ -114,7 +114,7 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 		}
 		options.PromptText = string(text)
 	}
-	// What a measurement wants where nothing else was asked for: one γ, and the costs of this machine.
+	// Defaults of a measurement: a fixed γ, and the costs of this machine.
 	for _, v := range []config.Value{{Name: "speculation.gamma_rule", Text: "fixed"}, {Name: "speculation.costs", Text: "measured"}} {
 		if !a.overrides.given(v.Name) {
 			a.overrides.values = append(a.overrides.values, v)
@@ -138,7 +138,7 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 	return nil
 }
 
-// gsm8k is the path that --prompt-set gives; "" for none.
+// gsm8k returns the path in --prompt-set; "" for none.
 func (o *benchFlags) gsm8k() (string, error) {
 	elsewhere := o.kernels || o.gamma.gammas != ""
 	switch path, ok := strings.CutPrefix(o.promptSet, "gsm8k="); {
@@ -155,7 +155,7 @@ func (o *benchFlags) gsm8k() (string, error) {
 	}
 }
 
-// printReport makes safe what a report quotes from files: names of models and prompts.
+// printReport prints a report. It makes texts from files safe: names of models, and prompts.
 func (a *app) printReport(r Report, asJSON bool) error {
 	var b strings.Builder
 	if asJSON {
@@ -172,7 +172,8 @@ func (a *app) printReport(r Report, asJSON bool) error {
 	return err
 }
 
-// countProgress keeps a count on a terminal's stderr and says nothing elsewhere.
+// countProgress returns a function that shows a count on a terminal's stderr. If stderr is not a terminal, the
+// function does nothing.
 func (a *app) countProgress(what string) func(done, total int) {
 	if !a.Terminal.StderrTTY {
 		return func(int, int) {}

@@ -26,7 +26,7 @@ func (o *chatFlags) add(flags *pflag.FlagSet) {
 	o.trace.add(flags)
 }
 
-// chat opens the screen, or does without where there is none: a prompt from a pipe gets one answer, a keyboard gets a chat
+// chat opens the screen. Without a screen, a prompt from a pipe gets one answer, and a keyboard gets a chat
 // line by line.
 func (a *app) chat(ctx context.Context, o chatFlags) error {
 	t := a.Terminal
@@ -54,7 +54,7 @@ func (a *app) chat(ctx context.Context, o chatFlags) error {
 	return errors.Join(l.loop(ctx), out.close())
 }
 
-// lines is a chat without a screen: a line in, a reply out.
+// lines is a chat without a screen: it reads a line and prints a reply.
 type lines struct {
 	app      *app
 	session  ui.Engine
@@ -108,7 +108,7 @@ func (l *lines) read() (string, error) {
 	}
 }
 
-// reply answers one message. An interrupt stops the reply, keeps what there is and leaves the chat open.
+// reply answers one message. An interrupt stops the reply, but not the chat; the reply so far is kept.
 func (l *lines) reply(ctx context.Context, text string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -126,7 +126,7 @@ func (l *lines) reply(ctx context.Context, text string) error {
 	return nil
 }
 
-// command carries out a slash command and reports whether it ends the chat.
+// command executes a slash command and reports whether it ends the chat.
 func (l *lines) command(line string) (quit bool) {
 	call, err := command.Parse(line)
 	if err != nil {
@@ -146,7 +146,7 @@ func (l *lines) command(line string) (quit bool) {
 	return false
 }
 
-// set changes a setting, or shows it when no value was given.
+// set changes a setting. Without a value it shows the setting.
 func (l *lines) set(call command.Call) {
 	name := call.Command.Setting.Name
 	if call.Arg != "" {

@@ -141,7 +141,7 @@ func TestEscapeJSON(t *testing.T) {
 	}
 }
 
-// A held-back tail and an unfinished sequence belong to the answer's end.
+// The end of an answer includes text that was held back and an unfinished sequence.
 func TestTailIsPrinted(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		var out bytes.Buffer
@@ -167,7 +167,7 @@ func ExampleProgram_Run() {
 	// 0
 }
 
-// What measures is told what to measure, and prints what it is given.
+// The commands that measure pass their options on, and print the report that they get.
 func TestMeasuringCommands(t *testing.T) {
 	for args, want := range map[string]string{
 		"bench --kernels --gamma 3":                                 "prompts -1 tokens 0 gamma 3",
@@ -184,8 +184,8 @@ func TestMeasuringCommands(t *testing.T) {
 	}
 }
 
-// A recording holds what was said: its owner alone may read it, also where it replaces another file. One of which nothing was
-// recorded does not stay.
+// A recording contains a chat: only its owner may read it, even if it replaces another file. A recording without
+// events is removed.
 func TestARecordingIsPrivate(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"new.jsonl", "old.jsonl"} {
@@ -209,7 +209,7 @@ func TestARecordingIsPrivate(t *testing.T) {
 	}
 }
 
-// Without a home, or with one that cannot be used, the screen starts, says that nothing is saved, and saves nothing.
+// Without a usable home, the screen starts and says that nothing is saved.
 func TestTheScreenStartsWithoutAHome(t *testing.T) {
 	file := t.TempDir() + "/file"
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -9,14 +9,14 @@ import (
 	"specula/engine/config"
 )
 
-// complete tells the shell how a flag of c goes on. The flag must have been added.
+// complete sets the shell completion of a flag of c. The flag must exist.
 func complete(c *cobra.Command, flag string, how cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(flag, how); err != nil {
 		panic("cli: " + err.Error())
 	}
 }
 
-// completeList completes names by commas between, each of them once.
+// completeList completes a list of names separated by commas, each name once.
 func completeList(names []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		done, begun := lastPart(typed, ",")
@@ -31,16 +31,16 @@ func completeList(names []string) cobra.CompletionFunc {
 	}
 }
 
-// lastPart divides what was typed behind the last of the separators.
+// lastPart divides what was typed after the last separator.
 func lastPart(typed, separators string) (done, begun string) {
 	i := strings.LastIndexAny(typed, separators) + 1
 	return typed[:i], typed[i:]
 }
 
-// worthRacing are the sections of settings that are offered for a lane; it may have others.
+// worthRacing lists the sections whose settings are offered for a lane. A lane may have settings of others.
 var worthRacing = []string{"speculation", "sampling", "guidance"}
 
-// completeLane completes the settings of a lane: names first, then the values of those that have a choice.
+// completeLane completes the settings of a lane: names, and values of settings with a choice.
 func completeLane(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	done, begun := lastPart(typed, ", ")
 	if name, value, named := strings.Cut(begun, "="); named {

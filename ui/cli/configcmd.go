@@ -83,7 +83,7 @@ func (a *app) printConfig() error {
 	return err
 }
 
-// inTOML writes a value as config.toml has it. A JSON string is a TOML string too.
+// inTOML writes a value in the syntax of config.toml. A JSON string is a TOML string too.
 func inTOML(s config.Setting, value string) string {
 	if s.Kind != config.Text && s.Kind != config.Choice {
 		return value

@@ -22,10 +22,10 @@ const (
 	ExitModel       = 3 // a model that cannot be loaded
 	ExitDevice      = 4 // no usable device
 	ExitInterrupted = 130
-	signalBase      = 128 // a program that a signal ended has 128 and the signal's number, so SIGINT has 130
+	signalBase      = 128 // a program that a signal ended exits with 128 + the signal's number, so SIGINT gives 130
 )
 
-// coded is an error that knows its exit code.
+// coded is an error with an exit code.
 type coded struct {
 	code int
 	err  error
@@ -38,17 +38,18 @@ func usagef(format string, args ...any) error {
 	return &coded{ExitUsage, fmt.Errorf(format, args...)}
 }
 
-// errInterrupted ends a command that the user stopped. Nothing is printed for it: the user knows.
+// errInterrupted is the error of a command that the user has stopped. Nothing is printed for it.
 var errInterrupted = &coded{ExitInterrupted, errors.New("interrupted")}
 
-// interruptible ends ctx at the first signal, so that what there is can be kept; a second one ends the process as usual.
+// interruptible ends ctx at the first signal, so that the command can keep what it has. A second signal ends
+// the process as usual.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }
 
-// classify gives an error of the program's functions its exit code.
+// classify adds the exit code to an error of a function of Program.
 func (p *Program) classify(err error) error {
 	if err == nil {
 		return nil
@@ -70,7 +71,8 @@ func (p *Program) classify(err error) error {
 	return err
 }
 
-// report prints an error and returns the exit code. ran tells that a command had begun: before that, every error is one of usage.
+// report prints an error and returns the exit code. ran says that a command had begun; before that, every
+// error is a usage error.
 func report(w io.Writer, err error, ran bool, command string) int {
 	if err == nil {
 		return ExitOK

@@ -22,7 +22,7 @@ import (
 	"specula/ui/race"
 )
 
-// The scripts run this program, whose engine answers what its prompt asks for.
+// The scripts run this program. Its engine answers as the prompt asks.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"specula": func() {
 		tty := os.Getenv("FAKE_TTY")
@@ -144,7 +144,7 @@ func fakeProgram(t Terminal) *Program {
 	}
 }
 
-// fakeFinding is a report with its text.
+// fakeFinding is a report with a text.
 type fakeFinding struct {
 	text  string
 	sound bool
@@ -197,8 +197,8 @@ func (s *fakeSession) Race(_ context.Context, messages []ui.Message, _ [2]race.L
 	return fakeRace{s, messages}, nil
 }
 
-// fakeRaceScreen runs a race as the screen does. The prompt "quit" is one whose screen is closed after the first round, "early" one
-// whose screen is closed while the models are read.
+// fakeRaceScreen runs a race as the screen does. With the prompt "quit" the user closes the screen after the first
+// round; with "early", while the models are read.
 func fakeRaceScreen(o ui.Options) error {
 	if o.Race.Prompt == "early" {
 		return nil
@@ -252,7 +252,7 @@ func (s *fakeSession) Generate(ctx context.Context, messages []ui.Message, _ boo
 		}
 		for i, word := range strings.SplitAfter(text, " ") {
 			if prompt == "interrupt" && i == 2 {
-				// The signal is real; the reply waits for what comes of it.
+				// Send a real signal, and wait for its effect.
 				self, err := os.FindProcess(os.Getpid())
 				if err == nil {
 					err = self.Signal(os.Interrupt)

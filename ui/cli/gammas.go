@@ -9,14 +9,14 @@ import (
 	"specula/engine/config"
 )
 
-// gammaFlags are those of bench that compare draft lengths.
+// gammaFlags are the flags of bench that compare draft lengths.
 type gammaFlags struct {
 	gammas       string
 	sets         []string
 	temperatures []float64
 }
 
-// benchGammas compares draft lengths with each other in place of speculation with plain decoding.
+// benchGammas compares draft lengths with each other, instead of speculation with plain decoding.
 func (a *app) benchGammas(ctx context.Context, o benchFlags) error {
 	gammas, err := gammaRange(o.gamma.gammas)
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *app) benchGammas(ctx context.Context, o benchFlags) error {
 	return nil
 }
 
-// gammaRange reads "0-8" or "4".
+// gammaRange parses "0-8" or "4".
 func gammaRange(text string) ([]int, error) {
 	first, last, isRange := strings.Cut(text, "-")
 	if !isRange {

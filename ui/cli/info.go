@@ -36,7 +36,7 @@ device they run, and which ways to draft are available, or why not.`,
 	return c
 }
 
-// infoReady loads what the settings name and prints what came of it.
+// infoReady loads the models and the device of the settings, and prints them.
 func (a *app) infoReady(ctx context.Context) error {
 	config, err := a.toldSettings()
 	if err != nil {
@@ -109,8 +109,8 @@ func (a *app) print(sections ...Section) error {
 	return nil
 }
 
-// writeSection prints rows with their columns aligned; the last cell of a row, which may be long, moves no others. Cells come from a
-// file and are made safe here.
+// writeSection prints rows with aligned columns. The last cell of a row may be long and does not widen its
+// column. Cells come from a file and are made safe here.
 func writeSection(b *strings.Builder, s Section) {
 	if s.Title != "" {
 		fmt.Fprintln(b, sanitize.Line(s.Title))
@@ -138,5 +138,5 @@ func writeSection(b *strings.Builder, s Section) {
 	}
 }
 
-// maxColumn keeps one long cell from pushing all others off the screen.
+// maxColumn limits the width of a column, so that one long cell does not push the others off the screen.
 const maxColumn = 48

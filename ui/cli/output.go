@@ -16,25 +16,25 @@ import (
 	"specula/ui/theme"
 )
 
-// output writes events where nobody has a screen: text or JSON to stdout, the rest to stderr, a trace to a file.
+// output writes events without a screen: text or JSON to stdout, the rest to stderr, and a trace to a file.
 type output struct {
 	app    *app
 	config config.Config
 	json   bool
-	plain  bool // the answer at once, when it is finished
+	plain  bool // print the answer as a whole, after its end
 	theme  *theme.Theme
 	trace  tracer
 	began  time.Time
 
-	raw      bool // the answer goes to stdout as it is: no terminal obeys it there
+	raw      bool // print the answer unchanged: stdout is not a terminal
 	safe     sanitize.Sanitizer
 	answer   strings.Builder // raw text so far
-	lastByte byte            // of what was printed of the answer
-	progress bool            // a progress line stands on stderr
-	err      error           // the first failure to write; nothing is written behind it
-	failed   string          // what the engine said went wrong
-	seed     string          // in words; empty where it makes no difference
-	fault    int             // the exit code for that, if it says more than that something failed
+	lastByte byte            // of the printed part of the answer; 0: nothing was printed
+	progress bool            // stderr shows a progress line
+	err      error           // the first error of a write; nothing is written after it
+	failed   string          // the engine's error; "" without one
+	seed     string          // in words; "" if it makes no difference
+	fault    int             // the exit code for failed, if known; or 0
 }
 
 func (a *app) newOutput(c config.Config, o runFlags) (*output, error) {
@@ -45,7 +45,7 @@ func (a *app) newOutput(c config.Config, o runFlags) (*output, error) {
 	return &output{app: a, config: c, json: o.json, plain: o.plain, theme: a.theme(c, o.plain), raw: a.rawOutput(), trace: t, began: a.Now()}, nil
 }
 
-// theme is mono without any style when stdout shall have no escape sequences.
+// theme returns the theme for stdout; nil if stdout must not have escape sequences.
 func (a *app) theme(c config.Config, plain bool) *theme.Theme {
 	if plain || !a.useColor() {
 		return nil
@@ -61,7 +61,8 @@ func (a *app) theme(c config.Config, plain bool) *theme.Theme {
 	return t
 }
 
-// useColor follows --color, then NO_COLOR, CLICOLOR_FORCE and what stdout is.
+// useColor reports whether to print colours. --color decides, unless it is auto; then NO_COLOR,
+// CLICOLOR_FORCE, and whether stdout is a terminal, in this order.
 func (a *app) useColor() bool {
 	env := a.Terminal.Getenv
 	switch {
@@ -75,11 +76,11 @@ func (a *app) useColor() bool {
 	return a.Terminal.StdoutTTY && env("TERM") != "dumb"
 }
 
-// rawOutput reports whether stdout gets what a model wrote byte by byte: where it is no terminal and no style is asked for,
-// which would be for one.
+// rawOutput reports whether stdout gets a model's text unchanged: if stdout is not a terminal and the user has
+// not asked for colours, which are for terminals.
 func (a *app) rawOutput() bool { return !a.Terminal.StdoutTTY && !a.useColor() }
 
-// shown is what a model wrote as stdout takes it: safe for a terminal, raw for a pipe or a file.
+// shown returns a model's text for stdout: safe for a terminal, unchanged for a pipe or a file.
 func (a *app) shown(text string) string {
 	if a.rawOutput() {
 		return text
@@ -109,7 +110,7 @@ func (o *output) reply(ctx context.Context, s ui.Engine, messages []ui.Message) 
 	return o.answer.String(), nil
 }
 
-// faultOf is the exit code that says whose fault a failure is, 0 if that is not known.
+// faultOf returns the exit code for a failure of the device or the model; 0 for any other failure.
 func faultOf(f event.Failed) int {
 	switch {
 	case f.Device:
@@ -120,7 +121,7 @@ func faultOf(f event.Failed) int {
 	return 0
 }
 
-// put takes one event.
+// put handles one event.
 func (o *output) put(e event.Event) {
 	if o.err != nil {
 		return
@@ -190,7 +191,8 @@ func (o *output) token(t event.Token) error {
 	return o.print(styleLines(o.theme.Fate(t.Verdict), text))
 }
 
-// styleLines keeps a style from running over a line's end, where terminals differ.
+// styleLines styles each line separately, because terminals differ in how they draw a style across the end of
+// a line.
 func styleLines(s theme.Style, text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -213,7 +215,7 @@ func (o *output) end(e event.ReplyEnded) error {
 	if err := o.print(o.rest(e.Tail)); err != nil {
 		return err
 	}
-	nothing := o.lastByte == 0 && (e.Reason == "error" || e.Reason == "cancelled") // then there is no line to end
+	nothing := o.lastByte == 0 && (e.Reason == "error" || e.Reason == "cancelled") // then no line has been begun
 	if o.lastByte != '\n' && !nothing {
 		if err := o.print("\n"); err != nil {
 			return err
@@ -225,7 +227,7 @@ func (o *output) end(e event.ReplyEnded) error {
 	return nil
 }
 
-// rest is what of the answer has not been printed.
+// rest returns the part of the answer that has not been printed.
 func (o *output) rest(tail string) string {
 	switch {
 	case o.plain:
@@ -272,14 +274,14 @@ func (o *output) ready(e event.Ready) {
 	o.app.say("device: %s (%s)", e.Device, e.DeviceWhy)
 }
 
-// warn tells what was assumed about the models' files.
+// warn prints what was assumed about the models' files.
 func (a *app) warn(r event.Ready) {
 	for _, w := range r.Warnings {
 		a.say("warning: %s: %s (%s)", w.About, w.Text, w.Do)
 	}
 }
 
-// showProgress keeps one line on a terminal; a log file gets none.
+// showProgress shows the progress on one line of a terminal. A log file gets nothing.
 func (o *output) showProgress(e event.Loading) {
 	if !o.app.Terminal.StderrTTY || o.app.Terminal.Getenv("TERM") == "dumb" || e.TotalBytes <= 0 {
 		return
@@ -300,7 +302,7 @@ func (o *output) close() error {
 	return o.trace.close()
 }
 
-// say writes a line to stderr. A failure there has nowhere to be told.
+// say writes a line to stderr. It ignores an error, because there is no other place to report it.
 func (a *app) say(format string, args ...any) {
 	fmt.Fprintln(a.Terminal.Stderr, sanitize.Line(fmt.Sprintf(format, args...)))
 }

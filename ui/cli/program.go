@@ -1,9 +1,10 @@
-// Package cli is the command line: it reads flags and configuration, starts the screen or works without one, and ends with a
-// defined exit code.
+// Package cli is the command line: it reads flags and configuration, starts the screen or works without
+// it, and ends with a defined exit code.
 //
-// It knows neither models nor devices. What it calls is handed in as a [Program], so that every command is tested with a
-// scripted engine. Without a screen, the answer alone goes to stdout; statistics, notices and errors go to stderr. All text
-// that comes from a model or a file passes ui/sanitize on the way; alone an answer that goes into a pipe or a file is not changed.
+// It does not know models or devices. It calls the functions of a [Program], so that tests can use a
+// scripted engine. Without a screen, only the answer goes to stdout; statistics, notices and errors go to
+// stderr. All text of models and files passes through ui/sanitize, except an answer that goes to a pipe or
+// a file, which is not changed.
 package cli
 
 import (
@@ -17,7 +18,7 @@ import (
 	"specula/ui/keeper"
 )
 
-// Program is what the command line is connected to. A nil function is a command that is not available.
+// Program holds the functions that the commands call. A command whose function is nil is not available.
 type Program struct {
 	Version       string
 	DefaultConfig []byte   // the text of config.toml
@@ -25,32 +26,34 @@ type Program struct {
 	Terminal      Terminal
 	Now           func() time.Time
 
-	// Open loads the models and opens a conversation. Progress and the result are told to emit, from the calling goroutine.
+	// Open loads the models and opens a conversation. It calls emit with its progress and the result,
+	// on the calling goroutine.
 	Open func(ctx context.Context, c config.Config, emit func(event.Event)) (ui.Engine, error)
-	// Split starts the program again as a child that shows the screen, and returns in that child. It is called before
-	// anything is read or opened. Without it, the screen is shown by this process.
+	// Split starts the program again as a child that shows the screen, and returns in that child. It is
+	// called before anything is read or opened. If Split is nil, this process shows the screen.
 	Split func() *keeper.Link
 	// Screen runs the full screen until the user quits.
 	Screen func(ctx context.Context, o ui.Options) error
-	// Bench measures; progress tells how many of the prompts are done.
+	// Bench measures speculation. progress gets the number of prompts done.
 	Bench func(ctx context.Context, o BenchOptions, progress func(done, total int)) (Report, error)
-	// CompareGammas measures draft lengths against each other; progress tells how many of the cells of its table are done.
+	// CompareGammas compares draft lengths. progress gets the number of cells of its table done.
 	CompareGammas func(ctx context.Context, o GammaOptions, progress func(done, total int)) (Report, error)
 	// Kernels measures the target's products on the CPU.
 	Kernels func(ctx context.Context, c config.Config) (Report, error)
-	// VerifyDist compares what speculation writes with plain sampling.
+	// VerifyDist compares the text of speculation with that of plain sampling.
 	VerifyDist func(ctx context.Context, o ProofOptions, progress func(done, total int)) (Report, error)
-	// Doctor examines models and device; progress is told what is examined next.
+	// Doctor examines models and device. progress gets the name of each examination before it begins.
 	Doctor func(ctx context.Context, o DoctorOptions, progress func(what string)) (Report, error)
-	// EvalPair examines a pair of models; progress tells how many questions are done.
+	// EvalPair examines a pair of models. progress gets the number of questions done.
 	EvalPair func(ctx context.Context, o PairOptions, progress func(done, total int)) (Report, error)
-	// Describe tells what a model file is.
+	// Describe describes a model file.
 	Describe func(ctx context.Context, path string) ([]Section, error)
-	// MakeWeights writes a model file with random weights: for measurements.
+	// MakeWeights writes a model file with random weights, for measurements.
 	MakeWeights func(ctx context.Context, shape, weightType, path string) error
-	// TimePasses measures a model file on the CPU; the result is encoded as JSON.
+	// TimePasses measures passes of a model file on the CPU. The result is printed as JSON.
 	TimePasses func(ctx context.Context, o PassOptions) (any, error)
-	// ExitCode classifies an error of the functions above: 3 for a model, 4 for a device, 0 for anything else.
+	// ExitCode returns the exit code for an error of the functions above: 3 for a model, 4 for a device,
+	// 0 for anything else.
 	ExitCode func(error) int
 }
 
@@ -60,60 +63,60 @@ type Terminal struct {
 	Stdout, Stderr                 io.Writer
 	StdinTTY, StdoutTTY, StderrTTY bool
 	Getenv                         func(string) string
-	// Folders of the user's: for configuration, saved chats, and what the program remembers. Empty where there is no home.
+	// The user's folders for configuration, for saved chats, and for the history; "" without a home.
 	ConfigHome, DataHome, StateHome string
 }
 
 // BenchOptions say what to measure.
 type BenchOptions struct {
 	Config     config.Config
-	PromptText string // of a file with a prompt a line; empty: the built-in ones
-	GSM8K      string // path of a file of that set, in place of both
-	Count      int    // at most so many of them
+	PromptText string // content of a file with one prompt per line; "": the built-in prompts
+	GSM8K      string // path of a file of this set, used instead; "" for none
+	Count      int    // the largest number of prompts
 	GenTokens  int    // tokens of each reply
-	Repeats    int    // how often each is measured; 0: once
+	Repeats    int    // how often each prompt is measured; 0: once
 }
 
 // ProofOptions say what to compare with plain sampling.
 type ProofOptions struct {
 	Config    config.Config
 	Prompt    string
-	Seconds   float64  // for everything
-	Trials    int      // of one combination, at most
+	Seconds   float64  // for all together
+	Trials    int      // the largest number for one combination
 	Proposers []string // names; nil: all that are available
-	Rule      string   // empty: every exact one
+	Rule      string   // "": every lossless rule
 }
 
 // DoctorOptions say what to examine.
 type DoctorOptions struct {
 	Config  config.Config
-	Seconds float64 // for the measurements, about
+	Seconds float64 // approximate time for the measurements
 }
 
-// PairOptions say what to hold a pair of models to.
+// PairOptions say how to examine a pair of models.
 type PairOptions struct {
 	Config  config.Config
-	Holdout string             // path of a file of dialogues to measure α on; empty: it is not measured
-	Goals   map[string]float64 // by the names of figures; nil: nothing is judged
+	Holdout string             // path of a file of dialogues to measure α on; "": α is not measured
+	Goals   map[string]float64 // by the names of figures; nil: no goals
 }
 
-// GammaOptions say which draft lengths to compare, on what.
+// GammaOptions say which draft lengths to compare, and with which prompts.
 type GammaOptions struct {
 	Config       config.Config
 	Gammas       []int
 	Sets         []string // names of built-in kinds of prompt; nil: all
 	Temperatures []float64
-	Count        int // prompts of each set, at most
+	Count        int // the largest number of prompts of each set
 	GenTokens    int
 	Repeats      int
 }
 
-// Report is what a measurement or an examination found.
+// Report is the result of a measurement or an examination.
 type Report interface {
 	WriteTable(io.Writer) error
 	WriteJSON(io.Writer) error
-	// Matched reports whether everything is as it must be: for a benchmark, that every greedy text was the same with and without
-	// speculation.
+	// Matched reports whether all is as it must be. For a benchmark: every greedy text was the same with
+	// and without speculation.
 	Matched() bool
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// defaultProofPrompt leaves the reply open, so that there is something to draw.
+	// defaultProofPrompt has many possible replies, so that there is something to draw.
 	defaultProofPrompt = "I have two dogs and I love to hike."
 	maxProofSeconds    = 86400
 	maxProofTrials     = 100_000_000
@@ -110,7 +110,7 @@ func (a *app) doctor(ctx context.Context, o DoctorOptions, asJSON bool) error {
 	return a.conclude(r, err, asJSON, errors.New("something is wrong; the report says what, and what to do"))
 }
 
-// conclude prints a report and makes an error of one that found something.
+// conclude prints a report. It returns found if the report did not match.
 func (a *app) conclude(r Report, err error, asJSON bool, found error) error {
 	if err != nil {
 		return a.classify(err)
@@ -124,7 +124,8 @@ func (a *app) conclude(r Report, err error, asJSON bool, found error) error {
 	return nil
 }
 
-// lineProgress keeps one line on a terminal's stderr and says nothing elsewhere. An empty text clears it.
+// lineProgress returns a function that shows a text on one line of a terminal's stderr; "" clears the line. If
+// stderr is not a terminal, the function does nothing.
 func (a *app) lineProgress() func(what string) {
 	if !a.Terminal.StderrTTY {
 		return func(string) {}

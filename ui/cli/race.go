@@ -77,10 +77,10 @@ func (a *app) race(ctx context.Context, o raceFlags) error {
 	return a.raceHere(ctx, c, prompt, lanes, o)
 }
 
-// raceOnScreen shows a race, and prints its result when the screen has closed: the screen takes with it what it showed.
+// raceOnScreen shows a race. After the screen has closed it prints the result, because the screen is gone.
 func (a *app) raceOnScreen(ctx context.Context, c config.Config, prompt string, lanes [2]race.Lane, o raceFlags) error {
 	p := a.newRaceReport(lanes, o)
-	var mu sync.Mutex // a race that does not stop goes on after its screen
+	var mu sync.Mutex // a race that does not stop may run longer than its screen
 	err := a.Screen(ctx, ui.Options{
 		Config: c, Color: a.color, Now: a.Now, Keeper: a.keeper,
 		Load: func(ctx context.Context, emit func(event.Event)) (ui.Engine, error) { return a.open(ctx, c, emit) },
@@ -150,7 +150,7 @@ func (a *app) raceHere(ctx context.Context, c config.Config, prompt string, lane
 	return a.verdict(p)
 }
 
-// verdict is the error that a race ends with: it failed, or texts differ that must not.
+// verdict returns the error of a race: it failed, or texts differ that must be equal; nil if neither.
 func (a *app) verdict(p *raceReport) error {
 	_, wrong := p.Outcome.Words()
 	switch {

@@ -19,7 +19,7 @@ func laneName(i int) string { return string(rune('a' + i)) }
 type raceReport struct {
 	Lanes   [2]raceLane  `json:"lanes"`
 	Outcome race.Outcome `json:"outcome"`
-	Gain    string       `json:"gain"` // in words; empty when a lane was not measured
+	Gain    string       `json:"gain"` // in words; "" if a lane was not measured
 
 	app    *app
 	json   bool
@@ -43,15 +43,15 @@ func (a *app) newRaceReport(lanes [2]race.Lane, o raceFlags) *raceReport {
 	return p
 }
 
-// begun reports whether there is anything to tell.
+// begun reports whether any round has been written.
 func (p *raceReport) begun() bool { return p.Lanes[0].Count.Rounds+p.Lanes[1].Count.Rounds > 0 }
 
-// stopped reports whether a lane was not written to its end.
+// stopped reports whether a lane has not reached its end.
 func (p *raceReport) stopped() bool {
 	return slices.ContainsFunc(p.Lanes[:], func(l raceLane) bool { return l.Reason == "" || l.Reason == "cancelled" })
 }
 
-// add takes an event. In JSON it is the event's own line with its lane in front.
+// add adds an event of a lane. With JSON it prints the event, with the lane as first field.
 func (p *raceReport) add(lane int, e event.Event) error {
 	l := &p.Lanes[lane]
 	l.Count.Add(e)
@@ -75,7 +75,7 @@ func (p *raceReport) add(lane int, e event.Event) error {
 	return err
 }
 
-// finish prints what came of it.
+// finish prints the outcome.
 func (p *raceReport) finish() error {
 	p.Gain = race.Gain(&p.Lanes[0].Count, &p.Lanes[1].Count)
 	if p.json {

@@ -13,7 +13,7 @@ import (
 	"specula/engine/trace"
 )
 
-// maxTraceBytes bounds a recording that is read as a whole: hours of chat.
+// maxTraceBytes limits the size of a recording, which is read as a whole. It is enough for hours of chat.
 const maxTraceBytes = 128 << 20
 
 func (a *app) replayCommand() *cobra.Command {

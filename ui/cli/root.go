@@ -21,12 +21,12 @@ type app struct {
 	color      string
 	verbose    bool
 	overrides  overrides // settings given as flags
-	notes      []string  // what the settings mean where that may surprise; open tells them
+	notes      []string  // surprising effects of the settings; open emits them
 	keeper     *keeper.Link
-	ran        bool // a command has begun: what fails from here on is no mistake of usage
+	ran        bool // a command has begun: later errors are not usage errors
 }
 
-// Run carries out the command line args (without the program's name) and returns the exit code.
+// Run executes the command line args (without the program's name) and returns the exit code.
 func (p *Program) Run(ctx context.Context, args []string) int {
 	a := &app{Program: p}
 	root := a.rootCommand()
@@ -68,7 +68,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration, 3 model not loadab
 	return root
 }
 
-// begin marks where usage ends and work begins.
+// begin returns work, preceded by noting that a command has begun.
 func (a *app) begin(work func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		a.ran = true
@@ -84,7 +84,8 @@ func (a *app) checkColor() error {
 	return usagef("--color cannot be %.64q: allowed is one of auto, always, never", a.color)
 }
 
-// noSuchCommand refuses arguments of a command that takes none, with the nearest command's name.
+// noSuchCommand returns an error if a command that takes no arguments has one. The error names the most
+// similar command.
 func noSuchCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -99,7 +100,7 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	return usagef("there is no command %.64q; to get one answer: specula run -p TEXT", args[0])
 }
 
-// flagError adds the nearest name to cobra's error about an unknown flag.
+// flagError adds the most similar name to cobra's error about an unknown flag.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
@@ -112,7 +113,8 @@ func flagError(c *cobra.Command, err error) error {
 	return &coded{ExitUsage, err}
 }
 
-// settings are the values in force: built in, then the file, then flags. What naming a value implies holds within each.
+// settings returns the settings: built-in values, overridden by the file, then by flags. In the file and in
+// the flags, a setting may imply others (config.Imply).
 func (a *app) settings() (config.Config, config.Source, error) {
 	source := config.Search(a.configFile, a.Terminal.Getenv, a.Terminal.ConfigHome)
 	c, inFile, err := config.Load(source)
@@ -140,7 +142,7 @@ func (a *app) settings() (config.Config, config.Source, error) {
 	return c, source, nil
 }
 
-// toldSettings are settings for a command that shows no events: their notes go to stderr.
+// toldSettings is settings for a command that shows no events: notes go to stderr.
 func (a *app) toldSettings() (config.Config, error) {
 	c, _, err := a.settings()
 	for _, note := range a.notes {
@@ -149,7 +151,7 @@ func (a *app) toldSettings() (config.Config, error) {
 	return c, err
 }
 
-// open is Open, which then tells the notes of settings.
+// open calls Open, and then emits the notes of settings.
 func (a *app) open(ctx context.Context, c config.Config, emit func(event.Event)) (ui.Engine, error) {
 	e, err := a.Open(ctx, c, emit)
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"specula/ui"
 )
 
-// maxPromptBytes bounds what is read from a pipe; the longest context of any model is far shorter.
+// maxPromptBytes limits a prompt from a pipe. It is far more than any context holds.
 const maxPromptBytes = 4 << 20
 
 type runFlags struct {
@@ -80,7 +80,7 @@ func (a *app) answer(ctx context.Context, prompt string, out *output) error {
 	return nil
 }
 
-// prompt takes the text of -p, or reads stdin.
+// prompt returns the text of -p, or reads stdin if the text is "" or "-".
 func (a *app) prompt(text string) (string, error) {
 	if text == "" || text == "-" {
 		if a.Terminal.StdinTTY && text == "" {

@@ -15,7 +15,8 @@ import (
 	"specula/ui/compose"
 )
 
-// onScreen reports whether the terminal can show the screen. If it can, what follows runs in a process of its own.
+// onScreen reports whether the terminal can show the screen. If it can, onScreen returns in the process that
+// shows it (Split).
 func (a *app) onScreen() bool {
 	t := a.Terminal
 	if !t.StdinTTY || !t.StdoutTTY || t.Getenv("TERM") == "dumb" {
@@ -27,8 +28,8 @@ func (a *app) onScreen() bool {
 	return true
 }
 
-// screen runs the full screen and records to a file, if one is named. A recording that fails does not disturb the chat: it is
-// told at the end.
+// screen runs the full screen, and records to a file if one is named. An error of the recording does not
+// disturb the chat; it is returned at the end.
 func (a *app) screen(ctx context.Context, c config.Config, recording traceFlags) error {
 	t, err := a.newTracer(recording)
 	if err != nil {
@@ -48,7 +49,7 @@ func (a *app) screen(ctx context.Context, c config.Config, recording traceFlags)
 	return errors.Join(a.classify(a.Screen(ctx, o)), failed, t.close())
 }
 
-// keep opens what the screen saves to. Without a folder to write to, the chat goes on and nothing is saved.
+// keep opens the folders for chats and history. If that fails, nothing is saved, and the user is warned.
 func (a *app) keep(o *ui.Options) {
 	var lost []string
 	if dir, err := ownFolder(a.Terminal.DataHome, "chats"); err != nil {
@@ -65,11 +66,11 @@ func (a *app) keep(o *ui.Options) {
 	}
 	if len(lost) > 0 {
 		o.Warning = strings.Join(lost, "; ")
-		a.notes = append(a.notes, o.Warning) // said again when the models are read, which may be when somebody looks
+		a.notes = append(a.notes, o.Warning) // shown again after the models were read, when the user may look
 	}
 }
 
-// ownFolder makes this program's folder in one of the user's.
+// ownFolder makes this program's folder in a folder of the user.
 func ownFolder(home, name string) (string, error) {
 	if home == "" {
 		return "", errors.New("HOME is not set")

@@ -15,10 +15,10 @@ import (
 // overrides collects the settings given as flags, in the order in which they were given.
 type overrides struct {
 	values []config.Value
-	lists  map[string][]string // by setting: those whose flag may be repeated
+	lists  map[string][]string // by name: settings whose flag may be repeated
 }
 
-// all are the settings that were given.
+// all returns the settings that were given.
 func (o *overrides) all() []config.Value {
 	values := slices.Clone(o.values)
 	for _, name := range slices.Sorted(maps.Keys(o.lists)) {
@@ -44,7 +44,7 @@ func (a *app) addSettings(c *cobra.Command, sections ...string) {
 	}
 }
 
-// settingFlag is a setting as a flag. What was typed is checked later, together with the file.
+// settingFlag is the flag of a setting. Values are checked later, together with the file.
 type settingFlag struct {
 	setting config.Setting
 	into    *overrides
@@ -61,7 +61,7 @@ func (f *settingFlag) Set(text string) error {
 		f.into.lists = map[string][]string{}
 	}
 	list := append(f.into.lists[f.setting.Name], text)
-	if text == "" { // clears what a file or an earlier flag has
+	if text == "" { // an empty value clears the list of a file or of earlier flags
 		list = []string{}
 	}
 	f.into.lists[f.setting.Name] = list
@@ -93,7 +93,7 @@ func (o *overrides) given(name string) bool {
 	return o.lists[name] != nil || slices.ContainsFunc(o.values, func(v config.Value) bool { return v.Name == name })
 }
 
-// explain names the flag an error is about.
+// explain adds the name of the flag to an error.
 func (o *overrides) explain(err error) error {
 	var value *config.ValueError
 	if errors.As(err, &value) {

@@ -7,7 +7,7 @@ import (
 	"specula/engine/config"
 )
 
-// A flag that is given ten thousand times is one list, not ten thousand that grow.
+// A flag that is given ten thousand times makes one list, not ten thousand growing lists.
 func TestAFlagThatIsRepeatedIsOneList(t *testing.T) {
 	setting, _ := config.Lookup("choice")
 	var o overrides

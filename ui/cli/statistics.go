@@ -9,7 +9,7 @@ import (
 	"specula/engine/event"
 )
 
-// statistics sums a reply up in one line. A figure that was not measured reads –.
+// statistics sums a reply up in one line. A figure that was not measured is –.
 func statistics(e event.ReplyEnded) string {
 	t := e.Totals
 	decodeMS := t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS
@@ -29,7 +29,7 @@ func statistics(e event.ReplyEnded) string {
 	return strings.Join(parts, " · ")
 }
 
-// ratio is a/b with some digits, or – when there is no b.
+// ratio formats a/b with the given digits, or – if b ≤ 0.
 func ratio(a, b float64, digits int) string {
 	if b <= 0 {
 		return "–"
@@ -37,7 +37,7 @@ func ratio(a, b float64, digits int) string {
 	return strconv.FormatFloat(a/b, 'f', digits, 64)
 }
 
-// speedup marks an estimate, and says when drafting has lost time.
+// speedup formats the speed-up. It marks an estimate, and says if drafting has lost time.
 func speedup(t event.Totals) string {
 	if t.Speedup <= 0 {
 		return "–"
@@ -52,8 +52,8 @@ func speedup(t event.Totals) string {
 	return text
 }
 
-// escapeJSON writes control and invisible format characters, which encoding/json leaves as they are, as \u escapes.
-// The line means the same, and a terminal that shows it obeys nothing.
+// escapeJSON writes control and invisible format characters, which encoding/json does not escape, as \u
+// escapes. The line means the same and is safe for a terminal.
 func escapeJSON(line string) string {
 	if strings.IndexFunc(line, invisible) < 0 {
 		return line

@@ -26,11 +26,11 @@ func (o *traceFlags) add(flags *pflag.FlagSet) {
 type tracer struct {
 	file *os.File
 	w    *trace.Writer
-	mine bool // made for this recording
+	mine bool // the file did not exist before
 }
 
-// newTracer begins a recording, which only its owner may read. A file that is there already may be a recording that somebody
-// wants to keep.
+// newTracer begins a recording, which only its owner may read. It does not replace an existing file, unless
+// --force is given. Without a path it records nothing.
 func (a *app) newTracer(o traceFlags) (tracer, error) {
 	if o.path == "" {
 		return tracer{}, nil
@@ -45,7 +45,9 @@ func (a *app) newTracer(o traceFlags) (tracer, error) {
 	return tracer{f, trace.NewWriter(f, a.Now), mine}, nil
 }
 
-// createPrivate opens a file to write. A pipe or a device is written to as it is: nothing is lost by it.
+// createPrivate opens a file to write that only its owner may read. An existing file is an error unless
+// replace is set. A pipe or a device is always opened: writing to it replaces nothing. mine says that the
+// file is new.
 func createPrivate(path string, replace bool) (f *os.File, mine bool, err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -71,7 +73,8 @@ func (t tracer) put(e event.Event) error {
 	return t.w.Write(e)
 }
 
-// close ends the recording. When nothing happened, no empty file stays in the way of the next one.
+// close ends the recording. It removes a new file without any event, so that the next recording can use its
+// name.
 func (t tracer) close() error {
 	if t.file == nil {
 		return nil

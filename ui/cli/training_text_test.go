@@ -20,9 +20,10 @@ import (
 	"specula/ui/keys"
 )
 
-// The demo model learns what the program's keys, commands and settings do from assets/training/text/program. Those texts name
-// them by placeholders, such as {key:gamma-up}, {slash:gamma} and {default:speculation.gamma}, which are resolved from
-// placeholders.json. That file is made here of the real tables, so that the model cannot be taught a key that does not exist.
+// The demo model learns the program's keys, commands and settings from assets/training/text/program. These texts use
+// placeholders, such as {key:gamma-up}, {slash:gamma} and {default:speculation.gamma}, which are resolved from
+// placeholders.json. This test makes that file from the real tables, so that the model does not learn a key that
+// does not exist.
 
 var update = flag.Bool("update", false, "write what is generated: the placeholders of the training texts")
 
@@ -31,7 +32,7 @@ const (
 	placeholders = trainingText + "/placeholders.json"
 )
 
-// keyNames are what the training texts call the keys of the map.
+// keyNames are the names of the keys in the training texts.
 var keyNames = map[keys.Focus]map[keys.Action]string{
 	keys.Everywhere: {
 		keys.GammaUp: "gamma-up", keys.GammaDown: "gamma-down", keys.GammaAuto: "gamma-auto", keys.GammaRule: "gamma-rule",
@@ -53,10 +54,10 @@ var keyNames = map[keys.Focus]map[keys.Action]string{
 	},
 }
 
-// editNames are those of the rows that the text area itself understands, in their order.
+// editNames are the names of the keys that the text area handles, in the order of the table.
 var editNames = []string{"line", "word", "delete"}
 
-// resolved makes the table of placeholders: from the text inside the braces to what stands for it.
+// resolved makes the table of placeholders, from the text inside the braces to its replacement.
 func resolved(t *testing.T) map[string]string {
 	t.Helper()
 	table := map[string]string{}
@@ -167,8 +168,8 @@ type topic struct {
 	questions, answers []string
 }
 
-// topics reads every training text about the program, and refuses what is not in its format. Further ways to ask, in files of their own,
-// are added to the topics with the same ids.
+// topics reads every training text about the program, and fails if one is not in the format. Further questions,
+// in separate files, are added to the topics with the same ids.
 func topics(t *testing.T) []topic {
 	t.Helper()
 	files, err := filepath.Glob(trainingText + "/program/*.txt")
@@ -211,7 +212,7 @@ func topics(t *testing.T) []topic {
 	return withFurtherWays(t, list)
 }
 
-// furtherWays is in the names of the files whose blocks add questions to topics of other files.
+// furtherWays is part of the names of files whose blocks add questions to topics of other files.
 const furtherWays = "-asked"
 
 func withFurtherWays(t *testing.T, list []topic) []topic {
@@ -251,10 +252,10 @@ var (
 	rawPath     = regexp.MustCompile(`[\w./~-]+\.(go|toml|md|gguf|txt|jsonl?|safetensors|bin|pt)\b`)
 )
 
-// examples are names of files that are nobody's: what a user would put in their place.
+// examples are file names that stand for files of the user.
 var examples = []string{"big.gguf", "small.gguf", "hello.jsonl", "model.gguf", "person.json", "prompts.txt", "notes.md", "mine.toml"}
 
-// outside are names of files that are not in the repository but are what the program reads, refuses or writes.
+// outside are names of files that the program reads, refuses or writes, but that are not in the repository.
 var outside = []string{"~/.config/specula/config.toml", "model.safetensors", "pytorch_model.bin", "config.json", "history.jsonl", ".json", ".pt"}
 
 func TestTrainingTextsNameOnlyWhatThereIs(t *testing.T) {
@@ -297,7 +298,7 @@ func resolve(text string, table map[string]string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(p string) string { return table[strings.Trim(p, "{}")] })
 }
 
-// complaints says what a text names that is not in the tables, or that it should name by a placeholder.
+// complaints lists the names in a text that are not in the tables, or that should be placeholders.
 func complaints(text string, table map[string]string) []string {
 	var out []string
 	for _, p := range placeholder.FindAllString(text, -1) {
