@@ -16,7 +16,7 @@ type Thread struct {
 
 type task struct {
 	run  func()
-	done chan<- any // gets run's panic value, or nil; a nil channel: nobody waits
+	done chan<- any // gets run's panic value, or nil; nil: run is not waited for
 }
 
 const maxSubmitted = 1024

@@ -159,7 +159,8 @@ func (c *column) speedGraph(rows int) []string {
 // fewTests is how often a position must have been tested before its share is printed like a fact.
 const fewTests = 8
 
-// positions draws the acceptance by draft position of this reply: a bar for each and its share, paler while it rests on few tests.
+// positions draws the acceptance of this reply by draft position: a bar and a share for each. A share from
+// few tests is paler.
 func (c *column) positions(rows int) []string {
 	t := &c.s.Reply.Totals
 	const cell, gap = 4, 1
