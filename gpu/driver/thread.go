@@ -16,7 +16,7 @@ type Thread struct {
 
 type task struct {
 	run  func()
-	done chan<- any // gets run's panic value, or nil; nil: run is not waited for
+	done chan<- any // gets run's panic value or nil; if the channel is nil, no one waits for run
 }
 
 const maxSubmitted = 1024
