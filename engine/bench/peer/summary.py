@@ -74,7 +74,17 @@ def shape():
         show("resident to allowed memory", lambda r: max(o["residentBytes"] / allowed(o) for o in r["ours"]), 2, "≤ 1.1")
 
 
+def peer_speculation(run):
+    return max(figure["tokensPerS"] for length, figure in run["peer"].items() if length != "plain")
+
+
 def pair():
+    show("llama.cpp, tokens/s, plain", lambda r: r["peer"]["plain"]["tokensPerS"], 0)
+    show("llama.cpp, tokens/s, speculating", peer_speculation, 0)
+    show("specula, tokens/s, plain", lambda r: 1000 / r["draft"]["baseline_e2e_tpot_ms"], 0)
+    show("specula, tokens/s, speculating", lambda r: 1000 / r["draft"]["spec_e2e_tpot_ms"], 0)
+    show("  ratio", lambda r: 1000 / r["draft"]["spec_e2e_tpot_ms"] / peer_speculation(r), 2, "≥ 2")
+    show("two threads to one", lambda r: r["two"]["decodePerS"] / r["one"]["decodePerS"], 2, "≥ 1")
     show("5 rows to one", rows(5), 2, "≤ 1.6")
     show("9 rows to one", rows(9), 2, "≤ 2.2")
     gains = [("draft", "≥ 1.3", "≥ 1.2"), ("hot", "", "≥ 0.99"), ("ngram", "≥ 0.99", "≥ 0.99"),
