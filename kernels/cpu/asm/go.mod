@@ -8,4 +8,7 @@ require (
 	golang.org/x/mod v0.41.0 // indirect
 	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
+	specula v0.0.0
 )
+
+replace specula => ../../..

@@ -1,11 +1,16 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"specula/kernels/cpu/layout"
+	"specula/kernels/format"
+)
 
 func matmulQuantized() []*function {
 	var list []*function
-	for _, l := range layouts {
-		list = append(list, product(l))
+	for _, f := range format.Quantised() {
+		list = append(list, product(layout.Panel{Format: f}))
 	}
 	return list
 }
@@ -15,7 +20,7 @@ func matmulQuantized() []*function {
 // of a few vectors, as many as there are registers for their sums.
 type panelProduct struct {
 	*function
-	layout
+	layout.Panel
 	acc, panel, x, tiles, m, stride r // the arguments
 	// Of a pass: the tile, its records, tiles left, tiles left in the super-block, and the
 	// super-block's d.
@@ -31,10 +36,10 @@ type panelProduct struct {
 	sums, highs [][]v  // integer sums of a row's vectors; with halves, highs are those of columns 16–31
 }
 
-func product(l layout) *function {
-	doc := fmt.Sprintf("adds the product of a %s panel and m rows of activations, tile after tile, to acc (m, 32).", l.name)
-	f := open("product"+l.name, "acc *float32, panel *byte, x *byte, tiles int, m int, stride int", doc)
-	p := &panelProduct{function: f, layout: l}
+func product(l layout.Panel) *function {
+	doc := fmt.Sprintf("adds the product of a %s panel and m rows of activations, tile after tile, to acc (m, 32).", l.Name)
+	f := open("product"+l.Name, "acc *float32, panel *byte, x *byte, tiles int, m int, stride int", doc)
+	p := &panelProduct{function: f, Panel: l}
 	p.acc, p.panel, p.x = f.load("acc"), f.load("panel"), f.load("x")
 	p.tiles, p.m, p.stride = f.load("tiles"), f.load("m"), f.load("stride")
 	for _, x := range []*r{&p.w, &p.px, &p.n, &p.inner, &p.d, &p.pw, &p.pd, &p.ps, &p.pa, &p.parts} {
@@ -59,7 +64,7 @@ func product(l layout) *function {
 func (p *panelProduct) constants() {
 	p.nibbles, p.upper = p.v(), p.v()
 	p.do(movi(p.nibbles, 0x0f))
-	switch p.bits {
+	switch p.Bits() {
 	case 5:
 		p.do(movi(p.upper, 0x10))
 	case 6:
@@ -75,14 +80,14 @@ func (p *panelProduct) pass(rows int) {
 	if rows == 1 {
 		p.width = 8
 	}
-	if p.halves {
+	if p.Halves() {
 		p.width /= 2
 	}
 	p.quants, p.sums, p.highs = nil, nil, nil
 	for range rows {
 		p.quants = append(p.quants, [2]v{p.v(), p.v()})
 		p.sums = append(p.sums, p.vs(p.width))
-		if p.halves {
+		if p.Halves() {
 			p.highs = append(p.highs, p.vs(p.width))
 		}
 	}
@@ -90,13 +95,13 @@ func (p *panelProduct) pass(rows int) {
 	p.asm("MOVD %v, %v", p.x, p.px)
 	p.asm("MOVD %v, %v", p.tiles, p.n)
 	tile := fmt.Sprintf("tile%d", rows)
-	if !p.super {
+	if !p.Super() {
 		p.times(tile, p.n, p.tile)
 		return
 	}
 	p.label(fmt.Sprintf("super%d", rows))
 	p.asm("MOVD %v, %v", p.w, p.d)
-	p.forward(p.w, p.headBytes())
+	p.forward(p.w, p.HeadBytes())
 	p.asm("MOVD $%d, %v", tilesPerSuper, p.inner)
 	p.times(tile, p.inner, p.tile)
 	p.asm("SUBS $%d, %v, %v", tilesPerSuper, p.n, p.n)
@@ -110,7 +115,7 @@ func (p *panelProduct) tile() {
 	}
 	p.asm("MOVD %v, %v", p.w, p.pw)
 	p.asm("MOVD %v, %v", p.acc, p.pa)
-	if p.super {
+	if p.Super() {
 		p.asm("MOVD %v, %v", p.d, p.pd)
 		p.asm("MOVD %v, %v", p.w, p.ps)
 	} else {
@@ -131,12 +136,12 @@ func (p *panelProduct) tile() {
 			p.forward(p.pw, 16*p.width)
 			p.forward(p.pa, 16*p.width)
 			p.forward(p.pd, 8*p.width)
-			if p.super {
+			if p.Super() {
 				p.forward(p.ps, 4*p.width)
 			}
 		})
 	}
-	p.forward(p.w, p.tileBytes())
+	p.forward(p.w, p.TileBytes())
 	p.asm("ADD %v, %v, %v", p.stride, p.px, p.px)
 }
 
@@ -144,14 +149,14 @@ func (p *panelProduct) tile() {
 func (p *panelProduct) begin() {
 	factors, low, high := p.v(), p.v(), p.v()
 	for i, sums := range p.sums {
-		if p.biasBits == 0 || p.bits == 8 {
+		if p.BiasBits() == 0 || p.Bits() == 8 {
 			for _, s := range sums {
 				p.do(movi(s, 0))
 			}
 			continue
 		}
-		p.do(ldr(factors, p.px, i*recordBytes+factorsAt), shl(factors, factors, p.biasBits))
-		if !p.halves {
+		p.do(ldr(factors, p.px, i*recordBytes+factorsAt), shl(factors, factors, p.BiasBits()))
+		if !p.Halves() {
 			for _, s := range sums {
 				p.do(dup(s, factors, minusSumOf))
 			}
@@ -167,8 +172,8 @@ func (p *panelProduct) begin() {
 // dots adds the products of a part. Each vector is unpacked once for all rows.
 func (p *panelProduct) dots() {
 	vector := func(to v, offset, g, j int) { p.do(ldr(to, p.pw, offset+vectorBytes*g+16*j)) }
-	highs, lows := p.scaleBytes(), p.scaleBytes()+p.highBytes()
-	if p.bits == 8 {
+	highs, lows := p.ScaleBytes(), p.ScaleBytes()+p.HighBytes()
+	if p.Bits() == 8 {
 		spare := p.vs(4)
 		for g := range groups {
 			for j := range p.width {
@@ -185,7 +190,7 @@ func (p *panelProduct) dots() {
 		for j := range p.width {
 			vector(higher, lows, g, j)
 			p.do(and(lower, higher, p.nibbles), ushrByte(higher, higher, 4))
-			switch p.bits {
+			switch p.Bits() {
 			case 5:
 				vector(bits, highs, 0, j)
 				p.addBits(lower, bits, moved, 4-g)
@@ -221,7 +226,7 @@ func (p *panelProduct) addBits(w, bits, moved v, by int) {
 func (p *panelProduct) multiply(w v, g, j int) {
 	for i, q := range p.quants {
 		sum := p.sums[i][j]
-		if p.halves && g >= groups/2 {
+		if p.Halves() && g >= groups/2 {
 			sum = p.highs[i][j]
 		}
 		p.do(sdot(sum, w, q[g/4], g%4))
@@ -233,13 +238,13 @@ func (p *panelProduct) scale() {
 	d, min, factors, t, sum := p.v(), p.v(), p.v(), p.v(), p.v()
 	for j := range p.width {
 		p.do(ldr8(d, p.pd, 8*j), fcvtlHalf(d, d))
-		if p.mins {
+		if p.Mins() {
 			p.do(ldr8(min, p.pd, 2*panelRows+8*j), fcvtlHalf(min, min))
 		}
 		switch {
-		case p.halves:
+		case p.Halves():
 			p.scaleHalves(j, min, t) // there is no minimum in this format
-		case p.super:
+		case p.Super():
 			p.timesByte(d, 4*j, t)
 			p.timesByte(min, panelRows+4*j, t)
 			p.do(fneg(min, min))
@@ -248,7 +253,7 @@ func (p *panelProduct) scale() {
 			dot, offset := sums[j], i*4*panelRows+16*j
 			p.do(ldr(factors, p.px, i*recordBytes+factorsAt), ldr(sum, p.pa, offset))
 			p.do(scvtf(dot, dot), fmulElement(t, d, factors, scaleOf), fmul(dot, dot, t), fadd(sum, sum, dot))
-			if p.mins {
+			if p.Mins() {
 				p.do(fmulElement(t, min, factors, scaledSumOf), fadd(sum, sum, t))
 			}
 			p.do(str(sum, p.pa, offset))

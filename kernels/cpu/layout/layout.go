@@ -1,0 +1,60 @@
+// Package layout says where things lie in the two kinds of memory that the Go code and the assembly
+// of kernels/cpu share: panels of weights and records of activations. The generators of the
+// assembly read it, too.
+package layout
+
+import (
+	"math/bits"
+
+	"specula/kernels/format"
+)
+
+// A panel holds 32 weight rows, as kernels/cpu.Panels says.
+const (
+	Rows          = 32 // of a panel: the lanes of two AVX-512 registers
+	Columns       = format.Tile
+	Groups        = Columns / 4 // of a tile: four columns are four bytes, a lane of the dot instruction
+	VectorBytes   = 4 * Rows    // of a group: four columns of all rows
+	TilesPerSuper = 8
+)
+
+// A record is what one row of activations has for a tile of 32 columns: the quants, and numbers
+// that all weight rows use. These are their offsets.
+const (
+	QuantsAt    = 0
+	ScaleAt     = Columns        // float32
+	MinusSumAt  = ScaleAt + 4    // int32: minus the sum of the quants
+	MinusLowAt  = MinusSumAt + 4 // int32: minus the sum of the first 16
+	ScaledSumAt = MinusLowAt + 4 // float32: scale · sum
+	RecordBytes = ScaledSumAt + 4
+)
+
+// Panel is the layout of a format's panels.
+type Panel struct{ *format.Format }
+
+// BiasBits returns b for quants that are stored with a bias of 1<<b, and 0 for those without.
+func (p Panel) BiasBits() int { return max(0, bits.Len(uint(p.Bias))-1) }
+
+// HeadBytes returns the size of the half-precision numbers of a tile or super-block.
+func (p Panel) HeadBytes() int {
+	if p.Mins() {
+		return 4 * Rows
+	}
+	return 2 * Rows
+}
+
+// ScaleBytes returns the size of the scales at the start of a tile.
+func (p Panel) ScaleBytes() int {
+	if p.Super() {
+		return 2 * Rows
+	}
+	return p.HeadBytes()
+}
+
+// HighBytes returns the size of the upper bits of a tile's quants.
+func (p Panel) HighBytes() int { return p.High.Bits * VectorBytes }
+
+// TileBytes returns the size of a tile.
+func (p Panel) TileBytes() int {
+	return p.ScaleBytes() + p.HighBytes() + p.Low.Bits*VectorBytes
+}

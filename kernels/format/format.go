@@ -1,0 +1,145 @@
+// Package format is the table of GGUF's tensor types: the one place that says how a block of
+// weights lies in a file. Readers of files, kernels, generators of assembly, random weights, error
+// texts and documents take their types from here.
+//
+// A block is described by where the bits of its quants lie (Plane), its scale, and what else
+// belongs to a weight (Quants). Names and layouts are those of ggml-quants.c and gguf-py.
+// Source: https://github.com/ggml-org/llama.cpp.
+package format
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// Tile is the number of weights that share a scale and a minimum. A block holds one tile or eight.
+const Tile = 32
+
+// Format is a tensor type. BlockElements numbers take BlockBytes.
+type Format struct {
+	Type          uint32 // its number in GGUF
+	Name          string
+	BlockElements int
+	BlockBytes    int
+	*Quants       // nil for a type that is not quantised, and for one that no kernel multiplies
+}
+
+// Quants says what the bytes of a block mean: weight = scale·(quant − Bias), or scale·quant +
+// minimum in a format with minima.
+type Quants struct {
+	Low, High Plane // the lower and upper bits of the quants; no High if Low has all of them
+	Bias      int   // 0 in formats with minima
+	Signed    bool  // quants are two's complement: read the highest bit inverted, then subtract Bias
+	Scale     int   // offset of the block's scale, in half precision
+	Min       int   // offset of the minimum, in half precision; 0: no minima
+	Factors   Factors
+	FactorsAt int
+	// Deviation is the standard deviation of the weights in a block of random bytes whose scale is
+	// 1 and whose minimum makes their mean 0. The random weights need it.
+	Deviation float64
+}
+
+// Plane says where some bits of each quant lie in a block. A byte holds the bits of 8/Bits quants
+// that are Run quants apart, the first in its lowest bits. So Run neighbouring quants lie in Run
+// neighbouring bytes.
+type Plane struct{ At, Bits, Run int }
+
+// Find returns where the bits of a quant are: their byte, and the number of lower bits in it.
+func (p Plane) Find(quant int) (at, shift int) {
+	run, size := bits.TrailingZeros(uint(p.Run)), bits.TrailingZeros(uint(p.Bits)) // without divisions, which are slow
+	group := run + 3 - size                                                        // 1<<group quants share Run bytes
+	return p.At + quant>>group<<run + quant&(p.Run-1), quant & (1<<group - 1) >> run << size
+}
+
+// Factors are integers by which a part of a block multiplies the block's scale and minimum.
+type Factors int
+
+// The kinds of factors.
+const (
+	// NoFactors: a block is one tile.
+	NoFactors Factors = iota
+	// SixBits: 12 bytes have an unsigned factor of the scale, and one of minus the minimum, for
+	// each of eight tiles. UnpackSixBits reads them.
+	SixBits
+	// SignedBytes: a signed byte for each 16 weights.
+	SignedBytes
+)
+
+// UnpackSixBits reads a tile's two factors. For the first four tiles they are the low 6 bits of a
+// byte each. For the others they are a nibble each, and their upper bits are the high bits of those
+// first bytes.
+func UnpackSixBits(p []byte, tile int) (scale, min byte) {
+	if tile < 4 {
+		return p[tile] & 63, p[tile+4] & 63
+	}
+	return p[tile+4]&15 | p[tile-4]>>6<<4, p[tile+4]>>4 | p[tile]>>6<<4
+}
+
+// Bits returns the number of bits of a quant.
+func (q *Quants) Bits() int { return q.Low.Bits + q.High.Bits }
+
+// Mins reports whether weights have a minimum.
+func (q *Quants) Mins() bool { return q.Min != 0 }
+
+// Halves reports whether the two halves of a tile have factors of their own.
+func (q *Quants) Halves() bool { return q.Factors == SignedBytes }
+
+// HalfPrecision returns the offsets of the half-precision numbers in a block.
+func (q *Quants) HalfPrecision() []int {
+	if q.Mins() {
+		return []int{q.Scale, q.Min}
+	}
+	return []int{q.Scale}
+}
+
+// Super reports whether a block is a super-block: eight tiles that share a scale.
+func (f *Format) Super() bool { return f.BlockElements > Tile }
+
+func (f *Format) String() string { return f.Name }
+
+// Find returns the type with this number, or nil if ggml does not define it or has withdrawn it.
+func Find(number uint32) *Format {
+	for _, list := range [][]Format{loadable, others} {
+		for i := range list {
+			if list[i].Type == number {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Loadable returns the types that specula can compute with.
+func Loadable() []*Format {
+	var all []*Format
+	for i := range loadable {
+		all = append(all, &loadable[i])
+	}
+	return all
+}
+
+// CanLoad reports whether this is one of Loadable.
+func CanLoad(number uint32) bool {
+	return slices.ContainsFunc(loadable, func(f Format) bool { return f.Type == number })
+}
+
+// Quantised returns those of Loadable that are multiplied as integers.
+func Quantised() []*Format {
+	var some []*Format
+	for _, f := range Loadable() {
+		if f.Quants != nil {
+			some = append(some, f)
+		}
+	}
+	return some
+}
+
+// Names lists the names of Loadable, for error texts and documents.
+func Names() string {
+	var names []string
+	for _, f := range Loadable() {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
+}
