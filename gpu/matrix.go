@@ -9,6 +9,7 @@ import (
 	"specula/engine/compute"
 	"specula/gpu/driver"
 	"specula/kernels/cuda"
+	"specula/kernels/format"
 	"specula/kernels/ref"
 )
 
@@ -23,19 +24,13 @@ type matrix struct {
 func (w *matrix) Rows() int { return w.rows }
 func (w *matrix) Cols() int { return w.cols }
 
-// widened are the types without a matrix product of their own. They are converted to half
-// precision when they are loaded.
-var widened = map[compute.DType]ref.Format{
-	compute.Q4_0: ref.Q4_0, compute.Q4_1: ref.Q4_1, compute.Q5_0: ref.Q5_0, compute.Q5_1: ref.Q5_1, compute.Q5_K: ref.Q5_K,
-}
-
 // formatOf returns the device layout of a weight type, or nil if the GPU does not support the
-// type.
+// type. A type without a matrix product of its own is converted to half precision when it is loaded.
 func formatOf(t compute.DType) *cuda.Format {
 	if f, ok := cuda.PackedFormat(uint32(t)); ok {
 		return f
 	}
-	if _, ok := widened[t]; ok || t == compute.F32 {
+	if format.CanLoad(uint32(t)) {
 		return cuda.Half
 	}
 	return nil
@@ -52,7 +47,7 @@ func (b *Backend) MatrixBytes(w compute.Weight) int64 {
 // tileRows is the height of a tile. Weights are packed and sent in whole tiles.
 const tileRows = 16
 
-// Matrix loads a weight of any type that engine/compute names. It returns while the last bytes are
+// Matrix loads a weight of any type of format.Loadable. It returns while the last bytes are
 // still on their way.
 func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix, error) {
 	f := formatOf(w.Type)
@@ -60,7 +55,7 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	case w.Rows < 1 || w.Cols < 1:
 		return nil, fmt.Errorf("tensor %q: shape %d × %d is empty", w.Name, w.Rows, w.Cols)
 	case f == nil:
-		return nil, fmt.Errorf("tensor %q has the type number %d, which the GPU cannot multiply: use a file in F32, F16, BF16, Q8_0, Q4_0 to Q5_1, or Q4_K to Q6_K", w.Name, w.Type)
+		return nil, fmt.Errorf("tensor %q has the type number %d, which the GPU cannot multiply: use a file in one of %s", w.Name, w.Type, format.Names())
 	}
 	rowBytes, err := rowBytes(w)
 	if err != nil {
@@ -91,16 +86,11 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 
 // rowBytes returns the size of a row in the file, and checks the size of the data.
 func rowBytes(w compute.Weight) (int, error) {
-	elements, bytes := 1, 4
-	if t, ok := widened[w.Type]; ok {
-		elements, bytes = t.BlockElements, t.BlockBytes
-	} else if f, ok := cuda.PackedFormat(uint32(w.Type)); ok {
-		elements, bytes = f.Block()
+	f := format.Find(uint32(w.Type))
+	if w.Cols%f.BlockElements != 0 {
+		return 0, fmt.Errorf("tensor %q: rows of %d numbers are no whole blocks of %d", w.Name, w.Cols, f.BlockElements)
 	}
-	if w.Cols%elements != 0 {
-		return 0, fmt.Errorf("tensor %q: rows of %d numbers are no whole blocks of %d", w.Name, w.Cols, elements)
-	}
-	row := w.Cols / elements * bytes
+	row := w.Cols / f.BlockElements * f.BlockBytes
 	if want := w.Rows * row; len(w.Data) != want {
 		return 0, fmt.Errorf("tensor %q: %d × %d numbers need %d bytes, the file has %d", w.Name, w.Rows, w.Cols, want, len(w.Data))
 	}
@@ -139,7 +129,7 @@ func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n i
 // become infinite is an error.
 func halves(w compute.Weight, source []byte, rows int) ([]byte, error) {
 	wide := make([]float32, rows*w.Cols)
-	if t, ok := widened[w.Type]; ok {
+	if t, ok := ref.FormatOf(uint32(w.Type)); ok {
 		t.Dequantize(wide, source)
 	} else {
 		toFloats(wide, source)
@@ -166,7 +156,7 @@ func toFloats(dst []float32, source []byte) {
 // over all formats.
 func roundedBytes(rows, cols int) int64 {
 	most := 0
-	for _, f := range []*cuda.Format{cuda.BFloat16, cuda.Half, cuda.Q8_0, cuda.Q4_K, cuda.Q6_K} {
+	for _, f := range cuda.Packed() {
 		most = max(most, f.ActivationBytes(rows, cols))
 	}
 	return int64(most)

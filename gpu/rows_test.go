@@ -14,6 +14,8 @@ import (
 	"specula/engine/model"
 	"specula/engine/weights/gguf"
 	"specula/engine/weights/random"
+	"specula/kernels/cuda"
+	"specula/kernels/format"
 )
 
 // record is what passes computed of a text: the scores of each row, and keys and values of each
@@ -109,10 +111,9 @@ func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 		some = []int{9, 17} // the run with the schedule in order has tested the others
 		all = some
 	}
-	native := []compute.DType{compute.Q8_0, compute.F16, compute.BF16, compute.Q4_K, compute.Q6_K}
-	halved := []compute.DType{compute.F32, compute.Q4_0, compute.Q4_1, compute.Q5_0, compute.Q5_1, compute.Q5_K} // converted to F16 when loaded
 	b := open(t)
-	for i, typ := range slices.Concat(native, halved) {
+	for i, f := range format.Loadable() {
+		typ := compute.DType(f.Type)
 		t.Run(gguf.TypeName(typ), func(t *testing.T) {
 			shape := shape
 			if typ == compute.Q8_0 {
@@ -129,8 +130,8 @@ func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 			}
 			defer cache.Close()
 			counts := all
-			if slices.Contains(halved, typ) {
-				counts = some
+			if _, own := cuda.PackedFormat(f.Type); !own {
+				counts = some // converted to F16 when loaded
 			}
 			want := passes(t, m, cache, ids[:slices.Max(counts)], 1)
 			for _, rows := range counts {

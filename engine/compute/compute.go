@@ -18,20 +18,17 @@ package compute
 
 import "context"
 
-// DType is the storage type of a weight matrix. The numbers are those of GGUF.
+// DType is the storage type of a weight matrix. The numbers are those of GGUF; package
+// kernels/format lists them. For a type that a backend does not support, Matrix returns an error.
 type DType uint32
 
-// The types of GGUF that a backend may support. For any other type, Matrix returns an error.
+// The types that code names.
 const (
 	F32  DType = 0
 	F16  DType = 1
 	Q4_0 DType = 2
-	Q4_1 DType = 3
-	Q5_0 DType = 6
-	Q5_1 DType = 7
 	Q8_0 DType = 8
 	Q4_K DType = 12
-	Q5_K DType = 13
 	Q6_K DType = 14
 	BF16 DType = 30
 )

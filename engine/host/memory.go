@@ -6,6 +6,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/kernels/cpu"
+	"specula/kernels/format"
 )
 
 // matrix is a weight matrix in one of two forms: floating-point numbers as they are in the file, or
@@ -36,24 +37,18 @@ type buffer struct {
 func (x *buffer) MaxRows() int { return x.rows }
 func (x *buffer) Cols() int    { return x.cols }
 
-// quantised are the types whose weights are kept as integers.
-var quantised = map[compute.DType]cpu.Format{
-	compute.Q8_0: cpu.Q8_0, compute.Q4_0: cpu.Q4_0, compute.Q4_1: cpu.Q4_1, compute.Q5_0: cpu.Q5_0, compute.Q5_1: cpu.Q5_1,
-	compute.Q4_K: cpu.Q4_K, compute.Q5_K: cpu.Q5_K, compute.Q6_K: cpu.Q6_K,
-}
-
 // numbers are the types whose weights are multiplied as float32.
 var numbers = map[compute.DType]cpu.Number{compute.F32: cpu.F32, compute.F16: cpu.F16, compute.BF16: cpu.BF16}
 
 // MatrixBytes returns the memory that Matrix allocates for w in addition to the bytes it borrows.
 func (b *Backend) MatrixBytes(w compute.Weight) int64 {
-	if format, ok := quantised[w.Type]; ok {
-		return format.PanelBytes(w.Rows, w.Cols)
+	if f, ok := cpu.FormatOf(uint32(w.Type)); ok {
+		return f.PanelBytes(w.Rows, w.Cols)
 	}
 	return 0
 }
 
-// Matrix loads a weight of any type that package compute names.
+// Matrix loads a weight of any type of format.Loadable.
 func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -61,12 +56,12 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	if w.Rows < 1 || w.Cols < 1 {
 		return nil, fmt.Errorf("tensor %q: shape %d × %d is empty", w.Name, w.Rows, w.Cols)
 	}
-	if format, ok := quantised[w.Type]; ok {
-		return b.quantisedMatrix(ctx, w, format)
+	if f, ok := cpu.FormatOf(uint32(w.Type)); ok {
+		return b.quantisedMatrix(ctx, w, f)
 	}
 	number, ok := numbers[w.Type]
 	if !ok {
-		return nil, fmt.Errorf("tensor %q has the type number %d, which the CPU cannot multiply: use a file in F32, F16, BF16, Q8_0, Q4_0 to Q5_1, or Q4_K to Q6_K", w.Name, w.Type)
+		return nil, fmt.Errorf("tensor %q has the type number %d, which the CPU cannot multiply: use a file in one of %s", w.Name, w.Type, format.Names())
 	}
 	if err := checkLength(w, w.Rows*w.Cols*number.Bytes()); err != nil {
 		return nil, err
@@ -75,10 +70,10 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 }
 
 func (b *Backend) quantisedMatrix(ctx context.Context, w compute.Weight, f cpu.Format) (compute.Matrix, error) {
-	if w.Cols%f.BlockElements() != 0 {
-		return nil, fmt.Errorf("tensor %q: rows of %d numbers cannot be %v, whose blocks hold %d", w.Name, w.Cols, f, f.BlockElements())
+	if w.Cols%f.BlockElements != 0 {
+		return nil, fmt.Errorf("tensor %q: rows of %d numbers cannot be %v, whose blocks hold %d", w.Name, w.Cols, f, f.BlockElements)
 	}
-	if err := checkLength(w, w.Rows*w.Cols/f.BlockElements()*f.BlockBytes()); err != nil {
+	if err := checkLength(w, w.Rows*w.Cols/f.BlockElements*f.BlockBytes); err != nil {
 		return nil, err
 	}
 	panels := cpu.NewPanels(f, w.Rows, w.Cols)

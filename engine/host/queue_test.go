@@ -143,7 +143,7 @@ func products(sizes ...int) *productPhase {
 	p.quantised.Quantize(make([]float32, rows*cols), rows, cols)
 	for i, items := range sizes {
 		p.products[i] = product{items: items, quantised: cpu.MatMulQuantized{
-			Dst: slices.Repeat([]float32{1}, rows*panelRows*items), X: &p.quantised, W: cpu.NewPanels(cpu.Q8_0, panelRows*items, cols),
+			Dst: slices.Repeat([]float32{1}, rows*panelRows*items), X: &p.quantised, W: cpu.NewPanels(cpu.Formats()[0], panelRows*items, cols),
 		}}
 		p.items += items
 	}

@@ -111,9 +111,10 @@ type subject struct {
 
 func subjects() []subject {
 	all := demoAndTies()
-	for _, typ := range []compute.DType{
-		compute.BF16, compute.Q4_0, compute.Q4_1, compute.Q5_0, compute.Q5_1, compute.Q4_K, compute.Q5_K, compute.Q6_K,
-	} {
+	for _, typ := range formats() {
+		if typ == compute.F32 || typ == compute.F16 || typ == compute.Q8_0 {
+			continue // those of demoAndTies
+		}
 		all = append(all, subject{"random " + gguf.TypeName(typ), func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
 			return noise(t, b, typ, o)
 		}})

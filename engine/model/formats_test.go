@@ -15,29 +15,12 @@ import (
 	"specula/kernels/ref"
 )
 
-// quantised are the types whose weights the backend keeps as integers, each with its reference
-// format.
-var quantised = []struct {
-	typ    compute.DType
-	format ref.Format
-	halves []int // offsets of the half-precision numbers in a block
-}{
-	{compute.Q8_0, ref.Q8_0, []int{0}},
-	{compute.Q4_0, ref.Q4_0, []int{0}},
-	{compute.Q4_1, ref.Q4_1, []int{0, 2}},
-	{compute.Q5_0, ref.Q5_0, []int{0}},
-	{compute.Q5_1, ref.Q5_1, []int{0, 2}},
-	{compute.Q4_K, ref.Q4_K, []int{0, 2}},
-	{compute.Q5_K, ref.Q5_K, []int{0, 2}},
-	{compute.Q6_K, ref.Q6_K, []int{208}},
-}
-
 // blocksModel writes a model of random blocks, and one with the same weights in F32. Rows are as
 // wide as one super-block.
-func blocksModel(t *testing.T, typ compute.DType, format ref.Format, halves []int) (blocks, floats *weights.File) {
+func blocksModel(t *testing.T, format ref.Format) (blocks, floats *weights.File) {
 	t.Helper()
 	const dim, heads, vocab, layers = 256, 4, 70, 2
-	r := rand.New(rand.NewPCG(uint64(typ), 0))
+	r := rand.New(rand.NewPCG(uint64(format.Type), 0))
 	builders := [2]*gguf.Builder{{}, {}}
 	for _, b := range builders {
 		b.Set("general.architecture", "llama")
@@ -52,16 +35,16 @@ func blocksModel(t *testing.T, typ compute.DType, format ref.Format, halves []in
 			data[i] = byte(r.Uint32())
 		}
 		for at := 0; at < len(data); at += format.BlockBytes {
-			for _, half := range halves {
+			for _, half := range format.HalfPrecision() {
 				data[at+half+1] = 0x08 // magnitude 2⁻¹³
-				if typ == compute.Q6_K {
-					data[at+half+1] = 0 // below 2⁻¹⁶, because the integer scales of Q6_K are random bytes
+				if format.Halves() {
+					data[at+half+1] = 0 // below 2⁻¹⁶, because the factors are random bytes
 				}
 			}
 		}
 		wide := make([]float32, rows*dim)
 		format.Dequantize(wide, data)
-		builders[0].Tensor(name, typ, data, dim, uint64(rows))
+		builders[0].Tensor(name, compute.DType(format.Type), data, dim, uint64(rows))
 		builders[1].Matrix(name, compute.F32, rows, dim, wide)
 	}
 	vector := func(name string) {
@@ -85,7 +68,7 @@ func blocksModel(t *testing.T, typ compute.DType, format ref.Format, halves []in
 	var files [2]*weights.File
 	for i, b := range builders {
 		var err error
-		if files[i], err = weights.Parse(gguf.TypeName(typ), b.Bytes()); err != nil {
+		if files[i], err = weights.Parse(format.Name, b.Bytes()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,9 +78,9 @@ func blocksModel(t *testing.T, typ compute.DType, format ref.Format, halves []in
 // Every quantised format gives the same bits for many rows as for one row at a time, and nearly the
 // same logits as the same weights in F32.
 func TestEveryFormat(t *testing.T) {
-	for _, q := range quantised {
-		t.Run(q.format.Name, func(t *testing.T) {
-			blocks, floats := blocksModel(t, q.typ, q.format, q.halves)
+	for _, format := range ref.Formats() {
+		t.Run(format.Name, func(t *testing.T) {
+			blocks, floats := blocksModel(t, format)
 			load := func(file *weights.File) *model.Model {
 				m, err := model.Load(context.Background(), newBackend(t, 2), file, model.Options{MaxRows: mostRows}, nil)
 				if err != nil {

@@ -11,6 +11,7 @@ import (
 	"specula/engine/model"
 	"specula/engine/weights/gguf"
 	"specula/kernels/cpu"
+	"specula/kernels/format"
 )
 
 // mostRows is the largest γ + 1. splitKeys is where the first split of attention ends.
@@ -24,9 +25,11 @@ func rowCounts() []int { return []int{2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32
 
 // formats are the weight types that a file may have.
 func formats() []compute.DType {
-	return []compute.DType{
-		compute.F32, compute.F16, compute.BF16, compute.Q8_0, compute.Q4_0, compute.Q4_1, compute.Q5_0, compute.Q5_1, compute.Q4_K, compute.Q5_K, compute.Q6_K,
+	var all []compute.DType
+	for _, f := range format.Loadable() {
+		all = append(all, compute.DType(f.Type))
 	}
+	return all
 }
 
 // everyFormat returns small models, one for each weight type and cache type.

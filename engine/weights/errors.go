@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"specula/kernels/format"
 )
 
 // ErrMalformed is wrapped by every error that the content of a model file causes, except a
@@ -11,7 +13,7 @@ import (
 var ErrMalformed = errors.New("malformed model file; download or convert it again")
 
 // ErrUnsupportedType is wrapped if a tensor has a type that specula can list but not compute with.
-var ErrUnsupportedType = errors.New("convert the model to F32, F16, BF16, Q8_0, Q4_0 to Q5_1, or Q4_K to Q6_K")
+var ErrUnsupportedType = errors.New("convert the model to one of " + format.Names())
 
 // ErrChanged is wrapped if a file changed since reading began.
 var ErrChanged = errors.New("the file changed while it was read; try again when nothing writes to it")

@@ -32,17 +32,6 @@ func rowCounts() []int {
 	return counts
 }
 
-// halvesAt returns the offsets of the half-precision numbers in a block.
-func halvesAt(f ref.Format) []int {
-	switch f.Name {
-	case "Q4_1", "Q5_1", "Q4_K", "Q5_K":
-		return []int{0, 2}
-	case "Q6_K":
-		return []int{208}
-	}
-	return []int{0}
-}
-
 // extremeBlocks are blocks with extreme scales; their other bytes are all equal, or random.
 func extremeBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
 	w := make([]byte, rows*cols/f.BlockElements*f.BlockBytes)
@@ -55,7 +44,7 @@ func extremeBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
 			}
 			w[block+i] = fill
 		}
-		for _, at := range halvesAt(f) {
+		for _, at := range f.HalfPrecision() {
 			binary.LittleEndian.PutUint16(w[block+at:], halfExtremes[r.IntN(len(halfExtremes))])
 		}
 	}
@@ -66,7 +55,7 @@ func extremeBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
 func finiteBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
 	w := extremeBlocks(f, rows, cols, r)
 	for block := 0; block < len(w); block += f.BlockBytes {
-		for _, at := range halvesAt(f) {
+		for _, at := range f.HalfPrecision() {
 			if bits := binary.LittleEndian.Uint16(w[block+at:]); bits&0x7c00 == 0x7c00 {
 				binary.LittleEndian.PutUint16(w[block+at:], bits&0x83ff|0x3c00)
 			}

@@ -21,3 +21,4 @@ package cpu
 
 //go:generate go run -C asm . ..
 //go:generate go run ./neon .
+//go:generate go run ./dispatch .

@@ -10,14 +10,14 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 	_ = dst[:(rows-1)*stride+panelRows]
 	record := &x.record(0, first)[0]
 	switch {
-	case level == AMX && rows >= leastTileRows && tiles%2 == 0 && !f.halves:
+	case level == AMX && rows >= leastTileRows && tiles%2 == 0 && !f.Halves():
 		productAMX(f, &sums[0], &panel[0], record, tiles, rows, xStride)
 	case level >= AVX512 && rows == 1:
-		productOfOneAVX512(f, &dst[0], &panel[0], record, tiles, xStride)
+		productx1AVX512(f, &dst[0], &panel[0], record, tiles, xStride)
 		return
 	case level >= AVX512:
 		if leastFewRows <= rows && rows <= mostFewRows {
-			productOfFewAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
+			productFewAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
 		} else {
 			productAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
 		}
@@ -33,133 +33,13 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 	moveSums(dst, sums, stride)
 }
 
-// productAVX512 is a switch over all formats. With a function value the sums would escape to the
-// heap.
-func productAVX512(f Format, dst *float32, dstStride int, acc *float32, panel, x *byte, tiles, m, stride int) {
-	switch f {
-	case Q8_0:
-		productQ8_0AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q4_0:
-		productQ4_0AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q4_1:
-		productQ4_1AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q5_0:
-		productQ5_0AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q5_1:
-		productQ5_1AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q4_K:
-		productQ4_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q5_K:
-		productQ5_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q6_K:
-		productQ6_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	default:
-		panic("cpu: no product of " + f.name)
-	}
-}
-
 // From leastFewRows to mostFewRows activation rows, each row prefetches a part of the weights
 // ahead.
 const leastFewRows, mostFewRows = 3, 16
 
-// productOfFewAVX512 is a switch for the same reason.
-func productOfFewAVX512(f Format, dst *float32, dstStride int, acc *float32, panel, x *byte, tiles, m, stride int) {
-	switch f {
-	case Q8_0:
-		productQ8_0FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q4_0:
-		productQ4_0FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q4_1:
-		productQ4_1FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q5_0:
-		productQ5_0FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q5_1:
-		productQ5_1FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q4_K:
-		productQ4_KFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q5_K:
-		productQ5_KFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	case Q6_K:
-		productQ6_KFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
-	default:
-		panic("cpu: no product of " + f.name)
-	}
-}
-
-// productOfOneAVX512 is a switch for the same reason.
-func productOfOneAVX512(f Format, dst *float32, panel, x *byte, tiles, stride int) {
-	switch f {
-	case Q8_0:
-		productQ8_0x1AVX512(dst, panel, x, tiles, stride)
-	case Q4_0:
-		productQ4_0x1AVX512(dst, panel, x, tiles, stride)
-	case Q4_1:
-		productQ4_1x1AVX512(dst, panel, x, tiles, stride)
-	case Q5_0:
-		productQ5_0x1AVX512(dst, panel, x, tiles, stride)
-	case Q5_1:
-		productQ5_1x1AVX512(dst, panel, x, tiles, stride)
-	case Q4_K:
-		productQ4_Kx1AVX512(dst, panel, x, tiles, stride)
-	case Q5_K:
-		productQ5_Kx1AVX512(dst, panel, x, tiles, stride)
-	case Q6_K:
-		productQ6_Kx1AVX512(dst, panel, x, tiles, stride)
-	default:
-		panic("cpu: no product of " + f.name)
-	}
-}
-
 // leastTileRows is the number of rows from which AMX tiles are faster than vectors. With fewer rows
 // the tile unit and memory wait for each other.
 const leastTileRows = 32
-
-// productAMX is a switch over all formats. With a function value the sums would escape to the heap.
-func productAMX(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
-	switch f {
-	case Q8_0:
-		productQ8_0AMX(acc, panel, x, tiles, m, stride)
-	case Q4_0:
-		productQ4_0AMX(acc, panel, x, tiles, m, stride)
-	case Q4_1:
-		productQ4_1AMX(acc, panel, x, tiles, m, stride)
-	case Q5_0:
-		productQ5_0AMX(acc, panel, x, tiles, m, stride)
-	case Q5_1:
-		productQ5_1AMX(acc, panel, x, tiles, m, stride)
-	case Q4_K:
-		productQ4_KAMX(acc, panel, x, tiles, m, stride)
-	case Q5_K:
-		productQ5_KAMX(acc, panel, x, tiles, m, stride)
-	default:
-		panic("cpu: no product on tiles of " + f.name)
-	}
-}
-
-// productAVX2 is a switch over all formats. With a function value the sums would escape to the
-// heap.
-func productAVX2(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
-	switch f {
-	case Q8_0:
-		productQ8_0AVX2(acc, panel, x, tiles, m, stride)
-	case Q4_0:
-		productQ4_0AVX2(acc, panel, x, tiles, m, stride)
-	case Q4_1:
-		productQ4_1AVX2(acc, panel, x, tiles, m, stride)
-	case Q5_0:
-		productQ5_0AVX2(acc, panel, x, tiles, m, stride)
-	case Q5_1:
-		productQ5_1AVX2(acc, panel, x, tiles, m, stride)
-	case Q4_K:
-		productQ4_KAVX2(acc, panel, x, tiles, m, stride)
-	case Q5_K:
-		productQ5_KAVX2(acc, panel, x, tiles, m, stride)
-	case Q6_K:
-		productQ6_KAVX2(acc, panel, x, tiles, m, stride)
-	default:
-		panic("cpu: no product of " + f.name)
-	}
-}
 
 // moveSums copies sums (m, 32) to rows of dst that are stride numbers apart, and then clears them.
 func moveSums(dst, sums []float32, stride int) {

@@ -14,31 +14,6 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 	moveSumsGeneric(dst, sums, stride)
 }
 
-// productNEON is a switch over all formats. With a function value the sums would escape to the
-// heap.
-func productNEON(f Format, acc *float32, panel, x *byte, tiles, m, stride int) {
-	switch f {
-	case Q8_0:
-		productQ8_0NEON(acc, panel, x, tiles, m, stride)
-	case Q4_0:
-		productQ4_0NEON(acc, panel, x, tiles, m, stride)
-	case Q4_1:
-		productQ4_1NEON(acc, panel, x, tiles, m, stride)
-	case Q5_0:
-		productQ5_0NEON(acc, panel, x, tiles, m, stride)
-	case Q5_1:
-		productQ5_1NEON(acc, panel, x, tiles, m, stride)
-	case Q4_K:
-		productQ4_KNEON(acc, panel, x, tiles, m, stride)
-	case Q5_K:
-		productQ5_KNEON(acc, panel, x, tiles, m, stride)
-	case Q6_K:
-		productQ6_KNEON(acc, panel, x, tiles, m, stride)
-	default:
-		panic("cpu: no product of " + f.name)
-	}
-}
-
 // quantizeRow writes the records of x; they are stride bytes apart.
 func quantizeRow(records []byte, x []float32, stride int) {
 	if level == Portable {

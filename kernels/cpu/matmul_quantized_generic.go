@@ -31,13 +31,13 @@ func (p *Packing) Do(from, to int) {
 // multiplyPanelGeneric adds the product of a panel and the rows first … of x to sums (rows, 32). It
 // unpacks one row of the panel at a time.
 func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, first int) {
-	if f == Q8_0 {
+	if f.Bits() == 8 {
 		multiplyBytesGeneric(sums, panel, x, first)
 		return
 	}
 	var s share
 	var quants [Block]uint8
-	rows := len(sums) / panelRows
+	rows, mins, halves := len(sums)/panelRows, f.Mins(), f.Halves()
 	for tile := range x.cols / Block {
 		records := x.records[(tile*x.m+first)*recordBytes:][:rows*recordBytes]
 		for lane := range panelRows {
@@ -47,12 +47,12 @@ func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, 
 			for i := 0; i < rows; i += wordRows {
 				words := (*[Block]int64)(x.words[(first+i)/wordRows*x.cols+tile*Block:])
 				dots, upper := dotHalves(&quants, words)
-				if !f.halves {
+				if !halves {
 					dots += upper
 				}
 				for j := i; j < i+wordRows && j < rows; j++ {
 					var dot int32
-					if dot, dots = nextField(dots); f.halves {
+					if dot, dots = nextField(dots); halves {
 						var other int32
 						other, upper = nextField(upper)
 						dot = dot*int32(int8(s.scales[0])) + other*int32(int8(s.scales[1]))
@@ -60,7 +60,7 @@ func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, 
 					record := (*[recordBytes]byte)(records[j*recordBytes:])
 					sum := &sums[j*panelRows+lane]
 					*sum += float32(float32(dot) * float32(scale*getFloat(record[scaleAt:])))
-					if f.mins {
+					if mins {
 						*sum += float32(min * getFloat(record[scaledSumAt:]))
 					}
 				}
@@ -125,7 +125,7 @@ func (f Format) unbias(signed, quants *[Block]uint8) {
 	const highest, each = 0x8080808080808080, 0x0101010101010101
 	le := binary.LittleEndian
 	for k := 0; k < Block; k += 8 {
-		word := (le.Uint64(quants[k:]) | highest) - uint64(f.bias)*each
+		word := (le.Uint64(quants[k:]) | highest) - uint64(f.Bias)*each
 		le.PutUint64(signed[k:], word^highest)
 	}
 }

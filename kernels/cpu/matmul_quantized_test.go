@@ -12,12 +12,16 @@ import (
 )
 
 // formats pairs each format with its reference.
-var formats = []struct {
+var formats = func() (all []pair) {
+	for i, f := range cpu.Formats() {
+		all = append(all, pair{f, ref.Formats()[i]})
+	}
+	return all
+}()
+
+type pair struct {
 	cpu cpu.Format
 	ref ref.Format
-}{
-	{cpu.Q8_0, ref.Q8_0}, {cpu.Q4_0, ref.Q4_0}, {cpu.Q4_1, ref.Q4_1}, {cpu.Q5_0, ref.Q5_0}, {cpu.Q5_1, ref.Q5_1},
-	{cpu.Q4_K, ref.Q4_K}, {cpu.Q5_K, ref.Q5_K}, {cpu.Q6_K, ref.Q6_K},
 }
 
 // onEveryLevel runs test on each level of this processor, and logs if it does not have all levels.
@@ -45,7 +49,7 @@ func randomBlocks(f ref.Format, rows, cols int, r *rand.Rand, wild bool) []byte 
 		return w
 	}
 	for block := 0; block < len(w); block += f.BlockBytes {
-		for _, at := range halvesAt(f) {
+		for _, at := range f.HalfPrecision() {
 			w[block+at+1] = w[block+at+1]&0x83 | 0x20
 		}
 	}
@@ -111,10 +115,8 @@ func TestMatMulQuantizedExtremes(t *testing.T) {
 						blocks[i] = fill
 					}
 					for at := 0; at < len(blocks); at += f.ref.BlockBytes {
-						for _, half := range []int{0, 2, f.ref.BlockBytes - 2} {
-							if half == 0 && f.ref.Name != "Q6_K" || half == 2 && (f.ref.BlockBytes%16 == 0 || f.ref.Name[3] == '1') || half > 2 && f.ref.Name == "Q6_K" {
-								blocks[at+half], blocks[at+half+1] = 0, 0x3c // 1
-							}
+						for _, half := range f.ref.HalfPrecision() {
+							blocks[at+half], blocks[at+half+1] = 0, 0x3c // 1
 						}
 					}
 					var x cpu.Quantized

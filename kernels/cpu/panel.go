@@ -1,14 +1,19 @@
 package cpu
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"specula/kernels/cpu/layout"
+	"specula/kernels/format"
+)
 
 const (
 	// Block is the number of weights that share a scale. It is the same for activations.
-	Block = 32
-	// panelRows is the number of weight rows in a panel: the lanes of two AVX-512 registers.
-	panelRows     = 32
-	tilesPerSuper = 8
-	groups        = Block / 4
+	Block         = layout.Columns
+	panelRows     = layout.Rows
+	tilesPerSuper = layout.TilesPerSuper
+	groups        = layout.Groups
+	vectorBytes   = layout.VectorBytes
 )
 
 // Panels are quantised weights (Rows, Cols), repacked so that each weight row has its own vector
@@ -39,56 +44,22 @@ func (f Format) PanelBytes(rows, cols int) int64 {
 
 func (f Format) panelBytes(cols int) int {
 	tiles := cols / Block
-	if f.super {
-		return tiles/tilesPerSuper*f.headBytes() + tiles*f.tileBytes()
+	if f.Super() {
+		return tiles/tilesPerSuper*f.HeadBytes() + tiles*f.TileBytes()
 	}
-	return tiles * f.tileBytes()
-}
-
-// headBytes returns the size of the half-precision numbers of a tile or super-block.
-func (f Format) headBytes() int {
-	if f.mins {
-		return 4 * panelRows
-	}
-	return 2 * panelRows
-}
-
-// scaleBytes returns the size of the scales at the start of a tile.
-func (f Format) scaleBytes() int {
-	if f.super {
-		return 2 * panelRows
-	}
-	return f.headBytes()
-}
-
-// highBytes returns the size of the upper bits of a tile's quants.
-func (f Format) highBytes() int {
-	switch f.bits {
-	case 5:
-		return 4 * panelRows
-	case 6:
-		return 8 * panelRows
-	}
-	return 0
-}
-
-func (f Format) tileBytes() int {
-	if f.bits == 8 {
-		return f.scaleBytes() + Block*panelRows
-	}
-	return f.scaleBytes() + f.highBytes() + Block/2*panelRows
+	return tiles * f.TileBytes()
 }
 
 // tileAt returns the offsets in a panel of a tile (at) and of the half-precision numbers that
 // belong to it (head).
 func (f Format) tileAt(tile int) (at, head int) {
-	if !f.super {
-		at = tile * f.tileBytes()
+	if !f.Super() {
+		at = tile * f.TileBytes()
 		return at, at
 	}
 	super := tile / tilesPerSuper
-	head = super * (f.headBytes() + tilesPerSuper*f.tileBytes())
-	return head + f.headBytes() + tile%tilesPerSuper*f.tileBytes(), head
+	head = super * (f.HeadBytes() + tilesPerSuper*f.TileBytes())
+	return head + f.HeadBytes() + tile%tilesPerSuper*f.TileBytes(), head
 }
 
 // Repack is the task that fills Panels from Src, which has the rows as in a file. Its items are the
@@ -114,7 +85,7 @@ func (w *Panels) BytesEach() int { return w.each }
 
 // SourceBytes returns the size in the file of the rows of the first panels.
 func (w *Panels) SourceBytes(panels int) int {
-	return min(panels*panelRows, w.Rows) * (w.Cols / w.Format.BlockElements() * w.Format.blockBytes)
+	return min(panels*panelRows, w.Rows) * (w.Cols / w.Format.BlockElements * w.Format.BlockBytes)
 }
 
 func (w *Panels) panel(i int) []byte { return w.data[i*w.each : (i+1)*w.each] }
@@ -122,10 +93,10 @@ func (w *Panels) panel(i int) []byte { return w.data[i*w.each : (i+1)*w.each] }
 // Do repacks the panels from … to−1.
 func (t *Repack) Do(from, to int) {
 	w, f := t.Panels, t.Panels.Format
-	rowBytes := w.Cols / f.BlockElements() * f.blockBytes
+	rowBytes := w.Cols / f.BlockElements * f.BlockBytes
 	for r := from * panelRows; r < min(to*panelRows, w.Rows); r++ {
 		panel, row := w.panel(r/panelRows), t.Src[r*rowBytes:(r+1)*rowBytes]
-		if f == Q8_0 {
+		if f.Type == format.Q8_0 {
 			repackQ8_0(panel, row, r%panelRows)
 			continue
 		}
@@ -137,9 +108,9 @@ func (t *Repack) Do(from, to int) {
 // repackRow stores a row of the file in its lane.
 func (f Format) repackRow(panel, row []byte, lane int) {
 	var s share
-	tiles := f.BlockElements() / Block // in a block
-	for b := range len(row) / f.blockBytes {
-		block := row[b*f.blockBytes:][:f.blockBytes]
+	tiles := f.BlockElements / Block // in a block
+	for b := range len(row) / f.BlockBytes {
+		block := row[b*f.BlockBytes:][:f.BlockBytes]
 		for tile := range tiles {
 			f.split(block, tile, &s)
 			f.put(panel, b*tiles+tile, lane, &s)
@@ -170,7 +141,7 @@ func (t *Repack) clearBeyond(to int) {
 	}
 	var zero share
 	for k := range zero.quants {
-		zero.quants[k] = uint8(w.Format.bias)
+		zero.quants[k] = uint8(w.Format.Bias)
 	}
 	for lane := w.Rows % panelRows; lane < panelRows; lane++ {
 		for tile := range w.Cols / Block {
@@ -184,35 +155,37 @@ func (f Format) put(panel []byte, tile, lane int, s *share) {
 	le := binary.LittleEndian
 	at, head := f.tileAt(tile)
 	le.PutUint16(panel[head+2*lane:], s.d)
-	if f.mins {
+	if f.Mins() {
 		le.PutUint16(panel[head+2*panelRows+2*lane:], s.min)
 	}
-	if f.super {
+	if f.Super() {
 		panel[at+lane], panel[at+panelRows+lane] = s.scales[0], s.scales[1]
 	}
-	vectors := panel[at+f.scaleBytes()+4*lane:]
-	if f.bits == 8 {
+	vectors := panel[at+f.ScaleBytes()+4*lane:]
+	if f.Bits() == 8 {
 		for g := range groups {
-			le.PutUint32(vectors[4*panelRows*g:], le.Uint32(s.quants[4*g:]))
+			le.PutUint32(vectors[vectorBytes*g:], le.Uint32(s.quants[4*g:]))
 		}
 		return
 	}
-	var high [2]uint32
-	for g := range groups {
-		upper := le.Uint32(s.quants[4*g:]) >> 4
-		if f.bits == 5 {
-			high[0] |= upper & 0x01010101 << g
-		} else {
-			high[g/4] |= upper & 0x03030303 << (2 * (g % 4))
+	if f.High.Bits > 0 {
+		var high [2]uint32
+		for g := range groups {
+			upper := le.Uint32(s.quants[4*g:]) >> 4
+			if f.High.Bits == 1 {
+				high[0] |= upper & 0x01010101 << g
+			} else {
+				high[g/4] |= upper & 0x03030303 << (2 * (g % 4))
+			}
 		}
+		for v := range f.High.Bits {
+			le.PutUint32(vectors[vectorBytes*v:], high[v])
+		}
+		vectors = vectors[f.HighBytes():]
 	}
-	for v := range f.highBytes() / (4 * panelRows) {
-		le.PutUint32(vectors[4*panelRows*v:], high[v])
-	}
-	vectors = vectors[f.highBytes():]
 	for v := range groups / 2 {
 		low, high := le.Uint32(s.quants[4*v:]), le.Uint32(s.quants[4*v+Block/2:])
-		le.PutUint32(vectors[4*panelRows*v:], low&0x0f0f0f0f|high&0x0f0f0f0f<<4)
+		le.PutUint32(vectors[vectorBytes*v:], low&0x0f0f0f0f|high&0x0f0f0f0f<<4)
 	}
 }
 
@@ -221,30 +194,30 @@ func (f Format) get(panel []byte, tile, lane int, s *share) {
 	le := binary.LittleEndian
 	at, head := f.tileAt(tile)
 	s.d = le.Uint16(panel[head+2*lane:])
-	if f.mins {
+	if f.Mins() {
 		s.min = le.Uint16(panel[head+2*panelRows+2*lane:])
 	}
-	if f.super {
+	if f.Super() {
 		s.scales = [2]uint8{panel[at+lane], panel[at+panelRows+lane]}
 	}
-	vectors := panel[at+f.scaleBytes()+4*lane:]
-	if f.bits == 8 {
-		v := (*[4*panelRows*(groups-1) + 4]byte)(vectors)
+	vectors := panel[at+f.ScaleBytes()+4*lane:]
+	if f.Bits() == 8 {
+		v := (*[vectorBytes*(groups-1) + 4]byte)(vectors)
 		low := [4]uint64{}
 		for g := range low { // constant bounds need no checks
-			low[g] = uint64(le.Uint32(v[8*panelRows*g:])) | uint64(le.Uint32(v[8*panelRows*g+4*panelRows:]))<<32
+			low[g] = uint64(le.Uint32(v[2*vectorBytes*g:])) | uint64(le.Uint32(v[2*vectorBytes*g+vectorBytes:]))<<32
 			le.PutUint64(s.quants[8*g:], low[g])
 		}
 		return
 	}
 	var high [2]uint32
-	for v := range f.highBytes() / (4 * panelRows) {
-		high[v] = le.Uint32(vectors[4*panelRows*v:])
+	for v := range f.HighBytes() / vectorBytes {
+		high[v] = le.Uint32(vectors[vectorBytes*v:])
 	}
-	vectors = vectors[f.highBytes():]
+	vectors = vectors[f.HighBytes():]
 	for g := range groups {
-		word := le.Uint32(vectors[4*panelRows*(g%4):]) >> (g / 4 * 4) & 0x0f0f0f0f
-		switch f.bits {
+		word := le.Uint32(vectors[vectorBytes*(g%4):]) >> (g / 4 * 4) & 0x0f0f0f0f
+		switch f.Bits() {
 		case 5:
 			word |= high[0] >> g & 0x01010101 << 4
 		case 6:
@@ -267,12 +240,12 @@ func (w *Panels) Row(dst []float32, r int) {
 func (f Format) decode(dst []float32, s *share) {
 	scale, min := f.scaleAndMin(s)
 	for k, q := range s.quants {
-		quant := int32(q) - f.bias
-		if f.halves {
+		quant := int32(q) - int32(f.Bias)
+		if f.Halves() {
 			quant *= int32(int8(s.scales[k/(Block/2)]))
 		}
 		dst[k] = scale * float32(quant)
-		if f.mins {
+		if f.Mins() {
 			dst[k] += min
 		}
 	}

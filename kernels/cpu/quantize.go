@@ -3,16 +3,16 @@ package cpu
 import (
 	"encoding/binary"
 	"math"
+
+	"specula/kernels/cpu/layout"
 )
 
-// A record is what one row of activations has for a tile of 32 columns: the quants, and numbers
-// that all weight rows use.
 const (
-	scaleAt     = Block          // float32
-	minusSumAt  = scaleAt + 4    // int32: minus the sum of the quants
-	minusLowAt  = minusSumAt + 4 // int32: minus the sum of the first 16
-	scaledSumAt = minusLowAt + 4 // float32: scale · sum
-	recordBytes = scaledSumAt + 4
+	scaleAt     = layout.ScaleAt
+	minusSumAt  = layout.MinusSumAt
+	minusLowAt  = layout.MinusLowAt
+	scaledSumAt = layout.ScaledSumAt
+	recordBytes = layout.RecordBytes
 
 	recordsAtOnce = 16
 )

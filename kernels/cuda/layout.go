@@ -3,6 +3,8 @@ package cuda
 import (
 	"encoding/binary"
 	"fmt"
+
+	"specula/kernels/format"
 )
 
 // Format is a layout of weight matrices in device memory, for the products of src/matmul.h. The
@@ -17,16 +19,15 @@ type Format struct {
 	// round_… or quantise_rows.
 	Activations string
 
-	slabBytes     int
-	blockElements int // of the file's format
-	blockBytes    int
-	mostRanges    int
-	groupHeader   int // bytes that 8 rows of activations have before their slabs
-	groupSlab     int // bytes of 8 rows of activations per slab of weights
-	blockGroups   int // groups of 8 rows per block, in the kernel for many rows
-	stages        int // stages/pieces is how many slabs that kernel holds in shared memory
-	pieces        int // see stages
-	pack          func(slab []byte, rows *[tileRows][]byte)
+	slabBytes   int
+	file        *format.Format // in which the weights come
+	mostRanges  int
+	groupHeader int // bytes that 8 rows of activations have before their slabs
+	groupSlab   int // bytes of 8 rows of activations per slab of weights
+	blockGroups int // groups of 8 rows per block, in the kernel for many rows
+	stages      int // stages/pieces is how many slabs that kernel holds in shared memory
+	pieces      int // see stages
+	pack        func(slab []byte, rows *[tileRows][]byte)
 }
 
 const (
@@ -39,19 +40,18 @@ const (
 
 // The formats.
 var (
-	BFloat16 = &Format{Name: "bfloat16", Columns: 128, Activations: "round_bfloat16", slabBytes: 4096, blockElements: 1, blockBytes: 2,
+	BFloat16 = &Format{Name: "bfloat16", Columns: 128, Activations: "round_bfloat16", slabBytes: 4096, file: format.Find(format.BF16),
 		mostRanges: 16, groupSlab: 2048, blockGroups: 16, stages: 3, pieces: 2, pack: packShorts}
 	// BFloat16TwoTerms has the layout of BFloat16. Its activations are sums of two bfloat16
 	// numbers, which keep 16 bits of precision instead of 8.
-	BFloat16TwoTerms = &Format{Name: "bfloat16_two_terms", Columns: 128, Activations: "round_bfloat16_two_terms", slabBytes: 4096, blockElements: 1,
-		blockBytes: 2, mostRanges: 8, groupSlab: 4096, blockGroups: 16, stages: 2, pieces: 2, pack: packShorts}
-	Half = &Format{Name: "half", Columns: 128, Activations: "round_half", slabBytes: 4096, blockElements: 1, blockBytes: 2,
+	BFloat16TwoTerms = &Format{Name: "bfloat16_two_terms", Columns: 128, Activations: "round_bfloat16_two_terms", slabBytes: 4096, file: format.Find(format.BF16), mostRanges: 8, groupSlab: 4096, blockGroups: 16, stages: 2, pieces: 2, pack: packShorts}
+	Half             = &Format{Name: "half", Columns: 128, Activations: "round_half", slabBytes: 4096, file: format.Find(format.F16),
 		mostRanges: 16, groupHeader: 128, groupSlab: 2048, blockGroups: 16, stages: 3, pieces: 2, pack: packShorts}
-	Q8_0 = &Format{Name: "q8_0", Columns: 128, Activations: "quantise_rows", slabBytes: 2176, blockElements: 32, blockBytes: 34,
+	Q8_0 = &Format{Name: "q8_0", Columns: 128, Activations: "quantise_rows", slabBytes: 2176, file: format.Find(format.Q8_0),
 		mostRanges: 16, groupSlab: 1280, blockGroups: 8, stages: 3, pieces: 1, pack: packQ8_0}
-	Q4_K = &Format{Name: "q4_k", Columns: 256, Activations: "quantise_rows", slabBytes: 2368, blockElements: 256, blockBytes: 144,
+	Q4_K = &Format{Name: "q4_k", Columns: 256, Activations: "quantise_rows", slabBytes: 2368, file: format.Find(format.Q4_K),
 		mostRanges: 8, groupSlab: 2560, blockGroups: 8, stages: 2, pieces: 1, pack: packQ4_K}
-	Q6_K = &Format{Name: "q6_k", Columns: 256, Activations: "quantise_rows", slabBytes: 3360, blockElements: 256, blockBytes: 210,
+	Q6_K = &Format{Name: "q6_k", Columns: 256, Activations: "quantise_rows", slabBytes: 3360, file: format.Find(format.Q6_K),
 		mostRanges: 8, groupSlab: 2560, blockGroups: 8, stages: 2, pieces: 1, pack: packQ6_K}
 )
 
@@ -78,9 +78,6 @@ func (f *Format) ActivationBytes(m, cols int) int {
 	return groups * (f.groupHeader + f.Slabs(cols)*f.groupSlab)
 }
 
-// Block is the size of a block of weights in a file, in numbers and in bytes.
-func (f *Format) Block() (elements, bytes int) { return f.blockElements, f.blockBytes }
-
 // Ranges is the number of ranges that the columns of a matrix (or of joined ones) are split into.
 // It decides the bits of the product. So it depends on the matrix alone, not on the number of rows
 // of activations and not on the GPU.
@@ -95,16 +92,16 @@ func (f *Format) Ranges(tiles, cols int) int {
 // Pack lays out rows × cols weights from a GGUF file for the device. dst has Bytes(rows, cols)
 // bytes. A matrix can be packed in parts that begin at multiples of 16 rows.
 func (f *Format) Pack(dst, src []byte, rows, cols int) error {
-	if cols%f.blockElements != 0 {
-		return fmt.Errorf("packing %s weights: %d columns are no multiple of %d", f.Name, cols, f.blockElements)
+	if cols%f.file.BlockElements != 0 {
+		return fmt.Errorf("packing %s weights: %d columns are no multiple of %d", f.Name, cols, f.file.BlockElements)
 	}
-	rowBytes := cols / f.blockElements * f.blockBytes
+	rowBytes := cols / f.file.BlockElements * f.file.BlockBytes
 	if len(src) != rows*rowBytes || len(dst) != f.Bytes(rows, cols) {
 		return fmt.Errorf("packing %s weights: %d × %d numbers are %d bytes and become %d; got %d and %d",
 			f.Name, rows, cols, rows*rowBytes, f.Bytes(rows, cols), len(src), len(dst))
 	}
 	clear(dst)
-	slabBytes := f.Columns / f.blockElements * f.blockBytes // of a row in the file
+	slabBytes := f.Columns / f.file.BlockElements * f.file.BlockBytes // of a row in the file
 	for first := 0; first < rows; first += tileRows {
 		for slab := range f.Slabs(cols) {
 			var pieces [tileRows][]byte
@@ -169,20 +166,10 @@ func packQ4_K(slab []byte, rows *[tileRows][]byte) {
 		}
 		factors := slab[2048+r*16:][:16]
 		for block := range 8 {
-			factors[block], factors[8+block] = sixBits(row[4:16], block)
+			factors[block], factors[8+block] = format.UnpackSixBits(row[4:16], block)
 		}
 		copy(slab[2048+256+r%8*8+r/8*4:][:4], row)
 	}
-}
-
-// sixBits reads a block's scale and minimum factor from the 12 bytes of a super-block. For the
-// first four blocks each is the low 6 bits of a byte. For the last four each is a nibble, and its
-// upper 2 bits are the high bits of an earlier byte.
-func sixBits(p []byte, block int) (scale, minimum byte) {
-	if block < 4 {
-		return p[block] & 63, p[block+4] & 63
-	}
-	return p[block+4]&15 | p[block-4]>>6<<4, p[block+4]>>4 | p[block]>>6<<4
 }
 
 func packQ6_K(slab []byte, rows *[tileRows][]byte) {
@@ -281,8 +268,15 @@ func (f *Format) EmbedKernel() string {
 	return "embed_" + f.Name
 }
 
+// Packed returns the formats that weights of a model are kept in.
+func Packed() []*Format { return []*Format{BFloat16, Half, Q8_0, Q4_K, Q6_K} }
+
 // PackedFormat returns the format for weights of a GGUF type, by the type's number.
 func PackedFormat(ggufType uint32) (*Format, bool) {
-	f, ok := map[uint32]*Format{1: Half, 8: Q8_0, 12: Q4_K, 14: Q6_K, 30: BFloat16}[ggufType]
-	return f, ok
+	for _, f := range Packed() {
+		if f.file.Type == ggufType {
+			return f, true
+		}
+	}
+	return nil, false
 }

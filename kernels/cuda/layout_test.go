@@ -10,7 +10,7 @@ import (
 	"specula/kernels/ref"
 )
 
-var formats = []*Format{BFloat16, BFloat16TwoTerms, Half, Q8_0, Q4_K, Q6_K}
+var formats = append(Packed(), BFloat16TwoTerms)
 
 // byteIn is where the byte of a number is, in 512 bytes that have one byte of each of 16 rows × 32
 // columns.
@@ -53,16 +53,19 @@ var unpacked = map[*Format]func(slab []byte, row, column int) float32{
 }
 
 func TestPackedNumbersAreThoseOfTheFile(t *testing.T) {
-	dequantize := map[*Format]func(dst []float32, src []byte){BFloat16: ref.DequantizeBF16, BFloat16TwoTerms: ref.DequantizeBF16, Half: ref.DequantizeF16,
-		Q8_0: ref.Q8_0.Dequantize, Q4_K: ref.Q4_K.Dequantize, Q6_K: ref.Q6_K.Dequantize}
+	dequantize := map[*Format]func(dst []float32, src []byte){BFloat16: ref.DequantizeBF16, BFloat16TwoTerms: ref.DequantizeBF16, Half: ref.DequantizeF16}
 	random := rand.NewChaCha8([32]byte{1})
 	for _, f := range formats {
-		for _, shape := range [][2]int{{1, f.blockElements}, {16, f.Columns}, {37, 2*f.Columns + 3*f.blockElements}} {
+		for _, shape := range [][2]int{{1, f.file.BlockElements}, {16, f.Columns}, {37, 2*f.Columns + 3*f.file.BlockElements}} {
 			rows, cols := shape[0], shape[1]
-			src := make([]byte, rows*cols/f.blockElements*f.blockBytes)
+			src := make([]byte, rows*cols/f.file.BlockElements*f.file.BlockBytes)
 			random.Read(src)
 			want := make([]float32, rows*cols)
-			dequantize[f](want, src)
+			if quantised, ok := ref.FormatOf(f.file.Type); ok {
+				quantised.Dequantize(want, src)
+			} else {
+				dequantize[f](want, src)
+			}
 			packed := make([]byte, f.Bytes(rows, cols))
 			random.Read(packed) // Pack overwrites it
 			if err := f.Pack(packed, src, rows, cols); err != nil {
@@ -136,7 +139,7 @@ func BenchmarkPack(b *testing.B) {
 	for _, f := range formats {
 		b.Run(f.Name, func(b *testing.B) {
 			const rows, cols = 256, 4096
-			src := make([]byte, rows*cols/f.blockElements*f.blockBytes)
+			src := make([]byte, rows*cols/f.file.BlockElements*f.file.BlockBytes)
 			dst := make([]byte, f.Bytes(rows, cols))
 			b.SetBytes(int64(len(src)))
 			for b.Loop() {

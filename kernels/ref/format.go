@@ -1,93 +1,74 @@
 package ref
 
-import "encoding/binary"
+import "specula/kernels/format"
 
-// Format is a way to store weights as integers with scales. Names and layouts are those of GGUF.
-// Source: ggml-quants.c and gguf-py of https://github.com/ggml-org/llama.cpp.
-type Format struct {
-	Name          string
-	BlockElements int // weights per block
-	BlockBytes    int
-	// unpack returns the 32 weights of a block from number 32·part on, as scale·quants + min. Where
-	// each 16 weights have an integer scale, it is already multiplied into the quants.
-	unpack func(block []byte, part int) (scale, min float32, quants [Block]int32)
-}
+// Format is a way to store weights as integers with scales.
+type Format struct{ *format.Format }
 
-// The quantised formats.
+// The formats that code names.
 var (
-	Q8_0 = Format{"Q8_0", 32, 34, func(b []byte, _ int) (scale, min float32, q [Block]int32) {
-		for k := range q {
-			q[k] = int32(int8(b[2+k]))
-		}
-		return half(b[0], b[1]), 0, q
-	}}
-	Q4_0 = Format{"Q4_0", 32, 18, func(b []byte, _ int) (scale, min float32, q [Block]int32) {
-		for k := range q {
-			q[k] = nibble(b[2:], k) - 8
-		}
-		return half(b[0], b[1]), 0, q
-	}}
-	Q4_1 = Format{"Q4_1", 32, 20, func(b []byte, _ int) (scale, min float32, q [Block]int32) {
-		for k := range q {
-			q[k] = nibble(b[4:], k)
-		}
-		return half(b[0], b[1]), half(b[2], b[3]), q
-	}}
-	Q5_0 = Format{"Q5_0", 32, 22, func(b []byte, _ int) (scale, min float32, q [Block]int32) {
-		for k := range q {
-			q[k] = nibble(b[6:], k) + 16*bit(b[2:], k) - 16
-		}
-		return half(b[0], b[1]), 0, q
-	}}
-	Q5_1 = Format{"Q5_1", 32, 24, func(b []byte, _ int) (scale, min float32, q [Block]int32) {
-		for k := range q {
-			q[k] = nibble(b[8:], k) + 16*bit(b[4:], k)
-		}
-		return half(b[0], b[1]), half(b[2], b[3]), q
-	}}
-	Q4_K = Format{"Q4_K", 256, 144, func(b []byte, part int) (scale, min float32, q [Block]int32) {
-		for k := range q {
-			q[k] = superNibble(b[16:], part, k)
-		}
-		scale, min = superScales(b, part)
-		return scale, min, q
-	}}
-	Q5_K = Format{"Q5_K", 256, 176, func(b []byte, part int) (scale, min float32, q [Block]int32) {
-		for k := range q {
-			q[k] = superNibble(b[48:], part, k) + 16*int32(b[16+k]>>part&1)
-		}
-		scale, min = superScales(b, part)
-		return scale, min, q
-	}}
-	Q6_K = Format{"Q6_K", 256, 210, func(b []byte, part int) (scale, min float32, q [Block]int32) {
-		half128, quarter := part/4, part%4
-		for k := range q {
-			low := b[64*half128+32*(quarter%2)+k] >> (4 * (quarter / 2)) & 15
-			high := b[128+32*half128+k] >> (2 * quarter) & 3
-			q[k] = (int32(low) + 16*int32(high) - 32) * int32(int8(b[192+2*part+k/16]))
-		}
-		return half(b[208], b[209]), 0, q
-	}}
+	Q8_0 = Format{format.Find(format.Q8_0)}
+	Q4_K = Format{format.Find(format.Q4_K)}
+	Q6_K = Format{format.Find(format.Q6_K)}
 )
 
-// nibble returns four bits of quant k. The first 16 quants are the low halves of 16 bytes, the
-// others the high halves.
-func nibble(b []byte, k int) int32 { return int32(b[k%16] >> (k / 16 * 4) & 15) }
+// Formats returns all formats.
+func Formats() []Format {
+	var all []Format
+	for _, f := range format.Quantised() {
+		all = append(all, Format{f})
+	}
+	return all
+}
 
-func bit(word []byte, k int) int32 { return int32(binary.LittleEndian.Uint32(word) >> k & 1) }
+// FormatOf returns the format with this number in GGUF.
+func FormatOf(number uint32) (f Format, ok bool) {
+	found := format.Find(number)
+	return Format{found}, found != nil && found.Quants != nil
+}
 
-// superNibble returns four bits of quant k in a part. Two parts share 32 bytes.
-func superNibble(b []byte, part, k int) int32 { return int32(b[part/2*32+k] >> (part % 2 * 4) & 15) }
+// unpack returns the 32 weights of a block from number 32·part on, as scale·quants + min. Where
+// each 16 weights have an integer scale, it is already multiplied into the quants.
+func (f Format) unpack(block []byte, part int) (scale, min float32, quants [Block]int32) {
+	for k := range quants {
+		i := part*Block + k
+		quant := take(f.Low, block, i)
+		if f.High.Bits > 0 {
+			quant |= take(f.High, block, i) << f.Low.Bits
+		}
+		if f.Signed {
+			quant ^= 1 << (f.Bits() - 1)
+		}
+		quants[k] = quant - int32(f.Bias)
+		if f.Factors == format.SignedBytes {
+			quants[k] *= int32(int8(block[f.FactorsAt+i/16]))
+		}
+	}
+	scale = half(block[f.Scale], block[f.Scale+1])
+	if f.Mins() {
+		min = half(block[f.Min], block[f.Min+1])
+	}
+	if f.Factors == format.SixBits {
+		s, m := sixBits(block[f.FactorsAt:], part)
+		scale, min = scale*float32(s), -min*float32(m)
+	}
+	return scale, min, quants
+}
 
-// superScales returns a part's scale d·s and minimum −dmin·m. The factors s and m have six bits
-// each and are packed into 12 bytes.
-func superScales(b []byte, part int) (scale, min float32) {
-	p := b[4:16]
-	s, m := p[part%4]&63, p[part%4+4]&63
+// take returns the bits of a quant that lie in a plane.
+func take(p format.Plane, block []byte, quant int) int32 {
+	at, shift := p.Find(quant)
+	return int32(block[at]) >> shift & (1<<p.Bits - 1)
+}
+
+// sixBits returns a part's factors of scale and minimum. They have six bits each and are packed
+// into 12 bytes.
+func sixBits(p []byte, part int) (s, m byte) {
+	s, m = p[part%4]&63, p[part%4+4]&63
 	if part >= 4 {
 		s, m = p[part+4]&15|p[part-4]>>6<<4, p[part+4]>>4|p[part]>>6<<4
 	}
-	return half(b[0], b[1]) * float32(s), -half(b[2], b[3]) * float32(m)
+	return s, m
 }
 
 // Dequantize decodes blocks: scale·quant, plus min where the format has minima. Each operation is
@@ -98,7 +79,7 @@ func (f Format) Dequantize(dst []float32, src []byte) {
 		scale, min, quants := f.unpack(src[i/parts*f.BlockBytes:], i%parts)
 		for k, q := range quants {
 			dst[i*Block+k] = scale * float32(q)
-			if f.mins() {
+			if f.Mins() {
 				dst[i*Block+k] += min
 			}
 		}

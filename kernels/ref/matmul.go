@@ -52,17 +52,9 @@ func (f Format) dot(w []byte, quants []int8, scales []float32) float32 {
 			total += int32(q)
 		}
 		sum += float32(float32(dot) * float32(scale*scales[b]))
-		if f.mins() {
+		if f.Mins() {
 			sum += float32(min * float32(scales[b]*float32(total)))
 		}
 	}
 	return sum
-}
-
-func (f Format) mins() bool {
-	switch f.Name {
-	case "Q4_1", "Q5_1", "Q4_K", "Q5_K":
-		return true
-	}
-	return false
 }

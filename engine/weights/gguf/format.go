@@ -21,6 +21,7 @@ import (
 	"fmt"
 
 	"specula/engine/compute"
+	"specula/kernels/format"
 )
 
 // Magic is the first four bytes of every GGUF file.
@@ -86,26 +87,14 @@ type TensorType struct {
 	BlockBytes    uint64
 }
 
-// Sizes from ggml's type traits. Gaps are numbers that ggml never used or has withdrawn.
-var tensorTypes = [...]TensorType{
-	0: {"F32", 1, 4}, 1: {"F16", 1, 2}, 2: {"Q4_0", 32, 18}, 3: {"Q4_1", 32, 20},
-	6: {"Q5_0", 32, 22}, 7: {"Q5_1", 32, 24}, 8: {"Q8_0", 32, 34}, 9: {"Q8_1", 32, 36},
-	10: {"Q2_K", 256, 84}, 11: {"Q3_K", 256, 110}, 12: {"Q4_K", 256, 144}, 13: {"Q5_K", 256, 176},
-	14: {"Q6_K", 256, 210}, 15: {"Q8_K", 256, 292}, 16: {"IQ2_XXS", 256, 66}, 17: {"IQ2_XS", 256, 74},
-	18: {"IQ3_XXS", 256, 98}, 19: {"IQ1_S", 256, 50}, 20: {"IQ4_NL", 32, 18}, 21: {"IQ3_S", 256, 110},
-	22: {"IQ2_S", 256, 82}, 23: {"IQ4_XS", 256, 136}, 24: {"I8", 1, 1}, 25: {"I16", 1, 2}, 26: {"I32", 1, 4},
-	27: {"I64", 1, 8}, 28: {"F64", 1, 8}, 29: {"IQ1_M", 256, 56}, 30: {"BF16", 1, 2},
-	34: {"TQ1_0", 256, 54}, 35: {"TQ2_0", 256, 66}, 39: {"MXFP4", 32, 17}, 40: {"NVFP4", 64, 36}, 41: {"Q1_0", 128, 18},
-}
-
 // Type describes a tensor type. ok is false for a number that ggml does not define or has
 // withdrawn.
 func Type(t compute.DType) (info TensorType, ok bool) {
-	if int64(t) >= int64(len(tensorTypes)) {
+	f := format.Find(uint32(t))
+	if f == nil {
 		return TensorType{}, false
 	}
-	info = tensorTypes[t]
-	return info, info.BlockElements != 0
+	return TensorType{f.Name, uint64(f.BlockElements), uint64(f.BlockBytes)}, true
 }
 
 // TypeName returns the name of a tensor type, or its number if the type is unknown.
@@ -118,11 +107,4 @@ func TypeName(t compute.DType) string {
 
 // Loadable reports whether specula can compute with tensors of this type; it can only list the
 // others.
-func Loadable(t compute.DType) bool {
-	switch t {
-	case compute.F32, compute.F16, compute.BF16,
-		compute.Q8_0, compute.Q4_0, compute.Q4_1, compute.Q5_0, compute.Q5_1, compute.Q4_K, compute.Q5_K, compute.Q6_K:
-		return true
-	}
-	return false
-}
+func Loadable(t compute.DType) bool { return format.CanLoad(uint32(t)) }

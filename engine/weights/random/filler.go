@@ -10,6 +10,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/engine/weights/gguf"
+	"specula/kernels/format"
 )
 
 // filler makes blocks of one type. For most types random bytes are a valid block as soon as the
@@ -21,21 +22,12 @@ type filler struct {
 	set func(blocks []byte, deviation float64)
 }
 
-// The scales of a block are half-precision numbers at fixed offsets, in units of the deviation.
-// Quants, and the scales inside a block, are uniform. Where a type has a minimum as well, the
-// second scale is chosen so that the mean becomes 0.
 func fillers() []filler {
-	return []filler{
-		{compute.F16, setF16}, {compute.BF16, setBF16}, {compute.F32, setF32},
-		{compute.Q8_0, halves(34, half{0, 1 / 73.9})},
-		{compute.Q4_0, halves(18, half{0, 1 / 4.61})},
-		{compute.Q4_1, halves(20, half{0, 1 / 4.61}, half{2, -7.5 / 4.61})},
-		{compute.Q5_0, halves(22, half{0, 1 / 9.23})},
-		{compute.Q5_1, halves(24, half{0, 1 / 9.23}, half{2, -15.5 / 9.23})},
-		{compute.Q4_K, halves(144, half{0, 1.0 / 258}, half{2, 7.5 / 258})},
-		{compute.Q5_K, halves(176, half{0, 1.0 / 527}, half{2, 15.5 / 527})},
-		{compute.Q6_K, halves(210, half{208, 1.0 / 1365})},
+	list := []filler{{compute.F16, setF16}, {compute.BF16, setBF16}, {compute.F32, setF32}}
+	for _, f := range format.Quantised() {
+		list = append(list, filler{compute.DType(f.Type), scales(f)})
 	}
+	return list
 }
 
 func fillerOf(t compute.DType) (filler, error) {
@@ -93,18 +85,19 @@ func setF32(numbers []byte, deviation float64) {
 	}
 }
 
-// half is a scale of a block, in half precision.
-type half struct {
-	at    int     // byte offset in the block
-	scale float64 // for numbers of deviation 1
-}
-
-// halves sets the scales of blocks of this size.
-func halves(blockBytes int, scales ...half) func([]byte, float64) {
+// scales sets the scales of blocks. Quants, and the factors inside a block, are uniform. Where a
+// type has a minimum, it is chosen so that the mean becomes 0. (Factors are of minus the minimum.)
+func scales(f *format.Format) func([]byte, float64) {
+	scale := 1 / f.Deviation
+	min := -scale * float64(int(1)<<f.Bits()-1) / 2
+	if f.Factors == format.SixBits {
+		min = -min
+	}
 	return func(blocks []byte, deviation float64) {
-		for i := 0; i < len(blocks); i += blockBytes {
-			for _, h := range scales {
-				binary.LittleEndian.PutUint16(blocks[i+h.at:], float16(h.scale*deviation))
+		for ; len(blocks) > 0; blocks = blocks[f.BlockBytes:] {
+			binary.LittleEndian.PutUint16(blocks[f.Scale:], float16(scale*deviation))
+			if f.Mins() {
+				binary.LittleEndian.PutUint16(blocks[f.Min:], float16(min*deviation))
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"specula/engine/weights"
 	"specula/engine/weights/gguf"
 	"specula/engine/weights/random"
+	"specula/kernels/format"
 	"specula/kernels/ref"
 	"specula/tokenizer"
 )
@@ -51,8 +52,8 @@ func tiny(t *testing.T, typ compute.DType) *weights.File {
 // The numbers have mean 0, up to half a step for Q4_0 and Q5_0, and the deviation that keeps
 // activations at an ordinary size.
 func TestWeightsAreScaled(t *testing.T) {
-	for _, name := range strings.Split("F32 F16 BF16 Q8_0 Q4_0 Q4_1 Q5_0 Q5_1 Q4_K Q5_K Q6_K", " ") {
-		typ, err := random.TypeNamed(name)
+	for _, f := range format.Loadable() {
+		typ, err := random.TypeNamed(f.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,11 +170,7 @@ func TestNames(t *testing.T) {
 // dequantize decodes with the reference.
 func dequantize(t *testing.T, dst []float32, typ compute.DType, data []byte) {
 	t.Helper()
-	formats := map[compute.DType]ref.Format{
-		compute.Q8_0: ref.Q8_0, compute.Q4_0: ref.Q4_0, compute.Q4_1: ref.Q4_1, compute.Q5_0: ref.Q5_0, compute.Q5_1: ref.Q5_1,
-		compute.Q4_K: ref.Q4_K, compute.Q5_K: ref.Q5_K, compute.Q6_K: ref.Q6_K,
-	}
-	if f, ok := formats[typ]; ok {
+	if f, ok := ref.FormatOf(uint32(typ)); ok {
 		f.Dequantize(dst, data)
 		return
 	}

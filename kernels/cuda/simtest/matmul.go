@@ -45,16 +45,15 @@ func randomHalf(r *rand.Rand) uint16 {
 	return uint16(r.Uint32N(2)<<15 | (10+r.Uint32N(6))<<10 | r.Uint32N(1024))
 }
 
-// blocks returns random bytes; at the given places there are half-precision scales that are normal
-// numbers.
-func blocks(f ref.Format, scales ...int) func(r *rand.Rand, rows, cols int) []byte {
+// blocks returns random bytes; their half-precision scales are normal numbers.
+func blocks(f ref.Format) func(r *rand.Rand, rows, cols int) []byte {
 	return func(r *rand.Rand, rows, cols int) []byte {
 		list := make([]byte, rows*cols/f.BlockElements*f.BlockBytes)
 		for i := range list {
 			list[i] = byte(r.Uint32())
 		}
 		for b := 0; b < len(list); b += f.BlockBytes {
-			for _, at := range scales {
+			for _, at := range f.HalfPrecision() {
 				binary.LittleEndian.PutUint16(list[b+at:], randomHalf(r))
 			}
 		}
@@ -70,10 +69,11 @@ func tiles(round ref.TileTerms, widen func(dst []float32, src []byte)) func(dst,
 	}
 }
 
-func quantised(f ref.Format, slabColumns int) func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
-	return func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
-		ref.MatMulQuantizedRanges(dst, x, m, f, w, rows, cols, slabColumns, ranges)
+func quantised(f *cuda.Format, file ref.Format) Matmul {
+	multiply := func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
+		ref.MatMulQuantizedRanges(dst, x, m, file, w, rows, cols, f.Columns, ranges)
 	}
+	return Matmul{f, "matmul_integer", file.BlockElements, blocks(file), multiply, file.Dequantize}
 }
 
 // Matmuls are the formats.
@@ -81,9 +81,7 @@ var Matmuls = []Matmul{
 	{cuda.BFloat16, "matmul_float", 1, shorts(randomBFloat16), tiles(ref.BFloat16Terms(1), ref.DequantizeBF16), ref.DequantizeBF16},
 	{cuda.BFloat16TwoTerms, "matmul_float", 1, shorts(randomBFloat16), tiles(ref.BFloat16Terms(2), ref.DequantizeBF16), ref.DequantizeBF16},
 	{cuda.Half, "matmul_float", 1, shorts(randomHalf), tiles(ref.HalfTerm, ref.DequantizeF16), ref.DequantizeF16},
-	{cuda.Q8_0, "matmul_integer", 32, blocks(ref.Q8_0, 0), quantised(ref.Q8_0, 128), ref.Q8_0.Dequantize},
-	{cuda.Q4_K, "matmul_integer", 256, blocks(ref.Q4_K, 0, 2), quantised(ref.Q4_K, 256), ref.Q4_K.Dequantize},
-	{cuda.Q6_K, "matmul_integer", 256, blocks(ref.Q6_K, 208), quantised(ref.Q6_K, 256), ref.Q6_K.Dequantize},
+	quantised(cuda.Q8_0, ref.Q8_0), quantised(cuda.Q4_K, ref.Q4_K), quantised(cuda.Q6_K, ref.Q6_K),
 }
 
 // unusualRows puts unusual numbers into some rows of activations, different ones into each.

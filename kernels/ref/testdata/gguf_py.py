@@ -1,4 +1,4 @@
-# Writes gguf_py.bin, what the Python package gguf (0.19.0, or another) makes of random blocks of each format:
+# Writes to the file named first what the Python package gguf (0.19.0, or another) makes of random blocks of the formats named after it:
 # for each, the sizes of both parts in bytes as two u32, the blocks, and their weights as float32.
 import struct
 import sys
@@ -8,7 +8,7 @@ import numpy as np
 
 random = np.random.default_rng(5)
 with open(sys.argv[1], "wb") as out:
-    for name in ["Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K", "Q5_K", "Q6_K"]:
+    for name in sys.argv[2:]:
         kind = gguf.GGMLQuantizationType[name]
         elements, size = gguf.GGML_QUANT_SIZES[kind]
         count = 1024 // elements
