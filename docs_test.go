@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"specula/engine/config"
+	"specula/engine/model"
+	"specula/kernels/format"
 	"specula/ui/keys"
 )
 
@@ -45,6 +47,11 @@ func TestDocsHaveTheKeys(t *testing.T) {
 
 func TestDocsHaveTheSettings(t *testing.T) {
 	isGenerated(t, "docs/settings.md", "settings", settingsMarkdown())
+}
+
+func TestDocsHaveWhatCanBeLoaded(t *testing.T) {
+	isGenerated(t, "docs/models.md", "loadable",
+		"- architectures: "+strings.Join(model.Architectures(), ", ")+"\n- tensor types: "+format.Names(", "))
 }
 
 // isGenerated compares the block between <!-- name --> and <!-- /name --> with what it should be, and writes it with -update.

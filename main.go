@@ -51,7 +51,7 @@ func main() { os.Exit(program().Run(context.Background(), os.Args[1:])) }
 
 func program() *cli.Program {
 	return &cli.Program{
-		Version: version(), DefaultConfig: defaultConfig, PromptSets: assets.SetNames(), Now: time.Now,
+		Version: version(), DefaultConfig: defaultConfig, PromptSets: assets.SetNames(), WeightTypes: random.Types(), Now: time.Now,
 		Terminal: cli.Terminal{
 			Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 			ConfigHome: folder(xdg.ConfigHome), DataHome: folder(xdg.DataHome), StateHome: folder(xdg.StateHome),

@@ -55,7 +55,7 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	case w.Rows < 1 || w.Cols < 1:
 		return nil, fmt.Errorf("tensor %q: shape %d × %d is empty", w.Name, w.Rows, w.Cols)
 	case f == nil:
-		return nil, fmt.Errorf("tensor %q has the type number %d, which the GPU cannot multiply: use a file in one of %s", w.Name, w.Type, format.Names())
+		return nil, fmt.Errorf("tensor %q has the type number %d, which the GPU cannot multiply: use a file in %s", w.Name, w.Type, format.Names(" or "))
 	}
 	rowBytes, err := rowBytes(w)
 	if err != nil {

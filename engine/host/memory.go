@@ -61,7 +61,7 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	}
 	number, ok := numbers[w.Type]
 	if !ok {
-		return nil, fmt.Errorf("tensor %q has the type number %d, which the CPU cannot multiply: use a file in one of %s", w.Name, w.Type, format.Names())
+		return nil, fmt.Errorf("tensor %q has the type number %d, which the CPU cannot multiply: use a file in %s", w.Name, w.Type, format.Names(" or "))
 	}
 	if err := checkLength(w, w.Rows*w.Cols*number.Bytes()); err != nil {
 		return nil, err

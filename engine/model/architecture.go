@@ -38,14 +38,15 @@ func architectureOf(name string) (a architecture, known bool) {
 	return architecture{}, false
 }
 
-// architectureNames lists the supported architectures as text.
-func architectureNames() string {
-	var names []string
+// Architectures lists the supported architectures.
+func Architectures() (names []string) {
 	for _, a := range architectures() {
 		names = append(names, a.name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
+
+func architectureNames() string { return strings.Join(Architectures(), ", ") }
 
 // needs maps each value of the tag need to what this architecture says about it.
 func (a architecture) needs() map[string]need {

@@ -107,6 +107,7 @@ func TestRecogniseSaysWhatAFileIs(t *testing.T) {
 		return b
 	}
 	const arch, kind = "general.architecture", "general.type"
+	all := strings.Join(model.Architectures(), ", ")
 	for _, c := range []struct {
 		name  string
 		file  *gguf.Builder
@@ -114,10 +115,10 @@ func TestRecogniseSaysWhatAFileIs(t *testing.T) {
 	}{
 		{"a model", file(arch, "qwen2", kind, "model"), nil},
 		{"a model in one part", file(arch, "llama", "split.count", uint16(1), "split.no", uint16(0)), nil},
-		{"another architecture", file(arch, "gemma3"), []string{`architecture "gemma3"`, "specula runs llama, qwen2, qwen3", "choose"}},
+		{"another architecture", file(arch, "gemma3"), []string{`architecture "gemma3"`, "specula runs " + all, "choose"}},
 		{"a name that is close to an encoder's", file(arch, "pangu-embedded"), []string{`architecture "pangu-embedded"`}},
 		{"hostile architecture", file(arch, "\x1b[2J"), []string{`"\x1b[2J"`}},
-		{"no architecture", file(), []string{"general.architecture is missing", "llama, qwen2, qwen3"}},
+		{"no architecture", file(), []string{"general.architecture is missing", all}},
 		{"architecture that is a number", file(kind, uint32(1)), []string{"general.architecture is missing"}},
 		{"projector", file(arch, "clip", kind, "mmproj", "clip.has_vision_encoder", true), []string{"projector (mmproj)", "file of the model itself"}},
 		{"projector of an old converter", file(arch, "clip"), []string{"projector (mmproj)"}},

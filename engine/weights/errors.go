@@ -13,7 +13,7 @@ import (
 var ErrMalformed = errors.New("malformed model file; download or convert it again")
 
 // ErrUnsupportedType is wrapped if a tensor has a type that specula can list but not compute with.
-var ErrUnsupportedType = errors.New("convert the model to one of " + format.Names())
+var ErrUnsupportedType = errors.New("convert the model to " + format.Names(" or "))
 
 // ErrChanged is wrapped if a file changed since reading began.
 var ErrChanged = errors.New("the file changed while it was read; try again when nothing writes to it")

@@ -174,11 +174,14 @@ func packQ4_K(slab []byte, rows *[tileRows][]byte) {
 
 func packQ6_K(slab []byte, rows *[tileRows][]byte) {
 	var quants [tileRows][256]byte
+	sixBits := format.Find(format.Q6_K)
 	for r, row := range rows {
 		if row == nil {
 			continue
 		}
-		unpackSixBits(&quants[r], row)
+		for tile := range 8 {
+			sixBits.Unpack((*[format.Tile]byte)(quants[r][tile*format.Tile:]), row, tile)
+		}
 		for i, scale := range row[192:208] {
 			slab[3072+r*16+i] = scale + 128
 		}
@@ -193,20 +196,6 @@ func packQ6_K(slab []byte, rows *[tileRows][]byte) {
 			at := slab[2048+pair/2*512+place:]
 			le.PutUint32(at, le.Uint32(at)|high<<(4-pair%2*4))
 		})
-	}
-}
-
-// unpackSixBits unpacks the quants of a super-block in the order of columns. Each half of it has
-// 64 bytes of low nibbles and 32 bytes of upper bits, in which four blocks are interleaved.
-func unpackSixBits(quants *[256]byte, row []byte) {
-	le := binary.LittleEndian
-	for block := range 8 {
-		half, quarter := block/4, block%4
-		low, high := row[64*half+32*(quarter%2):], row[128+32*half:]
-		for k := 0; k < 32; k += 4 {
-			nibbles := le.Uint32(low[k:]) >> (quarter / 2 * 4) & 0x0f0f0f0f
-			le.PutUint32(quants[block*32+k:], nibbles|le.Uint32(high[k:])>>(quarter*2)&0x03030303<<4)
-		}
 	}
 }
 

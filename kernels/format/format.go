@@ -8,6 +8,7 @@
 package format
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"slices"
 	"strings"
@@ -50,6 +51,44 @@ func (p Plane) Find(quant int) (at, shift int) {
 	run, size := bits.TrailingZeros(uint(p.Run)), bits.TrailingZeros(uint(p.Bits)) // without divisions, which are slow
 	group := run + 3 - size                                                        // 1<<group quants share Run bytes
 	return p.At + quant>>group<<run + quant&(p.Run-1), quant & (1<<group - 1) >> run << size
+}
+
+// Unpack reads the quants of a tile as they are stored: with the bias.
+func (q *Quants) Unpack(quants *[Tile]uint8, block []byte, tile int) {
+	if *quants = [Tile]uint8{}; q.High.Bits > 0 {
+		q.High.add(quants, block, tile, q.Low.Bits)
+	}
+	q.Low.add(quants, block, tile, 0)
+	if q.Signed {
+		for k := range quants {
+			quants[k] ^= 1 << (q.Bits() - 1)
+		}
+	}
+}
+
+// add adds the plane's bits to the quants, above their first bits. It takes eight quants at a time:
+// they lie in eight bytes, or are the bits of one.
+func (p *Plane) add(quants *[Tile]uint8, block []byte, tile, first int) {
+	const each = 0x0101010101010101
+	le := binary.LittleEndian
+	at, shift := p.Find(tile * Tile)
+	packed := block[at:]
+	if p.Run == 1 {
+		for k := 0; k < Tile; k += 8 {
+			const bitOfEach = 0x8040201008040201
+			word := (uint64(packed[k/8])*each&bitOfEach + 0x7f*each) >> 7 & each
+			le.PutUint64(quants[k:], le.Uint64(quants[k:])|word<<(first&7))
+		}
+		return
+	}
+	mask := uint64(each) * (1<<p.Bits - 1)
+	for k := 0; k < Tile; k += 8 {
+		if k&(p.Run-1) == 0 && k > 0 { // the next quants are the next bits of the same bytes
+			shift += p.Bits
+		}
+		word := le.Uint64(packed[k&(p.Run-1):]) >> (shift & 7) & mask
+		le.PutUint64(quants[k:], le.Uint64(quants[k:])|word<<(first&7))
+	}
 }
 
 // Factors are integers by which a part of a block multiplies the block's scale and minimum.
@@ -135,11 +174,12 @@ func Quantised() []*Format {
 	return some
 }
 
-// Names lists the names of Loadable, for error texts and documents.
-func Names() string {
+// Names lists the names of Loadable, with a word such as " or " before the last.
+func Names(word string) string {
 	var names []string
-	for _, f := range Loadable() {
+	for _, f := range loadable {
 		names = append(names, f.Name)
 	}
-	return strings.Join(names, ", ")
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + word + names[last]
 }

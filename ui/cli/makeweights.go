@@ -8,7 +8,7 @@ func (a *app) makeWeightsCommand() *cobra.Command {
 		Short: "Write a model file with random weights, to measure speed with",
 		Long: `make-weights writes a GGUF file of a published shape whose weights are noise. It decodes as fast
 as the real model and says nothing sensible. Shapes are qwen3-0.6b, qwen3-1.7b, qwen3-8b and tiny; types
-are F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K and Q6_K. The file must not exist.
+are ` + a.WeightTypes + `. The file must not exist.
 
 The shape hostile-draft, of type Q8_0, is the demo draft model with its weights in disorder: a draft for
 the demo target of which nothing is ever accepted, to see what speculation costs at worst.`,

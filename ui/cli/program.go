@@ -23,6 +23,7 @@ type Program struct {
 	Version       string
 	DefaultConfig []byte   // the text of config.toml
 	PromptSets    []string // names of the built-in kinds of prompt
+	WeightTypes   string   // names of the types that a model file may have
 	Terminal      Terminal
 	Now           func() time.Time
 
@@ -48,7 +49,7 @@ type Program struct {
 	EvalPair func(ctx context.Context, o PairOptions, progress func(done, total int)) (Report, error)
 	// Describe describes a model file.
 	Describe func(ctx context.Context, path string) ([]Section, error)
-	// MakeWeights writes a model file with random weights, for measurements.
+	// MakeWeights writes a model file with random weights of one of WeightTypes, for measurements.
 	MakeWeights func(ctx context.Context, shape, weightType, path string) error
 	// TimePasses measures passes of a model file on the CPU. The result is printed as JSON.
 	TimePasses func(ctx context.Context, o PassOptions) (any, error)

@@ -22,19 +22,16 @@ type filler struct {
 	set func(blocks []byte, deviation float64)
 }
 
-func fillers() []filler {
-	list := []filler{{compute.F16, setF16}, {compute.BF16, setBF16}, {compute.F32, setF32}}
-	for _, f := range format.Quantised() {
-		list = append(list, filler{compute.DType(f.Type), scales(f)})
-	}
-	return list
-}
-
 func fillerOf(t compute.DType) (filler, error) {
-	for _, f := range fillers() {
-		if f.typ == t {
-			return f, nil
-		}
+	switch f := format.Find(uint32(t)); {
+	case t == compute.F32:
+		return filler{t, setF32}, nil
+	case t == compute.F16:
+		return filler{t, setF16}, nil
+	case t == compute.BF16:
+		return filler{t, setBF16}, nil
+	case f != nil && f.Quants != nil:
+		return filler{t, scales(f)}, nil
 	}
 	return filler{}, fmt.Errorf("there are no random weights of type %s", gguf.TypeName(t))
 }

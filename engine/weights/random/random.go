@@ -22,6 +22,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/engine/weights/gguf"
+	"specula/kernels/format"
 )
 
 // Shape is the size of a transformer of the Qwen3 family.
@@ -60,16 +61,17 @@ func ShapeNamed(name string) (Shape, error) {
 	return Shape{}, &NameError{fmt.Sprintf("there is no shape %.64q; allowed is one of %s", name, strings.Join(known, ", "))}
 }
 
+// Types lists the names of the weight types.
+func Types() string { return format.Names(" and ") }
+
 // TypeNamed looks up a weight type. The error lists the names.
 func TypeNamed(name string) (compute.DType, error) {
-	var known []string
-	for _, f := range fillers() {
-		if gguf.TypeName(f.typ) == name {
-			return f.typ, nil
+	for _, f := range format.Loadable() {
+		if f.Name == name {
+			return compute.DType(f.Type), nil
 		}
-		known = append(known, gguf.TypeName(f.typ))
 	}
-	return 0, &NameError{fmt.Sprintf("there are no random weights of type %.64q; allowed is one of %s", name, strings.Join(known, ", "))}
+	return 0, &NameError{fmt.Sprintf("there are no random weights of type %.64q; allowed is one of %s", name, format.Names(", "))}
 }
 
 // NameError says that no shape or type has this name, and lists those that exist.
