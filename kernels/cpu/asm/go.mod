@@ -2,13 +2,15 @@ module specula/kernels/cpu/asm
 
 go 1.26.0
 
-require github.com/mmcloughlin/avo v0.6.0
+require (
+	github.com/mmcloughlin/avo v0.6.0
+	specula v0.0.0
+)
 
 require (
 	golang.org/x/mod v0.41.0 // indirect
 	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
-	specula v0.0.0
 )
 
 replace specula => ../../..
