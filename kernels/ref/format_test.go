@@ -2,8 +2,10 @@ package ref_test
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"specula/kernels/ref"
@@ -15,17 +17,18 @@ func TestDequantizeEqualsGGUFPy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	again := "if it is new: python3 testdata/gguf_py.py testdata/gguf_py.bin " + strings.Trim(fmt.Sprint(ref.Formats()), "[]")
 	le := binary.LittleEndian
 	for _, f := range ref.Formats() {
 		if len(data) == 0 {
-			t.Fatalf("testdata/gguf_py.bin lacks blocks of %s; make it again: python3 testdata/gguf_py.py testdata/gguf_py.bin %v", f, ref.Formats())
+			t.Fatalf("there are no blocks of %s; %s", f, again)
 		}
 		blockBytes, weightBytes := le.Uint32(data), le.Uint32(data[4:])
 		blocks, weights := data[8:8+blockBytes], data[8+blockBytes:8+blockBytes+weightBytes]
 		data = data[8+blockBytes+weightBytes:]
 		got := make([]float32, len(blocks)/f.BlockBytes*f.BlockElements)
 		if len(got) != len(weights)/4 {
-			t.Fatalf("%s: %d weights, want %d", f.Name, len(got), len(weights)/4)
+			t.Fatalf("%s: %d weights, want %d; %s", f, len(got), len(weights)/4, again)
 		}
 		f.Dequantize(got, blocks)
 		for i, v := range got {
