@@ -139,11 +139,12 @@ func TestPartsAndTurnsChangeNothing(t *testing.T) {
 // of zero write zeros.
 func products(sizes ...int) *productPhase {
 	const rows, cols, panelRows = 2, 64, 32
+	q8, _ := cpu.FormatOf(uint32(compute.Q8_0))
 	p := &productPhase{m: rows}
 	p.quantised.Quantize(make([]float32, rows*cols), rows, cols)
 	for i, items := range sizes {
 		p.products[i] = product{items: items, quantised: cpu.MatMulQuantized{
-			Dst: slices.Repeat([]float32{1}, rows*panelRows*items), X: &p.quantised, W: cpu.NewPanels(cpu.Formats()[0], panelRows*items, cols),
+			Dst: slices.Repeat([]float32{1}, rows*panelRows*items), X: &p.quantised, W: cpu.NewPanels(q8, panelRows*items, cols),
 		}}
 		p.items += items
 	}

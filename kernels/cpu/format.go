@@ -11,15 +11,6 @@ import (
 // is invalid.
 type Format struct{ layout.Panel }
 
-// Formats returns the supported formats.
-func Formats() []Format {
-	var all []Format
-	for _, f := range format.Quantised() {
-		all = append(all, Format{layout.Panel{Format: f}})
-	}
-	return all
-}
-
 // FormatOf returns the format with this number in GGUF.
 func FormatOf(number uint32) (f Format, ok bool) {
 	found := format.Find(number)

@@ -13,8 +13,9 @@ import (
 
 // formats pairs each format with its reference.
 var formats = func() (all []pair) {
-	for i, f := range cpu.Formats() {
-		all = append(all, pair{f, ref.Formats()[i]})
+	for _, f := range ref.Formats() {
+		repacked, _ := cpu.FormatOf(f.Type)
+		all = append(all, pair{repacked, f})
 	}
 	return all
 }()

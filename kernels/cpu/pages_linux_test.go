@@ -21,7 +21,8 @@ func TestPanelsAskForLargePages(t *testing.T) {
 	if err := syscall.Madvise(page, syscall.MADV_HUGEPAGE); err != nil || !slices.Contains(flagsOf(t, uintptr(unsafe.Pointer(&page[0]))), "hg") {
 		t.Skip("this system does not note such a request, as an emulated one does not; its error:", err)
 	}
-	large := NewPanels(Formats()[0], 2048, 1024+32).data
+	q8, _ := FormatOf(8)
+	large := NewPanels(q8, 2048, 1024+32).data
 	for _, at := range []int{0, len(large) / 2, len(large) - 1} {
 		address := uintptr(unsafe.Pointer(&large[at]))
 		if flags := flagsOf(t, address); !slices.Contains(flags, "hg") {

@@ -46,7 +46,7 @@ type Quants struct {
 // neighbouring bytes.
 type Plane struct{ At, Bits, Run int }
 
-// Find returns where the bits of a quant are: their byte, and the number of lower bits in it.
+// Find returns where the bits of a quant are: in which byte, and after how many bits of others.
 func (p Plane) Find(quant int) (at, shift int) {
 	run, size := bits.TrailingZeros(uint(p.Run)), bits.TrailingZeros(uint(p.Bits)) // without divisions, which are slow
 	group := run + 3 - size                                                        // 1<<group quants share Run bytes

@@ -2,7 +2,8 @@ package ref
 
 import "specula/kernels/format"
 
-// Format is a way to store weights as integers with scales.
+// Format is a way to store weights as integers with scales. Package format reads the quants of its
+// blocks; the tests compare the weights with another implementation, gguf-py.
 type Format struct{ *format.Format }
 
 // The formats that code names.
@@ -30,18 +31,12 @@ func FormatOf(number uint32) (f Format, ok bool) {
 // unpack returns the 32 weights of a block from number 32·part on, as scale·quants + min. Where
 // each 16 weights have an integer scale, it is already multiplied into the quants.
 func (f Format) unpack(block []byte, part int) (scale, min float32, quants [Block]int32) {
-	for k := range quants {
-		i := part*Block + k
-		quant := take(f.Low, block, i)
-		if f.High.Bits > 0 {
-			quant |= take(f.High, block, i) << f.Low.Bits
-		}
-		if f.Signed {
-			quant ^= 1 << (f.Bits() - 1)
-		}
-		quants[k] = quant - int32(f.Bias)
-		if f.Factors == format.SignedBytes {
-			quants[k] *= int32(int8(block[f.FactorsAt+i/16]))
+	var stored [Block]uint8
+	f.Unpack(&stored, block, part)
+	for k, quant := range stored {
+		quants[k] = int32(quant) - int32(f.Bias)
+		if f.Halves() {
+			quants[k] *= int32(int8(block[f.FactorsAt+2*part+k/16]))
 		}
 	}
 	scale = half(block[f.Scale], block[f.Scale+1])
@@ -49,26 +44,10 @@ func (f Format) unpack(block []byte, part int) (scale, min float32, quants [Bloc
 		min = half(block[f.Min], block[f.Min+1])
 	}
 	if f.Factors == format.SixBits {
-		s, m := sixBits(block[f.FactorsAt:], part)
+		s, m := format.UnpackSixBits(block[f.FactorsAt:], part)
 		scale, min = scale*float32(s), -min*float32(m)
 	}
 	return scale, min, quants
-}
-
-// take returns the bits of a quant that lie in a plane.
-func take(p format.Plane, block []byte, quant int) int32 {
-	at, shift := p.Find(quant)
-	return int32(block[at]) >> shift & (1<<p.Bits - 1)
-}
-
-// sixBits returns a part's factors of scale and minimum. They have six bits each and are packed
-// into 12 bytes.
-func sixBits(p []byte, part int) (s, m byte) {
-	s, m = p[part%4]&63, p[part%4+4]&63
-	if part >= 4 {
-		s, m = p[part+4]&15|p[part-4]>>6<<4, p[part+4]>>4|p[part]>>6<<4
-	}
-	return s, m
 }
 
 // Dequantize decodes blocks: scale·quant, plus min where the format has minima. Each operation is
