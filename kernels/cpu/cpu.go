@@ -2,7 +2,8 @@
 // defines what each operation computes. Each operation has its own files: op.go documents it,
 // op_generic.go computes it in portable Go, and op_amd64.go and op_arm64.go call the assembly in
 // op_amd64.s and op_arm64.s for the level of the processor (level.go). The commands asm and neon
-// generate the assembly. The build tag noasm leaves it out.
+// generate the assembly, and dispatch the choice of a format's product. The build tag noasm leaves
+// them out.
 //
 // Read it in this order. MatMulFloat and MatMulQuantized are the products, with Panels and
 // Quantized as the repacked weights and activations. Attention works on a KV, the cache of one

@@ -31,19 +31,20 @@ type Format struct {
 type Quants struct {
 	Low, High Plane // the lower and upper bits of the quants; no High if Low has all of them
 	Bias      int   // 0 in formats with minima
-	Signed    bool  // quants are two's complement: read the highest bit inverted, then subtract Bias
+	Signed    bool  // quants are two's complement: with the highest bit inverted they have the bias
 	Scale     int   // offset of the block's scale, in half precision
 	Min       int   // offset of the minimum, in half precision; 0: no minima
 	Factors   Factors
-	FactorsAt int
+	FactorsAt int // their offset
 	// Deviation is the standard deviation of the weights in a block of random bytes whose scale is
 	// 1 and whose minimum makes their mean 0. The random weights need it.
 	Deviation float64
 }
 
-// Plane says where some bits of each quant lie in a block. A byte holds the bits of 8/Bits quants
-// that are Run quants apart, the first in its lowest bits. So Run neighbouring quants lie in Run
-// neighbouring bytes.
+// Plane says where some bits of each quant lie in a block: Bits of them, from byte At on. Run
+// neighbouring quants lie in Run neighbouring bytes, in their lowest bits. The next Run quants lie in
+// the next bits of the same bytes, until these are full. The low bits of Q4_K, {16, 4, 32}: quants 0
+// to 31 are the low nibbles of bytes 16 to 47, quants 32 to 63 the high nibbles.
 type Plane struct{ At, Bits, Run int }
 
 // Find returns where the bits of a quant are: in which byte, and after how many bits of others.
@@ -75,7 +76,7 @@ func (p *Plane) add(quants *[Tile]uint8, block []byte, tile, first int) {
 	packed := block[at:]
 	if p.Run == 1 {
 		for k := 0; k < Tile; k += 8 {
-			const bitOfEach = 0x8040201008040201
+			const bitOfEach = 0x8040201008040201 // bit 0 of byte 0, bit 1 of byte 1, …
 			word := (uint64(packed[k/8])*each&bitOfEach + 0x7f*each) >> 7 & each
 			le.PutUint64(quants[k:], le.Uint64(quants[k:])|word<<(first&7))
 		}
@@ -96,12 +97,12 @@ type Factors int
 
 // The kinds of factors.
 const (
-	// NoFactors: a block is one tile.
+	// NoFactors is for a block of one tile.
 	NoFactors Factors = iota
-	// SixBits: 12 bytes have an unsigned factor of the scale, and one of minus the minimum, for
-	// each of eight tiles. UnpackSixBits reads them.
+	// SixBits are an unsigned factor of the scale, and one of minus the minimum, for each of eight
+	// tiles, in 12 bytes. UnpackSixBits reads them.
 	SixBits
-	// SignedBytes: a signed byte for each 16 weights.
+	// SignedBytes are a signed byte for each 16 weights.
 	SignedBytes
 )
 
