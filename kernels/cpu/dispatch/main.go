@@ -30,7 +30,10 @@ func main() {
 	}
 }
 
-var declaration = regexp.MustCompile(`(?m)^func product(\w+)\((.*)\)$`)
+var (
+	declaration = regexp.MustCompile(`(?m)^func product(\w+)\((.*)\)$`)
+	parameter   = regexp.MustCompile(`(\w+) [^,]+`) // name and type
+)
 
 // write finds the products among the declarations of assembly, and writes product_PROCESSOR.go.
 func write(folder, processor string) error {
@@ -52,7 +55,7 @@ func write(folder, processor string) error {
 						kinds = append(kinds, kind)
 					}
 					params[kind] = m[2]
-					cases[kind] += fmt.Sprintf("\tcase %d:\n\t\tproduct%s(%s)\n", f.Type, m[1], names(m[2]))
+					cases[kind] += fmt.Sprintf("\tcase %d:\n\t\tproduct%s(%s)\n", f.Type, m[1], parameter.ReplaceAllString(m[2], "$1"))
 				}
 			}
 		}
@@ -64,9 +67,4 @@ func write(folder, processor string) error {
 		fmt.Fprintf(&b, "\tdefault:\n\t\tpanic(\"cpu: there is no product%s of \" + f.Name + \": run make generate\")\n\t}\n}\n", kind)
 	}
 	return os.WriteFile(filepath.Join(folder, "product_"+processor+".go"), b.Bytes(), 0o644)
-}
-
-// names leaves out the types of parameters.
-func names(params string) string {
-	return regexp.MustCompile(`(\w+) [^,]+`).ReplaceAllString(params, "$1")
 }
