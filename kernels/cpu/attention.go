@@ -22,6 +22,8 @@ type Attention struct {
 	Position int // of row 0
 	Heads    int
 	Scale    float32
+	Window   int     // number of keys that a row sees, its own last; 0: all before it
+	SoftCap  float32 // a score s becomes SoftCap·tanh(s/SoftCap); 0: it stays s
 }
 
 // sharing returns the number of query heads that read one key head (grouped-query attention).
@@ -38,7 +40,13 @@ func (t *Attention) Items() int {
 }
 
 // Work estimates the number of multiplications.
-func (t *Attention) Work() int { return 2 * t.M * t.Heads * t.KV.headDim * (t.Position + t.M) }
+func (t *Attention) Work() int {
+	keys := t.Position + t.M
+	if t.Window > 0 {
+		keys = min(keys, t.Window+KeysPerSplit)
+	}
+	return 2 * t.M * t.Heads * t.KV.headDim * keys
+}
 
 // Do computes the items from … to−1.
 func (t *Attention) Do(from, to int) {
@@ -55,11 +63,12 @@ func (t *Attention) Do(from, to int) {
 	}
 }
 
-// together is the state of a few queries of one key head. Each query sees at least as many keys as
-// the one before.
+// together is the state of a few queries of one key head. Query j sees the keys from[j] …
+// seen[j]−1; both bounds ascend with j.
 type together struct {
 	n       int
-	seen    [queriesAtOnce]int // keys
+	from    [queriesAtOnce]int
+	seen    [queriesAtOnce]int
 	q, dst  queries
 	largest [queriesAtOnce]float32 // largest score so far
 	sum     [queriesAtOnce]float32 // of exp(score − largest)
@@ -84,12 +93,14 @@ func (t *Attention) attend(w *together, kvHead, first, n int) {
 		row, head := (first+j)/sharing, kvHead*sharing+(first+j)%sharing
 		offset := (row*t.Heads + head) * headDim
 		w.seen[j] = t.Position + row + 1
+		w.from[j] = t.firstKey(w.seen[j])
 		w.q[j], w.dst[j] = &t.Q[offset], &t.Dst[offset]
 		clear(w.dst.row(j, headDim))
 	}
-	t.split(w, nil, kvHead, 0)
-	if w.seen[n-1] > KeysPerSplit {
-		t.later(w, kvHead)
+	start := splitOf(w.from[0])
+	t.split(w, nil, kvHead, start)
+	if next := start + KeysPerSplit; w.seen[n-1] > next {
+		t.later(w, kvHead, next)
 	}
 	for j := range n {
 		inverse := 1 / w.sum[j]
@@ -97,11 +108,22 @@ func (t *Attention) attend(w *together, kvHead, first, n int) {
 	}
 }
 
-// later computes all splits after the first. Only these need separate memory for values, which Go
-// clears at each call.
-func (t *Attention) later(w *together, kvHead int) {
+// firstKey returns the first key that a row sees, if it sees the keys before seen.
+func (t *Attention) firstKey(seen int) int {
+	if t.Window == 0 {
+		return 0
+	}
+	return max(0, seen-t.Window)
+}
+
+// splitOf returns the first key of the split that a key belongs to.
+func splitOf(key int) int { return key / KeysPerSplit * KeysPerSplit }
+
+// later computes the splits from start on. Only a split after a query's first needs separate memory
+// for values, which Go clears at each call.
+func (t *Attention) later(w *together, kvHead, start int) {
 	var values splitValues
-	for start := KeysPerSplit; start < w.seen[w.n-1]; start += KeysPerSplit {
+	for ; start < w.seen[w.n-1]; start += KeysPerSplit {
 		t.split(w, &values, kvHead, start)
 	}
 }
@@ -110,16 +132,19 @@ func (t *Attention) later(w *together, kvHead int) {
 // them: Σ exp(score − largest)·value in ascending order. The sum of the weights alone is taken in
 // the lanes of ref.Dot.
 func (t *Attention) split(w *together, values *splitValues, kvHead, start int) {
-	first := 0
+	first, last := 0, w.n
 	for w.seen[first] <= start {
 		first++
 	}
+	for w.from[last-1] >= start+KeysPerSplit {
+		last--
+	}
 	var q, sums queries
-	n, headDim := w.n-first, t.KV.headDim
-	keys := min(w.seen[w.n-1]-start, KeysPerSplit)
+	n, headDim := last-first, t.KV.headDim
+	keys := min(w.seen[last-1]-start, KeysPerSplit)
 	for j := range n {
 		q[j], sums[j] = w.q[first+j], w.dst[first+j]
-		if start > 0 {
+		if start > w.from[first+j] {
 			clear(values[j][:headDim])
 			sums[j] = &values[j][0]
 		}
@@ -131,10 +156,13 @@ func (t *Attention) split(w *together, values *splitValues, kvHead, start int) {
 	for j := range n {
 		seen[j] = min(w.seen[first+j]-start, KeysPerSplit)
 	}
+	if t.SoftCap > 0 || t.Window > 0 {
+		t.capAndMask(w, &seen, first, n, start)
+	}
 	soften(w.scores, &seen, n, &largests, &weightSums)
 	t.weigh(w.scores, &sums, &seen, n, kvHead, start)
 	for j := range n {
-		w.combine(first+j, largests[j], weightSums[j], sums.row(j, headDim), start == 0)
+		w.combine(first+j, largests[j], weightSums[j], sums.row(j, headDim), start <= w.from[first+j])
 	}
 }
 
