@@ -10,11 +10,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"specula/assets"
+	"specula/engine"
+	"specula/engine/app"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/trace"
 	"specula/engine/weights/gguf"
-	"specula/ui"
 	"specula/ui/chats"
 	"specula/ui/cli"
 	"specula/ui/export"
@@ -40,7 +41,7 @@ func TestProgram(t *testing.T) {
 
 func TestAWrongShapeIsAWrongUsage(t *testing.T) {
 	for _, args := range [][2]string{{"nothing", "Q8_0"}, {"tiny", "Q9"}} {
-		err := makeWeights(t.Context(), args[0], args[1], t.TempDir()+"/x.gguf")
+		err := app.MakeWeights(t.Context(), args[0], args[1], t.TempDir()+"/x.gguf")
 		if code := exitCode(err); code != cli.ExitUsage {
 			t.Errorf("%v: error %v, exit code %d", args, err, code)
 		}
@@ -65,7 +66,7 @@ func TestInfoSaysWhatAFileIsGoodFor(t *testing.T) {
 		if err := os.WriteFile(path, c.file, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		sections, err := describe(t.Context(), path)
+		sections, err := app.Describe(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +89,7 @@ func TestAnExportedReplyIsWrittenAgain(t *testing.T) {
 	if err := c.SetAll(config.Value{Name: "temperature", Text: "1"}, config.Value{Name: "max-tokens", Text: "80"}); err != nil {
 		t.Fatal(err)
 	}
-	session, err := open(t.Context(), c, func(event.Event) {})
+	session, err := program().Open(t.Context(), c, func(event.Event) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestAnExportedReplyIsWrittenAgain(t *testing.T) {
 	for range 3 {
 		const prompt = "I have two dogs and I love to hike."
 		s := state.New()
-		for e := range session.Generate(t.Context(), []ui.Message{{Role: "user", Content: prompt}}, true) {
+		for e := range session.Generate(t.Context(), engine.Request{Messages: []engine.Message{{Role: "user", Content: prompt}}, Inspect: true}) {
 			s.Apply(e)
 		}
 		var chat chats.Chat

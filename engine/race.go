@@ -141,17 +141,9 @@ func (r *Race) step(i int, l *lane, yield func(int, event.Event) bool) bool {
 	}
 }
 
-// RaceOutcome says whether both lanes wrote the same.
-type RaceOutcome struct {
-	Compared bool   `json:"compared"`
-	Why      string `json:"why"` // they must be the same, or need not be, in words
-	Same     bool   `json:"same"`
-	Position int    `json:"position"` // of the first token that differs; -1 if none does
-}
-
 // Outcome compares the texts, if they must be the same. It holds after Run.
-func (r *Race) Outcome() RaceOutcome {
-	o := RaceOutcome{Position: -1}
+func (r *Race) Outcome() event.RaceOutcome {
+	o := event.RaceOutcome{Position: -1}
 	var must bool
 	if must, o.Why = mustEqual(r.settings[0], r.settings[1]); !must {
 		return o

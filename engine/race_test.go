@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"specula/engine"
 	"specula/engine/config"
 	"specula/engine/event"
 )
@@ -15,7 +14,7 @@ type raced struct {
 	text    [2]string
 	ms      [2]float64
 	turns   []int // the lane of each round
-	outcome engine.RaceOutcome
+	outcome event.RaceOutcome
 	ahead   float64 // by how many milliseconds a lane was ahead of the other at most, the longest round counted out
 }
 

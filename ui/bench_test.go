@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"golang.org/x/sys/unix"
 
+	"specula/engine"
 	"specula/engine/config"
 	"specula/engine/event"
 )
@@ -21,7 +22,7 @@ import (
 // recordedReply returns the events of a long scripted reply.
 func recordedReply(rounds int) []event.Event {
 	var out []event.Event
-	for e := range newScripted(config.Default(), rounds).Generate(context.Background(), []Message{{"user", "hello"}}, true) {
+	for e := range newScripted(config.Default(), rounds).Generate(context.Background(), engine.Request{Messages: []engine.Message{{Role: "user", Content: "hello"}}}) {
 		out = append(out, e)
 	}
 	return out

@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"specula/engine"
 	"specula/engine/event"
 	"specula/ui/race"
 )
@@ -76,9 +77,9 @@ type slowRacer struct {
 	begin, end chan struct{}
 }
 
-func (r slowRacer) Race(ctx context.Context, messages []Message, lanes [2]race.Lane, after bool) (race.Race, error) {
+func (r slowRacer) Race(ctx context.Context, lanes [2]race.Lane, after bool) (race.Race, error) {
 	<-r.begin
-	inner, err := r.racer.Race(ctx, messages, lanes, after)
+	inner, err := r.racer.Race(ctx, lanes, after)
 	return slowRace{inner, r.end}, err
 }
 
@@ -87,9 +88,9 @@ type slowRace struct {
 	end chan struct{}
 }
 
-func (r slowRace) Run(ctx context.Context) iter.Seq2[int, event.Event] {
+func (r slowRace) Run(ctx context.Context, messages []engine.Message) iter.Seq2[int, event.Event] {
 	return func(yield func(int, event.Event) bool) {
-		for lane, e := range r.Race.Run(ctx) {
+		for lane, e := range r.Race.Run(ctx, messages) {
 			if !yield(lane, e) {
 				return
 			}
@@ -100,7 +101,7 @@ func (r slowRace) Run(ctx context.Context) iter.Seq2[int, event.Event] {
 
 // The status says that a race runs, from its start to its end, even if its screen is closed.
 func TestARaceThatRunsIsNotReady(t *testing.T) {
-	r := slowRacer{&racer{outcome: race.Outcome{Compared: true, Same: true, Why: "because"}}, make(chan struct{}), make(chan struct{})}
+	r := slowRacer{&racer{outcome: event.RaceOutcome{Compared: true, Same: true, Why: "because"}}, make(chan struct{}), make(chan struct{})}
 	s := open(t, func(o *Options) {
 		load := o.Load
 		o.Load = func(ctx context.Context, emit func(event.Event)) (Engine, error) {

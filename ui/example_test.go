@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strings"
 
+	"specula/engine"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui"
@@ -18,9 +19,9 @@ type parrot struct{ settings config.Config }
 func (p *parrot) Settings() config.Config         { return p.settings }
 func (p *parrot) Change(name, value string) error { return p.settings.Set(name, value) }
 func (p *parrot) Close() error                    { return nil }
-func (p *parrot) Generate(_ context.Context, messages []ui.Message, _ bool) iter.Seq[event.Event] {
+func (p *parrot) Generate(_ context.Context, r engine.Request) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
-		said := messages[len(messages)-1].Content
+		said := r.Messages[len(r.Messages)-1].Content
 		_ = yield(event.ReplyStarted{Reply: 1, Prompt: said}) && yield(event.ReplyEnded{Reply: 1, Reason: "stop", Text: said})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"specula/engine"
 	"specula/engine/event"
 	"specula/ui/pace"
 	"specula/ui/sanitize"
@@ -141,7 +142,7 @@ func (m *Model) loaded(e loaded) tea.Cmd {
 	}
 	m.showSettings()
 	if r := m.options.Race; r != nil {
-		return tea.Batch(append(cmds, m.race([]Message{{"user", r.Prompt}}, r.Lanes, r.After))...)
+		return tea.Batch(append(cmds, m.race([]engine.Message{{Role: "user", Content: r.Prompt}}, r.Lanes, r.After))...)
 	}
 	if m.waits() {
 		cmds = append(cmds, m.enter())

@@ -14,6 +14,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"specula/engine"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui/chats"
@@ -251,8 +252,8 @@ func TestAReplyIsShownSavedAndRemembered(t *testing.T) {
 	s.mustShow("hello")
 	s.mustShow("Speculative decoding lets a small model guess")
 	s.ask("again")
-	if got := s.engine.asked[1]; len(got) != 3 || got[0] != (Message{"user", "hello"}) || got[1].Role != "assistant" ||
-		!strings.HasPrefix(got[1].Content, "Speculative decoding") || got[2] != (Message{"user", "again"}) {
+	if got := s.engine.asked[1]; len(got) != 3 || got[0] != (engine.Message{Role: "user", Content: "hello"}) || got[1].Role != "assistant" ||
+		!strings.HasPrefix(got[1].Content, "Speculative decoding") || got[2] != (engine.Message{Role: "user", Content: "again"}) {
 		t.Errorf("the second request holds %q", got)
 	}
 	list, _, err := s.m.options.Chats.List()
@@ -487,7 +488,7 @@ func TestRegenerate(t *testing.T) {
 	s.ask("hello")
 	s.press("f5")
 	s.settle()
-	if got := s.engine.asked; len(got) != 2 || len(got[1]) != 1 || got[1][0] != (Message{"user", "hello"}) {
+	if got := s.engine.asked; len(got) != 2 || len(got[1]) != 1 || got[1][0] != (engine.Message{Role: "user", Content: "hello"}) {
 		t.Errorf("asked %q", got)
 	}
 	if n := len(s.m.state.Messages); n != 2 {
@@ -577,7 +578,7 @@ func TestARefusedPromptComesBack(t *testing.T) {
 	}
 	s.press("ctrl+u")
 	s.ask("hello")
-	if got := s.engine.asked[1]; len(got) != 1 || got[0] != (Message{"user", "hello"}) {
+	if got := s.engine.asked[1]; len(got) != 1 || got[0] != (engine.Message{Role: "user", Content: "hello"}) {
 		t.Errorf("behind the refused prompt the engine was asked %q", got)
 	}
 

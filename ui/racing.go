@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"specula/engine"
 	"specula/engine/event"
 	"specula/ui/keys"
 	"specula/ui/race"
@@ -15,7 +16,7 @@ import (
 type Racer interface {
 	// Race opens both lanes. With after, the second runs after the first; otherwise they take
 	// turns.
-	Race(ctx context.Context, messages []Message, lanes [2]race.Lane, after bool) (race.Race, error)
+	Race(ctx context.Context, lanes [2]race.Lane, after bool) (race.Race, error)
 }
 
 // RaceStart is a race that is shown instead of a chat. The program ends when its screen is closed.
@@ -27,7 +28,7 @@ type RaceStart struct {
 	// not nil, is called with the outcome; failure says why the race failed, and is "" if it did
 	// not. Both are called on the race's goroutine.
 	Record func(lane int, e event.Event)
-	Over   func(o race.Outcome, failure string)
+	Over   func(o event.RaceOutcome, failure string)
 }
 
 // racing is the current race, or the last one.
@@ -45,7 +46,7 @@ type (
 	}
 	raceOver struct {
 		view    *race.View
-		outcome race.Outcome
+		outcome event.RaceOutcome
 		failure string
 	}
 )
@@ -70,7 +71,7 @@ func (m *Model) raceLast(text string) tea.Cmd {
 }
 
 // race begins a race and opens its screen.
-func (m *Model) race(messages []Message, lanes [2]race.Lane, after bool) tea.Cmd {
+func (m *Model) race(messages []engine.Message, lanes [2]race.Lane, after bool) tea.Cmd {
 	racer, ok := m.engine.(Racer)
 	switch {
 	case m.engine == nil:
@@ -94,12 +95,12 @@ func (m *Model) race(messages []Message, lanes [2]race.Lane, after bool) tea.Cmd
 			}
 			m.ring.Push(over)
 		}()
-		r, err := racer.Race(ctx, messages, lanes, after)
+		r, err := racer.Race(ctx, lanes, after)
 		if err != nil {
 			over.failure = err.Error()
 			return
 		}
-		for lane, e := range r.Run(ctx) {
+		for lane, e := range r.Run(ctx, messages) {
 			if r := m.options.Race; r != nil && r.Record != nil {
 				r.Record(lane, e)
 			}

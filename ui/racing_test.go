@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"specula/engine"
 	"specula/engine/event"
 	"specula/ui/race"
 )
@@ -16,26 +17,23 @@ import (
 // racer is a scripted engine that can race. Each lane is a scripted reply; the lanes take turns.
 type racer struct {
 	*scripted
-	outcome race.Outcome
+	outcome event.RaceOutcome
 	refuse  error
 	opened  [][2]race.Lane
 	closed  int
 }
 
-type scriptedRace struct {
-	r        *racer
-	messages []Message
-}
+type scriptedRace struct{ r *racer }
 
-func (r *racer) Race(_ context.Context, messages []Message, lanes [2]race.Lane, _ bool) (race.Race, error) {
+func (r *racer) Race(_ context.Context, lanes [2]race.Lane, _ bool) (race.Race, error) {
 	r.opened = append(r.opened, lanes)
-	return scriptedRace{r, messages}, r.refuse
+	return scriptedRace{r}, r.refuse
 }
 
-func (r scriptedRace) Run(ctx context.Context) iter.Seq2[int, event.Event] {
+func (r scriptedRace) Run(ctx context.Context, messages []engine.Message) iter.Seq2[int, event.Event] {
 	return func(yield func(int, event.Event) bool) {
 		for lane := range 2 {
-			for e := range newScripted(r.r.Settings(), 6+lane).Generate(ctx, r.messages, false) {
+			for e := range newScripted(r.r.Settings(), 6+lane).Generate(ctx, engine.Request{Messages: messages}) {
 				if !yield(lane, e) {
 					return
 				}
@@ -44,12 +42,12 @@ func (r scriptedRace) Run(ctx context.Context) iter.Seq2[int, event.Event] {
 	}
 }
 
-func (r scriptedRace) Outcome() race.Outcome { return r.r.outcome }
+func (r scriptedRace) Outcome() event.RaceOutcome { return r.r.outcome }
 
 func (r scriptedRace) Close() error { r.r.closed++; return nil }
 
 func openRacer(t *testing.T, change func(*Options)) (*screen, *racer) {
-	r := &racer{outcome: race.Outcome{Compared: true, Same: true, Why: "because"}}
+	r := &racer{outcome: event.RaceOutcome{Compared: true, Same: true, Why: "because"}}
 	s := open(t, func(o *Options) {
 		load := o.Load
 		o.Load = func(ctx context.Context, emit func(event.Event)) (Engine, error) {
@@ -80,7 +78,7 @@ func TestRaceInTheChat(t *testing.T) {
 	s.press("esc")
 	s.mustNotShow("Race hello")
 	s.mustShow("hello")
-	r.outcome = race.Outcome{Compared: true, Position: 7, Why: "because"}
+	r.outcome = event.RaceOutcome{Compared: true, Position: 7, Why: "because"}
 	s.ask("/race gamma=2 vs proposer=ngram,gamma=6")
 	s.mustShow("THE TEXTS DIFFER from token 7 on, and must not: because")
 	s.mustShow("proposer=ngram  gamma=6")
@@ -99,7 +97,7 @@ func TestRaceInTheChat(t *testing.T) {
 
 func TestRaceWithoutAChatQuitsWhenItIsClosed(t *testing.T) {
 	var rounds [2]int
-	var outcomes []race.Outcome
+	var outcomes []event.RaceOutcome
 	s, r := openRacer(t, func(o *Options) {
 		o.Race = &RaceStart{
 			Prompt: "Which?", Lanes: [2]race.Lane{{Name: "left"}, {Name: "right"}},
@@ -108,7 +106,7 @@ func TestRaceWithoutAChatQuitsWhenItIsClosed(t *testing.T) {
 					rounds[lane]++
 				}
 			},
-			Over: func(o race.Outcome, failure string) { outcomes = append(outcomes, o) },
+			Over: func(o event.RaceOutcome, failure string) { outcomes = append(outcomes, o) },
 		}
 	})
 	s.settle()

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"specula/engine"
 	"specula/engine/event"
 )
 
@@ -46,23 +47,17 @@ func (m *Model) sendAgain(prompt, drafts string) (tea.Cmd, bool) {
 		m.editing = false
 		m.state.RemoveLast()
 	}
-	messages := append(m.conversation(), Message{"user", prompt})
-	inspect := m.config.UI.Inspect
+	messages := append(m.conversation(), engine.Message{Role: "user", Content: prompt})
+	// What is collected for the inspector may take a little of the engine's time, not most of it.
+	request := engine.Request{Messages: messages, Inspect: m.config.UI.Inspect, Sparing: true, Drafts: drafts}
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.reply = reply{stop: cancel, prompt: prompt, edited: edited}
 	m.guard.Go("the engine", func() {
 		defer m.ring.Push(replyOver{})
-		m.pacer.Play(ctx, m.recorded(m.generate(ctx, messages, inspect, drafts)), m.ring.Push)
+		m.pacer.Play(ctx, m.recorded(m.engine.Generate(ctx, request)), m.ring.Push)
 	})
 	m.transcript.Follow()
 	return nil, true
-}
-
-func (m *Model) generate(ctx context.Context, messages []Message, inspect bool, drafts string) iter.Seq[event.Event] {
-	if again, ok := m.engine.(Repeater); ok && drafts != "" {
-		return again.Repeat(ctx, messages, inspect, drafts)
-	}
-	return m.engine.Generate(ctx, messages, inspect)
 }
 
 // sameAgain returns the drafts of the last reply if the current settings, including the seed, are
@@ -93,10 +88,10 @@ func (m *Model) withdraw() tea.Cmd {
 }
 
 // conversation returns the raw messages so far.
-func (m *Model) conversation() []Message {
-	var out []Message
+func (m *Model) conversation() []engine.Message {
+	var out []engine.Message
 	for t := range m.state.Turns() {
-		out = append(out, Message{t.Role, t.Raw})
+		out = append(out, engine.Message{Role: t.Role, Content: t.Raw})
 	}
 	return out
 }

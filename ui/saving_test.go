@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"specula/engine"
 	"specula/engine/event"
 	"specula/ui/chats"
 )
@@ -30,7 +31,7 @@ func TestALongChatKeepsItsBeginning(t *testing.T) {
 	s := open(t, nil)
 	s.update(opened{chat: longChat(s, 2400, 0, "")})
 	s.ask("hello")
-	if got := s.engine.asked[0]; len(got) != 2401 || got[0] != (Message{"user", "0"}) || got[2400].Content != "hello" {
+	if got := s.engine.asked[0]; len(got) != 2401 || got[0] != (engine.Message{Role: "user", Content: "0"}) || got[2400].Content != "hello" {
 		t.Errorf("the engine was told %d turns, the first is %q", len(got), got[0])
 	}
 	c, err := s.m.options.Chats.Open(s.m.chat.ID)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"specula/engine"
 	"specula/engine/config"
 	"specula/engine/event"
 )
@@ -30,8 +31,8 @@ type scripted struct {
 	config  config.Config
 	pending []event.SettingChanged
 	replies int
-	asked   [][]Message // arguments of Generate
-	drafts  []string    // arguments of Repeat
+	asked   [][]engine.Message // arguments of Generate
+	drafts  []string           // arguments of Repeat
 	closed  bool
 }
 
@@ -103,23 +104,19 @@ func (s *scripted) apply(round int) (config.Config, []event.SettingChanged) {
 	return s.config.Clone(), changed
 }
 
-func (s *scripted) Generate(ctx context.Context, messages []Message, _ bool) iter.Seq[event.Event] {
+func (s *scripted) Generate(ctx context.Context, request engine.Request) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		s.mu.Lock()
 		s.replies++
 		number := s.replies
-		s.asked = append(s.asked, messages)
+		s.asked = append(s.asked, request.Messages)
+		if request.Drafts != "" {
+			s.drafts = append(s.drafts, request.Drafts)
+		}
 		s.mu.Unlock()
 		r := scriptedReply{engine: s, yield: yield, totals: event.Totals{PrefillMS: 3}}
-		r.run(ctx, number, messages[len(messages)-1].Content)
+		r.run(ctx, number, request.Messages[len(request.Messages)-1].Content)
 	}
-}
-
-func (s *scripted) Repeat(ctx context.Context, messages []Message, inspect bool, drafts string) iter.Seq[event.Event] {
-	s.mu.Lock()
-	s.drafts = append(s.drafts, drafts)
-	s.mu.Unlock()
-	return s.Generate(ctx, messages, inspect)
 }
 
 type scriptedReply struct {

@@ -25,6 +25,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"specula/engine"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/trace"
@@ -33,29 +34,17 @@ import (
 	"specula/ui/keeper"
 )
 
-// Message is one turn of a conversation, as the engine takes it.
-type Message struct {
-	Role    string // "user" or "assistant"
-	Content string // raw
-}
-
 // Engine is what the screen needs from the engine. The screen never calls Generate while another
 // Generate runs. Change and Settings may be called while it runs.
 type Engine interface {
 	// Generate writes one reply. The sequence ends with event.ReplyEnded, even if ctx ends.
-	Generate(ctx context.Context, messages []Message, inspect bool) iter.Seq[event.Event]
+	Generate(ctx context.Context, r engine.Request) iter.Seq[event.Event]
 	// Change asks for a setting to change from the next round on, or later if it can only change
 	// between replies.
 	Change(name, value string) error
 	// Settings returns the settings that the next round will use.
 	Settings() config.Config
 	Close() error
-}
-
-// Repeater is an Engine that can write a reply again. drafts says what the rounds of that reply
-// drafted, as its event.ReplyEnded has it.
-type Repeater interface {
-	Repeat(ctx context.Context, messages []Message, inspect bool, drafts string) iter.Seq[event.Event]
 }
 
 // Options configure the screen.

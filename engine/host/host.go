@@ -65,7 +65,7 @@ func (b *Backend) detail() string {
 }
 
 // Ceilings measures the limits of this machine for products.
-func (b *Backend) Ceilings() cpu.Ceilings { return b.pool.MeasureCeilings() }
+func (b *Backend) Ceilings() compute.Ceilings { return compute.Ceilings(b.pool.MeasureCeilings()) }
 
 // Waited returns the time that a thread has waited for the others inside passes, on average.
 func (b *Backend) Waited() time.Duration { return b.pool.Waited() / time.Duration(b.pool.Threads()) }

@@ -4,26 +4,22 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-)
 
-// Table is a part of a Report, as rows of text.
-type Table struct {
-	Title string
-	Rows  [][]string
-}
+	"specula/engine/event"
+)
 
 // Tables returns the file as a whole, then its types, metadata and tensors. It leaves out what the
 // file does not say.
-func (r Report) Tables() []Table {
+func (r Report) Tables() []event.Table {
 	file := [][]string{
 		{"file", r.Name}, {"format", r.Format}, {"architecture", r.Architecture}, {"name", r.ModelName},
-		{"size", fmt.Sprintf("%d bytes, %d of them behind the last tensor", r.FileBytes, r.SpareBytes)},
+		{"size", fmt.Sprintf("%d bytes, %d of them after the last tensor", r.FileBytes, r.SpareBytes)},
 		{"parameters", fmt.Sprint(r.Parameters)}, {"context", tokens(r.ContextLength)},
 		{"tokenizer", r.Tokenizer}, {"vocabulary", tokens(r.VocabSize)}, {"template", "SHA-256 " + r.TemplateHash},
 		{"cannot be computed", strings.Join(r.Unsupported, ", ")},
 	}
 	file = slices.DeleteFunc(file, func(row []string) bool { return row[1] == "" || row[1] == "SHA-256 " })
-	types, metadata, tensors := Table{Title: "types"}, Table{Title: "metadata"}, Table{Title: "tensors"}
+	types, metadata, tensors := event.Table{Title: "types"}, event.Table{Title: "metadata"}, event.Table{Title: "tensors"}
 	for _, t := range r.ByType {
 		types.Rows = append(types.Rows, []string{t.Type, fmt.Sprintf("%d tensors", t.Tensors), fmt.Sprintf("%d bytes", t.Bytes)})
 	}
@@ -33,7 +29,7 @@ func (r Report) Tables() []Table {
 	for _, t := range r.Tensors {
 		tensors.Rows = append(tensors.Rows, []string{t.Name, t.Type, fmt.Sprint(t.Shape), fmt.Sprintf("%d bytes", t.Bytes)})
 	}
-	return []Table{{Rows: file}, types, metadata, tensors}
+	return []event.Table{{Rows: file}, types, metadata, tensors}
 }
 
 // tokens formats a number of tokens. 0 gives "": the file does not say it.

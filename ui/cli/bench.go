@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"specula/engine/app"
 	"specula/engine/config"
 	"specula/ui/sanitize"
 )
@@ -24,7 +25,7 @@ type benchFlags struct {
 	gamma      gammaFlags
 }
 
-func (a *app) benchCommand() *cobra.Command {
+func (a *invocation) benchCommand() *cobra.Command {
 	var o benchFlags
 	c := &cobra.Command{
 		Use:   "bench",
@@ -68,7 +69,7 @@ force, or 0.7 when that is 0.`,
 }
 
 // benchKernels measures products instead of replies.
-func (a *app) benchKernels(ctx context.Context, asJSON bool) error {
+func (a *invocation) benchKernels(ctx context.Context, asJSON bool) error {
 	c, err := a.toldSettings()
 	if err != nil {
 		return err
@@ -85,7 +86,7 @@ func (a *app) benchKernels(ctx context.Context, asJSON bool) error {
 	return nil
 }
 
-func (a *app) bench(ctx context.Context, o benchFlags) error {
+func (a *invocation) bench(ctx context.Context, o benchFlags) error {
 	gsm8k, err := o.gsm8k()
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func (a *app) bench(ctx context.Context, o benchFlags) error {
 	if err := limits.Set("sampling.max_tokens", strconv.Itoa(o.genTokens)); err != nil {
 		return usagef("--gen-tokens: %w", err)
 	}
-	options := BenchOptions{Count: o.prompts, GenTokens: o.genTokens, Repeats: o.repeats, GSM8K: gsm8k}
+	options := app.BenchOptions{Count: o.prompts, GenTokens: o.genTokens, Repeats: o.repeats, GSM8K: gsm8k}
 	if o.promptFile != "" {
 		text, err := readBounded(o.promptFile, maxPromptBytes)
 		if err != nil {
@@ -156,7 +157,7 @@ func (o *benchFlags) gsm8k() (string, error) {
 }
 
 // printReport prints a report. It makes texts from files safe: names of models, and prompts.
-func (a *app) printReport(r Report, asJSON bool) error {
+func (a *invocation) printReport(r app.Report, asJSON bool) error {
 	var b strings.Builder
 	if asJSON {
 		if err := r.WriteJSON(&b); err != nil {
@@ -174,7 +175,7 @@ func (a *app) printReport(r Report, asJSON bool) error {
 
 // countProgress returns a function that shows a count on a terminal's stderr. If stderr is not a terminal, the
 // function does nothing.
-func (a *app) countProgress(what string) func(done, total int) {
+func (a *invocation) countProgress(what string) func(done, total int) {
 	if !a.Terminal.StderrTTY {
 		return func(int, int) {}
 	}

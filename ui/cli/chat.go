@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"specula/engine"
 	"specula/ui"
 	"specula/ui/command"
 )
@@ -28,7 +29,7 @@ func (o *chatFlags) add(flags *pflag.FlagSet) {
 
 // chat opens the screen. Without a screen, a prompt from a pipe gets one answer, and a keyboard gets a chat
 // line by line.
-func (a *app) chat(ctx context.Context, o chatFlags) error {
+func (a *invocation) chat(ctx context.Context, o chatFlags) error {
 	t := a.Terminal
 	if !t.StdinTTY && !o.plain {
 		return a.run(ctx, runFlags{trace: o.trace})
@@ -56,11 +57,11 @@ func (a *app) chat(ctx context.Context, o chatFlags) error {
 
 // lines is a chat without a screen: it reads a line and prints a reply.
 type lines struct {
-	app      *app
+	app      *invocation
 	session  ui.Engine
 	out      *output
 	in       *bufio.Reader
-	messages []ui.Message
+	messages []engine.Message
 }
 
 func (l *lines) loop(ctx context.Context) error {
@@ -112,7 +113,7 @@ func (l *lines) read() (string, error) {
 func (l *lines) reply(ctx context.Context, text string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	messages := append(l.messages, ui.Message{Role: "user", Content: text})
+	messages := append(l.messages, engine.Message{Role: "user", Content: text})
 	answer, err := l.out.reply(ctx, l.session, messages)
 	if l.out.err != nil {
 		return l.out.err
@@ -122,7 +123,7 @@ func (l *lines) reply(ctx context.Context, text string) error {
 		report(l.app.Terminal.Stderr, err, true, "")
 		return nil
 	}
-	l.messages = append(messages, ui.Message{Role: "assistant", Content: answer})
+	l.messages = append(messages, engine.Message{Role: "assistant", Content: answer})
 	return nil
 }
 

@@ -146,7 +146,7 @@ func TestTailIsPrinted(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		var out bytes.Buffer
 		p := fakeProgram(Terminal{Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }})
-		o, err := (&app{Program: p}).newOutput(config.Default(), runFlags{plain: plain})
+		o, err := (&invocation{Program: p}).newOutput(config.Default(), runFlags{plain: plain})
 		if err != nil {
 			t.Fatal(err)
 		}

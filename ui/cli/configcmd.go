@@ -12,7 +12,7 @@ import (
 	"specula/ui/sanitize"
 )
 
-func (a *app) configCommand() *cobra.Command {
+func (a *invocation) configCommand() *cobra.Command {
 	var printDefault bool
 	c := &cobra.Command{
 		Use:   "config",
@@ -50,7 +50,7 @@ default is marked. The output is a valid configuration file itself.`,
 	return c
 }
 
-func (a *app) printConfig() error {
+func (a *invocation) printConfig() error {
 	c, source, err := a.settings()
 	if err != nil {
 		return err

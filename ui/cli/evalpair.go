@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"specula/engine/app"
+
 	"github.com/spf13/cobra"
 )
 
@@ -16,7 +18,7 @@ type pairFlags struct {
 	json    bool
 }
 
-func (a *app) evalPairCommand() *cobra.Command {
+func (a *invocation) evalPairCommand() *cobra.Command {
 	var f pairFlags
 	c := &cobra.Command{
 		Use:   "eval-pair",
@@ -48,8 +50,8 @@ missed.`,
 	return c
 }
 
-func (a *app) evalPair(ctx context.Context, f pairFlags) error {
-	o := PairOptions{Holdout: f.holdout}
+func (a *invocation) evalPair(ctx context.Context, f pairFlags) error {
+	o := app.PairOptions{Holdout: f.holdout}
 	var err error
 	if o.Goals, err = goals(f.goals); err != nil {
 		return err

@@ -16,6 +16,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"specula/engine"
+	"specula/engine/app"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui"
@@ -90,30 +92,30 @@ func fakeProgram(t Terminal) *Program {
 			return nil
 		},
 		PromptSets: []string{"small talk", "copying"},
-		Bench: func(_ context.Context, o BenchOptions, progress func(done, total int)) (Report, error) {
+		Bench: func(_ context.Context, o app.BenchOptions, progress func(done, total int)) (app.Report, error) {
 			progress(o.Count, o.Count)
 			return fakeReport(o), nil
 		},
-		CompareGammas: func(_ context.Context, o GammaOptions, progress func(done, total int)) (Report, error) {
+		CompareGammas: func(_ context.Context, o app.GammaOptions, progress func(done, total int)) (app.Report, error) {
 			progress(1, 1)
 			return fakeReport{Count: len(o.Gammas), GenTokens: o.Repeats, Config: o.Config}, nil
 		},
-		Kernels: func(_ context.Context, c config.Config) (Report, error) {
+		Kernels: func(_ context.Context, c config.Config) (app.Report, error) {
 			return fakeReport{Count: -1, Config: c}, nil
 		},
-		VerifyDist: func(_ context.Context, o ProofOptions, progress func(done, total int)) (Report, error) {
+		VerifyDist: func(_ context.Context, o app.ProofOptions, progress func(done, total int)) (app.Report, error) {
 			progress(1, 1)
 			return fakeFinding{fmt.Sprintf("prompt %s seconds %g trials %d proposers %v rule %s t=%g\nmodel evil\x1b[2J\n", o.Prompt, o.Seconds, o.Trials,
 				o.Proposers, o.Rule, o.Config.Sampling.Temperature), o.Prompt != "biased"}, nil
 		},
-		Doctor: func(_ context.Context, o DoctorOptions, progress func(string)) (Report, error) {
+		Doctor: func(_ context.Context, o app.DoctorOptions, progress func(string)) (app.Report, error) {
 			progress("examining")
 			if o.Config.Model.Target != "" {
 				return nil, errNoModel
 			}
 			return fakeFinding{fmt.Sprintf("seconds %g gammamax %d\n", o.Seconds, o.Config.Speculation.GammaMax), o.Config.Device.Threads != 13}, nil
 		},
-		EvalPair: func(_ context.Context, o PairOptions, progress func(done, total int)) (Report, error) {
+		EvalPair: func(_ context.Context, o app.PairOptions, progress func(done, total int)) (app.Report, error) {
 			progress(1, 1)
 			return fakeFinding{fmt.Sprintf("holdout %s goals %v threads %d\n", o.Holdout, o.Goals, o.Config.Device.Threads), o.Goals["program"] < 0.9}, nil
 		},
@@ -124,12 +126,12 @@ func fakeProgram(t Terminal) *Program {
 			fmt.Fprintln(t.Stdout, "weights", shape, weightType, path)
 			return nil
 		},
-		TimePasses: func(_ context.Context, o PassOptions) (any, error) { return o, nil },
-		Describe: func(_ context.Context, path string) ([]Section, error) {
+		TimePasses: func(_ context.Context, o app.PassOptions) (any, error) { return o, nil },
+		Describe: func(_ context.Context, path string) ([]event.Table, error) {
 			if path != "good.gguf" {
 				return nil, fmt.Errorf("%s: %w", path, errNoModel)
 			}
-			return []Section{{Rows: [][]string{{"format", "GGUF v3"}, {"name", "evil\x1b[31m name"}}},
+			return []event.Table{{Rows: [][]string{{"format", "GGUF v3"}, {"name", "evil\x1b[31m name"}}},
 				{Title: "metadata", Rows: [][]string{{"a", "u32", "7"}, {"longer", "string", "\"x\""}}}}, nil
 		},
 		ExitCode: func(err error) int {
@@ -159,7 +161,7 @@ func (f fakeFinding) WriteJSON(w io.Writer) error {
 	return json.NewEncoder(w).Encode(map[string]any{"lossless": f.sound})
 }
 
-type fakeReport BenchOptions
+type fakeReport app.BenchOptions
 
 func (r fakeReport) Matched() bool { return r.GenTokens != 13 }
 func (r fakeReport) WriteTable(w io.Writer) error {
@@ -190,11 +192,11 @@ func (s *fakeSession) Close() error            { s.closed = true; return nil }
 // fakeRace lets a session answer twice.
 type fakeRace struct {
 	*fakeSession
-	messages []ui.Message
+	prompt string
 }
 
-func (s *fakeSession) Race(_ context.Context, messages []ui.Message, _ [2]race.Lane, _ bool) (race.Race, error) {
-	return fakeRace{s, messages}, nil
+func (s *fakeSession) Race(_ context.Context, _ [2]race.Lane, _ bool) (race.Race, error) {
+	return &fakeRace{fakeSession: s}, nil
 }
 
 // fakeRaceScreen runs a race as the screen does. With the prompt "quit" the user closes the screen after the first
@@ -203,9 +205,9 @@ func fakeRaceScreen(o ui.Options) error {
 	if o.Race.Prompt == "early" {
 		return nil
 	}
-	r := fakeRace{&fakeSession{config: o.Config}, []ui.Message{{Role: "user", Content: o.Race.Prompt}}}
+	r := &fakeRace{fakeSession: &fakeSession{config: o.Config}}
 	failure := ""
-	for lane, e := range r.Run(context.Background()) {
+	for lane, e := range r.Run(context.Background(), []engine.Message{{Role: "user", Content: o.Race.Prompt}}) {
 		o.Race.Record(lane, e)
 		if f, failed := e.(event.Failed); failed {
 			failure = f.Error
@@ -218,10 +220,11 @@ func fakeRaceScreen(o ui.Options) error {
 	return nil
 }
 
-func (r fakeRace) Run(ctx context.Context) iter.Seq2[int, event.Event] {
+func (r *fakeRace) Run(ctx context.Context, messages []engine.Message) iter.Seq2[int, event.Event] {
+	r.prompt = messages[0].Content
 	return func(yield func(int, event.Event) bool) {
 		for lane := range 2 {
-			for e := range r.Generate(ctx, r.messages, false) {
+			for e := range r.Generate(ctx, engine.Request{Messages: messages}) {
 				if !yield(lane, e) {
 					return
 				}
@@ -230,15 +233,16 @@ func (r fakeRace) Run(ctx context.Context) iter.Seq2[int, event.Event] {
 	}
 }
 
-func (r fakeRace) Outcome() race.Outcome {
-	if r.messages[0].Content == "differ" {
-		return race.Outcome{Compared: true, Position: 2, Why: "as asked"}
+func (r *fakeRace) Outcome() event.RaceOutcome {
+	if r.prompt == "differ" {
+		return event.RaceOutcome{Compared: true, Position: 2, Why: "as asked"}
 	}
-	return race.Outcome{Compared: true, Same: true, Why: "as asked", Position: -1}
+	return event.RaceOutcome{Compared: true, Same: true, Why: "as asked", Position: -1}
 }
 
-func (s *fakeSession) Generate(ctx context.Context, messages []ui.Message, _ bool) iter.Seq[event.Event] {
+func (s *fakeSession) Generate(ctx context.Context, request engine.Request) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
+		messages := request.Messages
 		prompt := messages[len(messages)-1].Content
 		text := fmt.Sprintf("%d messages, t=%g: %s", len(messages), s.config.Sampling.Temperature, prompt)
 		ended := event.ReplyEnded{Reply: 1, Reason: "stop"}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"specula/engine/app"
 	"specula/engine/config"
 )
 
@@ -17,7 +18,7 @@ type gammaFlags struct {
 }
 
 // benchGammas compares draft lengths with each other, instead of speculation with plain decoding.
-func (a *app) benchGammas(ctx context.Context, o benchFlags) error {
+func (a *invocation) benchGammas(ctx context.Context, o benchFlags) error {
 	gammas, err := gammaRange(o.gamma.gammas)
 	if err != nil {
 		return err
@@ -32,7 +33,7 @@ func (a *app) benchGammas(ctx context.Context, o benchFlags) error {
 	if err != nil {
 		return err
 	}
-	options := GammaOptions{
+	options := app.GammaOptions{
 		Config: c, Gammas: gammas, Sets: o.gamma.sets, Temperatures: o.gamma.temperatures,
 		Count: o.prompts, GenTokens: o.genTokens, Repeats: o.repeats,
 	}

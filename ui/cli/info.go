@@ -14,7 +14,7 @@ import (
 	"specula/ui/sanitize"
 )
 
-func (a *app) infoCommand() *cobra.Command {
+func (a *invocation) infoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "info [FILE]",
 		Short: "Print what a model file is, or with what a chat would be written",
@@ -37,7 +37,7 @@ device they run, and which ways to draft are available, or why not.`,
 }
 
 // infoReady loads the models and the device of the settings, and prints them.
-func (a *app) infoReady(ctx context.Context) error {
+func (a *invocation) infoReady(ctx context.Context) error {
 	config, err := a.toldSettings()
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (a *app) infoReady(ctx context.Context) error {
 	if ready.Draft != nil {
 		draft = []string{"draft", ready.Draft.Name, ready.Draft.Path}
 	}
-	models := Section{Rows: [][]string{
+	models := event.Table{Rows: [][]string{
 		{"target", ready.Target.Name, ready.Target.Path}, draft,
 		{"device", ready.Device}, {"", ready.DeviceWhy},
 	}}
@@ -73,7 +73,7 @@ func (a *app) infoReady(ctx context.Context) error {
 			models.Rows = slices.Insert(models.Rows, 2+i, []string{"heads", heads})
 		}
 	}
-	ways := Section{Title: "ways to draft (--proposer)"}
+	ways := event.Table{Title: "ways to draft (--proposer)"}
 	if ready.Auto != nil {
 		ways.Rows = append(ways.Rows, []string{"auto", ready.Auto.Proposer, ready.Auto.Why})
 	}
@@ -87,7 +87,7 @@ func (a *app) infoReady(ctx context.Context) error {
 	return errors.Join(a.print(models, ways), session.Close())
 }
 
-func (a *app) info(ctx context.Context, path string) error {
+func (a *invocation) info(ctx context.Context, path string) error {
 	sections, err := a.Describe(ctx, path)
 	if err != nil {
 		return a.classify(err)
@@ -95,7 +95,7 @@ func (a *app) info(ctx context.Context, path string) error {
 	return a.print(sections...)
 }
 
-func (a *app) print(sections ...Section) error {
+func (a *invocation) print(sections ...event.Table) error {
 	var b strings.Builder
 	for i, s := range sections {
 		if i > 0 {
@@ -111,7 +111,7 @@ func (a *app) print(sections ...Section) error {
 
 // writeSection prints rows with aligned columns. The last cell of a row may be long and does not widen its
 // column. Cells come from a file and are made safe here.
-func writeSection(b *strings.Builder, s Section) {
+func writeSection(b *strings.Builder, s event.Table) {
 	if s.Title != "" {
 		fmt.Fprintln(b, sanitize.Line(s.Title))
 	}

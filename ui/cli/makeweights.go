@@ -2,7 +2,7 @@ package cli
 
 import "github.com/spf13/cobra"
 
-func (a *app) makeWeightsCommand() *cobra.Command {
+func (a *invocation) makeWeightsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "make-weights SHAPE TYPE FILE",
 		Short: "Write a model file with random weights, to measure speed with",

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"specula/engine"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui"
@@ -18,7 +19,7 @@ import (
 
 // output writes events without a screen: text or JSON to stdout, the rest to stderr, and a trace to a file.
 type output struct {
-	app    *app
+	app    *invocation
 	config config.Config
 	json   bool
 	plain  bool // print the answer as a whole, after its end
@@ -37,7 +38,7 @@ type output struct {
 	fault    int             // the exit code for failed, if known; or 0
 }
 
-func (a *app) newOutput(c config.Config, o runFlags) (*output, error) {
+func (a *invocation) newOutput(c config.Config, o runFlags) (*output, error) {
 	t, err := a.newTracer(o.trace)
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func (a *app) newOutput(c config.Config, o runFlags) (*output, error) {
 }
 
 // theme returns the theme for stdout; nil if stdout must not have escape sequences.
-func (a *app) theme(c config.Config, plain bool) *theme.Theme {
+func (a *invocation) theme(c config.Config, plain bool) *theme.Theme {
 	if plain || !a.useColor() {
 		return nil
 	}
@@ -63,7 +64,7 @@ func (a *app) theme(c config.Config, plain bool) *theme.Theme {
 
 // useColor reports whether to print colours. --color decides, unless it is auto; then NO_COLOR,
 // CLICOLOR_FORCE, and whether stdout is a terminal, in this order.
-func (a *app) useColor() bool {
+func (a *invocation) useColor() bool {
 	env := a.Terminal.Getenv
 	switch {
 	case a.color == "always":
@@ -78,10 +79,10 @@ func (a *app) useColor() bool {
 
 // rawOutput reports whether stdout gets a model's text unchanged: if stdout is not a terminal and the user has
 // not asked for colours, which are for terminals.
-func (a *app) rawOutput() bool { return !a.Terminal.StdoutTTY && !a.useColor() }
+func (a *invocation) rawOutput() bool { return !a.Terminal.StdoutTTY && !a.useColor() }
 
 // shown returns a model's text for stdout: safe for a terminal, unchanged for a pipe or a file.
-func (a *app) shown(text string) string {
+func (a *invocation) shown(text string) string {
 	if a.rawOutput() {
 		return text
 	}
@@ -89,11 +90,11 @@ func (a *app) shown(text string) string {
 }
 
 // reply prints one reply and returns its raw text.
-func (o *output) reply(ctx context.Context, s ui.Engine, messages []ui.Message) (string, error) {
+func (o *output) reply(ctx context.Context, s ui.Engine, messages []engine.Message) (string, error) {
 	o.answer.Reset()
 	o.safe, o.lastByte, o.failed = sanitize.Sanitizer{}, 0, ""
 	inspect := o.config.UI.Inspect && (o.json || o.trace.w != nil)
-	for e := range s.Generate(ctx, messages, inspect) {
+	for e := range s.Generate(ctx, engine.Request{Messages: messages, Inspect: inspect}) {
 		o.put(e)
 		if o.err != nil {
 			break
@@ -275,7 +276,7 @@ func (o *output) ready(e event.Ready) {
 }
 
 // warn prints what was assumed about the models' files.
-func (a *app) warn(r event.Ready) {
+func (a *invocation) warn(r event.Ready) {
 	for _, w := range r.Warnings {
 		a.say("warning: %s: %s (%s)", w.About, w.Text, w.Do)
 	}
@@ -303,6 +304,6 @@ func (o *output) close() error {
 }
 
 // say writes a line to stderr. It ignores an error, because there is no other place to report it.
-func (a *app) say(format string, args ...any) {
+func (a *invocation) say(format string, args ...any) {
 	fmt.Fprintln(a.Terminal.Stderr, sanitize.Line(fmt.Sprintf(format, args...)))
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"time"
 
+	"specula/engine/app"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui"
@@ -36,23 +37,23 @@ type Program struct {
 	// Screen runs the full screen until the user quits.
 	Screen func(ctx context.Context, o ui.Options) error
 	// Bench measures speculation. progress gets the number of prompts done.
-	Bench func(ctx context.Context, o BenchOptions, progress func(done, total int)) (Report, error)
+	Bench func(ctx context.Context, o app.BenchOptions, progress func(done, total int)) (app.Report, error)
 	// CompareGammas compares draft lengths. progress gets the number of cells of its table done.
-	CompareGammas func(ctx context.Context, o GammaOptions, progress func(done, total int)) (Report, error)
+	CompareGammas func(ctx context.Context, o app.GammaOptions, progress func(done, total int)) (app.Report, error)
 	// Kernels measures the target's products on the CPU.
-	Kernels func(ctx context.Context, c config.Config) (Report, error)
+	Kernels func(ctx context.Context, c config.Config) (app.Report, error)
 	// VerifyDist compares the text of speculation with that of plain sampling.
-	VerifyDist func(ctx context.Context, o ProofOptions, progress func(done, total int)) (Report, error)
+	VerifyDist func(ctx context.Context, o app.ProofOptions, progress func(done, total int)) (app.Report, error)
 	// Doctor examines models and device. progress gets the name of each examination before it begins.
-	Doctor func(ctx context.Context, o DoctorOptions, progress func(what string)) (Report, error)
+	Doctor func(ctx context.Context, o app.DoctorOptions, progress func(what string)) (app.Report, error)
 	// EvalPair examines a pair of models. progress gets the number of questions done.
-	EvalPair func(ctx context.Context, o PairOptions, progress func(done, total int)) (Report, error)
+	EvalPair func(ctx context.Context, o app.PairOptions, progress func(done, total int)) (app.Report, error)
 	// Describe describes a model file.
-	Describe func(ctx context.Context, path string) ([]Section, error)
+	Describe func(ctx context.Context, path string) ([]event.Table, error)
 	// MakeWeights writes a model file with random weights of one of WeightTypes, for measurements.
 	MakeWeights func(ctx context.Context, shape, weightType, path string) error
 	// TimePasses measures passes of a model file on the CPU. The result is printed as JSON.
-	TimePasses func(ctx context.Context, o PassOptions) (any, error)
+	TimePasses func(ctx context.Context, o app.PassOptions) (any, error)
 	// ExitCode returns the exit code for an error of the functions above: 3 for a model, 4 for a device,
 	// 0 for anything else.
 	ExitCode func(error) int
@@ -66,63 +67,4 @@ type Terminal struct {
 	Getenv                         func(string) string
 	// The user's folders for configuration, for saved chats, and for the history; "" without a home.
 	ConfigHome, DataHome, StateHome string
-}
-
-// BenchOptions say what to measure.
-type BenchOptions struct {
-	Config     config.Config
-	PromptText string // content of a file with one prompt per line; "": the built-in prompts
-	GSM8K      string // path of a file of this set, used instead; "" for none
-	Count      int    // the largest number of prompts
-	GenTokens  int    // tokens of each reply
-	Repeats    int    // how often each prompt is measured; 0: once
-}
-
-// ProofOptions say what to compare with plain sampling.
-type ProofOptions struct {
-	Config    config.Config
-	Prompt    string
-	Seconds   float64  // for all together
-	Trials    int      // the largest number for one combination
-	Proposers []string // names; nil: all that are available
-	Rule      string   // "": every lossless rule
-}
-
-// DoctorOptions say what to examine.
-type DoctorOptions struct {
-	Config  config.Config
-	Seconds float64 // approximate time for the measurements
-}
-
-// PairOptions say how to examine a pair of models.
-type PairOptions struct {
-	Config  config.Config
-	Holdout string             // path of a file of dialogues to measure α on; "": α is not measured
-	Goals   map[string]float64 // by the names of figures; nil: no goals
-}
-
-// GammaOptions say which draft lengths to compare, and with which prompts.
-type GammaOptions struct {
-	Config       config.Config
-	Gammas       []int
-	Sets         []string // names of built-in kinds of prompt; nil: all
-	Temperatures []float64
-	Count        int // the largest number of prompts of each set
-	GenTokens    int
-	Repeats      int
-}
-
-// Report is the result of a measurement or an examination.
-type Report interface {
-	WriteTable(io.Writer) error
-	WriteJSON(io.Writer) error
-	// Matched reports whether all is as it must be. For a benchmark: every greedy text was the same with
-	// and without speculation.
-	Matched() bool
-}
-
-// Section is one table of a description.
-type Section struct {
-	Title string
-	Rows  [][]string // cells, raw
 }

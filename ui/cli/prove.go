@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"specula/engine/app"
+
 	"github.com/spf13/cobra"
 )
 
@@ -15,8 +17,8 @@ const (
 	maxProofTrials     = 100_000_000
 )
 
-func (a *app) verifyDistCommand() *cobra.Command {
-	o := ProofOptions{}
+func (a *invocation) verifyDistCommand() *cobra.Command {
+	o := app.ProofOptions{}
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "verify-dist [-p TEXT]",
@@ -47,7 +49,7 @@ It says which fault it would have noticed with 99 %: more seconds notice less. I
 	return c
 }
 
-func (a *app) verifyDist(ctx context.Context, o ProofOptions, asJSON bool) error {
+func (a *invocation) verifyDist(ctx context.Context, o app.ProofOptions, asJSON bool) error {
 	if !(o.Seconds > 0 && o.Seconds <= maxProofSeconds) {
 		return usagef("--seconds must be above 0 and at most %d, got %g", maxProofSeconds, o.Seconds)
 	}
@@ -73,8 +75,8 @@ func (a *app) verifyDist(ctx context.Context, o ProofOptions, asJSON bool) error
 	return a.conclude(r, err, asJSON, errors.New("not shown to be lossless; the report says why"))
 }
 
-func (a *app) doctorCommand() *cobra.Command {
-	var o DoctorOptions
+func (a *invocation) doctorCommand() *cobra.Command {
+	var o app.DoctorOptions
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
@@ -96,7 +98,7 @@ Every line says ok, warn or fail, and what to do. It fails (exit code 1) on any 
 	return c
 }
 
-func (a *app) doctor(ctx context.Context, o DoctorOptions, asJSON bool) error {
+func (a *invocation) doctor(ctx context.Context, o app.DoctorOptions, asJSON bool) error {
 	if !(o.Seconds > 0 && o.Seconds <= maxProofSeconds) {
 		return usagef("--seconds must be above 0 and at most %d, got %g", maxProofSeconds, o.Seconds)
 	}
@@ -111,7 +113,7 @@ func (a *app) doctor(ctx context.Context, o DoctorOptions, asJSON bool) error {
 }
 
 // conclude prints a report. It returns found if the report did not match.
-func (a *app) conclude(r Report, err error, asJSON bool, found error) error {
+func (a *invocation) conclude(r app.Report, err error, asJSON bool, found error) error {
 	if err != nil {
 		return a.classify(err)
 	}
@@ -126,7 +128,7 @@ func (a *app) conclude(r Report, err error, asJSON bool, found error) error {
 
 // lineProgress returns a function that shows a text on one line of a terminal's stderr; "" clears the line. If
 // stderr is not a terminal, the function does nothing.
-func (a *app) lineProgress() func(what string) {
+func (a *invocation) lineProgress() func(what string) {
 	if !a.Terminal.StderrTTY {
 		return func(string) {}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"specula/engine"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui"
@@ -22,7 +23,7 @@ type raceFlags struct {
 	plain  bool
 }
 
-func (a *app) raceCommand() *cobra.Command {
+func (a *invocation) raceCommand() *cobra.Command {
 	var o raceFlags
 	c := &cobra.Command{
 		Use:   "race [-p TEXT]",
@@ -53,7 +54,7 @@ It fails (exit code 1) when such texts differ. With --json, every event is a lin
 	return c
 }
 
-func (a *app) race(ctx context.Context, o raceFlags) error {
+func (a *invocation) race(ctx context.Context, o raceFlags) error {
 	onScreen := !o.plain && !o.json && a.onScreen()
 	prompt, err := a.prompt(o.prompt)
 	if err != nil {
@@ -78,7 +79,7 @@ func (a *app) race(ctx context.Context, o raceFlags) error {
 }
 
 // raceOnScreen shows a race. After the screen has closed it prints the result, because the screen is gone.
-func (a *app) raceOnScreen(ctx context.Context, c config.Config, prompt string, lanes [2]race.Lane, o raceFlags) error {
+func (a *invocation) raceOnScreen(ctx context.Context, c config.Config, prompt string, lanes [2]race.Lane, o raceFlags) error {
 	p := a.newRaceReport(lanes, o)
 	var mu sync.Mutex // a race that does not stop may run longer than its screen
 	err := a.Screen(ctx, ui.Options{
@@ -91,7 +92,7 @@ func (a *app) raceOnScreen(ctx context.Context, c config.Config, prompt string, 
 				defer mu.Unlock()
 				_ = p.add(lane, e) // only printing events can fail
 			},
-			Over: func(outcome race.Outcome, failure string) {
+			Over: func(outcome event.RaceOutcome, failure string) {
 				mu.Lock()
 				defer mu.Unlock()
 				p.Outcome, p.failed = outcome, cmp.Or(p.failed, failure)
@@ -112,7 +113,7 @@ func (a *app) raceOnScreen(ctx context.Context, c config.Config, prompt string, 
 }
 
 // raceHere runs a race without a screen.
-func (a *app) raceHere(ctx context.Context, c config.Config, prompt string, lanes [2]race.Lane, o raceFlags) error {
+func (a *invocation) raceHere(ctx context.Context, c config.Config, prompt string, lanes [2]race.Lane, o raceFlags) error {
 	session, err := a.open(ctx, c, func(e event.Event) {
 		switch e := e.(type) {
 		case event.Notice:
@@ -129,13 +130,13 @@ func (a *app) raceHere(ctx context.Context, c config.Config, prompt string, lane
 	if !ok {
 		return errors.New("this engine cannot race")
 	}
-	r, err := racer.Race(ctx, []ui.Message{{Role: "user", Content: prompt}}, lanes, o.after)
+	r, err := racer.Race(ctx, lanes, o.after)
 	if err != nil {
 		return a.classify(err)
 	}
 	defer r.Close()
 	p := a.newRaceReport(lanes, o)
-	for lane, e := range r.Run(ctx) {
+	for lane, e := range r.Run(ctx, []engine.Message{{Role: "user", Content: prompt}}) {
 		if err := p.add(lane, e); err != nil {
 			return err
 		}
@@ -151,8 +152,8 @@ func (a *app) raceHere(ctx context.Context, c config.Config, prompt string, lane
 }
 
 // verdict returns the error of a race: it failed, or texts differ that must be equal; nil if neither.
-func (a *app) verdict(p *raceReport) error {
-	_, wrong := p.Outcome.Words()
+func (a *invocation) verdict(p *raceReport) error {
+	_, wrong := race.Words(p.Outcome)
 	switch {
 	case p.failed != "":
 		return a.classify(errors.New(p.failed))

@@ -17,11 +17,11 @@ func laneName(i int) string { return string(rune('a' + i)) }
 
 // raceReport collects a race. Its JSON form is stable: fields may be added, not changed.
 type raceReport struct {
-	Lanes   [2]raceLane  `json:"lanes"`
-	Outcome race.Outcome `json:"outcome"`
-	Gain    string       `json:"gain"` // in words; "" if a lane was not measured
+	Lanes   [2]raceLane       `json:"lanes"`
+	Outcome event.RaceOutcome `json:"outcome"`
+	Gain    string            `json:"gain"` // in words; "" if a lane was not measured
 
-	app    *app
+	app    *invocation
 	json   bool
 	began  time.Time
 	failed string
@@ -35,7 +35,7 @@ type raceLane struct {
 	Text   string     `json:"text"`
 }
 
-func (a *app) newRaceReport(lanes [2]race.Lane, o raceFlags) *raceReport {
+func (a *invocation) newRaceReport(lanes [2]race.Lane, o raceFlags) *raceReport {
 	p := &raceReport{app: a, json: o.json, began: a.Now()}
 	for i := range p.Lanes {
 		p.Lanes[i].Lane, p.Lanes[i].Name = laneName(i), lanes[i].Name
@@ -96,7 +96,7 @@ func (p *raceReport) finish() error {
 	if p.Gain != "" {
 		fmt.Fprintln(&b, p.Gain)
 	}
-	words, _ := p.Outcome.Words()
+	words, _ := race.Words(p.Outcome)
 	if p.stopped() {
 		words = "stopped before the end: the texts were not compared"
 	}

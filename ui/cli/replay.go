@@ -16,7 +16,7 @@ import (
 // maxTraceBytes limits the size of a recording, which is read as a whole. It is enough for hours of chat.
 const maxTraceBytes = 128 << 20
 
-func (a *app) replayCommand() *cobra.Command {
+func (a *invocation) replayCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay TRACE",
 		Short: "Show a recorded reply again, without a model",
@@ -29,7 +29,7 @@ at any pace. Where there is no screen, it prints the recorded answers.`,
 	return c
 }
 
-func (a *app) replay(ctx context.Context, path string) error {
+func (a *invocation) replay(ctx context.Context, path string) error {
 	onScreen := a.onScreen()
 	c, _, err := a.settings()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"specula/ui/keeper"
 )
 
-// app is one run of the command line.
-type app struct {
+// invocation is one run of the command line.
+type invocation struct {
 	*Program
 	configFile string
 	color      string
@@ -28,7 +28,7 @@ type app struct {
 
 // Run executes the command line args (without the program's name) and returns the exit code.
 func (p *Program) Run(ctx context.Context, args []string) int {
-	a := &app{Program: p}
+	a := &invocation{Program: p}
 	root := a.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(p.Terminal.Stdin)
@@ -38,7 +38,7 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	return report(p.Terminal.Stderr, err, a.ran, command.CommandPath())
 }
 
-func (a *app) rootCommand() *cobra.Command {
+func (a *invocation) rootCommand() *cobra.Command {
 	var o chatFlags
 	root := &cobra.Command{
 		Use:   "specula",
@@ -69,14 +69,14 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration, 3 model not loadab
 }
 
 // begin returns work, preceded by noting that a command has begun.
-func (a *app) begin(work func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+func (a *invocation) begin(work func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		a.ran = true
 		return work(c, args)
 	}
 }
 
-func (a *app) checkColor() error {
+func (a *invocation) checkColor() error {
 	switch a.color {
 	case "auto", "always", "never":
 		return nil
@@ -115,7 +115,7 @@ func flagError(c *cobra.Command, err error) error {
 
 // settings returns the settings: built-in values, overridden by the file, then by flags. In the file and in
 // the flags, a setting may imply others (config.Imply).
-func (a *app) settings() (config.Config, config.Source, error) {
+func (a *invocation) settings() (config.Config, config.Source, error) {
 	source := config.Search(a.configFile, a.Terminal.Getenv, a.Terminal.ConfigHome)
 	c, inFile, err := config.Load(source)
 	if err != nil {
@@ -143,7 +143,7 @@ func (a *app) settings() (config.Config, config.Source, error) {
 }
 
 // toldSettings is settings for a command that shows no events: notes go to stderr.
-func (a *app) toldSettings() (config.Config, error) {
+func (a *invocation) toldSettings() (config.Config, error) {
 	c, _, err := a.settings()
 	for _, note := range a.notes {
 		a.say("%s", note)
@@ -152,7 +152,7 @@ func (a *app) toldSettings() (config.Config, error) {
 }
 
 // open calls Open, and then emits the notes of settings.
-func (a *app) open(ctx context.Context, c config.Config, emit func(event.Event)) (ui.Engine, error) {
+func (a *invocation) open(ctx context.Context, c config.Config, emit func(event.Event)) (ui.Engine, error) {
 	e, err := a.Open(ctx, c, emit)
 	if err == nil {
 		for _, note := range a.notes {

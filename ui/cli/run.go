@@ -7,9 +7,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"specula/engine"
 
-	"specula/ui"
+	"github.com/spf13/cobra"
 )
 
 // maxPromptBytes limits a prompt from a pipe. It is far more than any context holds.
@@ -22,7 +22,7 @@ type runFlags struct {
 	trace  traceFlags
 }
 
-func (a *app) runCommand() *cobra.Command {
+func (a *invocation) runCommand() *cobra.Command {
 	var o runFlags
 	c := &cobra.Command{
 		Use:   "run [-p TEXT]",
@@ -46,7 +46,7 @@ every event of the engine as a line of JSON instead.`,
 	return c
 }
 
-func (a *app) run(ctx context.Context, o runFlags) error {
+func (a *invocation) run(ctx context.Context, o runFlags) error {
 	prompt, err := a.prompt(o.prompt)
 	if err != nil {
 		return err
@@ -65,13 +65,13 @@ func (a *app) run(ctx context.Context, o runFlags) error {
 }
 
 // answer loads the models and writes one reply.
-func (a *app) answer(ctx context.Context, prompt string, out *output) error {
+func (a *invocation) answer(ctx context.Context, prompt string, out *output) error {
 	session, err := a.open(ctx, out.config, out.put)
 	if err != nil {
 		return a.classify(err)
 	}
 	defer session.Close()
-	if _, err := out.reply(ctx, session, []ui.Message{{Role: "user", Content: prompt}}); err != nil {
+	if _, err := out.reply(ctx, session, []engine.Message{{Role: "user", Content: prompt}}); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -81,7 +81,7 @@ func (a *app) answer(ctx context.Context, prompt string, out *output) error {
 }
 
 // prompt returns the text of -p, or reads stdin if the text is "" or "-".
-func (a *app) prompt(text string) (string, error) {
+func (a *invocation) prompt(text string) (string, error) {
 	if text == "" || text == "-" {
 		if a.Terminal.StdinTTY && text == "" {
 			return "", usagef("there is no prompt: give one by -p TEXT, or pipe it in")

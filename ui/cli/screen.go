@@ -17,7 +17,7 @@ import (
 
 // onScreen reports whether the terminal can show the screen. If it can, onScreen returns in the process that
 // shows it (Split).
-func (a *app) onScreen() bool {
+func (a *invocation) onScreen() bool {
 	t := a.Terminal
 	if !t.StdinTTY || !t.StdoutTTY || t.Getenv("TERM") == "dumb" {
 		return false
@@ -30,7 +30,7 @@ func (a *app) onScreen() bool {
 
 // screen runs the full screen, and records to a file if one is named. An error of the recording does not
 // disturb the chat; it is returned at the end.
-func (a *app) screen(ctx context.Context, c config.Config, recording traceFlags) error {
+func (a *invocation) screen(ctx context.Context, c config.Config, recording traceFlags) error {
 	t, err := a.newTracer(recording)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (a *app) screen(ctx context.Context, c config.Config, recording traceFlags)
 }
 
 // keep opens the folders for chats and history. If that fails, nothing is saved, and the user is warned.
-func (a *app) keep(o *ui.Options) {
+func (a *invocation) keep(o *ui.Options) {
 	var lost []string
 	if dir, err := ownFolder(a.Terminal.DataHome, "chats"); err != nil {
 		lost = append(lost, "chats are not saved: "+err.Error())
@@ -80,6 +80,6 @@ func ownFolder(home, name string) (string, error) {
 }
 
 // screenOf plays a recording on the full screen.
-func (a *app) screenOf(ctx context.Context, c config.Config, records []trace.Record) error {
+func (a *invocation) screenOf(ctx context.Context, c config.Config, records []trace.Record) error {
 	return a.classify(a.Screen(ctx, ui.Options{Config: c, Color: a.color, Now: a.Now, Keeper: a.keeper, Replay: records}))
 }

@@ -29,7 +29,7 @@ func (o *overrides) all() []config.Value {
 }
 
 // addSettings gives a command a flag for every setting, or for those of some sections of config.toml.
-func (a *app) addSettings(c *cobra.Command, sections ...string) {
+func (a *invocation) addSettings(c *cobra.Command, sections ...string) {
 	for _, s := range config.Settings() {
 		if len(sections) > 0 && !slices.Contains(sections, s.Section()) {
 			continue

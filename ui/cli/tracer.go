@@ -31,7 +31,7 @@ type tracer struct {
 
 // newTracer begins a recording, which only its owner may read. It does not replace an existing file, unless
 // --force is given. Without a path it records nothing.
-func (a *app) newTracer(o traceFlags) (tracer, error) {
+func (a *invocation) newTracer(o traceFlags) (tracer, error) {
 	if o.path == "" {
 		return tracer{}, nil
 	}

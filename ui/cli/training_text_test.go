@@ -102,7 +102,7 @@ func resolved(t *testing.T) map[string]string {
 		put("allowed:"+s.Name, s.Allowed())
 		put("flag:"+s.Flag, "--"+s.Flag)
 	}
-	root := (&app{Program: fakeProgram(Terminal{})}).rootCommand()
+	root := (&invocation{Program: fakeProgram(Terminal{})}).rootCommand()
 	root.InitDefaultHelpFlag()
 	root.InitDefaultVersionFlag()
 	each(root, func(c *cobra.Command) {

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"strings"
 
+	"specula/engine"
 	"specula/engine/config"
 	"specula/engine/event"
 )
@@ -19,20 +20,13 @@ type Lane struct {
 	Settings []config.Value
 }
 
-// Outcome says whether both lanes wrote the same text.
-type Outcome struct {
-	Compared bool   `json:"compared"`
-	Why      string `json:"why"` // why the texts must be the same, or need not be
-	Same     bool   `json:"same"`
-	Position int    `json:"position"` // of the first token that differs; -1 if none does
-}
-
 // Race runs both lanes.
 type Race interface {
-	// Run yields the events of both lanes, each with the number of its lane, 0 or 1.
-	Run(ctx context.Context) iter.Seq2[int, event.Event]
+	// Run answers the messages in both lanes and yields their events, each with the number of its
+	// lane, 0 or 1.
+	Run(ctx context.Context, messages []engine.Message) iter.Seq2[int, event.Event]
 	// Outcome returns the result; call it after Run.
-	Outcome() Outcome
+	Outcome() event.RaceOutcome
 	Close() error
 }
 

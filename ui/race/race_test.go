@@ -45,16 +45,16 @@ func TestTheOutcomeIsNeverCut(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	drawn := "drawn texts need not be equal; they are at temperature 0 and with acceptance exact"
 	for _, c := range []struct {
-		outcome       race.Outcome
+		outcome       event.RaceOutcome
 		failure       string
 		verdict, rest string
 	}{
-		{race.Outcome{Compared: true, Same: true, Why: "acceptance exact and one seed: the target's own draws decide"}, "",
+		{event.RaceOutcome{Compared: true, Same: true, Why: "acceptance exact and one seed: the target's own draws decide"}, "",
 			"second lane ×2.00 · the same text", ": acceptance exact and one seed: the target's own draws decide"},
-		{race.Outcome{Why: drawn}, "", "second lane ×2.00 · texts not compared", ": " + drawn},
-		{race.Outcome{Compared: true, Position: 12345, Why: "at temperature 0 there is one text"}, "",
+		{event.RaceOutcome{Why: drawn}, "", "second lane ×2.00 · texts not compared", ": " + drawn},
+		{event.RaceOutcome{Compared: true, Position: 12345, Why: "at temperature 0 there is one text"}, "",
 			"second lane ×2.00 · THE TEXTS DIFFER", " from token 12345 on, and must not: at temperature 0 there is one text"},
-		{race.Outcome{}, "the GPU failed: " + drawn, "the GPU failed", ": " + drawn},
+		{event.RaceOutcome{}, "the GPU failed: " + drawn, "the GPU failed", ": " + drawn},
 	} {
 		settings := "gamma=5 acceptance=block gamma-rule=fixed proposer=combined suffix-trust=0.4 temperature=0.7 seed=12"
 		v := race.NewView("hello", [2]race.Lane{{Name: settings}, {Name: settings}})
@@ -87,7 +87,7 @@ func TestHostileTextStaysInItsLane(t *testing.T) {
 		v.Apply(lane, event.Round{Commit: &event.Token{ID: 1, Text: "evil\x1b[31m \u202etext", Verdict: event.Plain}, VerifyMS: 1})
 		v.Apply(lane, event.ReplyEnded{Reason: "stop", Text: "evil\x1b[31m text"})
 	}
-	v.Finish(race.Outcome{Why: "not\x1b[H"}, "")
+	v.Finish(event.RaceOutcome{Why: "not\x1b[H"}, "")
 	th, _ := theme.Named("mono", true)
 	for _, line := range v.Draw(th, 120, 30) {
 		for _, bad := range []string{"\x1b]", "\x1b[2J", "\x1b[H", "\x1b[31m", "\u202e"} {

@@ -22,7 +22,7 @@ type View struct {
 	lanes   [2]*side
 	over    bool
 	failure string
-	outcome Outcome
+	outcome event.RaceOutcome
 }
 
 // side is the state of one lane.
@@ -53,7 +53,7 @@ func (v *View) Apply(lane int, e event.Event) {
 }
 
 // Finish ends the race. A failure that is not "" is shown instead of the outcome.
-func (v *View) Finish(o Outcome, failure string) {
+func (v *View) Finish(o event.RaceOutcome, failure string) {
 	v.over, v.outcome, v.failure = true, o, sanitize.Line(failure)
 }
 
@@ -154,7 +154,7 @@ func (v *View) verdict(th *theme.Theme) (gain, text string, style theme.Style) {
 	if v.failure != "" {
 		return "", v.failure, th.Error
 	}
-	text, wrong := v.outcome.Words()
+	text, wrong := Words(v.outcome)
 	text = sanitize.Line(text)
 	if wrong {
 		style = th.Error

@@ -10,14 +10,8 @@ import (
 	"specula/engine/model"
 )
 
-// Ceilings are the most that the machine can do, per second; 0 if it was not measured.
-type Ceilings struct {
-	ReadBytesPerS  float64 `json:"readBytesPerS"`
-	FloatMulPerS   float64 `json:"floatMulPerS"`
-	IntegerMulPerS float64 `json:"integerMulPerS"`
-}
-
-func (c *Ceilings) raise(to Ceilings) {
+// raise replaces each ceiling of c by that of to if it is higher.
+func raise(c *compute.Ceilings, to compute.Ceilings) {
 	c.ReadBytesPerS = max(c.ReadBytesPerS, to.ReadBytesPerS)
 	c.FloatMulPerS = max(c.FloatMulPerS, to.FloatMulPerS)
 	c.IntegerMulPerS = max(c.IntegerMulPerS, to.IntegerMulPerS)
@@ -58,13 +52,13 @@ type Waiter interface {
 
 // Kernels is the result of MeasureKernels.
 type Kernels struct {
-	Device        string         `json:"device"`
-	Detail        string         `json:"detail"`
-	Model         string         `json:"model"`
-	ContextTokens int            `json:"contextTokens"`
-	Ceilings      Ceilings       `json:"ceilings"`
-	Products      []Product      `json:"products"`
-	Verifications []Verification `json:"verifications"`
+	Device        string           `json:"device"`
+	Detail        string           `json:"detail"`
+	Model         string           `json:"model"`
+	ContextTokens int              `json:"contextTokens"`
+	Ceilings      compute.Ceilings `json:"ceilings"`
+	Products      []Product        `json:"products"`
+	Verifications []Verification   `json:"verifications"`
 }
 
 const (
@@ -85,7 +79,7 @@ func passRows() []int    { return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 2
 // MeasureKernels times each shape of product of a model, and v(m), the cost of a pass of m rows,
 // for all m that the model's buffers allow. It measures the ceilings before
 // the products of each shape. The highest ceilings count, like the shortest times of products.
-func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, ceilings func() Ceilings, now func() time.Time) (*Kernels, error) {
+func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, ceilings func() compute.Ceilings, now func() time.Time) (*Kernels, error) {
 	info := backend.Info()
 	k := &Kernels{Device: info.Name, Detail: info.Detail, ContextTokens: contextTokens}
 	for range productTurns {
@@ -100,10 +94,10 @@ func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model
 }
 
 // timeProducts times each shape again. The least time counts.
-func (k *Kernels) timeProducts(ctx context.Context, backend compute.Backend, groups [][]model.Matrix, ceilings func() Ceilings, now func() time.Time) error {
+func (k *Kernels) timeProducts(ctx context.Context, backend compute.Backend, groups [][]model.Matrix, ceilings func() compute.Ceilings, now func() time.Time) error {
 	for i, group := range groups {
 		c := ceilings()
-		k.Ceilings.raise(c)
+		raise(&k.Ceilings, c)
 		for j, rows := range productRows() {
 			p, err := timeProduct(ctx, backend, group, rows, now)
 			if err != nil {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"specula/engine/compute"
 )
 
 // Matched returns true: nothing is compared here.
@@ -29,7 +31,7 @@ func (k *Kernels) WriteTable(w io.Writer) error {
 	fmt.Fprintln(t, "type\trows\tcols\tm\tµs\tGB/s\tof reading\tG mul/s\tof peak\t")
 	for _, p := range k.Products {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f\t%s\t%s\t%s\t%s\t\n", p.Type, p.Rows, p.Cols, p.M, p.US,
-			giga(p.Bytes), share(p.OfReading, min(c.ReadBytesPerS, 1)), giga(p.Muls), share(p.Muls, c.peak(p.Type)))
+			giga(p.Bytes), share(p.OfReading, min(c.ReadBytesPerS, 1)), giga(p.Muls), share(p.Muls, peak(c, p.Type)))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -48,7 +50,7 @@ func (k *Kernels) WriteTable(w io.Writer) error {
 
 // peak returns the ceiling of arithmetic for a type of weights: blocks of integers are multiplied
 // as bytes.
-func (c *Ceilings) peak(weightType string) float64 {
+func peak(c *compute.Ceilings, weightType string) float64 {
 	if strings.HasPrefix(weightType, "Q") {
 		return c.IntegerMulPerS
 	}

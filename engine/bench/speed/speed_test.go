@@ -11,6 +11,7 @@ import (
 
 	"specula/assets"
 	"specula/engine/bench/speed"
+	"specula/engine/compute"
 	"specula/engine/host"
 	"specula/engine/model"
 	"specula/engine/weights"
@@ -66,8 +67,8 @@ func TestMeasureSteps(t *testing.T) {
 func TestMeasureKernels(t *testing.T) {
 	m, backend := demo(t)
 	measured := 0.
-	ceilings := func() speed.Ceilings { measured += 1e9; return speed.Ceilings{ReadBytesPerS: measured} }
-	k, err := speed.MeasureKernels(context.Background(), backend, m, ceilings, time.Now)
+	ceilings := func() compute.Ceilings { measured += 1e9; return compute.Ceilings{ReadBytesPerS: measured} }
+	k, err := speed.MeasureKernels(context.Background(), backend, m, ceilings, ticking())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestPassesAreComparedInTheirTurn(t *testing.T) {
 		}
 		return advance(&now, 3*time.Millisecond)
 	}
-	k, err := speed.MeasureKernels(context.Background(), backend, m, func() speed.Ceilings { return speed.Ceilings{} }, changing)
+	k, err := speed.MeasureKernels(context.Background(), backend, m, func() compute.Ceilings { return compute.Ceilings{} }, changing)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,116 @@
+// Package app opens the models and the device that the settings name, and does what the commands ask
+// for: a conversation, a benchmark, a proof, an exam, the description of a file.
+//
+// It joins the packages that do the work, and is the only one in engine/... that knows the CPU backend and
+// the models inside the program. A GPU and the clock are given to it.
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"time"
+
+	"specula/assets"
+	"specula/engine"
+	"specula/engine/bench"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/host"
+)
+
+// App holds what comes from outside.
+type App struct {
+	Version string
+	OpenGPU host.OpenGPU
+	Now     func() time.Time
+}
+
+// Report is the result of a measurement or an examination.
+type Report interface {
+	WriteTable(io.Writer) error
+	WriteJSON(io.Writer) error
+	// Matched reports whether all is as it must be. For a benchmark: every greedy text was the same with
+	// and without speculation.
+	Matched() bool
+}
+
+// Conversation is a session that owns the device it runs on.
+type Conversation struct {
+	*engine.Session
+	engine  *engine.Engine
+	devices *host.Devices // nil: those of another conversation
+}
+
+// Open loads the models and opens a conversation. It calls emit with its progress and the result.
+func (a *App) Open(ctx context.Context, c config.Config, emit func(event.Event)) (*Conversation, error) {
+	d, err := host.Choose(ctx, host.Choice(c.Device), a.OpenGPU)
+	if err != nil {
+		return nil, err
+	}
+	target, draft := models(c.Model)
+	o := engine.Options{
+		Version: a.Version, Config: c, Target: target, Draft: draft,
+		Backend: d.Target, DeviceWhy: d.Why, DraftBackend: d.Draft, Fallback: d.Fallback,
+		Now: a.Now, NewSeed: func() int64 { return rand.Int64N(1_000_000_000) }, // short enough to be shown whole and typed
+	}
+	if c.Model.Target == "" {
+		for _, h := range assets.Heads() {
+			o.Heads = append(o.Heads, engine.HeadSource(h))
+		}
+	}
+	e, err := engine.Load(ctx, o, emit)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	s, err := e.NewSession(ctx)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return &Conversation{Session: s, engine: e, devices: d}, nil
+}
+
+// silently opens a conversation for a command that shows no progress of loading.
+func (a *App) silently(ctx context.Context, c config.Config) (*Conversation, error) {
+	return a.Open(ctx, c, func(event.Event) {})
+}
+
+// models says which files, or which models inside the program, are target and draft.
+func models(c config.Model) (target, draft engine.Source) {
+	target, draft = engine.Source{Path: c.Target}, engine.Source{Path: c.Draft}
+	if c.Target == "" {
+		target = engine.Source{Name: "demo target", Embedded: assets.Target()}
+	}
+	switch {
+	case c.Draft == "none", c.Draft == "" && c.Target != "":
+		draft = engine.Source{}
+	case c.Draft == "":
+		draft = engine.Source{Name: "demo draft", Embedded: assets.Draft()}
+	}
+	return target, draft
+}
+
+// another opens a second conversation with the same models on the same device. It must be closed before c.
+func (c *Conversation) another(ctx context.Context) (bench.Opened, error) {
+	s, err := c.engine.NewSession(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Conversation{Session: s, engine: c.engine}, nil
+}
+
+// Reply answers one prompt as the first message of a conversation.
+func (c *Conversation) Reply(ctx context.Context, prompt string) iter.Seq[event.Event] {
+	return c.Generate(ctx, engine.Request{Messages: []engine.Message{{Role: "user", Content: prompt}}})
+}
+
+// Close frees the session and closes the devices that the conversation owns.
+func (c *Conversation) Close() error {
+	err := c.Session.Close()
+	if c.devices != nil {
+		err = errors.Join(err, c.devices.Close())
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+package app
+
+import (
+	"context"
+
+	"specula/assets"
+	"specula/engine"
+	"specula/engine/agreement"
+	"specula/engine/bench/pair"
+	"specula/engine/bench/speed"
+	"specula/engine/config"
+	"specula/engine/doctor"
+	"specula/engine/exam"
+	"specula/engine/proof"
+)
+
+// ProofOptions say what to compare with plain sampling.
+type ProofOptions struct {
+	Config    config.Config
+	Prompt    string
+	Seconds   float64  // for all together
+	Trials    int      // the largest number for one combination
+	Proposers []string // names; nil: all that are available
+	Rule      string   // "": every lossless rule
+}
+
+// VerifyDist compares the text of speculation with that of plain sampling. progress gets the number of
+// combinations done.
+func (a *App) VerifyDist(ctx context.Context, o ProofOptions, progress func(done, total int)) (Report, error) {
+	c, err := a.silently(ctx, o.Config)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.VerifyDist(ctx, engine.ProofOptions{
+		Options: proof.Options{Seconds: o.Seconds, Replies: o.Trials, Seed: uint64(max(o.Config.Sampling.Seed, 0)), Now: a.Now},
+		Prompt:  o.Prompt, Proposers: o.Proposers, Rules: engine.RulesOnTrial(o.Rule),
+	}, progress)
+}
+
+// DoctorOptions say what to examine.
+type DoctorOptions struct {
+	Config  config.Config
+	Seconds float64 // approximate time for the measurements
+}
+
+// Doctor examines models and device. progress gets the name of each examination before it begins.
+func (a *App) Doctor(ctx context.Context, o DoctorOptions, progress func(what string)) (Report, error) {
+	c, err := a.silently(ctx, o.Config)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.Examine(ctx, doctor.Options{Seconds: o.Seconds, Prompts: assets.Prompts(), Now: a.Now}, progress)
+}
+
+// PairOptions say how to examine a pair of models.
+type PairOptions struct {
+	Config  config.Config
+	Holdout string             // path of a file of dialogues to measure α on; "": α is not measured
+	Goals   map[string]float64 // by the names of figures; nil: no goals
+}
+
+// EvalPair holds a pair of models to the exam, and to its goals for agreement and cost. progress gets the
+// number of questions done.
+func (a *App) EvalPair(ctx context.Context, o PairOptions, progress func(done, total int)) (Report, error) {
+	options := pair.Options{Temperatures: []float64{0, 0.7, 1}, Goals: o.Goals}
+	for _, p := range assets.Exam() {
+		paper, err := exam.Read(p.Name, p.Text)
+		if err != nil {
+			return nil, err
+		}
+		options.Papers = append(options.Papers, paper)
+	}
+	var err error
+	if o.Holdout != "" {
+		if options.Dialogues, err = agreement.ReadFile(o.Holdout); err != nil {
+			return nil, err
+		}
+	}
+	c, err := a.silently(ctx, o.Config)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	subject := pair.Subject{Answer: func(ctx context.Context, conversation []engine.Message) (string, error) {
+		return c.Answer(ctx, conversation, "sampling.temperature", "0")
+	}}
+	if c.Ready().Draft != nil {
+		subject.Agreement = func(ctx context.Context, talks []agreement.Talk, temperatures []float64) (*agreement.Report, error) {
+			return c.engine.Agreement(ctx, talks, temperatures, nil)
+		}
+		subject.Steps = func(ctx context.Context) (speed.Steps, error) { return a.timeSteps(ctx, o.Config.Model) }
+	}
+	r, err := pair.Run(ctx, subject, options, progress)
+	if err != nil {
+		return nil, err
+	}
+	r.Target, r.Draft = c.Ready().Target, c.Ready().Draft
+	return r, nil
+}

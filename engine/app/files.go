@@ -1,0 +1,56 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"specula/assets"
+	"specula/engine"
+	"specula/engine/event"
+	"specula/engine/host"
+	"specula/engine/weights"
+	"specula/engine/weights/random"
+)
+
+// Describe says in tables what a model file contains, whether it can be loaded, and on which processor.
+func Describe(ctx context.Context, path string) ([]event.Table, error) {
+	f, err := weights.OpenHeader(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
+	}
+	tables := weights.Describe(f).Tables()
+	tables[0].Rows = append(tables[0].Rows, prospects(f)...)
+	return slices.Insert(tables, 2, processor()), nil
+}
+
+// prospects says what a chat with a model file would be like, or why there can be none.
+func prospects(f *weights.File) (rows [][]string) {
+	ready, err := engine.Study(f)
+	if err != nil {
+		return [][]string{{"cannot be loaded", err.Error()}}
+	}
+	if !ready.Warned("template") {
+		rows = append(rows, []string{"chat template", ready.Template})
+	}
+	if ready.Unspelled != "" {
+		rows = append(rows, []string{"bytes", "no token for " + ready.Unspelled})
+	}
+	for _, w := range ready.Warnings {
+		rows = append(rows, []string{"warning", w.About + ": " + w.Text}, []string{"", w.Do})
+	}
+	return rows
+}
+
+// processor describes what a model would run on without a GPU.
+func processor() event.Table {
+	backend := host.New(0)
+	defer backend.Close()
+	info := backend.Info()
+	return event.Table{Title: "processor", Rows: [][]string{{info.Name}, {info.Detail}}}
+}
+
+// MakeWeights writes a model file with random weights of one of random.Types.
+func MakeWeights(ctx context.Context, shape, weightType, path string) error {
+	return random.MakeFile(ctx, path, shape, weightType, assets.Draft())
+}

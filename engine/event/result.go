@@ -1,0 +1,17 @@
+package event
+
+// What the engine returns besides events.
+
+// RaceOutcome says whether both lanes of a race wrote the same text.
+type RaceOutcome struct {
+	Compared bool   `json:"compared"`
+	Why      string `json:"why"` // why the texts must be the same, or need not be
+	Same     bool   `json:"same"`
+	Position int    `json:"position"` // of the first token that differs; -1 if none does
+}
+
+// Table is a part of a description, for example of a model file.
+type Table struct {
+	Title string
+	Rows  [][]string // cells, raw
+}
