@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"slices"
 
 	"specula/engine/compute"
 	"specula/gpu/driver"
@@ -34,16 +33,20 @@ type cache struct {
 // Cache reserves memory for every token of the shape. It stores half precision if the shape asks
 // for F16 and there is a tensor-core kernel for the head's width, else float32.
 func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
-	require(shape.Layers > 0 && shape.Tokens > 0 && shape.KVHeads > 0 && shape.HeadDim > 0, "a cache without layers, tokens or heads")
+	require(shape.Layers > 0 && shape.Tokens > 0 && shape.KVHeads > 0 && shape.HeadDim > 0,
+		"a cache without layers, tokens or heads")
 	if err := b.CheckCache(shape); err != nil {
 		return nil, err
 	}
-	c := &cache{owner: b, shape: shape, half: halfCache(shape), capacity: ceilDivide(shape.Tokens, keysPerSplit) * keysPerSplit}
+	c := &cache{owner: b, shape: shape, half: halfCache(shape),
+		capacity: ceilDivide(shape.Tokens, keysPerSplit) * keysPerSplit}
 	bytes := b.CacheBytes(shape)
 	if bytes < 0 {
-		return nil, fmt.Errorf("%w: keys and values of %d tokens exceed every memory", compute.ErrOutOfMemory, shape.Tokens)
+		return nil, fmt.Errorf("%w: keys and values of %d tokens exceed every memory",
+			compute.ErrOutOfMemory, shape.Tokens)
 	}
-	if err := b.growScratch(&b.scratch.attended, "attention", attentionBytes(shape, max(1, b.scratch.rows))); err != nil {
+	if err := b.growScratch(&b.scratch.attended, "attention",
+		attentionBytes(shape, max(1, b.scratch.rows))); err != nil {
 		return nil, err
 	}
 	var err error
@@ -65,7 +68,8 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	case shape.Type != compute.F32 && shape.Type != compute.F16:
 		return errors.New("the GPU keeps keys and values as f32 or f16, only the processor as q8_0: choose --cache f16 or --device cpu")
 	case !halfCache(shape) && shape.HeadDim > mostFloatHeadDim:
-		return fmt.Errorf("a cache with heads of %d numbers: the GPU attends to heads of up to %d", shape.HeadDim, mostFloatHeadDim)
+		return fmt.Errorf("a cache with heads of %d numbers: the GPU attends to heads of up to %d",
+			shape.HeadDim, mostFloatHeadDim)
 	}
 	return nil
 }
@@ -78,7 +82,8 @@ func (b *Backend) CacheBytes(shape compute.CacheShape) int64 {
 	}
 	product := 2 * perNumber
 	splits := (uint64(max(shape.Tokens, 0)) + keysPerSplit - 1) / keysPerSplit
-	for _, factor := range []uint64{keysPerSplit, uint64(shape.Layers), splits, uint64(shape.KVHeads), uint64(paddedDim(shape))} {
+	for _, factor := range []uint64{keysPerSplit, uint64(shape.Layers), splits, uint64(shape.KVHeads),
+		uint64(paddedDim(shape))} {
 		high, low := bits.Mul64(product, factor)
 		if high != 0 || low > 1<<62 {
 			return -1
@@ -115,15 +120,16 @@ func (b *Backend) ScratchBytes(rows, cols int, shape compute.CacheShape) int64 {
 
 func roundUpToPower(n int) int { return 1 << bits.Len(uint(n-1)) }
 
-// layer returns the device addresses of one layer's keys and values.
-func (c *cache) layer(i int) (keys, values driver.Pointer) {
+// layer says where one layer's keys and values are.
+func (c *cache) layer(i int) layerCache {
 	numberBytes := 4
 	if c.half {
 		numberBytes = 2
 	}
-	half := driver.Pointer(c.shape.KVHeads * c.capacity * paddedDim(c.shape) * numberBytes)
-	keys = c.memory + driver.Pointer(2*i)*half
-	return keys, keys + half
+	padded := paddedDim(c.shape)
+	half := driver.Pointer(c.shape.KVHeads * c.capacity * padded * numberBytes)
+	keys := c.memory + driver.Pointer(2*i)*half
+	return layerCache{keys, keys + half, c.half, c.capacity, c.shape.KVHeads, c.shape.HeadDim, padded}
 }
 
 func (c *cache) Len() int { return c.length }
@@ -163,25 +169,20 @@ func (c *cache) KeyValue(layer, token int, key, value []float32) error {
 	case c.memory == 0:
 		return fmt.Errorf("reading a closed cache")
 	case layer < 0 || layer >= c.shape.Layers || token < 0 || token >= c.shape.Tokens:
-		return fmt.Errorf("reading the cache at layer %d of %d, token %d of %d", layer, c.shape.Layers, token, c.shape.Tokens)
+		return fmt.Errorf("reading the cache at layer %d of %d, token %d of %d", layer, c.shape.Layers,
+			token, c.shape.Tokens)
 	}
 	b, size := c.owner, c.shape.KVHeads*c.shape.HeadDim
 	require(len(key) == size && len(value) == size, "KeyValue needs room for one row")
 	require(int64(8*size) <= b.scratch.attended.bytes, "KeyValue of a row larger than the scratch")
-	keys, values := c.layer(layer)
-	name := "read_float"
-	if c.half {
-		name = "read_half"
-	}
 	to := b.scratch.attended.memory
-	read, err := b.step(name, driver.Shape{Grid: [3]int{blocksOf(size)}, Block: [3]int{threadsPerBlock}}, address(to), address(to+driver.Pointer(4*size)),
-		address(keys), address(values), whole(token), whole(c.shape.KVHeads), whole(c.shape.HeadDim), whole(c.capacity))
+	read, err := b.lower(nil, readBack{to, to + driver.Pointer(4*size), c.layer(layer), token})
 	if err != nil {
 		return err
 	}
 	row := make([]float32, 2*size)
 	err = b.onDevice(func() error {
-		if err := b.run(&read); err != nil {
+		if err := b.runAll(read); err != nil {
 			return err
 		}
 		return b.fetch(4*len(row), to, func(memory []byte) { toFloats(row, memory) })
@@ -201,23 +202,15 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a
 	size := c.shape.KVHeads * c.shape.HeadDim
 	d, qb, kb, vb := rowsOf(dst, a.Row, m), rowsOf(q, a.Row, m), rowsOf(k, a.Row, m), rowsOf(v, a.Row, m)
 	require(a.Position == c.length && c.memory != 0, "Attend at another position than the cache's length")
-	require(qb.cols == a.Heads*a.HeadDim && d.cols == qb.cols && kb.cols == size && vb.cols == size, "Attend of widths that do not fit")
+	require(qb.cols == a.Heads*a.HeadDim && d.cols == qb.cols && kb.cols == size && vb.cols == size,
+		"Attend of widths that do not fit")
 	require(a.HeadDim == c.shape.HeadDim && a.Heads%c.shape.KVHeads == 0, "Attend of heads that do not fit")
 	if a.Position+m > c.shape.Tokens {
 		return fmt.Errorf("attending to %d tokens: the cache has room for %d", a.Position+m, c.shape.Tokens)
 	}
 	position := b.positionOf(a.Row, a.Position)
-	h := heads{qb, kb, vb, m, c, a.Layer, a.Heads, position}
-	fused, err := false, error(nil)
-	if a.Row == 0 && c.shape.HeadDim <= mostHeadDim {
-		fused, err = h.fuse(b)
-	}
-	if err == nil && !fused {
-		err = b.store(kb, vb, m, c, a, position)
-	}
-	if err != nil {
-		return err
-	}
+	layer := c.layer(a.Layer)
+	b.tape.append(store{layer, kb.row(a.Row), vb.row(a.Row), position, m})
 	b.changed(d)
 	// Launch for the next power of two of splits. The grid then seldom changes while the text
 	// grows, and a captured graph stays valid.
@@ -226,47 +219,13 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a
 	at := int(b.scratch.attended.bytes / row)
 	require(at > 0, "attention without scratch")
 	for from := 0; from < m; from += at {
-		if err := b.attendRows(d, qb, c, a, position, from, min(at, m-from), splits); err != nil {
-			return err
-		}
+		rows := min(at, m-from)
+		sums := b.scratch.attended.memory
+		part := partial{sums, sums + driver.Pointer(4*rows*a.Heads*splits*a.HeadDim), a.Heads, splits,
+			a.HeadDim}
+		b.tape.append(
+			attend{part, qb.row(a.Row + from), layer, position, from, rows, a.Scale},
+			combine{d.row(a.Row + from), part, position, from, rows})
 	}
 	return nil
-}
-
-// store appends m rows of k and v to the cache.
-func (b *Backend) store(k, v *buffer, m int, c *cache, a compute.Attention, position driver.Argument) error {
-	keys, values := c.layer(a.Layer)
-	name := "append_float"
-	if c.half {
-		name = "append_half"
-	}
-	return b.launch(name, driver.Shape{Grid: [3]int{blocksOf(c.shape.KVHeads * paddedDim(c.shape)), m}, Block: [3]int{threadsPerBlock}},
-		address(keys), address(values), address(k.row(a.Row)), address(v.row(a.Row)), position, whole(0),
-		whole(c.shape.KVHeads), whole(c.shape.HeadDim), whole(c.capacity))
-}
-
-// attendRows runs attention for some rows of a call: as many as fit in the scratch.
-func (b *Backend) attendRows(d, q *buffer, c *cache, a compute.Attention, position driver.Argument, from, rows, splits int) error {
-	keys, values := c.layer(a.Layer)
-	partial := b.scratch.attended.memory
-	stats := partial + driver.Pointer(4*rows*a.Heads*splits*a.HeadDim)
-	columns, perBlock := rows*(a.Heads/c.shape.KVHeads), 8
-	name := "attend_float"
-	arguments := []driver.Argument{
-		address(partial), address(stats), address(q.row(a.Row + from)), address(keys), address(values), position, whole(from), whole(rows),
-		whole(a.Heads), whole(c.shape.KVHeads), whole(a.HeadDim), whole(c.capacity), real(a.Scale),
-	}
-	if c.half {
-		name = fmt.Sprintf("attend_half_%d", a.HeadDim)
-		if columns > perBlock {
-			name, perBlock = name+"_wide", 8*tensorHeads[a.HeadDim]
-		}
-		arguments = slices.Delete(arguments, 10, 11) // head_dim: the name of the kernel has it
-	}
-	err := b.launch(name, driver.Shape{Grid: [3]int{splits, c.shape.KVHeads, ceilDivide(columns, perBlock)}, Block: [3]int{keysPerSplit}}, arguments...)
-	if err != nil {
-		return err
-	}
-	return b.launch("combine_splits", driver.Shape{Grid: [3]int{a.Heads, rows}, Block: [3]int{min(threadsPerBlock, ceilDivide(a.HeadDim, 32)*32)}},
-		address(d.row(a.Row+from)), address(partial), address(stats), position, whole(from), whole(a.Heads), whole(a.HeadDim), whole(splits))
 }

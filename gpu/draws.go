@@ -33,6 +33,9 @@ const (
 	roundWords  = 6
 )
 
+// chance is where the probability of draft token at lies, of n tokens there is room for.
+func (d *drawing) chance(n, at int) driver.Pointer { return d.memory + driver.Pointer(8*n+4*at) }
+
 func (d *drawing) targetFilters() driver.Pointer { return d.settings }
 func (d *drawing) draftFilters() driver.Pointer  { return d.settings + 4*filterWords }
 func (d *drawing) round() driver.Pointer         { return d.settings + 4*2*filterWords }
@@ -46,12 +49,12 @@ type weighing struct {
 }
 
 func (w *weighing) row(i int) (weights, sums driver.Pointer) {
-	return w.weights + driver.Pointer(4*i*w.vocab), w.sums + driver.Pointer(8*i*ceilDivide(w.vocab, sliceTokens))
+	return w.weights + driver.Pointer(4*i*w.vocab), w.sums + driver.Pointer(8*i*slicesOf(w.vocab))
 }
 
 // weighingBytes is the memory that these rows take.
 func weighingBytes(rows, vocab int) int64 {
-	return int64(rows) * (4*int64(vocab) + 8*int64(ceilDivide(vocab, sliceTokens)))
+	return int64(rows) * (4*int64(vocab) + 8*int64(slicesOf(vocab)))
 }
 
 // open reserves the rows, unless they are there in this width. The float64 sums come first because
@@ -63,11 +66,12 @@ func (w *weighing) open(b *Backend, what string, rows, vocab int) error {
 	if err := w.free(b); err != nil {
 		return err
 	}
-	memory, err := b.alloc(fmt.Sprintf("distributions of %s, %d × %d numbers", what, rows, vocab), weighingBytes(rows, vocab))
+	memory, err := b.alloc(fmt.Sprintf("distributions of %s, %d × %d numbers", what, rows, vocab),
+		weighingBytes(rows, vocab))
 	if err != nil {
 		return err
 	}
-	*w = weighing{weights: memory + driver.Pointer(8*rows*ceilDivide(vocab, sliceTokens)), sums: memory, vocab: vocab}
+	*w = weighing{weights: memory + driver.Pointer(8*rows*slicesOf(vocab)), sums: memory, vocab: vocab}
 	return nil
 }
 
@@ -90,12 +94,14 @@ func (d *drawing) free(b *Backend) error {
 // Sample queues the settings of a round as one copy from the words of the tape.
 func (t *tokens) Sample(s compute.Sampling) error {
 	b, d := t.owner, &t.drawing
-	require(0 <= s.Drafts && s.Drafts < t.n && s.Drafts <= compute.MostDrafts, "Sample of more draft tokens than there is room for")
+	require(0 <= s.Drafts && s.Drafts < t.n && s.Drafts <= compute.MostDrafts,
+		"Sample of more draft tokens than there is room for")
 	if err := b.usable(); err != nil {
 		return err
 	}
 	if d.memory == 0 {
-		memory, err := b.alloc(fmt.Sprintf("draws of %d tokens", t.n), int64(8*t.n+4*t.n+4*(2*filterWords+roundWords)))
+		memory, err := b.alloc(fmt.Sprintf("draws of %d tokens", t.n),
+			int64(8*t.n+4*t.n+4*(2*filterWords+roundWords)))
 		if err != nil {
 			return err
 		}
@@ -107,10 +113,11 @@ func (t *tokens) Sample(s compute.Sampling) error {
 	if s.Certain {
 		certain = math.MaxUint32
 	}
-	for _, w := range []uint32{uint32(s.Seed), uint32(s.Seed >> 32), s.Reply, s.Round, certain, uint32(s.Drafts)} {
+	for _, w := range []uint32{uint32(s.Seed), uint32(s.Seed >> 32), s.Reply, s.Round, certain,
+		uint32(s.Drafts)} {
 		words = append(words, int32(w))
 	}
-	b.copyInside(d.settings, b.word(b.tape.word(words...)), 4*len(words))
+	b.tape.append(move{d.settings, b.word(b.tape.word(words...)), 4 * len(words)})
 	return nil
 }
 
@@ -137,31 +144,28 @@ func filterWordsOf(f compute.Filters) []int32 {
 // (top-p).
 func cuts(f compute.Filters) bool { return f.TopK > 0 || f.TopP < 1 }
 
-// weigh appends the steps that turn scores into weights: for the first m rows, and for the first
+// weigh appends the operations that turn scores into weights: for the first m rows, and for the first
 // vocab ids of each. When vocab is less than the width of a row, m must be 1.
 func (l *logits) weigh(m int, f compute.Filters, filters, weights, sums driver.Pointer, vocab int) error {
-	const warps = 8
 	b := l.owner
-	require(0 < vocab && (vocab == l.x.cols || vocab < l.x.cols && m == 1), "distributions over more ids than have scores")
-	slices := ceilDivide(vocab, sliceTokens)
-	wide := driver.Shape{Grid: [3]int{ceilDivide(slices, warps), m}, Block: [3]int{32 * warps}}
-	err := b.launch("peak_rows", wide, address(l.x.memory), address(l.peaks), whole(vocab))
+	require(0 < vocab && (vocab == l.x.cols || vocab < l.x.cols && m == 1),
+		"distributions over more ids than have scores")
+	rows := scoreRows{l.x.memory, l.peaks, filters, m, vocab}
+	b.tape.append(findPeaks{rows.scores, rows.peaks, m, vocab})
 	cutsAt := driver.Pointer(0)
 	if cuts(f) {
-		if l.cuts == 0 && err == nil {
-			l.cuts, err = b.alloc("cuts of distributions", int64(8*l.x.rows))
+		if l.cuts == 0 {
+			var err error
+			if l.cuts, err = b.alloc("cuts of distributions", int64(8*l.x.rows)); err != nil {
+				return err
+			}
 		}
-		if cutsAt = l.cuts; err == nil {
-			err = b.launch("cut_rows", driver.Shape{Grid: [3]int{m}, Block: [3]int{rowThreads(vocab)}},
-				address(l.x.memory), address(l.peaks), address(filters), address(cutsAt), whole(vocab))
-		}
+		cutsAt = l.cuts
+		b.tape.append(cut{rows, cutsAt})
 	}
-	return first(err, b.launch("softmax_rows", wide, address(l.x.memory), address(l.peaks), address(cutsAt), address(filters),
-		address(weights), address(sums), whole(vocab)))
+	b.tape.append(weigh{rows, cutsAt, weights, sums})
+	return nil
 }
-
-// rowThreads is the block size for a kernel in which one block reads a whole row.
-func rowThreads(vocab int) int { return min(1024, max(64, ceilDivide(vocab, 1024)*32)) }
 
 // Draw appends the draw of one draft token to the tape. The weights that it is drawn from stay on
 // the device, because the verdict needs them.
@@ -182,9 +186,8 @@ func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 	if err := xb.logits.weigh(1, d.by.Draft, d.draftFilters(), weights, sums, vocab); err != nil {
 		return err
 	}
-	const draftDraw = 0 // the random stream for draft tokens
-	return b.launch("draw_rows", driver.Shape{Grid: [3]int{1, 1}, Block: [3]int{32}}, address(weights), address(sums), address(d.round()),
-		whole(draftDraw), whole(at-1), address(t.chosen(at)), address(t.fed(at)), address(d.memory+driver.Pointer(8*t.n+4*at)), whole(vocab))
+	b.tape.append(draw{weights, sums, d.round(), at - 1, t.chosen(at), t.fed(at), d.chance(t.n, at), vocab})
+	return nil
 }
 
 // keep appends a copy of row i of the draft's scores to the tape. At row 0 it reserves memory for
@@ -201,14 +204,15 @@ func (d *drawing) keep(b *Backend, i int, row driver.Pointer, vocab int) (err er
 		}
 		d.keptRows = d.by.Keep
 	}
-	b.copyInside(d.kept+driver.Pointer(4*i*vocab), row, 4*vocab)
+	b.tape.append(move{d.kept + driver.Pointer(4*i*vocab), row, 4 * vocab})
 	return nil
 }
 
 // Kept copies the kept scores of the draft to the host.
 func (t *tokens) Kept(dst []float32) (bytes int64, err error) {
 	b, d := t.owner, &t.drawing
-	require(d.kept != 0 && len(dst) == d.by.Keep*d.q.vocab, "Kept of a round that kept nothing, or to another width")
+	require(d.kept != 0 && len(dst) == d.by.Keep*d.q.vocab,
+		"Kept of a round that kept nothing, or to another width")
 	err = b.onDevice(func() error {
 		return b.fetch(4*len(dst), d.kept, func(memory []byte) { toFloats(dst, memory) })
 	})
@@ -234,11 +238,8 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 		q = l.p // a valid address; the kernel does not read it
 	}
 	require(q.sums != 0 || err != nil, "AcceptDrawn of a draft that was not drawn")
-	slices := ceilDivide(l.x.cols, sliceTokens)
 	if err == nil {
-		err = b.launch("reject", driver.Shape{Grid: [3]int{1}, Block: [3]int{32 * min(32, max(n, slices))}, SharedBytes: 8 * slices},
-			address(l.p.weights), address(l.p.sums), address(q.weights), address(q.sums), address(t.chosen(1)), address(d.round()),
-			address(d.memory), whole(n), whole(l.x.cols), whole(q.vocab))
+		b.tape.append(reject{l.p, q, t.chosen(1), d.round(), d.memory, n})
 	}
 	words := make([]uint64, n+1)
 	var passMS float64
@@ -253,7 +254,8 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 		return compute.Drawn{}, fmt.Errorf("judging a draft: %w", err)
 	}
 	accepted, follows, p, judged := cuda.Rejection(words, n)
-	v := compute.Drawn{Verdict: compute.Verdict{Accepted: accepted, Follows: follows, PassMS: passMS}, P: float64(p)}
+	v := compute.Drawn{Verdict: compute.Verdict{Accepted: accepted, Follows: follows, PassMS: passMS},
+		P: float64(p)}
 	for _, j := range judged {
 		v.Draft = append(v.Draft, compute.Chance{ID: j.ID, P: float64(j.P), Q: float64(j.Q)})
 	}

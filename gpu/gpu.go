@@ -1,8 +1,11 @@
 // Package gpu is the CUDA backend of engine/compute. Only it and gpu/driver know the CUDA driver.
 //
-// Read Backend first: it implements compute.Backend. Its operations do not run at once. They
-// append steps to a tape (tape.go), and flush gives the whole tape to the device's thread
-// (queue.go): one goroutine locked to an OS thread, because a CUDA context belongs to a thread.
+// Read Backend first: it implements compute.Backend. Its methods compute nothing at once. They
+// append operations to a tape (tape.go): typed values that say what is computed on which memory
+// (operation.go, operation_heads.go, operation_choice.go). flush joins neighbours that one kernel
+// can do together (join.go), makes a kernel launch of each operation, and gives the whole tape to
+// the device's thread (queue.go): one goroutine locked to an OS thread, because a CUDA context
+// belongs to a thread.
 // When the same tape comes a second time, it is captured as a CUDA graph, which replays all
 // launches as one (graphs.go). The host waits only where it reads results: logits.go, tokens.go
 // and draws.go. So a whole round (draft steps, verification, residual draws) is queued before the

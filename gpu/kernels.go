@@ -42,10 +42,15 @@ func newLibrary(d device, texts map[string]string) *library {
 // kernel returns a kernel that takes that many arguments and may ask for that much dynamic shared
 // memory, in bytes.
 func (l *library) kernel(name string, arguments, sharedBytes int) (*kernel, error) {
-	k := l.kernels[name]
-	if k != nil && k.sharedBytes >= sharedBytes {
+	if k := l.kernels[name]; k != nil && k.sharedBytes >= sharedBytes {
 		return k, nil
 	}
+	return l.prepare(name, arguments, sharedBytes)
+}
+
+// prepare compiles a kernel, unless it is compiled, and asks for its shared memory.
+func (l *library) prepare(name string, arguments, sharedBytes int) (*kernel, error) {
+	k := l.kernels[name]
 	err := l.device.Do(func() (err error) {
 		if k == nil {
 			k, err = l.find(name, arguments)

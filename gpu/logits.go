@@ -24,9 +24,6 @@ type logits struct {
 	host  []float32      // (MaxRows, vocab)
 }
 
-// sliceTokens is how many scores of a row one warp looks at. See kernels/cuda/src/rank.h.
-const sliceTokens = 1024
-
 // Logits hands the pass to the device's thread and starts to count bytes and waits from zero.
 func (b *Backend) Logits(x compute.Buffer, m int) (compute.Logits, error) {
 	if err := b.usable(); err != nil {
@@ -47,8 +44,7 @@ func (l *logits) open(b *Backend, x *buffer) error {
 	if l.owner != nil {
 		return nil
 	}
-	slices := ceilDivide(x.cols, sliceTokens)
-	peaks, err := b.alloc("choosing tokens", int64(8*x.rows*slices))
+	peaks, err := b.alloc("choosing tokens", int64(8*x.rows*slicesOf(x.cols)))
 	if err != nil {
 		return err
 	}
@@ -63,33 +59,25 @@ func (l *logits) open(b *Backend, x *buffer) error {
 func (l *logits) Rows() int  { return l.rows }
 func (l *logits) Vocab() int { return l.x.cols }
 
-// choose makes the steps that write the best id of each of m rows to ids, or −1 for a row whose
-// scores are not finite. If feed is not 0, they also write there a valid id in every case, for the
-// next pass to read.
-func (l *logits) choose(m int, ids, feed driver.Pointer) (steps [2]step, err error) {
-	const warps = 8
-	slices := ceilDivide(l.x.cols, sliceTokens)
-	steps[0], err = l.owner.step("peak_rows", driver.Shape{Grid: [3]int{ceilDivide(slices, warps), m}, Block: [3]int{32 * warps}},
-		address(l.x.memory), address(l.peaks), whole(l.x.cols))
-	if err == nil {
-		steps[1], err = l.owner.step("argmax_rows", driver.Shape{Grid: [3]int{m}, Block: [3]int{32}},
-			address(l.peaks), address(ids), address(feed), whole(l.x.cols))
+// choose returns the operations that write the best id of each of m rows to ids and feed, as
+// chooseBest does.
+func (l *logits) choose(m int, ids, feed driver.Pointer) []operation {
+	return []operation{
+		findPeaks{l.x.memory, l.peaks, m, l.x.cols},
+		chooseBest{l.peaks, ids, feed, m, l.x.cols},
 	}
-	return steps, err
 }
 
 // Argmax chooses on the device. 4 bytes per row come to the host.
 func (l *logits) Argmax(dst []int32) error {
 	require(len(dst) == l.rows, "Argmax to another number of rows")
-	steps, err := l.choose(l.rows, l.best, 0)
+	steps, err := l.owner.lower(nil, l.choose(l.rows, l.best, 0)...)
 	if err != nil {
 		return err
 	}
 	err = l.counted(func() error {
-		for i := range steps {
-			if err := l.owner.run(&steps[i]); err != nil {
-				return err
-			}
+		if err := l.owner.runAll(steps); err != nil {
+			return err
 		}
 		return l.owner.fetch(4*len(dst), l.best, func(memory []byte) { toIDs(dst, memory) })
 	})

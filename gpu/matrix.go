@@ -88,11 +88,13 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 func rowBytes(w compute.Weight) (int, error) {
 	f := format.Find(uint32(w.Type))
 	if w.Cols%f.BlockElements != 0 {
-		return 0, fmt.Errorf("tensor %q: rows of %d numbers are no whole blocks of %d", w.Name, w.Cols, f.BlockElements)
+		return 0, fmt.Errorf("tensor %q: rows of %d numbers are no whole blocks of %d", w.Name, w.Cols,
+			f.BlockElements)
 	}
 	row := w.Cols / f.BlockElements * f.BlockBytes
 	if want := w.Rows * row; len(w.Data) != want {
-		return 0, fmt.Errorf("tensor %q: %d × %d numbers need %d bytes, the file has %d", w.Name, w.Rows, w.Cols, want, len(w.Data))
+		return 0, fmt.Errorf("tensor %q: %d × %d numbers need %d bytes, the file has %d", w.Name, w.Rows,
+			w.Cols, want, len(w.Data))
 	}
 	return row, nil
 }
@@ -110,7 +112,8 @@ func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n i
 	to := m.memory + driver.Pointer(from/tileRows*m.format.Bytes(tileRows, m.cols))
 	if bytes <= pieceBytes {
 		var packed error
-		return first(b.uploads.send(b, to, bytes, func(piece []byte) { packed = m.format.Pack(piece, source, n, m.cols) }), packed)
+		return first(b.uploads.send(b, to, bytes,
+			func(piece []byte) { packed = m.format.Pack(piece, source, n, m.cols) }), packed)
 	}
 	whole := make([]byte, bytes)
 	if err := m.format.Pack(whole, source, n, m.cols); err != nil {
@@ -118,7 +121,8 @@ func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n i
 	}
 	for at := 0; at < bytes; at += pieceBytes {
 		part := whole[at:min(at+pieceBytes, bytes)]
-		if err := b.uploads.send(b, to+driver.Pointer(at), len(part), func(piece []byte) { copy(piece, part) }); err != nil {
+		if err := b.uploads.send(b, to+driver.Pointer(at), len(part),
+			func(piece []byte) { copy(piece, part) }); err != nil {
 			return err
 		}
 	}
@@ -185,37 +189,19 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	require(xb.cols == weight.cols && d.cols == weight.rows, "MatMul of widths that do not fit")
 	if want := (rounded{xb, m, f.Activations}); b.rounded != want {
 		require(int64(f.ActivationBytes(m, xb.cols)) <= b.scratch.rounded.bytes, "MatMul without scratch")
-		l := f.Prepare(m, xb.cols)
-		err := b.launch(l.Kernel, shapeOf(l), address(b.scratch.rounded.memory), address(xb.memory), whole(xb.cols), whole(f.ActivationSlabs(xb.cols)))
-		if err != nil {
-			return err
-		}
+		b.tape.append(convert{f, b.scratch.rounded.memory, xb.memory, m, xb.cols})
 		b.rounded = want
 	}
 	b.changed(d)
 	if f.Product(m, cuda.Tiles(weight.rows), weight.cols).SharedBytes <= max(freeShared, b.info.SharedBytes) {
-		return b.product(d.memory, b.scratch.rounded.memory, m, weight)
+		b.tape.append(product{d.memory, b.scratch.rounded.memory, m, weight})
+		return nil
 	}
 	// This GPU has too little shared memory per block for the kernel of many rows. Parts of 32
 	// rows give the same bits.
 	for from := 0; from < m; from += 32 {
-		y := d.row(from)
 		activations := b.scratch.rounded.memory + driver.Pointer(f.ActivationBytes(from, xb.cols))
-		if err := b.product(y, activations, min(32, m-from), weight); err != nil {
-			return err
-		}
+		b.tape.append(product{d.row(from), activations, min(32, m-from), weight})
 	}
 	return nil
-}
-
-func (b *Backend) product(y, activations driver.Pointer, m int, w *matrix) error {
-	f, tiles := w.format, cuda.Tiles(w.rows)
-	l := f.Product(m, tiles, w.cols)
-	none := address(0)
-	return b.launch(l.Kernel, shapeOf(l), address(y), whole(w.rows), none, whole(0), none, whole(0),
-		address(w.memory), address(activations), whole(m), whole(f.Slabs(w.cols)), whole(f.Ranges(tiles, w.cols)))
-}
-
-func shapeOf(l cuda.Launch) driver.Shape {
-	return driver.Shape{Grid: [3]int{l.GridX, l.GridY}, Block: [3]int{l.Threads}, SharedBytes: l.SharedBytes}
 }

@@ -71,6 +71,17 @@ func (b *made) copyBytesPerMS(t testing.TB) float64 {
 	return 2 * float64(bytes) / ms
 }
 
+// multiplyTiles runs products of tiles in tensor cores, as often as rounds says.
+type multiplyTiles struct {
+	out, operands driver.Pointer
+	rounds        int
+	shape         driver.Shape
+}
+
+func (o multiplyTiles) launch() launch {
+	return launchOf("matrix_peak", o.shape, address(o.out), address(o.operands), whole(o.rounds))
+}
+
 // peakPerMS is how many multiplications and additions of bfloat16 numbers the tensor cores do by
 // mma.sync, per millisecond.
 func (b *made) peakPerMS(t testing.TB) float64 {
@@ -94,14 +105,14 @@ func (b *made) peakPerMS(t testing.TB) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := b.step("matrix_peak", driver.Shape{Grid: [3]int{blocks}, Block: [3]int{threads}}, address(out), address(memory), whole(rounds))
+	steps, err := b.lower(nil, multiplyTiles{out, memory, rounds, driver.Shape{Grid: [3]int{blocks}, Block: [3]int{threads}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := b.onDevice(func() error { return b.device.Upload(b.stream, memory, operands) }); err != nil {
 		t.Fatal(err)
 	}
-	ms := b.elapsed(t, func() error { return b.run(&s) })
+	ms := b.elapsed(t, func() error { return b.runAll(steps) })
 	if err := first(b.release(out), b.release(memory)); err != nil {
 		t.Fatal(err)
 	}

@@ -62,22 +62,20 @@ func benchmarkProduct(b *testing.B, typ compute.DType, m, rows, cols int) {
 	if err := on.fill(x, noise); err != nil {
 		b.Fatal(err)
 	}
-	var steps []step
 	for _, c := range copies {
 		if err := on.MatMul(y, x, m, c); err != nil {
 			b.Fatal(err)
 		}
 	}
-	steps, on.tape.steps = append(steps, on.tape.steps[1:]...), on.tape.steps[:1] // convert x once
+	steps, err := on.lower(nil, on.tape.operations[1:]...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	on.tape.operations = on.tape.operations[:1] // convert x once
 	on.flush()
 	for b.Loop() {
 		ms := on.elapsed(b, func() error {
-			for i := range steps {
-				if err := on.run(&steps[i]); err != nil {
-					return err
-				}
-			}
-			return nil
+			return on.runAll(steps)
 		}) / float64(len(steps))
 		b.ReportMetric(ms, "ms")
 		b.ReportMetric(float64(bytes)/ms/1e6, "GB/s")

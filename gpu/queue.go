@@ -6,47 +6,43 @@ import (
 	"specula/gpu/driver"
 )
 
-// step makes a launch of a kernel without queueing it.
-func (b *Backend) step(name string, shape driver.Shape, arguments ...driver.Argument) (step, error) {
-	k, err := b.library.kernel(name, len(arguments), shape.SharedBytes)
-	if err != nil {
-		return step{}, b.note(err)
+// lower appends a step for each operation. Call it outside of the device's thread.
+func (b *Backend) lower(steps []step, operations ...operation) ([]step, error) {
+	for _, o := range operations {
+		l := o.launch()
+		s := step{shape: l.shape, values: l.arguments}
+		if l.kernel != "" {
+			var err error
+			if s.kernel, err = b.library.kernel(l.kernel, l.count, l.shape.SharedBytes); err != nil {
+				return steps, b.note(err)
+			}
+			require(l.count == s.kernel.arguments, "a kernel with another number of arguments")
+		}
+		steps = append(steps, s)
 	}
-	require(len(arguments) == k.arguments && k.arguments <= mostArguments, "a kernel with another number of arguments")
-	s := step{kernel: k, shape: shape}
-	copy(s.values[:], arguments)
-	return s, nil
-}
-
-// launch appends a launch to the tape.
-func (b *Backend) launch(name string, shape driver.Shape, arguments ...driver.Argument) error {
-	s, err := b.step(name, shape, arguments...)
-	if err == nil {
-		b.tape.steps = append(b.tape.steps, s)
-	}
-	return err
-}
-
-// copyInside appends a copy within device memory to the tape.
-func (b *Backend) copyInside(to, from driver.Pointer, bytes int) {
-	b.tape.steps = append(b.tape.steps, step{values: [mostArguments]driver.Argument{driver.Address(to), driver.Address(from), driver.Long(uint64(bytes))}})
+	return steps, nil
 }
 
 // flush hands the tape to the device's thread. It blocks only while tapesInFlight tapes are
-// waiting there.
+// waiting there. If an operation has no kernel, the next wait returns the error.
 func (b *Backend) flush() {
-	if len(b.tape.steps) == 0 {
+	if len(b.tape.operations) == 0 {
 		b.tape.reset()
 		return
 	}
 	t := b.tape
 	b.tape = <-b.spare
 	b.rounded = rounded{}
+	var missing error
+	t.steps, missing = b.lower(t.steps, join(t.operations)...)
 	b.device.Submit(func() {
 		defer func() {
 			t.reset()
 			b.spare <- t
 		}()
+		if b.failed == nil {
+			b.failed = missing
+		}
 		if b.failed == nil {
 			b.failed = b.note(b.play(t))
 		}
@@ -84,7 +80,7 @@ func (b *Backend) play(t *tape) error {
 		return err
 	}
 	if !isNew && r.state == seen {
-		if r.graph, err = b.device.Capture(b.stream, func() error { return b.runSteps(t) }); err == nil {
+		if r.graph, err = b.device.Capture(b.stream, func() error { return b.runAll(t.steps) }); err == nil {
 			r.state = captured
 		} else if b.note(err); b.lost.Load() != nil {
 			return err
@@ -95,14 +91,14 @@ func (b *Backend) play(t *tape) error {
 	if r.state == captured {
 		return b.device.Replay(r.graph, b.stream)
 	}
-	return b.runSteps(t)
+	return b.runAll(t.steps)
 }
 
-// runSteps queues the work of a tape step by step.
-func (b *Backend) runSteps(t *tape) error {
-	for i := range t.steps {
-		if err := b.run(&t.steps[i]); err != nil {
-			return fmt.Errorf("step %d of %d: %w", i, len(t.steps), err)
+// runAll queues steps one by one. Call it on the device's thread.
+func (b *Backend) runAll(steps []step) error {
+	for i := range steps {
+		if err := b.run(&steps[i]); err != nil {
+			return fmt.Errorf("step %d of %d: %w", i, len(steps), err)
 		}
 	}
 	return nil
@@ -111,7 +107,8 @@ func (b *Backend) runSteps(t *tape) error {
 // run queues one step.
 func (b *Backend) run(s *step) error {
 	if s.kernel == nil {
-		return b.device.Copy(b.stream, driver.Pointer(s.values[0]), driver.Pointer(s.values[1]), int64(s.values[2]))
+		return b.device.Copy(b.stream, driver.Pointer(s.values[0]), driver.Pointer(s.values[1]),
+			int64(s.values[2]))
 	}
 	b.device.Reshape(s.kernel.launch, s.shape)
 	for i, v := range s.values[:s.kernel.arguments] {

@@ -12,24 +12,26 @@ import (
 // not freed, and it can fail at any call.
 type recorder struct {
 	*driver.Thread
-	t       *testing.T
-	log     []string       // queued work: "rope", "graph of 12", "up 24", "down 8", "wait"
-	live    map[string]int // how many were given and not freed, by kind: memory, streams, …
-	handles uint64
-	calls   int
-	failAt  int // number of the call that fails, from 1; 0: none
-	failure error
-	lost    bool // every call after the failure fails too
-	names   map[driver.Function]string
-	runs    map[driver.Launch]string
-	capture *[]string
-	down    byte // every byte of device memory reads as this
-	traffic driver.Traffic
-	total   int64
+	t        *testing.T
+	log      []string       // queued work: "rope", "graph of 12", "up 24", "down 8", "wait"
+	live     map[string]int // how many were given and not freed, by kind: memory, streams, …
+	handles  uint64
+	calls    int
+	failAt   int // number of the call that fails, from 1; 0: none
+	failure  error
+	lost     bool // every call after the failure fails too
+	names    map[driver.Function]string
+	runs     map[driver.Launch]string
+	prepared map[string]int // by kernel: the number of arguments
+	capture  *[]string
+	down     byte // every byte of device memory reads as this
+	traffic  driver.Traffic
+	total    int64
 }
 
 func newRecorder(t *testing.T) *recorder {
-	return &recorder{Thread: driver.StartThread(), t: t, live: map[string]int{}, names: map[driver.Function]string{}, runs: map[driver.Launch]string{}, total: 8 << 30}
+	return &recorder{Thread: driver.StartThread(), t: t, live: map[string]int{},
+		names: map[driver.Function]string{}, runs: map[driver.Launch]string{}, prepared: map[string]int{}, total: 8 << 30}
 }
 
 // call counts a call and returns the failure if it is due.
@@ -71,7 +73,8 @@ func (r *recorder) note(what string) error {
 }
 
 func (r *recorder) Info() driver.Info {
-	return driver.Info{Name: "recorder", Major: 8, MemoryBytes: r.total, Multiprocessors: 4, SharedBytes: 96 << 10, Version: 12000}
+	return driver.Info{Name: "recorder", Major: 8, MemoryBytes: r.total, Multiprocessors: 4,
+		SharedBytes: 96 << 10, Version: 12000}
 }
 
 func (r *recorder) Close() error {
@@ -150,7 +153,9 @@ func (r *recorder) Kernel(_ driver.Module, name string) (driver.Function, error)
 	return driver.Function(r.handles), r.call("kernel")
 }
 func (r *recorder) SetDynamicShared(driver.Function, int) error { return r.call("shared memory") }
-func (r *recorder) Prepare(f driver.Function, _ driver.Shape, _ ...driver.Argument) (driver.Launch, error) {
+func (r *recorder) Prepare(f driver.Function, _ driver.Shape,
+	arguments ...driver.Argument) (driver.Launch, error) {
+	r.prepared[r.names[f]] = len(arguments)
 	l, err := r.give("launches")
 	r.runs[driver.Launch(l)] = r.names[f]
 	return driver.Launch(l), err

@@ -56,7 +56,7 @@ func passes(t *testing.T, m *model.Model, cache compute.Cache, ids []int32, rows
 	return r
 }
 
-// beside runs ids in one pass together with another sequence. Such a pass fuses fewer operations
+// beside runs ids in one pass together with another sequence. Such a pass joins fewer operations
 // than one of a single sequence.
 func beside(t *testing.T, m *model.Model, cache compute.Cache, ids []int32) record {
 	t.Helper()
@@ -65,7 +65,7 @@ func beside(t *testing.T, m *model.Model, cache compute.Cache, ids []int32) reco
 		t.Fatal(err)
 	}
 	defer other.Close()
-	tap, err := m.NewTap(1, 2) // its copies stand between additions and norms, and prevent fusion
+	tap, err := m.NewTap(1, 2) // its copies stand between additions and norms, and prevent joining
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,31 +7,34 @@ import (
 )
 
 // tape is the work of one pass. The transformer's operations write it; the device's thread queues
-// it as a whole.
+// it as a whole. In between, neighbouring operations are joined, and each becomes a step.
 //
 // What changes from pass to pass, token ids and positions, is not in the steps. Kernels read it as
 // words from device memory. So passes with the same number of rows have the same steps, and a graph
 // captured from one replays them all. Only attention over longer text changes the steps, at each
 // power of two of splits (see Attend).
 type tape struct {
-	steps     []step
-	words     []int32    // ids and positions; copied to the device (Backend.inputs) before the first step
-	positions []position // positions of the current pass that already have a word
+	operations []operation
+	steps      []step     // what the operations become; filled by Backend.flush
+	words      []int32    // ids and positions; copied to the device (Backend.inputs) before the first step
+	positions  []position // positions of the current pass that already have a word
 }
 
-// step is a kernel launch, or a copy within device memory.
+// step is a launch whose kernel has been found.
 type step struct {
 	kernel *kernel // nil: a copy; values are to, from and bytes
 	shape  driver.Shape
 	values [mostArguments]driver.Argument
 }
 
-const mostArguments = 21
-
 // position says which word holds the position of a row in its sequence.
 type position struct{ row, position, word int }
 
-func (t *tape) reset() { t.steps, t.words, t.positions = t.steps[:0], t.words[:0], t.positions[:0] }
+func (t *tape) reset() {
+	t.operations, t.steps, t.words, t.positions = t.operations[:0], t.steps[:0], t.words[:0], t.positions[:0]
+}
+
+func (t *tape) append(operations ...operation) { t.operations = append(t.operations, operations...) }
 
 // word appends words and returns the number of the first.
 func (t *tape) word(values ...int32) int {

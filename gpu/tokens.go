@@ -53,8 +53,7 @@ func (t *tokens) Put(at int, ids ...int32) error {
 	require(0 <= at && at+len(ids) <= t.n, "Put outside of the tokens")
 	if len(ids) > 0 {
 		word := t.owner.word(t.owner.tape.word(ids...))
-		t.owner.copyInside(t.chosen(at), word, 4*len(ids))
-		t.owner.copyInside(t.fed(at), word, 4*len(ids))
+		t.owner.tape.append(move{t.chosen(at), word, 4 * len(ids)}, move{t.fed(at), word, 4 * len(ids)})
 	}
 	return t.owner.usable()
 }
@@ -115,7 +114,8 @@ func (b *Backend) EmbedTokens(dst compute.Buffer, table compute.Matrix, tt compu
 	if err := b.usable(); err != nil {
 		return err
 	}
-	return b.embed(dst, table.(*matrix), t.fed(at), m)
+	b.embed(dst, table.(*matrix), t.fed(at), m)
+	return nil
 }
 
 // Choose appends the greedy choice of a token to the tape.
@@ -125,9 +125,8 @@ func (b *Backend) Choose(x compute.Buffer, tt compute.Tokens, at int) error {
 	if err := xb.logits.open(b, xb); err != nil {
 		return err
 	}
-	steps, err := xb.logits.choose(1, t.chosen(at), t.fed(at))
-	b.tape.steps = append(b.tape.steps, steps[:]...)
-	return err
+	b.tape.append(xb.logits.choose(1, t.chosen(at), t.fed(at))...)
+	return nil
 }
 
 // A verdict is one word: the number of accepted tokens from bit acceptedShift on, and in the bits
@@ -141,18 +140,15 @@ const (
 func (l *logits) AcceptBest(tt compute.Tokens, drafts []int32) (compute.Verdict, error) {
 	b, t, n := l.owner, tt.(*tokens), len(drafts)
 	require(n+1 == l.rows && n < t.n, "AcceptBest of another number of rows")
-	steps, err := l.choose(l.rows, l.best, 0)
-	if err != nil {
-		return compute.Verdict{}, err
-	}
-	accept, err := b.step("accept_greedy", driver.Shape{Grid: [3]int{1}, Block: [3]int{32}},
-		address(t.chosen(1)), address(l.best), address(t.verdict(0)), whole(n))
+	steps, err := b.lower(nil, append(l.choose(l.rows, l.best, 0),
+		acceptBest{t.chosen(1), l.best, t.verdict(0), n})...)
 	if err != nil {
 		return compute.Verdict{}, err
 	}
 	words := make([]int32, n+1)
 	var v compute.Verdict
-	v.PassMS, err = l.judge(t, append(steps[:], accept), 4*len(words), t.verdict(0), func(memory []byte) { toIDs(words, memory) })
+	v.PassMS, err = l.judge(t, steps, 4*len(words), t.verdict(0),
+		func(memory []byte) { toIDs(words, memory) })
 	if err != nil {
 		return compute.Verdict{}, fmt.Errorf("judging a draft: %w", err)
 	}
@@ -167,14 +163,13 @@ func (l *logits) AcceptBest(tt compute.Tokens, drafts []int32) (compute.Verdict,
 
 // judge runs steps, copies the result from device memory, and waits. passMS is the device's time
 // since Mark.
-func (l *logits) judge(t *tokens, steps []step, bytes int, from driver.Pointer, read func(memory []byte)) (passMS float64, err error) {
+func (l *logits) judge(t *tokens, steps []step, bytes int, from driver.Pointer,
+	read func(memory []byte)) (passMS float64, err error) {
 	b, timed := l.owner, t.timed
 	t.timed = false
 	err = l.counted(func() error {
-		for i := range steps {
-			if err := b.run(&steps[i]); err != nil {
-				return err
-			}
+		if err := b.runAll(steps); err != nil {
+			return err
 		}
 		if err := b.device.Record(t.judged, b.stream); err != nil {
 			return err

@@ -221,13 +221,13 @@ func (f *Format) Product(m, tiles, cols int) Launch {
 // ProductInRanges is Product with a given number of ranges, at most the number of slabs and what
 // the format's kernels support.
 func (f *Format) ProductInRanges(m, tiles, ranges int) Launch {
-	for groups := 1; groups <= 4; groups *= 2 {
-		if m <= groups*groupRows {
-			return Launch{fmt.Sprintf("matmul_%s_rows%d", f.Name, groups*groupRows), tiles, 1, 32 * ranges, ranges * groups * groupRows * tileRows * 4}
+	for i, variant := range [...]string{"_rows8", "_rows16", "_rows32"} {
+		if groups := 1 << i; m <= groups*groupRows {
+			return Launch{"matmul_" + f.Name + variant, tiles, 1, 32 * ranges, ranges * groups * groupRows * tileRows * 4}
 		}
 	}
 	const blockTiles = 8
-	return Launch{fmt.Sprintf("matmul_%s_tile", f.Name), ceil(m, f.blockGroups*groupRows), ceil(tiles, blockTiles), 256,
+	return Launch{"matmul_" + f.Name + "_tile", ceil(m, f.blockGroups*groupRows), ceil(tiles, blockTiles), 256,
 		f.stages * (blockTiles*f.slabBytes + f.blockGroups*f.groupSlab) / f.pieces}
 }
 

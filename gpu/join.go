@@ -1,0 +1,67 @@
+package gpu
+
+// join replaces neighbouring operations by one where a kernel does all of them and gives the same
+// bits: in decoding, the launches themselves take a good part of the time. It works in place and
+// returns the operations that remain.
+func join(operations []operation) []operation {
+	joined := operations[:0]
+	for _, o := range operations {
+		joined = append(joined, o)
+		switch o := o.(type) {
+		case norm:
+			joined = joinAdd(joined, o)
+		case store:
+			joined = joinHeads(joined, o)
+		}
+	}
+	return joined
+}
+
+// before returns the operation that is so many places before the last, if it is a T.
+func before[T operation](operations []operation, places int) (o T, ok bool) {
+	if i := len(operations) - 1 - places; i >= 0 {
+		o, ok = operations[i].(T)
+	}
+	return o, ok
+}
+
+// joinAdd joins a norm of rows, which comes last, with the add that made these rows.
+func joinAdd(operations []operation, n norm) []operation {
+	a, ok := before[add](operations, 1)
+	switch {
+	case !ok, a.x != n.x, a.n != n.groups*n.length: // not the same numbers
+	case n.length <= mostHeadDim: // no kernel for that
+	case n.dst == a.x, n.dst == a.y: // the kernel would read what it has written
+	default:
+		return append(operations[:len(operations)-2], addNorm{a.y, n})
+	}
+	return operations
+}
+
+// joinHeads joins the storing of k and v, which comes last, with the rotations of q and k and the
+// norms before them. After it k is rotated in the cache only. This is enough: a model reads k from
+// there.
+func joinHeads(operations []operation, s store) []operation {
+	q, isRotation := before[rotate](operations, 2)
+	k, ok := before[rotate](operations, 1)
+	switch {
+	case !ok, k.x != s.k, k.rows != s.rows, k.heads != s.cache.kvHeads, k.headDim != s.cache.headDim, k.by.position != s.position:
+		return operations // this k is not stored
+	case !isRotation, q.x == s.k, q.x == s.v, q.rows != k.rows, q.headDim != k.headDim, q.by != k.by:
+		return operations // this q does not belong to k
+	case s.cache.headDim > mostHeadDim:
+		return operations // no kernel for that
+	}
+	joined, count := prepareHeads{q: q, store: s}, 3
+	qNorm, hasQ := before[norm](operations, 4)
+	kNorm, hasK := before[norm](operations, 3)
+	if hasQ && hasK && qNorm.isOf(q) && kNorm.isOf(k) && qNorm.eps == kNorm.eps {
+		joined.qNorm, joined.kNorm, joined.eps, count = qNorm.w, kNorm.w, qNorm.eps, 5
+	}
+	return append(operations[:len(operations)-count], joined)
+}
+
+// isOf reports whether the norm is of each head of what is rotated, in place.
+func (n norm) isOf(r rotate) bool {
+	return n.x == r.x && n.dst == r.x && n.length == r.headDim && n.groups == r.rows*r.heads
+}

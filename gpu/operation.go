@@ -1,0 +1,199 @@
+package gpu
+
+import (
+	"specula/gpu/driver"
+	"specula/kernels/cuda"
+)
+
+// operation is one step of a pass as plain data: what is computed, and where in device memory.
+// The tape has operations, so that join can tell by their fields which of them one kernel can do
+// together. launch alone knows the kernels, the order of their arguments and their grids.
+type operation interface {
+	launch() launch
+}
+
+// launch is how an operation runs: a kernel by name, or a copy within device memory.
+type launch struct {
+	kernel    string // "": a copy; arguments are to, from and bytes
+	shape     driver.Shape
+	arguments [mostArguments]driver.Argument
+	count     int
+}
+
+const mostArguments = 21
+
+func launchOf(kernel string, shape driver.Shape, arguments ...driver.Argument) launch {
+	l := launch{kernel: kernel, shape: shape, count: len(arguments)}
+	require(copy(l.arguments[:], arguments) == len(arguments),
+		"a kernel with more arguments than a launch has room for")
+	return l
+}
+
+// threadsPerBlock is the block size of kernels that need no size of their own.
+const threadsPerBlock = 256
+
+// strided is the shape for n numbers in each of m rows. Kernels launched with it loop in strides,
+// so more than 1024 blocks a row would not keep a GPU busier.
+func strided(n, m int) driver.Shape {
+	return driver.Shape{Grid: [3]int{min(ceilDivide(n, threadsPerBlock), 1024), m},
+		Block: [3]int{threadsPerBlock}}
+}
+
+// warpEach is the shape for n pieces of work in each of m rows, a warp for each piece.
+func warpEach(n, m int) driver.Shape {
+	const warps = 8
+	return driver.Shape{Grid: [3]int{ceilDivide(n, warps), m}, Block: [3]int{32 * warps}}
+}
+
+func ceilDivide(n, by int) int { return (n + by - 1) / by }
+
+// address, whole and real make arguments of kernels.
+func address(p driver.Pointer) driver.Argument { return driver.Address(p) }
+func whole(n int) driver.Argument              { return driver.Int(int32(n)) }
+func real(f float32) driver.Argument           { return driver.Float(f) }
+
+func flag(on bool) driver.Argument {
+	if on {
+		return whole(1)
+	}
+	return whole(0)
+}
+
+// The operations of a layer. Pointers lead to (rows, cols) float32 numbers unless a comment says
+// otherwise.
+
+// embed looks up the rows of a table by ids on the device.
+type embed struct {
+	format     *cuda.Format
+	dst, table driver.Pointer
+	ids        driver.Pointer // (rows) int32
+	rows, cols int
+}
+
+func (o embed) launch() launch {
+	return launchOf(o.format.EmbedKernel(), driver.Shape{Grid: [3]int{o.rows},
+		Block: [3]int{threadsPerBlock}},
+		address(o.dst), address(o.table), address(o.ids), whole(o.cols), whole(o.format.Slabs(o.cols)))
+}
+
+// norm is RMSNorm of groups of numbers: of whole rows, or of the heads in them.
+type norm struct {
+	dst, x, w      driver.Pointer
+	groups, length int
+	eps            float32
+}
+
+// mostHeadDim is the widest group for which RMSNorm uses one warp. A wider group gets a block.
+const mostHeadDim = 256
+
+// launch chooses the number of threads by the group's length alone, because it decides the order
+// of the sum; else the bits would depend on the number of rows.
+func (o norm) launch() launch {
+	if o.length <= mostHeadDim {
+		return launchOf("rms_norm_heads", warpEach(o.groups, 0),
+			address(o.dst), address(o.x), address(o.w), whole(o.length), whole(o.groups), real(o.eps))
+	}
+	return launchOf("rms_norm", o.shape(), address(o.dst), address(o.x), address(o.w), whole(o.length),
+		real(o.eps))
+}
+
+// shape has a block for each group.
+func (o norm) shape() driver.Shape {
+	return driver.Shape{Grid: [3]int{o.groups}, Block: [3]int{min(1024, ceilDivide(o.length, 128)*32)}}
+}
+
+// addNorm is an add, and the norm of its sum.
+type addNorm struct {
+	y driver.Pointer // is added to the norm's x
+	norm
+}
+
+func (o addNorm) launch() launch {
+	return launchOf("add_rms_norm", o.shape(), address(o.dst), address(o.x), address(o.y), address(o.w),
+		whole(o.length), real(o.eps))
+}
+
+// add adds n numbers of y to those of x.
+type add struct {
+	x, y driver.Pointer
+	n    int
+}
+
+func (o add) launch() launch {
+	return launchOf("add_rows", strided(o.n, 0), address(o.x), address(o.y), whole(o.n))
+}
+
+// swiGLU writes silu(gate)·up to gate.
+type swiGLU struct {
+	gate, up driver.Pointer
+	n        int
+}
+
+func (o swiGLU) launch() launch {
+	return launchOf("swiglu", strided(o.n, 0), address(o.gate), address(o.up), whole(o.n))
+}
+
+// addBias adds a vector to each row.
+type addBias struct {
+	x, bias    driver.Pointer
+	rows, cols int
+}
+
+func (o addBias) launch() launch {
+	return launchOf("add_bias", strided(o.cols, o.rows), address(o.x), address(o.bias), whole(o.cols))
+}
+
+// copyBlock writes rows of x into columns of wider rows.
+type copyBlock struct {
+	dst, x     driver.Pointer
+	rows, cols int
+	dstCols    int // of a whole row of dst
+	at         int // the first column of dst that is written
+}
+
+func (o copyBlock) launch() launch {
+	return launchOf("copy_block", strided(o.cols, o.rows), address(o.dst), address(o.x), whole(o.cols),
+		whole(o.dstCols), whole(o.at))
+}
+
+// convert writes activations in the form that products of a format read.
+type convert struct {
+	format     *cuda.Format
+	dst, x     driver.Pointer
+	rows, cols int
+}
+
+func (o convert) launch() launch {
+	l := o.format.Prepare(o.rows, o.cols)
+	return launchOf(l.Kernel, shapeOf(l), address(o.dst), address(o.x), whole(o.cols),
+		whole(o.format.ActivationSlabs(o.cols)))
+}
+
+// product multiplies converted activations, (rows, cols), with a weight.
+type product struct {
+	dst, activations driver.Pointer
+	rows             int
+	weight           *matrix
+}
+
+func (o product) launch() launch {
+	w := o.weight
+	f, tiles, none := w.format, cuda.Tiles(w.rows), address(0)
+	l := f.Product(o.rows, tiles, w.cols)
+	return launchOf(l.Kernel, shapeOf(l), address(o.dst), whole(w.rows), none, whole(0), none, whole(0),
+		address(w.memory), address(o.activations), whole(o.rows), whole(f.Slabs(w.cols)), whole(f.Ranges(tiles, w.cols)))
+}
+
+func shapeOf(l cuda.Launch) driver.Shape {
+	return driver.Shape{Grid: [3]int{l.GridX, l.GridY}, Block: [3]int{l.Threads}, SharedBytes: l.SharedBytes}
+}
+
+// move copies bytes within device memory.
+type move struct {
+	to, from driver.Pointer
+	bytes    int
+}
+
+func (o move) launch() launch {
+	return launchOf("", driver.Shape{}, address(o.to), address(o.from), driver.Long(uint64(o.bytes)))
+}

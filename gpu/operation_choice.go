@@ -1,0 +1,115 @@
+package gpu
+
+import "specula/gpu/driver"
+
+// The operations that choose tokens from scores, and judge drafts.
+
+// sliceTokens is how many scores of a row one warp looks at. See kernels/cuda/src/rank.h.
+const sliceTokens = 1024
+
+// slicesOf is the number of slices of a row.
+func slicesOf(vocab int) int { return ceilDivide(vocab, sliceTokens) }
+
+// findPeaks finds the best score of each slice of each row.
+type findPeaks struct {
+	scores      driver.Pointer // (rows, vocab)
+	peaks       driver.Pointer // (rows, slices) keys of 8 bytes
+	rows, vocab int
+}
+
+func (o findPeaks) launch() launch {
+	return launchOf("peak_rows", warpEach(slicesOf(o.vocab), o.rows), address(o.scores), address(o.peaks),
+		whole(o.vocab))
+}
+
+// chooseBest writes the best id of each row to ids, or −1 for a row whose scores are not finite.
+// If feed is not 0, it also writes there a valid id in every case, for the next pass to read.
+type chooseBest struct {
+	peaks       driver.Pointer // (rows, slices), as findPeaks leaves them
+	ids, feed   driver.Pointer // (rows) int32
+	rows, vocab int
+}
+
+func (o chooseBest) launch() launch {
+	return launchOf("argmax_rows", driver.Shape{Grid: [3]int{o.rows}, Block: [3]int{32}},
+		address(o.peaks), address(o.ids), address(o.feed), whole(o.vocab))
+}
+
+// acceptBest compares a draft with the target's best ids.
+type acceptBest struct {
+	drafts  driver.Pointer // (n) int32
+	best    driver.Pointer // (n+1) int32
+	verdict driver.Pointer // (n+1) int32: see tokens.verdict
+	n       int
+}
+
+func (o acceptBest) launch() launch {
+	return launchOf("accept_greedy", driver.Shape{Grid: [3]int{1}, Block: [3]int{32}},
+		address(o.drafts), address(o.best), address(o.verdict), whole(o.n))
+}
+
+// scoreRows are rows of scores that sampling reads.
+type scoreRows struct {
+	scores, peaks driver.Pointer // as in findPeaks
+	filters       driver.Pointer // filterWords words
+	rows, vocab   int
+}
+
+// cut finds for each row which scores the filters by rank leave.
+type cut struct {
+	scoreRows
+	cuts driver.Pointer // (rows) keys of 8 bytes
+}
+
+func (o cut) launch() launch {
+	return launchOf("cut_rows", driver.Shape{Grid: [3]int{o.rows},
+		Block: [3]int{min(1024, max(64, slicesOf(o.vocab)*32))}},
+		address(o.scores), address(o.peaks), address(o.filters), address(o.cuts), whole(o.vocab))
+}
+
+// weigh turns scores into weights.
+type weigh struct {
+	scoreRows
+	cuts          driver.Pointer // as cut leaves them; 0: no filter by rank
+	weights, sums driver.Pointer // rows of a weighing
+}
+
+func (o weigh) launch() launch {
+	return launchOf("softmax_rows", warpEach(slicesOf(o.vocab), o.rows), address(o.scores),
+		address(o.peaks), address(o.cuts), address(o.filters),
+		address(o.weights), address(o.sums), whole(o.vocab))
+}
+
+// draw draws one draft token from a row of weights.
+type draw struct {
+	weights, sums driver.Pointer
+	round         driver.Pointer // roundWords words
+	index         int            // which token of the draft it is, from 0
+	chosen, fed   driver.Pointer // int32: see tokens
+	chance        driver.Pointer // float32: the probability of the token
+	vocab         int
+}
+
+func (o draw) launch() launch {
+	const draftDraw = 0 // the random stream for draft tokens
+	return launchOf("draw_rows", driver.Shape{Grid: [3]int{1, 1}, Block: [3]int{32}}, address(o.weights),
+		address(o.sums), address(o.round),
+		whole(draftDraw), whole(o.index), address(o.chosen), address(o.fed), address(o.chance), whole(o.vocab))
+}
+
+// reject judges n draft tokens by chance, and draws the residual or bonus token.
+type reject struct {
+	p, q    weighing       // of the target and of the draft
+	drafts  driver.Pointer // (n) int32
+	round   driver.Pointer // roundWords words
+	results driver.Pointer // (n+1) of 8 bytes
+	n       int
+}
+
+func (o reject) launch() launch {
+	slices := slicesOf(o.p.vocab)
+	return launchOf("reject", driver.Shape{Grid: [3]int{1}, Block: [3]int{32 * min(32, max(o.n, slices))},
+		SharedBytes: 8 * slices},
+		address(o.p.weights), address(o.p.sums), address(o.q.weights), address(o.q.sums), address(o.drafts), address(o.round),
+		address(o.results), whole(o.n), whole(o.p.vocab), whole(o.q.vocab))
+}

@@ -1,0 +1,149 @@
+package gpu
+
+import (
+	"fmt"
+
+	"specula/gpu/driver"
+)
+
+// The operations on heads: from the products of q, k and v to the input of the next product.
+
+// layerCache says where the keys and values of one layer lie, and in which form.
+type layerCache struct {
+	keys, values     driver.Pointer // half precision, or float32
+	half             bool
+	capacity         int // in tokens
+	kvHeads, headDim int
+	paddedDim        int // the stored length of a key
+}
+
+// named completes the name of a kernel that there is for both forms.
+func (c *layerCache) named(kernel string) string {
+	if c.half {
+		return kernel + "_half"
+	}
+	return kernel + "_float"
+}
+
+// angles are what rotations of a pass share.
+type angles struct {
+	cos, sin driver.Pointer // (positions, dim/2)
+	position driver.Pointer // int32: the position of the first row
+	dim      int            // how many numbers of a head are rotated
+	neoX     bool           // pairs are dim/2 apart, not neighbours
+}
+
+// rotate turns the heads of rows by the angles of their positions.
+type rotate struct {
+	x              driver.Pointer // (rows, heads·headDim)
+	rows           int
+	heads, headDim int
+	by             angles
+}
+
+func (o rotate) launch() launch {
+	return launchOf("rope", strided(o.heads*o.by.dim/2, o.rows), address(o.x), address(o.by.cos),
+		address(o.by.sin),
+		address(o.by.position), whole(0), whole(o.heads), whole(o.headDim), whole(o.by.dim), flag(o.by.neoX))
+}
+
+// store appends rows of k and v to the cache.
+type store struct {
+	cache    layerCache
+	k, v     driver.Pointer // (rows, kvHeads·headDim)
+	position driver.Pointer // int32: the position of the first row
+	rows     int
+}
+
+func (o store) launch() launch {
+	c := &o.cache
+	return launchOf(c.named("append"), strided(c.kvHeads*c.paddedDim, o.rows), address(c.keys),
+		address(c.values), address(o.k), address(o.v),
+		address(o.position), whole(0), whole(c.kvHeads), whole(c.headDim), whole(c.capacity))
+}
+
+// prepareHeads normalises and rotates q in place, and stores v and the normalised and rotated k.
+// It leaves k's own rows as they were.
+type prepareHeads struct {
+	q            rotate
+	qNorm, kNorm driver.Pointer // (headDim); 0: no norm
+	eps          float32
+	store
+}
+
+func (o prepareHeads) launch() launch {
+	c, by, none := &o.cache, &o.q.by, address(0)
+	return launchOf(c.named("prepare_heads"), warpEach(o.q.heads+2*c.kvHeads, o.rows),
+		address(o.q.x), address(o.k), address(o.v), address(c.keys), address(c.values), none, none, none,
+		address(o.qNorm), address(o.kNorm), address(by.cos), address(by.sin), address(o.position), whole(0),
+		whole(o.q.heads), whole(c.kvHeads), whole(c.headDim), whole(by.dim), flag(by.neoX), whole(c.capacity), real(o.eps))
+}
+
+// attend computes the partial results of attention: for each row and head, one for each split of
+// the keys.
+type attend struct {
+	part     partial
+	q        driver.Pointer // (rows, heads·headDim)
+	cache    layerCache
+	position driver.Pointer // int32: the position of row 0 of the pass
+	from     int            // which row of the pass the first row is
+	rows     int
+	scale    float32
+}
+
+// partial is the scratch for the partial results of some rows.
+type partial struct {
+	sums, stats            driver.Pointer // (rows, heads, splits, headDim) and (rows, heads, splits, 2)
+	heads, splits, headDim int
+}
+
+func (o attend) launch() launch {
+	c, p := &o.cache, &o.part
+	columns, perBlock := o.rows*(p.heads/c.kvHeads), 8
+	arguments := []driver.Argument{
+		address(p.sums), address(p.stats), address(o.q), address(c.keys), address(c.values), address(o.position),
+		whole(o.from), whole(o.rows), whole(p.heads), whole(c.kvHeads),
+	}
+	name := "attend_float"
+	if c.half { // the name says the width of a head
+		name = fmt.Sprintf("attend_half_%d", c.headDim)
+		if columns > perBlock {
+			name, perBlock = name+"_wide", 8*tensorHeads[c.headDim]
+		}
+	} else {
+		arguments = append(arguments, whole(c.headDim))
+	}
+	arguments = append(arguments, whole(c.capacity), real(o.scale))
+	return launchOf(name, driver.Shape{Grid: [3]int{p.splits, c.kvHeads, ceilDivide(columns, perBlock)},
+		Block: [3]int{keysPerSplit}}, arguments...)
+}
+
+// combine writes the results of attention from the partial ones.
+type combine struct {
+	dst      driver.Pointer // (rows, heads·headDim)
+	part     partial
+	position driver.Pointer // as in attend
+	from     int
+	rows     int
+}
+
+func (o combine) launch() launch {
+	p := &o.part
+	return launchOf("combine_splits", driver.Shape{Grid: [3]int{p.heads, o.rows},
+		Block: [3]int{min(threadsPerBlock, ceilDivide(p.headDim, 32)*32)}},
+		address(o.dst), address(p.sums), address(p.stats), address(o.position), whole(o.from), whole(p.heads), whole(p.headDim), whole(p.splits))
+}
+
+// readBack widens the key and the value of one token to float32.
+type readBack struct {
+	key, value driver.Pointer // (kvHeads·headDim)
+	cache      layerCache
+	token      int
+}
+
+func (o readBack) launch() launch {
+	c := &o.cache
+	return launchOf(c.named("read"), strided(c.kvHeads*c.headDim, 0), address(o.key), address(o.value),
+		address(c.keys), address(c.values),
+		whole(o.token), whole(c.kvHeads), whole(c.headDim), whole(c.capacity))
+}
