@@ -28,7 +28,7 @@ run: ## chat with the demo pair
 	$(BUILD) run $(TAGS) .
 
 demo: ## one answer, without the screen
-	$(GO) run . run -p "What is speculative decoding?"
+	$(GO) run . run "What is speculative decoding?"
 
 test: ## every test
 	$(GO) test ./...

@@ -226,9 +226,9 @@ func TestDocumentsNameCommandsThatExist(t *testing.T) {
 func checkCommand(t *testing.T, path string, args []string) {
 	t.Helper()
 	var help bytes.Buffer
-	command, name := []string{"--help"}, "specula"
+	command, name := []string{"--help-all"}, "specula"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], `"`) {
-		command, name = []string{args[0], "--help"}, "specula "+args[0]
+		command, name = []string{args[0], "--help-all"}, "specula "+args[0]
 	}
 	p := program()
 	p.Terminal.Stdout, p.Terminal.Stderr = &help, &help

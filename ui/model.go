@@ -97,6 +97,8 @@ func newModel(ctx context.Context, o Options, g *guard) *Model {
 	}
 	m.applyTheme()
 	m.composer = compose.New(o.History, m.theme.Glyph.Marker)
+	m.composer.SetValue(o.Prompt)
+	m.waiting = m.composer.Value()
 	m.newChat()
 	m.applyPace()
 	m.flash = sanitize.Line(o.Warning)

@@ -61,6 +61,9 @@ type Options struct {
 	// goroutine.
 	Record func(event.Event)
 
+	// Prompt, if not "", is sent as soon as the engine is there.
+	Prompt string
+
 	// Race, if not nil, is run instead of a chat.
 	Race *RaceStart
 

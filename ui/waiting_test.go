@@ -50,6 +50,23 @@ func TestTheScreenInvitesOnlyWhenTheEngineCanAnswer(t *testing.T) {
 	s.mustShow("ready")
 }
 
+// TestAPromptOfTheCommandLineIsSent starts with a prompt. It is sent when the engine is ready, unless it was
+// changed before.
+func TestAPromptOfTheCommandLineIsSent(t *testing.T) {
+	s, release := slowly(t, func(o *Options) { o.Prompt = "hello" })
+	s.mustShow("esc does not send it")
+	release()
+	if asked := s.engine.asked; len(asked) != 1 || asked[0][0].Content != "hello" {
+		t.Errorf("the engine was asked %v", asked)
+	}
+	s, release = slowly(t, func(o *Options) { o.Prompt = "hello" })
+	s.press("y")
+	release()
+	if asked := s.engine.asked; len(asked) != 0 || s.m.composer.Value() != "helloy" {
+		t.Errorf("the engine was asked %v; the composer has %q", asked, s.m.composer.Value())
+	}
+}
+
 // TestAWaitingPromptIsWithdrawn withdraws a prompt in every way before the engine is ready. It is not
 // sent, and the text stays unless the user cleared it.
 func TestAWaitingPromptIsWithdrawn(t *testing.T) {

@@ -38,6 +38,7 @@ type Setting struct {
 	Flag    string // on the command line, without dashes: "temperature"
 	Slash   string // in the chat, without the slash: "temp"; empty if there is no such command
 	Doc     string // one line of help, without a full stop
+	Example string // a value for the short help, which shows only settings that have one
 	Kind    Kind
 	Min     float64 // range of Int and Float, both ends allowed
 	Max     float64

@@ -50,7 +50,7 @@ force, or 0.7 when that is 0.`,
   specula bench --gammas 0-8 --temperatures 0,0.7 --sets "small talk"
   specula bench --prompts 50 --gen-tokens 256 --prompt-set gsm8k=test.jsonl --json
   specula bench --proposer ngram --prompt-file my-prompts.txt --json > ngram.json`,
-		Args: cobra.NoArgs,
+		Args: noSuchCommand,
 		RunE: a.begin(func(c *cobra.Command, _ []string) error { return a.bench(c.Context(), o) }),
 	}
 	c.Flags().IntVar(&o.prompts, "prompts", 50, "how many prompts to use")

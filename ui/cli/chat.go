@@ -18,8 +18,9 @@ import (
 )
 
 type chatFlags struct {
-	plain bool
-	trace traceFlags
+	prompt string // sent first; "" for none
+	plain  bool
+	trace  traceFlags
 }
 
 func (o *chatFlags) add(flags *pflag.FlagSet) {
@@ -27,20 +28,19 @@ func (o *chatFlags) add(flags *pflag.FlagSet) {
 	o.trace.add(flags)
 }
 
-// chat opens the screen. Without a screen, a prompt from a pipe gets one answer, and a keyboard gets a chat
-// line by line.
+// chat opens the screen. Without a screen, a prompt gets one answer, and a keyboard gets a chat line by line.
 func (a *invocation) chat(ctx context.Context, o chatFlags) error {
 	t := a.Terminal
-	if !t.StdinTTY && !o.plain {
-		return a.run(ctx, runFlags{trace: o.trace})
-	}
 	onScreen := !o.plain && a.onScreen()
+	if !onScreen && (o.prompt != "" || !t.StdinTTY && !o.plain) {
+		return a.run(ctx, runFlags{prompt: o.prompt, plain: o.plain, trace: o.trace})
+	}
 	c, _, err := a.settings()
 	if err != nil {
 		return err
 	}
 	if onScreen {
-		return a.screen(ctx, c, o.trace)
+		return a.screen(ctx, c, o)
 	}
 	out, err := a.newOutput(c, runFlags{trace: o.trace})
 	if err != nil {

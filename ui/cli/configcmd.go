@@ -33,7 +33,7 @@ default is marked. The output is a valid configuration file itself.`,
 	c.AddCommand(&cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Read a configuration file and say what is wrong with it",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  arguments(0, 1),
 		RunE: a.begin(func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				a.configFile = args[0]

@@ -40,7 +40,7 @@ missed.`,
 		Example: `  specula eval-pair --target target.gguf --draft draft.gguf --holdout holdout.jsonl
   specula eval-pair --min program=0.85 --min general=0.7 --min cost=0.12 --json`,
 		Hidden: true,
-		Args:   cobra.NoArgs,
+		Args:   noSuchCommand,
 		RunE:   a.begin(func(c *cobra.Command, _ []string) error { return a.evalPair(c.Context(), f) }),
 	}
 	c.Flags().StringVar(&f.holdout, "holdout", "", "`FILE` of dialogues to measure α on")

@@ -82,7 +82,7 @@ func fakeProgram(t Terminal) *Program {
 				fmt.Fprintf(t.Stdout, "RACE %s: %s, %s\n", o.Race.Prompt, o.Race.Lanes[0].Name, o.Race.Lanes[1].Name)
 				return fakeRaceScreen(o)
 			}
-			fmt.Fprintf(t.Stdout, "SCREEN gamma=%d color=%s chats=%s\n", o.Config.Speculation.Gamma, o.Color, filepath.ToSlash(o.Chats.Dir()))
+			fmt.Fprintf(t.Stdout, "SCREEN gamma=%d color=%s chats=%s prompt=%q\n", o.Config.Speculation.Gamma, o.Color, filepath.ToSlash(o.Chats.Dir()), o.Prompt)
 			if o.Record != nil {
 				o.Record(event.Notice{Level: "info", Text: "recorded"})
 			}

@@ -24,7 +24,7 @@ names the field, its place in the file, what was found and what is allowed.
 
 Without a file it loads the models that the settings name and prints what they are, on which
 device they run, and which ways to draft are available, or why not.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: arguments(0, 1),
 	}
 	c.RunE = a.begin(func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {

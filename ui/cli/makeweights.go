@@ -13,7 +13,7 @@ are ` + a.WeightTypes + `. The file must not exist.
 The shape hostile-draft, of type Q8_0, is the demo draft model with its weights in disorder: a draft for
 the demo target of which nothing is ever accepted, to see what speculation costs at worst.`,
 		Hidden: true,
-		Args:   cobra.ExactArgs(3),
+		Args:   arguments(3, 3),
 		RunE: a.begin(func(c *cobra.Command, args []string) error {
 			ctx, stop := interruptible(c.Context())
 			defer stop()

@@ -38,7 +38,7 @@ It says which fault it would have noticed with 99 %: more seconds notice less. I
 		Example: `  specula verify-dist
   specula verify-dist -p "Write a poem" --temperature 1 --top-p 0.95 --seconds 120
   specula verify-dist --acceptance block --proposer draft --json`,
-		Args: cobra.NoArgs,
+		Args: noSuchCommand,
 		RunE: a.begin(func(c *cobra.Command, _ []string) error { return a.verifyDist(c.Context(), o, asJSON) }),
 	}
 	c.Flags().StringVarP(&o.Prompt, "prompt", "p", defaultProofPrompt, "`TEXT` that the reply answers; - reads it from stdin")
@@ -89,7 +89,7 @@ drafts cost and what is accepted, and recommends a proposer and γ.
 Every line says ok, warn or fail, and what to do. It fails (exit code 1) on any fail.`,
 		Example: `  specula doctor
   specula doctor --target Qwen3-8B-Q8_0.gguf --draft Qwen3-0.6B-Q8_0.gguf --json`,
-		Args: cobra.NoArgs,
+		Args: noSuchCommand,
 		RunE: a.begin(func(c *cobra.Command, _ []string) error { return a.doctor(c.Context(), o, asJSON) }),
 	}
 	c.Flags().Float64Var(&o.Seconds, "seconds", 30, "time for the measurements, about")

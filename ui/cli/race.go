@@ -26,7 +26,7 @@ type raceFlags struct {
 func (a *invocation) raceCommand() *cobra.Command {
 	var o raceFlags
 	c := &cobra.Command{
-		Use:   "race [-p TEXT]",
+		Use:   "race [PROMPT]",
 		Short: "Answer one prompt in two lanes, with and without speculation",
 		Long: `race answers one prompt twice, in two lanes: without speculation and with it, or with any two
 settings. On a terminal both are shown side by side, and the result is printed when the screen
@@ -35,13 +35,19 @@ is closed. The lanes take turns on the engine, and each is counted by the time i
 
 The texts are compared where they must be equal: at temperature 0, and with --acceptance exact.
 It fails (exit code 1) when such texts differ. With --json, every event is a line with its lane.`,
-		Example: `  specula race -p "Tell me a story." --temperature 0
-  specula race -p hello --a proposer=draft,gamma=2 --b proposer=ngram,gamma=6 --after
-  specula race -p hello --json | grep '"lane":"b"'`,
-		Args: cobra.NoArgs,
-		RunE: a.begin(func(c *cobra.Command, _ []string) error { return a.race(c.Context(), o) }),
+		Example: `  specula race "Tell me a story." --temperature 0
+  specula race hello --a proposer=draft,gamma=2 --b proposer=ngram,gamma=6 --after
+  specula race hello --json | grep '"lane":"b"'`,
+		Args: cobra.ArbitraryArgs,
+		RunE: a.begin(func(c *cobra.Command, args []string) error {
+			var err error
+			if o.prompt, err = onePrompt(o.prompt, args); err != nil {
+				return err
+			}
+			return a.race(c.Context(), o)
+		}),
 	}
-	c.Flags().StringVarP(&o.prompt, "prompt", "p", "", "`TEXT` to answer; without it, or with -, the prompt is read from stdin")
+	c.Flags().StringVarP(&o.prompt, "prompt", "p", "", "the prompt as a flag; `TEXT` - stands for stdin")
 	// One letter alone is completed by shells only as a shorthand.
 	c.Flags().StringVarP(&o.lanes[0], "a", "a", race.Plain, "`SETTINGS` of the first lane, as NAME=VALUE,…; now for none")
 	c.Flags().StringVarP(&o.lanes[1], "b", "b", "now", "`SETTINGS` of the second lane")

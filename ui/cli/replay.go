@@ -22,7 +22,7 @@ func (a *invocation) replayCommand() *cobra.Command {
 		Short: "Show a recorded reply again, without a model",
 		Long: `replay plays a file that was recorded with --trace in the same screen as the live chat,
 at any pace. Where there is no screen, it prints the recorded answers.`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, 1),
 		RunE: a.begin(func(c *cobra.Command, args []string) error { return a.replay(c.Context(), args[0]) }),
 	}
 	a.addSettings(c, "ui")

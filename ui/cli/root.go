@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,6 +22,7 @@ type invocation struct {
 	configFile string
 	color      string
 	verbose    bool
+	helpAll    helpAll
 	overrides  overrides // settings given as flags
 	notes      []string  // surprising effects of the settings; open emits them
 	keeper     *keeper.Link
@@ -41,26 +44,36 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 func (a *invocation) rootCommand() *cobra.Command {
 	var o chatFlags
 	root := &cobra.Command{
-		Use:   "specula",
+		Use:   "specula [PROMPT]",
 		Short: "Chat with a language model and watch it speculate",
 		Long: `specula is a chat in the terminal that shows speculative decoding while it happens:
 a small model drafts a few tokens, the large one verifies them in a single pass.
 Without arguments it opens the screen with the small demo pair that is built in.
+A prompt, in quotes, is the first message of the chat.
 
 Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration, 3 model not loadable,
 4 no usable device, 130 interrupted.`,
+		Example: `  specula
+  specula "What is speculative decoding?"
+  specula --target Qwen3-8B-Q8_0.gguf --draft Qwen3-0.6B-Q8_0.gguf
+  specula run "Why is the sky blue?" --temperature 0`,
 		Version:          a.Version,
-		Args:             noSuchCommand,
+		Args:             promptOrNothing,
 		TraverseChildren: true, // settings may stand before the command's name
 		SilenceErrors:    true,
 		SilenceUsage:     true,
-		RunE:             a.begin(func(c *cobra.Command, _ []string) error { return a.chat(c.Context(), o) }),
+		RunE: a.begin(func(c *cobra.Command, args []string) error {
+			o.prompt = strings.Join(args, "")
+			return a.chat(c.Context(), o)
+		}),
 	}
 	root.SetVersionTemplate("specula {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(a.help)
 	root.PersistentFlags().StringVar(&a.configFile, "config", "", "configuration `FILE`; otherwise SPECULA_CONFIG or the user's own")
-	root.PersistentFlags().StringVar(&a.color, "color", "auto", "colours: auto, always, never")
+	root.PersistentFlags().StringVar(&a.color, "color", "auto", "colours, `WHEN`: auto, always or never")
 	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "say which configuration, models and device are used")
+	root.PersistentFlags().VarPF(&a.helpAll, "help-all", "", "help with every setting, by group").NoOptDefVal = "true"
 	o.add(root.Flags())
 	a.addSettings(root)
 	root.AddCommand(a.runCommand(), a.benchCommand(), a.verifyDistCommand(), a.doctorCommand(), a.raceCommand(), a.replayCommand(), a.infoCommand(), a.configCommand(), a.makeWeightsCommand(), a.timePassesCommand(), a.evalPairCommand())
@@ -84,8 +97,17 @@ func (a *invocation) checkColor() error {
 	return usagef("--color cannot be %.64q: allowed is one of auto, always, never", a.color)
 }
 
-// noSuchCommand returns an error if a command that takes no arguments has one. The error names the most
-// similar command.
+// promptOrNothing accepts one argument with a space in it: a prompt. A single word is more likely a mistyped
+// command, so it is refused.
+func promptOrNothing(c *cobra.Command, args []string) error {
+	if len(args) == 1 && strings.ContainsFunc(strings.TrimSpace(args[0]), unicode.IsSpace) {
+		return nil
+	}
+	return noSuchCommand(c, args)
+}
+
+// noSuchCommand returns an error if there are arguments, of which the first is not the name of a command. The
+// error names the most similar command.
 func noSuchCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -97,7 +119,23 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	if near := config.Nearest(args[0], names); near != "" {
 		return usagef("there is no command %.64q; did you mean %s?", args[0], near)
 	}
-	return usagef("there is no command %.64q; to get one answer: specula run -p TEXT", args[0])
+	if c.HasParent() {
+		return usagef("%s takes no argument, got %.64q", c.CommandPath(), args[0])
+	}
+	if len(args) > 1 {
+		return usagef("there is no command %.64q; a prompt of several words needs quotes: specula \"…\"", args[0])
+	}
+	return usagef("there is no command %.64q; to send it as a prompt: specula run %[1]q", args[0])
+}
+
+// arguments accepts from least to most arguments. The error shows which they are.
+func arguments(least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) >= least && len(args) <= most {
+			return nil
+		}
+		return usagef("the number of arguments is wrong, got %d: %s", len(args), c.UseLine())
+	}
 }
 
 // flagError adds the most similar name to cobra's error about an unknown flag.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,20 +26,26 @@ type runFlags struct {
 func (a *invocation) runCommand() *cobra.Command {
 	var o runFlags
 	c := &cobra.Command{
-		Use:   "run [-p TEXT]",
+		Use:   "run [PROMPT]",
 		Short: "Answer one prompt, without the screen",
-		Long: `run answers one prompt, given by -p or from a pipe, and ends.
+		Long: `run answers one prompt, given as an argument or from a pipe, and ends.
 The answer goes to stdout, statistics and notices to stderr. A pipe or a file gets it as it
 was written, a terminal without escape sequences and other traps. With --json, stdout gets
 every event of the engine as a line of JSON instead.`,
-		Example: `  specula run -p "What is speculative decoding?"
+		Example: `  specula run "What is speculative decoding?"
   echo "Why is the sky blue?" | specula run --temperature 0 --gamma 4
-  specula run -p hello --json | head -3
-  specula run -p hello --trace hello.jsonl && specula replay hello.jsonl`,
-		Args: cobra.NoArgs,
-		RunE: a.begin(func(c *cobra.Command, _ []string) error { return a.run(c.Context(), o) }),
+  specula run hello --json | head -3
+  specula run hello --trace hello.jsonl && specula replay hello.jsonl`,
+		Args: cobra.ArbitraryArgs,
+		RunE: a.begin(func(c *cobra.Command, args []string) error {
+			var err error
+			if o.prompt, err = onePrompt(o.prompt, args); err != nil {
+				return err
+			}
+			return a.run(c.Context(), o)
+		}),
 	}
-	c.Flags().StringVarP(&o.prompt, "prompt", "p", "", "`TEXT` to answer; without it, or with -, the prompt is read from stdin")
+	c.Flags().StringVarP(&o.prompt, "prompt", "p", "", "the prompt as a flag; `TEXT` - stands for stdin")
 	c.Flags().BoolVar(&o.json, "json", false, "print the events as JSON lines")
 	c.Flags().BoolVar(&o.plain, "plain", false, "print the finished answer at once, without colours")
 	o.trace.add(c.Flags())
@@ -80,11 +87,20 @@ func (a *invocation) answer(ctx context.Context, prompt string, out *output) err
 	return nil
 }
 
-// prompt returns the text of -p, or reads stdin if the text is "" or "-".
+// onePrompt returns the prompt that is given as a flag or as arguments; "" if there is none. Several arguments
+// are words of one prompt.
+func onePrompt(flag string, args []string) (string, error) {
+	if flag != "" && len(args) > 0 {
+		return "", usagef("the prompt is given twice: as an argument and by -p")
+	}
+	return cmp.Or(flag, strings.Join(args, " ")), nil
+}
+
+// prompt returns the text that was given, or reads stdin if the text is "" or "-".
 func (a *invocation) prompt(text string) (string, error) {
 	if text == "" || text == "-" {
 		if a.Terminal.StdinTTY && text == "" {
-			return "", usagef("there is no prompt: give one by -p TEXT, or pipe it in")
+			return "", usagef("there is no prompt: specula run \"…\", or pipe it in")
 		}
 		data, err := io.ReadAll(io.LimitReader(a.Terminal.Stdin, maxPromptBytes+1))
 		if err != nil {

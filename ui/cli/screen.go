@@ -30,20 +30,20 @@ func (a *invocation) onScreen() bool {
 
 // screen runs the full screen, and records to a file if one is named. An error of the recording does not
 // disturb the chat; it is returned at the end.
-func (a *invocation) screen(ctx context.Context, c config.Config, recording traceFlags) error {
-	t, err := a.newTracer(recording)
+func (a *invocation) screen(ctx context.Context, c config.Config, f chatFlags) error {
+	t, err := a.newTracer(f.trace)
 	if err != nil {
 		return err
 	}
 	o := ui.Options{
-		Config: c, Color: a.color, Now: a.Now, Keeper: a.keeper,
+		Config: c, Color: a.color, Now: a.Now, Keeper: a.keeper, Prompt: f.prompt,
 		Load: func(ctx context.Context, emit func(event.Event)) (ui.Engine, error) {
 			return a.open(ctx, c, emit)
 		},
 	}
 	a.keep(&o)
 	var failed error
-	if recording.path != "" {
+	if f.trace.path != "" {
 		o.Record = func(e event.Event) { failed = t.put(e) }
 	}
 	return errors.Join(a.classify(a.Screen(ctx, o)), failed, t.close())

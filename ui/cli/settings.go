@@ -34,7 +34,11 @@ func (a *invocation) addSettings(c *cobra.Command, sections ...string) {
 		if len(sections) > 0 && !slices.Contains(sections, s.Section()) {
 			continue
 		}
-		flag := c.Flags().VarPF(&settingFlag{setting: s, into: &a.overrides}, s.Flag, "", s.Doc)
+		about := s.Doc
+		if s.Kind == config.Choice {
+			about += " (" + s.Allowed() + ")"
+		}
+		flag := c.Flags().VarPF(&settingFlag{setting: s, into: &a.overrides}, s.Flag, "", about)
 		if s.Kind == config.Bool {
 			flag.NoOptDefVal = "true"
 		}

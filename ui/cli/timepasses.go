@@ -18,7 +18,7 @@ func (a *invocation) timePassesCommand() *cobra.Command {
 comparison with other programs. It prints tokens per second, and the memory taken, as a line
 of JSON.`,
 		Hidden: true,
-		Args:   cobra.ExactArgs(1),
+		Args:   arguments(1, 1),
 		RunE: a.begin(func(c *cobra.Command, args []string) error {
 			o.Path = args[0]
 			return a.timePasses(c.Context(), o)

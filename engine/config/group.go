@@ -1,0 +1,32 @@
+package config
+
+// Group is what some settings have in common. Help lists the flags by group.
+type Group struct {
+	Name     string
+	sections []string // of config.toml; each belongs to one group
+}
+
+// Groups returns the groups in the order in which help shows them.
+func Groups() []Group {
+	return []Group{
+		{"models", []string{"model", "context"}},
+		{"sampling", []string{"sampling", "penalties", "tokens", "guidance"}},
+		{"speculation", []string{"speculation"}},
+		{"form of the reply", []string{"constraint"}},
+		{"device", []string{"device"}},
+		{"screen", []string{"ui"}},
+	}
+}
+
+// Settings returns the settings of the group, in the order of its sections.
+func (g Group) Settings() []Setting {
+	var list []Setting
+	for _, section := range g.sections {
+		for _, s := range table {
+			if s.Section() == section {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
