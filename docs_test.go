@@ -13,6 +13,7 @@ import (
 	"specula/engine/config"
 	"specula/engine/model"
 	"specula/kernels/format"
+	"specula/tokenizer"
 	"specula/ui/keys"
 )
 
@@ -52,6 +53,9 @@ func TestDocsHaveTheSettings(t *testing.T) {
 func TestDocsHaveWhatCanBeLoaded(t *testing.T) {
 	isGenerated(t, "docs/models.md", "loadable",
 		"- architectures: "+strings.Join(model.Architectures(), ", ")+"\n- tensor types: "+format.Names(", "))
+	isGenerated(t, "docs/models.md", "vocabularies",
+		"- `tokenizer.ggml.model`: "+strings.Join(tokenizer.Models(), ", ")+
+			"\n- `tokenizer.ggml.pre`: "+strings.Join(tokenizer.PreTokenizers(), ", "))
 }
 
 // isGenerated compares the block between <!-- name --> and <!-- /name --> with what it should be, and writes it with -update.

@@ -2,11 +2,12 @@ package tokenizer
 
 import "strings"
 
-// bytePair is byte-level BPE as in "Language Models are Unsupervised Multitask Learners" (Radford
-// et al., 2019).
+// bytePair is BPE, as in "Language Models are Unsupervised Multitask Learners" (Radford et al.,
+// 2019): the first symbols are the bytes of a word. In some vocabularies they are its characters.
 type bytePair struct {
 	vocab *vocabulary
-	pre   preTokenizer
+	cut   cutter
+	whole bool // a word that is a token is not merged
 	rules map[pair]merge
 }
 
@@ -20,7 +21,7 @@ func newBytePair(spec Spec, v *vocabulary) (*bytePair, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bytePair{vocab: v, pre: pre, rules: make(map[pair]merge, len(spec.Merges))}
+	b := &bytePair{vocab: v, cut: pre.compile(), whole: pre.wholeWords, rules: make(map[pair]merge, len(spec.Merges))}
 	for i, line := range spec.Merges {
 		// The left token may itself begin with a space, in a vocabulary that is not byte-level
 		// throughout.
@@ -48,20 +49,34 @@ func newBytePair(spec Spec, v *vocabulary) (*bytePair, error) {
 
 func (b *bytePair) encode(to *encoding, text string, _ bool) {
 	var m merger
+	if !b.vocab.byteText {
+		b.cut.words(strings.ReplaceAll(text, " ", "▁"), func(word string) { b.encodeRaw(to, word, &m) })
+		return
+	}
 	var spelled []byte
-	for text != "" {
-		n := min(b.pre.split(text), maxMergeBytes)
-		word := text[:n]
-		text = text[n:]
-		if b.pre.wholeWords {
+	b.cut.words(text, func(word string) {
+		if b.whole {
 			spelled = appendByteText(spelled[:0], word)
 			if id, ok := b.vocab.plain[string(spelled)]; ok {
 				to.ids = append(to.ids, id)
-				continue
+				return
 			}
 		}
-		b.encodeWord(to, word, &m)
+		for word != "" {
+			n := min(len(word), maxMergeBytes)
+			b.encodeWord(to, word[:n], &m)
+			word = word[n:]
+		}
+	})
+}
+
+// encodeRaw encodes a word of characters. One of line feeds alone is not merged if it is a token.
+func (b *bytePair) encodeRaw(to *encoding, word string, m *merger) {
+	if id, ok := b.vocab.plain[word]; ok && strings.Trim(word, "\n") == "" {
+		to.ids = append(to.ids, id)
+		return
 	}
+	m.encodeCharacters(to, b.vocab, word, b)
 }
 
 // encodeWord drops bytes that have no token, as llama.cpp and Hugging Face do. Such a byte is in

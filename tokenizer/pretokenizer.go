@@ -4,35 +4,101 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+	"sync"
 )
 
-// preTokenizer cuts a text into words; BPE merges inside words only. Models are trained with
-// regular expressions that need lookahead and backtracking. These splitters decide the same in one
-// pass; tests compare both.
+// preTokenizer cuts a text into words; BPE merges inside words only.
 type preTokenizer struct {
-	names      string                // as in tokenizer.ggml.pre, separated by spaces
-	split      func(text string) int // returns the length of the first word of a non-empty text
-	wholeWords bool                  // a word that is a token is not merged
-	addBOS     bool                  // a prompt begins with BOS unless the file says otherwise
+	names string // as in tokenizer.ggml.pre, separated by spaces
+	// expressions cut the text. Each cuts the words that those before it left, into its matches
+	// and what lies between them.
+	expressions []string
+	wholeWords  bool // a word that is a token is not merged
+	addBOS      bool // a prompt begins with BOS unless the file says otherwise
 }
 
-// preTokenizers has one entry for each way to cut. The names are those of llama.cpp.
-func preTokenizers() []preTokenizer {
-	qwen2 := func(text string) int { return splitModern(text, 1) }
-	llama3 := func(text string) int { return splitModern(text, 3) }
+// The expressions that several models share.
+const (
+	contractions = `(?i:'s|'t|'re|'ve|'m|'ll|'d)`
+	gpt2         = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|` + lastSpaces
+	lastSpaces   = `\s+(?!\S)|\s+` // leave the last space to the word after it
+	newlines     = `\s*[\r\n]+|` + lastSpaces
+	llama3       = contractions + `|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|` + newlines
+	qwen2        = contractions + `|` + withoutContractions
+	// withoutContractions leaves what comes after an apostrophe to the rest.
+	withoutContractions = `[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|` + newlines
+	// camelCase ends a word before a capital letter after a small one.
+	camelCase = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`
+	capitals  = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`
+	slashes   = ` ?[^\s\p{L}\p{N}]+[\r\n/]*|` + newlines
+	gpt4o     = camelCase + contractions + `?|` + capitals + contractions + `?|\p{N}{1,3}|` + slashes
+	digits3   = `\p{N}{1,3}`
+	fromRight = `\d{1,3}(?=(?:\d{3})*\b)` // groups of three digits, counted from the right
+	chinese   = `[\x{4e00}-\x{9fa5}\x{3040}-\x{309f}\x{30a0}-\x{30ff}]+`
+	deepseek3 = "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|" + `[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+`
+	bloom     = ` ?[^(\s|.,!?…。，、।۔،)]+`
+)
+
+// preTokenizers has one entry for each way to cut. Names and ways are llama.cpp's. Where its
+// expressions only come near to those of the training, these are those of the training.
+var preTokenizers = sync.OnceValue(func() []preTokenizer {
 	return []preTokenizer{
-		{split: splitGPT2, names: "gpt-2 gpt2 phi-2 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe " +
+		{expressions: []string{gpt2}, names: "gpt-2 gpt2 phi-2 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe " +
 			"modern-bert gigachat a.x-4.0 mellum exaone4 mpt olmo jais trillion granite-docling"},
-		{split: splitDigits, names: "smollm starcoder refact command-r codeshell exaone minerva-7b mellum2"},
-		{split: qwen2, names: "qwen2 deepseek-r1-qwen kormo f2llmv2 megrez stablelm2 hunyuan solar-open grok-2"},
-		{split: llama3, wholeWords: true, addBOS: true,
+		{expressions: []string{`\p{N}`, gpt2}, names: "smollm starcoder refact command-r codeshell exaone minerva-7b mellum2"},
+		{expressions: []string{qwen2}, names: "qwen2 deepseek-r1-qwen kormo f2llmv2 megrez stablelm2 hunyuan solar-open grok-2"},
+		{expressions: []string{llama3}, wholeWords: true, addBOS: true,
 			names: "llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano"},
-		{split: llama3, wholeWords: true, names: "glm4 glm5"},
-		{split: llama3, names: "dbrx smaug-bpe chatglm-bpe"},
+		{expressions: []string{llama3}, wholeWords: true, names: "glm4 glm5"},
+		{expressions: []string{llama3}, names: "dbrx smaug-bpe chatglm-bpe"},
+		{names: "qwen35", expressions: []string{
+			contractions + `|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|` + newlines}},
+		{names: "tekken", wholeWords: true, addBOS: true, expressions: []string{camelCase + `|` + capitals + `|\p{N}|` + slashes}},
+		{expressions: []string{gpt4o}, names: "gpt-4o llama4 kanana2 talkie minimax-m2"},
+		{expressions: []string{gpt4o}, wholeWords: true, names: "granite-embed-multi-97m"},
+		{expressions: []string{fromRight, gpt4o}, names: "tiny_aya cohere2moe"},
+		{names: "deepseek-v3 hunyuan-dense joyai-llm hy_v4", expressions: []string{digits3, chinese, deepseek3 + `[\r\n]*|` + newlines}},
+		{names: "spark2_5", expressions: []string{digits3, chinese, deepseek3 + `|[\r\n]|` + lastSpaces, `\p{N}`}},
+		{names: "afmoe", expressions: []string{`[^\p{N}]*\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))`,
+			`[\x{4e00}-\x{9fff}\x{3400}-\x{4dbf}\x{8c48}-\x{faff}\x{3040}-\x{30ff}\x{ff65}-\x{ff9f}\x{2f00}-\x{2fdf}\x{e40}-\x{eff}` +
+				`\x{1780}-\x{17ff}\x{1000}-\x{109f}\x{aa60}-\x{aa7f}\x{a9e0}-\x{a9ff}\x{ac00}-\x{d7af}\x{1100}-\x{11ff}]+`,
+			deepseek3 + `[\r\n]*|` + newlines}},
+		{names: "deepseek-llm", expressions: []string{`[\r\n]`,
+			// letters with a case, without those that the training left out
+			`\s?[\p{Lu}\p{Ll}\p{Lt}&&[^\x{560}-\x{588}\x{10c7}-\x{10ff}\x{1c80}-\x{1c88}\x{2d00}-\x{2d2d}` +
+				`\x{a790}-\x{ab68}\x{10570}-\x{105bc}\x{16e40}-\x{1df2a}]]+`,
+			`\s?[!-/:-~\x{ff01}-\x{ff0f}\x{ff1a}-\x{ff5e}\x{2018}-\x{201f}\x{3000}-\x{3002}]+`, `\s+$`,
+			`[\x{800}-\x{9fa5}\x{ac00}-\x{d7ff}]+`, `\p{N}+`}},
+		{names: "deepseek-coder", expressions: []string{`[\r\n]`, `\s?\p{L}+`, `\s?\p{P}+`, `[\x{800}-\x{9fa5}\x{ac00}-\x{d7ff}]+`, `\p{N}`}},
+		{names: "falcon", expressions: []string{"[\\p{P}$+<=>^~|`]+", gpt2, `[0-9][0-9][0-9]`}},
+		{names: "seed-coder", expressions: []string{
+			contractions + `|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+|` + newlines}},
+		{names: "bailingmoe bailingmoe2 llada-moe", expressions: []string{
+			contractions + `|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|` + lastSpaces}},
+		{names: "minicpm5", wholeWords: true, expressions: []string{digits3,
+			contractions + `|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|` + newlines}},
+		{names: "ufakzeka", expressions: []string{withoutContractions}},
+		{names: "laguna", expressions: []string{`[^\n]+|\n+`, qwen2}},
+		{names: "exaone-moe", expressions: []string{
+			contractions + `|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|` + lastSpaces}},
+		{names: "kimi-k2", expressions: []string{`\p{Han}+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*` +
+			`[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+` + contractions + `?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+` +
+			`[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*` + contractions + `?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|` + newlines}},
+		{names: "youtu", wholeWords: true, expressions: []string{
+			`[\x{ac00}-\x{d7a3}\x{3131}-\x{318e}]+|[\x{ff01}\x{2026}\x{201c}\x{201d}\x{2018}\x{2019}\x{2014}\x{ff1a}\x{ff1b}\x{ff0c}` +
+				`\x{3001}-\x{303f}\x{fe30}-\x{fe4f}]+|[\x{3105}-\x{312f}]+|` + chinese,
+			camelCase + contractions + `?|` + capitals + contractions + `?|\p{N}|` + slashes}},
+		{names: "superbpe", expressions: []string{`\p{N}+`, `\d{3}(?:(?=(?:\d{3})+(?!\d))|(?!\d)\D*)`}},
+		{expressions: []string{bloom}, names: "poro-chat bloom gpt3-finnish"},
+		{expressions: []string{bloom, `\p{N}`}, names: "viking"},
+		{names: "jais-2", expressions: []string{contractions + `|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|` +
+			`\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|\s{4}(?!\S)|\s{1,2}(?!\S)|\s`}},
+		{names: "gemma4", addBOS: true, expressions: []string{`[^\n]+|\n+`}},
+		{names: "sarvam-moe", expressions: []string{`[^\n]+|\n+`}},
+		{names: "chameleon", addBOS: true, expressions: []string{`<sentinel:[0-9]+>`, `IMGIMG[A-I]{1,4}Z`, "[\t\n]|    |  ", `\p{N}`,
+			"[\\p{P}!-/:-@\\[-`{-~]", gpt2}},
 	}
-}
+})
 
 // PreTokenizers lists the names that New accepts in Spec.Pre, as in tokenizer.ggml.pre. New also
 // accepts "" and "default", which name none; see Spec.AssumedPre.
@@ -66,169 +132,43 @@ func (s Spec) PrependsBOS() bool {
 
 func choosePreTokenizer(s Spec) (preTokenizer, error) {
 	name := cmp.Or(s.AssumedPre(), s.Pre)
+	if s.Model == "gemma4" {
+		name = s.Model // whatever the file says, as in llama.cpp
+	}
 	for _, p := range preTokenizers() {
 		if slices.Contains(strings.Fields(p.names), name) {
 			return p, nil
 		}
 	}
-	var ways []string
-	for _, p := range preTokenizers() {
-		first, _, _ := strings.Cut(p.names, " ")
-		ways = append(ways, first)
-	}
-	return preTokenizer{}, fieldError("pre", "is %.64q, a pre-tokenizer that is not supported: choose a model whose own is one of %s, "+
-		"or one that cuts text alike", name, strings.Join(ways, ", "))
+	return preTokenizer{}, fieldError("pre", "is %.64q, a pre-tokenizer that is not supported: docs/models.md lists the %d that are",
+		name, len(PreTokenizers()))
 }
 
-// splitGPT2 matches
-//
-//	's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-func splitGPT2(text string) int {
-	if n := contraction(text); n > 0 && text[:n] == strings.ToLower(text[:n]) {
-		return n
+// cutter is a preTokenizer, compiled.
+type cutter []pattern
+
+func (p preTokenizer) compile() cutter {
+	var c cutter
+	for _, expression := range p.expressions {
+		c = append(c, mustCompile(expression))
 	}
-	start := 0
-	if text[0] == ' ' {
-		start = 1
-	}
-	if kind, size := classAt(text, start); size > 0 && kind != space {
-		return start + runLength(text[start:], kind)
-	}
-	return spaces(text)
+	return c
 }
 
-// splitDigits first takes every \p{N} as a word of its own. Between them it cuts as splitGPT2
-// does.
-func splitDigits(text string) int {
-	kind, size := classAt(text, 0)
-	switch kind {
-	case number:
-		return size
-	case space:
-		run := runLength(text, space)
-		if next, _ := classAt(text, run); next == number {
-			return run // the part of the text between two numbers ends here
-		}
+// words calls yield with each word of a text.
+func (c cutter) words(text string, yield func(word string)) {
+	if text == "" {
+		return
 	}
-	return splitGPT2(text)
-}
-
-// splitModern matches, with {1,digits} for the length of a number,
-//
-//	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
-func splitModern(text string, digits int) int {
-	if n := contraction(text); n > 0 {
-		return n
+	if len(c) == 0 {
+		yield(text)
+		return
 	}
-	kind, size := classAt(text, 0)
-	if kind == letter {
-		return runLength(text, letter)
+	at := 0
+	for start, end := c[0].find(text, 0); start >= 0; start, end = c[0].find(text, at) {
+		c[1:].words(text[at:start], yield)
+		c[1:].words(text[start:end], yield)
+		at = end
 	}
-	if kind == number {
-		return numberLength(text, digits)
-	}
-	newline := text[0] == '\r' || text[0] == '\n'
-	if next, _ := classAt(text, size); next == letter && !newline {
-		return size + runLength(text[size:], letter)
-	}
-	start := 0
-	if text[0] == ' ' {
-		start = 1
-	}
-	if kind, _ := classAt(text, start); kind == mark {
-		end := start + runLength(text[start:], mark)
-		return end + len(text[end:]) - len(strings.TrimLeft(text[end:], "\r\n"))
-	}
-	run := text[:runLength(text, space)]
-	if last := strings.LastIndexAny(run, "\r\n"); last >= 0 {
-		return last + 1
-	}
-	return spaces(text)
-}
-
-// spaces matches \s+(?!\S)|\s+: a run of white space leaves its last character to the word after
-// it.
-func spaces(text string) int {
-	run := runLength(text, space)
-	if run == len(text) {
-		return run
-	}
-	_, last := utf8.DecodeLastRuneInString(text[:run])
-	if last < run {
-		return run - last
-	}
-	return run
-}
-
-// contraction returns the length of 's, 't, 're, 've, 'm, 'll or 'd in either case, 0 if text
-// begins with none.
-func contraction(text string) int {
-	if len(text) < 2 || text[0] != '\'' {
-		return 0
-	}
-	switch text[1] | 0x20 {
-	case 's', 't', 'm', 'd':
-		return 2
-	}
-	if len(text) > 2 && slices.Contains([]string{"re", "ve", "ll"}, strings.ToLower(text[1:3])) {
-		return 3
-	}
-	return 0
-}
-
-// class is how the patterns tell characters apart.
-type class int
-
-const (
-	none   class = iota // the end of the text
-	letter              // \p{L}
-	number              // \p{N}
-	space               // \s
-	mark                // everything else
-)
-
-// classAt returns class and length in bytes of the character at an offset; none and 0 at the end
-// of the text.
-func classAt(text string, at int) (class, int) {
-	if at >= len(text) {
-		return none, 0
-	}
-	r, size := rune(text[at]), 1
-	if r >= utf8.RuneSelf {
-		r, size = utf8.DecodeRuneInString(text[at:])
-	}
-	switch {
-	case unicode.IsLetter(r):
-		return letter, size
-	case unicode.IsSpace(r):
-		return space, size
-	case unicode.IsNumber(r):
-		return number, size
-	}
-	return mark, size
-}
-
-// runLength returns how many bytes at the start of text belong to characters of one class.
-func runLength(text string, kind class) int {
-	end := 0
-	for {
-		k, size := classAt(text, end)
-		if k != kind {
-			return end
-		}
-		end += size
-	}
-}
-
-// numberLength is runLength of number, for at most so many digits.
-func numberLength(text string, digits int) int {
-	end := 0
-	for ; digits > 0; digits-- {
-		kind, size := classAt(text, end)
-		if kind != number {
-			break
-		}
-		end += size
-	}
-	return end
+	c[1:].words(text[at:], yield)
 }

@@ -36,50 +36,39 @@ func (s *sentencePiece) encode(to *encoding, text string, first bool) {
 	if first && s.addSpace {
 		text = " " + text
 	}
-	text = strings.ReplaceAll(text, " ", "▁")
 	var m merger
+	m.encodeCharacters(to, s.vocab, strings.ReplaceAll(text, " ", "▁"), s)
+}
+
+// encodeCharacters appends the ids of a text whose first symbols are its characters.
+func (m *merger) encodeCharacters(to *encoding, v *vocabulary, text string, r rules) {
 	for text != "" {
 		n := runeBoundary(text, maxMergeBytes)
-		to.ids = s.encodePart(to.ids, text[:n], &m)
+		m.encodePart(to, v, text[:n], r)
 		text = text[n:]
 	}
 }
 
-func (s *sentencePiece) encodePart(dst []int32, text string, m *merger) []int32 {
+func (m *merger) encodePart(to *encoding, v *vocabulary, text string, r rules) {
 	m.begin(len(text))
 	prev := int32(-1)
-	for i, r := range text {
-		at, size := int32(i), int32(utf8.RuneLen(r))
-		id, ok := s.vocab.plain[text[at:at+size]]
+	for i, char := range text {
+		at, size := int32(i), int32(utf8.RuneLen(char))
+		id, ok := v.plain[text[at:at+size]]
 		if !ok {
 			id = -1
 		}
 		m.set(at, prev, size, id)
 		prev = at
 	}
-	m.merge(text, s)
+	m.merge(text, r)
 	for at := int32(0); int(at) < len(text); at = m.symbols[at].next {
 		if sym := m.symbols[at]; sym.id >= 0 {
-			dst = append(dst, sym.id)
+			to.ids = append(to.ids, sym.id)
 		} else {
-			dst = s.spell(dst, text[at:at+sym.size])
+			v.spell(to, text[at:at+sym.size])
 		}
 	}
-	return dst
-}
-
-// spell appends the byte tokens of a character, or the unknown token if the vocabulary lacks one
-// of the bytes.
-func (s *sentencePiece) spell(dst []int32, char string) []int32 {
-	start := len(dst)
-	for i := range len(char) {
-		id := s.vocab.byteID[char[i]]
-		if id < 0 {
-			return append(dst[:start], s.vocab.unk)
-		}
-		dst = append(dst, id)
-	}
-	return dst
 }
 
 func (s *sentencePiece) join(raw string, _, _ int32) (rank, id int32, ok bool) {

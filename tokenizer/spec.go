@@ -1,6 +1,10 @@
 package tokenizer
 
-import "math"
+import (
+	"math"
+	"slices"
+	"strings"
+)
 
 // The kinds of token in Spec.Types, numbered as in tokenizer.ggml.token_type.
 const (
@@ -14,18 +18,27 @@ const (
 
 // Spec is a vocabulary as a model file describes it. V is the number of tokens.
 type Spec struct {
-	Model  string    // "gpt2" (byte-level BPE) or "llama" (SentencePiece)
+	Model  string    // "gpt2" (byte-level BPE), "gemma4" (BPE on characters) or "llama" (SentencePiece)
 	Pre    string    // gpt2: the pre-tokenizer, one of PreTokenizers; "" and "default" name none
 	Tokens []string  // V; of equal texts, encoding uses the first
 	Types  []int32   // V, or empty: then types are guessed from ids and texts
 	Scores []float32 // llama: V, the highest is joined first; gpt2: ignored
-	Merges []string  // gpt2: "left right", the earliest learned first
+	Merges []string  // gpt2, gemma4: "left right", the earliest learned first
 
 	BOS, EOS, EOT, UNK, PAD int32 // -1: none
 
 	AddBOS         bool // a prompt begins with BOS
 	AddEOS         bool // as the file says; not used, because a reply follows a prompt
 	AddSpacePrefix bool // llama: encode text as if a space came before it
+}
+
+// Models lists the names that New accepts in Spec.Model, as in tokenizer.ggml.model.
+func Models() []string { return []string{"gpt2", "gemma4", "llama"} }
+
+// byteLevel reports whether tokens are written in GPT-2's byte alphabet. Other vocabularies write
+// text as it is, ▁ for a space, and have byte tokens <0xNN> for characters without a token.
+func (s Spec) byteLevel() bool {
+	return s.Model == "gpt2" && s.Pre != "gemma4" && s.Pre != "sarvam-moe"
 }
 
 // maxTokens bounds a vocabulary; the largest known have about 2^18 tokens.
@@ -35,8 +48,8 @@ const maxTokens = 1 << 24
 func (s Spec) check() error {
 	n := len(s.Tokens)
 	switch {
-	case s.Model != "gpt2" && s.Model != "llama":
-		return fieldError("model", "is %.64q, which is not supported; known are \"gpt2\" and \"llama\"", s.Model)
+	case !slices.Contains(Models(), s.Model):
+		return fieldError("model", "is %.64q, which is not supported; known are %s", s.Model, strings.Join(Models(), ", "))
 	case n == 0 || n > maxTokens:
 		return fieldError("tokens", "has %d entries; allowed are 1 to %d", n, maxTokens)
 	case len(s.Types) != 0 && len(s.Types) != n:

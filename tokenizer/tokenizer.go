@@ -2,18 +2,18 @@
 // text.
 //
 // Read [Spec] first: a vocabulary as a file describes it. [New] makes a [Tokenizer] of it, which
-// encodes. A [Decoder] turns ids into text while they arrive. Two families are supported, named as
-// in a GGUF file:
+// encodes. A [Decoder] turns ids into text while they arrive. Three families are supported, named
+// as in a GGUF file:
 //
-//   - "gpt2", byte-level BPE. A pre-tokenizer cuts the text into words (by hand-written code that
-//     equals the regular expression of the training). The bytes of a word are the first symbols. The
-//     pair whose merge was learned earliest is joined, again and again, until no rule applies. Bytes
-//     without a token are left out.
+//   - "gpt2", byte-level BPE. A pre-tokenizer cuts the text into words, by the regular expressions of
+//     the training. The bytes of a word are the first symbols. The pair whose merge was learned
+//     earliest is joined, again and again, until no rule applies. Bytes without a token are left out.
+//   - "gemma4", the same with characters as first symbols, and whole lines as words.
 //   - "llama", SentencePiece. There are no words. Spaces become ▁. From single characters up, the
 //     pair whose result has the highest score is joined. Characters without a token are spelled in
 //     byte tokens <0xNN>.
 //
-// Both are the same greedy merge with another rule for the next pair; merge.go has it once.
+// All are the same greedy merge with another rule for the next pair; merge.go has it once.
 //
 // Invariant: no user can forge a turn. A chat prompt mixes text of the template, in which
 // <|im_start|> is a control token, with text of people, files and models, in which the same

@@ -44,7 +44,7 @@ func newVocabulary(spec Spec) (*vocabulary, error) {
 	v := &vocabulary{
 		tokens:   spec.Tokens,
 		types:    kinds(spec),
-		byteText: spec.Model == "gpt2",
+		byteText: spec.byteLevel(),
 		plain:    make(map[string]int32, len(spec.Tokens)),
 		unk:      spec.UNK,
 	}
@@ -143,7 +143,7 @@ func guessKinds(spec Spec) []int32 {
 	for i, text := range spec.Tokens {
 		_, isByte := byteToken(text)
 		switch {
-		case spec.Model == "llama" && isByte:
+		case !spec.byteLevel() && isByte:
 			types[i] = TypeByte
 		case isEndName(text), strings.HasPrefix(text, "<|") && strings.HasSuffix(text, "|>") && len(text) > 4:
 			types[i] = TypeControl
@@ -206,6 +206,20 @@ func (v *vocabulary) isOrdinary(id int32) bool {
 	return utf8.RuneCountInString(text) == 1 || !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.In(r, unicode.L, unicode.M, unicode.N) && !unicode.IsSpace(r)
 	})
+}
+
+// spell appends the byte tokens of a character, or the unknown token if the vocabulary lacks one of
+// the bytes.
+func (v *vocabulary) spell(to *encoding, char string) {
+	start := len(to.ids)
+	for i := range len(char) {
+		if id := v.byteID[char[i]]; id >= 0 {
+			to.ids = append(to.ids, id)
+			continue
+		}
+		to.ids = append(to.ids[:start], v.unk)
+		return
+	}
 }
 
 // bytes returns what a token stands for in a text.

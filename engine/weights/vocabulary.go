@@ -3,6 +3,8 @@ package weights
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"specula/tokenizer"
 )
@@ -28,12 +30,11 @@ type vocabularyReader struct {
 func (r *vocabularyReader) read() tokenizer.Spec {
 	var s tokenizer.Spec
 	s.Model = optional(r, r.file.String, "model", "")
-	switch s.Model {
-	case "gpt2", "llama":
-	case "":
-		r.missing("model", `"gpt2" or "llama"`)
-	default:
-		r.keep(fmt.Errorf("reading %q: tokenizer.ggml.model is %s, supported are \"gpt2\" (byte-level BPE) and \"llama\" (SentencePiece)", r.file.name, quote(s.Model)))
+	switch known := strings.Join(tokenizer.Models(), ", "); {
+	case s.Model == "":
+		r.missing("model", "one of "+known)
+	case !slices.Contains(tokenizer.Models(), s.Model):
+		r.keep(fmt.Errorf("reading %q: tokenizer.ggml.model is %s, supported are %s", r.file.name, quote(s.Model), known))
 	}
 	sentencePiece := s.Model == "llama"
 	s.Pre = optional(r, r.file.String, "pre", "")
@@ -51,7 +52,7 @@ func (r *vocabularyReader) read() tokenizer.Spec {
 		r.missing("scores", fmt.Sprintf("an array of %d f32, one for each token", n))
 	}
 	if !sentencePiece && s.Merges == nil {
-		r.missing("merges", "an array of strings, which a gpt2 vocabulary needs")
+		r.missing("merges", fmt.Sprintf("an array of strings, which a %s vocabulary needs", s.Model))
 	}
 	bos, eos, unk := int32(-1), int32(-1), int32(-1)
 	if sentencePiece {
