@@ -4,7 +4,7 @@
 // Read Backend first: it owns memory and executes the dozen operations of a transformer, each over
 // a batch of rows. Matrix, Vector, Buffer and Cache are what it hands out; Weight, CacheShape,
 // Attention and Rope describe what it is asked for. Logits are the result of a pass. What a backend
-// may offer beyond this (Feeder, Judge, Arithmetic, CacheChecker) are interfaces of their own,
+// may offer beyond this (Extra, Feeder, Judge, Arithmetic, CacheChecker) are interfaces of their own,
 // found by a type assertion.
 //
 // Calls queue work in order. Only the methods of Logits give numbers to the host, and only they may
@@ -139,6 +139,8 @@ type Attention struct {
 	Heads    int // query heads; a multiple of KVHeads of the cache
 	HeadDim  int
 	Scale    float32 // factor of q·k, usually 1/√HeadDim
+	Window   int     // number of keys that a row sees, its own last; 0: all. See Extra.
+	SoftCap  float32 // a score s becomes SoftCap·tanh(s/SoftCap); 0: it stays s. See Extra.
 	Row      int     // first row of the buffers that belongs to this cache's sequence
 	Position int     // position of that row: the cache's Len
 }

@@ -131,7 +131,7 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a 
 	}, 4*len(newKeys))
 	b.makeRoom()
 	b.queue.attends = append(b.queue.attends, cpu.Attention{
-		Dst: out, Q: queries, KV: layer, M: m, Position: a.Position, Heads: a.Heads, Scale: a.Scale,
+		Dst: out, Q: queries, KV: layer, M: m, Position: a.Position, Heads: a.Heads, Scale: a.Scale, Window: a.Window, SoftCap: a.SoftCap,
 	})
 	task := &b.queue.attends[len(b.queue.attends)-1]
 	b.queue.add(task, task.Items(), task.Work())

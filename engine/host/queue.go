@@ -130,7 +130,9 @@ type rowOperation struct {
 	x, y         []float32 // (count, cols) and (count, yCols), starting at row first
 	cols, yCols  int
 	w            vector
-	eps          float32
+	eps, factor  float32
+	group        int
+	activation   cpu.Activation
 	rope         compute.Rope
 	kv           *cpu.KV
 	position     int

@@ -1,6 +1,71 @@
 package model
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"specula/engine/compute"
+)
+
+// architecture describes a family of models: which tensors its files have, and what happens with
+// them. The order of a layer stands in forward.go; a step whose tensor is missing is left out. The
+// rows stand in family_*.go. Facts about them come from llama.cpp and from the library transformers.
+type architecture struct {
+	name string // general.architecture
+
+	// has says which tensors a file has, by the tag need in tensors.go, where that differs from
+	// usualNeeds.
+	has needs
+	// named gives other names to tensors, where a family uses them for something else.
+	named map[string]string
+
+	// neoX: RoPE rotates the pairs (i, i+dim/2). Otherwise the pairs are (2i, 2i+1); the rows of
+	// query and key are stored in the order that this needs.
+	neoX    bool
+	rotates rotates // which layers rotate at all
+	windows windows // which layers see only the last keys
+
+	layerNorm   bool   // norms subtract the mean; otherwise they are RMSNorm
+	qkNorm      qkNorm // what a norm of query and key covers
+	rotateFirst bool   // RoPE comes before the norms of query and key
+
+	activation compute.Activation // of the feed-forward network
+
+	// read takes from the file what only this family has. May be nil.
+	read func(m *metadata, c *Config)
+}
+
+// qkNorm says what a norm of queries and keys covers.
+type qkNorm int
+
+const (
+	eachHead    qkNorm = iota // each head, with the same weights for all
+	eachHeadOwn               // each head, with weights of its own
+	allHeads                  // the numbers of all heads together
+)
+
+// rotates says which layers have rotary positions. The others have none at all (NoPE).
+type rotates int
+
+const (
+	everyLayer  rotates = iota
+	threeOfFour         // not the layers 3, 7, 11, …
+	windowOnly          // those with a window, or every one if the model has no window
+)
+
+// windows says which layers see only a window of keys. The file may say it, too.
+type windows struct {
+	some bool // the family has windows
+	// fullEvery: of so many layers, the last sees all keys. 0: no layer does.
+	fullEvery int
+	size      int // if the file does not say one; 0: then there are none
+	// base is the base of the angles in layers with a window, if the file does not say one; 0: that
+	// of the others.
+	base float64
+	// unscaled: only the layers without a window scale positions.
+	unscaled bool
+}
 
 // need says whether an architecture has a tensor.
 type need int
@@ -11,22 +76,27 @@ const (
 	absent // not part of the architecture; a file that has it is a variant we do not support
 )
 
-// architecture is what distinguishes the model families that share this forward pass.
-type architecture struct {
-	name string
-	// neoX: RoPE rotates the pairs (i, i+dim/2). Otherwise the pairs are (2i, 2i+1); the files of
-	// llama models store the rows of query and key in the order that this needs.
-	neoX    bool
-	qkNorm  need // RMSNorm on each head of query and key
-	qkvBias need
+// needs maps values of the tag need to what an architecture says about them.
+type needs map[string]need
+
+// usualNeeds is what holds unless an architecture says otherwise.
+func usualNeeds() needs {
+	return needs{
+		"": required, "optional": optional, "attention_norm": required, "feed_forward_norm": required, "gate": required,
+		"norm_bias": absent, "feed_forward_norm_bias": absent, "qk_norm": absent, "post_norms": absent, "attention_gate": absent,
+		"qkv_bias": optional,
+	}
+}
+
+// needs returns what this architecture says about each value of the tag need.
+func (a *architecture) needs() needs {
+	all := usualNeeds()
+	maps.Copy(all, a.has)
+	return all
 }
 
 func architectures() []architecture {
-	return []architecture{
-		{name: "llama", neoX: false, qkNorm: absent, qkvBias: optional},
-		{name: "qwen2", neoX: true, qkNorm: absent, qkvBias: required},
-		{name: "qwen3", neoX: true, qkNorm: required, qkvBias: optional},
-	}
+	return slices.Concat(llamaLike(), gemmas(), sandwiches(), parallels(), layerNormed())
 }
 
 func architectureOf(name string) (a architecture, known bool) {
@@ -38,17 +108,13 @@ func architectureOf(name string) (a architecture, known bool) {
 	return architecture{}, false
 }
 
-// Architectures lists the supported architectures.
+// Architectures lists the supported architectures, sorted.
 func Architectures() (names []string) {
 	for _, a := range architectures() {
 		names = append(names, a.name)
 	}
+	slices.Sort(names)
 	return names
 }
 
 func architectureNames() string { return strings.Join(Architectures(), ", ") }
-
-// needs maps each value of the tag need to what this architecture says about it.
-func (a architecture) needs() map[string]need {
-	return map[string]need{"": required, "optional": optional, "qk_norm": a.qkNorm, "qkv_bias": a.qkvBias}
-}

@@ -11,9 +11,11 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// binding joins a tensor of the file to the field whose tag names it.
+// binding joins a tensor of the file, or rows of one, to the field whose tag names it.
 type binding struct {
 	weight compute.Weight
+	tensor string        // the name in the file
+	at     int           // where the weight's bytes begin in the tensor
 	field  reflect.Value // a compute.Matrix, compute.Vector or []float32
 }
 
@@ -28,29 +30,95 @@ type binder struct {
 // collect binds the tagged fields of the struct that target points to.
 func (b *binder) collect(target any, layer int) error {
 	value := reflect.ValueOf(target).Elem()
+	needs := b.arch.needs()
 	for i := range value.NumField() {
 		tag := value.Type().Field(i).Tag
-		name := strings.ReplaceAll(tag.Get("gguf"), "%d", fmt.Sprint(layer))
-		shape := b.shape(tag.Get("shape"))
-		need := b.arch.needs()[tag.Get("need")]
-		if need == absent {
+		need, isTensor := needs[tag.Get("need")]
+		if tag.Get("gguf") == "" || !isTensor || need == absent {
 			continue
 		}
-		weight, found, err := b.file.Tensor(name)
+		name := b.arch.tensorName(strings.ReplaceAll(tag.Get("gguf"), "%d", fmt.Sprint(layer)))
+		shape := b.shape(tag.Get("shape"))
+		found, err := b.find(name, shape)
 		switch {
 		case err != nil:
 			return err
-		case !found && need == optional:
+		case found == nil && need == optional:
 			continue
-		case !found:
+		case found == nil:
 			return fmt.Errorf("the tensor %q is missing; a %s model needs it with shape %s", name, b.arch.name, times(shape))
-		case !fits(weight, shape):
+		case !fits(found.weight, shape):
 			return fmt.Errorf("the tensor %q has shape %s; a %s model of these hyperparameters needs %s",
-				name, times([]int{weight.Rows, weight.Cols}), b.arch.name, times(shape))
+				name, times([]int{found.weight.Rows, found.weight.Cols}), b.arch.name, times(shape))
 		}
-		b.bindings = append(b.bindings, binding{weight, value.Field(i)})
+		found.field = value.Field(i)
+		b.bindings = append(b.bindings, *found)
 	}
 	return nil
+}
+
+// tensorName returns the name under which this architecture's files have a tensor.
+func (a *architecture) tensorName(name string) string {
+	for usual, own := range a.named {
+		name = strings.Replace(name, "."+usual+".", "."+own+".", 1)
+	}
+	return name
+}
+
+// find returns a tensor, or the rows of a fused tensor that stand for it, or nil.
+func (b *binder) find(name string, shape []int) (*binding, error) {
+	weight, found, err := b.file.Tensor(name)
+	if err != nil || found && fits(weight, shape) {
+		return &binding{weight: weight, tensor: name}, err
+	}
+	if part, err := b.findFused(name, shape); part != nil || err != nil {
+		return part, err
+	}
+	if !found {
+		return nil, nil
+	}
+	return &binding{weight: weight, tensor: name}, nil
+}
+
+// findFused returns the part of a fused tensor that stands for a tensor, or nil.
+func (b *binder) findFused(name string, shape []int) (*binding, error) {
+	layer, kind, ok := splitName(name)
+	own, suffix, _ := strings.Cut(kind, ".")
+	f, fused := fusions[own]
+	if !ok || !fused {
+		return nil, nil
+	}
+	tensor := layer + f.name + "." + suffix
+	weight, found, err := b.file.Tensor(tensor)
+	if err != nil || !found {
+		return nil, err
+	}
+	var before, total int
+	for i, size := range f.rows {
+		if i < f.part {
+			before += b.sizes[size]
+		}
+		total += b.sizes[size]
+	}
+	length := &weight.Rows // of a matrix its rows, of a vector its numbers
+	if weight.Rows == 1 {
+		length = &weight.Cols
+	}
+	if *length != total {
+		return nil, nil
+	}
+	each := len(weight.Data) / total
+	at, rows := before*each, b.sizes[f.rows[f.part]]
+	*length = rows
+	weight.Name, weight.Data = fmt.Sprintf("%s, part %d", tensor, f.part), weight.Data[at:at+rows*each]
+	return &binding{weight: weight, tensor: tensor, at: at}, nil
+}
+
+// splitName splits "blk.0.attn_q.weight" into "blk.0." and "attn_q.weight".
+func splitName(name string) (layer, kind string, ok bool) {
+	rest, ok := strings.CutPrefix(name, "blk.")
+	number, kind, found := strings.Cut(rest, ".")
+	return "blk." + number + ".", kind, ok && found
 }
 
 // shape translates the tag shape, "rows,cols" or "length", into numbers.
@@ -64,7 +132,7 @@ func (b *binder) shape(tag string) []int {
 
 func fits(w compute.Weight, shape []int) bool {
 	if len(shape) == 1 {
-		return w.Rows == 1 && w.Cols == shape[0]
+		return w.Rows*w.Cols == shape[0] // norms of single heads are stored head by head
 	}
 	return w.Rows == shape[0] && w.Cols == shape[1]
 }
@@ -78,7 +146,7 @@ func times(shape []int) string {
 func (b *binder) leftover() error {
 	bound := make(map[string]bool, len(b.bindings))
 	for _, binding := range b.bindings {
-		bound[binding.weight.Name] = true
+		bound[binding.tensor] = true
 	}
 	for _, t := range b.file.Tensors() {
 		if !bound[t.Name] {
@@ -108,14 +176,18 @@ func (b *binder) describe(c *Config) {
 // take gives every bound tensor to the backend and returns the matrices.
 func (b *binder) take(ctx context.Context, backend compute.Backend, total int64, progress func(done, total int64)) (matrices []Matrix, err error) {
 	var done int64
+	left := map[string]int{} // parts of a tensor that are not loaded yet
+	for _, binding := range b.bindings {
+		left[binding.tensor]++
+	}
 	for _, binding := range b.bindings {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		weigher, ok := backend.(weigher)
 		copied := ok && weigher.MatrixBytes(binding.weight) > 0 && binding.field.Type() == reflect.TypeFor[compute.Matrix]()
-		if name := binding.weight.Name; copied { // the backend makes a copy in a form of its own
-			binding.weight.Done = func(from, to int) { b.file.ReleasePart(name, from, to) }
+		if copied { // the backend makes a copy in a form of its own
+			binding.weight.Done = func(from, to int) { b.file.ReleasePart(binding.tensor, binding.at+from, binding.at+to) }
 		}
 		taken, err := takeIn(ctx, backend, binding)
 		if err != nil {
@@ -125,8 +197,8 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 		if matrix, ok := taken.(compute.Matrix); ok {
 			matrices = append(matrices, Matrix{matrix, gguf.TypeName(binding.weight.Type), int64(len(binding.weight.Data))})
 		}
-		if copied {
-			b.file.Release(binding.weight.Name)
+		if left[binding.tensor]--; copied && left[binding.tensor] == 0 {
+			b.file.Release(binding.tensor)
 		}
 		done += int64(len(binding.weight.Data))
 		if progress != nil {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 
 	"specula/engine/compute"
 	"specula/engine/weights"
@@ -17,14 +18,25 @@ type Config struct {
 	KVHeads      int // divides Heads
 	HeadDim      int
 	Vocab        int
-	// ContextLength is the number of tokens that the file allows, but at most its sliding window.
-	// Beyond the window this pass would compute something else.
+	// ContextLength is the number of tokens that the file allows. Where the architecture has no
+	// windows and the file has one, it is at most that: beyond it this pass would compute something
+	// else.
 	ContextLength int
 	RopeBase      float64
-	RopeDim       int     // numbers of a head that are rotated
-	RopeScale     float64 // divisor of positions; 1 for most models
+	RopeDim       int // numbers of a head that are rotated
+	Scaling       Scaling
 	NormEps       float64
 	TiedOutput    bool // the embedding table is also the output matrix
+
+	AttentionScale float64 // factor of q·k, usually 1/√HeadDim
+	AttentionCap   float64 // bound of the scores of attention; this and all below: 0 for none
+	LogitCap       float64 // bound of the logits
+	EmbeddingScale float64 // factor of embeddings
+	ResidualScale  float64 // factor of what a block adds
+	LogitScale     float64 // factor of the logits
+	// Queries grow by the factor 1 + TemperatureScale·ln(1+⌊position/TemperatureLength⌋).
+	TemperatureScale  float64
+	TemperatureLength int
 
 	MaxTokens   int // capacity of a cache
 	MaxRows     int // most rows of a Forward
@@ -89,6 +101,21 @@ func (m *metadata) number(name string, fallback, low, high float64) float64 {
 	return 1
 }
 
+// maybe reads a float from low to high, and says whether the file has it.
+func (m *metadata) maybe(name string, low, high float64) (x float64, found bool) {
+	x, found, err := m.file.Float(m.key(name))
+	m.err = first(m.err, err)
+	if found && err == nil && !(low <= x && x <= high) {
+		m.fail(m.key(name), x, fmt.Sprintf("%g to %g", low, high))
+	}
+	return x, found && err == nil
+}
+
+func hasTensor(file *weights.File, name string) bool {
+	_, found, err := file.Tensor(name)
+	return found || err != nil
+}
+
 func first(a, b error) error {
 	if a != nil {
 		return a
@@ -99,11 +126,18 @@ func first(a, b error) error {
 // maxHeadDim is the largest supported size of a head; published models have at most 256.
 const maxHeadDim = 512
 
+// mostTokens bounds what a file may say about numbers of tokens.
+const mostTokens = 1 << 27
+
 // readConfig reads and checks all hyperparameters except the vocabulary, which is the number of
 // rows of the embedding table.
-func readConfig(file *weights.File) (Config, error) {
-	const mostWide, mostLayers, mostHeads, mostTokens = 1 << 20, 4096, 4096, 1 << 27
+func readConfig(file *weights.File, arch *architecture) (Config, layerWindows, error) {
+	const mostWide, mostLayers, mostHeads = 1 << 20, 4096, 4096
 	m := &metadata{file: file}
+	eps := "attention.layer_norm_rms_epsilon"
+	if arch.layerNorm {
+		eps = "attention.layer_norm_epsilon"
+	}
 	c := Config{
 		Architecture:  file.Architecture(),
 		Layers:        m.count("block_count", 0, mostLayers),
@@ -112,17 +146,22 @@ func readConfig(file *weights.File) (Config, error) {
 		Heads:         m.count("attention.head_count", 0, mostHeads),
 		ContextLength: m.count("context_length", 0, mostTokens),
 		RopeBase:      m.number("rope.freq_base", 10_000, 1, 1e12),
-		NormEps:       m.number("attention.layer_norm_rms_epsilon", 0, 1e-12, 0.1),
+		NormEps:       m.number(eps, 0, 1e-12, 0.1),
 	}
 	c.KVHeads = m.count("attention.head_count_kv", c.Heads, mostHeads)
 	c.HeadDim = m.count("attention.key_length", max(c.Dim/c.Heads, 1), maxHeadDim)
 	c.RopeDim = m.count("rope.dimension_count", c.HeadDim, c.HeadDim)
-	if window, _, err := m.file.Uint(m.key("attention.sliding_window")); err == nil && window > 0 && window < mostTokens {
+	c.AttentionScale = 1 / math.Sqrt(float64(c.HeadDim))
+	c.Scaling = m.readScaling(c.ContextLength, hasTensor(file, "rope_factors_long.weight"))
+	w := m.readWindows(arch.windows, &c)
+	if window, _, err := m.file.Uint(m.key("attention.sliding_window")); err == nil && !arch.windows.some && window > 0 && window < mostTokens {
 		c.ContextLength = min(c.ContextLength, int(window))
 	}
-	c.RopeScale = m.ropeScale()
+	if arch.read != nil {
+		arch.read(m, &c)
+	}
 	m.check(c)
-	return c, m.err
+	return c, w, m.err
 }
 
 // check refuses models that the forward pass would compute wrongly.
@@ -145,19 +184,4 @@ func (m *metadata) check(c Config) {
 	if causal, found, err := m.file.Bool(m.key("attention.causal")); err != nil || found && !causal {
 		m.fail(m.key("attention.causal"), causal, "true: only causal models can be decoded")
 	}
-}
-
-// ropeScale reads the scaling of positions. Linear scaling divides them. The factors of Llama 3.1
-// are a tensor and are read elsewhere.
-func (m *metadata) ropeScale() float64 {
-	kind, _, err := m.file.String(m.key("rope.scaling.type"))
-	m.err = first(m.err, err)
-	switch kind {
-	case "", "none":
-		return m.number("rope.scale_linear", 1, 1e-3, 1e6)
-	case "linear":
-		return m.number("rope.scaling.factor", 1, 1e-3, 1e6)
-	}
-	m.fail(m.key("rope.scaling.type"), fmt.Sprintf("%.64q", kind), "none and linear")
-	return 1
 }

@@ -58,8 +58,8 @@ func (e *Eagle) run(p *pass, ids []int32) {
 		p.err = m.backend.Embed(a.output, e.embedding, ids)
 	}
 	if e.third {
-		p.norm(a.output, a.output, e.inputNorm)
-		p.norm(a.normed, a.residual, e.hiddenNorm)
+		p.norm(a.output, a.output, e.inputNorm, nil)
+		p.norm(a.normed, a.residual, e.hiddenNorm, nil)
 		e.join(p, a.output, a.normed)
 		if e.normed {
 			p.copy(a.residual, a.normed, compute.Block{})
@@ -70,7 +70,7 @@ func (e *Eagle) run(p *pass, ids []int32) {
 		p.project(a.residual, e.pair, e.fc, e.fcBias)
 		m.gather(p, 0, a.residual)
 	}
-	m.feedForward(p, &m.layers[0])
+	m.feedForward(p, &m.layers[0], a.normed)
 }
 
 // score computes the logits of one state.
@@ -78,7 +78,7 @@ func (e *Eagle) score(p *pass, state compute.Buffer) (compute.Logits, error) {
 	m, a := &e.layer, &e.layer.activations
 	p.rows = 1
 	if e.third {
-		p.norm(a.normed, state, e.outputNorm)
+		p.norm(a.normed, state, e.outputNorm, nil)
 		state = a.normed
 	}
 	p.project(a.scores, state, e.output, nil)

@@ -91,7 +91,7 @@ func (e *Eagle) loadLayer(h *headTensors, c headConfig, dim int) error {
 		e.hiddenNorm = h.vector(dim, required, at("hidden_norm.weight")...)
 	}
 	queries, keys := query.Rows, key.Rows
-	e.layer = Model{backend: e.target.backend, arch: architecture{name: "eagle", neoX: true, qkNorm: absent}, config: shape, layers: []layer{{
+	e.layer = Model{backend: e.target.backend, arch: architecture{name: "eagle", neoX: true}, config: shape, layers: []layer{{
 		Query:           h.matrix(queries, in, required, at("self_attn.q_proj.weight")...),
 		Key:             h.matrix(keys, in, required, at("self_attn.k_proj.weight")...),
 		Value:           h.matrix(keys, in, required, at("self_attn.v_proj.weight")...),
@@ -112,7 +112,8 @@ func (e *Eagle) loadLayer(h *headTensors, c headConfig, dim int) error {
 	if err != nil {
 		return fmt.Errorf("the config.json beside %q: %w", h.file.Name(), err)
 	}
-	e.layer.angles, err = newRopeTables(&e.layer.config, factors)
+	angles, err := newRopeTables(&e.layer.config, shape.RopeBase, Scaling{}, factors)
+	e.layer.layers[0].rope = &angles
 	return err
 }
 

@@ -91,7 +91,7 @@ func (s *EagleState) Prefill(ctx context.Context, cache compute.Cache, ids []int
 		return nil, fmt.Errorf("reading %d tokens from %d on: there are %d hidden states, from token %d on", len(pairs), position, s.held, s.first)
 	}
 	m, a := &s.layer, &s.layer.activations
-	m.pass = pass{Backend: m.backend, ctx: ctx, parts: append(m.pass.parts[:0], Part{c.Cache, pairs}), rows: len(pairs), eps: float32(m.config.NormEps)}
+	m.pass = pass{Backend: m.backend, model: m, ctx: ctx, parts: append(m.pass.parts[:0], Part{c.Cache, pairs}), rows: len(pairs)}
 	p := &m.pass
 	switch {
 	case !kept:

@@ -17,7 +17,7 @@ func (m *Model) layersOver(ctx context.Context, parts ...Part) error {
 
 // begin sets up a pass over these parts.
 func (m *Model) begin(ctx context.Context, parts ...Part) *pass {
-	m.pass = pass{Backend: m.backend, ctx: ctx, parts: append(m.pass.parts[:0], parts...), eps: float32(m.config.NormEps)}
+	m.pass = pass{Backend: m.backend, model: m, ctx: ctx, parts: append(m.pass.parts[:0], parts...)}
 	m.ids = m.ids[:0]
 	for _, part := range parts {
 		m.ids = append(m.ids, part.IDs...)
@@ -28,22 +28,25 @@ func (m *Model) begin(ctx context.Context, parts ...Part) *pass {
 
 // layersBehind runs all layers over tokens that are embedded already.
 func (m *Model) layersBehind(p *pass) error {
+	p.scale(m.activations.residual, m.config.EmbeddingScale)
 	for i := range m.layers {
 		if p.err != nil {
 			return p.err
 		}
 		m.leave(p, i)
-		m.attend(p, i)
-		m.feedForward(p, &m.layers[i])
+		x := m.attend(p, i)
+		m.feedForward(p, &m.layers[i], x)
 	}
 	m.leave(p, len(m.layers))
 	return p.err
 }
 
-// attend runs the attention block of layer i.
-func (m *Model) attend(p *pass, i int) {
-	p.norm(m.activations.normed, m.activations.residual, m.layers[i].AttentionNorm)
-	m.gather(p, i, m.activations.normed)
+// attend runs the attention block of layer i, and returns the buffer that it read.
+func (m *Model) attend(p *pass, i int) compute.Buffer {
+	l, a := &m.layers[i], &m.activations
+	x := p.normed(a.normed, a.residual, l.AttentionNorm, l.AttentionNormBias)
+	m.gather(p, i, x)
+	return x
 }
 
 // gather is attend without the norm: x is the input of the query, key and value projections.
@@ -52,28 +55,38 @@ func (m *Model) gather(p *pass, i int, x compute.Buffer) {
 	p.project(a.query, x, l.Query, l.QueryBias)
 	p.project(a.key, x, l.Key, l.KeyBias)
 	p.project(a.value, x, l.Value, l.ValueBias)
-	if m.arch.qkNorm == required {
-		p.norm(a.query, a.query, l.QueryNorm)
-		p.norm(a.key, a.key, l.KeyNorm)
+	if m.arch.rotateFirst {
+		p.rotate(l)
 	}
-	p.rotate(a.query, m.rope(c.Heads))
-	p.rotate(a.key, m.rope(c.KVHeads))
+	p.normHeads(a.query, l.QueryNorm)
+	p.normHeads(a.key, l.KeyNorm)
+	if !m.arch.rotateFirst {
+		p.rotate(l)
+	}
 	p.attend(a.attended, a.query, a.key, a.value, compute.Attention{
-		Layer: i, Heads: c.Heads, HeadDim: c.HeadDim, Scale: m.attentionScale(),
+		Layer: i, Heads: c.Heads, HeadDim: c.HeadDim, Scale: float32(c.AttentionScale), Window: l.window, SoftCap: float32(c.AttentionCap),
 	})
 	p.project(a.output, a.attended, l.Mix, l.MixBias)
-	p.add(a.residual, a.output)
+	p.contribute(l.PostAttentionNorm)
 }
 
-// feedForward adds the output of the gated feed-forward network, which treats each token by itself.
-func (m *Model) feedForward(p *pass, l *layer) {
+// feedForward adds the output of the feed-forward network, which treats each token by itself. Without
+// a norm of its own, the network reads x, what attention has read.
+func (m *Model) feedForward(p *pass, l *layer, x compute.Buffer) {
 	a := &m.activations
-	p.norm(a.normed, a.residual, l.FeedForwardNorm)
-	p.project(a.gate, a.normed, l.Gate, nil)
-	p.project(a.up, a.normed, l.Up, nil)
-	p.swiGLU(a.gate, a.up)
-	p.project(a.output, a.gate, l.Down, nil)
-	p.add(a.residual, a.output)
+	if l.FeedForwardNorm != nil {
+		x = p.normed(a.normed, a.residual, l.FeedForwardNorm, l.FeedForwardNormBias)
+	}
+	if l.Gate != nil {
+		p.project(a.gate, x, l.Gate, l.GateBias)
+		p.project(a.up, x, l.Up, l.UpBias)
+		p.gate(a.gate, a.up, m.arch.activation)
+	} else {
+		p.project(a.gate, x, l.Up, l.UpBias)
+		p.activate(a.gate, m.arch.activation)
+	}
+	p.project(a.output, a.gate, l.Down, l.DownBias)
+	p.contribute(l.PostFeedForwardNorm)
 }
 
 // score turns the first rows of the residual stream into logits.
@@ -88,7 +101,9 @@ func (m *Model) score(rows int) (compute.Logits, error) {
 func (m *Model) scoreRows(rows int) error {
 	p, a := &m.pass, &m.activations
 	p.rows = rows
-	p.norm(a.normed, a.residual, m.OutputNorm)
-	p.project(a.scores, a.normed, m.Output, nil)
+	x := p.normed(a.normed, a.residual, m.OutputNorm, m.OutputNormBias)
+	p.project(a.scores, x, m.Output, m.OutputBias)
+	p.scale(a.scores, m.config.LogitScale)
+	p.softCap(a.scores, m.config.LogitCap)
 	return p.err
 }

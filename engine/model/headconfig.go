@@ -71,7 +71,7 @@ func readHeadConfig(file *safetensors.File) (headConfig, error) {
 // config.json it takes the target's values.
 func (c headConfig) shape(file *safetensors.File, target *Config, dim, queries, keys int) (Config, error) {
 	s := Config{
-		Architecture: "eagle", Layers: 1, Dim: dim, HeadDim: target.HeadDim, RopeBase: target.RopeBase, RopeScale: 1, NormEps: target.NormEps,
+		Architecture: "eagle", Layers: 1, Dim: dim, HeadDim: target.HeadDim, RopeBase: target.RopeBase, NormEps: target.NormEps,
 	}
 	if file.Config() != nil {
 		s.RopeBase, s.NormEps = 10_000, 1e-6
@@ -95,7 +95,7 @@ func (c headConfig) shape(file *safetensors.File, target *Config, dim, queries, 
 	if !(s.RopeBase >= 1 && s.RopeBase <= 1e12) || !(s.NormEps >= 1e-12 && s.NormEps <= 0.1) {
 		return s, fmt.Errorf("rope_theta is %g and rms_norm_eps %g in the config.json beside %q; allowed are 1 to 1e12 and 1e-12 to 0.1", s.RopeBase, s.NormEps, file.Name())
 	}
-	s.Heads, s.KVHeads = queries/s.HeadDim, keys/s.HeadDim
+	s.Heads, s.KVHeads, s.AttentionScale = queries/s.HeadDim, keys/s.HeadDim, 1/math.Sqrt(float64(s.HeadDim))
 	return s, nil
 }
 

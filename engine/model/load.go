@@ -38,7 +38,7 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	if err != nil {
 		return nil, err
 	}
-	config, err := readConfig(file)
+	config, windows, err := readConfig(file, &arch)
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +46,9 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 		return nil, err
 	}
 	m := &Model{backend: backend, arch: arch, config: config, layers: make([]layer, config.Layers)}
+	if err := m.checkOperations(windows); err != nil {
+		return nil, err
+	}
 	if err := m.checkCache(); err != nil {
 		return nil, err
 	}
@@ -62,7 +65,7 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	if m.Output == nil {
 		m.Output = m.Embedding
 	}
-	if m.angles, err = newRopeTables(&m.config, m.RopeFactors); err != nil {
+	if err := m.placeLayers(windows); err != nil {
 		return nil, err
 	}
 	return m, m.allocate()
@@ -101,7 +104,7 @@ func (c *Config) size(file *weights.File, o Options) error {
 
 // bind finds and checks every tensor.
 func (m *Model) bind(file *weights.File) (*binder, error) {
-	b := &binder{file: file, arch: m.arch, sizes: m.config.sizes()}
+	b := &binder{file: file, arch: m.arch, sizes: m.config.sizes(m.arch.qkNorm)}
 	if err := b.collect(&m.parameters, 0); err != nil {
 		return nil, err
 	}
@@ -114,4 +117,28 @@ func (m *Model) bind(file *weights.File) (*binder, error) {
 	_, hasOutput, _ := file.Tensor("output.weight")
 	m.config.TiedOutput = !hasOutput
 	return b, b.leftover()
+}
+
+// checkOperations refuses a model that needs an operation which the backend does not have.
+func (m *Model) checkOperations(w layerWindows) error {
+	if _, ok := m.backend.(compute.Extra); ok {
+		return nil
+	}
+	c, a := &m.config, &m.arch
+	for _, need := range []struct {
+		what string
+		is   bool
+	}{
+		{"sliding windows", w.size > 0},
+		{"capped scores", c.AttentionCap != 0 || c.LogitCap != 0},
+		{"factors of embeddings, residuals or logits", c.EmbeddingScale != 0 || c.ResidualScale != 0 || c.LogitScale != 0},
+		{"norms with a mean", a.layerNorm},
+		{"another activation than SiLU", a.activation != compute.SiLU},
+	} {
+		if need.is {
+			return fmt.Errorf("a %s model has %s, and %s does not compute these yet: choose --device cpu: %w",
+				a.name, need.what, m.backend.Info().Name, compute.ErrLacks)
+		}
+	}
+	return nil
 }

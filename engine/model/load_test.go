@@ -17,7 +17,7 @@ func TestConfigOfThePair(t *testing.T) {
 	m := openModel(t, newBackend(t, 1), "../../assets/pair/target.gguf", model.Options{MaxTokens: 128})
 	want := model.Config{
 		Architecture: "qwen3", Layers: 8, Dim: 256, FFN: 1024, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 4096, ContextLength: 2048,
-		RopeBase: 10_000, RopeDim: 64, RopeScale: 1, NormEps: float64(float32(1e-6)), TiedOutput: true,
+		RopeBase: 10_000, RopeDim: 64, AttentionScale: 0.125, NormEps: float64(float32(1e-6)), TiedOutput: true,
 		MaxTokens: 128, MaxRows: 32, PrefillRows: 32, Parameters: 8_918_272, WeightBytes: 9_491_456, WeightType: "Q8_0",
 		CacheBytes: 2 * 8 * 128 * 2 * 64 * 4,
 	}
@@ -115,7 +115,7 @@ func TestRecogniseSaysWhatAFileIs(t *testing.T) {
 	}{
 		{"a model", file(arch, "qwen2", kind, "model"), nil},
 		{"a model in one part", file(arch, "llama", "split.count", uint16(1), "split.no", uint16(0)), nil},
-		{"another architecture", file(arch, "gemma3"), []string{`architecture "gemma3"`, "specula runs " + all, "choose"}},
+		{"another architecture", file(arch, "mamba"), []string{`architecture "mamba"`, "specula runs " + all, "choose"}},
 		{"a name that is close to an encoder's", file(arch, "pangu-embedded"), []string{`architecture "pangu-embedded"`}},
 		{"hostile architecture", file(arch, "\x1b[2J"), []string{`"\x1b[2J"`}},
 		{"no architecture", file(), []string{"general.architecture is missing", all}},
@@ -130,7 +130,7 @@ func TestRecogniseSaysWhatAFileIs(t *testing.T) {
 		{"first part", file(arch, "llama", "split.no", uint16(0), "split.count", uint16(2), "split.tensors.count", int32(30)),
 			[]string{"part 1 of 2", "llama-gguf-split --merge"}},
 		{"another part, which names no architecture", file("split.no", uint16(2), "split.count", uint16(3)), []string{"part 3 of 3", "--merge"}},
-		{"part of a model that would not run", file(arch, "gemma3", "split.count", uint16(2)), []string{`architecture "gemma3"`}},
+		{"part of a model that would not run", file(arch, "mamba", "split.count", uint16(2)), []string{`architecture "mamba"`}},
 		{"vocabulary alone", (&gguf.Builder{}).Set(arch, "llama"), []string{"no weights"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -173,7 +173,10 @@ func TestLoadRefuses(t *testing.T) {
 		{"odd rotation", header(map[string]any{"rope.dimension_count": uint32(7)}), model.Options{}, []string{"rope.dimension_count", "even"}},
 		{"rotation beyond the head", header(map[string]any{"rope.dimension_count": uint32(18)}), model.Options{}, []string{"rope.dimension_count", "1 to 16"}},
 		{"other value heads", header(map[string]any{"attention.value_length": uint32(8)}), model.Options{}, []string{"value_length", "16"}},
-		{"yarn", header(map[string]any{"rope.scaling.type": "yarn"}), model.Options{}, []string{`"yarn"`, "none and linear"}},
+		{"unknown scaling", header(map[string]any{"rope.scaling.type": "su"}), model.Options{}, []string{`"llama.rope.scaling.type" is "su"`, "none, linear, yarn, longrope and dynamic"}},
+		{"yarn by nothing", header(map[string]any{"rope.scaling.type": "yarn"}), model.Options{}, []string{`"llama.rope.scaling.factor" is missing`, "1 to 1e+06"}},
+		{"yarn by less than 1", header(map[string]any{"rope.scaling.type": "yarn", "rope.scaling.factor": float32(0.5)}), model.Options{}, []string{`rope.scaling.factor" is 0.5`}},
+		{"longrope without its factors", header(map[string]any{"rope.scaling.type": "longrope"}), model.Options{}, []string{"longrope", `"rope_factors_long.weight" is missing`}},
 		{"experts", header(map[string]any{"expert_count": uint32(8)}), model.Options{}, []string{"expert_count", "mixtures"}},
 		{"an encoder", header(map[string]any{"attention.causal": false}), model.Options{}, []string{"causal"}},
 		{"missing tensors", header(nil), model.Options{}, []string{`"token_embd.weight" is missing`, "llama model"}},
@@ -191,7 +194,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"a factor of zero", func() *gguf.Builder {
 			m := &tiny{name: "x", arch: "llama", heads: 4, kvHeads: 2, headDim: 16, tied: true}
 			return m.builder().Vector("rope_freqs.weight", make([]float32, 8))
-		}, model.Options{}, []string{"rope_freqs.weight", "positive"}},
+		}, model.Options{}, []string{"rope_freqs.weight", "is 0 at 0", "positive"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file, err := weights.Parse("a file", c.build().Bytes())

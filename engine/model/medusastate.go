@@ -67,7 +67,7 @@ func (s *MedusaState) Prefill(ctx context.Context, cache compute.Cache, ids []in
 	p.copy(s.x, s.last, compute.Block{})
 	for _, b := range s.heads[head].blocks {
 		p.project(s.gate, s.x, b.linear, b.bias)
-		p.swiGLU(s.gate, s.ones)
+		p.gate(s.gate, s.ones, compute.SiLU)
 		p.add(s.x, s.gate)
 	}
 	p.project(s.scores, s.x, s.heads[head].output, nil)

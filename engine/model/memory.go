@@ -124,7 +124,7 @@ func (m *Model) checkCache() error {
 // activationBytes returns the memory of a pass: its buffers, the RoPE tables, and the backend's
 // temporary memory.
 func (m *Model) activationBytes(tokens int) float64 {
-	activations := float32Bytes * float64(tokens) * float64(m.config.RopeDim) // cosine and sine tables together
+	activations := m.ropeBytes(tokens)
 	rows, cols := 0, 0
 	for _, w := range m.sizes() {
 		activations += float32Bytes * float64(w.rows) * float64(w.cols)
@@ -134,6 +134,18 @@ func (m *Model) activationBytes(tokens int) float64 {
 		activations += float64(known.ScratchBytes(rows, cols, m.cacheShape(tokens)))
 	}
 	return activations
+}
+
+// ropeBytes returns the memory of the tables of cosine and sine.
+func (m *Model) ropeBytes(tokens int) float64 {
+	tables := 1
+	if m.arch.windows.some {
+		tables++
+	}
+	if m.config.TemperatureScale > 0 {
+		tables *= 2
+	}
+	return float32Bytes * float64(tables*tokens) * float64(m.config.RopeDim)
 }
 
 func (m *Model) bytesTaken(w compute.Weight) int64 {

@@ -36,7 +36,6 @@ type Model struct {
 	backend     compute.Backend
 	arch        architecture
 	config      Config
-	angles      ropeTables
 	activations activations
 	pass        pass
 	ids         []int32 // of all parts of a pass, one after the other

@@ -2,25 +2,55 @@ package model
 
 import (
 	"context"
-	"math"
 
 	"specula/engine/compute"
 )
 
 // pass runs operations over the same rows until one fails, and then skips the rest. So the layers
-// need no error check after every line.
+// need no error check after every line. A step that a model does not have (a nil weight, a factor of
+// 0 or 1) does nothing.
 type pass struct {
 	compute.Backend
+	model *Model
 	ctx   context.Context // of the call that this pass serves
 	parts []Part
 	rows  int // of all parts together
-	eps   float32
 	err   error
 }
 
-func (p *pass) norm(dst, x compute.Buffer, w compute.Vector) {
-	if p.err == nil {
-		p.err = p.RMSNorm(dst, x, p.rows, w, p.eps)
+// norm writes the norm of x to dst.
+func (p *pass) norm(dst, x compute.Buffer, w, bias compute.Vector) {
+	if p.err != nil {
+		return
+	}
+	eps := float32(p.model.config.NormEps)
+	if p.model.arch.layerNorm {
+		p.err = p.extra().LayerNorm(dst, x, p.rows, w, w.Len(), eps)
+	} else {
+		p.err = p.RMSNorm(dst, x, p.rows, w, eps)
+	}
+	if p.err == nil && bias != nil {
+		p.err = p.AddBias(dst, p.rows, bias)
+	}
+}
+
+// normed returns dst with the norm of x, or x if there is no norm.
+func (p *pass) normed(dst, x compute.Buffer, w, bias compute.Vector) compute.Buffer {
+	if w == nil {
+		return x
+	}
+	p.norm(dst, x, w, bias)
+	return dst
+}
+
+// normHeads normalises queries or keys, if w is not nil.
+func (p *pass) normHeads(x compute.Buffer, w compute.Vector) {
+	switch {
+	case w == nil || p.err != nil:
+	case p.model.arch.layerNorm:
+		p.err = p.extra().LayerNorm(x, x, p.rows, w, p.model.config.HeadDim, float32(p.model.config.NormEps))
+	default:
+		p.norm(x, x, w, nil)
 	}
 }
 
@@ -38,8 +68,19 @@ func (p *pass) project(dst, x compute.Buffer, w compute.Matrix, bias compute.Vec
 	}
 }
 
-// rotate applies RoPE to each part's rows, at that part's positions.
-func (p *pass) rotate(x compute.Buffer, r compute.Rope) {
+// rotate applies RoPE to queries and keys of each part's rows, at that part's positions.
+func (p *pass) rotate(l *layer) {
+	if l.rope == nil {
+		return
+	}
+	c, a := &p.model.config, &p.model.activations
+	rope := compute.Rope{Heads: c.Heads, HeadDim: c.HeadDim, Dim: c.RopeDim, NeoX: p.model.arch.neoX, Cos: l.rope.queryCos, Sin: l.rope.querySin}
+	p.rotateRows(a.query, rope)
+	rope.Heads, rope.Cos, rope.Sin = c.KVHeads, l.rope.cos, l.rope.sin
+	p.rotateRows(a.key, rope)
+}
+
+func (p *pass) rotateRows(x compute.Buffer, r compute.Rope) {
 	for i := range p.parts {
 		if part := &p.parts[i]; p.err == nil {
 			r.Position = part.Cache.Len()
@@ -60,9 +101,20 @@ func (p *pass) attend(dst, q, k, v compute.Buffer, a compute.Attention) {
 	}
 }
 
-func (p *pass) swiGLU(gate, up compute.Buffer) {
-	if p.err == nil {
+// gate writes the activation of gate, times up, to gate.
+func (p *pass) gate(gate, up compute.Buffer, f compute.Activation) {
+	switch {
+	case p.err != nil:
+	case f == compute.SiLU:
 		p.err = p.SwiGLU(gate, up, p.rows)
+	default:
+		p.err = p.extra().Activate(gate, up, p.rows, f)
+	}
+}
+
+func (p *pass) activate(x compute.Buffer, f compute.Activation) {
+	if p.err == nil {
+		p.err = p.extra().Activate(x, nil, p.rows, f)
 	}
 }
 
@@ -72,11 +124,34 @@ func (p *pass) add(x, y compute.Buffer) {
 	}
 }
 
+// contribute adds what a block computed to the residual stream: normed if norm is not nil, and
+// multiplied by the model's factor.
+func (p *pass) contribute(norm compute.Vector) {
+	a := &p.model.activations
+	if norm != nil {
+		p.norm(a.output, a.output, norm, nil)
+	}
+	p.scale(a.output, p.model.config.ResidualScale)
+	p.add(a.residual, a.output)
+}
+
+func (p *pass) scale(x compute.Buffer, factor float64) {
+	if p.err == nil && factor != 0 && factor != 1 {
+		p.err = p.extra().Scale(x, p.rows, float32(factor))
+	}
+}
+
+func (p *pass) softCap(x compute.Buffer, limit float64) {
+	if p.err == nil && limit != 0 {
+		p.err = p.extra().SoftCap(x, p.rows, float32(limit))
+	}
+}
+
 func (p *pass) copy(dst, x compute.Buffer, b compute.Block) {
 	if p.err == nil {
 		p.err = p.Copy(dst, x, p.rows, b)
 	}
 }
 
-// attentionScale is 1/√HeadDim. It keeps the variance of q·k independent of the size of a head.
-func (m *Model) attentionScale() float32 { return float32(1 / math.Sqrt(float64(m.config.HeadDim))) }
+// extra is the backend's; checkOperations has made sure that it is there if the model needs it.
+func (p *pass) extra() compute.Extra { return p.Backend.(compute.Extra) }

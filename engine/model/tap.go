@@ -36,7 +36,7 @@ func (m *Model) leave(p *pass, layer int) {
 		case l == layer:
 			p.copy(m.tap.Rows, a.residual, block)
 		case l == compute.Normed && layer == len(m.layers):
-			p.norm(a.normed, a.residual, m.OutputNorm)
+			p.norm(a.normed, a.residual, m.OutputNorm, m.OutputNormBias)
 			p.copy(m.tap.Rows, a.normed, block)
 		}
 	}

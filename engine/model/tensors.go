@@ -6,41 +6,79 @@ import "specula/engine/compute"
 // for the layer. The tag shape is its size in hyperparameters: rows,cols of a matrix or the length
 // of a vector. The tag need says whether it may be missing (see architecture.needs).
 type parameters struct {
-	Embedding   compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
-	OutputNorm  compute.Vector `gguf:"output_norm.weight" shape:"dim"`
-	Output      compute.Matrix `gguf:"output.weight" shape:"vocab,dim" need:"optional"`
-	RopeFactors []float32      `gguf:"rope_freqs.weight" shape:"pairs" need:"optional"`
+	Embedding      compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
+	OutputNorm     compute.Vector `gguf:"output_norm.weight" shape:"dim"`
+	OutputNormBias compute.Vector `gguf:"output_norm.bias" shape:"dim" need:"norm_bias"`
+	Output         compute.Matrix `gguf:"output.weight" shape:"vocab,dim" need:"optional"`
+	OutputBias     compute.Vector `gguf:"output.bias" shape:"vocab" need:"optional"`
+	RopeFactors    []float32      `gguf:"rope_freqs.weight" shape:"pairs" need:"optional"`
+	ShortFactors   []float32      `gguf:"rope_factors_short.weight" shape:"pairs" need:"optional"`
+	LongFactors    []float32      `gguf:"rope_factors_long.weight" shape:"pairs" need:"optional"`
 }
 
-// layer holds the weights of one transformer block.
+// layer holds the weights of one transformer block, and where it stands.
 type layer struct {
-	AttentionNorm compute.Vector `gguf:"blk.%d.attn_norm.weight" shape:"dim"`
-	Query         compute.Matrix `gguf:"blk.%d.attn_q.weight" shape:"queries,dim"`
-	Key           compute.Matrix `gguf:"blk.%d.attn_k.weight" shape:"keys,dim"`
-	Value         compute.Matrix `gguf:"blk.%d.attn_v.weight" shape:"keys,dim"`
-	QueryBias     compute.Vector `gguf:"blk.%d.attn_q.bias" shape:"queries" need:"qkv_bias"`
-	KeyBias       compute.Vector `gguf:"blk.%d.attn_k.bias" shape:"keys" need:"qkv_bias"`
-	ValueBias     compute.Vector `gguf:"blk.%d.attn_v.bias" shape:"keys" need:"qkv_bias"`
-	QueryNorm     compute.Vector `gguf:"blk.%d.attn_q_norm.weight" shape:"head" need:"qk_norm"`
-	KeyNorm       compute.Vector `gguf:"blk.%d.attn_k_norm.weight" shape:"head" need:"qk_norm"`
-	Mix           compute.Matrix `gguf:"blk.%d.attn_output.weight" shape:"dim,queries"`
-	MixBias       compute.Vector `gguf:"blk.%d.attn_output.bias" shape:"dim" need:"optional"`
+	AttentionNorm     compute.Vector `gguf:"blk.%d.attn_norm.weight" shape:"dim" need:"attention_norm"`
+	AttentionNormBias compute.Vector `gguf:"blk.%d.attn_norm.bias" shape:"dim" need:"norm_bias"`
+	Query             compute.Matrix `gguf:"blk.%d.attn_q.weight" shape:"queries,dim"`
+	Key               compute.Matrix `gguf:"blk.%d.attn_k.weight" shape:"keys,dim"`
+	Value             compute.Matrix `gguf:"blk.%d.attn_v.weight" shape:"keys,dim"`
+	QueryBias         compute.Vector `gguf:"blk.%d.attn_q.bias" shape:"queries" need:"qkv_bias"`
+	KeyBias           compute.Vector `gguf:"blk.%d.attn_k.bias" shape:"keys" need:"qkv_bias"`
+	ValueBias         compute.Vector `gguf:"blk.%d.attn_v.bias" shape:"keys" need:"qkv_bias"`
+	QueryNorm         compute.Vector `gguf:"blk.%d.attn_q_norm.weight" shape:"query_norm" need:"qk_norm"`
+	KeyNorm           compute.Vector `gguf:"blk.%d.attn_k_norm.weight" shape:"key_norm" need:"qk_norm"`
+	Mix               compute.Matrix `gguf:"blk.%d.attn_output.weight" shape:"dim,queries"`
+	MixBias           compute.Vector `gguf:"blk.%d.attn_output.bias" shape:"dim" need:"optional"`
+	PostAttentionNorm compute.Vector `gguf:"blk.%d.post_attention_norm.weight" shape:"dim" need:"post_norms"`
 
-	FeedForwardNorm compute.Vector `gguf:"blk.%d.ffn_norm.weight" shape:"dim"`
-	Gate            compute.Matrix `gguf:"blk.%d.ffn_gate.weight" shape:"ffn,dim"`
-	Up              compute.Matrix `gguf:"blk.%d.ffn_up.weight" shape:"ffn,dim"`
-	Down            compute.Matrix `gguf:"blk.%d.ffn_down.weight" shape:"dim,ffn"`
+	FeedForwardNorm     compute.Vector `gguf:"blk.%d.ffn_norm.weight" shape:"dim" need:"feed_forward_norm"`
+	FeedForwardNormBias compute.Vector `gguf:"blk.%d.ffn_norm.bias" shape:"dim" need:"feed_forward_norm_bias"`
+	Gate                compute.Matrix `gguf:"blk.%d.ffn_gate.weight" shape:"ffn,dim" need:"gate"`
+	GateBias            compute.Vector `gguf:"blk.%d.ffn_gate.bias" shape:"ffn" need:"optional"`
+	Up                  compute.Matrix `gguf:"blk.%d.ffn_up.weight" shape:"ffn,dim"`
+	UpBias              compute.Vector `gguf:"blk.%d.ffn_up.bias" shape:"ffn" need:"optional"`
+	Down                compute.Matrix `gguf:"blk.%d.ffn_down.weight" shape:"dim,ffn"`
+	DownBias            compute.Vector `gguf:"blk.%d.ffn_down.bias" shape:"dim" need:"optional"`
+	PostFeedForwardNorm compute.Vector `gguf:"blk.%d.post_ffw_norm.weight" shape:"dim" need:"post_norms"`
+
+	window int         // number of keys that a row sees, its own last; 0: all
+	rope   *ropeTables // nil: positions are not rotated
+}
+
+// fusion is a tensor that holds the rows of several, one after the other.
+type fusion struct {
+	name string
+	rows []string // sizes, by the names in shape tags
+}
+
+// fusions says for a tensor's name in which tensor its rows may stand, too, and as which part.
+var fusions = map[string]struct {
+	fusion
+	part int
+}{
+	"attn_q":   {fusion{"attn_qkv", []string{"queries", "keys", "keys"}}, 0},
+	"attn_k":   {fusion{"attn_qkv", []string{"queries", "keys", "keys"}}, 1},
+	"attn_v":   {fusion{"attn_qkv", []string{"queries", "keys", "keys"}}, 2},
+	"ffn_gate": {fusion{"ffn_up", []string{"ffn", "ffn"}}, 0},
+	"ffn_up":   {fusion{"ffn_up", []string{"ffn", "ffn"}}, 1},
 }
 
 // sizes gives the numbers for the names in the shape tags.
-func (c *Config) sizes() map[string]int {
-	return map[string]int{
-		"vocab":   c.Vocab,
-		"dim":     c.Dim,
-		"ffn":     c.FFN,
-		"queries": c.Heads * c.HeadDim,
-		"keys":    c.KVHeads * c.HeadDim,
-		"head":    c.HeadDim,
-		"pairs":   c.RopeDim / 2,
+func (c *Config) sizes(norm qkNorm) map[string]int {
+	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+	sizes := map[string]int{
+		"vocab":      c.Vocab,
+		"dim":        c.Dim,
+		"ffn":        c.FFN,
+		"queries":    queries,
+		"keys":       keys,
+		"query_norm": queries,
+		"key_norm":   keys,
+		"pairs":      c.RopeDim / 2,
 	}
+	if norm == eachHead {
+		sizes["query_norm"], sizes["key_norm"] = c.HeadDim, c.HeadDim
+	}
+	return sizes
 }

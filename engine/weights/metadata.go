@@ -121,6 +121,22 @@ func (f *File) Ints(key string) (list []int64, found bool, err error) {
 	return list, true, nil
 }
 
+// Bools reads an array of bool.
+func (f *File) Bools(key string) (list []bool, found bool, err error) {
+	v, found := f.value(key)
+	if !found {
+		return nil, false, nil
+	}
+	if v.typ != gguf.Array || v.elem != gguf.Bool {
+		return nil, true, f.unfit(v, "an array of bool")
+	}
+	list = make([]bool, v.bits)
+	for i := range list {
+		list[i] = f.element(v, i) != 0
+	}
+	return list, true, nil
+}
+
 // Floats reads an array of f32, or of f64 rounded to float32. It also returns numbers that are not
 // finite: only the caller knows whether they make sense for the key.
 func (f *File) Floats(key string) (list []float32, found bool, err error) {

@@ -97,6 +97,14 @@ func swiGLU(gate, up []float32) {
 	swiGLUGeneric(gate[n:], up[n:])
 }
 
+func gelu(x []float32) {
+	n := whole(len(x), 8)
+	if n > 0 {
+		geluAVX2(&x[0], n)
+	}
+	geluGeneric(x[n:])
+}
+
 func expSum(x []float32, shift float32) float32 {
 	n := whole(len(x), lanes)
 	var sums [lanes]float32

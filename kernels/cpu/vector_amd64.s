@@ -433,6 +433,91 @@ DATA vectorUnderflow<>+24(SB)/4, $0xc2aeac4f
 DATA vectorUnderflow<>+28(SB)/4, $0xc2aeac4f
 GLOBL vectorUnderflow<>(SB), RODATA|NOPTR, $32
 
+// func geluAVX2(x *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·geluAVX2(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), AX
+	MOVQ n+8(FP), CX
+	CMPQ CX, $0x00000008
+	JL   nextDone
+
+next:
+	VMOVUPS    (AX), Y0
+	VMULPS     Y0, Y0, Y1
+	VMULPS     vectorGELUCubic<>+0(SB), Y1, Y1
+	VADDPS     vectorGELULinear<>+0(SB), Y1, Y1
+	VMULPS     Y0, Y1, Y1
+	VXORPS     vectorSign<>+0(SB), Y1, Y1
+	VMULPS     vectorLog2E<>+0(SB), Y1, Y2
+	VADDPS     vectorRoundingBias<>+0(SB), Y2, Y2
+	VSUBPS     vectorRoundingBias<>+0(SB), Y2, Y2
+	VMULPS     vectorLn2High<>+0(SB), Y2, Y5
+	VSUBPS     Y5, Y1, Y3
+	VMULPS     vectorLn2Low<>+0(SB), Y2, Y5
+	VSUBPS     Y5, Y3, Y3
+	VMULPS     vectorC7<>+0(SB), Y3, Y4
+	VADDPS     vectorC6<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     vectorC5<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     vectorC4<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     vectorC3<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     vectorHalf<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     vectorOne<>+0(SB), Y4, Y4
+	VMULPS     Y3, Y4, Y4
+	VADDPS     vectorOne<>+0(SB), Y4, Y4
+	VCVTTPS2DQ Y2, Y2
+	VPSRLD     $0x1f, Y2, Y3
+	VPADDD     Y2, Y3, Y3
+	VPSRAD     $0x01, Y3, Y3
+	VPSUBD     Y3, Y2, Y2
+	VPADDD     vectorExponentBias<>+0(SB), Y3, Y3
+	VPSLLD     $0x17, Y3, Y3
+	VMULPS     Y3, Y4, Y4
+	VPADDD     vectorExponentBias<>+0(SB), Y2, Y2
+	VPSLLD     $0x17, Y2, Y2
+	VMULPS     Y2, Y4, Y4
+	VCMPPS     $0x1e, vectorOverflow<>+0(SB), Y1, Y5
+	VBLENDVPS  Y5, vectorInfinity<>+0(SB), Y4, Y4
+	VCMPPS     $0x11, vectorUnderflow<>+0(SB), Y1, Y5
+	VANDNPS    Y4, Y5, Y4
+	VCMPPS     $0x03, Y1, Y1, Y5
+	VBLENDVPS  Y5, Y1, Y4, Y4
+	VADDPS     vectorOne<>+0(SB), Y4, Y4
+	VDIVPS     Y4, Y0, Y0
+	VMOVUPS    Y0, (AX)
+	ADDQ       $+32, AX
+	SUBQ       $0x00000008, CX
+	CMPQ       CX, $0x00000008
+	JGE        next
+
+nextDone:
+	VZEROUPPER
+	RET
+
+DATA vectorGELUCubic<>+0(SB)/4, $0x3d922278
+DATA vectorGELUCubic<>+4(SB)/4, $0x3d922278
+DATA vectorGELUCubic<>+8(SB)/4, $0x3d922278
+DATA vectorGELUCubic<>+12(SB)/4, $0x3d922278
+DATA vectorGELUCubic<>+16(SB)/4, $0x3d922278
+DATA vectorGELUCubic<>+20(SB)/4, $0x3d922278
+DATA vectorGELUCubic<>+24(SB)/4, $0x3d922278
+DATA vectorGELUCubic<>+28(SB)/4, $0x3d922278
+GLOBL vectorGELUCubic<>(SB), RODATA|NOPTR, $32
+
+DATA vectorGELULinear<>+0(SB)/4, $0x3fcc4229
+DATA vectorGELULinear<>+4(SB)/4, $0x3fcc4229
+DATA vectorGELULinear<>+8(SB)/4, $0x3fcc4229
+DATA vectorGELULinear<>+12(SB)/4, $0x3fcc4229
+DATA vectorGELULinear<>+16(SB)/4, $0x3fcc4229
+DATA vectorGELULinear<>+20(SB)/4, $0x3fcc4229
+DATA vectorGELULinear<>+24(SB)/4, $0x3fcc4229
+DATA vectorGELULinear<>+28(SB)/4, $0x3fcc4229
+GLOBL vectorGELULinear<>(SB), RODATA|NOPTR, $32
+
 // func expSumAVX2(lanes *[16]float32, x *float32, n int, shift float32)
 // Requires: AVX, AVX2
 TEXT ·expSumAVX2(SB), NOSPLIT, $0-28

@@ -81,6 +81,8 @@ func swiGLU(gate, up []float32) {
 	swiGLUGeneric(gate[n:], up[n:])
 }
 
+func gelu(x []float32) { geluGeneric(x) }
+
 func expSum(x []float32, shift float32) float32 {
 	n := whole(len(x), lanes)
 	var sums [lanes]float32

@@ -10,6 +10,7 @@ func largest(x []float32) float32                                 { return large
 func rotate(low, high, cos, sin []float32)                        { rotateGeneric(low, high, cos, sin) }
 func rotatePairs(x, cos, sin []float32)                           { rotatePairsGeneric(x, cos, sin) }
 func swiGLU(gate, up []float32)                                   { swiGLUGeneric(gate, up) }
+func gelu(x []float32)                                            { geluGeneric(x) }
 func expSum(x []float32, shift float32) float32                   { sums := expSumGeneric(x, shift); return fold(&sums) }
 func narrow(dst []uint16, x []float32)                            { narrowGeneric(dst, x) }
 func normGroups(dst, x, w []float32, groups int, eps float64) int { return 0 }

@@ -44,6 +44,11 @@ func rotatePairsAVX2(x *float32, cos *float32, sin *float32, n int)
 //go:noescape
 func swiGLUAVX2(gate *float32, up *float32, n int)
 
+// geluAVX2 is for i := range n { x[i] = x[i] / (1 + exp(-x[i]*(geluLinear+geluCubic*x[i]*x[i]))) }, n a multiple of 8.
+//
+//go:noescape
+func geluAVX2(x *float32, n int)
+
 // expSumAVX2 is for i := range n { x[i] = exp(x[i] - shift); lanes[i%16] += x[i] }, n a multiple of 16, from lanes of zero.
 //
 //go:noescape

@@ -93,6 +93,11 @@ func TestVectorEqualsPortable(t *testing.T) {
 			equalBits(t, "swiGLU", got, want)
 
 			got, want = clone(x), clone(x)
+			gelu(got)
+			geluGeneric(want)
+			equalBits(t, "gelu", got, want)
+
+			got, want = clone(x), clone(x)
 			sum := expSum(got, factor)
 			sums := expSumGeneric(want, factor)
 			equalBits(t, "expSum", append(got, sum), append(want, fold(&sums)))

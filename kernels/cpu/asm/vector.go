@@ -22,6 +22,7 @@ func vector(c *build.Context) {
 	v.rotate()
 	v.rotatePairs()
 	v.swiGLU()
+	v.gelu()
 	v.expSum()
 	v.narrow()
 	v.swiGLU512()
@@ -229,6 +230,25 @@ func (v *elements) swiGLU() {
 		v.VDIVPS(e, g, g)
 		v.VMULPS(Mem{Base: p[1]}, g, g)
 		v.VMOVUPS(g, Mem{Base: p[0]})
+	})
+	v.end()
+}
+
+func (v *elements) gelu() {
+	p, n := v.function("gelu", "is for i := range n { x[i] = x[i] / (1 + exp(-x[i]*(geluLinear+geluCubic*x[i]*x[i]))) }, n a multiple of 8.",
+		"func(x *float32, n int)", "x")
+	v.loop(n, 8, 32, p, func() {
+		x, e := v.YMM(), v.YMM()
+		v.VMOVUPS(Mem{Base: p[0]}, x)
+		v.VMULPS(x, x, e)
+		v.VMULPS(v.float("GELUCubic", 0.07135481), e, e)
+		v.VADDPS(v.float("GELULinear", 1.5957691), e, e)
+		v.VMULPS(x, e, e)
+		v.VXORPS(v.constant("Sign", 1<<31), e, e)
+		e = v.exp(e)
+		v.VADDPS(v.float("One", 1), e, e)
+		v.VDIVPS(e, x, x)
+		v.VMOVUPS(x, Mem{Base: p[0]})
 	})
 	v.end()
 }

@@ -1,0 +1,32 @@
+package compute
+
+import "errors"
+
+// ErrLacks means that a backend has no operation that a model needs.
+var ErrLacks = errors.New("the device lacks an operation of this model")
+
+// Extra is an optional interface of a Backend: operations that only some architectures need. A
+// backend that has them also obeys Window and SoftCap of Attention. A model that needs one of them
+// is refused on other backends.
+type Extra interface {
+	// Scale multiplies each number of x by factor.
+	Scale(x Buffer, m int, factor float32) error
+	// LayerNorm writes (x−mean)·w/√(variance+eps), for each group of so many numbers. w has as many
+	// numbers as one or more groups, and begins anew after its last. dst may be x.
+	LayerNorm(dst, x Buffer, m int, w Vector, group int, eps float32) error
+	// Activate replaces each number of x by its activation, times the number of y. y may be nil.
+	Activate(x, y Buffer, m int, f Activation) error
+	// SoftCap replaces each number of x by limit·tanh(x/limit).
+	SoftCap(x Buffer, m int, limit float32) error
+}
+
+// Activation is a function that a network applies to each number.
+type Activation int
+
+// The activations that models use.
+const (
+	SiLU        Activation = iota // x·σ(x), σ(x) = 1/(1+exp(−x))
+	GELU                          // x/2·(1+tanh(√(2/π)·(x + 0.044715·x³)))
+	ReLUSquared                   // max(0, x)²
+	Sigmoid                       // σ(x)
+)

@@ -1,0 +1,147 @@
+package model_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+	"specula/engine/weights"
+	"specula/engine/weights/gguf"
+)
+
+// A fixture is a tiny model of a family, made by the library transformers and converted by
+// llama.cpp; `make oracle` makes it.
+type fixture struct {
+	name    string
+	prompts []struct {
+		IDs    []int32     `json:"ids"`
+		Rows   []int       `json:"rows"`
+		Logits [][]float64 `json:"logits"` // of these rows, computed by transformers in float64
+	}
+}
+
+func fixtures(t testing.TB) (all []fixture) {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/architectures/*.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	for _, path := range paths {
+		f := fixture{name: strings.TrimSuffix(filepath.Base(path), ".json")}
+		data, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(data, &f.prompts)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// file unpacks the model.
+func (f *fixture) file(t testing.TB) *weights.File {
+	t.Helper()
+	packed, err := os.ReadFile("testdata/architectures/" + f.name + ".gguf.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := weights.Parse(f.name, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func (f *fixture) open(t testing.TB, backend compute.Backend, o model.Options) *model.Model {
+	t.Helper()
+	m, err := model.Load(context.Background(), backend, f.file(t), o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Every family computes what transformers computes, in prompts shorter and longer than the windows
+// of keys and the positions before they were stretched.
+func TestEveryArchitectureAgainstTransformers(t *testing.T) {
+	backend := newBackend(t, 2)
+	for _, f := range fixtures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			worst := 0.0
+			for _, prompt := range f.prompts {
+				m := f.open(t, backend, model.Options{MaxTokens: len(prompt.IDs), MaxRows: len(prompt.IDs)})
+				logits, err := m.Forward(context.Background(), newCache(t, m), prompt.IDs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				row := make([]float32, m.Config().Vocab)
+				for i, want := range prompt.Logits {
+					if err := logits.Row(prompt.Rows[i], row); err != nil {
+						t.Fatal(err)
+					}
+					for v := range row {
+						diff := math.Abs(float64(row[v]) - want[v])
+						if worst = max(worst, diff); !(diff <= 5e-5) {
+							t.Fatalf("%d tokens, row %d: logit %d is %v, transformers has %v", len(prompt.IDs), prompt.Rows[i], v, row[v], want[v])
+						}
+					}
+				}
+			}
+			t.Logf("logits differ by at most %.1g", worst)
+		})
+	}
+}
+
+func TestEveryArchitectureHasAFixture(t *testing.T) {
+	have := map[string]bool{}
+	for _, f := range fixtures(t) {
+		have[f.file(t).Architecture()] = true
+	}
+	for _, name := range model.Architectures() {
+		if !have[name] {
+			t.Errorf("testdata/architectures lacks a model of the architecture %s: add it to testdata/oracle/architectures.py", name)
+		}
+	}
+}
+
+// Verification gives the bits of decoding in every family, with drafts rejected on the way, before
+// and after the first key that a window leaves out.
+func TestEveryArchitectureVerifiesAsItDecodes(t *testing.T) {
+	backend := newBackend(t, 2)
+	for _, f := range fixtures(t) {
+		for _, kept := range []compute.DType{compute.F32, compute.F16} {
+			t.Run(fmt.Sprint(f.name, "/", gguf.TypeName(kept)), func(t *testing.T) {
+				m := f.open(t, backend, model.Options{MaxTokens: 3 * mostRows, MaxRows: mostRows, CacheType: kept})
+				cache, ids := newCache(t, m), randomIDs(mostRows, m.Config().Vocab, 7)
+				if _, err := m.Prefill(context.Background(), cache, randomIDs(5, m.Config().Vocab, 8), nil); err != nil {
+					t.Fatal(err)
+				}
+				want := runSteps(t, m, cache, ids, 1)
+				for rows := 2; rows <= mostRows; rows++ {
+					runSteps(t, m, cache, ids, rows).same(t, fmt.Sprintf("%d rows", rows), want)
+					runRounds(t, m, cache, ids, rows).same(t, fmt.Sprintf("%d rows, some rejected", rows), want)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package model
+
+import (
+	"math"
+
+	"specula/engine/compute"
+)
+
+// gemmas lists the families of Google's Gemma. The files hold the weights of norms with the 1 added
+// that the models add to them.
+func gemmas() []architecture {
+	return []architecture{
+		{name: "gemma", neoX: true, activation: compute.GELU, read: embeddingsByWidth},
+		{
+			name: "gemma2", neoX: true, activation: compute.GELU, has: needs{"post_norms": required},
+			windows: windows{some: true, fullEvery: 2, size: 4096},
+			read: func(m *metadata, c *Config) {
+				embeddingsByWidth(m, c)
+				c.AttentionCap = m.number("attn_logit_softcapping", 50, 1e-3, 1e6)
+				c.LogitCap = m.number("final_logit_softcapping", 30, 1e-3, 1e6)
+				scaleByWidth(c, 46)
+			},
+		},
+		{
+			name: "gemma3", neoX: true, activation: compute.GELU, has: needs{"post_norms": required, "qk_norm": required},
+			windows: windows{some: true, fullEvery: 6, base: 10_000, unscaled: true},
+			read: func(m *metadata, c *Config) {
+				embeddingsByWidth(m, c)
+				c.LogitCap, _ = m.maybe("final_logit_softcapping", 0, 1e6)
+				scaleByWidth(c, 62)
+			},
+		},
+	}
+}
+
+// embeddingsByWidth multiplies embeddings by √Dim.
+func embeddingsByWidth(_ *metadata, c *Config) { c.EmbeddingScale = math.Sqrt(float64(c.Dim)) }
+
+// scaleByWidth is for the model of 27 B parameters, which the number of layers tells: its heads are
+// narrower than Dim/Heads, and it scales q·k as if they were not.
+func scaleByWidth(c *Config, layers int) {
+	if c.Layers == layers {
+		c.AttentionScale = 1 / math.Sqrt(float64(c.Dim)/float64(c.Heads))
+	}
+}

@@ -1,0 +1,20 @@
+package model
+
+import "specula/engine/compute"
+
+// layerNormed lists the families whose norms subtract the mean and add a bias.
+func layerNormed() []architecture {
+	return []architecture{
+		// StableLM 2 12B has no second norm: its feed-forward network reads what attention reads.
+		{name: "stablelm", neoX: true, layerNorm: true, qkNorm: eachHeadOwn, has: needs{
+			"norm_bias": required, "feed_forward_norm": optional, "feed_forward_norm_bias": optional, "qk_norm": optional,
+		}},
+		{name: "starcoder2", neoX: true, layerNorm: true, activation: compute.GELU, has: needs{
+			"norm_bias": required, "feed_forward_norm_bias": required, "gate": absent,
+		}},
+		// The files hold the weights of norms with the 1 added that Nemotron adds to them.
+		{name: "nemotron", neoX: true, layerNorm: true, activation: compute.ReLUSquared, has: needs{
+			"norm_bias": required, "feed_forward_norm_bias": required, "gate": absent,
+		}},
+	}
+}

@@ -1,0 +1,253 @@
+package model
+
+import (
+	"fmt"
+	"math"
+)
+
+// ropeTables hold cosine and sine for every position, computed in float64 and rounded once.
+type ropeTables struct {
+	cos, sin           []float32 // (MaxTokens, RopeDim/2)
+	queryCos, querySin []float32 // of queries; the same tables unless queries grow with their position
+}
+
+// Scaling stretches the positions of a model to longer texts than it was first trained on.
+type Scaling struct {
+	Type      string  // "" for none, "linear", "yarn", "longrope" or "dynamic"
+	Factor    float64 // by which texts may be longer
+	Original  int     // the context length before, in tokens
+	BetaFast  float64 // YaRN: frequencies that turn more often than this in Original tokens stay
+	BetaSlow  float64 // YaRN: those that turn less often are divided by Factor
+	Magnitude float64 // factor of cosine and sine; 0: 1
+}
+
+// placeLayers decides for each layer which keys it sees and how it rotates.
+func (m *Model) placeLayers(w layerWindows) error {
+	c := &m.config
+	tensor, factors := m.ropeFactors()
+	all, err := newRopeTables(c, c.RopeBase, c.Scaling, factors)
+	if err != nil {
+		return fmt.Errorf("the tensor %q: %w", tensor, err)
+	}
+	near := &all
+	if scaling := c.windowScaling(m.arch.windows); w.size > 0 && (w.base != c.RopeBase || scaling != c.Scaling) {
+		tables, err := newRopeTables(c, w.base, scaling, nil)
+		if err != nil {
+			return err
+		}
+		near = &tables
+	}
+	for i := range m.layers {
+		l := &m.layers[i]
+		l.rope = &all
+		if w.has(i) {
+			l.window, l.rope = w.size, near
+		}
+		switch m.arch.rotates {
+		case threeOfFour:
+			if i%4 == 3 {
+				l.rope = nil
+			}
+		case windowOnly:
+			if w.size > 0 && l.window == 0 {
+				l.rope = nil
+			}
+		}
+	}
+	return nil
+}
+
+// ropeFactors returns the divisors of the frequencies, or nil, and the name of their tensor. LongRoPE
+// has two lists of them.
+func (m *Model) ropeFactors() (tensor string, factors []float32) {
+	switch c := &m.config; {
+	case c.Scaling.Type != "longrope":
+		return "rope_freqs.weight", m.RopeFactors
+	case c.MaxTokens > c.Scaling.Original:
+		return "rope_factors_long.weight", m.LongFactors
+	}
+	return "rope_factors_short.weight", m.ShortFactors
+}
+
+// windowScaling is the scaling of positions in layers with a window.
+func (c *Config) windowScaling(w windows) Scaling {
+	if w.unscaled {
+		return Scaling{}
+	}
+	return c.Scaling
+}
+
+// newRopeTables computes the angles position·frequency. factors, which may be nil, divide the
+// frequencies. Source: Su et al., RoFormer, 2021.
+func newRopeTables(c *Config, base float64, s Scaling, factors []float32) (ropeTables, error) {
+	frequencies, err := s.frequencies(base, c.RopeDim, c.MaxTokens, factors)
+	if err != nil {
+		return ropeTables{}, err
+	}
+	pairs, magnitude := len(frequencies), s.Magnitude
+	if magnitude == 0 {
+		magnitude = 1
+	}
+	table := func() []float32 { return make([]float32, c.MaxTokens*pairs) }
+	t := ropeTables{cos: table(), sin: table()}
+	t.queryCos, t.querySin = t.cos, t.sin
+	if c.TemperatureScale > 0 {
+		t.queryCos, t.querySin = table(), table()
+	}
+	for position := range c.MaxTokens {
+		grown := magnitude
+		if c.TemperatureScale > 0 {
+			grown *= 1 + c.TemperatureScale*math.Log(1+math.Floor(float64(position)/float64(c.TemperatureLength)))
+		}
+		for i, f := range frequencies {
+			sin, cos := math.Sincos(float64(position) * f)
+			at := position*pairs + i
+			t.cos[at], t.sin[at] = float32(cos*magnitude), float32(sin*magnitude)
+			t.queryCos[at], t.querySin[at] = float32(cos*grown), float32(sin*grown)
+		}
+	}
+	return t, nil
+}
+
+// frequencies returns base^(−2i/dim), as the scaling changes it for a context of so many tokens.
+func (s Scaling) frequencies(base float64, dim, tokens int, factors []float32) ([]float64, error) {
+	if s.Type == "dynamic" && tokens > s.Original {
+		// Source: bloc97, «NTK-aware scaled RoPE», 2023, and its dynamic form in transformers.
+		stretch := s.Factor*float64(tokens)/float64(s.Original) - (s.Factor - 1)
+		base *= math.Pow(stretch, float64(dim)/float64(dim-2))
+	}
+	frequencies := make([]float64, dim/2)
+	for i := range frequencies {
+		f := math.Pow(base, -2*float64(i)/float64(dim))
+		switch s.Type {
+		case "linear":
+			f /= s.Factor
+		case "yarn":
+			kept := s.kept(i, base, dim)
+			f = f*kept + f/s.Factor*(1-kept)
+		}
+		if factors != nil {
+			if by := float64(factors[i]); !(by > 0 && by <= math.MaxFloat32) {
+				return nil, fmt.Errorf("a divisor of frequencies is %v at %d; allowed are positive finite numbers", by, i)
+			}
+			f /= float64(factors[i])
+		}
+		frequencies[i] = f
+	}
+	return frequencies, nil
+}
+
+// kept says how much of frequency i YaRN keeps: 1 for the fast ones, 0 for the slow ones. Source:
+// Peng et al., YaRN, 2023, §3.2.
+func (s Scaling) kept(i int, base float64, dim int) float64 {
+	// pair is the number of the frequency that turns so often in Original tokens.
+	pair := func(turns float64) float64 {
+		return float64(dim) * math.Log(float64(s.Original)/(turns*2*math.Pi)) / (2 * math.Log(base))
+	}
+	low, high := max(math.Floor(pair(s.BetaFast)), 0), min(math.Ceil(pair(s.BetaSlow)), float64(dim-1))
+	return 1 - min(max((float64(i)-low)/max(high-low, 0.001), 0), 1)
+}
+
+// readScaling reads how positions are scaled. The factors of Llama 3.1 and of LongRoPE are tensors.
+func (m *metadata) readScaling(contextLength int, longFactors bool) Scaling {
+	kind, _, err := m.file.String(m.key("rope.scaling.type"))
+	m.err = first(m.err, err)
+	s := Scaling{Type: kind, Original: m.count("rope.scaling.original_context_length", contextLength, mostTokens)}
+	if longFactors {
+		s.Type = "longrope"
+	}
+	switch s.Type {
+	case "", "none", "linear":
+		s.Type, s.Factor = "linear", m.number("rope.scale_linear", 1, 1e-3, 1e6)
+		if kind == "linear" {
+			s.Factor = m.number("rope.scaling.factor", 1, 1e-3, 1e6)
+		}
+		if s.Factor == 1 {
+			return Scaling{}
+		}
+		return Scaling{Type: s.Type, Factor: s.Factor}
+	case "longrope":
+		if !longFactors {
+			m.fail(m.key("rope.scaling.type"), `"longrope", and the tensor "rope_factors_long.weight" is missing`, "both or none of them")
+		}
+		s.Magnitude = m.number("rope.scaling.attn_factor", 1, 1e-3, 1e3)
+	case "yarn":
+		s.Factor = m.number("rope.scaling.factor", 0, 1, 1e6)
+		s.BetaFast = m.number("rope.scaling.yarn_beta_fast", 32, 1e-3, 1e6)
+		s.BetaSlow = m.number("rope.scaling.yarn_beta_slow", 1, 1e-3, 1e6)
+		s.Magnitude = m.yarnMagnitude(s.Factor)
+	case "dynamic":
+		s.Factor = m.number("rope.scaling.factor", 0, 1, 1e6)
+	default:
+		m.fail(m.key("rope.scaling.type"), fmt.Sprintf("%.64q", kind), "none, linear, yarn, longrope and dynamic")
+	}
+	return s
+}
+
+// yarnMagnitude is 1 + 0.1·ln(factor), which keeps the scores of longer texts as sharp, unless the
+// file says another.
+func (m *metadata) yarnMagnitude(factor float64) float64 {
+	magnitude := 1 + 0.1*math.Log(factor)
+	if given, found := m.maybe("rope.scaling.yarn_attn_factor", 1e-3, 1e3); found {
+		magnitude = given
+	} else if share, found := m.maybe("rope.scaling.yarn_log_multiplier", 0, 1e3); found && share > 0 {
+		magnitude /= 1 + 0.1*share*math.Log(factor)
+	}
+	return magnitude * m.number("rope.scaling.attn_factor", 1, 1e-3, 1e3)
+}
+
+// layerWindows says which layers of a model have a window.
+type layerWindows struct {
+	size   int // in keys; 0: no layer has one
+	base   float64
+	layers []bool
+}
+
+func (w layerWindows) has(layer int) bool { return w.size > 0 && w.layers[layer] }
+
+// readWindows reads which layers have a window, and which. A window that no text can reach counts as
+// none.
+func (m *metadata) readWindows(a windows, c *Config) (w layerWindows) {
+	size, found, err := m.file.Uint(m.key("attention.sliding_window"))
+	m.err = first(m.err, err)
+	if !found {
+		size = uint64(a.size)
+	}
+	if !a.some || size == 0 || size >= mostTokens {
+		return w
+	}
+	w.size = int(size)
+	w.base = m.number("rope.freq_base_swa", a.baseFor(c.RopeBase), 1, 1e12)
+	w.layers = m.windowPattern(a.fullEvery, c.Layers)
+	return w
+}
+
+func (a windows) baseFor(others float64) float64 {
+	if a.base > 0 {
+		return a.base
+	}
+	return others
+}
+
+// windowPattern reads which layers have a window: a bool for each, or the number of layers of which
+// the last has none.
+func (m *metadata) windowPattern(fullEvery, layers int) []bool {
+	const key = "attention.sliding_window_pattern"
+	if list, found, err := m.file.Bools(m.key(key)); err == nil && found {
+		if len(list) < layers {
+			m.fail(m.key(key), fmt.Sprintf("a list of %d", len(list)), fmt.Sprintf("one value for each of %d layers", layers))
+			return make([]bool, layers)
+		}
+		return list[:layers]
+	}
+	every, found, err := m.file.Uint(m.key(key))
+	m.err = first(m.err, err)
+	if found && err == nil {
+		fullEvery = int(min(every, uint64(layers+1)))
+	}
+	list := make([]bool, layers)
+	for i := range list {
+		list[i] = fullEvery == 0 || (i+1)%fullEvery != 0
+	}
+	return list
+}

@@ -1,0 +1,244 @@
+"""Makes the fixtures that TestEveryArchitectureAgainstTransformers reads.
+
+A tiny model of each family, with random weights, is made by the library transformers, converted to
+GGUF by llama.cpp's convert_hf_to_gguf.py, and computed by transformers in float64. Run by
+`make oracle`; needs torch, transformers and the source of llama.cpp:
+
+    python architectures.py LLAMA_CPP OUT [NAME ...]
+
+Every weight has one of four values, so that a file compresses to two bits a weight.
+"""
+
+import gzip
+import json
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import numpy as np
+import torch
+import transformers
+
+VOCAB, WINDOW, SHORT, LONG = 64, 16, 10, 48
+
+BASE = dict(
+    vocab_size=VOCAB, hidden_size=32, intermediate_size=48, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
+    max_position_embeddings=128, tie_word_embeddings=False, attention_dropout=0.0, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+)
+
+YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32, beta_fast=8.0, beta_slow=1.0)
+
+
+def alternate(n, every):
+    return ["full_attention" if (i + 1) % every == 0 else "sliding_attention" for i in range(n)]
+
+
+# name: (class of transformers without Config and ForCausalLM, what differs from BASE)
+MODELS = {
+    "llama": ("Llama", {}),
+    "llama-yarn": ("Llama", dict(rope_parameters=YARN)),
+    "llama-linear": ("Llama", dict(rope_parameters=dict(rope_type="linear", rope_theta=10000.0, factor=2.0))),
+    "llama-llama3": ("Llama", dict(rope_parameters=dict(
+        rope_type="llama3", rope_theta=10000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32))),
+    "qwen2": ("Qwen2", {}),
+    "qwen3": ("Qwen3", dict(head_dim=16)),
+    "qwen2vl": ("Qwen2VL", {}),
+    "qwen3vl": ("Qwen3VL", dict(head_dim=16)),
+    "gemma": ("Gemma", dict(head_dim=16, tie_word_embeddings=True, hidden_activation="gelu_pytorch_tanh")),
+    "gemma2": ("Gemma2", dict(head_dim=16, tie_word_embeddings=True, query_pre_attn_scalar=16, sliding_window=WINDOW,
+                              attn_logit_softcapping=5.0, final_logit_softcapping=3.0, layer_types=alternate(4, 2))),
+    "gemma3": ("Gemma3Text", dict(head_dim=16, tie_word_embeddings=True, query_pre_attn_scalar=16, sliding_window=WINDOW, num_hidden_layers=7,
+                              layer_types=alternate(7, 6))),
+    "phi3": ("Phi3", dict(sliding_window=None)),
+    "phi3-window": ("Phi3", dict(sliding_window=WINDOW)),
+    "phi3-longrope": ("Phi3", dict(
+        sliding_window=None, original_max_position_embeddings=32, max_position_embeddings=128, partial_rotary_factor=0.75, head_dim=16,
+        hidden_size=64, rope_parameters=dict(rope_type="longrope", rope_theta=10000.0, partial_rotary_factor=0.75,
+                          original_max_position_embeddings=32,
+                          short_factor=[1.0, 1.1, 1.2, 1.3, 1.4, 1.5], long_factor=[1.0, 1.5, 2.0, 3.0, 4.0, 5.0]))),
+    "granite": ("Granite", dict(embedding_multiplier=6.0, residual_multiplier=0.25, attention_multiplier=0.3, logits_scaling=4.0)),
+    "olmo2": ("Olmo2", {}),
+    "olmo3": ("Olmo3", dict(sliding_window=WINDOW, layer_types=alternate(4, 4), rope_parameters=YARN)),
+    "glm4": ("Glm4", dict(head_dim=16, hidden_size=64, partial_rotary_factor=0.5, attention_bias=True)),
+    "exaone4": ("Exaone4", dict(sliding_window=None, sliding_window_pattern=4, head_dim=8, layer_types=["full_attention"] * 4)),
+    "exaone4-window": ("Exaone4", dict(sliding_window=WINDOW, head_dim=8, sliding_window_pattern="LLLG", layer_types=alternate(4, 4))),
+    "smollm3": ("SmolLM3", dict(no_rope_layers=[1, 1, 1, 0], tie_word_embeddings=True)),
+    "ernie4_5": ("Ernie4_5", dict(head_dim=16, tie_word_embeddings=True)),
+    "seed_oss": ("SeedOss", dict(head_dim=16, attention_bias=True, attention_out_bias=False)),
+    "mistral3": ("Ministral3", dict(head_dim=16, sliding_window=None, rope_parameters=dict(
+        rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32, beta_fast=8.0, beta_slow=1.0,
+        mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.1))),
+    "hunyuan-dense": ("HunYuanDenseV1", dict(
+        head_dim=16, max_position_embeddings=32768, rope_parameters=dict(rope_type="dynamic", rope_theta=10000.0, alpha=2.0, factor=1.0))),
+    "stablelm": ("StableLm", dict(partial_rotary_factor=0.5, use_qkv_bias=True)),
+    "stablelm-parallel": ("StableLm", dict(partial_rotary_factor=0.5, use_parallel_residual=True, qk_layernorm=True)),
+    "starcoder2": ("Starcoder2", dict(sliding_window=None, use_bias=True, hidden_act="gelu_pytorch_tanh", tie_word_embeddings=True)),
+    "command-r": ("Cohere", dict(logit_scale=0.25, tie_word_embeddings=True, use_qk_norm=False)),
+    "command-r-norms": ("Cohere", dict(logit_scale=0.25, tie_word_embeddings=True, use_qk_norm=True)),
+    "cohere2": ("Cohere2", dict(logit_scale=0.25, rotary_pct=1.0, tie_word_embeddings=True, sliding_window=WINDOW, layer_types=alternate(4, 4))),
+    # Families that transformers does not have: another model's weights under their names.
+    "internlm2": ("Llama", dict(num_hidden_layers=3)),
+    "qwen": ("Qwen2", dict(num_key_value_heads=4)),
+    "nemotron": ("Nemotron", dict(partial_rotary_factor=0.5, hidden_act="relu2", head_dim=8)),
+}
+
+
+def make(name):
+    """Returns a tiny model with coarse random weights."""
+    kind, differs = MODELS[name]
+    config = getattr(transformers, kind.removesuffix("Text") + ("TextConfig" if kind.endswith("Text") else "TextConfig" if kind.endswith("VL") else "Config"))
+    torch.manual_seed(len(name))
+    if kind.endswith("VL"):
+        return vision(kind, config(**{**BASE, **differs}))
+    model = getattr(transformers, kind.removesuffix("Text") + "ForCausalLM")
+    settings = config(**{**BASE, **differs})
+    settings._attn_implementation = "eager"
+    return coarse(model(settings))
+
+
+def vision(kind, text):
+    """A model that sees, of which only the language part is used."""
+    sections = dict(mrope_section=[2, 1, 1] if kind == "Qwen2VL" else [4, 2, 2])
+    text.rope_parameters = dict(rope_type="default", rope_theta=10000.0, **sections)
+    config = getattr(transformers, kind + "Config")()
+    config.text_config = text
+    small = dict(depth=1, embed_dim=32, hidden_size=32, num_heads=2, intermediate_size=32, out_hidden_size=32)
+    for key, value in small.items():
+        if hasattr(config.vision_config, key):
+            setattr(config.vision_config, key, value)
+    if hasattr(config.vision_config, "deepstack_visual_indexes"):
+        config.vision_config.deepstack_visual_indexes = [0]
+    config.tie_word_embeddings = False
+    config._attn_implementation = "eager"
+    return coarse(getattr(transformers, kind + "ForConditionalGeneration")(config))
+
+
+def coarse(model):
+    draw = np.random.default_rng(5)
+    for name, p in model.named_parameters():
+        if name.endswith("lm_head.weight") and model.config.get_text_config().tie_word_embeddings:
+            continue
+        values = draw.choice([-0.375, -0.125, 0.125, 0.375], size=tuple(p.shape))
+        if "norm" in name and name.endswith("weight"):
+            around = 0.0 if "gemma" in type(model).__name__.lower() or "Nemotron" in type(model).__name__ else 1.0
+            values = values + around
+        with torch.no_grad():
+            p.copy_(torch.from_numpy(values))
+    return model.eval()
+
+
+def convert(model, llama_cpp, folder, out):
+    """Writes the model to folder, and as F32 GGUF to out."""
+    sys.path.insert(0, str(llama_cpp / "gguf-py"))
+    sys.path.insert(0, str(llama_cpp))
+    import gguf
+    from conversion import ModelBase, ModelType, get_model_architecture, get_model_class
+
+    model.save_pretrained(folder)
+    tokens = {chr(0x100 + i): i for i in range(VOCAB)}
+    (folder / "tokenizer.json").write_text(json.dumps(dict(added_tokens=[], model=dict(vocab=tokens))))
+    hparams = ModelBase.load_hparams(folder, False)
+    cls = get_model_class(get_model_architecture(hparams, ModelType.TEXT), mmproj=False)
+    cls.set_vocab = lambda self: vocabulary(self.gguf_writer)
+    instance = cls(folder, gguf.LlamaFileType.ALL_F32, out, use_temp_file=False)
+    instance = getattr(instance, "impl", instance)
+    type(instance).set_vocab = cls.set_vocab
+    if "StableLM" in cls.__name__:
+        stack_norms(instance)
+    instance.write()
+
+
+def stack_norms(instance):
+    """Puts the norms of a layer's heads into one tensor, which the converter forgets to do."""
+    heads, usual = {}, instance.modify_tensors
+
+    def modify(data, name, bid):
+        kind, _, head = name.partition("_layernorm.norms.")
+        if not head:
+            yield from usual(data, name, bid)
+            return
+        kind = kind[-1]
+        rows = heads.setdefault((bid, kind), [])
+        rows.append(data)
+        if len(rows) == instance.hparams["num_attention_heads" if kind == "q" else "num_key_value_heads"]:
+            yield f"blk.{bid}.attn_{kind}_norm.weight", torch.stack(rows)
+
+    instance.modify_tensors = modify
+
+
+def relabel(llama_cpp, file, name):
+    """Writes a llama or qwen2 model as a family with the same arithmetic, its q, k and v in one tensor."""
+    import gguf
+
+    reader, fused = gguf.GGUFReader(file), name == "qwen"
+    old = reader.fields["general.architecture"].contents()
+    writer = gguf.GGUFWriter(file.with_suffix(".new"), name)
+    for key, field in reader.fields.items():
+        if key.startswith("GGUF.") or key == "general.architecture":
+            continue
+        value = field.contents()
+        if fused and key.endswith("feed_forward_length"):
+            value *= 2
+        writer.add_key_value(key.replace(old + ".", name + "."), value, field.types[0], field.types[1] if len(field.types) > 1 else None)
+    tensors = {t.name: np.array(t.data) for t in reader.tensors}
+    for tensor, data in tensors.items():
+        if fused and ".attn_q." in tensor:
+            data = np.concatenate([data, tensors[tensor.replace("_q.", "_k.")], tensors[tensor.replace("_q.", "_v.")]])
+            tensor = tensor.replace("attn_q.", "attn_qkv.")
+        if not (fused and (".attn_k." in tensor or ".attn_v." in tensor)):
+            writer.add_tensor(tensor, data)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    file.with_suffix(".new").rename(file)
+
+
+def vocabulary(writer):
+    """Three control tokens, some letters, and one pair of letters."""
+    letters = [chr(ord("@") + i) for i in range(VOCAB - 4)]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(["<pad>", "<begin>", "<end>", *letters, "ab"])
+    writer.add_token_types([3] * 3 + [1] * (VOCAB - 3))
+    writer.add_token_merges(["a b"])
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+
+
+def compute(model, ids):
+    """Logits of the model in float64, (tokens, vocabulary)."""
+    with torch.no_grad():
+        return model.double()(torch.tensor([ids])).logits[0].to(torch.float64).numpy()
+
+
+def fixture(name, llama_cpp, out):
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, file = pathlib.Path(scratch) / "model", pathlib.Path(scratch) / "model.gguf"
+        folder.mkdir()
+        model = make(name)
+        convert(model, llama_cpp, folder, file)
+        if name in ("internlm2", "qwen"):
+            relabel(llama_cpp, file, name)
+        prompts = []
+        for length in (SHORT, LONG):
+            ids = np.random.default_rng(length).integers(3, VOCAB, length).tolist()
+            rows = sorted({0, length // 3, length - 2, length - 1})
+            logits = compute(model, ids)
+            prompts.append(dict(ids=ids, rows=rows, logits=[[float(f'{x:.7g}') for x in logits[r]] for r in rows]))
+        with open(out / f"{name}.json", "w") as f:
+            json.dump(prompts, f)
+        with gzip.GzipFile(out / f"{name}.gguf.gz", "wb", 9, mtime=0) as f:
+            f.write(file.read_bytes())
+
+
+if __name__ == "__main__":
+    llama_cpp, out, names = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:] or list(MODELS)
+    for name in names:
+        try:
+            fixture(name, llama_cpp, out)
+            print(name, (out / f"{name}.gguf.gz").stat().st_size, (out / f"{name}.json").stat().st_size)
+        except Exception as e:
+            import traceback; traceback.print_exc(limit=-3)
+            print(name, "FAILED", repr(e)[:300])
