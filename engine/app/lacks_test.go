@@ -1,0 +1,67 @@
+package app_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"specula/engine/app"
+	"specula/engine/compute"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/host"
+)
+
+// plain is a device without the operations of compute.Extra.
+type plain struct{ compute.Backend }
+
+func (p plain) Info() compute.Info { return compute.Info{Kind: "cuda", Name: "a plain GPU"} }
+
+// A device that lacks an operation of the model is passed over under auto, and refused by its name.
+func TestADeviceThatLacksAnOperation(t *testing.T) {
+	a := &app.App{Version: "test", Now: time.Now, OpenGPU: func(context.Context, string) (compute.Backend, error) {
+		return plain{host.New(1)}, nil
+	}}
+	c := config.Default()
+	c.Model.Target, c.Model.Draft, c.Device.Device = gemma(t), "none", "auto"
+	opened, err := a.Open(t.Context(), c, func(event.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	if ready := opened.Ready(); !strings.HasPrefix(ready.Device, "cpu") || !strings.Contains(ready.DeviceWhy, "a plain GPU does not compute these yet") {
+		t.Errorf("device %q because %q", ready.Device, ready.DeviceWhy)
+	}
+	c.Device.Device = "cuda"
+	if _, err := a.Open(t.Context(), c, func(event.Event) {}); !errors.Is(err, compute.ErrLacks) || !strings.Contains(err.Error(), "choose --device cpu") {
+		t.Errorf("asked for by name: %v", err)
+	}
+}
+
+// gemma unpacks a tiny model with windows.
+func gemma(t *testing.T) string {
+	packed, err := os.ReadFile("../model/testdata/architectures/gemma3.gguf.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	path := filepath.Join(t.TempDir(), "gemma3.gguf")
+	if err == nil {
+		err = os.WriteFile(path, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
