@@ -36,8 +36,8 @@ test: ## every test
 race: ## the tests of everything concurrent, under the race detector (needs a C compiler)
 	.ci/race
 
-emulate: ## build the emulating CUDA driver, out of kernels/cuda: make emulate VARIANT=asan (or tsan) for one that watches
-	kernels/cuda/emu/build $(VARIANT)
+emulate: ## build the emulated CUDA driver, from kernels/cuda: make emulate VARIANT=asan (or tsan) for one that watches
+	gpu/driver/emulated/library/build $(VARIANT)
 
 test-cuda: ## the GPU's side on the emulating driver, with races and under several schedules (needs a C++ compiler)
 	.ci/cuda
@@ -49,10 +49,10 @@ sanitize: ## kernels, emulated, under the sanitizers of addresses, undefined beh
 	.ci/sanitize
 
 gpu-check: ## pack into .gpu what a machine with a GPU needs: there, OUT=folder bash .gpu/on_device.sh
-	kernels/cuda/check/pack
+	gpu/check/pack
 
 gpu-report: ## make a report in kernels/cuda/reports of what on_device.sh left in the folder FROM
-	$(GO) run ./kernels/cuda/check/collect $(FROM)
+	$(GO) run ./gpu/check/collect $(FROM)
 
 bench: ## measure speculation on the demo pair, and the benchmarks of the packages
 	$(GO) run . bench --prompts 50 --gen-tokens 64 --gamma 4

@@ -118,9 +118,10 @@ var arrows = []struct {
 	{"engine/gamma", []string{"engine/event"}},
 	{"engine/sample", []string{"engine/compute"}},
 	{"engine/...", []string{"engine/...", "tokenizer/...", "kernels/format"}},
-	{"gpu", []string{"engine/compute", "kernels/cuda/...", "kernels/format", "kernels/ref", "gpu/..."}},
+	{"gpu", []string{"engine/compute", "kernels/cuda", "kernels/format", "kernels/ref", "gpu/..."}},
+	{"gpu/check/collect", nil},
 	{"gpu/...", []string{"engine/compute"}},
-	{"kernels/cuda/sim", nil},
+	{"kernels/cuda/testbench/sim", nil},
 	{"kernels/format", nil},
 	{"kernels/...", []string{"kernels/..."}},
 	{"tokenizer/...", []string{"tokenizer/..."}},
@@ -161,6 +162,29 @@ func TestDependenciesPointOneWay(t *testing.T) {
 				t.Errorf("%s imports %s; %s may import %q", s.path, path, s.pkg(), arrows[i].to)
 			}
 		}
+	}
+}
+
+// No file of kernels names the package gpu or a file of it: not a test, not a script, not C++. So
+// the kernels can be read, built and tested without the code that launches them.
+func TestKernelsDoNotKnowTheirUsers(t *testing.T) {
+	users := regexp.MustCompile(`specula/gpu\b|\bgpu/(driver|check|planted)\b`)
+	visited := 0
+	walk(t, func(path string) {
+		if !strings.HasPrefix(path, "kernels/") || strings.HasPrefix(path, "kernels/cuda/reports/") {
+			return
+		}
+		visited++
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := users.Find(text); found != nil {
+			t.Errorf("%s names %s", path, found)
+		}
+	})
+	if visited < 100 {
+		t.Errorf("only %d files were read", visited)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/host"
-	"specula/kernels/cuda/emutest"
+	"specula/gpu/driver/emulated"
 	"specula/tokenizer/chat"
 )
 
@@ -139,7 +139,7 @@ func TestGreedyTextEqualsTheReference(t *testing.T) {
 	}
 	b := open(t)
 	prompts, tokens := 1, 12
-	if os.Getenv("SPECULA_ALL_PROMPTS") != "" || !emutest.Emulated() {
+	if os.Getenv("SPECULA_ALL_PROMPTS") != "" || !emulated.Emulated() {
 		prompts, tokens = len(want.Cases), 48
 	}
 	e, err := engine.Load(t.Context(), engine.Options{

@@ -14,13 +14,13 @@ import (
 	"specula/engine/model"
 	"specula/engine/weights"
 	"specula/gpu"
-	"specula/kernels/cuda/emutest"
+	"specula/gpu/driver/emulated"
 )
 
 // open opens the GPU, or its emulation.
 func open(t *testing.T) compute.Backend {
 	t.Helper()
-	emutest.Use(t)
+	emulated.Use(t)
 	b, err := gpu.Open(t.Context(), "cuda")
 	if err != nil {
 		t.Fatal(err)

@@ -22,14 +22,14 @@ import (
 	"specula/engine/model"
 	"specula/engine/weights"
 	"specula/gpu"
-	"specula/kernels/cuda/emutest"
+	"specula/gpu/driver/emulated"
 )
 
 // needEmulator skips the test on a real device, where faults cannot be ordered.
 func needEmulator(t *testing.T) {
 	t.Helper()
-	emutest.Use(t)
-	if !emutest.Emulated() {
+	emulated.Use(t)
+	if !emulated.Emulated() {
 		t.Skip("the driver is a real one")
 	}
 }

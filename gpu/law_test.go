@@ -17,7 +17,7 @@ import (
 	"specula/engine/sample"
 	"specula/engine/spec"
 	"specula/engine/spec/gate"
-	"specula/kernels/cuda/emutest"
+	"specula/gpu/driver/emulated"
 	"specula/kernels/ref"
 )
 
@@ -284,7 +284,7 @@ func lawFactor() int {
 	if n, err := strconv.Atoi(os.Getenv("SPECULA_LAW")); err == nil && n > 0 {
 		return n
 	}
-	if !emutest.Emulated() {
+	if !emulated.Emulated() {
 		return 5
 	}
 	return 1

@@ -15,8 +15,8 @@ import (
 	"specula/engine/weights/gguf"
 	"specula/engine/weights/random"
 	"specula/gpu/driver"
+	"specula/gpu/driver/emulated"
 	"specula/kernels/cuda"
-	"specula/kernels/cuda/emutest"
 )
 
 // made is a backend that makes weights on the device instead of reading them from a file: a few
@@ -99,7 +99,7 @@ func (b *made) Vector(name string, data []float32) (compute.Vector, error) {
 // openMade opens the GPU, or its emulation.
 func openMade(t testing.TB) *made {
 	t.Helper()
-	emutest.Use(t)
+	emulated.Use(t)
 	texts, err := kernelTexts()
 	if err != nil {
 		t.Fatal(err)

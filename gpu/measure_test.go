@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"specula/gpu/driver"
-	"specula/kernels/cuda/layertest"
+	"specula/kernels/cuda/testbench/checks"
 )
 
 // The best that the device can do, measured in the same run as the results compared with it.
@@ -94,7 +94,7 @@ func (b *made) peakPerMS(t testing.TB) float64 {
 		tile[i] = 1 + float32(i%13)/16
 	}
 	operands := make([]byte, 0, 32*6*4)
-	for _, w := range layertest.PeakOperands(tile, tile[:16*8]) {
+	for _, w := range checks.PeakOperands(tile, tile[:16*8]) {
 		operands = append(operands, byte(w), byte(w>>8), byte(w>>16), byte(w>>24))
 	}
 	memory, err := b.alloc("operands", int64(len(operands)))

@@ -12,7 +12,7 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// What the passes of a model cost; kernels/cuda/check/goals.txt says what they should cost. Times
+// What the passes of a model cost; gpu/check/goals.txt says what they should cost. Times
 // are the host's, from the call to the token, so that launches and the wait count.
 
 var (

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"specula/kernels/cuda/emutest"
+	"specula/gpu/driver/emulated"
 )
 
 var updateBits = flag.Bool("update-bits", false, "write what the emulator's kernels give to testdata/bits.txt")
@@ -55,7 +55,7 @@ const bitsFile = "testdata/bits.txt"
 
 // compare reports for each kernel whether it gave the emulator's bits. On the emulator it must. On
 // a GPU it need not where tensor cores add floats in an order of their own; the report of
-// kernels/cuda/check lists which kernels differed.
+// gpu/check lists which kernels differed.
 func (b bits) compare(t *testing.T) {
 	t.Helper()
 	known := map[string]string{}
@@ -74,7 +74,7 @@ func (b bits) compare(t *testing.T) {
 			known[name] = sum
 		case want == sum:
 			t.Logf("bits %s equal", name)
-		case emutest.Emulated():
+		case emulated.Emulated():
 			t.Errorf("%s gave the bits %s, and %q before: if that is meant, run this test with -update-bits", name, sum, want)
 		default:
 			t.Logf("bits %s differ", name)

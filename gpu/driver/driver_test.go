@@ -7,14 +7,14 @@ import (
 	"math"
 	"testing"
 
+	"specula/gpu/driver/emulated"
 	"specula/kernels/cuda"
-	"specula/kernels/cuda/emutest"
 )
 
 // open opens the first device, of the emulated driver or of the machine.
 func open(t testing.TB) *Device {
 	t.Helper()
-	emutest.Use(t)
+	emulated.Use(t)
 	d, err := Open(0)
 	if err != nil {
 		t.Fatal(err)

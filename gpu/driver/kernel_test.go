@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"specula/gpu/driver/emulated"
 	"specula/kernels/cuda"
-	"specula/kernels/cuda/emutest"
-	"specula/kernels/cuda/simtest"
+	"specula/kernels/cuda/testbench/simtest"
 	"specula/kernels/ref"
 )
 
@@ -81,7 +81,7 @@ func TestElementwise(t *testing.T) {
 	})
 }
 
-// probesPTX declares the kernels of emu/testdata/probes.cu, which the emulator has.
+// probesPTX declares the kernels of emulated/library/testdata/probes.cu, which the emulated driver has.
 func probesPTX(parameters map[string][]any) string {
 	text := ".version 7.4\n.target sm_80\n.address_size 64\n"
 	for name, values := range parameters {
@@ -102,7 +102,7 @@ func probesPTX(parameters map[string][]any) string {
 // this test to fail.
 func TestProbes(t *testing.T) {
 	d := open(t)
-	if !emutest.Emulated() {
+	if !emulated.Emulated() {
 		t.Skip("the probes are emulated only")
 	}
 	const n, blocks = 1000, 8

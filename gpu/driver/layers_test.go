@@ -6,10 +6,10 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"specula/gpu/driver/emulated"
 	"specula/kernels/cuda"
-	"specula/kernels/cuda/emulate"
-	"specula/kernels/cuda/emutest"
-	"specula/kernels/cuda/layertest"
+	"specula/kernels/cuda/testbench/checks"
+	"specula/kernels/cuda/testbench/emulator"
 )
 
 // The checks of all kernels of a layer, except the matrix products.
@@ -20,15 +20,15 @@ func TestLayers(t *testing.T) {
 		for _, name := range cuda.Modules() {
 			l.modules = append(l.modules, get(d.Load(name, get(cuda.PTX(name)))))
 		}
-		for _, check := range []func(*testing.T, layertest.Launch){layertest.Norms, layertest.Rope, layertest.Elementwise, layertest.Copy,
-			layertest.Embed, layertest.Heads, layertest.Operands, layertest.TooSmallGrid, layertest.Peak} {
+		for _, check := range []func(*testing.T, checks.Launch){checks.Norms, checks.Rope, checks.Elementwise, checks.Copy,
+			checks.Embed, checks.Heads, checks.Operands, checks.TooSmallGrid, checks.Peak} {
 			check(t, l.launch)
 		}
 		// The emulator does a few cases here, and package emulate does the others. A GPU does all
 		// of them, and is compared with itself and with the reference.
 		attention(t, l, []int{1, 5, 9}, []int{128})
 		l.bits.compare(t)
-		if l.bits = nil; !emutest.Emulated() {
+		if l.bits = nil; !emulated.Emulated() {
 			attention(t, l, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33}, []int{64, 80, 96, 256})
 		}
 	})
@@ -36,10 +36,10 @@ func TestLayers(t *testing.T) {
 
 func attention(t *testing.T, l layers, rowCounts, headDims []int) {
 	for _, half := range []bool{true, false} {
-		layertest.Cache(t, l.launch, half, 80)
-		layertest.RowCounts(t, l.launch, half, rowCounts)
+		checks.Cache(t, l.launch, half, 80)
+		checks.RowCounts(t, l.launch, half, rowCounts)
 		for _, headDim := range headDims {
-			layertest.Attention(t, l.launch, half, headDim, 260, emutest.Emulated())
+			checks.Attention(t, l.launch, half, headDim, 260, emulated.Emulated())
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (l layers) find(kernel string) (f Function, err error) {
 }
 
 func (l layers) launch(kernel string, grid, block [3]int, args ...any) {
-	buffers, parameters := emulate.LayOut(args)
+	buffers, parameters := emulator.LayOut(args)
 	memory, content := make([]Pointer, len(buffers)), make([][]byte, len(buffers))
 	for i, b := range buffers {
 		content[i] = get(binary.Append(nil, binary.LittleEndian, b))

@@ -5,10 +5,10 @@ package driver
 import (
 	"testing"
 
+	"specula/gpu/driver/emulated"
 	"specula/kernels/cuda"
-	"specula/kernels/cuda/emutest"
-	"specula/kernels/cuda/sim"
-	"specula/kernels/cuda/simtest"
+	"specula/kernels/cuda/testbench/checks"
+	"specula/kernels/cuda/testbench/sim"
 )
 
 // The checks of matrix products, whose kernels need more shared memory than a kernel may use by
@@ -16,7 +16,7 @@ import (
 func TestMatmuls(t *testing.T) {
 	d, seen := open(t), bits{}
 	on(t, d, func() {
-		for _, f := range simtest.Matmuls {
+		for _, f := range checks.Matmuls {
 			m := loadModule(d, f.Module, get(cuda.PTX(f.Module)))
 			m.bits = seen
 			run := func(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any) {
@@ -24,7 +24,7 @@ func TestMatmuls(t *testing.T) {
 				m.run(kernel, Shape{Grid: [3]int{grid.X, grid.Y}, Block: [3]int{block.X}, SharedBytes: sharedBytes}, arguments...)
 			}
 			integers := f.Module == "matmul_integer"
-			f.CheckProducts(t, run, integers || emutest.Emulated())
+			f.CheckProducts(t, run, integers || emulated.Emulated())
 			f.CheckJoined(t, run)
 			f.CheckEmbedding(t, run)
 		}

@@ -10,16 +10,16 @@ import (
 	"unsafe"
 
 	"specula/engine/compute"
+	"specula/gpu/driver/emulated"
 	"specula/kernels/cuda"
-	"specula/kernels/cuda/emutest"
 )
 
 // openEmulated opens the emulated driver with settings. It is for faults that must not be tried on
 // a real one.
 func openEmulated(t testing.TB, settings ...string) *Device {
 	t.Helper()
-	emutest.Use(t)
-	if !emutest.Emulated() {
+	emulated.Use(t)
+	if !emulated.Emulated() {
 		t.Skip("this test provokes an error, on the emulating driver only")
 	}
 	for _, setting := range settings {

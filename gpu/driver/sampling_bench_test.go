@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"specula/kernels/cuda"
-	"specula/kernels/cuda/simtest"
+	"specula/kernels/cuda/testbench/simtest"
 	"specula/kernels/ref"
 )
 

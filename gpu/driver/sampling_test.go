@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"specula/kernels/cuda"
-	"specula/kernels/cuda/samplecheck"
-	"specula/kernels/cuda/sim"
+	"specula/kernels/cuda/testbench/checks"
+	"specula/kernels/cuda/testbench/sim"
 )
 
-// onDriver runs kernels by the driver, as samplecheck wants it.
+// onDriver runs kernels by the driver, as the checks want it.
 type onDriver struct{ module }
 
 func (m onDriver) Run(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any) {
@@ -31,13 +31,13 @@ func TestNucleusKernels(t *testing.T) { checkSampling(t, "nucleus") }
 
 func checkSampling(t *testing.T, module string) {
 	d, seen := open(t), bits{}
-	for _, check := range samplecheck.All {
+	for _, check := range checks.All {
 		if check.Module != module {
 			continue
 		}
 		t.Run(check.Name, func(t *testing.T) {
 			on(t, d, func() {
-				check.Run(t, func(t testing.TB, name string) samplecheck.Kernels {
+				check.Run(t, func(t testing.TB, name string) checks.Kernels {
 					m := loadModule(d, name, get(cuda.PTX(name)))
 					m.bits = seen
 					return onDriver{m}

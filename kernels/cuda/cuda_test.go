@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"specula/kernels/cuda"
-	"specula/kernels/cuda/sim"
+	"specula/kernels/cuda/testbench/sim"
 )
 
 func TestEveryModuleIsSound(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"specula/kernels/cuda/simtest"
+	"specula/kernels/cuda/testbench/simtest"
 	"specula/kernels/ref"
 )
 

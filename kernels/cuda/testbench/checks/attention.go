@@ -1,0 +1,244 @@
+package checks
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"specula/kernels/ref"
+)
+
+// sequence is a KV cache on the device, and what should be in it.
+type sequence struct {
+	launch                                     Launch
+	half                                       bool
+	heads, kvHeads, headDim, capacity, padding int
+	keys, values                               any
+	length                                     []int32
+	k, v                                       []float32 // everything ever appended, as stored: (tokens, kvHeads·headDim)
+}
+
+const notANumber = 0xffff
+
+func newSequence(launch Launch, half bool, heads, kvHeads, headDim, capacity int) *sequence {
+	s := &sequence{launch: launch, half: half, heads: heads, kvHeads: kvHeads, headDim: headDim, capacity: capacity, length: []int32{0}}
+	s.padding = (headDim + 31) / 32 * 32
+	if half {
+		keys, values := make([]uint16, kvHeads*capacity*s.padding), make([]uint16, kvHeads*capacity*headDim)
+		for _, x := range [][]uint16{keys, values} {
+			for i := range x {
+				x[i] = notANumber
+			}
+		}
+		s.keys, s.values = keys, values
+	} else {
+		s.keys, s.values = garbage(kvHeads*capacity*headDim), garbage(kvHeads*capacity*headDim)
+	}
+	return s
+}
+
+func (s *sequence) rowSize() int { return s.kvHeads * s.headDim }
+
+func (s *sequence) name(kernel string) string {
+	if s.half {
+		return kernel + "_half"
+	}
+	return kernel + "_float"
+}
+
+// append stores rows after the length, `ahead` tokens further on, and does not advance the length.
+func (s *sequence) append(k, v []float32, ahead int) {
+	rows := len(k) / s.rowSize()
+	s.launch(s.name("append"), [3]int{2, rows, 1}, line(64), s.keys, s.values, k, v, s.length, int32(ahead),
+		int32(s.kvHeads), int32(s.headDim), int32(s.capacity))
+	s.k = append(s.k[:(int(s.length[0])+ahead)*s.rowSize()], k...)
+	s.v = append(s.v[:(int(s.length[0])+ahead)*s.rowSize()], v...)
+}
+
+// attend computes attention for the rows of q. tiles is how many tiles of eight columns a block
+// takes; most is how many splits the grid has.
+func (s *sequence) attend(q []float32, ahead, tiles, most int) []float32 {
+	rows := len(q) / (s.heads * s.headDim)
+	scale := float32(1 / math.Sqrt(float64(s.headDim)))
+	partial, stats := garbage(rows*s.heads*most*s.headDim), garbage(rows*s.heads*most*2)
+	columns := (rows*s.heads/s.kvHeads + 8*tiles - 1) / (8 * tiles)
+	grid := [3]int{most, s.kvHeads, columns}
+	if s.half {
+		kernel := fmt.Sprintf("attend_half_%d", s.headDim)
+		if tiles > 1 {
+			kernel += "_wide"
+		}
+		s.launch(kernel, grid, line(256), partial, stats, q, s.keys, s.values, s.length, int32(ahead), int32(rows), int32(s.heads),
+			int32(s.kvHeads), int32(s.capacity), scale)
+	} else {
+		s.launch("attend_float", grid, line(256), partial, stats, q, s.keys, s.values, s.length, int32(ahead), int32(rows), int32(s.heads),
+			int32(s.kvHeads), int32(s.headDim), int32(s.capacity), scale)
+	}
+	dst := garbage(len(q))
+	s.launch("combine_splits", [3]int{s.heads, rows, 1}, line((s.headDim+31)/32*32), dst, partial, stats, s.length, int32(ahead),
+		int32(s.heads), int32(s.headDim), int32(most))
+	return dst
+}
+
+// head returns the first n tokens' keys and values of one key head.
+func (s *sequence) head(h, n int) ref.Head {
+	out := ref.Head{Dim: s.headDim}
+	for i := range n {
+		from := i*s.rowSize() + h*s.headDim
+		out.Keys = append(out.Keys, s.k[from:from+s.headDim]...)
+		out.Values = append(out.Values, s.v[from:from+s.headDim]...)
+	}
+	return out
+}
+
+// want is attention by the reference, and the reference's largest distance from the exact result.
+func (s *sequence) want(q []float32, ahead int) (dst []float32, distance float64) {
+	rows := len(q) / (s.heads * s.headDim)
+	position := int(s.length[0]) + ahead
+	scale := 1 / math.Sqrt(float64(s.headDim))
+	dst, exact := make([]float32, len(q)), make([]float64, len(q))
+	attend := ref.AttendFloat
+	if s.half {
+		attend = ref.AttendHalf
+	}
+	for i := range rows {
+		for h := range s.heads {
+			from, to := (i*s.heads+h)*s.headDim, (i*s.heads+h+1)*s.headDim
+			attend(dst[from:to], q[from:to], s.head(h*s.kvHeads/s.heads, position+i+1), position+i+1, float32(scale))
+		}
+	}
+	ref.Attention(exact, q, s.k, s.v, rows, position, s.heads, s.kvHeads, s.headDim, scale)
+	for i := range exact {
+		distance = math.Max(distance, math.Abs(exact[i]-float64(dst[i])))
+	}
+	return dst, distance
+}
+
+// Bound is how far attention may be from the exact result for numbers around one. With a
+// half-precision cache, queries and weights are rounded too.
+func Bound(half bool) float64 {
+	if half {
+		return 4e-3
+	}
+	return 2e-6
+}
+
+func (s *sequence) tiles() []int {
+	switch {
+	case !s.half:
+		return []int{1}
+	case s.headDim == 256:
+		return []int{1, 2}
+	}
+	return []int{1, 4}
+}
+
+// Attention checks attention over a cache of length tokens and three new rows, with every kernel
+// for that head size. It returns the reference's distance from the exact result. exact says
+// whether tensor cores add in ascending order; those of a real GPU do not.
+func Attention(t *testing.T, launch Launch, half bool, headDim, length int, exact bool) float64 {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(headDim), uint64(length)))
+	const rows, sharing = 3, 3 // nine columns: one more than a tile
+	kvHeads := 1
+	if headDim == 64 {
+		kvHeads = 2
+	}
+	s := newSequence(launch, half, kvHeads*sharing, kvHeads, headDim, 768)
+	if length > 0 {
+		s.append(numbers(r, length*s.rowSize()), numbers(r, length*s.rowSize()), 0)
+		s.length[0] = int32(length)
+	}
+	s.append(numbers(r, rows*s.rowSize()), numbers(r, rows*s.rowSize()), 0)
+	q := numbers(r, rows*s.heads*headDim)
+	want, distance := s.want(q, 0)
+	for _, tiles := range s.tiles() {
+		what, got := fmt.Sprintf("heads of %d after %d tokens in %d tiles", headDim, length, tiles), s.attend(q, 0, tiles, 3)
+		if exact || !half {
+			sameBits(t, what, got, want)
+			continue
+		}
+		for i, v := range got {
+			if !(math.Abs(float64(v-want[i])) < 2e-3) {
+				t.Errorf("%s: number %d is %g, want about %g", what, i, v, want[i])
+				break
+			}
+		}
+	}
+	return distance
+}
+
+// RowCounts checks that decoding, verification and prefill use the same arithmetic: a row has the
+// same bits whatever rows are computed with it, whatever rejected tokens come after it, and
+// however long the sequence may become in the same graph.
+func RowCounts(t *testing.T, launch Launch, half bool, counts []int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(8, 8))
+	const length, heads, kvHeads, headDim = 250, 4, 1, 64 // across the border of two splits
+	rows := slices.Max(counts)
+	s := newSequence(launch, half, heads, kvHeads, headDim, 512)
+	s.append(numbers(r, length*s.rowSize()), numbers(r, length*s.rowSize()), 0)
+	s.length[0] = length
+	k, v, q := numbers(r, rows*s.rowSize()), numbers(r, rows*s.rowSize()), numbers(r, rows*heads*headDim)
+	one := heads * headDim
+	var decoded []float32
+	for i := range rows {
+		s.append(k[i*s.rowSize():(i+1)*s.rowSize()], v[i*s.rowSize():(i+1)*s.rowSize()], i)
+		decoded = append(decoded, s.attend(q[i*one:(i+1)*one], i, 1, 2)...)
+	}
+	for i := range 3 { // with all rows in the cache, as if they had been rejected
+		again := s.attend(q[i*one:(i+1)*one], i, 1, 2)
+		sameBits(t, fmt.Sprintf("row %d with others behind it", i), again, decoded[i*one:(i+1)*one])
+	}
+	for _, m := range counts {
+		for _, tiles := range s.tiles() {
+			got := s.attend(q[:m*one], 0, tiles, 2)
+			sameBits(t, fmt.Sprintf("%d rows in %d tiles", m, tiles), got, decoded[:m*one])
+		}
+	}
+	for _, cut := range []int{1, rows / 2} { // prefill in chunks
+		got := s.attend(q[:cut*one], 0, 1, 2)
+		got = append(got, s.attend(q[cut*one:], cut, s.tiles()[len(s.tiles())-1], 2)...)
+		sameBits(t, fmt.Sprintf("chunks of %d and the rest", cut), got, decoded)
+	}
+}
+
+// TooSmallGrid checks that a grid with too few splits for the length gives NaN.
+func TooSmallGrid(t *testing.T, launch Launch) {
+	t.Helper()
+	s := newSequence(launch, true, 2, 1, 64, 512)
+	r := rand.New(rand.NewPCG(9, 9))
+	s.append(numbers(r, 257*64), numbers(r, 257*64), 0)
+	s.length[0] = 256
+	for i, v := range s.attend(numbers(r, 2*64), 0, 1, 1) {
+		if v == v {
+			t.Errorf("a grid too small: number %d is %g, want NaN", i, v)
+			return
+		}
+	}
+}
+
+// Cache checks that a cache gives back what was appended, rounded once; that cutting it is a
+// change of one number; and that later rows overwrite what was cut.
+func Cache(t *testing.T, launch Launch, half bool, headDim int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(7, 7))
+	s := newSequence(launch, half, 4, 2, headDim, 256)
+	s.append(numbers(r, 5*s.rowSize()), numbers(r, 5*s.rowSize()), 0)
+	s.length[0] = 3
+	s.append(numbers(r, 2*s.rowSize()), numbers(r, 2*s.rowSize()), 1)
+	key, value := garbage(s.rowSize()), garbage(s.rowSize())
+	for i := range 6 {
+		launch(s.name("read"), line(2), line(64), key, value, s.keys, s.values, int32(i), int32(2), int32(headDim), int32(s.capacity))
+		wantKey, wantValue := slices.Clone(s.k[i*s.rowSize():(i+1)*s.rowSize()]), slices.Clone(s.v[i*s.rowSize():(i+1)*s.rowSize()])
+		if half {
+			for d := range wantKey {
+				wantKey[d], wantValue[d] = ref.FromHalf(ref.ToHalf(wantKey[d])), ref.FromHalf(ref.ToHalf(wantValue[d]))
+			}
+		}
+		sameBits(t, fmt.Sprintf("key of token %d", i), key, wantKey)
+		sameBits(t, fmt.Sprintf("value of token %d", i), value, wantValue)
+	}
+}

@@ -1,0 +1,159 @@
+package checks
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"specula/kernels/ref"
+)
+
+// Norms checks rms_norm and its variants.
+func Norms(t *testing.T, launch Launch) {
+	t.Helper()
+	for _, n := range []int{32, 64, 80, 128, 200, 576, 1024, 1500} {
+		r := rand.New(rand.NewPCG(1, uint64(n)))
+		const groups, eps = 11, 1e-6
+		x, y, w := numbers(r, groups*n), numbers(r, groups*n), numbers(r, n)
+		want := make([]float32, len(x))
+		sum := slices.Clone(x)
+		for i := range sum {
+			sum[i] += y[i]
+		}
+		norm := func(x []float32) {
+			for i := 0; i < len(x); i += n {
+				ref.RMSNormGroup(want[i:i+n], x[i:i+n], w, eps)
+			}
+		}
+		norm(x)
+		exact := make([]float64, len(x))
+		ref.RMSNorm(exact, x, w, eps)
+		for i, v := range exact {
+			if math.Abs(float64(want[i])-v) > 1e-6*math.Abs(v)+1e-12 {
+				t.Errorf("n %d: number %d of the reference is %g, the exact one %g", n, i, want[i], v)
+				return
+			}
+		}
+		threads := ref.NormThreads(n)
+		got := garbage(len(x))
+		launch("rms_norm", line(groups), line(threads), got, x, w, int32(n), float32(eps))
+		sameBits(t, "rms_norm", got, want)
+		inPlace := slices.Clone(x)
+		launch("rms_norm", line(groups), line(threads), inPlace, inPlace, w, int32(n), float32(eps))
+		sameBits(t, "rms_norm in place", inPlace, want)
+		if threads == ref.Warp {
+			inPlace = slices.Clone(x)
+			launch("rms_norm_heads", across(groups, 8), line(256), inPlace, inPlace, w, int32(n), int32(groups), float32(eps))
+			sameBits(t, "rms_norm_heads", inPlace, want)
+		}
+		norm(sum)
+		launch("add_rms_norm", line(groups), line(threads), got, x, y, w, int32(n), float32(eps))
+		sameBits(t, "add_rms_norm", got, want)
+		sameBits(t, "the residual stream of add_rms_norm", x, sum)
+	}
+}
+
+// Rope checks rotary embeddings.
+func Rope(t *testing.T, launch Launch) {
+	t.Helper()
+	for _, neox := range []int32{0, 1} {
+		for _, headDim := range []int{64, 80, 128} {
+			r := rand.New(rand.NewPCG(2, uint64(headDim)))
+			const rows, heads, length, ahead, base = 5, 3, 40, 2, 10000.0
+			dim := headDim / 2 // some models rotate only a part of each head
+			cos, sin := make([]float32, 64*dim/2), make([]float32, 64*dim/2)
+			for i := range cos {
+				position, pair := float64(i/(dim/2)), float64(i%(dim/2))
+				s, c := math.Sincos(position / math.Pow(base, 2*pair/float64(dim)))
+				cos[i], sin[i] = float32(c), float32(s)
+			}
+			x := numbers(r, rows*heads*headDim)
+			want := slices.Clone(x)
+			for i := 0; i < len(x); i += headDim {
+				position := length + ahead + i/(heads*headDim)
+				from := position * dim / 2
+				ref.RotateHead(want[i:], cos[from:from+dim/2], sin[from:from+dim/2], neox == 1)
+				exact := make([]float64, headDim)
+				for d := range exact {
+					exact[d] = float64(x[i+d])
+				}
+				ref.RoPE(exact, dim, position, base, neox == 1, nil)
+				for d, v := range exact {
+					if math.Abs(float64(want[i+d])-v) > 1e-6 {
+						t.Errorf("number %d of the reference is %g, the exact one %g", d, want[i+d], v)
+						return
+					}
+				}
+			}
+			launch("rope", [3]int{2, rows, 1}, line(64), x, cos, sin, []int32{length}, int32(ahead), int32(heads), int32(headDim), int32(dim), neox)
+			sameBits(t, "rope", x, want)
+		}
+	}
+}
+
+// Elementwise checks additions, SwiGLU, biases and guidance.
+func Elementwise(t *testing.T, launch Launch) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(3, 3))
+	const rows, cols = 3, 141
+	n := rows * cols
+	x, y, b := numbers(r, n), numbers(r, n), numbers(r, cols)
+	copy(x, []float32{0, float32(math.Copysign(0, -1)), 90, -90, 1e30, -1e30, float32(math.NaN()), float32(math.Inf(-1))})
+	check := func(kernel string, grid [3]int, want func(i int) float32, args ...any) {
+		t.Helper()
+		got, wants := slices.Clone(x), make([]float32, n)
+		for i := range wants {
+			wants[i] = want(i)
+		}
+		launch(kernel, grid, line(64), append([]any{got}, args...)...)
+		sameBits(t, kernel, got, wants)
+	}
+	check("add_rows", line(2), func(i int) float32 { return x[i] + y[i] }, y, int32(n))
+	check("swiglu", line(2), func(i int) float32 { return ref.SwiGLURows(x[i], y[i]) }, y, int32(n))
+	check("add_bias", [3]int{2, rows, 1}, func(i int) float32 { return x[i] + b[i%cols] }, b, int32(cols))
+	y[0], y[1] = float32(math.Inf(-1)), float32(math.NaN())
+	check("guide_rows", line(3), func(i int) float32 { return ref.GuideRows(x[i], y[i], 1.5) }, y, float32(1.5), int32(n))
+}
+
+// Copy checks that a copy fills its block and nothing else.
+func Copy(t *testing.T, launch Launch) {
+	t.Helper()
+	x, dst := numbers(rand.New(rand.NewPCG(4, 4)), 6*50), garbage(5*120)
+	want := slices.Clone(dst)
+	for i := range 3 {
+		copy(want[(1+i)*120+60:], x[(2+i)*50:(3+i)*50])
+	}
+	launch("copy_block", [3]int{1, 3, 1}, line(32), at(dst, 120), at(x, 100), int32(50), int32(120), int32(60))
+	sameBits(t, "copy_block", dst, want)
+}
+
+// Embed checks the lookup of rows in tables that are laid out as in a file.
+func Embed(t *testing.T, launch Launch) {
+	t.Helper()
+	const rows, cols = 7, 70
+	ids := []int32{3, 0, 6, 3, -1, 7}
+	table := numbers(rand.New(rand.NewPCG(5, 5)), rows*cols)
+	halves, bfloats := make([]uint16, len(table)), make([]uint16, len(table))
+	for i, v := range table {
+		halves[i], bfloats[i] = ref.ToHalf(v), uint16(math.Float32bits(v)>>16)
+	}
+	for _, c := range []struct {
+		kernel string
+		table  any
+		widen  func(i int) float32
+	}{
+		{"embed_plain_float", table, func(i int) float32 { return table[i] }},
+		{"embed_plain_half", halves, func(i int) float32 { return ref.FromHalf(halves[i]) }},
+		{"embed_plain_bfloat16", bfloats, func(i int) float32 { return math.Float32frombits(uint32(bfloats[i]) << 16) }},
+	} {
+		dst, want := make([]float32, len(ids)*cols), garbage(len(ids)*cols)
+		for i, id := range ids[:4] { // the others are outside the table and give NaN
+			for k := range cols {
+				want[i*cols+k] = c.widen(int(id)*cols + k)
+			}
+		}
+		launch(c.kernel, [3]int{2, len(ids), 1}, line(32), dst, c.table, ids, int32(rows), int32(cols))
+		sameBits(t, c.kernel, dst, want)
+	}
+}

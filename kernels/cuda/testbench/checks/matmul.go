@@ -1,0 +1,233 @@
+package checks
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"specula/kernels/cuda"
+	"specula/kernels/cuda/testbench/sim"
+	"specula/kernels/cuda/testbench/simtest"
+	"specula/kernels/ref"
+)
+
+// Run runs a kernel on slices as Kernels.Run does, on the machine under test: the simulator, the
+// emulator or a GPU.
+type Run func(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any)
+
+// Matmul is a format with its reference, and a source of weights in the layout of a file.
+type Matmul struct {
+	*cuda.Format
+	Module   string
+	multiple int // the number of columns must be a multiple of it
+	random   func(r *rand.Rand, rows, cols int) []byte
+	// multiply is the reference of the product.
+	multiply func(dst, x []float32, m int, w []byte, rows, cols, ranges int)
+	widen    func(dst []float32, src []byte)
+}
+
+func shorts(draw func(r *rand.Rand) uint16) func(r *rand.Rand, rows, cols int) []byte {
+	return func(r *rand.Rand, rows, cols int) []byte {
+		var list []byte
+		for range rows * cols {
+			list = binary.LittleEndian.AppendUint16(list, draw(r))
+		}
+		return list
+	}
+}
+
+func randomBFloat16(r *rand.Rand) uint16 {
+	return uint16(math.Float32bits(float32(r.NormFloat64())) >> 16)
+}
+func randomHalf(r *rand.Rand) uint16 {
+	return uint16(r.Uint32N(2)<<15 | (10+r.Uint32N(6))<<10 | r.Uint32N(1024))
+}
+
+// blocks returns random bytes; their half-precision scales are normal numbers.
+func blocks(f ref.Format) func(r *rand.Rand, rows, cols int) []byte {
+	return func(r *rand.Rand, rows, cols int) []byte {
+		list := make([]byte, rows*cols/f.BlockElements*f.BlockBytes)
+		for i := range list {
+			list[i] = byte(r.Uint32())
+		}
+		for b := 0; b < len(list); b += f.BlockBytes {
+			for _, at := range f.HalfPrecision() {
+				binary.LittleEndian.PutUint16(list[b+at:], randomHalf(r))
+			}
+		}
+		return list
+	}
+}
+
+func tiles(round ref.TileTerms, widen func(dst []float32, src []byte)) func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
+	return func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
+		wide := make([]float32, rows*cols)
+		widen(wide, w)
+		ref.MatMulTiles(dst, x, m, wide, rows, cols, ranges, round)
+	}
+}
+
+func quantised(f *cuda.Format, file ref.Format) Matmul {
+	multiply := func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
+		ref.MatMulQuantizedRanges(dst, x, m, file, w, rows, cols, f.Columns, ranges)
+	}
+	return Matmul{f, "matmul_integer", file.BlockElements, blocks(file), multiply, file.Dequantize}
+}
+
+// Matmuls are the formats.
+var Matmuls = []Matmul{
+	{cuda.BFloat16, "matmul_float", 1, shorts(randomBFloat16), tiles(ref.BFloat16Terms(1), ref.DequantizeBF16), ref.DequantizeBF16},
+	{cuda.BFloat16TwoTerms, "matmul_float", 1, shorts(randomBFloat16), tiles(ref.BFloat16Terms(2), ref.DequantizeBF16), ref.DequantizeBF16},
+	{cuda.Half, "matmul_float", 1, shorts(randomHalf), tiles(ref.HalfTerm, ref.DequantizeF16), ref.DequantizeF16},
+	quantised(cuda.Q8_0, ref.Q8_0), quantised(cuda.Q4_K, ref.Q4_K), quantised(cuda.Q6_K, ref.Q6_K),
+}
+
+// unusualRows puts unusual numbers into some rows of activations, different ones into each.
+func unusualRows(x []float32, m, cols int) {
+	for i, special := range [][]float32{
+		{0}, {float32(math.Inf(1))}, {float32(math.NaN())}, {math.MaxFloat32, -math.MaxFloat32}, {1e-45, -1e-45}, {1e-38, 3e-39}, {65520, -65519}, {1e-36},
+	} {
+		row := x[min(i+2, m)*cols : min(i+3, m)*cols]
+		for k := range row {
+			switch {
+			case special[0] == 0:
+				row[k] = 0
+			case k%7 == i%7:
+				row[k] = special[k/7%len(special)]
+			case math.Abs(float64(special[0])) < 1e-30:
+				row[k] = special[k%len(special)] * row[k]
+			}
+		}
+	}
+}
+
+// pack lays out weights.
+func (f Matmul) pack(t testing.TB, w []byte, rows, cols int) []byte {
+	t.Helper()
+	packed := make([]byte, f.Bytes(rows, cols))
+	if err := f.Pack(packed, w, rows, cols); err != nil {
+		t.Fatal(err)
+	}
+	return packed
+}
+
+// product prepares the activations and multiplies. rows has the number of rows of each matrix that
+// packed joins.
+func (f Matmul) product(run Run, x []float32, m int, packed []byte, rows []int, cols, ranges int) [][]float32 {
+	activations := simtest.Filled(f.ActivationBytes(m, cols), byte(0xff)) // the content of missing rows must not matter
+	start := func(l cuda.Launch, arguments ...any) {
+		run(l.Kernel, simtest.Grid(l.GridX, l.GridY), simtest.Block(l.Threads), l.SharedBytes, arguments...)
+	}
+	start(f.Prepare(m, cols), activations, x, int32(cols), int32(f.ActivationSlabs(cols)))
+	var results [][]float32
+	var arguments []any
+	tiles := 0
+	for i := range 3 {
+		if i >= len(rows) {
+			arguments = append(arguments, uint64(0), int32(0))
+			continue
+		}
+		results = append(results, simtest.Filled(m*rows[i], float32(math.NaN())))
+		arguments = append(arguments, results[i], int32(rows[i]))
+		tiles += cuda.Tiles(rows[i])
+	}
+	start(f.ProductInRanges(m, tiles, ranges), append(arguments, packed, activations, int32(m), int32(f.Slabs(cols)), int32(ranges))...)
+	return results
+}
+
+// CheckProducts compares products of a format with the reference. The reference computes each row
+// alone, so a row must have the same bits for every number of rows. Set exact to false on real
+// tensor cores, which add floats in an order of their own: then the first result is compared with
+// the reference within a bound, and the others with the first result.
+func (f Matmul) CheckProducts(t testing.TB, run Run, exact bool) {
+	t.Helper()
+	twoSlabs := 2 * f.Columns
+	if f.multiple < f.Columns {
+		twoSlabs = f.Columns + 3*f.multiple // the second is ragged
+	}
+	for _, shape := range []struct {
+		rows, cols, ranges int
+		m                  []int
+	}{
+		{16, f.Columns, 1, []int{1, 3}},
+		{21, f.Columns + twoSlabs, 2, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}},
+		{37, twoSlabs, 2, []int{24, 33, 64, 130}},
+		{130, twoSlabs, 2, []int{5, 40}},
+	} {
+		most := slices.Max(shape.m)
+		r := rand.New(rand.NewPCG(1, uint64(shape.cols)))
+		w := f.random(r, shape.rows, shape.cols)
+		packed := f.pack(t, w, shape.rows, shape.cols)
+		x := simtest.Normal(3, most*shape.cols)
+		unusualRows(x, most, shape.cols)
+		want := make([]float32, most*shape.rows)
+		f.multiply(want, x, most, w, shape.rows, shape.cols, shape.ranges)
+		if !exact {
+			got := f.product(run, x, most, packed, []int{shape.rows}, shape.cols, shape.ranges)[0]
+			f.near(t, got, want)
+			want = got
+		}
+		for _, m := range shape.m {
+			got := f.product(run, x[:m*shape.cols], m, packed, []int{shape.rows}, shape.cols, shape.ranges)[0]
+			simtest.Equal(t, fmt.Sprintf("%s: %d × %d with %d rows", f.Name, shape.rows, shape.cols, m), got, want[:m*shape.rows])
+		}
+	}
+}
+
+// near compares with a result whose sums were added in another order.
+func (f Matmul) near(t testing.TB, got, want []float32) {
+	t.Helper()
+	largest := 0.0
+	for _, v := range want {
+		if a := math.Abs(float64(v)); a > largest && a < 1e6 {
+			largest = a
+		}
+	}
+	for i, v := range want {
+		if a := math.Abs(float64(v)); a < 1e6 && !(math.Abs(float64(got[i])-float64(v)) < 1e-4*largest) {
+			t.Errorf("%s: element %d is %g, in the reference %g", f.Name, i, got[i], v)
+			return
+		}
+	}
+}
+
+// CheckJoined compares the product with three joined matrices with the products with each.
+func (f Matmul) CheckJoined(t testing.TB, run Run) {
+	t.Helper()
+	rows, cols, ranges := []int{40, 16, 7}, 2*f.Columns, 2
+	var joined []byte
+	var each [][]byte
+	for i, n := range rows {
+		packed := f.pack(t, f.random(rand.New(rand.NewPCG(5, uint64(i))), n, cols), n, cols)
+		each = append(each, packed)
+		joined = append(joined, packed...)
+	}
+	for _, m := range []int{2, 35} {
+		x := simtest.Normal(6, m*cols)
+		got := f.product(run, x, m, joined, rows, cols, ranges)
+		for i, n := range rows {
+			want := f.product(run, x, m, each[i], []int{n}, cols, ranges)[0]
+			simtest.Equal(t, fmt.Sprintf("%s: matrix %d of three with %d rows", f.Name, i, m), got[i], want)
+		}
+	}
+}
+
+// CheckEmbedding compares rows read back from the layout with the reference.
+func (f Matmul) CheckEmbedding(t testing.TB, run Run) {
+	t.Helper()
+	rows, cols := 21, f.Columns+f.multiple%f.Columns
+	w := f.random(rand.New(rand.NewPCG(4, 4)), rows, cols)
+	wide := make([]float32, rows*cols)
+	f.widen(wide, w)
+	ids := []int32{20, 0, 7, 8, 15, 16, 7}
+	var want []float32
+	for _, id := range ids {
+		want = append(want, wide[int(id)*cols:(int(id)+1)*cols]...)
+	}
+	y := simtest.Filled(len(want), float32(math.NaN()))
+	run(f.EmbedKernel(), simtest.Grid(len(ids)), simtest.Block(64), 0, y, f.pack(t, w, rows, cols), ids, int32(cols), int32(f.Slabs(cols)))
+	simtest.Equal(t, f.Name+", embedded", y, want)
+}

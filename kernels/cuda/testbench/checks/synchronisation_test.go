@@ -1,0 +1,98 @@
+package checks
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"specula/kernels/cuda"
+	"specula/kernels/cuda/testbench/sim"
+	"specula/kernels/cuda/testbench/simtest"
+	"specula/kernels/ref"
+)
+
+// without removes the n-th occurrence of an instruction from a kernel and returns the module; ""
+// if there are fewer.
+func without(t *testing.T, module, kernel, instruction string, n int) string {
+	t.Helper()
+	text, err := cuda.PTX(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(text, ".entry "+kernel+"(")
+	if !ok {
+		t.Fatalf("module %s has no kernel %s", module, kernel)
+	}
+	body, behind, _ := strings.Cut(rest, ".entry ")
+	lines := strings.SplitAfter(body, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(strings.TrimSpace(line), instruction) {
+			if n--; n < 0 {
+				lines[i] = "\n"
+				return before + ".entry " + kernel + "(" + strings.Join(lines, "") + strings.TrimSuffix(".entry "+behind, ".entry ")
+			}
+		}
+	}
+	return ""
+}
+
+// Kernels that lack one of their barriers or waits are found out: by the simulator, or by a wrong
+// result.
+func TestMissingSynchronisationIsNoticed(t *testing.T) {
+	norm := func(t testing.TB, k simtest.Kernels) error {
+		x, w := simtest.Normal(1, 512), simtest.Normal(2, 512)
+		want := make([]float32, len(x))
+		ref.RMSNormGroup(want, x, w, 1e-6)
+		got := make([]float32, len(x))
+		if err := k.Try("rms_norm", simtest.Grid(1), simtest.Block(ref.NormThreads(512)), 0, got, x, w, int32(512), float32(1e-6)); err != nil {
+			return err
+		}
+		simtest.Equal(t, "rms_norm", got, want)
+		return nil
+	}
+	type plant struct {
+		module, kernel string
+		spare          []int // barriers that this launch does not need
+		run            func(testing.TB, simtest.Kernels) error
+	}
+	plants := []plant{{"norm", "rms_norm", []int{0}, norm}} // the first barrier is for a second sum
+	for _, f := range Matmuls {
+		plants = append(plants, plant{f.Module, fmt.Sprintf("matmul_%s_tile", f.Name), nil, func(t testing.TB, k simtest.Kernels) (err error) {
+			const rows, m = 16, 130
+			cols := 5 * f.Columns
+			w := f.random(rand.New(rand.NewPCG(1, 1)), rows, cols)
+			x := simtest.Normal(3, m*cols)
+			want := make([]float32, m*rows)
+			f.multiply(want, x, m, w, rows, cols, 1)
+			run := func(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any) {
+				if err == nil {
+					err = k.Try(kernel, grid, block, sharedBytes, arguments...)
+				}
+			}
+			got := f.product(run, x, m, f.pack(t, w, rows, cols), []int{rows}, cols, 1)[0]
+			simtest.Equal(t, f.Name, got, want)
+			return err
+		}})
+	}
+	for _, p := range plants {
+		for _, instruction := range []string{"bar.sync", "bar.warp.sync", "cp.async.wait_group"} {
+			for n := 0; ; n++ {
+				text := without(t, p.module, p.kernel, instruction, n)
+				if text == "" {
+					break
+				}
+				if instruction == "bar.sync" && slices.Contains(p.spare, n) {
+					continue
+				}
+				w := &simtest.Witness{TB: t}
+				if err := p.run(w, simtest.Parse(w, text)); err == nil && len(w.Says) == 0 {
+					t.Errorf("%s without %s number %d: nothing was noticed", p.kernel, instruction, n)
+				} else {
+					t.Log(p.kernel, instruction, n, err, len(w.Says))
+				}
+			}
+		}
+	}
+}

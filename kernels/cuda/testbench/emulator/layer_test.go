@@ -1,0 +1,72 @@
+package emulator_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"specula/kernels/cuda/testbench/checks"
+)
+
+func TestNorms(t *testing.T)       { onEveryMachine(t, checks.Norms) }
+func TestRope(t *testing.T)        { onEveryMachine(t, checks.Rope) }
+func TestElementwise(t *testing.T) { onEveryMachine(t, checks.Elementwise) }
+func TestCopy(t *testing.T)        { onEveryMachine(t, checks.Copy) }
+func TestEmbed(t *testing.T)       { onEveryMachine(t, checks.Embed) }
+func TestHeads(t *testing.T)       { onEveryMachine(t, checks.Heads) }
+
+// These kernels belong to the matrix products (they convert rows to operands, or measure the
+// peak). The emulator of this package does not have them.
+func TestOperands(t *testing.T) { checks.Operands(t, simulated(t, 1)) }
+func TestPeak(t *testing.T)     { checks.Peak(t, simulated(t, 1)) }
+
+func TestTooSmallGrid(t *testing.T) { checks.TooSmallGrid(t, simulated(t, 0)) }
+
+var caches = []struct {
+	name string
+	half bool
+}{{"half", true}, {"float", false}}
+
+func TestCache(t *testing.T) {
+	for _, c := range caches {
+		for _, headDim := range []int{64, 80} {
+			onEveryMachine(t, func(t *testing.T, launch checks.Launch) { checks.Cache(t, launch, c.half, headDim) })
+		}
+	}
+}
+
+func TestAttention(t *testing.T) {
+	for _, c := range caches {
+		worst := 0.0
+		check := func(t *testing.T, launch checks.Launch, headDim, length int) {
+			worst = math.Max(worst, checks.Attention(t, launch, c.half, headDim, length, true))
+		}
+		for i, headDim := range []int{64, 80, 96, 128, 256} {
+			for j, length := range []int{0, 254, 520} {
+				seed := uint64(3*i + j)
+				name := fmt.Sprintf("%s %d after %d", c.name, headDim, length)
+				if (i+j)%2 == 0 || headDim == 64 {
+					t.Run(name+", simulator", func(t *testing.T) { check(t, simulated(t, seed), headDim, length) })
+				}
+				if (i+j)%2 == 1 || headDim == 64 {
+					t.Run(name+", emulator", func(t *testing.T) { check(t, emulated(t, seed), headDim, length) })
+				}
+			}
+		}
+		t.Logf("%s: at most %.2g from the exact attention", c.name, worst)
+		if bound := checks.Bound(c.half); !(worst < bound) {
+			t.Errorf("%s: %g from the exact attention, want below %g", c.name, worst, bound)
+		}
+	}
+}
+
+func TestRowCounts(t *testing.T) {
+	all := []int{33, 130} // the last as in a prefill
+	for m := range 17 {
+		all = append(all, m+1)
+	}
+	for _, c := range caches {
+		t.Run(c.name+", simulator", func(t *testing.T) { checks.RowCounts(t, simulated(t, 0), c.half, []int{1, 5, 9}) })
+		t.Run(c.name+", emulator", func(t *testing.T) { checks.RowCounts(t, emulated(t, 1), c.half, all) })
+	}
+}

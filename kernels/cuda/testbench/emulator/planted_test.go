@@ -1,0 +1,182 @@
+package emulator_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"specula/kernels/cuda/testbench/emulator"
+)
+
+// plantedBug is one slip in a source: old, which is there exactly once, becomes bad. With the
+// slip, the tests of this package must fail on the simulator, and with emulator set also on the
+// emulator.
+type plantedBug struct {
+	name, file, old, bad, test string
+	emulator                   bool
+}
+
+const attention = "TestAttention|TestRowCounts"
+
+var plantedBugs = []plantedBug{
+	{"no barrier behind the queries", "attend_half.cu",
+		"load_queries<head_dim, columns>((half_bits *)query, q, s);\n    __syncthreads();", "load_queries<head_dim, columns>((half_bits *)query, q, s);",
+		attention, true},
+	{"no barrier behind the weights", "attend_half.cu", "gridDim.x, s);\n    __syncthreads();\n    sum_values", "gridDim.x, s);\n    sum_values",
+		attention, true},
+	{"weights overwrite scores without a warp barrier", "attend_half.cu", "__syncwarp();  // the weights", "// the weights",
+		attention, false},
+	{"a row does not see itself", "attention.h", "first_position + row + 1}", "first_position + row}", attention, true},
+	{"a row sees the next one", "attention.h", "first_position + row + 1}", "first_position + row + 2}", attention, true},
+	{"values behind the end are not masked", "attend_half.cu", "    auto keep = ", "    n = 8;\n    auto keep = ", attention, true},
+	{"splits begin at the pass", "attention.h", "s.start = blockIdx.x * keys_per_split;", "s.start = s.first_position % 16 + blockIdx.x * keys_per_split;",
+		attention, true},
+	{"many columns take their chunks backwards", "attend_half.cu", "multiply_chunk(sum, low[c], high[c], load_vector(weight + chunk * c));",
+		"{ int b = tiles > 1 ? chunks - 1 - c : c; if (chunk * b < s.keys) multiply_chunk(sum, low[b], high[b], load_vector(weight + chunk * b)); }",
+		attention, true},
+	{"columns of score overlap", "attend_half.cu", "keys_per_split + 16;", "keys_per_split - 16;", attention, true},
+	{"queries are not aligned to 16 bytes", "attend_half.cu", "padded_dim(head_dim) + 32; }", "padded_dim(head_dim) + 36; }", attention, false},
+	{"the place of a draft step is forgotten", "attention.h", "s.first_position = *length + ahead;", "s.first_position = *length;", attention, true},
+	{"key heads are shared in turns", "attention.h", "kv_head * sharing + column % sharing", "column % sharing * (sharing - 1) + kv_head", attention, true},
+	{"weights are summed before they are rounded", "attend_half.cu", "sum += from_half(p);", "sum += key < visible ? exp_rn(v[i] - largest) : 0;",
+		attention, true},
+	{"splits are combined backwards", "combine.cu", "Partial p = partial_of(partial, stats, q, heads, splits, i, head_dim);",
+		"Partial p = partial_of(partial, stats, q, heads, splits, own - 1 - i, head_dim);", attention, true},
+	{"every split of the grid is combined", "combine.cu", "int own = (q.seen + keys_per_split - 1) / keys_per_split;", "int own = splits;",
+		attention, true},
+	{"a grid too small is not noticed", "combine.cu", "if (own > splits) return bits_float(0x7fc00000u);", "own = own < splits ? own : splits;", "TestTooSmallGrid", false},
+	{"the end of a key is not zeroed", "cache.cu", "d < head_dim ? to_half(k[from]) : 0", "to_half(k[from])", attention, true},
+	{"no barrier in front of the values", "attend_float.cu", "head_dim));\n    __syncthreads();", "head_dim));", attention, true},
+	{"a norm adds eps too late", "norm.cu", "sqrt_rn(divide_rn(squares, (float)n) + eps)", "sqrt_rn(divide_rn(squares, (float)n)) + eps", "TestNorms", true},
+	{"the sum of a norm is not fused", "norm.cu", "    x[k] = v;\n        squares = fma_rn(v, v, squares);", "    x[k] = v;\n        squares += v * v;", "TestNorms", true},
+	{"all rows stand at the first's position", "rope.cu", "*length + ahead + (int)blockIdx.y;", "*length + ahead;", "TestRope", true},
+	{"the heads are read while they are written", "heads.cu", ": from[d];\n    __syncwarp();", ": from[d];", "TestHeads", false},
+	{"the rotated heads are stored too early", "heads.cu", "a * sin + b * cos;\n    }\n    __syncwarp();", "a * sin + b * cos;\n    }", "TestHeads", true},
+	{"values are rotated, too", "heads.cu", "if (is_query || is_key) {", "if (true) {", "TestHeads", true},
+	{"an id outside the table is read", "embed.cu", "known ? widen", "true ? widen", "TestEmbed", false},
+	{"a masked token becomes NaN", "elementwise.cu", "if (with != -infinity() && without != -infinity())", "", "TestElementwise", true},
+}
+
+// Every planted bug is caught. Each needs a compiler run and a test run per machine, so this test
+// does not run every time.
+func TestPlantedBugsAreCaught(t *testing.T) {
+	if os.Getenv("PLANTED") == "" {
+		t.Skip("minutes of compiling: set PLANTED=1")
+	}
+	for _, bug := range plantedBugs {
+		t.Run(bug.name, func(t *testing.T) {
+			sources := slip(t, bug)
+			if bug.emulator && !testOn(t, bug.test, "emulator", emulatorVariable, planEmulator(t, sources)) {
+				t.Error("on the emulator: not caught")
+			}
+			if !testOn(t, bug.test, "simulator", ptxVariable, planSimulator(t, sources)) {
+				t.Error("on the simulator: not caught")
+			}
+		})
+	}
+}
+
+// slipped is the source with the bug.
+func (b plantedBug) slipped(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../src", b.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), b.old); n != 1 {
+		t.Fatalf("%s has %d places for this bug, want 1", b.file, n)
+	}
+	return strings.Replace(string(text), b.old, b.bad, 1)
+}
+
+// Checks, without running them, that the list of bugs still matches the sources.
+func TestPlantedBugsHaveAPlace(t *testing.T) {
+	for _, bug := range plantedBugs {
+		t.Run(bug.name, func(t *testing.T) { bug.slipped(t) })
+	}
+}
+
+// slip copies the sources, with the bug, to a folder.
+func slip(t *testing.T, bug plantedBug) string {
+	t.Helper()
+	root := t.TempDir()
+	if err := os.CopyFS(filepath.Join(root, "src"), os.DirFS("../../src")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(root, "testbench/emulator/machine"), os.DirFS("machine")); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, "src", bug.file)
+	if err := os.WriteFile(path, []byte(bug.slipped(t)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(root, "src")
+}
+
+func planEmulator(t *testing.T, sources string) string {
+	t.Helper()
+	var slipped []string
+	for _, k := range layerKernels {
+		slipped = append(slipped, filepath.Join(sources, filepath.Base(k)))
+	}
+	out := filepath.Join(t.TempDir(), "kernels")
+	if err := emulator.Build(out, slipped); errors.Is(err, emulator.ErrNoCompiler) {
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// planSimulator makes PTX the way the script build does.
+func planSimulator(t *testing.T, sources string) string {
+	t.Helper()
+	script, err := os.ReadFile("../../build")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Dir(sources)
+	out := filepath.Join(root, "ptx")
+	if err := errors.Join(os.Mkdir(out, 0o755), os.WriteFile(filepath.Join(root, "build"), script, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	all, _ := filepath.Glob(filepath.Join(sources, "*.cu"))
+	for _, source := range all {
+		if slices.Contains(layerKernels, filepath.Join("../../src", filepath.Base(source))) {
+			continue
+		}
+		if err := os.Remove(source); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := exec.Command(filepath.Join(root, "build")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if made, _ := filepath.Glob(filepath.Join(out, "*.ptx")); len(made) == 0 {
+		t.Skip("there is no clang to make PTX")
+	}
+	return out
+}
+
+// testOn runs tests of this package on one machine, in a process of its own, with other kernels.
+// It reports whether they fail.
+func testOn(t *testing.T, tests, machine, variable, value string) (failed bool) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(self, "-test.run=^("+tests+")")
+	c.Env = append(os.Environ(), "PLANTED=", variable+"="+value, machineVariable+"="+machine)
+	text, err := c.CombinedOutput()
+	t.Logf("%.600s", text)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return err != nil
+}
