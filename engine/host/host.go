@@ -12,6 +12,7 @@ package host
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"specula/engine/compute"
@@ -22,6 +23,7 @@ import (
 type Backend struct {
 	pool *cpu.Pool
 	name string
+	why  string // so many threads; empty if the number was asked for
 
 	queue     queue
 	quantised cpu.Quantized // room for the quantised activations
@@ -29,13 +31,14 @@ type Backend struct {
 
 var _ compute.Backend = (*Backend)(nil)
 
-// New starts a backend on this many threads; 0 or less means one per physical core.
+// New starts a backend on this many threads; 0 or less means as many as compute best (cores.go).
 func New(threads int) *Backend { return NewPolling(threads, cpu.DefaultPoll) }
 
 // NewPolling is New with threads that poll for the duration poll after a pass before they sleep.
 func NewPolling(threads int, poll time.Duration) *Backend {
+	why := ""
 	if threads <= 0 {
-		threads = physicalCores()
+		threads, why = thisMachine(os.DirFS("/")).threads()
 	}
 	unit := "threads"
 	if threads == 1 {
@@ -45,6 +48,7 @@ func NewPolling(threads int, poll time.Duration) *Backend {
 		pool:  cpu.NewPool(threads, poll),
 		queue: newQueue(),
 		name:  fmt.Sprintf("%s, %s, %d %s", processorName(), cpu.ActiveLevel(), threads, unit),
+		why:   why,
 	}
 }
 
@@ -54,13 +58,17 @@ func (b *Backend) Info() compute.Info {
 	return compute.Info{Kind: "cpu", Name: b.name, MemoryBytes: availableMemoryBytes(), Detail: b.detail()}
 }
 
-// detail describes the measured cost of sharing work between the threads.
+// detail says why there are so many threads, and what it costs to share work between them.
 func (b *Backend) detail() string {
+	text := ""
+	if b.why != "" {
+		text = "threads: " + b.why + "; "
+	}
 	if b.pool.Threads() == 1 {
-		return "everything runs on one thread"
+		return text + "everything runs on one thread"
 	}
 	cost := b.pool.Cost()
-	return fmt.Sprintf("a parallel step costs %.1f µs; under %d,000 multiplications one thread is faster",
+	return text + fmt.Sprintf("a parallel step costs %.1f µs; under %d,000 multiplications one thread is faster",
 		float64(cost.Step.Nanoseconds())/1e3, (cost.MinWork+500)/1000)
 }
 

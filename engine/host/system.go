@@ -1,7 +1,6 @@
 package host
 
 import (
-	"fmt"
 	"os"
 	"regexp"
 	"runtime"
@@ -23,26 +22,6 @@ var marks = regexp.MustCompile(`(?i)\((r|tm|c)\)`)
 func withoutMarks(name string) string {
 	return strings.Join(strings.Fields(marks.ReplaceAllString(name, " ")), " ")
 }
-
-// physicalCores returns the number of cores that this process may use, on Linux. Two threads of one
-// core share the units that compute products, so they count once. On other systems it returns the
-// number of logical processors.
-func physicalCores() int {
-	cores := map[string]bool{}
-	for cpu := range maxProcessors {
-		siblings, err := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
-		if err != nil {
-			break
-		}
-		cores[string(siblings)] = true
-	}
-	if n := runtime.NumCPU(); len(cores) == 0 || n < len(cores) {
-		return n // Linux gives no topology, or the process may use only some of the cores
-	}
-	return len(cores)
-}
-
-const maxProcessors = 4096
 
 // availableMemoryBytes returns what Linux can allocate without swapping; 0 on other systems.
 func availableMemoryBytes() int64 {

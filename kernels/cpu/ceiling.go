@@ -28,9 +28,9 @@ func (p *Pool) MeasureCeilings() Ceilings {
 	}
 	c.ReadBytesPerS = readBytes / p.fastest(memory, readBytes/readPiece)
 	if peakLanes() > 0 {
-		multiplied := float64(p.threads) * peakLoops * peakChains * float64(peakLanes())
-		c.FloatMulPerS = multiplied / p.fastest(peakTask(peakFloat), p.threads)
-		c.IntegerMulPerS = 4 * multiplied / p.fastest(peakTask(peakInteger), p.threads)
+		multiplied := float64(p.Threads()) * peakLoops * peakChains * float64(peakLanes())
+		c.FloatMulPerS = multiplied / p.fastest(peakTask(peakFloat), p.Threads())
+		c.IntegerMulPerS = 4 * multiplied / p.fastest(peakTask(peakInteger), p.Threads())
 	}
 	return c
 }

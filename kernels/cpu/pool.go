@@ -37,16 +37,15 @@ const (
 // Threads poll inside a program and for a while after it (worker.go), because waking a thread takes
 // longer than most phases. A Pool serves one caller at a time.
 type Pool struct {
-	threads int
+	threads []thread // the caller's is the first
 	cost    StepCost
 	choices threadChoices
 	polling polling
-	counts  []counts // one for each thread, the caller's first
+	lost    lostCores
 
+	taking   atomic.Int32  // threads that take part in programs: the first ones
 	program  atomic.Uint64 // number of the run << 16 | its phases
 	phases   [MostPhases]sharedPhase
-	sleeping atomic.Int64
-	wake     chan struct{} // (threads−1)
 	panicked atomic.Pointer[panicked]
 }
 
@@ -72,22 +71,29 @@ type panicked struct {
 // sleep. Close ends them. threads below 1 counts as 1.
 func NewPool(threads int, poll time.Duration) *Pool {
 	threads = max(threads, 1)
-	p := &Pool{threads: threads, polling: newPolling(threads, poll), counts: make([]counts, threads), wake: make(chan struct{}, threads)}
+	p := &Pool{threads: make([]thread, threads), polling: newPolling(threads, poll)}
+	p.lost = lostCores{threads: threads, now: time.Now, waited: func() time.Duration { return p.Waits().Lost }}
+	p.taking.Store(int32(threads))
 	for i := 1; i < threads; i++ {
-		go p.work(&p.counts[i])
+		p.threads[i].wake = make(chan struct{}, 1)
+		go p.work(i)
 	}
 	p.cost = measureStep(p)
 	return p
 }
 
 // Threads returns the number of threads, with the caller's.
-func (p *Pool) Threads() int { return p.threads }
+func (p *Pool) Threads() int { return len(p.threads) }
 
 // Cost returns the cost of a parallel step, as NewPool measured it.
 func (p *Pool) Cost() StepCost { return p.cost }
 
 // Close ends the workers. Run must not be called afterwards.
-func (p *Pool) Close() { close(p.wake) }
+func (p *Pool) Close() {
+	for i := 1; i < len(p.threads); i++ {
+		close(p.threads[i].wake)
+	}
+}
 
 // Run computes items 0 ≤ i < items of t and returns when all are done.
 func (p *Pool) Run(t Task, items, work int) { p.RunAll([]Phase{{t, items, work}}) }
@@ -104,7 +110,7 @@ func (p *Pool) RunAll(program []Phase) {
 			together++
 		}
 	}
-	if p.threads == 1 || together == 0 || work < len(program)*p.cost.MinWork {
+	if len(p.threads) == 1 || together == 0 || work < len(program)*p.cost.MinWork {
 		runAlone(program)
 		return
 	}
@@ -135,8 +141,17 @@ func runAlone(program []Phase) {
 }
 
 func (p *Pool) runTogether(program []Phase) {
+	threads := p.lost.begin()
+	defer p.lost.end()
+	if threads != int(p.taking.Load()) {
+		p.taking.Store(int32(threads))
+	}
+	if threads == 1 {
+		runAlone(program)
+		return
+	}
 	for i, t := range program {
-		p.phases[i].prepare(t, min(t.Items, p.threads*chunksPerThread, 1+t.Work/leastChunkWork))
+		p.phases[i].prepare(t, min(t.Items, threads*chunksPerThread, 1+t.Work/leastChunkWork))
 	}
 	p.share(len(program))
 }
@@ -156,13 +171,8 @@ func (p *Pool) share(phases int) {
 		s.ticket.Store(run<<32 | uint64(s.chunks))
 	}
 	p.program.Store(run<<16 | uint64(phases))
-	for range p.sleeping.Load() {
-		select {
-		case p.wake <- struct{}{}:
-		default:
-		}
-	}
-	p.walk(run<<16|uint64(phases), true, &p.counts[0])
+	p.wakeUp()
+	p.walk(run<<16|uint64(phases), &p.threads[0])
 	for i := range p.phases[:phases] {
 		p.phases[i].task = nil
 	}
@@ -174,7 +184,8 @@ func (p *Pool) share(phases int) {
 // walk goes through a program. A worker leaves early when the next program has begun. The caller
 // takes chunks from the end and workers take them from the front. So in the next pass a thread finds
 // more of its weights in its own cache.
-func (p *Pool) walk(program uint64, caller bool, counts *counts) {
+func (p *Pool) walk(program uint64, t *thread) {
+	caller := t == &p.threads[0]
 	run := program >> 16 << 32
 	for i := range p.phases[:program&0xffff] {
 		s := &p.phases[i]
@@ -182,7 +193,7 @@ func (p *Pool) walk(program uint64, caller bool, counts *counts) {
 		first := s.first.Load()
 		for most := max(1, int(first)); (caller || first > 0) && p.step(s, run, caller, most); most = 1 {
 		}
-		if !p.await(s, program, caller, counts) {
+		if !p.await(s, program, caller, t) {
 			return
 		}
 	}
@@ -190,20 +201,29 @@ func (p *Pool) walk(program uint64, caller bool, counts *counts) {
 
 // await polls until the other threads have finished their last chunks of a phase. It returns false
 // to a worker if the next program has begun.
-func (p *Pool) await(s *sharedPhase, program uint64, caller bool, counts *counts) bool {
+func (p *Pool) await(s *sharedPhase, program uint64, caller bool, t *thread) bool {
 	if s.left.Load() == 0 {
 		return true
 	}
-	spins, naps := 0, 0
+	pauses, naps := 0, 0
+	var firstNap time.Time
 	for s.left.Load() > 0 && (caller || p.program.Load() == program) {
-		if p.polling.pauseOrNap(spins + naps) {
-			naps++
-		} else {
-			spins++
+		if pauses <= p.polling.patience {
+			p.polling.pause(pauses)
+			pauses++
+			continue
 		}
+		if naps == 0 {
+			firstNap = time.Now()
+		}
+		sleepThread(nap)
+		naps++
 	}
-	counts.pauses.Add(int64(spins))
-	counts.naps.Add(int64(naps))
+	t.pauses.Add(int64(pauses))
+	if naps > 0 {
+		t.naps.Add(int64(naps))
+		t.lost.Add(int64(time.Since(firstNap)))
+	}
 	return caller || p.program.Load() == program
 }
 
@@ -214,7 +234,7 @@ func (p *Pool) firstChunks(chunks int) int32 {
 	if chunks < 2 {
 		return 0
 	}
-	return int32(max(1, chunks*3/(4*p.threads)))
+	return int32(max(1, chunks*3/(4*int(p.taking.Load()))))
 }
 
 // step takes up to most chunks and computes them, from the end if last, else from the front. It

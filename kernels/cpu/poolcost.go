@@ -26,14 +26,14 @@ const (
 
 // measureStep measures the cost of a step. It takes 2·costTime.
 func measureStep(p *Pool) StepCost {
-	if p.threads == 1 {
+	if len(p.threads) == 1 {
 		return StepCost{MinWork: mostWork}
 	}
 	task := passing(make([]float32, costRow))
 	alone := least(costTime, func() { task.Do(0, 1) })
 	step := least(costTime, func() {
 		for i := range costPhases {
-			p.phases[i].prepare(Phase{Task: task, Items: p.threads}, p.threads)
+			p.phases[i].prepare(Phase{Task: task, Items: len(p.threads)}, len(p.threads))
 		}
 		p.share(costPhases)
 	})/costPhases - alone

@@ -45,7 +45,7 @@ func TestThreadsComputeInsideAPass(t *testing.T) {
 		work.worked.Store(0)
 		pool.RunAll(program)
 		after := pool.Waits()
-		waits = Waits{after.Pauses - before.Pauses, after.Naps - before.Naps, after.Sleeps - before.Sleeps}
+		waits = Waits{Pauses: after.Pauses - before.Pauses, Naps: after.Naps - before.Naps, Sleeps: after.Sleeps - before.Sleeps}
 		idle = float64(waits.Pauses) / float64(waits.Pauses+work.worked.Load())
 		together := waits.Pauses > int64(phases*work.pauses/unevenness/2) // one thread alone would not have waited
 		if together && idle < 0.1 && waits.Naps == 0 && waits.Sleeps == 0 {
@@ -60,9 +60,17 @@ func TestIdleWorkersSleep(t *testing.T) {
 	pool := NewPool(3, time.Millisecond)
 	defer pool.Close()
 	deadline := time.Now().Add(10 * time.Second)
-	for pool.sleeping.Load() < 2 {
+	asleep := func() (n int) {
+		for i := range pool.threads {
+			if pool.threads[i].asleep.Load() {
+				n++
+			}
+		}
+		return n
+	}
+	for asleep() < 2 {
 		if time.Now().After(deadline) {
-			t.Fatalf("after ten seconds without a program %d of 2 workers sleep", pool.sleeping.Load())
+			t.Fatalf("after ten seconds without a program %d of 2 workers sleep", asleep())
 		}
 		runtime.Gosched()
 	}

@@ -1,0 +1,154 @@
+package host
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// machine is where the number of threads is read from. Tests put a made one in its place.
+type machine struct {
+	files   fs.FS // of the system, from the root: /sys and /proc of Linux
+	allowed []int // logical processors that the process may use; empty: unknown
+	atOnce  int   // goroutines that Go runs at once
+	// fastCores is the number of cores without the slow ones, where a system gives that alone; 0
+	// elsewhere.
+	fastCores int
+}
+
+func thisMachine(files fs.FS) machine {
+	return machine{files: files, allowed: allowedProcessors(), atOnce: runtime.GOMAXPROCS(0), fastCores: fastCores()}
+}
+
+// threads returns how many threads compute best, and why. It is one for each core that the process
+// may use:
+//   - Two logical processors of one core share the units that multiply, so they count once.
+//   - Efficiency cores are left out. They would do little of the work, and the others would wait for
+//     them at the end of each phase.
+//   - A control group's quota is rounded down. A group that has used its quota up is stopped as a
+//     whole until the next period.
+func (m machine) threads() (n int, why string) {
+	n, why = max(1, m.atOnce), "one for each logical processor"
+	if m.fastCores > 0 && m.fastCores <= n {
+		n, why = m.fastCores, "one for each fast core"
+	}
+	if cores, slow := m.cores(); cores > 0 && cores <= n {
+		n, why = cores, "one for each core"
+		if slow > 0 {
+			why = fmt.Sprintf("one for each fast core; %d slow ones are left out", slow)
+		}
+	}
+	if quota := m.quota(); quota > 0 && int(quota) < n {
+		n, why = max(1, int(quota)), fmt.Sprintf("the control group may use %.3g processors", quota)
+	}
+	return n, why
+}
+
+// cores returns the number of cores that the process may use, and of slow ones among them, which do
+// not count. It returns 0 if the system does not tell.
+func (m machine) cores() (fast, slow int) {
+	isSlow := map[int]bool{}
+	for _, cpu := range m.list("sys/devices/cpu_atom/cpus") { // Intel
+		isSlow[cpu] = true
+	}
+	capacities, largest := map[int]int{}, 0 // of one core from each pair of siblings
+	seen := map[string]bool{}
+	for _, cpu := range m.allowed {
+		folder := fmt.Sprintf("sys/devices/system/cpu/cpu%d", cpu)
+		siblings, ok := m.read(path.Join(folder, "topology/thread_siblings_list"))
+		if !ok {
+			return 0, 0
+		}
+		if seen[siblings] {
+			continue
+		}
+		seen[siblings] = true
+		capacity, _ := m.read(path.Join(folder, "cpu_capacity")) // most of all, Arm
+		capacities[cpu], _ = strconv.Atoi(capacity)
+		largest = max(largest, capacities[cpu])
+	}
+	for cpu, capacity := range capacities {
+		if isSlow[cpu] || capacity < largest/2 {
+			slow++
+		} else {
+			fast++
+		}
+	}
+	if fast == 0 {
+		return slow, 0 // the process may use slow cores only
+	}
+	return fast, slow
+}
+
+// quota returns how many processors the control group may use, and each group that holds it; 0: as
+// many as there are.
+func (m machine) quota() (processors float64) {
+	groups, _ := m.read("proc/self/cgroup")
+	for line := range strings.Lines(groups) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, group
+		if len(parts) < 3 {
+			continue
+		}
+		controllers, group := parts[1], path.Clean("/"+parts[2])
+		isCPU := strings.Contains(","+controllers+",", ",cpu,")
+		if controllers != "" && !isCPU {
+			continue
+		}
+		// In a container the group may be named as outside, where it is not to be found. Its quota
+		// stands at the top then.
+		for ; ; group = path.Dir(group) {
+			for _, top := range []string{"sys/fs/cgroup", "sys/fs/cgroup/unified", path.Join("sys/fs/cgroup", controllers)} {
+				if q := m.quotaOf(path.Join(top, group)); q > 0 && (processors == 0 || q < processors) {
+					processors = q
+				}
+			}
+			if group == "/" {
+				break
+			}
+		}
+	}
+	return processors
+}
+
+// quotaOf reads the quota of one group: cpu.max in version 2, two files in version 1. It returns 0
+// for none.
+func (m machine) quotaOf(folder string) float64 {
+	text, ok := m.read(path.Join(folder, "cpu.max"))
+	if !ok {
+		quota, _ := m.read(path.Join(folder, "cpu.cfs_quota_us"))
+		period, _ := m.read(path.Join(folder, "cpu.cfs_period_us"))
+		text = quota + " " + period
+	}
+	var quota, period float64
+	if n, _ := fmt.Sscan(text, &quota, &period); n < 2 || quota <= 0 || period <= 0 {
+		return 0 // "max 100000" and "-1 100000" are no quotas
+	}
+	return quota / period
+}
+
+// list reads numbers as the kernel writes them: "0-3,8".
+func (m machine) list(name string) (numbers []int) {
+	text, _ := m.read(name)
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		from, err := strconv.Atoi(first)
+		to := from
+		if isRange && err == nil {
+			to, err = strconv.Atoi(last)
+		}
+		for ; err == nil && from <= min(to, mostProcessors); from++ {
+			numbers = append(numbers, from)
+		}
+	}
+	return numbers
+}
+
+const mostProcessors = 4096
+
+func (m machine) read(name string) (text string, ok bool) {
+	data, err := fs.ReadFile(m.files, name)
+	return strings.TrimSpace(string(data)), err == nil
+}

@@ -1,0 +1,77 @@
+package cpu
+
+import "time"
+
+// lostCores says how many threads take part in programs. If another program computes on one of the
+// cores, the system lets it and a thread of the pool take turns. At the end of each phase all other
+// threads wait until that thread has its core back. Then one thread fewer is faster: each that is
+// left has a core of its own.
+//
+// The time lost by waiting is measured in windows. After a window with too much of it one more
+// thread rests. After the rest all threads take part in a window, to see whether the other program
+// is gone.
+type lostCores struct {
+	threads int // of the pool
+	resting int // of them
+	now     func() time.Time
+	// waited returns how long threads have waited for a thread that had lost its core, since the
+	// pool was made, summed over all threads.
+	waited func() time.Duration
+
+	runBegun     time.Time
+	ran          time.Duration // inside programs, in this window
+	waitedBefore time.Duration // this window
+	rest         time.Duration // length of the last rest; 0: none lately
+	restEnds     time.Time
+	good         int // windows in a row in which all threads took part and too little was lost
+}
+
+const (
+	// A window is longer than the system lets a program compute before it is another's turn, which is
+	// 3 to 8 ms on Linux.
+	window = 20 * time.Millisecond
+	// Each rest is twice as long as the one before, up to longestRest. The windows between cost a
+	// tenth of shortestRest at most, and a hundredth of longestRest.
+	shortestRest, longestRest = 200 * time.Millisecond, 2 * time.Second
+	// After forgetAfter good windows the next rest is a short one.
+	forgetAfter = 50
+	// Without one of n threads, a pass takes n/(n−1) as long if it computes, and less if it reads
+	// memory. So a thread rests if more than restGain/n of the time is lost.
+	restGain = 0.8
+)
+
+// begin begins a run and returns the number of threads for it.
+func (l *lostCores) begin() int {
+	l.runBegun = l.now()
+	if l.resting > 0 && l.runBegun.After(l.restEnds) {
+		l.resting = 0
+		l.beginWindow()
+	}
+	return l.threads - l.resting
+}
+
+func (l *lostCores) beginWindow() { l.ran, l.waitedBefore = 0, l.waited() }
+
+// end ends a run.
+func (l *lostCores) end() {
+	now := l.now()
+	l.ran += now.Sub(l.runBegun)
+	taking := l.threads - l.resting
+	if l.ran < window || taking == 1 {
+		return
+	}
+	each := (l.waited() - l.waitedBefore) / time.Duration(taking-1) // all others wait for one
+	lost := float64(each) / float64(l.ran)
+	l.beginWindow()
+	if lost < restGain/float64(taking) {
+		if l.good++; l.resting == 0 && l.good >= forgetAfter {
+			l.rest = 0
+		}
+		return
+	}
+	if l.resting == 0 {
+		l.rest = min(max(2*l.rest, shortestRest), longestRest)
+	}
+	l.resting++
+	l.good, l.restEnds = 0, now.Add(l.rest)
+}
