@@ -14,6 +14,7 @@ import (
 	"specula/engine/model"
 	"specula/kernels/format"
 	"specula/tokenizer"
+	"specula/ui/command"
 	"specula/ui/keys"
 )
 
@@ -44,6 +45,10 @@ func documents(t *testing.T) []document {
 
 func TestDocsHaveTheKeys(t *testing.T) {
 	isGenerated(t, "docs/keys.md", "keys", keys.Markdown())
+}
+
+func TestDocsHaveTheCommands(t *testing.T) {
+	isGenerated(t, "docs/keys.md", "commands", command.Markdown())
 }
 
 func TestDocsHaveTheSettings(t *testing.T) {

@@ -22,9 +22,10 @@ var update = flag.Bool("update", false, "write what is generated: the tables of 
 
 // source is one Go file of the repository that is not a test.
 type source struct {
-	path string // with slashes, from the root
-	text []byte
-	ast  *ast.File
+	path  string // with slashes, from the root
+	text  []byte
+	ast   *ast.File
+	files *token.FileSet // that ast has its positions from; one for all
 }
 
 func (s source) pkg() string { return filepath.ToSlash(filepath.Dir(s.path)) }
@@ -84,6 +85,7 @@ func words(t *testing.T, path string) []string {
 func sources(t *testing.T) []source {
 	t.Helper()
 	var list []source
+	files := token.NewFileSet()
 	walk(t, func(path string) {
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return
@@ -92,11 +94,11 @@ func sources(t *testing.T) []source {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ParseComments)
+		file, err := parser.ParseFile(files, path, text, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, source{path, text, file})
+		list = append(list, source{path, text, file, files})
 	})
 	if len(list) < 50 {
 		t.Fatalf("only %d files were found", len(list))
@@ -251,7 +253,7 @@ func TestFilesHaveOneJob(t *testing.T) {
 func TestOnlyKnownNamesAtTheRoot(t *testing.T) {
 	known := []string{".ci", ".gitignore", ".gitattributes", "CONTRIBUTING.md", "LICENSE", "Makefile", "NOTICE", "README.md",
 		"assets", "config.toml", "docs", "docs_test.go", "engine", "go.mod", "go.sum", "gpu", "kernels", "main.go", "main_test.go",
-		"repo_test.go", "tokenizer", "ui"}
+		"repo_test.go", "tokenizer", "ui", "uses_test.go"}
 	seen := map[string]bool{}
 	walk(t, func(path string) {
 		name, _, _ := strings.Cut(path, "/")

@@ -34,12 +34,3 @@ func (r *reply) recipe(c config.Config, seed int64) map[string]string {
 	}
 	return c.Recipe()
 }
-
-// describeSettings tells the settings a reply begins with; seed is the one really used.
-func describeSettings(c config.Config, seed int64) event.Settings {
-	return event.Settings{
-		Temperature: c.Sampling.Temperature, TopK: c.Sampling.TopK, TopP: c.Sampling.TopP, MinP: c.Sampling.MinP, Seed: seed,
-		Gamma: c.Speculation.Gamma, GammaMax: c.Speculation.GammaMax, GammaRule: c.Speculation.Rule,
-		Proposer: c.Speculation.Proposer, Acceptance: c.Speculation.Acceptance, Speculate: c.Speculation.Enabled, MaxTokens: c.Sampling.MaxTokens,
-	}
-}

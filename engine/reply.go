@@ -183,7 +183,7 @@ func (r *reply) begin(ctx context.Context) error {
 	}
 	started := event.ReplyStarted{
 		Reply: r.number, PromptTokens: len(tokens), ContextTokens: s.cache.Cap(), DroppedTurns: dropped,
-		Settings: describeSettings(asked, seed), Config: r.recipe(asked, seed),
+		Settings: asked.Shown(seed), Config: r.recipe(asked, seed),
 	}
 	if n := len(r.request.Messages); n > 0 {
 		started.Prompt = r.request.Messages[n-1].Content

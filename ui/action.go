@@ -35,8 +35,9 @@ func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 		return m.back()
 	case a == keys.Race:
 		return m.raceLast("")
-	case keys.GammaUp <= a && a <= keys.Speculate:
-		return m.changeByKey(a)
+	}
+	if cmd, done := m.changeByKey(a); done {
+		return cmd
 	}
 	if cmd, done := m.screenAction(a); done {
 		return cmd
@@ -137,7 +138,7 @@ func (m *Model) screenAction(a keys.Action) (cmd tea.Cmd, done bool) {
 	case keys.Mouse:
 		cmd = m.setUI("ui.mouse", toggled(m.config.UI.Mouse))
 	case keys.Theme:
-		cmd = m.setUI("ui.theme", after(m.config.UI.Theme, "auto", "dark", "light", "mono"))
+		cmd = m.setUI("ui.theme", after(m.config.UI.Theme, choices("ui.theme")...))
 	case keys.Regenerate:
 		cmd = m.regenerate()
 	case keys.EditLast:

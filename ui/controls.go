@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"specula/engine/config"
-	"specula/engine/event"
 	"specula/ui/keys"
 	"specula/ui/pace"
 	"specula/ui/sanitize"
@@ -16,42 +15,57 @@ import (
 )
 
 // changeByKey changes the setting of the engine that a key stands for. It takes effect at the next
-// round.
-func (m *Model) changeByKey(a keys.Action) tea.Cmd {
-	if m.engine == nil {
-		return m.say(m.whyNoEngine())
+// round. done is false for other keys.
+func (m *Model) changeByKey(a keys.Action) (cmd tea.Cmd, done bool) {
+	c := m.config
+	if m.engine != nil {
+		c = m.engine.Settings()
 	}
-	c := m.engine.Settings()
+	setting, value := m.changeOf(a, c)
+	switch {
+	case setting == "":
+		return nil, false
+	case m.engine == nil:
+		return m.say(m.whyNoEngine()), true
+	case setting == "speculation.gamma":
+		return m.fixGamma(value), true
+	}
+	return m.change(setting, value), true
+}
+
+// changeOf returns the setting that a key changes, and its new value; "" for a key that changes none. c has
+// the current values.
+func (m *Model) changeOf(a keys.Action, c config.Config) (setting, value string) {
 	s, p := c.Sampling, c.Speculation
 	switch a {
 	case keys.GammaUp:
-		return m.moveGamma(c, 1)
+		return "speculation.gamma", m.movedGamma(c, 1)
 	case keys.GammaDown:
-		return m.moveGamma(c, -1)
+		return "speculation.gamma", m.movedGamma(c, -1)
 	case keys.GammaAuto:
-		return m.change("speculation.gamma_rule", "cost-aware")
+		return "speculation.gamma_rule", "cost-aware"
 	case keys.GammaRule:
-		return m.change("speculation.gamma_rule", after(p.Rule, "fixed", "windowed", "cost-aware"))
+		return "speculation.gamma_rule", after(p.Rule, choices("speculation.gamma_rule")...)
 	case keys.TemperatureUp:
-		return m.change("sampling.temperature", tenths(s.Temperature+0.1))
+		return "sampling.temperature", tenths(s.Temperature + 0.1)
 	case keys.TemperatureDown:
-		return m.change("sampling.temperature", tenths(max(0, s.Temperature-0.1)))
+		return "sampling.temperature", tenths(max(0, s.Temperature-0.1))
 	case keys.TopK:
-		return m.change("sampling.top_k", after(strconv.Itoa(s.TopK), "0", "10", "20", "40", "100"))
+		return "sampling.top_k", after(strconv.Itoa(s.TopK), "0", "10", "20", "40", "100")
 	case keys.TopP:
-		return m.change("sampling.top_p", after(plain(s.TopP), "1", "0.95", "0.9", "0.8"))
+		return "sampling.top_p", after(plain(s.TopP), "1", "0.95", "0.9", "0.8")
 	case keys.MinP:
-		return m.change("sampling.min_p", after(plain(s.MinP), "0", "0.02", "0.05", "0.1"))
+		return "sampling.min_p", after(plain(s.MinP), "0", "0.02", "0.05", "0.1")
 	case keys.Seed:
-		return m.change("sampling.seed", m.otherSeed(s.Seed))
+		return "sampling.seed", m.otherSeed(s.Seed)
 	case keys.Proposer:
-		return m.change("speculation.proposer", m.nextProposer(p.Proposer))
+		return "speculation.proposer", m.nextProposer(p.Proposer)
 	case keys.Acceptance:
-		return m.change("speculation.acceptance", after(p.Acceptance, "token", "block", "exact")) // the lossy rule can only be set by name
+		return "speculation.acceptance", after(p.Acceptance, "token", "block", "exact") // the lossy rule can only be set by name
 	case keys.Speculate:
-		return m.change("speculation.enabled", toggled(p.Enabled))
+		return "speculation.enabled", toggled(p.Enabled)
 	}
-	return nil
+	return "", ""
 }
 
 func (m *Model) whyNoEngine() string {
@@ -61,14 +75,14 @@ func (m *Model) whyNoEngine() string {
 	return "the models are still being read"
 }
 
-// moveGamma adds by to γ. It starts from the γ of the last round, which may differ from the one that
+// movedGamma returns γ plus by. It starts from the γ of the last round, which may differ from the one that
 // was set.
-func (m *Model) moveGamma(c config.Config, by int) tea.Cmd {
+func (m *Model) movedGamma(c config.Config, by int) string {
 	gamma := c.Speculation.Gamma
 	if c.Speculation.Rule != "fixed" && m.state.Last != nil {
 		gamma = m.state.Last.Round.Gamma
 	}
-	return m.fixGamma(strconv.Itoa(min(max(gamma+by, 0), c.Speculation.GammaMax)))
+	return strconv.Itoa(min(max(gamma+by, 0), c.Speculation.GammaMax))
 }
 
 // fixGamma sets γ. The engine then also sets the rule to fixed. The message says both.
@@ -198,11 +212,9 @@ func (m *Model) showSettings() {
 	if c.Sampling.Seed >= 0 {
 		seed = c.Sampling.Seed
 	}
-	m.state.Settings = event.Settings{
-		Temperature: c.Sampling.Temperature, TopK: c.Sampling.TopK, TopP: c.Sampling.TopP, MinP: c.Sampling.MinP, Seed: seed,
-		Gamma: c.Speculation.Gamma, GammaMax: c.Speculation.GammaMax, GammaRule: c.Speculation.Rule,
-		Proposer: c.Speculation.Proposer, AutoProposer: m.state.Settings.AutoProposer, Acceptance: c.Speculation.Acceptance, Speculate: c.Speculation.Enabled, MaxTokens: c.Sampling.MaxTokens,
-	}
+	auto := m.state.Settings.AutoProposer
+	m.state.Settings = c.Shown(seed)
+	m.state.Settings.AutoProposer = auto
 }
 
 // setUI changes a setting of the screen. It takes effect at once.
@@ -269,6 +281,12 @@ func (m *Model) paceWords() string {
 		return "slow " + plain(rounds) + "/s"
 	}
 	return mode.String()
+}
+
+// choices returns the values that a setting can have.
+func choices(name string) []string {
+	s, _ := config.Lookup(name)
+	return s.Choices
 }
 
 // after returns the word after current. After the last word, or an unknown one, comes the first.

@@ -142,7 +142,7 @@ func (l *lines) command(line string) (quit bool) {
 	case command.Set:
 		l.set(call)
 	default:
-		l.app.say("/%s needs the screen; here are /new, /quit and the settings", call.Command.Name)
+		l.app.say("/%s needs the screen (start without --plain)", call.Command.Name)
 	}
 	return false
 }

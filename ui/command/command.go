@@ -136,6 +136,19 @@ func (c Call) Value() string {
 	return c.Arg
 }
 
+// Markdown returns the list of verbs for docs/keys.md.
+func Markdown() string {
+	var sb strings.Builder
+	sb.WriteString("| command | what it does |\n|---|---|\n")
+	for _, c := range Table() {
+		if c.Verb != Set {
+			call, does, _ := strings.Cut(c.Usage(), ": ")
+			fmt.Fprintf(&sb, "| `%s` | %s |\n", strings.ReplaceAll(call, "|", `\|`), does)
+		}
+	}
+	return sb.String()
+}
+
 // Usage describes a command in one line.
 func (c Command) Usage() string {
 	s := "/" + c.Name

@@ -91,9 +91,28 @@ type Binding struct {
 	Does   string
 }
 
+// section is a part of the table under its heading in the help.
+type section struct {
+	heading  string
+	bindings []Binding
+}
+
+func sections() []section {
+	return []section{
+		{"Engine, also in mid-reply", engineKeys()},
+		{"Screen and chat", screenKeys()},
+		{"In the prompt", composeKeys()},
+		{"In the reply (tab)", readKeys()},
+	}
+}
+
 // Bindings returns the whole table, in the order in which help shows it.
 func Bindings() []Binding {
-	return append(append(append(engineKeys(), screenKeys()...), composeKeys()...), readKeys()...)
+	var all []Binding
+	for _, s := range sections() {
+		all = append(all, s.bindings...)
+	}
+	return all
 }
 
 func engineKeys() []Binding {

@@ -11,13 +11,11 @@ type Line struct{ Keys, Does string }
 // Overlay returns the table as headed lines, ready to be drawn.
 func Overlay() []Line {
 	var out []Line
-	heading := ""
-	for _, b := range Bindings() {
-		if h := headingOf(b); h != heading {
-			heading = h
-			out = append(out, Line{Does: h})
+	for _, s := range sections() {
+		out = append(out, Line{Does: s.heading})
+		for _, b := range s.bindings {
+			out = append(out, Line{Keys: spell(b.Keys, ", "), Does: b.Does})
 		}
-		out = append(out, Line{Keys: spell(b.Keys, ", "), Does: b.Does})
 	}
 	return out
 }
@@ -25,32 +23,13 @@ func Overlay() []Line {
 // Markdown returns the tables for docs/keys.md.
 func Markdown() string {
 	var sb strings.Builder
-	heading := ""
-	for _, b := range Bindings() {
-		if h := headingOf(b); h != heading {
-			heading = h
-			fmt.Fprintf(&sb, "\n**%s**\n\n| key | what it does |\n|---|---|\n", h)
+	for _, s := range sections() {
+		fmt.Fprintf(&sb, "\n**%s**\n\n| key | what it does |\n|---|---|\n", s.heading)
+		for _, b := range s.bindings {
+			fmt.Fprintf(&sb, "| `%s` | %s |\n", spell(b.Keys, "` `"), b.Does)
 		}
-		quoted := make([]string, len(b.Keys))
-		for i, k := range b.Keys {
-			quoted[i] = "`" + shown(k) + "`"
-		}
-		fmt.Fprintf(&sb, "| %s | %s |\n", strings.Join(quoted, " "), b.Does)
 	}
 	return strings.TrimPrefix(sb.String(), "\n")
-}
-
-func headingOf(b Binding) string {
-	switch {
-	case b.Focus == Everywhere && b.Action >= GammaUp && b.Action <= Speculate:
-		return "Engine, also in mid-reply"
-	case b.Focus == Everywhere:
-		return "Screen and chat"
-	case b.Focus == Read:
-		return "In the reply (tab)"
-	default:
-		return "In the prompt"
-	}
 }
 
 func spell(keys []string, between string) string {

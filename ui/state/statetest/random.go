@@ -3,6 +3,7 @@ package statetest
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 
 	"specula/engine/event"
 )
@@ -18,7 +19,11 @@ func Random(r *rand.Rand, n int) []event.Event {
 	w := chaos{r}
 	events := make([]event.Event, n)
 	for i := range events {
-		events[i] = w.event()
+		made := reflect.ValueOf(w.event())
+		e := reflect.New(made.Type()).Elem()
+		e.Set(made)
+		w.fill(e)
+		events[i] = e.Interface().(event.Event)
 	}
 	return events
 }
@@ -31,6 +36,31 @@ func (w chaos) text() string {
 		text += nasty[w.IntN(len(nasty))]
 	}
 	return text
+}
+
+// fill gives every text in v that is empty a random value. So no field of an event is forgotten.
+func (w chaos) fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.Len() == 0 {
+			v.SetString(w.text())
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			w.fill(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			w.fill(v.Field(i))
+		}
+	case reflect.Slice:
+		if of := v.Type().Elem().Kind(); v.IsNil() && (of == reflect.String || of == reflect.Struct) {
+			v.Set(reflect.MakeSlice(v.Type(), w.IntN(3), 3))
+		}
+		for i := range v.Len() {
+			w.fill(v.Index(i))
+		}
+	}
 }
 
 func (w chaos) number() float64 {
@@ -54,14 +84,14 @@ func (w chaos) maybe() *float64 {
 func (w chaos) event() event.Event {
 	switch w.IntN(24) {
 	case 0:
-		return event.Loading{What: w.text(), Name: w.text(), DoneBytes: int64(w.count()), TotalBytes: int64(w.count())}
+		return event.Loading{DoneBytes: int64(w.count()), TotalBytes: int64(w.count())}
 	case 1:
-		e := event.Ready{Version: w.text(), Target: w.model(), Device: w.text(), DraftRefused: w.text(), DraftTranslated: w.text(), Heads: w.text()}
+		e := event.Ready{Target: w.model()}
 		for range w.IntN(3) {
-			e.Proposers = append(e.Proposers, event.Proposer{Name: w.text(), Refused: w.text()})
+			e.Proposers = append(e.Proposers, event.Proposer{})
 		}
 		if w.IntN(2) == 0 {
-			e.Auto = &event.Auto{Proposer: w.text(), Why: w.text()}
+			e.Auto = &event.Auto{}
 		}
 		if w.IntN(2) == 0 {
 			m := w.model()
@@ -69,20 +99,20 @@ func (w chaos) event() event.Event {
 		}
 		return e
 	case 2, 3:
-		return event.ReplyStarted{Reply: w.count(), Prompt: w.text(), PromptTokens: w.count(), ContextTokens: w.count(), Settings: w.settings()}
+		return event.ReplyStarted{Reply: w.count(), PromptTokens: w.count(), ContextTokens: w.count(), Settings: w.settings()}
 	case 4:
-		return event.Prefill{Model: w.text(), Done: w.count(), Total: w.count(), MS: w.number()}
+		return event.Prefill{Done: w.count(), Total: w.count(), MS: w.number()}
 	case 5:
 		names := []string{"temperature", "sampling.top_k", "gamma", "seed", "acceptance", w.text()}
-		return event.SettingChanged{Round: w.count(), Name: names[w.IntN(len(names))], From: w.text(), To: []string{"1", "0.5", "x", w.text()}[w.IntN(4)]}
+		return event.SettingChanged{Round: w.count(), Name: names[w.IntN(len(names))], To: []string{"1", "0.5", "x", w.text()}[w.IntN(4)]}
 	case 6:
-		return event.ReplyEnded{Reply: w.count(), Reason: w.text(), Text: w.text(), Tail: w.text(), Totals: w.totals()}
+		return event.ReplyEnded{Reply: w.count(), Totals: w.totals()}
 	case 7:
-		return event.Notice{Level: w.text(), Text: w.text()}
+		return event.Notice{}
 	case 8:
-		return event.Failed{Error: w.text()}
+		return event.Failed{}
 	case 9, 10, 11:
-		return event.Drafted{Round: w.count(), Gamma: w.count(), Probe: w.IntN(4) == 0, Proposer: w.text(), Tokens: w.tokens(), DraftMS: w.number()}
+		return event.Drafted{Round: w.count(), Gamma: w.count(), Probe: w.IntN(4) == 0, Tokens: w.tokens(), DraftMS: w.number()}
 	default:
 		return w.anyRound()
 	}
@@ -90,15 +120,14 @@ func (w chaos) event() event.Event {
 
 func (w chaos) anyRound() event.Round {
 	e := event.Round{
-		Index: w.count(), Path: w.text(), PathWhy: w.text(), Gamma: w.count(), GammaRule: w.text(), GammaWhy: w.text(), GammaOff: w.text(), Probe: w.IntN(2) == 0,
-		Proposer: w.text(), ProposerWhy: w.text(), DraftWhy: w.text(), DraftStop: w.text(), Draft: w.tokens(), Accepted: w.count(), Tested: w.count(),
+		Index: w.count(), Gamma: w.count(), Probe: w.IntN(2) == 0,
+		Draft: w.tokens(), Accepted: w.count(), Tested: w.count(),
 		Temperature: w.number(), DraftMS: w.number(), VerifyMS: w.number(), SampleMS: w.number(), OtherMS: w.number(),
 		BytesMoved: int64(w.count()), TargetLen: w.count(), DraftLen: w.count(), Speedup: w.number(), SpeedupEstimated: w.IntN(2) == 0,
 	}
-	e.Constraint = w.text()
-	e.Rule, e.Lossy = w.text(), w.IntN(4) == 0
+	e.Lossy = w.IntN(4) == 0
 	for range w.IntN(12) {
-		e.Rules = append(e.Rules, event.RuleOutcome{Rule: w.text(), Accepted: w.count(), Lossy: w.IntN(4) == 0})
+		e.Rules = append(e.Rules, event.RuleOutcome{Accepted: w.count(), Lossy: w.IntN(4) == 0})
 	}
 	if w.IntN(2) == 0 {
 		best, regret := w.count(), w.number()
@@ -112,12 +141,12 @@ func (w chaos) anyRound() event.Round {
 }
 
 func (w chaos) model() event.Model {
-	return event.Model{Name: w.text(), Path: w.text(), WeightType: w.text(), Parameters: int64(w.count())}
+	return event.Model{Parameters: int64(w.count())}
 }
 
 func (w chaos) settings() event.Settings {
 	return event.Settings{Temperature: w.number(), TopK: w.count(), TopP: w.number(), MinP: w.number(), Seed: int64(w.count()), Gamma: w.count(),
-		GammaMax: w.count(), GammaRule: w.text(), Proposer: w.proposer(), AutoProposer: w.text(), Acceptance: w.text(), Speculate: w.IntN(2) == 0}
+		GammaMax: w.count(), Proposer: w.proposer(), Speculate: w.IntN(2) == 0}
 }
 
 func (w chaos) totals() event.Totals {
@@ -135,14 +164,14 @@ func (w chaos) tokens() []event.Token {
 
 func (w chaos) token() event.Token {
 	fates := []event.Verdict{"", event.Accepted, event.Rejected, event.Discarded, event.Resampled, event.Bonus, event.Plain, "\x1b[1munheard of"}
-	t := event.Token{ID: int32(w.count()), Text: w.text(), Verdict: fates[w.IntN(len(fates))], P: w.maybe(), Q: w.maybe(), U: w.maybe(), Bound: w.maybe(), LogProb: w.maybe(), Stop: w.IntN(9) == 0}
+	t := event.Token{ID: int32(w.count()), Verdict: fates[w.IntN(len(fates))], P: w.maybe(), Q: w.maybe(), U: w.maybe(), Bound: w.maybe(), LogProb: w.maybe(), Stop: w.IntN(9) == 0}
 	if w.IntN(2) == 0 {
 		t.Raw = []byte(w.text())
 	}
 	for range w.IntN(3) {
-		t.Target = append(t.Target, event.Candidate{ID: int32(w.IntN(9)), Text: w.text(), P: w.number()})
-		t.Draft = append(t.Draft, event.Candidate{ID: int32(w.IntN(9)), Text: w.text(), P: w.number()})
-		t.LogProbs = append(t.LogProbs, event.Candidate{ID: int32(w.IntN(9)), Text: w.text(), P: w.number()})
+		t.Target = append(t.Target, event.Candidate{ID: int32(w.IntN(9)), P: w.number()})
+		t.Draft = append(t.Draft, event.Candidate{ID: int32(w.IntN(9)), P: w.number()})
+		t.LogProbs = append(t.LogProbs, event.Candidate{ID: int32(w.IntN(9)), P: w.number()})
 	}
 	return t
 }

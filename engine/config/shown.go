@@ -1,0 +1,51 @@
+package config
+
+import (
+	"reflect"
+
+	"specula/engine/event"
+)
+
+// shown returns, by name, the settings that s has a field for: pointers to these fields, each of the type that
+// the field of Config has.
+func shown(s *event.Settings) map[string]any {
+	return map[string]any{
+		"sampling.temperature":   &s.Temperature,
+		"sampling.top_k":         &s.TopK,
+		"sampling.top_p":         &s.TopP,
+		"sampling.min_p":         &s.MinP,
+		"sampling.seed":          &s.Seed,
+		"sampling.max_tokens":    &s.MaxTokens,
+		"speculation.gamma":      &s.Gamma,
+		"speculation.gamma_max":  &s.GammaMax,
+		"speculation.gamma_rule": &s.GammaRule,
+		"speculation.proposer":   &s.Proposer,
+		"speculation.acceptance": &s.Acceptance,
+		"speculation.enabled":    &s.Speculate,
+	}
+}
+
+// Shown returns the settings as events tell them. seed is the one that is really used.
+func (c Config) Shown(seed int64) event.Settings {
+	var s event.Settings
+	for name, at := range shown(&s) {
+		setting, _ := Lookup(name)
+		reflect.ValueOf(at).Elem().Set(reflect.ValueOf(setting.field(&c)).Elem())
+	}
+	s.Seed = seed
+	return s
+}
+
+// SetShown changes a setting, given by any of its names, in s. A setting that s has no field for, and a value
+// that does not parse, change nothing.
+func SetShown(s *event.Settings, name, text string) {
+	setting, known := Lookup(name)
+	at, has := shown(s)[setting.Name]
+	if !known || !has {
+		return
+	}
+	if v, err := setting.parse(text); err == nil {
+		field := reflect.ValueOf(at).Elem()
+		field.Set(reflect.ValueOf(v).Convert(field.Type()))
+	}
+}

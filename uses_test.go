@@ -1,0 +1,162 @@
+package main
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"specula/engine/config"
+)
+
+// What is declared in one place must be used in another. These tests name what was forgotten.
+
+// uses finds in which files the packages of the repository use what they declare. Packages of others are not
+// read, so what depends on their types is not seen.
+type uses struct {
+	set     *token.FileSet
+	files   map[string][]*ast.File // by package
+	checked map[string]*types.Package
+	of      map[types.Object][]string // paths of the files that use it
+}
+
+func findUses(t *testing.T) *uses {
+	u := &uses{files: map[string][]*ast.File{}, checked: map[string]*types.Package{}, of: map[types.Object][]string{}}
+	for _, s := range sources(t) {
+		u.set = s.files
+		u.files[s.pkg()] = append(u.files[s.pkg()], s.ast)
+	}
+	for pkg := range u.files {
+		u.check(pkg)
+	}
+	return u
+}
+
+// Import checks a package of ours with all that it imports. A package of others is empty.
+func (u *uses) Import(name string) (*types.Package, error) {
+	if pkg, ours := strings.CutPrefix(name, "specula/"); ours {
+		return u.check(pkg), nil
+	}
+	p := types.NewPackage(name, path.Base(name))
+	p.MarkComplete()
+	return p, nil
+}
+
+func (u *uses) check(pkg string) *types.Package {
+	if p := u.checked[pkg]; p != nil {
+		return p
+	}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}
+	c := types.Config{Importer: u, FakeImportC: true, Error: func(error) {}} // errors come from packages of others
+	u.checked[pkg], _ = c.Check("specula/"+pkg, u.set, u.files[pkg], info)
+	for name, o := range info.Uses {
+		u.add(o, name)
+	}
+	for _, f := range u.files[pkg] {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 1 && info.Types[call.Fun].IsType() {
+				u.addFields(info.Types[call.Args[0]].Type, call)
+			}
+			return true
+		})
+	}
+	return u.checked[pkg]
+}
+
+func (u *uses) add(o types.Object, at ast.Node) {
+	u.of[o] = append(u.of[o], u.set.Position(at.Pos()).Filename)
+}
+
+// addFields counts the fields of a struct as used where it is converted to another type.
+func (u *uses) addFields(t types.Type, at ast.Node) {
+	if t == nil {
+		return
+	}
+	if s, ok := t.Underlying().(*types.Struct); ok {
+		for field := range s.Fields() {
+			u.add(field, at)
+		}
+	}
+}
+
+// within reports whether a file of a package uses o.
+func (u *uses) within(pkg string, o types.Object) bool {
+	return slices.ContainsFunc(u.of[o], func(file string) bool { return path.Dir(file) == pkg })
+}
+
+// A setting that nothing reads does nothing.
+func TestEverySettingIsRead(t *testing.T) {
+	u := findUses(t)
+	reads := func(file string) bool {
+		return path.Dir(file) != "engine/config" || file == "engine/config/form.go" // which compiles constraints
+	}
+	fields := 0
+	sections := u.checked["engine/config"].Scope().Lookup("Config").Type().Underlying().(*types.Struct)
+	for section := range sections.Fields() {
+		for field := range section.Type().Underlying().(*types.Struct).Fields() {
+			fields++
+			if !slices.ContainsFunc(u.of[field], reads) {
+				t.Errorf("nothing reads the setting %s.%s of engine/config", section.Name(), field.Name())
+			}
+		}
+	}
+	if want := len(config.Settings()); fields != want {
+		t.Errorf("%d fields were looked at, there are %d settings", fields, want)
+	}
+}
+
+// A key or a command that nothing carries out is dead.
+func TestEveryKeyAndCommandIsCarriedOut(t *testing.T) {
+	u := findUses(t)
+	for _, c := range []struct {
+		pkg, typ string
+		where    string
+		but      []string
+	}{
+		{"ui/keys", "Action", "changeOf in ui/controls.go or a switch in ui/action.go", []string{"None", "Edit", "Newline"}}, // the text area does the last two
+		{"ui/command", "Verb", "run in ui/slash.go", nil},
+	} {
+		scope, found := u.checked[c.pkg].Scope(), 0
+		for _, name := range scope.Names() {
+			o, ok := scope.Lookup(name).(*types.Const)
+			if !ok || o.Type() != scope.Lookup(c.typ).Type() || slices.Contains(c.but, name) {
+				continue
+			}
+			found++
+			if !u.within("ui", o) {
+				t.Errorf("nothing carries out %s.%s: add it to %s", path.Base(c.pkg), name, c.where)
+			}
+			if !u.within(c.pkg, o) {
+				t.Errorf("%s.%s is not in the table of %s", path.Base(c.pkg), name, c.pkg)
+			}
+		}
+		if found < 10 {
+			t.Errorf("only %d constants of %s.%s were found", found, c.pkg, c.typ)
+		}
+	}
+}
+
+// A section of the side column that is not in its list is not drawn.
+func TestEverySectionIsDrawn(t *testing.T) {
+	u := findUses(t)
+	column := types.NewPointer(u.checked["ui/pane"].Scope().Lookup("column").Type())
+	draw := types.NewSignatureType(nil, nil, nil, types.NewTuple(types.NewVar(0, nil, "", types.Typ[types.Int])),
+		types.NewTuple(types.NewVar(0, nil, "", types.NewSlice(types.Typ[types.String]))), false)
+	found := 0
+	for method := range types.NewMethodSet(column).Methods() {
+		m := method.Obj().(*types.Func)
+		if !types.Identical(types.NewSignatureType(nil, nil, nil, m.Signature().Params(), m.Signature().Results(), false), draw) {
+			continue
+		}
+		found++
+		if !u.within("ui/pane", m) {
+			t.Errorf("the section %s is not drawn: add it to Side in ui/pane/side.go", m.Name())
+		}
+	}
+	if found < 7 {
+		t.Errorf("only %d sections were found", found)
+	}
+}
