@@ -128,8 +128,8 @@ func TestRecogniseSaysWhatAFileIs(t *testing.T) {
 		{"encoder", file(arch, "nomic-bert-moe"), []string{"writes none", `"nomic-bert-moe"`}},
 		{"embedding model", file(arch, "gemma-embedding"), []string{"writes none"}},
 		{"first part", file(arch, "llama", "split.no", uint16(0), "split.count", uint16(2), "split.tensors.count", int32(30)),
-			[]string{"part 1 of 2", "llama-gguf-split --merge"}},
-		{"another part, which names no architecture", file("split.no", uint16(2), "split.count", uint16(3)), []string{"part 3 of 3", "--merge"}},
+			[]string{"part 1 of 2", "NAME-00001-of-00002.gguf"}},
+		{"another part, which names no architecture", file("split.no", uint16(2), "split.count", uint16(3)), []string{"part 3 of 3", "-00003-of-00003.gguf"}},
 		{"part of a model that would not run", file(arch, "mamba", "split.count", uint16(2)), []string{`architecture "mamba"`}},
 		{"vocabulary alone", (&gguf.Builder{}).Set(arch, "llama"), []string{"no weights"}},
 	} {

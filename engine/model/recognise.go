@@ -27,10 +27,10 @@ func recognise(file *weights.File) (architecture, error) {
 	if name != "" && !known {
 		return arch, fmt.Errorf("it is a model of the architecture %.64q: specula runs %s; choose a model of one of these", name, architectureNames())
 	}
-	if parts, _, _ := file.Uint("split.count"); parts > 1 {
+	if parts, _, _ := file.Uint("split.count"); parts > 1 && file.Parts() == 1 {
 		part, _, _ := file.Uint("split.no") // counted from 0
-		return arch, fmt.Errorf("it is part %d of %d of a split model: join them with llama-gguf-split --merge FIRST_PART.gguf WHOLE.gguf, "+
-			"and load the whole", part+1, parts)
+		return arch, fmt.Errorf("it is part %d of %d of a split model, and its name does not say so: name the parts NAME-%05d-of-%05d.gguf, "+
+			"in one folder", part+1, parts, part+1, parts)
 	}
 	switch {
 	case name == "":

@@ -17,7 +17,8 @@ type Report struct {
 	Format        string // such as "GGUF v3"
 	Architecture  string
 	ModelName     string
-	FileBytes     int64
+	Parts         int   // files that the model was read from
+	FileBytes     int64 // of all parts
 	SpareBytes    int64 // after the last tensor: padding, or data that no reader uses
 	Parameters    int64 // elements of all tensors
 	ByType        []TypeTotal
@@ -57,7 +58,10 @@ type TensorLine struct {
 func Describe(f *File) Report {
 	r := Report{
 		Name: f.name, Format: f.Format(), Architecture: escape(f.Architecture()), ModelName: escape(f.ModelName()),
-		FileBytes: f.size, SpareBytes: max(0, f.size-f.header.end),
+		Parts: f.Parts(), FileBytes: f.Size(),
+	}
+	for _, part := range f.parts() {
+		r.SpareBytes += max(0, part.size-part.header.end)
 	}
 	r.addTensors(f)
 	for _, v := range f.header.values {
@@ -91,7 +95,7 @@ func escape(s string) string {
 
 func (r *Report) addTensors(f *File) {
 	at := map[string]int{}
-	for _, t := range f.header.tensors {
+	for _, t := range f.Tensors() {
 		name := gguf.TypeName(t.Type)
 		i, seen := at[name]
 		if !seen {

@@ -14,7 +14,7 @@ func TestDescribe(t *testing.T) {
 	r.Metadata, r.Tensors = r.Metadata[4:9], r.Tensors[2:5]
 	want := Report{
 		Name: "f", Format: "GGUF v3", Architecture: "llama", ModelName: "a base",
-		FileBytes: int64(len(b.Bytes())), SpareBytes: 24, Parameters: 128 + 5 + 24 + 6 + 512,
+		Parts: 1, FileBytes: int64(len(b.Bytes())), SpareBytes: 24, Parameters: 128 + 5 + 24 + 6 + 512,
 		ByType: []TypeTotal{
 			{"Q8_0", 1, 128, 136}, {"F32", 1, 5, 20}, {"F16", 1, 24, 48}, {"BF16", 1, 6, 12}, {"Q2_K", 1, 512, 168},
 		},

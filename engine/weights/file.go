@@ -42,6 +42,8 @@ type File struct {
 	keys  []int32 // indices of header.values, by key
 	names []int32 // indices of header.tensors, by name
 
+	more []*File // the other parts of a model in several files, each with tensors of its own
+
 	owned    bool          // data is memory of the File, not borrowed
 	released []atomic.Bool // by index of header.tensors: the tensor's data were given back
 }
@@ -52,9 +54,15 @@ func (f *File) Name() string { return f.name }
 // Format returns the file format with its version, such as "GGUF v3".
 func (f *File) Format() string { return fmt.Sprintf("GGUF v%d", f.header.version) }
 
-// Size returns the length of the file in bytes, including anything after the last tensor, which is
-// not read.
-func (f *File) Size() int64 { return f.size }
+// Size returns the length of the file, or of all its parts, in bytes, including anything after the
+// last tensor, which is not read.
+func (f *File) Size() int64 {
+	size := int64(0)
+	for _, part := range f.parts() {
+		size += part.size
+	}
+	return size
+}
 
 // Architecture returns the kind of model, such as "qwen3" or "llama"; "" if the file does not say.
 func (f *File) Architecture() string { return f.wellKnown("general.architecture") }
@@ -73,7 +81,13 @@ func (f *File) wellKnown(key string) string {
 }
 
 // Tensors lists the tensors in file order.
-func (f *File) Tensors() []Tensor { return slices.Clone(f.header.tensors) }
+func (f *File) Tensors() []Tensor {
+	var all []Tensor
+	for _, part := range f.parts() {
+		all = append(all, part.header.tensors...)
+	}
+	return all
+}
 
 // Tensor returns a tensor as stored: Cols is its first dimension, Rows the product of the others.
 // found is false if the file has no tensor of that name. The error wraps ErrUnsupportedType if
@@ -82,7 +96,7 @@ func (f *File) Tensors() []Tensor { return slices.Clone(f.header.tensors) }
 // Data belongs to the File, must not be written, and may begin at any address: read it byte by byte
 // or copy it.
 func (f *File) Tensor(name string) (w compute.Weight, found bool, err error) {
-	at, found := f.find(name)
+	f, at, found := f.find(name)
 	if !found {
 		return compute.Weight{}, false, nil
 	}
@@ -106,15 +120,17 @@ func (f *File) Tensor(name string) (w compute.Weight, found bool, err error) {
 	}, true, nil
 }
 
-// find returns the index of a tensor in the header.
-func (f *File) find(name string) (index int32, found bool) {
-	at, found := slices.BinarySearchFunc(f.names, name, func(i int32, name string) int {
-		return strings.Compare(f.header.tensors[i].Name, name)
-	})
-	if !found {
-		return 0, false
+// find returns the part of the model that has a tensor, and the tensor's index in its header.
+func (f *File) find(name string) (part *File, index int32, found bool) {
+	for _, part := range f.parts() {
+		at, found := slices.BinarySearchFunc(part.names, name, func(i int32, name string) int {
+			return strings.Compare(part.header.tensors[i].Name, name)
+		})
+		if found {
+			return part, part.names[at], true
+		}
 	}
-	return f.names[at], true
+	return nil, 0, false
 }
 
 // Owned reports whether the data are memory of the File, so that Release can give memory back.
@@ -125,7 +141,7 @@ func (f *File) Owned() bool { return f.owned }
 // own calls it, so that they are not in memory twice. Release does nothing for a tensor that does
 // not exist, or for data that Parse borrowed.
 func (f *File) Release(name string) {
-	at, found := f.find(name)
+	f, at, found := f.find(name)
 	if !found || !f.owned || f.released[at].Swap(true) {
 		return
 	}
@@ -136,7 +152,7 @@ func (f *File) Release(name string) {
 // ReleasePart gives back the memory of bytes from … to−1 of a tensor, while a backend is still
 // loading the rest. Release must follow.
 func (f *File) ReleasePart(name string, from, to int) {
-	if at, found := f.find(name); found && f.owned && !f.released[at].Load() {
+	if f, at, found := f.find(name); found && f.owned && !f.released[at].Load() {
 		t := f.header.tensors[at]
 		discard(f.data, int(t.offset)+max(from, 0), int(t.offset)+min(to, int(t.bytes)))
 	}

@@ -29,7 +29,22 @@ type source interface {
 // The error is a ForeignError for a file of another format. It wraps ErrMalformed if the file
 // breaks the format, ErrChanged if something writes to it, compute.ErrOutOfMemory if it does not
 // fit into memory (nothing was allocated then), or the context's error.
+//
+// A path of the form NAME-00001-of-0000N.gguf stands for all N parts of a model, whichever it
+// names.
 func Open(ctx context.Context, path string, progress func(done, total int64)) (*File, error) {
+	paths, err := partPaths(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case paths != nil:
+		return readParts(ctx, paths, progress)
+	}
+	return openWhole(ctx, path, progress)
+}
+
+// openWhole is Open for a file that has all of a model, or for one part.
+func openWhole(ctx context.Context, path string, progress func(done, total int64)) (*File, error) {
 	return openRegular(path, func(src source) (*File, error) {
 		return load(ctx, path, src, availableMemory, progress)
 	})
@@ -38,6 +53,17 @@ func Open(ctx context.Context, path string, progress func(done, total int64)) (*
 // OpenHeader reads and checks everything except the tensor data, and reads only the header. So it
 // can describe a file of any size. Tensor fails for every name.
 func OpenHeader(ctx context.Context, path string) (*File, error) {
+	paths, err := partPaths(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case paths != nil:
+		return openParts(paths, func(path string) (*File, error) { return openHeader(ctx, path) })
+	}
+	return openHeader(ctx, path)
+}
+
+func openHeader(ctx context.Context, path string) (*File, error) {
 	return openRegular(path, func(src source) (*File, error) {
 		return loadHeader(ctx, path, src)
 	})

@@ -12,7 +12,7 @@ import (
 // file does not say.
 func (r Report) Tables() []event.Table {
 	file := [][]string{
-		{"file", r.Name}, {"format", r.Format}, {"architecture", r.Architecture}, {"name", r.ModelName},
+		{"file", r.Name}, {"parts", moreThanOne(r.Parts)}, {"format", r.Format}, {"architecture", r.Architecture}, {"name", r.ModelName},
 		{"size", fmt.Sprintf("%d bytes, %d of them after the last tensor", r.FileBytes, r.SpareBytes)},
 		{"parameters", fmt.Sprint(r.Parameters)}, {"context", tokens(r.ContextLength)},
 		{"tokenizer", r.Tokenizer}, {"vocabulary", tokens(r.VocabSize)}, {"template", "SHA-256 " + r.TemplateHash},
@@ -30,6 +30,14 @@ func (r Report) Tables() []event.Table {
 		tensors.Rows = append(tensors.Rows, []string{t.Name, t.Type, fmt.Sprint(t.Shape), fmt.Sprintf("%d bytes", t.Bytes)})
 	}
 	return []event.Table{{Rows: file}, types, metadata, tensors}
+}
+
+// moreThanOne formats a number of parts; one gives "".
+func moreThanOne(parts int) string {
+	if parts < 2 {
+		return ""
+	}
+	return fmt.Sprint(parts)
 }
 
 // tokens formats a number of tokens. 0 gives "": the file does not say it.
