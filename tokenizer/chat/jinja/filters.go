@@ -1,232 +1,256 @@
 package jinja
 
 import (
-	"errors"
-	"fmt"
+	"math"
+	"strconv"
 	"strings"
 )
 
-// filterFunc is value|filter(args).
-type filterFunc func(r *runner, v Value, args arguments) (Value, error)
-
-func (r *runner) applyFilter(name string, v Value, args arguments) (Value, error) {
-	f, ok := filterByName(name)
+// applyFilter is value|name(arguments).
+func (r *runner) applyFilter(name string, v Value, a arguments) Value {
+	f, ok := r.filters[name]
 	if !ok {
-		return nil, fmt.Errorf("filter %.40q does not exist or is not allowed", name)
+		return r.fail("filter %.40q does not exist or is not allowed", name)
 	}
-	result, err := f(r, v, args)
-	if err != nil {
-		return nil, fmt.Errorf("|%s: %w", name, err)
-	}
-	return result, nil
+	return f.call(r, "|"+name, v, a)
 }
 
-// filterByName finds a filter among those that templates may use.
-func filterByName(name string) (filterFunc, bool) {
-	if f, ok := textFilter(name); ok {
-		return f, true
-	}
-	f, ok := map[string]filterFunc{
-		"length": lengthFilter, "count": lengthFilter, "first": firstFilter, "last": lastFilter, "list": listFilter,
-		"join": joinFilter, "reverse": reverseFilter, "sort": sortFilter, "unique": uniqueFilter, "items": itemsFilter,
-		"dictsort": dictsortFilter, "map": mapFilter, "sum": sumFilter, "min": minFilter, "max": maxFilter,
-		"select": selecting(true, false), "reject": selecting(false, false),
-		"selectattr": selecting(true, true), "rejectattr": selecting(false, true),
-		"default": defaultFilter, "d": defaultFilter, "tojson": tojsonFilter,
-		"int": intFilter, "float": floatFilter, "abs": absFilter, "round": roundFilter,
-	}[name]
-	return f, ok
+// filters are the filters that templates may use.
+var filters = map[string]builtin{
+	"trim":       stripping(true, true),
+	"upper":      textMethods["upper"],
+	"lower":      textMethods["lower"],
+	"capitalize": textMethods["capitalize"],
+	"title":      titling(func(c rune) bool { return IsSpace(c) || strings.ContainsRune("-({[<", c) }),
+	"replace":    {"old new count", replaceFilter},
+	"string":     textMethod("", func(_ *runner, t Text, _ arguments) Value { return t }),
+	"safe":       textMethod("", safeFilter),
+	"escape":     textMethod("", func(r *runner, t Text, _ arguments) Value { return r.escaped(t) }),
+	"e":          textMethod("", func(r *runner, t Text, _ arguments) Value { return r.escaped(t) }),
+	"indent":     {"width first blank", indentFilter},
+	"tojson":     {"ensure_ascii indent separators sort_keys", tojsonFilter},
+	"default":    {"default_value boolean", defaultFilter},
+	"d":          {"default_value boolean", defaultFilter},
+	"int":        {"default", intFilter},
+	"float":      {"default", floatFilter},
+	"abs":        {"", absFilter},
+	"round":      {"precision method", roundFilter},
+
+	"length":     {"", lengthFilter},
+	"count":      {"", lengthFilter},
+	"first":      {"", firstFilter},
+	"last":       {"", lastFilter},
+	"list":       {"", func(r *runner, v Value, _ arguments) Value { return &List{items: r.iterate(v)} }},
+	"join":       {"d attribute", joinFilter},
+	"reverse":    {"", reverseFilter},
+	"sort":       {"reverse case_sensitive attribute", sortFilter},
+	"dictsort":   {"case_sensitive by reverse", dictsortFilter},
+	"unique":     {"case_sensitive attribute", uniqueFilter},
+	"items":      {"", itemsFilter},
+	"sum":        {"attribute start", sumFilter},
+	"min":        extreme(-1),
+	"max":        extreme(1),
+	"map":        {"*", mapFilter},
+	"select":     selecting(true, false),
+	"reject":     selecting(false, false),
+	"selectattr": selecting(true, true),
+	"rejectattr": selecting(false, true),
 }
 
-// textFilter returns the filters that work on the text of any value.
-func textFilter(name string) (filterFunc, bool) {
-	var method func(r *runner, t Text, args arguments) (Value, error)
-	switch name {
-	case "trim":
-		method = textMethods["strip"]
-	case "upper", "lower", "capitalize", "title", "replace":
-		method = textMethods[name]
-	case "string", "safe":
-		method = func(_ *runner, t Text, _ arguments) (Value, error) { return t, nil }
-	case "escape", "e":
-		method = escapeFilter
-	case "indent":
-		method = indentFilter
-	default:
-		return nil, false
+func safeFilter(_ *runner, t Text, _ arguments) Value {
+	t.safe = true
+	return t
+}
+
+// escaped replaces what HTML would read as markup.
+func (r *runner) escaped(t Text) Text {
+	if t.safe || !r.allocText(5*len(t.s)+16*len(t.runs)) {
+		return t
 	}
-	return func(r *runner, v Value, args arguments) (Value, error) {
-		t, err := r.str(v)
-		if err != nil {
-			return nil, err
+	t = t.mapRunes(func(c rune) string {
+		if name, ok := map[rune]string{'&': "&amp;", '<': "&lt;", '>': "&gt;", '\'': "&#39;", '"': "&#34;"}[c]; ok {
+			return name
 		}
-		return method(r, t, args)
-	}, true
+		return string(c)
+	})
+	t.safe = true
+	return t
 }
 
-func escapeFilter(r *runner, t Text, _ arguments) (Value, error) {
-	v := Value(t)
-	for _, pair := range [][2]string{{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"'", "&#39;"}, {`"`, "&#34;"}} {
-		var err error
-		v, err = replaceMethod(r, v.(Text), arguments{positional: []Value{Literal(pair[0]), Literal(pair[1])}})
-		if err != nil {
-			return nil, err
-		}
+func replaceFilter(r *runner, v Value, a arguments) Value {
+	for i := range a.positional[:min(2, len(a.positional))] {
+		a.positional[i] = r.str(a.positional[i])
 	}
-	return v, nil
+	return replaceMethod(r, r.str(v), a)
 }
 
 // indentFilter indents every line except the first and, unless asked to, the empty ones.
-func indentFilter(r *runner, t Text, args arguments) (Value, error) {
-	width, err := args.integer(0, "width", 4)
-	if err != nil {
-		return nil, err
+func indentFilter(r *runner, v Value, a arguments) Value {
+	t, ok := v.(Text)
+	if !ok {
+		return r.fail("%s is not a string", kind(v))
 	}
-	if width < 0 || width > 64 {
-		return nil, fmt.Errorf("width %d is outside 0 to 64", width)
+	indent, given := a.at(0, 4).(Text)
+	if !given {
+		width := a.integer(0, 4)
+		if width < 0 || width > 64 {
+			return r.fail("width %d is outside 0 to 64", width)
+		}
+		indent = Literal(strings.Repeat(" ", width))
 	}
-	first, blank := truth(args.get(1, "first", false)), truth(args.get(2, "blank", false))
-	if err := r.scan(len(t.s)); err != nil {
-		return nil, err
-	}
-	count := strings.Count(t.s, "\n") + 1
-	if err := r.allocParts(t, 2*count); err != nil {
-		return nil, err
-	}
-	indent := Literal(strings.Repeat(" ", width))
+	first, blank := truth(a.at(1, false)), truth(a.at(2, false))
+	lines := splitLinesMethod(r, r.join(Text{}, []Text{t, Literal("\n")}), a)
 	var parts []Text
-	for i, line := range t.splitAll("\n", -1) {
+	for i, line := range lines.(*List).items {
 		if i > 0 {
 			parts = append(parts, Literal("\n"))
 		}
-		if (i > 0 || first) && (blank || line.s != "") {
+		if i == 0 && first || i > 0 && (blank || line.(Text).s != "") {
 			parts = append(parts, indent)
 		}
-		parts = append(parts, line)
+		parts = append(parts, line.(Text))
 	}
 	return r.join(Text{}, parts)
 }
 
-func lengthFilter(r *runner, v Value, _ arguments) (Value, error) {
-	switch v := v.(type) {
-	case undefined:
-		return 0, nil
-	case Text:
-		return v.runes(), r.scan(len(v.s))
-	case *List:
-		return len(v.items), nil
-	case *Dict:
-		return len(v.keys), nil
-	}
-	return nil, fmt.Errorf("%s has no length", kind(v))
-}
-
-func firstFilter(r *runner, v Value, _ arguments) (Value, error) {
-	items, err := r.iterate(v)
-	if err != nil {
-		return nil, err
-	}
-	if len(items) == 0 {
-		return undefined{"the first of nothing"}, nil
-	}
-	return items[0], nil
-}
-
-func lastFilter(r *runner, v Value, _ arguments) (Value, error) {
-	items, err := r.iterate(v)
-	if err != nil {
-		return nil, err
-	}
-	if len(items) == 0 {
-		return undefined{"the last of nothing"}, nil
-	}
-	return items[len(items)-1], nil
-}
-
-func listFilter(r *runner, v Value, _ arguments) (Value, error) { return r.list(r.iterate(v)) }
-
-func joinFilter(r *runner, v Value, args arguments) (Value, error) {
-	separator, err := r.str(args.get(0, "d", Text{}))
-	if err != nil {
-		return nil, err
-	}
-	attribute := args.get(1, "attribute", nil)
-	items, err := r.iterate(v)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.alloc(48 * len(items)); err != nil {
-		return nil, err
-	}
-	texts := make([]Text, len(items))
-	for i, item := range items {
-		if attribute != nil {
-			if item, err = r.item(item, attribute); err != nil {
-				return nil, err
-			}
-		}
-		if texts[i], err = r.str(item); err != nil {
-			return nil, err
-		}
-	}
-	return r.join(separator, texts)
-}
-
-func reverseFilter(r *runner, v Value, _ arguments) (Value, error) {
-	minus := -1
-	switch v := v.(type) {
-	case Text:
-		return r.sliceText(v, nil, nil, minus)
-	case *List:
-		return r.sliceList(&List{items: v.items}, nil, nil, minus)
-	}
-	items, err := r.iterate(v)
-	if err != nil {
-		return nil, err
-	}
-	return r.sliceList(&List{items: items}, nil, nil, minus)
-}
-
-func itemsFilter(r *runner, v Value, _ arguments) (Value, error) {
-	switch v := v.(type) {
-	case undefined:
-		return &List{}, nil
-	case *Dict:
-		return r.items(v)
-	}
-	return nil, fmt.Errorf("%s has no items", kind(v))
-}
-
-func defaultFilter(_ *runner, v Value, args arguments) (Value, error) {
+func defaultFilter(_ *runner, v Value, a arguments) Value {
 	_, missing := v.(undefined)
-	if missing || truth(args.get(1, "boolean", false)) && !truth(v) {
-		return args.get(0, "default_value", Text{}), nil
+	if missing || truth(a.at(1, false)) && !truth(v) {
+		return a.at(0, Text{})
 	}
-	return v, nil
+	return v
 }
 
-func tojsonFilter(r *runner, v Value, args arguments) (Value, error) {
-	style := jsonStyle{indent: -1, item: ", ", key: ": ", sortKeys: truth(args.get(3, "sort_keys", false))}
-	if truth(args.get(0, "ensure_ascii", false)) {
-		return nil, errors.New("ensure_ascii is not supported")
-	}
-	if args.get(1, "indent", nil) != nil {
-		indent, err := args.integer(1, "indent", 0)
-		if err != nil {
-			return nil, err
+func intFilter(r *runner, v Value, a arguments) Value {
+	if t, ok := v.(Text); ok {
+		if i, err := strconv.Atoi(strings.TrimFunc(t.s, IsSpace)); err == nil {
+			return i
 		}
-		if indent < 0 || indent > 16 {
-			return nil, fmt.Errorf("indent %d is outside 0 to 16", indent)
-		}
-		style.indent, style.item = indent, ","
+	} else if i, ok := integer(v); ok {
+		return i
 	}
-	if separators, ok := args.get(2, "separators", nil).(*List); ok && len(separators.items) == 2 {
-		item, okItem := separators.items[0].(Text)
-		key, okKey := separators.items[1].(Text)
-		if !okItem || !okKey || item.runs != nil || key.runs != nil {
-			return nil, errors.New("separators must be two strings of the template's")
-		}
-		style.item, style.key = item.s, key.s
+	f, _ := floatFilter(r, v, arguments{positional: []Value{math.NaN()}}).(float64)
+	if math.Abs(f) < 1<<62 {
+		return int(f)
 	}
-	return r.toJSON(v, style)
+	return a.at(0, 0)
+}
+
+func floatFilter(r *runner, v Value, a arguments) Value {
+	if u, ok := v.(undefined); ok {
+		return u.use(r)
+	}
+	if f, ok := number(v); ok {
+		return f
+	}
+	if t, ok := v.(Text); ok {
+		if f, err := strconv.ParseFloat(strings.TrimFunc(t.s, IsSpace), 64); err == nil {
+			return f
+		}
+	}
+	return a.at(0, 0.0)
+}
+
+func absFilter(r *runner, v Value, _ arguments) Value {
+	if truth(r.compared("<", v, 0)) {
+		return r.calculate("-", 0, v)
+	}
+	return v
+}
+
+func roundFilter(r *runner, v Value, a arguments) Value {
+	f, ok := number(v)
+	precision := a.integer(0, 0)
+	method, _ := a.at(1, Literal("common")).(Text)
+	if !ok || precision < 0 || precision > 15 {
+		return r.fail("rounding %s to %d digits is not supported; allowed: a number, and 0 to 15", kind(v), precision)
+	}
+	scale := math.Pow10(precision)
+	switch method.s {
+	case "common":
+		if _, isInteger := integer(v); isInteger {
+			return v
+		}
+		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'f', precision, 64), 64)
+		return f
+	case "ceil":
+		return math.Ceil(f*scale) / scale
+	case "floor":
+		return math.Floor(f*scale) / scale
+	}
+	return r.fail("method %.40q is unknown; allowed: common, ceil, floor", method.s)
+}
+
+func lengthFilter(r *runner, v Value, _ arguments) Value {
+	switch v := v.(type) {
+	case undefined:
+		return 0
+	case Text:
+		r.scan(len(v.s))
+		return v.runes()
+	case *List:
+		return len(v.items)
+	case *Dict:
+		return len(v.keys)
+	}
+	return r.fail("%s has no length", kind(v))
+}
+
+// applyTest is value is name(arguments).
+func (r *runner) applyTest(name string, v Value, a arguments) Value {
+	if passed, known := kindTest(name, v); known && len(a.positional) == 0 {
+		return passed
+	}
+	if operator, ok := map[string]string{"eq": "==", "equalto": "==", "ne": "!=", "gt": ">", "greaterthan": ">", "ge": ">=",
+		"lt": "<", "lessthan": "<", "le": "<="}[name]; ok {
+		name = operator
+	}
+	other := a.at(0, undefined{})
+	switch name {
+	case "==", "!=", "in", ">", ">=", "<", "<=":
+		return r.compared(name, v, other)
+	case "sameas":
+		return kind(v) == kind(other) && r.equal(v, other)
+	case "divisibleby":
+		return r.equal(r.calculate("%", v, other), 0)
+	case "odd":
+		return r.equal(r.calculate("%", v, 2), 1)
+	case "even":
+		return r.equal(r.calculate("%", v, 2), 0)
+	case "lower":
+		return r.textMethods["islower"].run(r, v, a)
+	case "upper":
+		return r.textMethods["isupper"].run(r, v, a)
+	}
+	return r.fail("test %.40q does not exist, is not allowed or has arguments that it does not take", name)
+}
+
+func is[T any](v Value) bool {
+	_, ok := v.(T)
+	return ok
+}
+
+// kindTest applies the tests that look only at the kind of a value.
+func kindTest(name string, v Value) (passed, known bool) {
+	list, isList := v.(*List)
+	text, isText := v.(Text)
+	sized := isText || isList || is[*Dict](v) || is[undefined](v)
+	passed, known = map[string]bool{
+		"defined":   !is[undefined](v),
+		"undefined": is[undefined](v),
+		"none":      v == nil,
+		"string":    isText,
+		"escaped":   text.safe,
+		"mapping":   is[*Dict](v),
+		"sequence":  sized && !(isList && list.form == formView),
+		"iterable":  sized || is[*generator](v),
+		"boolean":   is[bool](v),
+		"true":      v == true,
+		"false":     v == false,
+		"integer":   is[int](v),
+		"float":     is[float64](v),
+		"number":    is[int](v) || is[float64](v) || is[bool](v),
+		"callable":  is[function](v) || is[undefined](v),
+	}[name]
+	return passed, known
 }

@@ -2,135 +2,118 @@ package jinja
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 )
 
-// jsonStyle says how tojson writes.
-type jsonStyle struct {
-	indent    int // spaces per level; -1 writes one line
-	item, key string
-	sortKeys  bool
+// tojsonFilter writes v as json.dumps does. Text inside quotes keeps its origin.
+func tojsonFilter(r *runner, v Value, a arguments) Value {
+	p := jsonPrinter{printer: printer{runner: r}, indent: -1, item: ", ", key: ": "}
+	p.ascii, p.sortKeys = truth(a.at(0, false)), truth(a.at(3, false))
+	if a.at(1, nil) != nil {
+		p.indent, p.item = a.integer(1, 0), ","
+		if p.indent < 0 || p.indent > 16 {
+			return r.fail("indent %d is outside 0 to 16", p.indent)
+		}
+	}
+	if separators, ok := a.at(2, nil).(*List); ok && len(separators.items) == 2 {
+		item, okItem := separators.items[0].(Text)
+		key, okKey := separators.items[1].(Text)
+		if !okItem || !okKey || item.runs != nil || key.runs != nil {
+			return r.fail("separators must be two strings of the template's")
+		}
+		p.item, p.key = item.s, key.s
+	}
+	p.json(v, 0)
+	return p.out.text()
 }
 
-// toJSON writes v as json.dumps(v, ensure_ascii=False) does. Text inside quotes keeps its origin.
-func (r *runner) toJSON(v Value, style jsonStyle) (Text, error) {
-	p := printer{runner: r}
-	err := p.json(v, style, 0)
-	return p.out.text(), err
+type jsonPrinter struct {
+	printer
+	indent          int // spaces per level; -1 writes one line
+	item, key       string
+	ascii, sortKeys bool
 }
 
-func (p *printer) json(v Value, style jsonStyle, level int) error {
-	if err := p.enter(); err != nil {
-		return err
+func (p *jsonPrinter) json(v Value, level int) {
+	if !p.enter() {
+		return
 	}
 	defer p.leave()
 	switch v := v.(type) {
 	case nil:
-		return p.put("null", false)
+		p.put("null", false)
 	case bool:
-		return p.put(strconv.FormatBool(v), false)
+		p.put(strconv.FormatBool(v), false)
 	case int:
-		return p.put(strconv.Itoa(v), false)
+		p.put(strconv.Itoa(v), false)
 	case float64:
-		return p.put(jsonFloat(v), false)
+		text := formatFloat(v)
+		if name, ok := map[string]string{"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[text]; ok {
+			text = name
+		}
+		p.put(text, false)
 	case Text:
-		return p.jsonText(v)
+		p.quoted(v, `"`, p.escape)
 	case *List:
-		return p.jsonItems("[", "]", len(v.items), style, level, func(i int) error {
-			return p.json(v.items[i], style, level+1)
-		})
+		if v.form > formTuple {
+			p.fail("%s cannot be written as JSON", kind(v))
+		}
+		p.nested("[", "]", len(v.items), level, func(i int) { p.json(v.items[i], level+1) })
 	case *Dict:
-		order := make([]int, len(v.keys))
-		for i := range order {
-			order[i] = i
-		}
-		if style.sortKeys {
-			slices.SortFunc(order, func(a, b int) int { return strings.Compare(v.keys[a].s, v.keys[b].s) })
-		}
-		return p.jsonItems("{", "}", len(v.keys), style, level, func(i int) error {
-			if err := p.jsonText(v.keys[order[i]]); err != nil {
-				return err
-			}
-			if err := p.put(style.key, false); err != nil {
-				return err
-			}
-			return p.json(v.values[order[i]], style, level+1)
-		})
+		p.dict(v, level)
+	default:
+		p.fail("%s cannot be written as JSON", kind(v))
 	}
-	return fmt.Errorf("%s cannot be written as JSON", kind(v))
 }
 
-func (p *printer) jsonItems(begin, end string, count int, style jsonStyle, level int, item func(i int) error) error {
-	if err := p.put(begin, false); err != nil {
-		return err
+func (p *jsonPrinter) dict(d *Dict, level int) {
+	order := make([]int, len(d.keys))
+	for i := range order {
+		order[i] = i
 	}
-	lineBreak := func(level int) error {
-		if style.indent < 0 || count == 0 {
-			return nil
-		}
-		// Bounded: the level is at most maxDepth, the indent at most 16 (checked by the filter).
-		return p.put("\n"+strings.Repeat(" ", style.indent*level), false)
+	if p.sortKeys {
+		slices.SortFunc(order, func(a, b int) int { return p.order(d.keys[a], d.keys[b]) })
 	}
-	for i := range count {
-		if i > 0 {
-			if err := p.put(style.item, false); err != nil {
-				return err
-			}
-		}
-		if err := lineBreak(level + 1); err != nil {
-			return err
-		}
-		if err := item(i); err != nil {
-			return err
-		}
-	}
-	if err := lineBreak(level); err != nil {
-		return err
-	}
-	return p.put(end, false)
-}
-
-func (p *printer) jsonText(t Text) error {
-	if err := p.scan(len(t.s)); err != nil {
-		return err
-	}
-	if err := p.put(`"`, false); err != nil {
-		return err
-	}
-	if err := p.escape(t, escapeJSON); err != nil {
-		return err
-	}
-	return p.put(`"`, false)
-}
-
-func escapeJSON(s string) string {
-	short := strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\b", `\b`, "\f", `\f`)
-	s = short.Replace(s)
-	if !strings.ContainsFunc(s, func(c rune) bool { return c < 0x20 }) {
-		return s
-	}
-	var out strings.Builder
-	for i := range len(s) {
-		if s[i] < 0x20 {
-			fmt.Fprintf(&out, `\u%04x`, s[i])
+	p.nested("{", "}", len(d.keys), level, func(i int) {
+		if key, ok := d.keys[order[i]].(Text); ok {
+			p.json(key, level)
 		} else {
-			out.WriteByte(s[i])
+			p.put(`"`, false)
+			p.json(d.keys[order[i]], level)
+			p.put(`"`, false)
+		}
+		p.put(p.key, false)
+		p.json(d.values[order[i]], level+1)
+	})
+}
+
+// nested writes elements, each on a line of its own if there is an indent.
+func (p *jsonPrinter) nested(begin, end string, count, level int, one func(i int)) {
+	// Bounded: the level is at most maxDepth, the indent at most 16.
+	lineBreak := func(level int) string { return "\n" + strings.Repeat(" ", p.indent*level) }
+	separator := p.item
+	if p.indent >= 0 && count > 0 {
+		begin, separator, end = begin+lineBreak(level+1), separator+lineBreak(level+1), lineBreak(level)+end
+	}
+	p.items(begin, end, count, separator, one)
+}
+
+func (p *jsonPrinter) escape(s string) string {
+	short := map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\b': `\b`, '\f': `\f`}
+	var out strings.Builder
+	for _, c := range s {
+		if text, ok := short[c]; ok {
+			out.WriteString(text)
+		} else if c >= 0x20 && c < 0x7f || c >= 0x7f && !p.ascii {
+			out.WriteRune(c)
+		} else if high, low := utf16.EncodeRune(c); c > 0xffff {
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		} else {
+			fmt.Fprintf(&out, `\u%04x`, c)
 		}
 	}
 	return out.String()
-}
-
-func jsonFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "NaN"
-	case math.IsInf(f, 1):
-		return "Infinity"
-	case math.IsInf(f, -1):
-		return "-Infinity"
-	}
-	return formatFloat(f)
 }

@@ -1,7 +1,6 @@
 package jinja
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -31,53 +30,55 @@ type budget struct {
 	deadline time.Time
 }
 
-func newBudget(now func() time.Time) *budget {
-	return &budget{now: now, deadline: now().Add(maxDuration)}
-}
-
-// step counts one evaluated node, one iteration, or one visited element.
-func (b *budget) step() error {
-	if b.steps++; b.steps > maxSteps {
-		return fmt.Errorf("the template takes more than %d steps", maxSteps)
+// step counts one evaluated node, one iteration, or one visited element. Like all methods here, it
+// reports whether the rendering may go on.
+func (r *runner) step() bool {
+	if r.steps++; r.steps > maxSteps {
+		r.fail("the template takes more than %d steps", maxSteps)
+	} else if r.steps%256 == 0 && r.now().After(r.deadline) {
+		r.fail("the template runs for more than %v", maxDuration)
 	}
-	if b.steps%256 == 0 && b.now().After(b.deadline) {
-		return fmt.Errorf("the template runs for more than %v", maxDuration)
-	}
-	return nil
+	return r.err == nil
 }
 
 // alloc counts memory before it is allocated.
-func (b *budget) alloc(bytes int) error {
-	if bytes < 0 || bytes > maxAlloc-b.allocBytes {
-		return fmt.Errorf("the template makes more than %d MiB of text and lists", maxAlloc>>20)
+func (r *runner) alloc(bytes int) bool {
+	if bytes < 0 || bytes > maxAlloc-r.allocBytes {
+		r.fail("the template makes more than %d MiB of text and lists", maxAlloc>>20)
+		return false
 	}
-	b.allocBytes += bytes
-	return nil
+	r.allocBytes += bytes
+	return r.err == nil
 }
 
 // allocText counts a text of that many bytes before it is made.
-func (b *budget) allocText(bytes int) error {
+func (r *runner) allocText(bytes int) bool {
 	if bytes < 0 || bytes > maxText {
-		return fmt.Errorf("the template makes a text of more than %d MiB", maxText>>20)
+		r.fail("the template makes a text of more than %d MiB", maxText>>20)
+		return false
 	}
-	return b.alloc(bytes + 32)
+	return r.alloc(bytes + 32)
 }
 
 // scan counts bytes that are searched or compared.
-func (b *budget) scan(bytes int) error {
-	if b.scanBytes += bytes; b.scanBytes > maxScan {
-		return fmt.Errorf("the template searches through more than %d MiB of text", maxScan>>20)
+func (r *runner) scan(bytes int) bool {
+	if r.scanBytes += bytes; r.scanBytes > maxScan {
+		r.fail("the template searches through more than %d MiB of text", maxScan>>20)
 	}
-	return nil
+	return r.err == nil
 }
 
 // enter counts a level of nesting. If it succeeds, leave must follow.
-func (b *budget) enter() error {
-	if b.depth++; b.depth > maxDepth {
-		b.depth--
-		return fmt.Errorf("the template nests more than %d levels deep, perhaps by a macro that calls itself", maxDepth)
+func (r *runner) enter() bool {
+	if r.depth >= maxDepth {
+		r.fail("the template nests more than %d levels deep, perhaps by a macro that calls itself", maxDepth)
+		return false
 	}
-	return b.step()
+	if !r.step() {
+		return false
+	}
+	r.depth++
+	return true
 }
 
-func (b *budget) leave() { b.depth-- }
+func (r *runner) leave() { r.depth-- }

@@ -1,10 +1,5 @@
 package jinja
 
-import (
-	"errors"
-	"fmt"
-)
-
 // loop is the variable named loop inside a for loop.
 type loop struct {
 	items   []Value
@@ -12,88 +7,43 @@ type loop struct {
 	changed Value
 }
 
-func (r *runner) runFor(n *forNode) error {
-	list, err := r.eval(n.list)
-	if err != nil {
-		return err
-	}
-	items, err := r.iterate(list)
-	if err != nil {
-		return err
-	}
+func (n *forNode) run(r *runner) {
+	items := r.iterate(r.eval(n.list))
 	outer := r.scope
 	defer func() { r.scope = outer }()
-	if n.condition != nil {
-		if items, err = r.chosen(n, items); err != nil {
-			return err
-		}
+	bind := func(item Value) {
+		r.scope = r.inside(outer)
+		r.assign(n.target, item)
 	}
-	if len(items) == 0 {
-		if r.scope, err = r.inside(outer); err != nil {
-			return err
+	if n.condition != nil {
+		var kept []Value
+		for _, item := range items {
+			if !r.step() || !r.alloc(16) {
+				return
+			}
+			if bind(item); truth(r.eval(n.condition)) {
+				kept = append(kept, item)
+			}
 		}
-		return r.statements(n.otherwise)
+		items = kept
 	}
 	l := &loop{items: items, changed: undefined{}}
 	for l.at = range items {
-		if err := r.bind(outer, n.targets, items[l.at]); err != nil {
-			return err
+		if !r.step() {
+			return
 		}
+		bind(items[l.at])
 		r.scope.variables["loop"] = l
-		err := r.statements(n.body)
-		if errors.Is(err, errBreak) {
-			return nil
-		}
-		if err != nil && !errors.Is(err, errContinue) {
-			return err
+		r.runAll(n.body)
+		jump := r.jump
+		if r.jump = ""; jump == "break" {
+			return
 		}
 	}
-	return nil
-}
-
-// chosen returns the elements for which the condition of the loop holds.
-func (r *runner) chosen(n *forNode, items []Value) ([]Value, error) {
-	outer := r.scope
-	defer func() { r.scope = outer }()
-	var kept []Value
-	for _, item := range items {
-		if err := r.bind(outer, n.targets, item); err != nil {
-			return nil, err
-		}
-		holds, err := r.eval(n.condition)
-		if err != nil {
-			return nil, err
-		}
-		if truth(holds) {
-			kept = append(kept, item)
-		}
+	if len(items) == 0 {
+		r.scope = r.inside(outer)
+		r.runAll(n.otherwise)
 	}
-	return kept, r.alloc(16 * len(kept))
-}
-
-// bind opens the scope of an iteration with the loop variables in it.
-func (r *runner) bind(outer *scope, targets []string, item Value) (err error) {
-	if err := r.step(); err != nil {
-		return err
-	}
-	if r.scope, err = r.inside(outer); err != nil {
-		return err
-	}
-	if len(targets) == 1 {
-		r.scope.variables[targets[0]] = item
-		return nil
-	}
-	parts, err := r.iterate(item)
-	if err != nil {
-		return err
-	}
-	if len(parts) != len(targets) {
-		return fmt.Errorf("%d values for %d loop variables", len(parts), len(targets))
-	}
-	for i, target := range targets {
-		r.scope.variables[target] = parts[i]
-	}
-	return nil
 }
 
 // attribute returns an attribute of the loop variable.
@@ -104,43 +54,36 @@ func (l *loop) attribute(r *runner, name string) Value {
 		}
 		return l.items[i]
 	}
-	switch name {
-	case "index":
-		return l.at + 1
-	case "index0":
-		return l.at
-	case "revindex":
-		return len(l.items) - l.at
-	case "revindex0":
-		return len(l.items) - l.at - 1
-	case "first":
-		return l.at == 0
-	case "last":
-		return l.at == len(l.items)-1
-	case "length":
-		return len(l.items)
-	case "depth": // of recursion, which is not allowed
-		return 1
-	case "depth0":
-		return 0
-	case "previtem":
-		return neighbour(l.at - 1)
-	case "nextitem":
-		return neighbour(l.at + 1)
-	case "cycle":
-		return function(func(args arguments) (Value, error) {
-			if len(args.positional) == 0 {
-				return nil, errors.New("loop.cycle needs values")
-			}
-			return args.positional[l.at%len(args.positional)], nil
-		})
-	case "changed":
-		return function(func(args arguments) (Value, error) {
-			now := &List{items: args.positional, tuple: true}
-			same, err := r.equal(l.changed, now)
-			l.changed = now
-			return !same, err
-		})
+	v, ok := map[string]Value{
+		"index":     l.at + 1,
+		"index0":    l.at,
+		"revindex":  len(l.items) - l.at,
+		"revindex0": len(l.items) - l.at - 1,
+		"first":     l.at == 0,
+		"last":      l.at == len(l.items)-1,
+		"length":    len(l.items),
+		"depth":     1, // of recursion, which is not allowed
+		"depth0":    0,
+		"previtem":  neighbour(l.at - 1),
+		"nextitem":  neighbour(l.at + 1),
+		"cycle":     function(func(a arguments) Value { return r.cycle(l, a) }),
+		"changed":   function(func(a arguments) Value { return r.changed(l, a) }),
+	}[name]
+	if !ok {
+		return undefined{"loop." + name}
 	}
-	return undefined{"loop." + name}
+	return v
+}
+
+func (r *runner) cycle(l *loop, a arguments) Value {
+	if len(a.positional) == 0 {
+		return r.fail("loop.cycle needs values")
+	}
+	return a.positional[l.at%len(a.positional)]
+}
+
+func (r *runner) changed(l *loop, a arguments) Value {
+	before := l.changed
+	l.changed = &List{items: a.positional, form: formTuple}
+	return !r.equal(before, l.changed)
 }

@@ -1,94 +1,75 @@
 package jinja
 
 import (
-	"fmt"
+	"maps"
+	"slices"
 )
 
-// macro returns the function that a macro statement defines. It sees the variables of the scope
-// that the statement is in.
-func (r *runner) macro(n *macroNode, home *scope) function {
-	return func(args arguments) (Value, error) {
-		if len(args.positional) > len(n.parameters) {
-			return nil, fmt.Errorf("macro %.40q takes %d arguments, not %d", n.name, len(n.parameters), len(args.positional))
-		}
-		inner, err := r.inside(home)
-		if err != nil {
-			return nil, err
-		}
-		known := map[string]bool{"caller": true}
-		for _, p := range n.parameters {
-			known[p.name] = true
-		}
-		for name, v := range args.named {
-			if !known[name] {
-				return nil, fmt.Errorf("macro %.40q has no parameter %.40q", n.name, name)
+// definition is what defines a macro or of the body of a call block.
+type definition struct {
+	parameters              []parameter
+	body                    []statement
+	varargs, kwargs, caller bool // the body uses this name
+}
+
+type parameter struct {
+	name     string
+	fallback expression // nil: undefined
+}
+
+func (n *macroNode) run(r *runner) {
+	r.scope.variables[n.name] = r.define(n.name, n.definition, r.scope)
+}
+
+// define returns the macro. It sees the variables of the scope that it is defined in.
+func (r *runner) define(name string, f definition, home *scope) function {
+	return func(a arguments) Value {
+		inner := r.inside(home)
+		rest := maps.Clone(a.named)
+		if f.caller {
+			inner.variables["caller"] = undefined{"caller"}
+			if caller, ok := rest["caller"]; ok {
+				inner.variables["caller"] = caller
+				delete(rest, "caller")
 			}
-			inner.variables[name] = v
 		}
-		for i, v := range args.positional {
-			inner.variables[n.parameters[i].name] = v
+		given := min(len(a.positional), len(f.parameters))
+		for i, p := range f.parameters[:given] {
+			inner.variables[p.name] = a.positional[i]
 		}
-		if err := r.fallbacks(n, inner); err != nil {
-			return nil, err
+		if extra := a.positional[given:]; f.varargs {
+			inner.variables["varargs"] = &List{items: extra, form: formTuple}
+		} else if len(extra) > 0 {
+			return r.fail("macro %.40q takes %d arguments, not %d", name, len(f.parameters), len(a.positional))
 		}
-		return r.captureIn(inner, n.body)
+		return r.captured(func() {
+			r.scope = inner
+			for _, p := range f.parameters[given:] {
+				if v, ok := rest[p.name]; ok {
+					inner.variables[p.name] = v
+					delete(rest, p.name)
+				} else if p.fallback != nil {
+					inner.variables[p.name] = r.eval(p.fallback)
+				} else {
+					inner.variables[p.name] = undefined{"parameter " + p.name}
+				}
+			}
+			if f.kwargs {
+				inner.variables["kwargs"] = r.mapping(arguments{named: rest, names: a.names})
+			} else if len(rest) > 0 {
+				r.fail("macro %.40q takes no argument named %.40q", name, slices.Sorted(maps.Keys(rest))[0])
+			}
+			r.runAll(f.body)
+		})
 	}
 }
 
-// fallbacks sets the parameters that the call left out to their default values.
-func (r *runner) fallbacks(n *macroNode, inner *scope) error {
-	outer := r.scope
-	r.scope = inner
-	defer func() { r.scope = outer }()
-	for _, p := range n.parameters {
-		if _, given := inner.variables[p.name]; given {
-			continue
-		}
-		if p.fallback == nil {
-			inner.variables[p.name] = undefined{"parameter " + p.name}
-			continue
-		}
-		v, err := r.eval(p.fallback)
-		if err != nil {
-			return err
-		}
-		inner.variables[p.name] = v
+// run calls a macro, which gets the body of the statement through caller().
+func (n *callBlockNode) run(r *runner) {
+	callee, a := n.call.prepare(r)
+	if callee == nil {
+		return
 	}
-	return nil
-}
-
-// runCall runs a call statement: the called macro gets the body of the statement through caller().
-func (r *runner) runCall(n *callNode) error {
-	f, args, err := r.prepareCall(n.call)
-	if err != nil {
-		return err
-	}
-	home := r.scope
-	args.named["caller"] = function(func(arguments) (Value, error) { return r.capture(home, n.body) })
-	v, err := f(args)
-	if err != nil {
-		return err
-	}
-	text, err := r.str(v)
-	if err != nil {
-		return err
-	}
-	return r.write(text)
-}
-
-func (r *runner) runFilter(n *filterNode) error {
-	text, err := r.capture(r.scope, n.body)
-	if err != nil {
-		return err
-	}
-	v := Value(text)
-	for _, call := range n.filters {
-		if v, err = r.filter(v, call); err != nil {
-			return err
-		}
-	}
-	if text, err = r.str(v); err != nil {
-		return err
-	}
-	return r.write(text)
+	a.named["caller"] = r.define("caller", n.caller, r.scope)
+	r.write(r.str(callee(a)))
 }

@@ -1,116 +1,107 @@
 package jinja
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"unicode"
 )
 
+// textMethod makes a method of strings. As a filter it works on the text of any value.
+func textMethod(parameters string, f func(r *runner, t Text, a arguments) Value) builtin {
+	return builtin{parameters, func(r *runner, v Value, a arguments) Value { return f(r, r.str(v), a) }}
+}
+
 // textMethods are the methods of strings that templates may call.
-var textMethods = map[string]func(r *runner, t Text, args arguments) (Value, error){
-	"strip":        func(r *runner, t Text, args arguments) (Value, error) { return r.stripped(t, true, true, args) },
-	"lstrip":       func(r *runner, t Text, args arguments) (Value, error) { return r.stripped(t, true, false, args) },
-	"rstrip":       func(r *runner, t Text, args arguments) (Value, error) { return r.stripped(t, false, true, args) },
-	"split":        splitMethod,
-	"rsplit":       rsplitMethod,
-	"splitlines":   splitLinesMethod,
-	"replace":      replaceMethod,
-	"join":         joinMethod,
-	"startswith":   func(r *runner, t Text, args arguments) (Value, error) { return r.affix(t, args, strings.HasPrefix) },
-	"endswith":     func(r *runner, t Text, args arguments) (Value, error) { return r.affix(t, args, strings.HasSuffix) },
-	"removeprefix": func(r *runner, t Text, args arguments) (Value, error) { return r.removed(t, args, true) },
-	"removesuffix": func(r *runner, t Text, args arguments) (Value, error) { return r.removed(t, args, false) },
-	"find":         func(r *runner, t Text, args arguments) (Value, error) { return r.found(t, args, strings.Index) },
-	"rfind":        func(r *runner, t Text, args arguments) (Value, error) { return r.found(t, args, strings.LastIndex) },
-	"count":        countMethod,
-	"upper":        func(r *runner, t Text, _ arguments) (Value, error) { return r.mapped(t, unicode.ToUpper) },
-	"lower":        func(r *runner, t Text, _ arguments) (Value, error) { return r.mapped(t, unicode.ToLower) },
-	"capitalize":   func(r *runner, t Text, _ arguments) (Value, error) { return r.capitalized(t) },
-	"title":        func(r *runner, t Text, _ arguments) (Value, error) { return r.titled(t) },
-	"isdigit":      func(r *runner, t Text, _ arguments) (Value, error) { return r.all(t, unicode.IsDigit) },
-	"isalpha":      func(r *runner, t Text, _ arguments) (Value, error) { return r.all(t, unicode.IsLetter) },
-	"isspace":      func(r *runner, t Text, _ arguments) (Value, error) { return r.all(t, IsSpace) },
-	"isalnum": func(r *runner, t Text, _ arguments) (Value, error) {
-		return r.all(t, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) })
-	},
+var textMethods = map[string]builtin{
+	"strip":        stripping(true, true),
+	"lstrip":       stripping(true, false),
+	"rstrip":       stripping(false, true),
+	"split":        textMethod("sep maxsplit", splitMethod),
+	"rsplit":       textMethod("sep maxsplit", rsplitMethod),
+	"splitlines":   textMethod("", splitLinesMethod),
+	"replace":      textMethod("old new count", replaceMethod),
+	"join":         textMethod("iterable", joinMethod),
+	"format":       textMethod("*", formatMethod),
+	"startswith":   affix(strings.HasPrefix),
+	"endswith":     affix(strings.HasSuffix),
+	"removeprefix": removing(strings.TrimPrefix, true),
+	"removesuffix": removing(strings.TrimSuffix, false),
+	"find":         finding(strings.Index),
+	"rfind":        finding(strings.LastIndex),
+	"count":        textMethod("sub", countMethod),
+	"upper":        mapping(upperRune),
+	"lower":        mapping(lowerRune),
+	"capitalize":   titling(func(rune) bool { return false }),
+	"title":        titling(func(c rune) bool { return !unicode.IsLetter(c) }),
+	"isdigit":      all(unicode.IsDigit),
+	"isalpha":      all(unicode.IsLetter),
+	"isspace":      all(IsSpace),
+	"isalnum":      all(func(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }),
+	"isupper":      casing(unicode.IsUpper, unicode.IsLower),
+	"islower":      casing(unicode.IsLower, unicode.IsUpper),
 }
 
 // dictMethods are the methods of dicts that templates may call.
-var dictMethods = map[string]func(r *runner, d *Dict, args arguments) (Value, error){
-	"get": func(_ *runner, d *Dict, args arguments) (Value, error) {
-		key, err := args.text(0, "key")
-		if err != nil {
-			return nil, err
+var dictMethods = map[string]builtin{
+	"get": {"key default", func(_ *runner, v Value, a arguments) Value {
+		if found, ok := v.(*Dict).get(a.at(0, nil)); ok {
+			return found
 		}
-		if v, ok := d.Get(key.s); ok {
-			return v, nil
-		}
-		return args.get(1, "default", nil), nil
-	},
-	"keys":   func(r *runner, d *Dict, _ arguments) (Value, error) { return r.list(r.iterate(d)) },
-	"values": func(_ *runner, d *Dict, _ arguments) (Value, error) { return &List{items: d.values}, nil },
-	"items":  func(r *runner, d *Dict, _ arguments) (Value, error) { return r.items(d) },
+		return a.at(1, nil)
+	}},
+	"keys":   {"", func(_ *runner, v Value, _ arguments) Value { return &List{v.(*Dict).keys, formView} }},
+	"values": {"", func(_ *runner, v Value, _ arguments) Value { return &List{v.(*Dict).values, formView} }},
+	"items":  {"", func(r *runner, v Value, _ arguments) Value { return &List{r.items(v.(*Dict)), formView} }},
 }
 
-func (r *runner) list(items []Value, err error) (Value, error) { return &List{items: items}, err }
-
 // items returns the pairs of a dict.
-func (r *runner) items(d *Dict) (Value, error) {
-	if err := r.alloc(160 * len(d.keys)); err != nil {
-		return nil, err
+func (r *runner) items(d *Dict) []Value {
+	if !r.alloc(160 * len(d.keys)) {
+		return nil
 	}
 	pairs := make([]Value, len(d.keys))
 	for i, key := range d.keys {
-		pairs[i] = &List{items: []Value{key, d.values[i]}, tuple: true}
+		pairs[i] = &List{[]Value{key, d.values[i]}, formTuple}
 	}
-	return &List{items: pairs}, nil
+	return pairs
 }
 
-func (r *runner) stripped(t Text, left, right bool, args arguments) (Value, error) {
-	drop := IsSpace
-	if chars := args.get(0, "chars", nil); chars != nil {
-		set, err := args.text(0, "chars")
-		if err != nil {
-			return nil, err
+func stripping(left, right bool) builtin {
+	return textMethod("chars", func(r *runner, t Text, a arguments) Value {
+		drop := IsSpace
+		if a.at(0, nil) != nil {
+			set := a.text(0)
+			if len(set.s) > 256 {
+				return r.fail("more than 256 characters to strip are not supported")
+			}
+			drop = func(c rune) bool { return strings.ContainsRune(set.s, c) }
 		}
-		if len(set.s) > 256 {
-			return nil, errors.New("more than 256 characters to strip are not supported")
+		if !r.scan(len(t.s)) {
+			return nil
 		}
-		drop = func(c rune) bool { return strings.ContainsRune(set.s, c) }
-	}
-	if err := r.scan(len(t.s)); err != nil {
-		return nil, err
-	}
-	return r.made(t.strip(left, right, drop))
+		return r.made(t.strip(left, right, drop))
+	})
 }
 
-func splitMethod(r *runner, t Text, args arguments) (Value, error) {
-	limit, err := args.integer(1, "maxsplit", -1)
-	if err != nil {
-		return nil, err
-	}
-	if args.get(0, "sep", nil) == nil {
+func splitMethod(r *runner, t Text, a arguments) Value {
+	limit := a.integer(1, -1)
+	if a.at(0, nil) == nil {
 		return r.fields(t, limit)
 	}
-	separator, err := args.text(0, "sep")
-	if err != nil {
-		return nil, err
-	}
+	separator := a.text(0)
 	if separator.s == "" {
-		return nil, errors.New("empty separator")
+		return r.fail("the separator is empty")
 	}
-	if err := r.scan(2 * len(t.s)); err != nil {
-		return nil, err
-	}
-	if err := r.allocParts(t, strings.Count(t.s, separator.s)+1); err != nil {
-		return nil, err
-	}
-	return textList(t.splitAll(separator.s, limit)), nil
+	return r.parts(t, separator.s, limit)
 }
 
-// allocParts counts the memory of a text that is cut into parts.
-func (r *runner) allocParts(t Text, parts int) error { return r.alloc(96*parts + 16*len(t.runs)) }
+// parts cuts a text at each separator, at most limit times if limit ≥ 0.
+func (r *runner) parts(t Text, separator string, limit int) Value {
+	count := strings.Count(t.s, separator) + 1
+	if !r.scan(2*len(t.s)) || !r.alloc(96*count+16*len(t.runs)) {
+		return nil
+	}
+	return textList(t.splitAll(separator, limit))
+}
 
 func textList(texts []Text) *List {
 	list := &List{items: make([]Value, len(texts))}
@@ -121,16 +112,10 @@ func textList(texts []Text) *List {
 }
 
 // fields splits at white space, at most limit times if limit ≥ 0.
-func (r *runner) fields(t Text, limit int) (Value, error) {
-	if err := r.scan(3 * len(t.s)); err != nil {
-		return nil, err
-	}
-	if err := r.allocParts(t, len(strings.FieldsFunc(t.s, IsSpace))); err != nil {
-		return nil, err
-	}
+func (r *runner) fields(t Text, limit int) Value {
 	var parts []Text
 	rest := t.strip(true, false, IsSpace)
-	for rest.s != "" {
+	for rest.s != "" && r.scan(len(t.s)-len(rest.s)+16) && r.alloc(96+16*len(rest.runs)) {
 		end := strings.IndexFunc(rest.s, IsSpace)
 		if end < 0 || len(parts) == limit {
 			parts = append(parts, rest)
@@ -138,186 +123,189 @@ func (r *runner) fields(t Text, limit int) (Value, error) {
 		}
 		parts = append(parts, rest.slice(0, end))
 		rest = rest.slice(end, len(rest.s)).strip(true, false, IsSpace)
-		if err := r.alloc(16 * len(rest.runs)); err != nil {
-			return nil, err
-		}
 	}
-	return textList(parts), nil
+	return textList(parts)
 }
 
-func rsplitMethod(r *runner, t Text, args arguments) (Value, error) {
-	limit, err := args.integer(1, "maxsplit", -1)
-	if err != nil {
-		return nil, err
+func rsplitMethod(r *runner, t Text, a arguments) Value {
+	limit, separator := a.integer(1, -1), a.at(0, nil)
+	all := splitMethod(r, t, arguments{runner: r, positional: []Value{separator}})
+	if r.err != nil || limit < 0 {
+		return all
 	}
-	all, err := splitMethod(r, t, arguments{positional: []Value{args.get(0, "sep", nil)}})
-	if err != nil || limit < 0 {
-		return all, err
+	if separator == nil {
+		return r.fail("a limit needs a separator")
 	}
 	parts := all.(*List).items
-	separator, ok := args.get(0, "sep", nil).(Text)
-	if !ok {
-		return nil, errors.New("rsplit with a limit needs a separator")
-	}
 	cut := max(len(parts)-1-limit, 0)
-	head := make([]Text, cut+1)
-	for i := range head {
-		head[i] = parts[i].(Text)
-	}
-	first, err := r.join(separator, head)
-	return &List{items: append([]Value{first}, parts[cut+1:]...)}, err
+	head := r.joinAll(a.text(0), parts[:cut+1])
+	return &List{items: append([]Value{head}, parts[cut+1:]...)}
 }
 
-func splitLinesMethod(r *runner, t Text, _ arguments) (Value, error) {
-	if err := r.scan(2 * len(t.s)); err != nil {
-		return nil, err
-	}
-	if err := r.allocParts(t, strings.Count(t.s, "\n")+1); err != nil {
-		return nil, err
-	}
-	lines := t.splitAll("\n", -1)
-	if lines[len(lines)-1].s == "" {
-		lines = lines[:len(lines)-1]
-	}
-	for i, line := range lines {
-		if strings.HasSuffix(line.s, "\r") {
-			lines[i] = line.slice(0, len(line.s)-1)
+// isLineBreak reports whether Python's splitlines splits at c.
+func isLineBreak(c rune) bool {
+	return '\n' <= c && c <= '\r' || 0x1c <= c && c <= 0x1e || c == 0x85 || c == 0x2028 || c == 0x2029
+}
+
+func splitLinesMethod(r *runner, t Text, _ arguments) Value {
+	t = r.str(replaceMethod(r, t, arguments{positional: []Value{Literal("\r\n"), Literal("\n")}}))
+	t = r.str(r.mapped(t, func(c rune) string {
+		if isLineBreak(c) {
+			return "\n"
 		}
+		return string(c)
+	}))
+	lines := r.iterate(r.parts(t, "\n", -1))
+	if last := len(lines) - 1; last >= 0 && lines[last].(Text).s == "" {
+		lines = lines[:last]
 	}
-	return textList(lines), nil
+	return &List{items: lines}
 }
 
-func replaceMethod(r *runner, t Text, args arguments) (Value, error) {
-	old, err := args.text(0, "old")
-	if err != nil {
-		return nil, err
-	}
-	replacement, err := args.text(1, "new")
-	if err != nil {
-		return nil, err
-	}
-	limit, err := args.integer(2, "count", -1)
-	if err != nil {
-		return nil, err
-	}
+func replaceMethod(r *runner, t Text, a arguments) Value {
+	old, replacement := a.text(0), a.text(1)
 	if old.s == "" {
-		return nil, errors.New("replacing the empty string is not supported")
+		return r.fail("replacing the empty string is not supported")
 	}
-	if err := r.scan(2 * len(t.s)); err != nil {
-		return nil, err
+	parts := r.parts(t, old.s, a.integer(2, -1))
+	if r.err != nil {
+		return nil
 	}
-	if err := r.allocParts(t, strings.Count(t.s, old.s)+1); err != nil {
-		return nil, err
-	}
-	return r.join(replacement, t.splitAll(old.s, limit))
+	return r.joinAll(replacement, parts.(*List).items)
 }
 
-func joinMethod(r *runner, t Text, args arguments) (Value, error) {
-	items, err := r.iterate(args.get(0, "iterable", undefined{}))
-	if err != nil {
-		return nil, err
-	}
-	texts := make([]Text, len(items))
-	for i, item := range items {
-		text, ok := item.(Text)
-		if !ok {
-			return nil, fmt.Errorf("cannot join %s", kind(item))
+func joinMethod(r *runner, t Text, a arguments) Value {
+	items := r.iterate(a.at(0, undefined{}))
+	for _, item := range items {
+		if _, ok := item.(Text); !ok {
+			return r.fail("cannot join %s", kind(item))
 		}
-		texts[i] = text
 	}
-	if err := r.alloc(48 * len(texts)); err != nil {
-		return nil, err
+	return r.joinAll(t, items)
+}
+
+// joinAll puts the separator between the texts of the values.
+func (r *runner) joinAll(separator Text, values []Value) Value {
+	if !r.alloc(48 * len(values)) {
+		return nil
 	}
-	return r.join(t, texts)
+	texts := make([]Text, len(values))
+	for i, v := range values {
+		texts[i] = r.str(v)
+	}
+	return r.join(separator, texts)
 }
 
 // affix tests for a prefix or suffix, or for one of several.
-func (r *runner) affix(t Text, args arguments, has func(s, affix string) bool) (Value, error) {
-	wanted := []Value{args.get(0, "affix", undefined{"its argument"})}
-	if list, ok := wanted[0].(*List); ok {
-		wanted = list.items
-	}
-	for _, w := range wanted {
-		affix, ok := w.(Text)
-		if !ok {
-			return nil, fmt.Errorf("its argument must be a string, not %s", kind(w))
+func affix(has func(s, affix string) bool) builtin {
+	return textMethod("affix", func(r *runner, t Text, a arguments) Value {
+		wanted := []Value{a.at(0, undefined{})}
+		if list, ok := wanted[0].(*List); ok && list.form == formTuple {
+			wanted = list.items
 		}
-		if err := r.scan(len(affix.s)); err != nil {
-			return nil, err
+		for _, w := range wanted {
+			affix, ok := w.(Text)
+			if !ok || !r.scan(len(affix.s)) {
+				return r.fail("its argument must be a string, not %s", kind(w))
+			}
+			if has(t.s, affix.s) {
+				return true
+			}
 		}
-		if has(t.s, affix.s) {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-func (r *runner) removed(t Text, args arguments, prefix bool) (Value, error) {
-	affix, err := args.text(0, "affix")
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case prefix && strings.HasPrefix(t.s, affix.s):
-		t = t.slice(len(affix.s), len(t.s))
-	case !prefix && strings.HasSuffix(t.s, affix.s):
-		t = t.slice(0, len(t.s)-len(affix.s))
-	}
-	return r.made(t)
-}
-
-// found returns the position of a part in code points, or -1.
-func (r *runner) found(t Text, args arguments, index func(s, part string) int) (Value, error) {
-	part, err := args.text(0, "sub")
-	if err != nil {
-		return nil, err
-	}
-	at := index(t.s, part.s)
-	if at > 0 {
-		at = Text{s: t.s[:at]}.runes()
-	}
-	return at, r.scan(2 * len(t.s))
-}
-
-func countMethod(r *runner, t Text, args arguments) (Value, error) {
-	part, err := args.text(0, "sub")
-	if err != nil {
-		return nil, err
-	}
-	return strings.Count(t.s, part.s), r.scan(len(t.s))
-}
-
-func (r *runner) mapped(t Text, f func(rune) rune) (Value, error) {
-	if err := r.allocText(2*len(t.s) + 16*len(t.runs)); err != nil {
-		return nil, err
-	}
-	return t.mapRunes(f), nil
-}
-
-func (r *runner) capitalized(t Text) (Value, error) {
-	first := true
-	return r.mapped(t, func(c rune) rune {
-		if first {
-			first = false
-			return unicode.ToTitle(c)
-		}
-		return unicode.ToLower(c)
+		return false
 	})
 }
 
-func (r *runner) titled(t Text) (Value, error) {
-	inWord := false
-	return r.mapped(t, func(c rune) rune {
-		begins := !inWord
-		inWord = unicode.IsLetter(c)
-		if begins {
-			return unicode.ToTitle(c)
+// removing drops a prefix or a suffix.
+func removing(cut func(s, affix string) string, prefix bool) builtin {
+	return textMethod("affix", func(r *runner, t Text, a arguments) Value {
+		rest := len(cut(t.s, a.text(0).s))
+		if prefix {
+			return r.made(t.slice(len(t.s)-rest, len(t.s)))
 		}
-		return unicode.ToLower(c)
+		return r.made(t.slice(0, rest))
 	})
 }
 
-func (r *runner) all(t Text, holds func(rune) bool) (Value, error) {
-	none := !strings.ContainsFunc(t.s, func(c rune) bool { return !holds(c) })
-	return none && t.s != "", r.scan(len(t.s))
+// finding returns the position of a part in code points, or -1.
+func finding(index func(s, part string) int) builtin {
+	return textMethod("sub", func(r *runner, t Text, a arguments) Value {
+		at := index(t.s, a.text(0).s)
+		if r.scan(2*len(t.s)) && at > 0 {
+			at = Text{s: t.s[:at]}.runes()
+		}
+		return at
+	})
+}
+
+func countMethod(r *runner, t Text, a arguments) Value {
+	if !r.scan(len(t.s)) {
+		return nil
+	}
+	return strings.Count(t.s, a.text(0).s)
+}
+
+// upperRune and lowerRune change the case as Python does, which makes two letters of some.
+func upperRune(c rune) string {
+	if special, ok := map[rune]string{'ß': "SS", 'ŉ': "ʼN", 'ǰ': "J̌", 'ﬀ': "FF", 'ﬁ': "FI", 'ﬂ': "FL", 'ﬃ': "FFI", 'ﬄ': "FFL", 'ﬅ': "ST", 'ﬆ': "ST"}[c]; ok {
+		return special
+	}
+	return string(unicode.ToUpper(c))
+}
+
+func lowerRune(c rune) string {
+	if c == 'İ' {
+		return "i̇"
+	}
+	return string(unicode.ToLower(c))
+}
+
+// mapped replaces the runes of a text.
+func (r *runner) mapped(t Text, f func(rune) string) Value {
+	if !r.allocText(2*len(t.s) + 16*len(t.runs)) {
+		return nil
+	}
+	return t.mapRunes(f)
+}
+
+func mapping(f func(rune) string) builtin {
+	return textMethod("", func(r *runner, t Text, _ arguments) Value { return r.mapped(t, f) })
+}
+
+func titleRune(c rune) string {
+	if c == 'ß' {
+		return "Ss"
+	}
+	return string(unicode.ToTitle(c))
+}
+
+// titling writes the first letter of each word large and the others small.
+func titling(separates func(rune) bool) builtin {
+	return textMethod("", func(r *runner, t Text, _ arguments) Value {
+		begins := true
+		return r.mapped(t, func(c rune) string {
+			first := begins
+			begins = separates(c)
+			if first {
+				return titleRune(c)
+			}
+			return lowerRune(c)
+		})
+	})
+}
+
+// all tests whether there are characters, and the condition holds for all.
+func all(holds func(rune) bool) builtin {
+	return textMethod("", func(r *runner, t Text, _ arguments) Value {
+		return r.scan(len(t.s)) && t.s != "" && !strings.ContainsFunc(t.s, func(c rune) bool { return !holds(c) })
+	})
+}
+
+// casing tests whether there are letters with a case, and only of the wanted one.
+func casing(wanted, other func(rune) bool) builtin {
+	return textMethod("", func(r *runner, t Text, _ arguments) Value {
+		return r.scan(len(t.s)) && strings.ContainsFunc(t.s, wanted) && !strings.ContainsFunc(t.s, func(c rune) bool {
+			return other(c) || unicode.IsTitle(c)
+		})
+	})
 }

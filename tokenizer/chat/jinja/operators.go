@@ -1,85 +1,146 @@
 package jinja
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/bits"
 	"strings"
-
-	"github.com/nikolalohinski/gonja/v2/nodes"
-	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
-func (r *runner) unary(n *nodes.UnaryExpression) (Value, error) {
-	v, err := r.eval(n.Term)
-	if err != nil {
-		return nil, err
+type (
+	signNode struct {
+		pos
+		negative bool
+		value    expression
 	}
+	arithmeticNode struct {
+		pos
+		operator    string
+		left, right expression
+	}
+	concatenateNode struct { // a ~ b ~ c
+		pos
+		parts []expression
+	}
+	comparisonNode struct { // first < operands[0] < operands[1]
+		pos
+		first     expression
+		operators []string
+		operands  []expression
+	}
+)
+
+func (n *signNode) eval(r *runner) Value {
+	v := r.eval(n.value)
 	if i, ok := integer(v); ok {
-		if n.Negative {
-			i = -i
+		if n.negative {
+			return -i
 		}
-		return i, nil
+		return i
 	}
-	if f, ok := v.(float64); ok {
-		if n.Negative {
-			f = -f
-		}
-		return f, nil
+	f, ok := v.(float64)
+	switch {
+	case !ok:
+		return r.fail("a sign before %s", kind(v))
+	case n.negative:
+		return -f
 	}
-	return nil, fmt.Errorf("a sign before %s", kind(v))
+	return f
 }
 
-func (r *runner) binary(n *nodes.BinaryExpression) (Value, error) {
-	left, err := r.eval(n.Left)
-	if err != nil {
-		return nil, err
-	}
-	operator := n.Operator.Token.Type
-	if operator == tokens.And && !truth(left) || operator == tokens.Or && truth(left) {
-		return left, nil
-	}
-	right, err := r.eval(n.Right)
-	if err != nil {
-		return nil, err
-	}
-	switch operator {
-	case tokens.And, tokens.Or:
-		return right, nil
-	case tokens.Equals:
-		return r.equal(left, right)
-	case tokens.Ne:
-		same, err := r.equal(left, right)
-		return !same, err
-	case tokens.GreaterThan, tokens.GreaterThanOrEqual, tokens.LowerThan, tokens.LowerThanOrEqual:
-		return r.ordered(operator, left, right)
-	case tokens.In:
-		return r.contains(right, left)
-	case tokens.Tilde:
-		return r.concatenate(left, right)
-	case tokens.Addition:
-		return r.add(left, right)
-	case tokens.Multiply:
-		return r.multiply(left, right)
-	}
-	return arithmetic(operator, left, right)
-}
-
-func (r *runner) concatenate(values ...Value) (Value, error) {
-	texts := make([]Text, len(values))
-	for i, v := range values {
-		t, err := r.str(v)
-		if err != nil {
-			return nil, err
-		}
-		texts[i] = t
+func (n *concatenateNode) eval(r *runner) Value {
+	texts := make([]Text, len(n.parts))
+	for i, part := range n.parts {
+		texts[i] = r.str(r.eval(part))
 	}
 	return r.join(Text{}, texts)
 }
 
+func (n *comparisonNode) eval(r *runner) Value {
+	left, holds := r.eval(n.first), Value(true)
+	for i, operator := range n.operators {
+		right := r.eval(n.operands[i])
+		if holds = r.compared(operator, left, right); !truth(holds) {
+			break
+		}
+		left = right
+	}
+	return holds
+}
+
+func (r *runner) compared(operator string, left, right Value) Value {
+	switch operator {
+	case "==":
+		return r.equal(left, right)
+	case "!=":
+		return !r.equal(left, right)
+	case "in":
+		return r.contains(right, left)
+	case "not in":
+		return !r.contains(right, left)
+	}
+	for _, v := range []Value{left, right} {
+		if f, ok := v.(float64); ok && math.IsNaN(f) {
+			return false
+		}
+	}
+	c := r.order(left, right)
+	switch operator {
+	case ">":
+		return c > 0
+	case ">=":
+		return c >= 0
+	case "<":
+		return c < 0
+	}
+	return c <= 0
+}
+
+func (n *arithmeticNode) eval(r *runner) Value {
+	left := r.eval(n.left)
+	return r.calculate(n.operator, left, r.eval(n.right))
+}
+
+func (r *runner) calculate(operator string, left, right Value) Value {
+	for _, v := range []Value{left, right} {
+		if u, ok := v.(undefined); ok {
+			return u.use(r)
+		}
+	}
+	if r.err != nil {
+		return nil
+	}
+	_, textLeft := left.(Text)
+	_, listLeft := left.(*List)
+	switch {
+	case operator == "%" && textLeft:
+		return r.formatPercent(left.(Text), right)
+	case operator == "+" && textLeft:
+		if t, ok := right.(Text); ok {
+			return r.addTexts(left.(Text), t)
+		}
+	case operator == "+" && listLeft:
+		a := left.(*List)
+		b, ok := right.(*List)
+		if ok && a.form == b.form && a.form <= formTuple && r.alloc(48+16*(len(a.items)+len(b.items))) {
+			items := make([]Value, 0, len(a.items)+len(b.items))
+			return &List{items: append(append(items, a.items...), b.items...), form: a.form}
+		}
+	case operator == "*":
+		if times, ok := integer(right); ok && (textLeft || listLeft) {
+			return r.repeat(left, times)
+		}
+		if times, ok := integer(left); ok {
+			switch right.(type) {
+			case Text, *List:
+				return r.repeat(right, times)
+			}
+		}
+	}
+	return r.arithmetic(operator, left, right)
+}
+
 // join puts the separator between the texts.
-func (r *runner) join(separator Text, texts []Text) (Value, error) {
+func (r *runner) join(separator Text, texts []Text) Text {
 	size, runs := 0, 0
 	for i, t := range texts {
 		if i > 0 {
@@ -90,8 +151,8 @@ func (r *runner) join(separator Text, texts []Text) (Value, error) {
 			break
 		}
 	}
-	if err := r.allocText(size + 16*runs); err != nil {
-		return nil, err
+	if !r.allocText(size + 16*runs) {
+		return Text{}
 	}
 	b := builder{buf: make([]byte, 0, size)}
 	for i, t := range texts {
@@ -100,68 +161,51 @@ func (r *runner) join(separator Text, texts []Text) (Value, error) {
 		}
 		b.addText(t)
 	}
-	return b.text(), nil
+	return b.text()
 }
 
-func (r *runner) add(left, right Value) (Value, error) {
-	switch l := left.(type) {
-	case Text:
-		if t, ok := right.(Text); ok {
-			return r.join(Text{}, []Text{l, t})
-		}
-	case *List:
-		if list, ok := right.(*List); ok && list.tuple == l.tuple {
-			if err := r.alloc(48 + 16*(len(l.items)+len(list.items))); err != nil {
-				return nil, err
-			}
-			items := make([]Value, 0, len(l.items)+len(list.items))
-			return &List{items: append(append(items, l.items...), list.items...), tuple: l.tuple}, nil
-		}
+// addTexts is a + b. If one of them is safe, the other is escaped.
+func (r *runner) addTexts(a, b Text) Text {
+	safe := a.safe || b.safe
+	if safe && !a.safe {
+		a = r.escaped(a)
+	} else if safe && !b.safe {
+		b = r.escaped(b)
 	}
-	return arithmetic(tokens.Addition, left, right)
+	sum := r.join(Text{}, []Text{a, b})
+	sum.safe = safe
+	return sum
 }
 
-// multiply multiplies numbers, or repeats a text or a list.
-func (r *runner) multiply(left, right Value) (Value, error) {
-	if _, ok := integer(left); ok {
-		left, right = right, left
-	}
-	times, ok := integer(right)
-	if !ok {
-		return arithmetic(tokens.Multiply, left, right)
-	}
+func (r *runner) repeat(v Value, times int) Value {
 	times = max(times, 0)
-	switch l := left.(type) {
+	switch v := v.(type) {
 	case Text:
-		size, over := product(len(l.s)+16*len(l.runs), times)
-		if over {
-			size = -1
-		}
-		if err := r.allocText(size); err != nil {
-			return nil, err
+		size, over := product(len(v.s)+16*len(v.runs), times)
+		if over || !r.allocText(size) {
+			return r.fail("the template makes a text of more than %d MiB", maxText>>20)
 		}
 		var b builder
-		for range times {
-			b.addText(l)
-		}
-		return b.text(), nil
-	case *List:
-		size, over := product(16*len(l.items), times)
-		if over {
-			size = -1
-		}
-		if err := r.alloc(size); err != nil {
-			return nil, err
-		}
-		repeated := &List{tuple: l.tuple}
-		if len(l.items) > 0 {
+		if v.s != "" {
 			for range times {
-				repeated.items = append(repeated.items, l.items...)
+				b.addText(v)
 			}
 		}
-		return repeated, nil
+		return b.text()
+	case *List:
+		size, over := product(16*len(v.items), times)
+		if over || !r.alloc(size) {
+			return r.fail("the template makes a list of more than %d MiB", maxAlloc>>20)
+		}
+		repeated := &List{form: v.form}
+		if len(v.items) > 0 {
+			for range times {
+				repeated.items = append(repeated.items, v.items...)
+			}
+		}
+		return repeated
 	}
-	return arithmetic(tokens.Multiply, left, right)
+	return nil
 }
 
 // product multiplies and reports whether the result overflows.
@@ -184,139 +228,80 @@ func magnitude(a int) uint64 {
 	return uint64(a)
 }
 
-var errOverflow = errors.New("the result of a calculation does not fit into 64 bits")
-
-func arithmetic(operator tokens.Type, left, right Value) (Value, error) {
-	for _, v := range []Value{left, right} {
-		if u, ok := v.(undefined); ok {
-			return nil, u.use()
-		}
-	}
+func (r *runner) arithmetic(operator string, left, right Value) Value {
 	a, okA := integer(left)
 	b, okB := integer(right)
-	if okA && okB && operator != tokens.Division && (operator != tokens.Power || b >= 0) {
-		return integerArithmetic(operator, a, b)
+	if okA && okB && operator != "/" && (operator != "**" || b >= 0) {
+		if v, over := integerArithmetic(operator, a, b); !over {
+			return v
+		} else if b == 0 {
+			return r.fail("division by zero")
+		}
+		return r.fail("the result of a calculation does not fit into 64 bits")
 	}
 	x, okA := number(left)
 	y, okB := number(right)
 	if !okA || !okB {
-		return nil, fmt.Errorf("cannot calculate with %s and %s", kind(left), kind(right))
+		return r.fail("cannot calculate %s %s %s", kind(left), operator, kind(right))
 	}
-	if y == 0 && (operator == tokens.Division || operator == tokens.FloorDivision || operator == tokens.Modulo) {
-		return nil, errors.New("division by zero")
+	if y == 0 && strings.Contains("//%", operator) {
+		return r.fail("division by zero")
 	}
 	switch operator {
-	case tokens.Addition:
-		return x + y, nil
-	case tokens.Subtraction:
-		return x - y, nil
-	case tokens.Multiply:
-		return x * y, nil
-	case tokens.Division:
-		return x / y, nil
-	case tokens.FloorDivision:
-		return math.Floor(x / y), nil
-	case tokens.Modulo:
-		return x - y*math.Floor(x/y), nil
-	case tokens.Power:
-		return math.Pow(x, y), nil
+	case "+":
+		return x + y
+	case "-":
+		return x - y
+	case "*":
+		return x * y
+	case "/":
+		return x / y
+	case "//":
+		return math.Floor(x / y)
+	case "%":
+		return x - y*math.Floor(x/y)
 	}
-	return nil, errors.New("unknown operator")
+	return math.Pow(x, y)
 }
 
 // integerArithmetic calculates with Python's signs: // rounds down and % has the sign of the
-// divisor.
-func integerArithmetic(operator tokens.Type, a, b int) (Value, error) {
+// divisor. It reports whether the result overflows or the divisor is zero.
+func integerArithmetic(operator string, a, b int) (result int, over bool) {
 	switch operator {
-	case tokens.Addition:
-		if sum := a + b; (sum > a) == (b > 0) {
-			return sum, nil
-		}
-		return nil, errOverflow
-	case tokens.Subtraction:
-		if difference := a - b; (difference < a) == (b > 0) {
-			return difference, nil
-		}
-		return nil, errOverflow
-	case tokens.Multiply:
-		if p, over := product(a, b); !over {
-			return p, nil
-		}
-		return nil, errOverflow
-	case tokens.Power:
-		return power(a, b)
+	case "+":
+		return a + b, (a+b > a) != (b > 0)
+	case "-":
+		return a - b, (a-b < a) != (b > 0)
+	case "*":
+		return product(a, b)
+	case "**":
+		return intPower(a, b)
 	}
-	if b == 0 {
-		return nil, errors.New("division by zero")
+	if b == 0 || a == math.MinInt && b == -1 {
+		return 0, true
 	}
 	quotient, remainder := a/b, a%b
 	if remainder != 0 && (remainder < 0) != (b < 0) {
 		quotient, remainder = quotient-1, remainder+b
 	}
-	if operator == tokens.Modulo {
-		return remainder, nil
+	if operator == "%" {
+		return remainder, false
 	}
-	return quotient, nil
+	return quotient, false
 }
 
-func power(base, exponent int) (Value, error) {
+func intPower(base, exponent int) (result int, over bool) {
 	if base == 0 || base == 1 {
 		exponent = min(exponent, 1)
 	}
 	if base == -1 {
 		exponent %= 2
 	}
-	result := 1
+	result = 1
 	for range min(exponent, 64) {
-		var over bool
 		if result, over = product(result, base); over {
-			return nil, errOverflow
+			break
 		}
 	}
-	return result, nil
-}
-
-func (r *runner) ordered(operator tokens.Type, left, right Value) (Value, error) {
-	c, err := r.compare(left, right)
-	if err != nil {
-		return nil, err
-	}
-	switch operator {
-	case tokens.GreaterThan:
-		return c > 0, nil
-	case tokens.GreaterThanOrEqual:
-		return c >= 0, nil
-	case tokens.LowerThan:
-		return c < 0, nil
-	}
-	return c <= 0, nil
-}
-
-// contains is "item in container".
-func (r *runner) contains(container, item Value) (Value, error) {
-	switch c := container.(type) {
-	case undefined:
-		return false, nil
-	case Text:
-		t, ok := item.(Text)
-		if !ok {
-			return nil, fmt.Errorf("looking for %s in a string", kind(item))
-		}
-		return strings.Contains(c.s, t.s), r.scan(len(c.s) + len(t.s))
-	case *Dict:
-		t, ok := item.(Text)
-		if !ok {
-			return false, nil
-		}
-		_, found := c.Get(t.s)
-		return found, nil
-	case *List:
-		for _, v := range c.items {
-			if same, err := r.equal(v, item); err != nil || same {
-				return same, err
-			}
-		}
-		return false, nil
-	}
-	return nil, fmt.Errorf("looking for a value in %s", kind(container))
+	return result, over
 }

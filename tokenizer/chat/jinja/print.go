@@ -9,20 +9,21 @@ import (
 )
 
 // str is Python's str(v), which {{ v }} and ~ use.
-func (r *runner) str(v Value) (Text, error) {
+func (r *runner) str(v Value) Text {
 	switch v := v.(type) {
 	case Text:
-		return v, nil
+		return v
 	case undefined:
-		return Text{}, nil
-	case int:
-		return Literal(strconv.Itoa(v)), nil
-	case function, *namespace, *loop:
-		return Text{}, fmt.Errorf("%s cannot be printed", kind(v))
+		return Text{}
 	}
+	return r.repr(v)
+}
+
+// repr is Python's repr(v).
+func (r *runner) repr(v Value) Text {
 	p := printer{runner: r}
-	err := p.repr(v)
-	return p.out.text(), err
+	p.repr(v)
+	return p.out.text()
 }
 
 // printer writes values within the limits of a rendering.
@@ -31,123 +32,95 @@ type printer struct {
 	out builder
 }
 
-func (p *printer) put(s string, data bool) error {
-	if err := p.allocText(len(s)); err != nil {
-		return err
-	}
+func (p *printer) put(s string, data bool) {
 	if len(p.out.buf)+len(s) > maxText {
-		return fmt.Errorf("the template makes a text of more than %d MiB", maxText>>20)
+		p.fail("the template makes a text of more than %d MiB", maxText>>20)
+	} else if p.allocText(len(s)) {
+		p.out.add(s, data)
 	}
-	p.out.add(s, data)
-	return nil
 }
 
-// repr writes Python's repr(v).
-func (p *printer) repr(v Value) error {
-	if err := p.enter(); err != nil {
-		return err
+func (p *printer) repr(v Value) {
+	if !p.enter() {
+		return
 	}
 	defer p.leave()
 	switch v := v.(type) {
 	case nil:
-		return p.put("None", false)
+		p.put("None", false)
 	case bool:
-		if v {
-			return p.put("True", false)
-		}
-		return p.put("False", false)
+		p.put(map[bool]string{true: "True", false: "False"}[v], false)
 	case int:
-		return p.put(strconv.Itoa(v), false)
+		p.put(strconv.Itoa(v), false)
 	case float64:
-		return p.put(formatFloat(v), false)
+		p.put(formatFloat(v), false)
 	case undefined:
-		return p.put("Undefined", false)
+		p.put("Undefined", false)
 	case Text:
-		return p.reprText(v)
+		if v.safe {
+			p.put("Markup(", false)
+		}
+		p.reprText(v)
+		if v.safe {
+			p.put(")", false)
+		}
 	case *List:
-		return p.reprList(v)
+		begin, end := "[", "]"
+		switch {
+		case v.form > formTuple:
+			p.fail("%s cannot be printed", kind(v))
+		case v.form == formTuple && len(v.items) == 1:
+			begin, end = "(", ",)"
+		case v.form == formTuple:
+			begin, end = "(", ")"
+		}
+		p.items(begin, end, len(v.items), ", ", func(i int) { p.repr(v.items[i]) })
 	case *Dict:
-		for i, key := range v.keys {
-			if err := p.put([]string{", ", "{"}[oneIf(i == 0)], false); err != nil {
-				return err
-			}
-			if err := p.reprText(key); err != nil {
-				return err
-			}
-			if err := p.put(": ", false); err != nil {
-				return err
-			}
-			if err := p.repr(v.values[i]); err != nil {
-				return err
-			}
-		}
-		return p.put([]string{"}", "{}"}[oneIf(len(v.keys) == 0)], false)
+		p.items("{", "}", len(v.keys), ", ", func(i int) {
+			p.repr(v.keys[i])
+			p.put(": ", false)
+			p.repr(v.values[i])
+		})
+	default:
+		p.fail("%s cannot be printed", kind(v))
 	}
-	return fmt.Errorf("%s cannot be printed", kind(v))
 }
 
-func oneIf(condition bool) int {
-	if condition {
-		return 1
+// items writes count elements, each by a call of one.
+func (p *printer) items(begin, end string, count int, separator string, one func(i int)) {
+	p.put(begin, false)
+	for i := 0; i < count && p.err == nil; i++ {
+		if i > 0 {
+			p.put(separator, false)
+		}
+		one(i)
 	}
-	return 0
+	p.put(end, false)
 }
 
-func (p *printer) reprList(l *List) error {
-	begin, end := "[", "]"
-	if l.tuple {
-		begin, end = "(", ")"
-		if len(l.items) == 1 {
-			end = ",)"
-		}
-	}
-	for i, item := range l.items {
-		if err := p.put([]string{", ", begin}[oneIf(i == 0)], false); err != nil {
-			return err
-		}
-		if err := p.repr(item); err != nil {
-			return err
-		}
-	}
-	if len(l.items) == 0 {
-		end = begin + end
-	}
-	return p.put(end, false)
-}
-
-func (p *printer) reprText(t Text) error {
+func (p *printer) reprText(t Text) {
 	quote := "'"
 	if strings.Contains(t.s, "'") && !strings.Contains(t.s, `"`) {
 		quote = `"`
 	}
-	if err := p.put(quote, false); err != nil {
-		return err
-	}
-	if err := p.scan(len(t.s)); err != nil {
-		return err
-	}
-	if err := p.escape(t, func(s string) string { return escapeRepr(s, quote) }); err != nil {
-		return err
-	}
-	return p.put(quote, false)
+	p.quoted(t, quote, func(s string) string { return escapeRepr(s, quote) })
 }
 
-// escape writes f of the text in short pieces, so that a limit is noticed before it is far
-// exceeded.
-func (p *printer) escape(t Text, f func(string) string) error {
+// quoted writes f of the text between quotes. It does so in short pieces, so that a limit is
+// noticed before it is far exceeded.
+func (p *printer) quoted(t Text, quote string, f func(string) string) {
+	p.put(quote, false)
 	for piece, data := range t.Pieces() {
-		for len(piece) > 0 {
+		for len(piece) > 0 && p.scan(len(piece)) {
 			cut := min(len(piece), 4096)
 			for cut < len(piece) && !utf8.RuneStart(piece[cut]) {
 				cut++
 			}
-			if err := p.put(f(piece[:cut]), data); err != nil {
-				return err
-			}
+			p.put(f(piece[:cut]), data)
 			piece = piece[cut:]
 		}
 	}
-	return nil
+	p.put(quote, false)
 }
 
 func escapeRepr(s, quote string) string {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -51,18 +50,11 @@ func decode(t *testing.T, d *json.Decoder) Value {
 }
 
 // gaps are constructs that Jinja runs and this package does not. Each must be refused, never
-// rendered differently.
+// rendered differently. The last ones print an object of Python.
 var gaps = []string{
-	"{{ 'a' if false else 'b' if false else 'c' }}",
-	"{{ (s if t else e) ~ 'x' }}",
-	"{{ 'a' 'b' }}",
-	"{{ 'a'.replace('\\\\', '/') }}",
-	"{{ n == 7 == true }}",
-	"{{ n + 1 is defined }}",
-	"{{ d.items }}",
-	"{{ s.format(1) }}",
 	"{% block a %}b{% endblock %}",
 	"{% raw %}x{% endraw %}",
+	"{{ d.items }}", "{{ d.items() }}", "{{ range(3) }}", "{{ s.upper }}",
 }
 
 // The results of Jinja itself; see testdata/README.md.
@@ -82,13 +74,7 @@ func TestSemantics(t *testing.T) {
 	if err := json.Unmarshal(raw, &file); err != nil {
 		t.Fatal(err)
 	}
-	d := json.NewDecoder(strings.NewReader(string(file.Variables)))
-	d.UseNumber()
-	all := decode(t, d).(*Dict)
-	variables := map[string]Value{}
-	for i, key := range all.keys {
-		variables[key.s] = all.values[i]
-	}
+	variables := variables(t, file.Variables)
 	for _, c := range file.Cases {
 		t.Run(c.Template, func(t *testing.T) {
 			got, err := render(c.Template, variables)

@@ -1,166 +1,205 @@
 package jinja
 
 import (
-	"errors"
 	"fmt"
-
-	"github.com/nikolalohinski/gonja/v2/config"
-	"github.com/nikolalohinski/gonja/v2/nodes"
-	"github.com/nikolalohinski/gonja/v2/parser"
-	"github.com/nikolalohinski/gonja/v2/tokens"
+	"maps"
+	"time"
 )
 
-// at is the position of a statement in the source.
-type at struct{ token *tokens.Token }
+// runner is one rendering of a template. After an error it does nothing more: every loop ends, and
+// what the functions return no longer matters. Code that allocates or loops asks first (limits.go).
+type runner struct {
+	budget
+	source  string
+	scope   *scope
+	out     *builder
+	jump    jumpNode // break or continue, on the way to its loop
+	err     error
+	located bool // err has its line and column
 
-func (a at) Position() *tokens.Token { return a.token }
-func (a at) String() string          { return a.token.String() }
+	filters, textMethods map[string]builtin // fields, because some of these functions look others up
+}
+
+// scope holds variables. A loop, a macro and a captured block each have one; an if has none.
+type scope struct {
+	parent    *scope
+	variables map[string]Value
+}
+
+func newRun(source string, variables map[string]Value, now func() time.Time) *runner {
+	r := &runner{budget: budget{now: now, deadline: now().Add(maxDuration)}, source: source, out: &builder{}, filters: filters, textMethods: textMethods}
+	r.scope = &scope{&scope{variables: r.globals()}, map[string]Value{}}
+	maps.Copy(r.scope.variables, variables)
+	return r
+}
+
+// fail notes the first error. It returns None, for the convenience of the caller.
+func (r *runner) fail(format string, args ...any) Value {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+	return nil
+}
+
+// pos is an offset in the source. The innermost node that has one locates an error.
+type pos int
+
+func (p pos) offset() int { return int(p) }
+
+func (r *runner) locate(node any) {
+	if n, ok := node.(interface{ offset() int }); ok && r.err != nil && !r.located {
+		r.err, r.located = locate(r.source, n.offset(), r.err), true
+	}
+}
+
+type statement interface{ run(r *runner) }
 
 type (
-	ifNode struct {
-		at
-		branches []branch // the first whose condition holds runs; a nil condition is else
+	dataNode   struct{ text string }
+	outputNode struct {
+		pos
+		value expression
 	}
+	ifNode struct{ branches []branch }
 	branch struct {
-		condition nodes.Expression
-		body      []nodes.Node
+		condition expression // nil: else
+		body      []statement
 	}
 	forNode struct {
-		at
-		targets   []string
-		list      nodes.Expression
-		condition nodes.Expression // nil: every element
-		body      []nodes.Node
-		otherwise []nodes.Node // runs if there was no element
+		pos
+		target    target
+		list      expression
+		condition expression // nil: every element
+		body      []statement
+		otherwise []statement // runs if there was no element
 	}
 	setNode struct {
-		at
-		targets []nodes.Expression // *nodes.Name, or *nodes.GetAttribute of a namespace
-		values  []conditional      // nil: the output of the body
-		body    []nodes.Node
+		pos
+		target  target
+		value   expression // nil: what the body writes
+		filters []*filterCallNode
+		body    []statement
 	}
 	macroNode struct {
-		at
-		name       string
-		parameters []parameter
-		body       []nodes.Node
+		pos
+		name string
+		definition
 	}
-	parameter struct {
-		name     string
-		fallback nodes.Expression // nil: undefined
-	}
-	callNode struct { // {% call f() %}body{% endcall %}
-		at
-		call *nodes.Call
-		body []nodes.Node
+	callBlockNode struct { // {% call f() %}body{% endcall %}
+		pos
+		call   *callNode
+		caller definition
 	}
 	filterNode struct { // {% filter f %}body{% endfilter %}
-		at
-		filters []*nodes.FilterCall
-		body    []nodes.Node
+		pos
+		filters []*filterCallNode
+		body    []statement
 	}
-	generationNode struct { // marks the assistant's words for training; here only a block
-		at
-		body []nodes.Node
+	jumpNode string // break or continue
+
+	// target is a name, an attribute of a namespace, or several targets.
+	target struct {
+		name, attribute string
+		parts           []target
 	}
-	breakNode    struct{ at }
-	continueNode struct{ at }
 )
 
-// conditional is "value if condition else alternative"; without a condition it is just the value.
-type conditional struct {
-	value, condition nodes.Expression
-	alternative      *conditional
-}
-
-// parse builds the tree of a template.
-func parse(stream *tokens.Stream) (*nodes.Template, error) {
-	p := parser.NewParser("chat template", stream, config.New(), nil, &statements{})
-	root, err := p.Parse()
-	if err == nil {
-		return root, nil
-	}
-	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
-		err = cause // gonja wraps the error once per enclosing statement
-	}
-	if syntax, ok := err.(*parser.SyntaxError); ok {
-		// The message may quote the template, in which a number can be as long as the file. So it
-		// is cut.
-		if syntax.Raw == "" {
-			return nil, fmt.Errorf("line %d: %.200s", syntax.Line, syntax.Message)
+func (r *runner) runAll(list []statement) {
+	for _, s := range list {
+		if r.jump != "" || !r.enter() {
+			return
 		}
-		return nil, fmt.Errorf("line %d: %.200s, near %.40q", syntax.Line, syntax.Message, syntax.Raw)
+		s.run(r)
+		r.locate(s)
+		r.leave()
 	}
-	return nil, err
 }
 
-// statements has the parsers of the allowed statements, and counts how many statements are open.
-type statements struct{ depth int }
-
-// Get is called by gonja's parser for every statement.
-func (s *statements) Get(name string) (parser.ControlStructureParser, bool) {
-	parsers := map[string]func(p, args *parser.Parser, here at) (nodes.ControlStructure, error){
-		"if": parseIf, "for": parseFor, "set": parseSet, "macro": parseMacro, "call": parseCall, "filter": parseFilter,
-		"generation": parseGeneration, "break": parseBreak, "continue": parseContinue,
+// write appends to the output.
+func (r *runner) write(t Text) {
+	if len(r.out.buf)+len(t.s) > maxText {
+		r.fail("the template writes more than %d MiB", maxText>>20)
+	} else if r.allocText(len(t.s) + 16*len(t.runs)) {
+		r.out.addText(t)
 	}
-	parse, ok := parsers[name]
-	return func(p, args *parser.Parser) (nodes.ControlStructure, error) {
-		here := at{args.Current()}
-		if here.token.Line == 0 { // a tag without arguments
-			here.token = p.Current()
+}
+
+func (n *dataNode) run(r *runner)   { r.write(Literal(n.text)) }
+func (n *outputNode) run(r *runner) { r.write(r.str(r.eval(n.value))) }
+func (n jumpNode) run(r *runner)    { r.jump = n }
+
+func (n *ifNode) run(r *runner) {
+	for _, b := range n.branches {
+		if b.condition == nil || truth(r.eval(b.condition)) {
+			r.runAll(b.body)
+			return
 		}
-		if !ok {
-			return nil, p.Error(refusal(name), here.token)
+	}
+}
+
+func (n *setNode) run(r *runner) {
+	if n.value != nil {
+		r.assign(n.target, r.eval(n.value))
+	} else if v := r.filterBody(n.filters, n.body); r.jump == "" {
+		r.assign(n.target, v)
+	}
+}
+
+func (n *filterNode) run(r *runner) {
+	if v := r.filterBody(n.filters, n.body); r.jump == "" {
+		r.write(r.str(v))
+	}
+}
+
+// filterBody runs statements and applies filters to what they write.
+func (r *runner) filterBody(filters []*filterCallNode, body []statement) Value {
+	v := Value(r.capture(r.scope, body))
+	for _, f := range filters {
+		v = f.apply(r, v)
+	}
+	return v
+}
+
+func (r *runner) assign(t target, v Value) {
+	switch {
+	case t.attribute != "":
+		if ns, ok := r.name(t.name).(*namespace); !ok {
+			r.fail("cannot set %.40q: only a namespace can be changed, not %s", t.attribute, kind(r.name(t.name)))
+		} else if r.alloc(64) {
+			ns.attributes[t.attribute] = v
 		}
-		if s.depth++; s.depth > maxNesting {
-			return nil, p.Error(fmt.Sprintf("more than %d statements inside each other", maxNesting), here.token)
+	case t.parts != nil:
+		values := r.iterate(v)
+		if len(values) != len(t.parts) {
+			r.fail("%d values for %d names", len(values), len(t.parts))
+			return
 		}
-		defer func() { s.depth-- }()
-		return parse(p, args, here)
-	}, true
+		for i, part := range t.parts {
+			r.assign(part, values[i])
+		}
+	case r.alloc(64):
+		r.scope.variables[t.name] = v
+	}
 }
 
-func refusal(statement string) string {
-	switch statement {
-	case "include", "import", "from", "extends":
-		return fmt.Sprintf("{%% %s %%} would read another file and is not allowed", statement)
-	}
-	return fmt.Sprintf("{%% %.40s %%} is not allowed in a chat template, or has no beginning", statement)
+// capture runs statements in a new scope inside parent, and returns what they write.
+func (r *runner) capture(parent *scope, body []statement) Text {
+	return r.captured(func() {
+		r.scope = r.inside(parent)
+		r.runAll(body)
+	})
 }
 
-// finished reports an error if a tag has more arguments than its statement takes.
-func finished(args *parser.Parser) error {
-	if args.End() {
-		return nil
-	}
-	return args.Error("this was not expected in the tag; an if-else inside an expression is not supported", args.Current())
+func (r *runner) captured(run func()) Text {
+	scope, out := r.scope, r.out
+	r.out = &builder{}
+	defer func() { r.scope, r.out = scope, out }()
+	run()
+	return r.out.text()
 }
 
-func parseExpression(args *parser.Parser) (nodes.Expression, error) {
-	e, err := args.ParseExpression()
-	if err == nil && e == nil {
-		err = args.Error("an expression is missing", args.Current())
-	}
-	return e, err
-}
-
-func parseConditional(args *parser.Parser) (c conditional, err error) {
-	if c.value, err = parseExpression(args); err != nil || args.MatchName("if") == nil {
-		return c, err
-	}
-	if c.condition, err = parseExpression(args); err != nil || args.MatchName("else") == nil {
-		return c, err
-	}
-	alternative, err := parseConditional(args)
-	c.alternative = &alternative
-	return c, err
-}
-
-// parseLastBody reads up to the end tag, which takes no arguments.
-func parseLastBody(p *parser.Parser, end string) ([]nodes.Node, error) {
-	body, args, err := p.WrapUntil(end)
-	if err != nil {
-		return nil, err
-	}
-	return body.Nodes, finished(args)
+// inside opens a scope.
+func (r *runner) inside(parent *scope) *scope {
+	r.alloc(400)
+	return &scope{parent, map[string]Value{}}
 }

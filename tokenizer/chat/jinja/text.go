@@ -13,6 +13,7 @@ import (
 type Text struct {
 	s    string
 	runs []run // ascending; neighbours differ; the last ends at len(s); nil: all the template's
+	safe bool  // went through the filter safe or escape: + escapes what is added to it
 }
 
 // run is the origin of the bytes from the end of the previous run up to end.
@@ -26,7 +27,7 @@ func Data(s string) Text {
 	if s == "" {
 		return Text{}
 	}
-	return Text{s, []run{{len(s), true}}}
+	return Text{s: s, runs: []run{{len(s), true}}}
 }
 
 // Literal returns a text that counts as written by the template.
@@ -56,7 +57,7 @@ func (t Text) spans() []run {
 
 // slice returns the bytes from i up to j.
 func (t Text) slice(i, j int) Text {
-	cut := Text{s: t.s[i:j]}
+	cut := Text{s: t.s[i:j], safe: t.safe}
 	if i == j || t.runs == nil {
 		return cut
 	}
@@ -98,12 +99,19 @@ func (t Text) strip(left, right bool, drop func(rune) bool) Text {
 }
 
 // mapRunes replaces each rune r by f(r).
-func (t Text) mapRunes(f func(rune) rune) Text {
+func (t Text) mapRunes(f func(rune) string) Text {
 	var b builder
+	var out strings.Builder
 	for piece, data := range t.Pieces() {
-		b.add(strings.Map(f, piece), data)
+		out.Reset()
+		for _, c := range piece {
+			out.WriteString(f(c))
+		}
+		b.add(out.String(), data)
 	}
-	return b.text()
+	mapped := b.text()
+	mapped.safe = t.safe
+	return mapped
 }
 
 // runes returns the number of code points, which is Python's length of a string.

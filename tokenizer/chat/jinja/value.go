@@ -4,62 +4,96 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Value is what a variable can hold: nil for None, bool, int, float64, [Text], *[List], *[Dict],
 // and values that only a template can make: a namespace, a loop, a function, or undefined.
 type Value any
 
-// List is a Python list or tuple. A template cannot change it.
+// List is a sequence of Python. A template cannot change it.
 type List struct {
 	items []Value
-	tuple bool
+	form  form
 }
+
+type form int
+
+const (
+	formList form = iota
+	formTuple
+	formRange // has no text
+	formView  // of a dict: neither text nor indexes
+)
 
 // NewList returns a list of the items.
 func NewList(items ...Value) *List { return &List{items: items} }
 
-// Dict is a Python dict whose keys are strings, in the order of insertion. A template cannot
-// change it.
+// generator is what lazy filters return: its elements are computed when they are asked for, and
+// can be read once.
+type generator struct {
+	next func() (v Value, ok bool)
+}
+
+// Dict is a Python dict in the order of insertion. A template cannot change it.
 type Dict struct {
-	keys   []Text
+	keys   []Value
 	values []Value
-	index  map[string]int
+	index  map[any]int
 }
 
 // Set adds a key or replaces its value.
-func (d *Dict) Set(key Text, value Value) {
-	if i, ok := d.index[key.s]; ok {
-		d.values[i] = value
-		return
-	}
-	if d.index == nil {
-		d.index = map[string]int{}
-	}
-	d.index[key.s] = len(d.keys)
-	d.keys, d.values = append(d.keys, key), append(d.values, value)
-}
+func (d *Dict) Set(key Text, value Value) { d.set(key, value) }
 
 // Get returns the value of a key.
-func (d *Dict) Get(key string) (Value, bool) {
-	i, ok := d.index[key]
-	if !ok {
-		return nil, false
+func (d *Dict) Get(key string) (Value, bool) { return d.get(Literal(key)) }
+
+// hashed returns what two keys share if Python's dict takes them for the same.
+func hashed(key Value) (any, bool) {
+	switch key := key.(type) {
+	case Text:
+		return key.s, true
+	case nil:
+		return nil, true
 	}
-	return d.values[i], true
+	f, ok := number(key)
+	return f, ok
+}
+
+// set reports whether the key can be one.
+func (d *Dict) set(key, value Value) bool {
+	hash, ok := hashed(key)
+	if i, known := d.index[hash]; ok && known {
+		d.values[i] = value
+	} else if ok {
+		if d.index == nil {
+			d.index = map[any]int{}
+		}
+		d.index[hash] = len(d.keys)
+		d.keys, d.values = append(d.keys, key), append(d.values, value)
+	}
+	return ok
+}
+
+func (d *Dict) get(key Value) (Value, bool) {
+	hash, ok := hashed(key)
+	if i, known := d.index[hash]; ok && known {
+		return d.values[i], true
+	}
+	return nil, false
 }
 
 // undefined is the value of a name, key or attribute that does not exist. It prints as nothing, is
 // false and has no elements. Every other use is an error with the name.
 type undefined struct{ name string }
 
-func (u undefined) use() error { return fmt.Errorf("%.80s is undefined", u.name) }
+func (u undefined) use(r *runner) Value { return r.fail("%.80s is undefined", u.name) }
 
 // namespace is the only value that {% set %} can change.
 type namespace struct{ attributes map[string]Value }
 
 // function is a macro, a method or a global. Its arguments are already evaluated.
-type function func(args arguments) (Value, error)
+type function func(a arguments) Value
 
 func kind(v Value) string {
 	switch v := v.(type) {
@@ -74,10 +108,9 @@ func kind(v Value) string {
 	case Text:
 		return "a string"
 	case *List:
-		if v.tuple {
-			return "a tuple"
-		}
-		return "a list"
+		return [...]string{"a list", "a tuple", "a range", "a view of a dict"}[v.form]
+	case *generator:
+		return "a generator"
 	case *Dict:
 		return "a dict"
 	case undefined:
@@ -156,10 +189,8 @@ func formatFloat(f float64) string {
 		return strconv.FormatFloat(f, 'e', -1, 64)
 	}
 	s := strconv.FormatFloat(f, 'f', -1, 64)
-	for _, r := range s {
-		if r == '.' {
-			return s
-		}
+	if !strings.Contains(s, ".") {
+		s += ".0"
 	}
-	return s + ".0"
+	return s
 }
