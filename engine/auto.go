@@ -8,6 +8,7 @@ import (
 
 	"specula/engine/config"
 	"specula/engine/event"
+	"specula/engine/round"
 	"specula/engine/spec"
 )
 
@@ -16,19 +17,16 @@ import (
 
 const auto = "auto"
 
-// autoOrder is by what is usually gained: a draft model, trained heads of the target, and what needs no model at all.
-var autoOrder = []string{"draft", "eagle", "medusa", "suffix"}
+// autoOrder lists the proposers that auto tries: by what is usually gained, a draft model, trained heads of the target, and what needs
+// no model at all. Nothing can refuse the last.
+func autoOrder() []drafter {
+	list := slices.DeleteFunc(drafters(), func(d drafter) bool { return d.AutoRank == 0 })
+	slices.SortFunc(list, func(a, b drafter) int { return a.AutoRank - b.AutoRank })
+	return list
+}
 
 // autoPatience is how many drafts in a row a proposer may fail to make before auto turns to the next.
 const autoPatience = 4
-
-// autoWords say why a proposer is taken, once those before it in autoOrder are not.
-var autoWords = map[string]string{
-	"draft":  "there is a draft model",
-	"eagle":  "trained heads for this target are loaded",
-	"medusa": "trained heads for this target are loaded",
-	"suffix": "looking up what stood in the text before needs no model",
-}
 
 // setback is why a proposer was given up, and of how many tokens the context was then.
 type setback struct {
@@ -39,33 +37,34 @@ type setback struct {
 // auto says which proposer auto stands for. Setbacks may be nil.
 func (e *Engine) auto(setbacks map[string]setback) event.Auto {
 	var because []string
-	for _, name := range autoOrder {
-		refused := drafterNamed(name).why(e)
-		switch s, failed := setbacks[name]; {
+	order := autoOrder()
+	for _, d := range order {
+		refused := d.why(e)
+		switch s, failed := setbacks[d.Name]; {
 		case refused == "" && !failed:
-			return event.Auto{Proposer: name, Why: strings.Join(append(because, autoWords[name]), "; ")}
+			return event.Auto{Proposer: d.Name, Why: strings.Join(append(because, d.AutoWhy), "; ")}
 		case failed:
-			because = append(because, fmt.Sprintf("%s cannot draft: %s", name, s.why))
+			because = append(because, fmt.Sprintf("%s cannot draft: %s", d.Name, s.why))
 		default:
-			if why := e.missing(name, refused); !slices.Contains(because, why) {
+			if why := e.missing(&d, refused); !slices.Contains(because, why) {
 				because = append(because, why)
 			}
 		}
 	}
-	return event.Auto{Proposer: "suffix", Why: strings.Join(because, "; ")} // which nothing can refuse
+	return event.Auto{Proposer: order[len(order)-1].Name, Why: strings.Join(because, "; ")}
 }
 
 // missing says what a proposer lacks.
-func (e *Engine) missing(name, refused string) string {
+func (e *Engine) missing(d *drafter, refused string) string {
 	switch {
-	case name == "draft" && e.options.Draft.none(), name == "suffix":
-		return refused
-	case name == "draft":
+	case d.From == spec.FromDraft && !e.options.Draft.none():
 		return "no draft model: " + refused
-	case e.headsRefused[name] != "":
+	case d.From == spec.FromHeads && e.headsRefused[d.Name] != "":
 		return "no heads: " + refused
+	case d.From == spec.FromHeads:
+		return "no trained heads"
 	}
-	return "no trained heads"
+	return refused
 }
 
 // resolve puts the proposer that auto stands for in its place.
@@ -90,21 +89,21 @@ func (s *Session) forgive(tokens int, c config.Config) {
 // user chose the proposer, or if there is no other.
 func (r *reply) giveUp(why string, tokens int) (bool, error) {
 	s, before := r.session, r.config.Speculation.Proposer
-	if !r.auto || before == autoOrder[len(autoOrder)-1] {
+	if d := drafterNamed(before); !r.auto || d.Lookup() {
 		return false, nil
 	}
 	s.setbacks[before] = setback{why: why, tokens: tokens}
 	next := s.engine.auto(s.setbacks)
-	r.config.Speculation.Proposer, r.begun, r.proposer, r.patient = next.Proposer, "", nil, false
+	r.config.Speculation.Proposer, r.following, r.proposer = next.Proposer, "", nil
 	r.learned.follow(next.Proposer)
 	r.learned.gamma.Configure(s.gammaOptions(r.config))
-	return true, r.emit(event.Notice{Level: "warning", Text: fmt.Sprintf("%s cannot draft: %s; %s drafts in its place", before, why, next.Proposer)})
+	return true, r.out.emit(event.Notice{Level: "warning", Text: fmt.Sprintf("%s cannot draft: %s; %s drafts in its place", before, why, next.Proposer)})
 }
 
 // countFailures counts drafts in a row that a proposer with a model failed to make, and gives it up when there are too
 // many. One that only looks up often finds nothing.
-func (r *reply) countFailures(draft *spec.Draft, err error) error {
-	if r.free || len(draft.Tokens) > 0 || err != nil && !errors.Is(err, spec.ErrNoDraft) {
+func (r *reply) countFailures(did *round.Result) error {
+	if r.traits.Lookup() || did.Proposed > 0 {
 		r.failures = 0
 		return nil
 	}
@@ -112,18 +111,18 @@ func (r *reply) countFailures(draft *spec.Draft, err error) error {
 		return nil
 	}
 	r.failures = 0
-	why := draft.Stop
-	if err != nil {
-		why = err.Error()
+	why := did.Draft.Stop
+	if did.Failed != nil {
+		why = did.Failed.Error()
 	}
 	_, failed := r.giveUp(why, len(r.context))
 	return failed
 }
 
 // goOnWithout drops a draft model whose own device failed, if it was left to auto who drafts. Otherwise it returns cause.
-func (r *reply) goOnWithout(p spec.Proposer, cause error, ev *event.Round) error {
+func (r *reply) goOnWithout(p spec.Proposer, cause error) error {
 	s := r.session
-	if p.Name() != "draft" || s.engine.options.DraftBackend == nil || !deviceFailed(cause) {
+	if r.traits.From != spec.FromDraft || s.engine.options.DraftBackend == nil || !deviceFailed(cause) {
 		return cause
 	}
 	other, err := r.giveUp(cause.Error(), 0)
@@ -132,6 +131,5 @@ func (r *reply) goOnWithout(p spec.Proposer, cause error, ev *event.Round) error
 	}
 	delete(s.proposers, p.Name())
 	_ = p.Close() // the failure of its device has been told
-	ev.DraftWhy = cause.Error()
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"specula/engine/compute"
 	"specula/engine/gamma"
+	"specula/engine/round"
 	"specula/engine/sample"
 	"specula/engine/spec"
 )
@@ -35,15 +35,15 @@ func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
 // afterwards.
 func (s *Session) calibrate(ctx context.Context) (err error) {
 	deadline := s.engine.options.Now().Add(calibrationTime)
-	c := s.resolve(s.engine.options.Config)
-	speculation := c.Speculation
-	proposer, refused := s.proposer(speculation.Proposer, speculation)
+	c := s.resolve(s.engine.options.Config).Speculation
+	traits := drafterNamed(c.Proposer).Traits
+	proposer, refused := s.proposer(c.Proposer, c)
 	if refused == "" {
-		s.rehearser = speculation.Proposer
-		if heads, ok := proposer.(spec.HiddenReader); ok {
-			err = s.rehearseHeads(ctx, heads)
+		s.rehearser = c.Proposer
+		if traits.Hidden() {
+			err = s.rehearseHeads(ctx, proposer.(spec.HiddenReader))
 		} else {
-			_, err = proposer.Begin(ctx, make([]int32, 1), nil)
+			_, err = proposer.Begin(make([]int32, 1))
 		}
 		if err != nil {
 			return fmt.Errorf("measuring how long drafting takes: %w", err)
@@ -60,7 +60,10 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 					return nil
 				}
 				timed++
-				if err := s.rehearse(ctx, proposer, min(rows, s.cache.Cap()), params); err != nil {
+				drafted := min(rows, s.target.Cache.Cap()) - 1
+				in := round.Input{Terms: spec.Terms{Params: params, Uniforms: sample.NewPhilox(0, 0)}}
+				in.Ask = spec.Ask{Gamma: drafted, Params: params, Uniforms: in.Terms.Uniforms, Trust: 1, OnDevice: s.engine.draftsStay()}
+				if err := s.rehearse(ctx, proposer, traits, &in); err != nil {
 					return fmt.Errorf("measuring a round of %d rows: %w", rows, err)
 				}
 			}
@@ -70,74 +73,42 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 }
 
 // rehearse runs one round over meaningless tokens and notes what it cost. Its verdicts mean nothing, so no token counts as tested.
-func (s *Session) rehearse(ctx context.Context, proposer spec.Proposer, rows int, params sample.Params) error {
-	var o gamma.Observation
-	var draft spec.Draft
-	var err error
-	uniforms := sample.NewPhilox(0, 0)
-	watch := s.engine.stopwatch()
-	var judged ahead
-	if proposer != nil && rows > 1 {
-		if err := forgetContext(proposer); err != nil {
-			return err
-		}
-		watch.skip()
-		ask := spec.Ask{Gamma: rows - 1, Params: params, Uniforms: uniforms, Trust: 1,
-			Reading: func(read func(progress func(done, total int)) error) error {
-				defer watch.lap(&o.ReadMS)
-				return read(nil)
-			}}
-		if s.engine.runsAhead() {
-			ask.Ahead = func(t compute.Tokens, n int) (ids []int32, q []float64, err error) {
-				judged, ids, q, err = runAhead(ctx, s.engine.target, s.cache, t, n, params)
-				return ids, q, err
+func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Traits, in *round.Input) error {
+	var did round.Result
+	driver := &s.driver
+	if p != nil && in.Ask.Gamma > 0 {
+		if traits.ReadsAlone() {
+			if err := forgetContext(p); err != nil {
+				return err
 			}
 		}
-		draft, err = proposer.Propose(ctx, ask)
-		watch.lap(&o.DraftMS)
-		o.Read = draft.Read
-		if err = errors.Join(err, proposer.Committed(nil)); err != nil && !errors.Is(err, spec.ErrNoDraft) {
+		driver.Watch.Skip()
+		// A draft that fails costs time as well.
+		if err := errors.Join(driver.Draft(ctx, p, in, nil, &did), p.Committed(nil)); err != nil {
 			return err
 		}
-		watch.skip()
 	}
-	err = nil // a failed draft costs time as well
-	var logits scores = judged
-	if judged != nil {
-		o.VerifyMS = min(judged.passMS(), o.DraftMS)
-		o.DraftMS -= o.VerifyMS
-	} else {
-		for len(draft.Tokens) < rows-1 { // without a proposer, or with a draft that ended early
-			draft.Tokens, draft.Q = append(draft.Tokens, 0), append(draft.Q, sample.OneHot(0))
+	if did.Pass.Scores == nil { // without a proposer, or with a draft that ended early
+		for len(did.Draft.Tokens) < in.Ask.Gamma {
+			did.Draft.Tokens, did.Draft.Q = append(did.Draft.Tokens, 0), append(did.Draft.Q, sample.OneHot(0))
 		}
-		logits, err = s.engine.target.Forward(ctx, s.cache, append([]int32{0}, draft.Tokens...))
-		if err == nil {
-			logits, _, err = s.judge(logits, draft, params, uniforms, 0)
-		}
-		watch.lap(&o.VerifyMS)
 	}
-	if err != nil {
+	driver.Watch.Skip()
+	if err := driver.Verify(ctx, in, &did); err != nil {
 		return err
 	}
-	outcome, err := s.verifier.Verify(logits, draft, spec.Terms{Params: params, Uniforms: uniforms})
-	watch.lap(&o.RestMS)
-	o.Drafted = rows - 1
-	s.costs[outcome.Path] = append(s.costs[outcome.Path], o)
-	return errors.Join(err, s.cache.Truncate(0))
+	t := did.Times
+	path := did.Outcome.Path
+	s.costs[path] = append(s.costs[path], gamma.Observation{Drafted: in.Ask.Gamma, Read: did.Read,
+		ReadMS: t.Read, DraftMS: t.Draft, VerifyMS: t.Verify, RestMS: t.Sample})
+	return s.target.Truncate(0)
 }
 
-// forgetContext gives a draft model that reads only on demand something to read before the next draft.
+// forgetContext gives a draft model something to read before the next draft.
 func forgetContext(p spec.Proposer) error {
-	if _, ok := p.(spec.HiddenReader); ok {
-		return nil // the target reads for it
-	}
-	reader, ok := p.(spec.Reader)
-	if !ok {
-		return nil
-	}
-	if err := reader.Reset(); err != nil {
+	if err := p.Reset(); err != nil {
 		return err
 	}
-	_, err := reader.Follow(make([]int32, calibrationContext+1))
+	_, err := p.Begin(make([]int32, calibrationContext+1))
 	return err
 }

@@ -5,7 +5,7 @@ import (
 
 	"specula/engine/event"
 	"specula/engine/gamma"
-	"specula/engine/sample"
+	"specula/engine/round"
 	"specula/engine/spec"
 )
 
@@ -15,7 +15,7 @@ func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 	ended := func(t *event.Token) bool {
 		r.context = append(r.context, t.ID)
 		r.session.shaping.shapers.Push(t.ID)
-		if r.engine.isStop(t.ID) {
+		if r.session.isStop(t.ID) {
 			t.Stop, t.Text = true, ""
 			reason = endStop
 			return true
@@ -49,35 +49,27 @@ func discard(ev *event.Round, kept int) {
 }
 
 // rollBack cuts the caches of target and proposer back to the committed tokens.
-func (r *reply) rollBack(p spec.Proposer, ev *event.Round) error {
-	cache := r.session.cache
-	if err := cache.Truncate(len(r.context) - 1); err != nil {
+func (r *reply) rollBack(c *choice, ev *event.Round) error {
+	s := r.session
+	if err := s.driver.Target.Truncate(len(r.context) - 1); err != nil {
 		return fmt.Errorf("rolling the target's cache back to %d tokens: %w", len(r.context)-1, err)
 	}
-	ev.TargetLen = cache.Len()
-	if ev.GuidanceScale != 0 {
-		context := r.companionContext()
-		if err := r.session.companion.keep(context[:len(context)-1]); err != nil {
+	if c.proposer != nil {
+		if err := r.tell(c.proposer, r.context); err != nil {
 			return err
 		}
 	}
-	if p != nil {
-		if err := r.tell(p); err != nil {
-			return err
-		}
-		r.draftLen = p.Len()
-	}
-	ev.DraftLen = r.draftLen
+	ev.TargetLen, ev.DraftLen = s.target.Cache.Len(), r.cached
 	return nil
 }
 
 // learn updates gamma's controller, the speed-up and the totals after a round. A round without tokens because drafting
 // failed is no plain round: it paid for a draft. It counts as one rejected token. The speed-up leaves out the time in which
 // the proposer read earlier tokens, because that is paid once and not in every round. The totals include it.
-func (r *reply) learn(draft spec.Draft, ev *event.Round, watch *stopwatch) {
+func (r *reply) learn(did *round.Result, want wanted, ev *event.Round) {
 	committed := len(ev.Committed())
-	defer func() { r.totals.add(ev, committed) }()
-	if failed := ev.Gamma > 0 && ev.DraftWhy != ""; failed {
+	defer func() { r.totals.add(ev, committed, did.Failed != nil) }()
+	if did.Failed != nil {
 		r.learned.gamma.Observe(gamma.Observation{Tested: 1, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS})
 		r.learned.tellSpeedup(ev)
 		return
@@ -92,27 +84,33 @@ func (r *reply) learn(draft spec.Draft, ev *event.Round, watch *stopwatch) {
 	}
 	r.learned.gamma.Observe(gamma.Observation{
 		Off:     !r.config.Speculation.Enabled,
-		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: accepted, Pending: draft.Pending, Read: ev.Read, ReadMS: ev.ReadMS, Confidence: draft.Confidence,
+		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: accepted, Pending: did.Draft.Pending, Read: ev.Read, ReadMS: ev.ReadMS, Confidence: did.Draft.Confidence,
 		Chances: chances,
 		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,
 	})
 	r.lookBack(ev)
-	watch.lap(&ev.OtherMS)
-	r.learned.clocked(r.want, len(ev.Draft), ev.MS()-ev.ReadMS, committed)
+	r.session.driver.Watch.Lap(&ev.OtherMS)
+	r.learned.clocked(want, len(ev.Draft), ev.MS()-ev.ReadMS, committed)
 	r.learned.tellSpeedup(ev)
 }
 
 // hindsightEvery is the number of rounds between two calls that compute the best fixed gamma; one takes some microseconds.
 const hindsightEvery = 8
 
+// hindsight is what Controller.Hindsight said last.
+type hindsight struct {
+	best   *int     // the fixed gamma that would have been best
+	regret *float64 // the share of the time that it would have saved
+}
+
 // lookBack notes which fixed gamma would have been best so far in this reply.
 func (r *reply) lookBack(ev *event.Round) {
 	if r.rounds%hindsightEvery == 0 {
 		if best, regret, ok := r.learned.gamma.Hindsight(); ok {
-			r.bestFixed, r.regret = &best, &regret
+			r.hindsight = hindsight{&best, &regret}
 		}
 	}
-	ev.BestFixedGamma, ev.Regret = r.bestFixed, r.regret
+	ev.BestFixedGamma, ev.Regret = r.hindsight.best, r.hindsight.regret
 }
 
 // chances returns the acceptance probabilities min(1, p/q) of the tested draft tokens, if the acceptance rule uses them.
@@ -128,36 +126,4 @@ func (r *reply) chances(ev *event.Round) []float64 {
 		chances = append(chances, min(1, *t.P / *t.Q))
 	}
 	return chances
-}
-
-// isStop reports whether a token is a stop token of the model.
-func (e *Engine) isStop(id int32) bool { return e.stops[id] }
-
-// token describes a token that is not part of the reply, or not yet.
-func (e *Engine) token(id int32) event.Token {
-	return event.Token{ID: id, Raw: e.tokens.Bytes(id), Text: e.tokens.Readable(id)}
-}
-
-// judged describes a token with its verdict.
-func (e *Engine) judged(j spec.Judged) event.Token {
-	t := e.token(j.ID)
-	t.Verdict, t.P, t.Q, t.U, t.Bound = j.Verdict, known(j.P), known(j.Q), known(j.U), known(j.Bound)
-	return t
-}
-
-// named adds the text to each candidate.
-func (e *Engine) named(list []sample.Candidate) []event.Candidate {
-	out := make([]event.Candidate, len(list))
-	for i, c := range list {
-		out[i] = event.Candidate{ID: c.ID, Text: e.tokens.Readable(c.ID), P: c.P}
-	}
-	return out
-}
-
-// known returns a pointer to x, or nil if x is not known.
-func known(x float64) *float64 {
-	if x == spec.Unknown {
-		return nil
-	}
-	return &x
 }

@@ -29,7 +29,7 @@ func describe(s Source, file *weights.File, m *model.Model) event.Model {
 // another one failed is named.
 func (r *reply) recipe(c config.Config, seed int64) map[string]string {
 	c.Sampling.Seed = seed
-	if chosen := r.config.Speculation.Proposer; r.auto && chosen != r.engine.auto(nil).Proposer {
+	if chosen := r.config.Speculation.Proposer; r.auto && chosen != r.session.engine.auto(nil).Proposer {
 		c.Speculation.Proposer = chosen
 	}
 	return c.Recipe()

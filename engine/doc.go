@@ -12,9 +12,10 @@
 //	until the reply ends, rounds:                                round.go
 //	    settings that were changed meanwhile                     control.go
 //	    gamma from its controller, a draft from the proposer     drafters.go, drafted.go
-//	    one target pass over gamma+1 rows, then verification     ahead.go, package spec
+//	    one target pass over gamma+1 rows, then verification     package round
 //	    accepted tokens become part of the reply                 commit.go
 //	    both caches are cut back to these tokens                 commit.go
+//	    the event of the round                                   narrate.go
 //	text, held back while it may be part of a stop string        text.go
 //
 // One rule holds for the caches. Between rounds, and on every way out, the target's cache holds all committed tokens but

@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
 	"specula/engine/config"
-	"specula/engine/gamma"
-	"specula/engine/sample"
+	"specula/engine/round"
 	"specula/engine/spec"
 )
 
@@ -15,19 +13,18 @@ import (
 // does not repeat a reply: the length of a draft, its temperature and what a lookup finds depend on the clock and on earlier
 // replies.
 type drafted struct {
-	done    []config.Draft
-	sharpen float64        // of the latest draft: the factor on the target's temperature that it was drawn at
-	plan    []config.Draft // for the rounds to come; empty: the rule chooses
-	given   *config.Draft  // for this round; nil: the rule chose
-	round   int            // the one that given is for
+	done  []config.Draft
+	plan  []config.Draft // for the rounds to come; empty: the rule chooses
+	given *config.Draft  // for this round; nil: the rule chose
+	at    int            // the round that given is for
 }
 
 // next takes the draft of a round from the plan. A round that starts again on another device gets the same draft.
-func (d *drafted) next(round int) {
-	if d.given != nil && d.round == round {
+func (d *drafted) next(index int) {
+	if d.given != nil && d.at == index {
 		return
 	}
-	d.given, d.round = nil, round
+	d.given, d.at = nil, index
 	if len(d.plan) == 0 {
 		return
 	}
@@ -38,15 +35,15 @@ func (d *drafted) next(round int) {
 	}
 }
 
-// note records the draft of a round.
-func (d *drafted) note(draft spec.Draft) {
+// note records the draft of a round, and the factor on the target's temperature that it was drawn at.
+func (d *drafted) note(draft *spec.Draft, sharpen float64) {
 	now := config.Draft{Rounds: 1, Length: len(draft.Tokens), Sharpen: 1}
 	switch {
 	case now.Length == 0:
-	case !slices.ContainsFunc(draft.Q, uncertain):
+	case round.Certain(draft):
 		now.IDs = slices.Clone(draft.Tokens)
-	case d.sharpen > 0:
-		now.Sharpen = d.sharpen
+	case sharpen > 0:
+		now.Sharpen = sharpen
 	}
 	if n := len(d.done); n > 0 {
 		last := &d.done[n-1]
@@ -57,8 +54,6 @@ func (d *drafted) note(draft spec.Draft) {
 	}
 	d.done = append(d.done, now)
 }
-
-func uncertain(q sample.Dist) bool { return q.P != nil || q.IsElsewhere() }
 
 // follow takes a plan. It refuses a plan with tokens of another vocabulary.
 func (d *drafted) follow(plan string, vocab int) (err error) {
@@ -73,31 +68,13 @@ func (d *drafted) follow(plan string, vocab int) (err error) {
 	return err
 }
 
-// decision returns gamma for a round whose draft the plan gives.
-func (d *drafted) decision() gamma.Decision {
-	return gamma.Decision{Gamma: d.given.Length, Why: "as when the reply was first written"}
-}
-
-// propose asks the proposer for a draft, unless the plan has its tokens because they were looked up.
-func (d *drafted) propose(ctx context.Context, p spec.Proposer, ask spec.Ask) (spec.Draft, error) {
-	if d.given == nil || d.given.IDs == nil {
-		return p.Propose(ctx, ask)
-	}
-	var draft spec.Draft
-	for _, id := range d.given.IDs {
-		draft.Tokens = append(draft.Tokens, id)
-		draft.Q = append(draft.Q, sample.OneHot(id))
-	}
-	return draft, nil
-}
-
 // noCopy is a trust that no lookup of the combined proposer reaches, so that its draft model drafts.
 const noCopy = 2
 
-// again changes a question so that the answer is the draft of the plan.
-func (d *drafted) again(ask *spec.Ask) {
-	ask.Continue, ask.Sharpen = nil, d.given.Sharpen
+// again changes what a round starts from so that it has the draft of the plan.
+func (d *drafted) again(in *round.Input) {
+	in.Ask.Continue, in.Ask.Sharpen, in.Given = nil, d.given.Sharpen, d.given.IDs
 	if d.given.IDs == nil {
-		ask.Trust = noCopy
+		in.Ask.Trust = noCopy
 	}
 }

@@ -13,54 +13,81 @@ import (
 
 // drafter is one way to draft: a value of the setting speculation.proposer.
 type drafter struct {
-	name string
-	// refused says in words why the engine cannot draft in this way, and what to do about it; "" if it can.
-	refused func(e *Engine) string
+	spec.Traits
 	// build makes the proposer of a session when it is chosen for the first time.
 	build func(s *Session, c config.Speculation) (spec.Proposer, error)
 	// made returns the settings that build uses, as text. When they change, the next reply builds a new proposer. nil: it uses none.
 	made func(c config.Speculation) string
-	// parameters returns how many weights the draft of one token reads; nil: none, because it only looks up text.
-	parameters func(e *Engine, c config.Speculation) int64
 }
 
-// drafters lists every way to draft, in the order in which a key steps through them.
+// drafters is the register of proposers, in the order in which a key steps through them. Nothing else knows a proposer by its name.
 func drafters() []drafter {
 	return []drafter{
-		{name: "draft", refused: noDraftModel, build: buildDraft, parameters: draftParameters},
-		{name: "ngram", build: buildNgram, made: func(c config.Speculation) string { return fmt.Sprint(c.NgramMax, c.NgramMin) }},
-		{name: "suffix", build: func(s *Session, _ config.Speculation) (spec.Proposer, error) { return spec.NewSuffix(s.corpus), nil }},
-		{name: "combined", refused: noDraftModel, build: buildCombined, parameters: draftParameters},
-		{name: "skip", refused: tooFewLayers, build: buildSkip, parameters: skipParameters,
+		{Traits: spec.Traits{Name: "draft", From: spec.FromDraft, AutoRank: 1, AutoWhy: "there is a draft model",
+			Words: "from the draft model", Help: "the draft model"}, build: buildDraft},
+		{Traits: spec.Traits{Name: "ngram", FindsChats: true, Words: "from matches in the text so far",
+			Help: "what followed the last tokens where they stood before"}, build: buildNgram,
+			made: func(c config.Speculation) string { return fmt.Sprint(c.NgramMax, c.NgramMin) }},
+		{Traits: spec.Traits{Name: "suffix", FindsChats: true, AutoRank: 4, AutoWhy: "looking up what stood in the text before needs no model",
+			Words: "from what came most often before", Help: "what most often followed the last tokens, in the text so far or in earlier chats of the session"},
+			build: func(s *Session, _ config.Speculation) (spec.Proposer, error) { return spec.NewSuffix(s.corpus), nil }},
+		{Traits: spec.Traits{Name: "combined", From: spec.FromEither, Words: "from earlier text or the draft model",
+			Help: "suffix where it is sure, otherwise the draft model"}, build: buildCombined},
+		{Traits: spec.Traits{Name: "skip", From: spec.FromLayers, Words: "from the target without some layers",
+			Help: "the target without some of its layers"}, build: buildSkip,
 			made: func(c config.Speculation) string { return fmt.Sprint(c.SkipLayers) }},
-		headDrafter("eagle"),
-		headDrafter("medusa"),
+		{Traits: spec.Traits{Name: "eagle", From: spec.FromHeads, AutoRank: 2, AutoWhy: "trained heads for this target are loaded",
+			Words: "from trained heads", Help: "EAGLE's trained heads (see heads)"}, build: buildEagle},
+		{Traits: spec.Traits{Name: "medusa", From: spec.FromHeads, AutoRank: 3, AutoWhy: "trained heads for this target are loaded",
+			Words: "from trained heads", Help: "Medusa's trained heads (see heads)"}, build: buildMedusa},
 	}
 }
 
 // drafterNamed finds a drafter by its name. The configuration allows no other names.
 func drafterNamed(name string) drafter {
 	list := drafters()
-	i := slices.IndexFunc(list, func(d drafter) bool { return d.name == name })
+	i := slices.IndexFunc(list, func(d drafter) bool { return d.Name == name })
 	if i < 0 {
 		panic(fmt.Sprintf("engine: no proposer %q", name))
 	}
 	return list[i]
 }
 
-// why says why e cannot draft in this way, or "".
-func (d drafter) why(e *Engine) string {
-	if d.refused == nil {
-		return ""
+// why says in words why e cannot draft in this way, and what to do about it; "" if it can.
+func (d *drafter) why(e *Engine) string {
+	switch d.From {
+	case spec.FromDraft, spec.FromEither:
+		if e.draft == nil {
+			return e.ready.DraftRefused
+		}
+	case spec.FromLayers:
+		if n := e.target.Config().Layers; len(model.MiddleLayers(n)) == 0 {
+			return fmt.Sprintf("the target has %d layers, too few to leave any out", n)
+		}
+	case spec.FromHeads:
+		return e.noHeads(d.Name)
 	}
-	return d.refused(e)
+	return ""
+}
+
+// parameters returns how many weights the draft of one token reads; 0 if it only looks up text.
+func (d *drafter) parameters(e *Engine, c config.Speculation) int64 {
+	switch d.From {
+	case spec.FromDraft, spec.FromEither:
+		return e.draft.Config().Parameters
+	case spec.FromLayers:
+		return skipParameters(e, c)
+	case spec.FromHeads:
+		return e.heads[d.Name].ParametersPerToken()
+	}
+	return 0
 }
 
 // describeProposers says for each drafter whether it can be chosen.
 func (e *Engine) describeProposers() []event.Proposer {
 	var list []event.Proposer
 	for _, d := range drafters() {
-		list = append(list, event.Proposer{Name: d.name, Refused: d.why(e)})
+		list = append(list, event.Proposer{Name: d.Name, Refused: d.why(e), Words: d.Words})
 	}
 	return list
 }
@@ -114,20 +141,13 @@ func (s *Session) prepareProposers(c config.Config) error {
 	err := s.renew(c.Speculation)
 	alone := repeatable(c)
 	if s.corpus.Hide(alone); alone {
-		for _, name := range []string{"ngram", "suffix"} {
-			if p := s.proposers[name]; p != nil {
+		for name, p := range s.proposers {
+			if drafterNamed(name).FindsChats {
 				err = errors.Join(err, p.Reset())
 			}
 		}
 	}
 	return err
-}
-
-func noDraftModel(e *Engine) string {
-	if e.draft != nil {
-		return ""
-	}
-	return e.ready.DraftRefused
 }
 
 func buildDraft(s *Session, _ config.Speculation) (spec.Proposer, error) {
@@ -136,13 +156,6 @@ func buildDraft(s *Session, _ config.Speculation) (spec.Proposer, error) {
 		return nil, fmt.Errorf("allocating the draft's cache: %w", err)
 	}
 	return p, nil
-}
-
-func draftParameters(e *Engine, _ config.Speculation) int64 {
-	if e.draft == nil {
-		return 0
-	}
-	return e.draft.Config().Parameters
 }
 
 func buildNgram(s *Session, c config.Speculation) (spec.Proposer, error) {
@@ -156,14 +169,7 @@ func buildCombined(s *Session, c config.Speculation) (spec.Proposer, error) {
 	if refused != "" {
 		return nil, fmt.Errorf("without the draft model: %s", refused)
 	}
-	return spec.NewCombined(suffix.(*spec.Suffix), draft.(spec.Reader)), nil
-}
-
-func tooFewLayers(e *Engine) string {
-	if n := e.target.Config().Layers; len(model.MiddleLayers(n)) == 0 {
-		return fmt.Sprintf("the target has %d layers, too few to leave any out", n)
-	}
-	return ""
+	return spec.NewCombined(suffix.(*spec.Suffix), draft), nil
 }
 
 func buildSkip(s *Session, c config.Speculation) (spec.Proposer, error) {

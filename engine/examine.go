@@ -18,7 +18,7 @@ func (s *Session) Examine(ctx context.Context, o doctor.Options, progress func(w
 	if len(o.Prompts) == 0 {
 		return nil, errors.New("there are no prompts to examine with")
 	}
-	prompt, _, err := s.engine.fit(ctx, []chat.Message{{Role: "user", Content: o.Prompts[0]}}, c, s.cache.Cap())
+	prompt, _, err := s.engine.fit(ctx, []chat.Message{{Role: "user", Content: o.Prompts[0]}}, c, s.target.Cache.Cap())
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"specula/engine/compute"
 	"specula/engine/event"
 	"specula/engine/gamma"
+	"specula/engine/round"
 	"specula/engine/spec"
 )
 
@@ -41,7 +42,7 @@ func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
 	if !deviceFailed(cause) || s.engine.options.Fallback == nil || r.context == nil || len(r.context) != written {
 		return cause
 	}
-	err := r.emit(event.Notice{Level: "warning", Text: fmt.Sprintf("%v: loading the models again, on the processor", cause)})
+	err := r.out.emit(event.Notice{Level: "warning", Text: fmt.Sprintf("%v: loading the models again, on the processor", cause)})
 	if err != nil {
 		return err
 	}
@@ -52,26 +53,26 @@ func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
 	if err != nil {
 		return errors.Join(cause, fmt.Errorf("going on without the device: %w", err))
 	}
-	r.engine, r.begun, r.ahead = next, "", nil
+	r.leave()
 	if r.auto {
 		r.config.Speculation.Proposer = next.auto(nil).Proposer
 	}
-	r.kind, r.learned = s.kindOf(r.config), s.learned(r.config)
+	r.learned = s.learned(r.config)
 	r.learned.gamma.BeginReply()
 	if err := r.prefill(ctx, 0); err != nil {
 		return err
 	}
-	return r.emit(event.Notice{Level: "warning", Text: "the reply goes on on " + next.ready.Device})
+	return r.out.emit(event.Notice{Level: "warning", Text: "the reply goes on on " + next.ready.Device})
 }
 
 // moveTo takes the models of another engine. It frees what the session holds on the failed device, as far as that is possible.
 func (s *Session) moveTo(e *Engine) error {
-	cache, err := e.target.NewCache()
+	target, err := round.NewLocal(e.target)
 	if err != nil {
 		return fmt.Errorf("allocating the target's cache: %w", err)
 	}
 	_ = s.Close() // the failure of the device has been reported already
-	s.engine, s.cache, s.cached, s.tokens, s.companion = e, cache, nil, nil, nil
+	s.engine, s.target, s.cached, s.companion = e, target, nil, nil
 	s.proposers, s.made, s.failed = map[string]spec.Proposer{}, map[string]string{}, map[string]string{}
 	clear(s.setbacks)
 	s.lessons, s.costs = map[kind]*lessons{}, map[spec.Path][]gamma.Observation{} // everything costs something else here

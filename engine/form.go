@@ -47,13 +47,13 @@ func (s *Session) takeForm(ctx context.Context, c config.Constraint) error {
 // bound tells the constraint how long the reply may become, and the context that ends its work.
 func (r *reply) bound(ctx context.Context) {
 	if f := r.session.form.shaper; f != nil {
-		f.Bound(ctx, min(r.config.Sampling.MaxTokens, len(r.context)-r.prompt+r.roomInContext()))
+		f.Bound(ctx, min(r.config.Sampling.MaxTokens, r.written()+r.roomInContext()))
 	}
 }
 
 // roomInContext is how many more tokens every cache can take.
 func (r *reply) roomInContext() int {
-	return r.session.cache.Cap() - max(len(r.context), r.companionLen())
+	return r.session.target.Cache.Cap() - max(len(r.context), r.companionLen())
 }
 
 // checkRoom refuses a constraint whose shortest reply is longer than the reply may be. A bound from the longest token's bytes
@@ -94,5 +94,5 @@ func (r *reply) expected() string {
 // complete reports whether nothing may follow and the vocabulary has no token to end the reply with.
 func (r *reply) complete() bool {
 	f := r.session.form.shaper
-	return f != nil && len(r.engine.stops) == 0 && f.Ended()
+	return f != nil && len(r.session.engine.stops) == 0 && f.Ended()
 }

@@ -1,14 +1,12 @@
 package engine
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"specula/assets"
-	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/host"
@@ -97,7 +95,7 @@ func slowGuidance(t *testing.T, e *Engine, prompt, negative []int32, scale float
 			t.Fatal(err)
 		}
 		ids = append(ids, best)
-		if e.isStop(best) {
+		if e.stops[best] {
 			break
 		}
 	}
@@ -159,8 +157,8 @@ func TestGuidanceChangesInMidReply(t *testing.T) {
 		ids, _ := replyIDs(t, s, prompt, func(round event.Round) {
 			if round.GuidanceScale != 0 {
 				guidedRounds++
-				if n := s.companion.cache.Len(); n != len(s.companion.cached) {
-					t.Errorf("round %d: the companion's cache has %d tokens, %d are known", round.Index, n, len(s.companion.cached))
+				if n := s.companion.Companion.Len(); n != len(s.companion.Holds) {
+					t.Errorf("round %d: the companion's cache has %d tokens, %d are known", round.Index, n, len(s.companion.Holds))
 				}
 			}
 			if err := s.Change("guidance", scales[round.Index%len(scales)]); err != nil {
@@ -174,8 +172,8 @@ func TestGuidanceChangesInMidReply(t *testing.T) {
 	if guidedRounds < 4 {
 		t.Errorf("only %d rounds were guided", guidedRounds)
 	}
-	if err := s.Reset(); err != nil || s.companion.cache.Len() != 0 {
-		t.Errorf("after Reset the companion holds %d tokens, error %v", s.companion.cache.Len(), err)
+	if err := s.Reset(); err != nil || s.companion.Companion.Len() != 0 {
+		t.Errorf("after Reset the companion holds %d tokens, error %v", s.companion.Companion.Len(), err)
 	}
 }
 
@@ -199,35 +197,6 @@ func TestNegativePromptThatDoesNotFit(t *testing.T) {
 	}
 	if ids, _ := replyIDs(t, s, "Hello", nil); len(ids) == 0 {
 		t.Error("no reply afterwards")
-	}
-}
-
-// twoRows stand for a pass of one token behind each prompt.
-type twoRows struct {
-	compute.Logits
-	rows [][]float32
-}
-
-func (r twoRows) Rows() int  { return len(r.rows) }
-func (r twoRows) Vocab() int { return len(r.rows[0]) }
-func (r twoRows) Row(i int, dst []float32) error {
-	copy(dst, r.rows[i])
-	return nil
-}
-
-func TestGuidedScores(t *testing.T) {
-	masked := float32(math.Inf(-1))
-	g := &guidedScores{twoRows{rows: [][]float32{{1, 2, masked, 5, 0}, {3, 2, 1, masked, -4}}}, 2, make([]float32, 5)}
-	row := make([]float32, 5)
-	if err := g.Row(0, row); err != nil {
-		t.Fatal(err)
-	}
-	if want := []float32{-1, 2, masked, 5, 4}; !slices.Equal(row, want) {
-		t.Errorf("guided scores %v, want %v", row, want)
-	}
-	best := make([]int32, 1)
-	if err := g.Argmax(best); err != nil || best[0] != 3 {
-		t.Errorf("best token %d, error %v, want 3", best[0], err)
 	}
 }
 

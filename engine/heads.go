@@ -76,7 +76,7 @@ func headsError(name string, err error) error {
 func (e *Engine) describeHeads() string {
 	var list []string
 	for _, d := range drafters() {
-		if head := e.heads[d.name]; head != nil {
+		if head := e.heads[d.Name]; head != nil {
 			list = append(list, fmt.Sprintf("%s, %.1f million parameters", head.Kind, float64(head.Parameters)/1e6))
 		}
 	}
@@ -98,14 +98,12 @@ func (e *Engine) noHeads(name string) string {
 	return "no trained heads for this target are loaded: name a safetensors file of them by --heads"
 }
 
-// headDrafter is the drafter for heads of a kind, "eagle" or "medusa".
-func headDrafter(name string) drafter {
-	return drafter{
-		name:       name,
-		refused:    func(e *Engine) string { return e.noHeads(name) },
-		build:      func(s *Session, _ config.Speculation) (spec.Proposer, error) { return buildHeads(s, name) },
-		parameters: func(e *Engine, _ config.Speculation) int64 { return e.heads[name].ParametersPerToken() },
-	}
+func buildEagle(s *Session, _ config.Speculation) (spec.Proposer, error) {
+	return buildHeads(s, "eagle")
+}
+
+func buildMedusa(s *Session, _ config.Speculation) (spec.Proposer, error) {
+	return buildHeads(s, "medusa")
 }
 
 // buildHeads makes the proposer of loaded heads.
@@ -130,62 +128,49 @@ func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) er
 	target := s.engine.target
 	target.Attach(heads.Tap())
 	defer target.Attach(nil)
-	if _, err := target.Prefill(ctx, s.cache, make([]int32, 1), nil); err != nil {
+	if _, err := target.Prefill(ctx, s.target.Cache, make([]int32, 1), nil); err != nil {
 		return err
 	}
-	if _, err := heads.Begin(ctx, make([]int32, 2), nil); err != nil {
+	if _, err := heads.Begin(make([]int32, 2)); err != nil {
 		return err
 	}
-	return errors.Join(heads.Read(ctx, 0, 1), s.cache.Truncate(0))
+	return errors.Join(heads.Take(ctx, 0, 1), s.target.Truncate(0))
 }
 
 // reusable returns how many tokens of a new context need not be read again because the target's cache holds them. Heads need
 // the hidden state of each token; they say from which token on they lack it.
-func (r *reply) reusable(ctx context.Context, tokens []int32) (int, error) {
+func (r *reply) reusable(tokens []int32) (int, error) {
 	s := r.session
 	n := min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
 	if !r.config.Speculation.Enabled {
 		return n, nil
 	}
-	p, _ := s.proposer(r.config.Speculation.Proposer, r.config.Speculation)
-	heads, ok := p.(spec.HiddenReader)
-	if !ok {
+	p, refused := s.proposer(r.config.Speculation.Proposer, r.config.Speculation)
+	if refused != "" || !drafterNamed(p.Name()).Hidden() {
 		return n, nil
 	}
-	r.getToKnow(heads)
-	known, err := heads.Begin(ctx, tokens, nil)
-	r.begun, r.told = heads.Name(), len(tokens)
+	r.take(p)
+	known, err := r.open(p, tokens)
 	return min(n, known), err
-}
-
-// catchUp prepares heads that the user has just chosen: the target reads again, with a tap, what it has read without one.
-func (r *reply) catchUp(ctx context.Context, heads spec.HiddenReader) error {
-	known, err := heads.Begin(ctx, r.context, nil)
-	if err != nil {
-		return err
-	}
-	r.begun, r.told = heads.Name(), len(r.context)
-	return r.prefill(ctx, min(known, r.session.cache.Len()))
 }
 
 // read lets the target read the context from token at on, up to the last token. It gives the hidden states of each pass to the
 // heads that follow the reply.
 func (r *reply) read(ctx context.Context, at int, progress func(done, total int)) error {
-	target, cache, rest := r.engine.target, r.session.cache, r.context[at:len(r.context)-1]
-	heads, ok := r.session.proposers[r.begun].(spec.HiddenReader)
-	if !ok {
+	target, cache, rest := r.session.engine.target, r.session.target.Cache, r.context[at:len(r.context)-1]
+	if r.heads == nil || r.follows("") {
 		_, err := target.Prefill(ctx, cache, rest, progress)
 		return err
 	}
 	defer target.Attach(nil)
 	for done := 0; done < len(rest); {
 		piece := rest[done:min(done+target.Config().PrefillRows, len(rest))]
-		target.Attach(heads.Tap())
+		target.Attach(r.heads.Tap())
 		if _, err := target.Prefill(ctx, cache, piece, nil); err != nil {
 			return err
 		}
-		if err := heads.Read(ctx, at+done, len(piece)); err != nil {
-			return fmt.Errorf("reading hidden states into proposer %s: %w", heads.Name(), err)
+		if err := r.heads.Take(ctx, at+done, len(piece)); err != nil {
+			return fmt.Errorf("reading hidden states into proposer %s: %w", r.heads.Name(), err)
 		}
 		done += len(piece)
 		progress(done, len(rest))
@@ -195,8 +180,9 @@ func (r *reply) read(ctx context.Context, at int, progress func(done, total int)
 
 // attach sets a tap for a round's proposer if it reads hidden states. The returned function removes it.
 func (r *reply) attach(p spec.Proposer) (detach func()) {
-	if heads, ok := p.(spec.HiddenReader); ok {
-		r.engine.target.Attach(heads.Tap())
+	target := r.session.engine.target
+	if p != nil && r.heads != nil {
+		target.Attach(r.heads.Tap())
 	}
-	return func() { r.engine.target.Attach(nil) }
+	return func() { target.Attach(nil) }
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"specula/engine/event"
+	"specula/engine/round"
 	"specula/engine/spec"
 )
 
@@ -14,17 +15,18 @@ const candidates = 6
 const inspectShare = 1.0 / 50
 
 // inspect adds the best candidates of both models to the tokens of a round, if the request asks for inspection.
-func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error {
+func (r *reply) inspect(in *round.Input, did *round.Result, ev *event.Round) error {
+	draft := &did.Draft
 	defer func() {
-		bytes, _ := logits.Moved()
+		bytes, _ := did.Pass.Moved()
 		ev.InspectBytes = draft.LookBytes + bytes - ev.BytesMoved
 	}()
-	if !r.inspecting {
+	if !in.Ask.Inspect {
 		return nil
 	}
-	watch := r.engine.stopwatch()
-	defer func() { watch.lap(&r.session.inspectMS) }()
-	seen, err := r.session.verifier.Inspect(candidates, logits, draft, r.terms())
+	watch := round.NewStopwatch(r.session.engine.options.Now)
+	defer func() { watch.Lap(&r.session.inspectMS) }()
+	seen, err := r.session.driver.Verifier.Inspect(candidates, did.Pass.Scores, *draft, in.Terms)
 	if err != nil {
 		return fmt.Errorf("inspecting a round: %w", err)
 	}
@@ -35,13 +37,13 @@ func (r *reply) inspect(logits scores, draft spec.Draft, ev *event.Round) error 
 	}
 	for i := range ev.Draft {
 		t := &ev.Draft[i]
-		t.Target, t.Draft = r.engine.named(seen.Target[i]), r.engine.named(seen.Draft[i])
+		t.Target, t.Draft = r.session.engine.named(seen.Target[i]), r.session.engine.named(seen.Draft[i])
 		t.P, t.Q = exactly(t.P, seen.P[i]), exactly(t.Q, seen.Q[i])
 	}
 	if ev.Commit != nil {
 		// The committed token takes the place of the first rejected draft token, or comes after all draft tokens.
-		ev.Commit.Target = r.engine.named(seen.Target[ev.Accepted])
-		ev.Commit.Draft = r.engine.named(seen.Draft[ev.Accepted])
+		ev.Commit.Target = r.session.engine.named(seen.Target[ev.Accepted])
+		ev.Commit.Draft = r.session.engine.named(seen.Draft[ev.Accepted])
 	}
 	return nil
 }

@@ -76,9 +76,9 @@ func (r *reply) tellLost() error {
 	if s.toldLost {
 		return nil
 	}
-	lost := slices.Concat(r.engine.tokens.Lost(c.Model.System), r.engine.tokens.Lost(c.Guidance.Negative))
+	lost := slices.Concat(r.session.engine.tokens.Lost(c.Model.System), r.session.engine.tokens.Lost(c.Guidance.Negative))
 	for _, m := range r.request.Messages {
-		lost = append(lost, r.engine.tokens.Lost(m.Content)...)
+		lost = append(lost, r.session.engine.tokens.Lost(m.Content)...)
 	}
 	if len(lost) == 0 {
 		return nil
@@ -89,7 +89,7 @@ func (r *reply) tellLost() error {
 		text = fmt.Sprintf("%d bytes of the conversation have no token in this model's vocabulary and are left out", len(lost))
 	}
 	slices.Sort(lost)
-	return r.emit(event.Notice{Level: "warning", Text: text + ": " + listBytes(slices.Compact(lost))})
+	return r.out.emit(event.Notice{Level: "warning", Text: text + ": " + listBytes(slices.Compact(lost))})
 }
 
 // mostListed bytes are listed; a vocabulary rarely lacks more than these.

@@ -9,6 +9,7 @@ import (
 // lessons hold what replies of one path have shown about gamma and speed. Sampled rounds cost more time than greedy ones and
 // accept fewer tokens, so each path has lessons of its own. They are kept for each proposer, also while another one drafts.
 type lessons struct {
+	kind  kind // of the rounds
 	gamma *gamma.Controller
 	plain plainSpeed
 	*ofProposer
@@ -21,8 +22,8 @@ type ofProposer struct {
 	sharpness sharpness
 }
 
-func newLessons(o gamma.Options) *lessons {
-	return &lessons{gamma: gamma.New(o), of: map[string]*ofProposer{}}
+func newLessons(k kind, o gamma.Options) *lessons {
+	return &lessons{kind: k, gamma: gamma.New(o), of: map[string]*ofProposer{}}
 }
 
 // kind identifies rounds that cost about the same and accept about the same.
@@ -40,12 +41,11 @@ func (s *Session) kindOf(c config.Config) kind {
 // keeps its own lessons, unless guidance doubles its passes.
 func (r *reply) turnTo(c config.Config) {
 	k := r.session.kindOf(c)
-	if k == r.kind {
-		return
-	}
-	goesOn := k.guided == r.kind.guided && repeatable(r.config) && repeatable(c)
-	r.kind = k
-	if !goesOn {
+	switch {
+	case k == r.learned.kind:
+	case k.guided == r.learned.kind.guided && repeatable(r.config) && repeatable(c):
+		r.learned.kind = k
+	default:
 		r.learned = r.session.learned(c)
 		r.learned.gamma.BeginReply()
 	}
@@ -68,18 +68,18 @@ func (s *Session) rehearsed(k kind) []gamma.Observation {
 // learned returns the lessons of earlier replies. A repeatable reply must not depend on what was written before it, so it
 // starts with empty lessons.
 func (s *Session) learned(c config.Config) *lessons {
+	key := s.kindOf(c)
 	if repeatable(c) {
-		l := newLessons(s.gammaOptions(c))
+		l := newLessons(key, s.gammaOptions(c))
 		l.follow(c.Speculation.Proposer)
-		for _, o := range s.rehearsed(s.kindOf(c)) {
+		for _, o := range s.rehearsed(key) {
 			l.gamma.Time(o)
 		}
 		return l
 	}
-	key := s.kindOf(c)
 	l := s.lessons[key]
 	if l == nil {
-		l = newLessons(s.gammaOptions(c))
+		l = newLessons(key, s.gammaOptions(c))
 		l.follow(s.rehearser)
 		for _, o := range s.rehearsed(key) {
 			l.gamma.Rehearse(o)
@@ -146,7 +146,7 @@ func (e *Engine) nominalCosts(c config.Speculation) *gamma.NominalCosts {
 // draftParameters returns how many weights the draft of one token reads; 0 for a lookup, or if there can be no draft.
 func (e *Engine) draftParameters(c config.Speculation) int64 {
 	d := drafterNamed(c.Proposer)
-	if d.parameters == nil || d.why(e) != "" {
+	if d.why(e) != "" {
 		return 0
 	}
 	return d.parameters(e, c)

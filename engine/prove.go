@@ -76,7 +76,7 @@ type prover struct {
 func (p *prover) open(ctx context.Context) (err error) {
 	s, c := p.session, p.config
 	e := s.engine
-	if p.prompt, _, err = e.fit(ctx, p.request.Messages, c, s.cache.Cap()); err != nil {
+	if p.prompt, _, err = e.fit(ctx, p.request.Messages, c, s.target.Cache.Cap()); err != nil {
 		return err
 	}
 	words := shape.NewVocabulary(e.tokens)
@@ -91,14 +91,13 @@ func (p *prover) open(ctx context.Context) (err error) {
 		return fmt.Errorf("the form of the reply: %w", err)
 	}
 	p.target.model = e.target
-	room := s.cache.Cap() - len(p.prompt)
+	room := s.target.Cache.Cap() - len(p.prompt)
 	if guided(c) {
-		r := reply{session: s, engine: e, config: c, request: p.request}
-		if p.negative, err = r.negativePrompt(ctx); err != nil {
+		if p.negative, err = s.negativePrompt(ctx, p.request.Messages, c); err != nil {
 			return err
 		}
 		p.beside.model = e.target
-		room = min(room, s.cache.Cap()-len(p.negative))
+		room = min(room, s.target.Cache.Cap()-len(p.negative))
 	}
 	if form != nil {
 		form.Bound(ctx, min(c.Sampling.MaxTokens, room))
@@ -145,15 +144,15 @@ func (p *prover) contestants(o ProofOptions) []proof.Contestant {
 	}
 	var first, list []proof.Contestant
 	for _, d := range drafters() {
-		if o.Proposers != nil && !slices.Contains(o.Proposers, d.name) {
+		if o.Proposers != nil && !slices.Contains(o.Proposers, d.Name) {
 			continue
 		}
 		for _, rule := range rules {
-			c := proof.Contestant{Proposer: d.name, Rule: rule, Refused: d.why(p.session.engine), Weight: 1}
+			c := proof.Contestant{Proposer: d.Name, Rule: rule, Refused: d.why(p.session.engine), Weight: 1}
 			if c.Refused == "" {
-				c.Write = func(ctx context.Context, seed uint64) (*proof.Reply, error) { return p.write(ctx, d.name, rule, seed) }
+				c.Write = func(ctx context.Context, seed uint64) (*proof.Reply, error) { return p.write(ctx, d.Name, rule, seed) }
 			}
-			if d.name == own.Proposer && string(rule) == own.Acceptance {
+			if d.Name == own.Proposer && string(rule) == own.Acceptance {
 				first = append(first, c)
 			} else {
 				list = append(list, c)

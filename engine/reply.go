@@ -8,46 +8,54 @@ import (
 
 	"specula/engine/config"
 	"specula/engine/event"
+	"specula/engine/round"
 	"specula/engine/sample"
-	"specula/engine/spec"
 )
 
 // reply is the state of one reply while it is written.
 type reply struct {
-	session *Session
-	engine  *Engine
-	request Request
-	yield   func(event.Event) bool
-	gone    bool // the reader stopped reading: nothing may be yielded any more
-	number  int
-	ends    func(id int32) bool // whether a token ends a reply
+	session   *Session
+	request   Request
+	out       listener
+	config    config.Config
+	uniforms  sample.Uniforms
+	learned   *lessons // of rounds like the coming one
+	text      *text
+	script    // what stands written
+	follower  // the proposer
+	rounds    int
+	hindsight hindsight
+	totals    totals
+	drafted   drafted
+}
 
-	config     config.Config
-	uniforms   sample.Uniforms
-	kind       kind // of the rounds that learned is about
-	learned    *lessons
-	text       *text
-	context    []int32       // prompt and everything committed
-	prompt     int           // tokens of context that are the prompt
-	negative   []int32       // the companion's prompt; nil until guidance is asked for
-	begun      string        // the proposer that follows this context; others are told of it when they are chosen
-	proposer   spec.Proposer // that one, if any follows
-	told       int           // tokens of context that it was told of
-	patient    bool          // it may be told later
-	free       bool          // it only looks up
-	large      bool          // it reads much for a token
-	draftLen   int           // tokens in its cache when it was told last
-	rounds     int
-	ahead      ahead    // the target's pass of this round, if it was queued with the draft
-	inspecting bool     // in this round
-	bestFixed  *int     // by hindsight, and what it would have saved
-	regret     *float64 // as of the last look back
-	looking    bool     // whether the draft should be sharper, in this round
-	want       wanted   // of the proposer, in this round
-	auto       bool     // the proposer is the one that the setting auto stands for
-	failures   int      // drafts in a row that it failed to make
-	totals     totals
-	drafted    drafted
+// script is what stands written: the prompt and the reply so far.
+type script struct {
+	context  []int32 // prompt and everything committed
+	prompt   int     // tokens of context that are the prompt
+	negative []int32 // the prompt of guidance's companion; nil until guidance is asked for
+}
+
+func (s *script) last() int32    { return s.context[len(s.context)-1] }
+func (s *script) reply() []int32 { return s.context[s.prompt:] }
+func (s *script) written() int   { return len(s.context) - s.prompt }
+
+// listener reads the events of a reply.
+type listener struct {
+	yield func(event.Event) bool
+	gone  bool // it stopped reading: nothing may be yielded any more
+}
+
+// errReaderGone ends a reply whose reader stopped reading.
+var errReaderGone = errors.New("nobody reads the reply any more")
+
+// emit gives an event to the reader.
+func (l *listener) emit(e event.Event) error {
+	if l.gone || !l.yield(e) {
+		l.gone = true
+		return errReaderGone
+	}
+	return nil
 }
 
 // Reasons for the end of a reply: the values of event.ReplyEnded.Reason.
@@ -59,21 +67,6 @@ const (
 	endCancelled  = "cancelled"
 	endError      = "error"
 )
-
-// errReaderGone ends a reply whose reader stopped reading.
-var errReaderGone = errors.New("nobody reads the reply any more")
-
-// emit gives an event to the reader.
-func (r *reply) emit(e event.Event) error {
-	if r.gone {
-		return errReaderGone
-	}
-	if !r.yield(e) {
-		r.gone = true
-		return errReaderGone
-	}
-	return nil
-}
 
 // run writes the reply. It leaves the session consistent in any case, also when the reader panics.
 func (r *reply) run(ctx context.Context) {
@@ -90,10 +83,10 @@ func (r *reply) run(ctx context.Context) {
 		reason = endError
 	}
 	healthy = err == nil
-	if err != nil && r.emit(event.Failed{Error: r.engine.blame(err).Error(), Device: deviceFailed(err), Model: weightsDamaged(err)}) != nil {
+	if err != nil && r.out.emit(event.Failed{Error: r.session.engine.blame(err).Error(), Device: deviceFailed(err), Model: weightsDamaged(err)}) != nil {
 		return
 	}
-	ended := event.ReplyEnded{Reply: r.number, Reason: reason, Totals: r.totals.Totals, IDs: append([]int32{}, r.context[r.prompt:]...)}
+	ended := event.ReplyEnded{Reply: r.session.replies, Reason: reason, Totals: r.totals.Totals, IDs: append([]int32{}, r.reply()...)}
 	if r.config.Sampling.Temperature > 0 {
 		ended.Drafts = config.FormatDrafts(r.drafted.done)
 	}
@@ -103,7 +96,7 @@ func (r *reply) run(ctx context.Context) {
 		}
 		ended.Text = r.text.String()
 	}
-	_ = r.emit(ended) // the last event: whether anyone reads on does not matter
+	_ = r.out.emit(ended) // the last event: whether anyone reads on does not matter
 }
 
 // settle cuts the caches back to the committed tokens. After an error it empties them: what a failed pass wrote must never
@@ -119,7 +112,7 @@ func (r *reply) settle(healthy bool) {
 		return
 	}
 	s.corpus.Add(r.context)
-	if keep := min(s.cache.Len(), max(len(r.context)-1, 0)); s.cache.Truncate(keep) == nil {
+	if keep := min(s.target.Cache.Len(), max(len(r.context)-1, 0)); s.target.Truncate(keep) == nil {
 		s.cached = append(s.cached[:0], r.context[:keep]...)
 	}
 }
@@ -156,7 +149,7 @@ func (r *reply) begin(ctx context.Context) error {
 	if r.request.Drafts != "" {
 		asked.Speculation.Drafts = r.request.Drafts
 	}
-	tokens, dropped, errFit := r.engine.fit(ctx, r.request.Messages, asked, s.cache.Cap())
+	tokens, dropped, errFit := r.session.engine.fit(ctx, r.request.Messages, asked, s.target.Cache.Cap())
 	s.forgive(len(tokens), asked)
 	c := r.resolved(asked)
 	r.config = c
@@ -165,24 +158,24 @@ func (r *reply) begin(ctx context.Context) error {
 	case s.seed != nil:
 		seed = s.seed()
 	case seed < 0:
-		seed = r.engine.options.NewSeed()
+		seed = r.session.engine.options.NewSeed()
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
 	errForm := s.takeForm(ctx, c.Constraint)
-	errPlan := r.drafted.follow(c.Speculation.Drafts, r.engine.target.Config().Vocab)
+	errPlan := r.drafted.follow(c.Speculation.Drafts, r.session.engine.target.Config().Vocab)
 	_, errShape := s.reshape(c)
 	if err := s.prepareProposers(c); err != nil {
 		return err
 	}
-	r.getToKnow(s.proposers[c.Speculation.Proposer])
-	r.text = newText(r.engine.tokens.NewDecoder(), c.Sampling.Stop)
+	r.take(s.proposers[c.Speculation.Proposer])
+	r.text = newText(r.session.engine.tokens.NewDecoder(), c.Sampling.Stop)
 	for _, e := range changed {
-		if err := r.emit(e); err != nil {
+		if err := r.out.emit(e); err != nil {
 			return err
 		}
 	}
 	started := event.ReplyStarted{
-		Reply: r.number, PromptTokens: len(tokens), ContextTokens: s.cache.Cap(), DroppedTurns: dropped,
+		Reply: r.session.replies, PromptTokens: len(tokens), ContextTokens: s.target.Cache.Cap(), DroppedTurns: dropped,
 		Settings: asked.Shown(seed), Config: r.recipe(asked, seed),
 	}
 	if n := len(r.request.Messages); n > 0 {
@@ -192,8 +185,8 @@ func (r *reply) begin(ctx context.Context) error {
 		started.Settings.AutoProposer = c.Speculation.Proposer
 	}
 	var errHeads error
-	started.ReusedTokens, errHeads = r.reusable(ctx, tokens)
-	if err := errors.Join(errFit, errPlan, errForm, errShape, errHeads, r.emit(started)); err != nil {
+	started.ReusedTokens, errHeads = r.reusable(tokens)
+	if err := errors.Join(errFit, errPlan, errForm, errShape, errHeads, r.out.emit(started)); err != nil {
 		return err
 	}
 	if err := r.tellLost(); err != nil {
@@ -205,7 +198,7 @@ func (r *reply) begin(ctx context.Context) error {
 	r.context, r.prompt = tokens, len(tokens)
 	if guided(c) {
 		var err error
-		if r.negative, err = r.negativePrompt(ctx); err != nil { // which takes room, too
+		if r.negative, err = s.negativePrompt(ctx, r.request.Messages, c); err != nil { // which takes room, too
 			return err
 		}
 	}
@@ -213,7 +206,7 @@ func (r *reply) begin(ctx context.Context) error {
 	if err := errors.Join(r.retell(), r.checkRoom()); err != nil {
 		return err
 	}
-	r.kind, r.learned = s.kindOf(c), s.learned(c)
+	r.learned = s.learned(c)
 	if slices.ContainsFunc(changed, matters) {
 		r.learned.gamma.Configure(s.gammaOptions(c)) // what was decided under other settings holds no longer
 	}
@@ -230,7 +223,7 @@ func matters(e event.SettingChanged) bool {
 // prefill lets the target read the prompt up to its last token. The first reused tokens are in the cache already.
 func (r *reply) prefill(ctx context.Context, reused int) error {
 	s := r.session
-	if err := s.cache.Truncate(reused); err != nil {
+	if err := s.target.Truncate(reused); err != nil {
 		return fmt.Errorf("keeping %d tokens of the target's cache: %w", reused, err)
 	}
 	s.cached = s.cached[:min(reused, len(s.cached))]
@@ -244,21 +237,17 @@ func (r *reply) prefill(ctx context.Context, reused int) error {
 	return nil
 }
 
-// timed runs a prefill of a model, emits its progress and adds its milliseconds to sum.
+// timed runs the reading of a model, tells its progress and adds its milliseconds to sum.
 func (r *reply) timed(model string, sum *float64, read func(progress func(done, total int)) error) error {
-	var ms float64
-	var gone error
-	watch := r.engine.stopwatch()
-	err := read(func(done, total int) {
-		watch.lap(&ms)
-		if gone == nil {
-			gone = r.emit(event.Prefill{Model: model, Done: done, Total: total, MS: ms})
-		}
-		watch.skip()
-	})
-	watch.lap(&ms)
-	*sum += ms
-	return errors.Join(err, gone)
+	watch := round.NewStopwatch(r.session.engine.options.Now)
+	return watch.Reading(sum, r.tellReading(model), read)
+}
+
+// tellReading tells the progress of a model that reads.
+func (r *reply) tellReading(model string) round.Progress {
+	return func(done, total int, ms float64) error {
+		return r.out.emit(event.Prefill{Model: model, Done: done, Total: total, MS: ms})
+	}
 }
 
 // applyChanges puts the settings that the user has changed into force, from this round on.
@@ -271,7 +260,7 @@ func (r *reply) applyChanges() error {
 		return err
 	}
 	for _, e := range changed {
-		if err := r.emit(e); err != nil {
+		if err := r.out.emit(e); err != nil {
 			return err
 		}
 	}
@@ -306,9 +295,9 @@ func (r *reply) full() string {
 	switch {
 	case r.complete():
 		return endStop
-	case len(r.context)-r.prompt >= r.config.Sampling.MaxTokens:
+	case r.written() >= r.config.Sampling.MaxTokens:
 		return endLength
-	case len(r.context) >= r.session.cache.Cap(), r.companionLen() >= r.session.cache.Cap():
+	case len(r.context) >= r.session.target.Cache.Cap(), r.companionLen() >= r.session.target.Cache.Cap():
 		return endContext
 	}
 	return ""

@@ -2,12 +2,11 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/gamma"
+	"specula/engine/round"
 	"specula/engine/sample"
 	"specula/engine/spec"
 )
@@ -15,288 +14,253 @@ import (
 // round writes the next tokens: draft, one target pass, verification, commit. It cuts both caches back to the committed
 // tokens. It returns why the reply is finished, or "".
 func (r *reply) round(ctx context.Context) (reason string, err error) {
-	ev := event.Round{Index: r.rounds, GammaRule: r.config.Speculation.Rule, Proposer: "none", Temperature: r.config.Sampling.Temperature}
-	r.ahead = nil
 	if err := r.followNegative(ctx); err != nil {
 		return "", err
 	}
 	r.bound(ctx)
 	r.turnTo(r.config) // something that changed scores may have ended
-	watch := r.engine.stopwatch()
-	proposer, decision, err := r.decide(ctx, &ev, watch)
+	var did round.Result
+	driver := r.driver()
+	driver.Watch.Skip()
+	choice, err := r.decide(ctx)
 	if err != nil {
 		return "", err
 	}
-	watch.lap(&ev.OtherMS)
-	r.inspecting = r.request.Inspect && !(r.request.Sparing && r.session.inspectMS > inspectShare*r.session.age.elapsed())
-	watch.skip()
-	var draft spec.Draft
-	if r.want = wantNothing; decision.Gamma > 0 {
-		r.want = r.wants()
-		if draft, err = r.draft(ctx, proposer, decision.Gamma, &ev, watch); err != nil {
-			if err = r.goOnWithout(proposer, err, &ev); err != nil {
-				return "", err
-			}
-			proposer, draft = nil, spec.Draft{}
-		}
+	driver.Watch.Lap(&did.Times.Other)
+	in := r.input(&choice)
+	driver.Watch.Skip()
+	want := r.wants(&choice)
+	var ev event.Round
+	detach := r.attach(choice.proposer)
+	if choice.Gamma > 0 {
+		err = r.draft(ctx, &choice, &in, &did)
 	}
-	detach := r.attach(proposer)
-	logits, outcome, err := r.verify(ctx, draft, &ev, watch)
+	if err == nil {
+		err = r.verify(ctx, &choice, &in, &did, &ev)
+	}
 	detach()
 	if err != nil {
 		return "", err
 	}
-	r.drafted.note(draft)
-	if err := r.inspect(logits, draft, &ev); err != nil {
+	r.drafted.note(&did.Draft, in.Ask.Sharpen)
+	if err := r.inspect(&in, &did, &ev); err != nil {
 		return "", err
 	}
-	watch.skip()
-	reason = r.commit(&outcome, &ev)
+	driver.Watch.Skip()
+	reason = r.commit(&did.Outcome, &ev)
 	ev.Constraint = r.expected()
-	if err := r.rollBack(proposer, &ev); err != nil {
+	if err := r.rollBack(&choice, &ev); err != nil {
 		return "", err
 	}
-	watch.lap(&ev.OtherMS)
-	r.learn(draft, &ev, watch)
+	driver.Watch.Lap(&did.Times.Other)
+	narrateTimes(&did, &ev)
+	r.learn(&did, want, &ev)
 	r.rounds++
-	return reason, r.emit(ev)
+	return reason, r.out.emit(ev)
+}
+
+// driver runs the round on the target, or under guidance on both sequences.
+func (r *reply) driver() *round.Driver {
+	s := r.session
+	s.driver.Target = s.target
+	if guided(r.config) {
+		s.driver.Target = s.companion
+	}
+	return &s.driver
+}
+
+// choice is who drafts in a round and how much.
+type choice struct {
+	gamma.Decision
+	proposer spec.Proposer // nil: nobody is asked
+	because  because
+	room     int    // draft tokens that fit the reply
+	refused  string // why the proposer of the settings cannot be made; "" if it can
+}
+
+// because says what decided about gamma last.
+type because int
+
+const (
+	controllerChose because = iota
+	speculationOff
+	noProposer
+	baselineDue   // a plain round, to measure the speed-up against
+	planRepeats   // a reply that is written again
+	replyEnds     // no more tokens fit
+	guidanceLimit // guidance doubles the rows
+)
+
+// decide chooses the proposer and the draft length gamma. A proposer that has not read this reply's tokens so far reads
+// them here.
+func (r *reply) decide(ctx context.Context) (c choice, err error) {
+	if !r.config.Speculation.Enabled {
+		c.because = speculationOff
+		if r.follows(r.config.Speculation.Proposer) {
+			c.proposer = r.proposer // it goes on following
+		} else {
+			r.leave()
+		}
+		return c, nil
+	}
+	if r.drafted.next(r.rounds); r.drafted.given == nil && r.resting() {
+		c.Decision = r.learned.gamma.Next(gamma.Outlook{})
+		return c, nil
+	}
+	if err := r.ready(ctx, &c); err != nil || c.proposer == nil {
+		return c, err
+	}
+	r.session.driver.Watch.Skip()
+	if given := r.drafted.given; given != nil {
+		c.Decision, c.because = gamma.Decision{Gamma: given.Length}, planRepeats
+	} else {
+		r.choose(&c)
+	}
+	r.limit(&c)
+	return c, nil
+}
+
+// ready finds the proposer that the settings name, and lets it read the reply's tokens so far.
+func (r *reply) ready(ctx context.Context, c *choice) error {
+	c.proposer = r.proposer
+	if name := r.config.Speculation.Proposer; !r.follows(name) {
+		if c.proposer, c.refused = r.session.proposer(name, r.config.Speculation); c.refused != "" {
+			other, err := r.giveUp(c.refused, 0)
+			if other && err == nil {
+				*c = choice{}
+				return r.ready(ctx, c)
+			}
+			r.leave() // the proposer so far will not see this round's tokens
+			c.because = noProposer
+			return err
+		}
+	}
+	return r.follow(ctx, c.proposer)
+}
+
+// outlook tells gamma's controller what only the reply knows of the coming round.
+func (r *reply) outlook(p spec.Proposer) gamma.Outlook {
+	return gamma.Outlook{Free: r.traits.Lookup(), Left: r.left(), Unread: p.Unread()}
+}
+
+// left is the number of tokens that still fit the reply and the context.
+func (r *reply) left() int {
+	return min(r.config.Sampling.MaxTokens-r.written(), r.roomInContext())
+}
+
+// choose asks gamma's controller. Some rules never choose gamma = 0. They get a plain round now and then, because the
+// speed-up can only be measured against plain rounds on the same context.
+func (r *reply) choose(c *choice) {
+	c.Decision = r.learned.gamma.Next(r.outlook(c.proposer))
+	if r.config.Speculation.Rule != string(gamma.CostAware) && c.Gamma > 0 && r.learned.plain.baselineDue() {
+		c.Gamma, c.Probe, c.Expected, c.because = 0, true, 1, baselineDue
+	}
+}
+
+// limit cuts gamma to the tokens that still fit the reply and the context. One token of the target's own follows the draft.
+func (r *reply) limit(c *choice) {
+	if room := max(0, r.left()-1); c.Gamma > room {
+		c.Gamma, c.room, c.because = room, room, replyEnds
+		c.Expected = min(c.Expected, float64(room+1))
+	}
+	if guided(r.config) && c.Gamma > guidedGamma {
+		c.Gamma, c.because = guidedGamma, guidanceLimit
+	}
+}
+
+// input is what a round starts from.
+func (r *reply) input(c *choice) round.Input {
+	s := r.session
+	in := round.Input{Last: r.last(), Terms: r.terms()}
+	in.Ask.Inspect = r.request.Inspect && !(r.request.Sparing && s.inspectMS > inspectShare*s.age.Elapsed())
+	if c.Gamma == 0 {
+		return in
+	}
+	ask := &in.Ask
+	ask.Gamma, ask.IsStop, ask.Shapers = c.Gamma, s.isStop, s.shaping.drafts.Active()
+	ask.Trust = r.config.Speculation.SuffixTrust
+	if !r.traits.Lookup() {
+		ask.Look = r.learned.sharpness.due(in.Terms.Params)
+		ask.Params, ask.Uniforms, ask.Round = in.Terms.Params, r.uniforms, r.rounds
+		ask.Sharpen = r.learned.sharpness.factor()
+		if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
+			// Only the rule cost-aware ends a draft early by its confidence. With the other rules, a greedy draft has no use for the
+			// confidence, and a device then returns 4 bytes a token.
+			ask.Continue = r.learned.gamma.Continue
+		}
+		ask.OnDevice = s.engine.draftsStay() && judgesUnseen(&in)
+	}
+	if r.drafted.given != nil {
+		r.drafted.again(&in)
+	}
+	return in
+}
+
+// judgesUnseen reports whether a device may judge a draft that the host has not seen. An inspected round at temperature 0 is judged on
+// the host, which writes the same tokens. A sampled round would get other tokens there, so the device decides it and its rows are read
+// afterwards.
+func judgesUnseen(in *round.Input) bool {
+	path := spec.Eligible(&in.Terms)
+	return path == spec.Greedy && !in.Ask.Inspect || path == spec.Stochastic
+}
+
+// draftsStay reports whether drafts can stay on the target's device.
+func (e *Engine) draftsStay() bool {
+	return e.target.Feeds() && (e.draft == nil || e.target.Shares(e.draft))
 }
 
 // wants says under which heading the time of a draft is counted: a lookup or a draft model.
-func (r *reply) wants() wanted {
-	if r.free {
+func (r *reply) wants(c *choice) wanted {
+	switch {
+	case c.Gamma == 0:
+		return wantNothing
+	case r.traits.Lookup():
 		return wantLookup
 	}
 	return wantDraft
 }
 
-// decide chooses the proposer and the draft length gamma. A proposer that has not read this reply's tokens so far reads
-// them here.
-func (r *reply) decide(ctx context.Context, ev *event.Round, watch *stopwatch) (spec.Proposer, gamma.Decision, error) {
-	name := r.config.Speculation.Proposer
-	if !r.config.Speculation.Enabled {
-		ev.GammaWhy = "speculation is off"
-		if r.begun == name {
-			return r.proposer, gamma.Decision{}, nil // it goes on following
-		}
-		r.begun = ""
-		return nil, gamma.Decision{}, nil
+// draft asks the proposer for a draft. If it has none, the round goes on without.
+func (r *reply) draft(ctx context.Context, c *choice, in *round.Input, did *round.Result) error {
+	driver := &r.session.driver
+	if err := driver.Draft(ctx, c.proposer, in, r.tellReading("draft"), did); err != nil {
+		did.Failed = err
+		err = r.goOnWithout(c.proposer, err)
+		c.proposer = nil
+		return err
 	}
-	if r.drafted.next(r.rounds); r.drafted.given == nil && r.resting() {
-		return nil, r.limit(r.learned.gamma.Next(gamma.Outlook{}), ev), nil
+	if err := r.countFailures(did); err != nil || did.Failed != nil {
+		return err
 	}
-	proposer, err := r.ready(ctx, ev)
-	if proposer == nil || err != nil {
-		return nil, gamma.Decision{}, err
+	r.trim(c, &did.Draft)
+	if len(did.Draft.Tokens) == 0 {
+		return nil
 	}
-	watch.skip()
-	if r.drafted.given != nil {
-		return proposer, r.limit(r.drafted.decision(), ev), nil
-	}
-	return proposer, r.limit(r.choose(proposer), ev), nil
+	err := r.out.emit(r.narrateDraft(c, in, did))
+	driver.Watch.Skip()
+	return err
 }
 
-// ready returns the proposer that the settings name, after it has read the reply's tokens so far. It returns nil if there
-// is no such proposer.
-func (r *reply) ready(ctx context.Context, ev *event.Round) (spec.Proposer, error) {
-	proposer, name := r.proposer, r.config.Speculation.Proposer
-	if r.begun != name {
-		var refused string
-		if proposer, refused = r.session.proposer(name, r.config.Speculation); refused != "" {
-			other, err := r.giveUp(refused, 0)
-			switch {
-			case err != nil:
-				return nil, err
-			case other:
-				return r.ready(ctx, ev)
-			}
-			r.begun = "" // the proposer so far will not see this round's tokens
-			ev.GammaWhy, ev.DraftWhy = "no proposer "+name, refused
-			return nil, nil
+// verify lets the target judge the draft, and begins the event of the round.
+func (r *reply) verify(ctx context.Context, c *choice, in *round.Input, did *round.Result, ev *event.Round) error {
+	driver := &r.session.driver
+	if err := driver.Verify(ctx, in, did); err != nil {
+		return err
+	}
+	if in.Ask.Look && len(did.Draft.Tokens) > 0 {
+		if err := r.sharpen(did.Pass.Scores, did.Draft, did.Outcome.Path); err != nil {
+			return err
 		}
 	}
-	return proposer, r.follow(ctx, proposer)
-}
-
-// resting reports whether it is certain already that this round drafts nothing. Then gamma's costs are not compared, and
-// a proposer that may learn of committed tokens later is not called. This saves time: the weights have pushed the
-// proposer's data out of the processor's caches, and to load it again takes about 1 % of a fast round.
-func (r *reply) resting() bool {
-	return r.patient && (r.begun == "" || r.begun == r.config.Speculation.Proposer) && r.learned.gamma.Resting()
-}
-
-// getToKnow notes the kind of the reply's proposer. It may learn of committed tokens later (patient), with two
-// exceptions: a proposer that costs nothing is asked in every round, and one that reads the target's hidden states
-// needs those of every pass.
-func (r *reply) getToKnow(p spec.Proposer) {
-	_, free := p.(spec.Free)
-	_, reads := p.(spec.HiddenReader)
-	r.proposer, r.free, r.patient = p, free, p != nil && !free && !reads
-	r.large = r.engine.isLarge(r.engine.draftParameters(r.config.Speculation))
-}
-
-// outlook tells gamma's controller what only the reply knows of the coming round.
-func (r *reply) outlook(p spec.Proposer) gamma.Outlook {
-	o := gamma.Outlook{Free: r.free, Left: min(r.config.Sampling.MaxTokens-(len(r.context)-r.prompt), r.roomInContext())}
-	if reader, ok := p.(spec.Reader); ok && !r.free {
-		o.Unread = reader.Unread()
+	r.narrate(c, in, did, ev)
+	if err := r.logprobs(did.Pass.Scores, &did.Outcome, ev); err != nil {
+		return err
 	}
-	return o
-}
-
-// choose asks gamma's controller. Some rules never choose gamma = 0. They get a plain round now and then, because the
-// speed-up can only be measured against plain rounds on the same context.
-func (r *reply) choose(p spec.Proposer) gamma.Decision {
-	d := r.learned.gamma.Next(r.outlook(p))
-	if r.config.Speculation.Rule != string(gamma.CostAware) && d.Gamma > 0 && r.learned.plain.baselineDue() {
-		d.Gamma, d.Probe, d.Expected = 0, true, 1
-		d.Why = "a plain round, to measure the speed-up against"
+	if !did.Pass.Judged { // when the device has judged, the bytes read after that served inspection only
+		ev.BytesMoved, ev.Syncs = did.Pass.Moved()
 	}
-	return d
-}
-
-// limit cuts gamma to the tokens that still fit the reply and the context, and notes the decision in the event.
-func (r *reply) limit(d gamma.Decision, ev *event.Round) gamma.Decision {
-	ev.GammaWhy, ev.GammaOff, ev.Probe = d.Why, d.Off, d.Probe
-	ev.AcceptanceByPosition, ev.ExpectedTokens = d.Acceptance, d.Expected
-	if d.Gamma == 0 {
-		return d
-	}
-	// The draft is followed by one token of the target's own.
-	room := max(0, min(r.config.Sampling.MaxTokens-(len(r.context)-r.prompt), r.roomInContext())-1)
-	if d.Gamma > room {
-		d.Gamma = room
-		ev.GammaWhy = fmt.Sprintf("only %d more tokens fit this reply", room+1)
-		ev.ExpectedTokens = min(ev.ExpectedTokens, float64(room+1))
-	}
-	if guided(r.config) && d.Gamma > guidedGamma {
-		d.Gamma = guidedGamma
-		ev.GammaWhy = fmt.Sprintf("guidance doubles the rows of a pass: at most %d draft tokens", guidedGamma)
-	}
-	ev.Gamma = d.Gamma
-	return d
-}
-
-// follow tells a proposer the tokens of this reply that it has not seen yet. A draft model reads them when it is first asked
-// for a draft. If it is never asked, it never reads them.
-func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
-	if r.begun == p.Name() {
-		if r.told == len(r.context) {
-			return nil
-		}
-		return r.tell(p)
-	}
-	r.getToKnow(p)
-	if heads, reads := p.(spec.HiddenReader); reads {
-		return r.catchUp(ctx, heads)
-	}
-	var err error
-	if reader, ok := p.(spec.Reader); ok {
-		_, err = reader.Follow(r.context)
-	} else {
-		_, err = p.Begin(ctx, r.context, nil)
-	}
-	if err != nil {
-		return fmt.Errorf("telling proposer %s the context: %w", p.Name(), err)
-	}
-	r.begun, r.told = p.Name(), len(r.context)
+	driver.Watch.Lap(&did.Times.Sample)
 	return nil
-}
-
-// tell gives a proposer the tokens that were committed since the last call.
-func (r *reply) tell(p spec.Proposer) error {
-	if err := p.Committed(r.context[r.told:]); err != nil {
-		return fmt.Errorf("rolling proposer %s back: %w", p.Name(), err)
-	}
-	r.told = len(r.context)
-	return nil
-}
-
-// draft asks the proposer for a draft of at most length tokens. If the proposer has none for this round, the draft is empty
-// and the event says why.
-func (r *reply) draft(ctx context.Context, p spec.Proposer, length int, ev *event.Round, watch *stopwatch) (spec.Draft, error) {
-	ask := spec.Ask{Gamma: length, IsStop: r.ends, Shapers: r.session.shaping.drafts.Active(), Trust: r.config.Speculation.SuffixTrust}
-	if r.looking = false; !r.free {
-		r.askModel(ctx, &ask, ev, watch)
-	}
-	if r.drafted.given != nil {
-		r.drafted.again(&ask)
-	}
-	r.drafted.sharpen = ask.Sharpen
-	draft, err := r.drafted.propose(ctx, p, ask)
-	ev.Read = draft.Read
-	if failed := r.countFailures(&draft, err); failed != nil {
-		return spec.Draft{}, failed
-	}
-	spec.DropForbidden(&draft, ask.Shapers)
-	watch.lap(&ev.DraftMS)
-	if r.ahead != nil { // the host waited for draft and target pass together; the device timed them apart
-		ev.VerifyMS = min(r.ahead.passMS(), ev.DraftMS)
-		ev.DraftMS -= ev.VerifyMS
-	}
-	if errors.Is(err, spec.ErrNoDraft) {
-		ev.DraftWhy = err.Error()
-		return spec.Draft{}, nil
-	}
-	if err != nil {
-		return spec.Draft{}, fmt.Errorf("drafting by %s: %w", p.Name(), err)
-	}
-	ev.DraftStop = draft.Stop
-	r.withoutEnd(&draft)
-	r.trim(&draft, ev)
-	if len(draft.Tokens) == 0 {
-		return draft, nil
-	}
-	ev.Proposer, ev.ProposerWhy, ev.DraftTemperature = p.Name(), draft.ByWhy, draft.Temperature
-	if draft.By != "" {
-		ev.Proposer = draft.By
-	}
-	drafted := event.Drafted{Round: r.rounds, Gamma: length, Probe: ev.Probe, Proposer: ev.Proposer, DraftMS: ev.DraftMS}
-	for i, id := range draft.Tokens {
-		t := r.engine.token(id)
-		if q := draft.Q[i]; q.IsElsewhere() {
-			t.Q = known(draft.Confidence[i])
-		} else if q.P != nil {
-			t.Q = known(q.Prob(id))
-		}
-		drafted.Tokens = append(drafted.Tokens, t)
-	}
-	err = r.emit(drafted)
-	watch.skip()
-	return draft, err
-}
-
-// askModel adds to a question what only a proposer with a model needs.
-func (r *reply) askModel(ctx context.Context, ask *spec.Ask, ev *event.Round, watch *stopwatch) {
-	r.looking = r.learned.sharpness.due(params(r.config))
-	ask.Params, ask.Uniforms, ask.Round = params(r.config), r.uniforms, r.rounds
-	ask.Inspect, ask.Look, ask.Sharpen = r.inspecting, r.looking, r.learned.sharpness.factor()
-	ask.Reading = func(read func(progress func(done, total int)) error) error {
-		watch.lap(&ev.DraftMS)
-		defer watch.skip()
-		return r.timed("draft", &ev.ReadMS, read)
-	}
-	if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
-		// Only the rule cost-aware ends a draft early by its confidence. With the other rules, a greedy draft has no use for the
-		// confidence, and a device then returns 4 bytes a token.
-		ask.Continue = r.learned.gamma.Continue
-	}
-	if r.mayRunAhead(ask) {
-		ask.Ahead = r.runAhead(ctx)
-	}
-}
-
-// withoutEnd removes a stop token from the end of a greedy draft. To verify it would bring no token: the row before it
-// already yields the target's own choice, and no token follows a stop token. A stop token that was drawn at random stays:
-// removing a token because of its value would change the distribution.
-func (r *reply) withoutEnd(draft *spec.Draft) {
-	last := len(draft.Tokens) - 1
-	if last < 0 || draft.Q[last].P != nil || !r.ends(draft.Tokens[last]) {
-		return
-	}
-	draft.Tokens, draft.Q = draft.Tokens[:last], draft.Q[:last]
-	draft.Confidence = draft.Confidence[:min(last, len(draft.Confidence))]
-	draft.Logits = draft.Logits[:min(last, len(draft.Logits))]
 }
 
 // confidenceIsCheap reports whether the probability of each draft token costs little compared with the draft. Sampling
@@ -309,73 +273,19 @@ func (e *Engine) isLarge(parameters int64) bool {
 	return parameters >= parametersPerWeight*int64(e.target.Config().Vocab)
 }
 
-// verify runs one target pass over the last committed token and the draft tokens, and judges the draft by its logits.
-func (r *reply) verify(ctx context.Context, draft spec.Draft, ev *event.Round, watch *stopwatch) (scores, spec.Outcome, error) {
-	rows := append([]int32{r.context[len(r.context)-1]}, draft.Tokens...)
-	var logits scores
-	var host string // why the host judges a draft that the device could judge otherwise
-	var err error
-	if r.ahead != nil {
-		logits = r.ahead
-	} else {
-		logits, err = r.forward(ctx, rows, ev)
-		if err == nil && r.session.path(r.config) == spec.Stochastic {
-			logits, host, err = r.session.judge(logits, draft, params(r.config), r.uniforms, r.rounds)
-		}
-	}
-	watch.lap(&ev.VerifyMS)
-	if err != nil {
-		return nil, spec.Outcome{}, fmt.Errorf("verifying %d rows: %w", len(rows), err)
-	}
-	terms := r.terms()
-	outcome, err := r.session.verifier.Verify(logits, draft, terms)
-	ev.BytesMoved, ev.Syncs = logits.Moved()
-	if err == nil && len(draft.Tokens) > 0 {
-		err = r.sharpen(logits, draft, outcome.Path)
-	}
-	watch.lap(&ev.SampleMS)
-	ev.Shaped = terms.Shapers.Names()
-	ev.Path, ev.PathWhy = string(outcome.Path), outcome.PathWhy
-	if host != "" {
-		ev.Path, ev.PathWhy = string(spec.Fallback), host
-	}
-	ev.Rule, ev.Lossy = string(terms.Rule), terms.Rule.Lossy() && terms.Params.Temperature > 0
-	if err != nil {
-		return nil, spec.Outcome{}, err
-	}
-	ev.Accepted, ev.Tested = outcome.Accepted, outcome.Tested
-	for _, j := range outcome.Draft {
-		ev.Draft = append(ev.Draft, r.engine.judged(j))
-	}
-	if outcome.Commit.Verdict != "" {
-		t := r.engine.judged(outcome.Commit)
-		ev.Commit = &t
-	}
-	err = r.logprobs(logits, &outcome, ev)
-	if _, decided := logits.(ahead); !decided { // when the device has judged, the bytes read after that served inspection only
-		ev.BytesMoved, ev.Syncs = logits.Moved()
-	}
-	watch.lap(&ev.SampleMS)
-	return logits, outcome, err
-}
-
 // terms are the conditions under which the next round of this reply is judged.
 func (r *reply) terms() spec.Terms {
 	t := r.session.terms(r.config)
-	t.Uniforms, t.Round, t.Written, t.IsStop = r.uniforms, r.rounds, len(r.context)-r.prompt, r.ends
+	t.Uniforms, t.Round, t.Written, t.IsStop = r.uniforms, r.rounds, r.written(), r.session.isStop
 	return t
 }
 
 // terms are the conditions that a configuration sets. Those that differ from round to round are left empty.
 func (s *Session) terms(c config.Config) spec.Terms {
-	t := spec.Terms{
+	return spec.Terms{
 		Params: params(c), Shapers: s.shaping.shapers.Active(), Logprobs: c.Sampling.Logprobs, Rule: spec.Rule(c.Speculation.Acceptance),
-		Typical: spec.Typical{Epsilon: c.Speculation.TypicalEpsilon, Delta: c.Speculation.TypicalDelta},
+		Typical: spec.Typical{Epsilon: c.Speculation.TypicalEpsilon, Delta: c.Speculation.TypicalDelta}, Mixed: guided(c),
 	}
-	if guided(c) {
-		t.Mixed = fmt.Sprintf("guidance %g: two rows for each token", c.Guidance.Scale)
-	}
-	return t
 }
 
 // params are the filters of a configuration.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"iter"
 
-	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/gamma"
+	"specula/engine/round"
 	"specula/engine/spec"
 	"specula/tokenizer/chat"
 )
@@ -20,16 +20,16 @@ type Session struct {
 	engine    *Engine
 	loaded    *Engine // the one that the session began with, whose vocabulary is that of all that may follow it; never changes
 	control   *control
-	cache     compute.Cache
-	cached    []int32                  // the tokens whose keys and values the cache holds, (cache.Len())
-	companion *companion               // of guidance; nil until it was asked for
-	proposers map[string]spec.Proposer // made when they were first chosen
-	made      map[string]string        // the settings by which
-	failed    map[string]string        // why one could not be made
-	setbacks  map[string]setback       // of proposers that the setting auto turned from
-	corpus    *spec.Corpus             // of finished replies
-	verifier  *spec.Verifier
-	tokens    compute.Tokens                    // of drafts that come from the host and are judged on a device; nil until there is one
+	target    *round.Local  // with its cache
+	cached    []int32       // the tokens whose keys and values the cache holds, (Cache.Len())
+	companion *round.Guided // the target under guidance; nil until that was asked for
+	driver    round.Driver
+	isStop    func(id int32) bool               // whether a token ends a reply
+	proposers map[string]spec.Proposer          // made when they were first chosen
+	made      map[string]string                 // the settings by which
+	failed    map[string]string                 // why one could not be made
+	setbacks  map[string]setback                // of proposers that the setting auto turned from
+	corpus    *spec.Corpus                      // of finished replies
 	costs     map[spec.Path][]gamma.Observation // measured before the first reply
 	rehearser string                            // the proposer whose costs these are
 	lessons   map[kind]*lessons
@@ -37,7 +37,7 @@ type Session struct {
 	shaping   shaping
 	replies   int
 	toldLost  bool // that the vocabulary cannot spell all that was written
-	age       *stopwatch
+	age       round.Stopwatch
 	inspectMS float64 // of age, spent on inspection
 
 	// seed returns the seed of each reply while a proof runs; nil: the settings give it.
@@ -46,13 +46,15 @@ type Session struct {
 
 // NewSession allocates the caches of a conversation. Then it measures what rounds will cost, for at most a quarter of a second.
 func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
-	cache, err := e.target.NewCache()
+	target, err := round.NewLocal(e.target)
 	if err != nil {
 		return nil, fmt.Errorf("allocating the target's cache: %w", err)
 	}
-	s := &Session{engine: e, loaded: e, control: newControl(e.options.Config), cache: cache, proposers: map[string]spec.Proposer{},
-		made: map[string]string{}, failed: map[string]string{}, setbacks: map[string]setback{}, corpus: spec.NewCorpus(), verifier: spec.NewVerifier(),
-		lessons: map[kind]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: e.stopwatch()}
+	s := &Session{engine: e, loaded: e, control: newControl(e.options.Config), target: target, proposers: map[string]spec.Proposer{},
+		made: map[string]string{}, failed: map[string]string{}, setbacks: map[string]setback{}, corpus: spec.NewCorpus(),
+		lessons: map[kind]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: round.NewStopwatch(e.options.Now)}
+	s.driver = round.Driver{Target: target, Verifier: spec.NewVerifier(), Watch: s.age}
+	s.isStop = func(id int32) bool { return s.engine.stops[id] }
 	if err := s.takeForm(ctx, e.options.Config.Constraint); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -83,8 +85,7 @@ type Request struct {
 func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		s.replies++
-		r := &reply{session: s, engine: s.engine, request: req, yield: yield, number: s.replies}
-		r.ends = func(id int32) bool { return r.engine.isStop(id) }
+		r := &reply{session: s, request: req, out: listener{yield: yield}}
 		r.run(ctx)
 	}
 }
@@ -114,10 +115,10 @@ func (s *Session) Reset() error {
 
 // empty empties the caches and the proposers.
 func (s *Session) empty() error {
-	err := s.cache.Truncate(0)
+	err := s.target.Truncate(0)
 	s.cached = s.cached[:0]
 	if s.companion != nil {
-		err = errors.Join(err, s.companion.keep(nil))
+		err = errors.Join(err, s.companion.Forget())
 	}
 	for _, p := range s.proposers {
 		err = errors.Join(err, p.Reset())
@@ -127,12 +128,9 @@ func (s *Session) empty() error {
 
 // Close frees the caches.
 func (s *Session) Close() error {
-	err := s.cache.Close()
-	if s.tokens != nil {
-		err = errors.Join(err, s.tokens.Close())
-	}
+	err := s.target.Close()
 	if s.companion != nil {
-		err = errors.Join(err, s.companion.cache.Close())
+		err = errors.Join(err, s.companion.Close())
 	}
 	for _, p := range s.proposers {
 		err = errors.Join(err, p.Close())

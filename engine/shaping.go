@@ -61,14 +61,13 @@ func (e *Engine) check(from, to config.Config) error {
 
 // retell resets the shapers and gives them the context of this reply.
 func (r *reply) retell() error {
-	return r.session.shaping.shapers.Reset(r.context[:r.prompt], r.context[r.prompt:])
+	return r.session.shaping.shapers.Reset(r.context[:r.prompt], r.reply())
 }
 
 // path returns the path that a round under a configuration takes at this place of the reply.
 func (s *Session) path(c config.Config) spec.Path {
 	terms := s.terms(c)
-	path, _ := spec.Eligible(&terms)
-	return path
+	return spec.Eligible(&terms)
 }
 
 // logprobs adds log-probabilities to the tokens that a round commits.
@@ -77,7 +76,7 @@ func (r *reply) logprobs(target spec.Rows, outcome *spec.Outcome, ev *event.Roun
 	if n == 0 {
 		return nil
 	}
-	list, err := r.session.verifier.LogProbs(n, target, outcome)
+	list, err := r.session.driver.Verifier.LogProbs(n, target, outcome)
 	if err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func (r *reply) logprobs(target spec.Rows, outcome *spec.Outcome, ev *event.Roun
 		if i < outcome.Accepted {
 			t = &ev.Draft[i]
 		}
-		t.LogProb, t.LogProbs = &l.Own, r.engine.named(l.Top)
+		t.LogProb, t.LogProbs = &l.Own, r.session.engine.named(l.Top)
 	}
 	return nil
 }

@@ -76,12 +76,12 @@ func (s *sharpness) look(v *spec.Verifier, target spec.Rows, draft spec.Draft) e
 	return nil
 }
 
-// sharpen compares the candidates in this round, if it is due. The time is counted as the round's.
+// sharpen compares the candidates in this round. The time is counted as the round's.
 func (r *reply) sharpen(target spec.Rows, draft spec.Draft, path spec.Path) error {
-	if path == spec.Greedy || !r.looking {
+	if path == spec.Greedy {
 		return nil
 	}
-	if err := r.learned.sharpness.look(r.session.verifier, target, draft); err != nil {
+	if err := r.learned.sharpness.look(r.session.driver.Verifier, target, draft); err != nil {
 		return fmt.Errorf("comparing draft and target: %w", err)
 	}
 	return nil

@@ -20,7 +20,7 @@ func TestTheSpeedUpCountsRoundsThatWereAskedInVain(t *testing.T) {
 		{"lookup", wantLookup, 10, 20.0 / 10}, // 5 finds of 3 tokens in a plain round's time, and 5 plain rounds
 		{"draft model", wantDraft, 14, 20.0 / 12},
 	} {
-		l := newLessons(gamma.Options{Rule: gamma.Fixed, Gamma: 2, Max: 2})
+		l := newLessons(kind{}, gamma.Options{Rule: gamma.Fixed, Gamma: 2, Max: 2})
 		l.follow("someone")
 		round := func(want wanted, drafted int, ms float64, tokens int) {
 			l.gamma.Next(gamma.Outlook{})
@@ -51,7 +51,7 @@ func TestTheSpeedUpCountsRoundsThatWereAskedInVain(t *testing.T) {
 
 // Plain rounds are rare. While none is run the machine may become slow, which is no loss of speculation.
 func TestTheSpeedUpFollowsTheMachine(t *testing.T) {
-	l := newLessons(gamma.Options{Rule: gamma.Fixed, Gamma: 2, Max: 2})
+	l := newLessons(kind{}, gamma.Options{Rule: gamma.Fixed, Gamma: 2, Max: 2})
 	l.follow("someone")
 	round := func(drafted int, ms float64) {
 		l.gamma.Next(gamma.Outlook{})

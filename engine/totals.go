@@ -9,8 +9,8 @@ type totals struct {
 	plainTokens, specTokens int
 }
 
-// add takes a finished round that committed so many tokens.
-func (t *totals) add(ev *event.Round, committed int) {
+// add takes a finished round that committed so many tokens. In a failed one the proposer could not draft.
+func (t *totals) add(ev *event.Round, committed int, failed bool) {
 	t.Tokens += committed
 	t.Rounds++
 	t.Drafted += len(ev.Draft)
@@ -33,7 +33,7 @@ func (t *totals) add(ev *event.Round, committed int) {
 	t.OtherMS += ev.OtherMS
 	t.BytesMoved += ev.BytesMoved
 	switch {
-	case ev.Gamma > 0 && ev.DraftWhy != "": // neither plain nor speculative
+	case failed: // neither plain nor speculative
 	case len(ev.Draft) == 0:
 		t.PlainRounds++
 		t.plainMS += ev.MS()

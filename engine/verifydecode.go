@@ -17,7 +17,7 @@ import (
 // verified it, each on the keys and values that its own passes left. It returns at how many positions of the reply scores
 // were compared, and at how many their bits differ. The caches are empty afterwards.
 func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds []event.Round) (compared, differ int, err error) {
-	tokens, _, err := s.engine.fit(ctx, []chat.Message{{Role: "user", Content: prompt}}, s.Settings(), s.cache.Cap())
+	tokens, _, err := s.engine.fit(ctx, []chat.Message{{Role: "user", Content: prompt}}, s.Settings(), s.target.Cache.Cap())
 	if err == nil {
 		err = s.empty()
 	}
@@ -26,13 +26,13 @@ func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds
 	}
 	defer func() { err = errors.Join(err, s.empty()) }()
 	last := len(tokens) - 1
-	if _, err := s.engine.target.Prefill(ctx, s.cache, tokens[:last], nil); err != nil {
+	if _, err := s.engine.target.Prefill(ctx, s.target.Cache, tokens[:last], nil); err != nil {
 		return 0, 0, fmt.Errorf("comparing verification with decoding: reading the prompt: %w", err)
 	}
 	p := passes{session: s, base: last, from: tokens[last], row: make([]float32, s.engine.target.Config().Vocab)}
 	decoded, err := p.decode(ctx, rounds)
 	if err == nil {
-		err = s.cache.Truncate(last)
+		err = s.target.Cache.Truncate(last)
 	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("comparing verification with decoding: %w", err)
@@ -76,7 +76,7 @@ func (p *passes) decode(ctx context.Context, rounds []event.Round) (list []finge
 	at := p.from
 	for i := range rounds {
 		for _, token := range rounds[i].Committed() {
-			logits, err := p.session.engine.target.Forward(ctx, p.session.cache, []int32{at})
+			logits, err := p.session.engine.target.Forward(ctx, p.session.target.Cache, []int32{at})
 			if err != nil {
 				return nil, err
 			}
@@ -102,7 +102,7 @@ func (p *passes) verify(ctx context.Context, rounds []event.Round, decoded []fin
 		for _, token := range rounds[i].Draft {
 			rows = append(rows, token.ID)
 		}
-		logits, err := p.session.engine.target.Forward(ctx, p.session.cache, rows)
+		logits, err := p.session.engine.target.Forward(ctx, p.session.target.Cache, rows)
 		if err != nil {
 			return compared, differ, fmt.Errorf("round %d: %w", rounds[i].Index, err)
 		}
@@ -117,7 +117,7 @@ func (p *passes) verify(ctx context.Context, rounds []event.Round, decoded []fin
 			compared++
 		}
 		at = committed[len(committed)-1].ID
-		if err := p.session.cache.Truncate(p.base + compared); err != nil {
+		if err := p.session.target.Cache.Truncate(p.base + compared); err != nil {
 			return compared, differ, err
 		}
 	}

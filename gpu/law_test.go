@@ -164,19 +164,24 @@ func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int
 		}
 	} else {
 		draft, err = p.proposer.Propose(t.Context(), spec.Ask{Gamma: gamma, Params: p.world.Params, Sharpen: lawSharpen, Uniforms: u, Round: round,
-			Ahead: func(tokens compute.Tokens, n int) (ids []int32, q []float64, err error) {
-				if rows.Logits, err = p.pass(tokens, position, n); err != nil {
-					return nil, nil, err
+			OnDevice: true})
+		if on := draft.Device; err == nil && on != nil {
+			if rows.Logits, err = p.pass(on.Tokens, position, on.N); err == nil {
+				rows.decision, err = rows.Logits.(compute.Judge).AcceptDrawn(on.Tokens)
+			}
+			if err != nil {
+				return nil, err
+			}
+			var ids []int32
+			var q []float64
+			for _, c := range rows.decision.Draft {
+				if c.Q == 0 {
+					c.ID = -1 // it could not be drawn
 				}
-				rows.decision, err = rows.Logits.(compute.Judge).AcceptDrawn(tokens)
-				for _, c := range rows.decision.Draft {
-					if c.Q == 0 {
-						c.ID = -1 // it could not be drawn
-					}
-					ids, q = append(ids, c.ID), append(q, c.Q)
-				}
-				return ids, q, err
-			}})
+				ids, q = append(ids, c.ID), append(q, c.Q)
+			}
+			err = on.Seen(&draft, ids, q)
+		}
 	}
 	if err != nil && !errors.Is(err, spec.ErrNoDraft) { // ErrNoDraft means an empty draft
 		return nil, err
@@ -198,7 +203,7 @@ const lawSeed = 7
 func (p *player) play(t *testing.T, trial int) (played gate.Played) {
 	played.Bonus, p.trial = -1, trial
 	u := sample.NewPhilox(lawSeed, trial)
-	if _, err := p.proposer.Follow([]int32{gate.Root}); err != nil {
+	if _, err := p.proposer.Begin([]int32{gate.Root}); err != nil {
 		t.Fatal(err)
 	}
 	for round := 0; len(played.Tokens) < p.world.Depth; round++ {

@@ -96,6 +96,7 @@ type Auto struct {
 type Proposer struct {
 	Name    string `json:"name"`              // as in the setting speculation.proposer
 	Refused string `json:"refused,omitempty"` // why it cannot be chosen, in words
+	Words   string `json:"words,omitempty"`   // where its tokens come from, in words
 }
 
 // Settings are the settings in force; engine/config has their meanings and ranges.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Shaper edits the logits of a row, given the tokens before it: a penalty, a bias, a ban, a
@@ -178,4 +179,13 @@ func (s Shapers) Names() []string {
 		names[i] = shaper.Name()
 	}
 	return names
+}
+
+// Listed joins names with commas and "and".
+func Listed(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

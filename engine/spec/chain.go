@@ -28,7 +28,7 @@ func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
 		return nil, false
 	}
 	switch _, ok := ask.sampling(ask.Gamma, d.vocab); {
-	case ask.Params.Temperature > 0 && (!ok || ask.Ahead == nil):
+	case ask.Params.Temperature > 0 && (!ok || !ask.OnDevice):
 		return nil, false
 	case ask.Params.Temperature == 0 && ask.Inspect:
 		return nil, false
@@ -41,9 +41,8 @@ func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
 // are only few kinds of chains, and each can be recorded.
 const mostUnread = 2
 
-// chain drafts on the device. If ask.Ahead is set, the draft is verified there before the host has seen it.
+// chain drafts on the device. If ask.OnDevice is set, the draft stays there.
 func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Draft) (Draft, error) {
-	start := len(d.cached) - draft.Read // what this round writes after it may not be finite
 	if unread := d.context[len(d.cached):]; len(unread) > mostUnread {
 		if _, err := d.read(ctx, unread[:len(unread)-1], nil); err != nil {
 			return Draft{}, fmt.Errorf("reading %d tokens in front of a draft: %w", len(unread)-1, err)
@@ -52,59 +51,68 @@ func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Dr
 	at := len(d.cached)
 	unread := d.context[at:]
 	n := min(ask.Gamma, d.cache.Cap()-at-len(unread)+1)
-	ids, q, err := d.runChain(ctx, model, ask, unread, n)
-	if err != nil {
+	if err := d.runChain(ctx, model, ask, unread, n); err != nil {
 		return Draft{}, errors.Join(fmt.Errorf("drafting %d tokens: %w", n, err), d.truncate(at))
 	}
-	d.cached = append(append(d.cached, unread...), ids[:n-1]...)
-	if q != nil {
-		if err := d.look(ask, n, &draft); err != nil {
-			return Draft{}, errors.Join(err, d.truncate(at))
-		}
+	seen := func(draft *Draft, ids []int32, q []float64) error { return d.seeChain(ask, n, draft, ids, q) }
+	if ask.OnDevice {
+		draft.Device = &OnDevice{Tokens: d.tokens, N: n, seen: seen}
+		return draft, nil
 	}
-	for i, id := range ids {
-		if id < 0 {
-			return d.damaged(draft, i, start, compute.ErrNotFinite)
-		}
-		if int(id) >= d.vocab {
-			draft.Stop = fmt.Sprintf("the target does not know token %d", id)
-			return draft, nil
-		}
-		draft.Tokens = append(draft.Tokens, id)
-		if q != nil {
-			draft.Q, draft.Confidence = append(draft.Q, d.seen(ask, i, &draft)), append(draft.Confidence, q[i])
-		} else {
-			draft.Q = append(draft.Q, sample.OneHot(id))
-		}
-		if ask.IsStop != nil && ask.IsStop(id) {
-			draft.Stop = stopEnds
-			return draft, nil
-		}
+	ids := make([]int32, n)
+	if err := d.tokens.Get(1, ids); err != nil {
+		return Draft{}, errors.Join(fmt.Errorf("drafting %d tokens: %w", n, err), d.truncate(at))
 	}
-	if n < ask.Gamma {
-		draft.Stop = fmt.Sprintf("draft context full: %d tokens", d.cache.Cap())
-	}
-	return draft, nil
+	return draft, seen(&draft, ids, nil)
 }
 
-// runChain returns the n tokens of a draft, and their probabilities if they were sampled.
-func (d *DraftModel) runChain(ctx context.Context, model Chainer, ask Ask, unread []int32, n int) (ids []int32, q []float64, err error) {
+// runChain queues the n steps of a draft.
+func (d *DraftModel) runChain(ctx context.Context, model Chainer, ask Ask, unread []int32, n int) error {
 	if err := d.roomForTokens(model, n+1); err != nil {
-		return nil, nil, err
+		return err
 	}
 	var by *compute.Sampling
 	if ask.Params.Temperature > 0 {
 		s, _ := ask.sampling(n, d.vocab)
 		by = &s
 	}
-	if err := model.Chain(ctx, d.cache, unread, n, d.tokens, by); err != nil {
-		return nil, nil, err
+	return model.Chain(ctx, d.cache, unread, n, d.tokens, by)
+}
+
+// seeChain fills in a draft of n tokens that were drafted on the device; q is nil at temperature 0.
+func (d *DraftModel) seeChain(ask Ask, n int, draft *Draft, ids []int32, q []float64) error {
+	at := len(d.cached)
+	d.cached = append(append(d.cached, d.context[at:]...), ids[:n-1]...)
+	if q != nil {
+		if err := d.look(ask, n, draft); err != nil {
+			return errors.Join(err, d.truncate(at))
+		}
 	}
-	if ask.Ahead != nil {
-		return ask.Ahead(d.tokens, n)
+	for i, id := range ids {
+		if id < 0 {
+			var err error
+			*draft, err = d.damaged(*draft, i, compute.ErrNotFinite)
+			return err
+		}
+		if int(id) >= d.vocab {
+			draft.Stop = fmt.Sprintf("the target does not know token %d", id)
+			return nil
+		}
+		draft.Tokens = append(draft.Tokens, id)
+		if q != nil {
+			draft.Q, draft.Confidence = append(draft.Q, d.seen(ask, i, draft)), append(draft.Confidence, q[i])
+		} else {
+			draft.Q = append(draft.Q, sample.OneHot(id))
+		}
+		if ask.IsStop != nil && ask.IsStop(id) {
+			draft.Stop = stopEnds
+			return nil
+		}
 	}
-	ids = make([]int32, n)
-	return ids, nil, d.tokens.Get(1, ids)
+	if n < ask.Gamma {
+		draft.Stop = fmt.Sprintf("draft context full: %d tokens", d.cache.Cap())
+	}
+	return nil
 }
 
 // look reads the logits of a draft of n tokens, for inspection.

@@ -68,17 +68,14 @@ func TestAChainDraftsLikeSingleSteps(t *testing.T) {
 		if round == 0 || rng.IntN(25) == 0 {
 			keep := rng.IntN(len(committed) + 1)
 			committed = append(committed[:keep:keep], random(rng, 1+rng.IntN(9))...)
-			_, err := d.Begin(t.Context(), committed, nil)
+			_, err := d.Begin(committed)
 			must(t, err)
 		}
 		a, shown := greedyAsk(rng.IntN(6), round), []int32(nil)
 		a.IsStop = func(id int32) bool { return id%7 == 3 }
 		want := fresh(t, committed, a)
 		if round%2 == 0 {
-			a.Ahead = func(tokens compute.Tokens, n int) ([]int32, []float64, error) {
-				shown = slices.Clone(tokens.(*onDevice).ids[:n+1])
-				return shown[1:], nil, nil
-			}
+			a.OnDevice = true
 		}
 		if countdown := rng.IntN(8); rng.IntN(6) == 0 {
 			m.fault = func(int) error {
@@ -88,7 +85,11 @@ func TestAChainDraftsLikeSingleSteps(t *testing.T) {
 				return nil
 			}
 		}
-		draft, err := d.Propose(t.Context(), a)
+		draft, err := readFirst(t, d, a)
+		if on := draft.Device; on != nil && err == nil {
+			shown = slices.Clone(on.Tokens.(*onDevice).ids[:on.N+1])
+			err = on.Seen(&draft, shown[1:], nil)
+		}
 		m.fault = nil
 		var news []int32
 		switch {
@@ -98,8 +99,8 @@ func TestAChainDraftsLikeSingleSteps(t *testing.T) {
 			if !slices.Equal(draft.Tokens, want.Tokens) || draft.Stop != want.Stop {
 				t.Fatalf("round %d: drafted %v %q, want %v %q", round, draft.Tokens, draft.Stop, want.Tokens, want.Stop)
 			}
-			if a.Ahead != nil && a.Gamma > 0 && (len(shown) != a.Gamma+1 || shown[0] != committed[len(committed)-1]) {
-				t.Fatalf("round %d: who ran ahead was shown %v behind %v", round, shown, committed)
+			if a.OnDevice && a.Gamma > 0 && (len(shown) != a.Gamma+1 || shown[0] != committed[len(committed)-1]) {
+				t.Fatalf("round %d: the device has %v after %v", round, shown, committed)
 			}
 			kept := rng.IntN(len(draft.Tokens) + 1)
 			news = append(slices.Clone(draft.Tokens[:kept]), random(rng, rng.IntN(3))...)
@@ -123,7 +124,7 @@ func TestAChainDraftsLikeSingleSteps(t *testing.T) {
 func TestAChainStaysInsideItsCache(t *testing.T) {
 	m := &chaining{history: &history{vocab: 50, capacity: 8}}
 	d := newDraft(t, m, 50)
-	_, err := d.Begin(t.Context(), []int32{1, 2, 3, 4, 5, 6}, nil)
+	_, err := d.Begin([]int32{1, 2, 3, 4, 5, 6})
 	must(t, err)
 	draft, err := d.Propose(t.Context(), greedyAsk(5, 0))
 	must(t, err)
@@ -140,7 +141,7 @@ func TestAChainStaysInsideItsCache(t *testing.T) {
 func TestAChainOfScoresThatAreNoNumbers(t *testing.T) {
 	m := &chaining{history: &history{vocab: 50, capacity: 100, poison: true}}
 	d := newDraft(t, m, 50)
-	_, err := d.Begin(t.Context(), []int32{1, 2, 3}, nil)
+	_, err := d.Begin([]int32{1, 2, 3})
 	must(t, err)
 	if draft, err := d.Propose(t.Context(), greedyAsk(3, 0)); !errors.Is(err, ErrNoDraft) || len(draft.Tokens) != 0 {
 		t.Errorf("%v, error %v", draft.Tokens, err)
@@ -155,15 +156,11 @@ func TestAChainOfScoresThatAreNoNumbers(t *testing.T) {
 func TestWhoWantsScoresGetsNoChain(t *testing.T) {
 	m := &chaining{history: &history{vocab: 50, capacity: 100}}
 	d := newDraft(t, m, 50)
-	_, err := d.Begin(t.Context(), []int32{1, 2, 3}, nil)
+	_, err := d.Begin([]int32{1, 2, 3})
 	must(t, err)
-	ahead := func(compute.Tokens, int) ([]int32, []float64, error) {
-		t.Error("somebody ran ahead")
-		return nil, nil, nil
-	}
 	inspected, here, ours := greedyAsk(2, 0), ask(2, 0), ask(2, 0)
-	inspected.Inspect, inspected.Ahead = true, ahead
-	ours.Uniforms, ours.Ahead = struct{ sample.Uniforms }{ours.Uniforms}, ahead // uniforms that no device can compute
+	inspected.Inspect, inspected.OnDevice = true, true
+	ours.Uniforms, ours.OnDevice = struct{ sample.Uniforms }{ours.Uniforms}, true // uniforms that no device can compute
 	for _, a := range []Ask{inspected, here, ours} {
 		if draft, err := d.Propose(t.Context(), a); err != nil || len(draft.Tokens) != 2 || m.chains > 0 {
 			t.Errorf("%v in %d chains, error %v", draft.Tokens, m.chains, err)

@@ -14,20 +14,28 @@ import (
 // It does not own the two: the session can also use each by itself. To close Combined closes neither.
 type Combined struct {
 	suffix *Suffix
-	model  Reader
+	model  Proposer
 }
 
 // NewCombined returns a proposer that asks suffix first.
-func NewCombined(suffix *Suffix, model Reader) *Combined { return &Combined{suffix, model} }
+func NewCombined(suffix *Suffix, model Proposer) *Combined { return &Combined{suffix, model} }
 
 func (c *Combined) Name() string { return "combined" }
 
 // Begin opens a reply for both. The context is read by the model when a round first needs it.
-func (c *Combined) Begin(ctx context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {
-	if _, err := c.suffix.Begin(ctx, tokens, nil); err != nil {
+func (c *Combined) Begin(tokens []int32) (reused int, err error) {
+	if _, err := c.suffix.Begin(tokens); err != nil {
 		return 0, err
 	}
-	return c.model.Follow(tokens)
+	return c.model.Begin(tokens)
+}
+
+// Unread is 0: whether the model has to draft is not known yet.
+func (c *Combined) Unread() int { return 0 }
+
+// Read lets the model read.
+func (c *Combined) Read(ctx context.Context, progress func(done, total int)) error {
+	return c.model.Read(ctx, progress)
 }
 
 // Propose returns the draft of one of the two, and says which one and why.

@@ -32,6 +32,7 @@ type DraftModel struct {
 	context    []int32 // all committed tokens, in the draft's vocabulary
 	stranger   string  // names a token of it that the draft model cannot read; "" if there is none
 	cached     []int32 // what the cache holds: a prefix of context, in Propose followed by drafted tokens
+	sound      int     // tokens of the cache as the last round left it: what this round adds may not be finite
 	sampler    sample.Sampler
 	q          [][]float64    // (γ, vocab) memory of Draft.Q
 	scores     [][]float32    // (γ, draft vocab) memory of Draft.Logits
@@ -88,26 +89,9 @@ func (d *DraftModel) spell(target []int32) []int32 {
 	return d.lexicon.Spell(nil, target)
 }
 
-// Begin reads tokens into the cache, up to the last one. A context that is longer than the cache, or has a token that the draft
-// model does not know, is no error: there is no draft then.
-func (d *DraftModel) Begin(ctx context.Context, tokens []int32, progress func(done, total int)) (reused int, err error) {
-	reused, err = d.Follow(tokens)
-	if err != nil {
-		return 0, err
-	}
-	most := max(0, len(d.context)-1)
-	unread := most - reused
-	if unread == 0 || most > d.cache.Cap() || d.stranger != "" {
-		return reused, nil
-	}
-	if _, err := d.read(ctx, d.context[reused:reused+unread], progress); err != nil {
-		return reused, fmt.Errorf("reading %d tokens of context into the draft model: %w", unread, err)
-	}
-	return reused, nil
-}
-
-// Follow is Begin without reading. The next Propose reads what the cache lacks.
-func (d *DraftModel) Follow(tokens []int32) (reused int, err error) {
+// Begin cuts the cache back to what it has of tokens. What it lacks is read before the next draft. A context that is longer than the
+// cache, or has a token that the draft model does not know, is no error: there is no draft then.
+func (d *DraftModel) Begin(tokens []int32) (reused int, err error) {
 	d.context, d.stranger = append(d.context[:0], d.spell(tokens)...), ""
 	d.meet(d.context)
 	return d.rollBack(0)
@@ -126,34 +110,32 @@ func (d *DraftModel) Unread() int {
 // More are read before it.
 const mostMissed = 8
 
-// catchUp reads what the cache lacks of the context if that is much.
-func (d *DraftModel) catchUp(ctx context.Context, ask Ask) (read int, err error) {
+// Read reads what the cache lacks of the context.
+func (d *DraftModel) Read(ctx context.Context, progress func(done, total int)) error {
 	missed := d.Unread()
-	if missed <= mostMissed || ask.Reading == nil || ask.Gamma == 0 {
-		return 0, nil
+	if missed == 0 {
+		return nil
 	}
-	err = ask.Reading(func(progress func(done, total int)) error {
-		_, err := d.read(ctx, d.context[len(d.cached):len(d.context)-1], progress)
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("reading %d tokens of context into the draft model: %w", missed, err)
+	if _, err := d.read(ctx, d.context[len(d.cached):len(d.context)-1], progress); err != nil {
+		return fmt.Errorf("reading %d tokens of context into the draft model: %w", missed, err)
 	}
-	return missed, nil
+	return nil
 }
 
-// Propose draws up to ask.Gamma tokens, each from the draft model's distribution after the token before, shaped by ask.Shapers. It
-// first reads the committed tokens that the cache lacks.
+// Propose draws up to ask.Gamma tokens, each from the draft model's distribution after the token before, shaped by ask.Shapers. Its
+// first pass reads the committed tokens that the cache lacks. If they are many, it asks for a Read first.
 func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
+	if missed := d.Unread(); missed > mostMissed && ask.Gamma > 0 {
+		return Draft{Unread: missed}, nil
+	}
+	return d.propose(ctx, ask)
+}
+
+func (d *DraftModel) propose(ctx context.Context, ask Ask) (Draft, error) {
 	var draft Draft
-	var err error
-	start := len(d.cached)
 	draft.Temperature = ask.drafting().Temperature
 	if draft.Stop = d.stranger; draft.Stop != "" {
 		return draft, nil
-	}
-	if draft.Read, err = d.catchUp(ctx, ask); err != nil {
-		return Draft{}, err
 	}
 	unread := d.context[len(d.cached):]
 	draft.Pending = len(unread)
@@ -176,7 +158,7 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 			break
 		}
 		if errors.Is(err, compute.ErrNotFinite) {
-			return d.damaged(draft, i, start, err)
+			return d.damaged(draft, i, err)
 		}
 		if err != nil {
 			return Draft{}, fmt.Errorf("drafting token %d: %w", i, err)
@@ -194,13 +176,13 @@ func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 // damaged ends a draft at token i, whose logits are not finite. It keeps the tokens before i. Their values decide whether the draft
 // gets this far, so to drop them would favour other tokens, and the text would not have the target's distribution. The cache is cut
 // back to its length at the start of the round: what this round has written to it may not be finite either.
-func (d *DraftModel) damaged(draft Draft, i, start int, cause error) (Draft, error) {
+func (d *DraftModel) damaged(draft Draft, i int, cause error) (Draft, error) {
 	if i == 0 {
-		return Draft{}, errors.Join(fmt.Errorf("%w: draft token 0: %w", ErrNoDraft, cause), d.truncate(start))
+		return Draft{}, errors.Join(fmt.Errorf("%w: draft token 0: %w", ErrNoDraft, cause), d.truncate(d.sound))
 	}
 	draft.Logits = draft.Logits[:min(i, len(draft.Logits))]
 	draft.Stop = fmt.Sprintf("draft token %d: %v", i, cause)
-	return draft, d.truncate(start)
+	return draft, d.truncate(d.sound)
 }
 
 // meet notes a token of the context that the draft model cannot read, because its vocabulary has fewer padding tokens.
@@ -312,6 +294,7 @@ func (d *DraftModel) rollBack(agreed int) (int, error) {
 	for keep < most && d.cached[keep] == d.context[keep] {
 		keep++
 	}
+	d.sound = keep
 	return keep, d.truncate(keep)
 }
 
@@ -327,7 +310,7 @@ func (d *DraftModel) truncate(n int) error {
 func (d *DraftModel) Len() int { return d.cache.Len() }
 
 func (d *DraftModel) Reset() error {
-	d.context, d.stranger = d.context[:0], ""
+	d.context, d.stranger, d.sound = d.context[:0], "", 0
 	return d.truncate(0)
 }
 

@@ -114,12 +114,24 @@ func ask(gamma, round int) Ask {
 	return Ask{Gamma: gamma, Params: warm, Uniforms: sample.NewPhilox(3, 1), Round: round}
 }
 
+// readFirst asks for a draft, and lets the proposer read first what it has missed.
+func readFirst(t testing.TB, p Proposer, a Ask) (Draft, error) {
+	draft, err := p.Propose(t.Context(), a)
+	if draft.Unread == 0 || err != nil {
+		return draft, err
+	}
+	if err := p.Read(t.Context(), nil); err != nil {
+		return Draft{}, err
+	}
+	return p.Propose(t.Context(), a)
+}
+
 // fresh proposes with a draft model that has read only this context.
 func fresh(t testing.TB, tokens []int32, a Ask) Draft {
 	d := newDraft(t, &history{vocab: 50, capacity: 1000}, 50)
-	_, err := d.Begin(t.Context(), tokens, nil)
+	_, err := d.Begin(tokens)
 	must(t, err)
-	draft, err := d.Propose(t.Context(), a)
+	draft, err := readFirst(t, d, a)
 	must(t, err)
 	return draft
 }
@@ -134,7 +146,7 @@ func TestDraftModelProposesLikeAFreshOne(t *testing.T) {
 	begin := func() {
 		keep := rng.IntN(len(committed) + 1)
 		committed = append(committed[:keep:keep], random(rng, 1+rng.IntN(20))...)
-		_, err := d.Begin(t.Context(), committed, nil)
+		_, err := d.Begin(committed)
 		must(t, err)
 	}
 	begin()
@@ -151,7 +163,7 @@ func TestDraftModelProposesLikeAFreshOne(t *testing.T) {
 				return nil
 			}
 		}
-		draft, err := d.Propose(t.Context(), a)
+		draft, err := readFirst(t, d, a)
 		m.fault = nil
 		if err != nil {
 			if !errors.Is(err, context.Canceled) {
@@ -186,7 +198,7 @@ func random(rng *rand.Rand, n int) []int32 {
 func TestDraftModelReadsOnlyWhatIsNew(t *testing.T) {
 	m := &history{vocab: 50, capacity: 100}
 	d := newDraft(t, m, 50)
-	_, err := d.Begin(t.Context(), []int32{1, 2, 3, 4}, nil)
+	_, err := d.Begin([]int32{1, 2, 3, 4})
 	must(t, err)
 	draft, err := d.Propose(t.Context(), ask(3, 0))
 	must(t, err)
@@ -197,18 +209,18 @@ func TestDraftModelReadsOnlyWhatIsNew(t *testing.T) {
 	if draft.Pending != 2 {
 		t.Errorf("pending %d, want the last draft token and the bonus", draft.Pending)
 	}
-	want := [][]int32{{1, 2, 3}, {4}, {x[0]}, {x[1]}, {x[2], 9}}
+	want := [][]int32{{1, 2, 3, 4}, {x[0]}, {x[1]}, {x[2], 9}}
 	if !slices.EqualFunc(m.passes, want, slices.Equal) {
 		t.Errorf("passes %v, want %v", m.passes, want)
 	}
 	must(t, d.Committed([]int32{7, 8}))
-	reused, err := d.Begin(t.Context(), []int32{1, 2, 3, 4, x[0], 30}, nil)
+	reused, err := d.Begin([]int32{1, 2, 3, 4, x[0], 30})
 	must(t, err)
 	if reused != 5 || d.Len() != 5 {
 		t.Errorf("reused %d tokens, cache %d; want 5 and 5", reused, d.Len())
 	}
 	must(t, d.Reset())
-	if reused, err = d.Begin(t.Context(), []int32{1, 2, 3}, nil); reused != 0 || err != nil {
+	if reused, err = d.Begin([]int32{1, 2, 3}); reused != 0 || err != nil {
 		t.Errorf("after a reset %d tokens were reused, %v", reused, err)
 	}
 }
@@ -216,7 +228,7 @@ func TestDraftModelReadsOnlyWhatIsNew(t *testing.T) {
 func TestDraftModelStaysInsideItsCache(t *testing.T) {
 	m := &history{vocab: 50, capacity: 8}
 	d := newDraft(t, m, 50)
-	_, err := d.Begin(t.Context(), []int32{1, 2, 3, 4, 5, 6}, nil)
+	_, err := d.Begin([]int32{1, 2, 3, 4, 5, 6})
 	must(t, err)
 	draft, err := d.Propose(t.Context(), ask(5, 0))
 	must(t, err)
@@ -228,7 +240,7 @@ func TestDraftModelStaysInsideItsCache(t *testing.T) {
 	if err != nil || len(draft.Tokens) != 0 || draft.Stop == "" {
 		t.Errorf("behind a full cache: %v, stop %q, %v", draft.Tokens, draft.Stop, err)
 	}
-	if _, err := d.Begin(t.Context(), make([]int32, 20), nil); err != nil {
+	if _, err := d.Begin(make([]int32, 20)); err != nil {
 		t.Errorf("a context longer than the draft's is no error: %v", err)
 	}
 }
@@ -236,7 +248,7 @@ func TestDraftModelStaysInsideItsCache(t *testing.T) {
 func TestDraftModelOfAnotherVocabularySize(t *testing.T) {
 	for _, own := range []int{20, 80} {
 		d := newDraft(t, &history{vocab: own, capacity: 1000}, 50)
-		_, err := d.Begin(t.Context(), []int32{1}, nil)
+		_, err := d.Begin([]int32{1})
 		must(t, err)
 		for round := range 300 {
 			a := ask(2, round)
@@ -268,10 +280,12 @@ func TestDraftScoresThatAreNotFinite(t *testing.T) {
 	for _, params := range []sample.Params{{}, warm} {
 		m := &history{vocab: 50, capacity: 100}
 		d := newDraft(t, m, 50)
-		_, err := d.Begin(t.Context(), []int32{1, 2, 3}, nil)
+		_, err := d.Begin([]int32{1, 2, 3})
 		must(t, err)
 		a := ask(3, 0)
 		a.Params = params
+		_, err = d.Propose(t.Context(), a)
+		must(t, errors.Join(err, d.Committed(nil)))
 		m.poison = true
 		draft, err := d.Propose(t.Context(), a)
 		if !errors.Is(err, ErrNoDraft) || !errors.Is(err, compute.ErrNotFinite) || len(draft.Tokens) != 0 {
@@ -293,7 +307,7 @@ func TestDraftScoresThatAreNotFinite(t *testing.T) {
 func TestDraftEndsEarly(t *testing.T) {
 	begin := func() *DraftModel {
 		d := newDraft(t, &history{vocab: 50, capacity: 100}, 50)
-		_, err := d.Begin(t.Context(), []int32{1, 2, 3}, nil)
+		_, err := d.Begin([]int32{1, 2, 3})
 		must(t, err)
 		return d
 	}
@@ -328,7 +342,7 @@ func TestDraftEndsEarly(t *testing.T) {
 
 func TestGreedyDraft(t *testing.T) {
 	d := newDraft(t, &history{vocab: 50, capacity: 100}, 50)
-	_, err := d.Begin(t.Context(), []int32{1, 2, 3}, nil)
+	_, err := d.Begin([]int32{1, 2, 3})
 	must(t, err)
 	a := ask(1, 0)
 	a.Params = sample.Params{}
@@ -353,11 +367,11 @@ func TestDraftModelDoesNotReadTokensItDoesNotKnow(t *testing.T) {
 	m := &history{vocab: 50, capacity: 1000}
 	d, err := NewDraftModel(m, 60, 50)
 	must(t, err)
-	_, err = d.Begin(t.Context(), []int32{1, 2, 3}, nil)
+	_, err = d.Begin([]int32{1, 2, 3})
 	must(t, err)
 	must(t, d.Committed([]int32{55}))
 	for _, begin := range []func(){func() {}, func() {
-		_, err := d.Begin(t.Context(), []int32{1, 55, 2, 3}, nil)
+		_, err := d.Begin([]int32{1, 55, 2, 3})
 		must(t, err)
 	}} {
 		begin()

@@ -18,7 +18,7 @@ func DropForbidden(draft *Draft, shapers sample.Shapers) {
 				keep++
 			}
 			if keep < len(draft.Tokens) {
-				draft.cut(keep)
+				draft.Cut(keep)
 				draft.Stop = "the next token may not be written"
 			}
 			return
@@ -28,8 +28,8 @@ func DropForbidden(draft *Draft, shapers sample.Shapers) {
 	}
 }
 
-// cut keeps the first n tokens.
-func (d *Draft) cut(n int) {
+// Cut keeps the first n tokens.
+func (d *Draft) Cut(n int) {
 	d.Tokens, d.Q = d.Tokens[:n], d.Q[:n]
 	d.Logits = d.Logits[:min(n, len(d.Logits))]
 	d.Confidence = d.Confidence[:min(n, len(d.Confidence))]

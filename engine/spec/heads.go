@@ -10,7 +10,7 @@ import (
 // HiddenReader is a proposer that drafts from hidden states of the target. Whoever runs the target
 // attaches Tap to the target's passes, and reports what they read:
 //
-//	Begin → { pass over the context with Tap, Read }… → { Propose, pass of the round with Tap, Committed }…
+//	Begin → { pass over the context with Tap, Take }… → { Propose, pass of the round with Tap, Committed }…
 //
 // Begin returns the number of tokens whose states are known; the passes over the context start
 // there. Committed takes the states of the committed tokens from the round's pass, so it must come
@@ -19,9 +19,9 @@ type HiddenReader interface {
 	Proposer
 	// Tap is where passes of the target leave hidden states.
 	Tap() *compute.Tap
-	// Read takes the first rows rows of the tap: the states after the tokens from at on. at must
+	// Take takes the first rows rows of the tap: the states after the tokens from at on. at must
 	// not be beyond the tokens whose states are known.
-	Read(ctx context.Context, at, rows int) error
+	Take(ctx context.Context, at, rows int) error
 }
 
 // HiddenModel is a Model that reads each token together with the target's hidden state before it;
@@ -76,9 +76,9 @@ func (h *Heads) Name() string { return h.name }
 func (h *Heads) Tap() *compute.Tap { return h.model.Tap() }
 
 // Begin keeps what it can of the last context. The target must read the tokens from reused on, with
-// a Read after each pass. These are at least the last two tokens, because the state after the last
+// a Take after each pass. These are at least the last two tokens, because the state after the last
 // but one is needed again.
-func (h *Heads) Begin(_ context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {
+func (h *Heads) Begin(tokens []int32) (reused int, err error) {
 	if err := h.forgetOwn(); err != nil {
 		return 0, err
 	}
@@ -93,10 +93,10 @@ func (h *Heads) Begin(_ context.Context, tokens []int32, _ func(done, total int)
 // than there are known states: each token is read with the state before it.
 func (h *Heads) forgetOwn() error { return h.truncate(min(len(h.cached), h.known+1)) }
 
-// Read takes hidden states of the context. It forgets the states that were known from at on.
-func (h *Heads) Read(ctx context.Context, at, rows int) error {
+// Take takes hidden states of the context. It forgets the states that were known from at on.
+func (h *Heads) Take(ctx context.Context, at, rows int) error {
 	if at < 0 || at > h.known || at+rows >= len(h.context) {
-		return fmt.Errorf("hidden states behind the tokens %d to %d of %d: they must follow the first %d, and the last token has none yet", at, at+rows-1, len(h.context), h.known)
+		return fmt.Errorf("hidden states after the tokens %d to %d of %d: they must follow the first %d, and the last token has none yet", at, at+rows-1, len(h.context), h.known)
 	}
 	if at < h.known {
 		h.known, h.held = at, 0
@@ -104,12 +104,12 @@ func (h *Heads) Read(ctx context.Context, at, rows int) error {
 			return err
 		}
 	}
-	return h.take(ctx, rows)
+	return h.keep(ctx, rows)
 }
 
-// take keeps the next rows states. If there is no room, it first reads the tokens that wait for
+// keep keeps the next rows states. If there is no room, it first reads the tokens that wait for
 // theirs and drops all kept states.
-func (h *Heads) take(ctx context.Context, rows int) error {
+func (h *Heads) keep(ctx context.Context, rows int) error {
 	if h.held+rows > h.model.Room() {
 		if waiting := h.context[len(h.cached) : h.known+1]; len(waiting) > 0 {
 			if _, err := h.read(ctx, waiting, nil); err != nil {
@@ -134,8 +134,8 @@ func (h *Heads) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	most := h.model.Longest()
 	cut := ask.Gamma > most
 	ask.Gamma = min(ask.Gamma, most)
-	ask.Reading = nil // the states are read in the pass that gives the first draft token
-	draft, err := h.DraftModel.Propose(ctx, ask)
+	h.sound = len(h.cached)
+	draft, err := h.propose(ctx, ask) // the states are read in the pass that gives the first draft token
 	if cut && err == nil && draft.Stop == "" {
 		draft.Stop = fmt.Sprintf("there are %d heads", most)
 	}
@@ -145,6 +145,8 @@ func (h *Heads) Propose(ctx context.Context, ask Ask) (Draft, error) {
 // Unread is 0: the target reads what the heads have missed.
 func (h *Heads) Unread() int { return 0 }
 
+func (h *Heads) Read(context.Context, func(done, total int)) error { return nil }
+
 // Committed takes the states before the committed tokens from the target's last pass.
 func (h *Heads) Committed(tokens []int32) error {
 	if err := h.forgetOwn(); err != nil {
@@ -152,7 +154,7 @@ func (h *Heads) Committed(tokens []int32) error {
 	}
 	if known := h.known; len(tokens) > 0 && known == max(0, len(h.context)-1) {
 		// The pass is over, so there is nothing left to cancel.
-		if err := h.take(context.Background(), len(tokens)); err != nil {
+		if err := h.keep(context.Background(), len(tokens)); err != nil {
 			return err
 		}
 	}

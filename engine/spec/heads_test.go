@@ -187,7 +187,7 @@ func TestHeadsStayInStepWithTheTarget(t *testing.T) {
 // prompt begins a reply as the engine does, in passes of three rows, and stops at token until.
 func prompt(t *testing.T, h *Heads, tr *trunk, text []int32, until int) {
 	t.Helper()
-	at, err := h.Begin(t.Context(), text, nil)
+	at, err := h.Begin(text)
 	must(t, err)
 	if at < 0 || len(text) > 1 && at > len(text)-2 {
 		t.Fatalf("%d of %d tokens reused: the last but one must be read again", at, len(text))
@@ -196,7 +196,7 @@ func prompt(t *testing.T, h *Heads, tr *trunk, text []int32, until int) {
 	for at < min(until, len(text)-1) {
 		to := min(at+3, len(text)-1)
 		tr.read(text, at, to)
-		must(t, h.Read(t.Context(), at, to-at))
+		must(t, h.Take(t.Context(), at, to-at))
 		at = to
 	}
 }
@@ -216,7 +216,7 @@ func TestHeadsReuseWhatTwoPromptsHaveInCommon(t *testing.T) {
 		{[]int32{1, 2, 8}, 1}, // the state before the last token is needed again
 		{[]int32{7}, 0},
 	} {
-		reused, err := h.Begin(t.Context(), c.text, nil)
+		reused, err := h.Begin(c.text)
 		must(t, err)
 		if reused != c.reused {
 			t.Errorf("%v: %d tokens reused, want %d", c.text, reused, c.reused)
@@ -234,14 +234,14 @@ func TestHeadsSayWhyTheyStop(t *testing.T) {
 	tr := &trunk{}
 	h, err := NewHeads("medusa", &pairs{trunk: tr, vocab: 4, room: 100}, 4)
 	must(t, err)
-	_, err = h.Begin(t.Context(), []int32{1, 2, 3}, nil)
+	_, err = h.Begin([]int32{1, 2, 3})
 	must(t, err)
 	if draft, err := h.Propose(t.Context(), Ask{Gamma: 2}); err != nil || len(draft.Tokens) != 0 || !strings.Contains(draft.Stop, "no hidden state") {
 		t.Errorf("without states: %v, %v", draft, err)
 	}
 	prompt(t, h, tr, []int32{1, 2, 3}, 3)
 	for _, at := range []int{-1, 2, 3} {
-		if err := h.Read(t.Context(), at, 1); err == nil {
+		if err := h.Take(t.Context(), at, 1); err == nil {
 			t.Errorf("a state behind token %d was taken", at)
 		}
 	}

@@ -17,6 +17,7 @@ const mostPlaces = 1 << 12
 // where a reply repeats its prompt or an earlier text: edits, summaries, code. (Saxena, "Prompt
 // lookup decoding", 2023)
 type Ngram struct {
+	noModel
 	longest, shortest int
 	nothing           string  // Draft.Stop when nothing is found
 	corpus            *Corpus // earlier texts; nil if there are none
@@ -50,12 +51,9 @@ func (g *Ngram) Recalling(c *Corpus) *Ngram {
 
 func (g *Ngram) Name() string { return "ngram" }
 
-// Free says that a draft costs nothing.
-func (g *Ngram) Free() {}
-
 // Begin indexes the texts of the corpus and the context. If they begin with what is indexed, it
 // adds only the rest.
-func (g *Ngram) Begin(_ context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {
+func (g *Ngram) Begin(tokens []int32) (reused int, err error) {
 	var text []int32
 	for _, earlier := range g.corpus.since(0) {
 		if !begins(tokens, earlier) {
@@ -155,9 +153,6 @@ func (g *Ngram) Committed(tokens []int32) error {
 	return nil
 }
 
-// Len is 0: there is no cache.
-func (g *Ngram) Len() int { return 0 }
-
 func (g *Ngram) Reset() error {
 	for _, id := range g.text {
 		if id != border {
@@ -167,5 +162,3 @@ func (g *Ngram) Reset() error {
 	g.text, g.earlier, g.start = g.text[:0], g.earlier[:0], 0
 	return nil
 }
-
-func (g *Ngram) Close() error { return nil }

@@ -42,7 +42,7 @@ func TestNgramProposes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := NewNgram(c.longest, c.shortest)
-			_, err := g.Begin(t.Context(), c.context, nil)
+			_, err := g.Begin(c.context)
 			must(t, err)
 			draft, err := g.Propose(t.Context(), Ask{Gamma: 3})
 			must(t, err)
@@ -76,7 +76,7 @@ func TestNgramEqualsPlainSearch(t *testing.T) {
 			context = append(context, ids...)
 			return ids
 		}
-		_, err := g.Begin(t.Context(), more(rng.IntN(30)), nil)
+		_, err := g.Begin(more(rng.IntN(30)))
 		must(t, err)
 		for range 30 {
 			draft, err := g.Propose(t.Context(), Ask{Gamma: 5})
@@ -91,7 +91,7 @@ func TestNgramEqualsPlainSearch(t *testing.T) {
 
 func TestNgramStopsBehindAStopToken(t *testing.T) {
 	g := NewNgram(2, 1)
-	_, err := g.Begin(t.Context(), []int32{1, 2, 3, 4, 1}, nil)
+	_, err := g.Begin([]int32{1, 2, 3, 4, 1})
 	must(t, err)
 	draft, err := g.Propose(t.Context(), Ask{Gamma: 4, IsStop: func(id int32) bool { return id == 3 }})
 	must(t, err)
@@ -111,7 +111,7 @@ func TestNgramSearchIsBounded(t *testing.T) {
 		for range c.between {
 			context = append(context, 5, 2, 4)
 		}
-		_, err := g.Begin(t.Context(), append(context, 1, 2), nil)
+		_, err := g.Begin(append(context, 1, 2))
 		must(t, err)
 		draft, err := g.Propose(t.Context(), Ask{Gamma: 1})
 		must(t, err)
@@ -130,7 +130,7 @@ func TestNgramForgets(t *testing.T) {
 		must(t, g.Reset())
 	}
 	context := []int32{7, 8, 9, 7}
-	_, err := g.Begin(t.Context(), context, nil)
+	_, err := g.Begin(context)
 	must(t, err)
 	draft, err := g.Propose(t.Context(), Ask{Gamma: 4})
 	must(t, err)

@@ -1,10 +1,5 @@
 package spec
 
-import (
-	"fmt"
-	"strings"
-)
-
 // Path is the way in which a round is verified.
 type Path string
 
@@ -18,35 +13,18 @@ const (
 	Fallback Path = "fallback"
 )
 
-// Eligible returns the cheapest path that is exact under these terms, and the reason in words.
-func Eligible(t *Terms) (Path, string) {
-	why := make([]string, 0, 4) // the reasons why whole rows are needed
-	if len(t.Shapers) > 0 {
-		why = append(why, "scores are changed by "+listed(t.Shapers.Names()))
-	}
-	if t.Mixed != "" {
-		why = append(why, t.Mixed)
-	}
-	if t.Logprobs > 0 {
-		why = append(why, "log-probabilities are asked for")
-	}
-	if t.Params.Temperature > 0 && t.Rule != Token && t.Rule != "" {
-		why = append(why, "the rule "+string(t.Rule)+" needs whole rows")
-	}
+// Eligible returns the cheapest path that is exact under these terms.
+func Eligible(t *Terms) Path {
 	switch {
-	case len(why) > 0:
-		return Fallback, strings.Join(why, "; ")
+	case len(t.Shapers) > 0 || t.Mixed || t.Logprobs > 0 || t.RuleNeedsRows():
+		return Fallback
 	case t.Params.Temperature == 0:
-		return Greedy, "temperature 0: the best token of each row decides"
+		return Greedy
 	}
-	return Stochastic, fmt.Sprintf("temperature %g, and no filter depends on earlier tokens", t.Params.Temperature)
+	return Stochastic
 }
 
-// listed joins names with commas and "and".
-func listed(names []string) string {
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+// RuleNeedsRows reports whether the acceptance rule needs whole rows.
+func (t *Terms) RuleNeedsRows() bool {
+	return t.Params.Temperature > 0 && t.Rule != Token && t.Rule != ""
 }

@@ -111,14 +111,14 @@ type reply struct {
 }
 
 func (r *reply) play(t *testing.T, trial int) gate.Played {
-	read, err := r.proposer.Begin(t.Context(), r.prompt, nil)
+	known, err := r.proposer.Begin(r.prompt)
 	must(t, err)
 	if h, ok := r.proposer.(HiddenReader); ok {
-		must(t, h.Read(t.Context(), read, len(r.prompt)-1-read))
+		must(t, h.Take(t.Context(), known, len(r.prompt)-1-known))
 	}
 	played := gate.Played{Bonus: -1}
 	for round := trial * r.length; len(played.Tokens) < r.length; round++ {
-		draft, err := r.proposer.Propose(t.Context(), Ask{Gamma: r.gamma, Params: r.world.Params, Uniforms: r.uniforms, Round: round})
+		draft, err := readFirst(t, r.proposer, Ask{Gamma: r.gamma, Params: r.world.Params, Uniforms: r.uniforms, Round: round})
 		if !errors.Is(err, ErrNoDraft) { // after ErrNoDraft the draft is empty
 			must(t, err)
 		}

@@ -40,31 +40,25 @@ func NewRetold(model Model, own int, texts Texts) (*Retold, error) {
 	return &Retold{DraftModel: d, texts: texts}, nil
 }
 
-// Begin reads the context, spelled in the draft model's tokens.
-func (r *Retold) Begin(ctx context.Context, tokens []int32, progress func(done, total int)) (reused int, err error) {
+// Begin opens a reply whose context is spelled in the draft model's tokens.
+func (r *Retold) Begin(tokens []int32) (reused int, err error) {
 	r.said = nil
-	return r.DraftModel.Begin(ctx, r.texts.Spell(nil, tokens), progress)
-}
-
-// Follow is Begin without reading.
-func (r *Retold) Follow(tokens []int32) (reused int, err error) {
-	r.said = nil
-	return r.DraftModel.Follow(r.texts.Spell(nil, tokens))
+	return r.DraftModel.Begin(r.texts.Spell(nil, tokens))
 }
 
 // Propose lets the draft model draw ask.Gamma tokens of its own, and proposes at most as many target tokens with the same text.
 func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	own := ask
 	own.Inspect, own.Look = false, false
-	own.Shapers = nil // they know the target's tokens
-	own.Ahead = nil   // the target cannot read these
+	own.Shapers = nil    // they know the target's tokens
+	own.OnDevice = false // the target cannot read these
 	own.IsStop = r.texts.DraftStop
 	wrote, err := r.DraftModel.Propose(ctx, own)
 	r.said = append(r.said[:0], wrote.Tokens...)
 	if err != nil {
 		return Draft{}, err
 	}
-	draft := Draft{Pending: wrote.Pending, Read: wrote.Read, Stop: wrote.Stop, Tokens: r.texts.Retell(nil, wrote.Tokens)}
+	draft := Draft{Pending: wrote.Pending, Unread: wrote.Unread, Stop: wrote.Stop, Tokens: r.texts.Retell(nil, wrote.Tokens)}
 	if len(draft.Tokens) > ask.Gamma {
 		draft.Tokens = draft.Tokens[:ask.Gamma]
 	}

@@ -167,10 +167,7 @@ func TestRulesAllocateNothing(t *testing.T) {
 				must(t, err)
 			}
 			run()
-			limit := 1.0 // Outcome.Draft
-			if params.Temperature > 0 {
-				limit = 3 // and PathWhy
-			}
+			const limit = 1.0 // Outcome.Draft
 			if n := testing.AllocsPerRun(100, run); n > limit {
 				t.Errorf("%s, temperature %g: %g allocations a round, want at most %g", rule, params.Temperature, n, limit)
 			}

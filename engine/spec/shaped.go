@@ -61,7 +61,7 @@ type ContradictionError struct {
 }
 
 func (e *ContradictionError) Error() string {
-	return "no token may be written here: all are forbidden by " + listed(e.Names) + ", which have to be loosened"
+	return "no token may be written here: all are forbidden by " + sample.Listed(e.Names) + ", which have to be loosened"
 }
 
 // Unwrap makes the error match both sample.ErrNothingLeft and compute.ErrNotFinite.

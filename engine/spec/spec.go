@@ -5,6 +5,7 @@ package spec
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"specula/engine/compute"
 	"specula/engine/sample"
@@ -27,12 +28,24 @@ type Draft struct {
 	// Pending is the number of committed tokens that the first pass of the draft model had to read: 1 or 2 from round to
 	// round, more after rounds without a draft. It explains an unusually long first step.
 	Pending int
-	// Read is the number of committed tokens that were read before that pass, by Ask.Reading.
-	Read int
+	// Unread is not 0 if there is no draft yet, because the proposer has missed so many committed tokens. Call Read, then Propose
+	// again. So the caller can time this reading apart from drafting and show its progress.
+	Unread int
+	// Device, when not nil, holds the draft: it is still on a device, and Tokens come with Seen.
+	Device *OnDevice
 	// Stop says in words why the draft is shorter than asked for; empty if it is not.
 	Stop string
 	// By names the proposer that drafted, and ByWhy says why it was this one. Only a proposer that chooses among others sets them.
 	By, ByWhy string
+}
+
+// CertainDraft is a draft of tokens that were not drawn at random.
+func CertainDraft(ids []int32) Draft {
+	d := Draft{Tokens: slices.Clone(ids), Q: make([]sample.Dist, len(ids))}
+	for i, id := range ids {
+		d.Q[i] = sample.OneHot(id)
+	}
+	return d
 }
 
 // ErrNoDraft means that the proposer failed in this round only, for example because its logits are not finite. The round goes on
@@ -61,44 +74,27 @@ type Ask struct {
 	// Trust is for proposers that count, such as Suffix: they end a draft before the probability that all its tokens are right falls
 	// below Trust.
 	Trust float64
-	// Reading, when not nil, runs the function that reads many missed tokens before the first draft token. So the caller can time
-	// it apart from drafting and show its progress. The progress function may be nil.
-	Reading func(read func(progress func(done, total int)) error) error
 	// Inspect asks for Draft.Logits and Draft.Confidence.
 	Inspect bool
 	// Look asks for the first row of Draft.Logits, also when the draft is drawn on a device.
 	Look bool
-	// Ahead, when not nil, takes a draft that is still on a device: the n tokens after the first of t. It queues the target's pass
-	// over them and waits for both together. It returns the draft's tokens, −1 for a missing one, and if they were sampled the
-	// probability of each.
-	Ahead func(t compute.Tokens, n int) (ids []int32, q []float64, err error)
-}
-
-// Free is a Proposer whose tokens cost nothing, because it only looks them up. So how much of a draft is worth verifying can be
-// decided after the draft is known.
-type Free interface {
-	Proposer
-	Free()
-}
-
-// Reader is a Proposer that reads the context with a model, and can delay this until it is asked for a draft. As long as it is not
-// asked, it costs nothing.
-type Reader interface {
-	Proposer
-	// Follow is Begin without reading. The next Propose reads what is missing.
-	Follow(tokens []int32) (reused int, err error)
-	// Unread is the number of missing tokens. The last token does not count: it is read with every draft.
-	Unread() int
+	// OnDevice says that the target can verify a draft that is still on its device: Draft.Device is allowed.
+	OnDevice bool
 }
 
 // Proposer drafts the tokens that the target may write next. Calls come from one goroutine in the order
-// Begin, { Propose, Committed }…, and again Begin for the next reply; Reset and Close at any point between.
+// Begin, { Propose, Committed }…, and again Begin for the next reply; Read before Propose; Reset and Close at any point between.
 type Proposer interface {
 	// Name as in the setting "proposer": "draft", "ngram", "suffix", …
 	Name() string
 	// Begin opens a reply whose context is tokens: the prompt with its history, template applied. It keeps what it has from earlier
-	// replies as far as that is a prefix of tokens; reused is its length. Prefill calls progress, which may be nil.
-	Begin(ctx context.Context, tokens []int32, progress func(done, total int)) (reused int, err error)
+	// replies as far as that is a prefix of tokens; reused is its length. It runs no model.
+	Begin(tokens []int32) (reused int, err error)
+	// Unread is the number of committed tokens that a model has to read before the next draft. The last token does not count: it is
+	// read with every draft. It is 0 where that is not known before the draft.
+	Unread() int
+	// Read reads them, and calls progress, which may be nil. What was read before an error stays read.
+	Read(ctx context.Context, progress func(done, total int)) error
 	// Propose drafts up to ask.Gamma tokens after the committed ones. Fewer tokens, or none, are no error. After an error that wraps
 	// ErrNoDraft, only this round has no draft.
 	Propose(ctx context.Context, ask Ask) (Draft, error)
@@ -111,3 +107,22 @@ type Proposer interface {
 	Reset() error
 	Close() error
 }
+
+// OnDevice is a draft that the host has not seen: the N tokens after the first of Tokens.
+type OnDevice struct {
+	Tokens compute.Tokens
+	N      int
+	seen   func(draft *Draft, ids []int32, q []float64) error
+}
+
+// Seen fills in the draft when the host knows its tokens: ids (N), −1 for a missing one, and if they were sampled the
+// probability q of each. An error is one of Propose.
+func (o *OnDevice) Seen(draft *Draft, ids []int32, q []float64) error { return o.seen(draft, ids, q) }
+
+// noModel has the methods of a Proposer that only looks tokens up.
+type noModel struct{}
+
+func (noModel) Unread() int                                { return 0 }
+func (noModel) Read(context.Context, func(int, int)) error { return nil }
+func (noModel) Len() int                                   { return 0 }
+func (noModel) Close() error                               { return nil }

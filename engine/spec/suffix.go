@@ -24,6 +24,7 @@ const (
 // The 1/L is a doubt that weighs less the longer the match is. So a match that occurred once is
 // trusted for about as many tokens as it is long.
 type Suffix struct {
+	noModel
 	corpus    *Corpus
 	known     int // so many texts of the corpus are in the automaton
 	context   []int32
@@ -38,12 +39,9 @@ func NewSuffix(corpus *Corpus) *Suffix {
 
 func (s *Suffix) Name() string { return "suffix" }
 
-// Free says that a draft costs nothing.
-func (s *Suffix) Free() {}
-
 // Begin reads the texts that are new in the corpus, then the context. Beginnings that the automaton
 // knows take no room.
-func (s *Suffix) Begin(_ context.Context, tokens []int32, _ func(done, total int)) (reused int, err error) {
+func (s *Suffix) Begin(tokens []int32) (reused int, err error) {
 	for _, text := range s.corpus.since(s.known) {
 		s.read(text)
 	}
@@ -146,13 +144,8 @@ func (s *Suffix) bound() {
 	s.read(newest)
 }
 
-// Len is 0: there is no cache.
-func (s *Suffix) Len() int { return 0 }
-
 // Reset forgets everything. The next Begin reads the texts of the corpus again.
 func (s *Suffix) Reset() error {
 	s.context, s.known, s.automaton = s.context[:0], 0, newAutomaton(countedLength)
 	return nil
 }
-
-func (s *Suffix) Close() error { return nil }

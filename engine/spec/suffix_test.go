@@ -33,7 +33,7 @@ func TestSuffixProposes(t *testing.T) {
 				corpus.Add(text)
 			}
 			s := NewSuffix(corpus)
-			_, err := s.Begin(t.Context(), c.context, nil)
+			_, err := s.Begin(c.context)
 			must(t, err)
 			draft, err := s.Propose(t.Context(), Ask{Gamma: 3, Trust: c.trust})
 			must(t, err)
@@ -57,7 +57,7 @@ func TestSuffixProposes(t *testing.T) {
 
 func TestSuffixStopsBehindAStopToken(t *testing.T) {
 	s := NewSuffix(nil)
-	_, err := s.Begin(t.Context(), []int32{1, 2, 3, 4, 1}, nil)
+	_, err := s.Begin([]int32{1, 2, 3, 4, 1})
 	must(t, err)
 	draft, err := s.Propose(t.Context(), Ask{Gamma: 4, IsStop: func(id int32) bool { return id == 3 }})
 	must(t, err)
@@ -74,13 +74,13 @@ func TestSuffixFollowsLikeAFreshOne(t *testing.T) {
 		s := NewSuffix(nil)
 		a := Ask{Gamma: 1 + rng.IntN(5), Trust: rng.Float64() / 2}
 		context := few(rng, rng.IntN(20))
-		_, err := s.Begin(t.Context(), context, nil)
+		_, err := s.Begin(context)
 		must(t, err)
 		for range 20 {
 			draft, err := s.Propose(t.Context(), a)
 			must(t, err)
 			fresh := NewSuffix(nil)
-			_, err = fresh.Begin(t.Context(), context, nil)
+			_, err = fresh.Begin(context)
 			must(t, err)
 			want, err := fresh.Propose(t.Context(), a)
 			must(t, err)
@@ -110,7 +110,7 @@ func TestSuffixIsBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 60 {
 		context := random(rng, 100)
-		_, err := s.Begin(t.Context(), context, nil)
+		_, err := s.Begin(context)
 		must(t, err)
 		for range 10 {
 			more := random(rng, 10)
@@ -132,10 +132,10 @@ func TestSuffixIsBounded(t *testing.T) {
 
 func TestSuffixForgetsOnReset(t *testing.T) {
 	s := NewSuffix(nil)
-	_, err := s.Begin(t.Context(), []int32{1, 2, 3, 1, 2}, nil)
+	_, err := s.Begin([]int32{1, 2, 3, 1, 2})
 	must(t, err)
 	must(t, s.Reset())
-	_, err = s.Begin(t.Context(), []int32{7, 1, 2}, nil)
+	_, err = s.Begin([]int32{7, 1, 2})
 	must(t, err)
 	draft, err := s.Propose(t.Context(), Ask{Gamma: 2})
 	must(t, err)
@@ -180,7 +180,7 @@ func TestNgramRecallsEarlierTexts(t *testing.T) {
 	g := NewNgram(3, 1).Recalling(corpus)
 	propose := func(context []int32, want ...int32) {
 		t.Helper()
-		_, err := g.Begin(t.Context(), context, nil)
+		_, err := g.Begin(context)
 		must(t, err)
 		draft, err := g.Propose(t.Context(), Ask{Gamma: 4})
 		must(t, err)

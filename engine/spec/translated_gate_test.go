@@ -95,7 +95,7 @@ func TestRetoldKeepsItsOwnTokens(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := NewRetold(worldModel{nil, 0}, 5, texts)
 			must(t, err)
-			_, err = r.Begin(t.Context(), nil, nil)
+			_, err = r.Begin(nil)
 			must(t, err)
 			r.said = slices.Clone(tt.said)
 			must(t, r.Committed(tt.committed))

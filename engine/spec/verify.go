@@ -24,9 +24,8 @@ type Terms struct {
 	// All committed tokens have been pushed. Leave out shapers that have no effect any more (see
 	// sample.Shapers.Active): they would only force a more expensive path.
 	Shapers sample.Shapers
-	// Mixed says in words why the target's rows are not those of a single pass, for example because
-	// of guidance; empty if they are.
-	Mixed string
+	// Mixed says that each row is made of several rows of the model's, as under guidance.
+	Mixed bool
 	// Logprobs is the number of log-probabilities that will be asked for, see LogProbs.
 	Logprobs int
 	Uniforms sample.Uniforms
@@ -62,7 +61,6 @@ func unjudged(id int32) Judged {
 // Outcome is the result of a round.
 type Outcome struct {
 	Path     Path
-	PathWhy  string
 	Draft    []Judged // every draft token, in order
 	Accepted int      // so many of the first draft tokens were accepted
 	Tested   int      // Accepted, plus 1 if a token was rejected
@@ -123,7 +121,7 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 			n, len(draft.Q), target.Rows(), n, n+1)
 	}
 	var out Outcome
-	out.Path, out.PathWhy = Eligible(&terms)
+	out.Path = Eligible(&terms)
 	out.Draft = make([]Judged, n)
 	for i, id := range draft.Tokens {
 		out.Draft[i] = unjudged(id)

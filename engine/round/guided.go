@@ -1,0 +1,136 @@
+package round
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+	"specula/engine/sample"
+	"specula/engine/spec"
+)
+
+// Guided is a target under classifier-free guidance (Sanchez et al. 2023, «Stay on topic with classifier-free guidance»): it reads
+// the reply twice, after the prompt and after a second, negative prompt. Every logit becomes negative + scale · (prompt − negative).
+// So the effect of the prompt grows.
+//
+// The second sequence is the companion. It has a cache of its own, and its rows are in the same pass, so the weights are read once.
+// Drafts are not guided. The guided logits judge them, so the text is exact with any draft.
+type Guided struct {
+	*Local
+	Scale float64
+	// Longer is the number of tokens by which the negative prompt is longer than the prompt; negative if it is shorter.
+	Longer int
+
+	Companion compute.Cache
+	Holds     []int32 // what the companion's cache holds, (Companion.Len())
+}
+
+// NewGuided allocates the companion's cache.
+func NewGuided(l *Local) (*Guided, error) {
+	cache, err := l.Model.NewCache()
+	if err != nil {
+		return nil, fmt.Errorf("allocating the cache of guidance: %w", err)
+	}
+	return &Guided{Local: l, Companion: cache}, nil
+}
+
+// Follow lets the companion read its context: the negative prompt and the reply, without the last token. It calls reading only if there
+// is something to read.
+func (g *Guided) Follow(ctx context.Context, context []int32, reading func(read func(progress func(done, total int)) error) error) error {
+	n := 0
+	for n < min(len(g.Holds), len(context)) && g.Holds[n] == context[n] {
+		n++
+	}
+	if err := g.cut(n); err != nil || n == len(context) {
+		return err
+	}
+	err := reading(func(progress func(done, total int)) error {
+		_, err := g.Model.Prefill(ctx, g.Companion, context[n:], progress)
+		g.Holds = append(g.Holds, context[n:g.Companion.Len()]...)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("reading the negative prompt: %w", err)
+	}
+	return nil
+}
+
+func (g *Guided) cut(n int) error {
+	if err := g.Companion.Truncate(n); err != nil {
+		return fmt.Errorf("rolling the cache of guidance back to %d tokens: %w", n, err)
+	}
+	g.Holds = g.Holds[:n]
+	return nil
+}
+
+// Truncate cuts both caches back.
+func (g *Guided) Truncate(n int) error {
+	if err := g.Local.Truncate(n); err != nil {
+		return err
+	}
+	return g.cut(n + g.Longer)
+}
+
+// Forget empties the companion's cache.
+func (g *Guided) Forget() error { return g.cut(0) }
+
+// Close frees the companion's cache.
+func (g *Guided) Close() error { return g.Companion.Close() }
+
+// Score runs the pass over both sequences.
+func (g *Guided) Score(ctx context.Context, last int32, draft *spec.Draft, _ *spec.Terms) (Pass, error) {
+	ids := g.rows(last, draft)
+	logits, err := g.Model.ForwardParts(ctx, model.Part{Cache: g.Cache, IDs: ids}, model.Part{Cache: g.Companion, IDs: ids})
+	if err != nil {
+		return Pass{}, err
+	}
+	g.Holds = append(g.Holds, ids...)
+	return Pass{Scores: &guidedScores{logits, g.Scale, make([]float32, logits.Vocab())}}, nil
+}
+
+// guidedScores are guided logits. The first half of the pass's rows comes after the prompt, the second half after the negative one.
+type guidedScores struct {
+	compute.Logits         // (2·rows, vocab)
+	scale          float64 // 1 would be the first half
+	negative       []float32
+}
+
+// Unwrap gives the scores that these are made of.
+func (g *guidedScores) Unwrap() compute.Logits { return g.Logits }
+
+func (g *guidedScores) Rows() int { return g.Logits.Rows() / 2 }
+
+// Row writes guided scores: negative + scale · (prompt − negative).
+func (g *guidedScores) Row(i int, dst []float32) error {
+	if err := g.Logits.Row(i, dst); err != nil {
+		return err
+	}
+	if err := g.Logits.Row(g.Rows()+i, g.negative); err != nil {
+		return err
+	}
+	for id, without := range g.negative {
+		// A masked token stays masked, and one that only the companion masks keeps its score.
+		if with := dst[id]; !math.IsInf(float64(with), -1) && !math.IsInf(float64(without), -1) {
+			dst[id] = float32(float64(without) + g.scale*(float64(with)-float64(without)))
+		}
+	}
+	return nil
+}
+
+// Argmax is that of guided rows, which have to cross from the device for it.
+func (g *guidedScores) Argmax(dst []int32) error {
+	row := make([]float32, g.Vocab())
+	for i := range dst {
+		if err := g.Row(i, row); err != nil {
+			return err
+		}
+		best, err := sample.Argmax(row)
+		if err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
+		dst[i] = best
+	}
+	return nil
+}

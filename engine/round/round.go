@@ -1,0 +1,143 @@
+// Package round runs one round of speculative decoding: a draft, one pass of the target over it, and the verdict.
+//
+// Data goes in and data comes out; a round yields no event and says nothing in words. Replies, the measuring of costs before the
+// first reply and proofs all run rounds by a Driver:
+//
+//	Draft   asks a proposer for the next tokens
+//	Verify  lets the target score them in one pass, and judges them by these scores
+//
+// Then the caller commits what it wants of Result.Outcome, and cuts the caches of target and proposer back to that
+// (Target.Truncate, Proposer.Committed).
+package round
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"specula/engine/spec"
+)
+
+// Input says what a round starts from.
+type Input struct {
+	Last  int32    // the last committed token, which the target has not read: row 0 of its pass
+	Ask   spec.Ask // to the proposer
+	Terms spec.Terms
+	Given []int32 // when not nil, the draft, which was made before: the proposer is not asked
+}
+
+// Result is what a round did. Set it to the zero Result before a round.
+type Result struct {
+	Draft    spec.Draft
+	Proposed int   // tokens that the proposer gave; Draft may have fewer
+	Failed   error // why the proposer, which was asked, could not draft in this round; nil if it could
+	Read     int   // committed tokens that the proposer had missed and read before it drafted
+	Pass     Pass
+	Outcome  spec.Outcome
+	Times
+	// What crossed from the device to decide the round.
+	BytesMoved int64
+	Syncs      int
+}
+
+// Times are milliseconds.
+type Times struct {
+	Read   float64 // the proposer read what it had missed
+	Draft  float64
+	Verify float64 // the target's pass
+	Sample float64 // the verdict
+	Other  float64 // what the caller did in the round
+}
+
+// Driver runs rounds on one target. Only one goroutine may use it.
+type Driver struct {
+	Target   Target
+	Verifier *spec.Verifier
+	Watch    Stopwatch
+}
+
+// Draft asks a proposer for a draft. tell, which may be nil, gets the progress of what the proposer has to read before. If the draft
+// stays on a device, the target's pass over it is over afterwards, too. An error means that the reply cannot go on with this
+// proposer.
+func (d *Driver) Draft(ctx context.Context, p spec.Proposer, in *Input, tell Progress, r *Result) error {
+	err := d.propose(ctx, p, in, tell, r)
+	r.Proposed = len(r.Draft.Tokens)
+	spec.DropForbidden(&r.Draft, in.Ask.Shapers)
+	d.Watch.Lap(&r.Times.Draft)
+	if r.Pass.OnDevice { // the host waited for draft and pass together; the device timed the pass
+		r.Times.Verify = min(r.Pass.MS, r.Times.Draft)
+		r.Times.Draft -= r.Times.Verify
+	}
+	if err != nil {
+		r.Draft = spec.Draft{}
+		if errors.Is(err, spec.ErrNoDraft) {
+			r.Failed = err
+			return nil
+		}
+		return fmt.Errorf("drafting by %s: %w", p.Name(), err)
+	}
+	dropEnd(&r.Draft, in.Terms.IsStop)
+	return nil
+}
+
+func (d *Driver) propose(ctx context.Context, p spec.Proposer, in *Input, tell Progress, r *Result) (err error) {
+	if in.Given != nil {
+		r.Draft = spec.CertainDraft(in.Given)
+		return nil
+	}
+	if r.Draft, err = p.Propose(ctx, in.Ask); err != nil {
+		return err
+	}
+	if missed := r.Draft.Unread; missed > 0 {
+		d.Watch.Lap(&r.Times.Draft)
+		err = d.Watch.Reading(&r.Times.Read, tell, func(progress func(done, total int)) error { return p.Read(ctx, progress) })
+		if err == nil {
+			r.Draft, err = p.Propose(ctx, in.Ask)
+		}
+		if err != nil {
+			return err
+		}
+		r.Read = missed
+	}
+	if r.Draft.Device != nil {
+		r.Pass, err = d.Target.Score(ctx, in.Last, &r.Draft, &in.Terms)
+	}
+	return err
+}
+
+// dropEnd removes a stop token from the end of a greedy draft. To verify it would bring no token: the row before it
+// already yields the target's own choice, and no token follows a stop token. A stop token that was drawn at random stays:
+// removing a token because of its value would change the distribution.
+func dropEnd(draft *spec.Draft, isStop func(id int32) bool) {
+	last := len(draft.Tokens) - 1
+	if last < 0 || isStop == nil || draft.Q[last].P != nil || !isStop(draft.Tokens[last]) {
+		return
+	}
+	draft.Cut(last)
+}
+
+// Verify scores the draft in one pass of the target, unless Draft did, and judges it.
+func (d *Driver) Verify(ctx context.Context, in *Input, r *Result) (err error) {
+	rows := len(r.Draft.Tokens) + 1
+	if r.Pass.Scores == nil {
+		r.Pass, err = d.Target.Score(ctx, in.Last, &r.Draft, &in.Terms)
+	}
+	d.Watch.Lap(&r.Times.Verify)
+	if err != nil {
+		return fmt.Errorf("verifying %d rows: %w", rows, err)
+	}
+	r.Outcome, err = d.Verifier.Verify(r.Pass.Scores, r.Draft, in.Terms)
+	r.BytesMoved, r.Syncs = r.Pass.Scores.Moved()
+	d.Watch.Lap(&r.Times.Sample)
+	return err
+}
+
+// Certain reports whether no token of a draft was drawn at random.
+func Certain(draft *spec.Draft) bool {
+	for _, q := range draft.Q {
+		if q.P != nil || q.IsElsewhere() {
+			return false
+		}
+	}
+	return true
+}
