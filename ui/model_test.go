@@ -218,7 +218,7 @@ func TestAssumptionsAboutFilesAreShown(t *testing.T) {
 						r.Warnings = []event.Warning{
 							{About: "template", Text: "a guess: built-in ChatML: the file's own template (sha256 23cfe44bb2c7…) cannot be used " +
 								"(line 1: Unbalanced parenthesis, near \"(\"\x1b[2J); guessed because the vocabulary has <|im_start|>",
-								Do: "if replies look wrong, choose another by --template: chatml, llama3, mistral, llama2"},
+								Do: "if replies look wrong, choose another by --template: chatml, llama3, mistral, gemma, llama2"},
 							{About: "tokenizer", Text: "the target's file does not say which pre-tokenizer it needs, so gpt-2 is assumed", Do: "download a newer conversion"},
 						}
 						e = r
@@ -232,7 +232,7 @@ func TestAssumptionsAboutFilesAreShown(t *testing.T) {
 		words := strings.Join(strings.Fields(s.text()), " ")
 		for _, text := range []string{
 			"template: a guess: built-in ChatML: the file's own template (sha256 23cfe44bb2c7…) cannot be used", "guessed because the vocabulary has <|im_start|>",
-			"choose another by --template: chatml, llama3, mistral, llama2", "tokenizer: the target's file", "download a newer conversion",
+			"choose another by --template: chatml, llama3, mistral, gemma, llama2", "tokenizer: the target's file", "download a newer conversion",
 		} {
 			if !strings.Contains(words, text) {
 				t.Errorf("%d×%d: the screen does not show %q:\n%s", size.Width, size.Height, text, s.text())

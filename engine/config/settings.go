@@ -24,7 +24,7 @@ var table = []Setting{
 		Doc:   "how to use a draft model with another vocabulary: by the tokens both models have, by its text, or not at all",
 		field: func(c *Config) any { return &c.Model.Translate }},
 	{Name: "model.template", Flag: "template", Kind: Choice, Default: "auto", Applies: NextStart,
-		Choices: []string{"auto", "file", "chatml", "llama3", "llama2", "mistral"},
+		Choices: []string{"auto", "file", "chatml", "llama3", "llama2", "mistral", "gemma"},
 		Doc:     "how a chat becomes a prompt",
 		field:   func(c *Config) any { return &c.Model.Template }},
 	{Name: "model.system", Flag: "system", Slash: "system", Kind: Text, Default: "", Applies: NextReply,

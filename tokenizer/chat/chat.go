@@ -1,7 +1,7 @@
 // Package chat turns a conversation into the prompt format that a model was trained on.
 //
 // Read [Message], [Options] and [Choose] first. Choose returns a [Template] and gives its reason
-// in [Template.Name]; [Template.Render] writes the prompt. Four families of templates are built in
+// in [Template.Name]; [Template.Render] writes the prompt. Five families of templates are built in
 // (family.go). A file's own template is Jinja source by a stranger; package jinja runs it under
 // limits.
 //

@@ -26,7 +26,7 @@ func TestChoose(t *testing.T) {
 		{"refuses every conversation", Options{Source: "{{ raise_exception('never') }}"}, []string{"built-in ChatML", "never"}, false},
 		{"refused, file insisted on", Options{Source: "{{ 1 % 0 }}", Prefer: "file"}, []string{"error", "zero", "choose another"}, false},
 		{"no template, file insisted on", Options{Prefer: "file"}, []string{"error", "has none"}, false},
-		{"unknown name", Options{Prefer: "chatlm"}, []string{"error", "chatlm", "auto, file, chatml, llama3, mistral, llama2"}, false},
+		{"unknown name", Options{Prefer: "chatlm"}, []string{"error", "chatlm", "auto, file, chatml, llama3, mistral, gemma, llama2"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			template, err := Choose(c.options)

@@ -22,6 +22,7 @@ var families = []family{
 	{key: "chatml", title: "ChatML", signs: []string{"<|im_start|>"}, write: writeChatML},
 	{key: "llama3", title: "Llama-3", signs: []string{"<|start_header_id|>"}, write: writeLlama3},
 	{key: "mistral", title: "Mistral", signs: []string{"[INST]"}, write: writeMistral},
+	{key: "gemma", title: "Gemma", signs: []string{"<start_of_turn>"}, write: writeGemma},
 	{key: "llama2", title: "Llama-2", signs: []string{"<<SYS>>"}, write: writeLlama2},
 }
 
@@ -92,6 +93,37 @@ func writeMistral(bos, eos string) writer {
 			}
 			p.data(m.Content)
 			p.template(" [/INST]")
+		}
+		return p.segments, nil
+	}
+}
+
+// writeGemma writes the format of Gemma 3, in which the system message opens the first question:
+//
+//	<bos><start_of_turn>user\nSYSTEM\n\nQUESTION<end_of_turn>\n<start_of_turn>model\nANSWER<end_of_turn>\n
+func writeGemma(bos, _ string) writer {
+	return func(messages []Message, generate bool) ([]tokenizer.Segment, error) {
+		system, turns, err := alternating(messages)
+		if err != nil {
+			return nil, err
+		}
+		var p prompt
+		p.template(bos)
+		for i, m := range turns {
+			if m.Role == "assistant" {
+				p.template("<start_of_turn>model\n")
+			} else {
+				p.template("<start_of_turn>user\n")
+			}
+			if i == 0 && system != nil {
+				p.data(system.Content)
+				p.template("\n\n")
+			}
+			p.data(strip(m.Content))
+			p.template("<end_of_turn>\n")
+		}
+		if generate {
+			p.template("<start_of_turn>model\n")
 		}
 		return p.segments, nil
 	}

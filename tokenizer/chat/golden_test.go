@@ -117,6 +117,26 @@ func TestAutoChoosesBuiltIn(t *testing.T) {
 	}
 }
 
+// Gemma 3 writes what Gemma 2 writes, and has a place for a system message, which Gemma 2 refuses.
+func TestGemmaWritesAsItsTemplate(t *testing.T) {
+	template, err := Choose(Options{Prefer: "gemma", BOS: "<bos>", EOS: "<eos>"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := withoutDegenerate(goldens(t)["gemma-2"])
+	g.cases = slices.DeleteFunc(g.cases, func(c goldenCase) bool { return c.Text == nil })
+	if len(g.cases) < 5 {
+		t.Fatalf("%d conversations; there should be at least 5", len(g.cases))
+	}
+	compareGolden(t, template, g, conversations(t))
+	segments, err := template.Render([]Message{{"system", "Be brief."}, {"user", " Hi "}, {"assistant", "Hello"}, {"user", "Bye"}}, true)
+	want := "<bos><start_of_turn>user\nBe brief.\n\nHi<end_of_turn>\n<start_of_turn>model\nHello<end_of_turn>\n" +
+		"<start_of_turn>user\nBye<end_of_turn>\n<start_of_turn>model\n"
+	if err != nil || plain(segments) != want {
+		t.Errorf("%v\n got %q\nwant %q", err, plain(segments), want)
+	}
+}
+
 // withoutDegenerate drops the conversations without a question. There a built-in family differs on
 // purpose: it refuses to drop a lone system message, and an empty Llama-3 prompt still begins a
 // document.
