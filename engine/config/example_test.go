@@ -17,7 +17,7 @@ func Example() {
 	fmt.Println(temperature)
 	// Output:
 	// <nil>
-	// speculation.gamma cannot be 100: allowed is integer from 0 to 32
+	// speculation.gamma cannot be 100: allowed is an integer from 0 to 32
 	// there is no setting "gama"; did you mean gamma?
 	// 0
 }

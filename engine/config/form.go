@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"specula/engine/constrain"
@@ -49,9 +50,17 @@ func (c Constraint) Read() (Constraint, error) {
 	return c, nil
 }
 
-func checkSchema(v string) error  { return Constraint{Schema: v}.check() }
+func checkSchema(v string) error  { return orFile(v, Constraint{Schema: v}.check()) }
 func checkRegex(v string) error   { return Constraint{Regex: v}.check() }
-func checkGrammar(v string) error { return Constraint{Grammar: v}.check() }
+func checkGrammar(v string) error { return orFile(v, Constraint{Grammar: v}.check()) }
+
+// orFile adds to an error how to name a file, if the value looks like the name of one.
+func orFile(v string, err error) error {
+	if err == nil || strings.HasPrefix(v, "@") || strings.ContainsAny(v, "{}[]=\n") || !strings.Contains(v, ".") {
+		return err
+	}
+	return fmt.Errorf("%w; to read it from a file, write @%.64s", err, v)
+}
 
 // check compiles the constraint that is set. It needs no context: compiling has a limit of its own.
 func (c Constraint) check() error {

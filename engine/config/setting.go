@@ -100,20 +100,19 @@ func (e *ValueError) Error() string {
 }
 
 func (s Setting) refuse(got string) error {
-	return &ValueError{Setting: s.Name, Got: got, Allowed: s.Allowed()}
+	article := map[Kind]string{Int: "an ", Float: "a ", List: "a "}[s.Kind]
+	return &ValueError{Setting: s.Name, Got: got, Allowed: article + s.Allowed()}
 }
 
 // parse reads a value in the form in which it is typed in a flag or a slash command.
 func (s Setting) parse(text string) (any, error) {
 	switch s.Kind {
 	case Bool:
-		switch strings.ToLower(text) {
-		case "true", "on", "yes", "1":
-			return true, nil
-		case "false", "off", "no", "0":
-			return false, nil
+		i := slices.Index(Switches(), strings.ToLower(text))
+		if i < 0 {
+			return nil, s.refuse(strconv.Quote(text))
 		}
-		return nil, s.refuse(strconv.Quote(text))
+		return i%2 == 0, nil
 	case Int:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
@@ -141,6 +140,10 @@ func (s Setting) parse(text string) (any, error) {
 	}
 	return text, nil
 }
+
+// Switches returns the values of a Bool as people type them: one that means on, then one that means off, and so
+// on.
+func Switches() []string { return []string{"true", "false", "on", "off", "yes", "no", "1", "0"} }
 
 // assign checks a value of type bool, int64, float64, string or []any and stores it.
 func (s Setting) assign(c *Config, v any) error {
@@ -267,7 +270,7 @@ func (s Setting) format(c *Config) string {
 }
 
 func number(f float64) string {
-	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+	if f == math.Trunc(f) && math.Abs(f) < 1e16 {
 		return strconv.FormatInt(int64(f), 10)
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)

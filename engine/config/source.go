@@ -59,7 +59,7 @@ func Load(source Source) (c Config, note string, err error) {
 	}
 	data, err := readFile(source.Path)
 	if err != nil {
-		return Default(), "", fmt.Errorf("reading the configuration named by %s: %w", source.Why, err)
+		return Default(), "", fmt.Errorf("reading the configuration (%s): %w", source.Why, err)
 	}
 	c, note, err = Decode(source.Path, data)
 	if err != nil {

@@ -99,6 +99,8 @@ func device(ctx context.Context, c Choice, open OpenGPU) (b compute.Backend, why
 		}
 		return b, "the first usable GPU", nil
 	}
-	b, err = open(ctx, c.Device)
-	return b, "asked for", err
+	if b, err = open(ctx, c.Device); err != nil {
+		return nil, "", fmt.Errorf("%w (device cpu computes on the processor, and auto does so where there is no GPU)", err)
+	}
+	return b, "asked for", nil
 }

@@ -113,7 +113,9 @@ func (a *invocation) bench(ctx context.Context, o benchFlags) error {
 		if err != nil {
 			return usagef("reading the prompts: %v", err)
 		}
-		options.PromptText = string(text)
+		if options.PromptText = string(text); strings.TrimSpace(options.PromptText) == "" {
+			return usagef("%s has no prompts: write one a line", o.promptFile)
+		}
 	}
 	// Defaults of a measurement: a fixed γ, and the costs of this machine.
 	for _, v := range []config.Value{{Name: "speculation.gamma_rule", Text: "fixed"}, {Name: "speculation.costs", Text: "measured"}} {

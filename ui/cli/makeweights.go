@@ -17,7 +17,7 @@ the demo target of which nothing is ever accepted, to see what speculation costs
 		RunE: a.begin(func(c *cobra.Command, args []string) error {
 			ctx, stop := interruptible(c.Context())
 			defer stop()
-			return a.MakeWeights(ctx, args[0], args[1], args[2])
+			return a.classify(a.MakeWeights(ctx, args[0], args[1], args[2]))
 		}),
 	}
 }

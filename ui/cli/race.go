@@ -41,7 +41,7 @@ It fails (exit code 1) when such texts differ. With --json, every event is a lin
 		Args: cobra.ArbitraryArgs,
 		RunE: a.begin(func(c *cobra.Command, args []string) error {
 			var err error
-			if o.prompt, err = onePrompt(o.prompt, args); err != nil {
+			if o.prompt, err = onePrompt(c, o.prompt, args); err != nil {
 				return err
 			}
 			return a.race(c.Context(), o)

@@ -2,13 +2,9 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"specula/engine/config"
 	"specula/engine/event"
@@ -33,7 +29,7 @@ type invocation struct {
 func (p *Program) Run(ctx context.Context, args []string) int {
 	a := &invocation{Program: p}
 	root := a.rootCommand()
-	root.SetArgs(args)
+	root.SetArgs(valuesOfSwitches(args))
 	root.SetIn(p.Terminal.Stdin)
 	root.SetOut(p.Terminal.Stdout)
 	root.SetErr(p.Terminal.Stderr)
@@ -76,7 +72,8 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration, 3 model not loadab
 	root.PersistentFlags().VarPF(&a.helpAll, "help-all", "", "help with every setting, by group").NoOptDefVal = "true"
 	o.add(root.Flags())
 	a.addSettings(root)
-	root.AddCommand(a.runCommand(), a.benchCommand(), a.verifyDistCommand(), a.doctorCommand(), a.raceCommand(), a.replayCommand(), a.infoCommand(), a.configCommand(), a.makeWeightsCommand(), a.timePassesCommand(), a.evalPairCommand())
+	root.AddCommand(a.runCommand(), a.benchCommand(), a.verifyDistCommand(), a.doctorCommand(), a.raceCommand(),
+		a.replayCommand(), a.infoCommand(), a.configCommand(), a.makeWeightsCommand(), a.timePassesCommand(), a.evalPairCommand())
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkColor() }
 	return root
 }
@@ -95,60 +92,6 @@ func (a *invocation) checkColor() error {
 		return nil
 	}
 	return usagef("--color cannot be %.64q: allowed is one of auto, always, never", a.color)
-}
-
-// promptOrNothing accepts one argument with a space in it: a prompt. A single word is more likely a mistyped
-// command, so it is refused.
-func promptOrNothing(c *cobra.Command, args []string) error {
-	if len(args) == 1 && strings.ContainsFunc(strings.TrimSpace(args[0]), unicode.IsSpace) {
-		return nil
-	}
-	return noSuchCommand(c, args)
-}
-
-// noSuchCommand returns an error if there are arguments, of which the first is not the name of a command. The
-// error names the most similar command.
-func noSuchCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
-	if near := config.Nearest(args[0], names); near != "" {
-		return usagef("there is no command %.64q; did you mean %s?", args[0], near)
-	}
-	if c.HasParent() {
-		return usagef("%s takes no argument, got %.64q", c.CommandPath(), args[0])
-	}
-	if len(args) > 1 {
-		return usagef("there is no command %.64q; a prompt of several words needs quotes: specula \"…\"", args[0])
-	}
-	return usagef("there is no command %.64q; to send it as a prompt: specula run %[1]q", args[0])
-}
-
-// arguments accepts from least to most arguments. The error shows which they are.
-func arguments(least, most int) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) >= least && len(args) <= most {
-			return nil
-		}
-		return usagef("the number of arguments is wrong, got %d: %s", len(args), c.UseLine())
-	}
-}
-
-// flagError adds the most similar name to cobra's error about an unknown flag.
-func flagError(c *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
-		var names []string
-		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := config.Nearest(unknown.GetSpecifiedName(), names); near != "" {
-			err = fmt.Errorf("%w; did you mean --%s?", err, near)
-		}
-	}
-	return &coded{ExitUsage, err}
 }
 
 // settings returns the settings: built-in values, overridden by the file, then by flags. In the file and in

@@ -39,7 +39,7 @@ every event of the engine as a line of JSON instead.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: a.begin(func(c *cobra.Command, args []string) error {
 			var err error
-			if o.prompt, err = onePrompt(o.prompt, args); err != nil {
+			if o.prompt, err = onePrompt(c, o.prompt, args); err != nil {
 				return err
 			}
 			return a.run(c.Context(), o)
@@ -87,13 +87,15 @@ func (a *invocation) answer(ctx context.Context, prompt string, out *output) err
 	return nil
 }
 
-// onePrompt returns the prompt that is given as a flag or as arguments; "" if there is none. Several arguments
-// are words of one prompt.
-func onePrompt(flag string, args []string) (string, error) {
-	if flag != "" && len(args) > 0 {
+// onePrompt returns the prompt that is given as a flag or as an argument; "" if there is none.
+func onePrompt(c *cobra.Command, flag string, args []string) (string, error) {
+	switch {
+	case len(args) > 1:
+		return "", usagef("the prompt needs quotes: %s %q", c.CommandPath(), strings.Join(args, " "))
+	case flag != "" && len(args) > 0:
 		return "", usagef("the prompt is given twice: as an argument and by -p")
 	}
-	return cmp.Or(flag, strings.Join(args, " ")), nil
+	return cmp.Or(flag, strings.Join(args, "")), nil
 }
 
 // prompt returns the text that was given, or reads stdin if the text is "" or "-".
@@ -113,7 +115,7 @@ func (a *invocation) prompt(text string) (string, error) {
 	}
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return "", usagef("the prompt is empty")
+		return "", usagef("the prompt is empty: specula run \"…\", or pipe it in")
 	}
 	return text, nil
 }
