@@ -27,7 +27,7 @@ BASE = dict(
     max_position_embeddings=128, tie_word_embeddings=False, attention_dropout=0.0, pad_token_id=0, bos_token_id=1, eos_token_id=2,
 )
 
-YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32, beta_fast=8.0, beta_slow=1.0)
+YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32, beta_fast=2.0, beta_slow=0.25)
 
 
 def alternate(n, every):
@@ -59,7 +59,8 @@ MODELS = {
                           short_factor=[1.0, 1.1, 1.2, 1.3, 1.4, 1.5], long_factor=[1.0, 1.5, 2.0, 3.0, 4.0, 5.0]))),
     "granite": ("Granite", dict(embedding_multiplier=6.0, residual_multiplier=0.25, attention_multiplier=0.3, logits_scaling=4.0)),
     "olmo2": ("Olmo2", {}),
-    "olmo3": ("Olmo3", dict(sliding_window=WINDOW, layer_types=alternate(4, 4), rope_parameters=YARN)),
+    "olmo3": ("Olmo3", dict(sliding_window=WINDOW, layer_types=alternate(4, 4), rope_parameters=dict(
+        full_attention=YARN, sliding_attention=dict(rope_type="default", rope_theta=10000.0)))),
     "glm4": ("Glm4", dict(head_dim=16, hidden_size=64, partial_rotary_factor=0.5, attention_bias=True)),
     "exaone4": ("Exaone4", dict(sliding_window=None, sliding_window_pattern=4, head_dim=8, layer_types=["full_attention"] * 4)),
     "exaone4-window": ("Exaone4", dict(sliding_window=WINDOW, head_dim=8, sliding_window_pattern="LLLG", layer_types=alternate(4, 4))),
@@ -67,7 +68,7 @@ MODELS = {
     "ernie4_5": ("Ernie4_5", dict(head_dim=16, tie_word_embeddings=True)),
     "seed_oss": ("SeedOss", dict(head_dim=16, attention_bias=True, attention_out_bias=False)),
     "mistral3": ("Ministral3", dict(head_dim=16, sliding_window=None, rope_parameters=dict(
-        rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32, beta_fast=8.0, beta_slow=1.0,
+        rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32, beta_fast=2.0, beta_slow=0.25,
         mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.1))),
     "hunyuan-dense": ("HunYuanDenseV1", dict(
         head_dim=16, max_position_embeddings=32768, rope_parameters=dict(rope_type="dynamic", rope_theta=10000.0, alpha=2.0, factor=1.0))),
