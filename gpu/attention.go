@@ -224,8 +224,8 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a
 		part := partial{sums, sums + driver.Pointer(4*rows*a.Heads*splits*a.HeadDim), a.Heads, splits,
 			a.HeadDim}
 		b.tape.append(
-			attend{part, qb.row(a.Row + from), layer, position, from, rows, a.Scale},
-			combine{d.row(a.Row + from), part, position, from, rows})
+			attend{part, qb.row(a.Row + from), layer, position, from, rows, a.Scale, a.Window, a.SoftCap},
+			combine{d.row(a.Row + from), part, position, from, rows, a.Window})
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"specula/engine/compute"
 	"specula/gpu/driver"
 	"specula/kernels/cuda"
 )
@@ -131,6 +132,55 @@ type swiGLU struct {
 
 func (o swiGLU) launch() launch {
 	return launchOf("swiglu", strided(o.n, 0), address(o.gate), address(o.up), whole(o.n))
+}
+
+// activate replaces n numbers of x by their activation, times those of y if it is not 0.
+type activate struct {
+	x, y driver.Pointer
+	n    int
+	by   compute.Activation
+}
+
+// activationKernels are the names of the kernels.
+var activationKernels = map[compute.Activation]string{
+	compute.SiLU: "activate_silu", compute.GELU: "activate_gelu", compute.ReLUSquared: "activate_relu_squared", compute.Sigmoid: "activate_sigmoid",
+}
+
+func (o activate) launch() launch {
+	return launchOf(activationKernels[o.by], strided(o.n, 0), address(o.x), address(o.y), flag(o.y != 0), whole(o.n))
+}
+
+// scaleRows multiplies n numbers by a factor.
+type scaleRows struct {
+	x      driver.Pointer
+	factor float32
+	n      int
+}
+
+func (o scaleRows) launch() launch {
+	return launchOf("scale_rows", strided(o.n, 0), address(o.x), real(o.factor), whole(o.n))
+}
+
+// capRows keeps n numbers between −limit and limit.
+type capRows struct {
+	x     driver.Pointer
+	limit float32
+	n     int
+}
+
+func (o capRows) launch() launch {
+	return launchOf("cap_rows", strided(o.n, 0), address(o.x), real(o.limit), whole(o.n))
+}
+
+// layerNorm normalises groups of numbers around their mean. The weights are those of as many groups
+// as repeats says.
+type layerNorm struct {
+	norm
+	repeats int
+}
+
+func (o layerNorm) launch() launch {
+	return launchOf("layer_norm", o.shape(), address(o.dst), address(o.x), address(o.w), whole(o.length), whole(o.repeats), real(o.eps))
 }
 
 // addBias adds a vector to each row.

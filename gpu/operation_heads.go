@@ -89,6 +89,8 @@ type attend struct {
 	from     int            // which row of the pass the first row is
 	rows     int
 	scale    float32
+	window   int     // 0: none
+	limit    float32 // of scores; 0: none
 }
 
 // partial is the scratch for the partial results of some rows.
@@ -113,7 +115,7 @@ func (o attend) launch() launch {
 	} else {
 		arguments = append(arguments, whole(c.headDim))
 	}
-	arguments = append(arguments, whole(c.capacity), real(o.scale))
+	arguments = append(arguments, whole(c.capacity), real(o.scale), whole(o.window), real(o.limit))
 	return launchOf(name, driver.Shape{Grid: [3]int{p.splits, c.kvHeads, ceilDivide(columns, perBlock)},
 		Block: [3]int{keysPerSplit}}, arguments...)
 }
@@ -125,13 +127,14 @@ type combine struct {
 	position driver.Pointer // as in attend
 	from     int
 	rows     int
+	window   int
 }
 
 func (o combine) launch() launch {
 	p := &o.part
 	return launchOf("combine_splits", driver.Shape{Grid: [3]int{p.heads, o.rows},
 		Block: [3]int{min(threadsPerBlock, ceilDivide(p.headDim, 32)*32)}},
-		address(o.dst), address(p.sums), address(p.stats), address(o.position), whole(o.from), whole(p.heads), whole(p.headDim), whole(p.splits))
+		address(o.dst), address(p.sums), address(p.stats), address(o.position), whole(o.from), whole(p.heads), whole(p.headDim), whole(p.splits), whole(o.window))
 }
 
 // readBack widens the key and the value of one token to float32.

@@ -20,7 +20,7 @@ func TestLayers(t *testing.T) {
 		for _, name := range cuda.Modules() {
 			l.modules = append(l.modules, get(d.Load(name, get(cuda.PTX(name)))))
 		}
-		for _, check := range []func(*testing.T, checks.Launch){checks.Norms, checks.Rope, checks.Elementwise, checks.Copy,
+		for _, check := range []func(*testing.T, checks.Launch){checks.Norms, checks.Rope, checks.Elementwise, checks.LayerNorms, checks.Activations, checks.Copy,
 			checks.Embed, checks.Heads, checks.Operands, checks.TooSmallGrid, checks.Peak} {
 			check(t, l.launch)
 		}
@@ -38,6 +38,7 @@ func attention(t *testing.T, l layers, rowCounts, headDims []int) {
 	for _, half := range []bool{true, false} {
 		checks.Cache(t, l.launch, half, 80)
 		checks.RowCounts(t, l.launch, half, rowCounts)
+		checks.Windows(t, l.launch, half, 64)
 		for _, headDim := range headDims {
 			checks.Attention(t, l.launch, half, headDim, 260, emulated.Emulated())
 		}

@@ -19,18 +19,41 @@ type Head struct {
 	Dim          int
 }
 
-// AttendHalf is attention of one query to the first seen keys of a head, as tensor cores compute
+// Sight says which keys a query sees and how: the first Seen, and of them the last Window, unless
+// that is 0. Unless Cap is 0, a score s becomes Cap·tanh(s/Cap).
+type Sight struct {
+	Seen, Window int
+	Scale, Cap   float32
+}
+
+// first is the first key that the query sees.
+func (s Sight) first() int {
+	if s.Window == 0 {
+		return 0
+	}
+	return max(0, s.Seen-s.Window)
+}
+
+// capped bounds a score.
+func (s Sight) capped(score float32) float32 {
+	if s.Cap == 0 {
+		return score
+	}
+	return CapRows(score, s.Cap)
+}
+
+// AttendHalf is attention of one query to the keys of a head that it sees, as tensor cores compute
 // it. Keys, values, query and weights are in half precision; sums are float32, fused, in ascending
 // order of the inner index of each product. In a chunk of 32 numbers, the inner index i of product
 // j stands for number 8·(i%8/2) + 4j + 2·(i/8) + i%2.
-func AttendHalf(dst, q []float32, h Head, seen int, scale float32) {
-	attendInSplits(dst, seen, func(start, keys int) Split {
+func AttendHalf(dst, q []float32, h Head, sight Sight) {
+	attendInSplits(dst, sight, func(start, keys int) Split {
 		scores := make([]float32, keys)
 		for j := range scores {
 			key := h.Keys[(start+j)*h.Dim:][:h.Dim]
-			scores[j] = dotInChunks(h.Dim, func(d int) (float32, float32) { return roundHalf(key[d]), roundHalf(q[d]) }) * scale
+			scores[j] = sight.capped(dotInChunks(h.Dim, func(d int) (float32, float32) { return roundHalf(key[d]), roundHalf(q[d]) }) * sight.Scale)
 		}
-		s := weigh(scores, roundHalf, h.Dim)
+		s := weigh(scores, sight.first()-start, roundHalf, h.Dim)
 		for d := range h.Dim {
 			s.Values[d] = dotInChunks(keys, func(j int) (float32, float32) {
 				return roundHalf(h.Values[(start+j)*h.Dim+d]), scores[j]
@@ -42,17 +65,17 @@ func AttendHalf(dst, q []float32, h Head, seen int, scale float32) {
 
 // AttendFloat is AttendHalf with float32 keys, values, query and weights. Every sum is in ascending
 // order, fused.
-func AttendFloat(dst, q []float32, h Head, seen int, scale float32) {
-	attendInSplits(dst, seen, func(start, keys int) Split {
+func AttendFloat(dst, q []float32, h Head, sight Sight) {
+	attendInSplits(dst, sight, func(start, keys int) Split {
 		scores := make([]float32, keys)
 		for j := range scores {
 			sum := float32(0)
 			for d, v := range q {
 				sum = FMA(h.Keys[(start+j)*h.Dim+d], v, sum)
 			}
-			scores[j] = sum * scale
+			scores[j] = sight.capped(sum * sight.Scale)
 		}
-		s := weigh(scores, func(p float32) float32 { return p }, h.Dim)
+		s := weigh(scores, sight.first()-start, func(p float32) float32 { return p }, h.Dim)
 		for j, p := range scores {
 			for d := range s.Values {
 				s.Values[d] = FMA(p, h.Values[(start+j)*h.Dim+d], s.Values[d])
@@ -62,27 +85,29 @@ func AttendFloat(dst, q []float32, h Head, seen int, scale float32) {
 	})
 }
 
-func attendInSplits(dst []float32, seen int, attend func(start, keys int) Split) {
+func attendInSplits(dst []float32, sight Sight, attend func(start, keys int) Split) {
 	var splits []Split
-	for start := 0; start < seen; start += KeysPerSplit {
-		splits = append(splits, attend(start, min(KeysPerSplit, seen-start)))
+	for start := sight.first() / KeysPerSplit * KeysPerSplit; start < sight.Seen; start += KeysPerSplit {
+		splits = append(splits, attend(start, min(KeysPerSplit, sight.Seen-start)))
 	}
 	CombineSplits(dst, splits)
 }
 
 // weigh turns the scores of a split into rounded weights, and returns a split with their largest
-// score and their sum. Key j belongs to lane j mod 32. A lane adds its keys in ascending order, and
+// score and their sum. The first hidden keys have the weight 0. Key j belongs to lane j mod 32. A lane adds its keys in ascending order, and
 // the lanes are added as in WarpSum.
-func weigh(scores []float32, round func(float32) float32, headDim int) Split {
+func weigh(scores []float32, hidden int, round func(float32) float32, headDim int) Split {
 	largest := float32(math.Inf(-1))
-	for _, v := range scores {
+	for _, v := range scores[max(hidden, 0):] {
 		if v > largest {
 			largest = v
 		}
 	}
 	var sums [Warp]float32
 	for j, v := range scores {
-		scores[j] = round(Exp(v - largest))
+		if scores[j] = round(Exp(v - largest)); j < hidden {
+			scores[j] = 0
+		}
 		sums[j%Warp] += scores[j]
 	}
 	return Split{Largest: largest, Sum: WarpSum(sums), Values: make([]float32, headDim)}

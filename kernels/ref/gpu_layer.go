@@ -31,6 +31,23 @@ func RMSNormGroup(dst, x, w []float32, eps float32) {
 	}
 }
 
+// LayerNormGroup is LayerNorm for one group of len(w) numbers. Both sums are in the order of
+// RMSNormGroup, with so many threads.
+func LayerNormGroup(dst, x, w []float32, threads int, eps float32) {
+	sums, squares := make([]float32, threads), make([]float32, threads)
+	for k, v := range x {
+		sums[k%threads] += v
+	}
+	mean := BlockSum(sums) / float32(len(w))
+	for k, v := range x {
+		squares[k%threads] = FMA(v-mean, v-mean, squares[k%threads])
+	}
+	factor := 1 / float32(math.Sqrt(float64(BlockSum(squares)/float32(len(w))+eps)))
+	for k, v := range x {
+		dst[k] = float32((v-mean)*factor) * w[k]
+	}
+}
+
 // RotateHead rotates the first 2·len(cos) numbers of a head by angles given as cosines and sines.
 // Products and sums are rounded separately.
 func RotateHead(head, cos, sin []float32, neox bool) {

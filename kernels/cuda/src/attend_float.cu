@@ -8,28 +8,29 @@
 constexpr int threads = keys_per_split, columns = threads / warp_size;
 constexpr int most_head_dim = 256;
 
-// score_one gives this thread's key scale·q·k for every column. query is (columns, head_dim).
-INLINE void score_one(float (*score)[keys_per_split], const float *query, const float *key, int head_dim, float scale) {
+// score_one gives this thread's key the capped scale·q·k for every column. query is (columns, head_dim).
+INLINE void score_one(float (*score)[keys_per_split], const float *query, const float *key, int head_dim, float scale, float cap) {
     float sum[columns] = {0, 0, 0, 0, 0, 0, 0, 0};
     for (int d = 0; d < head_dim; d++) {
         float k = key[d];
         UNROLL for (int c = 0; c < columns; c++) sum[c] = fma_rn(k, query[c * head_dim + d], sum[c]);
     }
-    UNROLL for (int c = 0; c < columns; c++) score[c][threadIdx.x] = sum[c] * scale;
+    UNROLL for (int c = 0; c < columns; c++) score[c][threadIdx.x] = capped(sum[c] * scale, cap);
 }
 
 // weigh_column turns the scores of the keys that a column sees into weights; other keys get 0.
-INLINE void weigh_column(float *score, int visible, Partial to) {
+INLINE void weigh_column(float *score, int hidden, int visible, Partial to) {
     float largest = -infinity(), sum = 0;
-    for (int key = lane_id(); key < visible; key += warp_size) largest = score[key] > largest ? score[key] : largest;
+    for (int key = lane_id(); key < visible; key += warp_size)
+        if (key >= hidden) largest = score[key] > largest ? score[key] : largest;
     largest = warp_max(largest);
     for (int key = lane_id(); key < keys_per_split; key += warp_size) {
-        float p = key < visible ? exp_rn(score[key] - largest) : 0;
+        float p = key >= hidden && key < visible ? exp_rn(score[key] - largest) : 0;
         score[key] = p;
         sum += p;
     }
     sum = warp_sum(sum);
-    if (lane_id() == 0 && visible > 0) {
+    if (lane_id() == 0 && visible > hidden) {
         *to.largest = largest;
         *to.sum = sum;
     }
@@ -38,10 +39,10 @@ INLINE void weigh_column(float *score, int visible, Partial to) {
 // attend_float is attend_half_* for a float32 cache and head_dim up to 256, with eight columns per block.
 extern "C" __global__ void __launch_bounds__(threads)
     attend_float(float *partial, float *stats, const float *q, const float *keys, const float *values, const int *length, int ahead, int rows,
-                 int heads, int kv_heads, int head_dim, int capacity, float scale) {
+                 int heads, int kv_heads, int head_dim, int capacity, float scale, int window, float cap) {
     SHARED(float, score, [columns][keys_per_split]);
     SHARED(float, query, [columns * most_head_dim]);
-    Columns s = columns_of(columns, length, ahead, rows, heads, kv_heads);
+    Columns s = columns_of(columns, length, ahead, rows, heads, kv_heads, window);
     if (s.keys <= 0) return;
     size_t offset = ((size_t)s.kv_head * capacity + s.start) * head_dim;
     keys += offset;
@@ -51,9 +52,9 @@ extern "C" __global__ void __launch_bounds__(threads)
         query[i] = s.exists(i / head_dim) ? q[((size_t)at.row * heads + at.head) * head_dim + i % head_dim] : 0;
     }
     __syncthreads();
-    if ((int)threadIdx.x < s.keys) score_one(score, query, keys + (size_t)threadIdx.x * head_dim, head_dim, scale);
+    if ((int)threadIdx.x < s.keys) score_one(score, query, keys + (size_t)threadIdx.x * head_dim, head_dim, scale, cap);
     __syncthreads();
-    weigh_column(score[warp_id()], s.visible(warp_id()), partial_of(partial, stats, s.query(warp_id()), heads, gridDim.x, blockIdx.x, head_dim));
+    weigh_column(score[warp_id()], s.hidden(warp_id()), s.visible(warp_id()), partial_of(partial, stats, s.query(warp_id()), heads, gridDim.x, blockIdx.x, head_dim));
     __syncthreads();
     for (int d = threadIdx.x; d < head_dim; d += threads) {
         float sum[columns] = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -63,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(threads)
                 if (key < s.visible(c)) sum[c] = fma_rn(score[c][key], v, sum[c]);
         }
         UNROLL for (int c = 0; c < columns; c++)
-            if (s.visible(c) > 0) partial_of(partial, stats, s.query(c), heads, gridDim.x, blockIdx.x, head_dim).values[d] = sum[c];
+            if (s.sees(c)) partial_of(partial, stats, s.query(c), heads, gridDim.x, blockIdx.x, head_dim).values[d] = sum[c];
     }
 }
 EXPORT(attend_float)

@@ -48,9 +48,9 @@ template <int head_dim, int columns> INLINE void load_queries(half_bits *query, 
     }
 }
 
-// score_keys writes scale·q·k for the keys of the split. A warp takes 16 keys at a time.
+// score_keys writes the capped scale·q·k for the keys of the split. A warp takes 16 keys at a time.
 template <int head_dim, int tiles>
-INLINE void score_keys(float *score, const half_bits *query, const half_bits *keys, int capacity, float scale, const Columns &s) {
+INLINE void score_keys(float *score, const half_bits *query, const half_bits *keys, int capacity, float scale, float cap, const Columns &s) {
     constexpr int chunks = padded_dim(head_dim) / chunk;
     int g = lane_id() / 4, t = lane_id() % 4;
     for (int key = 16 * warp_id(); key < s.keys; key += 16 * warps) {
@@ -64,7 +64,7 @@ INLINE void score_keys(float *score, const half_bits *query, const half_bits *ke
             float sum[4] = {0, 0, 0, 0};
             UNROLL for (int c = 0; c < chunks; c++)
                 multiply_chunk(sum, low[c], high[c], load_vector(query + (8 * n + g) * query_stride(head_dim) + chunk * c + 8 * t));
-            UNROLL for (int e = 0; e < 4; e++) score[(8 * n + 2 * t + e % 2) * score_stride + key + g + 8 * (e / 2)] = sum[e] * scale;
+            UNROLL for (int e = 0; e < 4; e++) score[(8 * n + 2 * t + e % 2) * score_stride + key + g + 8 * (e / 2)] = capped(sum[e] * scale, cap);
         }
     }
 }
@@ -75,11 +75,11 @@ INLINE void score_keys(float *score, const half_bits *query, const half_bits *ke
 template <int columns> INLINE void weigh_keys(float *score, float *values, float *stats, int splits, const Columns &s) {
     constexpr int each = keys_per_split / warp_size;
     for (int c = warp_id(); c < columns; c += warps) {
-        int visible = s.visible(c);
+        int hidden = s.hidden(c), visible = s.visible(c);
         float v[each], largest = -infinity(), sum = 0;
         UNROLL for (int i = 0; i < each; i++) {
             int key = lane_id() + warp_size * i;
-            v[i] = key < visible ? score[c * score_stride + key] : -infinity();
+            v[i] = key >= hidden && key < visible ? score[c * score_stride + key] : -infinity();
             largest = v[i] > largest ? v[i] : largest;
         }
         largest = warp_max(largest);
@@ -87,12 +87,12 @@ template <int columns> INLINE void weigh_keys(float *score, float *values, float
         half_bits *weight = (half_bits *)(score + c * score_stride);
         UNROLL for (int i = 0; i < each; i++) {
             int key = lane_id() + warp_size * i;
-            half_bits p = key < visible ? to_half(exp_rn(v[i] - largest)) : 0;
+            half_bits p = key >= hidden && key < visible ? to_half(exp_rn(v[i] - largest)) : 0;
             sum += from_half(p);
             weight[key] = p;
         }
         sum = warp_sum(sum);
-        if (lane_id() != 0 || visible == 0) continue;
+        if (lane_id() != 0 || visible <= hidden) continue;
         Partial to = partial_of(values, stats, s.query(c), s.heads, splits, blockIdx.x, 0);
         *to.largest = largest;
         *to.sum = sum;
@@ -125,7 +125,7 @@ INLINE void sum_values(float *partial, const float *score, const half_bits *valu
                 if (chunk * c < s.keys) multiply_chunk(sum, low[c], high[c], load_vector(weight + chunk * c));
             UNROLL for (int e = 0; e < 4; e++) {
                 int column = 8 * n + 2 * t + e % 2;
-                if (s.visible(column) == 0) continue;
+                if (!s.sees(column)) continue;
                 partial_of(partial, nullptr, s.query(column), s.heads, splits, blockIdx.x, head_dim).values[d + g + 8 * (e / 2)] = sum[e];
             }
         }
@@ -134,15 +134,15 @@ INLINE void sum_values(float *partial, const float *score, const half_bits *valu
 
 template <int head_dim, int tiles>
 INLINE void attend(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const int *length, int ahead,
-                   int rows, int heads, int kv_heads, int capacity, float scale) {
+                   int rows, int heads, int kv_heads, int capacity, float scale, int window, float cap) {
     constexpr int columns = 8 * tiles;
     SHARED(uint4, query, [columns * query_stride(head_dim) / 8]);
     SHARED(uint4, scores, [columns * score_stride / 4]);
-    Columns s = columns_of(columns, length, ahead, rows, heads, kv_heads);
+    Columns s = columns_of(columns, length, ahead, rows, heads, kv_heads, window);
     if (s.keys <= 0) return;
     load_queries<head_dim, columns>((half_bits *)query, q, s);
     __syncthreads();
-    score_keys<head_dim, tiles>((float *)scores, (const half_bits *)query, keys, capacity, scale, s);
+    score_keys<head_dim, tiles>((float *)scores, (const half_bits *)query, keys, capacity, scale, cap, s);
     __syncthreads();
     weigh_keys<columns>((float *)scores, partial, stats, gridDim.x, s);
     __syncthreads();
@@ -156,8 +156,8 @@ INLINE void attend(float *partial, float *stats, const float *q, const half_bits
 #define ATTEND(name, head_dim, tiles)                                                                                                 \
     extern "C" __global__ void __launch_bounds__(threads)                                                                             \
         name(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const int *length, int ahead, \
-             int rows, int heads, int kv_heads, int capacity, float scale) {                                                          \
-        attend<head_dim, tiles>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale);              \
+             int rows, int heads, int kv_heads, int capacity, float scale, int window, float cap) {                                   \
+        attend<head_dim, tiles>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window, cap); \
     }                                                                                                                                 \
     EXPORT(name)
 // The first of each pair is for up to eight columns, the wide one for more.

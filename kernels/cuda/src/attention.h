@@ -9,6 +9,10 @@
 // head h is row c / sharing, head h·sharing + c mod sharing, with sharing = heads / kv_heads
 // (grouped-query attention).
 //
+// A window, unless it is 0, is the number of keys that a query sees, its own last. Splits stay where they
+// are: a query leaves out those before its window, and in its first split gives the keys before the window
+// the weight 0. A cap, unless it is 0, bounds the scores: s becomes cap·tanh(s/cap).
+//
 // Graphs: *length, in device memory, is the number of tokens in the cache before a pass. Row 0 of the
 // pass is at position *length + ahead. Nothing else depends on the length. Grids are made for the
 // longest sequence; blocks after the end return at once. So a captured graph stays valid while the text
@@ -50,6 +54,7 @@ struct Columns {
     int first, end;      // columns of the block, and of the pass
     int first_position;  // of row 0
     int start, keys;     // of the split: position of its first key; number of keys that the block's last column sees
+    int window;
     INLINE_MEMBER Query query(int column) const { return query_of(first + column, kv_head, sharing, first_position); }
     INLINE_MEMBER bool exists(int column) const { return first + column < end; }
     // visible returns the number of keys of the split that a column sees.
@@ -57,10 +62,17 @@ struct Columns {
         int n = exists(column) ? query(column).seen - start : 0;
         return n < 0 ? 0 : n > keys_per_split ? keys_per_split : n;
     }
+    // hidden returns the number of keys of the split that lie before a column's window.
+    INLINE_MEMBER int hidden(int column) const {
+        int n = window ? query(column).seen - window - start : 0;
+        return n < 0 ? 0 : n;
+    }
+    INLINE_MEMBER bool sees(int column) const { return visible(column) > hidden(column); }
 };
 
-INLINE Columns columns_of(int columns, const int *length, int ahead, int rows, int heads, int kv_heads) {
+INLINE Columns columns_of(int columns, const int *length, int ahead, int rows, int heads, int kv_heads, int window) {
     Columns s;
+    s.window = window;
     s.kv_head = blockIdx.y;
     s.heads = heads;
     s.sharing = heads / kv_heads;
@@ -71,5 +83,9 @@ INLINE Columns columns_of(int columns, const int *length, int ahead, int rows, i
     int last = s.first + columns < s.end ? s.first + columns : s.end;
     int keys = s.first_position + (last - 1) / s.sharing + 1 - s.start;
     s.keys = keys < keys_per_split ? keys : keys_per_split;
+    if (s.hidden(0) >= keys_per_split) s.keys = 0;  // the first column sees furthest back
     return s;
 }
+
+// capped bounds a score, unless cap is 0.
+INLINE float capped(float score, float cap) { return cap ? cap * tanh_rn(divide_rn(score, cap)) : score; }

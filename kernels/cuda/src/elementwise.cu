@@ -16,6 +16,38 @@ extern "C" __global__ void swiglu(float *gate, const float *up, int n) {
 }
 EXPORT(swiglu)
 
+// The activations of networks; see ref.Activations.
+INLINE float silu(float x) { return divide_rn(x, 1.0f + exp_rn(-x)); }
+INLINE float gelu(float x) { return divide_rn(x, 1.0f + exp_rn(-(x * fma_rn(0.07135481f, x * x, 1.5957691f)))); }
+INLINE float relu_squared(float x) { return x < 0 ? 0.0f : x * x; }
+INLINE float sigmoid(float x) { return divide_rn(1.0f, 1.0f + exp_rn(-x)); }
+
+// activate_* replace x by its activation, n numbers, times y if gated.
+#define ACTIVATE(activation)                                                                                                            \
+    extern "C" __global__ void activate_##activation(float *x, const float *y, int gated, int n) {                                      \
+        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {                                       \
+            float v = activation(x[i]);                                                                                                 \
+            x[i] = gated ? v * y[i] : v;                                                                                                \
+        }                                                                                                                               \
+    }                                                                                                                                   \
+    EXPORT(activate_##activation)
+ACTIVATE(silu)
+ACTIVATE(gelu)
+ACTIVATE(relu_squared)
+ACTIVATE(sigmoid)
+
+// scale_rows multiplies n numbers by factor.
+extern "C" __global__ void scale_rows(float *x, float factor, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) x[i] *= factor;
+}
+EXPORT(scale_rows)
+
+// cap_rows writes limit·tanh(x/limit) to x, n numbers.
+extern "C" __global__ void cap_rows(float *x, float limit, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) x[i] = limit * tanh_rn(divide_rn(x[i], limit));
+}
+EXPORT(cap_rows)
+
 // add_bias adds b (cols) to row blockIdx.y of x.
 extern "C" __global__ void add_bias(float *x, const float *b, int cols) {
     x += (size_t)blockIdx.y * cols;

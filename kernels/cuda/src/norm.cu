@@ -53,6 +53,22 @@ extern "C" __global__ void rms_norm_heads(float *dst, const float *x, const floa
 }
 EXPORT(rms_norm_heads)
 
+// layer_norm writes (x−mean)·w/√(variance+eps) over group blockIdx.x of n numbers (Ba et al., 2016). The
+// weights are those of group blockIdx.x mod repeats. Both sums are in the order of rms_norm. dst may be x.
+extern "C" __global__ void layer_norm(float *dst, const float *x, const float *w, int n, int repeats, float eps) {
+    SHARED(float, sums, [most_warps]);
+    dst += (size_t)blockIdx.x * n;
+    x += (size_t)blockIdx.x * n;
+    w += (size_t)(blockIdx.x % repeats) * n;
+    float sum = 0, squares = 0;
+    for (int k = threadIdx.x; k < n; k += blockDim.x) sum += x[k];
+    float mean = divide_rn(block_sum(sum, sums), (float)n);
+    for (int k = threadIdx.x; k < n; k += blockDim.x) squares = fma_rn(x[k] - mean, x[k] - mean, squares);
+    float factor = inverse_root(block_sum(squares, sums), n, eps);
+    for (int k = threadIdx.x; k < n; k += blockDim.x) dst[k] = (x[k] - mean) * factor * w[k];
+}
+EXPORT(layer_norm)
+
 // rms_norm_* and add_rms_norm_* write the normalised row blockIdx.y as the operand of a product, and with
 // y also the sum to x. Grid (1, rows).
 template <class Operand>

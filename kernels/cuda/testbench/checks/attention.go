@@ -17,6 +17,8 @@ type sequence struct {
 	heads, kvHeads, headDim, capacity, padding int
 	keys, values                               any
 	length                                     []int32
+	window                                     int
+	limit                                      float32   // of scores; 0: none
 	k, v                                       []float32 // everything ever appended, as stored: (tokens, kvHeads·headDim)
 }
 
@@ -71,14 +73,14 @@ func (s *sequence) attend(q []float32, ahead, tiles, most int) []float32 {
 			kernel += "_wide"
 		}
 		s.launch(kernel, grid, line(256), partial, stats, q, s.keys, s.values, s.length, int32(ahead), int32(rows), int32(s.heads),
-			int32(s.kvHeads), int32(s.capacity), scale)
+			int32(s.kvHeads), int32(s.capacity), scale, int32(s.window), s.limit)
 	} else {
 		s.launch("attend_float", grid, line(256), partial, stats, q, s.keys, s.values, s.length, int32(ahead), int32(rows), int32(s.heads),
-			int32(s.kvHeads), int32(s.headDim), int32(s.capacity), scale)
+			int32(s.kvHeads), int32(s.headDim), int32(s.capacity), scale, int32(s.window), s.limit)
 	}
 	dst := garbage(len(q))
 	s.launch("combine_splits", [3]int{s.heads, rows, 1}, line((s.headDim+31)/32*32), dst, partial, stats, s.length, int32(ahead),
-		int32(s.heads), int32(s.headDim), int32(most))
+		int32(s.heads), int32(s.headDim), int32(most), int32(s.window))
 	return dst
 }
 
@@ -106,10 +108,10 @@ func (s *sequence) want(q []float32, ahead int) (dst []float32, distance float64
 	for i := range rows {
 		for h := range s.heads {
 			from, to := (i*s.heads+h)*s.headDim, (i*s.heads+h+1)*s.headDim
-			attend(dst[from:to], q[from:to], s.head(h*s.kvHeads/s.heads, position+i+1), position+i+1, float32(scale))
+			attend(dst[from:to], q[from:to], s.head(h*s.kvHeads/s.heads, position+i+1), ref.Sight{Seen: position + i + 1, Window: s.window, Scale: float32(scale), Cap: s.limit})
 		}
 	}
-	ref.Attention(exact, q, s.k, s.v, rows, position, s.heads, s.kvHeads, s.headDim, scale)
+	ref.WindowAttention(exact, q, s.k, s.v, rows, position, s.heads, s.kvHeads, s.headDim, scale, s.window, float64(s.limit))
 	for i := range exact {
 		distance = math.Max(distance, math.Abs(exact[i]-float64(dst[i])))
 	}
@@ -168,6 +170,36 @@ func Attention(t *testing.T, launch Launch, half bool, headDim, length int, exac
 		}
 	}
 	return distance
+}
+
+// Windows checks attention that sees only the last keys, and caps its scores: splits that only some
+// of the rows see, a window that begins with a split, one of a single key, one that hides nothing.
+func Windows(t *testing.T, launch Launch, half bool, headDim int) {
+	t.Helper()
+	for _, c := range []struct {
+		length, window int
+		limit          float32
+	}{{600, 300, 0}, {600, 90, 5}, {511, 2, 0}, {509, 256, 0}, {300, 1, 0}, {300, 1000, 0}, {10, 0, 2}} {
+		r := rand.New(rand.NewPCG(uint64(c.length), uint64(c.window)))
+		const rows, sharing, kvHeads = 5, 3, 1
+		s := newSequence(launch, half, kvHeads*sharing, kvHeads, headDim, 768)
+		s.window, s.limit = c.window, c.limit
+		s.append(numbers(r, c.length*s.rowSize()), numbers(r, c.length*s.rowSize()), 0)
+		s.length[0] = int32(c.length)
+		s.append(numbers(r, rows*s.rowSize()), numbers(r, rows*s.rowSize()), 0)
+		q := numbers(r, rows*s.heads*headDim)
+		want, distance := s.want(q, 0)
+		if !(distance <= 2*Bound(half)) {
+			t.Errorf("%+v: the reference is %g from the exact result", c, distance)
+		}
+		for _, tiles := range s.tiles() {
+			sameBits(t, fmt.Sprintf("%+v in %d tiles", c, tiles), s.attend(q, 0, tiles, 3), want)
+		}
+		one := s.heads * headDim
+		for i := range rows {
+			sameBits(t, fmt.Sprintf("%+v, row %d alone", c, i), s.attend(q[i*one:(i+1)*one], i, 1, 3), want[i*one:(i+1)*one])
+		}
+	}
 }
 
 // RowCounts checks that decoding, verification and prefill use the same arithmetic: a row has the

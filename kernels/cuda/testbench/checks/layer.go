@@ -54,6 +54,63 @@ func Norms(t *testing.T, launch Launch) {
 	}
 }
 
+// LayerNorms checks layer_norm, over whole rows and over heads with weights of their own.
+func LayerNorms(t *testing.T, launch Launch) {
+	t.Helper()
+	for _, c := range []struct{ n, groups, repeats, threads int }{{64, 11, 1, 32}, {80, 6, 3, 32}, {576, 4, 1, 160}, {1500, 2, 1, 384}} {
+		r := rand.New(rand.NewPCG(4, uint64(c.n)))
+		const eps = 1e-5
+		x, w := numbers(r, c.groups*c.n), numbers(r, c.repeats*c.n)
+		for i := range x {
+			x[i] += 3 // far from its mean of zero, which RMSNorm would divide by as well
+		}
+		want, exact := make([]float32, len(x)), make([]float64, len(x))
+		for g := range c.groups {
+			from := g * c.n
+			ref.LayerNormGroup(want[from:from+c.n], x[from:from+c.n], w[g%c.repeats*c.n:][:c.n], c.threads, eps)
+		}
+		ref.LayerNorm(exact, x, w, c.n, eps)
+		for i, v := range exact {
+			if math.Abs(float64(want[i])-v) > 1e-5*math.Abs(v)+1e-5 {
+				t.Errorf("n %d: number %d of the reference is %g, the exact one %g", c.n, i, want[i], v)
+				return
+			}
+		}
+		launch("layer_norm", line(c.groups), line(c.threads), x, x, w, int32(c.n), int32(c.repeats), float32(eps))
+		sameBits(t, "layer_norm", x, want)
+	}
+}
+
+// Activations checks the activations, with and without a factor, and the caps of scores.
+func Activations(t *testing.T, launch Launch) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(5, 5))
+	const n = 300
+	x, y := numbers(r, n), numbers(r, n)
+	copy(x, []float32{0, float32(math.Copysign(0, -1)), 90, -90, 1e30, -1e30, float32(math.NaN()), float32(math.Inf(-1))})
+	check := func(kernel string, want func(i int) float32, args ...any) {
+		t.Helper()
+		got, wants := slices.Clone(x), make([]float32, n)
+		for i := range wants {
+			wants[i] = want(i)
+		}
+		launch(kernel, line(2), line(64), append([]any{got}, append(args, int32(n))...)...)
+		sameBits(t, kernel, got, wants)
+	}
+	exact := map[string]func(float64) float64{"silu": ref.SiLU, "gelu": ref.GELU, "relu_squared": ref.ReLUSquared, "sigmoid": ref.Sigmoid}
+	for name, f := range ref.Activations() {
+		for _, v := range x {
+			if want := exact[name](float64(v)); math.Abs(float64(v)) < 50 && !(math.Abs(float64(f(v))-want) <= 1e-6*max(1, math.Abs(want))) {
+				t.Errorf("%s of %g is %g in the reference, exactly %g", name, v, f(v), want)
+			}
+		}
+		check("activate_"+name, func(i int) float32 { return f(x[i]) * y[i] }, y, int32(1))
+		check("activate_"+name, func(i int) float32 { return f(x[i]) }, y, int32(0))
+	}
+	check("scale_rows", func(i int) float32 { return x[i] * 1.7 }, float32(1.7))
+	check("cap_rows", func(i int) float32 { return ref.CapRows(x[i], 30) }, float32(30))
+}
+
 // Rope checks rotary embeddings.
 func Rope(t *testing.T, launch Launch) {
 	t.Helper()

@@ -11,6 +11,8 @@ import (
 func TestNorms(t *testing.T)       { onEveryMachine(t, checks.Norms) }
 func TestRope(t *testing.T)        { onEveryMachine(t, checks.Rope) }
 func TestElementwise(t *testing.T) { onEveryMachine(t, checks.Elementwise) }
+func TestLayerNorms(t *testing.T)  { onEveryMachine(t, checks.LayerNorms) }
+func TestActivations(t *testing.T) { onEveryMachine(t, checks.Activations) }
 func TestCopy(t *testing.T)        { onEveryMachine(t, checks.Copy) }
 func TestEmbed(t *testing.T)       { onEveryMachine(t, checks.Embed) }
 func TestHeads(t *testing.T)       { onEveryMachine(t, checks.Heads) }
@@ -19,6 +21,14 @@ func TestHeads(t *testing.T)       { onEveryMachine(t, checks.Heads) }
 // peak). The emulator of this package does not have them.
 func TestOperands(t *testing.T) { checks.Operands(t, simulated(t, 1)) }
 func TestPeak(t *testing.T)     { checks.Peak(t, simulated(t, 1)) }
+
+func TestWindows(t *testing.T) {
+	for _, c := range caches {
+		t.Run(c.name, func(t *testing.T) {
+			onEveryMachine(t, func(t *testing.T, launch checks.Launch) { checks.Windows(t, launch, c.half, 64) })
+		})
+	}
+}
 
 func TestTooSmallGrid(t *testing.T) { checks.TooSmallGrid(t, simulated(t, 0)) }
 
