@@ -73,7 +73,8 @@ func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 	return m.dialog.Update(k)
 }
 
-// interrupt is ctrl+c: it stops a reply, then clears the prompt, then asks for a second press, then quits.
+// interrupt handles ctrl+c: it stops a reply. Without one it clears the prompt. If that is empty, it asks for a
+// second ctrl+c, which quits.
 func (m *Model) interrupt(armed bool) tea.Cmd {
 	switch {
 	case m.busy() && m.options.Load != nil:
@@ -92,7 +93,7 @@ func (m *Model) interrupt(armed bool) tea.Cmd {
 	return m.say("ctrl+c again quits")
 }
 
-// back is esc: it closes the innermost thing that is open, and with nothing open it stops the reply.
+// back handles esc: it closes the innermost thing that is open. With nothing open it stops the reply.
 func (m *Model) back() tea.Cmd {
 	switch {
 	case m.inspector:

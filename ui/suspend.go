@@ -147,8 +147,8 @@ func (suspended) SetStdin(io.Reader)  {}
 func (suspended) SetStdout(io.Writer) {}
 func (suspended) SetStderr(io.Writer) {}
 
-// Run stops the process until it is continued in the foreground. If a signal to end comes before, it
-// closes parked and never returns.
+// Run stops the process until it is continued in the foreground. If a signal that ends the
+// program comes first, Run closes parked and never returns.
 func (c suspended) Run() error {
 	s := c.signals
 	j := &s.jobs

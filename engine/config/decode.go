@@ -50,8 +50,8 @@ func Decode(file string, data []byte) (c Config, note string, err error) {
 	return c, note, nil
 }
 
-// decode also returns the line of each setting that the file gives. It neither implies nor
-// validates.
+// decode also returns the line of each setting that the file gives. It does not apply
+// Imply, and does not compare settings with each other.
 func decode(file string, data []byte) (Config, map[string]int, error) {
 	c := Default()
 	given := map[string]int{}
@@ -195,7 +195,8 @@ func (r *reader) line(at toml.Primitive, depth int) int {
 	return first
 }
 
-// maxDepth bounds the search for the line of an implied table. Settings are two levels deep.
+// maxDepth bounds how deep line searches a table that has no line of its own, such as a in
+// "a.b.c = 1". Settings are two levels deep.
 const maxDepth = 8
 
 // report joins the mistakes in the order of lines.

@@ -2,10 +2,10 @@ package config
 
 import "strings"
 
-// Nearest returns the most similar candidate: of those that differ from name in at most a third of
-// their own length (but always at least one edit is allowed), the one with the smallest edit
-// distance, the first of equals. It returns "" if there is none, and for a name of more than 64
-// bytes. name may have any case; candidates are lower case.
+// Nearest returns the candidate with the smallest edit distance to name, the first of equals. A
+// candidate may be at most a third of its own length away, but one edit is always allowed. If none
+// is that near, or name has more than 64 bytes, Nearest returns "". name may have any case;
+// candidates are lower case.
 func Nearest(name string, candidates []string) string {
 	if len(name) > 64 {
 		return ""

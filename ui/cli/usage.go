@@ -24,8 +24,8 @@ func promptOrNothing(c *cobra.Command, args []string) error {
 	return noSuchCommand(c, args)
 }
 
-// noSuchCommand returns an error if there are arguments, of which the first is not the name of a command. The
-// error names the most similar command.
+// noSuchCommand is for commands that take no arguments: it returns an error if there are any. The error names
+// the most similar command.
 func noSuchCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -3,8 +3,8 @@
 // draws in ASCII, for terminals with nothing better.
 //
 // Invariant: functions are pure; they take values and return lines of exactly the size asked for,
-// without colour. A step of a plot keeps its place until the plot is full; then the whole picture
-// moves left.
+// without colour. A value of a plot stays in its column until the plot is full; then all columns
+// move left.
 package graph
 
 import (

@@ -156,7 +156,7 @@ func (c *column) speedGraph(rows int) []string {
 	return append(lines, c.plot(graph.Plot{Values: values, Max: top, Fill: true}, c.th.Graph, count(int64(math.Ceil(top))), "0", rows-1)...)
 }
 
-// fewTests is how often a position must have been tested before its share is printed like a fact.
+// fewTests is how often a position must have been tested before its share is no longer pale.
 const fewTests = 8
 
 // positions draws the acceptance of this reply by draft position: a bar and a share for each. A share from
