@@ -132,6 +132,7 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a 
 	b.makeRoom()
 	b.queue.attends = append(b.queue.attends, cpu.Attention{
 		Dst: out, Q: queries, KV: layer, M: m, Position: a.Position, Heads: a.Heads, Scale: a.Scale, Window: a.Window, SoftCap: a.SoftCap,
+		Threads: b.pool.Threads(),
 	})
 	task := &b.queue.attends[len(b.queue.attends)-1]
 	b.queue.add(task, task.Items(), task.Work())

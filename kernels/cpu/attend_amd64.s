@@ -7,101 +7,96 @@
 // func scoreKeysF32x1AVX2(dst *float32, q *[1]*float32, keys *float32, headDim int, blocks int, scale float32)
 // Requires: AVX, MMX+
 TEXT ·scoreKeysF32x1AVX2(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), CX
-	MOVQ         keys+16(FP), DX
-	MOVQ         headDim+24(FP), BX
-	MOVQ         blocks+32(FP), SI
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), AX
+	MOVQ         keys+16(FP), CX
+	MOVQ         headDim+24(FP), DX
 	VBROADCASTSS scale+40(FP), Y0
-	IMUL3Q       $0x00000040, BX, DI
+	IMUL3Q       $0x00000040, DX, DX
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   DX, R8
-	ADDQ   DI, DX
-	MOVQ   DX, R9
-	ADDQ   DI, DX
+	LEAQ   (CX)(DX*1), BX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
-	IMUL3Q $0x00000002, DI, R11
-	XORQ   R10, R10
+	IMUL3Q $0x00000002, DX, DI
+	XORQ   SI, SI
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	VBROADCASTSS (CX)(R10*4), Y5
-	VMOVUPS      (R8), Y6
+	VBROADCASTSS (AX)(SI*4), Y5
+	VMOVUPS      (CX), Y6
 	VMULPS       Y6, Y5, Y6
 	VADDPS       Y6, Y1, Y1
-	VMOVUPS      32(R8), Y6
+	VMOVUPS      32(CX), Y6
 	VMULPS       Y6, Y5, Y6
 	VADDPS       Y6, Y2, Y2
-	VMOVUPS      (R9), Y6
+	VMOVUPS      (BX), Y6
 	VMULPS       Y6, Y5, Y6
 	VADDPS       Y6, Y3, Y3
-	VMOVUPS      32(R9), Y6
+	VMOVUPS      32(BX), Y6
 	VMULPS       Y6, Y5, Y5
 	VADDPS       Y5, Y4, Y4
-	PREFETCHT0   (R8)(R11*1)
-	ADDQ         $0x00000040, R8
-	PREFETCHT0   (R9)(R11*1)
-	ADDQ         $0x00000040, R9
-	INCQ         R10
+	PREFETCHT0   (CX)(DI*1)
+	ADDQ         $0x00000040, CX
+	PREFETCHT0   (BX)(DI*1)
+	ADDQ         $0x00000040, BX
+	INCQ         SI
 
 blocksNumberCheck:
-	CMPQ    R10, BX
+	CMPQ    SI, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    BX, CX
+	MOVQ    dst+0(FP), BX
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (BX)
 	VMULPS  Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y2, 32(BX)
 	VMULPS  Y0, Y3, Y3
-	VMOVUPS Y3, 64(AX)
+	VMOVUPS Y3, 64(BX)
 	VMULPS  Y0, Y4, Y4
-	VMOVUPS Y4, 96(AX)
-	ADDQ    $0x00000080, AX
-	SUBQ    $0x00000002, SI
+	VMOVUPS Y4, 96(BX)
+	ADDQ    $0x00000080, dst+0(FP)
+	SUBQ    $0x00000002, blocks+32(FP)
 
 blocksCheck:
-	CMPQ SI, $0x00000002
+	CMPQ blocks+32(FP), $0x00000002
 	JGE  blocks
 	JMP  blockCheck
 
 block:
-	MOVQ   DX, R8
-	ADDQ   DI, DX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
-	IMUL3Q $0x00000001, DI, R10
-	XORQ   R9, R9
+	XORQ   BX, BX
 	JMP    blockNumberCheck
 
 blockNumber:
-	VBROADCASTSS (CX)(R9*4), Y3
-	VMOVUPS      (R8), Y4
+	VBROADCASTSS (AX)(BX*4), Y3
+	VMOVUPS      (CX), Y4
 	VMULPS       Y4, Y3, Y4
 	VADDPS       Y4, Y1, Y1
-	VMOVUPS      32(R8), Y4
+	VMOVUPS      32(CX), Y4
 	VMULPS       Y4, Y3, Y3
 	VADDPS       Y3, Y2, Y2
-	PREFETCHT0   (R8)(R10*1)
-	ADDQ         $0x00000040, R8
-	INCQ         R9
+	PREFETCHT0   (CX)(DX*1)
+	ADDQ         $0x00000040, CX
+	INCQ         BX
 
 blockNumberCheck:
-	CMPQ    R9, BX
+	CMPQ    BX, headDim+24(FP)
 	JL      blockNumber
+	MOVQ    dst+0(FP), BX
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (BX)
 	VMULPS  Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, SI
+	VMOVUPS Y2, 32(BX)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blockCheck:
-	CMPQ SI, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  block
 	VZEROUPPER
 	RET
@@ -110,86 +105,90 @@ blockCheck:
 // Requires: AVX, MMX+
 TEXT ·sumValuesF32x1AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), AX
-	MOVQ   values+8(FP), CX
-	MOVQ   weights+16(FP), DX
-	MOVQ   keys+24(FP), BX
-	MOVQ   stride+32(FP), SI
-	MOVQ   cols+40(FP), DI
-	IMUL3Q $0x00000004, SI, SI
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000004, DI, DI
 	JMP    columnsCheck
 
 columns:
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	MOVQ    CX, R8
-	IMUL3Q  $0x00000020, SI, R10
-	XORQ    R9, R9
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	VMOVUPS 32(R9)(CX*1), Y1
+	VMOVUPS 64(R9)(CX*1), Y2
+	VMOVUPS 96(R9)(CX*1), Y3
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnsKeyCheck
 
 columnsKey:
-	VBROADCASTSS (DX)(R9*4), Y4
-	VMOVUPS      (R8), Y5
+	VBROADCASTSS (BX)(R10*4), Y4
+	VMOVUPS      (R9), Y5
 	VMULPS       Y5, Y4, Y5
 	VADDPS       Y5, Y0, Y0
-	VMOVUPS      32(R8), Y5
+	VMOVUPS      32(R9), Y5
 	VMULPS       Y5, Y4, Y5
 	VADDPS       Y5, Y1, Y1
-	VMOVUPS      64(R8), Y5
+	VMOVUPS      64(R9), Y5
 	VMULPS       Y5, Y4, Y5
 	VADDPS       Y5, Y2, Y2
-	VMOVUPS      96(R8), Y5
+	VMOVUPS      96(R9), Y5
 	VMULPS       Y5, Y4, Y4
 	VADDPS       Y4, Y3, Y3
-	PREFETCHT0   (R8)(R10*1)
-	PREFETCHT0   64(R8)(R10*1)
-	ADDQ         SI, R8
-	INCQ         R9
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnsKeyCheck:
-	CMPQ    R9, BX
+	CMPQ    R10, SI
 	JL      columnsKey
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	ADDQ    $0x00000080, AX
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	VMOVUPS Y1, 32(R9)(CX*1)
+	VMOVUPS Y2, 64(R9)(CX*1)
+	VMOVUPS Y3, 96(R9)(CX*1)
 	ADDQ    $0x00000080, CX
-	SUBQ    $0x00000020, DI
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000020, R8
 
 columnsCheck:
-	CMPQ DI, $0x00000020
+	CMPQ R8, $0x00000020
 	JGE  columns
 	JMP  columnCheck
 
 column:
-	VMOVUPS (AX), Y0
-	MOVQ    CX, R8
-	IMUL3Q  $0x00000020, SI, R10
-	XORQ    R9, R9
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnKeyCheck
 
 columnKey:
-	VBROADCASTSS (DX)(R9*4), Y1
-	VMOVUPS      (R8), Y2
+	VBROADCASTSS (BX)(R10*4), Y1
+	VMOVUPS      (R9), Y2
 	VMULPS       Y2, Y1, Y1
 	VADDPS       Y1, Y0, Y0
-	PREFETCHT0   (R8)(R10*1)
-	ADDQ         SI, R8
-	INCQ         R9
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnKeyCheck:
-	CMPQ    R9, BX
+	CMPQ    R10, SI
 	JL      columnKey
-	VMOVUPS Y0, (AX)
-	ADDQ    $0x00000020, AX
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
 	ADDQ    $0x00000020, CX
-	SUBQ    $0x00000008, DI
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000008, R8
 
 columnCheck:
-	CMPQ DI, $0x00000008
+	CMPQ R8, $0x00000008
 	JGE  column
 	VZEROUPPER
 	RET
@@ -197,61 +196,57 @@ columnCheck:
 // func scoreKeysF32x2AVX2(dst *float32, q *[2]*float32, keys *float32, headDim int, blocks int, scale float32)
 // Requires: AVX, MMX+
 TEXT ·scoreKeysF32x2AVX2(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), DX
-	MOVQ         8(CX), CX
-	MOVQ         keys+16(FP), BX
-	MOVQ         headDim+24(FP), SI
-	MOVQ         blocks+32(FP), DI
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), AX
+	MOVQ         keys+16(FP), DX
+	MOVQ         headDim+24(FP), BX
 	VBROADCASTSS scale+40(FP), Y0
-	IMUL3Q       $0x00000040, SI, R8
+	IMUL3Q       $0x00000040, BX, BX
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   BX, R9
-	ADDQ   R8, BX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
-	IMUL3Q $0x00000001, R8, R11
-	XORQ   R10, R10
+	XORQ   SI, SI
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	VBROADCASTSS (DX)(R10*4), Y5
-	VBROADCASTSS (CX)(R10*4), Y6
-	VMOVUPS      (R9), Y7
+	VBROADCASTSS (CX)(SI*4), Y5
+	VBROADCASTSS (AX)(SI*4), Y6
+	VMOVUPS      (DX), Y7
 	VMULPS       Y7, Y5, Y8
 	VADDPS       Y8, Y1, Y1
 	VMULPS       Y7, Y6, Y7
 	VADDPS       Y7, Y3, Y3
-	VMOVUPS      32(R9), Y7
+	VMOVUPS      32(DX), Y7
 	VMULPS       Y7, Y5, Y5
 	VADDPS       Y5, Y2, Y2
 	VMULPS       Y7, Y6, Y5
 	VADDPS       Y5, Y4, Y4
-	PREFETCHT0   (R9)(R11*1)
-	ADDQ         $0x00000040, R9
-	INCQ         R10
+	PREFETCHT0   (DX)(BX*1)
+	ADDQ         $0x00000040, DX
+	INCQ         SI
 
 blocksNumberCheck:
-	CMPQ    R10, SI
+	CMPQ    SI, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    dst+0(FP), SI
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (SI)
 	VMULPS  Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y2, 32(SI)
 	VMULPS  Y0, Y3, Y3
-	VMOVUPS Y3, 1024(AX)
+	VMOVUPS Y3, 1024(SI)
 	VMULPS  Y0, Y4, Y4
-	VMOVUPS Y4, 1056(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, DI
+	VMOVUPS Y4, 1056(SI)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blocksCheck:
-	CMPQ DI, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  blocks
 	VZEROUPPER
 	RET
@@ -260,25 +255,26 @@ blocksCheck:
 // Requires: AVX, MMX+
 TEXT ·sumValuesF32x2AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), CX
-	MOVQ   8(AX), AX
 	MOVQ   values+8(FP), DX
 	MOVQ   weights+16(FP), BX
 	MOVQ   keys+24(FP), SI
 	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
 	MOVQ   cols+40(FP), R8
 	IMUL3Q $0x00000004, DI, DI
 	JMP    columnsCheck
 
 columns:
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS 64(CX), Y2
-	VMOVUPS 96(CX), Y3
-	VMOVUPS (AX), Y4
-	VMOVUPS 32(AX), Y5
-	VMOVUPS 64(AX), Y6
-	VMOVUPS 96(AX), Y7
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	VMOVUPS 32(R9)(CX*1), Y1
+	VMOVUPS 64(R9)(CX*1), Y2
+	VMOVUPS 96(R9)(CX*1), Y3
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Y4
+	VMOVUPS 32(R9)(CX*1), Y5
+	VMOVUPS 64(R9)(CX*1), Y6
+	VMOVUPS 96(R9)(CX*1), Y7
 	MOVQ    DX, R9
 	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
@@ -315,16 +311,17 @@ columnsKey:
 columnsKeyCheck:
 	CMPQ    R10, SI
 	JL      columnsKey
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
-	VMOVUPS Y2, 64(CX)
-	VMOVUPS Y3, 96(CX)
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	VMOVUPS Y1, 32(R9)(CX*1)
+	VMOVUPS Y2, 64(R9)(CX*1)
+	VMOVUPS Y3, 96(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Y4, (R9)(CX*1)
+	VMOVUPS Y5, 32(R9)(CX*1)
+	VMOVUPS Y6, 64(R9)(CX*1)
+	VMOVUPS Y7, 96(R9)(CX*1)
 	ADDQ    $0x00000080, CX
-	VMOVUPS Y4, (AX)
-	VMOVUPS Y5, 32(AX)
-	VMOVUPS Y6, 64(AX)
-	VMOVUPS Y7, 96(AX)
-	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, DX
 	SUBQ    $0x00000020, R8
 
@@ -334,8 +331,10 @@ columnsCheck:
 	JMP  columnCheck
 
 column:
-	VMOVUPS (CX), Y0
-	VMOVUPS (AX), Y1
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Y1
 	MOVQ    DX, R9
 	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
@@ -356,10 +355,11 @@ columnKey:
 columnKeyCheck:
 	CMPQ    R10, SI
 	JL      columnKey
-	VMOVUPS Y0, (CX)
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Y1, (R9)(CX*1)
 	ADDQ    $0x00000020, CX
-	VMOVUPS Y1, (AX)
-	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, R8
 
@@ -372,22 +372,18 @@ columnCheck:
 // func scoreKeysF32x4AVX2(dst *float32, q *[4]*float32, keys *float32, headDim int, blocks int, scale float32)
 // Requires: AVX, MMX+
 TEXT ·scoreKeysF32x4AVX2(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), DX
-	MOVQ         8(CX), BX
-	MOVQ         16(CX), SI
-	MOVQ         24(CX), CX
-	MOVQ         keys+16(FP), DI
-	MOVQ         headDim+24(FP), R8
-	MOVQ         blocks+32(FP), R9
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), AX
+	MOVQ         keys+16(FP), SI
+	MOVQ         headDim+24(FP), DI
 	VBROADCASTSS scale+40(FP), Y0
-	IMUL3Q       $0x00000040, R8, R10
+	IMUL3Q       $0x00000040, DI, DI
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   DI, R11
-	ADDQ   R10, DI
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -396,16 +392,15 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
-	IMUL3Q $0x00000001, R10, R13
-	XORQ   R12, R12
+	XORQ   R8, R8
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	VBROADCASTSS (DX)(R12*4), Y9
-	VBROADCASTSS (BX)(R12*4), Y10
-	VBROADCASTSS (SI)(R12*4), Y11
-	VBROADCASTSS (CX)(R12*4), Y12
-	VMOVUPS      (R11), Y13
+	VBROADCASTSS (CX)(R8*4), Y9
+	VBROADCASTSS (DX)(R8*4), Y10
+	VBROADCASTSS (BX)(R8*4), Y11
+	VBROADCASTSS (AX)(R8*4), Y12
+	VMOVUPS      (SI), Y13
 	VMULPS       Y13, Y9, Y14
 	VADDPS       Y14, Y1, Y1
 	VMULPS       Y13, Y10, Y14
@@ -414,7 +409,7 @@ blocksNumber:
 	VADDPS       Y14, Y5, Y5
 	VMULPS       Y13, Y12, Y13
 	VADDPS       Y13, Y7, Y7
-	VMOVUPS      32(R11), Y13
+	VMOVUPS      32(SI), Y13
 	VMULPS       Y13, Y9, Y9
 	VADDPS       Y9, Y2, Y2
 	VMULPS       Y13, Y10, Y9
@@ -423,34 +418,35 @@ blocksNumber:
 	VADDPS       Y9, Y6, Y6
 	VMULPS       Y13, Y12, Y9
 	VADDPS       Y9, Y8, Y8
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         $0x00000040, R11
-	INCQ         R12
+	PREFETCHT0   (SI)(DI*1)
+	ADDQ         $0x00000040, SI
+	INCQ         R8
 
 blocksNumberCheck:
-	CMPQ    R12, R8
+	CMPQ    R8, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    dst+0(FP), R8
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (R8)
 	VMULPS  Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y2, 32(R8)
 	VMULPS  Y0, Y3, Y3
-	VMOVUPS Y3, 1024(AX)
+	VMOVUPS Y3, 1024(R8)
 	VMULPS  Y0, Y4, Y4
-	VMOVUPS Y4, 1056(AX)
+	VMOVUPS Y4, 1056(R8)
 	VMULPS  Y0, Y5, Y5
-	VMOVUPS Y5, 2048(AX)
+	VMOVUPS Y5, 2048(R8)
 	VMULPS  Y0, Y6, Y6
-	VMOVUPS Y6, 2080(AX)
+	VMOVUPS Y6, 2080(R8)
 	VMULPS  Y0, Y7, Y7
-	VMOVUPS Y7, 3072(AX)
+	VMOVUPS Y7, 3072(R8)
 	VMULPS  Y0, Y8, Y8
-	VMOVUPS Y8, 3104(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, R9
+	VMOVUPS Y8, 3104(R8)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blocksCheck:
-	CMPQ R9, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  blocks
 	VZEROUPPER
 	RET
@@ -459,38 +455,39 @@ blocksCheck:
 // Requires: AVX, MMX+
 TEXT ·sumValuesF32x4AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), CX
-	MOVQ   8(AX), DX
-	MOVQ   16(AX), BX
-	MOVQ   24(AX), AX
-	MOVQ   values+8(FP), SI
-	MOVQ   weights+16(FP), DI
-	MOVQ   keys+24(FP), R8
-	MOVQ   stride+32(FP), R9
-	MOVQ   cols+40(FP), R10
-	IMUL3Q $0x00000004, R9, R9
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000004, DI, DI
 	JMP    columnsCheck
 
 columns:
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS (DX), Y2
-	VMOVUPS 32(DX), Y3
-	VMOVUPS (BX), Y4
-	VMOVUPS 32(BX), Y5
-	VMOVUPS (AX), Y6
-	VMOVUPS 32(AX), Y7
-	MOVQ    SI, R11
-	IMUL3Q  $0x00000020, R9, R13
-	XORQ    R12, R12
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	VMOVUPS 32(R9)(CX*1), Y1
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Y2
+	VMOVUPS 32(R9)(CX*1), Y3
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Y4
+	VMOVUPS 32(R9)(CX*1), Y5
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Y6
+	VMOVUPS 32(R9)(CX*1), Y7
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnsKeyCheck
 
 columnsKey:
-	VBROADCASTSS (DI)(R12*4), Y8
-	VBROADCASTSS 1024(DI)(R12*4), Y9
-	VBROADCASTSS 2048(DI)(R12*4), Y10
-	VBROADCASTSS 3072(DI)(R12*4), Y11
-	VMOVUPS      (R11), Y12
+	VBROADCASTSS (BX)(R10*4), Y8
+	VBROADCASTSS 1024(BX)(R10*4), Y9
+	VBROADCASTSS 2048(BX)(R10*4), Y10
+	VBROADCASTSS 3072(BX)(R10*4), Y11
+	VMOVUPS      (R9), Y12
 	VMULPS       Y12, Y8, Y13
 	VADDPS       Y13, Y0, Y0
 	VMULPS       Y12, Y9, Y13
@@ -499,7 +496,7 @@ columnsKey:
 	VADDPS       Y13, Y4, Y4
 	VMULPS       Y12, Y11, Y12
 	VADDPS       Y12, Y6, Y6
-	VMOVUPS      32(R11), Y12
+	VMOVUPS      32(R9), Y12
 	VMULPS       Y12, Y8, Y8
 	VADDPS       Y8, Y1, Y1
 	VMULPS       Y12, Y9, Y8
@@ -508,49 +505,54 @@ columnsKey:
 	VADDPS       Y8, Y5, Y5
 	VMULPS       Y12, Y11, Y8
 	VADDPS       Y8, Y7, Y7
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         R9, R11
-	INCQ         R12
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnsKeyCheck:
-	CMPQ    R12, R8
+	CMPQ    R10, SI
 	JL      columnsKey
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	VMOVUPS Y1, 32(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Y2, (R9)(CX*1)
+	VMOVUPS Y3, 32(R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Y4, (R9)(CX*1)
+	VMOVUPS Y5, 32(R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Y6, (R9)(CX*1)
+	VMOVUPS Y7, 32(R9)(CX*1)
 	ADDQ    $0x00000040, CX
-	VMOVUPS Y2, (DX)
-	VMOVUPS Y3, 32(DX)
 	ADDQ    $0x00000040, DX
-	VMOVUPS Y4, (BX)
-	VMOVUPS Y5, 32(BX)
-	ADDQ    $0x00000040, BX
-	VMOVUPS Y6, (AX)
-	VMOVUPS Y7, 32(AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, SI
-	SUBQ    $0x00000010, R10
+	SUBQ    $0x00000010, R8
 
 columnsCheck:
-	CMPQ R10, $0x00000010
+	CMPQ R8, $0x00000010
 	JGE  columns
 	JMP  columnCheck
 
 column:
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VMOVUPS (AX), Y3
-	MOVQ    SI, R11
-	IMUL3Q  $0x00000020, R9, R13
-	XORQ    R12, R12
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Y1
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Y2
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Y3
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnKeyCheck
 
 columnKey:
-	VBROADCASTSS (DI)(R12*4), Y4
-	VBROADCASTSS 1024(DI)(R12*4), Y5
-	VBROADCASTSS 2048(DI)(R12*4), Y6
-	VBROADCASTSS 3072(DI)(R12*4), Y7
-	VMOVUPS      (R11), Y8
+	VBROADCASTSS (BX)(R10*4), Y4
+	VBROADCASTSS 1024(BX)(R10*4), Y5
+	VBROADCASTSS 2048(BX)(R10*4), Y6
+	VBROADCASTSS 3072(BX)(R10*4), Y7
+	VMOVUPS      (R9), Y8
 	VMULPS       Y8, Y4, Y4
 	VADDPS       Y4, Y0, Y0
 	VMULPS       Y8, Y5, Y4
@@ -559,26 +561,27 @@ columnKey:
 	VADDPS       Y4, Y2, Y2
 	VMULPS       Y8, Y7, Y4
 	VADDPS       Y4, Y3, Y3
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         R9, R11
-	INCQ         R12
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnKeyCheck:
-	CMPQ    R12, R8
+	CMPQ    R10, SI
 	JL      columnKey
-	VMOVUPS Y0, (CX)
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Y1, (R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Y2, (R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Y3, (R9)(CX*1)
 	ADDQ    $0x00000020, CX
-	VMOVUPS Y1, (DX)
 	ADDQ    $0x00000020, DX
-	VMOVUPS Y2, (BX)
-	ADDQ    $0x00000020, BX
-	VMOVUPS Y3, (AX)
-	ADDQ    $0x00000020, AX
-	ADDQ    $0x00000020, SI
-	SUBQ    $0x00000008, R10
+	SUBQ    $0x00000008, R8
 
 columnCheck:
-	CMPQ R10, $0x00000008
+	CMPQ R8, $0x00000008
 	JGE  column
 	VZEROUPPER
 	RET
@@ -586,101 +589,96 @@ columnCheck:
 // func scoreKeysF16x1AVX2(dst *float32, q *[1]*float32, keys *uint16, headDim int, blocks int, scale float32)
 // Requires: AVX, F16C, MMX+
 TEXT ·scoreKeysF16x1AVX2(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), CX
-	MOVQ         keys+16(FP), DX
-	MOVQ         headDim+24(FP), BX
-	MOVQ         blocks+32(FP), SI
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), AX
+	MOVQ         keys+16(FP), CX
+	MOVQ         headDim+24(FP), DX
 	VBROADCASTSS scale+40(FP), Y0
-	IMUL3Q       $0x00000020, BX, DI
+	IMUL3Q       $0x00000020, DX, DX
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   DX, R8
-	ADDQ   DI, DX
-	MOVQ   DX, R9
-	ADDQ   DI, DX
+	LEAQ   (CX)(DX*1), BX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
-	IMUL3Q $0x00000002, DI, R11
-	XORQ   R10, R10
+	IMUL3Q $0x00000002, DX, DI
+	XORQ   SI, SI
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	VBROADCASTSS (CX)(R10*4), Y5
-	VCVTPH2PS    (R8), Y6
+	VBROADCASTSS (AX)(SI*4), Y5
+	VCVTPH2PS    (CX), Y6
 	VMULPS       Y6, Y5, Y6
 	VADDPS       Y6, Y1, Y1
-	VCVTPH2PS    16(R8), Y6
+	VCVTPH2PS    16(CX), Y6
 	VMULPS       Y6, Y5, Y6
 	VADDPS       Y6, Y2, Y2
-	VCVTPH2PS    (R9), Y6
+	VCVTPH2PS    (BX), Y6
 	VMULPS       Y6, Y5, Y6
 	VADDPS       Y6, Y3, Y3
-	VCVTPH2PS    16(R9), Y6
+	VCVTPH2PS    16(BX), Y6
 	VMULPS       Y6, Y5, Y5
 	VADDPS       Y5, Y4, Y4
-	PREFETCHT0   (R8)(R11*1)
-	ADDQ         $0x00000020, R8
-	PREFETCHT0   (R9)(R11*1)
-	ADDQ         $0x00000020, R9
-	INCQ         R10
+	PREFETCHT0   (CX)(DI*1)
+	ADDQ         $0x00000020, CX
+	PREFETCHT0   (BX)(DI*1)
+	ADDQ         $0x00000020, BX
+	INCQ         SI
 
 blocksNumberCheck:
-	CMPQ    R10, BX
+	CMPQ    SI, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    BX, CX
+	MOVQ    dst+0(FP), BX
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (BX)
 	VMULPS  Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y2, 32(BX)
 	VMULPS  Y0, Y3, Y3
-	VMOVUPS Y3, 64(AX)
+	VMOVUPS Y3, 64(BX)
 	VMULPS  Y0, Y4, Y4
-	VMOVUPS Y4, 96(AX)
-	ADDQ    $0x00000080, AX
-	SUBQ    $0x00000002, SI
+	VMOVUPS Y4, 96(BX)
+	ADDQ    $0x00000080, dst+0(FP)
+	SUBQ    $0x00000002, blocks+32(FP)
 
 blocksCheck:
-	CMPQ SI, $0x00000002
+	CMPQ blocks+32(FP), $0x00000002
 	JGE  blocks
 	JMP  blockCheck
 
 block:
-	MOVQ   DX, R8
-	ADDQ   DI, DX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
-	IMUL3Q $0x00000001, DI, R10
-	XORQ   R9, R9
+	XORQ   BX, BX
 	JMP    blockNumberCheck
 
 blockNumber:
-	VBROADCASTSS (CX)(R9*4), Y3
-	VCVTPH2PS    (R8), Y4
+	VBROADCASTSS (AX)(BX*4), Y3
+	VCVTPH2PS    (CX), Y4
 	VMULPS       Y4, Y3, Y4
 	VADDPS       Y4, Y1, Y1
-	VCVTPH2PS    16(R8), Y4
+	VCVTPH2PS    16(CX), Y4
 	VMULPS       Y4, Y3, Y3
 	VADDPS       Y3, Y2, Y2
-	PREFETCHT0   (R8)(R10*1)
-	ADDQ         $0x00000020, R8
-	INCQ         R9
+	PREFETCHT0   (CX)(DX*1)
+	ADDQ         $0x00000020, CX
+	INCQ         BX
 
 blockNumberCheck:
-	CMPQ    R9, BX
+	CMPQ    BX, headDim+24(FP)
 	JL      blockNumber
+	MOVQ    dst+0(FP), BX
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (BX)
 	VMULPS  Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, SI
+	VMOVUPS Y2, 32(BX)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blockCheck:
-	CMPQ SI, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  block
 	VZEROUPPER
 	RET
@@ -689,85 +687,89 @@ blockCheck:
 // Requires: AVX, F16C, MMX+
 TEXT ·sumValuesF16x1AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), AX
-	MOVQ   values+8(FP), CX
-	MOVQ   weights+16(FP), DX
-	MOVQ   keys+24(FP), BX
-	MOVQ   stride+32(FP), SI
-	MOVQ   cols+40(FP), DI
-	IMUL3Q $0x00000002, SI, SI
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000002, DI, DI
 	JMP    columnsCheck
 
 columns:
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	MOVQ    CX, R8
-	IMUL3Q  $0x00000020, SI, R10
-	XORQ    R9, R9
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	VMOVUPS 32(R9)(CX*1), Y1
+	VMOVUPS 64(R9)(CX*1), Y2
+	VMOVUPS 96(R9)(CX*1), Y3
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnsKeyCheck
 
 columnsKey:
-	VBROADCASTSS (DX)(R9*4), Y4
-	VCVTPH2PS    (R8), Y5
+	VBROADCASTSS (BX)(R10*4), Y4
+	VCVTPH2PS    (R9), Y5
 	VMULPS       Y5, Y4, Y5
 	VADDPS       Y5, Y0, Y0
-	VCVTPH2PS    16(R8), Y5
+	VCVTPH2PS    16(R9), Y5
 	VMULPS       Y5, Y4, Y5
 	VADDPS       Y5, Y1, Y1
-	VCVTPH2PS    32(R8), Y5
+	VCVTPH2PS    32(R9), Y5
 	VMULPS       Y5, Y4, Y5
 	VADDPS       Y5, Y2, Y2
-	VCVTPH2PS    48(R8), Y5
+	VCVTPH2PS    48(R9), Y5
 	VMULPS       Y5, Y4, Y4
 	VADDPS       Y4, Y3, Y3
-	PREFETCHT0   (R8)(R10*1)
-	ADDQ         SI, R8
-	INCQ         R9
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnsKeyCheck:
-	CMPQ    R9, BX
+	CMPQ    R10, SI
 	JL      columnsKey
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000040, CX
-	SUBQ    $0x00000020, DI
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	VMOVUPS Y1, 32(R9)(CX*1)
+	VMOVUPS Y2, 64(R9)(CX*1)
+	VMOVUPS Y3, 96(R9)(CX*1)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000020, R8
 
 columnsCheck:
-	CMPQ DI, $0x00000020
+	CMPQ R8, $0x00000020
 	JGE  columns
 	JMP  columnCheck
 
 column:
-	VMOVUPS (AX), Y0
-	MOVQ    CX, R8
-	IMUL3Q  $0x00000020, SI, R10
-	XORQ    R9, R9
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnKeyCheck
 
 columnKey:
-	VBROADCASTSS (DX)(R9*4), Y1
-	VCVTPH2PS    (R8), Y2
+	VBROADCASTSS (BX)(R10*4), Y1
+	VCVTPH2PS    (R9), Y2
 	VMULPS       Y2, Y1, Y1
 	VADDPS       Y1, Y0, Y0
-	PREFETCHT0   (R8)(R10*1)
-	ADDQ         SI, R8
-	INCQ         R9
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnKeyCheck:
-	CMPQ    R9, BX
+	CMPQ    R10, SI
 	JL      columnKey
-	VMOVUPS Y0, (AX)
-	ADDQ    $0x00000020, AX
-	ADDQ    $0x00000010, CX
-	SUBQ    $0x00000008, DI
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000010, DX
+	SUBQ    $0x00000008, R8
 
 columnCheck:
-	CMPQ DI, $0x00000008
+	CMPQ R8, $0x00000008
 	JGE  column
 	VZEROUPPER
 	RET
@@ -775,61 +777,57 @@ columnCheck:
 // func scoreKeysF16x2AVX2(dst *float32, q *[2]*float32, keys *uint16, headDim int, blocks int, scale float32)
 // Requires: AVX, F16C, MMX+
 TEXT ·scoreKeysF16x2AVX2(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), DX
-	MOVQ         8(CX), CX
-	MOVQ         keys+16(FP), BX
-	MOVQ         headDim+24(FP), SI
-	MOVQ         blocks+32(FP), DI
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), AX
+	MOVQ         keys+16(FP), DX
+	MOVQ         headDim+24(FP), BX
 	VBROADCASTSS scale+40(FP), Y0
-	IMUL3Q       $0x00000020, SI, R8
+	IMUL3Q       $0x00000020, BX, BX
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   BX, R9
-	ADDQ   R8, BX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
-	IMUL3Q $0x00000001, R8, R11
-	XORQ   R10, R10
+	XORQ   SI, SI
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	VBROADCASTSS (DX)(R10*4), Y5
-	VBROADCASTSS (CX)(R10*4), Y6
-	VCVTPH2PS    (R9), Y7
+	VBROADCASTSS (CX)(SI*4), Y5
+	VBROADCASTSS (AX)(SI*4), Y6
+	VCVTPH2PS    (DX), Y7
 	VMULPS       Y7, Y5, Y8
 	VADDPS       Y8, Y1, Y1
 	VMULPS       Y7, Y6, Y7
 	VADDPS       Y7, Y3, Y3
-	VCVTPH2PS    16(R9), Y7
+	VCVTPH2PS    16(DX), Y7
 	VMULPS       Y7, Y5, Y5
 	VADDPS       Y5, Y2, Y2
 	VMULPS       Y7, Y6, Y5
 	VADDPS       Y5, Y4, Y4
-	PREFETCHT0   (R9)(R11*1)
-	ADDQ         $0x00000020, R9
-	INCQ         R10
+	PREFETCHT0   (DX)(BX*1)
+	ADDQ         $0x00000020, DX
+	INCQ         SI
 
 blocksNumberCheck:
-	CMPQ    R10, SI
+	CMPQ    SI, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    dst+0(FP), SI
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (SI)
 	VMULPS  Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y2, 32(SI)
 	VMULPS  Y0, Y3, Y3
-	VMOVUPS Y3, 1024(AX)
+	VMOVUPS Y3, 1024(SI)
 	VMULPS  Y0, Y4, Y4
-	VMOVUPS Y4, 1056(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, DI
+	VMOVUPS Y4, 1056(SI)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blocksCheck:
-	CMPQ DI, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  blocks
 	VZEROUPPER
 	RET
@@ -838,25 +836,26 @@ blocksCheck:
 // Requires: AVX, F16C, MMX+
 TEXT ·sumValuesF16x2AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), CX
-	MOVQ   8(AX), AX
 	MOVQ   values+8(FP), DX
 	MOVQ   weights+16(FP), BX
 	MOVQ   keys+24(FP), SI
 	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
 	MOVQ   cols+40(FP), R8
 	IMUL3Q $0x00000002, DI, DI
 	JMP    columnsCheck
 
 columns:
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS 64(CX), Y2
-	VMOVUPS 96(CX), Y3
-	VMOVUPS (AX), Y4
-	VMOVUPS 32(AX), Y5
-	VMOVUPS 64(AX), Y6
-	VMOVUPS 96(AX), Y7
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	VMOVUPS 32(R9)(CX*1), Y1
+	VMOVUPS 64(R9)(CX*1), Y2
+	VMOVUPS 96(R9)(CX*1), Y3
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Y4
+	VMOVUPS 32(R9)(CX*1), Y5
+	VMOVUPS 64(R9)(CX*1), Y6
+	VMOVUPS 96(R9)(CX*1), Y7
 	MOVQ    DX, R9
 	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
@@ -892,16 +891,17 @@ columnsKey:
 columnsKeyCheck:
 	CMPQ    R10, SI
 	JL      columnsKey
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
-	VMOVUPS Y2, 64(CX)
-	VMOVUPS Y3, 96(CX)
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	VMOVUPS Y1, 32(R9)(CX*1)
+	VMOVUPS Y2, 64(R9)(CX*1)
+	VMOVUPS Y3, 96(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Y4, (R9)(CX*1)
+	VMOVUPS Y5, 32(R9)(CX*1)
+	VMOVUPS Y6, 64(R9)(CX*1)
+	VMOVUPS Y7, 96(R9)(CX*1)
 	ADDQ    $0x00000080, CX
-	VMOVUPS Y4, (AX)
-	VMOVUPS Y5, 32(AX)
-	VMOVUPS Y6, 64(AX)
-	VMOVUPS Y7, 96(AX)
-	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000020, R8
 
@@ -911,8 +911,10 @@ columnsCheck:
 	JMP  columnCheck
 
 column:
-	VMOVUPS (CX), Y0
-	VMOVUPS (AX), Y1
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Y1
 	MOVQ    DX, R9
 	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
@@ -933,10 +935,11 @@ columnKey:
 columnKeyCheck:
 	CMPQ    R10, SI
 	JL      columnKey
-	VMOVUPS Y0, (CX)
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Y1, (R9)(CX*1)
 	ADDQ    $0x00000020, CX
-	VMOVUPS Y1, (AX)
-	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000010, DX
 	SUBQ    $0x00000008, R8
 
@@ -949,22 +952,18 @@ columnCheck:
 // func scoreKeysF16x4AVX2(dst *float32, q *[4]*float32, keys *uint16, headDim int, blocks int, scale float32)
 // Requires: AVX, F16C, MMX+
 TEXT ·scoreKeysF16x4AVX2(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), DX
-	MOVQ         8(CX), BX
-	MOVQ         16(CX), SI
-	MOVQ         24(CX), CX
-	MOVQ         keys+16(FP), DI
-	MOVQ         headDim+24(FP), R8
-	MOVQ         blocks+32(FP), R9
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), AX
+	MOVQ         keys+16(FP), SI
+	MOVQ         headDim+24(FP), DI
 	VBROADCASTSS scale+40(FP), Y0
-	IMUL3Q       $0x00000020, R8, R10
+	IMUL3Q       $0x00000020, DI, DI
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   DI, R11
-	ADDQ   R10, DI
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -973,16 +972,15 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
-	IMUL3Q $0x00000001, R10, R13
-	XORQ   R12, R12
+	XORQ   R8, R8
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	VBROADCASTSS (DX)(R12*4), Y9
-	VBROADCASTSS (BX)(R12*4), Y10
-	VBROADCASTSS (SI)(R12*4), Y11
-	VBROADCASTSS (CX)(R12*4), Y12
-	VCVTPH2PS    (R11), Y13
+	VBROADCASTSS (CX)(R8*4), Y9
+	VBROADCASTSS (DX)(R8*4), Y10
+	VBROADCASTSS (BX)(R8*4), Y11
+	VBROADCASTSS (AX)(R8*4), Y12
+	VCVTPH2PS    (SI), Y13
 	VMULPS       Y13, Y9, Y14
 	VADDPS       Y14, Y1, Y1
 	VMULPS       Y13, Y10, Y14
@@ -991,7 +989,7 @@ blocksNumber:
 	VADDPS       Y14, Y5, Y5
 	VMULPS       Y13, Y12, Y13
 	VADDPS       Y13, Y7, Y7
-	VCVTPH2PS    16(R11), Y13
+	VCVTPH2PS    16(SI), Y13
 	VMULPS       Y13, Y9, Y9
 	VADDPS       Y9, Y2, Y2
 	VMULPS       Y13, Y10, Y9
@@ -1000,34 +998,35 @@ blocksNumber:
 	VADDPS       Y9, Y6, Y6
 	VMULPS       Y13, Y12, Y9
 	VADDPS       Y9, Y8, Y8
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         $0x00000020, R11
-	INCQ         R12
+	PREFETCHT0   (SI)(DI*1)
+	ADDQ         $0x00000020, SI
+	INCQ         R8
 
 blocksNumberCheck:
-	CMPQ    R12, R8
+	CMPQ    R8, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    dst+0(FP), R8
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (R8)
 	VMULPS  Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y2, 32(R8)
 	VMULPS  Y0, Y3, Y3
-	VMOVUPS Y3, 1024(AX)
+	VMOVUPS Y3, 1024(R8)
 	VMULPS  Y0, Y4, Y4
-	VMOVUPS Y4, 1056(AX)
+	VMOVUPS Y4, 1056(R8)
 	VMULPS  Y0, Y5, Y5
-	VMOVUPS Y5, 2048(AX)
+	VMOVUPS Y5, 2048(R8)
 	VMULPS  Y0, Y6, Y6
-	VMOVUPS Y6, 2080(AX)
+	VMOVUPS Y6, 2080(R8)
 	VMULPS  Y0, Y7, Y7
-	VMOVUPS Y7, 3072(AX)
+	VMOVUPS Y7, 3072(R8)
 	VMULPS  Y0, Y8, Y8
-	VMOVUPS Y8, 3104(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, R9
+	VMOVUPS Y8, 3104(R8)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blocksCheck:
-	CMPQ R9, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  blocks
 	VZEROUPPER
 	RET
@@ -1036,38 +1035,39 @@ blocksCheck:
 // Requires: AVX, F16C, MMX+
 TEXT ·sumValuesF16x4AVX2(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), CX
-	MOVQ   8(AX), DX
-	MOVQ   16(AX), BX
-	MOVQ   24(AX), AX
-	MOVQ   values+8(FP), SI
-	MOVQ   weights+16(FP), DI
-	MOVQ   keys+24(FP), R8
-	MOVQ   stride+32(FP), R9
-	MOVQ   cols+40(FP), R10
-	IMUL3Q $0x00000002, R9, R9
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000002, DI, DI
 	JMP    columnsCheck
 
 columns:
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS (DX), Y2
-	VMOVUPS 32(DX), Y3
-	VMOVUPS (BX), Y4
-	VMOVUPS 32(BX), Y5
-	VMOVUPS (AX), Y6
-	VMOVUPS 32(AX), Y7
-	MOVQ    SI, R11
-	IMUL3Q  $0x00000020, R9, R13
-	XORQ    R12, R12
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	VMOVUPS 32(R9)(CX*1), Y1
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Y2
+	VMOVUPS 32(R9)(CX*1), Y3
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Y4
+	VMOVUPS 32(R9)(CX*1), Y5
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Y6
+	VMOVUPS 32(R9)(CX*1), Y7
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnsKeyCheck
 
 columnsKey:
-	VBROADCASTSS (DI)(R12*4), Y8
-	VBROADCASTSS 1024(DI)(R12*4), Y9
-	VBROADCASTSS 2048(DI)(R12*4), Y10
-	VBROADCASTSS 3072(DI)(R12*4), Y11
-	VCVTPH2PS    (R11), Y12
+	VBROADCASTSS (BX)(R10*4), Y8
+	VBROADCASTSS 1024(BX)(R10*4), Y9
+	VBROADCASTSS 2048(BX)(R10*4), Y10
+	VBROADCASTSS 3072(BX)(R10*4), Y11
+	VCVTPH2PS    (R9), Y12
 	VMULPS       Y12, Y8, Y13
 	VADDPS       Y13, Y0, Y0
 	VMULPS       Y12, Y9, Y13
@@ -1076,7 +1076,7 @@ columnsKey:
 	VADDPS       Y13, Y4, Y4
 	VMULPS       Y12, Y11, Y12
 	VADDPS       Y12, Y6, Y6
-	VCVTPH2PS    16(R11), Y12
+	VCVTPH2PS    16(R9), Y12
 	VMULPS       Y12, Y8, Y8
 	VADDPS       Y8, Y1, Y1
 	VMULPS       Y12, Y9, Y8
@@ -1085,49 +1085,54 @@ columnsKey:
 	VADDPS       Y8, Y5, Y5
 	VMULPS       Y12, Y11, Y8
 	VADDPS       Y8, Y7, Y7
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         R9, R11
-	INCQ         R12
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnsKeyCheck:
-	CMPQ    R12, R8
+	CMPQ    R10, SI
 	JL      columnsKey
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	VMOVUPS Y1, 32(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Y2, (R9)(CX*1)
+	VMOVUPS Y3, 32(R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Y4, (R9)(CX*1)
+	VMOVUPS Y5, 32(R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Y6, (R9)(CX*1)
+	VMOVUPS Y7, 32(R9)(CX*1)
 	ADDQ    $0x00000040, CX
-	VMOVUPS Y2, (DX)
-	VMOVUPS Y3, 32(DX)
-	ADDQ    $0x00000040, DX
-	VMOVUPS Y4, (BX)
-	VMOVUPS Y5, 32(BX)
-	ADDQ    $0x00000040, BX
-	VMOVUPS Y6, (AX)
-	VMOVUPS Y7, 32(AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000020, SI
-	SUBQ    $0x00000010, R10
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000010, R8
 
 columnsCheck:
-	CMPQ R10, $0x00000010
+	CMPQ R8, $0x00000010
 	JGE  columns
 	JMP  columnCheck
 
 column:
-	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
-	VMOVUPS (BX), Y2
-	VMOVUPS (AX), Y3
-	MOVQ    SI, R11
-	IMUL3Q  $0x00000020, R9, R13
-	XORQ    R12, R12
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Y1
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Y2
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Y3
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnKeyCheck
 
 columnKey:
-	VBROADCASTSS (DI)(R12*4), Y4
-	VBROADCASTSS 1024(DI)(R12*4), Y5
-	VBROADCASTSS 2048(DI)(R12*4), Y6
-	VBROADCASTSS 3072(DI)(R12*4), Y7
-	VCVTPH2PS    (R11), Y8
+	VBROADCASTSS (BX)(R10*4), Y4
+	VBROADCASTSS 1024(BX)(R10*4), Y5
+	VBROADCASTSS 2048(BX)(R10*4), Y6
+	VBROADCASTSS 3072(BX)(R10*4), Y7
+	VCVTPH2PS    (R9), Y8
 	VMULPS       Y8, Y4, Y4
 	VADDPS       Y4, Y0, Y0
 	VMULPS       Y8, Y5, Y4
@@ -1136,26 +1141,27 @@ columnKey:
 	VADDPS       Y4, Y2, Y2
 	VMULPS       Y8, Y7, Y4
 	VADDPS       Y4, Y3, Y3
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         R9, R11
-	INCQ         R12
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnKeyCheck:
-	CMPQ    R12, R8
+	CMPQ    R10, SI
 	JL      columnKey
-	VMOVUPS Y0, (CX)
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Y1, (R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Y2, (R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Y3, (R9)(CX*1)
 	ADDQ    $0x00000020, CX
-	VMOVUPS Y1, (DX)
-	ADDQ    $0x00000020, DX
-	VMOVUPS Y2, (BX)
-	ADDQ    $0x00000020, BX
-	VMOVUPS Y3, (AX)
-	ADDQ    $0x00000020, AX
-	ADDQ    $0x00000010, SI
-	SUBQ    $0x00000008, R10
+	ADDQ    $0x00000010, DX
+	SUBQ    $0x00000008, R8
 
 columnCheck:
-	CMPQ R10, $0x00000008
+	CMPQ R8, $0x00000008
 	JGE  column
 	VZEROUPPER
 	RET
@@ -1163,130 +1169,125 @@ columnCheck:
 // func scoreKeysQ8_0x1AVX2(dst *float32, q *[1]*float32, keys *byte, headDim int, blocks int, scale float32)
 // Requires: AVX, AVX2, F16C, MMX+
 TEXT ·scoreKeysQ8_0x1AVX2(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), CX
-	MOVQ         keys+16(FP), DX
-	MOVQ         headDim+24(FP), BX
-	MOVQ         blocks+32(FP), SI
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), AX
+	MOVQ         keys+16(FP), CX
+	MOVQ         headDim+24(FP), DX
 	VBROADCASTSS scale+40(FP), Y0
-	IMUL3Q       $0x00000011, BX, DI
+	IMUL3Q       $0x00000011, DX, DX
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   DX, R8
-	ADDQ   DI, DX
-	MOVQ   DX, R9
-	ADDQ   DI, DX
+	LEAQ   (CX)(DX*1), BX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
-	IMUL3Q $0x00000002, DI, R11
-	XORQ   R10, R10
+	IMUL3Q $0x00000002, DX, DI
+	XORQ   SI, SI
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	TESTQ     $0x0000001f, R10
+	TESTQ     $0x0000001f, SI
 	JNZ       blocksScaled
-	VCVTPH2PS (R8), Y5
-	VCVTPH2PS 16(R8), Y6
-	VCVTPH2PS (R9), Y7
-	VCVTPH2PS 16(R9), Y8
-	ADDQ      $0x00000020, R8
-	ADDQ      $0x00000020, R9
+	VCVTPH2PS (CX), Y5
+	VCVTPH2PS 16(CX), Y6
+	VCVTPH2PS (BX), Y7
+	VCVTPH2PS 16(BX), Y8
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000020, BX
 
 blocksScaled:
-	VBROADCASTSS (CX)(R10*4), Y9
-	VPMOVSXBD    (R8), Y10
+	VBROADCASTSS (AX)(SI*4), Y9
+	VPMOVSXBD    (CX), Y10
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       Y5, Y10, Y10
 	VMULPS       Y10, Y9, Y10
 	VADDPS       Y10, Y1, Y1
-	VPMOVSXBD    8(R8), Y10
+	VPMOVSXBD    8(CX), Y10
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       Y6, Y10, Y10
 	VMULPS       Y10, Y9, Y10
 	VADDPS       Y10, Y2, Y2
-	VPMOVSXBD    (R9), Y10
+	VPMOVSXBD    (BX), Y10
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       Y7, Y10, Y10
 	VMULPS       Y10, Y9, Y10
 	VADDPS       Y10, Y3, Y3
-	VPMOVSXBD    8(R9), Y10
+	VPMOVSXBD    8(BX), Y10
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       Y8, Y10, Y10
 	VMULPS       Y10, Y9, Y9
 	VADDPS       Y9, Y4, Y4
-	PREFETCHT0   (R8)(R11*1)
-	ADDQ         $0x00000010, R8
-	PREFETCHT0   (R9)(R11*1)
-	ADDQ         $0x00000010, R9
-	INCQ         R10
+	PREFETCHT0   (CX)(DI*1)
+	ADDQ         $0x00000010, CX
+	PREFETCHT0   (BX)(DI*1)
+	ADDQ         $0x00000010, BX
+	INCQ         SI
 
 blocksNumberCheck:
-	CMPQ    R10, BX
+	CMPQ    SI, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    BX, CX
+	MOVQ    dst+0(FP), BX
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (BX)
 	VMULPS  Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y2, 32(BX)
 	VMULPS  Y0, Y3, Y3
-	VMOVUPS Y3, 64(AX)
+	VMOVUPS Y3, 64(BX)
 	VMULPS  Y0, Y4, Y4
-	VMOVUPS Y4, 96(AX)
-	ADDQ    $0x00000080, AX
-	SUBQ    $0x00000002, SI
+	VMOVUPS Y4, 96(BX)
+	ADDQ    $0x00000080, dst+0(FP)
+	SUBQ    $0x00000002, blocks+32(FP)
 
 blocksCheck:
-	CMPQ SI, $0x00000002
+	CMPQ blocks+32(FP), $0x00000002
 	JGE  blocks
 	JMP  blockCheck
 
 block:
-	MOVQ   DX, R8
-	ADDQ   DI, DX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
-	IMUL3Q $0x00000001, DI, R10
-	XORQ   R9, R9
+	XORQ   BX, BX
 	JMP    blockNumberCheck
 
 blockNumber:
-	TESTQ     $0x0000001f, R9
+	TESTQ     $0x0000001f, BX
 	JNZ       blockScaled
-	VCVTPH2PS (R8), Y11
-	VCVTPH2PS 16(R8), Y12
-	ADDQ      $0x00000020, R8
+	VCVTPH2PS (CX), Y11
+	VCVTPH2PS 16(CX), Y12
+	ADDQ      $0x00000020, CX
 
 blockScaled:
-	VBROADCASTSS (CX)(R9*4), Y3
-	VPMOVSXBD    (R8), Y4
+	VBROADCASTSS (AX)(BX*4), Y3
+	VPMOVSXBD    (CX), Y4
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       Y11, Y4, Y4
 	VMULPS       Y4, Y3, Y4
 	VADDPS       Y4, Y1, Y1
-	VPMOVSXBD    8(R8), Y4
+	VPMOVSXBD    8(CX), Y4
 	VCVTDQ2PS    Y4, Y4
 	VMULPS       Y12, Y4, Y4
 	VMULPS       Y4, Y3, Y3
 	VADDPS       Y3, Y2, Y2
-	PREFETCHT0   (R8)(R10*1)
-	ADDQ         $0x00000010, R8
-	INCQ         R9
+	PREFETCHT0   (CX)(DX*1)
+	ADDQ         $0x00000010, CX
+	INCQ         BX
 
 blockNumberCheck:
-	CMPQ    R9, BX
+	CMPQ    BX, headDim+24(FP)
 	JL      blockNumber
+	MOVQ    dst+0(FP), BX
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (BX)
 	VMULPS  Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, SI
+	VMOVUPS Y2, 32(BX)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blockCheck:
-	CMPQ SI, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  block
 	VZEROUPPER
 	RET
@@ -1295,66 +1296,69 @@ blockCheck:
 // Requires: AVX, AVX2, F16C, MMX+
 TEXT ·sumValuesQ8_0x1AVX2(SB), NOSPLIT, $0-40
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), AX
-	MOVQ   values+8(FP), CX
-	MOVQ   weights+16(FP), DX
-	MOVQ   keys+24(FP), BX
-	MOVQ   headDim+32(FP), SI
-	IMUL3Q $0x00000022, SI, DI
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   headDim+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   headDim+32(FP), R8
+	IMUL3Q $0x00000022, DI, DI
 	SHRQ   $0x05, DI
 	JMP    blockCheck
 
 block:
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	MOVQ    CX, R8
-	IMUL3Q  $0x00000020, DI, R10
-	XORQ    R9, R9
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	VMOVUPS 32(R9)(CX*1), Y1
+	VMOVUPS 64(R9)(CX*1), Y2
+	VMOVUPS 96(R9)(CX*1), Y3
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columns0KeyCheck
 
 columns0Key:
-	VBROADCASTSS (DX)(R9*4), Y4
-	VPBROADCASTW (R8), X5
+	VBROADCASTSS (BX)(R10*4), Y4
+	VPBROADCASTW (R9), X5
 	VCVTPH2PS    X5, Y5
-	VPMOVSXBD    2(R8), Y6
+	VPMOVSXBD    2(R9), Y6
 	VCVTDQ2PS    Y6, Y6
 	VMULPS       Y5, Y6, Y6
 	VMULPS       Y6, Y4, Y6
 	VADDPS       Y6, Y0, Y0
-	VPMOVSXBD    10(R8), Y6
+	VPMOVSXBD    10(R9), Y6
 	VCVTDQ2PS    Y6, Y6
 	VMULPS       Y5, Y6, Y6
 	VMULPS       Y6, Y4, Y6
 	VADDPS       Y6, Y1, Y1
-	VPMOVSXBD    18(R8), Y6
+	VPMOVSXBD    18(R9), Y6
 	VCVTDQ2PS    Y6, Y6
 	VMULPS       Y5, Y6, Y6
 	VMULPS       Y6, Y4, Y6
 	VADDPS       Y6, Y2, Y2
-	VPMOVSXBD    26(R8), Y6
+	VPMOVSXBD    26(R9), Y6
 	VCVTDQ2PS    Y6, Y6
 	VMULPS       Y5, Y6, Y6
 	VMULPS       Y6, Y4, Y4
 	VADDPS       Y4, Y3, Y3
-	PREFETCHT0   (R8)(R10*1)
-	ADDQ         DI, R8
-	INCQ         R9
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columns0KeyCheck:
-	CMPQ    R9, BX
+	CMPQ    R10, SI
 	JL      columns0Key
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000022, CX
-	SUBQ    $0x00000020, SI
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	VMOVUPS Y1, 32(R9)(CX*1)
+	VMOVUPS Y2, 64(R9)(CX*1)
+	VMOVUPS Y3, 96(R9)(CX*1)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000022, DX
+	SUBQ    $0x00000020, R8
 
 blockCheck:
-	CMPQ SI, $0x00000020
+	CMPQ R8, $0x00000020
 	JGE  block
 	VZEROUPPER
 	RET
@@ -1362,72 +1366,68 @@ blockCheck:
 // func scoreKeysQ8_0x2AVX2(dst *float32, q *[2]*float32, keys *byte, headDim int, blocks int, scale float32)
 // Requires: AVX, AVX2, F16C, MMX+
 TEXT ·scoreKeysQ8_0x2AVX2(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), DX
-	MOVQ         8(CX), CX
-	MOVQ         keys+16(FP), BX
-	MOVQ         headDim+24(FP), SI
-	MOVQ         blocks+32(FP), DI
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), AX
+	MOVQ         keys+16(FP), DX
+	MOVQ         headDim+24(FP), BX
 	VBROADCASTSS scale+40(FP), Y0
-	IMUL3Q       $0x00000011, SI, R8
+	IMUL3Q       $0x00000011, BX, BX
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   BX, R9
-	ADDQ   R8, BX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
-	IMUL3Q $0x00000001, R8, R11
-	XORQ   R10, R10
+	XORQ   SI, SI
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	TESTQ     $0x0000001f, R10
+	TESTQ     $0x0000001f, SI
 	JNZ       blocksScaled
-	VCVTPH2PS (R9), Y5
-	VCVTPH2PS 16(R9), Y6
-	ADDQ      $0x00000020, R9
+	VCVTPH2PS (DX), Y5
+	VCVTPH2PS 16(DX), Y6
+	ADDQ      $0x00000020, DX
 
 blocksScaled:
-	VBROADCASTSS (DX)(R10*4), Y7
-	VBROADCASTSS (CX)(R10*4), Y8
-	VPMOVSXBD    (R9), Y9
+	VBROADCASTSS (CX)(SI*4), Y7
+	VBROADCASTSS (AX)(SI*4), Y8
+	VPMOVSXBD    (DX), Y9
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       Y5, Y9, Y9
 	VMULPS       Y9, Y7, Y10
 	VADDPS       Y10, Y1, Y1
 	VMULPS       Y9, Y8, Y9
 	VADDPS       Y9, Y3, Y3
-	VPMOVSXBD    8(R9), Y9
+	VPMOVSXBD    8(DX), Y9
 	VCVTDQ2PS    Y9, Y9
 	VMULPS       Y6, Y9, Y9
 	VMULPS       Y9, Y7, Y7
 	VADDPS       Y7, Y2, Y2
 	VMULPS       Y9, Y8, Y7
 	VADDPS       Y7, Y4, Y4
-	PREFETCHT0   (R9)(R11*1)
-	ADDQ         $0x00000010, R9
-	INCQ         R10
+	PREFETCHT0   (DX)(BX*1)
+	ADDQ         $0x00000010, DX
+	INCQ         SI
 
 blocksNumberCheck:
-	CMPQ    R10, SI
+	CMPQ    SI, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    dst+0(FP), SI
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (SI)
 	VMULPS  Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y2, 32(SI)
 	VMULPS  Y0, Y3, Y3
-	VMOVUPS Y3, 1024(AX)
+	VMOVUPS Y3, 1024(SI)
 	VMULPS  Y0, Y4, Y4
-	VMOVUPS Y4, 1056(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, DI
+	VMOVUPS Y4, 1056(SI)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blocksCheck:
-	CMPQ DI, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  blocks
 	VZEROUPPER
 	RET
@@ -1436,27 +1436,29 @@ blocksCheck:
 // Requires: AVX, AVX2, F16C, MMX+
 TEXT ·sumValuesQ8_0x2AVX2(SB), NOSPLIT, $0-40
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), CX
-	MOVQ   8(AX), AX
 	MOVQ   values+8(FP), DX
 	MOVQ   weights+16(FP), BX
 	MOVQ   keys+24(FP), SI
 	MOVQ   headDim+32(FP), DI
-	IMUL3Q $0x00000022, DI, R8
-	SHRQ   $0x05, R8
+	XORQ   CX, CX
+	MOVQ   headDim+32(FP), R8
+	IMUL3Q $0x00000022, DI, DI
+	SHRQ   $0x05, DI
 	JMP    blockCheck
 
 block:
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS 64(CX), Y2
-	VMOVUPS 96(CX), Y3
-	VMOVUPS (AX), Y4
-	VMOVUPS 32(AX), Y5
-	VMOVUPS 64(AX), Y6
-	VMOVUPS 96(AX), Y7
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	VMOVUPS 32(R9)(CX*1), Y1
+	VMOVUPS 64(R9)(CX*1), Y2
+	VMOVUPS 96(R9)(CX*1), Y3
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Y4
+	VMOVUPS 32(R9)(CX*1), Y5
+	VMOVUPS 64(R9)(CX*1), Y6
+	VMOVUPS 96(R9)(CX*1), Y7
 	MOVQ    DX, R9
-	IMUL3Q  $0x00000020, R8, R11
+	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
 	JMP     columns0KeyCheck
 
@@ -1494,27 +1496,28 @@ columns0Key:
 	VMULPS       Y11, Y9, Y8
 	VADDPS       Y8, Y7, Y7
 	PREFETCHT0   (R9)(R11*1)
-	ADDQ         R8, R9
+	ADDQ         DI, R9
 	INCQ         R10
 
 columns0KeyCheck:
 	CMPQ    R10, SI
 	JL      columns0Key
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
-	VMOVUPS Y2, 64(CX)
-	VMOVUPS Y3, 96(CX)
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	VMOVUPS Y1, 32(R9)(CX*1)
+	VMOVUPS Y2, 64(R9)(CX*1)
+	VMOVUPS Y3, 96(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Y4, (R9)(CX*1)
+	VMOVUPS Y5, 32(R9)(CX*1)
+	VMOVUPS Y6, 64(R9)(CX*1)
+	VMOVUPS Y7, 96(R9)(CX*1)
 	ADDQ    $0x00000080, CX
-	VMOVUPS Y4, (AX)
-	VMOVUPS Y5, 32(AX)
-	VMOVUPS Y6, 64(AX)
-	VMOVUPS Y7, 96(AX)
-	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000022, DX
-	SUBQ    $0x00000020, DI
+	SUBQ    $0x00000020, R8
 
 blockCheck:
-	CMPQ DI, $0x00000020
+	CMPQ R8, $0x00000020
 	JGE  block
 	VZEROUPPER
 	RET
@@ -1522,22 +1525,18 @@ blockCheck:
 // func scoreKeysQ8_0x4AVX2(dst *float32, q *[4]*float32, keys *byte, headDim int, blocks int, scale float32)
 // Requires: AVX, AVX2, F16C, MMX+
 TEXT ·scoreKeysQ8_0x4AVX2(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), DX
-	MOVQ         8(CX), BX
-	MOVQ         16(CX), SI
-	MOVQ         24(CX), CX
-	MOVQ         keys+16(FP), DI
-	MOVQ         headDim+24(FP), R8
-	MOVQ         blocks+32(FP), R9
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), AX
+	MOVQ         keys+16(FP), SI
+	MOVQ         headDim+24(FP), DI
 	VBROADCASTSS scale+40(FP), Y0
-	IMUL3Q       $0x00000011, R8, R10
+	IMUL3Q       $0x00000011, DI, DI
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   DI, R11
-	ADDQ   R10, DI
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -1546,23 +1545,22 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
-	IMUL3Q $0x00000001, R10, R13
-	XORQ   R12, R12
+	XORQ   R8, R8
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	TESTQ     $0x0000001f, R12
+	TESTQ     $0x0000001f, R8
 	JNZ       blocksScaled
-	VCVTPH2PS (R11), Y9
-	VCVTPH2PS 16(R11), Y10
-	ADDQ      $0x00000020, R11
+	VCVTPH2PS (SI), Y9
+	VCVTPH2PS 16(SI), Y10
+	ADDQ      $0x00000020, SI
 
 blocksScaled:
-	VBROADCASTSS (DX)(R12*4), Y11
-	VBROADCASTSS (BX)(R12*4), Y12
-	VBROADCASTSS (SI)(R12*4), Y13
-	VBROADCASTSS (CX)(R12*4), Y14
-	VPMOVSXBD    (R11), Y15
+	VBROADCASTSS (CX)(R8*4), Y11
+	VBROADCASTSS (DX)(R8*4), Y12
+	VBROADCASTSS (BX)(R8*4), Y13
+	VBROADCASTSS (AX)(R8*4), Y14
+	VPMOVSXBD    (SI), Y15
 	VCVTDQ2PS    Y15, Y15
 	VMULPS       Y9, Y15, Y15
 	VMULPS       Y15, Y11, Y16
@@ -1573,7 +1571,7 @@ blocksScaled:
 	VADDPS       Y16, Y5, Y5
 	VMULPS       Y15, Y14, Y15
 	VADDPS       Y15, Y7, Y7
-	VPMOVSXBD    8(R11), Y15
+	VPMOVSXBD    8(SI), Y15
 	VCVTDQ2PS    Y15, Y15
 	VMULPS       Y10, Y15, Y15
 	VMULPS       Y15, Y11, Y11
@@ -1584,34 +1582,35 @@ blocksScaled:
 	VADDPS       Y11, Y6, Y6
 	VMULPS       Y15, Y14, Y11
 	VADDPS       Y11, Y8, Y8
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         $0x00000010, R11
-	INCQ         R12
+	PREFETCHT0   (SI)(DI*1)
+	ADDQ         $0x00000010, SI
+	INCQ         R8
 
 blocksNumberCheck:
-	CMPQ    R12, R8
+	CMPQ    R8, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    dst+0(FP), R8
 	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)
+	VMOVUPS Y1, (R8)
 	VMULPS  Y0, Y2, Y2
-	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y2, 32(R8)
 	VMULPS  Y0, Y3, Y3
-	VMOVUPS Y3, 1024(AX)
+	VMOVUPS Y3, 1024(R8)
 	VMULPS  Y0, Y4, Y4
-	VMOVUPS Y4, 1056(AX)
+	VMOVUPS Y4, 1056(R8)
 	VMULPS  Y0, Y5, Y5
-	VMOVUPS Y5, 2048(AX)
+	VMOVUPS Y5, 2048(R8)
 	VMULPS  Y0, Y6, Y6
-	VMOVUPS Y6, 2080(AX)
+	VMOVUPS Y6, 2080(R8)
 	VMULPS  Y0, Y7, Y7
-	VMOVUPS Y7, 3072(AX)
+	VMOVUPS Y7, 3072(R8)
 	VMULPS  Y0, Y8, Y8
-	VMOVUPS Y8, 3104(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, R9
+	VMOVUPS Y8, 3104(R8)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blocksCheck:
-	CMPQ R9, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  blocks
 	VZEROUPPER
 	RET
@@ -1620,40 +1619,42 @@ blocksCheck:
 // Requires: AVX, AVX2, F16C, MMX+
 TEXT ·sumValuesQ8_0x4AVX2(SB), NOSPLIT, $0-40
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), CX
-	MOVQ   8(AX), DX
-	MOVQ   16(AX), BX
-	MOVQ   24(AX), AX
-	MOVQ   values+8(FP), SI
-	MOVQ   weights+16(FP), DI
-	MOVQ   keys+24(FP), R8
-	MOVQ   headDim+32(FP), R9
-	IMUL3Q $0x00000022, R9, R10
-	SHRQ   $0x05, R10
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   headDim+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   headDim+32(FP), R8
+	IMUL3Q $0x00000022, DI, DI
+	SHRQ   $0x05, DI
 	JMP    blockCheck
 
 block:
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS (DX), Y2
-	VMOVUPS 32(DX), Y3
-	VMOVUPS (BX), Y4
-	VMOVUPS 32(BX), Y5
-	VMOVUPS (AX), Y6
-	VMOVUPS 32(AX), Y7
-	MOVQ    SI, R11
-	IMUL3Q  $0x00000020, R10, R13
-	XORQ    R12, R12
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	VMOVUPS 32(R9)(CX*1), Y1
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Y2
+	VMOVUPS 32(R9)(CX*1), Y3
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Y4
+	VMOVUPS 32(R9)(CX*1), Y5
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Y6
+	VMOVUPS 32(R9)(CX*1), Y7
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columns0KeyCheck
 
 columns0Key:
-	VBROADCASTSS (DI)(R12*4), Y8
-	VBROADCASTSS 1024(DI)(R12*4), Y9
-	VBROADCASTSS 2048(DI)(R12*4), Y10
-	VBROADCASTSS 3072(DI)(R12*4), Y11
-	VPBROADCASTW (R11), X12
+	VBROADCASTSS (BX)(R10*4), Y8
+	VBROADCASTSS 1024(BX)(R10*4), Y9
+	VBROADCASTSS 2048(BX)(R10*4), Y10
+	VBROADCASTSS 3072(BX)(R10*4), Y11
+	VPBROADCASTW (R9), X12
 	VCVTPH2PS    X12, Y12
-	VPMOVSXBD    2(R11), Y13
+	VPMOVSXBD    2(R9), Y13
 	VCVTDQ2PS    Y13, Y13
 	VMULPS       Y12, Y13, Y13
 	VMULPS       Y13, Y8, Y14
@@ -1664,7 +1665,7 @@ columns0Key:
 	VADDPS       Y14, Y4, Y4
 	VMULPS       Y13, Y11, Y13
 	VADDPS       Y13, Y6, Y6
-	VPMOVSXBD    10(R11), Y13
+	VPMOVSXBD    10(R9), Y13
 	VCVTDQ2PS    Y13, Y13
 	VMULPS       Y12, Y13, Y13
 	VMULPS       Y13, Y8, Y8
@@ -1675,46 +1676,51 @@ columns0Key:
 	VADDPS       Y8, Y5, Y5
 	VMULPS       Y13, Y11, Y8
 	VADDPS       Y8, Y7, Y7
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         R10, R11
-	INCQ         R12
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columns0KeyCheck:
-	CMPQ    R12, R8
+	CMPQ    R10, SI
 	JL      columns0Key
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	VMOVUPS Y1, 32(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Y2, (R9)(CX*1)
+	VMOVUPS Y3, 32(R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Y4, (R9)(CX*1)
+	VMOVUPS Y5, 32(R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Y6, (R9)(CX*1)
+	VMOVUPS Y7, 32(R9)(CX*1)
 	ADDQ    $0x00000040, CX
-	VMOVUPS Y2, (DX)
-	VMOVUPS Y3, 32(DX)
-	ADDQ    $0x00000040, DX
-	VMOVUPS Y4, (BX)
-	VMOVUPS Y5, 32(BX)
-	ADDQ    $0x00000040, BX
-	VMOVUPS Y6, (AX)
-	VMOVUPS Y7, 32(AX)
-	ADDQ    $0x00000040, AX
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS (DX), Y2
-	VMOVUPS 32(DX), Y3
-	VMOVUPS (BX), Y4
-	VMOVUPS 32(BX), Y5
-	VMOVUPS (AX), Y6
-	VMOVUPS 32(AX), Y7
-	MOVQ    SI, R11
-	IMUL3Q  $0x00000020, R10, R13
-	XORQ    R12, R12
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Y0
+	VMOVUPS 32(R9)(CX*1), Y1
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Y2
+	VMOVUPS 32(R9)(CX*1), Y3
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Y4
+	VMOVUPS 32(R9)(CX*1), Y5
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Y6
+	VMOVUPS 32(R9)(CX*1), Y7
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columns16KeyCheck
 
 columns16Key:
-	VBROADCASTSS (DI)(R12*4), Y8
-	VBROADCASTSS 1024(DI)(R12*4), Y9
-	VBROADCASTSS 2048(DI)(R12*4), Y10
-	VBROADCASTSS 3072(DI)(R12*4), Y11
-	VPBROADCASTW (R11), X12
+	VBROADCASTSS (BX)(R10*4), Y8
+	VBROADCASTSS 1024(BX)(R10*4), Y9
+	VBROADCASTSS 2048(BX)(R10*4), Y10
+	VBROADCASTSS 3072(BX)(R10*4), Y11
+	VPBROADCASTW (R9), X12
 	VCVTPH2PS    X12, Y12
-	VPMOVSXBD    18(R11), Y13
+	VPMOVSXBD    18(R9), Y13
 	VCVTDQ2PS    Y13, Y13
 	VMULPS       Y12, Y13, Y13
 	VMULPS       Y13, Y8, Y14
@@ -1725,7 +1731,7 @@ columns16Key:
 	VADDPS       Y14, Y4, Y4
 	VMULPS       Y13, Y11, Y13
 	VADDPS       Y13, Y6, Y6
-	VPMOVSXBD    26(R11), Y13
+	VPMOVSXBD    26(R9), Y13
 	VCVTDQ2PS    Y13, Y13
 	VMULPS       Y12, Y13, Y13
 	VMULPS       Y13, Y8, Y8
@@ -1736,30 +1742,31 @@ columns16Key:
 	VADDPS       Y8, Y5, Y5
 	VMULPS       Y13, Y11, Y8
 	VADDPS       Y8, Y7, Y7
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         R10, R11
-	INCQ         R12
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columns16KeyCheck:
-	CMPQ    R12, R8
+	CMPQ    R10, SI
 	JL      columns16Key
-	VMOVUPS Y0, (CX)
-	VMOVUPS Y1, 32(CX)
+	MOVQ    (AX), R9
+	VMOVUPS Y0, (R9)(CX*1)
+	VMOVUPS Y1, 32(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Y2, (R9)(CX*1)
+	VMOVUPS Y3, 32(R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Y4, (R9)(CX*1)
+	VMOVUPS Y5, 32(R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Y6, (R9)(CX*1)
+	VMOVUPS Y7, 32(R9)(CX*1)
 	ADDQ    $0x00000040, CX
-	VMOVUPS Y2, (DX)
-	VMOVUPS Y3, 32(DX)
-	ADDQ    $0x00000040, DX
-	VMOVUPS Y4, (BX)
-	VMOVUPS Y5, 32(BX)
-	ADDQ    $0x00000040, BX
-	VMOVUPS Y6, (AX)
-	VMOVUPS Y7, 32(AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000022, SI
-	SUBQ    $0x00000020, R9
+	ADDQ    $0x00000022, DX
+	SUBQ    $0x00000020, R8
 
 blockCheck:
-	CMPQ R9, $0x00000020
+	CMPQ R8, $0x00000020
 	JGE  block
 	VZEROUPPER
 	RET
@@ -1767,103 +1774,96 @@ blockCheck:
 // func scoreKeysF32x1AVX512(dst *float32, q *[1]*float32, keys *float32, headDim int, blocks int, scale float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scoreKeysF32x1AVX512(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), CX
-	MOVQ         keys+16(FP), DX
-	MOVQ         headDim+24(FP), BX
-	MOVQ         blocks+32(FP), SI
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), AX
+	MOVQ         keys+16(FP), CX
+	MOVQ         headDim+24(FP), DX
 	VBROADCASTSS scale+40(FP), Z0
-	IMUL3Q       $0x00000040, BX, DI
+	IMUL3Q       $0x00000040, DX, DX
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   DX, R8
-	ADDQ   DI, DX
-	MOVQ   DX, R9
-	ADDQ   DI, DX
-	MOVQ   DX, R10
-	ADDQ   DI, DX
-	MOVQ   DX, R11
-	ADDQ   DI, DX
+	LEAQ   (CX)(DX*1), BX
+	LEAQ   (BX)(DX*1), SI
+	LEAQ   (SI)(DX*1), DI
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
-	IMUL3Q $0x00000004, DI, R13
-	XORQ   R12, R12
+	IMUL3Q $0x00000004, DX, R9
+	XORQ   R8, R8
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	VBROADCASTSS (CX)(R12*4), Z5
-	VMOVUPS      (R8), Z6
+	VBROADCASTSS (AX)(R8*4), Z5
+	VMOVUPS      (CX), Z6
 	VMULPS       Z6, Z5, Z6
 	VADDPS       Z6, Z1, Z1
-	VMOVUPS      (R9), Z6
+	VMOVUPS      (BX), Z6
 	VMULPS       Z6, Z5, Z6
 	VADDPS       Z6, Z2, Z2
-	VMOVUPS      (R10), Z6
+	VMOVUPS      (SI), Z6
 	VMULPS       Z6, Z5, Z6
 	VADDPS       Z6, Z3, Z3
-	VMOVUPS      (R11), Z6
+	VMOVUPS      (DI), Z6
 	VMULPS       Z6, Z5, Z5
 	VADDPS       Z5, Z4, Z4
-	PREFETCHT0   (R8)(R13*1)
-	ADDQ         $0x00000040, R8
-	PREFETCHT0   (R9)(R13*1)
-	ADDQ         $0x00000040, R9
-	PREFETCHT0   (R10)(R13*1)
-	ADDQ         $0x00000040, R10
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         $0x00000040, R11
-	INCQ         R12
+	PREFETCHT0   (CX)(R9*1)
+	ADDQ         $0x00000040, CX
+	PREFETCHT0   (BX)(R9*1)
+	ADDQ         $0x00000040, BX
+	PREFETCHT0   (SI)(R9*1)
+	ADDQ         $0x00000040, SI
+	PREFETCHT0   (DI)(R9*1)
+	ADDQ         $0x00000040, DI
+	INCQ         R8
 
 blocksNumberCheck:
-	CMPQ    R12, BX
+	CMPQ    R8, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    DI, CX
+	MOVQ    dst+0(FP), BX
 	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)
+	VMOVUPS Z1, (BX)
 	VMULPS  Z0, Z2, Z2
-	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z2, 64(BX)
 	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, 128(AX)
+	VMOVUPS Z3, 128(BX)
 	VMULPS  Z0, Z4, Z4
-	VMOVUPS Z4, 192(AX)
-	ADDQ    $0x00000100, AX
-	SUBQ    $0x00000004, SI
+	VMOVUPS Z4, 192(BX)
+	ADDQ    $0x00000100, dst+0(FP)
+	SUBQ    $0x00000004, blocks+32(FP)
 
 blocksCheck:
-	CMPQ SI, $0x00000004
+	CMPQ blocks+32(FP), $0x00000004
 	JGE  blocks
 	JMP  blockCheck
 
 block:
-	MOVQ   DX, R8
-	ADDQ   DI, DX
-	VXORPS Y7, Y7, Y7
-	IMUL3Q $0x00000001, DI, R10
-	XORQ   R9, R9
+	VXORPS Y1, Y1, Y1
+	XORQ   BX, BX
 	JMP    blockNumberCheck
 
 blockNumber:
-	VBROADCASTSS (CX)(R9*4), Z1
-	VMOVUPS      (R8), Z2
-	VMULPS       Z2, Z1, Z1
-	VADDPS       Z1, Z7, Z7
-	PREFETCHT0   (R8)(R10*1)
-	ADDQ         $0x00000040, R8
-	INCQ         R9
+	VBROADCASTSS (AX)(BX*4), Z2
+	VMOVUPS      (CX), Z3
+	VMULPS       Z3, Z2, Z2
+	VADDPS       Z2, Z1, Z1
+	PREFETCHT0   (CX)(DX*1)
+	ADDQ         $0x00000040, CX
+	INCQ         BX
 
 blockNumberCheck:
-	CMPQ    R9, BX
+	CMPQ    BX, headDim+24(FP)
 	JL      blockNumber
-	VMULPS  Z0, Z7, Z7
-	VMOVUPS Z7, (AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, SI
+	MOVQ    dst+0(FP), BX
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (BX)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blockCheck:
-	CMPQ SI, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  block
 	VZEROUPPER
 	RET
@@ -1872,88 +1872,92 @@ blockCheck:
 // Requires: AVX, AVX512F, MMX+
 TEXT ·sumValuesF32x1AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), AX
-	MOVQ   values+8(FP), CX
-	MOVQ   weights+16(FP), DX
-	MOVQ   keys+24(FP), BX
-	MOVQ   stride+32(FP), SI
-	MOVQ   cols+40(FP), DI
-	IMUL3Q $0x00000004, SI, SI
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000004, DI, DI
 	JMP    columnsCheck
 
 columns:
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	MOVQ    CX, R8
-	IMUL3Q  $0x00000020, SI, R10
-	XORQ    R9, R9
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	VMOVUPS 64(R9)(CX*1), Z1
+	VMOVUPS 128(R9)(CX*1), Z2
+	VMOVUPS 192(R9)(CX*1), Z3
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnsKeyCheck
 
 columnsKey:
-	VBROADCASTSS (DX)(R9*4), Z4
-	VMOVUPS      (R8), Z5
+	VBROADCASTSS (BX)(R10*4), Z4
+	VMOVUPS      (R9), Z5
 	VMULPS       Z5, Z4, Z5
 	VADDPS       Z5, Z0, Z0
-	VMOVUPS      64(R8), Z5
+	VMOVUPS      64(R9), Z5
 	VMULPS       Z5, Z4, Z5
 	VADDPS       Z5, Z1, Z1
-	VMOVUPS      128(R8), Z5
+	VMOVUPS      128(R9), Z5
 	VMULPS       Z5, Z4, Z5
 	VADDPS       Z5, Z2, Z2
-	VMOVUPS      192(R8), Z5
+	VMOVUPS      192(R9), Z5
 	VMULPS       Z5, Z4, Z4
 	VADDPS       Z4, Z3, Z3
-	PREFETCHT0   (R8)(R10*1)
-	PREFETCHT0   64(R8)(R10*1)
-	PREFETCHT0   128(R8)(R10*1)
-	PREFETCHT0   192(R8)(R10*1)
-	ADDQ         SI, R8
-	INCQ         R9
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
+	PREFETCHT0   128(R9)(R11*1)
+	PREFETCHT0   192(R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnsKeyCheck:
-	CMPQ    R9, BX
+	CMPQ    R10, SI
 	JL      columnsKey
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	ADDQ    $0x00000100, AX
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	VMOVUPS Z1, 64(R9)(CX*1)
+	VMOVUPS Z2, 128(R9)(CX*1)
+	VMOVUPS Z3, 192(R9)(CX*1)
 	ADDQ    $0x00000100, CX
-	SUBQ    $0x00000040, DI
+	ADDQ    $0x00000100, DX
+	SUBQ    $0x00000040, R8
 
 columnsCheck:
-	CMPQ DI, $0x00000040
+	CMPQ R8, $0x00000040
 	JGE  columns
 	JMP  columnCheck
 
 column:
-	VMOVUPS (AX), Z0
-	MOVQ    CX, R8
-	IMUL3Q  $0x00000020, SI, R10
-	XORQ    R9, R9
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnKeyCheck
 
 columnKey:
-	VBROADCASTSS (DX)(R9*4), Z1
-	VMOVUPS      (R8), Z2
+	VBROADCASTSS (BX)(R10*4), Z1
+	VMOVUPS      (R9), Z2
 	VMULPS       Z2, Z1, Z1
 	VADDPS       Z1, Z0, Z0
-	PREFETCHT0   (R8)(R10*1)
-	ADDQ         SI, R8
-	INCQ         R9
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnKeyCheck:
-	CMPQ    R9, BX
+	CMPQ    R10, SI
 	JL      columnKey
-	VMOVUPS Z0, (AX)
-	ADDQ    $0x00000040, AX
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
 	ADDQ    $0x00000040, CX
-	SUBQ    $0x00000010, DI
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000010, R8
 
 columnCheck:
-	CMPQ DI, $0x00000010
+	CMPQ R8, $0x00000010
 	JGE  column
 	VZEROUPPER
 	RET
@@ -1961,26 +1965,19 @@ columnCheck:
 // func scoreKeysF32x2AVX512(dst *float32, q *[2]*float32, keys *float32, headDim int, blocks int, scale float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scoreKeysF32x2AVX512(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), DX
-	MOVQ         8(CX), CX
-	MOVQ         keys+16(FP), BX
-	MOVQ         headDim+24(FP), SI
-	MOVQ         blocks+32(FP), DI
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), AX
+	MOVQ         keys+16(FP), DX
+	MOVQ         headDim+24(FP), BX
 	VBROADCASTSS scale+40(FP), Z0
-	IMUL3Q       $0x00000040, SI, R8
+	IMUL3Q       $0x00000040, BX, BX
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   BX, R9
-	ADDQ   R8, BX
-	MOVQ   BX, R10
-	ADDQ   R8, BX
-	MOVQ   BX, R11
-	ADDQ   R8, BX
-	MOVQ   BX, R12
-	ADDQ   R8, BX
+	LEAQ   (DX)(BX*1), SI
+	LEAQ   (SI)(BX*1), DI
+	LEAQ   (DI)(BX*1), R8
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -1989,103 +1986,103 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
-	IMUL3Q $0x00000004, R8, R14
-	XORQ   R13, R13
+	IMUL3Q $0x00000004, BX, R10
+	XORQ   R9, R9
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	VBROADCASTSS (DX)(R13*4), Z9
-	VBROADCASTSS (CX)(R13*4), Z10
-	VMOVUPS      (R9), Z11
+	VBROADCASTSS (CX)(R9*4), Z9
+	VBROADCASTSS (AX)(R9*4), Z10
+	VMOVUPS      (DX), Z11
 	VMULPS       Z11, Z9, Z12
 	VADDPS       Z12, Z1, Z1
 	VMULPS       Z11, Z10, Z11
 	VADDPS       Z11, Z5, Z5
-	VMOVUPS      (R10), Z11
+	VMOVUPS      (SI), Z11
 	VMULPS       Z11, Z9, Z12
 	VADDPS       Z12, Z2, Z2
 	VMULPS       Z11, Z10, Z11
 	VADDPS       Z11, Z6, Z6
-	VMOVUPS      (R11), Z11
+	VMOVUPS      (DI), Z11
 	VMULPS       Z11, Z9, Z12
 	VADDPS       Z12, Z3, Z3
 	VMULPS       Z11, Z10, Z11
 	VADDPS       Z11, Z7, Z7
-	VMOVUPS      (R12), Z11
+	VMOVUPS      (R8), Z11
 	VMULPS       Z11, Z9, Z9
 	VADDPS       Z9, Z4, Z4
 	VMULPS       Z11, Z10, Z9
 	VADDPS       Z9, Z8, Z8
-	PREFETCHT0   (R9)(R14*1)
-	ADDQ         $0x00000040, R9
-	PREFETCHT0   (R10)(R14*1)
-	ADDQ         $0x00000040, R10
-	PREFETCHT0   (R11)(R14*1)
-	ADDQ         $0x00000040, R11
-	PREFETCHT0   (R12)(R14*1)
-	ADDQ         $0x00000040, R12
-	INCQ         R13
+	PREFETCHT0   (DX)(R10*1)
+	ADDQ         $0x00000040, DX
+	PREFETCHT0   (SI)(R10*1)
+	ADDQ         $0x00000040, SI
+	PREFETCHT0   (DI)(R10*1)
+	ADDQ         $0x00000040, DI
+	PREFETCHT0   (R8)(R10*1)
+	ADDQ         $0x00000040, R8
+	INCQ         R9
 
 blocksNumberCheck:
-	CMPQ    R13, SI
+	CMPQ    R9, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    R8, DX
+	MOVQ    dst+0(FP), SI
 	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)
+	VMOVUPS Z1, (SI)
 	VMULPS  Z0, Z2, Z2
-	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z2, 64(SI)
 	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, 128(AX)
+	VMOVUPS Z3, 128(SI)
 	VMULPS  Z0, Z4, Z4
-	VMOVUPS Z4, 192(AX)
+	VMOVUPS Z4, 192(SI)
 	VMULPS  Z0, Z5, Z5
-	VMOVUPS Z5, 1024(AX)
+	VMOVUPS Z5, 1024(SI)
 	VMULPS  Z0, Z6, Z6
-	VMOVUPS Z6, 1088(AX)
+	VMOVUPS Z6, 1088(SI)
 	VMULPS  Z0, Z7, Z7
-	VMOVUPS Z7, 1152(AX)
+	VMOVUPS Z7, 1152(SI)
 	VMULPS  Z0, Z8, Z8
-	VMOVUPS Z8, 1216(AX)
-	ADDQ    $0x00000100, AX
-	SUBQ    $0x00000004, DI
+	VMOVUPS Z8, 1216(SI)
+	ADDQ    $0x00000100, dst+0(FP)
+	SUBQ    $0x00000004, blocks+32(FP)
 
 blocksCheck:
-	CMPQ DI, $0x00000004
+	CMPQ blocks+32(FP), $0x00000004
 	JGE  blocks
 	JMP  blockCheck
 
 block:
-	MOVQ   BX, R9
-	ADDQ   R8, BX
-	VXORPS Y13, Y13, Y13
-	VXORPS Y14, Y14, Y14
-	IMUL3Q $0x00000001, R8, R11
-	XORQ   R10, R10
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	XORQ   SI, SI
 	JMP    blockNumberCheck
 
 blockNumber:
-	VBROADCASTSS (DX)(R10*4), Z1
-	VBROADCASTSS (CX)(R10*4), Z2
-	VMOVUPS      (R9), Z3
-	VMULPS       Z3, Z1, Z1
-	VADDPS       Z1, Z13, Z13
-	VMULPS       Z3, Z2, Z1
-	VADDPS       Z1, Z14, Z14
-	PREFETCHT0   (R9)(R11*1)
-	ADDQ         $0x00000040, R9
-	INCQ         R10
+	VBROADCASTSS (CX)(SI*4), Z3
+	VBROADCASTSS (AX)(SI*4), Z4
+	VMOVUPS      (DX), Z5
+	VMULPS       Z5, Z3, Z3
+	VADDPS       Z3, Z1, Z1
+	VMULPS       Z5, Z4, Z3
+	VADDPS       Z3, Z2, Z2
+	PREFETCHT0   (DX)(BX*1)
+	ADDQ         $0x00000040, DX
+	INCQ         SI
 
 blockNumberCheck:
-	CMPQ    R10, SI
+	CMPQ    SI, headDim+24(FP)
 	JL      blockNumber
-	VMULPS  Z0, Z13, Z13
-	VMOVUPS Z13, (AX)
-	VMULPS  Z0, Z14, Z14
-	VMOVUPS Z14, 1024(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, DI
+	MOVQ    dst+0(FP), SI
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (SI)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 1024(SI)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blockCheck:
-	CMPQ DI, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  block
 	VZEROUPPER
 	RET
@@ -2094,25 +2091,26 @@ blockCheck:
 // Requires: AVX, AVX512F, MMX+
 TEXT ·sumValuesF32x2AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), CX
-	MOVQ   8(AX), AX
 	MOVQ   values+8(FP), DX
 	MOVQ   weights+16(FP), BX
 	MOVQ   keys+24(FP), SI
 	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
 	MOVQ   cols+40(FP), R8
 	IMUL3Q $0x00000004, DI, DI
 	JMP    columnsCheck
 
 columns:
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
-	VMOVUPS 128(CX), Z2
-	VMOVUPS 192(CX), Z3
-	VMOVUPS (AX), Z4
-	VMOVUPS 64(AX), Z5
-	VMOVUPS 128(AX), Z6
-	VMOVUPS 192(AX), Z7
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	VMOVUPS 64(R9)(CX*1), Z1
+	VMOVUPS 128(R9)(CX*1), Z2
+	VMOVUPS 192(R9)(CX*1), Z3
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z4
+	VMOVUPS 64(R9)(CX*1), Z5
+	VMOVUPS 128(R9)(CX*1), Z6
+	VMOVUPS 192(R9)(CX*1), Z7
 	MOVQ    DX, R9
 	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
@@ -2151,16 +2149,17 @@ columnsKey:
 columnsKeyCheck:
 	CMPQ    R10, SI
 	JL      columnsKey
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, 64(CX)
-	VMOVUPS Z2, 128(CX)
-	VMOVUPS Z3, 192(CX)
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	VMOVUPS Z1, 64(R9)(CX*1)
+	VMOVUPS Z2, 128(R9)(CX*1)
+	VMOVUPS Z3, 192(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z4, (R9)(CX*1)
+	VMOVUPS Z5, 64(R9)(CX*1)
+	VMOVUPS Z6, 128(R9)(CX*1)
+	VMOVUPS Z7, 192(R9)(CX*1)
 	ADDQ    $0x00000100, CX
-	VMOVUPS Z4, (AX)
-	VMOVUPS Z5, 64(AX)
-	VMOVUPS Z6, 128(AX)
-	VMOVUPS Z7, 192(AX)
-	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, DX
 	SUBQ    $0x00000040, R8
 
@@ -2170,8 +2169,10 @@ columnsCheck:
 	JMP  columnCheck
 
 column:
-	VMOVUPS (CX), Z0
-	VMOVUPS (AX), Z1
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z1
 	MOVQ    DX, R9
 	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
@@ -2192,10 +2193,11 @@ columnKey:
 columnKeyCheck:
 	CMPQ    R10, SI
 	JL      columnKey
-	VMOVUPS Z0, (CX)
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z1, (R9)(CX*1)
 	ADDQ    $0x00000040, CX
-	VMOVUPS Z1, (AX)
-	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000010, R8
 
@@ -2208,24 +2210,19 @@ columnCheck:
 // func scoreKeysF32x4AVX512(dst *float32, q *[4]*float32, keys *float32, headDim int, blocks int, scale float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scoreKeysF32x4AVX512(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), DX
-	MOVQ         8(CX), BX
-	MOVQ         16(CX), SI
-	MOVQ         24(CX), CX
-	MOVQ         keys+16(FP), DI
-	MOVQ         headDim+24(FP), R8
-	MOVQ         blocks+32(FP), R9
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), AX
+	MOVQ         keys+16(FP), SI
+	MOVQ         headDim+24(FP), DI
 	VBROADCASTSS scale+40(FP), Z0
-	IMUL3Q       $0x00000040, R8, R10
+	IMUL3Q       $0x00000040, DI, DI
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   DI, R11
-	ADDQ   R10, DI
-	MOVQ   DI, R12
-	ADDQ   R10, DI
+	LEAQ   (SI)(DI*1), R8
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -2234,16 +2231,16 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
-	IMUL3Q $0x00000002, R10, R14
-	XORQ   R13, R13
+	IMUL3Q $0x00000002, DI, R10
+	XORQ   R9, R9
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	VBROADCASTSS (DX)(R13*4), Z9
-	VBROADCASTSS (BX)(R13*4), Z10
-	VBROADCASTSS (SI)(R13*4), Z11
-	VBROADCASTSS (CX)(R13*4), Z12
-	VMOVUPS      (R11), Z13
+	VBROADCASTSS (CX)(R9*4), Z9
+	VBROADCASTSS (DX)(R9*4), Z10
+	VBROADCASTSS (BX)(R9*4), Z11
+	VBROADCASTSS (AX)(R9*4), Z12
+	VMOVUPS      (SI), Z13
 	VMULPS       Z13, Z9, Z14
 	VADDPS       Z14, Z1, Z1
 	VMULPS       Z13, Z10, Z14
@@ -2252,7 +2249,7 @@ blocksNumber:
 	VADDPS       Z14, Z5, Z5
 	VMULPS       Z13, Z12, Z13
 	VADDPS       Z13, Z7, Z7
-	VMOVUPS      (R12), Z13
+	VMOVUPS      (R8), Z13
 	VMULPS       Z13, Z9, Z9
 	VADDPS       Z9, Z2, Z2
 	VMULPS       Z13, Z10, Z9
@@ -2261,84 +2258,84 @@ blocksNumber:
 	VADDPS       Z9, Z6, Z6
 	VMULPS       Z13, Z12, Z9
 	VADDPS       Z9, Z8, Z8
-	PREFETCHT0   (R11)(R14*1)
-	ADDQ         $0x00000040, R11
-	PREFETCHT0   (R12)(R14*1)
-	ADDQ         $0x00000040, R12
-	INCQ         R13
+	PREFETCHT0   (SI)(R10*1)
+	ADDQ         $0x00000040, SI
+	PREFETCHT0   (R8)(R10*1)
+	ADDQ         $0x00000040, R8
+	INCQ         R9
 
 blocksNumberCheck:
-	CMPQ    R13, R8
+	CMPQ    R9, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    R8, SI
+	MOVQ    dst+0(FP), R8
 	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)
+	VMOVUPS Z1, (R8)
 	VMULPS  Z0, Z2, Z2
-	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z2, 64(R8)
 	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, 1024(AX)
+	VMOVUPS Z3, 1024(R8)
 	VMULPS  Z0, Z4, Z4
-	VMOVUPS Z4, 1088(AX)
+	VMOVUPS Z4, 1088(R8)
 	VMULPS  Z0, Z5, Z5
-	VMOVUPS Z5, 2048(AX)
+	VMOVUPS Z5, 2048(R8)
 	VMULPS  Z0, Z6, Z6
-	VMOVUPS Z6, 2112(AX)
+	VMOVUPS Z6, 2112(R8)
 	VMULPS  Z0, Z7, Z7
-	VMOVUPS Z7, 3072(AX)
+	VMOVUPS Z7, 3072(R8)
 	VMULPS  Z0, Z8, Z8
-	VMOVUPS Z8, 3136(AX)
-	ADDQ    $0x00000080, AX
-	SUBQ    $0x00000002, R9
+	VMOVUPS Z8, 3136(R8)
+	ADDQ    $0x00000080, dst+0(FP)
+	SUBQ    $0x00000002, blocks+32(FP)
 
 blocksCheck:
-	CMPQ R9, $0x00000002
+	CMPQ blocks+32(FP), $0x00000002
 	JGE  blocks
 	JMP  blockCheck
 
 block:
-	MOVQ   DI, R11
-	ADDQ   R10, DI
-	VXORPS Y15, Y15, Y15
-	VXORPS Y16, Y16, Y16
-	VXORPS Y17, Y17, Y17
-	VXORPS Y18, Y18, Y18
-	IMUL3Q $0x00000001, R10, R13
-	XORQ   R12, R12
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	XORQ   R8, R8
 	JMP    blockNumberCheck
 
 blockNumber:
-	VBROADCASTSS (DX)(R12*4), Z1
-	VBROADCASTSS (BX)(R12*4), Z2
-	VBROADCASTSS (SI)(R12*4), Z3
-	VBROADCASTSS (CX)(R12*4), Z4
-	VMOVUPS      (R11), Z5
-	VMULPS       Z5, Z1, Z1
-	VADDPS       Z1, Z15, Z15
-	VMULPS       Z5, Z2, Z1
-	VADDPS       Z1, Z16, Z16
-	VMULPS       Z5, Z3, Z1
-	VADDPS       Z1, Z17, Z17
-	VMULPS       Z5, Z4, Z1
-	VADDPS       Z1, Z18, Z18
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         $0x00000040, R11
-	INCQ         R12
+	VBROADCASTSS (CX)(R8*4), Z5
+	VBROADCASTSS (DX)(R8*4), Z6
+	VBROADCASTSS (BX)(R8*4), Z7
+	VBROADCASTSS (AX)(R8*4), Z8
+	VMOVUPS      (SI), Z9
+	VMULPS       Z9, Z5, Z5
+	VADDPS       Z5, Z1, Z1
+	VMULPS       Z9, Z6, Z5
+	VADDPS       Z5, Z2, Z2
+	VMULPS       Z9, Z7, Z5
+	VADDPS       Z5, Z3, Z3
+	VMULPS       Z9, Z8, Z5
+	VADDPS       Z5, Z4, Z4
+	PREFETCHT0   (SI)(DI*1)
+	ADDQ         $0x00000040, SI
+	INCQ         R8
 
 blockNumberCheck:
-	CMPQ    R12, R8
+	CMPQ    R8, headDim+24(FP)
 	JL      blockNumber
-	VMULPS  Z0, Z15, Z15
-	VMOVUPS Z15, (AX)
-	VMULPS  Z0, Z16, Z16
-	VMOVUPS Z16, 1024(AX)
-	VMULPS  Z0, Z17, Z17
-	VMOVUPS Z17, 2048(AX)
-	VMULPS  Z0, Z18, Z18
-	VMOVUPS Z18, 3072(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, R9
+	MOVQ    dst+0(FP), R8
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (R8)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 1024(R8)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 2048(R8)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 3072(R8)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blockCheck:
-	CMPQ R9, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  block
 	VZEROUPPER
 	RET
@@ -2347,46 +2344,47 @@ blockCheck:
 // Requires: AVX, AVX512F, MMX+
 TEXT ·sumValuesF32x4AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), CX
-	MOVQ   8(AX), DX
-	MOVQ   16(AX), BX
-	MOVQ   24(AX), AX
-	MOVQ   values+8(FP), SI
-	MOVQ   weights+16(FP), DI
-	MOVQ   keys+24(FP), R8
-	MOVQ   stride+32(FP), R9
-	MOVQ   cols+40(FP), R10
-	IMUL3Q $0x00000004, R9, R9
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000004, DI, DI
 	JMP    columnsCheck
 
 columns:
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
-	VMOVUPS 128(CX), Z2
-	VMOVUPS 192(CX), Z3
-	VMOVUPS (DX), Z4
-	VMOVUPS 64(DX), Z5
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z7
-	VMOVUPS (BX), Z8
-	VMOVUPS 64(BX), Z9
-	VMOVUPS 128(BX), Z10
-	VMOVUPS 192(BX), Z11
-	VMOVUPS (AX), Z12
-	VMOVUPS 64(AX), Z13
-	VMOVUPS 128(AX), Z14
-	VMOVUPS 192(AX), Z15
-	MOVQ    SI, R11
-	IMUL3Q  $0x00000020, R9, R13
-	XORQ    R12, R12
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	VMOVUPS 64(R9)(CX*1), Z1
+	VMOVUPS 128(R9)(CX*1), Z2
+	VMOVUPS 192(R9)(CX*1), Z3
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z4
+	VMOVUPS 64(R9)(CX*1), Z5
+	VMOVUPS 128(R9)(CX*1), Z6
+	VMOVUPS 192(R9)(CX*1), Z7
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Z8
+	VMOVUPS 64(R9)(CX*1), Z9
+	VMOVUPS 128(R9)(CX*1), Z10
+	VMOVUPS 192(R9)(CX*1), Z11
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Z12
+	VMOVUPS 64(R9)(CX*1), Z13
+	VMOVUPS 128(R9)(CX*1), Z14
+	VMOVUPS 192(R9)(CX*1), Z15
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnsKeyCheck
 
 columnsKey:
-	VBROADCASTSS (DI)(R12*4), Z16
-	VBROADCASTSS 1024(DI)(R12*4), Z17
-	VBROADCASTSS 2048(DI)(R12*4), Z18
-	VBROADCASTSS 3072(DI)(R12*4), Z19
-	VMOVUPS      (R11), Z20
+	VBROADCASTSS (BX)(R10*4), Z16
+	VBROADCASTSS 1024(BX)(R10*4), Z17
+	VBROADCASTSS 2048(BX)(R10*4), Z18
+	VBROADCASTSS 3072(BX)(R10*4), Z19
+	VMOVUPS      (R9), Z20
 	VMULPS       Z20, Z16, Z21
 	VADDPS       Z21, Z0, Z0
 	VMULPS       Z20, Z17, Z21
@@ -2395,7 +2393,7 @@ columnsKey:
 	VADDPS       Z21, Z8, Z8
 	VMULPS       Z20, Z19, Z20
 	VADDPS       Z20, Z12, Z12
-	VMOVUPS      64(R11), Z20
+	VMOVUPS      64(R9), Z20
 	VMULPS       Z20, Z16, Z21
 	VADDPS       Z21, Z1, Z1
 	VMULPS       Z20, Z17, Z21
@@ -2404,7 +2402,7 @@ columnsKey:
 	VADDPS       Z21, Z9, Z9
 	VMULPS       Z20, Z19, Z20
 	VADDPS       Z20, Z13, Z13
-	VMOVUPS      128(R11), Z20
+	VMOVUPS      128(R9), Z20
 	VMULPS       Z20, Z16, Z21
 	VADDPS       Z21, Z2, Z2
 	VMULPS       Z20, Z17, Z21
@@ -2413,7 +2411,7 @@ columnsKey:
 	VADDPS       Z21, Z10, Z10
 	VMULPS       Z20, Z19, Z20
 	VADDPS       Z20, Z14, Z14
-	VMOVUPS      192(R11), Z20
+	VMOVUPS      192(R9), Z20
 	VMULPS       Z20, Z16, Z16
 	VADDPS       Z16, Z3, Z3
 	VMULPS       Z20, Z17, Z16
@@ -2422,60 +2420,65 @@ columnsKey:
 	VADDPS       Z16, Z11, Z11
 	VMULPS       Z20, Z19, Z16
 	VADDPS       Z16, Z15, Z15
-	PREFETCHT0   (R11)(R13*1)
-	PREFETCHT0   64(R11)(R13*1)
-	PREFETCHT0   128(R11)(R13*1)
-	PREFETCHT0   192(R11)(R13*1)
-	ADDQ         R9, R11
-	INCQ         R12
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
+	PREFETCHT0   128(R9)(R11*1)
+	PREFETCHT0   192(R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnsKeyCheck:
-	CMPQ    R12, R8
+	CMPQ    R10, SI
 	JL      columnsKey
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, 64(CX)
-	VMOVUPS Z2, 128(CX)
-	VMOVUPS Z3, 192(CX)
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	VMOVUPS Z1, 64(R9)(CX*1)
+	VMOVUPS Z2, 128(R9)(CX*1)
+	VMOVUPS Z3, 192(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z4, (R9)(CX*1)
+	VMOVUPS Z5, 64(R9)(CX*1)
+	VMOVUPS Z6, 128(R9)(CX*1)
+	VMOVUPS Z7, 192(R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Z8, (R9)(CX*1)
+	VMOVUPS Z9, 64(R9)(CX*1)
+	VMOVUPS Z10, 128(R9)(CX*1)
+	VMOVUPS Z11, 192(R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Z12, (R9)(CX*1)
+	VMOVUPS Z13, 64(R9)(CX*1)
+	VMOVUPS Z14, 128(R9)(CX*1)
+	VMOVUPS Z15, 192(R9)(CX*1)
 	ADDQ    $0x00000100, CX
-	VMOVUPS Z4, (DX)
-	VMOVUPS Z5, 64(DX)
-	VMOVUPS Z6, 128(DX)
-	VMOVUPS Z7, 192(DX)
 	ADDQ    $0x00000100, DX
-	VMOVUPS Z8, (BX)
-	VMOVUPS Z9, 64(BX)
-	VMOVUPS Z10, 128(BX)
-	VMOVUPS Z11, 192(BX)
-	ADDQ    $0x00000100, BX
-	VMOVUPS Z12, (AX)
-	VMOVUPS Z13, 64(AX)
-	VMOVUPS Z14, 128(AX)
-	VMOVUPS Z15, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, SI
-	SUBQ    $0x00000040, R10
+	SUBQ    $0x00000040, R8
 
 columnsCheck:
-	CMPQ R10, $0x00000040
+	CMPQ R8, $0x00000040
 	JGE  columns
 	JMP  columnCheck
 
 column:
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VMOVUPS (AX), Z3
-	MOVQ    SI, R11
-	IMUL3Q  $0x00000020, R9, R13
-	XORQ    R12, R12
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z1
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Z2
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Z3
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnKeyCheck
 
 columnKey:
-	VBROADCASTSS (DI)(R12*4), Z4
-	VBROADCASTSS 1024(DI)(R12*4), Z5
-	VBROADCASTSS 2048(DI)(R12*4), Z6
-	VBROADCASTSS 3072(DI)(R12*4), Z7
-	VMOVUPS      (R11), Z8
+	VBROADCASTSS (BX)(R10*4), Z4
+	VBROADCASTSS 1024(BX)(R10*4), Z5
+	VBROADCASTSS 2048(BX)(R10*4), Z6
+	VBROADCASTSS 3072(BX)(R10*4), Z7
+	VMOVUPS      (R9), Z8
 	VMULPS       Z8, Z4, Z4
 	VADDPS       Z4, Z0, Z0
 	VMULPS       Z8, Z5, Z4
@@ -2484,245 +2487,51 @@ columnKey:
 	VADDPS       Z4, Z2, Z2
 	VMULPS       Z8, Z7, Z4
 	VADDPS       Z4, Z3, Z3
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         R9, R11
-	INCQ         R12
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnKeyCheck:
-	CMPQ    R12, R8
+	CMPQ    R10, SI
 	JL      columnKey
-	VMOVUPS Z0, (CX)
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z1, (R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Z2, (R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Z3, (R9)(CX*1)
 	ADDQ    $0x00000040, CX
-	VMOVUPS Z1, (DX)
 	ADDQ    $0x00000040, DX
-	VMOVUPS Z2, (BX)
-	ADDQ    $0x00000040, BX
-	VMOVUPS Z3, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, SI
-	SUBQ    $0x00000010, R10
+	SUBQ    $0x00000010, R8
 
 columnCheck:
-	CMPQ R10, $0x00000010
+	CMPQ R8, $0x00000010
 	JGE  column
 	VZEROUPPER
 	RET
 
-// func scoreKeysF16x1AVX512(dst *float32, q *[1]*float32, keys *uint16, headDim int, blocks int, scale float32)
+// func scoreKeysF32x8AVX512(dst *float32, q *[8]*float32, keys *float32, headDim int, blocks int, scale float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·scoreKeysF16x1AVX512(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), CX
-	MOVQ         keys+16(FP), DX
-	MOVQ         headDim+24(FP), BX
-	MOVQ         blocks+32(FP), SI
+TEXT ·scoreKeysF32x8AVX512(SB), NOSPLIT, $0-44
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), SI
+	MOVQ         32(AX), DI
+	MOVQ         40(AX), R8
+	MOVQ         48(AX), R9
+	MOVQ         56(AX), AX
+	MOVQ         keys+16(FP), R10
+	MOVQ         headDim+24(FP), R11
 	VBROADCASTSS scale+40(FP), Z0
-	IMUL3Q       $0x00000020, BX, DI
+	IMUL3Q       $0x00000040, R11, R11
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   DX, R8
-	ADDQ   DI, DX
-	MOVQ   DX, R9
-	ADDQ   DI, DX
-	MOVQ   DX, R10
-	ADDQ   DI, DX
-	MOVQ   DX, R11
-	ADDQ   DI, DX
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	IMUL3Q $0x00000004, DI, R13
-	XORQ   R12, R12
-	JMP    blocksNumberCheck
-
-blocksNumber:
-	VBROADCASTSS (CX)(R12*4), Z5
-	VCVTPH2PS    (R8), Z6
-	VMULPS       Z6, Z5, Z6
-	VADDPS       Z6, Z1, Z1
-	VCVTPH2PS    (R9), Z6
-	VMULPS       Z6, Z5, Z6
-	VADDPS       Z6, Z2, Z2
-	VCVTPH2PS    (R10), Z6
-	VMULPS       Z6, Z5, Z6
-	VADDPS       Z6, Z3, Z3
-	VCVTPH2PS    (R11), Z6
-	VMULPS       Z6, Z5, Z5
-	VADDPS       Z5, Z4, Z4
-	PREFETCHT0   (R8)(R13*1)
-	ADDQ         $0x00000020, R8
-	PREFETCHT0   (R9)(R13*1)
-	ADDQ         $0x00000020, R9
-	PREFETCHT0   (R10)(R13*1)
-	ADDQ         $0x00000020, R10
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         $0x00000020, R11
-	INCQ         R12
-
-blocksNumberCheck:
-	CMPQ    R12, BX
-	JL      blocksNumber
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMULPS  Z0, Z2, Z2
-	VMOVUPS Z2, 64(AX)
-	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, 128(AX)
-	VMULPS  Z0, Z4, Z4
-	VMOVUPS Z4, 192(AX)
-	ADDQ    $0x00000100, AX
-	SUBQ    $0x00000004, SI
-
-blocksCheck:
-	CMPQ SI, $0x00000004
-	JGE  blocks
-	JMP  blockCheck
-
-block:
-	MOVQ   DX, R8
-	ADDQ   DI, DX
-	VXORPS Y7, Y7, Y7
-	IMUL3Q $0x00000001, DI, R10
-	XORQ   R9, R9
-	JMP    blockNumberCheck
-
-blockNumber:
-	VBROADCASTSS (CX)(R9*4), Z1
-	VCVTPH2PS    (R8), Z2
-	VMULPS       Z2, Z1, Z1
-	VADDPS       Z1, Z7, Z7
-	PREFETCHT0   (R8)(R10*1)
-	ADDQ         $0x00000020, R8
-	INCQ         R9
-
-blockNumberCheck:
-	CMPQ    R9, BX
-	JL      blockNumber
-	VMULPS  Z0, Z7, Z7
-	VMOVUPS Z7, (AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, SI
-
-blockCheck:
-	CMPQ SI, $0x00000001
-	JGE  block
-	VZEROUPPER
-	RET
-
-// func sumValuesF16x1AVX512(dst *[1]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·sumValuesF16x1AVX512(SB), NOSPLIT, $0-48
-	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), AX
-	MOVQ   values+8(FP), CX
-	MOVQ   weights+16(FP), DX
-	MOVQ   keys+24(FP), BX
-	MOVQ   stride+32(FP), SI
-	MOVQ   cols+40(FP), DI
-	IMUL3Q $0x00000002, SI, SI
-	JMP    columnsCheck
-
-columns:
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	MOVQ    CX, R8
-	IMUL3Q  $0x00000020, SI, R10
-	XORQ    R9, R9
-	JMP     columnsKeyCheck
-
-columnsKey:
-	VBROADCASTSS (DX)(R9*4), Z4
-	VCVTPH2PS    (R8), Z5
-	VMULPS       Z5, Z4, Z5
-	VADDPS       Z5, Z0, Z0
-	VCVTPH2PS    32(R8), Z5
-	VMULPS       Z5, Z4, Z5
-	VADDPS       Z5, Z1, Z1
-	VCVTPH2PS    64(R8), Z5
-	VMULPS       Z5, Z4, Z5
-	VADDPS       Z5, Z2, Z2
-	VCVTPH2PS    96(R8), Z5
-	VMULPS       Z5, Z4, Z4
-	VADDPS       Z4, Z3, Z3
-	PREFETCHT0   (R8)(R10*1)
-	PREFETCHT0   64(R8)(R10*1)
-	ADDQ         SI, R8
-	INCQ         R9
-
-columnsKeyCheck:
-	CMPQ    R9, BX
-	JL      columnsKey
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000080, CX
-	SUBQ    $0x00000040, DI
-
-columnsCheck:
-	CMPQ DI, $0x00000040
-	JGE  columns
-	JMP  columnCheck
-
-column:
-	VMOVUPS (AX), Z0
-	MOVQ    CX, R8
-	IMUL3Q  $0x00000020, SI, R10
-	XORQ    R9, R9
-	JMP     columnKeyCheck
-
-columnKey:
-	VBROADCASTSS (DX)(R9*4), Z1
-	VCVTPH2PS    (R8), Z2
-	VMULPS       Z2, Z1, Z1
-	VADDPS       Z1, Z0, Z0
-	PREFETCHT0   (R8)(R10*1)
-	ADDQ         SI, R8
-	INCQ         R9
-
-columnKeyCheck:
-	CMPQ    R9, BX
-	JL      columnKey
-	VMOVUPS Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000020, CX
-	SUBQ    $0x00000010, DI
-
-columnCheck:
-	CMPQ DI, $0x00000010
-	JGE  column
-	VZEROUPPER
-	RET
-
-// func scoreKeysF16x2AVX512(dst *float32, q *[2]*float32, keys *uint16, headDim int, blocks int, scale float32)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·scoreKeysF16x2AVX512(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), DX
-	MOVQ         8(CX), CX
-	MOVQ         keys+16(FP), BX
-	MOVQ         headDim+24(FP), SI
-	MOVQ         blocks+32(FP), DI
-	VBROADCASTSS scale+40(FP), Z0
-	IMUL3Q       $0x00000020, SI, R8
-	JMP          blocksCheck
-
-blocks:
-	MOVQ   BX, R9
-	ADDQ   R8, BX
-	MOVQ   BX, R10
-	ADDQ   R8, BX
-	MOVQ   BX, R11
-	ADDQ   R8, BX
-	MOVQ   BX, R12
-	ADDQ   R8, BX
+	LEAQ   (R10)(R11*1), R12
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -2731,103 +2540,701 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
-	IMUL3Q $0x00000004, R8, R14
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	VXORPS Y12, Y12, Y12
+	VXORPS Y13, Y13, Y13
+	VXORPS Y14, Y14, Y14
+	VXORPS Y15, Y15, Y15
+	VXORPS Y16, Y16, Y16
+	IMUL3Q $0x00000002, R11, R14
 	XORQ   R13, R13
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	VBROADCASTSS (DX)(R13*4), Z9
-	VBROADCASTSS (CX)(R13*4), Z10
-	VCVTPH2PS    (R9), Z11
-	VMULPS       Z11, Z9, Z12
-	VADDPS       Z12, Z1, Z1
-	VMULPS       Z11, Z10, Z11
-	VADDPS       Z11, Z5, Z5
-	VCVTPH2PS    (R10), Z11
-	VMULPS       Z11, Z9, Z12
-	VADDPS       Z12, Z2, Z2
-	VMULPS       Z11, Z10, Z11
-	VADDPS       Z11, Z6, Z6
-	VCVTPH2PS    (R11), Z11
-	VMULPS       Z11, Z9, Z12
-	VADDPS       Z12, Z3, Z3
-	VMULPS       Z11, Z10, Z11
-	VADDPS       Z11, Z7, Z7
-	VCVTPH2PS    (R12), Z11
-	VMULPS       Z11, Z9, Z9
-	VADDPS       Z9, Z4, Z4
-	VMULPS       Z11, Z10, Z9
-	VADDPS       Z9, Z8, Z8
-	PREFETCHT0   (R9)(R14*1)
-	ADDQ         $0x00000020, R9
+	VBROADCASTSS (CX)(R13*4), Z17
+	VBROADCASTSS (DX)(R13*4), Z18
+	VBROADCASTSS (BX)(R13*4), Z19
+	VBROADCASTSS (SI)(R13*4), Z20
+	VBROADCASTSS (DI)(R13*4), Z21
+	VBROADCASTSS (R8)(R13*4), Z22
+	VBROADCASTSS (R9)(R13*4), Z23
+	VBROADCASTSS (AX)(R13*4), Z24
+	VMOVUPS      (R10), Z25
+	VMULPS       Z25, Z17, Z26
+	VADDPS       Z26, Z1, Z1
+	VMULPS       Z25, Z18, Z26
+	VADDPS       Z26, Z3, Z3
+	VMULPS       Z25, Z19, Z26
+	VADDPS       Z26, Z5, Z5
+	VMULPS       Z25, Z20, Z26
+	VADDPS       Z26, Z7, Z7
+	VMULPS       Z25, Z21, Z26
+	VADDPS       Z26, Z9, Z9
+	VMULPS       Z25, Z22, Z26
+	VADDPS       Z26, Z11, Z11
+	VMULPS       Z25, Z23, Z26
+	VADDPS       Z26, Z13, Z13
+	VMULPS       Z25, Z24, Z25
+	VADDPS       Z25, Z15, Z15
+	VMOVUPS      (R12), Z25
+	VMULPS       Z25, Z17, Z17
+	VADDPS       Z17, Z2, Z2
+	VMULPS       Z25, Z18, Z17
+	VADDPS       Z17, Z4, Z4
+	VMULPS       Z25, Z19, Z17
+	VADDPS       Z17, Z6, Z6
+	VMULPS       Z25, Z20, Z17
+	VADDPS       Z17, Z8, Z8
+	VMULPS       Z25, Z21, Z17
+	VADDPS       Z17, Z10, Z10
+	VMULPS       Z25, Z22, Z17
+	VADDPS       Z17, Z12, Z12
+	VMULPS       Z25, Z23, Z17
+	VADDPS       Z17, Z14, Z14
+	VMULPS       Z25, Z24, Z17
+	VADDPS       Z17, Z16, Z16
 	PREFETCHT0   (R10)(R14*1)
-	ADDQ         $0x00000020, R10
-	PREFETCHT0   (R11)(R14*1)
-	ADDQ         $0x00000020, R11
+	ADDQ         $0x00000040, R10
 	PREFETCHT0   (R12)(R14*1)
-	ADDQ         $0x00000020, R12
+	ADDQ         $0x00000040, R12
 	INCQ         R13
 
 blocksNumberCheck:
-	CMPQ    R13, SI
+	CMPQ    R13, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    R12, R10
+	MOVQ    dst+0(FP), R12
 	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)
+	VMOVUPS Z1, (R12)
 	VMULPS  Z0, Z2, Z2
-	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z2, 64(R12)
 	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, 128(AX)
+	VMOVUPS Z3, 1024(R12)
 	VMULPS  Z0, Z4, Z4
-	VMOVUPS Z4, 192(AX)
+	VMOVUPS Z4, 1088(R12)
 	VMULPS  Z0, Z5, Z5
-	VMOVUPS Z5, 1024(AX)
+	VMOVUPS Z5, 2048(R12)
 	VMULPS  Z0, Z6, Z6
-	VMOVUPS Z6, 1088(AX)
+	VMOVUPS Z6, 2112(R12)
 	VMULPS  Z0, Z7, Z7
-	VMOVUPS Z7, 1152(AX)
+	VMOVUPS Z7, 3072(R12)
 	VMULPS  Z0, Z8, Z8
-	VMOVUPS Z8, 1216(AX)
-	ADDQ    $0x00000100, AX
-	SUBQ    $0x00000004, DI
+	VMOVUPS Z8, 3136(R12)
+	VMULPS  Z0, Z9, Z9
+	VMOVUPS Z9, 4096(R12)
+	VMULPS  Z0, Z10, Z10
+	VMOVUPS Z10, 4160(R12)
+	VMULPS  Z0, Z11, Z11
+	VMOVUPS Z11, 5120(R12)
+	VMULPS  Z0, Z12, Z12
+	VMOVUPS Z12, 5184(R12)
+	VMULPS  Z0, Z13, Z13
+	VMOVUPS Z13, 6144(R12)
+	VMULPS  Z0, Z14, Z14
+	VMOVUPS Z14, 6208(R12)
+	VMULPS  Z0, Z15, Z15
+	VMOVUPS Z15, 7168(R12)
+	VMULPS  Z0, Z16, Z16
+	VMOVUPS Z16, 7232(R12)
+	ADDQ    $0x00000080, dst+0(FP)
+	SUBQ    $0x00000002, blocks+32(FP)
 
 blocksCheck:
-	CMPQ DI, $0x00000004
+	CMPQ blocks+32(FP), $0x00000002
 	JGE  blocks
 	JMP  blockCheck
 
 block:
-	MOVQ   BX, R9
-	ADDQ   R8, BX
-	VXORPS Y13, Y13, Y13
-	VXORPS Y14, Y14, Y14
-	IMUL3Q $0x00000001, R8, R11
-	XORQ   R10, R10
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	XORQ   R12, R12
 	JMP    blockNumberCheck
 
 blockNumber:
-	VBROADCASTSS (DX)(R10*4), Z1
-	VBROADCASTSS (CX)(R10*4), Z2
-	VCVTPH2PS    (R9), Z3
-	VMULPS       Z3, Z1, Z1
-	VADDPS       Z1, Z13, Z13
-	VMULPS       Z3, Z2, Z1
-	VADDPS       Z1, Z14, Z14
-	PREFETCHT0   (R9)(R11*1)
-	ADDQ         $0x00000020, R9
-	INCQ         R10
+	VBROADCASTSS (CX)(R12*4), Z9
+	VBROADCASTSS (DX)(R12*4), Z10
+	VBROADCASTSS (BX)(R12*4), Z11
+	VBROADCASTSS (SI)(R12*4), Z12
+	VBROADCASTSS (DI)(R12*4), Z13
+	VBROADCASTSS (R8)(R12*4), Z14
+	VBROADCASTSS (R9)(R12*4), Z15
+	VBROADCASTSS (AX)(R12*4), Z16
+	VMOVUPS      (R10), Z17
+	VMULPS       Z17, Z9, Z9
+	VADDPS       Z9, Z1, Z1
+	VMULPS       Z17, Z10, Z9
+	VADDPS       Z9, Z2, Z2
+	VMULPS       Z17, Z11, Z9
+	VADDPS       Z9, Z3, Z3
+	VMULPS       Z17, Z12, Z9
+	VADDPS       Z9, Z4, Z4
+	VMULPS       Z17, Z13, Z9
+	VADDPS       Z9, Z5, Z5
+	VMULPS       Z17, Z14, Z9
+	VADDPS       Z9, Z6, Z6
+	VMULPS       Z17, Z15, Z9
+	VADDPS       Z9, Z7, Z7
+	VMULPS       Z17, Z16, Z9
+	VADDPS       Z9, Z8, Z8
+	PREFETCHT0   (R10)(R11*1)
+	ADDQ         $0x00000040, R10
+	INCQ         R12
 
 blockNumberCheck:
-	CMPQ    R10, SI
+	CMPQ    R12, headDim+24(FP)
 	JL      blockNumber
-	VMULPS  Z0, Z13, Z13
-	VMOVUPS Z13, (AX)
-	VMULPS  Z0, Z14, Z14
-	VMOVUPS Z14, 1024(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, DI
+	MOVQ    dst+0(FP), R12
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (R12)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 1024(R12)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 2048(R12)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 3072(R12)
+	VMULPS  Z0, Z5, Z5
+	VMOVUPS Z5, 4096(R12)
+	VMULPS  Z0, Z6, Z6
+	VMOVUPS Z6, 5120(R12)
+	VMULPS  Z0, Z7, Z7
+	VMOVUPS Z7, 6144(R12)
+	VMULPS  Z0, Z8, Z8
+	VMOVUPS Z8, 7168(R12)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blockCheck:
-	CMPQ DI, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func sumValuesF32x8AVX512(dst *[8]*float32, values *float32, weights *float32, keys int, stride int, cols int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sumValuesF32x8AVX512(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000004, DI, DI
+	JMP    columnsCheck
+
+columns:
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	VMOVUPS 64(R9)(CX*1), Z1
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z2
+	VMOVUPS 64(R9)(CX*1), Z3
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Z4
+	VMOVUPS 64(R9)(CX*1), Z5
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Z6
+	VMOVUPS 64(R9)(CX*1), Z7
+	MOVQ    32(AX), R9
+	VMOVUPS (R9)(CX*1), Z8
+	VMOVUPS 64(R9)(CX*1), Z9
+	MOVQ    40(AX), R9
+	VMOVUPS (R9)(CX*1), Z10
+	VMOVUPS 64(R9)(CX*1), Z11
+	MOVQ    48(AX), R9
+	VMOVUPS (R9)(CX*1), Z12
+	VMOVUPS 64(R9)(CX*1), Z13
+	MOVQ    56(AX), R9
+	VMOVUPS (R9)(CX*1), Z14
+	VMOVUPS 64(R9)(CX*1), Z15
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
+	JMP     columnsKeyCheck
+
+columnsKey:
+	VBROADCASTSS (BX)(R10*4), Z16
+	VBROADCASTSS 1024(BX)(R10*4), Z17
+	VBROADCASTSS 2048(BX)(R10*4), Z18
+	VBROADCASTSS 3072(BX)(R10*4), Z19
+	VBROADCASTSS 4096(BX)(R10*4), Z20
+	VBROADCASTSS 5120(BX)(R10*4), Z21
+	VBROADCASTSS 6144(BX)(R10*4), Z22
+	VBROADCASTSS 7168(BX)(R10*4), Z23
+	VMOVUPS      (R9), Z24
+	VMULPS       Z24, Z16, Z25
+	VADDPS       Z25, Z0, Z0
+	VMULPS       Z24, Z17, Z25
+	VADDPS       Z25, Z2, Z2
+	VMULPS       Z24, Z18, Z25
+	VADDPS       Z25, Z4, Z4
+	VMULPS       Z24, Z19, Z25
+	VADDPS       Z25, Z6, Z6
+	VMULPS       Z24, Z20, Z25
+	VADDPS       Z25, Z8, Z8
+	VMULPS       Z24, Z21, Z25
+	VADDPS       Z25, Z10, Z10
+	VMULPS       Z24, Z22, Z25
+	VADDPS       Z25, Z12, Z12
+	VMULPS       Z24, Z23, Z24
+	VADDPS       Z24, Z14, Z14
+	VMOVUPS      64(R9), Z24
+	VMULPS       Z24, Z16, Z16
+	VADDPS       Z16, Z1, Z1
+	VMULPS       Z24, Z17, Z16
+	VADDPS       Z16, Z3, Z3
+	VMULPS       Z24, Z18, Z16
+	VADDPS       Z16, Z5, Z5
+	VMULPS       Z24, Z19, Z16
+	VADDPS       Z16, Z7, Z7
+	VMULPS       Z24, Z20, Z16
+	VADDPS       Z16, Z9, Z9
+	VMULPS       Z24, Z21, Z16
+	VADDPS       Z16, Z11, Z11
+	VMULPS       Z24, Z22, Z16
+	VADDPS       Z16, Z13, Z13
+	VMULPS       Z24, Z23, Z16
+	VADDPS       Z16, Z15, Z15
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnsKeyCheck:
+	CMPQ    R10, SI
+	JL      columnsKey
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	VMOVUPS Z1, 64(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z2, (R9)(CX*1)
+	VMOVUPS Z3, 64(R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Z4, (R9)(CX*1)
+	VMOVUPS Z5, 64(R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Z6, (R9)(CX*1)
+	VMOVUPS Z7, 64(R9)(CX*1)
+	MOVQ    32(AX), R9
+	VMOVUPS Z8, (R9)(CX*1)
+	VMOVUPS Z9, 64(R9)(CX*1)
+	MOVQ    40(AX), R9
+	VMOVUPS Z10, (R9)(CX*1)
+	VMOVUPS Z11, 64(R9)(CX*1)
+	MOVQ    48(AX), R9
+	VMOVUPS Z12, (R9)(CX*1)
+	VMOVUPS Z13, 64(R9)(CX*1)
+	MOVQ    56(AX), R9
+	VMOVUPS Z14, (R9)(CX*1)
+	VMOVUPS Z15, 64(R9)(CX*1)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000020, R8
+
+columnsCheck:
+	CMPQ R8, $0x00000020
+	JGE  columns
+	JMP  columnCheck
+
+column:
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z1
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Z2
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Z3
+	MOVQ    32(AX), R9
+	VMOVUPS (R9)(CX*1), Z4
+	MOVQ    40(AX), R9
+	VMOVUPS (R9)(CX*1), Z5
+	MOVQ    48(AX), R9
+	VMOVUPS (R9)(CX*1), Z6
+	MOVQ    56(AX), R9
+	VMOVUPS (R9)(CX*1), Z7
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
+	JMP     columnKeyCheck
+
+columnKey:
+	VBROADCASTSS (BX)(R10*4), Z8
+	VBROADCASTSS 1024(BX)(R10*4), Z9
+	VBROADCASTSS 2048(BX)(R10*4), Z10
+	VBROADCASTSS 3072(BX)(R10*4), Z11
+	VBROADCASTSS 4096(BX)(R10*4), Z12
+	VBROADCASTSS 5120(BX)(R10*4), Z13
+	VBROADCASTSS 6144(BX)(R10*4), Z14
+	VBROADCASTSS 7168(BX)(R10*4), Z15
+	VMOVUPS      (R9), Z16
+	VMULPS       Z16, Z8, Z8
+	VADDPS       Z8, Z0, Z0
+	VMULPS       Z16, Z9, Z8
+	VADDPS       Z8, Z1, Z1
+	VMULPS       Z16, Z10, Z8
+	VADDPS       Z8, Z2, Z2
+	VMULPS       Z16, Z11, Z8
+	VADDPS       Z8, Z3, Z3
+	VMULPS       Z16, Z12, Z8
+	VADDPS       Z8, Z4, Z4
+	VMULPS       Z16, Z13, Z8
+	VADDPS       Z8, Z5, Z5
+	VMULPS       Z16, Z14, Z8
+	VADDPS       Z8, Z6, Z6
+	VMULPS       Z16, Z15, Z8
+	VADDPS       Z8, Z7, Z7
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnKeyCheck:
+	CMPQ    R10, SI
+	JL      columnKey
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z1, (R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Z2, (R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Z3, (R9)(CX*1)
+	MOVQ    32(AX), R9
+	VMOVUPS Z4, (R9)(CX*1)
+	MOVQ    40(AX), R9
+	VMOVUPS Z5, (R9)(CX*1)
+	MOVQ    48(AX), R9
+	VMOVUPS Z6, (R9)(CX*1)
+	MOVQ    56(AX), R9
+	VMOVUPS Z7, (R9)(CX*1)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000010, R8
+
+columnCheck:
+	CMPQ R8, $0x00000010
+	JGE  column
+	VZEROUPPER
+	RET
+
+// func scoreKeysF16x1AVX512(dst *float32, q *[1]*float32, keys *uint16, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scoreKeysF16x1AVX512(SB), NOSPLIT, $0-44
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), AX
+	MOVQ         keys+16(FP), CX
+	MOVQ         headDim+24(FP), DX
+	VBROADCASTSS scale+40(FP), Z0
+	IMUL3Q       $0x00000020, DX, DX
+	JMP          blocksCheck
+
+blocks:
+	LEAQ   (CX)(DX*1), BX
+	LEAQ   (BX)(DX*1), SI
+	LEAQ   (SI)(DX*1), DI
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	IMUL3Q $0x00000004, DX, R9
+	XORQ   R8, R8
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	VBROADCASTSS (AX)(R8*4), Z5
+	VCVTPH2PS    (CX), Z6
+	VMULPS       Z6, Z5, Z6
+	VADDPS       Z6, Z1, Z1
+	VCVTPH2PS    (BX), Z6
+	VMULPS       Z6, Z5, Z6
+	VADDPS       Z6, Z2, Z2
+	VCVTPH2PS    (SI), Z6
+	VMULPS       Z6, Z5, Z6
+	VADDPS       Z6, Z3, Z3
+	VCVTPH2PS    (DI), Z6
+	VMULPS       Z6, Z5, Z5
+	VADDPS       Z5, Z4, Z4
+	PREFETCHT0   (CX)(R9*1)
+	ADDQ         $0x00000020, CX
+	PREFETCHT0   (BX)(R9*1)
+	ADDQ         $0x00000020, BX
+	PREFETCHT0   (SI)(R9*1)
+	ADDQ         $0x00000020, SI
+	PREFETCHT0   (DI)(R9*1)
+	ADDQ         $0x00000020, DI
+	INCQ         R8
+
+blocksNumberCheck:
+	CMPQ    R8, headDim+24(FP)
+	JL      blocksNumber
+	MOVQ    DI, CX
+	MOVQ    dst+0(FP), BX
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (BX)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 64(BX)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 128(BX)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 192(BX)
+	ADDQ    $0x00000100, dst+0(FP)
+	SUBQ    $0x00000004, blocks+32(FP)
+
+blocksCheck:
+	CMPQ blocks+32(FP), $0x00000004
+	JGE  blocks
+	JMP  blockCheck
+
+block:
+	VXORPS Y1, Y1, Y1
+	XORQ   BX, BX
+	JMP    blockNumberCheck
+
+blockNumber:
+	VBROADCASTSS (AX)(BX*4), Z2
+	VCVTPH2PS    (CX), Z3
+	VMULPS       Z3, Z2, Z2
+	VADDPS       Z2, Z1, Z1
+	PREFETCHT0   (CX)(DX*1)
+	ADDQ         $0x00000020, CX
+	INCQ         BX
+
+blockNumberCheck:
+	CMPQ    BX, headDim+24(FP)
+	JL      blockNumber
+	MOVQ    dst+0(FP), BX
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (BX)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
+
+blockCheck:
+	CMPQ blocks+32(FP), $0x00000001
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func sumValuesF16x1AVX512(dst *[1]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sumValuesF16x1AVX512(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000002, DI, DI
+	JMP    columnsCheck
+
+columns:
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	VMOVUPS 64(R9)(CX*1), Z1
+	VMOVUPS 128(R9)(CX*1), Z2
+	VMOVUPS 192(R9)(CX*1), Z3
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
+	JMP     columnsKeyCheck
+
+columnsKey:
+	VBROADCASTSS (BX)(R10*4), Z4
+	VCVTPH2PS    (R9), Z5
+	VMULPS       Z5, Z4, Z5
+	VADDPS       Z5, Z0, Z0
+	VCVTPH2PS    32(R9), Z5
+	VMULPS       Z5, Z4, Z5
+	VADDPS       Z5, Z1, Z1
+	VCVTPH2PS    64(R9), Z5
+	VMULPS       Z5, Z4, Z5
+	VADDPS       Z5, Z2, Z2
+	VCVTPH2PS    96(R9), Z5
+	VMULPS       Z5, Z4, Z4
+	VADDPS       Z4, Z3, Z3
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnsKeyCheck:
+	CMPQ    R10, SI
+	JL      columnsKey
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	VMOVUPS Z1, 64(R9)(CX*1)
+	VMOVUPS Z2, 128(R9)(CX*1)
+	VMOVUPS Z3, 192(R9)(CX*1)
+	ADDQ    $0x00000100, CX
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000040, R8
+
+columnsCheck:
+	CMPQ R8, $0x00000040
+	JGE  columns
+	JMP  columnCheck
+
+column:
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
+	JMP     columnKeyCheck
+
+columnKey:
+	VBROADCASTSS (BX)(R10*4), Z1
+	VCVTPH2PS    (R9), Z2
+	VMULPS       Z2, Z1, Z1
+	VADDPS       Z1, Z0, Z0
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnKeyCheck:
+	CMPQ    R10, SI
+	JL      columnKey
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000010, R8
+
+columnCheck:
+	CMPQ R8, $0x00000010
+	JGE  column
+	VZEROUPPER
+	RET
+
+// func scoreKeysF16x2AVX512(dst *float32, q *[2]*float32, keys *uint16, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scoreKeysF16x2AVX512(SB), NOSPLIT, $0-44
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), AX
+	MOVQ         keys+16(FP), DX
+	MOVQ         headDim+24(FP), BX
+	VBROADCASTSS scale+40(FP), Z0
+	IMUL3Q       $0x00000020, BX, BX
+	JMP          blocksCheck
+
+blocks:
+	LEAQ   (DX)(BX*1), SI
+	LEAQ   (SI)(BX*1), DI
+	LEAQ   (DI)(BX*1), R8
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	IMUL3Q $0x00000004, BX, R10
+	XORQ   R9, R9
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	VBROADCASTSS (CX)(R9*4), Z9
+	VBROADCASTSS (AX)(R9*4), Z10
+	VCVTPH2PS    (DX), Z11
+	VMULPS       Z11, Z9, Z12
+	VADDPS       Z12, Z1, Z1
+	VMULPS       Z11, Z10, Z11
+	VADDPS       Z11, Z5, Z5
+	VCVTPH2PS    (SI), Z11
+	VMULPS       Z11, Z9, Z12
+	VADDPS       Z12, Z2, Z2
+	VMULPS       Z11, Z10, Z11
+	VADDPS       Z11, Z6, Z6
+	VCVTPH2PS    (DI), Z11
+	VMULPS       Z11, Z9, Z12
+	VADDPS       Z12, Z3, Z3
+	VMULPS       Z11, Z10, Z11
+	VADDPS       Z11, Z7, Z7
+	VCVTPH2PS    (R8), Z11
+	VMULPS       Z11, Z9, Z9
+	VADDPS       Z9, Z4, Z4
+	VMULPS       Z11, Z10, Z9
+	VADDPS       Z9, Z8, Z8
+	PREFETCHT0   (DX)(R10*1)
+	ADDQ         $0x00000020, DX
+	PREFETCHT0   (SI)(R10*1)
+	ADDQ         $0x00000020, SI
+	PREFETCHT0   (DI)(R10*1)
+	ADDQ         $0x00000020, DI
+	PREFETCHT0   (R8)(R10*1)
+	ADDQ         $0x00000020, R8
+	INCQ         R9
+
+blocksNumberCheck:
+	CMPQ    R9, headDim+24(FP)
+	JL      blocksNumber
+	MOVQ    R8, DX
+	MOVQ    dst+0(FP), SI
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (SI)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 64(SI)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 128(SI)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 192(SI)
+	VMULPS  Z0, Z5, Z5
+	VMOVUPS Z5, 1024(SI)
+	VMULPS  Z0, Z6, Z6
+	VMOVUPS Z6, 1088(SI)
+	VMULPS  Z0, Z7, Z7
+	VMOVUPS Z7, 1152(SI)
+	VMULPS  Z0, Z8, Z8
+	VMOVUPS Z8, 1216(SI)
+	ADDQ    $0x00000100, dst+0(FP)
+	SUBQ    $0x00000004, blocks+32(FP)
+
+blocksCheck:
+	CMPQ blocks+32(FP), $0x00000004
+	JGE  blocks
+	JMP  blockCheck
+
+block:
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	XORQ   SI, SI
+	JMP    blockNumberCheck
+
+blockNumber:
+	VBROADCASTSS (CX)(SI*4), Z3
+	VBROADCASTSS (AX)(SI*4), Z4
+	VCVTPH2PS    (DX), Z5
+	VMULPS       Z5, Z3, Z3
+	VADDPS       Z3, Z1, Z1
+	VMULPS       Z5, Z4, Z3
+	VADDPS       Z3, Z2, Z2
+	PREFETCHT0   (DX)(BX*1)
+	ADDQ         $0x00000020, DX
+	INCQ         SI
+
+blockNumberCheck:
+	CMPQ    SI, headDim+24(FP)
+	JL      blockNumber
+	MOVQ    dst+0(FP), SI
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (SI)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 1024(SI)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
+
+blockCheck:
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  block
 	VZEROUPPER
 	RET
@@ -2836,25 +3243,26 @@ blockCheck:
 // Requires: AVX, AVX512F, MMX+
 TEXT ·sumValuesF16x2AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), CX
-	MOVQ   8(AX), AX
 	MOVQ   values+8(FP), DX
 	MOVQ   weights+16(FP), BX
 	MOVQ   keys+24(FP), SI
 	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
 	MOVQ   cols+40(FP), R8
 	IMUL3Q $0x00000002, DI, DI
 	JMP    columnsCheck
 
 columns:
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
-	VMOVUPS 128(CX), Z2
-	VMOVUPS 192(CX), Z3
-	VMOVUPS (AX), Z4
-	VMOVUPS 64(AX), Z5
-	VMOVUPS 128(AX), Z6
-	VMOVUPS 192(AX), Z7
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	VMOVUPS 64(R9)(CX*1), Z1
+	VMOVUPS 128(R9)(CX*1), Z2
+	VMOVUPS 192(R9)(CX*1), Z3
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z4
+	VMOVUPS 64(R9)(CX*1), Z5
+	VMOVUPS 128(R9)(CX*1), Z6
+	VMOVUPS 192(R9)(CX*1), Z7
 	MOVQ    DX, R9
 	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
@@ -2891,16 +3299,17 @@ columnsKey:
 columnsKeyCheck:
 	CMPQ    R10, SI
 	JL      columnsKey
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, 64(CX)
-	VMOVUPS Z2, 128(CX)
-	VMOVUPS Z3, 192(CX)
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	VMOVUPS Z1, 64(R9)(CX*1)
+	VMOVUPS Z2, 128(R9)(CX*1)
+	VMOVUPS Z3, 192(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z4, (R9)(CX*1)
+	VMOVUPS Z5, 64(R9)(CX*1)
+	VMOVUPS Z6, 128(R9)(CX*1)
+	VMOVUPS Z7, 192(R9)(CX*1)
 	ADDQ    $0x00000100, CX
-	VMOVUPS Z4, (AX)
-	VMOVUPS Z5, 64(AX)
-	VMOVUPS Z6, 128(AX)
-	VMOVUPS Z7, 192(AX)
-	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000080, DX
 	SUBQ    $0x00000040, R8
 
@@ -2910,8 +3319,10 @@ columnsCheck:
 	JMP  columnCheck
 
 column:
-	VMOVUPS (CX), Z0
-	VMOVUPS (AX), Z1
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z1
 	MOVQ    DX, R9
 	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
@@ -2932,10 +3343,11 @@ columnKey:
 columnKeyCheck:
 	CMPQ    R10, SI
 	JL      columnKey
-	VMOVUPS Z0, (CX)
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z1, (R9)(CX*1)
 	ADDQ    $0x00000040, CX
-	VMOVUPS Z1, (AX)
-	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000010, R8
 
@@ -2948,24 +3360,19 @@ columnCheck:
 // func scoreKeysF16x4AVX512(dst *float32, q *[4]*float32, keys *uint16, headDim int, blocks int, scale float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scoreKeysF16x4AVX512(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), DX
-	MOVQ         8(CX), BX
-	MOVQ         16(CX), SI
-	MOVQ         24(CX), CX
-	MOVQ         keys+16(FP), DI
-	MOVQ         headDim+24(FP), R8
-	MOVQ         blocks+32(FP), R9
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), AX
+	MOVQ         keys+16(FP), SI
+	MOVQ         headDim+24(FP), DI
 	VBROADCASTSS scale+40(FP), Z0
-	IMUL3Q       $0x00000020, R8, R10
+	IMUL3Q       $0x00000020, DI, DI
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   DI, R11
-	ADDQ   R10, DI
-	MOVQ   DI, R12
-	ADDQ   R10, DI
+	LEAQ   (SI)(DI*1), R8
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -2974,16 +3381,16 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
-	IMUL3Q $0x00000002, R10, R14
-	XORQ   R13, R13
+	IMUL3Q $0x00000002, DI, R10
+	XORQ   R9, R9
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	VBROADCASTSS (DX)(R13*4), Z9
-	VBROADCASTSS (BX)(R13*4), Z10
-	VBROADCASTSS (SI)(R13*4), Z11
-	VBROADCASTSS (CX)(R13*4), Z12
-	VCVTPH2PS    (R11), Z13
+	VBROADCASTSS (CX)(R9*4), Z9
+	VBROADCASTSS (DX)(R9*4), Z10
+	VBROADCASTSS (BX)(R9*4), Z11
+	VBROADCASTSS (AX)(R9*4), Z12
+	VCVTPH2PS    (SI), Z13
 	VMULPS       Z13, Z9, Z14
 	VADDPS       Z14, Z1, Z1
 	VMULPS       Z13, Z10, Z14
@@ -2992,7 +3399,7 @@ blocksNumber:
 	VADDPS       Z14, Z5, Z5
 	VMULPS       Z13, Z12, Z13
 	VADDPS       Z13, Z7, Z7
-	VCVTPH2PS    (R12), Z13
+	VCVTPH2PS    (R8), Z13
 	VMULPS       Z13, Z9, Z9
 	VADDPS       Z9, Z2, Z2
 	VMULPS       Z13, Z10, Z9
@@ -3001,84 +3408,84 @@ blocksNumber:
 	VADDPS       Z9, Z6, Z6
 	VMULPS       Z13, Z12, Z9
 	VADDPS       Z9, Z8, Z8
-	PREFETCHT0   (R11)(R14*1)
-	ADDQ         $0x00000020, R11
-	PREFETCHT0   (R12)(R14*1)
-	ADDQ         $0x00000020, R12
-	INCQ         R13
+	PREFETCHT0   (SI)(R10*1)
+	ADDQ         $0x00000020, SI
+	PREFETCHT0   (R8)(R10*1)
+	ADDQ         $0x00000020, R8
+	INCQ         R9
 
 blocksNumberCheck:
-	CMPQ    R13, R8
+	CMPQ    R9, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    R8, SI
+	MOVQ    dst+0(FP), R8
 	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)
+	VMOVUPS Z1, (R8)
 	VMULPS  Z0, Z2, Z2
-	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z2, 64(R8)
 	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, 1024(AX)
+	VMOVUPS Z3, 1024(R8)
 	VMULPS  Z0, Z4, Z4
-	VMOVUPS Z4, 1088(AX)
+	VMOVUPS Z4, 1088(R8)
 	VMULPS  Z0, Z5, Z5
-	VMOVUPS Z5, 2048(AX)
+	VMOVUPS Z5, 2048(R8)
 	VMULPS  Z0, Z6, Z6
-	VMOVUPS Z6, 2112(AX)
+	VMOVUPS Z6, 2112(R8)
 	VMULPS  Z0, Z7, Z7
-	VMOVUPS Z7, 3072(AX)
+	VMOVUPS Z7, 3072(R8)
 	VMULPS  Z0, Z8, Z8
-	VMOVUPS Z8, 3136(AX)
-	ADDQ    $0x00000080, AX
-	SUBQ    $0x00000002, R9
+	VMOVUPS Z8, 3136(R8)
+	ADDQ    $0x00000080, dst+0(FP)
+	SUBQ    $0x00000002, blocks+32(FP)
 
 blocksCheck:
-	CMPQ R9, $0x00000002
+	CMPQ blocks+32(FP), $0x00000002
 	JGE  blocks
 	JMP  blockCheck
 
 block:
-	MOVQ   DI, R11
-	ADDQ   R10, DI
-	VXORPS Y15, Y15, Y15
-	VXORPS Y16, Y16, Y16
-	VXORPS Y17, Y17, Y17
-	VXORPS Y18, Y18, Y18
-	IMUL3Q $0x00000001, R10, R13
-	XORQ   R12, R12
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	XORQ   R8, R8
 	JMP    blockNumberCheck
 
 blockNumber:
-	VBROADCASTSS (DX)(R12*4), Z1
-	VBROADCASTSS (BX)(R12*4), Z2
-	VBROADCASTSS (SI)(R12*4), Z3
-	VBROADCASTSS (CX)(R12*4), Z4
-	VCVTPH2PS    (R11), Z5
-	VMULPS       Z5, Z1, Z1
-	VADDPS       Z1, Z15, Z15
-	VMULPS       Z5, Z2, Z1
-	VADDPS       Z1, Z16, Z16
-	VMULPS       Z5, Z3, Z1
-	VADDPS       Z1, Z17, Z17
-	VMULPS       Z5, Z4, Z1
-	VADDPS       Z1, Z18, Z18
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         $0x00000020, R11
-	INCQ         R12
+	VBROADCASTSS (CX)(R8*4), Z5
+	VBROADCASTSS (DX)(R8*4), Z6
+	VBROADCASTSS (BX)(R8*4), Z7
+	VBROADCASTSS (AX)(R8*4), Z8
+	VCVTPH2PS    (SI), Z9
+	VMULPS       Z9, Z5, Z5
+	VADDPS       Z5, Z1, Z1
+	VMULPS       Z9, Z6, Z5
+	VADDPS       Z5, Z2, Z2
+	VMULPS       Z9, Z7, Z5
+	VADDPS       Z5, Z3, Z3
+	VMULPS       Z9, Z8, Z5
+	VADDPS       Z5, Z4, Z4
+	PREFETCHT0   (SI)(DI*1)
+	ADDQ         $0x00000020, SI
+	INCQ         R8
 
 blockNumberCheck:
-	CMPQ    R12, R8
+	CMPQ    R8, headDim+24(FP)
 	JL      blockNumber
-	VMULPS  Z0, Z15, Z15
-	VMOVUPS Z15, (AX)
-	VMULPS  Z0, Z16, Z16
-	VMOVUPS Z16, 1024(AX)
-	VMULPS  Z0, Z17, Z17
-	VMOVUPS Z17, 2048(AX)
-	VMULPS  Z0, Z18, Z18
-	VMOVUPS Z18, 3072(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, R9
+	MOVQ    dst+0(FP), R8
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (R8)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 1024(R8)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 2048(R8)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 3072(R8)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blockCheck:
-	CMPQ R9, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  block
 	VZEROUPPER
 	RET
@@ -3087,46 +3494,47 @@ blockCheck:
 // Requires: AVX, AVX512F, MMX+
 TEXT ·sumValuesF16x4AVX512(SB), NOSPLIT, $0-48
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), CX
-	MOVQ   8(AX), DX
-	MOVQ   16(AX), BX
-	MOVQ   24(AX), AX
-	MOVQ   values+8(FP), SI
-	MOVQ   weights+16(FP), DI
-	MOVQ   keys+24(FP), R8
-	MOVQ   stride+32(FP), R9
-	MOVQ   cols+40(FP), R10
-	IMUL3Q $0x00000002, R9, R9
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000002, DI, DI
 	JMP    columnsCheck
 
 columns:
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
-	VMOVUPS 128(CX), Z2
-	VMOVUPS 192(CX), Z3
-	VMOVUPS (DX), Z4
-	VMOVUPS 64(DX), Z5
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z7
-	VMOVUPS (BX), Z8
-	VMOVUPS 64(BX), Z9
-	VMOVUPS 128(BX), Z10
-	VMOVUPS 192(BX), Z11
-	VMOVUPS (AX), Z12
-	VMOVUPS 64(AX), Z13
-	VMOVUPS 128(AX), Z14
-	VMOVUPS 192(AX), Z15
-	MOVQ    SI, R11
-	IMUL3Q  $0x00000020, R9, R13
-	XORQ    R12, R12
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	VMOVUPS 64(R9)(CX*1), Z1
+	VMOVUPS 128(R9)(CX*1), Z2
+	VMOVUPS 192(R9)(CX*1), Z3
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z4
+	VMOVUPS 64(R9)(CX*1), Z5
+	VMOVUPS 128(R9)(CX*1), Z6
+	VMOVUPS 192(R9)(CX*1), Z7
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Z8
+	VMOVUPS 64(R9)(CX*1), Z9
+	VMOVUPS 128(R9)(CX*1), Z10
+	VMOVUPS 192(R9)(CX*1), Z11
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Z12
+	VMOVUPS 64(R9)(CX*1), Z13
+	VMOVUPS 128(R9)(CX*1), Z14
+	VMOVUPS 192(R9)(CX*1), Z15
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnsKeyCheck
 
 columnsKey:
-	VBROADCASTSS (DI)(R12*4), Z16
-	VBROADCASTSS 1024(DI)(R12*4), Z17
-	VBROADCASTSS 2048(DI)(R12*4), Z18
-	VBROADCASTSS 3072(DI)(R12*4), Z19
-	VCVTPH2PS    (R11), Z20
+	VBROADCASTSS (BX)(R10*4), Z16
+	VBROADCASTSS 1024(BX)(R10*4), Z17
+	VBROADCASTSS 2048(BX)(R10*4), Z18
+	VBROADCASTSS 3072(BX)(R10*4), Z19
+	VCVTPH2PS    (R9), Z20
 	VMULPS       Z20, Z16, Z21
 	VADDPS       Z21, Z0, Z0
 	VMULPS       Z20, Z17, Z21
@@ -3135,7 +3543,7 @@ columnsKey:
 	VADDPS       Z21, Z8, Z8
 	VMULPS       Z20, Z19, Z20
 	VADDPS       Z20, Z12, Z12
-	VCVTPH2PS    32(R11), Z20
+	VCVTPH2PS    32(R9), Z20
 	VMULPS       Z20, Z16, Z21
 	VADDPS       Z21, Z1, Z1
 	VMULPS       Z20, Z17, Z21
@@ -3144,7 +3552,7 @@ columnsKey:
 	VADDPS       Z21, Z9, Z9
 	VMULPS       Z20, Z19, Z20
 	VADDPS       Z20, Z13, Z13
-	VCVTPH2PS    64(R11), Z20
+	VCVTPH2PS    64(R9), Z20
 	VMULPS       Z20, Z16, Z21
 	VADDPS       Z21, Z2, Z2
 	VMULPS       Z20, Z17, Z21
@@ -3153,7 +3561,7 @@ columnsKey:
 	VADDPS       Z21, Z10, Z10
 	VMULPS       Z20, Z19, Z20
 	VADDPS       Z20, Z14, Z14
-	VCVTPH2PS    96(R11), Z20
+	VCVTPH2PS    96(R9), Z20
 	VMULPS       Z20, Z16, Z16
 	VADDPS       Z16, Z3, Z3
 	VMULPS       Z20, Z17, Z16
@@ -3162,58 +3570,63 @@ columnsKey:
 	VADDPS       Z16, Z11, Z11
 	VMULPS       Z20, Z19, Z16
 	VADDPS       Z16, Z15, Z15
-	PREFETCHT0   (R11)(R13*1)
-	PREFETCHT0   64(R11)(R13*1)
-	ADDQ         R9, R11
-	INCQ         R12
+	PREFETCHT0   (R9)(R11*1)
+	PREFETCHT0   64(R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnsKeyCheck:
-	CMPQ    R12, R8
+	CMPQ    R10, SI
 	JL      columnsKey
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, 64(CX)
-	VMOVUPS Z2, 128(CX)
-	VMOVUPS Z3, 192(CX)
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	VMOVUPS Z1, 64(R9)(CX*1)
+	VMOVUPS Z2, 128(R9)(CX*1)
+	VMOVUPS Z3, 192(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z4, (R9)(CX*1)
+	VMOVUPS Z5, 64(R9)(CX*1)
+	VMOVUPS Z6, 128(R9)(CX*1)
+	VMOVUPS Z7, 192(R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Z8, (R9)(CX*1)
+	VMOVUPS Z9, 64(R9)(CX*1)
+	VMOVUPS Z10, 128(R9)(CX*1)
+	VMOVUPS Z11, 192(R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Z12, (R9)(CX*1)
+	VMOVUPS Z13, 64(R9)(CX*1)
+	VMOVUPS Z14, 128(R9)(CX*1)
+	VMOVUPS Z15, 192(R9)(CX*1)
 	ADDQ    $0x00000100, CX
-	VMOVUPS Z4, (DX)
-	VMOVUPS Z5, 64(DX)
-	VMOVUPS Z6, 128(DX)
-	VMOVUPS Z7, 192(DX)
-	ADDQ    $0x00000100, DX
-	VMOVUPS Z8, (BX)
-	VMOVUPS Z9, 64(BX)
-	VMOVUPS Z10, 128(BX)
-	VMOVUPS Z11, 192(BX)
-	ADDQ    $0x00000100, BX
-	VMOVUPS Z12, (AX)
-	VMOVUPS Z13, 64(AX)
-	VMOVUPS Z14, 128(AX)
-	VMOVUPS Z15, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000080, SI
-	SUBQ    $0x00000040, R10
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000040, R8
 
 columnsCheck:
-	CMPQ R10, $0x00000040
+	CMPQ R8, $0x00000040
 	JGE  columns
 	JMP  columnCheck
 
 column:
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
-	VMOVUPS (BX), Z2
-	VMOVUPS (AX), Z3
-	MOVQ    SI, R11
-	IMUL3Q  $0x00000020, R9, R13
-	XORQ    R12, R12
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z1
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Z2
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Z3
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columnKeyCheck
 
 columnKey:
-	VBROADCASTSS (DI)(R12*4), Z4
-	VBROADCASTSS 1024(DI)(R12*4), Z5
-	VBROADCASTSS 2048(DI)(R12*4), Z6
-	VBROADCASTSS 3072(DI)(R12*4), Z7
-	VCVTPH2PS    (R11), Z8
+	VBROADCASTSS (BX)(R10*4), Z4
+	VBROADCASTSS 1024(BX)(R10*4), Z5
+	VBROADCASTSS 2048(BX)(R10*4), Z6
+	VBROADCASTSS 3072(BX)(R10*4), Z7
+	VCVTPH2PS    (R9), Z8
 	VMULPS       Z8, Z4, Z4
 	VADDPS       Z4, Z0, Z0
 	VMULPS       Z8, Z5, Z4
@@ -3222,239 +3635,51 @@ columnKey:
 	VADDPS       Z4, Z2, Z2
 	VMULPS       Z8, Z7, Z4
 	VADDPS       Z4, Z3, Z3
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         R9, R11
-	INCQ         R12
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columnKeyCheck:
-	CMPQ    R12, R8
+	CMPQ    R10, SI
 	JL      columnKey
-	VMOVUPS Z0, (CX)
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z1, (R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Z2, (R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Z3, (R9)(CX*1)
 	ADDQ    $0x00000040, CX
-	VMOVUPS Z1, (DX)
-	ADDQ    $0x00000040, DX
-	VMOVUPS Z2, (BX)
-	ADDQ    $0x00000040, BX
-	VMOVUPS Z3, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000020, SI
-	SUBQ    $0x00000010, R10
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000010, R8
 
 columnCheck:
-	CMPQ R10, $0x00000010
+	CMPQ R8, $0x00000010
 	JGE  column
 	VZEROUPPER
 	RET
 
-// func scoreKeysQ8_0x1AVX512(dst *float32, q *[1]*float32, keys *byte, headDim int, blocks int, scale float32)
+// func scoreKeysF16x8AVX512(dst *float32, q *[8]*float32, keys *uint16, headDim int, blocks int, scale float32)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·scoreKeysQ8_0x1AVX512(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), CX
-	MOVQ         keys+16(FP), DX
-	MOVQ         headDim+24(FP), BX
-	MOVQ         blocks+32(FP), SI
+TEXT ·scoreKeysF16x8AVX512(SB), NOSPLIT, $0-44
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), SI
+	MOVQ         32(AX), DI
+	MOVQ         40(AX), R8
+	MOVQ         48(AX), R9
+	MOVQ         56(AX), AX
+	MOVQ         keys+16(FP), R10
+	MOVQ         headDim+24(FP), R11
 	VBROADCASTSS scale+40(FP), Z0
-	IMUL3Q       $0x00000011, BX, DI
+	IMUL3Q       $0x00000020, R11, R11
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   DX, R8
-	ADDQ   DI, DX
-	MOVQ   DX, R9
-	ADDQ   DI, DX
-	MOVQ   DX, R10
-	ADDQ   DI, DX
-	MOVQ   DX, R11
-	ADDQ   DI, DX
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	IMUL3Q $0x00000004, DI, R13
-	XORQ   R12, R12
-	JMP    blocksNumberCheck
-
-blocksNumber:
-	TESTQ     $0x0000001f, R12
-	JNZ       blocksScaled
-	VCVTPH2PS (R8), Z5
-	VCVTPH2PS (R9), Z6
-	VCVTPH2PS (R10), Z7
-	VCVTPH2PS (R11), Z8
-	ADDQ      $0x00000020, R8
-	ADDQ      $0x00000020, R9
-	ADDQ      $0x00000020, R10
-	ADDQ      $0x00000020, R11
-
-blocksScaled:
-	VBROADCASTSS (CX)(R12*4), Z9
-	VPMOVSXBD    (R8), Z10
-	VCVTDQ2PS    Z10, Z10
-	VMULPS       Z5, Z10, Z10
-	VMULPS       Z10, Z9, Z10
-	VADDPS       Z10, Z1, Z1
-	VPMOVSXBD    (R9), Z10
-	VCVTDQ2PS    Z10, Z10
-	VMULPS       Z6, Z10, Z10
-	VMULPS       Z10, Z9, Z10
-	VADDPS       Z10, Z2, Z2
-	VPMOVSXBD    (R10), Z10
-	VCVTDQ2PS    Z10, Z10
-	VMULPS       Z7, Z10, Z10
-	VMULPS       Z10, Z9, Z10
-	VADDPS       Z10, Z3, Z3
-	VPMOVSXBD    (R11), Z10
-	VCVTDQ2PS    Z10, Z10
-	VMULPS       Z8, Z10, Z10
-	VMULPS       Z10, Z9, Z9
-	VADDPS       Z9, Z4, Z4
-	PREFETCHT0   (R8)(R13*1)
-	ADDQ         $0x00000010, R8
-	PREFETCHT0   (R9)(R13*1)
-	ADDQ         $0x00000010, R9
-	PREFETCHT0   (R10)(R13*1)
-	ADDQ         $0x00000010, R10
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         $0x00000010, R11
-	INCQ         R12
-
-blocksNumberCheck:
-	CMPQ    R12, BX
-	JL      blocksNumber
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)
-	VMULPS  Z0, Z2, Z2
-	VMOVUPS Z2, 64(AX)
-	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, 128(AX)
-	VMULPS  Z0, Z4, Z4
-	VMOVUPS Z4, 192(AX)
-	ADDQ    $0x00000100, AX
-	SUBQ    $0x00000004, SI
-
-blocksCheck:
-	CMPQ SI, $0x00000004
-	JGE  blocks
-	JMP  blockCheck
-
-block:
-	MOVQ   DX, R8
-	ADDQ   DI, DX
-	VXORPS Y11, Y11, Y11
-	IMUL3Q $0x00000001, DI, R10
-	XORQ   R9, R9
-	JMP    blockNumberCheck
-
-blockNumber:
-	TESTQ     $0x0000001f, R9
-	JNZ       blockScaled
-	VCVTPH2PS (R8), Z12
-	ADDQ      $0x00000020, R8
-
-blockScaled:
-	VBROADCASTSS (CX)(R9*4), Z1
-	VPMOVSXBD    (R8), Z2
-	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z12, Z2, Z2
-	VMULPS       Z2, Z1, Z1
-	VADDPS       Z1, Z11, Z11
-	PREFETCHT0   (R8)(R10*1)
-	ADDQ         $0x00000010, R8
-	INCQ         R9
-
-blockNumberCheck:
-	CMPQ    R9, BX
-	JL      blockNumber
-	VMULPS  Z0, Z11, Z11
-	VMOVUPS Z11, (AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, SI
-
-blockCheck:
-	CMPQ SI, $0x00000001
-	JGE  block
-	VZEROUPPER
-	RET
-
-// func sumValuesQ8_0x1AVX512(dst *[1]*float32, values *byte, weights *float32, keys int, headDim int)
-// Requires: AVX, AVX2, AVX512F, MMX+
-TEXT ·sumValuesQ8_0x1AVX512(SB), NOSPLIT, $0-40
-	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), AX
-	MOVQ   values+8(FP), CX
-	MOVQ   weights+16(FP), DX
-	MOVQ   keys+24(FP), BX
-	MOVQ   headDim+32(FP), SI
-	IMUL3Q $0x00000022, SI, DI
-	SHRQ   $0x05, DI
-	JMP    blockCheck
-
-block:
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	MOVQ    CX, R8
-	IMUL3Q  $0x00000020, DI, R10
-	XORQ    R9, R9
-	JMP     columns0KeyCheck
-
-columns0Key:
-	VBROADCASTSS (DX)(R9*4), Z2
-	VPBROADCASTW (R8), Y3
-	VCVTPH2PS    Y3, Z3
-	VPMOVSXBD    2(R8), Z4
-	VCVTDQ2PS    Z4, Z4
-	VMULPS       Z3, Z4, Z4
-	VMULPS       Z4, Z2, Z4
-	VADDPS       Z4, Z0, Z0
-	VPMOVSXBD    18(R8), Z4
-	VCVTDQ2PS    Z4, Z4
-	VMULPS       Z3, Z4, Z4
-	VMULPS       Z4, Z2, Z2
-	VADDPS       Z2, Z1, Z1
-	PREFETCHT0   (R8)(R10*1)
-	ADDQ         DI, R8
-	INCQ         R9
-
-columns0KeyCheck:
-	CMPQ    R9, BX
-	JL      columns0Key
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000022, CX
-	SUBQ    $0x00000020, SI
-
-blockCheck:
-	CMPQ SI, $0x00000020
-	JGE  block
-	VZEROUPPER
-	RET
-
-// func scoreKeysQ8_0x2AVX512(dst *float32, q *[2]*float32, keys *byte, headDim int, blocks int, scale float32)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·scoreKeysQ8_0x2AVX512(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), DX
-	MOVQ         8(CX), CX
-	MOVQ         keys+16(FP), BX
-	MOVQ         headDim+24(FP), SI
-	MOVQ         blocks+32(FP), DI
-	VBROADCASTSS scale+40(FP), Z0
-	IMUL3Q       $0x00000011, SI, R8
-	JMP          blocksCheck
-
-blocks:
-	MOVQ   BX, R9
-	ADDQ   R8, BX
-	MOVQ   BX, R10
-	ADDQ   R8, BX
-	MOVQ   BX, R11
-	ADDQ   R8, BX
-	MOVQ   BX, R12
-	ADDQ   R8, BX
+	LEAQ   (R10)(R11*1), R12
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -3463,131 +3688,721 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
-	IMUL3Q $0x00000004, R8, R14
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	VXORPS Y12, Y12, Y12
+	VXORPS Y13, Y13, Y13
+	VXORPS Y14, Y14, Y14
+	VXORPS Y15, Y15, Y15
+	VXORPS Y16, Y16, Y16
+	IMUL3Q $0x00000002, R11, R14
 	XORQ   R13, R13
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	TESTQ     $0x0000001f, R13
+	VBROADCASTSS (CX)(R13*4), Z17
+	VBROADCASTSS (DX)(R13*4), Z18
+	VBROADCASTSS (BX)(R13*4), Z19
+	VBROADCASTSS (SI)(R13*4), Z20
+	VBROADCASTSS (DI)(R13*4), Z21
+	VBROADCASTSS (R8)(R13*4), Z22
+	VBROADCASTSS (R9)(R13*4), Z23
+	VBROADCASTSS (AX)(R13*4), Z24
+	VCVTPH2PS    (R10), Z25
+	VMULPS       Z25, Z17, Z26
+	VADDPS       Z26, Z1, Z1
+	VMULPS       Z25, Z18, Z26
+	VADDPS       Z26, Z3, Z3
+	VMULPS       Z25, Z19, Z26
+	VADDPS       Z26, Z5, Z5
+	VMULPS       Z25, Z20, Z26
+	VADDPS       Z26, Z7, Z7
+	VMULPS       Z25, Z21, Z26
+	VADDPS       Z26, Z9, Z9
+	VMULPS       Z25, Z22, Z26
+	VADDPS       Z26, Z11, Z11
+	VMULPS       Z25, Z23, Z26
+	VADDPS       Z26, Z13, Z13
+	VMULPS       Z25, Z24, Z25
+	VADDPS       Z25, Z15, Z15
+	VCVTPH2PS    (R12), Z25
+	VMULPS       Z25, Z17, Z17
+	VADDPS       Z17, Z2, Z2
+	VMULPS       Z25, Z18, Z17
+	VADDPS       Z17, Z4, Z4
+	VMULPS       Z25, Z19, Z17
+	VADDPS       Z17, Z6, Z6
+	VMULPS       Z25, Z20, Z17
+	VADDPS       Z17, Z8, Z8
+	VMULPS       Z25, Z21, Z17
+	VADDPS       Z17, Z10, Z10
+	VMULPS       Z25, Z22, Z17
+	VADDPS       Z17, Z12, Z12
+	VMULPS       Z25, Z23, Z17
+	VADDPS       Z17, Z14, Z14
+	VMULPS       Z25, Z24, Z17
+	VADDPS       Z17, Z16, Z16
+	PREFETCHT0   (R10)(R14*1)
+	ADDQ         $0x00000020, R10
+	PREFETCHT0   (R12)(R14*1)
+	ADDQ         $0x00000020, R12
+	INCQ         R13
+
+blocksNumberCheck:
+	CMPQ    R13, headDim+24(FP)
+	JL      blocksNumber
+	MOVQ    R12, R10
+	MOVQ    dst+0(FP), R12
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (R12)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 64(R12)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 1024(R12)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 1088(R12)
+	VMULPS  Z0, Z5, Z5
+	VMOVUPS Z5, 2048(R12)
+	VMULPS  Z0, Z6, Z6
+	VMOVUPS Z6, 2112(R12)
+	VMULPS  Z0, Z7, Z7
+	VMOVUPS Z7, 3072(R12)
+	VMULPS  Z0, Z8, Z8
+	VMOVUPS Z8, 3136(R12)
+	VMULPS  Z0, Z9, Z9
+	VMOVUPS Z9, 4096(R12)
+	VMULPS  Z0, Z10, Z10
+	VMOVUPS Z10, 4160(R12)
+	VMULPS  Z0, Z11, Z11
+	VMOVUPS Z11, 5120(R12)
+	VMULPS  Z0, Z12, Z12
+	VMOVUPS Z12, 5184(R12)
+	VMULPS  Z0, Z13, Z13
+	VMOVUPS Z13, 6144(R12)
+	VMULPS  Z0, Z14, Z14
+	VMOVUPS Z14, 6208(R12)
+	VMULPS  Z0, Z15, Z15
+	VMOVUPS Z15, 7168(R12)
+	VMULPS  Z0, Z16, Z16
+	VMOVUPS Z16, 7232(R12)
+	ADDQ    $0x00000080, dst+0(FP)
+	SUBQ    $0x00000002, blocks+32(FP)
+
+blocksCheck:
+	CMPQ blocks+32(FP), $0x00000002
+	JGE  blocks
+	JMP  blockCheck
+
+block:
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	XORQ   R12, R12
+	JMP    blockNumberCheck
+
+blockNumber:
+	VBROADCASTSS (CX)(R12*4), Z9
+	VBROADCASTSS (DX)(R12*4), Z10
+	VBROADCASTSS (BX)(R12*4), Z11
+	VBROADCASTSS (SI)(R12*4), Z12
+	VBROADCASTSS (DI)(R12*4), Z13
+	VBROADCASTSS (R8)(R12*4), Z14
+	VBROADCASTSS (R9)(R12*4), Z15
+	VBROADCASTSS (AX)(R12*4), Z16
+	VCVTPH2PS    (R10), Z17
+	VMULPS       Z17, Z9, Z9
+	VADDPS       Z9, Z1, Z1
+	VMULPS       Z17, Z10, Z9
+	VADDPS       Z9, Z2, Z2
+	VMULPS       Z17, Z11, Z9
+	VADDPS       Z9, Z3, Z3
+	VMULPS       Z17, Z12, Z9
+	VADDPS       Z9, Z4, Z4
+	VMULPS       Z17, Z13, Z9
+	VADDPS       Z9, Z5, Z5
+	VMULPS       Z17, Z14, Z9
+	VADDPS       Z9, Z6, Z6
+	VMULPS       Z17, Z15, Z9
+	VADDPS       Z9, Z7, Z7
+	VMULPS       Z17, Z16, Z9
+	VADDPS       Z9, Z8, Z8
+	PREFETCHT0   (R10)(R11*1)
+	ADDQ         $0x00000020, R10
+	INCQ         R12
+
+blockNumberCheck:
+	CMPQ    R12, headDim+24(FP)
+	JL      blockNumber
+	MOVQ    dst+0(FP), R12
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (R12)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 1024(R12)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 2048(R12)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 3072(R12)
+	VMULPS  Z0, Z5, Z5
+	VMOVUPS Z5, 4096(R12)
+	VMULPS  Z0, Z6, Z6
+	VMOVUPS Z6, 5120(R12)
+	VMULPS  Z0, Z7, Z7
+	VMOVUPS Z7, 6144(R12)
+	VMULPS  Z0, Z8, Z8
+	VMOVUPS Z8, 7168(R12)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
+
+blockCheck:
+	CMPQ blocks+32(FP), $0x00000001
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func sumValuesF16x8AVX512(dst *[8]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sumValuesF16x8AVX512(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   stride+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   cols+40(FP), R8
+	IMUL3Q $0x00000002, DI, DI
+	JMP    columnsCheck
+
+columns:
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	VMOVUPS 64(R9)(CX*1), Z1
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z2
+	VMOVUPS 64(R9)(CX*1), Z3
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Z4
+	VMOVUPS 64(R9)(CX*1), Z5
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Z6
+	VMOVUPS 64(R9)(CX*1), Z7
+	MOVQ    32(AX), R9
+	VMOVUPS (R9)(CX*1), Z8
+	VMOVUPS 64(R9)(CX*1), Z9
+	MOVQ    40(AX), R9
+	VMOVUPS (R9)(CX*1), Z10
+	VMOVUPS 64(R9)(CX*1), Z11
+	MOVQ    48(AX), R9
+	VMOVUPS (R9)(CX*1), Z12
+	VMOVUPS 64(R9)(CX*1), Z13
+	MOVQ    56(AX), R9
+	VMOVUPS (R9)(CX*1), Z14
+	VMOVUPS 64(R9)(CX*1), Z15
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
+	JMP     columnsKeyCheck
+
+columnsKey:
+	VBROADCASTSS (BX)(R10*4), Z16
+	VBROADCASTSS 1024(BX)(R10*4), Z17
+	VBROADCASTSS 2048(BX)(R10*4), Z18
+	VBROADCASTSS 3072(BX)(R10*4), Z19
+	VBROADCASTSS 4096(BX)(R10*4), Z20
+	VBROADCASTSS 5120(BX)(R10*4), Z21
+	VBROADCASTSS 6144(BX)(R10*4), Z22
+	VBROADCASTSS 7168(BX)(R10*4), Z23
+	VCVTPH2PS    (R9), Z24
+	VMULPS       Z24, Z16, Z25
+	VADDPS       Z25, Z0, Z0
+	VMULPS       Z24, Z17, Z25
+	VADDPS       Z25, Z2, Z2
+	VMULPS       Z24, Z18, Z25
+	VADDPS       Z25, Z4, Z4
+	VMULPS       Z24, Z19, Z25
+	VADDPS       Z25, Z6, Z6
+	VMULPS       Z24, Z20, Z25
+	VADDPS       Z25, Z8, Z8
+	VMULPS       Z24, Z21, Z25
+	VADDPS       Z25, Z10, Z10
+	VMULPS       Z24, Z22, Z25
+	VADDPS       Z25, Z12, Z12
+	VMULPS       Z24, Z23, Z24
+	VADDPS       Z24, Z14, Z14
+	VCVTPH2PS    32(R9), Z24
+	VMULPS       Z24, Z16, Z16
+	VADDPS       Z16, Z1, Z1
+	VMULPS       Z24, Z17, Z16
+	VADDPS       Z16, Z3, Z3
+	VMULPS       Z24, Z18, Z16
+	VADDPS       Z16, Z5, Z5
+	VMULPS       Z24, Z19, Z16
+	VADDPS       Z16, Z7, Z7
+	VMULPS       Z24, Z20, Z16
+	VADDPS       Z16, Z9, Z9
+	VMULPS       Z24, Z21, Z16
+	VADDPS       Z16, Z11, Z11
+	VMULPS       Z24, Z22, Z16
+	VADDPS       Z16, Z13, Z13
+	VMULPS       Z24, Z23, Z16
+	VADDPS       Z16, Z15, Z15
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnsKeyCheck:
+	CMPQ    R10, SI
+	JL      columnsKey
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	VMOVUPS Z1, 64(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z2, (R9)(CX*1)
+	VMOVUPS Z3, 64(R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Z4, (R9)(CX*1)
+	VMOVUPS Z5, 64(R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Z6, (R9)(CX*1)
+	VMOVUPS Z7, 64(R9)(CX*1)
+	MOVQ    32(AX), R9
+	VMOVUPS Z8, (R9)(CX*1)
+	VMOVUPS Z9, 64(R9)(CX*1)
+	MOVQ    40(AX), R9
+	VMOVUPS Z10, (R9)(CX*1)
+	VMOVUPS Z11, 64(R9)(CX*1)
+	MOVQ    48(AX), R9
+	VMOVUPS Z12, (R9)(CX*1)
+	VMOVUPS Z13, 64(R9)(CX*1)
+	MOVQ    56(AX), R9
+	VMOVUPS Z14, (R9)(CX*1)
+	VMOVUPS Z15, 64(R9)(CX*1)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000020, R8
+
+columnsCheck:
+	CMPQ R8, $0x00000020
+	JGE  columns
+	JMP  columnCheck
+
+column:
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z1
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Z2
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Z3
+	MOVQ    32(AX), R9
+	VMOVUPS (R9)(CX*1), Z4
+	MOVQ    40(AX), R9
+	VMOVUPS (R9)(CX*1), Z5
+	MOVQ    48(AX), R9
+	VMOVUPS (R9)(CX*1), Z6
+	MOVQ    56(AX), R9
+	VMOVUPS (R9)(CX*1), Z7
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
+	JMP     columnKeyCheck
+
+columnKey:
+	VBROADCASTSS (BX)(R10*4), Z8
+	VBROADCASTSS 1024(BX)(R10*4), Z9
+	VBROADCASTSS 2048(BX)(R10*4), Z10
+	VBROADCASTSS 3072(BX)(R10*4), Z11
+	VBROADCASTSS 4096(BX)(R10*4), Z12
+	VBROADCASTSS 5120(BX)(R10*4), Z13
+	VBROADCASTSS 6144(BX)(R10*4), Z14
+	VBROADCASTSS 7168(BX)(R10*4), Z15
+	VCVTPH2PS    (R9), Z16
+	VMULPS       Z16, Z8, Z8
+	VADDPS       Z8, Z0, Z0
+	VMULPS       Z16, Z9, Z8
+	VADDPS       Z8, Z1, Z1
+	VMULPS       Z16, Z10, Z8
+	VADDPS       Z8, Z2, Z2
+	VMULPS       Z16, Z11, Z8
+	VADDPS       Z8, Z3, Z3
+	VMULPS       Z16, Z12, Z8
+	VADDPS       Z8, Z4, Z4
+	VMULPS       Z16, Z13, Z8
+	VADDPS       Z8, Z5, Z5
+	VMULPS       Z16, Z14, Z8
+	VADDPS       Z8, Z6, Z6
+	VMULPS       Z16, Z15, Z8
+	VADDPS       Z8, Z7, Z7
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
+
+columnKeyCheck:
+	CMPQ    R10, SI
+	JL      columnKey
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z1, (R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Z2, (R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Z3, (R9)(CX*1)
+	MOVQ    32(AX), R9
+	VMOVUPS Z4, (R9)(CX*1)
+	MOVQ    40(AX), R9
+	VMOVUPS Z5, (R9)(CX*1)
+	MOVQ    48(AX), R9
+	VMOVUPS Z6, (R9)(CX*1)
+	MOVQ    56(AX), R9
+	VMOVUPS Z7, (R9)(CX*1)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000010, R8
+
+columnCheck:
+	CMPQ R8, $0x00000010
+	JGE  column
+	VZEROUPPER
+	RET
+
+// func scoreKeysQ8_0x1AVX512(dst *float32, q *[1]*float32, keys *byte, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scoreKeysQ8_0x1AVX512(SB), NOSPLIT, $0-44
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), AX
+	MOVQ         keys+16(FP), CX
+	MOVQ         headDim+24(FP), DX
+	VBROADCASTSS scale+40(FP), Z0
+	IMUL3Q       $0x00000011, DX, DX
+	JMP          blocksCheck
+
+blocks:
+	LEAQ   (CX)(DX*1), BX
+	LEAQ   (BX)(DX*1), SI
+	LEAQ   (SI)(DX*1), DI
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	IMUL3Q $0x00000004, DX, R9
+	XORQ   R8, R8
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	TESTQ     $0x0000001f, R8
 	JNZ       blocksScaled
-	VCVTPH2PS (R9), Z9
-	VCVTPH2PS (R10), Z10
-	VCVTPH2PS (R11), Z11
-	VCVTPH2PS (R12), Z12
-	ADDQ      $0x00000020, R9
-	ADDQ      $0x00000020, R10
-	ADDQ      $0x00000020, R11
-	ADDQ      $0x00000020, R12
+	VCVTPH2PS (CX), Z5
+	VCVTPH2PS (BX), Z6
+	VCVTPH2PS (SI), Z7
+	VCVTPH2PS (DI), Z8
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000020, DI
 
 blocksScaled:
-	VBROADCASTSS (DX)(R13*4), Z13
-	VBROADCASTSS (CX)(R13*4), Z14
-	VPMOVSXBD    (R9), Z15
+	VBROADCASTSS (AX)(R8*4), Z9
+	VPMOVSXBD    (CX), Z10
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       Z5, Z10, Z10
+	VMULPS       Z10, Z9, Z10
+	VADDPS       Z10, Z1, Z1
+	VPMOVSXBD    (BX), Z10
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       Z6, Z10, Z10
+	VMULPS       Z10, Z9, Z10
+	VADDPS       Z10, Z2, Z2
+	VPMOVSXBD    (SI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       Z7, Z10, Z10
+	VMULPS       Z10, Z9, Z10
+	VADDPS       Z10, Z3, Z3
+	VPMOVSXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VMULPS       Z10, Z9, Z9
+	VADDPS       Z9, Z4, Z4
+	PREFETCHT0   (CX)(R9*1)
+	ADDQ         $0x00000010, CX
+	PREFETCHT0   (BX)(R9*1)
+	ADDQ         $0x00000010, BX
+	PREFETCHT0   (SI)(R9*1)
+	ADDQ         $0x00000010, SI
+	PREFETCHT0   (DI)(R9*1)
+	ADDQ         $0x00000010, DI
+	INCQ         R8
+
+blocksNumberCheck:
+	CMPQ    R8, headDim+24(FP)
+	JL      blocksNumber
+	MOVQ    DI, CX
+	MOVQ    dst+0(FP), BX
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (BX)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 64(BX)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 128(BX)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 192(BX)
+	ADDQ    $0x00000100, dst+0(FP)
+	SUBQ    $0x00000004, blocks+32(FP)
+
+blocksCheck:
+	CMPQ blocks+32(FP), $0x00000004
+	JGE  blocks
+	JMP  blockCheck
+
+block:
+	VXORPS Y1, Y1, Y1
+	XORQ   BX, BX
+	JMP    blockNumberCheck
+
+blockNumber:
+	TESTQ     $0x0000001f, BX
+	JNZ       blockScaled
+	VCVTPH2PS (CX), Z11
+	ADDQ      $0x00000020, CX
+
+blockScaled:
+	VBROADCASTSS (AX)(BX*4), Z2
+	VPMOVSXBD    (CX), Z3
+	VCVTDQ2PS    Z3, Z3
+	VMULPS       Z11, Z3, Z3
+	VMULPS       Z3, Z2, Z2
+	VADDPS       Z2, Z1, Z1
+	PREFETCHT0   (CX)(DX*1)
+	ADDQ         $0x00000010, CX
+	INCQ         BX
+
+blockNumberCheck:
+	CMPQ    BX, headDim+24(FP)
+	JL      blockNumber
+	MOVQ    dst+0(FP), BX
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (BX)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
+
+blockCheck:
+	CMPQ blocks+32(FP), $0x00000001
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func sumValuesQ8_0x1AVX512(dst *[1]*float32, values *byte, weights *float32, keys int, headDim int)
+// Requires: AVX, AVX2, AVX512F, MMX+
+TEXT ·sumValuesQ8_0x1AVX512(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   headDim+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   headDim+32(FP), R8
+	IMUL3Q $0x00000022, DI, DI
+	SHRQ   $0x05, DI
+	JMP    blockCheck
+
+block:
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	VMOVUPS 64(R9)(CX*1), Z1
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
+	JMP     columns0KeyCheck
+
+columns0Key:
+	VBROADCASTSS (BX)(R10*4), Z2
+	VPBROADCASTW (R9), Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVSXBD    2(R9), Z4
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       Z3, Z4, Z4
+	VMULPS       Z4, Z2, Z4
+	VADDPS       Z4, Z0, Z0
+	VPMOVSXBD    18(R9), Z4
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       Z3, Z4, Z4
+	VMULPS       Z4, Z2, Z2
+	VADDPS       Z2, Z1, Z1
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
+
+columns0KeyCheck:
+	CMPQ    R10, SI
+	JL      columns0Key
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	VMOVUPS Z1, 64(R9)(CX*1)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000022, DX
+	SUBQ    $0x00000020, R8
+
+blockCheck:
+	CMPQ R8, $0x00000020
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func scoreKeysQ8_0x2AVX512(dst *float32, q *[2]*float32, keys *byte, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scoreKeysQ8_0x2AVX512(SB), NOSPLIT, $0-44
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), AX
+	MOVQ         keys+16(FP), DX
+	MOVQ         headDim+24(FP), BX
+	VBROADCASTSS scale+40(FP), Z0
+	IMUL3Q       $0x00000011, BX, BX
+	JMP          blocksCheck
+
+blocks:
+	LEAQ   (DX)(BX*1), SI
+	LEAQ   (SI)(BX*1), DI
+	LEAQ   (DI)(BX*1), R8
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	IMUL3Q $0x00000004, BX, R10
+	XORQ   R9, R9
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	TESTQ     $0x0000001f, R9
+	JNZ       blocksScaled
+	VCVTPH2PS (DX), Z9
+	VCVTPH2PS (SI), Z10
+	VCVTPH2PS (DI), Z11
+	VCVTPH2PS (R8), Z12
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000020, R8
+
+blocksScaled:
+	VBROADCASTSS (CX)(R9*4), Z13
+	VBROADCASTSS (AX)(R9*4), Z14
+	VPMOVSXBD    (DX), Z15
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z9, Z15, Z15
 	VMULPS       Z15, Z13, Z16
 	VADDPS       Z16, Z1, Z1
 	VMULPS       Z15, Z14, Z15
 	VADDPS       Z15, Z5, Z5
-	VPMOVSXBD    (R10), Z15
+	VPMOVSXBD    (SI), Z15
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z10, Z15, Z15
 	VMULPS       Z15, Z13, Z16
 	VADDPS       Z16, Z2, Z2
 	VMULPS       Z15, Z14, Z15
 	VADDPS       Z15, Z6, Z6
-	VPMOVSXBD    (R11), Z15
+	VPMOVSXBD    (DI), Z15
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z11, Z15, Z15
 	VMULPS       Z15, Z13, Z16
 	VADDPS       Z16, Z3, Z3
 	VMULPS       Z15, Z14, Z15
 	VADDPS       Z15, Z7, Z7
-	VPMOVSXBD    (R12), Z15
+	VPMOVSXBD    (R8), Z15
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z12, Z15, Z15
 	VMULPS       Z15, Z13, Z13
 	VADDPS       Z13, Z4, Z4
 	VMULPS       Z15, Z14, Z13
 	VADDPS       Z13, Z8, Z8
-	PREFETCHT0   (R9)(R14*1)
-	ADDQ         $0x00000010, R9
-	PREFETCHT0   (R10)(R14*1)
-	ADDQ         $0x00000010, R10
-	PREFETCHT0   (R11)(R14*1)
-	ADDQ         $0x00000010, R11
-	PREFETCHT0   (R12)(R14*1)
-	ADDQ         $0x00000010, R12
-	INCQ         R13
+	PREFETCHT0   (DX)(R10*1)
+	ADDQ         $0x00000010, DX
+	PREFETCHT0   (SI)(R10*1)
+	ADDQ         $0x00000010, SI
+	PREFETCHT0   (DI)(R10*1)
+	ADDQ         $0x00000010, DI
+	PREFETCHT0   (R8)(R10*1)
+	ADDQ         $0x00000010, R8
+	INCQ         R9
 
 blocksNumberCheck:
-	CMPQ    R13, SI
+	CMPQ    R9, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    R8, DX
+	MOVQ    dst+0(FP), SI
 	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)
+	VMOVUPS Z1, (SI)
 	VMULPS  Z0, Z2, Z2
-	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z2, 64(SI)
 	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, 128(AX)
+	VMOVUPS Z3, 128(SI)
 	VMULPS  Z0, Z4, Z4
-	VMOVUPS Z4, 192(AX)
+	VMOVUPS Z4, 192(SI)
 	VMULPS  Z0, Z5, Z5
-	VMOVUPS Z5, 1024(AX)
+	VMOVUPS Z5, 1024(SI)
 	VMULPS  Z0, Z6, Z6
-	VMOVUPS Z6, 1088(AX)
+	VMOVUPS Z6, 1088(SI)
 	VMULPS  Z0, Z7, Z7
-	VMOVUPS Z7, 1152(AX)
+	VMOVUPS Z7, 1152(SI)
 	VMULPS  Z0, Z8, Z8
-	VMOVUPS Z8, 1216(AX)
-	ADDQ    $0x00000100, AX
-	SUBQ    $0x00000004, DI
+	VMOVUPS Z8, 1216(SI)
+	ADDQ    $0x00000100, dst+0(FP)
+	SUBQ    $0x00000004, blocks+32(FP)
 
 blocksCheck:
-	CMPQ DI, $0x00000004
+	CMPQ blocks+32(FP), $0x00000004
 	JGE  blocks
 	JMP  blockCheck
 
 block:
-	MOVQ   BX, R9
-	ADDQ   R8, BX
-	VXORPS Y17, Y17, Y17
-	VXORPS Y18, Y18, Y18
-	IMUL3Q $0x00000001, R8, R11
-	XORQ   R10, R10
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	XORQ   SI, SI
 	JMP    blockNumberCheck
 
 blockNumber:
-	TESTQ     $0x0000001f, R10
+	TESTQ     $0x0000001f, SI
 	JNZ       blockScaled
-	VCVTPH2PS (R9), Z19
-	ADDQ      $0x00000020, R9
+	VCVTPH2PS (DX), Z17
+	ADDQ      $0x00000020, DX
 
 blockScaled:
-	VBROADCASTSS (DX)(R10*4), Z1
-	VBROADCASTSS (CX)(R10*4), Z2
-	VPMOVSXBD    (R9), Z3
-	VCVTDQ2PS    Z3, Z3
-	VMULPS       Z19, Z3, Z3
-	VMULPS       Z3, Z1, Z1
-	VADDPS       Z1, Z17, Z17
-	VMULPS       Z3, Z2, Z1
-	VADDPS       Z1, Z18, Z18
-	PREFETCHT0   (R9)(R11*1)
-	ADDQ         $0x00000010, R9
-	INCQ         R10
+	VBROADCASTSS (CX)(SI*4), Z3
+	VBROADCASTSS (AX)(SI*4), Z4
+	VPMOVSXBD    (DX), Z5
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       Z17, Z5, Z5
+	VMULPS       Z5, Z3, Z3
+	VADDPS       Z3, Z1, Z1
+	VMULPS       Z5, Z4, Z3
+	VADDPS       Z3, Z2, Z2
+	PREFETCHT0   (DX)(BX*1)
+	ADDQ         $0x00000010, DX
+	INCQ         SI
 
 blockNumberCheck:
-	CMPQ    R10, SI
+	CMPQ    SI, headDim+24(FP)
 	JL      blockNumber
-	VMULPS  Z0, Z17, Z17
-	VMOVUPS Z17, (AX)
-	VMULPS  Z0, Z18, Z18
-	VMOVUPS Z18, 1024(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, DI
+	MOVQ    dst+0(FP), SI
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (SI)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 1024(SI)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blockCheck:
-	CMPQ DI, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  block
 	VZEROUPPER
 	RET
@@ -3596,23 +4411,25 @@ blockCheck:
 // Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·sumValuesQ8_0x2AVX512(SB), NOSPLIT, $0-40
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), CX
-	MOVQ   8(AX), AX
 	MOVQ   values+8(FP), DX
 	MOVQ   weights+16(FP), BX
 	MOVQ   keys+24(FP), SI
 	MOVQ   headDim+32(FP), DI
-	IMUL3Q $0x00000022, DI, R8
-	SHRQ   $0x05, R8
+	XORQ   CX, CX
+	MOVQ   headDim+32(FP), R8
+	IMUL3Q $0x00000022, DI, DI
+	SHRQ   $0x05, DI
 	JMP    blockCheck
 
 block:
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
-	VMOVUPS (AX), Z2
-	VMOVUPS 64(AX), Z3
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	VMOVUPS 64(R9)(CX*1), Z1
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z2
+	VMOVUPS 64(R9)(CX*1), Z3
 	MOVQ    DX, R9
-	IMUL3Q  $0x00000020, R8, R11
+	IMUL3Q  $0x00000020, DI, R11
 	XORQ    R10, R10
 	JMP     columns0KeyCheck
 
@@ -3636,23 +4453,24 @@ columns0Key:
 	VMULPS       Z7, Z5, Z4
 	VADDPS       Z4, Z3, Z3
 	PREFETCHT0   (R9)(R11*1)
-	ADDQ         R8, R9
+	ADDQ         DI, R9
 	INCQ         R10
 
 columns0KeyCheck:
 	CMPQ    R10, SI
 	JL      columns0Key
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, 64(CX)
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	VMOVUPS Z1, 64(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z2, (R9)(CX*1)
+	VMOVUPS Z3, 64(R9)(CX*1)
 	ADDQ    $0x00000080, CX
-	VMOVUPS Z2, (AX)
-	VMOVUPS Z3, 64(AX)
-	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000022, DX
-	SUBQ    $0x00000020, DI
+	SUBQ    $0x00000020, R8
 
 blockCheck:
-	CMPQ DI, $0x00000020
+	CMPQ R8, $0x00000020
 	JGE  block
 	VZEROUPPER
 	RET
@@ -3660,24 +4478,19 @@ blockCheck:
 // func scoreKeysQ8_0x4AVX512(dst *float32, q *[4]*float32, keys *byte, headDim int, blocks int, scale float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·scoreKeysQ8_0x4AVX512(SB), NOSPLIT, $0-44
-	MOVQ         dst+0(FP), AX
-	MOVQ         q+8(FP), CX
-	MOVQ         (CX), DX
-	MOVQ         8(CX), BX
-	MOVQ         16(CX), SI
-	MOVQ         24(CX), CX
-	MOVQ         keys+16(FP), DI
-	MOVQ         headDim+24(FP), R8
-	MOVQ         blocks+32(FP), R9
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), AX
+	MOVQ         keys+16(FP), SI
+	MOVQ         headDim+24(FP), DI
 	VBROADCASTSS scale+40(FP), Z0
-	IMUL3Q       $0x00000011, R8, R10
+	IMUL3Q       $0x00000011, DI, DI
 	JMP          blocksCheck
 
 blocks:
-	MOVQ   DI, R11
-	ADDQ   R10, DI
-	MOVQ   DI, R12
-	ADDQ   R10, DI
+	LEAQ   (SI)(DI*1), R8
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
@@ -3686,24 +4499,24 @@ blocks:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
-	IMUL3Q $0x00000002, R10, R14
-	XORQ   R13, R13
+	IMUL3Q $0x00000002, DI, R10
+	XORQ   R9, R9
 	JMP    blocksNumberCheck
 
 blocksNumber:
-	TESTQ     $0x0000001f, R13
+	TESTQ     $0x0000001f, R9
 	JNZ       blocksScaled
-	VCVTPH2PS (R11), Z9
-	VCVTPH2PS (R12), Z10
-	ADDQ      $0x00000020, R11
-	ADDQ      $0x00000020, R12
+	VCVTPH2PS (SI), Z9
+	VCVTPH2PS (R8), Z10
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000020, R8
 
 blocksScaled:
-	VBROADCASTSS (DX)(R13*4), Z11
-	VBROADCASTSS (BX)(R13*4), Z12
-	VBROADCASTSS (SI)(R13*4), Z13
-	VBROADCASTSS (CX)(R13*4), Z14
-	VPMOVSXBD    (R11), Z15
+	VBROADCASTSS (CX)(R9*4), Z11
+	VBROADCASTSS (DX)(R9*4), Z12
+	VBROADCASTSS (BX)(R9*4), Z13
+	VBROADCASTSS (AX)(R9*4), Z14
+	VPMOVSXBD    (SI), Z15
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z9, Z15, Z15
 	VMULPS       Z15, Z11, Z16
@@ -3714,7 +4527,7 @@ blocksScaled:
 	VADDPS       Z16, Z5, Z5
 	VMULPS       Z15, Z14, Z15
 	VADDPS       Z15, Z7, Z7
-	VPMOVSXBD    (R12), Z15
+	VPMOVSXBD    (R8), Z15
 	VCVTDQ2PS    Z15, Z15
 	VMULPS       Z10, Z15, Z15
 	VMULPS       Z15, Z11, Z11
@@ -3725,92 +4538,92 @@ blocksScaled:
 	VADDPS       Z11, Z6, Z6
 	VMULPS       Z15, Z14, Z11
 	VADDPS       Z11, Z8, Z8
-	PREFETCHT0   (R11)(R14*1)
-	ADDQ         $0x00000010, R11
-	PREFETCHT0   (R12)(R14*1)
-	ADDQ         $0x00000010, R12
-	INCQ         R13
+	PREFETCHT0   (SI)(R10*1)
+	ADDQ         $0x00000010, SI
+	PREFETCHT0   (R8)(R10*1)
+	ADDQ         $0x00000010, R8
+	INCQ         R9
 
 blocksNumberCheck:
-	CMPQ    R13, R8
+	CMPQ    R9, headDim+24(FP)
 	JL      blocksNumber
+	MOVQ    R8, SI
+	MOVQ    dst+0(FP), R8
 	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)
+	VMOVUPS Z1, (R8)
 	VMULPS  Z0, Z2, Z2
-	VMOVUPS Z2, 64(AX)
+	VMOVUPS Z2, 64(R8)
 	VMULPS  Z0, Z3, Z3
-	VMOVUPS Z3, 1024(AX)
+	VMOVUPS Z3, 1024(R8)
 	VMULPS  Z0, Z4, Z4
-	VMOVUPS Z4, 1088(AX)
+	VMOVUPS Z4, 1088(R8)
 	VMULPS  Z0, Z5, Z5
-	VMOVUPS Z5, 2048(AX)
+	VMOVUPS Z5, 2048(R8)
 	VMULPS  Z0, Z6, Z6
-	VMOVUPS Z6, 2112(AX)
+	VMOVUPS Z6, 2112(R8)
 	VMULPS  Z0, Z7, Z7
-	VMOVUPS Z7, 3072(AX)
+	VMOVUPS Z7, 3072(R8)
 	VMULPS  Z0, Z8, Z8
-	VMOVUPS Z8, 3136(AX)
-	ADDQ    $0x00000080, AX
-	SUBQ    $0x00000002, R9
+	VMOVUPS Z8, 3136(R8)
+	ADDQ    $0x00000080, dst+0(FP)
+	SUBQ    $0x00000002, blocks+32(FP)
 
 blocksCheck:
-	CMPQ R9, $0x00000002
+	CMPQ blocks+32(FP), $0x00000002
 	JGE  blocks
 	JMP  blockCheck
 
 block:
-	MOVQ   DI, R11
-	ADDQ   R10, DI
-	VXORPS Y17, Y17, Y17
-	VXORPS Y18, Y18, Y18
-	VXORPS Y19, Y19, Y19
-	VXORPS Y20, Y20, Y20
-	IMUL3Q $0x00000001, R10, R13
-	XORQ   R12, R12
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	XORQ   R8, R8
 	JMP    blockNumberCheck
 
 blockNumber:
-	TESTQ     $0x0000001f, R12
+	TESTQ     $0x0000001f, R8
 	JNZ       blockScaled
-	VCVTPH2PS (R11), Z21
-	ADDQ      $0x00000020, R11
+	VCVTPH2PS (SI), Z17
+	ADDQ      $0x00000020, SI
 
 blockScaled:
-	VBROADCASTSS (DX)(R12*4), Z1
-	VBROADCASTSS (BX)(R12*4), Z2
-	VBROADCASTSS (SI)(R12*4), Z3
-	VBROADCASTSS (CX)(R12*4), Z4
-	VPMOVSXBD    (R11), Z5
-	VCVTDQ2PS    Z5, Z5
-	VMULPS       Z21, Z5, Z5
-	VMULPS       Z5, Z1, Z1
-	VADDPS       Z1, Z17, Z17
-	VMULPS       Z5, Z2, Z1
-	VADDPS       Z1, Z18, Z18
-	VMULPS       Z5, Z3, Z1
-	VADDPS       Z1, Z19, Z19
-	VMULPS       Z5, Z4, Z1
-	VADDPS       Z1, Z20, Z20
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         $0x00000010, R11
-	INCQ         R12
+	VBROADCASTSS (CX)(R8*4), Z5
+	VBROADCASTSS (DX)(R8*4), Z6
+	VBROADCASTSS (BX)(R8*4), Z7
+	VBROADCASTSS (AX)(R8*4), Z8
+	VPMOVSXBD    (SI), Z9
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z17, Z9, Z9
+	VMULPS       Z9, Z5, Z5
+	VADDPS       Z5, Z1, Z1
+	VMULPS       Z9, Z6, Z5
+	VADDPS       Z5, Z2, Z2
+	VMULPS       Z9, Z7, Z5
+	VADDPS       Z5, Z3, Z3
+	VMULPS       Z9, Z8, Z5
+	VADDPS       Z5, Z4, Z4
+	PREFETCHT0   (SI)(DI*1)
+	ADDQ         $0x00000010, SI
+	INCQ         R8
 
 blockNumberCheck:
-	CMPQ    R12, R8
+	CMPQ    R8, headDim+24(FP)
 	JL      blockNumber
-	VMULPS  Z0, Z17, Z17
-	VMOVUPS Z17, (AX)
-	VMULPS  Z0, Z18, Z18
-	VMOVUPS Z18, 1024(AX)
-	VMULPS  Z0, Z19, Z19
-	VMOVUPS Z19, 2048(AX)
-	VMULPS  Z0, Z20, Z20
-	VMOVUPS Z20, 3072(AX)
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000001, R9
+	MOVQ    dst+0(FP), R8
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (R8)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 1024(R8)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 2048(R8)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 3072(R8)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
 
 blockCheck:
-	CMPQ R9, $0x00000001
+	CMPQ blocks+32(FP), $0x00000001
 	JGE  block
 	VZEROUPPER
 	RET
@@ -3819,40 +4632,42 @@ blockCheck:
 // Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·sumValuesQ8_0x4AVX512(SB), NOSPLIT, $0-40
 	MOVQ   dst+0(FP), AX
-	MOVQ   (AX), CX
-	MOVQ   8(AX), DX
-	MOVQ   16(AX), BX
-	MOVQ   24(AX), AX
-	MOVQ   values+8(FP), SI
-	MOVQ   weights+16(FP), DI
-	MOVQ   keys+24(FP), R8
-	MOVQ   headDim+32(FP), R9
-	IMUL3Q $0x00000022, R9, R10
-	SHRQ   $0x05, R10
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   headDim+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   headDim+32(FP), R8
+	IMUL3Q $0x00000022, DI, DI
+	SHRQ   $0x05, DI
 	JMP    blockCheck
 
 block:
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
-	VMOVUPS (DX), Z2
-	VMOVUPS 64(DX), Z3
-	VMOVUPS (BX), Z4
-	VMOVUPS 64(BX), Z5
-	VMOVUPS (AX), Z6
-	VMOVUPS 64(AX), Z7
-	MOVQ    SI, R11
-	IMUL3Q  $0x00000020, R10, R13
-	XORQ    R12, R12
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	VMOVUPS 64(R9)(CX*1), Z1
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z2
+	VMOVUPS 64(R9)(CX*1), Z3
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Z4
+	VMOVUPS 64(R9)(CX*1), Z5
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Z6
+	VMOVUPS 64(R9)(CX*1), Z7
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
 	JMP     columns0KeyCheck
 
 columns0Key:
-	VBROADCASTSS (DI)(R12*4), Z8
-	VBROADCASTSS 1024(DI)(R12*4), Z9
-	VBROADCASTSS 2048(DI)(R12*4), Z10
-	VBROADCASTSS 3072(DI)(R12*4), Z11
-	VPBROADCASTW (R11), Y12
+	VBROADCASTSS (BX)(R10*4), Z8
+	VBROADCASTSS 1024(BX)(R10*4), Z9
+	VBROADCASTSS 2048(BX)(R10*4), Z10
+	VBROADCASTSS 3072(BX)(R10*4), Z11
+	VPBROADCASTW (R9), Y12
 	VCVTPH2PS    Y12, Z12
-	VPMOVSXBD    2(R11), Z13
+	VPMOVSXBD    2(R9), Z13
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z12, Z13, Z13
 	VMULPS       Z13, Z8, Z14
@@ -3863,7 +4678,7 @@ columns0Key:
 	VADDPS       Z14, Z4, Z4
 	VMULPS       Z13, Z11, Z13
 	VADDPS       Z13, Z6, Z6
-	VPMOVSXBD    18(R11), Z13
+	VPMOVSXBD    18(R9), Z13
 	VCVTDQ2PS    Z13, Z13
 	VMULPS       Z12, Z13, Z13
 	VMULPS       Z13, Z8, Z8
@@ -3874,30 +4689,390 @@ columns0Key:
 	VADDPS       Z8, Z5, Z5
 	VMULPS       Z13, Z11, Z8
 	VADDPS       Z8, Z7, Z7
-	PREFETCHT0   (R11)(R13*1)
-	ADDQ         R10, R11
-	INCQ         R12
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
 
 columns0KeyCheck:
-	CMPQ    R12, R8
+	CMPQ    R10, SI
 	JL      columns0Key
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, 64(CX)
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	VMOVUPS Z1, 64(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z2, (R9)(CX*1)
+	VMOVUPS Z3, 64(R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Z4, (R9)(CX*1)
+	VMOVUPS Z5, 64(R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Z6, (R9)(CX*1)
+	VMOVUPS Z7, 64(R9)(CX*1)
 	ADDQ    $0x00000080, CX
-	VMOVUPS Z2, (DX)
-	VMOVUPS Z3, 64(DX)
-	ADDQ    $0x00000080, DX
-	VMOVUPS Z4, (BX)
-	VMOVUPS Z5, 64(BX)
-	ADDQ    $0x00000080, BX
-	VMOVUPS Z6, (AX)
-	VMOVUPS Z7, 64(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000022, SI
-	SUBQ    $0x00000020, R9
+	ADDQ    $0x00000022, DX
+	SUBQ    $0x00000020, R8
 
 blockCheck:
-	CMPQ R9, $0x00000020
+	CMPQ R8, $0x00000020
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func scoreKeysQ8_0x8AVX512(dst *float32, q *[8]*float32, keys *byte, headDim int, blocks int, scale float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·scoreKeysQ8_0x8AVX512(SB), NOSPLIT, $0-44
+	MOVQ         q+8(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         8(AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), SI
+	MOVQ         32(AX), DI
+	MOVQ         40(AX), R8
+	MOVQ         48(AX), R9
+	MOVQ         56(AX), AX
+	MOVQ         keys+16(FP), R10
+	MOVQ         headDim+24(FP), R11
+	VBROADCASTSS scale+40(FP), Z0
+	IMUL3Q       $0x00000011, R11, R11
+	JMP          blocksCheck
+
+blocks:
+	LEAQ   (R10)(R11*1), R12
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	VXORPS Y12, Y12, Y12
+	VXORPS Y13, Y13, Y13
+	VXORPS Y14, Y14, Y14
+	VXORPS Y15, Y15, Y15
+	VXORPS Y16, Y16, Y16
+	IMUL3Q $0x00000002, R11, R14
+	XORQ   R13, R13
+	JMP    blocksNumberCheck
+
+blocksNumber:
+	TESTQ     $0x0000001f, R13
+	JNZ       blocksScaled
+	VCVTPH2PS (R10), Z17
+	VCVTPH2PS (R12), Z18
+	ADDQ      $0x00000020, R10
+	ADDQ      $0x00000020, R12
+
+blocksScaled:
+	VBROADCASTSS (CX)(R13*4), Z19
+	VBROADCASTSS (DX)(R13*4), Z20
+	VBROADCASTSS (BX)(R13*4), Z21
+	VBROADCASTSS (SI)(R13*4), Z22
+	VBROADCASTSS (DI)(R13*4), Z23
+	VBROADCASTSS (R8)(R13*4), Z24
+	VBROADCASTSS (R9)(R13*4), Z25
+	VBROADCASTSS (AX)(R13*4), Z26
+	VPMOVSXBD    (R10), Z27
+	VCVTDQ2PS    Z27, Z27
+	VMULPS       Z17, Z27, Z27
+	VMULPS       Z27, Z19, Z28
+	VADDPS       Z28, Z1, Z1
+	VMULPS       Z27, Z20, Z28
+	VADDPS       Z28, Z3, Z3
+	VMULPS       Z27, Z21, Z28
+	VADDPS       Z28, Z5, Z5
+	VMULPS       Z27, Z22, Z28
+	VADDPS       Z28, Z7, Z7
+	VMULPS       Z27, Z23, Z28
+	VADDPS       Z28, Z9, Z9
+	VMULPS       Z27, Z24, Z28
+	VADDPS       Z28, Z11, Z11
+	VMULPS       Z27, Z25, Z28
+	VADDPS       Z28, Z13, Z13
+	VMULPS       Z27, Z26, Z27
+	VADDPS       Z27, Z15, Z15
+	VPMOVSXBD    (R12), Z27
+	VCVTDQ2PS    Z27, Z27
+	VMULPS       Z18, Z27, Z27
+	VMULPS       Z27, Z19, Z19
+	VADDPS       Z19, Z2, Z2
+	VMULPS       Z27, Z20, Z19
+	VADDPS       Z19, Z4, Z4
+	VMULPS       Z27, Z21, Z19
+	VADDPS       Z19, Z6, Z6
+	VMULPS       Z27, Z22, Z19
+	VADDPS       Z19, Z8, Z8
+	VMULPS       Z27, Z23, Z19
+	VADDPS       Z19, Z10, Z10
+	VMULPS       Z27, Z24, Z19
+	VADDPS       Z19, Z12, Z12
+	VMULPS       Z27, Z25, Z19
+	VADDPS       Z19, Z14, Z14
+	VMULPS       Z27, Z26, Z19
+	VADDPS       Z19, Z16, Z16
+	PREFETCHT0   (R10)(R14*1)
+	ADDQ         $0x00000010, R10
+	PREFETCHT0   (R12)(R14*1)
+	ADDQ         $0x00000010, R12
+	INCQ         R13
+
+blocksNumberCheck:
+	CMPQ    R13, headDim+24(FP)
+	JL      blocksNumber
+	MOVQ    R12, R10
+	MOVQ    dst+0(FP), R12
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (R12)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 64(R12)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 1024(R12)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 1088(R12)
+	VMULPS  Z0, Z5, Z5
+	VMOVUPS Z5, 2048(R12)
+	VMULPS  Z0, Z6, Z6
+	VMOVUPS Z6, 2112(R12)
+	VMULPS  Z0, Z7, Z7
+	VMOVUPS Z7, 3072(R12)
+	VMULPS  Z0, Z8, Z8
+	VMOVUPS Z8, 3136(R12)
+	VMULPS  Z0, Z9, Z9
+	VMOVUPS Z9, 4096(R12)
+	VMULPS  Z0, Z10, Z10
+	VMOVUPS Z10, 4160(R12)
+	VMULPS  Z0, Z11, Z11
+	VMOVUPS Z11, 5120(R12)
+	VMULPS  Z0, Z12, Z12
+	VMOVUPS Z12, 5184(R12)
+	VMULPS  Z0, Z13, Z13
+	VMOVUPS Z13, 6144(R12)
+	VMULPS  Z0, Z14, Z14
+	VMOVUPS Z14, 6208(R12)
+	VMULPS  Z0, Z15, Z15
+	VMOVUPS Z15, 7168(R12)
+	VMULPS  Z0, Z16, Z16
+	VMOVUPS Z16, 7232(R12)
+	ADDQ    $0x00000080, dst+0(FP)
+	SUBQ    $0x00000002, blocks+32(FP)
+
+blocksCheck:
+	CMPQ blocks+32(FP), $0x00000002
+	JGE  blocks
+	JMP  blockCheck
+
+block:
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	XORQ   R12, R12
+	JMP    blockNumberCheck
+
+blockNumber:
+	TESTQ     $0x0000001f, R12
+	JNZ       blockScaled
+	VCVTPH2PS (R10), Z29
+	ADDQ      $0x00000020, R10
+
+blockScaled:
+	VBROADCASTSS (CX)(R12*4), Z9
+	VBROADCASTSS (DX)(R12*4), Z10
+	VBROADCASTSS (BX)(R12*4), Z11
+	VBROADCASTSS (SI)(R12*4), Z12
+	VBROADCASTSS (DI)(R12*4), Z13
+	VBROADCASTSS (R8)(R12*4), Z14
+	VBROADCASTSS (R9)(R12*4), Z15
+	VBROADCASTSS (AX)(R12*4), Z16
+	VPMOVSXBD    (R10), Z17
+	VCVTDQ2PS    Z17, Z17
+	VMULPS       Z29, Z17, Z17
+	VMULPS       Z17, Z9, Z9
+	VADDPS       Z9, Z1, Z1
+	VMULPS       Z17, Z10, Z9
+	VADDPS       Z9, Z2, Z2
+	VMULPS       Z17, Z11, Z9
+	VADDPS       Z9, Z3, Z3
+	VMULPS       Z17, Z12, Z9
+	VADDPS       Z9, Z4, Z4
+	VMULPS       Z17, Z13, Z9
+	VADDPS       Z9, Z5, Z5
+	VMULPS       Z17, Z14, Z9
+	VADDPS       Z9, Z6, Z6
+	VMULPS       Z17, Z15, Z9
+	VADDPS       Z9, Z7, Z7
+	VMULPS       Z17, Z16, Z9
+	VADDPS       Z9, Z8, Z8
+	PREFETCHT0   (R10)(R11*1)
+	ADDQ         $0x00000010, R10
+	INCQ         R12
+
+blockNumberCheck:
+	CMPQ    R12, headDim+24(FP)
+	JL      blockNumber
+	MOVQ    dst+0(FP), R12
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (R12)
+	VMULPS  Z0, Z2, Z2
+	VMOVUPS Z2, 1024(R12)
+	VMULPS  Z0, Z3, Z3
+	VMOVUPS Z3, 2048(R12)
+	VMULPS  Z0, Z4, Z4
+	VMOVUPS Z4, 3072(R12)
+	VMULPS  Z0, Z5, Z5
+	VMOVUPS Z5, 4096(R12)
+	VMULPS  Z0, Z6, Z6
+	VMOVUPS Z6, 5120(R12)
+	VMULPS  Z0, Z7, Z7
+	VMOVUPS Z7, 6144(R12)
+	VMULPS  Z0, Z8, Z8
+	VMOVUPS Z8, 7168(R12)
+	ADDQ    $0x00000040, dst+0(FP)
+	SUBQ    $0x00000001, blocks+32(FP)
+
+blockCheck:
+	CMPQ blocks+32(FP), $0x00000001
+	JGE  block
+	VZEROUPPER
+	RET
+
+// func sumValuesQ8_0x8AVX512(dst *[8]*float32, values *byte, weights *float32, keys int, headDim int)
+// Requires: AVX, AVX2, AVX512F, MMX+
+TEXT ·sumValuesQ8_0x8AVX512(SB), NOSPLIT, $0-40
+	MOVQ   dst+0(FP), AX
+	MOVQ   values+8(FP), DX
+	MOVQ   weights+16(FP), BX
+	MOVQ   keys+24(FP), SI
+	MOVQ   headDim+32(FP), DI
+	XORQ   CX, CX
+	MOVQ   headDim+32(FP), R8
+	IMUL3Q $0x00000022, DI, DI
+	SHRQ   $0x05, DI
+	JMP    blockCheck
+
+block:
+	MOVQ    (AX), R9
+	VMOVUPS (R9)(CX*1), Z0
+	VMOVUPS 64(R9)(CX*1), Z1
+	MOVQ    8(AX), R9
+	VMOVUPS (R9)(CX*1), Z2
+	VMOVUPS 64(R9)(CX*1), Z3
+	MOVQ    16(AX), R9
+	VMOVUPS (R9)(CX*1), Z4
+	VMOVUPS 64(R9)(CX*1), Z5
+	MOVQ    24(AX), R9
+	VMOVUPS (R9)(CX*1), Z6
+	VMOVUPS 64(R9)(CX*1), Z7
+	MOVQ    32(AX), R9
+	VMOVUPS (R9)(CX*1), Z8
+	VMOVUPS 64(R9)(CX*1), Z9
+	MOVQ    40(AX), R9
+	VMOVUPS (R9)(CX*1), Z10
+	VMOVUPS 64(R9)(CX*1), Z11
+	MOVQ    48(AX), R9
+	VMOVUPS (R9)(CX*1), Z12
+	VMOVUPS 64(R9)(CX*1), Z13
+	MOVQ    56(AX), R9
+	VMOVUPS (R9)(CX*1), Z14
+	VMOVUPS 64(R9)(CX*1), Z15
+	MOVQ    DX, R9
+	IMUL3Q  $0x00000020, DI, R11
+	XORQ    R10, R10
+	JMP     columns0KeyCheck
+
+columns0Key:
+	VBROADCASTSS (BX)(R10*4), Z16
+	VBROADCASTSS 1024(BX)(R10*4), Z17
+	VBROADCASTSS 2048(BX)(R10*4), Z18
+	VBROADCASTSS 3072(BX)(R10*4), Z19
+	VBROADCASTSS 4096(BX)(R10*4), Z20
+	VBROADCASTSS 5120(BX)(R10*4), Z21
+	VBROADCASTSS 6144(BX)(R10*4), Z22
+	VBROADCASTSS 7168(BX)(R10*4), Z23
+	VPBROADCASTW (R9), Y24
+	VCVTPH2PS    Y24, Z24
+	VPMOVSXBD    2(R9), Z25
+	VCVTDQ2PS    Z25, Z25
+	VMULPS       Z24, Z25, Z25
+	VMULPS       Z25, Z16, Z26
+	VADDPS       Z26, Z0, Z0
+	VMULPS       Z25, Z17, Z26
+	VADDPS       Z26, Z2, Z2
+	VMULPS       Z25, Z18, Z26
+	VADDPS       Z26, Z4, Z4
+	VMULPS       Z25, Z19, Z26
+	VADDPS       Z26, Z6, Z6
+	VMULPS       Z25, Z20, Z26
+	VADDPS       Z26, Z8, Z8
+	VMULPS       Z25, Z21, Z26
+	VADDPS       Z26, Z10, Z10
+	VMULPS       Z25, Z22, Z26
+	VADDPS       Z26, Z12, Z12
+	VMULPS       Z25, Z23, Z25
+	VADDPS       Z25, Z14, Z14
+	VPMOVSXBD    18(R9), Z25
+	VCVTDQ2PS    Z25, Z25
+	VMULPS       Z24, Z25, Z25
+	VMULPS       Z25, Z16, Z16
+	VADDPS       Z16, Z1, Z1
+	VMULPS       Z25, Z17, Z16
+	VADDPS       Z16, Z3, Z3
+	VMULPS       Z25, Z18, Z16
+	VADDPS       Z16, Z5, Z5
+	VMULPS       Z25, Z19, Z16
+	VADDPS       Z16, Z7, Z7
+	VMULPS       Z25, Z20, Z16
+	VADDPS       Z16, Z9, Z9
+	VMULPS       Z25, Z21, Z16
+	VADDPS       Z16, Z11, Z11
+	VMULPS       Z25, Z22, Z16
+	VADDPS       Z16, Z13, Z13
+	VMULPS       Z25, Z23, Z16
+	VADDPS       Z16, Z15, Z15
+	PREFETCHT0   (R9)(R11*1)
+	ADDQ         DI, R9
+	INCQ         R10
+
+columns0KeyCheck:
+	CMPQ    R10, SI
+	JL      columns0Key
+	MOVQ    (AX), R9
+	VMOVUPS Z0, (R9)(CX*1)
+	VMOVUPS Z1, 64(R9)(CX*1)
+	MOVQ    8(AX), R9
+	VMOVUPS Z2, (R9)(CX*1)
+	VMOVUPS Z3, 64(R9)(CX*1)
+	MOVQ    16(AX), R9
+	VMOVUPS Z4, (R9)(CX*1)
+	VMOVUPS Z5, 64(R9)(CX*1)
+	MOVQ    24(AX), R9
+	VMOVUPS Z6, (R9)(CX*1)
+	VMOVUPS Z7, 64(R9)(CX*1)
+	MOVQ    32(AX), R9
+	VMOVUPS Z8, (R9)(CX*1)
+	VMOVUPS Z9, 64(R9)(CX*1)
+	MOVQ    40(AX), R9
+	VMOVUPS Z10, (R9)(CX*1)
+	VMOVUPS Z11, 64(R9)(CX*1)
+	MOVQ    48(AX), R9
+	VMOVUPS Z12, (R9)(CX*1)
+	VMOVUPS Z13, 64(R9)(CX*1)
+	MOVQ    56(AX), R9
+	VMOVUPS Z14, (R9)(CX*1)
+	VMOVUPS Z15, 64(R9)(CX*1)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000022, DX
+	SUBQ    $0x00000020, R8
+
+blockCheck:
+	CMPQ R8, $0x00000020
 	JGE  block
 	VZEROUPPER
 	RET

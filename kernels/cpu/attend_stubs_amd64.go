@@ -124,6 +124,16 @@ func scoreKeysF32x4AVX512(dst *float32, q *[4]*float32, keys *float32, headDim i
 //go:noescape
 func sumValuesF32x4AVX512(dst *[4]*float32, values *float32, weights *float32, keys int, stride int, cols int)
 
+// scoreKeysF32x8AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+//
+//go:noescape
+func scoreKeysF32x8AVX512(dst *float32, q *[8]*float32, keys *float32, headDim int, blocks int, scale float32)
+
+// sumValuesF32x8AVX512 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
+//
+//go:noescape
+func sumValuesF32x8AVX512(dst *[8]*float32, values *float32, weights *float32, keys int, stride int, cols int)
+
 // scoreKeysF16x1AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
 //
 //go:noescape
@@ -154,6 +164,16 @@ func scoreKeysF16x4AVX512(dst *float32, q *[4]*float32, keys *uint16, headDim in
 //go:noescape
 func sumValuesF16x4AVX512(dst *[4]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
 
+// scoreKeysF16x8AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d.
+//
+//go:noescape
+func scoreKeysF16x8AVX512(dst *float32, q *[8]*float32, keys *uint16, headDim int, blocks int, scale float32)
+
+// sumValuesF16x8AVX512 is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.
+//
+//go:noescape
+func sumValuesF16x8AVX512(dst *[8]*float32, values *uint16, weights *float32, keys int, stride int, cols int)
+
 // scoreKeysQ8_0x1AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d. In front of 32·16 quants there are the scales of 16 keys.
 //
 //go:noescape
@@ -183,3 +203,13 @@ func scoreKeysQ8_0x4AVX512(dst *float32, q *[4]*float32, keys *byte, headDim int
 //
 //go:noescape
 func sumValuesQ8_0x4AVX512(dst *[4]*float32, values *byte, weights *float32, keys int, headDim int)
+
+// scoreKeysQ8_0x8AVX512 is for i := range 16*blocks { dst[256*j+i] = scale * Σ q[j][d]·keys[i/16*16*headDim + 16*d + i%16] }, summed over ascending d. In front of 32·16 quants there are the scales of 16 keys.
+//
+//go:noescape
+func scoreKeysQ8_0x8AVX512(dst *float32, q *[8]*float32, keys *byte, headDim int, blocks int, scale float32)
+
+// sumValuesQ8_0x8AVX512 is for d := range headDim { dst[j][d] += Σ weights[256*j+i]·values[i*headDim+d] }, one after the other over 0 ≤ i < keys, where the values of a key are headDim/32 blocks of Q8_0.
+//
+//go:noescape
+func sumValuesQ8_0x8AVX512(dst *[8]*float32, values *byte, weights *float32, keys int, headDim int)

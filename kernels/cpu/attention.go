@@ -7,13 +7,23 @@ const (
 	KeysPerSplit = 256
 	// MaxHeadDim bounds the head size, so that the sums of a split fit on the stack.
 	MaxHeadDim = 512
-	// queriesAtOnce is the largest number of queries that read a key together.
-	queriesAtOnce = 4
+	// queriesAtOnce is the largest number of queries that read a key together. On some levels there
+	// are only kernels for fewer (mostTogether).
+	queriesAtOnce = 8
+	// mostGroups of queries read a split one after the other, from the second-level cache.
+	mostGroups = 8
+	// From leastWidened groups on, a split in half precision is first converted to float32. That
+	// takes less time than that many groups take to convert it while they read it. The head size is
+	// at most mostWidened, so that the split fits into the cache.
+	leastWidened, mostWidened = 3, 128
+	// itemsPerThread is the least number of items for each thread, so that all end at about the same
+	// time.
+	itemsPerThread = 4
 )
 
-// Attention computes causal attention as ref.Attention defines it. An item is a few rows for one
-// key head: queries that read the same keys are computed together, but each query has its own
-// arithmetic.
+// Attention computes causal attention as ref.Attention defines it. An item is some rows for one
+// key head. Queries that read the same keys are computed together, but each query has its own
+// arithmetic. So a result does not depend on how rows are divided into items.
 type Attention struct {
 	Dst      []float32 // (M, Heads·headDim)
 	Q        []float32 // (M, Heads·headDim)
@@ -24,14 +34,20 @@ type Attention struct {
 	Scale    float32
 	Window   int     // number of keys that a row sees, its own last; 0: all before it
 	SoftCap  float32 // a score s becomes SoftCap·tanh(s/SoftCap); 0: it stays s
+	Threads  int     // that share the items; below 1 counts as 1
 }
 
 // sharing returns the number of query heads that read one key head (grouped-query attention).
 func (t *Attention) sharing() int { return t.Heads / t.KV.heads }
 
-// rowsPerItem returns the rows of an item, so that it has four queries, or all that share a key
-// head.
-func (t *Attention) rowsPerItem() int { return max(1, queriesAtOnce/t.sharing()) }
+// rowsPerItem returns the rows of an item. The more rows, the more often a split is used after it
+// was read from memory. There are enough for a whole group of queries, or one row if that has more.
+func (t *Attention) rowsPerItem() int {
+	group := max(1, queriesAtOnce/t.sharing())
+	most := max(group, mostGroups*queriesAtOnce/t.sharing())
+	items := itemsPerThread * max(t.Threads, 1)
+	return min(roundUp((t.M*t.KV.heads+items-1)/items, group), most)
+}
 
 // Items returns the number of items: blocks of rows, for each key head.
 func (t *Attention) Items() int {
@@ -50,20 +66,55 @@ func (t *Attention) Work() int {
 
 // Do computes the items from … to−1.
 func (t *Attention) Do(from, to int) {
+	// Use the smallest arrays that will do. Go clears them each time.
+	switch {
+	case t.M*t.sharing() <= smallGroup:
+		var scores [smallGroup*KeysPerSplit + lineFloats]float32
+		var groups [1]together
+		t.items(from, to, &scratch{groups: groups[:], scores: aligned(scores[:])})
+	case t.widens():
+		var scores [queriesAtOnce*KeysPerSplit + lineFloats]float32
+		var groups [mostGroups]together
+		var keys, values [KeysPerSplit*mostWidened + lineFloats]float32
+		wide := KV{kept: KVF32, heads: 1, headDim: t.KV.headDim, tokens: KeysPerSplit, keys: aligned(keys[:]), values: aligned(values[:])}
+		t.items(from, to, &scratch{groups: groups[:], scores: aligned(scores[:]), wide: &wide})
+	default:
+		var scores [queriesAtOnce*KeysPerSplit + lineFloats]float32
+		var groups [mostGroups]together
+		t.items(from, to, &scratch{groups: groups[:], scores: aligned(scores[:])})
+	}
+}
+
+// smallGroup is the number of queries up to which Do takes less memory.
+const smallGroup = 4
+
+// widens reports whether items have enough groups, and enough keys, to convert splits.
+func (t *Attention) widens() bool {
+	return t.KV.kept == KVF16 && t.KV.headDim <= mostWidened && t.Position+t.M > KeysPerSplit &&
+		t.rowsPerItem()*t.sharing() >= leastWidened*queriesAtOnce
+}
+
+// scratch is the memory of a thread.
+type scratch struct {
+	groups []together
+	scores []float32 // of a group and a split, KeysPerSplit per query; later its weights
+	wide   *KV       // a converted split of one head; nil: splits are not converted
+}
+
+func (t *Attention) items(from, to int, s *scratch) {
 	sharing, rows := t.sharing(), t.rowsPerItem()
 	blocks := (t.M + rows - 1) / rows
-	var scores [queriesAtOnce*KeysPerSplit + lineFloats]float32
-	w := together{scores: (*splitScores)(aligned(scores[:]))}
+	most := len(s.groups) * queriesAtOnce
 	for item := from; item < to; item++ {
 		kvHead, firstRow := item/blocks, item%blocks*rows
 		count := min(rows, t.M-firstRow) * sharing
-		for first := 0; first < count; first += queriesAtOnce {
-			t.attend(&w, kvHead, firstRow*sharing+first, min(queriesAtOnce, count-first))
+		for first := 0; first < count; first += most {
+			t.attend(s, kvHead, firstRow*sharing+first, min(most, count-first))
 		}
 	}
 }
 
-// together is the state of a few queries of one key head. Query j sees the keys from[j] …
+// together is the state of a group of queries of one key head. Query j sees the keys from[j] …
 // seen[j]−1; both bounds ascend with j.
 type together struct {
 	n       int
@@ -72,21 +123,39 @@ type together struct {
 	q, dst  queries
 	largest [queriesAtOnce]float32 // largest score so far
 	sum     [queriesAtOnce]float32 // of exp(score − largest)
-
-	scores *splitScores
 }
+
+// end returns one more than the last key that any query sees.
+func (w *together) end() int { return w.seen[w.n-1] }
 
 // splitValues are the weighted values of a split.
 type splitValues [queriesAtOnce][MaxHeadDim]float32
-
-// splitScores holds the scores of a split, and later its weights, KeysPerSplit per query.
-type splitScores [queriesAtOnce * KeysPerSplit]float32
 
 // attend computes n queries, starting at first, counted over the rows and heads that share kvHead.
 // A split gives its largest score, Σ exp(score − largest), and the values weighted by these terms.
 // To combine two splits, both are shifted to the larger maximum (the online softmax of
 // FlashAttention).
-func (t *Attention) attend(w *together, kvHead, first, n int) {
+func (t *Attention) attend(s *scratch, kvHead, first, n int) {
+	groups := s.groups[:(n+queriesAtOnce-1)/queriesAtOnce]
+	for i := range groups {
+		at := i * queriesAtOnce
+		t.begin(&groups[i], kvHead, first+at, min(queriesAtOnce, n-at))
+	}
+	start := splitOf(groups[0].from[0])
+	t.over(groups, nil, s, kvHead, start)
+	if next := start + KeysPerSplit; groups[len(groups)-1].end() > next {
+		t.later(groups, s, kvHead, next)
+	}
+	for i := range groups {
+		w := &groups[i]
+		for j := range w.n {
+			times(w.dst.row(j, t.KV.headDim), 1/w.sum[j])
+		}
+	}
+}
+
+// begin sets a group to n queries, starting at first.
+func (t *Attention) begin(w *together, kvHead, first, n int) {
 	sharing, headDim := t.sharing(), t.KV.headDim
 	w.n = n
 	for j := range n {
@@ -96,15 +165,6 @@ func (t *Attention) attend(w *together, kvHead, first, n int) {
 		w.from[j] = t.firstKey(w.seen[j])
 		w.q[j], w.dst[j] = &t.Q[offset], &t.Dst[offset]
 		clear(w.dst.row(j, headDim))
-	}
-	start := splitOf(w.from[0])
-	t.split(w, nil, kvHead, start)
-	if next := start + KeysPerSplit; w.seen[n-1] > next {
-		t.later(w, kvHead, next)
-	}
-	for j := range n {
-		inverse := 1 / w.sum[j]
-		times(w.dst.row(j, headDim), inverse)
 	}
 }
 
@@ -121,17 +181,41 @@ func splitOf(key int) int { return key / KeysPerSplit * KeysPerSplit }
 
 // later computes the splits from start on. Only a split after a query's first needs separate memory
 // for values, which Go clears at each call.
-func (t *Attention) later(w *together, kvHead, start int) {
+func (t *Attention) later(groups []together, s *scratch, kvHead, start int) {
 	var values splitValues
-	for ; start < w.seen[w.n-1]; start += KeysPerSplit {
-		t.split(w, &values, kvHead, start)
+	for ; start < groups[len(groups)-1].end(); start += KeysPerSplit {
+		t.over(groups, &values, s, kvHead, start)
 	}
+}
+
+// over computes the split that begins at start, for all groups that see any of it.
+func (t *Attention) over(groups []together, values *splitValues, s *scratch, kvHead, start int) {
+	for groups[0].end() <= start {
+		groups = groups[1:]
+	}
+	for groups[len(groups)-1].from[0] >= start+KeysPerSplit {
+		groups = groups[:len(groups)-1]
+	}
+	from := place{t.KV, kvHead, start}
+	if s.wide != nil && len(groups) >= leastWidened {
+		t.KV.widen(s.wide, kvHead, start, min(groups[len(groups)-1].end()-start, KeysPerSplit))
+		from = place{s.wide, 0, 0}
+	}
+	for i := range groups {
+		t.split(&groups[i], values, s.scores, from, start)
+	}
+}
+
+// place is where keys and values of a split begin.
+type place struct {
+	kv          *KV
+	head, token int
 }
 
 // split computes the keys from start on, at most KeysPerSplit, for the queries that see any of
 // them: Σ exp(score − largest)·value in ascending order. The sum of the weights alone is taken in
 // the lanes of ref.Dot.
-func (t *Attention) split(w *together, values *splitValues, kvHead, start int) {
+func (t *Attention) split(w *together, values *splitValues, scores []float32, from place, start int) {
 	first, last := 0, w.n
 	for w.seen[first] <= start {
 		first++
@@ -150,17 +234,17 @@ func (t *Attention) split(w *together, values *splitValues, kvHead, start int) {
 		}
 	}
 	// Score whole blocks. The last one may hold keys that a row does not see.
-	t.KV.score(w.scores[:], &q, n, kvHead, start, roundUp(keys, lanes)/lanes, t.Scale)
+	from.kv.score(scores, &q, n, from.head, from.token, roundUp(keys, lanes)/lanes, t.Scale)
 	var largests, weightSums [queriesAtOnce]float32
 	var seen [queriesAtOnce]int
 	for j := range n {
 		seen[j] = min(w.seen[first+j]-start, KeysPerSplit)
 	}
 	if t.SoftCap > 0 || t.Window > 0 {
-		t.capAndMask(w, &seen, first, n, start)
+		t.capAndMask(w, scores, &seen, first, n, start)
 	}
-	soften(w.scores, &seen, n, &largests, &weightSums)
-	t.weigh(w.scores, &sums, &seen, n, kvHead, start)
+	soften(scores, &seen, n, &largests, &weightSums)
+	from.weigh(scores, &sums, &seen, n)
 	for j := range n {
 		w.combine(first+j, largests[j], weightSums[j], sums.row(j, headDim), start <= w.from[first+j])
 	}
@@ -168,12 +252,12 @@ func (t *Attention) split(w *together, values *splitValues, kvHead, start int) {
 
 // weigh adds the weighted values: first of the keys that all n queries see, then of those that all
 // except the first see, and so on.
-func (t *Attention) weigh(weights *splitScores, sums *queries, seen *[queriesAtOnce]int, n, kvHead, start int) {
-	t.KV.sum(sums, weights[:], n, kvHead, start, seen[0])
+func (p place) weigh(weights []float32, sums *queries, seen *[queriesAtOnce]int, n int) {
+	p.kv.sum(sums, weights, n, p.head, p.token, seen[0])
 	for j := 1; j < n; j++ {
 		if more := seen[j] - seen[j-1]; more > 0 {
 			rest := sums.from(j)
-			t.KV.sum(&rest, weights[j*KeysPerSplit+seen[j-1]:], n-j, kvHead, start+seen[j-1], more)
+			p.kv.sum(&rest, weights[j*KeysPerSplit+seen[j-1]:], n-j, p.head, p.token+seen[j-1], more)
 		}
 	}
 }
@@ -187,9 +271,6 @@ func (w *together) combine(j int, largest, sum float32, values []float32, isFirs
 	both := max(w.largest[j], largest)
 	before, here := exp(w.largest[j]-both), exp(largest-both)
 	w.sum[j] = float32(w.sum[j]*before) + float32(sum*here)
-	dst := w.dst.row(j, len(values))
-	for d, v := range values {
-		dst[d] = float32(dst[d]*before) + float32(v*here)
-	}
+	mix(w.dst.row(j, len(values)), values, before, here)
 	w.largest[j] = both
 }

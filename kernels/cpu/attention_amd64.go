@@ -5,6 +5,14 @@ package cpu
 // Each function is a switch over all cases. With a function value the pointers would escape to the
 // heap.
 
+// mostTogether returns the largest number of queries that have a kernel.
+func mostTogether() int {
+	if level >= AVX512 {
+		return 8
+	}
+	return 4
+}
+
 func scoreKeys(dst []float32, q *queries, keys []float32, n, headDim, blocks int, factor float32) {
 	_ = keys[:blocks*lanes*headDim]
 	_ = dst[:(n-1)*KeysPerSplit+blocks*lanes]
@@ -23,10 +31,12 @@ func scoreKeys(dst []float32, q *queries, keys []float32, n, headDim, blocks int
 		scoreKeysF32x2AVX512(&dst[0], (*[2]*float32)(q[:2]), &keys[0], headDim, blocks, factor)
 	case level >= AVX512 && n == 4:
 		scoreKeysF32x4AVX512(&dst[0], (*[4]*float32)(q[:4]), &keys[0], headDim, blocks, factor)
+	case level >= AVX512 && n == 8:
+		scoreKeysF32x8AVX512(&dst[0], (*[8]*float32)(q[:8]), &keys[0], headDim, blocks, factor)
 	}
 }
 
-func soften(scores *splitScores, seen *[queriesAtOnce]int, n int, largests, sums *[queriesAtOnce]float32) {
+func soften(scores []float32, seen *[queriesAtOnce]int, n int, largests, sums *[queriesAtOnce]float32) {
 	if level >= AVX512 {
 		softenAVX512(&scores[0], seen, n, largests, sums)
 		return
@@ -52,6 +62,8 @@ func sumValues(dst *queries, values []float32, weights []float32, n, keys, headD
 		sumValuesF32x2AVX512((*[2]*float32)(dst[:2]), &values[0], &weights[0], keys, headDim, cols)
 	case level >= AVX512 && n == 4:
 		sumValuesF32x4AVX512((*[4]*float32)(dst[:4]), &values[0], &weights[0], keys, headDim, cols)
+	case level >= AVX512 && n == 8:
+		sumValuesF32x8AVX512((*[8]*float32)(dst[:8]), &values[0], &weights[0], keys, headDim, cols)
 	}
 	sumValuesGeneric(dst, values, weights, n, keys, headDim, cols)
 }
@@ -74,6 +86,8 @@ func scoreKeysHalf(dst []float32, q *queries, keys []uint16, n, headDim, blocks 
 		scoreKeysF16x2AVX512(&dst[0], (*[2]*float32)(q[:2]), &keys[0], headDim, blocks, factor)
 	case level >= AVX512 && n == 4:
 		scoreKeysF16x4AVX512(&dst[0], (*[4]*float32)(q[:4]), &keys[0], headDim, blocks, factor)
+	case level >= AVX512 && n == 8:
+		scoreKeysF16x8AVX512(&dst[0], (*[8]*float32)(q[:8]), &keys[0], headDim, blocks, factor)
 	}
 }
 
@@ -95,6 +109,8 @@ func sumValuesHalf(dst *queries, values []uint16, weights []float32, n, keys, he
 		sumValuesF16x2AVX512((*[2]*float32)(dst[:2]), &values[0], &weights[0], keys, headDim, cols)
 	case level >= AVX512 && n == 4:
 		sumValuesF16x4AVX512((*[4]*float32)(dst[:4]), &values[0], &weights[0], keys, headDim, cols)
+	case level >= AVX512 && n == 8:
+		sumValuesF16x8AVX512((*[8]*float32)(dst[:8]), &values[0], &weights[0], keys, headDim, cols)
 	}
 	sumValuesGeneric(dst, values, weights, n, keys, headDim, cols)
 }
@@ -117,6 +133,8 @@ func scoreKeysQuantized(dst []float32, q *queries, keys []byte, n, headDim, bloc
 		scoreKeysQ8_0x2AVX512(&dst[0], (*[2]*float32)(q[:2]), &keys[0], headDim, blocks, factor)
 	case level >= AVX512 && n == 4:
 		scoreKeysQ8_0x4AVX512(&dst[0], (*[4]*float32)(q[:4]), &keys[0], headDim, blocks, factor)
+	case level >= AVX512 && n == 8:
+		scoreKeysQ8_0x8AVX512(&dst[0], (*[8]*float32)(q[:8]), &keys[0], headDim, blocks, factor)
 	}
 }
 
@@ -138,5 +156,7 @@ func sumValuesQuantized(dst *queries, values []byte, weights []float32, n, keys,
 		sumValuesQ8_0x2AVX512((*[2]*float32)(dst[:2]), &values[0], &weights[0], keys, headDim)
 	case level >= AVX512 && n == 4:
 		sumValuesQ8_0x4AVX512((*[4]*float32)(dst[:4]), &values[0], &weights[0], keys, headDim)
+	case level >= AVX512 && n == 8:
+		sumValuesQ8_0x8AVX512((*[8]*float32)(dst[:8]), &values[0], &weights[0], keys, headDim)
 	}
 }

@@ -2,6 +2,9 @@
 
 package cpu
 
+// mostTogether returns the largest number of queries that have a kernel.
+func mostTogether() int { return 4 }
+
 func scoreKeys(dst []float32, q *queries, keys []float32, n, headDim, blocks int, factor float32) {
 	_ = keys[:blocks*lanes*headDim]
 	_ = dst[:(n-1)*KeysPerSplit+blocks*lanes]
@@ -12,7 +15,7 @@ func scoreKeys(dst []float32, q *queries, keys []float32, n, headDim, blocks int
 	scoreKeysF32NEON(&dst[0], q, &keys[0], n, headDim, blocks, factor)
 }
 
-func soften(scores *splitScores, seen *[queriesAtOnce]int, n int, largests, sums *[queriesAtOnce]float32) {
+func soften(scores []float32, seen *[queriesAtOnce]int, n int, largests, sums *[queriesAtOnce]float32) {
 	softenRows(scores, seen, n, largests, sums)
 }
 

@@ -44,7 +44,7 @@ func scoreKeysGeneric[N float32 | uint16](dst []float32, q *queries, keys []N, n
 // softenRows turns the scores of n queries into weights exp(score − largest). Query j sees the
 // first seen[j] scores. It also returns the largest score and the sum of the weights of each query.
 // Scores that only fill up the last block of 16 get the weight 0.
-func softenRows(scores *splitScores, seen *[queriesAtOnce]int, n int, largests, sums *[queriesAtOnce]float32) {
+func softenRows(scores []float32, seen *[queriesAtOnce]int, n int, largests, sums *[queriesAtOnce]float32) {
 	for j := range n {
 		row := scores[j*KeysPerSplit:][:roundUp(seen[j], lanes)]
 		for i := seen[j]; i < len(row); i++ {

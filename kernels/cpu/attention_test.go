@@ -59,6 +59,7 @@ func TestAttention(t *testing.T) {
 		{"odd head", 2, 300, 3, 1, 7, 1},
 		{"largest head", 1, 10, 1, 1, cpu.MaxHeadDim, 1},
 		{"three blocks to a head", 9, 40, 7, 1, 96, 1},
+		{"many rows to an item", 150, 300, 4, 2, 64, 1},
 	} {
 		for _, kv := range kvTypes {
 			if kv.kept == cpu.KVQ8_0 && c.headDim%cpu.Block != 0 {

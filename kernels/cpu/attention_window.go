@@ -4,9 +4,9 @@ import "math"
 
 // capAndMask changes the scores of n queries, the first of which is first, in the split from start
 // on: it caps the scores that a query sees, and gives those before its window the weight 0.
-func (t *Attention) capAndMask(w *together, seen *[queriesAtOnce]int, first, n, start int) {
+func (t *Attention) capAndMask(w *together, scores []float32, seen *[queriesAtOnce]int, first, n, start int) {
 	for j := range n {
-		row := w.scores[j*KeysPerSplit:][:seen[j]]
+		row := scores[j*KeysPerSplit:][:seen[j]]
 		masked := max(0, w.from[first+j]-start)
 		if t.SoftCap > 0 {
 			SoftCap(row[masked:], t.SoftCap)

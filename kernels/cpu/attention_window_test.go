@@ -28,6 +28,7 @@ var windows = []struct {
 	{4, 510, 2, 0},
 	{9, 100, 0, 5},
 	{9, 100, 4096, 0},
+	{150, 500, 300, 0}, // several groups to an item
 }
 
 func TestWindowAttention(t *testing.T) {

@@ -122,6 +122,14 @@ func (kv *KV) Load(token int, key, value []float32) {
 	}
 }
 
+// widen converts n keys and values of a head in half precision, starting at token, which is a
+// multiple of 16, to the beginning of a KV in float32.
+func (kv *KV) widen(to *KV, head, token, n int) {
+	keyAt, valueAt := kv.at(head, token)
+	widenHalf(to.keys[:roundUp(n, lanes)*kv.headDim], kv.halfKeys[keyAt:])
+	widenHalf(to.values[:n*kv.headDim], kv.halfValues[valueAt:])
+}
+
 // score writes factor·(q · key) of blocks·16 keys, starting at token, for n queries. token is a
 // multiple of 16.
 func (kv *KV) score(dst []float32, q *queries, n, head, token, blocks int, factor float32) {
@@ -160,10 +168,9 @@ func (kv *KV) sum(dst *queries, weights []float32, n, head, token, keys int) {
 	}
 }
 
-// powerOfTwoBelow returns the largest power of two ≤ n, at most queriesAtOnce. These are the
-// numbers of queries that have kernels.
+// powerOfTwoBelow returns the largest power of two ≤ n for which there are kernels.
 func powerOfTwoBelow(n int) int {
-	step := queriesAtOnce
+	step := mostTogether()
 	for step > n {
 		step /= 2
 	}

@@ -21,6 +21,15 @@ func times(x []float32, factor float32) {
 	timesGeneric(x[n:], factor)
 }
 
+func mix(x, y []float32, a, b float32) {
+	y = y[:len(x)]
+	n := whole(len(x), 8)
+	if n > 0 {
+		mixAVX2(&x[0], &y[0], n, a, b)
+	}
+	mixGeneric(x[n:], y[n:], a, b)
+}
+
 func scale(dst, x, w []float32, factor float32) {
 	dst, w = dst[:len(x)], w[:len(x)]
 	n := whole(len(x), 8)
@@ -124,4 +133,17 @@ func narrow(dst []uint16, x []float32) {
 		narrowAVX2(&dst[0], &x[0], n)
 	}
 	narrowGeneric(dst[n:], x[n:])
+}
+
+func widenHalf(dst []float32, x []uint16) {
+	x = x[:len(dst)]
+	n := 0
+	if level >= AVX512 {
+		if n = whole(len(x), 16); n > 0 {
+			widenHalfAVX512(&dst[0], &x[0], n)
+		}
+	} else if n = whole(len(x), 8); n > 0 {
+		widenHalfAVX2(&dst[0], &x[0], n)
+	}
+	widenHalfGeneric(dst[n:], x[n:])
 }

@@ -48,6 +48,32 @@ nextDone:
 	VZEROUPPER
 	RET
 
+// func mixAVX2(x *float32, y *float32, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·mixAVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y1
+	CMPQ         DX, $0x00000008
+	JL           nextDone
+
+next:
+	VMULPS  (AX), Y0, Y2
+	VMULPS  (CX), Y1, Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS Y2, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, CX
+	SUBQ    $0x00000008, DX
+	CMPQ    DX, $0x00000008
+	JGE     next
+
+nextDone:
+	VZEROUPPER
+	RET
+
 // func scaleAVX2(dst *float32, x *float32, w *float32, n int, factor float32)
 // Requires: AVX
 TEXT ·scaleAVX2(SB), NOSPLIT, $0-36
@@ -648,6 +674,50 @@ nextDone:
 	VZEROUPPER
 	RET
 
+// func widenHalfAVX2(dst *float32, x *uint16, n int)
+// Requires: AVX, F16C
+TEXT ·widenHalfAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	CMPQ DX, $0x00000008
+	JL   nextDone
+
+next:
+	VCVTPH2PS (CX), Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $+16, CX
+	SUBQ      $0x00000008, DX
+	CMPQ      DX, $0x00000008
+	JGE       next
+
+nextDone:
+	VZEROUPPER
+	RET
+
+// func widenHalfAVX512(dst *float32, x *uint16, n int)
+// Requires: AVX, AVX512F
+TEXT ·widenHalfAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	CMPQ DX, $0x00000010
+	JL   nextDone
+
+next:
+	VCVTPH2PS (CX), Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $+32, CX
+	SUBQ      $0x00000010, DX
+	CMPQ      DX, $0x00000010
+	JGE       next
+
+nextDone:
+	VZEROUPPER
+	RET
+
 // func swiGLUAVX512(gate *float32, up *float32, n int)
 // Requires: AVX, AVX512F
 TEXT ·swiGLUAVX512(SB), NOSPLIT, $0-24
@@ -848,7 +918,7 @@ blocks1Done:
 	VZEROUPPER
 	RET
 
-// func softenAVX512(scores *float32, seen *[4]int, n int, largests *[4]float32, sums *[4]float32)
+// func softenAVX512(scores *float32, seen *[8]int, n int, largests *[8]float32, sums *[8]float32)
 // Requires: AVX, AVX512F, AVX512VL, BMI2
 TEXT ·softenAVX512(SB), NOSPLIT, $0-40
 	MOVQ         scores+0(FP), AX

@@ -19,6 +19,15 @@ func times(x []float32, factor float32) {
 	timesGeneric(x[n:], factor)
 }
 
+func mix(x, y []float32, a, b float32) {
+	y = y[:len(x)]
+	n := whole(len(x), 8)
+	if n > 0 {
+		mixNEON(&x[0], &y[0], n, a, b)
+	}
+	mixGeneric(x[n:], y[n:], a, b)
+}
+
 func scale(dst, x, w []float32, factor float32) {
 	dst, w = dst[:len(x)], w[:len(x)]
 	n := whole(len(x), 8)
@@ -102,4 +111,13 @@ func narrow(dst []uint16, x []float32) {
 		narrowNEON(&dst[0], &x[0], n)
 	}
 	narrowGeneric(dst[n:], x[n:])
+}
+
+func widenHalf(dst []float32, x []uint16) {
+	x = x[:len(dst)]
+	n := whole(len(x), 8)
+	if n > 0 {
+		widenHalfNEON(&dst[0], &x[0], n)
+	}
+	widenHalfGeneric(dst[n:], x[n:])
 }

@@ -42,6 +42,34 @@ next:
 	BNE next
 	RET
 
+// func mixNEON(x *float32, y *float32, n int, a float32, b float32)
+TEXT ·mixNEON(SB), NOSPLIT, $0-32
+	MOVD x+0(FP), R0
+	MOVD y+8(FP), R1
+	MOVD n+16(FP), R2
+	MOVWU a+24(FP), R3
+	WORD $0x4e040c60 // dup v0.4s, w3
+	MOVWU b+28(FP), R4
+	WORD $0x4e040c81 // dup v1.4s, w4
+next:
+	WORD $0x3dc00002 // ldr q2, [x0, #0]
+	WORD $0x3dc00023 // ldr q3, [x1, #0]
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	WORD $0x4e23d442 // fadd v2.4s, v2.4s, v3.4s
+	WORD $0x3d800002 // str q2, [x0, #0]
+	WORD $0x3dc00404 // ldr q4, [x0, #16]
+	WORD $0x3dc00425 // ldr q5, [x1, #16]
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD $0x3d800404 // str q4, [x0, #16]
+	ADD $32, R0, R0
+	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BNE next
+	RET
+
 // func scaleNEON(dst *float32, x *float32, w *float32, n int, factor float32)
 TEXT ·scaleNEON(SB), NOSPLIT, $0-36
 	MOVD dst+0(FP), R0
@@ -525,6 +553,23 @@ next:
 	WORD $0x3d800000 // str q0, [x0, #0]
 	ADD $16, R0, R0
 	ADD $32, R1, R1
+	SUBS $8, R2, R2
+	BNE next
+	RET
+
+// func widenHalfNEON(dst *float32, x *uint16, n int)
+TEXT ·widenHalfNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R2
+next:
+	WORD $0x3dc00020 // ldr q0, [x1, #0]
+	WORD $0x4e217801 // fcvtl2 v1.4s, v0.8h
+	WORD $0x0e217800 // fcvtl v0.4s, v0.4h
+	WORD $0x3d800000 // str q0, [x0, #0]
+	WORD $0x3d800401 // str q1, [x0, #16]
+	ADD $16, R1, R1
+	ADD $32, R0, R0
 	SUBS $8, R2, R2
 	BNE next
 	RET

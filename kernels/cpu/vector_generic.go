@@ -17,6 +17,13 @@ func timesGeneric(x []float32, factor float32) {
 	}
 }
 
+func mixGeneric(x, y []float32, a, b float32) {
+	y = y[:len(x)]
+	for i, v := range y {
+		x[i] = float32(x[i]*a) + float32(v*b)
+	}
+}
+
 func scaleGeneric(dst, x, w []float32, factor float32) {
 	dst, w = dst[:len(x)], w[:len(x)]
 	for i, v := range x {
@@ -81,6 +88,13 @@ func narrowGeneric(dst []uint16, x []float32) {
 	dst = dst[:len(x)]
 	for i, v := range x {
 		dst[i] = toHalf(v)
+	}
+}
+
+func widenHalfGeneric(dst []float32, x []uint16) {
+	x = x[:len(dst)]
+	for i, h := range x {
+		dst[i] = half(h)
 	}
 }
 

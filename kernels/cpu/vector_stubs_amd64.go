@@ -14,6 +14,11 @@ func addAVX2(x *float32, y *float32, n int)
 //go:noescape
 func timesAVX2(x *float32, n int, factor float32)
 
+// mixAVX2 is for i := range n { x[i] = x[i] * a + y[i] * b }, n a multiple of 8.
+//
+//go:noescape
+func mixAVX2(x *float32, y *float32, n int, a float32, b float32)
+
 // scaleAVX2 is for i := range n { dst[i] = x[i] * factor * w[i] }, n a multiple of 8.
 //
 //go:noescape
@@ -59,6 +64,16 @@ func expSumAVX2(lanes *[16]float32, x *float32, n int, shift float32)
 //go:noescape
 func narrowAVX2(dst *uint16, x *float32, n int)
 
+// widenHalfAVX2 is for i := range n { dst[i] = half(x[i]) }, n a multiple of 8.
+//
+//go:noescape
+func widenHalfAVX2(dst *float32, x *uint16, n int)
+
+// widenHalfAVX512 is for i := range n { dst[i] = half(x[i]) }, n a multiple of 16.
+//
+//go:noescape
+func widenHalfAVX512(dst *float32, x *uint16, n int)
+
 // swiGLUAVX512 is for i := range n { gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i] }, n a multiple of 16.
 //
 //go:noescape
@@ -67,7 +82,7 @@ func swiGLUAVX512(gate *float32, up *float32, n int)
 // softenAVX512 turns the first seen[j] of scores[256*j:] into weights exp(score - largest), for j := range n, and zeros those that fill up the last 16. seen[j] is not 0.
 //
 //go:noescape
-func softenAVX512(scores *float32, seen *[4]int, n int, largests *[4]float32, sums *[4]float32)
+func softenAVX512(scores *float32, seen *[8]int, n int, largests *[8]float32, sums *[8]float32)
 
 // rmsNormAVX512 is RMSNorm of so many groups of n numbers, a multiple of 16.
 //

@@ -14,6 +14,11 @@ func addNEON(x *float32, y *float32, n int)
 //go:noescape
 func timesNEON(x *float32, n int, factor float32)
 
+// mixNEON is for i := range n { x[i] = x[i] * a + y[i] * b }, n a multiple of 8.
+//
+//go:noescape
+func mixNEON(x *float32, y *float32, n int, a float32, b float32)
+
 // scaleNEON is for i := range n { dst[i] = x[i] * factor * w[i] }, n a multiple of 8.
 //
 //go:noescape
@@ -53,3 +58,8 @@ func expSumNEON(lanes *[16]float32, x *float32, n int, shift float32)
 //
 //go:noescape
 func narrowNEON(dst *uint16, x *float32, n int)
+
+// widenHalfNEON is for i := range n { dst[i] = half(x[i]) }, n a multiple of 8.
+//
+//go:noescape
+func widenHalfNEON(dst *float32, x *uint16, n int)

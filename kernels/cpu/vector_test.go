@@ -72,6 +72,10 @@ func TestVectorEqualsPortable(t *testing.T) {
 			timesGeneric(want, factor)
 			equalBits(t, "times", got, want)
 
+			mix(got, y, factor, 0.3)
+			mixGeneric(want, y, factor, 0.3)
+			equalBits(t, "mix", got, want)
+
 			equalBits(t, "squares", []float32{squares(x)}, []float32{squaresGeneric(x)})
 			equalBits(t, "largest", []float32{largest(x) + 0}, []float32{largestGeneric(x) + 0})
 
@@ -175,7 +179,7 @@ func testNormGroups(t *testing.T, r *rand.Rand, both func(func(i int))) {
 
 func testSoften(t *testing.T, r *rand.Rand, both func(func(i int))) {
 	t.Helper()
-	var scores [2]splitScores
+	var scores [2][queriesAtOnce * KeysPerSplit]float32
 	var largests, sums [2][queriesAtOnce]float32
 	var seen [queriesAtOnce]int
 	n := 1 + r.IntN(queriesAtOnce)
@@ -190,7 +194,7 @@ func testSoften(t *testing.T, r *rand.Rand, both func(func(i int))) {
 		}
 	}
 	scores[1] = scores[0]
-	both(func(i int) { soften(&scores[i], &seen, n, &largests[i], &sums[i]) })
+	both(func(i int) { soften(scores[i][:], &seen, n, &largests[i], &sums[i]) })
 	equalBits(t, "the sums of weights", sums[0][:n], sums[1][:n])
 	for j := range n {
 		equalBits(t, "the largest score", []float32{largests[0][j] + 0}, []float32{largests[1][j] + 0})
@@ -244,13 +248,15 @@ func testHalf(t *testing.T, x []float32) {
 		gotWide[i], wantWide[i] = half(got[i]), half(want[i])
 	}
 	equalBits(t, "narrow", gotWide, wantWide)
+	widenHalf(gotWide, got)
+	equalBits(t, "widenHalf", gotWide, wantWide)
 }
 
 func TestAttentionProductsEqualPortable(t *testing.T) {
 	atEveryLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		for range 300 {
-			headDim, blocks, n := 1+r.IntN(140), 1+r.IntN(9), 1<<r.IntN(3)
+			headDim, blocks, n := 1+r.IntN(140), 1+r.IntN(9), powerOfTwoBelow(1<<r.IntN(4))
 			keys := rowOf(r, headDim*blocks*lanes)
 			if r.IntN(8) == 0 {
 				clear(keys)

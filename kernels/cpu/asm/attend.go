@@ -22,21 +22,22 @@ const (
 )
 
 // attend writes the two products of attention for AVX2 and AVX-512: over a cache in float32, half
-// precision or Q8_0, and for one, two or four queries that see the same keys. A number of the cache
-// is read once for all queries. What is added to each sum, and in which order, does not depend on
-// the number of queries.
+// precision or Q8_0, and for one, two or four queries that see the same keys; for AVX-512 also for
+// eight. A number of the cache is read once for all queries. What is added to each sum, and in which
+// order, does not depend on the number of queries.
 func attend(c *build.Context) {
 	for _, level := range []struct {
 		name      string
 		lanes     int
 		registers int
-	}{{"AVX2", 8, 8}, {"AVX512", 16, 16}} {
+		queries   []int
+	}{{"AVX2", 8, 8, []int{1, 2, 4}}, {"AVX512", 16, 16, []int{1, 2, 4, 8}}} {
 		for _, number := range []struct {
 			name  string
 			typ   string
 			bytes int
 		}{{"F32", "float32", 4}, {"F16", "uint16", 2}, {"Q8_0", "byte", 1}} {
-			for _, queries := range []int{1, 2, 4} {
+			for _, queries := range level.queries {
 				a := &attention{
 					Context: c, lanes: level.lanes, bytes: number.bytes, queries: queries, registers: level.registers,
 					suffix: fmt.Sprint(number.name, "x", queries, level.name), typ: number.typ, quantized: number.bytes == 1,
@@ -90,6 +91,15 @@ func (a *attention) function(name, signature, doc string) {
 
 func (a *attention) argument(name string) reg.Register { return a.Load(a.Param(name), a.GP64()) }
 
+// memory returns where a scalar argument is in memory.
+func (a *attention) memory(name string) Mem {
+	b, err := a.Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
+}
+
 // read loads numbers of the cache to a register; scale is the scale of quantized ones. A quant has
 // 7 bits and a scale has 11, so their product is exact.
 func (a *attention) read(m Mem, scale, to reg.VecVirtual) {
@@ -113,7 +123,7 @@ func (a *attention) addProduct(x, y, sum reg.VecVirtual) {
 }
 
 // repeat runs body while count is at least step, and subtracts step each time.
-func (a *attention) repeat(name string, count reg.Register, step int, body func()) {
+func (a *attention) repeat(name string, count Op, step int, body func()) {
 	a.JMP(LabelRef(name + "Check"))
 	a.Label(name)
 	body()
@@ -139,48 +149,61 @@ func (a *attention) scores() {
 		doc += " In front of 32·16 quants there are the scales of 16 keys."
 	}
 	a.function("scoreKeys", "func(dst *float32, q *[%d]*float32, keys *%s, headDim, blocks int, scale float32)", doc)
-	dst, queries, keys := a.argument("dst"), a.pointers(a.argument("q")), a.argument("keys")
-	headDim, blocks := a.argument("headDim"), a.argument("blocks")
-	b, err := a.Param("scale").Resolve()
-	if err != nil {
-		panic(err)
-	}
-	scale, blockBytes := a.vec(), a.GP64()
-	a.VBROADCASTSS(b.Addr, scale)
+	s := scoring{queries: a.pointers(a.argument("q")), keys: a.argument("keys"), scale: a.vec(), blockBytes: a.argument("headDim")}
+	a.VBROADCASTSS(a.memory("scale"), s.scale)
 	if a.quantized {
-		a.IMUL3Q(U32(keysPerBlock*blockBytesQ8_0/blockQ8_0), headDim, blockBytes)
+		a.IMUL3Q(U32(keysPerBlock*blockBytesQ8_0/blockQ8_0), s.blockBytes, s.blockBytes)
 	} else {
-		a.IMUL3Q(U32(keysPerBlock*a.bytes), headDim, blockBytes)
+		a.IMUL3Q(U32(keysPerBlock*a.bytes), s.blockBytes, s.blockBytes)
 	}
 	parts := keysPerBlock / a.lanes // registers per block
 	together := min(4, max(1, a.registers/2/parts/a.queries))
-	a.scoreBlocks("blocks", together, dst, keys, headDim, blocks, blockBytes, queries, scale)
+	if a.queries == 8 {
+		together = 2 // so that each number of a query, once loaded, serves two blocks
+	}
+	s.sums = a.vecs(a.queries * together * parts)
+	a.scoreBlocks("blocks", together, s)
 	if together > 1 {
-		a.scoreBlocks("block", 1, dst, keys, headDim, blocks, blockBytes, queries, scale)
+		a.scoreBlocks("block", 1, s)
 	}
 	a.VZEROUPPER()
 	a.RET()
 }
 
+// scoring holds the registers of scoreKeys. With eight queries there are none left for dst, headDim
+// and blocks: these arguments stay in memory.
+type scoring struct {
+	keys, blockBytes reg.Register
+	queries          []reg.Register
+	scale            reg.VecVirtual
+	sums             []reg.VecVirtual // of all queries
+}
+
 // scoreBlocks computes n blocks at a time.
-func (a *attention) scoreBlocks(name string, n int, dst, keys, headDim, blocks, blockBytes reg.Register, queries []reg.Register, scale reg.VecVirtual) {
+func (a *attention) scoreBlocks(name string, n int, r scoring) {
 	parts := keysPerBlock / a.lanes
-	a.repeat(name, blocks, n, func() {
+	a.repeat(name, a.memory("blocks"), n, func() {
 		at := make([]reg.Register, n) // addresses of the next number in each of the n blocks
 		sums := make([][]reg.VecVirtual, a.queries)
 		for i := range at {
 			at[i] = a.GP64()
-			a.MOVQ(keys, at[i])
-			a.ADDQ(blockBytes, keys)
+			if i == 0 {
+				a.MOVQ(r.keys, at[i])
+			} else {
+				a.LEAQ(Mem{Base: at[i-1], Index: r.blockBytes, Scale: 1}, at[i])
+			}
 		}
 		for j := range sums {
-			sums[j] = a.vecs(n * parts)
+			sums[j] = r.sums[n*parts*j : n*parts*(j+1)]
 			for _, s := range sums[j] {
 				a.VXORPS(s.AsY(), s.AsY(), s.AsY())
 			}
 		}
-		d, ahead := a.GP64(), a.GP64()
-		a.IMUL3Q(U32(uint32(n)), blockBytes, ahead)
+		d, ahead := a.GP64(), r.blockBytes
+		if n > 1 {
+			ahead = a.GP64()
+			a.IMUL3Q(U32(uint32(n)), r.blockBytes, ahead)
+		}
 		a.XORQ(d, d)
 		a.JMP(LabelRef(name + "NumberCheck"))
 		a.Label(name + "Number")
@@ -189,7 +212,7 @@ func (a *attention) scoreBlocks(name string, n int, dst, keys, headDim, blocks, 
 			a.keyScales(name, d, at, scales)
 		}
 		factors := a.vecs(a.queries)
-		for j, q := range queries {
+		for j, q := range r.queries {
 			a.VBROADCASTSS(Mem{Base: q, Index: d, Scale: 4}, factors[j])
 		}
 		for i := range n * parts {
@@ -205,15 +228,18 @@ func (a *attention) scoreBlocks(name string, n int, dst, keys, headDim, blocks, 
 		}
 		a.INCQ(d)
 		a.Label(name + "NumberCheck")
-		a.CMPQ(d, headDim)
+		a.CMPQ(d, a.memory("headDim"))
 		a.JL(LabelRef(name + "Number"))
+		a.MOVQ(at[n-1], r.keys) // it has moved on to the next block
+		dst := a.GP64()
+		a.MOVQ(a.memory("dst"), dst)
 		for j := range sums {
 			for i, s := range sums[j] {
-				a.VMULPS(scale, s, s)
+				a.VMULPS(r.scale, s, s)
 				a.VMOVUPS(s, Mem{Base: dst, Disp: 4 * (j*keysPerSplit + a.lanes*i)})
 			}
 		}
-		a.ADDQ(U32(4*keysPerBlock*n), dst)
+		a.ADDQ(U32(4*keysPerBlock*n), a.memory("dst"))
 	})
 }
 
@@ -236,16 +262,15 @@ func (a *attention) keyScales(name string, d reg.Register, at []reg.Register, sc
 func (a *attention) values() {
 	a.function("sumValues", "func(dst *[%d]*float32, values *%s, weights *float32, keys, stride, cols int)",
 		" is for d := range cols { dst[j][d] += Σ weights[256*j+i]·values[i*stride+d] }, one after the other over 0 ≤ i < keys, cols a multiple of 16.")
-	dst, values, weights := a.pointers(a.argument("dst")), a.argument("values"), a.argument("weights")
-	keys, stride, cols := a.argument("keys"), a.argument("stride"), a.argument("cols")
-	strideBytes := a.GP64()
-	a.IMUL3Q(U32(a.bytes), stride, strideBytes)
+	r := a.weighing("stride")
+	cols := a.argument("cols")
+	a.IMUL3Q(U32(a.bytes), r.strideBytes, r.strideBytes)
 	together := min(4, a.registers/a.queries)
 	for _, n := range []int{together, 1} {
 		name := []string{"", "column", "columns", "", "columns"}[n]
 		a.repeat(name, cols, n*a.lanes, func() {
-			a.sumColumns(name, n, 0, dst, values, weights, keys, strideBytes)
-			a.ADDQ(U32(n*a.lanes*a.bytes), values)
+			a.sumColumns(name, n, 0, r)
+			a.ADDQ(U32(n*a.lanes*a.bytes), r.values)
 		})
 	}
 	a.VZEROUPPER()
@@ -258,41 +283,68 @@ func (a *attention) quantizedValues() {
 	a.function("sumValues", "func(dst *[%d]*float32, values *%s, weights *float32, keys, headDim int)",
 		" is for d := range headDim { dst[j][d] += Σ weights[256*j+i]·values[i*headDim+d] }, one after the other over 0 ≤ i < keys, where the values"+
 			" of a key are headDim/32 blocks of Q8_0.")
-	dst, values, weights := a.pointers(a.argument("dst")), a.argument("values"), a.argument("weights")
-	keys, headDim := a.argument("keys"), a.argument("headDim")
-	strideBytes := a.GP64()
-	a.IMUL3Q(U32(blockBytesQ8_0), headDim, strideBytes)
-	a.SHRQ(U8(5), strideBytes)
+	r := a.weighing("headDim")
+	headDim := a.argument("headDim")
+	a.IMUL3Q(U32(blockBytesQ8_0), r.strideBytes, r.strideBytes)
+	a.SHRQ(U8(5), r.strideBytes)
 	together := min(blockQ8_0/a.lanes, a.registers/a.queries)
 	a.repeat("block", headDim, blockQ8_0, func() {
 		for first := 0; first < blockQ8_0; first += together * a.lanes {
-			a.sumColumns(fmt.Sprint("columns", first), together, scaleBytes+first, dst, values, weights, keys, strideBytes)
+			a.sumColumns(fmt.Sprint("columns", first), together, scaleBytes+first, r)
 		}
-		a.ADDQ(U32(blockBytesQ8_0), values)
+		a.ADDQ(U32(blockBytesQ8_0), r.values)
 	})
 	a.VZEROUPPER()
 	a.RET()
 }
 
+// weighing holds the registers of sumValues.
+type weighing struct {
+	dst                   reg.Register // of the array of pointers
+	done                  reg.Register // bytes of dst that are done
+	values, weights, keys reg.Register
+	strideBytes           reg.Register
+}
+
+// weighing loads the arguments that both kinds of values have. strideBytes begins as the argument
+// stride.
+func (a *attention) weighing(stride string) weighing {
+	r := weighing{
+		dst: a.argument("dst"), done: a.GP64(),
+		values: a.argument("values"), weights: a.argument("weights"), keys: a.argument("keys"), strideBytes: a.argument(stride),
+	}
+	a.XORQ(r.done, r.done)
+	return r
+}
+
+// eachSum calls move for the sums of every query and their places in dst.
+func (a *attention) eachSum(sums [][]reg.VecVirtual, r weighing, move func(sum reg.VecVirtual, at Mem)) {
+	for j := range sums {
+		row := a.GP64()
+		a.MOVQ(Mem{Base: r.dst, Disp: 8 * j}, row)
+		for i, s := range sums[j] {
+			move(s, Mem{Base: row, Index: r.done, Scale: 1, Disp: 4 * a.lanes * i})
+		}
+	}
+}
+
 // sumColumns computes n registers of columns for every query. The first number of the first key is
 // at bytes after values.
-func (a *attention) sumColumns(name string, n, at int, dst []reg.Register, values, weights, keys, strideBytes reg.Register) {
+func (a *attention) sumColumns(name string, n, at int, r weighing) {
 	sums := make([][]reg.VecVirtual, a.queries)
 	for j := range sums {
 		sums[j] = a.vecs(n)
-		for i, s := range sums[j] {
-			a.VMOVUPS(Mem{Base: dst[j], Disp: 4 * a.lanes * i}, s)
-		}
 	}
+	a.eachSum(sums, r, func(sum reg.VecVirtual, at Mem) { a.VMOVUPS(at, sum) })
 	value, i, ahead := a.GP64(), a.GP64(), a.GP64()
-	a.MOVQ(values, value)
-	a.IMUL3Q(U32(keysAhead), strideBytes, ahead)
+	a.MOVQ(r.values, value)
+	a.IMUL3Q(U32(keysAhead), r.strideBytes, ahead)
 	a.XORQ(i, i)
 	a.JMP(LabelRef(name + "KeyCheck"))
 	a.Label(name + "Key")
 	factors := a.vecs(a.queries)
 	for j := range factors {
-		a.VBROADCASTSS(Mem{Base: weights, Index: i, Scale: 4, Disp: 4 * j * keysPerSplit}, factors[j])
+		a.VBROADCASTSS(Mem{Base: r.weights, Index: i, Scale: 4, Disp: 4 * j * keysPerSplit}, factors[j])
 	}
 	scale := a.valueScale(value)
 	for k := range n {
@@ -305,17 +357,13 @@ func (a *attention) sumColumns(name string, n, at int, dst []reg.Register, value
 	for line := 0; line < n*a.lanes*a.bytes; line += 64 {
 		a.PREFETCHT0(Mem{Base: value, Index: ahead, Scale: 1, Disp: line})
 	}
-	a.ADDQ(strideBytes, value)
+	a.ADDQ(r.strideBytes, value)
 	a.INCQ(i)
 	a.Label(name + "KeyCheck")
-	a.CMPQ(i, keys)
+	a.CMPQ(i, r.keys)
 	a.JL(LabelRef(name + "Key"))
-	for j := range sums {
-		for k, s := range sums[j] {
-			a.VMOVUPS(s, Mem{Base: dst[j], Disp: 4 * a.lanes * k})
-		}
-		a.ADDQ(U32(4*a.lanes*n), dst[j])
-	}
+	a.eachSum(sums, r, func(sum reg.VecVirtual, at Mem) { a.VMOVUPS(sum, at) })
+	a.ADDQ(U32(4*a.lanes*n), r.done)
 }
 
 // valueScale loads the scale of a block to all lanes of a register; for numbers that are not

@@ -16,7 +16,7 @@ func (v *elements) soften512() {
 	const name = "softenAVX512"
 	v.Function(name)
 	v.Attributes(build.NOSPLIT)
-	v.SignatureExpr("func(scores *float32, seen *[4]int, n int, largests, sums *[4]float32)")
+	v.SignatureExpr("func(scores *float32, seen *[8]int, n int, largests, sums *[8]float32)")
 	v.Pragma("noescape")
 	v.Doc(name + " turns the first seen[j] of scores[256*j:] into weights exp(score - largest), for j := range n, and zeros those that fill up the last 16. seen[j] is not 0.")
 	pointer := func(name string) reg.Register { return v.Load(v.Param(name), v.GP64()) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -16,6 +17,7 @@ func vector(c *build.Context) {
 	v := &elements{Context: c, constants: map[string]Mem{}}
 	v.add()
 	v.times()
+	v.mix()
 	v.scale()
 	v.squares()
 	v.largest()
@@ -25,6 +27,8 @@ func vector(c *build.Context) {
 	v.gelu()
 	v.expSum()
 	v.narrow()
+	v.widen("widenHalf", 8, v.YMM)
+	v.widen("widenHalfAVX512", 16, v.ZMM)
 	v.swiGLU512()
 	v.soften512()
 	v.rmsNorm512()
@@ -110,6 +114,21 @@ func (v *elements) times() {
 	v.loop(n, 8, 32, p, func() {
 		x := v.YMM()
 		v.VMULPS(Mem{Base: p[0]}, factor, x)
+		v.VMOVUPS(x, Mem{Base: p[0]})
+	})
+	v.end()
+}
+
+func (v *elements) mix() {
+	p, n := v.function("mix", "is for i := range n { x[i] = x[i] * a + y[i] * b }, n a multiple of 8.", "func(x, y *float32, n int, a, b float32)", "x", "y")
+	a, b := v.YMM(), v.YMM()
+	v.VBROADCASTSS(v.address("a"), a)
+	v.VBROADCASTSS(v.address("b"), b)
+	v.loop(n, 8, 32, p, func() {
+		x, y := v.YMM(), v.YMM()
+		v.VMULPS(Mem{Base: p[0]}, a, x)
+		v.VMULPS(Mem{Base: p[1]}, b, y)
+		v.VADDPS(y, x, x)
 		v.VMOVUPS(x, Mem{Base: p[0]})
 	})
 	v.end()
@@ -282,6 +301,18 @@ func (v *elements) narrow() {
 		v.VMOVUPS(Mem{Base: p[1]}, x)
 		v.VCVTPS2PH(Imm(0), x, Mem{Base: p[0]}) // to nearest, ties to even
 		v.ADDQ(Imm(16), p[0])
+	})
+	v.end()
+}
+
+// widen converts half precision, lanes numbers at a time.
+func (v *elements) widen(name string, lanes int, register func() reg.VecVirtual) {
+	p, n := v.function(name, fmt.Sprintf("is for i := range n { dst[i] = half(x[i]) }, n a multiple of %d.", lanes), "func(dst *float32, x *uint16, n int)", "dst", "x")
+	v.loop(n, lanes, 2*lanes, p[1:], func() {
+		x := register()
+		v.VCVTPH2PS(Mem{Base: p[1]}, x)
+		v.VMOVUPS(x, Mem{Base: p[0]})
+		v.ADDQ(Imm(uint64(4*lanes)), p[0])
 	})
 	v.end()
 }

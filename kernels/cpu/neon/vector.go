@@ -6,7 +6,7 @@ import "math"
 // numbers at a time.
 func vector() []*function {
 	return []*function{
-		elementwiseAdd(), elementwiseTimes(), elementwiseScale(), squares(), largest(), rotate(), rotatePairs(), swiGLU(), expSum(), narrow(),
+		elementwiseAdd(), elementwiseTimes(), elementwiseMix(), elementwiseScale(), squares(), largest(), rotate(), rotatePairs(), swiGLU(), expSum(), narrow(), widen(),
 	}
 }
 
@@ -49,6 +49,19 @@ func elementwiseTimes() *function {
 		for offset := 0; offset < 32; offset += 16 {
 			a := f.v()
 			f.do(ldr(a, x, offset), fmul(a, a, factor), str(a, x, offset))
+		}
+	})
+	f.asm("RET")
+	return f
+}
+
+func elementwiseMix() *function {
+	f := open("mix", "x *float32, y *float32, n int, a float32, b float32", "is for i := range n { x[i] = x[i] * a + y[i] * b }, n a multiple of 8.")
+	x, y, n, a, b := f.load("x"), f.load("y"), f.load("n"), f.broadcast("a"), f.broadcast("b")
+	f.elements(n, 8, []r{x, y}, func() {
+		for offset := 0; offset < 32; offset += 16 {
+			p, q := f.v(), f.v()
+			f.do(ldr(p, x, offset), ldr(q, y, offset), fmul(p, p, a), fmul(q, q, b), fadd(p, p, q), str(p, x, offset))
 		}
 	})
 	f.asm("RET")
@@ -155,6 +168,18 @@ func narrow() *function {
 		a, b := f.v(), f.v()
 		f.do(ldr(a, x, 0), ldr(b, x, 16), fcvtnHalf(a, a), fcvtn2Half(a, b), str(a, dst, 0))
 		f.forward(dst, 2*8)
+	})
+	f.asm("RET")
+	return f
+}
+
+func widen() *function {
+	f := open("widenHalf", "dst *float32, x *uint16, n int", "is for i := range n { dst[i] = half(x[i]) }, n a multiple of 8.")
+	dst, x, n := f.load("dst"), f.load("x"), f.load("n")
+	f.elements(n, 8, []r{dst}, func() {
+		a, b := f.v(), f.v()
+		f.do(ldr(a, x, 0), fcvtl2Half(b, a), fcvtlHalf(a, a), str(a, dst, 0), str(b, dst, 16))
+		f.forward(x, 2*8)
 	})
 	f.asm("RET")
 	return f
