@@ -6,16 +6,18 @@ import (
 	"testing"
 	"time"
 
+	"specula/assets"
 	"specula/engine"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/host"
+	"specula/engine/weights/widen"
 )
 
 // nearTie is the lead of the best score over the second below which float32 arithmetic in another order may pick the other.
 const nearTie = 1e-3
 
-// reference is what an independent float32 forward pass over the F16 files says, see assets/reference.
+// reference is what an independent float32 forward pass says of the pair, its weights widened and rounded to F16: see assets/training/reference.py.
 type reference struct {
 	Cases []struct {
 		Prompt string
@@ -36,10 +38,18 @@ func TestGreedyTextEqualsTheReference(t *testing.T) {
 	if err := json.Unmarshal(data, &want); err != nil {
 		t.Fatal(err)
 	}
+	target, err := widen.ToF16(assets.Target())
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft, err := widen.ToF16(assets.Draft())
+	if err != nil {
+		t.Fatal(err)
+	}
 	e, err := engine.Load(t.Context(), engine.Options{
 		Config:  config.Default(),
-		Target:  engine.Source{Path: "../assets/reference/demo-target-f16.gguf"},
-		Draft:   engine.Source{Path: "../assets/reference/demo-draft-f16.gguf"},
+		Target:  engine.Source{Embedded: target, Name: "target F16"},
+		Draft:   engine.Source{Embedded: draft, Name: "draft F16"},
 		Backend: host.New(2), Now: time.Now,
 	}, func(event.Event) {})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/host"
+	"specula/engine/weights/widen"
 	"specula/gpu/driver/emulated"
 	"specula/tokenizer/chat"
 )
@@ -142,9 +143,17 @@ func TestGreedyTextEqualsTheReference(t *testing.T) {
 	if os.Getenv("SPECULA_ALL_PROMPTS") != "" || !emulated.Emulated() {
 		prompts, tokens = len(want.Cases), 48
 	}
+	target, err := widen.ToF16(assets.Target())
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft, err := widen.ToF16(assets.Draft())
+	if err != nil {
+		t.Fatal(err)
+	}
 	e, err := engine.Load(t.Context(), engine.Options{
 		Config: config.Default(), Backend: b, Now: time.Now, NewSeed: func() int64 { return 1 },
-		Target: engine.Source{Path: "../assets/reference/demo-target-f16.gguf"}, Draft: engine.Source{Path: "../assets/reference/demo-draft-f16.gguf"},
+		Target: engine.Source{Embedded: target, Name: "target F16"}, Draft: engine.Source{Embedded: draft, Name: "draft F16"},
 	}, func(event.Event) {})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
-"""What the heads guess by an independent float32 forward over the F16 files: the reference of the program's tests.
+"""What the heads guess by an independent float32 forward over the weights of the target and the heads: the reference of the program's tests.
 
-usage: python headsreference.py --model TARGET.pt --heads FOLDER --reference reference.json --out heads.json
+usage: python headsreference.py --model target.gguf --heads FOLDER --reference reference.json --out heads.json
 
 FOLDER has eagle/model.safetensors, medusa/model.safetensors or both. Nothing of the training is used: every guess is computed afresh
 from all pairs in front of it, without a cache, and each token of a draft is the head's best.
@@ -13,8 +13,9 @@ import torch
 import torch.nn.functional as F
 
 import headfile
-from model import EPSILON, LM, load, rotary, rotate
+from model import EPSILON, LM, rotary, rotate
 from reference import rounded
+from restore import restored
 
 GUESSES = 3
 EVERY = 64  # of the scores one is kept
@@ -67,11 +68,11 @@ def main() -> None:
         options.add_argument(f"--{name}", type=Path, required=True)
     chosen = options.parse_args()
     torch.set_num_threads(1)
-    target = rounded(load(chosen.model))
     files = {name: chosen.heads / name / "model.safetensors" for name in ("eagle", "medusa")}
     kinds = {name: headfile.read(path) for name, path in files.items() if path.exists()}
     cases = []
     with torch.no_grad():
+        target = rounded(restored(chosen.model))
         for case in json.loads(chosen.reference.read_text())["cases"]:
             ids = case["ids"] + case["target"]["greedy"][:6]
             states = target.norm(target.hidden(torch.tensor([ids[:-1]]))[-1])[0]

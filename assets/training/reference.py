@@ -1,6 +1,9 @@
-"""What the pair says by an independent float32 forward over its F16 weights: the reference of the program's tests.
+"""What the pair says by an independent float32 forward over its weights: the reference of the program's tests.
 
-usage: python reference.py --target TARGET.pt --draft DRAFT.pt --vocabulary vocabulary.json --out reference.json
+usage: python reference.py --target target.gguf --draft draft.gguf --out reference.json
+
+The files are those in the program. gguf-py widens their Q8_0 weights, and they are rounded to F16, as the tests do that
+compare a forward pass in F16.
 """
 import argparse
 import json
@@ -8,8 +11,8 @@ from pathlib import Path
 
 import torch
 
-from model import LM, load
-from vocabulary import Vocabulary
+from model import LM
+from restore import restored, vocabulary
 
 TOKENS = 48
 PROMPTS = [
@@ -43,20 +46,20 @@ def continuation(model: LM, ids: list[int], stop: int) -> dict:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("target", "draft", "vocabulary", "out"):
+    for name in ("target", "draft", "out"):
         options.add_argument(f"--{name}", type=Path, required=True)
     chosen = options.parse_args()
     torch.set_num_threads(1)
-    vocabulary, cases = Vocabulary.read(chosen.vocabulary), []
-    models = {"target": rounded(load(chosen.target)), "draft": rounded(load(chosen.draft))}
+    words, cases = vocabulary(chosen.target), []
     with torch.no_grad():
+        models = {"target": rounded(restored(chosen.target)), "draft": rounded(restored(chosen.draft))}
         for prompt in PROMPTS:
-            ids = vocabulary.prompt([("user", prompt)])
-            case = {"prompt": prompt, "ids": ids, "text_ids": vocabulary.encode(prompt)}
-            case |= {name: continuation(model, ids, vocabulary.im_end) for name, model in models.items()}
-            case["text"] = vocabulary.decode(case["target"]["greedy"])
+            ids = words.prompt([("user", prompt)])
+            case = {"prompt": prompt, "ids": ids, "text_ids": words.encode(prompt)}
+            case |= {name: continuation(model, ids, words.im_end) for name, model in models.items()}
+            case["text"] = words.decode(case["target"]["greedy"])
             cases.append(case)
-    note = "prompt ids through the ChatML template; greedy continuation and logits by a float32 forward over the F16 weights"
+    note = "prompt ids through the ChatML template; greedy continuation and logits by a float32 forward over the Q8_0 weights, widened and rounded to F16"
     template = "for each message <|im_start|>role\\ncontent<|im_end|>\\n, then <|im_start|>assistant\\n"
     chosen.out.write_text(json.dumps({"note": note, "template": template, "cases": cases}, ensure_ascii=False, indent=0))
 

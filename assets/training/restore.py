@@ -1,24 +1,45 @@
-"""Makes a checkpoint of a pair's F16 file again, to go on training from: what ../reference holds needs no second copy.
+"""Makes a checkpoint of a file of the pair, to go on training from or to compute its reference.
 
-usage: python restore.py --file FILE.gguf --shape target|draft --out MODEL.pt
+usage: python restore.py --file FILE.gguf --out MODEL.pt
+
+A Q8_0 file gives what it holds: the training's own numbers were finer.
 """
 import argparse
 from pathlib import Path
 
 import numpy as np
 import torch
-from gguf import GGUFReader
+from gguf import GGUFReader, dequantize
 
 from export import tensors
-from model import LM, save
-from train import SHAPES
+from model import LM, Shape, save
+from vocabulary import Vocabulary
 
 
-def restored(file: Path, model: LM) -> LM:
-    """The model with the file's weights."""
-    found = {t.name: np.array(t.data) for t in GGUFReader(file).tensors}
+def shape(file: GGUFReader) -> Shape:
+    def value(key: str) -> int:
+        return int(file.fields["qwen3." + key].contents())
+
+    return Shape(
+        dim=value("embedding_length"), layers=value("block_count"), heads=value("attention.head_count"),
+        kv=value("attention.head_count_kv"), hd=value("attention.key_length"), ffn=value("feed_forward_length"),
+        vocab=next(int(t.shape[1]) for t in file.tensors if t.name == "token_embd.weight"),
+    )  # fmt: skip
+
+
+def vocabulary(path: Path) -> Vocabulary:
+    fields = GGUFReader(path).fields
+    merges = [tuple(m.split(" ")) for m in fields["tokenizer.ggml.merges"].contents()]
+    return Vocabulary(fields["tokenizer.ggml.tokens"].contents(), merges)
+
+
+def restored(path: Path) -> LM:
+    """The model with the file's weights, quantised ones widened."""
+    file = GGUFReader(path)
+    model = LM(shape(file))
+    found = {t.name: dequantize(t.data, t.tensor_type) for t in file.tensors}
     if (wanted := {name for name, _ in tensors(model)}) != found.keys():
-        raise ValueError(f"{file}: has the tensors {sorted(found.keys() ^ wanted)} more or less than a model of this shape")
+        raise ValueError(f"{path}: has the tensors {sorted(found.keys() ^ wanted)} more or less than a model of this shape")
     for name, place in tensors(model):  # which are the memory of the model's parameters
         place[...] = found[name].reshape(place.shape)
     return model
@@ -27,11 +48,10 @@ def restored(file: Path, model: LM) -> LM:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--file", type=Path, required=True)
-    options.add_argument("--shape", choices=SHAPES, required=True)
     options.add_argument("--out", type=Path, required=True)
     chosen = options.parse_args()
     with torch.no_grad():
-        save(restored(chosen.file, LM(SHAPES[chosen.shape])), chosen.out)
+        save(restored(chosen.file), chosen.out)
 
 
 if __name__ == "__main__":

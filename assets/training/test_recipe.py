@@ -31,7 +31,7 @@ class Recipe(unittest.TestCase):
             file = Path(folder) / "small.gguf"
             with open(file, "wb") as out:
                 write(out, model, learn(TEXTS), "small", "f16", 64)
-            again = restored(file, LM(SMALL))
+            again = restored(file)
         for (name, wanted), (_, got) in zip(tensors(model), tensors(again)):
             np.testing.assert_allclose(got, wanted, atol=1e-3, err_msg=name)
 

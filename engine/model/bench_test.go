@@ -5,20 +5,21 @@ import (
 	"fmt"
 	"testing"
 
+	"specula/assets"
 	"specula/engine/model"
 )
 
 // BenchmarkForward measures one pass of m rows after 200 tokens. m = 1 is a decode step, m = γ+1 a
 // verification.
 func BenchmarkForward(b *testing.B) {
-	for _, f := range []struct{ name, path string }{
-		{"target", "../../assets/pair/target.gguf"},
-		{"draft", "../../assets/pair/draft.gguf"},
-		{"target-f16", "../../assets/reference/demo-target-f16.gguf"},
-	} {
+	asItIs := func(data []byte) func() ([]byte, error) { return func() ([]byte, error) { return data, nil } }
+	for _, f := range []struct {
+		name string
+		data func() ([]byte, error)
+	}{{"target", asItIs(assets.Target())}, {"draft", asItIs(assets.Draft())}, {"target-f16", wideTarget}} {
 		for _, threads := range []int{1, 2} {
 			backend := newBackend(b, threads)
-			m := openModel(b, backend, f.path, model.Options{})
+			m := openWide(b, backend, f.data, model.Options{})
 			cache := newCache(b, m)
 			ids := randomIDs(200, m.Config().Vocab, 1)
 			if _, err := m.Prefill(context.Background(), cache, ids, nil); err != nil {

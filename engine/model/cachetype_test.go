@@ -88,7 +88,7 @@ func TestCacheInBlocksKeepsWhatTheReferencePacks(t *testing.T) {
 func TestCacheTypesPredictNearlyTheSame(t *testing.T) {
 	ids := referenceCases(t)[0].IDs
 	read := func(typ compute.DType) [][]float32 {
-		m := openModel(t, newBackend(t, 2), "../../assets/reference/demo-target-f16.gguf", model.Options{MaxTokens: 300, CacheType: typ})
+		m := openWide(t, newBackend(t, 2), wideTarget, model.Options{MaxTokens: 300, CacheType: typ})
 		return runSteps(t, m, newCache(t, m), ids, 16).scores
 	}
 	wide := read(compute.F32)

@@ -127,6 +127,14 @@ func demoAndTies() []subject {
 	demo := func(name, path string) subject {
 		return subject{name, func(t testing.TB, b compute.Backend, o model.Options) *model.Model { return openModel(t, b, path, o) }}
 	}
+	wide := func(name string, typ compute.DType, data func() ([]byte, error)) subject {
+		return subject{name, func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+			if typ != 0 {
+				o.CacheType = typ
+			}
+			return openWide(t, b, data, o)
+		}}
+	}
 	keeping := func(typ compute.DType, name, path string) subject {
 		return subject{name + ", cache " + gguf.TypeName(typ), func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
 			o.CacheType = typ
@@ -136,11 +144,11 @@ func demoAndTies() []subject {
 	return []subject{
 		keeping(compute.F16, "draft Q8_0", "../../assets/pair/draft.gguf"),
 		keeping(compute.Q8_0, "draft Q8_0", "../../assets/pair/draft.gguf"),
-		keeping(compute.Q8_0, "target F16", "../../assets/reference/demo-target-f16.gguf"),
+		wide("target F16, cache Q8_0", compute.Q8_0, wideTarget),
 		demo("target Q8_0", "../../assets/pair/target.gguf"),
 		demo("draft Q8_0", "../../assets/pair/draft.gguf"),
-		demo("target F16", "../../assets/reference/demo-target-f16.gguf"),
-		demo("draft F16", "../../assets/reference/demo-draft-f16.gguf"),
+		wide("target F16", 0, wideTarget),
+		wide("draft F16", 0, wideDraft),
 		{"near ties F32", func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
 			return nearTies(t, b, compute.F32, o)
 		}},

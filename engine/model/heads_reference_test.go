@@ -57,7 +57,7 @@ type guesser interface {
 func TestBuiltInHeadsAgainstPyTorch(t *testing.T) {
 	cases := headCases(t)
 	backend := newBackend(t, 2)
-	target := openModel(t, backend, "../../assets/reference/demo-target-f16.gguf", model.Options{MaxTokens: 256, MaxRows: 8, PrefillRows: 128})
+	target := openWide(t, backend, wideTarget, model.Options{MaxTokens: 256, MaxRows: 8, PrefillRows: 128})
 	for name, guesses := range map[string]func(c headCase) []headGuess{
 		"eagle": func(c headCase) []headGuess { return c.Eagle }, "medusa": func(c headCase) []headGuess { return c.Medusa },
 	} {

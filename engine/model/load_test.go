@@ -3,6 +3,8 @@ package model_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -242,7 +244,15 @@ func TestMemoryIsRefusedBeforeItIsTaken(t *testing.T) {
 	if !errors.Is(err, compute.ErrOutOfMemory) || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %q, want %q", err, want)
 	}
-	f16, err := weights.Open(context.Background(), "../../assets/reference/demo-target-f16.gguf", nil)
+	data, err := wideTarget()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "target-f16.gguf")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f16, err := weights.Open(context.Background(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

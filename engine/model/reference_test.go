@@ -5,15 +5,19 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"sync"
 	"testing"
 
+	"specula/assets"
 	"specula/engine/compute"
 	"specula/engine/host"
 	"specula/engine/model"
 	"specula/engine/weights"
+	"specula/engine/weights/widen"
 )
 
-// referenceCase is a prompt with the results of a float32 forward pass over the F16 weights.
+// referenceCase is a prompt with the results of a float32 forward pass by PyTorch over the weights
+// of the pair, widened by gguf-py and rounded to F16.
 type referenceCase struct {
 	Prompt string  `json:"prompt"`
 	IDs    []int32 `json:"ids"`
@@ -51,6 +55,31 @@ func openModel(t testing.TB, backend compute.Backend, path string, o model.Optio
 	if err != nil {
 		t.Fatal(err)
 	}
+	return loadModel(t, backend, file, o)
+}
+
+// The demo pair with weights in F16.
+var (
+	wideTarget = sync.OnceValues(func() ([]byte, error) { return widen.ToF16(assets.Target()) })
+	wideDraft  = sync.OnceValues(func() ([]byte, error) { return widen.ToF16(assets.Draft()) })
+)
+
+// openWide opens wideTarget or wideDraft.
+func openWide(t testing.TB, backend compute.Backend, wide func() ([]byte, error), o model.Options) *model.Model {
+	t.Helper()
+	data, err := wide()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := weights.Parse("a model of the demo pair in F16", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loadModel(t, backend, file, o)
+}
+
+func loadModel(t testing.TB, backend compute.Backend, file *weights.File, o model.Options) *model.Model {
+	t.Helper()
 	m, err := model.Load(context.Background(), backend, file, o, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -74,26 +103,33 @@ func newCache(t testing.TB, m *model.Model) compute.Cache {
 	return c
 }
 
+// demoFile opens a file of the pair as it is in the program.
+func demoFile(t *testing.T, name string) func(b compute.Backend) *model.Model {
+	return func(b compute.Backend) *model.Model {
+		return openModel(t, b, "../../assets/pair/"+name+".gguf", model.Options{})
+	}
+}
+
 func TestReference(t *testing.T) {
 	const nearTie = 1e-3
 	cases := referenceCases(t)
 	target := func(c referenceCase) reply { return c.Target }
 	draft := func(c referenceCase) reply { return c.Draft }
 	for _, f := range []struct {
-		name, path string
-		of         func(referenceCase) reply
-		bound      float64 // on the error of the first logits, relative to their range
-		greedy     bool
+		name   string
+		open   func(b compute.Backend) *model.Model
+		of     func(referenceCase) reply
+		bound  float64 // on the error of the first logits, relative to their range
+		greedy bool
 	}{
-		{"target F16", "../../assets/reference/demo-target-f16.gguf", target, 2e-3, true},
-		{"draft F16", "../../assets/reference/demo-draft-f16.gguf", draft, 2e-3, true},
-		// Rounding the weights to 8 bits alone gives 0.039 and 0.010, as computed with PyTorch.
-		// This program also rounds the activations.
-		{"target Q8_0", "../../assets/pair/target.gguf", target, 6e-2, false},
-		{"draft Q8_0", "../../assets/pair/draft.gguf", draft, 3e-2, false},
+		{"target F16", func(b compute.Backend) *model.Model { return openWide(t, b, wideTarget, model.Options{}) }, target, 1e-5, true},
+		{"draft F16", func(b compute.Backend) *model.Model { return openWide(t, b, wideDraft, model.Options{}) }, draft, 1e-5, true},
+		// The weights are those of the reference, but this program also rounds the activations.
+		{"target Q8_0", demoFile(t, "target"), target, 3e-2, false},
+		{"draft Q8_0", demoFile(t, "draft"), draft, 3e-2, false},
 	} {
 		t.Run(f.name, func(t *testing.T) {
-			m := openModel(t, newBackend(t, 2), f.path, model.Options{})
+			m := f.open(newBackend(t, 2))
 			worst := 0.0
 			for _, c := range cases {
 				want := f.of(c)
