@@ -105,7 +105,11 @@ func (b *binder) findFused(name string, shape []int) (*binding, error) {
 		length = &weight.Cols
 	}
 	if *length != total {
-		return nil, nil
+		if f.name == own || fusions[f.name].name == f.name { // it may also be a tensor of its own
+			return nil, nil
+		}
+		return nil, fmt.Errorf("the tensor %q has shape %s; a %s model of these hyperparameters needs %d rows, those of %s",
+			tensor, times([]int{weight.Rows, weight.Cols}), b.arch.name, total, strings.Join(f.rows, ", "))
 	}
 	each := len(weight.Data) / total
 	at, rows := before*each, b.sizes[f.rows[f.part]]

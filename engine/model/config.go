@@ -42,6 +42,8 @@ type Config struct {
 	MaxRows     int // most rows of a Forward
 	PrefillRows int // rows of one pass of Prefill
 
+	FeedForwardMatrices int64 // of a layer: 3 with a gate, 2 without
+
 	Parameters  int64
 	WeightBytes int64         // as the file stores them
 	WeightType  string        // the type of most of these bytes, such as "Q8_0"

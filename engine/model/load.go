@@ -113,6 +113,10 @@ func (m *Model) bind(file *weights.File) (*binder, error) {
 			return nil, err
 		}
 	}
+	m.config.FeedForwardMatrices = 3
+	if m.arch.needs()["gate"] == absent {
+		m.config.FeedForwardMatrices = 2
+	}
 	b.describe(&m.config)
 	_, hasOutput, _ := file.Tensor("output.weight")
 	m.config.TiedOutput = !hasOutput

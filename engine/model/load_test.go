@@ -20,7 +20,7 @@ func TestConfigOfThePair(t *testing.T) {
 	want := model.Config{
 		Architecture: "qwen3", Layers: 8, Dim: 256, FFN: 1024, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 4096, ContextLength: 2048,
 		RopeBase: 10_000, RopeDim: 64, AttentionScale: 0.125, NormEps: float64(float32(1e-6)), TiedOutput: true,
-		MaxTokens: 128, MaxRows: 32, PrefillRows: 32, Parameters: 8_918_272, WeightBytes: 9_491_456, WeightType: "Q8_0",
+		MaxTokens: 128, MaxRows: 32, PrefillRows: 32, FeedForwardMatrices: 3, Parameters: 8_918_272, WeightBytes: 9_491_456, WeightType: "Q8_0",
 		CacheBytes: 2 * 8 * 128 * 2 * 64 * 4,
 	}
 	if got := m.Config(); got != want {
@@ -193,6 +193,24 @@ func TestLoadRefuses(t *testing.T) {
 		{"a bias that qwen2 needs", func() *gguf.Builder {
 			return (&tiny{name: "x", arch: "qwen2", heads: 4, kvHeads: 2, headDim: 16, tied: true}).builder()
 		}, model.Options{}, []string{`"blk.0.attn_q.bias" is missing`, "shape 64"}},
+		{"a fused tensor of another size", func() *gguf.Builder {
+			b := (&tiny{name: "x", arch: "phi3", heads: 4, kvHeads: 2, headDim: 16, tied: true}).metadata()
+			return b.Matrix("token_embd.weight", compute.F32, 50, 64, make([]float32, 50*64)).Vector("output_norm.weight", make([]float32, 64)).
+				Vector("blk.0.attn_norm.weight", make([]float32, 64)).Matrix("blk.0.attn_qkv.weight", compute.F32, 100, 64, make([]float32, 6400))
+		}, model.Options{}, []string{`"blk.0.attn_qkv.weight" has shape 100 × 64`, "needs 128 rows"}},
+		{"a pattern of windows for too few layers", func() *gguf.Builder {
+			b := (&tiny{name: "x", arch: "gemma3", heads: 4, kvHeads: 2, headDim: 16, tied: true}).metadata()
+			b.Set("gemma3.attention.sliding_window", uint32(8)).Set("gemma3.attention.sliding_window_pattern", []bool{true})
+			return b.Vector("output_norm.weight", make([]float32, 64))
+		}, model.Options{}, []string{"gemma3.attention.sliding_window_pattern", "a list of 1", "2 layers"}},
+		{"a window as text", func() *gguf.Builder {
+			b := (&tiny{name: "x", arch: "gemma2", heads: 4, kvHeads: 2, headDim: 16, tied: true}).metadata()
+			return b.Set("gemma2.attention.sliding_window", "wide").Vector("output_norm.weight", make([]float32, 64))
+		}, model.Options{}, []string{"gemma2.attention.sliding_window", "integer"}},
+		{"a cap of nothing", func() *gguf.Builder {
+			b := (&tiny{name: "x", arch: "gemma2", heads: 4, kvHeads: 2, headDim: 16, tied: true}).metadata()
+			return b.Set("gemma2.attn_logit_softcapping", float32(0)).Vector("output_norm.weight", make([]float32, 64))
+		}, model.Options{}, []string{`"gemma2.attn_logit_softcapping" is 0`, "0.001 to 1e+06"}},
 		{"a factor of zero", func() *gguf.Builder {
 			m := &tiny{name: "x", arch: "llama", heads: 4, kvHeads: 2, headDim: 16, tied: true}
 			return m.builder().Vector("rope_freqs.weight", make([]float32, 8))

@@ -46,7 +46,7 @@ func (m *Model) Without(layers []int) (*Model, error) {
 // the matrices of a layer; norms and biases are tiny in comparison.
 func (c Config) ParametersWithout(layers int) int64 {
 	queries, keys := int64(c.Heads*c.HeadDim), int64(c.KVHeads*c.HeadDim)
-	return c.Parameters - int64(layers)*int64(c.Dim)*(2*queries+2*keys+3*int64(c.FFN))
+	return c.Parameters - int64(layers)*int64(c.Dim)*(2*queries+2*keys+c.FeedForwardMatrices*int64(c.FFN))
 }
 
 // MiddleLayers is the default choice of layers to leave out: every second one between the first and
