@@ -32,6 +32,9 @@ type architecture struct {
 
 	activation compute.Activation // of the feed-forward network
 
+	normEmbeddings bool    // embeddings are normalised, without weights
+	postNormEps    float64 // epsilon of the norms after attention and feed-forward network; 0: that of the others
+
 	// read takes from the file what only this family has. May be nil.
 	read func(m *metadata, c *Config)
 }

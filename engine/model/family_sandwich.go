@@ -6,6 +6,15 @@ func sandwiches() []architecture {
 	return []architecture{
 		{name: "olmo2", neoX: true, qkNorm: allHeads, has: onlyPostNorms(), windows: windows{some: true, fullEvery: 4, unscaled: true}}, // and OLMo 3
 		{name: "exaone4", neoX: true, has: onlyPostNorms(), rotates: windowOnly, windows: windows{some: true, fullEvery: 4}},
+		{
+			name: "muse-glimmer", normEmbeddings: true, postNormEps: 1e-8, rotates: windowOnly,
+			has:     needs{"post_norms": required, "qk_norm": required, "attention_gate": required},
+			windows: windows{some: true, fullEvery: 4, unscaled: true},
+			read: func(m *metadata, c *Config) {
+				c.LogitScale = m.number("logit_scale", 0, 1e-6, 1e6)
+				c.LogitCap, _ = m.maybe("final_logit_softcapping", 0, 1e6)
+			},
+		},
 		{name: "glm4", has: needs{"post_norms": required}},
 	}
 }

@@ -29,6 +29,7 @@ func (m *Model) begin(ctx context.Context, parts ...Part) *pass {
 // layersBehind runs all layers over tokens that are embedded already.
 func (m *Model) layersBehind(p *pass) error {
 	p.scale(m.activations.residual, m.config.EmbeddingScale)
+	p.normEmbeddings()
 	for i := range m.layers {
 		if p.err != nil {
 			return p.err
@@ -66,7 +67,7 @@ func (m *Model) gather(p *pass, i int, x compute.Buffer) {
 	p.attend(a.attended, a.query, a.key, a.value, compute.Attention{
 		Layer: i, Heads: c.Heads, HeadDim: c.HeadDim, Scale: float32(c.AttentionScale), Window: l.window, SoftCap: float32(c.AttentionCap),
 	})
-	p.project(a.output, a.attended, l.Mix, l.MixBias)
+	p.project(a.output, p.gateAttention(x, l.AttentionGate), l.Mix, l.MixBias)
 	p.contribute(l.PostAttentionNorm)
 }
 

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"specula/engine/compute"
 	"specula/engine/weights"
@@ -67,6 +68,11 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	}
 	if err := m.placeLayers(windows); err != nil {
 		return nil, err
+	}
+	if m.arch.normEmbeddings {
+		if m.ones, err = backend.Vector("ones", slices.Repeat([]float32{1}, m.config.Dim)); err != nil {
+			return nil, err
+		}
 	}
 	return m, m.allocate()
 }
@@ -137,7 +143,7 @@ func (m *Model) checkOperations(w layerWindows) error {
 		{"capped scores", c.AttentionCap != 0 || c.LogitCap != 0},
 		{"factors of embeddings, residuals or logits", c.EmbeddingScale != 0 || c.ResidualScale != 0 || c.LogitScale != 0},
 		{"norms with a mean", a.layerNorm},
-		{"another activation than SiLU", a.activation != compute.SiLU},
+		{"another activation than SiLU", a.activation != compute.SiLU || a.needs()["attention_gate"] == required},
 	} {
 		if need.is {
 			return fmt.Errorf("a %s model has %s, and %s does not compute these yet: choose --device cpu: %w",

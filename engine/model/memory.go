@@ -32,11 +32,15 @@ func (m *Model) sizes() []size {
 	c, a := &m.config, &m.activations
 	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
 	n := c.PrefillRows
-	return []size{
+	all := []size{
 		{&a.residual, n, c.Dim}, {&a.normed, n, c.Dim}, {&a.output, n, c.Dim},
 		{&a.query, n, queries}, {&a.attended, n, queries}, {&a.key, n, keys}, {&a.value, n, keys},
 		{&a.gate, n, c.FFN}, {&a.up, n, c.FFN}, {&a.scores, c.MaxRows, c.Vocab},
 	}
+	if m.arch.needs()["attention_gate"] == required {
+		all = append(all, size{&a.attentionGate, n, queries})
+	}
+	return all
 }
 
 // allocate makes the activation buffers of the model.

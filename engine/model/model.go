@@ -36,6 +36,7 @@ type Model struct {
 	backend     compute.Backend
 	arch        architecture
 	config      Config
+	ones        compute.Vector // weights of the norm of embeddings; nil: there is none
 	activations activations
 	pass        pass
 	ids         []int32 // of all parts of a pass, one after the other
@@ -61,8 +62,18 @@ type activations struct {
 	key      compute.Buffer // KVHeads·HeadDim
 	value    compute.Buffer // KVHeads·HeadDim
 	gate     compute.Buffer // FFN
-	up       compute.Buffer // FFN
-	scores   compute.Buffer // Vocab
+	// Heads·HeadDim; nil where attention has no gate
+	attentionGate compute.Buffer
+	up            compute.Buffer // FFN
+	scores        compute.Buffer // Vocab
+}
+
+// postNormEps is the epsilon of the norms of what a block adds.
+func (m *Model) postNormEps() float64 {
+	if m.arch.postNormEps > 0 {
+		return m.arch.postNormEps
+	}
+	return m.config.NormEps
 }
 
 // Config returns the shape of the model.

@@ -20,10 +20,14 @@ type pass struct {
 
 // norm writes the norm of x to dst.
 func (p *pass) norm(dst, x compute.Buffer, w, bias compute.Vector) {
+	p.normBy(p.model.config.NormEps, dst, x, w, bias)
+}
+
+func (p *pass) normBy(by float64, dst, x compute.Buffer, w, bias compute.Vector) {
 	if p.err != nil {
 		return
 	}
-	eps := float32(p.model.config.NormEps)
+	eps := float32(by)
 	if p.model.arch.layerNorm {
 		p.err = p.extra().LayerNorm(dst, x, p.rows, w, w.Len(), eps)
 	} else {
@@ -112,6 +116,24 @@ func (p *pass) gate(gate, up compute.Buffer, f compute.Activation) {
 	}
 }
 
+// gateAttention returns what attention collected, times σ(x·w) if w is not nil.
+func (p *pass) gateAttention(x compute.Buffer, w compute.Matrix) compute.Buffer {
+	a := &p.model.activations
+	if w == nil {
+		return a.attended
+	}
+	p.project(a.attentionGate, x, w, nil)
+	p.gate(a.attentionGate, a.attended, compute.Sigmoid)
+	return a.attentionGate
+}
+
+// normEmbeddings normalises embeddings, without weights, if the family does.
+func (p *pass) normEmbeddings() {
+	if p.model.ones != nil {
+		p.norm(p.model.activations.residual, p.model.activations.residual, p.model.ones, nil)
+	}
+}
+
 func (p *pass) activate(x compute.Buffer, f compute.Activation) {
 	if p.err == nil {
 		p.err = p.extra().Activate(x, nil, p.rows, f)
@@ -129,7 +151,7 @@ func (p *pass) add(x, y compute.Buffer) {
 func (p *pass) contribute(norm compute.Vector) {
 	a := &p.model.activations
 	if norm != nil {
-		p.norm(a.output, a.output, norm, nil)
+		p.normBy(p.model.postNormEps(), a.output, a.output, norm, nil)
 	}
 	p.scale(a.output, p.model.config.ResidualScale)
 	p.add(a.residual, a.output)

@@ -28,6 +28,7 @@ type layer struct {
 	ValueBias         compute.Vector `gguf:"blk.%d.attn_v.bias" shape:"keys" need:"qkv_bias"`
 	QueryNorm         compute.Vector `gguf:"blk.%d.attn_q_norm.weight" shape:"query_norm" need:"qk_norm"`
 	KeyNorm           compute.Vector `gguf:"blk.%d.attn_k_norm.weight" shape:"key_norm" need:"qk_norm"`
+	AttentionGate     compute.Matrix `gguf:"blk.%d.attn_gate.weight" shape:"queries,dim" need:"attention_gate"`
 	Mix               compute.Matrix `gguf:"blk.%d.attn_output.weight" shape:"dim,queries"`
 	MixBias           compute.Vector `gguf:"blk.%d.attn_output.bias" shape:"dim" need:"optional"`
 	PostAttentionNorm compute.Vector `gguf:"blk.%d.post_attention_norm.weight" shape:"dim" need:"post_norms"`
