@@ -110,7 +110,7 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 	}
 	e.ready = event.Ready{
 		Version: o.Version, Target: describe(o.Target, file, e.target),
-		Device: o.describeDevices(), DeviceWhy: o.DeviceWhy,
+		Device: o.describeDevices(), DeviceWhy: o.DeviceWhy, DeviceDetail: o.Backend.Info().Detail,
 	}
 	language.tell(&e.ready)
 	if err := e.loadDraft(ctx, emit); err != nil {

@@ -117,6 +117,9 @@ func (x *examination) left() float64 { return 1 - x.Now().Sub(x.began).Seconds()
 func (x *examination) surroundings(context.Context) error {
 	r := x.Ready
 	x.add("device", OK, "", "%s (%s)", r.Device, r.DeviceWhy)
+	if r.DeviceDetail != "" {
+		x.add("", OK, "", "%s", r.DeviceDetail)
+	}
 	for _, w := range r.Warnings {
 		x.add(w.About, Warn, w.Do, "%s", w.Text)
 	}

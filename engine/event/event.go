@@ -51,7 +51,8 @@ type Ready struct {
 	Heads           string `json:"heads,omitempty"` // which trained heads are loaded, in words
 	Device          string `json:"device"`          // "cpu, 2 threads"
 	DeviceWhy       string `json:"deviceWhy"`
-	Template        string `json:"template"` // which chat template is in use and why
+	DeviceDetail    string `json:"deviceDetail,omitempty"` // what else is known of it: on the processor, why so many threads
+	Template        string `json:"template"`               // which chat template is in use and why
 	Auto            *Auto  `json:"auto,omitempty"`
 	// Unspelled lists, in words, the bytes of UTF-8 for which the target's vocabulary has no
 	// token; empty if it has all. Such bytes are left out of what the model reads.

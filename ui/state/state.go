@@ -154,7 +154,7 @@ func (s *State) applyLoading(e event.Loading) {
 
 func (s *State) applyReady(e event.Ready) {
 	s.Phase, s.Loading = Idle, nil
-	for _, text := range []*string{&e.Version, &e.DraftRefused, &e.DraftTranslated, &e.Heads, &e.Device, &e.DeviceWhy, &e.Template, &e.Unspelled} {
+	for _, text := range []*string{&e.Version, &e.DraftRefused, &e.DraftTranslated, &e.Heads, &e.Device, &e.DeviceWhy, &e.DeviceDetail, &e.Template, &e.Unspelled} {
 		*text = sanitize.Line(*text)
 	}
 	warnings := make([]event.Warning, 0, min(len(e.Warnings), warningLimit))
