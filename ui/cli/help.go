@@ -30,6 +30,27 @@ func (f *helpAll) Set(string) error {
 func (f *helpAll) String() string { return "false" }
 func (f *helpAll) Type() string   { return "bool" }
 
+// helpCommand prints the help of the command that its arguments name. Cobra's own takes an unknown name for no
+// name.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Print the help of a command",
+		RunE: func(c *cobra.Command, args []string) error {
+			found, rest, err := c.Root().Find(args)
+			if err == nil {
+				err = noSuchCommand(found, rest)
+			}
+			if err != nil {
+				return err
+			}
+			found.InitDefaultHelpFlag()
+			found.InitDefaultVersionFlag()
+			return found.Help()
+		},
+	}
+}
+
 // help prints the help of a command. Of the settings it shows those with an example, or all if all are
 // asked for.
 func (a *invocation) help(c *cobra.Command, _ []string) {

@@ -66,6 +66,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration, 3 model not loadab
 	root.SetVersionTemplate("specula {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(a.help)
+	root.SetHelpCommand(helpCommand())
 	root.PersistentFlags().StringVar(&a.configFile, "config", "", "configuration `FILE`; otherwise SPECULA_CONFIG or the user's own")
 	root.PersistentFlags().StringVar(&a.color, "color", "auto", "colours, `WHEN`: auto, always or never")
 	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "say which configuration, models and device are used")
