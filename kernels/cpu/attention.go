@@ -75,8 +75,9 @@ func (t *Attention) Do(from, to int) {
 	case t.widens():
 		var scores [queriesAtOnce*KeysPerSplit + lineFloats]float32
 		var groups [mostGroups]together
-		var keys, values [KeysPerSplit*mostWidened + lineFloats]float32
-		wide := KV{kept: KVF32, heads: 1, headDim: t.KV.headDim, tokens: KeysPerSplit, keys: aligned(keys[:]), values: aligned(values[:])}
+		// These are as large as Go lets a variable on the stack be, so there is no room to align them.
+		var keys, values [KeysPerSplit * mostWidened]float32
+		wide := KV{kept: KVF32, heads: 1, headDim: t.KV.headDim, tokens: KeysPerSplit, keys: keys[:], values: values[:]}
 		t.items(from, to, &scratch{groups: groups[:], scores: aligned(scores[:]), wide: &wide})
 	default:
 		var scores [queriesAtOnce*KeysPerSplit + lineFloats]float32
