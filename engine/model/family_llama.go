@@ -32,6 +32,9 @@ func granite(m *metadata, c *Config) {
 	if scale, _ := m.maybe("attention.scale", 0, 1e6); scale > 0 {
 		c.AttentionScale = scale
 	}
+	if rotates, found, err := m.file.Bool(m.key("rope.scaling.finetuned")); err != nil || found && !rotates {
+		m.fail(m.key("rope.scaling.finetuned"), rotates, "true: a granite model without rotary positions is not supported")
+	}
 }
 
 // temperature reads how queries grow with their position. Source: Llama 4; Ministral 3.

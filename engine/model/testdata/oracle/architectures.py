@@ -41,6 +41,7 @@ MODELS = {
     "llama-linear": ("Llama", dict(rope_parameters=dict(rope_type="linear", rope_theta=10000.0, factor=2.0))),
     "llama-llama3": ("Llama", dict(rope_parameters=dict(
         rope_type="llama3", rope_theta=10000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32))),
+    "llama-dynamic": ("Llama", dict(max_position_embeddings=32, rope_parameters=dict(rope_type="dynamic", rope_theta=10000.0, factor=2.0))),
     "qwen2": ("Qwen2", {}),
     "qwen3": ("Qwen3", dict(head_dim=16)),
     "qwen2vl": ("Qwen2VL", {}),
@@ -145,9 +146,25 @@ def convert(model, llama_cpp, folder, out):
     instance = cls(folder, gguf.LlamaFileType.ALL_F32, out, use_temp_file=False)
     instance = getattr(instance, "impl", instance)
     type(instance).set_vocab = cls.set_vocab
+    if type(model).__name__ == "LlamaForCausalLM" and model.config.rope_parameters["rope_type"] == "dynamic":
+        scale_dynamically(instance)
     if "StableLM" in cls.__name__:
         stack_norms(instance)
     instance.write()
+
+
+def scale_dynamically(instance):
+    """Writes the scaling that the converter leaves out, and a context that needs it."""
+    writer, usual = instance.gguf_writer, instance.set_gguf_parameters
+
+    def parameters():
+        usual()
+        writer.add_context_length(64)
+        writer.add_string("llama.rope.scaling.type", "dynamic")
+        writer.add_rope_scaling_factor(2.0)
+        writer.add_rope_scaling_orig_ctx_len(32)
+
+    instance.set_gguf_parameters = parameters
 
 
 def stack_norms(instance):
