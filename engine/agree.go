@@ -48,7 +48,7 @@ func (e *Engine) markReplies(turns []Message) (agreement.Dialogue, error) {
 		if turn.Role != "assistant" {
 			continue
 		}
-		prompt, err := e.encode(turns[:i])
+		prompt, err := e.encode(e.template, turns[:i])
 		if err != nil {
 			return d, err
 		}

@@ -20,10 +20,12 @@ func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 			reason = endStop
 			return true
 		}
+		before := r.text.thought
 		var stopped bool
 		if t.Text, stopped = r.text.next(t.ID); stopped {
 			reason = endStopString
 		}
+		t.Thought = before || r.text.thought // the marks count as thought, too
 		return stopped
 	}
 	for i := range outcome.Accepted {
@@ -31,6 +33,9 @@ func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 			discard(ev, i+1)
 			return reason
 		}
+	}
+	for i := outcome.Accepted; i < len(ev.Draft); i++ {
+		ev.Draft[i].Thought = r.text.thought
 	}
 	if ev.Commit != nil {
 		ended(ev.Commit)

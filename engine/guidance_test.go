@@ -117,7 +117,7 @@ func TestGuidedReplyEqualsTwoSlowReadings(t *testing.T) {
 			s := guidedSessionKeeping(t, tt.cache, "temperature", "0", "guidance", tt.scale, "negative", tt.negative)
 			got, rounds := replyIDs(t, s, tt.prompt, nil)
 			message := []chat.Message{{Role: "user", Content: tt.prompt}}
-			prompt, err := s.engine.encode(message)
+			prompt, err := s.engine.encode(s.engine.template, message)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestGuidedReplyEqualsTwoSlowReadings(t *testing.T) {
 			if tt.negative != "" {
 				without = append([]chat.Message{{Role: "system", Content: tt.negative}}, message...)
 			}
-			negative, err := s.engine.encode(without)
+			negative, err := s.engine.encode(s.engine.template, without)
 			if err != nil {
 				t.Fatal(err)
 			}

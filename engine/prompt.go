@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"specula/engine/config"
 	"specula/tokenizer"
@@ -35,26 +36,51 @@ func newTemplate(source string, vocab tokenizer.Spec, t *tokenizer.Tokenizer, pr
 }
 
 // encode renders a conversation and turns it into tokens. Only what the template itself wrote can become a control token.
-func (e *Engine) encode(messages []chat.Message) ([]int32, error) {
-	segments, err := e.template.Render(messages, true)
+func (e *Engine) encode(template *chat.Template, messages []chat.Message) ([]int32, error) {
+	segments, err := template.Render(messages, true)
 	if err != nil {
-		return nil, fmt.Errorf("rendering the chat by %s: %w", e.template.Name(), err)
+		return nil, fmt.Errorf("rendering the chat by %s: %w", template.Name(), err)
 	}
 	return e.tokens.EncodeSegments(segments), nil
+}
+
+// control returns the text of a control token, and "" for every other token.
+func (e *Engine) control(id int32) string {
+	if !e.tokens.IsControl(id) {
+		return ""
+	}
+	return e.tokens.Token(id)
+}
+
+// spelled returns the text at the end of a prompt, control tokens included.
+func (e *Engine) spelled(tokens []int32) string {
+	const last = 16 // tokens; no mark of a thought is longer
+	var s strings.Builder
+	for _, id := range tokens[max(len(tokens)-last, 0):] {
+		s.WriteString(e.control(id))
+		if !e.tokens.IsControl(id) {
+			s.Write(e.tokens.Bytes(id))
+		}
+	}
+	return s.String()
 }
 
 // fit returns the tokens of a conversation in contextTokens, and how many old turns had to be dropped for it, if c allows
 // that. When nothing helps it returns the tokens of the shortest form and an error with the figures.
 func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Config, contextTokens int) (tokens []int32, dropped int, err error) {
+	template, err := e.template.Think(c.Model.Think)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%w; set model.think", err)
+	}
 	var system []chat.Message
 	if c.Model.System != "" {
 		system = []chat.Message{{Role: "system", Content: c.Model.System}}
 	}
 	if c.Context.Overflow == "drop-oldest" {
 		room := min(c.Sampling.MaxTokens, contextTokens/replyShare)
-		tokens, dropped, err = e.dropOldest(ctx, system, messages, contextTokens-room)
+		tokens, dropped, err = e.dropOldest(ctx, template, system, messages, contextTokens-room)
 	} else {
-		tokens, err = e.encode(slices.Concat(system, messages))
+		tokens, err = e.encode(template, slices.Concat(system, messages))
 	}
 	if err == nil && len(tokens) >= contextTokens {
 		err = fmt.Errorf("the conversation has %d tokens and the context holds %d: "+
@@ -65,7 +91,7 @@ func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Conf
 
 // dropOldest drops as few of the oldest turns as make the conversation no longer than most tokens, and all but the last if
 // nothing less does. It searches by halving, since a long chat takes a while to encode.
-func (e *Engine) dropOldest(ctx context.Context, system, messages []chat.Message, most int) (tokens []int32, dropped int, err error) {
+func (e *Engine) dropOldest(ctx context.Context, template *chat.Template, system, messages []chat.Message, most int) (tokens []int32, dropped int, err error) {
 	turns := turnStarts(messages)
 	encode := func(n int) []int32 {
 		if err = errors.Join(err, ctx.Err()); err != nil {
@@ -76,7 +102,7 @@ func (e *Engine) dropOldest(ctx context.Context, system, messages []chat.Message
 			kept = messages[turns[n]:]
 		}
 		var got []int32
-		got, err = e.encode(slices.Concat(system, kept))
+		got, err = e.encode(template, slices.Concat(system, kept))
 		return got
 	}
 	dropped = sort.Search(max(len(turns)-1, 0), func(n int) bool { return len(encode(n)) <= most })

@@ -169,6 +169,7 @@ func (r *reply) begin(ctx context.Context) error {
 	}
 	r.take(s.proposers[c.Speculation.Proposer])
 	r.text = newText(r.session.engine.tokens.NewDecoder(), c.Sampling.Stop)
+	r.text.think(r.session.engine.template.Marks(), r.session.engine.spelled(tokens), r.session.engine.control)
 	for _, e := range changed {
 		if err := r.out.emit(e); err != nil {
 			return err

@@ -3,6 +3,8 @@ package engine
 import (
 	"strings"
 	"unicode/utf8"
+
+	"specula/tokenizer/chat"
 )
 
 // decoder turns ids into text, holding back what a later id may still change.
@@ -18,15 +20,46 @@ type text struct {
 	stops   []string
 	held    string          // decoded, not yet given out; shorter than the longest stop string
 	out     strings.Builder // everything given out
+
+	spell   func(id int32) string // the text of a control token; "" for every other token
+	marks   chat.Marks            // between which the model thinks
+	thought bool                  // the reply stands inside a thought
+	recent  string                // decoded text that may be the beginning of a mark
 }
 
 func newText(d decoder, stops []string) *text {
-	return &text{decoder: d, stops: stops}
+	return &text{decoder: d, stops: stops, spell: func(int32) string { return "" }}
+}
+
+// think makes the text tell thoughts from the answer. prompt is the end of the prompt.
+func (t *text) think(marks chat.Marks, prompt string, spell func(id int32) string) {
+	t.marks, t.spell, t.thought = marks, spell, marks.OpenedBy(prompt)
 }
 
 // next takes a committed token and returns the text it completes; stopped says that a stop string ended the reply.
 func (t *text) next(id int32) (s string, stopped bool) {
-	return t.release(t.held + t.decoder.Next(id))
+	decoded := t.decoder.Next(id)
+	if control := t.spell(id); t.marks.Has(control) {
+		decoded += control
+	}
+	t.follow(decoded)
+	return t.release(t.held + decoded)
+}
+
+// follow notes where a thought begins and ends.
+func (t *text) follow(decoded string) {
+	for t.recent += decoded; t.marks.Open != ""; t.thought = !t.thought {
+		mark := t.marks.Open
+		if t.thought {
+			mark = t.marks.Close
+		}
+		_, after, found := strings.Cut(t.recent, mark)
+		if !found {
+			t.recent = t.recent[len(t.recent)-heldBack(t.recent, []string{mark}):]
+			return
+		}
+		t.recent = after
+	}
 }
 
 // flush returns what is still held back when a reply ends for another reason than a stop string.

@@ -30,6 +30,7 @@ type Model struct {
 	Translate string // auto, tokens, text, off: how a draft model with another vocabulary is used
 	Template  string // auto, file, chatml, llama3, llama2, mistral
 	System    string // system prompt; empty for none
+	Think     string // auto, on, off, or the number of tokens to think at most
 }
 
 // Sampling holds the target's filters.

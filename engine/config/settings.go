@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 )
 
 // table is the only place where settings are defined. config.toml at the root of the repository
@@ -30,6 +31,15 @@ var table = []Setting{
 	{Name: "model.system", Flag: "system", Slash: "system", Kind: Text, Default: "", Applies: NextReply,
 		Doc:   "system prompt; empty for none",
 		field: func(c *Config) any { return &c.Model.System }},
+	{Name: "model.think", Flag: "think", Slash: "think", Kind: Text, Default: "auto", Applies: NextReply,
+		Doc:   "whether the model thinks before it answers: on, off, or a number of tokens, where its template knows it",
+		field: func(c *Config) any { return &c.Model.Think },
+		check: func(v string) error {
+			if n, err := strconv.Atoi(v); v != "auto" && v != "on" && v != "off" && (err != nil || n < 0 || n > 1_000_000) {
+				return errors.New("one of auto, on, off, or a number of tokens up to 1000000")
+			}
+			return nil
+		}},
 
 	{Name: "sampling.temperature", Flag: "temperature", Slash: "temp", Kind: Float, Min: 0, Max: 5, Default: "0.7", Applies: NextRound,
 		Example: "0",

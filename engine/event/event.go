@@ -185,6 +185,7 @@ type Token struct {
 	Bound   *float64 `json:"bound,omitempty"`
 	Verdict Verdict  `json:"verdict,omitempty"` // empty while pending
 	Stop    bool     `json:"stop,omitempty"`    // ends the reply and has no text
+	Thought bool     `json:"thought,omitempty"` // of what the model thinks before it answers, marks included
 	// LogProb is the natural logarithm of the target's probability of this token, from its raw
 	// scores, before any filter. LogProbs are those of the likeliest tokens. Both are set only if
 	// log-probabilities are asked for.

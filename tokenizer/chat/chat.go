@@ -1,7 +1,8 @@
 // Package chat turns a conversation into the prompt format that a model was trained on.
 //
 // Read [Message], [Options] and [Choose] first. Choose returns a [Template] and gives its reason
-// in [Template.Name]; [Template.Render] writes the prompt. Five families of templates are built in
+// in [Template.Name]; [Template.Render] writes the prompt, [Template.Think] switches thinking, and
+// [Marks] tell a thought from an answer. Five families of templates are built in
 // (family.go). A file's own template is Jinja source by a stranger; package jinja runs it under
 // limits.
 //
@@ -59,6 +60,8 @@ type Template struct {
 	source  string
 	guessed bool
 	write   writer
+	file    *fileTemplate // nil: built in
+	marks   Marks
 }
 
 // writer renders a conversation. With generate, the text ends with the opening of the assistant's

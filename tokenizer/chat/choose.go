@@ -45,6 +45,9 @@ func chooseFromFile(o Options) *Template {
 	if err != nil {
 		return guessed(o, fmt.Sprintf("the file's own template (sha256 %s) cannot be used (%v)", fingerprint(o.Source), err))
 	}
+	if own.file.obeys("on") {
+		return own // no built-in one can switch thinking
+	}
 	for _, f := range families {
 		if sameText(own.write, f.write(o.BOS, o.EOS)) {
 			return builtIn(f, o, fmt.Sprintf("gives the same text as the file's own template (sha256 %s)", fingerprint(o.Source)))
@@ -54,7 +57,7 @@ func chooseFromFile(o Options) *Template {
 }
 
 func builtIn(f family, o Options, why string) *Template {
-	return &Template{name: "built-in " + f.title + ": " + why, write: f.write(o.BOS, o.EOS)}
+	return &Template{name: "built-in " + f.title + ": " + why, write: f.write(o.BOS, o.EOS), marks: findMarks(o.Source)}
 }
 
 // guessed returns the built-in template that the control tokens suggest. because says why the
@@ -71,15 +74,16 @@ func fromFile(o Options, why string) (*Template, error) {
 	if strings.TrimSpace(o.Source) == "" {
 		return nil, errors.New("the file has none")
 	}
-	write, err := readFile(o)
+	file, err := readFile(o)
 	if err != nil {
 		return nil, err
 	}
+	write := file.writer(nil)
 	var refusal error
 	for _, messages := range probes {
 		if _, err := write(messages, true); err == nil {
 			name := fmt.Sprintf("the file's own template (sha256 %s): %s", fingerprint(o.Source), why)
-			return &Template{name: name, source: o.Source, write: write}, nil
+			return &Template{name: name, source: o.Source, write: write, file: file, marks: file.marks}, nil
 		} else if refusal == nil {
 			refusal = err
 		}

@@ -1,24 +1,38 @@
 package chat
 
 import (
+	"maps"
 	"time"
 
 	"specula/tokenizer"
 	"specula/tokenizer/chat/jinja"
 )
 
-// readFile prepares the Jinja source of a model's file.
-func readFile(o Options) (writer, error) {
-	template, err := jinja.Parse(o.Source)
+// fileTemplate is the Jinja source of a model's file, read.
+type fileTemplate struct {
+	options Options
+	parsed  *jinja.Template
+	marks   Marks
+	thought string // the field of a message for what the model thought; "" for none
+}
+
+func readFile(o Options) (*fileTemplate, error) {
+	parsed, err := jinja.Parse(o.Source)
 	if err != nil {
 		return nil, err
 	}
-	now := o.Now
-	if now == nil {
-		now = time.Now
+	if o.Now == nil {
+		o.Now = time.Now
 	}
+	return &fileTemplate{o, parsed, findMarks(o.Source), thoughtField(o.Source)}, nil
+}
+
+// writer renders with further variables.
+func (f *fileTemplate) writer(further map[string]jinja.Value) writer {
 	return func(messages []Message, generate bool) ([]tokenizer.Segment, error) {
-		text, err := template.Render(variables(messages, generate, o), now)
+		variables := f.variables(messages, generate)
+		maps.Copy(variables, further)
+		text, err := f.parsed.Render(variables, f.options.Now)
 		if err != nil {
 			return nil, err
 		}
@@ -27,11 +41,11 @@ func readFile(o Options) (writer, error) {
 			p.add(piece, !data)
 		}
 		return p.segments, nil
-	}, nil
+	}
 }
 
 // variables are the variables that Hugging Face's renderer gives to a template.
-func variables(messages []Message, generate bool, o Options) map[string]jinja.Value {
+func (f *fileTemplate) variables(messages []Message, generate bool) map[string]jinja.Value {
 	list := make([]jinja.Value, len(messages))
 	for i, m := range messages {
 		role := jinja.Data(m.Role)
@@ -40,7 +54,12 @@ func variables(messages []Message, generate bool, o Options) map[string]jinja.Va
 		}
 		turn := &jinja.Dict{}
 		turn.Set(jinja.Literal("role"), role)
-		turn.Set(jinja.Literal("content"), jinja.Data(m.Content))
+		if thought, answer, ok := f.marks.Split(m.Content); ok && m.Role == "assistant" && f.thought != "" {
+			turn.Set(jinja.Literal("content"), jinja.Data(answer))
+			turn.Set(jinja.Literal(f.thought), jinja.Data(thought))
+		} else {
+			turn.Set(jinja.Literal("content"), jinja.Data(m.Content))
+		}
 		list[i] = turn
 	}
 	v := map[string]jinja.Value{
@@ -49,11 +68,11 @@ func variables(messages []Message, generate bool, o Options) map[string]jinja.Va
 		"tools":                 nil,
 		"documents":             nil,
 	}
-	if o.BOS != "" {
-		v["bos_token"] = jinja.Literal(o.BOS)
+	if f.options.BOS != "" {
+		v["bos_token"] = jinja.Literal(f.options.BOS)
 	}
-	if o.EOS != "" {
-		v["eos_token"] = jinja.Literal(o.EOS)
+	if f.options.EOS != "" {
+		v["eos_token"] = jinja.Literal(f.options.EOS)
 	}
 	return v
 }

@@ -1,0 +1,145 @@
+package chat
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"specula/tokenizer/chat/jinja"
+)
+
+// Marks are the texts between which a model thinks before it answers. They are control tokens, or
+// tokens that are read as text.
+type Marks struct{ Open, Close string }
+
+// knownMarks are those of published models. The first whose closing mark is in the file's template
+// holds. In harmony's channels, whatever comes before the final channel counts as thinking.
+var knownMarks = []Marks{
+	{"<|channel|>analysis<|message|>", "<|channel|>final<|message|>"},
+	{"<|channel>thought\n", "<channel|>"},
+	{"<|START_THINKING|>", "<|END_THINKING|>"},
+	{"<|inner_prefix|>", "<|inner_suffix|>"},
+	{"[THINK]", "[/THINK]"},
+	{"<seed:think>", "</seed:think>"},
+	{"<mm:think>", "</mm:think>"},
+	{"<think>", "</think>"},
+}
+
+// harmony reports whether a reply is made of channels. It then begins with one, and other control
+// tokens separate its messages.
+func (m Marks) harmony() bool { return strings.HasPrefix(m.Open, "<|channel|>") }
+
+// OpenedBy reports whether a reply to a prompt with this end begins inside a thought.
+func (m Marks) OpenedBy(prompt string) bool {
+	return m.harmony() || m.Open != "" && strings.HasSuffix(strings.TrimRightFunc(prompt, jinja.IsSpace), strings.TrimSpace(m.Open))
+}
+
+// Has reports whether a control token with this text belongs to the marks. It is then part of the
+// reply's text, so that the reply can be split later.
+func (m Marks) Has(control string) bool {
+	return control != "" && (strings.Contains(m.Open, control) || strings.Contains(m.Close, control) ||
+		m.harmony() && (control == "<|start|>" || control == "<|end|>"))
+}
+
+// Marks returns the marks that the file's template knows; the zero Marks if it knows none.
+func (t *Template) Marks() Marks { return t.marks }
+
+func findMarks(source string) Marks {
+	for _, m := range knownMarks {
+		if strings.Contains(source, m.Close) {
+			return m
+		}
+	}
+	return Marks{}
+}
+
+// Split cuts what the model thought off its reply. The opening mark may be missing, because many
+// templates write it themselves at the end of the prompt. ok is false if there is no thought.
+func (m Marks) Split(reply string) (thought, answer string, ok bool) {
+	if m == (Marks{}) {
+		return "", reply, false
+	}
+	begin := strings.TrimLeftFunc(reply, jinja.IsSpace)
+	thought, answer, closed := strings.Cut(begin, m.Close)
+	thought, opened := strings.CutPrefix(thought, m.Open)
+	if !closed && !opened {
+		return "", reply, false
+	}
+	thought, _, _ = strings.Cut(thought, "<|end|>") // ends a message in harmony
+	return strip(thought), strings.TrimLeftFunc(answer, jinja.IsSpace), true
+}
+
+// thoughtField returns the field of a message in which the template expects an earlier thought. ""
+// means that it expects all in the content, and takes the thought off by itself if it wants to.
+func thoughtField(source string) string {
+	for _, field := range []string{"reasoning_content", "thinking", "reasoning"} {
+		for _, form := range []string{".%s", "'%s'", `"%s"`} {
+			if strings.Contains(source, fmt.Sprintf(form, field)) {
+				return field
+			}
+		}
+	}
+	return ""
+}
+
+// Think returns the template with thinking switched. how is "auto" for what the template does by
+// itself, "on", "off", or a number of tokens to think at most. The error says what the template
+// allows.
+func (t *Template) Think(how string) (*Template, error) {
+	if how == "" || how == "auto" {
+		return t, nil
+	}
+	budget, err := strconv.Atoi(how)
+	if known := how == "on" || how == "off" || err == nil && budget >= 0; !known || t.file == nil || !t.file.obeys(how) {
+		allowed := []string{"auto"}
+		for _, other := range []struct{ how, words string }{{"on", "on"}, {"off", "off"}, {"512", "a number of tokens"}} {
+			if t.file != nil && t.file.obeys(other.how) {
+				allowed = append(allowed, other.words)
+			}
+		}
+		return nil, fmt.Errorf("chat: thinking cannot be %.20q: %s does not know it; allowed: %s", how, t.name, strings.Join(allowed, ", "))
+	}
+	switched := *t
+	switched.write = t.file.writer(t.file.switches(how))
+	return &switched, nil
+}
+
+// switches are the variables by which published templates switch thinking. A template reads those
+// that it knows.
+func (f *fileTemplate) switches(how string) map[string]jinja.Value {
+	budget, err := strconv.Atoi(how)
+	if err == nil && budget > 0 {
+		return map[string]jinja.Value{"enable_thinking": true, "thinking": true, "thinking_budget": budget}
+	}
+	if how == "on" {
+		return map[string]jinja.Value{
+			"enable_thinking": true, "thinking": true, "thinking_mode": jinja.Literal("enabled"), "reasoning_effort": jinja.Literal("high"),
+		}
+	}
+	off := map[string]jinja.Value{
+		"enable_thinking": false, "thinking": false, "thinking_mode": jinja.Literal("disabled"), "thinking_budget": 0,
+	}
+	for _, effort := range []string{"none", "no_think", "minimal", "low"} { // the least that the template names
+		if strings.Contains(f.options.Source, "'"+effort+"'") || strings.Contains(f.options.Source, `"`+effort+`"`) {
+			off["reasoning_effort"] = jinja.Literal(effort)
+			break
+		}
+	}
+	return off
+}
+
+// obeys reports whether switching makes a difference to what the template writes.
+func (f *fileTemplate) obeys(how string) bool {
+	other := "off"
+	switch budget, err := strconv.Atoi(how); {
+	case err == nil && budget > 0: // then a budget must matter, not only that there is one
+		other = strconv.Itoa(budget + 1)
+	case how == "off" || err == nil:
+		other = "on"
+	}
+	question := []Message{{Role: "user", Content: "Why?"}}
+	a, errA := f.writer(f.switches(how))(question, true)
+	b, errB := f.writer(f.switches(other))(question, true)
+	return errA == nil && (errB != nil || !slices.Equal(a, b))
+}
