@@ -100,7 +100,7 @@ func legend(th *theme.Theme, w int) []string {
 		{th.Pending, "pending", "drafted by the small model, not yet judged by the large one"},
 		{th.Accepted, "accepted", "drafted by the small model, kept by the large one"},
 		{th.Rejected, "rejected", "drafted, and refused: the first refusal of its round"},
-		{th.Discarded, "discarded", "drafted behind a refusal: never tested, counts for nothing"},
+		{th.Discarded, "discarded", "drafted after a refusal: never tested, counts for nothing"},
 		{th.Resampled, "resampled", "drawn by the large model in place of the rejected token"},
 		{th.Bonus, "bonus", "drawn by the large model for free, when all were accepted"},
 		{th.Plain, "plain", "written by the large model alone, without a draft"},

@@ -82,7 +82,7 @@ func TestHelpIsNeverCut(t *testing.T) {
 			"pending drafted by the small model, not yet judged by the large one",
 			"accepted drafted by the small model, kept by the large one",
 			"rejected drafted, and refused: the first refusal of its round",
-			"discarded drafted behind a refusal: never tested, counts for nothing",
+			"discarded drafted after a refusal: never tested, counts for nothing",
 			"resampled drawn by the large model in place of the rejected token",
 			"bonus drawn by the large model for free, when all were accepted",
 			"plain written by the large model alone, without a draft",

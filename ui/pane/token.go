@@ -57,7 +57,7 @@ func verdictWords(t *state.Token, r *state.Round) string {
 	case event.Rejected:
 		return "Rejected: " + why.rejected
 	case event.Discarded:
-		return "Discarded: drafted behind a rejection or the end; it counts for nothing."
+		return "Discarded: drafted after a rejection or the end; it counts for nothing."
 	case event.Resampled:
 		return "Resampled: " + why.drawn
 	case event.Bonus:
