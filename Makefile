@@ -86,6 +86,7 @@ fmt: ## format all code
 
 generate: ## make again what is generated: code, the tables in docs/keys.md and docs/settings.md, and the placeholders of the training texts
 	$(GO) generate ./...
+	$(GO) test -count=1 -run '^TestSettingsHaveTheRegisters$$' ./engine -update
 	$(GO) test -count=1 -run '^TestDocsHave' . -update
 	$(GO) test -count=1 -run '^TestPlaceholdersAreCurrent$$' ./ui/cli -update
 

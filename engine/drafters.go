@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -90,6 +91,19 @@ func (e *Engine) describeProposers() []event.Proposer {
 		list = append(list, event.Proposer{Name: d.Name, Refused: d.why(e), Words: d.Words})
 	}
 	return list
+}
+
+// WithWords adds the words of proposers to what a trace of an older program tells, which lacks them.
+func WithWords(r event.Ready) event.Ready {
+	r.Proposers = slices.Clone(r.Proposers)
+	for _, d := range drafters() {
+		i := slices.IndexFunc(r.Proposers, func(p event.Proposer) bool { return p.Name == d.Name })
+		if i < 0 {
+			i, r.Proposers = len(r.Proposers), append(r.Proposers, event.Proposer{Name: d.Name})
+		}
+		r.Proposers[i].Words = cmp.Or(r.Proposers[i].Words, d.Words)
+	}
+	return r
 }
 
 // proposer returns the session's proposer of a name and makes it if there is none yet. If it cannot be made, refused says why.

@@ -32,7 +32,7 @@ func (r *reply) inspect(in *round.Input, did *round.Result, ev *event.Round) err
 	}
 	for i, rule := range spec.Rules {
 		if len(draft.Tokens) > 0 {
-			ev.Rules = append(ev.Rules, event.RuleOutcome{Rule: string(rule), Accepted: seen.Kept[i], Lossy: rule.Lossy()})
+			ev.Rules = append(ev.Rules, event.RuleOutcome{Rule: string(rule.Rule), Accepted: seen.Kept[i], Lossy: rule.Lossy()})
 		}
 	}
 	for i := range ev.Draft {

@@ -137,8 +137,8 @@ func (p *prover) contestants(o ProofOptions) []proof.Contestant {
 	rules := o.Rules
 	if rules == nil {
 		for _, rule := range spec.Rules {
-			if !rule.Lossy() || string(rule) == own.Acceptance {
-				rules = append(rules, rule)
+			if !rule.Changes || string(rule.Rule) == own.Acceptance {
+				rules = append(rules, rule.Rule)
 			}
 		}
 	}

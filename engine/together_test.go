@@ -9,6 +9,7 @@ import (
 
 	"specula/assets"
 	"specula/engine"
+	"specula/engine/config"
 	"specula/engine/event"
 )
 
@@ -21,6 +22,12 @@ type combination struct {
 	prompt   string
 }
 
+// choices are the values of a setting.
+func choices(name string) []string {
+	s, _ := config.Lookup(name)
+	return s.Choices
+}
+
 func randomCombination(rng *rand.Rand) combination {
 	maybe := func(list *[]string, pairs ...string) {
 		if rng.IntN(3) == 0 {
@@ -29,7 +36,7 @@ func randomCombination(rng *rand.Rand) combination {
 		}
 	}
 	c := combination{prompt: assets.TrainedPrompts()[rng.IntN(50)], settings: []string{"seed", strconv.Itoa(rng.IntN(100)), "max-tokens", strconv.Itoa(1 + rng.IntN(24))}}
-	rules := []string{"token", "block", "exact", "typical-lossy"} // at temperature 0 they are one
+	rules := choices("speculation.acceptance") // at temperature 0 they are one
 	if rng.IntN(2) == 0 {
 		c.settings, rules = append(c.settings, "temperature", "1.1"), []string{"exact"}
 		maybe(&c.settings, "top-k", "8", "top-p", "0.8", "min-p", "0.1", "temperature-last", "on")
@@ -42,8 +49,9 @@ func randomCombination(rng *rand.Rand) combination {
 	maybe(&c.settings, "min-tokens", "12")
 	maybe(&c.settings, "logprobs", "2")
 	maybe(&c.settings, "choices", `["It is a trick.", "I do not know that."]`, "regex", "[A-Z][a-z ,']*[.!?]", "json-schema", `{"type":"integer"}`)
+	proposers := choices("speculation.proposer")[1:] // without auto
 	drafting := func() []string {
-		list := []string{"proposer", []string{"draft", "ngram", "suffix", "combined", "skip", "eagle", "medusa"}[rng.IntN(7)], "trust", "0.2",
+		list := []string{"proposer", proposers[rng.IntN(len(proposers))], "trust", "0.2",
 			"accept", rules[rng.IntN(len(rules))], "gamma", strconv.Itoa(1 + rng.IntN(8)), "gamma-rule", []string{"fixed", "windowed", "cost-aware"}[rng.IntN(3)]}
 		return append(list, "speculate", fmt.Sprint(rng.IntN(6) > 0))
 	}

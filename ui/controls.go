@@ -61,7 +61,7 @@ func (m *Model) changeOf(a keys.Action, c config.Config) (setting, value string)
 	case keys.Proposer:
 		return "speculation.proposer", m.nextProposer(p.Proposer)
 	case keys.Acceptance:
-		return "speculation.acceptance", after(p.Acceptance, "token", "block", "exact") // the lossy rule can only be set by name
+		return "speculation.acceptance", after(p.Acceptance, config.LosslessRules()...) // a lossy rule can only be set by name
 	case keys.Speculate:
 		return "speculation.enabled", toggled(p.Enabled)
 	}

@@ -85,6 +85,9 @@ func (m *Model) race(messages []engine.Message, lanes [2]race.Lane, after bool) 
 	}
 	ctx, cancel := context.WithCancel(m.ctx)
 	view := race.NewView(messages[len(messages)-1].Content, lanes)
+	if m.state.Ready != nil {
+		view.Load(*m.state.Ready)
+	}
 	m.racing = racing{stop: cancel, view: view}
 	m.dialog = view
 	m.guard.Go("the race", func() {

@@ -50,7 +50,7 @@ func (s *scripted) ready() event.Ready {
 		Version: "test", Device: "cpu, 2 threads", DeviceWhy: "no GPU", Template: "chatml", LoadMS: 12,
 		Target:    event.Model{Name: "demo-target", Path: "embedded", Architecture: "qwen3", WeightType: "Q8_0", Parameters: 6_000_000, Layers: 8, VocabSize: 4096, ContextLength: 2048},
 		Draft:     &draft,
-		Proposers: []event.Proposer{{Name: "draft"}, {Name: "ngram"}, {Name: "suffix"}, {Name: "eagle", Refused: "no heads"}},
+		Proposers: []event.Proposer{{Name: "draft", Words: "from the draft model"}, {Name: "ngram"}, {Name: "suffix"}, {Name: "eagle", Refused: "no heads"}},
 		Auto:      &event.Auto{Proposer: "draft", Why: "there is a draft model"},
 	}
 }

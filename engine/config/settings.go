@@ -140,11 +140,11 @@ var table = []Setting{
 	{Name: "speculation.enabled", Flag: "speculate", Slash: "speculate", Kind: Bool, Default: "true", Applies: NextRound,
 		Doc:   "draft and verify; off makes every round plain",
 		field: func(c *Config) any { return &c.Speculation.Enabled }},
-	{Name: "speculation.proposer", Flag: "proposer", Slash: "proposer", Kind: Choice, Choices: []string{"auto", "draft", "ngram", "suffix", "combined", "skip", "eagle", "medusa"}, Default: "auto", Applies: NextRound,
+	{Name: "speculation.proposer", Flag: "proposer", Slash: "proposer", Kind: Choice, Choices: proposers, Default: "auto", Applies: NextRound,
 		Example: "ngram",
 		Doc:     "what drafts: the draft model, earlier text with the same last tokens, the target without some layers, or trained heads; auto takes the first that can draft",
 		field:   func(c *Config) any { return &c.Speculation.Proposer }},
-	{Name: "speculation.acceptance", Flag: "acceptance", Slash: "accept", Kind: Choice, Choices: []string{"token", "block", "exact", "typical-lossy"}, Default: "token", Applies: NextRound,
+	{Name: "speculation.acceptance", Flag: "acceptance", Slash: "accept", Kind: Choice, Choices: rules, Default: "token", Applies: NextRound,
 		Doc:   "how draft tokens are accepted: one by one, as a block, only those the target draws itself, or (this changes the text) those probable enough",
 		field: func(c *Config) any { return &c.Speculation.Acceptance }},
 	{Name: "speculation.gamma_rule", Flag: "gamma-rule", Slash: "rule", Kind: Choice, Choices: []string{"fixed", "windowed", "cost-aware"}, Default: "cost-aware", Applies: NextRound,
@@ -273,3 +273,6 @@ func checkDevice(v string) error {
 	}
 	return nil
 }
+
+// LosslessRules returns the acceptance rules that keep the target's distribution.
+func LosslessRules() []string { return slices.Clone(lossless) }

@@ -68,15 +68,16 @@ func prove(t *testing.T, replies int, o engine.ProofOptions, settings ...string)
 	return r
 }
 
-// TestPair proves the built-in pair lossless. It covers what tables do not have: caches that
-// matter, heads, and all settings that shape and guide.
-func TestPair(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		o        engine.ProofOptions
-		replies  int
-		settings []string
-	}{
+// pair is a case of TestPair.
+type pair struct {
+	name     string
+	o        engine.ProofOptions
+	replies  int
+	settings []string
+}
+
+func pairs() []pair {
+	return []pair{
 		{"draft", engine.ProofOptions{Proposers: []string{"draft"}, Rules: []spec.Rule{spec.Token}}, 100, []string{"temperature", "0.8", "gamma-rule", "fixed"}},
 		{"filtered", engine.ProofOptions{Proposers: []string{"draft", "skip", "suffix"}, Rules: []spec.Rule{spec.Token}}, 30,
 			[]string{"temperature", "1.2", "top-k", "50", "top-p", "0.95", "min-p", "0.01"}},
@@ -87,7 +88,13 @@ func TestPair(t *testing.T) {
 			[]string{"temperature", "0.8", "repeat-penalty", "1.2", "dry-multiplier", "0.8", "min-tokens", "20", "logit-bias", list(" I=1"),
 				"bad-word", list("dog"), "system", "You are kind."}},
 		{"greedy", engine.ProofOptions{}, 4, []string{"temperature", "0"}},
-	} {
+	}
+}
+
+// TestPair proves the built-in pair lossless. It covers what tables do not have: caches that
+// matter, heads, and all settings that shape and guide.
+func TestPair(t *testing.T) {
+	for _, c := range pairs() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := prove(t, c.replies, c.o, append(c.settings, "max-tokens", "48")...)
@@ -100,6 +107,34 @@ func TestPair(t *testing.T) {
 			}
 			t.Log(b.String())
 		})
+	}
+}
+
+// Every proposer is proven at a temperature above 0, and every rule, too.
+func TestEveryProposerAndRuleIsProven(t *testing.T) {
+	proven := map[string]bool{"token": true}
+	for _, p := range plays() {
+		if !slices.Contains(p.settings, "temperature") || p.settings[slices.Index(p.settings, "temperature")+1] != "0" {
+			for _, value := range p.settings {
+				proven[value] = true
+			}
+		}
+	}
+	for _, p := range pairs() {
+		for _, name := range p.o.Proposers {
+			proven[name] = true
+		}
+	}
+	setting, _ := config.Lookup("speculation.proposer")
+	for _, name := range setting.Choices[1:] { // after auto
+		if !proven[name] {
+			t.Errorf("the proposer %s: add it to plays or pairs", name)
+		}
+	}
+	for _, rule := range spec.Rules {
+		if !rule.Changes && !proven[string(rule.Rule)] {
+			t.Errorf("the rule %s: add it to plays", rule.Rule)
+		}
 	}
 }
 

@@ -6,13 +6,13 @@ import "specula/engine/sample"
 type comparison struct {
 	evidence evidence
 	rules    []acceptance // one for each of Rules; a single one at temperature 0, where all rules are the same
-	weighed  [len(Rules)]int
-	done     [len(Rules)]bool
+	weighed  []int        // (len(Rules))
+	done     []bool
 }
 
 func (v *Verifier) compare(draft Draft, terms Terms) *comparison {
 	c := &v.others
-	c.weighed, c.done, c.rules = [len(Rules)]int{}, [len(Rules)]bool{}, c.rules[:0]
+	c.weighed, c.done, c.rules = make([]int, len(Rules)), make([]bool, len(Rules)), c.rules[:0]
 	c.evidence = evidence{draft: draft, terms: terms, judged: c.evidence.judged[:0]}
 	for _, id := range draft.Tokens {
 		c.evidence.judged = append(c.evidence.judged, unjudged(id))
@@ -21,7 +21,7 @@ func (v *Verifier) compare(draft Draft, terms Terms) *comparison {
 		}
 	}
 	for _, rule := range Rules {
-		c.rules = append(c.rules, v.acceptance(rule, terms.Params))
+		c.rules = append(c.rules, v.acceptance(rule.Rule, terms.Params))
 		if terms.Params.Temperature == 0 {
 			break
 		}
@@ -46,7 +46,8 @@ func (c *comparison) weigh(i int, p sample.Dist) {
 	}
 }
 
-func (c *comparison) kept() (n [len(Rules)]int) {
+func (c *comparison) kept() []int {
+	n := make([]int, len(Rules))
 	for k := range n {
 		of := min(k, len(c.rules)-1)
 		n[k] = c.rules[of].settle(&c.evidence, c.weighed[of])

@@ -20,7 +20,7 @@ type Inspection struct {
 	P, Q []float64 // (len(draft)), Unknown where there is no row, or a one-hot one
 	// Kept is how many draft tokens each of Rules would have kept, with the same scores and
 	// uniforms.
-	Kept [len(Rules)]int
+	Kept []int // (len(Rules))
 }
 
 // Inspect collects up to n candidates of each model and position, and judges the draft by all

@@ -1,23 +1,54 @@
 package spec
 
-import "specula/engine/sample"
+import (
+	"fmt"
+
+	"specula/engine/sample"
+)
 
 // Rule names an acceptance rule: a value of the setting speculation.acceptance. The empty one is Token.
 type Rule string
 
-// The acceptance rules. All but the last keep the target's distribution. At temperature 0 all keep it and are the same.
+// The acceptance rules. At temperature 0 all keep the target's distribution and are the same.
 const (
-	Token        Rule = "token"         // accepts each draft token with probability p/q, until one is rejected
-	Block        Rule = "block"         // judges the draft as a whole, and accepts at least as many
-	ExactMatch   Rule = "exact"         // accepts what the target itself draws
-	TypicalLossy Rule = "typical-lossy" // accepts what is probable enough
+	Token        Rule = "token"
+	Block        Rule = "block"
+	ExactMatch   Rule = "exact"
+	TypicalLossy Rule = "typical-lossy"
 )
 
-// Rules lists all rules.
-var Rules = [...]Rule{Token, Block, ExactMatch, TypicalLossy}
+// Rules is the register of rules. Nothing else lists them.
+var Rules = [...]RuleTraits{
+	{Rule: Token, Help: "each with probability p/q, until one is rejected",
+		state: func(v *Verifier) acceptance { return &v.token }},
+	{Rule: Block, Help: "all are judged together, which accepts more tokens of long drafts",
+		state: func(v *Verifier) acceptance { return &v.block }},
+	{Rule: ExactMatch, Help: "only those that the target draws itself",
+		state: func(v *Verifier) acceptance { return &v.exact }},
+	{Rule: TypicalLossy, Changes: true, Help: "those that the target finds probable enough; this changes the text's distribution, and the screen says so",
+		state: func(v *Verifier) acceptance { return &v.typical }},
+}
+
+// RuleTraits say what is known of a rule.
+type RuleTraits struct {
+	Rule
+	Changes bool   // the distribution of the text is not the target's
+	Help    string // which draft tokens it accepts, in words for the file of settings
+	state   func(v *Verifier) acceptance
+}
 
 // Lossy reports whether a rule changes the distribution of the text.
-func (r Rule) Lossy() bool { return r == TypicalLossy }
+func (r Rule) Lossy() bool { return r.traits().Changes }
+
+// traits finds a rule in the register. The configuration allows no other names.
+func (r Rule) traits() *RuleTraits {
+	for i := range Rules {
+		if Rules[i].Rule == r || r == "" && Rules[i].Rule == Token {
+			return &Rules[i]
+		}
+	}
+	panic(fmt.Sprintf("spec: no acceptance rule %q", string(r)))
+}
 
 // Typical holds the settings of the rule typical-lossy.
 type Typical struct {
@@ -54,16 +85,8 @@ type acceptance interface {
 
 // acceptance returns the verifier's own state for a rule.
 func (v *Verifier) acceptance(rule Rule, params sample.Params) acceptance {
-	switch {
-	case params.Temperature == 0:
+	if params.Temperature == 0 {
 		return &v.same
-	case rule == Block:
-		return &v.block
-	case rule == ExactMatch:
-		return &v.exact
-	case rule == TypicalLossy:
-		return &v.typical
-	default:
-		return &v.token
 	}
+	return rule.traits().state(v)
 }

@@ -31,12 +31,12 @@ func BenchmarkRules(b *testing.B) {
 	}
 	rows := &quiet{rows: target}
 	for _, rule := range Rules {
-		b.Run(string(rule), func(b *testing.B) {
+		b.Run(string(rule.Rule), func(b *testing.B) {
 			v := NewVerifier()
 			round, kept := 0, 0
 			us := sample.NewPhilox(1, 1)
 			for b.Loop() {
-				out, err := v.Verify(rows, draft, Terms{Params: warm, Uniforms: us, Round: round, Written: round, Rule: rule, Typical: Typical{.09, .3}})
+				out, err := v.Verify(rows, draft, Terms{Params: warm, Uniforms: us, Round: round, Written: round, Rule: rule.Rule, Typical: Typical{.09, .3}})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -3,21 +3,43 @@ package spec
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"specula/engine/sample"
 	"specula/engine/spec/gate"
 )
 
-// exactRules must not change the target's distribution.
-var exactRules = []Rule{Token, Block, ExactMatch}
-
-func TestOnlyTypicalAcceptanceIsLossy(t *testing.T) {
+// exactRules must not change the target's distribution: all that do not say that they do.
+var exactRules = func() (list []Rule) {
 	for _, rule := range Rules {
-		if rule.Lossy() == (rule == Token || rule == Block || rule == ExactMatch) {
-			t.Errorf("rule %s: lossy %t", rule, rule.Lossy())
+		if !rule.Changes {
+			list = append(list, rule.Rule)
 		}
 	}
+	return list
+}()
+
+// No rule runs as another one, and the register says what is lossy.
+func TestEveryRuleHasItsOwnCode(t *testing.T) {
+	v := NewVerifier()
+	runs := map[acceptance]Rule{}
+	for _, rule := range Rules {
+		code := v.acceptance(rule.Rule, warm)
+		if other, taken := runs[code]; taken {
+			t.Errorf("the rule %s runs as %s", rule.Rule, other)
+		}
+		runs[code] = rule.Rule
+		if rule.Help == "" || rule.Lossy() != strings.HasSuffix(string(rule.Rule), "lossy") {
+			t.Errorf("%+v: a lossy rule says so by its name, and each has words", rule.Rule)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a rule that is not in the register runs")
+		}
+	}()
+	v.acceptance("unknown", warm)
 }
 
 // Every exact rule, with sampled and one-hot drafts, at every temperature, with and without filters, for short and long drafts.
@@ -146,7 +168,7 @@ func TestBlockVerificationKeepsMore(t *testing.T) {
 					must(t, err)
 					for k, rule := range Rules[:2] {
 						for i := range in.Kept[k] {
-							counts[rule][i] += 1.0 / trials
+							counts[rule.Rule][i] += 1.0 / trials
 						}
 					}
 				}

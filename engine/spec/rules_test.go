@@ -115,10 +115,10 @@ func TestEveryRuleIsTheSameAtTemperatureZero(t *testing.T) {
 	for _, rule := range Rules {
 		rows := &target{rows: [][]float32{probabilities(.5, .3, .2), probabilities(.1, .1, .8), probabilities(.2, .7, .1)}}
 		draft := Draft{Tokens: []int32{0, 1}, Q: []sample.Dist{q, q}}
-		out, err := NewVerifier().Verify(rows, draft, Terms{Rule: rule})
+		out, err := NewVerifier().Verify(rows, draft, Terms{Rule: rule.Rule})
 		must(t, err)
 		if got := out.Committed(); !slices.Equal(got, []int32{0, 2}) || len(rows.read) > 0 || out.Path != Greedy {
-			t.Errorf("%s: committed %v by path %s, rows read %v", rule, got, out.Path, rows.read)
+			t.Errorf("%s: committed %v by path %s, rows read %v", rule.Rule, got, out.Path, rows.read)
 		}
 	}
 }
@@ -140,11 +140,11 @@ func TestInspectComparesTheRules(t *testing.T) {
 				t.Errorf("rows read %v, want %v, and %d argmaxes", rows.read, want, rows.argmaxs)
 			}
 			for k, rule := range Rules {
-				terms.Rule = rule
+				terms.Rule = rule.Rule
 				out, err := v.Verify(&target{rows: p}, draft, terms)
 				must(t, err)
 				if in.Kept[k] != out.Accepted {
-					t.Errorf("u = %g, T = %g: %s keeps %d, and is said to keep %d", u, params.Temperature, rule, out.Accepted, in.Kept[k])
+					t.Errorf("u = %g, T = %g: %s keeps %d, and is said to keep %d", u, params.Temperature, rule.Rule, out.Accepted, in.Kept[k])
 				}
 			}
 		}
@@ -163,13 +163,13 @@ func TestRulesAllocateNothing(t *testing.T) {
 		for _, params := range []sample.Params{warm, {}} {
 			run := func() {
 				rows.read = rows.read[:0]
-				_, err := v.Verify(rows, draft, Terms{Params: params, Uniforms: us, Rule: rule})
+				_, err := v.Verify(rows, draft, Terms{Params: params, Uniforms: us, Rule: rule.Rule})
 				must(t, err)
 			}
 			run()
 			const limit = 1.0 // Outcome.Draft
 			if n := testing.AllocsPerRun(100, run); n > limit {
-				t.Errorf("%s, temperature %g: %g allocations a round, want at most %g", rule, params.Temperature, n, limit)
+				t.Errorf("%s, temperature %g: %g allocations a round, want at most %g", rule.Rule, params.Temperature, n, limit)
 			}
 		}
 	}

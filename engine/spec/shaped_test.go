@@ -123,25 +123,25 @@ func TestShapersAreAskedInOrder(t *testing.T) {
 	for _, rule := range Rules {
 		scores := [][]float32{{0, 0, 0, 0, 60, 0, 0}, {0, 0, 0, 0, 0, 60, 0}, {0, 0, 0, 0, 60, 0, 0}, {0, 0, 0, 0, 0, 0, 60}, {0, 0, 0, 0, 0, 0, 0}}
 		shaper := &once{context: []int32{1}}
-		terms := Terms{Params: warm, Shapers: sample.Shapers{shaper}, Uniforms: sample.NewPhilox(1, 1), Rule: rule, Typical: Typical{Epsilon: 0.09, Delta: 0.3}}
+		terms := Terms{Params: warm, Shapers: sample.Shapers{shaper}, Uniforms: sample.NewPhilox(1, 1), Rule: rule.Rule, Typical: Typical{Epsilon: 0.09, Delta: 0.3}}
 		v := NewVerifier()
 		out, err := v.Verify(&rowsOf{scores}, draft, terms)
 		must(t, err)
 		if out.Accepted != 2 || out.Path != Fallback {
-			t.Errorf("%s: accepted %d on the path %s", rule, out.Accepted, out.Path)
+			t.Errorf("%s: accepted %d on the path %s", rule.Rule, out.Accepted, out.Path)
 		}
 		seen, err := v.Inspect(3, &rowsOf{scores}, draft, terms)
 		must(t, err)
 		if seen.Target[2] == nil || seen.Target[3] != nil || seen.Target[4] != nil {
-			t.Errorf("%s: candidates %v, want none behind the forbidden token", rule, seen.Target)
+			t.Errorf("%s: candidates %v, want none behind the forbidden token", rule.Rule, seen.Target)
 		}
 		for _, context := range shaper.asked {
 			if want := append([]int32{1}, draft.Tokens[:len(context)-1]...); !slices.Equal(context, want) || len(context) > 3 {
-				t.Errorf("%s: asked behind %v", rule, context)
+				t.Errorf("%s: asked behind %v", rule.Rule, context)
 			}
 		}
 		if len(shaper.context) != 1 {
-			t.Errorf("%s: left with %v", rule, shaper.context)
+			t.Errorf("%s: left with %v", rule.Rule, shaper.context)
 		}
 	}
 }

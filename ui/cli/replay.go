@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"specula/engine"
+	"specula/engine/event"
 	"specula/engine/trace"
 )
 
@@ -43,6 +45,9 @@ func (a *invocation) replay(ctx context.Context, path string) error {
 	for r, err := range trace.Read(bytes.NewReader(data)) {
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", path, err)
+		}
+		if ready, ok := r.Event.(event.Ready); ok {
+			r.Event = engine.WithWords(ready)
 		}
 		records = append(records, r)
 	}

@@ -128,7 +128,7 @@ func engineKeys() []Binding {
 		{Everywhere, MinP, []string{"alt+m"}, "next min-p: off, 0.02, 0.05, 0.1"},
 		{Everywhere, Seed, []string{"alt+r"}, "keep the seed of the last reply, or draw a new one each time"},
 		{Everywhere, Proposer, []string{"alt+p"}, "next proposer that is available: auto, draft model, n-gram, suffix, combined, skip, …"},
-		{Everywhere, Acceptance, []string{"alt+c"}, "next lossless rule of acceptance: token, block, exact"},
+		{Everywhere, Acceptance, []string{"alt+c"}, "next lossless rule of acceptance"},
 		{Everywhere, Speculate, []string{"alt+s"}, "speculation on or off"},
 	}
 }

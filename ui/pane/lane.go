@@ -34,14 +34,15 @@ type lane struct {
 	commit *state.Token
 	round  *state.Round   // nil before the target has judged
 	draft  *state.Pending // nil after it has
+	of     *state.State
 }
 
 func laneOf(s *state.State) lane {
 	if p := s.Pending; p != nil {
-		return lane{tokens: p.Tokens, draft: p}
+		return lane{of: s, tokens: p.Tokens, draft: p}
 	}
 	if l := s.Last; l != nil && !(s.Busy() && lastReply(s) != s.Reply.Number) { // not a round of the previous reply
-		return lane{tokens: l.Draft, commit: l.Commit, round: &l.Round}
+		return lane{of: s, tokens: l.Draft, commit: l.Commit, round: &l.Round}
 	}
 	return lane{}
 }
@@ -53,7 +54,7 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 	case l.draft != nil:
 		out.Put(th.Title, fmt.Sprintf("round %d", l.draft.Round))
 		putRoundGamma(th, out, l.draft.Gamma, l.draft.Probe)
-		out.Put(th.Label, "  "+proposerWords(l.draft.Proposer))
+		out.Put(th.Label, "  "+l.of.ProposerWords(l.draft.Proposer))
 	case l.round != nil:
 		r := l.round
 		out.Put(th.Title, fmt.Sprintf("round %d", r.Index))
@@ -66,7 +67,7 @@ func (l *lane) heading(th *theme.Theme, w int) string {
 			out.Put(th.Label, fmt.Sprintf("  guidance %g: %s2 rows", r.Guidance, th.Glyph.Times))
 		}
 		if len(l.tokens) > 0 && r.Proposer != "draft" {
-			out.Put(th.Label, "  "+proposerWords(r.Proposer))
+			out.Put(th.Label, "  "+l.of.ProposerWords(r.Proposer))
 		}
 		out.Put(th.Label, prefixed("  expects ", r.Constraint))
 	default:
@@ -81,25 +82,6 @@ func putRoundGamma(th *theme.Theme, out *paint.Line, gamma int, probe bool) {
 	out.Put(th.Label, fmt.Sprintf("  %s %d", th.Glyph.Gamma, gamma))
 	if probe {
 		out.Put(th.Warning, " probe")
-	}
-}
-
-func proposerWords(name string) string {
-	switch name {
-	case "draft":
-		return "from the draft model"
-	case "ngram":
-		return "from matches in the text so far"
-	case "suffix":
-		return "from what came most often before"
-	case "combined":
-		return "from earlier text or the draft model"
-	case "skip":
-		return "from the target without some layers"
-	case "eagle", "medusa":
-		return "from trained heads"
-	default:
-		return name
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"specula/engine/event"
 	"specula/ui/pane"
 	"specula/ui/state"
+	"specula/ui/state/statetest"
 	"specula/ui/theme"
 )
 
@@ -88,6 +89,7 @@ func TestAProbeLeavesGammaAsItIs(t *testing.T) {
 func TestAPendingProbeIsMarked(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	s := drafting(5, 5)
+	s.Apply(statetest.Ready())
 	s.Apply(event.Drafted{Round: 2, Gamma: 7, Probe: true, Proposer: "suffix", Tokens: []event.Token{{Text: "b"}}})
 	if got := strings.Join(strings.Fields(side(s)[0]), " "); got != "draft length γ 5 of 8 probe fixed" {
 		t.Errorf("the panel says %q", got)

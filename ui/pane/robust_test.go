@@ -172,7 +172,7 @@ func TestLaneNamesTheProposer(t *testing.T) {
 		if c.draft == nil {
 			round.DraftWhy, round.Commit = "no heads", &event.Token{Text: "b", Verdict: event.Plain}
 		}
-		got := ansi.Strip(strings.Join(pane.Lane(stateOf([]event.Event{event.ReplyStarted{Reply: 1}, round}), th, 90, 5), "\n"))
+		got := ansi.Strip(strings.Join(pane.Lane(stateOf([]event.Event{statetest.Ready(), event.ReplyStarted{Reply: 1}, round}), th, 90, 5), "\n"))
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", c.proposer, want, got)

@@ -2,7 +2,10 @@ package pane
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui/paint"
 	"specula/ui/state"
@@ -19,15 +22,17 @@ const (
 
 // ruleWords names a rule other than token; for token it returns "".
 func ruleWords(rule string) string {
-	switch rule {
-	case "", ruleToken:
+	switch {
+	case rule == "" || rule == ruleToken:
 		return ""
-	case ruleTypical:
-		return "lossy: typical acceptance"
+	case isLossy(rule):
+		return "lossy: " + strings.TrimSuffix(rule, "-lossy") + " acceptance"
 	default:
 		return rule + " acceptance"
 	}
 }
+
+func isLossy(rule string) bool { return !slices.Contains(config.LosslessRules(), rule) }
 
 // putRule draws the name of a rule other than token, followed by gap. A lossy rule is drawn as a
 // warning.
@@ -36,7 +41,7 @@ func putRule(th *theme.Theme, out *paint.Line, rule, gap string) {
 	if words == "" {
 		return
 	}
-	if rule == ruleTypical {
+	if isLossy(rule) {
 		style = th.Warning
 	}
 	out.Put(style, words).Put("", gap)

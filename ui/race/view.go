@@ -42,6 +42,13 @@ func NewView(prompt string, lanes [2]Lane) *View {
 	return v
 }
 
+// Load tells both lanes what is loaded.
+func (v *View) Load(e event.Ready) {
+	for _, l := range v.lanes {
+		l.state.Apply(e)
+	}
+}
+
 // Apply applies an event of a lane, 0 or 1.
 func (v *View) Apply(lane int, e event.Event) {
 	s := v.lanes[lane]

@@ -37,6 +37,18 @@ func (s *State) Drafter() string {
 	return ""
 }
 
+// ProposerWords says where a proposer's tokens come from, or gives its name if the engine has not said it.
+func (s *State) ProposerWords(name string) string {
+	if s.Ready != nil {
+		for _, p := range s.Ready.Proposers {
+			if p.Name == name && p.Words != "" {
+				return p.Words
+			}
+		}
+	}
+	return name
+}
+
 // shortName returns a setting's name without its section: "top-k" for "sampling.top_k".
 func shortName(name string) string {
 	name = name[strings.LastIndexByte(name, '.')+1:]

@@ -165,7 +165,7 @@ func (s *State) applyReady(e event.Ready) {
 	e.Target = safeModel(e.Target)
 	proposers := make([]event.Proposer, 0, min(len(e.Proposers), proposerLimit))
 	for _, p := range e.Proposers[:cap(proposers)] {
-		proposers = append(proposers, event.Proposer{Name: sanitize.Line(p.Name), Refused: sanitize.Line(p.Refused)})
+		proposers = append(proposers, event.Proposer{Name: sanitize.Line(p.Name), Refused: sanitize.Line(p.Refused), Words: sanitize.Line(p.Words)})
 	}
 	e.Proposers = proposers
 	if e.Auto != nil {

@@ -34,6 +34,8 @@ func Ready() event.Ready {
 		Draft: &event.Model{Name: "demo-draft", Path: "embedded", Architecture: "qwen3", WeightType: "Q8_0", Parameters: 1_900_000, Layers: 2,
 			VocabSize: 4096, ContextLength: 2048},
 		Device: "cpu, 2 threads", DeviceWhy: "no other was asked for", Template: "chatml, from the file's name", LoadMS: 212,
+		Proposers: []event.Proposer{{Name: "draft", Words: "from the draft model"}, {Name: "suffix", Words: "from what came most often before"},
+			{Name: "skip", Words: "from the target without some layers"}},
 	}
 }
 
