@@ -1,12 +1,8 @@
 //go:build cuda && linux && cgo
 
-// Package planted plants bugs in kernels and checks that each is noticed. It runs the tests of
-// gpu/driver on an emulated driver with one broken kernel, in the lane (kind of test run) that
-// mutants.txt names. With -every it runs all lanes and prints a table.
 package planted
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,35 +16,6 @@ import (
 )
 
 var every = flag.Bool("every", false, "run every lane for every mutant, not only the one that has to notice it")
-
-// mutant is a bug to plant.
-type mutant struct {
-	name, file, lane, tests, old, new string
-}
-
-func readMutants(t *testing.T) []mutant {
-	t.Helper()
-	text, err := os.ReadFile("mutants.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ = bytes.Cut(text, []byte("\n\n")) // skip the explanation
-	var list []mutant
-	for block := range strings.SplitSeq(string(text), ">>>\n") {
-		head, change, ok := strings.Cut(strings.TrimLeft(block, "\n"), "\n<<<\n")
-		if !ok {
-			continue
-		}
-		name, where, _ := strings.Cut(head, "\n")
-		before, after, found := strings.Cut(change, "===\n")
-		fields := strings.Fields(where)
-		if !found || len(fields) != 3 {
-			t.Fatalf("mutants.txt: %q is not a name, then file, lane and tests, then a change", head)
-		}
-		list = append(list, mutant{name, fields[0], fields[1], fields[2], strings.TrimSuffix(before, "\n"), strings.TrimSuffix(after, "\n")})
-	}
-	return list
-}
 
 // lane is one way to run kernels: plain, with several schedules, or with a sanitizer.
 type lane struct {
@@ -207,17 +174,6 @@ func (m mutant) plant(t *testing.T) string {
 		path = write(source, kernelSource(t, source))
 	}
 	return path
-}
-
-func kernelSource(t *testing.T, name string) string {
-	t.Helper()
-	for _, folder := range []string{"../../kernels/cuda/src", "../driver/emulated/library/testdata"} {
-		if text, err := os.ReadFile(filepath.Join(folder, name)); err == nil {
-			return string(text)
-		}
-	}
-	t.Fatalf("there is no %s among the kernels", name)
-	return ""
 }
 
 func briefly(said string) string {

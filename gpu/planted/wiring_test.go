@@ -3,7 +3,6 @@
 package planted
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -14,33 +13,6 @@ import (
 
 	"specula/gpu/driver/emulated"
 )
-
-// slip is a bug to plant in Go code.
-type slip struct{ name, file, tests, old, new string }
-
-func readSlips(t *testing.T) []slip {
-	t.Helper()
-	text, err := os.ReadFile("wiring.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ = bytes.Cut(text, []byte("\n\n")) // skip the explanation
-	var list []slip
-	for block := range strings.SplitSeq(string(text), ">>>\n") {
-		head, change, ok := strings.Cut(strings.TrimLeft(block, "\n"), "\n<<<\n")
-		if !ok {
-			continue
-		}
-		name, where, _ := strings.Cut(head, "\n")
-		file, tests, told := strings.Cut(where, " ")
-		before, after, found := strings.Cut(change, "===\n")
-		if !found || !told {
-			t.Fatalf("wiring.txt: %q is not a name, then file and tests, then a change", head)
-		}
-		list = append(list, slip{name, file, tests, strings.TrimSuffix(before, "\n"), strings.TrimSuffix(after, "\n")})
-	}
-	return list
-}
 
 // plant builds the tests of package gpu, or the library, with the slip and returns both.
 func (s slip) plant(t *testing.T, root, program, library string) (string, string) {
