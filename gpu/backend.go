@@ -87,7 +87,8 @@ func (b *Backend) Info() compute.Info {
 // Close waits for the device and frees everything on it.
 func (b *Backend) Close() error {
 	err := b.device.Do(func() error {
-		errs := []error{b.uploads.free(b.device), b.recordings.free(b.device), b.inputs.free(b.device), b.library.free()}
+		errs := []error{b.uploads.free(b.device), b.recordings.free(b.device), b.inputs.free(b.device),
+			b.library.free()}
 		for p := range b.allocated {
 			errs = append(errs, b.device.Free(p))
 		}
@@ -120,7 +121,8 @@ func (b *Backend) alloc(what string, bytes int64) (p driver.Pointer, err error) 
 		return err
 	})
 	if err != nil {
-		return 0, b.note(fmt.Errorf("reserving %.1f MiB of GPU memory for %s: %w", float64(bytes)/(1<<20), what, err))
+		return 0, b.note(fmt.Errorf("reserving %.1f MiB of GPU memory for %s: %w", float64(bytes)/(1<<20),
+			what, err))
 	}
 	b.allocated[p] = bytes
 	return p, nil

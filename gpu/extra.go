@@ -16,9 +16,11 @@ func (b *Backend) Scale(x compute.Buffer, m int, factor float32) error {
 // group's length alone.
 func (b *Backend) LayerNorm(dst, x compute.Buffer, m int, w compute.Vector, group int, eps float32) error {
 	xb, d, v := rowsOf(x, 0, m), rowsOf(dst, 0, m), w.(*vector)
-	require(group > 0 && xb.cols == d.cols && v.length%group == 0 && xb.cols%v.length == 0, "LayerNorm of widths that do not fit")
+	require(group > 0 && xb.cols == d.cols && v.length%group == 0 && xb.cols%v.length == 0,
+		"LayerNorm of widths that do not fit")
 	b.changed(d)
-	b.tape.append(layerNorm{norm{d.memory, xb.memory, v.memory, m * (xb.cols / group), group, eps}, v.length / group})
+	b.tape.append(layerNorm{norm{d.memory, xb.memory, v.memory, m * (xb.cols / group), group, eps},
+		v.length / group})
 	return nil
 }
 

@@ -29,7 +29,8 @@ type library struct {
 }
 
 func newLibrary(d device, texts map[string]string) *library {
-	l := &library{device: d, texts: texts, home: map[string]string{}, modules: map[string]driver.Module{}, kernels: map[string]*kernel{}}
+	l := &library{device: d, texts: texts, home: map[string]string{}, modules: map[string]driver.Module{},
+		kernels: map[string]*kernel{}}
 	for name, text := range texts {
 		for _, behind := range strings.Split(text, "\n.visible .entry ")[1:] {
 			kernel, _, _ := strings.Cut(behind, "(")

@@ -102,7 +102,8 @@ func (l *logits) Row(i int, dst []float32) error {
 		}
 		numbers := (l.from - i) * l.x.cols
 		err := l.counted(func() error {
-			return l.owner.fetch(4*numbers, l.x.row(i), func(memory []byte) { toFloats(l.host[i*l.x.cols:][:numbers], memory) })
+			return l.owner.fetch(4*numbers, l.x.row(i),
+				func(memory []byte) { toFloats(l.host[i*l.x.cols:][:numbers], memory) })
 		})
 		if err != nil {
 			return fmt.Errorf("reading scores: %w", err)

@@ -63,11 +63,13 @@ func (b *Backend) floats(what string, data []float32) (driver.Pointer, error) {
 // for products.
 func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	require(maxRows > 0 && cols > 0, "an empty buffer")
-	if err := b.growScratch(&b.scratch.rounded, "activations of products", roundedBytes(maxRows, cols)); err != nil {
+	if err := b.growScratch(&b.scratch.rounded, "activations of products",
+		roundedBytes(maxRows, cols)); err != nil {
 		return nil, err
 	}
 	b.scratch.rows = max(b.scratch.rows, maxRows)
-	memory, err := b.alloc(fmt.Sprintf("activations of %d × %d numbers", maxRows, cols), 4*int64(maxRows)*int64(cols))
+	memory, err := b.alloc(fmt.Sprintf("activations of %d × %d numbers", maxRows, cols),
+		4*int64(maxRows)*int64(cols))
 	if err != nil {
 		return nil, err
 	}

@@ -147,7 +147,8 @@ var activationKernels = map[compute.Activation]string{
 }
 
 func (o activate) launch() launch {
-	return launchOf(activationKernels[o.by], strided(o.n, 0), address(o.x), address(o.y), flag(o.y != 0), whole(o.n))
+	return launchOf(activationKernels[o.by], strided(o.n, 0), address(o.x), address(o.y), flag(o.y != 0),
+		whole(o.n))
 }
 
 // scaleRows multiplies n numbers by a factor.
@@ -180,7 +181,8 @@ type layerNorm struct {
 }
 
 func (o layerNorm) launch() launch {
-	return launchOf("layer_norm", o.shape(), address(o.dst), address(o.x), address(o.w), whole(o.length), whole(o.repeats), real(o.eps))
+	return launchOf("layer_norm", o.shape(), address(o.dst), address(o.x), address(o.w), whole(o.length),
+		whole(o.repeats), real(o.eps))
 }
 
 // addBias adds a vector to each row.

@@ -42,7 +42,8 @@ func (d *Device) FreeAsync(s Stream, p Pointer) error {
 // need not wait for such copies.
 func (d *Device) AllocHost(bytes int) ([]byte, error) {
 	var p unsafe.Pointer
-	if err := refused(fmt.Sprintf("pinning %d bytes of memory", bytes), C.cuMemHostAlloc(&p, C.size_t(bytes), 0)); err != nil {
+	if err := refused(fmt.Sprintf("pinning %d bytes of memory", bytes),
+		C.cuMemHostAlloc(&p, C.size_t(bytes), 0)); err != nil {
 		return nil, err
 	}
 	memory := unsafe.Slice((*byte)(p), bytes)
@@ -53,7 +54,8 @@ func (d *Device) AllocHost(bytes int) ([]byte, error) {
 // FreeHost frees memory of AllocHost. The device must have finished using it.
 func (d *Device) FreeHost(memory []byte) error {
 	at := d.pinned.find(memory)
-	if err := failed("freeing pinned memory", cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(memory)))); err != nil {
+	if err := failed("freeing pinned memory",
+		cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(memory)))); err != nil {
 		return err // the memory is still pinned
 	}
 	d.pinned = slices.Delete(d.pinned, at, at+1)
@@ -130,7 +132,8 @@ func (d *Device) upload(s Stream, to Pointer, from []byte) error {
 		return nil
 	}
 	d.count(Traffic{UpBytes: int64(len(from)), Uploads: 1})
-	err := cu.MemcpyHtoDAsync(cu.DevicePtr(to), unsafe.Pointer(unsafe.SliceData(from)), int64(len(from)), s.cu())
+	err := cu.MemcpyHtoDAsync(cu.DevicePtr(to), unsafe.Pointer(unsafe.SliceData(from)), int64(len(from)),
+		s.cu())
 	return failed(fmt.Sprintf("copying %d bytes to the device", len(from)), err)
 }
 
@@ -139,7 +142,8 @@ func (d *Device) download(s Stream, to []byte, from Pointer) error {
 		return nil
 	}
 	d.count(Traffic{DownBytes: int64(len(to)), Downloads: 1})
-	err := cu.MemcpyDtoHAsync(unsafe.Pointer(unsafe.SliceData(to)), cu.DevicePtr(from), int64(len(to)), s.cu())
+	err := cu.MemcpyDtoHAsync(unsafe.Pointer(unsafe.SliceData(to)), cu.DevicePtr(from), int64(len(to)),
+		s.cu())
 	return failed(fmt.Sprintf("copying %d bytes from the device", len(to)), err)
 }
 

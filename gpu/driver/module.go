@@ -64,7 +64,8 @@ func (d *Device) Kernel(m Module, name string) (Function, error) {
 
 // SetDynamicShared lets launches of a kernel ask for more than 48 KiB of dynamic shared memory.
 func (d *Device) SetDynamicShared(f Function, bytes int) error {
-	return refused(fmt.Sprintf("allowing a kernel %d bytes of shared memory", bytes), C.allow_shared(C.uintptr_t(f), C.int(bytes)))
+	return refused(fmt.Sprintf("allowing a kernel %d bytes of shared memory", bytes),
+		C.allow_shared(C.uintptr_t(f), C.int(bytes)))
 }
 
 // Resources returns what the compiled kernel uses.

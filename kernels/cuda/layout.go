@@ -40,19 +40,26 @@ const (
 
 // The formats.
 var (
-	BFloat16 = &Format{Name: "bfloat16", Columns: 128, Activations: "round_bfloat16", slabBytes: 4096, file: format.Find(format.BF16),
-		mostRanges: 16, groupSlab: 2048, blockGroups: 16, stages: 3, pieces: 2, pack: packShorts}
+	BFloat16 = &Format{Name: "bfloat16", Columns: 128, Activations: "round_bfloat16",
+		slabBytes: 4096, file: format.Find(format.BF16), mostRanges: 16,
+		groupSlab: 2048, blockGroups: 16, stages: 3, pieces: 2, pack: packShorts}
 	// BFloat16TwoTerms has the layout of BFloat16. Its activations are sums of two bfloat16
 	// numbers, which keep 16 bits of precision instead of 8.
-	BFloat16TwoTerms = &Format{Name: "bfloat16_two_terms", Columns: 128, Activations: "round_bfloat16_two_terms", slabBytes: 4096, file: format.Find(format.BF16), mostRanges: 8, groupSlab: 4096, blockGroups: 16, stages: 2, pieces: 2, pack: packShorts}
-	Half             = &Format{Name: "half", Columns: 128, Activations: "round_half", slabBytes: 4096, file: format.Find(format.F16),
-		mostRanges: 16, groupHeader: 128, groupSlab: 2048, blockGroups: 16, stages: 3, pieces: 2, pack: packShorts}
-	Q8_0 = &Format{Name: "q8_0", Columns: 128, Activations: "quantise_rows", slabBytes: 2176, file: format.Find(format.Q8_0),
-		mostRanges: 16, groupSlab: 1280, blockGroups: 8, stages: 3, pieces: 1, pack: packQ8_0}
-	Q4_K = &Format{Name: "q4_k", Columns: 256, Activations: "quantise_rows", slabBytes: 2368, file: format.Find(format.Q4_K),
-		mostRanges: 8, groupSlab: 2560, blockGroups: 8, stages: 2, pieces: 1, pack: packQ4_K}
-	Q6_K = &Format{Name: "q6_k", Columns: 256, Activations: "quantise_rows", slabBytes: 3360, file: format.Find(format.Q6_K),
-		mostRanges: 8, groupSlab: 2560, blockGroups: 8, stages: 2, pieces: 1, pack: packQ6_K}
+	BFloat16TwoTerms = &Format{Name: "bfloat16_two_terms", Columns: 128, Activations: "round_bfloat16_two_terms",
+		slabBytes: 4096, file: format.Find(format.BF16), mostRanges: 8,
+		groupSlab: 4096, blockGroups: 16, stages: 2, pieces: 2, pack: packShorts}
+	Half = &Format{Name: "half", Columns: 128, Activations: "round_half",
+		slabBytes: 4096, file: format.Find(format.F16), mostRanges: 16,
+		groupHeader: 128, groupSlab: 2048, blockGroups: 16, stages: 3, pieces: 2, pack: packShorts}
+	Q8_0 = &Format{Name: "q8_0", Columns: 128, Activations: "quantise_rows",
+		slabBytes: 2176, file: format.Find(format.Q8_0), mostRanges: 16,
+		groupSlab: 1280, blockGroups: 8, stages: 3, pieces: 1, pack: packQ8_0}
+	Q4_K = &Format{Name: "q4_k", Columns: 256, Activations: "quantise_rows",
+		slabBytes: 2368, file: format.Find(format.Q4_K), mostRanges: 8,
+		groupSlab: 2560, blockGroups: 8, stages: 2, pieces: 1, pack: packQ4_K}
+	Q6_K = &Format{Name: "q6_k", Columns: 256, Activations: "quantise_rows",
+		slabBytes: 3360, file: format.Find(format.Q6_K), mostRanges: 8,
+		groupSlab: 2560, blockGroups: 8, stages: 2, pieces: 1, pack: packQ6_K}
 )
 
 func ceil(a, b int) int { return (a + b - 1) / b }
@@ -93,7 +100,8 @@ func (f *Format) Ranges(tiles, cols int) int {
 // bytes. A matrix can be packed in parts that begin at multiples of 16 rows.
 func (f *Format) Pack(dst, src []byte, rows, cols int) error {
 	if cols%f.file.BlockElements != 0 {
-		return fmt.Errorf("packing %s weights: %d columns are no multiple of %d", f.Name, cols, f.file.BlockElements)
+		return fmt.Errorf("packing %s weights: %d columns are no multiple of %d", f.Name, cols,
+			f.file.BlockElements)
 	}
 	rowBytes := cols / f.file.BlockElements * f.file.BlockBytes
 	if len(src) != rows*rowBytes || len(dst) != f.Bytes(rows, cols) {
@@ -223,11 +231,13 @@ func (f *Format) Product(m, tiles, cols int) Launch {
 func (f *Format) ProductInRanges(m, tiles, ranges int) Launch {
 	for i, variant := range [...]string{"_rows8", "_rows16", "_rows32"} {
 		if groups := 1 << i; m <= groups*groupRows {
-			return Launch{"matmul_" + f.Name + variant, tiles, 1, 32 * ranges, ranges * groups * groupRows * tileRows * 4}
+			return Launch{"matmul_" + f.Name + variant, tiles, 1, 32 * ranges,
+				ranges * groups * groupRows * tileRows * 4}
 		}
 	}
 	const blockTiles = 8
-	return Launch{"matmul_" + f.Name + "_tile", ceil(m, f.blockGroups*groupRows), ceil(tiles, blockTiles), 256,
+	return Launch{"matmul_" + f.Name + "_tile", ceil(m, f.blockGroups*groupRows), ceil(tiles, blockTiles),
+		256,
 		f.stages * (blockTiles*f.slabBytes + f.blockGroups*f.groupSlab) / f.pieces}
 }
 

@@ -49,8 +49,10 @@ type Plane struct{ At, Bits, Run int }
 
 // Find returns where the bits of a quant are: in which byte, and after how many bits of others.
 func (p Plane) Find(quant int) (at, shift int) {
-	run, size := bits.TrailingZeros(uint(p.Run)), bits.TrailingZeros(uint(p.Bits)) // without divisions, which are slow
-	group := run + 3 - size                                                        // 1<<group quants share Run bytes
+	// without divisions, which are slow
+	run, size := bits.TrailingZeros(uint(p.Run)), bits.TrailingZeros(uint(p.Bits))
+	// 1<<group quants share Run bytes
+	group := run + 3 - size
 	return p.At + quant>>group<<run + quant&(p.Run-1), quant & (1<<group - 1) >> run << size
 }
 

@@ -6,14 +6,16 @@ import "math"
 // heads·headDim); keys and values are (position+m, kvHeads·headDim). Row i sees the keys 0 …
 // position+i. Query head h reads key head h·kvHeads/heads (grouped-query attention). Source:
 // Vaswani et al., Attention Is All You Need, 2017; Ainslie et al., GQA, 2023.
-func Attention(dst []float64, q, keys, values []float32, m, position, heads, kvHeads, headDim int, scale float64) {
+func Attention(dst []float64, q, keys, values []float32, m, position, heads, kvHeads, headDim int,
+	scale float64) {
 	WindowAttention(dst, q, keys, values, m, position, heads, kvHeads, headDim, scale, 0, 0)
 }
 
 // WindowAttention is Attention in which a row sees only the last window keys, its own included,
 // unless window is 0, and a score s becomes limit·tanh(s/limit), unless limit is 0. Sources: Beltagy
 // et al., Longformer, 2020; Gemma 2, 2024.
-func WindowAttention(dst []float64, q, keys, values []float32, m, position, heads, kvHeads, headDim int, scale float64, window int, limit float64) {
+func WindowAttention(dst []float64, q, keys, values []float32, m, position, heads, kvHeads, headDim int,
+	scale float64, window int, limit float64) {
 	for i := range m {
 		for h := range heads {
 			seen := position + i + 1

@@ -51,7 +51,8 @@ func AttendHalf(dst, q []float32, h Head, sight Sight) {
 		scores := make([]float32, keys)
 		for j := range scores {
 			key := h.Keys[(start+j)*h.Dim:][:h.Dim]
-			scores[j] = sight.capped(dotInChunks(h.Dim, func(d int) (float32, float32) { return roundHalf(key[d]), roundHalf(q[d]) }) * sight.Scale)
+			scores[j] = sight.capped(dotInChunks(h.Dim,
+				func(d int) (float32, float32) { return roundHalf(key[d]), roundHalf(q[d]) }) * sight.Scale)
 		}
 		s := weigh(scores, sight.first()-start, roundHalf, h.Dim)
 		for d := range h.Dim {

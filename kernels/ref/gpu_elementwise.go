@@ -4,8 +4,11 @@ package ref
 // there. Their exponential is Exp.
 func Activations() map[string]func(x float32) float32 {
 	return map[string]func(x float32) float32{
-		"silu":         func(x float32) float32 { return x / (1 + Exp(-x)) },
-		"gelu":         func(x float32) float32 { return x / (1 + Exp(-(x * FMA(0.07135481, x*x, 1.5957691)))) },
+		"silu": func(x float32) float32 { return x / (1 + Exp(-x)) },
+		"gelu": func(x float32) float32 {
+			return x / (1 + Exp(-(x * FMA(0.07135481, x*x,
+				1.5957691))))
+		},
 		"relu_squared": func(x float32) float32 { return float32(max(x, 0) * max(x, 0)) },
 		"sigmoid":      func(x float32) float32 { return 1 / (1 + Exp(-x)) },
 	}

@@ -32,7 +32,8 @@ func MatMulTiles(dst, x []float32, m int, w []float32, rows, cols, ranges int, r
 			total := float32(0)
 			for a := range ranges {
 				sum := float32(0)
-				for step := RangeBegin(a, slabs, ranges) * SlabColumns; step < RangeBegin(a+1, slabs, ranges)*SlabColumns; step += stepColumns {
+				for step := RangeBegin(a, slabs, ranges) * SlabColumns; step < RangeBegin(a+1, slabs,
+					ranges)*SlabColumns; step += stepColumns {
 					for _, term := range terms {
 						for k := step; k < step+stepColumns; k++ {
 							sum = FMA(at(row, k), at(term, k), sum)
@@ -135,8 +136,10 @@ func MatMulQuantizedRanges(dst, x []float32, m int, f Format, w []byte, rows, co
 			row := w[r*rowBytes : (r+1)*rowBytes]
 			total := float32(0)
 			for a := range ranges {
-				from, to := RangeBegin(a, slabs, ranges)*slabColumns, min(RangeBegin(a+1, slabs, ranges)*slabColumns, cols)
-				sum := f.dot(row[from/f.BlockElements*f.BlockBytes:], quants[from:to], scales[from/Block:to/Block])
+				from, to := RangeBegin(a, slabs, ranges)*slabColumns, min(RangeBegin(a+1, slabs,
+					ranges)*slabColumns, cols)
+				sum := f.dot(row[from/f.BlockElements*f.BlockBytes:], quants[from:to],
+					scales[from/Block:to/Block])
 				if a == 0 {
 					total = sum
 				} else {

@@ -21,7 +21,8 @@ func (r report) markdown() string {
 	b.WriteString("\n## Goals\n\n| goal | wanted | measured | |\n|---|---|---|---|\n")
 	for _, g := range r.Goals {
 		measured, mark := "not measured", "–"
-		if r.Emulated && slices.ContainsFunc(r.Benchmarks, func(b benchmark) bool { return b.Name == g.Benchmark }) {
+		if r.Emulated && slices.ContainsFunc(r.Benchmarks,
+			func(b benchmark) bool { return b.Name == g.Benchmark }) {
 			measured = "rehearsed"
 		}
 		if g.Measured != nil {
@@ -30,9 +31,11 @@ func (r report) markdown() string {
 		if g.reached() {
 			mark = "reached"
 		}
-		fmt.Fprintf(&b, "| %s (%s) | %s %g | %s | %s |\n", g.Words, g.Metric, g.Relation, g.Number, measured, mark)
+		fmt.Fprintf(&b, "| %s (%s) | %s %g | %s | %s |\n", g.Words, g.Metric, g.Relation, g.Number,
+			measured, mark)
 	}
-	fmt.Fprintf(&b, "\n## Tests\n\n%d passed, %d failed, %d skipped.\n", r.Tests["pass"], r.Tests["fail"], r.Tests["skip"])
+	fmt.Fprintf(&b, "\n## Tests\n\n%d passed, %d failed, %d skipped.\n", r.Tests["pass"], r.Tests["fail"],
+		r.Tests["skip"])
 	for _, name := range r.Failures {
 		fmt.Fprintf(&b, "- failed: %s\n", name)
 	}
@@ -80,7 +83,8 @@ func (r report) writeBits(b *strings.Builder) {
 			different = append(different, name)
 		}
 	}
-	fmt.Fprintf(b, "\n## Bits\n\n%d of %d outputs have the emulator's bits.\n", len(r.Bits)-len(different), len(r.Bits))
+	fmt.Fprintf(b, "\n## Bits\n\n%d of %d outputs have the emulator's bits.\n",
+		len(r.Bits)-len(different), len(r.Bits))
 	for _, name := range different {
 		fmt.Fprintf(b, "- differs: %s\n", name)
 	}
@@ -95,6 +99,7 @@ func (r report) writeSpeeds(b *strings.Builder) {
 	}
 	b.WriteString("| format | α | best γ | tokens a second | plain | speed-up |\n|---|---|---|---|---|---|\n")
 	for _, s := range r.Speeds {
-		fmt.Fprintf(b, "| %s | %g | %d | %.1f | %.1f | %.2f× |\n", s.Format, s.Alpha, s.Gamma, s.TokensPerS, s.PlainPerSecond, s.TokensPerS/s.PlainPerSecond)
+		fmt.Fprintf(b, "| %s | %g | %d | %.1f | %.1f | %.2f× |\n", s.Format, s.Alpha, s.Gamma,
+			s.TokensPerS, s.PlainPerSecond, s.TokensPerS/s.PlainPerSecond)
 	}
 }

@@ -1,0 +1,40 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"specula/engine/app"
+)
+
+// A file of random weights is written, and refused as long as a file of that name is there.
+func ExampleMakeWeights() {
+	folder, err := os.MkdirTemp("", "weights")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "tiny.gguf")
+	if err := app.MakeWeights(context.Background(), "tiny", "Q8_0", path); err != nil {
+		fmt.Println(err)
+		return
+	}
+	tables, err := app.Describe(context.Background(), path)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, t := range tables {
+		fmt.Println(t.Title)
+	}
+	fmt.Println("written again:", app.MakeWeights(context.Background(), "tiny", "Q8_0", path) == nil)
+	// Output:
+	// types
+	// processor
+	// metadata
+	// tensors
+	// written again: false
+}
