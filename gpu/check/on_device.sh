@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Runs on a machine with a GPU, from any folder: OUT=folder bash .gpu/on_device.sh. It needs bash and NVIDIA's
-# driver, and uses ptxas and compute-sanitizer if they are there. The most important steps run first, and all ends
-# within SECONDS_ALLOWED (520). Each step leaves its log in OUT and a line in OUT/steps.tsv: name, exit code
-# (skipped: 125), seconds. After a step that fails or takes too long, the others still run.
+# Runs on a machine with a GPU, from any folder: OUT=folder bash .gpu/on_device.sh. It needs bash
+# and NVIDIA's driver, and uses ptxas and compute-sanitizer if they are there. The most important
+# steps run first, and all ends within SECONDS_ALLOWED (520). Each step leaves its log in OUT and a
+# line in OUT/steps.tsv: name, exit code (skipped: 125), seconds. After a step that fails or takes
+# too long, the others still run.
 #
-# A rehearsal without a GPU: SPECULA_LIBCUDA=$PWD/gpu/driver/emulated/library/out/libcuda.so.1 SPECULA_CHECK_SHAPES=tiny. The report will say so.
+# A rehearsal without a GPU: SPECULA_LIBCUDA=$PWD/gpu/driver/emulated/library/out/libcuda.so.1
+# SPECULA_CHECK_SHAPES=tiny. The report will say so.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 : "${OUT:?the folder for results}"

@@ -21,8 +21,8 @@ template <bool is_half, int terms> struct FloatActivations {
     static constexpr int header_bytes = is_half ? 128 : 0;
     static constexpr int term_bytes = 512, part_bytes = terms * term_bytes, slab_bytes = 4 * part_bytes;
 
-    // pair_offset returns the offset of columns 2·pair and 2·pair+1 of a row; the second term is term_bytes
-    // further.
+    // pair_offset returns the offset of columns 2·pair and 2·pair+1 of a row; the second term is
+    // term_bytes further.
     INLINE size_t pair_offset(int row, int pair, int slabs) {
         int group = row / group_rows, g = row % group_rows, slab = pair / 64, part = pair / 16 % 4, step = pair / 8 % 2;
         return (size_t)group * (header_bytes + (size_t)slabs * slab_bytes) + header_bytes + (size_t)slab * slab_bytes +

@@ -1,7 +1,8 @@
 // The best token of every row.
 #include "rank.h"
 
-// peak_rows writes the largest key of every slice to peaks (rows, slices). Grid (⌈slices / warps of a block⌉, rows).
+// peak_rows writes the largest key of every slice to peaks (rows, slices). Grid (⌈slices / warps of
+// a block⌉, rows).
 extern "C" __global__ void __launch_bounds__(256) peak_rows(const float *scores, u64 *peaks, int vocab) {
     int slices = slices_of(vocab), slice = blockIdx.x * (blockDim.x / warp_size) + warp_id(), row = blockIdx.y;
     if (slice >= slices) return;
@@ -26,9 +27,9 @@ extern "C" __global__ void __launch_bounds__(256) peak_rows(const float *scores,
 }
 EXPORT(peak_rows)
 
-// argmax_rows writes the best id of every row to ids; −1 for a row with NaN or +Inf, or without a finite
-// score. feed, which may be null, gets the same for the next step to embed, but 0 instead of −1, because
-// it must be a token. One warp per row.
+// argmax_rows writes the best id of every row to ids; −1 for a row with NaN or +Inf, or without a
+// finite score. feed, which may be null, gets the same for the next step to embed, but 0 instead of
+// −1, because it must be a token. One warp per row.
 extern "C" __global__ void __launch_bounds__(32) argmax_rows(const u64 *peaks, int *ids, int *feed, int vocab) {
     int slices = slices_of(vocab), row = blockIdx.x;
     u64 key = row_peak(peaks + (size_t)row * slices, slices);
@@ -39,10 +40,10 @@ extern "C" __global__ void __launch_bounds__(32) argmax_rows(const u64 *peaks, i
 }
 EXPORT(argmax_rows)
 
-// accept_greedy verifies a draft at temperature 0 with the best ids of its drafts+1 rows: tokens are
-// accepted up to the first that is not the best. results (drafts+1) gets the draft's ids and then, in one
-// word, the next token (24 bits; all ones if its row was not finite) and the number of accepted tokens.
-// One thread.
+// accept_greedy verifies a draft at temperature 0 with the best ids of its drafts+1 rows: tokens
+// are accepted up to the first that is not the best. results (drafts+1) gets the draft's ids and
+// then, in one word, the next token (24 bits; all ones if its row was not finite) and the number of
+// accepted tokens. One thread.
 extern "C" __global__ void __launch_bounds__(32) accept_greedy(const int *ids, const int *best, unsigned *results, int drafts) {
     if (threadIdx.x != 0) return;
     int accepted = 0;

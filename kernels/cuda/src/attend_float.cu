@@ -1,14 +1,16 @@
-// Attention over one split of a float32 cache, with fused steps in ascending order. It is for precision,
-// not speed: such a cache needs twice the memory of one in half precision, and memory limits the speed.
+// Attention over one split of a float32 cache, with fused steps in ascending order. It is for
+// precision, not speed: such a cache needs twice the memory of one in half precision, and memory
+// limits the speed.
 //
-// A block has one key head, one split and eight columns. Scores take one thread per key, weights one warp
-// per column, and weighted values one thread per number of the head.
+// A block has one key head, one split and eight columns. Scores take one thread per key, weights
+// one warp per column, and weighted values one thread per number of the head.
 #include "attention.h"
 
 constexpr int threads = keys_per_split, columns = threads / warp_size;
 constexpr int most_head_dim = 256;
 
-// score_one gives this thread's key the capped scale·q·k for every column. query is (columns, head_dim).
+// score_one gives this thread's key the capped scale·q·k for every column. query is (columns,
+// head_dim).
 INLINE void score_one(float (*score)[keys_per_split], const float *query, const float *key, int head_dim, float scale, float cap) {
     float sum[columns] = {0, 0, 0, 0, 0, 0, 0, 0};
     for (int d = 0; d < head_dim; d++) {
@@ -36,7 +38,8 @@ INLINE void weigh_column(float *score, int hidden, int visible, Partial to) {
     }
 }
 
-// attend_float is attend_half_* for a float32 cache and head_dim up to 256, with eight columns per block.
+// attend_float is attend_half_* for a float32 cache and head_dim up to 256, with eight columns per
+// block.
 extern "C" __global__ void __launch_bounds__(threads)
     attend_float(float *partial, float *stats, const float *q, const float *keys, const float *values, const int *length, int ahead, int rows,
                  int heads, int kv_heads, int head_dim, int capacity, float scale, int window, float cap) {

@@ -1,15 +1,16 @@
 // Attention over one split of a cache of half precision, on tensor cores.
 //
-// A block has one key head, one split and `tiles` times eight columns. It computes scores (keys ×
-// columns), weights, and weighted values (numbers × columns). Keys and values are the 16-wide operand,
-// columns the 8-wide one, so that a column has the same arithmetic in every tile. One tile serves decoding
-// and verification; with several, the many rows of a prefill share the reading of keys. Queries and
-// weights are rounded to half precision, sums are float32. Σ p adds the rounded weights, because these are
-// the weights that the values are multiplied with.
+// A column is one query: one head of one row (attention.h). A block works on one key head, one
+// split of the keys and 8·tiles columns. It computes scores (keys × columns), weights, and weighted
+// values (numbers × columns). Keys and values are the 16-wide operand of the tensor cores, columns
+// the 8-wide one, so that a column has the same arithmetic in every tile. One tile
+// serves decoding and verification; with several, the many rows of a prefill share the reading of
+// keys. Queries and weights are rounded to half precision, sums are float32. Σ p adds the rounded
+// weights, because these are the weights that the values are multiplied with.
 //
-// Keys that a column does not see have the weight 0, and 0 times a number is 0. So other rows do not
-// change a row. An exception is an infinite or NaN value, which reaches every row of its pass; but such a
-// pass has failed anyway.
+// Keys that a column does not see have the weight 0, and 0 times a number is 0. So other rows do
+// not change a row. An exception is an infinite or NaN value, which reaches every row of its pass;
+// but such a pass has failed anyway.
 //
 // A lane reads 16 bytes at once: of a chunk of 32 numbers, lane t of four takes numbers 8t … 8t+7. Both
 // operands of a product are read that way, so inner index i of product j of the chunk is number
@@ -20,7 +21,8 @@ constexpr int threads = 256, warps = threads / warp_size;
 constexpr int chunk = 32;                          // numbers along the summed axis, of which four lanes have 16 bytes each
 constexpr int score_stride = keys_per_split + 16;  // floats; the extra 16 spread the columns over the banks
 
-// query_stride is the length of a query in shared memory, in halves: 64·n + 32 keeps 16-byte reads free of bank conflicts.
+// query_stride is the length of a query in shared memory, in halves: 64·n + 32 keeps 16-byte reads
+// free of bank conflicts.
 constexpr int query_stride(int head_dim) { return padded_dim(head_dim) % 64 ? padded_dim(head_dim) : padded_dim(head_dim) + 32; }
 
 INLINE uint4 load_vector(const half_bits *p) { return *(const uint4 *)p; }
@@ -28,7 +30,8 @@ INLINE uint4 load_vector(const half_bits *p) { return *(const uint4 *)p; }
 // word returns word i of v; i is known at compile time.
 INLINE unsigned word(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
 
-// multiply_chunk adds the product of 16 rows (low: row g, high: row g+8 of a lane's 16 bytes) and eight columns over a chunk.
+// multiply_chunk adds the product of 16 rows (low: row g, high: row g+8 of a lane's 16 bytes) and
+// eight columns over a chunk.
 INLINE void multiply_chunk(float (&sum)[4], const uint4 &low, const uint4 &high, const uint4 &column) {
     UNROLL for (int j = 0; j < 2; j++) {
         unsigned a[4] = {word(low, 2 * j), word(high, 2 * j), word(low, 2 * j + 1), word(high, 2 * j + 1)};
@@ -69,9 +72,9 @@ INLINE void score_keys(float *score, const half_bits *query, const half_bits *ke
     }
 }
 
-// weigh_keys turns the scores of a column into weights of half precision in the same place, one warp per
-// column. A lane adds its keys, every 32nd, in ascending order; then butterflies add the lanes. Keys that
-// the column does not see get exactly 0.
+// weigh_keys turns the scores of a column into weights of half precision in the same place, one
+// warp per column. A lane adds its keys, every 32nd, in ascending order; then butterflies add the
+// lanes. Keys that the column does not see get exactly 0.
 template <int columns> INLINE void weigh_keys(float *score, float *values, float *stats, int splits, const Columns &s) {
     constexpr int each = keys_per_split / warp_size;
     for (int c = warp_id(); c < columns; c += warps) {
@@ -99,8 +102,8 @@ template <int columns> INLINE void weigh_keys(float *score, float *values, float
     }
 }
 
-// first_keys keeps the first n of eight halves and zeros the others: after the end of the sequence there
-// may be NaN, and 0·NaN is not 0.
+// first_keys keeps the first n of eight halves and zeros the others: after the end of the sequence
+// there may be NaN, and 0·NaN is not 0.
 INLINE uint4 first_keys(uint4 v, int n) {
     auto keep = [n](unsigned pair, int i) { return n > i + 1 ? pair : n > i ? pair & 0xffffu : 0u; };
     return {keep(v.x, 0), keep(v.y, 2), keep(v.z, 4), keep(v.w, 6)};
@@ -149,10 +152,10 @@ INLINE void attend(float *partial, float *stats, const float *q, const half_bits
     sum_values<head_dim, tiles>(partial, (const float *)scores, values, capacity, gridDim.x, s);
 }
 
-// attend_half_* compute split blockIdx.x for `rows` rows of q (rows, heads·head_dim) over a layer's keys
-// and values, for key head blockIdx.y and the blockIdx.z-th 8·tiles of its rows·heads/kv_heads columns.
-// partial and stats are as in partial_of, with gridDim.x splits: as many as the longest possible sequence
-// needs.
+// attend_half_* compute split blockIdx.x for `rows` rows of q (rows, heads·head_dim) over a layer's
+// keys and values, for key head blockIdx.y and the blockIdx.z-th 8·tiles of its rows·heads/kv_heads
+// columns. partial and stats are as in partial_of, with gridDim.x splits: as many as the longest
+// possible sequence needs.
 #define ATTEND(name, head_dim, tiles)                                                                                                 \
     extern "C" __global__ void __launch_bounds__(threads)                                                                             \
         name(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const int *length, int ahead, \

@@ -9,9 +9,10 @@
 // head h is row c / sharing, head h·sharing + c mod sharing, with sharing = heads / kv_heads
 // (grouped-query attention).
 //
-// A window, unless it is 0, is the number of keys that a query sees, its own last. Splits stay where they
-// are: a query leaves out those before its window, and in its first split gives the keys before the window
-// the weight 0. A cap, unless it is 0, bounds the scores: s becomes cap·tanh(s/cap).
+// A window, unless it is 0, is the number of keys that a query sees, its own last. Splits stay
+// where they are: a query leaves out those before its window, and in its first split gives the keys
+// before the window the weight 0. A cap, unless it is 0, bounds the scores: s becomes
+// cap·tanh(s/cap).
 //
 // Graphs: *length, in device memory, is the number of tokens in the cache before a pass. Row 0 of the
 // pass is at position *length + ahead. Nothing else depends on the length. Grids are made for the
@@ -22,8 +23,8 @@
 
 constexpr int keys_per_split = 256;
 
-// padded_dim is the length of a key in a cache of half precision: whole chunks of 32 numbers, with zeros
-// at the end.
+// padded_dim is the length of a key in a cache of half precision: whole chunks of 32 numbers, with
+// zeros at the end.
 constexpr int padded_dim(int head_dim) { return (head_dim + 31) / 32 * 32; }
 
 // Query says which row and head a column is, and how many keys it sees.
@@ -42,7 +43,8 @@ struct Partial {
     float *values, *largest, *sum;
 };
 
-// partial_of finds a Partial in values (rows·heads, splits, head_dim) and stats (rows·heads, splits, 2).
+// partial_of finds a Partial in values (rows·heads, splits, head_dim) and stats (rows·heads,
+// splits, 2).
 INLINE Partial partial_of(float *values, float *stats, Query q, int heads, int splits, int split, int head_dim) {
     size_t i = ((size_t)q.row * heads + q.head) * splits + split;
     return {values + i * head_dim, stats + 2 * i, stats + 2 * i + 1};

@@ -8,7 +8,8 @@
 // Rows from the length on are garbage, which later passes overwrite.
 #include "attention.h"
 
-// append_half stores row blockIdx.y of k and v (rows, kv_heads·head_dim) at position *length + ahead + blockIdx.y.
+// append_half stores row blockIdx.y of k and v (rows, kv_heads·head_dim) at position *length +
+// ahead + blockIdx.y.
 extern "C" __global__ void append_half(half_bits *keys, half_bits *values, const float *k, const float *v, const int *length, int ahead,
                                        int kv_heads, int head_dim, int capacity) {
     int row = blockIdx.y, position = *length + ahead + row, padded = padded_dim(head_dim);

@@ -22,9 +22,9 @@ INLINE float penalised(float score, int count, const Penalties &by) {
     return (float)(s < -largest ? -largest : s > largest ? largest : s);
 }
 
-// Candidates are the tokens of a row: first all ids, then the listed tokens with their penalised scores.
-// Among the ids a listed token has key 0, and so has a listed id outside the vocabulary. The row itself
-// is not changed.
+// Candidates are the tokens of a row: first all ids, then the listed tokens with their penalised
+// scores. Among the ids a listed token has key 0, and so has a listed id outside the vocabulary.
+// The row itself is not changed.
 struct Candidates {
     const float *scores;
     int vocab;
@@ -49,8 +49,8 @@ struct Candidates {
     }
 };
 
-// candidates_of returns the candidates of this block's row. marks has ⌈vocab/32⌉ words of shared memory,
-// and is not used if by is null. Every thread of the block calls it.
+// candidates_of returns the candidates of this block's row. marks has ⌈vocab/32⌉ words of shared
+// memory, and is not used if by is null. Every thread of the block calls it.
 INLINE Candidates candidates_of(const float *scores, int vocab, const Penalties *by, const Listed &list, unsigned *marks) {
     int row = blockIdx.x;
     Candidates c = {scores + (size_t)row * vocab, vocab, list.ids + (size_t)row * list.most, list.counts + (size_t)row * list.most, 0, {}, marks};

@@ -2,9 +2,9 @@
 #include "attention.h"
 #include "operand.h"
 
-// combined returns number d of a query's result: Σ values·f / Σ sum·f with f = exp(largest − the largest of
-// all splits), so that nothing overflows. Splits before the query's window have no result. A row with more splits than the launch of attend had becomes
-// NaN.
+// combined returns number d of a query's result: Σ values·f / Σ sum·f with f = exp(largest − the
+// largest of all splits), so that nothing overflows. Splits before the query's window have no
+// result. A row with more splits than the launch of attend had becomes NaN.
 INLINE float combined(float *partial, float *stats, Query q, int d, int heads, int head_dim, int splits, int window) {
     int first = window && q.seen > window ? (q.seen - window) / keys_per_split : 0;
     int own = (q.seen + keys_per_split - 1) / keys_per_split;

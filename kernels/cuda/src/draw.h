@@ -69,9 +69,9 @@ INLINE int highest_bit(unsigned set) {
     return __popc(set) - 1;
 }
 
-// pick_lane returns the first lane whose running sum exceeds target. If rounding leaves none, it returns
-// the last lane with weight; if no lane has weight, −1. It subtracts the weights of earlier lanes from
-// target.
+// pick_lane returns the first lane whose running sum exceeds target. If rounding leaves none, it
+// returns the last lane with weight; if no lane has weight, −1. It subtracts the weights of earlier
+// lanes from target.
 INLINE int pick_lane(double weight, double &target) {
     double upto = running_sum(weight);
     double before = bits_double(__shfl_up_sync(full_warp, double_bits(upto), 1));

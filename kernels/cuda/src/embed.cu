@@ -1,9 +1,10 @@
-// Embedding: rows of a table by token ids, for tables in the layout of a file. Kernels for tables in the
-// order of tensor cores are in the files with the products of their format.
+// Embedding: rows of a table by token ids, for tables in the layout of a file. Kernels for tables
+// in the order of tensor cores are in the files with the products of their format.
 #include "gpu.h"
 
-// ids are in device memory, because a draft token never leaves it. An id outside the table gives a row of
-// NaN: the host checks the ids that it knows, and a fault on the device must not look like a token.
+// ids are in device memory, because a draft token never leaves it. An id outside the table gives a
+// row of NaN: the host checks the ids that it knows, and a fault on the device must not look like a
+// token.
 template <class T, float widen(T)> INLINE void embed(float *dst, const T *table, const int *ids, int rows, int cols) {
     int id = ids[blockIdx.y];
     bool known = id >= 0 && id < rows;

@@ -1,6 +1,6 @@
-// The base of all kernels. The same .cu file is compiled in two ways: by clang to PTX, for GPUs, and by g++
-// with -DEMULATE to fibers on the processor, for tests. The differences are in device.h and emulate.h. The
-// rest is the same source for both, so that they agree bit for bit.
+// The base of all kernels. The same .cu file is compiled in two ways: by clang to PTX, for GPUs,
+// and by g++ with -DEMULATE to fibers on the processor, for tests. The differences are in device.h
+// and emulate.h. The rest is the same source for both, so that they agree bit for bit.
 //
 // Rules that keep it so: no libm; no fused multiply-add unless written as fma_rn; no atomics on floats;
 // shared memory through SHARED and DYNAMIC_SHARED; inline assembly in device.h alone; EXPORT for every
@@ -72,8 +72,8 @@ INLINE float warp_max(float v) {
     return v;
 }
 
-// block_sum adds over a block of whole warps: each warp by butterflies, then the warps in ascending order.
-// sums is shared memory, one float per warp; it can be reused after the call.
+// block_sum adds over a block of whole warps: each warp by butterflies, then the warps in ascending
+// order. sums is shared memory, one float per warp; it can be reused after the call.
 INLINE float block_sum(float v, float *sums) {
     v = warp_sum(v);
     __syncthreads();

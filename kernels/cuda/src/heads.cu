@@ -1,6 +1,7 @@
-// All work on the heads of a row between the products of q, k and v and attention, in one launch: bias,
-// norm of q and k, rotation, and storing k and v. The bits are those of add_bias, rms_norm_heads, rope and
-// append_* one after another. A decoding step is so short that separate launches would take most of it.
+// All work on the heads of a row between the products of q, k and v and attention, in one launch:
+// bias, norm of q and k, rotation, and storing k and v. The bits are those of add_bias,
+// rms_norm_heads, rope and append_* one after another. A decoding step is so short that separate
+// launches would take most of it.
 #include "attention.h"
 
 constexpr int most_head_dim = 256, warps = 8;
@@ -76,10 +77,10 @@ INLINE void prepare(float *q, const float *k, const float *v, T *keys, T *values
         store_value(values, i, position, capacity, h.head_dim, head);
 }
 
-// prepare_heads_* prepare rows of q (rows, heads·head_dim) in place, and write those of k and v (rows,
-// kv_heads·head_dim) to the cache. Row blockIdx.y is at position *length + ahead + blockIdx.y. Biases are
-// (heads·head_dim) and (kv_heads·head_dim), norms (head_dim); any of them may be null. Blocks have eight
-// warps; there are enough for heads + 2·kv_heads heads.
+// prepare_heads_* prepare rows of q (rows, heads·head_dim) in place, and write those of k and v
+// (rows, kv_heads·head_dim) to the cache. Row blockIdx.y is at position *length + ahead +
+// blockIdx.y. Biases are (heads·head_dim) and (kv_heads·head_dim), norms (head_dim); any of them
+// may be null. Blocks have eight warps; there are enough for heads + 2·kv_heads heads.
 #define PREPARE(name, T)                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(warps *warp_size)                                                                        \
         name(float *q, const float *k, const float *v, T *keys, T *values, const float *q_bias, const float *k_bias, const float *v_bias, \

@@ -12,15 +12,15 @@
 // shared memory. multiply_tile, for many rows, is limited by arithmetic: a block holds 128 × 128 or
 // 128 × 64 results, and goes through all ranges in order.
 //
-// Weights are stored in the order in which lanes read them (see the formats). So a lane loads 16 bytes, a
-// warp 512 contiguous bytes, and a range of a tile is contiguous.
+// Weights are stored in the order in which lanes read them (see the formats). So a lane loads 16
+// bytes, a warp 512 contiguous bytes, and a range of a tile is contiguous.
 #pragma once
 #include "activations.h"
 
 constexpr int tile_rows = 16;    // of w
 
-// Matrices with the same x are joined: their tiles follow each other, and each matrix has its own result.
-// n is 0 for an unused output.
+// Matrices with the same x are joined: their tiles follow each other, and each matrix has its own
+// result. n is 0 for an unused output.
 struct Output {
     float *y;  // (m, n)
     int n;
@@ -46,8 +46,8 @@ INLINE Output output_of(const Product &p, int &tile) {
     return output;
 }
 
-// Places that lanes load from: weights in memory, which are read once (Streamed); activations, which the
-// first-level cache keeps (Cached); and both in shared memory (Staged).
+// Places that lanes load from: weights in memory, which are read once (Streamed); activations,
+// which the first-level cache keeps (Cached); and both in shared memory (Staged).
 struct Streamed {
     const unsigned char *at;
     INLINE_MEMBER Streamed operator+(int bytes) const { return {at + bytes}; }
@@ -147,8 +147,8 @@ template <class Format> struct Tile {
     static_assert(Format::stages * stage_bytes <= 99 << 10, "the stages do not fit");
 };
 
-// copy_pieces begins to copy count pieces of the given bytes, which are stride apart. In place of pieces
-// after the last, it copies the last one; their results are not stored.
+// copy_pieces begins to copy count pieces of the given bytes, which are stride apart. In place of
+// pieces after the last, it copies the last one; their results are not stored.
 template <int bytes, int count> INLINE void copy_pieces(unsigned char *to, const unsigned char *from, size_t stride, int last) {
     for (int i = threadIdx.x; i < bytes / 16 * count; i += 256) {
         int piece = i / (bytes / 16), offset = i % (bytes / 16) * 16;

@@ -2,10 +2,10 @@
 #include "matmul.h"
 #include "operand.h"
 
-// Weights (n, k) as 16-bit numbers. A slab is 16 rows × 128 columns in 8 steps of 16 columns, 512 bytes each.
-// Lane (g, t), g = lane/4 and t = lane%4, has 16 bytes of a step: columns 2t, 2t+1 of row g and of row g+8,
-// then columns 2t+8, 2t+9 of row g and of row g+8. Order along k: ascending steps; within a step the first
-// term of x, then the second.
+// Weights (n, k) as 16-bit numbers. A slab is 16 rows × 128 columns in 8 steps of 16 columns, 512
+// bytes each. Lane (g, t), g = lane/4 and t = lane%4, has 16 bytes of a step: columns 2t, 2t+1 of
+// row g and of row g+8, then columns 2t+8, 2t+9 of row g and of row g+8. Order along k: ascending
+// steps; within a step the first term of x, then the second.
 template <bool is_half, int terms> struct FloatFormat {
     using Activations = FloatActivations<is_half, terms>;
     static constexpr int columns = slab_columns, slab_bytes = 4096, parts = 4;
@@ -55,9 +55,9 @@ template <int terms> INLINE void round_rows(unsigned char *to, const float *x, i
             2 * pair < k ? row[2 * pair] : 0.0f, 2 * pair + 1 < k ? row[2 * pair + 1] : 0.0f);
 }
 
-// scale_and_round_rows scales each row of x (m, k) by a power of two to a largest magnitude of 2¹⁴ to 2¹⁵,
-// so that half precision neither overflows nor loses small rows, and rounds it. A row of zeros, or with NaN
-// or infinity, is not scaled. Grid (1, m).
+// scale_and_round_rows scales each row of x (m, k) by a power of two to a largest magnitude of 2¹⁴
+// to 2¹⁵, so that half precision neither overflows nor loses small rows, and rounds it. A row of
+// zeros, or with NaN or infinity, is not scaled. Grid (1, m).
 template <int terms> INLINE void scale_and_round_rows(unsigned char *to, const float *x, int k, int slabs) {
     SHARED(float, peaks, [warp_size]);
     using Activations = FloatActivations<true, terms>;

@@ -1,8 +1,9 @@
-// Products of quantised weights and quantised activations. The tensor cores sum the 32 products of a
-// block as integers, which is exact. Then sum += float(integer) · (weight scale · activation scale), and
-// in formats with minima also sum += minimum · (activation scale · sum of the activations' quants), block
-// after block, with every operation rounded separately. So the bits are those of
-// ref.MatMulQuantizedRanges on every machine, and with one range those of ref.MatMulQuantized.
+// Products of quantised weights and quantised activations. The tensor cores sum the 32 products of
+// a block as integers, which is exact. Then sum += float(integer) · (weight scale · activation
+// scale), and in formats with minima also sum += minimum · (activation scale · sum of the
+// activations' quants), block after block, with every operation rounded separately. So the bits are
+// those of ref.MatMulQuantizedRanges on every machine, and with one range those of
+// ref.MatMulQuantized.
 //
 // Converting integers to floats is slow. Instead, the tensor cores add the integers to the bits of
 // 1.5·2²³, where neighbouring floats are 1 apart. That works below 2²².
@@ -13,8 +14,8 @@ constexpr int magic_bits = 0x4b400000;
 constexpr float magic = 12582912.0f;  // 1.5·2²³
 INLINE float integer_float(int d) { return bits_float((unsigned)d) - magic; }
 
-// byte_float converts byte i of a word to a float. base is the bits of 2²³, or of 2²¹, where neighbouring
-// floats are ¼ apart.
+// byte_float converts byte i of a word to a float. base is the bits of 2²³, or of 2²¹, where
+// neighbouring floats are ¼ apart.
 INLINE float byte_float(unsigned word, int i, unsigned base, float subtract) {
     return bits_float(permute_bytes(word, base, 0x7440u | (unsigned)i)) - subtract;
 }

@@ -1,9 +1,9 @@
 // RMSNorm (Zhang and Sennrich, 2019): x·w/√(mean(x²)+eps) over groups of n numbers.
 //
-// The order of the sum is part of the definition: number k belongs to thread k mod (threads per group); a
-// thread adds its squares in ascending k, fused; then butterflies add each warp, and then the warps are
-// added in ascending order. So the number of threads must depend on n alone: a whole row has a block, a
-// head of q or k has a warp.
+// The order of the sum is part of the definition: number k belongs to thread k mod (threads per
+// group); a thread adds its squares in ascending k, fused; then butterflies add each warp, and then
+// the warps are added in ascending order. So the number of threads must depend on n alone: a whole
+// row has a block, a head of q or k has a warp.
 #include "operand.h"
 
 constexpr int most_warps = 32;
@@ -53,8 +53,9 @@ extern "C" __global__ void rms_norm_heads(float *dst, const float *x, const floa
 }
 EXPORT(rms_norm_heads)
 
-// layer_norm writes (x−mean)·w/√(variance+eps) over group blockIdx.x of n numbers (Ba et al., 2016). The
-// weights are those of group blockIdx.x mod repeats. Both sums are in the order of rms_norm. dst may be x.
+// layer_norm writes (x−mean)·w/√(variance+eps) over group blockIdx.x of n numbers (Ba et al.,
+// 2016). The weights are those of group blockIdx.x mod repeats. Both sums are in the order of
+// rms_norm. dst may be x.
 extern "C" __global__ void layer_norm(float *dst, const float *x, const float *w, int n, int repeats, float eps) {
     SHARED(float, sums, [most_warps]);
     dst += (size_t)blockIdx.x * n;
@@ -69,8 +70,8 @@ extern "C" __global__ void layer_norm(float *dst, const float *x, const float *w
 }
 EXPORT(layer_norm)
 
-// rms_norm_* and add_rms_norm_* write the normalised row blockIdx.y as the operand of a product, and with
-// y also the sum to x. Grid (1, rows).
+// rms_norm_* and add_rms_norm_* write the normalised row blockIdx.y as the operand of a product,
+// and with y also the sum to x. Grid (1, rows).
 template <class Operand>
 INLINE void norm_operand(unsigned char *to, float *x, const float *y, const float *w, int n, float eps, int slabs, float *sums) {
     x += (size_t)blockIdx.y * n;

@@ -4,10 +4,11 @@
 #include "filters.h"
 #include "select.h"
 
-// filter_pairs filters the k best tokens of each row, as the kernels of topk.cu write them. It keeps the
-// fewest that reach the share top_p of their weight, and of these the ones with at least min_p times the
-// best weight. kept (rows) gets their number, 0 for a row that is not finite. cuts (rows), which may be
-// null, gets the key of the last one, made from the row's score, for softmax_rows. One warp per row.
+// filter_pairs filters the k best tokens of each row, as the kernels of topk.cu write them. It
+// keeps the fewest that reach the share top_p of their weight, and of these the ones with at least
+// min_p times the best weight. kept (rows) gets their number, 0 for a row that is not finite. cuts
+// (rows), which may be null, gets the key of the last one, made from the row's score, for
+// softmax_rows. One warp per row.
 extern "C" __global__ void __launch_bounds__(32) filter_pairs(const int *ids, const float *best, int k, const Filters *filters,
                                                               const float *scores, int *kept, u64 *cuts, int vocab) {
     ids += (size_t)blockIdx.x * k;
@@ -51,8 +52,8 @@ struct Tokens {
     INLINE_MEMBER u64 key(int j) const { return key_of(scores[j], j); }
 };
 
-// Mass computes a weight in units of 2^-40. Integer sums do not depend on the order in which threads add.
-// Weights up to negligible become 0.
+// Mass computes a weight in units of 2^-40. Integer sums do not depend on the order in which
+// threads add. Weights up to negligible become 0.
 struct Mass {
     float peak, temperature;
     u64 negligible;
@@ -76,10 +77,11 @@ INLINE u64 total_mass(const Tokens &tokens, const Mass &mass, u64 floor, u64 *to
     return *total;
 }
 
-// cut_rows writes to cuts (rows) the smallest key that top-k and then top-p keep, for any k and without
-// sorting: of the k best tokens, the fewest that reach the share top_p of their mass. It skips tokens that
-// are so light that all of them together cannot be more than the mass to drop. softmax_rows applies min-p.
-// A row that is not finite gets 0. One block per row; peaks (rows, slices) is as peak_rows writes it.
+// cut_rows writes to cuts (rows) the smallest key that top-k and then top-p keep, for any k and
+// without sorting: of the k best tokens, the fewest that reach the share top_p of their mass. It
+// skips tokens that are so light that all of them together cannot be more than the mass to drop.
+// softmax_rows applies min-p. A row that is not finite gets 0. One block per row; peaks (rows,
+// slices) is as peak_rows writes it.
 extern "C" __global__ void __launch_bounds__(1024) cut_rows(const float *scores, const u64 *peaks, const Filters *filters, u64 *cuts, int vocab) {
     SHARED(u64, amounts, [most_bins]);
     SHARED(unsigned, bins, [most_bins]);

@@ -13,8 +13,8 @@ template <bool is_half, int terms> INLINE void round_terms(unsigned char *to, fl
     }
 }
 
-// quantise_four quantises columns 4·four … 4·four+3 of a row by the rule of ref.QuantizeRow. Whole warps
-// call it with ascending four; eight threads have a block of 32 columns.
+// quantise_four quantises columns 4·four … 4·four+3 of a row by the rule of ref.QuantizeRow. Whole
+// warps call it with ascending four; eight threads have a block of 32 columns.
 INLINE void quantise_four(unsigned char *to, const float (&values)[4], int row, int four, int slabs) {
     unsigned largest = 0;  // the bits of magnitudes have their order, with NaN above all
     UNROLL for (int i = 0; i < 4; i++) {
@@ -49,8 +49,8 @@ INLINE void quantise_four(unsigned char *to, const float (&values)[4], int row, 
     factors[1] = scale * (float)total;
 }
 
-// An Operand writes a row to `to`: columns 0 … k−1 are value(column), the rest of the last slab is zeros.
-// The threads of the blocks blockIdx.x = 0 … share the row. Blocks have whole warps.
+// An Operand writes a row to `to`: columns 0 … k−1 are value(column), the rest of the last slab is
+// zeros. The threads of the blocks blockIdx.x = 0 … share the row. Blocks have whole warps.
 template <int terms> struct Bfloat16Operand {
     template <class Value> INLINE_MEMBER void write(unsigned char *to, int row, int k, int slabs, const Value &value) {
         for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < slabs * (slab_columns / 2); pair += gridDim.x * blockDim.x)

@@ -1,12 +1,12 @@
-// The highest speed of the tensor cores: products of tiles that never leave the registers. Other kernels
-// are compared with it.
+// The highest speed of the tensor cores: products of tiles that never leave the registers. Other
+// kernels are compared with it.
 #include "gpu.h"
 
 constexpr int peak_chains = 8;  // independent sums of a warp, so that none waits for the one before
 
-// matrix_peak multiplies a tile a (16×16) with a tile b (16×8) of bfloat16 numbers, 8·rounds times per
-// warp. Every thread of the grid writes the sum of its part of the results to out. operands (32, 6) holds
-// a[4] and b[2] of each lane, as for mma_bfloat16.
+// matrix_peak multiplies a tile a (16×16) with a tile b (16×8) of bfloat16 numbers, 8·rounds times
+// per warp. Every thread of the grid writes the sum of its part of the results to out. operands
+// (32, 6) holds a[4] and b[2] of each lane, as for mma_bfloat16.
 extern "C" __global__ void __launch_bounds__(256) matrix_peak(float *out, const unsigned *operands, int rounds) {
     const unsigned *own = operands + 6 * lane_id();
     unsigned a[4] = {own[0], own[1], own[2], own[3]}, b[2] = {own[4], own[5]};

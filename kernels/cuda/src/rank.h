@@ -1,6 +1,6 @@
-// Keys: integers in the order of the tokens. A key is larger if its score is larger or, for equal scores,
-// if its id is smaller. So the best token has the largest key, the k best tokens are those from some key
-// on, and 0 means no token.
+// Keys: integers in the order of the tokens. A key is larger if its score is larger or, for equal
+// scores, if its id is smaller. So the best token has the largest key, the k best tokens are those
+// from some key on, and 0 means no token.
 #pragma once
 #include "gpu.h"
 
@@ -30,15 +30,15 @@ INLINE float score_of(u64 key) {
     return bits_float(u & 0x80000000u ? u & 0x7fffffffu : ~u);
 }
 
-// is_best reports whether the largest key of a row belongs to a token. It does not if the row has NaN or
-// +Inf, or no finite score.
+// is_best reports whether the largest key of a row belongs to a token. It does not if the row has
+// NaN or +Inf, or no finite score.
 INLINE bool is_best(u64 key) {
     unsigned u = (unsigned)(key >> 32);
     return u > no_score && u < infinite_score;
 }
 
-// ahead is how many numbers a thread reads before it uses the first. More reads in flight make reading a
-// row faster.
+// ahead is how many numbers a thread reads before it uses the first. More reads in flight make
+// reading a row faster.
 constexpr int ahead = 8;
 
 INLINE u64 warp_most(u64 key) {

@@ -1,9 +1,10 @@
-// Speculative sampling: which draft tokens are accepted, and which token follows. (Leviathan et al. 2023;
-// Chen et al. 2023)
+// Speculative sampling: which draft tokens are accepted, and which token follows. (Leviathan et al.
+// 2023; Chen et al. 2023)
 //
-// With p = target weight / total and q = draft weight / total, draft token x is accepted iff u·q < p. After
-// the first rejection a token is drawn from the residual max(0, p − q), or from p if the residual has no
-// mass. If the whole draft is accepted, the bonus token is drawn from p of the next row.
+// With p = target weight / total and q = draft weight / total, draft token x is accepted iff u·q <
+// p. After the first rejection a token is drawn from the residual max(0, p − q), or from p if the
+// residual has no mass. If the whole draft is accepted, the bonus token is drawn from p of the next
+// row.
 #include "draw.h"
 
 constexpr int most_drafts = 32;
@@ -50,8 +51,8 @@ INLINE void judge(Judged &out, const Row &p, const Row &q, int id, bool certain,
     else out.verdict = u * out.q < out.p ? accepted : rejected;
 }
 
-// draw_rest draws from the residual; sums has its sums by slice. It returns −1 if the residual has no mass.
-// One warp calls it.
+// draw_rest draws from the residual; sums has its sums by slice. It returns −1 if the residual has
+// no mass. One warp calls it.
 INLINE int draw_rest(Rest rest, const double *sums, int vocab, double u) {
     int slices = slices_of(vocab);
     double target = u * warp_total(slices, Sums{sums});
@@ -61,15 +62,15 @@ INLINE int draw_rest(Rest rest, const double *sums, int vocab, double u) {
     return rest.first + warp_pick(slice_length(vocab, slice), rest, target);
 }
 
-// reject verifies the drafts of many sequences, one block of any number of warps per sequence. For each
-// sequence p has rows+1 rows of weights, q has rows rows, and ids has rows draft tokens; a sequence uses as
-// many as its Round says. q is not read for a certain token. A draft ends before a token whose row of q has
-// no weight or whose id is not in the vocabulary.
+// reject verifies the drafts of many sequences, one block of any number of warps per sequence. For
+// each sequence p has rows+1 rows of weights, q has rows rows, and ids has rows draft tokens; a
+// sequence uses as many as its Round says. q is not read for a certain token. A draft ends before a
+// token whose row of q has no weight or whose id is not in the vocabulary.
 //
-// results (sequences, rows+1): first the next token (24 bits; all ones if the target's row has no weight),
-// the number of accepted tokens (8 bits), and p of the next token (float32); then for each draft token its
-// id (24 bits), p and q (20 bits each, see short_float), 0 after the draft. Dynamic shared memory: one
-// double per slice.
+// results (sequences, rows+1): first the next token (24 bits; all ones if the target's row has no
+// weight), the number of accepted tokens (8 bits), and p of the next token (float32); then for each
+// draft token its id (24 bits), p and q (20 bits each, see short_float), 0 after the draft. Dynamic
+// shared memory: one double per slice.
 extern "C" __global__ void __launch_bounds__(1024) reject(const float *p, const double *p_sums, const float *q, const double *q_sums,
                                                           const int *ids, const Round *rounds, u64 *results, int rows, int vocab, int draft_vocab) {
     DYNAMIC_SHARED(double, sums);

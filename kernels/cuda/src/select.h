@@ -2,8 +2,8 @@
 #pragma once
 #include "rank.h"
 
-// each_key calls see with every key of a row, including keys of 0; the threads of the block share the row.
-// tokens has count() keys; the first vocab of them are made from scores.
+// each_key calls see with every key of a row, including keys of 0; the threads of the block share
+// the row. tokens has count() keys; the first vocab of them are made from scores.
 template <class Tokens, class See> INLINE void each_key(const Tokens &tokens, const See &see) {
     int j = threadIdx.x, step = blockDim.x;
     for (; j + (ahead - 1) * step < tokens.vocab; j += ahead * step) {
@@ -65,8 +65,8 @@ template <class Amount> struct Choice {
     Amount wanted;  // wanted from this bin
 };
 
-// choose_bin finds the bin. One warp calls it. wanted is above 0 and at most the sum of all amounts. Each
-// lane has a run of bins, lane 0 the highest.
+// choose_bin finds the bin. One warp calls it. wanted is above 0 and at most the sum of all
+// amounts. Each lane has a run of bins, lane 0 the highest.
 template <class Amount> INLINE void choose_bin(const Amount *amounts, int bins, Amount wanted, Choice<Amount> *out) {
     int run = bins / warp_size, top = bins - 1 - lane_id() * run;
     u64 own = 0;
@@ -88,8 +88,8 @@ template <class Amount> INLINE void choose_bin(const Amount *amounts, int bins, 
     }
 }
 
-// smallest_key returns the smallest key with the prefix, from floor on and with an amount above 0. least is
-// shared. The whole block calls it.
+// smallest_key returns the smallest key with the prefix, from floor on and with an amount above 0.
+// least is shared. The whole block calls it.
 template <class Tokens, class Measure>
 INLINE u64 smallest_key(const Tokens &tokens, const Measure &amount, u64 floor, u64 prefix, int shift, u64 *least) {
     if (threadIdx.x == 0) *least = 0;
@@ -101,10 +101,10 @@ INLINE u64 smallest_key(const Tokens &tokens, const Measure &amount, u64 floor, 
     return ~*least;
 }
 
-// select_key finds the fewest best tokens whose amounts reach wanted, and returns the smallest of their
-// keys. wanted is above 0 and at most the sum of all amounts. Tokens with a key below floor or an amount
-// of 0 do not count. The whole block calls it. amounts and counts are shared, most_bins each; they are the
-// same array if every amount is 1. choice and least are shared too.
+// select_key finds the fewest best tokens whose amounts reach wanted, and returns the smallest of
+// their keys. wanted is above 0 and at most the sum of all amounts. Tokens with a key below floor
+// or an amount of 0 do not count. The whole block calls it. amounts and counts are shared,
+// most_bins each; they are the same array if every amount is 1. choice and least are shared too.
 template <class Amount, class Tokens, class Measure>
 INLINE u64 select_key(const Tokens &tokens, const Measure &amount, u64 floor, Amount wanted, Amount *amounts, unsigned *counts,
                       Choice<Amount> *choice, u64 *least) {

@@ -1,7 +1,7 @@
 // From scores to weights, and from weights to a token.
 //
-// A row of weights means the distribution weight / total. The acceptance test and the draws read the same
-// weights, so both use the same distribution, however exp rounds.
+// A row of weights means the distribution weight / total. The acceptance test and the draws read
+// the same weights, so both use the same distribution, however exp rounds.
 #include "draw.h"
 #include "filters.h"
 
@@ -19,10 +19,10 @@ struct Weight {
     }
 };
 
-// softmax_rows writes exp((score − best) / temperature) to weights (rows, vocab), and the sums of slices to
-// sums (rows, slices). Tokens get 0 if their key is below the row's key in cuts, which may be null, or if
-// they are below min_p. A row with NaN or +Inf, or without a finite score, gets only zeros. Grid
-// (⌈slices / warps of a block⌉, rows).
+// softmax_rows writes exp((score − best) / temperature) to weights (rows, vocab), and the sums of
+// slices to sums (rows, slices). Tokens get 0 if their key is below the row's key in cuts, which
+// may be null, or if they are below min_p. A row with NaN or +Inf, or without a finite score, gets
+// only zeros. Grid (⌈slices / warps of a block⌉, rows).
 extern "C" __global__ void __launch_bounds__(256) softmax_rows(const float *scores, const u64 *peaks, const u64 *cuts, const Filters *filters,
                                                                float *weights, double *sums, int vocab) {
     int slices = slices_of(vocab), slice = blockIdx.x * (blockDim.x / warp_size) + warp_id(), row = blockIdx.y;
@@ -52,10 +52,10 @@ extern "C" __global__ void __launch_bounds__(256) softmax_rows(const float *scor
 }
 EXPORT(softmax_rows)
 
-// draw_rows draws a token from every row of every sequence; the rows of a sequence are contiguous. It writes
-// the token to ids (−1 for a row without weight), the token for the next step to embed to feed (0 instead
-// of −1; feed may be null), and its probability to chances. Row i uses the uniform at position first + i.
-// Grid (rows, sequences), one warp per block.
+// draw_rows draws a token from every row of every sequence; the rows of a sequence are contiguous.
+// It writes the token to ids (−1 for a row without weight), the token for the next step to embed to
+// feed (0 instead of −1; feed may be null), and its probability to chances. Row i uses the uniform
+// at position first + i. Grid (rows, sequences), one warp per block.
 extern "C" __global__ void __launch_bounds__(32) draw_rows(const float *weights, const double *sums, const Round *rounds, int stream, int first,
                                                            int *ids, int *feed, float *chances, int vocab) {
     size_t row = (size_t)blockIdx.y * gridDim.x + blockIdx.x;

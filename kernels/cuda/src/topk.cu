@@ -1,10 +1,10 @@
-// The k best tokens of every row, best first; for equal scores the lower id first. Penalties are applied
-// before, and the temperature after. Only the k pairs leave the device. NaN and +Inf come first, so the
-// first score tells whether a row is finite.
+// The k best tokens of every row, best first; for equal scores the lower id first. Penalties are
+// applied before, and the temperature after. Only the k pairs leave the device. NaN and +Inf come
+// first, so the first score tells whether a row is finite.
 //
-// The three kernels give the same bits. Each has one block per row and needs shared memory for the marks of
-// listed tokens: ⌈vocab/32⌉ words if there are penalties, otherwise none. 1 ≤ k ≤ vocab. ids and best
-// (rows, k) get the tokens and their scores divided by the temperature.
+// The three kernels give the same bits. Each has one block per row and needs shared memory for the
+// marks of listed tokens: ⌈vocab/32⌉ words if there are penalties, otherwise none. 1 ≤ k ≤ vocab.
+// ids and best (rows, k) get the tokens and their scores divided by the temperature.
 #include "candidates.h"
 #include "filters.h"
 #include "select.h"
@@ -14,8 +14,8 @@ INLINE void write_pair(const Candidates &c, u64 key, const Filters *filters, int
     best[at] = divide_rn(c.score(key), filters->filter_temperature);
 }
 
-// insert adds the lanes' keys to a warp's list of its 32 best keys; lane i has the i-th best, from 0. It
-// returns the new list.
+// insert adds the lanes' keys to a warp's list of its 32 best keys; lane i has the i-th best, from
+// 0. It returns the new list.
 INLINE u64 insert(u64 list, u64 key) {
     u64 worst = __shfl_sync(full_warp, list, warp_size - 1);
     for (;;) {
@@ -31,8 +31,9 @@ INLINE u64 insert(u64 list, u64 key) {
     }
 }
 
-// warp_floor returns a key that at least k ≤ 32 tokens reach, and usually few more: the k-th best of the
-// best keys of the warps; 1 with fewer than k warps. bests is shared, 32 long. The whole block calls it.
+// warp_floor returns a key that at least k ≤ 32 tokens reach, and usually few more: the k-th best
+// of the best keys of the warps; 1 with fewer than k warps. bests is shared, 32 long. The whole
+// block calls it.
 INLINE u64 warp_floor(const Candidates &c, int k, u64 *bests) {
     u64 most = 0;
     each_key(c, [&](u64 key) { most = key > most ? key : most; });
@@ -47,8 +48,8 @@ INLINE u64 warp_floor(const Candidates &c, int k, u64 *bests) {
     return at ? floor : 1;
 }
 
-// top_k_warp is for k ≤ 32: each warp keeps a list of the best of its part of the row in registers, and the
-// first warp merges the lists.
+// top_k_warp is for k ≤ 32: each warp keeps a list of the best of its part of the row in registers,
+// and the first warp merges the lists.
 extern "C" __global__ void __launch_bounds__(1024) top_k_warp(const float *scores, const Filters *filters, const Penalties *penalties,
                                                               const int *listed, const int *counts, const int *length, int most,
                                                               int *ids, float *best, int k, int vocab) {
@@ -100,8 +101,8 @@ INLINE unsigned gather(const Candidates &c, u64 cut, u64 *keys, unsigned room, u
 
 constexpr int block_room = 2048;  // keys
 
-// top_k_block is for k ≤ 1024: keys from the floor on are sorted in shared memory. If they are too many, the
-// smallest of the k best keys is selected first.
+// top_k_block is for k ≤ 1024: keys from the floor on are sorted in shared memory. If they are too
+// many, the smallest of the k best keys is selected first.
 extern "C" __global__ void __launch_bounds__(1024) top_k_block(const float *scores, const Filters *filters, const Penalties *penalties,
                                                                const int *listed, const int *counts, const int *length, int most,
                                                                int *ids, float *best, int k, int vocab) {
@@ -128,8 +129,9 @@ EXPORT(top_k_block)
 
 constexpr int sorters = 256, digit = 16;
 
-// sort_pass moves n keys from one array to another, those with a larger digit first; keys with equal digits
-// stay in order. Each of the first sorters threads has a run of keys. starts is shared, [digit][sorters].
+// sort_pass moves n keys from one array to another, those with a larger digit first; keys with
+// equal digits stay in order. Each of the first sorters threads has a run of keys. starts is
+// shared, [digit][sorters].
 INLINE void sort_pass(const u64 *from, u64 *to, int n, int shift, unsigned (*starts)[sorters], unsigned *sums) {
     int run = (n + sorters - 1) / sorters, first = threadIdx.x * run, end = first + run < n ? first + run : n, t = threadIdx.x;
     bool sorts = t < sorters;
@@ -160,8 +162,8 @@ INLINE void sort_pass(const u64 *from, u64 *to, int n, int shift, unsigned (*sta
     __syncthreads();
 }
 
-// top_k_radix is for any k: it selects the smallest of the k best keys, and sorts the keys from there on
-// digit by digit, through scratch (rows, 2, k). Blocks have at least 256 threads.
+// top_k_radix is for any k: it selects the smallest of the k best keys, and sorts the keys from
+// there on digit by digit, through scratch (rows, 2, k). Blocks have at least 256 threads.
 extern "C" __global__ void __launch_bounds__(1024) top_k_radix(const float *scores, const Filters *filters, const Penalties *penalties,
                                                                const int *listed, const int *counts, const int *length, int most,
                                                                u64 *scratch, int *ids, float *best, int k, int vocab) {

@@ -1,10 +1,10 @@
 // The state of the emulating driver: libcuda.so.1's functions on the machine of machine.h.
 //
-// With it the Go code of the GPU path runs unchanged, and all that CUDA forbids or leaves undefined is refused
-// or made visible. Streams are queues that run as late as CUDA allows, so that a missing wait shows. Device
-// memory starts as NaN, and ends exactly at its size. A context belongs to the thread on which it was made
-// current. Errors of kernels appear where CUDA lets them appear, and stay. The PTX decides which kernels a
-// module has; the same source runs, compiled for fibers.
+// With it the Go code of the GPU path runs unchanged, and all that CUDA forbids or leaves undefined
+// is refused or made visible. Streams are queues that run as late as CUDA allows, so that a missing
+// wait shows. Device memory starts as NaN, and ends exactly at its size. A context belongs to the
+// thread on which it was made current. Errors of kernels appear where CUDA lets them appear, and
+// stay. The PTX decides which kernels a module has; the same source runs, compiled for fibers.
 //
 // The environment, read when a context is made:
 //   EMULATOR_SEED=n             chooses a random order of threads, blocks, streams and graph nodes; 0 or none: in order, as late as possible

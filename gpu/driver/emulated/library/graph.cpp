@@ -23,8 +23,8 @@ std::vector<bool> reached(const Nodes &nodes, const std::set<size_t> &last) {
 
 }  // namespace
 
-// run_nodes does the work of a graph in the order of its capture or, with a seed, in a random order that the
-// edges allow.
+// run_nodes does the work of a graph in the order of its capture or, with a seed, in a random order
+// that the edges allow.
 CUresult run_nodes(const Nodes &nodes) {
     std::vector<bool> done(nodes.size());
     for (size_t left = nodes.size(); left > 0; left--) {

@@ -1,5 +1,5 @@
-// Modules and launches of the emulating driver. The PTX says which kernels there are and how large their
-// parameters are. The kernel of the same name that was compiled for fibers runs.
+// Modules and launches of the emulating driver. The PTX says which kernels there are and how large
+// their parameters are. The kernel of the same name that was compiled for fibers runs.
 #include "driver.h"
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Streams and events of the emulating driver. A stream is a queue. Its work is done when the host waits for
-// it, which is as late as CUDA allows. With a seed some work is done earlier.
+// Streams and events of the emulating driver. A stream is a queue. Its work is done when the host
+// waits for it, which is as late as CUDA allows. With a seed some work is done earlier.
 #include "driver.h"
 
 #include <chrono>

@@ -23,8 +23,8 @@ func launchFault(t *testing.T, body string, threads int, seed uint64) error {
 	m := NewMachine()
 	m.Seed = seed
 	m.MostSteps = 10000
-	// Both blocks of a faulty kernel may write to the same global memory. One after the other they
-	// are no data race of the simulator itself.
+	// A kernel with a fault may write to the same memory from both blocks. One worker runs them one
+	// after the other: else Go's race detector would report the simulator.
 	m.Workers = 1
 	memory := m.Alloc(1024)
 	if err := m.Write(memory, make([]byte, 1024)); err != nil {

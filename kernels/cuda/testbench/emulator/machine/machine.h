@@ -1,5 +1,5 @@
-// The machine that emulates kernels, shared by scheduler.cpp, fiber.cpp, warp.cpp and shared.cpp. There is one
-// for each OS thread that launches kernels.
+// The machine that emulates kernels, shared by scheduler.cpp, fiber.cpp, warp.cpp and shared.cpp.
+// There is one for each OS thread that launches kernels.
 #pragma once
 
 #include "emulate.h"
@@ -13,8 +13,8 @@
 #else
 #define ADDRESS_SANITIZER 0
 #endif
-// The thread sanitizer finds races. Kernels are compiled with it, but not this file, so that it ignores what the
-// scheduler does. -DWATCH_RACES says that it is used.
+// The thread sanitizer finds races. Kernels are compiled with it, but not this file, so that it
+// ignores what the scheduler does. -DWATCH_RACES says that it is used.
 #if defined(WATCH_RACES)
 #include <sanitizer/tsan_interface.h>
 #define THREAD_SANITIZER 1
@@ -85,8 +85,8 @@ struct Machine {
 
 extern __thread Machine *machine;
 
-// These tell the thread sanitizer: all before the one call happens before all after the other, on the same
-// address.
+// These tell the thread sanitizer: all before the one call happens before all after the other, on
+// the same address.
 inline void happens_before([[maybe_unused]] void *address) {
 #if THREAD_SANITIZER
     __tsan_release(address);

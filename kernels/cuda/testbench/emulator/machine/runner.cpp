@@ -1,10 +1,10 @@
-// A process that runs kernels for tests: it reads launches from its input until EOF, and answers each on its
-// output.
+// A process that runs kernels for tests: it reads launches from its input until EOF, and answers
+// each on its output.
 //
-// A launch is the kernel's name, grid, block, bytes of dynamic shared memory and the seed of the schedule,
-// then buffers, then parameters; a parameter is bytes, or a place in a buffer. The answer is an error
-// message, empty if there was no error, and the buffers after the launch. Numbers are little-endian. A text
-// or a buffer begins with its length. See package emulate.
+// A launch is the kernel's name, grid, block, bytes of dynamic shared memory and the seed of the
+// schedule, then buffers, then parameters; a parameter is bytes, or a place in a buffer. The answer
+// is an error message, empty if there was no error, and the buffers after the launch. Numbers are
+// little-endian. A text or a buffer begins with its length. See package emulate.
 #include "emulate.h"
 
 #include <cstdio>
@@ -38,8 +38,8 @@ std::string read_text() {
     return s;
 }
 
-// Buffers are allocated with their exact size, so that the address sanitizer notices accesses beyond, and
-// aligned like a driver's.
+// Buffers are allocated with their exact size, so that the address sanitizer notices accesses
+// beyond, and aligned like a driver's.
 struct Buffer {
     unsigned char *memory;
     size_t bytes;

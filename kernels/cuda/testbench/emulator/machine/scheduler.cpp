@@ -1,9 +1,10 @@
 // The fiber scheduler for src/emulate.h.
 //
-// The threads of a block are fibers of one OS thread. A fiber runs until it waits: at a barrier for all
-// threads that have not ended, at a collective for the other lanes of its warp. The scheduler takes the warps,
-// and in a warp the lanes, in order, or in a random order with a seed. Nothing runs at the same time, so one
-// seed always gives the same result. If a race changes the result, another seed shows it.
+// The threads of a block are fibers of one OS thread. A fiber runs until it waits: at a barrier for
+// all threads that have not ended, at a collective for the other lanes of its warp. The scheduler
+// takes the warps, and in a warp the lanes, in order, or in a random order with a seed. Nothing
+// runs at the same time, so one seed always gives the same result. If a race changes the result,
+// another seed shows it.
 #include "machine.h"
 
 #include <cstdio>

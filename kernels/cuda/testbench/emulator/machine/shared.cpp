@@ -24,7 +24,8 @@ void *dynamic_shared() { return machine->dynamic_memory; }
 void begin_copy(void *shared, const void *global, const char *at) {
     if (((uintptr_t)shared | (uintptr_t)global) & 15) fail(at, "an asynchronous copy of addresses that are no multiples of 16");
     Fiber *self = machine->running;
-    // A copy may arrive at any time. With a seed some arrive at once, over data that others may still read.
+    // A copy may arrive at any time. With a seed some arrive at once, over data that others may
+    // still read.
     if (machine->random && draw() % 2) std::memcpy(shared, global, 16);
     else self->copies.push_back({shared, global, self->group});
 }
@@ -52,8 +53,9 @@ void map_shared_memory() {
 
 namespace {
 
-// refresh fills memory that a block has used with NaN of every type. The thread sanitizer must forget earlier
-// accesses, because blocks do not share this memory, and must not see this as an access.
+// refresh fills memory that a block has used with NaN of every type. The thread sanitizer must
+// forget earlier accesses, because blocks do not share this memory, and must not see this as an
+// access.
 void refresh(unsigned char *memory, size_t bytes) {
     if (bytes == 0) return;
 #if THREAD_SANITIZER

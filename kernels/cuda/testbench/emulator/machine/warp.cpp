@@ -1,5 +1,5 @@
-// Where threads wait for each other: barriers of a block, collectives of a warp, and tensor cores, which a
-// whole warp uses.
+// Where threads wait for each other: barriers of a block, collectives of a warp, and tensor cores,
+// which a whole warp uses.
 #include "machine.h"
 
 #include <cmath>
@@ -22,8 +22,8 @@ void barrier(const char *at) {
     happens_after(&machine->barrier_passed);
 }
 
-// An atomic alone orders nothing. Writes of a thread before a fence and a later atomic are visible to a thread
-// after its own atomic on the same address and a later fence.
+// An atomic alone orders nothing. Writes of a thread before a fence and a later atomic are visible
+// to a thread after its own atomic on the same address and a later fence.
 void fence() {
     Fiber *self = machine->running;
     if (self->touched) happens_after(self->touched);
@@ -86,8 +86,8 @@ uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument
     return warp.value[parity][from];
 }
 
-// multiply_tiles adds in ascending order of the inner index, fused. Tensor cores use another order, so only
-// runs on the same kind of machine are equal bit for bit.
+// multiply_tiles adds in ascending order of the inner index, fused. Tensor cores use another order,
+// so only runs on the same kind of machine are equal bit for bit.
 void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], float (*widen)(unsigned short), const char *at) {
     unsigned thread = number_of(machine->running), lane = thread % lanes;
     Warp &warp = machine->warps[thread / lanes];
