@@ -110,7 +110,7 @@ def pair():
         show(f"{name}, temperature {0.7 if greedy else 1.5}", lambda r: r[name]["sampled"]["speedup"]["value"], 3, sampled)
 
 
-print(f"{' '.join([part, *what])}, {len(runs)} runs in turn")
+print(f"{' '.join([part, *what])}, runs in turn: {len(runs)}")
 print("  " + " " * 40 + "".join(f"{t:>9}" for t in ("min", "median", "max")) + "   aim: reached in")
 {"pair": pair, "load": load}.get(part, passes)()
 print(f"  {len(reached)} aims: {reached.count(len(runs))} reached in all runs, {sum(2 * n > len(runs) for n in reached)} in most, {reached.count(0)} in none")
