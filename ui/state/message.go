@@ -39,6 +39,7 @@ type Token struct {
 	Round    int // index into Message.Rounds
 	Position int // in the draft, from 0; -1 for a token that the target drew
 	Stop     bool
+	Thought  bool // of what the model thinks before it answers
 	// As in event.Token.
 	P, Q, U, Bound *float64
 	// Log-probabilities under the target's raw scores, if the user asked for them.

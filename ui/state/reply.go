@@ -87,7 +87,7 @@ func (s *State) token(t *event.Token, round, position int) Token {
 		text = t.Text
 	}
 	return Token{
-		ID: t.ID, Text: sanitize.Text(text), Fate: known(t.Verdict), Round: round, Position: position, Stop: t.Stop,
+		ID: t.ID, Text: sanitize.Text(text), Fate: known(t.Verdict), Round: round, Position: position, Stop: t.Stop, Thought: t.Thought,
 		P: t.P, Q: t.Q, U: t.U, Bound: t.Bound, LogProb: t.LogProb, LogProbs: safeCandidates(t.LogProbs), Target: safeCandidates(t.Target), Draft: safeCandidates(t.Draft),
 	}
 }

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"fmt"
+
 	"github.com/charmbracelet/x/ansi"
 
 	"specula/ui/paint"
@@ -16,6 +18,7 @@ type block struct {
 	look    look
 	stable  *wrapper
 	next    int // first token that is not in stable
+	thought int // committed tokens of a thought that is folded, before next; -1: the line about them is in stable
 	tail    []line
 	final   bool // wrapped after the message was done
 }
@@ -27,6 +30,7 @@ type look struct {
 	reading  bool
 	rejected Rejected
 	newline  string
+	fold     bool // thoughts are folded to a line
 	revision int
 }
 
@@ -41,15 +45,20 @@ const (
 func lookFor(m *state.Message, th *theme.Theme, w int, o Options) look {
 	return look{
 		w: min(max(w-indent-margin, 1), textWidth), cells: th.Cells, reading: o.Reading, rejected: o.Rejected,
-		newline: th.Glyph.Newline, revision: m.Revision,
+		newline: th.Glyph.Newline, fold: !selectsThought(m, o.Cursor), revision: m.Revision,
 	}
+}
+
+// selectsThought reports whether the cursor is in a thought of the message, which unfolds it.
+func selectsThought(m *state.Message, cursor state.Ref) bool {
+	return cursor.Message == m.ID && cursor.Token >= 0 && cursor.Token < len(m.Tokens) && m.Tokens[cursor.Token].Thought
 }
 
 // wrap brings the block up to date. draft is the pending draft that continues the message, or nil.
 func (b *block) wrap(l look, draft *state.Pending) {
 	m := b.message
 	if b.stable == nil || b.look != l || b.next > len(m.Tokens) {
-		b.look, b.stable, b.next = l, newWrapper(l.w, l.cells), 0
+		b.look, b.stable, b.next, b.thought = l, newWrapper(l.w, l.cells), 0, 0
 		if len(m.Tokens) == 0 {
 			b.stable.feed(noToken, m.Text)
 		}
@@ -58,12 +67,15 @@ func (b *block) wrap(l look, draft *state.Pending) {
 		b.stable = newWrapper(l.w, l.cells)
 	}
 	for b.next < len(m.Tokens) && b.settled(&m.Tokens[b.next]) {
-		b.feed(b.stable, b.next)
+		b.thought = b.feed(b.stable, b.next, b.thought)
 		b.next++
 	}
-	rest := b.stable.fork()
+	rest, thought := b.stable.fork(), b.thought
 	for i := b.next; i < len(m.Tokens); i++ {
-		b.feed(&rest, i)
+		thought = b.feed(&rest, i, thought)
+	}
+	if thought > 0 {
+		rest.feed(noToken, folded(thought, m.Done))
 	}
 	if draft != nil && !l.reading {
 		for i := range draft.Tokens {
@@ -78,9 +90,28 @@ func (b *block) settled(t *state.Token) bool {
 	return b.look.rejected != Newest || b.message.Done || t.Round < len(b.message.Rounds)-1
 }
 
-// feed draws token i into p, if it is shown at all.
-func (b *block) feed(p *wrapper, i int) {
+// folded is the line that stands for a thought.
+func folded(tokens int, over bool) string {
+	if over {
+		return fmt.Sprintf("[thought for %d tokens]", tokens)
+	}
+	return fmt.Sprintf("[thinking: %d tokens]", tokens)
+}
+
+// feed draws token i into p, if it is shown at all. It counts the tokens of a folded thought and
+// draws a line for them before the answer. It returns the new count.
+func (b *block) feed(p *wrapper, i, thought int) int {
 	t := &b.message.Tokens[i]
+	if b.look.fold && t.Thought {
+		if t.Committed() && thought >= 0 {
+			thought++
+		}
+		return thought
+	}
+	if thought > 0 && t.Committed() {
+		p.feed(noToken, folded(thought, true)+"\n")
+		thought = -1
+	}
 	switch {
 	case t.Committed():
 		p.feed(i, t.Text)
@@ -88,6 +119,7 @@ func (b *block) feed(p *wrapper, i int) {
 	case b.look.rejected == All || !b.message.Done && t.Round == len(b.message.Rounds)-1:
 		p.feed(i, visible(t.Text, b.look.newline))
 	}
+	return thought
 }
 
 // lines returns how many lines the text takes.

@@ -271,3 +271,22 @@ func TestTheWelcomeIsWrapped(t *testing.T) {
 		}
 	}
 }
+
+// A thought takes one line, until the cursor is on one of its tokens.
+func TestThoughtsAreFolded(t *testing.T) {
+	events := []event.Event{event.ReplyStarted{Reply: 1, Prompt: "?"}}
+	for i, word := range []string{"<think>", "secret", "</think>", "\n\n", "answer"} {
+		events = append(events, event.Round{Index: i, Commit: &event.Token{Text: word, Verdict: event.Plain, Thought: i < 3}})
+	}
+	s := play(events)
+	reply := s.Messages[len(s.Messages)-1]
+	draw := func(cursor state.Ref) string {
+		return ansi.Strip(strings.Join(transcript.New().Draw(s, dark(t), 60, 20, transcript.Options{Cursor: cursor}), "\n"))
+	}
+	if got := draw(state.Ref{}); strings.Contains(got, "secret") || !strings.Contains(got, "[thought for 3 tokens]") || !strings.Contains(got, "answer") {
+		t.Errorf("folded:\n%s", got)
+	}
+	if got := draw(state.Ref{Message: reply.ID, Token: 1}); !strings.Contains(got, "secret") || strings.Contains(got, "thought for") {
+		t.Errorf("with the cursor in it:\n%s", got)
+	}
+}
