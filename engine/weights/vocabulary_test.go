@@ -72,7 +72,7 @@ func TestTokenizerSpecRefuses(t *testing.T) {
 		changes map[string]any
 		message string
 	}{
-		{"no model", "gpt2", map[string]any{"model": nil}, `metadata "tokenizer.ggml.model" at byte 24: got nothing, allowed "gpt2" or "llama"`},
+		{"no model", "gpt2", map[string]any{"model": nil}, `metadata "tokenizer.ggml.model" at byte 24: got nothing, allowed one of gpt2, gemma4, llama`},
 		{"unknown model", "gpt2", map[string]any{"model": "rwkv\x1b"}, `tokenizer.ggml.model is "rwkv\x1b", supported are`},
 		{"model that is a number", "gpt2", map[string]any{"model": uint8(1)}, "got u8 1, allowed a string"},
 		{"no tokens", "gpt2", map[string]any{"tokens": nil}, `"tokenizer.ggml.tokens" at byte 24: got nothing`},
