@@ -68,35 +68,30 @@ func (r *reply) rollBack(c *choice, ev *event.Round) error {
 	return nil
 }
 
-// learn updates gamma's controller, the speed-up and the totals after a round. A round without tokens because drafting
-// failed is no plain round: it paid for a draft. It counts as one rejected token. The speed-up leaves out the time in which
-// the proposer read earlier tokens, because that is paid once and not in every round. The totals include it.
-func (r *reply) learn(did *round.Result, want wanted, ev *event.Round) {
-	committed := len(ev.Committed())
-	defer func() { r.totals.add(ev, committed, did.Failed != nil) }()
-	if did.Failed != nil {
-		r.learned.gamma.Observe(gamma.Observation{Tested: 1, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS})
-		r.learned.tellSpeedup(ev)
-		return
+// learn updates gamma's controller and the totals after a round. A round without tokens because drafting failed is no plain
+// round: it paid for a draft. It counts as one rejected token.
+func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
+	o := gamma.Observation{
+		Off: !r.config.Speculation.Enabled, Asked: c.asked,
+		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Chances: r.chances(ev), Confidence: did.Draft.Confidence,
+		Pending: did.Draft.Pending, Read: ev.Read, ReadMS: ev.ReadMS,
+		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,
 	}
-	accepted, chances := ev.Accepted, r.chances(ev)
-	if accepted > 0 && ev.Commit == nil {
+	switch {
+	case did.Failed != nil:
+		o.Tested = 1
+	case o.Accepted > 0 && ev.Commit == nil:
 		// The token that ended the reply was drafted. It saved no pass: what the target would have added behind it is not wanted.
-		accepted--
-		if accepted < len(chances) {
-			chances[accepted] = 0
+		o.Accepted--
+		if o.Accepted < len(o.Chances) {
+			o.Chances[o.Accepted] = 0
 		}
 	}
-	r.learned.gamma.Observe(gamma.Observation{
-		Off:     !r.config.Speculation.Enabled,
-		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: accepted, Pending: did.Draft.Pending, Read: ev.Read, ReadMS: ev.ReadMS, Confidence: did.Draft.Confidence,
-		Chances: chances,
-		DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS, RestMS: ev.SampleMS + ev.OtherMS,
-	})
+	r.learned.gamma.Observe(o)
 	r.lookBack(ev)
+	ev.Speedup, ev.SpeedupEstimated = r.learned.gamma.Speedup()
 	r.session.driver.Watch.Lap(&ev.OtherMS)
-	r.learned.clocked(want, len(ev.Draft), ev.MS()-ev.ReadMS, committed)
-	r.learned.tellSpeedup(ev)
+	r.totals.add(ev, len(ev.Committed()), did.Failed != nil)
 }
 
 // hindsightEvery is the number of rounds between two calls that compute the best fixed gamma; one takes some microseconds.

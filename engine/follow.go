@@ -42,13 +42,6 @@ func (f *follower) tell(p spec.Proposer, context []int32) error {
 	return nil
 }
 
-// resting reports whether it is certain already that this round drafts nothing. Then gamma's costs are not compared, and
-// a proposer that may learn of committed tokens later is not called. This saves time: the weights have pushed the
-// proposer's data out of the processor's caches, and to load it again takes about 1 % of a fast round.
-func (r *reply) resting() bool {
-	return r.proposer != nil && r.traits.MayLag() && (r.follows("") || r.follows(r.config.Speculation.Proposer)) && r.learned.gamma.Resting()
-}
-
 // take makes the proposer that the settings name the reply's; p is nil if there is none yet.
 func (r *reply) take(p spec.Proposer) {
 	c := r.config.Speculation

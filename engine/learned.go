@@ -9,21 +9,14 @@ import (
 // lessons hold what replies of one path have shown about gamma and speed. Sampled rounds cost more time than greedy ones and
 // accept fewer tokens, so each path has lessons of its own. They are kept for each proposer, also while another one drafts.
 type lessons struct {
-	kind  kind // of the rounds
-	gamma *gamma.Controller
-	plain plainSpeed
-	*ofProposer
-	of map[string]*ofProposer
-}
-
-// ofProposer holds what rounds have shown about one proposer, in addition to what package gamma knows.
-type ofProposer struct {
-	drafted   draftedSpeed
-	sharpness sharpness
+	kind      kind // of the rounds
+	gamma     *gamma.Controller
+	sharpness *sharpness            // of the current proposer
+	known     map[string]*sharpness // by proposer
 }
 
 func newLessons(k kind, o gamma.Options) *lessons {
-	return &lessons{kind: k, gamma: gamma.New(o), of: map[string]*ofProposer{}}
+	return &lessons{kind: k, gamma: gamma.New(o), known: map[string]*sharpness{}}
 }
 
 // kind identifies rounds that cost about the same and accept about the same.
@@ -69,21 +62,15 @@ func (s *Session) rehearsed(k kind) []gamma.Observation {
 // starts with empty lessons.
 func (s *Session) learned(c config.Config) *lessons {
 	key := s.kindOf(c)
-	if repeatable(c) {
-		l := newLessons(key, s.gammaOptions(c))
-		l.follow(c.Speculation.Proposer)
-		for _, o := range s.rehearsed(key) {
-			l.gamma.Time(o)
-		}
-		return l
-	}
 	l := s.lessons[key]
-	if l == nil {
+	if l == nil || repeatable(c) {
 		l = newLessons(key, s.gammaOptions(c))
 		l.follow(s.rehearser)
 		for _, o := range s.rehearsed(key) {
 			l.gamma.Rehearse(o)
 		}
+	}
+	if !repeatable(c) {
 		s.lessons[key] = l
 	}
 	if o := s.gammaOptions(c); o != l.gamma.Options() {
@@ -96,16 +83,16 @@ func (s *Session) learned(c config.Config) *lessons {
 // follow selects what was learned about a proposer.
 func (l *lessons) follow(proposer string) {
 	l.gamma.Use(proposer)
-	if l.of[proposer] == nil {
-		l.of[proposer] = &ofProposer{}
+	if l.known[proposer] == nil {
+		l.known[proposer] = &sharpness{}
 	}
-	l.ofProposer = l.of[proposer]
+	l.sharpness = l.known[proposer]
 }
 
 // forget drops what was learned about a proposer that is built again, also if it is in force.
 func (l *lessons) forget(proposer string) {
 	l.gamma.Forget(proposer)
-	delete(l.of, proposer)
+	delete(l.known, proposer)
 }
 
 // repeatable reports whether the text must not depend on the clock. At temperature 0 it never does, because gamma does not

@@ -80,8 +80,6 @@ func (r *reply) gammaWhy(c *choice) string {
 		return "speculation is off"
 	case noProposer:
 		return "no proposer " + r.config.Speculation.Proposer
-	case baselineDue:
-		return "a plain round, to measure the speed-up against"
 	case planRepeats:
 		return "as when the reply was first written"
 	case replyEnds:

@@ -29,7 +29,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	driver.Watch.Lap(&did.Times.Other)
 	in := r.input(&choice)
 	driver.Watch.Skip()
-	want := r.wants(&choice)
+	choice.asked = choice.Gamma > 0
 	var ev event.Round
 	detach := r.attach(choice.proposer)
 	if choice.Gamma > 0 {
@@ -54,7 +54,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	}
 	driver.Watch.Lap(&did.Times.Other)
 	narrateTimes(&did, &ev)
-	r.learn(&did, want, &ev)
+	r.learn(&choice, &did, &ev)
 	r.rounds++
 	return reason, r.out.emit(ev)
 }
@@ -74,6 +74,7 @@ type choice struct {
 	gamma.Decision
 	proposer spec.Proposer // nil: nobody is asked
 	because  because
+	asked    bool   // a draft was asked for, whatever came of it
 	room     int    // draft tokens that fit the reply
 	refused  string // why the proposer of the settings cannot be made; "" if it can
 }
@@ -85,7 +86,6 @@ const (
 	controllerChose because = iota
 	speculationOff
 	noProposer
-	baselineDue   // a plain round, to measure the speed-up against
 	planRepeats   // a reply that is written again
 	replyEnds     // no more tokens fit
 	guidanceLimit // guidance doubles the rows
@@ -103,10 +103,7 @@ func (r *reply) decide(ctx context.Context) (c choice, err error) {
 		}
 		return c, nil
 	}
-	if r.drafted.next(r.rounds); r.drafted.given == nil && r.resting() {
-		c.Decision = r.learned.gamma.Next(gamma.Outlook{})
-		return c, nil
-	}
+	r.drafted.next(r.rounds)
 	if err := r.ready(ctx, &c); err != nil || c.proposer == nil {
 		return c, err
 	}
@@ -114,7 +111,7 @@ func (r *reply) decide(ctx context.Context) (c choice, err error) {
 	if given := r.drafted.given; given != nil {
 		c.Decision, c.because = gamma.Decision{Gamma: given.Length}, planRepeats
 	} else {
-		r.choose(&c)
+		c.Decision = r.learned.gamma.Next(r.outlook(c.proposer))
 	}
 	r.limit(&c)
 	return c, nil
@@ -140,21 +137,12 @@ func (r *reply) ready(ctx context.Context, c *choice) error {
 
 // outlook tells gamma's controller what only the reply knows of the coming round.
 func (r *reply) outlook(p spec.Proposer) gamma.Outlook {
-	return gamma.Outlook{Free: r.traits.Lookup(), Left: r.left(), Unread: p.Unread()}
+	return gamma.Outlook{Lookup: r.traits.Lookup(), Left: r.left(), Unread: p.Unread()}
 }
 
 // left is the number of tokens that still fit the reply and the context.
 func (r *reply) left() int {
 	return min(r.config.Sampling.MaxTokens-r.written(), r.roomInContext())
-}
-
-// choose asks gamma's controller. Some rules never choose gamma = 0. They get a plain round now and then, because the
-// speed-up can only be measured against plain rounds on the same context.
-func (r *reply) choose(c *choice) {
-	c.Decision = r.learned.gamma.Next(r.outlook(c.proposer))
-	if r.config.Speculation.Rule != string(gamma.CostAware) && c.Gamma > 0 && r.learned.plain.baselineDue() {
-		c.Gamma, c.Probe, c.Expected, c.because = 0, true, 1, baselineDue
-	}
 }
 
 // limit cuts gamma to the tokens that still fit the reply and the context. One token of the target's own follows the draft.
@@ -207,17 +195,6 @@ func judgesUnseen(in *round.Input) bool {
 // draftsStay reports whether drafts can stay on the target's device.
 func (e *Engine) draftsStay() bool {
 	return e.target.Feeds() && (e.draft == nil || e.target.Shares(e.draft))
-}
-
-// wants says under which heading the time of a draft is counted: a lookup or a draft model.
-func (r *reply) wants(c *choice) wanted {
-	switch {
-	case c.Gamma == 0:
-		return wantNothing
-	case r.traits.Lookup():
-		return wantLookup
-	}
-	return wantDraft
 }
 
 // draft asks the proposer for a draft. If it has none, the round goes on without.

@@ -26,7 +26,6 @@ const (
 	sharpenFirst  = 8  // looks in a row, at first
 	sharpenEvery  = 64 // drafts between looks later; one takes about half of a pass of the demo target
 	sharpenMemory = 0.05
-	sharpenGain   = 0.005 // by which another factor has to be better than 1
 )
 
 // due reports whether to compare the candidates in this round.
@@ -43,13 +42,7 @@ func (s *sharpness) factor() float64 {
 	if s.looked < sharpenFirst/2 {
 		return 1
 	}
-	best := 0
-	for i, overlap := range s.overlap {
-		if overlap > s.overlap[best]+map[bool]float64{true: sharpenGain}[best == 0] {
-			best = i
-		}
-	}
-	return sharpenings()[best]
+	return sharpenings()[slices.Index(s.overlap, slices.Max(s.overlap))]
 }
 
 // look updates all candidates with one row of logits of each model.

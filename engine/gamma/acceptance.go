@@ -4,30 +4,23 @@ import "math"
 
 const (
 	// startRate is the acceptance assumed before there is evidence. It is high, so that speculation
-	// gets its chance. It counts as startWeight observations. A position that was not reached yet
-	// is assumed to have the rate of the position before it, which counts as neighbourWeight
-	// observations.
-	startRate       = 0.8
-	startWeight     = 5
-	neighbourWeight = 6
+	// gets its chance. A position that was not reached yet is assumed to have the rate of the
+	// position before it. Either counts as startWeight observations.
+	startRate   = 0.8
+	startWeight = 5
 	// memory is the largest number of observations that an estimate rests on. With 100 its standard
 	// error is 5 points, and that of the speed predicted for γ = 1 is 4 %. With fewer, a run of bad
 	// luck would end drafts that gain a few percent.
 	memory = 100
-	// hereMemory bounds the observations of the current reply, and spreadMemory those of the
-	// variance between replies. After the first reply that variance is assumed to be usualSpread,
-	// with the weight of spreadStart observations. During the first reply there is no other reply
-	// to differ from.
-	hereMemory, spreadMemory, spreadStart = 12, 300, 20
-	usualSpread                           = 0.05
+	// usualSpread is the variance between replies that is assumed after the first one. It counts as
+	// spreadStart observations; the variance rests on spreadMemory of them at most.
+	usualSpread               = 0.05
+	spreadMemory, spreadStart = 300, 20
 	// While no round reaches a position, its evidence loses the share fading of its weight per
 	// round, so that new evidence counts quickly. Its estimate moves by the share drift towards
 	// that of the position before it. Otherwise old bad luck would rule out a depth forever.
 	fading = 0.01
-	drift  = 0.003
-	// doubt is the number of standard errors by which an estimate is lowered when something must be
-	// paid in advance. A larger value would stop drafts that pay.
-	doubt = 0.5
+	drift  = 0.004
 )
 
 // acceptance estimates for each draft position the chance to be accepted, given that all positions
@@ -35,40 +28,43 @@ const (
 // positions are not updated.
 type acceptance struct {
 	positions []rate
-	here      []rate   // of the current reply alone, as far as its drafts reached
-	spreads   []spread // for each position, the variance between replies
+	here      []rate // of the current reply alone, as far as its drafts reached
+	spread    spread
 }
 
-// spread is how much the acceptance differs between replies, beyond chance. In one reply nearly
-// every draft is accepted, in another hardly any. The larger the variance, the sooner a reply is
-// judged by its own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
+// spread is how much the acceptance of the first draft token differs between replies, beyond chance.
+// In one reply nearly every draft is accepted, in another hardly any. The larger the variance, the
+// sooner a reply is judged by its own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
 type spread struct {
 	variance float64
-	weight   float64 // observations that the variance rests on, up to spreadMemory
+	weight   float64 // observations that the variance rests on; 0 during the first reply
 }
 
 // observe learns from a finished reply: here is its own rate, mean the rate over all replies.
 func (s *spread) observe(here rate, mean float64) {
+	if s.weight == 0 {
+		s.variance, s.weight = usualSpread, spreadStart
+	}
 	s.weight = min(s.weight+here.weight, spreadMemory)
 	s.variance += ((here.mean-mean)*(here.mean-mean) - mean*(1-mean)/here.weight - s.variance) * here.weight / s.weight
 }
 
 // begin starts a new reply.
 func (a *acceptance) begin() {
-	for i, here := range a.here {
-		a.spreads[i].observe(here, a.positions[i].mean)
+	if len(a.here) > 0 {
+		a.spread.observe(a.here[0], a.positions[0].mean)
 	}
 	a.here = a.here[:0]
 }
 
 // rate is a running mean that follows changes. It starts as an average. When its weight has reached
-// the constant memory, it is exponentially weighted.
+// the memory, it is exponentially weighted.
 type rate struct {
 	mean   float64
-	weight float64 // observations that the mean rests on, up to memory
+	weight float64 // observations that the mean rests on
 }
 
-func (r *rate) observe(x float64) {
+func (r *rate) observe(x, memory float64) {
 	r.weight = min(r.weight+1, memory)
 	r.mean += (x - r.mean) / r.weight
 }
@@ -77,63 +73,52 @@ func (r *rate) observe(x float64) {
 func (a *acceptance) observe(o Observation) {
 	for i := range o.Tested {
 		if i == len(a.positions) {
-			a.positions = append(a.positions, rate{mean: a.at(i), weight: leastWeight(i)})
+			a.positions = append(a.positions, rate{mean: a.at(i), weight: startWeight})
 		}
 		if i == len(a.here) {
 			a.here = append(a.here, rate{})
-			if i == len(a.spreads) {
-				a.spreads = append(a.spreads, spread{variance: usualSpread, weight: spreadStart})
-			}
 		}
-		a.positions[i].observe(o.held(i))
-		a.here[i].observe(o.held(i))
-		a.here[i].weight = min(a.here[i].weight, hereMemory)
+		a.positions[i].observe(o.held(i), memory)
+		a.here[i].observe(o.held(i), math.Inf(1))
 	}
 	for i := o.Tested; i < len(a.positions); i++ {
 		r := &a.positions[i]
-		r.weight = max(leastWeight(i), r.weight*(1-fading))
+		r.weight = max(startWeight, r.weight*(1-fading))
 		if i > 0 {
 			r.mean += drift * (a.positions[i-1].mean - r.mean)
 		}
 	}
 }
 
-// leastWeight is the weight of the initial estimate of position i, before it has observations of
-// its own.
-func leastWeight(i int) float64 {
-	if i == 0 {
-		return startWeight
-	}
-	return neighbourWeight
-}
-
 // at returns the estimate for position i, counted from 0. A position that was never tested gets the
 // estimate of the last one that was.
 func (a *acceptance) at(i int) float64 {
-	mean := a.usual(i)
-	i = min(i, len(a.positions)-1)
-	if i < 0 || i >= len(a.here) || a.spreads[i].variance <= 0 || a.spreads[i].weight == spreadStart {
+	if i = min(i, len(a.positions)-1); i < 0 {
+		return startRate
+	}
+	mean := a.positions[i].mean
+	if i >= len(a.here) || a.spread.variance <= 0 {
 		return mean
 	}
 	here, luck := a.here[i], mean*(1-mean)
-	return mean + (here.mean-mean)*here.weight/(here.weight+luck/a.spreads[i].variance)
-}
-
-// usual returns the estimate over all replies, without what is special to the current one.
-func (a *acceptance) usual(i int) float64 {
-	if len(a.positions) == 0 {
-		return startRate
-	}
-	return a.positions[min(i, len(a.positions)-1)].mean
+	return mean + (here.mean-mean)*here.weight/(here.weight+luck/a.spread.variance)
 }
 
 // atLeast returns the estimate for position i less doubt standard errors.
 func (a *acceptance) atLeast(i int) float64 {
-	mean, weight := a.at(i), leastWeight(i)
+	mean, weight := a.at(i), float64(startWeight)
 	if i < len(a.positions) {
 		weight = a.positions[i].weight
 	}
 	return max(0, mean-doubt*math.Sqrt(mean*(1-mean)/weight))
+}
+
+// shown returns what the current reply has shown of position i; the estimate, if that is little.
+func (a *acceptance) shown(i int) float64 {
+	if i < len(a.here) && a.here[i].weight >= hindsightTests {
+		return a.here[i].mean
+	}
+	return a.at(i)
 }
 
 // first returns the estimates of the first n positions.

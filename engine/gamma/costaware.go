@@ -1,154 +1,53 @@
 package gamma
 
-import (
-	"fmt"
-	"math"
-)
-
-// mostTokensPerCost is the cost-aware rule. It probes if there is something worth learning.
-// Otherwise it takes the best γ, provided that the rest of the reply is expected to earn what the
-// proposer must read first.
+// mostTokensPerCost is the cost-aware rule. It takes the best γ, provided that the rest of the reply
+// is expected to earn what the proposer must read first.
 func (c *Controller) mostTokensPerCost(o Outlook) Decision {
-	if o.Free {
-		return c.lookUp()
+	switch {
+	case c.options.Max == 0:
+		return Decision{Why: "no draft is allowed"}
+	case o.Lookup:
+		// What is found tells better than any average how much of it to verify (see Trim).
+		return Decision{Gamma: c.options.Max, Why: "looking up costs nothing: as much as is found and worth its rows"}
+	case c.costs.nominal == nil && !c.costs.measured(0) && c.plain.n == 0:
+		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}
 	}
-	best, debt := c.best(0), c.debt(o)
-	if best == 0 && !c.mayRefuse() {
-		gamma := c.best(1)
-		c.words = words{}
-		return Decision{Gamma: gamma, Why: fmt.Sprintf("%d rounds with a draft are too few to refuse γ %d", c.drafts, gamma)}
+	best := c.best(0)
+	debt := c.debt(o)
+	switch next := c.best(1); {
+	case best == 0 && !c.mayRefuse(next):
+		return Decision{Gamma: next, Why: c.tooFew(next)}
+	case best == 0:
+		return c.off(debt, Decision{Why: c.worth(0), Off: c.whyOff()})
+	case debt > 0 && debt > c.gain(best, o.Left):
+		return c.off(debt, c.tooLate(o.Unread, best, debt))
 	}
-	tooLate := best > 0 && debt > 0 && debt > c.gain(best, o.Left)
-	if tooLate {
-		best = 0
-	}
-	if d, ok := c.probe(best, debt); ok {
-		return d
-	}
-	if best > 0 {
-		c.words = words{}
-		best = c.longest(best)
-		return Decision{Gamma: best, Why: c.worth(best)}
-	}
-	c.rest = c.restFor(debt)
-	c.swayed = tooLate || c.usuallyPays()
-	if c.words.why == "" || c.words.age >= wordsLast {
-		c.words = words{why: c.worth(0), off: c.off()}
-		if tooLate {
-			c.words.off = fmt.Sprintf("%d tokens to read first take %.1f plain passes", o.Unread, debt/c.cost(0))
-			c.words.why = fmt.Sprintf("%s, and γ %d is expected to gain less in what is left of the reply", c.words.off, c.best(0))
-		}
-	}
-	return Decision{Why: c.words.why}
+	c.tries = tries{}
+	best = c.longest(best)
+	return Decision{Gamma: best, Why: c.worth(best), Probe: c.costs.nominal == nil && !c.costs.measured(best)}
 }
 
-// A decision against drafting lasts, so it needs evidence. With fewer than enoughDrafts drafting
-// rounds the rule never decides against drafting, because the rehearsal may have run while other
-// programs used the machine. With manyDrafts or more it decides as its estimates say. In between,
-// the rounds themselves may have been disturbed. The rule then decides against drafting only if
-// acceptance is below mostHold, which the machine cannot disturb, or if drafts seem to reach less
-// than the share poorDrafts of plain speed.
+// A decision against drafting needs evidence: the rehearsal and the first rounds may have run while
+// other programs used the machine. Before fewDrafts rounds have drafted, no draft is refused. Before
+// manyDrafts, one is refused only if acceptance is below mostHold, which the machine cannot disturb,
+// or if its rate is below the share poor of plain decoding's. Nominal costs need no measuring.
 const (
-	enoughDrafts, manyDrafts = 6, 24
-	mostHold, poorDrafts     = 0.6, 0.75
+	fewDrafts, manyDrafts = 6, 16
+	mostHold, poor        = 0.6, 0.75
 )
 
-// mayRefuse reports whether enough was measured to decide against drafting. Nominal costs need no
-// measuring.
-func (c *Controller) mayRefuse() bool {
-	switch {
-	case c.options.Max == 0, c.costs.nominal != nil, c.drafts >= manyDrafts:
+func (c *Controller) mayRefuse(gamma int) bool {
+	if c.costs.nominal != nil || c.drafts >= manyDrafts {
 		return true
 	}
-	poor := c.acceptance.at(0) < mostHold || c.rate(c.best(1)) < poorDrafts*c.rate(0)
-	return c.drafts >= enoughDrafts && poor
+	return c.drafts >= fewDrafts && (c.acceptance.at(0) < mostHold || c.rate(gamma) < poor*c.rate(0))
 }
 
-// negligible is the cost of reading, as a share of a plain pass, up to which it is ignored.
-// Weighing it would take longer.
-const negligible = 0.1
-
-// debt returns the cost of what the proposer must read before it can draft. The first reading is
-// free: a proposer that never drafted reads the conversation once for the whole session, so the
-// first reply does not pay for it alone.
-func (c *Controller) debt(o Outlook) float64 {
-	if c.drafts == 0 {
-		return 0
-	}
-	debt := c.costs.reading(o.Unread)
-	if debt < negligible*c.cost(0) {
-		return 0
-	}
-	return debt
-}
-
-// restFor returns for how many rounds a decision against drafting holds without examining it. It
-// lasts until the next try is due and can be paid, because plain rounds teach nothing new.
-func (c *Controller) restFor(debt float64) int {
-	p := &c.probes
-	due := p.draft.interval - p.draft.rounds
-	saving := math.Ceil((c.price(c.best(1), debt) - p.saved) / (p.budget() * c.cost(0)))
-	return int(min(max(restLasts, float64(due), saving), mostRest))
-}
-
-// usuallyPays reports whether some draft would pay by the acceptance over all replies. Then the
-// decision against it is due to this reply alone.
-func (c *Controller) usuallyPays() bool {
-	plain := (1 + margin) / c.cost(0)
-	tokens, reach := 1.0, 1.0
-	for gamma := 1; gamma <= c.options.Max; gamma++ {
-		reach *= c.acceptance.usual(gamma - 1)
-		if tokens += reach; tokens/c.cost(gamma) > plain {
-			return true
-		}
-	}
-	return false
-}
-
-// gain returns the cost that drafting gamma tokens a round is expected to save in the rest of a
-// reply that may have left more tokens. It uses the lower bounds of acceptance (atLeast): what is
-// read costs for sure, what it brings is not certain.
-func (c *Controller) gain(gamma, left int) float64 {
-	tokens, reach := 1.0, 1.0
-	for i := range gamma {
-		reach *= c.acceptance.atLeast(i)
-		tokens += reach
-	}
-	return c.replies.left(left) * (c.cost(0) - c.cost(gamma)/tokens)
-}
-
-// words are the reasons why speculation is off. In plain rounds they are made anew only now and
-// then: that takes about 1 % of a fast round, which is all that speculation may cost while it is
-// off.
-type words struct {
-	why, off string
-	age      int // number of decisions since they were made
-}
-
-const (
-	wordsLast = 2 // in decisions
-	// A decision against drafting holds for restLasts to mostRest rounds. On small models one
-	// decision takes 5 % of a round, because the target's pass has pushed its data out of the
-	// caches.
-	restLasts, mostRest = 16, 256
-)
-
-// worth says what a draft length is expected to bring.
-func (c *Controller) worth(gamma int) string {
-	plain := c.cost(0)
-	if gamma == 0 {
-		next := c.best(1)
-		return fmt.Sprintf("no draft pays: the best, γ %d, would give %.2f tokens for %.2f plain passes",
-			next, c.tokens(next), c.cost(next)/plain)
-	}
-	return fmt.Sprintf("%.2f tokens expected for %.2f plain passes: %.2f×",
-		c.tokens(gamma), c.cost(gamma)/plain, c.rate(gamma)*plain)
-}
-
-// margin is how much faster than plain decoding a draft must seem. Estimates have errors. Where the
-// two are about equal, an error may cost a gain, but must not make a reply slower than without
-// speculation.
-const margin = 0.01
+// margin is the share by which rates must differ to count as different, because estimates have
+// errors. Of equal rates, plain decoding is taken before a draft: an error may cost a gain, but must
+// not make a reply slower than without speculation. And a long draft is taken before a short one:
+// late positions are known least, and a draft that turns out too long ends by itself (Continue).
+const margin = 0.025
 
 // best returns the γ from least to Max with the most expected tokens per cost; the smallest one if
 // several are equal.
@@ -166,41 +65,94 @@ func (c *Controller) best(least int) int {
 	return best
 }
 
-// generous is how much below the best rate a longer draft may be and still be taken, as a share.
-// Positions that are seldom reached are known least, and a draft that turns out not to be worth its
-// length ends by itself (Continue).
-const generous = 0.02
-
-// longest returns the longest draft whose rate is at most the share generous below that of best.
+// longest returns the longest draft whose rate is at most the share margin below that of best.
 func (c *Controller) longest(best int) int {
-	enough := (1 - generous) * c.rate(best)
 	for gamma := c.options.Max; gamma > best; gamma-- {
-		if c.rate(gamma) >= enough {
+		if c.rate(gamma) >= (1-margin)*c.rate(best) {
 			return gamma
 		}
 	}
 	return best
 }
 
-func (c *Controller) bestRate() float64 { return c.rate(c.best(0)) }
-
-// believe computes the expected tokens and costs of every draft length, once per round.
-func (c *Controller) believe() {
-	c.believedTokens, c.believedCost = c.believedTokens[:0], c.believedCost[:0]
+// weigh computes the expected tokens and costs of every draft length, once per round.
+func (c *Controller) weigh() {
+	r := &c.round
+	r.tokens, r.cost = r.tokens[:0], r.cost[:0]
 	tokens, reach := 1.0, 1.0
 	for gamma := range c.options.Max + 1 {
-		c.believedTokens = append(c.believedTokens, tokens)
-		c.believedCost = append(c.believedCost, c.costs.of(gamma))
+		r.tokens = append(r.tokens, tokens)
+		r.cost = append(r.cost, c.costs.of(gamma))
 		reach *= c.acceptance.at(gamma)
 		tokens += reach
 	}
+	r.best = c.best(0)
 }
 
-// tokens returns how many tokens a round with gamma draft tokens is expected to commit.
-func (c *Controller) tokens(gamma int) float64 { return c.believedTokens[gamma] }
+// rate returns the expected tokens per cost of a round with gamma draft tokens.
+func (c *Controller) rate(gamma int) float64 { return c.round.tokens[gamma] / c.round.cost[gamma] }
 
-// cost returns what such a round is expected to cost.
-func (c *Controller) cost(gamma int) float64 { return c.believedCost[gamma] }
+// debt returns the cost of what the proposer must read before it can draft. The first reading is
+// free: a proposer that never drafted reads the conversation once for the whole session, so the
+// first reply does not pay for it alone.
+func (c *Controller) debt(o Outlook) float64 {
+	if c.drafts == 0 {
+		return 0
+	}
+	return c.costs.reading(o.Unread)
+}
 
-// rate returns its expected tokens per cost.
-func (c *Controller) rate(gamma int) float64 { return c.tokens(gamma) / c.cost(gamma) }
+// doubt is the number of standard errors by which acceptance is lowered when something must be paid
+// in advance: what is read costs for sure, what it brings is not certain.
+const doubt = 0.25
+
+// usualReply is the assumed length of a reply, in tokens, until one was seen to its end.
+const usualReply = 128
+
+// gain returns the cost that drafting gamma tokens a round is expected to save in the rest of a
+// reply that may have left more tokens. However long the reply is already, the expected rest is the
+// mean length of a whole reply.
+func (c *Controller) gain(gamma, left int) float64 {
+	tokens, reach := 1.0, 1.0
+	for i := range gamma {
+		reach *= c.acceptance.atLeast(i)
+		tokens += reach
+	}
+	rest := float64(usualReply)
+	if c.lengths.weight > 0 {
+		rest = c.lengths.mean
+	}
+	return min(rest, float64(left)) * (c.round.cost[0] - c.round.cost[gamma]/tokens)
+}
+
+// While plain decoding is the best, a draft is tried now and then: the text may have become easier,
+// or the machine free.
+const (
+	// tryBudget is the share of time that tries may cost: 0.15 %. The other costs of speculation use
+	// the rest of the 1 % that it may cost at worst.
+	tryBudget = 0.0015
+	tryEvery  = 16 // rounds between two tries at least, however little they cost
+)
+
+// tries is the account from which tries are paid. It begins anew when drafts pay.
+type tries struct {
+	since int     // rounds without a try
+	saved float64 // of the budget, at most what the next try costs
+}
+
+// off returns plain, or a try if one is due and the budget covers what it is expected to lose,
+// reading included. A try drafts one token: that is cheapest, and the first position matters most.
+// If reading a token costs more than the budget gains per round, the debt grows faster than the
+// budget; the try then comes at the start of a later reply and not in the middle of this one.
+func (c *Controller) off(debt float64, plain Decision) Decision {
+	t := &c.tries
+	loss := max(0, debt+c.round.cost[1]-c.round.tokens[1]/c.rate(c.round.best))
+	t.since++
+	t.saved = min(t.saved+tryBudget*c.round.cost[0], loss)
+	if t.since < tryEvery || t.saved < loss {
+		return plain
+	}
+	d := Decision{Gamma: 1, Probe: true, Off: plain.Off, Why: c.whyTry()}
+	*t = tries{}
+	return d
+}

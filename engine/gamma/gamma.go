@@ -3,15 +3,15 @@
 // A round with draft length γ commits 1 + a₁ + a₁a₂ + … + a₁⋯a_γ tokens on average, where a_i is
 // the chance that draft token i is accepted, given that all before it were. The round takes γ draft
 // steps and one target pass over γ+1 rows. The cost-aware rule picks the γ with the most expected
-// tokens per unit of time, or a longer one that is at most 2 % worse. γ = 0 (plain decoding) is one
-// of the choices, so speculation that does not pay switches itself off.
+// tokens per unit of time. γ = 0 (plain decoding) is one of the choices, so speculation that does
+// not pay switches itself off.
 //
 // Read it in this order. Controller is what the engine uses: before each round Next returns a
 // Decision, and after it Observe takes an Observation. acceptance estimates a_i from the verdicts;
-// only the tokens up to the first rejection have one. costs and price estimate what draft steps and
-// passes cost, from measured times or from NominalCosts where runs must be repeatable. costaware.go
-// compares the two sides, probe.go decides when to try something else, and Continue (confidence.go)
-// can end a draft early. windowed.go is the older rule with two thresholds.
+// only the tokens up to the first rejection have one. costs is the ledger of measured times.
+// costaware.go compares the two sides, and confidence.go can end a draft early. tally.go looks back:
+// the speed-up, and which fixed γ would have been best. windowed.go is the older rule with two
+// thresholds. why.go puts decisions into words.
 //
 // One invariant: the package only computes. It has no clock, no device and no randomness; durations
 // come in through Observation. With NominalCosts the same tokens always lead to the same choices.
@@ -57,14 +57,16 @@ type Decision struct {
 
 // Observation is the result of one round, whoever chose its γ.
 type Observation struct {
+	// Off says that speculation was switched off. Such a round teaches what a plain round costs,
+	// but nothing about drafts.
+	Off bool
+	// Asked says that a proposer was asked for a draft. It may have had none.
+	Asked bool
 	// Drafted is the number of tokens proposed; 0 in a plain round. It is 0 also in a round whose
 	// proposer failed. Such a round counts as one token tested and rejected.
 	Drafted  int
 	Tested   int // draft tokens that the target judged
 	Accepted int
-	// Off says that speculation was switched off. Such a round teaches what a plain round costs,
-	// but nothing about drafts, and it adds nothing to the budget for probes.
-	Off bool
 	// Milliseconds for drafting, for the target's pass, and for everything else in the round.
 	DraftMS, VerifyMS, RestMS float64
 	// Pending is the number of committed tokens that the first draft step had to read. With more
@@ -98,46 +100,40 @@ func (o *Observation) held(i int) float64 {
 type Outlook struct {
 	Unread int // committed tokens that the proposer missed and must read before it can draft
 	Left   int // tokens that the reply may still have
-	// Free says that the proposer only looks tokens up, which costs nothing. Then the cost-aware
+	// Lookup says that the proposer only looks tokens up, which costs nothing. Then the cost-aware
 	// rule lets it look in nearly every round, and Trim decides afterwards how much to verify.
-	Free bool
+	Lookup bool
 }
 
 // Controller chooses γ for each round and learns from each. Only one goroutine may use it.
 type Controller struct {
 	options Options
 	*evidence
-	known     map[string]*evidence // by proposer; the embedded evidence is that of the current proposer
-	costs     costs
-	window    window
-	round     round
-	hindsight hindsight
-	replies   replies
-	words     words
-	rest      int  // coming rounds that repeat the decision against drafting unexamined
-	swayed    bool // that decision was due to this reply alone, so BeginReply ends it
-	// Expected tokens and expected cost of a round by its number of draft tokens, (Max+1), as of
-	// Next.
-	believedTokens, believedCost []float64
+	known   map[string]*evidence // by proposer; the embedded evidence is that of the current proposer
+	costs   costs
+	plain   plainRounds
+	window  window
+	reply   tally // of the current reply
+	lengths rate  // mean tokens of a reply
+	round   round
 }
 
 // evidence is what was learned about one proposer.
 type evidence struct {
 	acceptance acceptance
 	confidence calibration
-	lookups    lookups
 	drafting   drafting
-	probes     probes
-	drafts     int // rounds of replies that drafted; rehearsed rounds do not count
+	tries      tries
+	recent     tally // rounds that asked for a draft, newer ones with more weight
+	drafts     int   // rounds of replies that drafted
 }
 
-// round is what Continue needs to know of the current round.
+// round is what is known about the current round before it runs.
 type round struct {
 	Decision
-	// tokensPerCost is the best rate of any γ. One more draft step must earn at least that.
-	tokensPerCost float64
-	reach         float64 // chance that every token drafted so far is accepted
-	price         float64 // what a probe with a draft is expected to lose, reading included
+	tokens, cost []float64 // (Max+1) expected, by the number of draft tokens
+	best         int       // the γ with the most tokens per cost
+	reach        float64   // chance that every token drafted so far is accepted
 }
 
 // New returns a controller that has learned nothing, for a proposer without a name.
@@ -155,7 +151,6 @@ func (c *Controller) Configure(o Options) {
 	}
 	c.options = o
 	c.costs.nominal = o.Nominal
-	c.words, c.rest = words{}, 0
 }
 
 // Options returns the current options.
@@ -166,14 +161,13 @@ func (c *Controller) Options() Options { return c.options }
 func (c *Controller) Use(proposer string) {
 	e := c.known[proposer]
 	if e == nil {
-		e = &evidence{probes: newProbes()}
+		e = &evidence{confidence: calibration{memory: memory}}
 		c.known[proposer] = e
 	}
 	if c.evidence == e {
 		return
 	}
 	c.evidence, c.costs.drafting = e, &e.drafting
-	c.words, c.rest = words{}, 0
 	c.window.restart(min(c.options.Gamma, c.options.Max))
 }
 
@@ -181,13 +175,23 @@ func (c *Controller) Use(proposer string) {
 // the current proposer, call Use next.
 func (c *Controller) Forget(proposer string) { delete(c.known, proposer) }
 
+// BeginReply starts a new reply and drops what counted for the last one alone.
+func (c *Controller) BeginReply() {
+	if c.reply.tokens > 0 {
+		c.lengths.observe(c.reply.tokens, memory)
+	}
+	c.reply = tally{}
+	for _, e := range c.known {
+		e.acceptance.begin()
+	}
+}
+
 // Next chooses γ for the coming round.
 func (c *Controller) Next(o Outlook) Decision {
-	if c.rest > 0 {
-		c.rest--
-		return c.round.Decision
+	c.weigh()
+	if c.confidence.memory = memory; o.Lookup {
+		c.confidence.memory = lookupMemory
 	}
-	c.believe()
 	var d Decision
 	switch c.options.Rule {
 	case Fixed:
@@ -195,68 +199,75 @@ func (c *Controller) Next(o Outlook) Decision {
 	case Windowed:
 		d = Decision{Gamma: c.window.gamma, Why: c.window.why}
 	case CostAware:
-		c.words.age++
 		d = c.mostTokensPerCost(o)
 	default:
 		panic(fmt.Sprintf("gamma: no rule %q", c.options.Rule))
 	}
+	if d.Gamma > 0 && c.plain.due() {
+		d = Decision{Probe: true, Why: c.plain.why()}
+	}
 	d.Acceptance = c.acceptance.first(c.options.Max)
-	d.Expected = c.tokens(d.Gamma)
-	d.Off = c.words.off
-	c.round = round{Decision: d, reach: 1, tokensPerCost: c.bestRate(), price: c.price(d.Gamma, c.debt(o))}
+	d.Expected = c.round.tokens[d.Gamma]
+	c.round.Decision, c.round.reach = d, 1
 	return d
 }
 
-// Resting reports whether Next will repeat its decision against drafting without examining it.
-func (c *Controller) Resting() bool { return c.rest > 0 }
-
 // Rehearse learns costs from a round that was run only to measure them. Its tokens teach nothing
 // about acceptance.
-func (c *Controller) Rehearse(o Observation) {
-	c.Time(o)
-	c.probes.seen(o)
-}
-
-// Time is Rehearse without counting the round, so that decisions under nominal costs stay the same.
-func (c *Controller) Time(o Observation) {
-	c.costs.observe(o)
-	c.costs.level.variance = rehearsed
-}
-
-// RoundMS returns what a round with this many draft tokens is expected to take at present. It uses
-// measured times even where costs are nominal. timed is false if no plain round was timed.
-func (c *Controller) RoundMS(drafted int) (ms float64, timed bool) {
-	clock := c.costs
-	clock.nominal = nil
-	if len(clock.verify) == 0 || clock.verify[0].samples == 0 {
-		return 0, false
-	}
-	return clock.of(drafted), true
-}
+func (c *Controller) Rehearse(o Observation) { c.costs.observe(o) }
 
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
-	if o.Drafted > 0 || o.Tested > 0 {
-		c.rest = 0
-		c.drafts++
-	}
-	c.hindsight.observe(o)
-	c.replies.written += o.Accepted + 1
+	c.costs.observe(o)
+	c.plain.observe(o)
+	c.reply.add(o)
 	if o.Off {
-		c.costs.observe(o)
-		c.probes.seen(o)
 		return
+	}
+	if o.Asked {
+		c.recent.fade()
+		c.recent.add(o)
+	}
+	if o.Drafted > 0 || o.Tested > 0 {
+		c.drafts++
 	}
 	c.acceptance.observe(o)
 	c.confidence.observe(o)
-	c.lookups.observe(o)
-	c.costs.observe(o)
 	if o.Drafted > 0 && o.Tested > 0 {
 		c.window.observe(float64(o.Accepted)/float64(o.Tested), c.options)
 	}
-	cost := 0.0
-	if o.Drafted < len(c.believedCost) {
-		cost = c.cost(o.Drafted)
+}
+
+// The schedule of plain rounds. A speed-up can only be measured against plain rounds of the same
+// session, and every rule gets them.
+const (
+	// plainEvery is the number of rounds with a draft that one plain round serves. It costs
+	// (1 − 1/speed-up)/64 of the time.
+	plainEvery = 64
+	// Until there were plainFewest plain rounds, one comes after plainSoon rounds with a draft: the
+	// first ones are slower than later ones will be.
+	plainSoon, plainFewest = 8, 3
+)
+
+// plainRounds schedules plain rounds.
+type plainRounds struct {
+	n     int // plain rounds in replies
+	since int // rounds with a draft since the last one
+}
+
+func (p *plainRounds) due() bool {
+	return p.since >= plainEvery || p.n < plainFewest && p.since >= plainSoon
+}
+
+func (p *plainRounds) why() string {
+	return fmt.Sprintf("no plain round for %d: a fresh one to compare with", p.since)
+}
+
+func (p *plainRounds) observe(o Observation) {
+	switch {
+	case o.Drafted > 0:
+		p.since++
+	case o.Tested == 0: // a round whose draft failed is not plain: it paid for a draft
+		p.n, p.since = p.n+1, 0
 	}
-	c.probes.observe(o, cost, c.round)
 }

@@ -35,6 +35,3 @@ func (t Traits) Hidden() bool { return t.From == FromHeads }
 
 // ReadsAlone reports whether it reads the context with a model of its own before every draft.
 func (t Traits) ReadsAlone() bool { return t.From == FromDraft || t.From == FromLayers }
-
-// MayLag reports whether it may be told committed tokens later, when it is asked again.
-func (t Traits) MayLag() bool { return !t.Lookup() && !t.Hidden() }

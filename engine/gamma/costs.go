@@ -1,0 +1,140 @@
+package gamma
+
+import "math"
+
+// NominalCosts replace measured costs. Any unit will do, such as milliseconds or passes of the
+// target, if all four use the same one.
+type NominalCosts struct {
+	DraftStep float64 // one draft token
+	Verify    float64 // a target pass over one row
+	VerifyRow float64 // each further row of that pass
+	Read      float64 // one token that the proposer missed and must read before it can draft
+}
+
+// costs is the ledger of measured times: what a round costs, in milliseconds or in nominal units.
+//
+// Times change together: other programs use the machine, the clock rate falls, the context grows.
+// A part that has not run for a while has an old price. After the machine became slow, that part
+// would look cheap. So each price is kept as a share of one common level: duration = share · level.
+// The level follows quickly, the shares slowly.
+type costs struct {
+	nominal  *NominalCosts
+	level    float64   // 1 when the first price is seen
+	passes   []price   // by draft tokens, that is rows − 1: the pass and everything else but drafting
+	drafting *drafting // of the current proposer
+}
+
+// drafting is the proposer's part.
+type drafting struct {
+	step price // drafting one token
+	read price // reading one token that was missed
+}
+
+// price is the cost of one part of a round.
+type price struct {
+	share   float64 // milliseconds at level 1
+	samples int
+}
+
+const (
+	// rehearsals is the number of samples up to which a share is the smallest of them. Disturbances
+	// only add time. Then they count as one sample of a running mean, because what was measured in
+	// quick succession was disturbed together.
+	rehearsals = 3
+	// levelGain is how much of a surprise the level takes: it follows within about 15 rounds.
+	levelGain = 0.07
+	// mostSurprise bounds the relative surprise of one sample, because machines stall.
+	mostSurprise = 0.25
+)
+
+// take learns from a duration of x milliseconds.
+func (c *costs) take(p *price, x float64) {
+	p.samples++
+	share := x / c.level
+	switch {
+	case p.samples == 1:
+		p.share = share
+	case p.samples <= rehearsals:
+		p.share = min(p.share, share)
+	case p.share > 0:
+		surprise := max(-mostSurprise, min(mostSurprise, share/p.share-1))
+		c.level *= 1 + levelGain*surprise
+		p.share *= 1 + surprise/min(float64(p.samples-rehearsals+1), memory)
+	}
+}
+
+func (c *costs) observe(o Observation) {
+	if c.level == 0 {
+		c.level = 1
+	}
+	for len(c.passes) <= o.Drafted {
+		c.passes = append(c.passes, price{})
+	}
+	c.take(&c.passes[o.Drafted], o.VerifyMS+o.RestMS)
+	if o.Read > 0 {
+		c.take(&c.drafting.read, o.ReadMS/float64(o.Read))
+	}
+	if o.Drafted > 0 && o.Pending <= 2 {
+		c.take(&c.drafting.step, o.DraftMS/float64(o.Drafted))
+	}
+}
+
+// of returns the expected cost of a round that drafts gamma tokens.
+func (c *costs) of(gamma int) float64 { return c.steps(gamma) + c.pass(gamma) }
+
+// steps returns the expected cost of n draft steps.
+func (c *costs) steps(n int) float64 {
+	if c.nominal != nil {
+		return float64(n) * c.nominal.DraftStep
+	}
+	return float64(n) * c.drafting.step.share * c.level
+}
+
+// reading returns the expected cost of reading tokens that the proposer missed. Before any reading
+// was measured, a token is assumed to cost a draft step, which is the most it can cost.
+func (c *costs) reading(tokens int) float64 {
+	switch {
+	case c.nominal != nil:
+		return float64(tokens) * c.nominal.Read
+	case c.drafting.read.samples == 0:
+		return c.steps(tokens)
+	}
+	return float64(tokens) * c.drafting.read.share * c.level
+}
+
+// pass returns the expected cost of a round without its drafting, for gamma draft tokens, that is
+// gamma+1 rows. A length that was not measured is priced like the next shorter one that was, which
+// is the least that it can cost. So it seems worth trying, and is soon measured. More than twice the
+// rows of any measured length are not tried: they could cost too much.
+func (c *costs) pass(gamma int) float64 {
+	if c.nominal != nil {
+		return c.nominal.Verify + float64(gamma)*c.nominal.VerifyRow
+	}
+	for i := min(gamma, len(c.passes)-1); i >= 0; i-- {
+		switch {
+		case c.measured(i) && gamma+1 > 2*(i+1):
+			return math.Inf(1)
+		case c.measured(i):
+			return c.least(i) * c.level
+		}
+	}
+	return 1 // nothing is known, so there is nothing to compare with
+}
+
+// measured reports whether passes of this length were measured. A single sample does not count: it
+// may include a stall of the machine. A plain pass is the exception, since there is none shorter.
+func (c *costs) measured(gamma int) bool {
+	return gamma < len(c.passes) && (c.passes[gamma].samples > 1 || gamma == 0 && c.passes[0].samples == 1)
+}
+
+// least returns the share of a measured length, or that of a longer one if it is lower. More rows
+// never cost less, so a cheaper longer pass shows that the samples of the shorter one were disturbed.
+func (c *costs) least(gamma int) float64 {
+	least := c.passes[gamma].share
+	for _, p := range c.passes[gamma+1:] {
+		if p.samples > 0 {
+			least = min(least, p.share)
+		}
+	}
+	return least
+}

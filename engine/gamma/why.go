@@ -1,0 +1,46 @@
+package gamma
+
+import "fmt"
+
+// worth says what a draft length is expected to bring.
+func (c *Controller) worth(gamma int) string {
+	plain := c.round.cost[0]
+	if gamma == 0 {
+		return fmt.Sprintf("no draft pays: γ 1 would give %.2f tokens for %.2f plain passes", c.round.tokens[1], c.round.cost[1]/plain)
+	}
+	return fmt.Sprintf("%.2f tokens expected for %.2f plain passes: %.2f×",
+		c.round.tokens[gamma], c.round.cost[gamma]/plain, c.rate(gamma)*plain)
+}
+
+func (c *Controller) tooFew(gamma int) string {
+	return fmt.Sprintf("%d rounds with a draft are too few to refuse γ %d", c.drafts, gamma)
+}
+
+// tooLate is the decision against a draft whose reading the rest of the reply does not pay for.
+func (c *Controller) tooLate(unread, gamma int, debt float64) Decision {
+	off := fmt.Sprintf("%d tokens to read first take %.1f plain passes", unread, debt/c.round.cost[0])
+	return Decision{Off: off, Why: fmt.Sprintf("%s, and γ %d is expected to gain less in what is left of the reply", off, gamma)}
+}
+
+func (c *Controller) whyTry() string {
+	return fmt.Sprintf("no draft for %d rounds: trying whether one pays again", c.tries.since)
+}
+
+// lowAcceptance is the acceptance below which speculation hardly ever pays, whatever it costs.
+const lowAcceptance = 0.3
+
+// whyOff says why a draft of one token does not pay: few draft tokens are accepted, extra rows of a
+// pass cost too much, or drafting costs too much.
+func (c *Controller) whyOff() string {
+	plain, tokens := c.round.cost[0], c.round.tokens[1]
+	rows, drafting := c.costs.pass(1)/plain, c.costs.steps(1)/plain
+	switch held := c.acceptance.at(0); {
+	case held < lowAcceptance:
+		return fmt.Sprintf("acceptance %.2f", held)
+	case rows >= tokens: // even a draft that cost nothing would not pay
+		return fmt.Sprintf("verification of 2 rows costs %.1f × one row", rows)
+	case drafting >= 0.5*tokens:
+		return fmt.Sprintf("drafting takes %.1f × a plain pass", drafting)
+	}
+	return fmt.Sprintf("%.2f tokens for %.2f plain passes", tokens, rows+drafting)
+}
