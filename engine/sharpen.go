@@ -26,6 +26,7 @@ const (
 	sharpenFirst  = 8  // looks in a row, at first
 	sharpenEvery  = 64 // drafts between looks later; one takes about half of a pass of the demo target
 	sharpenMemory = 0.05
+	sharpenGain   = 0.005 // by which another factor has to be better than 1
 )
 
 // due reports whether to compare the candidates in this round.
@@ -42,7 +43,11 @@ func (s *sharpness) factor() float64 {
 	if s.looked < sharpenFirst/2 {
 		return 1
 	}
-	return sharpenings()[slices.Index(s.overlap, slices.Max(s.overlap))]
+	best := slices.Index(s.overlap, slices.Max(s.overlap))
+	if s.overlap[best] < s.overlap[0]+sharpenGain {
+		best = 0
+	}
+	return sharpenings()[best]
 }
 
 // look updates all candidates with one row of logits of each model.

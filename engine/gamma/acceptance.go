@@ -28,13 +28,13 @@ const (
 // positions are not updated.
 type acceptance struct {
 	positions []rate
-	here      []rate // of the current reply alone, as far as its drafts reached
-	spread    spread
+	here      []rate   // of the current reply alone, as far as its drafts reached
+	spreads   []spread // for each position, the variance between replies
 }
 
-// spread is how much the acceptance of the first draft token differs between replies, beyond chance.
-// In one reply nearly every draft is accepted, in another hardly any. The larger the variance, the
-// sooner a reply is judged by its own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
+// spread is how much the acceptance differs between replies, beyond chance. In one reply nearly
+// every draft is accepted, in another hardly any. The larger the variance, the sooner a reply is
+// judged by its own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
 type spread struct {
 	variance float64
 	weight   float64 // observations that the variance rests on; 0 during the first reply
@@ -51,8 +51,8 @@ func (s *spread) observe(here rate, mean float64) {
 
 // begin starts a new reply.
 func (a *acceptance) begin() {
-	if len(a.here) > 0 {
-		a.spread.observe(a.here[0], a.positions[0].mean)
+	for i, here := range a.here {
+		a.spreads[i].observe(here, a.positions[i].mean)
 	}
 	a.here = a.here[:0]
 }
@@ -77,6 +77,9 @@ func (a *acceptance) observe(o Observation) {
 		}
 		if i == len(a.here) {
 			a.here = append(a.here, rate{})
+			if i == len(a.spreads) {
+				a.spreads = append(a.spreads, spread{})
+			}
 		}
 		a.positions[i].observe(o.held(i), memory)
 		a.here[i].observe(o.held(i), math.Inf(1))
@@ -97,11 +100,11 @@ func (a *acceptance) at(i int) float64 {
 		return startRate
 	}
 	mean := a.positions[i].mean
-	if i >= len(a.here) || a.spread.variance <= 0 {
+	if i >= len(a.here) || a.spreads[i].variance <= 0 {
 		return mean
 	}
 	here, luck := a.here[i], mean*(1-mean)
-	return mean + (here.mean-mean)*here.weight/(here.weight+luck/a.spread.variance)
+	return mean + (here.mean-mean)*here.weight/(here.weight+luck/a.spreads[i].variance)
 }
 
 // atLeast returns the estimate for position i less doubt standard errors.

@@ -47,7 +47,7 @@ func (c *Controller) mayRefuse(gamma int) bool {
 // errors. Of equal rates, plain decoding is taken before a draft: an error may cost a gain, but must
 // not make a reply slower than without speculation. And a long draft is taken before a short one:
 // late positions are known least, and a draft that turns out too long ends by itself (Continue).
-const margin = 0.025
+const margin = 0.02
 
 // best returns the γ from least to Max with the most expected tokens per cost; the smallest one if
 // several are equal.
