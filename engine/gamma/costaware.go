@@ -1,7 +1,7 @@
 package gamma
 
-// mostTokensPerCost is the cost-aware rule. It takes the best γ, provided that the rest of the reply
-// is expected to earn what the proposer must read first.
+// mostTokensPerCost is the cost-aware rule. It takes the best γ, provided that the rest of the
+// reply is expected to earn what the proposer must read first.
 func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	switch {
 	case c.options.Max == 0:
@@ -12,8 +12,7 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	case c.costs.nominal == nil && !c.costs.measured(0) && c.plain.n == 0:
 		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}
 	}
-	best := c.best(0)
-	debt := c.debt(o)
+	best, debt := c.best(0), c.debt(o)
 	switch next := c.best(1); {
 	case best == 0 && !c.mayRefuse(next):
 		return Decision{Gamma: next, Why: c.tooFew(next)}
@@ -23,14 +22,13 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 		return c.off(debt, c.tooLate(o.Unread, best, debt))
 	}
 	c.tries = tries{}
-	best = c.longest(best)
 	return Decision{Gamma: best, Why: c.worth(best), Probe: c.costs.nominal == nil && !c.costs.measured(best)}
 }
 
-// A decision against drafting needs evidence: the rehearsal and the first rounds may have run while
-// other programs used the machine. Before fewDrafts rounds have drafted, no draft is refused. Before
-// manyDrafts, one is refused only if acceptance is below mostHold, which the machine cannot disturb,
-// or if its rate is below the share poor of plain decoding's. Nominal costs need no measuring.
+// A decision against drafting needs evidence, because the rehearsal and the first rounds may have run
+// while other programs used the machine. Before fewDrafts rounds have drafted, no draft is refused.
+// Before manyDrafts, one is refused only if acceptance is below mostHold, which the machine cannot
+// disturb, or its rate below the share poor of plain decoding's. Nominal costs need no measuring.
 const (
 	fewDrafts, manyDrafts = 6, 16
 	mostHold, poor        = 0.6, 0.75
@@ -43,10 +41,9 @@ func (c *Controller) mayRefuse(gamma int) bool {
 	return c.drafts >= fewDrafts && (c.acceptance.at(0) < mostHold || c.rate(gamma) < poor*c.rate(0))
 }
 
-// margin is the share by which rates must differ to count as different, because estimates have
-// errors. Of equal rates, plain decoding is taken before a draft: an error may cost a gain, but must
-// not make a reply slower than without speculation. And a long draft is taken before a short one:
-// late positions are known least, and a draft that turns out too long ends by itself (Continue).
+// margin is how much faster than plain decoding a draft must seem, as a share. Estimates have errors.
+// Where the two are about equal, an error may cost a gain, but must not make a reply slower than
+// without speculation.
 const margin = 0.02
 
 // best returns the γ from least to Max with the most expected tokens per cost; the smallest one if
@@ -60,16 +57,6 @@ func (c *Controller) best(least int) int {
 	for gamma := best + 1; gamma <= c.options.Max; gamma++ {
 		if rate := c.rate(gamma); rate > highest {
 			best, highest = gamma, rate
-		}
-	}
-	return best
-}
-
-// longest returns the longest draft whose rate is at most the share margin below that of best.
-func (c *Controller) longest(best int) int {
-	for gamma := c.options.Max; gamma > best; gamma-- {
-		if c.rate(gamma) >= (1-margin)*c.rate(best) {
-			return gamma
 		}
 	}
 	return best
