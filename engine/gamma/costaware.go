@@ -21,7 +21,7 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	case debt > 0 && debt > c.gain(best, o.Left):
 		return c.off(debt, c.tooLate(o.Unread, best, debt))
 	}
-	c.tries = tries{}
+	c.saved = 0
 	return Decision{Gamma: best, Why: c.worth(best), Probe: c.costs.nominal == nil && !c.costs.measured(best)}
 }
 
@@ -118,28 +118,21 @@ const (
 	// tryBudget is the share of time that tries may cost: 0.15 %. The other costs of speculation use
 	// the rest of the 1 % that it may cost at worst.
 	tryBudget = 0.0015
-	tryEvery  = 16 // rounds between two tries at least, however little they cost
+	// decideEvery is the number of rounds for which a decision against drafting holds. Plain rounds
+	// teach nothing about drafts, and on the demo pair a decision takes 2 % of a round.
+	decideEvery = 16
 )
 
-// tries is the account from which tries are paid. It begins anew when drafts pay.
-type tries struct {
-	since int     // rounds without a try
-	saved float64 // of the budget, at most what the next try costs
-}
-
-// off returns plain, or a try if one is due and the budget covers what it is expected to lose,
-// reading included. A try drafts one token: that is cheapest, and the first position matters most.
-// If reading a token costs more than the budget gains per round, the debt grows faster than the
-// budget; the try then comes at the start of a later reply and not in the middle of this one.
+// off returns plain, or a try if the budget covers what it is expected to lose, reading included. A
+// try drafts one token: that is cheapest, and the first position matters most. If reading a token
+// costs more than the budget gains per round, the debt grows faster than the budget; the try then
+// comes at the start of a later reply and not in the middle of this one.
 func (c *Controller) off(debt float64, plain Decision) Decision {
-	t := &c.tries
 	loss := max(0, debt+c.round.cost[1]-c.round.tokens[1]/c.rate(c.round.best))
-	t.since++
-	t.saved = min(t.saved+tryBudget*c.round.cost[0], loss)
-	if t.since < tryEvery || t.saved < loss {
+	if c.saved < loss || c.saved == 0 { // 0: a draft has just run
+		c.saved, c.rest = min(c.saved, loss), decideEvery
 		return plain
 	}
-	d := Decision{Gamma: 1, Probe: true, Off: plain.Off, Why: c.whyTry()}
-	*t = tries{}
-	return d
+	c.saved = 0
+	return Decision{Gamma: 1, Probe: true, Off: plain.Off, Why: "no draft paid lately: trying whether one pays again"}
 }

@@ -116,6 +116,7 @@ type Controller struct {
 	reply   tally // of the current reply
 	lengths rate  // mean tokens of a reply
 	round   round
+	rest    int // coming rounds that repeat the decision against drafting
 }
 
 // evidence is what was learned about one proposer.
@@ -123,9 +124,9 @@ type evidence struct {
 	acceptance acceptance
 	confidence calibration
 	drafting   drafting
-	tries      tries
-	recent     tally // rounds that asked for a draft, newer ones with more weight
-	drafts     int   // rounds of replies that drafted
+	saved      float64 // for the next try while drafts do not pay, in units of cost
+	recent     tally   // rounds that asked for a draft, newer ones with more weight
+	drafts     int     // rounds of replies that drafted
 }
 
 // round is what is known about the current round before it runs.
@@ -151,6 +152,7 @@ func (c *Controller) Configure(o Options) {
 	}
 	c.options = o
 	c.costs.nominal = o.Nominal
+	c.rest = 0
 }
 
 // Options returns the current options.
@@ -167,7 +169,7 @@ func (c *Controller) Use(proposer string) {
 	if c.evidence == e {
 		return
 	}
-	c.evidence, c.costs.drafting = e, &e.drafting
+	c.evidence, c.costs.drafting, c.rest = e, &e.drafting, 0
 	c.window.restart(min(c.options.Gamma, c.options.Max))
 }
 
@@ -180,7 +182,7 @@ func (c *Controller) BeginReply() {
 	if c.reply.tokens > 0 {
 		c.lengths.observe(c.reply.tokens, memory)
 	}
-	c.reply = tally{}
+	c.reply, c.rest = tally{}, 0
 	for _, e := range c.known {
 		e.acceptance.begin()
 	}
@@ -188,6 +190,11 @@ func (c *Controller) BeginReply() {
 
 // Next chooses γ for the coming round.
 func (c *Controller) Next(o Outlook) Decision {
+	if c.rest > 0 {
+		c.rest--
+		c.saved += tryBudget * c.round.cost[0]
+		return c.round.Decision
+	}
 	c.weigh()
 	if c.confidence.memory = memory; o.Lookup {
 		c.confidence.memory = lookupMemory

@@ -22,10 +22,6 @@ func (c *Controller) tooLate(unread, gamma int, debt float64) Decision {
 	return Decision{Off: off, Why: fmt.Sprintf("%s, and γ %d is expected to gain less in what is left of the reply", off, gamma)}
 }
 
-func (c *Controller) whyTry() string {
-	return fmt.Sprintf("no draft for %d rounds: trying whether one pays again", c.tries.since)
-}
-
 // lowAcceptance is the acceptance below which speculation hardly ever pays, whatever it costs.
 const lowAcceptance = 0.3
 
