@@ -18,7 +18,7 @@ func expectedKept(round event.Round) (token, block float64) {
 	reached, w := 1.0, 1.0
 	for _, t := range round.Draft {
 		if t.P == nil || t.Q == nil || *t.P == 0 {
-			break // nothing behind a token that the target never says is kept
+			break // nothing after a token that the target never says is kept
 		}
 		reached *= min(1, *t.P / *t.Q)
 		w = min(1, w**t.P / *t.Q)

@@ -16,7 +16,7 @@ import (
 	"specula/tokenizer"
 )
 
-// plainly is what a model says behind each token, read one at a time.
+// plainly is what a model says after each token, read one at a time.
 func plainly(t *testing.T, backend compute.Backend, file []byte, tokens []int32) [][]float32 {
 	t.Helper()
 	f, err := weights.Parse("model", file)

@@ -81,7 +81,7 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	case did.Failed != nil:
 		o.Tested = 1
 	case o.Accepted > 0 && ev.Commit == nil:
-		// The token that ended the reply was drafted. It saved no pass: what the target would have added behind it is not wanted.
+		// The token that ended the reply was drafted. It saved no pass: what the target would have added after it is not wanted.
 		o.Accepted--
 		if o.Accepted < len(o.Chances) {
 			o.Chances[o.Accepted] = 0

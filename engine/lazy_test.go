@@ -95,7 +95,7 @@ func TestADraftThatRestedReadsAllThatWasCommitted(t *testing.T) {
 			drafted = true
 			read := b.read[:len(b.read)-(n-1)] // the rest are the draft's own guesses
 			if len(read) < len(written) || !slices.Equal(read[len(read)-len(written):], written) {
-				t.Errorf("in front of its draft it read %d, behind which %d were committed", read, written)
+				t.Errorf("in front of its draft it read %d, after which %d were committed", read, written)
 			}
 		}
 		for _, token := range round.Committed() {
@@ -110,7 +110,7 @@ func TestADraftThatRestedReadsAllThatWasCommitted(t *testing.T) {
 		b.read = b.read[:0]
 	})
 	if !drafted {
-		t.Error("it never drafted behind a rest")
+		t.Error("it never drafted after a rest")
 	}
 }
 
@@ -144,7 +144,7 @@ func TestLessonsOfAProposerAreKept(t *testing.T) {
 		t.Errorf("another proposer begins with acceptance %g, a fresh one with %g", other, fresh)
 	}
 	if again := acceptance("draft"); again >= fresh-0.2 || learned >= fresh-0.2 {
-		t.Errorf("a hostile draft is believed to hold with %g, then %g and, behind another proposer, %g", fresh, learned, again)
+		t.Errorf("a hostile draft is believed to hold with %g, then %g and, after another proposer, %g", fresh, learned, again)
 	}
 }
 

@@ -104,7 +104,7 @@ func TestAnswerLeavesTheRuleAsItWas(t *testing.T) {
 func withContextLength(t *testing.T, file []byte, tokens uint32) []byte {
 	t.Helper()
 	key := "qwen3.context_length"
-	at := strings.Index(string(file), key) + len(key) + 4 // behind the value's type
+	at := strings.Index(string(file), key) + len(key) + 4 // after the value's type
 	if gguf.ValueType(file[at-4]) != gguf.Uint32 {
 		t.Fatalf("%s is not a uint32", key)
 	}

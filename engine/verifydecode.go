@@ -43,7 +43,7 @@ func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds
 	return compared, differ, nil
 }
 
-// passes run over a reply behind a prompt of base+1 tokens, of which all but the last are in the cache.
+// passes run over a reply after a prompt of base+1 tokens, of which all but the last are in the cache.
 type passes struct {
 	session *Session
 	base    int

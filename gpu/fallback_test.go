@@ -170,7 +170,7 @@ func TestMemoryEndsInAReply(t *testing.T) {
 			try(n)
 		}
 		if !failed {
-			t.Errorf("falling back %t: no reply ran out of memory behind %d reservations", falls, many)
+			t.Errorf("falling back %t: no reply ran out of memory after %d reservations", falls, many)
 		}
 	}
 }

@@ -210,7 +210,7 @@ func (p *player) play(t *testing.T, trial int) (played gate.Played) {
 		before := p.accepted
 		news, err := p.round(t, u, round, played.Tokens)
 		if err != nil {
-			t.Fatalf("reply %d, round %d behind %v: %v", trial, round, played.Tokens, err)
+			t.Fatalf("reply %d, round %d after %v: %v", trial, round, played.Tokens, err)
 		}
 		played.Tokens = append(played.Tokens, news...)
 		if kept := p.accepted - before; played.Bonus < 0 && kept > 0 && kept == min(p.gamma, p.world.Depth-1-len(played.Tokens)+len(news)) {

@@ -121,7 +121,7 @@ func checkRound(t *testing.T, r event.Round) {
 		switch {
 		case i >= r.Tested:
 			if d.Verdict != event.Discarded {
-				t.Errorf("round %d: draft token %d behind what was tested is %s", r.Index, i, d.Verdict)
+				t.Errorf("round %d: draft token %d after what was tested is %s", r.Index, i, d.Verdict)
 			}
 		case d.P == nil || d.Q == nil || d.U == nil:
 			t.Errorf("round %d: draft token %d has no p, q or u", r.Index, i)

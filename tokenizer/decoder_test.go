@@ -73,7 +73,7 @@ func TestDecoderHoldsBack(t *testing.T) {
 		{"flags", []string{"🇩", "🇪", "🇫", "🇷"}, []string{"", "🇩🇪", "", "🇫🇷", ""}},
 		{"Devanagari", []string{"न", "म", "स्", "ते", "!"}, []string{"", "न", "म", "", "स्ते!", ""}},
 		{"Thai", []string{"ก", "้", "ก"}, []string{"", "", "ก้", "ก"}},
-		{"a mark behind a letter is its own text", []string{"e", "\u0301"}, []string{"e", "", "\u0301"}},
+		{"a mark after a letter is its own text", []string{"e", "\u0301"}, []string{"e", "", "\u0301"}},
 		{"control token completes", []string{"👍", stop, "Hello", "\xE2", stop}, []string{"", "👍", "Hello", "", "\uFFFD", ""}},
 	}
 	for _, test := range tests {
@@ -179,7 +179,7 @@ func TestDecoderKeepsGraphemesWhole(t *testing.T) {
 		for i := range len(text) {
 			at += len(d.Next(int32(text[i])))
 			if at > 0 && !slices.Contains(ends, at) {
-				t.Errorf("%q: text ends inside a character, behind %q", text, text[:at])
+				t.Errorf("%q: text ends inside a character, after %q", text, text[:at])
 			}
 		}
 		if at += len(d.Flush()); at != len(text) {

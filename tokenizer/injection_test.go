@@ -87,7 +87,7 @@ func TestMarkersOnlyInsideTemplateText(t *testing.T) {
 		{"data completed by the template", []Segment{{"<|im_", false}, {"start|>", true}}, nil},
 		{"template completed by data", []Segment{{"<|im_start", true}, {"|>", false}}, nil},
 		{"data inside a marker", []Segment{{"<|im_", true}, {"x", false}, {"start|>", true}}, nil},
-		{"behind data", []Segment{{"<|im_start|", false}, {"<|im_start|>", true}}, []int32{start}},
+		{"after data", []Segment{{"<|im_start|", false}, {"<|im_start|>", true}}, []int32{start}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

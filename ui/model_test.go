@@ -579,7 +579,7 @@ func TestARefusedPromptComesBack(t *testing.T) {
 	s.press("ctrl+u")
 	s.ask("hello")
 	if got := s.engine.asked[1]; len(got) != 1 || got[0] != (engine.Message{Role: "user", Content: "hello"}) {
-		t.Errorf("behind the refused prompt the engine was asked %q", got)
+		t.Errorf("after the refused prompt the engine was asked %q", got)
 	}
 
 	// A prompt that the user typed in the meantime stays.

@@ -86,7 +86,7 @@ func parseJSON(text string) (value, error) {
 	v, err := parseValue(dec, 0)
 	if err == nil {
 		if _, more := dec.Token(); more != io.EOF {
-			err = errors.New("something follows behind the end of the JSON value")
+			err = errors.New("something follows after the end of the JSON value")
 		}
 	}
 	if errors.Is(err, io.EOF) {

@@ -25,10 +25,10 @@ func TestRepliesAreJudgedByThemselvesWhereTheyDiffer(t *testing.T) {
 	reply(&differ, false, false, false, false)
 	reply(&alike, false, false, false, false)
 	if at := differ.at(0); at > 0.15 {
-		t.Errorf("behind four rejections in a reply, where each reply is of one kind, %.2f is expected", at)
+		t.Errorf("after four rejections in a reply, where each reply is of one kind, %.2f is expected", at)
 	}
 	if at := alike.at(0); at < 0.4 {
-		t.Errorf("behind four rejections, where all replies are alike, %.2f is expected", at)
+		t.Errorf("after four rejections, where all replies are alike, %.2f is expected", at)
 	}
 	differ.begin()
 	if at := differ.at(0); at < 0.4 || at > 0.6 {

@@ -189,11 +189,11 @@ func TestContinueWeighsConfidenceAgainstThePrice(t *testing.T) {
 		c.Observe(round(0, 0, 0))
 	}
 	if why := c.Continue(0, 0.95); why != "" {
-		t.Errorf("stopped behind a sure token: %s", why)
+		t.Errorf("stopped after a sure token: %s", why)
 	}
 	c.Next(gamma.Outlook{})
 	if why := c.Continue(0, 0.15); why == "" {
-		t.Error("went on behind a token that never holds")
+		t.Error("went on after a token that never holds")
 	}
 }
 

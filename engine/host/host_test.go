@@ -105,7 +105,7 @@ func TestArgmaxRefusesWhatIsNotFinite(t *testing.T) {
 		{"finite", []float32{0, 1}, true},
 		{"one finite", []float32{-inf, -9}, true},
 		{"NaN first", []float32{nan, 1}, false},
-		{"NaN behind the best", []float32{1, nan}, false},
+		{"NaN after the best", []float32{1, nan}, false},
 		{"infinity", []float32{inf, 1}, false},
 		{"nothing finite", []float32{-inf, -inf}, false},
 	} {
@@ -350,7 +350,7 @@ func TestQuantisedWeightIsGivenBack(t *testing.T) {
 	done, pieces := 0, 0
 	w, err := b.Matrix(context.Background(), compute.Weight{Name: "w", Type: compute.Q8_0, Rows: rows, Cols: cols, Data: data, Done: func(from, to int) {
 		if from != done || to <= from {
-			t.Errorf("bytes %d to %d were given back behind %d", from, to, done)
+			t.Errorf("bytes %d to %d were given back after %d", from, to, done)
 		}
 		clear(data[from:to])
 		done, pieces = to, pieces+1

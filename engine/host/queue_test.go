@@ -177,7 +177,7 @@ func TestTurnsGiveEachItemOnce(t *testing.T) {
 			sum := 0
 			for i, n := range written(first) {
 				if sum += n; n+written(second)[i] != sizes[i] {
-					t.Errorf("products of %v items, cut at %d: of product %d %d items are in front and %d behind", sizes, cut, i, n, written(second)[i])
+					t.Errorf("products of %v items, cut at %d: of product %d %d items are in front and %d after", sizes, cut, i, n, written(second)[i])
 				}
 			}
 			if sum != cut {

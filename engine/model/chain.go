@@ -28,7 +28,7 @@ func (m *Model) Shares(other *Model) bool { return other != nil && m.backend == 
 // of this is queued; the host does not wait for any token. On any error the cache keeps its length.
 func (m *Model) Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error {
 	if len(ids) < 1 || len(ids) > m.config.PrefillRows || n < 1 {
-		return fmt.Errorf("a chain of %d tokens behind %d: allowed are 1 and more behind 1 to %d", n, len(ids), m.config.PrefillRows)
+		return fmt.Errorf("a chain of %d tokens after %d: allowed are 1 and more after 1 to %d", n, len(ids), m.config.PrefillRows)
 	}
 	if err := m.check(cache, ids); err != nil {
 		return err

@@ -86,7 +86,7 @@ func (s *EagleState) Prefill(ctx context.Context, cache compute.Cache, ids []int
 	case len(pairs) == 0:
 		return nil, fmt.Errorf("reading the first token of a text: there is no hidden state in front of it")
 	case len(pairs) > c.Cache.Cap()-c.Cache.Len():
-		return nil, fmt.Errorf("%w: %d more pairs do not fit behind %d of %d", ErrContextFull, len(pairs), c.Cache.Len(), c.Cache.Cap())
+		return nil, fmt.Errorf("%w: %d more pairs do not fit after %d of %d", ErrContextFull, len(pairs), c.Cache.Len(), c.Cache.Cap())
 	case !kept && (len(pairs) > 1 || from < s.held):
 		return nil, fmt.Errorf("reading %d tokens from %d on: there are %d hidden states, from token %d on", len(pairs), position, s.held, s.first)
 	}

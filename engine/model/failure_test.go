@@ -116,8 +116,8 @@ func TestRefusedPasses(t *testing.T) {
 		{"no tokens", nil, false, false, "a pass over 0 tokens: allowed are 1 to 4"},
 		{"too many rows", make([]int32, 5), false, false, "a pass over 5 tokens: allowed are 1 to 4"},
 		{"prefill of nothing", nil, true, false, "prefill of no tokens: there is nothing to give scores for"},
-		{"forward beyond the context", make([]int32, 3), false, true, "the context is full: 3 more tokens do not fit behind 8 of 10"},
-		{"prefill beyond the context", make([]int32, 5), true, true, "the context is full: 5 more tokens do not fit behind 8 of 10"},
+		{"forward beyond the context", make([]int32, 3), false, true, "the context is full: 3 more tokens do not fit after 8 of 10"},
+		{"prefill beyond the context", make([]int32, 5), true, true, "the context is full: 5 more tokens do not fit after 8 of 10"},
 		{"unknown token", []int32{1, tinyVocab}, false, false, "token 50 at 1 is outside the vocabulary of 50"},
 		{"negative token", []int32{-1}, true, false, "token -1 at 0 is outside the vocabulary of 50"},
 	} {

@@ -76,7 +76,7 @@ func TestBuiltInHeadsAgainstPyTorch(t *testing.T) {
 			}
 			t.Logf("%d guesses equal", compared)
 			if compared < 2*len(cases) {
-				t.Errorf("only %d guesses behind %d texts could be compared", compared, len(cases))
+				t.Errorf("only %d guesses after %d texts could be compared", compared, len(cases))
 			}
 		})
 	}

@@ -60,7 +60,7 @@ func (s *MedusaState) NewCache() (compute.Cache, error) { return &counter{}, nil
 func (s *MedusaState) Prefill(ctx context.Context, cache compute.Cache, ids []int32, _ func(done, total int)) (compute.Logits, error) {
 	head := cache.Len() + len(ids) - 2 - s.at
 	if s.at < 0 || head < 0 || head >= s.Heads() {
-		return nil, fmt.Errorf("head %d was asked for; there are 0 to %d, on the hidden state behind token %d", head, s.Heads()-1, s.at)
+		return nil, fmt.Errorf("head %d was asked for; there are 0 to %d, on the hidden state after token %d", head, s.Heads()-1, s.at)
 	}
 	s.pass = pass{Backend: s.target.backend, ctx: ctx, rows: 1}
 	p := &s.pass

@@ -200,7 +200,7 @@ func (m *Model) lastRowFirst(rows int) error {
 // check refuses tokens that do not fit or do not exist, before anything is computed.
 func (m *Model) check(cache compute.Cache, ids []int32) error {
 	if free := cache.Cap() - cache.Len(); len(ids) > free {
-		return fmt.Errorf("%w: %d more tokens do not fit behind %d of %d", ErrContextFull, len(ids), cache.Len(), cache.Cap())
+		return fmt.Errorf("%w: %d more tokens do not fit after %d of %d", ErrContextFull, len(ids), cache.Len(), cache.Cap())
 	}
 	for i, id := range ids {
 		if id < 0 || int(id) >= m.config.Vocab {

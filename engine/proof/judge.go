@@ -114,16 +114,16 @@ func (j *Judge) single(r *Reply, w *written) {
 	case len(now.Draft) == 0:
 		j.file("rounds without a draft", u)
 	case position == len(now.Draft):
-		j.file("behind a whole draft", u)
+		j.file("after a whole draft", u)
 	}
 	switch {
 	case position > 0:
 	case round == 0:
 		j.file("the first token", u)
 	case r.Rounds[round-1].Tested > r.Rounds[round-1].Accepted:
-		j.file("behind a refusal", u)
+		j.file("after a refusal", u)
 	case r.Rounds[round-1].Accepted > 0:
-		j.file("behind a round without a refusal", u)
+		j.file("after a round without a refusal", u)
 	}
 }
 

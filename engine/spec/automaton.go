@@ -200,13 +200,13 @@ func (a *automaton) matched(s stretch) stretch {
 
 // next returns the token that followed a stretch most often, the stretch with this token, how often
 // it followed, and how often any token did.
-func (a *automaton) next(s stretch) (token int32, behind stretch, count, total int) {
+func (a *automaton) next(s stretch) (token int32, following stretch, count, total int) {
 	for e := a.states[s.state].first; e != nobody; e = a.edges[e].next {
 		n := int(a.states[a.edges[e].to].count)
 		total += n
 		if n > count {
-			token, count, behind = a.edges[e].token, n, stretch{a.edges[e].to, s.length + 1}
+			token, count, following = a.edges[e].token, n, stretch{a.edges[e].to, s.length + 1}
 		}
 	}
-	return token, behind, count, total
+	return token, following, count, total
 }

@@ -120,12 +120,12 @@ func checkTail(t *testing.T, a *automaton, o *trie, tokens []int32, horizon int)
 		match := a.matched(a.tail)
 		token, _, count, sum := a.next(match)
 		if int(match.length) != n || count != most || sum != total || counts[spelled(append(slices.Clone(end), token))] != most {
-			t.Fatalf("behind %v a match of %d, then %d, %d of %d times; want a match of %d, %d of %d", sequence, match.length, token, count, sum, n, most, total)
+			t.Fatalf("after %v a match of %d, then %d, %d of %d times; want a match of %d, %d of %d", sequence, match.length, token, count, sum, n, most, total)
 		}
 		return
 	}
 	if match := a.matched(a.tail); match.length != 0 {
-		t.Fatalf("behind %v a match of %d, want none", sequence, match.length)
+		t.Fatalf("after %v a match of %d, want none", sequence, match.length)
 	}
 }
 

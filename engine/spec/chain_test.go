@@ -134,7 +134,7 @@ func TestAChainStaysInsideItsCache(t *testing.T) {
 	must(t, d.Committed(append(draft.Tokens, 7)))
 	draft, err = d.Propose(t.Context(), greedyAsk(5, 1))
 	if err != nil || len(draft.Tokens) != 0 {
-		t.Errorf("behind a full cache: %v, stop %q, %v", draft.Tokens, draft.Stop, err)
+		t.Errorf("after a full cache: %v, stop %q, %v", draft.Tokens, draft.Stop, err)
 	}
 }
 

@@ -49,7 +49,7 @@ func (m *history) Prefill(_ context.Context, cache compute.Cache, ids []int32, _
 	c := cache.(*tape)
 	m.passes = append(m.passes, slices.Clone(ids))
 	if len(c.ids)+len(ids) > c.capacity {
-		return nil, fmt.Errorf("%d tokens behind %d in a cache of %d", len(ids), len(c.ids), c.capacity)
+		return nil, fmt.Errorf("%d tokens after %d in a cache of %d", len(ids), len(c.ids), c.capacity)
 	}
 	for _, id := range ids {
 		if m.fault != nil {
@@ -238,7 +238,7 @@ func TestDraftModelStaysInsideItsCache(t *testing.T) {
 	must(t, d.Committed(append(draft.Tokens, 7)))
 	draft, err = d.Propose(t.Context(), ask(5, 1))
 	if err != nil || len(draft.Tokens) != 0 || draft.Stop == "" {
-		t.Errorf("behind a full cache: %v, stop %q, %v", draft.Tokens, draft.Stop, err)
+		t.Errorf("after a full cache: %v, stop %q, %v", draft.Tokens, draft.Stop, err)
 	}
 	if _, err := d.Begin(make([]int32, 20)); err != nil {
 		t.Errorf("a context longer than the draft's is no error: %v", err)
@@ -336,7 +336,7 @@ func TestDraftEndsEarly(t *testing.T) {
 	draft, err = begin().Propose(t.Context(), a)
 	must(t, err)
 	if len(draft.Tokens) != 1 || draft.Stop == "" {
-		t.Errorf("behind a stop token: %v, stop %q", draft.Tokens, draft.Stop)
+		t.Errorf("after a stop token: %v, stop %q", draft.Tokens, draft.Stop)
 	}
 }
 

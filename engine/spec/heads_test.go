@@ -64,7 +64,7 @@ func (m *pairs) Keep(at, rows int, fresh bool) error {
 		m.first, m.kept = at, nil
 	}
 	if at != m.first+len(m.kept) || len(m.kept)+rows > m.room || rows > len(m.trunk.tap) {
-		return fmt.Errorf("keeping %d of %d rows at %d behind %d from %d on", rows, len(m.trunk.tap), at, len(m.kept), m.first)
+		return fmt.Errorf("keeping %d of %d rows at %d after %d from %d on", rows, len(m.trunk.tap), at, len(m.kept), m.first)
 	}
 	m.kept = append(m.kept, m.trunk.tap[:rows]...)
 	return nil
@@ -163,7 +163,7 @@ func TestHeadsStayInStepWithTheTarget(t *testing.T) {
 							gamma = 0 // the target has read nothing
 						}
 						if want := chain(t, text, gamma, vocab); !slices.Equal(draft.Tokens, want) {
-							t.Fatalf("drafted %v behind %d tokens, want %v (%s)", draft.Tokens, len(text), want, draft.Stop)
+							t.Fatalf("drafted %v after %d tokens, want %v (%s)", draft.Tokens, len(text), want, draft.Stop)
 						}
 					}
 					if rng.IntN(6) == 0 { // the round is abandoned
@@ -242,7 +242,7 @@ func TestHeadsSayWhyTheyStop(t *testing.T) {
 	prompt(t, h, tr, []int32{1, 2, 3}, 3)
 	for _, at := range []int{-1, 2, 3} {
 		if err := h.Take(t.Context(), at, 1); err == nil {
-			t.Errorf("a state behind token %d was taken", at)
+			t.Errorf("a state after token %d was taken", at)
 		}
 	}
 	if draft, err := h.Propose(t.Context(), Ask{Gamma: 9}); err != nil || len(draft.Tokens) != 5 || draft.Stop != "there are 5 heads" {

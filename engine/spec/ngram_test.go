@@ -32,7 +32,7 @@ func TestNgramProposes(t *testing.T) {
 		longest, shortest int
 		want              []int32
 	}{
-		{"nothing behind nothing", nil, 3, 1, nil},
+		{"nothing after nothing", nil, 3, 1, nil},
 		{"nothing seen before", []int32{1, 2, 3}, 3, 1, nil},
 		{"what followed the last time", []int32{1, 2, 3, 4, 5, 1, 2}, 3, 1, []int32{3, 4, 5}},
 		{"the longest match beats a later one", []int32{1, 2, 3, 9, 2, 4, 1, 2}, 2, 1, []int32{3, 9, 2}},
@@ -82,7 +82,7 @@ func TestNgramEqualsPlainSearch(t *testing.T) {
 			draft, err := g.Propose(t.Context(), Ask{Gamma: 5})
 			must(t, err)
 			if want := lookup(context, longest, shortest, 5); !slices.Equal(draft.Tokens, want) {
-				t.Fatalf("behind %v with %d to %d: %v, want %v", context, longest, shortest, draft.Tokens, want)
+				t.Fatalf("after %v with %d to %d: %v, want %v", context, longest, shortest, draft.Tokens, want)
 			}
 			must(t, g.Committed(more(rng.IntN(4))))
 		}
@@ -116,7 +116,7 @@ func TestNgramSearchIsBounded(t *testing.T) {
 		draft, err := g.Propose(t.Context(), Ask{Gamma: 1})
 		must(t, err)
 		if !slices.Equal(draft.Tokens, c.want) {
-			t.Errorf("%d places behind the match: %v, want %v", c.between, draft.Tokens, c.want)
+			t.Errorf("%d places after the match: %v, want %v", c.between, draft.Tokens, c.want)
 		}
 	}
 }
@@ -140,6 +140,6 @@ func TestNgramForgets(t *testing.T) {
 	must(t, g.Reset())
 	must(t, g.Committed([]int32{7}))
 	if draft, err = g.Propose(t.Context(), Ask{Gamma: 4}); err != nil || len(draft.Tokens) > 0 {
-		t.Errorf("behind nothing: %v, error %v", draft.Tokens, err)
+		t.Errorf("after nothing: %v, error %v", draft.Tokens, err)
 	}
 }

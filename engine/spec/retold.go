@@ -88,7 +88,7 @@ func (r *Retold) Committed(tokens []int32) error {
 		own, text = append(own, id), text[len(b):]
 	}
 	r.said = r.said[:0]
-	// What is left begins inside or behind a token: spell the tokens whose text it is, or the bytes alone where one was cut.
+	// What is left begins inside or after a token: spell the tokens whose text it is, or the bytes alone where one was cut.
 	rest := tokens[n:]
 	for len(text) > 0 && n > 0 {
 		b := r.texts.TargetBytes(tokens[n-1])

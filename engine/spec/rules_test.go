@@ -39,7 +39,7 @@ func TestRulesByHand(t *testing.T) {
 			u: uniforms{sample.AcceptTest: .36, sample.ResidualDraw: .99}, verdicts: []event.Verdict{acc, rej, res}, committed: []int32{1, 2}, read: []int{0, 1}},
 		{name: "and before the first token if none does", rule: Block, draft: Draft{Tokens: []int32{1, 0}, Q: twice},
 			u: uniforms{sample.AcceptTest: .37, sample.ResidualDraw: .99}, verdicts: []event.Verdict{rej, dis, res}, committed: []int32{0}, read: []int{0, 1}},
-		{name: "behind a token the target never says, nothing is read", rule: Block, draft: Draft{Tokens: []int32{7, 0}, Q: []sample.Dist{sample.OneHot(7), even}},
+		{name: "after a token the target never says, nothing is read", rule: Block, draft: Draft{Tokens: []int32{7, 0}, Q: []sample.Dist{sample.OneHot(7), even}},
 			u: uniforms{}, verdicts: []event.Verdict{rej, dis, res}, committed: []int32{0}, read: []int{0}},
 		{name: "a certain draft is kept with p", rule: Block, draft: Draft{Tokens: []int32{0, 2}, Q: []sample.Dist{sample.OneHot(0), sample.OneHot(2)}},
 			u: uniforms{sample.AcceptTest: .39}, verdicts: []event.Verdict{acc, acc, bon}, committed: []int32{0, 2, 0}, read: []int{0, 1, 2}},
@@ -49,7 +49,7 @@ func TestRulesByHand(t *testing.T) {
 			u: uniforms{sample.AcceptTest: .81}, verdicts: []event.Verdict{rej, dis, res}, committed: []int32{0}, read: []int{0}},
 		{name: "what the target draws stays", rule: ExactMatch, draft: Draft{Tokens: []int32{1, 1}, Q: twice},
 			u: uniforms{sample.TargetDraw: .6}, verdicts: []event.Verdict{acc, rej, res}, committed: []int32{1, 2}, read: []int{0, 1}},
-		{name: "and so does what it draws behind", rule: ExactMatch, draft: Draft{Tokens: []int32{1, 2}, Q: twice},
+		{name: "and so does what it draws after", rule: ExactMatch, draft: Draft{Tokens: []int32{1, 2}, Q: twice},
 			u: uniforms{sample.TargetDraw: .6}, verdicts: []event.Verdict{acc, acc, bon}, committed: []int32{1, 2, 1}, read: []int{0, 1, 2}},
 		// The entropy of (0.1, 0.1, 0.8) is 0.639: 0.3·exp(−0.639) = 0.158, so 0.09 is the bound and 0.1 passes, whatever u.
 		{name: "what is typical stays", rule: TypicalLossy, draft: Draft{Tokens: []int32{2, 0}, Q: twice},

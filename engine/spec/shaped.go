@@ -24,7 +24,7 @@ type shaped struct {
 
 func (s *shaped) at(i int) (sample.Dist, error) {
 	if s.barred {
-		return sample.Dist{}, fmt.Errorf("row %d stands behind a token that may not be written: %w", i, compute.ErrNotFinite)
+		return sample.Dist{}, fmt.Errorf("row %d stands after a token that may not be written: %w", i, compute.ErrNotFinite)
 	}
 	s.shapers.Push(s.draft[s.pushed:i]...)
 	s.pushed = i

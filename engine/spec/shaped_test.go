@@ -133,11 +133,11 @@ func TestShapersAreAskedInOrder(t *testing.T) {
 		seen, err := v.Inspect(3, &rowsOf{scores}, draft, terms)
 		must(t, err)
 		if seen.Target[2] == nil || seen.Target[3] != nil || seen.Target[4] != nil {
-			t.Errorf("%s: candidates %v, want none behind the forbidden token", rule.Rule, seen.Target)
+			t.Errorf("%s: candidates %v, want none after the forbidden token", rule.Rule, seen.Target)
 		}
 		for _, context := range shaper.asked {
 			if want := append([]int32{1}, draft.Tokens[:len(context)-1]...); !slices.Equal(context, want) || len(context) > 3 {
-				t.Errorf("%s: asked behind %v", rule.Rule, context)
+				t.Errorf("%s: asked after %v", rule.Rule, context)
 			}
 		}
 		if len(shaper.context) != 1 {

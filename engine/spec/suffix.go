@@ -88,7 +88,7 @@ func (s *Suffix) Propose(_ context.Context, ask Ask) (Draft, error) {
 func (s *Suffix) continued(match stretch, ask Ask) (draft Draft, expected float64) {
 	chance := 1.0
 	for len(draft.Tokens) < ask.Gamma {
-		id, behind, count, total := s.automaton.next(match)
+		id, following, count, total := s.automaton.next(match)
 		share := float64(count) / (float64(total) + 1/float64(match.length))
 		if chance*share < ask.Trust {
 			draft.Stop = fmt.Sprintf("a match of %d tokens went on like this %d of %d times: together %.0f %% sure, and suffix_trust is %.0f %%",
@@ -104,8 +104,8 @@ func (s *Suffix) continued(match stretch, ask Ask) (draft Draft, expected float6
 			draft.Stop = stopEnds
 			break
 		}
-		if match = s.automaton.matched(behind); match.length == 0 {
-			draft.Stop = "nothing came behind this before"
+		if match = s.automaton.matched(following); match.length == 0 {
+			draft.Stop = "nothing came after this before"
 			break
 		}
 	}

@@ -14,7 +14,7 @@ func TestSuffixProposes(t *testing.T) {
 		trust   float64
 		want    []int32
 	}{
-		{"nothing behind nothing", nil, nil, 0, nil},
+		{"nothing after nothing", nil, nil, 0, nil},
 		{"nothing seen before", nil, []int32{1, 2, 3}, 0, nil},
 		{"what followed", nil, []int32{1, 2, 3, 4, 5, 1, 2}, 0, []int32{3, 4, 5}},
 		{"what followed more often, not last", nil, []int32{1, 2, 9, 1, 2, 9, 1, 2, 3, 1, 2}, 0, []int32{9, 1, 2}},
@@ -85,7 +85,7 @@ func TestSuffixFollowsLikeAFreshOne(t *testing.T) {
 			want, err := fresh.Propose(t.Context(), a)
 			must(t, err)
 			if !slices.Equal(draft.Tokens, want.Tokens) || !slices.Equal(draft.Confidence, want.Confidence) {
-				t.Fatalf("behind %v: %v, who reads it at once says %v", context, draft, want)
+				t.Fatalf("after %v: %v, who reads it at once says %v", context, draft, want)
 			}
 			// None, some or all of the draft, then something else.
 			committed := append(slices.Clone(draft.Tokens[:rng.IntN(len(draft.Tokens)+1)]), few(rng, rng.IntN(2))...)
@@ -162,7 +162,7 @@ func TestCorpus(t *testing.T) {
 		t.Errorf("texts of %v tokens, want 1 and 8", got)
 	}
 	if got := c.since(2); len(got) != 1 || len(got[0]) != 8 {
-		t.Errorf("behind the second: %v", got)
+		t.Errorf("after the second: %v", got)
 	}
 	c.Add([]int32{20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32}) // kept are its newest tokens, as many as half the room
 	c.Add([]int32{40, 41, 42})
@@ -185,7 +185,7 @@ func TestNgramRecallsEarlierTexts(t *testing.T) {
 		draft, err := g.Propose(t.Context(), Ask{Gamma: 4})
 		must(t, err)
 		if !slices.Equal(draft.Tokens, want) || (len(want) < 4) != (draft.Stop != "") {
-			t.Errorf("behind %v: %v, stop %q, want %v", context, draft.Tokens, draft.Stop, want)
+			t.Errorf("after %v: %v, stop %q, want %v", context, draft.Tokens, draft.Stop, want)
 		}
 	}
 	propose([]int32{1, 2, 3, 4, 5})

@@ -89,7 +89,7 @@ func TestVerifyByHand(t *testing.T) {
 	}{
 		{name: "plain round", rows: p[:1], params: warm, u: uniforms{sample.BonusDraw: .6},
 			verdicts: []event.Verdict{pla}, committed: []int32{1}, read: []int{0}},
-		{name: "u·q below p is accepted, and the bonus comes from the row behind", rows: p,
+		{name: "u·q below p is accepted, and the bonus comes from the row after", rows: p,
 			draft:  Draft{Tokens: []int32{1, 2}, Q: []sample.Dist{even, even}},
 			params: warm, u: uniforms{sample.AcceptTest: .59, sample.BonusDraw: .5},
 			verdicts: []event.Verdict{acc, acc, bon}, committed: []int32{1, 2, 1}, tested: 2, read: []int{0, 1, 2}},
@@ -109,7 +109,7 @@ func TestVerifyByHand(t *testing.T) {
 			draft:  Draft{Tokens: []int32{7}, Q: []sample.Dist{sample.OneHot(7)}},
 			params: warm, u: uniforms{},
 			verdicts: []event.Verdict{rej, res}, committed: []int32{0}, tested: 1, read: []int{0}},
-		{name: "an accepted stop token ends the round and what lies behind was never tested", rows: p,
+		{name: "an accepted stop token ends the round and what lies after was never tested", rows: p,
 			draft:  Draft{Tokens: []int32{2, 2}, Q: []sample.Dist{even, even}},
 			params: warm, u: uniforms{}, isStop: isTwo,
 			verdicts: []event.Verdict{acc, dis}, committed: []int32{2}, tested: 1, read: []int{0}, stop: true},
@@ -183,7 +183,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 				out, err := NewVerifier().Verify(rows, d, Terms{Params: params, Uniforms: uniforms{}})
 				if at == 3 {
 					if err != nil || !slices.Equal(out.Committed(), []int32{1, 1, 1}) {
-						t.Errorf("%s behind the row that decides, T=%g: %v, %v", name, params.Temperature, out.Committed(), err)
+						t.Errorf("%s after the row that decides, T=%g: %v, %v", name, params.Temperature, out.Committed(), err)
 					}
 					continue
 				}

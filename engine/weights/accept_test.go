@@ -35,7 +35,7 @@ func TestMustAccept(t *testing.T) {
 		{"nothing, not even padding", new(gguf.Builder).Bytes()[:24]},
 		{"metadata without tensors", new(gguf.Builder).Set("general.architecture", "llama").Bytes()},
 		{"tensors without metadata", new(gguf.Builder).Vector("v", []float32{1, 2}).Bytes()},
-		{"bytes behind the last tensor", append(append([]byte{}, whole...), "trailing"...)},
+		{"bytes after the last tensor", append(append([]byte{}, whole...), "trailing"...)},
 		{"hole between tensors", patched(t, hole, "tensors[3] offset", uint64(288))},
 		{"alignment 1", (&gguf.Builder{Alignment: 1}).Vector("v", []float32{1}).Tensor("w", compute.BF16, []byte{0, 0}, 1).Vector("x", []float32{1}).Bytes()},
 		{"alignment 1 MiB", (&gguf.Builder{Alignment: 1 << 20}).Vector("v", []float32{1}).Vector("w", []float32{1}).Bytes()},

@@ -118,7 +118,7 @@ var patches = []struct {
 	{name: "offset off the alignment", mark: "tensors[1] offset", value: uint64(161), field: `tensors[1] "norm.weight" offset`, got: "161", allowed: "multiples of the alignment, 32"},
 	{name: "offset into the tensor before", mark: "tensors[1] offset", value: uint64(128), field: "offset", got: "128", allowed: "136 or more"},
 	{name: "offsets that descend", mark: "tensors[2] offset", value: uint64(0), field: "offset", got: "0", allowed: "180 or more"},
-	{name: "offset behind the file", mark: "tensors[3] offset", value: uint64(1 << 40), field: "offset", got: "1099511627776 for 12 bytes", allowed: "inside the file"},
+	{name: "offset after the file", mark: "tensors[3] offset", value: uint64(1 << 40), field: "offset", got: "1099511627776 for 12 bytes", allowed: "inside the file"},
 	{name: "offset plus size wraps", mark: "tensors[2] offset", value: uint64(math.MaxUint64 - 31), field: "offset", got: "18446744073709551584 for 48 bytes", allowed: "inside the file"},
 	{name: "offset plus size nearly wraps", mark: "tensors[3] offset", value: uint64(math.MaxUint64 - 31), field: "offset", got: "18446744073709551584 for 12 bytes", allowed: "inside the file"},
 	{name: "offset plus size beyond int64", mark: "tensors[3] offset", value: uint64(1<<63 - 32), field: "offset", got: "9223372036854775776 for 12 bytes", allowed: "inside the file"},

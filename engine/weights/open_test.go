@@ -91,7 +91,7 @@ func TestOpenSparse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if taken := totalAlloc() - before; taken > 1<<20 {
-		t.Errorf("a hole behind the tensors took %d bytes", taken)
+		t.Errorf("a hole after the tensors took %d bytes", taken)
 	}
 	if spare := Describe(f).SpareBytes; spare < 1<<40-4096 {
 		t.Errorf("%d spare bytes", spare)
@@ -184,7 +184,7 @@ func TestFileChanges(t *testing.T) {
 		{"longer at the end", &medium{data: base, onStat: func(m *medium) { m.size++ }}, ErrChanged},
 		{"shorter at the end", &medium{data: base, onStat: func(m *medium) { m.size-- }}, ErrChanged},
 		{"written in between", &medium{data: base, onStat: func(m *medium) { m.modTime = m.modTime.Add(time.Second) }}, ErrChanged},
-		{"header swapped behind the first look", &medium{readAt: second(bytes.NewReader(swapped).ReadAt)}, ErrMalformed},
+		{"header swapped after the first look", &medium{readAt: second(bytes.NewReader(swapped).ReadAt)}, ErrMalformed},
 		{"disk fails in the header", &medium{readAt: func([]byte, int64) (int, error) { return 0, errDisk }}, errDisk},
 		{"disk fails in the data", &medium{readAt: second(func([]byte, int64) (int, error) { return 3, errDisk })}, errDisk},
 		{"short read without an error", &medium{readAt: func([]byte, int64) (int, error) { return 2, nil }}, ErrChanged},

@@ -78,7 +78,7 @@ func readSlips(t *testing.T) []slip {
 	return list
 }
 
-// A change of the code must not leave a bug behind that can no longer be planted. This needs no
+// A change of the code must not leave a bug after that can no longer be planted. This needs no
 // compiler, so that it is noticed by everybody who runs the tests.
 func TestEveryBugStillHasItsPlace(t *testing.T) {
 	for _, m := range readMutants(t) {

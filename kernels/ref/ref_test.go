@@ -130,7 +130,7 @@ func TestArgmax(t *testing.T) {
 		{"negative zero equals zero", []float32{float32(math.Copysign(0, -1)), 0}, 0, true},
 		{"none finite", []float32{-inf, -inf}, -1, false},
 		{"infinity", []float32{1, inf}, -1, false},
-		{"nan behind the best", []float32{1, nan}, -1, false},
+		{"nan after the best", []float32{1, nan}, -1, false},
 		{"empty", nil, -1, false},
 	} {
 		if best, ok := ref.Argmax(c.scores); best != c.best || ok != c.ok {

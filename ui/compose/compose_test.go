@@ -199,7 +199,7 @@ func TestALineOfAnyLengthIsPassedOver(t *testing.T) {
 			want = "newest"
 		}
 		if text, _ := h.Back(""); text != want {
-			t.Errorf("with %q behind a long line the newest entry is %q, want %q", end, text, want)
+			t.Errorf("with %q after a long line the newest entry is %q, want %q", end, text, want)
 		}
 	}
 }

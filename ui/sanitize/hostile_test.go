@@ -71,7 +71,7 @@ var hostile = []struct{ name, in, want string }{
 	{"zero width", "a\u200bb\ufeffc\u2060d\u00ade", "a⟨U+200B⟩b⟨U+FEFF⟩c⟨U+2060⟩d⟨U+00AD⟩e"},
 	{"joiner in a word", "a\u200db", "a⟨U+200D⟩b"},
 	{"joiner at the end", "👩\u200d", "👩⟨U+200D⟩"},
-	{"joiner behind an emoji before text", "👩\u200dx", "👩⟨U+200D⟩x"},
+	{"joiner after an emoji before text", "👩\u200dx", "👩⟨U+200D⟩x"},
 	{"tags", "x\U000e0041\U000e0042", "x⟨U+E0041⟩⟨U+E0042⟩"},
 	{"unassigned tag", "x\U000e0fff", "x⟨U+E0FFF⟩"},
 	{"variation selector on a letter", "a\ufe0f", "a⟨U+FE0F⟩"},

@@ -37,7 +37,7 @@ func TestWrap(t *testing.T) {
 		{"space hangs over the edge", 7, []string{"one two", " ", "three"}, "one two|three"},
 		{"many spaces at the break", 3, []string{"one", "    ", "two"}, "one|two"},
 		{"long word is broken hard", 4, []string{"abcdefghij"}, "abcd|efgh|ij"},
-		{"long word behind a short one", 4, []string{"a", " bcdefgh"}, "a |bcde|fgh"},
+		{"long word after a short one", 4, []string{"a", " bcdefgh"}, "a |bcde|fgh"},
 		{"newlines", 9, []string{"a\n", "\nb"}, "a||b"},
 		{"indentation stays", 9, []string{"if x {\n", "    y\n", "}"}, "if x {|    y|}"},
 		{"wide characters break anywhere", 5, []string{"日本語", "日本"}, "日本|語日|本"},

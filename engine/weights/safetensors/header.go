@@ -169,7 +169,7 @@ func parseHeader(name string, header []byte, dataBytes int64) (*File, error) {
 	}
 	if rest := bytes.TrimLeft(header[min(p.json.InputOffset(), int64(len(header))):], " "); p.err == nil && len(rest) > 0 {
 		p.at = lengthBytes + int64(len(header)-len(rest))
-		p.fail("header", fmt.Sprintf("%.16q behind its end", rest), "spaces")
+		p.fail("header", fmt.Sprintf("%.16q after its end", rest), "spaces")
 	}
 	if p.err == nil {
 		p.err = f.order(dataBytes)
@@ -254,7 +254,7 @@ func (f *File) order(dataBytes int64) error {
 		f.byName[t.Name] = i
 	}
 	if end != dataBytes {
-		return &weights.MalformedError{File: f.name, Field: "header", Got: fmt.Sprintf("tensors of %d bytes", end), Allowed: fmt.Sprintf("%d, all that the file has behind its header", dataBytes)}
+		return &weights.MalformedError{File: f.name, Field: "header", Got: fmt.Sprintf("tensors of %d bytes", end), Allowed: fmt.Sprintf("%d, all that the file has after its header", dataBytes)}
 	}
 	return nil
 }

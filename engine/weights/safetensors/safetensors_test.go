@@ -31,7 +31,7 @@ var malformed = []struct {
 }{
 	{name: "empty file", file: nil, field: "size", got: "0 bytes", allowed: "10 bytes or more"},
 	{name: "seven bytes", file: make([]byte, 7), field: "size", got: "7 bytes"},
-	{name: "a length and nothing behind it", file: make([]byte, 8), field: "size", got: "8 bytes", allowed: "10 bytes or more"},
+	{name: "a length and nothing after it", file: make([]byte, 8), field: "size", got: "8 bytes", allowed: "10 bytes or more"},
 	{name: "a length and one byte", file: make([]byte, 9), field: "size", got: "9 bytes", allowed: "10 bytes or more"},
 	{name: "length 0", file: make([]byte, 16), field: "header length", got: "0", allowed: "2 to 8"},
 	{name: "length beyond the file", file: append(binary.LittleEndian.AppendUint64(nil, 9), make([]byte, 8)...), field: "header length", got: "9", allowed: "2 to 8"},
@@ -39,7 +39,7 @@ var malformed = []struct {
 	{name: "no object", file: file(`[1,2]`, 0), at: 8, field: "header", got: `"["`, allowed: `'{'`},
 	{name: "broken JSON", file: file(`{"a":}`, 0), at: 13, field: "description"},
 	{name: "cut JSON", file: file(`{"a":{"dtype":"F32"`, 0), field: "description", allowed: "JSON"},
-	{name: "bytes behind the header", file: file(`{}x`, 0), at: 10, field: "header", got: `"x"`, allowed: "spaces"},
+	{name: "bytes after the header", file: file(`{}x`, 0), at: 10, field: "header", got: `"x"`, allowed: "spaces"},
 	{name: "name twice", file: file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 8), at: 62, field: "name", got: "again", allowed: "each once"},
 	{name: "field twice", file: file(`{"a":{"dtype":"F32","dtype":"F16"}}`, 4), field: `tensor "a" field`, allowed: "each once"},
 	{name: "unknown field", file: file(`{"a":{"dtype":"F32","stride":[1]}}`, 4), field: `tensor "a" field`, got: "stride"},

@@ -25,13 +25,13 @@ func without(t *testing.T, module, kernel, instruction string, n int) string {
 	if !ok {
 		t.Fatalf("module %s has no kernel %s", module, kernel)
 	}
-	body, behind, _ := strings.Cut(rest, ".entry ")
+	body, after, _ := strings.Cut(rest, ".entry ")
 	lines := strings.SplitAfter(body, "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(strings.TrimSpace(line), instruction) {
 			if n--; n < 0 {
 				lines[i] = "\n"
-				return before + ".entry " + kernel + "(" + strings.Join(lines, "") + strings.TrimSuffix(".entry "+behind, ".entry ")
+				return before + ".entry " + kernel + "(" + strings.Join(lines, "") + strings.TrimSuffix(".entry "+after, ".entry ")
 			}
 		}
 	}

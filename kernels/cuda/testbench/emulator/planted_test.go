@@ -23,16 +23,16 @@ type plantedBug struct {
 const attention = "TestAttention|TestRowCounts"
 
 var plantedBugs = []plantedBug{
-	{"no barrier behind the queries", "attend_half.cu",
+	{"no barrier after the queries", "attend_half.cu",
 		"load_queries<head_dim, columns>((half_bits *)query, q, s);\n    __syncthreads();", "load_queries<head_dim, columns>((half_bits *)query, q, s);",
 		attention, true},
-	{"no barrier behind the weights", "attend_half.cu", "gridDim.x, s);\n    __syncthreads();\n    sum_values", "gridDim.x, s);\n    sum_values",
+	{"no barrier after the weights", "attend_half.cu", "gridDim.x, s);\n    __syncthreads();\n    sum_values", "gridDim.x, s);\n    sum_values",
 		attention, true},
 	{"weights overwrite scores without a warp barrier", "attend_half.cu", "__syncwarp();  // the weights", "// the weights",
 		attention, false},
 	{"a row does not see itself", "attention.h", "first_position + row + 1}", "first_position + row}", attention, true},
 	{"a row sees the next one", "attention.h", "first_position + row + 1}", "first_position + row + 2}", attention, true},
-	{"values behind the end are not masked", "attend_half.cu", "    auto keep = ", "    n = 8;\n    auto keep = ", attention, true},
+	{"values after the end are not masked", "attend_half.cu", "    auto keep = ", "    n = 8;\n    auto keep = ", attention, true},
 	{"splits begin at the pass", "attention.h", "s.start = blockIdx.x * keys_per_split;", "s.start = s.first_position % 16 + blockIdx.x * keys_per_split;",
 		attention, true},
 	{"many columns take their chunks backwards", "attend_half.cu", "multiply_chunk(sum, low[c], high[c], load_vector(weight + chunk * c));",

@@ -101,7 +101,7 @@ func TestCheckerRefuses(t *testing.T) {
 		{"call", "bar.sync \t0;", "call.uni (retval0), expf, (param0);", "", "a function is called"},
 		{"external function", ".visible .entry", ".extern .func (.param .b32 r) expf(.param .b32 x);\n.visible .entry", "", "a function is called that no module has"},
 		{"function", ".visible .entry", ".func f();\n.visible .entry", "", "inline them"},
-		{"no return", "\tret;\n", "", "@%p1 bra", "leads behind the last instruction"},
+		{"no return", "\tret;\n", "", "@%p1 bra", "leads after the last instruction"},
 		{"runs over the end", "\tret;\n", "add.s32 %r1, %r1, 1;", "", "runs over the end"},
 		{"missing semicolon", "mov.u32 \t%r2, %tid.x;", "mov.u32 \t%r2, %tid.x", "setp.ge", "the next operand or the end of mov.u32"},
 		{"garbage", "ret;", "ret; #", "", "does not belong into PTX"},
