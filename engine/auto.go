@@ -12,7 +12,7 @@ import (
 	"specula/engine/spec"
 )
 
-// The setting speculation.proposer = "auto" stands for the first of autoOrder that can draft. Everything behind the
+// The setting speculation.proposer = "auto" stands for the first of autoOrder that can draft. Everything after the
 // settings knows the proposer by its own name: a reply resolves auto where it takes its settings.
 
 const auto = "auto"

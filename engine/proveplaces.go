@@ -61,7 +61,7 @@ func (p *prover) pass(ctx context.Context, ids []int32, at int) ([]proof.Place, 
 	if p.negative != nil {
 		without, err := p.beside.rows(ctx, p.negative, ids, at, to)
 		if err != nil {
-			return nil, fmt.Errorf("computing a reply behind the negative prompt: %w", err)
+			return nil, fmt.Errorf("computing a reply after the negative prompt: %w", err)
 		}
 		for i, row := range scores {
 			guide(row, without[i], p.config.Guidance.Scale)
@@ -96,7 +96,7 @@ func (p *prover) drafts(ids []int32) bool {
 	return len(p.prompt)+len(ids) <= c.MaxTokens && !slices.ContainsFunc(p.prompt, stranger) && !slices.ContainsFunc(ids, stranger)
 }
 
-// guide turns the scores behind the prompt into guided ones, by the definition.
+// guide turns the scores after the prompt into guided ones, by the definition.
 func guide(row, without []float32, scale float64) {
 	masked := func(score float32) bool { return math.IsInf(float64(score), -1) }
 	for id := range row {

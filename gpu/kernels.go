@@ -32,8 +32,8 @@ func newLibrary(d device, texts map[string]string) *library {
 	l := &library{device: d, texts: texts, home: map[string]string{}, modules: map[string]driver.Module{},
 		kernels: map[string]*kernel{}}
 	for name, text := range texts {
-		for _, behind := range strings.Split(text, "\n.visible .entry ")[1:] {
-			kernel, _, _ := strings.Cut(behind, "(")
+		for _, rest := range strings.Split(text, "\n.visible .entry ")[1:] {
+			kernel, _, _ := strings.Cut(rest, "(")
 			l.home[kernel] = name
 		}
 	}

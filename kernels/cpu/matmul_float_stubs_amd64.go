@@ -4,52 +4,52 @@
 
 package cpu
 
-// dotF32x1AVX512 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes behind w on and pace bytes further each time.
+// dotF32x1AVX512 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes after w on and pace bytes further each time.
 //
 //go:noescape
 func dotF32x1AVX512(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)
 
-// dotF32x1AVX2 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes behind w on and pace bytes further each time.
+// dotF32x1AVX2 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes after w on and pace bytes further each time.
 //
 //go:noescape
 func dotF32x1AVX2(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)
 
-// dotF32x2AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 2 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF32x2AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 2 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF32x2AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x3AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 3 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF32x3AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 3 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF32x3AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x4AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 4 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF32x4AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 4 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF32x4AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF32x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF32x5AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF32x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF32x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x7AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 7 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF32x7AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 7 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF32x7AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x8AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 8 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF32x8AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 8 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF32x8AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x9AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 9 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF32x9AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 9 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF32x9AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
@@ -59,52 +59,52 @@ func dotF32x9AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, 
 //go:noescape
 func widenF32AVX512(dst *float32, src *byte, cols int)
 
-// dotF16x1AVX512 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes behind w on and pace bytes further each time.
+// dotF16x1AVX512 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes after w on and pace bytes further each time.
 //
 //go:noescape
 func dotF16x1AVX512(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)
 
-// dotF16x1AVX2 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes behind w on and pace bytes further each time.
+// dotF16x1AVX2 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes after w on and pace bytes further each time.
 //
 //go:noescape
 func dotF16x1AVX2(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)
 
-// dotF16x2AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 2 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF16x2AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 2 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF16x2AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x3AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 3 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF16x3AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 3 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF16x3AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x4AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 4 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF16x4AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 4 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF16x4AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF16x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF16x5AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF16x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF16x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x7AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 7 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF16x7AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 7 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF16x7AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x8AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 8 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF16x8AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 8 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF16x8AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x9AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 9 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotF16x9AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 9 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotF16x9AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
@@ -114,52 +114,52 @@ func dotF16x9AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, 
 //go:noescape
 func widenF16AVX512(dst *float32, src *byte, cols int)
 
-// dotBF16x1AVX512 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes behind w on and pace bytes further each time.
+// dotBF16x1AVX512 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes after w on and pace bytes further each time.
 //
 //go:noescape
 func dotBF16x1AVX512(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)
 
-// dotBF16x1AVX2 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes behind w on and pace bytes further each time.
+// dotBF16x1AVX2 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes after w on and pace bytes further each time.
 //
 //go:noescape
 func dotBF16x1AVX2(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)
 
-// dotBF16x2AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 2 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotBF16x2AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 2 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotBF16x2AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x3AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 3 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotBF16x3AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 3 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotBF16x3AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x4AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 4 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotBF16x4AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 4 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotBF16x4AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotBF16x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotBF16x5AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotBF16x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotBF16x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x7AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 7 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotBF16x7AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 7 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotBF16x7AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x8AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 8 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotBF16x8AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 8 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotBF16x8AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x9AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 9 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes behind the weights, then pace bytes and back bytes further by turns.
+// dotBF16x9AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 9 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
 //
 //go:noescape
 func dotBF16x9AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)

@@ -25,7 +25,7 @@ type ahead512 interface {
 	head()               // called before the head of a super-block, which no tile's request reaches
 	before()             // called when the tile has been read
 	row(px reg.Register) // called for each row of activations, before its products
-	behind()             // called after the last row
+	after()              // called after the last row
 }
 
 // inHalves prefetches one half before the tile and the other half after it.
@@ -49,7 +49,7 @@ func (h *inHalves) half() int        { return (h.p.tileBytes()/2 + 63) / 64 * 64
 func (h *inHalves) head()            { h.ask(0, h.p.headBytes()) }
 func (h *inHalves) before()          { h.ask(0, h.half()) }
 func (h *inHalves) row(reg.Register) {}
-func (h *inHalves) behind()          { h.ask(h.half(), h.p.tileBytes()) }
+func (h *inHalves) after()           { h.ask(h.half(), h.p.tileBytes()) }
 
 // ask prefetches into the second-level cache, which can have more requests under way than the first.
 func (h *inHalves) ask(from, to int) {
@@ -95,4 +95,4 @@ func (w *withRows) row(px reg.Register) {
 	}
 }
 
-func (w *withRows) behind() {}
+func (w *withRows) after() {}

@@ -121,7 +121,7 @@ func (p *product512) overTiles(multiply func()) {
 			p.readWeights(i)
 		}
 		multiply()
-		p.ahead.behind()
+		p.ahead.after()
 	})
 }
 

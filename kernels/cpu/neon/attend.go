@@ -92,7 +92,7 @@ func (f *function) widenBytes(to []v) {
 // scoreKeys multiplies queries with blocks of sixteen keys, one number of the head after the other.
 func scoreKeys(c cached) *function {
 	f := open("scoreKeys"+c.name, "dst *float32, q *queries, keys "+c.kind+", n int, headDim int, blocks int, factor float32",
-		fmt.Sprintf("writes factor times the products of n queries, 1, 2 or 4, and blocks·16 keys of %s; the scores of a query lie 256 behind those of the one before.", c.name))
+		fmt.Sprintf("writes factor times the products of n queries, 1, 2 or 4, and blocks·16 keys of %s; the scores of a query lie 256 after those of the one before.", c.name))
 	dst, q, keys, n, headDim, blocks := f.load("dst"), f.load("q"), f.load("keys"), f.load("n"), f.load("headDim"), f.load("blocks")
 	left, tiles, scale := f.load("factor"), f.r(), f.v()
 	f.do(dupGeneral(scale, left))
@@ -195,7 +195,7 @@ func (w *weighed) begin(f *function) (n, headDim r) {
 
 func sumValues(c cached) *function {
 	f := open("sumValues"+c.name, "dst *queries, values "+c.kind+", weights *float32, n int, keys int, headDim int, cols int",
-		fmt.Sprintf("adds to the first cols numbers of n rows of dst, 1, 2 or 4, the values, %s, times each row's weights, which lie 256 behind those of the one before. "+
+		fmt.Sprintf("adds to the first cols numbers of n rows of dst, 1, 2 or 4, the values, %s, times each row's weights, which lie 256 after those of the one before. "+
 			"cols is a multiple of 16.", c.name))
 	w := weighed{}
 	n, headDim := w.begin(f)
@@ -216,7 +216,7 @@ func sumValues(c cached) *function {
 // four queries would need all registers.
 func sumValuesQ8_0() *function {
 	f := open("sumValuesQ8_0", "dst *queries, values *byte, weights *float32, n int, keys int, headDim int",
-		"adds to n rows of dst, 1, 2 or 4, the values, blocks of Q8_0, times each row's weights, which lie 256 behind those of the one before.")
+		"adds to n rows of dst, 1, 2 or 4, the values, blocks of Q8_0, times each row's weights, which lie 256 after those of the one before.")
 	w := weighed{}
 	n, headDim := w.begin(f)
 	blocks := headDim

@@ -222,7 +222,7 @@ func RowCounts(t *testing.T, launch Launch, half bool, counts []int) {
 	}
 	for i := range 3 { // with all rows in the cache, as if they had been rejected
 		again := s.attend(q[i*one:(i+1)*one], i, 1, 2)
-		sameBits(t, fmt.Sprintf("row %d with others behind it", i), again, decoded[i*one:(i+1)*one])
+		sameBits(t, fmt.Sprintf("row %d with others after it", i), again, decoded[i*one:(i+1)*one])
 	}
 	for _, m := range counts {
 		for _, tiles := range s.tiles() {

@@ -88,7 +88,7 @@ func cut(steps []step) ([]part, error) {
 		s := &steps[i]
 		for _, t := range s.targets {
 			if t >= len(steps) {
-				return nil, fmt.Errorf("line %d: a branch leads behind the last instruction", s.source.line)
+				return nil, fmt.Errorf("line %d: a branch leads after the last instruction", s.source.line)
 			}
 			begins[t] = true
 		}
