@@ -10,8 +10,8 @@ import (
 	"specula/engine/config"
 )
 
-// Agreement measures α of the engine's pair on dialogues; see package agreement. Judged are the tokens of the assistant's turns, with
-// the token that ends each turn. progress, which may be nil, gets dialogues done.
+// Agreement measures α of the engine's pair on dialogues; see package agreement. Only the tokens of the assistant's turns
+// count, with the token that ends each turn. progress, which may be nil, is called with the number of dialogues done.
 func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperatures []float64, progress func(done, total int)) (*agreement.Report, error) {
 	switch {
 	case e.draft == nil:

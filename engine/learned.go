@@ -95,8 +95,9 @@ func (l *lessons) forget(proposer string) {
 	delete(l.known, proposer)
 }
 
-// repeatable reports whether the text must not depend on the clock. At temperature 0 it never does, because gamma does not
-// change the text. When sampling, gamma determines which uniform number decides about which token.
+// repeatable reports whether gamma must be chosen without the clock, so that the same settings give the same text again: when
+// sampling with given drafts, or with a seed unless costs are measured. Then gamma decides which uniform number tests which
+// token. At temperature 0 gamma does not change the text.
 func repeatable(c config.Config) bool {
 	asked := c.Speculation.Drafts != "" || c.Speculation.Costs != "measured" && c.Sampling.Seed >= 0
 	return asked && c.Sampling.Temperature > 0

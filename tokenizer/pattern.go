@@ -111,8 +111,8 @@ func (p pattern) match(text string, at int, back []choice) (int, []choice) {
 	}
 }
 
-// run returns the end of the longest run at an offset, and of the shortest allowed one: -1 if the
-// longest is too short.
+// run reads characters of the set from an offset on. end is where the longest run ends; low is
+// where a run of the least characters ends, -1 if there are fewer.
 func (in *instruction) run(text string, at int) (end, low int) {
 	low = -1
 	for n := 0; ; n++ {

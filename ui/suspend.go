@@ -51,8 +51,9 @@ func (j *jobs) setAway(away bool) {
 	j.suspended = away
 }
 
-// watchJobs draws the screen again after the program was stopped from outside. The program had no
-// chance to restore the terminal, and others have used it since.
+// watchJobs starts a goroutine that handles SIGCONT. After a stop from outside it draws the screen
+// again: such a stop comes without warning, so the program could not restore the terminal, and other
+// programs have used it since. After a stop by suspend it passes the signal on.
 func (s *signals) watchJobs() {
 	j := &s.jobs
 	j.continues, j.resumed, j.forget = make(chan os.Signal, 1), make(chan struct{}, 1), make(chan chan struct{})

@@ -139,8 +139,9 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("there is no setting %.64q; did you mean %s?", e.Name, e.Nearest)
 }
 
-// unknown suggests a name of the same kind: a full name for a name with a dot, otherwise a flag, a
-// key or a slash command.
+// unknown returns the error for a name that no setting has. It suggests the most similar name of the
+// same form: a full name for one with a dot; otherwise a flag, the last part of a full name, or a
+// slash command.
 func unknown(name string) error {
 	var names []string
 	for _, s := range table {

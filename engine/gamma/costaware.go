@@ -1,7 +1,9 @@
 package gamma
 
-// mostTokensPerCost is the cost-aware rule. It takes the best γ, provided that the rest of the
-// reply is expected to earn what the proposer must read first.
+// mostTokensPerCost is the cost-aware rule. It takes the γ with the most expected tokens per cost,
+// if the rest of the reply is expected to save more time than the proposer needs to read what it
+// missed. Otherwise it drafts nothing, or now and then one token (see off). A lookup always gets
+// the most, and γ = 0 needs evidence (see mayRefuse).
 func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	switch {
 	case c.options.Max == 0:
@@ -115,8 +117,8 @@ func (c *Controller) gain(gamma, left int) float64 {
 // While plain decoding is the best, a draft is tried now and then: the text may have become easier,
 // or the machine free.
 const (
-	// tryBudget is the share of time that tries may cost: 0.15 %. The other costs of speculation use
-	// the rest of the 1 % that it may cost at worst.
+	// tryBudget is the share of time for tries, drafts made while plain decoding is the best: 0.15 %.
+	// Where speculation does not pay it may slow a reply by 1 % in all; its other costs take the rest.
 	tryBudget = 0.0015
 	// decideEvery is the number of rounds for which a decision against drafting holds. Plain rounds
 	// teach nothing about drafts, and on the demo pair a decision takes 2 % of a round.

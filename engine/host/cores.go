@@ -97,8 +97,8 @@ func (m machine) quota() (processors float64) {
 		if controllers != "" && !isCPU {
 			continue
 		}
-		// In a container the group may be named as outside, where it is not to be found. Its quota
-		// stands at the top then.
+		// In a container, /proc/self/cgroup may give the group's path on the host, which does not
+		// exist in here. The quota is then in the root folder. So look in every folder up to it.
 		for ; ; group = path.Dir(group) {
 			for _, top := range []string{"sys/fs/cgroup", "sys/fs/cgroup/unified", path.Join("sys/fs/cgroup", controllers)} {
 				if q := m.quotaOf(path.Join(top, group)); q > 0 && (processors == 0 || q < processors) {

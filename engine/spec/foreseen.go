@@ -14,9 +14,10 @@ type Decided interface {
 	Decision() compute.Drawn
 }
 
-// foreseen replays the decision of a device through decide: it stands in for the rule and for the
-// predictions. It only adds the stop-token check, which the device does not make: tokens that the
-// device accepted after a stop token are dropped and do not count.
+// foreseen stands in for the acceptance rule and the predictions of a round that the device has
+// judged: it gives the device's verdicts to decide. So decide's check for stop tokens still holds,
+// which the device does not make: tokens that it accepted after a stop token are dropped and do not
+// count.
 type foreseen struct {
 	decision compute.Drawn
 }

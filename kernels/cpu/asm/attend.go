@@ -243,8 +243,8 @@ func (a *attention) scoreBlocks(name string, n int, r scoring) {
 	})
 }
 
-// keyScales loads the scales of the 16 keys of each block when a new tile of 32 numbers begins, and
-// moves the addresses on to the quants.
+// keyScales emits code that acts at each d that is a multiple of 32: it loads the scales of the 32
+// numbers from d on, for the 16 keys at each address, and moves the addresses on to the quants.
 func (a *attention) keyScales(name string, d reg.Register, at []reg.Register, scales []reg.VecVirtual) {
 	copy(scales, a.vecs(len(scales)))
 	a.TESTQ(U32(blockQ8_0-1), d)

@@ -53,8 +53,8 @@ type dots struct {
 	transposed Mem // for foldHalves
 }
 
-// dotOne generates the product with one row of activations. It takes as long as reading the
-// weights.
+// dotOne generates the kernel that multiplies four rows of weights with one row of activations. Its
+// speed is that of reading the weights.
 func dotOne(c *build.Context, n number, parts int, register func() reg.VecVirtual, level string) {
 	d := &dots{Context: c, number: n, m: 1, parts: parts, register: register}
 	open(c, fmt.Sprintf("dot%sx1%s", n.name, level), "func(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)",

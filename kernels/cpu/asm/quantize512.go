@@ -12,8 +12,8 @@ import (
 // tilesAtOnce is the number of tiles whose scales and sums share a register.
 const tilesAtOnce = 4
 
-// quantize512 is the AVX-512 kernel that turns a row of activations into records, by the rule of
-// ref.QuantizeRow. All numbers must be finite.
+// quantize512 has the registers of the generator of the AVX-512 kernel that quantises a row of
+// activations, by the rule of ref.QuantizeRow. The kernel stops at a number that is not finite.
 type quantize512 struct {
 	*build.Context
 	magnitudes, ones, inOrder reg.VecVirtual

@@ -140,8 +140,8 @@ func (f Matmul) product(run Run, x []float32, m int, packed []byte, rows []int, 
 
 // CheckProducts compares products of a format with the reference. The reference computes each row
 // alone, so a row must have the same bits for every number of rows. Set exact to false on real
-// tensor cores, which add floats in an order of their own: then the first result is compared with
-// the reference within a bound, and the others with the first result.
+// tensor cores, which add floats in an order of their own: then the product with the most rows is
+// compared with the reference within a bound, and those with fewer rows must have its bits.
 func (f Matmul) CheckProducts(t testing.TB, run Run, exact bool) {
 	t.Helper()
 	twoSlabs := 2 * f.Columns
