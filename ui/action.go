@@ -167,11 +167,11 @@ func (m *Model) screenAction(a keys.Action) (cmd tea.Cmd, done bool) {
 }
 
 func (m *Model) nextRejected() tea.Cmd {
-	m.rejected = (m.rejected + 1) % (transcript.Never + 1)
+	m.rejected = (m.rejected + 1) % (transcript.All + 1)
 	return m.say([...]string{
-		transcript.Newest: "rejected tokens: those of the newest round",
-		transcript.All:    "rejected tokens: all, struck out",
+		transcript.Recent: "rejected tokens: of the last 3 rounds, then of the newest reply",
 		transcript.Never:  "rejected tokens: hidden",
+		transcript.All:    "rejected tokens: all, struck out",
 	}[m.rejected])
 }
 

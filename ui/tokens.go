@@ -81,21 +81,9 @@ func (m *Model) step(ref state.Ref, forward bool) state.Ref {
 	}
 }
 
-// visible reports whether the transcript draws a token with this fate.
+// visible reports whether the transcript draws the token.
 func (m *Model) visible(ref state.Ref) bool {
-	t, _ := m.state.Token(ref)
-	switch {
-	case t == nil || t.Text == "":
-		return false
-	case t.Committed():
-		return true
-	case m.reading || m.rejected == transcript.Never:
-		return false
-	case m.rejected == transcript.All:
-		return true
-	}
-	last := m.state.Messages[len(m.state.Messages)-1]
-	return ref.Message == last.ID && t.Round == len(last.Rounds)-1
+	return m.looks().Shows(m.state, ref)
 }
 
 // clicked selects the token under the mouse. A click on the selected token opens or closes the

@@ -64,9 +64,7 @@ func (m *Model) draw() tea.View {
 func (m *Model) parts() pane.Parts {
 	s, th, r := m.state, m.theme, m.rects
 	p := pane.Parts{
-		Chat: m.transcript.Draw(s, th, r.Chat.W, r.Chat.H, transcript.Options{
-			Reading: m.reading, Rejected: m.rejected, Cursor: m.cursor, Welcome: m.welcome(),
-		}),
+		Chat:     m.transcript.Draw(s, th, r.Chat.W, r.Chat.H, m.looks()),
 		Composer: m.drawComposer(),
 	}
 	notice := pane.Notice(s, th, m.size.w, m.flash)
@@ -85,6 +83,11 @@ func (m *Model) parts() pane.Parts {
 		p.Inspector = pane.Inspector(s, th, r.Inspector.W, r.Inspector.H, m.cursor)
 	}
 	return p
+}
+
+// looks returns how the user wants to see the chat.
+func (m *Model) looks() transcript.Options {
+	return transcript.Options{Reading: m.reading, Rejected: m.rejected, Cursor: m.cursor, Welcome: m.welcome()}
 }
 
 func (m *Model) drawComposer() []string {

@@ -129,7 +129,7 @@ func (s *side) draw(th *theme.Theme, w, h int) []string {
 	if h >= minForLane {
 		round = 3
 	}
-	lines = append(lines, s.text.Draw(s.state, th, w, max(0, h-headingRows-round), transcript.Options{Rejected: transcript.Newest})...)
+	lines = append(lines, s.text.Draw(s.state, th, w, max(0, h-headingRows-round), transcript.Options{Rejected: transcript.Recent})...)
 	if round > 0 {
 		lines = append(lines, pane.Lane(s.state, th, w, round)...)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // block is one wrapped message. stable has the lines that can no longer change. tail is the short
-// rest that still may: the newest round, whose rejected tokens disappear with the next one, and
+// rest that still may: the newest rounds, whose rejected tokens disappear with a later one, and
 // the draft that waits for its verdict.
 type block struct {
 	message *state.Message
@@ -42,9 +42,9 @@ const (
 	margin = 1 // right of the text
 )
 
-func lookFor(m *state.Message, th *theme.Theme, w int, o Options) look {
+func lookFor(m *state.Message, newest bool, th *theme.Theme, w int, o Options) look {
 	return look{
-		w: min(max(w-indent-margin, 1), textWidth), cells: th.Cells, reading: o.Reading, rejected: o.Rejected,
+		w: min(max(w-indent-margin, 1), textWidth), cells: th.Cells, reading: o.Reading, rejected: o.rejected().of(m, newest),
 		newline: th.Glyph.Newline, fold: !selectsThought(m, o.Cursor), revision: m.Revision,
 	}
 }
@@ -58,13 +58,13 @@ func selectsThought(m *state.Message, cursor state.Ref) bool {
 func (b *block) wrap(l look, draft *state.Pending) {
 	m := b.message
 	if b.stable == nil || b.look != l || b.next > len(m.Tokens) {
-		b.look, b.stable, b.next, b.thought = l, newWrapper(l.w, l.cells), 0, 0
+		b.look, b.stable, b.next, b.thought = l, b.wrapper(l), 0, 0
 		if len(m.Tokens) == 0 {
 			b.stable.feed(noToken, m.Text)
 		}
 	}
 	if b.next == 0 && len(m.Tokens) > 0 && b.stable.fed > 0 {
-		b.stable = newWrapper(l.w, l.cells)
+		b.stable = b.wrapper(l)
 	}
 	for b.next < len(m.Tokens) && b.settled(&m.Tokens[b.next]) {
 		b.thought = b.feed(b.stable, b.next, b.thought)
@@ -87,7 +87,16 @@ func (b *block) wrap(l look, draft *state.Pending) {
 
 // settled reports whether the token's drawing can no longer change.
 func (b *block) settled(t *state.Token) bool {
-	return b.look.rejected != Newest || b.message.Done || t.Round < len(b.message.Rounds)-1
+	return b.look.rejected != Recent || t.Round < len(b.message.Rounds)-recentRounds
+}
+
+// wrapper returns an empty wrapper for the message.
+func (b *block) wrapper(l look) *wrapper {
+	p := newWrapper(l.w, l.cells)
+	p.inReply = func(token int) bool {
+		return token == noToken || token >= 0 && b.message.Tokens[token].Committed()
+	}
+	return p
 }
 
 // folded is the line that stands for a thought.
@@ -115,8 +124,7 @@ func (b *block) feed(p *wrapper, i, thought int) int {
 	switch {
 	case t.Committed():
 		p.feed(i, t.Text)
-	case b.look.reading || b.look.rejected == Never:
-	case b.look.rejected == All || !b.message.Done && t.Round == len(b.message.Rounds)-1:
+	case b.look.rejected.shows(b.message, t):
 		p.feed(i, visible(t.Text, b.look.newline))
 	}
 	return thought

@@ -21,10 +21,38 @@ type Rejected int
 
 // The choices. The cursor cannot select a token that is not drawn.
 const (
-	Newest Rejected = iota // of the newest round, until the next round
-	All
+	Recent Rejected = iota // of the reply being written in its last recentRounds rounds, then all until the next prompt
 	Never
+	All
 )
+
+// recentRounds is for how many rounds a refused token stays in sight while its reply is written.
+// A slow round takes half a second, so a reader has time to see what replaced it.
+const recentRounds = 3
+
+// of returns the choice for one message. newest says that no message comes after it.
+func (r Rejected) of(m *state.Message, newest bool) Rejected {
+	switch {
+	case r != Recent || !m.Done:
+		return r
+	case newest:
+		return All
+	default:
+		return Never
+	}
+}
+
+// shows reports whether a token of m is drawn. r is the choice for m, as returned by of.
+func (r Rejected) shows(m *state.Message, t *state.Token) bool {
+	switch {
+	case t.Committed():
+		return true
+	case r == Recent:
+		return t.Round >= len(m.Rounds)-recentRounds
+	default:
+		return r == All
+	}
+}
 
 // Options is how the user wants to see the chat.
 type Options struct {
@@ -32,6 +60,27 @@ type Options struct {
 	Rejected Rejected
 	Cursor   state.Ref // selected token; zero: none
 	Welcome  []string  // safe lines, shown centred while there is no message
+}
+
+// Shows reports whether the token is drawn, and so whether the cursor can select it.
+func (o Options) Shows(s *state.State, ref state.Ref) bool {
+	m, t := s.Message(ref.Message), (*state.Token)(nil)
+	if m != nil {
+		t, _ = s.Token(ref)
+	}
+	if t == nil || t.Text == "" {
+		return false
+	}
+	rejected := o.rejected().of(m, m == s.Messages[len(s.Messages)-1])
+	return rejected.shows(m, t)
+}
+
+// rejected returns the choice in force: plain text has no refused tokens.
+func (o Options) rejected() Rejected {
+	if o.Reading {
+		return Never
+	}
+	return o.Rejected
 }
 
 // View is the window of the chat: its scroll position and its cache. Use one per chat pane. It is
@@ -102,7 +151,7 @@ func (v *View) update(s *state.State, th *theme.Theme, w int, o Options) (rewrap
 		if i == len(v.blocks)-1 && !b.message.Done {
 			draft = s.Pending
 		}
-		l := lookFor(b.message, th, w, o)
+		l := lookFor(b.message, i == len(v.blocks)-1, th, w, o)
 		if b.stable != nil && b.look == l && b.message.Done && b.next == len(b.message.Tokens) && b.tail != nil && draft == nil && b.final {
 			continue
 		}

@@ -52,7 +52,7 @@ func TestRejectedTokensAreStruckOutThenReplaced(t *testing.T) {
 	lay, down := event.Token{Text: " lay", Verdict: event.Resampled}, event.Token{Text: " down", Verdict: event.Bonus}
 	s := play([]event.Event{event.ReplyStarted{Reply: 1, Prompt: "?"}, event.Round{Commit: &lay, Accepted: 1, Tested: 2, Draft: []event.Token{
 		{Text: "It", Verdict: event.Accepted}, {Text: " sat", Verdict: event.Rejected}}}})
-	line := func(o transcript.Options) string { return transcript.New().Draw(s, th, 40, 5, o)[2] }
+	line := func(o transcript.Options) string { return transcript.New().Draw(s, th, 40, 9, o)[2] }
 
 	if got := line(transcript.Options{}); !strings.Contains(got, th.Rejected.On("sat")) || !strings.Contains(got, th.Resampled.On("lay")) {
 		t.Errorf("in the newest round: %q", got)
@@ -61,12 +61,18 @@ func TestRejectedTokensAreStruckOutThenReplaced(t *testing.T) {
 	if got := line(transcript.Options{}); !strings.Contains(got, th.Rejected.On("sat")) || !strings.Contains(got, th.Pending.On("still")) {
 		t.Errorf("while the next draft waits: %q", got)
 	}
-	s.Apply(event.Round{Commit: &down})
+	for range 3 {
+		if got := strings.TrimSpace(ansi.Strip(line(transcript.Options{}))); !strings.HasPrefix(got, "It sat lay") {
+			t.Errorf("in the last three rounds: %q", got)
+		}
+		s.Apply(event.Round{Commit: &down})
+		down.Text = ""
+	}
 	for name, c := range map[string]struct {
 		o    transcript.Options
 		want string
 	}{
-		"newest":  {transcript.Options{}, "It lay down"},
+		"recent":  {transcript.Options{}, "It lay down"},
 		"all":     {transcript.Options{Rejected: transcript.All}, "It sat lay down"},
 		"never":   {transcript.Options{Rejected: transcript.Never}, "It lay down"},
 		"reading": {transcript.Options{Reading: true, Rejected: transcript.All}, "It lay down"},
@@ -74,6 +80,14 @@ func TestRejectedTokensAreStruckOutThenReplaced(t *testing.T) {
 		if got := strings.TrimSpace(ansi.Strip(line(c.o))); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+	s.Apply(event.ReplyEnded{Reply: 1, Reason: "stop", Text: "It lay down"})
+	if got := strings.TrimSpace(ansi.Strip(line(transcript.Options{}))); got != "It sat lay down" {
+		t.Errorf("once the reply is complete: %q", got)
+	}
+	s.Apply(event.ReplyStarted{Reply: 2, Prompt: "?"})
+	if got := strings.TrimSpace(ansi.Strip(line(transcript.Options{}))); got != "It lay down" {
+		t.Errorf("after the next prompt: %q", got)
 	}
 	if got := line(transcript.Options{Reading: true}); strings.Contains(got, "\x1b") {
 		t.Errorf("reading view has styles: %q", got)
@@ -193,6 +207,22 @@ func TestResizeKeepsThePlace(t *testing.T) {
 	}
 	if after := ansi.Strip(v.Draw(s, th, 60, 6, transcript.Options{})[0]); after != before {
 		t.Errorf("the top line was %q, is %q", before, after)
+	}
+}
+
+// A reader who has scrolled back keeps the place when refused tokens appear, at the end of the reply,
+// and when they go, at the next prompt.
+func TestRefusedTokensDoNotMoveTheReader(t *testing.T) {
+	th, s, v := dark(t), play(statetest.Chat(36)), transcript.New()
+	top := func() string { return ansi.Strip(v.Draw(s, th, 60, 6, transcript.Options{})[0]) }
+	top()
+	v.Scroll(-2)
+	word := strings.Fields(top())[0]
+	for _, e := range []event.Event{event.ReplyEnded{Reply: 1, Reason: "stop"}, event.ReplyStarted{Reply: 2, Prompt: "?"}} {
+		s.Apply(e)
+		if got := top(); !strings.Contains(got, word) {
+			t.Errorf("after %T the first line is %q, want the one with %q", e, got, word)
+		}
 	}
 }
 

@@ -35,7 +35,11 @@ type wrapper struct {
 	done  []line
 	open  line
 	soft  bool // the open line began because text did not fit, not at a newline
-	fed   int  // bytes taken
+	fed   int  // bytes of the reply taken
+
+	// inReply reports whether a token is part of the reply; nil: every token is. Others come and go,
+	// and a place in the reply must not depend on them.
+	inReply func(token int) bool
 
 	// Where the open line may be broken: before segments[breakSegment].text[breakByte:], at
 	// breakWidth cells.
@@ -87,7 +91,7 @@ func (p *wrapper) glue(token int, text string) (string, int) {
 	end.text = end.text[:len(end.text)-len(p.last)]
 	end.width -= p.lastWidth
 	p.open.width -= p.lastWidth
-	p.fed -= len(p.last)
+	p.take(owner, -len(p.last))
 	if p.canBreak && p.breakWidth > p.open.width {
 		p.canBreak = false
 	}
@@ -108,14 +112,14 @@ func (p *wrapper) onCircle(text string) string {
 func (p *wrapper) put(token int, g string, width int) {
 	switch {
 	case g == "\n":
-		p.fed++
+		p.take(token, 1)
 		p.close()
 		p.soft = false
 		return
 	case g == " " && (p.open.width >= p.w || p.soft && p.open.width == 0):
 		// A space at a soft break is the break itself. It belongs to the closed line's token but
 		// takes no cell.
-		p.fed++
+		p.take(token, 1)
 		p.last = ""
 		p.markBreak()
 		return
@@ -141,7 +145,7 @@ func (p *wrapper) put(token int, g string, width int) {
 const flagLetters = "\xf0\x9f\x87"
 
 func (p *wrapper) append(token int, g string, width int) {
-	p.fed += len(g)
+	p.take(token, len(g))
 	p.open.width += width
 	p.last, p.lastWidth = g, width
 	if n := len(p.open.segments); n > 0 && p.open.segments[n-1].token == token {
@@ -151,6 +155,17 @@ func (p *wrapper) append(token int, g string, width int) {
 		return
 	}
 	p.open.segments = append(p.open.segments, segment{token, g, width})
+}
+
+// take counts bytes of a token.
+func (p *wrapper) take(token, bytes int) { p.fed += p.size(token, bytes) }
+
+// size returns how many of a token's bytes count as text of the reply: all or none.
+func (p *wrapper) size(token, bytes int) int {
+	if p.inReply != nil && !p.inReply(token) {
+		return 0
+	}
+	return bytes
 }
 
 // markBreak records that the line may be broken at its current end.
@@ -186,7 +201,7 @@ func (p *wrapper) breakLine() {
 	p.soft = true
 	p.open.segments, p.open.width = carried, carriedWidth
 	for _, s := range carried {
-		p.open.start -= len(s.text)
+		p.open.start -= p.size(s.token, len(s.text))
 	}
 	if len(carried) > 0 {
 		p.last, p.lastWidth = last, lastWidth
