@@ -18,7 +18,8 @@ import (
 	"specula/ui/keys"
 )
 
-// The documents are README.md, CONTRIBUTING.md and docs/. Their tables are generated, and what they name has to exist.
+// The documents are README.md, CONTRIBUTING.md and the files of docs. Their tables are generated,
+// and what they name must exist.
 
 // document is one of them.
 type document struct {
@@ -63,7 +64,8 @@ func TestDocsHaveWhatCanBeLoaded(t *testing.T) {
 			"\n- `tokenizer.ggml.pre`: "+strings.Join(tokenizer.PreTokenizers(), ", "))
 }
 
-// isGenerated compares the block between <!-- name --> and <!-- /name --> with what it should be, and writes it with -update.
+// isGenerated compares the block between <!-- name --> and <!-- /name --> in a document with what
+// it should be. If they differ, the test fails; with -update, isGenerated writes the block instead.
 func isGenerated(t *testing.T, path, name, block string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -162,8 +164,8 @@ var (
 	pathPattern   = regexp.MustCompile(`^\.?[\w-][\w.*-]*(/[\w.*-]+)+/?$`)
 )
 
-// TestDocumentsNameFilesThatExist looks at what stands in backquotes and looks like a path of the repository: its first part is
-// a name at the root.
+// TestDocumentsNameFilesThatExist looks at what stands in backquotes, has the form of a path and
+// begins with a name at the root of the repository.
 func TestDocumentsNameFilesThatExist(t *testing.T) {
 	for _, d := range documents(t) {
 		for _, m := range quotedPattern.FindAllStringSubmatch(d.text, -1) {
@@ -213,7 +215,8 @@ var (
 	flagPattern = regexp.MustCompile(`(?:^| )(--?[a-z][a-z-]*)`)
 )
 
-// TestDocumentsNameCommandsThatExist looks at commands of make and of the program: its commands and its flags.
+// TestDocumentsNameCommandsThatExist looks at command lines of make and of the program. Of the
+// program it checks the command and its flags.
 func TestDocumentsNameCommandsThatExist(t *testing.T) {
 	makefile, err := os.ReadFile("Makefile")
 	if err != nil {

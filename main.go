@@ -72,7 +72,8 @@ func (r racer) Race(ctx context.Context, lanes [2]race.Lane, after bool) (race.R
 	return r.NewRace(ctx, [2][]config.Value{lanes[0].Settings, lanes[1].Settings}, after)
 }
 
-// folder returns path, a folder of the user; "" if HOME is not set, since package xdg then takes / for the home.
+// folder returns path, a folder of the user. It returns "" if HOME is not set and path would lie in
+// /, which package xdg then takes for the home.
 func folder(path string) string {
 	if _, err := os.UserHomeDir(); err != nil && strings.HasPrefix(path, "/.") {
 		return ""
@@ -82,8 +83,8 @@ func folder(path string) string {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// version returns the version of the module (with the commit, if it was built in a repository), of Go, and the
-// platform.
+// version returns three versions: that of the module, with the commit if the program was built in a
+// repository; that of Go; and the platform.
 func version() string {
 	v := "(unknown)"
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -106,7 +106,8 @@ func sources(t *testing.T) []source {
 	return list
 }
 
-// arrows says which packages of ours a package may import: the first row whose name covers it. "x/..." covers x and all below.
+// arrows says which packages of ours a package may import. The first row whose from covers the
+// package counts. "x/..." covers x and all packages below.
 var arrows = []struct {
 	from string
 	to   []string

@@ -14,8 +14,8 @@ import (
 
 // What is declared in one place must be used in another. These tests name what was forgotten.
 
-// uses finds in which files the packages of the repository use what they declare. Packages of others are not
-// read, so what depends on their types is not seen.
+// uses says which files of the repository use what its packages declare. Packages of others are not
+// read, so a use that depends on their types is not seen.
 type uses struct {
 	set     *token.FileSet
 	files   map[string][]*ast.File // by package

@@ -1,15 +1,16 @@
-// Package assets holds what is built into the program: the demo model pair, the prompts of the benchmark and
-// the exam that a pair is held to.
+// Package assets holds what is built into the program: the demo model pair, trained heads, the
+// prompts of the benchmark and the exam of the pair.
 //
-// The pair is two GGUF files, pair/target.gguf and pair/draft.gguf, with the notice that must travel with them. To replace it
-// by a better one, put two files of the same names there, change pair/NOTICE, and build: nothing else in the repository knows
-// their size, shape or vocabulary. They must share one tokenizer, and the target's file should carry its chat template.
+// The pair is two GGUF files, pair/target.gguf and pair/draft.gguf, and the notice pair/NOTICE,
+// which must travel with them. To replace the pair, put two files of the same names there, change
+// the notice, and build. Nothing else in the repository knows their size, shape or vocabulary. Both
+// files must have the same tokenizer, and the target's file should carry its chat template.
 //
-// Trained heads for the target lie in pair/heads, if there are any. They fit this one target, so that a new one needs new heads,
-// or none.
+// Trained heads for the target lie in pair/heads, if there are any. They fit this one target. With
+// a new target, remove them or train new ones.
 //
-// The bytes become part of the program, so a pair of some tens of megabytes is the useful limit; a larger one is better given
-// by --target and --draft.
+// The bytes of all these files become part of the program. So give a pair of more than some tens of
+// megabytes by --target and --draft instead.
 package assets
 
 import (
@@ -59,7 +60,7 @@ type HeadFile struct {
 	Config  []byte // the config.json beside it
 }
 
-// Heads are those inside the program; a kind that was left out when it was built is missing.
+// Heads returns the trained heads that are built in, at most one set for each kind of proposer.
 func Heads() (list []HeadFile) {
 	for _, name := range []string{"eagle", "medusa"} {
 		weights, err := heads.ReadFile("pair/heads/" + name + "/model.safetensors")
@@ -75,8 +76,8 @@ func Heads() (list []HeadFile) {
 // Prompts are those of the benchmark. The pair was not trained on any of them.
 func Prompts() []string { return ParsePrompts(prompts) }
 
-// TrainedPrompts are prompts of which the pair was trained on most, word for word. Drafts are accepted more often in their
-// replies than in a chat.
+// TrainedPrompts returns prompts. Most of them were in the training data of the pair, word for
+// word. So drafts are accepted more often in replies to them than in a chat.
 func TrainedPrompts() []string { return ParsePrompts(trainedPrompts) }
 
 // Set is a kind of prompt.

@@ -3,7 +3,8 @@ package tokenizer
 import "strings"
 
 // bytePair is BPE, as in "Language Models are Unsupervised Multitask Learners" (Radford et al.,
-// 2019): the first symbols are the bytes of a word. In some vocabularies they are its characters.
+// 2019). A word begins as a list of its bytes or, in some vocabularies, of its characters. Merges
+// join them to tokens.
 type bytePair struct {
 	vocab *vocabulary
 	cut   cutter
@@ -70,7 +71,8 @@ func (b *bytePair) encode(to *encoding, text string, _ bool) {
 	})
 }
 
-// encodeRaw encodes a word of characters. One of line feeds alone is not merged if it is a token.
+// encodeRaw encodes a word whose first symbols are its characters. A word of line feeds only is not
+// merged if it is a token.
 func (b *bytePair) encodeRaw(to *encoding, word string, m *merger) {
 	if id, ok := b.vocab.plain[word]; ok && strings.Trim(word, "\n") == "" {
 		to.ids = append(to.ids, id)
@@ -79,8 +81,9 @@ func (b *bytePair) encodeRaw(to *encoding, word string, m *merger) {
 	m.encodeCharacters(to, b.vocab, word, b)
 }
 
-// encodeWord drops bytes that have no token, as llama.cpp and Hugging Face do. Such a byte is in
-// no longer token either, because those are merged from bytes that have one.
+// encodeWord appends the ids of a word. A byte without a token goes to to.lost instead and gives no
+// id, as in llama.cpp and Hugging Face. No longer token has such a byte either: tokens are merged
+// from bytes that have a token.
 func (b *bytePair) encodeWord(to *encoding, word string, m *merger) {
 	m.begin(len(word))
 	for i := range int32(len(word)) {

@@ -9,7 +9,7 @@ import (
 )
 
 // maxHeldBytes bounds what a Decoder holds back. The longest emoji in use (a family of four with
-// skin tones) has 41 bytes. A longer character is shown in parts.
+// skin tones) has 41 bytes. A visible character of more than maxHeldBytes is returned in parts.
 const maxHeldBytes = 96
 
 // Decoder turns ids into text as they arrive. It is not safe for use by several goroutines.

@@ -47,8 +47,8 @@ const (
 // choice is a place to go back to. An opRun that ended at at may also end earlier, down to low.
 type choice struct{ code, at, low int }
 
-// find returns the first match at or after an offset that has a character in it; -1 and -1 if
-// there is none.
+// find returns where the first match that is not empty begins and ends. It looks for matches that
+// begin at from or later. If there is none, it returns -1 and -1.
 func (p pattern) find(text string, from int) (start, end int) {
 	var back []choice
 	for at := from; at < len(text); {
@@ -61,8 +61,9 @@ func (p pattern) find(text string, from int) (start, end int) {
 	return -1, -1
 }
 
-// match returns where the match that begins at an offset ends, -1 if there is none. It lends the
-// memory of back, and returns it as long as it was.
+// match returns where the match that begins at an offset ends, -1 if there is none. It uses back as
+// its stack, above what is already there, and returns the slice with its old length, so that the
+// caller can use its memory again.
 func (p pattern) match(text string, at int, back []choice) (int, []choice) {
 	bottom := len(back)
 	for code := 0; ; {

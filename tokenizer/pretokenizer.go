@@ -39,8 +39,9 @@ const (
 	bloom     = ` ?[^(\s|.,!?…。，、।۔،)]+`
 )
 
-// preTokenizers has one entry for each way to cut. Names and ways are llama.cpp's. Where its
-// expressions only come near to those of the training, these are those of the training.
+// preTokenizers has one entry for each way to cut. Names and ways are llama.cpp's. Some expressions
+// of llama.cpp only come near to those that a model was trained with; here are those of the
+// training.
 var preTokenizers = sync.OnceValue(func() []preTokenizer {
 	return []preTokenizer{
 		{expressions: []string{gpt2}, names: "gpt-2 gpt2 phi-2 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe " +

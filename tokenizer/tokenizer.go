@@ -105,11 +105,12 @@ func (t *Tokenizer) EncodeNext(text string) []int32 {
 	return t.encode(text, nil, false).ids
 }
 
-// EncodeSegments returns the ids of a prompt. It finds special tokens only where they lie wholly
-// inside special segments, the longest first. Between them it joins the text of all segments
-// before it tokenises, so that a prompt without forged markers gives the same ids as the rendered
-// string. It puts BOS first if the vocabulary asks for it and the prompt does not begin with it.
-// It never adds EOS, because a reply follows.
+// EncodeSegments returns the ids of a prompt. It finds control tokens and delimiters such as
+// <think> only where they lie wholly inside special segments; user-defined tokens that are ordinary
+// text may lie anywhere. Of several tokens at one place it takes the longest. Between them it joins
+// the text of all segments before it tokenises, so that a prompt without forged markers gives the
+// same ids as the rendered string. It puts BOS first if the vocabulary asks for it and the prompt
+// does not begin with it. It never adds EOS, because a reply follows.
 func (t *Tokenizer) EncodeSegments(segments []Segment) []int32 {
 	var text strings.Builder
 	var trusted []span
@@ -132,9 +133,9 @@ func (t *Tokenizer) EncodeSegments(segments []Segment) []int32 {
 	return ids
 }
 
-// encode turns text into ids. It finds control tokens only inside the trusted spans. With spans,
-// text must already be valid UTF-8, so that their offsets hold. first means that no other text
-// comes before.
+// encode turns text into ids. It finds control tokens and delimiters only inside the trusted spans,
+// which ascend. With spans, text must already be valid UTF-8, so that their offsets hold. first
+// means that no other text comes before.
 func (t *Tokenizer) encode(text string, trusted []span, first bool) encoding {
 	var to encoding
 	text = strings.ToValidUTF8(text, "\uFFFD")

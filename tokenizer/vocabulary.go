@@ -83,9 +83,10 @@ func newVocabulary(spec Spec) (*vocabulary, error) {
 
 // checkSpelling refuses a vocabulary that cannot spell common text.
 //
-// SentencePiece needs an unknown token, or all bytes of UTF-8. A byte-level vocabulary often lacks
-// bytes that its training text did not have; encoding leaves those out. But if the token of a byte
-// is a control token, the file is wrong: that letter would vanish from every text.
+// A vocabulary that is not byte-level needs an unknown token, or all bytes of UTF-8. A byte-level
+// vocabulary often lacks bytes that its training text did not have; encoding leaves those out. But
+// if the token of a byte is a control token, the file is wrong: that letter would vanish from every
+// text.
 func (v *vocabulary) checkSpelling() error {
 	for value, id := range v.byteID {
 		switch {
@@ -195,9 +196,9 @@ func (v *vocabulary) has(id int32) bool { return id >= 0 && int(id) < len(v.toke
 
 func (v *vocabulary) isControl(id int32) bool { return v.has(id) && v.types[id] == TypeControl }
 
-// isOrdinary reports whether a user-defined token is a shorthand for text, such as a run of spaces
-// or a foreign letter, rather than a delimiter such as <think>. Only a shorthand may come from text that
-// a user wrote.
+// isOrdinary reports whether a token is user-defined and a shorthand for text: one character, or
+// only letters, digits, marks and white space, such as a run of spaces. A delimiter such as <think>
+// is not ordinary. Only ordinary tokens may come from text that a user wrote.
 func (v *vocabulary) isOrdinary(id int32) bool {
 	if v.types[id] != TypeUserDefined {
 		return false

@@ -48,8 +48,8 @@ func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 	return m.composeAction(a, k)
 }
 
-// pressedInDialog gives keys to the dialog, except those that close it or suspend the program, and
-// the pace keys in a race.
+// pressedInDialog gives keys to the dialog. It keeps those that close the dialog or suspend the
+// program and, in a race, the pace keys.
 func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 	filter, ok := m.dialog.(interface{ Filtering() bool })
 	filtering := ok && filter.Filtering()
@@ -73,8 +73,9 @@ func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 	return m.dialog.Update(k)
 }
 
-// interrupt handles ctrl+c: it stops a reply. Without one it clears the prompt. If that is empty, it asks for a
-// second ctrl+c, which quits.
+// interrupt handles ctrl+c. It does the first thing that it can: stop a reply that is not a
+// recording, take back a prompt that waits to be sent, clear the prompt. With nothing to do it asks
+// for a second ctrl+c. armed says that this is the second one, which quits.
 func (m *Model) interrupt(armed bool) tea.Cmd {
 	switch {
 	case m.busy() && m.options.Load != nil:
@@ -93,7 +94,9 @@ func (m *Model) interrupt(armed bool) tea.Cmd {
 	return m.say("ctrl+c again quits")
 }
 
-// back handles esc: it closes the innermost thing that is open. With nothing open it stops the reply.
+// back handles esc. It does the first thing that it can: close the inspector, leave the reply, stop
+// editing the last message, take back a prompt that waits to be sent, quit before a race has begun,
+// stop the reply.
 func (m *Model) back() tea.Cmd {
 	switch {
 	case m.inspector:
@@ -264,7 +267,7 @@ func (m *Model) complete() tea.Cmd {
 	return nil
 }
 
-// tabbed says which of the ways to continue a command tab has offered.
+// tabbed remembers which continuation of a command the key tab has offered last.
 type tabbed struct {
 	from  string // the prompt as typed
 	at    int

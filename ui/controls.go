@@ -14,8 +14,9 @@ import (
 	"specula/ui/theme"
 )
 
-// changeByKey changes the setting of the engine that a key stands for. It takes effect at the next
-// round. done is false for other keys.
+// changeByKey changes the engine's setting that belongs to a key; the change takes effect at the
+// next round. Without an engine it says why nothing changes. done is false for keys that change no
+// such setting.
 func (m *Model) changeByKey(a keys.Action) (cmd tea.Cmd, done bool) {
 	c := m.config
 	if m.engine != nil {
@@ -75,8 +76,9 @@ func (m *Model) whyNoEngine() string {
 	return "the models are still being read"
 }
 
-// movedGamma returns γ plus by. It starts from the γ of the last round, which may differ from the one that
-// was set.
+// movedGamma returns γ plus by, at least 0 and at most gamma_max. Unless the rule is fixed, it
+// starts from the γ of the last round, if there was one: the rule may have chosen another γ than
+// the set one.
 func (m *Model) movedGamma(c config.Config, by int) string {
 	gamma := c.Speculation.Gamma
 	if c.Speculation.Rule != "fixed" && m.state.Last != nil {
@@ -257,8 +259,8 @@ func (m *Model) nextPace() tea.Cmd {
 // roundsLadder holds the speeds that the pace keys choose from, in rounds per second.
 var roundsLadder = []float64{0.25, 0.5, 1, 2, 3, 5, 8, 12, 20, 30, 60}
 
-// changePace makes the slow pace faster (by 1) or slower (by −1). From another pace it goes to the
-// slow one.
+// changePace makes the slow pace faster (by 1) or slower (by −1). After the fastest slow pace comes
+// the full pace. From another pace it goes to the slow one.
 func (m *Model) changePace(by int) tea.Cmd {
 	mode, rounds := m.pacer.Mode()
 	if mode != pace.Slow {

@@ -23,7 +23,8 @@ func (m *Model) setForm(s config.Setting, value string) tea.Cmd {
 	return tea.Batch(m.say("working out the form …"), func() tea.Msg { return formSet{s, value, engine.Change(s.Name, value)} })
 }
 
-// formSet says how it went. If it went well, it sends the prompt that waited for the form.
+// formSet shows whether the engine has taken the form. If it has, formSet sends the prompt that
+// waited for it; if not, that prompt waits no more.
 func (m *Model) formSet(msg formSet) tea.Cmd {
 	m.forming = false
 	said := m.changed(msg.setting, msg.value, msg.err)

@@ -111,9 +111,9 @@ func (m *Model) aboutModels(e event.Ready) string {
 	return sanitize.Line(strings.Join(said, "; "))
 }
 
-// load opens the engine, on its own goroutine. It holds event.Ready back until the engine is there.
-// Between the two the engine measures for a moment. A user who is invited to write during that time
-// could not be answered, and esc could not stop it.
+// load opens the engine, on its own goroutine. It holds event.Ready back until Load has returned.
+// After Ready, Load measures for a moment. If the user were invited to write already, the engine
+// could not answer yet, and esc could not stop the measurement.
 func (m *Model) load() {
 	var last loaded
 	emit := func(e event.Event) {
@@ -157,8 +157,8 @@ func (m *Model) record(e event.Event) {
 	}
 }
 
-// applyPace sets the pace to the configured one. Auto means slow with the embedded pair, and full
-// with others: the embedded models are so small that a reply ends before a user has seen a round.
+// applyPace sets the pace to the configured one. Auto means slow with the built-in pair, and full
+// with others: the built-in models are so small that a reply ends before a user has seen a round.
 func (m *Model) applyPace() {
 	mode, err := pace.Parse(m.config.UI.Pace)
 	if err != nil { // auto

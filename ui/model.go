@@ -80,7 +80,8 @@ type dialogBox interface {
 	Draw(th *theme.Theme, w, h int) []string
 }
 
-// A message stays for flashTime, and as long again for every flashCharacters bytes.
+// A message stays in the status line for flashTime, and as long again for every full
+// flashCharacters bytes of its text.
 const (
 	flashTime       = 6 * time.Second
 	flashCharacters = 80
@@ -113,8 +114,8 @@ type (
 	noteMsg   string // a text for the status line
 )
 
-// Init asks for the background colour, starts the engine or the recording, and waits for the first
-// events. It runs after the first frame.
+// Init asks for the background colour, starts the engine or the recording, and returns a command
+// that waits for the first events. Bubble Tea calls it once, before the first frame.
 func (m *Model) Init() tea.Cmd {
 	if m.options.Load != nil {
 		m.guard.Go("loading the models", m.load)

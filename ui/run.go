@@ -31,7 +31,8 @@ const stopTime = 100 * time.Millisecond
 // Run shows the screen until the user quits, a signal comes or something fails. It restores the
 // terminal and saves the chat before it returns. It returns the error of Options.Load unchanged, a
 // signal as *SignalError, and a panic in a goroutine of the program as *PanicError; its stack is on
-// stderr. There is one exception: if the screen is stuck in an update, Run returns without saving.
+// stderr. There is one exception: if the screen is stuck in an update, or the disk does not answer,
+// Run returns without saving.
 func Run(ctx context.Context, o Options) error {
 	o.complete()
 	stuck := make(chan error, 1)

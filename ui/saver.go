@@ -31,9 +31,9 @@ func (s *saver) settled() {
 	s.done = s.changes
 }
 
-// write saves a chat in the state after the given number of changes, and returns it as saved. It
-// does nothing if a later state is saved. moved reports that the chat has a new name, because another
-// window had changed its file.
+// write saves a chat in the state after the given number of changes, and returns it as saved. If
+// this state or a later one is saved already, write returns c and does nothing. moved reports that
+// the chat has a new name, because another window had changed its file.
 func (s *saver) write(changes int, c chats.Chat) (saved chats.Chat, moved bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -48,8 +48,8 @@ func (m *Model) snapshot() chats.Chat {
 	return c
 }
 
-// save saves the chat in the background. loud means that the user asked for it, so the result is
-// shown.
+// save returns a command that saves the chat in the background; nil if nothing has to be saved.
+// loud means that the user asked for it, so the result is shown.
 func (m *Model) save(loud bool) tea.Cmd {
 	switch {
 	case m.options.Chats != nil && len(m.state.Messages) > 0:
@@ -237,8 +237,8 @@ func (m *Model) copyChat() tea.Cmd {
 	return m.copyText(sb.String(), "")
 }
 
-// copyText puts raw, made safe, on the terminal's clipboard (OSC 52, which also works over SSH); or
-// partial if raw is empty.
+// copyText puts raw, made safe, on the terminal's clipboard by OSC 52, which also works over SSH.
+// If raw is empty, it puts partial there, which must be safe.
 func (m *Model) copyText(raw, partial string) tea.Cmd {
 	text := sanitize.Copy(raw)
 	if text == "" {

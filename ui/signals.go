@@ -17,8 +17,8 @@ import (
 	"specula/ui/sanitize"
 )
 
-// signals ends the program in order on SIGINT, SIGTERM, SIGHUP and SIGQUIT, and handles the signals
-// of job control.
+// signals ends the program after SIGINT, SIGTERM, SIGHUP or SIGQUIT, with the terminal restored and
+// the chat saved. It also handles the signals of job control.
 type signals struct {
 	options Options
 	program *tea.Program

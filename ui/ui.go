@@ -11,8 +11,8 @@
 //
 // The model is the only tea.Model. It draws with plain values and functions of other packages:
 // state (the reducer), transcript and pane (the panes), layout (rectangles), theme, compose (the
-// prompt), dialog (help, saved chats). Update never touches files and never waits for the engine;
-// commands and guarded goroutines do.
+// prompt), dialog (help, saved chats). Update never waits for the engine and touches only one file:
+// it adds a line to the history of prompts. Commands and guarded goroutines do the rest.
 package ui
 
 import (
@@ -120,7 +120,8 @@ func (o *Options) complete() {
 	}
 }
 
-// SignalError says that a signal ended the program. The chat was saved and the terminal restored before.
+// SignalError says that a signal ended the program. The chat was saved and the terminal restored
+// before, unless the program did not answer (see Run).
 type SignalError struct{ Signal os.Signal }
 
 func (e *SignalError) Error() string { return fmt.Sprintf("ended by signal: %v", e.Signal) }

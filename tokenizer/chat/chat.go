@@ -65,7 +65,7 @@ type Template struct {
 }
 
 // writer renders a conversation. With generate, the text ends with the opening of the assistant's
-// next turn.
+// next turn. Formats without such an opening, Mistral and Llama 2, ignore generate.
 type writer func(messages []Message, generate bool) ([]tokenizer.Segment, error)
 
 // Name says which template is in use and why, in words for the user. It may quote the file, so
@@ -98,8 +98,8 @@ func isKnownRole(role string) bool {
 	return slices.Contains([]string{"system", "user", "assistant", "tool"}, role)
 }
 
-// fingerprint is the start of the SHA-256 of a template, enough to compare it by eye with a
-// published one.
+// fingerprint returns the first 12 hexadecimal digits of the SHA-256 of a template and an ellipsis.
+// That is enough to compare it by eye with the SHA-256 of a published template.
 func fingerprint(source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return hex.EncodeToString(sum[:6]) + "…"

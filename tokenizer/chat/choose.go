@@ -11,13 +11,15 @@ import (
 
 // Choose picks a template.
 //
-// With Prefer "auto", the file's own template decides. If a built-in family writes the same text
-// for all probes, that family is used, because it is simpler and cannot fail; otherwise the file's
-// own template is. If the file has no template, or one that is refused, the control tokens of the
-// vocabulary decide the family, and Name says so. "file" insists on the file's own template. The
-// key of a family insists on that family.
+// With Prefer "" or "auto", the file's own template decides. If it can switch thinking, it is used.
+// Otherwise a built-in family is used if it writes the same text for all probes, because it runs no
+// code of the file; if none does, the file's own template is used. If the file has no template, or
+// one that is refused, the family is guessed from the control tokens of the vocabulary, and Name
+// says so. Prefer "file" insists on the file's own template. The key of a family insists on that
+// family.
 //
-// The error says what to do when Prefer is unknown or names a template that cannot be used.
+// The error says what to do when Prefer is unknown, or is "file" and the file's template cannot be
+// used.
 func Choose(o Options) (*Template, error) {
 	for _, f := range families {
 		if f.key == o.Prefer {
@@ -69,7 +71,8 @@ func guessed(o Options, because string) *Template {
 	return t
 }
 
-// fromFile returns the file's own template if it can write at least one of the probes.
+// fromFile returns the file's own template if it can write at least one of the probes. Otherwise
+// the error says why it refused the first probe, or could not be read.
 func fromFile(o Options, why string) (*Template, error) {
 	if strings.TrimSpace(o.Source) == "" {
 		return nil, errors.New("the file has none")
@@ -91,7 +94,8 @@ func fromFile(o Options, why string) (*Template, error) {
 	return nil, refusal
 }
 
-// guess returns the family that the control tokens suggest, and names the token.
+// guess returns the family that the control tokens suggest, and the reason in words. If nothing
+// suggests a family, it returns ChatML, the first one.
 func guess(o Options) (family, string) {
 	for _, f := range families {
 		for _, sign := range f.signs {
@@ -119,8 +123,8 @@ var probes = [][]Message{
 	{{"user", "a"}, {"assistant", "b"}, {"system", "s"}, {"user", "c"}},
 }
 
-// sameText reports whether two templates write the same for all probes. Refusing the same probe
-// counts as the same.
+// sameText reports whether two templates write the same for all probes, each with and without the
+// opening of a next turn. Two templates that refuse the same probe are the same there.
 func sameText(a, b writer) bool {
 	for _, messages := range probes {
 		for _, generate := range []bool{true, false} {

@@ -161,8 +161,9 @@ func writeLlama2(bos, eos string) writer {
 	}
 }
 
-// alternating takes off a leading system message and checks that user and assistant then take
-// turns. Older families were trained that way, and their templates insist on it.
+// alternating takes off a leading system message, nil if there is none, and returns the other
+// messages as turns. It fails if there are none, or if user and assistant do not take turns, the
+// user first. Older families were trained that way, and their templates insist on it.
 func alternating(messages []Message) (system *Message, turns []Message, err error) {
 	turns = messages
 	if len(turns) > 0 && turns[0].Role == "system" {

@@ -9,12 +9,14 @@ import (
 	"specula/tokenizer/chat/jinja"
 )
 
-// Marks are the texts between which a model thinks before it answers. They are control tokens, or
-// tokens that are read as text.
+// Marks are the texts of the tokens between which a model thinks before it answers. In some
+// vocabularies they are control tokens, in others they are read as text. The zero Marks means that
+// the model has none.
 type Marks struct{ Open, Close string }
 
-// knownMarks are those of published models. The first whose closing mark is in the file's template
-// holds. In harmony's channels, whatever comes before the final channel counts as thinking.
+// knownMarks are those of published models. findMarks takes the first whose closing mark is in the
+// file's template. In harmony, the format of gpt-oss, a reply consists of channels; whatever comes
+// before the final channel counts as thinking.
 var knownMarks = []Marks{
 	{"<|channel|>analysis<|message|>", "<|channel|>final<|message|>"},
 	{"<|channel>thought\n", "<channel|>"},
@@ -26,8 +28,8 @@ var knownMarks = []Marks{
 	{"<think>", "</think>"},
 }
 
-// harmony reports whether a reply is made of channels. It then begins with one, and other control
-// tokens separate its messages.
+// harmony reports whether the marks are those of harmony. A reply then begins with a channel, and
+// other control tokens separate its messages.
 func (m Marks) harmony() bool { return strings.HasPrefix(m.Open, "<|channel|>") }
 
 // OpenedBy reports whether a reply to a prompt with this end begins inside a thought.
@@ -35,8 +37,8 @@ func (m Marks) OpenedBy(prompt string) bool {
 	return m.harmony() || m.Open != "" && strings.HasSuffix(strings.TrimRightFunc(prompt, jinja.IsSpace), strings.TrimSpace(m.Open))
 }
 
-// Has reports whether a control token with this text belongs to the marks. It is then part of the
-// reply's text, so that the reply can be split later.
+// Has reports whether a control token with this text is part of a mark or, in harmony, begins or
+// ends a message. The caller then keeps the text in the reply, so that Split can find it later.
 func (m Marks) Has(control string) bool {
 	return control != "" && (strings.Contains(m.Open, control) || strings.Contains(m.Close, control) ||
 		m.harmony() && (control == "<|start|>" || control == "<|end|>"))
@@ -55,7 +57,9 @@ func findMarks(source string) Marks {
 }
 
 // Split cuts what the model thought off its reply. The opening mark may be missing, because many
-// templates write it themselves at the end of the prompt. ok is false if there is no thought.
+// templates write it themselves at the end of the prompt. Without a closing mark after the opening
+// one, all of the reply is thought and answer is "". If the reply has neither mark, ok is false and
+// answer is the reply.
 func (m Marks) Split(reply string) (thought, answer string, ok bool) {
 	if m == (Marks{}) {
 		return "", reply, false
@@ -83,9 +87,9 @@ func thoughtField(source string) string {
 	return ""
 }
 
-// Think returns the template with thinking switched. how is "auto" for what the template does by
-// itself, "on", "off", or a number of tokens to think at most. The error says what the template
-// allows.
+// Think returns the template with thinking switched. how is "auto" or "" for what the template does
+// by itself, "on", "off", or a number of tokens to think at most, where 0 is off. The error says
+// what the template allows.
 func (t *Template) Think(how string) (*Template, error) {
 	if how == "" || how == "auto" {
 		return t, nil

@@ -106,8 +106,9 @@ func (s *Store) Dir() string { return s.dir }
 // errChanged says that another program has written the file.
 var errChanged = errors.New("the file was changed by another program")
 
-// Save writes a chat and returns it as saved. It replaces the file if this Store was the last to write
-// it or has read its current content. Otherwise the file stays, and the chat is saved with a new ID and
+// Save writes a chat and returns it as saved; after an error it returns the chat that it was given.
+// It replaces the file if this Store was the last to write it or has read its current content. If
+// another program has written the file, the file stays, and the chat is saved with a new ID and
 // title.
 func (s *Store) Save(c Chat) (Chat, error) {
 	s.mu.Lock()
@@ -152,8 +153,8 @@ func (s *Store) write(c Chat) error {
 	return err
 }
 
-// contentOf returns the content of a file. For a file that cannot be read it returns a value that no
-// written file has.
+// contentOf returns the content of a file, and the zero value if there is no file. For a file that
+// cannot be read it returns a value that no written file has.
 func contentOf(path string) content {
 	data, err := readBounded(path)
 	switch {

@@ -20,8 +20,9 @@ const (
 	maxObjects       = 600_000 // in a file to read
 )
 
-// Encode returns the file of a chat, readable for people: one line for each message and for each event of
-// a reply.
+// Encode returns the file of a chat, readable for people: one line for each message and for each
+// event of a reply. Events of older replies are left out beyond the limits; if the file would still
+// be too large, all events are.
 func Encode(c Chat) ([]byte, error) {
 	records, err := encodeEvents(c.Turns)
 	if err != nil {
@@ -64,7 +65,8 @@ func encodeWith(c Chat, records map[int][][]byte) ([]byte, error) {
 	return append(out, "\n  ]\n}\n"...), nil
 }
 
-// encodeEvents returns the encoded events of the newest replies, by turn, as many as the limits allow.
+// encodeEvents returns the encoded events of the newest replies, as many replies as the limits
+// allow. The keys are the indices of turns.
 func encodeEvents(turns []Turn) (map[int][][]byte, error) {
 	records, total, parts := map[int][][]byte{}, 0, 0
 	for i := len(turns) - 1; i >= 0; i-- {
@@ -89,8 +91,9 @@ func encodeEvents(turns []Turn) (map[int][][]byte, error) {
 	return records, nil
 }
 
-// UnmarshalJSON decodes a record. If it cannot, the record stays empty, or without events; the text of
-// the reply is still there. It never returns an error.
+// UnmarshalJSON decodes a record. It never returns an error: a record that it cannot decode stays
+// empty, and one with an event that it cannot decode has no events. The text of the reply is still
+// there.
 func (r *Record) UnmarshalJSON(data []byte) error {
 	var raw struct {
 		Started event.ReplyStarted

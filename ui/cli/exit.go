@@ -41,8 +41,8 @@ func usagef(format string, args ...any) error {
 // errInterrupted is the error of a command that the user has stopped. Nothing is printed for it.
 var errInterrupted = &coded{ExitInterrupted, errors.New("interrupted")}
 
-// interruptible ends ctx at the first signal, so that the command can keep what it has. A second signal ends
-// the process as usual.
+// interruptible returns a ctx that ends at the first SIGINT or SIGTERM, so that the command can
+// keep what it has. A second signal ends the process as usual.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
@@ -71,8 +71,8 @@ func (p *Program) classify(err error) error {
 	return err
 }
 
-// report prints an error and returns the exit code. ran says that a command had begun; before that, every
-// error is a usage error.
+// report prints an error and returns the exit code; it prints nothing for an interruption. ran says
+// that a command had begun. Before that, an error without an exit code of its own is a usage error.
 func report(w io.Writer, err error, ran bool, command string) int {
 	if err == nil {
 		return ExitOK

@@ -30,8 +30,8 @@ func (f *helpAll) Set(string) error {
 func (f *helpAll) String() string { return "false" }
 func (f *helpAll) Type() string   { return "bool" }
 
-// helpCommand prints the help of the command that its arguments name. Cobra's own takes an unknown name for no
-// name.
+// helpCommand prints the help of the command that its arguments name. It refuses an unknown name;
+// Cobra's own help command would treat it as no name.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -51,8 +51,8 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// help prints the help of a command. Of the settings it shows those with an example, or all if all are
-// asked for.
+// help prints the help of a command. It shows all of the command's settings with --help-all, or if
+// there are at most fewSettings. Otherwise it shows those with an example.
 func (a *invocation) help(c *cobra.Command, _ []string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nUsage:\n  %s\n", cmp.Or(c.Long, c.Short), c.UseLine())

@@ -62,8 +62,8 @@ func (a *invocation) theme(c config.Config, plain bool) *theme.Theme {
 	return t
 }
 
-// useColor reports whether to print colours. --color decides, unless it is auto; then NO_COLOR,
-// CLICOLOR_FORCE, and whether stdout is a terminal, in this order.
+// useColor reports whether to print colours. --color decides, unless it is auto. Then decide, in
+// this order: NO_COLOR, CLICOLOR_FORCE, and whether stdout is a terminal that is not dumb.
 func (a *invocation) useColor() bool {
 	env := a.Terminal.Getenv
 	switch {

@@ -1,10 +1,11 @@
-// Package cli is the command line: it reads flags and configuration, starts the screen or works without
-// it, and ends with a defined exit code.
+// Package cli is the command line: it reads flags and configuration, starts the screen or works
+// without it, and ends with a defined exit code.
 //
-// It does not know models or devices. It calls the functions of a [Program], so that tests can use a
-// scripted engine. Without a screen, only the answer goes to stdout; statistics, notices and errors go to
-// stderr. All text of models and files passes through ui/sanitize, except an answer that goes to a pipe or
-// a file, which is not changed.
+// It does not know models or devices. It calls the functions of a [Program], so that tests can use
+// a scripted engine. Without a screen, only the answer goes to stdout; statistics, notices and
+// errors go to stderr. All text of models and files passes through ui/sanitize, with two
+// exceptions: an answer that goes to a pipe or a file is not changed, and JSON is made safe by
+// escapes.
 package cli
 
 import (
@@ -19,7 +20,8 @@ import (
 	"specula/ui/keeper"
 )
 
-// Program holds the functions that the commands call. A command whose function is nil is not available.
+// Program holds the functions that the commands call. Split and ExitCode may be nil. A command
+// without its function panics.
 type Program struct {
 	Version       string
 	DefaultConfig []byte   // the text of config.toml
@@ -31,8 +33,9 @@ type Program struct {
 	// Open loads the models and opens a conversation. It calls emit with its progress and the result,
 	// on the calling goroutine.
 	Open func(ctx context.Context, c config.Config, emit func(event.Event)) (ui.Engine, error)
-	// Split starts the program again as a child that shows the screen, and returns in that child. It is
-	// called before anything is read or opened. If Split is nil, this process shows the screen.
+	// Split starts the program again as a child that shows the screen, and returns in that child.
+	// It is called before anything is read or opened. If Split is nil or returns nil, this process
+	// shows the screen without a keeper.
 	Split func() *keeper.Link
 	// Screen runs the full screen until the user quits.
 	Screen func(ctx context.Context, o ui.Options) error
@@ -54,8 +57,8 @@ type Program struct {
 	MakeWeights func(ctx context.Context, shape, weightType, path string) error
 	// TimePasses measures passes of a model file on the CPU. The result is printed as JSON.
 	TimePasses func(ctx context.Context, o app.PassOptions) (any, error)
-	// ExitCode returns the exit code for an error of the functions above: 3 for a model, 4 for a device,
-	// 0 for anything else.
+	// ExitCode returns the exit code for an error of the functions above: 2 for a setting or a
+	// name, 3 for a model, 4 for a device, 0 for an error without a special code.
 	ExitCode func(error) int
 }
 

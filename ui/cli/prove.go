@@ -112,7 +112,8 @@ func (a *invocation) doctor(ctx context.Context, o app.DoctorOptions, asJSON boo
 	return a.conclude(r, err, asJSON, errors.New("something is wrong; the report says what, and what to do"))
 }
 
-// conclude prints a report. It returns found if the report did not match.
+// conclude ends a command that has a report or has failed with err. It returns err with its exit
+// code, or prints the report and returns found if the report did not match.
 func (a *invocation) conclude(r app.Report, err error, asJSON bool, found error) error {
 	if err != nil {
 		return a.classify(err)

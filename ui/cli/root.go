@@ -95,8 +95,9 @@ func (a *invocation) checkColor() error {
 	return usagef("--color cannot be %.64q: allowed is one of auto, always, never", a.color)
 }
 
-// settings returns the settings: built-in values, overridden by the file, then by flags. In the file and in
-// the flags, a setting may imply others (config.Imply).
+// settings returns the settings: built-in values, overridden by the file, then by flags. In the
+// file and in the flags, a setting may imply others (config.Imply). It stores in a.notes what the
+// user may not expect of them.
 func (a *invocation) settings() (config.Config, config.Source, error) {
 	source := config.Search(a.configFile, a.Terminal.Getenv, a.Terminal.ConfigHome)
 	c, inFile, err := config.Load(source)

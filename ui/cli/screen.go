@@ -15,8 +15,8 @@ import (
 	"specula/ui/compose"
 )
 
-// onScreen reports whether the terminal can show the screen. If it can, onScreen returns in the process that
-// shows it (Split).
+// onScreen reports whether the terminal can show the screen. If it can, onScreen calls Split,
+// returns only in the process that shows the screen, and stores the link to the keeper.
 func (a *invocation) onScreen() bool {
 	t := a.Terminal
 	if !t.StdinTTY || !t.StdoutTTY || t.Getenv("TERM") == "dumb" {

@@ -15,8 +15,8 @@ import (
 
 // What the arguments and flags of a command may be, and what is said if they are others.
 
-// promptOrNothing accepts one argument with a space in it: a prompt. A single word is more likely a mistyped
-// command, so it is refused.
+// promptOrNothing accepts no argument, or one with white space inside: a prompt. A single word is
+// more likely a mistyped command, so it is refused.
 func promptOrNothing(c *cobra.Command, args []string) error {
 	if len(args) == 1 && strings.ContainsFunc(strings.TrimSpace(args[0]), unicode.IsSpace) {
 		return nil
@@ -24,8 +24,8 @@ func promptOrNothing(c *cobra.Command, args []string) error {
 	return noSuchCommand(c, args)
 }
 
-// noSuchCommand is for commands that take no arguments: it returns an error if there are any. The error names
-// the most similar command.
+// noSuchCommand is for commands that take no arguments: it returns an error if there are any. The
+// error names the most similar command, if one is similar.
 func noSuchCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -56,7 +56,8 @@ func arguments(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// flagError says which values a flag can have, and adds the most similar name to an error about an unknown flag.
+// flagError completes an error about a flag. It says which values the flag can have or, for an
+// unknown flag, which name is most similar.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -96,8 +97,9 @@ func kindOf(f *pflag.Flag) string {
 	return f.Value.Type()
 }
 
-// valuesOfSwitches returns args with every setting that is on or off and its value in one argument. So
-// "--speculate off" means what it says; otherwise "off" would be an argument of the command.
+// valuesOfSwitches returns args, in which "--speculate off" has become the one argument
+// "--speculate=off", and the same for every setting that is on or off. Otherwise Cobra would take
+// "off" for an argument of the command. What follows "--" stays as it is.
 func valuesOfSwitches(args []string) []string {
 	var out []string
 	for i := 0; i < len(args); i++ {

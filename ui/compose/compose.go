@@ -123,8 +123,8 @@ func (c *Composer) Take() (string, error) {
 	return text, err
 }
 
-// Back shows the previous prompt if the cursor is on the first line. Otherwise it returns false, and the
-// key should move the cursor.
+// Back shows the previous prompt of the history, if there is one, and returns true. If the cursor
+// is not on the first line, it returns false, and the key should move the cursor.
 func (c *Composer) Back() bool {
 	if c.area.Line() > 0 || c.area.LineInfo().RowOffset > 0 {
 		return false
@@ -135,8 +135,8 @@ func (c *Composer) Back() bool {
 	return true
 }
 
-// Forward shows the next prompt if the cursor is on the last line. Otherwise it returns false, and the
-// key should move the cursor.
+// Forward shows the next prompt of the history, if there is one, and returns true. If the cursor is
+// not on the last line, it returns false, and the key should move the cursor.
 func (c *Composer) Forward() bool {
 	info := c.area.LineInfo()
 	if c.area.Line() < c.area.LineCount()-1 || info.RowOffset < info.Height-1 {

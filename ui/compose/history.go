@@ -32,7 +32,8 @@ type History struct {
 }
 
 // OpenHistory reads the history in a file. A missing file is an empty history. Lines that are not
-// entries are skipped. Even with an error the returned history works, in memory.
+// entries are skipped. The returned history works even after an error: without a file if the file
+// could not be read, with it if the file could not be shortened.
 func OpenHistory(path string) (*History, error) {
 	h := &History{path: path}
 	lines, err := h.read()
@@ -180,8 +181,8 @@ func lacksNewline(f *os.File) (bool, error) {
 	return last[0] != '\n', err
 }
 
-// Back returns the entry before the one that is shown. If the draft is shown, it keeps current as the
-// draft. At the oldest entry it returns false.
+// Back returns the entry before the one that is shown, and true. If the user's own text is shown,
+// it keeps current as this text (draft). At the oldest entry it returns false.
 func (h *History) Back(current string) (string, bool) {
 	if h.at == 0 {
 		return "", false
@@ -193,8 +194,8 @@ func (h *History) Back(current string) (string, bool) {
 	return h.entries[h.at], true
 }
 
-// Forward returns the entry after the one that is shown; after the newest comes the draft. If the draft
-// is shown, it returns false.
+// Forward returns the entry after the one that is shown, and true. After the newest entry comes the
+// user's own text (draft). If that is already shown, it returns false.
 func (h *History) Forward() (string, bool) {
 	if h.at >= len(h.entries) {
 		return "", false

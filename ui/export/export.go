@@ -73,8 +73,8 @@ func Markdown(w io.Writer, c chats.Chat) error {
 	return nil
 }
 
-// JSON writes the chat in the format of saved chats: raw text, and for every reply its settings, its seed
-// and the events that it was drawn from.
+// JSON writes the chat in the format of saved chats (package chats): raw text and, for every reply,
+// its settings, its seed and the events that it was drawn from.
 func JSON(w io.Writer, c chats.Chat) error {
 	data, err := chats.Encode(c)
 	if err == nil {
@@ -109,8 +109,8 @@ func changedWithin(t chats.Turn) bool {
 	})
 }
 
-// settings returns the settings of a reply as flags: those that differ from the defaults, the seed, and
-// the drafts. It returns "" if they are not known.
+// settings returns the settings of a reply as flags: those that differ from the defaults, the seed,
+// and the drafts. It returns "" if nothing is recorded about the reply.
 func settings(t chats.Turn) string {
 	if t.Record == nil {
 		return ""

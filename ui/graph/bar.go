@@ -10,8 +10,8 @@ var (
 	verticalEighths   = [8]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"}
 )
 
-// Bar returns share, from 0 to 1, as a bar of at most w cells, and how many cells it takes. A
-// share above 0 always shows something.
+// Bar returns share, from 0 to 1, as a bar of at most w cells, and the number of cells of the bar.
+// If share is above 0 and w is too, the bar is never empty.
 func Bar(share float64, w int, ascii bool) (bar string, cells int) {
 	eighths := eighths(share, w)
 	if ascii {
@@ -26,8 +26,8 @@ func Bar(share float64, w int, ascii bool) (bar string, cells int) {
 	return bar, full
 }
 
-// Columns returns h lines of bars side by side. Each bar is cells wide and has gap cells after it.
-// A NaN share leaves its place empty.
+// Columns returns h lines with bars side by side. Each bar is as wide as cells says, and gap empty
+// cells follow it. A share that is 0 or NaN leaves its place empty.
 func Columns(shares []float64, cells, gap, h int, ascii bool) []string {
 	lines := make([]string, h)
 	for y := range lines {

@@ -1,10 +1,10 @@
-// Package graph draws numbers with characters. [Plot] draws a line in braille, with two columns
-// and four rows of dots per cell. [Bar] and [Columns] draw bars in eighths of a cell. Each also
-// draws in ASCII, for terminals with nothing better.
+// Package graph draws numbers with characters. [Plot] draws a line in braille, with two columns and
+// four rows of dots per cell. [Bar] and [Columns] draw bars in eighths of a cell. Each also draws
+// in ASCII, for terminals with nothing better.
 //
-// Invariant: functions are pure; they take values and return lines of exactly the size asked for,
-// without colour. A value of a plot stays in its column until the plot is full; then all columns
-// move left.
+// Invariant: functions are pure; they take values and return text without colour. All but Bar
+// return lines of exactly the size asked for. A value of a plot stays in its column of dots until
+// the plot is full; then all columns move left.
 package graph
 
 import (
@@ -164,7 +164,7 @@ func Ticks(n, w int, ticks ...Tick) string {
 }
 
 // NiceMax returns the next round number from v on (1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten),
-// so that an axis seldom changes.
+// so that an axis seldom changes. It returns 1 if v is infinite or not above 0.
 func NiceMax(v float64) float64 {
 	if !(v > 0) || math.IsInf(v, 0) {
 		return 1

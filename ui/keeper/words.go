@@ -13,8 +13,8 @@ import (
 // maxWords limits how much of the child's stderr is kept. The reason for a failure comes first.
 const maxWords = 2 << 20
 
-// words is what the child writes to stderr. It is passed on at once, but kept while the screen is on:
-// there it would disturb the screen and then be lost.
+// words is what the child writes to stderr. While the screen is off, it is passed on at once. While
+// the screen is on, it is kept: it would disturb the screen, and be lost with it.
 type words struct {
 	ended chan struct{}
 

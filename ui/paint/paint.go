@@ -78,8 +78,8 @@ func (l *Line) Pad(x int) *Line {
 	return l
 }
 
-// Right puts text at the right edge, if it fits after the text before it with a space between. It
-// reports whether it did.
+// Right puts text at the right edge and returns true. If the text does not fit after the text
+// before it and one space, Right changes nothing and returns false.
 func (l *Line) Right(style theme.Style, text string) bool {
 	width := width(l.cells, text)
 	if l.full || width == 0 || l.used+width+1 > l.w && l.used > 0 || width > l.w {
@@ -114,8 +114,9 @@ func Fit(th *theme.Theme, style theme.Style, text string, w int) string {
 	return NewLine(th, w).Put(style, text).String()
 }
 
-// Wrap breaks safe text at spaces into at most n lines of w cells. Text left over is added to the
-// last line, which is then too long and must be cut.
+// Wrap breaks safe text at spaces into at most n lines of w cells. A word of more than w cells
+// makes a longer line, and text left over is added to the last line. So the caller must cut the
+// lines.
 func Wrap(text string, w, n int) []string {
 	var lines []string
 	line := ""

@@ -75,7 +75,8 @@ func Gain(a, b *Count) string {
 	return ""
 }
 
-// Words says whether the texts of a race are equal. wrong is true if they must be equal and are not.
+// Words says whether the texts of a race are equal. wrong is true if they were compared, must be
+// equal and are not.
 func Words(o event.RaceOutcome) (text string, wrong bool) {
 	switch {
 	case !o.Compared:

@@ -80,8 +80,8 @@ func nearest(name string) string {
 	return ""
 }
 
-// ParseLanes parses "A vs B". A single lane races against one without speculation; "" means the current
-// settings against no speculation.
+// ParseLanes parses "A vs B". If text names one lane only, it becomes the second, and the first is
+// without speculation. "" stands for one lane with the current settings.
 func ParseLanes(text string) (lanes [2]Lane, err error) {
 	left, right, both := strings.Cut(" "+text+" ", " vs ")
 	if !both {

@@ -32,8 +32,7 @@ import (
 const (
 	tabWidth     = 4
 	maxCombining = 8
-	// A string sequence (OSC, DCS, …) without an end swallows at most this many bytes, or the rest
-	// of its line.
+	// A sequence without an end swallows at most this many runes, or the rest of its line.
 	maxSequenceBytes = 4096
 )
 
@@ -104,8 +103,8 @@ func (z *Sanitizer) Write(piece string) string {
 	return z.take()
 }
 
-// Flush ends the stream and decides what was held back. The Sanitizer can then be used for another
-// stream.
+// Flush ends the stream and returns what was held back: an unfinished rune as U+FFFD, a joiner as
+// visible text. The Sanitizer is then as its zero value, ready for another stream.
 func (z *Sanitizer) Flush() string {
 	z.releaseJoiner()
 	for range z.partial {

@@ -17,10 +17,11 @@ const (
 	text                  // OSC, DCS, SOS, PM, APC: until BEL or ST
 )
 
-// swallows reports whether r belongs to an escape sequence.
+// swallows reports whether r belongs to an escape sequence, and takes it in. Runes must come in
+// order.
 //
 // A sequence ends early when in doubt, so that honest text after a stray ESC is not lost. That is
-// safe, because the ESC itself is always dropped, and without it the rest is harmless.
+// safe: the ESC itself is always dropped, and without it the rest is harmless.
 func (s *scanner) swallows(r rune) bool {
 	if s.inside == outside {
 		return s.begins(r)

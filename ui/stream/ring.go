@@ -94,8 +94,9 @@ func supersedes(next, last event.Event) bool {
 	return false
 }
 
-// makeRoom drops the oldest event of the lowest rank. It drops nothing if the newcomer's rank is
-// lower still.
+// makeRoom drops the oldest event of the lowest rank and returns true. If the newcomer has a lower
+// rank than every event in the ring, makeRoom returns false, and the newcomer must be dropped. A
+// round that is dropped is counted as lost.
 func (r *Ring) makeRoom(newcomer rank) bool {
 	victim, lowest := -1, newcomer
 	for i, e := range r.events {

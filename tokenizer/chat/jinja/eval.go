@@ -140,8 +140,9 @@ func (n *logicNode) eval(r *runner) Value {
 func (n *attributeNode) eval(r *runner) Value { return r.attribute(r.eval(n.value), n.name, true) }
 func (n *itemNode) eval(r *runner) Value      { return r.item(r.eval(n.value), r.eval(n.key)) }
 
-// attribute is object.name: a method or, if there is no method of that name, an item. For
-// object['name'], the item comes first.
+// attribute returns a method or an item of object; undefined if it has neither. For object.name,
+// methodFirst is true: a method comes before an item of the same name. For object['name'], the item
+// comes first.
 func (r *runner) attribute(object Value, name string, methodFirst bool) Value {
 	var found Value
 	var method builtin

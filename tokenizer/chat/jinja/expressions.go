@@ -5,8 +5,9 @@ import (
 	"strconv"
 )
 
-// power is how strongly an operator binds. As in Jinja, ** groups from the left, a sign binds more
-// strongly than **, and filters, tests and calls bind more strongly than any operator.
+// power is how strongly an operator binds. As in Jinja, ** groups from the left, and a sign binds
+// more strongly than **. Filters and tests bind more strongly than all operators but the sign:
+// -x|abs is (-x)|abs.
 type power int
 
 const (
@@ -49,8 +50,8 @@ func (p *parser) expression() expression {
 	return value
 }
 
-// tuple reads an expression, or several with commas between them. Jinja allows no if-else in the
-// conditions of if and in the list of for.
+// tuple reads an expression, or several with commas between them. conditional says whether they may
+// have an if-else. Jinja allows none in the condition of if and in the list of for.
 func (p *parser) tuple(conditional bool) expression {
 	one := func() expression {
 		if conditional {
@@ -120,8 +121,8 @@ func (p *parser) comparison(first expression) expression {
 	return n
 }
 
-// unary reads signs, a value and what follows it: attributes, indexes and calls and, unless a sign
-// comes before, filters and tests.
+// unary reads signs, a value, and the attributes, indexes and calls of the value. If filters is
+// true, it also reads the filters and tests after them, which apply to the value with its signs.
 func (p *parser) unary(filters bool) expression {
 	var value expression
 	if t := p.now(); p.skip("-", "+") {

@@ -84,7 +84,8 @@ func replaceFilter(r *runner, v Value, a arguments) Value {
 	return replaceMethod(r, r.str(v), a)
 }
 
-// indentFilter indents every line except the first and, unless asked to, the empty ones.
+// indentFilter indents every line but the first and the empty ones. The argument first adds the
+// first line, blank the empty ones.
 func indentFilter(r *runner, v Value, a arguments) Value {
 	t, ok := v.(Text)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// formatMethod is Python's str.format. A field is empty, a number or a name: no published template
-// asks for a width or a conversion.
+// formatMethod is Python's str.format. A field must be empty, a number or a name. A width or a
+// conversion is an error: no published template asks for one.
 func formatMethod(r *runner, t Text, a arguments) Value {
 	var parts []Text
 	automatic := 0

@@ -50,9 +50,9 @@ func Parse(source string) (*Template, error) {
 	return &Template{source: source, body: body}, p.err
 }
 
-// Render runs the template on variables. now is the clock that strftime_now reads, and that ends a
-// rendering which takes too long. The error is the message of raise_exception, or says what the
-// template did wrong or which limit it exceeded.
+// Render runs the template on variables. now is the clock: strftime_now reads it, and by it a
+// rendering of more than maxDuration ends with an error. The error is the message of
+// raise_exception, or says what the template did wrong or which limit it exceeded.
 func (t *Template) Render(variables map[string]Value, now func() time.Time) (Text, error) {
 	r := newRun(t.source, variables, now)
 	r.runAll(t.body)

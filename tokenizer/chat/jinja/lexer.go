@@ -43,9 +43,10 @@ func (t token) String() string {
 	return fmt.Sprintf("%.40q", t.text)
 }
 
-// lexer cuts a template into tokens and applies the rules for white space around tags: a tag with
-// a minus sign strips all of it; trim_blocks drops the line break after a statement or a comment;
-// lstrip_blocks drops the blanks between the start of a line and a statement or a comment.
+// lexer cuts a template into tokens and applies the rules for white space around tags. A minus sign
+// in a tag strips all white space on its side. trim_blocks drops the line break after a statement
+// or a comment. lstrip_blocks drops the blanks between the start of a line and a statement or a
+// comment. A plus sign in the tag turns these two off on its side.
 type lexer struct {
 	source   string
 	at       int

@@ -21,8 +21,8 @@ const (
 	maxDuration = 900 * time.Millisecond
 )
 
-// budget is what a rendering has used up. The counts only grow, even when memory is freed, so they
-// bound memory and time.
+// budget is what a rendering has used up. All counts but depth only grow, even when memory is
+// freed, so they bound memory and time. depth is the current level of nesting.
 type budget struct {
 	steps, depth, allocBytes, scanBytes int
 
@@ -30,8 +30,8 @@ type budget struct {
 	deadline time.Time
 }
 
-// step counts one evaluated node, one iteration, or one visited element. Like all methods here, it
-// reports whether the rendering may go on.
+// step counts one evaluated node, one iteration, or one visited element. Like alloc, allocText,
+// scan and enter, it reports whether the rendering may go on; if not, r.err says why.
 func (r *runner) step() bool {
 	if r.steps++; r.steps > maxSteps {
 		r.fail("the template takes more than %d steps", maxSteps)

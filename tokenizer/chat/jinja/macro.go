@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// definition is what defines a macro or of the body of a call block.
+// definition is a macro or the body of a call block, as the template defines it.
 type definition struct {
 	parameters              []parameter
 	body                    []statement

@@ -265,7 +265,7 @@ func (r *runner) arithmetic(operator string, left, right Value) Value {
 }
 
 // integerArithmetic calculates with Python's signs: // rounds down and % has the sign of the
-// divisor. It reports whether the result overflows or the divisor is zero.
+// divisor. over is true if the result does not fit into 64 bits or the divisor is zero.
 func integerArithmetic(operator string, a, b int) (result int, over bool) {
 	switch operator {
 	case "+":

@@ -8,7 +8,8 @@ import (
 )
 
 // Value is what a variable can hold: nil for None, bool, int, float64, [Text], *[List], *[Dict],
-// and values that only a template can make: a namespace, a loop, a function, or undefined.
+// and values that only a template can make: a namespace, a loop, a function, a generator, or
+// undefined.
 type Value any
 
 // List is a sequence of Python. A template cannot change it.
@@ -60,7 +61,8 @@ func hashed(key Value) (any, bool) {
 	return f, ok
 }
 
-// set reports whether the key can be one.
+// set adds a key or replaces its value. It returns false, and changes nothing, if no dict can have
+// this key.
 func (d *Dict) set(key, value Value) bool {
 	hash, ok := hashed(key)
 	if i, known := d.index[hash]; ok && known {
@@ -84,7 +86,8 @@ func (d *Dict) get(key Value) (Value, bool) {
 }
 
 // undefined is the value of a name, key or attribute that does not exist. It prints as nothing, is
-// false and has no elements. Every other use is an error with the name.
+// false and has no elements. Comparing by == and a few filters and tests accept it. Every other use
+// is an error with the name.
 type undefined struct{ name string }
 
 func (u undefined) use(r *runner) Value { return r.fail("%.80s is undefined", u.name) }
