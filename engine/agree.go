@@ -10,8 +10,10 @@ import (
 	"specula/engine/config"
 )
 
-// Agreement measures α of the engine's pair on dialogues; see package agreement. Only the tokens of the assistant's turns
-// count, with the token that ends each turn. progress, which may be nil, is called with the number of dialogues done.
+// Agreement measures α of the engine's pair on dialogues; see package agreement. Only the tokens of
+// the assistant's turns count, with the token that ends each turn. progress may be nil; it gets the
+// number of dialogues done. Agreement returns an error if there is no draft model, or if its
+// vocabulary is not the target's.
 func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperatures []float64, progress func(done, total int)) (*agreement.Report, error) {
 	switch {
 	case e.draft == nil:
@@ -35,8 +37,10 @@ func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperat
 	return agreement.Measure(ctx, pair, list, temperatures, progress)
 }
 
-// markReplies turns a dialogue into the tokens that a chat would have had, and marks what the assistant wrote of it: from where the
-// generation prompt ends to the next stop token.
+// markReplies returns the tokens that a chat would have had for a dialogue, and marks those that
+// the assistant wrote: from the end of each generation prompt up to and with the next stop token.
+// It returns an error if the template writes the turns before a reply differently once the dialogue
+// goes on.
 func (e *Engine) markReplies(turns []Message) (agreement.Dialogue, error) {
 	segments, err := e.template.Render(turns, false)
 	if err != nil {
@@ -65,8 +69,9 @@ func (e *Engine) markReplies(turns []Message) (agreement.Dialogue, error) {
 	return d, nil
 }
 
-// Answer writes a reply to a conversation with other settings, given as names and values by turns, and from empty caches. The settings
-// are afterwards as they were.
+// Answer empties the session's caches, writes a reply to a conversation and returns its text.
+// settings are other settings for this reply: a name, its value, the next name, its value.
+// Afterwards the settings are as they were.
 func (s *Session) Answer(ctx context.Context, conversation []Message, settings ...string) (string, error) {
 	ended, err := s.answer(ctx, conversation, settings...)
 	return ended.Text, err

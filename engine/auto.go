@@ -12,13 +12,15 @@ import (
 	"specula/engine/spec"
 )
 
-// The setting speculation.proposer = "auto" stands for the first of autoOrder that can draft. Everything after the
-// settings knows the proposer by its own name: a reply resolves auto where it takes its settings.
+// The setting speculation.proposer = "auto" stands for the first proposer of autoOrder that can
+// draft. When a reply takes its settings, it replaces auto by the name of that proposer (resolve).
+// All code after that sees only such names.
 
 const auto = "auto"
 
-// autoOrder lists the proposers that auto tries: by what is usually gained, a draft model, trained heads of the target, and what needs
-// no model at all. Nothing can refuse the last.
+// autoOrder lists the proposers that auto tries, those that usually gain most first: the draft
+// model, then trained heads of the target, then a lookup, which needs no model. No engine refuses
+// the last one.
 func autoOrder() []drafter {
 	list := slices.DeleteFunc(drafters(), func(d drafter) bool { return d.AutoRank == 0 })
 	slices.SortFunc(list, func(a, b drafter) int { return a.AutoRank - b.AutoRank })
@@ -75,8 +77,10 @@ func (s *Session) resolve(c config.Config) config.Config {
 	return c
 }
 
-// forgive lets proposers that were given up be tried again: in a shorter context, which a draft model may be able to
-// read, and in a reply that must not depend on those before it.
+// forgive lets auto try proposers again that were given up. A setback in a longer context is
+// forgotten, because a draft model may be able to read this shorter one of so many tokens. A reply
+// that must be repeatable forgets all setbacks, because it must not depend on the replies before
+// it.
 func (s *Session) forgive(tokens int, c config.Config) {
 	for name, b := range s.setbacks {
 		if tokens < b.tokens || repeatable(c) {
@@ -85,8 +89,10 @@ func (s *Session) forgive(tokens int, c config.Config) {
 	}
 }
 
-// giveUp turns from the proposer in force to the next that auto stands for, and tells the user. It reports false if the
-// user chose the proposer, or if there is no other.
+// giveUp notes why the proposer in force cannot draft, puts the next one that auto stands for in
+// its place, and tells the user. It changes nothing and returns false if the user chose the
+// proposer by name, or if it is a lookup: auto has none after that. An error means that nobody
+// reads the reply any more.
 func (r *reply) giveUp(why string, tokens int) (bool, error) {
 	s, before := r.session, r.config.Speculation.Proposer
 	if d := drafterNamed(before); !r.auto || d.Lookup() {
@@ -100,8 +106,9 @@ func (r *reply) giveUp(why string, tokens int) (bool, error) {
 	return true, r.out.emit(event.Notice{Level: "warning", Text: fmt.Sprintf("%s cannot draft: %s; %s drafts in its place", before, why, next.Proposer)})
 }
 
-// countFailures counts drafts in a row that a proposer with a model failed to make, and gives it up when there are too
-// many. One that only looks up often finds nothing.
+// countFailures counts the drafts in a row for which a proposer with a model gave no token. After
+// autoPatience of them it gives the proposer up. A lookup is never given up: it often finds
+// nothing.
 func (r *reply) countFailures(did *round.Result) error {
 	if r.traits.Lookup() || did.Proposed > 0 {
 		r.failures = 0

@@ -13,16 +13,19 @@ import (
 )
 
 const (
-	// calibrationTime bounds the measuring before the first reply. The demo pair needs a small part of it. With a large model
-	// there may be time for one pass of one row only; gamma's controller then learns the rest from replies.
+	// calibrationTime bounds the measuring before the first reply. The demo pair needs a small part
+	// of it. After this time no further round is measured, except that plainPasses are always
+	// timed. With a large model there may be no others; gamma's controller then learns the other
+	// costs from replies.
 	calibrationTime = 250 * time.Millisecond
-	// calibrationRuns is the number of passes of each length. A disturbance only adds time, so the least of three is close to the
-	// undisturbed time.
+	// calibrationRuns is how often each number of rows is measured on each path. A disturbance only
+	// adds time, so the least of three times is close to the undisturbed one.
 	calibrationRuns = 3
 )
 
-// plainPasses is the number of plain passes that are timed in any case, one for each path. They come first. The speed-up is
-// estimated against them until replies have had plain rounds.
+// plainPasses is the number of plain passes that are timed even if calibrationTime is over: one for
+// each path. They come first. The speed-up is estimated against them until replies have had plain
+// rounds.
 const plainPasses = 2
 
 // calibrationContext is the number of tokens that a draft model reads before a rehearsed draft, to measure what reading costs.
@@ -31,8 +34,8 @@ const calibrationContext = 16
 // calibrationRows are the rows of the passes that are measured, the most important first.
 func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
 
-// calibrate measures what rounds cost before the first reply: rounds of both paths and several lengths. The caches are empty
-// afterwards.
+// calibrate measures what rounds of the paths greedy and stochastic cost, for several numbers of
+// rows, and adds the costs to s.costs. The caches are empty afterwards.
 func (s *Session) calibrate(ctx context.Context) (err error) {
 	deadline := s.engine.options.Now().Add(calibrationTime)
 	c := s.resolve(s.engine.options.Config).Speculation

@@ -16,11 +16,12 @@ type change struct {
 	value   string
 }
 
-// control holds the settings in force and the changes that wait for the next round. Any goroutine may ask for a change. Only
-// the goroutine that writes the reply applies changes, so a round never sees half of one.
+// control holds the settings in force and the changes that wait for the next round or reply. Any
+// goroutine may ask for a change. Only the goroutine that writes the reply applies changes, so a
+// round never sees half of one.
 type control struct {
 	mu      sync.Mutex
-	inForce config.Config // touched by that goroutine alone
+	inForce config.Config // touched by the goroutine of the reply alone
 	asked   config.Config // inForce with every pending change applied
 	asks    int           // number of changes to asked
 	pending []change
@@ -30,8 +31,9 @@ func newControl(c config.Config) *control {
 	return &control{inForce: c, asked: c}
 }
 
-// ask validates changes by the rules of the settings and by check, and queues them. To validate a form may take seconds; other
-// goroutines can read and change settings meanwhile.
+// ask validates changes by the rules of the settings and by check, and queues them. After an error
+// nothing is queued. To validate a form may take seconds; other goroutines can read and change
+// settings meanwhile.
 func (c *control) ask(values []config.Value, check func(from, to config.Config) error) error {
 	for {
 		from, asks := c.soFar()
@@ -100,9 +102,11 @@ func (c *control) settings() config.Config {
 	return c.asked.Clone()
 }
 
-// apply puts pending changes into force. It returns one event for each setting that is now different, and the settings; if
-// nothing changed between rounds, the settings returned are empty. Between rounds it applies only settings that may change in
-// mid-reply; round -1, before a reply, applies all.
+// apply puts pending changes into force. With round −1, before a reply, it applies all of them;
+// between rounds, only those of settings that may change in mid-reply. It returns the settings in
+// force, and an event for each setting that now has another value. If nothing waits between rounds,
+// it returns an empty Config and no events. If the changes to apply are not valid without one that
+// waits for the next reply, it applies none.
 func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
 	pending := c.waiting()
 	if round >= 0 && len(pending) == 0 {

@@ -25,8 +25,9 @@ func describe(s Source, file *weights.File, m *model.Model) event.Model {
 	}
 }
 
-// recipe is what a reply is written with; seed is the one really used. A proposer that the setting auto stands for only since
-// another one failed is named.
+// recipe returns the settings to write this reply again with, by their names; seed is the seed in
+// use. If auto stands for another proposer than in a new session, because one was given up, the
+// recipe names that proposer in place of auto.
 func (r *reply) recipe(c config.Config, seed int64) map[string]string {
 	c.Sampling.Seed = seed
 	if chosen := r.config.Speculation.Proposer; r.auto && chosen != r.session.engine.auto(nil).Proposer {

@@ -149,8 +149,9 @@ func (s *Session) renew(c config.Speculation) error {
 	return nil
 }
 
-// prepareProposers fits the proposers to the settings of a new reply. A reply that must be repeatable must not be drafted
-// from the text of earlier replies.
+// prepareProposers renews the proposers under the settings of a new reply. A repeatable reply must
+// not be drafted from the text of earlier replies: for it, the corpus is hidden and the proposers
+// that keep such text are reset.
 func (s *Session) prepareProposers(c config.Config) error {
 	err := s.renew(c.Speculation)
 	alone := repeatable(c)

@@ -11,8 +11,9 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// Examine looks whether the models are right on this device, fit, and gain by speculation; see package doctor. It writes replies
-// of its own and leaves the settings as they were.
+// Examine checks whether the models compute correctly on this device, whether they fit into memory,
+// and whether speculation gains; see package doctor. It empties the caches, writes replies of its
+// own and leaves the settings as they were.
 func (s *Session) Examine(ctx context.Context, o doctor.Options, progress func(what string)) (*doctor.Report, error) {
 	c := s.Settings()
 	if len(o.Prompts) == 0 {

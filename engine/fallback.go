@@ -35,8 +35,10 @@ func (e *Engine) successor(ctx context.Context) (*Engine, error) {
 	return e.next.engine, e.next.err
 }
 
-// fallBack continues after the last committed token on another device, if cause comes from the device and there is another one.
-// Otherwise it returns cause. A failed round has committed nothing, so the context is as it was before the round.
+// fallBack loads the models on another device and continues the reply there after its last
+// committed token. It returns nil if the reply can go on. It returns cause unchanged if cause does
+// not come from a device, if there is no other device, or if the context does not have exactly
+// written tokens. A failed round commits nothing, so the context is as before the round.
 func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
 	s := r.session
 	if !deviceFailed(cause) || s.engine.options.Fallback == nil || r.context == nil || len(r.context) != written {

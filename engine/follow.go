@@ -48,8 +48,9 @@ func (r *reply) take(p spec.Proposer) {
 	r.follower.set(p, drafterNamed(c.Proposer).Traits, r.session.engine.isLarge(r.session.engine.draftParameters(c)))
 }
 
-// follow tells a proposer the tokens of this reply that it has not seen yet. A draft model reads them when it is first asked
-// for a draft. If it is never asked, it never reads them.
+// follow makes p the proposer that follows this reply, and tells it the tokens of the reply that it
+// has not been told yet. A draft model reads them when it is first asked for a draft. If it is
+// never asked, it never reads them.
 func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	if r.follows(p.Name()) {
 		if r.told == len(r.context) {

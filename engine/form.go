@@ -56,8 +56,9 @@ func (r *reply) roomInContext() int {
 	return r.session.target.Cache.Cap() - max(len(r.context), r.companionLen())
 }
 
-// checkRoom refuses a constraint whose shortest reply is longer than the reply may be. A bound from the longest token's bytes
-// refuses what is far too long without any work.
+// checkRoom returns an error if the shortest reply that fits the constraint has more tokens than
+// the reply may have. First it compares a lower bound that takes no work (AtLeast). Only if there
+// is room for that, it searches for the shortest reply.
 func (r *reply) checkRoom() error {
 	f := r.session.form.shaper
 	if f == nil {

@@ -13,11 +13,14 @@ import (
 	"specula/engine/weights/safetensors"
 )
 
-// Trained heads draft from the target's hidden states. So the target's passes over their text must keep these states on the
-// device (compute.Tap). Passes for other proposers run without a tap, at no extra cost.
+// Trained heads draft from the target's hidden states. So while heads draft, each pass of the
+// target must keep these states on the device (compute.Tap). Passes for other proposers run without
+// a tap, at no extra cost.
 
-// loadHeads loads the heads that the settings name, and the built-in heads of the other kinds. A file that cannot be read is an
-// error that wraps ErrModel. Heads that do not fit the target are no error: the proposers eagle and medusa say why.
+// loadHeads loads the heads that the setting model.heads names, and built-in heads of the kinds
+// that are not loaded yet. It returns an error that wraps ErrModel for a file that cannot be read.
+// Heads that do not fit the target are no error: the proposers eagle and medusa say why they cannot
+// be chosen. If heads that the setting names do not fit, no built-in heads take their place.
 func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 	e.heads, e.headsRefused = map[string]*model.Head{}, map[string]string{}
 	if path := e.options.Config.Model.Heads; path != "" {
@@ -137,8 +140,9 @@ func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) er
 	return errors.Join(heads.Take(ctx, 0, 1), s.target.Truncate(0))
 }
 
-// reusable returns how many tokens of a new context need not be read again because the target's cache holds them. Heads need
-// the hidden state of each token; they say from which token on they lack it.
+// reusable returns how many tokens of a new context need not be read again because the target's
+// cache holds them. If heads are to draft, it opens the reply for them, and counts only tokens
+// whose hidden states they know.
 func (r *reply) reusable(tokens []int32) (int, error) {
 	s := r.session
 	n := min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
@@ -154,8 +158,8 @@ func (r *reply) reusable(tokens []int32) (int, error) {
 	return min(n, known), err
 }
 
-// read lets the target read the context from token at on, up to the last token. It gives the hidden states of each pass to the
-// heads that follow the reply.
+// read lets the target read the context from token at on, without the last token. If heads follow
+// the reply, it gives them the hidden states of each pass.
 func (r *reply) read(ctx context.Context, at int, progress func(done, total int)) error {
 	target, cache, rest := r.session.engine.target, r.session.target.Cache, r.context[at:len(r.context)-1]
 	if r.heads == nil || r.follows("") {

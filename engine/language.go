@@ -56,8 +56,9 @@ func assumedPre(what string, s tokenizer.Spec) []event.Warning {
 	}}
 }
 
-// Study tells from the header of a model's file what Load would tell of its text: template, bytes without a token and
-// warnings. The error says why Load would refuse the file.
+// Study returns what Load would say about the text of a model, from the header of its file alone:
+// template, bytes without a token and warnings. It returns an error if the header alone makes Load
+// refuse the file.
 func Study(file *weights.File) (event.Ready, error) {
 	var ready event.Ready
 	if err := model.Recognise(file); err != nil {

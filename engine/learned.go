@@ -6,8 +6,9 @@ import (
 	"specula/engine/spec"
 )
 
-// lessons hold what replies of one path have shown about gamma and speed. Sampled rounds cost more time than greedy ones and
-// accept fewer tokens, so each path has lessons of its own. They are kept for each proposer, also while another one drafts.
+// lessons hold what replies of one kind have shown about gamma and speed. Sampled rounds cost more
+// time than greedy ones and accept fewer tokens, so each kind has lessons of its own. Within them
+// each proposer has its own, which are kept while another proposer drafts.
 type lessons struct {
 	kind      kind // of the rounds
 	gamma     *gamma.Controller
@@ -30,8 +31,9 @@ func (s *Session) kindOf(c config.Config) kind {
 	return kind{path: s.path(c), greedy: c.Sampling.Temperature == 0, guided: guided(c)}
 }
 
-// turnTo selects the lessons for rounds under a configuration, if the rounds so far were of another kind. A repeatable reply
-// keeps its own lessons, unless guidance doubles its passes.
+// turnTo selects the lessons for rounds under c, if these are of another kind than the rounds so
+// far. A reply that was and stays repeatable keeps its lessons, unless guidance was turned on or
+// off, which changes the rows of each pass.
 func (r *reply) turnTo(c config.Config) {
 	k := r.session.kindOf(c)
 	switch {
@@ -44,8 +46,9 @@ func (r *reply) turnTo(c config.Config) {
 	}
 }
 
-// rehearsed returns the costs of such rounds as measured before the first reply; nil if none was measured. Shaping adds little
-// to the passes.
+// rehearsed returns the costs that were measured before the first reply for rounds of a kind.
+// Rounds of path fallback get those of path greedy or stochastic, because shaping adds little to a
+// pass. It returns nil for guided rounds and for what was not measured.
 func (s *Session) rehearsed(k kind) []gamma.Observation {
 	switch {
 	case k.guided:
@@ -58,8 +61,9 @@ func (s *Session) rehearsed(k kind) []gamma.Observation {
 	return s.costs[spec.Stochastic]
 }
 
-// learned returns the lessons of earlier replies. A repeatable reply must not depend on what was written before it, so it
-// starts with empty lessons.
+// learned returns the lessons for a reply under c: those of earlier replies of the same kind, or
+// new ones that know only the rehearsed costs. A repeatable reply must not depend on what was
+// written before it, so it always gets new lessons, and they are not kept for later replies.
 func (s *Session) learned(c config.Config) *lessons {
 	key := s.kindOf(c)
 	l := s.lessons[key]

@@ -16,7 +16,7 @@ type lexicon struct {
 	target, draft *tokenizer.Tokenizer
 	toDraft       []int32         // (target vocab) the draft token that says the same, -1 for none
 	stops         map[int32]int32 // the draft's stop tokens, each with the one of the target's that it means; -1 for none
-	common, texts int             // of the target's tokens that are text, so many, and those that the draft has, too
+	common, texts int             // texts: the target's tokens that are text; common: those the draft has, too
 }
 
 // newLexicon compares two vocabularies. Text tokens are the same if their bytes are, control tokens if their names are; stop
@@ -148,8 +148,9 @@ func (l *lexicon) Rescore(dst, draft []float32) {
 	}
 }
 
-// Retell appends target tokens with the text of draft tokens, up to the first control token. It leaves out an unfinished
-// character at the end.
+// Retell appends target tokens that spell the text of draft tokens, up to the first control token
+// and without an unfinished character at the end. If the control token is a stop token that stands
+// for one of the target's, it appends that one.
 func (l *lexicon) Retell(dst, draft []int32) []int32 {
 	var text []byte
 	for _, id := range draft {

@@ -56,15 +56,15 @@ type Options struct {
 	DeviceWhy string // why this device was chosen, in words
 	// DraftBackend is where the draft model computes; nil: where the target does.
 	DraftBackend compute.Backend
-	// Fallback opens a device on which replies continue when theirs fails; nil: they end with an error. The caller closes what it
-	// opened.
+	// Fallback opens a device on which replies continue when theirs fails; nil: they end with an
+	// error. Whoever gives Fallback closes the device that it opened.
 	Fallback func() compute.Backend
 	Now      func() time.Time // the clock of every measurement
 	NewSeed  func() int64     // a fresh seed ≥ 0 for each reply that asks for seed -1
 }
 
-// Engine is a loaded pair of models. It does not change. Sessions use it one at a time. After a failure of its device, another
-// engine may take its place.
+// Engine is a loaded pair of models. It does not change once it is loaded. Only one session may use
+// it at a time. After a failure of its device, another engine may take its place (next).
 type Engine struct {
 	options   Options
 	target    *model.Model
@@ -84,9 +84,10 @@ type Engine struct {
 	headsRefused map[string]string      // why there are none that were asked for, in words
 }
 
-// Load reads the models, telling the progress by Loading events and the result by one Ready event.
-// If the target or the draft cannot be read, the error wraps ErrModel. A draft that can be read but does not fit the target is
-// no error: Ready says why it is not used.
+// Load reads the models, tells the progress by Loading events and the result by one Ready event. If
+// the target, the draft or the heads cannot be loaded, the error wraps ErrModel. A draft model with
+// another vocabulary is no error: its drafts are translated, or with model.translate off Ready says
+// why it is not used.
 func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, error) {
 	began := o.Now()
 	e := &Engine{options: o}

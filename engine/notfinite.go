@@ -8,8 +8,8 @@ import (
 	"specula/engine/sample"
 )
 
-// weightsDamaged reports whether an error is the target's own: its scores are no numbers, and not because settings forbid
-// every token.
+// weightsDamaged reports whether an error means that the target's weights are damaged: its scores
+// are not finite, and this is not because the settings forbid every token.
 func weightsDamaged(err error) bool {
 	return errors.Is(err, compute.ErrNotFinite) && !errors.Is(err, sample.ErrNothingLeft)
 }

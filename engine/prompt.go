@@ -65,8 +65,10 @@ func (e *Engine) spelled(tokens []int32) string {
 	return s.String()
 }
 
-// fit returns the tokens of a conversation in contextTokens, and how many old turns had to be dropped for it, if c allows
-// that. When nothing helps it returns the tokens of the shortest form and an error with the figures.
+// fit returns the tokens of a conversation after the system prompt of c, fewer than contextTokens,
+// and how many of the oldest turns it dropped for that. It drops turns only if context.overflow is
+// drop-oldest. If the shortest form is still too long, fit returns the tokens of that form and an
+// error with the figures.
 func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Config, contextTokens int) (tokens []int32, dropped int, err error) {
 	template, err := e.template.Think(c.Model.Think)
 	if err != nil {

@@ -23,8 +23,9 @@ type ProofOptions struct {
 	Rules     []spec.Rule // nil: every exact one, and that in force
 }
 
-// VerifyDist shows whether the replies of this session have the target's distribution, with all settings in force; see package
-// proof. Afterwards the session has the settings it had before, and has forgotten what was said.
+// VerifyDist shows whether the replies of this session have the target's distribution under the
+// settings in force; see package proof. Afterwards the settings are as before. If there is no
+// error, the session has forgotten the conversation.
 func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(done, total int)) (*proof.Report, error) {
 	before := s.Settings()
 	c := s.resolve(before)
@@ -165,8 +166,10 @@ func (p *prover) contestants(o ProofOptions) []proof.Contestant {
 	return append(first, list...)
 }
 
-// write lets the session write one reply and computes what is to be known of it. What this chat would do is done as it would be. Of
-// other cases, every other reply drafts whether it pays or not, so that they are tested.
+// write lets the session write one reply by a proposer and a rule of acceptance. It returns the
+// reply with its rounds and the distributions at its tokens. The proposer and rule that this chat
+// uses keep the chat's rule of γ. Other combinations use a fixed γ in replies of odd seed, so that
+// drafts are tested even where they do not pay.
 func (p *prover) write(ctx context.Context, proposer string, rule spec.Rule, seed uint64) (*proof.Reply, error) {
 	s, own := p.session, p.config.Speculation
 	values := []string{proposer, string(rule), own.Rule}

@@ -16,8 +16,10 @@ import (
 
 // Race writes the same reply in two lanes, each a session with settings of its own on one engine.
 //
-// The lanes take turns, a round each: the lane that has used less of the engine's time goes next. So at any moment both have had
-// the same time, and the lane with more text is the faster one. A lane slows the other down only through the processor's caches.
+// The lanes take turns, a round each: the lane that has used less of the engine's time goes next.
+// So at any moment both have had the same time within one round, and the lane with more text is the
+// faster one. Reading the prompt does not count. A lane slows the other down only through the
+// processor's caches. With after set, the second lane starts when the first has ended.
 type Race struct {
 	lanes    [2]*Session
 	settings [2]config.Config
@@ -25,8 +27,8 @@ type Race struct {
 	ended    [2]*event.ReplyEnded
 }
 
-// NewRace opens a race between two lists of settings, which are applied to base. After says that the lanes run one after the
-// other. Both get the same seed, unless a lane asks for its own.
+// NewRace opens a race between two lists of settings, each of which is applied to base. If after is
+// true, the lanes run one after the other. Both get the same seed, unless a lane asks for its own.
 func (e *Engine) NewRace(ctx context.Context, base config.Config, lanes [2][]config.Value, after bool) (*Race, error) {
 	r := &Race{after: after}
 	if base.Sampling.Seed < 0 {

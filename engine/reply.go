@@ -99,8 +99,9 @@ func (r *reply) run(ctx context.Context) {
 	_ = r.out.emit(ended) // the last event: whether anyone reads on does not matter
 }
 
-// settle cuts the caches back to the committed tokens. After an error it empties them: what a failed pass wrote must never
-// be used again.
+// settle cuts the target's cache back to the committed tokens without the last one, and adds the
+// context to the corpus. After an error or a panic it empties all caches instead: what a failed
+// pass wrote must never be used again.
 func (r *reply) settle(healthy bool) {
 	s := r.session
 	if r.context == nil {

@@ -11,8 +11,9 @@ import (
 	"specula/engine/spec"
 )
 
-// round writes the next tokens: draft, one target pass, verification, commit. It cuts both caches back to the committed
-// tokens. It returns why the reply is finished, or "".
+// round writes the next tokens: draft, one target pass, verification, commit. It cuts the caches of
+// target and proposer back to the committed tokens and emits the round's event. It returns why the
+// reply is finished, or "" if it goes on.
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	if err := r.followNegative(ctx); err != nil {
 		return "", err
@@ -91,8 +92,9 @@ const (
 	guidanceLimit // guidance doubles the rows
 )
 
-// decide chooses the proposer and the draft length gamma. A proposer that has not read this reply's tokens so far reads
-// them here.
+// decide chooses the proposer and the draft length gamma. If the proposer was not told all tokens
+// of this reply, it is told them here (follow). With speculation off, it asks no proposer for a
+// draft.
 func (r *reply) decide(ctx context.Context) (c choice, err error) {
 	if !r.config.Speculation.Enabled {
 		c.because = speculationOff
@@ -117,7 +119,7 @@ func (r *reply) decide(ctx context.Context) (c choice, err error) {
 	return c, nil
 }
 
-// ready finds the proposer that the settings name, and lets it read the reply's tokens so far.
+// ready finds the proposer that the settings name, and tells it the reply's tokens so far.
 func (r *reply) ready(ctx context.Context, c *choice) error {
 	c.proposer = r.proposer
 	if name := r.config.Speculation.Proposer; !r.follows(name) {
@@ -184,9 +186,10 @@ func (r *reply) input(c *choice) round.Input {
 	return in
 }
 
-// judgesUnseen reports whether a device may judge a draft that the host has not seen. An inspected round at temperature 0 is judged on
-// the host, which writes the same tokens. A sampled round would get other tokens there, so the device decides it and its rows are read
-// afterwards.
+// judgesUnseen reports whether a device may judge a draft that the host has not seen. At
+// temperature 0 host and device choose the same tokens, so the host judges a round that is
+// inspected. In a sampled round the host would draw other tokens. So the device judges it, and
+// inspection reads its rows afterwards.
 func judgesUnseen(in *round.Input) bool {
 	path := spec.Eligible(&in.Terms)
 	return path == spec.Greedy && !in.Ask.Inspect || path == spec.Stochastic

@@ -44,7 +44,9 @@ type Session struct {
 	seed func() int64
 }
 
-// NewSession allocates the caches of a conversation. Then it measures what rounds will cost, for at most a quarter of a second.
+// NewSession allocates the caches of a conversation and measures what rounds will cost. After a
+// quarter of a second it begins no further measurement, but it always times one plain pass for each
+// path.
 func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	target, err := round.NewLocal(e.target)
 	if err != nil {
@@ -74,8 +76,9 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 type Request struct {
 	Messages []chat.Message // the conversation; the last message is the user's
 	Inspect  bool           // collect each token's best candidates of both models
-	// Sparing leaves rounds without inspection once inspection has taken more than a fiftieth of the session's time: a small
-	// model at full speed writes faster than candidates can be sorted. At a pace that eyes can follow, every round is inspected.
+	// Sparing, with Inspect, skips the inspection of rounds while inspection has taken more than a
+	// fiftieth of the session's time: a small model at full speed writes faster than candidates can
+	// be sorted. At a pace that eyes can follow, every round is inspected.
 	Sparing bool
 	Drafts  string // to write a reply again: what its rounds drafted, as event.ReplyEnded told; empty: the settings decide
 }
@@ -90,8 +93,10 @@ func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Even
 	}
 }
 
-// Change changes a setting, given by any of its names, and what that implies (config.Imply). It takes effect at the next
-// round. Change returns an error at once for a value out of range, and for a token or layer that does not exist.
+// Change changes a setting, given by any of its names, and what that implies (config.Imply). The
+// change takes effect at the next round, or at the next reply for a setting that cannot change in
+// mid-reply. Change returns an error at once for a value out of range, for a token or layer that
+// does not exist, and for a setting that holds from the next start on.
 func (s *Session) Change(name, value string) error {
 	values, _, err := config.Imply([]config.Value{{Name: name, Text: value}})
 	if err != nil {

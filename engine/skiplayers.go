@@ -10,8 +10,10 @@ import (
 	"specula/engine/model"
 )
 
-// skippedLayers reads the setting speculation.skip_layers for a target of so many layers: numbers and ranges, as in "3", "5-8" or
-// "3,5-8". It returns each layer once, in order; of an empty setting, those in the middle.
+// skippedLayers reads the setting speculation.skip_layers for a target of so many layers: numbers
+// and ranges, as in "3", "5-8" or "3,5-8". It returns each layer once, in order. For an empty
+// setting it returns layers in the middle, none if the target has too few. A layer that does not
+// exist, or all layers, is an error.
 func skippedLayers(setting []string, layers int) ([]int, error) {
 	if len(setting) == 0 {
 		return model.MiddleLayers(layers), nil

@@ -13,9 +13,10 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// CompareWithDecoding runs the target's passes of a finished reply to prompt again: token by token, and in the rounds that
-// verified it, each on the keys and values that its own passes left. It returns at how many positions of the reply scores
-// were compared, and at how many their bits differ. The caches are empty afterwards.
+// CompareWithDecoding runs the target over a finished reply to prompt in two ways: by passes of one
+// row, and by the passes of the rounds that wrote it. Each way reads the keys and values of its own
+// passes. It returns at how many positions of the reply the scores were compared, and at how many
+// of these their bits differ. It empties the caches before and after.
 func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds []event.Round) (compared, differ int, err error) {
 	tokens, _, err := s.engine.fit(ctx, []chat.Message{{Role: "user", Content: prompt}}, s.Settings(), s.target.Cache.Cap())
 	if err == nil {

@@ -18,7 +18,8 @@ type BenchOptions struct {
 	Repeats    int    // how often each prompt is measured; 0: once
 }
 
-// Bench measures what speculation gains. progress gets the number of prompts done.
+// Bench measures what speculation gains. progress gets the number of prompts done; each repeat of a
+// prompt counts.
 func (a *App) Bench(ctx context.Context, o BenchOptions, progress func(done, total int)) (Report, error) {
 	prompts, set := assets.Prompts(), ""
 	var err error
@@ -62,8 +63,8 @@ type GammaOptions struct {
 	Repeats      int
 }
 
-// CompareGammas compares draft lengths on the built-in kinds of prompt. progress gets the number of cells
-// of its table done.
+// CompareGammas compares draft lengths on the built-in kinds of prompt. progress gets the number of
+// finished cells of the report: a cell is one kind of prompt at one temperature.
 func (a *App) CompareGammas(ctx context.Context, o GammaOptions, progress func(done, total int)) (Report, error) {
 	options := bench.GammaOptions{Gammas: o.Gammas, Temperatures: o.Temperatures, GenTokens: o.GenTokens, Repeats: o.Repeats, Seed: 1}
 	for _, set := range assets.Sets() {

@@ -24,8 +24,8 @@ type ProofOptions struct {
 	Rule      string   // "": every lossless rule
 }
 
-// VerifyDist compares the text of speculation with that of plain sampling. progress gets the number of
-// combinations done.
+// VerifyDist compares the text of speculation with that of plain sampling. progress gets the number
+// of finished combinations of a proposer and a rule.
 func (a *App) VerifyDist(ctx context.Context, o ProofOptions, progress func(done, total int)) (Report, error) {
 	c, err := a.silently(ctx, o.Config)
 	if err != nil {
@@ -61,8 +61,8 @@ type PairOptions struct {
 	Goals   map[string]float64 // by the names of figures; nil: no goals
 }
 
-// EvalPair holds a pair of models to the exam, and to its goals for agreement and cost. progress gets the
-// number of questions done.
+// EvalPair sets the exam to a pair of models and compares its agreement and cost with their goals.
+// progress gets the number of questions done.
 func (a *App) EvalPair(ctx context.Context, o PairOptions, progress func(done, total int)) (Report, error) {
 	options := pair.Options{Temperatures: []float64{0, 0.7, 1}, Goals: o.Goals}
 	for _, p := range assets.Exam() {

@@ -132,10 +132,11 @@ type ReplyStarted struct {
 	Config map[string]string `json:"config,omitempty"`
 }
 
-// Prefill reports progress in reading the prompt. It also comes when the draft model starts to
-// draft after rounds without it, and first reads what it missed.
+// Prefill reports progress in reading the prompt. It also comes when the draft model drafts again
+// after rounds without it and first reads what it missed, and when guidance reads after the
+// negative prompt.
 type Prefill struct {
-	Model string  `json:"model"` // "target" or "draft"
+	Model string  `json:"model"` // "target", "draft", or "guidance"
 	Done  int     `json:"done"`
 	Total int     `json:"total"`
 	MS    float64 `json:"ms"` // since the prefill of this model began
@@ -270,9 +271,9 @@ type Round struct {
 	Regret         *float64 `json:"regret,omitempty"`
 	// Speedup is the time per token of plain rounds, divided by that of the rounds that asked for a
 	// draft. Both are measured in the session and compared at one level of the machine's load; the
-	// draft model's reading counts in neither. It is 0 before the first speculative round.
-	// SpeedupEstimated means that there were too few plain rounds in replies, so that plain passes
-	// timed at the start stand in for them.
+	// draft model's reading counts in neither. It is 0 before the first round that asked for a draft.
+	// SpeedupEstimated means that replies have had too few plain rounds, or too few that asked for
+	// a draft. The price of a plain round may then come from passes timed at the start.
 	Speedup          float64 `json:"speedup,omitempty"`
 	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
 }

@@ -24,8 +24,8 @@ const (
 )
 
 // acceptance estimates for each draft position the chance to be accepted, given that all positions
-// before were. A round is evidence about the positions up to its first rejection only; later
-// positions are not updated.
+// before were. A round is evidence about the positions up to its first rejection only. The
+// estimates of later positions fade and drift (see fading).
 type acceptance struct {
 	positions []rate
 	here      []rate   // of the current reply alone, as far as its drafts reached
@@ -94,7 +94,7 @@ func (a *acceptance) observe(o Observation) {
 }
 
 // at returns the estimate for position i, counted from 0. A position that was never tested gets the
-// estimate of the last one that was.
+// estimate of the last one that was; startRate if none was.
 func (a *acceptance) at(i int) float64 {
 	if i = min(i, len(a.positions)-1); i < 0 {
 		return startRate

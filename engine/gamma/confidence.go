@@ -73,8 +73,9 @@ func (c *Controller) Continue(i int, q float64) string {
 // the cost-aware rule trims. Trimming by confidence keeps the output exact only if the draft does
 // not depend on chance, which is true for looked-up drafts.
 //
-// An untried confidence is assumed to be good, and one that was left out for a while becomes so
-// again: a draft that needs no model is worth a try now and then.
+// A confidence without observations is assumed to hold with the chance startRate. While a
+// confidence is left out, its observations lose weight, so its chance comes back to startRate and
+// it is tried again: a draft that needs no model is worth a try now and then.
 func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	n := min(len(confidence), c.options.Max)
 	if c.options.Rule != CostAware {

@@ -27,10 +27,12 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	return Decision{Gamma: best, Why: c.worth(best), Probe: c.costs.nominal == nil && !c.costs.measured(best)}
 }
 
-// A decision against drafting needs evidence, because the rehearsal and the first rounds may have run
-// while other programs used the machine. Before fewDrafts rounds have drafted, no draft is refused.
-// Before manyDrafts, one is refused only if acceptance is below mostHold, which the machine cannot
-// disturb, or its rate below the share poor of plain decoding's. Nominal costs need no measuring.
+// A decision against drafting needs evidence, because the rehearsal and the first rounds may have
+// run while other programs used the machine. Before fewDrafts rounds have drafted, no draft is
+// refused. From then on until manyDrafts, a draft is refused only if acceptance is below mostHold,
+// since other programs cannot change acceptance, or if the draft gives fewer tokens per cost than
+// the share poor of what plain decoding gives. Nominal costs need no measuring, so with them this
+// does not hold.
 const (
 	fewDrafts, manyDrafts = 6, 16
 	mostHold, poor        = 0.6, 0.75
@@ -43,13 +45,14 @@ func (c *Controller) mayRefuse(gamma int) bool {
 	return c.drafts >= fewDrafts && (c.acceptance.at(0) < mostHold || c.rate(gamma) < poor*c.rate(0))
 }
 
-// margin is how much faster than plain decoding a draft must seem, as a share. Estimates have errors.
-// Where the two are about equal, an error may cost a gain, but must not make a reply slower than
-// without speculation.
+// margin is how much faster than plain decoding a draft must seem, as a share, because estimates
+// have errors. Where drafting and plain decoding are about equal, an error may cost a gain, but
+// must not make a reply slower than without speculation.
 const margin = 0.02
 
 // best returns the γ from least to Max with the most expected tokens per cost; the smallest one if
-// several are equal.
+// several are equal. With least 0 it returns 0 unless some γ is better than plain decoding by more
+// than margin.
 func (c *Controller) best(least int) int {
 	best := min(least, c.options.Max)
 	highest := c.rate(best)
@@ -91,16 +94,17 @@ func (c *Controller) debt(o Outlook) float64 {
 	return c.costs.reading(o.Unread)
 }
 
-// doubt is the number of standard errors by which acceptance is lowered when something must be paid
-// in advance: what is read costs for sure, what it brings is not certain.
+// doubt is the number of standard errors by which acceptance is lowered where reading must be paid
+// before drafting: the cost of reading is certain, what it brings is not.
 const doubt = 0.25
 
 // usualReply is the assumed length of a reply, in tokens, until one was seen to its end.
 const usualReply = 128
 
 // gain returns the cost that drafting gamma tokens a round is expected to save in the rest of a
-// reply that may have left more tokens. However long the reply is already, the expected rest is the
-// mean length of a whole reply.
+// reply. left is the number of tokens that the reply may still have. However long the reply is
+// already, the rest is expected to be as long as the mean of whole replies, but not longer than
+// left.
 func (c *Controller) gain(gamma, left int) float64 {
 	tokens, reach := 1.0, 1.0
 	for i := range gamma {
@@ -117,18 +121,20 @@ func (c *Controller) gain(gamma, left int) float64 {
 // While plain decoding is the best, a draft is tried now and then: the text may have become easier,
 // or the machine free.
 const (
-	// tryBudget is the share of time for tries, drafts made while plain decoding is the best: 0.15 %.
-	// Where speculation does not pay it may slow a reply by 1 % in all; its other costs take the rest.
+	// tryBudget is the share of time for tries, drafts made while plain decoding is the best: 0.15
+	// %. Where speculation does not pay, it may slow a reply by 1 % in all; what else speculation
+	// costs there takes the rest.
 	tryBudget = 0.0015
 	// decideEvery is the number of rounds for which a decision against drafting holds. Plain rounds
 	// teach nothing about drafts, and on the demo pair a decision takes 2 % of a round.
 	decideEvery = 16
 )
 
-// off returns plain, or a try if the budget covers what it is expected to lose, reading included. A
-// try drafts one token: that is cheapest, and the first position matters most. If reading a token
-// costs more than the budget gains per round, the debt grows faster than the budget; the try then
-// comes at the start of a later reply and not in the middle of this one.
+// off returns plain, or a try if the budget covers what the try is expected to lose, reading
+// included. plain then holds for decideEvery rounds. A try drafts one token: that is cheapest, and
+// the first position matters most. If reading a token costs more than the budget gains per round,
+// the debt grows faster than the budget; the try then comes at the start of a later reply and not
+// in the middle of this one.
 func (c *Controller) off(debt float64, plain Decision) Decision {
 	loss := max(0, debt+c.round.cost[1]-c.round.tokens[1]/c.rate(c.round.best))
 	if c.saved < loss || c.saved == 0 { // 0: a draft has just run

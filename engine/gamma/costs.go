@@ -37,9 +37,9 @@ type price struct {
 }
 
 const (
-	// rehearsals is the number of samples up to which a share is the smallest of them. Disturbances
-	// only add time. Then they count as one sample of a running mean, because what was measured in
-	// quick succession was disturbed together.
+	// rehearsals is the number of samples up to which a share is the smallest of them, because
+	// disturbances only add time. After that they count together as one sample of a running mean,
+	// because samples in quick succession were disturbed together.
 	rehearsals = 3
 	// levelGain is how much of a surprise the level takes: it follows within about 15 rounds.
 	levelGain = 0.07

@@ -248,8 +248,8 @@ func (c *Controller) Observe(o Observation) {
 // The schedule of plain rounds. A speed-up can only be measured against plain rounds of the same
 // session, and every rule gets them.
 const (
-	// plainEvery is the number of rounds with a draft that one plain round serves. It costs
-	// (1 − 1/speed-up)/64 of the time.
+	// plainEvery is the number of rounds with a draft after which a plain round comes. Such plain
+	// rounds cost (1 − 1/speed-up)/64 of the time.
 	plainEvery = 64
 	// Until there were plainFewest plain rounds, one comes after plainSoon rounds with a draft: the
 	// first ones are slower than later ones will be.

@@ -47,10 +47,10 @@ func (t *tally) cost(of func(drafted int) float64) (sum float64) {
 }
 
 // Speedup returns how much faster rounds that asked for a draft write than plain rounds of this
-// session, by measured times. A lookup that found nothing is one of them; else lookups would seem to
-// gain more than they do. It returns 0 before the first draft. It is an estimate until replies have
-// had enough rounds of both kinds; until then the price of a plain round may come from passes timed
-// when the session was opened.
+// session, by measured times. A lookup that found nothing counts as a round that asked; else
+// lookups would seem to gain more than they do. times is 0 while there is no such round or no price
+// of a plain one. estimated is true until replies have had enough rounds of both kinds; until then
+// the price of a plain round may come from passes timed when the session was opened.
 func (c *Controller) Speedup() (times float64, estimated bool) {
 	clock := c.costs
 	clock.nominal = nil

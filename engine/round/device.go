@@ -69,8 +69,10 @@ func (l *Local) scoreOnDevice(ctx context.Context, draft *spec.Draft, terms *spe
 	return Pass{Scores: d, Judged: true, OnDevice: true, MS: d.verdict.PassMS}, on.Seen(draft, ids, q)
 }
 
-// judge lets the device judge a draft of the host after the pass over it, and draw the token that follows. No token of the draft may
-// have been drawn at random. Where only the host can judge, the pass is unchanged.
+// judge lets the device judge a draft that came from the host, after the pass over it, and draw the
+// token that follows. If no device can judge, the pass is returned unjudged. If the device cannot
+// judge this draft, Pass.Host says why: NotForIt, or DrawnHere if one of the tokens was drawn at
+// random.
 func (l *Local) judge(logits compute.Logits, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	pass := Pass{Scores: logits}
 	device, ok := logits.(compute.Judge)

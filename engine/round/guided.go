@@ -11,9 +11,10 @@ import (
 	"specula/engine/spec"
 )
 
-// Guided is a target under classifier-free guidance (Sanchez et al. 2023, «Stay on topic with classifier-free guidance»): it reads
-// the reply twice, after the prompt and after a second, negative prompt. Every logit becomes negative + scale · (prompt − negative).
-// So the effect of the prompt grows.
+// Guided is a target under classifier-free guidance (Sanchez et al. 2023, «Stay on topic with
+// classifier-free guidance»): it reads the reply twice, after the prompt and after a second,
+// negative prompt. Every logit becomes negative + Scale · (prompt − negative). With a Scale above 1
+// the effect of the prompt grows.
 //
 // The second sequence is the companion. It has a cache of its own, and its rows are in the same pass, so the weights are read once.
 // Drafts are not guided. The guided logits judge them, so the text is exact with any draft.
@@ -36,8 +37,9 @@ func NewGuided(l *Local) (*Guided, error) {
 	return &Guided{Local: l, Companion: cache}, nil
 }
 
-// Follow lets the companion read its context: the negative prompt and the reply, without the last token. It calls reading only if there
-// is something to read.
+// Follow makes the companion's cache hold context: the negative prompt and the reply, without the
+// last token. It keeps the beginning that is right already. If tokens are missing, it calls reading
+// with the function that reads them.
 func (g *Guided) Follow(ctx context.Context, context []int32, reading func(read func(progress func(done, total int)) error) error) error {
 	n := 0
 	for n < min(len(g.Holds), len(context)) && g.Holds[n] == context[n] {

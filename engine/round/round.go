@@ -1,7 +1,7 @@
 // Package round runs one round of speculative decoding: a draft, one pass of the target over it, and the verdict.
 //
-// Data goes in and data comes out; a round yields no event and says nothing in words. Replies, the measuring of costs before the
-// first reply and proofs all run rounds by a Driver:
+// Data goes in and data comes out; a round yields no event. Replies, and the measuring of costs
+// before the first reply, run rounds by a Driver:
 //
 //	Draft   asks a proposer for the next tokens
 //	Verify  lets the target score them in one pass, and judges them by these scores
@@ -56,9 +56,12 @@ type Driver struct {
 	Watch    Stopwatch
 }
 
-// Draft asks a proposer for a draft. tell, which may be nil, gets the progress of what the proposer has to read before. If the draft
-// stays on a device, the target's pass over it is over afterwards, too. An error means that the reply cannot go on with this
-// proposer.
+// Draft asks p for a draft, or takes in.Given, and stores it in r.Draft. It cuts the draft at a
+// token that is known to be forbidden, and drops a stop token at the end that was not drawn at
+// random. tell, which may be nil, gets the progress of what p has to read before. If the draft
+// stays on a device, the target's pass over it has run, too, and is in r.Pass. If only this round
+// has no draft (spec.ErrNoDraft), Draft sets r.Failed and returns nil. An error means that the
+// reply cannot go on with p.
 func (d *Driver) Draft(ctx context.Context, p spec.Proposer, in *Input, tell Progress, r *Result) error {
 	err := d.propose(ctx, p, in, tell, r)
 	r.Proposed = len(r.Draft.Tokens)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Stopwatch measures the phases of a round by an injected clock. Time that the reader of events takes, who may be pacing a
-// show, is skipped.
+// Stopwatch measures the phases of a round by a given clock. Its user skips the time that the
+// reader of events takes, because the reader may hold events back to show them slowly.
 type Stopwatch struct {
 	now  func() time.Time
 	last time.Time
@@ -31,8 +31,9 @@ func (w *Stopwatch) Elapsed() float64 { return milliseconds(w.now().Sub(w.last))
 // Progress is told how many tokens a model has read, of how many, in how many milliseconds. Its error ends the reply.
 type Progress func(done, total int, ms float64) error
 
-// Reading runs the reading of a model, tells its progress and adds its milliseconds to sum. The time that tell takes does not
-// count. tell may be nil.
+// Reading runs the reading of a model, tells its progress and adds its milliseconds to sum. The
+// time that tell takes does not count. tell may be nil. After an error of tell, the model reads on,
+// tell is not called again, and Reading returns the error.
 func (w *Stopwatch) Reading(sum *float64, tell Progress, read func(progress func(done, total int)) error) error {
 	var ms float64
 	var stopped error

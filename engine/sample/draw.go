@@ -9,7 +9,8 @@ const drawBlock = 64
 // Draw returns the token that the uniform u in [0,1) picks: the lowest id whose cumulative
 // probability exceeds u. Probabilities are added block by block in the order of ids. If the total
 // is at or below u because of rounding, Draw returns the last id with a probability above 0. So it
-// never returns an id of probability 0, nor one outside the vocabulary.
+// never returns an id of probability 0, nor one outside the vocabulary. It panics if every
+// probability is 0.
 func Draw(d Dist, u float64) int32 {
 	if d.P == nil {
 		return d.Hot

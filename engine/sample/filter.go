@@ -102,8 +102,8 @@ func Argmax(logits []float32) (int32, error) {
 }
 
 // keepBest sets to 0 the weights that top-k and then top-p remove. Top-k keeps the k best ids.
-// Top-p keeps the smallest number of these whose mass reaches the share TopP of theirs. Among equal
-// scores the lower id is the better one.
+// Top-p keeps the smallest number of best ids whose mass is at least the share TopP of the mass
+// that top-k left. Among equal scores the lower id is the better one.
 func (s *Sampler) keepBest(weights []float64, logits []float32, p Params) {
 	topK := p.TopK > 0 && p.TopK < len(logits)
 	if !topK && p.TopP >= 1 {

@@ -3,9 +3,9 @@ package shape
 import "strings"
 
 // BadWords forbids texts, in whatever tokens the model would write them. It forbids each token that
-// contains a bad text, and each token that begins with the rest of one if the reply ends in its
-// beginning. To forbid only the tokens that the tokenizer makes of the text would not be enough:
-// the model would write the same text in other tokens.
+// contains a bad text. If the reply ends with the beginning of a bad text, it also forbids each
+// token that begins with the rest of that text. To forbid only the tokens that the tokenizer makes
+// of the text would not be enough: the model would write the same text in other tokens.
 //
 // Only letters count, not words: a text is also bad inside a longer word.
 type BadWords struct {
@@ -50,7 +50,7 @@ func NewBadWords(v *Vocabulary, texts []string) *BadWords {
 
 func (b *BadWords) Name() string { return "bad words" }
 
-// Shape takes a comparison for each byte of each bad text, and a step for each token that it
+// Shape costs a comparison for each byte of each bad text, and a step for each token that it
 // forbids.
 func (b *BadWords) Shape(logits []float32) error {
 	for _, w := range b.words {

@@ -27,7 +27,7 @@ func (d *Dry) Name() string { return "DRY" }
 // Mild implements sample.Mild.
 func (d *Dry) Mild() {}
 
-// Shape takes a few steps for each token of the window.
+// Shape costs a few steps for each token of the window.
 func (d *Dry) Shape(logits []float32) error {
 	window := d.context
 	if d.last >= 0 && len(window) > d.last {
@@ -96,8 +96,9 @@ func (d *Dry) Reset(prompt []int32) error {
 	return nil
 }
 
-// Breakers are the token sequences at which repetitions end: by their first token, the lists of
-// tokens that must follow it. A token that is a breaker by itself has an empty list.
+// Breakers are the token sequences at which repetitions end. The key is the first token of a
+// sequence; the value lists what may follow it. A token that is a breaker by itself has an empty
+// list among these.
 type Breakers map[int32][][]int32
 
 // sinceLast returns how many tokens of the window come after its last breaker, and all if there is

@@ -20,7 +20,7 @@ func (p *Penalties) Name() string { return "penalties" }
 // Mild is sample.Mild's.
 func (p *Penalties) Mild() {}
 
-// Shape takes a step for each different token that counts.
+// Shape costs a step for each different token that counts.
 func (p *Penalties) Shape(logits []float32) error {
 	for id, n := range p.counts {
 		if int(id) >= len(logits) {

@@ -43,8 +43,8 @@ func Of(c config.Config) Settings {
 }
 
 // New returns the Shapers that settings ask for, in their order; none if nothing is asked for. Call
-// Reset before using them. New calls words only if a setting names a token. The error names the
-// setting.
+// Reset before using them. New calls words only if a setting names a token or a text. If the
+// vocabulary lacks what a setting names, the error names the setting.
 func New(s Settings, stops []int32, words func() *Vocabulary) (sample.Shapers, error) {
 	var list sample.Shapers
 	p := s.Penalties

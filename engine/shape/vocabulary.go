@@ -146,8 +146,9 @@ func (v *Vocabulary) bias(list []string) (*Bias, error) {
 const mostBreakerTokens = 20
 
 // Breakers finds the tokens in which one of texts can begin. A token that contains a text is a
-// breaker by itself. A token that ends with the beginning of a text is one if the rest follows, as
-// the tokenizer writes it. A text whose rest cannot be written in tokens is ignored.
+// breaker by itself. A token that ends with the beginning of a text is a breaker if the rest
+// follows, as the tokenizer writes it, of which at most the first mostBreakerTokens tokens count.
+// If the rest cannot be written in tokens, such a token is no breaker.
 func (v *Vocabulary) Breakers(texts []string) Breakers {
 	b := Breakers{}
 	for i := range v.texts {

@@ -146,8 +146,8 @@ func (a *automaton) edge(from, token, to int32) int32 {
 	return e
 }
 
-// connect makes an edge and puts it first in its state's list. So of equally frequent tokens the
-// one seen last wins.
+// connect makes an edge and puts it first in its state's list. Of equally frequent tokens, next
+// returns the one whose edge comes first, usually the one that followed latest for the first time.
 func (a *automaton) connect(from, token, to int32) {
 	e := a.edge(from, token, to)
 	a.edges[e].next = a.states[from].first

@@ -20,9 +20,11 @@ type Chainer interface {
 	Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error
 }
 
-// chainer returns the model if it can draft by itself what is asked for. A chain is not asked in between whether one more token is
-// worth its price: on a device a step costs less than the answer. What was drawn there is judged there, or not drawn there: its
-// distributions do not cross.
+// chainer returns the model and true if it can draft on the device, without the host, what ask
+// wants. It cannot with shapers or another vocabulary, nor at temperature 0 with inspection. A
+// sampled draft must stay on the device (ask.OnDevice), because its distributions q do not cross to
+// the host, so only the device can judge it. A chain does not call ask.Continue: on a device a
+// draft step costs less than to ask the host.
 func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
 	if len(ask.Shapers) > 0 || d.lexicon != nil {
 		return nil, false
@@ -37,8 +39,9 @@ func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
 	return model, ok && model.Feeds()
 }
 
-// mostUnread bounds the tokens that the first step of a chain reads: as many as one round adds. More are read before it. So there
-// are only few kinds of chains, and each can be recorded.
+// mostUnread is the most committed tokens that the first step of a chain reads: as many as one
+// round leaves unread. If there are more, they are read before the chain. So there are only few
+// kinds of chains, and each can be recorded.
 const mostUnread = 2
 
 // chain drafts on the device. If ask.OnDevice is set, the draft stays there.

@@ -6,12 +6,15 @@ import (
 	"fmt"
 )
 
-// Combined copies earlier text where the text repeats, and drafts with a model elsewhere. Each round asks Suffix first, which costs
-// almost nothing. If Suffix is not certain of a draft of the length asked for, the draft model is asked. Certain means here: half
-// the doubt that Ask.Trust allows, because there is a second proposer. Both are told all committed tokens. The model reads them only
-// when it is asked, so repeated text costs it one long pass instead of one step for each token.
+// Combined copies earlier text where the text repeats, and drafts with a model elsewhere. Each
+// round asks Suffix first, which costs almost nothing. Its draft is taken if it is certain and has
+// the length asked for, or ends with a stop token. Otherwise the draft model is asked. Certain
+// means: at most half the doubt that Ask.Trust allows, because there is a second proposer. Both are
+// told all committed tokens. The model reads them only when it is asked, so repeated text costs it
+// one long pass instead of one step for each token.
 //
-// It does not own the two: the session can also use each by itself. To close Combined closes neither.
+// Combined does not own the two proposers: the session can also use each by itself. Close closes
+// neither.
 type Combined struct {
 	suffix *Suffix
 	model  Proposer

@@ -60,9 +60,10 @@ func (d *DraftModel) Named(name string) *DraftModel {
 
 func (d *DraftModel) Name() string { return d.name }
 
-// NewTranslatedDraft returns a proposer for a target of vocab ids by a model of another vocabulary, of own ids. It drafts only
-// tokens that both have: the draft model's scores are brought into the target's vocabulary before anything is drawn, so that q is what
-// was drawn from and the draft is exact (token-level intersection, Timor et al. 2025, arXiv 2502.05202).
+// NewTranslatedDraft returns a proposer for a target of vocab ids by a model of another vocabulary,
+// of own ids. It drafts only tokens that both vocabularies have. The draft model's scores are
+// brought into the target's vocabulary before anything is drawn. So q is what was drawn from, and
+// the draft is exact (token-level intersection, Timor et al. 2025, arXiv 2502.05202).
 func NewTranslatedDraft(model Model, vocab, own int, lexicon Lexicon) (*DraftModel, error) {
 	d, err := NewDraftModel(model, vocab, own)
 	if err != nil {
@@ -122,8 +123,10 @@ func (d *DraftModel) Read(ctx context.Context, progress func(done, total int)) e
 	return nil
 }
 
-// Propose draws up to ask.Gamma tokens, each from the draft model's distribution after the token before, shaped by ask.Shapers. Its
-// first pass reads the committed tokens that the cache lacks. If they are many, it asks for a Read first.
+// Propose draws up to ask.Gamma tokens, each from the draft model's distribution after the token
+// before, shaped by ask.Shapers. Its first pass reads the committed tokens that the cache lacks. If
+// they are more than mostMissed, Propose drafts nothing and returns their number in Draft.Unread:
+// the caller then calls Read.
 func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	if missed := d.Unread(); missed > mostMissed && ask.Gamma > 0 {
 		return Draft{Unread: missed}, nil
@@ -286,8 +289,9 @@ func (d *DraftModel) Committed(tokens []int32) error {
 	return err
 }
 
-// rollBack cuts the cache back to its longest prefix of the context without the context's last token, given that the first
-// agreed tokens are known to be one. It returns the prefix's length.
+// rollBack cuts the cache back to the longest beginning that it shares with the context, the
+// context's last token excluded. It returns the number of tokens kept. The first agreed tokens are
+// known to be the same and are not compared.
 func (d *DraftModel) rollBack(agreed int) (int, error) {
 	most := min(len(d.cached), max(0, len(d.context)-1))
 	keep := min(agreed, most)

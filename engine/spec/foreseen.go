@@ -14,10 +14,9 @@ type Decided interface {
 	Decision() compute.Drawn
 }
 
-// foreseen stands in for the acceptance rule and the predictions of a round that the device has
-// judged: it gives the device's verdicts to decide. So decide's check for stop tokens still holds,
-// which the device does not make: tokens that it accepted after a stop token are dropped and do not
-// count.
+// foreseen takes the place of the acceptance rule and the predictions in a round that the device
+// has judged: it gives decide the device's verdicts. The device does not look for stop tokens.
+// decide does, so tokens that the device accepted after a stop token are dropped and do not count.
 type foreseen struct {
 	decision compute.Drawn
 }

@@ -27,7 +27,8 @@ type Ngram struct {
 	start int // where the context begins in text
 	// earlier gives, for each position of text, the position after the previous occurrence of the
 	// same token; 0 if there is none. A search follows these links back from the last token. So it
-	// touches little memory, most of which the weights have driven out of the caches.
+	// touches little memory: the processor's caches hold little of text after a pass over the
+	// weights.
 	earlier []int32
 	latest  []int32 // by token: the position after its last occurrence, 0 if it has none
 

@@ -29,9 +29,10 @@ func (a *Ask) drafting() sample.Params {
 	return p
 }
 
-// Sampling returns how a device judges a draft of n tokens that were not sampled, and draws the
-// token that follows. It reports false if a device cannot: at temperature 0, with uniforms that it
-// cannot compute, and for more than compute.MostDrafts tokens.
+// Sampling returns how a device judges a draft of n tokens and draws the token that follows. How
+// the draft is made is left to the caller: Draft and Vocab for one that the device samples, Certain
+// for one that was not sampled. Sampling returns false if a device cannot judge: at temperature 0,
+// with uniforms that it cannot compute, and for more than compute.MostDrafts tokens.
 func Sampling(p sample.Params, u sample.Uniforms, round, n int) (compute.Sampling, bool) {
 	counted, ok := u.(sample.Counted)
 	if !ok || p.Temperature <= 0 || n > compute.MostDrafts {

@@ -17,19 +17,24 @@ type Draft struct {
 	Q      []sample.Dist // (len(Tokens)); Elsewhere for a draft that stayed on a device
 	// Temperature is the temperature at which Tokens were drawn; 0 for tokens that were not sampled.
 	Temperature float64
-	// Logits are the draft model's logits for each token, (len(Tokens)) rows of vocab, for inspection. They are nil for proposers
-	// without a model, and unless Ask.Inspect or Ask.Look is set.
+	// Logits are the draft model's logits for each token, (len(Tokens)) rows of vocab, if
+	// Ask.Inspect is set; with Ask.Look alone, only the first row. They are nil for proposers
+	// without a model.
 	Logits [][]float32
-	// LookBytes is the number of bytes that crossed from a device only because of Ask.Look.
+	// LookBytes is the number of bytes that crossed from a device only because of Ask.Inspect or
+	// Ask.Look.
 	LookBytes int64
-	// Confidence is the proposer's own probability of each token: q, or at temperature 0 the probability of the plain softmax. It
-	// is nil for proposers without probabilities, and unless Ask.Continue or Ask.Inspect is set.
+	// Confidence is the proposer's own probability of each token: q, or at temperature 0 the
+	// probability of the plain softmax; for a lookup, its guess how likely the token is to hold. A
+	// draft model gives it only if Ask.Continue or Ask.Inspect is set, or if the draft was sampled
+	// on a device; otherwise it is nil. It is nil, too, for proposers without probabilities.
 	Confidence []float64
 	// Pending is the number of committed tokens that the first pass of the draft model had to read: 1 or 2 from round to
 	// round, more after rounds without a draft. It explains an unusually long first step.
 	Pending int
-	// Unread is not 0 if there is no draft yet, because the proposer has missed so many committed tokens. Call Read, then Propose
-	// again. So the caller can time this reading apart from drafting and show its progress.
+	// Unread is the number of committed tokens that the proposer has missed and must read before it
+	// drafts; there is no draft yet. Call Read, then Propose again. So the caller can time this
+	// reading apart from drafting and show its progress. It is 0 if the draft is made.
 	Unread int
 	// Device, when not nil, holds the draft: it is still on a device, and Tokens come with Seen.
 	Device *OnDevice
@@ -64,8 +69,10 @@ type Ask struct {
 	Shapers  sample.Shapers
 	Uniforms sample.Uniforms
 	Round    int
-	// Continue, when not nil, says whether one more draft token is worth its price after token i (from 0) was drawn with Confidence
-	// q. It returns "" to go on, or the reason to stop. A proposer whose tokens cost nothing does not call it.
+	// Continue, when not nil, says whether one more draft token is worth its price after token i
+	// (from 0) was drawn with Confidence q. It returns "" to go on, or the reason to stop. It is
+	// not called by a proposer whose tokens cost nothing, nor for a draft that a device makes
+	// without the host.
 	Continue func(i int, q float64) string
 	// Sharpen is a factor on the temperature of the draft's distributions; 0 stands for 1.
 	Sharpen float64
@@ -93,7 +100,8 @@ type Proposer interface {
 	// Unread is the number of committed tokens that a model has to read before the next draft. The last token does not count: it is
 	// read with every draft. It is 0 where that is not known before the draft.
 	Unread() int
-	// Read reads them, and calls progress, which may be nil. What was read before an error stays read.
+	// Read reads the unread tokens and calls progress, which may be nil. What was read before an
+	// error stays read.
 	Read(ctx context.Context, progress func(done, total int)) error
 	// Propose drafts up to ask.Gamma tokens after the committed ones. Fewer tokens, or none, are no error. After an error that wraps
 	// ErrNoDraft, only this round has no draft.
@@ -115,8 +123,9 @@ type OnDevice struct {
 	seen   func(draft *Draft, ids []int32, q []float64) error
 }
 
-// Seen fills in the draft when the host knows its tokens: ids (N), −1 for a missing one, and if they were sampled the
-// probability q of each. An error is one of Propose.
+// Seen fills in the draft once the host knows its tokens. ids has N tokens, −1 for a missing one; q
+// has the probability of each if they were sampled, else it is nil. An error of Seen means what one
+// of Propose means.
 func (o *OnDevice) Seen(draft *Draft, ids []int32, q []float64) error { return o.seen(draft, ids, q) }
 
 // noModel has the methods of a Proposer that only looks tokens up.

@@ -26,8 +26,9 @@ const (
 	FromHeads         // trained heads on the target's hidden states
 )
 
-// Lookup reports whether the proposer only looks tokens up. They cost nothing. So it is asked in every round, and how much of a draft is
-// worth verifying is decided after the draft is known.
+// Lookup reports whether the proposer only looks tokens up, which costs nothing. Such a proposer is
+// asked in nearly every round, and how much of its draft is worth verifying is decided once the
+// draft is known.
 func (t Traits) Lookup() bool { return t.From == FromText }
 
 // Hidden reports whether it drafts from hidden states of the target's: it is a HiddenReader, and needs those of every pass.

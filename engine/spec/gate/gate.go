@@ -16,8 +16,9 @@ const Limit = 5.5
 // Played is the beginning of one reply after Root.
 type Played struct {
 	Tokens []int32 // at least one; tokens beyond those that are judged are ignored
-	// Bonus is the index of the first token drawn after a draft that was accepted whole, or −1. A
-	// later bonus token will not do: which one is the last depends on the tokens themselves.
+	// Bonus is the index of the first token drawn after a draft that was accepted whole, or −1 if
+	// there is none. A later bonus token must not be given: which bonus token is the last depends
+	// on the tokens themselves, so its distribution is another.
 	Bonus int
 }
 
@@ -41,10 +42,10 @@ func (r Report) Failures() string {
 	return strings.Join(out, ", ")
 }
 
-// Judge plays so many replies and compares their first length tokens with the world's exact
-// distribution: each position by itself, each pair of neighbours, and the bonus tokens given the
-// token before them. A shorter reply is continued by draws from the exact distribution, which
-// cannot hide a wrong beginning.
+// Judge calls play for each of trials replies and compares their first length tokens with the
+// world's exact distribution: each position by itself, each pair of neighbours, and the bonus
+// tokens given the token before them. A shorter reply is continued by draws from the exact
+// distribution, which cannot hide a wrong beginning.
 func (w *World) Judge(trials, length int, seed uint64, play func(trial int) Played) Report {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	single := make([][]int, length) // (position, vocab)

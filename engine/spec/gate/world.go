@@ -140,8 +140,8 @@ func (w *World) DraftScores(position int, before int32) []float32 {
 // P returns the exact distribution of the token at a position, given the token before.
 func (w *World) P(position int, before int32) []float64 { return w.exact[w.row(position, before)] }
 
-// Rows returns the target's scores after each of tokens, the first of which is the one before
-// position first: what a forward pass over these tokens gives.
+// Rows returns the target's scores after each of tokens, as a forward pass over these tokens gives
+// them. tokens[0] is the token before position first.
 func (w *World) Rows(first int, tokens []int32) Rows { return Rows{w, first, tokens} }
 
 // Rows is one pass of the target; it has the methods of compute.Logits that a verifier reads.
