@@ -282,7 +282,8 @@ func visit(t *testing.T, x *terminal, warmer string) {
 
 	x.send(altUp)
 	x.wait("γ fixed at 5", func() bool {
-		return strings.Contains(x.text(chatW, 0, x.w, 2), "fixed") && strings.Contains(x.text(chatW, 0, x.w, 2), "γ 5")
+		length := x.text(chatW, 4, x.w, 6) // after the head line and its bars
+		return strings.Contains(length, "fixed") && strings.Contains(length, "γ 5")
 	})
 	x.send(altRght)
 	x.wait(warmer, func() bool {

@@ -71,7 +71,7 @@ func (m *Model) parts() pane.Parts {
 	p.Status = []string{m.drawStatus(notice == nil)}
 	p.Over = append(notice, m.menu()...)
 	if !r.Strip.Empty() {
-		p.Strip = []string{pane.Strip(s, th, r.Strip.W), pane.SettingsStrip(s, th, r.Strip.W)}
+		p.Strip = []string{pane.Head(s, th, r.Strip.W), pane.Strip(s, th, r.Strip.W), pane.SettingsStrip(s, th, r.Strip.W)}
 	}
 	if !r.Lane.Empty() {
 		p.Lane = pane.Lane(s, th, r.Lane.W, r.Lane.H)

@@ -2,7 +2,7 @@
 // that one place decides what fits where, and a test can draw it.
 //
 // [Arrange] takes the size and [Options] and returns [Rects]. Wide windows have a column of
-// figures at the right. Below about 100×30 cells the column becomes a strip of one or two lines.
+// figures at the right. Below about 100×30 cells the column becomes a strip of one to three lines.
 // Below 40×10 there is only room for a message.
 //
 // Invariant: the panes never overlap, and with the rules between them they fill the window
@@ -33,8 +33,8 @@ type Rects struct {
 	TooSmall bool // only one message fits; all panes are empty
 
 	Chat Rect
-	// Strip is used only without Side: figures on one line and, if there is room, settings on
-	// another.
+	// Strip is used only without Side: the head line and, if there is room, a line of figures and
+	// one of settings.
 	Strip     Rect
 	Lane      Rect // with H above 2 the first row is its heading
 	Composer  Rect
@@ -97,10 +97,14 @@ func (r *Rects) column(w, bottom int, o Options) {
 
 // stripHeight is how many rows the strip gets in a window of h rows.
 func stripHeight(h int) int {
-	if h >= 18 {
+	switch {
+	case h >= 18:
+		return 3
+	case h >= 13:
 		return 2
+	default:
+		return 1
 	}
-	return 1
 }
 
 // laneHeight is how many rows the lane (the round in progress) gets in a window of h rows.

@@ -81,11 +81,11 @@ cccccccc
 cccccccc
 cccccccc
 cccccccc
-cccccccc
 llllllll
 llllllll
 llllllll
 llllllll
+pppppppp
 pppppppp
 pppppppp
 --------
@@ -117,7 +117,7 @@ cccccccccccc
 cccccccccccc
 cccccccccccc
 cccccccccccc
-cccccccccccc
+llllllllllll
 llllllllllll
 pppppppppppp
 wwwwwwwwwwww
@@ -196,5 +196,5 @@ func TestTooSmall(t *testing.T) {
 func ExampleArrange() {
 	r := layout.Arrange(80, 24, layout.Options{})
 	fmt.Println("chat", r.Chat, "lane", r.Lane, "side", r.Side.Empty())
-	// Output: chat {0 0 80 15} lane {0 15 80 4} side true
+	// Output: chat {0 0 80 14} lane {0 14 80 4} side true
 }

@@ -9,8 +9,8 @@ import (
 	"specula/ui/state"
 )
 
-// headline draws the current γ, the rule that chose it, and why.
-func (c *column) headline(rows int) []string {
+// draftLength draws the current γ, the rule that chose it, and why.
+func (c *column) draftLength(rows int) []string {
 	now := lengthNow(c.s)
 	out := c.line().Put(c.th.Title, "draft length ").Put(c.th.Strong, fmt.Sprintf("%s %d", c.th.Glyph.Gamma, now.gamma))
 	if c.s.Settings.GammaMax > 0 {
@@ -27,8 +27,6 @@ func (c *column) headline(rows int) []string {
 	why := now.why
 	if now.off != "" {
 		why = "speculation does not pay: " + now.off
-	} else if _, times, _ := speedup(c.th, &c.s.Reply); now.gamma > 0 && event.Loses(c.s.Reply.Speedup) {
-		why = "slower than without speculation: " + times + " of its speed"
 	}
 	lines := []string{out.String()}
 	for _, text := range paint.Wrap(why, c.w-2, rows-1) {
@@ -41,7 +39,6 @@ func (c *column) headline(rows int) []string {
 func (c *column) figures(int) []string {
 	th := c.th
 	recent := c.s.Recent(recentRounds)
-	speed, timed := recent.TokensPerSecond()
 	perPass, any := recent.TokensPerPass()
 	rounds := float64(max(recent.Rounds, 1))
 	ms := func(total float64) string {
@@ -54,10 +51,7 @@ func (c *column) figures(int) []string {
 	if any {
 		moved = bytes(float64(recent.Bytes) / rounds)
 	}
-	gain, times, style := speedup(th, &c.s.Reply)
 	return []string{
-		c.heading("figures", fmt.Sprintf("mean of the last %d rounds", recentRounds), ""),
-		c.styledPair("tokens/s", figure(th, speed, timed, 1), gain, times, style),
 		c.pair("tokens/pass", figure(th, perPass, any, 2), "moved/round", moved),
 		c.pair("draft", ms(recent.DraftMS), "verify", ms(recent.VerifyMS)),
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"specula/engine/event"
-	"specula/ui/state"
 	"specula/ui/theme"
 )
 
@@ -73,19 +71,4 @@ func probability(p float64) string {
 		return fmt.Sprintf("%.0e", p)
 	}
 	return fmt.Sprintf("%.4f", p)
-}
-
-// speedup formats the speed-up of a reply. A loss has another name and style.
-func speedup(th *theme.Theme, r *state.ReplyInfo) (name, value string, style theme.Style) {
-	if r.Speedup <= 0 {
-		return "speed-up", th.Glyph.None, th.Strong
-	}
-	value = th.Glyph.Times + fmt.Sprintf("%.2f", r.Speedup)
-	if r.Estimated {
-		value = th.Glyph.About + value
-	}
-	if event.Loses(r.Speedup) {
-		return "slower", value, th.Warning
-	}
-	return "speed-up", value, th.Strong
 }

@@ -46,7 +46,7 @@ func frame(s *state.State, view *transcript.View, sc screen) string {
 	hints := "enter send  " + th.Glyph.Separator + "  ? help"
 	return pane.Compose(r, th, pane.Parts{
 		Chat:      view.Draw(s, th, r.Chat.W, r.Chat.H, sc.view),
-		Strip:     []string{pane.Strip(s, th, r.Strip.W), pane.SettingsStrip(s, th, r.Strip.W)},
+		Strip:     []string{pane.Head(s, th, r.Strip.W), pane.Strip(s, th, r.Strip.W), pane.SettingsStrip(s, th, r.Strip.W)},
 		Lane:      pane.Lane(s, th, r.Lane.W, r.Lane.H),
 		Composer:  []string{paint.Fit(th, th.Label, " "+th.Glyph.Marker+" write a message", r.Composer.W)},
 		Status:    []string{pane.Status(s, th, r.Status.W, pane.StatusOptions{Pace: "slow 2/s", Hints: hints})},

@@ -35,9 +35,11 @@ func roundOf(index, drafted int) event.Round {
 	return e
 }
 
+// side returns the lines of the side column from the draft length on.
 func side(s *state.State) []string {
 	th, _ := theme.Named("mono", true)
-	return strings.Split(ansi.Strip(strings.Join(pane.Side(s, th, 40, 36), "\n")), "\n")
+	lines := strings.Split(ansi.Strip(strings.Join(pane.Side(s, th, 40, 36), "\n")), "\n")
+	return lines[4:] // after the head line and its bars
 }
 
 // The graph shows the number of draft tokens, not γ. A probe is a marked gap.

@@ -97,42 +97,6 @@ func TestReplayDrawsTheSameFrame(t *testing.T) {
 	}
 }
 
-// An estimated speed-up has a mark, and a loss has another name. Strip and panel show the same.
-func TestSpeedupInStripAndPanel(t *testing.T) {
-	th, _ := theme.Named("mono", true)
-	ascii, _ := theme.Named("mono", false)
-	for _, tt := range []struct {
-		name         string
-		round        event.Round
-		strip, panel string
-		says         string // above the graphs
-	}{
-		{"nothing yet", event.Round{}, "speed-up      –", "speed-up         –", ""},
-		{"estimated", event.Round{Speedup: 2.134, SpeedupEstimated: true}, "speed-up ≈×2.13", "speed-up    ≈×2.13", ""},
-		{"measured", event.Round{Speedup: 1.62}, "speed-up  ×1.62", "speed-up     ×1.62", ""},
-		{"estimated loss", event.Round{Speedup: 0.52, SpeedupEstimated: true}, "slower ≈×0.52", "slower      ≈×0.52", "slower than without speculation: ≈×0.52"},
-		{"loss", event.Round{Speedup: 0.94}, "slower  ×0.94", "slower       ×0.94", "slower than without speculation: ×0.94"},
-		{"neither", event.Round{Speedup: 0.997}, "speed-up  ×1.00", "speed-up     ×1.00", ""},
-	} {
-		tt.round.Gamma, tt.round.GammaRule = 4, "fixed"
-		s := stateOf([]event.Event{event.ReplyStarted{Reply: 1}, tt.round})
-		if strip := ansi.Strip(pane.Strip(s, th, 120)); !strings.Contains(strip, tt.strip) {
-			t.Errorf("%s: the strip is %q, want %q", tt.name, strip, tt.strip)
-		}
-		panel := ansi.Strip(strings.Join(pane.Side(s, th, 41, 34), "\n"))
-		if !strings.Contains(panel, tt.panel) {
-			t.Errorf("%s: the panel has no %q:\n%s", tt.name, tt.panel, panel)
-		}
-		words := strings.Join(strings.Fields(panel), " ")
-		if tt.says != "" && !strings.Contains(words, tt.says) || tt.says == "" && strings.Contains(words, "slower") {
-			t.Errorf("%s: the panel does not say %q:\n%s", tt.name, tt.says, panel)
-		}
-		if strip := ansi.Strip(pane.Strip(s, ascii, 120)); tt.round.SpeedupEstimated && !strings.Contains(strip, "~x") {
-			t.Errorf("%s: the strip in ASCII is %q", tt.name, strip)
-		}
-	}
-}
-
 func TestLaneShowsEveryFate(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	u := 0.5

@@ -29,15 +29,16 @@ type sideSection struct {
 func Side(s *state.State, th *theme.Theme, w, h int) []string {
 	c := column{s: s, th: th, w: w}
 	sections := []sideSection{
-		{rank: 0, rows: 3, gap: true, draw: c.headline},
-		{rank: 2, rows: 5, grow: 5, draw: c.draftGraph}, // its ticks serve as the gap below
-		{rank: 3, rows: 4, gap: true, grow: 5, draw: c.acceptanceGraph},
-		{rank: 5, rows: 5, gap: true, grow: 2, draw: c.positions},
-		{rank: 1, rows: 4, gap: true, draw: c.figures},
-		{rank: 8, rows: 4, gap: true, grow: 3, draw: c.speedGraph},
-		{rank: 4, rows: 3, gap: true, draw: c.settings},
-		{rank: 6, rows: 4, want: len(c.models(7)), draw: c.models}, // a row that it does not need serves as the gap below
-		{rank: 7, rows: 2, draw: c.legend},
+		{rank: 0, rows: 3, gap: true, draw: c.head},
+		{rank: 1, rows: 3, gap: true, draw: c.draftLength},
+		{rank: 3, rows: 5, grow: 5, draw: c.draftGraph}, // its ticks serve as the gap below
+		{rank: 4, rows: 3, gap: true, grow: 6, draw: c.acceptanceGraph},
+		{rank: 7, rows: 4, gap: true, grow: 3, draw: c.positions},
+		{rank: 2, rows: 2, gap: true, draw: c.figures},
+		{rank: 9, rows: 4, gap: true, grow: 3, draw: c.speedGraph},
+		{rank: 5, rows: 3, gap: true, draw: c.settings},
+		{rank: 8, rows: 4, want: len(c.models(7)), draw: c.models}, // a row that it does not need serves as the gap below
+		{rank: 6, rows: 2, draw: c.legend},
 	}
 	sections = choose(sections, h)
 	spread(sections, h)
@@ -134,22 +135,17 @@ const maxPairWidth = 64
 // pair draws two figures side by side. Each has its name at the left and its value at the right of its
 // half.
 func (c *column) pair(name1, value1, name2, value2 string) string {
-	return c.styledPair(name1, value1, name2, value2, c.th.Strong)
-}
-
-// styledPair is pair with a style for the second value.
-func (c *column) styledPair(name1, value1, name2, value2 string, style theme.Style) string {
 	half, end := (c.w-1)/2, c.w-1
 	if c.w > maxPairWidth {
 		half, end = maxPairWidth/2, maxPairWidth-1
 	}
 	out := c.line()
-	c.cell(out, 1, half-1, name1, value1, c.th.Strong)
-	c.cell(out, half+2, end, name2, value2, style)
+	c.cell(out, 1, half-1, name1, value1)
+	c.cell(out, half+2, end, name2, value2)
 	return out.String()
 }
 
-func (c *column) cell(out *paint.Line, from, to int, name, value string, style theme.Style) {
+func (c *column) cell(out *paint.Line, from, to int, name, value string) {
 	out.Pad(from)
 	valueWidth := paint.Width(value)
 	room := max(to-from-valueWidth-1, 0)
@@ -157,5 +153,5 @@ func (c *column) cell(out *paint.Line, from, to int, name, value string, style t
 		name = paint.Fit(c.th, "", name, room)
 	}
 	out.Put(c.th.Label, name).Pad(to - valueWidth)
-	out.Put(style, paint.Fit(c.th, "", value, min(valueWidth, to-from)))
+	out.Put(c.th.Strong, paint.Fit(c.th, "", value, min(valueWidth, to-from)))
 }

@@ -124,13 +124,12 @@ func contextWords(s *state.State) string {
 	return fmt.Sprintf("context %s/%s", count(int64(s.Reply.ContextUsed)), count(int64(s.Reply.ContextTokens)))
 }
 
-// Strip draws the most important figures on one line, for windows without a side column. Figures that
-// do not fit are left out.
+// Strip draws γ and the most important figures on one line, for windows without a side column. Figures
+// that do not fit are left out.
 func Strip(s *state.State, th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w).Put("", " ")
 	recent := s.Recent(recentRounds)
 	share, tested := recent.Acceptance()
-	speed, timed := recent.TokensPerSecond()
 	perPass, any := recent.TokensPerPass()
 	now := lengthNow(s)
 	gamma, probe := fmt.Sprint(now.gamma), " "
@@ -141,21 +140,17 @@ func Strip(s *state.State, th *theme.Theme, w int) string {
 		probe = th.Glyph.Probe
 	}
 	out.Put(th.Label, th.Glyph.Gamma+" ").Put("", paint.Spaces(2-paint.Width(gamma))).Put(th.Strong, gamma).Put(th.Warning, probe).Put("", " ")
-	gain, times, style := speedup(th, &s.Reply)
 	for _, f := range []struct {
 		name, value string
 		width       int
-		style       theme.Style
 	}{
-		{"accepted", percent(th, share, tested), 4, th.Strong},
-		{"tok/s", figure(th, speed, timed, 1), 6, th.Strong},
-		{"/pass", figure(th, perPass, any, 2), 4, th.Strong},
-		{gain, times, 6, style},
+		{"accepted", percent(th, share, tested), 4},
+		{"/pass", figure(th, perPass, any, 2), 4},
 	} {
 		if out.Left() < paint.Width(f.name)+f.width+4 {
 			break
 		}
-		out.Put(th.Label, f.name+" ").Put("", paint.Spaces(f.width-paint.Width(f.value))).Put(f.style, f.value).Put("", "  ")
+		out.Put(th.Label, f.name+" ").Put("", paint.Spaces(f.width-paint.Width(f.value))).Put(th.Strong, f.value).Put("", "  ")
 	}
 	if off := prefixed("off: ", now.off); off != "" && paint.Width(off)+1 < out.Left() {
 		out.Right(th.Label, off+" ")

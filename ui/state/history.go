@@ -8,6 +8,7 @@ type Sample struct {
 	Probe                            bool // γ was chosen to measure its cost
 	Tokens                           int  // committed
 	MS, DraftMS, VerifyMS            float64
+	ReadMS                           float64 // part of MS: the proposer read what it had missed
 	Bytes                            int64
 	Marks                            []string // settings that changed just before
 	Reply                            int      // ReplyInfo.Number of its reply
@@ -73,6 +74,35 @@ func (w *Window) TokensPerPass() (float64, bool) {
 	return float64(w.Tokens) / float64(max(w.Rounds, 1)), w.Rounds > 0
 }
 
+// Rate is what rounds took and wrote. Each round weighs rateShare of the one after it, as in the
+// engine's speed-up, so that both tell of the same rounds.
+type Rate struct{ Tokens, MS, DraftMS float64 }
+
+const rateShare = 0.95
+
+// Rate returns the rate of the newest rounds of this chat that asked for a draft, or that did not. The
+// time in which the proposer reads is left out, as in the speed-up.
+func (s *State) Rate(asked bool) (r Rate) {
+	weight := 1.0
+	for i := len(s.History) - 1; i >= 0 && weight > 0.01; i-- {
+		if h := &s.History[i]; (h.Gamma > 0) == asked {
+			r.Tokens += weight * float64(h.Tokens)
+			r.MS += weight * (h.MS - h.ReadMS)
+			r.DraftMS += weight * h.DraftMS
+			weight *= rateShare
+		}
+	}
+	return r
+}
+
+// PerSecond returns tokens a second; 0 if nothing was timed.
+func (r Rate) PerSecond() float64 {
+	if !(r.MS > 0) {
+		return 0
+	}
+	return r.Tokens * 1000 / r.MS
+}
+
 // count adds a round to the history and to the running totals of the reply.
 func (s *State) count(e *event.Round, marks []string) {
 	tokens := committed(e)
@@ -81,7 +111,7 @@ func (s *State) count(e *event.Round, marks []string) {
 	}
 	s.History = append(s.History, Sample{
 		Gamma: e.Gamma, Drafted: len(e.Draft), Probe: e.Probe, Tested: e.Tested, Accepted: e.Accepted, Tokens: tokens,
-		MS: e.MS(), DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, Bytes: e.BytesMoved, Marks: marks, Reply: s.Reply.Number,
+		MS: e.MS(), ReadMS: e.ReadMS, DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, Bytes: e.BytesMoved, Marks: marks, Reply: s.Reply.Number,
 	})
 	s.Sequence++
 

@@ -16,6 +16,7 @@ func (s *State) applyReplyStarted(e event.ReplyStarted) {
 	s.Reply = ReplyInfo{
 		Number: s.replies, PromptTokens: e.PromptTokens, ReusedTokens: e.ReusedTokens,
 		ContextTokens: e.ContextTokens, ContextUsed: e.PromptTokens,
+		Speedup: s.Reply.Speedup, Estimated: s.Reply.Estimated,
 	}
 	s.safe = sanitize.Sanitizer{}
 	s.add(&Message{Role: "user", Raw: e.Prompt, Text: sanitize.Text(e.Prompt), Done: true})

@@ -71,7 +71,7 @@ type ReplyInfo struct {
 	ContextTokens int // capacity
 	ContextUsed   int // tokens in the target's cache
 	Totals        event.Totals
-	Speedup       float64 // 0 until a round drafted
+	Speedup       float64 // the last one known in this chat; 0 until a round drafted
 	Estimated     bool    // not yet measured against plain rounds of replies
 	Reason        string  // why it ended; "" while it is written
 }

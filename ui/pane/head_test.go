@@ -1,0 +1,85 @@
+package pane_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"specula/engine/event"
+	"specula/ui/pane"
+	"specula/ui/state"
+	"specula/ui/theme"
+)
+
+// The head line says how much faster, with both rates, or in words why that is not known. Side column and
+// strip say the same.
+func TestTheHeadLine(t *testing.T) {
+	// 4 tokens in 10 ms, after 50 ms of reading that do not count: 400 tokens a second.
+	fast := event.Round{Gamma: 4, ReadMS: 50, DraftMS: 2, VerifyMS: 8, Speedup: 2}
+	for range 3 {
+		fast.Draft = append(fast.Draft, event.Token{Text: "a", Verdict: event.Accepted})
+	}
+	fast.Commit = &event.Token{Text: "b", Verdict: event.Bonus}
+	with := func(change func(r *event.Round)) event.Round {
+		r := fast
+		change(&r)
+		return r
+	}
+	plain := event.Round{VerifyMS: 4, Commit: &event.Token{Text: "b", Verdict: event.Plain}}
+	for _, c := range []struct {
+		name   string
+		round  event.Round
+		off    bool
+		strip  string // 40 cells wide
+		panel  string
+		styled bool // as a loss
+	}{
+		{"nothing yet", plain, false, "speed-up known after the first draft", "speed-up known after the first draft speculative not yet plain 250 tok/s", false},
+		{"measured", fast, false, "×2.00 faster 400 vs 200 tok/s", "×2.00 faster speculative 400 tok/s ████████████ plain 200 tok/s ██████", false},
+		{"estimated", with(func(r *event.Round) { r.SpeedupEstimated = true }), false, "≈×2.00 faster 400 vs ≈200 tok/s",
+			"≈×2.00 faster estimated speculative 400 tok/s ████████████ plain ≈200 tok/s ██████", false},
+		{"draft too slow", with(func(r *event.Round) { r.Speedup = 0.94 }), false, "×0.94 slower: drafting takes too long",
+			"×0.94 slower: drafting takes too long speculative 400 tok/s", true},
+		{"too little kept", with(func(r *event.Round) { r.Speedup, r.SpeedupEstimated = 0.5, true }), false, "≈×0.50 slower: too few tokens are kept",
+			"≈×0.50 slower: too few tokens are kept speculative 400 tok/s ██████ plain ≈800 tok/s ████████████", true},
+		{"neither", with(func(r *event.Round) { r.Speedup = 0.997 }), false, "×1.00, as fast as plain", "×1.00, as fast as plain speculative 400", false},
+		{"switched off", plain, true, "speculation is off plain 250 tok/s", "speculation is off speculative off plain 250 tok/s", false},
+		{"does not pay", with(func(r *event.Round) { r.Gamma, r.Draft, r.GammaOff = 0, nil, "acceptance 0.1" }), false,
+			"no draft now: it would not pay", "no draft now: it would not pay speculative not now plain 100 tok/s", false},
+	} {
+		s := state.New()
+		s.Apply(event.ReplyStarted{Reply: 1, Settings: event.Settings{Gamma: 4, GammaMax: 8, GammaRule: "fixed", Speculate: !c.off}})
+		if c.name == "does not pay" {
+			s.Apply(fast)
+		}
+		s.Apply(c.round)
+		th, _ := theme.Named("dark", true)
+		strip := pane.Head(s, th, 40)
+		if got := words(strip); !strings.HasPrefix(got, c.strip) {
+			t.Errorf("%s: the strip says %q, want %q", c.name, got, c.strip)
+		}
+		if got := strings.Contains(strip, string(th.Error)); got != c.styled {
+			t.Errorf("%s: drawn as a loss: %v", c.name, got)
+		}
+		if got := words(strings.Join(pane.Side(s, th, 40, 34)[:3], " ")); !strings.HasPrefix(got, c.panel) {
+			t.Errorf("%s: the panel says %q, want %q", c.name, got, c.panel)
+		}
+	}
+}
+
+// While the next reply begins, the head line keeps what is known.
+func TestTheHeadLineLastsFromReplyToReply(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	s := state.New()
+	s.Apply(event.ReplyStarted{Reply: 1})
+	s.Apply(event.Round{Gamma: 1, VerifyMS: 10, Speedup: 1.5, Draft: []event.Token{{Verdict: event.Accepted}}, Commit: &event.Token{Verdict: event.Bonus}})
+	before := pane.Head(s, th, 120)
+	s.Apply(event.ReplyEnded{Reply: 1, Reason: "stop"})
+	s.Apply(event.ReplyStarted{Reply: 2})
+	if got := pane.Head(s, th, 120); got != before || !strings.HasPrefix(ansi.Strip(got), " ×1.50 faster   speculative    200 ████") {
+		t.Errorf("%q, before %q", got, before)
+	}
+}
+
+func words(drawn string) string { return strings.Join(strings.Fields(ansi.Strip(drawn)), " ") }
