@@ -12,9 +12,10 @@ const (
 	queriesAtOnce = 8
 	// mostGroups of queries read a split one after the other, from the second-level cache.
 	mostGroups = 8
-	// From leastWidened groups on, a split in half precision is first converted to float32. That
-	// takes less time than that many groups take to convert it while they read it. The head size is
-	// at most mostWidened, so that the split fits into the cache.
+	// If at least leastWidened groups read a split in half precision, the split is first converted
+	// to float32. Otherwise each group converts it again while reading, which takes longer for so
+	// many groups. The head size is at most mostWidened, so that the converted split fits into the
+	// cache.
 	leastWidened, mostWidened = 3, 128
 	// itemsPerThread is the least number of items for each thread, so that all end at about the same
 	// time.
@@ -41,7 +42,8 @@ type Attention struct {
 func (t *Attention) sharing() int { return t.Heads / t.KV.heads }
 
 // rowsPerItem returns the rows of an item. The more rows, the more often a split is used after it
-// was read from memory. There are enough for a whole group of queries, or one row if that has more.
+// was read from memory. An item has at least the rows whose queries fill a group, or one row if a
+// row alone has more queries than that.
 func (t *Attention) rowsPerItem() int {
 	group := max(1, queriesAtOnce/t.sharing())
 	most := max(group, mostGroups*queriesAtOnce/t.sharing())

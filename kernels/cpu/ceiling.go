@@ -2,8 +2,8 @@ package cpu
 
 import "time"
 
-// Ceilings are the measured limits of this machine, with the threads of a pool. A figure is 0 if
-// portable Go has no loop that would reach the limit.
+// Ceilings are the measured limits of this machine, with the threads of a pool. On the portable
+// level the two multiplication figures are 0, because Go has no loop that would reach these limits.
 type Ceilings struct {
 	ReadBytesPerS  float64 // bytes read from memory
 	FloatMulPerS   float64 // float32 multiplications, each with an addition

@@ -11,9 +11,9 @@
 // spreads this range over its threads.
 //
 // Two invariants. No item depends on another's result, so neither the number of threads nor the way
-// items are divided changes a bit. And kernels/ref fixes the order of every addition in a sum,
-// however many rows a call computes. So verifying a draft of γ tokens gives the same bits as γ+1
-// single steps.
+// items are divided changes a bit. And the order of the additions in a sum is fixed, however many
+// rows a call computes: kernels/ref fixes it for the matrix products, the portable code for all
+// other operations. So verifying a draft of γ tokens gives the same bits as γ+1 single steps.
 //
 // A product and a sum are rounded separately, float32(a*b) + c; written otherwise, a compiler may
 // fuse them on some processors. Only products with float weights are fused, and those on every

@@ -13,8 +13,8 @@ const (
 	tileBytes      = lanes * blockBytesQ8_0
 )
 
-// quantizedAt returns the offset of the block that begins with number at of a head; at is a
-// multiple of 32.
+// quantizedAt returns the offset in bytes of the block that begins with number at; at counts all
+// numbers before it and is a multiple of 32.
 func quantizedAt(at int) int { return at / Block * blockBytesQ8_0 }
 
 // quantizedHead has room for the records of a head's numbers (see Quantized).

@@ -2,9 +2,9 @@ package cpu
 
 import "math"
 
-// LayerNorm writes (x−mean)·w/√(variance+eps) for each group of numbers; dst may be x. x has whole
-// groups, and w as many numbers as some of them: it begins anew after its last. Sums are taken in
-// the lanes of ref.Dot, the mean before the squares.
+// LayerNorm writes (x−mean)·w/√(variance+eps) for each group of numbers; dst may be x. x and w have
+// whole groups. If w has fewer groups than x, w begins anew after its last. Sums are taken in the
+// lanes of ref.Dot, the mean before the squares.
 func LayerNorm(dst, x, w []float32, group int, eps float32) {
 	for at := 0; at < len(x); at += group {
 		row, out := x[at:at+group], dst[at:at+group]

@@ -23,7 +23,7 @@ type lostCores struct {
 	waitedBefore time.Duration // this window
 	rest         time.Duration // length of the last rest; 0: none lately
 	restEnds     time.Time
-	good         int // windows in a row in which all threads took part and too little was lost
+	good         int // windows in a row in which too little was lost to let one more thread rest
 }
 
 const (

@@ -77,15 +77,15 @@ func (t *MatMulFloat) byGroups(first, last, groups int) {
 	}
 }
 
-// prefetchInOrder prefetches weights in the order of memory. Memory serves them faster that way than
-// from four places in turn.
+// prefetchInOrder prefetches weights in the order of memory. Memory serves them faster that way
+// than from four places in turn.
 func (t *MatMulFloat) prefetchInOrder(ahead int) prefetch {
 	pace := floatRows * lanes * t.Type.bytes
 	return prefetch{ahead, lineBytes, pace, pace}
 }
 
-// prefetchNextBlock prefetches a group's share of the next block of rows. Every group reads one block of
-// weights, so memory is read for as long as all groups compute.
+// prefetchNextBlock prefetches a group's share of the next block of rows. Every group reads one
+// block of weights, so memory is read for as long as all groups compute.
 func (t *MatMulFloat) prefetchNextBlock(rows, g, groups int) prefetch {
 	size := t.Cols * t.Type.bytes
 	p := t.prefetchInOrder(rows*size + g*floatRows*size/groups)
@@ -93,10 +93,10 @@ func (t *MatMulFloat) prefetchNextBlock(rows, g, groups int) prefetch {
 	return p
 }
 
-// prefetchRows prefetches the same columns of the item after the next: one line for each weight row that
-// the kernel for m rows multiplies together. If a line has 32 columns, a kernel with four weight
-// rows prefetches two lines in turn, and one with two weight rows prefetches each line twice. The
-// repetition helps, because the processor drops requests when memory is too busy.
+// prefetchRows prefetches the same columns of the item after the next: one line for each weight row
+// that the kernel for m rows multiplies together. If a line has 32 columns, a kernel with four
+// weight rows prefetches two lines in turn, and one with two weight rows prefetches each line
+// twice. The repetition helps, because the processor drops requests when memory is too busy.
 func (t *MatMulFloat) prefetchRows(m int) prefetch {
 	size := t.Cols * t.Type.bytes
 	p := prefetch{ahead: 2 * floatRows * size, apart: size, pace: lanes * t.Type.bytes, back: lanes * t.Type.bytes}

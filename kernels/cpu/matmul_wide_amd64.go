@@ -63,7 +63,8 @@ func (t *MatMulFloat) batch(w *wide, first, last, fromGroup, toGroup, groups int
 }
 
 // after returns the weights that are converted next after a part of row r, and how many bytes of
-// them to prefetch per 16 columns. The first four groups of a batch prefetch one row each.
+// them to prefetch per 16 columns. If no row follows, the number is 0. Of four groups in a row each
+// prefetches another of the four rows.
 func (t *MatMulFloat) after(r, k, cols int) (next *byte, pace int) {
 	k += cols
 	if k == t.Cols {

@@ -49,8 +49,8 @@ type Pool struct {
 	panicked atomic.Pointer[panicked]
 }
 
-// sharedPhase is the part of a phase that the threads share. It fills a cache line. Its plain fields
-// do not change while a chunk is unfinished.
+// sharedPhase is the part of a phase that the threads share. It fills a cache line. Its plain
+// fields do not change while a chunk is unfinished.
 type sharedPhase struct {
 	task   Task
 	items  int
@@ -101,7 +101,8 @@ func (p *Pool) Run(t Task, items, work int) { p.RunAll([]Phase{{t, items, work}}
 // RunAll computes a program of at most MostPhases phases and returns when all are done. Work only
 // decides whether the items are shared between threads, and how finely. A program runs on the
 // caller's thread alone if its work is too small to share, or if that was measured to be faster. If
-// a task panics, RunAll panics with the task's value and stack.
+// a task panics on the caller's thread alone, RunAll panics with the task's value; if it panics in
+// a shared program, with a text of value and stack, after the program.
 func (p *Pool) RunAll(program []Phase) {
 	work, together := 0, 0 // multiplications; phases that can be shared
 	for _, t := range program {
@@ -182,8 +183,8 @@ func (p *Pool) share(phases int) {
 }
 
 // walk goes through a program. A worker leaves early when the next program has begun. The caller
-// takes chunks from the end and workers take them from the front. So in the next pass a thread finds
-// more of its weights in its own cache.
+// takes chunks from the end and workers take them from the front. So in the next pass a thread
+// finds more of its weights in its own cache.
 func (p *Pool) walk(program uint64, t *thread) {
 	caller := t == &p.threads[0]
 	run := program >> 16 << 32
@@ -228,8 +229,8 @@ func (p *Pool) await(s *sharedPhase, program uint64, caller bool, t *thread) boo
 }
 
 // firstChunks returns the number of chunks in a thread's first grab: three quarters of its share.
-// Taking chunks makes other threads wait, and usually all threads begin a phase at the same time. It
-// returns 0 if there is only one chunk.
+// Taking chunks makes other threads wait, and usually all threads begin a phase at the same time.
+// It returns 0 if there is only one chunk.
 func (p *Pool) firstChunks(chunks int) int32 {
 	if chunks < 2 {
 		return 0

@@ -2,8 +2,8 @@
 
 package cpu
 
-// Each of these processes a number of leading items that is a multiple of 8, and returns this
-// number. Portable code processes the rest.
+// Each function of this file processes the leading numbers of a row, as many as a multiple of 8
+// allows, and returns how many. Portable code processes the rest.
 
 func expRow(sums *[doubleLanes]float64, dst []float64, x []float32, peak, factor float64) int {
 	n := whole(len(x), doubleLanes)

@@ -46,8 +46,9 @@ func (c *threadChoice) next() (alone, timed bool) {
 	return c.alone, c.runs%timedEvery == 0
 }
 
-// observe takes the cost of a timed run, in nanoseconds per multiplication. A run of the way that is
-// not the current one ends the trial.
+// observe takes the cost of a timed run, in nanoseconds per multiplication. A run of the way that
+// is not the current one ends the trial. After a run of the current way, the other way may become
+// the current one, or a trial may be due.
 func (c *threadChoice) observe(alone bool, cost float64) {
 	known := &c.cost[way(alone)]
 	if alone != c.alone {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// thread is what belongs to one thread of a Pool. The caller's is the first. Its goroutine is not
-// locked to a thread of the system, nor that to a core: on two cores of AMD EPYC Zen 5 (family 26,
-// model 2) decoding was 0 to 10 % slower with either. Go stops a goroutine every 10 ms, and a locked
-// one then has to be woken.
+// thread is what belongs to one thread of a Pool. The first one belongs to the goroutine that calls
+// Run. No goroutine is locked to a thread of the system, and no such thread to a core: on two cores
+// of AMD EPYC Zen 5 (family 26, model 2) decoding was 0 to 10 % slower with either lock. Go stops a
+// goroutine every 10 ms, and a locked one then has to be woken.
 type thread struct {
 	pauses atomic.Int64  // short waits inside a program
 	naps   atomic.Int64  // waits inside a program for a thread that had lost its core

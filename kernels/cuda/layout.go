@@ -75,8 +75,8 @@ func (f *Format) Bytes(rows, cols int) int { return Tiles(rows) * f.Slabs(cols) 
 
 // ActivationBytes is the size of m rows of activations in the form that the products read. It
 // counts whole groups of 8 rows: a product reads 1, 2, or a multiple of 4 groups. Bytes of missing
-// rows may have any value. After every 32 rows begins what would be the activations of the
-// remaining rows alone.
+// rows may have any value. The bytes from row 32, 64, … on are those that the remaining rows would
+// have alone.
 func (f *Format) ActivationBytes(m, cols int) int {
 	groups := ceil(m, groupRows)
 	if groups > 2 {
@@ -220,8 +220,9 @@ type Launch struct {
 // Product is the launch of a product of m rows of activations with a matrix (or joined ones) of
 // that many tiles and cols columns. Its arguments are
 //
-//	y0 (m, n0) pointer, n0 int32, y1, n1, y2, n2 (0 where there are fewer matrices), weights, activations pointers,
-//	m int32, slabs int32, that is Slabs(cols), ranges int32, that is Ranges(tiles, cols)
+//	y0 (m, n0) pointer, n0 int32, y1, n1, y2, n2 (0 where there are fewer matrices),
+//	weights pointer, activations pointer, m int32, slabs int32, that is Slabs(cols),
+//	ranges int32, that is Ranges(tiles, cols)
 func (f *Format) Product(m, tiles, cols int) Launch {
 	return f.ProductInRanges(m, tiles, f.Ranges(tiles, cols))
 }

@@ -6,7 +6,7 @@ import "math"
 const NoToken = -1
 
 // Greedy decodes the words of accept_greedy: the draft's ids, how many of them were accepted, and
-// the token that follows. That is NoToken if the target's row was not finite.
+// next, the token that follows: NoToken if the target's row was not finite.
 func Greedy(words []uint32) (draft []int32, accepted int, next int32) {
 	n := len(words) - 1
 	draft = make([]int32, n)
@@ -25,7 +25,7 @@ type Judged struct {
 
 // Rejection decodes the words of reject: how many draft tokens were accepted, the token that
 // follows (NoToken if the target's row was not finite), p of that token, and the draft tokens. A
-// draft token with Q 0 ended the draft before it.
+// draft ends, without a rejection, before a token with Q 0.
 func Rejection(words []uint64, drafts int) (accepted int, next int32, p float32, judged []Judged) {
 	judged = make([]Judged, drafts)
 	for i := range judged {

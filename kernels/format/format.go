@@ -17,7 +17,7 @@ import (
 // Tile is the number of weights that share a scale and a minimum. A block holds one tile or eight.
 const Tile = 32
 
-// Format is a tensor type. BlockElements numbers take BlockBytes.
+// Format is a tensor type. A block holds BlockElements weights in BlockBytes bytes.
 type Format struct {
 	Type          uint32 // its number in GGUF
 	Name          string
@@ -31,7 +31,7 @@ type Format struct {
 type Quants struct {
 	Low, High Plane // the lower and upper bits of the quants; no High if Low has all of them
 	Bias      int   // 0 in formats with minima
-	Signed    bool  // quants are two's complement: with the highest bit inverted they have the bias
+	Signed    bool  // quants are stored in two's complement; inverting their highest bit adds the bias
 	Scale     int   // offset of the block's scale, in half precision
 	Min       int   // offset of the minimum, in half precision; 0: no minima
 	Factors   Factors
@@ -42,12 +42,13 @@ type Quants struct {
 }
 
 // Plane says where some bits of each quant lie in a block: Bits of them, from byte At on. Run
-// neighbouring quants lie in Run neighbouring bytes, in their lowest bits. The next Run quants lie in
-// the next bits of the same bytes, until these are full. The low bits of Q4_K, {16, 4, 32}: quants 0
-// to 31 are the low nibbles of bytes 16 to 47, quants 32 to 63 the high nibbles.
+// neighbouring quants lie in Run neighbouring bytes, in their lowest bits. The next Run quants lie
+// in the next bits of the same bytes, until these are full. The low bits of Q4_K, {16, 4, 32}:
+// quants 0 to 31 are the low nibbles of bytes 16 to 47, quants 32 to 63 the high nibbles.
 type Plane struct{ At, Bits, Run int }
 
-// Find returns where the bits of a quant are: in which byte, and after how many bits of others.
+// Find returns where the plane's bits of a quant lie: in byte at of the block, from bit shift of
+// that byte on.
 func (p Plane) Find(quant int) (at, shift int) {
 	// without divisions, which are slow
 	run, size := bits.TrailingZeros(uint(p.Run)), bits.TrailingZeros(uint(p.Bits))
@@ -56,7 +57,8 @@ func (p Plane) Find(quant int) (at, shift int) {
 	return p.At + quant>>group<<run + quant&(p.Run-1), quant & (1<<group - 1) >> run << size
 }
 
-// Unpack reads the quants of a tile as they are stored: with the bias.
+// Unpack writes the quants of a tile of the block to quants, as unsigned numbers from which Bias
+// has not been subtracted yet.
 func (q *Quants) Unpack(quants *[Tile]uint8, block []byte, tile int) {
 	if *quants = [Tile]uint8{}; q.High.Bits > 0 {
 		q.High.add(quants, block, tile, q.Low.Bits)
@@ -69,8 +71,9 @@ func (q *Quants) Unpack(quants *[Tile]uint8, block []byte, tile int) {
 	}
 }
 
-// add adds the plane's bits to the quants, above their first bits. It takes eight quants at a time:
-// they lie in eight bytes, or are the bits of one.
+// add adds the plane's bits of a tile to its quants; the plane's lowest bit becomes bit number
+// first of a quant. It takes eight quants at a time: they lie in eight bytes, or are the bits of
+// one byte.
 func (p *Plane) add(quants *[Tile]uint8, block []byte, tile, first int) {
 	const each = 0x0101010101010101
 	le := binary.LittleEndian
@@ -94,7 +97,8 @@ func (p *Plane) add(quants *[Tile]uint8, block []byte, tile, first int) {
 	}
 }
 
-// Factors are integers by which a part of a block multiplies the block's scale and minimum.
+// Factors says how a block stores the integers by which each part of it multiplies the block's
+// scale, and its minimum if the format has minima.
 type Factors int
 
 // The kinds of factors.
@@ -108,9 +112,10 @@ const (
 	SignedBytes
 )
 
-// UnpackSixBits reads a tile's two factors. For the first four tiles they are the low 6 bits of a
-// byte each. For the others they are a nibble each, and their upper bits are the high bits of those
-// first bytes.
+// UnpackSixBits reads the two factors of a tile from the 12 bytes p. Those of the first four tiles
+// are the low 6 bits of one byte each, in the first eight bytes. Those of the other tiles have
+// their low 4 bits in a nibble of the last four bytes, and their upper 2 bits in the upper 2 bits
+// of one of the first eight bytes.
 func UnpackSixBits(p []byte, tile int) (scale, min byte) {
 	if tile < 4 {
 		return p[tile] & 63, p[tile+4] & 63

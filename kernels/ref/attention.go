@@ -12,8 +12,8 @@ func Attention(dst []float64, q, keys, values []float32, m, position, heads, kvH
 }
 
 // WindowAttention is Attention in which a row sees only the last window keys, its own included,
-// unless window is 0, and a score s becomes limit·tanh(s/limit), unless limit is 0. Sources: Beltagy
-// et al., Longformer, 2020; Gemma 2, 2024.
+// unless window is 0, and a score s becomes limit·tanh(s/limit), unless limit is 0. Sources:
+// Beltagy et al., Longformer, 2020; Gemma 2, 2024.
 func WindowAttention(dst []float64, q, keys, values []float32, m, position, heads, kvHeads, headDim int,
 	scale float64, window int, limit float64) {
 	for i := range m {

@@ -19,8 +19,9 @@ type Head struct {
 	Dim          int
 }
 
-// Sight says which keys a query sees and how: the first Seen, and of them the last Window, unless
-// that is 0. Unless Cap is 0, a score s becomes Cap·tanh(s/Cap).
+// Sight says which keys a query sees: of the first Seen keys the last Window, or all of them if
+// Window is 0. A score is multiplied by Scale. Unless Cap is 0, the product s then becomes
+// Cap·tanh(s/Cap).
 type Sight struct {
 	Seen, Window int
 	Scale, Cap   float32
@@ -42,10 +43,11 @@ func (s Sight) capped(score float32) float32 {
 	return CapRows(score, s.Cap)
 }
 
-// AttendHalf is attention of one query to the keys of a head that it sees, as tensor cores compute
-// it. Keys, values, query and weights are in half precision; sums are float32, fused, in ascending
-// order of the inner index of each product. In a chunk of 32 numbers, the inner index i of product
-// j stands for number 8·(i%8/2) + 4j + 2·(i/8) + i%2.
+// AttendHalf writes to dst the attention of the query q to the keys of a head that it sees, as
+// tensor cores compute it. Keys, values, query and weights are in half precision; sums are float32,
+// fused. A sum takes its numbers in chunks of 32. A chunk is two products, j = 0 and 1, of 16
+// numbers each, which are added in ascending inner index i: index i of product j stands for number
+// 8·(i%8/2) + 4j + 2·(i/8) + i%2 of the chunk.
 func AttendHalf(dst, q []float32, h Head, sight Sight) {
 	attendInSplits(dst, sight, func(start, keys int) Split {
 		scores := make([]float32, keys)
@@ -94,9 +96,10 @@ func attendInSplits(dst []float32, sight Sight, attend func(start, keys int) Spl
 	CombineSplits(dst, splits)
 }
 
-// weigh turns the scores of a split into rounded weights, and returns a split with their largest
-// score and their sum. The first hidden keys have the weight 0. Key j belongs to lane j mod 32. A lane adds its keys in ascending order, and
-// the lanes are added as in WarpSum.
+// weigh replaces the scores of a split by their rounded weights; the first hidden keys get the
+// weight 0. It returns a split with the largest score of the other keys, the sum of all weights,
+// and values that are still 0. Key j belongs to lane j mod 32. A lane adds its keys in ascending
+// order, and the lanes are added as in WarpSum.
 func weigh(scores []float32, hidden int, round func(float32) float32, headDim int) Split {
 	largest := float32(math.Inf(-1))
 	for _, v := range scores[max(hidden, 0):] {
@@ -114,8 +117,8 @@ func weigh(scores []float32, hidden int, round func(float32) float32, headDim in
 	return Split{Largest: largest, Sum: WarpSum(sums), Values: make([]float32, headDim)}
 }
 
-// CombineSplits combines splits in ascending order: Σ values·f / Σ sum·f, with f = exp(largest −
-// the largest of all).
+// CombineSplits writes the combination of the splits to dst: Σ values·f / Σ sum·f in ascending
+// order, with f = exp(largest − the largest of all splits).
 func CombineSplits(dst []float32, splits []Split) {
 	largest := float32(math.Inf(-1))
 	for _, s := range splits {
@@ -137,8 +140,8 @@ func CombineSplits(dst []float32, splits []Split) {
 	}
 }
 
-// dotInChunks adds the products of n pairs in the order in which tensor cores receive them. Chunks
-// are filled up with zeros.
+// dotInChunks adds the products of n pairs in the order in which tensor cores receive them (see
+// AttendHalf). The last chunk is filled up with zeros.
 func dotInChunks(n int, pair func(k int) (a, b float32)) float32 {
 	sum := float32(0)
 	for k := range (n + 31) / 32 * 32 {

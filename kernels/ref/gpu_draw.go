@@ -75,7 +75,7 @@ func Total(n int, weight func(int) float64) float64 {
 
 // pickLane returns the first lane whose running sum exceeds target. If rounding leaves none, it
 // returns the last lane with weight; if no lane has weight, −1. rest is target minus the sum of the
-// lanes before.
+// lanes before the returned one.
 func pickLane(weights [lanes]float64, target float64) (lane int, rest float64) {
 	upto, last := runningSums(weights), -1
 	before := func(i int) float64 {
@@ -99,7 +99,9 @@ func pickLane(weights [lanes]float64, target float64) (lane int, rest float64) {
 	return last, target - before(last)
 }
 
-// pick walks down to a lane and then to one of the up to 32 weights that it added; n ≤ 1024.
+// pick walks to a lane, and then to one of the up to 32 weights that the lane added; n ≤ 1024. It
+// returns the index of that weight, and target minus the weights that the walk has passed. The
+// index is −1 if no weight is above 0.
 func pick(n int, weight func(int) float64, target float64) (j int, rest float64) {
 	lane, target := pickLane(laneSums(n, weight), target)
 	if lane < 0 {
@@ -133,8 +135,8 @@ type WeightRow struct {
 	Sums    []float64
 }
 
-// Total returns the sum of all weights: 0 for a row with scores that were not finite, at least 1
-// for every other row.
+// Total returns the sum of all weights: 0 for a row that Argmax refuses, at least 1 for every other
+// row.
 func (r WeightRow) Total() float64 {
 	return Total(len(r.Sums), func(i int) float64 { return r.Sums[i] })
 }

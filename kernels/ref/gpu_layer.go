@@ -32,7 +32,7 @@ func RMSNormGroup(dst, x, w []float32, eps float32) {
 }
 
 // LayerNormGroup is LayerNorm for one group of len(w) numbers. Both sums are in the order of
-// RMSNormGroup, with so many threads.
+// RMSNormGroup, with this number of threads in place of NormThreads.
 func LayerNormGroup(dst, x, w []float32, threads int, eps float32) {
 	sums, squares := make([]float32, threads), make([]float32, threads)
 	for k, v := range x {
@@ -48,8 +48,8 @@ func LayerNormGroup(dst, x, w []float32, threads int, eps float32) {
 	}
 }
 
-// RotateHead rotates the first 2·len(cos) numbers of a head by angles given as cosines and sines.
-// Products and sums are rounded separately.
+// RotateHead rotates the first 2·len(cos) numbers of a head by angles given as cosines and sines,
+// in the pairs of RoPE. Products and sums are rounded separately.
 func RotateHead(head, cos, sin []float32, neox bool) {
 	for i := range cos {
 		a, b := 2*i, 2*i+1

@@ -12,8 +12,9 @@ const stepColumns = 16
 // RangeBegin returns the first slab of range r, when slabs are divided as evenly as possible.
 func RangeBegin(r, slabs, ranges int) int { return slabs * r / ranges }
 
-// TileTerms says how a tensor-core product rounds a row of activations to 16-bit numbers. terms
-// holds their values as float32. They are factor times too small.
+// TileTerms rounds a row x of activations to 16-bit numbers, for a tensor-core product. Each of the
+// terms has one such number, as float32, for each number of x. The sum of the terms, multiplied by
+// factor, is close to x.
 type TileTerms func(x []float32) (terms [][]float32, factor float32)
 
 // MatMulTiles writes dst (m, rows) = x (m, cols) · wᵀ as the GPU kernels compute it for 16-bit
@@ -21,8 +22,9 @@ type TileTerms func(x []float32) (terms [][]float32, factor float32)
 //
 // Columns are divided into slabs of 128, and slabs into ranges. A range is summed from zero in
 // steps of 16 columns: first the products of the first term in ascending order, then those of the
-// second, each fused into the sum. The sums of the ranges are added in ascending order. Real tensor
-// cores may add the 16 products of a step in another order.
+// second, each fused into the sum. The sums of the ranges are added in ascending order, and the
+// total is multiplied by the factor of TileTerms. Real tensor cores may add the 16 products of a
+// step in another order.
 func MatMulTiles(dst, x []float32, m int, w []float32, rows, cols, ranges int, round TileTerms) {
 	slabs := (cols + SlabColumns - 1) / SlabColumns
 	for i := range m {
@@ -78,9 +80,9 @@ func BFloat16Terms(n int) TileTerms {
 	}
 }
 
-// HalfTerm rounds to half precision, after scaling the row by a power of two that brings the
-// largest magnitude to 2¹⁴ … 2¹⁵. It does not scale a row whose upper 16 bits are all zero, nor one
-// with NaN or an infinity.
+// HalfTerm rounds to half precision, after scaling the row by a power of two that brings its
+// largest magnitude to 2¹⁴ … 2¹⁵. The power is at most 2¹²⁶. A row whose largest magnitude is below
+// 2⁻¹³³, and a row with NaN or an infinity, is not scaled.
 func HalfTerm(x []float32) ([][]float32, float32) {
 	var largest uint32
 	for _, v := range x {

@@ -1,8 +1,9 @@
 package ref
 
-// MatrixPeak returns what each lane of a warp has after rounds·chains products of a 16×16 tile a
-// with a 16×8 tile b, both row-major. Lane l has the rows l/4 and l/4+8 of the columns 2·(l%4) and
-// 2·(l%4)+1, added up. The result is exact for integers that float32 can hold.
+// MatrixPeak multiplies a 16×16 tile a by a 16×8 tile b, both row-major, and returns one number for
+// each lane of a warp. Lane l adds the four elements of the product in the rows l/4 and l/4+8 and
+// the columns 2·(l%4) and 2·(l%4)+1, each rounds·chains times. The result is exact for integers
+// that float32 can hold.
 func MatrixPeak(a, b []float32, rounds, chains int) [32]float32 {
 	var out [32]float32
 	for lane := range out {

@@ -5,9 +5,9 @@ import "math"
 // Rejection is the device's verdict about the draft of one sequence.
 type Rejection struct {
 	Accepted int
-	Commit   int     // the token that follows; −1 if the target's row has no weight
-	Chance   float32 // p of that token
-	P, Q     []float64
+	Commit   int       // the token that follows; −1 if the target's row has no weight
+	Chance   float32   // p of that token
+	P, Q     []float64 // of each draft token
 }
 
 type verdict int
@@ -19,11 +19,12 @@ const (
 	noDraft
 )
 
-// Reject judges the tokens of a draft by the rows p, one more than there are tokens, and the rows
-// q. With p = weight/total, and q likewise, token x is accepted iff u·q < p. At the first rejection
-// a token is drawn from max(0, p − q), or from p if that has no mass. If all are accepted, a token
-// is drawn from the row after the last. The draft ends early at a row without weight, or at an id
-// that is no token.
+// Reject judges the draft tokens ids by the target's rows p, one more than there are tokens, and
+// the draft's rows q. p and q of a token are its weight divided by the total of its row; q is 1 if
+// the token is certain (Round). A token is accepted iff u·q < p. At the first rejection a token is
+// drawn from max(0, p − q), or from p if that has no mass. Without a rejection, a token is drawn
+// from the row p where the draft ends: after its last token, at an id that is no token or whose q
+// is 0, or at a row p without weight.
 func Reject(p, q []WeightRow, ids []int32, round Round) Rejection {
 	n := int(round.Drafts)
 	out := Rejection{P: make([]float64, n), Q: make([]float64, n)}
@@ -108,9 +109,10 @@ func drawRest(row WeightRow, rest func(id int) float64, u float64) int {
 	return draw(vocab, sums, rest, u*Total(len(sums), func(i int) float64 { return sums[i] }))
 }
 
-// Pack returns the words in which the device sends a rejection to the host. The first word holds
-// the token that follows (24 bits), the number of accepted tokens (8 bits) and p of that token
-// (float32). Then comes one word per row: the id (24 bits), p and q (20 bits each).
+// Pack returns the rows+1 words in which the device sends a rejection to the host. Fields are named
+// from the lowest bit up. The first word holds the token that follows (24 bits, all ones for −1),
+// the number of accepted tokens (8 bits) and p of the token that follows (float32). Then comes one
+// word for each draft token: the id (24 bits), p and q (20 bits each). The remaining words are 0.
 func (r Rejection) Pack(ids []int32, rows int) []uint64 {
 	words := make([]uint64, rows+1)
 	words[0] = uint64(math.Float32bits(r.Chance))<<32 | uint64(r.Accepted)<<24 | uint64(r.Commit)&0xffffff

@@ -30,16 +30,16 @@ func Peaks(scores []float32) []uint64 {
 
 // Filters define a distribution. Temperature is above 0. FilterTemperature is the one that TopP and
 // MinP see: the same, or 1 if the temperature is applied last. TopK 0, TopP 1 and MinP 0 mean off.
-// The layout is the device's.
+// The struct has the layout that the GPU kernels read.
 type Filters struct {
 	Temperature, FilterTemperature float32
 	TopP, MinP                     float32
 	TopK                           int32
 }
 
-// SoftmaxRow returns exp((score − best) / temperature) for every token whose key is at least cut
-// and whose weight is at least MinP. All other tokens get 0, and so does a whole row that Argmax
-// refuses.
+// SoftmaxRow returns the weight exp((score − best) / Temperature) of every token whose key is at
+// least cut and whose weight at FilterTemperature is at least MinP. All other tokens have the
+// weight 0. In a row that Argmax refuses all weights are 0.
 func SoftmaxRow(scores []float32, cut uint64, f Filters) WeightRow {
 	r := WeightRow{make([]float32, len(scores)), make([]float64, Slices(len(scores)))}
 	best, ok := Argmax(scores)

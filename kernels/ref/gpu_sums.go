@@ -15,7 +15,7 @@ func WarpSum(lanes [Warp]float32) float32 {
 }
 
 // BlockSum adds the values of a block of threads: each warp in butterfly order, then the warps in
-// ascending order.
+// ascending order. The number of values is a multiple of 32; without values the sum is 0.
 func BlockSum(values []float32) float32 {
 	sum := float32(0)
 	for w := 0; w < len(values); w += Warp {

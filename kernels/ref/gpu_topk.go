@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Penalties lower the scores of tokens by how often they were written recently. The layout is the
-// device's.
+// Penalties lower the scores of tokens by how often they were written recently. The struct has the
+// layout that the GPU kernels read.
 type Penalties struct{ Repeat, Frequency, Presence float64 }
 
 // Penalise returns the score of a token that was written count times. A finite score stays finite,
@@ -55,9 +55,9 @@ func TopK(scores []float32, k int, temperature float32) (ids []int32, best []flo
 	return ids, best
 }
 
-// FilterPairs returns how many of the k best tokens remain after top-p and then min-p; 0 for a row
-// that is not finite. best holds their scores divided by the temperature. TopP keeps the fewest
-// tokens that reach that share of the weight of all k.
+// FilterPairs returns how many of the k best tokens remain after top-p and then min-p; 0 if the
+// best score is not finite. best holds their scores divided by the temperature. TopP keeps the
+// fewest tokens that reach that share of the weight of all k.
 func FilterPairs(best []float32, f Filters) int {
 	peak := best[0]
 	if peak-peak != 0 {
@@ -84,10 +84,10 @@ func FilterPairs(best []float32, f Filters) int {
 	return len(best)
 }
 
-// CutRow returns the smallest key that top-k and then top-p keep in a row; 0 for a row that is not
-// finite. Masses are weights in units of 2^-40. TopP keeps the fewest tokens that reach that share
-// of the mass of all k. Tokens so light that all of them together fit into the rest of the mass are
-// skipped.
+// CutRow returns the smallest key (KeyOf) that top-k and then top-p keep in a row. It returns 0 if
+// neither filter is on, and for a row that Argmax refuses. Masses are weights in units of 2^-40.
+// TopP keeps the fewest tokens that reach that share of the mass of all k. Tokens so light that a
+// whole row of them fits into the rest of the mass are skipped.
 func CutRow(scores []float32, f Filters) uint64 {
 	best, ok := Argmax(scores)
 	if !ok {

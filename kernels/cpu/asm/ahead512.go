@@ -51,7 +51,8 @@ func (h *inHalves) before()          { h.ask(0, h.half()) }
 func (h *inHalves) row(reg.Register) {}
 func (h *inHalves) after()           { h.ask(h.half(), h.p.tileBytes()) }
 
-// ask prefetches into the second-level cache, which can have more requests under way than the first.
+// ask prefetches into the second-level cache, which can have more requests under way than the
+// first.
 func (h *inHalves) ask(from, to int) {
 	for line := from; line < to; line += 64 {
 		if h.distance == nil {

@@ -23,8 +23,8 @@ const (
 
 // attend writes the two products of attention for AVX2 and AVX-512: over a cache in float32, half
 // precision or Q8_0, and for one, two or four queries that see the same keys; for AVX-512 also for
-// eight. A number of the cache is read once for all queries. What is added to each sum, and in which
-// order, does not depend on the number of queries.
+// eight. A number of the cache is read once for all queries. What is added to each sum, and in
+// which order, does not depend on the number of queries.
 func attend(c *build.Context) {
 	for _, level := range []struct {
 		name      string
@@ -366,8 +366,8 @@ func (a *attention) sumColumns(name string, n, at int, r weighing) {
 	a.ADDQ(U32(4*a.lanes*n), r.done)
 }
 
-// valueScale loads the scale of a block to all lanes of a register; for numbers that are not
-// quantized it does nothing.
+// valueScale loads the scale of a block to all lanes of a register, and returns the register. For
+// numbers that are not quantized it returns nil.
 func (a *attention) valueScale(block reg.Register) reg.VecVirtual {
 	if !a.quantized {
 		return nil

@@ -34,7 +34,8 @@ type part512 struct {
 	low, high reg.VecVirtual // int32 scales of the tile's halves
 }
 
-// productAVX512 is for two rows and for many rows; with few, it is for the numbers in between.
+// productAVX512 generates a kernel for more than one row of activations: with few for leastFewRows
+// to mostFewRows of kernels/cpu, without few for two rows and for more than mostFewRows.
 func productAVX512(c *build.Context, f format, few bool) {
 	p := &product512{Context: c, format: f}
 	name := "product" + f.name
@@ -60,8 +61,8 @@ func productAVX512(c *build.Context, f format, few bool) {
 	c.RET()
 }
 
-// productOfOneAVX512 is for one row, whose sums stay in registers. Decoding reads weights as fast
-// as memory allows, and every extra instruction costs visible time.
+// productOfOneAVX512 generates the kernel for one row of activations, whose sums stay in registers.
+// Decoding reads weights as fast as memory allows, and every extra instruction costs visible time.
 func productOfOneAVX512(c *build.Context, f format) {
 	p := &product512{Context: c, format: f}
 	open(c, "product"+f.name+"x1AVX512", "func(dst *float32, panel *byte, x *byte, tiles int, stride int)",

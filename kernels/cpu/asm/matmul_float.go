@@ -69,8 +69,9 @@ func dotOne(c *build.Context, n number, parts int, register func() reg.VecVirtua
 	d.takeSums(floatRows)
 	d.clear()
 	c.Label("columns")
-	// Prefetch in the order of memory. Memory serves this faster than four places in turn. Into the second-level
-	// cache: it can have more requests under way than the first.
+	// Prefetch in the order of memory, which serves this faster than requests for four places in
+	// turn. Prefetch into the second-level cache, which can have more requests under way than the
+	// first.
 	for line := 0; line < floatRows*16*n.bytes; line += 64 {
 		c.PREFETCHT1(at(next, line))
 	}

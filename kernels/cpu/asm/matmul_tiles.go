@@ -352,7 +352,8 @@ type addresses struct {
 	x, acc, sums reg.GPVirtual
 }
 
-// addRow scales and adds the integer sums of a row, counted from those addresses.
+// addRow scales the integer sums of a row, and adds them to its final sums. row is counted from the
+// row whose addresses are from.
 func (p *tilesProduct) addRow(half, row int, from addresses, scales, mins [together]reg.VecVirtual) {
 	total, acc := p.ZMM(), lanes16(from.acc, 4*panelRows*row, half, 4)
 	p.VMOVUPS(acc, total)

@@ -56,8 +56,8 @@ func quantize(c *build.Context) {
 	c.JMP(LabelRef("store"))
 }
 
-// largestMagnitude loads 32 numbers. Bit patterns of magnitudes have the order of the magnitudes,
-// with NaN above all.
+// largestMagnitude loads the 32 numbers at x to v, and sets largest to the bits of their largest
+// magnitude. These bits have the order of the magnitudes, with NaN above all.
 func largestMagnitude(c *build.Context, x reg.Register, mask Mem, largest reg.GPVirtual) (v [4]reg.VecVirtual) {
 	most, t := c.YMM(), c.YMM()
 	for i := range v {
@@ -96,8 +96,8 @@ func toBytes(c *build.Context, v [4]reg.VecVirtual, inverse reg.VecVirtual, orde
 	c.VPERMD(v[0], places, quants)
 }
 
-// storeSums sums the quants, which are biased to unsigned bytes, and stores the other numbers of
-// the record.
+// storeSums stores the numbers of the record after the quants. To sum the quants, it first biases
+// them to unsigned bytes.
 func storeSums(c *build.Context, dst reg.Register, quants, scale reg.VecVirtual, signs Mem) {
 	biased, zero, sum := c.YMM(), c.YMM(), c.XMM()
 	low, all := c.GP32(), c.GP32()

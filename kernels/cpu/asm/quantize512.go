@@ -87,8 +87,8 @@ func (q *quantize512) order(name string, place func(i int) int) reg.VecVirtual {
 	return z
 }
 
-// largestOfTiles loads four tiles. Bit patterns of magnitudes have the order of the magnitudes,
-// with NaN above all.
+// largestOfTiles loads four tiles to v, two registers each. It returns in largest the bits of each
+// tile's largest magnitude. These bits have the order of the magnitudes, with NaN above all.
 func (q *quantize512) largestOfTiles() (v [2 * tilesAtOnce]reg.VecVirtual, largest reg.Register) {
 	var most [tilesAtOnce]reg.VecVirtual
 	for i := range v {

@@ -2,7 +2,8 @@
 // each kind of product that the generators of assembly have written. go generate in that folder
 // runs it after them.
 //
-// They are switches: with function values, what they are given would escape to the heap.
+// These functions are switches over the formats. If they called function values instead, the
+// pointers among their arguments would escape to the heap.
 package main
 
 import (

@@ -33,8 +33,8 @@ func (c *compiler) arithmetic() execute {
 	}
 }
 
-// explicit reads the rounding of a floating-point sum or product. Without one, the driver may fuse
-// the two.
+// explicit reads the rounding .rn of a floating-point sum or product. It refuses an instruction
+// without it, which the driver may fuse with another.
 func (c *compiler) explicit() {
 	if c.nextIs("f32", "f64") {
 		c.fail("without .rn a GPU may fuse a product and a sum; compile with -ffp-contract=off")
@@ -56,7 +56,8 @@ func (c *compiler) multiply() execute {
 	return c.binary(result, t, t, f)
 }
 
-// product reads .lo, .hi or .wide, and the type of an integer product.
+// product reads .lo, .hi or .wide, and the type of an integer product. It returns the type of the
+// result, the type t of both factors, and the function; f is nil after an error.
 func (c *compiler) product() (result, t scalar, f two) {
 	part := c.oneOf("lo", "hi", "wide")
 	t = c.typ(integers...)

@@ -65,7 +65,8 @@ func (c *compiler) asynchronousCopy() execute {
 	}
 }
 
-// beginCopy checks both ends, and that nobody else uses the target.
+// beginCopy checks both ends of a copy, and lists the copy. From now on it is an error to use the
+// target, until the copy is waited for.
 func (w *warp) beginCopy(c asyncCopy) error {
 	if c.taken > c.bytes {
 		return laneError{c.lane, fmt.Errorf("%d of %d bytes are taken", c.taken, c.bytes)}
@@ -83,7 +84,8 @@ func (w *warp) beginCopy(c asyncCopy) error {
 	return nil
 }
 
-// setCopy records for the target of a copy in which epoch the copy began, or that it has ended.
+// setCopy sets the copy epoch of a copy's target: the epoch in which the copy began, or 0 when it
+// has ended.
 func (b *block) setCopy(c asyncCopy, epoch uint32) {
 	list := b.grains(int(c.to), c.bytes)
 	for i := range list {

@@ -43,8 +43,10 @@ func (c *compiler) shuffle() execute {
 	}
 }
 
-// shuffleFrom is the lane that lane reads. limit has the last lane in its low bits. From bit 8 on
-// it has a mask: the bits of a lane's number that say which part of the warp the lane belongs to.
+// shuffleFrom returns the lane that a lane reads, and whether it is in range; if not, the lane
+// reads itself. limit has the bound of the range in its low 5 bits: the first lane for up, the last
+// one for the other modes. From bit 8 on it has a mask: the bits of a lane's number that say which
+// part of the warp the lane belongs to.
 func shuffleFrom(mode string, lane, b, limit int) (from int, inRange bool) {
 	segment := limit >> 8 & 31
 	last := lane&segment | limit&31&^segment

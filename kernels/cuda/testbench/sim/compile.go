@@ -212,7 +212,8 @@ func (c *compiler) symbol(name string, t scalar) int {
 	return c.kernel.constant(constant{variable: v})
 }
 
-// toPredicate and fromPredicate are indices of predicates.
+// toPredicate returns the index of the predicate that an operand names. The sink gets a predicate
+// of its own.
 func (c *compiler) toPredicate(o operand) int {
 	if o.kind == sinkOperand {
 		c.kernel.predicates++

@@ -1,7 +1,7 @@
 package sim
 
-// The loops over the lanes. Their functions work on the contents of registers; results are cut to
-// mask.
+// The loops over the lanes. The functions one, two and three map the contents of registers to a
+// result, of which the bits in mask are stored.
 
 type (
 	one   func(a uint64) uint64

@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// tile says how the registers hold the matrices of an mma. With g = lane/4 and t = lane%4,
-// register i of a holds row g + 8·(i%2), and register i of b holds column g. Each holds
-// perRegister neighbours along the inner axis, from perRegister·t + half·(i/2 for a, i for b) on.
+// tile says how the registers hold the matrices a and b of an mma. With g = lane/4 and t = lane%4,
+// register i of a holds row g + 8·(i%2), and register i of b holds column g. Each register holds
+// perRegister neighbours along the inner axis: of a from perRegister·(t + 4·(i/2)) on, of b from
+// perRegister·(t + 4·i) on.
 type tile struct {
 	inner, perRegister int // 16 and 2 for halves, 32 or 16 and 4 for bytes
 }

@@ -29,8 +29,9 @@ const (
 	readingOnly // by ld.global.nc
 )
 
-// touch records an access to shared memory, and returns an error if no barrier orders it against
-// the earlier ones.
+// touch records an access to shared memory. It returns an error if no barrier orders the access
+// against the earlier ones, if it reads what nobody has written, or if an asynchronous copy into
+// these bytes is under way.
 func (b *block) touch(w *warp, lane, offset, n int, how use) error {
 	list := b.grains(offset, n)
 	for i := range list {

@@ -64,7 +64,7 @@ type Kernel struct {
 	grain      int // log2 of the bytes of the smallest access to shared memory
 }
 
-// Load reads and checks a PTX text. An error begins with the line that it is about.
+// Load reads and checks a PTX text. An error names the line that it is about.
 func Load(text string) (*Module, error) {
 	tokens, err := lex(text)
 	if err != nil {
