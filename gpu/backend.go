@@ -84,7 +84,8 @@ func (b *Backend) Info() compute.Info {
 	return info
 }
 
-// Close waits for the device and frees everything on it.
+// Close waits for the device and frees everything on it. If the device was lost, there is nothing
+// to free, and Close returns nil.
 func (b *Backend) Close() error {
 	err := b.device.Do(func() error {
 		errs := []error{b.uploads.free(b.device), b.recordings.free(b.device), b.inputs.free(b.device),

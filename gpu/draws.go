@@ -33,7 +33,7 @@ const (
 	roundWords  = 6
 )
 
-// chance is where the probability of draft token at lies, of n tokens there is room for.
+// chance returns where the probability of the draft token at lies, if there is room for n tokens.
 func (d *drawing) chance(n, at int) driver.Pointer { return d.memory + driver.Pointer(8*n+4*at) }
 
 func (d *drawing) targetFilters() driver.Pointer { return d.settings }
@@ -57,8 +57,8 @@ func weighingBytes(rows, vocab int) int64 {
 	return int64(rows) * (4*int64(vocab) + 8*int64(slicesOf(vocab)))
 }
 
-// open reserves the rows, unless they are there in this width. The float64 sums come first because
-// they need the stricter alignment.
+// open reserves memory for rows of vocab numbers, unless it holds rows of this width already. The
+// float64 sums come first because they need the stricter alignment.
 func (w *weighing) open(b *Backend, what string, rows, vocab int) error {
 	if w.sums != 0 && w.vocab == vocab {
 		return nil
@@ -121,12 +121,13 @@ func (t *tokens) Sample(s compute.Sampling) error {
 	return nil
 }
 
-// leastTemperature is the lowest temperature that the device computes with. At far higher ones,
-// only tokens with the best score have any probability left.
+// leastTemperature is the lowest temperature that the device computes with; lower settings count as
+// this one. That changes no text: already at far higher temperatures only tokens with the best
+// score have any probability left.
 const leastTemperature = 1e-30
 
-// filterWordsOf encodes filters as the kernels read them. When the temperature comes last, the
-// filters see the softmax at temperature 1.
+// filterWordsOf encodes filters as the kernels read them. If the temperature comes last and another
+// filter is on, the filters see the softmax at temperature 1.
 func filterWordsOf(f compute.Filters) []int32 {
 	temperature := max(float32(f.Temperature), leastTemperature)
 	seen := temperature
@@ -144,8 +145,9 @@ func filterWordsOf(f compute.Filters) []int32 {
 // (top-p).
 func cuts(f compute.Filters) bool { return f.TopK > 0 || f.TopP < 1 }
 
-// weigh appends the operations that turn scores into weights: for the first m rows, and for the first
-// vocab ids of each. When vocab is less than the width of a row, m must be 1.
+// weigh appends the operations that turn scores into weights: for the first m rows, and for the
+// first vocab ids of each. f are the filters, whose words lie at filters. If vocab is less than the
+// width of a row, m must be 1.
 func (l *logits) weigh(m int, f compute.Filters, filters, weights, sums driver.Pointer, vocab int) error {
 	b := l.owner
 	require(0 < vocab && (vocab == l.x.cols || vocab < l.x.cols && m == 1),

@@ -37,8 +37,9 @@ import (
 // CUDA in this build.
 var ErrNoDevice = errors.New("no CUDA device")
 
-// Open opens the device called name: "cuda" or "cuda:N". An error wraps ErrNoDevice and says what
-// is missing.
+// Open opens the device called name: "cuda" or "cuda:N", N from 0. If name is no such name, or the
+// device cannot be opened, the error wraps ErrNoDevice and says what is missing. An error of ctx,
+// of the embedded kernels or of preparing the opened device does not wrap it.
 func Open(ctx context.Context, name string) (compute.Backend, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

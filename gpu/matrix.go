@@ -24,8 +24,8 @@ type matrix struct {
 func (w *matrix) Rows() int { return w.rows }
 func (w *matrix) Cols() int { return w.cols }
 
-// formatOf returns the device layout of a weight type, or nil if the GPU does not support the
-// type. A type without a matrix product of its own is converted to half precision when it is loaded.
+// formatOf returns the device layout of a weight type, or nil if the GPU does not support the type.
+// A type without a matrix product of its own is converted to half precision when it is loaded.
 func formatOf(t compute.DType) *cuda.Format {
 	if f, ok := cuda.PackedFormat(uint32(t)); ok {
 		return f
@@ -130,7 +130,7 @@ func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n i
 }
 
 // halves converts rows of a type without a product to half precision. A finite weight that would
-// become infinite is an error.
+// become infinite is an error, and so is NaN.
 func halves(w compute.Weight, source []byte, rows int) ([]byte, error) {
 	wide := make([]float32, rows*w.Cols)
 	if t, ok := ref.FormatOf(uint32(w.Type)); ok {

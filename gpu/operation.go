@@ -87,8 +87,8 @@ type norm struct {
 // mostHeadDim is the widest group for which RMSNorm uses one warp. A wider group gets a block.
 const mostHeadDim = 256
 
-// launch chooses the number of threads by the group's length alone, because it decides the order
-// of the sum; else the bits would depend on the number of rows.
+// launch chooses the number of threads by the group's length alone. This number decides the order
+// of the sum, so it must not depend on the number of rows.
 func (o norm) launch() launch {
 	if o.length <= mostHeadDim {
 		return launchOf("rms_norm_heads", warpEach(o.groups, 0),
@@ -173,8 +173,8 @@ func (o capRows) launch() launch {
 	return launchOf("cap_rows", strided(o.n, 0), address(o.x), real(o.limit), whole(o.n))
 }
 
-// layerNorm normalises groups of numbers around their mean. The weights are those of as many groups
-// as repeats says.
+// layerNorm normalises groups of numbers around their mean. w holds the weights of repeats groups,
+// and begins anew after them.
 type layerNorm struct {
 	norm
 	repeats int

@@ -17,7 +17,7 @@ type layerCache struct {
 	paddedDim        int // the stored length of a key
 }
 
-// named completes the name of a kernel that there is for both forms.
+// named adds the form of the cache to the name of a kernel that exists for both forms.
 func (c *layerCache) named(kernel string) string {
 	if c.half {
 		return kernel + "_half"

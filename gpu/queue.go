@@ -6,7 +6,8 @@ import (
 	"specula/gpu/driver"
 )
 
-// lower appends a step for each operation. Call it outside of the device's thread.
+// lower appends a step for each operation. Call it outside of the device's thread, because
+// preparing a kernel waits for that thread.
 func (b *Backend) lower(steps []step, operations ...operation) ([]step, error) {
 	for _, o := range operations {
 		l := o.launch()

@@ -161,8 +161,9 @@ func (l *logits) AcceptBest(tt compute.Tokens, drafts []int32) (compute.Verdict,
 	return v, nil
 }
 
-// judge runs steps, copies the result from device memory, and waits. passMS is the device's time
-// since Mark.
+// judge runs steps, copies bytes of results from device memory, waits, and gives them to read.
+// passMS is the device's time since Mark in milliseconds; 0 if Mark was not called since the last
+// verdict.
 func (l *logits) judge(t *tokens, steps []step, bytes int, from driver.Pointer,
 	read func(memory []byte)) (passMS float64, err error) {
 	b, timed := l.owner, t.timed

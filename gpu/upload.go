@@ -30,8 +30,9 @@ func (u *uploader) open(d device) (err error) {
 	return nil
 }
 
-// send lets fill write at most pieceBytes bytes, and copies them. It waits only until the piece is
-// free: for the copy before the last one.
+// send lets fill write at most pieceBytes bytes, and copies them. It returns while the copy may
+// still be under way. It waits only until one of the two pieces is free: for the copy before the
+// last one.
 func (u *uploader) send(b *Backend, to driver.Pointer, bytes int, fill func(to []byte)) error {
 	require(bytes <= pieceBytes, "an upload of more than a piece")
 	if err := b.usable(); err != nil {

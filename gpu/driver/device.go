@@ -113,7 +113,7 @@ func (d *Device) release() error {
 	return err
 }
 
-// failed makes an Error of an error of cu, whose value is the driver's code.
+// failed turns an error of cu, whose value is the driver's code, into an Error; nil stays nil.
 func failed(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -54,8 +54,9 @@ func (e *Error) KernelFailed() bool {
 	return false
 }
 
-// lost reports an error of the device itself: uncorrectable memory or link errors, a destroyed
-// context, a GPU that fell off the bus.
+// lost reports whether the device or its driver is gone: an uncorrectable memory or link error, a
+// destroyed context, a GPU that fell off the bus, a driver that was shut down, or an error that the
+// driver cannot name.
 func (e *Error) lost() bool {
 	switch e.Code {
 	case 4, 46, 101, 214, 220, 709, 999:

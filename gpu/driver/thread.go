@@ -51,8 +51,9 @@ func attempt(run func()) (panicked any) {
 	return nil
 }
 
-// Do runs f on the thread, after everything submitted, and returns its error. If f panics, or
-// submitted work before it did, Do panics in the caller.
+// Do runs f on the thread, after everything submitted, and returns its error. If f panics, Do
+// panics in the caller with the same value. If submitted work panicked, nothing runs on the thread
+// until the next Do: it does not run f either, and panics with that value.
 func (t *Thread) Do(f func() error) error {
 	var err error
 	done := make(chan any, 1)

@@ -102,7 +102,7 @@ func (d declarations) calls(f *ast.FuncDecl) []function {
 	return list
 }
 
-// scope knows the types of the variables of a function that it has seen so far.
+// scope holds the types of those variables of a function that calls has met so far.
 type scope struct {
 	declarations
 	types map[string]ast.Expr
