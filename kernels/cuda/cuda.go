@@ -7,15 +7,15 @@
 //
 // The sources are src/*.cu, one file per family of operations. They are compiled twice: by clang to
 // ptx/*.ptx, which is committed and embedded, so that building the program needs no GPU compiler;
-// and by g++ for the CPU, where each thread of a block is a fiber (testbench/emulator and
-// gpu/driver/emulated). PTX 7.4 for sm_80 works with every driver from R470 on and every GPU from
+// and by g++ for the CPU, where each thread of a block is a fiber (testbench/emulator, and the
+// emulated driver). PTX 7.4 for sm_80 works with every driver from R470 on and every GPU from
 // Ampere on.
 //
 // Invariant: each kernel equals kernels/ref bit for bit; ref says what it computes and in which
 // order. Without a GPU this is tested in two ways. testbench/sim runs the PTX in pure Go, lane by
 // lane, and reports what a GPU would leave undefined; testbench/simtest lets a test use it.
-// testbench/emulator runs the sources in tests of single kernels, and the emulated driver
-// gpu/driver/emulated runs them under the whole program.
+// testbench/emulator runs the sources in tests of single kernels, and the emulated driver runs them
+// under the whole program.
 package cuda
 
 import (
