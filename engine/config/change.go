@@ -39,9 +39,10 @@ type Value struct{ Name, Text string }
 // a *ValueError; c is then unchanged.
 func (c *Config) Set(name, value string) error { return c.SetAll(Value{name, value}) }
 
-// SetAll changes several settings at once. So values that are only valid together may come in any
-// order. It changes only these settings, and lowers a γ that gamma_max now bounds. What their names
-// imply must be added before, with Imply. On an error c is unchanged.
+// SetAll changes several settings at once. Conditions between settings are checked after all are
+// set, so their order does not matter. SetAll changes no other setting, except that it lowers γ to
+// gamma_max if gamma_max is given without γ. It does not call Imply; the caller does. On an error c
+// is unchanged.
 func (c *Config) SetAll(values ...Value) error {
 	next := c.Clone()
 	if err := next.assignAll(values); err != nil {
@@ -139,9 +140,9 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("there is no setting %.64q; did you mean %s?", e.Name, e.Nearest)
 }
 
-// unknown returns the error for a name that no setting has. It suggests the most similar name of the
-// same form: a full name for one with a dot; otherwise a flag, the last part of a full name, or a
-// slash command.
+// unknown returns the error for a name that no setting has. It suggests the most similar name of
+// the same form: a full name for one with a dot; otherwise a flag, the last part of a full name, or
+// a slash command.
 func unknown(name string) error {
 	var names []string
 	for _, s := range table {

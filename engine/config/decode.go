@@ -50,8 +50,8 @@ func Decode(file string, data []byte) (c Config, note string, err error) {
 	return c, note, nil
 }
 
-// decode also returns the line of each setting that the file gives. It does not apply
-// Imply, and does not compare settings with each other.
+// decode is Decode without Imply and without conditions between settings. It returns the line of
+// each setting that the file gives. On an error the Config may hold some of the file's values.
 func decode(file string, data []byte) (Config, map[string]int, error) {
 	c := Default()
 	given := map[string]int{}
@@ -81,8 +81,8 @@ func decode(file string, data []byte) (Config, map[string]int, error) {
 // their square.
 const maxKeyParts = 64
 
-// longestKey returns an upper bound of the parts of the longest dotted name: it counts dots with
-// only words, quoted words and spaces between them.
+// longestKey returns an upper bound of the number of parts of the longest dotted name. It counts
+// the dots between two of the characters = , [ ] { } and newline, outside strings and comments.
 func longestKey(data []byte) int {
 	longest, dots := 0, 0
 	for i := 0; i < len(data); {

@@ -8,11 +8,11 @@ import (
 	"specula/engine/constrain"
 )
 
-// A constraint is compiled as soon as it is set. So its mistakes are reported before a model is
-// loaded.
+// A schema, a regular expression or a grammar is compiled as soon as it is set. So its mistakes are
+// reported before a model is loaded.
 
-// Compile returns the constraint that is set, and reads the files that it names. It returns nil if
-// none is set.
+// Compile compiles the constraint that is set. If a schema or grammar names a file, Compile reads
+// the file. It returns nil if no constraint is set.
 func (c Constraint) Compile(ctx context.Context) (*constrain.Constraint, error) {
 	switch {
 	case c.Schema != "":

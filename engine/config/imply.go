@@ -6,13 +6,14 @@ import (
 )
 
 // Imply completes values that were given together: in one file, on one command line, or in one
-// command. To give γ is to ask for it, so the rule becomes fixed unless a rule is given, too. If
-// the rule cost-aware is given, which chooses γ itself, then γ becomes gamma_max, the longest draft
-// that the rule may choose, and note says so. It matters which settings are given, not whether they
-// differ from their defaults.
+// command. If γ is given without a rule, the rule becomes fixed. If γ is given with the rule
+// cost-aware, which chooses γ itself, then gamma_max becomes this γ, so that the rule chooses no
+// longer draft, and note says so. A given gamma_max below γ stays, and is refused when the values
+// are set. It matters which settings are given, not whether they differ from their defaults.
 //
-// all begins with values. note is empty if there is nothing to tell. The error is a *ValueError: γ
-// 0 with the rule cost-aware is refused. Other mistakes are left to whoever sets the values.
+// all holds values and then the implied ones. note is empty if there is nothing to tell. The error
+// is a *ValueError: γ 0 with the rule cost-aware is refused. Other mistakes are left to whoever
+// sets the values.
 func Imply(values []Value) (all []Value, note string, err error) {
 	named := map[string]string{}
 	for _, v := range values {

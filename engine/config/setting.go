@@ -141,8 +141,8 @@ func (s Setting) parse(text string) (any, error) {
 	return text, nil
 }
 
-// Switches returns the values of a Bool as people type them: one that means on, then one that means off, and so
-// on.
+// Switches returns the values of a Bool as people type them. Words for true and for false
+// alternate, true first.
 func Switches() []string { return []string{"true", "false", "on", "off", "yes", "no", "1", "0"} }
 
 // assign checks a value of type bool, int64, float64, string or []any and stores it.
@@ -234,8 +234,8 @@ func (s Setting) assignList(at *[]string, v any) error {
 	return nil
 }
 
-// Most lists cost time with each token of a reply, so their number and length are bounded. A list
-// that is compiled once may be longer.
+// Most lists cost time with each token of a reply, so the number of their texts and the bytes of
+// each are bounded. A list that is compiled once may be longer.
 const (
 	maxListItems         = 64
 	maxListItemBytes     = 256

@@ -6,8 +6,8 @@ import (
 	"specula/engine/event"
 )
 
-// shown returns, by name, the settings that s has a field for: pointers to these fields, each of the type that
-// the field of Config has.
+// shown maps the full name of each setting that s has a field for to a pointer to this field. The
+// field has the type of the setting's field in Config.
 func shown(s *event.Settings) map[string]any {
 	return map[string]any{
 		"sampling.temperature":   &s.Temperature,
@@ -36,8 +36,8 @@ func (c Config) Shown(seed int64) event.Settings {
 	return s
 }
 
-// SetShown changes a setting, given by any of its names, in s. A setting that s has no field for, and a value
-// that does not parse, change nothing.
+// SetShown changes a setting, given by any of its names, in s. It changes nothing if s has no field
+// for the setting or if the value does not parse.
 func SetShown(s *event.Settings, name, text string) {
 	setting, known := Lookup(name)
 	at, has := shown(s)[setting.Name]

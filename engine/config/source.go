@@ -27,7 +27,8 @@ func (s Source) String() string {
 }
 
 // Search decides which file to read: the one named by the flag --config, else by SPECULA_CONFIG,
-// else specula/config.toml in configHome if it exists, else none. An empty configHome is skipped. A
+// else specula/config.toml in configHome if it exists, else none. If it cannot be checked whether
+// it exists, Search returns none and says why in Missed. An empty configHome is skipped. A
 // config.toml in the current folder is not used: anybody may have put it there.
 func Search(flag string, getenv func(string) string, configHome string) Source {
 	if flag != "" {

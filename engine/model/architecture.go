@@ -8,20 +8,21 @@ import (
 	"specula/engine/compute"
 )
 
-// architecture describes a family of models: which tensors its files have, and what happens with
-// them. The order of a layer stands in forward.go; a step whose tensor is missing is left out. The
-// rows stand in family_*.go. Facts about them come from llama.cpp and from the library transformers.
+// architecture describes a family of models: which tensors its files have, and how a pass uses
+// them. The steps of a layer stand in forward.go, in order; a step is left out if the family has no
+// tensor for it. family_*.go list the families. Facts about them come from llama.cpp and from the
+// library transformers.
 type architecture struct {
 	name string // general.architecture
 
-	// has says which tensors a file has, by the tag need in tensors.go, where that differs from
-	// usualNeeds.
+	// has says which tensors a file has, for the values of the struct tag need (tensors.go) in
+	// which the family differs from usualNeeds.
 	has needs
-	// named gives other names to tensors, where a family uses them for something else.
+	// named maps the usual name of a tensor to the name that this family's files give it.
 	named map[string]string
 
-	// neoX: RoPE rotates the pairs (i, i+dim/2). Otherwise the pairs are (2i, 2i+1); the rows of
-	// query and key are stored in the order that this needs.
+	// neoX: RoPE rotates the pairs (i, i+dim/2) of a head, otherwise the pairs (2i, 2i+1). A file
+	// stores the rows of query and key in the order that its pairs need.
 	neoX    bool
 	rotates rotates // which layers rotate at all
 	windows windows // which layers see only the last keys
@@ -57,14 +58,15 @@ const (
 	windowOnly          // those with a window, or every one if the model has no window
 )
 
-// windows says which layers see only a window of keys. The file may say it, too.
+// windows says which layers see only a window of keys. A file of a family with windows may give
+// other values.
 type windows struct {
 	some bool // the family has windows
 	// fullEvery: of so many layers, the last sees all keys. 0: no layer does.
 	fullEvery int
 	size      int // if the file does not say one; 0: then there are none
-	// base is the base of the angles in layers with a window, if the file does not say one; 0: that
-	// of the others.
+	// base is the base of RoPE's frequencies in layers with a window, if the file does not say one;
+	// 0: the base of the other layers.
 	base float64
 	// unscaled: only the layers without a window scale positions.
 	unscaled bool

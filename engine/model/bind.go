@@ -65,7 +65,9 @@ func (a *architecture) tensorName(name string) string {
 	return name
 }
 
-// find returns a tensor, or the rows of a fused tensor that stand for it, or nil.
+// find returns the tensor of this name, or the rows of a fused tensor (see fusions) that hold it.
+// If the tensor has another shape and no fused tensor holds it, find returns it as it is, and
+// collect refuses it. find returns nil if the file has neither.
 func (b *binder) find(name string, shape []int) (*binding, error) {
 	weight, found, err := b.file.Tensor(name)
 	if err != nil || found && fits(weight, shape) {
@@ -80,7 +82,9 @@ func (b *binder) find(name string, shape []int) (*binding, error) {
 	return &binding{weight: weight, tensor: name}, nil
 }
 
-// findFused returns the part of a fused tensor that stands for a tensor, or nil.
+// findFused returns the rows of a fused tensor that hold the tensor of this name. It returns nil if
+// there are none: such a tensor is never fused, the file has no fused tensor, or the tensor that
+// could be fused (ffn_up) has the size of a tensor of its own.
 func (b *binder) findFused(name string, shape []int) (*binding, error) {
 	layer, kind, ok := splitName(name)
 	own, suffix, _ := strings.Cut(kind, ".")
@@ -145,8 +149,8 @@ func times(shape []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", " × "), "[]")
 }
 
-// leftover refuses a file with tensors that the pass would ignore. Its text would be wrong, and
-// nothing would show it.
+// leftover refuses a file with a tensor that is bound to no field. A pass would ignore it and
+// compute something else than the model, and nothing would show that.
 func (b *binder) leftover() error {
 	bound := make(map[string]bool, len(b.bindings))
 	for _, binding := range b.bindings {

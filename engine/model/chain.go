@@ -22,10 +22,11 @@ func (m *Model) Tokens(n int) (compute.Tokens, error) { return m.backend.(comput
 // leaves on the device.
 func (m *Model) Shares(other *Model) bool { return other != nil && m.backend == other.backend }
 
-// Chain drafts n tokens on the device. It appends ids to the cache, at most PrefillRows, and then
-// n−1 of the drafted tokens. Each token is the best one after those before it, or is drawn as by
-// says, if by is not nil. Token 0 of t becomes the last of ids, tokens 1 … n the drafted ones. All
-// of this is queued; the host does not wait for any token. On any error the cache keeps its length.
+// Chain drafts n tokens on the device. It appends ids, 1 to PrefillRows of them, to the cache, and
+// then the drafted tokens except the last. A drafted token is the one with the highest score, or is
+// drawn as by says if by is not nil. Chain writes the last of ids to token 0 of t, and the drafted
+// tokens to tokens 1 … n. It queues this work and waits for none of it. The model must support it
+// (Feeds). On any error the cache keeps its length.
 func (m *Model) Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error {
 	if len(ids) < 1 || len(ids) > m.config.PrefillRows || n < 1 {
 		return fmt.Errorf("a chain of %d tokens after %d: allowed are 1 and more after 1 to %d", n, len(ids), m.config.PrefillRows)

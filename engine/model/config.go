@@ -18,9 +18,9 @@ type Config struct {
 	KVHeads      int // divides Heads
 	HeadDim      int
 	Vocab        int
-	// ContextLength is the number of tokens that the file allows. Where the architecture has no
-	// windows and the file has one, it is at most that: beyond it this pass would compute something
-	// else.
+	// ContextLength is the most tokens that the file allows. If the file has a window and the
+	// architecture is computed without windows, it is at most the size of the window: in a longer
+	// text a pass would attend to keys that the model does not see.
 	ContextLength int
 	RopeBase      float64
 	RopeDim       int // numbers of a head that are rotated
@@ -65,8 +65,8 @@ func (m *metadata) fail(key string, got any, allowed string) {
 	}
 }
 
-// count reads an integer from 1 to most. If it is missing, count returns fallback, or records an
-// error if fallback is 0.
+// count reads an integer from 1 to most. If the key is missing, count returns fallback; without a
+// fallback (0) that is an error. An error is recorded in m.
 func (m *metadata) count(name string, fallback, most int) int {
 	n, found, err := m.file.Uint(m.key(name))
 	switch {
@@ -84,8 +84,8 @@ func (m *metadata) count(name string, fallback, most int) int {
 	return 1 // any valid number: later steps divide by it before the error is checked
 }
 
-// number reads a float from low to high. If it is missing, number returns fallback, or records an
-// error if fallback is 0.
+// number reads a float from low to high. If the key is missing, number returns fallback; without a
+// fallback (0) that is an error. An error is recorded in m; number then returns 1.
 func (m *metadata) number(name string, fallback, low, high float64) float64 {
 	x, found, err := m.file.Float(m.key(name))
 	switch {
@@ -131,8 +131,8 @@ const maxHeadDim = 512
 // mostTokens bounds what a file may say about numbers of tokens.
 const mostTokens = 1 << 27
 
-// readConfig reads and checks all hyperparameters except the vocabulary, which is the number of
-// rows of the embedding table.
+// readConfig reads and checks all hyperparameters, and which layers have a window. The vocabulary
+// is missing: it is the number of rows of the embedding table, which size reads.
 func readConfig(file *weights.File, arch *architecture) (Config, layerWindows, error) {
 	const mostWide, mostLayers, mostHeads = 1 << 20, 4096, 4096
 	m := &metadata{file: file}

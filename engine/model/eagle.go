@@ -7,18 +7,19 @@ import (
 )
 
 // Eagle is a head of one transformer layer that drafts from hidden states. Its input is a token and
-// the target's hidden state before that token. From these it computes the next hidden state, and
-// from that the logits of the next token. Its cache holds one entry per pair (hidden state after
-// token t, token t+1).
+// the target's hidden state after the token before. From these it computes the next hidden state,
+// and from that the logits of the next token. Its cache holds one entry per pair (hidden state
+// after token t, token t+1).
 //
-// EAGLE and EAGLE-2 join the token's embedding and the state after the target's output norm by a
-// matrix, fc. They run a layer without its first norm, and compute logits with the target's output
-// matrix. (Li et al. 2024, «EAGLE: Speculative sampling requires rethinking feature uncertainty»,
-// §3.1; EAGLE-2 has another tree, but the same head.)
+// EAGLE and EAGLE-2 put the token's embedding and the target's state, after its output norm, side
+// by side; a matrix, fc, makes one state of them. They run a layer without its first norm, and
+// compute logits with the target's output matrix unless the file has its own. (Li et al. 2024,
+// «EAGLE: Speculative sampling requires rethinking feature uncertainty», §3.1; EAGLE-2 has another
+// tree, but the same head.)
 //
-// EAGLE-3 makes one state out of three states of the target, by fc. Attention then reads the normed
-// embedding and the normed state side by side. It has its own output norm and output matrix, often
-// for only a part of the vocabulary. (Li et al. 2025, «EAGLE-3», §3.1)
+// EAGLE-3 makes one state out of several states of the target, usually three, by fc. Attention then
+// reads the normed embedding and the normed state side by side. It has its own output norm and
+// output matrix, often for only a part of the vocabulary. (Li et al. 2025, «EAGLE-3», §3.1)
 type Eagle struct {
 	target *Model
 	layer  Model // one layer; its residual stream is the state
@@ -50,8 +51,8 @@ func (e *Eagle) kind() string {
 	return "EAGLE-3"
 }
 
-// run computes the next states from the states in the residual stream and the tokens, and leaves
-// them there.
+// run reads the states in the residual stream and the tokens, and writes the next states to the
+// residual stream.
 func (e *Eagle) run(p *pass, ids []int32) {
 	m, a := &e.layer, &e.layer.activations
 	if p.err == nil {

@@ -117,8 +117,9 @@ func (e *Eagle) loadLayer(h *headTensors, c headConfig, dim int) error {
 	return err
 }
 
-// loadEnds loads the embedding, which is the target's unless the file has one, and the output norm
-// and matrix.
+// loadEnds loads the embedding, for EAGLE-3 the output norm, and the output matrix, and maps the
+// vocabulary. The head uses the target's embedding unless the file has one for all of the target's
+// tokens, and the target's output matrix unless the file has one.
 func (e *Eagle) loadEnds(h *headTensors, dim int) error {
 	t := &e.target.config
 	e.embedding = e.target.Embedding
@@ -141,8 +142,9 @@ func (e *Eagle) loadEnds(h *headTensors, dim int) error {
 	return e.mapVocabulary(h)
 }
 
-// mapVocabulary reads d2t. For each token that the head can draft, d2t is the target's id minus the
-// head's own.
+// mapVocabulary reads the tensor d2t, if the file has it, and sets ids. For each token that the
+// head can draft, d2t holds the target's id minus the head's. If both ids are the same for all
+// tokens, ids stays nil.
 func (e *Eagle) mapVocabulary(h *headTensors) error {
 	var offsets []int64
 	var found bool

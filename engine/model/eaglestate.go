@@ -8,10 +8,10 @@ import (
 	"specula/engine/compute"
 )
 
-// EagleState is the head's state for one conversation: a cache, hidden states of the target that
-// the head has not read yet, and the last state that the head computed. It can be used like a model
-// that reads tokens one after the other. Each token is read together with the hidden state before
-// it. That is the target's state if it was kept, else the head's own last state.
+// EagleState is the head's state for one conversation: a tap, the target's hidden states that Keep
+// took from it, and the last state that the head computed. It can be used like a model that reads
+// tokens one after the other. It reads each token together with the hidden state after the token
+// before: the target's state if that was kept, else the head's own last state.
 type EagleState struct {
 	*Eagle
 	tap   *compute.Tap
@@ -43,9 +43,9 @@ func (s *EagleState) Longest() int { return math.MaxInt }
 // Embeddings returns the number of ids that the head can read.
 func (s *EagleState) Embeddings() int { return s.embedding.Rows() }
 
-// Keep takes the hidden states in the first rows of the tap: those after token at and after the
-// tokens that follow it. They are appended to the states kept before and must follow them directly.
-// With fresh the earlier states are dropped.
+// Keep copies the first rows of the tap. Row i must hold the target's hidden state after token
+// at+i. Keep appends these states to those it has; at must be the token after the last of them.
+// With fresh, Keep first drops the states that it has. It fails if there is no room.
 func (s *EagleState) Keep(at, rows int, fresh bool) error {
 	if fresh {
 		s.first, s.held = at, 0
@@ -70,10 +70,11 @@ func (s *EagleState) NewCache() (compute.Cache, error) {
 	return &pairCache{Cache: inner}, nil
 }
 
-// Prefill appends tokens to a cache of NewCache and returns one row of logits, for the last token.
-// Every token needs the hidden state before it among those kept; a single token may instead use the
-// state that the head computed last. Otherwise Prefill fails. On an error the cache keeps its
-// length.
+// Prefill appends tokens, at least one, to a cache of NewCache and returns one row of logits, for
+// the last token. For every token except the first of a text, the target's hidden state after the
+// token before must be kept. If there is only one token and its state is not kept yet, Prefill uses
+// the state that the head computed last. Otherwise it fails, and also if it is given only the first
+// token of a text. On an error the cache keeps its length.
 func (s *EagleState) Prefill(ctx context.Context, cache compute.Cache, ids []int32, _ func(done, total int)) (compute.Logits, error) {
 	c := cache.(*pairCache)
 	position, pairs := c.Len(), ids
@@ -143,8 +144,8 @@ func (c *pairCache) Advance(n int) error {
 	return c.Cache.Advance(n)
 }
 
-// mapped shows logits over a part of the target's vocabulary as logits over all of it. The other
-// ids are masked.
+// mapped shows logits over a part of the target's vocabulary as logits over all of it. Tokens
+// outside the part have −∞.
 type mapped struct {
 	compute.Logits
 	ids   []int32 // the target's id of each score

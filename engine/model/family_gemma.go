@@ -6,8 +6,8 @@ import (
 	"specula/engine/compute"
 )
 
-// gemmas lists the families of Google's Gemma. The files hold the weights of norms with the 1 added
-// that the models add to them.
+// gemmas lists the families of Google's Gemma. Gemma's norms multiply by 1 + weight; the files hold
+// this sum, so a pass uses the usual norm.
 func gemmas() []architecture {
 	return []architecture{
 		{name: "gemma", neoX: true, activation: compute.GELU, read: embeddingsByWidth},
@@ -36,8 +36,8 @@ func gemmas() []architecture {
 // embeddingsByWidth multiplies embeddings by √Dim.
 func embeddingsByWidth(_ *metadata, c *Config) { c.EmbeddingScale = math.Sqrt(float64(c.Dim)) }
 
-// scaleByWidth is for the model of 27 B parameters, which the number of layers tells: its heads are
-// narrower than Dim/Heads, and it scales q·k as if they were not.
+// scaleByWidth sets the factor of q·k to 1/√(Dim/Heads) if the model has this many layers. Only the
+// model of 27 B parameters has them. Its heads are narrower than Dim/Heads.
 func scaleByWidth(c *Config, layers int) {
 	if c.Layers == layers {
 		c.AttentionScale = 1 / math.Sqrt(float64(c.Dim)/float64(c.Heads))

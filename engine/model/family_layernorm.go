@@ -12,7 +12,7 @@ func layerNormed() []architecture {
 		{name: "starcoder2", neoX: true, layerNorm: true, activation: compute.GELU, has: needs{
 			"norm_bias": required, "feed_forward_norm_bias": required, "gate": absent,
 		}},
-		// The files hold the weights of norms with the 1 added that Nemotron adds to them.
+		// Nemotron's norms multiply by 1 + weight; the files hold this sum.
 		{name: "nemotron", neoX: true, layerNorm: true, activation: compute.ReLUSquared, has: needs{
 			"norm_bias": required, "feed_forward_norm_bias": required, "gate": absent,
 		}},

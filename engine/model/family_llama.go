@@ -23,8 +23,8 @@ func llamaLike() []architecture {
 	}
 }
 
-// granite reads the multipliers of Granite 3: of embeddings, of what a layer adds, of q·k, and the
-// divisor of the logits.
+// granite reads the factors of Granite 3: of embeddings, of what a block adds, of q·k, and the
+// divisor of the logits. It refuses a model without rotary positions.
 func granite(m *metadata, c *Config) {
 	c.EmbeddingScale, _ = m.maybe("embedding_scale", 0, 1e6)
 	c.ResidualScale, _ = m.maybe("residual_scale", 0, 1e6)

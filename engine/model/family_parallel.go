@@ -1,7 +1,7 @@
 package model
 
-// parallels lists the families whose feed-forward network reads what attention reads: the file has
-// no norm of its own for it.
+// parallels lists the families whose feed-forward network reads the normed input of attention.
+// Their files have no second norm.
 func parallels() []architecture {
 	cohere := func(m *metadata, c *Config) { c.LogitScale = m.number("logit_scale", 0, 1e-6, 1e6) }
 	return []architecture{

@@ -1,7 +1,7 @@
 package model
 
-// sandwiches lists the families that normalise what a layer adds, after attention and after the
-// feed-forward network. Most of them do not normalise what goes in.
+// sandwiches lists the families that normalise what attention and the feed-forward network add to
+// the residual stream. Those with onlyPostNorms do not normalise what the two read.
 func sandwiches() []architecture {
 	return []architecture{
 		{name: "olmo2", neoX: true, qkNorm: allHeads, has: onlyPostNorms(), windows: windows{some: true, fullEvery: 4, unscaled: true}}, // and OLMo 3

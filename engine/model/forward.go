@@ -71,8 +71,8 @@ func (m *Model) gather(p *pass, i int, x compute.Buffer) {
 	p.contribute(l.PostAttentionNorm)
 }
 
-// feedForward adds the output of the feed-forward network, which treats each token by itself. Without
-// a norm of its own, the network reads x, what attention has read.
+// feedForward adds the output of the feed-forward network to the residual stream. If the network
+// has no norm of its own, it reads x, the input of attention.
 func (m *Model) feedForward(p *pass, l *layer, x compute.Buffer) {
 	a := &m.activations
 	if l.FeedForwardNorm != nil {

@@ -21,7 +21,7 @@ type Head struct {
 	Bytes      int64
 }
 
-// LoadHead recognises what a file holds by the names and shapes of its tensors, and loads it for a
+// LoadHead recognises the kind of head by the names of the file's tensors, and loads it for a
 // target. The head borrows the file's data. The error says in words what is missing or does not fit
 // the target.
 func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head *Head, err error) {

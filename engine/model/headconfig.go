@@ -9,7 +9,8 @@ import (
 )
 
 // headConfig is the config.json beside a head, with the keys of the Hugging Face library. A missing
-// value is nil or 0. Then the tensors' shapes tell it, or the library's default holds.
+// value is nil, 0 or empty. It is then taken from the tensors' shapes, from the target, or from the
+// library's defaults.
 type headConfig struct {
 	Heads              int          `json:"num_attention_heads"`
 	HeadDim            int          `json:"head_dim"`
@@ -40,9 +41,9 @@ type ropeScaling struct {
 	Original float64 `json:"original_max_position_embeddings"`
 }
 
-// llama3 returns the divisor of one frequency with wavelength w. If Original/w is below Low, it is
-// Factor; above High it is 1; between the two it is interpolated. Source: the reference code of
-// Llama 3.1.
+// llama3 returns what a frequency is divided by. w is the wavelength of the frequency, in tokens.
+// The divisor is Factor if Original/w is below Low, and 1 if it is above High; in between, its
+// reciprocal is interpolated. Source: the reference code of Llama 3.1.
 func (r *ropeScaling) llama3(frequency float64) float64 {
 	wave := 2 * math.Pi / frequency
 	smooth := (r.Original/wave - r.Low) / (r.High - r.Low)
@@ -67,8 +68,9 @@ func readHeadConfig(file *safetensors.File) (headConfig, error) {
 	return c, nil
 }
 
-// shape returns the attention's shape for a head with this many query and key rows. Without a
-// config.json it takes the target's values.
+// shape returns the attention's shape for a head with this many query and key rows. What the
+// config.json does not say is the target's: the size of a head always, the base of RoPE and the
+// epsilon of norms only without a config.json. With one they are the library's defaults.
 func (c headConfig) shape(file *safetensors.File, target *Config, dim, queries, keys int) (Config, error) {
 	s := Config{
 		Architecture: "eagle", Layers: 1, Dim: dim, HeadDim: target.HeadDim, RopeBase: target.RopeBase, NormEps: target.NormEps,

@@ -98,8 +98,9 @@ func (h *headTensors) vector(length int, need need, names ...string) (v compute.
 // ignored are tensors that the head does not need, because other tensors or settings tell the same.
 var ignored = []string{"d2t", "t2d", "embed_tokens.weight", "rotary_emb.inv_freq"}
 
-// leftover refuses a file with tensors that the head would ignore. Its drafts would be poor, and
-// nothing would show it.
+// leftover returns the first error so far. If there is none, it refuses a file with a tensor that
+// the head has not taken and that is not in ignored. The head would draft poorly without it, and
+// nothing would show why.
 func (h *headTensors) leftover() error {
 	if h.err != nil {
 		return h.err

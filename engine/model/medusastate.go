@@ -42,8 +42,8 @@ func (s *MedusaState) Longest() int { return s.Heads() }
 // Embeddings returns the number of ids that the heads can read: any.
 func (s *MedusaState) Embeddings() int { return math.MaxInt }
 
-// Keep takes the last of the hidden states in the first rows of the tap. These are the states after
-// token at and after the tokens that follow it.
+// Keep copies the last of the first rows of the tap: the target's hidden state after token
+// at+rows−1. The heads do not need the states in the rows before.
 func (s *MedusaState) Keep(at, rows int, _ bool) error {
 	s.at = at + rows - 1
 	if err := s.target.backend.Copy(s.last, s.tap.Rows, 1, compute.Block{From: rows - 1}); err != nil {
@@ -56,7 +56,8 @@ func (s *MedusaState) Keep(at, rows int, _ bool) error {
 func (s *MedusaState) NewCache() (compute.Cache, error) { return &counter{}, nil }
 
 // Prefill counts the tokens and returns one row of logits for the token after them, valid until the
-// next call. It fails if that token is further from the kept hidden state than the heads reach.
+// next call. It fails if no hidden state is kept, or if no head predicts that token from the kept
+// state.
 func (s *MedusaState) Prefill(ctx context.Context, cache compute.Cache, ids []int32, _ func(done, total int)) (compute.Logits, error) {
 	head := cache.Len() + len(ids) - 2 - s.at
 	if s.at < 0 || head < 0 || head >= s.Heads() {

@@ -57,8 +57,10 @@ func allocateAll(backend compute.Backend, sizes []size) error {
 	return nil
 }
 
-// checkMemory refuses a model that cannot fit, before it allocates anything. It computes in
-// float64, which does not overflow.
+// checkMemory refuses a model whose weights, activations and one cache need more than the backend's
+// memory less reserved. Load calls it before it allocates anything. If the backend does not know
+// its memory, checkMemory accepts every model. It also sets CacheBytes. It computes in float64,
+// which does not overflow.
 func (m *Model) checkMemory(b *binder, reserved int64) error {
 	c := &m.config
 	cache, activations := m.cacheBytes(c.MaxTokens), m.activationBytes(c.MaxTokens)
@@ -159,9 +161,10 @@ func (m *Model) bytesTaken(w compute.Weight) int64 {
 	return int64(len(w.Data))
 }
 
-// mostAtOnce corrects the memory that the backend takes for weights, where the file's bytes of each
-// weight are released after the backend has copied it. The copy then replaces the file's bytes.
-// Part of a weight exists in both forms for a while, which is at most the largest weight.
+// mostAtOnce returns a correction of the memory for weights, in bytes: 0 or a negative number. If
+// the backend makes a copy of a weight, the file's bytes of it are released. Until then, part of
+// one weight is in memory twice: at most the largest. The correction is 0 if the file's bytes
+// cannot be released, or if the backend has memory of its own.
 func (m *Model) mostAtOnce(b *binder) float64 {
 	known, ok := m.backend.(weigher)
 	if _, elsewhere := m.backend.(planner); elsewhere || !ok || !b.file.Owned() {

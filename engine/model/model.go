@@ -1,16 +1,15 @@
 // Package model is the transformer, written once against package compute.
 //
-// It is the decoder that Llama, Qwen2 and Qwen3 share. Read forward.go first: it follows the paper.
-// To a residual stream each layer adds what attention collects from the earlier tokens, and then
-// the output of a gated feed-forward network. architecture.go has a table row for what differs
-// between the families. tensors.go names each weight's tensor in its struct tag. load.go checks a
-// file and loads it. Model.Forward and Model.Prefill are what others call.
+// It is the decoder that Llama, Qwen, Gemma and other families share. Read forward.go first: it has
+// the steps in order. Each layer adds to the residual stream what attention collects from the
+// tokens so far, and then the output of a feed-forward network. architecture.go describes how the
+// families differ. tensors.go names each weight's tensor in its struct tag. load.go checks a file
+// and loads it. Others call Model.Forward and Model.Prefill.
 //
 // One pass takes m tokens, appends m rows to the cache and returns m rows of logits. A decode step
 // has one row. Verifying a draft of γ tokens takes γ+1 rows. Prefill takes as many passes as it
-// needs. All three run the same code.
-//
-// One invariant, from package compute: a row has the same bits in all three.
+// needs, and returns one row of logits. All three run the same code, and a row has the same bits in
+// all three: the law of package compute.
 //
 // A pass can copy hidden states to a tap on the device (tap.go). Heads trained for a model draft
 // from them: a layer of EAGLE (eagle.go), which uses the attention and feed-forward code of this

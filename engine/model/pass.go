@@ -7,8 +7,8 @@ import (
 )
 
 // pass runs operations over the same rows until one fails, and then skips the rest. So the layers
-// need no error check after every line. A step that a model does not have (a nil weight, a factor of
-// 0 or 1) does nothing.
+// need no error check after every line. A step that a model does not have (a nil weight, a factor
+// of 0 or 1) does nothing.
 type pass struct {
 	compute.Backend
 	model *Model
@@ -146,8 +146,9 @@ func (p *pass) add(x, y compute.Buffer) {
 	}
 }
 
-// contribute adds what a block computed to the residual stream: normed if norm is not nil, and
-// multiplied by the model's factor.
+// contribute adds activations.output, which attention or the feed-forward network computed, to the
+// residual stream. Before the addition it normalises the output if norm is not nil, and multiplies
+// it by ResidualScale.
 func (p *pass) contribute(norm compute.Vector) {
 	a := &p.model.activations
 	if norm != nil {

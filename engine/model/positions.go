@@ -57,8 +57,8 @@ func (m *Model) placeLayers(w layerWindows) error {
 	return nil
 }
 
-// ropeFactors returns the divisors of the frequencies, or nil, and the name of their tensor. LongRoPE
-// has two lists of them.
+// ropeFactors returns the divisors of the frequencies, or nil, and the name of their tensor.
+// LongRoPE has two lists: the long one is for caches of more than Original tokens.
 func (m *Model) ropeFactors() (tensor string, factors []float32) {
 	switch c := &m.config; {
 	case c.Scaling.Type != "longrope":
@@ -77,8 +77,8 @@ func (c *Config) windowScaling(w windows) Scaling {
 	return c.Scaling
 }
 
-// newRopeTables computes the angles position·frequency. factors, which may be nil, divide the
-// frequencies. Source: Su et al., RoFormer, 2021.
+// newRopeTables computes cosine and sine of the angle position·frequency, for MaxTokens positions.
+// factors, which may be nil, divide the frequencies. Source: Su et al., RoFormer, 2021.
 func newRopeTables(c *Config, base float64, s Scaling, factors []float32) (ropeTables, error) {
 	frequencies, err := s.frequencies(base, c.RopeDim, c.MaxTokens, factors)
 	if err != nil {
@@ -137,8 +137,8 @@ func (s Scaling) frequencies(base float64, dim, tokens int, factors []float32) (
 	return frequencies, nil
 }
 
-// kept says how much of frequency i YaRN keeps: 1 for the fast ones, 0 for the slow ones. Source:
-// Peng et al., YaRN, 2023, §3.2.
+// kept returns the share of frequency i that YaRN keeps; the rest is divided by Factor. It is 1 for
+// the fast frequencies and 0 for the slow ones. Source: Peng et al., YaRN, 2023, §3.2.
 func (s Scaling) kept(i int, base float64, dim int) float64 {
 	// pair is the number of the frequency that turns so often in Original tokens.
 	pair := func(turns float64) float64 {
@@ -184,8 +184,9 @@ func (m *metadata) readScaling(contextLength int, longFactors bool) Scaling {
 	return s
 }
 
-// yarnMagnitude is 1 + 0.1·ln(factor), which keeps the scores of longer texts as sharp, unless the
-// file says another.
+// yarnMagnitude returns YaRN's factor of cosine and sine. It is 1 + 0.1·ln(factor), so that
+// attention is as sharp in longer texts. The file may replace it (yarn_attn_factor) or divide it
+// (yarn_log_multiplier); attn_factor multiplies it in any case.
 func (m *metadata) yarnMagnitude(factor float64) float64 {
 	magnitude := 1 + 0.1*math.Log(factor)
 	if given, found := m.maybe("rope.scaling.yarn_attn_factor", 1e-3, 1e3); found {
@@ -205,8 +206,9 @@ type layerWindows struct {
 
 func (w layerWindows) has(layer int) bool { return w.size > 0 && w.layers[layer] }
 
-// readWindows reads which layers have a window, and which. A window that no text can reach counts as
-// none.
+// readWindows reads the size of the window, its base of RoPE, and which layers have it. It returns
+// no window if the family has none, if no size is given, or if no text can be longer than the
+// window.
 func (m *metadata) readWindows(a windows, c *Config) (w layerWindows) {
 	size, found, err := m.file.Uint(m.key("attention.sliding_window"))
 	m.err = first(m.err, err)
@@ -229,8 +231,9 @@ func (a windows) baseFor(others float64) float64 {
 	return others
 }
 
-// windowPattern reads which layers have a window: a bool for each, or the number of layers of which
-// the last has none.
+// windowPattern returns for each layer whether it has a window. The file says it by a list, or by a
+// number n: each n-th layer has none, and with n = 0 every layer has one. Without an entry in the
+// file, n is fullEvery.
 func (m *metadata) windowPattern(fullEvery, layers int) []bool {
 	const key = "attention.sliding_window_pattern"
 	if list, found, err := m.file.Bools(m.key(key)); err == nil && found {

@@ -8,10 +8,10 @@ import (
 	"specula/engine/weights"
 )
 
-// Recognise refuses a file that is something else than a whole language model of a supported
-// architecture: an accessory, another architecture, or only a part of a model. The error says what
-// the file is and what to do. It reads the header alone. Call it before all other checks: such
-// files lack what a model must have, and an error about that would mislead.
+// Recognise refuses a file that is not a whole language model of a supported architecture: an
+// accessory, another architecture, or only a part of a model. The error says what the file is and
+// what to do. Recognise reads only the header. Call it before all other checks: such a file lacks
+// what a model must have, and an error about that would mislead.
 func Recognise(file *weights.File) error {
 	_, err := recognise(file)
 	return err

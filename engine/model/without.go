@@ -49,8 +49,8 @@ func (c Config) ParametersWithout(layers int) int64 {
 	return c.Parameters - int64(layers)*int64(c.Dim)*(2*queries+2*keys+c.FeedForwardMatrices*int64(c.FFN))
 }
 
-// MiddleLayers is the default choice of layers to leave out: every second one between the first and
-// the last quarter. The layers at both ends cannot be replaced by any other.
+// MiddleLayers returns the default choice of layers to leave out: every second one of the middle
+// half. The layers at both ends stay, because no other layer can replace them.
 func MiddleLayers(layers int) []int {
 	var out []int
 	for i := layers/4 + 1; i < layers-layers/4; i += 2 {
