@@ -34,8 +34,9 @@ type state struct {
 	stacks []int32 // ascending
 	next   []int32 // by class of byte: the state after it; unknown until asked
 	bytes  int32   // length of the shortest text that completes the form; maxClosing if there is none
-	// The closing's first byte, the state after this byte, and the number of tokens of the closing.
-	// closingCount is unknown until asked.
+	// closingByte is the first byte of the closing (see tokensToClose), and closingNext the state
+	// after this byte. closingCount is the number of tokens of the closing. It is unknown until
+	// asked.
 	closingByte  byte
 	closingNext  int32
 	closingCount int32
@@ -90,8 +91,9 @@ func newAutomaton(ctx context.Context, c *Constraint, spellable byteSet, lead bo
 	return a
 }
 
-// withLead returns a state for the beginning of a reply whose leading space is not shown. After a
-// space it is s. Otherwise it is like s, but without texts that begin with a space.
+// withLead returns a new state for the beginning of a reply whose leading space is not shown. From
+// this state a space leads to s, because it is not part of the text. Every other byte leads where
+// it leads from s.
 func (a *automaton) withLead(s int32) int32 {
 	id := a.newState(a.states[s].stacks)
 	a.leading = id
@@ -151,8 +153,8 @@ func (a *automaton) read(s int32, b byte) int32 {
 	return a.intern(a.open(below))
 }
 
-// push puts e on a stack. It reports false if the new stack cannot be completed within maxClosing
-// bytes.
+// push puts e on the stack below and returns the number of the new stack. It reports false if the
+// new stack cannot be completed in less than maxClosing bytes, or if the work has ended.
 func (a *automaton) push(e expr, below int32) (int32, bool) {
 	if e == empty {
 		return below, true

@@ -9,9 +9,9 @@
 // part on top. To read a byte is to pop each terminal that contains it and to expand what lies
 // below, until each top is a terminal again. Stacks are linked lists that share their tails, and
 // equal stacks are one. A set of stacks is a state, and equal sets are one state. Where a byte
-// leads from a state is computed once. So a regular part of a grammar becomes the automaton of the
-// textbook, as far as replies need it; nested parts go as deep as they must; and counted
-// repetitions are not copied.
+// leads from a state is computed once. So a regular part of a grammar becomes a finite automaton,
+// of which only the states that replies reach are made. Nested parts may be of any depth that can
+// still be closed, and counted repetitions are not copied.
 //
 // A [Shaper] forbids each token whose bytes lead nowhere. It finds these by walking the vocabulary,
 // as a tree of bytes, along the automaton. It keeps the answer for each state.
@@ -76,8 +76,8 @@ func newConstraint(name string, g *grammar, root expr, err error) (*Constraint, 
 	return &Constraint{name: name, g: g, root: root}, nil
 }
 
-// Choices returns a constraint that is satisfied by exactly one of the texts. No text, an empty
-// one, or more than MaxBytes together are errors.
+// Choices returns a constraint that each of the texts satisfies, and nothing else. It fails if
+// there is no text, if a text is empty, or if the texts have more than MaxBytes together.
 func Choices(ctx context.Context, texts []string) (*Constraint, error) {
 	if len(texts) == 0 {
 		return nil, errors.New("there is nothing to choose from: give at least one text")

@@ -50,8 +50,8 @@ func (m *masks) of(a *automaton, v *Vocabulary, s int32) *mask {
 	return made
 }
 
-// keep adds more bytes to the cache for a mask. If the cache gets too large, it drops the masks
-// that were not used for the longest time, but not this one.
+// keep counts more bytes for a mask. If the cache then has more than maxMaskBytes, keep drops the
+// masks that were not used for the longest time, but not this one.
 func (m *masks) keep(used *mask, more int) {
 	m.bytes += more
 	for m.bytes > maxMaskBytes && m.used.Back().Value != used {

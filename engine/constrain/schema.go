@@ -82,8 +82,8 @@ var keywords = map[string]string{
 // number.
 var types = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 
-// Bounds of a schema. A schema with something beside a $ref to itself is expanded without end, so
-// it reaches them, too.
+// Bounds of a schema: its depth and its parts. A schema that refers to itself, with another keyword
+// beside the $ref, is expanded without end, so it reaches a bound.
 const (
 	maxSchemaDepth = 256
 	maxSchemaParts = 20_000
@@ -92,8 +92,8 @@ const (
 // maxCombined bounds how deep allOf, anyOf and $ref may be combined.
 const maxCombined = 32
 
-// compile turns the schema v at a place into an expression. deep is how deep it is combined from
-// others.
+// compile turns the schema v into an expression. at is the place of v, for errors. deep counts the
+// $ref, allOf, anyOf and oneOf that v was combined by.
 func (s *schema) compile(v value, at string, deep int) (expr, error) {
 	if deep > maxCombined {
 		return never, fmt.Errorf("%s: allOf, anyOf and $ref are combined more than %d deep, or without end", at, maxCombined)

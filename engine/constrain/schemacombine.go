@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ref compiles a $ref. With nothing beside it, the target becomes a rule, so that a schema may
-// contain itself.
+// ref compiles a $ref. If no keyword stands beside it, the target becomes a rule, so that a schema
+// may contain itself. Otherwise the target is merged with the keywords beside it.
 func (s *schema) ref(rest, to value, at string, deep int) (expr, error) {
 	target, err := s.resolve(to, at)
 	if err != nil {

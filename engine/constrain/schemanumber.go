@@ -103,8 +103,9 @@ func decimals(g *grammar, r interval) expr {
 	return g.alt(parts...)
 }
 
-// fromZero matches the numbers of an interval that begins at 0 or above. It treats apart the whole
-// parts with any fraction, and the two ends.
+// fromZero matches the numbers of an interval that begins at 0 or above. It joins up to three
+// parts: r.lo with a fraction above zero, if this end is open; the whole parts below r.hi with any
+// fraction; and r.hi itself, if that end is not open.
 func fromZero(g *grammar, r interval) expr {
 	if r.lo > r.hi {
 		return never

@@ -52,8 +52,9 @@ func (s *Shaper) Name() string { return s.constraint.name }
 // takes the shortest way to an end.
 func (s *Shaper) Bound(ctx context.Context, tokens int) { s.ctx, s.limit = ctx, tokens }
 
-// Shortest returns the number of tokens that are enough to finish the reply from here, without a
-// stop token.
+// Shortest returns the number of tokens that are enough to finish the reply from here: those of the
+// closing. A stop token does not count. If the reply cannot be finished, the number is larger than
+// any reply has.
 func (s *Shaper) Shortest() (int, error) {
 	s.automaton.work.renew(s.ctx)
 	n := s.automaton.tokensToClose(s.state(), s.vocabulary)
@@ -162,8 +163,8 @@ func keep(logits []float32, allowed []uint64) {
 	}
 }
 
-// allowEnd allows the stop tokens if the reply may end and another shaper, such as a least number of
-// tokens, has forbidden everything that the form allows.
+// allowEnd allows the stop tokens if the reply may end and another shaper, such as a least number
+// of tokens, has forbidden everything that the form allows.
 func (s *Shaper) allowEnd(logits []float32) {
 	if !s.automaton.accepts(s.state()) || slices.ContainsFunc(logits, func(x float32) bool { return x != forbidden }) {
 		return

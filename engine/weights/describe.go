@@ -10,8 +10,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// Report describes a model file to a person. Text from the file is escaped as in Go source and cut
-// to a length. In the lists Metadata and Tensors it is also quoted.
+// Report describes a model file to a person. Text from the file is cut to 64 bytes and escaped as
+// in Go source; in the lists Metadata and Tensors it is also quoted.
 type Report struct {
 	Name          string
 	Format        string // such as "GGUF v3"

@@ -11,8 +11,9 @@
 // compared with the bytes that are really there before it is used to allocate or read, and all
 // products and sums are checked for overflow.
 //
-// One invariant: every file leads either to a File whose tensors all lie inside its data, or to an
-// error that names file, field, byte offset, what was found and what is allowed.
+// One invariant: all tensors of a File that Open or Parse returned lie inside its data. For a file
+// that breaks the format they return an error. The error names the file and the field, its byte
+// offset, what was found and what is allowed.
 //
 // Reading takes two steps. A first pass over the header, through a small window, decides whether
 // the file is acceptable and how many bytes its header and tensors take. Only then is memory
@@ -91,7 +92,8 @@ func (f *File) Tensors() []Tensor {
 
 // Tensor returns a tensor as stored: Cols is its first dimension, Rows the product of the others.
 // found is false if the file has no tensor of that name. The error wraps ErrUnsupportedType if
-// specula cannot compute with the tensor's type.
+// specula cannot compute with the tensor's type. Tensor also fails if only the header was opened,
+// or after Release.
 //
 // Data belongs to the File, must not be written, and may begin at any address: read it byte by byte
 // or copy it.

@@ -24,8 +24,8 @@ func (e *ForeignError) Error() string {
 // for GGUF.
 const foreignBytes = 32
 
-// foreign recognises a file that does not begin as a GGUF file does; nil if it knows no such
-// format.
+// foreign recognises other formats by their first bytes. It returns nil if it recognises none, or
+// if the file cannot be read.
 func foreign(name string, src io.ReaderAt) *ForeignError {
 	first := make([]byte, foreignBytes)
 	n, err := src.ReadAt(first, 0)

@@ -49,9 +49,9 @@ func discard(data []byte, from, to int) {
 	}
 }
 
-// inLargePages asks for pages of 2 MiB for data, before data is written. For every token the
-// weights are read from start to end, and the processor prefetches no further than the end of a
-// page. On systems without such pages nothing changes.
+// inLargePages asks the system for pages of 2 MiB for data. Call it before data is written. For
+// every token the weights are read from start to end, and the processor prefetches no further than
+// the end of a page. On systems without such pages nothing changes.
 func inLargePages(data []byte) {
 	if whole := len(data) / os.Getpagesize() * os.Getpagesize(); whole > 0 {
 		_ = syscall.Madvise(data[:whole], syscall.MADV_HUGEPAGE)

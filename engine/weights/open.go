@@ -30,8 +30,8 @@ type source interface {
 // breaks the format, ErrChanged if something writes to it, compute.ErrOutOfMemory if it does not
 // fit into memory (nothing was allocated then), or the context's error.
 //
-// A path of the form NAME-00001-of-0000N.gguf stands for all N parts of a model, whichever it
-// names.
+// A path of the form NAME-0000K-of-0000N.gguf names part K of a model in N files. Open then reads
+// all N parts.
 func Open(ctx context.Context, path string, progress func(done, total int64)) (*File, error) {
 	paths, err := partPaths(path)
 	switch {
@@ -50,8 +50,8 @@ func openWhole(ctx context.Context, path string, progress func(done, total int64
 	})
 }
 
-// OpenHeader reads and checks everything except the tensor data, and reads only the header. So it
-// can describe a file of any size. Tensor fails for every name.
+// OpenHeader reads and checks only the header, so it can describe a file of any size. Tensor then
+// fails for every tensor of the file.
 func OpenHeader(ctx context.Context, path string) (*File, error) {
 	paths, err := partPaths(path)
 	switch {
@@ -139,7 +139,7 @@ func loadHeader(ctx context.Context, name string, src source) (*File, error) {
 }
 
 // read checks the header on disk, reads as many bytes as span says into memory, and parses them
-// there.
+// there. The error wraps ErrChanged if the file changed meanwhile.
 func read(ctx context.Context, name string, src source, span func(header) (int64, error), progress func(done, total int64)) (f *File, err error) {
 	defer fence(name, &err)
 	before, err := src.Stat()

@@ -8,9 +8,10 @@ import (
 	"specula/engine/compute"
 )
 
-// ReadFile reads a regular file of another format into memory, for the readers of such formats.
-// accept sees the file before memory is allocated for it, and refuses a file that breaks the rules
-// of its format. progress, which may be nil, is told after each piece how many bytes are read.
+// ReadFile reads a regular file of another format into memory, for the readers of such formats. It
+// calls accept before it allocates memory for the file, and returns accept's error: accept refuses
+// a file that breaks the rules of its format. After each piece ReadFile tells progress, which may
+// be nil, how many bytes are read.
 //
 // The error wraps ErrChanged if something writes to the file, compute.ErrOutOfMemory if it does not
 // fit into memory (nothing was allocated then), or the context's error.

@@ -20,8 +20,8 @@ var partName = regexp.MustCompile(`^(.*)-(\d{5})-of-(\d{5})\.gguf$`)
 // maxParts bounds the files of one model; the largest known have some 200.
 const maxParts = 1000
 
-// partPaths returns the paths of all parts of the model that path is a part of, in order; nil if
-// its name is not that of a part.
+// partPaths returns the paths of all parts of a model, in order, if path has the name of a part. It
+// returns nil if path has another name, and an error if there can be no such part.
 func partPaths(path string) ([]string, error) {
 	m := partName.FindStringSubmatch(path)
 	if m == nil {
@@ -62,8 +62,8 @@ func openParts(paths []string, open func(path string) (*File, error)) (*File, er
 	return whole, whole.checkParts()
 }
 
-// isPart checks that a file says of itself what its name says: that it is part number, from 0, of
-// so many.
+// isPart checks that the metadata of a file agree with its name: that it is part number, counted
+// from 0, of count parts.
 func (f *File) isPart(number, count int) error {
 	for _, c := range []struct {
 		key  string
@@ -79,8 +79,8 @@ func (f *File) isPart(number, count int) error {
 	return nil
 }
 
-// checkParts checks that all parts together have the tensors that the first one announces, each
-// once.
+// checkParts checks that each tensor is in one part only, and that all parts together have as many
+// tensors as the first part says, if it says that.
 func (f *File) checkParts() error {
 	seen, total := map[string]string{}, 0
 	for _, part := range f.parts() {
@@ -106,8 +106,8 @@ func (f *File) parts() []*File { return append([]*File{f}, f.more...) }
 // Parts returns how many files the model was read from.
 func (f *File) Parts() int { return 1 + len(f.more) }
 
-// readParts is Open for the parts of one model. It refuses them together if they do not fit into
-// memory.
+// readParts is Open for the parts of one model. It reads all headers first, and refuses the model
+// if all parts together do not fit into memory.
 func readParts(ctx context.Context, paths []string, progress func(done, total int64)) (*File, error) {
 	headers, err := openParts(paths, func(path string) (*File, error) { return openHeader(ctx, path) })
 	if err != nil {

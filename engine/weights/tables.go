@@ -8,8 +8,8 @@ import (
 	"specula/engine/event"
 )
 
-// Tables returns the file as a whole, then its types, metadata and tensors. It leaves out what the
-// file does not say.
+// Tables returns one table about the whole file, then tables of its types, metadata and tensors. It
+// leaves out what the file does not say.
 func (r Report) Tables() []event.Table {
 	file := [][]string{
 		{"file", r.Name}, {"parts", moreThanOne(r.Parts)}, {"format", r.Format}, {"architecture", r.Architecture}, {"name", r.ModelName},

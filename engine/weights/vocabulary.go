@@ -72,8 +72,8 @@ func (r *vocabularyReader) read() tokenizer.Spec {
 	return s
 }
 
-// optional reads tokenizer.ggml.name with one of the getters. If the key is missing, it returns
-// missing.
+// optional reads tokenizer.ggml.name with one of the getters, and keeps its error in r. If the key
+// is missing or there is an error, it returns missing.
 func optional[T any](r *vocabularyReader, get func(key string) (T, bool, error), name string, missing T) T {
 	v, found, err := get("tokenizer.ggml." + name)
 	r.keep(err)

@@ -82,8 +82,9 @@ func setF32(numbers []byte, deviation float64) {
 	}
 }
 
-// scales sets the scales of blocks. Quants, and the factors inside a block, are uniform. Where a
-// type has a minimum, it is chosen so that the mean becomes 0. (Factors are of minus the minimum.)
+// scales returns a function that sets the scales of blocks of random bytes. It leaves quants, and
+// the factors inside a block, as they are: uniform. If the type has a minimum, it sets the minimum
+// so that the mean is 0. Types with factors of six bits store minus the minimum.
 func scales(f *format.Format) func([]byte, float64) {
 	scale := 1 / f.Deviation
 	min := -scale * float64(int(1)<<f.Bits()-1) / 2

@@ -38,8 +38,8 @@ type Shape struct {
 	Untied  bool // has an output matrix in addition to the embedding table
 }
 
-// Shapes are the shapes that can be asked for by name. Source: the config.json of Qwen3-0.6B,
-// Qwen3-1.7B and Qwen3-8B.
+// Shapes lists the shapes that can be asked for by name. Source: the config.json of Qwen3-0.6B,
+// Qwen3-1.7B and Qwen3-8B; tiny is made up, for tests.
 func Shapes() []Shape {
 	return []Shape{
 		{Name: "qwen3-0.6b", Layers: 28, Dim: 1024, FFN: 3072, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
@@ -104,8 +104,8 @@ func Write(ctx context.Context, w io.Writer, s Shape, t compute.DType) error {
 	return b.Write(w)
 }
 
-// Hollow returns a file of the shape in which every weight is zero. It is for callers that make the
-// weights where they are multiplied (see Rows).
+// Hollow returns a file of the shape in which every weight is zero. It is for callers that make
+// random numbers for a matrix, with Rows, only when they multiply by it.
 func Hollow(s Shape, t compute.DType) ([]byte, error) {
 	b, err := build(context.Background(), s, t)
 	if err != nil {
@@ -114,8 +114,8 @@ func Hollow(s Shape, t compute.DType) ([]byte, error) {
 	return b.Hollow(), nil
 }
 
-// Rows makes (rows, cols) numbers like those of a matrix in a file. Equal arguments give equal
-// bytes.
+// Rows returns a matrix of (rows, cols) random numbers, packed as type t, like one in a file of
+// WriteFile. Equal arguments give equal bytes.
 func Rows(t compute.DType, rows, cols int) ([]byte, error) {
 	fill, err := fillerOf(t)
 	if err != nil {

@@ -61,8 +61,8 @@ func (f *File) Metadata(key string) string { return f.metadata[key] }
 func (f *File) Config() []byte { return f.config }
 
 // Tensor returns a tensor of one or two dimensions; a vector has one row. found is false if the
-// file has no tensor of that name. The error is about another number of dimensions, or a type other
-// than F32, F16 and BF16.
+// file has no tensor of that name. It is an error if the tensor has another number of dimensions,
+// no numbers, or a type other than F32, F16 and BF16.
 func (f *File) Tensor(name string) (w compute.Weight, found bool, err error) {
 	i, found := f.byName[name]
 	if !found {

@@ -43,8 +43,8 @@ func ToF16(file []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// copyMetadata walks over the metadata of a file that has been parsed, so that nothing in it can
-// be malformed.
+// copyMetadata adds the metadata of a file to b. The file must have been parsed: copyMetadata does
+// not check lengths.
 func copyMetadata(b *gguf.Builder, file []byte) {
 	le := binary.LittleEndian
 	at := 24 // after magic, version and the two counts
