@@ -30,7 +30,7 @@ type PromptSet struct {
 }
 
 // Choose returns the sets with the given names; nil means all. An unknown name is a
-// *config.ValueError. It may change the content of sets.
+// *config.ValueError. Choose may overwrite sets: the result uses its memory.
 func Choose(sets []PromptSet, names []string) ([]PromptSet, error) {
 	var known []string
 	for _, set := range sets {
@@ -58,9 +58,9 @@ type Opened interface {
 // CompareGammas answers each prompt of each set at each temperature with each fixed γ and with the
 // cost-aware rule, several times. The order changes, so that a machine of varying speed favours
 // none. Each repeat has its own seed: the text of a seed depends on γ, and texts differ in speed.
-// The time of a prompt is the mean of the middle half of its times. Each way gets a fresh session
-// for each set and temperature, and again after many repeats, so the cost-aware rule learns only
-// there.
+// The time of a prompt is the mean of the middle half of its times. Each way of choosing γ gets a
+// new session for each set and temperature, and after every sessionRepeats repeats. So the
+// cost-aware rule learns from the rounds of its own session only.
 //
 // progress may be nil; it is called after each cell. No sets, no temperatures or no repeats are an
 // error.

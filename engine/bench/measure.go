@@ -52,8 +52,8 @@ type Mode struct {
 	Speculative Side    `json:"speculative"`
 	// Speedup is plain over speculative milliseconds per token; nil if a side wrote nothing.
 	Speedup *Interval `json:"speedup"`
-	// Predicted is what the formula predicts; nil if there are not all kinds of rounds that it
-	// needs.
+	// Predicted is what the formula predicts; nil if a kind of round that it needs is missing (see
+	// predict).
 	Predicted *Prediction `json:"predicted"`
 }
 

@@ -26,7 +26,8 @@ type Report struct {
 	About About `json:"about"`
 }
 
-// EndToEnd has the greedy figures again, under the names of bench-speculative.
+// EndToEnd has the greedy figures again, under the names that the program bench-speculative gives
+// them.
 type EndToEnd struct {
 	// VerifyDecodeMismatches is the number of positions of speculative greedy replies at which a
 	// bit of the scores is not that of decoding token by token. VerifyDecodeCompared is the number

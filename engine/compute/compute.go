@@ -1,15 +1,16 @@
 // Package compute is the only seam between the transformer and the hardware. It holds types and
 // contracts, and no arithmetic.
 //
-// Read Backend first: it owns memory and executes the dozen operations of a transformer, each over
-// a batch of rows. Matrix, Vector, Buffer and Cache are what it hands out; Weight, CacheShape,
+// Read Backend first: it owns memory and executes the operations of a transformer, each over a
+// batch of rows. Matrix, Vector, Buffer and Cache are what it hands out; Weight, CacheShape,
 // Attention and Rope describe what it is asked for. Logits are the result of a pass. What a backend
-// may offer beyond this (Extra, Feeder, Judge, Arithmetic, CacheChecker) are interfaces of their own,
-// found by a type assertion.
+// may offer beyond this (Extra, Feeder, Judge, Arithmetic, CacheChecker) are interfaces of their
+// own, found by a type assertion.
 //
-// Calls queue work in order. Only the methods of Logits give numbers to the host, and only they may
-// wait for the device. So a GPU backend can run a whole round with one synchronisation, and the CPU
-// backend can run each call at once.
+// Calls queue work in order. Numbers come to the host only by the methods of Logits and Judge, by
+// Get and Kept of Tokens, and by KeyValue of Cache; only these need to wait for the device. So a
+// GPU backend can run a whole round with one synchronisation, and the CPU backend can run each call
+// at once.
 //
 // One invariant for every backend (bit-equality): the bits of a result row depend on the inputs of
 // that row alone, never on how many other rows the same call computed. So a verification pass over
@@ -166,9 +167,9 @@ type Block struct {
 // Tap tells a model's passes where to leave hidden states for heads (EAGLE, Medusa) that draft from
 // them.
 type Tap struct {
-	// Layers lists which hidden states, one block of columns for each. i is the residual stream
-	// before layer i. The number of layers is the stream after the last layer. Normed is that
-	// stream after the output norm, from which the logits are computed.
+	// Layers lists the hidden states to leave; each has its own block of columns. i means the
+	// residual stream before layer i, the number of layers means the stream after the last layer.
+	// Normed means that last stream after the output norm.
 	Layers []int
 	Rows   Buffer // (rows of a pass, len(Layers)·width of the stream); valid until the next pass
 }

@@ -11,8 +11,8 @@ var ErrLacks = errors.New("the device lacks an operation of this model")
 type Extra interface {
 	// Scale multiplies each number of x by factor.
 	Scale(x Buffer, m int, factor float32) error
-	// LayerNorm writes (x−mean)·w/√(variance+eps), for each group of so many numbers. w has as many
-	// numbers as one or more groups, and begins anew after its last. dst may be x.
+	// LayerNorm writes (x−mean)·w/√(variance+eps), for each group of group numbers. w has the
+	// factors of one or more groups; after its last factor comes its first again. dst may be x.
 	LayerNorm(dst, x Buffer, m int, w Vector, group int, eps float32) error
 	// Activate replaces each number of x by its activation, times the number of y. y may be nil.
 	Activate(x, y Buffer, m int, f Activation) error

@@ -10,8 +10,8 @@ type Feeder interface {
 	// work to the device; EmbedTokens only appends to it.
 	EmbedTokens(dst Buffer, table Matrix, t Tokens, at, m int) error
 	// Choose queues this: token at becomes the best token of row 0 of x, as Logits.Argmax would
-	// choose it. If the scores are not finite there is no such token. What is read in its place is
-	// then garbage; Tokens.Get and Judge report it.
+	// choose it. If the scores are not finite, no token can be chosen. A pass that reads it then
+	// computes garbage; Tokens.Get and Judge report this.
 	Choose(x Buffer, t Tokens, at int) error
 	// Draw queues this: token at (1 or more) is drawn from row 0 of x, as Tokens.Sample set it,
 	// with the uniform of stream 0 at position at−1. The device keeps the distribution for
@@ -92,14 +92,14 @@ type Chance struct {
 
 // Judge is an optional interface of Logits: it verifies a draft on the device.
 type Judge interface {
-	// AcceptBest compares tokens 1, 2, … of t, as many as drafts has room for, with the best token
-	// of each row. It copies these tokens to drafts, with −1 for one that could not be chosen. It
-	// moves 4·(len(drafts)+1) bytes in one copy, with one wait.
+	// AcceptBest compares tokens 1, 2, … of t, the draft, with the best token of each row, and
+	// copies the draft to drafts. The draft has len(drafts) tokens. A token that could not be
+	// chosen is −1 in drafts. AcceptBest moves 4·(len(drafts)+1) bytes in one copy, with one wait.
 	AcceptBest(t Tokens, drafts []int32) (Verdict, error)
-	// AcceptDrawn judges tokens 1, 2, … of t, as many as Tokens.Sample said, which is one less than
-	// the number of rows. With p the target's probability in that row and q the draft's, a token is
-	// accepted iff u·q < p. After the first rejection the next token is drawn from the residual
-	// max(0, p−q); if all are accepted, from the row after the last. It moves 8·rows bytes in one
-	// copy, with one wait.
+	// AcceptDrawn judges tokens 1, 2, … of t, the draft. It has as many tokens as Tokens.Sample
+	// said, one fewer than there are rows. With p the target's probability of a token in its row
+	// and q the draft's, the token is accepted iff u·q < p. After the first rejection the next
+	// token is drawn from the residual max(0, p−q); if all are accepted, from the last row.
+	// AcceptDrawn moves 8·rows bytes in one copy, with one wait.
 	AcceptDrawn(t Tokens) (Drawn, error)
 }

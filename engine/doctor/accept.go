@@ -22,11 +22,11 @@ type Accepted struct {
 	Kept     int     `json:"kept"`
 	StepMS   float64 `json:"stepMS"` // of one draft token
 	RestMS   float64 `json:"restMS"` // of a round without its draft and its pass
-	// ByPosition is the share accepted of the draft tokens that were tested, by position. A
-	// position that was hardly ever tested has the share of all positions.
+	// ByPosition is the share of tested draft tokens that were accepted, by position in the draft.
+	// A position with few tests has the share of all positions.
 	ByPosition []float64 `json:"byPosition"`
-	// TokensPerMS is, for each γ from 0 on, how many tokens it is expected to write per
-	// millisecond.
+	// TokensPerMS is, for each γ from 0 on, the number of tokens that a millisecond is expected to
+	// give.
 	TokensPerMS []float64 `json:"tokensPerMS"`
 }
 
@@ -47,8 +47,9 @@ func (x *examination) proposers() []string {
 	return list
 }
 
-// acceptance lets every proposer write replies at the session's temperature. At temperature 0 it
-// also compares them with plain replies, whose text must be the same.
+// acceptance lets every proposer write replies at the session's temperature and counts what is
+// accepted. It also lets each of them write at temperature 0, and compares these tokens with those
+// of a plain reply: they must be the same.
 func (x *examination) acceptance(ctx context.Context) error {
 	list := x.proposers()
 	sums := make([]event.Totals, len(list))
@@ -119,8 +120,9 @@ func sum(s, t *event.Totals) {
 	}
 }
 
-// worth estimates what each γ would write per millisecond. A round gives 1 + a₁ + a₁a₂ + … tokens;
-// it costs v(γ+1), γ draft steps and the rest.
+// worth estimates what each γ would write per millisecond. With aᵢ the share accepted at position
+// i, a round with a draft gives 1 + a₁ + a₁a₂ + … tokens. A round costs v(γ+1), γ draft steps and
+// the rest.
 func (x *examination) worth(name string, t *event.Totals) Accepted {
 	const enough = 8
 	a := Accepted{Proposer: name, Drafted: t.Drafted, Tested: t.Tested, Kept: t.Accepted}

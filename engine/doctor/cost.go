@@ -59,8 +59,8 @@ func (x *examination) warm(ctx context.Context, m *model.Model) (compute.Cache, 
 	return cache, err
 }
 
-// timed runs one pass of m rows and removes it from the cache. Asking for the best tokens makes a
-// device finish.
+// timed runs one pass of m rows and returns its time in milliseconds. It asks for the best tokens,
+// so that a device has finished, and then removes the tokens from the cache.
 func (x *examination) timed(ctx context.Context, cache compute.Cache, pass func(ids []int32) (compute.Logits, error), m int) (ms float64, err error) {
 	before, ids := cache.Len(), slices.Repeat(x.Prompt[:1], m)
 	began := x.Now()

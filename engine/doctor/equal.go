@@ -93,8 +93,9 @@ func (e *equality) run(ctx context.Context, rows int, x *examination) (string, e
 	return "", nil
 }
 
-// prefill reads the base in one pass and token by token. Both must leave the same in the cache.
-// The base stays there.
+// prefill reads the base token by token, and then by Prefill. Both must give the same keys and
+// values, and the same scores after the last token. It returns the first difference in words, or
+// "". The base stays in the cache.
 func (e *equality) prefill(ctx context.Context) (string, error) {
 	decoded, err := e.decode(ctx, 0, e.base)
 	if err != nil {
@@ -198,8 +199,8 @@ func (e *equality) cached(from int) (list [][]float32, err error) {
 	return list, nil
 }
 
-// difference names the first number in got that differs from decoding. decoded holds that many
-// tokens per layer.
+// difference names the first number in got that differs from decoding, or returns "". decoded holds
+// keys and values of this many tokens per layer; got may hold those of only the first ones.
 func (e *equality) difference(pass string, decoded, got trace, tokens int) string {
 	layers := e.model.Config().Layers
 	each := len(got.cached) / layers
@@ -232,9 +233,9 @@ func same(want, got []float32) (at int, a, b float32, ok bool) {
 	return 0, 0, 0, true
 }
 
-// tie replaces the tokens of a sequence one after another. Of some random candidates, each becomes
-// the one after which the two best scores are nearest. When little time is left, there is only one
-// candidate, so the rest of the sequence is random.
+// tie replaces the tokens of a sequence one after another. It tries random candidates, and takes
+// the one after which the two best scores are nearest. When less than 70 % of the time is left,
+// which the later steps need, it tries only one candidate. So the rest of the sequence is random.
 func (e *equality) tie(ctx context.Context, sequence []int32, rng *rand.Rand, x *examination) error {
 	if err := e.cache.Truncate(len(e.base)); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// mostCounted is the largest number that a question may ask to count to: numbers knows no words
-// beyond it.
+// mostCounted is the largest number that a question may ask to count to. numbers knows words up to
+// twenty-one, and must also notice that a reply counts on.
 const mostCounted = 20
 
 // Read reads a paper. The error names the line. A paper without questions is an error.

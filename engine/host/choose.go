@@ -36,7 +36,8 @@ func (c Choice) processor() *Backend {
 // OpenGPU opens a GPU by its name.
 type OpenGPU func(ctx context.Context, name string) (compute.Backend, error)
 
-// Choose opens what is asked for. The processor takes the place of a GPU only under auto, and Why says why.
+// Choose opens what is asked for. The processor takes the place of a GPU only under auto; Why then
+// says why.
 func Choose(ctx context.Context, c Choice, open OpenGPU) (*Devices, error) {
 	d := &Devices{}
 	target, why, err := device(ctx, c, open)

@@ -14,8 +14,8 @@ type machine struct {
 	files   fs.FS // of the system, from the root: /sys and /proc of Linux
 	allowed []int // logical processors that the process may use; empty: unknown
 	atOnce  int   // goroutines that Go runs at once
-	// fastCores is the number of cores without the slow ones, where a system gives that alone; 0
-	// elsewhere.
+	// fastCores is the number of fast cores, on a system that tells only this number (macOS); 0 on
+	// others.
 	fastCores int
 }
 
@@ -26,8 +26,8 @@ func thisMachine(files fs.FS) machine {
 // threads returns how many threads compute best, and why. It is one for each core that the process
 // may use:
 //   - Two logical processors of one core share the units that multiply, so they count once.
-//   - Efficiency cores are left out. They would do little of the work, and the others would wait for
-//     them at the end of each phase.
+//   - Efficiency cores are left out. They would do little of the work, and the others would wait
+//     for them at the end of each phase.
 //   - A control group's quota is rounded down. A group that has used its quota up is stopped as a
 //     whole until the next period.
 func (m machine) threads() (n int, why string) {
@@ -47,8 +47,8 @@ func (m machine) threads() (n int, why string) {
 	return n, why
 }
 
-// cores returns the number of cores that the process may use, and of slow ones among them, which do
-// not count. It returns 0 if the system does not tell.
+// cores returns how many fast cores and how many slow cores the process may use. If it may use slow
+// ones only, they count as fast. It returns 0, 0 if the system does not tell.
 func (m machine) cores() (fast, slow int) {
 	isSlow := map[int]bool{}
 	for _, cpu := range m.list("sys/devices/cpu_atom/cpus") { // Intel
@@ -83,8 +83,8 @@ func (m machine) cores() (fast, slow int) {
 	return fast, slow
 }
 
-// quota returns how many processors the control group may use, and each group that holds it; 0: as
-// many as there are.
+// quota returns how many processors the process may use, by the smallest quota of its control group
+// and of the groups around it; 0 if none has a quota.
 func (m machine) quota() (processors float64) {
 	groups, _ := m.read("proc/self/cgroup")
 	for line := range strings.Lines(groups) {

@@ -2,9 +2,9 @@
 // run on a pool of threads when their results are needed.
 //
 // It keeps the law of engine/compute, that a row's bits depend on that row alone: every kernel of
-// kernels/cpu adds in a fixed order along the summed axis. Moved bytes and waits are counted as on a
-// GPU, so that the figures on screen can be compared: the bytes that Logits copies out, and one wait
-// per pass of which anything was read.
+// kernels/cpu adds in a fixed order along the summed axis. Moved bytes and waits are counted as on
+// a GPU, so that the figures on screen can be compared: the bytes that Logits copies out, and one
+// wait per pass of which anything was read.
 //
 // A Backend serves one goroutine at a time. Weights in F32, F16 and BF16 stay where the file has
 // them. Quantised weights are repacked for the vector unit.

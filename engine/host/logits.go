@@ -49,8 +49,8 @@ func (l *logits) Row(i int, dst []float32) error {
 	return nil
 }
 
-// moved counts at most one wait per pass: a device would have finished the pass after the first
-// wait.
+// moved counts bytes, and one wait per pass at most: a device would have finished the pass after
+// the first wait.
 func (l *logits) moved(bytes int64) {
 	l.movedBytes += bytes
 	l.syncs = 1

@@ -131,8 +131,8 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	return &buffer{owner: b, rows: maxRows, cols: cols, data: make([]float32, maxRows*cols)}, nil
 }
 
-// refuseBeyondMemory returns an error for a request that cannot succeed. Otherwise the process
-// would be killed.
+// refuseBeyondMemory returns an error if the system is known to have less memory available than
+// bytes. Without this check the process would be killed.
 func refuseBeyondMemory(what string, bytes int64) error {
 	if available := availableMemoryBytes(); available > 0 && bytes > available {
 		return fmt.Errorf("%w: %s need %d MiB, %d MiB are available", compute.ErrOutOfMemory, what, bytes>>20, available>>20)

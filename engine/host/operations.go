@@ -48,8 +48,8 @@ func (b *Backend) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps fl
 	return nil
 }
 
-// MatMul multiplies m rows with a weight. If the last phase multiplies the same input, this product
-// joins it.
+// MatMul multiplies m rows with a weight. If the last phase of the queue has products of the same
+// input with weights of the same kind, and room, this product joins the phase.
 func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	in, xb := queuedRows(x, 0, m)
 	out, db := queuedRows(dst, 0, m)

@@ -19,8 +19,8 @@ type queue struct {
 	attends  []cpu.Attention
 }
 
-// flushWork bounds the work in the queue, so that a pass over a large model can be cancelled in
-// between.
+// flushWork bounds the work in the queue, in multiplications, so that a pass over a large model can
+// be cancelled in between.
 const flushWork = 1 << 26
 
 func newQueue() queue {
@@ -76,8 +76,8 @@ func (b *Backend) makeRoom() {
 	}
 }
 
-// mostPhasesAtOnce is the largest number of phases that one operation adds in addition to one that
-// it refers to.
+// mostPhasesAtOnce is the largest number of phases that one operation adds. A product adds up to
+// three: its input is quantised, packed and multiplied.
 const mostPhasesAtOnce = 3
 
 // flush runs everything in the queue.

@@ -11,8 +11,9 @@ import (
 	"specula/engine/sample"
 )
 
-// Distribution specifies what sample.FromLogits must return: ids from the best to the worst, filter
-// after filter, renormalised after each. Scores must be finite or −Inf.
+// Distribution returns what sample.FromLogits must return: the probability of each id. It ranks the
+// ids from the best to the worst, applies filter after filter, and renormalises after each. Scores
+// must be finite or −Inf.
 func Distribution(scores []float32, params sample.Params) []float64 {
 	ids := ranked(scores, params.TopK > 0 || params.TopP < 1 || params.MinP > 0)
 	p := make([]float64, len(scores))

@@ -68,7 +68,8 @@ func (s *Sampling) Row(scores []float32, prompt, reply []int32) []float32 {
 	return s.ban(row, reply)
 }
 
-// ban forbids tokens that may not follow the reply. It returns nil if these are all.
+// ban forbids the tokens that may not follow the reply. If none is left and the form is complete,
+// it allows a stop token. If none is left otherwise, it returns nil.
 func (s *Sampling) ban(row []float32, reply []int32) []float32 {
 	banned := s.banned(reply)
 	permitted := func(int32) bool { return true }

@@ -99,8 +99,8 @@ func (j *Judge) Add(r *Reply) error {
 	return nil
 }
 
-// single files the value of a token under all that was known about its place before the token. None
-// of this may make a difference.
+// single files the value of a token under each thing that was known about its place before it was
+// written. Values must be uniform under each of these names.
 func (j *Judge) single(r *Reply, w *written) {
 	u, round, position := w.u, w.round, w.position
 	j.file("all tokens", u)
@@ -141,8 +141,8 @@ func (j *Judge) file(name string, u values) {
 	}
 }
 
-// neighbours files token t together with tokens before it, and with the uniform of the test before
-// it.
+// neighbours files the value of token t in pairs: with the values of some tokens before it, and
+// with the uniform of the test before it.
 func (j *Judge) neighbours(r *Reply, list []written, t, first int) {
 	w := list[t]
 	if t > 0 && w.position > 0 {

@@ -102,8 +102,8 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 	return r, nil
 }
 
-// try lets one contestant write for so many seconds, with seeds from first on, and judges it at a
-// level.
+// try lets one contestant write for this many seconds, but at least one reply, with seeds from
+// first on. It judges the replies at a level: the probability of a false alarm.
 func (s *Subject) try(ctx context.Context, c Contestant, o Options, first uint64, seconds, level float64) (Case, error) {
 	limited, cancel := context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
 	defer cancel()

@@ -94,8 +94,8 @@ func (j *Judge) contradiction(r *Reply, list []written, places int) string {
 	return j.contradictionAtEnd(r, shown.String()+r.Ended.Tail)
 }
 
-// contradictionAtEnd compares the end of a reply with its reason, and its text with its tokens. It returns
-// "" if they agree.
+// contradictionAtEnd compares the end of a reply with its reason, and its text with its tokens. It
+// returns "" if they agree, else how they do not.
 func (j *Judge) contradictionAtEnd(r *Reply, shown string) string {
 	ids, reason := r.Ended.IDs, r.Ended.Reason
 	stopped := len(ids) > 0 && j.ends(ids[len(ids)-1])

@@ -45,15 +45,15 @@ type Case struct {
 	Tested   int     `json:"tested"`
 	Accepted int     `json:"accepted"`
 	Tests    int     `json:"tests"`
-	// SmallestP is the smallest of the tests' p-values, and Worst the name of that test. Correct
-	// code gives a p below FalseAlarms, divided by the number of all tests, once in 1/FalseAlarms
-	// runs.
+	// SmallestP is the smallest of the tests' p-values, and Worst the name of that test. In a run
+	// of correct code, the probability that any p is below FalseAlarms, divided by the number of
+	// all tests, is FalseAlarms at most.
 	SmallestP float64 `json:"smallestP"`
 	Worst     string  `json:"worst,omitempty"`
-	// Notices describes the smallest fault that this case would have noticed with probability
-	// Certainty: so large a share of the tested draft tokens accepted without a test. It is 1 if no
-	// such fault would have been noticed, and 0 if any token other than the target's would have
-	// been.
+	// Notices is the smallest fault that this case would have noticed with probability Certainty.
+	// The fault is to accept this share of the tested draft tokens without a test. 1: no such fault
+	// would have been noticed. 0, at temperature 0: any token other than the target's would have
+	// been noticed.
 	Notices float64 `json:"notices"`
 }
 

@@ -44,8 +44,9 @@ func (j *Judge) Tests() (list []Test) {
 	return list
 }
 
-// independent tests whether values are uniform whatever came before them. The numbers before need
-// not be uniform: each row of the grid is tested by itself.
+// independent tests whether values are uniform whatever the number before them was, and returns the
+// p-value. It counts pairs in a grid whose rows are ranges of the numbers before. It tests each row
+// by itself, so these numbers need not be uniform.
 func independent(pairs []pair) (p float64) {
 	side := min(8, int(math.Sqrt(float64(len(pairs))/perCell)))
 	rows := make([][]int, side)
@@ -81,9 +82,11 @@ func (j *Judge) Fault(level float64) string {
 	return ""
 }
 
-// notices returns the smallest share of tested draft tokens whose acceptance without a test would
-// have been noticed with certainty, at a level, by some test of all tokens; 1 if there is none. The
-// values of the draft tokens show how such a fault would look.
+// notices returns the size of the smallest fault that a test of all tokens would notice with
+// probability certainty. The fault is to accept a share of the tested draft tokens without a test;
+// notices returns this share, or 1 if no such fault would be noticed. The values of the draft
+// tokens show how the fault would look. level is the probability of a false alarm of all tests
+// together.
 func (j *Judge) notices(level float64) float64 {
 	best := 1.0
 	for o, x := range j.drafts {

@@ -77,11 +77,11 @@ func (s *spread) add(p float64, place int) {
 	}
 }
 
-// length returns the value of a reply's length. Let h be the probability, at each place, that the
-// reply ends there, and G the product of all 1 − h so far: the probability to get this far. The
-// reply ends between G before and G after its last place, and 1 − U is uniform over all such
-// intervals. A reply that was cut short for another reason is spread over the whole rest. This
-// holds along the way that the reply took, given each h.
+// length returns the value U of a reply's length. Let h be the probability, at a place, that the
+// reply ends there, and G the product of 1 − h over all places before: the probability to get this
+// far. For a reply that ends at a place, U is drawn from 1 − G to 1 − G·(1 − h). For a reply that
+// was cut short after its last place, U is drawn from 1 − G to 1. Given each h along the way that
+// the reply took, U is uniform in [0,1).
 func (j *Judge) length(list []written) float64 {
 	longer, v := 1.0, j.rng.Float64()
 	for _, w := range list {

@@ -44,7 +44,7 @@ func alphaName(temperature float64) string {
 	return "alpha-" + strconv.FormatFloat(temperature, 'g', -1, 64)
 }
 
-// check returns an error if a goal has a name for which nothing will be measured.
+// check returns an error if a goal has a name that no figure of these options has.
 func (o Options) check() error {
 	var known []string
 	for _, p := range o.Papers {

@@ -28,9 +28,9 @@ type Product struct {
 	US      float64 `json:"us"`      // microseconds of one product
 	Bytes   float64 `json:"bytesPerS"`
 	Muls    float64 `json:"mulPerS"`
-	// OfReading is Bytes as a share of the speed at which memory was read right before: the median of the turns. A
-	// virtual machine may read twice as fast a second later, so Bytes over Ceilings.ReadBytesPerS would compare two
-	// moments.
+	// OfReading is Bytes as a share of the speed at which memory was read just before; the median
+	// of all turns. Bytes over Ceilings.ReadBytesPerS would compare two moments, and a virtual
+	// machine may read twice as fast a second later.
 	OfReading float64 `json:"ofReading"`
 
 	ofReading []float64 // by turn
@@ -77,8 +77,9 @@ func productRows() []int { return []int{1, 5, 9, 64} }
 func passRows() []int    { return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 28, 32} }
 
 // MeasureKernels times each shape of product of a model, and v(m), the cost of a pass of m rows,
-// for all m that the model's buffers allow. It measures the ceilings before
-// the products of each shape. The highest ceilings count, like the shortest times of products.
+// for those m of passRows that the model's buffers and context allow. It measures the ceilings
+// again before the products of each shape. The highest ceilings count, as the shortest times of
+// products do.
 func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, ceilings func() compute.Ceilings, now func() time.Time) (*Kernels, error) {
 	info := backend.Info()
 	k := &Kernels{Device: info.Name, Detail: info.Detail, ContextTokens: contextTokens}
