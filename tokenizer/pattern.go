@@ -44,7 +44,8 @@ const (
 	opMatch
 )
 
-// choice is a place to go back to. An opRun that ended at at may also end earlier, down to low.
+// choice is a place to go back to: the instruction code at the offset at. If the choice comes from
+// an opRun, the run may end at each character from at back to low.
 type choice struct{ code, at, low int }
 
 // find returns where the first match that is not empty begins and ends. It looks for matches that

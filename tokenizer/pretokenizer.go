@@ -121,8 +121,9 @@ func (s Spec) AssumedPre() string {
 	return ""
 }
 
-// PrependsBOS reports whether prompts begin with BOS when the file does not say. It depends on the
-// pre-tokenizer, because llama.cpp decides it so and converters rely on that.
+// PrependsBOS reports whether prompts begin with BOS when the file does not say. With a llama
+// vocabulary they do. With others it depends on the pre-tokenizer, because llama.cpp decides it so
+// and converters rely on that.
 func (s Spec) PrependsBOS() bool {
 	if s.Model == "llama" {
 		return true

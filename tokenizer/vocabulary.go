@@ -17,8 +17,8 @@ type vocabulary struct {
 	plain map[string]int32
 	// byteID is the token of a single byte, or -1.
 	byteID [256]int32
-	// unk stands for a character that SentencePiece cannot spell, -1: none. It is never a control
-	// token.
+	// unk stands for a character that has no token and cannot be spelled in byte tokens, -1: none.
+	// It is never a control token. Byte-level vocabularies do not use it.
 	unk int32
 }
 

@@ -94,9 +94,9 @@ func (m *Model) interrupt(armed bool) tea.Cmd {
 	return m.say("ctrl+c again quits")
 }
 
-// back handles esc. It does the first thing that it can: close the inspector, leave the reply, stop
-// editing the last message, take back a prompt that waits to be sent, quit before a race has begun,
-// stop the reply.
+// back handles esc. It does the first thing that it can: close the inspector, move from the reply
+// back to the prompt, stop editing the last message, take back a prompt that waits to be sent, quit
+// before a race has begun, stop the reply.
 func (m *Model) back() tea.Cmd {
 	switch {
 	case m.inspector:

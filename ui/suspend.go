@@ -117,7 +117,7 @@ func (s *signals) suspend() tea.Cmd {
 
 // redraw takes a terminal again that was restored while the process was stopped, and draws the
 // screen. It cannot release the terminal first, as suspend does: Bubble Tea's renderer might then
-// stop for ever (see Run).
+// stop for ever (see suspended.Run).
 func (s *signals) redraw() {
 	if !s.foreground() {
 		return // another SIGCONT comes when the shell gives the terminal

@@ -6,8 +6,8 @@
 //	engine goroutine   Engine.Generate → pace.Pacer (may delay it) → stream.Ring (never blocks)
 //	Bubble Tea         stream.Pump, at most thirty frames a second → Model.Update → state.State → View
 //
-// Everything drawn is a function of the state, and the state is a function of the events. So a
-// recording, played by the same model without an engine, draws the same frames as the live run.
+// What is drawn of replies is a function of the state, and the state is a function of the events.
+// So a recording, played by the same model without an engine, draws the same frames as the live run.
 //
 // The model is the only tea.Model. It draws with plain values and functions of other packages:
 // state (the reducer), transcript and pane (the panes), layout (rectangles), theme, compose (the

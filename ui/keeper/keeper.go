@@ -1,12 +1,12 @@
 // Package keeper restores the terminal if the process that shows the screen cannot.
 //
 // A screen makes the terminal raw, hides the cursor, captures the mouse and draws on the alternate
-// page. A process that ends in order undoes all that. A process that is killed, runs out of memory
+// page. A process that ends normally undoes all that. A process that is killed, runs out of memory
 // or overflows its stack cannot. So there are two processes. [Split] starts the program again as a
 // child, which loads the models and shows the screen. The process that the shell started becomes
-// the keeper, and waits. If the child ends without having left the screen, the keeper leaves the
-// alternate page, restores the terminal's modes, prints what the child wrote to stderr, and ends
-// with the child's exit status.
+// the keeper, and waits. When the child has ended, the keeper leaves the alternate page and restores
+// the terminal's modes, if the child has not. Then it prints what the child wrote to stderr while
+// the screen was on, and ends with the child's exit status.
 //
 // The keeper is the parent, not a child that watches its parent, because the shell waits for the
 // process that it started. If that process died, the shell and the keeper would write to the

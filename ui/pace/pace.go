@@ -96,8 +96,8 @@ func (p *Pacer) Mode() (Mode, float64) {
 	return p.mode, p.rounds
 }
 
-// Next lets one phase pass in mode Step. One step may come before the wait for it; several early
-// ones count as one.
+// Next lets one phase pass in mode Step; in other modes it does nothing. One step may come before
+// the wait for it; several early ones count as one.
 func (p *Pacer) Next() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

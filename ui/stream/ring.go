@@ -5,11 +5,11 @@
 // blocks. When a [Pump] says that a frame is due, the screen takes everything there is. When
 // nothing happens, nothing runs.
 //
-// If events come faster than they are drawn, the ring drops some by rank. Progress at once
-// replaces earlier progress of the same kind. In a full ring the oldest event of the lowest rank
-// is dropped: first progress and drafts, then rounds, then notices and changed settings, and last
-// the events that open and close a reply. Lost rounds are counted. The text of the reply stays
-// whole, because the event that ends the reply has all of it.
+// If events come faster than they are drawn, the ring drops some by rank. A progress event replaces
+// the newest event in the ring if that is progress of the same kind. In a full ring the oldest event
+// of the lowest rank is dropped: first progress and drafts, then rounds, then notices and changed
+// settings, and last the events that open and close a reply. Lost rounds are counted. The text of
+// the reply stays whole, because the event that ends the reply has all of it.
 package stream
 
 import (

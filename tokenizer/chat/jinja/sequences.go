@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// pull reads a value element by element. A source that has no elements fails at the first read.
+// pull returns a function that returns the next element of v, and false after the last one or after
+// an error. If v cannot have elements, the first call fails.
 func (r *runner) pull(v Value) func() (Value, bool) {
 	if g, ok := v.(*generator); ok {
 		return g.next
@@ -245,7 +246,8 @@ func dictsortFilter(r *runner, v Value, a arguments) Value {
 	return r.sorted(r.items(d), truth(a.at(2, false)), truth(a.at(0, false)), column)
 }
 
-// sorted sorts by an attribute, which may be several with commas between them.
+// sorted returns the items in a new list, sorted by an attribute. The attribute may name several,
+// with commas between them; nil sorts by the items themselves.
 func (r *runner) sorted(items []Value, reverse, caseful bool, attribute Value) Value {
 	attributes := []Value{attribute}
 	if name, ok := attribute.(Text); ok {
