@@ -9,8 +9,9 @@ import (
 	"specula/engine/spec"
 )
 
-// commit adds a round's tokens to the reply. It returns why the reply ends with them, or "". Tokens after a stop token or a
-// stop string are not part of the reply: they become discarded.
+// commit adds a round's tokens to the reply, and their texts to ev. It returns why the reply ends
+// with them, or "" if it goes on. Tokens after a stop token or a stop string are not part of the
+// reply: draft tokens become discarded, and ev.Commit nil.
 func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 	ended := func(t *event.Token) bool {
 		r.context = append(r.context, t.ID)
@@ -68,8 +69,8 @@ func (r *reply) rollBack(c *choice, ev *event.Round) error {
 	return nil
 }
 
-// learn updates gamma's controller and the totals after a round. A round without tokens because drafting failed is no plain
-// round: it paid for a draft. It counts as one rejected token.
+// learn updates gamma's controller and the totals after a round. A round whose drafting failed is
+// no plain round, although it has no draft: it paid for one. It counts as one rejected token.
 func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	o := gamma.Observation{
 		Off: !r.config.Speculation.Enabled, Asked: c.asked,

@@ -9,9 +9,9 @@ import (
 	"specula/engine/spec"
 )
 
-// drafted records the drafts of a reply. When a reply is repeated, it is also the plan for the next drafts. The seed alone
-// does not repeat a reply: the length of a draft, its temperature and what a lookup finds depend on the clock and on earlier
-// replies.
+// drafted records what each round of a reply drafted. When a reply is repeated, it also holds the
+// plan for the next rounds. The seed alone does not repeat a reply: the length of a draft, its
+// temperature and what a lookup finds depend on the clock and on earlier replies.
 type drafted struct {
 	done  []config.Draft
 	plan  []config.Draft // for the rounds to come; empty: the rule chooses

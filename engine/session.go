@@ -105,7 +105,8 @@ func (s *Session) Change(name, value string) error {
 	return s.control.ask(values, s.loaded.check)
 }
 
-// Settings returns the settings that the next round will use.
+// Settings returns the settings with all changes asked for, also those that wait for the next round
+// or reply.
 func (s *Session) Settings() config.Config { return s.control.settings() }
 
 // Ready returns what Load has emitted about models and devices.

@@ -31,8 +31,8 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 // run while other programs used the machine. Before fewDrafts rounds have drafted, no draft is
 // refused. From then on until manyDrafts, a draft is refused only if acceptance is below mostHold,
 // since other programs cannot change acceptance, or if the draft gives fewer tokens per cost than
-// the share poor of what plain decoding gives. Nominal costs need no measuring, so with them this
-// does not hold.
+// the share poor of what plain decoding gives. Nominal costs do not depend on other programs: with
+// them any draft may be refused.
 const (
 	fewDrafts, manyDrafts = 6, 16
 	mostHold, poor        = 0.6, 0.75
@@ -121,9 +121,9 @@ func (c *Controller) gain(gamma, left int) float64 {
 // While plain decoding is the best, a draft is tried now and then: the text may have become easier,
 // or the machine free.
 const (
-	// tryBudget is the share of time for tries, drafts made while plain decoding is the best: 0.15
-	// %. Where speculation does not pay, it may slow a reply by 1 % in all; what else speculation
-	// costs there takes the rest.
+	// tryBudget is the share of time (0.15 %) for tries, drafts made while plain decoding is the
+	// best. Where speculation does not pay, it may slow a reply by 1 % in all; what else
+	// speculation costs there takes the rest.
 	tryBudget = 0.0015
 	// decideEvery is the number of rounds for which a decision against drafting holds. Plain rounds
 	// teach nothing about drafts, and on the demo pair a decision takes 2 % of a round.
@@ -131,10 +131,10 @@ const (
 )
 
 // off returns plain, or a try if the budget covers what the try is expected to lose, reading
-// included. plain then holds for decideEvery rounds. A try drafts one token: that is cheapest, and
-// the first position matters most. If reading a token costs more than the budget gains per round,
-// the debt grows faster than the budget; the try then comes at the start of a later reply and not
-// in the middle of this one.
+// included. If it returns plain, Next repeats that decision for decideEvery rounds. A try drafts
+// one token: that is cheapest, and the first position matters most. If reading a token costs more
+// than the budget gains per round, the debt grows faster than the budget; the try then comes at the
+// start of a later reply and not in the middle of this one.
 func (c *Controller) off(debt float64, plain Decision) Decision {
 	loss := max(0, debt+c.round.cost[1]-c.round.tokens[1]/c.rate(c.round.best))
 	if c.saved < loss || c.saved == 0 { // 0: a draft has just run

@@ -146,8 +146,8 @@ func (a *automaton) edge(from, token, to int32) int32 {
 	return e
 }
 
-// connect makes an edge and puts it first in its state's list. Of equally frequent tokens, next
-// returns the one whose edge comes first, usually the one that followed latest for the first time.
+// connect makes an edge and puts it first in its state's list. So of tokens that followed equally
+// often, next returns the one with the newest edge.
 func (a *automaton) connect(from, token, to int32) {
 	e := a.edge(from, token, to)
 	a.edges[e].next = a.states[from].first
