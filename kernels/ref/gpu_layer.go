@@ -6,8 +6,9 @@ import "math"
 // differ from the float64 definitions in the order of sums and in where they round; each comment
 // says how.
 
-// NormThreads returns the number of threads that normalise a group of n numbers together. It is
-// part of the definition of RMSNormGroup.
+// NormThreads returns the number of threads that normalise a group of n numbers together in
+// RMSNormGroup. This number decides the order of the sum, and so the bits. A launch of the kernel
+// with another number of threads, as the backend does it for most n above 256, has other bits.
 func NormThreads(n int) int {
 	if n <= 256 {
 		return Warp // heads of q and k

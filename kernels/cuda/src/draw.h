@@ -107,7 +107,7 @@ struct Row {
     int vocab;
 
     INLINE_MEMBER int slices() const { return slices_of(vocab); }
-    // total returns 0 for a row whose scores were not finite, and at least 1 for any other row.
+    // total returns 0 for a row without a best token (is_best), and at least 1 for any other row.
     INLINE_MEMBER double total() const { return warp_total(slices(), Sums{sums}); }
     INLINE_MEMBER int draw(double target) const {
         int slice = warp_pick(slices(), Sums{sums}, target);

@@ -56,8 +56,9 @@ template <int terms> INLINE void round_rows(unsigned char *to, const float *x, i
 }
 
 // scale_and_round_rows scales each row of x (m, k) by a power of two to a largest magnitude of 2¹⁴
-// to 2¹⁵, so that half precision neither overflows nor loses small rows, and rounds it. A row of
-// zeros, or with NaN or infinity, is not scaled. Grid (1, m).
+// to 2¹⁵, so that half precision neither overflows nor loses small rows, and rounds it. A row whose
+// largest magnitude is below 2⁻¹³³, or with NaN or infinity, is not scaled. The power is at most
+// 2¹²⁶. Grid (1, m).
 template <int terms> INLINE void scale_and_round_rows(unsigned char *to, const float *x, int k, int slabs) {
     SHARED(float, peaks, [warp_size]);
     using Activations = FloatActivations<true, terms>;

@@ -1,4 +1,4 @@
-// Devices, contexts and errors of the emulating driver.
+// Devices, contexts and errors of the emulated driver.
 #include "driver.h"
 
 #include <cstdarg>

@@ -1,4 +1,4 @@
-// The state of the emulating driver: libcuda.so.1's functions on the machine of machine.h.
+// The state of the emulated driver: libcuda.so.1's functions on the machine of machine.h.
 //
 // With it the Go code of the GPU path runs unchanged, and all that CUDA forbids or leaves undefined
 // is refused or made visible. Streams are queues that run as late as CUDA allows, so that a missing

@@ -1,4 +1,4 @@
-// Stream capture and graphs of the emulating driver.
+// Stream capture and graphs of the emulated driver.
 #include "driver.h"
 
 #include <algorithm>

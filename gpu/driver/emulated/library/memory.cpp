@@ -1,4 +1,4 @@
-// Device memory, pinned memory and copies of the emulating driver.
+// Device memory, pinned memory and copies of the emulated driver.
 #include "driver.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Modules and launches of the emulating driver. The PTX says which kernels there are and how large
+// Modules and launches of the emulated driver. The PTX says which kernels there are and how large
 // their parameters are. The kernel of the same name that was compiled for fibers runs.
 #include "driver.h"
 

@@ -1,4 +1,4 @@
-// Streams and events of the emulating driver. A stream is a queue. Its work is done when the host
+// Streams and events of the emulated driver. A stream is a queue. Its work is done when the host
 // waits for it, which is as late as CUDA allows. With a seed some work is done earlier.
 #include "driver.h"
 

@@ -4,7 +4,7 @@
 // A launch is the kernel's name, grid, block, bytes of dynamic shared memory and the seed of the
 // schedule, then buffers, then parameters; a parameter is bytes, or a place in a buffer. The answer
 // is an error message, empty if there was no error, and the buffers after the launch. Numbers are
-// little-endian. A text or a buffer begins with its length. See package emulate.
+// little-endian. A text or a buffer begins with its length. See package emulator.
 #include "emulate.h"
 
 #include <cstdio>
