@@ -26,7 +26,7 @@ func TestGammaExplainsItself(t *testing.T) {
 	}
 	th, _ := theme.Named("dark", true)
 	side := ansi.Strip(strings.Join(pane.Side(s, th, 46, 40), "\n"))
-	for _, want := range []string{"speculation does not pay: acceptance 0.21", "4% slower than always γ 2"} {
+	for _, want := range []string{"speculation does not pay: acceptance 0.21", "always γ 2 would save 4%"} {
 		if !strings.Contains(strings.Join(strings.Fields(side), " "), want) {
 			t.Errorf("the side lacks %q:\n%s", want, side)
 		}
@@ -34,6 +34,11 @@ func TestGammaExplainsItself(t *testing.T) {
 	// The graph marks the best fixed γ once: γ 2 of 8, in its lower half.
 	if n := strings.Count(side, th.Glyph.Level); n != 1 {
 		t.Errorf("the graph points at %d heights, want one:\n%s", n, side)
+	}
+	regret = -0.04 // no fixed γ would have been faster
+	s.Apply(r)
+	if side := words(strings.Join(pane.Side(s, th, 40, 40), "\n")); !strings.Contains(side, "drafted always γ 2 would take 4% more 8 ") {
+		t.Errorf("the side does not say that γ 2 would take longer:\n%s", side)
 	}
 	if strip := ansi.Strip(pane.Strip(s, th, 90)); !strings.Contains(strip, "off: acceptance 0.21") {
 		t.Errorf("the strip does not say why: %s", strip)

@@ -84,11 +84,15 @@ func (c *column) bestFixed() string {
 	if l == nil || !l.Round.Hindsight {
 		return ""
 	}
-	regret, words := l.Round.Regret, "slower than"
-	if regret < 0 {
-		regret, words = -regret, "faster than"
+	saved, words := l.Round.Regret, "save"
+	if saved < 0 {
+		saved, words = -saved, "take"
 	}
-	return fmt.Sprintf("%.0f%% %s always %s %d", 100*regret, words, c.th.Glyph.Gamma, l.Round.BestFixedGamma)
+	text := fmt.Sprintf("always %s %d would %s %.0f%%", c.th.Glyph.Gamma, l.Round.BestFixedGamma, words, 100*saved)
+	if words == "take" {
+		text += " more"
+	}
+	return text
 }
 
 // drafted returns the value that draftGraph shows for a round. A probe without a draft is a gap (NaN),
@@ -166,7 +170,7 @@ func (c *column) positions(rows int) []string {
 	const cell, gap = 4, 1
 	fit := max((c.w-axis-1)/(cell+gap), 0)
 	n := min(len(t.PositionTested), len(t.PositionKept), fit)
-	lines := []string{c.heading("by position", "this reply, if reached", "")}
+	lines := []string{c.heading("kept by position", "if reached", "")}
 	shares := make([]float64, n)
 	share, place := paint.NewLine(c.th, c.w).Pad(axis), paint.NewLine(c.th, c.w).Put(c.th.Label, fmt.Sprintf("%*s ", axis-1, "pos"))
 	for i := range n {
