@@ -128,8 +128,8 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 }
 
 // sessionRepeats is how often everything is measured in one session. A session is up to 1 % faster
-// or slower than another, by the place of its memory. So many repeats use several sessions, which
-// are opened in varying order.
+// or slower than another, by the place of its memory. Therefore a comparison with more repeats uses
+// several sessions, opened in varying order.
 const sessionRepeats = 50
 
 // takeTurns lets each chooser answer each prompt.

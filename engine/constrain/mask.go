@@ -6,8 +6,9 @@ import "container/list"
 type mask struct {
 	state   int32
 	allowed []uint64 // one bit for each id, stop tokens included
-	// far is the largest number of bytes that are missing to an end after any allowed token. If so
-	// many tokens are left, which is nearly always the case, closing is not needed.
+	// far is the largest number of bytes that are missing to an end after any allowed token. If at
+	// least as many tokens are left, which is nearly always the case, each allowed token can be
+	// followed by a closing in time: a token has at least one byte. Then closing is not needed.
 	far int32
 	// closing holds, by id, the number of tokens to an end after the token; nil until it is needed.
 	closing []uint16

@@ -142,7 +142,8 @@ func (m *Model) ForwardParts(ctx context.Context, parts ...Part) (compute.Logits
 
 // Prefill appends any number of tokens to the cache, PrefillRows at a time, and returns one row of
 // logits, for the last token. It tells progress, which may be nil, how many tokens are done. On an
-// error, cancellation included, the cache keeps the passes that were completed.
+// error, cancellation included, the cache keeps the tokens of the passes that were completed. No
+// tokens are an error.
 func (m *Model) Prefill(ctx context.Context, cache compute.Cache, ids []int32, progress func(done, total int)) (compute.Logits, error) {
 	if len(ids) == 0 {
 		return nil, errors.New("prefill of no tokens: there is nothing to give scores for")

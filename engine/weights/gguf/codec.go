@@ -12,8 +12,8 @@ import (
 // 32 int8.
 const q8Block = 32
 
-// HasCodec reports whether Encode and Decode support the type. Weights of other types go to a
-// backend as they are.
+// HasCodec reports whether Encode and Decode support the type. Weights of other types can only be
+// given to a backend as they are.
 func HasCodec(t compute.DType) bool {
 	return t == compute.F32 || t == compute.F16 || t == compute.BF16 || t == compute.Q8_0
 }
