@@ -193,7 +193,7 @@ func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 }
 
 // keep appends a copy of row i of the draft's scores to the tape. At row 0 it reserves memory for
-// the whole draft.
+// the whole draft, unless there is enough.
 func (d *drawing) keep(b *Backend, i int, row driver.Pointer, vocab int) (err error) {
 	if i == 0 && d.keptRows < d.by.Keep {
 		b.flush() // the tape may have steps that write to this memory

@@ -39,8 +39,8 @@ func joinAdd(operations []operation, n norm) []operation {
 }
 
 // joinHeads joins the storing of k and v, which comes last, with the rotations of q and k and the
-// norms before them. After it k is rotated in the cache only. This is enough: a model reads k from
-// there.
+// norms before them. After the joined operation k is rotated in the cache only, not in its buffer.
+// This is enough, because a model reads k from the cache.
 func joinHeads(operations []operation, s store) []operation {
 	q, isRotation := before[rotate](operations, 2)
 	k, ok := before[rotate](operations, 1)

@@ -114,8 +114,8 @@ func (l *logits) Row(i int, dst []float32) error {
 	return nil
 }
 
-// counted runs f on the device's thread, and adds the bytes it brought to the host and its waits
-// to the counts of these logits.
+// counted runs f on the device's thread. It adds the bytes that f brought to the host, and how
+// often f waited, to the counts of these logits.
 func (l *logits) counted(f func() error) error {
 	return l.owner.onDevice(func() error {
 		before := l.owner.device.Traffic()

@@ -38,8 +38,8 @@ func (d *Device) FreeAsync(s Stream, p Pointer) error {
 	return refused("freeing device memory", C.cuMemFreeAsync(C.CUdeviceptr(p), s.c()))
 }
 
-// AllocHost reserves pinned host memory. The device reads and writes it by itself, so the host
-// need not wait for such copies.
+// AllocHost reserves pinned host memory. The device reads and writes this memory by itself, so the
+// host need not wait for copies from and to it.
 func (d *Device) AllocHost(bytes int) ([]byte, error) {
 	var p unsafe.Pointer
 	if err := refused(fmt.Sprintf("pinning %d bytes of memory", bytes),

@@ -3,8 +3,8 @@ package cpu
 import "math"
 
 // fusable is w·x + sum in float64, where the product is exact. Rounded to float32 it has the bits
-// of ref.FMA, unless mayRoundTwice. For the same reason it does not matter whether the compiler
-// fuses this expression.
+// of ref.FMA, unless mayRoundTwice. Because the product is exact, it does not matter whether the
+// compiler fuses this expression.
 func fusable(w, x, sum float32) float64 { return float64(w)*float64(x) + float64(sum) }
 
 // mayRoundTwice reports whether the rounding to float64 may have moved a sum onto a tie of float32.

@@ -16,8 +16,8 @@ const (
 // page. On systems without such pages nothing changes.
 //
 // The request includes all of the first and the last page, with whatever else is in them. Matrices
-// that are allocated one after the other share these pages, and requests that left them out would
-// keep them small.
+// that are allocated one after the other share these two pages. If requests left them out, the
+// system would divide them into small pages.
 func inLargePages[N any](data []N) {
 	bytes := uintptr(len(data)) * unsafe.Sizeof(*new(N))
 	if bytes < leastInLargePages {

@@ -18,8 +18,8 @@ type threadChoice struct {
 
 const (
 	timedEvery = 16
-	// trialRuns are run the other way. Only the last one is timed: the first may have to wake a
-	// thread.
+	// trialRuns is the number of runs in a trial. All of them take the other way. Only the last one
+	// is timed: the first may have to wake a thread.
 	trialRuns = 2
 	// The first trial comes after soon runs, later ones after leastBetween. The interval doubles
 	// each time the other way costs clearly times as much or more, up to mostBetween.

@@ -1,6 +1,6 @@
-// Collect makes a report of the results that on_device.sh left in a folder: reports/DATE-GPU.md
-// for people and reports/DATE-GPU.json for programs. It compares what was measured with the goals
-// of goals.txt.
+// Collect makes a report of the results that on_device.sh left in a folder:
+// kernels/cuda/reports/DATE-GPU.md for people and DATE-GPU.json beside it for programs. It compares
+// what was measured with the goals of goals.txt. Run it in the root of the repository:
 //
 //	go run ./gpu/check/collect FOLDER
 package main

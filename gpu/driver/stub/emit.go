@@ -57,7 +57,7 @@ var handles = map[string]string{
 var plain = map[string]string{"CUdevice": "int", "CUdeviceptr": "unsigned long long", "cuuint32_t": "uint32_t"}
 
 // constant marks the parameters that a function only reads: the source of a copy, a module's text,
-// a name. Go's types cannot tell.
+// a name. cu's Go source, from which the prototypes are inferred, does not show this.
 func (f function) constant() function {
 	f.parameters = slices.Clone(f.parameters)
 	for i, parameter := range f.parameters {

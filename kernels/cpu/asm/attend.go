@@ -328,8 +328,8 @@ func (a *attention) eachSum(sums [][]reg.VecVirtual, r weighing, move func(sum r
 	}
 }
 
-// sumColumns computes n registers of columns for every query. The first number of the first key is
-// at bytes after values.
+// sumColumns computes n registers of columns for every query. at is the offset in bytes of the
+// first number of the first key from values.
 func (a *attention) sumColumns(name string, n, at int, r weighing) {
 	sums := make([][]reg.VecVirtual, a.queries)
 	for j := range sums {

@@ -5,10 +5,11 @@
 // place to start; product512 (avx512.go), product2 (avx2.go) and tilesProduct (matmul_tiles.go) are
 // the kernels of the three levels. vector.go and attend.go hold the other operations.
 //
-// One invariant: within a sum the order of all arithmetic is that of kernels/ref, so every level
-// gives the same bits. The products have the same structure on every level. A vector lane is an
-// output row, so a panel of 32 rows takes two AVX-512 registers or four AVX2 registers. The weights
-// of a tile are unpacked once and then used for every row of activations.
+// One invariant: within a sum the order of all arithmetic is that of the portable code of
+// kernels/cpu, which takes it from kernels/ref for products. So every level gives the same bits.
+// The products have the same structure on every level. A vector lane is an output row, so a panel
+// of 32 rows takes two AVX-512 registers or four AVX2 registers. The weights of a tile are unpacked
+// once and then used for every row of activations.
 package main
 
 import (

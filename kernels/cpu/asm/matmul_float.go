@@ -41,8 +41,8 @@ func matmulFloat(c *build.Context) {
 	}
 }
 
-// dots is the state of a kernel over m rows of activations. The lanes of a sum take parts
-// registers.
+// dots is the state of a kernel over m rows of activations. The lanes of a sum fill as many
+// registers as parts says.
 type dots struct {
 	*build.Context
 	number

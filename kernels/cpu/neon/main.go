@@ -8,9 +8,10 @@
 // words. After each word a comment has the instruction in the spelling of GNU as, and the tests
 // compare the two. Addresses, loops and arguments are in Go's assembly.
 //
-// One invariant: within a sum the order of all arithmetic is that of kernels/ref, so every level
-// gives the same bits. A product and a sum are two instructions, except in products with float
-// weights, which are fused on every level.
+// One invariant: within a sum the order of all arithmetic is that of the portable code of
+// kernels/cpu, which takes it from kernels/ref for products. So every level gives the same bits. A
+// product and a sum are two instructions, except in products with float weights, which are fused on
+// every level.
 package main
 
 import (
