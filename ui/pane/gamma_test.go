@@ -37,8 +37,8 @@ func TestGammaExplainsItself(t *testing.T) {
 	}
 	regret = -0.04 // no fixed γ would have been faster
 	s.Apply(r)
-	if side := words(strings.Join(pane.Side(s, th, 40, 40), "\n")); !strings.Contains(side, "drafted always γ 2 would take 4% more 8 ") {
-		t.Errorf("the side does not say that γ 2 would take longer:\n%s", side)
+	if side := words(strings.Join(pane.Side(s, th, 40, 40), "\n")); !strings.Contains(side, "drafted always γ 2 would cost 4% 8 ") {
+		t.Errorf("the side does not say that γ 2 would cost time:\n%s", side)
 	}
 	if strip := ansi.Strip(pane.Strip(s, th, 90)); !strings.Contains(strip, "off: acceptance 0.21") {
 		t.Errorf("the strip does not say why: %s", strip)

@@ -86,13 +86,9 @@ func (c *column) bestFixed() string {
 	}
 	saved, words := l.Round.Regret, "save"
 	if saved < 0 {
-		saved, words = -saved, "take"
+		saved, words = -saved, "cost" // at 40 columns nothing longer fits
 	}
-	text := fmt.Sprintf("always %s %d would %s %.0f%%", c.th.Glyph.Gamma, l.Round.BestFixedGamma, words, 100*saved)
-	if words == "take" {
-		text += " more"
-	}
-	return text
+	return fmt.Sprintf("always %s %d would %s %.0f%%", c.th.Glyph.Gamma, l.Round.BestFixedGamma, words, 100*saved)
 }
 
 // drafted returns the value that draftGraph shows for a round. A probe without a draft is a gap (NaN),
