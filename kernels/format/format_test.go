@@ -6,25 +6,6 @@ import (
 	"specula/kernels/format"
 )
 
-func TestNoTypeStandsTwiceInTheTable(t *testing.T) {
-	names := map[string]bool{}
-	for number := range uint32(100) {
-		f := format.Find(number)
-		if f == nil {
-			continue
-		}
-		if f.Type != number || names[f.Name] {
-			t.Errorf("type %d is %d, %s, which is not the only one", number, f.Type, f.Name)
-		}
-		names[f.Name] = true
-	}
-	for _, f := range format.Loadable() {
-		if format.Find(f.Type) != f || !format.CanLoad(f.Type) {
-			t.Errorf("%s has the number %d of another type", f, f.Type)
-		}
-	}
-}
-
 // Every bit of a block has one meaning.
 func TestARowDescribesItsWholeBlock(t *testing.T) {
 	for _, f := range format.Quantised() {

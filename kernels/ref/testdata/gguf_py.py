@@ -1,5 +1,5 @@
 # Writes to the file named first what the Python package gguf (0.19.0, or another) makes of random blocks of the formats named after it:
-# for each, the sizes of both parts in bytes as two u32, the blocks, and their weights as float32.
+# for each, its name, padded with zeros to 16 bytes, the sizes of both parts in bytes as two u32, the blocks, and their weights as float32.
 import struct
 import sys
 
@@ -14,4 +14,4 @@ with open(sys.argv[1], "wb") as out:
         count = 1024 // elements
         blocks = random.integers(0, 256, size=(1, count * size), dtype=np.uint8)
         weights = gguf.quants.dequantize(blocks, kind).astype("<f4").tobytes()
-        out.write(struct.pack("<II", blocks.size, len(weights)) + blocks.tobytes() + weights)
+        out.write(struct.pack("<16sII", name.encode(), blocks.size, len(weights)) + blocks.tobytes() + weights)
