@@ -64,6 +64,23 @@ func TestDocsHaveWhatCanBeLoaded(t *testing.T) {
 			"\n- `tokenizer.ggml.pre`: "+strings.Join(tokenizer.PreTokenizers(), ", "))
 }
 
+// A proposer and a rule have a row in the table that begins their document.
+func TestDocsDescribeEveryProposerAndRule(t *testing.T) {
+	for key, path := range map[string]string{"speculation.proposer": "docs/proposers.md", "speculation.acceptance": "docs/acceptance.md"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		setting, _ := config.Lookup(key)
+		for _, name := range setting.Choices {
+			row := regexp.MustCompile("(?m)^\\| [^|]*`" + regexp.QuoteMeta(name) + "`[^|]* \\|")
+			if !row.Match(text) {
+				t.Errorf("%s does not describe %s: add a row to its table", path, name)
+			}
+		}
+	}
+}
+
 // isGenerated compares the block between <!-- name --> and <!-- /name --> in a document with what
 // it should be. If they differ, the test fails; with -update, isGenerated writes the block instead.
 func isGenerated(t *testing.T, path, name, block string) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"path"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"specula/engine/config"
+	"specula/engine/spec"
 )
 
 // What is declared in one place must be used in another. These tests name what was forgotten.
@@ -136,6 +138,55 @@ func TestEveryKeyAndCommandIsCarriedOut(t *testing.T) {
 		if found < 10 {
 			t.Errorf("only %d constants of %s.%s were found", found, c.pkg, c.typ)
 		}
+	}
+}
+
+// A rule that is not in the register cannot be chosen.
+func TestEveryRuleIsInTheRegister(t *testing.T) {
+	scope, found := findUses(t).checked["engine/spec"].Scope(), 0
+	for _, name := range scope.Names() {
+		o, ok := scope.Lookup(name).(*types.Const)
+		if !ok || o.Type() != scope.Lookup("Rule").Type() {
+			continue
+		}
+		found++
+		rule := spec.Rule(constant.StringVal(o.Val()))
+		if !slices.ContainsFunc(spec.Rules[:], func(r spec.RuleTraits) bool { return r.Rule == rule }) {
+			t.Errorf("the rule spec.%s is in no register: add it to Rules in engine/spec/rule.go", name)
+		}
+	}
+	if found < len(spec.Rules) {
+		t.Errorf("only %d constants of spec.Rule were found, the register has %d", found, len(spec.Rules))
+	}
+}
+
+// A proposer that the engine does not make cannot be chosen.
+func TestEveryProposerIsMade(t *testing.T) {
+	u := findUses(t)
+	scope := u.checked["engine/spec"].Scope()
+	proposer, made := scope.Lookup("Proposer").Type().Underlying().(*types.Interface), map[string]bool{}
+	for _, name := range scope.Names() {
+		o := scope.Lookup(name)
+		f, ok := o.(*types.Func)
+		if typ, named := o.(*types.TypeName); named && !types.IsInterface(typ.Type()) && types.Implements(types.NewPointer(typ.Type()), proposer) {
+			made[name] = made[name]
+		}
+		if !ok || f.Signature().Results().Len() == 0 || !u.within("engine", f) {
+			continue
+		}
+		if p, ok := f.Signature().Results().At(0).Type().(*types.Pointer); ok {
+			if of, ok := p.Elem().(*types.Named); ok && types.Implements(p, proposer) {
+				made[of.Obj().Name()] = true
+			}
+		}
+	}
+	for name, ok := range made {
+		if !ok {
+			t.Errorf("nothing in engine makes the proposer spec.%s: add a row to drafters in engine/drafters.go", name)
+		}
+	}
+	if len(made) < 5 {
+		t.Errorf("only %d proposers were found", len(made))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"specula/assets"
 	"specula/engine/event"
+	"specula/engine/spec"
 )
 
 // A round judged as a block tells p and q of every draft token, and with them how many tokens either rule keeps of this draft on
@@ -126,14 +127,14 @@ func checkRules(t *testing.T, round event.Round) {
 		return
 	}
 	at := slices.IndexFunc(round.Rules, func(r event.RuleOutcome) bool { return r.Rule == round.Rule })
-	if len(round.Rules) != 4 || at < 0 {
-		t.Fatalf("round %d, rule %q: rules %v", round.Index, round.Rule, round.Rules)
+	if len(round.Rules) != len(spec.Rules) || at < 0 {
+		t.Fatalf("round %d, rule %q: %d rules are compared, the register has %d: %v", round.Index, round.Rule, len(round.Rules), len(spec.Rules), round.Rules)
 	}
 	if in := round.Rules[at]; in.Accepted != round.Accepted || in.Lossy != round.Lossy {
 		t.Errorf("round %d keeps %d by %s, and is said to keep %+v", round.Index, round.Accepted, round.Rule, in)
 	}
-	if round.Lossy != (round.Rule == "typical-lossy") {
-		t.Errorf("rule %s, lossy %t", round.Rule, round.Lossy)
+	if want := spec.Rule(round.Rule).Lossy(); round.Lossy != want {
+		t.Errorf("the rule %s is said to be lossy: %t, want %t", round.Rule, round.Lossy, want)
 	}
 }
 
@@ -153,13 +154,16 @@ func TestExactMatchMakesATextIndependentOfItsDrafts(t *testing.T) {
 
 func TestRuleChangesInMidReply(t *testing.T) {
 	s := session(t, pair(), "temperature", "1", "seed", "3", "gamma-rule", "fixed", "gamma", "4")
-	order := []string{"block", "exact", "typical-lossy", "token"}
+	var order []string // from the second rule on, and back to the first
+	for i := range spec.Rules {
+		order = append(order, string(spec.Rules[(i+1)%len(spec.Rules)].Rule))
+	}
 	r := write(t, s, user(unsure()[0]), func(ev event.Event) {
 		if round, ok := ev.(event.Round); ok && round.Index < len(order) {
 			change(t, s, "acceptance", order[round.Index])
 		}
 	})
-	for i, rule := range append([]string{"token"}, order...) {
+	for i, rule := range append(order[len(order)-1:], order...) {
 		if got := r.rounds[i].Rule; got != rule {
 			t.Errorf("round %d goes by %q, want %q", i, got, rule)
 		}

@@ -32,6 +32,19 @@ func plantedBugs() map[Rule]map[string]planted {
 	return map[Rule]map[string]planted{Token: plantedInToken(), Block: plantedInBlock()}
 }
 
+// noneIsPlanted names the lossless rules without planted bugs, with the reason.
+var noneIsPlanted = map[Rule]string{
+	ExactMatch: "it computes nothing from p and q: it draws from p, and compares tokens",
+}
+
+func TestEveryExactRuleHasPlantedBugs(t *testing.T) {
+	for _, rule := range exactRules {
+		if planted := len(plantedBugs()[rule]) > 0; planted == (noneIsPlanted[rule] != "") {
+			t.Errorf("the rule %s: add a bug to plantedBugs, or else the reason to noneIsPlanted", rule)
+		}
+	}
+}
+
 func plantedInToken() map[string]planted {
 	return map[string]planted{
 		"resampled from p instead of the residual": inToken(func(r *tokenwise) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -255,8 +256,9 @@ func (o *output) ready(e event.Ready) {
 	case refused != "":
 		o.app.say("%s cannot draft, so every round is plain: %s (--proposer auto takes what there is)", name, refused)
 	}
-	if c.Speculation.Enabled && c.Speculation.Acceptance == "typical-lossy" && c.Sampling.Temperature > 0 {
-		o.app.say("acceptance typical-lossy is lossy: the reply leans to what the draft likes (--acceptance block is not)")
+	rule := c.Speculation.Acceptance
+	if c.Speculation.Enabled && !slices.Contains(config.LosslessRules(), rule) && c.Sampling.Temperature > 0 {
+		o.app.say("acceptance %s is lossy: the reply leans to what the draft likes (--acceptance block is not)", rule)
 	}
 	if !o.app.verbose {
 		return
