@@ -23,7 +23,8 @@ func again(t *testing.T, e *engine.Engine, r record, prompt string) []int32 {
 // Its settings, the seed that was drawn for it, and what its rounds drafted write a reply again to the byte: the clock decided about
 // the drafts, and what was written before is looked up and is learned from.
 func TestAReplyWithADrawnSeedIsWrittenAgain(t *testing.T) {
-	for _, proposer := range []string{"draft", "ngram", "suffix", "combined", "skip", "eagle", "medusa"} {
+	for _, p := range engine.Registered() {
+		proposer := p.Name
 		for _, settings := range [][]string{
 			{}, {"acceptance", "block", "gamma-rule", "windowed"}, {"repeat-penalty", "1.2", "top-k", "30", "costs", "measured"},
 		} {

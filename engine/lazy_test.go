@@ -150,7 +150,7 @@ func TestLessonsOfAProposerAreKept(t *testing.T) {
 
 // A reset session recalls nothing: what is measured in it owes nothing to what was written before.
 func TestAResetForgetsEarlierChats(t *testing.T) {
-	for _, name := range []string{"ngram", "suffix"} {
+	for _, name := range recalling() {
 		s := session(t, pair(), "temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "4", "proposer", name)
 		first := write(t, s, user("tell me a story about a dragon"), nil).ended.Totals
 		if err := s.Reset(); err != nil {

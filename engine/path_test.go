@@ -55,7 +55,7 @@ func TestMinTokensHoldAsLongAsTheyChangeSomething(t *testing.T) {
 		{[]string{"temperature", "0.9", "acceptance", "exact"}, "fallback"},
 	} {
 		crossed := 0
-		for i, proposer := range []string{"draft", "suffix", "combined", "skip", "eagle"} {
+		for i, proposer := range available(t) {
 			gamma := 2 + 3*i%7
 			what := fmt.Sprintf("%v, %s, γ = %d", c.settings, proposer, gamma)
 			settings := append([]string{"seed", "5", "max-tokens", fmt.Sprint(most), "gamma-rule", "fixed", "gamma", fmt.Sprint(gamma),

@@ -38,10 +38,29 @@ func TestEveryProposerIsKnown(t *testing.T) {
 	if !slices.Equal(names, setting.Choices) {
 		t.Errorf("the engine knows %q, the setting allows %q", names, setting.Choices)
 	}
-	if got := available(t); !slices.Equal(got[:5], []string{"draft", "ngram", "suffix", "combined", "skip"}) {
-		t.Errorf("available are %q", got)
+	built := map[string]bool{}
+	for _, h := range assets.Heads() {
+		built[h.Name] = true
+	}
+	for _, p := range engine.Registered() {
+		if got, want := slices.Contains(available(t), p.Name), !p.Hidden() || built[p.Name]; got != want {
+			t.Errorf("%s is available: %t, want %t", p.Name, got, want)
+		}
 	}
 }
+
+// recalling are the proposers that keep text of earlier chats, by the register.
+func recalling() (names []string) {
+	for _, p := range engine.Registered() {
+		if p.FindsChats {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// repeating are settings under which a reply is one word over and over: even a proposer that seldom drafts can guess it.
+var repeating = []string{"allow", `[" the"]`}
 
 // The plain replies to every prompt, which all proposers must give.
 const greedyTokens = 24
@@ -61,6 +80,8 @@ func TestEveryProposerWritesThePlainText(t *testing.T) {
 	if len(want) < 50 {
 		t.Fatalf("only %d prompts", len(want))
 	}
+	plain := session(t, pair(), append(repeating, "temperature", "0", "max-tokens", fmt.Sprint(greedyTokens), "speculate", "off")...)
+	repeated := write(t, plain, user("hello"), nil).ended.IDs
 	for _, name := range available(t) {
 		t.Run(name, func(t *testing.T) {
 			s := session(t, pair(), "temperature", "0", "max-tokens", fmt.Sprint(greedyTokens), "proposer", name, "gamma-rule", "fixed", "gamma", "5", "trust", "0.1")
@@ -75,8 +96,13 @@ func TestEveryProposerWritesThePlainText(t *testing.T) {
 				drafted, accepted = drafted+r.ended.Totals.Drafted, accepted+r.ended.Totals.Accepted
 			}
 			t.Logf("%d of %d texts equal, %d of %d drafted tokens accepted", equal, len(want), accepted, drafted)
-			if accepted == 0 {
-				t.Errorf("nothing of %d drafted tokens was accepted", drafted)
+			change(t, s, repeating...)
+			r := write(t, s, user("hello"), nil)
+			if !slices.Equal(r.ended.IDs, repeated) {
+				t.Errorf("in a reply that repeats itself: wrote %q", r.ended.Text)
+			}
+			if accepted+r.ended.Totals.Accepted == 0 {
+				t.Errorf("nothing of %d drafted tokens was accepted, nor of %d in a reply that repeats itself", drafted, r.ended.Totals.Drafted)
 			}
 		})
 	}
@@ -184,7 +210,7 @@ func TestSkipLayersAreThoseOfTheTarget(t *testing.T) {
 
 // A chat is recalled in the next one, as long as a reply need not be repeatable.
 func TestEarlierChatsAreRecalled(t *testing.T) {
-	for _, name := range []string{"ngram", "suffix"} {
+	for _, name := range recalling() {
 		t.Run(name, func(t *testing.T) {
 			settings := []string{"temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "4", "proposer", name}
 			s := session(t, pair(), settings...)
@@ -203,6 +229,36 @@ func TestEarlierChatsAreRecalled(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A repeatable reply is drafted alike, whatever the session wrote before.
+func TestNoProposerDraftsARepeatableReplyFromEarlierChats(t *testing.T) {
+	fresh := []string{"temperature", "0", "max-tokens", "40", "gamma-rule", "fixed", "gamma", "4", "trust", "0"}
+	seeded := []string{"temperature", "1", "seed", "5", "costs", "nominal"}
+	drafts := func(r record) (all []int32) {
+		for _, round := range r.rounds {
+			for _, token := range round.Draft {
+				all = append(all, token.ID)
+			}
+			all = append(all, -1)
+		}
+		return all
+	}
+	for _, name := range available(t) {
+		alone := session(t, pair(), append(fresh, "proposer", name)...)
+		change(t, alone, seeded...)
+		want := write(t, alone, user("tell me a joke"), nil)
+		s := session(t, pair(), append(fresh, "proposer", name)...)
+		for _, before := range []string{"tell me a joke", "tell me a story about a dragon"} {
+			write(t, s, user(before), nil)
+		}
+		change(t, s, seeded...)
+		got := write(t, s, user("tell me a joke"), nil)
+		if !slices.Equal(got.ended.IDs, want.ended.IDs) || !slices.Equal(drafts(got), drafts(want)) {
+			t.Errorf("%s drafts from earlier chats, and the same seed wrote %q and %q: set FindsChats in its row of drafters",
+				name, want.ended.Text, got.ended.Text)
+		}
 	}
 }
 
@@ -256,8 +312,9 @@ func TestNominalCostsOfEveryProposer(t *testing.T) {
 		for _, p := range assets.Prompts()[:3] {
 			drafted += write(t, s, user(p), nil).ended.Totals.Drafted
 		}
-		if drafted == 0 {
-			t.Errorf("%s: nothing was drafted", name)
+		change(t, s, repeating...)
+		if drafted += write(t, s, user("hello"), nil).ended.Totals.Drafted; drafted == 0 {
+			t.Errorf("%s: nothing was drafted, not even in a reply that repeats itself", name)
 		}
 	}
 }

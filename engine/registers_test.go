@@ -44,6 +44,27 @@ func TestSettingsHaveTheRegisters(t *testing.T) {
 	isWritten(t, "../config.toml", explained(file, "acceptance", ruleHelp))
 }
 
+// Registered returns what the register says of each proposer, for the tests of package engine_test.
+func Registered() (list []spec.Traits) {
+	for _, d := range drafters() {
+		list = append(list, d.Traits)
+	}
+	return list
+}
+
+// The setting auto tries proposers in one order.
+func TestRanksOfProposersAreUnique(t *testing.T) {
+	ranks := map[int]string{}
+	for _, d := range drafters() {
+		if other, taken := ranks[d.AutoRank]; taken && d.AutoRank != 0 {
+			t.Errorf("%s and %s have the AutoRank %d: give each its own in drafters", other, d.Name, d.AutoRank)
+		}
+		if ranks[d.AutoRank] = d.Name; (d.AutoRank > 0) != (d.AutoWhy != "") {
+			t.Errorf("%s has AutoRank %d and AutoWhy %q: a ranked proposer needs both, another neither", d.Name, d.AutoRank, d.AutoWhy)
+		}
+	}
+}
+
 func isWritten(t *testing.T, path, want string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
