@@ -60,7 +60,7 @@ func recalling() (names []string) {
 }
 
 // repeating are settings under which a reply is one word over and over: even a proposer that seldom drafts can guess it.
-var repeating = []string{"allow", `[" the"]`}
+var repeating = []string{"allow", `[" the"]`, "min-tokens", "20"}
 
 // The plain replies to every prompt, which all proposers must give.
 const greedyTokens = 24
@@ -82,6 +82,9 @@ func TestEveryProposerWritesThePlainText(t *testing.T) {
 	}
 	plain := session(t, pair(), append(repeating, "temperature", "0", "max-tokens", fmt.Sprint(greedyTokens), "speculate", "off")...)
 	repeated := write(t, plain, user("hello"), nil).ended.IDs
+	if len(repeated) < 20 || repeated[0] != repeated[19] {
+		t.Fatalf("a reply of one word over and over is %v", repeated)
+	}
 	for _, name := range available(t) {
 		t.Run(name, func(t *testing.T) {
 			s := session(t, pair(), "temperature", "0", "max-tokens", fmt.Sprint(greedyTokens), "proposer", name, "gamma-rule", "fixed", "gamma", "5", "trust", "0.1")
