@@ -64,7 +64,7 @@ func TestDocsHaveWhatCanBeLoaded(t *testing.T) {
 			"\n- `tokenizer.ggml.pre`: "+strings.Join(tokenizer.PreTokenizers(), ", "))
 }
 
-// A proposer and a rule have a row in the table that begins their document.
+// A proposer and a rule have a row in the table that begins their document. The glossary lists the rules.
 func TestDocsDescribeEveryProposerAndRule(t *testing.T) {
 	for key, path := range map[string]string{"speculation.proposer": "docs/proposers.md", "speculation.acceptance": "docs/acceptance.md"} {
 		text, err := os.ReadFile(path)
@@ -77,6 +77,18 @@ func TestDocsDescribeEveryProposerAndRule(t *testing.T) {
 			if !row.Match(text) {
 				t.Errorf("%s does not describe %s: add a row to its table", path, name)
 			}
+		}
+	}
+	glossary, err := os.ReadFile("docs/glossary.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, row, _ := strings.Cut(string(glossary), "\n| rule (of acceptance) |")
+	row, _, _ = strings.Cut(row, "\n")
+	rules, _ := config.Lookup("speculation.acceptance")
+	for _, name := range rules.Choices {
+		if !strings.Contains(row, "`"+name+"`") {
+			t.Errorf("docs/glossary.md does not list %s: add it to «rule (of acceptance)»", name)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +98,17 @@ func TestStdoutThatCannotBeWrittenFails(t *testing.T) {
 	for _, args := range []string{"run -p hi", "run -p hi --json", "run -p hi --plain", "info good.gguf", "info", "bench", "config --print-default", "config", "config check"} {
 		if code, stderr := start(t.Context(), fullDisk{}, strings.Fields(args)...); code != ExitRuntime || !strings.Contains(stderr, errFull.Error()) {
 			t.Errorf("%s: exit code %d, stderr %q", args, code, stderr)
+		}
+	}
+}
+
+func TestEveryLossyRuleIsWarnedOf(t *testing.T) {
+	setting, _ := config.Lookup("speculation.acceptance")
+	for _, rule := range setting.Choices {
+		_, stderr := start(t.Context(), io.Discard, "run", "-p", "hi", "--temperature", "1", "--acceptance", rule)
+		lossy := !slices.Contains(config.LosslessRules(), rule)
+		if warned := strings.Contains(stderr, "acceptance "+rule+" is lossy"); warned != lossy {
+			t.Errorf("%s: lossy %t, stderr %q", rule, lossy, stderr)
 		}
 	}
 }
