@@ -281,7 +281,8 @@ func (m *worldHeads) Prefill(ctx context.Context, cache compute.Cache, ids []int
 
 func newWorldHeads(prompt int, blind bool) func(*testing.T, *gate.World) Proposer {
 	return func(t *testing.T, w *gate.World) Proposer {
-		h, err := NewHeads("heads", &worldHeads{worldModel: worldModel{w, prompt}, blind: blind}, w.Vocab)
+		name := map[bool]string{false: "eagle", true: "medusa"}[blind]
+		h, err := NewHeads(name, &worldHeads{worldModel: worldModel{w, prompt}, blind: blind}, w.Vocab)
 		must(t, err)
 		return h
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"specula/engine/compute"
+	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/sample"
 	"specula/engine/spec/gate"
@@ -32,6 +33,7 @@ func (m worldModel) Prefill(_ context.Context, cache compute.Cache, ids []int32,
 func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 	prompt := []int32{0, 1, 2, 1, 0, 2, 2, 1, 0, 1, 1, 2, gate.Root}
 	filtered := sample.Params{Temperature: 0.8, TopK: 5, TopP: 0.95}
+	drafts := map[string]bool{"auto": true}
 	for i, c := range []struct {
 		name     string
 		vocab    int
@@ -58,6 +60,7 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 		{"EAGLE, damaged", 10, warm, newWorldHeads(len(prompt), false), true},
 		{"Medusa, filtered", 10, filtered, newWorldHeads(len(prompt), true), false},
 	} {
+		drafts[c.proposer(t, gate.NewWorld(c.vocab, 2, c.params, gate.Near, 1)).Name()] = true
 		for k, rule := range exactRules {
 			gamma := 1 + (i+k)%3
 			if c.damaged {
@@ -83,6 +86,12 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 					t.Errorf("rounds by %v: want many of each", r.by)
 				}
 			})
+		}
+	}
+	setting, _ := config.Lookup("speculation.proposer")
+	for _, name := range setting.Choices {
+		if !drafts[name] {
+			t.Errorf("the proposer %s writes no replies here: add a row", name)
 		}
 	}
 }
