@@ -168,8 +168,8 @@ func TestEveryProposerIsMade(t *testing.T) {
 	for _, name := range scope.Names() {
 		o := scope.Lookup(name)
 		f, ok := o.(*types.Func)
-		if typ, named := o.(*types.TypeName); named && !types.IsInterface(typ.Type()) && types.Implements(types.NewPointer(typ.Type()), proposer) {
-			made[name] = made[name]
+		if typ, named := o.(*types.TypeName); named && !types.IsInterface(typ.Type()) && types.Implements(types.NewPointer(typ.Type()), proposer) && !made[name] {
+			made[name] = false // until a function that makes it is found
 		}
 		if !ok || f.Signature().Results().Len() == 0 || !u.within("engine", f) {
 			continue
