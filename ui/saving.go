@@ -1,9 +1,7 @@
 package ui
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -30,18 +28,7 @@ func (m *Model) snapshot() chats.Chat {
 	if m.state.Ready != nil {
 		c.Model = m.state.Ready.Target.Name
 	}
-	c.Turns = []chats.Turn{}
-	for t := range m.state.Turns() {
-		turn := chats.Turn{Role: t.Role, Text: strings.ToValidUTF8(t.Raw, "\uFFFD"), Reason: t.Reason}
-		if t.Totals.Rounds > 0 {
-			totals := t.Totals
-			turn.Totals = &totals
-		}
-		if r := t.Record; r.Started != nil {
-			turn.Record = &chats.Record{Started: *r.Started, Tail: r.Tail, Drafts: r.Drafts, Events: r.Events}
-		}
-		c.Turns = append(c.Turns, turn)
-	}
+	c.Turns = export.Turns(m.state)
 	if c.Title == "" && len(c.Turns) > 0 {
 		c.Title = chats.TitleFrom(c.Turns[0].Text)
 	}
@@ -245,28 +232,4 @@ func (m *Model) copyText(raw, partial string) tea.Cmd {
 		text = partial
 	}
 	return tea.Batch(tea.SetClipboard(text), m.say("copied "+count(len([]rune(text)))+" characters, if the terminal allows it"))
-}
-
-// export writes the chat to a new file. arg is a format with an optional file name: "md", "json",
-// "md notes.md". An existing file is an error.
-func (m *Model) export(arg string) tea.Cmd {
-	format, path, _ := strings.Cut(arg, " ")
-	f := export.Format(format)
-	if f != export.MarkdownFormat && f != export.JSONFormat {
-		return m.say("/export md or /export json, with a file name if you like")
-	}
-	if path = strings.TrimSpace(path); path == "" {
-		path = m.chat.ID + "." + format
-	}
-	c := m.snapshot()
-	return func() tea.Msg {
-		out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err == nil {
-			err = errors.Join(export.Write(out, c, f), out.Close())
-		}
-		if err != nil {
-			return noteMsg(sanitize.Line("exporting: " + err.Error()))
-		}
-		return noteMsg(sanitize.Line("exported to " + path))
-	}
 }

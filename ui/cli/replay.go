@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,10 +8,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-
-	"specula/engine"
-	"specula/engine/event"
-	"specula/engine/trace"
 )
 
 // maxTraceBytes limits the size of a recording, which is read as a whole. It is enough for hours of chat.
@@ -37,22 +32,9 @@ func (a *invocation) replay(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	data, err := readBounded(path, maxTraceBytes)
+	records, err := readTrace(path)
 	if err != nil {
-		return fmt.Errorf("reading the trace: %w", err)
-	}
-	var records []trace.Record
-	for r, err := range trace.Read(bytes.NewReader(data)) {
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", path, err)
-		}
-		if ready, ok := r.Event.(event.Ready); ok {
-			r.Event = engine.WithWords(ready)
-		}
-		records = append(records, r)
-	}
-	if len(records) == 0 {
-		return fmt.Errorf("reading %s: the trace holds no events", path)
+		return err
 	}
 	if onScreen {
 		return a.screenOf(ctx, c, records)

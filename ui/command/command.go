@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"specula/engine/config"
+	"specula/ui/export"
 )
 
 // Verb is what a command asks the screen to do.
@@ -57,7 +58,7 @@ func Table() []Command {
 		{Name: "new", Aliases: []string{"clear"}, Verb: New, Doc: "start a new chat; the old one stays saved"},
 		{Name: "save", Verb: Save, Args: "[title]", Doc: "save the chat now, under a title"},
 		{Name: "open", Aliases: []string{"load"}, Verb: Open, Doc: "open a saved chat"},
-		{Name: "export", Verb: Export, Args: "md|json [file]", Choices: []string{"md", "json"}, Doc: "write the chat to a file"},
+		{Name: "export", Verb: Export, Args: "file|format [file]", Choices: export.Names(), Doc: "write the chat to a file; its ending says how: " + strings.Join(export.Names(), ", ")},
 		{Name: "race", Verb: Race, Args: "[A] [vs B]", Doc: "the last prompt in two lanes: plain, now, or settings such as gamma=4,proposer=ngram"},
 		{Name: "help", Verb: Help, Doc: "keys and commands"},
 		{Name: "quit", Aliases: []string{"exit"}, Verb: Quit, Doc: "save the chat and leave"},

@@ -1,152 +1,116 @@
-// Package export writes a chat for use outside the program: as Markdown for people, as JSON for programs.
+// Package export writes a chat to a file for use outside the program. [Formats] lists the formats: text
+// for people, tables for programs.
+//
+// Everything is written from events, those of a chat or those of a trace ([ChatOf]), so a file says
+// what the screen has shown.
 package export
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
-	"specula/engine/config"
-	"specula/engine/event"
+	"specula/engine/trace"
 	"specula/ui/chats"
-	"specula/ui/sanitize"
+	"specula/ui/state"
 )
+
+// Source is what can be exported.
+type Source struct {
+	Chat chats.Chat
+}
 
 // Format is a file format.
-type Format string
-
-// The formats; also the file extensions.
-const (
-	MarkdownFormat Format = "md"
-	JSONFormat     Format = "json"
-)
-
-// Write writes a chat in a format. An unknown format is an error.
-func Write(w io.Writer, c chats.Chat, f Format) error {
-	switch f {
-	case MarkdownFormat:
-		return Markdown(w, c)
-	case JSONFormat:
-		return JSON(w, c)
-	}
-	return fmt.Errorf("exporting a chat: format %.16q; allowed are md and json", f)
+type Format struct {
+	Name  string // also the end of a file's name, without the first dot
+	Doc   string
+	write func(io.Writer, Source) error
 }
 
-// Markdown writes each turn under a heading that names the speaker. Turns are not escaped, because
-// replies are often Markdown themselves. Terminal escape sequences are removed, because a Markdown file
-// is often shown with cat.
-func Markdown(w io.Writer, c chats.Chat) error {
-	var sb strings.Builder
-	fmt.Fprintf(&sb, "# %s\n\n", sanitize.Line(c.Title))
-	fmt.Fprintf(&sb, "%s", c.Created.Format("2006-01-02 15:04"))
-	if c.Model != "" {
-		fmt.Fprintf(&sb, " · %s", sanitize.Line(c.Model))
+// Formats returns all formats, in the order of help.
+func Formats() []Format {
+	ofChat := func(write func(io.Writer, chats.Chat) error) func(io.Writer, Source) error {
+		return func(w io.Writer, s Source) error { return write(w, s.Chat) }
 	}
-	sb.WriteString("\n")
-	if c.System != "" {
-		fmt.Fprintf(&sb, "\n## System\n\n%s\n", block(c.System))
+	return []Format{
+		{"md", "the text, as Markdown", ofChat(Markdown)},
+		{"json", "the chat with its events, as it is saved", ofChat(JSON)},
+		{"rounds.json", "replies, their rounds and tokens", ofChat(RoundsJSON)},
+		{"csv", "a table of rounds", ofChat(RoundsCSV)},
+		{"tokens.csv", "a table of tokens, the refused ones included", ofChat(TokensCSV)},
 	}
-	for i, t := range c.Turns {
-		if t.Role == "user" {
-			fmt.Fprintf(&sb, "\n## You\n\n%s\n", block(t.Text))
-			continue
-		}
-		fmt.Fprintf(&sb, "\n## Model\n\n%s\n", block(t.Text))
-		if note := figures(t); note != "" {
-			fmt.Fprintf(&sb, "\n*%s*\n", note)
-		}
-		switch flags := settings(t); {
-		case flags == "":
-		case changedWithin(t):
-			fmt.Fprintf(&sb, "\nBegun with these settings, which changed before its end:\n\n    %s\n", flags)
-		case i == 1 && c.Turns[0].Role == "user":
-			fmt.Fprintf(&sb, "\nThe same reply again:\n\n    specula run %s -p %s\n", flags, quoted(sanitize.Text(c.Turns[0].Text)))
-		default: // the reply depends on the messages before it
-			fmt.Fprintf(&sb, "\nWritten with:\n\n    %s\n", flags)
+}
+
+// Names returns the names of all formats.
+func Names() []string {
+	var names []string
+	for _, f := range Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Named returns the format of a name.
+func Named(name string) (Format, error) {
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f, nil
 		}
 	}
-	if _, err := io.WriteString(w, sb.String()); err != nil {
-		return fmt.Errorf("exporting a chat: %w", err)
+	return Format{}, fmt.Errorf("there is no format %.32q: allowed are %s", name, strings.Join(Names(), ", "))
+}
+
+// ForFile returns the format that the end of a file's name asks for.
+func ForFile(path string) (Format, error) {
+	best := Format{}
+	for _, f := range Formats() {
+		if strings.HasSuffix(strings.ToLower(path), "."+f.Name) && len(f.Name) > len(best.Name) {
+			best = f
+		}
+	}
+	if best.Name == "" {
+		return best, fmt.Errorf("the name %.64q ends with no format: allowed are .%s", path, strings.Join(Names(), ", ."))
+	}
+	return best, nil
+}
+
+// Write writes a source in this format.
+func (f Format) Write(w io.Writer, s Source) error {
+	if err := f.write(w, s); err != nil {
+		return fmt.Errorf("exporting %s: %w", f.Name, err)
 	}
 	return nil
 }
 
-// JSON writes the chat in the format of saved chats (package chats): raw text and, for every reply,
-// its settings, its seed and the events that it was drawn from.
-func JSON(w io.Writer, c chats.Chat) error {
-	data, err := chats.Encode(c)
-	if err == nil {
-		_, err = w.Write(data)
+// ChatOf returns a trace as a chat.
+func ChatOf(records []trace.Record) chats.Chat {
+	s := state.New()
+	for _, r := range records {
+		s.Apply(r.Event)
 	}
-	if err != nil {
-		return fmt.Errorf("exporting a chat: %w", err)
+	c := chats.Chat{Version: chats.Version, Turns: Turns(s)}
+	if s.Ready != nil {
+		c.Model = s.Ready.Target.Name
 	}
-	return nil
+	if len(c.Turns) > 0 {
+		c.Title = chats.TitleFrom(c.Turns[0].Text)
+	}
+	return c
 }
 
-// figures sums a reply up in words; "" if nothing is known about it.
-func figures(t chats.Turn) string {
-	var parts []string
-	if t.Reason != "" && t.Reason != "stop" {
-		parts = append(parts, "ended: "+sanitize.Line(t.Reason))
-	}
-	if s := t.Totals; s != nil && s.Rounds > 0 {
-		parts = append(parts, fmt.Sprintf("%d tokens in %d passes of the target", s.Tokens, s.Rounds))
-		if s.Tested > 0 {
-			parts = append(parts, fmt.Sprintf("%d %% of tested draft tokens accepted", percent(s)))
+// Turns returns the turns of a chat in the form in which they are saved.
+func Turns(s *state.State) []chats.Turn {
+	turns := []chats.Turn{}
+	for t := range s.Turns() {
+		turn := chats.Turn{Role: t.Role, Text: strings.ToValidUTF8(t.Raw, "\uFFFD"), Reason: t.Reason}
+		if t.Totals.Rounds > 0 {
+			totals := t.Totals
+			turn.Totals = &totals
 		}
-	}
-	return strings.Join(parts, " · ")
-}
-
-// changedWithin reports whether settings changed while the reply was written.
-func changedWithin(t chats.Turn) bool {
-	return slices.ContainsFunc(t.Record.Events, func(e event.Event) bool {
-		c, ok := e.(event.SettingChanged)
-		return ok && c.Round > 0
-	})
-}
-
-// settings returns the settings of a reply as flags: those that differ from the defaults, the seed,
-// and the drafts. It returns "" if nothing is recorded about the reply.
-func settings(t chats.Turn) string {
-	if t.Record == nil {
-		return ""
-	}
-	var flags []string
-	for _, s := range config.Settings() {
-		value, ok := t.Record.Started.Config[s.Name]
-		if !ok {
-			continue
+		if r := t.Record; r.Started != nil {
+			turn.Record = &chats.Record{Started: *r.Started, Tail: r.Tail, Drafts: r.Drafts, Events: r.Events}
 		}
-		values := []string{value}
-		if s.Kind == config.List && json.Unmarshal([]byte(value), &values) == nil && len(values) == 0 {
-			values = []string{""} // which clears it
-		}
-		for _, v := range values {
-			flags = append(flags, "--"+s.Flag+"="+quoted(sanitize.Copy(v)))
-		}
+		turns = append(turns, turn)
 	}
-	if t.Record.Drafts != "" {
-		flags = append(flags, "--drafts="+quoted(sanitize.Line(t.Record.Drafts)))
-	}
-	return strings.Join(flags, " ")
+	return turns
 }
-
-// quoted returns text as one word, on one line, of a command for bash or zsh.
-func quoted(text string) string {
-	switch {
-	case text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,=@/_-") == "":
-		return text
-	case strings.ContainsAny(text, "\n\t"):
-		return "$'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`).Replace(text) + "'"
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-func percent(s *event.Totals) int { return (200*s.Accepted/s.Tested + 1) / 2 }
-
-// block returns s as safe text without blank lines before and after it.
-func block(s string) string { return strings.Trim(sanitize.Copy(s), "\n") }

@@ -103,7 +103,7 @@ func TestJSONKeepsRawText(t *testing.T) {
 	c := chat()
 	c.Turns[0].Text = "raw \x1b[31m <&> "
 	var sb strings.Builder
-	if err := export.Write(&sb, c, export.JSONFormat); err != nil {
+	if err := export.JSON(&sb, c); err != nil {
 		t.Fatal(err)
 	}
 	var got chats.Chat
@@ -123,12 +123,27 @@ var errFull = errors.New("no space left on device")
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestWriteReportsFailures(t *testing.T) {
-	for _, f := range []export.Format{export.MarkdownFormat, export.JSONFormat} {
-		if err := export.Write(full{}, chat(), f); !errors.Is(err, errFull) {
-			t.Errorf("%s on a full disk: %v", f, err)
+	for _, f := range export.Formats() {
+		if err := f.Write(full{}, export.Source{Chat: chat()}); !errors.Is(err, errFull) {
+			t.Errorf("%s on a full disk: %v", f.Name, err)
 		}
 	}
-	if err := export.Write(full{}, chat(), "pdf"); err == nil || errors.Is(err, errFull) {
-		t.Errorf("format pdf: %v", err)
+}
+
+func TestTheEndOfAFilesNameIsItsFormat(t *testing.T) {
+	for _, tt := range []struct{ path, want string }{
+		{"a.md", "md"}, {"dir.csv/a.rounds.json", "rounds.json"}, {"a.rounds.JSON", "rounds.json"}, {"x.tokens.csv", "tokens.csv"}, {"x.my.csv", "csv"},
+	} {
+		if f, err := export.ForFile(tt.path); err != nil || f.Name != tt.want {
+			t.Errorf("%s is written as %q (%v), want %s", tt.path, f.Name, err, tt.want)
+		}
+	}
+	for _, path := range []string{"", "md", "a.pdf", "a"} {
+		if f, err := export.ForFile(path); err == nil || !strings.Contains(err.Error(), ".tokens.csv") {
+			t.Errorf("%q is written as %q, error %v", path, f.Name, err)
+		}
+	}
+	if _, err := export.Named("pdf"); err == nil {
+		t.Error("there is a format pdf")
 	}
 }

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"specula/engine"
+	"specula/engine/event"
+	"specula/engine/trace"
+	"specula/ui/export"
+)
+
+type exportFlags struct {
+	path, format string
+	force        bool
+}
+
+func (a *invocation) exportCommand() *cobra.Command {
+	var o exportFlags
+	c := &cobra.Command{
+		Use:   "export TRACE",
+		Short: "Write a recording as a file for others",
+		Long: `export writes what --trace or /record has recorded as a file for a browser, a player, a slide or a
+spreadsheet. The end of the file's name says which:
+
+` + formatList() + `
+Everything is made from the recorded events, without a model and without a terminal.`,
+		Example: `  specula run hello --trace hello.jsonl
+  specula export hello.jsonl -o hello.csv
+  specula export hello.jsonl --format md | less`,
+		Args: arguments(1, 1),
+		RunE: a.begin(func(_ *cobra.Command, args []string) error { return a.export(args[0], o) }),
+	}
+	c.Flags().StringVarP(&o.path, "output", "o", "", "the `FILE` to write; otherwise stdout")
+	c.Flags().StringVar(&o.format, "format", "", "the `FORMAT`; otherwise the end of the file's name")
+	c.Flags().BoolVar(&o.force, "force", false, "replace a file that is there")
+	a.addSettings(c, "ui")
+	return c
+}
+
+// formatList describes the formats for help.
+func formatList() string {
+	var b strings.Builder
+	for _, f := range export.Formats() {
+		fmt.Fprintf(&b, "  .%-12s %s\n", f.Name, f.Doc)
+	}
+	return b.String()
+}
+
+func (a *invocation) export(path string, o exportFlags) error {
+	format, err := o.formatOf()
+	if err != nil {
+		return &coded{ExitUsage, err}
+	}
+	records, err := readTrace(path)
+	if err != nil {
+		return err
+	}
+	source := export.Source{Chat: export.ChatOf(records)}
+	if len(source.Chat.Turns) == 0 {
+		return fmt.Errorf("exporting %s: the trace holds no reply", path)
+	}
+	if o.path == "" || o.path == "-" {
+		return format.Write(a.Terminal.Stdout, source)
+	}
+	return writeFile(o, func(w io.Writer) error { return format.Write(w, source) })
+}
+
+// formatOf returns the format that is asked for, by name or by the end of the file's name.
+func (o exportFlags) formatOf() (export.Format, error) {
+	switch {
+	case o.format != "":
+		return export.Named(o.format)
+	case o.path == "" || o.path == "-":
+		return export.Format{}, errors.New("stdout has no name that tells a format: add --format, or -o FILE")
+	}
+	return export.ForFile(o.path)
+}
+
+// writeFile writes a file that only its owner may read. If that fails, it leaves no new file.
+func writeFile(o exportFlags, write func(io.Writer) error) error {
+	f, mine, err := createPrivate(o.path, o.force)
+	if errors.Is(err, os.ErrExist) {
+		return usagef("-o: %s is there already; choose another name, or add --force to replace it", o.path)
+	}
+	if err != nil {
+		return fmt.Errorf("exporting: %w", err)
+	}
+	err = errors.Join(write(f), f.Close())
+	if err != nil && mine {
+		err = errors.Join(err, os.Remove(o.path))
+	}
+	return err
+}
+
+// readTrace reads a recording as a whole, with today's words for its proposers.
+func readTrace(path string) ([]trace.Record, error) {
+	data, err := readBounded(path, maxTraceBytes)
+	if err != nil {
+		return nil, fmt.Errorf("reading the trace: %w", err)
+	}
+	var records []trace.Record
+	for r, err := range trace.Read(bytes.NewReader(data)) {
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+		if ready, ok := r.Event.(event.Ready); ok {
+			r.Event = engine.WithWords(ready)
+		}
+		records = append(records, r)
+	}
+	if len(records) == 0 {
+		return nil, fmt.Errorf("reading %s: the trace holds no events", path)
+	}
+	return records, nil
+}

@@ -1,0 +1,48 @@
+package ui
+
+import (
+	"errors"
+	"os"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/ui/export"
+	"specula/ui/sanitize"
+)
+
+// export writes the chat to a new file. arg is a format, a file whose name ends with one, or both:
+// "html", "talk.html", "md notes.txt". An existing file is an error.
+func (m *Model) export(arg string) tea.Cmd {
+	format, path, err := m.exportTo(arg)
+	if err != nil {
+		return m.say(sanitize.Line(err.Error()))
+	}
+	source := export.Source{Chat: m.snapshot()}
+	return func() tea.Msg {
+		out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err == nil {
+			err = errors.Join(format.Write(out, source), out.Close())
+		}
+		if err != nil {
+			return noteMsg(sanitize.Line("exporting: " + err.Error()))
+		}
+		return noteMsg(sanitize.Line("exported to " + path))
+	}
+}
+
+// exportTo returns the format and the file that the argument of /export names.
+func (m *Model) exportTo(arg string) (f export.Format, path string, err error) {
+	name, path, _ := strings.Cut(arg, " ")
+	if name == "" {
+		return f, "", errors.New("/export FILE, or /export FORMAT: " + strings.Join(export.Names(), ", "))
+	}
+	if f, err = export.Named(name); err != nil { // the whole argument is a file
+		f, err = export.ForFile(arg)
+		return f, arg, err
+	}
+	if path = strings.TrimSpace(path); path == "" {
+		path = m.chat.ID + "." + f.Name
+	}
+	return f, path, nil
+}
