@@ -95,8 +95,8 @@ func (m *Model) interrupt(armed bool) tea.Cmd {
 }
 
 // back handles esc. It does the first thing that it can: close the inspector, move from the reply
-// back to the prompt, stop editing the last message, take back a prompt that waits to be sent, quit
-// before a race has begun, stop the reply.
+// back to the prompt, stop editing the last message, take back a prompt that waits to be sent, close
+// the list of commands, quit before a race has begun, stop the reply.
 func (m *Model) back() tea.Cmd {
 	switch {
 	case m.inspector:
@@ -110,6 +110,7 @@ func (m *Model) back() tea.Cmd {
 		m.arrange()
 	case m.waits():
 		return m.withdraw()
+	case m.closeMenu():
 	case m.options.Race != nil && m.engine == nil:
 		return tea.Quit // the race has not begun yet
 	default:
@@ -196,14 +197,8 @@ func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
 			m.pacer.Next()
 			return nil
 		}
-	case keys.HistoryBack:
-		if m.composer.Back() {
-			m.arrange()
-			return nil
-		}
-	case keys.HistoryForward:
-		if m.composer.Forward() {
-			m.arrange()
+	case keys.HistoryBack, keys.HistoryForward:
+		if m.moveInMenu(a) || m.moveInHistory(a) {
 			return nil
 		}
 	}
@@ -215,12 +210,30 @@ func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
+// moveInHistory shows the previous or the next prompt. done is false if there is none.
+func (m *Model) moveInHistory(a keys.Action) (done bool) {
+	move := m.composer.Forward
+	if a == keys.HistoryBack {
+		move = m.composer.Back
+	}
+	if !move() {
+		return false
+	}
+	m.list = menu{prompt: m.composer.Value(), closed: true} // the arrows stay with the history
+	m.arrange()
+	return true
+}
+
 // enter sends the prompt, or runs the command in it. A prompt that cannot be sent stays.
 func (m *Model) enter() tea.Cmd {
 	prompt := m.composer.Value()
 	if strings.TrimSpace(prompt) == "" {
 		return nil
 	}
+	if !m.enterInMenu() {
+		return nil
+	}
+	prompt = m.composer.Value()
 	if command.Is(prompt) {
 		call, err := command.Parse(strings.TrimSpace(prompt))
 		if err != nil {
@@ -246,32 +259,17 @@ func (m *Model) takePrompt() tea.Cmd {
 	return nil
 }
 
-// complete completes a command. Without a command it moves the focus to the reply.
+// complete fills in the marked way of a command or, in a new chat, an example question. Otherwise it moves
+// the focus to the reply.
 func (m *Model) complete() tea.Cmd {
-	prompt := m.composer.Value()
-	if !strings.HasPrefix(prompt, "/") {
-		return m.toTranscript()
+	switch prompt := m.composer.Value(); {
+	case strings.HasPrefix(prompt, "/"):
+		m.fillIn()
+		return nil
+	case m.nextExample(prompt):
+		return nil
 	}
-	if m.tabbed.shown != prompt {
-		m.tabbed = tabbed{from: prompt, at: -1}
-	}
-	c := command.Complete(m.tabbed.from)
-	if next := c.Prompt; next != m.tabbed.from {
-		m.composer.SetValue(next)
-	} else if ways := c.Ways(); len(ways) > 0 { // several ways: offer one after the other
-		m.tabbed.at = (m.tabbed.at + 1) % len(ways)
-		m.tabbed.shown = ways[m.tabbed.at]
-		m.composer.SetValue(m.tabbed.shown)
-	}
-	m.arrange()
-	return nil
-}
-
-// tabbed remembers which continuation of a command the key tab has offered last.
-type tabbed struct {
-	from  string // the prompt as typed
-	at    int
-	shown string // the prompt after tab; another prompt starts again
+	return m.toTranscript()
 }
 
 func (m *Model) pasted(text string) tea.Cmd {

@@ -1,9 +1,11 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -93,7 +95,7 @@ func (m *Model) fixGamma(gamma string) tea.Cmd {
 		return m.say(m.whyNoEngine())
 	}
 	if err := m.engine.Change("speculation.gamma", gamma); err != nil {
-		return m.say(sanitize.Line(err.Error()))
+		return m.say(refusalOf(err))
 	}
 	name, when := "γ", ""
 	if !m.config.UI.Unicode {
@@ -137,7 +139,7 @@ func (m *Model) change(name, value string) tea.Cmd {
 // changed says how a change of a setting went; err is the engine's answer.
 func (m *Model) changed(s config.Setting, value string, err error) tea.Cmd {
 	if err != nil {
-		return m.say(sanitize.Line(err.Error()))
+		return m.say(refusalOf(err))
 	}
 	when := ""
 	if m.busy() {
@@ -152,6 +154,23 @@ func (m *Model) changed(s config.Setting, value string, err error) tea.Cmd {
 		when = fmt.Sprintf(": %s%s; %s", m.state.Drafter(), when, r.Auto.Why)
 	}
 	return m.say(sanitize.Line(fmt.Sprintf("%s %s%s", s.Slash, m.valueOf(s), when)))
+}
+
+// refusalOf says why a setting was not changed: which values it takes, with the names of the commands.
+func refusalOf(err error) string {
+	var refused *config.ValueError
+	if !errors.As(err, &refused) || refused.Why != nil {
+		return sanitize.Line(err.Error())
+	}
+	text := fmt.Sprintf("%s takes %s, not %.64s", refused.Setting, refused.Allowed, refused.Got)
+	settings := config.Settings()
+	slices.SortFunc(settings, func(a, b config.Setting) int { return len(b.Name) - len(a.Name) }) // gamma_max before gamma
+	for _, s := range settings {
+		if s.Slash != "" {
+			text = strings.ReplaceAll(text, s.Name, "/"+s.Slash)
+		}
+	}
+	return sanitize.Line(text)
 }
 
 // proposers returns the names that can be chosen, with auto.
@@ -222,7 +241,7 @@ func (m *Model) showSettings() {
 // setUI changes a setting of the screen. It takes effect at once.
 func (m *Model) setUI(name, value string) tea.Cmd {
 	if err := m.config.Set(name, value); err != nil {
-		return m.say(sanitize.Line(err.Error()))
+		return m.say(refusalOf(err))
 	}
 	switch name {
 	case "ui.pace", "ui.rounds_per_second":

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	tea "charm.land/bubbletea/v2"
-
 	"specula/engine"
 	"specula/engine/event"
 	"specula/ui/race"
@@ -124,47 +122,4 @@ func TestARaceThatRunsIsNotReady(t *testing.T) {
 	end()
 	s.settle()
 	s.mustShow("○ ready")
-}
-
-// A message and the menu of commands are both visible, in either order and at any length.
-func TestAMessageDoesNotHideTheMenu(t *testing.T) {
-	for _, size := range [][2]int{{80, 24}, {120, 36}, {48, 20}} {
-		s := open(t, nil)
-		s.update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-		s.ask("/accept block")
-		s.press("/")
-		s.mustShow("accept block")
-		for _, name := range []string{" regen ", " quit ", " temp ", " gamma ", " unicode "} {
-			s.mustShow(name)
-		}
-		s.press("t e")
-		s.mustRead("temp templast")
-		s.press("m p")
-		s.mustRead("/temp number from 0 to 5")
-		s.press("ctrl+c")
-		s.ask("/temp 9") // a message of more than one line at 48 columns
-		s.press("/ r e")
-		s.mustRead("cannot be 9")
-		s.mustRead("regen repeat regex")
-	}
-}
-
-// If a command can go on in several ways, tab steps through them, each with its explanation.
-func TestTabStepsThroughTheMenu(t *testing.T) {
-	s := openSmall(t, nil)
-	for _, c := range []struct{ keys, prompt, shows string }{
-		{"/ tab", "/regen", "/regen: write the last reply again"},
-		{"tab", "/edit", "/edit: take back the last message and edit it"},
-		{"ctrl+c / r tab tab", "/race", "/race [A] [vs B]: the last prompt in two lanes"},
-		{"ctrl+c / r e g tab tab tab tab", "/regen", "write the last reply again"},
-		{"ctrl+c / g a m m a m tab", "/gammamax ", "/gammamax"},
-		{"ctrl+c / c o p y space tab tab", "/copy chat", "copy the last reply or the whole chat"},
-	} {
-		s.press(c.keys)
-		if got := s.m.composer.Value(); got != c.prompt {
-			t.Errorf("after %s the prompt is %q, want %q", c.keys, got, c.prompt)
-		}
-		s.mustRead(c.shows)
-		s.mustShow("tab complete  enter run")
-	}
 }

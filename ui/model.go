@@ -56,7 +56,7 @@ type Model struct {
 
 	chat    chats.Chat // the saved form of the chat on screen; its turns are in state
 	saver   *saver
-	tabbed  tabbed
+	list    menu // of the ways in which a command can go on
 	editing bool // the next prompt replaces the last exchange
 	forming bool // the engine is compiling a form
 	// waiting is a prompt that was entered before the engine or a form was ready. It is sent then,

@@ -286,10 +286,10 @@ func TestSlashCommands(t *testing.T) {
 	}{
 		{"/gamma 6", "γ 6, rule fixed", "speculation.gamma", "6"},
 		{"/gamma 6", "γ 6, rule fixed", "speculation.gamma_rule", "fixed"},
-		{"/gamma 99", "speculation.gamma cannot be 99", "speculation.gamma_rule", "cost-aware"},
+		{"/gamma 99", "/gamma takes an integer from 0 to 32, not 99", "speculation.gamma_rule", "cost-aware"},
 		{"/rule fixed", "rule fixed", "speculation.gamma_rule", "fixed"},
 		{"/temp 1.25", "temp 1.25", "sampling.temperature", "1.25"},
-		{"/temp 9", "sampling.temperature cannot be 9", "sampling.temperature", "0.7"},
+		{"/temp 9", "/temp takes a number from 0 to 5, not 9", "sampling.temperature", "0.7"},
 		{"/temp", "temp is 0.7", "sampling.temperature", "0.7"},
 		{"/top-k 40", "topk 40", "sampling.top_k", "40"},
 		{"/top-p 0.9", "topp 0.9", "sampling.top_p", "0.9"},

@@ -195,7 +195,7 @@ func (m *Model) reopened(msg opened) tea.Cmd {
 	case msg.note != "":
 		return m.say(sanitize.Line(msg.note))
 	}
-	return m.say(sanitize.Line(fmt.Sprintf("opened %q; the settings in force are still yours", m.chat.Title)))
+	return m.say(sanitize.Line(fmt.Sprintf("opened %q; your settings stay as they are", m.chat.Title)))
 }
 
 // tooLong says that the first messages of a chat were dropped, because it has too many.

@@ -259,7 +259,7 @@ func TestTheWholeProgramInATerminal(t *testing.T) {
 func visit(t *testing.T, x *terminal, warmer string) {
 	t.Helper()
 	const chatW, chatH = 78, 29 // left of the figures, above the lane
-	x.waitText("Type a message")
+	x.waitText("type a message")
 	x.send("tell me a story about a dragon")
 	x.waitText("tell me a story about a dragon")
 	x.send("\r")
@@ -334,7 +334,7 @@ func TestTheTerminalIsRestored(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			x := startTerminal(t, 100, 24, fmt.Sprintf("%s mouse=true chats=%s %s", dark120, dir, tt.script))
-			x.waitText("Type a message")
+			x.waitText("type a message")
 			x.send("hello\r")
 			x.waitText("Speculative decoding")
 			tt.end(x)
@@ -358,7 +358,7 @@ func TestTheTerminalIsRestored(t *testing.T) {
 // again.
 func TestSuspendAndResize(t *testing.T) {
 	x := startTerminal(t, 120, 36, dark120)
-	x.waitText("Type a message")
+	x.waitText("type a message")
 	x.send("\x1a") // ctrl+z
 	x.wait("the shell's screen", func() bool { return !x.emu.IsAltScreen() && x.modes[ansi.ModeTextCursorEnable] })
 	for now := x.state(); !reflect.DeepEqual(now, x.before); now = x.state() {
@@ -376,11 +376,11 @@ func TestSuspendAndResize(t *testing.T) {
 		resumed = x.emu.IsAltScreen() || x.expired
 		x.mu.Unlock()
 	}
-	x.waitText("Type a message")
+	x.waitText("type a message")
 	for _, size := range []struct {
 		w, h  int
 		shows string
-	}{{30, 6, "specula needs 40×10"}, {40, 10, "Type a message"}, {1, 1, ""}, {300, 80, "by position"}} {
+	}{{30, 6, "specula needs 40×10"}, {40, 10, "Press tab"}, {1, 1, ""}, {300, 80, "by position"}} {
 		x.resize(size.w, size.h)
 		x.waitText(size.shows)
 	}
@@ -405,7 +405,7 @@ func (x *terminal) resize(w, h int) {
 // terminal is restored as far as possible without the screen, and the process ends.
 func TestAStuckScreenStillObeysSignals(t *testing.T) {
 	x := startTerminal(t, 100, 24, "theme=dark pace=full rounds=3 hang=1 mouse=true chats="+t.TempDir())
-	x.waitText("Type a message")
+	x.waitText("type a message")
 	x.send("hello\r") // the reply ends, the chat is saved, the clock hangs
 	x.waitText("esc stop")
 	signalled(syscall.SIGTERM)(x)

@@ -69,7 +69,7 @@ func (m *Model) parts() pane.Parts {
 	}
 	notice := pane.Notice(s, th, m.size.w, m.flash)
 	p.Status = []string{m.drawStatus(notice == nil)}
-	p.Over = append(notice, m.menu()...)
+	p.Over = append(notice, m.drawMenu()...)
 	if !r.Strip.Empty() {
 		p.Strip = []string{pane.Head(s, th, r.Strip.W), pane.Strip(s, th, r.Strip.W), pane.SettingsStrip(s, th, r.Strip.W)}
 	}
@@ -173,25 +173,11 @@ func (m *Model) doing() string {
 	return ""
 }
 
-// menu draws how the command in the prompt can go on; nil if there is nothing to show.
-func (m *Model) menu() []string {
-	prompt := m.composer.Value()
-	if m.focus != keys.Compose || !strings.HasPrefix(prompt, "/") || strings.ContainsRune(prompt, '\n') {
-		return nil
-	}
-	above := m.rects.Composer.Y - 1
-	c := command.Complete(prompt)
-	if len(c.Candidates) == 0 {
-		return pane.Menu(m.theme, m.size.w, above, strings.Fields(c.Usage), " ")
-	}
-	return pane.Menu(m.theme, m.size.w, above, c.Candidates, "  ")
-}
-
 // hints names the keys that matter now.
 func (m *Model) hints() string {
-	arrows := "←→↑↓"
+	arrows, upDown := "←→↑↓", "↑↓"
 	if !m.theme.Glyph.Unicode {
-		arrows = "arrows"
+		arrows, upDown = "arrows", "up down"
 	}
 	switch {
 	case m.racing.stop != nil && m.dialog != nil:
@@ -210,8 +196,10 @@ func (m *Model) hints() string {
 		return "esc does not send it  f1 help"
 	case m.transcript.Below() > 0:
 		return fmt.Sprintf("%d lines below  pgdn", m.transcript.Below())
-	case m.menu() != nil:
-		return "tab complete  enter run"
+	case len(m.ways().Ways) > 0:
+		return upDown + " choose  tab fill in  enter run"
+	case command.Is(m.composer.Value()):
+		return "enter run"
 	case m.composer.Value() != "":
 		return "enter send  ctrl+j line"
 	case len(m.state.Messages) == 0:
@@ -231,10 +219,11 @@ func (m *Model) welcome() []string {
 	if m.state.Ready == nil || m.options.Load == nil {
 		return lines
 	}
-	lines = append(lines, "", "Type a message and press enter.  f1 shows every key.")
-	if m.state.Ready.Target.Path == "embedded" {
-		lines = append(lines, "The built-in pair knows its own subject: try \"What is speculative decoding?\"")
+	if examples := m.examples(); examples != nil {
+		lines = append(lines, "", "Press tab, then enter, to ask one of these:", "")
+		lines = append(append(lines, examples...), "")
 	}
+	lines = append(lines, "Or type a message and press enter.  / shows the commands, f1 the keys.")
 	var assumed []string
 	for _, w := range m.state.Ready.Warnings {
 		assumed = append(assumed, w.About)

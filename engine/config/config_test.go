@@ -153,7 +153,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"nan", "[sampling]\ntemperature = nan", `f.toml:2: sampling.temperature cannot be NaN`},
 		{"infinity", "[sampling]\ntemperature = inf", `f.toml:2: sampling.temperature cannot be +Inf`},
 		{"top_p above 1", "[sampling]\ntop_p = 2", `f.toml:2: sampling.top_p cannot be 2`},
-		{"top_p 0", "[sampling]\ntop_p = 0.0", `f.toml:2: sampling.top_p cannot be 0.0: allowed is a number above 0 to 1`},
+		{"top_p 0", "[sampling]\ntop_p = 0.0", `f.toml:2: sampling.top_p cannot be 0.0: allowed is a number above 0, at most 1`},
 		{"min_p 1", "[sampling]\nmin_p = 1.0", `f.toml:2: sampling.min_p cannot be 1.0: allowed is a number from 0 to below 1`},
 		{"max_tokens 0", "[sampling]\nmax_tokens = 0", `f.toml:2: sampling.max_tokens cannot be 0: allowed is an integer from 1 to 1000000`},
 		{"negative context", "[context]\nlength = -5", `f.toml:2: context.length cannot be -5`},

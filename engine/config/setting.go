@@ -70,7 +70,7 @@ func (s Setting) Allowed() string {
 	case Int, Float:
 		from, to := "from ", " to "
 		if s.OpenMin {
-			from = "above "
+			from, to = "above ", ", at most "
 		}
 		if s.OpenMax {
 			to = " to below "

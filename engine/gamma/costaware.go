@@ -10,7 +10,7 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 		return Decision{Why: "no draft is allowed"}
 	case o.Lookup:
 		// What is found tells better than any average how much of it to verify (see Trim).
-		return Decision{Gamma: c.options.Max, Why: "looking up costs nothing: as much as is found and worth its rows"}
+		return Decision{Gamma: c.options.Max, Why: "looking up costs nothing: all that is found and worth its rows"}
 	case c.costs.nominal == nil && !c.costs.measured(0) && c.plain.n == 0:
 		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}
 	}

@@ -228,7 +228,7 @@ func Example() {
 	d := c.Next(gamma.Outlook{})
 	fmt.Printf("γ %d: %s\n", d.Gamma, d.Why)
 	// Output:
-	// γ 8: 8.39 tokens expected for 1.40 plain passes: 5.99×
+	// γ 8: expect 8.39 tokens in the time of 1.40: ×5.99
 }
 
 func BenchmarkRound(b *testing.B) {

@@ -90,8 +90,8 @@ func TestOffSaysWhy(t *testing.T) {
 		m    *machine
 		want string
 	}{
-		"nothing is accepted":   {newMachine(always(0.02), 0.3, flat, 1), "acceptance 0."},
-		"rows are dear":         {newMachine(always(0.7), 0.3, steep, 1), "verification of 2 rows costs 1."},
+		"nothing is accepted":   {newMachine(always(0.02), 0.3, flat, 1), "only "},
+		"rows are dear":         {newMachine(always(0.7), 0.3, steep, 1), "verifying 2 rows takes 1."},
 		"drafting is dear":      {newMachine(always(0.7), 12, flat, 1), "drafting takes 1."},
 		"everything is as ever": {newMachine(always(0.8), 0.3, flat, 1), ""},
 	} {

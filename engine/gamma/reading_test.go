@@ -122,7 +122,7 @@ func TestNothingIsReadForLessThanItGains(t *testing.T) {
 		t.Errorf("20 tokens are not read for a reply of 200: %s", d.Why)
 	}
 	for _, o := range []gamma.Outlook{{Unread: 2000, Left: 200}, {Unread: 20, Left: 2}} {
-		if d := next(o); d.Gamma != 0 || !strings.Contains(d.Off, "tokens to read first") {
+		if d := next(o); d.Gamma != 0 || !strings.Contains(d.Off, "would first have to read") {
 			t.Errorf("%d tokens are read for a reply of %d: γ %d, off %q", o.Unread, o.Left, d.Gamma, d.Off)
 		}
 	}

@@ -6,9 +6,9 @@ import "fmt"
 func (c *Controller) worth(gamma int) string {
 	plain := c.round.cost[0]
 	if gamma == 0 {
-		return fmt.Sprintf("no draft pays: γ 1 would give %.2f tokens for %.2f plain passes", c.round.tokens[1], c.round.cost[1]/plain)
+		return fmt.Sprintf("no draft pays: γ 1 would give %.2f tokens in the time of %.2f", c.round.tokens[1], c.round.cost[1]/plain)
 	}
-	return fmt.Sprintf("%.2f tokens expected for %.2f plain passes: %.2f×",
+	return fmt.Sprintf("expect %.2f tokens in the time of %.2f: ×%.2f",
 		c.round.tokens[gamma], c.round.cost[gamma]/plain, c.rate(gamma)*plain)
 }
 
@@ -18,8 +18,9 @@ func (c *Controller) tooFew(gamma int) string {
 
 // tooLate is the decision against a draft whose reading the rest of the reply does not pay for.
 func (c *Controller) tooLate(unread, gamma int, debt float64) Decision {
-	off := fmt.Sprintf("%d tokens to read first take %.1f plain passes", unread, debt/c.round.cost[0])
-	return Decision{Off: off, Why: fmt.Sprintf("%s, and γ %d is expected to gain less in what is left of the reply", off, gamma)}
+	off := fmt.Sprintf("the proposer would first have to read %s", tokens(unread))
+	return Decision{Off: off, Why: fmt.Sprintf("%s, in the time of %.1f of the target, and γ %d would gain less in what is left of the reply",
+		off, debt/c.round.cost[0], gamma)}
 }
 
 // lowAcceptance is the acceptance below which speculation hardly ever pays, whatever it costs.
@@ -28,15 +29,23 @@ const lowAcceptance = 0.3
 // whyOff says why a draft of one token does not pay: few draft tokens are accepted, extra rows of a
 // pass cost too much, or drafting costs too much.
 func (c *Controller) whyOff() string {
-	plain, tokens := c.round.cost[0], c.round.tokens[1]
+	plain, expected := c.round.cost[0], c.round.tokens[1]
 	rows, drafting := c.costs.pass(1)/plain, c.costs.steps(1)/plain
 	switch held := c.acceptance.at(0); {
 	case held < lowAcceptance:
-		return fmt.Sprintf("acceptance %.2f", held)
-	case rows >= tokens: // even a draft that cost nothing would not pay
-		return fmt.Sprintf("verification of 2 rows costs %.1f × one row", rows)
-	case drafting >= 0.5*tokens:
-		return fmt.Sprintf("drafting takes %.1f × a plain pass", drafting)
+		return fmt.Sprintf("only %.0f %% of the drafts are kept", 100*held)
+	case rows >= expected: // even a draft that cost nothing would not pay
+		return fmt.Sprintf("verifying 2 rows takes %.1f times as long as one", rows)
+	case drafting >= 0.5*expected:
+		return fmt.Sprintf("drafting takes %.1f of a plain pass", drafting)
 	}
-	return fmt.Sprintf("%.2f tokens for %.2f plain passes", tokens, rows+drafting)
+	return fmt.Sprintf("%.2f tokens in the time of %.2f", expected, rows+drafting)
+}
+
+// tokens counts tokens in words.
+func tokens(n int) string {
+	if n == 1 {
+		return "1 token"
+	}
+	return fmt.Sprintf("%d tokens", n)
 }

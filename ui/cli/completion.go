@@ -66,7 +66,7 @@ func completeLane(_ *cobra.Command, _ []string, typed string) ([]cobra.Completio
 	}
 	if done == "" {
 		offer("plain", "without speculation")
-		offer("now", "the settings in force")
+		offer("now", "the settings of the chat")
 	}
 	for _, s := range config.Settings() {
 		if slices.Contains(worthRacing, s.Section()) && s.Kind != config.List {

@@ -54,11 +54,11 @@ every event of the engine as a line of JSON instead.`,
 }
 
 func (a *invocation) run(ctx context.Context, o runFlags) error {
-	prompt, err := a.prompt(o.prompt)
+	c, _, err := a.settings() // before stdin is read, which may take long
 	if err != nil {
 		return err
 	}
-	c, _, err := a.settings()
+	prompt, err := a.prompt(o.prompt)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func Table() []Command {
 		{Name: "save", Verb: Save, Args: "[title]", Doc: "save the chat now, under a title"},
 		{Name: "open", Aliases: []string{"load"}, Verb: Open, Doc: "open a saved chat"},
 		{Name: "export", Verb: Export, Args: "file|format [file]", Choices: export.Names(), Doc: "write the chat to a file; its ending says how: " + strings.Join(export.Names(), ", ")},
-		{Name: "race", Verb: Race, Args: "[A] [vs B]", Doc: "the last prompt in two lanes: plain, now, or settings such as gamma=4,proposer=ngram"},
+		{Name: "race", Verb: Race, Args: "[A] [vs B]", Doc: "the last prompt in two lanes: plain against speculation, or A against B, such as gamma=2 vs gamma=8"},
 		{Name: "help", Verb: Help, Doc: "keys and commands"},
 		{Name: "quit", Aliases: []string{"exit"}, Verb: Quit, Doc: "save the chat and leave"},
 	}

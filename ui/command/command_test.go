@@ -85,28 +85,41 @@ func TestUnknown(t *testing.T) {
 }
 
 func TestComplete(t *testing.T) {
-	tests := []struct{ prompt, want, candidates string }{
-		{"/reg", "/rege", "regen regex"},
-		{"/rege", "/rege", "regen regex"},
-		{"/regen", "/regen ", ""},
-		{"/ga", "/gamma", "gamma gammamax"},
-		{"/gamma", "/gamma ", ""},
-		{"/spec", "/speculate ", ""},
-		{"/top", "/top", "topk topp"},
-		{"/rule ", "/rule ", "fixed windowed cost-aware"},
-		{"/rule c", "/rule cost-aware", ""},
-		{"/spec o", "/spec o", "on off"},
-		{"/export m", "/export md", ""},
-		{"/temp 0.", "/temp 0.", ""},
-		{"/nothing", "/nothing", ""},
+	tests := []struct{ prompt, ways string }{
+		{"/reg", "/regen|/regex "},
+		{"/regen", "/regen"},
+		{"/ga", "/gamma |/gammamax |/rule "},
+		{"/gamma", "/gamma |/gammamax |/rule "}, // gamma-rule is another spelling
+		{"/spec", "/speculate "},
+		{"/top", "/topk |/topp "},
+		{"/rule ", "/rule fixed|/rule windowed|/rule cost-aware"},
+		{"/rule c", "/rule cost-aware"},
+		{"/rule cost-aware", ""},
+		{"/spec o", "/spec on|/spec off"},
+		{"/temp 0.", ""},
+		{"/nothing", ""},
+		{"/plast", "/templast "},
+		{"/lanes", "/race "}, // a word of its explanation
 	}
 	for _, tt := range tests {
 		t.Run(tt.prompt, func(t *testing.T) {
-			got := command.Complete(tt.prompt)
-			if got.Prompt != tt.want || strings.Join(got.Candidates, " ") != tt.candidates {
-				t.Errorf("got %q with %q, want %q with %q", got.Prompt, got.Candidates, tt.want, tt.candidates)
+			var got []string
+			for _, w := range command.Complete(tt.prompt).Ways {
+				got = append(got, w.Prompt)
+			}
+			if strings.Join(got, "|") != tt.ways {
+				t.Errorf("got %q, want %q", got, tt.ways)
 			}
 		})
+	}
+}
+
+// Only a way without a missing argument is run at once.
+func TestAWayIsReadyIfNothingIsMissing(t *testing.T) {
+	for prompt, ready := range map[string]bool{"/regen": true, "/race": true, "/copy": true, "/export": false, "/temp": false, "/rule fix": true} {
+		if w := command.Complete(prompt).Ways[0]; w.Ready != ready {
+			t.Errorf("%s: %+v", prompt, w)
+		}
 	}
 }
 

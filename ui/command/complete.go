@@ -1,89 +1,111 @@
 package command
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
 // Completion says how a prompt can go on.
 type Completion struct {
-	Prompt     string   // the prompt, extended as far as there is only one way
-	Candidates []string // the ways to go on, if there are several
-	Usage      string   // of the command, if it is known
+	Ways  []Way  // the best first
+	Usage string // of the command, if its name is complete
 }
 
-// Ways returns the prompt with each of the candidates.
-func (c Completion) Ways() []string {
-	before := "/"
-	if i := strings.LastIndexByte(c.Prompt, ' '); i >= 0 {
-		before = c.Prompt[:i+1]
-	}
-	ways := make([]string, len(c.Candidates))
-	for i, candidate := range c.Candidates {
-		ways[i] = before + candidate
-	}
-	return ways
+// Way is one way to go on.
+type Way struct {
+	Prompt string // the whole prompt
+	Name   string // what the list shows: "/temp", or a value of an argument
+	Does   string // explains it; "" for a value
+	Ready  bool   // the prompt can be run: nothing is missing
 }
 
-// Complete completes a prompt that begins with a slash.
+// Complete lists the ways on from a prompt that begins with a slash. A command is found by the start of its
+// name, by a part of it, or by the start of a word of its explanation.
 func Complete(prompt string) Completion {
 	name, arg, named := strings.Cut(strings.TrimPrefix(prompt, "/"), " ")
 	if !named {
-		return completeName(prompt, strings.ToLower(name))
+		return Completion{Ways: waysTo(strings.ToLower(name))}
 	}
 	call, err := Parse(prompt)
 	if err != nil {
-		return Completion{Prompt: prompt}
+		return Completion{}
 	}
-	done := Completion{Prompt: prompt, Usage: call.Command.Usage()}
+	done := Completion{Usage: call.Command.Usage()}
 	arg = strings.TrimLeft(arg, " ")
-	if ways := begin(call.Command.Choices, arg); len(ways) > 0 && !slices.Contains(ways, arg) {
-		done.Prompt = "/" + name + " " + commonPrefix(ways)
-		if len(ways) > 1 {
-			done.Candidates = ways
+	if slices.Contains(call.Command.Choices, arg) {
+		return done
+	}
+	for _, choice := range call.Command.Choices {
+		if strings.HasPrefix(choice, arg) {
+			done.Ways = append(done.Ways, Way{Prompt: "/" + name + " " + choice, Name: choice, Ready: true})
 		}
 	}
 	return done
 }
 
-func completeName(prompt, name string) Completion {
-	var names []string
+// waysTo lists the commands that a name may mean, the nearest first.
+func waysTo(name string) []Way {
+	type found struct {
+		far int
+		way Way
+	}
+	var all []found
 	for _, c := range Table() {
-		if c.Name == name {
-			return Completion{Prompt: "/" + name + " ", Usage: c.Usage()}
+		far := c.distance(name)
+		if far == other {
+			continue
 		}
-		names = append(names, c.Name)
-	}
-	ways := begin(names, name)
-	switch len(ways) {
-	case 0:
-		if call, err := Parse(prompt); err == nil { // another name of a command, already complete
-			return Completion{Prompt: prompt + " ", Usage: call.Command.Usage()}
+		w := Way{Prompt: "/" + c.Name, Name: "/" + c.Name, Does: c.Doc, Ready: !c.needsArgument()}
+		if c.Args != "" {
+			w.Prompt += " "
 		}
-		return Completion{Prompt: prompt}
-	case 1:
-		call, _ := Parse("/" + ways[0])
-		return Completion{Prompt: "/" + ways[0] + " ", Usage: call.Command.Usage()}
+		all = append(all, found{far, w})
 	}
-	return Completion{Prompt: "/" + commonPrefix(ways), Candidates: ways}
+	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(a.far, b.far) })
+	var ways []Way
+	for _, f := range all {
+		if f.far >= part && all[0].far < part {
+			break // the name is begun: what only mentions it is not meant
+		}
+		ways = append(ways, f.way)
+	}
+	return ways
 }
 
-func begin(words []string, prefix string) []string {
-	var out []string
-	for _, w := range words {
-		if strings.HasPrefix(w, prefix) {
-			out = append(out, w)
-		}
+// How near a typed name is to a command.
+const (
+	whole = iota // it is its name, or another spelling
+	begun        // its name begins so
+	alias        // another spelling begins so
+	part         // its name has it within
+	about        // a word of its explanation begins so
+	other
+)
+
+// minPart is how many letters a part of a name or of an explanation must have: fewer are in too many.
+const minPart = 3
+
+func (c Command) distance(name string) int {
+	begins := func(s string) bool { return strings.HasPrefix(s, name) }
+	switch {
+	case c.Name == name, slices.Contains(c.Aliases, name):
+		return whole
+	case begins(c.Name):
+		return begun
+	case slices.ContainsFunc(c.Aliases, begins):
+		return alias
+	case len(name) < minPart:
+		return other
+	case strings.Contains(c.Name, name):
+		return part
+	case slices.ContainsFunc(strings.Fields(strings.ToLower(c.Doc)), begins):
+		return about
 	}
-	return out
+	return other
 }
 
-func commonPrefix(words []string) string {
-	p := words[0]
-	for _, w := range words[1:] {
-		for !strings.HasPrefix(w, p) {
-			p = p[:len(p)-1]
-		}
-	}
-	return p
+// needsArgument reports whether the command does nothing without an argument. A setting alone is shown.
+func (c Command) needsArgument() bool {
+	return c.Verb == Set || c.Args != "" && !strings.HasPrefix(c.Args, "[")
 }

@@ -161,10 +161,10 @@ func composeKeys() []Binding {
 	return []Binding{
 		{Compose, Send, []string{"enter"}, "send the prompt or run the /command"},
 		{Compose, Newline, []string{"ctrl+j", "alt+enter", "shift+enter"}, "new line in the prompt"},
-		{Compose, Complete, []string{"tab"}, "complete a /command; otherwise move to the reply"},
+		{Compose, Complete, []string{"tab"}, "fill in a /command or, in a new chat, a question; otherwise move to the reply"},
 		{Compose, ToTranscript, []string{"shift+tab"}, "move to the reply"},
-		{Compose, HistoryBack, []string{"up"}, "on the first line: previous prompt"},
-		{Compose, HistoryForward, []string{"down"}, "on the last line: next prompt"},
+		{Compose, HistoryBack, []string{"up"}, "on the first line: previous prompt; in the list of commands: the one above"},
+		{Compose, HistoryForward, []string{"down"}, "on the last line: next prompt; in the list of commands: the one below"},
 		{Compose, Step, []string{"space"}, "with an empty prompt and pace step: next phase"},
 		{Compose, QuitIfEmpty, []string{"ctrl+d"}, "with an empty prompt: quit"},
 		{Editing, Edit, []string{"ctrl+a", "ctrl+e", "home", "end"}, "start, end of the line"},

@@ -26,7 +26,7 @@ func (c *column) draftLength(rows int) []string {
 	out.Right(c.th.Label, rule+" ")
 	why := now.why
 	if now.off != "" {
-		why = "speculation does not pay: " + now.off
+		why = "not drafting: " + now.off
 	}
 	lines := []string{out.String()}
 	for _, text := range paint.Wrap(why, c.w-2, rows-1) {

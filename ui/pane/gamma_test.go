@@ -26,7 +26,7 @@ func TestGammaExplainsItself(t *testing.T) {
 	}
 	th, _ := theme.Named("dark", true)
 	side := ansi.Strip(strings.Join(pane.Side(s, th, 46, 40), "\n"))
-	for _, want := range []string{"speculation does not pay: acceptance 0.21", "always γ 2 would save 4%"} {
+	for _, want := range []string{"not drafting: acceptance 0.21", "always γ 2 would save 4%"} {
 		if !strings.Contains(strings.Join(strings.Fields(side), " "), want) {
 			t.Errorf("the side lacks %q:\n%s", want, side)
 		}

@@ -1,37 +1,59 @@
 package pane
 
 import (
+	"fmt"
+
 	"specula/ui/paint"
 	"specula/ui/theme"
 )
 
-// Menu draws words with gap between them, in as few rows of w cells as possible. If they need more than
-// rows rows, the last row is cut off. Without words it returns nil.
-func Menu(th *theme.Theme, w, rows int, words []string, gap string) []string {
-	if len(words) == 0 {
+// Choice is a row of a menu.
+type Choice struct{ Name, Does string }
+
+// The menu's size.
+const (
+	menuRows   = 12 // most rows
+	menuName   = 14 // least width of the names, so that explanations begin in one column
+	menuMargin = 3  // for the mark
+)
+
+// Menu draws choices in a window of at most rows lines of w cells that moves with the marked one; at is -1 if
+// none is marked. Without choices, or without room, it returns nil.
+func Menu(th *theme.Theme, w, rows int, choices []Choice, at int) []string {
+	rows = min(rows, menuRows, len(choices))
+	if rows <= 0 {
 		return nil
 	}
-	drawn := []*paint.Line{paint.NewLine(th, w).Put("", " ")}
-	used := 0 // cells of the last row
-	for _, word := range words {
-		row := drawn[len(drawn)-1]
-		need := paint.Width(word)
-		switch {
-		case used == 0:
-		case used+len(gap)+need > w-2 && len(drawn) < rows:
-			row = paint.NewLine(th, w).Put("", " ")
-			drawn = append(drawn, row)
-			used = 0
-		default:
-			row.Put("", gap)
-			used += len(gap)
+	top := min(max(at-rows/2, 0), len(choices)-rows)
+	lines := make([]string, rows)
+	for i := range lines {
+		more := ""
+		if i == rows-1 && rows < len(choices) {
+			more = fmt.Sprintf(" %d of %d ", top+rows, len(choices))
 		}
-		row.Put("", word)
-		used += need
+		lines[i] = choices[top+i].draw(th, w-len(more), top+i == at) + th.Label.On(more)
 	}
-	lines := make([]string, len(drawn))
-	for i, row := range drawn {
-		lines[i] = row.String()
+	return lines
+}
+
+func (c Choice) draw(th *theme.Theme, w int, marked bool) string {
+	out, style := paint.NewLine(th, w), theme.Style("")
+	if marked {
+		out.Put(th.Strong, " "+th.Glyph.Marker+" ")
+		style = th.Strong
+	}
+	out.Pad(menuMargin).Put(style, c.Name)
+	if c.Does != "" {
+		out.Put("", "  ").Pad(menuMargin+menuName).Put(th.Label, c.Does)
+	}
+	return out.String()
+}
+
+// Usage draws how a command is used, on as many lines as it needs.
+func Usage(th *theme.Theme, w int, usage string) []string {
+	var lines []string
+	for _, text := range paint.Wrap(usage, w-2*menuMargin, menuRows) {
+		lines = append(lines, paint.NewLine(th, w).Pad(menuMargin).Put(th.Label, text).String())
 	}
 	return lines
 }

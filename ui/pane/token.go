@@ -82,7 +82,7 @@ func reasons(rule string) verdictReasons {
 		return verdictReasons{"it is the target's first choice.", "the target's first choice is another token.", "the target's first choice, in place of the rejected token."}
 	case ruleBlock:
 		return verdictReasons{
-			"the block was kept up to here or further, so the token is as good as drawn from the target.",
+			"the block was kept up to here or further, so it counts as the target's own.",
 			"no test passed here or further on, so the block ends before it.",
 			"drawn from max(0, wp-q), which is what the block left.",
 		}
@@ -96,7 +96,7 @@ func reasons(rule string) verdictReasons {
 		}
 	default:
 		return verdictReasons{
-			"the test passed, so the token is as good as drawn from the target.",
+			"it passed the test, so it counts as the target's own.",
 			"the draft liked it more than the target does, and the test failed.",
 			"drawn from max(0, p-q) in place of the rejected token.",
 		}

@@ -22,10 +22,10 @@ func TestVerdictsAreToldInFull(t *testing.T) {
 		fate event.Verdict
 		want string
 	}{
-		{"token", event.Accepted, "Accepted: the test passed, so the token is as good as drawn from the target."},
+		{"token", event.Accepted, "Accepted: it passed the test, so it counts as the target's own."},
 		{"token", event.Rejected, "Rejected: the draft liked it more than the target does, and the test failed."},
 		{"token", event.Bonus, "Bonus: every draft token was kept, and the same pass gave one more from the target."},
-		{"block", event.Accepted, "Accepted: the block was kept up to here or further, so the token is as good as drawn from the target."},
+		{"block", event.Accepted, "Accepted: the block was kept up to here or further, so it counts as the target's own."},
 		{"block", event.Rejected, "Rejected: no test passed here or further on, so the block ends before it."},
 		{"typical-lossy", event.Accepted, "Accepted: the target finds it likely enough. This rule is lossy: it changes the target's distribution."},
 	} {

@@ -1,0 +1,25 @@
+package ui
+
+import "slices"
+
+// examples are questions for a new chat, which tab fills in. The built-in pair answers the first ones well.
+func (m *Model) examples() []string {
+	switch r := m.state.Ready; {
+	case m.engine == nil || len(m.state.Messages) > 0:
+		return nil
+	case r != nil && r.Target.Path == "embedded":
+		return []string{"What is speculative decoding?", "What happens to a refused token?", "Tell me a story."}
+	}
+	return []string{"Tell me a story about a lighthouse.", "Explain how rainbows form.", "Write a function that sorts a list."}
+}
+
+// nextExample fills the example after prompt into the prompt, if that is empty or an example itself.
+func (m *Model) nextExample(prompt string) (done bool) {
+	all := m.examples()
+	if len(all) == 0 || prompt != "" && !slices.Contains(all, prompt) {
+		return false
+	}
+	m.composer.SetValue(after(prompt, all...))
+	m.arrange()
+	return true
+}
