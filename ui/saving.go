@@ -10,7 +10,6 @@ import (
 	"specula/ui/dialog"
 	"specula/ui/export"
 	"specula/ui/sanitize"
-	"specula/ui/state"
 )
 
 // newChat begins a chat. It writes no file: an empty chat is not saved.
@@ -171,19 +170,13 @@ func (m *Model) reopened(msg opened) tea.Cmd {
 	}
 	m.chat = msg.chat
 	m.chat.Turns = nil // they are in state from now on
-	turns := make([]state.Turn, len(msg.chat.Turns))
 	m.lastSeed = -1
-	for i, t := range msg.chat.Turns {
-		turns[i] = state.Turn{Role: t.Role, Raw: t.Text, Reason: t.Reason}
-		if t.Totals != nil {
-			turns[i].Totals = *t.Totals
-		}
-		if r := t.Record; r != nil {
-			turns[i].Record = state.Record{Started: &r.Started, Tail: r.Tail, Drafts: r.Drafts, Events: r.Events}
-			m.lastSeed = r.Started.Settings.Seed
+	for _, t := range msg.chat.Turns {
+		if t.Record != nil {
+			m.lastSeed = t.Record.Started.Settings.Seed
 		}
 	}
-	m.state.Reopen(turns)
+	m.state.Reopen(export.Reopened(msg.chat.Turns))
 	m.saver.settled()
 	m.showSettings()
 	m.editing = false

@@ -10,9 +10,7 @@ import (
 	"io"
 	"strings"
 
-	"specula/engine/trace"
 	"specula/ui/chats"
-	"specula/ui/state"
 )
 
 // Source is what can be exported.
@@ -33,6 +31,7 @@ func Formats() []Format {
 		return func(w io.Writer, s Source) error { return write(w, s.Chat) }
 	}
 	return []Format{
+		{"html", "a page that plays the reply, with the numbers of each token, in one file", ofChat(HTML)},
 		{"md", "the text, as Markdown", ofChat(Markdown)},
 		{"json", "the chat with its events, as it is saved", ofChat(JSON)},
 		{"rounds.json", "replies, their rounds and tokens", ofChat(RoundsJSON)},
@@ -80,37 +79,4 @@ func (f Format) Write(w io.Writer, s Source) error {
 		return fmt.Errorf("exporting %s: %w", f.Name, err)
 	}
 	return nil
-}
-
-// ChatOf returns a trace as a chat.
-func ChatOf(records []trace.Record) chats.Chat {
-	s := state.New()
-	for _, r := range records {
-		s.Apply(r.Event)
-	}
-	c := chats.Chat{Version: chats.Version, Turns: Turns(s)}
-	if s.Ready != nil {
-		c.Model = s.Ready.Target.Name
-	}
-	if len(c.Turns) > 0 {
-		c.Title = chats.TitleFrom(c.Turns[0].Text)
-	}
-	return c
-}
-
-// Turns returns the turns of a chat in the form in which they are saved.
-func Turns(s *state.State) []chats.Turn {
-	turns := []chats.Turn{}
-	for t := range s.Turns() {
-		turn := chats.Turn{Role: t.Role, Text: strings.ToValidUTF8(t.Raw, "\uFFFD"), Reason: t.Reason}
-		if t.Totals.Rounds > 0 {
-			totals := t.Totals
-			turn.Totals = &totals
-		}
-		if r := t.Record; r.Started != nil {
-			turn.Record = &chats.Record{Started: *r.Started, Tail: r.Tail, Drafts: r.Drafts, Events: r.Events}
-		}
-		turns = append(turns, turn)
-	}
-	return turns
 }

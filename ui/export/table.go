@@ -32,13 +32,15 @@ type Reply struct {
 	Config map[string]string `json:"config,omitempty"`
 	Rounds []event.Round     `json:"rounds"`
 	Totals *event.Totals     `json:"totals,omitempty"`
+
+	turn int // its index in the chat
 }
 
 // Replies returns the replies of a chat of which the rounds are known.
 func Replies(c chats.Chat) []Reply {
 	out := []Reply{}
 	prompt := ""
-	for _, t := range c.Turns {
+	for i, t := range c.Turns {
 		if t.Role == "user" {
 			prompt = t.Text
 		}
@@ -47,7 +49,7 @@ func Replies(c chats.Chat) []Reply {
 		}
 		r := Reply{
 			Reply: len(out) + 1, Prompt: prompt, Text: t.Text, Reason: t.Reason, Totals: t.Totals,
-			Settings: t.Record.Started.Settings, Config: t.Record.Started.Config, Rounds: []event.Round{},
+			Settings: t.Record.Started.Settings, Config: t.Record.Started.Config, Rounds: []event.Round{}, turn: i,
 		}
 		for _, e := range t.Record.Events {
 			if round, ok := e.(event.Round); ok {

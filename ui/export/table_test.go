@@ -18,9 +18,49 @@ import (
 func recorded() []trace.Record {
 	var records []trace.Record
 	for i, e := range statetest.Chat(-1) {
+		if round, ok := e.(event.Round); ok {
+			round.Rule = "token"
+			e = round
+		}
 		records = append(records, trace.Record{AtMS: float64(20 * i), Event: e})
 	}
 	return records
+}
+
+// long returns a recording of one reply with at least n tokens.
+func long(n int) []trace.Record {
+	var records, rounds []trace.Record
+	for _, r := range recorded() {
+		switch r.Event.(type) {
+		case event.Round, event.Drafted:
+			rounds = append(rounds, r)
+		case event.ReplyEnded:
+		default:
+			records = append(records, r)
+		}
+	}
+	var text strings.Builder
+	tokens, index := 0, 0
+	for tokens < n {
+		for _, r := range rounds {
+			switch e := r.Event.(type) {
+			case event.Drafted:
+				e.Round = index
+				r.Event = e
+			case event.Round:
+				e.Index = index
+				index++
+				for _, t := range e.Committed() {
+					text.WriteString(t.Text)
+					tokens++
+				}
+				r.Event = e
+			}
+			r.AtMS = records[len(records)-1].AtMS + 10
+			records = append(records, r)
+		}
+	}
+	return append(records, trace.Record{AtMS: records[len(records)-1].AtMS, Event: event.ReplyEnded{Reply: 1, Reason: "length", Text: text.String(), Totals: event.Totals{Tokens: tokens, Rounds: index}}})
 }
 
 // hostileTexts are texts that do harm where they are not escaped.
@@ -162,4 +202,30 @@ func number(t *testing.T, text string) int {
 		t.Fatal(err)
 	}
 	return n
+}
+
+func TestAPageIsSmall(t *testing.T) {
+	records := long(500)
+	tokens := records[len(records)-1].Event.(event.ReplyEnded).Totals.Tokens
+	if got := len(write(t, "html", export.ChatOf(records))); got > 1000*tokens {
+		t.Errorf("the page of %d tokens has %d bytes, want at most 1,000 a token", tokens, got)
+	}
+}
+
+// A reply of 2,000 tokens should be written in each format in under a second.
+func BenchmarkFormats(b *testing.B) {
+	records := long(2000)
+	for _, f := range export.Formats() {
+		b.Run(f.Name, func(b *testing.B) {
+			bytes := 0
+			for b.Loop() {
+				var sb strings.Builder
+				if err := f.Write(&sb, export.Source{Chat: export.ChatOf(records)}); err != nil {
+					b.Fatal(err)
+				}
+				bytes = sb.Len()
+			}
+			b.ReportMetric(float64(bytes)/1000, "kB")
+		})
+	}
 }
