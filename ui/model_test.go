@@ -305,7 +305,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/edit", "there is no message yet", "", ""},
 		{"/copy", "there is no reply yet", "", ""},
 		{"/save", "there is nothing to save", "", ""},
-		{"/export", "/export FILE, or /export FORMAT: md, json", "", ""},
+		{"/export", "/export FILE, or /export FORMAT: html, md", "", ""},
 		{"/gama 6", "did you mean /gamma?", "speculation.gamma", "4"},
 		{"/help", "Engine, also in mid-reply", "", ""},
 	}
@@ -623,7 +623,7 @@ func TestARefusalKeepsWhatWasToBeReplaced(t *testing.T) {
 
 func TestTokenCursor(t *testing.T) {
 	s := open(t, nil)
-	s.press("tab")
+	s.press("shift+tab")
 	s.mustShow("there is no token to look at yet")
 	s.ask("hello")
 	s.press("tab")

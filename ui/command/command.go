@@ -58,7 +58,7 @@ func Table() []Command {
 		{Name: "new", Aliases: []string{"clear"}, Verb: New, Doc: "start a new chat; the old one stays saved"},
 		{Name: "save", Verb: Save, Args: "[title]", Doc: "save the chat now, under a title"},
 		{Name: "open", Aliases: []string{"load"}, Verb: Open, Doc: "open a saved chat"},
-		{Name: "export", Verb: Export, Args: "file|format [file]", Choices: export.Names(), Doc: "write the chat to a file; its ending says how: " + strings.Join(export.Names(), ", ")},
+		{Name: "export", Verb: Export, Args: "file|format [file]", Choices: export.Names(), Doc: "write the chat to a file; the end of its name says how"},
 		{Name: "race", Verb: Race, Args: "[A] [vs B]", Doc: "the last prompt in two lanes: plain against speculation, or A against B, such as gamma=2 vs gamma=8"},
 		{Name: "help", Verb: Help, Doc: "keys and commands"},
 		{Name: "quit", Aliases: []string{"exit"}, Verb: Quit, Doc: "save the chat and leave"},
