@@ -33,13 +33,14 @@ import (
 	"specula/kernels/cuda"
 )
 
-// ErrNoDevice means that there is no device to compute on: no GPU in the machine, no driver, or no
-// CUDA in this build.
+// ErrNoDevice means that there is no device to compute on: no GPU in the machine, no driver, no CUDA
+// in this build, or a card or a driver that cannot run the embedded kernels.
 var ErrNoDevice = errors.New("no CUDA device")
 
-// Open opens the device called name: "cuda" or "cuda:N", N from 0. If name is no such name, or the
-// device cannot be opened, the error wraps ErrNoDevice and says what is missing. An error of ctx,
-// of the embedded kernels or of preparing the opened device does not wrap it.
+// Open opens the device called name: "cuda" or "cuda:N", N from 0, and compiles all kernels for it,
+// so that a card that cannot run them is found here and not in the middle of a reply. If name is no
+// such name, or the device cannot be opened or cannot run the kernels, the error wraps ErrNoDevice
+// and says what is missing. An error of ctx or of reserving memory on the device does not wrap it.
 func Open(ctx context.Context, name string) (compute.Backend, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -56,9 +57,15 @@ func Open(ctx context.Context, name string) (compute.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %.32q: %w: %w", name, ErrNoDevice, err)
 	}
+	if err := checkCard(d.Info()); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %.32q: %w", name, err), d.Close())
+	}
 	b, err := newBackend(d, texts)
 	if err != nil {
 		return nil, err
+	}
+	if err := b.compile(); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %.32q: %w", name, err), b.Close())
 	}
 	return b, nil
 }

@@ -1,7 +1,10 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"specula/gpu/driver"
@@ -19,7 +22,8 @@ type kernel struct {
 // freeShared is the shared memory, in bytes, that a launch may ask for without SetDynamicShared.
 const freeShared = 48 << 10
 
-// library finds kernels by name. It compiles a PTX text when the first kernel in it is asked for.
+// library finds kernels by name. It compiles a PTX text when the first kernel in it is asked for,
+// or before that when compile is called.
 type library struct {
 	device  device
 	texts   map[string]string // by module name
@@ -75,20 +79,45 @@ func (l *library) find(name string, arguments int) (*kernel, error) {
 	if !ok {
 		return nil, fmt.Errorf("it is in none of the %d PTX texts of this build", len(l.texts))
 	}
-	module, ok := l.modules[home]
-	if !ok {
-		var err error
-		if module, err = l.device.Load(home, l.texts[home]); err != nil {
-			return nil, err
-		}
-		l.modules[home] = module
+	if err := l.load(home); err != nil {
+		return nil, err
 	}
-	function, err := l.device.Kernel(module, name)
+	function, err := l.device.Kernel(l.modules[home], name)
 	if err != nil {
 		return nil, err
 	}
 	launch, err := l.device.Prepare(function, driver.Shape{}, make([]driver.Argument, arguments)...)
 	return &kernel{name: name, function: function, launch: launch, arguments: arguments}, err
+}
+
+// load compiles a module, unless it is compiled. Call it on the device's thread.
+func (l *library) load(module string) error {
+	if _, ok := l.modules[module]; ok {
+		return nil
+	}
+	loaded, err := l.device.Load(module, l.texts[module])
+	if err == nil {
+		l.modules[module] = loaded
+	}
+	return err
+}
+
+// compile compiles every module. If the device or its driver refuses one, the error wraps
+// ErrNoDevice, unless memory ran out or the device was lost.
+func (b *Backend) compile() error {
+	return b.note(b.device.Do(func() error {
+		for _, module := range slices.Sorted(maps.Keys(b.library.texts)) {
+			err := b.library.load(module)
+			var refused *driver.Error
+			if errors.As(err, &refused) && refused.Unwrap() == nil {
+				return fmt.Errorf("%w that can be used: %s refuses the kernels: %w", ErrNoDevice, b.info.Name, err)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 }
 
 // free unloads every module. Call it on the device's thread.

@@ -25,6 +25,12 @@ import (
 	"strings"
 )
 
+// What a card and its driver must offer for the PTX, as its headers say.
+const (
+	NeedsCapability = 80    // compute capability: 10·major + minor
+	NeedsCUDA       = 11040 // CUDA that the driver supports: 1000·major + 10·minor; PTX 7.4 came with 11.4
+)
+
 //go:generate ./build
 
 //go:embed ptx/*.ptx

@@ -19,10 +19,11 @@ void read_environment() {
     driver.seed = driver.random = (uint64_t)setting("EMULATOR_SEED", 0);
     driver.total_bytes = (size_t)setting("EMULATOR_MEMORY_BYTES", 8L << 30);
     driver.fail_allocation = setting("EMULATOR_FAIL_ALLOCATION", 0);
+    driver.refuse_module = setting("EMULATOR_REFUSE_MODULE", 0);
     driver.refuse_launch = setting("EMULATOR_REFUSE_LAUNCH", 0);
     driver.fail_kernel = setting("EMULATOR_FAIL_KERNEL", 0);
     driver.lose_device = setting("EMULATOR_LOSE_DEVICE", 0);
-    driver.allocations = driver.launches = driver.kernels_run = 0;
+    driver.allocations = driver.launches = driver.kernels_run = driver.modules = 0;
 }
 
 int devices() { return (int)std::min(8L, setting("EMULATOR_DEVICES", 1)); }
@@ -42,6 +43,8 @@ void destroy(CUctx_st &context) {
 }
 
 }  // namespace
+
+int capability() { return (int)setting("EMULATOR_CAPABILITY", 80); }
 
 long setting(const char *name, long otherwise) {
     const char *text = getenv(name);
@@ -78,7 +81,7 @@ using namespace emulator;
 
 API CUresult cuInit(unsigned) { return devices() > 0 ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE; }
 API CUresult cuDriverGetVersion(int *version) {
-    *version = 12040;
+    *version = (int)setting("EMULATOR_CUDA", 12040);
     return CUDA_SUCCESS;
 }
 API CUresult cuDeviceGetCount(int *count) {
@@ -98,8 +101,8 @@ API CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice) {
     return CUDA_SUCCESS;
 }
 API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice) {
-    static const std::map<int, int> values = {
-        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 8}, {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
+    const std::map<int, int> values = {
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, capability() / 10}, {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, capability() % 10},
         {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32}, {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
         {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024}, {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 48 << 10},
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 163 << 10},

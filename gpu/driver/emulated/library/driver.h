@@ -10,6 +10,9 @@
 //   EMULATOR_SEED=n             chooses a random order of threads, blocks, streams and graph nodes; 0 or none: in order, as late as possible
 //   EMULATOR_MEMORY_BYTES=n     the device's memory (8 GiB)
 //   EMULATOR_DEVICES=n          how many devices there are (1); read by every call that counts them
+//   EMULATOR_CAPABILITY=n       the device's compute capability, 10 times major plus minor (80); read by every call that asks for it
+//   EMULATOR_CUDA=n             the CUDA that the driver supports, 1000 times major plus 10 times minor (12040); read by every call that asks for it
+//   EMULATOR_REFUSE_MODULE=n    the n-th module of a context is refused
 //   EMULATOR_FAIL_ALLOCATION=n  the n-th allocation of a context, of device or pinned memory, fails for lack of memory
 //   EMULATOR_REFUSE_LAUNCH=n    the n-th direct launch of a kernel is refused
 //   EMULATOR_FAIL_KERNEL=n      the n-th kernel that runs reads an illegal address
@@ -99,8 +102,8 @@ struct Driver {
     std::map<uintptr_t, size_t> device_memory, pinned_memory;
     size_t used_bytes = 0, total_bytes = (size_t)8 << 30;
     uint64_t seed = 0, random = 0;
-    long allocations = 0, launches = 0, kernels_run = 0;
-    long fail_allocation = 0, refuse_launch = 0, fail_kernel = 0, lose_device = 0;
+    long allocations = 0, launches = 0, kernels_run = 0, modules = 0;
+    long fail_allocation = 0, refuse_module = 0, refuse_launch = 0, fail_kernel = 0, lose_device = 0;
     bool lost = false;
 };
 
@@ -117,6 +120,7 @@ CUresult enter(const char *call);
     if (CUresult entered = emulator::enter(__func__)) return entered
 
 long setting(const char *name, long otherwise);
+int capability();          // of the device: 10 times major plus minor
 uint64_t draw();           // a random number for the driver's choices, with a seed
 bool capturing_anywhere(); // during a capture, calls that wait or allocate are forbidden
 CUresult forbid_in_capture(const char *call);

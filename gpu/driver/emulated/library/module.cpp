@@ -10,7 +10,6 @@ namespace emulator {
 
 namespace {
 
-constexpr int emulated_capability = 80;
 constexpr unsigned most_threads = 1024, most_blocks_yz = 65535;
 constexpr int most_dynamic_bytes = 163 << 10;
 
@@ -37,8 +36,8 @@ std::vector<int> parameter_bytes(const std::string &list) {
 
 CUresult parse(const std::string &ptx, CUmod_st &module) {
     if (ptx.find(".version") == std::string::npos) return refuse(CUDA_ERROR_INVALID_PTX, "the module is not PTX text");
-    if (int target = number_behind(ptx, ".target sm_", 0, ptx.size()); target == 0 || target > emulated_capability)
-        return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, "the PTX is for sm_%d and the emulated device is sm_%d", target, emulated_capability);
+    if (int target = number_behind(ptx, ".target sm_", 0, ptx.size()); target == 0 || target > capability())
+        return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, "the PTX is for sm_%d and the emulated device is sm_%d", target, capability());
     if (ptx.find(".extern .func") != std::string::npos) return refuse(CUDA_ERROR_INVALID_PTX, "the PTX calls a function that nobody defines");
     const std::string entry = ".visible .entry ";
     for (size_t at = ptx.find(entry); at != std::string::npos; at = ptx.find(entry, at + 1)) {
@@ -115,6 +114,8 @@ using namespace emulator;
 
 API CUresult cuModuleLoadData(CUmodule *module, const void *image) {
     ENTER;
+    if (++driver.modules == driver.refuse_module)
+        return refuse(CUDA_ERROR_INVALID_PTX, "cuModuleLoadData: the module is refused, as EMULATOR_REFUSE_MODULE says");
     auto parsed = std::make_unique<CUmod_st>();
     if (CUresult wrong = parse((const char *)image, *parsed)) return wrong;
     *module = parsed.release();

@@ -1,0 +1,67 @@
+//go:build cuda && linux && cgo
+
+package gpu_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"specula/assets"
+	"specula/engine/host"
+	"specula/engine/model"
+	"specula/gpu"
+	"specula/kernels/cuda"
+)
+
+// A card or a driver that cannot run the kernels is found when the device is opened. With device
+// auto the processor computes then, and the reason is told; with device cuda there is no device.
+func TestACardThatCannotRunTheKernels(t *testing.T) {
+	needEmulator(t)
+	type card struct{ setting, value, says string }
+	cards := []card{
+		{"EMULATOR_CAPABILITY", "75", "CUDA emulator has compute capability 7.5, and the kernels need 8.0"},
+		{"EMULATOR_CUDA", "11020", "the driver of CUDA emulator supports CUDA 11.2, and the kernels need 11.4"},
+	}
+	for n := range cuda.Modules() {
+		cards = append(cards, card{"EMULATOR_REFUSE_MODULE", fmt.Sprint(n + 1), "refuses the kernels"})
+	}
+	for _, c := range cards {
+		t.Run(c.setting+"="+c.value, func(t *testing.T) {
+			t.Setenv(c.setting, c.value)
+			b, err := gpu.Open(t.Context(), "cuda")
+			if !errors.Is(err, gpu.ErrNoDevice) || !strings.Contains(err.Error(), c.says) {
+				if err == nil {
+					err = b.Close()
+				}
+				t.Fatalf("error %v, want one that wraps %q and says %q", err, gpu.ErrNoDevice, c.says)
+			}
+			d, err := host.Choose(t.Context(), host.Choice{Device: "auto", Draft: "same", Threads: 1}, gpu.Open)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			if kind := d.Target.Info().Kind; kind != "cpu" || !strings.Contains(d.Why, c.says) {
+				t.Errorf("auto took a device of kind %s because %q, want the processor because %q", kind, d.Why, c.says)
+			}
+		})
+	}
+	// The card is usable again afterwards: nothing of the refused ones is left.
+	load(t, open(t), assets.Draft(), model.Options{MaxTokens: 64, MaxRows: 1})
+}
+
+// What the kernels need is what their headers say.
+func TestNeedsOfTheKernels(t *testing.T) {
+	for _, name := range cuda.Modules() {
+		text, err := cuda.PTX(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{".version 7.4\n", fmt.Sprintf(".target sm_%d\n", cuda.NeedsCapability)} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the header of module %s has no %q", name, want)
+			}
+		}
+	}
+}
