@@ -94,14 +94,16 @@ func (m *Model) interrupt(armed bool) tea.Cmd {
 	return m.say("ctrl+c again quits")
 }
 
-// back handles esc. It does the first thing that it can: close the inspector, move from the reply
-// back to the prompt, stop editing the last message, take back a prompt that waits to be sent, close
-// the list of commands, quit before a race has begun, stop the reply.
+// back handles esc. It does the first thing that it can: close the inspector, return from the past, move
+// from the reply back to the prompt, stop editing the last message, take back a prompt that waits to be
+// sent, close the list of commands, quit before a race has begun, stop the reply.
 func (m *Model) back() tea.Cmd {
 	switch {
 	case m.inspector:
 		m.inspector = false
 		m.arrange()
+	case m.past != state.Moment{}:
+		m.present()
 	case m.focus == keys.Read:
 		m.backToComposer()
 	case m.editing:
@@ -121,6 +123,7 @@ func (m *Model) back() tea.Cmd {
 
 func (m *Model) backToComposer() {
 	m.focus, m.cursor, m.inspector = keys.Compose, state.Ref{}, false
+	m.present()
 	m.composer.SetFocus(true)
 	m.arrange()
 }
@@ -193,9 +196,13 @@ func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
 			return tea.Quit
 		}
 	case keys.Step:
-		if m.composer.Value() == "" && m.stepping() {
-			m.pacer.Next()
+		if m.composer.Value() == "" && (m.stepping() || m.past != state.Moment{}) {
+			m.stepForward()
 			return nil
+		}
+	case keys.StepBack:
+		if m.composer.Value() == "" {
+			return m.stepBack()
 		}
 	case keys.HistoryBack, keys.HistoryForward:
 		if m.moveInMenu(a) || m.moveInHistory(a) {

@@ -246,6 +246,9 @@ func (m *Model) setUI(name, value string) tea.Cmd {
 	switch name {
 	case "ui.pace", "ui.rounds_per_second":
 		m.applyPace()
+		if !m.stepping() {
+			m.present()
+		}
 		return m.say("pace: " + m.paceWords())
 	case "ui.theme", "ui.unicode":
 		m.applyTheme()

@@ -75,7 +75,10 @@ func (m *Model) follow(e event.Event) tea.Cmd {
 		if text := m.aboutModels(e); text != "" {
 			return m.say(text)
 		}
+	case event.Round:
+		m.unfold()
 	case event.ReplyStarted:
+		m.present()
 		m.reply.started = true
 		m.lastSeed = e.Settings.Seed
 		m.transcript.Follow()

@@ -47,8 +47,9 @@ type Model struct {
 	mono       bool        // the user asked for no colour
 	cells      ansi.Method // how the terminal counts cells, as Bubble Tea's renderer assumes
 
-	focus     keys.Focus // Compose or Read
-	cursor    state.Ref  // the selected token while focus is Read
+	focus     keys.Focus   // Compose or Read
+	cursor    state.Ref    // the selected token while focus is Read
+	past      state.Moment // what the screen looks back at; zero: the present
 	inspector bool
 	reading   bool
 	rejected  transcript.Rejected

@@ -397,30 +397,13 @@ func (s *screen) until(what string, ok func() bool) {
 	}
 }
 
-func TestSteppingShowsDraftVerdictAndCommit(t *testing.T) {
-	s := stepping(t)
-	s.mustShow("space next phase")
-	if p := s.m.state.Pending; p.Tokens[3].Fate != "" {
-		t.Errorf("the draft is judged already: %+v", p.Tokens)
-	}
-	s.press("space")
-	s.until("the verdict", func() bool { p := s.m.state.Pending; return p != nil && p.Tokens[3].Fate == event.Rejected })
-	if last := s.m.state.Messages[len(s.m.state.Messages)-1]; len(last.Tokens) != 0 {
-		t.Errorf("the reply has grown before the commit: %+v", last.Tokens)
-	}
-	s.press("space")
-	s.until("the commit", func() bool { return s.m.state.Pending == nil })
-	if last := s.m.state.Messages[len(s.m.state.Messages)-1]; len(last.Tokens) != 5 {
-		t.Errorf("the reply holds %d tokens, want 3 accepted, 1 rejected, 1 resampled", len(last.Tokens))
-	}
-}
-
 func TestStoppingKeepsWhatIsWritten(t *testing.T) {
 	for _, k := range []string{"esc", "ctrl+c"} {
 		t.Run(k, func(t *testing.T) {
 			s := stepping(t)
-			s.press("space space")
-			s.until("the commit", func() bool { return s.m.state.Last != nil || s.m.state.Pending == nil })
+			s.press("space")
+			s.until("the verdict", func() bool { return s.m.state.Pending == nil })
+			s.press("space space space space") // to the last token of the round
 			s.press(k)
 			s.settle()
 			if s.m.busy() || s.quit {

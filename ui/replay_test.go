@@ -64,7 +64,7 @@ func TestAReplayDrawsTheFramesOfTheLiveRun(t *testing.T) {
 	if i != len(events) || compared < 20 {
 		t.Errorf("%d events were read and %d compared, %d recorded", i, compared, len(events))
 	}
-	replay.mustShow("Speculative decoding lets wrong3 a small wrong1 later later model guess")
+	replay.mustShow("Speculative decoding lets wrong3 a small wrong1 model guess")
 }
 
 // script returns a short recording: three rounds, one second apart.

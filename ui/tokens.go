@@ -4,7 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"specula/ui/keys"
-	"specula/ui/pace"
 	"specula/ui/state"
 	"specula/ui/transcript"
 )
@@ -31,6 +30,9 @@ func (m *Model) point(ref state.Ref) {
 
 // readAction moves the cursor over the tokens.
 func (m *Model) readAction(a keys.Action) tea.Cmd {
+	if a != keys.Step && a != keys.StepBack && a != keys.Inspect && a != keys.None {
+		m.past = state.Moment{}
+	}
 	switch a {
 	case keys.ToComposer:
 		m.backToComposer()
@@ -52,7 +54,9 @@ func (m *Model) readAction(a keys.Action) tea.Cmd {
 		m.arrange()
 		m.transcript.Reveal(m.cursor)
 	case keys.Step:
-		m.pacer.Next()
+		m.stepForward()
+	case keys.StepBack:
+		return m.stepBack()
 	}
 	return nil
 }
@@ -119,10 +123,4 @@ func (m *Model) wheeled(w tea.MouseWheelMsg) {
 	case w.Button == tea.MouseWheelDown:
 		m.transcript.Scroll(lines)
 	}
-}
-
-// stepping reports whether the reply waits for a key before each phase.
-func (m *Model) stepping() bool {
-	mode, _ := m.pacer.Mode()
-	return mode == pace.Step && m.busy()
 }

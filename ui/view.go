@@ -74,7 +74,7 @@ func (m *Model) parts() pane.Parts {
 		p.Strip = []string{pane.Head(s, th, r.Strip.W), pane.Strip(s, th, r.Strip.W), pane.SettingsStrip(s, th, r.Strip.W)}
 	}
 	if !r.Lane.Empty() {
-		p.Lane = pane.Lane(s, th, r.Lane.W, r.Lane.H)
+		p.Lane = pane.Lane(s, th, r.Lane.W, r.Lane.H, m.laneMoment(), m.cursor)
 	}
 	if !r.Side.Empty() {
 		p.Side = pane.Side(s, th, r.Side.W, r.Side.H)
@@ -87,7 +87,7 @@ func (m *Model) parts() pane.Parts {
 
 // looks returns how the user wants to see the chat.
 func (m *Model) looks() transcript.Options {
-	return transcript.Options{Reading: m.reading, Rejected: m.rejected, Cursor: m.cursor, Welcome: m.welcome()}
+	return transcript.Options{Reading: m.reading, Rejected: m.rejected, Cursor: m.cursor, At: m.past, Welcome: m.welcome()}
 }
 
 func (m *Model) drawComposer() []string {
@@ -184,12 +184,14 @@ func (m *Model) hints() string {
 		return "f2 pace  alt+. faster  esc closes"
 	case m.dialog != nil:
 		return "esc closes"
+	case m.past != state.Moment{}:
+		return "space forward  backspace back  esc now"
 	case m.focus == keys.Read && m.inspector:
 		return arrows + " token  esc back"
 	case m.focus == keys.Read:
 		return arrows + " token  enter inspect  esc back"
 	case m.stepping():
-		return "space next phase  esc stop"
+		return "space next  backspace back  esc stop"
 	case m.busy():
 		return "esc stop  f1 help"
 	case m.waits():

@@ -45,11 +45,11 @@ var keyNames = map[keys.Focus]map[keys.Action]string{
 	},
 	keys.Compose: {
 		keys.Send: "send", keys.Newline: "newline", keys.Complete: "complete", keys.ToTranscript: "to-reply",
-		keys.HistoryBack: "history-back", keys.HistoryForward: "history-forward", keys.Step: "step", keys.QuitIfEmpty: "quit",
+		keys.HistoryBack: "history-back", keys.HistoryForward: "history-forward", keys.Step: "step", keys.StepBack: "step-back", keys.QuitIfEmpty: "quit",
 	},
 	keys.Read: {
 		keys.ToComposer: "to-prompt", keys.Left: "left", keys.Right: "right", keys.Up: "up", keys.Down: "down", keys.Top: "first",
-		keys.Bottom: "last", keys.Inspect: "inspect", keys.Step: "reply-step", keys.CopyReply: "reply-copy",
+		keys.Bottom: "last", keys.Inspect: "inspect", keys.Step: "reply-step", keys.StepBack: "reply-step-back", keys.CopyReply: "reply-copy",
 		keys.CopyChat: "copy-chat", keys.Mouse: "reply-mouse", keys.Theme: "theme", keys.Help: "reply-help",
 	},
 }

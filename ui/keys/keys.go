@@ -58,6 +58,7 @@ const (
 	PaceFaster
 	PaceSlower
 	Step
+	StepBack
 	View
 	Rejected
 	Mouse
@@ -165,7 +166,8 @@ func composeKeys() []Binding {
 		{Compose, ToTranscript, []string{"shift+tab"}, "move to the reply"},
 		{Compose, HistoryBack, []string{"up"}, "on the first line: previous prompt; in the list of commands: the one above"},
 		{Compose, HistoryForward, []string{"down"}, "on the last line: next prompt; in the list of commands: the one below"},
-		{Compose, Step, []string{"space"}, "with an empty prompt and pace step: next phase"},
+		{Compose, StepBack, []string{"backspace"}, "with an empty prompt: one step back, token by token; a reply being written pauses"},
+		{Compose, Step, []string{"space"}, "with an empty prompt and pace step: next phase, token by token; after a step back: forward again"},
 		{Compose, QuitIfEmpty, []string{"ctrl+d"}, "with an empty prompt: quit"},
 		{Editing, Edit, []string{"ctrl+a", "ctrl+e", "home", "end"}, "start, end of the line"},
 		{Editing, Edit, []string{"alt+b", "alt+f", "ctrl+left", "ctrl+right"}, "word back, word forward"},
@@ -183,7 +185,8 @@ func readKeys() []Binding {
 		{Read, Top, []string{"home", "g"}, "first token"},
 		{Read, Bottom, []string{"end", "G"}, "last token, and follow the reply"},
 		{Read, Inspect, []string{"enter", "i"}, "open or close the inspector"},
-		{Read, Step, []string{"space"}, "pace step: next phase"},
+		{Read, StepBack, []string{"backspace"}, "one step back, token by token"},
+		{Read, Step, []string{"space"}, "pace step: next phase, token by token; after a step back: forward again"},
 		{Read, CopyReply, []string{"y"}, "copy this reply"},
 		{Read, CopyChat, []string{"Y"}, "copy the whole chat"},
 		{Read, Mouse, []string{"m"}, "mouse to the program, or to the terminal"},

@@ -110,7 +110,11 @@ func stripHeight(h int) int {
 // laneHeight is how many rows the lane (the round in progress) gets in a window of h rows.
 func laneHeight(h int) int {
 	switch {
+	case h >= 44:
+		return 10
 	case h >= 30:
+		return 8
+	case h >= 22:
 		return 5
 	case h >= 18:
 		return 4

@@ -80,7 +80,7 @@ cccccccc
 cccccccc
 cccccccc
 cccccccc
-cccccccc
+llllllll
 llllllll
 llllllll
 llllllll
@@ -103,7 +103,7 @@ ccccccccccccccccssssssss
 ccccccccccccccccssssssss
 ccccccccccccccccssssssss
 ccccccccccccccccssssssss
-ccccccccccccccccssssssss
+llllllllllllllllssssssss
 llllllllllllllllssssssss
 llllllllllllllllssssssss
 wwwwwwwwwwwwwwwwssssssss
@@ -116,7 +116,7 @@ cccccccccccc
 cccccccccccc
 cccccccccccc
 cccccccccccc
-cccccccccccc
+llllllllllll
 llllllllllll
 llllllllllll
 pppppppppppp
@@ -130,7 +130,7 @@ ccccccccccccccssssss
 ccccccccccccccssssss
 ccccccccccccccssssss
 cccccccccccccciiiiii
-cccccccccccccciiiiii
+lllllllllllllliiiiii
 lllllllllllllliiiiii
 --------------iiiiii
 `},
@@ -141,7 +141,7 @@ cccccccc
 iiiiiiii
 iiiiiiii
 iiiiiiii
-iiiiiiii
+llllllll
 llllllll
 llllllll
 pppppppp
@@ -196,5 +196,5 @@ func TestTooSmall(t *testing.T) {
 func ExampleArrange() {
 	r := layout.Arrange(80, 24, layout.Options{})
 	fmt.Println("chat", r.Chat, "lane", r.Lane, "side", r.Side.Empty())
-	// Output: chat {0 0 80 14} lane {0 14 80 4} side true
+	// Output: chat {0 0 80 13} lane {0 13 80 5} side true
 }

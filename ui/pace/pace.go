@@ -5,9 +5,8 @@
 // Invariant: the milliseconds on screen are those that the engine measured; waiting is never part
 // of them.
 //
-// The phases of a round are its draft (drafted tokens, not yet judged), its verdict (the same
-// tokens with their verdicts, the rejected ones struck out) and its commit (the reply has grown).
-// A plain round has only a commit.
+// The phases of a round are its draft (drafted tokens, not yet judged) and its verdict (the reply has
+// grown). A plain round has only a verdict.
 package pace
 
 import (
@@ -47,7 +46,11 @@ const (
 	MaxRounds = 60
 )
 
-const phasesPerRound = 3 // draft, verdict, commit
+// Of a round's time, its draft has one part. The verdict on a draft has two: there is more to read.
+const (
+	verdictParts = 2
+	roundParts   = 1 + verdictParts
+)
 
 // Pacer is safe for concurrent use: the goroutine that pulls events waits in it, and the screen
 // sets it.
@@ -110,9 +113,12 @@ func (p *Pacer) Next() {
 	}
 }
 
-// Wait blocks for as long as the phase just shown should stay on screen. If ctx ends, it returns
+// Wait blocks for as long as a draft or a plain token should stay on screen. If ctx ends, it returns
 // ctx's error at once; otherwise nil.
-func (p *Pacer) Wait(ctx context.Context) error {
+func (p *Pacer) Wait(ctx context.Context) error { return p.wait(ctx, 1) }
+
+// wait is Wait for so many times as long.
+func (p *Pacer) wait(ctx context.Context, parts int) error {
 	began := time.Now()
 	for {
 		p.mu.Lock()
@@ -125,7 +131,7 @@ func (p *Pacer) Wait(ctx context.Context) error {
 		case Full:
 			return ctx.Err()
 		case Slow:
-			hold := time.Duration(float64(time.Second) / (rounds * phasesPerRound))
+			hold := time.Duration(float64(time.Second) / rounds * float64(parts) / roundParts)
 			left := hold - time.Since(began)
 			if left <= 0 {
 				return ctx.Err()

@@ -17,20 +17,14 @@ func (p *Pacer) Play(ctx context.Context, events iter.Seq[event.Event], show fun
 			show(e)
 			_ = p.Wait(ctx)
 		case event.Round:
-			if mode, _ := p.Mode(); mode != Full && len(e.Draft) > 0 && ctx.Err() == nil {
-				show(judged(e))
-				_ = p.Wait(ctx)
-			}
 			show(e)
-			_ = p.Wait(ctx)
+			parts := 1
+			if len(e.Draft) > 0 {
+				parts = verdictParts
+			}
+			_ = p.wait(ctx, parts)
 		default:
 			show(e)
 		}
 	}
-}
-
-// judged is the draft of a round with its verdicts, for showing before the round is part of the
-// reply.
-func judged(r event.Round) event.Drafted {
-	return event.Drafted{Round: r.Index, Gamma: r.Gamma, Probe: r.Probe, Proposer: r.Proposer, Tokens: r.Draft, DraftMS: r.DraftMS}
 }

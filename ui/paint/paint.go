@@ -162,3 +162,12 @@ func Spaces(n int) string {
 	}
 	return strings.Repeat(" ", n)
 }
+
+// Strings returns the finished lines.
+func Strings(lines []*Line) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = l.String()
+	}
+	return out
+}

@@ -140,8 +140,6 @@ func writesPlainly(s *state.State) bool {
 // phaseWord names the state of the program in one word.
 func phaseWord(s *state.State) string {
 	switch {
-	case s.Pending != nil && s.Pending.Judged:
-		return "judged"
 	case s.Phase == state.Drafting && writesPlainly(s):
 		return "writing"
 	}

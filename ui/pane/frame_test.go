@@ -47,7 +47,7 @@ func frame(s *state.State, view *transcript.View, sc screen) string {
 	return pane.Compose(r, th, pane.Parts{
 		Chat:      view.Draw(s, th, r.Chat.W, r.Chat.H, sc.view),
 		Strip:     []string{pane.Head(s, th, r.Strip.W), pane.Strip(s, th, r.Strip.W), pane.SettingsStrip(s, th, r.Strip.W)},
-		Lane:      pane.Lane(s, th, r.Lane.W, r.Lane.H),
+		Lane:      pane.Lane(s, th, r.Lane.W, r.Lane.H, sc.view.At, sc.view.Cursor),
 		Composer:  []string{paint.Fit(th, th.Label, " "+th.Glyph.Marker+" write a message", r.Composer.W)},
 		Status:    []string{pane.Status(s, th, r.Status.W, pane.StatusOptions{Pace: "slow 2/s", Hints: hints})},
 		Side:      pane.Side(s, th, r.Side.W, r.Side.H),
@@ -80,7 +80,12 @@ func TestFramesMatchGoldens(t *testing.T) {
 		"draft":  stateOf(statetest.Midway(21)),
 		"judged": stateOf(statetest.Chat(24)),
 		"done":   stateOf(statetest.Chat(-1)),
+		// The last round has a refusal.
+		"refused": stateOf(statetest.Chat(23)),
+		// What was known of that round after two verdicts.
+		"past": stateOf(statetest.Chat(-1)),
 	}
+	past := state.Moment{Message: moments["past"].Messages[1].ID, Round: 22, Steps: 2}
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 36}, {200, 50}} {
 		for name, s := range moments {
 			for _, inspector := range []bool{false, true} {
@@ -91,6 +96,9 @@ func TestFramesMatchGoldens(t *testing.T) {
 				sc.view.Welcome = []string{"specula", "write a message to begin"}
 				if inspector {
 					sc.view.Cursor, sc.view.Rejected = rejectedToken(s), transcript.All
+				}
+				if name == "past" {
+					sc.view.At = past
 				}
 				label := fmt.Sprintf("%s-%dx%d", name, sc.w, sc.h)
 				if inspector {

@@ -65,7 +65,7 @@ func (c *column) identity(t *state.Token, r *state.Round) []string {
 	}
 	out.Right(c.th.Strong, fate+" ")
 	sep := " " + c.th.Glyph.Separator + " "
-	where := fmt.Sprintf("id %d%sround %d", t.ID, sep, r.Index)
+	where := fmt.Sprintf("id %d%sround %d", t.ID, sep, r.Index+1)
 	if t.Position >= 0 {
 		where += fmt.Sprintf("%sposition %d of %d", sep, t.Position+1, r.Drafted)
 	}

@@ -2,6 +2,7 @@ package pane
 
 import (
 	"fmt"
+	"slices"
 
 	"specula/engine/event"
 	"specula/ui/paint"
@@ -9,23 +10,74 @@ import (
 	"specula/ui/theme"
 )
 
-// Lane draws the round in progress, or the last one: the draft tokens above, the verdict on each below.
-// With 3 rows or more, the first is a rule with the round's number, γ and path.
-func Lane(s *state.State, th *theme.Theme, w, h int) []string {
-	l := laneOf(s)
-	var lines []string
-	if h > 2 {
-		lines = append(lines, l.heading(th, w))
+// laneRows is the most rows of the columns: tokens, q, p, u, verdicts.
+const laneRows = 5
+
+// Lane draws the round in progress, or the last one: the draft tokens, the numbers of their tests below
+// them, the verdicts. At a moment of the past it draws what was known of a round then. With 3 rows or
+// more, the first is a rule with the round's number and γ. At a refusal, a list at the right says which
+// tokens both models would have taken.
+func Lane(s *state.State, th *theme.Theme, w, h int, at state.Moment, cursor state.Ref) []string {
+	l := laneOf(s, at, cursor)
+	body := h - 1
+	switch {
+	case h < 3:
+		return paint.Block(l.columns(th, w, h), w, h)
+	case body <= laneRows: // the sentence has no row of its own
+		return paint.Block(append([]string{l.heading(th, w, l.sentence(th))}, l.picture(th, w, body)...), w, h)
 	}
-	drafted, verdict := l.rows(th, w)
-	lines = append(lines, drafted, verdict)
-	if h > 3 {
-		lines = append(lines, l.phase(s, th, w))
+	lines := []string{l.heading(th, w, "")}
+	words := []string{l.phase(th, w)}
+	if body > laneRows+1 {
+		words = append(words, l.why(th, w))
 	}
-	if h > 4 {
-		lines = append(lines, l.why(th, w))
+	return paint.Block(append(append(lines, l.picture(th, w, body-len(words))...), words...), w, h)
+}
+
+// picture draws the columns and, at the right, the list.
+func (l *lane) picture(th *theme.Theme, w, h int) []string {
+	listWidth := 0
+	if l.hasList() {
+		for _, width := range []int{choicesWide, choicesThin} {
+			if w >= laneLabel+laneLeast+width {
+				listWidth = width
+				break
+			}
+		}
 	}
-	return paint.Block(lines, w, h)
+	lines := paint.Block(l.columns(th, w-listWidth, min(h, laneRows)), w-listWidth, h)
+	if listWidth > 0 {
+		list := paint.Block(choiceList(th, l.looked(), l.commit, l.round, listWidth, h), listWidth, h)
+		for y := range lines {
+			lines[y] += list[y]
+		}
+	}
+	return lines
+}
+
+// laneLeast is the least room for columns beside a list: three of them.
+const laneLeast = 3 * (laneColumn + laneGap)
+
+// looked is the draft token that the sentence and the list are about: the one that is looked at, or else
+// the refused one; nil if there is none.
+func (l *lane) looked() *state.Token {
+	if i := l.lookedAt(); i >= 0 {
+		return &l.tokens[i]
+	}
+	return nil
+}
+
+// lookedAt is the index of looked; -1 if there is none.
+func (l *lane) lookedAt() int {
+	if l.at >= 0 && l.at < len(l.tokens) {
+		return l.at
+	}
+	return slices.IndexFunc(l.tokens, func(t state.Token) bool { return t.Fate == event.Rejected })
+}
+
+func (l *lane) hasList() bool {
+	t := l.looked()
+	return t != nil && l.round != nil && len(t.Target) > 0 && t.Fate != event.Discarded
 }
 
 // lane is the round to draw.
@@ -35,45 +87,67 @@ type lane struct {
 	round  *state.Round   // nil before the target has judged
 	draft  *state.Pending // nil after it has
 	of     *state.State
+	at     int // index of the draft token that is looked at; -1 for none
 }
 
-func laneOf(s *state.State) lane {
+func laneOf(s *state.State, at state.Moment, cursor state.Ref) lane {
+	if p, ok := s.Past(at); ok {
+		l := lane{of: s, tokens: p.Draft, commit: p.Commit, round: &p.Round, at: p.Last.Token - p.Begin}
+		if p.Has(cursor) {
+			l.at = cursor.Token - p.Begin
+		}
+		if at.Steps == 0 { // before its first verdict, the round is a draft that waits
+			l.draft = &state.Pending{Round: p.Round.Index, Gamma: p.Round.Gamma, Probe: p.Round.Probe, Proposer: p.Round.Proposer, Tokens: p.Draft, DraftMS: p.Round.DraftMS}
+			l.at = -1
+		}
+		return l
+	}
 	if p := s.Pending; p != nil {
-		return lane{of: s, tokens: p.Tokens, draft: p}
+		return lane{of: s, tokens: p.Tokens, draft: p, at: -1}
 	}
 	if l := s.Last; l != nil && !(s.Busy() && lastReply(s) != s.Reply.Number) { // not a round of the previous reply
-		return lane{of: s, tokens: l.Draft, commit: l.Commit, round: &l.Round}
+		return lane{of: s, tokens: l.Draft, commit: l.Commit, round: &l.Round, at: -1}
 	}
-	return lane{}
+	return lane{of: s, at: -1}
 }
 
-func (l *lane) heading(th *theme.Theme, w int) string {
+// heading draws the rule above the lane: which round it is and, unless it is the usual one, the rule of
+// acceptance, then words about it, and text at the right. Words that do not fit beside text are left out.
+func (l *lane) heading(th *theme.Theme, w int, text string) string {
 	out := paint.NewLine(th, w)
 	out.Put(th.Rule, th.Glyph.HRule+" ")
+	put := func(style theme.Style, words string) {
+		if words != "" && paint.Width(words)+paint.Width(text)+6 <= out.Left() {
+			out.Put(style, words)
+		}
+	}
 	switch {
 	case l.draft != nil:
-		out.Put(th.Title, fmt.Sprintf("round %d", l.draft.Round))
+		out.Put(th.Title, fmt.Sprintf("round %d", l.draft.Round+1))
 		putRoundGamma(th, out, l.draft.Gamma, l.draft.Probe)
-		out.Put(th.Label, "  "+l.of.ProposerWords(l.draft.Proposer))
+		put(th.Label, "  "+l.of.ProposerWords(l.draft.Proposer))
 	case l.round != nil:
 		r := l.round
-		out.Put(th.Title, fmt.Sprintf("round %d", r.Index))
+		out.Put(th.Title, fmt.Sprintf("round %d", r.Index+1))
 		putRoundGamma(th, out, r.Gamma, r.Probe)
-		out.Put(th.Label, "  "+r.GammaRule+"  "+r.Path)
-		if ruleWords(r.Rule) != "" {
-			putRule(th, out.Put("", "  "), r.Rule, "")
+		if words := ruleWords(r.Rule); words != "" {
+			out.Put("", "  ").Put(ruleStyle(th, r.Rule), words)
 		}
 		if r.Guidance != 0 {
 			out.Put(th.Label, fmt.Sprintf("  guidance %g: %s2 rows", r.Guidance, th.Glyph.Times))
 		}
+		put(th.Label, "  "+r.GammaRule+"  "+r.Path)
 		if len(l.tokens) > 0 && r.Proposer != "draft" {
-			out.Put(th.Label, "  "+l.of.ProposerWords(r.Proposer))
+			put(th.Label, "  "+l.of.ProposerWords(r.Proposer))
 		}
-		out.Put(th.Label, prefixed("  expects ", r.Constraint))
+		put(th.Label, prefixed("  expects ", r.Constraint))
 	default:
 		out.Put(th.Title, "speculation")
 	}
 	out.Put("", " ")
+	if text != "" {
+		out.Put(th.Rule, repeat(th.Glyph.HRule, max(1, out.Left()-paint.Width(text)-3))).Put("", " "+text+" ")
+	}
 	return out.Put(th.Rule, repeat(th.Glyph.HRule, out.Left())).String()
 }
 
@@ -85,107 +159,19 @@ func putRoundGamma(th *theme.Theme, out *paint.Line, gamma int, probe bool) {
 	}
 }
 
-// The lane's grid.
-const (
-	laneLabel   = 10 // the names of the rows
-	laneGap     = 2
-	laneColumn  = 5 // least width, so that columns move little when verdicts come
-	laneToken   = 14
-	laneReplace = 2 // sign and arrow before the token that replaces a rejected one
-)
-
-// rows draws the draft tokens and, in the same columns, their verdicts.
-func (l *lane) rows(th *theme.Theme, w int) (string, string) {
-	top, bottom := paint.NewLine(th, w), paint.NewLine(th, w)
-	top.Put("", "  ").Put(th.Label, "draft").Pad(laneLabel)
-	bottom.Put("", "  ").Put(th.Label, "target").Pad(laneLabel)
-	if len(l.tokens) == 0 && l.commit == nil {
-		return top.Put(th.Label, th.Glyph.None).String(), bottom.Put(th.Label, th.Glyph.None).String()
-	}
-	if len(l.tokens) == 0 {
-		top.Put(th.Label, "no draft").Pad(laneLabel)
-	}
-	x := laneLabel
-	for i := range l.tokens {
-		t := &l.tokens[i]
-		text := spelled(th, t.Text, laneToken)
-		cell := max(paint.Width(text), laneColumn)
-		replaced := ""
-		if t.Fate == event.Rejected && l.commit != nil {
-			replaced = spelled(th, l.commit.Text, laneToken)
-			cell = max(cell, laneReplace+paint.Width(replaced))
-		}
-		if x+cell > w-laneGap-1 && i < len(l.tokens)-1 || x+cell > w {
-			rest := fmt.Sprintf("%s%d more", th.Glyph.Star, len(l.tokens)-i)
-			return top.Put(th.Label, rest).String(), bottom.String()
-		}
-		putToken(th, top, th.Fate(t.Fate), text)
-		bottom.Put(signStyle(th, t.Fate), verdictSign(th, t.Fate))
-		if replaced != "" {
-			bottom.Put(th.Label, th.Glyph.Arrow)
-			putToken(th, bottom, th.Resampled, replaced)
-		}
-		x += cell + laneGap
-		top.Pad(x)
-		bottom.Pad(x)
-	}
-	if c := l.commit; c != nil && c.Fate != event.Resampled {
-		if c.Fate == event.Bonus {
-			bottom.Put(th.Label, th.Glyph.Star)
-		}
-		putToken(th, bottom, th.Fate(c.Fate), spelled(th, c.Text, laneToken))
-	}
-	return top.String(), bottom.String()
-}
-
-// signStyle returns the style of a verdict's sign: the colour of the token, not struck out.
-func signStyle(th *theme.Theme, v event.Verdict) theme.Style {
-	switch v {
-	case event.Accepted:
-		return th.Accepted
-	case event.Rejected:
-		return th.Error
-	default:
-		return th.Label
-	}
-}
-
-// phase describes the round in words, with its times at the right.
-func (l *lane) phase(s *state.State, th *theme.Theme, w int) string {
+// phase says what is done in the round, or what came of it, with its times at the right.
+func (l *lane) phase(th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w).Put("", "  ")
-	arrow := " " + th.Glyph.Arrow + " "
 	times := ""
 	switch {
-	case l.draft != nil && l.draft.Judged:
-		out.Put(th.Label, fmt.Sprintf("draft %d%sverify%s", len(l.tokens), arrow, arrow)).Put(th.Strong, "judged")
 	case l.draft != nil:
-		out.Put(th.Label, fmt.Sprintf("draft %d%s", len(l.tokens), arrow)).Put(th.Strong, "verify"+th.Glyph.Ellipsis)
 		times = "draft " + milliseconds(l.draft.DraftMS)
 	case l.round != nil:
-		out.Put(th.Label, l.outcome(arrow))
 		times = fmt.Sprintf("draft %s  verify %s  %s", milliseconds(l.round.DraftMS), milliseconds(l.round.VerifyMS), bytes(float64(l.round.BytesMoved)))
-	default:
-		out.Put(th.Label, idleWords(s))
 	}
+	out.Put(th.Strong, l.sentence(th))
 	out.Right(th.Label, times+" ")
 	return out.String()
-}
-
-// outcome describes a judged round: draft 5 → verify → keep 3, resample 1.
-func (l *lane) outcome(arrow string) string {
-	r := l.round
-	if len(l.tokens) == 0 {
-		return "no draft" + arrow + "one token from the target"
-	}
-	text := fmt.Sprintf("draft %d%sverify%skeep %d", len(l.tokens), arrow, arrow, r.Accepted)
-	switch {
-	case l.commit == nil:
-		return text + ", end of the reply"
-	case l.commit.Fate == event.Resampled:
-		return text + ", resample 1"
-	default:
-		return text + ", bonus 1"
-	}
 }
 
 func idleWords(s *state.State) string {

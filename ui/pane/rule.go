@@ -34,17 +34,30 @@ func ruleWords(rule string) string {
 
 func isLossy(rule string) bool { return !slices.Contains(config.LosslessRules(), rule) }
 
-// putRule draws the name of a rule other than token, followed by gap. A lossy rule is drawn as a
-// warning.
-func putRule(th *theme.Theme, out *paint.Line, rule, gap string) {
-	words, style := ruleWords(rule), th.Label
-	if words == "" {
-		return
-	}
+// ruleStyle is the style of a rule's name: a lossy rule is drawn as a warning.
+func ruleStyle(th *theme.Theme, rule string) theme.Style {
 	if isLossy(rule) {
-		style = th.Warning
+		return th.Warning
 	}
-	out.Put(style, words).Put("", gap)
+	return th.Label
+}
+
+// putRule draws the name of a rule other than token, followed by gap.
+func putRule(th *theme.Theme, out *paint.Line, rule, gap string) {
+	if words := ruleWords(rule); words != "" {
+		out.Put(ruleStyle(th, rule), words).Put("", gap)
+	}
+}
+
+// testOf names the rule that decided in a round. At temperature 0 all rules are the same.
+func testOf(r *state.Round) string {
+	switch {
+	case r != nil && r.Temperature == 0:
+		return greedily
+	case r == nil || r.Rule == "":
+		return ruleToken
+	}
+	return r.Rule
 }
 
 // testWords returns the test that decided about a token, with its numbers, and whether it passed. It

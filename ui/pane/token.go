@@ -22,13 +22,25 @@ func spelled(th *theme.Theme, text string, w int) string {
 	return strings.TrimRight(paint.Fit(th, "", text, w), " ")
 }
 
-// putToken draws a spelled token. The sign for a leading space has the style of rules.
+// putToken draws a spelled token.
 func putToken(th *theme.Theme, out *paint.Line, style theme.Style, text string) {
-	if rest, ok := strings.CutPrefix(text, th.Glyph.Space); ok && rest != "" {
-		out.Put(th.Rule, th.Glyph.Space)
-		text = rest
+	for _, p := range pieces(th, style, text) {
+		out.Put(p.style, p.text)
 	}
-	out.Put(style, text)
+}
+
+// piece is a part of a cell.
+type piece struct {
+	style theme.Style
+	text  string
+}
+
+// pieces returns a spelled token. The sign for a leading space has the style of rules.
+func pieces(th *theme.Theme, style theme.Style, text string) []piece {
+	if rest, ok := strings.CutPrefix(text, th.Glyph.Space); ok && rest != "" {
+		return []piece{{th.Rule, th.Glyph.Space}, {style, rest}}
+	}
+	return []piece{{style, text}}
 }
 
 // verdictSign returns the sign under a draft token.

@@ -57,7 +57,7 @@ func TestTheLaneGivesReasonsWholeOrNotAtAll(t *testing.T) {
 		79:  "stochastic: sampling, and nothing depends on earlier tokens",
 		160: "stochastic: sampling, and nothing depends on earlier tokens  ·  3.6 tokens expected in 17.9 ms, more a second than with any other length",
 	} {
-		if got := strings.TrimSpace(ansi.Strip(pane.Lane(s, th, w, 5)[4])); got != want {
+		if got := strings.TrimSpace(ansi.Strip(pane.Lane(s, th, w, 8, state.Moment{}, state.Ref{})[7])); got != want {
 			t.Errorf("at %d columns: %q, want %q", w, got, want)
 		}
 	}

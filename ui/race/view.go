@@ -131,7 +131,7 @@ func (s *side) draw(th *theme.Theme, w, h int) []string {
 	}
 	lines = append(lines, s.text.Draw(s.state, th, w, max(0, h-headingRows-round), transcript.Options{Rejected: transcript.Recent})...)
 	if round > 0 {
-		lines = append(lines, pane.Lane(s.state, th, w, round)...)
+		lines = append(lines, pane.Lane(s.state, th, w, round, state.Moment{}, state.Ref{})...)
 	}
 	return paint.Block(lines, w, h)
 }

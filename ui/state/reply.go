@@ -40,7 +40,6 @@ func (s *State) applyDrafted(e event.Drafted) {
 	p := &Pending{Round: e.Round, Gamma: e.Gamma, Probe: e.Probe, Proposer: sanitize.Line(e.Proposer), DraftMS: e.DraftMS}
 	for i := range e.Tokens {
 		p.Tokens = append(p.Tokens, s.token(&e.Tokens[i], 0, i))
-		p.Judged = p.Judged || e.Tokens[i].Verdict != ""
 	}
 	s.Pending = p
 }

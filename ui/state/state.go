@@ -84,7 +84,6 @@ type Pending struct {
 	Proposer string
 	Tokens   []Token
 	DraftMS  float64
-	Judged   bool // the verdicts are known, but the reply does not have the tokens yet; only at a slow pace
 }
 
 // Lane is a finished round as the lane draws it.

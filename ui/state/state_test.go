@@ -93,17 +93,6 @@ func TestPhasesFollowTheRound(t *testing.T) {
 	}
 }
 
-func TestJudgedDraftIsNotYetPartOfTheReply(t *testing.T) {
-	s := play(event.ReplyStarted{Reply: 1},
-		event.Drafted{Tokens: []event.Token{token("a", event.Accepted), token("b", event.Rejected)}})
-	if !s.Pending.Judged || s.Pending.Tokens[1].Fate != event.Rejected {
-		t.Errorf("pending: %+v", s.Pending)
-	}
-	if n := len(s.Messages[1].Tokens); n != 0 {
-		t.Errorf("%d tokens are part of the reply", n)
-	}
-}
-
 // An escape sequence that spans tokens is dropped as a whole. Raw text does not change.
 func TestRepliesAreSafeAcrossTokens(t *testing.T) {
 	a, b := token("Sure\x1b]52;c;", event.Plain), token("AAAA\x07!", event.Plain)

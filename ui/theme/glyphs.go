@@ -7,6 +7,7 @@ type Glyphs struct {
 	Cross     string // rejected
 	Dot       string // discarded: never tested
 	Arrow     string // replaced by
+	Back      string // points at the token before it
 	Star      string // bonus
 	Space     string // a space inside a token
 	Newline   string // a newline inside a token
@@ -30,13 +31,13 @@ type Glyphs struct {
 }
 
 var unicodeGlyphs = Glyphs{
-	Unicode: true, Check: "✓", Cross: "✗", Dot: "·", Arrow: "→", Star: "+", Space: "␣", Newline: "↵", Ellipsis: "…",
+	Unicode: true, Check: "✓", Cross: "✗", Dot: "·", Arrow: "→", Back: "←", Star: "+", Space: "␣", Newline: "↵", Ellipsis: "…",
 	Separator: "·", None: "–", HRule: "─", VRule: "│", TeeRight: "├", TeeLeft: "┤", Cross4: "┼",
 	Mark: "▴", Probe: "◦", Gamma: "γ", Times: "×", About: "≈", Marker: "▸", Level: "◂", Running: "●", Idle: "○",
 }
 
 var asciiGlyphs = Glyphs{
-	Check: "v", Cross: "x", Dot: ".", Arrow: ">", Star: "+", Space: "_", Newline: "$", Ellipsis: "~",
+	Check: "v", Cross: "x", Dot: ".", Arrow: ">", Back: "<", Star: "+", Space: "_", Newline: "$", Ellipsis: "~",
 	Separator: "-", None: "-", HRule: "-", VRule: "|", TeeRight: "+", TeeLeft: "+", Cross4: "+",
 	Mark: "^", Probe: "?", Gamma: "g", Times: "x", About: "~", Marker: ">", Level: "<", Running: "*", Idle: "o",
 }

@@ -73,7 +73,7 @@ func TestGlyphsAreOneCell(t *testing.T) {
 	for _, unicode := range []bool{true, false} {
 		th, _ := theme.Named("dark", unicode)
 		g := th.Glyph
-		for _, s := range []string{g.Check, g.Cross, g.Dot, g.Arrow, g.Star, g.Space, g.Newline, g.Ellipsis, g.Separator, g.None, g.HRule, g.VRule,
+		for _, s := range []string{g.Check, g.Cross, g.Dot, g.Arrow, g.Back, g.Star, g.Space, g.Newline, g.Ellipsis, g.Separator, g.None, g.HRule, g.VRule,
 			g.TeeRight, g.TeeLeft, g.Cross4, g.Mark, g.Probe, g.Gamma, g.Times, g.Marker, g.Running, g.Idle} {
 			if ansi.StringWidth(s) != 1 {
 				t.Errorf("glyph %q is %d cells wide", s, ansi.StringWidth(s))

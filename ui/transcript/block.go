@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -32,6 +33,9 @@ type look struct {
 	newline  string
 	fold     bool // thoughts are folded to a line
 	revision int
+	// At a moment of the past, the indices of the first token without a verdict and of the first that is
+	// not known. end 0: the present, which knows all.
+	judged, end int
 }
 
 // textWidth limits the length of lines, in cells, so that they stay readable in very wide windows.
@@ -66,12 +70,16 @@ func (b *block) wrap(l look, draft *state.Pending) {
 	if b.next == 0 && len(m.Tokens) > 0 && b.stable.fed > 0 {
 		b.stable = b.wrapper(l)
 	}
-	for b.next < len(m.Tokens) && b.settled(&m.Tokens[b.next]) {
+	tokens := m.Tokens
+	if l.end > 0 {
+		tokens = tokens[:min(l.end, len(tokens))]
+	}
+	for b.next < len(tokens) && b.settled(&m.Tokens[b.next]) {
 		b.thought = b.feed(b.stable, b.next, b.thought)
 		b.next++
 	}
 	rest, thought := b.stable.fork(), b.thought
-	for i := b.next; i < len(m.Tokens); i++ {
+	for i := b.next; i < len(tokens); i++ {
 		thought = b.feed(&rest, i, thought)
 	}
 	if thought > 0 {
@@ -122,12 +130,36 @@ func (b *block) feed(p *wrapper, i, thought int) int {
 		thought = -1
 	}
 	switch {
+	case b.waits(i):
+		p.feed(i, visible(t.Text, b.look.newline))
 	case t.Committed():
 		p.feed(i, t.Text)
 	case b.look.rejected.shows(b.message, t):
-		p.feed(i, visible(t.Text, b.look.newline))
+		p.feed(i, visible(t.Text, b.look.newline)+b.gap(i))
 	}
 	return thought
+}
+
+// waits reports whether a token has no verdict at the moment of the past that is shown.
+func (b *block) waits(token int) bool { return b.look.end > 0 && token >= b.look.judged }
+
+// gap is the space after token i, which is not part of the reply, where the next token of the reply
+// would touch it.
+func (b *block) gap(i int) string {
+	m := b.message
+	if strings.HasSuffix(m.Tokens[i].Text, " ") {
+		return ""
+	}
+	for k := i + 1; k < len(m.Tokens) && m.Tokens[k].Round == m.Tokens[i].Round; k++ {
+		switch t := &m.Tokens[k]; {
+		case t.Text == "":
+		case t.Committed() && !strings.HasPrefix(t.Text, " ") && !strings.HasPrefix(t.Text, "\n"):
+			return " "
+		case t.Committed() || b.look.rejected.shows(m, t):
+			return ""
+		}
+	}
+	return ""
 }
 
 // lines returns how many lines the text takes.

@@ -20,7 +20,7 @@ func (v *View) drawLine(s *state.State, th *theme.Theme, b *block, i int, o Opti
 	case i < n+len(failure):
 		out.Pad(indent).Put(th.Error, failure[i-n])
 	case b.message.Role == "assistant" && b.message.Reply > 0 && i == b.height()-2:
-		drawFooter(s, th, out, b.message)
+		b.drawFooter(s, th, out)
 	}
 	return out.String()
 }
@@ -48,8 +48,9 @@ func (b *block) drawText(s *state.State, th *theme.Theme, out *paint.Line, i int
 			out.Put(style.With(th.Cursor), seg.text)
 			continue
 		}
-		word := strings.TrimLeft(seg.text, " ") // a line through or under the space between words reads badly
-		out.Put("", seg.text[:len(seg.text)-len(word)]).Put(style, word)
+		rest := strings.TrimLeft(seg.text, " ") // a line through or under the space around words reads badly
+		word := strings.TrimRight(rest, " ")
+		out.Put("", seg.text[:len(seg.text)-len(rest)]).Put(style, word).Put("", rest[len(word):])
 	}
 }
 
@@ -57,6 +58,9 @@ func (b *block) drawText(s *state.State, th *theme.Theme, out *paint.Line, i int
 // because there is nothing to tell apart.
 func (b *block) fate(th *theme.Theme, token int) theme.Style {
 	t := &b.message.Tokens[token]
+	if b.waits(token) {
+		return th.Pending
+	}
 	if t.Fate == event.Plain && !b.message.Speculated {
 		return ""
 	}
@@ -64,8 +68,12 @@ func (b *block) fate(th *theme.Theme, token int) theme.Style {
 }
 
 // drawFooter says what the reply is doing or, when it is done, what it cost.
-func drawFooter(s *state.State, th *theme.Theme, out *paint.Line, m *state.Message) {
+func (b *block) drawFooter(s *state.State, th *theme.Theme, out *paint.Line) {
+	m := b.message
 	out.Pad(indent)
+	if b.look.end > 0 {
+		return // at a moment of the past, the reply had not ended
+	}
 	if !m.Done {
 		if s.Phase != state.Prefilling || len(m.Tokens) > 0 {
 			return

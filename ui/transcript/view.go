@@ -10,6 +10,7 @@
 package transcript
 
 import (
+	"specula/engine/event"
 	"specula/ui/paint"
 	"specula/ui/state"
 	"specula/ui/theme"
@@ -21,9 +22,13 @@ type Rejected int
 
 // The choices. The cursor cannot select a token that is not drawn.
 const (
-	Recent Rejected = iota // of the reply being written in its last recentRounds rounds, then all until the next prompt
+	// Recent shows rejected tokens of the reply being written in its last recentRounds rounds, then all
+	// until the next prompt. Discarded ones, which nobody has judged, stand in the lane only.
+	Recent Rejected = iota
 	Never
-	All
+	All // and discarded ones, too
+	// ofNewest is Recent for the newest reply once it is complete.
+	ofNewest
 )
 
 // recentRounds is for how many rounds a refused token stays in sight while its reply is written.
@@ -36,7 +41,7 @@ func (r Rejected) of(m *state.Message, newest bool) Rejected {
 	case r != Recent || !m.Done:
 		return r
 	case newest:
-		return All
+		return ofNewest
 	default:
 		return Never
 	}
@@ -47,8 +52,10 @@ func (r Rejected) shows(m *state.Message, t *state.Token) bool {
 	switch {
 	case t.Committed():
 		return true
-	case r == Recent:
-		return t.Round >= len(m.Rounds)-recentRounds
+	case r == Recent && t.Round < len(m.Rounds)-recentRounds:
+		return false
+	case r == Recent || r == ofNewest:
+		return t.Fate == event.Rejected
 	default:
 		return r == All
 	}
@@ -59,7 +66,10 @@ type Options struct {
 	Reading  bool // plain text without verdicts
 	Rejected Rejected
 	Cursor   state.Ref // selected token; zero: none
-	Welcome  []string  // safe lines, shown centred while there is no message
+	// At is a moment to look back at. What came later is not drawn, and draft tokens without a verdict
+	// at that moment are drawn as pending.
+	At      state.Moment
+	Welcome []string // safe lines, shown centred while there is no message
 }
 
 // Shows reports whether the token is drawn, and so whether the cursor can select it.
@@ -132,12 +142,19 @@ func (v *View) Draw(s *state.State, th *theme.Theme, w, h int, o Options) []stri
 // moved.
 func (v *View) update(s *state.State, th *theme.Theme, w int, o Options) (rewrapped bool) {
 	known := make(map[int]*block, len(v.blocks))
-	if !v.matches(s) {
+	messages, past := s.Messages, state.Past{}
+	if p, ok := s.Past(o.At); ok {
+		past = p
+		for messages[len(messages)-1].ID != o.At.Message {
+			messages = messages[:len(messages)-1]
+		}
+	}
+	if !v.matches(messages) {
 		for _, b := range v.blocks {
 			known[b.message.ID] = b
 		}
 		v.blocks = v.blocks[:0:0]
-		for _, m := range s.Messages {
+		for _, m := range messages {
 			b := known[m.ID]
 			if b == nil || b.message != m {
 				b = &block{message: m}
@@ -148,11 +165,14 @@ func (v *View) update(s *state.State, th *theme.Theme, w int, o Options) (rewrap
 	}
 	for i, b := range v.blocks {
 		var draft *state.Pending
-		if i == len(v.blocks)-1 && !b.message.Done {
+		l := lookFor(b.message, i == len(v.blocks)-1, th, w, o)
+		switch {
+		case i == len(v.blocks)-1 && past.End > 0:
+			l.judged, l.end = past.Judged, past.End
+		case i == len(v.blocks)-1 && !b.message.Done:
 			draft = s.Pending
 		}
-		l := lookFor(b.message, i == len(v.blocks)-1, th, w, o)
-		if b.stable != nil && b.look == l && b.message.Done && b.next == len(b.message.Tokens) && b.tail != nil && draft == nil && b.final {
+		if b.stable != nil && b.look == l && b.message.Done && (b.next == len(b.message.Tokens) || l.end > 0) && b.tail != nil && draft == nil && b.final {
 			continue
 		}
 		rewrapped = rewrapped || b.stable != nil && b.look != l
@@ -163,12 +183,9 @@ func (v *View) update(s *state.State, th *theme.Theme, w int, o Options) (rewrap
 }
 
 // matches reports whether the blocks are those of the messages.
-func (v *View) matches(s *state.State) bool {
-	if len(v.blocks) != len(s.Messages) {
-		return false
-	}
+func (v *View) matches(messages []*state.Message) bool {
 	n := len(v.blocks)
-	return n == 0 || v.blocks[0].message == s.Messages[0] && v.blocks[n-1].message == s.Messages[n-1]
+	return n == len(messages) && (n == 0 || v.blocks[0].message == messages[0] && v.blocks[n-1].message == messages[n-1])
 }
 
 func (v *View) height() int {

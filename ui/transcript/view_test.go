@@ -174,13 +174,14 @@ func TestScrolling(t *testing.T) {
 	if !v.Following() || v.Below() != 0 || !strings.Contains(end, "complete") {
 		t.Fatalf("at first %d lines are below, the last is %q", v.Below(), end)
 	}
-	v.Scroll(-3)
-	if v.Following() || v.Below() != 3 {
+	v.Scroll(-4)
+	if v.Following() || v.Below() != 4 {
 		t.Errorf("after scrolling up: following %v, %d lines below", v.Following(), v.Below())
 	}
-	top := draw(40)[0]
-	s.Apply(event.ReplyStarted{Reply: 2, Prompt: "and then?"})
-	if got := draw(40)[0]; got != top {
+	word := func() string { return strings.Fields(ansi.Strip(draw(40)[0]))[0] }
+	top := word()
+	s.Apply(event.ReplyStarted{Reply: 2, Prompt: "and then?"}) // the refused tokens go
+	if got := word(); got != top {
 		t.Errorf("new text moved the window: %q became %q", top, got)
 	}
 	v.Scroll(1000)
@@ -216,13 +217,68 @@ func TestRefusedTokensDoNotMoveTheReader(t *testing.T) {
 	th, s, v := dark(t), play(statetest.Chat(36)), transcript.New()
 	top := func() string { return ansi.Strip(v.Draw(s, th, 60, 6, transcript.Options{})[0]) }
 	top()
-	v.Scroll(-2)
+	v.Scroll(-3)
 	word := strings.Fields(top())[0]
 	for _, e := range []event.Event{event.ReplyEnded{Reply: 1, Reason: "stop"}, event.ReplyStarted{Reply: 2, Prompt: "?"}} {
 		s.Apply(e)
 		if got := top(); !strings.Contains(got, word) {
 			t.Errorf("after %T the first line is %q, want the one with %q", e, got, word)
 		}
+	}
+}
+
+// A refused token does not touch the word that takes its place.
+func TestARefusedTokenStandsApart(t *testing.T) {
+	th := dark(t)
+	for _, c := range []struct{ drawn, want string }{{"ed", "thinking ed"}, {" out", "thinking out"}, {"\n", "thinking"}} {
+		s := play([]event.Event{event.ReplyStarted{Reply: 1}, event.Round{
+			Draft: []event.Token{
+				{Raw: []byte("think"), Text: "think", Verdict: event.Accepted},
+				{Raw: []byte("ing"), Text: "ing", Verdict: event.Rejected}, {Raw: []byte(" so"), Text: " so", Verdict: event.Discarded},
+			},
+			Commit: &event.Token{Raw: []byte(c.drawn), Text: c.drawn, Verdict: event.Resampled},
+		}})
+		lines := transcript.New().Draw(s, th, 40, 8, transcript.Options{})
+		if got := strings.TrimSpace(ansi.Strip(lines[2])); got != c.want {
+			t.Errorf("%q after a refused token: %q, want %q", c.drawn, got, c.want)
+		}
+		if strings.Contains(lines[2], "ing "+th.Rejected.On("")) {
+			t.Error("the gap is struck out")
+		}
+	}
+}
+
+// Looking back, the chat shows what was known then: later tokens are missing, and draft tokens without a
+// verdict are pending.
+func TestLookingBack(t *testing.T) {
+	th := dark(t)
+	drafted := event.Round{
+		Draft: []event.Token{
+			{Raw: []byte(" cat"), Text: " cat", Verdict: event.Accepted}, {Raw: []byte(" sat"), Text: " sat", Verdict: event.Rejected},
+			{Raw: []byte(" on"), Text: " on", Verdict: event.Discarded},
+		},
+		Commit: &event.Token{Raw: []byte(" lay"), Text: " lay", Verdict: event.Resampled},
+	}
+	plain := event.Round{Commit: &event.Token{Raw: []byte("The"), Text: "The", Verdict: event.Plain}}
+	s := play([]event.Event{event.ReplyStarted{Reply: 1}, plain, drafted, plain, event.ReplyEnded{Reply: 1}, event.ReplyStarted{Reply: 2, Prompt: "later"}})
+	v, at := transcript.New(), state.Moment{Message: s.Messages[1].ID}
+	for _, c := range []struct {
+		round, steps int
+		want         string
+	}{
+		{0, 1, "The"}, {1, 0, "The[ cat][ sat][ on]"}, {1, 1, "The cat[ sat][ on]"}, {1, 2, "The cat sat"}, {1, 3, "The cat sat lay"}, {2, 1, "The cat sat layThe"},
+	} {
+		at.Round, at.Steps = c.round, c.steps
+		line := v.Draw(s, th, 40, 12, transcript.Options{At: at})[2]
+		for _, pending := range []string{"cat", "sat", "on"} {
+			line = strings.ReplaceAll(line, " "+th.Pending.On(pending), "[ "+pending+"]")
+		}
+		if got := strings.TrimSpace(ansi.Strip(line)); got != c.want {
+			t.Errorf("round %d, step %d: %q, want %q", c.round, c.steps, got, c.want)
+		}
+	}
+	if all := ansi.Strip(strings.Join(v.Draw(s, th, 40, 12, transcript.Options{}), "\n")); !strings.Contains(all, "later") {
+		t.Errorf("in the present the newest message is missing:\n%s", all)
 	}
 }
 

@@ -1,0 +1,240 @@
+package pane
+
+import (
+	"fmt"
+
+	"specula/engine/event"
+	"specula/ui/paint"
+	"specula/ui/state"
+	"specula/ui/theme"
+)
+
+// The lane's grid.
+const (
+	laneLabel  = 10 // the names of the rows
+	laneGap    = 2
+	laneColumn = 5 // least width, so that columns move little when verdicts come
+	laneToken  = 14
+	laneRest   = 4 // how many tokens do not fit
+)
+
+// laneRow is one row of the columns: its name, and what stands in it for a draft token.
+type laneRow struct {
+	name string
+	cell func(t *state.Token) []piece
+}
+
+// rows returns the rows of the columns, at most n: the tokens, q and p, what the test compares them
+// with, the verdicts. If n is small, q and p share a row, or only tokens and verdicts are left.
+func (l *lane) rows(th *theme.Theme, n int) []laneRow {
+	q := func(t *state.Token) *float64 { return t.Q }
+	p := func(t *state.Token) *float64 { return t.P }
+	nameQ, nameP := "q", "p"
+	if testOf(l.round) == greedily { // its q and p would all be 0 or 1
+		nameQ, nameP = "softmax q", "softmax p"
+		q = func(t *state.Token) *float64 { return known(shareOf(t.Draft, t.ID)) }
+		p = func(t *state.Token) *float64 { return known(shareOf(t.Target, t.ID)) }
+	}
+	numbers := []laneRow{{nameQ, figures(th, q)}, {nameP, figures(th, p)}}
+	both := laneRow{nameQ + " " + nameP, figures(th, q, p)}
+	if testOf(l.round) == greedily {
+		both.name = "softmax"
+	}
+	decides := l.decides(th)
+	rows := []laneRow{{"draft", func(t *state.Token) []piece { return pieces(th, th.Fate(t.Fate), spelled(th, t.Text, laneToken)) }}}
+	switch {
+	case n >= 5:
+		rows = append(rows, append(numbers, decides)...)
+	case n == 4:
+		rows = append(rows, both, decides)
+	case n == 3:
+		rows = append(rows, both)
+	}
+	return append(rows, laneRow{"verdict", func(t *state.Token) []piece { return l.verdict(th, t) }})
+}
+
+func known(s share) *float64 {
+	if !s.known {
+		return nil
+	}
+	return &s.v
+}
+
+// figures draws probabilities of a token side by side.
+func figures(th *theme.Theme, of ...func(*state.Token) *float64) func(*state.Token) []piece {
+	return func(t *state.Token) []piece {
+		var cell []piece
+		for i, f := range of {
+			text := th.Glyph.None
+			if v := f(t); v != nil {
+				text = short(*v)
+			}
+			style := th.Strong
+			if t.Fate == "" || t.Fate == event.Discarded {
+				style = th.Label
+			}
+			if i > 0 {
+				text = " " + text
+			}
+			cell = append(cell, piece{style, fmt.Sprintf("%-4s", text)})
+		}
+		return cell
+	}
+}
+
+// decides is the row with what the rule compares p and q with.
+func (l *lane) decides(th *theme.Theme) laneRow {
+	u := func(t *state.Token) *float64 { return t.U }
+	bound := func(t *state.Token) *float64 { return t.Bound }
+	switch testOf(l.round) {
+	case ruleBlock:
+		return laneRow{"u h", figures(th, u, bound)}
+	case ruleTypical:
+		return laneRow{"bound", figures(th, bound)}
+	case ruleExact, greedily:
+		return laneRow{"target", func(t *state.Token) []piece {
+			switch {
+			case t.Fate == event.Accepted:
+				return pieces(th, th.Label, spelled(th, t.Text, laneToken))
+			case t.Fate == event.Rejected && l.commit != nil:
+				return pieces(th, th.Label, spelled(th, l.commit.Text, laneToken))
+			}
+			return []piece{{th.Label, th.Glyph.None}}
+		}}
+	}
+	return laneRow{"u", figures(th, u)}
+}
+
+// verdict is the sign below a draft token, with the token in place of a rejected one.
+func (l *lane) verdict(th *theme.Theme, t *state.Token) []piece {
+	sign, style := verdictSign(th, t.Fate), th.Label
+	switch t.Fate {
+	case event.Accepted:
+		style = th.Accepted
+	case event.Rejected:
+		style = th.Error
+		if l.commit != nil {
+			return append([]piece{{style, sign}, {th.Label, th.Glyph.Arrow}}, pieces(th, th.Resampled, spelled(th, l.commit.Text, laneToken))...)
+		}
+	case event.Discarded:
+		sign = "unused"
+	}
+	return []piece{{style, sign}}
+}
+
+// after is what follows the columns in the row of verdicts: a bonus token, or that of a plain round.
+func (l *lane) after(th *theme.Theme) []piece {
+	c := l.commit
+	if c == nil || c.Fate == event.Resampled {
+		return nil
+	}
+	cell := pieces(th, th.Fate(c.Fate), spelled(th, c.Text, laneToken))
+	if c.Fate == event.Bonus {
+		cell = append([]piece{{th.Label, th.Glyph.Star}}, cell...)
+	}
+	return cell
+}
+
+func widthOf(cell []piece) int {
+	w := 0
+	for _, p := range cell {
+		w += paint.Width(p.text)
+	}
+	return w
+}
+
+// laneCells is a draft token with what stands below it.
+type laneCells struct {
+	rows  [][]piece
+	width int
+}
+
+// columns draws the draft tokens side by side, each with its numbers below it, in w cells. Of tokens
+// that do not fit it says how many they are, but the token that is looked at is never left out.
+func (l *lane) columns(th *theme.Theme, w, h int) []string {
+	rows := l.rows(th, h)
+	out := make([]*paint.Line, len(rows))
+	for y := range rows {
+		out[y] = paint.NewLine(th, w).Put("", "  ").Put(th.Label, rows[y].name).Pad(laneLabel)
+		if len(l.tokens) == 0 && l.commit == nil {
+			out[y].Put(th.Label, th.Glyph.None)
+		}
+	}
+	if len(l.tokens) == 0 && l.commit != nil {
+		out[0].Put(th.Label, "no draft")
+	}
+	cells := l.cells(rows)
+	after := l.after(th)
+	from, to := span(cells, max(l.lookedAt(), 0), w-laneLabel, widthOf(after))
+	x := laneLabel
+	pad := func(cells int) {
+		x += cells
+		for y := range out {
+			out[y].Pad(x)
+		}
+	}
+	if from > 0 {
+		out[0].Put(th.Label, fmt.Sprintf("%s%d", th.Glyph.Star, from))
+		pad(laneRest)
+	}
+	for i := from; i < to; i++ {
+		for y, cell := range cells[i].rows {
+			for k, p := range cell {
+				if y == 0 && i == l.at && k == len(cell)-1 {
+					p.style = p.style.With(th.Cursor)
+				}
+				out[y].Put(p.style, p.text)
+			}
+		}
+		pad(cells[i].width + laneGap)
+	}
+	if to < len(cells) {
+		out[0].Put(th.Label, fmt.Sprintf("%s%d", th.Glyph.Star, len(cells)-to))
+		return paint.Strings(out)
+	}
+	for _, p := range after {
+		out[len(out)-1].Put(p.style, p.text)
+	}
+	return paint.Strings(out)
+}
+
+func (l *lane) cells(rows []laneRow) []laneCells {
+	all := make([]laneCells, len(l.tokens))
+	for i := range l.tokens {
+		c := laneCells{width: laneColumn}
+		for _, row := range rows {
+			cell := row.cell(&l.tokens[i])
+			c.rows = append(c.rows, cell)
+			c.width = max(c.width, widthOf(cell))
+		}
+		all[i] = c
+	}
+	return all
+}
+
+// span returns which columns to draw in w cells, from and before to: as many as fit, with the one that
+// is looked at. After the last one there must be room for after cells.
+func span(cells []laneCells, looked, w, after int) (from, to int) {
+	fits := func(from, to int) bool {
+		need := 0
+		for _, c := range cells[from:to] {
+			need += c.width + laneGap
+		}
+		if from > 0 {
+			need += laneRest
+		}
+		if to < len(cells) {
+			need += laneRest
+		} else {
+			need += after
+		}
+		return need <= w+laneGap
+	}
+	for from < looked && from < len(cells)-1 && !fits(from, min(looked+1, len(cells))) {
+		from++
+	}
+	for to = len(cells); to > from+1 && !fits(from, to); {
+		to--
+	}
+	return from, max(to, from)
+}

@@ -1,0 +1,80 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"specula/ui/keys"
+	"specula/ui/pace"
+	"specula/ui/state"
+)
+
+// Stepping goes through a reply token by token. Forwards it asks the engine for one phase at a time, and
+// then shows the verdicts of the phase one after the other. Backwards, and forwards again, it shows
+// moments of the past, for which the engine is not asked.
+
+// stepping reports whether the reply waits for a key before each phase.
+func (m *Model) stepping() bool {
+	mode, _ := m.pacer.Mode()
+	return mode == pace.Step && m.busy()
+}
+
+// stepForward shows the next moment. In the present it lets the engine go on by one phase.
+func (m *Model) stepForward() {
+	if m.past == (state.Moment{}) {
+		m.pacer.Next()
+		return
+	}
+	m.lookAt(m.state.Forth(m.past))
+}
+
+// stepBack shows the moment before. A reply that is being written pauses after its next phase.
+func (m *Model) stepBack() tea.Cmd {
+	var cmd tea.Cmd
+	if m.busy() && !m.stepping() {
+		cmd = m.setUI("ui.pace", pace.Step.String())
+	}
+	from := m.past
+	if from == (state.Moment{}) && m.focus == keys.Read {
+		from = m.state.MomentOf(m.cursor)
+	}
+	m.lookAt(m.state.Back(from))
+	return cmd
+}
+
+// lookAt shows a moment; the zero one is the present.
+func (m *Model) lookAt(at state.Moment) {
+	p, ok := m.state.Past(at)
+	if !ok {
+		m.present()
+		return
+	}
+	m.past = at
+	if m.focus == keys.Read {
+		m.cursor = p.Last
+	}
+	m.transcript.Reveal(p.Last)
+}
+
+// present leaves the past.
+func (m *Model) present() {
+	if m.past != (state.Moment{}) {
+		m.past = state.Moment{}
+		m.transcript.Follow()
+	}
+}
+
+// unfold begins to show the verdicts of a round that has just come, one after the other. It does so only
+// in the present of a reply that waits for keys.
+func (m *Model) unfold() {
+	if m.stepping() && m.past == (state.Moment{}) {
+		m.lookAt(m.state.Judging())
+	}
+}
+
+// laneMoment is the moment that the lane shows: the past, or the round of the token under the cursor.
+func (m *Model) laneMoment() state.Moment {
+	if m.past != (state.Moment{}) || m.focus != keys.Read || m.stepping() {
+		return m.past
+	}
+	return m.state.RoundOf(m.cursor)
+}
