@@ -48,9 +48,9 @@ func TestAPlainReplyIsNotDrafted(t *testing.T) {
 func TestANewReplyBeginsWithAnEmptyLane(t *testing.T) {
 	s := open(t, nil)
 	s.ask("hello")
-	s.mustShow("─ round 11 ")
+	s.mustShow("─ round 12 ")
 	s.tell(event.ReplyStarted{Reply: 2, Prompt: "again", Settings: s.m.state.Settings}, event.Prefill{Model: "target", Done: 3, Total: 20})
-	s.mustNotShow("─ round 11 ")
+	s.mustNotShow("─ round 12 ")
 	s.mustShow("reading the prompt · target 3 of 20 tokens")
 	s.mustShow("the first round begins when the prompt has been read")
 	s.tell(event.Prefill{Model: "target", Done: 20, Total: 20})

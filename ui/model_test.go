@@ -250,7 +250,7 @@ func TestAReplyIsShownSavedAndRemembered(t *testing.T) {
 	s := open(t, nil)
 	s.ask("hello")
 	s.mustShow("hello")
-	s.mustShow("Speculative decoding lets wrong3 a small wrong1 later later model guess")
+	s.mustShow("Speculative decoding lets wrong3 a small wrong1 model guess")
 	s.press("f4")
 	s.mustShow("Speculative decoding lets a small model guess")
 	s.ask("again")

@@ -48,7 +48,7 @@ func anyScreen(r *rand.Rand, s *state.State) screen {
 
 // wander does random things that a user may do.
 func wander(r *rand.Rand, s *state.State, v *transcript.View, sc *screen) {
-	switch r.IntN(6) {
+	switch r.IntN(7) {
 	case 0:
 		v.Scroll(r.IntN(41) - 20)
 	case 1:
@@ -63,6 +63,13 @@ func wander(r *rand.Rand, s *state.State, v *transcript.View, sc *screen) {
 	case 4:
 		sc.view.Cursor, _ = v.Vertical(s.Newest(), r.IntN(2) == 0)
 	case 5:
+		for range r.IntN(30) {
+			sc.view.At = s.Back(sc.view.At)
+		}
+		for range r.IntN(20) {
+			sc.view.At = s.Forth(sc.view.At)
+		}
+	case 6:
 		if r.IntN(4) == 0 {
 			s.RemoveLast()
 		}
