@@ -9,7 +9,6 @@ import (
 	"specula/ui/command"
 	"specula/ui/dialog"
 	"specula/ui/keys"
-	"specula/ui/race"
 	"specula/ui/sanitize"
 	"specula/ui/state"
 	"specula/ui/transcript"
@@ -53,7 +52,7 @@ func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 	filter, ok := m.dialog.(interface{ Filtering() bool })
 	filtering := ok && filter.Filtering()
-	_, inRace := m.dialog.(*race.View)
+	inRace := m.inRace()
 	if inRace {
 		if cmd, done := m.pressedInRace(m.keys.Lookup(keys.Compose, k.String()), k.String()); done {
 			return cmd

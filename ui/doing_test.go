@@ -112,7 +112,7 @@ func TestARaceThatRunsIsNotReady(t *testing.T) {
 	s.press("alt+v")
 	s.mustShow("● racing")
 	begin()
-	s.until("the second lane", func() bool { return strings.Contains(s.text(), "7 rounds") })
+	s.until("the second lane", func() bool { return strings.Contains(s.text(), "in 7 rounds") })
 	s.mustShow("● racing")
 	s.press("esc")
 	s.mustShow("● racing")

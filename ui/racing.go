@@ -2,11 +2,18 @@ package ui
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"specula/engine"
 	"specula/engine/event"
+	"specula/engine/trace"
 	"specula/ui/keys"
 	"specula/ui/race"
 	"specula/ui/sanitize"
@@ -35,6 +42,11 @@ type RaceStart struct {
 type racing struct {
 	stop context.CancelFunc // nil when no race runs
 	view *race.View
+
+	messages []engine.Message
+	lanes    [2]race.Lane
+	after    bool
+	heard    [2][]trace.Record // what each lane told; empty until the race is over
 }
 
 // The events of a race go through the same ring as the engine's, so that they come in order.
@@ -48,6 +60,7 @@ type (
 		view    *race.View
 		outcome event.RaceOutcome
 		failure string
+		heard   [2][]trace.Record
 	}
 )
 
@@ -64,10 +77,13 @@ func (m *Model) raceLast(text string) tea.Cmd {
 	for len(messages) > 0 && messages[len(messages)-1].Role != "user" {
 		messages = messages[:len(messages)-1]
 	}
+	if examples := m.examples(); len(messages) == 0 && len(examples) > 0 {
+		messages = []engine.Message{{Role: "user", Content: examples[0]}}
+	}
 	if len(messages) == 0 {
 		return m.say("there is no message yet: ask something, and race it then")
 	}
-	return m.race(messages, lanes, false)
+	return m.race(messages, race.Comparable(lanes), false)
 }
 
 // race begins a race and opens its screen.
@@ -88,7 +104,7 @@ func (m *Model) race(messages []engine.Message, lanes [2]race.Lane, after bool) 
 	if m.state.Ready != nil {
 		view.Load(*m.state.Ready)
 	}
-	m.racing = racing{stop: cancel, view: view}
+	m.racing = racing{stop: cancel, view: view, messages: messages, lanes: lanes, after: after}
 	m.dialog = view
 	m.guard.Go("the race", func() {
 		over := raceOver{view: view}
@@ -98,6 +114,7 @@ func (m *Model) race(messages []engine.Message, lanes [2]race.Lane, after bool) 
 			}
 			m.ring.Push(over)
 		}()
+		began := m.options.Now()
 		r, err := racer.Race(ctx, lanes, after)
 		if err != nil {
 			over.failure = err.Error()
@@ -107,6 +124,7 @@ func (m *Model) race(messages []engine.Message, lanes [2]race.Lane, after bool) 
 			if r := m.options.Race; r != nil && r.Record != nil {
 				r.Record(lane, e)
 			}
+			over.heard[lane] = append(over.heard[lane], trace.Record{AtMS: float64(m.options.Now().Sub(began)) / float64(time.Millisecond), Event: e})
 			m.ring.Push(raced{view, lane, e})
 			switch e := e.(type) {
 			case event.Round:
@@ -129,10 +147,17 @@ func (m *Model) raceIsOver(e raceOver) {
 	if m.racing.view == e.view && m.racing.stop != nil {
 		m.racing.stop()
 		m.racing.stop = nil
+		m.racing.heard = e.heard
 	}
 }
 
-// leaveRace stops a race whose screen was closed.
+// inRace reports whether the screen of a race is open.
+func (m *Model) inRace() bool {
+	_, is := m.dialog.(*race.View)
+	return is
+}
+
+// leaveRace stops a race whose screen was closed, and says how it ended.
 func (m *Model) leaveRace() tea.Cmd {
 	if m.racing.stop != nil {
 		m.racing.stop()
@@ -140,18 +165,64 @@ func (m *Model) leaveRace() tea.Cmd {
 	if m.options.Race != nil {
 		return tea.Quit
 	}
+	if words := m.racing.view.Summary(m.theme.Glyph); words != "" {
+		return m.say(words)
+	}
 	return nil
 }
 
-// pressedInRace handles the pace keys. done is false for other keys.
+// saveRace writes a recording of each lane, which replay shows, into the current folder.
+func (m *Model) saveRace() tea.Cmd {
+	r := m.racing
+	var ready []trace.Record
+	if m.state.Ready != nil {
+		ready = []trace.Record{{Event: *m.state.Ready}}
+	}
+	name := "race-" + m.options.Now().Format("20060102-150405")
+	return func() tea.Msg {
+		var paths []string
+		for i, heard := range r.heard {
+			path := fmt.Sprintf("%s.%c.jsonl", name, 'a'+i)
+			if err := writeTrace(path, slices.Concat(ready, heard)); err != nil {
+				return noteMsg(sanitize.Line("saving the race: " + err.Error()))
+			}
+			paths = append(paths, path)
+		}
+		return noteMsg(sanitize.Line("saved, for specula replay: " + strings.Join(paths, " and ")))
+	}
+}
+
+// writeTrace writes records to a new file that only its owner may read.
+func writeTrace(path string, records []trace.Record) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	var at time.Time
+	w := trace.NewWriter(f, func() time.Time { return at })
+	for _, r := range records {
+		at = time.UnixMicro(int64(r.AtMS * 1000))
+		err = errors.Join(err, w.Write(r.Event))
+	}
+	return errors.Join(err, f.Close())
+}
+
+// pressedInRace handles the pace keys and, after a race, the keys of its screen. done is false for other
+// keys.
 func (m *Model) pressedInRace(a keys.Action, key string) (cmd tea.Cmd, done bool) {
 	switch a {
 	case keys.Pace, keys.PaceFaster, keys.PaceSlower:
 		return m.screenAction(a)
 	}
-	if key == "space" && m.stepping() {
+	over := m.racing.stop == nil && m.racing.view.Over()
+	switch {
+	case key == "space" && m.stepping():
 		m.pacer.Next()
 		return nil, true
+	case over && key == "e":
+		return m.saveRace(), true
+	case over && key == "r" && m.options.Race == nil:
+		return m.race(m.racing.messages, m.racing.lanes, m.racing.after), true
 	}
 	return nil, false
 }

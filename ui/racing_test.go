@@ -3,7 +3,9 @@ package ui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"os"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 
 	"specula/engine"
 	"specula/engine/event"
+	"specula/engine/trace"
 	"specula/ui/race"
 )
 
@@ -65,14 +68,17 @@ func openRacer(t *testing.T, change func(*Options)) (*screen, *racer) {
 func TestRaceInTheChat(t *testing.T) {
 	s, r := openRacer(t, nil)
 	s.press("alt+v")
-	s.mustShow("there is no message yet")
+	s.settle()
+	s.mustShow("Race What is speculative decoding?") // a new chat races the first example
+	s.press("esc")
+	s.mustShow("faster with speculation · the same text ✓")
 	s.ask("hello")
 	s.press("alt+v")
 	s.settle()
-	for _, text := range []string{"Race hello", "speculate=off", "the settings in force", "tok/s", "tokens · 6 rounds", "tokens · 7 rounds", "the same text: because", "second lane ×", "esc closes"} {
+	for _, text := range []string{"Race hello", "without speculation", "with speculation", "tok/s", "tokens in 6 rounds", "tokens in 7 rounds", "the same text ✓", "because", "faster with speculation", "done first", "esc closes"} {
 		s.mustShow(text)
 	}
-	if r.closed != 1 || r.opened[0][0].Settings[0].Name != "speculation.enabled" || r.opened[0][1].Settings != nil {
+	if o := fmt.Sprint(r.opened[1]); r.closed != 2 || !strings.Contains(o, "{speculation.enabled off} {sampling.temperature 0}") || !strings.Contains(o, "{speculation.enabled on} {sampling.temperature 0}") {
 		t.Errorf("closed %d times, opened %v", r.closed, r.opened)
 	}
 	s.press("esc")
@@ -80,8 +86,8 @@ func TestRaceInTheChat(t *testing.T) {
 	s.mustShow("hello")
 	r.outcome = event.RaceOutcome{Compared: true, Position: 7, Why: "because"}
 	s.ask("/race gamma=2 vs proposer=ngram,gamma=6")
-	s.mustShow("THE TEXTS DIFFER from token 7 on, and must not: because")
-	s.mustShow("proposer=ngram  gamma=6")
+	s.mustShow("from token 7 on, and must not: because")
+	s.mustShow("proposer ngram, gamma 6")
 	s.press("q")
 	s.ask("/race gama=2")
 	s.mustShow("did you mean gamma?")
@@ -93,6 +99,45 @@ func TestRaceInTheChat(t *testing.T) {
 	if n := len(r.asked); n != 2 {
 		t.Errorf("%d replies were written, want the 2 of the chat", n)
 	}
+}
+
+// A race can be run again, and kept: a recording of each lane, which replay reads.
+func TestARaceIsKept(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s, r := openRacer(t, nil)
+	s.ask("hello")
+	s.press("alt+v")
+	s.settle()
+	s.press("r")
+	s.settle()
+	if len(r.opened) != 2 || fmt.Sprint(r.opened[0]) != fmt.Sprint(r.opened[1]) {
+		t.Errorf("the races were %v", r.opened)
+	}
+	s.press("e")
+	s.mustShow("saved, for specula replay: race-20261121-120000.a.jsonl and race-20261121-120000.b.jsonl")
+	for lane, name := range []string{"race-20261121-120000.a.jsonl", "race-20261121-120000.b.jsonl"} {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rounds, ended := 0, false
+		for r, err := range trace.Read(f) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch r.Event.(type) {
+			case event.Round:
+				rounds++
+			case event.ReplyEnded:
+				ended = true
+			}
+		}
+		if rounds != 6+lane || !ended {
+			t.Errorf("%s has %d rounds; ended %v", name, rounds, ended)
+		}
+	}
+	s.press("e")
+	s.mustShow("saving the race: ") // it never replaces a file
 }
 
 func TestRaceWithoutAChatQuitsWhenItIsClosed(t *testing.T) {
@@ -139,7 +184,7 @@ func TestRaceFitsEveryWindow(t *testing.T) {
 		if len(lines) != size[1] {
 			t.Errorf("%v: %d lines", size, len(lines))
 		}
-		s.mustShow("the settings in force")
+		s.mustShow("with speculation")
 		s.mustShow("the same text")
 	}
 }

@@ -182,6 +182,10 @@ func (m *Model) hints() string {
 	switch {
 	case m.racing.stop != nil && m.dialog != nil:
 		return "f2 pace  alt+. faster  esc closes"
+	case m.inRace() && m.options.Race == nil:
+		return "r again  e save recordings  esc closes"
+	case m.inRace():
+		return "e save recordings  esc closes"
 	case m.dialog != nil:
 		return "esc closes"
 	case m.past != state.Moment{}:

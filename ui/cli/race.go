@@ -33,9 +33,11 @@ settings. On a terminal both are shown side by side, and the result is printed w
 is closed. The lanes take turns on the engine, and each is counted by the time it used itself;
 --after runs one after the other.
 
-The texts are compared where they must be equal: at temperature 0, and with --acceptance exact.
-It fails (exit code 1) when such texts differ. With --json, every event is a line with its lane.`,
-		Example: `  specula race "Tell me a story." --temperature 0
+Both lanes write at temperature 0, where there is one right text, and the texts are compared. If
+you ask for a temperature, they accept by the rule exact: then one seed gives one text. If you ask
+for --acceptance, that holds, and only texts that must be equal are compared. It fails (exit code 1)
+when they differ. With --json, every event is a line with its lane.`,
+		Example: `  specula race "Tell me a story."
   specula race hello --a proposer=draft,gamma=2 --b proposer=ngram,gamma=6 --after
   specula race hello --json | grep '"lane":"b"'`,
 		Args: cobra.ArbitraryArgs,
@@ -50,7 +52,7 @@ It fails (exit code 1) when such texts differ. With --json, every event is a lin
 	c.Flags().StringVarP(&o.prompt, "prompt", "p", "", "the prompt as a flag; `TEXT` - stands for stdin")
 	// One letter alone is completed by shells only as a shorthand.
 	c.Flags().StringVarP(&o.lanes[0], "a", "a", race.Plain, "`SETTINGS` of the first lane, as NAME=VALUE,…; now for none")
-	c.Flags().StringVarP(&o.lanes[1], "b", "b", "now", "`SETTINGS` of the second lane")
+	c.Flags().StringVarP(&o.lanes[1], "b", "b", race.With, "`SETTINGS` of the second lane")
 	complete(c, "a", completeLane)
 	complete(c, "b", completeLane)
 	c.Flags().BoolVar(&o.after, "after", false, "one lane after the other")
@@ -72,6 +74,7 @@ func (a *invocation) race(ctx context.Context, o raceFlags) error {
 			return usagef("--%c: %w", 'a'+i, err)
 		}
 	}
+	lanes = race.Comparable(lanes, a.overrides.all()...)
 	c, _, err := a.settings()
 	if err != nil {
 		return err
@@ -159,11 +162,10 @@ func (a *invocation) raceHere(ctx context.Context, c config.Config, prompt strin
 
 // verdict returns the error of a race: it failed, or texts differ that must be equal; nil if neither.
 func (a *invocation) verdict(p *raceReport) error {
-	_, wrong := race.Words(p.Outcome)
 	switch {
 	case p.failed != "":
 		return a.classify(errors.New(p.failed))
-	case wrong:
+	case p.Outcome.Compared && !p.Outcome.Same:
 		return errors.New("texts differ that must be equal")
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"specula/engine/event"
 	"specula/ui/race"
 	"specula/ui/sanitize"
+	"specula/ui/theme"
 )
 
 func laneName(i int) string { return string(rune('a' + i)) }
@@ -77,7 +78,11 @@ func (p *raceReport) add(lane int, e event.Event) error {
 
 // finish prints the outcome.
 func (p *raceReport) finish() error {
-	p.Gain = race.Gain(&p.Lanes[0].Count, &p.Lanes[1].Count)
+	verdict := race.Judge(&p.Lanes[0].Count, &p.Lanes[1].Count, p.Outcome)
+	if p.stopped() {
+		verdict.Text, verdict.Same, verdict.Wrong, verdict.Why = "stopped before the end: the texts were not compared", false, false, ""
+	}
+	p.Gain = strings.TrimSpace(verdict.Factor("×") + " " + verdict.Comparison(p.Lanes[1].Name))
 	if p.json {
 		line, err := json.Marshal(struct {
 			Kind string      `json:"kind"`
@@ -91,16 +96,13 @@ func (p *raceReport) finish() error {
 	}
 	var b strings.Builder
 	for _, l := range p.Lanes {
-		fmt.Fprintf(&b, "%s  %s\n   %s tokens/s · %s\n\n%s\n\n", l.Lane, sanitize.Line(l.Name), l.Count.Speed("–"), l.Count.Words("·", "–"), p.app.shown(l.Text))
+		fmt.Fprintf(&b, "%s  %s\n   %s tokens/s · %s\n\n%s\n\n", l.Lane, sanitize.Line(l.Name), l.Count.Speed("–"), l.Count.Words("·"), p.app.shown(l.Text))
 	}
-	if p.Gain != "" {
-		fmt.Fprintln(&b, p.Gain)
+	th, _ := theme.Named("mono", true)
+	fmt.Fprintln(&b, sanitize.Line(verdict.Words(p.Lanes[1].Name, th.Glyph)))
+	if verdict.Why != "" {
+		fmt.Fprintln(&b, sanitize.Line(verdict.Why))
 	}
-	words, _ := race.Words(p.Outcome)
-	if p.stopped() {
-		words = "stopped before the end: the texts were not compared"
-	}
-	fmt.Fprintln(&b, sanitize.Line(words))
 	_, err := io.WriteString(p.app.Terminal.Stdout, b.String())
 	return err
 }

@@ -54,35 +54,29 @@ func (c *Count) Speed(none string) string {
 	return fmt.Sprintf("%.1f", c.perSecond())
 }
 
-// Words returns the other figures on one line. none stands for a figure that was not measured.
-func (c *Count) Words(separator, none string) string {
-	perPass, accepted := none, none
+// Words returns the other figures on one line.
+func (c *Count) Words(separator string) string {
+	text := plural(c.Tokens, "token") + " in " + plural(c.Rounds, "round")
+	sep := " " + separator + " "
 	if c.Rounds > 0 {
-		perPass = fmt.Sprintf("%.2f", float64(c.Tokens)/float64(c.Rounds))
+		text += fmt.Sprintf("%s%.2f a round", sep, float64(c.Tokens)/float64(c.Rounds))
 	}
 	if c.Tested > 0 {
-		accepted = fmt.Sprintf("%.0f%%", 100*float64(c.Accepted)/float64(c.Tested))
+		text += fmt.Sprintf("%s%.0f%% kept", sep, 100*float64(c.Accepted)/float64(c.Tested))
 	}
-	sep := " " + separator + " "
-	return fmt.Sprintf("%d tokens%s%d rounds%s%s/pass%s%s kept%s%.1f ms", c.Tokens, sep, c.Rounds, sep, perPass, sep, accepted, sep, c.DecodeMS)
+	return text + sep + milliseconds(c.DecodeMS)
 }
 
-// Gain says how much faster the second lane was; "" if that was not measured.
-func Gain(a, b *Count) string {
-	if gain := b.over(a); gain > 0 {
-		return fmt.Sprintf("the second lane wrote %.2f × as fast as the first", gain)
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
 	}
-	return ""
+	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// Words says whether the texts of a race are equal. wrong is true if they were compared, must be
-// equal and are not.
-func Words(o event.RaceOutcome) (text string, wrong bool) {
-	switch {
-	case !o.Compared:
-		return "texts not compared: " + o.Why, false
-	case o.Same:
-		return "the same text: " + o.Why, false
+func milliseconds(ms float64) string {
+	if ms >= 1000 {
+		return fmt.Sprintf("%.2f s", ms/1000)
 	}
-	return fmt.Sprintf("THE TEXTS DIFFER from token %d on, and must not: %s", o.Position, o.Why), true
+	return fmt.Sprintf("%.1f ms", ms)
 }

@@ -4,9 +4,11 @@
 package race
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"specula/engine"
@@ -30,22 +32,23 @@ type Race interface {
 	Close() error
 }
 
-// Plain is the text of the lane without speculation.
-const Plain = "speculate=off"
+// The texts of the usual lanes: without and with speculation.
+const (
+	Plain = "speculate=off"
+	With  = "speculate=on"
+)
 
 // ParseLane parses the settings of a lane: name=value, separated by commas or spaces. "plain" means no
-// speculation; "now" or "" means the current settings. As everywhere, naming γ also sets the rule to
-// fixed (config.Imply).
+// speculation; "now" changes nothing. As everywhere, naming γ also sets the rule to fixed (config.Imply).
 func ParseLane(text string) (Lane, error) {
-	text = strings.TrimSpace(text)
-	switch text {
-	case "plain":
-		text = Plain
-	case "", "now":
-		return Lane{Name: "the settings in force"}, nil
-	}
-	l := Lane{Name: strings.Join(strings.FieldsFunc(text, between), "  ")}
+	var l Lane
 	for _, part := range strings.FieldsFunc(text, between) {
+		switch part {
+		case "now":
+			continue
+		case "plain":
+			part = Plain
+		}
 		name, value, ok := strings.Cut(part, "=")
 		s, known := config.Lookup(name)
 		switch {
@@ -56,15 +59,54 @@ func ParseLane(text string) (Lane, error) {
 		}
 		l.Settings = append(l.Settings, config.Value{Name: s.Name, Text: value})
 	}
+	l.Name = nameOf(l.Settings)
 	var note string
 	var err error
 	if l.Settings, note, err = config.Imply(l.Settings); err != nil {
 		return l, err
 	}
 	if note != "" {
-		l.Name += "  (" + note + ")"
+		l.Name += " (" + note + ")"
 	}
 	return l, nil
+}
+
+// nameOf says in plain words what a lane does.
+func nameOf(settings []config.Value) string {
+	words := make([]string, len(settings))
+	for i, v := range settings {
+		s, _ := config.Lookup(v.Name)
+		switch on := config.Default(); {
+		case v.Name != "speculation.enabled":
+			words[i] = strings.TrimSpace(s.Flag + " " + v.Text)
+		case on.SetAll(v) == nil && on.Speculation.Enabled:
+			words[i] = "with speculation"
+		default:
+			words[i] = "without speculation"
+		}
+	}
+	return cmp.Or(strings.Join(words, ", "), "as set")
+}
+
+// Comparable makes the texts of two lanes comparable: at temperature 0 there is one right text. Where a
+// temperature was asked for, in a lane or in also, both lanes accept by the rule exact, under which one
+// seed gives one text. Where a rule was asked for, nothing is changed.
+func Comparable(lanes [2]Lane, also ...config.Value) [2]Lane {
+	asked := slices.Concat(also, lanes[0].Settings, lanes[1].Settings)
+	names := func(name string) bool {
+		return slices.ContainsFunc(asked, func(v config.Value) bool { return v.Name == name })
+	}
+	more := config.Value{Name: "sampling.temperature", Text: "0"}
+	switch {
+	case names("speculation.acceptance"):
+		return lanes
+	case names(more.Name):
+		more = config.Value{Name: "speculation.acceptance", Text: "exact"}
+	}
+	for i, l := range lanes {
+		lanes[i].Settings = append(slices.Clone(l.Settings), more)
+	}
+	return lanes
 }
 
 func between(r rune) bool { return r == ',' || r == ' ' }
@@ -81,11 +123,11 @@ func nearest(name string) string {
 }
 
 // ParseLanes parses "A vs B". If text names one lane only, it becomes the second, and the first is
-// without speculation. "" stands for one lane with the current settings.
+// without speculation. "" stands for one lane with speculation.
 func ParseLanes(text string) (lanes [2]Lane, err error) {
 	left, right, both := strings.Cut(" "+text+" ", " vs ")
 	if !both {
-		left, right = "plain", text
+		left, right = Plain, cmp.Or(strings.TrimSpace(text), With)
 	}
 	if lanes[0], err = ParseLane(left); err != nil {
 		return lanes, err

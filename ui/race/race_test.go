@@ -1,7 +1,10 @@
 package race_test
 
 import (
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,12 +15,15 @@ import (
 	"specula/ui/theme"
 )
 
+var update = flag.Bool("update", false, "write the frames under testdata anew")
+
 func TestParseLanes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"", "[speculation.enabled=off] vs []"},
+		{"", "[speculation.enabled=off] vs [speculation.enabled=on]"},
 		{"gamma=3", "[speculation.enabled=off] vs [speculation.gamma=3 speculation.gamma_rule=fixed]"},
 		{"gamma=3,rule=windowed vs proposer=ngram", "[speculation.gamma=3 speculation.gamma_rule=windowed] vs [speculation.proposer=ngram]"},
 		{"plain vs now", "[speculation.enabled=off] vs []"},
+		{"plain temp=0.5 vs now temp=0.5", "[speculation.enabled=off sampling.temperature=0.5] vs [sampling.temperature=0.5]"},
 		{"temp=0 topk=5 vs plain", "[sampling.temperature=0 sampling.top_k=5] vs [speculation.enabled=off]"},
 	} {
 		lanes, err := race.ParseLanes(c.text)
@@ -32,6 +38,14 @@ func TestParseLanes(t *testing.T) {
 		if got := strings.Join(sides, " vs "); err != nil || got != c.want {
 			t.Errorf("%q: %s, %v; want %s", c.text, got, err, c.want)
 		}
+	}
+	lanes, err := race.ParseLanes("")
+	if err != nil || lanes[0].Name != "without speculation" || lanes[1].Name != "with speculation" {
+		t.Errorf("the usual lanes are %+v, %v", lanes, err)
+	}
+	lanes, err = race.ParseLanes("gamma=2 vs proposer=ngram gamma=6")
+	if err != nil || lanes[0].Name != "gamma 2" || lanes[1].Name != "proposer ngram, gamma 6" {
+		t.Errorf("the lanes are %+v, %v", lanes, err)
 	}
 	for text, want := range map[string]string{"gamma": "is not NAME=VALUE", "propsoer=x": "did you mean proposer?", "a=1 vs gamma=2": "there is no setting"} {
 		if _, err := race.ParseLanes(text); err == nil || !strings.Contains(err.Error(), want) {
@@ -50,20 +64,20 @@ func TestTheOutcomeIsNeverCut(t *testing.T) {
 		verdict, rest string
 	}{
 		{event.RaceOutcome{Compared: true, Same: true, Why: "acceptance exact and one seed: the target's own draws decide"}, "",
-			"second lane ×2.00 · the same text", ": acceptance exact and one seed: the target's own draws decide"},
-		{event.RaceOutcome{Why: drawn}, "", "second lane ×2.00 · texts not compared", ": " + drawn},
+			"×2.0 faster with speculation · the same text ✓", ": acceptance exact and one seed: the target's own draws decide"},
+		{event.RaceOutcome{Why: drawn}, "", "×2.0 faster with speculation · texts not compared", ": " + drawn},
 		{event.RaceOutcome{Compared: true, Position: 12345, Why: "at temperature 0 there is one text"}, "",
-			"second lane ×2.00 · THE TEXTS DIFFER", " from token 12345 on, and must not: at temperature 0 there is one text"},
+			"×2.0 faster with speculation · THE TEXTS DIFFER ✗", ": from token 12345 on, and must not: at temperature 0 there is one text"},
 		{event.RaceOutcome{}, "the GPU failed: " + drawn, "the GPU failed", ": " + drawn},
 	} {
-		settings := "gamma=5 acceptance=block gamma-rule=fixed proposer=combined suffix-trust=0.4 temperature=0.7 seed=12"
-		v := race.NewView("hello", [2]race.Lane{{Name: settings}, {Name: settings}})
+		settings := "gamma 5, acceptance block, gamma-rule fixed, proposer combined, suffix-trust 0.4, temperature 0.7, seed 12"
+		v := race.NewView("hello", [2]race.Lane{{Name: settings}, {Name: "with speculation"}})
 		for lane, ms := range []float64{2, 1} {
 			v.Apply(lane, event.ReplyStarted{Reply: 1, Prompt: "hello"})
 			v.Apply(lane, event.Round{Commit: &event.Token{ID: 1, Text: "Hi", Verdict: event.Plain}, VerifyMS: ms})
 		}
 		v.Finish(c.outcome, c.failure)
-		for _, size := range [][2]int{{80, 23}, {48, 15}, {120, 35}, {40, 9}} {
+		for _, size := range [][2]int{{80, 21}, {48, 15}, {59, 35}, {40, 9}} {
 			lines := v.Draw(th, size[0], size[1])
 			screen := strings.Join(strings.Fields(ansi.Strip(strings.Join(lines, " "))), " ")
 			want := c.verdict
@@ -76,6 +90,110 @@ func TestTheOutcomeIsNeverCut(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Unless it was asked otherwise, both texts must be the same: at temperature 0, or by the rule exact.
+func TestLanesAreMadeComparable(t *testing.T) {
+	for _, c := range []struct{ text, also, want string }{
+		{"", "", "sampling.temperature=0"},
+		{"gamma=2 vs gamma=8", "", "sampling.temperature=0"},
+		{"temp=0.5 vs temp=0.9", "", "speculation.acceptance=exact"},
+		{"", "temp=0.9", "speculation.acceptance=exact"},
+		{"acceptance=block vs plain", "", ""},
+		{"", "temp=0.9 acceptance=block", ""},
+	} {
+		lanes, err := race.ParseLanes(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		also, err := race.ParseLane(c.also)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, l := range race.Comparable(lanes, also.Settings...) {
+			got := ""
+			for _, v := range l.Settings[len(lanes[i].Settings):] {
+				got += v.Name + "=" + v.Text
+			}
+			if got != c.want || l.Name != lanes[i].Name {
+				t.Errorf("%q with %q: lane %d gets %q, want %q", c.text, c.also, i, got, c.want)
+			}
+		}
+	}
+}
+
+// raced returns the view of a race that is over: the first lane writes one token a round, the second four.
+func raced(t *testing.T, over bool) *race.View {
+	t.Helper()
+	lanes, err := race.ParseLanes("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := race.NewView("What is speculative decoding?", lanes)
+	text := strings.Fields("A small model guesses and a large model checks all of them in a single pass")
+	for lane, step := range []int{1, 4} {
+		v.Apply(lane, event.ReplyStarted{Reply: 1, Prompt: "What is speculative decoding?", Settings: event.Settings{Speculate: lane == 1, GammaRule: "fixed", Gamma: 3 * lane}})
+		for i := 0; i < len(text); i += step {
+			if !over && i >= 8/(5-step) {
+				break
+			}
+			r := event.Round{Index: i / step, Gamma: step - 1, Accepted: step - 1, Tested: step - 1, VerifyMS: 1, DraftMS: 0.2 * float64(step-1)}
+			for _, word := range text[i : i+step-1] {
+				r.Draft = append(r.Draft, event.Token{ID: 1, Text: word + " ", Verdict: event.Accepted})
+			}
+			r.Commit = &event.Token{ID: 2, Text: text[i+step-1] + " ", Verdict: event.Bonus}
+			v.Apply(lane, r)
+		}
+		if over {
+			v.Apply(lane, event.ReplyEnded{Reply: 1, Reason: "stop"})
+		}
+	}
+	if over {
+		v.Finish(event.RaceOutcome{Compared: true, Same: true, Why: "at temperature 0 there is one text"}, "")
+	}
+	return v
+}
+
+// The frames of a race, at three sizes and in two themes.
+func TestRaceFramesMatchGoldens(t *testing.T) {
+	for name, over := range map[string]bool{"running": false, "over": true} {
+		for _, size := range [][2]int{{80, 23}, {120, 35}, {200, 49}} {
+			for _, th := range []string{"dark", "light"} {
+				theme, _ := theme.Named(th, true)
+				lines := raced(t, over).Draw(theme, size[0], size[1])
+				got := strings.Join(lines, "\n")
+				label := fmt.Sprintf("%s-%dx%d", name, size[0], size[1])
+				golden(t, label, ansi.Strip(got)) // both themes draw the same text
+				if size[0] == 80 {
+					golden(t, label+"-"+th+"-styles", strings.ReplaceAll(got, "\x1b", "␛"))
+				}
+				for _, line := range lines {
+					if n := ansi.StringWidth(line); n != size[0] {
+						t.Errorf("%s: a line has %d cells: %q", label, n, ansi.Strip(line))
+					}
+				}
+			}
+		}
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	got += "\n"
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (write it with -update)", err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; look at it and use -update if it is right. Got:\n%s", path, got)
 	}
 }
 
@@ -108,5 +226,5 @@ func Example() {
 	v.Apply(0, event.Round{Commit: &event.Token{ID: 1, Text: "Hi", Verdict: event.Plain}, VerifyMS: 2})
 	th, _ := theme.Named("mono", false)
 	fmt.Println(strings.TrimSpace(ansi.Strip(v.Draw(th, 60, 20)[3])))
-	// Output: 1 tokens - 1 rounds - 1.00/pass - - kept - 2.0 ms
+	// Output: 1 token in 1 round - 1.00 a round - 2.0 ms
 }

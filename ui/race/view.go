@@ -31,6 +31,8 @@ type side struct {
 	state *state.State
 	text  *transcript.View
 	count Count
+	spans []span // as many as the reply has rounds
+	ended bool
 }
 
 // NewView returns the view of a race that has not begun.
@@ -54,8 +56,13 @@ func (v *View) Apply(lane int, e event.Event) {
 	s := v.lanes[lane]
 	s.state.Apply(e)
 	s.count.Add(e)
-	if _, started := e.(event.ReplyStarted); started {
+	switch e := e.(type) {
+	case event.ReplyStarted:
 		s.state.Messages = slices.Delete(s.state.Messages, 0, len(s.state.Messages)-1) // the prompt is shown above both lanes
+	case event.Round:
+		s.spans = append(s.spans, span{s.count.DecodeMS, len(e.Committed())})
+	case event.ReplyEnded:
+		s.ended = true
 	}
 }
 
@@ -83,15 +90,23 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 const (
 	minBeside   = 100 // least width for lanes side by side
 	headingRows = 2
-	minForLane  = 8 // least rows of a lane to show the round in progress
-	footShare   = 4 // the outcome takes at most 1/footShare of the rows
+	minForLane  = 14 // least rows of a lane to show the round in progress
+	minForTrack = 18 // least rows of the window to show the track
+	minForTall  = 32 // least rows for one with two rows a lane
+	minForLarge = 22 // least rows and, below, columns for a verdict in large figures
+	largeWidth  = 60
+	footShare   = 4 // a verdict in small letters takes at most 1/footShare of the rows
 )
 
 // Draw returns h lines of w cells.
 func (v *View) Draw(th *theme.Theme, w, h int) []string {
 	title := paint.NewLine(th, w).Put(th.Title, " Race ").Put(th.User, v.prompt)
+	title.Right(th.Label, v.conditions()+" ")
 	lines := []string{title.String(), v.rule(th, w)}
-	foot := v.foot(th, w, max(1, h/footShare))
+	foot := v.foot(th, w, h)
+	if h >= minForTrack {
+		foot = append(v.track(th, w, h >= minForTall), append([]string{v.rule(th, w)}, foot...)...)
+	}
 	body := h - len(lines) - 1 - len(foot)
 	if w >= minBeside {
 		lines = append(lines, v.beside(th, w, body)...)
@@ -103,6 +118,15 @@ func (v *View) Draw(th *theme.Theme, w, h int) []string {
 	}
 	lines = append(append(lines, v.rule(th, w)), foot...)
 	return paint.Block(lines, w, h)
+}
+
+// conditions says under which settings both lanes write; "" if they differ or are not known.
+func (v *View) conditions() string {
+	a, b := v.lanes[0].state, v.lanes[1].state
+	if a.Reply.Number == 0 || b.Reply.Number == 0 || a.Settings.Temperature != b.Settings.Temperature {
+		return ""
+	}
+	return fmt.Sprintf("temperature %g", a.Settings.Temperature)
 }
 
 func (v *View) rule(th *theme.Theme, w int) string {
@@ -124,7 +148,11 @@ func (s *side) draw(th *theme.Theme, w, h int) []string {
 	speed := s.count.Speed(th.Glyph.None) + " tok/s "
 	heading := paint.NewLine(th, w).Put(th.Strong, paint.Fit(th, "", " "+s.name, w-1-paint.Width(speed)))
 	heading.Right(th.Strong, speed)
-	lines := []string{heading.String(), paint.NewLine(th, w).Put(th.Label, " "+s.count.Words(th.Glyph.Separator, th.Glyph.None)).String()}
+	figures := ""
+	if s.count.Rounds > 0 {
+		figures = " " + s.count.Words(th.Glyph.Separator)
+	}
+	lines := []string{heading.String(), paint.NewLine(th, w).Put(th.Label, figures).String()}
 	round := 0
 	if h >= minForLane {
 		round = 3
@@ -136,38 +164,78 @@ func (s *side) draw(th *theme.Theme, w, h int) []string {
 	return paint.Block(lines, w, h)
 }
 
-// foot draws the outcome in at most rows lines. The speed-up and whether the texts are the same come
-// first, so that only reasons can be cut off.
-func (v *View) foot(th *theme.Theme, w, rows int) []string {
-	if !v.over {
+// foot draws the outcome for a window of h rows: in large figures if there is room.
+func (v *View) foot(th *theme.Theme, w, h int) []string {
+	large := h >= minForLarge && w >= largeWidth
+	switch {
+	case !v.over && large:
+		return []string{paint.Spaces(w), paint.NewLine(th, w).Put(th.Label, " both lanes get the same of the engine's time").String(), paint.Spaces(w)}
+	case !v.over:
 		return []string{paint.NewLine(th, w).Put(th.Label, " both lanes get the same of the engine's time").String()}
+	case large && v.failure == "":
+		return v.large(th, w)
 	}
-	gain, text, style := v.verdict(th)
+	return v.small(th, w, max(1, h/footShare))
+}
+
+// large draws the verdict: how much faster in large figures, and beside it the words.
+func (v *View) large(th *theme.Theme, w int) []string {
+	d := Judge(&v.lanes[0].count, &v.lanes[1].count, v.outcome)
+	figures := paint.Large(th, d.Factor(th.Glyph.Times))
+	style, sign := d.look(th)
+	words := []struct {
+		style theme.Style
+		text  string
+	}{{th.Strong, d.Comparison(v.lanes[1].name)}, {style, strings.TrimSpace(d.Text + " " + sign)}, {th.Label, d.Why}}
+	lines := make([]string, paint.LargeRows)
+	gain := th.Graph
+	if event.Loses(d.Times) {
+		gain = th.Error
+	}
+	for i := range lines {
+		lines[i] = paint.NewLine(th, w).Put("", "  ").Put(gain.With(th.Strong), figures[i]).Put("", "  ").Put(words[i].style, sanitize.Line(words[i].text)).String()
+	}
+	return lines
+}
+
+// look returns the style and the sign of what is said of the texts.
+func (d *Verdict) look(th *theme.Theme) (style theme.Style, sign string) {
+	switch {
+	case d.Wrong:
+		return th.Error, th.Glyph.Cross
+	case d.Same:
+		return th.Accepted.With(th.Strong), th.Glyph.Check
+	}
+	return th.Label, ""
+}
+
+// small draws the outcome in at most rows lines. The speed-up and whether the texts are the same come
+// first, so that only reasons can be cut off.
+func (v *View) small(th *theme.Theme, w, rows int) []string {
+	d := Judge(&v.lanes[0].count, &v.lanes[1].count, v.outcome)
+	first, rest := d.Words(v.lanes[1].name, th.Glyph), ": "+d.Why
+	style, _ := d.look(th)
+	if v.failure != "" {
+		first, rest, style = v.failure, "", th.Error
+	}
+	first = sanitize.Line(first)
 	var lines []string
-	for i, line := range paint.Wrap(gain+text, w-2, rows) {
+	for i, line := range paint.Wrap(first+sanitize.Line(rest), w-2, rows) {
 		out := paint.NewLine(th, w).Put("", " ")
-		if rest, ok := strings.CutPrefix(line, gain); ok && i == 0 {
-			line = rest
-			out.Put(th.Strong, gain)
+		if after, ok := strings.CutPrefix(line, first); ok && i == 0 {
+			line = after
+			out.Put(style.With(th.Strong), first)
 		}
 		lines = append(lines, out.Put(style, line).String())
 	}
 	return lines
 }
 
-// verdict returns the speed-up, "" if it was not measured, and a text about the outcome. After a failure
-// the text is the failure.
-func (v *View) verdict(th *theme.Theme) (gain, text string, style theme.Style) {
-	if v.failure != "" {
-		return "", v.failure, th.Error
+// Summary returns the verdict on one line; "" before the race is over.
+func (v *View) Summary(glyphs theme.Glyphs) string {
+	if !v.over || v.failure != "" {
+		return v.failure
 	}
-	text, wrong := Words(v.outcome)
-	text = sanitize.Line(text)
-	if wrong {
-		style = th.Error
-	}
-	if times := v.lanes[1].count.over(&v.lanes[0].count); times > 0 {
-		gain, text = fmt.Sprintf("second lane %s%.2f", th.Glyph.Times, times), " "+th.Glyph.Separator+" "+text
-	}
-	return gain, text, style
+	d := Judge(&v.lanes[0].count, &v.lanes[1].count, v.outcome)
+	return sanitize.Line(d.Words(v.lanes[1].name, glyphs))
 }

@@ -1,0 +1,83 @@
+package race
+
+import (
+	"fmt"
+
+	"specula/engine/event"
+	"specula/ui/theme"
+)
+
+// Verdict is the outcome of a race in words.
+type Verdict struct {
+	Times float64 // the speed of the second lane divided by that of the first; 0 if not measured
+	Text  string  // "the same text"
+	Same  bool    // the texts were compared and are equal
+	Wrong bool    // the texts differ and must not
+	Why   string  // what the text rests on
+}
+
+// Judge sums a race up.
+func Judge(a, b *Count, o event.RaceOutcome) Verdict {
+	v := Verdict{Times: b.over(a), Why: o.Why}
+	switch {
+	case !o.Compared:
+		v.Text = "texts not compared"
+	case o.Same:
+		v.Text, v.Same = "the same text", true
+	default:
+		v.Text, v.Wrong = "THE TEXTS DIFFER", true
+		v.Why = fmt.Sprintf("from token %d on, and must not: %s", o.Position, o.Why)
+	}
+	return v
+}
+
+// Factor is how much faster or slower the second lane was: "3.81"; "" if not measured. times stands before
+// the figure.
+func (v *Verdict) Factor(times string) string {
+	switch {
+	case v.Times <= 0:
+		return ""
+	case v.Times >= 10:
+		return fmt.Sprintf("%s%.0f", times, v.Times)
+	case v.Times >= 2:
+		return fmt.Sprintf("%s%.1f", times, v.Times)
+	}
+	return fmt.Sprintf("%s%.2f", times, v.Times)
+}
+
+// Comparison names the second lane and compares it with the first: "faster with speculation".
+func (v *Verdict) Comparison(lane string) string {
+	switch {
+	case v.Times <= 0:
+		return ""
+	case event.Loses(v.Times):
+		return "slower " + after(lane)
+	case v.Times < 1.005:
+		return "as fast " + after(lane)
+	}
+	return "faster " + after(lane)
+}
+
+// after lets the name of a lane follow a comparison.
+func after(lane string) string {
+	switch lane {
+	case "with speculation", "without speculation":
+		return lane
+	}
+	return "with " + lane
+}
+
+// Words returns the whole verdict on one line: "×3.8 faster with speculation · the same text ✓".
+func (v *Verdict) Words(lane string, g theme.Glyphs) string {
+	text := v.Text
+	switch {
+	case v.Wrong:
+		text += " " + g.Cross
+	case v.Same:
+		text += " " + g.Check
+	}
+	if factor := v.Factor(g.Times); factor != "" {
+		return factor + " " + v.Comparison(lane) + " " + g.Separator + " " + text
+	}
+	return text
+}
