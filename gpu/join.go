@@ -30,13 +30,16 @@ func joinAdd(operations []operation, n norm) []operation {
 	a, ok := before[add](operations, 1)
 	switch {
 	case !ok, a.x != n.x, a.n != n.groups*n.length: // not the same numbers
-	case n.length <= mostHeadDim: // no kernel for that
+	case n.warps(): // no kernel for that
 	case n.dst == a.x, n.dst == a.y: // the kernel would read what it has written
 	default:
 		return append(operations[:len(operations)-2], addNorm{a.y, n})
 	}
 	return operations
 }
+
+// mostHeadDim is the widest head that the kernel of joinHeads takes.
+const mostHeadDim = 256
 
 // joinHeads joins the storing of k and v, which comes last, with the rotations of q and k and the
 // norms before them. After the joined operation k is rotated in the cache only, not in its buffer.

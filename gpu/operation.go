@@ -4,6 +4,7 @@ import (
 	"specula/engine/compute"
 	"specula/gpu/driver"
 	"specula/kernels/cuda"
+	"specula/kernels/ref"
 )
 
 // operation is one step of a pass as plain data: what is computed, and where in device memory.
@@ -84,13 +85,10 @@ type norm struct {
 	eps            float32
 }
 
-// mostHeadDim is the widest group for which RMSNorm uses one warp. A wider group gets a block.
-const mostHeadDim = 256
-
-// launch chooses the number of threads by the group's length alone. This number decides the order
-// of the sum, so it must not depend on the number of rows.
+// launch packs groups of one warp into blocks; a wider group has a block. The number of threads
+// depends on the group's length alone, never on the number of rows: it decides the order of the sum.
 func (o norm) launch() launch {
-	if o.length <= mostHeadDim {
+	if o.warps() {
 		return launchOf("rms_norm_heads", warpEach(o.groups, 0),
 			address(o.dst), address(o.x), address(o.w), whole(o.length), whole(o.groups), real(o.eps))
 	}
@@ -98,9 +96,12 @@ func (o norm) launch() launch {
 		real(o.eps))
 }
 
+// warps reports whether a warp is enough for each group.
+func (o norm) warps() bool { return ref.NormThreads(o.length) == ref.Warp }
+
 // shape has a block for each group.
 func (o norm) shape() driver.Shape {
-	return driver.Shape{Grid: [3]int{o.groups}, Block: [3]int{min(1024, ceilDivide(o.length, 128)*32)}}
+	return driver.Shape{Grid: [3]int{o.groups}, Block: [3]int{ref.NormThreads(o.length)}}
 }
 
 // addNorm is an add, and the norm of its sum.

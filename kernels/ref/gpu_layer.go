@@ -6,14 +6,14 @@ import "math"
 // differ from the float64 definitions in the order of sums and in where they round; each comment
 // says how.
 
-// NormThreads returns the number of threads that normalise a group of n numbers together in
-// RMSNormGroup. This number decides the order of the sum, and so the bits. A launch of the kernel
-// with another number of threads, as the backend does it for most n above 256, has other bits.
+// NormThreads returns the number of threads that normalise a group of n numbers together. It decides
+// the order of the sums, and so the bits; the backend launches as many. A group of up to 256 numbers,
+// a head of q or k, has a warp; a wider one has a thread for 4 numbers, in whole warps.
 func NormThreads(n int) int {
 	if n <= 256 {
-		return Warp // heads of q and k
+		return Warp
 	}
-	return 512
+	return min(1024, (n+4*Warp-1)/(4*Warp)*Warp)
 }
 
 // RMSNormGroup is RMSNorm for one group of len(w) numbers. Number k belongs to thread k mod
@@ -33,8 +33,9 @@ func RMSNormGroup(dst, x, w []float32, eps float32) {
 }
 
 // LayerNormGroup is LayerNorm for one group of len(w) numbers. Both sums are in the order of
-// RMSNormGroup, with this number of threads in place of NormThreads.
-func LayerNormGroup(dst, x, w []float32, threads int, eps float32) {
+// RMSNormGroup.
+func LayerNormGroup(dst, x, w []float32, eps float32) {
+	threads := NormThreads(len(w))
 	sums, squares := make([]float32, threads), make([]float32, threads)
 	for k, v := range x {
 		sums[k%threads] += v
