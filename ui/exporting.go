@@ -18,7 +18,7 @@ func (m *Model) export(arg string) tea.Cmd {
 	if err != nil {
 		return m.say(sanitize.Line(err.Error()))
 	}
-	source := export.Source{Chat: m.snapshot()}
+	source := m.source()
 	return func() tea.Msg {
 		out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err == nil {
@@ -29,6 +29,15 @@ func (m *Model) export(arg string) tea.Cmd {
 		}
 		return noteMsg(sanitize.Line("exported to " + path))
 	}
+}
+
+// source returns what is on the screen in the forms that it can be exported in. It may be used while
+// the screen goes on.
+func (m *Model) source() export.Source {
+	chat := m.snapshot()
+	moving := Film(export.Recording(chat, m.state.Ready), m.config.Clone(), m.size.w, m.size.h)
+	moving.Title, moving.Light = sanitize.Line(chat.Title), m.theme.Name == "light"
+	return export.Source{Chat: chat, Film: moving}
 }
 
 // exportTo returns the format and the file that the argument of /export names.

@@ -305,7 +305,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/edit", "there is no message yet", "", ""},
 		{"/copy", "there is no reply yet", "", ""},
 		{"/save", "there is nothing to save", "", ""},
-		{"/export", "/export FILE, or /export FORMAT: html, md", "", ""},
+		{"/export", "/export FILE, or /export FORMAT: html", "", ""},
 		{"/gama 6", "did you mean /gamma?", "speculation.gamma", "4"},
 		{"/help", "Engine, also in mid-reply", "", ""},
 	}

@@ -13,12 +13,15 @@ import (
 	"specula/engine"
 	"specula/engine/event"
 	"specula/engine/trace"
+	"specula/ui"
 	"specula/ui/export"
+	"specula/ui/layout"
+	"specula/ui/sanitize"
 )
 
 type exportFlags struct {
-	path, format string
-	force        bool
+	path, format, size string
+	force              bool
 }
 
 func (a *invocation) exportCommand() *cobra.Command {
@@ -39,6 +42,7 @@ Everything is made from the recorded events, without a model and without a termi
 	}
 	c.Flags().StringVarP(&o.path, "output", "o", "", "the `FILE` to write; otherwise stdout")
 	c.Flags().StringVar(&o.format, "format", "", "the `FORMAT`; otherwise the end of the file's name")
+	c.Flags().StringVar(&o.size, "size", "100x30", "of the screen in films and pictures: `COLUMNSxROWS`")
 	c.Flags().BoolVar(&o.force, "force", false, "replace a file that is there")
 	a.addSettings(c, "ui")
 	return c
@@ -62,7 +66,10 @@ func (a *invocation) export(path string, o exportFlags) error {
 	if err != nil {
 		return err
 	}
-	source := export.Source{Chat: export.ChatOf(records)}
+	source, err := a.sourceOf(records, o)
+	if err != nil {
+		return err
+	}
 	if len(source.Chat.Turns) == 0 {
 		return fmt.Errorf("exporting %s: the trace holds no reply", path)
 	}
@@ -70,6 +77,21 @@ func (a *invocation) export(path string, o exportFlags) error {
 		return format.Write(a.Terminal.Stdout, source)
 	}
 	return writeFile(o, func(w io.Writer) error { return format.Write(w, source) })
+}
+
+// sourceOf returns a recording in all forms that it can be exported in.
+func (a *invocation) sourceOf(records []trace.Record, o exportFlags) (export.Source, error) {
+	c, _, err := a.settings()
+	if err != nil {
+		return export.Source{}, err
+	}
+	var w, h int
+	if n, err := fmt.Sscanf(o.size+"\n", "%dx%d\n", &w, &h); n != 2 || err != nil || w < layout.MinWidth || h < layout.MinHeight || w > 500 || h > 200 {
+		return export.Source{}, usagef("--size cannot be %.32q: allowed is COLUMNSxROWS from %dx%d to 500x200", o.size, layout.MinWidth, layout.MinHeight)
+	}
+	s := export.Source{Chat: export.ChatOf(records), Film: ui.Film(records, c, w, h)}
+	s.Film.Title = sanitize.Line(s.Chat.Title)
+	return s, nil
 }
 
 // formatOf returns the format that is asked for, by name or by the end of the file's name.

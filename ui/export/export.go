@@ -11,11 +11,13 @@ import (
 	"strings"
 
 	"specula/ui/chats"
+	"specula/ui/export/film"
 )
 
 // Source is what can be exported.
 type Source struct {
 	Chat chats.Chat
+	Film film.Film // the chat as a film of the screen
 }
 
 // Format is a file format.
@@ -30,8 +32,13 @@ func Formats() []Format {
 	ofChat := func(write func(io.Writer, chats.Chat) error) func(io.Writer, Source) error {
 		return func(w io.Writer, s Source) error { return write(w, s.Chat) }
 	}
+	ofFilm := func(write func(film.Film, io.Writer) error) func(io.Writer, Source) error {
+		return func(w io.Writer, s Source) error { return write(s.Film, w) }
+	}
 	return []Format{
 		{"html", "a page that plays the reply, with the numbers of each token, in one file", ofChat(HTML)},
+		{"cast", "the screen as an asciicast, version 2, with a marker for each round", ofFilm(film.Film.Cast2)},
+		{"v3.cast", "the same, version 3", ofFilm(film.Film.Cast3)},
 		{"md", "the text, as Markdown", ofChat(Markdown)},
 		{"json", "the chat with its events, as it is saved", ofChat(JSON)},
 		{"rounds.json", "replies, their rounds and tokens", ofChat(RoundsJSON)},

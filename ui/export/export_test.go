@@ -124,7 +124,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestWriteReportsFailures(t *testing.T) {
 	for _, f := range export.Formats() {
-		if err := f.Write(full{}, export.Source{Chat: export.ChatOf(recorded())}); !errors.Is(err, errFull) {
+		if err := f.Write(full{}, source(recorded())); !errors.Is(err, errFull) {
 			t.Errorf("%s on a full disk: %v", f.Name, err)
 		}
 	}

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/trace"
+	"specula/ui"
 	"specula/ui/chats"
 	"specula/ui/export"
 	"specula/ui/state/statetest"
@@ -61,6 +63,11 @@ func long(n int) []trace.Record {
 		}
 	}
 	return append(records, trace.Record{AtMS: records[len(records)-1].AtMS, Event: event.ReplyEnded{Reply: 1, Reason: "length", Text: text.String(), Totals: event.Totals{Tokens: tokens, Rounds: index}}})
+}
+
+// source returns a recording in all forms.
+func source(records []trace.Record) export.Source {
+	return export.Source{Chat: export.ChatOf(records), Film: ui.Film(records, config.Default(), 100, 30)}
 }
 
 // hostileTexts are texts that do harm where they are not escaped.
@@ -220,7 +227,7 @@ func BenchmarkFormats(b *testing.B) {
 			bytes := 0
 			for b.Loop() {
 				var sb strings.Builder
-				if err := f.Write(&sb, export.Source{Chat: export.ChatOf(records)}); err != nil {
+				if err := f.Write(&sb, source(records)); err != nil {
 					b.Fatal(err)
 				}
 				bytes = sb.Len()

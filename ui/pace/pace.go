@@ -131,8 +131,7 @@ func (p *Pacer) wait(ctx context.Context, parts int) error {
 		case Full:
 			return ctx.Err()
 		case Slow:
-			hold := time.Duration(float64(time.Second) / rounds * float64(parts) / roundParts)
-			left := hold - time.Since(began)
+			left := held(rounds, parts) - time.Since(began)
 			if left <= 0 {
 				return ctx.Err()
 			}

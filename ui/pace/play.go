@@ -3,6 +3,7 @@ package pace
 import (
 	"context"
 	"iter"
+	"time"
 
 	"specula/engine/event"
 )
@@ -12,19 +13,33 @@ import (
 // once, because the source ends by itself and its last event must be shown.
 func (p *Pacer) Play(ctx context.Context, events iter.Seq[event.Event], show func(event.Event)) {
 	for e := range events {
-		switch e := e.(type) {
-		case event.Drafted:
-			show(e)
-			_ = p.Wait(ctx)
-		case event.Round:
-			show(e)
-			parts := 1
-			if len(e.Draft) > 0 {
-				parts = verdictParts
-			}
-			_ = p.wait(ctx, parts)
-		default:
-			show(e)
+		show(e)
+		if n := parts(e); n > 0 {
+			_ = p.wait(ctx, n)
 		}
 	}
+}
+
+// parts is how long an event stays, in parts of a round: a draft and a plain token one, a verdict
+// more, and what is no phase of a round not at all.
+func parts(e event.Event) int {
+	switch e := e.(type) {
+	case event.Drafted:
+		return 1
+	case event.Round:
+		if len(e.Draft) > 0 {
+			return verdictParts
+		}
+		return 1
+	}
+	return 0
+}
+
+// Hold is how long an event stays at the slow pace, for a recording that is drawn without waiting.
+func Hold(e event.Event, roundsPerSecond float64) time.Duration {
+	return held(clamp(roundsPerSecond), parts(e))
+}
+
+func held(roundsPerSecond float64, parts int) time.Duration {
+	return time.Duration(float64(time.Second) / roundsPerSecond * float64(parts) / roundParts)
 }

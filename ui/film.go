@@ -1,0 +1,217 @@
+package ui
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/engine"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/trace"
+	"specula/ui/export/film"
+	"specula/ui/pace"
+)
+
+// Times of a film, before and after the recording.
+const (
+	filmBegins = 800 * time.Millisecond // the prompt, before anything is drafted
+	filmEnds   = 3 * time.Second        // the finished reply
+)
+
+// Film returns a recording as a film of the screen, w × h cells, at the pace that the settings ask
+// for. The screen's own model draws the frames, with a clock that jumps. Pace step is shown as slow.
+func Film(records []trace.Record, c config.Config, w, h int) film.Film {
+	frames := func(yield func(film.Frame) bool) {
+		p := newProjector(c, w, h, yield)
+		for _, r := range records {
+			if !p.play(r) {
+				return
+			}
+		}
+		p.wait(filmEnds)
+		p.yield(film.Frame{At: p.clock, Screen: p.m.View().Content})
+	}
+	light := c.UI.Theme == "light"
+	return film.Film{W: w, H: h, Light: light, Frames: frames}
+}
+
+// projector drives a Model with a clock that jumps.
+type projector struct {
+	m      *Model
+	engine *filmed
+	yield  func(film.Frame) bool
+	ended  bool
+	clock  time.Duration
+	last   float64 // time of the last record, in ms
+	shown  string
+	marked int // rounds of this reply that have a mark
+	timers []timer
+}
+
+type timer struct {
+	at  time.Duration
+	msg tea.Msg
+}
+
+func newProjector(c config.Config, w, h int, yield func(film.Frame) bool) *projector {
+	p := &projector{yield: yield, engine: &filmed{c}}
+	o := Options{
+		Config: c, Color: "always", Environ: []string{},
+		// The screen of a chat is shown, not that of a replay.
+		Load: func(context.Context, func(event.Event)) (Engine, error) { return p.engine, nil },
+		Now:  func() time.Time { return time.Time{}.Add(p.clock) },
+		tick: func(d time.Duration, f func(time.Time) tea.Msg) tea.Cmd {
+			p.timers = append(p.timers, timer{p.clock + d, f(time.Time{})})
+			return nil
+		},
+	}
+	o.complete()
+	p.m = newModel(context.Background(), o, &guard{})
+	p.m.engine = p.engine
+	p.m.dark = c.UI.Theme != "light"
+	p.m.applyTheme()
+	p.update(tea.WindowSizeMsg{Width: w, Height: h})
+	return p
+}
+
+// play shows what a record shows. It returns false if nobody looks any more.
+func (p *projector) play(r trace.Record) bool {
+	mode, rounds := p.m.pacer.Mode()
+	if mode == pace.Full {
+		p.wait(min(time.Duration((r.AtMS-p.last)*float64(time.Millisecond)), longestGap))
+	}
+	p.last = r.AtMS
+	p.engine.follow(r.Event)
+	if !p.frame(p.apply(r.Event)) {
+		return false
+	}
+	if mode != pace.Full {
+		p.wait(pace.Hold(r.Event, rounds))
+	}
+	if _, ok := r.Event.(event.ReplyStarted); ok {
+		p.wait(filmBegins)
+	}
+	return true
+}
+
+// apply applies an event as the screen does. It returns the name of a mark if one begins here.
+func (p *projector) apply(e event.Event) (mark string) {
+	switch e := e.(type) {
+	case event.Ready:
+		p.run(p.m.apply(loaded{engine: p.engine, ready: &e}))
+	case event.ReplyStarted:
+		p.m.reply, p.marked = reply{stop: func() {}}, 0
+		p.run(p.m.apply(e))
+		return "prompt"
+	case event.ReplyEnded:
+		p.run(p.m.apply(e))
+		p.run(p.m.apply(replyOver{}))
+	case event.Drafted:
+		p.run(p.m.apply(e))
+		return p.roundMark(e.Round)
+	case event.Round:
+		p.run(p.m.apply(e))
+		return p.roundMark(e.Index)
+	default:
+		p.run(p.m.apply(e))
+	}
+	return ""
+}
+
+// roundMark names a round when it is shown for the first time.
+func (p *projector) roundMark(index int) string {
+	if index < p.marked {
+		return ""
+	}
+	p.marked = index + 1
+	return "round " + count(index+1)
+}
+
+// frame yields the screen if it has changed.
+func (p *projector) frame(mark string) bool {
+	p.m.stale = true
+	screen := p.m.View().Content
+	if screen == p.shown && mark == "" {
+		return !p.ended
+	}
+	p.shown = screen
+	p.ended = p.ended || !p.yield(film.Frame{At: p.clock, Screen: screen, Mark: mark})
+	return !p.ended
+}
+
+// wait lets time pass. Messages that are due come meanwhile.
+func (p *projector) wait(d time.Duration) {
+	end := p.clock + max(d, 0)
+	for len(p.timers) > 0 {
+		next := 0
+		for i, t := range p.timers {
+			if t.at < p.timers[next].at {
+				next = i
+			}
+		}
+		due := p.timers[next]
+		if due.at > end {
+			break
+		}
+		p.timers = append(p.timers[:next], p.timers[next+1:]...)
+		p.clock = max(p.clock, due.at)
+		p.update(due.msg)
+		if !p.frame("") {
+			return
+		}
+	}
+	p.clock = end
+}
+
+func (p *projector) update(msg tea.Msg) {
+	_, cmd := p.m.Update(msg)
+	p.run(cmd)
+}
+
+// run runs a command at once.
+func (p *projector) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case nil:
+	case tea.BatchMsg:
+		for _, c := range msg {
+			p.run(c)
+		}
+	default:
+		p.update(msg)
+	}
+}
+
+// filmed stands for the engine of a recording: it has the settings that the events tell, and writes
+// nothing.
+type filmed struct{ config config.Config }
+
+func (f *filmed) follow(e event.Event) {
+	switch e := e.(type) {
+	case event.ReplyStarted:
+		c := config.Default()
+		c.UI = f.config.UI
+		var values []config.Value
+		for name, value := range e.Config {
+			if _, known := config.Lookup(name); known { // not one of another version
+				values = append(values, config.Value{Name: name, Text: value})
+			}
+		}
+		_ = c.SetAll(values...) // a value of another version: the film shows the defaults until events tell more
+		f.config = c
+	case event.SettingChanged:
+		_ = f.config.Set(e.Name, e.To)
+	}
+}
+
+func (f *filmed) Generate(context.Context, engine.Request) iter.Seq[event.Event] {
+	return func(func(event.Event) bool) {}
+}
+func (f *filmed) Change(string, string) error { return nil }
+func (f *filmed) Settings() config.Config     { return f.config }
+func (f *filmed) Close() error                { return nil }
