@@ -21,6 +21,9 @@ func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 		k.Mod &^= tea.ModAlt
 		return tea.Batch(m.pressed(k), m.pressed(k))
 	}
+	if m.tour != nil {
+		return m.pressedInTour(k)
+	}
 	if m.dialog != nil {
 		return m.pressedInDialog(k)
 	}
@@ -34,6 +37,8 @@ func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 		return m.back()
 	case a == keys.Race:
 		return m.raceLast("")
+	case a == keys.Demo:
+		return m.startDemo("")
 	}
 	if cmd, done := m.changeByKey(a); done {
 		return cmd
@@ -279,7 +284,7 @@ func (m *Model) complete() tea.Cmd {
 }
 
 func (m *Model) pasted(text string) tea.Cmd {
-	if m.dialog != nil || m.options.Load == nil {
+	if m.dialog != nil || m.tour != nil || m.options.Load == nil {
 		return nil
 	}
 	if m.focus == keys.Read {

@@ -37,6 +37,9 @@ func (m *Model) take() tea.Cmd {
 	if lost > 0 {
 		cmds = append(cmds, m.say(fmt.Sprintf("the terminal was too slow to show %d rounds; the saved text is whole", lost)))
 	}
+	if m.tour != nil {
+		cmds = append(cmds, m.advance())
+	}
 	return tea.Batch(cmds...)
 }
 
@@ -51,8 +54,7 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 		e.view.Apply(e.lane, e.event)
 		return nil
 	case raceOver:
-		m.raceIsOver(e)
-		return nil
+		return m.raceIsOver(e)
 	}
 	switch e.(type) {
 	case event.ReplyStarted, event.ReplyEnded:
@@ -146,6 +148,9 @@ func (m *Model) loaded(e loaded) tea.Cmd {
 	m.showSettings()
 	if r := m.options.Race; r != nil {
 		return tea.Batch(append(cmds, m.race([]engine.Message{{Role: "user", Content: r.Prompt}}, r.Lanes, r.After))...)
+	}
+	if s := m.options.Demo; s != nil {
+		cmds = append(cmds, m.startTour(s, m.options.Loop))
 	}
 	if m.waits() {
 		cmds = append(cmds, m.enter())

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -36,6 +37,7 @@ type Model struct {
 	pump    *stream.Pump
 	reply   reply
 	racing  racing
+	tour    *touring // the demo script that plays; nil if none does
 
 	lastSeed int64 // of the last reply; -1 before the first
 
@@ -167,6 +169,20 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.flash = ""
 		}
 		return m, nil
+	case tourTick:
+		if m.tour == nil || msg.id != m.tour.tick {
+			return m, nil
+		}
+		return m, m.advance()
+	case scriptRead:
+		if msg.err != nil {
+			first, more, _ := strings.Cut(msg.err.Error(), "\n")
+			if more != "" {
+				first += "; specula demo --check shows all mistakes"
+			}
+			return m, m.say(sanitize.Line(first))
+		}
+		return m, m.startTour(msg.script, false)
 	case noteMsg:
 		return m, m.say(string(msg))
 	case formSet:

@@ -95,7 +95,7 @@ func (s *screen) do(cmd tea.Cmd) {
 		}
 	case tea.QuitMsg:
 		s.quit = true
-	case noteMsg, formSet, chatList, opened, notSaved, renamed, dialog.Chosen:
+	case noteMsg, formSet, chatList, scriptRead, opened, notSaved, renamed, dialog.Chosen:
 		s.update(msg)
 	default:
 		s.said = append(s.said, fmt.Sprint(msg))

@@ -46,6 +46,7 @@ type racing struct {
 	messages []engine.Message
 	lanes    [2]race.Lane
 	after    bool
+	then     func() tea.Cmd    // what to do after the race; may be nil
 	heard    [2][]trace.Record // what each lane told; empty until the race is over
 }
 
@@ -73,6 +74,15 @@ func (m *Model) raceLast(text string) tea.Cmd {
 	if err != nil {
 		return m.say(sanitize.Line(err.Error()))
 	}
+	messages := m.toRace()
+	if len(messages) == 0 {
+		return m.say("there is no message yet: ask something, and race it then")
+	}
+	return m.race(messages, race.Comparable(lanes), false)
+}
+
+// toRace returns the messages up to the last prompt or, in an empty chat, an example.
+func (m *Model) toRace() []engine.Message {
 	messages := m.conversation()
 	for len(messages) > 0 && messages[len(messages)-1].Role != "user" {
 		messages = messages[:len(messages)-1]
@@ -80,10 +90,7 @@ func (m *Model) raceLast(text string) tea.Cmd {
 	if examples := m.examples(); len(messages) == 0 && len(examples) > 0 {
 		messages = []engine.Message{{Role: "user", Content: examples[0]}}
 	}
-	if len(messages) == 0 {
-		return m.say("there is no message yet: ask something, and race it then")
-	}
-	return m.race(messages, race.Comparable(lanes), false)
+	return messages
 }
 
 // race begins a race and opens its screen.
@@ -142,13 +149,19 @@ func (m *Model) race(messages []engine.Message, lanes [2]race.Lane, after bool) 
 }
 
 // raceIsOver shows the outcome of a race and releases its context.
-func (m *Model) raceIsOver(e raceOver) {
+func (m *Model) raceIsOver(e raceOver) tea.Cmd {
 	e.view.Finish(e.outcome, e.failure)
-	if m.racing.view == e.view && m.racing.stop != nil {
-		m.racing.stop()
-		m.racing.stop = nil
-		m.racing.heard = e.heard
+	if m.racing.view != e.view || m.racing.stop == nil {
+		return nil
 	}
+	m.racing.stop()
+	then := m.racing.then
+	m.racing.stop, m.racing.then = nil, nil
+	m.racing.heard = e.heard
+	if then == nil {
+		return nil
+	}
+	return then()
 }
 
 // inRace reports whether the screen of a race is open.

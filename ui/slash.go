@@ -37,6 +37,8 @@ func (m *Model) run(c command.Call) tea.Cmd {
 		return m.export(c.Arg)
 	case command.Race:
 		return m.raceLast(c.Arg)
+	case command.Demo:
+		return m.startDemo(c.Arg)
 	case command.Help:
 		m.dialog = dialog.NewHelp()
 	case command.Quit:

@@ -31,6 +31,7 @@ import (
 	"specula/engine/trace"
 	"specula/ui/chats"
 	"specula/ui/compose"
+	"specula/ui/demo"
 	"specula/ui/keeper"
 )
 
@@ -63,6 +64,10 @@ type Options struct {
 
 	// Prompt, if not "", is sent as soon as the engine is there.
 	Prompt string
+
+	// Demo, if not nil, is played as soon as the engine is there; with Loop, again and again.
+	Demo *demo.Script
+	Loop bool
 
 	// Race, if not nil, is run instead of a chat.
 	Race *RaceStart

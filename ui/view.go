@@ -22,7 +22,10 @@ import (
 func (m *Model) arrange() {
 	o := layout.Options{ComposerLines: m.composer.Lines(), Inspector: m.inspector}
 	m.rects = layout.Arrange(m.size.w, m.size.h, o)
-	if w := m.rects.Composer.W; w > 0 {
+	if w := m.rects.Composer.W; w > 0 && m.tour != nil {
+		o.ComposerLines = len(m.captionLines(w))
+		m.rects = layout.Arrange(m.size.w, m.size.h, o)
+	} else if w > 0 {
 		m.composer.SetWidth(w - 1)
 		if o.ComposerLines != m.composer.Lines() {
 			o.ComposerLines = m.composer.Lines()
@@ -52,7 +55,7 @@ func (m *Model) draw() tea.View {
 	case m.rects.TooSmall:
 		v.Content = strings.Join(pane.TooSmall(m.theme, w, h), "\n")
 	case m.dialog != nil:
-		lines := m.dialog.Draw(m.theme, w, h-1)
+		lines := m.underDialog(w, h-1)
 		v.Content = strings.Join(append(lines, m.drawStatus(true)), "\n")
 	default:
 		v.Content = pane.Compose(m.rects, m.theme, m.parts())
@@ -92,6 +95,9 @@ func (m *Model) looks() transcript.Options {
 
 func (m *Model) drawComposer() []string {
 	w := m.rects.Composer.W
+	if m.tour != nil {
+		return m.captionLines(w)
+	}
 	m.composer.SetPlaceholder(m.placeholder(w))
 	lines := m.composer.View()
 	for i := range lines {
@@ -138,7 +144,7 @@ func (m *Model) enterModes() string {
 
 func (m *Model) terminalCursor() *tea.Cursor {
 	c := m.composer.Cursor()
-	if c == nil || m.rects.Composer.Empty() {
+	if c == nil || m.tour != nil || m.rects.Composer.Empty() {
 		return nil
 	}
 	c.X += m.rects.Composer.X + 1
@@ -180,6 +186,10 @@ func (m *Model) hints() string {
 		arrows, upDown = "arrows", "up down"
 	}
 	switch {
+	case m.tour != nil && m.theme.Glyph.Unicode:
+		return "← → scene  space pause  esc ends"
+	case m.tour != nil:
+		return "left right scene  space pause  esc ends"
 	case m.racing.stop != nil && m.dialog != nil:
 		return "f2 pace  alt+. faster  esc closes"
 	case m.inRace() && m.options.Race == nil:
@@ -229,7 +239,8 @@ func (m *Model) welcome() []string {
 		lines = append(lines, "", "Press tab, then enter, to ask one of these:", "")
 		lines = append(append(lines, examples...), "")
 	}
-	lines = append(lines, "Or type a message and press enter.  / shows the commands, f1 the keys.")
+	lines = append(lines, "Or type a message and press enter.  / shows the commands, f1 the keys.",
+		"alt+e plays a tour of five minutes.")
 	var assumed []string
 	for _, w := range m.state.Ready.Warnings {
 		assumed = append(assumed, w.About)

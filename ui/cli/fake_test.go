@@ -78,6 +78,10 @@ func fakeProgram(t Terminal) *Program {
 				fmt.Fprintf(t.Stdout, "SCREEN of %d events pace=%s\n", len(o.Replay), o.Config.UI.Pace)
 				return nil
 			}
+			if o.Demo != nil {
+				fmt.Fprintf(t.Stdout, "DEMO %s loop=%v gamma=%d\n", o.Demo.Name, o.Loop, o.Config.Speculation.Gamma)
+				return nil
+			}
 			if o.Race != nil {
 				fmt.Fprintf(t.Stdout, "RACE %s: %s, %s\n", o.Race.Prompt, o.Race.Lanes[0].Name, o.Race.Lanes[1].Name)
 				return fakeRaceScreen(o)

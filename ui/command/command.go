@@ -28,6 +28,7 @@ const (
 	Open
 	Export
 	Race
+	Demo
 	Help
 	Quit
 )
@@ -60,6 +61,7 @@ func Table() []Command {
 		{Name: "open", Aliases: []string{"load"}, Verb: Open, Doc: "open a saved chat"},
 		{Name: "export", Verb: Export, Args: "file|format [file]", Choices: export.Names(), Doc: "write the chat to a file; the end of its name says how"},
 		{Name: "race", Verb: Race, Args: "[A] [vs B]", Doc: "the last prompt in two lanes: plain against speculation, or A against B, such as gamma=2 vs gamma=8"},
+		{Name: "demo", Aliases: []string{"tour"}, Verb: Demo, Args: "[file]", Doc: "a tour of five minutes that plays by itself, or a script of yours"},
 		{Name: "help", Verb: Help, Doc: "keys and commands"},
 		{Name: "quit", Aliases: []string{"exit"}, Verb: Quit, Doc: "save the chat and leave"},
 	}

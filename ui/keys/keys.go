@@ -65,6 +65,7 @@ const (
 	Theme
 	Help
 	Race
+	Demo
 
 	Regenerate
 	EditLast
@@ -148,6 +149,7 @@ func screenKeys() []Binding {
 		{Everywhere, NewChat, []string{"f8"}, "start a new chat"},
 		{Everywhere, OpenChat, []string{"f9"}, "open a saved chat"},
 		{Everywhere, Race, []string{"alt+v"}, "race: the last prompt with and without speculation, in two lanes"},
+		{Everywhere, Demo, []string{"alt+e"}, "explain: a tour of five minutes that plays by itself"},
 		{Everywhere, Mouse, []string{"f12"}, "give the mouse to the program, or back to the terminal to select text"},
 		{Everywhere, PageUp, []string{"pgup"}, "scroll back"},
 		{Everywhere, PageDown, []string{"pgdown"}, "scroll forward; at the end, follow the reply"},

@@ -1,0 +1,108 @@
+// Package demo reads demo scripts and plays them. A script is a text file with one action a line:
+//
+//	scene A refused token              # begins anew: an empty chat, the settings of the start
+//	say "Watch the words in orange."   # a caption, until the next one
+//	set proposer=eagle temperature=0.9
+//	pace slow 2                        # full, slow with rounds a second, or step
+//	ask What is a residual?            # goes on when the reply is complete; under pace step, at once
+//	step 3                             # as many phases of a round, under pace step
+//	race gamma=2 vs gamma=8            # the last prompt, or an example, in two lanes
+//	record talk.jsonl                  # records from here on, like /record
+//	wait                               # as long as the caption takes to read
+//	wait 3s
+//	wait key
+//
+// [Parse] checks a whole script before anything is played. A [Player] says which action comes next; it has
+// no clock and does nothing itself, so that tests and the screen play the same.
+package demo
+
+import (
+	"fmt"
+	"time"
+
+	"specula/engine/config"
+	"specula/ui/race"
+)
+
+// Kind is what an action does.
+type Kind int
+
+// The kinds. A script has no Stop: the player emits it where a scene is left in mid-reply.
+const (
+	Scene Kind = iota
+	Say
+	Ask
+	Set
+	Pace
+	Step
+	Race
+	Record
+	Wait
+	Stop
+)
+
+func (k Kind) String() string {
+	return [...]string{"scene", "say", "ask", "set", "pace", "step", "race", "record", "wait", "stop"}[k]
+}
+
+// Action is one line of a script.
+type Action struct {
+	Kind     Kind
+	Line     int            // from 1
+	Text     string         // of Scene, Say, Ask, Record; of Pace: full, slow or step
+	Settings []config.Value // of Set, with what they imply
+	Rounds   float64        // of Pace: a second; 0 if not given
+	Steps    int            // of Step
+	Lanes    [2]race.Lane   // of Race
+	Key      bool           // of Wait: for a key
+	For      time.Duration  // of Wait; 0 stands for the time that the caption takes to read
+}
+
+func (a Action) String() string {
+	switch {
+	case a.Kind == Step:
+		return fmt.Sprintf("step %d", a.Steps)
+	case a.Kind == Wait && a.Key:
+		return "wait key"
+	case a.Kind == Wait:
+		return "wait " + a.For.String()
+	case a.Kind == Set:
+		return fmt.Sprintf("set %v", a.Settings)
+	case a.Kind == Race:
+		return "race " + a.Lanes[0].Name + " vs " + a.Lanes[1].Name
+	case a.Text == "":
+		return a.Kind.String()
+	}
+	return a.Kind.String() + " " + a.Text
+}
+
+// Script is a checked script. Its first action is a Scene.
+type Script struct {
+	Name    string // of its file
+	Actions []Action
+}
+
+// Scenes returns the titles of all scenes.
+func (s *Script) Scenes() []string {
+	var titles []string
+	for _, a := range s.Actions {
+		if a.Kind == Scene {
+			titles = append(titles, a.Text)
+		}
+	}
+	return titles
+}
+
+// scene returns the index of the action that begins scene n, from 0.
+func (s *Script) scene(n int) int {
+	for i, a := range s.Actions {
+		if a.Kind != Scene {
+			continue
+		}
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s.Actions)
+}

@@ -1,0 +1,177 @@
+package demo
+
+import (
+	"time"
+	"unicode/utf8"
+)
+
+// Player plays a script. Whoever shows it calls Next after every event, and does what it returns.
+type Player struct {
+	script *Script
+	loop   bool
+
+	at       int  // the next action
+	scene    int  // the scene being played, from 0; -1 before the first
+	cut      bool // the next action does not wait for the end of the reply that is written
+	leaving  bool // that reply was told to stop
+	answer   bool // the reply or the race is to end before the next action
+	stepping bool // the pace is step, so a reply waits for steps
+	steps    int  // left of a Step
+	caption  string
+
+	key    bool      // waits for a key
+	due    time.Time // waits until then; zero: it does not
+	paused bool
+	left   time.Duration // of the wait, while paused
+}
+
+// The times of a player.
+const (
+	stepTime    = 900 * time.Millisecond // between two steps
+	readTime    = 2 * time.Second        // to find the caption, and then for each of its characters
+	characterMS = 55
+	sceneTime   = time.Second      // between two turns of a loop
+	loopKeyTime = 20 * time.Second // a booth has nobody who presses a key
+)
+
+// NewPlayer returns a player before its first scene. With loop, the first scene follows the last, and waits
+// for a key end by themselves.
+func NewPlayer(s *Script, loop bool) *Player { return &Player{script: s, loop: loop, scene: -1} }
+
+// Caption returns what is said now.
+func (p *Player) Caption() string { return p.caption }
+
+// Scene returns the number of the scene, from 1, how many there are, and its title.
+func (p *Player) Scene() (n, of int, title string) {
+	titles := p.script.Scenes()
+	if p.scene < 0 {
+		return 1, len(titles), titles[0]
+	}
+	return p.scene + 1, len(titles), titles[p.scene]
+}
+
+// Over reports whether the last action was done.
+func (p *Player) Over() bool {
+	return p.at >= len(p.script.Actions) && p.due.IsZero() && !p.key && p.steps == 0 && !p.answer
+}
+
+// Waits reports whether the player waits for a key, and whether it is paused.
+func (p *Player) Waits() (key, paused bool) { return p.key, p.paused }
+
+// Due returns the time at which Next has something to do again; false if not only time is missing.
+func (p *Player) Due() (time.Time, bool) { return p.due, !p.due.IsZero() && !p.paused }
+
+// Next returns the next action that is due; ok is false while the player waits, and at the end. busy says
+// that a reply or a race runs.
+func (p *Player) Next(now time.Time, busy bool) (a Action, ok bool) {
+	switch {
+	case p.paused, p.key:
+		return Action{}, false
+	case !p.due.IsZero() && now.Before(p.due):
+		return Action{}, false
+	}
+	p.due = time.Time{}
+	if p.answer && busy && !p.leaving {
+		return Action{}, false
+	}
+	p.answer = false
+	if p.steps > 0 && busy {
+		p.steps--
+		p.due = now.Add(stepTime)
+		return Action{Kind: Step, Steps: 1}, true
+	}
+	p.steps = 0
+	if p.at == len(p.script.Actions) && p.loop {
+		p.at, p.due = 0, now.Add(sceneTime)
+		return Action{}, false
+	}
+	if p.at == len(p.script.Actions) {
+		return Action{}, false
+	}
+	a = p.script.Actions[p.at]
+	if busy && (a.Kind == Scene || a.Kind == Ask || a.Kind == Race) {
+		if p.leaving || !p.cut && !p.stepping {
+			return Action{}, false // until the reply is over
+		}
+		p.leaving = true
+		return Action{Kind: Stop}, true
+	}
+	p.leaving, p.cut = false, false
+	p.at++
+	p.take(a, now)
+	return a, true
+}
+
+// take notes what the action means for the next one.
+func (p *Player) take(a Action, now time.Time) {
+	switch a.Kind {
+	case Scene:
+		p.scene, p.caption, p.stepping = p.numberOf(p.at-1), "", false
+	case Say:
+		p.caption = a.Text
+	case Pace:
+		p.stepping = a.Text == "step"
+	case Ask:
+		p.answer = !p.stepping
+	case Race:
+		p.answer = true
+	case Step:
+		p.steps = a.Steps - 1 // the host does the first one
+		p.due = now.Add(stepTime)
+	case Wait:
+		switch {
+		case a.Key && p.loop:
+			p.due = now.Add(loopKeyTime)
+		case a.Key:
+			p.key = true
+		case a.For > 0:
+			p.due = now.Add(a.For)
+		default:
+			p.due = now.Add(readTime + time.Duration(utf8.RuneCountInString(p.caption))*characterMS*time.Millisecond)
+		}
+	}
+}
+
+// numberOf returns the scene that begins with an action.
+func (p *Player) numberOf(action int) int {
+	n := -1
+	for _, a := range p.script.Actions[:action+1] {
+		if a.Kind == Scene {
+			n++
+		}
+	}
+	return n
+}
+
+// Press ends a wait, or a pause.
+func (p *Player) Press(now time.Time) {
+	if p.paused {
+		p.Pause(now)
+		return
+	}
+	p.key, p.due = false, time.Time{}
+}
+
+// Pause stops the player, or lets it go on. A wait keeps the time that was left.
+func (p *Player) Pause(now time.Time) {
+	p.paused = !p.paused
+	switch {
+	case p.due.IsZero():
+	case p.paused:
+		p.left = p.due.Sub(now)
+	default:
+		p.due = now.Add(p.left)
+	}
+}
+
+// Go goes to the scene that is by further: 1 for the next, −1 for the previous, 0 for this one again. The
+// next one after the last is the end, or the first in a loop.
+func (p *Player) Go(by int) {
+	n := len(p.script.Scenes())
+	to := max(p.scene, 0) + by
+	if p.loop {
+		to = (to + n) % n
+	}
+	p.at = p.script.scene(max(to, 0))
+	p.key, p.due, p.steps, p.answer, p.paused, p.cut = false, time.Time{}, 0, false, false, true
+}
