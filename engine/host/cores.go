@@ -83,6 +83,22 @@ func (m machine) cores() (fast, slow int) {
 	return fast, slow
 }
 
+// lastCacheBytes returns the size of the last-level cache of the first core, or 0 if the system does
+// not tell.
+func (m machine) lastCacheBytes() (bytes int64) {
+	if len(m.allowed) == 0 {
+		return 0
+	}
+	for i := 0; ; i++ { // in ascending levels
+		text, ok := m.read(fmt.Sprintf("sys/devices/system/cpu/cpu%d/cache/index%d/size", m.allowed[0], i))
+		kib, err := strconv.ParseInt(strings.TrimSuffix(text, "K"), 10, 64)
+		if !ok || err != nil {
+			return bytes
+		}
+		bytes = kib << 10
+	}
+}
+
 // quota returns how many processors the process may use, by the smallest quota of its control group
 // and of the groups around it; 0 if none has a quota.
 func (m machine) quota() (processors float64) {

@@ -104,3 +104,27 @@ func TestListsOfHostileSizeAreBounded(t *testing.T) {
 		t.Errorf("%d numbers", n)
 	}
 }
+
+func TestTheLastCacheIsThatOfTheFirstCore(t *testing.T) {
+	cache := func(sizes ...string) map[string]string {
+		files := map[string]string{}
+		for i, size := range sizes {
+			files[fmt.Sprintf("sys/devices/system/cpu/cpu2/cache/index%d/size", i)] = size
+		}
+		return files
+	}
+	for _, c := range []struct {
+		files map[string]string
+		want  int64
+	}{
+		{cache("48K", "32K", "1024K", "32768K"), 32 << 20},
+		{cache("32K", "32K", "512K"), 512 << 10},
+		{cache("32K", "32K", "much"), 32 << 10},
+		{cache(), 0},
+	} {
+		m := machine{files: tree(nil, c.files), allowed: []int{2, 3}}
+		if got := m.lastCacheBytes(); got != c.want {
+			t.Errorf("%v: the last cache has %d bytes, want %d", c.files, got, c.want)
+		}
+	}
+}

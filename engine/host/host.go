@@ -27,6 +27,9 @@ type Backend struct {
 
 	queue     queue
 	quantised cpu.Quantized // room for the quantised activations
+
+	weightBytes int64 // of all matrices that were loaded
+	nearBytes   int64 // up to so many, they stay in the last-level cache
 }
 
 var _ compute.Backend = (*Backend)(nil)
@@ -36,9 +39,9 @@ func New(threads int) *Backend { return NewPolling(threads, cpu.DefaultPoll) }
 
 // NewPolling is New with threads that poll for the duration poll after a pass before they sleep.
 func NewPolling(threads int, poll time.Duration) *Backend {
-	why := ""
+	why, machine := "", thisMachine(os.DirFS("/"))
 	if threads <= 0 {
-		threads, why = thisMachine(os.DirFS("/")).threads()
+		threads, why = machine.threads()
 	}
 	unit := "threads"
 	if threads == 1 {
@@ -49,6 +52,8 @@ func NewPolling(threads int, poll time.Duration) *Backend {
 		queue: newQueue(),
 		name:  fmt.Sprintf("%s, %s, %d %s", processorName(), cpu.ActiveLevel(), threads, unit),
 		why:   why,
+
+		nearBytes: machine.lastCacheBytes() / 2, // activations, keys, values and other programs need the rest
 	}
 }
 

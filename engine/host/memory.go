@@ -66,6 +66,7 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	if err := checkLength(w, w.Rows*w.Cols*number.Bytes()); err != nil {
 		return nil, err
 	}
+	b.weightBytes += int64(len(w.Data))
 	return &matrix{rows: w.Rows, cols: w.Cols, number: number, data: w.Data}, nil
 }
 
@@ -90,6 +91,7 @@ func (b *Backend) quantisedMatrix(ctx context.Context, w compute.Weight, f cpu.F
 			w.Done(panels.SourceBytes(from), panels.SourceBytes(to))
 		}
 	}
+	b.weightBytes += f.PanelBytes(w.Rows, w.Cols)
 	return &matrix{rows: w.Rows, cols: w.Cols, panels: panels}, nil
 }
 

@@ -66,7 +66,7 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 		t.float = cpu.MatMulFloat{Dst: out, X: in, M: m, Type: weight.number, W: weight.data, Rows: weight.rows, Cols: weight.cols}
 		t.items, work = t.float.Items(), t.float.Work()
 	} else {
-		t.quantised = cpu.MatMulQuantized{Dst: out, X: &phase.quantised, W: weight.panels}
+		t.quantised = cpu.MatMulQuantized{Dst: out, X: &phase.quantised, W: weight.panels, Near: b.weightBytes <= b.nearBytes}
 		t.items, work = t.quantised.Items(), t.quantised.Work()
 	}
 	phase.items += t.items

@@ -11,6 +11,10 @@ type MatMulQuantized struct {
 	Dst []float32  // (X.m, W.Rows)
 	X   *Quantized // (m, W.Cols)
 	W   *Panels
+
+	// Near says that all weights are in the last-level cache. Only the distance of prefetching
+	// depends on it.
+	Near bool
 }
 
 // batchRows is how many activation rows a panel is multiplied with while their sums stay in the
@@ -82,13 +86,13 @@ func (t *MatMulQuantized) panel(sums []float32, p, first int) {
 		t.lastPanel(dst, sums, p, first, n)
 		return
 	}
-	multiplyPanel(dst, t.W.Rows, sums, t.W.Format, t.W.panel(p), t.X, first)
+	multiplyPanel(dst, t.W.Rows, sums, t.W.Format, t.W.panel(p), t.X, first, t.Near)
 }
 
 // lastPanel multiplies a panel in which only n rows are weights.
 func (t *MatMulQuantized) lastPanel(dst, sums []float32, p, first, n int) {
 	var all [batchRows * panelRows]float32
-	multiplyPanel(all[:], panelRows, sums, t.W.Format, t.W.panel(p), t.X, first)
+	multiplyPanel(all[:], panelRows, sums, t.W.Format, t.W.panel(p), t.X, first, t.Near)
 	for i := range len(sums) / panelRows {
 		copy(dst[i*t.W.Rows:][:n], all[i*panelRows:])
 	}

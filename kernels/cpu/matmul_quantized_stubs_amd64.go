@@ -19,6 +19,11 @@ func productQ8_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ8_0x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
 
+// productQ8_0x1NearAVX512 writes the product of a Q8_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ8_0x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
 // productQ4_0AVX512 writes the product of a Q4_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
 //go:noescape
@@ -33,6 +38,11 @@ func productQ4_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //
 //go:noescape
 func productQ4_0x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productQ4_0x1NearAVX512 writes the product of a Q4_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ4_0x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
 
 // productQ4_1AVX512 writes the product of a Q4_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -49,6 +59,11 @@ func productQ4_1FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ4_1x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
 
+// productQ4_1x1NearAVX512 writes the product of a Q4_1 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ4_1x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
 // productQ5_0AVX512 writes the product of a Q5_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
 //go:noescape
@@ -63,6 +78,11 @@ func productQ5_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //
 //go:noescape
 func productQ5_0x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productQ5_0x1NearAVX512 writes the product of a Q5_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ5_0x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
 
 // productQ5_1AVX512 writes the product of a Q5_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -79,6 +99,11 @@ func productQ5_1FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ5_1x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
 
+// productQ5_1x1NearAVX512 writes the product of a Q5_1 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ5_1x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
 // productQ4_KAVX512 writes the product of a Q4_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
 //go:noescape
@@ -93,6 +118,11 @@ func productQ4_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //
 //go:noescape
 func productQ4_Kx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productQ4_Kx1NearAVX512 writes the product of a Q4_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ4_Kx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
 
 // productQ5_KAVX512 writes the product of a Q5_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -109,6 +139,11 @@ func productQ5_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ5_Kx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
 
+// productQ5_Kx1NearAVX512 writes the product of a Q5_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ5_Kx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
 // productQ6_KAVX512 writes the product of a Q6_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
 //go:noescape
@@ -123,6 +158,11 @@ func productQ6_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //
 //go:noescape
 func productQ6_Kx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productQ6_Kx1NearAVX512 writes the product of a Q6_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ6_Kx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
 
 // productQ8_0AVX2 adds the product of a Q8_0 panel and m rows of activations, tile after tile, to acc (m, 32).
 //

@@ -89,6 +89,12 @@ func TestMatMulQuantizedEqualsReference(t *testing.T) {
 						pool.Run(&task, task.Items(), 1<<30)
 						ref.MatMulQuantized(want, numbers, m, f.ref, blocks, rows, cols)
 						sameBits(t, fmt.Sprintf("%v, %s, %d columns, %d rows", f.cpu, in.name, cols, m), got, want)
+						if m == 1 {
+							clear(got)
+							task.Near = true
+							pool.Run(&task, task.Items(), 1<<30)
+							sameBits(t, fmt.Sprintf("%v, %s, %d columns, one row, near", f.cpu, in.name, cols), got, want)
+						}
 					}
 				}
 			}

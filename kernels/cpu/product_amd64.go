@@ -73,6 +73,29 @@ func productx1AVX512(f Format, dst *float32, panel *byte, x *byte, tiles int, st
 	}
 }
 
+func productx1NearAVX512(f Format, dst *float32, panel *byte, x *byte, tiles int, stride int) {
+	switch f.Type {
+	case 8:
+		productQ8_0x1NearAVX512(dst, panel, x, tiles, stride)
+	case 2:
+		productQ4_0x1NearAVX512(dst, panel, x, tiles, stride)
+	case 3:
+		productQ4_1x1NearAVX512(dst, panel, x, tiles, stride)
+	case 6:
+		productQ5_0x1NearAVX512(dst, panel, x, tiles, stride)
+	case 7:
+		productQ5_1x1NearAVX512(dst, panel, x, tiles, stride)
+	case 12:
+		productQ4_Kx1NearAVX512(dst, panel, x, tiles, stride)
+	case 13:
+		productQ5_Kx1NearAVX512(dst, panel, x, tiles, stride)
+	case 14:
+		productQ6_Kx1NearAVX512(dst, panel, x, tiles, stride)
+	default:
+		panic("cpu: there is no productx1NearAVX512 of " + f.Name + ": run make generate")
+	}
+}
+
 func productAVX2(f Format, acc *float32, panel *byte, x *byte, tiles int, m int, stride int) {
 	switch f.Type {
 	case 8:

@@ -32,6 +32,7 @@ type ahead512 interface {
 type inHalves struct {
 	p        *product512
 	distance reg.Register // in bytes; nil if there is only one row
+	near     bool         // the weights of the whole model are in the last-level cache
 }
 
 // byNumber returns inHalves with a distance that depends on the number of rows.
@@ -42,7 +43,7 @@ func byNumber(p *product512) *inHalves {
 	p.JLE(LabelRef("near"))
 	p.MOVQ(U32(prefetchBytes), distance)
 	p.Label("near")
-	return &inHalves{p, distance}
+	return &inHalves{p: p, distance: distance}
 }
 
 func (h *inHalves) half() int        { return (h.p.tileBytes()/2 + 63) / 64 * 64 }
@@ -52,12 +53,15 @@ func (h *inHalves) row(reg.Register) {}
 func (h *inHalves) after()           { h.ask(h.half(), h.p.tileBytes()) }
 
 // ask prefetches into the second-level cache, which can have more requests under way than the
-// first.
+// first. Weights that are near come so soon that it pays to prefetch them into the first-level cache.
 func (h *inHalves) ask(from, to int) {
 	for line := from; line < to; line += 64 {
-		if h.distance == nil {
+		switch {
+		case h.near:
+			h.p.PREFETCHT0(at(h.p.w, prefetchNearBytes+line))
+		case h.distance == nil:
 			h.p.PREFETCHT1(at(h.p.w, prefetchNearBytes+line))
-		} else {
+		default:
 			h.p.PREFETCHT1(Mem{Base: h.p.w, Index: h.distance, Scale: 1, Disp: line})
 		}
 	}

@@ -63,15 +63,20 @@ func productAVX512(c *build.Context, f format, few bool) {
 
 // productOfOneAVX512 generates the kernel for one row of activations, whose sums stay in registers.
 // Decoding reads weights as fast as memory allows, and every extra instruction costs visible time.
-func productOfOneAVX512(c *build.Context, f format) {
+// near is the variant for weights that are in the last-level cache.
+func productOfOneAVX512(c *build.Context, f format, near bool) {
 	p := &product512{Context: c, format: f}
-	open(c, "product"+f.name+"x1AVX512", "func(dst *float32, panel *byte, x *byte, tiles int, stride int)",
+	name := "product" + f.name + "x1"
+	if near {
+		name += "Near"
+	}
+	open(c, name+"AVX512", "func(dst *float32, panel *byte, x *byte, tiles int, stride int)",
 		fmt.Sprintf("writes the product of a %s panel and one row of activations, whose records are stride bytes apart, to dst (32).", f.name))
 	argument := func(name string) reg.Register { return c.Load(c.Param(name), c.GP64()) }
 	dst := argument("dst")
 	p.arguments = arguments{w: argument("panel"), x: argument("x"), tiles: argument("tiles"), stride: argument("stride")}
 	p.prepare()
-	p.ahead = &inHalves{p, nil}
+	p.ahead = &inHalves{p: p, near: near}
 	var sums [parts512]reg.VecVirtual
 	for i := range sums {
 		sums[i] = c.ZMM()

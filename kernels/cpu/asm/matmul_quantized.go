@@ -13,7 +13,8 @@ func matmulQuantized(c *build.Context) {
 	for _, f := range formats {
 		productAVX512(c, f, false)
 		productAVX512(c, f, true)
-		productOfOneAVX512(c, f)
+		productOfOneAVX512(c, f, false)
+		productOfOneAVX512(c, f, true)
 	}
 	shared := constants{
 		nibbles: lanes(c, "nibbles", 0x0f0f0f0f),
