@@ -129,6 +129,7 @@ var arrows = []struct {
 	{"kernels/...", []string{"kernels/..."}},
 	{"tokenizer/...", []string{"tokenizer/..."}},
 	{"ui/cli", []string{"ui/...", "engine", "engine/app", "engine/event", "engine/trace", "engine/config"}},
+	{"ui/pane", []string{"ui/...", "engine/event", "engine/config", "engine/spec"}},
 	{"ui/...", []string{"ui/...", "engine", "engine/event", "engine/trace", "engine/config"}},
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"specula/engine/config"
 	"specula/engine/event"
+	"specula/engine/spec"
 	"specula/tokenizer/chat"
 )
 
@@ -164,7 +165,7 @@ func (r *Race) Outcome() event.RaceOutcome {
 
 // mustEqual says whether two settings must give the same text, and why.
 func mustEqual(a, b config.Config) (bool, string) {
-	exact := a.Speculation.Acceptance == "exact" && b.Speculation.Acceptance == "exact"
+	drawn := spec.Rule(a.Speculation.Acceptance).Drawn() && spec.Rule(b.Speculation.Acceptance).Drawn()
 	x, y := a.Clone(), b.Clone()
 	x.Speculation, y.Speculation = config.Speculation{}, config.Speculation{}
 	x.UI, y.UI = config.UI{}, config.UI{}
@@ -176,7 +177,7 @@ func mustEqual(a, b config.Config) (bool, string) {
 		return false, "the lanes ask for different texts: their settings differ in more than speculation"
 	case a.Sampling.Temperature == 0:
 		return true, "at temperature 0 there is one text"
-	case exact:
+	case drawn:
 		return true, "acceptance exact and one seed: the target's own draws decide"
 	}
 	return false, "drawn texts need not be equal; they are at temperature 0 and with acceptance exact"

@@ -19,26 +19,33 @@ const (
 
 // Rules is the register of rules. Nothing else lists them.
 var Rules = [...]RuleTraits{
-	{Rule: Token, Help: "each with probability p/q, until one is rejected",
+	{Rule: Token, Help: "each with probability p/q, until one is rejected", Words: tokenWords,
 		state: func(v *Verifier) acceptance { return &v.token }},
-	{Rule: Block, Help: "all are judged together, which accepts more tokens of long drafts",
+	{Rule: Block, Help: "all are judged together, which accepts more tokens of long drafts", Words: blockWords,
 		state: func(v *Verifier) acceptance { return &v.block }},
-	{Rule: ExactMatch, Help: "only those that the target draws itself",
+	{Rule: ExactMatch, Drawn: true, Help: "only those that the target draws itself", Words: exactWords,
 		state: func(v *Verifier) acceptance { return &v.exact }},
 	{Rule: TypicalLossy, Changes: true, Help: "those that the target finds probable enough; this changes the text's distribution, and the screen says so",
+		Words: typicalWords,
 		state: func(v *Verifier) acceptance { return &v.typical }},
 }
 
 // RuleTraits say what is known of a rule.
 type RuleTraits struct {
 	Rule
-	Changes bool   // the distribution of the text is not the target's
-	Help    string // which draft tokens it accepts, in words for the file of settings
-	state   func(v *Verifier) acceptance
+	Changes bool // the distribution of the text is not the target's
+	// Drawn means that the target's own draws are the text. Whatever is drafted, one seed gives one text.
+	Drawn bool
+	Help  string // which draft tokens it accepts, in words for the file of settings
+	Words RuleWords
+	state func(v *Verifier) acceptance
 }
 
 // Lossy reports whether a rule changes the distribution of the text.
 func (r Rule) Lossy() bool { return r.traits().Changes }
+
+// Drawn reports whether one seed gives one text with a rule, whatever is drafted.
+func (r Rule) Drawn() bool { return r.traits().Drawn }
 
 // traits finds a rule in the register. The configuration allows no other names.
 func (r Rule) traits() *RuleTraits {

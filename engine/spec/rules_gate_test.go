@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,10 +21,10 @@ var exactRules = func() (list []Rule) {
 	return list
 }()
 
-// No rule runs as another one, and the register says what is lossy.
+// No rule runs as another one or is explained by another one's words, and the register says what is lossy.
 func TestEveryRuleHasItsOwnCode(t *testing.T) {
 	v := NewVerifier()
-	runs := map[acceptance]Rule{}
+	runs, said := map[acceptance]Rule{}, map[[4]string]Rule{}
 	for _, rule := range Rules {
 		code := v.acceptance(rule.Rule, warm)
 		if other, taken := runs[code]; taken {
@@ -32,6 +33,16 @@ func TestEveryRuleHasItsOwnCode(t *testing.T) {
 		runs[code] = rule.Rule
 		if rule.Help == "" || rule.Lossy() != strings.HasSuffix(string(rule.Rule), "lossy") {
 			t.Errorf("%+v: a lossy rule says so by its name, and each has words", rule.Rule)
+		}
+		words := WordsOf(string(rule.Rule))
+		sentences := [4]string{words.Accepted, words.Rejected, words.Replaced, words.Source}
+		if other, taken := said[sentences]; taken || slices.Contains(sentences[:], "") {
+			t.Errorf("%s is explained by %q, as is %q: the screen needs words of its own", rule.Rule, sentences, other)
+		}
+		said[sentences] = rule.Rule
+		numbers, verdict := words.Numbers != nil && words.BelowNumbers != nil, words.Passed != "" && words.Failed != ""
+		if words.Decision == nil || numbers == verdict {
+			t.Errorf("%s has no sentence for its decision, or not one of numbers and words for its test", rule.Rule)
 		}
 	}
 	defer func() {

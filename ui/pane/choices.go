@@ -138,12 +138,12 @@ func choiceList(th *theme.Theme, t, drawn *state.Token, r *state.Round, w, h int
 	if list == nil || h < 2 || w < choicesThin {
 		return nil
 	}
-	wide, residual := w >= choicesWide, testOf(r) == ruleToken && drawn != nil
+	wide, residual := w >= choicesWide, wordsOf(r).Residual && drawn != nil
 	names, cell := [3]string{"q", "p", "left"}, choiceCell
 	if wide {
 		names, cell = [3]string{"draft says", "target says", "is left"}, choiceCell+choiceBar
 	}
-	if testOf(r) == greedily { // the plain softmax, of which the target took the best
+	if greedy(r) { // the plain softmax, of which the target took the best
 		names[0], names[1] = "softmax q", "softmax p"
 		if !wide {
 			names[0], names[1] = "q", "p"

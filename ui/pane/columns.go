@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"specula/engine/event"
+	"specula/engine/spec"
 	"specula/ui/paint"
 	"specula/ui/state"
 	"specula/ui/theme"
@@ -30,14 +31,14 @@ func (l *lane) rows(th *theme.Theme, n int) []laneRow {
 	q := func(t *state.Token) *float64 { return t.Q }
 	p := func(t *state.Token) *float64 { return t.P }
 	nameQ, nameP := "q", "p"
-	if testOf(l.round) == greedily { // its q and p would all be 0 or 1
+	if greedy(l.round) { // its q and p would all be 0 or 1
 		nameQ, nameP = "softmax q", "softmax p"
 		q = func(t *state.Token) *float64 { return known(shareOf(t.Draft, t.ID)) }
 		p = func(t *state.Token) *float64 { return known(shareOf(t.Target, t.ID)) }
 	}
 	numbers := []laneRow{{nameQ, figures(th, q)}, {nameP, figures(th, p)}}
 	both := laneRow{nameQ + " " + nameP, figures(th, q, p)}
-	if testOf(l.round) == greedily {
+	if greedy(l.round) {
 		both.name = "softmax"
 	}
 	decides := l.decides(th)
@@ -82,27 +83,28 @@ func figures(th *theme.Theme, of ...func(*state.Token) *float64) func(*state.Tok
 	}
 }
 
-// decides is the row with what the rule compares p and q with.
+// decides is the row with what the rule compares p and q with: numbers, or the target's own token.
 func (l *lane) decides(th *theme.Theme) laneRow {
-	u := func(t *state.Token) *float64 { return t.U }
-	bound := func(t *state.Token) *float64 { return t.Bound }
-	switch testOf(l.round) {
-	case ruleBlock:
-		return laneRow{"u h", figures(th, u, bound)}
-	case ruleTypical:
-		return laneRow{"bound", figures(th, bound)}
-	case ruleExact, greedily:
-		return laneRow{"target", func(t *state.Token) []piece {
-			switch {
-			case t.Fate == event.Accepted:
-				return pieces(th, th.Label, spelled(th, t.Text, laneToken))
-			case t.Fate == event.Rejected && l.commit != nil:
-				return pieces(th, th.Label, spelled(th, l.commit.Text, laneToken))
-			}
-			return []piece{{th.Label, th.Glyph.None}}
-		}}
+	words := wordsOf(l.round)
+	if words.BelowNumbers != nil {
+		var of []func(*state.Token) *float64
+		for i := range words.BelowNumbers(spec.Judged{}) {
+			of = append(of, func(t *state.Token) *float64 {
+				x := words.BelowNumbers(judged(t))[i]
+				return known(share{v: x, known: x != spec.Unknown})
+			})
+		}
+		return laneRow{words.Below, figures(th, of...)}
 	}
-	return laneRow{"u", figures(th, u)}
+	return laneRow{"target", func(t *state.Token) []piece {
+		switch {
+		case t.Fate == event.Accepted:
+			return pieces(th, th.Label, spelled(th, t.Text, laneToken))
+		case t.Fate == event.Rejected && l.commit != nil:
+			return pieces(th, th.Label, spelled(th, l.commit.Text, laneToken))
+		}
+		return []piece{{th.Label, th.Glyph.None}}
+	}}
 }
 
 // verdict is the sign below a draft token, with the token in place of a rejected one.

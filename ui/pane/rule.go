@@ -7,23 +7,16 @@ import (
 
 	"specula/engine/config"
 	"specula/engine/event"
+	"specula/engine/spec"
 	"specula/ui/paint"
 	"specula/ui/state"
 	"specula/ui/theme"
 )
 
-// The rules of acceptance, as in the setting speculation.acceptance.
-const (
-	ruleToken   = "token"
-	ruleBlock   = "block"
-	ruleExact   = "exact"
-	ruleTypical = "typical-lossy"
-)
-
 // ruleWords names a rule other than token; for token it returns "".
 func ruleWords(rule string) string {
 	switch {
-	case rule == "" || rule == ruleToken:
+	case rule == "" || rule == string(spec.Token):
 		return ""
 	case isLossy(rule):
 		return "lossy: " + strings.TrimSuffix(rule, "-lossy") + " acceptance"
@@ -49,43 +42,68 @@ func putRule(th *theme.Theme, out *paint.Line, rule, gap string) {
 	}
 }
 
-// testOf names the rule that decided in a round. At temperature 0 all rules are the same.
-func testOf(r *state.Round) string {
+// wordsOf returns the words of the rule that decided in a round. At temperature 0 all rules are the same.
+func wordsOf(r *state.Round) spec.RuleWords {
 	switch {
-	case r != nil && r.Temperature == 0:
-		return greedily
-	case r == nil || r.Rule == "":
-		return ruleToken
+	case r == nil:
+		return spec.WordsOf("")
+	case greedy(r):
+		return greedyWords
 	}
-	return r.Rule
+	return spec.WordsOf(r.Rule)
+}
+
+// greedy reports whether a round took the target's first choices, without a test.
+func greedy(r *state.Round) bool { return r != nil && r.Temperature == 0 }
+
+// greedyWords are those of every rule at temperature 0.
+var greedyWords = spec.RuleWords{
+	Accepted: "it is the target's first choice.",
+	Rejected: "the target's first choice is another token.",
+	Replaced: "the target's first choice, in place of the rejected token.",
+	Source:   "the target's first choice",
+	Decision: func(_ spec.Judged, accepted bool) (string, float64, float64) {
+		if accepted {
+			return "the target's first choice: ", 0, 0
+		}
+		return "the target's first choice is {token}: ", 0, 0
+	},
 }
 
 // testWords returns the test that decided about a token, with its numbers, and whether it passed. It
 // returns "" if there was no test or its numbers are unknown.
 func (c *column) testWords(t *state.Token, rule string) (text string, passed bool) {
-	relation := func(less bool) string {
-		if less {
-			return "<"
-		}
-		return c.notBelow()
-	}
+	words := spec.WordsOf(rule)
 	switch {
 	case t.Position < 0:
-	case rule == ruleExact && t.Committed():
-		return "the target drew the same token ", true
-	case rule == ruleExact && t.Fate == event.Rejected:
-		return "the target drew another token ", false
-	case rule == ruleBlock && t.U != nil && t.Bound != nil:
-		passed = *t.U < *t.Bound
-		return fmt.Sprintf("the block may end here: u = %s %s h = %s ", probability(*t.U), relation(passed), probability(*t.Bound)), passed
-	case rule == ruleTypical && t.P != nil && t.Bound != nil:
-		less := *t.Bound < *t.P
-		return fmt.Sprintf("bound %s %s p = %s ", probability(*t.Bound), relation(less), probability(*t.P)), less
-	case (rule == "" || rule == ruleToken) && t.P != nil && t.Q != nil && t.U != nil:
-		passed = *t.U**t.Q < *t.P
-		return fmt.Sprintf("u%sq = %s %s p = %s ", c.dot(), probability(*t.U**t.Q), relation(passed), probability(*t.P)), passed
+	case words.Numbers != nil:
+		test, ok := words.Numbers(judged(t))
+		if !ok {
+			return "", false
+		}
+		relation := c.notBelow()
+		if passed = test.Left < test.Right; passed {
+			relation = "<"
+		}
+		left, right := strings.ReplaceAll(test.LeftWords, "·", c.dot()), test.RightWords
+		return left + probability(test.Left) + " " + relation + " " + right + probability(test.Right) + " ", passed
+	case words.Passed != "" && t.Committed():
+		return words.Passed + " ", true
+	case words.Failed != "" && t.Fate == event.Rejected:
+		return words.Failed + " ", false
 	}
 	return "", false
+}
+
+// judged returns the numbers that decided about a token, for the words of its rule.
+func judged(t *state.Token) spec.Judged {
+	number := func(x *float64) float64 {
+		if x == nil {
+			return spec.Unknown
+		}
+		return *x
+	}
+	return spec.Judged{P: number(t.P), Q: number(t.Q), U: number(t.U), Bound: number(t.Bound)}
 }
 
 // ruleComparison draws how many draft tokens of the round each rule would have kept. Names are short,

@@ -38,18 +38,7 @@ func (l *lane) sentence(th *theme.Theme) string {
 
 // source says where the token in place of a refused one comes from.
 func (l *lane) source(th *theme.Theme) string {
-	words := spelled(th, l.commit.Text, laneToken) + ": "
-	switch testOf(l.round) {
-	case greedily:
-		return words + "the target's first choice"
-	case ruleExact:
-		return words + "what the target drew"
-	case ruleTypical:
-		return words + "drawn from the target"
-	case ruleBlock:
-		return words + "drawn from what the block left"
-	}
-	return words + "drawn from what is left, max(0, p " + minus(th) + " q)"
+	return spelled(th, l.commit.Text, laneToken) + ": " + strings.ReplaceAll(wordsOf(l.round).Source, "−", minus(th))
 }
 
 func minus(th *theme.Theme) string {
@@ -76,38 +65,19 @@ func decision(th *theme.Theme, t *state.Token, r *state.Round, drawn *state.Toke
 	if t.Fate == event.Rejected && drawn != nil {
 		other = spelled(th, drawn.Text, laneToken)
 	}
-	switch rule := testOf(r); {
-	case rule == greedily && t.Fate == event.Accepted:
-		return "the target's first choice: " + verdict
-	case rule == greedily:
-		return "the target's first choice is " + other + ": " + verdict
-	case rule == ruleExact && t.Fate == event.Accepted:
-		return "the target drew it, too: " + verdict
-	case rule == ruleExact:
-		return "the target drew " + other + ": " + verdict
-	case rule == ruleBlock && t.U != nil && t.Bound != nil:
-		return blockWords(t, verdict)
-	case rule == ruleTypical && t.P != nil && t.Bound != nil:
-		return compared(*t.P, *t.Bound, "p = %s is %s the bound %s: ") + verdict
-	case rule == ruleToken && t.P != nil && t.Q != nil && t.U != nil && *t.Q == 1:
-		return "looked up, so q = 1: " + compared(*t.U, *t.P, "u = %s is %s p = %s: ") + verdict
-	case rule == ruleToken && t.P != nil && t.Q != nil && t.U != nil:
-		product := short(*t.U) + " " + th.Glyph.Times + " " + short(*t.Q)
-		return compared(*t.U**t.Q, *t.P, product+" = %s is %s %s: ") + verdict
+	words, numbers := wordsOf(r), judged(t)
+	if words.Decision == nil {
+		return verdict
 	}
-	return verdict
-}
-
-// blockWords says what the rule block found at a token: whether the block may end with it. It is kept
-// if the block may end here or at a later token.
-func blockWords(t *state.Token, verdict string) string {
-	switch ends := *t.U < *t.Bound; {
-	case ends:
-		return compared(*t.U, *t.Bound, "u = %s is %s h = %s, so the block may end here: ") + verdict
-	case t.Fate == event.Accepted:
-		return compared(*t.U, *t.Bound, "u = %s is %s h = %s, but the block may end later: ") + verdict
+	format, x, y := words.Decision(numbers, t.Fate == event.Accepted)
+	format = strings.NewReplacer("{token}", other, "{u}", short(numbers.U), "{q}", short(numbers.Q), "×", th.Glyph.Times).Replace(format)
+	if words.Numbers == nil {
+		return format + verdict
 	}
-	return compared(*t.U, *t.Bound, "u = %s is %s h = %s, nor may it end later: ") + verdict
+	if _, known := words.Numbers(numbers); !known {
+		return verdict
+	}
+	return compared(x, y, format) + verdict
 }
 
 // compared fills format with a, how it lies to b, and b. It takes as many digits as show the difference.

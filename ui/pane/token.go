@@ -59,58 +59,21 @@ func verdictSign(th *theme.Theme, v event.Verdict) string {
 
 // verdictWords says what happened to a token and why, for someone who sees speculation for the first time.
 func verdictWords(t *state.Token, r *state.Round) string {
-	why := reasons(r.Rule)
-	if r.Temperature == 0 {
-		why = reasons(greedily)
-	}
+	why := wordsOf(r)
 	switch t.Fate {
 	case event.Accepted:
-		return "Accepted: " + why.accepted
+		return "Accepted: " + why.Accepted
 	case event.Rejected:
-		return "Rejected: " + why.rejected
+		return "Rejected: " + why.Rejected
 	case event.Discarded:
 		return "Discarded: drafted after a rejection or the end; it counts for nothing."
 	case event.Resampled:
-		return "Resampled: " + why.drawn
+		return "Resampled: " + why.Replaced
 	case event.Bonus:
 		return "Bonus: every draft token was kept, and the same pass gave one more from the target."
 	case event.Plain:
 		return "Plain: drawn from the target in a round without a draft."
 	default:
 		return "Pending: drafted, the target has not judged it yet."
-	}
-}
-
-// greedily stands for every rule at temperature 0.
-const greedily = "temperature 0"
-
-// verdictReasons say why a rule accepts or rejects a token, and where the token in place of a rejected
-// one comes from.
-type verdictReasons struct{ accepted, rejected, drawn string }
-
-func reasons(rule string) verdictReasons {
-	switch rule {
-	case greedily:
-		return verdictReasons{"it is the target's first choice.", "the target's first choice is another token.", "the target's first choice, in place of the rejected token."}
-	case ruleBlock:
-		return verdictReasons{
-			"the block was kept up to here or further, so it counts as the target's own.",
-			"no test passed here or further on, so the block ends before it.",
-			"drawn from max(0, wp-q), which is what the block left.",
-		}
-	case ruleExact:
-		return verdictReasons{"the target drew the same token.", "the target drew another token.", "what the target drew in place of the rejected token."}
-	case ruleTypical:
-		return verdictReasons{
-			"the target finds it likely enough. This rule is lossy: it changes the target's distribution.",
-			"the target finds it too unlikely.",
-			"drawn from the target in place of the rejected token.",
-		}
-	default:
-		return verdictReasons{
-			"it passed the test, so it counts as the target's own.",
-			"the draft liked it more than the target does, and the test failed.",
-			"drawn from max(0, p-q) in place of the rejected token.",
-		}
 	}
 }

@@ -1,0 +1,120 @@
+package spec
+
+import "slices"
+
+// RuleWords say on the screen how a rule judges draft tokens at a temperature above 0.
+type RuleWords struct {
+	// Accepted and Rejected say why a draft token was. Replaced says where the token in place of a
+	// rejected one comes from, Source the same in fewer words.
+	Accepted, Rejected, Replaced, Source string
+	// Numbers returns what decided about a token. It is nil for a rule that compares no numbers but
+	// the target's own token, whose test Passed and Failed tell.
+	Numbers        func(t Judged) (Comparison, bool)
+	Passed, Failed string
+	// Below names the numbers that stand below a draft token's q and p, and BelowNumbers returns them.
+	Below        string
+	BelowNumbers func(t Judged) []float64
+	// Decision tells the test in a sentence that goes on with the verdict. With Numbers, its format
+	// takes one number, how it lies to the other, and the other; {u}, {q} and {token} stand for the
+	// token's u and q, and for the token that the target drew.
+	Decision func(t Judged, accepted bool) (format string, a, b float64)
+	// Residual means that the token in place of a rejected one is drawn from max(0, p − q).
+	Residual bool
+}
+
+// Comparison is the test of a draft token: it passes if Left < Right. The words go before the numbers.
+type Comparison struct {
+	LeftWords  string
+	Left       float64
+	RightWords string
+	Right      float64
+}
+
+// WordsOf returns the words of a rule by its name; "" is the rule token. A name that is not in the
+// register, as from the trace of another version, has words that say nothing about the test.
+func WordsOf(rule string) RuleWords {
+	for _, r := range Rules {
+		if string(r.Rule) == rule || rule == "" && r.Rule == Token {
+			return r.Words
+		}
+	}
+	return RuleWords{
+		Accepted: "its rule accepts it.",
+		Rejected: "its rule rejects it.",
+		Replaced: "drawn in place of the rejected token.",
+		Source:   "drawn in place of the rejected token",
+	}
+}
+
+var tokenWords = RuleWords{
+	Accepted: "it passed the test, so it counts as the target's own.",
+	Rejected: "the draft liked it more than the target does, and the test failed.",
+	Replaced: "drawn from max(0, p-q) in place of the rejected token.",
+	Source:   "drawn from what is left, max(0, p − q)",
+	Residual: true,
+	Numbers: func(t Judged) (Comparison, bool) {
+		return Comparison{"u·q = ", t.U * t.Q, "p = ", t.P}, known(t.U, t.Q, t.P)
+	},
+	Below:        "u",
+	BelowNumbers: func(t Judged) []float64 { return []float64{t.U} },
+	Decision: func(t Judged, _ bool) (string, float64, float64) {
+		if t.Q == 1 {
+			return "looked up, so q = 1: u = %s is %s p = %s: ", t.U, t.P
+		}
+		return "{u} × {q} = %s is %s %s: ", t.U * t.Q, t.P
+	},
+}
+
+var blockWords = RuleWords{
+	Accepted: "the block was kept up to here or further, so it counts as the target's own.",
+	Rejected: "no test passed here or further on, so the block ends before it.",
+	Replaced: "drawn from max(0, wp-q), which is what the block left.",
+	Source:   "drawn from what the block left",
+	Numbers: func(t Judged) (Comparison, bool) {
+		return Comparison{"the block may end here: u = ", t.U, "h = ", t.Bound}, known(t.U, t.Bound)
+	},
+	Below:        "u h",
+	BelowNumbers: func(t Judged) []float64 { return []float64{t.U, t.Bound} },
+	// A token is kept if the block may end with it or with a later one.
+	Decision: func(t Judged, accepted bool) (string, float64, float64) {
+		switch {
+		case t.U < t.Bound:
+			return "u = %s is %s h = %s, so the block may end here: ", t.U, t.Bound
+		case accepted:
+			return "u = %s is %s h = %s, but the block may end later: ", t.U, t.Bound
+		}
+		return "u = %s is %s h = %s, nor may it end later: ", t.U, t.Bound
+	},
+}
+
+var exactWords = RuleWords{
+	Accepted: "the target drew the same token.",
+	Rejected: "the target drew another token.",
+	Replaced: "what the target drew in place of the rejected token.",
+	Source:   "what the target drew",
+	Passed:   "the target drew the same token",
+	Failed:   "the target drew another token",
+	Decision: func(_ Judged, accepted bool) (string, float64, float64) {
+		if accepted {
+			return "the target drew it, too: ", 0, 0
+		}
+		return "the target drew {token}: ", 0, 0
+	},
+}
+
+var typicalWords = RuleWords{
+	Accepted: "the target finds it likely enough. This rule is lossy: it changes the target's distribution.",
+	Rejected: "the target finds it too unlikely.",
+	Replaced: "drawn from the target in place of the rejected token.",
+	Source:   "drawn from the target",
+	Numbers: func(t Judged) (Comparison, bool) {
+		return Comparison{"bound ", t.Bound, "p = ", t.P}, known(t.Bound, t.P)
+	},
+	Below:        "bound",
+	BelowNumbers: func(t Judged) []float64 { return []float64{t.Bound} },
+	Decision: func(t Judged, _ bool) (string, float64, float64) {
+		return "p = %s is %s the bound %s: ", t.P, t.Bound
+	},
+}
+
+func known(numbers ...float64) bool { return !slices.Contains(numbers, Unknown) }
