@@ -58,7 +58,8 @@ func TestDocsHaveTheSettings(t *testing.T) {
 
 func TestDocsHaveWhatCanBeLoaded(t *testing.T) {
 	isGenerated(t, "docs/models.md", "loadable",
-		"- architectures: "+strings.Join(model.Architectures(), ", ")+"\n- tensor types: "+format.Names(", "))
+		"- architectures: "+strings.Join(model.Architectures(), ", ")+"\n- `model_type` of folders: "+strings.Join(model.SavedTypes(), ", ")+
+			"\n- tensor types: "+format.Names(", "))
 	isGenerated(t, "docs/models.md", "vocabularies",
 		"- `tokenizer.ggml.model`: "+strings.Join(tokenizer.Models(), ", ")+
 			"\n- `tokenizer.ggml.pre`: "+strings.Join(tokenizer.PreTokenizers(), ", "))

@@ -234,13 +234,13 @@ func open(ctx context.Context, what string, s Source, emit func(event.Event)) (*
 	if s.Embedded != nil {
 		file, err = weights.Parse(s.Name, s.Embedded)
 	} else {
-		file, err = weights.OpenHeader(ctx, s.Path)
+		file, err = model.OpenHeader(ctx, s.Path)
 	}
 	if err == nil {
 		err = model.Recognise(file) // before a file that is no model is read for minutes, or refused for its size
 	}
 	if err == nil && s.Embedded == nil {
-		file, err = weights.Open(ctx, s.Path, progress)
+		file, err = model.Open(ctx, s.Path, progress)
 	}
 	if err != nil {
 		return nil, loadError(what, s, err)

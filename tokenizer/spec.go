@@ -25,7 +25,8 @@ type Spec struct {
 	Scores []float32 // llama: V, the highest is joined first; gpt2: ignored
 	Merges []string  // gpt2, gemma4: "left right", the earliest learned first
 
-	BOS, EOS, EOT, UNK, PAD int32 // -1: none
+	BOS, EOS, EOT, UNK, PAD int32   // -1: none
+	Ends                    []int32 // more tokens that end a reply
 
 	AddBOS         bool // a prompt begins with BOS
 	AddEOS         bool // as the file says; not used, because a reply follows a prompt
@@ -71,7 +72,11 @@ func (s Spec) check() error {
 			}
 		}
 	}
-	for _, special := range s.specialIDs() {
+	ends := make([]specialID, len(s.Ends))
+	for i, id := range s.Ends {
+		ends[i] = specialID{"end_token_ids", id}
+	}
+	for _, special := range append(s.specialIDs(), ends...) {
 		if special.id < -1 || int(special.id) >= n {
 			return fieldError(special.field, "is %d; allowed are 0 to %d, or -1 for none", special.id, n-1)
 		}

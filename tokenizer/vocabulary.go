@@ -185,7 +185,7 @@ func stopTokens(spec Spec, v *vocabulary) []int32 {
 	var stops []int32
 	for i, text := range v.tokens {
 		id := int32(i)
-		if id == spec.EOS || id == spec.EOT || (v.isControl(id) && isEndName(text)) {
+		if id == spec.EOS || id == spec.EOT || slices.Contains(spec.Ends, id) || (v.isControl(id) && isEndName(text)) {
 			stops = append(stops, id)
 		}
 	}

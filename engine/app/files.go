@@ -9,13 +9,14 @@ import (
 	"specula/engine"
 	"specula/engine/event"
 	"specula/engine/host"
+	"specula/engine/model"
 	"specula/engine/weights"
 	"specula/engine/weights/random"
 )
 
 // Describe says in tables what a model file contains, whether it can be loaded, and on which processor.
 func Describe(ctx context.Context, path string) ([]event.Table, error) {
-	f, err := weights.OpenHeader(ctx, path)
+	f, err := model.OpenHeader(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
 	}

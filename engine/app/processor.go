@@ -94,5 +94,5 @@ func openWeights(ctx context.Context, s engine.Source) (*weights.File, error) {
 	if s.Embedded != nil {
 		return weights.Parse(s.Name, s.Embedded)
 	}
-	return weights.Open(ctx, s.Path, nil)
+	return model.Open(ctx, s.Path, nil)
 }

@@ -12,11 +12,11 @@ import (
 var table = []Setting{
 	{Name: "model.target", Flag: "target", Kind: Text, Default: "", Applies: NextStart,
 		Example: "Qwen3-8B-Q8_0.gguf",
-		Doc:     "GGUF file of the large model; empty for the embedded pair",
+		Doc:     "GGUF file or safetensors folder of the large model; empty for the embedded pair",
 		field:   func(c *Config) any { return &c.Model.Target }},
 	{Name: "model.draft", Flag: "draft", Kind: Text, Default: "", Applies: NextStart,
 		Example: "Qwen3-0.6B-Q8_0.gguf",
-		Doc:     "GGUF file of the small model; empty for the embedded pair's, none for no draft model",
+		Doc:     "GGUF file or safetensors folder of the small model; empty for the embedded pair's, none for no draft model",
 		field:   func(c *Config) any { return &c.Model.Draft }},
 	{Name: "model.heads", Flag: "heads", Kind: Text, Default: "", Applies: NextStart,
 		Doc:   "safetensors file, or folder with one, of EAGLE or Medusa heads for the target; empty for the built-in ones",

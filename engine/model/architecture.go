@@ -38,6 +38,8 @@ type architecture struct {
 
 	// read takes from the file what only this family has. May be nil.
 	read func(m *metadata, c *Config)
+
+	saved saved // how the library transformers saves models of the family
 }
 
 // qkNorm says what a norm of queries and keys covers.

@@ -23,11 +23,13 @@ import (
 // llama.cpp; `make oracle` makes it.
 type fixture struct {
 	name    string
-	prompts []struct {
-		IDs    []int32     `json:"ids"`
-		Rows   []int       `json:"rows"`
-		Logits [][]float64 `json:"logits"` // of these rows, computed by transformers in float64
-	}
+	prompts []fixturePrompt
+}
+
+type fixturePrompt struct {
+	IDs    []int32     `json:"ids"`
+	Rows   []int       `json:"rows"`
+	Logits [][]float64 `json:"logits"` // of these rows, computed by transformers in float64
 }
 
 func fixtures(t testing.TB) (all []fixture) {
@@ -90,26 +92,34 @@ func TestEveryArchitectureAgainstTransformers(t *testing.T) {
 			worst := 0.0
 			for _, prompt := range f.prompts {
 				m := f.open(t, backend, model.Options{MaxTokens: len(prompt.IDs), MaxRows: len(prompt.IDs)})
-				logits, err := m.Forward(context.Background(), newCache(t, m), prompt.IDs)
-				if err != nil {
-					t.Fatal(err)
-				}
-				row := make([]float32, m.Config().Vocab)
-				for i, want := range prompt.Logits {
-					if err := logits.Row(prompt.Rows[i], row); err != nil {
-						t.Fatal(err)
-					}
-					for v := range row {
-						diff := math.Abs(float64(row[v]) - want[v])
-						if worst = max(worst, diff); !(diff <= 5e-5) {
-							t.Fatalf("%d tokens, row %d: logit %d is %v, transformers has %v", len(prompt.IDs), prompt.Rows[i], v, row[v], want[v])
-						}
-					}
-				}
+				worst = max(worst, f.compare(t, m, prompt))
 			}
 			t.Logf("logits differ by at most %.1g", worst)
 		})
 	}
+}
+
+// compare computes a prompt, and returns by how much the logits differ at most from those of
+// transformers.
+func (f *fixture) compare(t *testing.T, m *model.Model, prompt fixturePrompt) (worst float64) {
+	t.Helper()
+	logits, err := m.Forward(context.Background(), newCache(t, m), prompt.IDs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := make([]float32, m.Config().Vocab)
+	for i, want := range prompt.Logits {
+		if err := logits.Row(prompt.Rows[i], row); err != nil {
+			t.Fatal(err)
+		}
+		for v := range row {
+			diff := math.Abs(float64(row[v]) - want[v])
+			if worst = max(worst, diff); !(diff <= 5e-5) {
+				t.Fatalf("%d tokens, row %d: logit %d is %v, transformers has %v", len(prompt.IDs), prompt.Rows[i], v, row[v], want[v])
+			}
+		}
+	}
+	return worst
 }
 
 func TestEveryArchitectureHasAFixture(t *testing.T) {

@@ -46,10 +46,10 @@ func (b *binder) collect(target any, layer int) error {
 		case found == nil && need == optional:
 			continue
 		case found == nil:
-			return fmt.Errorf("the tensor %q is missing; a %s model needs it with shape %s", name, b.arch.name, times(shape))
+			return fmt.Errorf("the tensor %s is missing; a %s model needs it with shape %s", b.file.Called(name), b.arch.name, times(shape))
 		case !fits(found.weight, shape):
-			return fmt.Errorf("the tensor %q has shape %s; a %s model of these hyperparameters needs %s",
-				name, times([]int{found.weight.Rows, found.weight.Cols}), b.arch.name, times(shape))
+			return fmt.Errorf("the tensor %s has shape %s; a %s model of these hyperparameters needs %s",
+				b.file.Called(name), times([]int{found.weight.Rows, found.weight.Cols}), b.arch.name, times(shape))
 		}
 		found.field = value.Field(i)
 		b.bindings = append(b.bindings, *found)
@@ -112,8 +112,8 @@ func (b *binder) findFused(name string, shape []int) (*binding, error) {
 		if f.name == own || fusions[f.name].name == f.name { // it may also be a tensor of its own
 			return nil, nil
 		}
-		return nil, fmt.Errorf("the tensor %q has shape %s; a %s model of these hyperparameters needs %d rows, those of %s",
-			tensor, times([]int{weight.Rows, weight.Cols}), b.arch.name, total, strings.Join(f.rows, ", "))
+		return nil, fmt.Errorf("the tensor %s has shape %s; a %s model of these hyperparameters needs %d rows, those of %s",
+			b.file.Called(tensor), times([]int{weight.Rows, weight.Cols}), b.arch.name, total, strings.Join(f.rows, ", "))
 	}
 	each := len(weight.Data) / total
 	at, rows := before*each, b.sizes[f.rows[f.part]]
@@ -158,8 +158,8 @@ func (b *binder) leftover() error {
 	}
 	for _, t := range b.file.Tensors() {
 		if !bound[t.Name] {
-			return fmt.Errorf("the tensor %.64q has no place in a %s model of these hyperparameters: the file is a variant that is not supported",
-				t.Name, b.arch.name)
+			return fmt.Errorf("the tensor %s has no place in a %s model of these hyperparameters: the file is a variant that is not supported",
+				b.file.Called(t.Name), b.arch.name)
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ func (m *metadata) key(name string) string { return m.file.Architecture() + "." 
 
 func (m *metadata) fail(key string, got any, allowed string) {
 	if m.err == nil {
-		m.err = fmt.Errorf("metadata %q is %v; allowed is %s", key, got, allowed)
+		m.err = fmt.Errorf("metadata %s is %v; allowed is %s", m.file.Called(key), got, allowed)
 	}
 }
 
@@ -128,13 +128,15 @@ func first(a, b error) error {
 // maxHeadDim is the largest supported size of a head; published models have at most 256.
 const maxHeadDim = 512
 
+// Bounds of what a file may say about its size.
+const mostWide, mostLayers, mostHeads = 1 << 20, 4096, 4096
+
 // mostTokens bounds what a file may say about numbers of tokens.
 const mostTokens = 1 << 27
 
 // readConfig reads and checks all hyperparameters, and which layers have a window. The vocabulary
 // is missing: it is the number of rows of the embedding table, which size reads.
 func readConfig(file *weights.File, arch *architecture) (Config, layerWindows, error) {
-	const mostWide, mostLayers, mostHeads = 1 << 20, 4096, 4096
 	m := &metadata{file: file}
 	eps := "attention.layer_norm_rms_epsilon"
 	if arch.layerNorm {

@@ -1,25 +1,33 @@
 package model
 
+import "math"
+
 // llamaLike lists the families with the order of Llama: RMSNorm, attention, RMSNorm, gated
 // feed-forward network.
 func llamaLike() []architecture {
 	return []architecture{
-		{name: "llama"}, // also Mistral, Falcon 3, SmolLM 1 and 2
-		{name: "qwen2", neoX: true, has: needs{"qkv_bias": required}},
-		{name: "qwen3", neoX: true, has: needs{"qk_norm": required}},
+		{name: "llama", saved: saved{types: []string{"llama", "mistral"}, halves: true}}, // also Falcon 3, SmolLM 1 and 2
+		{name: "qwen2", neoX: true, has: needs{"qkv_bias": required}, saved: saved{types: []string{"qwen2"}}},
+		{name: "qwen3", neoX: true, has: needs{"qk_norm": required}, saved: saved{types: []string{"qwen3"}}},
 		// Qwen 1 states the width of both halves of its network together.
 		{name: "qwen", neoX: true, has: needs{"qkv_bias": required}, read: func(_ *metadata, c *Config) { c.FFN /= 2 }},
 		// In a text, the three coordinates of a token's position are equal. So M-RoPE is RoPE.
-		{name: "qwen2vl", neoX: true, has: needs{"qkv_bias": required}},
-		{name: "qwen3vl", neoX: true, has: needs{"qk_norm": required}},
-		{name: "mistral3", read: temperature},
-		{name: "phi3", neoX: true, windows: windows{some: true}},
-		{name: "granite", read: granite},
-		{name: "smollm3", rotates: threeOfFour},
-		{name: "ernie4_5"},
+		{name: "qwen2vl", neoX: true, has: needs{"qkv_bias": required}, saved: saved{
+			types: []string{"qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text"},
+		}},
+		{name: "qwen3vl", neoX: true, has: needs{"qk_norm": required}, saved: saved{types: []string{"qwen3_vl", "qwen3_vl_text"}}},
+		{name: "mistral3", read: temperature, saved: saved{types: []string{"ministral3"}, halves: true, read: savedMinistral}},
+		{name: "phi3", neoX: true, windows: windows{some: true}, saved: saved{types: []string{"phi3"}}},
+		{name: "granite", read: granite, saved: saved{types: []string{"granite"}, halves: true, read: savedGranite}},
+		{name: "smollm3", rotates: threeOfFour, saved: saved{types: []string{"smollm3"}, halves: true, tied: true, read: savedSmolLM3}},
+		{name: "ernie4_5", saved: saved{types: []string{"ernie4_5"}, tied: true}},
 		{name: "internlm2"},
-		{name: "seed_oss", neoX: true, named: map[string]string{"ffn_norm": "post_attention_norm"}},
-		{name: "hunyuan-dense", neoX: true, rotateFirst: true, has: needs{"qk_norm": required}},
+		{name: "seed_oss", neoX: true, named: map[string]string{"ffn_norm": "post_attention_norm"}, saved: saved{types: []string{"seed_oss"}}},
+		{name: "hunyuan-dense", neoX: true, rotateFirst: true, has: needs{"qk_norm": required}, saved: saved{
+			types:   []string{"hunyuan_v1_dense"},
+			tensors: map[string]string{"self_attn.query_layernorm": "attn_q_norm", "self_attn.key_layernorm": "attn_k_norm"},
+			read:    savedHunYuan,
+		}},
 	}
 }
 
@@ -42,4 +50,41 @@ func temperature(m *metadata, c *Config) {
 	if scale, _ := m.maybe("attention.temperature_scale", 0, 100); scale > 0 {
 		c.TemperatureScale, c.TemperatureLength = scale, c.Scaling.Original
 	}
+}
+
+// savedMinistral copies how queries grow with their position, and the sharpness of its YaRN.
+func savedMinistral(c *savedConfig) {
+	c.number("attention.temperature_scale", c.rope, "llama_4_scaling_beta")
+	c.number("rope.scaling.yarn_log_multiplier", c.rope, "mscale_all_dim")
+	if scale, name := c.rope.Number("mscale"); name != "" && scale != 1 {
+		c.rope.Refuse(name, "1")
+	}
+}
+
+func savedGranite(c *savedConfig) {
+	c.number("attention.scale", c.fields, "attention_multiplier")
+	c.number("embedding_scale", c.fields, "embedding_multiplier")
+	c.number("residual_scale", c.fields, "residual_multiplier")
+	c.number("logit_scale", c.fields, "logits_scaling")
+}
+
+// savedSmolLM3 refuses a model in which other layers than the usual ones are without positions.
+func savedSmolLM3(c *savedConfig) {
+	for i, rotates := range c.fields.Numbers("no_rope_layers") {
+		if (rotates != 0) != (i%4 != 3) {
+			c.fields.Refuse("no_rope_layers", "0 in every fourth layer, and 1 in the others")
+		}
+	}
+}
+
+// savedHunYuan copies its scaling of positions, which is a larger base. config.json says 32k tokens,
+// and the model takes 256k. Source: llama.cpp's converter.
+func savedHunYuan(c *savedConfig) {
+	alpha, found := c.rope.Number("alpha")
+	if found == "" || c.headDim < 4 {
+		return
+	}
+	base, _ := c.rope.Number("rope_theta")
+	c.set("rope.freq_base", float32(base*math.Pow(alpha, float64(c.headDim)/float64(c.headDim-2))), "alpha")
+	c.set("context_length", uint64(256<<10), "max_position_embeddings")
 }

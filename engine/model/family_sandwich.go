@@ -4,8 +4,10 @@ package model
 // the residual stream. Those with onlyPostNorms do not normalise what the two read.
 func sandwiches() []architecture {
 	return []architecture{
-		{name: "olmo2", neoX: true, qkNorm: allHeads, has: onlyPostNorms(), windows: windows{some: true, fullEvery: 4, unscaled: true}}, // and OLMo 3
-		{name: "exaone4", neoX: true, has: onlyPostNorms(), rotates: windowOnly, windows: windows{some: true, fullEvery: 4}},
+		{name: "olmo2", neoX: true, qkNorm: allHeads, has: onlyPostNorms(), windows: windows{some: true, fullEvery: 4, unscaled: true}, // and OLMo 3
+			saved: saved{types: []string{"olmo2", "olmo3"}, tensors: savedPostNorms()}},
+		{name: "exaone4", neoX: true, has: onlyPostNorms(), rotates: windowOnly, windows: windows{some: true, fullEvery: 4},
+			saved: saved{types: []string{"exaone4"}, tensors: savedPostNorms()}},
 		{
 			name: "muse-glimmer", normEmbeddings: true, postNormEps: 1e-8, rotates: windowOnly,
 			has:     needs{"post_norms": required, "qk_norm": required, "attention_gate": required},
@@ -15,8 +17,15 @@ func sandwiches() []architecture {
 				c.LogitCap, _ = m.maybe("final_logit_softcapping", 0, 1e6)
 			},
 		},
-		{name: "glm4", has: needs{"post_norms": required}},
+		{name: "glm4", has: needs{"post_norms": required}, saved: saved{
+			types: []string{"glm4"}, defaults: map[string]any{"partial_rotary_factor": 0.5},
+			tensors: map[string]string{"post_self_attn_layernorm": "post_attention_norm", "post_mlp_layernorm": "post_ffw_norm"},
+		}},
 	}
+}
+
+func savedPostNorms() map[string]string {
+	return map[string]string{"post_attention_layernorm": "post_attention_norm", "post_feedforward_layernorm": "post_ffw_norm"}
 }
 
 func onlyPostNorms() needs {

@@ -3,8 +3,9 @@
 //
 // Read it in this order. Open (open.go) returns a File, from which Tensor, TokenizerSpec and the
 // getters of metadata.go read. header.go, value.go and tensor.go parse the parts of a GGUF file
-// through a cursor (cursor.go). Describe makes a Report for people. Package gguf writes GGUF files;
-// package safetensors reads trained heads by the same rules.
+// through a cursor (cursor.go). Describe makes a Report for people. Package gguf writes GGUF files.
+// Package safetensors reads the format of trained heads, and package folder whole models in it, by
+// the same rules; Assemble (assemble.go) makes Files of them.
 //
 // A model file is hostile until proven otherwise. Its header states counts, lengths and offsets.
 // Any of them may be false, and could then exhaust memory or point outside the file. So each is
@@ -45,6 +46,8 @@ type File struct {
 
 	more []*File // the other parts of a model in several files, each with tensors of its own
 
+	from *Assembly // the files of another format that the model was read from; nil for a GGUF file
+
 	owned    bool          // data is memory of the File, not borrowed
 	released []atomic.Bool // by index of header.tensors: the tensor's data were given back
 }
@@ -53,11 +56,19 @@ type File struct {
 func (f *File) Name() string { return f.name }
 
 // Format returns the file format with its version, such as "GGUF v3".
-func (f *File) Format() string { return fmt.Sprintf("GGUF v%d", f.header.version) }
+func (f *File) Format() string {
+	if f.from != nil {
+		return f.from.Format
+	}
+	return fmt.Sprintf("GGUF v%d", f.header.version)
+}
 
 // Size returns the length of the file, or of all its parts, in bytes, including anything after the
 // last tensor, which is not read.
 func (f *File) Size() int64 {
+	if f.from != nil {
+		return f.from.Size
+	}
 	size := int64(0)
 	for _, part := range f.parts() {
 		size += part.size

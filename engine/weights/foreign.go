@@ -34,7 +34,7 @@ func foreign(name string, src io.ReaderAt) *ForeignError {
 	}
 	first = first[:n]
 	const download = "download the model's .gguf file again"
-	const convert = "models are read from GGUF files: download one, or convert the model's folder with llama.cpp's convert_hf_to_gguf.py"
+	const convert = "give a GGUF file, or the folder that holds the model's config.json and .safetensors files"
 	for _, f := range []struct{ begin, is, do string }{
 		{"version https://git-lfs", "what git leaves in place of a large file", "fetch the file itself with git lfs pull"},
 		{"<", "a web page, as a download that failed leaves it", download},
@@ -51,7 +51,7 @@ func foreign(name string, src io.ReaderAt) *ForeignError {
 	}
 	// A safetensors file begins with the length of a JSON text, and then the text.
 	if len(first) > 8 && first[8] == '{' && binary.LittleEndian.Uint64(first) < 1<<32 {
-		return &ForeignError{File: name, Is: "a safetensors file", Do: convert + " (only trained heads, --heads, are read from safetensors)"}
+		return &ForeignError{File: name, Is: "a safetensors file", Do: convert + " (trained heads are given by --heads)"}
 	}
 	return nil
 }

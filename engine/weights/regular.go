@@ -8,6 +8,29 @@ import (
 	"specula/engine/compute"
 )
 
+// WithFile opens a regular file for use, and checks after it that nothing wrote to the file
+// meanwhile. The error is that of use, wraps ErrChanged, or says why the file cannot be opened.
+func WithFile(path string, use func(src io.ReaderAt, size int64) error) error {
+	_, err := openRegular(path, func(src source) (*File, error) {
+		before, err := src.Stat()
+		if err != nil {
+			return nil, fmt.Errorf("reading %q: %w", path, err)
+		}
+		if err := use(src, before.Size()); err != nil {
+			return nil, err
+		}
+		after, err := src.Stat()
+		if err == nil && (after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime())) {
+			err = fmt.Errorf("%d bytes became %d: %w", before.Size(), after.Size(), ErrChanged)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading %q: %w", path, err)
+		}
+		return nil, nil
+	})
+	return err
+}
+
 // ReadFile reads a regular file of another format into memory, for the readers of such formats. It
 // calls accept before it allocates memory for the file, and returns accept's error: accept refuses
 // a file that breaks the rules of its format. After each piece ReadFile tells progress, which may
@@ -15,31 +38,16 @@ import (
 //
 // The error wraps ErrChanged if something writes to the file, compute.ErrOutOfMemory if it does not
 // fit into memory (nothing was allocated then), or the context's error.
-func ReadFile(ctx context.Context, path string, accept func(src io.ReaderAt, size int64) error, progress func(done, total int64)) ([]byte, error) {
-	var data []byte
-	_, err := openRegular(path, func(src source) (*File, error) {
-		before, err := src.Stat()
-		if err != nil {
-			return nil, fmt.Errorf("reading %q: %w", path, err)
-		}
-		size := before.Size()
+func ReadFile(ctx context.Context, path string, accept func(src io.ReaderAt, size int64) error, progress func(done, total int64)) (data []byte, err error) {
+	err = WithFile(path, func(src io.ReaderAt, size int64) error {
 		if err := accept(src, size); err != nil {
-			return nil, err
+			return err
 		}
 		if free, known := availableMemory(); known && size > free {
-			return nil, fmt.Errorf("reading %q: it takes %d bytes of memory, %d are free: %w", path, size, free, compute.ErrOutOfMemory)
+			return fmt.Errorf("reading %q: it takes %d bytes of memory, %d are free: %w", path, size, free, compute.ErrOutOfMemory)
 		}
-		if data, err = readAll(ctx, path, src, size, progress); err != nil {
-			return nil, err
-		}
-		after, err := src.Stat()
-		if err == nil && (after.Size() != size || !after.ModTime().Equal(before.ModTime())) {
-			err = fmt.Errorf("%d bytes became %d: %w", size, after.Size(), ErrChanged)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading %q: %w", path, err)
-		}
-		return nil, nil
+		data, err = readAll(ctx, path, src, size, progress)
+		return err
 	})
 	return data, err
 }

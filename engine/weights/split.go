@@ -104,7 +104,12 @@ func (f *File) checkParts() error {
 func (f *File) parts() []*File { return append([]*File{f}, f.more...) }
 
 // Parts returns how many files the model was read from.
-func (f *File) Parts() int { return 1 + len(f.more) }
+func (f *File) Parts() int {
+	if f.from != nil {
+		return f.from.Files
+	}
+	return 1 + len(f.more)
+}
 
 // readParts is Open for the parts of one model. It reads all headers first, and refuses the model
 // if all parts together do not fit into memory.

@@ -63,6 +63,7 @@ func (r *vocabularyReader) read() tokenizer.Spec {
 	s.UNK = r.tokenID("unknown_token_id", n, unk)
 	s.EOT = r.tokenID("eot_token_id", n, -1)
 	s.PAD = r.tokenID("padding_token_id", n, -1)
+	s.Ends = r.tokenIDs("end_token_ids", n)
 	s.AddBOS = optional(r, r.file.Bool, "add_bos_token", s.PrependsBOS())
 	s.AddEOS = optional(r, r.file.Bool, "add_eos_token", false)
 	s.AddSpacePrefix = optional(r, r.file.Bool, "add_space_prefix", sentencePiece)
@@ -122,6 +123,21 @@ func (r *vocabularyReader) tokenID(name string, tokens int, missing int32) int32
 		return int32(id)
 	}
 	return -1
+}
+
+// tokenIDs reads a list of special tokens, which must be in the vocabulary. GGUF files have no such
+// list; package folder writes it.
+func (r *vocabularyReader) tokenIDs(name string, tokens int) (ids []int32) {
+	list := optional(r, r.file.Ints, name, nil)
+	for i, id := range list {
+		if id < 0 || id >= int64(tokens) {
+			v, _ := r.file.value("tokenizer.ggml." + name)
+			r.keep(r.file.unfitElement(v, i, fmt.Sprintf("ids from 0 to %d", tokens-1)))
+			return nil
+		}
+		ids = append(ids, int32(id))
+	}
+	return ids
 }
 
 // ordered refuses NaN, which cannot be ordered.

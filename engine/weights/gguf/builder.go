@@ -97,15 +97,21 @@ func (b *Builder) Bytes() []byte {
 // Hollow returns a file whose tensor data are all zero and were never written. On systems that
 // assign memory when it is first written, the data take none.
 func (b *Builder) Hollow() []byte {
-	alignment := b.alignment()
-	header := b.header(alignment)
-	size := padded(uint64(len(header)), alignment)
-	for _, t := range b.tensors {
-		size += padded(t.bytes, alignment)
-	}
+	header, size := b.Header()
 	file := make([]byte, size)
 	copy(file, header)
 	return file
+}
+
+// Header returns everything before the data of the tensors, and the size of the whole file.
+func (b *Builder) Header() (header []byte, size int64) {
+	alignment := b.alignment()
+	header = b.header(alignment)
+	total := padded(uint64(len(header)), alignment)
+	for _, t := range b.tensors {
+		total += padded(t.bytes, alignment)
+	}
+	return header, int64(total)
 }
 
 func (b *Builder) alignment() uint64 {

@@ -33,7 +33,7 @@ func Open(ctx context.Context, path string, progress func(done, total int64)) (*
 			return nil, err
 		}
 	}
-	data, err := weights.ReadFile(ctx, path, func(src io.ReaderAt, size int64) error { return check(path, src, size) }, progress)
+	data, err := weights.ReadFile(ctx, path, func(src io.ReaderAt, size int64) error { _, err := ReadHeader(path, src, size); return err }, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -82,22 +82,27 @@ func choose(folder string) (string, error) {
 	return "", fmt.Errorf("opening heads: the folder %q has no file whose name ends in .safetensors", folder)
 }
 
-// check parses the header of a file before memory is allocated for the rest.
-func check(name string, src io.ReaderAt, size int64) error {
+// ReadHeader reads and checks the header of an open file, before memory is allocated for the rest.
+// The File has no data: Tensor and Integers must not be called.
+func ReadHeader(name string, src io.ReaderAt, size int64) (*File, error) {
 	first := make([]byte, min(lengthBytes, size))
 	if _, err := src.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("reading %q: %w", name, err)
+		return nil, fmt.Errorf("reading %q: %w", name, err)
 	}
 	n, err := headerLength(name, first, size)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	header := make([]byte, n)
 	if _, err := src.ReadAt(header, lengthBytes); err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("reading %q: %w", name, err)
+		return nil, fmt.Errorf("reading %q: %w", name, err)
 	}
-	_, err = parseHeader(name, header, size-lengthBytes-n)
-	return err
+	f, err := parseHeader(name, header, size-lengthBytes-n)
+	if err != nil {
+		return nil, err
+	}
+	f.dataAt = lengthBytes + n
+	return f, nil
 }
 
 // Parse checks a file that is in memory. The File borrows data, which must not be written any more.
@@ -111,7 +116,7 @@ func Parse(name string, data []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.data = data[lengthBytes+n:]
+	f.data, f.dataAt = data[lengthBytes+n:], lengthBytes+n
 	return f, nil
 }
 

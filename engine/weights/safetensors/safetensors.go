@@ -30,7 +30,8 @@ import (
 // File is a file that passed every check. It never changes, and several goroutines may use it.
 type File struct {
 	name     string
-	data     []byte // the bytes after the header
+	data     []byte // the bytes after the header; nil if only the header was read
+	dataAt   int64  // file offset of data
 	config   []byte
 	tensors  []Tensor // in the order of their bytes
 	byName   map[string]int
@@ -59,6 +60,9 @@ func (f *File) Metadata(key string) string { return f.metadata[key] }
 // Config returns the content of the config.json beside the file; nil if there is none. It is as
 // hostile as the file.
 func (f *File) Config() []byte { return f.config }
+
+// Span returns the file offset of a tensor's bytes, and their number.
+func (f *File) Span(t Tensor) (at, bytes int64) { return f.dataAt + t.begin, t.end - t.begin }
 
 // Tensor returns a tensor of one or two dimensions; a vector has one row. found is false if the
 // file has no tensor of that name. It is an error if the tensor has another number of dimensions,

@@ -1,7 +1,8 @@
 """Makes the fixtures that TestEveryArchitectureAgainstTransformers reads.
 
-A tiny model of each family, with random weights, is made by the library transformers, converted to
-GGUF by llama.cpp's convert_hf_to_gguf.py, and computed by transformers in float64. Run by
+A tiny model of each family, with random weights, is made by the library transformers, saved in a
+folder (NAME.zip), converted to GGUF by llama.cpp's convert_hf_to_gguf.py, and computed by transformers in
+float64. Run by
 `make oracle`; needs torch, transformers and the source of llama.cpp:
 
     python architectures.py LLAMA_CPP OUT [NAME ...]
@@ -15,6 +16,7 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import zipfile
 
 import numpy as np
 import torch
@@ -26,6 +28,8 @@ BASE = dict(
     vocab_size=VOCAB, hidden_size=32, intermediate_size=48, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
     max_position_embeddings=128, tie_word_embeddings=False, attention_dropout=0.0, pad_token_id=0, bos_token_id=1, eos_token_id=2,
 )
+
+TOKENS = ["<pad>", "<begin>", "<end>", *(chr(ord("@") + i) for i in range(VOCAB - 4)), "ab"]
 
 YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32, beta_fast=2.0, beta_slow=0.25)
 
@@ -130,6 +134,31 @@ def coarse(model):
     return model.eval()
 
 
+# Folders whose weights are of another type than F32, or in several files. All numbers are exact in half precision.
+TYPES = {"qwen2": torch.bfloat16, "qwen3": torch.float16, "gemma2": torch.bfloat16}
+SHARDED = ["llama-linear", "gemma"]
+
+
+def save(model, folder, name=""):
+    """Writes the model to folder as the library does, and a tokenizer.json with the tokens of vocabulary."""
+    model.to(TYPES.get(name, torch.float32)).save_pretrained(folder, **(dict(max_shard_size="30KB") if name in SHARDED else {}))
+    model.to(torch.float32)
+    byte_level = dict(type="ByteLevel", add_prefix_space=False, trim_offsets=True, use_regex=True)
+    (folder / "tokenizer.json").write_text(json.dumps(dict(
+        version="1.0", normalizer=None, pre_tokenizer=byte_level, post_processor=None, decoder=byte_level,
+        added_tokens=[dict(id=i, content=t, special=True, normalized=False) for i, t in enumerate(TOKENS[:3])],
+        model=dict(type="BPE", vocab={t: i for i, t in enumerate(TOKENS)}, merges=[["a", "b"]]))))
+
+
+def pack(model, name, out):
+    """Writes the folder of a model as one file."""
+    with tempfile.TemporaryDirectory() as scratch:
+        save(model, pathlib.Path(scratch), name)
+        with zipfile.ZipFile(out / f"{name}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
+            for path in sorted(pathlib.Path(scratch).iterdir()):
+                z.writestr(zipfile.ZipInfo(path.name), path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+
+
 def convert(model, llama_cpp, folder, out):
     """Writes the model to folder, and as F32 GGUF to out."""
     sys.path.insert(0, str(llama_cpp / "gguf-py"))
@@ -137,9 +166,7 @@ def convert(model, llama_cpp, folder, out):
     import gguf
     from conversion import ModelBase, ModelType, get_model_architecture, get_model_class
 
-    model.save_pretrained(folder)
-    tokens = {chr(0x100 + i): i for i in range(VOCAB)}
-    (folder / "tokenizer.json").write_text(json.dumps(dict(added_tokens=[], model=dict(vocab=tokens))))
+    save(model, folder)
     hparams = ModelBase.load_hparams(folder, False)
     cls = get_model_class(get_model_architecture(hparams, ModelType.TEXT), mmproj=False)
     cls.set_vocab = lambda self: vocabulary(self.gguf_writer)
@@ -297,10 +324,9 @@ class Muse:
 
 def vocabulary(writer):
     """Three control tokens, some letters, and one pair of letters."""
-    letters = [chr(ord("@") + i) for i in range(VOCAB - 4)]
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
-    writer.add_token_list(["<pad>", "<begin>", "<end>", *letters, "ab"])
+    writer.add_token_list(TOKENS)
     writer.add_token_types([3] * 3 + [1] * (VOCAB - 3))
     writer.add_token_merges(["a b"])
     writer.add_bos_token_id(1)
@@ -323,6 +349,8 @@ def fixture(name, llama_cpp, out):
         else:
             model = make(name)
             convert(model, llama_cpp, folder, file)
+            if name not in ("internlm2", "qwen"):  # saved as the family whose arithmetic they have
+                pack(model, name, out)
         if name in ("internlm2", "qwen"):
             relabel(llama_cpp, file, name)
         prompts = []

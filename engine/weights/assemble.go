@@ -1,0 +1,70 @@
+package weights
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"specula/engine/compute"
+)
+
+// Assembly is a model in files of another format, laid out as one GGUF file. So all that follows
+// the reading, from the checks of tensors to the report for people, is the same for both.
+type Assembly struct {
+	Name   string // path of the folder or file that the user gave
+	Format string // such as "safetensors"
+	Files  int    // that hold weights
+	Size   int64  // of these files, bytes
+	Header []byte // of the GGUF file, from gguf.Builder
+	Bytes  int64  // of the GGUF file
+
+	// Fill writes the data of a tensor. nil: only the header was asked for.
+	Fill func(ctx context.Context, tensor string, data []byte) error
+	// Called returns the name that the files give to a tensor or a metadata key, for errors.
+	Called func(name string) string
+}
+
+// Assemble makes the File. It allocates memory for the whole model, once the header was checked and
+// if there is enough, and fills one tensor after the other, in the order of the header. It tells
+// progress, which may be nil, how many bytes are done. Errors are as those of Open.
+func Assemble(ctx context.Context, a Assembly, progress func(done, total int64)) (f *File, err error) {
+	defer fence(a.Name, &err)
+	if f, err = parse(ctx, a.Name, a.Header, a.Bytes); err != nil {
+		return nil, err
+	}
+	f.from = &a
+	if a.Fill == nil {
+		return f, nil
+	}
+	if free, known := availableMemory(); known && a.Bytes > free {
+		return nil, fmt.Errorf("reading %q: vocabulary and tensors take %d bytes of memory, %d are free; choose a smaller model: %w",
+			a.Name, a.Bytes, free, compute.ErrOutOfMemory)
+	}
+	f.data, f.owned = make([]byte, a.Bytes), true
+	f.released = make([]atomic.Bool, len(f.header.tensors))
+	inLargePages(f.data)
+	copy(f.data, a.Header)
+	for _, t := range f.header.tensors {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("reading %q: %w", a.Name, err)
+		}
+		if err := a.Fill(ctx, t.Name, f.data[t.offset:t.offset+t.bytes:t.offset+t.bytes]); err != nil {
+			return nil, err
+		}
+		if progress != nil {
+			progress(t.offset+t.bytes, a.Bytes)
+		}
+	}
+	return f, nil
+}
+
+// Called returns the name, in quotes, by which people know a tensor or a metadata key: the one in
+// the files that the model was read from.
+func (f *File) Called(name string) string {
+	if f.from != nil {
+		if own := f.from.Called(name); own != "" {
+			return quote(own)
+		}
+	}
+	return quote(name)
+}

@@ -1,0 +1,83 @@
+package tokenizer
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// PreTokenizerFor returns the first name in PreTokenizers of the pre-tokenizer that cuts by these
+// expressions, in this order, written for Oniguruma as in tokenizer.json; "" stands for that of
+// GPT-2. It prefers one that treats whole words as asked for. It returns "" if there is none: an
+// expression of a file is compared with those of the program, and never run.
+func PreTokenizerFor(expressions []string, wholeWords bool) string {
+	wanted := make([]string, len(expressions))
+	for i, e := range expressions {
+		if wanted[i] = canonical(e); e == "" {
+			wanted[i] = canonical(gpt2)
+		}
+	}
+	found := ""
+	for _, p := range preTokenizers() {
+		if !p.cutsBy(wanted) {
+			continue
+		}
+		name := strings.Fields(p.names)[0]
+		if p.wholeWords == wholeWords {
+			return name
+		}
+		if found == "" {
+			found = name
+		}
+	}
+	return found
+}
+
+func (p preTokenizer) cutsBy(wanted []string) bool {
+	if len(wanted) != len(p.expressions) {
+		return false
+	}
+	for i, e := range p.expressions {
+		if canonical(e) != wanted[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// escapes are the ways to write one character in an expression.
+var escapes = regexp.MustCompile(`\\x\{[0-9a-fA-F]{1,6}\}|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[rnt]`)
+
+// canonical writes an expression in one of the ways in which the same expression is written.
+func canonical(expression string) string {
+	text := escapes.ReplaceAllStringFunc(expression, func(e string) string {
+		switch e {
+		case `\r`:
+			return "\r"
+		case `\n`:
+			return "\n"
+		case `\t`:
+			return "\t"
+		}
+		code, err := strconv.ParseUint(strings.Trim(e[2:], "{}"), 16, 32)
+		if err != nil {
+			return e
+		}
+		return string(rune(code))
+	})
+	return respelled.Replace(text)
+}
+
+// respelled lists parts of expressions that mean the same. A possessive repetition is one that is
+// never shortened; in these places none can be. Without a case to fold, (?i: is (?:.
+var respelled = strings.NewReplacer(
+	`'(?i:[sdmt]|ll|ve|re)`, contractions,
+	`(?i:'(?:[sdmt]|ll|ve|re))`, contractions,
+	`(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])`, contractions,
+	`'(?:[sdmt]|ll|ve|re)`, `'s|'t|'re|'ve|'m|'ll|'d`,
+	`?+`, `?`,
+	`++`, `+`,
+	`\p{N}{1}`, `\p{N}`,
+	`\s{1}`, `\s`,
+	`\p{Punctuation}`, `\p{P}`,
+)
