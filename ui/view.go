@@ -236,7 +236,7 @@ func (m *Model) welcome() []string {
 		return lines
 	}
 	if examples := m.examples(); examples != nil {
-		lines = append(lines, "", "Press tab, then enter, to ask one of these:", "")
+		lines = append(lines, "", "Press tab, then enter, to ask one of these:")
 		lines = append(append(lines, examples...), "")
 	}
 	lines = append(lines, "Or type a message and press enter.  / shows the commands, f1 the keys.",
@@ -246,7 +246,7 @@ func (m *Model) welcome() []string {
 		assumed = append(assumed, w.About)
 	}
 	if assumed != nil {
-		lines = append(lines, "", "Assumed about the model's file: "+strings.Join(assumed, ", ")+" (specula doctor)")
+		lines = append(lines, "Assumed about the model's file: "+strings.Join(assumed, ", ")+" (specula doctor)")
 	}
 	return lines
 }
