@@ -236,11 +236,9 @@ func (m *Model) welcome() []string {
 		return lines
 	}
 	if examples := m.examples(); examples != nil {
-		lines = append(lines, "", "Press tab, then enter, to ask one of these:")
-		lines = append(append(lines, examples...), "")
+		lines = append(append(lines, "", "Press tab, then enter, to ask one of these:"), examples...)
 	}
-	lines = append(lines, "Or type a message and press enter.  / shows the commands, f1 the keys.",
-		"alt+e plays a tour of five minutes.")
+	lines = append(lines, "", "Or type a message and press enter.  / commands   f1 keys   alt+e a tour")
 	var assumed []string
 	for _, w := range m.state.Ready.Warnings {
 		assumed = append(assumed, w.About)
