@@ -108,6 +108,7 @@ func (m *Model) endTour(words string) tea.Cmd {
 		}
 		k := m.tour.kept
 		m.restore(k)
+		m.present()
 		m.tour, m.dialog = nil, nil
 		m.state, m.transcript, m.chat, m.saver, m.options.Chats = k.state, k.transcript, k.chat, k.saver, k.store
 		m.reading, m.rejected, m.lastSeed = k.reading, k.rejected, k.lastSeed
@@ -189,7 +190,7 @@ func (m *Model) act(a demo.Action) tea.Cmd {
 	case demo.Pace:
 		return m.scriptPace(a)
 	case demo.Step:
-		m.pacer.Next()
+		m.stepForward()
 	case demo.Race:
 		return m.race(m.toRace(), a.Lanes, false)
 	case demo.Record:
@@ -210,6 +211,7 @@ func (m *Model) act(a demo.Action) tea.Cmd {
 func (m *Model) beginScene() {
 	m.restore(m.tour.kept)
 	m.dialog = nil
+	m.present()
 	m.state, m.transcript = state.New(), transcript.New()
 	if r := m.tour.kept.state.Ready; r != nil {
 		m.state.Apply(*r)

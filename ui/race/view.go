@@ -88,14 +88,15 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 }
 
 const (
-	minBeside   = 100 // least width for lanes side by side
-	headingRows = 2
-	minForLane  = 14 // least rows of a lane to show the round in progress
-	minForTrack = 18 // least rows of the window to show the track
-	minForTall  = 32 // least rows for one with two rows a lane
-	minForLarge = 22 // least rows and, below, columns for a verdict in large figures
-	largeWidth  = 60
-	footShare   = 4 // a verdict in small letters takes at most 1/footShare of the rows
+	minBeside     = 100 // least width for lanes side by side
+	minForFigures = 4   // least rows of a lane to show its figures
+	minForLane    = 14  // least rows of a lane to show the round in progress
+	minForTrack   = 18  // least rows of the window to show the track
+	minForTall    = 32  // least rows for one with two rows a lane
+	minForLarge   = 19  // least rows and, below, columns for a verdict in large figures
+	largeWidth    = 60
+	largeMargin   = 5 // cells beside the figures
+	footShare     = 4 // a verdict in small letters takes at most 1/footShare of the rows
 )
 
 // Draw returns h lines of w cells.
@@ -148,16 +149,19 @@ func (s *side) draw(th *theme.Theme, w, h int) []string {
 	speed := s.count.Speed(th.Glyph.None) + " tok/s "
 	heading := paint.NewLine(th, w).Put(th.Strong, paint.Fit(th, "", " "+s.name, w-1-paint.Width(speed)))
 	heading.Right(th.Strong, speed)
-	figures := ""
-	if s.count.Rounds > 0 {
-		figures = " " + s.count.Words(th.Glyph.Separator)
+	lines := []string{heading.String()}
+	if h >= minForFigures {
+		figures := ""
+		if s.count.Rounds > 0 {
+			figures = " " + s.count.Words(th.Glyph.Separator)
+		}
+		lines = append(lines, paint.NewLine(th, w).Put(th.Label, figures).String())
 	}
-	lines := []string{heading.String(), paint.NewLine(th, w).Put(th.Label, figures).String()}
 	round := 0
 	if h >= minForLane {
 		round = 3
 	}
-	lines = append(lines, s.text.Draw(s.state, th, w, max(0, h-headingRows-round), transcript.Options{Rejected: transcript.Recent})...)
+	lines = append(lines, s.text.Draw(s.state, th, w, max(0, h-len(lines)-round), transcript.Options{Rejected: transcript.Recent})...)
 	if round > 0 {
 		lines = append(lines, pane.Lane(s.state, th, w, round, state.Moment{}, state.Ref{})...)
 	}
@@ -168,17 +172,18 @@ func (s *side) draw(th *theme.Theme, w, h int) []string {
 func (v *View) foot(th *theme.Theme, w, h int) []string {
 	large := h >= minForLarge && w >= largeWidth
 	switch {
-	case !v.over && large:
-		return []string{paint.Spaces(w), paint.NewLine(th, w).Put(th.Label, " both lanes get the same of the engine's time").String(), paint.Spaces(w)}
 	case !v.over:
 		return []string{paint.NewLine(th, w).Put(th.Label, " both lanes get the same of the engine's time").String()}
 	case large && v.failure == "":
-		return v.large(th, w)
+		if lines := v.large(th, w); lines != nil {
+			return lines
+		}
 	}
 	return v.small(th, w, max(1, h/footShare))
 }
 
-// large draws the verdict: how much faster in large figures, and beside it the words.
+// large draws the verdict: how much faster in large figures, and beside it the words. It returns nil if they
+// do not fit.
 func (v *View) large(th *theme.Theme, w int) []string {
 	d := Judge(&v.lanes[0].count, &v.lanes[1].count, v.outcome)
 	figures := paint.Large(th, d.Factor(th.Glyph.Times))
@@ -187,6 +192,9 @@ func (v *View) large(th *theme.Theme, w int) []string {
 		style theme.Style
 		text  string
 	}{{th.Strong, d.Comparison(v.lanes[1].name)}, {style, strings.TrimSpace(d.Text + " " + sign)}, {th.Label, d.Why}}
+	if paint.Width(figures[0])+paint.Width(d.Why)+largeMargin > w {
+		return nil
+	}
 	lines := make([]string, paint.LargeRows)
 	gain := th.Graph
 	if event.Loses(d.Times) {
