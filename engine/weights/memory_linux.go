@@ -41,11 +41,16 @@ func memAvailable(meminfo []byte) (n int64, known bool) {
 
 // discard gives back the whole pages of data[from:to]; they read as zeros from then on. Large
 // allocations begin at a page boundary. If one does not, the system refuses, and the pages stay.
+//
+// It also takes back what inLargePages asked for. Otherwise the system would sooner or later make a
+// page of 2 MiB again of every one of which a few bytes are left, a norm between two matrices say:
+// most of the file would be in memory once more.
 func discard(data []byte, from, to int) {
 	page := os.Getpagesize()
 	from, to = (from+page-1)/page*page, to/page*page
 	if from < to {
 		_ = syscall.Madvise(data[from:to], syscall.MADV_DONTNEED)
+		_ = syscall.Madvise(data[from:to], syscall.MADV_NOHUGEPAGE)
 	}
 }
 
