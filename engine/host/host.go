@@ -63,18 +63,24 @@ func (b *Backend) Info() compute.Info {
 	return compute.Info{Kind: "cpu", Name: b.name, MemoryBytes: availableMemoryBytes(), Detail: b.detail()}
 }
 
-// detail says why there are so many threads, and what it costs to share work between them.
+// detail says why there are so many threads, and what was measured when they were started: what it
+// costs to share work between them, and which ways to compute are faster.
 func (b *Backend) detail() string {
 	text := ""
 	if b.why != "" {
 		text = "threads: " + b.why + "; "
 	}
 	if b.pool.Threads() == 1 {
-		return text + "everything runs on one thread"
+		text += "everything runs on one thread"
+	} else {
+		cost := b.pool.Cost()
+		text += fmt.Sprintf("a parallel step costs %.1f µs; under %d,000 multiplications one thread is faster",
+			float64(cost.Step.Nanoseconds())/1e3, (cost.MinWork+500)/1000)
 	}
-	cost := b.pool.Cost()
-	return text + fmt.Sprintf("a parallel step costs %.1f µs; under %d,000 multiplications one thread is faster",
-		float64(cost.Step.Nanoseconds())/1e3, (cost.MinWork+500)/1000)
+	if ways := b.pool.Ways().String(); ways != "" {
+		text += "; " + ways
+	}
+	return text
 }
 
 // Ceilings measures the limits of this machine for products.

@@ -63,7 +63,8 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	phase.n++
 	work := 0
 	if weight.panels == nil {
-		t.float = cpu.MatMulFloat{Dst: out, X: in, M: m, Type: weight.number, W: weight.data, Rows: weight.rows, Cols: weight.cols}
+		t.float = cpu.MatMulFloat{Dst: out, X: in, M: m, Type: weight.number, W: weight.data, Rows: weight.rows, Cols: weight.cols,
+			WidenFirst: b.pool.Ways().WidenFirst}
 		t.items, work = t.float.Items(), t.float.Work()
 	} else {
 		t.quantised = cpu.MatMulQuantized{Dst: out, X: &phase.quantised, W: weight.panels, Near: b.weightBytes <= b.nearBytes}

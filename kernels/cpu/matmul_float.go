@@ -22,6 +22,9 @@ type MatMulFloat struct {
 	W    []byte // (Rows, Cols) numbers, little-endian, at any address
 	Rows int
 	Cols int
+	// WidenFirst says how to multiply many activation rows; Pool.Ways knows what is faster. The bits
+	// are the same.
+	WidenFirst bool
 }
 
 // Items returns the number of groups of four weight rows.
@@ -37,8 +40,8 @@ func (t *MatMulFloat) Do(from, to int) {
 		t.portable(first, last)
 		return
 	}
-	if whole := (last - first) / floatRows * floatRows; t.widens() {
-		t.multiplyWidened(first, first+whole)
+	if whole := (last - first) / floatRows * floatRows; t.hasManyRows() {
+		t.multiplyMany(first, first+whole)
 		first += whole
 	}
 	t.floats(first, last)

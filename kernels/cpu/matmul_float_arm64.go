@@ -43,9 +43,9 @@ func (t *MatMulFloat) group(r, last, i, m int) {
 	}
 }
 
-// widens returns false: there is no kernel that converts weights first.
-func (t *MatMulFloat) widens() bool                    { return false }
-func (t *MatMulFloat) multiplyWidened(first, last int) {}
+// hasManyRows returns false: there is no kernel for many activation rows.
+func (t *MatMulFloat) hasManyRows() bool            { return false }
+func (t *MatMulFloat) multiplyMany(first, last int) {}
 
 // dotGroup is a switch over all cases. With a function value the results would escape to the heap.
 func dotGroup(n Number, m int, dst *float32, w *byte, x *float32, cols, stride int) {

@@ -5,5 +5,5 @@ package cpu
 // floats is never called, because Do always takes the portable path here.
 func (t *MatMulFloat) floats(first, last int) { t.portable(first, last) }
 
-func (t *MatMulFloat) widens() bool                    { return false }
-func (t *MatMulFloat) multiplyWidened(first, last int) {}
+func (t *MatMulFloat) hasManyRows() bool            { return false }
+func (t *MatMulFloat) multiplyMany(first, last int) {}

@@ -54,6 +54,16 @@ func dotF32x8AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, 
 //go:noescape
 func dotF32x9AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
+// dotManyF32x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+//
+//go:noescape
+func dotManyF32x5AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
+
+// dotManyF32x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+//
+//go:noescape
+func dotManyF32x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
+
 // widenF32AVX512 is for i := range cols { dst[i/16*64 + i%16] = float32(src[i]) }, cols a multiple of 16.
 //
 //go:noescape
@@ -109,6 +119,16 @@ func dotF16x8AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, 
 //go:noescape
 func dotF16x9AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
+// dotManyF16x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+//
+//go:noescape
+func dotManyF16x5AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
+
+// dotManyF16x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+//
+//go:noescape
+func dotManyF16x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
+
 // widenF16AVX512 is for i := range cols { dst[i/16*64 + i%16] = float32(src[i]) }, cols a multiple of 16.
 //
 //go:noescape
@@ -163,6 +183,16 @@ func dotBF16x8AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int,
 //
 //go:noescape
 func dotBF16x9AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
+
+// dotManyBF16x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+//
+//go:noescape
+func dotManyBF16x5AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
+
+// dotManyBF16x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+//
+//go:noescape
+func dotManyBF16x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
 // widenBF16AVX512 is for i := range cols { dst[i/16*64 + i%16] = float32(src[i]) }, cols a multiple of 16.
 //

@@ -2,17 +2,13 @@
 
 package cpu
 
-// With many activation rows the arithmetic takes most of the time. Then weights are converted to
-// float32 once for dozens of rows, and all operands come from the caches: 4 weight rows and 6
-// activation rows of wideCols columns from the first-level cache, the block and the batch from the
-// second-level cache.
+// Weights are converted to float32 once for dozens of activation rows. 4 weight rows and 6
+// activation rows of wideCols columns come from the first-level cache, the block and the batch from
+// the second-level cache. To convert a row takes about as long as multiplying it with six rows.
 const (
 	wideRows   = 16   // weight rows in a block
 	wideCols   = 1024 // columns in a part; between parts the sums are kept in memory
 	wideGroups = 16   // groups of activation rows in a batch
-	// manyRows is the number of activation rows from which conversion is faster. It takes about as
-	// long as multiplying six rows. This many rows can always be divided into groups of 5 or 6.
-	manyRows = 8 * mostDots
 )
 
 // wide is the scratch memory of a thread.
@@ -20,12 +16,6 @@ type wide struct {
 	weights []float32 // (wideRows/4, cols/16, 4, 16)
 	sums    []float32 // (wideGroups, wideRows/floatRows), sumsOfGroup numbers each
 }
-
-// sumsOfGroup is the number of float32 in the sums of four weight rows with the rows of a group.
-const sumsOfGroup = mostDots * floatRows * lanes
-
-// widens reports whether there are enough activation rows to convert the weights first.
-func (t *MatMulFloat) widens() bool { return t.M >= manyRows && level >= AVX512 }
 
 // multiplyWidened computes the columns first … last−1 of Dst, a multiple of four, for manyRows rows
 // or more.

@@ -39,6 +39,7 @@ const (
 type Pool struct {
 	threads []thread // the caller's is the first
 	cost    StepCost
+	ways    Ways
 	choices threadChoices
 	polling polling
 	lost    lostCores
@@ -78,7 +79,7 @@ func NewPool(threads int, poll time.Duration) *Pool {
 		p.threads[i].wake = make(chan struct{}, 1)
 		go p.work(i)
 	}
-	p.cost = measureStep(p)
+	p.cost, p.ways = measureStep(p), measureWays()
 	return p
 }
 
@@ -87,6 +88,9 @@ func (p *Pool) Threads() int { return len(p.threads) }
 
 // Cost returns the cost of a parallel step, as NewPool measured it.
 func (p *Pool) Cost() StepCost { return p.cost }
+
+// Ways returns the faster ways to compute, as NewPool measured them.
+func (p *Pool) Ways() Ways { return p.ways }
 
 // Close ends the workers. Run must not be called afterwards.
 func (p *Pool) Close() {

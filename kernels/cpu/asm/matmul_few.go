@@ -24,18 +24,26 @@ type few struct {
 	next, apart     reg.Register       // addresses to prefetch
 	pace, back      reg.Register
 	parked          reg.Register // where sums are kept in memory
+	// prefetch is into the first-level cache for products of many rows, whose weights are in the
+	// second-level cache mostly, else into the second, which can have more requests under way.
+	prefetch func(Op)
 }
 
 // dotFew generates the product of four weight rows with m rows of activations, over some of the
-// columns.
-func dotFew(c *build.Context, order Mem, n number, m int) {
+// columns. With many, those are a group of the rows of a prefill.
+func dotFew(c *build.Context, order Mem, n number, m int, many bool) {
 	f := &few{dots: &dots{Context: c, number: n, m: m, parts: 1, register: c.ZMM, transposed: order}, together: floatRows}
 	f.lines = floatRows * 16 * n.bytes / 64
 	if m > mostDots {
 		f.together = floatRows / 2
 		f.lines = f.together
 	}
-	open(c, fmt.Sprintf("dot%sx%dAVX512", n.name, m),
+	kind := ""
+	f.prefetch = c.PREFETCHT1
+	if many {
+		kind, f.prefetch = "Many", c.PREFETCHT0
+	}
+	open(c, fmt.Sprintf("dot%s%sx%dAVX512", kind, n.name, m),
 		"func(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)",
 		fmt.Sprintf("multiplies cols numbers, a multiple of 16, of 4 rows of w with those of %d rows of x; a row of both has rowCols, and dst's are dstBytes apart. ", m)+
 			"When begun it goes on from sums, and when there is more it ends there, otherwise in dst. "+
@@ -94,12 +102,12 @@ func (f *few) turn(name string) {
 func (f *few) columns() {
 	from := rowsAt{[]reg.Register{f.next}, f.apart}
 	for line := range min(f.lines, 3) {
-		f.PREFETCHT1(from.at(line, 0))
+		f.prefetch(from.at(line, 0))
 	}
 	if f.lines > 3 {
 		last := f.GP64()
 		f.LEAQ(from.at(1, 0), last)
-		f.PREFETCHT1(Mem{Base: last, Index: f.apart, Scale: 2})
+		f.prefetch(Mem{Base: last, Index: f.apart, Scale: 2})
 	}
 	f.ADDQ(f.pace, f.next)
 	f.XCHGQ(f.pace, f.back)

@@ -32,7 +32,10 @@ func matmulFloat(c *build.Context) {
 		dotOne(c, n, 1, c.ZMM, "AVX512")
 		dotOne(c, n, 2, c.YMM, "AVX2")
 		for rows := 2; rows <= mostFew; rows++ {
-			dotFew(c, order, n, rows)
+			dotFew(c, order, n, rows, false)
+		}
+		for rows := leastWide; rows <= mostDots; rows++ {
+			dotFew(c, order, n, rows, true)
 		}
 		widenRow(c, n)
 	}

@@ -1,0 +1,110 @@
+//go:build !noasm
+
+package cpu
+
+// With many activation rows the arithmetic takes most of the time, so all operands should come from
+// the caches. There are two ways with the same bits. Near (this file) multiplies weights as the
+// file has them and converts them for each group of activation rows. Wide (matmul_wide_amd64.go)
+// converts them once for a batch of groups, and reads twice the bytes from the second-level cache.
+// Which is faster depends on whether the processor converts and multiplies at the same time:
+// measureWays finds out.
+
+const (
+	// manyRows is the number of activation rows from which these ways are faster. This many rows
+	// can always be divided into groups of 5 or 6.
+	manyRows = 8 * mostDots
+	// A batch has nearGroups groups of activation rows. nearRows weight rows of nearCols columns
+	// stay in the second-level cache meanwhile, and those of a group in the first-level cache.
+	nearRows   = 64
+	nearCols   = 1024
+	nearGroups = 4
+)
+
+// sumsOfGroup is the number of float32 in the sums of four weight rows with the rows of a group.
+const sumsOfGroup = mostDots * floatRows * lanes
+
+// hasManyRows reports whether multiplyMany is faster than floats.
+func (t *MatMulFloat) hasManyRows() bool { return t.M >= manyRows && level >= AVX512 }
+
+// multiplyMany computes the columns first … last−1 of Dst, a multiple of four, for manyRows rows or
+// more.
+func (t *MatMulFloat) multiplyMany(first, last int) {
+	switch {
+	case t.WidenFirst:
+		t.multiplyWidened(first, last)
+	case t.Cols <= nearCols:
+		t.multiplyNear(nil, first, last)
+	default:
+		var sums [nearGroups*nearRows/floatRows*sumsOfGroup + lineFloats]float32
+		t.multiplyNear(aligned(sums[:]), first, last)
+	}
+}
+
+// multiplyNear goes block by block of weight rows, and within a block batch by batch. The sums are
+// kept in memory between parts of the columns, if there are several.
+func (t *MatMulFloat) multiplyNear(sums []float32, first, last int) {
+	groups := (t.M + mostDots - 1) / mostDots
+	for ; first < last; first += nearRows {
+		end := min(first+nearRows, last)
+		for g := 0; g < groups; g += nearGroups {
+			for k := 0; k < t.Cols; k += nearCols {
+				t.nearBatch(sums, first, end, k, g, min(g+nearGroups, groups), groups)
+			}
+		}
+	}
+}
+
+// nearBatch multiplies the columns k … k+nearCols−1 of the weight rows first … last−1 with the groups
+// fromGroup … toGroup−1 of activation rows.
+func (t *MatMulFloat) nearBatch(sums []float32, first, last, k, fromGroup, toGroup, groups int) {
+	p := piece{k: k, cols: min(nearCols, t.Cols-k)}
+	for g := fromGroup; g < toGroup; g++ {
+		p.i = g * t.M / groups
+		p.m = (g+1)*t.M/groups - p.i
+		for r := first; r < last; r += floatRows {
+			if sums != nil {
+				p.sums = &sums[((g-fromGroup)*nearRows+r-first)/floatRows*sumsOfGroup]
+			}
+			p.prefetch = t.prefetchNear(p, r, first, last, g+1 == toGroup)
+			dotMany(t.Type, p, &t.Dst[p.i*t.Rows+r], &t.W[(r*t.Cols+k)*t.Type.bytes], &t.X[p.i*t.Cols+k], t.Cols, 4*t.Rows)
+		}
+	}
+}
+
+// prefetchNear prefetches the four weight rows that are multiplied next into the first-level cache:
+// those after r, then the first ones of the block again, or after the last group of a batch of the
+// next part or of the next block.
+func (t *MatMulFloat) prefetchNear(p piece, r, first, last int, lastGroup bool) prefetch {
+	next := t.prefetchRows(p.m)
+	next.ahead = floatRows * t.Cols * t.Type.bytes
+	if r+floatRows < last {
+		return next
+	}
+	switch {
+	case !lastGroup:
+		next.ahead = (first - r) * t.Cols * t.Type.bytes
+	case p.k+p.cols < t.Cols:
+		next.ahead = ((first-r)*t.Cols + p.cols) * t.Type.bytes
+	default:
+		next.ahead -= p.k * t.Type.bytes
+	}
+	return next
+}
+
+func dotMany(n Number, p piece, dst *float32, w *byte, x *float32, rowCols, dstBytes int) {
+	begun, more := p.k > 0, p.k+p.cols < rowCols
+	switch {
+	case n == F32 && p.m == 5:
+		dotManyF32x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case n == F32:
+		dotManyF32x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case n == F16 && p.m == 5:
+		dotManyF16x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case n == F16:
+		dotManyF16x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case n == BF16 && p.m == 5:
+		dotManyBF16x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	case n == BF16:
+		dotManyBF16x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+	}
+}

@@ -1,0 +1,62 @@
+package cpu
+
+import "time"
+
+// Ways are the faster ones, on this machine, of ways to compute the same bits.
+type Ways struct {
+	// WidenFirst: in products with many activation rows, float weights are converted to float32
+	// before they are multiplied, instead of while they are.
+	WidenFirst bool
+	measured   bool // false where there is only one way
+}
+
+// String says which ways were chosen. It is empty where there was no choice.
+func (w Ways) String() string {
+	switch {
+	case !w.measured:
+		return ""
+	case w.WidenFirst:
+		return "many rows are faster if float weights are converted first"
+	}
+	return "many rows are faster if float weights are converted while they are multiplied"
+}
+
+const (
+	// waysTime is how long measureWays takes for each choice.
+	waysTime = 2 * time.Millisecond
+	// The product that is measured fits into the second-level cache of most processors.
+	waysRows, waysCols, waysM = 64, 1024, 96
+)
+
+// measureWays times every way on the caller's thread. It is so short that its result need not be
+// kept for the next start.
+func measureWays() (w Ways) {
+	t := MatMulFloat{M: waysM, Type: F16, Rows: waysRows, Cols: waysCols}
+	if !t.hasManyRows() {
+		return w
+	}
+	w.measured = true
+	t.Dst, t.X, t.W = make([]float32, t.M*t.Rows), make([]float32, t.M*t.Cols), make([]byte, t.Rows*t.Cols*t.Type.bytes)
+	w.WidenFirst = fastest(waysTime, func(way int) {
+		t.WidenFirst = way == 1
+		t.Do(0, t.Items())
+	}) == 1
+	return w
+}
+
+// fastest runs two ways in turn for the duration long, and returns the one with the shorter shortest
+// run: other programs can only add time.
+func fastest(long time.Duration, run func(way int)) int {
+	var shortest [2]time.Duration
+	for begun, n := time.Now(), 0; n < 4 || time.Since(begun) < long; n++ {
+		start := time.Now()
+		run(n % 2)
+		if took := time.Since(start); n < 2 || took < shortest[n%2] {
+			shortest[n%2] = took
+		}
+	}
+	if shortest[1] < shortest[0] {
+		return 1
+	}
+	return 0
+}
