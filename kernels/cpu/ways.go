@@ -24,7 +24,7 @@ func (w Ways) String() string {
 const (
 	// waysTime is how long measureWays takes for each choice.
 	waysTime = 2 * time.Millisecond
-	// The product that is measured fits into the second-level cache of most processors.
+	// The product that is measured is that of a chunk of a small matrix.
 	waysRows, waysCols, waysM = 64, 1024, 96
 )
 
@@ -37,6 +37,14 @@ func measureWays() (w Ways) {
 	}
 	w.measured = true
 	t.Dst, t.X, t.W = make([]float32, t.M*t.Rows), make([]float32, t.M*t.Cols), make([]byte, t.Rows*t.Cols*t.Type.bytes)
+	// Write all of it: memory that was never written is one page in all places, which stays in the
+	// first-level cache.
+	for i := range t.X {
+		t.X[i] = 1
+	}
+	for i := range t.W {
+		t.W[i] = 1
+	}
 	w.WidenFirst = fastest(waysTime, func(way int) {
 		t.WidenFirst = way == 1
 		t.Do(0, t.Items())
