@@ -21,6 +21,7 @@ import (
 
 type exportFlags struct {
 	path, format, size string
+	round              int
 	force              bool
 }
 
@@ -43,6 +44,7 @@ Everything is made from the recorded events, without a model and without a termi
 	c.Flags().StringVarP(&o.path, "output", "o", "", "the `FILE` to write; otherwise stdout")
 	c.Flags().StringVar(&o.format, "format", "", "the `FORMAT`; otherwise the end of the file's name")
 	c.Flags().StringVar(&o.size, "size", "100x30", "of the screen in films and pictures: `COLUMNSxROWS`")
+	c.Flags().IntVar(&o.round, "round", 0, "end films and pictures after round `N`; 0 for the whole recording")
 	c.Flags().BoolVar(&o.force, "force", false, "replace a file that is there")
 	a.addSettings(c, "ui")
 	return c
@@ -89,9 +91,19 @@ func (a *invocation) sourceOf(records []trace.Record, o exportFlags) (export.Sou
 	if n, err := fmt.Sscanf(o.size+"\n", "%dx%d\n", &w, &h); n != 2 || err != nil || w < layout.MinWidth || h < layout.MinHeight || w > 500 || h > 200 {
 		return export.Source{}, usagef("--size cannot be %.32q: allowed is COLUMNSxROWS from %dx%d to 500x200", o.size, layout.MinWidth, layout.MinHeight)
 	}
-	s := export.Source{Chat: export.ChatOf(records), Film: ui.Film(records, c, w, h)}
+	s := export.Source{Chat: export.ChatOf(records), Film: ui.Film(untilRound(records, o.round), c, w, h)}
 	s.Film.Title = sanitize.Line(s.Chat.Title)
 	return s, nil
+}
+
+// untilRound returns a recording up to the end of a round of its first reply, from 1; 0 for all of it.
+func untilRound(records []trace.Record, round int) []trace.Record {
+	for i, r := range records {
+		if e, ok := r.Event.(event.Round); ok && e.Index+1 == round {
+			return records[:i+1]
+		}
+	}
+	return records
 }
 
 // formatOf returns the format that is asked for, by name or by the end of the file's name.

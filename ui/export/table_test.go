@@ -76,7 +76,9 @@ var hostileTexts = []string{
 }
 
 // hostile returns a chat of tokens with these texts.
-func hostile() chats.Chat {
+func hostile() chats.Chat { return export.ChatOf(hostileRecords()) }
+
+func hostileRecords() []trace.Record {
 	var records []trace.Record
 	add := func(e event.Event) { records = append(records, trace.Record{Event: e}) }
 	add(event.Ready{Target: event.Model{Name: hostileTexts[0]}})
@@ -89,7 +91,7 @@ func hostile() chats.Chat {
 		text += s
 	}
 	add(event.ReplyEnded{Reply: 1, Reason: hostileTexts[0], Text: text, Totals: event.Totals{Rounds: len(hostileTexts)}})
-	return export.ChatOf(records)
+	return records
 }
 
 func write(t *testing.T, format string, c chats.Chat) string {

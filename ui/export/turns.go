@@ -3,6 +3,7 @@ package export
 import (
 	"strings"
 
+	"specula/engine/event"
 	"specula/engine/trace"
 	"specula/ui/chats"
 	"specula/ui/state"
@@ -34,11 +35,27 @@ func Turns(s *state.State) []chats.Turn {
 			turn.Totals = &totals
 		}
 		if r := t.Record; r.Started != nil {
+			if t.Raw == "" { // it is still being written
+				turn.Text = written(r.Events)
+			}
 			turn.Record = &chats.Record{Started: *r.Started, Tail: r.Tail, Drafts: r.Drafts, Events: r.Events}
 		}
 		turns = append(turns, turn)
 	}
 	return turns
+}
+
+// written returns the text of the tokens so far.
+func written(events []event.Event) string {
+	var text strings.Builder
+	for _, e := range events {
+		if r, ok := e.(event.Round); ok {
+			for _, t := range r.Committed() {
+				text.WriteString(t.Text)
+			}
+		}
+	}
+	return strings.ToValidUTF8(text.String(), "\uFFFD")
 }
 
 // Reopened is the inverse of Turns: it returns saved turns in the form that state.Reopen takes.
