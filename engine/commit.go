@@ -91,8 +91,22 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	r.learned.gamma.Observe(o)
 	r.lookBack(ev)
 	ev.Speedup, ev.SpeedupEstimated = r.learned.gamma.Speedup()
+	if r.rounds%lengthsEvery == lengthsEvery-1 {
+		ev.Lengths = tellLengths(r.learned.gamma.Lengths())
+	}
 	r.session.driver.Watch.Lap(&ev.OtherMS)
 	r.totals.add(ev, len(ev.Committed()), did.Failed != nil)
+}
+
+// lengthsEvery is the number of rounds after which the expected speed of each draft length is told anew.
+const lengthsEvery = 4
+
+func tellLengths(in []gamma.Length) []event.Length {
+	out := make([]event.Length, len(in))
+	for i, l := range in {
+		out[i] = event.Length{Tokens: l.Tokens, Rounds: l.Cost, Measured: l.Measured}
+	}
+	return out
 }
 
 // hindsightEvery is the number of rounds between two calls that compute the best fixed gamma; one takes some microseconds.

@@ -28,7 +28,7 @@ func TestSteppingNamesEachPhase(t *testing.T) {
 // The status of a reply without speculation says writing, not drafting.
 func TestAPlainReplyIsNotDrafted(t *testing.T) {
 	s := open(t, nil)
-	s.mustShow("demo-draft → demo-target")
+	s.mustShow("demo-draft guesses, demo-target checks")
 	s.press("alt+s")
 	s.engine.hangAt, s.engine.hang = 2, make(chan struct{})
 	release := sync.OnceFunc(func() { close(s.engine.hang) })
@@ -37,8 +37,8 @@ func TestAPlainReplyIsNotDrafted(t *testing.T) {
 	s.until("the second round", func() bool { return len(s.m.state.History) == 2 })
 	s.quiet()
 	s.mustShow("● writing")
-	s.mustNotShow("drafting")
-	s.mustNotShow("demo-draft →")
+	s.mustNotShow("● drafting")
+	s.mustShow("demo-target writes alone")
 	release()
 	s.settle()
 	s.mustShow("○ ready")

@@ -54,6 +54,9 @@ type Model struct {
 	past      state.Moment // what the screen looks back at; zero: the present
 	inspector bool
 	reading   bool
+	tradeoff  bool // the trade-off of draft lengths has room before other pictures
+	empty     bool // arranged for a chat without a message
+	audience  bool // only what an audience needs
 	rejected  transcript.Rejected
 	dialog    dialogBox // covers the screen; nil if none is open
 

@@ -27,8 +27,8 @@ func TestTheScreenSaysWhichProposerAutoTakesAndWhy(t *testing.T) {
 	s := open(t, alone)
 	s.mustRead("suffix drafts: no draft model was asked for; no trained heads; looking up needs no model")
 	s.quiet()
-	s.mustRead("auto takes suffix")
-	s.mustRead("suffix → demo-target")
+	s.mustRead("proposer auto: suffix")
+	s.mustRead("suffix guesses, demo-target checks")
 	for _, next := range []string{"proposer ngram", "proposer suffix", "proposer auto: suffix", "proposer ngram"} {
 		s.press("alt+p")
 		s.mustRead(next)
@@ -41,5 +41,5 @@ func TestTheScreenSaysWhichProposerAutoTakesAndWhy(t *testing.T) {
 	small := openSmall(t, alone)
 	small.quiet()
 	small.mustRead("proposer auto: suffix")
-	small.mustRead("suffix → demo-target")
+	small.mustRead("suffix guesses, demo-target checks")
 }

@@ -258,36 +258,35 @@ func TestTheWholeProgramInATerminal(t *testing.T) {
 // raised once.
 func visit(t *testing.T, x *terminal, warmer string) {
 	t.Helper()
-	const chatW, chatH = 78, 29 // left of the figures, above the lane
+	const chatTop, chatW, chatH = 4, 71, 26 // below the head, left of the pictures, above the lane
 	x.waitText("type a message")
 	x.send("tell me a story about a dragon")
 	x.waitText("tell me a story about a dragon")
 	x.send("\r")
 
 	x.wait("an accepted token in blue", func() bool {
-		return x.cells(0, 0, chatW, chatH, func(c *uv.Cell) bool { return coloured(c, 0x56b4e9) && !struck(c) })
+		return x.cells(0, chatTop, chatW, chatH, func(c *uv.Cell) bool { return coloured(c, 0x56b4e9) && !struck(c) })
 	})
 	x.wait("a rejected token in vermilion, struck out", func() bool {
-		return x.cells(0, 0, chatW, chatH, func(c *uv.Cell) bool { return coloured(c, 0xd55e00) && struck(c) })
+		return x.cells(0, chatTop, chatW, chatH, func(c *uv.Cell) bool { return coloured(c, 0xd55e00) && struck(c) })
 	})
 	x.wait("a resampled token, underlined", func() bool {
-		return x.cells(0, 0, chatW, chatH, func(c *uv.Cell) bool {
+		return x.cells(0, chatTop, chatW, chatH, func(c *uv.Cell) bool {
 			return coloured(c, 0xf0e442) && c.Style.Underline != uv.UnderlineNone
 		})
 	})
-	graphs := func() string { return x.text(chatW+2, 4, x.w, 15) }
+	graphs := func() string { return x.text(chatW+2, chatTop+1, x.w, 15) }
 	var seen string
-	x.wait("a graph", func() bool { seen = graphs(); return strings.ContainsFunc(seen, braille) })
+	x.wait("a column for a round", func() bool { seen = graphs(); return strings.Contains(seen, "█ ") })
 	x.wait("the graphs to move", func() bool { return graphs() != seen })
 
 	x.send(altUp)
 	x.wait("γ fixed at 5", func() bool {
-		length := x.text(chatW, 4, x.w, 6) // after the head line and its bars
-		return strings.Contains(length, "fixed") && strings.Contains(length, "γ 5")
+		return strings.Contains(x.text(0, x.h-3, x.w, x.h-2), "γ 5 fixed") // the rule above the prompt
 	})
 	x.send(altRght)
 	x.wait(warmer, func() bool {
-		return strings.Contains(strings.Join(strings.Fields(x.text(chatW, 0, x.w, x.h)), " "), warmer)
+		return strings.Contains(x.text(0, x.h-3, x.w, x.h-2), warmer)
 	})
 	x.wait("the marks of both changes on the graphs", func() bool { return strings.Contains(graphs(), "▴") })
 
@@ -380,7 +379,7 @@ func TestSuspendAndResize(t *testing.T) {
 	for _, size := range []struct {
 		w, h  int
 		shows string
-	}{{30, 6, "specula needs 40×10"}, {40, 10, "Press tab"}, {1, 1, ""}, {300, 80, "by position"}} {
+	}{{30, 6, "specula needs 40×10"}, {40, 10, "Press tab"}, {1, 1, ""}, {300, 80, "by place in the draft"}} {
 		x.resize(size.w, size.h)
 		x.waitText(size.shows)
 	}

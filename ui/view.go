@@ -18,9 +18,10 @@ import (
 )
 
 // arrange divides the window. Call it after a change of its size, the prompt's height or the
-// inspector.
+// inspector. A chat that begins or ends is noticed when it is drawn.
 func (m *Model) arrange() {
-	o := layout.Options{ComposerLines: m.composer.Lines(), Inspector: m.inspector}
+	m.empty = len(m.state.Messages) == 0
+	o := layout.Options{ComposerLines: m.composer.Lines(), Inspector: m.inspector, Empty: m.empty}
 	m.rects = layout.Arrange(m.size.w, m.size.h, o)
 	if w := m.rects.Composer.W; w > 0 && m.tour != nil {
 		o.ComposerLines = len(m.captionLines(w))
@@ -46,6 +47,9 @@ func (m *Model) View() tea.View {
 }
 
 func (m *Model) draw() tea.View {
+	if m.empty != (len(m.state.Messages) == 0) {
+		m.arrange()
+	}
 	v := tea.View{AltScreen: true}
 	if m.config.UI.Mouse {
 		v.MouseMode = tea.MouseModeCellMotion
@@ -73,14 +77,20 @@ func (m *Model) parts() pane.Parts {
 	notice := pane.Notice(s, th, m.size.w, m.flash)
 	p.Status = []string{m.drawStatus(notice == nil)}
 	p.Over = append(notice, m.drawMenu()...)
-	if !r.Strip.Empty() {
-		p.Strip = []string{pane.Head(s, th, r.Strip.W), pane.Strip(s, th, r.Strip.W), pane.SettingsStrip(s, th, r.Strip.W)}
+	p.Head = pane.Head(s, th, r.Head.W, r.Head.H)
+	p.Settings = []string{pane.SettingsRule(s, th, r.Settings.W, m.audience)}
+	switch {
+	case r.Picture.Empty():
+	case m.tradeoff:
+		p.Picture = pane.Tradeoff(s, th, r.Picture.W, r.Picture.H)
+	default:
+		p.Picture = pane.Picture(s, th, r.Picture.W, r.Picture.H)
 	}
 	if !r.Lane.Empty() {
 		p.Lane = pane.Lane(s, th, r.Lane.W, r.Lane.H, m.laneMoment(), m.cursor)
 	}
 	if !r.Side.Empty() {
-		p.Side = pane.Side(s, th, r.Side.W, r.Side.H)
+		p.Side = pane.Side(s, th, r.Side.W, r.Side.H, pane.SideOptions{Tradeoff: m.tradeoff, Few: m.audience})
 	}
 	if !r.Inspector.Empty() {
 		p.Inspector = pane.Inspector(s, th, r.Inspector.W, r.Inspector.H, m.cursor)

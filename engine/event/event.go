@@ -264,6 +264,9 @@ type Round struct {
 	// What the controller expected before the round.
 	AcceptanceByPosition []float64 `json:"acceptanceByPosition,omitempty"`
 	ExpectedTokens       float64   `json:"expectedTokens,omitempty"`
+	// Lengths is what each draft length, from 0 on, is expected to bring, by what was measured in this
+	// session. Only some rounds tell it.
+	Lengths []Length `json:"lengths,omitempty"`
 	// BestFixedGamma is, in hindsight, the fixed draft length that would have been fastest so far
 	// in this reply. Regret is the share of the time that it would have saved. Both are nil until
 	// there is enough data.
@@ -280,6 +283,21 @@ type Round struct {
 
 // Loses reports whether a speed-up is a loss that shows in two digits.
 func Loses(speedup float64) bool { return speedup > 0 && speedup < 0.995 }
+
+// Length is what rounds of one draft length are expected to bring.
+type Length struct {
+	Tokens   float64 `json:"tokens"`             // committed in a round
+	Rounds   float64 `json:"rounds"`             // its time, in that of rounds without a draft
+	Measured bool    `json:"measured,omitempty"` // passes over so many rows were timed
+}
+
+// Speedup returns how much faster such rounds are than rounds without a draft; 0 if that is not known.
+func (l Length) Speedup() float64 {
+	if !(l.Rounds > 0) || !(l.Tokens > 0) {
+		return 0
+	}
+	return l.Tokens / l.Rounds
+}
 
 // RuleOutcome is what an acceptance rule would have made of a round.
 type RuleOutcome struct {

@@ -3,7 +3,6 @@ package graph_test
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -17,79 +16,6 @@ func show(lines []string) string {
 		fmt.Fprintf(&out, "|%s|\n", l)
 	}
 	return out.String()
-}
-
-func TestPlot(t *testing.T) {
-	gap := math.NaN()
-	ramp := []float64{0, 1, 2, 3, 4, 5, 6, 7}
-	cases := []struct {
-		name string
-		plot graph.Plot
-		w, h int
-		want string
-	}{
-		{"empty", graph.Plot{Max: 1}, 4, 2, "|    |\n|    |\n"},
-		{"ramp", graph.Plot{Values: ramp, Max: 7}, 4, 2, "|  ⡠⠊|\n|⡠⠊  |\n"},
-		{"filled", graph.Plot{Values: ramp, Max: 7, Fill: true}, 4, 2, "|  ⣠⣾|\n|⣠⣾⣿⣿|\n"},
-		{"jumps are joined", graph.Plot{Values: []float64{0, 7, 0}, Max: 7}, 2, 2, "|⢸⡆|\n|⡸⡇|\n"},
-		{"a gap stays open", graph.Plot{Values: []float64{7, gap, 7, 0}, Max: 7}, 2, 2, "|⠁⢱|\n| ⢸|\n"},
-		{"newest at the right once full", graph.Plot{Values: []float64{9, 9, 9, 0, 0, 7, 7}, Max: 7}, 2, 1, "|⣀⠏|\n"},
-		{"beyond the axis", graph.Plot{Values: []float64{-5, 99, math.Inf(1), math.Inf(-1)}, Max: 7}, 2, 1, "|⡸⢱|\n"},
-		{"no range", graph.Plot{Values: []float64{3, 3}}, 2, 1, "|⣀ |\n"},
-		{"ascii", graph.Plot{Values: ramp, Max: 7, ASCII: true}, 4, 4, "|   *|\n|  * |\n| *  |\n|*   |\n"},
-		{"ascii filled", graph.Plot{Values: ramp, Max: 7, ASCII: true, Fill: true}, 4, 2, "|  **|\n|**|||\n"},
-		{"no room", graph.Plot{Values: ramp}, 0, 2, "||\n||\n"},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			if got := show(c.plot.Draw(c.w, c.h)); got != c.want {
-				t.Errorf("got\n%swant\n%s", got, c.want)
-			}
-		})
-	}
-}
-
-func TestPlotHasItsSize(t *testing.T) {
-	values := make([]float64, 500)
-	for i := range values {
-		values[i] = math.Sin(float64(i)) * 1e3
-	}
-	for w := range 40 {
-		for h := range 9 {
-			for _, ascii := range []bool{false, true} {
-				lines := graph.Plot{Values: values[:w*h], Min: -900, Max: 900, ASCII: ascii}.Draw(w, h)
-				if len(lines) != h {
-					t.Fatalf("%dx%d: %d lines", w, h, len(lines))
-				}
-				for _, l := range lines {
-					if utf8.RuneCountInString(l) != w {
-						t.Fatalf("%dx%d: %q", w, h, l)
-					}
-				}
-			}
-		}
-	}
-}
-
-// Two steps share a cell. It shows the tick that is first in the list, whichever step has it.
-func TestTheFirstTickOfACellIsShown(t *testing.T) {
-	under := func(steps ...int) func(int) bool { return func(i int) bool { return slices.Contains(steps, i) } }
-	if got := graph.Ticks(8, 4, graph.Tick{"^", under(0, 3)}, graph.Tick{"?", under(1, 2, 6)}); got != "^^ ?" {
-		t.Errorf("%q", got)
-	}
-}
-
-// A mark is in the cell of its step, before and after the graph begins to move.
-func TestTicksFollowTheGraph(t *testing.T) {
-	mark := func(step int) func(int) bool { return func(i int) bool { return i == step } }
-	for _, c := range []struct {
-		n, step int
-		want    string
-	}{{4, 3, " ^  "}, {8, 3, " ^  "}, {10, 3, "^   "}, {20, 3, "    "}, {0, 0, "    "}} {
-		if got := graph.Ticks(c.n, 4, graph.Tick{"^", mark(c.step)}); got != c.want {
-			t.Errorf("%d steps, mark at %d: %q, want %q", c.n, c.step, got, c.want)
-		}
-	}
 }
 
 func TestNiceMaxChangesRarely(t *testing.T) {
@@ -122,11 +48,11 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-func ExamplePlot() {
-	for _, line := range (graph.Plot{Values: []float64{2, 4, 6, 8, 8, 6, 4, 2}, Max: 8, Fill: true}).Draw(4, 2) {
+func ExampleColumns() {
+	for _, line := range graph.Columns([]float64{0.25, 0.5, 1}, 1, 0, 2, false) {
 		fmt.Println(line)
 	}
 	// Output:
-	// ⢀⣼⣧⡀
-	// ⣾⣿⣿⣷
+	//   █
+	// ▄██
 }

@@ -1,9 +1,10 @@
 // Package layout divides the screen. It is pure arithmetic from a window's size to rectangles, so
 // that one place decides what fits where, and a test can draw it.
 //
-// [Arrange] takes the size and [Options] and returns [Rects]. Wide windows have a column of
-// figures at the right. Below about 100×30 cells the column becomes a strip of one to three lines.
-// Below 40×10 there is only room for a message.
+// [Arrange] takes the size and [Options] and returns [Rects]. At the top is the head: how much faster,
+// and who does what. Wide windows have a column of pictures at the right, and below it and the chat the
+// lane. Below about 100×30 cells the picture of rounds lies between chat and lane. Below 40×10 there is
+// only room for a message.
 //
 // Invariant: the panes never overlap, and with the rules between them they fill the window
 // exactly.
@@ -24,7 +25,8 @@ func (r Rect) Contains(x, y int) bool {
 type Options struct {
 	ComposerLines int  // lines that the composer asks for; it gets 1 to 8
 	Inspector     bool // the inspector is open
-	NoSide        bool // show figures as a strip even where a column would fit
+	NoSide        bool // no column of pictures even where it would fit
+	Empty         bool // there is no message yet: what a chat can begin with needs the room of the picture
 }
 
 // Rects is where everything is.
@@ -32,14 +34,15 @@ type Rects struct {
 	W, H     int
 	TooSmall bool // only one message fits; all panes are empty
 
-	Chat Rect
-	// Strip is used only without Side: the head line and, if there is room, a line of figures and
-	// one of settings.
-	Strip     Rect
-	Lane      Rect // with H above 2 the first row is its heading
-	Composer  Rect
-	Status    Rect
-	Side      Rect
+	Head     Rect // how much faster; with more than one row also who drafts and who verifies
+	Chat     Rect
+	Picture  Rect // the picture of rounds; used only without Side
+	Lane     Rect // with H above 2 the first row is its heading
+	Settings Rect // the rule above the composer, with the settings in it
+	Composer Rect
+	Status   Rect
+	Side     Rect // pictures and figures
+
 	Inspector Rect
 
 	Vertical   Rect   // the rule left of Side, 1 wide
@@ -60,50 +63,92 @@ func Arrange(w, h int, o Options) Rects {
 		r.TooSmall = true
 		return r
 	}
+	wide := w >= minSideWidth && h >= minSideHeight && !o.NoSide
+	r.Head = Rect{0, 0, w, headHeight(h, wide)}
 	r.Status = Rect{0, h - 1, w, 1}
-	left, body := w, h-1
-	if w >= minSideWidth && h >= minSideHeight && !o.NoSide {
-		side := min(max(w*34/100, 40), 60)
-		left = w - side - 1
-		r.Vertical = Rect{left, 0, 1, body}
-		r.Side = Rect{left + 1, 0, side, body}
-	}
-	r.column(left, body, o)
-	if o.Inspector {
-		r.placeInspector()
+	lines := min(max(o.ComposerLines, 1), maxComposerLines, max(1, (h-1)/4))
+	r.Composer = Rect{0, h - 1 - lines, w, lines}
+	r.Settings = Rect{0, r.Composer.Y - 1, w, 1}
+	if wide {
+		r.Horizontal = append(r.Horizontal, Rect{0, r.Head.H, w, 1})
+		r.beside(o)
+	} else {
+		r.stacked(o)
 	}
 	return r
 }
 
-// column stacks the left column from the bottom up: composer, rule, strip, lane. The chat gets the
-// rest.
-func (r *Rects) column(w, bottom int, o Options) {
-	lines := min(max(o.ComposerLines, 1), maxComposerLines, max(1, bottom/4))
-	bottom -= lines
-	r.Composer = Rect{0, bottom, w, lines}
-	bottom--
-	r.Horizontal = append(r.Horizontal, Rect{0, bottom, w, 1})
-	if r.Side.Empty() {
-		strip := stripHeight(r.H)
-		bottom -= strip
-		r.Strip = Rect{0, bottom, w, strip}
+// beside places the chat and the side column beside each other, and the lane below both. While the
+// inspector is open it lies in the side column, which then reaches down to the composer.
+func (r *Rects) beside(o Options) {
+	top, bottom := r.Head.H+1, r.Settings.Y
+	side := sideWidth(r.W)
+	left := r.W - side - 1
+	r.Lane = Rect{0, bottom - laneHeight(r.H), r.W, laneHeight(r.H)}
+	end := r.Lane.Y
+	if o.Inspector {
+		r.Lane.W, end = left, bottom
 	}
-	if lane := laneHeight(r.H); lane > 0 {
-		bottom -= lane
-		r.Lane = Rect{0, bottom, w, lane}
+	r.Chat = Rect{0, top, left, r.Lane.Y - top}
+	r.Vertical = Rect{left, top, 1, end - top}
+	r.Side = Rect{left + 1, top, side, end - top}
+	if o.Inspector {
+		r.Side, r.Inspector = split(r.Side, min(inspectorRows, r.Side.H-figureRows))
+		r.Horizontal = append(r.Horizontal, Rect{r.Side.X, r.Side.Y + r.Side.H, r.Side.W, 1})
 	}
-	r.Chat = Rect{0, 0, w, bottom}
 }
 
-// stripHeight is how many rows the strip gets in a window of h rows.
-func stripHeight(h int) int {
+// stacked places chat, picture and lane below each other. The inspector takes the place of the picture
+// and the lower part of the chat, so that the selected token stays in sight.
+func (r *Rects) stacked(o Options) {
+	bottom := r.Settings.Y
+	if lane := laneHeight(r.H); lane > 0 {
+		bottom -= lane
+		r.Lane = Rect{0, bottom, r.W, lane}
+	}
+	free := bottom - r.Head.H
+	if h := min(inspectorRows, free*3/5); o.Inspector && h >= 2 {
+		r.Chat, r.Inspector = split(Rect{0, r.Head.H, r.W, free}, h)
+		r.Horizontal = append(r.Horizontal, Rect{0, r.Inspector.Y - 1, r.W, 1})
+		return
+	}
+	if picture := pictureHeight(r.H); picture > 0 && !o.Empty {
+		bottom -= picture
+		r.Picture = Rect{0, bottom, r.W, picture}
+	}
+	r.Chat = Rect{0, r.Head.H, r.W, bottom - r.Head.H}
+}
+
+// sideWidth is how wide the side column is in a window of w columns. The chat gets what is readable; in
+// a very wide window the pictures take the rest.
+func sideWidth(w int) int { return max(w*2/5, w-readable) }
+
+// readable is how many columns of chat are as many as the eye follows from line to line.
+const readable = 96
+
+// headHeight is how many rows the head gets.
+func headHeight(h int, wide bool) int {
 	switch {
-	case h >= 18:
+	case wide:
 		return 3
-	case h >= 13:
+	case h >= 18:
 		return 2
 	default:
 		return 1
+	}
+}
+
+// pictureHeight is how many rows the picture of rounds gets in a window of h rows.
+func pictureHeight(h int) int {
+	switch {
+	case h >= 30:
+		return 8
+	case h >= 22:
+		return 5
+	case h >= 18:
+		return 4
+	default:
+		return 0
 	}
 }
 
@@ -123,23 +168,6 @@ func laneHeight(h int) int {
 	default:
 		return 0
 	}
-}
-
-// placeInspector gives the inspector the lower part of the side column or, without one, of the
-// chat. The chat keeps its upper part, so that the selected token stays in sight.
-func (r *Rects) placeInspector() {
-	if !r.Side.Empty() {
-		h := min(inspectorRows, r.Side.H-figureRows)
-		r.Side, r.Inspector = split(r.Side, h)
-		r.Horizontal = append(r.Horizontal, Rect{r.Side.X, r.Side.Y + r.Side.H, r.Side.W, 1})
-		return
-	}
-	h := min(inspectorRows, r.Chat.H*3/5)
-	if h < 2 {
-		return
-	}
-	r.Chat, r.Inspector = split(r.Chat, h)
-	r.Horizontal = append(r.Horizontal, Rect{0, r.Chat.H, r.Chat.W, 1})
 }
 
 const (

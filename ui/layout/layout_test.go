@@ -40,7 +40,7 @@ type named struct {
 
 func panes(r layout.Rects) []named {
 	list := []named{
-		{'c', r.Chat}, {'l', r.Lane}, {'p', r.Strip}, {'w', r.Composer}, {'=', r.Status}, {'s', r.Side}, {'i', r.Inspector}, {'|', r.Vertical},
+		{'h', r.Head}, {'c', r.Chat}, {'l', r.Lane}, {'p', r.Picture}, {'~', r.Settings}, {'w', r.Composer}, {'=', r.Status}, {'s', r.Side}, {'i', r.Inspector}, {'|', r.Vertical},
 	}
 	for _, h := range r.Horizontal {
 		list = append(list, named{'-', h})
@@ -57,18 +57,20 @@ func TestArrange(t *testing.T) {
 		want   string
 	}{
 		{"least window", 40, 10, layout.Options{}, 5, 1, `
+hhhhhhhh
 cccccccc
 cccccccc
 cccccccc
 cccccccc
 cccccccc
 cccccccc
-pppppppp
---------
+~~~~~~~~
 wwwwwwww
 ========
 `},
 		{"small window with a long draft in the composer", 80, 24, layout.Options{ComposerLines: 3}, 10, 1, `
+hhhhhhhh
+hhhhhhhh
 cccccccc
 cccccccc
 cccccccc
@@ -76,76 +78,74 @@ cccccccc
 cccccccc
 cccccccc
 cccccccc
-cccccccc
-cccccccc
-cccccccc
-cccccccc
-llllllll
-llllllll
-llllllll
-llllllll
-llllllll
 pppppppp
 pppppppp
 pppppppp
---------
+pppppppp
+pppppppp
+llllllll
+llllllll
+llllllll
+llllllll
+llllllll
+~~~~~~~~
 wwwwwwww
 wwwwwwww
 wwwwwwww
 ========
 `},
 		{"side column", 120, 36, layout.Options{}, 5, 3, `
-ccccccccccccccccssssssss
-ccccccccccccccccssssssss
-ccccccccccccccccssssssss
-ccccccccccccccccssssssss
-ccccccccccccccccssssssss
-ccccccccccccccccssssssss
-ccccccccccccccccssssssss
-ccccccccccccccccssssssss
-llllllllllllllllssssssss
-llllllllllllllllssssssss
-llllllllllllllllssssssss
-wwwwwwwwwwwwwwwwssssssss
+hhhhhhhhhhhhhhhhhhhhhhhh
+ccccccccccccccssssssssss
+ccccccccccccccssssssssss
+ccccccccccccccssssssssss
+ccccccccccccccssssssssss
+ccccccccccccccssssssssss
+ccccccccccccccssssssssss
+ccccccccccccccssssssssss
+llllllllllllllllllllllll
+llllllllllllllllllllllll
+llllllllllllllllllllllll
+wwwwwwwwwwwwwwwwwwwwwwww
 `},
 		{"side column not wanted", 120, 36, layout.Options{NoSide: true}, 10, 3, `
+hhhhhhhhhhhh
 cccccccccccc
 cccccccccccc
 cccccccccccc
 cccccccccccc
 cccccccccccc
-cccccccccccc
-cccccccccccc
-llllllllllll
-llllllllllll
-llllllllllll
 pppppppppppp
+pppppppppppp
+llllllllllll
+llllllllllll
+llllllllllll
 wwwwwwwwwwww
 `},
 		{"inspector under the figures", 200, 50, layout.Options{Inspector: true}, 10, 5, `
-ccccccccccccccssssss
-ccccccccccccccssssss
-ccccccccccccccssssss
-ccccccccccccccssssss
-ccccccccccccccssssss
-ccccccccccccccssssss
-cccccccccccccciiiiii
-lllllllllllllliiiiii
-lllllllllllllliiiiii
---------------iiiiii
+hhhhhhhhhhhhhhhhhhhh
+ccccccccc|ssssssssss
+ccccccccc|ssssssssss
+ccccccccc|ssssssssss
+ccccccccc|ssssssssss
+ccccccccc|iiiiiiiiii
+ccccccccc|iiiiiiiiii
+lllllllll|iiiiiiiiii
+lllllllll|iiiiiiiiii
+~~~~~~~~~~~~~~~~~~~~
 `},
 		{"inspector under the chat", 80, 24, layout.Options{Inspector: true}, 10, 2, `
+hhhhhhhh
 cccccccc
 cccccccc
 --------
 iiiiiiii
 iiiiiiii
 iiiiiiii
+iiiiiiii
 llllllll
 llllllll
-llllllll
-pppppppp
---------
+~~~~~~~~
 ========
 `},
 	}
@@ -163,7 +163,7 @@ pppppppp
 func TestPanesFillTheWindow(t *testing.T) {
 	for w := 40; w <= 300; w += 13 {
 		for h := 10; h <= 80; h++ {
-			for _, o := range []layout.Options{{}, {Inspector: true}, {ComposerLines: 99}, {NoSide: true, Inspector: true, ComposerLines: 4}} {
+			for _, o := range []layout.Options{{}, {Inspector: true}, {ComposerLines: 99}, {NoSide: true, Inspector: true, ComposerLines: 4}, {Empty: true}} {
 				r := layout.Arrange(w, h, o)
 				covered := 0
 				for _, p := range panes(r) {
@@ -196,5 +196,5 @@ func TestTooSmall(t *testing.T) {
 func ExampleArrange() {
 	r := layout.Arrange(80, 24, layout.Options{})
 	fmt.Println("chat", r.Chat, "lane", r.Lane, "side", r.Side.Empty())
-	// Output: chat {0 0 80 13} lane {0 13 80 5} side true
+	// Output: chat {0 2 80 9} lane {0 16 80 5} side true
 }

@@ -1,5 +1,6 @@
-// Package pane draws the panes around the transcript: the lane with the round in progress, the side
-// column with figures, the inspector of one token, the strip for small windows, and the status line.
+// Package pane draws the panes around the transcript: the head with the speed-up, the pictures of rounds
+// and of the trade-off, the lane with the round in progress, the inspector of one token, and the status
+// line.
 //
 // A pane is a pure function of state, theme and size. It returns exactly h lines of exactly w cells.
 // So recorded events draw the same frames as live ones.
@@ -16,7 +17,7 @@ import (
 // Parts are drawn panes. Each has as many lines as its rectangle is high; panes without a rectangle
 // are nil.
 type Parts struct {
-	Chat, Strip, Lane, Composer, Status, Side, Inspector []string
+	Head, Chat, Picture, Lane, Settings, Composer, Status, Side, Inspector []string
 	// Over covers the rows above the composer, as wide as the window: a long message, the menu of
 	// commands. It may be nil.
 	Over []string
@@ -36,28 +37,29 @@ func Compose(r layout.Rects, th *theme.Theme, p Parts) string {
 			}
 		}
 	}
+	rules := func(right bool) {
+		for _, rule := range r.Horizontal {
+			if rule.X > 0 == right {
+				put(rule, []string{horizontalRule(r, th, rule)})
+			}
+		}
+	}
+	put(r.Head, p.Head)
 	put(r.Chat, p.Chat)
 	if r.Side.Empty() {
 		put(r.Inspector, p.Inspector)
 	}
+	put(r.Picture, p.Picture)
 	put(r.Lane, p.Lane)
-	put(r.Strip, p.Strip)
-	put(r.Composer, p.Composer)
-	for _, rule := range r.Horizontal {
-		if rule.X == 0 {
-			put(rule, []string{th.Rule.On(repeat(th.Glyph.HRule, rule.W))})
-		}
-	}
+	rules(false)
 	put(r.Vertical, verticalRule(r, th))
 	put(r.Side, p.Side)
 	if !r.Side.Empty() {
 		put(r.Inspector, p.Inspector)
 	}
-	for _, rule := range r.Horizontal {
-		if rule.X > 0 {
-			put(rule, []string{th.Rule.On(repeat(th.Glyph.HRule, rule.W))})
-		}
-	}
+	rules(true)
+	put(r.Settings, p.Settings)
+	put(r.Composer, p.Composer)
 	put(r.Status, p.Status)
 
 	top := r.Composer.Y - 1 - len(p.Over)
@@ -74,33 +76,33 @@ func Compose(r layout.Rects, th *theme.Theme, p Parts) string {
 	return strings.Join(lines, "\n")
 }
 
-// verticalRule draws the rule left of the side column, with a junction at each horizontal rule. It
-// returns nil without a side column.
+// horizontalRule draws a rule, with a junction where the vertical rule begins below it.
+func horizontalRule(r layout.Rects, th *theme.Theme, at layout.Rect) string {
+	x := r.Vertical.X - at.X
+	if r.Vertical.Empty() || at.Y != r.Vertical.Y-1 || x < 0 || x >= at.W {
+		return th.Rule.On(repeat(th.Glyph.HRule, at.W))
+	}
+	return th.Rule.On(repeat(th.Glyph.HRule, x) + th.Glyph.TeeDown + repeat(th.Glyph.HRule, at.W-x-1))
+}
+
+// verticalRule draws the rule left of the side column, with a junction at each horizontal rule beside
+// it. It returns nil without a side column.
 func verticalRule(r layout.Rects, th *theme.Theme) []string {
 	if r.Vertical.Empty() {
 		return nil
-	}
-	left, right := make(map[int]bool), make(map[int]bool)
-	if r.Lane.H > 2 {
-		left[r.Lane.Y] = true // the lane's heading
-	}
-	for _, rule := range r.Horizontal {
-		if rule.X == 0 {
-			left[rule.Y] = true
-		} else {
-			right[rule.Y] = true
-		}
 	}
 	lines := make([]string, r.Vertical.H)
 	for i := range lines {
 		y := r.Vertical.Y + i
 		sign := th.Glyph.VRule
+		left := y == r.Lane.Y // the lane's heading
+		right := !r.Inspector.Empty() && y == r.Inspector.Y-1
 		switch {
-		case left[y] && right[y]:
+		case left && right:
 			sign = th.Glyph.Cross4
-		case left[y]:
+		case left:
 			sign = th.Glyph.TeeLeft
-		case right[y]:
+		case right:
 			sign = th.Glyph.TeeRight
 		}
 		lines[i] = th.Rule.On(sign)

@@ -2,6 +2,7 @@ package pane
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"specula/engine/event"
@@ -52,8 +53,8 @@ func (c *column) figures(int) []string {
 		moved = bytes(float64(recent.Bytes) / rounds)
 	}
 	return []string{
-		c.pair("tokens/pass", figure(th, perPass, any, 2), "moved/round", moved),
-		c.pair("draft", ms(recent.DraftMS), "verify", ms(recent.VerifyMS)),
+		c.pair("tokens a pass", figure(th, perPass, any, 2), "from the device", moved),
+		c.pair("drafting", ms(recent.DraftMS), "checking", ms(recent.VerifyMS)),
 	}
 }
 
@@ -71,8 +72,7 @@ func (c *column) settings(int) []string {
 	}
 }
 
-// models draws the models and the device. The device's name, usually the longest, gets the remaining
-// rows.
+// models draws the models and the device. Rows that are left over go to long names, the device's first.
 func (c *column) models(rows int) []string {
 	r := c.s.Ready
 	if r == nil {
@@ -83,31 +83,35 @@ func (c *column) models(rows int) []string {
 		draft = modelWords(r.Draft)
 	}
 	const indent = 9
-	var lines []string
-	for _, row := range [][2]string{{"target", modelWords(&r.Target)}, {"draft", draft}, {"heads", r.Heads}} {
-		if row[1] != "" {
-			lines = append(lines, c.line().Put(c.th.Label, row[0]).Pad(indent).Put("", row[1]).String())
-		}
+	named := [][2]string{{"target", modelWords(&r.Target)}, {"draft", draft}, {"heads", r.Heads}, {"device", r.Device}}
+	if r.Heads == "" {
+		named = slices.Delete(named, 2, 3)
 	}
-	name := "device"
-	for _, text := range paint.Wrap(r.Device, c.w-indent-1, rows-len(lines)) {
-		lines = append(lines, c.line().Put(c.th.Label, name).Pad(indent).Put("", text).String())
-		name = ""
+	room := max(1, c.w-indent-1)
+	most := make([]int, len(named)) // rows of each name
+	left := rows
+	for i := range named {
+		most[i] = 1
+		left--
+	}
+	for i := len(named) - 1; i >= 0 && left > 0; i-- {
+		more := min(left, len(paint.Wrap(named[i][1], room, rows))-1)
+		most[i] += max(0, more)
+		left -= max(0, more)
+	}
+	var lines []string
+	for i, row := range named {
+		name := row[0]
+		for _, text := range paint.Wrap(row[1], room, most[i]) {
+			lines = append(lines, c.line().Put(c.th.Label, name).Pad(indent).Put("", text).String())
+			name = ""
+		}
 	}
 	return lines
 }
 
 func modelWords(m *event.Model) string {
 	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", m.Name, m.WeightType, count(m.Parameters))), " ")
-}
-
-// legend draws every fate in its style.
-func (c *column) legend(int) []string {
-	th := c.th
-	first := c.line().Put(th.Accepted, "accepted").Put("", "  ").Put(th.Rejected, "rejected").Put("", "  ").
-		Put(th.Resampled, "resampled").Put("", "  ").Put(th.Bonus, "bonus")
-	second := c.line().Put(th.Pending, "pending").Put("", "   ").Put(th.Discarded, "discarded").Put("", " ").Put(th.Plain, "plain")
-	return []string{first.String(), second.String()}
 }
 
 func offOr(n int) string {

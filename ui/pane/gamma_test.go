@@ -25,22 +25,20 @@ func TestGammaExplainsItself(t *testing.T) {
 		s.Apply(e)
 	}
 	th, _ := theme.Named("dark", true)
-	side := ansi.Strip(strings.Join(pane.Side(s, th, 46, 40), "\n"))
-	for _, want := range []string{"not drafting: acceptance 0.21", "always γ 2 would save 4%"} {
+	side := ansi.Strip(strings.Join(pane.Side(s, th, 46, 60, pane.SideOptions{}), "\n"))
+	for _, want := range []string{"not drafting: acceptance 0.21", "in this reply γ 2 would have been best: 4% less time"} {
 		if !strings.Contains(strings.Join(strings.Fields(side), " "), want) {
 			t.Errorf("the side lacks %q:\n%s", want, side)
 		}
 	}
-	// The graph marks the best fixed γ once: γ 2 of 8, in its lower half.
-	if n := strings.Count(side, th.Glyph.Level); n != 1 {
-		t.Errorf("the graph points at %d heights, want one:\n%s", n, side)
-	}
-	regret = -0.04 // no fixed γ would have been faster
+	regret = -0.04
 	s.Apply(r)
-	if side := words(strings.Join(pane.Side(s, th, 40, 40), "\n")); !strings.Contains(side, "drafted always γ 2 would cost 4% 8 ") {
-		t.Errorf("the side does not say that γ 2 would cost time:\n%s", side)
+	if side := words(strings.Join(pane.Side(s, th, 46, 60, pane.SideOptions{}), "\n")); !strings.Contains(side, "in this reply no fixed γ would have been faster") {
+		t.Errorf("the side does not say that no fixed γ was better:\n%s", side)
 	}
-	if strip := ansi.Strip(pane.Strip(s, th, 90)); !strings.Contains(strip, "off: acceptance 0.21") {
-		t.Errorf("the strip does not say why: %s", strip)
+	r.Gamma, r.Draft = 0, nil
+	s.Apply(r)
+	if head := words(pane.Head(s, th, 90, 1)[0]); !strings.HasPrefix(head, "no draft now: acceptance 0.21") {
+		t.Errorf("the head does not say why: %s", head)
 	}
 }

@@ -12,7 +12,8 @@ import (
 
 // head is what the head line says: how much faster speculation is, and both rates.
 type head struct {
-	words  string // how much faster, or why that is not known
+	figure string // how much faster, without the sign for an estimate; "" if that is not known
+	words  string // faster or slower, or why the figure is not known
 	style  theme.Style
 	reason string // why it loses; "" if it does not
 	note   string // in place of the speculative rate when there is none
@@ -30,23 +31,23 @@ func headOf(s *state.State, th *theme.Theme) head {
 	case speculationOff(s):
 		h.words, h.note = "speculation is off", "off"
 	case times <= 0 || asked.PerSecond() <= 0:
-		h.words, h.note = "speed-up known after the first draft", "not yet"
+		h.words, h.note = "speed-up: after the first draft", "not yet"
 	case lengthNow(s).off != "" && lengthNow(s).gamma == 0:
-		h.words, h.note, h.style = "no draft now: it would not pay", "not now", th.Warning
+		h.words, h.note, h.style, h.reason = "no draft now", "not now", th.Warning, lengthNow(s).off
 	default:
-		h.words, h.style = th.Glyph.Times+fmt.Sprintf("%.2f", times), th.Strong
+		h.style = th.Strong
 		h.speculative, h.plain = asked.PerSecond(), asked.PerSecond()/times
 		if s.Reply.Estimated {
 			h.about = th.Glyph.About
 		}
-		h.words = h.about + h.words
+		h.figure = th.Glyph.Times + fmt.Sprintf("%.2f", times)
 		switch {
 		case event.Loses(times):
-			h.words, h.style, h.reason = h.words+" slower", th.Error, lossWords(asked, times)
+			h.words, h.style, h.reason = "slower", th.Error, lossWords(asked, times)
 		case times < 1.005:
-			h.words += ", as fast as plain"
+			h.words = "as fast as without"
 		default:
-			h.words += " faster"
+			h.words = "faster"
 		}
 	}
 	return h
@@ -62,8 +63,10 @@ func lossWords(asked state.Rate, times float64) string {
 	return "drafting takes too long"
 }
 
-// all returns the words with the reason.
-func (h *head) all() string { return joinNonEmpty(": ", h.words, h.reason) }
+// all returns figure, words and reason.
+func (h *head) all() string {
+	return joinNonEmpty(": ", joinNonEmpty(" ", h.about+h.figure, h.words), h.reason)
+}
 
 // bar draws a rate as a bar of at most w cells; the higher rate fills it.
 func (h *head) bar(th *theme.Theme, rate float64, w int) string {
@@ -73,63 +76,130 @@ func (h *head) bar(th *theme.Theme, rate float64, w int) string {
 
 // rate formats tokens a second.
 func rate(v float64) string {
-	if v < 99.95 {
+	switch {
+	case v < 99.95:
 		return fmt.Sprintf("%.1f", v)
+	case v < 999.5:
+		return fmt.Sprintf("%.0f", v)
 	}
-	return fmt.Sprintf("%.0f", v)
+	thousands := int64(v + 0.5)
+	return fmt.Sprintf("%d,%03d", thousands/1000, thousands%1000)
 }
 
 const rateWidth = 6
 
 // headBar is the widest bar of a rate, in cells.
-const headBar = 32
+const headBar = 48
 
-// head draws the head line of the side column: how much faster, and a bar for each rate.
-func (c *column) head(int) []string {
-	h := headOf(c.s, c.th)
-	first := c.line().Put(h.style, h.all())
-	if h.about != "" && first.Left() > len("estimated")+2 {
-		first.Right(c.th.Label, "estimated ")
+// The names of both rates.
+const (
+	withDrafts = "with drafts"
+	without    = "without"
+)
+
+// Head draws the head of the window: how much faster speculation is, both rates and, with two rows or
+// more, who drafts and who verifies. With three rows the speed-up is in large type and the fates are
+// named in their looks.
+func Head(s *state.State, th *theme.Theme, w, rows int) []string {
+	h := headOf(s, th)
+	switch {
+	case rows <= 0:
+		return nil
+	case rows < largeRows:
+		lines := []string{h.line(th, w), roles(s, th, w)}
+		return lines[:rows]
 	}
-	return []string{
-		first.String(),
-		c.rate(&h, "speculative", h.speculative, "", c.th.Graph),
-		c.rate(&h, "plain", h.plain, h.about, c.th.Label),
+	return h.wide(s, th, w)
+}
+
+// wide draws the head in three rows.
+func (h *head) wide(s *state.State, th *theme.Theme, w int) []string {
+	const words, least = 33, 23 // where the bars begin after the words, and the words at the earliest
+	figure, begin := []string{"", "", ""}, 1
+	first, second := joinNonEmpty(" ", h.about+h.figure, h.words), h.reason
+	if drawn := large(h.figure); drawn != nil && h.figure != "" && th.Glyph.Unicode {
+		for i, about := range []string{"", h.about, ""} {
+			figure[i] = fmt.Sprintf("%-2s", about) + drawn[i]
+		}
+		begin, first = max(2+paint.Width(figure[0]), least), h.words
+	}
+	if h.about != "" && second == "" {
+		second = "estimated"
+	}
+	rates := [2]string{first, second}
+	lines := make([]string, 0, largeRows)
+	for i, text := range rates {
+		out := paint.NewLine(th, w).Put("", " ").Put(h.style, figure[i]).Pad(begin)
+		style := th.Label
+		if i == 0 {
+			style = h.style
+		}
+		out.Put(style, text).Pad(begin + words)
+		if i == 0 {
+			h.rate(th, out, withDrafts, h.speculative, "", th.Graph)
+		} else {
+			h.rate(th, out, without, h.plain, h.about, th.Label)
+		}
+		lines = append(lines, out.String())
+	}
+	out := paint.NewLine(th, w).Put("", " ").Put(h.style, figure[2]).Pad(begin)
+	who := rolesWords(s)
+	room := max(0, out.Left()-legendWidth-3) // the legend is never left out for a long name
+	out.Put(th.Title, paint.Fit(th, "", who, min(paint.Width(who), room)))
+	putLegend(th, out.Pad(w-legendWidth-1))
+	return append(lines, out.String())
+}
+
+// putLegend names the fates, each in its look.
+func putLegend(th *theme.Theme, out *paint.Line) {
+	for i, name := range fateNames {
+		if i > 0 {
+			out.Put("", "  ")
+		}
+		out.Put(th.Fate(legendFates[i]), name)
 	}
 }
+
+// The fates of the legend and how a viewer calls them.
+var (
+	legendFates = []event.Verdict{event.Accepted, event.Rejected, event.Resampled, event.Bonus}
+	fateNames   = []string{"kept", "refused", "put in its place", "free extra"}
+)
+
+// legendWidth is the width of the legend, in cells.
+const legendWidth = len("kept  refused  put in its place  free extra")
 
 // rate draws a rate: its name, its figure, its bar.
-func (c *column) rate(h *head, name string, v float64, about string, style theme.Style) string {
-	out := c.line().Put(c.th.Label, name).Pad(13)
+func (h *head) rate(th *theme.Theme, out *paint.Line, name string, v float64, about string, style theme.Style) {
+	out.Put(th.Label, fmt.Sprintf("%-*s", len(withDrafts)+1, name))
 	if !(v > 0) {
 		note := "not yet"
-		if name == "speculative" {
+		if name == withDrafts {
 			note = h.note
 		}
-		return out.Put(c.th.Label, fmt.Sprintf("%*s", rateWidth+1, note)).String()
+		out.Put(th.Label, fmt.Sprintf("%*s", rateWidth+1, note))
+		return
 	}
-	out.Put(c.th.Strong, fmt.Sprintf("%*s", rateWidth+1, about+rate(v))).Put(c.th.Label, " tok/s ")
-	return out.Put(style, h.bar(c.th, v, min(out.Left()-1, headBar))).String()
+	out.Put(th.Strong, fmt.Sprintf("%*s", rateWidth+1, about+rate(v))).Put(th.Label, " tok/s ")
+	out.Put(style, h.bar(th, v, min(out.Left()-1, headBar)))
 }
 
-// Head draws the head line on one line, for windows without a side column. What does not fit is left
-// out, the bars first.
-func Head(s *state.State, th *theme.Theme, w int) string {
-	h := headOf(s, th)
+// line draws the head on one line. What does not fit is left out, the bars first.
+func (h *head) line(th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w).Put("", " ").Put(h.style, h.all())
 	if !(h.speculative > 0) || !(h.plain > 0) {
-		if words := fmt.Sprintf("  plain %s tok/s", rate(h.plain)); h.plain > 0 && paint.Width(words) < out.Left() {
+		if words := fmt.Sprintf("  without %s tok/s", rate(h.plain)); h.plain > 0 && paint.Width(words) < out.Left() {
 			out.Put(th.Label, words)
 		}
 		return out.String()
 	}
 	speculative, plain := rate(h.speculative), h.about+rate(h.plain)
-	const names = len("   speculative ") + len("   plain ") + len("  tok/s ") + 2*(rateWidth+1) + 2
+	const names = len("   ") + len(withDrafts) + len("   ") + len(without) + len("  tok/s ") + 2*(rateWidth+1) + 3
 	if bar := min((out.Left()-names)/2, headBar); bar >= 3 {
-		out.Put(th.Label, "   speculative ").Put(th.Strong, fmt.Sprintf("%*s ", rateWidth, speculative))
+		out.Put(th.Label, "   "+withDrafts+" ").Put(th.Strong, fmt.Sprintf("%*s ", rateWidth, speculative))
 		at := w - out.Left()
 		out.Put(th.Graph, h.bar(th, h.speculative, bar)).Pad(at + bar)
-		out.Put(th.Label, "   plain ").Put(th.Strong, fmt.Sprintf("%*s ", rateWidth+1, plain))
+		out.Put(th.Label, "   "+without+" ").Put(th.Strong, fmt.Sprintf("%*s ", rateWidth+1, plain))
 		at = w - out.Left()
 		return out.Put(th.Label, h.bar(th, h.plain, bar)).Pad(at+bar).Put(th.Label, "  tok/s").String()
 	}
@@ -137,4 +207,36 @@ func Head(s *state.State, th *theme.Theme, w int) string {
 		out.Put(th.Label, words)
 	}
 	return out.String()
+}
+
+// roles draws who drafts and who verifies, and at the right how well that goes.
+func roles(s *state.State, th *theme.Theme, w int) string {
+	out := paint.NewLine(th, w).Put("", " ").Put(th.Title, rolesWords(s))
+	out.Right(th.Label, recentWords(s, th)+" ")
+	return out.String()
+}
+
+// rolesWords says who drafts and who verifies.
+func rolesWords(s *state.State) string {
+	if s.Ready == nil {
+		return "a small model guesses, a large one checks"
+	}
+	if who := drafterName(s); who != "" {
+		return who + " guesses, " + s.Ready.Target.Name + " checks"
+	}
+	return s.Ready.Target.Name + " writes alone"
+}
+
+// recentWords gives the tokens of a pass and the acceptance in the newest rounds; "" before the first.
+func recentWords(s *state.State, th *theme.Theme) string {
+	recent := s.Recent(recentRounds)
+	perPass, any := recent.TokensPerPass()
+	if !any {
+		return ""
+	}
+	words := fmt.Sprintf("%.1f tokens a pass", perPass)
+	if share, tested := recent.Acceptance(); tested {
+		words = percent(th, share, true) + " of guesses kept  " + words
+	}
+	return words
 }

@@ -35,18 +35,18 @@ func TestTheHeadLine(t *testing.T) {
 		panel  string
 		styled bool // as a loss
 	}{
-		{"nothing yet", plain, false, "speed-up known after the first draft", "speed-up known after the first draft speculative not yet plain 250 tok/s", false},
-		{"measured", fast, false, "×2.00 faster 400 vs 200 tok/s", "×2.00 faster speculative 400 tok/s ████████████ plain 200 tok/s ██████", false},
+		{"nothing yet", plain, false, "speed-up: after the first draft", "speed-up: after the first draft with drafts not yet without 250 tok/s", false},
+		{"measured", fast, false, "×2.00 faster 400 vs 200 tok/s", "x2.00 faster with drafts 400 tok/s ######## without 200 tok/s ####", false},
 		{"estimated", with(func(r *event.Round) { r.SpeedupEstimated = true }), false, "≈×2.00 faster 400 vs ≈200 tok/s",
-			"≈×2.00 faster estimated speculative 400 tok/s ████████████ plain ≈200 tok/s ██████", false},
+			"~x2.00 faster with drafts 400 tok/s ######## estimated without ~200 tok/s ####", false},
 		{"draft too slow", with(func(r *event.Round) { r.Speedup = 0.94 }), false, "×0.94 slower: drafting takes too long",
-			"×0.94 slower: drafting takes too long speculative 400 tok/s", true},
+			"x0.94 slower with drafts 400 tok/s ######## drafting takes too long without 426 tok/s ########", true},
 		{"too little kept", with(func(r *event.Round) { r.Speedup, r.SpeedupEstimated = 0.5, true }), false, "≈×0.50 slower: too few tokens are kept",
-			"≈×0.50 slower: too few tokens are kept speculative 400 tok/s ██████ plain ≈800 tok/s ████████████", true},
-		{"neither", with(func(r *event.Round) { r.Speedup = 0.997 }), false, "×1.00, as fast as plain", "×1.00, as fast as plain speculative 400", false},
-		{"switched off", plain, true, "speculation is off plain 250 tok/s", "speculation is off speculative off plain 250 tok/s", false},
+			"~x0.50 slower with drafts 400 tok/s #### too few tokens are kept without ~800 tok/s ########", true},
+		{"neither", with(func(r *event.Round) { r.Speedup = 0.997 }), false, "×1.00 as fast as without", "x1.00 as fast as without with drafts 400", false},
+		{"switched off", plain, true, "speculation is off without 250 tok/s", "speculation is off with drafts off without 250 tok/s", false},
 		{"does not pay", with(func(r *event.Round) { r.Gamma, r.Draft, r.GammaOff = 0, nil, "acceptance 0.1" }), false,
-			"no draft now: it would not pay", "no draft now: it would not pay speculative not now plain 100 tok/s", false},
+			"no draft now: acceptance 0.1", "no draft now with drafts not now acceptance 0.1 without 100 tok/s", false},
 	} {
 		s := state.New()
 		s.Apply(event.ReplyStarted{Reply: 1, Settings: event.Settings{Gamma: 4, GammaMax: 8, GammaRule: "fixed", Speculate: !c.off}})
@@ -55,14 +55,16 @@ func TestTheHeadLine(t *testing.T) {
 		}
 		s.Apply(c.round)
 		th, _ := theme.Named("dark", true)
-		strip := pane.Head(s, th, 40)
+		strip := pane.Head(s, th, 40, 1)[0]
 		if got := words(strip); !strings.HasPrefix(got, c.strip) {
 			t.Errorf("%s: the strip says %q, want %q", c.name, got, c.strip)
 		}
 		if got := strings.Contains(strip, string(th.Error)); got != c.styled {
 			t.Errorf("%s: drawn as a loss: %v", c.name, got)
 		}
-		if got := words(strings.Join(pane.Side(s, th, 40, 34)[:3], " ")); !strings.HasPrefix(got, c.panel) {
+		ascii, _ := theme.Named("dark", false) // without large type
+		drawn := strings.Join(pane.Head(s, ascii, 69, 3)[:2], " ")
+		if got := words(drawn); !strings.HasPrefix(got, c.panel) {
 			t.Errorf("%s: the panel says %q, want %q", c.name, got, c.panel)
 		}
 	}
@@ -74,10 +76,10 @@ func TestTheHeadLineLastsFromReplyToReply(t *testing.T) {
 	s := state.New()
 	s.Apply(event.ReplyStarted{Reply: 1})
 	s.Apply(event.Round{Gamma: 1, VerifyMS: 10, Speedup: 1.5, Draft: []event.Token{{Verdict: event.Accepted}}, Commit: &event.Token{Verdict: event.Bonus}})
-	before := pane.Head(s, th, 120)
+	before := pane.Head(s, th, 120, 1)[0]
 	s.Apply(event.ReplyEnded{Reply: 1, Reason: "stop"})
 	s.Apply(event.ReplyStarted{Reply: 2})
-	if got := pane.Head(s, th, 120); got != before || !strings.HasPrefix(ansi.Strip(got), " ×1.50 faster   speculative    200 ████") {
+	if got := pane.Head(s, th, 120, 1)[0]; got != before || !strings.HasPrefix(ansi.Strip(got), " ×1.50 faster   with drafts    200 ████") {
 		t.Errorf("%q, before %q", got, before)
 	}
 }

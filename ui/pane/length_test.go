@@ -38,52 +38,40 @@ func roundOf(index, drafted int) event.Round {
 // side returns the lines of the side column from the draft length on.
 func side(s *state.State) []string {
 	th, _ := theme.Named("mono", true)
-	lines := strings.Split(ansi.Strip(strings.Join(pane.Side(s, th, 40, 36), "\n")), "\n")
-	return lines[4:] // after the head line and its bars
+	lines := strings.Split(ansi.Strip(strings.Join(pane.Side(s, th, 40, 50, pane.SideOptions{}), "\n")), "\n")
+	for i, line := range lines {
+		if strings.Contains(line, "draft length γ") {
+			return lines[i:]
+		}
+	}
+	return []string{"no draft length", ""}
 }
 
-// The graph shows the number of draft tokens, not γ. A probe is a marked gap.
-func TestTheDraftGraphDrawsWhatWasDrafted(t *testing.T) {
-	lines := side(drafting(8, 8, 1, 1, 0, 0, -1, -1, 8, 8))
-	var plot []string
-	for i, line := range lines {
-		if strings.Contains(line, "drafted") {
-			plot = lines[i+1 : i+6]
-		}
-	}
-	want := []string{"    8 ⣿   ⣿", "      ⣿   ⣿", "      ⣿   ⣿", "    0 ⣿⣶⣀ ⣿", "         ◦"}
-	for i := range want {
-		if plot == nil || strings.TrimRight(plot[i], " ") != want[i] {
-			t.Fatalf("row %d is not %q in\n%s", i, want[i], strings.Join(lines, "\n"))
-		}
-	}
+// rule returns the rule above the prompt, with the settings in it.
+func rule(s *state.State) string {
+	th, _ := theme.Named("mono", true)
+	return ansi.Strip(pane.SettingsRule(s, th, 80, false))
 }
 
 // A probe without a draft must not look like a γ of 0.
 func TestAProbeLeavesGammaAsItIs(t *testing.T) {
-	th, _ := theme.Named("mono", true)
 	for _, c := range []struct {
 		state           *state.State
 		headline, strip string
 		why             string
 	}{
-		{drafting(5, 2), "draft length γ 5 of 8 fixed", "γ 5 accepted", ""},
-		{drafting(5, 2, -1), "draft length γ 5 of 8 probe fixed", "γ 5◦ accepted", "a plain round, to measure"},
-		{drafting(-1), "draft length γ 5 of 8 probe fixed", "γ 5◦ accepted", "a plain round, to measure"},
-		{drafting(5, -1, 5), "draft length γ 5 of 8 fixed", "γ 5 accepted", ""},
+		{drafting(5, 2), "draft length γ 5 of 8 fixed", "γ 5 fixed ·", ""},
+		{drafting(5, 2, -1), "draft length γ 5 of 8 probe fixed", "γ 5 fixed probe ·", "a plain round, to measure"},
+		{drafting(-1), "draft length γ 5 of 8 probe fixed", "γ 5 fixed probe ·", "a plain round, to measure"},
+		{drafting(5, -1, 5), "draft length γ 5 of 8 fixed", "γ 5 fixed ·", ""},
 	} {
 		got := side(c.state)
 		if words := strings.Join(strings.Fields(got[0]), " "); words != c.headline || !strings.Contains(got[1], c.why) {
 			t.Errorf("the panel says %q and %q, want %q and %q", words, got[1], c.headline, c.why)
 		}
-		strip := ansi.Strip(pane.Strip(c.state, th, 80))
-		if words := strings.Join(strings.Fields(strip), " "); !strings.HasPrefix(words, c.strip) {
-			t.Errorf("the strip says %q, want %q", words, c.strip)
+		if got := rule(c.state); !strings.Contains(got, c.strip) {
+			t.Errorf("the rule above the prompt says %q, want %q", got, c.strip)
 		}
-	}
-	trail := strings.TrimRight(ansi.Strip(pane.Strip(drafting(8, 1, 0, -1, 8), th, 80)), " ")
-	if !strings.HasSuffix(trail, "█▁ ◦█") {
-		t.Errorf("the strip's trail is %q", trail)
 	}
 }
 
@@ -113,13 +101,12 @@ func TestTheReasonForAProbeEndsWithIt(t *testing.T) {
 // After the user has set γ or a rule, γ of the last reply is no longer shown. The next reply begins with
 // the setting.
 func TestGammaIsNeverOneOfBefore(t *testing.T) {
-	th, _ := theme.Named("mono", true)
 	s := drafting(5, 2)
 	s.Apply(event.ReplyEnded{Reply: 1, Reason: "stop"})
 	check := func(when, want string) {
 		t.Helper()
-		if got := strings.Join(strings.Fields(ansi.Strip(pane.Strip(s, th, 80))), " "); !strings.HasPrefix(got, want+" accepted") {
-			t.Errorf("%s the strip says %q, want %q", when, got, want)
+		if got := rule(s); !strings.Contains(got, " "+want+" ") {
+			t.Errorf("%s the rule above the prompt says %q, want %q", when, got, want)
 		}
 		if got := side(s)[0]; !strings.Contains(got, want+" of 8") && want != "γ off" {
 			t.Errorf("%s the panel says %q, want %q", when, got, want)

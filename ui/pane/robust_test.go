@@ -37,7 +37,8 @@ func TestFramesAreExactWhateverComes(t *testing.T) {
 }
 
 func anyScreen(r *rand.Rand, s *state.State) screen {
-	sc := screen{w: 1 + r.IntN(300), h: 1 + r.IntN(80), theme: theme.Names()[r.IntN(3)], ascii: r.IntN(4) == 0, inspector: r.IntN(2) == 0}
+	sc := screen{w: 1 + r.IntN(300), h: 1 + r.IntN(80), theme: theme.Names()[r.IntN(3)], ascii: r.IntN(4) == 0, inspector: r.IntN(2) == 0,
+		tradeoff: r.IntN(2) == 0, few: r.IntN(3) == 0}
 	sc.cells = []ansi.Method{ansi.WcWidth, ansi.GraphemeWidth}[r.IntN(2)]
 	if r.IntN(2) == 0 { // small sizes are the hard ones
 		sc.w, sc.h = 38+r.IntN(40), 8+r.IntN(20)

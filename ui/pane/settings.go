@@ -8,38 +8,57 @@ import (
 	"specula/ui/theme"
 )
 
-// SettingsStrip draws the current settings on one line, for windows without a side column. Settings
-// that do not fit are left out.
-func SettingsStrip(s *state.State, th *theme.Theme, w int) string {
-	out := paint.NewLine(th, w)
+// SettingsRule draws the rule above the prompt, with the current settings in it, the most important
+// first. Settings that do not fit are left out. With few, only those that an audience needs are shown.
+func SettingsRule(s *state.State, th *theme.Theme, w int, few bool) string {
+	out := paint.NewLine(th, w).Put(th.Rule, th.Glyph.HRule)
 	gap := " "
-	for _, f := range settingsWords(s) {
-		if text := gap + f[0] + " " + f[1]; paint.Width(text) < out.Left() {
-			out.Put("", gap).Put(th.Label, f[0]+" ").Put("", f[1])
-			gap = "  "
+	for i, f := range settingsWords(s, th) {
+		text := gap + f.name + " " + f.value + f.mark
+		if few && i >= fewSettings || paint.Width(text)+1 > out.Left() {
+			break
 		}
+		out.Put(th.Rule, gap).Put(th.Label, f.name+" ").Put("", f.value).Put(th.Warning, f.mark)
+		gap = " " + th.Glyph.Separator + " "
 	}
-	return out.String()
+	if gap != " " {
+		out.Put("", " ")
+	}
+	return out.Put(th.Rule, repeat(th.Glyph.HRule, out.Left())).String()
 }
 
-// settingsWords returns names and values of the current settings, the most important first. Filters
-// that are off are left out.
-func settingsWords(s *state.State) [][2]string {
+// fewSettings is how many settings an audience needs: temperature, γ and who drafts.
+const fewSettings = 3
+
+// shownSetting is a setting in words; mark is drawn as a warning.
+type shownSetting struct{ name, value, mark string }
+
+// settingsWords returns the current settings, the most important first. Filters that are off are left
+// out.
+func settingsWords(s *state.State, th *theme.Theme) []shownSetting {
 	v := s.Settings
 	if v.GammaRule == "" {
 		return nil // the settings are not known yet
 	}
-	words := [][2]string{
-		{"temperature", fmt.Sprintf("%.2f", v.Temperature)}, {"proposer", proposerSetting(s)}, {"rule", v.GammaRule}, {"seed", seedWords(v.Seed)},
+	now := lengthNow(s)
+	gamma := shownSetting{name: th.Glyph.Gamma, value: fmt.Sprintf("%d %s", now.gamma, now.rule)}
+	if now.probe {
+		gamma.mark = " probe"
+	}
+	if speculationOff(s) {
+		gamma.value = "off"
+	}
+	words := []shownSetting{
+		{name: "temperature", value: fmt.Sprintf("%.2f", v.Temperature)}, gamma, {name: "proposer", value: proposerSetting(s)}, {name: "seed", value: seedWords(v.Seed)},
 	}
 	if v.TopK > 0 {
-		words = append(words, [2]string{"top-k", fmt.Sprint(v.TopK)})
+		words = append(words, shownSetting{name: "top-k", value: fmt.Sprint(v.TopK)})
 	}
 	if v.TopP < 1 {
-		words = append(words, [2]string{"top-p", fmt.Sprintf("%.2f", v.TopP)})
+		words = append(words, shownSetting{name: "top-p", value: fmt.Sprintf("%.2f", v.TopP)})
 	}
 	if v.MinP > 0 {
-		words = append(words, [2]string{"min-p", fmt.Sprintf("%.2f", v.MinP)})
+		words = append(words, shownSetting{name: "min-p", value: fmt.Sprintf("%.2f", v.MinP)})
 	}
 	return words
 }

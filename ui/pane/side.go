@@ -24,21 +24,19 @@ type sideSection struct {
 	below int // blank rows below, if there is room
 }
 
-// Side draws the column of figures and graphs. If h rows are too few, the least important sections are
+// SideOptions is what the user chose to see in the side column.
+type SideOptions struct {
+	Tradeoff bool // the trade-off of draft lengths comes first
+	Few      bool // only what an audience needs
+}
+
+// Side draws the column of pictures and figures. If h rows are too few, the least important sections are
 // left out.
-func Side(s *state.State, th *theme.Theme, w, h int) []string {
+func Side(s *state.State, th *theme.Theme, w, h int, o SideOptions) []string {
 	c := column{s: s, th: th, w: w}
-	sections := []sideSection{
-		{rank: 0, rows: 3, gap: true, draw: c.head},
-		{rank: 1, rows: 3, gap: true, draw: c.draftLength},
-		{rank: 3, rows: 5, grow: 5, draw: c.draftGraph}, // its ticks serve as the gap below
-		{rank: 4, rows: 3, gap: true, grow: 6, draw: c.acceptanceGraph},
-		{rank: 7, rows: 4, gap: true, grow: 3, draw: c.positions},
-		{rank: 2, rows: 2, gap: true, draw: c.figures},
-		{rank: 9, rows: 4, gap: true, grow: 3, draw: c.speedGraph},
-		{rank: 5, rows: 3, gap: true, draw: c.settings},
-		{rank: 8, rows: 4, want: len(c.models(7)), draw: c.models}, // a row that it does not need serves as the gap below
-		{rank: 6, rows: 2, draw: c.legend},
+	sections := c.sections(o)
+	if w >= minTwoColumns {
+		sections = c.wideSections(o)
 	}
 	sections = choose(sections, h)
 	spread(sections, h)
@@ -47,6 +45,65 @@ func Side(s *state.State, th *theme.Theme, w, h int) []string {
 		lines = append(lines, paint.Block(section.draw(section.rows), w, section.rows+section.below)...)
 	}
 	return paint.Block(lines, w, h)
+}
+
+// sections are those of a narrow column.
+func (c *column) sections(o SideOptions) []sideSection {
+	tradeoff := sideSection{rank: 1, rows: 8, gap: true, grow: 4, draw: c.tradeoff}
+	if o.Tradeoff {
+		tradeoff.rank, tradeoff.rows = -1, 10
+	}
+	list := []sideSection{
+		{rank: 0, rows: 7, grow: 4, draw: c.rounds}, // its row of changes serves as the gap below
+		{rank: 2, rows: 4, gap: true, grow: 4, draw: c.times},
+		tradeoff,
+		{rank: 4, rows: 5, gap: true, grow: 4, draw: c.places},
+	}
+	if o.Few {
+		return list
+	}
+	return append(list,
+		sideSection{rank: 3, rows: 3, gap: true, draw: c.draftLength},
+		sideSection{rank: 5, rows: 2, gap: true, draw: c.figures},
+		sideSection{rank: 6, rows: 3, gap: true, draw: c.settings},
+		sideSection{rank: 7, rows: 4, want: len(c.models(7)), draw: c.models})
+}
+
+// minTwoColumns is the width from which some sections stand beside each other.
+const minTwoColumns = 84
+
+// wideSections are those of a wide column: rounds and times over the whole width, the others beside each
+// other.
+func (c *column) wideSections(o SideOptions) []sideSection {
+	left, right := *c, *c
+	left.w, right.w = c.w/2-1, c.w-c.w/2
+	beside := func(a, b func(rows int) []string) func(rows int) []string {
+		return func(rows int) []string {
+			return join(paint.Block(a(rows), left.w, rows), paint.Block(b(rows), right.w, rows))
+		}
+	}
+	list := []sideSection{
+		{rank: 0, rows: 7, grow: 5, draw: c.rounds},
+		{rank: 2, rows: 4, gap: true, grow: 5, draw: c.times},
+		{rank: 1, rows: 8, gap: true, grow: 6, draw: beside(left.tradeoff, right.places)},
+	}
+	if o.Few {
+		return list
+	}
+	why := func(rows int) []string {
+		return append(append(left.draftLength(rows-3), left.line().String()), left.figures(2)...)
+	}
+	what := func(rows int) []string { return append(right.settings(3), right.models(rows-3)...) }
+	return append(list, sideSection{rank: 3, rows: 6, want: 3 + len(right.models(7)), draw: beside(why, what)})
+}
+
+// join puts lines of equal number beside each other, with a gap of one cell.
+func join(left, right []string) []string {
+	lines := make([]string, len(left))
+	for i := range lines {
+		lines[i] = left[i] + " " + right[i]
+	}
+	return lines
 }
 
 // choose leaves out sections, the highest rank first, until the rest fits into h rows. A section is

@@ -16,13 +16,13 @@ type StatusOptions struct {
 	Doing string // work that the state does not know of, such as "racing"; or ""
 	Pace  string // "slow 2/s", "step"; "" at full speed
 	Hints string // keys, "enter send · ? help"; at the right
-	Flash string // a short message, shown instead of models, context and pace; or ""
+	Flash string // a short message, shown instead of context and pace; or ""
 }
 
 // phaseWidth is the width of the longest phase word, so that the text after it does not move.
 const phaseWidth = 11
 
-// Status draws the bottom line: the phase, the models, the context, and the keys.
+// Status draws the bottom line: the phase, the context, the pace, and the keys.
 func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string {
 	out := paint.NewLine(th, w).Put("", " ")
 	doing := o.Doing
@@ -41,7 +41,7 @@ func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string {
 		out.Put(th.Warning, o.Flash)
 	} else {
 		out.Put(th.Label, longestThatFits(out.Left()-paint.Width(o.Hints)-2,
-			joinNonEmpty(sep, joinNonEmpty(sep, pairName(s, th), contextWords(s)), o.Pace),
+			joinNonEmpty(sep, joinNonEmpty(sep, loading(s), contextWords(s)), o.Pace),
 			joinNonEmpty(sep, contextWords(s), o.Pace), o.Pace, ""))
 	}
 	out.Right(th.Label, o.Hints+" ")
@@ -80,32 +80,32 @@ func longestThatFits(w int, texts ...string) string {
 	return ""
 }
 
-// pairName names the proposer and the target. While models are loaded it names one of them and how
-// much of it is read.
-func pairName(s *state.State, th *theme.Theme) string {
-	r := s.Ready
-	if r == nil {
-		for _, l := range s.Loading {
-			return loadingWords(l)
-		}
+// drafterName names whoever drafts: the draft model, or the proposer; "" if nobody does.
+func drafterName(s *state.State) string {
+	if s.Ready == nil || speculationOff(s) {
 		return ""
-	}
-	if speculationOff(s) {
-		return r.Target.Name
 	}
 	who := s.Drafter()
 	if who == "draft" || who == "combined" || who == "" {
-		who = ""
-		if r.Draft != nil {
-			who = r.Draft.Name
+		if s.Ready.Draft == nil {
+			return ""
 		}
-	} else if why, known := r.Refusal(who); !known || why != "" {
-		who = ""
+		return s.Ready.Draft.Name
 	}
-	if who == "" {
-		return r.Target.Name
+	if why, known := s.Ready.Refusal(who); !known || why != "" {
+		return ""
 	}
-	return who + " " + th.Glyph.Arrow + " " + r.Target.Name
+	return who
+}
+
+// loading names a model that is being read, and how much of it is; "" once all are.
+func loading(s *state.State) string {
+	if s.Ready == nil {
+		for _, l := range s.Loading {
+			return loadingWords(l)
+		}
+	}
+	return ""
 }
 
 // loadingWords says how much of a model has been read.
@@ -122,43 +122,6 @@ func contextWords(s *state.State) string {
 		return ""
 	}
 	return fmt.Sprintf("context %s/%s", count(int64(s.Reply.ContextUsed)), count(int64(s.Reply.ContextTokens)))
-}
-
-// Strip draws γ and the most important figures on one line, for windows without a side column. Figures
-// that do not fit are left out.
-func Strip(s *state.State, th *theme.Theme, w int) string {
-	out := paint.NewLine(th, w).Put("", " ")
-	recent := s.Recent(recentRounds)
-	share, tested := recent.Acceptance()
-	perPass, any := recent.TokensPerPass()
-	now := lengthNow(s)
-	gamma, probe := fmt.Sprint(now.gamma), " "
-	if speculationOff(s) {
-		gamma = "off"
-	}
-	if now.probe {
-		probe = th.Glyph.Probe
-	}
-	out.Put(th.Label, th.Glyph.Gamma+" ").Put("", paint.Spaces(2-paint.Width(gamma))).Put(th.Strong, gamma).Put(th.Warning, probe).Put("", " ")
-	for _, f := range []struct {
-		name, value string
-		width       int
-	}{
-		{"accepted", percent(th, share, tested), 4},
-		{"/pass", figure(th, perPass, any, 2), 4},
-	} {
-		if out.Left() < paint.Width(f.name)+f.width+4 {
-			break
-		}
-		out.Put(th.Label, f.name+" ").Put("", paint.Spaces(f.width-paint.Width(f.value))).Put(th.Strong, f.value).Put("", "  ")
-	}
-	if off := prefixed("off: ", now.off); off != "" && paint.Width(off)+1 < out.Left() {
-		out.Right(th.Label, off+" ")
-	} else if room := min(out.Left()-1, 24); room >= 6 {
-		out.Pad(w - room - 1)
-		out.Put(th.Graph, draftTrail(s, th, room))
-	}
-	return out.String()
 }
 
 // TooSmall draws the message for a window that is too small: which size specula needs.

@@ -31,15 +31,6 @@ func (s *State) Recent(n int) Window {
 	return w
 }
 
-// RecentAt sums the n rounds that end with History[i], across replies. Graphs use it as a moving average.
-func (s *State) RecentAt(i, n int) Window {
-	var w Window
-	for k := i; k >= 0 && k > i-n; k-- {
-		w.add(&s.History[k])
-	}
-	return w
-}
-
 func (w *Window) add(h *Sample) {
 	w.Rounds++
 	w.Drafted += h.Drafted
@@ -58,15 +49,6 @@ func (w *Window) add(h *Sample) {
 // Acceptance returns the share of tested draft tokens that were accepted; false if none was tested.
 func (w *Window) Acceptance() (float64, bool) {
 	return float64(w.Accepted) / float64(max(w.Tested, 1)), w.Tested > 0
-}
-
-// TokensPerSecond returns the tokens per second of engine time, without the waits of the pacer; false if
-// nothing was timed.
-func (w *Window) TokensPerSecond() (float64, bool) {
-	if w.MS <= 0 {
-		return 0, false
-	}
-	return float64(w.Tokens) * 1000 / w.MS, true
 }
 
 // TokensPerPass returns the committed tokens per pass of the target; false without a round.
@@ -129,24 +111,25 @@ func (s *State) count(e *event.Round, marks []string) {
 	t.SampleMS += e.SampleMS
 	t.OtherMS += e.OtherMS
 	t.BytesMoved += e.BytesMoved
-	countPositions(t, e)
+	t.PositionTested, t.PositionKept = countPlaces(t.PositionTested, t.PositionKept, e)
+	s.weigh(e)
 	s.Reply.ContextUsed = e.TargetLen
 	if e.Speedup > 0 {
 		s.Reply.Speedup, s.Reply.Estimated = e.Speedup, e.SpeedupEstimated
 	}
 }
 
-// countPositions counts tested and accepted tokens per draft position. Positions after the first
-// rejection are not tested, so the share of a position is conditional on having reached it.
-func countPositions(t *event.Totals, e *event.Round) {
+// countPlaces counts tested and accepted tokens by their place in the draft. Places after the first
+// rejection are not tested, so the share of a place is conditional on having reached it.
+func countPlaces(tested, kept []int, e *event.Round) (newTested, newKept []int) {
 	for i := 0; i < min(e.Tested, positionLimit); i++ {
-		if i == len(t.PositionTested) {
-			t.PositionTested = append(t.PositionTested, 0)
-			t.PositionKept = append(t.PositionKept, 0)
+		if i == len(tested) {
+			tested, kept = append(tested, 0), append(kept, 0)
 		}
-		t.PositionTested[i]++
+		tested[i]++
 		if i < e.Accepted {
-			t.PositionKept[i]++
+			kept[i]++
 		}
 	}
+	return tested, kept
 }

@@ -43,6 +43,9 @@ type State struct {
 	History  []Sample // one per round, oldest first; at most 2×HistoryLimit
 	Sequence int      // rounds seen so far; History ends with round Sequence−1
 
+	Lengths []event.Length // what each draft length is expected to bring, as told last
+	Warmths []Warmth       // acceptance by temperature, the oldest first
+
 	Notices []Notice // newest last, at most noticeLimit
 	Failure string   // why the last reply failed; "" if it did not
 	// Refused says that the last reply failed before its first token, for instance because the prompt

@@ -183,12 +183,6 @@ func TestWindowsStayInsideTheReply(t *testing.T) {
 	if w.Rounds != 1 || w.Tokens != 3 {
 		t.Errorf("recent: %+v", w)
 	}
-	if all := s.RecentAt(2, 2); all.Rounds != 2 || all.Tokens != 6 {
-		t.Errorf("across replies: %+v", all)
-	}
-	if speed, ok := w.TokensPerSecond(); !ok || speed != 300 {
-		t.Errorf("3 tokens in 10 ms are %v a second", speed)
-	}
 }
 
 func TestChangedSettingsMarkTheNextRound(t *testing.T) {

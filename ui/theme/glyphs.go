@@ -19,6 +19,7 @@ type Glyphs struct {
 	TeeRight  string // a vertical rule with a horizontal one to its right
 	TeeLeft   string
 	Cross4    string // both rules continue
+	TeeDown   string // a horizontal rule with a vertical one below it
 	Mark      string // a setting was changed here
 	Probe     string // this round was a probe
 	Gamma     string // the name of the draft length
@@ -26,18 +27,23 @@ type Glyphs struct {
 	About     string // before an estimate
 	Marker    string // beside the selected line
 	Level     string // points at a height of the graph to its left
-	Running   string
+	Top       string // a line at a height of a graph: at the top of a cell,
+	Dash      string // in its middle,
+	Bottom    string // at its bottom
+	Dashed    string // a vertical line between replies
+	Best      string // the best draft length
+	Running   string // also: the draft length in use
 	Idle      string
 }
 
 var unicodeGlyphs = Glyphs{
 	Unicode: true, Check: "✓", Cross: "✗", Dot: "·", Arrow: "→", Back: "←", Star: "+", Space: "␣", Newline: "↵", Ellipsis: "…",
-	Separator: "·", None: "–", HRule: "─", VRule: "│", TeeRight: "├", TeeLeft: "┤", Cross4: "┼",
-	Mark: "▴", Probe: "◦", Gamma: "γ", Times: "×", About: "≈", Marker: "▸", Level: "◂", Running: "●", Idle: "○",
+	Separator: "·", None: "–", HRule: "─", VRule: "│", TeeRight: "├", TeeLeft: "┤", Cross4: "┼", TeeDown: "┬",
+	Mark: "▴", Probe: "◦", Gamma: "γ", Times: "×", About: "≈", Marker: "▸", Level: "◂", Top: "▔", Dash: "╌", Bottom: "▁", Dashed: "┆", Best: "★", Running: "●", Idle: "○",
 }
 
 var asciiGlyphs = Glyphs{
 	Check: "v", Cross: "x", Dot: ".", Arrow: ">", Back: "<", Star: "+", Space: "_", Newline: "$", Ellipsis: "~",
-	Separator: "-", None: "-", HRule: "-", VRule: "|", TeeRight: "+", TeeLeft: "+", Cross4: "+",
-	Mark: "^", Probe: "?", Gamma: "g", Times: "x", About: "~", Marker: ">", Level: "<", Running: "*", Idle: "o",
+	Separator: "-", None: "-", HRule: "-", VRule: "|", TeeRight: "+", TeeLeft: "+", Cross4: "+", TeeDown: "+",
+	Mark: "^", Probe: "?", Gamma: "g", Times: "x", About: "~", Marker: ">", Level: "<", Top: "-", Dash: "-", Bottom: "_", Dashed: ":", Best: "!", Running: "*", Idle: "o",
 }

@@ -15,18 +15,21 @@ type palette struct {
 	accepted, rejected, resampled rgb
 	discarded, label, rule        rgb
 	title, warning                rgb
+	free, drafting, checking      rgb // parts of bars, beside those of the fates
 }
 
 var darkPalette = palette{
 	accepted: 0x56b4e9, rejected: 0xd55e00, resampled: 0xf0e442,
 	discarded: 0xaf8787, label: 0x949494, rule: 0x4e4e4e,
 	title: 0xd0d0d0, warning: 0xe69f00,
+	free: 0xb5e3ff, drafting: 0xb08be8, checking: 0x6fae85,
 }
 
 var lightPalette = palette{
 	accepted: 0x0072b2, rejected: 0xb34f00, resampled: 0x9e4f84,
 	discarded: 0x875f5f, label: 0x626262, rule: 0xbcbcbc,
 	title: 0x303030, warning: 0x8a5a00,
+	free: 0x003f66, drafting: 0x7a4fc0, checking: 0x3c7d55,
 }
 
 func (t *Theme) paint(p palette) {
@@ -50,15 +53,20 @@ func (t *Theme) paint(p palette) {
 	t.Error = style(p.rejected, ansi.AttrBold)
 	t.Graph, t.Second = style(p.accepted), style(p.resampled)
 	t.Cursor = style(0, ansi.AttrReverse)
+	t.fill(p)
 }
 
 func style(c rgb, attrs ...ansi.Attr) Style {
 	s := ansi.NewStyle(attrs...)
 	if c != 0 {
-		s = s.ForegroundColor(ansi.RGBColor{R: uint8(c >> 16), G: uint8(c >> 8), B: uint8(c)})
+		s = s.ForegroundColor(c.colour())
 	}
 	if len(s) == 0 {
 		return ""
 	}
 	return Style(s.String())
+}
+
+func (c rgb) colour() ansi.RGBColor {
+	return ansi.RGBColor{R: uint8(c >> 16), G: uint8(c >> 8), B: uint8(c)}
 }

@@ -47,6 +47,8 @@ type Theme struct {
 
 	Accepted, Rejected, Discarded, Resampled, Bonus, Pending, Plain Style
 
+	fills [shades]fill
+
 	Glyph Glyphs
 	// Cells is how the terminal counts the cells of an emoji or flag of several code points. The
 	// zero value counts them one by one. The other method counts the single character that they

@@ -129,6 +129,9 @@ func (w chaos) anyRound() event.Round {
 	for range w.IntN(12) {
 		e.Rules = append(e.Rules, event.RuleOutcome{Accepted: w.count(), Lossy: w.IntN(4) == 0})
 	}
+	for range w.IntN(12) {
+		e.Lengths = append(e.Lengths, event.Length{Tokens: w.number(), Rounds: w.number(), Measured: w.IntN(2) == 0})
+	}
 	if w.IntN(2) == 0 {
 		best, regret := w.count(), w.number()
 		e.BestFixedGamma, e.Regret = &best, &regret

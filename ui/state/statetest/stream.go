@@ -112,6 +112,9 @@ func (w *writer) writeRound() {
 	if w.round > 10 {
 		r.Speedup = 1.6 + 0.3*w.random.Float64()
 	}
+	if w.round%4 == 3 {
+		r.Lengths = lengths(r.Gamma)
+	}
 	if len(r.Draft) > 0 {
 		w.events = append(w.events, pending(&r))
 	}
@@ -123,6 +126,18 @@ func (w *writer) writeRound() {
 	w.count(&r)
 	w.events = append(w.events, r)
 	w.round++
+}
+
+// lengths returns what draft lengths up to 8 bring, with 80 % of the tokens kept.
+func lengths(timed int) []event.Length {
+	out := make([]event.Length, 9)
+	tokens, reach := 1.0, 1.0
+	for i := range out {
+		out[i] = event.Length{Tokens: tokens, Rounds: 1 + 0.06*float64(i*i)/3, Measured: i <= timed}
+		reach *= 0.8
+		tokens += reach
+	}
+	return out
 }
 
 // draft fills in the tokens of a round: accepted ones, perhaps a wrong guess, and the discarded ones after

@@ -1,0 +1,51 @@
+package pane
+
+import "strings"
+
+// largeRows is how many rows a large figure takes.
+const largeRows = 3
+
+// font has the signs of a large figure as 5 rows of dots; a row of the screen shows two of them.
+var font = map[rune][5]string{
+	'0': {"###", "# #", "# #", "# #", "###"}, '1': {" # ", "## ", " # ", " # ", "###"},
+	'2': {"###", "  #", "###", "#  ", "###"}, '3': {"###", "  #", " ##", "  #", "###"},
+	'4': {"# #", "# #", "###", "  #", "  #"}, '5': {"###", "#  ", "###", "  #", "###"},
+	'6': {"###", "#  ", "###", "# #", "###"}, '7': {"###", "  #", "  #", " # ", " # "},
+	'8': {"###", "# #", "###", "# #", "###"}, '9': {"###", "# #", "###", "  #", "###"},
+	'.': {" ", " ", " ", " ", "#"}, '×': {"   ", "# #", " # ", "# #", "   "},
+}
+
+// large draws a figure in large type: largeRows lines of equal width. It returns nil if a sign of the
+// figure is not in the font.
+func large(figure string) []string {
+	var rows [2 * largeRows]strings.Builder // of dots
+	for _, sign := range figure {
+		dots, known := font[sign]
+		if !known {
+			return nil
+		}
+		for y := range rows {
+			row := strings.Repeat(" ", len(dots[0]))
+			if y < len(dots) {
+				row = dots[y]
+			}
+			rows[y].WriteString(row + " ")
+		}
+	}
+	lines := make([]string, largeRows)
+	for y := range lines {
+		upper, lower := rows[2*y].String(), rows[2*y+1].String()
+		var line strings.Builder
+		for x := range len(upper) {
+			line.WriteString(halves[upper[x] != ' '][lower[x] != ' '])
+		}
+		lines[y] = line.String()
+	}
+	return lines
+}
+
+// halves are the cells by whether the upper and the lower half are filled.
+var halves = map[bool]map[bool]string{
+	false: {false: " ", true: "▄"},
+	true:  {false: "▀", true: "█"},
+}

@@ -1,0 +1,227 @@
+package pane
+
+import (
+	"fmt"
+	"strings"
+
+	"specula/ui/graph"
+	"specula/ui/paint"
+	"specula/ui/state"
+	"specula/ui/theme"
+)
+
+// The picture of rounds: a column for each round, and below it, at the same place, its time.
+
+// axis is the width of the labels left of a picture.
+const axis = 5
+
+// pitches are the widths that a column of the picture may have, with the gap after it, in cells.
+var pitches = []int{6, 4, 3, 2}
+
+// columns is which rounds are shown, and how wide.
+type columns struct {
+	rounds []state.Sample // the oldest first
+	pitch  int
+}
+
+// columnsIn returns the newest rounds that fit into w cells, as wide as they fit.
+func columnsIn(s *state.State, w int) columns {
+	n := len(s.History)
+	pitch := pitches[len(pitches)-1]
+	for _, p := range pitches {
+		if n*p <= w {
+			pitch = p
+			break
+		}
+	}
+	return columns{rounds: s.History[max(0, n-max(w, 0)/pitch):], pitch: pitch}
+}
+
+// stack is the tokens of a round from the bottom up, one unit for each.
+func stack(h *state.Sample, unit float64) []graph.Part {
+	if h.Drafted == 0 {
+		return []graph.Part{{Kind: int(theme.Own), Size: unit}}
+	}
+	refused := 0
+	if h.Tested > h.Accepted {
+		refused = 1
+	}
+	unused := max(0, h.Drafted-max(h.Accepted, 0)-refused)
+	return []graph.Part{
+		{Kind: int(theme.Kept), Size: unit * float64(h.Accepted)}, {Kind: int(theme.Refused), Size: unit * float64(refused)},
+		{Kind: int(theme.Unused), Size: unit * float64(unused)}, {Kind: int(theme.Free), Size: unit * float64(free(h))},
+	}
+}
+
+// free is 1 if the round had a token beyond a draft that was kept as a whole.
+func free(h *state.Sample) int {
+	if h.Drafted > 0 && h.Accepted == h.Drafted && h.Tokens > h.Accepted {
+		return 1
+	}
+	return 0
+}
+
+// rounds draws the picture of rounds in rows rows, the heading among them. With 7 rows or more the last
+// one names settings that changed.
+func (c *column) rounds(rows int) []string {
+	lines := []string{c.roundsHeading()}
+	if rows--; rows <= 0 {
+		return lines
+	}
+	if len(c.s.History) == 0 {
+		return append(lines, c.note("Each round will stand here as a column: how many tokens were guessed, and what became of each.", rows)...)
+	}
+	changes := rows >= 6
+	if changes {
+		rows--
+	}
+	cols := columnsIn(c.s, c.w-axis)
+	perCell := tokensPerCell(cols.rounds, rows)
+	drawn := make([][]graph.Cell, len(cols.rounds))
+	for i := range cols.rounds {
+		drawn[i] = graph.Stack(stack(&cols.rounds[i], 1/float64(perCell)), rows)
+	}
+	for y := range rows {
+		label := ""
+		if up := rows - y; up%2 == 0 || up == rows && rows < 4 {
+			label = fmt.Sprint(up * perCell)
+		}
+		out := paint.NewLine(c.th, c.w).Put(c.th.Label, fmt.Sprintf("%*s", axis-1, label)).Pad(axis - 1)
+		for i := range cols.rounds {
+			c.between(out, cols.rounds, i)
+			c.roundCell(out, &cols.rounds[i], drawn[i], y, rows, perCell, cols.pitch-1)
+		}
+		lines = append(lines, out.String())
+	}
+	if changes {
+		lines = append(lines, c.changes(cols))
+	}
+	return lines
+}
+
+// roundsHeading names the picture and the parts of a column.
+func (c *column) roundsHeading() string {
+	out := c.line().Put(c.th.Title, "rounds").Put("", " ")
+	for _, part := range []struct {
+		shade theme.Shade
+		name  string
+	}{{theme.Kept, "kept"}, {theme.Refused, "refused"}, {theme.Unused, "untested"}, {theme.Free, "free"}, {theme.Own, "no draft"}} {
+		sign, style := c.th.Shade(part.shade)
+		if out.Left() < len(part.name)+4 {
+			break
+		}
+		out.Put("", " ").Put(style, sign).Put(c.th.Label, " "+part.name)
+	}
+	if words := "  " + c.otherSigns(); c.w > paint.Width(words)+columnLegend {
+		out.Put(c.th.Label, words)
+	}
+	return out.String()
+}
+
+// columnLegend is the width of the names of the parts of a column in the heading.
+const columnLegend = len(" rounds  x kept x refused x untested x free x no draft")
+
+// otherSigns explains the signs above the columns.
+func (c *column) otherSigns() string {
+	return c.th.Glyph.Probe + " to measure  " + c.th.Glyph.Dash + " allowed"
+}
+
+// note draws words of an empty picture.
+func (c *column) note(text string, rows int) []string {
+	var lines []string
+	for _, line := range paint.Wrap(text, c.w-axis-1, rows) {
+		lines = append(lines, paint.NewLine(c.th, c.w).Pad(axis).Put(c.th.Label, line).String())
+	}
+	return lines
+}
+
+// tokensPerCell returns how many tokens a cell shows, 1, 2, 4 or 8, so that all columns fit into rows.
+func tokensPerCell(rounds []state.Sample, rows int) int {
+	highest := 0
+	for i := range rounds {
+		highest = max(highest, rounds[i].Drafted+free(&rounds[i]), rounds[i].Gamma)
+	}
+	per := 1
+	for per < 8 && per*rows < highest {
+		per *= 2
+	}
+	return per
+}
+
+// between draws the gap before a column: a dashed line where a reply begins.
+func (c *column) between(out *paint.Line, rounds []state.Sample, i int) {
+	if i > 0 && rounds[i].Reply != rounds[i-1].Reply {
+		out.Put(c.th.Rule, c.th.Glyph.Dashed)
+		return
+	}
+	out.Put("", " ")
+}
+
+// roundCell draws line y of a column, w cells wide. Above the column a probe has its sign, and a draft
+// that is shorter than allowed a line at the height of γ.
+func (c *column) roundCell(out *paint.Line, h *state.Sample, cells []graph.Cell, y, rows, perCell, w int) {
+	if cells[y].Lower != 0 {
+		c.shade(out, cells[y], w)
+		return
+	}
+	above := y == rows-1 || cells[y+1].Lower != 0
+	allowed := rows - 1 - (h.Gamma-1)/perCell // the cell that γ reaches into
+	switch {
+	case above && h.Probe:
+		out.Put(c.th.Warning, centred(c.th.Glyph.Probe, w))
+	case h.Gamma > h.Drafted && y == allowed:
+		out.Put(c.th.Label, repeat(c.th.Glyph.Dash, w))
+	default:
+		out.Put("", paint.Spaces(w))
+	}
+}
+
+// shade draws a cell of a stack, w cells wide.
+func (c *column) shade(out *paint.Line, cell graph.Cell, w int) {
+	lower, upper := theme.Shade(cell.Lower), theme.Shade(cell.Upper)
+	sign, style := c.th.Shade(lower)
+	if cell.Eighths < 8 && c.th.Glyph.Unicode {
+		mixed, can := c.th.Between(lower, upper)
+		switch {
+		case can:
+			sign, style = graph.Rise(cell.Eighths), mixed
+		case upper == theme.Empty && (sign == "█" || lower == theme.Free && style != ""):
+			sign = graph.Rise(cell.Eighths)
+		case upper != theme.Empty && (cell.Eighths < 4 || upper == theme.Refused):
+			sign, style = c.th.Shade(upper)
+		}
+	}
+	out.Put(style, repeat(sign, w))
+}
+
+// centred puts a sign into the middle of w cells.
+func centred(sign string, w int) string {
+	left := max(0, (w-1)/2)
+	return paint.Spaces(left) + sign + paint.Spaces(w-1-left)
+}
+
+// changes draws a mark under each round before which a setting changed, names the latest change if there
+// is room, and explains the signs above the columns.
+func (c *column) changes(cols columns) string {
+	out := paint.NewLine(c.th, c.w)
+	latest := ""
+	for i := range cols.rounds {
+		if marks := cols.rounds[i].Marks; len(marks) > 0 {
+			out.Pad(axis+i*cols.pitch+(cols.pitch-2)/2).Put(c.th.Second, c.th.Glyph.Mark)
+			latest = " " + strings.Join(marks, ", ")
+		}
+	}
+	if paint.Width(latest) < out.Left() {
+		out.Put(c.th.Label, latest)
+	}
+	if words := c.otherSigns() + " "; c.w <= paint.Width(words)+1+columnLegend { // else they are in the heading
+		out.Right(c.th.Label, words)
+	}
+	return out.String()
+}
+
+// Picture draws the picture of rounds for windows without a side column.
+func Picture(s *state.State, th *theme.Theme, w, h int) []string {
+	c := column{s: s, th: th, w: w}
+	return paint.Block(c.rounds(h), w, h)
+}

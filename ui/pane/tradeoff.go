@@ -1,0 +1,174 @@
+package pane
+
+import (
+	"fmt"
+	"strings"
+
+	"specula/ui/graph"
+	"specula/ui/paint"
+	"specula/ui/state"
+	"specula/ui/theme"
+)
+
+// tradeoff draws how fast each draft length is expected to be, by what was measured in this session:
+// a bar for each, a line at the speed without a draft, and in words which one is the best. The last row
+// names other temperatures, if there are any and there is room.
+func (c *column) tradeoff(rows int) []string {
+	const title = "how long should a draft be?"
+	words := c.tradeoffWords()
+	if len(c.s.Lengths) == 0 {
+		return append([]string{c.heading(title, "", "")},
+			c.note("After some rounds: how much faster each draft length would be, by what is kept and what drafting and checking cost.", rows-1)...)
+	}
+	below := c.tradeoffBelow(words, min(3, max(0, rows-7)))
+	heading := c.heading(title, "expected speed", "")
+	if len(below) == 0 { // a low picture: the words take the place of the title
+		heading = c.line().Put(c.th.Title, words[0]).String()
+	}
+	chart, speeds, lengths := c.lengthBars()
+	lines := append([]string{heading}, chart.draw(c, max(1, rows-3-len(below)))...)
+	name := ""
+	if chart.pitch == leastPitch {
+		name = c.th.Glyph.Times
+	}
+	lines = append(lines, chart.under(c, name, speeds), chart.under(c, c.th.Glyph.Gamma, lengths))
+	return append(lines, below...)
+}
+
+// lengthBars makes the bar of each draft length, and the texts under it: how much faster it is, and its
+// length. Marks show which length is in use and which is the best. Pale ones were not timed yet.
+func (c *column) lengthBars() (chart bars, speeds, lengths []label) {
+	n := len(c.s.Lengths)
+	pitch, fit := c.pitchFor(n, leastPitch)
+	chart.pitch = pitch
+	_, brighter := c.th.Shade(theme.Free)
+	top := 1.0
+	for _, l := range c.s.Lengths[:fit] {
+		top = max(top, l.Speedup())
+	}
+	top = graph.NiceMax(top)
+	chart.level = 1 / top
+	best, now := bestLength(c.s), lengthNow(c.s).gamma
+	for i, l := range c.s.Lengths[:fit] {
+		bar, text, mark := c.th.Graph, c.th.Strong, ""
+		if !l.Measured {
+			bar, text = c.th.Label, c.th.Label
+		}
+		name := label{fmt.Sprint(i), c.th.Label}
+		if i == now {
+			mark, name.style = c.th.Glyph.Running, c.th.Strong
+		}
+		if i == best {
+			mark, name.style, bar = mark+c.th.Glyph.Best, c.th.Strong, brighter
+		}
+		name.text = mark + name.text
+		chart.shares, chart.styles = append(chart.shares, l.Speedup()/top), append(chart.styles, bar)
+		speeds = append(speeds, label{c.speedWords(l.Speedup(), pitch), text})
+		lengths = append(lengths, name)
+	}
+	return chart, speeds, lengths
+}
+
+// speedWords formats how much faster a length is, for a bar of a width. Under narrow bars the sign stands once,
+// at the left.
+func (c *column) speedWords(speed float64, pitch int) string {
+	if pitch == leastPitch {
+		return fmt.Sprintf("%.1f", speed)
+	}
+	return c.th.Glyph.Times + fmt.Sprintf("%.1f", speed)
+}
+
+// bestLength returns the draft length with the highest expected speed. A shorter one is preferred if a
+// longer one is hardly faster.
+func bestLength(s *state.State) int {
+	best, highest := 0, 0.0
+	for i, l := range s.Lengths {
+		if speed := l.Speedup(); speed > highest*hardly {
+			best, highest = i, speed
+		}
+	}
+	return best
+}
+
+// hardly is the ratio of two speeds below which they count as equal.
+const hardly = 1.01
+
+// tradeoffWords says which draft length is the best, in this reply and at other temperatures. The first
+// sentence is the most important.
+func (c *column) tradeoffWords() []string {
+	s, g := c.s, c.th.Glyph
+	if len(s.Lengths) == 0 {
+		return []string{""}
+	}
+	best, now := bestLength(s), lengthNow(s).gamma
+	known := now >= 0 && now < len(s.Lengths)
+	times := func(i int) string { return fmt.Sprintf("%s%.2f", g.Times, s.Lengths[i].Speedup()) }
+	var words []string
+	switch {
+	case best == 0:
+		words = []string{"no draft would be best: guessing costs more than it saves"}
+	case known && s.Lengths[best].Speedup() <= hardly*s.Lengths[now].Speedup():
+		words = []string{fmt.Sprintf("%s %d, in use, is as good as any (%s)", g.Gamma, now, times(now))}
+	case known:
+		words = []string{fmt.Sprintf("%s %d would be best: %s (%s %d: %s)", g.Gamma, best, times(best), g.Gamma, now, times(now))}
+	default:
+		words = []string{fmt.Sprintf("%s %d would be best: %s", g.Gamma, best, times(best))}
+	}
+	return append(append(words, c.hindsight()...), c.otherTemperatures()...)
+}
+
+// hindsight says which fixed γ would have been the best in this reply; nothing if that is unknown.
+func (c *column) hindsight() []string {
+	l := c.s.Last
+	switch {
+	case l == nil || !l.Round.Hindsight:
+		return nil
+	case l.Round.Regret < 0.005:
+		return []string{"in this reply no fixed " + c.th.Glyph.Gamma + " would have been faster"}
+	}
+	return []string{fmt.Sprintf("in this reply %s %d would have been best: %.0f%% less time", c.th.Glyph.Gamma, l.Round.BestFixedGamma, 100*l.Round.Regret)}
+}
+
+// otherTemperatures says what the best length is at temperatures that were in use before, with the same
+// proposer.
+func (c *column) otherTemperatures() []string {
+	now := fmt.Sprintf("%.2f", c.s.Settings.Temperature)
+	var told []string
+	for i := range c.s.Warmths {
+		w := &c.s.Warmths[i]
+		temperature := fmt.Sprintf("%.2f", w.Temperature)
+		if w.Proposer != c.s.Settings.Proposer || temperature == now {
+			continue
+		}
+		if gamma, times, ok := w.Best(c.s.Lengths); ok {
+			told = append(told, fmt.Sprintf("at temperature %s: %s %d, %s%.2f", temperature, c.th.Glyph.Gamma, gamma, c.th.Glyph.Times, times))
+		}
+	}
+	if told == nil {
+		return nil
+	}
+	return []string{strings.Join(told, "; ")}
+}
+
+// tradeoffBelow draws the sentences below the chart in at most rows rows, each on rows of its own.
+func (c *column) tradeoffBelow(sentences []string, rows int) []string {
+	var lines []string
+	for i, sentence := range sentences {
+		style := c.th.Label
+		if i == 0 {
+			style = theme.Style("")
+		}
+		for _, text := range paint.Wrap(sentence, c.w-2, rows-len(lines)) {
+			if len(lines) < rows {
+				lines = append(lines, c.line().Put(style, text).String())
+			}
+		}
+	}
+	return lines
+}
+
+// Tradeoff draws the trade-off for windows without a side column, in place of the picture of rounds.
+func Tradeoff(s *state.State, th *theme.Theme, w, h int) []string {
+	c := column{s: s, th: th, w: w}
+	return paint.Block(c.tradeoff(h), w, h)
+}

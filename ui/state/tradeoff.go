@@ -1,0 +1,66 @@
+package state
+
+import (
+	"math"
+	"slices"
+
+	"specula/engine/event"
+)
+
+// Warmth is what was counted at one temperature with one proposer, in all replies of the chat.
+type Warmth struct {
+	Temperature  float64
+	Proposer     string
+	Tested, Kept []int // draft tokens by place in the draft
+}
+
+const (
+	warmthLimit = 6  // temperatures that are remembered
+	lengthLimit = 65 // draft lengths that are shown
+)
+
+// weigh keeps what the trade-off of draft lengths is drawn from.
+func (s *State) weigh(e *event.Round) {
+	if n := min(len(e.Lengths), lengthLimit); n > 0 {
+		s.Lengths = append([]event.Length(nil), e.Lengths[:n]...)
+	}
+	if e.Tested <= 0 || math.IsNaN(e.Temperature) {
+		return
+	}
+	temperature := math.Round(100*e.Temperature) / 100
+	at := slices.IndexFunc(s.Warmths, func(w Warmth) bool {
+		return w.Temperature == temperature && w.Proposer == s.Settings.Proposer
+	})
+	if at < 0 {
+		if len(s.Warmths) == warmthLimit {
+			s.Warmths = slices.Delete(s.Warmths, 0, 1)
+		}
+		at = len(s.Warmths)
+		s.Warmths = append(s.Warmths, Warmth{Temperature: temperature, Proposer: s.Settings.Proposer})
+	}
+	w := &s.Warmths[at]
+	w.Tested, w.Kept = countPlaces(w.Tested, w.Kept, e)
+}
+
+// fewestTests is how many first draft tokens must have been tested before a temperature is told.
+const fewestTests = 24
+
+// Best returns the draft length that would be fastest at this temperature, and how much faster than
+// without a draft: by its own acceptance and the costs of now. ok is false if too little is known.
+func (w *Warmth) Best(costs []event.Length) (gamma int, times float64, ok bool) {
+	if len(w.Tested) == 0 || w.Tested[0] < fewestTests || len(costs) == 0 {
+		return 0, 0, false
+	}
+	tokens, reach, share := 1.0, 1.0, 0.0
+	for i, l := range costs {
+		if speed := (event.Length{Tokens: tokens, Rounds: l.Rounds}).Speedup(); speed > times {
+			gamma, times = i, speed
+		}
+		if i < len(w.Tested) {
+			share = float64(w.Kept[i]) / float64(max(w.Tested[i], 1))
+		}
+		reach *= share
+		tokens += reach
+	}
+	return gamma, times, true
+}

@@ -1,0 +1,63 @@
+package theme
+
+import "github.com/charmbracelet/x/ansi"
+
+// Shade is the filling of a part of a bar. Without colour, each has a sign of its own.
+type Shade int
+
+// The shades. Empty draws nothing.
+const (
+	Empty    Shade = iota
+	Kept           // draft tokens that were kept
+	Refused        // the draft token that was refused
+	Unused         // draft tokens that were not tested
+	Free           // the token that comes with a draft kept as a whole
+	Own            // the token of a round without a draft
+	Drafting       // time for drafting
+	Checking       // time for the target's pass
+	Other          // the rest of a round's time
+	shades
+)
+
+// fill is how a theme draws a shade.
+type fill struct {
+	sign   string // fills a cell
+	colour rgb    // 0 is the terminal's own
+}
+
+// The signs of the shades, in their order. With colours nearly all are solid: in cells that two shades
+// share, nothing else can be drawn.
+var (
+	solidSigns = [shades]string{" ", "█", "█", "█", "▀", "▄", "█", "█", "█"}
+	signs      = [shades]string{" ", "█", "▒", "░", "▀", "▄", "▒", "█", "░"}
+	asciiSigns = [shades]string{" ", "#", "x", ".", "+", "o", "d", "#", "."}
+)
+
+func (t *Theme) fill(p palette) {
+	colours := [shades]rgb{0, p.accepted, p.rejected, p.discarded, p.free, p.label, p.drafting, p.checking, p.label}
+	for i := range t.fills {
+		t.fills[i] = fill{signs[i], colours[i]}
+		switch {
+		case !t.Glyph.Unicode:
+			t.fills[i].sign = asciiSigns[i]
+		case p != palette{}:
+			t.fills[i].sign = solidSigns[i]
+		}
+	}
+}
+
+// Shade returns the sign that fills a cell with a shade, and its style.
+func (t *Theme) Shade(s Shade) (sign string, in Style) {
+	f := t.fills[s]
+	return f.sign, style(f.colour)
+}
+
+// Between returns the style of a cell that has one shade below another, and reports whether the theme
+// can draw it: the lower one is the sign's colour, the upper one the background.
+func (t *Theme) Between(lower, upper Shade) (Style, bool) {
+	below, above := t.fills[lower].colour, t.fills[upper].colour
+	if below == 0 || above == 0 || !t.Glyph.Unicode {
+		return "", false
+	}
+	return Style(ansi.NewStyle().ForegroundColor(below.colour()).BackgroundColor(above.colour()).String()), true
+}
