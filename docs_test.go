@@ -12,6 +12,8 @@ import (
 
 	"specula/engine/config"
 	"specula/engine/model"
+	"specula/kernels/cpu"
+	"specula/kernels/cuda"
 	"specula/kernels/format"
 	"specula/tokenizer"
 	"specula/ui/command"
@@ -60,9 +62,32 @@ func TestDocsHaveWhatCanBeLoaded(t *testing.T) {
 	isGenerated(t, "docs/models.md", "loadable",
 		"- architectures: "+strings.Join(model.Architectures(), ", ")+"\n- `model_type` of folders: "+strings.Join(model.SavedTypes(), ", ")+
 			"\n- tensor types: "+format.Names(", "))
+	isGenerated(t, "docs/models.md", "types", typesMarkdown())
 	isGenerated(t, "docs/models.md", "vocabularies",
 		"- `tokenizer.ggml.model`: "+strings.Join(tokenizer.Models(), ", ")+
 			"\n- `tokenizer.ggml.pre`: "+strings.Join(tokenizer.PreTokenizers(), ", "))
+}
+
+// typesMarkdown says what the weights of each type take: in the file, and repacked for the processor
+// and for a GPU.
+func typesMarkdown() string {
+	var b strings.Builder
+	b.WriteString("| type | bits a weight in the file | processor | GPU |\n|---|--:|--:|--:|\n")
+	const rows, cols = 64, 1024
+	for _, f := range format.Loadable() {
+		bits := func(bytes int64) string { return fmt.Sprintf("%.4g", float64(8*bytes)/(rows*cols)) }
+		inFile := bits(rows * cols / int64(f.BlockElements) * int64(f.BlockBytes))
+		onProcessor := inFile
+		if panels, ok := cpu.FormatOf(f.Type); ok {
+			onProcessor = bits(panels.PanelBytes(rows, cols))
+		}
+		device, own := cuda.PackedFormat(f.Type)
+		if !own {
+			device = cuda.Half
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", f.Name, inFile, onProcessor, bits(int64(device.Bytes(rows, cols))))
+	}
+	return b.String()
 }
 
 // A proposer and a rule have a row in the table that begins their document. The glossary lists the rules.

@@ -35,12 +35,8 @@ func blocksModel(t *testing.T, format ref.Format) (blocks, floats *weights.File)
 			data[i] = byte(r.Uint32())
 		}
 		for at := 0; at < len(data); at += format.BlockBytes {
-			for _, half := range format.HalfPrecision() {
-				data[at+half+1] = 0x08 // magnitude 2⁻¹³
-				if format.Halves() {
-					data[at+half+1] = 0 // below 2⁻¹⁶, because the factors are random bytes
-				}
-			}
+			scale := ref.ToHalf(float32(1 / (format.Deviation * math.Sqrt(dim)))) // weights of about 1/√dim
+			format.SetScales(data[at:], scale|uint16(data[at]&7), scale|uint16(data[at+1]&7))
 		}
 		wide := make([]float32, rows*dim)
 		format.Dequantize(wide, data)

@@ -9,16 +9,16 @@ import (
 )
 
 func TestDescribe(t *testing.T) {
-	b := baseBuilder().Tensor("later", 10, make([]byte, 168), 512)
+	b := baseBuilder().Tensor("later", 15, make([]byte, 584), 512)
 	r := Describe(mustParse(t, b))
 	r.Metadata, r.Tensors = r.Metadata[4:9], r.Tensors[2:5]
 	want := Report{
 		Name: "f", Format: "GGUF v3", Architecture: "llama", ModelName: "a base",
 		Parts: 1, FileBytes: int64(len(b.Bytes())), SpareBytes: 24, Parameters: 128 + 5 + 24 + 6 + 512,
 		ByType: []TypeTotal{
-			{"Q8_0", 1, 128, 136}, {"F32", 1, 5, 20}, {"F16", 1, 24, 48}, {"BF16", 1, 6, 12}, {"Q2_K", 1, 512, 168},
+			{"Q8_0", 1, 128, 136}, {"F32", 1, 5, 20}, {"F16", 1, 24, 48}, {"BF16", 1, 6, 12}, {"Q8_K", 1, 512, 584},
 		},
-		Unsupported: []string{"Q2_K"}, ContextLength: 512, VocabSize: 3, Tokenizer: "llama",
+		Unsupported: []string{"Q8_K"}, ContextLength: 512, VocabSize: 3, Tokenizer: "llama",
 		TemplateHash: "f24189f08c85a1eb19a737306c3a13e85462ee33d964f28108d64a2485fa2171",
 		Metadata: []MetadataLine{
 			{`"tokenizer.ggml.model"`, "string", `"llama"`},
@@ -28,7 +28,7 @@ func TestDescribe(t *testing.T) {
 			{`"tokenizer.ggml.add_bos_token"`, "bool", "true"},
 		},
 		Tensors: []TensorLine{
-			{`"cube"`, "F16", []int64{2, 3, 4}, 48}, {`"brain"`, "BF16", []int64{3, 2}, 12}, {`"later"`, "Q2_K", []int64{512}, 168},
+			{`"cube"`, "F16", []int64{2, 3, 4}, 48}, {`"brain"`, "BF16", []int64{3, 2}, 12}, {`"later"`, "Q8_K", []int64{512}, 584},
 		},
 	}
 	if !reflect.DeepEqual(r, want) {

@@ -32,8 +32,8 @@ func rowCounts() []int {
 	return counts
 }
 
-// extremeBlocks are blocks with extreme scales; their other bytes are all equal, or random.
-func extremeBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
+// blocksWith are blocks with such scales; their other bytes are all equal, or random.
+func blocksWith(scales []uint16, f ref.Format, rows, cols int, r *rand.Rand) []byte {
 	w := make([]byte, rows*cols/f.BlockElements*f.BlockBytes)
 	for block := 0; block < len(w); block += f.BlockBytes {
 		fill := []byte{0x00, 0xff, 0x80, 0x7f, 0x0f}[r.IntN(5)]
@@ -44,24 +44,20 @@ func extremeBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
 			}
 			w[block+i] = fill
 		}
-		for _, at := range f.HalfPrecision() {
-			binary.LittleEndian.PutUint16(w[block+at:], halfExtremes[r.IntN(len(halfExtremes))])
-		}
+		f.SetScales(w[block:], scales[r.IntN(len(scales))], scales[r.IntN(len(scales))])
 	}
 	return w
 }
 
-// finiteBlocks have extreme quants and extreme but finite scales, so that sums are not all NaN.
+// extremeBlocks have extreme scales, infinities and NaNs among them. finiteBlocks have finite ones, so
+// that sums are not all NaN.
+func extremeBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
+	return blocksWith(halfExtremes, f, rows, cols, r)
+}
+
 func finiteBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
-	w := extremeBlocks(f, rows, cols, r)
-	for block := 0; block < len(w); block += f.BlockBytes {
-		for _, at := range f.HalfPrecision() {
-			if bits := binary.LittleEndian.Uint16(w[block+at:]); bits&0x7c00 == 0x7c00 {
-				binary.LittleEndian.PutUint16(w[block+at:], bits&0x83ff|0x3c00)
-			}
-		}
-	}
-	return w
+	const one, minusOne = 0x3c00, 0xbc00
+	return blocksWith(append(halfExtremes[:7:7], one, minusOne), f, rows, cols, r)
 }
 
 // Every format, with every kind of activations and weights that arithmetic treats differently. Row

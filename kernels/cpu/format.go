@@ -1,7 +1,7 @@
 package cpu
 
 import (
-	"encoding/binary"
+	"math"
 
 	"specula/kernels/cpu/layout"
 	"specula/kernels/format"
@@ -17,42 +17,36 @@ func FormatOf(number uint32) (f Format, ok bool) {
 	return Format{layout.Panel{Format: found}}, found != nil && found.Quants != nil
 }
 
-// share is the part of a tile of 32 columns that belongs to one weight row.
-type share struct {
-	quants [Block]uint8 // with the bias
-	d      uint16       // half-precision scale; one for a whole super-block
-	min    uint16       // half-precision minimum; one for a whole super-block
-	// In a super-block: the integer factors of d and −min. With halves: the signed factors of d for
-	// each half.
-	scales [2]uint8
-}
-
-// scaleAndMin returns the float32 factors of a share: weight = scale·(quant − bias) + min. With
-// halves, scale does not include the integer factors.
-func (f Format) scaleAndMin(s *share) (scale, min float32) {
-	scale = half(s.d)
-	if f.Mins() {
-		min = half(s.min)
+// scaleAndMin returns the float32 factors of a share: weight = scale·(quant − bias) + min. If the
+// halves have integer factors, these are not included. If the halves have two scales, min is the
+// second.
+func (f Format) scaleAndMin(s *format.Share) (scale, min float32) {
+	scale = half(s.Scale) * f.UnitOf()
+	if f.ScaleKind == format.Exponent {
+		scale = math.Float32frombits(uint32(s.Scale) << 16)
 	}
-	if f.Factors == format.SixBits {
-		scale *= float32(s.scales[0])
-		min *= -float32(s.scales[1])
+	if f.Mins() || f.TwoScales() {
+		min = half(s.Min)
+	}
+	switch {
+	case f.OneFactor():
+		scale *= float32(int8(s.Factors[0]))
+	case f.Factors == format.SixBits:
+		scale *= float32(s.Factors[0])
+		min *= -float32(s.Factors[1])
 	}
 	return scale, min
 }
 
-// split reads the share of a row from a block of the file.
-func (f Format) split(block []byte, tile int, s *share) {
-	q := f.Quants
-	q.Unpack(&s.quants, block, tile)
-	s.d = binary.LittleEndian.Uint16(block[q.Scale:])
-	if q.Mins() {
-		s.min = binary.LittleEndian.Uint16(block[q.Min:])
+// factors returns the integers by which the quants of the halves are multiplied, and those by which
+// the minimum is.
+func (f Format) factors(s *format.Share) (quants, mins [2]int32) {
+	for half, b := range s.Factors {
+		if f.Factors == format.Nibbles {
+			quants[half], mins[half] = int32(b&15), -int32(b>>4)
+		} else {
+			quants[half] = int32(int8(b))
+		}
 	}
-	switch q.Factors {
-	case format.SixBits:
-		s.scales[0], s.scales[1] = format.UnpackSixBits(block[q.FactorsAt:], tile)
-	case format.SignedBytes:
-		s.scales = [2]uint8(block[q.FactorsAt+2*tile:])
-	}
+	return quants, mins
 }

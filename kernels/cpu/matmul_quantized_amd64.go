@@ -10,7 +10,7 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 	_ = dst[:(rows-1)*stride+panelRows]
 	record := &x.record(0, first)[0]
 	switch {
-	case level == AMX && rows >= leastTileRows && tiles%2 == 0 && !f.Halves():
+	case level == AMX && rows >= leastTileRows && tiles%2 == 0 && !f.Halves() && !f.TwoScales():
 		productAMX(f, &sums[0], &panel[0], record, tiles, rows, xStride)
 	case level >= AVX512 && rows == 1 && near:
 		productx1NearAVX512(f, &dst[0], &panel[0], record, tiles, xStride)

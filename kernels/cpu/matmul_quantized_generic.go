@@ -1,6 +1,10 @@
 package cpu
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"specula/kernels/format"
+)
 
 // wordRows is the number of activation rows that share a 64-bit multiplication; see Packing.
 const wordRows = 3
@@ -35,32 +39,42 @@ func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, 
 		multiplyBytesGeneric(sums, panel, x, first)
 		return
 	}
-	var s share
+	var s format.Share
 	var quants [Block]uint8
-	rows, mins, halves := len(sums)/panelRows, f.Mins(), f.Halves()
+	rows, halves := len(sums)/panelRows, f.Halves()
 	for tile := range x.cols / Block {
 		records := x.records[(tile*x.m+first)*recordBytes:][:rows*recordBytes]
 		for lane := range panelRows {
 			f.get(panel, tile, lane, &s)
 			scale, min := f.scaleAndMin(&s)
-			f.unbias(&quants, &s.quants)
+			factors, mins := f.factors(&s)
+			f.signed(&quants, &s.Quants)
 			for i := 0; i < rows; i += wordRows {
 				words := (*[Block]int64)(x.words[(first+i)/wordRows*x.cols+tile*Block:])
 				dots, upper := dotHalves(&quants, words)
-				if !halves {
+				if !halves && !f.TwoScales() {
 					dots += upper
 				}
 				for j := i; j < i+wordRows && j < rows; j++ {
-					var dot int32
-					if dot, dots = nextField(dots); halves {
-						var other int32
-						other, upper = nextField(upper)
-						dot = dot*int32(int8(s.scales[0])) + other*int32(int8(s.scales[1]))
-					}
+					var dot, other int32
+					dot, dots = nextField(dots)
 					record := (*[recordBytes]byte)(records[j*recordBytes:])
-					sum := &sums[j*panelRows+lane]
-					*sum += float32(float32(dot) * float32(scale*getFloat(record[scaleAt:])))
-					if mins {
+					xScale, sum := getFloat(record[scaleAt:]), &sums[j*panelRows+lane]
+					switch {
+					case halves:
+						other, upper = nextField(upper)
+						dot = dot*factors[0] + other*factors[1]
+					case f.TwoScales():
+						other, upper = nextField(upper)
+					}
+					*sum += float32(float32(dot) * float32(scale*xScale))
+					switch {
+					case f.TwoScales():
+						*sum += float32(float32(other) * float32(min*xScale))
+					case f.Factors == format.Nibbles:
+						total, low := -getInt(record[minusSumAt:]), -getInt(record[minusLowAt:])
+						*sum += float32(float32(mins[0]*low+mins[1]*(total-low)) * float32(min*xScale))
+					case f.Mins():
 						*sum += float32(min * getFloat(record[scaledSumAt:]))
 					}
 				}
@@ -119,9 +133,16 @@ func dotBytes(q *[4*panelRows*(groups-1) + 4]byte, w *[Block]int64) int64 {
 	return (a + b) + (c + d)
 }
 
-// unbias makes the quants of a share signed, eight at a time. Quants are below 128, so setting the
-// highest bit keeps the subtraction from borrowing across bytes.
-func (f Format) unbias(signed, quants *[Block]uint8) {
+// signed makes the quants of a share the numbers that they stand for. Without a table, it does so
+// eight at a time. Quants are below 128, so setting the highest bit keeps the subtraction from
+// borrowing across bytes.
+func (f Format) signed(signed, quants *[Block]uint8) {
+	if f.Values != nil {
+		for k, q := range quants {
+			signed[k] = uint8(f.Values[q&15])
+		}
+		return
+	}
 	const highest, each = 0x8080808080808080, 0x0101010101010101
 	le := binary.LittleEndian
 	for k := 0; k < Block; k += 8 {

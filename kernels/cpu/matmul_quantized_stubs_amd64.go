@@ -164,6 +164,286 @@ func productQ6_Kx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride i
 //go:noescape
 func productQ6_Kx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
 
+// productQ2_KAVX512 writes the product of a Q2_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ2_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ2_KFewAVX512 writes the product of a Q2_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ2_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ2_Kx1AVX512 writes the product of a Q2_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ2_Kx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productQ2_Kx1NearAVX512 writes the product of a Q2_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ2_Kx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productQ3_KAVX512 writes the product of a Q3_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ3_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ3_KFewAVX512 writes the product of a Q3_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ3_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ3_Kx1AVX512 writes the product of a Q3_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ3_Kx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productQ3_Kx1NearAVX512 writes the product of a Q3_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ3_Kx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ4_NLAVX512 writes the product of a IQ4_NL panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ4_NLAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ4_NLFewAVX512 writes the product of a IQ4_NL panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ4_NLFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ4_NLx1AVX512 writes the product of a IQ4_NL panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ4_NLx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ4_NLx1NearAVX512 writes the product of a IQ4_NL panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ4_NLx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ4_XSAVX512 writes the product of a IQ4_XS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ4_XSAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ4_XSFewAVX512 writes the product of a IQ4_XS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ4_XSFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ4_XSx1AVX512 writes the product of a IQ4_XS panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ4_XSx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ4_XSx1NearAVX512 writes the product of a IQ4_XS panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ4_XSx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productMXFP4AVX512 writes the product of a MXFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productMXFP4AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productMXFP4FewAVX512 writes the product of a MXFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productMXFP4FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productMXFP4x1AVX512 writes the product of a MXFP4 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productMXFP4x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productMXFP4x1NearAVX512 writes the product of a MXFP4 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productMXFP4x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productNVFP4AVX512 writes the product of a NVFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productNVFP4AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productNVFP4FewAVX512 writes the product of a NVFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productNVFP4FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productNVFP4x1AVX512 writes the product of a NVFP4 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productNVFP4x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productNVFP4x1NearAVX512 writes the product of a NVFP4 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productNVFP4x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ3_SAVX512 writes the product of a IQ3_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ3_SAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ3_SFewAVX512 writes the product of a IQ3_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ3_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ3_Sx1AVX512 writes the product of a IQ3_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ3_Sx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ3_Sx1NearAVX512 writes the product of a IQ3_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ3_Sx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ3_XXSAVX512 writes the product of a IQ3_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ3_XXSAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ3_XXSFewAVX512 writes the product of a IQ3_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ3_XXSFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ3_XXSx1AVX512 writes the product of a IQ3_XXS panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ3_XXSx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ3_XXSx1NearAVX512 writes the product of a IQ3_XXS panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ3_XXSx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ2_SAVX512 writes the product of a IQ2_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ2_SAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ2_SFewAVX512 writes the product of a IQ2_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ2_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ2_Sx1AVX512 writes the product of a IQ2_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ2_Sx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ2_Sx1NearAVX512 writes the product of a IQ2_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ2_Sx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ2_XXSAVX512 writes the product of a IQ2_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ2_XXSAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ2_XXSFewAVX512 writes the product of a IQ2_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ2_XXSFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ2_XXSx1AVX512 writes the product of a IQ2_XXS panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ2_XXSx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ2_XXSx1NearAVX512 writes the product of a IQ2_XXS panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ2_XXSx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ1_MAVX512 writes the product of a IQ1_M panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ1_MAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ1_MFewAVX512 writes the product of a IQ1_M panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ1_MFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ1_Mx1AVX512 writes the product of a IQ1_M panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ1_Mx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ1_Mx1NearAVX512 writes the product of a IQ1_M panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ1_Mx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ1_SAVX512 writes the product of a IQ1_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ1_SAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ1_SFewAVX512 writes the product of a IQ1_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ1_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ1_Sx1AVX512 writes the product of a IQ1_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ1_Sx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ1_Sx1NearAVX512 writes the product of a IQ1_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productIQ1_Sx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productTQ1_0AVX512 writes the product of a TQ1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productTQ1_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productTQ1_0FewAVX512 writes the product of a TQ1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productTQ1_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productTQ1_0x1AVX512 writes the product of a TQ1_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productTQ1_0x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productTQ1_0x1NearAVX512 writes the product of a TQ1_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productTQ1_0x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productQ1_0AVX512 writes the product of a Q1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ1_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ1_0FewAVX512 writes the product of a Q1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ1_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ1_0x1AVX512 writes the product of a Q1_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ1_0x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
+// productQ1_0x1NearAVX512 writes the product of a Q1_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+//
+//go:noescape
+func productQ1_0x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+
 // productQ8_0AVX2 adds the product of a Q8_0 panel and m rows of activations, tile after tile, to acc (m, 32).
 //
 //go:noescape
@@ -203,6 +483,76 @@ func productQ5_KAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, strid
 //
 //go:noescape
 func productQ6_KAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ2_KAVX2 adds the product of a Q2_K panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productQ2_KAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ3_KAVX2 adds the product of a Q3_K panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productQ3_KAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ4_NLAVX2 adds the product of a IQ4_NL panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ4_NLAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ4_XSAVX2 adds the product of a IQ4_XS panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ4_XSAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productMXFP4AVX2 adds the product of a MXFP4 panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productMXFP4AVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productNVFP4AVX2 adds the product of a NVFP4 panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productNVFP4AVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ3_SAVX2 adds the product of a IQ3_S panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ3_SAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ3_XXSAVX2 adds the product of a IQ3_XXS panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ3_XXSAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ2_SAVX2 adds the product of a IQ2_S panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ2_SAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ2_XXSAVX2 adds the product of a IQ2_XXS panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ2_XXSAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ1_MAVX2 adds the product of a IQ1_M panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ1_MAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ1_SAVX2 adds the product of a IQ1_S panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ1_SAVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productTQ1_0AVX2 adds the product of a TQ1_0 panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productTQ1_0AVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ1_0AVX2 adds the product of a Q1_0 panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productQ1_0AVX2(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // moveSumsAVX2 stores sums (m, 32) to rows of dst that are stride bytes apart, and clears them.
 //

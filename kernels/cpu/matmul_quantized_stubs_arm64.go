@@ -43,3 +43,73 @@ func productQ5_KNEON(acc *float32, panel *byte, x *byte, tiles int, m int, strid
 //
 //go:noescape
 func productQ6_KNEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ2_KNEON adds the product of a Q2_K panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productQ2_KNEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ3_KNEON adds the product of a Q3_K panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productQ3_KNEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ4_NLNEON adds the product of a IQ4_NL panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ4_NLNEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ4_XSNEON adds the product of a IQ4_XS panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ4_XSNEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productMXFP4NEON adds the product of a MXFP4 panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productMXFP4NEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productNVFP4NEON adds the product of a NVFP4 panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productNVFP4NEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ3_SNEON adds the product of a IQ3_S panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ3_SNEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ3_XXSNEON adds the product of a IQ3_XXS panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ3_XXSNEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ2_SNEON adds the product of a IQ2_S panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ2_SNEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ2_XXSNEON adds the product of a IQ2_XXS panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ2_XXSNEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ1_MNEON adds the product of a IQ1_M panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ1_MNEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ1_SNEON adds the product of a IQ1_S panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productIQ1_SNEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productTQ1_0NEON adds the product of a TQ1_0 panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productTQ1_0NEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ1_0NEON adds the product of a Q1_0 panel and m rows of activations, tile after tile, to acc (m, 32).
+//
+//go:noescape
+func productQ1_0NEON(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)

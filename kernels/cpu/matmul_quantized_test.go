@@ -50,12 +50,13 @@ func randomBlocks(f ref.Format, rows, cols int, r *rand.Rand, wild bool) []byte 
 		return w
 	}
 	for block := 0; block < len(w); block += f.BlockBytes {
-		for _, at := range f.HalfPrecision() {
-			w[block+at+1] = w[block+at+1]&0x83 | 0x20
-		}
+		f.SetScales(w[block:], calm(r), calm(r))
 	}
 	return w
 }
+
+// calm returns a half-precision number with a magnitude of about 2⁻⁷.
+func calm(r *rand.Rand) uint16 { return uint16(r.Uint32())&0x83ff | 0x2000 }
 
 func repack(f cpu.Format, rows, cols int, src []byte) *cpu.Panels {
 	w := cpu.NewPanels(f, rows, cols)
@@ -122,9 +123,8 @@ func TestMatMulQuantizedExtremes(t *testing.T) {
 						blocks[i] = fill
 					}
 					for at := 0; at < len(blocks); at += f.ref.BlockBytes {
-						for _, half := range f.ref.HalfPrecision() {
-							blocks[at+half], blocks[at+half+1] = 0, 0x3c // 1
-						}
+						const one = 0x3c00
+						f.ref.SetScales(blocks[at:], one, one)
 					}
 					var x cpu.Quantized
 					x.Quantize(numbers, m, cols)
@@ -153,6 +153,21 @@ func TestPanelRowsEqualReference(t *testing.T) {
 		f.ref.Dequantize(want, blocks)
 		sameBits(t, f.cpu.String(), got, want)
 	}
+}
+
+// Whatever the bytes of a file are, every format reads them, and panels hold the same weights as the
+// file.
+func FuzzBlocks(f *testing.F) {
+	f.Add(uint8(0), []byte{0xff})
+	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
+		f := formats[int(which)%len(formats)]
+		blocks := make([]byte, f.ref.BlockBytes)
+		copy(blocks, data)
+		got, want := make([]float32, f.ref.BlockElements), make([]float32, f.ref.BlockElements)
+		repack(f.cpu, 1, len(got), blocks).Row(got, 0)
+		f.ref.Dequantize(want, blocks)
+		sameBits(t, f.cpu.String(), got, want)
+	})
 }
 
 // Compared with float64, the error is that of rounding activations to 1/254 of the largest

@@ -7278,3 +7278,8839 @@ done:
 	BYTE $0xc0
 	VZEROUPPER
 	RET
+
+// func productIQ4_NLAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·productIQ4_NLAMX(SB), $9296-48
+	LEAQ            tileShapes<>+0(SB), AX
+	BYTE            $0xc4
+	BYTE            $0xe2
+	BYTE            $0x78
+	BYTE            $0x49
+	BYTE            $0x80
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	MOVQ            stride+40(FP), CX
+	LEAQ            (SP), SI
+	ADDQ            $0x3f, SI
+	ANDQ            $-64, SI
+	LEAQ            4096(SI), BX
+	LEAQ            2560(BX), DX
+	LEAQ            (BX)(DX*1), AX
+	MOVQ            AX, 9288(SP)
+	XORQ            R9, R9
+	XORQ            DI, DI
+	XORQ            R8, R8
+	VBROADCASTI32X4 valuesIQ4_NL<>+0(SB), Z0
+	MOVL            $0x80808080, AX
+	VPBROADCASTD    AX, Z1
+
+step:
+	MOVQ        panel+8(FP), AX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	PREFETCHT0  8640(AX)
+	PREFETCHT0  8704(AX)
+	VCVTPH2PS   (AX), Z2
+	VMOVUPS     Z2, 2048(DX)
+	VMOVDQU64   64(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   192(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   320(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   448(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, (DX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 128(DX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 256(DX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 384(DX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 512(DX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 640(DX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 768(DX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 896(DX)
+	VCVTPH2PS   32(AX), Z2
+	VMOVUPS     Z2, 2112(DX)
+	VMOVDQU64   128(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   256(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   384(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   512(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 64(DX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 192(DX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 320(DX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 448(DX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 576(DX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 704(DX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 832(DX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 960(DX)
+	ADDQ        $0x00000240, AX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	PREFETCHT0  8640(AX)
+	PREFETCHT0  8704(AX)
+	VCVTPH2PS   (AX), Z2
+	VMOVUPS     Z2, 2176(DX)
+	VMOVDQU64   64(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   192(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   320(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   448(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1024(DX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1152(DX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1280(DX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1408(DX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1536(DX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1664(DX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1792(DX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1920(DX)
+	VCVTPH2PS   32(AX), Z2
+	VMOVUPS     Z2, 2240(DX)
+	VMOVDQU64   128(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   256(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   384(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   512(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1088(DX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1216(DX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1344(DX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1472(DX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1600(DX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1728(DX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1856(DX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1984(DX)
+	ADDQ        $0x00000240, AX
+	MOVQ        AX, panel+8(FP)
+	MOVQ        x+16(FP), R10
+	LEAQ        (R10)(CX*2), AX
+	MOVQ        AX, x+16(FP)
+	MOVQ        m+32(FP), AX
+	SUBQ        $0x02, tiles+24(FP)
+	MOVQ        $0x00000080, R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xa4
+	BYTE        $0x1a
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xb4
+	BYTE        $0x1a
+	BYTE        $0x40
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x1a
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xbc
+	BYTE        $0x1a
+	BYTE        $0x40
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+
+multiply:
+	CMPQ        R9, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(BX), Z2
+	VMOVUPS     2176(BX), Z3
+	MOVQ        $0x00000030, R9
+	LEAQ        (R10)(CX*1), R11
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x0a
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x0b
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(R10)
+	VMOVUPS     (R8), Z4
+	VCVTDQ2PS   (SI), Z5
+	VMULPS.BCST 32(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(SI), Z5
+	VMULPS.BCST 32(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R8)
+	PREFETCHT0  832(R10)
+	VMOVUPS     128(R8), Z4
+	VCVTDQ2PS   64(SI), Z5
+	VMULPS.BCST 80(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1088(SI), Z5
+	VMULPS.BCST 80(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 128(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)
+	VMOVUPS     256(R8), Z4
+	VCVTDQ2PS   128(SI), Z5
+	VMULPS.BCST 128(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1152(SI), Z5
+	VMULPS.BCST 128(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 256(R8)
+	PREFETCHT0  960(R10)
+	VMOVUPS     384(R8), Z4
+	VCVTDQ2PS   192(SI), Z5
+	VMULPS.BCST 176(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1216(SI), Z5
+	VMULPS.BCST 176(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 384(R8)
+	PREFETCHT0  1024(R10)
+	VMOVUPS     512(R8), Z4
+	VCVTDQ2PS   256(SI), Z5
+	VMULPS.BCST 224(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1280(SI), Z5
+	VMULPS.BCST 224(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 512(R8)
+	PREFETCHT0  1088(R10)
+	VMOVUPS     640(R8), Z4
+	VCVTDQ2PS   320(SI), Z5
+	VMULPS.BCST 272(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1344(SI), Z5
+	VMULPS.BCST 272(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 640(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)
+	VMOVUPS     768(R8), Z4
+	VCVTDQ2PS   384(SI), Z5
+	VMULPS.BCST 320(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1408(SI), Z5
+	VMULPS.BCST 320(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 768(R8)
+	PREFETCHT0  1216(R10)
+	VMOVUPS     896(R8), Z4
+	VCVTDQ2PS   448(SI), Z5
+	VMULPS.BCST 368(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1472(SI), Z5
+	VMULPS.BCST 368(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 896(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)
+	VMOVUPS     1024(R8), Z4
+	VCVTDQ2PS   512(SI), Z5
+	VMULPS.BCST 416(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1536(SI), Z5
+	VMULPS.BCST 416(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1024(R8)
+	PREFETCHT0  1344(R10)
+	VMOVUPS     1152(R8), Z4
+	VCVTDQ2PS   576(SI), Z5
+	VMULPS.BCST 464(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1600(SI), Z5
+	VMULPS.BCST 464(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1152(R8)
+	PREFETCHT0  1408(R10)
+	VMOVUPS     1280(R8), Z4
+	VCVTDQ2PS   640(SI), Z5
+	VMULPS.BCST 512(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1664(SI), Z5
+	VMULPS.BCST 512(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1280(R8)
+	PREFETCHT0  1472(R10)
+	VMOVUPS     1408(R8), Z4
+	VCVTDQ2PS   704(SI), Z5
+	VMULPS.BCST 560(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1728(SI), Z5
+	VMULPS.BCST 560(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1408(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R8), Z4
+	VCVTDQ2PS   768(SI), Z5
+	VMULPS.BCST 608(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1792(SI), Z5
+	VMULPS.BCST 608(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1536(R8)
+	VMOVUPS     1664(R8), Z4
+	VCVTDQ2PS   832(SI), Z5
+	VMULPS.BCST 656(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1856(SI), Z5
+	VMULPS.BCST 656(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1664(R8)
+	VMOVUPS     1792(R8), Z4
+	VCVTDQ2PS   896(SI), Z5
+	VMULPS.BCST 704(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1920(SI), Z5
+	VMULPS.BCST 704(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1792(R8)
+	VMOVUPS     1920(R8), Z4
+	VCVTDQ2PS   960(SI), Z5
+	VMULPS.BCST 752(DI), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1984(SI), Z2
+	VMULPS.BCST 752(DI)(CX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1920(R8)
+	VMOVUPS     2112(BX), Z2
+	VMOVUPS     2240(BX), Z3
+	PREFETCHT0  768(R10)(CX*1)
+	VMOVUPS     64(R8), Z4
+	VCVTDQ2PS   2048(SI), Z5
+	VMULPS.BCST 32(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(SI), Z5
+	VMULPS.BCST 32(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R8)
+	PREFETCHT0  832(R10)(CX*1)
+	VMOVUPS     192(R8), Z4
+	VCVTDQ2PS   2112(SI), Z5
+	VMULPS.BCST 80(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3136(SI), Z5
+	VMULPS.BCST 80(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 192(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)(CX*1)
+	VMOVUPS     320(R8), Z4
+	VCVTDQ2PS   2176(SI), Z5
+	VMULPS.BCST 128(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3200(SI), Z5
+	VMULPS.BCST 128(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 320(R8)
+	PREFETCHT0  960(R10)(CX*1)
+	VMOVUPS     448(R8), Z4
+	VCVTDQ2PS   2240(SI), Z5
+	VMULPS.BCST 176(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3264(SI), Z5
+	VMULPS.BCST 176(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 448(R8)
+	PREFETCHT0  1024(R10)(CX*1)
+	VMOVUPS     576(R8), Z4
+	VCVTDQ2PS   2304(SI), Z5
+	VMULPS.BCST 224(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3328(SI), Z5
+	VMULPS.BCST 224(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 576(R8)
+	PREFETCHT0  1088(R10)(CX*1)
+	VMOVUPS     704(R8), Z4
+	VCVTDQ2PS   2368(SI), Z5
+	VMULPS.BCST 272(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3392(SI), Z5
+	VMULPS.BCST 272(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 704(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)(CX*1)
+	VMOVUPS     832(R8), Z4
+	VCVTDQ2PS   2432(SI), Z5
+	VMULPS.BCST 320(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3456(SI), Z5
+	VMULPS.BCST 320(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 832(R8)
+	PREFETCHT0  1216(R10)(CX*1)
+	VMOVUPS     960(R8), Z4
+	VCVTDQ2PS   2496(SI), Z5
+	VMULPS.BCST 368(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3520(SI), Z5
+	VMULPS.BCST 368(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 960(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)(CX*1)
+	VMOVUPS     1088(R8), Z4
+	VCVTDQ2PS   2560(SI), Z5
+	VMULPS.BCST 416(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3584(SI), Z5
+	VMULPS.BCST 416(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1088(R8)
+	PREFETCHT0  1344(R10)(CX*1)
+	VMOVUPS     1216(R8), Z4
+	VCVTDQ2PS   2624(SI), Z5
+	VMULPS.BCST 464(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3648(SI), Z5
+	VMULPS.BCST 464(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1216(R8)
+	PREFETCHT0  1408(R10)(CX*1)
+	VMOVUPS     1344(R8), Z4
+	VCVTDQ2PS   2688(SI), Z5
+	VMULPS.BCST 512(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3712(SI), Z5
+	VMULPS.BCST 512(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1344(R8)
+	PREFETCHT0  1472(R10)(CX*1)
+	VMOVUPS     1472(R8), Z4
+	VCVTDQ2PS   2752(SI), Z5
+	VMULPS.BCST 560(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3776(SI), Z5
+	VMULPS.BCST 560(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1472(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R8), Z4
+	VCVTDQ2PS   2816(SI), Z5
+	VMULPS.BCST 608(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3840(SI), Z5
+	VMULPS.BCST 608(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1600(R8)
+	VMOVUPS     1728(R8), Z4
+	VCVTDQ2PS   2880(SI), Z5
+	VMULPS.BCST 656(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3904(SI), Z5
+	VMULPS.BCST 656(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1728(R8)
+	VMOVUPS     1856(R8), Z4
+	VCVTDQ2PS   2944(SI), Z5
+	VMULPS.BCST 704(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3968(SI), Z5
+	VMULPS.BCST 704(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1856(R8)
+	VMOVUPS     1984(R8), Z4
+	VCVTDQ2PS   3008(SI), Z5
+	VMULPS.BCST 752(DI), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   4032(SI), Z2
+	VMULPS.BCST 752(DI)(CX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1984(R8)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
+	MOVQ $0x00000030, R11
+	LEAQ (R10)(CX*1), R12
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x1a
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x1c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(BX), Z2
+	VMOVUPS 2176(BX), Z3
+	MOVQ    DI, R11
+	MOVQ    R8, R12
+	MOVQ    R9, R14
+	SHLQ    $0x06, R14
+	MOVQ    SI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z4
+	VCVTDQ2PS   (R13), Z5
+	VMULPS.BCST 32(R11), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(R13), Z5
+	VMULPS.BCST 32(R11)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xcb
+
+add1:
+	VMOVUPS 2112(BX), Z2
+	VMOVUPS 2240(BX), Z3
+	MOVQ    DI, BX
+	MOVQ    R8, DI
+	SHLQ    $0x06, R9
+	MOVQ    SI, R8
+	ADDQ    R8, R9
+	JMP     row1Check
+
+row1:
+	VMOVUPS     64(DI), Z4
+	VCVTDQ2PS   2048(R8), Z5
+	VMULPS.BCST 32(BX), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(R8), Z5
+	VMULPS.BCST 32(BX)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(DI)
+	ADDQ        $0x30, BX
+	ADDQ        $0x00000080, DI
+	ADDQ        $0x40, R8
+
+row1Check:
+	CMPQ R8, R9
+	JL   row1
+
+next:
+	CMPQ    AX, $0x00
+	JLE     done
+	MOVQ    $0x00000010, BX
+	MOVQ    AX, R9
+	CMPQ    AX, BX
+	CMOVQGT BX, R9
+	MOVQ    R10, DI
+	MOVQ    m+32(FP), BX
+	SUBQ    AX, BX
+	SHLQ    $0x07, BX
+	MOVQ    acc+0(FP), R8
+	ADDQ    BX, R8
+	MOVQ    DX, BX
+	ADDQ    $0x00000300, R10
+	SUBQ    $0x00000010, AX
+	JG      multiply
+	NEGQ    DX
+	ADDQ    9288(SP), DX
+	CMPQ    tiles+24(FP), $0x00
+	JG      step
+	JMP     multiply
+
+done:
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x78
+	BYTE $0x49
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+DATA valuesIQ4_NL<>+0(SB)/1, $0x01
+DATA valuesIQ4_NL<>+1(SB)/1, $0x18
+DATA valuesIQ4_NL<>+2(SB)/1, $0x2d
+DATA valuesIQ4_NL<>+3(SB)/1, $0x3f
+DATA valuesIQ4_NL<>+4(SB)/1, $0x4f
+DATA valuesIQ4_NL<>+5(SB)/1, $0x5d
+DATA valuesIQ4_NL<>+6(SB)/1, $0x6a
+DATA valuesIQ4_NL<>+7(SB)/1, $0x76
+DATA valuesIQ4_NL<>+8(SB)/1, $0x81
+DATA valuesIQ4_NL<>+9(SB)/1, $0x8d
+DATA valuesIQ4_NL<>+10(SB)/1, $0x99
+DATA valuesIQ4_NL<>+11(SB)/1, $0xa6
+DATA valuesIQ4_NL<>+12(SB)/1, $0xb5
+DATA valuesIQ4_NL<>+13(SB)/1, $0xc5
+DATA valuesIQ4_NL<>+14(SB)/1, $0xd9
+DATA valuesIQ4_NL<>+15(SB)/1, $0xf1
+GLOBL valuesIQ4_NL<>(SB), RODATA|NOPTR, $16
+
+DATA mask0f0f0f0f<>+0(SB)/4, $0x0f0f0f0f
+DATA mask0f0f0f0f<>+4(SB)/4, $0x0f0f0f0f
+DATA mask0f0f0f0f<>+8(SB)/4, $0x0f0f0f0f
+DATA mask0f0f0f0f<>+12(SB)/4, $0x0f0f0f0f
+DATA mask0f0f0f0f<>+16(SB)/4, $0x0f0f0f0f
+DATA mask0f0f0f0f<>+20(SB)/4, $0x0f0f0f0f
+DATA mask0f0f0f0f<>+24(SB)/4, $0x0f0f0f0f
+DATA mask0f0f0f0f<>+28(SB)/4, $0x0f0f0f0f
+GLOBL mask0f0f0f0f<>(SB), RODATA|NOPTR, $32
+
+// func productIQ4_XSAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·productIQ4_XSAMX(SB), $9296-48
+	LEAQ            tileShapes<>+0(SB), AX
+	BYTE            $0xc4
+	BYTE            $0xe2
+	BYTE            $0x78
+	BYTE            $0x49
+	BYTE            $0x80
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	MOVQ            stride+40(FP), DX
+	LEAQ            (SP), DI
+	ADDQ            $0x3f, DI
+	ANDQ            $-64, DI
+	LEAQ            4096(DI), SI
+	LEAQ            2560(SI), BX
+	LEAQ            (SI)(BX*1), AX
+	MOVQ            AX, 9288(SP)
+	XORQ            R10, R10
+	XORQ            R8, R8
+	XORQ            R9, R9
+	VBROADCASTI32X4 valuesIQ4_XS<>+0(SB), Z0
+	MOVL            $0x80808080, AX
+	VPBROADCASTD    AX, Z1
+
+step:
+	MOVQ       panel+8(FP), AX
+	TESTQ      $0x00000007, tiles+24(FP)
+	JNZ        sameSuper
+	MOVQ       AX, 9280(SP)
+	PREFETCHT0 8192(AX)
+	ADDQ       $0x00000040, AX
+
+sameSuper:
+	MOVQ        9280(SP), CX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	PREFETCHT0  8640(AX)
+	PREFETCHT0  8704(AX)
+	VCVTPH2PS   (CX), Z2
+	VPMOVSXBD   (AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2048(BX)
+	VMOVDQU64   32(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   160(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   288(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   416(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, (BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 128(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 256(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 384(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 512(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 640(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 768(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 896(BX)
+	VCVTPH2PS   32(CX), Z2
+	VPMOVSXBD   16(AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2112(BX)
+	VMOVDQU64   96(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   224(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   352(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   480(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 64(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 192(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 320(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 448(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 576(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 704(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 832(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 960(BX)
+	ADDQ        $0x00000220, AX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	PREFETCHT0  8640(AX)
+	PREFETCHT0  8704(AX)
+	VCVTPH2PS   (CX), Z2
+	VPMOVSXBD   (AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2176(BX)
+	VMOVDQU64   32(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   160(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   288(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   416(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1024(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1152(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1280(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1408(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1536(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1664(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1792(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1920(BX)
+	VCVTPH2PS   32(CX), Z2
+	VPMOVSXBD   16(AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2240(BX)
+	VMOVDQU64   96(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   224(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   352(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   480(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1088(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1216(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1344(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1472(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1600(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1728(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1856(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1984(BX)
+	ADDQ        $0x00000220, AX
+	MOVQ        AX, panel+8(FP)
+	MOVQ        x+16(FP), CX
+	LEAQ        (CX)(DX*2), AX
+	MOVQ        AX, x+16(FP)
+	MOVQ        m+32(FP), AX
+	SUBQ        $0x02, tiles+24(FP)
+	MOVQ        $0x00000080, R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xa4
+	BYTE        $0x1b
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xb4
+	BYTE        $0x1b
+	BYTE        $0x40
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x1b
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xbc
+	BYTE        $0x1b
+	BYTE        $0x40
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+
+multiply:
+	CMPQ        R10, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(SI), Z2
+	VMOVUPS     2176(SI), Z3
+	MOVQ        $0x00000030, R10
+	LEAQ        (CX)(DX*1), R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x11
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x13
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(CX)
+	VMOVUPS     (R9), Z4
+	VCVTDQ2PS   (DI), Z5
+	VMULPS.BCST 32(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(DI), Z5
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R9)
+	PREFETCHT0  832(CX)
+	VMOVUPS     128(R9), Z4
+	VCVTDQ2PS   64(DI), Z5
+	VMULPS.BCST 80(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1088(DI), Z5
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 128(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)
+	VMOVUPS     256(R9), Z4
+	VCVTDQ2PS   128(DI), Z5
+	VMULPS.BCST 128(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1152(DI), Z5
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 256(R9)
+	PREFETCHT0  960(CX)
+	VMOVUPS     384(R9), Z4
+	VCVTDQ2PS   192(DI), Z5
+	VMULPS.BCST 176(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1216(DI), Z5
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 384(R9)
+	PREFETCHT0  1024(CX)
+	VMOVUPS     512(R9), Z4
+	VCVTDQ2PS   256(DI), Z5
+	VMULPS.BCST 224(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1280(DI), Z5
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 512(R9)
+	PREFETCHT0  1088(CX)
+	VMOVUPS     640(R9), Z4
+	VCVTDQ2PS   320(DI), Z5
+	VMULPS.BCST 272(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1344(DI), Z5
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 640(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)
+	VMOVUPS     768(R9), Z4
+	VCVTDQ2PS   384(DI), Z5
+	VMULPS.BCST 320(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1408(DI), Z5
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 768(R9)
+	PREFETCHT0  1216(CX)
+	VMOVUPS     896(R9), Z4
+	VCVTDQ2PS   448(DI), Z5
+	VMULPS.BCST 368(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1472(DI), Z5
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 896(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)
+	VMOVUPS     1024(R9), Z4
+	VCVTDQ2PS   512(DI), Z5
+	VMULPS.BCST 416(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1536(DI), Z5
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1024(R9)
+	PREFETCHT0  1344(CX)
+	VMOVUPS     1152(R9), Z4
+	VCVTDQ2PS   576(DI), Z5
+	VMULPS.BCST 464(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1600(DI), Z5
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1152(R9)
+	PREFETCHT0  1408(CX)
+	VMOVUPS     1280(R9), Z4
+	VCVTDQ2PS   640(DI), Z5
+	VMULPS.BCST 512(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1664(DI), Z5
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1280(R9)
+	PREFETCHT0  1472(CX)
+	VMOVUPS     1408(R9), Z4
+	VCVTDQ2PS   704(DI), Z5
+	VMULPS.BCST 560(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1728(DI), Z5
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1408(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R9), Z4
+	VCVTDQ2PS   768(DI), Z5
+	VMULPS.BCST 608(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1792(DI), Z5
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1536(R9)
+	VMOVUPS     1664(R9), Z4
+	VCVTDQ2PS   832(DI), Z5
+	VMULPS.BCST 656(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1856(DI), Z5
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1664(R9)
+	VMOVUPS     1792(R9), Z4
+	VCVTDQ2PS   896(DI), Z5
+	VMULPS.BCST 704(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1920(DI), Z5
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1792(R9)
+	VMOVUPS     1920(R9), Z4
+	VCVTDQ2PS   960(DI), Z5
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1984(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1920(R9)
+	VMOVUPS     2112(SI), Z2
+	VMOVUPS     2240(SI), Z3
+	PREFETCHT0  768(CX)(DX*1)
+	VMOVUPS     64(R9), Z4
+	VCVTDQ2PS   2048(DI), Z5
+	VMULPS.BCST 32(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(DI), Z5
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R9)
+	PREFETCHT0  832(CX)(DX*1)
+	VMOVUPS     192(R9), Z4
+	VCVTDQ2PS   2112(DI), Z5
+	VMULPS.BCST 80(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3136(DI), Z5
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 192(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)(DX*1)
+	VMOVUPS     320(R9), Z4
+	VCVTDQ2PS   2176(DI), Z5
+	VMULPS.BCST 128(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3200(DI), Z5
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 320(R9)
+	PREFETCHT0  960(CX)(DX*1)
+	VMOVUPS     448(R9), Z4
+	VCVTDQ2PS   2240(DI), Z5
+	VMULPS.BCST 176(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3264(DI), Z5
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 448(R9)
+	PREFETCHT0  1024(CX)(DX*1)
+	VMOVUPS     576(R9), Z4
+	VCVTDQ2PS   2304(DI), Z5
+	VMULPS.BCST 224(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3328(DI), Z5
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 576(R9)
+	PREFETCHT0  1088(CX)(DX*1)
+	VMOVUPS     704(R9), Z4
+	VCVTDQ2PS   2368(DI), Z5
+	VMULPS.BCST 272(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3392(DI), Z5
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 704(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)(DX*1)
+	VMOVUPS     832(R9), Z4
+	VCVTDQ2PS   2432(DI), Z5
+	VMULPS.BCST 320(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3456(DI), Z5
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 832(R9)
+	PREFETCHT0  1216(CX)(DX*1)
+	VMOVUPS     960(R9), Z4
+	VCVTDQ2PS   2496(DI), Z5
+	VMULPS.BCST 368(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3520(DI), Z5
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 960(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)(DX*1)
+	VMOVUPS     1088(R9), Z4
+	VCVTDQ2PS   2560(DI), Z5
+	VMULPS.BCST 416(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3584(DI), Z5
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1088(R9)
+	PREFETCHT0  1344(CX)(DX*1)
+	VMOVUPS     1216(R9), Z4
+	VCVTDQ2PS   2624(DI), Z5
+	VMULPS.BCST 464(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3648(DI), Z5
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1216(R9)
+	PREFETCHT0  1408(CX)(DX*1)
+	VMOVUPS     1344(R9), Z4
+	VCVTDQ2PS   2688(DI), Z5
+	VMULPS.BCST 512(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3712(DI), Z5
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1344(R9)
+	PREFETCHT0  1472(CX)(DX*1)
+	VMOVUPS     1472(R9), Z4
+	VCVTDQ2PS   2752(DI), Z5
+	VMULPS.BCST 560(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3776(DI), Z5
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1472(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R9), Z4
+	VCVTDQ2PS   2816(DI), Z5
+	VMULPS.BCST 608(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3840(DI), Z5
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1600(R9)
+	VMOVUPS     1728(R9), Z4
+	VCVTDQ2PS   2880(DI), Z5
+	VMULPS.BCST 656(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3904(DI), Z5
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1728(R9)
+	VMOVUPS     1856(R9), Z4
+	VCVTDQ2PS   2944(DI), Z5
+	VMULPS.BCST 704(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3968(DI), Z5
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1856(R9)
+	VMOVUPS     1984(R9), Z4
+	VCVTDQ2PS   3008(DI), Z5
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   4032(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1984(R9)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
+	MOVQ $0x00000030, R11
+	LEAQ (CX)(DX*1), R12
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x19
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x1c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(SI), Z2
+	VMOVUPS 2176(SI), Z3
+	MOVQ    R8, R11
+	MOVQ    R9, R12
+	MOVQ    R10, R14
+	SHLQ    $0x06, R14
+	MOVQ    DI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z4
+	VCVTDQ2PS   (R13), Z5
+	VMULPS.BCST 32(R11), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(R13), Z5
+	VMULPS.BCST 32(R11)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xcb
+
+add1:
+	VMOVUPS 2112(SI), Z2
+	VMOVUPS 2240(SI), Z3
+	MOVQ    R8, SI
+	MOVQ    R9, R8
+	SHLQ    $0x06, R10
+	MOVQ    DI, R9
+	ADDQ    R9, R10
+	JMP     row1Check
+
+row1:
+	VMOVUPS     64(R8), Z4
+	VCVTDQ2PS   2048(R9), Z5
+	VMULPS.BCST 32(SI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(R9), Z5
+	VMULPS.BCST 32(SI)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R8)
+	ADDQ        $0x30, SI
+	ADDQ        $0x00000080, R8
+	ADDQ        $0x40, R9
+
+row1Check:
+	CMPQ R9, R10
+	JL   row1
+
+next:
+	CMPQ    AX, $0x00
+	JLE     done
+	MOVQ    $0x00000010, SI
+	MOVQ    AX, R10
+	CMPQ    AX, SI
+	CMOVQGT SI, R10
+	MOVQ    CX, R8
+	MOVQ    m+32(FP), SI
+	SUBQ    AX, SI
+	SHLQ    $0x07, SI
+	MOVQ    acc+0(FP), R9
+	ADDQ    SI, R9
+	MOVQ    BX, SI
+	ADDQ    $0x00000300, CX
+	SUBQ    $0x00000010, AX
+	JG      multiply
+	NEGQ    BX
+	ADDQ    9288(SP), BX
+	CMPQ    tiles+24(FP), $0x00
+	JG      step
+	JMP     multiply
+
+done:
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x78
+	BYTE $0x49
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+DATA valuesIQ4_XS<>+0(SB)/1, $0x01
+DATA valuesIQ4_XS<>+1(SB)/1, $0x18
+DATA valuesIQ4_XS<>+2(SB)/1, $0x2d
+DATA valuesIQ4_XS<>+3(SB)/1, $0x3f
+DATA valuesIQ4_XS<>+4(SB)/1, $0x4f
+DATA valuesIQ4_XS<>+5(SB)/1, $0x5d
+DATA valuesIQ4_XS<>+6(SB)/1, $0x6a
+DATA valuesIQ4_XS<>+7(SB)/1, $0x76
+DATA valuesIQ4_XS<>+8(SB)/1, $0x81
+DATA valuesIQ4_XS<>+9(SB)/1, $0x8d
+DATA valuesIQ4_XS<>+10(SB)/1, $0x99
+DATA valuesIQ4_XS<>+11(SB)/1, $0xa6
+DATA valuesIQ4_XS<>+12(SB)/1, $0xb5
+DATA valuesIQ4_XS<>+13(SB)/1, $0xc5
+DATA valuesIQ4_XS<>+14(SB)/1, $0xd9
+DATA valuesIQ4_XS<>+15(SB)/1, $0xf1
+GLOBL valuesIQ4_XS<>(SB), RODATA|NOPTR, $16
+
+// func productMXFP4AMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·productMXFP4AMX(SB), $9296-48
+	LEAQ            tileShapes<>+0(SB), AX
+	BYTE            $0xc4
+	BYTE            $0xe2
+	BYTE            $0x78
+	BYTE            $0x49
+	BYTE            $0x80
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	MOVQ            stride+40(FP), CX
+	LEAQ            (SP), SI
+	ADDQ            $0x3f, SI
+	ANDQ            $-64, SI
+	LEAQ            4096(SI), BX
+	LEAQ            2560(BX), DX
+	LEAQ            (BX)(DX*1), AX
+	MOVQ            AX, 9288(SP)
+	XORQ            R9, R9
+	XORQ            DI, DI
+	XORQ            R8, R8
+	VBROADCASTI32X4 valuesMXFP4<>+0(SB), Z0
+	MOVL            $0x80808080, AX
+	VPBROADCASTD    AX, Z1
+
+step:
+	MOVQ        panel+8(FP), AX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	PREFETCHT0  8640(AX)
+	PREFETCHT0  8704(AX)
+	VPMOVZXWD   (AX), Z2
+	VPSLLD      $0x10, Z2, Z2
+	VMOVUPS     Z2, 2048(DX)
+	VMOVDQU64   64(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   192(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   320(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   448(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, (DX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 128(DX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 256(DX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 384(DX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 512(DX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 640(DX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 768(DX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 896(DX)
+	VPMOVZXWD   32(AX), Z2
+	VPSLLD      $0x10, Z2, Z2
+	VMOVUPS     Z2, 2112(DX)
+	VMOVDQU64   128(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   256(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   384(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   512(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 64(DX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 192(DX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 320(DX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 448(DX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 576(DX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 704(DX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 832(DX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 960(DX)
+	ADDQ        $0x00000240, AX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	PREFETCHT0  8640(AX)
+	PREFETCHT0  8704(AX)
+	VPMOVZXWD   (AX), Z2
+	VPSLLD      $0x10, Z2, Z2
+	VMOVUPS     Z2, 2176(DX)
+	VMOVDQU64   64(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   192(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   320(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   448(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1024(DX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1152(DX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1280(DX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1408(DX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1536(DX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1664(DX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1792(DX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1920(DX)
+	VPMOVZXWD   32(AX), Z2
+	VPSLLD      $0x10, Z2, Z2
+	VMOVUPS     Z2, 2240(DX)
+	VMOVDQU64   128(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   256(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   384(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   512(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1088(DX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1216(DX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1344(DX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1472(DX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1600(DX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1728(DX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1856(DX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1984(DX)
+	ADDQ        $0x00000240, AX
+	MOVQ        AX, panel+8(FP)
+	MOVQ        x+16(FP), R10
+	LEAQ        (R10)(CX*2), AX
+	MOVQ        AX, x+16(FP)
+	MOVQ        m+32(FP), AX
+	SUBQ        $0x02, tiles+24(FP)
+	MOVQ        $0x00000080, R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xa4
+	BYTE        $0x1a
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xb4
+	BYTE        $0x1a
+	BYTE        $0x40
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x1a
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xbc
+	BYTE        $0x1a
+	BYTE        $0x40
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+
+multiply:
+	CMPQ        R9, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(BX), Z2
+	VMOVUPS     2176(BX), Z3
+	MOVQ        $0x00000030, R9
+	LEAQ        (R10)(CX*1), R11
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x0a
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x0b
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(R10)
+	VMOVUPS     (R8), Z4
+	VCVTDQ2PS   (SI), Z5
+	VMULPS.BCST 32(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(SI), Z5
+	VMULPS.BCST 32(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R8)
+	PREFETCHT0  832(R10)
+	VMOVUPS     128(R8), Z4
+	VCVTDQ2PS   64(SI), Z5
+	VMULPS.BCST 80(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1088(SI), Z5
+	VMULPS.BCST 80(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 128(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)
+	VMOVUPS     256(R8), Z4
+	VCVTDQ2PS   128(SI), Z5
+	VMULPS.BCST 128(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1152(SI), Z5
+	VMULPS.BCST 128(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 256(R8)
+	PREFETCHT0  960(R10)
+	VMOVUPS     384(R8), Z4
+	VCVTDQ2PS   192(SI), Z5
+	VMULPS.BCST 176(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1216(SI), Z5
+	VMULPS.BCST 176(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 384(R8)
+	PREFETCHT0  1024(R10)
+	VMOVUPS     512(R8), Z4
+	VCVTDQ2PS   256(SI), Z5
+	VMULPS.BCST 224(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1280(SI), Z5
+	VMULPS.BCST 224(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 512(R8)
+	PREFETCHT0  1088(R10)
+	VMOVUPS     640(R8), Z4
+	VCVTDQ2PS   320(SI), Z5
+	VMULPS.BCST 272(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1344(SI), Z5
+	VMULPS.BCST 272(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 640(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)
+	VMOVUPS     768(R8), Z4
+	VCVTDQ2PS   384(SI), Z5
+	VMULPS.BCST 320(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1408(SI), Z5
+	VMULPS.BCST 320(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 768(R8)
+	PREFETCHT0  1216(R10)
+	VMOVUPS     896(R8), Z4
+	VCVTDQ2PS   448(SI), Z5
+	VMULPS.BCST 368(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1472(SI), Z5
+	VMULPS.BCST 368(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 896(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)
+	VMOVUPS     1024(R8), Z4
+	VCVTDQ2PS   512(SI), Z5
+	VMULPS.BCST 416(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1536(SI), Z5
+	VMULPS.BCST 416(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1024(R8)
+	PREFETCHT0  1344(R10)
+	VMOVUPS     1152(R8), Z4
+	VCVTDQ2PS   576(SI), Z5
+	VMULPS.BCST 464(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1600(SI), Z5
+	VMULPS.BCST 464(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1152(R8)
+	PREFETCHT0  1408(R10)
+	VMOVUPS     1280(R8), Z4
+	VCVTDQ2PS   640(SI), Z5
+	VMULPS.BCST 512(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1664(SI), Z5
+	VMULPS.BCST 512(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1280(R8)
+	PREFETCHT0  1472(R10)
+	VMOVUPS     1408(R8), Z4
+	VCVTDQ2PS   704(SI), Z5
+	VMULPS.BCST 560(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1728(SI), Z5
+	VMULPS.BCST 560(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1408(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R8), Z4
+	VCVTDQ2PS   768(SI), Z5
+	VMULPS.BCST 608(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1792(SI), Z5
+	VMULPS.BCST 608(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1536(R8)
+	VMOVUPS     1664(R8), Z4
+	VCVTDQ2PS   832(SI), Z5
+	VMULPS.BCST 656(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1856(SI), Z5
+	VMULPS.BCST 656(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1664(R8)
+	VMOVUPS     1792(R8), Z4
+	VCVTDQ2PS   896(SI), Z5
+	VMULPS.BCST 704(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1920(SI), Z5
+	VMULPS.BCST 704(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1792(R8)
+	VMOVUPS     1920(R8), Z4
+	VCVTDQ2PS   960(SI), Z5
+	VMULPS.BCST 752(DI), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1984(SI), Z2
+	VMULPS.BCST 752(DI)(CX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1920(R8)
+	VMOVUPS     2112(BX), Z2
+	VMOVUPS     2240(BX), Z3
+	PREFETCHT0  768(R10)(CX*1)
+	VMOVUPS     64(R8), Z4
+	VCVTDQ2PS   2048(SI), Z5
+	VMULPS.BCST 32(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(SI), Z5
+	VMULPS.BCST 32(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R8)
+	PREFETCHT0  832(R10)(CX*1)
+	VMOVUPS     192(R8), Z4
+	VCVTDQ2PS   2112(SI), Z5
+	VMULPS.BCST 80(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3136(SI), Z5
+	VMULPS.BCST 80(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 192(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)(CX*1)
+	VMOVUPS     320(R8), Z4
+	VCVTDQ2PS   2176(SI), Z5
+	VMULPS.BCST 128(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3200(SI), Z5
+	VMULPS.BCST 128(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 320(R8)
+	PREFETCHT0  960(R10)(CX*1)
+	VMOVUPS     448(R8), Z4
+	VCVTDQ2PS   2240(SI), Z5
+	VMULPS.BCST 176(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3264(SI), Z5
+	VMULPS.BCST 176(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 448(R8)
+	PREFETCHT0  1024(R10)(CX*1)
+	VMOVUPS     576(R8), Z4
+	VCVTDQ2PS   2304(SI), Z5
+	VMULPS.BCST 224(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3328(SI), Z5
+	VMULPS.BCST 224(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 576(R8)
+	PREFETCHT0  1088(R10)(CX*1)
+	VMOVUPS     704(R8), Z4
+	VCVTDQ2PS   2368(SI), Z5
+	VMULPS.BCST 272(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3392(SI), Z5
+	VMULPS.BCST 272(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 704(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)(CX*1)
+	VMOVUPS     832(R8), Z4
+	VCVTDQ2PS   2432(SI), Z5
+	VMULPS.BCST 320(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3456(SI), Z5
+	VMULPS.BCST 320(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 832(R8)
+	PREFETCHT0  1216(R10)(CX*1)
+	VMOVUPS     960(R8), Z4
+	VCVTDQ2PS   2496(SI), Z5
+	VMULPS.BCST 368(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3520(SI), Z5
+	VMULPS.BCST 368(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 960(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)(CX*1)
+	VMOVUPS     1088(R8), Z4
+	VCVTDQ2PS   2560(SI), Z5
+	VMULPS.BCST 416(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3584(SI), Z5
+	VMULPS.BCST 416(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1088(R8)
+	PREFETCHT0  1344(R10)(CX*1)
+	VMOVUPS     1216(R8), Z4
+	VCVTDQ2PS   2624(SI), Z5
+	VMULPS.BCST 464(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3648(SI), Z5
+	VMULPS.BCST 464(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1216(R8)
+	PREFETCHT0  1408(R10)(CX*1)
+	VMOVUPS     1344(R8), Z4
+	VCVTDQ2PS   2688(SI), Z5
+	VMULPS.BCST 512(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3712(SI), Z5
+	VMULPS.BCST 512(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1344(R8)
+	PREFETCHT0  1472(R10)(CX*1)
+	VMOVUPS     1472(R8), Z4
+	VCVTDQ2PS   2752(SI), Z5
+	VMULPS.BCST 560(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3776(SI), Z5
+	VMULPS.BCST 560(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1472(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R8), Z4
+	VCVTDQ2PS   2816(SI), Z5
+	VMULPS.BCST 608(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3840(SI), Z5
+	VMULPS.BCST 608(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1600(R8)
+	VMOVUPS     1728(R8), Z4
+	VCVTDQ2PS   2880(SI), Z5
+	VMULPS.BCST 656(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3904(SI), Z5
+	VMULPS.BCST 656(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1728(R8)
+	VMOVUPS     1856(R8), Z4
+	VCVTDQ2PS   2944(SI), Z5
+	VMULPS.BCST 704(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3968(SI), Z5
+	VMULPS.BCST 704(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1856(R8)
+	VMOVUPS     1984(R8), Z4
+	VCVTDQ2PS   3008(SI), Z5
+	VMULPS.BCST 752(DI), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   4032(SI), Z2
+	VMULPS.BCST 752(DI)(CX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1984(R8)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
+	MOVQ $0x00000030, R11
+	LEAQ (R10)(CX*1), R12
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x1a
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x1c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(BX), Z2
+	VMOVUPS 2176(BX), Z3
+	MOVQ    DI, R11
+	MOVQ    R8, R12
+	MOVQ    R9, R14
+	SHLQ    $0x06, R14
+	MOVQ    SI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z4
+	VCVTDQ2PS   (R13), Z5
+	VMULPS.BCST 32(R11), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(R13), Z5
+	VMULPS.BCST 32(R11)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xcb
+
+add1:
+	VMOVUPS 2112(BX), Z2
+	VMOVUPS 2240(BX), Z3
+	MOVQ    DI, BX
+	MOVQ    R8, DI
+	SHLQ    $0x06, R9
+	MOVQ    SI, R8
+	ADDQ    R8, R9
+	JMP     row1Check
+
+row1:
+	VMOVUPS     64(DI), Z4
+	VCVTDQ2PS   2048(R8), Z5
+	VMULPS.BCST 32(BX), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(R8), Z5
+	VMULPS.BCST 32(BX)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(DI)
+	ADDQ        $0x30, BX
+	ADDQ        $0x00000080, DI
+	ADDQ        $0x40, R8
+
+row1Check:
+	CMPQ R8, R9
+	JL   row1
+
+next:
+	CMPQ    AX, $0x00
+	JLE     done
+	MOVQ    $0x00000010, BX
+	MOVQ    AX, R9
+	CMPQ    AX, BX
+	CMOVQGT BX, R9
+	MOVQ    R10, DI
+	MOVQ    m+32(FP), BX
+	SUBQ    AX, BX
+	SHLQ    $0x07, BX
+	MOVQ    acc+0(FP), R8
+	ADDQ    BX, R8
+	MOVQ    DX, BX
+	ADDQ    $0x00000300, R10
+	SUBQ    $0x00000010, AX
+	JG      multiply
+	NEGQ    DX
+	ADDQ    9288(SP), DX
+	CMPQ    tiles+24(FP), $0x00
+	JG      step
+	JMP     multiply
+
+done:
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x78
+	BYTE $0x49
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+DATA valuesMXFP4<>+0(SB)/1, $0x80
+DATA valuesMXFP4<>+1(SB)/1, $0x81
+DATA valuesMXFP4<>+2(SB)/1, $0x82
+DATA valuesMXFP4<>+3(SB)/1, $0x83
+DATA valuesMXFP4<>+4(SB)/1, $0x84
+DATA valuesMXFP4<>+5(SB)/1, $0x86
+DATA valuesMXFP4<>+6(SB)/1, $0x88
+DATA valuesMXFP4<>+7(SB)/1, $0x8c
+DATA valuesMXFP4<>+8(SB)/1, $0x80
+DATA valuesMXFP4<>+9(SB)/1, $0x7f
+DATA valuesMXFP4<>+10(SB)/1, $0x7e
+DATA valuesMXFP4<>+11(SB)/1, $0x7d
+DATA valuesMXFP4<>+12(SB)/1, $0x7c
+DATA valuesMXFP4<>+13(SB)/1, $0x7a
+DATA valuesMXFP4<>+14(SB)/1, $0x78
+DATA valuesMXFP4<>+15(SB)/1, $0x74
+GLOBL valuesMXFP4<>(SB), RODATA|NOPTR, $16
+
+// func productIQ3_SAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·productIQ3_SAMX(SB), $9296-48
+	LEAQ            tileShapes<>+0(SB), AX
+	BYTE            $0xc4
+	BYTE            $0xe2
+	BYTE            $0x78
+	BYTE            $0x49
+	BYTE            $0x80
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	MOVQ            stride+40(FP), DX
+	LEAQ            (SP), DI
+	ADDQ            $0x3f, DI
+	ANDQ            $-64, DI
+	LEAQ            4096(DI), SI
+	LEAQ            2560(SI), BX
+	LEAQ            (SI)(BX*1), AX
+	MOVQ            AX, 9288(SP)
+	XORQ            R10, R10
+	XORQ            R8, R8
+	XORQ            R9, R9
+	VBROADCASTI32X4 valuesIQ3_S<>+0(SB), Z0
+	MOVL            $0x80808080, AX
+	VPBROADCASTD    AX, Z1
+
+step:
+	MOVQ       panel+8(FP), AX
+	TESTQ      $0x00000007, tiles+24(FP)
+	JNZ        sameSuper
+	MOVQ       AX, 9280(SP)
+	PREFETCHT0 8192(AX)
+	ADDQ       $0x00000040, AX
+
+sameSuper:
+	MOVQ        9280(SP), CX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	PREFETCHT0  8640(AX)
+	PREFETCHT0  8704(AX)
+	VCVTPH2PS   (CX), Z2
+	VPMOVSXBD   (AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2048(BX)
+	VMOVDQU64   32(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   160(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   288(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   416(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, (BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 128(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 256(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 384(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 512(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 640(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 768(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 896(BX)
+	VCVTPH2PS   32(CX), Z2
+	VPMOVSXBD   16(AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2112(BX)
+	VMOVDQU64   96(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   224(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   352(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   480(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 64(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 192(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 320(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 448(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 576(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 704(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 832(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 960(BX)
+	ADDQ        $0x00000220, AX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	PREFETCHT0  8640(AX)
+	PREFETCHT0  8704(AX)
+	VCVTPH2PS   (CX), Z2
+	VPMOVSXBD   (AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2176(BX)
+	VMOVDQU64   32(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   160(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   288(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   416(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1024(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1152(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1280(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1408(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1536(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1664(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1792(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1920(BX)
+	VCVTPH2PS   32(CX), Z2
+	VPMOVSXBD   16(AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2240(BX)
+	VMOVDQU64   96(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   224(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   352(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   480(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1088(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1216(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1344(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1472(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1600(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1728(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1856(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1984(BX)
+	ADDQ        $0x00000220, AX
+	MOVQ        AX, panel+8(FP)
+	MOVQ        x+16(FP), CX
+	LEAQ        (CX)(DX*2), AX
+	MOVQ        AX, x+16(FP)
+	MOVQ        m+32(FP), AX
+	SUBQ        $0x02, tiles+24(FP)
+	MOVQ        $0x00000080, R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xa4
+	BYTE        $0x1b
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xb4
+	BYTE        $0x1b
+	BYTE        $0x40
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x1b
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xbc
+	BYTE        $0x1b
+	BYTE        $0x40
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+
+multiply:
+	CMPQ        R10, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(SI), Z2
+	VMOVUPS     2176(SI), Z3
+	MOVQ        $0x00000030, R10
+	LEAQ        (CX)(DX*1), R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x11
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x13
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(CX)
+	VMOVUPS     (R9), Z4
+	VCVTDQ2PS   (DI), Z5
+	VMULPS.BCST 32(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(DI), Z5
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R9)
+	PREFETCHT0  832(CX)
+	VMOVUPS     128(R9), Z4
+	VCVTDQ2PS   64(DI), Z5
+	VMULPS.BCST 80(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1088(DI), Z5
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 128(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)
+	VMOVUPS     256(R9), Z4
+	VCVTDQ2PS   128(DI), Z5
+	VMULPS.BCST 128(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1152(DI), Z5
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 256(R9)
+	PREFETCHT0  960(CX)
+	VMOVUPS     384(R9), Z4
+	VCVTDQ2PS   192(DI), Z5
+	VMULPS.BCST 176(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1216(DI), Z5
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 384(R9)
+	PREFETCHT0  1024(CX)
+	VMOVUPS     512(R9), Z4
+	VCVTDQ2PS   256(DI), Z5
+	VMULPS.BCST 224(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1280(DI), Z5
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 512(R9)
+	PREFETCHT0  1088(CX)
+	VMOVUPS     640(R9), Z4
+	VCVTDQ2PS   320(DI), Z5
+	VMULPS.BCST 272(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1344(DI), Z5
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 640(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)
+	VMOVUPS     768(R9), Z4
+	VCVTDQ2PS   384(DI), Z5
+	VMULPS.BCST 320(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1408(DI), Z5
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 768(R9)
+	PREFETCHT0  1216(CX)
+	VMOVUPS     896(R9), Z4
+	VCVTDQ2PS   448(DI), Z5
+	VMULPS.BCST 368(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1472(DI), Z5
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 896(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)
+	VMOVUPS     1024(R9), Z4
+	VCVTDQ2PS   512(DI), Z5
+	VMULPS.BCST 416(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1536(DI), Z5
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1024(R9)
+	PREFETCHT0  1344(CX)
+	VMOVUPS     1152(R9), Z4
+	VCVTDQ2PS   576(DI), Z5
+	VMULPS.BCST 464(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1600(DI), Z5
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1152(R9)
+	PREFETCHT0  1408(CX)
+	VMOVUPS     1280(R9), Z4
+	VCVTDQ2PS   640(DI), Z5
+	VMULPS.BCST 512(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1664(DI), Z5
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1280(R9)
+	PREFETCHT0  1472(CX)
+	VMOVUPS     1408(R9), Z4
+	VCVTDQ2PS   704(DI), Z5
+	VMULPS.BCST 560(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1728(DI), Z5
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1408(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R9), Z4
+	VCVTDQ2PS   768(DI), Z5
+	VMULPS.BCST 608(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1792(DI), Z5
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1536(R9)
+	VMOVUPS     1664(R9), Z4
+	VCVTDQ2PS   832(DI), Z5
+	VMULPS.BCST 656(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1856(DI), Z5
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1664(R9)
+	VMOVUPS     1792(R9), Z4
+	VCVTDQ2PS   896(DI), Z5
+	VMULPS.BCST 704(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1920(DI), Z5
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1792(R9)
+	VMOVUPS     1920(R9), Z4
+	VCVTDQ2PS   960(DI), Z5
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1984(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1920(R9)
+	VMOVUPS     2112(SI), Z2
+	VMOVUPS     2240(SI), Z3
+	PREFETCHT0  768(CX)(DX*1)
+	VMOVUPS     64(R9), Z4
+	VCVTDQ2PS   2048(DI), Z5
+	VMULPS.BCST 32(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(DI), Z5
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R9)
+	PREFETCHT0  832(CX)(DX*1)
+	VMOVUPS     192(R9), Z4
+	VCVTDQ2PS   2112(DI), Z5
+	VMULPS.BCST 80(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3136(DI), Z5
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 192(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)(DX*1)
+	VMOVUPS     320(R9), Z4
+	VCVTDQ2PS   2176(DI), Z5
+	VMULPS.BCST 128(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3200(DI), Z5
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 320(R9)
+	PREFETCHT0  960(CX)(DX*1)
+	VMOVUPS     448(R9), Z4
+	VCVTDQ2PS   2240(DI), Z5
+	VMULPS.BCST 176(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3264(DI), Z5
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 448(R9)
+	PREFETCHT0  1024(CX)(DX*1)
+	VMOVUPS     576(R9), Z4
+	VCVTDQ2PS   2304(DI), Z5
+	VMULPS.BCST 224(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3328(DI), Z5
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 576(R9)
+	PREFETCHT0  1088(CX)(DX*1)
+	VMOVUPS     704(R9), Z4
+	VCVTDQ2PS   2368(DI), Z5
+	VMULPS.BCST 272(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3392(DI), Z5
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 704(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)(DX*1)
+	VMOVUPS     832(R9), Z4
+	VCVTDQ2PS   2432(DI), Z5
+	VMULPS.BCST 320(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3456(DI), Z5
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 832(R9)
+	PREFETCHT0  1216(CX)(DX*1)
+	VMOVUPS     960(R9), Z4
+	VCVTDQ2PS   2496(DI), Z5
+	VMULPS.BCST 368(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3520(DI), Z5
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 960(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)(DX*1)
+	VMOVUPS     1088(R9), Z4
+	VCVTDQ2PS   2560(DI), Z5
+	VMULPS.BCST 416(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3584(DI), Z5
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1088(R9)
+	PREFETCHT0  1344(CX)(DX*1)
+	VMOVUPS     1216(R9), Z4
+	VCVTDQ2PS   2624(DI), Z5
+	VMULPS.BCST 464(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3648(DI), Z5
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1216(R9)
+	PREFETCHT0  1408(CX)(DX*1)
+	VMOVUPS     1344(R9), Z4
+	VCVTDQ2PS   2688(DI), Z5
+	VMULPS.BCST 512(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3712(DI), Z5
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1344(R9)
+	PREFETCHT0  1472(CX)(DX*1)
+	VMOVUPS     1472(R9), Z4
+	VCVTDQ2PS   2752(DI), Z5
+	VMULPS.BCST 560(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3776(DI), Z5
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1472(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R9), Z4
+	VCVTDQ2PS   2816(DI), Z5
+	VMULPS.BCST 608(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3840(DI), Z5
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1600(R9)
+	VMOVUPS     1728(R9), Z4
+	VCVTDQ2PS   2880(DI), Z5
+	VMULPS.BCST 656(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3904(DI), Z5
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1728(R9)
+	VMOVUPS     1856(R9), Z4
+	VCVTDQ2PS   2944(DI), Z5
+	VMULPS.BCST 704(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3968(DI), Z5
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1856(R9)
+	VMOVUPS     1984(R9), Z4
+	VCVTDQ2PS   3008(DI), Z5
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   4032(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1984(R9)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
+	MOVQ $0x00000030, R11
+	LEAQ (CX)(DX*1), R12
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x19
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x1c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(SI), Z2
+	VMOVUPS 2176(SI), Z3
+	MOVQ    R8, R11
+	MOVQ    R9, R12
+	MOVQ    R10, R14
+	SHLQ    $0x06, R14
+	MOVQ    DI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z4
+	VCVTDQ2PS   (R13), Z5
+	VMULPS.BCST 32(R11), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(R13), Z5
+	VMULPS.BCST 32(R11)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xcb
+
+add1:
+	VMOVUPS 2112(SI), Z2
+	VMOVUPS 2240(SI), Z3
+	MOVQ    R8, SI
+	MOVQ    R9, R8
+	SHLQ    $0x06, R10
+	MOVQ    DI, R9
+	ADDQ    R9, R10
+	JMP     row1Check
+
+row1:
+	VMOVUPS     64(R8), Z4
+	VCVTDQ2PS   2048(R9), Z5
+	VMULPS.BCST 32(SI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(R9), Z5
+	VMULPS.BCST 32(SI)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R8)
+	ADDQ        $0x30, SI
+	ADDQ        $0x00000080, R8
+	ADDQ        $0x40, R9
+
+row1Check:
+	CMPQ R9, R10
+	JL   row1
+
+next:
+	CMPQ    AX, $0x00
+	JLE     done
+	MOVQ    $0x00000010, SI
+	MOVQ    AX, R10
+	CMPQ    AX, SI
+	CMOVQGT SI, R10
+	MOVQ    CX, R8
+	MOVQ    m+32(FP), SI
+	SUBQ    AX, SI
+	SHLQ    $0x07, SI
+	MOVQ    acc+0(FP), R9
+	ADDQ    SI, R9
+	MOVQ    BX, SI
+	ADDQ    $0x00000300, CX
+	SUBQ    $0x00000010, AX
+	JG      multiply
+	NEGQ    BX
+	ADDQ    9288(SP), BX
+	CMPQ    tiles+24(FP), $0x00
+	JG      step
+	JMP     multiply
+
+done:
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x78
+	BYTE $0x49
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+DATA valuesIQ3_S<>+0(SB)/1, $0x81
+DATA valuesIQ3_S<>+1(SB)/1, $0x83
+DATA valuesIQ3_S<>+2(SB)/1, $0x85
+DATA valuesIQ3_S<>+3(SB)/1, $0x87
+DATA valuesIQ3_S<>+4(SB)/1, $0x89
+DATA valuesIQ3_S<>+5(SB)/1, $0x8b
+DATA valuesIQ3_S<>+6(SB)/1, $0x8d
+DATA valuesIQ3_S<>+7(SB)/1, $0x8f
+DATA valuesIQ3_S<>+8(SB)/1, $0x7f
+DATA valuesIQ3_S<>+9(SB)/1, $0x7d
+DATA valuesIQ3_S<>+10(SB)/1, $0x7b
+DATA valuesIQ3_S<>+11(SB)/1, $0x79
+DATA valuesIQ3_S<>+12(SB)/1, $0x77
+DATA valuesIQ3_S<>+13(SB)/1, $0x75
+DATA valuesIQ3_S<>+14(SB)/1, $0x73
+DATA valuesIQ3_S<>+15(SB)/1, $0x71
+GLOBL valuesIQ3_S<>(SB), RODATA|NOPTR, $16
+
+// func productIQ3_XXSAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·productIQ3_XXSAMX(SB), $9296-48
+	LEAQ            tileShapes<>+0(SB), AX
+	BYTE            $0xc4
+	BYTE            $0xe2
+	BYTE            $0x78
+	BYTE            $0x49
+	BYTE            $0x80
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	MOVQ            stride+40(FP), DX
+	LEAQ            (SP), DI
+	ADDQ            $0x3f, DI
+	ANDQ            $-64, DI
+	LEAQ            4096(DI), SI
+	LEAQ            2560(SI), BX
+	LEAQ            (SI)(BX*1), AX
+	MOVQ            AX, 9288(SP)
+	XORQ            R10, R10
+	XORQ            R8, R8
+	XORQ            R9, R9
+	VBROADCASTI32X4 valuesIQ3_XXS<>+0(SB), Z0
+	MOVL            $0x80808080, AX
+	VPBROADCASTD    AX, Z1
+
+step:
+	MOVQ       panel+8(FP), AX
+	TESTQ      $0x00000007, tiles+24(FP)
+	JNZ        sameSuper
+	MOVQ       AX, 9280(SP)
+	PREFETCHT0 8192(AX)
+	ADDQ       $0x00000040, AX
+
+sameSuper:
+	MOVQ        9280(SP), CX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	PREFETCHT0  8640(AX)
+	PREFETCHT0  8704(AX)
+	VCVTPH2PS   (CX), Z2
+	VMULPS.BCST unitIQ3_XXS<>+0(SB), Z2, Z2
+	VPMOVSXBD   (AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2048(BX)
+	VMOVDQU64   32(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   160(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   288(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   416(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, (BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 128(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 256(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 384(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 512(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 640(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 768(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 896(BX)
+	VCVTPH2PS   32(CX), Z2
+	VMULPS.BCST unitIQ3_XXS<>+0(SB), Z2, Z2
+	VPMOVSXBD   16(AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2112(BX)
+	VMOVDQU64   96(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   224(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   352(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   480(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 64(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 192(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 320(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 448(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 576(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 704(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 832(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 960(BX)
+	ADDQ        $0x00000220, AX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	PREFETCHT0  8640(AX)
+	PREFETCHT0  8704(AX)
+	VCVTPH2PS   (CX), Z2
+	VMULPS.BCST unitIQ3_XXS<>+0(SB), Z2, Z2
+	VPMOVSXBD   (AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2176(BX)
+	VMOVDQU64   32(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   160(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   288(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   416(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1024(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1152(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1280(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1408(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1536(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1664(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1792(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1920(BX)
+	VCVTPH2PS   32(CX), Z2
+	VMULPS.BCST unitIQ3_XXS<>+0(SB), Z2, Z2
+	VPMOVSXBD   16(AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2240(BX)
+	VMOVDQU64   96(AX), Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z2
+	VPSRLD      $0x04, Z6, Z6
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z6, Z6
+	VMOVDQU64   224(AX), Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z3
+	VPSRLD      $0x04, Z7, Z7
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z7, Z7
+	VMOVDQU64   352(AX), Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z4
+	VPSRLD      $0x04, Z8, Z8
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z8, Z8
+	VMOVDQU64   480(AX), Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z5
+	VPSRLD      $0x04, Z9, Z9
+	VPANDD.BCST mask0f0f0f0f<>+0(SB), Z9, Z9
+	VPSHUFB     Z2, Z0, Z2
+	VPSHUFB     Z3, Z0, Z3
+	VPSHUFB     Z4, Z0, Z4
+	VPSHUFB     Z5, Z0, Z5
+	VPSHUFB     Z6, Z0, Z6
+	VPSHUFB     Z7, Z0, Z7
+	VPSHUFB     Z8, Z0, Z8
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1088(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1216(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1344(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1472(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1600(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1728(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1856(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1984(BX)
+	ADDQ        $0x00000220, AX
+	MOVQ        AX, panel+8(FP)
+	MOVQ        x+16(FP), CX
+	LEAQ        (CX)(DX*2), AX
+	MOVQ        AX, x+16(FP)
+	MOVQ        m+32(FP), AX
+	SUBQ        $0x02, tiles+24(FP)
+	MOVQ        $0x00000080, R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xa4
+	BYTE        $0x1b
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xb4
+	BYTE        $0x1b
+	BYTE        $0x40
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x1b
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xbc
+	BYTE        $0x1b
+	BYTE        $0x40
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+
+multiply:
+	CMPQ        R10, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(SI), Z2
+	VMOVUPS     2176(SI), Z3
+	MOVQ        $0x00000030, R10
+	LEAQ        (CX)(DX*1), R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x11
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x13
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(CX)
+	VMOVUPS     (R9), Z4
+	VCVTDQ2PS   (DI), Z5
+	VMULPS.BCST 32(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(DI), Z5
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R9)
+	PREFETCHT0  832(CX)
+	VMOVUPS     128(R9), Z4
+	VCVTDQ2PS   64(DI), Z5
+	VMULPS.BCST 80(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1088(DI), Z5
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 128(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)
+	VMOVUPS     256(R9), Z4
+	VCVTDQ2PS   128(DI), Z5
+	VMULPS.BCST 128(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1152(DI), Z5
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 256(R9)
+	PREFETCHT0  960(CX)
+	VMOVUPS     384(R9), Z4
+	VCVTDQ2PS   192(DI), Z5
+	VMULPS.BCST 176(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1216(DI), Z5
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 384(R9)
+	PREFETCHT0  1024(CX)
+	VMOVUPS     512(R9), Z4
+	VCVTDQ2PS   256(DI), Z5
+	VMULPS.BCST 224(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1280(DI), Z5
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 512(R9)
+	PREFETCHT0  1088(CX)
+	VMOVUPS     640(R9), Z4
+	VCVTDQ2PS   320(DI), Z5
+	VMULPS.BCST 272(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1344(DI), Z5
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 640(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)
+	VMOVUPS     768(R9), Z4
+	VCVTDQ2PS   384(DI), Z5
+	VMULPS.BCST 320(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1408(DI), Z5
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 768(R9)
+	PREFETCHT0  1216(CX)
+	VMOVUPS     896(R9), Z4
+	VCVTDQ2PS   448(DI), Z5
+	VMULPS.BCST 368(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1472(DI), Z5
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 896(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)
+	VMOVUPS     1024(R9), Z4
+	VCVTDQ2PS   512(DI), Z5
+	VMULPS.BCST 416(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1536(DI), Z5
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1024(R9)
+	PREFETCHT0  1344(CX)
+	VMOVUPS     1152(R9), Z4
+	VCVTDQ2PS   576(DI), Z5
+	VMULPS.BCST 464(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1600(DI), Z5
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1152(R9)
+	PREFETCHT0  1408(CX)
+	VMOVUPS     1280(R9), Z4
+	VCVTDQ2PS   640(DI), Z5
+	VMULPS.BCST 512(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1664(DI), Z5
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1280(R9)
+	PREFETCHT0  1472(CX)
+	VMOVUPS     1408(R9), Z4
+	VCVTDQ2PS   704(DI), Z5
+	VMULPS.BCST 560(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1728(DI), Z5
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1408(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R9), Z4
+	VCVTDQ2PS   768(DI), Z5
+	VMULPS.BCST 608(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1792(DI), Z5
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1536(R9)
+	VMOVUPS     1664(R9), Z4
+	VCVTDQ2PS   832(DI), Z5
+	VMULPS.BCST 656(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1856(DI), Z5
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1664(R9)
+	VMOVUPS     1792(R9), Z4
+	VCVTDQ2PS   896(DI), Z5
+	VMULPS.BCST 704(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1920(DI), Z5
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1792(R9)
+	VMOVUPS     1920(R9), Z4
+	VCVTDQ2PS   960(DI), Z5
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1984(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1920(R9)
+	VMOVUPS     2112(SI), Z2
+	VMOVUPS     2240(SI), Z3
+	PREFETCHT0  768(CX)(DX*1)
+	VMOVUPS     64(R9), Z4
+	VCVTDQ2PS   2048(DI), Z5
+	VMULPS.BCST 32(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(DI), Z5
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R9)
+	PREFETCHT0  832(CX)(DX*1)
+	VMOVUPS     192(R9), Z4
+	VCVTDQ2PS   2112(DI), Z5
+	VMULPS.BCST 80(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3136(DI), Z5
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 192(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)(DX*1)
+	VMOVUPS     320(R9), Z4
+	VCVTDQ2PS   2176(DI), Z5
+	VMULPS.BCST 128(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3200(DI), Z5
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 320(R9)
+	PREFETCHT0  960(CX)(DX*1)
+	VMOVUPS     448(R9), Z4
+	VCVTDQ2PS   2240(DI), Z5
+	VMULPS.BCST 176(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3264(DI), Z5
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 448(R9)
+	PREFETCHT0  1024(CX)(DX*1)
+	VMOVUPS     576(R9), Z4
+	VCVTDQ2PS   2304(DI), Z5
+	VMULPS.BCST 224(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3328(DI), Z5
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 576(R9)
+	PREFETCHT0  1088(CX)(DX*1)
+	VMOVUPS     704(R9), Z4
+	VCVTDQ2PS   2368(DI), Z5
+	VMULPS.BCST 272(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3392(DI), Z5
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 704(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)(DX*1)
+	VMOVUPS     832(R9), Z4
+	VCVTDQ2PS   2432(DI), Z5
+	VMULPS.BCST 320(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3456(DI), Z5
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 832(R9)
+	PREFETCHT0  1216(CX)(DX*1)
+	VMOVUPS     960(R9), Z4
+	VCVTDQ2PS   2496(DI), Z5
+	VMULPS.BCST 368(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3520(DI), Z5
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 960(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)(DX*1)
+	VMOVUPS     1088(R9), Z4
+	VCVTDQ2PS   2560(DI), Z5
+	VMULPS.BCST 416(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3584(DI), Z5
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1088(R9)
+	PREFETCHT0  1344(CX)(DX*1)
+	VMOVUPS     1216(R9), Z4
+	VCVTDQ2PS   2624(DI), Z5
+	VMULPS.BCST 464(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3648(DI), Z5
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1216(R9)
+	PREFETCHT0  1408(CX)(DX*1)
+	VMOVUPS     1344(R9), Z4
+	VCVTDQ2PS   2688(DI), Z5
+	VMULPS.BCST 512(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3712(DI), Z5
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1344(R9)
+	PREFETCHT0  1472(CX)(DX*1)
+	VMOVUPS     1472(R9), Z4
+	VCVTDQ2PS   2752(DI), Z5
+	VMULPS.BCST 560(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3776(DI), Z5
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1472(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R9), Z4
+	VCVTDQ2PS   2816(DI), Z5
+	VMULPS.BCST 608(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3840(DI), Z5
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1600(R9)
+	VMOVUPS     1728(R9), Z4
+	VCVTDQ2PS   2880(DI), Z5
+	VMULPS.BCST 656(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3904(DI), Z5
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1728(R9)
+	VMOVUPS     1856(R9), Z4
+	VCVTDQ2PS   2944(DI), Z5
+	VMULPS.BCST 704(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3968(DI), Z5
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1856(R9)
+	VMOVUPS     1984(R9), Z4
+	VCVTDQ2PS   3008(DI), Z5
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   4032(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1984(R9)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
+	MOVQ $0x00000030, R11
+	LEAQ (CX)(DX*1), R12
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x19
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x1c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(SI), Z2
+	VMOVUPS 2176(SI), Z3
+	MOVQ    R8, R11
+	MOVQ    R9, R12
+	MOVQ    R10, R14
+	SHLQ    $0x06, R14
+	MOVQ    DI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z4
+	VCVTDQ2PS   (R13), Z5
+	VMULPS.BCST 32(R11), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(R13), Z5
+	VMULPS.BCST 32(R11)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xcb
+
+add1:
+	VMOVUPS 2112(SI), Z2
+	VMOVUPS 2240(SI), Z3
+	MOVQ    R8, SI
+	MOVQ    R9, R8
+	SHLQ    $0x06, R10
+	MOVQ    DI, R9
+	ADDQ    R9, R10
+	JMP     row1Check
+
+row1:
+	VMOVUPS     64(R8), Z4
+	VCVTDQ2PS   2048(R9), Z5
+	VMULPS.BCST 32(SI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(R9), Z5
+	VMULPS.BCST 32(SI)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R8)
+	ADDQ        $0x30, SI
+	ADDQ        $0x00000080, R8
+	ADDQ        $0x40, R9
+
+row1Check:
+	CMPQ R9, R10
+	JL   row1
+
+next:
+	CMPQ    AX, $0x00
+	JLE     done
+	MOVQ    $0x00000010, SI
+	MOVQ    AX, R10
+	CMPQ    AX, SI
+	CMOVQGT SI, R10
+	MOVQ    CX, R8
+	MOVQ    m+32(FP), SI
+	SUBQ    AX, SI
+	SHLQ    $0x07, SI
+	MOVQ    acc+0(FP), R9
+	ADDQ    SI, R9
+	MOVQ    BX, SI
+	ADDQ    $0x00000300, CX
+	SUBQ    $0x00000010, AX
+	JG      multiply
+	NEGQ    BX
+	ADDQ    9288(SP), BX
+	CMPQ    tiles+24(FP), $0x00
+	JG      step
+	JMP     multiply
+
+done:
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x78
+	BYTE $0x49
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+DATA valuesIQ3_XXS<>+0(SB)/1, $0x84
+DATA valuesIQ3_XXS<>+1(SB)/1, $0x8c
+DATA valuesIQ3_XXS<>+2(SB)/1, $0x94
+DATA valuesIQ3_XXS<>+3(SB)/1, $0x9c
+DATA valuesIQ3_XXS<>+4(SB)/1, $0xa4
+DATA valuesIQ3_XXS<>+5(SB)/1, $0xac
+DATA valuesIQ3_XXS<>+6(SB)/1, $0xb4
+DATA valuesIQ3_XXS<>+7(SB)/1, $0xbe
+DATA valuesIQ3_XXS<>+8(SB)/1, $0x7c
+DATA valuesIQ3_XXS<>+9(SB)/1, $0x74
+DATA valuesIQ3_XXS<>+10(SB)/1, $0x6c
+DATA valuesIQ3_XXS<>+11(SB)/1, $0x64
+DATA valuesIQ3_XXS<>+12(SB)/1, $0x5c
+DATA valuesIQ3_XXS<>+13(SB)/1, $0x54
+DATA valuesIQ3_XXS<>+14(SB)/1, $0x4c
+DATA valuesIQ3_XXS<>+15(SB)/1, $0x42
+GLOBL valuesIQ3_XXS<>(SB), RODATA|NOPTR, $16
+
+DATA unitIQ3_XXS<>+0(SB)/4, $0x3e800000
+DATA unitIQ3_XXS<>+4(SB)/4, $0x3e800000
+DATA unitIQ3_XXS<>+8(SB)/4, $0x3e800000
+DATA unitIQ3_XXS<>+12(SB)/4, $0x3e800000
+DATA unitIQ3_XXS<>+16(SB)/4, $0x3e800000
+DATA unitIQ3_XXS<>+20(SB)/4, $0x3e800000
+DATA unitIQ3_XXS<>+24(SB)/4, $0x3e800000
+DATA unitIQ3_XXS<>+28(SB)/4, $0x3e800000
+GLOBL unitIQ3_XXS<>(SB), RODATA|NOPTR, $32
+
+// func productIQ2_XXSAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·productIQ2_XXSAMX(SB), $9296-48
+	LEAQ            tileShapes<>+0(SB), AX
+	BYTE            $0xc4
+	BYTE            $0xe2
+	BYTE            $0x78
+	BYTE            $0x49
+	BYTE            $0x80
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	MOVQ            stride+40(FP), DX
+	LEAQ            (SP), DI
+	ADDQ            $0x3f, DI
+	ANDQ            $-64, DI
+	LEAQ            4096(DI), SI
+	LEAQ            2560(SI), BX
+	LEAQ            (SI)(BX*1), AX
+	MOVQ            AX, 9288(SP)
+	XORQ            R10, R10
+	XORQ            R8, R8
+	XORQ            R9, R9
+	VBROADCASTI32X4 valuesIQ2_XXS<>+0(SB), Z0
+	MOVL            $0x80808080, AX
+	VPBROADCASTD    AX, Z1
+
+step:
+	MOVQ       panel+8(FP), AX
+	TESTQ      $0x00000007, tiles+24(FP)
+	JNZ        sameSuper
+	MOVQ       AX, 9280(SP)
+	PREFETCHT0 8192(AX)
+	ADDQ       $0x00000040, AX
+
+sameSuper:
+	MOVQ        9280(SP), CX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	VCVTPH2PS   (CX), Z2
+	VMULPS.BCST unitIQ2_XXS<>+0(SB), Z2, Z2
+	VPMOVSXBD   (AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2048(BX)
+	VMOVDQU64   160(AX), Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z2
+	VPSRLD      $0x02, Z5, Z3
+	VPANDD.BCST mask03030303<>+0(SB), Z3, Z3
+	VPSRLD      $0x04, Z5, Z4
+	VPANDD.BCST mask03030303<>+0(SB), Z4, Z4
+	VPSRLD      $0x06, Z5, Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z5
+	VMOVDQU64   288(AX), Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z6
+	VPSRLD      $0x02, Z9, Z7
+	VPANDD.BCST mask03030303<>+0(SB), Z7, Z7
+	VPSRLD      $0x04, Z9, Z8
+	VPANDD.BCST mask03030303<>+0(SB), Z8, Z8
+	VPSRLD      $0x06, Z9, Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z9
+	VMOVDQU64   32(AX), Z10
+	VPSLLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z2, Z2
+	VPSHUFB     Z2, Z0, Z2
+	VMOVDQU64   32(AX), Z10
+	VPSLLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z3, Z3
+	VPSHUFB     Z3, Z0, Z3
+	VMOVDQU64   32(AX), Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z4, Z4
+	VPSHUFB     Z4, Z0, Z4
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z5, Z5
+	VPSHUFB     Z5, Z0, Z5
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z6, Z6
+	VPSHUFB     Z6, Z0, Z6
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x03, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z7, Z7
+	VPSHUFB     Z7, Z0, Z7
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x04, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z8, Z8
+	VPSHUFB     Z8, Z0, Z8
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x05, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z9, Z9
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, (BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 128(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 256(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 384(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 512(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 640(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 768(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 896(BX)
+	VCVTPH2PS   32(CX), Z2
+	VMULPS.BCST unitIQ2_XXS<>+0(SB), Z2, Z2
+	VPMOVSXBD   16(AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2112(BX)
+	VMOVDQU64   224(AX), Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z2
+	VPSRLD      $0x02, Z5, Z3
+	VPANDD.BCST mask03030303<>+0(SB), Z3, Z3
+	VPSRLD      $0x04, Z5, Z4
+	VPANDD.BCST mask03030303<>+0(SB), Z4, Z4
+	VPSRLD      $0x06, Z5, Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z5
+	VMOVDQU64   352(AX), Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z6
+	VPSRLD      $0x02, Z9, Z7
+	VPANDD.BCST mask03030303<>+0(SB), Z7, Z7
+	VPSRLD      $0x04, Z9, Z8
+	VPANDD.BCST mask03030303<>+0(SB), Z8, Z8
+	VPSRLD      $0x06, Z9, Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z9
+	VMOVDQU64   96(AX), Z10
+	VPSLLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z2, Z2
+	VPSHUFB     Z2, Z0, Z2
+	VMOVDQU64   96(AX), Z10
+	VPSLLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z3, Z3
+	VPSHUFB     Z3, Z0, Z3
+	VMOVDQU64   96(AX), Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z4, Z4
+	VPSHUFB     Z4, Z0, Z4
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z5, Z5
+	VPSHUFB     Z5, Z0, Z5
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z6, Z6
+	VPSHUFB     Z6, Z0, Z6
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x03, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z7, Z7
+	VPSHUFB     Z7, Z0, Z7
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x04, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z8, Z8
+	VPSHUFB     Z8, Z0, Z8
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x05, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z9, Z9
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 64(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 192(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 320(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 448(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 576(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 704(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 832(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 960(BX)
+	ADDQ        $0x000001a0, AX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	VCVTPH2PS   (CX), Z2
+	VMULPS.BCST unitIQ2_XXS<>+0(SB), Z2, Z2
+	VPMOVSXBD   (AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2176(BX)
+	VMOVDQU64   160(AX), Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z2
+	VPSRLD      $0x02, Z5, Z3
+	VPANDD.BCST mask03030303<>+0(SB), Z3, Z3
+	VPSRLD      $0x04, Z5, Z4
+	VPANDD.BCST mask03030303<>+0(SB), Z4, Z4
+	VPSRLD      $0x06, Z5, Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z5
+	VMOVDQU64   288(AX), Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z6
+	VPSRLD      $0x02, Z9, Z7
+	VPANDD.BCST mask03030303<>+0(SB), Z7, Z7
+	VPSRLD      $0x04, Z9, Z8
+	VPANDD.BCST mask03030303<>+0(SB), Z8, Z8
+	VPSRLD      $0x06, Z9, Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z9
+	VMOVDQU64   32(AX), Z10
+	VPSLLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z2, Z2
+	VPSHUFB     Z2, Z0, Z2
+	VMOVDQU64   32(AX), Z10
+	VPSLLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z3, Z3
+	VPSHUFB     Z3, Z0, Z3
+	VMOVDQU64   32(AX), Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z4, Z4
+	VPSHUFB     Z4, Z0, Z4
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z5, Z5
+	VPSHUFB     Z5, Z0, Z5
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z6, Z6
+	VPSHUFB     Z6, Z0, Z6
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x03, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z7, Z7
+	VPSHUFB     Z7, Z0, Z7
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x04, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z8, Z8
+	VPSHUFB     Z8, Z0, Z8
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x05, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z9, Z9
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1024(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1152(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1280(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1408(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1536(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1664(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1792(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1920(BX)
+	VCVTPH2PS   32(CX), Z2
+	VMULPS.BCST unitIQ2_XXS<>+0(SB), Z2, Z2
+	VPMOVSXBD   16(AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2240(BX)
+	VMOVDQU64   224(AX), Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z2
+	VPSRLD      $0x02, Z5, Z3
+	VPANDD.BCST mask03030303<>+0(SB), Z3, Z3
+	VPSRLD      $0x04, Z5, Z4
+	VPANDD.BCST mask03030303<>+0(SB), Z4, Z4
+	VPSRLD      $0x06, Z5, Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z5
+	VMOVDQU64   352(AX), Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z6
+	VPSRLD      $0x02, Z9, Z7
+	VPANDD.BCST mask03030303<>+0(SB), Z7, Z7
+	VPSRLD      $0x04, Z9, Z8
+	VPANDD.BCST mask03030303<>+0(SB), Z8, Z8
+	VPSRLD      $0x06, Z9, Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z9
+	VMOVDQU64   96(AX), Z10
+	VPSLLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z2, Z2
+	VPSHUFB     Z2, Z0, Z2
+	VMOVDQU64   96(AX), Z10
+	VPSLLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z3, Z3
+	VPSHUFB     Z3, Z0, Z3
+	VMOVDQU64   96(AX), Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z4, Z4
+	VPSHUFB     Z4, Z0, Z4
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z5, Z5
+	VPSHUFB     Z5, Z0, Z5
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z6, Z6
+	VPSHUFB     Z6, Z0, Z6
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x03, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z7, Z7
+	VPSHUFB     Z7, Z0, Z7
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x04, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z8, Z8
+	VPSHUFB     Z8, Z0, Z8
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x05, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z9, Z9
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1088(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1216(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1344(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1472(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1600(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1728(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1856(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1984(BX)
+	ADDQ        $0x000001a0, AX
+	MOVQ        AX, panel+8(FP)
+	MOVQ        x+16(FP), CX
+	LEAQ        (CX)(DX*2), AX
+	MOVQ        AX, x+16(FP)
+	MOVQ        m+32(FP), AX
+	SUBQ        $0x02, tiles+24(FP)
+	MOVQ        $0x00000080, R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xa4
+	BYTE        $0x1b
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xb4
+	BYTE        $0x1b
+	BYTE        $0x40
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x1b
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xbc
+	BYTE        $0x1b
+	BYTE        $0x40
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+
+multiply:
+	CMPQ        R10, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(SI), Z2
+	VMOVUPS     2176(SI), Z3
+	MOVQ        $0x00000030, R10
+	LEAQ        (CX)(DX*1), R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x11
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x13
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(CX)
+	VMOVUPS     (R9), Z4
+	VCVTDQ2PS   (DI), Z5
+	VMULPS.BCST 32(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(DI), Z5
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R9)
+	PREFETCHT0  832(CX)
+	VMOVUPS     128(R9), Z4
+	VCVTDQ2PS   64(DI), Z5
+	VMULPS.BCST 80(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1088(DI), Z5
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 128(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)
+	VMOVUPS     256(R9), Z4
+	VCVTDQ2PS   128(DI), Z5
+	VMULPS.BCST 128(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1152(DI), Z5
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 256(R9)
+	PREFETCHT0  960(CX)
+	VMOVUPS     384(R9), Z4
+	VCVTDQ2PS   192(DI), Z5
+	VMULPS.BCST 176(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1216(DI), Z5
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 384(R9)
+	PREFETCHT0  1024(CX)
+	VMOVUPS     512(R9), Z4
+	VCVTDQ2PS   256(DI), Z5
+	VMULPS.BCST 224(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1280(DI), Z5
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 512(R9)
+	PREFETCHT0  1088(CX)
+	VMOVUPS     640(R9), Z4
+	VCVTDQ2PS   320(DI), Z5
+	VMULPS.BCST 272(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1344(DI), Z5
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 640(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)
+	VMOVUPS     768(R9), Z4
+	VCVTDQ2PS   384(DI), Z5
+	VMULPS.BCST 320(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1408(DI), Z5
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 768(R9)
+	PREFETCHT0  1216(CX)
+	VMOVUPS     896(R9), Z4
+	VCVTDQ2PS   448(DI), Z5
+	VMULPS.BCST 368(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1472(DI), Z5
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 896(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)
+	VMOVUPS     1024(R9), Z4
+	VCVTDQ2PS   512(DI), Z5
+	VMULPS.BCST 416(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1536(DI), Z5
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1024(R9)
+	PREFETCHT0  1344(CX)
+	VMOVUPS     1152(R9), Z4
+	VCVTDQ2PS   576(DI), Z5
+	VMULPS.BCST 464(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1600(DI), Z5
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1152(R9)
+	PREFETCHT0  1408(CX)
+	VMOVUPS     1280(R9), Z4
+	VCVTDQ2PS   640(DI), Z5
+	VMULPS.BCST 512(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1664(DI), Z5
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1280(R9)
+	PREFETCHT0  1472(CX)
+	VMOVUPS     1408(R9), Z4
+	VCVTDQ2PS   704(DI), Z5
+	VMULPS.BCST 560(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1728(DI), Z5
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1408(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R9), Z4
+	VCVTDQ2PS   768(DI), Z5
+	VMULPS.BCST 608(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1792(DI), Z5
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1536(R9)
+	VMOVUPS     1664(R9), Z4
+	VCVTDQ2PS   832(DI), Z5
+	VMULPS.BCST 656(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1856(DI), Z5
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1664(R9)
+	VMOVUPS     1792(R9), Z4
+	VCVTDQ2PS   896(DI), Z5
+	VMULPS.BCST 704(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1920(DI), Z5
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1792(R9)
+	VMOVUPS     1920(R9), Z4
+	VCVTDQ2PS   960(DI), Z5
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1984(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1920(R9)
+	VMOVUPS     2112(SI), Z2
+	VMOVUPS     2240(SI), Z3
+	PREFETCHT0  768(CX)(DX*1)
+	VMOVUPS     64(R9), Z4
+	VCVTDQ2PS   2048(DI), Z5
+	VMULPS.BCST 32(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(DI), Z5
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R9)
+	PREFETCHT0  832(CX)(DX*1)
+	VMOVUPS     192(R9), Z4
+	VCVTDQ2PS   2112(DI), Z5
+	VMULPS.BCST 80(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3136(DI), Z5
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 192(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)(DX*1)
+	VMOVUPS     320(R9), Z4
+	VCVTDQ2PS   2176(DI), Z5
+	VMULPS.BCST 128(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3200(DI), Z5
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 320(R9)
+	PREFETCHT0  960(CX)(DX*1)
+	VMOVUPS     448(R9), Z4
+	VCVTDQ2PS   2240(DI), Z5
+	VMULPS.BCST 176(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3264(DI), Z5
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 448(R9)
+	PREFETCHT0  1024(CX)(DX*1)
+	VMOVUPS     576(R9), Z4
+	VCVTDQ2PS   2304(DI), Z5
+	VMULPS.BCST 224(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3328(DI), Z5
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 576(R9)
+	PREFETCHT0  1088(CX)(DX*1)
+	VMOVUPS     704(R9), Z4
+	VCVTDQ2PS   2368(DI), Z5
+	VMULPS.BCST 272(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3392(DI), Z5
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 704(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)(DX*1)
+	VMOVUPS     832(R9), Z4
+	VCVTDQ2PS   2432(DI), Z5
+	VMULPS.BCST 320(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3456(DI), Z5
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 832(R9)
+	PREFETCHT0  1216(CX)(DX*1)
+	VMOVUPS     960(R9), Z4
+	VCVTDQ2PS   2496(DI), Z5
+	VMULPS.BCST 368(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3520(DI), Z5
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 960(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)(DX*1)
+	VMOVUPS     1088(R9), Z4
+	VCVTDQ2PS   2560(DI), Z5
+	VMULPS.BCST 416(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3584(DI), Z5
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1088(R9)
+	PREFETCHT0  1344(CX)(DX*1)
+	VMOVUPS     1216(R9), Z4
+	VCVTDQ2PS   2624(DI), Z5
+	VMULPS.BCST 464(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3648(DI), Z5
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1216(R9)
+	PREFETCHT0  1408(CX)(DX*1)
+	VMOVUPS     1344(R9), Z4
+	VCVTDQ2PS   2688(DI), Z5
+	VMULPS.BCST 512(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3712(DI), Z5
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1344(R9)
+	PREFETCHT0  1472(CX)(DX*1)
+	VMOVUPS     1472(R9), Z4
+	VCVTDQ2PS   2752(DI), Z5
+	VMULPS.BCST 560(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3776(DI), Z5
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1472(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R9), Z4
+	VCVTDQ2PS   2816(DI), Z5
+	VMULPS.BCST 608(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3840(DI), Z5
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1600(R9)
+	VMOVUPS     1728(R9), Z4
+	VCVTDQ2PS   2880(DI), Z5
+	VMULPS.BCST 656(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3904(DI), Z5
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1728(R9)
+	VMOVUPS     1856(R9), Z4
+	VCVTDQ2PS   2944(DI), Z5
+	VMULPS.BCST 704(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3968(DI), Z5
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1856(R9)
+	VMOVUPS     1984(R9), Z4
+	VCVTDQ2PS   3008(DI), Z5
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   4032(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1984(R9)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
+	MOVQ $0x00000030, R11
+	LEAQ (CX)(DX*1), R12
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x19
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x1c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(SI), Z2
+	VMOVUPS 2176(SI), Z3
+	MOVQ    R8, R11
+	MOVQ    R9, R12
+	MOVQ    R10, R14
+	SHLQ    $0x06, R14
+	MOVQ    DI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z4
+	VCVTDQ2PS   (R13), Z5
+	VMULPS.BCST 32(R11), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(R13), Z5
+	VMULPS.BCST 32(R11)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xcb
+
+add1:
+	VMOVUPS 2112(SI), Z2
+	VMOVUPS 2240(SI), Z3
+	MOVQ    R8, SI
+	MOVQ    R9, R8
+	SHLQ    $0x06, R10
+	MOVQ    DI, R9
+	ADDQ    R9, R10
+	JMP     row1Check
+
+row1:
+	VMOVUPS     64(R8), Z4
+	VCVTDQ2PS   2048(R9), Z5
+	VMULPS.BCST 32(SI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(R9), Z5
+	VMULPS.BCST 32(SI)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R8)
+	ADDQ        $0x30, SI
+	ADDQ        $0x00000080, R8
+	ADDQ        $0x40, R9
+
+row1Check:
+	CMPQ R9, R10
+	JL   row1
+
+next:
+	CMPQ    AX, $0x00
+	JLE     done
+	MOVQ    $0x00000010, SI
+	MOVQ    AX, R10
+	CMPQ    AX, SI
+	CMOVQGT SI, R10
+	MOVQ    CX, R8
+	MOVQ    m+32(FP), SI
+	SUBQ    AX, SI
+	SHLQ    $0x07, SI
+	MOVQ    acc+0(FP), R9
+	ADDQ    SI, R9
+	MOVQ    BX, SI
+	ADDQ    $0x00000300, CX
+	SUBQ    $0x00000010, AX
+	JG      multiply
+	NEGQ    BX
+	ADDQ    9288(SP), BX
+	CMPQ    tiles+24(FP), $0x00
+	JG      step
+	JMP     multiply
+
+done:
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x78
+	BYTE $0x49
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+DATA valuesIQ2_XXS<>+0(SB)/1, $0x88
+DATA valuesIQ2_XXS<>+1(SB)/1, $0x99
+DATA valuesIQ2_XXS<>+2(SB)/1, $0xab
+DATA valuesIQ2_XXS<>+3(SB)/1, $0x80
+DATA valuesIQ2_XXS<>+4(SB)/1, $0x78
+DATA valuesIQ2_XXS<>+5(SB)/1, $0x67
+DATA valuesIQ2_XXS<>+6(SB)/1, $0x55
+DATA valuesIQ2_XXS<>+7(SB)/1, $0x80
+DATA valuesIQ2_XXS<>+8(SB)/1, $0x80
+DATA valuesIQ2_XXS<>+9(SB)/1, $0x80
+DATA valuesIQ2_XXS<>+10(SB)/1, $0x80
+DATA valuesIQ2_XXS<>+11(SB)/1, $0x80
+DATA valuesIQ2_XXS<>+12(SB)/1, $0x80
+DATA valuesIQ2_XXS<>+13(SB)/1, $0x80
+DATA valuesIQ2_XXS<>+14(SB)/1, $0x80
+DATA valuesIQ2_XXS<>+15(SB)/1, $0x80
+GLOBL valuesIQ2_XXS<>(SB), RODATA|NOPTR, $16
+
+DATA unitIQ2_XXS<>+0(SB)/4, $0x3e000000
+DATA unitIQ2_XXS<>+4(SB)/4, $0x3e000000
+DATA unitIQ2_XXS<>+8(SB)/4, $0x3e000000
+DATA unitIQ2_XXS<>+12(SB)/4, $0x3e000000
+DATA unitIQ2_XXS<>+16(SB)/4, $0x3e000000
+DATA unitIQ2_XXS<>+20(SB)/4, $0x3e000000
+DATA unitIQ2_XXS<>+24(SB)/4, $0x3e000000
+DATA unitIQ2_XXS<>+28(SB)/4, $0x3e000000
+GLOBL unitIQ2_XXS<>(SB), RODATA|NOPTR, $32
+
+DATA mask03030303<>+0(SB)/4, $0x03030303
+DATA mask03030303<>+4(SB)/4, $0x03030303
+DATA mask03030303<>+8(SB)/4, $0x03030303
+DATA mask03030303<>+12(SB)/4, $0x03030303
+DATA mask03030303<>+16(SB)/4, $0x03030303
+DATA mask03030303<>+20(SB)/4, $0x03030303
+DATA mask03030303<>+24(SB)/4, $0x03030303
+DATA mask03030303<>+28(SB)/4, $0x03030303
+GLOBL mask03030303<>(SB), RODATA|NOPTR, $32
+
+DATA mask04040404<>+0(SB)/4, $0x04040404
+DATA mask04040404<>+4(SB)/4, $0x04040404
+DATA mask04040404<>+8(SB)/4, $0x04040404
+DATA mask04040404<>+12(SB)/4, $0x04040404
+DATA mask04040404<>+16(SB)/4, $0x04040404
+DATA mask04040404<>+20(SB)/4, $0x04040404
+DATA mask04040404<>+24(SB)/4, $0x04040404
+DATA mask04040404<>+28(SB)/4, $0x04040404
+GLOBL mask04040404<>(SB), RODATA|NOPTR, $32
+
+// func productIQ1_SAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·productIQ1_SAMX(SB), $9296-48
+	LEAQ            tileShapes<>+0(SB), AX
+	BYTE            $0xc4
+	BYTE            $0xe2
+	BYTE            $0x78
+	BYTE            $0x49
+	BYTE            $0x80
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	BYTE            $0x00
+	MOVQ            stride+40(FP), DX
+	LEAQ            (SP), DI
+	ADDQ            $0x3f, DI
+	ANDQ            $-64, DI
+	LEAQ            4096(DI), SI
+	LEAQ            2560(SI), BX
+	LEAQ            (SI)(BX*1), AX
+	MOVQ            AX, 9288(SP)
+	XORQ            R10, R10
+	XORQ            R8, R8
+	XORQ            R9, R9
+	VBROADCASTI32X4 valuesIQ1_S<>+0(SB), Z0
+	MOVL            $0x80808080, AX
+	VPBROADCASTD    AX, Z1
+
+step:
+	MOVQ       panel+8(FP), AX
+	TESTQ      $0x00000007, tiles+24(FP)
+	JNZ        sameSuper
+	MOVQ       AX, 9280(SP)
+	PREFETCHT0 8192(AX)
+	ADDQ       $0x00000040, AX
+
+sameSuper:
+	MOVQ        9280(SP), CX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	VCVTPH2PS   (CX), Z2
+	VMULPS.BCST unitIQ1_S<>+0(SB), Z2, Z2
+	VPMOVSXBD   (AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2048(BX)
+	VMOVDQU64   160(AX), Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z2
+	VPSRLD      $0x02, Z5, Z3
+	VPANDD.BCST mask03030303<>+0(SB), Z3, Z3
+	VPSRLD      $0x04, Z5, Z4
+	VPANDD.BCST mask03030303<>+0(SB), Z4, Z4
+	VPSRLD      $0x06, Z5, Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z5
+	VMOVDQU64   288(AX), Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z6
+	VPSRLD      $0x02, Z9, Z7
+	VPANDD.BCST mask03030303<>+0(SB), Z7, Z7
+	VPSRLD      $0x04, Z9, Z8
+	VPANDD.BCST mask03030303<>+0(SB), Z8, Z8
+	VPSRLD      $0x06, Z9, Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z9
+	VMOVDQU64   32(AX), Z10
+	VPSLLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z2, Z2
+	VPSHUFB     Z2, Z0, Z2
+	VMOVDQU64   32(AX), Z10
+	VPSLLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z3, Z3
+	VPSHUFB     Z3, Z0, Z3
+	VMOVDQU64   32(AX), Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z4, Z4
+	VPSHUFB     Z4, Z0, Z4
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z5, Z5
+	VPSHUFB     Z5, Z0, Z5
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z6, Z6
+	VPSHUFB     Z6, Z0, Z6
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x03, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z7, Z7
+	VPSHUFB     Z7, Z0, Z7
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x04, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z8, Z8
+	VPSHUFB     Z8, Z0, Z8
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x05, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z9, Z9
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, (BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 128(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 256(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 384(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 512(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 640(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 768(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 896(BX)
+	VCVTPH2PS   32(CX), Z2
+	VMULPS.BCST unitIQ1_S<>+0(SB), Z2, Z2
+	VPMOVSXBD   16(AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2112(BX)
+	VMOVDQU64   224(AX), Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z2
+	VPSRLD      $0x02, Z5, Z3
+	VPANDD.BCST mask03030303<>+0(SB), Z3, Z3
+	VPSRLD      $0x04, Z5, Z4
+	VPANDD.BCST mask03030303<>+0(SB), Z4, Z4
+	VPSRLD      $0x06, Z5, Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z5
+	VMOVDQU64   352(AX), Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z6
+	VPSRLD      $0x02, Z9, Z7
+	VPANDD.BCST mask03030303<>+0(SB), Z7, Z7
+	VPSRLD      $0x04, Z9, Z8
+	VPANDD.BCST mask03030303<>+0(SB), Z8, Z8
+	VPSRLD      $0x06, Z9, Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z9
+	VMOVDQU64   96(AX), Z10
+	VPSLLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z2, Z2
+	VPSHUFB     Z2, Z0, Z2
+	VMOVDQU64   96(AX), Z10
+	VPSLLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z3, Z3
+	VPSHUFB     Z3, Z0, Z3
+	VMOVDQU64   96(AX), Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z4, Z4
+	VPSHUFB     Z4, Z0, Z4
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z5, Z5
+	VPSHUFB     Z5, Z0, Z5
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z6, Z6
+	VPSHUFB     Z6, Z0, Z6
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x03, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z7, Z7
+	VPSHUFB     Z7, Z0, Z7
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x04, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z8, Z8
+	VPSHUFB     Z8, Z0, Z8
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x05, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z9, Z9
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 64(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 192(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 320(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 448(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 576(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 704(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 832(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 960(BX)
+	ADDQ        $0x000001a0, AX
+	PREFETCHT0  8192(AX)
+	PREFETCHT0  8256(AX)
+	PREFETCHT0  8320(AX)
+	PREFETCHT0  8384(AX)
+	PREFETCHT0  8448(AX)
+	PREFETCHT0  8512(AX)
+	PREFETCHT0  8576(AX)
+	VCVTPH2PS   (CX), Z2
+	VMULPS.BCST unitIQ1_S<>+0(SB), Z2, Z2
+	VPMOVSXBD   (AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2176(BX)
+	VMOVDQU64   160(AX), Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z2
+	VPSRLD      $0x02, Z5, Z3
+	VPANDD.BCST mask03030303<>+0(SB), Z3, Z3
+	VPSRLD      $0x04, Z5, Z4
+	VPANDD.BCST mask03030303<>+0(SB), Z4, Z4
+	VPSRLD      $0x06, Z5, Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z5
+	VMOVDQU64   288(AX), Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z6
+	VPSRLD      $0x02, Z9, Z7
+	VPANDD.BCST mask03030303<>+0(SB), Z7, Z7
+	VPSRLD      $0x04, Z9, Z8
+	VPANDD.BCST mask03030303<>+0(SB), Z8, Z8
+	VPSRLD      $0x06, Z9, Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z9
+	VMOVDQU64   32(AX), Z10
+	VPSLLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z2, Z2
+	VPSHUFB     Z2, Z0, Z2
+	VMOVDQU64   32(AX), Z10
+	VPSLLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z3, Z3
+	VPSHUFB     Z3, Z0, Z3
+	VMOVDQU64   32(AX), Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z4, Z4
+	VPSHUFB     Z4, Z0, Z4
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z5, Z5
+	VPSHUFB     Z5, Z0, Z5
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z6, Z6
+	VPSHUFB     Z6, Z0, Z6
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x03, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z7, Z7
+	VPSHUFB     Z7, Z0, Z7
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x04, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z8, Z8
+	VPSHUFB     Z8, Z0, Z8
+	VMOVDQU64   32(AX), Z10
+	VPSRLD      $0x05, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z9, Z9
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1024(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1152(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1280(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1408(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1536(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1664(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1792(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1920(BX)
+	VCVTPH2PS   32(CX), Z2
+	VMULPS.BCST unitIQ1_S<>+0(SB), Z2, Z2
+	VPMOVSXBD   16(AX), Z3
+	VCVTDQ2PS   Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     Z2, 2240(BX)
+	VMOVDQU64   224(AX), Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z2
+	VPSRLD      $0x02, Z5, Z3
+	VPANDD.BCST mask03030303<>+0(SB), Z3, Z3
+	VPSRLD      $0x04, Z5, Z4
+	VPANDD.BCST mask03030303<>+0(SB), Z4, Z4
+	VPSRLD      $0x06, Z5, Z5
+	VPANDD.BCST mask03030303<>+0(SB), Z5, Z5
+	VMOVDQU64   352(AX), Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z6
+	VPSRLD      $0x02, Z9, Z7
+	VPANDD.BCST mask03030303<>+0(SB), Z7, Z7
+	VPSRLD      $0x04, Z9, Z8
+	VPANDD.BCST mask03030303<>+0(SB), Z8, Z8
+	VPSRLD      $0x06, Z9, Z9
+	VPANDD.BCST mask03030303<>+0(SB), Z9, Z9
+	VMOVDQU64   96(AX), Z10
+	VPSLLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z2, Z2
+	VPSHUFB     Z2, Z0, Z2
+	VMOVDQU64   96(AX), Z10
+	VPSLLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z3, Z3
+	VPSHUFB     Z3, Z0, Z3
+	VMOVDQU64   96(AX), Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z4, Z4
+	VPSHUFB     Z4, Z0, Z4
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x01, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z5, Z5
+	VPSHUFB     Z5, Z0, Z5
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x02, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z6, Z6
+	VPSHUFB     Z6, Z0, Z6
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x03, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z7, Z7
+	VPSHUFB     Z7, Z0, Z7
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x04, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z8, Z8
+	VPSHUFB     Z8, Z0, Z8
+	VMOVDQU64   96(AX), Z10
+	VPSRLD      $0x05, Z10, Z10
+	VPANDD.BCST mask04040404<>+0(SB), Z10, Z10
+	VPORD       Z10, Z9, Z9
+	VPSHUFB     Z9, Z0, Z9
+	VPXORD      Z1, Z2, Z2
+	VMOVDQU64   Z2, 1088(BX)
+	VPXORD      Z1, Z3, Z3
+	VMOVDQU64   Z3, 1216(BX)
+	VPXORD      Z1, Z4, Z4
+	VMOVDQU64   Z4, 1344(BX)
+	VPXORD      Z1, Z5, Z5
+	VMOVDQU64   Z5, 1472(BX)
+	VPXORD      Z1, Z6, Z6
+	VMOVDQU64   Z6, 1600(BX)
+	VPXORD      Z1, Z7, Z7
+	VMOVDQU64   Z7, 1728(BX)
+	VPXORD      Z1, Z8, Z8
+	VMOVDQU64   Z8, 1856(BX)
+	VPXORD      Z1, Z9, Z9
+	VMOVDQU64   Z9, 1984(BX)
+	ADDQ        $0x000001a0, AX
+	MOVQ        AX, panel+8(FP)
+	MOVQ        x+16(FP), CX
+	LEAQ        (CX)(DX*2), AX
+	MOVQ        AX, x+16(FP)
+	MOVQ        m+32(FP), AX
+	SUBQ        $0x02, tiles+24(FP)
+	MOVQ        $0x00000080, R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xa4
+	BYTE        $0x1b
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xb4
+	BYTE        $0x1b
+	BYTE        $0x40
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xac
+	BYTE        $0x1b
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0xbc
+	BYTE        $0x1b
+	BYTE        $0x40
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+
+multiply:
+	CMPQ        R10, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(SI), Z2
+	VMOVUPS     2176(SI), Z3
+	MOVQ        $0x00000030, R10
+	LEAQ        (CX)(DX*1), R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x11
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x13
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(CX)
+	VMOVUPS     (R9), Z4
+	VCVTDQ2PS   (DI), Z5
+	VMULPS.BCST 32(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(DI), Z5
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R9)
+	PREFETCHT0  832(CX)
+	VMOVUPS     128(R9), Z4
+	VCVTDQ2PS   64(DI), Z5
+	VMULPS.BCST 80(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1088(DI), Z5
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 128(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)
+	VMOVUPS     256(R9), Z4
+	VCVTDQ2PS   128(DI), Z5
+	VMULPS.BCST 128(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1152(DI), Z5
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 256(R9)
+	PREFETCHT0  960(CX)
+	VMOVUPS     384(R9), Z4
+	VCVTDQ2PS   192(DI), Z5
+	VMULPS.BCST 176(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1216(DI), Z5
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 384(R9)
+	PREFETCHT0  1024(CX)
+	VMOVUPS     512(R9), Z4
+	VCVTDQ2PS   256(DI), Z5
+	VMULPS.BCST 224(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1280(DI), Z5
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 512(R9)
+	PREFETCHT0  1088(CX)
+	VMOVUPS     640(R9), Z4
+	VCVTDQ2PS   320(DI), Z5
+	VMULPS.BCST 272(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1344(DI), Z5
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 640(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)
+	VMOVUPS     768(R9), Z4
+	VCVTDQ2PS   384(DI), Z5
+	VMULPS.BCST 320(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1408(DI), Z5
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 768(R9)
+	PREFETCHT0  1216(CX)
+	VMOVUPS     896(R9), Z4
+	VCVTDQ2PS   448(DI), Z5
+	VMULPS.BCST 368(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1472(DI), Z5
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 896(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)
+	VMOVUPS     1024(R9), Z4
+	VCVTDQ2PS   512(DI), Z5
+	VMULPS.BCST 416(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1536(DI), Z5
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1024(R9)
+	PREFETCHT0  1344(CX)
+	VMOVUPS     1152(R9), Z4
+	VCVTDQ2PS   576(DI), Z5
+	VMULPS.BCST 464(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1600(DI), Z5
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1152(R9)
+	PREFETCHT0  1408(CX)
+	VMOVUPS     1280(R9), Z4
+	VCVTDQ2PS   640(DI), Z5
+	VMULPS.BCST 512(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1664(DI), Z5
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1280(R9)
+	PREFETCHT0  1472(CX)
+	VMOVUPS     1408(R9), Z4
+	VCVTDQ2PS   704(DI), Z5
+	VMULPS.BCST 560(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1728(DI), Z5
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1408(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R9), Z4
+	VCVTDQ2PS   768(DI), Z5
+	VMULPS.BCST 608(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1792(DI), Z5
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1536(R9)
+	VMOVUPS     1664(R9), Z4
+	VCVTDQ2PS   832(DI), Z5
+	VMULPS.BCST 656(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1856(DI), Z5
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1664(R9)
+	VMOVUPS     1792(R9), Z4
+	VCVTDQ2PS   896(DI), Z5
+	VMULPS.BCST 704(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1920(DI), Z5
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1792(R9)
+	VMOVUPS     1920(R9), Z4
+	VCVTDQ2PS   960(DI), Z5
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1984(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1920(R9)
+	VMOVUPS     2112(SI), Z2
+	VMOVUPS     2240(SI), Z3
+	PREFETCHT0  768(CX)(DX*1)
+	VMOVUPS     64(R9), Z4
+	VCVTDQ2PS   2048(DI), Z5
+	VMULPS.BCST 32(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(DI), Z5
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R9)
+	PREFETCHT0  832(CX)(DX*1)
+	VMOVUPS     192(R9), Z4
+	VCVTDQ2PS   2112(DI), Z5
+	VMULPS.BCST 80(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3136(DI), Z5
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 192(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)(DX*1)
+	VMOVUPS     320(R9), Z4
+	VCVTDQ2PS   2176(DI), Z5
+	VMULPS.BCST 128(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3200(DI), Z5
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 320(R9)
+	PREFETCHT0  960(CX)(DX*1)
+	VMOVUPS     448(R9), Z4
+	VCVTDQ2PS   2240(DI), Z5
+	VMULPS.BCST 176(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3264(DI), Z5
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 448(R9)
+	PREFETCHT0  1024(CX)(DX*1)
+	VMOVUPS     576(R9), Z4
+	VCVTDQ2PS   2304(DI), Z5
+	VMULPS.BCST 224(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3328(DI), Z5
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 576(R9)
+	PREFETCHT0  1088(CX)(DX*1)
+	VMOVUPS     704(R9), Z4
+	VCVTDQ2PS   2368(DI), Z5
+	VMULPS.BCST 272(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3392(DI), Z5
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 704(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)(DX*1)
+	VMOVUPS     832(R9), Z4
+	VCVTDQ2PS   2432(DI), Z5
+	VMULPS.BCST 320(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3456(DI), Z5
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 832(R9)
+	PREFETCHT0  1216(CX)(DX*1)
+	VMOVUPS     960(R9), Z4
+	VCVTDQ2PS   2496(DI), Z5
+	VMULPS.BCST 368(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3520(DI), Z5
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 960(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)(DX*1)
+	VMOVUPS     1088(R9), Z4
+	VCVTDQ2PS   2560(DI), Z5
+	VMULPS.BCST 416(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3584(DI), Z5
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1088(R9)
+	PREFETCHT0  1344(CX)(DX*1)
+	VMOVUPS     1216(R9), Z4
+	VCVTDQ2PS   2624(DI), Z5
+	VMULPS.BCST 464(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3648(DI), Z5
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1216(R9)
+	PREFETCHT0  1408(CX)(DX*1)
+	VMOVUPS     1344(R9), Z4
+	VCVTDQ2PS   2688(DI), Z5
+	VMULPS.BCST 512(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3712(DI), Z5
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1344(R9)
+	PREFETCHT0  1472(CX)(DX*1)
+	VMOVUPS     1472(R9), Z4
+	VCVTDQ2PS   2752(DI), Z5
+	VMULPS.BCST 560(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3776(DI), Z5
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1472(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R9), Z4
+	VCVTDQ2PS   2816(DI), Z5
+	VMULPS.BCST 608(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3840(DI), Z5
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1600(R9)
+	VMOVUPS     1728(R9), Z4
+	VCVTDQ2PS   2880(DI), Z5
+	VMULPS.BCST 656(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3904(DI), Z5
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1728(R9)
+	VMOVUPS     1856(R9), Z4
+	VCVTDQ2PS   2944(DI), Z5
+	VMULPS.BCST 704(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3968(DI), Z5
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1856(R9)
+	VMOVUPS     1984(R9), Z4
+	VCVTDQ2PS   3008(DI), Z5
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   4032(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1984(R9)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
+	MOVQ $0x00000030, R11
+	LEAQ (CX)(DX*1), R12
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x19
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x1c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(SI), Z2
+	VMOVUPS 2176(SI), Z3
+	MOVQ    R8, R11
+	MOVQ    R9, R12
+	MOVQ    R10, R14
+	SHLQ    $0x06, R14
+	MOVQ    DI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z4
+	VCVTDQ2PS   (R13), Z5
+	VMULPS.BCST 32(R11), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(R13), Z5
+	VMULPS.BCST 32(R11)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xcb
+
+add1:
+	VMOVUPS 2112(SI), Z2
+	VMOVUPS 2240(SI), Z3
+	MOVQ    R8, SI
+	MOVQ    R9, R8
+	SHLQ    $0x06, R10
+	MOVQ    DI, R9
+	ADDQ    R9, R10
+	JMP     row1Check
+
+row1:
+	VMOVUPS     64(R8), Z4
+	VCVTDQ2PS   2048(R9), Z5
+	VMULPS.BCST 32(SI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(R9), Z5
+	VMULPS.BCST 32(SI)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R8)
+	ADDQ        $0x30, SI
+	ADDQ        $0x00000080, R8
+	ADDQ        $0x40, R9
+
+row1Check:
+	CMPQ R9, R10
+	JL   row1
+
+next:
+	CMPQ    AX, $0x00
+	JLE     done
+	MOVQ    $0x00000010, SI
+	MOVQ    AX, R10
+	CMPQ    AX, SI
+	CMOVQGT SI, R10
+	MOVQ    CX, R8
+	MOVQ    m+32(FP), SI
+	SUBQ    AX, SI
+	SHLQ    $0x07, SI
+	MOVQ    acc+0(FP), R9
+	ADDQ    SI, R9
+	MOVQ    BX, SI
+	ADDQ    $0x00000300, CX
+	SUBQ    $0x00000010, AX
+	JG      multiply
+	NEGQ    BX
+	ADDQ    9288(SP), BX
+	CMPQ    tiles+24(FP), $0x00
+	JG      step
+	JMP     multiply
+
+done:
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x78
+	BYTE $0x49
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+DATA valuesIQ1_S<>+0(SB)/1, $0x79
+DATA valuesIQ1_S<>+1(SB)/1, $0x81
+DATA valuesIQ1_S<>+2(SB)/1, $0x89
+DATA valuesIQ1_S<>+3(SB)/1, $0x80
+DATA valuesIQ1_S<>+4(SB)/1, $0x77
+DATA valuesIQ1_S<>+5(SB)/1, $0x7f
+DATA valuesIQ1_S<>+6(SB)/1, $0x87
+DATA valuesIQ1_S<>+7(SB)/1, $0x80
+DATA valuesIQ1_S<>+8(SB)/1, $0x80
+DATA valuesIQ1_S<>+9(SB)/1, $0x80
+DATA valuesIQ1_S<>+10(SB)/1, $0x80
+DATA valuesIQ1_S<>+11(SB)/1, $0x80
+DATA valuesIQ1_S<>+12(SB)/1, $0x80
+DATA valuesIQ1_S<>+13(SB)/1, $0x80
+DATA valuesIQ1_S<>+14(SB)/1, $0x80
+DATA valuesIQ1_S<>+15(SB)/1, $0x80
+GLOBL valuesIQ1_S<>(SB), RODATA|NOPTR, $16
+
+DATA unitIQ1_S<>+0(SB)/4, $0x3e000000
+DATA unitIQ1_S<>+4(SB)/4, $0x3e000000
+DATA unitIQ1_S<>+8(SB)/4, $0x3e000000
+DATA unitIQ1_S<>+12(SB)/4, $0x3e000000
+DATA unitIQ1_S<>+16(SB)/4, $0x3e000000
+DATA unitIQ1_S<>+20(SB)/4, $0x3e000000
+DATA unitIQ1_S<>+24(SB)/4, $0x3e000000
+DATA unitIQ1_S<>+28(SB)/4, $0x3e000000
+GLOBL unitIQ1_S<>(SB), RODATA|NOPTR, $32
+
+// func productTQ1_0AMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·productTQ1_0AMX(SB), $9296-48
+	LEAQ         tileShapes<>+0(SB), AX
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x78
+	BYTE         $0x49
+	BYTE         $0x80
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x00
+	MOVQ         stride+40(FP), DX
+	LEAQ         (SP), DI
+	ADDQ         $0x3f, DI
+	ANDQ         $-64, DI
+	LEAQ         4096(DI), SI
+	LEAQ         2560(SI), BX
+	LEAQ         (SI)(BX*1), AX
+	MOVQ         AX, 9288(SP)
+	XORQ         R10, R10
+	XORQ         R8, R8
+	XORQ         R9, R9
+	MOVL         $0x03030303, AX
+	VPBROADCASTD AX, Z0
+	MOVL         $0x01010101, AX
+	VPBROADCASTD AX, Z1
+
+step:
+	MOVQ       panel+8(FP), AX
+	TESTQ      $0x00000007, tiles+24(FP)
+	JNZ        sameSuper
+	MOVQ       AX, 9280(SP)
+	PREFETCHT0 8192(AX)
+	ADDQ       $0x00000040, AX
+
+sameSuper:
+	MOVQ       9280(SP), CX
+	PREFETCHT0 8192(AX)
+	PREFETCHT0 8256(AX)
+	PREFETCHT0 8320(AX)
+	PREFETCHT0 8384(AX)
+	PREFETCHT0 8448(AX)
+	VCVTPH2PS  (CX), Z2
+	VPMOVSXBD  (AX), Z3
+	VCVTDQ2PS  Z3, Z3
+	VMULPS     Z3, Z2, Z2
+	VMOVUPS    Z2, 2048(BX)
+	VMOVDQU64  32(AX), Z5
+	VPANDD     Z0, Z5, Z2
+	VPSRLD     $0x02, Z5, Z3
+	VPANDD     Z0, Z3, Z3
+	VPSRLD     $0x04, Z5, Z4
+	VPANDD     Z0, Z4, Z4
+	VPSRLD     $0x06, Z5, Z5
+	VPANDD     Z0, Z5, Z5
+	VMOVDQU64  160(AX), Z9
+	VPANDD     Z0, Z9, Z6
+	VPSRLD     $0x02, Z9, Z7
+	VPANDD     Z0, Z7, Z7
+	VPSRLD     $0x04, Z9, Z8
+	VPANDD     Z0, Z8, Z8
+	VPSRLD     $0x06, Z9, Z9
+	VPANDD     Z0, Z9, Z9
+	VPSUBB     Z1, Z2, Z2
+	VMOVDQU64  Z2, (BX)
+	VPSUBB     Z1, Z3, Z3
+	VMOVDQU64  Z3, 128(BX)
+	VPSUBB     Z1, Z4, Z4
+	VMOVDQU64  Z4, 256(BX)
+	VPSUBB     Z1, Z5, Z5
+	VMOVDQU64  Z5, 384(BX)
+	VPSUBB     Z1, Z6, Z6
+	VMOVDQU64  Z6, 512(BX)
+	VPSUBB     Z1, Z7, Z7
+	VMOVDQU64  Z7, 640(BX)
+	VPSUBB     Z1, Z8, Z8
+	VMOVDQU64  Z8, 768(BX)
+	VPSUBB     Z1, Z9, Z9
+	VMOVDQU64  Z9, 896(BX)
+	VCVTPH2PS  32(CX), Z2
+	VPMOVSXBD  16(AX), Z3
+	VCVTDQ2PS  Z3, Z3
+	VMULPS     Z3, Z2, Z2
+	VMOVUPS    Z2, 2112(BX)
+	VMOVDQU64  96(AX), Z5
+	VPANDD     Z0, Z5, Z2
+	VPSRLD     $0x02, Z5, Z3
+	VPANDD     Z0, Z3, Z3
+	VPSRLD     $0x04, Z5, Z4
+	VPANDD     Z0, Z4, Z4
+	VPSRLD     $0x06, Z5, Z5
+	VPANDD     Z0, Z5, Z5
+	VMOVDQU64  224(AX), Z9
+	VPANDD     Z0, Z9, Z6
+	VPSRLD     $0x02, Z9, Z7
+	VPANDD     Z0, Z7, Z7
+	VPSRLD     $0x04, Z9, Z8
+	VPANDD     Z0, Z8, Z8
+	VPSRLD     $0x06, Z9, Z9
+	VPANDD     Z0, Z9, Z9
+	VPSUBB     Z1, Z2, Z2
+	VMOVDQU64  Z2, 64(BX)
+	VPSUBB     Z1, Z3, Z3
+	VMOVDQU64  Z3, 192(BX)
+	VPSUBB     Z1, Z4, Z4
+	VMOVDQU64  Z4, 320(BX)
+	VPSUBB     Z1, Z5, Z5
+	VMOVDQU64  Z5, 448(BX)
+	VPSUBB     Z1, Z6, Z6
+	VMOVDQU64  Z6, 576(BX)
+	VPSUBB     Z1, Z7, Z7
+	VMOVDQU64  Z7, 704(BX)
+	VPSUBB     Z1, Z8, Z8
+	VMOVDQU64  Z8, 832(BX)
+	VPSUBB     Z1, Z9, Z9
+	VMOVDQU64  Z9, 960(BX)
+	ADDQ       $0x00000120, AX
+	PREFETCHT0 8192(AX)
+	PREFETCHT0 8256(AX)
+	PREFETCHT0 8320(AX)
+	PREFETCHT0 8384(AX)
+	PREFETCHT0 8448(AX)
+	VCVTPH2PS  (CX), Z2
+	VPMOVSXBD  (AX), Z3
+	VCVTDQ2PS  Z3, Z3
+	VMULPS     Z3, Z2, Z2
+	VMOVUPS    Z2, 2176(BX)
+	VMOVDQU64  32(AX), Z5
+	VPANDD     Z0, Z5, Z2
+	VPSRLD     $0x02, Z5, Z3
+	VPANDD     Z0, Z3, Z3
+	VPSRLD     $0x04, Z5, Z4
+	VPANDD     Z0, Z4, Z4
+	VPSRLD     $0x06, Z5, Z5
+	VPANDD     Z0, Z5, Z5
+	VMOVDQU64  160(AX), Z9
+	VPANDD     Z0, Z9, Z6
+	VPSRLD     $0x02, Z9, Z7
+	VPANDD     Z0, Z7, Z7
+	VPSRLD     $0x04, Z9, Z8
+	VPANDD     Z0, Z8, Z8
+	VPSRLD     $0x06, Z9, Z9
+	VPANDD     Z0, Z9, Z9
+	VPSUBB     Z1, Z2, Z2
+	VMOVDQU64  Z2, 1024(BX)
+	VPSUBB     Z1, Z3, Z3
+	VMOVDQU64  Z3, 1152(BX)
+	VPSUBB     Z1, Z4, Z4
+	VMOVDQU64  Z4, 1280(BX)
+	VPSUBB     Z1, Z5, Z5
+	VMOVDQU64  Z5, 1408(BX)
+	VPSUBB     Z1, Z6, Z6
+	VMOVDQU64  Z6, 1536(BX)
+	VPSUBB     Z1, Z7, Z7
+	VMOVDQU64  Z7, 1664(BX)
+	VPSUBB     Z1, Z8, Z8
+	VMOVDQU64  Z8, 1792(BX)
+	VPSUBB     Z1, Z9, Z9
+	VMOVDQU64  Z9, 1920(BX)
+	VCVTPH2PS  32(CX), Z2
+	VPMOVSXBD  16(AX), Z3
+	VCVTDQ2PS  Z3, Z3
+	VMULPS     Z3, Z2, Z2
+	VMOVUPS    Z2, 2240(BX)
+	VMOVDQU64  96(AX), Z5
+	VPANDD     Z0, Z5, Z2
+	VPSRLD     $0x02, Z5, Z3
+	VPANDD     Z0, Z3, Z3
+	VPSRLD     $0x04, Z5, Z4
+	VPANDD     Z0, Z4, Z4
+	VPSRLD     $0x06, Z5, Z5
+	VPANDD     Z0, Z5, Z5
+	VMOVDQU64  224(AX), Z9
+	VPANDD     Z0, Z9, Z6
+	VPSRLD     $0x02, Z9, Z7
+	VPANDD     Z0, Z7, Z7
+	VPSRLD     $0x04, Z9, Z8
+	VPANDD     Z0, Z8, Z8
+	VPSRLD     $0x06, Z9, Z9
+	VPANDD     Z0, Z9, Z9
+	VPSUBB     Z1, Z2, Z2
+	VMOVDQU64  Z2, 1088(BX)
+	VPSUBB     Z1, Z3, Z3
+	VMOVDQU64  Z3, 1216(BX)
+	VPSUBB     Z1, Z4, Z4
+	VMOVDQU64  Z4, 1344(BX)
+	VPSUBB     Z1, Z5, Z5
+	VMOVDQU64  Z5, 1472(BX)
+	VPSUBB     Z1, Z6, Z6
+	VMOVDQU64  Z6, 1600(BX)
+	VPSUBB     Z1, Z7, Z7
+	VMOVDQU64  Z7, 1728(BX)
+	VPSUBB     Z1, Z8, Z8
+	VMOVDQU64  Z8, 1856(BX)
+	VPSUBB     Z1, Z9, Z9
+	VMOVDQU64  Z9, 1984(BX)
+	ADDQ       $0x00000120, AX
+	MOVQ       AX, panel+8(FP)
+	MOVQ       x+16(FP), CX
+	LEAQ       (CX)(DX*2), AX
+	MOVQ       AX, x+16(FP)
+	MOVQ       m+32(FP), AX
+	SUBQ       $0x02, tiles+24(FP)
+	MOVQ       $0x00000080, R11
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xa4
+	BYTE       $0x1b
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xb4
+	BYTE       $0x1b
+	BYTE       $0x40
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xac
+	BYTE       $0x1b
+	BYTE       $0x00
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x1b
+	BYTE       $0x40
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
+
+multiply:
+	CMPQ        R10, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(SI), Z2
+	VMOVUPS     2176(SI), Z3
+	MOVQ        $0x00000030, R10
+	LEAQ        (CX)(DX*1), R11
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x11
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x13
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(CX)
+	VMOVUPS     (R9), Z4
+	VCVTDQ2PS   (DI), Z5
+	VMULPS.BCST 32(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(DI), Z5
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R9)
+	PREFETCHT0  832(CX)
+	VMOVUPS     128(R9), Z4
+	VCVTDQ2PS   64(DI), Z5
+	VMULPS.BCST 80(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1088(DI), Z5
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 128(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)
+	VMOVUPS     256(R9), Z4
+	VCVTDQ2PS   128(DI), Z5
+	VMULPS.BCST 128(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1152(DI), Z5
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 256(R9)
+	PREFETCHT0  960(CX)
+	VMOVUPS     384(R9), Z4
+	VCVTDQ2PS   192(DI), Z5
+	VMULPS.BCST 176(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1216(DI), Z5
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 384(R9)
+	PREFETCHT0  1024(CX)
+	VMOVUPS     512(R9), Z4
+	VCVTDQ2PS   256(DI), Z5
+	VMULPS.BCST 224(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1280(DI), Z5
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 512(R9)
+	PREFETCHT0  1088(CX)
+	VMOVUPS     640(R9), Z4
+	VCVTDQ2PS   320(DI), Z5
+	VMULPS.BCST 272(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1344(DI), Z5
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 640(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)
+	VMOVUPS     768(R9), Z4
+	VCVTDQ2PS   384(DI), Z5
+	VMULPS.BCST 320(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1408(DI), Z5
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 768(R9)
+	PREFETCHT0  1216(CX)
+	VMOVUPS     896(R9), Z4
+	VCVTDQ2PS   448(DI), Z5
+	VMULPS.BCST 368(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1472(DI), Z5
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 896(R9)
+	MOVQ        $0x00000040, R10
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x17
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)
+	VMOVUPS     1024(R9), Z4
+	VCVTDQ2PS   512(DI), Z5
+	VMULPS.BCST 416(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1536(DI), Z5
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1024(R9)
+	PREFETCHT0  1344(CX)
+	VMOVUPS     1152(R9), Z4
+	VCVTDQ2PS   576(DI), Z5
+	VMULPS.BCST 464(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1600(DI), Z5
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1152(R9)
+	PREFETCHT0  1408(CX)
+	VMOVUPS     1280(R9), Z4
+	VCVTDQ2PS   640(DI), Z5
+	VMULPS.BCST 512(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1664(DI), Z5
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1280(R9)
+	PREFETCHT0  1472(CX)
+	VMOVUPS     1408(R9), Z4
+	VCVTDQ2PS   704(DI), Z5
+	VMULPS.BCST 560(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1728(DI), Z5
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1408(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R9), Z4
+	VCVTDQ2PS   768(DI), Z5
+	VMULPS.BCST 608(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1792(DI), Z5
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1536(R9)
+	VMOVUPS     1664(R9), Z4
+	VCVTDQ2PS   832(DI), Z5
+	VMULPS.BCST 656(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1856(DI), Z5
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1664(R9)
+	VMOVUPS     1792(R9), Z4
+	VCVTDQ2PS   896(DI), Z5
+	VMULPS.BCST 704(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1920(DI), Z5
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1792(R9)
+	VMOVUPS     1920(R9), Z4
+	VCVTDQ2PS   960(DI), Z5
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1984(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1920(R9)
+	VMOVUPS     2112(SI), Z2
+	VMOVUPS     2240(SI), Z3
+	PREFETCHT0  768(CX)(DX*1)
+	VMOVUPS     64(R9), Z4
+	VCVTDQ2PS   2048(DI), Z5
+	VMULPS.BCST 32(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(DI), Z5
+	VMULPS.BCST 32(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R9)
+	PREFETCHT0  832(CX)(DX*1)
+	VMOVUPS     192(R9), Z4
+	VCVTDQ2PS   2112(DI), Z5
+	VMULPS.BCST 80(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3136(DI), Z5
+	VMULPS.BCST 80(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 192(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(CX)(DX*1)
+	VMOVUPS     320(R9), Z4
+	VCVTDQ2PS   2176(DI), Z5
+	VMULPS.BCST 128(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3200(DI), Z5
+	VMULPS.BCST 128(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 320(R9)
+	PREFETCHT0  960(CX)(DX*1)
+	VMOVUPS     448(R9), Z4
+	VCVTDQ2PS   2240(DI), Z5
+	VMULPS.BCST 176(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3264(DI), Z5
+	VMULPS.BCST 176(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 448(R9)
+	PREFETCHT0  1024(CX)(DX*1)
+	VMOVUPS     576(R9), Z4
+	VCVTDQ2PS   2304(DI), Z5
+	VMULPS.BCST 224(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3328(DI), Z5
+	VMULPS.BCST 224(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 576(R9)
+	PREFETCHT0  1088(CX)(DX*1)
+	VMOVUPS     704(R9), Z4
+	VCVTDQ2PS   2368(DI), Z5
+	VMULPS.BCST 272(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3392(DI), Z5
+	VMULPS.BCST 272(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 704(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(CX)(DX*1)
+	VMOVUPS     832(R9), Z4
+	VCVTDQ2PS   2432(DI), Z5
+	VMULPS.BCST 320(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3456(DI), Z5
+	VMULPS.BCST 320(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 832(R9)
+	PREFETCHT0  1216(CX)(DX*1)
+	VMOVUPS     960(R9), Z4
+	VCVTDQ2PS   2496(DI), Z5
+	VMULPS.BCST 368(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3520(DI), Z5
+	VMULPS.BCST 368(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 960(R9)
+	MOVQ        $0x00000040, SI
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x37
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(CX)(DX*1)
+	VMOVUPS     1088(R9), Z4
+	VCVTDQ2PS   2560(DI), Z5
+	VMULPS.BCST 416(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3584(DI), Z5
+	VMULPS.BCST 416(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1088(R9)
+	PREFETCHT0  1344(CX)(DX*1)
+	VMOVUPS     1216(R9), Z4
+	VCVTDQ2PS   2624(DI), Z5
+	VMULPS.BCST 464(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3648(DI), Z5
+	VMULPS.BCST 464(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1216(R9)
+	PREFETCHT0  1408(CX)(DX*1)
+	VMOVUPS     1344(R9), Z4
+	VCVTDQ2PS   2688(DI), Z5
+	VMULPS.BCST 512(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3712(DI), Z5
+	VMULPS.BCST 512(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1344(R9)
+	PREFETCHT0  1472(CX)(DX*1)
+	VMOVUPS     1472(R9), Z4
+	VCVTDQ2PS   2752(DI), Z5
+	VMULPS.BCST 560(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3776(DI), Z5
+	VMULPS.BCST 560(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1472(R9)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R9), Z4
+	VCVTDQ2PS   2816(DI), Z5
+	VMULPS.BCST 608(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3840(DI), Z5
+	VMULPS.BCST 608(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1600(R9)
+	VMOVUPS     1728(R9), Z4
+	VCVTDQ2PS   2880(DI), Z5
+	VMULPS.BCST 656(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3904(DI), Z5
+	VMULPS.BCST 656(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1728(R9)
+	VMOVUPS     1856(R9), Z4
+	VCVTDQ2PS   2944(DI), Z5
+	VMULPS.BCST 704(R8), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3968(DI), Z5
+	VMULPS.BCST 704(R8)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1856(R9)
+	VMOVUPS     1984(R9), Z4
+	VCVTDQ2PS   3008(DI), Z5
+	VMULPS.BCST 752(R8), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   4032(DI), Z2
+	VMULPS.BCST 752(R8)(DX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1984(R9)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
+	MOVQ $0x00000030, R11
+	LEAQ (CX)(DX*1), R12
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x19
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x1c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(SI), Z2
+	VMOVUPS 2176(SI), Z3
+	MOVQ    R8, R11
+	MOVQ    R9, R12
+	MOVQ    R10, R14
+	SHLQ    $0x06, R14
+	MOVQ    DI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z4
+	VCVTDQ2PS   (R13), Z5
+	VMULPS.BCST 32(R11), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(R13), Z5
+	VMULPS.BCST 32(R11)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1f
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xcb
+
+add1:
+	VMOVUPS 2112(SI), Z2
+	VMOVUPS 2240(SI), Z3
+	MOVQ    R8, SI
+	MOVQ    R9, R8
+	SHLQ    $0x06, R10
+	MOVQ    DI, R9
+	ADDQ    R9, R10
+	JMP     row1Check
+
+row1:
+	VMOVUPS     64(R8), Z4
+	VCVTDQ2PS   2048(R9), Z5
+	VMULPS.BCST 32(SI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(R9), Z5
+	VMULPS.BCST 32(SI)(DX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R8)
+	ADDQ        $0x30, SI
+	ADDQ        $0x00000080, R8
+	ADDQ        $0x40, R9
+
+row1Check:
+	CMPQ R9, R10
+	JL   row1
+
+next:
+	CMPQ    AX, $0x00
+	JLE     done
+	MOVQ    $0x00000010, SI
+	MOVQ    AX, R10
+	CMPQ    AX, SI
+	CMOVQGT SI, R10
+	MOVQ    CX, R8
+	MOVQ    m+32(FP), SI
+	SUBQ    AX, SI
+	SHLQ    $0x07, SI
+	MOVQ    acc+0(FP), R9
+	ADDQ    SI, R9
+	MOVQ    BX, SI
+	ADDQ    $0x00000300, CX
+	SUBQ    $0x00000010, AX
+	JG      multiply
+	NEGQ    BX
+	ADDQ    9288(SP), BX
+	CMPQ    tiles+24(FP), $0x00
+	JG      step
+	JMP     multiply
+
+done:
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x78
+	BYTE $0x49
+	BYTE $0xc0
+	VZEROUPPER
+	RET
+
+// func productQ1_0AMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+// Requires: AVX, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·productQ1_0AMX(SB), $9296-48
+	LEAQ         tileShapes<>+0(SB), AX
+	BYTE         $0xc4
+	BYTE         $0xe2
+	BYTE         $0x78
+	BYTE         $0x49
+	BYTE         $0x80
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x00
+	BYTE         $0x00
+	MOVQ         stride+40(FP), CX
+	LEAQ         (SP), SI
+	ADDQ         $0x3f, SI
+	ANDQ         $-64, SI
+	LEAQ         4096(SI), BX
+	LEAQ         2560(BX), DX
+	LEAQ         (BX)(DX*1), AX
+	MOVQ         AX, 9288(SP)
+	XORQ         R9, R9
+	XORQ         DI, DI
+	XORQ         R8, R8
+	MOVL         $0x03030303, AX
+	VPBROADCASTD AX, Z0
+	MOVL         $0x01010101, AX
+	VPBROADCASTD AX, Z1
+
+step:
+	MOVQ       panel+8(FP), AX
+	PREFETCHT0 8192(AX)
+	PREFETCHT0 8256(AX)
+	PREFETCHT0 8320(AX)
+	PREFETCHT0 8384(AX)
+	PREFETCHT0 8448(AX)
+	VCVTPH2PS  (AX), Z2
+	VMOVUPS    Z2, 2048(DX)
+	VMOVDQU64  64(AX), Z5
+	VPANDD     Z0, Z5, Z2
+	VPSRLD     $0x02, Z5, Z3
+	VPANDD     Z0, Z3, Z3
+	VPSRLD     $0x04, Z5, Z4
+	VPANDD     Z0, Z4, Z4
+	VPSRLD     $0x06, Z5, Z5
+	VPANDD     Z0, Z5, Z5
+	VMOVDQU64  192(AX), Z9
+	VPANDD     Z0, Z9, Z6
+	VPSRLD     $0x02, Z9, Z7
+	VPANDD     Z0, Z7, Z7
+	VPSRLD     $0x04, Z9, Z8
+	VPANDD     Z0, Z8, Z8
+	VPSRLD     $0x06, Z9, Z9
+	VPANDD     Z0, Z9, Z9
+	VPSUBB     Z1, Z2, Z2
+	VMOVDQU64  Z2, (DX)
+	VPSUBB     Z1, Z3, Z3
+	VMOVDQU64  Z3, 128(DX)
+	VPSUBB     Z1, Z4, Z4
+	VMOVDQU64  Z4, 256(DX)
+	VPSUBB     Z1, Z5, Z5
+	VMOVDQU64  Z5, 384(DX)
+	VPSUBB     Z1, Z6, Z6
+	VMOVDQU64  Z6, 512(DX)
+	VPSUBB     Z1, Z7, Z7
+	VMOVDQU64  Z7, 640(DX)
+	VPSUBB     Z1, Z8, Z8
+	VMOVDQU64  Z8, 768(DX)
+	VPSUBB     Z1, Z9, Z9
+	VMOVDQU64  Z9, 896(DX)
+	VCVTPH2PS  32(AX), Z2
+	VMOVUPS    Z2, 2112(DX)
+	VMOVDQU64  128(AX), Z5
+	VPANDD     Z0, Z5, Z2
+	VPSRLD     $0x02, Z5, Z3
+	VPANDD     Z0, Z3, Z3
+	VPSRLD     $0x04, Z5, Z4
+	VPANDD     Z0, Z4, Z4
+	VPSRLD     $0x06, Z5, Z5
+	VPANDD     Z0, Z5, Z5
+	VMOVDQU64  256(AX), Z9
+	VPANDD     Z0, Z9, Z6
+	VPSRLD     $0x02, Z9, Z7
+	VPANDD     Z0, Z7, Z7
+	VPSRLD     $0x04, Z9, Z8
+	VPANDD     Z0, Z8, Z8
+	VPSRLD     $0x06, Z9, Z9
+	VPANDD     Z0, Z9, Z9
+	VPSUBB     Z1, Z2, Z2
+	VMOVDQU64  Z2, 64(DX)
+	VPSUBB     Z1, Z3, Z3
+	VMOVDQU64  Z3, 192(DX)
+	VPSUBB     Z1, Z4, Z4
+	VMOVDQU64  Z4, 320(DX)
+	VPSUBB     Z1, Z5, Z5
+	VMOVDQU64  Z5, 448(DX)
+	VPSUBB     Z1, Z6, Z6
+	VMOVDQU64  Z6, 576(DX)
+	VPSUBB     Z1, Z7, Z7
+	VMOVDQU64  Z7, 704(DX)
+	VPSUBB     Z1, Z8, Z8
+	VMOVDQU64  Z8, 832(DX)
+	VPSUBB     Z1, Z9, Z9
+	VMOVDQU64  Z9, 960(DX)
+	ADDQ       $0x00000140, AX
+	PREFETCHT0 8192(AX)
+	PREFETCHT0 8256(AX)
+	PREFETCHT0 8320(AX)
+	PREFETCHT0 8384(AX)
+	PREFETCHT0 8448(AX)
+	VCVTPH2PS  (AX), Z2
+	VMOVUPS    Z2, 2176(DX)
+	VMOVDQU64  64(AX), Z5
+	VPANDD     Z0, Z5, Z2
+	VPSRLD     $0x02, Z5, Z3
+	VPANDD     Z0, Z3, Z3
+	VPSRLD     $0x04, Z5, Z4
+	VPANDD     Z0, Z4, Z4
+	VPSRLD     $0x06, Z5, Z5
+	VPANDD     Z0, Z5, Z5
+	VMOVDQU64  192(AX), Z9
+	VPANDD     Z0, Z9, Z6
+	VPSRLD     $0x02, Z9, Z7
+	VPANDD     Z0, Z7, Z7
+	VPSRLD     $0x04, Z9, Z8
+	VPANDD     Z0, Z8, Z8
+	VPSRLD     $0x06, Z9, Z9
+	VPANDD     Z0, Z9, Z9
+	VPSUBB     Z1, Z2, Z2
+	VMOVDQU64  Z2, 1024(DX)
+	VPSUBB     Z1, Z3, Z3
+	VMOVDQU64  Z3, 1152(DX)
+	VPSUBB     Z1, Z4, Z4
+	VMOVDQU64  Z4, 1280(DX)
+	VPSUBB     Z1, Z5, Z5
+	VMOVDQU64  Z5, 1408(DX)
+	VPSUBB     Z1, Z6, Z6
+	VMOVDQU64  Z6, 1536(DX)
+	VPSUBB     Z1, Z7, Z7
+	VMOVDQU64  Z7, 1664(DX)
+	VPSUBB     Z1, Z8, Z8
+	VMOVDQU64  Z8, 1792(DX)
+	VPSUBB     Z1, Z9, Z9
+	VMOVDQU64  Z9, 1920(DX)
+	VCVTPH2PS  32(AX), Z2
+	VMOVUPS    Z2, 2240(DX)
+	VMOVDQU64  128(AX), Z5
+	VPANDD     Z0, Z5, Z2
+	VPSRLD     $0x02, Z5, Z3
+	VPANDD     Z0, Z3, Z3
+	VPSRLD     $0x04, Z5, Z4
+	VPANDD     Z0, Z4, Z4
+	VPSRLD     $0x06, Z5, Z5
+	VPANDD     Z0, Z5, Z5
+	VMOVDQU64  256(AX), Z9
+	VPANDD     Z0, Z9, Z6
+	VPSRLD     $0x02, Z9, Z7
+	VPANDD     Z0, Z7, Z7
+	VPSRLD     $0x04, Z9, Z8
+	VPANDD     Z0, Z8, Z8
+	VPSRLD     $0x06, Z9, Z9
+	VPANDD     Z0, Z9, Z9
+	VPSUBB     Z1, Z2, Z2
+	VMOVDQU64  Z2, 1088(DX)
+	VPSUBB     Z1, Z3, Z3
+	VMOVDQU64  Z3, 1216(DX)
+	VPSUBB     Z1, Z4, Z4
+	VMOVDQU64  Z4, 1344(DX)
+	VPSUBB     Z1, Z5, Z5
+	VMOVDQU64  Z5, 1472(DX)
+	VPSUBB     Z1, Z6, Z6
+	VMOVDQU64  Z6, 1600(DX)
+	VPSUBB     Z1, Z7, Z7
+	VMOVDQU64  Z7, 1728(DX)
+	VPSUBB     Z1, Z8, Z8
+	VMOVDQU64  Z8, 1856(DX)
+	VPSUBB     Z1, Z9, Z9
+	VMOVDQU64  Z9, 1984(DX)
+	ADDQ       $0x00000140, AX
+	MOVQ       AX, panel+8(FP)
+	MOVQ       x+16(FP), R10
+	LEAQ       (R10)(CX*2), AX
+	MOVQ       AX, x+16(FP)
+	MOVQ       m+32(FP), AX
+	SUBQ       $0x02, tiles+24(FP)
+	MOVQ       $0x00000080, R11
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xa4
+	BYTE       $0x1a
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xb4
+	BYTE       $0x1a
+	BYTE       $0x40
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xac
+	BYTE       $0x1a
+	BYTE       $0x00
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
+	BYTE       $0xc4
+	BYTE       $0xa2
+	BYTE       $0x7b
+	BYTE       $0x4b
+	BYTE       $0xbc
+	BYTE       $0x1a
+	BYTE       $0x40
+	BYTE       $0x04
+	BYTE       $0x00
+	BYTE       $0x00
+
+multiply:
+	CMPQ        R9, $0x10
+	JNE         few
+	CMPQ        AX, $0x00
+	JLE         few
+	VMOVUPS     2048(BX), Z2
+	VMOVUPS     2176(BX), Z3
+	MOVQ        $0x00000030, R9
+	LEAQ        (R10)(CX*1), R11
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x94
+	BYTE        $0x0a
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0xc4
+	BYTE        $0x82
+	BYTE        $0x7b
+	BYTE        $0x4b
+	BYTE        $0x9c
+	BYTE        $0x0b
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  768(R10)
+	VMOVUPS     (R8), Z4
+	VCVTDQ2PS   (SI), Z5
+	VMULPS.BCST 32(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(SI), Z5
+	VMULPS.BCST 32(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R8)
+	PREFETCHT0  832(R10)
+	VMOVUPS     128(R8), Z4
+	VCVTDQ2PS   64(SI), Z5
+	VMULPS.BCST 80(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1088(SI), Z5
+	VMULPS.BCST 80(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 128(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x08
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)
+	VMOVUPS     256(R8), Z4
+	VCVTDQ2PS   128(SI), Z5
+	VMULPS.BCST 128(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1152(SI), Z5
+	VMULPS.BCST 128(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 256(R8)
+	PREFETCHT0  960(R10)
+	VMOVUPS     384(R8), Z4
+	VCVTDQ2PS   192(SI), Z5
+	VMULPS.BCST 176(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1216(SI), Z5
+	VMULPS.BCST 176(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 384(R8)
+	PREFETCHT0  1024(R10)
+	VMOVUPS     512(R8), Z4
+	VCVTDQ2PS   256(SI), Z5
+	VMULPS.BCST 224(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1280(SI), Z5
+	VMULPS.BCST 224(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 512(R8)
+	PREFETCHT0  1088(R10)
+	VMOVUPS     640(R8), Z4
+	VCVTDQ2PS   320(SI), Z5
+	VMULPS.BCST 272(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1344(SI), Z5
+	VMULPS.BCST 272(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 640(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x5b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)
+	VMOVUPS     768(R8), Z4
+	VCVTDQ2PS   384(SI), Z5
+	VMULPS.BCST 320(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1408(SI), Z5
+	VMULPS.BCST 320(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 768(R8)
+	PREFETCHT0  1216(R10)
+	VMOVUPS     896(R8), Z4
+	VCVTDQ2PS   448(SI), Z5
+	VMULPS.BCST 368(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1472(SI), Z5
+	VMULPS.BCST 368(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 896(R8)
+	MOVQ        $0x00000040, R9
+	BYTE        $0xc4
+	BYTE        $0xa2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x0e
+	BYTE        $0x00
+	BYTE        $0x0c
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)
+	VMOVUPS     1024(R8), Z4
+	VCVTDQ2PS   512(SI), Z5
+	VMULPS.BCST 416(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1536(SI), Z5
+	VMULPS.BCST 416(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1024(R8)
+	PREFETCHT0  1344(R10)
+	VMOVUPS     1152(R8), Z4
+	VCVTDQ2PS   576(SI), Z5
+	VMULPS.BCST 464(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1600(SI), Z5
+	VMULPS.BCST 464(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1152(R8)
+	PREFETCHT0  1408(R10)
+	VMOVUPS     1280(R8), Z4
+	VCVTDQ2PS   640(SI), Z5
+	VMULPS.BCST 512(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1664(SI), Z5
+	VMULPS.BCST 512(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1280(R8)
+	PREFETCHT0  1472(R10)
+	VMOVUPS     1408(R8), Z4
+	VCVTDQ2PS   704(SI), Z5
+	VMULPS.BCST 560(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1728(SI), Z5
+	VMULPS.BCST 560(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1408(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x53
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1536(R8), Z4
+	VCVTDQ2PS   768(SI), Z5
+	VMULPS.BCST 608(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1792(SI), Z5
+	VMULPS.BCST 608(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1536(R8)
+	VMOVUPS     1664(R8), Z4
+	VCVTDQ2PS   832(SI), Z5
+	VMULPS.BCST 656(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1856(SI), Z5
+	VMULPS.BCST 656(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1664(R8)
+	VMOVUPS     1792(R8), Z4
+	VCVTDQ2PS   896(SI), Z5
+	VMULPS.BCST 704(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1920(SI), Z5
+	VMULPS.BCST 704(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1792(R8)
+	VMOVUPS     1920(R8), Z4
+	VCVTDQ2PS   960(SI), Z5
+	VMULPS.BCST 752(DI), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1984(SI), Z2
+	VMULPS.BCST 752(DI)(CX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1920(R8)
+	VMOVUPS     2112(BX), Z2
+	VMOVUPS     2240(BX), Z3
+	PREFETCHT0  768(R10)(CX*1)
+	VMOVUPS     64(R8), Z4
+	VCVTDQ2PS   2048(SI), Z5
+	VMULPS.BCST 32(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(SI), Z5
+	VMULPS.BCST 32(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(R8)
+	PREFETCHT0  832(R10)(CX*1)
+	VMOVUPS     192(R8), Z4
+	VCVTDQ2PS   2112(SI), Z5
+	VMULPS.BCST 80(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3136(SI), Z5
+	VMULPS.BCST 80(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 192(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x84
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  896(R10)(CX*1)
+	VMOVUPS     320(R8), Z4
+	VCVTDQ2PS   2176(SI), Z5
+	VMULPS.BCST 128(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3200(SI), Z5
+	VMULPS.BCST 128(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 320(R8)
+	PREFETCHT0  960(R10)(CX*1)
+	VMOVUPS     448(R8), Z4
+	VCVTDQ2PS   2240(SI), Z5
+	VMULPS.BCST 176(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3264(SI), Z5
+	VMULPS.BCST 176(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 448(R8)
+	PREFETCHT0  1024(R10)(CX*1)
+	VMOVUPS     576(R8), Z4
+	VCVTDQ2PS   2304(SI), Z5
+	VMULPS.BCST 224(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3328(SI), Z5
+	VMULPS.BCST 224(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 576(R8)
+	PREFETCHT0  1088(R10)(CX*1)
+	VMOVUPS     704(R8), Z4
+	VCVTDQ2PS   2368(SI), Z5
+	VMULPS.BCST 272(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3392(SI), Z5
+	VMULPS.BCST 272(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 704(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc0
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x4b
+	BYTE        $0x5e
+	BYTE        $0xc2
+	PREFETCHT0  1152(R10)(CX*1)
+	VMOVUPS     832(R8), Z4
+	VCVTDQ2PS   2432(SI), Z5
+	VMULPS.BCST 320(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3456(SI), Z5
+	VMULPS.BCST 320(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 832(R8)
+	PREFETCHT0  1216(R10)(CX*1)
+	VMOVUPS     960(R8), Z4
+	VCVTDQ2PS   2496(SI), Z5
+	VMULPS.BCST 368(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3520(SI), Z5
+	VMULPS.BCST 368(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 960(R8)
+	MOVQ        $0x00000040, BX
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7a
+	BYTE        $0x4b
+	BYTE        $0x8c
+	BYTE        $0x1e
+	BYTE        $0x00
+	BYTE        $0x04
+	BYTE        $0x00
+	BYTE        $0x00
+	PREFETCHT0  1280(R10)(CX*1)
+	VMOVUPS     1088(R8), Z4
+	VCVTDQ2PS   2560(SI), Z5
+	VMULPS.BCST 416(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3584(SI), Z5
+	VMULPS.BCST 416(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1088(R8)
+	PREFETCHT0  1344(R10)(CX*1)
+	VMOVUPS     1216(R8), Z4
+	VCVTDQ2PS   2624(SI), Z5
+	VMULPS.BCST 464(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3648(SI), Z5
+	VMULPS.BCST 464(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1216(R8)
+	PREFETCHT0  1408(R10)(CX*1)
+	VMOVUPS     1344(R8), Z4
+	VCVTDQ2PS   2688(SI), Z5
+	VMULPS.BCST 512(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3712(SI), Z5
+	VMULPS.BCST 512(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1344(R8)
+	PREFETCHT0  1472(R10)(CX*1)
+	VMOVUPS     1472(R8), Z4
+	VCVTDQ2PS   2752(SI), Z5
+	VMULPS.BCST 560(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3776(SI), Z5
+	VMULPS.BCST 560(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1472(R8)
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x7b
+	BYTE        $0x49
+	BYTE        $0xc8
+	BYTE        $0xc4
+	BYTE        $0xe2
+	BYTE        $0x43
+	BYTE        $0x5e
+	BYTE        $0xcb
+	VMOVUPS     1600(R8), Z4
+	VCVTDQ2PS   2816(SI), Z5
+	VMULPS.BCST 608(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3840(SI), Z5
+	VMULPS.BCST 608(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1600(R8)
+	VMOVUPS     1728(R8), Z4
+	VCVTDQ2PS   2880(SI), Z5
+	VMULPS.BCST 656(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3904(SI), Z5
+	VMULPS.BCST 656(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1728(R8)
+	VMOVUPS     1856(R8), Z4
+	VCVTDQ2PS   2944(SI), Z5
+	VMULPS.BCST 704(DI), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3968(SI), Z5
+	VMULPS.BCST 704(DI)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 1856(R8)
+	VMOVUPS     1984(R8), Z4
+	VCVTDQ2PS   3008(SI), Z5
+	VMULPS.BCST 752(DI), Z2, Z2
+	VMULPS      Z2, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   4032(SI), Z2
+	VMULPS.BCST 752(DI)(CX*1), Z3, Z3
+	VMULPS      Z3, Z2, Z2
+	VADDPS      Z4, Z2, Z4
+	VMOVUPS     Z4, 1984(R8)
+	JMP         next
+
+few:
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x08
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x0c
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add0
+	MOVQ $0x00000030, R11
+	LEAQ (R10)(CX*1), R12
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x94
+	BYTE $0x1a
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0x82
+	BYTE $0x7b
+	BYTE $0x4b
+	BYTE $0x9c
+	BYTE $0x1c
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x5b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x53
+	BYTE $0x5e
+	BYTE $0xcb
+
+add0:
+	VMOVUPS 2048(BX), Z2
+	VMOVUPS 2176(BX), Z3
+	MOVQ    DI, R11
+	MOVQ    R8, R12
+	MOVQ    R9, R14
+	SHLQ    $0x06, R14
+	MOVQ    SI, R13
+	ADDQ    R13, R14
+	JMP     row0Check
+
+row0:
+	VMOVUPS     (R12), Z4
+	VCVTDQ2PS   (R13), Z5
+	VMULPS.BCST 32(R11), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   1024(R13), Z5
+	VMULPS.BCST 32(R11)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, (R12)
+	ADDQ        $0x30, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x40, R13
+
+row0Check:
+	CMPQ R13, R14
+	JL   row0
+	MOVQ $0x00000040, R11
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x84
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0x00
+	BYTE $0xc4
+	BYTE $0xa2
+	BYTE $0x7a
+	BYTE $0x4b
+	BYTE $0x8c
+	BYTE $0x1e
+	BYTE $0x00
+	BYTE $0x04
+	BYTE $0x00
+	BYTE $0x00
+	CMPQ AX, $0x00
+	JLE  add1
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc0
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x4b
+	BYTE $0x5e
+	BYTE $0xc2
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x7b
+	BYTE $0x49
+	BYTE $0xc8
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x43
+	BYTE $0x5e
+	BYTE $0xcb
+
+add1:
+	VMOVUPS 2112(BX), Z2
+	VMOVUPS 2240(BX), Z3
+	MOVQ    DI, BX
+	MOVQ    R8, DI
+	SHLQ    $0x06, R9
+	MOVQ    SI, R8
+	ADDQ    R8, R9
+	JMP     row1Check
+
+row1:
+	VMOVUPS     64(DI), Z4
+	VCVTDQ2PS   2048(R8), Z5
+	VMULPS.BCST 32(BX), Z2, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VCVTDQ2PS   3072(R8), Z5
+	VMULPS.BCST 32(BX)(CX*1), Z3, Z6
+	VMULPS      Z6, Z5, Z5
+	VADDPS      Z4, Z5, Z4
+	VMOVUPS     Z4, 64(DI)
+	ADDQ        $0x30, BX
+	ADDQ        $0x00000080, DI
+	ADDQ        $0x40, R8
+
+row1Check:
+	CMPQ R8, R9
+	JL   row1
+
+next:
+	CMPQ    AX, $0x00
+	JLE     done
+	MOVQ    $0x00000010, BX
+	MOVQ    AX, R9
+	CMPQ    AX, BX
+	CMOVQGT BX, R9
+	MOVQ    R10, DI
+	MOVQ    m+32(FP), BX
+	SUBQ    AX, BX
+	SHLQ    $0x07, BX
+	MOVQ    acc+0(FP), R8
+	ADDQ    BX, R8
+	MOVQ    DX, BX
+	ADDQ    $0x00000300, R10
+	SUBQ    $0x00000010, AX
+	JG      multiply
+	NEGQ    DX
+	ADDQ    9288(SP), DX
+	CMPQ    tiles+24(FP), $0x00
+	JG      step
+	JMP     multiply
+
+done:
+	BYTE $0xc4
+	BYTE $0xe2
+	BYTE $0x78
+	BYTE $0x49
+	BYTE $0xc0
+	VZEROUPPER
+	RET

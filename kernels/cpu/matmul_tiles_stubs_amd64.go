@@ -45,3 +45,57 @@ func productQ4_KAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride
 //
 //go:noescape
 func productQ5_KAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ4_NLAMX adds the product of a IQ4_NL panel and m rows of activations, tile after tile, to acc (m, 32).
+// tiles is even; 16 records are read from x on, whatever m.
+//
+//go:noescape
+func productIQ4_NLAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ4_XSAMX adds the product of a IQ4_XS panel and m rows of activations, tile after tile, to acc (m, 32).
+// tiles is even; 16 records are read from x on, whatever m.
+//
+//go:noescape
+func productIQ4_XSAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productMXFP4AMX adds the product of a MXFP4 panel and m rows of activations, tile after tile, to acc (m, 32).
+// tiles is even; 16 records are read from x on, whatever m.
+//
+//go:noescape
+func productMXFP4AMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ3_SAMX adds the product of a IQ3_S panel and m rows of activations, tile after tile, to acc (m, 32).
+// tiles is even; 16 records are read from x on, whatever m.
+//
+//go:noescape
+func productIQ3_SAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ3_XXSAMX adds the product of a IQ3_XXS panel and m rows of activations, tile after tile, to acc (m, 32).
+// tiles is even; 16 records are read from x on, whatever m.
+//
+//go:noescape
+func productIQ3_XXSAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ2_XXSAMX adds the product of a IQ2_XXS panel and m rows of activations, tile after tile, to acc (m, 32).
+// tiles is even; 16 records are read from x on, whatever m.
+//
+//go:noescape
+func productIQ2_XXSAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ1_SAMX adds the product of a IQ1_S panel and m rows of activations, tile after tile, to acc (m, 32).
+// tiles is even; 16 records are read from x on, whatever m.
+//
+//go:noescape
+func productIQ1_SAMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productTQ1_0AMX adds the product of a TQ1_0 panel and m rows of activations, tile after tile, to acc (m, 32).
+// tiles is even; 16 records are read from x on, whatever m.
+//
+//go:noescape
+func productTQ1_0AMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ1_0AMX adds the product of a Q1_0 panel and m rows of activations, tile after tile, to acc (m, 32).
+// tiles is even; 16 records are read from x on, whatever m.
+//
+//go:noescape
+func productQ1_0AMX(acc *float32, panel *byte, x *byte, tiles int, m int, stride int)

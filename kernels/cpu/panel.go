@@ -107,12 +107,12 @@ func (t *Repack) Do(from, to int) {
 
 // repackRow stores a row of the file in its lane.
 func (f Format) repackRow(panel, row []byte, lane int) {
-	var s share
+	var s format.Share
 	tiles := f.BlockElements / Block // in a block
 	for b := range len(row) / f.BlockBytes {
 		block := row[b*f.BlockBytes:][:f.BlockBytes]
 		for tile := range tiles {
-			f.split(block, tile, &s)
+			f.Read(&s, block, tile)
 			f.put(panel, b*tiles+tile, lane, &s)
 		}
 	}
@@ -139,9 +139,9 @@ func (t *Repack) clearBeyond(to int) {
 	if to < w.Items() || w.Rows%panelRows == 0 {
 		return
 	}
-	var zero share
-	for k := range zero.quants {
-		zero.quants[k] = uint8(w.Format.Bias)
+	var zero format.Share
+	for k := range zero.Quants {
+		zero.Quants[k] = uint8(w.Format.Bias)
 	}
 	for lane := w.Rows % panelRows; lane < panelRows; lane++ {
 		for tile := range w.Cols / Block {
@@ -151,85 +151,77 @@ func (t *Repack) clearBeyond(to int) {
 }
 
 // put stores a row's share of a tile in the row's lane.
-func (f Format) put(panel []byte, tile, lane int, s *share) {
+func (f Format) put(panel []byte, tile, lane int, s *format.Share) {
 	le := binary.LittleEndian
 	at, head := f.tileAt(tile)
-	le.PutUint16(panel[head+2*lane:], s.d)
-	if f.Mins() {
-		le.PutUint16(panel[head+2*panelRows+2*lane:], s.min)
+	le.PutUint16(panel[head+2*lane:], s.Scale)
+	if f.HeadBytes() > 2*panelRows {
+		le.PutUint16(panel[head+2*panelRows+2*lane:], s.Min)
 	}
 	if f.Super() {
-		panel[at+lane], panel[at+panelRows+lane] = s.scales[0], s.scales[1]
+		panel[at+lane] = s.Factors[0]
+		if !f.OneFactor() {
+			panel[at+panelRows+lane] = s.Factors[1]
+		}
 	}
 	vectors := panel[at+f.ScaleBytes()+4*lane:]
-	if f.Bits() == 8 {
-		for g := range groups {
-			le.PutUint32(vectors[vectorBytes*g:], le.Uint32(s.quants[4*g:]))
-		}
-		return
+	putBits(vectors, f.High.Bits, f.Low.Bits, &s.Quants)
+	putBits(vectors[f.HighBytes():], f.Low.Bits, 0, &s.Quants)
+}
+
+// putBits stores some bits of the quants, from bit first on.
+func putBits(vectors []byte, bits, first int, quants *[Block]uint8) {
+	var words [groups]uint32
+	mask := uint32(1<<bits-1) * 0x01010101
+	for g := range groups {
+		v, shift := layout.Place(bits, g)
+		words[v] |= binary.LittleEndian.Uint32(quants[4*g:]) >> first & mask << shift
 	}
-	if f.High.Bits > 0 {
-		var high [2]uint32
-		for g := range groups {
-			upper := le.Uint32(s.quants[4*g:]) >> 4
-			if f.High.Bits == 1 {
-				high[0] |= upper & 0x01010101 << g
-			} else {
-				high[g/4] |= upper & 0x03030303 << (2 * (g % 4))
-			}
-		}
-		for v := range f.High.Bits {
-			le.PutUint32(vectors[vectorBytes*v:], high[v])
-		}
-		vectors = vectors[f.HighBytes():]
-	}
-	for v := range groups / 2 {
-		low, high := le.Uint32(s.quants[4*v:]), le.Uint32(s.quants[4*v+Block/2:])
-		le.PutUint32(vectors[vectorBytes*v:], low&0x0f0f0f0f|high&0x0f0f0f0f<<4)
+	for v := range bits {
+		binary.LittleEndian.PutUint32(vectors[vectorBytes*v:], words[v])
 	}
 }
 
 // get is the inverse of put.
-func (f Format) get(panel []byte, tile, lane int, s *share) {
+func (f Format) get(panel []byte, tile, lane int, s *format.Share) {
 	le := binary.LittleEndian
 	at, head := f.tileAt(tile)
-	s.d = le.Uint16(panel[head+2*lane:])
-	if f.Mins() {
-		s.min = le.Uint16(panel[head+2*panelRows+2*lane:])
+	s.Scale = le.Uint16(panel[head+2*lane:])
+	if f.HeadBytes() > 2*panelRows {
+		s.Min = le.Uint16(panel[head+2*panelRows+2*lane:])
 	}
 	if f.Super() {
-		s.scales = [2]uint8{panel[at+lane], panel[at+panelRows+lane]}
+		s.Factors[0] = panel[at+lane]
+		if !f.OneFactor() {
+			s.Factors[1] = panel[at+panelRows+lane]
+		}
 	}
 	vectors := panel[at+f.ScaleBytes()+4*lane:]
-	if f.Bits() == 8 {
-		v := (*[vectorBytes*(groups-1) + 4]byte)(vectors)
-		low := [4]uint64{}
-		for g := range low { // constant bounds need no checks
-			low[g] = uint64(le.Uint32(v[2*vectorBytes*g:])) | uint64(le.Uint32(v[2*vectorBytes*g+vectorBytes:]))<<32
-			le.PutUint64(s.quants[8*g:], low[g])
-		}
+	s.Quants = [Block]uint8{}
+	getBits(vectors, f.High.Bits, f.Low.Bits, &s.Quants)
+	getBits(vectors[f.HighBytes():], f.Low.Bits, 0, &s.Quants)
+}
+
+// getBits is the inverse of putBits, for quants whose bits from first on are 0.
+func getBits(vectors []byte, bits, first int, quants *[Block]uint8) {
+	if bits == 0 {
 		return
 	}
-	var high [2]uint32
-	for v := range f.HighBytes() / vectorBytes {
-		high[v] = le.Uint32(vectors[vectorBytes*v:])
+	le := binary.LittleEndian
+	var words [groups]uint32
+	for v := range bits {
+		words[v] = le.Uint32(vectors[vectorBytes*v:])
 	}
-	vectors = vectors[f.HighBytes():]
+	mask := uint32(1<<bits-1) * 0x01010101
 	for g := range groups {
-		word := le.Uint32(vectors[vectorBytes*(g%4):]) >> (g / 4 * 4) & 0x0f0f0f0f
-		switch f.Bits() {
-		case 5:
-			word |= high[0] >> g & 0x01010101 << 4
-		case 6:
-			word |= high[g/4] >> (2 * (g % 4)) & 0x03030303 << 4
-		}
-		le.PutUint32(s.quants[4*g:], word)
+		v, shift := layout.Place(bits, g)
+		le.PutUint32(quants[4*g:], le.Uint32(quants[4*g:])|words[v&7]>>(shift&7)&mask<<(first&7))
 	}
 }
 
 // Row decodes weight row r to dst (Cols).
 func (w *Panels) Row(dst []float32, r int) {
-	var s share
+	var s format.Share
 	for tile := range w.Cols / Block {
 		w.Format.get(w.panel(r/panelRows), tile, r%panelRows, &s)
 		w.Format.decode(dst[tile*Block:(tile+1)*Block], &s)
@@ -237,15 +229,22 @@ func (w *Panels) Row(dst []float32, r int) {
 }
 
 // decode writes the 32 weights of a share.
-func (f Format) decode(dst []float32, s *share) {
+func (f Format) decode(dst []float32, s *format.Share) {
 	scale, min := f.scaleAndMin(s)
-	for k, q := range s.quants {
-		quant := int32(q) - int32(f.Bias)
+	factors, mins := f.factors(s)
+	for k, q := range s.Quants {
+		quant, upper := f.Value(q), k/(Block/2)
 		if f.Halves() {
-			quant *= int32(int8(s.scales[k/(Block/2)]))
+			quant *= factors[upper]
+		}
+		if f.TwoScales() && upper == 1 {
+			scale = min
 		}
 		dst[k] = scale * float32(quant)
-		if f.Mins() {
+		switch {
+		case f.Factors == format.Nibbles:
+			dst[k] += min * float32(mins[upper])
+		case f.Mins():
 			dst[k] += min
 		}
 	}

@@ -22,6 +22,40 @@ func productAVX512(f Format, dst *float32, dstStride int, acc *float32, panel *b
 		productQ5_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	case 14:
 		productQ6_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 10:
+		productQ2_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 11:
+		productQ3_KAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 20:
+		productIQ4_NLAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 23:
+		productIQ4_XSAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 39:
+		productMXFP4AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 40:
+		productNVFP4AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 21:
+		productIQ3_SAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 18:
+		productIQ3_XXSAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 22:
+		productIQ2_SAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 17:
+		productIQ2_SAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 16:
+		productIQ2_XXSAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 29:
+		productIQ1_MAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 19:
+		productIQ1_SAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 34:
+		productTQ1_0AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 35:
+		productTQ1_0AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 41:
+		productQ1_0AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 42:
+		productQ1_0AVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	default:
 		panic("cpu: there is no productAVX512 of " + f.Name + ": run make generate")
 	}
@@ -45,6 +79,40 @@ func productFewAVX512(f Format, dst *float32, dstStride int, acc *float32, panel
 		productQ5_KFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	case 14:
 		productQ6_KFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 10:
+		productQ2_KFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 11:
+		productQ3_KFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 20:
+		productIQ4_NLFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 23:
+		productIQ4_XSFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 39:
+		productMXFP4FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 40:
+		productNVFP4FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 21:
+		productIQ3_SFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 18:
+		productIQ3_XXSFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 22:
+		productIQ2_SFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 17:
+		productIQ2_SFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 16:
+		productIQ2_XXSFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 29:
+		productIQ1_MFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 19:
+		productIQ1_SFewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 34:
+		productTQ1_0FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 35:
+		productTQ1_0FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 41:
+		productQ1_0FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 42:
+		productQ1_0FewAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
 	default:
 		panic("cpu: there is no productFewAVX512 of " + f.Name + ": run make generate")
 	}
@@ -68,6 +136,40 @@ func productx1AVX512(f Format, dst *float32, panel *byte, x *byte, tiles int, st
 		productQ5_Kx1AVX512(dst, panel, x, tiles, stride)
 	case 14:
 		productQ6_Kx1AVX512(dst, panel, x, tiles, stride)
+	case 10:
+		productQ2_Kx1AVX512(dst, panel, x, tiles, stride)
+	case 11:
+		productQ3_Kx1AVX512(dst, panel, x, tiles, stride)
+	case 20:
+		productIQ4_NLx1AVX512(dst, panel, x, tiles, stride)
+	case 23:
+		productIQ4_XSx1AVX512(dst, panel, x, tiles, stride)
+	case 39:
+		productMXFP4x1AVX512(dst, panel, x, tiles, stride)
+	case 40:
+		productNVFP4x1AVX512(dst, panel, x, tiles, stride)
+	case 21:
+		productIQ3_Sx1AVX512(dst, panel, x, tiles, stride)
+	case 18:
+		productIQ3_XXSx1AVX512(dst, panel, x, tiles, stride)
+	case 22:
+		productIQ2_Sx1AVX512(dst, panel, x, tiles, stride)
+	case 17:
+		productIQ2_Sx1AVX512(dst, panel, x, tiles, stride)
+	case 16:
+		productIQ2_XXSx1AVX512(dst, panel, x, tiles, stride)
+	case 29:
+		productIQ1_Mx1AVX512(dst, panel, x, tiles, stride)
+	case 19:
+		productIQ1_Sx1AVX512(dst, panel, x, tiles, stride)
+	case 34:
+		productTQ1_0x1AVX512(dst, panel, x, tiles, stride)
+	case 35:
+		productTQ1_0x1AVX512(dst, panel, x, tiles, stride)
+	case 41:
+		productQ1_0x1AVX512(dst, panel, x, tiles, stride)
+	case 42:
+		productQ1_0x1AVX512(dst, panel, x, tiles, stride)
 	default:
 		panic("cpu: there is no productx1AVX512 of " + f.Name + ": run make generate")
 	}
@@ -91,6 +193,40 @@ func productx1NearAVX512(f Format, dst *float32, panel *byte, x *byte, tiles int
 		productQ5_Kx1NearAVX512(dst, panel, x, tiles, stride)
 	case 14:
 		productQ6_Kx1NearAVX512(dst, panel, x, tiles, stride)
+	case 10:
+		productQ2_Kx1NearAVX512(dst, panel, x, tiles, stride)
+	case 11:
+		productQ3_Kx1NearAVX512(dst, panel, x, tiles, stride)
+	case 20:
+		productIQ4_NLx1NearAVX512(dst, panel, x, tiles, stride)
+	case 23:
+		productIQ4_XSx1NearAVX512(dst, panel, x, tiles, stride)
+	case 39:
+		productMXFP4x1NearAVX512(dst, panel, x, tiles, stride)
+	case 40:
+		productNVFP4x1NearAVX512(dst, panel, x, tiles, stride)
+	case 21:
+		productIQ3_Sx1NearAVX512(dst, panel, x, tiles, stride)
+	case 18:
+		productIQ3_XXSx1NearAVX512(dst, panel, x, tiles, stride)
+	case 22:
+		productIQ2_Sx1NearAVX512(dst, panel, x, tiles, stride)
+	case 17:
+		productIQ2_Sx1NearAVX512(dst, panel, x, tiles, stride)
+	case 16:
+		productIQ2_XXSx1NearAVX512(dst, panel, x, tiles, stride)
+	case 29:
+		productIQ1_Mx1NearAVX512(dst, panel, x, tiles, stride)
+	case 19:
+		productIQ1_Sx1NearAVX512(dst, panel, x, tiles, stride)
+	case 34:
+		productTQ1_0x1NearAVX512(dst, panel, x, tiles, stride)
+	case 35:
+		productTQ1_0x1NearAVX512(dst, panel, x, tiles, stride)
+	case 41:
+		productQ1_0x1NearAVX512(dst, panel, x, tiles, stride)
+	case 42:
+		productQ1_0x1NearAVX512(dst, panel, x, tiles, stride)
 	default:
 		panic("cpu: there is no productx1NearAVX512 of " + f.Name + ": run make generate")
 	}
@@ -114,6 +250,40 @@ func productAVX2(f Format, acc *float32, panel *byte, x *byte, tiles int, m int,
 		productQ5_KAVX2(acc, panel, x, tiles, m, stride)
 	case 14:
 		productQ6_KAVX2(acc, panel, x, tiles, m, stride)
+	case 10:
+		productQ2_KAVX2(acc, panel, x, tiles, m, stride)
+	case 11:
+		productQ3_KAVX2(acc, panel, x, tiles, m, stride)
+	case 20:
+		productIQ4_NLAVX2(acc, panel, x, tiles, m, stride)
+	case 23:
+		productIQ4_XSAVX2(acc, panel, x, tiles, m, stride)
+	case 39:
+		productMXFP4AVX2(acc, panel, x, tiles, m, stride)
+	case 40:
+		productNVFP4AVX2(acc, panel, x, tiles, m, stride)
+	case 21:
+		productIQ3_SAVX2(acc, panel, x, tiles, m, stride)
+	case 18:
+		productIQ3_XXSAVX2(acc, panel, x, tiles, m, stride)
+	case 22:
+		productIQ2_SAVX2(acc, panel, x, tiles, m, stride)
+	case 17:
+		productIQ2_SAVX2(acc, panel, x, tiles, m, stride)
+	case 16:
+		productIQ2_XXSAVX2(acc, panel, x, tiles, m, stride)
+	case 29:
+		productIQ1_MAVX2(acc, panel, x, tiles, m, stride)
+	case 19:
+		productIQ1_SAVX2(acc, panel, x, tiles, m, stride)
+	case 34:
+		productTQ1_0AVX2(acc, panel, x, tiles, m, stride)
+	case 35:
+		productTQ1_0AVX2(acc, panel, x, tiles, m, stride)
+	case 41:
+		productQ1_0AVX2(acc, panel, x, tiles, m, stride)
+	case 42:
+		productQ1_0AVX2(acc, panel, x, tiles, m, stride)
 	default:
 		panic("cpu: there is no productAVX2 of " + f.Name + ": run make generate")
 	}
@@ -135,6 +305,28 @@ func productAMX(f Format, acc *float32, panel *byte, x *byte, tiles int, m int, 
 		productQ4_KAMX(acc, panel, x, tiles, m, stride)
 	case 13:
 		productQ5_KAMX(acc, panel, x, tiles, m, stride)
+	case 20:
+		productIQ4_NLAMX(acc, panel, x, tiles, m, stride)
+	case 23:
+		productIQ4_XSAMX(acc, panel, x, tiles, m, stride)
+	case 39:
+		productMXFP4AMX(acc, panel, x, tiles, m, stride)
+	case 21:
+		productIQ3_SAMX(acc, panel, x, tiles, m, stride)
+	case 18:
+		productIQ3_XXSAMX(acc, panel, x, tiles, m, stride)
+	case 16:
+		productIQ2_XXSAMX(acc, panel, x, tiles, m, stride)
+	case 19:
+		productIQ1_SAMX(acc, panel, x, tiles, m, stride)
+	case 34:
+		productTQ1_0AMX(acc, panel, x, tiles, m, stride)
+	case 35:
+		productTQ1_0AMX(acc, panel, x, tiles, m, stride)
+	case 41:
+		productQ1_0AMX(acc, panel, x, tiles, m, stride)
+	case 42:
+		productQ1_0AMX(acc, panel, x, tiles, m, stride)
 	default:
 		panic("cpu: there is no productAMX of " + f.Name + ": run make generate")
 	}

@@ -22,6 +22,40 @@ func productNEON(f Format, acc *float32, panel *byte, x *byte, tiles int, m int,
 		productQ5_KNEON(acc, panel, x, tiles, m, stride)
 	case 14:
 		productQ6_KNEON(acc, panel, x, tiles, m, stride)
+	case 10:
+		productQ2_KNEON(acc, panel, x, tiles, m, stride)
+	case 11:
+		productQ3_KNEON(acc, panel, x, tiles, m, stride)
+	case 20:
+		productIQ4_NLNEON(acc, panel, x, tiles, m, stride)
+	case 23:
+		productIQ4_XSNEON(acc, panel, x, tiles, m, stride)
+	case 39:
+		productMXFP4NEON(acc, panel, x, tiles, m, stride)
+	case 40:
+		productNVFP4NEON(acc, panel, x, tiles, m, stride)
+	case 21:
+		productIQ3_SNEON(acc, panel, x, tiles, m, stride)
+	case 18:
+		productIQ3_XXSNEON(acc, panel, x, tiles, m, stride)
+	case 22:
+		productIQ2_SNEON(acc, panel, x, tiles, m, stride)
+	case 17:
+		productIQ2_SNEON(acc, panel, x, tiles, m, stride)
+	case 16:
+		productIQ2_XXSNEON(acc, panel, x, tiles, m, stride)
+	case 29:
+		productIQ1_MNEON(acc, panel, x, tiles, m, stride)
+	case 19:
+		productIQ1_SNEON(acc, panel, x, tiles, m, stride)
+	case 34:
+		productTQ1_0NEON(acc, panel, x, tiles, m, stride)
+	case 35:
+		productTQ1_0NEON(acc, panel, x, tiles, m, stride)
+	case 41:
+		productQ1_0NEON(acc, panel, x, tiles, m, stride)
+	case 42:
+		productQ1_0NEON(acc, panel, x, tiles, m, stride)
 	default:
 		panic("cpu: there is no productNEON of " + f.Name + ": run make generate")
 	}

@@ -87,6 +87,8 @@ func (q *Quantized) record(tile, i int) *[recordBytes]byte {
 	return (*[recordBytes]byte)(q.records[(tile*q.m+i)*recordBytes:])
 }
 
+func getInt(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) }
+
 func getFloat(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }
 
 // smallestMagnitude is ref.SmallestMagnitude.

@@ -182,13 +182,15 @@ func packQ4_K(slab []byte, rows *[tileRows][]byte) {
 
 func packQ6_K(slab []byte, rows *[tileRows][]byte) {
 	var quants [tileRows][256]byte
+	var share format.Share
 	sixBits := format.Find(format.Q6_K)
 	for r, row := range rows {
 		if row == nil {
 			continue
 		}
 		for tile := range 8 {
-			sixBits.Unpack((*[format.Tile]byte)(quants[r][tile*format.Tile:]), row, tile)
+			sixBits.Read(&share, row, tile)
+			copy(quants[r][tile*format.Tile:], share.Quants[:])
 		}
 		for i, scale := range row[192:208] {
 			slab[3072+r*16+i] = scale + 128

@@ -3,7 +3,8 @@
 // texts and documents take their types from here.
 //
 // A block is described by where the bits of its quants lie (Plane), its scale, and what else
-// belongs to a weight (Quants). Names and layouts are those of ggml-quants.c and gguf-py.
+// belongs to a weight (Quants). Read gives the part of a block that belongs to a tile (Share), and
+// Weights says which numbers that is. Names and layouts are those of ggml-quants.c and gguf-py.
 // Source: https://github.com/ggml-org/llama.cpp.
 package format
 
@@ -26,16 +27,23 @@ type Format struct {
 	*Quants       // nil for a type that is not quantised, and for one that no kernel multiplies
 }
 
-// Quants says what the bytes of a block mean: weight = scale·(quant − Bias), or scale·quant +
-// minimum in a format with minima.
+// Quants says what the bytes of a block mean: weight = scale·(quant − Bias), or scale·Values[quant],
+// or scale·quant + minimum in a format with minima.
 type Quants struct {
-	Low, High Plane // the lower and upper bits of the quants; no High if Low has all of them
-	Bias      int   // 0 in formats with minima
-	Signed    bool  // quants are stored in two's complement; inverting their highest bit adds the bias
-	Scale     int   // offset of the block's scale, in half precision
-	Min       int   // offset of the minimum, in half precision; 0: no minima
+	Low, High Plane     // the lower and upper bits of the quants; no High if Low has all of them
+	Bias      int       // 0 in formats with minima or Values
+	Signed    bool      // quants are stored in two's complement; inverting their highest bit adds the bias
+	Values    *[16]int8 // what the quants stand for; nil: for themselves, less the bias
+	ScaleKind ScaleKind // how the scale is stored
+	Scale     int       // its offset
+	Unit      float32   // a power of two by which the scale is multiplied; 0 stands for 1
+	Min       int       // offset of the minimum, in half precision; 0: no minima
 	Factors   Factors
 	FactorsAt int // their offset
+	// unpack reads a share of a block that the fields above do not describe: one whose quants are
+	// points of a codebook, or are stored as digits of another base. Low and High then say only how
+	// many bits a quant takes in memory.
+	unpack func(s *Share, block []byte, tile int)
 	// Deviation is the standard deviation of the weights in a block of random bytes whose scale is
 	// 1 and whose minimum makes their mean 0. The random weights need it.
 	Deviation float64
@@ -57,29 +65,15 @@ func (p Plane) Find(quant int) (at, shift int) {
 	return p.At + quant>>group<<run + quant&(p.Run-1), quant & (1<<group - 1) >> run << size
 }
 
-// Unpack writes the quants of a tile of the block to quants, as unsigned numbers from which Bias
-// has not been subtracted yet.
-func (q *Quants) Unpack(quants *[Tile]uint8, block []byte, tile int) {
-	if *quants = [Tile]uint8{}; q.High.Bits > 0 {
-		q.High.add(quants, block, tile, q.Low.Bits)
-	}
-	q.Low.add(quants, block, tile, 0)
-	if q.Signed {
-		for k := range quants {
-			quants[k] ^= 1 << (q.Bits() - 1)
-		}
-	}
-}
-
 // add adds the plane's bits of a tile to its quants; the plane's lowest bit becomes bit number
 // first of a quant. It takes eight quants at a time: they lie in eight bytes, or are the bits of
 // one byte.
 func (p *Plane) add(quants *[Tile]uint8, block []byte, tile, first int) {
 	const each = 0x0101010101010101
 	le := binary.LittleEndian
-	at, shift := p.Find(tile * Tile)
-	packed := block[at:]
-	if p.Run == 1 {
+	if p.Run == 1 && p.Bits == 1 {
+		at, _ := p.Find(tile * Tile)
+		packed := block[at:]
 		for k := 0; k < Tile; k += 8 {
 			const bitOfEach = 0x8040201008040201 // bit 0 of byte 0, bit 1 of byte 1, …
 			word := (uint64(packed[k/8])*each&bitOfEach + 0x7f*each) >> 7 & each
@@ -89,59 +83,14 @@ func (p *Plane) add(quants *[Tile]uint8, block []byte, tile, first int) {
 	}
 	mask := uint64(each) * (1<<p.Bits - 1)
 	for k := 0; k < Tile; k += 8 {
-		if k&(p.Run-1) == 0 && k > 0 { // the next quants are the next bits of the same bytes
-			shift += p.Bits
-		}
-		word := le.Uint64(packed[k&(p.Run-1):]) >> (shift & 7) & mask
+		at, shift := p.Find(tile*Tile + k)
+		word := le.Uint64(block[at:]) >> (shift & 7) & mask
 		le.PutUint64(quants[k:], le.Uint64(quants[k:])|word<<(first&7))
 	}
 }
 
-// Factors says how a block stores the integers by which each part of it multiplies the block's
-// scale, and its minimum if the format has minima.
-type Factors int
-
-// The kinds of factors.
-const (
-	// NoFactors is for a block of one tile.
-	NoFactors Factors = iota
-	// SixBits are an unsigned factor of the scale, and one of minus the minimum, for each of eight
-	// tiles, in 12 bytes. UnpackSixBits reads them.
-	SixBits
-	// SignedBytes are a signed byte for each 16 weights.
-	SignedBytes
-)
-
-// UnpackSixBits reads the two factors of a tile from the 12 bytes p. Those of the first four tiles
-// are the low 6 bits of one byte each, in the first eight bytes. Those of the other tiles have
-// their low 4 bits in a nibble of the last four bytes, and their upper 2 bits in the upper 2 bits
-// of one of the first eight bytes.
-func UnpackSixBits(p []byte, tile int) (scale, min byte) {
-	if tile < 4 {
-		return p[tile] & 63, p[tile+4] & 63
-	}
-	return p[tile+4]&15 | p[tile-4]>>6<<4, p[tile+4]>>4 | p[tile]>>6<<4
-}
-
-// Bits returns the number of bits of a quant.
-func (q *Quants) Bits() int { return q.Low.Bits + q.High.Bits }
-
-// Mins reports whether weights have a minimum.
-func (q *Quants) Mins() bool { return q.Min != 0 }
-
-// Halves reports whether the two halves of a tile have factors of their own.
-func (q *Quants) Halves() bool { return q.Factors == SignedBytes }
-
-// HalfPrecision returns the offsets of the half-precision numbers in a block.
-func (q *Quants) HalfPrecision() []int {
-	if q.Mins() {
-		return []int{q.Scale, q.Min}
-	}
-	return []int{q.Scale}
-}
-
-// Super reports whether a block is a super-block: eight tiles that share a scale.
-func (f *Format) Super() bool { return f.BlockElements > Tile }
+// Super reports whether a block is a super-block: eight tiles that share a scale and have factors.
+func (f *Format) Super() bool { return f.Factors != NoFactors && f.Factors != HalfScales }
 
 func (f *Format) String() string { return f.Name }
 

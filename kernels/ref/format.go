@@ -1,6 +1,10 @@
 package ref
 
-import "specula/kernels/format"
+import (
+	"math"
+
+	"specula/kernels/format"
+)
 
 // Format is a way to store weights as integers with scales. Package format reads the quants of its
 // blocks; the tests compare the weights with another implementation, gguf-py.
@@ -28,38 +32,65 @@ func FormatOf(number uint32) (f Format, ok bool) {
 	return Format{found}, found != nil && found.Quants != nil
 }
 
-// unpack returns the 32 weights of a block from number 32·part on, as scale·quants + min. Where
-// each 16 weights have an integer scale, it is already multiplied into the quants.
-func (f Format) unpack(block []byte, part int) (scale, min float32, quants [Block]int32) {
-	var stored [Block]uint8
-	f.Unpack(&stored, block, part)
-	for k, quant := range stored {
-		quants[k] = int32(quant) - int32(f.Bias)
-		if f.Halves() {
-			quants[k] *= int32(int8(block[f.FactorsAt+2*part+k/16]))
-		}
-	}
-	scale = half(block[f.Scale], block[f.Scale+1])
-	if f.Mins() {
-		min = half(block[f.Min], block[f.Min+1])
-	}
-	if f.Factors == format.SixBits {
-		s, m := format.UnpackSixBits(block[f.FactorsAt:], part)
-		scale, min = scale*float32(s), -min*float32(m)
-	}
-	return scale, min, quants
+// part is the share of 32 weights in a block. Weight k is scales[k/16] · quants[k] + mins[k/16]·min;
+// where each 16 weights, or all of them, have an integer factor, quants or scales include it.
+type part struct {
+	quants [Block]int32
+	scales [2]float32
+	min    float32
+	mins   [2]int32 // factors of the minimum
 }
 
-// Dequantize decodes blocks: scale·quant, plus min where the format has minima. Each operation is
-// rounded to float32.
+// unpack returns the part of a block from number 32·number on.
+func (f Format) unpack(block []byte, number int) part {
+	var s format.Share
+	f.Read(&s, block, number)
+	p := part{mins: [2]int32{1, 1}}
+	for k, quant := range s.Quants {
+		p.quants[k] = f.Value(quant)
+		switch factor := s.Factors[k/16]; {
+		case f.Factors == format.Nibbles:
+			p.quants[k] *= int32(factor & 15)
+		case f.Halves():
+			p.quants[k] *= int32(int8(factor))
+		}
+	}
+	scale := widen(s.Scale) * f.UnitOf()
+	if f.ScaleKind == format.Exponent {
+		scale = math.Float32frombits(uint32(s.Scale) << 16)
+	}
+	switch {
+	case f.Factors == format.SixBits:
+		scale *= float32(s.Factors[0])
+	case f.OneFactor():
+		scale *= float32(int8(s.Factors[0]))
+	}
+	p.scales = [2]float32{scale, scale}
+	switch {
+	case f.Factors == format.HalfScales:
+		p.scales[1] = widen(s.Min)
+	case f.Factors == format.SixBits:
+		p.min = -widen(s.Min) * float32(s.Factors[1])
+	case f.Factors == format.Nibbles:
+		p.min, p.mins = widen(s.Min), [2]int32{-int32(s.Factors[0] >> 4), -int32(s.Factors[1] >> 4)}
+	case f.Mins():
+		p.min = widen(s.Min)
+	}
+	return p
+}
+
+func widen(bits uint16) float32 { return half(byte(bits), byte(bits>>8)) }
+
+// Dequantize decodes blocks: scale·quant, plus the minimum where the format has minima. Each
+// operation is rounded to float32.
 func (f Format) Dequantize(dst []float32, src []byte) {
 	parts := f.BlockElements / Block
 	for i := range len(dst) / Block {
-		scale, min, quants := f.unpack(src[i/parts*f.BlockBytes:], i%parts)
-		for k, q := range quants {
-			dst[i*Block+k] = scale * float32(q)
+		p := f.unpack(src[i/parts*f.BlockBytes:], i%parts)
+		for k, q := range p.quants {
+			dst[i*Block+k] = p.scales[k/16] * float32(q)
 			if f.Mins() {
-				dst[i*Block+k] += min
+				dst[i*Block+k] += p.min * float32(p.mins[k/16])
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func TestDequantizeEqualsGGUFPy(t *testing.T) {
 		blocksOf[name], weightsOf[name] = blocks, rest[:le.Uint32(data[20:])]
 		data = rest[len(weightsOf[name]):]
 	}
-	again := "in kernels/ref, after pip install gguf numpy: python3 testdata/gguf_py.py testdata/gguf_py.bin " +
+	again := "in kernels/ref, after pip install gguf numpy, with GGML=…/libggml-base.so: python3 testdata/gguf_py.py testdata/gguf_py.bin " +
 		strings.Trim(fmt.Sprint(ref.Formats()), "[]")
 	for _, f := range ref.Formats() {
 		blocks, weights := blocksOf[f.Name], weightsOf[f.Name]

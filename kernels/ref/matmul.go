@@ -1,5 +1,7 @@
 package ref
 
+import "specula/kernels/format"
+
 // MatMul writes dst (m, rows) = x (m, cols) · wᵀ in float64.
 func MatMul(dst []float64, x []float32, m int, w []float32, rows, cols int) {
 	for i := range m {
@@ -44,16 +46,25 @@ func MatMulQuantized(dst, x []float32, m int, f Format, w []byte, rows, cols int
 func (f Format) dot(w []byte, quants []int8, scales []float32) float32 {
 	var sum float32
 	parts := f.BlockElements / Block
-	for b := range scales {
-		scale, min, weights := f.unpack(w[b/parts*f.BlockBytes:], b%parts)
-		var dot, total int32
+	for b, scale := range scales {
+		p := f.unpack(w[b/parts*f.BlockBytes:], b%parts)
+		var dots, totals [2]int32
 		for k, q := range quants[b*Block : (b+1)*Block] {
-			dot += weights[k] * int32(q)
-			total += int32(q)
+			dots[k/16] += p.quants[k] * int32(q)
+			totals[k/16] += int32(q)
 		}
-		sum += float32(float32(dot) * float32(scale*scales[b]))
-		if f.Mins() {
-			sum += float32(min * float32(scales[b]*float32(total)))
+		switch f.Factors {
+		case format.HalfScales:
+			sum += float32(float32(dots[0]) * float32(p.scales[0]*scale))
+			sum += float32(float32(dots[1]) * float32(p.scales[1]*scale))
+		case format.Nibbles:
+			sum += float32(float32(dots[0]+dots[1]) * float32(p.scales[0]*scale))
+			sum += float32(float32(p.mins[0]*totals[0]+p.mins[1]*totals[1]) * float32(p.min*scale))
+		default:
+			sum += float32(float32(dots[0]+dots[1]) * float32(p.scales[0]*scale))
+			if f.Mins() {
+				sum += float32(p.min * float32(scale*float32(totals[0]+totals[1])))
+			}
 		}
 	}
 	return sum

@@ -84,19 +84,19 @@ func setF32(numbers []byte, deviation float64) {
 
 // scales returns a function that sets the scales of blocks of random bytes. It leaves quants, and
 // the factors inside a block, as they are: uniform. If the type has a minimum, it sets the minimum
-// so that the mean is 0. Types with factors of six bits store minus the minimum.
+// so that the mean is 0. Types with factors of it store minus the minimum.
 func scales(f *format.Format) func([]byte, float64) {
 	scale := 1 / f.Deviation
+	if f.ScaleKind == format.Exponent {
+		scale *= math.Sqrt2 // the next power of two below is the nearest one
+	}
 	min := -scale * float64(int(1)<<f.Bits()-1) / 2
-	if f.Factors == format.SixBits {
+	if f.Factors == format.SixBits || f.Factors == format.Nibbles {
 		min = -min
 	}
 	return func(blocks []byte, deviation float64) {
 		for ; len(blocks) > 0; blocks = blocks[f.BlockBytes:] {
-			binary.LittleEndian.PutUint16(blocks[f.Scale:], float16(scale*deviation))
-			if f.Mins() {
-				binary.LittleEndian.PutUint16(blocks[f.Min:], float16(min*deviation))
-			}
+			f.SetScales(blocks, float16(scale*deviation), float16(min*deviation))
 		}
 	}
 }

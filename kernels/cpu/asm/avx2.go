@@ -2,18 +2,21 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"specula/kernels/cpu/layout"
 )
 
-// product2 is the state of a kernel that computes a panel in parts of eight lanes each.
+// product2 is the state of a kernel that computes a panel in parts of eight lanes each. Constants are
+// in memory, where instructions can read them, because sixteen registers are not enough.
 type product2 struct {
 	*build.Context
 	format
 	arguments
-	constants
 	part      int
 	weights   [groups]reg.VecVirtual
 	scale     reg.VecVirtual // float32, of the tile; where tiles have integer scales, of the super-block
@@ -23,8 +26,8 @@ type product2 struct {
 	d         reg.Register   // address of the super-block's d
 }
 
-func productAVX2(c *build.Context, f format, shared constants) {
-	p := &product2{Context: c, format: f, constants: shared}
+func productAVX2(c *build.Context, f format) {
+	p := &product2{Context: c, format: f}
 	p.arguments = begin(c, "product"+f.name+"AVX2", describe(f))
 	if f.super {
 		p.d = c.GP64()
@@ -44,10 +47,6 @@ func productAVX2(c *build.Context, f format, shared constants) {
 	c.RET()
 }
 
-// constants are in memory, where instructions can read them, because sixteen registers are not
-// enough.
-type constants struct{ nibbles, bit4, bits45, signs, ones Mem }
-
 // share returns the offset of the part's lanes among 32 numbers of this size.
 func (p *product2) share(offset, bytes int) int { return offset + 8*bytes*p.part }
 
@@ -56,11 +55,30 @@ func (p *product2) readScales() {
 	if p.super {
 		w = p.d
 	}
-	p.VCVTPH2PS(at(w, p.share(0, 2)), p.scale)
-	if p.mins {
+	if p.exponent {
+		p.VPMOVZXWD(at(w, p.share(0, 2)), p.scale)
+		p.VPSLLD(Imm(16), p.scale, p.scale)
+	} else {
+		p.VCVTPH2PS(at(w, p.share(0, 2)), p.scale)
+	}
+	if p.unit != 1 {
+		p.VMULPS(floats(p.Context, "unit"+p.name, p.unit), p.scale, p.scale)
+	}
+	if p.mins || p.twoScales {
 		p.VCVTPH2PS(at(w, p.share(2*panelRows, 2)), p.min)
 	}
 	switch {
+	case p.nibbles: // the factors of the quants follow when these are unpacked
+		p.VPMOVZXBD(at(p.w, p.share(0, 1)), p.low)
+		p.VPMOVZXBD(at(p.w, p.share(panelRows, 1)), p.high)
+		p.VPSRLD(Imm(4), p.low, p.low)
+		p.VPSRLD(Imm(4), p.high, p.high)
+		p.VPSUBD(p.high, p.low, p.low)
+	case p.oneFactor:
+		t := p.YMM()
+		p.VPMOVSXBD(at(p.w, p.share(0, 1)), t)
+		p.VCVTDQ2PS(t, t)
+		p.VMULPS(t, p.scale, p.scale)
 	case p.halves:
 		p.VPMOVSXBD(at(p.w, p.share(0, 1)), p.low)
 		p.VPMOVSXBD(at(p.w, p.share(panelRows, 1)), p.high)
@@ -80,38 +98,69 @@ func (p *product2) timesByte(y reg.VecVirtual, bytes Mem) {
 	p.VMULPS(t, y, y)
 }
 
-// readWeights unpacks the part's lanes to unsigned bytes, or to signed bytes for 8-bit quants.
+// readWeights unpacks the part's lanes to unsigned bytes, or to signed bytes for 8-bit quants and
+// those from a table.
 func (p *product2) readWeights() {
 	base := p.tileScaleBytes()
 	vector := func(offset, v int) Mem { return at(p.w, p.share(offset+4*panelRows*v, 4)) }
-	if p.bits == 8 {
+	if p.bytes() {
 		for g, w := range p.weights {
 			p.VMOVDQU(vector(base, g), w)
-			p.VPXOR(p.signs, w, w)
+			p.VPXOR(lanes(p.Context, "signs", 0x80808080), w, w)
 		}
 		return
 	}
-	for v := range groups / 2 {
-		lower, upper := p.weights[v], p.weights[v+groups/2]
-		p.VMOVDQU(vector(base+p.highBytes(), v), upper)
-		p.VPAND(p.nibbles, upper, lower)
-		p.VPSRLD(Imm(4), upper, upper)
-		p.VPAND(p.nibbles, upper, upper)
+	mask := lanes(p.Context, fmt.Sprint("low", p.lowBits), p.lowMask())
+	if p.lowBits == 4 {
+		for v := range groups / 2 {
+			lower, upper := p.weights[v], p.weights[v+groups/2]
+			p.VMOVDQU(vector(base+p.highBytes(), v), upper)
+			p.VPAND(mask, upper, lower)
+			p.VPSRLD(Imm(4), upper, upper)
+			p.VPAND(mask, upper, upper)
+		}
+	} else {
+		for g, w := range p.weights {
+			v, shift := layout.Place(p.lowBits, g)
+			p.VMOVDQU(vector(base+p.highBytes(), v), w)
+			p.shift(w, -shift)
+			p.VPAND(mask, w, w)
+		}
 	}
-	t := p.YMM()
-	for g, w := range p.weights {
-		switch p.bits {
-		case 5:
-			p.VMOVDQU(vector(base, 0), t)
-			p.shift(t, 4-g)
-			p.VPAND(p.bit4, t, t)
-			p.VPOR(t, w, w)
-		case 6:
-			p.VMOVDQU(vector(base, g/4), t)
-			p.shift(t, 4-2*(g%4))
-			p.VPAND(p.bits45, t, t)
+	if p.highBits > 0 {
+		t := p.YMM()
+		for g, w := range p.weights {
+			v, shift := layout.Place(p.highBits, g)
+			p.VMOVDQU(vector(base, v), t)
+			p.shift(t, p.lowBits-shift)
+			p.VPAND(lanes(p.Context, fmt.Sprintf("high%d%d", p.lowBits, p.highBits), p.highMask()), t, t)
 			p.VPOR(t, w, w)
 		}
+	}
+	if p.values != nil {
+		t := p.YMM()
+		p.VBROADCASTI128(bytes16(p.Context, "signed"+p.name, p.values, 0), t)
+		for _, w := range p.weights {
+			p.VPSHUFB(w, t, w)
+		}
+	}
+	if p.nibbles {
+		p.multiplyByNibbles()
+	}
+}
+
+// multiplyByNibbles multiplies the quants by the factors of their halves. The products are at most
+// 3·15, so the low byte of 16 bits leaves the high one alone.
+func (p *product2) multiplyByNibbles() {
+	factors, doubled := p.YMM(), p.YMM()
+	for g, w := range p.weights {
+		if half := g / (groups / 2); g%(groups/2) == 0 {
+			p.VPMOVZXBD(at(p.w, p.share(panelRows*half, 1)), factors)
+			p.VPAND(lanes(p.Context, "nibble", 15), factors, factors)
+			p.VPSLLD(Imm(16), factors, doubled)
+			p.VPOR(doubled, factors, factors)
+		}
+		p.VPMULLW(factors, w, w)
 	}
 }
 
@@ -129,28 +178,36 @@ func (p *product2) shift(y reg.VecVirtual, bits int) {
 func (p *product2) row(px, pa reg.Register) {
 	sums := at(pa, p.share(0, 4))
 	dot, t := p.YMM(), p.YMM()
-	if p.halves {
+	var high reg.VecVirtual
+	if p.split() {
+		high = p.YMM()
 		p.dot(px, 0, groups/2, dot)
 		p.addBias(px, minusLowAt, dot, t)
-		p.VPMULLD(p.low, dot, dot)
-		high := p.YMM()
 		p.dot(px, groups/2, groups, high)
-		p.VPSUBD(t, high, high)
-		p.addBias(px, minusSumAt, high, t)
-		p.VPMULLD(p.high, high, high)
-		p.VPADDD(high, dot, dot)
+		if p.hasBias() {
+			p.VPSUBD(t, high, high)
+			p.addBias(px, minusSumAt, high, t)
+		}
+		if p.halves {
+			p.VPMULLD(p.low, dot, dot)
+			p.VPMULLD(p.high, high, high)
+			p.VPADDD(high, dot, dot)
+		}
 	} else {
 		p.dot(px, 0, groups, dot)
-		if p.biasBits != 0 && p.bits != 8 {
-			p.addBias(px, minusSumAt, dot, t)
-		}
+		p.addBias(px, minusSumAt, dot, t)
 	}
-	p.VCVTDQ2PS(dot, dot)
-	p.VBROADCASTSS(at(px, scaleAt), t)
-	p.VMULPS(t, p.scale, t)
-	p.VMULPS(t, dot, dot)
+	p.scaled(px, dot, p.scale)
 	p.VADDPS(sums, dot, dot)
-	if p.mins {
+	switch {
+	case p.twoScales:
+		p.scaled(px, high, p.min)
+		p.VADDPS(high, dot, dot)
+	case p.nibbles:
+		p.minima(px, t)
+		p.scaled(px, t, p.min)
+		p.VADDPS(t, dot, dot)
+	case p.mins:
 		p.VBROADCASTSS(at(px, scaledSumAt), t)
 		p.VMULPS(t, p.min, t)
 		p.VADDPS(t, dot, dot)
@@ -158,20 +215,50 @@ func (p *product2) row(px, pa reg.Register) {
 	p.VMOVUPS(dot, sums)
 }
 
+// scaled makes integer sums float32(dot)·(by·x's scale).
+func (p *product2) scaled(px reg.Register, dot, by reg.VecVirtual) {
+	t := p.YMM()
+	p.VCVTDQ2PS(dot, dot)
+	p.VBROADCASTSS(at(px, scaleAt), t)
+	p.VMULPS(t, by, t)
+	p.VMULPS(t, dot, dot)
+}
+
+// minima is that of product512.
+func (p *product2) minima(px reg.Register, sum reg.VecVirtual) {
+	low := p.YMM()
+	p.VPBROADCASTD(at(px, minusSumAt), sum)
+	p.VPMULLD(p.high, sum, sum)
+	p.VPBROADCASTD(at(px, minusLowAt), low)
+	p.VPMULLD(p.low, low, low)
+	p.VPADDD(low, sum, sum)
+}
+
+// signed reports whether unpacked quants are signed.
+func (p *product2) signed() bool { return p.bytes() || p.values != nil }
+
+func (p *product2) hasBias() bool { return p.biased && !p.signed() }
+
 // addBias adds minus the bias's share of the products to dot; t is scratch.
 func (p *product2) addBias(px reg.Register, minusSum int, dot, t reg.VecVirtual) {
+	if !p.hasBias() {
+		return
+	}
 	p.VPBROADCASTD(at(px, minusSum), t)
-	p.VPSLLD(Imm(p.biasBits), t, t)
+	p.shift(t, int(p.biasBits))
 	p.VPADDD(t, dot, dot)
 }
 
 // dot multiplies the groups from … to−1. VPMADDUBSW adds two products in 16 bits, which must not
 // saturate. The sums are at most 2·127·15 = 3,810 with four bits, 7,874 with five, and 16,002 with
-// six. So 8, 4 or 2 groups can be added before they are widened to 32 bits. For eight bits, the
-// magnitude of the weight is multiplied with the activation, which takes the weight's sign:
+// six. So 8, 4 or 2 groups can be added before they are widened to 32 bits. Of signed quants, the
+// magnitude is multiplied with the activation, which takes the quant's sign; with eight bits that is
 // 2·127·128 = 32,512.
 func (p *product2) dot(px reg.Register, from, to int, dot reg.VecVirtual) {
-	together := map[int]int{4: 8, 5: 4, 6: 2, 8: 1}[p.bits]
+	together := groups
+	for together > 1 && together*2*127*p.largest() > math.MaxInt16 {
+		together /= 2
+	}
 	for g := from; g < to; g += together {
 		sum := p.YMM()
 		for k := range min(together, to-g) {
@@ -185,7 +272,7 @@ func (p *product2) dot(px reg.Register, from, to int, dot reg.VecVirtual) {
 				p.VPADDW(product, sum, sum)
 			}
 		}
-		p.VPMADDWD(p.ones, sum, sum)
+		p.VPMADDWD(lanes(p.Context, "ones", 0x00010001), sum, sum)
 		if g == from {
 			p.VMOVDQA(sum, dot)
 		} else {
@@ -196,7 +283,7 @@ func (p *product2) dot(px reg.Register, from, to int, dot reg.VecVirtual) {
 
 // pair replaces activations by sums of pairs of products, in 16 bits.
 func (p *product2) pair(x, w reg.VecVirtual) {
-	if p.bits == 8 {
+	if p.signed() {
 		magnitude := p.YMM()
 		p.VPSIGNB(w, x, x)
 		p.VPABSB(w, magnitude)

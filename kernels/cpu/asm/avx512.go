@@ -6,6 +6,9 @@ import (
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+	"github.com/mmcloughlin/avo/x86"
+
+	"specula/kernels/cpu/layout"
 )
 
 // parts512 is the number of registers for the lanes of a panel.
@@ -17,9 +20,10 @@ type product512 struct {
 	*build.Context
 	format
 	arguments
-	mask, highMask reg.VecVirtual
-	head           reg.Register // address of the super-block's d
-	left           reg.Register // tiles left
+	mask, upper    reg.VecVirtual // the bits of the two parts of a quant
+	values         reg.VecVirtual // what quants stand for, plus 128, in each 16 bytes
+	head           reg.Register   // address of the super-block's d
+	left           reg.Register   // tiles left
 	ahead          ahead512
 	begun          reg.Register // a mask of all lanes; of none in the first tile, where there are no sums yet
 	out, outStride reg.Register // where the sums go: in the last tile, to the rows of dst
@@ -31,7 +35,8 @@ type part512 struct {
 	weights   [groups]reg.VecVirtual
 	scale     reg.VecVirtual // float32; where the halves have integer scales, of the super-block
 	min       reg.VecVirtual
-	low, high reg.VecVirtual // int32 scales of the tile's halves
+	low, high reg.VecVirtual    // int32 factors of the tile's halves
+	factors   [2]reg.VecVirtual // while quants are unpacked that are multiplied by them at once
 }
 
 // productAVX512 generates a kernel for more than one row of activations: with few for leastFewRows
@@ -94,15 +99,7 @@ func productOfOneAVX512(c *build.Context, f format, near bool) {
 
 // prepare loads the constants and reserves the registers.
 func (p *product512) prepare() {
-	if p.bits != 8 {
-		p.mask = p.constant(0x0f0f0f0f)
-	}
-	switch p.bits {
-	case 5:
-		p.highMask = p.constant(0x10101010)
-	case 6:
-		p.highMask = p.constant(0x30303030)
-	}
+	p.constants()
 	for i := range p.parts {
 		part := &p.parts[i]
 		for g := range part.weights {
@@ -113,6 +110,33 @@ func (p *product512) prepare() {
 	if p.super {
 		p.head = p.GP64()
 	}
+}
+
+// constants loads what unpacking needs. Formats with a table or with nibbles leave no registers for
+// masks.
+func (p *product512) constants() {
+	if p.format.values != nil {
+		p.values = p.ZMM()
+		p.VBROADCASTI32X4(bytes16(p.Context, "values"+p.name, p.format.values, 128), p.values)
+	}
+	if p.format.values != nil || p.nibbles {
+		return
+	}
+	if !p.bytes() {
+		p.mask = p.constant(p.lowMask())
+	}
+	if p.highBits > 0 {
+		p.upper = p.constant(p.highMask())
+	}
+}
+
+// and leaves the bits of a mask, which is in a register or else in memory.
+func (p *product512) and(mask reg.VecVirtual, bits uint32, from, to reg.VecVirtual) {
+	if mask == nil {
+		p.VPANDD_BCST(lanes(p.Context, fmt.Sprintf("mask%08x", bits), bits), from, to)
+		return
+	}
+	p.VPANDD(mask, from, to)
 }
 
 // overTiles repeats, for each tile: unpack it, then multiply.
@@ -164,6 +188,17 @@ func every(c *build.Context, v uint32) reg.VecVirtual {
 	return z
 }
 
+// zero clears a register. avo would take it to be in use from the start of the function, because it
+// does not know that this instruction ignores what the register held.
+func zero(c *build.Context, z reg.VecVirtual) {
+	i, err := x86.VPXORD(z, z, z)
+	if err != nil {
+		panic(err)
+	}
+	i.CancellingInputs = true
+	c.Instruction(i)
+}
+
 // lanes16 is the address of part i among 32 numbers of this size.
 func lanes16(base reg.Register, offset, i, bytes int) Mem { return at(base, offset+16*bytes*i) }
 
@@ -173,11 +208,26 @@ func (p *product512) readScales(i int) {
 	if p.super {
 		head = p.head
 	}
-	p.VCVTPH2PS(lanes16(head, 0, i, 2), part.scale)
-	if p.mins {
+	if p.exponent {
+		p.VPMOVZXWD(lanes16(head, 0, i, 2), part.scale)
+		p.VPSLLD(Imm(16), part.scale, part.scale)
+	} else {
+		p.VCVTPH2PS(lanes16(head, 0, i, 2), part.scale)
+	}
+	if p.unit != 1 {
+		p.VMULPS_BCST(floats(p.Context, "unit"+p.name, p.unit), part.scale, part.scale)
+	}
+	if p.mins || p.twoScales {
 		p.VCVTPH2PS(lanes16(head, 2*panelRows, i, 2), part.min)
 	}
 	switch {
+	case p.nibbles:
+		p.readNibbles(i)
+	case p.oneFactor:
+		t := p.ZMM()
+		p.VPMOVSXBD(lanes16(p.w, 0, i, 1), t)
+		p.VCVTDQ2PS(t, t)
+		p.VMULPS(t, part.scale, part.scale)
 	case p.halves:
 		p.VPMOVSXBD(lanes16(p.w, 0, i, 1), part.low)
 		p.VPMOVSXBD(lanes16(p.w, panelRows, i, 1), part.high)
@@ -197,35 +247,71 @@ func (p *product512) timesByte(z reg.VecVirtual, bytes Mem) {
 	p.VMULPS(t, z, z)
 }
 
+// readNibbles reads the factors of the halves. Those of the quants are needed to unpack them, in both
+// 16-bit numbers of a lane. Those of the minimum stay: the second, and what the first is above it.
+func (p *product512) readNibbles(i int) {
+	part := &p.parts[i]
+	for half, of := range []*reg.VecVirtual{&part.low, &part.high} {
+		both, doubled := p.ZMM(), p.ZMM()
+		p.VPMOVZXBD(lanes16(p.w, panelRows*half, i, 1), both)
+		p.VPSRLD(Imm(4), both, *of)
+		p.VPANDD_BCST(lanes(p.Context, "nibble"+p.name, 15), both, both)
+		p.VPSLLD(Imm(16), both, doubled)
+		p.VPORD(doubled, both, both)
+		part.factors[half] = both
+	}
+	p.VPSUBW(part.high, part.low, part.low) // of the lower 16 bits; the upper ones stay 0
+}
+
 // readWeights unpacks 16 lanes of the tile: lane r of weights[g] holds columns 4g … 4g+3 of row r
 // as unsigned bytes.
 func (p *product512) readWeights(i int) {
 	base, weights := p.tileScaleBytes(), &p.parts[i].weights
 	vector := func(offset, v int) Mem { return lanes16(p.w, offset+4*panelRows*v, i, 4) }
-	if p.bits == 8 {
+	switch p.lowBits {
+	case 8:
 		for g, w := range weights {
 			p.VMOVDQU64(vector(base, g), w)
 		}
 		return
-	}
-	for v := range groups / 2 {
-		lower, upper := weights[v], weights[v+groups/2]
-		p.VMOVDQU64(vector(base+p.highBytes(), v), upper)
-		p.VPANDD(p.mask, upper, lower)
-		p.VPSRLD(Imm(4), upper, upper)
-		p.VPANDD(p.mask, upper, upper)
+	case 4:
+		for v := range groups / 2 {
+			lower, upper := weights[v], weights[v+groups/2]
+			p.VMOVDQU64(vector(base+p.highBytes(), v), upper)
+			p.and(p.mask, p.lowMask(), upper, lower)
+			p.VPSRLD(Imm(4), upper, upper)
+			p.and(p.mask, p.lowMask(), upper, upper)
+		}
+	case 2:
+		for v := range 2 {
+			all := weights[4*v+3]
+			p.VMOVDQU64(vector(base+p.highBytes(), v), all)
+			for k := range 4 {
+				w := weights[4*v+k]
+				if k == 0 {
+					p.and(p.mask, p.lowMask(), all, w)
+					continue
+				}
+				p.VPSRLD(Imm(uint64(2*k)), all, w)
+				p.and(p.mask, p.lowMask(), w, w)
+			}
+		}
 	}
 	for g, w := range weights {
-		switch p.bits {
-		case 5:
-			p.addHighBits(vector(base, 0), 4-g, w)
-		case 6:
-			p.addHighBits(vector(base, g/4), 4-2*(g%4), w)
+		if p.highBits > 0 {
+			v, shift := layout.Place(p.highBits, g)
+			p.addHighBits(vector(base, v), p.lowBits-shift, w)
+		}
+		if p.format.values != nil {
+			p.VPSHUFB(w, p.values, w)
+		}
+		if p.nibbles { // at most 3·15, so the low byte of 16 bits leaves the high one alone
+			p.VPMULLW(p.parts[i].factors[g/(groups/2)], w, w)
 		}
 	}
 }
 
-// addHighBits adds the bits above the four low bits of the quants, shifted to the left.
+// addHighBits adds the bits above the low bits of the quants, shifted to the left.
 func (p *product512) addHighBits(from Mem, shift int, w reg.VecVirtual) {
 	t := p.ZMM()
 	p.VMOVDQU64(from, t)
@@ -235,7 +321,7 @@ func (p *product512) addHighBits(from Mem, shift int, w reg.VecVirtual) {
 	case shift < 0:
 		p.VPSRLD(Imm(uint64(-shift)), t, t)
 	}
-	p.VPANDD(p.highMask, t, t)
+	p.and(p.upper, p.highMask(), t, t)
 	p.VPORD(t, w, w)
 }
 
@@ -259,50 +345,68 @@ func (p *product512) row(px, pa reg.Register) {
 // addTile adds the products of a tile and a record: float32(dot)·(scale·x's scale), and then
 // min·(x's scale·sum).
 func (p *product512) addTile(px reg.Register, add func(i int, x reg.Register)) {
-	dots := p.dots(px)
+	dots, high := p.dots(px)
 	scale, scaledSum := p.ZMM(), p.ZMM()
 	p.VBROADCASTSS(at(px, scaleAt), scale)
-	if p.mins {
+	if p.mins && !p.nibbles {
 		p.VBROADCASTSS(at(px, scaledSumAt), scaledSum)
 	}
-	for i := range p.parts {
-		dot, part := dots[i], &p.parts[i]
-		p.VCVTDQ2PS(dot, dot)
+	scaled := func(i int, dot, by reg.VecVirtual) {
 		t := p.ZMM()
-		p.VMULPS(scale, part.scale, t)
+		p.VCVTDQ2PS(dot, dot)
+		p.VMULPS(scale, by, t)
 		p.VMULPS(t, dot, dot)
 		add(i, dot)
-		if p.mins {
+	}
+	for i := range p.parts {
+		part := &p.parts[i]
+		scaled(i, dots[i], part.scale)
+		switch {
+		case p.twoScales:
+			scaled(i, high[i], part.min)
+		case p.nibbles:
+			scaled(i, p.minima(px, part), part.min)
+		case p.mins:
+			t := p.ZMM()
 			p.VMULPS(scaledSum, part.min, t)
 			add(i, t)
 		}
 	}
 }
 
+// minima sums the factors of the minimum times minus the activations, over both halves.
+func (p *product512) minima(px reg.Register, part *part512) reg.VecVirtual {
+	sum := p.ZMM()
+	zero(p.Context, sum)
+	p.VPDPWSSD_BCST(at(px, minusSumAt), part.high, sum)
+	p.VPDPWSSD_BCST(at(px, minusLowAt), part.low, sum)
+	return sum
+}
+
 // dots computes the exact integer products, each in two chains of half the columns. The sums start
-// at minus the share that the bias of the quants will add.
-func (p *product512) dots(px reg.Register) (dots [parts512]reg.VecVirtual) {
-	var high [parts512]reg.VecVirtual
+// at minus the share that the bias of the quants will add. With two scales, high has the sums of the
+// upper halves.
+func (p *product512) dots(px reg.Register) (dots, high [parts512]reg.VecVirtual) {
 	for i := range p.parts {
 		dots[i], high[i] = p.ZMM(), p.ZMM()
 	}
 	switch {
-	case p.halves:
-		p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusLowAt), dots[0])
-		p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSumAt), high[0])
+	case p.split():
+		p.bias(px, minusLowAt, dots[0])
+		p.bias(px, minusSumAt, high[0])
 		p.VPSUBD(dots[0], high[0], high[0])
 		p.VMOVDQA64(high[0], high[1])
 		p.VMOVDQA64(dots[0], dots[1])
-	case p.biasBits != 0:
-		p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSumAt), dots[0])
+	case p.biased:
+		p.bias(px, minusSumAt, dots[0])
 		p.VMOVDQA64(dots[0], dots[1])
 	}
 	for i := range p.parts {
-		if p.biasBits == 0 {
-			p.VPXORD(dots[i], dots[i], dots[i])
+		if !p.biased {
+			zero(p.Context, dots[i])
 		}
-		if !p.halves {
-			p.VPXORD(high[i], high[i], high[i])
+		if !p.split() {
+			zero(p.Context, high[i])
 		}
 	}
 	for g := range groups / 2 {
@@ -314,9 +418,20 @@ func (p *product512) dots(px reg.Register) (dots [parts512]reg.VecVirtual) {
 			p.VPMULLD(p.parts[i].low, dots[i], dots[i])
 			p.VPMULLD(p.parts[i].high, high[i], high[i])
 		}
-		p.VPADDD(high[i], dots[i], dots[i])
+		if !p.twoScales {
+			p.VPADDD(high[i], dots[i], dots[i])
+		}
 	}
-	return dots
+	return dots, high
+}
+
+// bias broadcasts minus a sum of activations, times the bias.
+func (p *product512) bias(px reg.Register, minusSum int, to reg.VecVirtual) {
+	if p.biasBits == 0 {
+		p.VPBROADCASTD(at(px, minusSum), to)
+		return
+	}
+	p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSum), to)
 }
 
 // multiply adds the products of group g to the sums of each part.

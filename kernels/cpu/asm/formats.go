@@ -7,19 +7,37 @@ import (
 
 // format is a format of weights, with the layout of its panels.
 type format struct {
-	panel    layout.Panel
-	name     string
-	super    bool   // eight tiles share d, and dmin if any, which come before them
-	mins     bool   // weight = scale·quant + minimum
-	halves   bool   // columns 0–15 and 16–31 have separate integer scales
-	bits     int    // of a quant: 4, 5, 6 or 8
-	biasBits uint64 // quants are stored with a bias of 1<<biasBits, or without one
+	panel             layout.Panel
+	name              string
+	super             bool // eight tiles share d, and dmin if any, which come before them
+	mins              bool // weight = scale·quant + minimum
+	nibbles           bool // columns 0–15 and 16–31 have separate factors of scale and minimum, of four bits
+	halves            bool // columns 0–15 and 16–31 have separate signed factors
+	twoScales         bool // columns 0–15 and 16–31 have separate scales; the second is where minima are
+	oneFactor         bool // a tile has a signed factor
+	exponent          bool // scales are bfloat16
+	unit              float32
+	lowBits, highBits int       // bits of a quant in the two parts of a tile
+	values            *[16]int8 // what quants stand for, or nil
+	biased            bool      // unpacked quants have a bias of 1<<biasBits
+	biasBits          uint64
 }
 
+// formats are those with products of their own.
 var formats = func() (all []format) {
 	for _, f := range table.Quantised() {
 		p := layout.Panel{Format: f}
-		all = append(all, format{p, p.Name, p.Super(), p.Mins(), p.Halves(), p.Bits(), uint64(p.BiasBits())})
+		if p.Twin() != p {
+			continue
+		}
+		nibbles := p.Factors == table.Nibbles
+		one := format{panel: p, name: p.Name, super: p.Super(), mins: p.Mins(), nibbles: nibbles, halves: p.Halves() && !nibbles,
+			twoScales: p.TwoScales(), oneFactor: p.OneFactor(), exponent: p.ScaleKind == table.Exponent, unit: p.UnitOf(),
+			lowBits: p.Low.Bits, highBits: p.High.Bits, values: p.Values, biased: p.Biased(), biasBits: uint64(p.BiasBits())}
+		if one.values != nil { // the dot instruction of AVX-512 wants them without a sign
+			one.biased, one.biasBits = true, 7
+		}
+		all = append(all, one)
 	}
 	return all
 }()
@@ -28,6 +46,33 @@ func (f format) headBytes() int      { return f.panel.HeadBytes() }
 func (f format) tileScaleBytes() int { return f.panel.ScaleBytes() }
 func (f format) highBytes() int      { return f.panel.HighBytes() }
 func (f format) tileBytes() int      { return f.panel.TileBytes() }
+
+// bytes reports whether quants are whole bytes.
+func (f format) bytes() bool { return f.lowBits == 8 }
+
+// split reports whether the products of the two halves of a tile are separate sums.
+func (f format) split() bool { return f.halves || f.twoScales }
+
+// lowMask and highMask are the bits of the two parts, in each byte of a lane.
+func (f format) lowMask() uint32  { return (1<<f.lowBits - 1) * 0x01010101 }
+func (f format) highMask() uint32 { return (1<<f.highBits - 1) << f.lowBits * 0x01010101 }
+
+// largest is the largest magnitude of an unpacked quant, with its factor if it is multiplied already.
+func (f format) largest() int {
+	switch {
+	case f.values != nil:
+		most := 0
+		for _, v := range f.values {
+			most = max(most, int(v), -int(v))
+		}
+		return most
+	case f.nibbles:
+		return (1<<f.lowBits - 1) * 15
+	case f.bytes():
+		return 128
+	}
+	return 1<<(f.lowBits+f.highBits) - 1
+}
 
 const (
 	panelRows = layout.Rows

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -16,15 +18,8 @@ func matmulQuantized(c *build.Context) {
 		productOfOneAVX512(c, f, false)
 		productOfOneAVX512(c, f, true)
 	}
-	shared := constants{
-		nibbles: lanes(c, "nibbles", 0x0f0f0f0f),
-		bit4:    lanes(c, "bit4", 0x10101010),
-		bits45:  lanes(c, "bits45", 0x30303030),
-		signs:   lanes(c, "signs", 0x80808080),
-		ones:    lanes(c, "ones", 0x00010001),
-	}
 	for _, f := range formats {
-		productAVX2(c, f, shared)
+		productAVX2(c, f)
 	}
 	moveSums(c)
 	askForRows(c)
@@ -147,12 +142,43 @@ func open(c *build.Context, name, signature, doc string) {
 	c.Pragma("noescape")
 }
 
-// lanes returns a constant in memory: eight equal 32-bit lanes, or the eight given.
+// lanes returns a constant in memory: eight equal 32-bit lanes, or the eight given. A file has it
+// once.
 func lanes(c *build.Context, name string, values ...uint32) Mem {
+	return constant(c, name, func() {
+		for lane := range 8 {
+			c.AppendDatum(U32(values[lane%len(values)]))
+		}
+	})
+}
+
+// floats is lanes for a float32.
+func floats(c *build.Context, name string, value float32) Mem {
+	return lanes(c, name, math.Float32bits(value))
+}
+
+// bytes16 returns a table of 16 bytes in memory, to each of which a number is added.
+func bytes16(c *build.Context, name string, values *[16]int8, plus uint8) Mem {
+	return constant(c, name, func() {
+		for _, v := range values {
+			c.AppendDatum(U8(uint8(v) + plus))
+		}
+	})
+}
+
+// constant returns data in memory; fill appends them if the file does not have them yet.
+func constant(c *build.Context, name string, fill func()) Mem {
+	file, err := c.Result()
+	if err != nil {
+		panic(err)
+	}
+	for _, s := range file.Sections {
+		if g, ok := s.(*ir.Global); ok && g.Symbol.Name == name {
+			return NewDataAddr(g.Symbol, 0)
+		}
+	}
 	m := c.StaticGlobal(name)
 	c.DataAttributes(attr.RODATA | attr.NOPTR)
-	for lane := range 8 {
-		c.AppendDatum(U32(values[lane%len(values)]))
-	}
+	fill()
 	return m
 }

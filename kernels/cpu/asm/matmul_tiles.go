@@ -40,7 +40,7 @@ const (
 func matmulTiles(c *build.Context) {
 	config := tileConfig(c)
 	for _, f := range formats {
-		if !f.halves { // with halves, integer scales change inside the depth of an instruction
+		if !f.split() && !f.nibbles { // here factors or scales change inside the depth of an instruction
 			productTiles(c, f, config)
 		}
 	}
@@ -82,7 +82,7 @@ type tilesProduct struct {
 	px, pa            reg.GPVirtual // records and sums of the rows being added
 	count             reg.GPVirtual // number of these rows
 	xNext             reg.GPVirtual // records of the next rows to multiply
-	bias              reg.VecVirtual
+	biases            reg.VecVirtual
 
 	// Values needed only at the start of a step stay in memory: arguments that are counted up or
 	// down, and two other numbers.
@@ -152,14 +152,9 @@ func (p *tilesProduct) open(config Mem) {
 	p.XORQ(p.count, p.count) // nothing to add yet
 	p.XORQ(p.px, p.px)
 	p.XORQ(p.pa, p.pa)
-	if p.bits != 8 {
-		p.mask = p.constant(0x0f0f0f0f)
-	}
-	if p.bits == 5 {
-		p.highMask = p.constant(0x10101010)
-	}
-	if p.biasBits != 0 {
-		p.bias = p.constant(0x01010101 << p.biasBits)
+	p.constants()
+	if p.biased {
+		p.biases = p.constant(0x01010101 << p.biasBits)
 	}
 }
 
@@ -235,10 +230,10 @@ func (p *tilesProduct) unpack(t, i int) {
 	p.readWeights(i)
 	for g, w := range part.weights {
 		switch {
-		case p.bits == 8: // adding 128 is the same as flipping the sign bit
-			p.VPXORD(p.bias, w, w)
-		case p.biasBits != 0:
-			p.VPSUBB(p.bias, w, w)
+		case p.biasBits == 7: // adding 128 is the same as flipping the sign bit
+			p.VPXORD(p.biases, w, w)
+		case p.biased:
+			p.VPSUBB(p.biases, w, w)
 		}
 		p.VMOVDQU64(w, lanes16(p.stepNext, t*bytesOfTile+4*panelRows*g, i, 4))
 	}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"specula/kernels/cpu/layout"
 	"specula/kernels/format"
 )
 
@@ -51,7 +52,7 @@ func write(folder, processor string) error {
 		}
 		for _, m := range declaration.FindAllStringSubmatch(string(text), -1) {
 			for _, f := range format.Quantised() {
-				if kind, ok := strings.CutPrefix(m[1], f.Name); ok {
+				if kind, ok := strings.CutPrefix(m[1], layout.Panel{Format: f}.Twin().Name); ok {
 					if !slices.Contains(kinds, kind) {
 						kinds = append(kinds, kind)
 					}

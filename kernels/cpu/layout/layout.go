@@ -32,12 +32,22 @@ const (
 // Panel is the layout of a format's panels.
 type Panel struct{ *format.Format }
 
+// Looked reports whether quants stand for values of a table.
+func (p Panel) Looked() bool { return p.Values != nil }
+
+// Biased reports whether quants are stored with a bias.
+func (p Panel) Biased() bool { return p.Bias != 0 }
+
 // BiasBits returns b for quants that are stored with a bias of 1<<b, and 0 for those without.
 func (p Panel) BiasBits() int { return max(0, bits.Len(uint(p.Bias))-1) }
 
+// TwoScales reports whether the halves of a tile have scales in half precision: the second lies where
+// other formats have the minimum.
+func (p Panel) TwoScales() bool { return p.Factors == format.HalfScales }
+
 // HeadBytes returns the size of the half-precision numbers of a tile or super-block.
 func (p Panel) HeadBytes() int {
-	if p.Mins() {
+	if p.Mins() || p.TwoScales() {
 		return 4 * Rows
 	}
 	return 2 * Rows
@@ -45,10 +55,37 @@ func (p Panel) HeadBytes() int {
 
 // ScaleBytes returns the size of the scales at the start of a tile.
 func (p Panel) ScaleBytes() int {
-	if p.Super() {
+	switch {
+	case p.OneFactor():
+		return Rows
+	case p.Super():
 		return 2 * Rows
 	}
 	return p.HeadBytes()
+}
+
+// Twin returns the first format of the table whose panels look like these. Its products multiply these
+// as well.
+func (p Panel) Twin() Panel {
+	for _, f := range format.Quantised() {
+		if other := (Panel{f}); other.look() == p.look() {
+			return other
+		}
+	}
+	return p
+}
+
+// look is all that a product sees of panels.
+func (p Panel) look() any {
+	return struct {
+		low, high, bias        int
+		values                 *[16]int8
+		exponent               bool
+		unit                   float32
+		mins, super, two, one  bool
+		signedHalves, fourBits bool
+	}{p.Low.Bits, p.High.Bits, p.Bias, p.Values, p.ScaleKind == format.Exponent, p.UnitOf(), p.Mins(), p.Super(), p.TwoScales(), p.OneFactor(),
+		p.Halves(), p.Factors == format.Nibbles}
 }
 
 // HighBytes returns the size of the upper bits of a tile's quants.
@@ -57,4 +94,18 @@ func (p Panel) HighBytes() int { return p.High.Bits * VectorBytes }
 // TileBytes returns the size of a tile.
 func (p Panel) TileBytes() int {
 	return p.ScaleBytes() + p.HighBytes() + p.Low.Bits*VectorBytes
+}
+
+// Place returns where the bits of a group lie that take so many bits of a quant: in which vector, and
+// from which bit of each byte on.
+func Place(bits, group int) (vector, shift int) {
+	switch bits {
+	case 1:
+		return 0, group
+	case 2:
+		return group / 4, group % 4 * 2
+	case 4:
+		return group % 4, group / 4 * 4
+	}
+	return group, 0
 }

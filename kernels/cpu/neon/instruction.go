@@ -42,11 +42,15 @@ var (
 	fcmge2 = three("fcmge", "2d", 0x6e60e400)
 	add2   = three("add", "2d", 0x4ee08400)
 
-	add  = three("add", "4s", 0x4ea08400)
-	sub  = three("sub", "4s", 0x6ea08400)
-	mul  = three("mul", "4s", 0x4ea09c00)
-	mla  = three("mla", "4s", 0x4ea09400)
-	umax = three("umax", "4s", 0x6ea06400)
+	add = three("add", "4s", 0x4ea08400)
+	sub = three("sub", "4s", 0x6ea08400)
+	mul = three("mul", "4s", 0x4ea09c00)
+	// mulByte multiplies bytes, and keeps the low eight bits.
+	mulByte = three("mul", "16b", 0x4e209c00)
+	// zip1Byte takes the lower eight bytes of n and m by turns.
+	zip1Byte = three("zip1", "16b", 0x4e003800)
+	mla      = three("mla", "4s", 0x4ea09400)
+	umax     = three("umax", "4s", 0x6ea06400)
 
 	and = three("and", "16b", 0x4e201c00)
 	bic = three("bic", "16b", 0x4e601c00) // n without the bits of m
@@ -177,6 +181,16 @@ func dupGeneral(d v, n r) instruction {
 // dupGeneral2 copies 64 bits to both lanes.
 func dupGeneral2(d v, n r) instruction {
 	return instruction{0x4e080c00 | uint32(n)<<5 | uint32(d), fmt.Sprintf("dup v%d.2d, x%d", d, uint32(n))}
+}
+
+// insertGeneral2 copies 64 bits to the upper half of a vector.
+func insertGeneral2(d v, n r) instruction {
+	return instruction{0x4e181c00 | uint32(n)<<5 | uint32(d), fmt.Sprintf("mov v%d.d[1], x%d", d, uint32(n))}
+}
+
+// tbl replaces each byte of m, below 16, by that byte of n.
+func tbl(d, n, m v) instruction {
+	return instruction{0x4e000000 | uint32(m)<<16 | uint32(n)<<5 | uint32(d), fmt.Sprintf("tbl v%d.16b, {v%d.16b}, v%d.16b", d, n, m)}
 }
 
 // first copies the first 32 bits of a vector to a general register.

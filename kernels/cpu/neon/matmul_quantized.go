@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"specula/kernels/cpu/layout"
 	"specula/kernels/format"
@@ -10,7 +11,9 @@ import (
 func matmulQuantized() []*function {
 	var list []*function
 	for _, f := range format.Quantised() {
-		list = append(list, product(layout.Panel{Format: f}))
+		if p := (layout.Panel{Format: f}); p.Twin() == p {
+			list = append(list, product(p))
+		}
 	}
 	return list
 }
@@ -27,13 +30,14 @@ type panelProduct struct {
 	w, px, n, inner, d r
 	// Of a part: its quants, d, integer scales and sums; parts left.
 	pw, pd, ps, pa, parts r
+	scratchNumber         r
 
-	nibbles, upper v // constants: the low four bits of each byte, and either the bits above or the sign
+	mask, upper, values v // constants: the bits of the two parts of a quant, or the sign; the table
 
 	// Of a pass:
 	rows, width int
 	quants      [][2]v // of each row
-	sums, highs [][]v  // integer sums of a row's vectors; with halves, highs are those of columns 16–31
+	sums, highs [][]v  // integer sums of a row's vectors; if halves are separate, highs are those of columns 16–31
 }
 
 func product(l layout.Panel) *function {
@@ -42,7 +46,7 @@ func product(l layout.Panel) *function {
 	p := &panelProduct{function: f, Panel: l}
 	p.acc, p.panel, p.x = f.load("acc"), f.load("panel"), f.load("x")
 	p.tiles, p.m, p.stride = f.load("tiles"), f.load("m"), f.load("stride")
-	for _, x := range []*r{&p.w, &p.px, &p.n, &p.inner, &p.d, &p.pw, &p.pd, &p.ps, &p.pa, &p.parts} {
+	for _, x := range []*r{&p.w, &p.px, &p.n, &p.inner, &p.d, &p.pw, &p.pd, &p.ps, &p.pa, &p.parts, &p.scratchNumber} {
 		*x = f.r()
 	}
 	p.constants()
@@ -62,17 +66,37 @@ func product(l layout.Panel) *function {
 }
 
 func (p *panelProduct) constants() {
-	p.nibbles, p.upper = p.v(), p.v()
-	p.do(movi(p.nibbles, 0x0f))
-	switch p.Bits() {
-	case 5:
-		p.do(movi(p.upper, 0x10))
-	case 6:
-		p.do(movi(p.upper, 0x30))
-	case 8:
-		p.do(movi(p.upper, 0x80))
+	p.mask = p.v()
+	if p.Low.Bits == 8 {
+		p.do(movi(p.mask, 0x80))
+	} else {
+		p.do(movi(p.mask, 1<<p.Low.Bits-1))
+	}
+	if p.High.Bits > 0 {
+		p.upper = p.v()
+		p.do(movi(p.upper, uint8(1<<p.High.Bits-1)<<p.Low.Bits))
+	}
+	if p.Looked() {
+		p.values = p.v()
+		for half, store := range []func(v, r) instruction{dupGeneral2, insertGeneral2} {
+			var bytes uint64
+			for i, value := range p.Values[8*half:][:8] {
+				bytes |= uint64(uint8(value)) << (8 * i)
+			}
+			p.asm("MOVD $%#x, %v", bytes, p.n)
+			p.do(store(p.values, p.n))
+		}
 	}
 }
+
+// split reports whether the products of the two halves of a tile are separate sums.
+func (p *panelProduct) split() bool { return p.signedHalves() || p.TwoScales() }
+
+// fourBits reports whether the factors of the halves are nibbles, by which quants are multiplied when
+// they are unpacked.
+func (p *panelProduct) fourBits() bool { return p.Factors == format.Nibbles }
+
+func (p *panelProduct) signedHalves() bool { return p.Halves() && !p.fourBits() }
 
 // pass multiplies the panel with this many rows.
 func (p *panelProduct) pass(rows int) {
@@ -80,14 +104,14 @@ func (p *panelProduct) pass(rows int) {
 	if rows == 1 {
 		p.width = 8
 	}
-	if p.Halves() {
+	if p.split() || p.fourBits() {
 		p.width /= 2
 	}
 	p.quants, p.sums, p.highs = nil, nil, nil
 	for range rows {
 		p.quants = append(p.quants, [2]v{p.v(), p.v()})
 		p.sums = append(p.sums, p.vs(p.width))
-		if p.Halves() {
+		if p.split() {
 			p.highs = append(p.highs, p.vs(p.width))
 		}
 	}
@@ -149,14 +173,17 @@ func (p *panelProduct) tile() {
 func (p *panelProduct) begin() {
 	factors, low, high := p.v(), p.v(), p.v()
 	for i, sums := range p.sums {
-		if p.BiasBits() == 0 || p.Bits() == 8 {
-			for _, s := range sums {
+		if !p.Biased() || p.Bits() == 8 {
+			for j, s := range sums {
 				p.do(movi(s, 0))
+				if p.split() {
+					p.do(movi(p.highs[i][j], 0))
+				}
 			}
 			continue
 		}
 		p.do(ldr(factors, p.px, i*recordBytes+factorsAt), shl(factors, factors, p.BiasBits()))
-		if !p.Halves() {
+		if !p.split() {
 			for _, s := range sums {
 				p.do(dup(s, factors, minusSumOf))
 			}
@@ -171,40 +198,79 @@ func (p *panelProduct) begin() {
 
 // dots adds the products of a part. Each vector is unpacked once for all rows.
 func (p *panelProduct) dots() {
-	vector := func(to v, offset, g, j int) { p.do(ldr(to, p.pw, offset+vectorBytes*g+16*j)) }
-	highs, lows := p.ScaleBytes(), p.ScaleBytes()+p.HighBytes()
-	if p.Bits() == 8 {
-		spare := p.vs(4)
-		for g := range groups {
-			for j := range p.width {
-				w := spare[j%len(spare)]
-				vector(w, lows, g, j)
-				p.do(eor(w, w, p.upper))
-				p.multiply(w, g, j)
-			}
-		}
-		return
+	switch p.Low.Bits {
+	case 8:
+		p.dotBytes()
+	case 4:
+		p.dotNibbles()
+	case 2:
+		p.dotPairs()
 	}
+}
+
+// vector loads vector j of a group of vectors.
+func (p *panelProduct) vector(to v, offset, group, j int) {
+	p.do(ldr(to, p.pw, offset+vectorBytes*group+16*j))
+}
+
+func (p *panelProduct) dotBytes() {
+	spare := p.vs(4)
+	for g := range groups {
+		for j := range p.width {
+			w := spare[j%len(spare)]
+			p.vector(w, p.ScaleBytes(), g, j)
+			p.do(eor(w, w, p.mask))
+			p.multiply(w, g, j)
+		}
+	}
+}
+
+func (p *panelProduct) dotNibbles() {
 	lower, higher, bits, moved := p.v(), p.v(), p.v(), p.v()
 	for g := range groups / 2 {
 		for j := range p.width {
-			vector(higher, lows, g, j)
-			p.do(and(lower, higher, p.nibbles), ushrByte(higher, higher, 4))
-			switch p.Bits() {
-			case 5:
-				vector(bits, highs, 0, j)
-				p.addBits(lower, bits, moved, 4-g)
-				p.addBits(higher, bits, moved, -g)
-			case 6:
-				vector(bits, highs, 0, j)
-				p.addBits(lower, bits, moved, 4-2*g)
-				vector(bits, highs, 1, j)
-				p.addBits(higher, bits, moved, 4-2*g)
-			}
-			p.multiply(lower, g, j)
-			p.multiply(higher, g+groups/2, j)
+			p.vector(higher, p.ScaleBytes()+p.HighBytes(), g, j)
+			p.do(and(lower, higher, p.mask), ushrByte(higher, higher, 4))
+			p.finish(lower, bits, moved, g, j)
+			p.finish(higher, bits, moved, g+groups/2, j)
 		}
 	}
+}
+
+// dotPairs is for quants with two lower bits.
+func (p *panelProduct) dotPairs() {
+	w, all, bits, moved := p.v(), p.v(), p.v(), p.v()
+	for half := range 2 {
+		for j := range p.width {
+			p.vector(all, p.ScaleBytes()+p.HighBytes(), half, j)
+			for k := range 4 {
+				if k == 0 {
+					p.do(and(w, all, p.mask))
+				} else {
+					p.do(ushrByte(w, all, 2*k), and(w, w, p.mask))
+				}
+				p.finish(w, bits, moved, 4*half+k, j)
+			}
+		}
+	}
+}
+
+// finish adds the upper bits to the quants of a group, replaces them by what they stand for, and
+// multiplies.
+func (p *panelProduct) finish(w, bits, moved v, g, j int) {
+	if p.High.Bits > 0 {
+		from, shift := layout.Place(p.High.Bits, g)
+		p.vector(bits, p.ScaleBytes(), from, j)
+		p.addBits(w, bits, moved, p.Low.Bits-shift)
+	}
+	if p.Looked() {
+		p.do(tbl(w, p.values, w))
+	}
+	if p.fourBits() {
+		p.do(ldr4(moved, p.ps, panelRows*(g/(groups/2))+4*j), zip1Byte(moved, moved, moved), zip1Byte(moved, moved, moved))
+		p.do(movi(bits, 0x0f), and(moved, moved, bits), mulByte(w, w, moved))
+	}
+	p.multiply(w, g, j)
 }
 
 // addBits adds the upper bits of the quants to the nibbles, shifted to the left by the given number
@@ -226,7 +292,7 @@ func (p *panelProduct) addBits(w, bits, moved v, by int) {
 func (p *panelProduct) multiply(w v, g, j int) {
 	for i, q := range p.quants {
 		sum := p.sums[i][j]
-		if p.Halves() && g >= groups/2 {
+		if p.split() && g >= groups/2 {
 			sum = p.highs[i][j]
 		}
 		p.do(sdot(sum, w, q[g/4], g%4))
@@ -236,29 +302,67 @@ func (p *panelProduct) multiply(w v, g, j int) {
 // scale multiplies a part's integer sums by their scales and adds them to the sums in memory.
 func (p *panelProduct) scale() {
 	d, min, factors, t, sum := p.v(), p.v(), p.v(), p.v(), p.v()
+	add := func(dot, by v) {
+		p.do(scvtf(dot, dot), fmulElement(t, by, factors, scaleOf), fmul(dot, dot, t), fadd(sum, sum, dot))
+	}
 	for j := range p.width {
-		p.do(ldr8(d, p.pd, 8*j), fcvtlHalf(d, d))
-		if p.Mins() {
-			p.do(ldr8(min, p.pd, 2*panelRows+8*j), fcvtlHalf(min, min))
-		}
-		switch {
-		case p.Halves():
-			p.scaleHalves(j, min, t) // there is no minimum in this format
-		case p.Super():
-			p.timesByte(d, 4*j, t)
-			p.timesByte(min, panelRows+4*j, t)
-			p.do(fneg(min, min))
-		}
+		p.readScales(j, d, min, t)
 		for i, sums := range p.sums {
-			dot, offset := sums[j], i*4*panelRows+16*j
+			offset := i*4*panelRows + 16*j
 			p.do(ldr(factors, p.px, i*recordBytes+factorsAt), ldr(sum, p.pa, offset))
-			p.do(scvtf(dot, dot), fmulElement(t, d, factors, scaleOf), fmul(dot, dot, t), fadd(sum, sum, dot))
-			if p.Mins() {
+			add(sums[j], d)
+			switch {
+			case p.TwoScales():
+				add(p.highs[i][j], min)
+			case p.fourBits():
+				p.minima(sums[j], factors, t, j)
+				add(sums[j], min)
+			case p.Mins():
 				p.do(fmulElement(t, min, factors, scaledSumOf), fadd(sum, sum, t))
 			}
 			p.do(str(sum, p.pa, offset))
 		}
 	}
+}
+
+// readScales reads the scales of vector j. With signed halves it multiplies the integer sums by their
+// factors, and adds them.
+func (p *panelProduct) readScales(j int, d, min, t v) {
+	p.do(ldr8(d, p.pd, 8*j))
+	if p.ScaleKind == format.Exponent {
+		p.do(shllShort(d, d))
+	} else {
+		p.do(fcvtlHalf(d, d))
+	}
+	if p.UnitOf() != 1 {
+		p.asm("MOVD $%#x, %v", math.Float32bits(p.UnitOf()), p.scratchNumber)
+		p.do(dupGeneral(t, p.scratchNumber), fmul(d, d, t))
+	}
+	if p.Mins() || p.TwoScales() {
+		p.do(ldr8(min, p.pd, 2*panelRows+8*j), fcvtlHalf(min, min))
+	}
+	switch {
+	case p.signedHalves():
+		p.scaleHalves(j, min, t) // there is no minimum in this format
+	case p.OneFactor():
+		p.do(ldr4(t, p.ps, 4*j), sshllByte(t, t, 0), sshllShort(t, t, 0), scvtf(t, t), fmul(d, d, t))
+	case p.Factors == format.SixBits:
+		p.timesByte(d, 4*j, t)
+		p.timesByte(min, panelRows+4*j, t)
+		p.do(fneg(min, min))
+	}
+}
+
+// minima sums the factors of the minimum times minus the activations, over both halves.
+func (p *panelProduct) minima(sum, factors, t v, j int) {
+	p.scratch(func() {
+		first, second := p.v(), p.v()
+		for half, x := range []v{first, second} {
+			p.do(ldr4(x, p.ps, panelRows*half+4*j), ushrByte(x, x, 4), ushllByte(x, x, 0), ushllShort(x, x, 0))
+		}
+		p.do(dup(t, factors, minusLowOf), mul(sum, first, t))
+		p.do(dup(first, factors, minusSumOf), sub(first, first, t), mla(sum, second, first))
+	})
 }
 
 // timesByte multiplies by unsigned integer scales.

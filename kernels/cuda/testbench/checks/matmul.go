@@ -54,9 +54,7 @@ func blocks(f ref.Format) func(r *rand.Rand, rows, cols int) []byte {
 			list[i] = byte(r.Uint32())
 		}
 		for b := 0; b < len(list); b += f.BlockBytes {
-			for _, at := range f.HalfPrecision() {
-				binary.LittleEndian.PutUint16(list[b+at:], randomHalf(r))
-			}
+			f.SetScales(list[b:], randomHalf(r), randomHalf(r))
 		}
 		return list
 	}

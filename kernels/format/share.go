@@ -1,0 +1,196 @@
+package format
+
+import (
+	"encoding/binary"
+	"sort"
+)
+
+// Share is what a block holds for one of its tiles.
+type Share struct {
+	Quants [Tile]uint8 // with the bias, or as indices of Values
+	// Scale has the bits of the scale, in half precision or as ScaleKind says. Min has those of the
+	// minimum, in half precision; of HalfScales, those of the second scale.
+	Scale, Min uint16
+	// Factors are the integers by which the scale is multiplied, and minus the minimum. What they are
+	// depends on the kind: see Factors.
+	Factors [2]uint8
+}
+
+// ScaleKind says how the scale of a block is stored.
+type ScaleKind int
+
+// The kinds of scales.
+const (
+	// Half is half precision.
+	Half ScaleKind = iota
+	// Exponent is a byte e for 2^(e−128). Share has it in bfloat16, the upper half of a float32.
+	Exponent
+	// Spread is half precision whose four nibbles are the upper ones of four 16-bit numbers. Share has
+	// it in one piece.
+	Spread
+)
+
+// Factors says how a block stores the integers by which each part of it multiplies the block's
+// scale, and its minimum if the format has minima.
+type Factors int
+
+// The kinds of factors.
+const (
+	// NoFactors is for a block whose tiles all have its scale.
+	NoFactors Factors = iota
+	// SixBits are an unsigned factor of the scale, and one of minus the minimum, for each of eight
+	// tiles, in 12 bytes. UnpackSixBits reads them.
+	SixBits
+	// SignedBytes are a signed byte for each 16 weights.
+	SignedBytes
+	// SignedSixBits are six bits for each 16 weights, from which 32 is subtracted, in 12 bytes: the
+	// low four bits of number i are nibble i/8 of byte i%8, its upper two are bits 2·(i/4) of byte
+	// 8 + i%4. A share has them as SignedBytes.
+	SignedSixBits
+	// Nibbles are a byte for each 16 weights: an unsigned factor of the scale in its low four bits,
+	// one of minus the minimum in its high four. A share has the two bytes.
+	Nibbles
+	// TileSixBits are six bits for each tile, from which 32 is subtracted: the upper two bits in two
+	// bytes, then the lower four in four bytes. A share has a signed byte.
+	TileSixBits
+	// TileBytes are a signed byte for each tile.
+	TileBytes
+	// HalfScales are a scale of its own for each 16 weights, in a byte: four bits of an exponent and
+	// three of a fraction (E4M3), times ½. A share has the two scales of the tile in half precision.
+	HalfScales
+)
+
+// Read writes the tile's part of a block to s.
+func (q *Quants) Read(s *Share, block []byte, tile int) {
+	if q.unpack != nil {
+		q.unpack(s, block, tile)
+		return
+	}
+	if s.Quants = ([Tile]uint8{}); q.High.Bits > 0 {
+		q.High.add(&s.Quants, block, tile, q.Low.Bits)
+	}
+	q.Low.add(&s.Quants, block, tile, 0)
+	if q.Signed {
+		for k := range s.Quants {
+			s.Quants[k] ^= 1 << (q.Bits() - 1)
+		}
+	}
+	if q.ScaleKind == Exponent {
+		s.Scale = bfloat16OfExponent(block[q.Scale])
+	} else {
+		s.Scale = binary.LittleEndian.Uint16(block[q.Scale:])
+	}
+	if q.Mins() {
+		s.Min = binary.LittleEndian.Uint16(block[q.Min:])
+	}
+	q.readFactors(s, block[q.FactorsAt:], tile)
+}
+
+func (q *Quants) readFactors(s *Share, p []byte, tile int) {
+	switch q.Factors {
+	case SixBits:
+		s.Factors[0], s.Factors[1] = UnpackSixBits(p, tile)
+	case SignedBytes, Nibbles:
+		s.Factors = [2]uint8(p[2*tile:])
+	case SignedSixBits:
+		for half := range s.Factors {
+			i := 2*tile + half
+			s.Factors[half] = p[i%8]>>(i/8*4)&15 | p[8+i%4]>>(i/4*2)&3<<4 - 32
+		}
+	case TileSixBits:
+		upper := binary.LittleEndian.Uint16(p) >> (2 * tile) & 3
+		s.Factors[0] = p[2+tile/2]>>(tile%2*4)&15 | uint8(upper)<<4 - 32
+	case HalfScales:
+		s.Scale, s.Min = halfOfE4M3(p[2*tile]), halfOfE4M3(p[2*tile+1])
+	}
+}
+
+// UnpackSixBits reads the two factors of a tile from the 12 bytes p. Those of the first four tiles
+// are the low 6 bits of one byte each, in the first eight bytes. Those of the other tiles have
+// their low 4 bits in a nibble of the last four bytes, and their upper 2 bits in the upper 2 bits
+// of one of the first eight bytes.
+func UnpackSixBits(p []byte, tile int) (scale, min byte) {
+	if tile < 4 {
+		return p[tile] & 63, p[tile+4] & 63
+	}
+	return p[tile+4]&15 | p[tile-4]>>6<<4, p[tile+4]>>4 | p[tile]>>6<<4
+}
+
+// bfloat16OfExponent returns 2^(e−128) in bfloat16. The two smallest are subnormal.
+func bfloat16OfExponent(e byte) uint16 {
+	if e < 2 {
+		return 0x20 << e
+	}
+	return uint16(e-1) << 7
+}
+
+// halfOfE4M3 returns half the number e in half precision. The sign is ignored. 0x7f stands for
+// nothing and counts as 0, as in ggml.
+func halfOfE4M3(e byte) uint16 {
+	exponent, fraction := uint16(e>>3&15), uint16(e&7)
+	switch {
+	case e == 0x7f || exponent == 0 && fraction == 0:
+		return 0
+	case exponent > 0:
+		return (exponent+15-7-1)<<10 | fraction<<7
+	}
+	exponent = 8 // subnormal: fraction·2⁻¹⁰
+	for ; fraction&8 == 0; fraction <<= 1 {
+		exponent--
+	}
+	return exponent<<10 | fraction&7<<7
+}
+
+// Bits returns the number of bits of a quant.
+func (q *Quants) Bits() int { return q.Low.Bits + q.High.Bits }
+
+// Mins reports whether weights have a minimum.
+func (q *Quants) Mins() bool { return q.Min != 0 }
+
+// Halves reports whether the two halves of a tile have integer factors of their own.
+func (q *Quants) Halves() bool {
+	return q.Factors == SignedBytes || q.Factors == SignedSixBits || q.Factors == Nibbles
+}
+
+// OneFactor reports whether a tile has one factor, a signed byte.
+func (q *Quants) OneFactor() bool { return q.Factors == TileSixBits || q.Factors == TileBytes }
+
+// UnitOf returns Unit, or 1 if the scale is what the block says.
+func (q *Quants) UnitOf() float32 {
+	if q.Unit == 0 {
+		return 1
+	}
+	return q.Unit
+}
+
+// Value returns what a quant of a share stands for.
+func (q *Quants) Value(quant uint8) int32 {
+	if q.Values != nil {
+		return int32(q.Values[quant])
+	}
+	return int32(quant) - int32(q.Bias)
+}
+
+// SetScales sets the scale and the minimum of a block, given in half precision. Where a block stores
+// less of a scale, what does not fit is cut off. It is for makers of random blocks.
+func (q *Quants) SetScales(block []byte, scale, min uint16) {
+	switch {
+	case q.ScaleKind == Exponent:
+		block[q.Scale] = uint8(scale>>10&31) - 15 + 128
+	case q.Factors == HalfScales:
+		above := sort.Search(0x7f, func(e int) bool { return halfOfE4M3(byte(e)) > scale&0x7fff })
+		for i := range 4 {
+			block[q.FactorsAt+i] = uint8(max(0, above-1))
+		}
+	case q.ScaleKind == Spread:
+		for i := range 4 {
+			at := q.Scale + 2*i + 1
+			block[at] = block[at]&15 | uint8(scale>>(4*i)&15)<<4
+		}
+	default:
+		binary.LittleEndian.PutUint16(block[q.Scale:], scale)
+		if q.Mins() {
+			binary.LittleEndian.PutUint16(block[q.Min:], min)
+		}
+	}
+}
