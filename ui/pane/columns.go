@@ -200,6 +200,15 @@ func (l *lane) columns(th *theme.Theme, w, h int) []string {
 	return paint.Strings(out)
 }
 
+// width is how many cells all columns take, with what follows them.
+func (l *lane) width(th *theme.Theme, h int) int {
+	w := laneLabel + widthOf(l.after(th))
+	for _, c := range l.cells(l.rows(th, h)) {
+		w += c.width + laneGap
+	}
+	return w
+}
+
 func (l *lane) cells(rows []laneRow) []laneCells {
 	all := make([]laneCells, len(l.tokens))
 	for i := range l.tokens {

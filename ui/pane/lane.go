@@ -45,7 +45,11 @@ func (l *lane) picture(th *theme.Theme, w, h int) []string {
 			}
 		}
 	}
-	lines := paint.Block(l.columns(th, w-listWidth, min(h, laneRows)), w-listWidth, h)
+	columns := w - listWidth
+	if need := l.width(th, min(h, laneRows)); listWidth > 0 && need < laneCalm {
+		columns, listWidth = min(columns, laneCalm), max(listWidth, w-laneCalm)
+	}
+	lines := paint.Block(l.columns(th, columns, min(h, laneRows)), columns, h)
 	if listWidth > 0 {
 		list := paint.Block(choiceList(th, l.looked(), l.commit, l.round, listWidth, h), listWidth, h)
 		for y := range lines {
@@ -54,6 +58,10 @@ func (l *lane) picture(th *theme.Theme, w, h int) []string {
 	}
 	return lines
 }
+
+// laneCalm is where a list begins in a wide window, whatever the width of the columns, so that it does
+// not move with every round.
+const laneCalm = 72
 
 // laneLeast is the least room for columns beside a list: three of them.
 const laneLeast = 3 * (laneColumn + laneGap)

@@ -70,7 +70,7 @@ func decision(th *theme.Theme, t *state.Token, r *state.Round, drawn *state.Toke
 		return verdict
 	}
 	format, x, y := words.Decision(numbers, t.Fate == event.Accepted)
-	format = strings.NewReplacer("{token}", other, "{u}", short(numbers.U), "{q}", short(numbers.Q), "×", th.Glyph.Times).Replace(format)
+	format = strings.NewReplacer("{token}", other, "{u}", spoken(numbers.U), "{q}", spoken(numbers.Q), "×", th.Glyph.Times).Replace(format)
 	if words.Numbers == nil {
 		return format + verdict
 	}
@@ -89,7 +89,7 @@ func compared(a, b float64, format string) string {
 	case a == b:
 		relation = "not below"
 	}
-	left, right := short(a), short(b)
+	left, right := spoken(a), spoken(b)
 	for digits := 3; left == right && a != b && digits <= 4; digits++ {
 		left, right = digitsOf(a, digits), digitsOf(b, digits)
 	}
@@ -97,6 +97,19 @@ func compared(a, b float64, format string) string {
 		left, right = fmt.Sprintf("%.1e", a), fmt.Sprintf("%.1e", b)
 	}
 	return fmt.Sprintf(format, left, relation, right)
+}
+
+// spoken formats a probability for a sentence: to two digits, near 0 and 1 to three.
+func spoken(p float64) string {
+	switch {
+	case p >= 0.005 && p < 0.995 || !(p > 0) || p >= 1:
+		return short(p)
+	case p < 0.0005:
+		return "<.001"
+	case p >= 0.9995:
+		return ">.999"
+	}
+	return digitsOf(p, 3)
 }
 
 func digitsOf(p float64, digits int) string {

@@ -169,6 +169,9 @@ func (v *View) update(s *state.State, th *theme.Theme, w int, o Options) (rewrap
 		switch {
 		case i == len(v.blocks)-1 && past.End > 0:
 			l.judged, l.end = past.Judged, past.End
+			if l.rejected == Recent {
+				l.rejected = ofNewest
+			}
 		case i == len(v.blocks)-1 && !b.message.Done:
 			draft = s.Pending
 		}
