@@ -137,6 +137,8 @@ func (m *Model) screenAction(a keys.Action) (cmd tea.Cmd, done bool) {
 	switch a {
 	case keys.Help:
 		m.dialog = dialog.NewHelp()
+	case keys.Opening:
+		cmd = m.otherOpening()
 	case keys.Pace:
 		cmd = m.nextPace()
 	case keys.PaceFaster:

@@ -4,10 +4,10 @@ import "slices"
 
 // examples are questions for a new chat, which tab fills in. The built-in pair answers the first ones well.
 func (m *Model) examples() []string {
-	switch r := m.state.Ready; {
+	switch {
 	case m.engine == nil || len(m.state.Messages) > 0:
 		return nil
-	case r != nil && r.Target.Path == "embedded":
+	case m.isEmbedded():
 		return []string{"What is speculative decoding?", "What happens to a refused token?", "Tell me a story."}
 	}
 	return []string{"Tell me a story about a lighthouse.", "Explain how rainbows form.", "Write a function that sorts a list."}

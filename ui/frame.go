@@ -171,7 +171,7 @@ func (m *Model) applyPace() {
 	mode, err := pace.Parse(m.config.UI.Pace)
 	if err != nil { // auto
 		mode = pace.Full
-		if r := m.state.Ready; r != nil && r.Target.Path == "embedded" {
+		if m.isEmbedded() {
 			mode = pace.Slow
 		}
 	}

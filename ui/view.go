@@ -230,8 +230,10 @@ func (m *Model) hints() string {
 		return "enter send  ctrl+j line"
 	case len(m.state.Messages) == 0:
 		return "/ commands  f1 help"
+	case m.isEmbedded() && m.engine != nil && m.engine.Settings().OpensToWatch():
+		return "backspace back  alt+o faster  f1 help"
 	default:
-		return "tab tokens  f1 help"
+		return "tab tokens  backspace back  f1 help"
 	}
 }
 

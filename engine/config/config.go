@@ -125,6 +125,7 @@ type Device struct {
 // UI holds what concerns the screen alone.
 type UI struct {
 	Theme   string  // auto, dark, light, mono
+	Opening string  // watch, fast: the settings that the embedded pair begins with
 	Pace    string  // auto (slow on the embedded pair), full, slow, step
 	Rounds  float64 // rounds per second at the slow pace
 	Mouse   bool

@@ -42,6 +42,11 @@ func (a *invocation) chat(ctx context.Context, o chatFlags) error {
 		return err
 	}
 	if onScreen {
+		if c.UI.Opening == "watch" {
+			if err := c.OpenToWatch(a.overrides.given); err != nil {
+				return err
+			}
+		}
 		return a.screen(ctx, c, o)
 	}
 	out, err := a.newOutput(c, runFlags{trace: o.trace})

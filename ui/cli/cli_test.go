@@ -247,3 +247,23 @@ func TestTheScreenStartsWithoutAHome(t *testing.T) {
 		}
 	}
 }
+
+// On the built-in pair the screen begins with a draft to watch, unless something else is asked for.
+func TestTheScreenOpensToWatch(t *testing.T) {
+	for _, c := range []struct {
+		args  []string
+		watch bool
+	}{
+		{nil, true}, {[]string{"--pace", "full"}, true}, {[]string{"--opening", "fast"}, false}, {[]string{"--temperature", "0.7"}, false},
+		{[]string{"--target", "own.gguf"}, false},
+	} {
+		var o ui.Options
+		p := fakeProgram(Terminal{
+			Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }, StdinTTY: true, StdoutTTY: true,
+		})
+		p.Screen = func(_ context.Context, given ui.Options) error { o = given; return nil }
+		if code := p.Run(t.Context(), c.args); code != ExitOK || o.Config.OpensToWatch() != c.watch {
+			t.Errorf("%q: exit code %d, opens to watch %v", c.args, code, o.Config.OpensToWatch())
+		}
+	}
+}

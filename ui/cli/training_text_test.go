@@ -40,7 +40,7 @@ var keyNames = map[keys.Focus]map[keys.Action]string{
 		keys.Seed: "seed", keys.Proposer: "proposer", keys.Acceptance: "acceptance", keys.Speculate: "speculate",
 		keys.Help: "help", keys.Pace: "pace", keys.PaceFaster: "faster", keys.PaceSlower: "slower", keys.View: "view",
 		keys.Rejected: "rejected", keys.Regenerate: "regenerate", keys.EditLast: "edit", keys.CopyReply: "copy",
-		keys.NewChat: "new", keys.OpenChat: "open", keys.Race: "race", keys.Demo: "demo", keys.Mouse: "mouse", keys.PageUp: "page-up",
+		keys.NewChat: "new", keys.OpenChat: "open", keys.Race: "race", keys.Demo: "demo", keys.Opening: "opening", keys.Mouse: "mouse", keys.PageUp: "page-up",
 		keys.PageDown: "page-down", keys.Stop: "stop", keys.Interrupt: "interrupt", keys.Suspend: "suspend", keys.Redraw: "redraw",
 	},
 	keys.Compose: {

@@ -66,6 +66,7 @@ const (
 	Help
 	Race
 	Demo
+	Opening
 
 	Regenerate
 	EditLast
@@ -150,6 +151,7 @@ func screenKeys() []Binding {
 		{Everywhere, OpenChat, []string{"f9"}, "open a saved chat"},
 		{Everywhere, Race, []string{"alt+v"}, "race: the last prompt with and without speculation, in two lanes"},
 		{Everywhere, Demo, []string{"alt+e"}, "explain: a tour of five minutes that plays by itself"},
+		{Everywhere, Opening, []string{"alt+o"}, "the built-in pair: the fast draft, or the one with refusals to watch"},
 		{Everywhere, Mouse, []string{"f12"}, "give the mouse to the program, or back to the terminal to select text"},
 		{Everywhere, PageUp, []string{"pgup"}, "scroll back"},
 		{Everywhere, PageDown, []string{"pgdown"}, "scroll forward; at the end, follow the reply"},

@@ -1,0 +1,46 @@
+package config
+
+import "reflect"
+
+// The embedded pair can begin in two ways. Its draft model errs so seldom that a reply shows hardly a
+// refusal (1 % of the tested tokens at temperature 0.7), and the rule cost-aware may stop drafting for
+// many rounds. EAGLE's heads are refused for one token in five, and still write faster than the target
+// alone.
+var (
+	watch = []Value{{"speculation.proposer", "eagle"}, {"speculation.gamma", "3"}, {"speculation.gamma_rule", "fixed"}, {"sampling.temperature", "0.9"}}
+	fast  = []Value{{"speculation.proposer", "auto"}, {"speculation.gamma_rule", "cost-aware"}, {"sampling.temperature", "0.7"}}
+)
+
+// Opening returns the settings of a way to begin: "watch" or "fast".
+func Opening(name string) []Value {
+	if name == "watch" {
+		return append([]Value(nil), watch...)
+	}
+	return append([]Value(nil), fast...)
+}
+
+// OpensToWatch reports whether c has the settings of the opening watch.
+func (c Config) OpensToWatch() bool {
+	for _, v := range watch {
+		if have, err := c.Get(v.Name); err != nil || have != v.Text {
+			return false
+		}
+	}
+	return true
+}
+
+// OpenToWatch sets the settings of the opening watch if the pair is the embedded one, and nothing about
+// temperature or speculation is set. Given reports whether a flag sets something.
+func (c *Config) OpenToWatch(given func(name string) bool) error {
+	d := Default()
+	if c.Model.Target != "" || c.Model.Draft != "" || c.Model.Heads != "" ||
+		c.Sampling.Temperature != d.Sampling.Temperature || !reflect.DeepEqual(c.Speculation, d.Speculation) {
+		return nil
+	}
+	for _, s := range table {
+		if given(s.Name) && (s.Section() == "speculation" || s.Name == "sampling.temperature") {
+			return nil
+		}
+	}
+	return c.SetAll(watch...)
+}

@@ -1,0 +1,43 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/engine/config"
+	"specula/ui/sanitize"
+)
+
+// isEmbedded reports whether the pair inside the program is loaded.
+func (m *Model) isEmbedded() bool {
+	return m.state.Ready != nil && m.state.Ready.Target.Path == "embedded"
+}
+
+// otherOpening changes between the two ways to begin on the embedded pair: guesses that are refused now
+// and then, or the fastest ones.
+func (m *Model) otherOpening() tea.Cmd {
+	switch {
+	case m.engine == nil:
+		return m.say(m.whyNoEngine())
+	case !m.isEmbedded():
+		return m.say("only the built-in pair has a fast draft and one to watch")
+	}
+	name, words := "watch", "to watch"
+	if m.engine.Settings().OpensToWatch() {
+		name, words = "fast", "fast"
+	}
+	var said []string
+	for _, v := range config.Opening(name) {
+		if err := m.engine.Change(v.Name, v.Text); err != nil {
+			return m.say(sanitize.Line(err.Error()))
+		}
+		said = append(said, v.Name[strings.IndexByte(v.Name, '.')+1:]+" "+v.Text)
+	}
+	when := ""
+	if m.busy() {
+		when = ", " + string(config.NextRound)
+	}
+	m.showSettings()
+	return m.say(words + ": " + strings.Join(said, ", ") + when)
+}
