@@ -1,52 +1,51 @@
 package paint
 
-import (
-	"strings"
+import "strings"
 
-	"specula/ui/theme"
-)
-
-// LargeRows is the height of large figures.
+// LargeRows is how many rows a large figure takes.
 const LargeRows = 3
 
-// pixels of the figures, three wide unless said otherwise and five high.
-var pixels = map[rune]string{
-	'0': "### #.# #.# #.# ###", '1': ".#. ##. .#. .#. ###", '2': "### ..# ### #.. ###", '3': "### ..# ### ..# ###",
-	'4': "#.# #.# ### ..# ..#", '5': "### #.. ### ..# ###", '6': "### #.. ### #.# ###", '7': "### ..# ..# ..# ..#",
-	'8': "### #.# ### #.# ###", '9': "### #.# ### ..# ###", '.': ". . . . #", '×': "... #.# .#. #.# ...",
+// font has the signs of a large figure as 5 rows of dots; a row of the screen shows two of them.
+var font = map[rune][5]string{
+	'0': {"###", "# #", "# #", "# #", "###"}, '1': {" # ", "## ", " # ", " # ", "###"},
+	'2': {"###", "  #", "###", "#  ", "###"}, '3': {"###", "  #", " ##", "  #", "###"},
+	'4': {"# #", "# #", "###", "  #", "  #"}, '5': {"###", "#  ", "###", "  #", "###"},
+	'6': {"###", "#  ", "###", "# #", "###"}, '7': {"###", "  #", "  #", " # ", " # "},
+	'8': {"###", "# #", "###", "# #", "###"}, '9': {"###", "# #", "###", "  #", "###"},
+	'.': {" ", " ", " ", " ", "#"}, '×': {"   ", "# #", " # ", "# #", "   "},
 }
 
-// Large returns a figure such as "×3.8" in three rows of block characters, all equally wide. A rune that is
-// not in it leaves a gap. Terminals without Unicode get the text itself in the middle row.
-func Large(th *theme.Theme, text string) []string {
-	rows := make([]string, LargeRows)
-	if !th.Glyph.Unicode {
-		rows[0], rows[1], rows[2] = Spaces(len(text)), text, Spaces(len(text))
-		return rows
-	}
-	for _, r := range text {
-		lines := strings.Fields(pixels[r])
+// Large draws a figure such as "×3.8" in large type: LargeRows lines of equal width. It returns nil if a sign of the
+// figure is not in the font.
+func Large(figure string) []string {
+	var rows [2 * LargeRows]strings.Builder // of dots
+	for _, sign := range figure {
+		dots, known := font[sign]
+		if !known {
+			return nil
+		}
 		for y := range rows {
-			for x := 0; len(lines) > 0 && x < len(lines[0]); x++ {
-				rows[y] += half(lit(lines, 2*y, x), lit(lines, 2*y+1, x))
+			row := strings.Repeat(" ", len(dots[0]))
+			if y < len(dots) {
+				row = dots[y]
 			}
-			rows[y] += " "
+			rows[y].WriteString(row + " ")
 		}
 	}
-	return rows
+	lines := make([]string, LargeRows)
+	for y := range lines {
+		upper, lower := rows[2*y].String(), rows[2*y+1].String()
+		var line strings.Builder
+		for x := range len(upper) {
+			line.WriteString(halves[upper[x] != ' '][lower[x] != ' '])
+		}
+		lines[y] = line.String()
+	}
+	return lines
 }
 
-func lit(lines []string, y, x int) bool { return y < len(lines) && lines[y][x] == '#' }
-
-// half is a cell with an upper and a lower pixel.
-func half(upper, lower bool) string {
-	switch {
-	case upper && lower:
-		return "█"
-	case upper:
-		return "▀"
-	case lower:
-		return "▄"
-	}
-	return " "
+// halves are the cells by whether the upper and the lower half are filled.
+var halves = map[bool]map[bool]string{
+	false: {false: " ", true: "▄"},
+	true:  {false: "▀", true: "█"},
 }

@@ -105,7 +105,7 @@ func Head(s *state.State, th *theme.Theme, w, rows int) []string {
 	switch {
 	case rows <= 0:
 		return nil
-	case rows < largeRows:
+	case rows < paint.LargeRows:
 		lines := []string{h.line(th, w), roles(s, th, w)}
 		return lines[:rows]
 	}
@@ -117,7 +117,7 @@ func (h *head) wide(s *state.State, th *theme.Theme, w int) []string {
 	const words, least = 33, 23 // where the bars begin after the words, and the words at the earliest
 	figure, begin := []string{"", "", ""}, 1
 	first, second := joinNonEmpty(" ", h.about+h.figure, h.words), h.reason
-	if drawn := large(h.figure); drawn != nil && h.figure != "" && th.Glyph.Unicode {
+	if drawn := paint.Large(h.figure); drawn != nil && h.figure != "" && th.Glyph.Unicode {
 		for i, about := range []string{"", h.about, ""} {
 			figure[i] = fmt.Sprintf("%-2s", about) + drawn[i]
 		}
@@ -127,7 +127,7 @@ func (h *head) wide(s *state.State, th *theme.Theme, w int) []string {
 		second = "estimated"
 	}
 	rates := [2]string{first, second}
-	lines := make([]string, 0, largeRows)
+	lines := make([]string, 0, paint.LargeRows)
 	for i, text := range rates {
 		out := paint.NewLine(th, w).Put("", " ").Put(h.style, figure[i]).Pad(begin)
 		style := th.Label

@@ -186,7 +186,11 @@ func (v *View) foot(th *theme.Theme, w, h int) []string {
 // do not fit.
 func (v *View) large(th *theme.Theme, w int) []string {
 	d := Judge(&v.lanes[0].count, &v.lanes[1].count, v.outcome)
-	figures := paint.Large(th, d.Factor(th.Glyph.Times))
+	factor := d.Factor("×")
+	figures := paint.Large(factor)
+	if !th.Glyph.Unicode || factor == "" {
+		figures = []string{paint.Spaces(len(factor)), d.Factor(th.Glyph.Times), paint.Spaces(len(factor))}
+	}
 	style, sign := d.look(th)
 	words := []struct {
 		style theme.Style
