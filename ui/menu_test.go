@@ -40,7 +40,7 @@ func TestTheMenuIsChosenFromByKeys(t *testing.T) {
 		{"/ down down down", "/", "▸ /new"},
 		{"/ up", "/", "▸ /unicode"},
 		{"/ down up up", "/", "▸ /unicode"},
-		{"/ r a tab", "/race ", "/race [A] [vs B]: the last prompt in two lanes"},
+		{"/ r a tab", "/race ", "/race [A] [vs B]: the last prompt twice"},
 		{"/ t e m p down tab", "/templast ", "/templast"},
 		{"/ t e enter", "/temp ", "/temp number from 0 to 5"},                     // its value is missing
 		{"/ r u l e enter", "", "rule is cost-aware"},                             // as it was typed

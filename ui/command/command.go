@@ -60,8 +60,8 @@ func Table() []Command {
 		{Name: "save", Verb: Save, Args: "[title]", Doc: "save the chat now, under a title"},
 		{Name: "open", Aliases: []string{"load"}, Verb: Open, Doc: "open a saved chat"},
 		{Name: "export", Verb: Export, Args: "file|format [file]", Choices: export.Names(), Doc: "write the chat to a file; the end of its name says how"},
-		{Name: "race", Verb: Race, Args: "[A] [vs B]", Doc: "the last prompt in two lanes: plain against speculation, or A against B, such as gamma=2 vs gamma=8"},
-		{Name: "demo", Aliases: []string{"tour"}, Verb: Demo, Args: "[file]", Doc: "a tour of five minutes that plays by itself, or a script of yours"},
+		{Name: "race", Verb: Race, Args: "[A] [vs B]", Doc: "the last prompt twice, without and with speculation, or with A vs B"},
+		{Name: "demo", Aliases: []string{"tour"}, Verb: Demo, Args: "[file]", Doc: "a tour of five minutes by itself, or the script in a file"},
 		{Name: "help", Verb: Help, Doc: "keys and commands"},
 		{Name: "quit", Aliases: []string{"exit"}, Verb: Quit, Doc: "save the chat and leave"},
 	}
@@ -85,7 +85,7 @@ func setting(s config.Setting) Command {
 		c.Aliases = append(c.Aliases, "spec")
 		c.Choices = []string{"on", "off"}
 	case s.Name == "speculation.gamma":
-		c.Doc = "so many draft tokens a round, and the rule fixed"
+		c.Doc = "how many tokens to draft in a round; sets the rule fixed"
 	case s.Kind == config.Bool:
 		c.Choices = []string{"on", "off"}
 	}

@@ -99,7 +99,7 @@ func TestComplete(t *testing.T) {
 		{"/temp 0.", ""},
 		{"/nothing", ""},
 		{"/plast", "/templast "},
-		{"/lanes", "/race "}, // a word of its explanation
+		{"/twice", "/race "}, // a word of its explanation
 	}
 	for _, tt := range tests {
 		t.Run(tt.prompt, func(t *testing.T) {

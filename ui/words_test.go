@@ -1,0 +1,78 @@
+package ui
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"specula/ui/demo"
+)
+
+var update = flag.Bool("update", false, "write the frames under testdata anew")
+
+// The parts of the screen that explain: the first screen, the list of commands, the caption of a script. Each
+// is drawn at three sizes and in two themes, which have the same text.
+func TestWordsMatchGoldens(t *testing.T) {
+	parts := map[string]func(*screen) []string{
+		"welcome": func(s *screen) []string { return s.m.welcome() },
+		"menu": func(s *screen) []string {
+			s.press("/ down")
+			return s.m.drawMenu()
+		},
+		"menu-filtered": func(s *screen) []string {
+			s.press("/ g a m")
+			return s.m.drawMenu()
+		},
+		"menu-values": func(s *screen) []string {
+			s.press("/ r u l e space down")
+			return s.m.drawMenu()
+		},
+		"caption": func(s *screen) []string {
+			script, err := demo.Parse("talk.txt", "scene A refused token\nsay \"Struck through in orange: refused. The draft gave the token the probability q, the target gives it p. It stays if u × q is below p.\"\nwait key")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.do(s.m.startTour(script, false))
+			return s.m.captionLines(s.m.rects.Composer.W)
+		},
+	}
+	for name, draw := range parts {
+		for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 50}} {
+			for _, theme := range []string{"dark", "light"} {
+				s := open(t, func(o *Options) { o.Config.UI.Theme = theme })
+				s.update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+				drawn := strings.Join(draw(s), "\n")
+				label := fmt.Sprintf("%s-%dx%d", name, size[0], size[1])
+				golden(t, label, ansi.Strip(drawn))
+				if size[0] == 80 && name != "welcome" {
+					golden(t, label+"-"+theme+"-styles", strings.ReplaceAll(drawn, "\x1b", "␛"))
+				}
+			}
+		}
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	got += "\n"
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (write it with -update)", err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; look at it and use -update if it is right. Got:\n%s", path, got)
+	}
+}
