@@ -260,6 +260,20 @@ func (f *Format) Prepare(m, cols int) Launch {
 // ActivationSlabs is the number of slabs of 128 columns of activations.
 func (f *Format) ActivationSlabs(cols int) int { return f.Slabs(cols) * f.Columns / 128 }
 
+// Operand is the end of the names of kernels that write rows in the form that Prepare gives them; ""
+// if there are none.
+func (f *Format) Operand() string {
+	switch f.Activations {
+	case "quantise_rows":
+		return "_int8"
+	case "round_bfloat16":
+		return "_bfloat16"
+	case "round_bfloat16_two_terms":
+		return "_bfloat16_two_terms"
+	}
+	return ""
+}
+
 // EmbedKernel names the kernel that looks up rows of a matrix and writes them as float32. It runs
 // one block of any size per row. Its arguments are: y (count, cols) pointer, weights pointer, ids
 // (count) int32 pointer, cols int32, and slabs int32, which is Slabs(cols).

@@ -1,0 +1,118 @@
+package gpu
+
+import (
+	"reflect"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+	"specula/engine/weights"
+	"specula/engine/weights/random"
+	"specula/gpu/driver"
+	"specula/kernels/cuda"
+)
+
+func TestRowsThatOnlyProductsReadAreWrittenAsTheirOperand(t *testing.T) {
+	const rows, cols = 3, 512
+	const atNormed, atOther = driver.Pointer(1 << 20), driver.Pointer(1 << 24) // far from others: rows are longer than those are apart
+	weight := &matrix{rows: cols, cols: cols, format: cuda.Q8_0}
+	converted := convert{cuda.Q8_0, atOther, atNormed, rows, cols}
+	of := norm{dst: atNormed, x: atX, w: atWeight, groups: rows, length: cols, eps: 1e-5}
+	sum := addNorm{atY, of}
+	gated := swiGLU{atNormed, atY, rows * cols}
+	attended := combine{dst: atNormed, part: partial{heads: 8, headDim: 64}, rows: rows}
+	times := product{atQ, atOther, rows, weight}
+	// again computes the converted rows anew, so that nothing reads the old ones any more.
+	again := product{atNormed, atOther, rows, weight}
+	changed := func(c convert, change func(*convert)) convert {
+		change(&c)
+		return c
+	}
+	to := operand(converted)
+	for name, c := range map[string]struct {
+		operations []operation
+		first      operation // what the first two become; nil: they stay
+	}{
+		"norm":                {[]operation{of, converted, times, again}, normOperand{to, addNorm{norm: of}}},
+		"sum and norm":        {[]operation{sum, converted, times, again}, normOperand{to, sum}},
+		"SwiGLU":              {[]operation{gated, converted, times, again}, swiGLUOperand{to, gated}},
+		"attention":           {[]operation{attended, converted, times, again}, combineOperand{to, attended}},
+		"written by the next": {[]operation{of, converted, of}, normOperand{to, addNorm{norm: of}}},
+
+		"the end of the pass":          {[]operation{of, converted, times}, nil},
+		"converted for another format": {[]operation{of, converted, changed(converted, func(c *convert) { c.format = cuda.BFloat16 }), again}, nil},
+		"added later":                  {[]operation{of, converted, add{atX, atNormed, rows * cols}, again}, nil},
+		"part of them is added later":  {[]operation{of, converted, add{atX, atNormed + 4*cols, cols}, again}, nil},
+		"an unknown reader":            {[]operation{of, converted, move{atX, atNormed, 4}, again}, nil},
+		"some are written again":       {[]operation{of, converted, product{atNormed, atOther, rows - 1, weight}}, nil},
+		"a format without such kernels": {[]operation{of, changed(converted, func(c *convert) { c.format = cuda.Half }),
+			again}, nil},
+		"other rows":               {[]operation{of, changed(converted, func(c *convert) { c.x = atX }), again}, nil},
+		"more rows":                {[]operation{of, changed(converted, func(c *convert) { c.rows++ }), again}, nil},
+		"groups that are no rows":  {[]operation{norm{atNormed, atX, atWeight, 2 * rows, cols / 2, 1e-5}, converted, again}, nil},
+		"one part of attention":    {[]operation{combine{dst: atNormed, part: attended.part, rows: 1}, converted, again}, nil},
+		"half of what SwiGLU made": {[]operation{swiGLU{atNormed, atY, 2 * rows * cols}, converted, again}, nil},
+		"computed before another":  {[]operation{of, times, converted, again}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := append([]operation{}, c.operations...)
+			if c.first != nil {
+				want = append([]operation{c.first}, want[2:]...)
+			}
+			if got := joinOperands(c.operations); !reflect.DeepEqual(got, want) {
+				t.Errorf("became %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// A layer takes so many launches in decoding and in verification, here with Q8_0 weights: norm, q, k,
+// v, heads, attention, its last step, its output, norm, gate, up, SwiGLU, down.
+func TestLaunchesOfALayer(t *testing.T) {
+	for _, rows := range []int{1, 9} {
+		count := func(layers int) int {
+			shape := smallest
+			shape.Layers, shape.Dim, shape.FFN, shape.HeadDim = layers, 512, 512, 128
+			data, err := random.Hollow(shape, compute.Q8_0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := newRecorder(t)
+			texts, err := kernelTexts()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := newBackend(d, texts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, err := weights.Parse("hollow", data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := model.Load(t.Context(), b, file, model.Options{MaxTokens: 64, MaxRows: 9}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cache, err := m.NewCache()
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.log = nil
+			logits, err := m.Forward(t.Context(), cache, make([]int32, rows))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := logits.Argmax(make([]int32, rows)); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return len(d.log)
+		}
+		if got := (count(5) - count(2)) / 3; got != 13 {
+			t.Errorf("%d rows: %d launches a layer, want 13", rows, got)
+		}
+	}
+}
