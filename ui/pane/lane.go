@@ -193,6 +193,9 @@ func idleWords(s *state.State) string {
 	}
 }
 
+// pathFallback is the path of a round that needs whole rows of scores (event.Round).
+const pathFallback = "fallback"
+
 // why draws the reasons for the path, the draft, the proposer, γ and an early end of the draft, as far
 // as they fit.
 func (l *lane) why(th *theme.Theme, w int) string {
@@ -201,7 +204,10 @@ func (l *lane) why(th *theme.Theme, w int) string {
 		return out.String() + " "
 	}
 	sep := "  " + th.Glyph.Separator + "  "
-	text := joinNonEmpty(": ", l.round.Path, l.round.PathWhy)
+	text := ""
+	if l.round.Path == pathFallback { // the usual paths need no reason; the inspector has it
+		text = joinNonEmpty(": ", l.round.Path, l.round.PathWhy)
+	}
 	for _, why := range []string{l.round.DraftWhy, l.round.ProposerWhy, l.round.GammaWhy, l.round.DraftStop} {
 		if longer := joinNonEmpty(sep, text, why); paint.Width(longer) <= out.Left() {
 			text = longer // a reason is given whole or not at all

@@ -49,16 +49,22 @@ func TestVerdictsAreToldInFull(t *testing.T) {
 	}
 }
 
-// A reason that does not fit into the lane is left out as a whole.
+// A reason that does not fit into the lane is left out as a whole. The path of a round is told only if it is
+// unusual.
 func TestTheLaneGivesReasonsWholeOrNotAtAll(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	s := stateOf(statetest.Chat(24))
 	for w, want := range map[int]string{
-		79:  "stochastic: sampling, and nothing depends on earlier tokens",
-		160: "stochastic: sampling, and nothing depends on earlier tokens  ·  3.6 tokens expected in 17.9 ms, more a second than with any other length",
+		60:  "",
+		79:  "3.6 tokens expected in 17.9 ms, more a second than with any other length",
+		160: "3.6 tokens expected in 17.9 ms, more a second than with any other length",
 	} {
 		if got := strings.TrimSpace(ansi.Strip(pane.Lane(s, th, w, 8, state.Moment{}, state.Ref{})[7])); got != want {
 			t.Errorf("at %d columns: %q, want %q", w, got, want)
 		}
+	}
+	s.Last.Round.Path, s.Last.Round.PathWhy = "fallback", "scores are changed by penalties"
+	if got := strings.TrimSpace(ansi.Strip(pane.Lane(s, th, 60, 8, state.Moment{}, state.Ref{})[7])); got != "fallback: scores are changed by penalties" {
+		t.Errorf("the fallback is not explained: %q", got)
 	}
 }
