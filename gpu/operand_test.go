@@ -16,14 +16,15 @@ func TestRowsThatOnlyProductsReadAreWrittenAsTheirOperand(t *testing.T) {
 	const rows, cols = 3, 512
 	const atNormed, atOther = driver.Pointer(1 << 20), driver.Pointer(1 << 24) // far from others: rows are longer than those are apart
 	weight := &matrix{rows: cols, cols: cols, format: cuda.Q8_0}
-	converted := convert{cuda.Q8_0, atOther, atNormed, rows, cols}
+	const activations = driver.Pointer(1 << 28)
+	converted := convert{cuda.Q8_0, activations, atNormed, rows, cols}
 	of := norm{dst: atNormed, x: atX, w: atWeight, groups: rows, length: cols, eps: 1e-5}
 	sum := addNorm{atY, of}
 	gated := swiGLU{atNormed, atY, rows * cols}
 	attended := combine{dst: atNormed, part: partial{heads: 8, headDim: 64}, rows: rows}
-	times := product{atQ, atOther, rows, weight}
+	times := product{atQ, activations, rows, weight}
 	// again computes the converted rows anew, so that nothing reads the old ones any more.
-	again := product{atNormed, atOther, rows, weight}
+	again := product{atNormed, activations, rows, weight}
 	changed := func(c convert, change func(*convert)) convert {
 		change(&c)
 		return c
@@ -44,10 +45,11 @@ func TestRowsThatOnlyProductsReadAreWrittenAsTheirOperand(t *testing.T) {
 		"added later":                  {[]operation{of, converted, add{atX, atNormed, rows * cols}, again}, nil},
 		"part of them is added later":  {[]operation{of, converted, add{atX, atNormed + 4*cols, cols}, again}, nil},
 		"an unknown reader":            {[]operation{of, converted, move{atX, atNormed, 4}, again}, nil},
-		"some are written again":       {[]operation{of, converted, product{atNormed, atOther, rows - 1, weight}}, nil},
+		"some are written again":       {[]operation{of, converted, product{atNormed, activations, rows - 1, weight}}, nil},
 		"a format without such kernels": {[]operation{of, changed(converted, func(c *convert) { c.format = cuda.Half }),
 			again}, nil},
-		"other rows":               {[]operation{of, changed(converted, func(c *convert) { c.x = atX }), again}, nil},
+		"other rows": {[]operation{of, changed(converted, func(c *convert) { c.x = atOther }),
+			product{atOther, activations, rows, weight}}, nil},
 		"more rows":                {[]operation{of, changed(converted, func(c *convert) { c.rows++ }), again}, nil},
 		"groups that are no rows":  {[]operation{norm{atNormed, atX, atWeight, 2 * rows, cols / 2, 1e-5}, converted, again}, nil},
 		"one part of attention":    {[]operation{combine{dst: atNormed, part: attended.part, rows: 1}, converted, again}, nil},
