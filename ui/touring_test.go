@@ -182,6 +182,15 @@ func TestARaceInAScript(t *testing.T) {
 	u.mustShow("the tour was left")
 }
 
+// A race without a prompt before it takes an example; nothing invites to type while a script plays.
+func TestAScriptThatOnlyRaces(t *testing.T) {
+	u := openTour(t, "wait 2s\nrace gamma=2 vs gamma=3\nwait key", nil)
+	u.mustNotShow("Press tab")
+	u.later(2 * time.Second)
+	u.mustShow("this engine cannot race")
+	u.mustShow("space goes on")
+}
+
 func TestDemoIsStartedByKeyCommandAndFlag(t *testing.T) {
 	u := openTour(t, "", nil)
 	u.press("alt+e")

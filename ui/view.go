@@ -244,7 +244,7 @@ func (m *Model) welcome() []string {
 		"",
 		"A small model drafts, a large one verifies, and you watch.",
 	}
-	if m.state.Ready == nil || m.options.Load == nil {
+	if m.state.Ready == nil || m.options.Load == nil || m.tour != nil {
 		return lines
 	}
 	if examples := m.examples(); examples != nil {

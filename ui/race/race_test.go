@@ -77,7 +77,7 @@ func TestTheOutcomeIsNeverCut(t *testing.T) {
 			v.Apply(lane, event.Round{Commit: &event.Token{ID: 1, Text: "Hi", Verdict: event.Plain}, VerifyMS: ms})
 		}
 		v.Finish(c.outcome, c.failure)
-		for _, size := range [][2]int{{80, 18}, {48, 15}, {59, 35}, {40, 9}} {
+		for _, size := range [][2]int{{80, 17}, {48, 15}, {59, 35}, {40, 9}} {
 			lines := v.Draw(th, size[0], size[1])
 			screen := strings.Join(strings.Fields(ansi.Strip(strings.Join(lines, " "))), " ")
 			want := c.verdict

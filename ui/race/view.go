@@ -93,7 +93,7 @@ const (
 	minForLane    = 14  // least rows of a lane to show the round in progress
 	minForTrack   = 18  // least rows of the window to show the track
 	minForTall    = 32  // least rows for one with two rows a lane
-	minForLarge   = 19  // least rows and, below, columns for a verdict in large figures
+	minForLarge   = 18  // least rows and, below, columns for a verdict in large figures
 	largeWidth    = 60
 	largeMargin   = 5 // cells beside the figures
 	footShare     = 4 // a verdict in small letters takes at most 1/footShare of the rows
