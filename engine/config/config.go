@@ -120,6 +120,8 @@ type Device struct {
 	OnLoss  string // error, cpu: what happens when a GPU fails during a reply
 	Threads int    // 0: one per core
 	PollMS  int    // how long an idle thread polls before it sleeps, in milliseconds
+
+	Activations string // q8, f32: how activations are multiplied with quantised weights
 }
 
 // UI holds what concerns the screen alone.

@@ -217,6 +217,9 @@ var table = []Setting{
 	{Name: "device.poll_ms", Flag: "poll", Kind: Int, Min: 0, Max: 1000, Default: "5", Applies: NextStart,
 		Doc:   "how many milliseconds an idle processor thread polls for the next pass before it sleeps",
 		field: func(c *Config) any { return &c.Device.PollMS }},
+	{Name: "device.activations", Flag: "activations", Kind: Choice, Choices: []string{"q8", "f32"}, Default: "q8", Applies: NextStart,
+		Doc:   "activations that meet quantised weights: rounded to 8 bits, or f32 as they are: nearer to the file, much slower, processor only",
+		field: func(c *Config) any { return &c.Device.Activations }},
 
 	{Name: "ui.theme", Flag: "theme", Slash: "theme", Kind: Choice, Choices: []string{"auto", "dark", "light", "mono"}, Default: "auto", Applies: NextRound,
 		Doc:   "colours; auto asks the terminal for its background",

@@ -26,11 +26,13 @@ type Choice struct {
 	OnLoss  string // error, cpu: what a reply does whose device fails
 	Threads int    // of the processor; 0: one per core
 	PollMS  int    // how long an idle thread of the processor polls
+
+	Activations string // q8, f32: how activations are multiplied with quantised weights
 }
 
 // processor starts the threads that are asked for.
 func (c Choice) processor() *Backend {
-	return NewPolling(c.Threads, time.Duration(c.PollMS)*time.Millisecond)
+	return NewPolling(c.Threads, time.Duration(c.PollMS)*time.Millisecond).WithActivations(c.Activations)
 }
 
 // OpenGPU opens a GPU by its name.
@@ -47,6 +49,8 @@ func Choose(ctx context.Context, c Choice, open OpenGPU) (*Devices, error) {
 	d.Target, d.Why, d.opened = target, why, append(d.opened, target)
 	kind := target.Info().Kind
 	switch {
+	case c.Activations == "f32" && c.Draft != "same" && c.Draft != "cpu":
+		return nil, errors.Join(fmt.Errorf("%w: activations in f32 are of the processor: choose --draft-device cpu, or --activations q8", compute.ErrDevice), d.Close())
 	case c.Draft == "same", c.Draft == "cpu" && kind == "cpu", kind != "cpu" && sameGPU(c.Draft, c.Device):
 	case c.Draft == "cpu":
 		d.Draft = c.processor()
@@ -90,6 +94,12 @@ func (d *Devices) Close() error {
 
 // device opens the target's.
 func device(ctx context.Context, c Choice, open OpenGPU) (b compute.Backend, why string, err error) {
+	switch {
+	case c.Activations == "f32" && c.Device == "auto":
+		return c.processor(), "activations in f32 are asked for, which only it computes with", nil
+	case c.Activations == "f32" && c.Device != "cpu":
+		return nil, "", fmt.Errorf("%w: activations in f32 are of the processor: choose --device cpu, or --activations q8", compute.ErrDevice)
+	}
 	switch c.Device {
 	case "cpu":
 		return c.processor(), "asked for", nil

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"specula/engine/compute"
@@ -48,6 +49,29 @@ func TestDeviceFallsBackOnlyForAuto(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s: opened %q, want %q", tt.setting, got, tt.want)
+		}
+	}
+}
+
+// Activations in f32 are computed on the processor: auto chooses it, and a GPU by its name is refused.
+func TestActivationsChooseTheDevice(t *testing.T) {
+	there := func(_ context.Context, name string) (compute.Backend, error) { return fakeGPU{name: name}, nil }
+	for _, tt := range []struct {
+		device, draft string
+		ok            bool
+	}{{"auto", "same", true}, {"cpu", "cpu", true}, {"cuda", "same", false}, {"cpu", "cuda", false}} {
+		d, err := Choose(t.Context(), Choice{Device: tt.device, Draft: tt.draft, Threads: 1, Activations: "f32"}, there)
+		if tt.ok != (err == nil) || err != nil && !errors.Is(err, compute.ErrDevice) {
+			t.Errorf("%s, %s: %v", tt.device, tt.draft, err)
+		}
+		if err != nil {
+			continue
+		}
+		if b, ok := d.Target.(*Backend); !ok || !b.exact || !strings.HasSuffix(b.Info().Name, ", f32 activations") {
+			t.Errorf("%s, %s: %s", tt.device, tt.draft, d.Target.Info().Name)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -27,6 +27,8 @@ type Backend struct {
 
 	queue     queue
 	quantised cpu.Quantized // room for the quantised activations
+	exact     bool          // activations are not quantised
+	room      cpu.Room      // for products with them
 
 	weightBytes int64 // of all matrices that were loaded
 	nearBytes   int64 // up to so many, they stay in the last-level cache
@@ -55,6 +57,15 @@ func NewPolling(threads int, poll time.Duration) *Backend {
 
 		nearBytes: machine.lastCacheBytes() / 2, // activations, keys, values and other programs need the rest
 	}
+}
+
+// WithActivations makes products take the activations as they are (f32) or, with quantised weights,
+// in 8 bits (q8), as they do without it. It returns b. Call it before anything else.
+func (b *Backend) WithActivations(kind string) *Backend {
+	if b.exact = kind == "f32"; b.exact {
+		b.name += ", f32 activations"
+	}
+	return b
 }
 
 // Info names the processor and the threads. MemoryBytes is what the system can still allocate, or 0

@@ -127,7 +127,7 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	if err := refuseBeyondMemory("activations", int64(maxRows)*int64(cols)*4); err != nil {
 		return nil, err
 	}
-	if cols%cpu.Block == 0 {
+	if cols%cpu.Block == 0 && !b.exact {
 		b.quantised.Grow(maxRows, cols)
 	}
 	return &buffer{owner: b, rows: maxRows, cols: cols, data: make([]float32, maxRows*cols)}, nil

@@ -56,33 +56,40 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	weight := w.(*matrix)
 	require(xb.cols == weight.cols && db.cols == weight.rows, "MatMul of widths that do not fit")
 	phase, ok := b.queue.last().(*productPhase)
-	if !ok || phase.x != &in[0] || phase.m != m || phase.n == len(phase.products) || weight.panels != nil != (phase.products[0].quantised.W != nil) {
+	if !ok || phase.x != &in[0] || phase.m != m || phase.n == len(phase.products) || b.quantises(weight) != (phase.products[0].quantised.W != nil) {
 		phase = b.newProductPhase(in, m, weight)
 	}
 	t := &phase.products[phase.n]
 	phase.n++
 	work := 0
-	if weight.panels == nil {
+	switch {
+	case weight.panels == nil:
 		t.float = cpu.MatMulFloat{Dst: out, X: in, M: m, Type: weight.number, W: weight.data, Rows: weight.rows, Cols: weight.cols,
 			WidenFirst: b.pool.Ways().WidenFirst}
 		t.items, work = t.float.Items(), t.float.Work()
-	} else {
+	case b.quantises(weight):
 		t.quantised = cpu.MatMulQuantized{Dst: out, X: &phase.quantised, W: weight.panels, Near: b.weightBytes <= b.nearBytes}
 		t.items, work = t.quantised.Items(), t.quantised.Work()
+	default:
+		t.dequantised = cpu.MatMulDequantized{Dst: out, X: in, M: m, W: weight.panels, Room: &b.room}
+		t.items, work = t.dequantised.Items(), t.dequantised.Work()
 	}
 	phase.items += t.items
 	b.queue.addWork(phase.items, work)
 	return nil
 }
 
-// newProductPhase queues a phase without products. If the weight is quantised, it first queues a
-// phase that quantises the input.
+// quantises reports whether products with this weight need quantised input.
+func (b *Backend) quantises(w *matrix) bool { return w.panels != nil && !b.exact }
+
+// newProductPhase queues a phase without products. If products with the weight need quantised
+// input, it first queues a phase that quantises it.
 func (b *Backend) newProductPhase(in []float32, m int, w *matrix) *productPhase {
 	b.makeRoom()
 	q := &b.queue
 	q.products = append(q.products, productPhase{x: &in[0], m: m})
 	phase := &q.products[len(q.products)-1]
-	if w.panels != nil {
+	if b.quantises(w) {
 		b.quantised.Begin(in, m, w.cols)
 		phase.quantised = b.quantised
 		b.perRow(rowOperation{run: quantiseRow, parts: w.cols / cpu.Block, count: m, quantised: &phase.quantised}, 4*len(in))

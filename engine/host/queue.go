@@ -196,11 +196,13 @@ type productPhase struct {
 	items     int
 }
 
-// product is a product with floats or with quantised weights.
+// product is a product with floats, or with quantised weights and activations that are quantised or
+// not.
 type product struct {
-	items     int
-	float     cpu.MatMulFloat
-	quantised cpu.MatMulQuantized
+	items       int
+	float       cpu.MatMulFloat
+	quantised   cpu.MatMulQuantized
+	dequantised cpu.MatMulDequantized
 }
 
 func (p *productPhase) Do(from, to int) {
@@ -222,9 +224,12 @@ func (p *productPhase) Do(from, to int) {
 }
 
 func (t *product) Do(from, to int) {
-	if t.quantised.W != nil {
+	switch {
+	case t.quantised.W != nil:
 		t.quantised.Do(from, to)
-	} else {
+	case t.dequantised.W != nil:
+		t.dequantised.Do(from, to)
+	default:
 		t.float.Do(from, to)
 	}
 }

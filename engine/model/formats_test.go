@@ -72,30 +72,35 @@ func blocksModel(t *testing.T, format ref.Format) (blocks, floats *weights.File)
 }
 
 // Every quantised format gives the same bits for many rows as for one row at a time, and nearly the
-// same logits as the same weights in F32.
+// same logits as the same weights in F32. With activations that are not quantised, it gives the bits
+// of these.
 func TestEveryFormat(t *testing.T) {
 	for _, format := range ref.Formats() {
 		t.Run(format.Name, func(t *testing.T) {
 			blocks, floats := blocksModel(t, format)
-			load := func(file *weights.File) *model.Model {
-				m, err := model.Load(context.Background(), newBackend(t, 2), file, model.Options{MaxRows: mostRows}, nil)
+			load := func(file *weights.File, activations string) *model.Model {
+				m, err := model.Load(context.Background(), newBackend(t, 2).WithActivations(activations), file, model.Options{MaxRows: mostRows}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				return m
 			}
-			m := load(blocks)
+			m := load(blocks, "q8")
 			ids := randomIDs(mostRows, m.Config().Vocab, 1)
 			want := runSteps(t, m, newCache(t, m), ids, 1)
 			for _, rows := range rowCounts() {
 				runSteps(t, m, newCache(t, m), ids, rows).same(t, fmt.Sprint("m = ", rows), want)
 			}
-			wide := load(floats)
+			wide := load(floats, "q8")
 			exact := runSteps(t, wide, newCache(t, wide), ids, 1)
 			for i, row := range exact.scores {
 				if distance := relativeDistance(want.scores[i], row); !(distance <= 0.05) {
 					t.Errorf("row %d is %.3g of its length away from the scores of exact activations", i, distance)
 				}
+			}
+			m = load(blocks, "f32")
+			for _, rows := range append(rowCounts(), 1) {
+				runSteps(t, m, newCache(t, m), ids, rows).same(t, fmt.Sprint("f32, m = ", rows), exact)
 			}
 		})
 	}
