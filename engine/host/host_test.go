@@ -137,7 +137,7 @@ func TestMatrixRefuses(t *testing.T) {
 		w    compute.Weight
 		want string
 	}{
-		{"unknown type", context.Background(), compute.Weight{Name: "w", Type: 10, Rows: 1, Cols: 256, Data: make([]byte, 84)}, `"w" has the type number 10`},
+		{"unknown type", context.Background(), compute.Weight{Name: "w", Type: 99, Rows: 1, Cols: 256, Data: make([]byte, 84)}, `"w" has the type number 99`},
 		{"broken super-blocks", context.Background(), compute.Weight{Name: "w", Type: compute.Q4_K, Rows: 2, Cols: 128, Data: make([]byte, 144)}, "blocks hold 256"},
 		{"short data", context.Background(), compute.Weight{Name: "w", Type: compute.F16, Rows: 2, Cols: 3, Data: make([]byte, 11)}, "need 12 bytes, the file has 11"},
 		{"short blocks", context.Background(), compute.Weight{Name: "w", Type: compute.Q8_0, Rows: 2, Cols: 32, Data: make([]byte, 67)}, "need 68 bytes"},
