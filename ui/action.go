@@ -73,6 +73,8 @@ func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case k.String() == "ctrl+z":
 		return m.suspend
+	case k.String() == "ctrl+p":
+		return m.picture()
 	}
 	return m.dialog.Update(k)
 }
@@ -165,6 +167,8 @@ func (m *Model) screenAction(a keys.Action) (cmd tea.Cmd, done bool) {
 		cmd = m.startNewChat()
 	case keys.OpenChat:
 		cmd = m.listChats()
+	case keys.Picture:
+		cmd = m.picture()
 	case keys.PageUp:
 		m.transcript.Scroll(-max(1, m.rects.Chat.H-2))
 	case keys.PageDown:

@@ -2,12 +2,15 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"specula/ui/export"
+	"specula/ui/export/film"
 	"specula/ui/sanitize"
 )
 
@@ -18,9 +21,14 @@ func (m *Model) export(arg string) tea.Cmd {
 	if err != nil {
 		return m.say(sanitize.Line(err.Error()))
 	}
+	return m.write(format, path)
+}
+
+// write writes what a format takes of the screen to a new file.
+func (m *Model) write(format export.Format, path string) tea.Cmd {
 	source := m.source()
 	return func() tea.Msg {
-		out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		out, err := m.create(path)
 		if err == nil {
 			err = errors.Join(format.Write(out, source), out.Close())
 		}
@@ -31,13 +39,39 @@ func (m *Model) export(arg string) tea.Cmd {
 	}
 }
 
+// picture writes a picture of the screen as it is.
+func (m *Model) picture() tea.Cmd {
+	format, err := export.Named("png")
+	if err != nil {
+		panic(err) // it is in the list of formats
+	}
+	m.pictures++
+	return m.write(format, fmt.Sprintf("specula-%s-%d.png", m.options.Now().Format("20060102-150405"), m.pictures))
+}
+
+// create opens a new file that only its owner may read. A name without a folder is one in the working
+// directory. An existing file is an error.
+func (m *Model) create(path string) (*os.File, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(m.options.Folder, path)
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+}
+
 // source returns what is on the screen in the forms that it can be exported in. It may be used while
 // the screen goes on.
 func (m *Model) source() export.Source {
 	chat := m.snapshot()
 	moving := Film(export.Recording(chat, m.state.Ready), m.config.Clone(), m.size.w, m.size.h)
 	moving.Title, moving.Light = sanitize.Line(chat.Title), m.theme.Name == "light"
-	return export.Source{Chat: chat, Film: moving}
+	now := moving
+	screen := film.Frame{Screen: m.View().Content}
+	now.Frames = func(yield func(film.Frame) bool) { yield(screen) }
+	records, _ := m.events.Records()
+	if m.options.Load == nil {
+		records = m.options.Replay
+	}
+	return export.Source{Chat: chat, Film: moving, Picture: now, Records: records}
 }
 
 // exportTo returns the format and the file that the argument of /export names.

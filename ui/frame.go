@@ -159,12 +159,6 @@ func (m *Model) loaded(e loaded) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (m *Model) record(e event.Event) {
-	if m.options.Record != nil {
-		m.options.Record(e)
-	}
-}
-
 // applyPace sets the pace to the configured one. Auto means slow with the built-in pair, and full
 // with others: the built-in models are so small that a reply ends before a user has seen a round.
 func (m *Model) applyPace() {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"os"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"specula/engine/config"
+	"specula/engine/trace"
 	"specula/ui/chats"
 	"specula/ui/compose"
 	"specula/ui/dialog"
@@ -60,6 +62,10 @@ type Model struct {
 	rejected  transcript.Rejected
 	dialog    dialogBox // covers the screen; nil if none is open
 
+	events    *trace.Recorder // the newest events of the session
+	recording *os.File        // nil while nothing is recorded
+	pictures  int             // of the screen, taken in this session
+
 	chat    chats.Chat // the saved form of the chat on screen; its turns are in state
 	saver   *saver
 	list    menu // of the ways in which a command can go on
@@ -102,6 +108,7 @@ func newModel(ctx context.Context, o Options, g *guard) *Model {
 		state: state.New(), transcript: transcript.New(), dark: true, mono: noColor(o.Color, o.Environ),
 		suspend: tea.Suspend, focus: keys.Compose, lastSeed: -1, saver: &saver{store: o.Chats, moved: map[string]chats.Chat{}}, stale: true,
 	}
+	m.events = trace.NewRecorder(keptBytes, time.Now)
 	m.applyTheme()
 	m.composer = compose.New(o.History, m.theme.Glyph.Marker)
 	m.composer.SetValue(o.Prompt)

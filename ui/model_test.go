@@ -41,8 +41,9 @@ func open(t *testing.T, change func(*Options)) *screen {
 	engine := newScripted(c, 12)
 	o := Options{
 		Config: c, Environ: []string{"TERM=xterm-256color"}, Tag: 1,
-		Now:   func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
-		Chats: chats.NewStore(filepath.Join(t.TempDir(), "chats")),
+		Now:    func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
+		Chats:  chats.NewStore(filepath.Join(t.TempDir(), "chats")),
+		Folder: t.TempDir(),
 		Load: func(_ context.Context, emit func(event.Event)) (Engine, error) {
 			emit(engine.ready())
 			return engine, nil

@@ -101,6 +101,7 @@ func (m *Model) close(cancel context.CancelFunc) error {
 	m.waiting = "" // so that no reply to it begins now
 	m.stop()
 	cancel()
+	defer m.endRecording()
 	finished := make(chan struct{})
 	go func() { m.guard.running.Wait(); close(finished) }()
 	select {

@@ -75,6 +75,7 @@ type Options struct {
 	Chats   *chats.Store     // where chats are saved; nil: they are not
 	History *compose.History // of prompts; nil: an empty one
 	Warning string           // shown once at the start
+	Folder  string           // where files with a bare name are written; "": the working directory
 
 	// Keeper restores the terminal if this process cannot. It may be nil.
 	Keeper *keeper.Link

@@ -171,6 +171,9 @@ func (m *Model) drawStatus(flash bool) string {
 	if words := m.paceWords(); words != "full" {
 		o.Pace = "pace " + words
 	}
+	if m.recording != nil && m.events.Recording() {
+		o.Pace = strings.TrimSpace("recording  " + o.Pace)
+	}
 	return pane.Status(m.state, m.theme, m.size.w, o)
 }
 

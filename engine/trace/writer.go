@@ -34,7 +34,22 @@ func (t *Writer) Write(e event.Event) error {
 func (t *Writer) write(e event.Event) error {
 	now := t.now()
 	if !t.began {
-		t.began, t.begin = true, now
+		t.begin = now
+	}
+	return t.record(Record{AtMS: float64(now.Sub(t.begin)) / float64(time.Millisecond), Event: e})
+}
+
+// WriteRecord is Write for an event with a time of its own. A trace is written by one of both.
+func (t *Writer) WriteRecord(r Record) error {
+	if t.err == nil {
+		t.err = t.record(r)
+	}
+	return t.err
+}
+
+func (t *Writer) record(r Record) error {
+	if !t.began {
+		t.began = true
 		line, err := json.Marshal(header{Format: format, Version: Version})
 		if err != nil {
 			return fmt.Errorf("encoding the trace's header: %w", err)
@@ -43,7 +58,7 @@ func (t *Writer) write(e event.Event) error {
 			return err
 		}
 	}
-	line, err := event.Marshal(e, float64(now.Sub(t.begin))/float64(time.Millisecond))
+	line, err := event.Marshal(r.Event, r.AtMS)
 	if err != nil {
 		return err
 	}

@@ -91,8 +91,9 @@ func (a *invocation) sourceOf(records []trace.Record, o exportFlags) (export.Sou
 	if n, err := fmt.Sscanf(o.size+"\n", "%dx%d\n", &w, &h); n != 2 || err != nil || w < layout.MinWidth || h < layout.MinHeight || w > 500 || h > 200 {
 		return export.Source{}, usagef("--size cannot be %.32q: allowed is COLUMNSxROWS from %dx%d to 500x200", o.size, layout.MinWidth, layout.MinHeight)
 	}
-	s := export.Source{Chat: export.ChatOf(records), Film: ui.Film(untilRound(records, o.round), c, w, h)}
+	s := export.Source{Chat: export.ChatOf(records), Film: ui.Film(untilRound(records, o.round), c, w, h), Records: records}
 	s.Film.Title = sanitize.Line(s.Chat.Title)
+	s.Picture = s.Film
 	return s, nil
 }
 

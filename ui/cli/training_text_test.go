@@ -40,7 +40,8 @@ var keyNames = map[keys.Focus]map[keys.Action]string{
 		keys.Seed: "seed", keys.Proposer: "proposer", keys.Acceptance: "acceptance", keys.Speculate: "speculate",
 		keys.Help: "help", keys.Pace: "pace", keys.PaceFaster: "faster", keys.PaceSlower: "slower", keys.View: "view",
 		keys.Rejected: "rejected", keys.Regenerate: "regenerate", keys.EditLast: "edit", keys.CopyReply: "copy",
-		keys.NewChat: "new", keys.OpenChat: "open", keys.Race: "race", keys.Demo: "demo", keys.Opening: "opening", keys.Mouse: "mouse", keys.PageUp: "page-up",
+		keys.NewChat: "new", keys.OpenChat: "open", keys.Race: "race", keys.Demo: "demo", keys.Opening: "opening", keys.Mouse: "mouse", keys.Picture: "picture",
+		keys.PageUp:   "page-up",
 		keys.PageDown: "page-down", keys.Stop: "stop", keys.Interrupt: "interrupt", keys.Suspend: "suspend", keys.Redraw: "redraw",
 	},
 	keys.Compose: {
@@ -50,7 +51,7 @@ var keyNames = map[keys.Focus]map[keys.Action]string{
 	keys.Read: {
 		keys.ToComposer: "to-prompt", keys.Left: "left", keys.Right: "right", keys.Up: "up", keys.Down: "down", keys.Top: "first",
 		keys.Bottom: "last", keys.Inspect: "inspect", keys.Step: "reply-step", keys.StepBack: "reply-step-back", keys.CopyReply: "reply-copy",
-		keys.CopyChat: "copy-chat", keys.Mouse: "reply-mouse", keys.Theme: "theme", keys.Help: "reply-help",
+		keys.CopyChat: "copy-chat", keys.Mouse: "reply-mouse", keys.Theme: "theme", keys.Picture: "reply-picture", keys.Help: "reply-help",
 	},
 }
 

@@ -27,6 +27,7 @@ const (
 	Save
 	Open
 	Export
+	Record
 	Race
 	Demo
 	Help
@@ -60,6 +61,7 @@ func Table() []Command {
 		{Name: "save", Verb: Save, Args: "[title]", Doc: "save the chat now, under a title"},
 		{Name: "open", Aliases: []string{"load"}, Verb: Open, Doc: "open a saved chat"},
 		{Name: "export", Verb: Export, Args: "file|format [file]", Choices: export.Names(), Doc: "write the chat to a file; the end of its name says how"},
+		{Name: "record", Aliases: []string{"trace"}, Verb: Record, Args: "[file|off]", Choices: []string{"off"}, Doc: "record the session from its start, for replay"},
 		{Name: "race", Verb: Race, Args: "[A] [vs B]", Doc: "the last prompt twice, without and with speculation, or with A vs B"},
 		{Name: "demo", Aliases: []string{"tour"}, Verb: Demo, Args: "[file]", Doc: "a tour of five minutes by itself, or the script in a file"},
 		{Name: "help", Verb: Help, Doc: "keys and commands"},

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
+	"specula/engine/trace"
 	"specula/ui/chats"
 	"specula/ui/export/film"
 )
@@ -18,6 +20,9 @@ import (
 type Source struct {
 	Chat chats.Chat
 	Film film.Film // the chat as a film of the screen
+	// Picture is a film that ends with the frame of which a picture is wanted.
+	Picture film.Film
+	Records []trace.Record // the session, with what came before the chat
 }
 
 // Format is a file format.
@@ -35,13 +40,17 @@ func Formats() []Format {
 	ofFilm := func(write func(film.Film, io.Writer) error) func(io.Writer, Source) error {
 		return func(w io.Writer, s Source) error { return write(s.Film, w) }
 	}
+	ofPicture := func(write func(film.Film, io.Writer) error) func(io.Writer, Source) error {
+		return func(w io.Writer, s Source) error { return write(s.Picture, w) }
+	}
 	return []Format{
 		{"html", "a page that plays the reply, with the numbers of each token, in one file", ofChat(HTML)},
 		{"cast", "the screen as an asciicast, version 2, with a marker for each round", ofFilm(film.Film.Cast2)},
 		{"v3.cast", "the same, version 3", ofFilm(film.Film.Cast3)},
 		{"film.svg", "the screen as a picture that plays in a document, without a script", ofFilm(film.Film.Animation)},
-		{"svg", "a picture of the screen", ofFilm(film.Film.SVG)},
-		{"png", "the same, in pixels", ofFilm(film.Film.PNG)},
+		{"svg", "a picture of the screen", ofPicture(film.Film.SVG)},
+		{"png", "the same, in pixels", ofPicture(film.Film.PNG)},
+		{"jsonl", "the recording, for specula replay", func(w io.Writer, s Source) error { return writeTrace(w, s.Records) }},
 		{"md", "the text, as Markdown", ofChat(Markdown)},
 		{"json", "the chat with its events, as it is saved", ofChat(JSON)},
 		{"rounds.json", "replies, their rounds and tokens", ofChat(RoundsJSON)},
@@ -87,6 +96,16 @@ func ForFile(path string) (Format, error) {
 func (f Format) Write(w io.Writer, s Source) error {
 	if err := f.write(w, s); err != nil {
 		return fmt.Errorf("exporting %s: %w", f.Name, err)
+	}
+	return nil
+}
+
+func writeTrace(w io.Writer, records []trace.Record) error {
+	out := trace.NewWriter(w, time.Now)
+	for _, r := range records {
+		if err := out.WriteRecord(r); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func pictures(t *testing.T, records []trace.Record, format, theme string, w, h i
 	}
 	var sb strings.Builder
 	moving := ui.Film(records, c, w, h)
-	if err := f.Write(&sb, export.Source{Film: moving}); err != nil {
+	if err := f.Write(&sb, export.Source{Film: moving, Picture: moving}); err != nil {
 		t.Fatal(err)
 	}
 	return moving, sb.String()

@@ -67,7 +67,8 @@ func long(n int) []trace.Record {
 
 // source returns a recording in all forms.
 func source(records []trace.Record) export.Source {
-	return export.Source{Chat: export.ChatOf(records), Film: ui.Film(records, config.Default(), 100, 30)}
+	f := ui.Film(records, config.Default(), 100, 30)
+	return export.Source{Chat: export.ChatOf(records), Film: f, Picture: f, Records: records}
 }
 
 // hostileTexts are texts that do harm where they are not escaped.

@@ -63,6 +63,7 @@ const (
 	Rejected
 	Mouse
 	Theme
+	Picture
 	Help
 	Race
 	Demo
@@ -153,6 +154,7 @@ func screenKeys() []Binding {
 		{Everywhere, Demo, []string{"alt+e"}, "explain: a tour of five minutes that plays by itself"},
 		{Everywhere, Opening, []string{"alt+o"}, "the built-in pair: the fast draft, or the one with refusals to watch"},
 		{Everywhere, Mouse, []string{"f12"}, "give the mouse to the program, or back to the terminal to select text"},
+		{Everywhere, Picture, []string{"ctrl+p"}, "write a picture of the screen to a file"},
 		{Everywhere, PageUp, []string{"pgup"}, "scroll back"},
 		{Everywhere, PageDown, []string{"pgdown"}, "scroll forward; at the end, follow the reply"},
 		{Everywhere, Stop, []string{"esc"}, "stop the reply and keep what is written; close what is open"},
@@ -195,6 +197,7 @@ func readKeys() []Binding {
 		{Read, CopyChat, []string{"Y"}, "copy the whole chat"},
 		{Read, Mouse, []string{"m"}, "mouse to the program, or to the terminal"},
 		{Read, Theme, []string{"t"}, "next theme: auto, dark, light, mono"},
+		{Read, Picture, []string{"p"}, "a picture of the screen"},
 		{Read, Help, []string{"?"}, "this help"},
 	}
 }
