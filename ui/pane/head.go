@@ -114,7 +114,7 @@ func Head(s *state.State, th *theme.Theme, w, rows int) []string {
 
 // wide draws the head in three rows.
 func (h *head) wide(s *state.State, th *theme.Theme, w int) []string {
-	const words, least = 33, 23 // where the bars begin after the words, and the words at the earliest
+	const usual, least = 33, 23 // where the rates begin after the words, and the words at the earliest
 	figure, begin := []string{"", "", ""}, 1
 	first, second := joinNonEmpty(" ", h.about+h.figure, h.words), h.reason
 	if drawn := paint.Large(h.figure); drawn != nil && h.figure != "" && th.Glyph.Unicode {
@@ -127,6 +127,7 @@ func (h *head) wide(s *state.State, th *theme.Theme, w int) []string {
 		second = "estimated"
 	}
 	rates := [2]string{first, second}
+	words := max(usual, paint.Width(first)+2, paint.Width(second)+2)
 	lines := make([]string, 0, paint.LargeRows)
 	for i, text := range rates {
 		out := paint.NewLine(th, w).Put("", " ").Put(h.style, figure[i]).Pad(begin)

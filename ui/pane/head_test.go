@@ -47,10 +47,12 @@ func TestTheHeadLine(t *testing.T) {
 		{"switched off", plain, true, "speculation is off without 250 tok/s", "speculation is off with drafts off without 250 tok/s", false},
 		{"does not pay", with(func(r *event.Round) { r.Gamma, r.Draft, r.GammaOff = 0, nil, "acceptance 0.1" }), false,
 			"no draft now: acceptance 0.1", "no draft now with drafts not now acceptance 0.1 without 100 tok/s", false},
+		{"does not pay, in long words", with(func(r *event.Round) { r.Gamma, r.Draft, r.GammaOff = 0, nil, "drafting takes 0.9 of a plain pass" }), false,
+			"no draft now: drafting takes 0.9", "no draft now with drafts not now drafting takes 0.9 of a plain pass without 100 tok/s", false},
 	} {
 		s := state.New()
 		s.Apply(event.ReplyStarted{Reply: 1, Settings: event.Settings{Gamma: 4, GammaMax: 8, GammaRule: "fixed", Speculate: !c.off}})
-		if c.name == "does not pay" {
+		if strings.HasPrefix(c.name, "does not pay") {
 			s.Apply(fast)
 		}
 		s.Apply(c.round)
