@@ -104,7 +104,7 @@ func legend(th *theme.Theme, w int) []string {
 		{th.Resampled, "resampled", "drawn by the large model in place of the rejected token"},
 		{th.Bonus, "bonus", "drawn by the large model for free, when all were accepted"},
 		{th.Plain, "plain", "written by the large model alone, without a draft"},
-		{th.Warning, "probe " + th.Glyph.Probe, "a round whose draft length was chosen to measure what it costs; often it has no draft"},
+		{th.Warning, "measuring " + th.Glyph.Probe, "a round whose draft length was chosen to measure what it costs; often it has no draft"},
 	}
 	out := []string{paint.Fit(th, th.Title, " How to read the tokens", w)}
 	for _, r := range rows {

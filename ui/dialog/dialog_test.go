@@ -86,7 +86,7 @@ func TestHelpIsNeverCut(t *testing.T) {
 			"resampled drawn by the large model in place of the rejected token",
 			"bonus drawn by the large model for free, when all were accepted",
 			"plain written by the large model alone, without a draft",
-			"probe ◦ a round whose draft length was chosen to measure what it costs; often it has no draft",
+			"measuring ◦ a round whose draft length was chosen to measure what it costs; often it has no draft",
 		} {
 			must(explained)
 		}

@@ -18,7 +18,7 @@ func (c *column) draftLength(rows int) []string {
 		out.Put(c.th.Label, fmt.Sprintf(" of %d", c.s.Settings.GammaMax))
 	}
 	if now.probe {
-		out.Put(c.th.Warning, "  probe")
+		out.Put(c.th.Warning, "  "+c.th.Glyph.Probe)
 	}
 	rule := now.rule
 	if speculationOff(c.s) {

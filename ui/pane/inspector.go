@@ -65,10 +65,11 @@ func (c *column) identity(t *state.Token, r *state.Round) []string {
 	}
 	out.Right(c.th.Strong, fate+" ")
 	sep := " " + c.th.Glyph.Separator + " "
-	where := fmt.Sprintf("id %d%sround %d", t.ID, sep, r.Index+1)
+	where := fmt.Sprintf("round %d", r.Index+1)
 	if t.Position >= 0 {
 		where += fmt.Sprintf("%sposition %d of %d", sep, t.Position+1, r.Drafted)
 	}
+	where += fmt.Sprintf("%sid %d", sep, t.ID)
 	lines := []string{out.String(), c.line().Put(c.th.Label, where).String()}
 	for _, text := range paint.Wrap(verdictWords(t, r), c.w-2, verdictRows) {
 		lines = append(lines, c.line().Put("", text).String())

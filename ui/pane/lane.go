@@ -163,7 +163,7 @@ func (l *lane) heading(th *theme.Theme, w int, text string) string {
 func putRoundGamma(th *theme.Theme, out *paint.Line, gamma int, probe bool) {
 	out.Put(th.Label, fmt.Sprintf("  %s %d", th.Glyph.Gamma, gamma))
 	if probe {
-		out.Put(th.Warning, " probe")
+		out.Put(th.Warning, " "+th.Glyph.Probe)
 	}
 }
 

@@ -61,8 +61,8 @@ func TestAProbeLeavesGammaAsItIs(t *testing.T) {
 		why             string
 	}{
 		{drafting(5, 2), "draft length γ 5 of 8 fixed", "γ 5 fixed ·", ""},
-		{drafting(5, 2, -1), "draft length γ 5 of 8 probe fixed", "γ 5 fixed probe ·", "a plain round, to measure"},
-		{drafting(-1), "draft length γ 5 of 8 probe fixed", "γ 5 fixed probe ·", "a plain round, to measure"},
+		{drafting(5, 2, -1), "draft length γ 5 of 8 ◦ fixed", "γ 5 fixed ◦ ·", "a plain round, to measure"},
+		{drafting(-1), "draft length γ 5 of 8 ◦ fixed", "γ 5 fixed ◦ ·", "a plain round, to measure"},
 		{drafting(5, -1, 5), "draft length γ 5 of 8 fixed", "γ 5 fixed ·", ""},
 	} {
 		got := side(c.state)
@@ -81,10 +81,10 @@ func TestAPendingProbeIsMarked(t *testing.T) {
 	s := drafting(5, 5)
 	s.Apply(statetest.Ready())
 	s.Apply(event.Drafted{Round: 2, Gamma: 7, Probe: true, Proposer: "suffix", Tokens: []event.Token{{Text: "b"}}})
-	if got := strings.Join(strings.Fields(side(s)[0]), " "); got != "draft length γ 5 of 8 probe fixed" {
+	if got := strings.Join(strings.Fields(side(s)[0]), " "); got != "draft length γ 5 of 8 ◦ fixed" {
 		t.Errorf("the panel says %q", got)
 	}
-	if got := ansi.Strip(pane.Lane(s, th, 80, 4, state.Moment{}, state.Ref{})[0]); !strings.Contains(got, "round 3  γ 7 probe  from what came most often before") {
+	if got := ansi.Strip(pane.Lane(s, th, 80, 4, state.Moment{}, state.Ref{})[0]); !strings.Contains(got, "round 3  γ 7 ◦  from what came most often before") {
 		t.Errorf("the lane says %q", got)
 	}
 }

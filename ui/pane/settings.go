@@ -43,7 +43,7 @@ func settingsWords(s *state.State, th *theme.Theme) []shownSetting {
 	now := lengthNow(s)
 	gamma := shownSetting{name: th.Glyph.Gamma, value: fmt.Sprintf("%d %s", now.gamma, now.rule)}
 	if now.probe {
-		gamma.mark = " probe"
+		gamma.mark = " " + th.Glyph.Probe
 	}
 	if speculationOff(s) {
 		gamma.value = "off"
