@@ -83,7 +83,7 @@ func typesMarkdown() string {
 		}
 		device, own := cuda.PackedFormat(f.Type)
 		if !own {
-			device = cuda.Half
+			device, _ = cuda.StoredAs(f.Type)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", f.Name, inFile, onProcessor, bits(int64(device.Bytes(rows, cols))))
 	}

@@ -25,13 +25,14 @@ func (w *matrix) Rows() int { return w.rows }
 func (w *matrix) Cols() int { return w.cols }
 
 // formatOf returns the device layout of a weight type, or nil if the GPU does not support the type.
-// A type without a matrix product of its own is converted to half precision when it is loaded.
+// A type without a matrix product of its own is converted when it is loaded; see cuda.StoredAs.
 func formatOf(t compute.DType) *cuda.Format {
 	if f, ok := cuda.PackedFormat(uint32(t)); ok {
 		return f
 	}
 	if format.CanLoad(uint32(t)) {
-		return cuda.Half
+		f, _ := cuda.StoredAs(uint32(t))
+		return f
 	}
 	return nil
 }
@@ -102,9 +103,9 @@ func rowBytes(w compute.Weight) (int, error) {
 // sendRows packs n rows, the first of which is row from, and sends them. One tile may be larger
 // than a piece of the uploader; then it is packed in memory of its own and sent in parts.
 func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n int) error {
-	if m.format == cuda.Half && w.Type != compute.F16 {
+	if _, own := cuda.PackedFormat(uint32(w.Type)); !own {
 		var err error
-		if source, err = halves(w, source, n); err != nil {
+		if source, err = converted(w, source, n); err != nil {
 			return err
 		}
 	}
@@ -127,6 +128,14 @@ func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n i
 		}
 	}
 	return nil
+}
+
+// converted returns rows of a type without a product as those of the type that the GPU keeps.
+func converted(w compute.Weight, source []byte, rows int) ([]byte, error) {
+	if _, exact := cuda.StoredAs(uint32(w.Type)); exact {
+		return cuda.Recode(uint32(w.Type), source), nil
+	}
+	return halves(w, source, rows)
 }
 
 // halves converts rows of a type without a product to half precision. A finite weight that would

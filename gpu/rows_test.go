@@ -131,7 +131,7 @@ func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 			defer cache.Close()
 			counts := all
 			if _, own := cuda.PackedFormat(f.Type); !own {
-				counts = some // converted to F16 when loaded
+				counts = some // converted to another type when loaded
 			}
 			want := passes(t, m, cache, ids[:slices.Max(counts)], 1)
 			for _, rows := range counts {
