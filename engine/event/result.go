@@ -7,7 +7,8 @@ type RaceOutcome struct {
 	Compared bool   `json:"compared"`
 	Why      string `json:"why"` // why the texts must be the same, or need not be
 	Same     bool   `json:"same"`
-	Position int    `json:"position"` // of the first token that differs; -1 if none does
+	Free     bool   `json:"free,omitempty"` // the texts may differ, and it is no error
+	Position int    `json:"position"`       // of the first token that differs; -1 if none does
 }
 
 // Table is a part of a description, for example of a model file.

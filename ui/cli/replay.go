@@ -15,12 +15,21 @@ const maxTraceBytes = 128 << 20
 
 func (a *invocation) replayCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "replay TRACE",
+		Use:   "replay TRACE [TRACE]",
 		Short: "Show a recorded reply again, without a model",
 		Long: `replay plays a file that was recorded with --trace in the same screen as the live chat,
-at any pace. Where there is no screen, it prints the recorded answers.`,
-		Args: arguments(1, 1),
-		RunE: a.begin(func(c *cobra.Command, args []string) error { return a.replay(c.Context(), args[0]) }),
+at any pace. Where there is no screen, it prints the recorded answers.
+Of two files it shows the first replies side by side on one axis of engine time, with their rounds,
+their rates, and the first token that differs.`,
+		Example: `  specula replay hello.jsonl --pace slow --rounds-per-second 4
+  specula replay gamma2.jsonl gamma8.jsonl`,
+		Args: arguments(1, 2),
+		RunE: a.begin(func(c *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return a.compare(c.Context(), args)
+			}
+			return a.replay(c.Context(), args[0])
+		}),
 	}
 	a.addSettings(c, "ui")
 	return c

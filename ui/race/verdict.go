@@ -24,6 +24,8 @@ func Judge(a, b *Count, o event.RaceOutcome) Verdict {
 		v.Text = "texts not compared"
 	case o.Same:
 		v.Text, v.Same = "the same text", true
+	case o.Free:
+		v.Text = fmt.Sprintf("the texts differ from token %d on", o.Position+1)
 	default:
 		v.Text, v.Wrong = "THE TEXTS DIFFER", true
 		v.Why = fmt.Sprintf("from token %d on, and must not: %s", o.Position, o.Why)
