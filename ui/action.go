@@ -147,6 +147,8 @@ func (m *Model) screenAction(a keys.Action) (cmd tea.Cmd, done bool) {
 		cmd = m.changePace(1)
 	case keys.PaceSlower:
 		cmd = m.changePace(-1)
+	case keys.Tradeoff:
+		m.tradeoff = !m.tradeoff
 	case keys.View:
 		m.reading = !m.reading
 	case keys.Rejected:
@@ -183,6 +185,14 @@ func (m *Model) screenAction(a keys.Action) (cmd tea.Cmd, done bool) {
 	return cmd, true
 }
 
+// nextAudience shows only what an audience needs, or everything again.
+func (m *Model) nextAudience() tea.Cmd {
+	if m.audience = !m.audience; m.audience {
+		return m.say("shown is what an audience needs; /present shows everything again")
+	}
+	return m.say("everything is shown again")
+}
+
 func (m *Model) nextRejected() tea.Cmd {
 	m.rejected = (m.rejected + 1) % (transcript.All + 1)
 	return m.say([...]string{
@@ -201,6 +211,11 @@ func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
 		return m.complete()
 	case keys.ToTranscript:
 		return m.toTranscript()
+	case keys.HelpIfEmpty:
+		if m.composer.Value() == "" {
+			m.dialog = dialog.NewHelp()
+			return nil
+		}
 	case keys.QuitIfEmpty:
 		if m.composer.Value() == "" {
 			return tea.Quit

@@ -39,6 +39,10 @@ func (m *Model) run(c command.Call) tea.Cmd {
 		return m.recordTo(c.Arg)
 	case command.Race:
 		return m.raceLast(c.Arg)
+	case command.Tradeoff:
+		m.tradeoff = !m.tradeoff
+	case command.Present:
+		return m.nextAudience()
 	case command.Demo:
 		return m.startDemo(c.Arg)
 	case command.Help:

@@ -268,7 +268,7 @@ func visit(t *testing.T, x *terminal, warmer string) {
 		return x.cells(0, chatTop, chatW, chatH, func(c *uv.Cell) bool { return coloured(c, 0x56b4e9) && !struck(c) })
 	})
 	x.wait("a rejected token in vermilion, struck out", func() bool {
-		return x.cells(0, chatTop, chatW, chatH, func(c *uv.Cell) bool { return coloured(c, 0xd55e00) && struck(c) })
+		return x.cells(0, chatTop, chatW, chatH, func(c *uv.Cell) bool { return coloured(c, 0xe8731a) && struck(c) })
 	})
 	x.wait("a resampled token, underlined", func() bool {
 		return x.cells(0, chatTop, chatW, chatH, func(c *uv.Cell) bool {

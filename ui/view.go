@@ -164,7 +164,10 @@ func (m *Model) terminalCursor() *tea.Cursor {
 
 // drawStatus draws the bottom line. flash says whether it includes the message of say.
 func (m *Model) drawStatus(flash bool) string {
-	o := pane.StatusOptions{Hints: m.hints(), Doing: m.doing()}
+	o := pane.StatusOptions{Hints: m.hints(), Doing: m.doing(), Few: m.audience}
+	if m.audience {
+		o.Hints = ""
+	}
 	if flash {
 		o.Flash = m.flash
 	}

@@ -40,13 +40,13 @@ var keyNames = map[keys.Focus]map[keys.Action]string{
 		keys.Seed: "seed", keys.Proposer: "proposer", keys.Acceptance: "acceptance", keys.Speculate: "speculate",
 		keys.Help: "help", keys.Pace: "pace", keys.PaceFaster: "faster", keys.PaceSlower: "slower", keys.View: "view",
 		keys.Rejected: "rejected", keys.Regenerate: "regenerate", keys.EditLast: "edit", keys.CopyReply: "copy",
-		keys.NewChat: "new", keys.OpenChat: "open", keys.Race: "race", keys.Demo: "demo", keys.Opening: "opening", keys.Mouse: "mouse", keys.Picture: "picture",
+		keys.NewChat: "new", keys.OpenChat: "open", keys.Race: "race", keys.Tradeoff: "tradeoff", keys.Demo: "demo", keys.Opening: "opening", keys.Mouse: "mouse", keys.Picture: "picture",
 		keys.PageUp:   "page-up",
 		keys.PageDown: "page-down", keys.Stop: "stop", keys.Interrupt: "interrupt", keys.Suspend: "suspend", keys.Redraw: "redraw",
 	},
 	keys.Compose: {
 		keys.Send: "send", keys.Newline: "newline", keys.Complete: "complete", keys.ToTranscript: "to-reply",
-		keys.HistoryBack: "history-back", keys.HistoryForward: "history-forward", keys.Step: "step", keys.StepBack: "step-back", keys.QuitIfEmpty: "quit",
+		keys.HistoryBack: "history-back", keys.HistoryForward: "history-forward", keys.Step: "step", keys.StepBack: "step-back", keys.QuitIfEmpty: "quit", keys.HelpIfEmpty: "help-if-empty",
 	},
 	keys.Read: {
 		keys.ToComposer: "to-prompt", keys.Left: "left", keys.Right: "right", keys.Up: "up", keys.Down: "down", keys.Top: "first",

@@ -30,6 +30,8 @@ const (
 	Record
 	Race
 	Demo
+	Tradeoff
+	Present
 	Help
 	Quit
 )
@@ -64,6 +66,8 @@ func Table() []Command {
 		{Name: "record", Aliases: []string{"trace"}, Verb: Record, Args: "[file|off]", Choices: []string{"off"}, Doc: "record the session from its start, for replay"},
 		{Name: "race", Verb: Race, Args: "[A] [vs B]", Doc: "the last prompt twice, without and with speculation, or with A vs B"},
 		{Name: "demo", Aliases: []string{"tour"}, Verb: Demo, Args: "[file]", Doc: "a tour of five minutes by itself, or the script in a file"},
+		{Name: "tradeoff", Verb: Tradeoff, Doc: "the speed of each draft length, or the rounds again"},
+		{Name: "present", Verb: Present, Doc: "only what an audience needs, or everything again"},
 		{Name: "help", Verb: Help, Doc: "keys and commands"},
 		{Name: "quit", Aliases: []string{"exit"}, Verb: Quit, Doc: "save the chat and leave"},
 	}

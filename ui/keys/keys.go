@@ -5,7 +5,8 @@
 // key: alt changes the engine (γ, temperature, …), F keys change the screen or the chat. A letter alone
 // works only while the reply has the focus. No action depends on a key that terminals or multiplexers
 // may take (ctrl+s, ctrl+q, ctrl+b, ctrl+a as a prefix, F10, F11): if such a key edits a line, another
-// key does the same.
+// key does the same. alt with an arrow and F1 are taken by many terminals, too: shift with the arrow, and
+// ? in an empty prompt, do the same.
 package keys
 
 // Focus says which part of the screen receives a key.
@@ -65,6 +66,8 @@ const (
 	Theme
 	Picture
 	Help
+	HelpIfEmpty
+	Tradeoff
 	Race
 	Demo
 	Opening
@@ -121,12 +124,12 @@ func Bindings() []Binding {
 
 func engineKeys() []Binding {
 	return []Binding{
-		{Everywhere, GammaUp, []string{"alt+up"}, "one more draft token a round (γ fixed)"},
-		{Everywhere, GammaDown, []string{"alt+down"}, "one fewer draft token a round (γ fixed)"},
+		{Everywhere, GammaUp, []string{"alt+up", "shift+up"}, "one more draft token a round (γ fixed)"},
+		{Everywhere, GammaDown, []string{"alt+down", "shift+down"}, "one fewer draft token a round (γ fixed)"},
 		{Everywhere, GammaAuto, []string{"alt+a"}, "let the measured cost choose γ again"},
 		{Everywhere, GammaRule, []string{"alt+g"}, "next γ rule: fixed, windowed, cost-aware"},
-		{Everywhere, TemperatureUp, []string{"alt+right"}, "warmer by 0.1"},
-		{Everywhere, TemperatureDown, []string{"alt+left"}, "colder by 0.1"},
+		{Everywhere, TemperatureUp, []string{"alt+right", "shift+right"}, "warmer by 0.1"},
+		{Everywhere, TemperatureDown, []string{"alt+left", "shift+left"}, "colder by 0.1"},
 		{Everywhere, TopK, []string{"alt+k"}, "next top-k: off, 10, 20, 40, 100"},
 		{Everywhere, TopP, []string{"alt+n"}, "next top-p (nucleus): 1, 0.95, 0.9, 0.8"},
 		{Everywhere, MinP, []string{"alt+m"}, "next min-p: off, 0.02, 0.05, 0.1"},
@@ -150,6 +153,7 @@ func screenKeys() []Binding {
 		{Everywhere, CopyReply, []string{"f7"}, "copy the last reply"},
 		{Everywhere, NewChat, []string{"f8"}, "start a new chat"},
 		{Everywhere, OpenChat, []string{"f9"}, "open a saved chat"},
+		{Everywhere, Tradeoff, []string{"alt+t"}, "the speed of each draft length, or the rounds again"},
 		{Everywhere, Race, []string{"alt+v"}, "race: the last prompt with and without speculation, in two lanes"},
 		{Everywhere, Demo, []string{"alt+e"}, "explain: a tour of five minutes that plays by itself"},
 		{Everywhere, Opening, []string{"alt+o"}, "the built-in pair: the fast draft, or the one with refusals to watch"},
@@ -174,6 +178,7 @@ func composeKeys() []Binding {
 		{Compose, HistoryForward, []string{"down"}, "on the last line: next prompt; in the list of commands: the one below"},
 		{Compose, StepBack, []string{"backspace"}, "with an empty prompt: one step back, token by token; a reply being written pauses"},
 		{Compose, Step, []string{"space"}, "with an empty prompt and pace step: next phase, token by token; after a step back: forward again"},
+		{Compose, HelpIfEmpty, []string{"?"}, "with an empty prompt: this help"},
 		{Compose, QuitIfEmpty, []string{"ctrl+d"}, "with an empty prompt: quit"},
 		{Editing, Edit, []string{"ctrl+a", "ctrl+e", "home", "end"}, "start, end of the line"},
 		{Editing, Edit, []string{"alt+b", "alt+f", "ctrl+left", "ctrl+right"}, "word back, word forward"},

@@ -41,7 +41,8 @@ func TestKeysThatWorkWhileTypingAreNotText(t *testing.T) {
 }
 
 func TestNoNeededKeyBelongsToTheTerminal(t *testing.T) {
-	taken := map[string]bool{"ctrl+s": true, "ctrl+q": true, "ctrl+b": true, "ctrl+a": true, "f10": true, "f11": true}
+	taken := map[string]bool{"ctrl+s": true, "ctrl+q": true, "ctrl+b": true, "ctrl+a": true, "f10": true, "f11": true,
+		"alt+up": true, "alt+down": true, "alt+left": true, "alt+right": true}
 	for _, b := range keys.Bindings() {
 		free := false
 		for _, k := range b.Keys {
@@ -63,7 +64,7 @@ func TestHelpListsEveryBinding(t *testing.T) {
 	if want := len(keys.Bindings()); lines != want {
 		t.Errorf("help has %d lines with keys, the table has %d bindings", lines, want)
 	}
-	if !strings.Contains(keys.Markdown(), "| `alt+↑` |") {
+	if !strings.Contains(keys.Markdown(), "| `alt+↑` `shift+↑` |") {
 		t.Errorf("the Markdown table misses alt+↑:\n%s", keys.Markdown())
 	}
 }

@@ -13,6 +13,7 @@ import (
 // StatusOptions is what the status line shows in addition to the state. Its texts must be safe for the
 // terminal.
 type StatusOptions struct {
+	Few   bool   // leave out what an audience does not need
 	Doing string // work that the state does not know of, such as "racing"; or ""
 	Pace  string // "slow 2/s", "step"; "" at full speed
 	Hints string // keys, "enter send · ? help"; at the right
@@ -35,14 +36,17 @@ func Status(s *state.State, th *theme.Theme, w int, o StatusOptions) string {
 		out.Put(th.Label, th.Glyph.Idle)
 	}
 	out.Put("", " ").Put(th.Strong, doing).Pad(3 + phaseWidth)
-	sep := "  " + th.Glyph.Separator + "  "
+	sep, context := "  "+th.Glyph.Separator+"  ", contextWords(s)
+	if o.Few {
+		context = ""
+	}
 	putRule(th, out, s.Settings.Acceptance, "  ")
 	if o.Flash != "" {
 		out.Put(th.Warning, o.Flash)
 	} else {
 		out.Put(th.Label, longestThatFits(out.Left()-paint.Width(o.Hints)-2,
-			joinNonEmpty(sep, joinNonEmpty(sep, loading(s), contextWords(s)), o.Pace),
-			joinNonEmpty(sep, contextWords(s), o.Pace), o.Pace, ""))
+			joinNonEmpty(sep, joinNonEmpty(sep, loading(s), context), o.Pace),
+			joinNonEmpty(sep, context, o.Pace), o.Pace, ""))
 	}
 	out.Right(th.Label, o.Hints+" ")
 	return out.String()

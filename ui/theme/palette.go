@@ -7,29 +7,33 @@ type rgb uint32
 
 // palette is the colours of a theme. The zero palette is the mono theme.
 //
-// The colours for accepted, rejected and resampled were chosen for contrast (at least 4.3 on their
-// background) and for distance under normal, deuteranopic, protanopic and tritanopic vision. The
-// dark ones are after Okabe and Ito. The calm colours are greys of the 256-colour palette, so that
+// The colours for accepted, rejected and resampled were chosen for contrast (TestContrast) and for
+// distance under normal, deuteranopic, protanopic and tritanopic vision. The dark ones are after Okabe
+// and Ito, with a brighter vermilion. The calm colours are greys of the 256-colour palette, so that
 // they stay grey on terminals that have only those.
 type palette struct {
 	accepted, rejected, resampled rgb
 	discarded, label, rule        rgb
 	title, warning                rgb
-	free, drafting, checking      rgb // parts of bars, beside those of the fates
+	// Parts of bars, beside accepted. What may lie on another differs from it in brightness.
+	refused, unused, free    rgb
+	drafting, checking, rest rgb
 }
 
 var darkPalette = palette{
-	accepted: 0x56b4e9, rejected: 0xd55e00, resampled: 0xf0e442,
-	discarded: 0xaf8787, label: 0x949494, rule: 0x4e4e4e,
+	accepted: 0x56b4e9, rejected: 0xe8731a, resampled: 0xf0e442,
+	discarded: 0xd7afaf, label: 0x949494, rule: 0x4e4e4e,
 	title: 0xd0d0d0, warning: 0xe69f00,
-	free: 0xb5e3ff, drafting: 0xb08be8, checking: 0x6fae85,
+	refused: 0xe8731a, unused: 0x8a7474, free: 0xb5e3ff,
+	drafting: 0xc9a8ff, checking: 0x5f9e75, rest: 0x7f7f7f,
 }
 
 var lightPalette = palette{
 	accepted: 0x0072b2, rejected: 0xb34f00, resampled: 0x9e4f84,
-	discarded: 0x875f5f, label: 0x626262, rule: 0xbcbcbc,
+	discarded: 0x301818, label: 0x626262, rule: 0xbcbcbc,
 	title: 0x303030, warning: 0x8a5a00,
-	free: 0x003f66, drafting: 0x7a4fc0, checking: 0x3c7d55,
+	refused: 0xd9701f, unused: 0x6b5050, free: 0x003f66,
+	drafting: 0x9f70e4, checking: 0x3c7d55, rest: 0x5a5a5a,
 }
 
 func (t *Theme) paint(p palette) {

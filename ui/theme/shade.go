@@ -34,7 +34,7 @@ var (
 )
 
 func (t *Theme) fill(p palette) {
-	colours := [shades]rgb{0, p.accepted, p.rejected, p.discarded, p.free, p.label, p.drafting, p.checking, p.label}
+	colours := [shades]rgb{0, p.accepted, p.refused, p.unused, p.free, p.label, p.drafting, p.checking, p.rest}
 	for i := range t.fills {
 		t.fills[i] = fill{signs[i], colours[i]}
 		switch {

@@ -40,7 +40,7 @@ func TestPalettes(t *testing.T) {
 		theme                         string
 		accepted, rejected, resampled string
 	}{
-		{"dark", "38;2;86;180;233", "38;2;213;94;0", "38;2;240;228;66"},
+		{"dark", "38;2;86;180;233", "38;2;232;115;26", "38;2;240;228;66"},
 		{"light", "38;2;0;114;178", "38;2;179;79;0", "38;2;158;79;132"},
 	} {
 		th, _ := theme.Named(c.theme, true)
