@@ -294,7 +294,8 @@ func checkCommand(t *testing.T, path string, args []string) {
 	t.Helper()
 	var help bytes.Buffer
 	command, name := []string{"--help-all"}, "specula"
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], `"`) {
+	isModel := len(args) > 0 && (strings.HasSuffix(args[0], ".gguf") || strings.HasSuffix(args[0], "/")) // a file or a folder
+	if len(args) > 0 && !isModel && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], `"`) {
 		command, name = []string{args[0], "--help-all"}, "specula "+args[0]
 	}
 	p := program()

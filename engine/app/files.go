@@ -3,7 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"specula/assets"
 	"specula/engine"
@@ -13,6 +16,19 @@ import (
 	"specula/engine/weights"
 	"specula/engine/weights/random"
 )
+
+// IsModel reports whether a text is the path of a GGUF file, or of a folder with a model.
+func IsModel(path string) bool {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil: // a path that is not there is told when it is opened
+		return strings.HasSuffix(path, ".gguf") && !strings.ContainsAny(path, " \t\n")
+	case info.IsDir():
+		_, err = os.Stat(filepath.Join(path, "config.json"))
+		return err == nil
+	}
+	return strings.HasSuffix(path, ".gguf")
+}
 
 // Describe says in tables what a model file contains, whether it can be loaded, and on which processor.
 func Describe(ctx context.Context, path string) ([]event.Table, error) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"specula/engine/app"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui"
@@ -40,12 +41,13 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 func (a *invocation) rootCommand() *cobra.Command {
 	var o chatFlags
 	root := &cobra.Command{
-		Use:   "specula [PROMPT]",
+		Use:   "specula [PROMPT | MODEL]",
 		Short: "Chat with a language model and watch it speculate",
 		Long: `specula is a chat in the terminal that shows speculative decoding while it happens:
 a small model drafts a few tokens, the large one verifies them in a single pass.
 Without arguments it opens the screen with the small demo pair that is built in.
-A prompt, in quotes, is the first message of the chat.
+A prompt, in quotes, is the first message of the chat. The path of a GGUF file, or of a
+folder with config.json, is the large model, as with --target.
 
 Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration, 3 model not loadable,
 4 no usable device, 130 interrupted.`,
@@ -54,12 +56,16 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration, 3 model not loadab
   specula --target Qwen3-8B-Q8_0.gguf --draft Qwen3-0.6B-Q8_0.gguf
   specula run "Why is the sky blue?" --temperature 0`,
 		Version:          a.Version,
-		Args:             promptOrNothing,
+		Args:             promptModelOrNothing,
 		TraverseChildren: true, // settings may stand before the command's name
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		RunE: a.begin(func(c *cobra.Command, args []string) error {
-			o.prompt = strings.Join(args, "")
+			if len(args) == 1 && app.IsModel(args[0]) {
+				a.overrides.values = append(a.overrides.values, config.Value{Name: "model.target", Text: args[0]})
+			} else {
+				o.prompt = strings.Join(args, "")
+			}
 			return a.chat(c.Context(), o)
 		}),
 	}

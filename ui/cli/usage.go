@@ -10,14 +10,18 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"specula/engine/app"
 	"specula/engine/config"
 )
 
 // What the arguments and flags of a command may be, and what is said if they are others.
 
-// promptOrNothing accepts no argument, or one with white space inside: a prompt. A single word is
+// promptModelOrNothing accepts no argument, or one: the path of a model, or a prompt. A single word is
 // more likely a mistyped command, so it is refused.
-func promptOrNothing(c *cobra.Command, args []string) error {
+func promptModelOrNothing(c *cobra.Command, args []string) error {
+	if len(args) == 1 && app.IsModel(args[0]) {
+		return nil
+	}
 	if len(args) == 1 && strings.ContainsFunc(strings.TrimSpace(args[0]), unicode.IsSpace) {
 		return nil
 	}
