@@ -1,13 +1,18 @@
 package ui
 
 import (
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/trace"
+	"specula/ui/export"
 	"specula/ui/export/film"
 )
 
@@ -118,5 +123,44 @@ func TestAFilmCanBeLeft(t *testing.T) {
 		if n++; n == 3 {
 			break
 		}
+	}
+}
+
+// A trace that an older version wrote still plays. testdata/older.jsonl is of commit 6b9f252, with
+// fewer settings, events and words than today.
+func TestATraceOfAnOlderVersionPlays(t *testing.T) {
+	f, err := os.Open("testdata/older.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var records []trace.Record
+	var ended event.ReplyEnded
+	for r, err := range trace.Read(f) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := r.Event.(event.ReplyEnded); ok {
+			ended = e
+		}
+		records = append(records, r)
+	}
+	marks := 0
+	var last film.Frame
+	for frame := range Film(records, filmSettings("slow"), 120, 36).Frames {
+		if last = frame; frame.Mark != "" {
+			marks++
+		}
+	}
+	for word := range strings.FieldsSeq(ended.Text) {
+		if !strings.Contains(ansi.Strip(last.Screen), word) {
+			t.Errorf("the last frame lacks %q:\n%s", word, ansi.Strip(last.Screen))
+		}
+	}
+	if marks != 1+ended.Totals.Rounds || ended.Totals.Rounds == 0 {
+		t.Errorf("%d marks, want one for the prompt and one for each of %d rounds", marks, ended.Totals.Rounds)
+	}
+	if got := export.ChatOf(records); len(got.Turns) != 2 || got.Turns[1].Text != ended.Text {
+		t.Errorf("as a chat it is %+v", got.Turns)
 	}
 }
