@@ -106,7 +106,7 @@ func (c *column) tradeoffWords() []string {
 	var words []string
 	switch {
 	case best == 0:
-		words = []string{"no draft would be best: guessing costs more than it saves"}
+		words = []string{"no draft would be best: guesses cost too much"}
 	case known && s.Lengths[best].Speedup() <= hardly*s.Lengths[now].Speedup():
 		words = []string{fmt.Sprintf("%s %d, in use, is as good as any (%s)", g.Gamma, now, times(now))}
 	case known:
