@@ -99,15 +99,15 @@ func compared(a, b float64, format string) string {
 	return fmt.Sprintf(format, left, relation, right)
 }
 
-// spoken formats a probability for a sentence: to two digits, near 0 and 1 to three.
+// spoken formats a probability for a sentence: to two digits, near 0 to three.
 func spoken(p float64) string {
 	switch {
 	case p >= 0.005 && p < 0.995 || !(p > 0) || p >= 1:
 		return short(p)
 	case p < 0.0005:
 		return "<.001"
-	case p >= 0.9995:
-		return ">.999"
+	case p >= 0.995:
+		return "1.00"
 	}
 	return digitsOf(p, 3)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"specula/engine/event"
 	"specula/ui/paint"
 	"specula/ui/state"
 	"specula/ui/theme"
@@ -135,7 +136,11 @@ func (b *block) feed(p *wrapper, i, thought int) int {
 	case t.Committed():
 		p.feed(i, t.Text)
 	case b.look.rejected.shows(b.message, t):
-		p.feed(i, visible(t.Text, b.look.newline)+b.gap(i))
+		text := visible(t.Text, b.look.newline) + b.gap(i)
+		if t.Fate == event.Rejected && p.last != "" && p.last != " " && !strings.HasPrefix(text, " ") {
+			text = " " + text
+		}
+		p.feed(i, text)
 	}
 	return thought
 }
@@ -144,7 +149,7 @@ func (b *block) feed(p *wrapper, i, thought int) int {
 func (b *block) waits(token int) bool { return b.look.end > 0 && token >= b.look.judged }
 
 // gap is the space after token i, which is not part of the reply, where the next token of the reply
-// would touch it.
+// would touch it. A refused token gets one before it, too.
 func (b *block) gap(i int) string {
 	m := b.message
 	if strings.HasSuffix(m.Tokens[i].Text, " ") {
