@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -25,7 +26,13 @@ const (
 // for. The screen's own model draws the frames, with a clock that jumps. Pace step is shown as slow.
 func Film(records []trace.Record, c config.Config, w, h int) film.Film {
 	frames := func(yield func(film.Frame) bool) {
-		p := newProjector(c, w, h, yield)
+		engine := &filmed{c}
+		p := newProjector(context.Background(), Options{
+			Config: c,
+			// The screen of a chat is shown, not that of a replay.
+			Load: func(context.Context, func(event.Event)) (Engine, error) { return engine, nil },
+		}, w, h, yield)
+		p.engine, p.m.engine = engine, engine
 		for _, r := range records {
 			if !p.play(r) {
 				return
@@ -56,22 +63,17 @@ type timer struct {
 	msg tea.Msg
 }
 
-func newProjector(c config.Config, w, h int, yield func(film.Frame) bool) *projector {
-	p := &projector{yield: yield, engine: &filmed{c}}
-	o := Options{
-		Config: c, Color: "always", Environ: []string{},
-		// The screen of a chat is shown, not that of a replay.
-		Load: func(context.Context, func(event.Event)) (Engine, error) { return p.engine, nil },
-		Now:  func() time.Time { return time.Time{}.Add(p.clock) },
-		tick: func(d time.Duration, f func(time.Time) tea.Msg) tea.Cmd {
-			p.timers = append(p.timers, timer{p.clock + d, f(time.Time{})})
-			return nil
-		},
+func newProjector(ctx context.Context, o Options, w, h int, yield func(film.Frame) bool) *projector {
+	p := &projector{yield: yield}
+	o.Color, o.Environ = "always", []string{}
+	o.Now = func() time.Time { return time.Time{}.Add(p.clock) }
+	o.tick = func(d time.Duration, f func(time.Time) tea.Msg) tea.Cmd {
+		p.timers = append(p.timers, timer{p.clock + d, f(time.Time{})})
+		return nil
 	}
 	o.complete()
-	p.m = newModel(context.Background(), o, &guard{})
-	p.m.engine = p.engine
-	p.m.dark = c.UI.Theme != "light"
+	p.m = newModel(ctx, o, &guard{})
+	p.m.dark = o.Config.UI.Theme != "light"
 	p.m.applyTheme()
 	p.update(tea.WindowSizeMsg{Width: w, Height: h})
 	return p
@@ -146,17 +148,12 @@ func (p *projector) frame(mark string) bool {
 func (p *projector) wait(d time.Duration) {
 	end := p.clock + max(d, 0)
 	for len(p.timers) > 0 {
-		next := 0
-		for i, t := range p.timers {
-			if t.at < p.timers[next].at {
-				next = i
-			}
-		}
+		next := p.nextTimer()
 		due := p.timers[next]
 		if due.at > end {
 			break
 		}
-		p.timers = append(p.timers[:next], p.timers[next+1:]...)
+		p.timers = slices.Delete(p.timers, next, next+1)
 		p.clock = max(p.clock, due.at)
 		p.update(due.msg)
 		if !p.frame("") {
@@ -164,6 +161,17 @@ func (p *projector) wait(d time.Duration) {
 		}
 	}
 	p.clock = end
+}
+
+// nextTimer returns the index of the timer that is due first.
+func (p *projector) nextTimer() int {
+	next := 0
+	for i, t := range p.timers {
+		if t.at < p.timers[next].at {
+			next = i
+		}
+	}
+	return next
 }
 
 func (p *projector) update(msg tea.Msg) {

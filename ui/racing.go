@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -68,6 +69,14 @@ type (
 func (raced) Kind() string    { return "raced" }
 func (raceOver) Kind() string { return "race-over" }
 
+// Parts is how long the event stays, for the pacer: a round of a lane as long as a plain token.
+func (r raced) Parts() int {
+	if _, is := r.event.(event.Round); is {
+		return 1
+	}
+	return 0
+}
+
 // raceLast races the last prompt. text names the lanes, as in "gamma=2 vs gamma=6".
 func (m *Model) raceLast(text string) tea.Cmd {
 	lanes, err := race.ParseLanes(text)
@@ -113,14 +122,20 @@ func (m *Model) race(messages []engine.Message, lanes [2]race.Lane, after bool) 
 	}
 	m.racing = racing{stop: cancel, view: view, messages: messages, lanes: lanes, after: after}
 	m.dialog = view
-	m.guard.Go("the race", func() {
-		over := raceOver{view: view}
-		defer func() {
-			if r := m.options.Race; r != nil && r.Over != nil {
-				r.Over(over.outcome, over.failure)
-			}
-			m.ring.Push(over)
-		}()
+	over := raceOver{view: view}
+	m.perform(ctx, "the race", m.raceEvents(ctx, racer, &over), func() event.Event {
+		if r := m.options.Race; r != nil && r.Over != nil {
+			r.Over(over.outcome, over.failure)
+		}
+		return over
+	})
+	return nil
+}
+
+// raceEvents runs the current race. It yields the events of both lanes, and fills over.
+func (m *Model) raceEvents(ctx context.Context, racer Racer, over *raceOver) iter.Seq[event.Event] {
+	messages, lanes, after := m.racing.messages, m.racing.lanes, m.racing.after
+	return func(yield func(event.Event) bool) {
 		began := m.options.Now()
 		r, err := racer.Race(ctx, lanes, after)
 		if err != nil {
@@ -132,20 +147,18 @@ func (m *Model) race(messages []engine.Message, lanes [2]race.Lane, after bool) 
 				r.Record(lane, e)
 			}
 			over.heard[lane] = append(over.heard[lane], trace.Record{AtMS: float64(m.options.Now().Sub(began)) / float64(time.Millisecond), Event: e})
-			m.ring.Push(raced{view, lane, e})
-			switch e := e.(type) {
-			case event.Round:
-				_ = m.pacer.Wait(ctx) // if ctx ends, the race ends too
-			case event.Failed:
-				over.failure = e.Error
+			if failed, is := e.(event.Failed); is {
+				over.failure = failed.Error
+			}
+			if !yield(raced{over.view, lane, e}) {
+				break
 			}
 		}
 		over.outcome = r.Outcome()
 		if err := r.Close(); err != nil && over.failure == "" {
 			over.failure = err.Error()
 		}
-	})
-	return nil
+	}
 }
 
 // raceIsOver shows the outcome of a race and releases its context.

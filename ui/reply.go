@@ -52,12 +52,21 @@ func (m *Model) sendAgain(prompt, drafts string) (tea.Cmd, bool) {
 	request := engine.Request{Messages: messages, Inspect: m.config.UI.Inspect, Sparing: true, Drafts: drafts}
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.reply = reply{stop: cancel, prompt: prompt, edited: edited}
-	m.guard.Go("the engine", func() {
-		defer m.ring.Push(replyOver{})
-		m.pacer.Play(ctx, m.recorded(m.engine.Generate(ctx, request)), m.ring.Push)
-	})
+	m.perform(ctx, "the engine", m.recorded(m.engine.Generate(ctx, request)), func() event.Event { return replyOver{} })
 	m.transcript.Follow()
 	return nil, true
+}
+
+// perform shows the events of a reply or a race at the pace that is set, and then the event over.
+func (m *Model) perform(ctx context.Context, what string, events iter.Seq[event.Event], over func() event.Event) {
+	if m.options.perform != nil {
+		m.options.perform(ctx, events, over)
+		return
+	}
+	m.guard.Go(what, func() {
+		defer func() { m.ring.Push(over()) }()
+		m.pacer.Play(ctx, events, m.ring.Push)
+	})
 }
 
 // sameAgain returns the drafts of the last reply if the current settings, including the seed, are

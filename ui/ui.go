@@ -87,7 +87,10 @@ type Options struct {
 	Now            func() time.Time
 	Tag            uint32 // distinguishes this process's chats from those of another in the same second
 
-	// Only tests set these.
+	// perform, if not nil, shows the events of a reply or a race in place of the pacer. A film sets it.
+	perform func(ctx context.Context, events iter.Seq[event.Event], over func() event.Event)
+
+	// Only tests and films set these.
 	grace    time.Duration // default: graceTime
 	stopTime time.Duration // default: the constant stopTime
 	tick     func(time.Duration, func(time.Time) tea.Msg) tea.Cmd

@@ -87,14 +87,22 @@ func (a *invocation) sourceOf(records []trace.Record, o exportFlags) (export.Sou
 	if err != nil {
 		return export.Source{}, err
 	}
-	var w, h int
-	if n, err := fmt.Sscanf(o.size+"\n", "%dx%d\n", &w, &h); n != 2 || err != nil || w < layout.MinWidth || h < layout.MinHeight || w > 500 || h > 200 {
-		return export.Source{}, usagef("--size cannot be %.32q: allowed is COLUMNSxROWS from %dx%d to 500x200", o.size, layout.MinWidth, layout.MinHeight)
+	w, h, err := o.cells()
+	if err != nil {
+		return export.Source{}, err
 	}
 	s := export.Source{Chat: export.ChatOf(records), Film: ui.Film(untilRound(records, o.round), c, w, h), Records: records}
 	s.Film.Title = sanitize.Line(s.Chat.Title)
 	s.Picture = s.Film
 	return s, nil
+}
+
+// cells returns the size that is asked for.
+func (o exportFlags) cells() (w, h int, err error) {
+	if n, err := fmt.Sscanf(o.size+"\n", "%dx%d\n", &w, &h); n != 2 || err != nil || w < layout.MinWidth || h < layout.MinHeight || w > 500 || h > 200 {
+		return 0, 0, usagef("--size cannot be %.32q: allowed is COLUMNSxROWS from %dx%d to 500x200", o.size, layout.MinWidth, layout.MinHeight)
+	}
+	return w, h, nil
 }
 
 // untilRound returns a recording up to the end of a round of its first reply, from 1; 0 for all of it.

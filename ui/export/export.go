@@ -92,6 +92,19 @@ func ForFile(path string) (Format, error) {
 	return best, nil
 }
 
+// FilmFor returns the format of a film that the end of a file's name asks for. Nothing else is meant by
+// .svg there.
+func FilmFor(path string) (Format, error) {
+	f, err := ForFile(path)
+	if f.Name == "svg" {
+		return Named("film.svg")
+	}
+	if err != nil || f.Name != "film.svg" && f.Name != "cast" && f.Name != "v3.cast" {
+		return Format{}, fmt.Errorf("the name %.64q ends with no format of a film: allowed are .svg, .cast, .v3.cast", path)
+	}
+	return f, nil
+}
+
 // Write writes a source in this format.
 func (f Format) Write(w io.Writer, s Source) error {
 	if err := f.write(w, s); err != nil {

@@ -113,6 +113,16 @@ func (p *Pacer) Next() {
 	}
 }
 
+// Take reports whether a step was pressed, and uses it up. It is for who waits by another clock.
+func (p *Pacer) Take() bool {
+	select {
+	case <-p.steps:
+		return true
+	default:
+		return false
+	}
+}
+
 // Wait blocks for as long as a draft or a plain token should stay on screen. If ctx ends, it returns
 // ctx's error at once; otherwise nil.
 func (p *Pacer) Wait(ctx context.Context) error { return p.wait(ctx, 1) }

@@ -31,6 +31,8 @@ func parts(e event.Event) int {
 			return verdictParts
 		}
 		return 1
+	case interface{ Parts() int }: // an event of the screen, such as a round of a race
+		return e.Parts()
 	}
 	return 0
 }

@@ -1,0 +1,172 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"specula/engine/event"
+	"specula/ui/export/film"
+	"specula/ui/pace"
+	"specula/ui/sanitize"
+)
+
+// The limits of a film of a demo script. A browser or a player reads it as a whole.
+const (
+	filmFrames     = 20_000
+	filmBytes      = 64 << 20 // of all frames, as a terminal gets them
+	filmTime       = 15 * time.Minute
+	filmFrameTime  = time.Second / 30 // of two changes that are closer, only the later one is seen
+	filmKey        = 3 * time.Second  // a film has nobody who presses the key that a script waits for
+	filmTooLongFix = "shorten the script, or make the window smaller"
+)
+
+// DemoFilm plays o.Demo with the engine of o.Load, and returns what the screen has shown as a film of
+// w × h cells. The screen's own model draws the frames, with a clock that jumps: waits and paces take
+// no time. At pace full a round takes the time that was measured. The engine is closed at the end.
+func DemoFilm(ctx context.Context, o Options, w, h int) (film.Film, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &studio{scene: -1}
+	o.perform = s.perform
+	s.projector = newProjector(ctx, o, w, h, s.take)
+	err := s.shoot(ctx)
+	cancel()
+	if s.stop != nil {
+		s.stop()
+	}
+	if s.m.engine != nil {
+		err = errors.Join(err, s.m.engine.Close())
+	}
+	return film.Film{Title: sanitize.Line(o.Demo.Name), W: w, H: h, Light: !s.m.dark, Frames: slices.Values(s.frames)}, err
+}
+
+// studio drives a Model that plays a demo script. It pulls the events of replies and races one by one.
+type studio struct {
+	*projector
+	frames []film.Frame
+	bytes  int
+	scene  int // the last one that has a mark
+	err    error
+
+	// What is performed now; next is nil if nothing is.
+	ctx  context.Context
+	next func() (event.Event, bool)
+	stop func()
+	over func() event.Event
+}
+
+func (s *studio) perform(ctx context.Context, events iter.Seq[event.Event], over func() event.Event) {
+	s.ctx, s.over = ctx, over
+	s.next, s.stop = iter.Pull(events)
+}
+
+// shoot plays the script to its end.
+func (s *studio) shoot(ctx context.Context) error {
+	s.m.load()
+	s.run(s.m.take())
+	if s.m.failure != nil {
+		return s.m.failure
+	}
+	s.frame("")
+	for s.err == nil && !s.ended && s.m.tour != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		switch key, _ := s.m.tour.player.Waits(); {
+		case s.next != nil:
+			s.show()
+		case key:
+			s.wait(filmKey)
+			s.m.tour.player.Press(s.m.options.Now())
+			s.run(s.m.advance())
+			s.frame("")
+		case len(s.timers) > 0:
+			s.jump()
+		default:
+			return fmt.Errorf("the script stands still after %v", s.clock)
+		}
+	}
+	return s.err
+}
+
+// show shows the next event of a reply or a race for its time.
+func (s *studio) show() {
+	e, ok := s.next()
+	if !ok {
+		e, s.next = s.over(), nil
+	}
+	s.run(s.m.apply(e))
+	if s.m.tour != nil {
+		s.run(s.m.advance())
+	}
+	s.frame("")
+	switch mode, rounds := s.m.pacer.Mode(); mode {
+	case pace.Slow:
+		s.wait(pace.Hold(e, rounds))
+	case pace.Full:
+		s.wait(measured(e))
+	case pace.Step:
+		s.waitForStep(e)
+	}
+}
+
+// waitForStep lets time pass until the script makes a step, or no longer waits for one.
+func (s *studio) waitForStep(e event.Event) {
+	for pace.Hold(e, 1) > 0 && !s.ended && s.ctx.Err() == nil && len(s.timers) > 0 {
+		if mode, _ := s.m.pacer.Mode(); mode != pace.Step || s.m.pacer.Take() {
+			return
+		}
+		s.jump()
+	}
+}
+
+// jump lets time pass until the next timer.
+func (s *studio) jump() { s.wait(s.timers[s.nextTimer()].at - s.clock) }
+
+// measured is the time that the engine took for what an event tells.
+func measured(e event.Event) time.Duration {
+	if r, is := e.(raced); is {
+		e = r.event
+		if round, is := e.(event.Round); is {
+			round.Draft = nil // a lane does not show its draft before the verdict
+			e = round
+		}
+	}
+	ms := 0.0
+	switch e := e.(type) {
+	case event.Drafted:
+		ms = e.DraftMS
+	case event.Round:
+		if ms = e.MS(); len(e.Draft) > 0 {
+			ms -= e.DraftMS
+		}
+	}
+	return time.Duration(ms * float64(time.Millisecond))
+}
+
+// take keeps a frame. After the script's end, and over the limits, it returns false.
+func (s *studio) take(f film.Frame) bool {
+	if s.m.tour == nil || s.err != nil {
+		return false
+	}
+	if n, _, title := s.m.tour.player.Scene(); n != s.scene {
+		s.scene, f.Mark = n, sanitize.Line(title)
+	}
+	last := len(s.frames) - 1
+	if last >= 0 && f.Mark == "" && f.At-s.frames[last].At < filmFrameTime {
+		s.bytes += len(f.Screen) - len(s.frames[last].Screen)
+		s.frames[last].Screen = f.Screen
+	} else {
+		s.frames = append(s.frames, f)
+		s.bytes += len(f.Screen)
+	}
+	if len(s.frames) > filmFrames || s.bytes > filmBytes || f.At > filmTime {
+		s.err = fmt.Errorf("the film has %d frames of %d MB after %v; allowed are %d, %d MB and %v: %s", len(s.frames), s.bytes>>20, f.At.Round(time.Second),
+			filmFrames, filmBytes>>20, filmTime, filmTooLongFix)
+	}
+	return s.err == nil
+}
