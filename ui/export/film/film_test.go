@@ -16,6 +16,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
 
 	"specula/engine/config"
 	"specula/engine/trace"
@@ -193,9 +194,15 @@ func played(t *testing.T, player string, command []string, cast []byte) []byte {
 	args := slices.Insert(slices.Clone(command), 1, path)
 	cat := exec.Command(player, args...)
 	cat.Env = append(os.Environ(), "HOME="+t.TempDir())
-	output, err := cat.Output()
+	var output, errs bytes.Buffer
+	cat.Stdout, cat.Stderr = &output, &errs
+	tty, err := pty.Start(cat) // asciinema 2 opens /dev/tty, which a machine that runs tests may lack
 	if err != nil {
-		t.Fatalf("asciinema: %v\n%s", err, output)
+		t.Fatal(err)
 	}
-	return output
+	defer tty.Close()
+	if err := cat.Wait(); err != nil {
+		t.Fatalf("asciinema: %v\n%s", err, errs.Bytes())
+	}
+	return output.Bytes()
 }
