@@ -38,9 +38,9 @@ func drafters() []drafter {
 			Help: "the target without some of its layers"}, build: buildSkip,
 			made: func(c config.Speculation) string { return fmt.Sprint(c.SkipLayers) }},
 		{Traits: spec.Traits{Name: "eagle", From: spec.FromHeads, AutoRank: 2, AutoWhy: "trained heads for this target are loaded",
-			Words: "from trained heads", Help: "EAGLE's trained heads (see heads)"}, build: buildEagle},
+			Words: "by trained heads", Help: "EAGLE's trained heads (see heads)"}, build: buildEagle},
 		{Traits: spec.Traits{Name: "medusa", From: spec.FromHeads, AutoRank: 3, AutoWhy: "trained heads for this target are loaded",
-			Words: "from trained heads", Help: "Medusa's trained heads (see heads)"}, build: buildMedusa},
+			Words: "by trained heads", Help: "Medusa's trained heads (see heads)"}, build: buildMedusa},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"specula/ui/command"
 	"specula/ui/keys"
 	"specula/ui/layout"
+	"specula/ui/pace"
 	"specula/ui/paint"
 	"specula/ui/pane"
 	"specula/ui/state"
@@ -171,8 +172,11 @@ func (m *Model) drawStatus(flash bool) string {
 	if flash {
 		o.Flash = m.flash
 	}
-	if words := m.paceWords(); words != "full" {
-		o.Pace = "pace " + words
+	switch mode, rounds := m.pacer.Mode(); mode {
+	case pace.Slow:
+		o.Pace = "shown at " + plain(rounds) + " rounds/s"
+	case pace.Step:
+		o.Pace = "shown step by step"
 	}
 	if m.recording != nil && m.events.Recording() {
 		o.Pace = strings.TrimSpace("recording  " + o.Pace)
@@ -237,7 +241,7 @@ func (m *Model) hints() string {
 	case len(m.state.Messages) == 0:
 		return "/ commands  f1 help"
 	case m.isEmbedded() && m.engine != nil && m.engine.Settings().OpensToWatch():
-		return "backspace back  alt+o faster  f1 help"
+		return "backspace back  alt+o fast draft  f1 help"
 	default:
 		return "tab tokens  backspace back  f1 help"
 	}

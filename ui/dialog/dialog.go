@@ -105,6 +105,7 @@ func legend(th *theme.Theme, w int) []string {
 		{th.Bonus, "bonus", "drawn by the large model for free, when all were accepted"},
 		{th.Plain, "plain", "written by the large model alone, without a draft"},
 		{th.Warning, "measuring " + th.Glyph.Probe, "a round whose draft length was chosen to measure what it costs; often it has no draft"},
+		{th.Strong, "q, p, u", "in the lane: the chance that the draft gave its token, that of the target, and the chance that decides (kept if u times q is below p)"},
 	}
 	out := []string{paint.Fit(th, th.Title, " How to read the tokens", w)}
 	for _, r := range rows {

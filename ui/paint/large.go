@@ -2,7 +2,8 @@ package paint
 
 import "strings"
 
-// LargeRows is how many rows a large figure takes.
+// LargeRows is how many rows a large figure takes. Half a row above the figure is empty, so that it
+// does not look cut off at the top of the screen.
 const LargeRows = 3
 
 // font has the signs of a large figure as 5 rows of dots; a row of the screen shows two of them.
@@ -26,8 +27,8 @@ func Large(figure string) []string {
 		}
 		for y := range rows {
 			row := strings.Repeat(" ", len(dots[0]))
-			if y < len(dots) {
-				row = dots[y]
+			if y > 0 {
+				row = dots[y-1]
 			}
 			rows[y].WriteString(row + " ")
 		}

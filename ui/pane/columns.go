@@ -12,7 +12,7 @@ import (
 
 // The lane's grid.
 const (
-	laneLabel  = 10 // the names of the rows
+	laneLabel  = 12 // the names of the rows
 	laneGap    = 2
 	laneColumn = 5 // least width, so that columns move little when verdicts come
 	laneToken  = 14
@@ -30,26 +30,22 @@ type laneRow struct {
 func (l *lane) rows(th *theme.Theme, n int) []laneRow {
 	q := func(t *state.Token) *float64 { return t.Q }
 	p := func(t *state.Token) *float64 { return t.P }
-	nameQ, nameP := "q", "p"
+	nameQ, nameP, both := "q draft", "p target", "q p"
 	if greedy(l.round) { // its q and p would all be 0 or 1
-		nameQ, nameP = "softmax q", "softmax p"
+		nameQ, nameP, both = "softmax q", "softmax p", "softmax"
 		q = func(t *state.Token) *float64 { return known(shareOf(t.Draft, t.ID)) }
 		p = func(t *state.Token) *float64 { return known(shareOf(t.Target, t.ID)) }
 	}
 	numbers := []laneRow{{nameQ, figures(th, q)}, {nameP, figures(th, p)}}
-	both := laneRow{nameQ + " " + nameP, figures(th, q, p)}
-	if greedy(l.round) {
-		both.name = "softmax"
-	}
 	decides := l.decides(th)
 	rows := []laneRow{{"draft", func(t *state.Token) []piece { return pieces(th, th.Fate(t.Fate), spelled(th, t.Text, laneToken)) }}}
 	switch {
 	case n >= 5:
 		rows = append(rows, append(numbers, decides)...)
 	case n == 4:
-		rows = append(rows, both, decides)
+		rows = append(rows, laneRow{both, figures(th, q, p)}, decides)
 	case n == 3:
-		rows = append(rows, both)
+		rows = append(rows, laneRow{both, figures(th, q, p)})
 	}
 	return append(rows, laneRow{"verdict", func(t *state.Token) []piece { return l.verdict(th, t) }})
 }

@@ -23,6 +23,6 @@ func ExampleLane() {
 		fmt.Println(strings.TrimRight(ansi.Strip(line), " "))
 	}
 	// Output:
-	//   draft   The    ␣sat    ␣on
-	//   verdict ✓      ✗→␣lay  unused
+	//   draft     The    ␣sat    ␣on
+	//   verdict   ✓      ✗→␣lay  unused
 }

@@ -53,7 +53,7 @@ func (c *column) figures(int) []string {
 		moved = bytes(float64(recent.Bytes) / rounds)
 	}
 	return []string{
-		c.pair("tokens a pass", figure(th, perPass, any, 2), "from the device", moved),
+		c.pair("tokens a round", figure(th, perPass, any, 2), "from the device", moved),
 		c.pair("drafting", ms(recent.DraftMS), "checking", ms(recent.VerifyMS)),
 	}
 }

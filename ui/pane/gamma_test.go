@@ -26,14 +26,14 @@ func TestGammaExplainsItself(t *testing.T) {
 	}
 	th, _ := theme.Named("dark", true)
 	side := ansi.Strip(strings.Join(pane.Side(s, th, 46, 60, pane.SideOptions{}), "\n"))
-	for _, want := range []string{"not drafting: acceptance 0.21", "in this reply γ 2 would have been best: 4% less time"} {
+	for _, want := range []string{"not drafting: acceptance 0.21", "best for this reply: γ 2, 4% less time"} {
 		if !strings.Contains(strings.Join(strings.Fields(side), " "), want) {
 			t.Errorf("the side lacks %q:\n%s", want, side)
 		}
 	}
 	regret = -0.04
 	s.Apply(r)
-	if side := words(strings.Join(pane.Side(s, th, 46, 60, pane.SideOptions{}), "\n")); !strings.Contains(side, "in this reply no fixed γ would have been faster") {
+	if side := words(strings.Join(pane.Side(s, th, 46, 60, pane.SideOptions{}), "\n")); !strings.Contains(side, "for this reply no fixed γ would be faster") {
 		t.Errorf("the side does not say that no fixed γ was better:\n%s", side)
 	}
 	r.Gamma, r.Draft = 0, nil

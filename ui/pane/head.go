@@ -145,30 +145,12 @@ func (h *head) wide(s *state.State, th *theme.Theme, w int) []string {
 	}
 	out := paint.NewLine(th, w).Put("", " ").Put(h.style, figure[2]).Pad(begin)
 	who := rolesWords(s)
-	room := max(0, out.Left()-legendWidth-3) // the legend is never left out for a long name
+	list := textLegend(out.Left() - paint.Width(who) - 3)
+	room := max(0, out.Left()-textLegendWidth(list)-3) // the legend is never left out for a long name
 	out.Put(th.Title, paint.Fit(th, "", who, min(paint.Width(who), room)))
-	putLegend(th, out.Pad(w-legendWidth-1))
+	putTextLegend(th, out.Pad(w-textLegendWidth(list)-1), list)
 	return append(lines, out.String())
 }
-
-// putLegend names the fates, each in its look.
-func putLegend(th *theme.Theme, out *paint.Line) {
-	for i, name := range fateNames {
-		if i > 0 {
-			out.Put("", "  ")
-		}
-		out.Put(th.Fate(legendFates[i]), name)
-	}
-}
-
-// The fates of the legend and how a viewer calls them.
-var (
-	legendFates = []event.Verdict{event.Accepted, event.Rejected, event.Resampled, event.Bonus}
-	fateNames   = []string{"kept", "refused", "put in its place", "free extra"}
-)
-
-// legendWidth is the width of the legend, in cells.
-const legendWidth = len("kept  refused  put in its place  free extra")
 
 // rate draws a rate: its name, its figure, its bar.
 func (h *head) rate(th *theme.Theme, out *paint.Line, name string, v float64, about string, style theme.Style) {
@@ -213,7 +195,7 @@ func (h *head) line(th *theme.Theme, w int) string {
 // roles draws who drafts and who verifies, and at the right how well that goes.
 func roles(s *state.State, th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w).Put("", " ").Put(th.Title, rolesWords(s))
-	out.Right(th.Label, recentWords(s, th)+" ")
+	out.Right(th.Label, recentWords(s, th, out.Left()-3)+" ")
 	return out.String()
 }
 
@@ -228,16 +210,19 @@ func rolesWords(s *state.State) string {
 	return s.Ready.Target.Name + " writes alone"
 }
 
-// recentWords gives the tokens of a pass and the acceptance in the newest rounds; "" before the first.
-func recentWords(s *state.State, th *theme.Theme) string {
+// recentWords gives the tokens of a round and the acceptance in the newest rounds, if it can in w cells;
+// "" before the first.
+func recentWords(s *state.State, th *theme.Theme, w int) string {
 	recent := s.Recent(recentRounds)
 	perPass, any := recent.TokensPerPass()
 	if !any {
 		return ""
 	}
-	words := fmt.Sprintf("%.1f tokens a pass", perPass)
+	words := fmt.Sprintf("%.1f tokens a round", perPass)
 	if share, tested := recent.Acceptance(); tested {
-		words = percent(th, share, true) + " of guesses kept  " + words
+		tested, kept := percent(th, share, true)+" of tested guesses kept  ", percent(th, share, true)+" of guesses kept  "
+		tight := fmt.Sprintf("%.1f tokens/round", perPass)
+		return longestThatFits(w, tested+words, tested+tight, kept+words, kept+tight, words, "")
 	}
 	return words
 }

@@ -129,11 +129,19 @@ func (l *lane) heading(th *theme.Theme, w int, text string) string {
 			out.Put(style, words)
 		}
 	}
+	putProposer := func(name string) {
+		words := l.of.ProposerWords(name)
+		named := words + " (" + name + ")"
+		if words == name || name == "draft" {
+			named = words
+		}
+		put(th.Label, prefixed("  ", longestThatFits(out.Left()-paint.Width(text)-8, named, words, "")))
+	}
 	switch {
 	case l.draft != nil:
 		out.Put(th.Title, fmt.Sprintf("round %d", l.draft.Round+1))
 		putRoundGamma(th, out, l.draft.Gamma, l.draft.Probe)
-		put(th.Label, "  "+l.of.ProposerWords(l.draft.Proposer))
+		putProposer(l.draft.Proposer)
 	case l.round != nil:
 		r := l.round
 		out.Put(th.Title, fmt.Sprintf("round %d", r.Index+1))
@@ -146,7 +154,7 @@ func (l *lane) heading(th *theme.Theme, w int, text string) string {
 		}
 		put(th.Label, "  "+r.GammaRule+"  "+r.Path)
 		if len(l.tokens) > 0 && r.Proposer != "draft" {
-			put(th.Label, "  "+l.of.ProposerWords(r.Proposer))
+			putProposer(r.Proposer)
 		}
 		put(th.Label, prefixed("  expects ", r.Constraint))
 	default:
@@ -159,9 +167,16 @@ func (l *lane) heading(th *theme.Theme, w int, text string) string {
 	return out.Put(th.Rule, repeat(th.Glyph.HRule, out.Left())).String()
 }
 
+// roomy is how many cells the rest of a heading needs at most, so that a longer name of γ fits, too.
+const roomy = 80
+
 // putRoundGamma draws the γ of a round, and whether the round is a probe.
 func putRoundGamma(th *theme.Theme, out *paint.Line, gamma int, probe bool) {
-	out.Put(th.Label, fmt.Sprintf("  %s %d", th.Glyph.Gamma, gamma))
+	name := "  "
+	if out.Left() > roomy {
+		name = "  draft length "
+	}
+	out.Put(th.Label, fmt.Sprintf("%s%s %d", name, th.Glyph.Gamma, gamma))
 	if probe {
 		out.Put(th.Warning, " "+th.Glyph.Probe)
 	}
@@ -208,7 +223,11 @@ func (l *lane) why(th *theme.Theme, w int) string {
 	if l.round.Path == pathFallback { // the usual paths need no reason; the inspector has it
 		text = joinNonEmpty(": ", l.round.Path, l.round.PathWhy)
 	}
-	for _, why := range []string{l.round.DraftWhy, l.round.ProposerWhy, l.round.GammaWhy, l.round.DraftStop} {
+	gammaWhy := l.round.GammaWhy
+	if l.round.GammaRule == "fixed" && !l.round.Probe { // the heading says as much
+		gammaWhy = ""
+	}
+	for _, why := range []string{l.round.DraftWhy, l.round.ProposerWhy, gammaWhy, l.round.DraftStop} {
 		if longer := joinNonEmpty(sep, text, why); paint.Width(longer) <= out.Left() {
 			text = longer // a reason is given whole or not at all
 		}

@@ -119,9 +119,9 @@ func TestLaneShowsEveryFate(t *testing.T) {
 	lines := pane.Lane(s, th, 60, 4, state.Moment{}, state.Ref{})
 	got := ansi.Strip(strings.Join(lines[1:], "\n"))
 	want := "" +
-		"  draft   ␣the      ␣cat      ␣sat      ␣on                 \n" +
-		"  q p     –    –    –    –    –    –    –    –              \n" +
-		"  verdict ✓         ✓         ✗→␣lay    unused              "
+		"  draft     ␣the      ␣cat      ␣sat      ␣on               \n" +
+		"  q p       –    –    –    –    –    –    –    –            \n" +
+		"  verdict   ✓         ✓         ✗→␣lay    unused            "
 	if got != want {
 		t.Errorf("got\n%s", got)
 	}

@@ -49,13 +49,23 @@ func stack(h *state.Sample, unit float64) []graph.Part {
 	unused := max(0, h.Drafted-max(h.Accepted, 0)-refused)
 	return []graph.Part{
 		{Kind: int(theme.Kept), Size: unit * float64(h.Accepted)}, {Kind: int(theme.Refused), Size: unit * float64(refused)},
-		{Kind: int(theme.Unused), Size: unit * float64(unused)}, {Kind: int(theme.Free), Size: unit * float64(free(h))},
+		{Kind: int(theme.Unused), Size: unit * float64(unused)}, {Kind: int(capShade(h)), Size: unit * float64(capSize(h))},
 	}
 }
 
-// free is 1 if the round had a token beyond a draft that was kept as a whole.
-func free(h *state.Sample) int {
-	if h.Drafted > 0 && h.Accepted == h.Drafted && h.Tokens > h.Accepted {
+// capShade is the shade of the target's own token, which lies on top of a column: in place of the refused
+// one or, if the whole draft was kept, free.
+func capShade(h *state.Sample) theme.Shade {
+	if h.Tested > h.Accepted {
+		return theme.Instead
+	}
+	return theme.Free
+}
+
+// capSize is 1 if a round with a draft had a token of the target's own; it has none if the reply ends
+// within the draft.
+func capSize(h *state.Sample) int {
+	if h.Drafted > 0 && h.Tokens > h.Accepted {
 		return 1
 	}
 	return 0
@@ -64,14 +74,14 @@ func free(h *state.Sample) int {
 // rounds draws the picture of rounds in rows rows, the heading among them. With 7 rows or more the last
 // one names settings that changed.
 func (c *column) rounds(rows int) []string {
-	lines := []string{c.roundsHeading()}
-	if rows--; rows <= 0 {
+	changes := rows >= 7
+	lines, signs := c.roundsHeading(min(2, max(1, rows-5)))
+	if rows -= len(lines); rows <= 0 {
 		return lines
 	}
 	if len(c.s.History) == 0 {
 		return append(lines, c.note("Each round will stand here as a column: how many tokens were guessed, and what became of each.", rows)...)
 	}
-	changes := rows >= 6
 	if changes {
 		rows--
 	}
@@ -94,36 +104,9 @@ func (c *column) rounds(rows int) []string {
 		lines = append(lines, out.String())
 	}
 	if changes {
-		lines = append(lines, c.changes(cols))
+		lines = append(lines, c.changes(cols, signs))
 	}
 	return lines
-}
-
-// roundsHeading names the picture and the parts of a column.
-func (c *column) roundsHeading() string {
-	out := c.line().Put(c.th.Title, "rounds").Put("", " ")
-	for _, part := range []struct {
-		shade theme.Shade
-		name  string
-	}{{theme.Kept, "kept"}, {theme.Refused, "refused"}, {theme.Unused, "untested"}, {theme.Free, "free"}, {theme.Own, "no draft"}} {
-		sign, style := c.th.Shade(part.shade)
-		if out.Left() < len(part.name)+4 {
-			break
-		}
-		out.Put("", " ").Put(style, sign).Put(c.th.Label, " "+part.name)
-	}
-	if words := "  " + c.otherSigns(); c.w > paint.Width(words)+columnLegend {
-		out.Put(c.th.Label, words)
-	}
-	return out.String()
-}
-
-// columnLegend is the width of the names of the parts of a column in the heading.
-const columnLegend = len(" rounds  x kept x refused x untested x free x no draft")
-
-// otherSigns explains the signs above the columns.
-func (c *column) otherSigns() string {
-	return c.th.Glyph.Probe + " to measure  " + c.th.Glyph.Dash + " allowed"
 }
 
 // note draws words of an empty picture.
@@ -139,7 +122,7 @@ func (c *column) note(text string, rows int) []string {
 func tokensPerCell(rounds []state.Sample, rows int) int {
 	highest := 0
 	for i := range rounds {
-		highest = max(highest, rounds[i].Drafted+free(&rounds[i]), rounds[i].Gamma)
+		highest = max(highest, rounds[i].Drafted+capSize(&rounds[i]), rounds[i].Gamma)
 	}
 	per := 1
 	for per < 8 && per*rows < highest {
@@ -185,7 +168,7 @@ func (c *column) shade(out *paint.Line, cell graph.Cell, w int) {
 		switch {
 		case can:
 			sign, style = graph.Rise(cell.Eighths), mixed
-		case upper == theme.Empty && (sign == "█" || lower == theme.Free && style != ""):
+		case upper == theme.Empty && (sign == "█" || (lower == theme.Free || lower == theme.Instead) && style != ""):
 			sign = graph.Rise(cell.Eighths)
 		case upper != theme.Empty && (cell.Eighths < 4 || upper == theme.Refused):
 			sign, style = c.th.Shade(upper)
@@ -201,8 +184,8 @@ func centred(sign string, w int) string {
 }
 
 // changes draws a mark under each round before which a setting changed, names the latest change if there
-// is room, and explains the signs above the columns.
-func (c *column) changes(cols columns) string {
+// is room, and adds signs, which explains the signs above the columns.
+func (c *column) changes(cols columns, signs string) string {
 	out := paint.NewLine(c.th, c.w)
 	latest := ""
 	for i := range cols.rounds {
@@ -214,14 +197,14 @@ func (c *column) changes(cols columns) string {
 	if paint.Width(latest) < out.Left() {
 		out.Put(c.th.Label, latest)
 	}
-	if words := c.otherSigns() + " "; c.w <= paint.Width(words)+1+columnLegend { // else they are in the heading
-		out.Right(c.th.Label, words)
+	if signs != "" { // there was no room in the heading
+		out.Right(c.th.Label, signs+" ")
 	}
 	return out.String()
 }
 
 // Picture draws the picture of rounds for windows without a side column.
 func Picture(s *state.State, th *theme.Theme, w, h int) []string {
-	c := column{s: s, th: th, w: w}
+	c := column{s: s, th: th, w: w, looks: true}
 	return paint.Block(c.rounds(h), w, h)
 }

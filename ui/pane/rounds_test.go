@@ -34,7 +34,9 @@ func outcome(gamma, drafted, kept int, refused bool) event.Round {
 	return r
 }
 
-// A column has a cell for each token: kept, refused, untested, free, or the one of a round without a draft.
+// A column has a cell for each token: kept, refused, untested, the target's own on top (in place of the
+// refused one, or free), or the one of a round without a draft. A draft within which the reply ends has
+// no token on top.
 // Above it are the sign of a measuring round, or a line at the length that was allowed.
 func TestARoundIsAColumnOfItsTokens(t *testing.T) {
 	th, _ := theme.Named("mono", true)
@@ -50,20 +52,21 @@ func TestARoundIsAColumnOfItsTokens(t *testing.T) {
 	s.Apply(event.ReplyStarted{Reply: 2})
 	s.Apply(outcome(1, 1, 0, true))
 	want := []string{
+		"     ═════                        ┆",
 		"   4 ░░░░░ ▀▀▀▀▀ ╌╌╌╌╌       ░░░░░┆",
 		"     ░░░░░ █████ ▀▀▀▀▀       ░░░░░┆",
-		"   2 ▒▒▒▒▒ █████ █████   ◦   █████┆",
+		"   2 ▒▒▒▒▒ █████ █████   ◦   █████┆═════",
 		"     █████ █████ █████ ▄▄▄▄▄ █████┆▒▒▒▒▒",
 	}
-	lines := pane.Picture(s, th, 60, 5)
+	lines := pane.Picture(s, th, 60, 6)
 	for i, want := range want {
 		if got := strings.TrimRight(ansi.Strip(lines[i+1]), " "); got != want {
 			t.Errorf("row %d is\n%q, want\n%q", i, got, want)
 		}
 	}
-	// With half the height, a cell has two tokens.
-	half := pane.Picture(s, th, 60, 3)
-	if got := strings.TrimRight(ansi.Strip(half[2]), " "); got != "     ▒▒▒▒▒ █████ █████ ▄▄▄▄▄ █████┆▒▒▒▒▒" {
+	// With about half the height, a cell has two tokens.
+	half := pane.Picture(s, th, 60, 4)
+	if got := strings.TrimRight(ansi.Strip(half[3]), " "); got != "     ▒▒▒▒▒ █████ █████ ▄▄▄▄▄ █████┆▒▒▒▒▒" {
 		t.Errorf("half as high: %q", got)
 	}
 }
@@ -139,7 +142,7 @@ func TestTheTradeoffNamesTheBestLength(t *testing.T) {
 	}
 	last.Lengths = []event.Length{{Tokens: 1, Rounds: 1}, {Tokens: 1.1, Rounds: 1.5}}
 	s.Apply(last)
-	if got := words(strings.Join(pane.Tradeoff(s, th, 80, 12), " ")); !strings.Contains(got, "no draft would be best") {
+	if got := words(strings.Join(pane.Tradeoff(s, th, 80, 12), " ")); !strings.Contains(got, "γ 0, no drafting, would be best: guesses cost too much") {
 		t.Errorf("where drafts lose: %s", got)
 	}
 }

@@ -173,6 +173,8 @@ type column struct {
 	s  *state.State
 	th *theme.Theme
 	w  int
+	// looks says that the names of the parts of a column also explain the looks of the chat.
+	looks bool
 }
 
 func (c *column) line() *paint.Line { return paint.NewLine(c.th, c.w).Put("", " ") }

@@ -15,7 +15,7 @@ import (
 type StatusOptions struct {
 	Few   bool   // leave out what an audience does not need
 	Doing string // work that the state does not know of, such as "racing"; or ""
-	Pace  string // "slow 2/s", "step"; "" at full speed
+	Pace  string // "shown at 2 rounds/s", "shown step by step"; "" at full speed
 	Hints string // keys, "enter send · ? help"; at the right
 	Flash string // a short message, shown instead of context and pace; or ""
 }

@@ -64,6 +64,9 @@ func (c *column) timesHeading() string {
 			out.Put(c.th.Label, words)
 		}
 	}
+	if words := "  " + c.th.Glyph.Mark + " higher"; paint.Width(words) < out.Left() {
+		out.Put(c.th.Label, words)
+	}
 	return out.String()
 }
 

@@ -21,7 +21,8 @@ func (c *column) tradeoff(rows int) []string {
 			c.note("After some rounds: how much faster each draft length would be, by what is kept and what drafting and checking cost.", rows-1)...)
 	}
 	below := c.tradeoffBelow(words, min(3, max(0, rows-7)))
-	heading := c.heading(title, "expected speed", "")
+	marks := c.th.Glyph.Best + " best " + c.th.Glyph.Running + " now"
+	heading := c.heading(title, longestThatFits(c.w-len(title)-4, "expected speed  "+marks, marks, ""), "")
 	if len(below) == 0 { // a low picture: the words take the place of the title
 		heading = c.line().Put(c.th.Title, words[0]).String()
 	}
@@ -106,7 +107,8 @@ func (c *column) tradeoffWords() []string {
 	var words []string
 	switch {
 	case best == 0:
-		words = []string{"no draft would be best: guesses cost too much"}
+		alone := g.Gamma + " 0, no drafting, would be best"
+		words = []string{longestThatFits(c.w-2, alone+": guesses cost too much", alone, g.Gamma+" 0 would be best")}
 	case known && s.Lengths[best].Speedup() <= hardly*s.Lengths[now].Speedup():
 		words = []string{fmt.Sprintf("%s %d, in use, is as good as any (%s)", g.Gamma, now, times(now))}
 	case known:
@@ -124,9 +126,9 @@ func (c *column) hindsight() []string {
 	case l == nil || !l.Round.Hindsight:
 		return nil
 	case l.Round.Regret < 0.005:
-		return []string{"in this reply no fixed " + c.th.Glyph.Gamma + " would have been faster"}
+		return []string{"for this reply no fixed " + c.th.Glyph.Gamma + " would be faster"}
 	}
-	return []string{fmt.Sprintf("in this reply %s %d would have been best: %.0f%% less time", c.th.Glyph.Gamma, l.Round.BestFixedGamma, 100*l.Round.Regret)}
+	return []string{fmt.Sprintf("best for this reply: %s %d, %.0f%% less time", c.th.Glyph.Gamma, l.Round.BestFixedGamma, 100*l.Round.Regret)}
 }
 
 // otherTemperatures says what the best length is at temperatures that were in use before, with the same

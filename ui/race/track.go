@@ -29,7 +29,7 @@ func (v *View) track(th *theme.Theme, w int, tall bool) []string {
 		name = max(name, min(paint.Width(l.name), trackName))
 	}
 	t := track{th: th, name: name + 2, w: max(w-name-2-trackNote, 1), scaleMS: v.scaleMS()}
-	heading := paint.NewLine(th, w).Put(th.Label, " engine time: a block is a pass of the target, its number the tokens it gave")
+	heading := paint.NewLine(th, w).Put(th.Label, " engine time: a block is a round, its number the tokens it gave")
 	lines := []string{heading.String()}
 	for i, style := range []theme.Style{th.Label, th.Graph} {
 		lines = append(lines, t.lane(v.lanes[i], w, style, true))

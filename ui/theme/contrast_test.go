@@ -54,7 +54,8 @@ func TestContrast(t *testing.T) {
 			}
 		}
 		for _, pair := range [][2]theme.Shade{
-			{theme.Kept, theme.Refused}, {theme.Kept, theme.Unused}, {theme.Kept, theme.Free}, {theme.Refused, theme.Unused},
+			{theme.Kept, theme.Refused}, {theme.Kept, theme.Unused}, {theme.Kept, theme.Free}, {theme.Refused, theme.Instead}, {theme.Unused, theme.Instead},
+			{theme.Refused, theme.Unused},
 			{theme.Checking, theme.Drafting}, {theme.Drafting, theme.Other}, {theme.Checking, theme.Other},
 		} {
 			both, ok := th.Between(pair[0], pair[1])

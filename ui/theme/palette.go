@@ -18,6 +18,7 @@ type palette struct {
 	// Parts of bars, beside accepted. What may lie on another differs from it in brightness.
 	refused, unused, free    rgb
 	drafting, checking, rest rgb
+	pending                  rgb // the hue of drafting; faint, it still has its contrast
 }
 
 var darkPalette = palette{
@@ -25,7 +26,7 @@ var darkPalette = palette{
 	discarded: 0xd7afaf, label: 0x949494, rule: 0x4e4e4e,
 	title: 0xd0d0d0, warning: 0xe69f00,
 	refused: 0xe8731a, unused: 0x8a7474, free: 0xb5e3ff,
-	drafting: 0xc9a8ff, checking: 0x5f9e75, rest: 0x7f7f7f,
+	drafting: 0xc9a8ff, checking: 0x5f9e75, rest: 0x7f7f7f, pending: 0xc9a8ff,
 }
 
 var lightPalette = palette{
@@ -33,7 +34,7 @@ var lightPalette = palette{
 	discarded: 0x301818, label: 0x626262, rule: 0xbcbcbc,
 	title: 0x303030, warning: 0x8a5a00,
 	refused: 0xd9701f, unused: 0x6b5050, free: 0x003f66,
-	drafting: 0x9f70e4, checking: 0x3c7d55, rest: 0x5a5a5a,
+	drafting: 0x9f70e4, checking: 0x3c7d55, rest: 0x5a5a5a, pending: 0x4400c8,
 }
 
 func (t *Theme) paint(p palette) {
@@ -43,7 +44,7 @@ func (t *Theme) paint(p palette) {
 	t.Discarded = style(p.discarded, ansi.AttrFaint, ansi.AttrStrikethrough)
 	t.Resampled = style(p.resampled, ansi.AttrUnderline)
 	t.Bonus = style(p.accepted, ansi.AttrBold)
-	t.Pending = style(0, ansi.AttrFaint)
+	t.Pending = style(p.pending, ansi.AttrFaint)
 	t.Plain = style(0, ansi.AttrItalic)
 
 	t.Strong = style(0, ansi.AttrBold)

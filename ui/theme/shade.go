@@ -11,6 +11,7 @@ const (
 	Kept           // draft tokens that were kept
 	Refused        // the draft token that was refused
 	Unused         // draft tokens that were not tested
+	Instead        // the token in place of a refused one
 	Free           // the token that comes with a draft kept as a whole
 	Own            // the token of a round without a draft
 	Drafting       // time for drafting
@@ -28,13 +29,13 @@ type fill struct {
 // The signs of the shades, in their order. With colours nearly all are solid: in cells that two shades
 // share, nothing else can be drawn.
 var (
-	solidSigns = [shades]string{" ", "█", "█", "█", "▀", "▄", "█", "█", "█"}
-	signs      = [shades]string{" ", "█", "▒", "░", "▀", "▄", "▒", "█", "░"}
-	asciiSigns = [shades]string{" ", "#", "x", ".", "+", "o", "d", "#", "."}
+	solidSigns = [shades]string{" ", "█", "█", "█", "▀", "▀", "▄", "█", "█", "█"}
+	signs      = [shades]string{" ", "█", "▒", "░", "═", "▀", "▄", "▒", "█", "░"}
+	asciiSigns = [shades]string{" ", "#", "x", ".", "=", "+", "o", "d", "#", "."}
 )
 
 func (t *Theme) fill(p palette) {
-	colours := [shades]rgb{0, p.accepted, p.refused, p.unused, p.free, p.label, p.drafting, p.checking, p.rest}
+	colours := [shades]rgb{0, p.accepted, p.refused, p.unused, p.resampled, p.free, p.label, p.drafting, p.checking, p.rest}
 	for i := range t.fills {
 		t.fills[i] = fill{signs[i], colours[i]}
 		switch {

@@ -87,3 +87,14 @@ func ExampleNamed() {
 	fmt.Printf("%q\n", th.Fate(event.Rejected).On("sat"))
 	// Output: "\x1b[9msat\x1b[m"
 }
+
+// A word that waits for the target must not look like one of a round without a draft, even where a
+// terminal has neither faint nor italic.
+func TestPendingWordsHaveAColour(t *testing.T) {
+	for _, name := range []string{"dark", "light"} {
+		th, _ := theme.Named(name, true)
+		if !bytes.Contains([]byte(th.Pending), []byte("38;2;")) {
+			t.Errorf("%s: pending words are drawn as %q", name, th.Pending)
+		}
+	}
+}

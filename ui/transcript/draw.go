@@ -105,7 +105,7 @@ func figures(m *state.Message) []string {
 		parts = append(parts, fmt.Sprintf("%d tokens", t.Tokens))
 	}
 	if t.Rounds > 0 {
-		parts = append(parts, fmt.Sprintf("%.2f a pass", float64(t.Tokens)/float64(t.Rounds)))
+		parts = append(parts, fmt.Sprintf("%.2f a round", float64(t.Tokens)/float64(t.Rounds)))
 	}
 	if t.Tested > 0 {
 		parts = append(parts, fmt.Sprintf("%.0f%% accepted", 100*float64(t.Accepted)/float64(t.Tested)))
