@@ -16,7 +16,7 @@ else
 BUILD = CGO_ENABLED=0 $(GO)
 endif
 
-.PHONY: help build run demo test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report bench bench-peer real-models oracle templates fuzz cover lint fmt generate tidy check
+.PHONY: help build run demo film test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report bench bench-peer real-models oracle templates fuzz cover lint fmt generate tidy check
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -29,6 +29,9 @@ run: ## chat with the demo pair
 
 demo: ## one answer, without the screen
 	$(GO) run . run "What is speculative decoding?"
+
+film: ## make assets/tour.svg again, the film that README.md opens with
+	$(GO) run . demo assets/tour.txt --film assets/tour.svg --size 90x26 --theme dark --force
 
 test: ## every test
 	$(GO) test ./...
