@@ -31,22 +31,39 @@ func (f Film) open(style string) string {
 		w, h, w, h, fontSize, escape(f.Title), style, hex(c.back))
 }
 
-// svgBrush writes elements. Boxes of one colour that follow each other become one path.
+// svgBrush writes elements. Boxes of one colour that follow each other become one path, and one box if
+// they touch in a row.
 type svgBrush struct {
 	out   strings.Builder
 	path  strings.Builder
-	paint color.RGBA // of path
+	paint color.RGBA // of path and box
+	box   rectangle  // not in path yet; without width: none
 }
+
+type rectangle struct{ x, y, w, h float64 }
 
 func (b *svgBrush) fill(x, y, w, h float64, c color.RGBA) {
 	if c != b.paint {
 		b.flush()
 		b.paint = c
 	}
-	fmt.Fprintf(&b.path, "M%s %sh%sv%sh-%sz", number(x), number(y), number(w), number(h), number(w))
+	if b.box.y == y && b.box.h == h && b.box.x+b.box.w == x {
+		b.box.w += w
+		return
+	}
+	b.closeBox()
+	b.box = rectangle{x, y, w, h}
+}
+
+func (b *svgBrush) closeBox() {
+	if o := b.box; o.w > 0 {
+		fmt.Fprintf(&b.path, "M%s %sh%sv%sh-%sz", number(o.x), number(o.y), number(o.w), number(o.h), number(o.w))
+	}
+	b.box = rectangle{}
 }
 
 func (b *svgBrush) flush() {
+	b.closeBox()
 	if b.path.Len() == 0 {
 		return
 	}
