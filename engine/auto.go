@@ -101,8 +101,7 @@ func (r *reply) giveUp(why string, tokens int) (bool, error) {
 	s.setbacks[before] = setback{why: why, tokens: tokens}
 	next := s.engine.auto(s.setbacks)
 	r.config.Speculation.Proposer, r.following, r.proposer = next.Proposer, "", nil
-	r.learned.follow(next.Proposer)
-	r.learned.gamma.Configure(s.gammaOptions(r.config))
+	r.turnTo(r.config)
 	return true, r.out.emit(event.Notice{Level: "warning", Text: fmt.Sprintf("%s cannot draft: %s; %s drafts in its place", before, why, next.Proposer)})
 }
 

@@ -14,22 +14,14 @@ import (
 
 const (
 	// calibrationTime bounds the measuring before the first reply. The demo pair needs a small part
-	// of it. After this time no further round is measured, except that plainPasses are always
-	// timed. With a large model there may be no others; gamma's controller then learns the other
-	// costs from replies.
+	// of it. After this time no further round is measured, except that each path has one plain round
+	// in any case: the speed-up is estimated against it until replies have had plain rounds. With a
+	// large model there may be no others; gamma's controller then learns the other costs from replies.
 	calibrationTime = 250 * time.Millisecond
 	// calibrationRuns is how often each number of rows is measured on each path. A disturbance only
 	// adds time, so the least of three times is close to the undisturbed one.
 	calibrationRuns = 3
 )
-
-// plainPasses is the number of plain passes that are timed even if calibrationTime is over: one for
-// each path. They come first. The speed-up is estimated against them until replies have had plain
-// rounds.
-const plainPasses = 2
-
-// calibrationContext is the number of tokens that a draft model reads before a rehearsed draft, to measure what reading costs.
-const calibrationContext = 16
 
 // calibrationRows are the rows of the passes that are measured, the most important first.
 func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
@@ -55,18 +47,16 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 	}
 	// Measure all lengths once before any is repeated. What runs first runs with cold caches; a plain round measured so would make
 	// drafts look cheap.
-	timed := 0
-	for range calibrationRuns {
+	for run := range calibrationRuns {
 		for _, rows := range calibrationRows() {
 			for _, params := range []sample.Params{{TopP: 1}, {Temperature: 1, TopP: 1}} {
-				if timed >= plainPasses && s.engine.options.Now().After(deadline) {
+				if (run > 0 || rows > 1) && s.engine.options.Now().After(deadline) {
 					return nil
 				}
-				timed++
 				drafted := min(rows, s.target.Cache.Cap()) - 1
 				in := round.Input{Terms: spec.Terms{Params: params, Uniforms: sample.NewPhilox(0, 0)}}
 				in.Ask = spec.Ask{Gamma: drafted, Params: params, Uniforms: in.Terms.Uniforms, Trust: 1, OnDevice: s.engine.draftsStay()}
-				if err := s.rehearse(ctx, proposer, traits, &in); err != nil {
+				if err := s.rehearse(ctx, proposer, &in); err != nil {
 					return fmt.Errorf("measuring a round of %d rows: %w", rows, err)
 				}
 			}
@@ -76,15 +66,10 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 }
 
 // rehearse runs one round over meaningless tokens and notes what it cost. Its verdicts mean nothing, so no token counts as tested.
-func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Traits, in *round.Input) error {
+func (s *Session) rehearse(ctx context.Context, p spec.Proposer, in *round.Input) error {
 	var did round.Result
 	driver := &s.driver
 	if p != nil && in.Ask.Gamma > 0 {
-		if traits.ReadsAlone() {
-			if err := forgetContext(p); err != nil {
-				return err
-			}
-		}
 		driver.Watch.Skip()
 		// A draft that fails costs time as well.
 		if err := errors.Join(driver.Draft(ctx, p, in, nil, &did), p.Committed(nil)); err != nil {
@@ -100,18 +85,7 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 	if err := driver.Verify(ctx, in, &did); err != nil {
 		return err
 	}
-	t := did.Times
 	path := did.Outcome.Path
-	s.costs[path] = append(s.costs[path], gamma.Observation{Drafted: in.Ask.Gamma, Read: did.Read,
-		ReadMS: t.Read, DraftMS: t.Draft, VerifyMS: t.Verify, RestMS: t.Sample})
+	s.costs[path] = append(s.costs[path], gamma.Observation{Drafted: in.Ask.Gamma, DraftMS: did.Times.Draft, VerifyMS: did.Verify + did.Sample})
 	return s.target.Truncate(0)
-}
-
-// forgetContext gives a draft model something to read before the next draft.
-func forgetContext(p spec.Proposer) error {
-	if err := p.Reset(); err != nil {
-		return err
-	}
-	_, err := p.Begin(make([]int32, calibrationContext+1))
-	return err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"specula/engine/config"
@@ -139,9 +140,7 @@ func (s *Session) renew(c config.Speculation) error {
 			continue
 		}
 		delete(s.proposers, name)
-		for _, l := range s.lessons {
-			l.forget(name)
-		}
+		maps.DeleteFunc(s.lessons, func(k kind, _ *lessons) bool { return k.proposer == name })
 		if err := p.Close(); err != nil {
 			return fmt.Errorf("closing proposer %s: %w", name, err)
 		}

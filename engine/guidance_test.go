@@ -210,7 +210,7 @@ func TestRoundsTeachOfTheirOwnKind(t *testing.T) {
 	_, rounds := replyIDs(t, s, "What is speculative decoding?", nil)
 	want := map[kind]int{}
 	for _, round := range rounds {
-		want[kind{path: spec.Path(round.Path), greedy: true}]++
+		want[kind{path: spec.Path(round.Path), greedy: true, proposer: "draft"}]++
 	}
 	if len(want) != 2 || len(s.lessons) != 2 {
 		t.Errorf("rounds of %d kinds taught about %d, want 2", len(want), len(s.lessons))
@@ -221,7 +221,7 @@ func TestRoundsTeachOfTheirOwnKind(t *testing.T) {
 			t.Errorf("%d rounds of the path %s taught nothing about it", rounds, k.path)
 			continue
 		}
-		nothing := gamma.New(l.gamma.Options()).Next(gamma.Outlook{}).Acceptance[0]
+		nothing := gamma.New(s.gammaOptions(s.Settings())).Next(gamma.Outlook{}).Acceptance[0]
 		if l.gamma.Next(gamma.Outlook{}).Acceptance[0] == nothing {
 			t.Errorf("%d rounds of the path %s taught nothing about acceptance on it", rounds, k.path)
 		}

@@ -7,38 +7,33 @@ import (
 )
 
 // lessons hold what replies of one kind have shown about gamma and speed. Sampled rounds cost more
-// time than greedy ones and accept fewer tokens, so each kind has lessons of its own. Within them
-// each proposer has its own, which are kept while another proposer drafts.
+// time than greedy ones and accept fewer tokens, so each kind has lessons of its own.
 type lessons struct {
 	kind      kind // of the rounds
 	gamma     *gamma.Controller
-	sharpness *sharpness            // of the current proposer
-	known     map[string]*sharpness // by proposer
-}
-
-func newLessons(k kind, o gamma.Options) *lessons {
-	return &lessons{kind: k, gamma: gamma.New(o), known: map[string]*sharpness{}}
+	sharpness sharpness
 }
 
 // kind identifies rounds that cost about the same and accept about the same.
 type kind struct {
-	path   spec.Path
-	greedy bool // which the fallback path may be or not
-	guided bool
+	path     spec.Path
+	greedy   bool // which the fallback path may be or not
+	guided   bool
+	proposer string
 }
 
 func (s *Session) kindOf(c config.Config) kind {
-	return kind{path: s.path(c), greedy: c.Sampling.Temperature == 0, guided: guided(c)}
+	return kind{path: s.path(c), greedy: c.Sampling.Temperature == 0, guided: guided(c), proposer: c.Speculation.Proposer}
 }
 
 // turnTo selects the lessons for rounds under c, if these are of another kind than the rounds so
-// far. A reply that was and stays repeatable keeps its lessons, unless guidance was turned on or
-// off, which changes the rows of each pass.
+// far. A reply that was and stays repeatable keeps its lessons, unless another proposer drafts or
+// guidance was turned on or off, which changes the rows of each pass.
 func (r *reply) turnTo(c config.Config) {
-	k := r.session.kindOf(c)
+	k, now := r.session.kindOf(c), r.learned.kind
 	switch {
-	case k == r.learned.kind:
-	case k.guided == r.learned.kind.guided && repeatable(r.config) && repeatable(c):
+	case k == now:
+	case k.guided == now.guided && k.proposer == now.proposer && repeatable(r.config) && repeatable(c):
 		r.learned.kind = k
 	default:
 		r.learned = r.session.learned(c)
@@ -68,35 +63,19 @@ func (s *Session) learned(c config.Config) *lessons {
 	key := s.kindOf(c)
 	l := s.lessons[key]
 	if l == nil || repeatable(c) {
-		l = newLessons(key, s.gammaOptions(c))
-		l.follow(s.rehearser)
+		l = &lessons{kind: key, gamma: gamma.New(s.gammaOptions(c))}
 		for _, o := range s.rehearsed(key) {
+			if key.proposer != s.rehearser {
+				o.DraftMS = 0 // its drafts are not measured
+			}
 			l.gamma.Rehearse(o)
 		}
 	}
 	if !repeatable(c) {
 		s.lessons[key] = l
 	}
-	if o := s.gammaOptions(c); o != l.gamma.Options() {
-		l.gamma.Configure(o)
-	}
-	l.follow(c.Speculation.Proposer)
+	l.gamma.Configure(s.gammaOptions(c))
 	return l
-}
-
-// follow selects what was learned about a proposer.
-func (l *lessons) follow(proposer string) {
-	l.gamma.Use(proposer)
-	if l.known[proposer] == nil {
-		l.known[proposer] = &sharpness{}
-	}
-	l.sharpness = l.known[proposer]
-}
-
-// forget drops what was learned about a proposer that is built again, also if it is in force.
-func (l *lessons) forget(proposer string) {
-	l.gamma.Forget(proposer)
-	delete(l.known, proposer)
 }
 
 // repeatable reports whether gamma must be chosen without the clock, so that the same settings give the same text again: when

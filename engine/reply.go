@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"specula/engine/config"
 	"specula/engine/event"
@@ -209,17 +208,8 @@ func (r *reply) begin(ctx context.Context) error {
 		return err
 	}
 	r.learned = s.learned(c)
-	if slices.ContainsFunc(changed, matters) {
-		r.learned.gamma.Configure(s.gammaOptions(c)) // what was decided under other settings holds no longer
-	}
 	r.learned.gamma.BeginReply()
 	return r.prefill(ctx, started.ReusedTokens)
-}
-
-// matters reports whether a changed setting can change how long drafts should be. The seed cannot, the
-// switch that turns speculation on and off cannot, and neither can a plan of drafts to repeat.
-func matters(e event.SettingChanged) bool {
-	return e.Name != "sampling.seed" && e.Name != "speculation.enabled" && e.Name != "speculation.drafts"
 }
 
 // prefill lets the target read the prompt up to its last token. The first reused tokens are in the cache already.
@@ -286,7 +276,6 @@ func (r *reply) adopt(c config.Config) error {
 		return err
 	}
 	r.turnTo(c)
-	r.learned.follow(c.Speculation.Proposer)
 	r.config = c
 	r.learned.gamma.Configure(s.gammaOptions(c))
 	return nil

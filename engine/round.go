@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 
 	"specula/engine/config"
 	"specula/engine/event"
@@ -227,9 +228,9 @@ func (r *reply) verify(ctx context.Context, c *choice, in *round.Input, did *rou
 	if err := driver.Verify(ctx, in, did); err != nil {
 		return err
 	}
-	if in.Ask.Look && len(did.Draft.Tokens) > 0 {
-		if err := r.sharpen(did.Pass.Scores, did.Draft, did.Outcome.Path); err != nil {
-			return err
+	if in.Ask.Look && did.Outcome.Path != spec.Greedy {
+		if err := r.learned.sharpness.look(driver.Verifier, did.Pass.Scores, did.Draft); err != nil {
+			return fmt.Errorf("comparing draft and target: %w", err)
 		}
 	}
 	r.narrate(c, in, did, ev)

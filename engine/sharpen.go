@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 
 	"specula/engine/sample"
@@ -70,17 +69,6 @@ func (s *sharpness) look(v *spec.Verifier, target spec.Rows, draft spec.Draft) e
 	}
 	for i, x := range overlaps {
 		s.overlap[i] += max(sharpenMemory, 1/float64(s.looked)) * (x - s.overlap[i])
-	}
-	return nil
-}
-
-// sharpen compares the candidates in this round. The time is counted as the round's.
-func (r *reply) sharpen(target spec.Rows, draft spec.Draft, path spec.Path) error {
-	if path == spec.Greedy {
-		return nil
-	}
-	if err := r.learned.sharpness.look(r.session.driver.Verifier, target, draft); err != nil {
-		return fmt.Errorf("comparing draft and target: %w", err)
 	}
 	return nil
 }

@@ -26,35 +26,34 @@ const (
 // acceptance estimates for each draft position the chance to be accepted, given that all positions
 // before were. A round is evidence about the positions up to its first rejection only. The
 // estimates of later positions fade and drift (see fading).
-type acceptance struct {
-	positions []rate
-	here      []rate   // of the current reply alone, as far as its drafts reached
-	spreads   []spread // for each position, the variance between replies
-}
+type acceptance []position
 
-// spread is how much the acceptance differs between replies, beyond chance. In one reply nearly
-// every draft is accepted, in another hardly any. The larger the variance, the sooner a reply is
-// judged by its own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
-type spread struct {
+// position is what is known of one place in drafts.
+type position struct {
+	rate      // over all replies
+	here rate // of the current reply alone
+	// variance is how much the acceptance differs between replies, beyond chance. In one reply nearly
+	// every draft is accepted, in another hardly any. The larger the variance, the sooner a reply is
+	// judged by its own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
 	variance float64
-	weight   float64 // observations that the variance rests on; 0 during the first reply
+	spread   float64 // observations that the variance rests on; 0 during the first reply
 }
 
-// observe learns from a finished reply: here is its own rate, mean the rate over all replies.
-func (s *spread) observe(here rate, mean float64) {
-	if s.weight == 0 {
-		s.variance, s.weight = usualSpread, spreadStart
+// begin starts a new reply, and learns the variance from the finished one.
+func (a acceptance) begin() {
+	for i := range a {
+		p := &a[i]
+		if p.here.weight == 0 {
+			continue
+		}
+		if p.spread == 0 {
+			p.variance, p.spread = usualSpread, spreadStart
+		}
+		p.spread = min(p.spread+p.here.weight, spreadMemory)
+		apart := (p.here.mean-p.mean)*(p.here.mean-p.mean) - p.mean*(1-p.mean)/p.here.weight
+		p.variance += (apart - p.variance) * p.here.weight / p.spread
+		p.here = rate{}
 	}
-	s.weight = min(s.weight+here.weight, spreadMemory)
-	s.variance += ((here.mean-mean)*(here.mean-mean) - mean*(1-mean)/here.weight - s.variance) * here.weight / s.weight
-}
-
-// begin starts a new reply.
-func (a *acceptance) begin() {
-	for i, here := range a.here {
-		a.spreads[i].observe(here, a.positions[i].mean)
-	}
-	a.here = a.here[:0]
 }
 
 // rate is a running mean that follows changes. It starts as an average. When its weight has reached
@@ -72,60 +71,55 @@ func (r *rate) observe(x, memory float64) {
 // observe learns from a round. Of its tested tokens all were accepted, or all except the last.
 func (a *acceptance) observe(o Observation) {
 	for i := range o.Tested {
-		if i == len(a.positions) {
-			a.positions = append(a.positions, rate{mean: a.at(i), weight: startWeight})
+		if i == len(*a) {
+			*a = append(*a, position{rate: rate{mean: a.at(i), weight: startWeight}})
 		}
-		if i == len(a.here) {
-			a.here = append(a.here, rate{})
-			if i == len(a.spreads) {
-				a.spreads = append(a.spreads, spread{})
-			}
-		}
-		a.positions[i].observe(o.held(i), memory)
-		a.here[i].observe(o.held(i), math.Inf(1))
+		p := &(*a)[i]
+		p.observe(o.held(i), memory)
+		p.here.observe(o.held(i), math.Inf(1))
 	}
-	for i := o.Tested; i < len(a.positions); i++ {
-		r := &a.positions[i]
-		r.weight = max(startWeight, r.weight*(1-fading))
+	for i := o.Tested; i < len(*a); i++ {
+		p := &(*a)[i]
+		p.weight = max(startWeight, p.weight*(1-fading))
 		if i > 0 {
-			r.mean += drift * (a.positions[i-1].mean - r.mean)
+			p.mean += drift * ((*a)[i-1].mean - p.mean)
 		}
 	}
 }
 
 // at returns the estimate for position i, counted from 0. A position that was never tested gets the
 // estimate of the last one that was; startRate if none was.
-func (a *acceptance) at(i int) float64 {
-	if i = min(i, len(a.positions)-1); i < 0 {
+func (a acceptance) at(i int) float64 {
+	if i = min(i, len(a)-1); i < 0 {
 		return startRate
 	}
-	mean := a.positions[i].mean
-	if i >= len(a.here) || a.spreads[i].variance <= 0 {
-		return mean
+	p := &a[i]
+	if p.here.weight == 0 || p.variance <= 0 {
+		return p.mean
 	}
-	here, luck := a.here[i], mean*(1-mean)
-	return mean + (here.mean-mean)*here.weight/(here.weight+luck/a.spreads[i].variance)
+	luck := p.mean * (1 - p.mean)
+	return p.mean + (p.here.mean-p.mean)*p.here.weight/(p.here.weight+luck/p.variance)
 }
 
 // atLeast returns the estimate for position i less doubt standard errors.
-func (a *acceptance) atLeast(i int) float64 {
+func (a acceptance) atLeast(i int) float64 {
 	mean, weight := a.at(i), float64(startWeight)
-	if i < len(a.positions) {
-		weight = a.positions[i].weight
+	if i < len(a) {
+		weight = a[i].weight
 	}
 	return max(0, mean-doubt*math.Sqrt(mean*(1-mean)/weight))
 }
 
 // shown returns what the current reply has shown of position i; the estimate, if that is little.
-func (a *acceptance) shown(i int) float64 {
-	if i < len(a.here) && a.here[i].weight >= hindsightTests {
-		return a.here[i].mean
+func (a acceptance) shown(i int) float64 {
+	if i < len(a) && a[i].here.weight >= hindsightTests {
+		return a[i].here.mean
 	}
 	return a.at(i)
 }
 
 // first returns the estimates of the first n positions.
-func (a *acceptance) first(n int) []float64 {
+func (a acceptance) first(n int) []float64 {
 	rates := make([]float64, n)
 	for i := range rates {
 		rates[i] = a.at(i)

@@ -1,5 +1,7 @@
 package gamma
 
+import "fmt"
+
 // mostTokensPerCost is the cost-aware rule. It takes the γ with the most expected tokens per cost,
 // if the rest of the reply is expected to save more time than the proposer needs to read what it
 // missed. Otherwise it drafts nothing, or now and then one token (see off). A lookup always gets
@@ -14,10 +16,10 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	case c.costs.nominal == nil && !c.costs.measured(0) && c.plain.n == 0:
 		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}
 	}
-	best, debt := c.best(0), c.debt(o)
+	best, debt := c.round.best, c.debt(o)
 	switch next := c.best(1); {
 	case best == 0 && !c.mayRefuse(next):
-		return Decision{Gamma: next, Why: c.tooFew(next)}
+		return Decision{Gamma: next, Why: fmt.Sprintf("%d rounds with a draft are too few to refuse γ %d", c.drafts, next)}
 	case best == 0:
 		return c.off(debt, Decision{Why: c.worth(0), Off: c.whyOff()})
 	case debt > 0 && debt > c.gain(best, o.Left):
@@ -111,11 +113,7 @@ func (c *Controller) gain(gamma, left int) float64 {
 		reach *= c.acceptance.atLeast(i)
 		tokens += reach
 	}
-	rest := float64(usualReply)
-	if c.lengths.weight > 0 {
-		rest = c.lengths.mean
-	}
-	return min(rest, float64(left)) * (c.round.cost[0] - c.round.cost[gamma]/tokens)
+	return min(c.lengths.mean, float64(left)) * (c.round.cost[0] - c.round.cost[gamma]/tokens)
 }
 
 // While plain decoding is the best, a draft is tried now and then: the text may have become easier,

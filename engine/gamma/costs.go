@@ -18,16 +18,11 @@ type NominalCosts struct {
 // would look cheap. So each price is kept as a share of one common level: duration = share · level.
 // The level follows quickly, the shares slowly.
 type costs struct {
-	nominal  *NominalCosts
-	level    float64   // 1 when the first price is seen
-	passes   []price   // by draft tokens, that is rows − 1: the pass and everything else but drafting
-	drafting *drafting // of the current proposer
-}
-
-// drafting is the proposer's part.
-type drafting struct {
-	step price // drafting one token
-	read price // reading one token that was missed
+	nominal *NominalCosts
+	level   float64 // 1 at first
+	passes  []price // by draft tokens, that is rows − 1: the pass and everything else but drafting
+	step    price   // drafting one token
+	read    price   // reading one token that the proposer missed
 }
 
 // price is the cost of one part of a round.
@@ -64,18 +59,15 @@ func (c *costs) take(p *price, x float64) {
 }
 
 func (c *costs) observe(o Observation) {
-	if c.level == 0 {
-		c.level = 1
-	}
 	for len(c.passes) <= o.Drafted {
 		c.passes = append(c.passes, price{})
 	}
-	c.take(&c.passes[o.Drafted], o.VerifyMS+o.RestMS)
+	c.take(&c.passes[o.Drafted], o.VerifyMS)
 	if o.Read > 0 {
-		c.take(&c.drafting.read, o.ReadMS/float64(o.Read))
+		c.take(&c.read, o.ReadMS/float64(o.Read))
 	}
-	if o.Drafted > 0 && o.Pending <= 2 {
-		c.take(&c.drafting.step, o.DraftMS/float64(o.Drafted))
+	if o.Drafted > 0 && o.DraftMS > 0 {
+		c.take(&c.step, o.DraftMS/float64(o.Drafted))
 	}
 }
 
@@ -87,7 +79,7 @@ func (c *costs) steps(n int) float64 {
 	if c.nominal != nil {
 		return float64(n) * c.nominal.DraftStep
 	}
-	return float64(n) * c.drafting.step.share * c.level
+	return float64(n) * c.step.share * c.level
 }
 
 // reading returns the expected cost of reading tokens that the proposer missed. Before any reading
@@ -96,10 +88,10 @@ func (c *costs) reading(tokens int) float64 {
 	switch {
 	case c.nominal != nil:
 		return float64(tokens) * c.nominal.Read
-	case c.drafting.read.samples == 0:
+	case c.read.samples == 0:
 		return c.steps(tokens)
 	}
-	return float64(tokens) * c.drafting.read.share * c.level
+	return float64(tokens) * c.read.share * c.level
 }
 
 // pass returns the expected cost of a round without its drafting, for gamma draft tokens, that is
@@ -115,7 +107,7 @@ func (c *costs) pass(gamma int) float64 {
 		case c.measured(i) && gamma+1 > 2*(i+1):
 			return math.Inf(1)
 		case c.measured(i):
-			return c.least(i) * c.level
+			return c.passes[i].share * c.level
 		}
 	}
 	return 1 // nothing is known, so there is nothing to compare with
@@ -125,16 +117,4 @@ func (c *costs) pass(gamma int) float64 {
 // may include a stall of the machine. A plain pass is the exception, since there is none shorter.
 func (c *costs) measured(gamma int) bool {
 	return gamma < len(c.passes) && (c.passes[gamma].samples > 1 || gamma == 0 && c.passes[0].samples == 1)
-}
-
-// least returns the share of a measured length, or that of a longer one if it is lower. More rows
-// never cost less, so a cheaper longer pass shows that the samples of the shorter one were disturbed.
-func (c *costs) least(gamma int) float64 {
-	least := c.passes[gamma].share
-	for _, p := range c.passes[gamma+1:] {
-		if p.samples > 0 {
-			least = min(least, p.share)
-		}
-	}
-	return least
 }

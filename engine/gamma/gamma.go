@@ -67,11 +67,8 @@ type Observation struct {
 	Drafted  int
 	Tested   int // draft tokens that the target judged
 	Accepted int
-	// Milliseconds for drafting, for the target's pass, and for everything else in the round.
-	DraftMS, VerifyMS, RestMS float64
-	// Pending is the number of committed tokens that the first draft step had to read. With more
-	// than 2, DraftMS is not typical of a draft step.
-	Pending int
+	// Milliseconds for drafting, and for the target's pass and everything else in the round.
+	DraftMS, VerifyMS float64
 	// Read is the number of committed tokens that the proposer had missed and read before its first
 	// step. ReadMS is the time this took, in milliseconds.
 	Read   int
@@ -105,28 +102,22 @@ type Outlook struct {
 	Lookup bool
 }
 
-// Controller chooses γ for each round and learns from each. Only one goroutine may use it.
+// Controller chooses γ for each round with one proposer, and learns from each. Only one goroutine may
+// use it.
 type Controller struct {
-	options Options
-	*evidence
-	known   map[string]*evidence // by proposer; the embedded evidence is that of the current proposer
-	costs   costs
-	plain   plainRounds
-	window  window
-	reply   tally // of the current reply
-	lengths rate  // mean tokens of a reply
-	round   round
-	rest    int // coming rounds that repeat the decision against drafting
-}
-
-// evidence is what was learned about one proposer.
-type evidence struct {
+	options    Options
 	acceptance acceptance
 	confidence calibration
-	drafting   drafting
-	saved      float64 // for the next try while drafts do not pay, in units of cost
+	costs      costs
+	plain      plainRounds
+	window     window
+	reply      tally   // of the current reply
 	recent     tally   // rounds that asked for a draft, newer ones with more weight
+	lengths    rate    // mean tokens of a reply
 	drafts     int     // rounds of replies that drafted
+	saved      float64 // for the next try while drafts do not pay, in units of cost
+	rest       int     // coming rounds that repeat the decision against drafting
+	round      round
 }
 
 // round is what is known about the current round before it runs.
@@ -137,11 +128,10 @@ type round struct {
 	reach        float64   // chance that every token drafted so far is accepted
 }
 
-// New returns a controller that has learned nothing, for a proposer without a name.
+// New returns a controller that has learned nothing.
 func New(o Options) *Controller {
-	c := &Controller{known: map[string]*evidence{}}
+	c := &Controller{lengths: rate{mean: usualReply}, confidence: calibration{memory: memory}, costs: costs{level: 1}}
 	c.Configure(o)
-	c.Use("")
 	return c
 }
 
@@ -155,37 +145,13 @@ func (c *Controller) Configure(o Options) {
 	c.rest = 0
 }
 
-// Options returns the current options.
-func (c *Controller) Options() Options { return c.options }
-
-// Use switches to a proposer. From now on all rounds belong to it, and what was learned about it
-// earlier counts again. The target's costs are shared by all proposers.
-func (c *Controller) Use(proposer string) {
-	e := c.known[proposer]
-	if e == nil {
-		e = &evidence{confidence: calibration{memory: memory}}
-		c.known[proposer] = e
-	}
-	if c.evidence == e {
-		return
-	}
-	c.evidence, c.costs.drafting, c.rest = e, &e.drafting, 0
-	c.window.restart(min(c.options.Gamma, c.options.Max))
-}
-
-// Forget drops what was learned about a proposer, because another one will take its name. If it is
-// the current proposer, call Use next.
-func (c *Controller) Forget(proposer string) { delete(c.known, proposer) }
-
 // BeginReply starts a new reply and drops what counted for the last one alone.
 func (c *Controller) BeginReply() {
 	if c.reply.tokens > 0 {
 		c.lengths.observe(c.reply.tokens, memory)
 	}
 	c.reply, c.rest = tally{}, 0
-	for _, e := range c.known {
-		e.acceptance.begin()
-	}
+	c.acceptance.begin()
 }
 
 // Next chooses γ for the coming round.
@@ -211,7 +177,7 @@ func (c *Controller) Next(o Outlook) Decision {
 		panic(fmt.Sprintf("gamma: no rule %q", c.options.Rule))
 	}
 	if d.Gamma > 0 && c.plain.due() {
-		d = Decision{Probe: true, Why: c.plain.why()}
+		d = Decision{Probe: true, Why: fmt.Sprintf("no plain round for %d: a fresh one to compare with", c.plain.since)}
 	}
 	d.Acceptance = c.acceptance.first(c.options.Max)
 	d.Expected = c.round.tokens[d.Gamma]
@@ -264,10 +230,6 @@ type plainRounds struct {
 
 func (p *plainRounds) due() bool {
 	return p.since >= plainEvery || p.n < plainFewest && p.since >= plainSoon
-}
-
-func (p *plainRounds) why() string {
-	return fmt.Sprintf("no plain round for %d: a fresh one to compare with", p.since)
 }
 
 func (p *plainRounds) observe(o Observation) {

@@ -12,7 +12,7 @@ import (
 
 // round is the Observation of a round with these counts, at 1 ms per draft step and 10 ms per pass.
 func round(drafted, tested, accepted int) gamma.Observation {
-	return gamma.Observation{Drafted: drafted, Tested: tested, Accepted: accepted, DraftMS: float64(drafted), VerifyMS: 10, Pending: 1}
+	return gamma.Observation{Drafted: drafted, Tested: tested, Accepted: accepted, DraftMS: float64(drafted), VerifyMS: 10}
 }
 
 func TestFixed(t *testing.T) {
@@ -125,20 +125,6 @@ func TestChangesKeepTheEvidence(t *testing.T) {
 			t.Errorf("acceptance %g became %g", before, d.Acceptance)
 		}
 	}
-	c.Use("another")
-	if a := c.Next(gamma.Outlook{}).Acceptance[0]; a != 0.8 {
-		t.Errorf("a new proposer starts with acceptance %g", a)
-	}
-	c.Use("")
-	if a := c.Next(gamma.Outlook{}).Acceptance[0]; a != before[0] {
-		t.Errorf("back at the first proposer acceptance is %g, and was %g", a, before[0])
-	}
-	c.Use("another")
-	c.Forget("")
-	c.Use("")
-	if a := c.Next(gamma.Outlook{}).Acceptance[0]; a != 0.8 {
-		t.Errorf("a forgotten proposer starts with acceptance %g", a)
-	}
 }
 
 func TestNominalCostsMakeChoicesRepeatable(t *testing.T) {
@@ -149,7 +135,7 @@ func TestNominalCostsMakeChoicesRepeatable(t *testing.T) {
 		times := rand.New(rand.NewPCG(clock, 2))
 		for range 500 {
 			d := c.Next(gamma.Outlook{})
-			ob := gamma.Observation{Drafted: d.Gamma, DraftMS: 100 * times.Float64(), VerifyMS: 100 * times.Float64(), Pending: times.IntN(9)}
+			ob := gamma.Observation{Drafted: d.Gamma, DraftMS: 100 * times.Float64(), VerifyMS: 100 * times.Float64()}
 			for range d.Gamma {
 				q := text.Float64()
 				ob.Confidence = append(ob.Confidence, q)
@@ -223,7 +209,7 @@ func Example() {
 		d := c.Next(gamma.Outlook{})
 		// Draft d.Gamma tokens, let the target verify them, and report the result. Here all are
 		// accepted.
-		c.Observe(gamma.Observation{Drafted: d.Gamma, Tested: d.Gamma, Accepted: d.Gamma, DraftMS: float64(d.Gamma), VerifyMS: 20, Pending: 2})
+		c.Observe(gamma.Observation{Drafted: d.Gamma, Tested: d.Gamma, Accepted: d.Gamma, DraftMS: float64(d.Gamma), VerifyMS: 20})
 	}
 	d := c.Next(gamma.Outlook{})
 	fmt.Printf("γ %d: %s\n", d.Gamma, d.Why)
@@ -235,6 +221,6 @@ func BenchmarkRound(b *testing.B) {
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Gamma: 4, Max: 8})
 	for b.Loop() {
 		d := c.Next(gamma.Outlook{})
-		c.Observe(gamma.Observation{Drafted: d.Gamma, Tested: d.Gamma, Accepted: d.Gamma / 2, DraftMS: float64(d.Gamma), VerifyMS: 20, Pending: 2})
+		c.Observe(gamma.Observation{Drafted: d.Gamma, Tested: d.Gamma, Accepted: d.Gamma / 2, DraftMS: float64(d.Gamma), VerifyMS: 20})
 	}
 }

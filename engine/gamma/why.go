@@ -12,10 +12,6 @@ func (c *Controller) worth(gamma int) string {
 		c.round.tokens[gamma], c.round.cost[gamma]/plain, c.rate(gamma)*plain)
 }
 
-func (c *Controller) tooFew(gamma int) string {
-	return fmt.Sprintf("%d rounds with a draft are too few to refuse γ %d", c.drafts, gamma)
-}
-
 // tooLate is the decision against a draft whose reading the rest of the reply does not pay for.
 func (c *Controller) tooLate(unread, gamma int, debt float64) Decision {
 	off := fmt.Sprintf("the proposer would first have to read %s", tokens(unread))
