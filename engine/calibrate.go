@@ -23,6 +23,9 @@ const (
 	calibrationRuns = 3
 )
 
+// calibrationContext is the number of tokens that a draft model reads before a rehearsed draft, to measure what reading costs.
+const calibrationContext = 16
+
 // calibrationRows are the rows of the passes that are measured, the most important first.
 func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
 
@@ -56,7 +59,7 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 				drafted := min(rows, s.target.Cache.Cap()) - 1
 				in := round.Input{Terms: spec.Terms{Params: params, Uniforms: sample.NewPhilox(0, 0)}}
 				in.Ask = spec.Ask{Gamma: drafted, Params: params, Uniforms: in.Terms.Uniforms, Trust: 1, OnDevice: s.engine.draftsStay()}
-				if err := s.rehearse(ctx, proposer, &in); err != nil {
+				if err := s.rehearse(ctx, proposer, traits, &in); err != nil {
 					return fmt.Errorf("measuring a round of %d rows: %w", rows, err)
 				}
 			}
@@ -66,10 +69,15 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 }
 
 // rehearse runs one round over meaningless tokens and notes what it cost. Its verdicts mean nothing, so no token counts as tested.
-func (s *Session) rehearse(ctx context.Context, p spec.Proposer, in *round.Input) error {
+func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Traits, in *round.Input) error {
 	var did round.Result
 	driver := &s.driver
 	if p != nil && in.Ask.Gamma > 0 {
+		if traits.ReadsAlone() {
+			if err := forgetContext(p); err != nil {
+				return err
+			}
+		}
 		driver.Watch.Skip()
 		// A draft that fails costs time as well.
 		if err := errors.Join(driver.Draft(ctx, p, in, nil, &did), p.Committed(nil)); err != nil {
@@ -86,6 +94,16 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, in *round.Input
 		return err
 	}
 	path := did.Outcome.Path
-	s.costs[path] = append(s.costs[path], gamma.Observation{Drafted: in.Ask.Gamma, DraftMS: did.Times.Draft, VerifyMS: did.Verify + did.Sample})
+	s.costs[path] = append(s.costs[path], gamma.Observation{Drafted: in.Ask.Gamma, Read: did.Read,
+		ReadMS: did.Times.Read, DraftMS: did.Times.Draft, VerifyMS: did.Verify + did.Sample})
 	return s.target.Truncate(0)
+}
+
+// forgetContext gives a draft model something to read before the next draft.
+func forgetContext(p spec.Proposer) error {
+	if err := p.Reset(); err != nil {
+		return err
+	}
+	_, err := p.Begin(make([]int32, calibrationContext+1))
+	return err
 }

@@ -75,7 +75,7 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	o := gamma.Observation{
 		Off: !r.config.Speculation.Enabled, Asked: c.asked,
 		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Chances: r.chances(ev), Confidence: did.Draft.Confidence,
-		Read: ev.Read, ReadMS: ev.ReadMS, DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS + ev.SampleMS + ev.OtherMS,
+		Pending: did.Draft.Pending, Read: ev.Read, ReadMS: ev.ReadMS, DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS + ev.SampleMS + ev.OtherMS,
 	}
 	switch {
 	case did.Failed != nil:

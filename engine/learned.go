@@ -66,7 +66,7 @@ func (s *Session) learned(c config.Config) *lessons {
 		l = &lessons{kind: key, gamma: gamma.New(s.gammaOptions(c))}
 		for _, o := range s.rehearsed(key) {
 			if key.proposer != s.rehearser {
-				o.DraftMS = 0 // its drafts are not measured
+				o.DraftMS, o.Read = 0, 0 // its drafts are not measured
 			}
 			l.gamma.Rehearse(o)
 		}

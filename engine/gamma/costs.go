@@ -66,7 +66,7 @@ func (c *costs) observe(o Observation) {
 	if o.Read > 0 {
 		c.take(&c.read, o.ReadMS/float64(o.Read))
 	}
-	if o.Drafted > 0 && o.DraftMS > 0 {
+	if o.Drafted > 0 && o.DraftMS > 0 && o.Pending <= 2 {
 		c.take(&c.step, o.DraftMS/float64(o.Drafted))
 	}
 }
@@ -107,7 +107,7 @@ func (c *costs) pass(gamma int) float64 {
 		case c.measured(i) && gamma+1 > 2*(i+1):
 			return math.Inf(1)
 		case c.measured(i):
-			return c.passes[i].share * c.level
+			return c.least(i) * c.level
 		}
 	}
 	return 1 // nothing is known, so there is nothing to compare with
@@ -117,4 +117,16 @@ func (c *costs) pass(gamma int) float64 {
 // may include a stall of the machine. A plain pass is the exception, since there is none shorter.
 func (c *costs) measured(gamma int) bool {
 	return gamma < len(c.passes) && (c.passes[gamma].samples > 1 || gamma == 0 && c.passes[0].samples == 1)
+}
+
+// least returns the share of a measured length, or that of a longer one if it is lower. More rows
+// never cost less, so a cheaper longer pass shows that the samples of the shorter one were disturbed.
+func (c *costs) least(gamma int) float64 {
+	least := c.passes[gamma].share
+	for _, p := range c.passes[gamma+1:] {
+		if p.samples > 0 {
+			least = min(least, p.share)
+		}
+	}
+	return least
 }

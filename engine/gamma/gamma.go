@@ -69,6 +69,9 @@ type Observation struct {
 	Accepted int
 	// Milliseconds for drafting, and for the target's pass and everything else in the round.
 	DraftMS, VerifyMS float64
+	// Pending is the number of committed tokens that the first draft step had to read. With more
+	// than 2, DraftMS is not typical of a draft step.
+	Pending int
 	// Read is the number of committed tokens that the proposer had missed and read before its first
 	// step. ReadMS is the time this took, in milliseconds.
 	Read   int

@@ -53,6 +53,7 @@ func (m *machine) round(gammaAsked int, more func(i int, q float64) string) gamm
 		o.Accepted++
 	}
 	o.VerifyMS = m.took(m.passMS(o.Drafted + 1))
+	o.Pending = 2
 	return o
 }
 

@@ -59,8 +59,8 @@ func TestCombinedReadsLazily(t *testing.T) {
 	draft, err := readFirst(t, p, ask(2, 9))
 	must(t, err)
 	context = append(context, 6, 7, 8, 30, 31)
-	if draft.By != "draft" || !slices.Equal(m.passes[0], context[:len(context)-1]) {
-		t.Errorf("drafted by %s; the model's first pass read %v, want %v without the last", draft.By, m.passes[0], context)
+	if draft.By != "draft" || !slices.Equal(m.passes[0], context[:len(context)-1]) || draft.Pending != 1 {
+		t.Errorf("drafted by %s, %d pending; the model's first pass read %v, want %v without the last", draft.By, draft.Pending, m.passes[0], context)
 	}
 	if want := fresh(t, context, ask(2, 9)); !slices.Equal(draft.Tokens, want.Tokens) {
 		t.Errorf("drafted %v, want %v", draft.Tokens, want.Tokens)

@@ -141,6 +141,7 @@ func (d *DraftModel) propose(ctx context.Context, ask Ask) (Draft, error) {
 		return draft, nil
 	}
 	unread := d.context[len(d.cached):]
+	draft.Pending = len(unread)
 	if model, ok := d.chainer(ask); ok && len(unread) > 0 && ask.Gamma > 0 && len(d.context) <= d.cache.Cap() {
 		return d.chain(ctx, model, ask, draft)
 	}

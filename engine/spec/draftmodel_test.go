@@ -204,8 +204,11 @@ func TestDraftModelReadsOnlyWhatIsNew(t *testing.T) {
 	must(t, err)
 	x := draft.Tokens
 	must(t, d.Committed([]int32{x[0], x[1], x[2], 9})) // all accepted, and a bonus
-	_, err = d.Propose(t.Context(), ask(1, 1))
+	draft, err = d.Propose(t.Context(), ask(1, 1))
 	must(t, err)
+	if draft.Pending != 2 {
+		t.Errorf("pending %d, want the last draft token and the bonus", draft.Pending)
+	}
 	want := [][]int32{{1, 2, 3, 4}, {x[0]}, {x[1]}, {x[2], 9}}
 	if !slices.EqualFunc(m.passes, want, slices.Equal) {
 		t.Errorf("passes %v, want %v", m.passes, want)

@@ -39,8 +39,8 @@ func TestReadingIsPutOff(t *testing.T) {
 			draft, err = d.Propose(t.Context(), ask(3, 0))
 			must(t, err)
 		}
-		if told != want || d.Unread() != 0 {
-			t.Errorf("of %d tokens %d were to be read apart, %d unread", len(context), told, d.Unread())
+		if told != want || draft.Pending != len(context)-want || d.Unread() != 0 {
+			t.Errorf("of %d tokens %d were to be read apart, %d pending, %d unread", len(context), told, draft.Pending, d.Unread())
 		}
 		if want := fresh(t, context, ask(3, 0)); !slices.Equal(draft.Tokens, want.Tokens) {
 			t.Errorf("drafted %v, want %v", draft.Tokens, want.Tokens)

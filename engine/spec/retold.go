@@ -58,7 +58,7 @@ func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	if err != nil {
 		return Draft{}, err
 	}
-	draft := Draft{Unread: wrote.Unread, Stop: wrote.Stop, Tokens: r.texts.Retell(nil, wrote.Tokens)}
+	draft := Draft{Pending: wrote.Pending, Unread: wrote.Unread, Stop: wrote.Stop, Tokens: r.texts.Retell(nil, wrote.Tokens)}
 	if len(draft.Tokens) > ask.Gamma {
 		draft.Tokens = draft.Tokens[:ask.Gamma]
 	}

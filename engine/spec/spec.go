@@ -29,6 +29,9 @@ type Draft struct {
 	// draft model gives it only if Ask.Continue or Ask.Inspect is set, or if the draft was sampled
 	// on a device; otherwise it is nil. It is nil, too, for proposers without probabilities.
 	Confidence []float64
+	// Pending is the number of committed tokens that the first pass of the draft model had to read: 1 or 2 from round to
+	// round, more after rounds without a draft. It explains an unusually long first step.
+	Pending int
 	// Unread is the number of committed tokens that the proposer has missed and must read before it
 	// drafts; there is no draft yet. Call Read, then Propose again. So the caller can time this
 	// reading apart from drafting and show its progress. It is 0 if the draft is made.

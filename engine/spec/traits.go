@@ -33,3 +33,6 @@ func (t Traits) Lookup() bool { return t.From == FromText }
 
 // Hidden reports whether it drafts from hidden states of the target's: it is a HiddenReader, and needs those of every pass.
 func (t Traits) Hidden() bool { return t.From == FromHeads }
+
+// ReadsAlone reports whether it reads the context with a model of its own before every draft.
+func (t Traits) ReadsAlone() bool { return t.From == FromDraft || t.From == FromLayers }
