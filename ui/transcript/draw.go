@@ -108,7 +108,7 @@ func figures(m *state.Message) []string {
 		parts = append(parts, fmt.Sprintf("%.2f a round", float64(t.Tokens)/float64(t.Rounds)))
 	}
 	if t.Tested > 0 {
-		parts = append(parts, fmt.Sprintf("%.0f%% accepted", 100*float64(t.Accepted)/float64(t.Tested)))
+		parts = append(parts, fmt.Sprintf("%.0f%% kept", 100*float64(t.Accepted)/float64(t.Tested)))
 	}
 	if ms := t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS; ms > 0 {
 		parts = append(parts, fmt.Sprintf("%.1f tok/s", float64(t.Tokens)*1000/ms))
