@@ -31,7 +31,7 @@ demo: ## one answer, without the screen
 	$(GO) run . run "What is speculative decoding?"
 
 film: ## make assets/tour.svg again, the film that README.md opens with
-	$(GO) run . demo assets/tour.txt --film assets/tour.svg --size 90x26 --theme dark --force
+	$(GO) run . demo assets/tour.txt --film assets/tour.svg --size 100x30 --theme dark --force
 
 test: ## every test
 	$(GO) test ./...
