@@ -58,10 +58,21 @@ func (r *Record) trimCandidates(room int) {
 		if !ok {
 			continue
 		}
-		if room -= len(round.Draft) + 1; room < 0 {
+		if room -= len(round.Draft) + 1; room < 0 && hasCandidates(round) {
 			r.Events[i] = withoutCandidates(round)
 		}
 	}
+}
+
+// hasCandidates reports whether there is something to remove. Of older rounds it was removed before.
+func hasCandidates(r event.Round) bool {
+	has := func(t *event.Token) bool { return t.Target != nil || t.Draft != nil || t.LogProbs != nil }
+	for i := range r.Draft {
+		if has(&r.Draft[i]) {
+			return true
+		}
+	}
+	return r.Commit != nil && has(r.Commit)
 }
 
 // withoutCandidates returns a copy of a round without candidates. Others may still use the original.
