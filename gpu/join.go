@@ -1,5 +1,7 @@
 package gpu
 
+import "specula/kernels/cuda"
+
 // join replaces neighbouring operations by one where a kernel does all of them and gives the same
 // bits: in decoding, the launches themselves take a good part of the time. It works in place and
 // returns the operations that remain.
@@ -62,6 +64,43 @@ func joinHeads(operations []operation, s store) []operation {
 		joined.qNorm, joined.kNorm, joined.eps, count = qNorm.w, kNorm.w, qNorm.eps, 5
 	}
 	return append(operations[:len(operations)-count], joined)
+}
+
+// joinProducts joins neighbouring products of the same activations. It works in place and returns the
+// operations that remain.
+func joinProducts(operations []operation) []operation {
+	joined := operations[:0]
+	for _, o := range operations {
+		p, isProduct := o.(product)
+		if last := len(joined) - 1; isProduct && last >= 0 {
+			switch before := joined[last].(type) {
+			case product:
+				if p.joins(before) {
+					joined[last] = products{before, p}
+					continue
+				}
+			case products:
+				if len(before) < cuda.MostJoined && p.joins(before...) {
+					joined[last] = append(before, p)
+					continue
+				}
+			}
+		}
+		joined = append(joined, o)
+	}
+	return joined
+}
+
+// joins reports whether one launch can compute p with the others: it reads what they read, and writes
+// elsewhere.
+func (p product) joins(others ...product) bool {
+	for _, o := range others {
+		if p.activations != o.activations || p.rows != o.rows || p.weight.format != o.weight.format ||
+			p.weight.cols != o.weight.cols || p.dst == o.dst {
+			return false
+		}
+	}
+	return true
 }
 
 // isOf reports whether the norm is of each head of what is rotated, in place.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"specula/gpu/driver"
+	"specula/kernels/cuda"
 )
 
 // Addresses of the tests; no two operations of a pass share memory by accident.
@@ -123,6 +124,46 @@ func TestRotationsAreJoinedWithTheStoring(t *testing.T) {
 			}
 			if got := join(list); !reflect.DeepEqual(got, want) {
 				t.Errorf("became %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestProductsOfTheSameActivationsAreJoined(t *testing.T) {
+	const rows, cols = 3, 512
+	of := func(f *cuda.Format, rows, cols int) *matrix { return &matrix{rows: rows, cols: cols, format: f} }
+	wide, narrow := of(cuda.Q8_0, 4096, cols), of(cuda.Q8_0, 512, cols)
+	q, k, v := product{atQ, atX, rows, wide}, product{atK, atX, rows, narrow}, product{atV, atX, rows, narrow}
+	changed := func(change func(*product)) product {
+		p := k
+		change(&p)
+		return p
+	}
+	for name, c := range map[string]struct {
+		operations, want []operation
+	}{
+		"three":           {[]operation{q, k, v}, []operation{products{q, k, v}}},
+		"two":             {[]operation{q, k}, []operation{products{q, k}}},
+		"one":             {[]operation{q}, []operation{q}},
+		"more than three": {[]operation{q, k, v, product{atOther, atX, rows, wide}}, []operation{products{q, k, v}, product{atOther, atX, rows, wide}}},
+		"not neighbours":  {[]operation{q, addBias{x: atQ}, k, v}, []operation{q, addBias{x: atQ}, products{k, v}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := joinProducts(c.operations); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("became %v, want %v", got, c.want)
+			}
+		})
+	}
+	for name, other := range map[string]product{
+		"another format":    changed(func(p *product) { p.weight = of(cuda.Q4_K, 512, cols) }),
+		"other activations": changed(func(p *product) { p.activations = atY }),
+		"fewer rows":        changed(func(p *product) { p.rows-- }),
+		"another width":     changed(func(p *product) { p.weight = of(cuda.Q8_0, 512, 2*cols) }),
+		"the same result":   changed(func(p *product) { p.dst = atQ }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := joinProducts([]operation{q, other}); !reflect.DeepEqual(got, []operation{q, other}) {
+				t.Errorf("became %v", got)
 			}
 		})
 	}

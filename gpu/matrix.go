@@ -24,6 +24,8 @@ type matrix struct {
 func (w *matrix) Rows() int { return w.rows }
 func (w *matrix) Cols() int { return w.cols }
 
+func (w *matrix) factor() cuda.Factor { return w.format.Factor(w.rows, w.cols) }
+
 // formatOf returns the device layout of a weight type, or nil if the GPU does not support the type.
 // A type without a matrix product of its own is converted when it is loaded; see cuda.StoredAs.
 func formatOf(t compute.DType) *cuda.Format {
@@ -202,7 +204,7 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 		b.rounded = want
 	}
 	b.changed(d)
-	if f.Product(m, cuda.Tiles(weight.rows), weight.cols).SharedBytes <= max(freeShared, b.info.SharedBytes) {
+	if f.Product(m, weight.factor()).SharedBytes <= max(freeShared, b.info.SharedBytes) {
 		b.tape.append(product{d.memory, b.scratch.rounded.memory, m, weight})
 		return nil
 	}

@@ -229,12 +229,25 @@ type product struct {
 	weight           *matrix
 }
 
-func (o product) launch() launch {
-	w := o.weight
-	f, tiles, none := w.format, cuda.Tiles(w.rows), address(0)
-	l := f.Product(o.rows, tiles, w.cols)
-	return launchOf(l.Kernel, shapeOf(l), address(o.dst), whole(w.rows), none, whole(0), none, whole(0),
-		address(w.memory), address(o.activations), whole(o.rows), whole(f.Slabs(w.cols)), whole(f.Ranges(tiles, w.cols)))
+func (o product) launch() launch { return products{o}.launch() }
+
+// products are of the same activations, with matrices of the same format: at most cuda.MostJoined.
+type products []product
+
+func (o products) launch() launch {
+	var matrices []cuda.Factor
+	var arguments []driver.Argument
+	for _, p := range o {
+		m := p.weight.factor()
+		matrices = append(matrices, m)
+		arguments = append(arguments, address(p.dst), whole(m.Rows), address(p.weight.memory), whole(m.Ranges))
+	}
+	for range cuda.MostJoined - len(o) {
+		arguments = append(arguments, address(0), whole(0), address(0), whole(0))
+	}
+	w := o[0].weight
+	l := w.format.Product(o[0].rows, matrices...)
+	return launchOf(l.Kernel, shapeOf(l), append(arguments, address(o[0].activations), whole(o[0].rows), whole(w.format.Slabs(w.cols)))...)
 }
 
 func shapeOf(l cuda.Launch) driver.Shape {

@@ -10,8 +10,7 @@ import (
 // Format is a layout of weight matrices in device memory, for the products of src/matmul.h. The
 // kernels there document each layout. Rows are grouped in tiles of 16 and columns in slabs of 128
 // or 256. A tile is a sequence of slabs, a matrix a sequence of tiles. Missing rows and columns
-// are zeros. Matrices that are multiplied with the same activations can be joined: the tiles of
-// the second follow those of the first.
+// are zeros.
 type Format struct {
 	Name    string // as in the names of its kernels
 	Columns int    // per slab
@@ -85,8 +84,7 @@ func (f *Format) ActivationBytes(m, cols int) int {
 	return groups * (f.groupHeader + f.Slabs(cols)*f.groupSlab)
 }
 
-// Ranges is the number of ranges that the columns of a matrix (or of joined ones) are split into.
-// It decides the bits of the product. So it depends on the matrix alone, not on the number of rows
+// Ranges is the number of ranges that the columns of a matrix are split into. It decides the bits of the product. So it depends on the matrix alone, not on the number of rows
 // of activations and not on the GPU.
 func (f *Format) Ranges(tiles, cols int) int {
 	most := f.mostRanges
@@ -219,28 +217,38 @@ type Launch struct {
 	SharedBytes int
 }
 
-// Product is the launch of a product of m rows of activations with a matrix (or joined ones) of
-// that many tiles and cols columns. Its arguments are
-//
-//	y0 (m, n0) pointer, n0 int32, y1, n1, y2, n2 (0 where there are fewer matrices),
-//	weights pointer, activations pointer, m int32, slabs int32, that is Slabs(cols),
-//	ranges int32, that is Ranges(tiles, cols)
-func (f *Format) Product(m, tiles, cols int) Launch {
-	return f.ProductInRanges(m, tiles, f.Ranges(tiles, cols))
-}
+// Factor is a matrix of a product: its rows, and the ranges that its columns are split into.
+type Factor struct{ Rows, Ranges int }
 
-// ProductInRanges is Product with a given number of ranges, at most the number of slabs and what
-// the format's kernels support.
-func (f *Format) ProductInRanges(m, tiles, ranges int) Launch {
+// Factor is that of a matrix, with the ranges that it always has.
+func (f *Format) Factor(rows, cols int) Factor { return Factor{rows, f.Ranges(Tiles(rows), cols)} }
+
+// MostJoined is how many matrices one launch can multiply with the same activations. Each gets the
+// bits that it gets alone.
+const MostJoined = 3
+
+// Product is the launch of the products of m rows of activations with up to MostJoined matrices of
+// as many columns. Its arguments are, for each matrix,
+//
+//	y (m, n) pointer, n int32, that is its rows, weights pointer, ranges int32
+//
+// all 0 where there are fewer matrices; then activations pointer, m int32, and slabs int32, which is
+// Slabs(cols).
+func (f *Format) Product(m int, matrices ...Factor) Launch {
+	tiles, blocks, most, least := 0, 0, 0, f.mostRanges
+	const blockTiles = 8
+	for _, w := range matrices {
+		tiles += Tiles(w.Rows)
+		blocks += ceil(Tiles(w.Rows), blockTiles)
+		most, least = max(most, w.Ranges), min(least, w.Ranges)
+	}
 	for i, variant := range [...]string{"_rows8", "_rows16", "_rows32"} {
 		if groups := 1 << i; m <= groups*groupRows {
-			return Launch{"matmul_" + f.Name + variant, tiles, 1, 32 * ranges,
-				ranges * groups * groupRows * tileRows * 4}
+			return Launch{"matmul_" + f.Name + variant, tiles, 1, 32 * least,
+				most * groups * groupRows * tileRows * 4}
 		}
 	}
-	const blockTiles = 8
-	return Launch{"matmul_" + f.Name + "_tile", ceil(m, f.blockGroups*groupRows), ceil(tiles, blockTiles),
-		256,
+	return Launch{"matmul_" + f.Name + "_tile", ceil(m, f.blockGroups*groupRows), blocks, 256,
 		f.stages * (blockTiles*f.slabBytes + f.blockGroups*f.groupSlab) / f.pieces}
 }
 

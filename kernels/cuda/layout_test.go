@@ -111,12 +111,12 @@ func TestLaunchesFit(t *testing.T) {
 	for _, f := range formats {
 		for _, cols := range []int{f.Columns, 1024, 12288} {
 			for _, rows := range []int{1, 1024, 4096, 151936} {
-				ranges := f.Ranges(Tiles(rows), cols)
-				if ranges < 1 || ranges > f.Slabs(cols) {
-					t.Errorf("%s: %d × %d has %d ranges", f.Name, rows, cols, ranges)
+				w := f.Factor(rows, cols)
+				if w.Ranges < 1 || w.Ranges > f.Slabs(cols) {
+					t.Errorf("%s: %d × %d has %d ranges", f.Name, rows, cols, w.Ranges)
 				}
 				for _, m := range []int{1, 8, 9, 16, 17, 32, 33, 512, 4096} {
-					l := f.Product(m, Tiles(rows), cols)
+					l := f.Product(m, w, w, f.Factor(64, cols))
 					if l.Threads > 32*f.mostRanges && l.Threads != 256 || l.SharedBytes > 99<<10 || l.GridY > 65535 {
 						t.Errorf("%s: %d rows with %d × %d: %+v", f.Name, m, rows, cols, l)
 					}
@@ -130,7 +130,7 @@ func ExampleFormat_Product() {
 	const rows, cols, m = 4096, 4096, 5
 	f := BFloat16
 	fmt.Println(f.Bytes(rows, cols), "bytes of weights")
-	fmt.Printf("%+v\n", f.Product(m, Tiles(rows), cols))
+	fmt.Printf("%+v\n", f.Product(m, f.Factor(rows, cols)))
 	// Output:
 	// 33554432 bytes of weights
 	// {Kernel:matmul_bfloat16_rows8 GridX:256 GridY:1 Threads:256 SharedBytes:4096}

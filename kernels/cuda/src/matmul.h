@@ -19,28 +19,31 @@
 
 constexpr int tile_rows = 16;    // of w
 
-// Matrices with the same x are joined: their tiles follow each other, and each matrix has its own
-// result. n is 0 for an unused output.
+// Matrices with the same x are joined in one launch. Each has weights, ranges and a result of its own,
+// so its bits are those that it has alone. n is 0 for an unused output.
 struct Output {
     float *y;  // (m, n)
     int n;
+    const unsigned char *weights;
+    int ranges;  // at most Format::most_ranges, at most slabs
 };
 struct Product {
     Output outputs[3];
-    const unsigned char *weights, *x;
+    const unsigned char *x;
     int m;
-    int slabs;   // of w, along k
-    int ranges;  // at most Format::most_ranges, at most slabs
+    int slabs;  // of w, along k
 };
 
 INLINE int tiles_of(int n) { return (n + tile_rows - 1) / tile_rows; }
-INLINE int range_begin(const Product &p, int range) { return p.slabs * range / p.ranges; }
 
-// output_of returns the output of a tile, and makes tile relative to the start of its matrix.
-INLINE Output output_of(const Product &p, int &tile) {
+// output_of returns the output of a block that has so many tiles, and makes block relative to the
+// first one of that output.
+template <int tiles> INLINE Output output_of(const Product &p, int &block) {
     Output output = p.outputs[0];
-    for (int i = 1; i < 3 && tile >= tiles_of(output.n); i++) {
-        tile -= tiles_of(output.n);
+    for (int i = 1; i < 3; i++) {
+        int blocks = (tiles_of(output.n) + tiles - 1) / tiles;
+        if (block < blocks) break;
+        block -= blocks;
         output = p.outputs[i];
     }
     return output;
@@ -94,16 +97,12 @@ template <class Format> INLINE float finish(const Product &p, float sum, int row
     return sum * factors[row % group_rows];
 }
 
-// multiply_rows: block b computes tile b for up to 8·groups rows of x; its warp r computes range r.
-// Shared memory holds (ranges, 8·groups, 16) floats.
-template <class Format, int groups> INLINE void multiply_rows(const Product &p) {
-    DYNAMIC_SHARED(float, partial);
-    const int lane = lane_id(), g = lane / 4, t = lane % 4, range = warp_id();
-    constexpr int results = groups * group_rows * tile_rows;
-    float sum[groups][4] = {};
-    const int last = range_begin(p, range + 1);
-    for (int slab = range_begin(p, range); slab < last; slab++) {
-        const Streamed w = {p.weights + ((size_t)blockIdx.x * p.slabs + slab) * Format::slab_bytes};
+// add_slabs adds the products of the slabs first … last−1 of a tile to the sums of a warp.
+template <class Format, int groups>
+INLINE void add_slabs(float (&sum)[groups][4], const Product &p, const unsigned char *tile, int first, int last) {
+    const int lane = lane_id(), g = lane / 4;
+    for (int slab = first; slab < last; slab++) {
+        const Streamed w = {tile + (size_t)slab * Format::slab_bytes};
         typename Format::Part stored[Format::parts];
         typename Format::Common common;
         UNROLL for (int part = 0; part < Format::parts; part++) Format::load_part(stored[part], w, part, lane);
@@ -120,22 +119,35 @@ template <class Format, int groups> INLINE void multiply_rows(const Product &p) 
             }
         }
     }
-    UNROLL for (int i = 0; i < groups; i++)
-        UNROLL for (int j = 0; j < 4; j++)
-            partial[range * results + (i * group_rows + 2 * t + j % 2) * tile_rows + g + j / 2 * 8] = sum[i][j];
-    __syncthreads();
+}
+
+// multiply_rows: block b computes tile b for up to 8·groups rows of x. Its warps share the ranges:
+// with w warps, warp r computes the ranges r, r+w, … Shared memory holds (ranges, 8·groups, 16) floats.
+template <class Format, int groups> INLINE void multiply_rows(const Product &p) {
+    DYNAMIC_SHARED(float, partial);
+    const int g = lane_id() / 4, t = lane_id() % 4;
+    constexpr int results = groups * group_rows * tile_rows;
     int tile = blockIdx.x;
-    const Output output = output_of(p, tile);
+    const Output output = output_of<1>(p, tile);
+    const unsigned char *weights = output.weights + (size_t)tile * p.slabs * Format::slab_bytes;
+    for (int range = warp_id(); range < output.ranges; range += (int)blockDim.x / warp_size) {
+        float sum[groups][4] = {};
+        add_slabs<Format, groups>(sum, p, weights, p.slabs * range / output.ranges, p.slabs * (range + 1) / output.ranges);
+        UNROLL for (int i = 0; i < groups; i++)
+            UNROLL for (int j = 0; j < 4; j++)
+                partial[range * results + (i * group_rows + 2 * t + j % 2) * tile_rows + g + j / 2 * 8] = sum[i][j];
+    }
+    __syncthreads();
     for (int i = threadIdx.x; i < results; i += blockDim.x) {
         float total = partial[i];
-        for (int r = 1; r < p.ranges; r++) total += partial[r * results + i];
+        for (int r = 1; r < output.ranges; r++) total += partial[r * results + i];
         int row = i / tile_rows, n = tile * tile_rows + i % tile_rows;
         if (row < p.m && n < output.n) output.y[(size_t)row * output.n + n] = finish<Format>(p, total, row);
     }
 }
 
-// multiply_tile: block (i, j) computes rows 8·block_groups·i … of x with tiles 8·j … of w. Each of its
-// eight warps has 2 tiles of w and half of the groups. A stage of shared memory holds a slab of all of
+// multiply_tile: block (i, j) computes rows 8·block_groups·i … of x with the j'th eight tiles of w, all
+// of one output. Each of its eight warps has 2 tiles of w and half of the groups. A stage of shared memory holds a slab of all of
 // them, or a piece of it. While one stage is multiplied, the next ones are copied. All stages fit into
 // the 99 KiB that a block may use on every GPU.
 constexpr int block_tiles = 8, warp_tiles = 2;
@@ -157,11 +169,11 @@ template <int bytes, int count> INLINE void copy_pieces(unsigned char *to, const
 }
 
 // copy_stage begins to copy a piece of the slabs of the block's tiles and groups to a stage.
-template <class Format> INLINE void copy_stage(const Product &p, unsigned char *stage, int piece, int tiles) {
+template <class Format> INLINE void copy_stage(const Product &p, unsigned char *stage, int piece, const Output &output, int tile) {
     using T = Tile<Format>;
-    const int tile = blockIdx.y * block_tiles, group = blockIdx.x * Format::block_groups;
+    const int group = blockIdx.x * Format::block_groups, last = tiles_of(output.n) - 1;
     const size_t tile_bytes = (size_t)p.slabs * Format::slab_bytes;
-    copy_pieces<T::w_bytes, block_tiles>(stage, p.weights + tile * tile_bytes + (size_t)piece * T::w_bytes, tile_bytes, tiles - 1 - tile);
+    copy_pieces<T::w_bytes, block_tiles>(stage, output.weights + tile * tile_bytes + (size_t)piece * T::w_bytes, tile_bytes, last - tile);
     copy_pieces<T::x_bytes, Format::block_groups>(stage + block_tiles * T::w_bytes,
         p.x + group * group_bytes<Format>(p) + Format::Activations::header_bytes + (size_t)piece * T::x_bytes,
         group_bytes<Format>(p), (p.m - 1) / group_rows - group);
@@ -205,28 +217,28 @@ template <class Format> INLINE void multiply_tile(const Product &p) {
     constexpr int stages = Format::stages;
     const int lane = lane_id(), g = lane / 4, t = lane % 4;
     const int first_tile = warp_id() % 4 * warp_tiles, first_group = warp_id() / 4 * T::warp_groups;
-    const int tiles = tiles_of(p.outputs[0].n) + tiles_of(p.outputs[1].n) + tiles_of(p.outputs[2].n);
-    const int pieces = p.slabs * Format::pieces;
+    int block = blockIdx.y;
+    const Output output = output_of<block_tiles>(p, block);
+    const int block_tile = block * block_tiles, pieces = p.slabs * Format::pieces;
     float sum[warp_tiles][T::warp_groups][4] = {}, total[warp_tiles][T::warp_groups][4];
     for (int piece = 0; piece < stages - 1; piece++) {
-        if (piece < pieces) copy_stage<Format>(p, shared + piece * T::stage_bytes, piece, tiles);
+        if (piece < pieces) copy_stage<Format>(p, shared + piece * T::stage_bytes, piece, output, block_tile);
         copy_async_commit();
     }
     for (int piece = 0, range = 0; piece < pieces; piece++) {
         copy_async_wait(stages - 2);
         __syncthreads();
         int ahead = piece + stages - 1;
-        if (ahead < pieces) copy_stage<Format>(p, shared + ahead % stages * T::stage_bytes, ahead, tiles);
+        if (ahead < pieces) copy_stage<Format>(p, shared + ahead % stages * T::stage_bytes, ahead, output, block_tile);
         copy_async_commit();
         const Staged stage = {to_shared(shared) + piece % stages * T::stage_bytes};
         multiply_stage<Format>(sum, stage + first_tile * T::w_bytes, stage + (block_tiles * T::w_bytes + first_group * T::x_bytes), lane);
-        if (piece + 1 < range_begin(p, range + 1) * Format::pieces) continue;
+        if (piece + 1 < p.slabs * (range + 1) / output.ranges * Format::pieces) continue;
         end_range(total, sum, range == 0);
         range++;
     }
     UNROLL for (int i = 0; i < warp_tiles; i++) {
-        int tile = blockIdx.y * block_tiles + first_tile + i;
-        const Output output = output_of(p, tile);
+        const int tile = block_tile + first_tile + i;
         UNROLL for (int j = 0; j < T::warp_groups; j++)
             UNROLL for (int e = 0; e < 4; e++) {
                 int row = (blockIdx.x * Format::block_groups + first_group + j) * group_rows + 2 * t + e % 2;
@@ -236,13 +248,12 @@ template <class Format> INLINE void multiply_tile(const Product &p) {
     }
 }
 
-// MATMUL exports the products of a format: for up to 8, 16 and 32 rows, with one block of 32·ranges
-// threads per tile; and for any number of rows, with ⌈m/(8·block_groups)⌉ × ⌈tiles/8⌉ blocks of 256
-// threads.
-#define MATMUL_PARAMETERS                                                                                                   \
-    float *y0, int n0, float *y1, int n1, float *y2, int n2, const unsigned char *weights, const unsigned char *x, int m, int slabs, \
-        int ranges
-#define MATMUL_PRODUCT {{{y0, n0}, {y1, n1}, {y2, n2}}, weights, x, m, slabs, ranges}
+// MATMUL exports the products of a format: for up to 8, 16 and 32 rows, with a block per tile; and for
+// any number of rows, with ⌈m/(8·block_groups)⌉ × ⌈tiles/8⌉ blocks of 256 threads, where the tiles of
+// each output begin a block.
+#define MATMUL_OUTPUT(i) float *y##i, int n##i, const unsigned char *weights##i, int ranges##i
+#define MATMUL_PARAMETERS MATMUL_OUTPUT(0), MATMUL_OUTPUT(1), MATMUL_OUTPUT(2), const unsigned char *x, int m, int slabs
+#define MATMUL_PRODUCT {{{y0, n0, weights0, ranges0}, {y1, n1, weights1, ranges1}, {y2, n2, weights2, ranges2}}, x, m, slabs}
 #define MATMUL_KERNEL(name, threads, blocks, call)                                                                          \
     extern "C" __global__ void __launch_bounds__(threads, blocks) name(MATMUL_PARAMETERS) { call(MATMUL_PRODUCT); }         \
     EXPORT(name)

@@ -103,36 +103,47 @@ func unusualRows(x []float32, m, cols int) {
 }
 
 // pack lays out weights.
-func (f Matmul) pack(t testing.TB, w []byte, rows, cols int) []byte {
+func (f Matmul) pack(t testing.TB, w []byte, rows, cols, ranges int) packed {
 	t.Helper()
-	packed := make([]byte, f.Bytes(rows, cols))
-	if err := f.Pack(packed, w, rows, cols); err != nil {
+	weights := make([]byte, f.Bytes(rows, cols))
+	if err := f.Pack(weights, w, rows, cols); err != nil {
 		t.Fatal(err)
 	}
-	return packed
+	return packed{cuda.Factor{Rows: rows, Ranges: ranges}, weights}
 }
 
-// product prepares the activations and multiplies. rows has the number of rows of each matrix that
-// packed joins.
-func (f Matmul) product(run Run, x []float32, m int, packed []byte, rows []int, cols, ranges int) [][]float32 {
+// packed is a matrix in the layout of a format.
+type packed struct {
+	cuda.Factor
+	weights []byte
+}
+
+// product prepares the activations and multiplies them with one matrix.
+func (f Matmul) product(run Run, x []float32, m int, w packed, cols int) []float32 {
+	return f.products(run, x, m, []packed{w}, cols)[0]
+}
+
+// products prepares the activations and multiplies them with joined matrices.
+func (f Matmul) products(run Run, x []float32, m int, matrices []packed, cols int) [][]float32 {
 	activations := simtest.Filled(f.ActivationBytes(m, cols), byte(0xff)) // the content of missing rows must not matter
 	start := func(l cuda.Launch, arguments ...any) {
 		run(l.Kernel, simtest.Grid(l.GridX, l.GridY), simtest.Block(l.Threads), l.SharedBytes, arguments...)
 	}
 	start(f.Prepare(m, cols), activations, x, int32(cols), int32(f.ActivationSlabs(cols)))
 	var results [][]float32
+	var factors []cuda.Factor
 	var arguments []any
-	tiles := 0
-	for i := range 3 {
-		if i >= len(rows) {
-			arguments = append(arguments, uint64(0), int32(0))
+	for i := range cuda.MostJoined {
+		if i >= len(matrices) {
+			arguments = append(arguments, uint64(0), int32(0), uint64(0), int32(0))
 			continue
 		}
-		results = append(results, simtest.Filled(m*rows[i], float32(math.NaN())))
-		arguments = append(arguments, results[i], int32(rows[i]))
-		tiles += cuda.Tiles(rows[i])
+		w := matrices[i]
+		results = append(results, simtest.Filled(m*w.Rows, float32(math.NaN())))
+		factors = append(factors, w.Factor)
+		arguments = append(arguments, results[i], int32(w.Rows), w.weights, int32(w.Ranges))
 	}
-	start(f.ProductInRanges(m, tiles, ranges), append(arguments, packed, activations, int32(m), int32(f.Slabs(cols)), int32(ranges))...)
+	start(f.Product(m, factors...), append(arguments, activations, int32(m), int32(f.Slabs(cols)))...)
 	return results
 }
 
@@ -158,18 +169,18 @@ func (f Matmul) CheckProducts(t testing.TB, run Run, exact bool) {
 		most := slices.Max(shape.m)
 		r := rand.New(rand.NewPCG(1, uint64(shape.cols)))
 		w := f.random(r, shape.rows, shape.cols)
-		packed := f.pack(t, w, shape.rows, shape.cols)
+		matrix := f.pack(t, w, shape.rows, shape.cols, shape.ranges)
 		x := simtest.Normal(3, most*shape.cols)
 		unusualRows(x, most, shape.cols)
 		want := make([]float32, most*shape.rows)
 		f.multiply(want, x, most, w, shape.rows, shape.cols, shape.ranges)
 		if !exact {
-			got := f.product(run, x, most, packed, []int{shape.rows}, shape.cols, shape.ranges)[0]
+			got := f.product(run, x, most, matrix, shape.cols)
 			f.near(t, got, want)
 			want = got
 		}
 		for _, m := range shape.m {
-			got := f.product(run, x[:m*shape.cols], m, packed, []int{shape.rows}, shape.cols, shape.ranges)[0]
+			got := f.product(run, x[:m*shape.cols], m, matrix, shape.cols)
 			simtest.Equal(t, fmt.Sprintf("%s: %d × %d with %d rows", f.Name, shape.rows, shape.cols, m), got, want[:m*shape.rows])
 		}
 	}
@@ -192,22 +203,21 @@ func (f Matmul) near(t testing.TB, got, want []float32) {
 	}
 }
 
-// CheckJoined compares the product with three joined matrices with the products with each.
+// CheckJoined compares the product with three joined matrices, of different ranges, with the products
+// with each.
 func (f Matmul) CheckJoined(t testing.TB, run Run) {
 	t.Helper()
-	rows, cols, ranges := []int{40, 16, 7}, 2*f.Columns, 2
-	var joined []byte
-	var each [][]byte
-	for i, n := range rows {
-		packed := f.pack(t, f.random(rand.New(rand.NewPCG(5, uint64(i))), n, cols), n, cols)
-		each = append(each, packed)
-		joined = append(joined, packed...)
+	cols := 3 * f.Columns
+	var matrices []packed
+	for i, ranges := range []int{2, 3, 1} { // the warps, as many as the fewest ranges, take one range or more
+		n := []int{40, 16, 7}[i]
+		matrices = append(matrices, f.pack(t, f.random(rand.New(rand.NewPCG(5, uint64(i))), n, cols), n, cols, ranges))
 	}
 	for _, m := range []int{2, 35} {
 		x := simtest.Normal(6, m*cols)
-		got := f.product(run, x, m, joined, rows, cols, ranges)
-		for i, n := range rows {
-			want := f.product(run, x, m, each[i], []int{n}, cols, ranges)[0]
+		got := f.products(run, x, m, matrices, cols)
+		for i, w := range matrices {
+			want := f.product(run, x, m, w, cols)
 			simtest.Equal(t, fmt.Sprintf("%s: matrix %d of three with %d rows", f.Name, i, m), got[i], want)
 		}
 	}
@@ -226,6 +236,6 @@ func (f Matmul) CheckEmbedding(t testing.TB, run Run) {
 		want = append(want, wide[int(id)*cols:(int(id)+1)*cols]...)
 	}
 	y := simtest.Filled(len(want), float32(math.NaN()))
-	run(f.EmbedKernel(), simtest.Grid(len(ids)), simtest.Block(64), 0, y, f.pack(t, w, rows, cols), ids, int32(cols), int32(f.Slabs(cols)))
+	run(f.EmbedKernel(), simtest.Grid(len(ids)), simtest.Block(64), 0, y, f.pack(t, w, rows, cols, 1).weights, ids, int32(cols), int32(f.Slabs(cols)))
 	simtest.Equal(t, f.Name+", embedded", y, want)
 }

@@ -71,7 +71,7 @@ func TestMissingSynchronisationIsNoticed(t *testing.T) {
 					err = k.Try(kernel, grid, block, sharedBytes, arguments...)
 				}
 			}
-			got := f.product(run, x, m, f.pack(t, w, rows, cols), []int{rows}, cols, 1)[0]
+			got := f.product(run, x, m, f.pack(t, w, rows, cols, 1), cols)
 			simtest.Equal(t, f.Name, got, want)
 			return err
 		}})
