@@ -5,7 +5,9 @@ package gpu_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -42,6 +44,9 @@ func TestEveryArchitecture(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if data := unpack(t, folder+name+".gguf.gz"); refused(t, b, data) {
+				return
+			}
 			// The first tokens of the longer prompt are more than a window, which is 16.
 			const tokens = 20
 			prompt := prompts[len(prompts)-1]
@@ -68,6 +73,21 @@ func TestEveryArchitecture(t *testing.T) {
 			}
 		})
 	}
+}
+
+// refused reports whether a model has experts, which the device does not compute yet; then it must
+// say so.
+func refused(t *testing.T, b compute.Backend, data []byte) bool {
+	t.Helper()
+	file := parse(t, data)
+	if experts, _, _ := file.Uint(file.Architecture() + ".expert_count"); experts == 0 {
+		return false
+	}
+	_, err := model.Load(context.Background(), b, file, model.Options{}, nil)
+	if !errors.Is(err, compute.ErrLacks) || !strings.Contains(err.Error(), "mixture of experts") || !strings.Contains(err.Error(), "--device cpu") {
+		t.Errorf("a mixture of experts: %v", err)
+	}
+	return true
 }
 
 func unpack(t *testing.T, path string) []byte {

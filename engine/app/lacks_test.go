@@ -26,28 +26,33 @@ func (p plain) Info() compute.Info { return compute.Info{Kind: "cuda", Name: "a 
 
 // A device that lacks an operation of the model is passed over under auto, and refused by its name.
 func TestADeviceThatLacksAnOperation(t *testing.T) {
-	a := &app.App{Version: "test", Now: time.Now, OpenGPU: func(context.Context, string) (compute.Backend, error) {
-		return plain{host.New(1)}, nil
-	}}
-	c := config.Default()
-	c.Model.Target, c.Model.Draft, c.Device.Device = gemma(t), "none", "auto"
-	opened, err := a.Open(t.Context(), c, func(event.Event) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer opened.Close()
-	if ready := opened.Ready(); !strings.HasPrefix(ready.Device, "cpu") || !strings.Contains(ready.DeviceWhy, "a plain GPU does not compute these yet") {
-		t.Errorf("device %q because %q", ready.Device, ready.DeviceWhy)
-	}
-	c.Device.Device = "cuda"
-	if _, err := a.Open(t.Context(), c, func(event.Event) {}); !errors.Is(err, compute.ErrLacks) || !strings.Contains(err.Error(), "choose --device cpu") {
-		t.Errorf("asked for by name: %v", err)
+	for name, lacks := range map[string]string{"gemma3": "sliding windows", "qwen3moe": "a mixture of experts"} {
+		t.Run(name, func(t *testing.T) {
+			a := &app.App{Version: "test", Now: time.Now, OpenGPU: func(context.Context, string) (compute.Backend, error) {
+				return plain{host.New(1)}, nil
+			}}
+			c := config.Default()
+			c.Model.Target, c.Model.Draft, c.Device.Device = fixture(t, name), "none", "auto"
+			opened, err := a.Open(t.Context(), c, func(event.Event) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer opened.Close()
+			why := "has " + lacks + ", and a plain GPU does not compute these yet"
+			if ready := opened.Ready(); !strings.HasPrefix(ready.Device, "cpu") || !strings.Contains(ready.DeviceWhy, why) {
+				t.Errorf("device %q because %q", ready.Device, ready.DeviceWhy)
+			}
+			c.Device.Device = "cuda"
+			if _, err := a.Open(t.Context(), c, func(event.Event) {}); !errors.Is(err, compute.ErrLacks) || !strings.Contains(err.Error(), "choose --device cpu") {
+				t.Errorf("asked for by name: %v", err)
+			}
+		})
 	}
 }
 
-// gemma unpacks a tiny model with windows.
-func gemma(t *testing.T) string {
-	packed, err := os.ReadFile("../model/testdata/architectures/gemma3.gguf.gz")
+// fixture unpacks a tiny model.
+func fixture(t *testing.T, name string) string {
+	packed, err := os.ReadFile("../model/testdata/architectures/" + name + ".gguf.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +61,7 @@ func gemma(t *testing.T) string {
 		t.Fatal(err)
 	}
 	data, err := io.ReadAll(r)
-	path := filepath.Join(t.TempDir(), "gemma3.gguf")
+	path := filepath.Join(t.TempDir(), name+".gguf")
 	if err == nil {
 		err = os.WriteFile(path, data, 0o600)
 	}

@@ -4,7 +4,8 @@
 // Read Backend first: it owns memory and executes the operations of a transformer, each over a
 // batch of rows. Matrix, Vector, Buffer and Cache are what it hands out; Weight, CacheShape,
 // Attention and Rope describe what it is asked for. Logits are the result of a pass. What a backend
-// may offer beyond this (Extra, Feeder, Judge, Arithmetic, CacheChecker) are interfaces of their
+// may offer beyond this (Extra, Mixer, Feeder, Judge, Arithmetic,
+// CacheChecker) are interfaces of their
 // own, found by a type assertion.
 //
 // Calls queue work in order. Numbers come to the host only by the methods of Logits and Judge, by
@@ -25,13 +26,14 @@ type DType uint32
 
 // The types that code names.
 const (
-	F32  DType = 0
-	F16  DType = 1
-	Q4_0 DType = 2
-	Q8_0 DType = 8
-	Q4_K DType = 12
-	Q6_K DType = 14
-	BF16 DType = 30
+	F32   DType = 0
+	F16   DType = 1
+	Q4_0  DType = 2
+	Q8_0  DType = 8
+	Q4_K  DType = 12
+	Q6_K  DType = 14
+	BF16  DType = 30
+	MXFP4 DType = 39
 )
 
 // Weight is a tensor as a file stores it: Rows × Cols, row-major; Cols runs along the axis that a
@@ -39,8 +41,10 @@ const (
 type Weight struct {
 	Name string
 	Type DType
-	Rows int
+	Rows int // of all experts together
 	Cols int
+	// Experts is the number of matrices that lie one after the other, in a mixture; otherwise 0.
+	Experts int
 	// in the file's block format; the backend borrows it for the life of the model and never writes
 	// it
 	Data []byte
@@ -50,7 +54,8 @@ type Weight struct {
 	Done func(from, to int)
 }
 
-// Matrix is a weight matrix that the backend has loaded: (Rows, Cols).
+// Matrix is a weight matrix that the backend has loaded: (Rows, Cols). Of a mixture it stands for
+// the matrices of all experts, and Rows is that of one.
 type Matrix interface {
 	Rows() int
 	Cols() int

@@ -29,6 +29,7 @@ type Backend struct {
 	quantised cpu.Quantized // room for the quantised activations
 	exact     bool          // activations are not quantised
 	room      cpu.Room      // for products with them
+	inputs    cpu.ExpertMemory
 
 	weightBytes int64 // of all matrices that were loaded
 	nearBytes   int64 // up to so many, they stay in the last-level cache
@@ -49,7 +50,7 @@ func NewPolling(threads int, poll time.Duration) *Backend {
 	if threads == 1 {
 		unit = "thread"
 	}
-	return &Backend{
+	b := &Backend{
 		pool:  cpu.NewPool(threads, poll),
 		queue: newQueue(),
 		name:  fmt.Sprintf("%s, %s, %d %s", processorName(), cpu.ActiveLevel(), threads, unit),
@@ -57,6 +58,8 @@ func NewPolling(threads int, poll time.Duration) *Backend {
 
 		nearBytes: machine.lastCacheBytes() / 2, // activations, keys, values and other programs need the rest
 	}
+	b.inputs.Quantised = &b.quantised
+	return b
 }
 
 // WithActivations makes products take the activations as they are (f32) or, with quantised weights,

@@ -10,13 +10,15 @@ import (
 )
 
 // matrix is a weight matrix in one of two forms: floating-point numbers as they are in the file, or
-// quantised numbers repacked into panels.
+// quantised numbers repacked into panels. Of a mixture it has such a matrix for each expert, and
+// panels and data are those of the first.
 type matrix struct {
-	rows   int
-	cols   int
-	number cpu.Number
-	data   []byte // (rows, cols) numbers
-	panels *cpu.Panels
+	rows    int
+	cols    int
+	number  cpu.Number
+	data    []byte // (rows, cols) numbers
+	panels  *cpu.Panels
+	experts []cpu.Expert // nil: not of a mixture
 }
 
 func (w *matrix) Rows() int { return w.rows }
@@ -43,10 +45,13 @@ var numbers = map[compute.DType]cpu.Number{compute.F32: cpu.F32, compute.F16: cp
 // MatrixBytes returns the memory that Matrix allocates for w in addition to the bytes it borrows.
 func (b *Backend) MatrixBytes(w compute.Weight) int64 {
 	if f, ok := cpu.FormatOf(uint32(w.Type)); ok {
-		return f.PanelBytes(w.Rows, w.Cols)
+		return int64(matrices(w)) * f.PanelBytes(w.Rows/matrices(w), w.Cols)
 	}
 	return 0
 }
+
+// matrices returns how many matrices a weight holds.
+func matrices(w compute.Weight) int { return max(w.Experts, 1) }
 
 // Matrix loads a weight of any type of format.Loadable.
 func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix, error) {
@@ -55,6 +60,9 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	}
 	if w.Rows < 1 || w.Cols < 1 {
 		return nil, fmt.Errorf("tensor %q: shape %d × %d is empty", w.Name, w.Rows, w.Cols)
+	}
+	if w.Rows%matrices(w) != 0 {
+		return nil, fmt.Errorf("tensor %q: %d rows cannot be divided among %d experts", w.Name, w.Rows, w.Experts)
 	}
 	if f, ok := cpu.FormatOf(uint32(w.Type)); ok {
 		return b.quantisedMatrix(ctx, w, f)
@@ -67,7 +75,12 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 		return nil, err
 	}
 	b.weightBytes += int64(len(w.Data))
-	return &matrix{rows: w.Rows, cols: w.Cols, number: number, data: w.Data}, nil
+	m := &matrix{rows: w.Rows / matrices(w), cols: w.Cols, number: number, data: w.Data}
+	each := len(w.Data) / matrices(w)
+	for e := range w.Experts {
+		m.experts = append(m.experts, cpu.Expert{Type: number, Data: w.Data[e*each : (e+1)*each]})
+	}
+	return m, nil
 }
 
 func (b *Backend) quantisedMatrix(ctx context.Context, w compute.Weight, f cpu.Format) (compute.Matrix, error) {
@@ -77,22 +90,37 @@ func (b *Backend) quantisedMatrix(ctx context.Context, w compute.Weight, f cpu.F
 	if err := checkLength(w, w.Rows*w.Cols/f.BlockElements*f.BlockBytes); err != nil {
 		return nil, err
 	}
-	panels := cpu.NewPanels(f, w.Rows, w.Cols)
-	// Repack piece by piece, so that a large weight is never in memory twice.
-	task := &cpu.Repack{Panels: panels, Src: w.Data}
+	n := matrices(w)
+	all := cpu.NewPanelsOfEach(f, n, w.Rows/n, w.Cols)
+	for e, panels := range all {
+		if err := b.repack(ctx, panels, w, e*len(w.Data)/n, (e+1)*len(w.Data)/n); err != nil {
+			return nil, err
+		}
+	}
+	b.weightBytes += b.MatrixBytes(w)
+	m := &matrix{rows: w.Rows / n, cols: w.Cols, panels: all[0]}
+	for e := range w.Experts {
+		m.experts = append(m.experts, cpu.Expert{Panels: all[e]})
+	}
+	return m, nil
+}
+
+// repack fills panels with the bytes from … to−1 of a weight, piece by piece, so that a large weight
+// is never in memory twice.
+func (b *Backend) repack(ctx context.Context, panels *cpu.Panels, w compute.Weight, first, last int) error {
+	task := &cpu.Repack{Panels: panels, Src: w.Data[first:last]}
 	step := max(1, repackBytes/panels.BytesEach())
 	for from := 0; from < panels.Items(); from += step {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		to := min(from+step, panels.Items())
 		b.pool.Run(&someItems{task, from}, to-from, repackBytes)
 		if w.Done != nil {
-			w.Done(panels.SourceBytes(from), panels.SourceBytes(to))
+			w.Done(first+panels.SourceBytes(from), first+panels.SourceBytes(to))
 		}
 	}
-	b.weightBytes += f.PanelBytes(w.Rows, w.Cols)
-	return &matrix{rows: w.Rows, cols: w.Cols, panels: panels}, nil
+	return nil
 }
 
 // repackBytes is the size of one piece, after which the file's bytes are given back.

@@ -17,6 +17,7 @@ type queue struct {
 	rows     []rowPhase
 	products []productPhase
 	attends  []cpu.Attention
+	mixtures []mixturePhase
 }
 
 // flushWork bounds the work in the queue, in multiplications, so that a pass over a large model can
@@ -27,6 +28,7 @@ func newQueue() queue {
 	return queue{
 		phases: make([]cpu.Phase, 0, cpu.MostPhases),
 		rows:   make([]rowPhase, 0, cpu.MostPhases), products: make([]productPhase, 0, cpu.MostPhases), attends: make([]cpu.Attention, 0, cpu.MostPhases),
+		mixtures: make([]mixturePhase, 0, cpu.MostPhases),
 	}
 }
 
@@ -88,6 +90,7 @@ func (b *Backend) flush() {
 	}
 	phases := q.phases
 	q.phases, q.rows, q.products, q.attends, q.work = q.phases[:0], q.rows[:0], q.products[:0], q.attends[:0], 0
+	q.mixtures = q.mixtures[:0]
 	b.pool.RunAll(phases)
 }
 
@@ -137,6 +140,7 @@ type rowOperation struct {
 	kv           *cpu.KV
 	position     int
 	quantised    *cpu.Quantized
+	routing      *routing
 }
 
 func (op *rowOperation) rowX(i int, c columns) []float32 {

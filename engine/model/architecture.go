@@ -32,6 +32,7 @@ type architecture struct {
 	rotateFirst bool   // RoPE comes before the norms of query and key
 
 	activation compute.Activation // of the feed-forward network
+	experts    experts            // mixtures of experts
 
 	normEmbeddings bool    // embeddings are normalised, without weights
 	postNormEps    float64 // epsilon of the norms after attention and feed-forward network; 0: that of the others
@@ -91,7 +92,7 @@ func usualNeeds() needs {
 	return needs{
 		"": required, "optional": optional, "attention_norm": required, "feed_forward_norm": required, "gate": required,
 		"norm_bias": absent, "feed_forward_norm_bias": absent, "qk_norm": absent, "post_norms": absent, "attention_gate": absent,
-		"qkv_bias": optional,
+		"qkv_bias": optional, "expert_bias": absent, "choice_bias": absent, "shared_factor": absent,
 	}
 }
 
@@ -103,7 +104,7 @@ func (a *architecture) needs() needs {
 }
 
 func architectures() []architecture {
-	return slices.Concat(llamaLike(), gemmas(), sandwiches(), parallels(), layerNormed())
+	return slices.Concat(llamaLike(), gemmas(), sandwiches(), parallels(), layerNormed(), mixtures())
 }
 
 func architectureOf(name string) (a architecture, known bool) {

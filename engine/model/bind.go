@@ -24,6 +24,7 @@ type binder struct {
 	file     *weights.File
 	arch     architecture
 	sizes    map[string]int
+	parts    map[string]bool // values of the tag in that the tensors to collect have
 	bindings []binding
 }
 
@@ -34,7 +35,7 @@ func (b *binder) collect(target any, layer int) error {
 	for i := range value.NumField() {
 		tag := value.Type().Field(i).Tag
 		need, isTensor := needs[tag.Get("need")]
-		if tag.Get("gguf") == "" || !isTensor || need == absent {
+		if tag.Get("gguf") == "" || !isTensor || need == absent || tag.Get("in") != "" && !b.parts[tag.Get("in")] {
 			continue
 		}
 		name := b.arch.tensorName(strings.ReplaceAll(tag.Get("gguf"), "%d", fmt.Sprint(layer)))
@@ -52,6 +53,9 @@ func (b *binder) collect(target any, layer int) error {
 				b.file.Called(name), times([]int{found.weight.Rows, found.weight.Cols}), b.arch.name, times(shape))
 		}
 		found.field = value.Field(i)
+		if len(shape) == 3 {
+			found.weight.Experts = shape[0]
+		}
 		b.bindings = append(b.bindings, *found)
 	}
 	return nil
@@ -139,10 +143,12 @@ func (b *binder) shape(tag string) []int {
 }
 
 func fits(w compute.Weight, shape []int) bool {
-	if len(shape) == 1 {
-		return w.Rows*w.Cols == shape[0] // norms of single heads are stored head by head
+	numbers := 1
+	for _, n := range shape {
+		numbers *= n
 	}
-	return w.Rows == shape[0] && w.Cols == shape[1]
+	// Norms of single heads are stored head by head. Matrices of experts lie one after the other.
+	return w.Rows*w.Cols == numbers && (len(shape) == 1 || w.Cols == shape[len(shape)-1])
 }
 
 func times(shape []int) string {
@@ -202,7 +208,7 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 			return nil, fmt.Errorf("taking in the tensor %q: %w", binding.weight.Name, err)
 		}
 		binding.field.Set(reflect.ValueOf(taken))
-		if matrix, ok := taken.(compute.Matrix); ok {
+		if matrix, ok := taken.(compute.Matrix); ok && binding.weight.Experts == 0 { // a pass uses only some experts
 			matrices = append(matrices, Matrix{matrix, gguf.TypeName(binding.weight.Type), int64(len(binding.weight.Data))})
 		}
 		if left[binding.tensor]--; copied && left[binding.tensor] == 0 {

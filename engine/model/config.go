@@ -28,6 +28,11 @@ type Config struct {
 	NormEps       float64
 	TiedOutput    bool // the embedding table is also the output matrix
 
+	Experts     compute.Router // of a mixture; without experts if it has none
+	ExpertFFN   int            // width of an expert
+	SharedFFN   int            // width of the expert that all rows use; 0: there is none
+	DenseLayers int            // so many first layers have no experts
+
 	AttentionScale float64 // factor of q·k, usually 1/√HeadDim
 	AttentionCap   float64 // bound of the scores of attention; this and all below: 0 for none
 	LogitCap       float64 // bound of the logits
@@ -164,6 +169,7 @@ func readConfig(file *weights.File, arch *architecture) (Config, layerWindows, e
 	if arch.read != nil {
 		arch.read(m, &c)
 	}
+	m.readExperts(arch, &c)
 	m.check(c)
 	return c, w, m.err
 }
@@ -181,9 +187,6 @@ func (m *metadata) check(c Config) {
 	}
 	if v := m.count("attention.value_length", c.HeadDim, maxHeadDim); v != c.HeadDim {
 		m.fail(m.key("attention.value_length"), v, fmt.Sprintf("the key length, %d", c.HeadDim))
-	}
-	if experts, _, err := m.file.Uint(m.key("expert_count")); err != nil || experts > 0 {
-		m.fail(m.key("expert_count"), experts, "0: mixtures of experts are not supported")
 	}
 	if causal, found, err := m.file.Bool(m.key("attention.causal")); err != nil || found && !causal {
 		m.fail(m.key("attention.causal"), causal, "true: only causal models can be decoded")

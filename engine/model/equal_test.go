@@ -116,7 +116,7 @@ func subjects() []subject {
 			continue // those of demoAndTies
 		}
 		all = append(all, subject{"random " + gguf.TypeName(typ), func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
-			return noise(t, b, typ, o)
+			return noise(t, b, "tiny", typ, o)
 		}})
 	}
 	return all
@@ -159,9 +159,9 @@ func demoAndTies() []subject {
 }
 
 // noise is a tiny model with random weights.
-func noise(t testing.TB, backend compute.Backend, typ compute.DType, o model.Options) *model.Model {
+func noise(t testing.TB, backend compute.Backend, name string, typ compute.DType, o model.Options) *model.Model {
 	t.Helper()
-	shape, err := random.ShapeNamed("tiny")
+	shape, err := random.ShapeNamed(name)
 	if err != nil {
 		t.Fatal(err)
 	}

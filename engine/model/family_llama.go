@@ -6,7 +6,7 @@ import "math"
 // feed-forward network.
 func llamaLike() []architecture {
 	return []architecture{
-		{name: "llama", saved: saved{types: []string{"llama", "mistral"}, halves: true}}, // also Falcon 3, SmolLM 1 and 2
+		{name: "llama", experts: experts{some: true, normed: true}, saved: saved{types: []string{"llama", "mistral"}, halves: true}}, // also Falcon 3, SmolLM 1 and 2, Mixtral
 		{name: "qwen2", neoX: true, has: needs{"qkv_bias": required}, saved: saved{types: []string{"qwen2"}}},
 		{name: "qwen3", neoX: true, has: needs{"qk_norm": required}, saved: saved{types: []string{"qwen3"}}},
 		// Qwen 1 states the width of both halves of its network together.

@@ -78,15 +78,19 @@ func (m *Model) feedForward(p *pass, l *layer, x compute.Buffer) {
 	if l.FeedForwardNorm != nil {
 		x = p.normed(a.normed, a.residual, l.FeedForwardNorm, l.FeedForwardNormBias)
 	}
-	if l.Gate != nil {
+	switch {
+	case l.Router != nil:
+		m.mix(p, l, x)
+	case l.Gate != nil:
 		p.project(a.gate, x, l.Gate, l.GateBias)
 		p.project(a.up, x, l.Up, l.UpBias)
 		p.gate(a.gate, a.up, m.arch.activation)
-	} else {
+		p.project(a.output, a.gate, l.Down, l.DownBias)
+	default:
 		p.project(a.gate, x, l.Up, l.UpBias)
 		p.activate(a.gate, m.arch.activation)
+		p.project(a.output, a.gate, l.Down, l.DownBias)
 	}
-	p.project(a.output, a.gate, l.Down, l.DownBias)
 	p.contribute(l.PostFeedForwardNorm)
 }
 

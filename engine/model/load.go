@@ -74,6 +74,11 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 			return nil, err
 		}
 	}
+	if m.config.Experts.Experts > 0 {
+		if m.routing, err = backend.(compute.Mixer).Routing(m.config.PrefillRows, m.config.Experts); err != nil {
+			return nil, err
+		}
+	}
 	return m, m.allocate()
 }
 
@@ -115,8 +120,11 @@ func (m *Model) bind(file *weights.File) (*binder, error) {
 		return nil, err
 	}
 	for i := range m.layers {
-		if err := b.collect(&m.layers[i], i); err != nil {
-			return nil, err
+		b.parts = m.config.parts(i)
+		for _, tensors := range []any{&m.layers[i], &m.layers[i].mixture} {
+			if err := b.collect(tensors, i); err != nil {
+				return nil, err
+			}
 		}
 	}
 	m.config.FeedForwardMatrices = 3
@@ -131,6 +139,9 @@ func (m *Model) bind(file *weights.File) (*binder, error) {
 
 // checkOperations refuses a model that needs an operation which the backend does not have.
 func (m *Model) checkOperations(w layerWindows) error {
+	if _, ok := m.backend.(compute.Mixer); !ok && m.config.Experts.Experts > 0 {
+		return m.lacks("a mixture of experts")
+	}
 	if _, ok := m.backend.(compute.Extra); ok {
 		return nil
 	}
@@ -146,9 +157,14 @@ func (m *Model) checkOperations(w layerWindows) error {
 		{"another activation than SiLU", a.activation != compute.SiLU || a.needs()["attention_gate"] == required},
 	} {
 		if need.is {
-			return fmt.Errorf("a %s model has %s, and %s does not compute these yet: choose --device cpu: %w",
-				a.name, need.what, m.backend.Info().Name, compute.ErrLacks)
+			return m.lacks(need.what)
 		}
 	}
 	return nil
+}
+
+// lacks refuses a model of whose parts the backend cannot compute one.
+func (m *Model) lacks(what string) error {
+	return fmt.Errorf("a %s model has %s, and %s does not compute these yet: choose --device cpu: %w",
+		m.arch.name, what, m.backend.Info().Name, compute.ErrLacks)
 }

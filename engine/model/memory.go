@@ -35,8 +35,12 @@ func (m *Model) sizes() []size {
 	all := []size{
 		{&a.residual, n, c.Dim}, {&a.normed, n, c.Dim}, {&a.output, n, c.Dim},
 		{&a.query, n, queries}, {&a.attended, n, queries}, {&a.key, n, keys}, {&a.value, n, keys},
-		{&a.gate, n, c.FFN}, {&a.up, n, c.FFN}, {&a.scores, c.MaxRows, c.Vocab},
+		{&a.scores, c.MaxRows, c.Vocab},
 	}
+	if c.parts(0)["dense"] {
+		all = append(all, size{&a.gate, n, c.FFN}, size{&a.up, n, c.FFN})
+	}
+	all = append(all, m.mixtureSizes()...)
 	if m.arch.needs()["attention_gate"] == required {
 		all = append(all, size{&a.attentionGate, n, queries})
 	}

@@ -40,7 +40,8 @@ type Model struct {
 	pass        pass
 	ids         []int32 // of all parts of a pass, one after the other
 	matrices    []Matrix
-	tap         *compute.Tap // where passes leave hidden states; nil: nowhere
+	tap         *compute.Tap    // where passes leave hidden states; nil: nowhere
+	routing     compute.Routing // nil: there are no experts
 }
 
 // Matrix is a weight matrix of a model, as the backend holds it.
@@ -65,6 +66,16 @@ type activations struct {
 	attentionGate compute.Buffer
 	up            compute.Buffer // FFN
 	scores        compute.Buffer // Vocab
+
+	// Of layers with experts. A slot is a row with one of its experts, see compute.Mixer.
+	routing      compute.Buffer // cols Experts: the router's scores
+	slotGate     compute.Buffer // (slots, ExpertFFN)
+	slotUp       compute.Buffer // (slots, ExpertFFN)
+	slotOutput   compute.Buffer // (slots, Dim)
+	sharedGate   compute.Buffer // SharedFFN
+	sharedUp     compute.Buffer // SharedFFN
+	sharedOutput compute.Buffer // Dim
+	sharedFactor compute.Buffer // 1
 }
 
 // postNormEps is the epsilon of the norms of what a block adds.
@@ -78,7 +89,8 @@ func (m *Model) postNormEps() float64 {
 // Config returns the shape of the model.
 func (m *Model) Config() Config { return m.config }
 
-// Matrices lists the weight matrices, so that their products can be timed.
+// Matrices lists the weight matrices, so that their products can be timed. Those of experts are left
+// out: how much of them a pass reads depends on its rows.
 func (m *Model) Matrices() []Matrix { return m.matrices }
 
 // NewCache makes an empty cache for MaxTokens tokens.

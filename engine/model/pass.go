@@ -106,13 +106,15 @@ func (p *pass) attend(dst, q, k, v compute.Buffer, a compute.Attention) {
 }
 
 // gate writes the activation of gate, times up, to gate.
-func (p *pass) gate(gate, up compute.Buffer, f compute.Activation) {
+func (p *pass) gate(gate, up compute.Buffer, f compute.Activation) { p.gateRows(gate, up, p.rows, f) }
+
+func (p *pass) gateRows(gate, up compute.Buffer, rows int, f compute.Activation) {
 	switch {
 	case p.err != nil:
 	case f == compute.SiLU:
-		p.err = p.SwiGLU(gate, up, p.rows)
+		p.err = p.SwiGLU(gate, up, rows)
 	default:
-		p.err = p.extra().Activate(gate, up, p.rows, f)
+		p.err = p.extra().Activate(gate, up, rows, f)
 	}
 }
 

@@ -4,7 +4,9 @@ import "specula/engine/compute"
 
 // parameters are the weights outside the layers. The tag gguf is the name of the tensor; %d stands
 // for the layer. The tag shape is its size in hyperparameters: rows,cols of a matrix or the length
-// of a vector. The tag need says whether it may be missing (see architecture.needs).
+// of a vector. The tag need says whether it may be missing (see architecture.needs). The tag in says
+// in which layers it is: those with a dense feed-forward network, with experts, or with an expert
+// that all rows share.
 type parameters struct {
 	Embedding      compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
 	OutputNorm     compute.Vector `gguf:"output_norm.weight" shape:"dim"`
@@ -35,16 +37,37 @@ type layer struct {
 
 	FeedForwardNorm     compute.Vector `gguf:"blk.%d.ffn_norm.weight" shape:"dim" need:"feed_forward_norm"`
 	FeedForwardNormBias compute.Vector `gguf:"blk.%d.ffn_norm.bias" shape:"dim" need:"feed_forward_norm_bias"`
-	Gate                compute.Matrix `gguf:"blk.%d.ffn_gate.weight" shape:"ffn,dim" need:"gate"`
-	GateBias            compute.Vector `gguf:"blk.%d.ffn_gate.bias" shape:"ffn" need:"optional"`
-	Up                  compute.Matrix `gguf:"blk.%d.ffn_up.weight" shape:"ffn,dim"`
-	UpBias              compute.Vector `gguf:"blk.%d.ffn_up.bias" shape:"ffn" need:"optional"`
-	Down                compute.Matrix `gguf:"blk.%d.ffn_down.weight" shape:"dim,ffn"`
-	DownBias            compute.Vector `gguf:"blk.%d.ffn_down.bias" shape:"dim" need:"optional"`
+	Gate                compute.Matrix `gguf:"blk.%d.ffn_gate.weight" shape:"ffn,dim" need:"gate" in:"dense"`
+	GateBias            compute.Vector `gguf:"blk.%d.ffn_gate.bias" shape:"ffn" need:"optional" in:"dense"`
+	Up                  compute.Matrix `gguf:"blk.%d.ffn_up.weight" shape:"ffn,dim" in:"dense"`
+	UpBias              compute.Vector `gguf:"blk.%d.ffn_up.bias" shape:"ffn" need:"optional" in:"dense"`
+	Down                compute.Matrix `gguf:"blk.%d.ffn_down.weight" shape:"dim,ffn" in:"dense"`
+	DownBias            compute.Vector `gguf:"blk.%d.ffn_down.bias" shape:"dim" need:"optional" in:"dense"`
 	PostFeedForwardNorm compute.Vector `gguf:"blk.%d.post_ffw_norm.weight" shape:"dim" need:"post_norms"`
+
+	mixture
 
 	window int         // number of keys that a row sees, its own last; 0: all
 	rope   *ropeTables // nil: positions are not rotated
+}
+
+// mixture holds the weights of a feed-forward network of experts. Shapes of three numbers are a
+// matrix for each expert.
+type mixture struct {
+	Router       compute.Matrix `gguf:"blk.%d.ffn_gate_inp.weight" shape:"experts,dim" in:"experts"`
+	RouterBias   compute.Vector `gguf:"blk.%d.ffn_gate_inp.bias" shape:"experts" need:"expert_bias" in:"experts"`
+	ChoiceBias   compute.Vector `gguf:"blk.%d.exp_probs_b.bias" shape:"experts" need:"choice_bias" in:"experts"`
+	GateEach     compute.Matrix `gguf:"blk.%d.ffn_gate_exps.weight" shape:"experts,expert_ffn,dim" in:"experts"`
+	GateEachBias compute.Vector `gguf:"blk.%d.ffn_gate_exps.bias" shape:"experts,expert_ffn" need:"expert_bias" in:"experts"`
+	UpEach       compute.Matrix `gguf:"blk.%d.ffn_up_exps.weight" shape:"experts,expert_ffn,dim" in:"experts"`
+	UpEachBias   compute.Vector `gguf:"blk.%d.ffn_up_exps.bias" shape:"experts,expert_ffn" need:"expert_bias" in:"experts"`
+	DownEach     compute.Matrix `gguf:"blk.%d.ffn_down_exps.weight" shape:"experts,dim,expert_ffn" in:"experts"`
+	DownEachBias compute.Vector `gguf:"blk.%d.ffn_down_exps.bias" shape:"experts,dim" need:"expert_bias" in:"experts"`
+
+	SharedGate   compute.Matrix `gguf:"blk.%d.ffn_gate_shexp.weight" shape:"shared_ffn,dim" in:"shared"`
+	SharedUp     compute.Matrix `gguf:"blk.%d.ffn_up_shexp.weight" shape:"shared_ffn,dim" in:"shared"`
+	SharedDown   compute.Matrix `gguf:"blk.%d.ffn_down_shexp.weight" shape:"dim,shared_ffn" in:"shared"`
+	SharedFactor compute.Matrix `gguf:"blk.%d.ffn_gate_inp_shexp.weight" shape:"1,dim" need:"shared_factor" in:"shared"`
 }
 
 // fusion is a tensor that holds the rows of several, one after the other.
@@ -77,6 +100,10 @@ func (c *Config) sizes(norm qkNorm) map[string]int {
 		"query_norm": queries,
 		"key_norm":   keys,
 		"pairs":      c.RopeDim / 2,
+		"1":          1,
+		"experts":    c.Experts.Experts,
+		"expert_ffn": c.ExpertFFN,
+		"shared_ffn": c.SharedFFN,
 	}
 	if norm == eachHead {
 		sizes["query_norm"], sizes["key_norm"] = c.HeadDim, c.HeadDim

@@ -45,9 +45,20 @@ func everyFormat() (all []subject) {
 			name := fmt.Sprintf("random %s, cache %s", gguf.TypeName(weights), gguf.TypeName(kept))
 			all = append(all, subject{name, func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
 				o.CacheType = kept
-				return noise(t, b, weights, o)
+				return noise(t, b, "tiny", weights, o)
 			}})
 		}
+	}
+	return all
+}
+
+// someMixtures returns small mixtures of experts: rows that choose other experts are grouped in
+// another way when there are more of them.
+func someMixtures() (all []subject) {
+	for _, weights := range []compute.DType{compute.Q4_K, compute.MXFP4, compute.F16} {
+		all = append(all, subject{"random experts " + gguf.TypeName(weights), func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+			return noise(t, b, "tiny-moe", weights, o)
+		}})
 	}
 	return all
 }
@@ -75,7 +86,7 @@ func texts(t testing.TB, vocab int) []text {
 // cache, for every m up to the largest γ + 1. This holds for every weight type and cache type, at
 // every position of a text, and after drafts that were rejected.
 func TestVerifyEqualsDecode(t *testing.T) {
-	for _, s := range slices.Concat(demoAndTies(), everyFormat()) {
+	for _, s := range slices.Concat(demoAndTies(), everyFormat(), someMixtures()) {
 		t.Run(s.name, func(t *testing.T) {
 			m := s.open(t, newBackend(t, 2), model.Options{MaxTokens: splitKeys + 2*mostRows, MaxRows: mostRows})
 			vocab := m.Config().Vocab

@@ -71,10 +71,17 @@ type Repack struct {
 
 // NewPanels allocates room for weights. A Repack fills it. cols is a multiple of the format's
 // BlockElements.
-func NewPanels(f Format, rows, cols int) *Panels {
-	data := make([]byte, f.PanelBytes(rows, cols))
+func NewPanels(f Format, rows, cols int) *Panels { return NewPanelsOfEach(f, 1, rows, cols)[0] }
+
+// NewPanelsOfEach is NewPanels for n matrices, whose panels lie side by side in memory.
+func NewPanelsOfEach(f Format, n, rows, cols int) (all []*Panels) {
+	size := f.PanelBytes(rows, cols)
+	data := make([]byte, int64(n)*size)
 	inLargePages(data)
-	return &Panels{Format: f, Rows: rows, Cols: cols, data: data, each: f.panelBytes(cols)}
+	for i := range int64(n) {
+		all = append(all, &Panels{Format: f, Rows: rows, Cols: cols, data: data[i*size : (i+1)*size : (i+1)*size], each: f.panelBytes(cols)})
+	}
+	return all
 }
 
 // Items returns the number of panels.

@@ -25,7 +25,8 @@ import (
 	"specula/kernels/format"
 )
 
-// Shape is the size of a transformer of the Qwen3 family.
+// Shape is the size of a transformer of the Qwen3 family, or of the Qwen3-MoE family if it has
+// experts.
 type Shape struct {
 	Name    string
 	Layers  int
@@ -36,15 +37,21 @@ type Shape struct {
 	HeadDim int
 	Vocab   int
 	Untied  bool // has an output matrix in addition to the embedding table
+	Experts int  // 0: none
+	Used    int  // experts of a row; FFN is the width of one
 }
 
 // Shapes lists the shapes that can be asked for by name. Source: the config.json of Qwen3-0.6B,
-// Qwen3-1.7B and Qwen3-8B; tiny is made up, for tests.
+// Qwen3-1.7B and Qwen3-8B. The others are made up: qwen3-moe-1b is a third of the layers of
+// Qwen3-30B-A3B with half of its experts, of which a row reads 1.2 billion parameters; the tiny ones
+// are for tests.
 func Shapes() []Shape {
 	return []Shape{
 		{Name: "qwen3-0.6b", Layers: 28, Dim: 1024, FFN: 3072, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
 		{Name: "qwen3-1.7b", Layers: 28, Dim: 2048, FFN: 6144, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
 		{Name: "qwen3-8b", Layers: 36, Dim: 4096, FFN: 12288, Heads: 32, KVHeads: 8, HeadDim: 128, Vocab: 151936, Untied: true},
+		{Name: "qwen3-moe-1b", Layers: 16, Dim: 2048, FFN: 768, Heads: 32, KVHeads: 4, HeadDim: 128, Vocab: 151936, Experts: 64, Used: 8},
+		{Name: "tiny-moe", Layers: 2, Dim: 256, FFN: 256, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 1024, Experts: 8, Used: 3},
 		{Name: "tiny", Layers: 2, Dim: 256, FFN: 512, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 1024},
 	}
 }
@@ -139,6 +146,9 @@ func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error)
 	matrix := func(name string, rows, cols int) {
 		b.Stream(name, t, func(w io.Writer) error { return fill.matrix(ctx, w, r, rows, cols) }, uint64(cols), uint64(rows))
 	}
+	each := func(name string, rows, cols int) {
+		b.Stream(name, t, func(w io.Writer) error { return fill.matrix(ctx, w, r, s.Experts*rows, cols) }, uint64(cols), uint64(rows), uint64(s.Experts))
+	}
 	vector := func(name string, size int) { b.Vector(name, slices.Repeat([]float32{1}, size)) }
 	queries, keys := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
 	matrix("token_embd.weight", s.Vocab, s.Dim)
@@ -153,6 +163,15 @@ func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error)
 		vector(layer("attn_k_norm"), s.HeadDim)
 		matrix(layer("attn_output"), s.Dim, queries)
 		vector(layer("ffn_norm"), s.Dim)
+		if s.Experts > 0 {
+			b.Stream(layer("ffn_gate_inp"), compute.F32, func(w io.Writer) error {
+				return filler{compute.F32, setF32}.matrix(ctx, w, r, s.Experts, s.Dim)
+			}, uint64(s.Dim), uint64(s.Experts))
+			each(layer("ffn_gate_exps"), s.FFN, s.Dim)
+			each(layer("ffn_up_exps"), s.FFN, s.Dim)
+			each(layer("ffn_down_exps"), s.Dim, s.FFN)
+			continue
+		}
 		matrix(layer("ffn_gate"), s.FFN, s.Dim)
 		matrix(layer("ffn_up"), s.FFN, s.Dim)
 		matrix(layer("ffn_down"), s.Dim, s.FFN)
@@ -164,7 +183,13 @@ func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error)
 }
 
 func setHyperparameters(b *gguf.Builder, s Shape) {
-	b.Set("general.architecture", "qwen3").Set("general.name", "random weights in the shape of "+s.Name)
+	arch := "qwen3"
+	if s.Experts > 0 {
+		arch = "qwen3moe"
+		b.Set(arch+".expert_count", uint32(s.Experts)).Set(arch+".expert_used_count", uint32(s.Used))
+		b.Set(arch+".expert_feed_forward_length", uint32(s.FFN))
+	}
+	b.Set("general.architecture", arch).Set("general.name", "random weights in the shape of "+s.Name)
 	for _, h := range []struct {
 		key   string
 		value int
@@ -173,7 +198,7 @@ func setHyperparameters(b *gguf.Builder, s Shape) {
 		{"attention.head_count", s.Heads}, {"attention.head_count_kv", s.KVHeads},
 		{"attention.key_length", s.HeadDim}, {"attention.value_length", s.HeadDim},
 	} {
-		b.Set("qwen3."+h.key, uint32(h.value))
+		b.Set(arch+"."+h.key, uint32(h.value))
 	}
-	b.Set("qwen3.rope.freq_base", float32(1e6)).Set("qwen3.attention.layer_norm_rms_epsilon", float32(1e-6))
+	b.Set(arch+".rope.freq_base", float32(1e6)).Set(arch+".attention.layer_norm_rms_epsilon", float32(1e-6))
 }

@@ -33,6 +33,8 @@ TOKENS = ["<pad>", "<begin>", "<end>", *(chr(ord("@") + i) for i in range(VOCAB 
 
 YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32, beta_fast=2.0, beta_slow=0.25)
 
+EXPERTS = dict(moe_intermediate_size=24, num_experts=8, num_experts_per_tok=3)
+
 
 def alternate(n, every):
     return ["full_attention" if (i + 1) % every == 0 else "sliding_attention" for i in range(n)]
@@ -83,6 +85,10 @@ MODELS = {
     "command-r": ("Cohere", dict(logit_scale=0.25, tie_word_embeddings=True, use_qk_norm=False)),
     "command-r-norms": ("Cohere", dict(logit_scale=0.25, tie_word_embeddings=True, use_qk_norm=True)),
     "cohere2": ("Cohere2", dict(logit_scale=0.25, rotary_pct=1.0, tie_word_embeddings=True, sliding_window=WINDOW, layer_types=alternate(4, 4))),
+    # Mixtures of experts.
+    "qwen3moe": ("Qwen3Moe", dict(head_dim=16, **EXPERTS, norm_topk_prob=True)),
+    "qwen2moe": ("Qwen2Moe", dict(**EXPERTS, norm_topk_prob=False, shared_expert_intermediate_size=40)),
+    "mixtral": ("Mixtral", dict(num_local_experts=6, num_experts_per_tok=2, sliding_window=None)),
     # Families that transformers does not have: another model's weights under their names.
     "internlm2": ("Llama", dict(num_hidden_layers=3)),
     "qwen": ("Qwen2", dict(num_key_value_heads=4)),
@@ -99,8 +105,12 @@ def make(name):
         return vision(kind, config(**{**BASE, **differs}))
     model = getattr(transformers, kind.removesuffix("Text") + "ForCausalLM")
     settings = config(**{**BASE, **differs})
-    settings._attn_implementation = "eager"
+    settings._attn_implementation = settings._experts_implementation = "eager"
     return coarse(model(settings))
+
+
+def has_experts(model):
+    return any(".experts." in name for name, _ in model.named_parameters())
 
 
 def vision(kind, text):
@@ -349,7 +359,8 @@ def fixture(name, llama_cpp, out):
         else:
             model = make(name)
             convert(model, llama_cpp, folder, file)
-            if name not in ("internlm2", "qwen"):  # saved as the family whose arithmetic they have
+            # Not those saved as the family whose arithmetic they have, nor mixtures, whose folders are not read.
+            if name not in ("internlm2", "qwen") and not has_experts(model):
                 pack(model, name, out)
         if name in ("internlm2", "qwen"):
             relabel(llama_cpp, file, name)

@@ -1,0 +1,50 @@
+package compute
+
+// Mixer is an optional interface of a Backend: mixtures of experts. A model with experts is refused
+// on other backends.
+//
+// A layer has a matrix for each expert, all of one shape; Weight.Experts says that a tensor holds
+// them one after the other. Route chooses some for each row. A choice is a row with one of its
+// experts, and each choice has a slot: a row in buffers of m·Used rows. The slots of an expert lie
+// side by side, so its weights are read once for all rows that chose it. Operations on single rows,
+// such as SwiGLU, work on slots as well.
+type Mixer interface {
+	// Routing makes room for the choices of maxRows rows.
+	Routing(maxRows int, r Router) (Routing, error)
+	// Route chooses experts for the m rows of scores (·, Experts). bias may be nil; its numbers are
+	// added to the shares where the best are chosen, but not in the sum of Mix.
+	Route(r Routing, scores Buffer, m int, bias Vector) error
+	// MatMulExperts writes to each slot of dst (slots, w.Rows) the product of the slot's input with
+	// the matrix of its expert. The input is the slot in x if bySlot, else the slot's row in x.
+	MatMulExperts(dst, x Buffer, r Routing, w Matrix, bySlot bool) error
+	// AddExpertBias adds to each slot of x the numbers of its expert in b (Experts, columns of x).
+	AddExpertBias(x Buffer, r Routing, b Vector) error
+	// Mix writes to each row of dst the sum of its slots of x, each times its share. The products
+	// are added by rank: the best expert first. x is overwritten.
+	Mix(dst, x Buffer, r Routing) error
+	// Weigh multiplies each row of x by σ(gate), a buffer of one column.
+	Weigh(x Buffer, m int, gate Buffer) error
+}
+
+// Router says how experts are chosen from the scores of a row. The chosen ones have the highest
+// scores, or, with a bias, the highest sums of share and bias; among equal ones, the lowest
+// numbers.
+type Router struct {
+	Experts int
+	Used    int     // experts of a row
+	Sigmoid bool    // an expert's share is σ(score); otherwise softmax of all scores
+	Normed  bool    // the shares of the chosen ones are divided by their sum
+	Scale   float32 // factor of the shares
+}
+
+// MostUsed is the largest Used.
+const MostUsed = 64
+
+// Routing holds the choices of the rows of a pass. The next Route overwrites them.
+type Routing interface {
+	// Choices copies the experts of a row, the best first. Only tests and reports use it.
+	Choices(row int, experts []int32) error
+	// Touched returns how many experts the rows of all calls of Route chose together, call by call,
+	// and how many calls there were. The mean says how much of the weights a pass reads.
+	Touched() (experts, calls int)
+}

@@ -1,0 +1,164 @@
+package host
+
+import (
+	"fmt"
+
+	"specula/engine/compute"
+	"specula/kernels/cpu"
+)
+
+var _ compute.Mixer = (*Backend)(nil)
+
+// routing holds the choices of a pass. Its tasks are those of a row, and cpu.Routing's: to group all
+// choices.
+type routing struct {
+	*cpu.Routing
+	owner         *Backend
+	experts, runs int // groups of all calls, and calls
+}
+
+// Choices copies the experts of a row, the best first.
+func (r *routing) Choices(row int, experts []int32) error {
+	r.owner.flush()
+	chosen, _ := r.Routing.Choices(row)
+	copy(experts, chosen)
+	return nil
+}
+
+// Touched returns how many experts were read, in how many calls of Route.
+func (r *routing) Touched() (experts, calls int) {
+	r.owner.flush()
+	return r.experts, r.runs
+}
+
+// Do groups the choices.
+func (r *routing) Do(from, to int) {
+	r.Routing.Do(from, to)
+	if from < to {
+		r.experts += r.Routing.Touched()
+		r.runs++
+	}
+}
+
+// Routing makes room for the choices of maxRows rows.
+func (b *Backend) Routing(maxRows int, r compute.Router) (compute.Routing, error) {
+	if r.Used < 1 || r.Used > min(cpu.MostUsed, r.Experts) {
+		return nil, fmt.Errorf("choosing %d of %d experts: allowed are 1 to %d", r.Used, r.Experts, min(cpu.MostUsed, r.Experts))
+	}
+	return &routing{Routing: cpu.NewRouting(cpu.Router(r), maxRows), owner: b}, nil
+}
+
+// Route chooses the experts of each row, and then groups the choices.
+func (b *Backend) Route(r compute.Routing, scores compute.Buffer, m int, bias compute.Vector) error {
+	in, xb := queuedRows(scores, 0, m)
+	to := r.(*routing)
+	require(xb.cols == to.Experts && (bias == nil || bias.Len() == to.Experts), "Route of another number of experts")
+	if m != to.Slots()/to.Used {
+		b.flush() // queued operations belong to a pass of another size
+		to.Begin(m)
+	}
+	op := rowOperation{run: routeRow, parts: 1, count: m, x: in, cols: xb.cols, routing: to}
+	if bias != nil {
+		op.w = bias.(vector)
+	}
+	b.perRow(op, 8*len(in))
+	b.makeRoom()
+	b.queue.add(to, 1, to.Slots())
+	return nil
+}
+
+// MatMulExperts multiplies the inputs of slots with the matrices of their experts. If the last phase
+// of the queue is one with the same inputs, the product joins it.
+func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w compute.Matrix, bySlot bool) error {
+	of, weight := r.(*routing), w.(*matrix)
+	m := of.Slots()
+	out, db := queuedRows(dst, 0, m)
+	if !bySlot {
+		m /= of.Used
+	}
+	in, xb := queuedRows(x, 0, m)
+	require(xb.cols == weight.cols && db.cols == weight.rows && len(weight.experts) == of.Experts, "MatMulExperts of widths that do not fit")
+	phase, ok := b.queue.last().(*mixturePhase)
+	if !ok || phase.x != &in[0] || phase.N == len(phase.Products) || b.quantises(weight) != phase.quantises {
+		phase = b.newMixturePhase(in, of, weight, bySlot)
+	}
+	work := phase.Add(cpu.MatMulExperts{
+		Dst: out, Experts: weight.experts, Rows: weight.rows, Cols: weight.cols, Near: b.weightBytes <= b.nearBytes, WidenFirst: b.pool.Ways().WidenFirst, Room: &b.room,
+	})
+	b.queue.addWork(phase.Items(), work)
+	return nil
+}
+
+// mixturePhase is a phase of products with experts.
+type mixturePhase struct {
+	cpu.ExpertProducts
+	x         *float32 // the input; products of the same input share a phase
+	quantises bool
+}
+
+// newMixturePhase queues a phase without products, after one that brings the inputs into order.
+func (b *Backend) newMixturePhase(in []float32, r *routing, w *matrix, bySlot bool) *mixturePhase {
+	b.makeRoom()
+	q := &b.queue
+	quantises := b.quantises(w)
+	q.mixtures = append(q.mixtures, mixturePhase{x: &in[0], quantises: quantises})
+	phase := &q.mixtures[len(q.mixtures)-1]
+	phase.X = b.inputs.NewExpertRows(r.Routing, in, w.cols, bySlot, quantises)
+	if n := phase.X.Items(); n > 0 {
+		q.add(&phase.X, n, phase.X.Work())
+	}
+	if n := phase.X.Packs(); n > 0 {
+		q.add((*cpu.ExpertPacking)(&phase.X), n, phase.X.Work())
+	}
+	q.add(phase, 0, 0)
+	return phase
+}
+
+// AddExpertBias adds to each slot the bias of its expert.
+func (b *Backend) AddExpertBias(x compute.Buffer, r compute.Routing, bias compute.Vector) error {
+	of := r.(*routing)
+	data, xb := queuedRows(x, 0, of.Slots())
+	require(bias.Len() == of.Experts*xb.cols, "AddExpertBias of another width")
+	b.perRow(rowOperation{run: expertBiasRow, parts: xb.cols, count: of.Slots(), x: data, cols: xb.cols, w: bias.(vector), routing: of}, len(data))
+	return nil
+}
+
+// Mix adds the slots of each row.
+func (b *Backend) Mix(dst, x compute.Buffer, r compute.Routing) error {
+	of := r.(*routing)
+	in, xb := queuedRows(x, 0, of.Slots())
+	out, db := queuedRows(dst, 0, of.Slots()/of.Used)
+	require(xb.cols == db.cols, "Mix of different widths")
+	b.makeRoom() // rows need the slots of all, so the phase of the slots must end
+	b.queue.rows = append(b.queue.rows, rowPhase{parts: b.pool.Threads()})
+	b.queue.add(&b.queue.rows[len(b.queue.rows)-1], 0, 0)
+	b.perRow(rowOperation{run: mixRow, parts: db.cols, count: of.Slots() / of.Used, x: out, cols: db.cols, y: in, routing: of}, 2*len(in))
+	return nil
+}
+
+// Weigh multiplies each row by the sigmoid of its gate.
+func (b *Backend) Weigh(x compute.Buffer, m int, gate compute.Buffer) error {
+	data, xb := queuedRows(x, 0, m)
+	factors, gb := queuedRows(gate, 0, m)
+	require(gb.cols == 1, "Weigh by more than one column")
+	b.perRow(rowOperation{run: weighRow, parts: xb.cols, count: m, x: data, cols: xb.cols, y: factors}, len(data))
+	return nil
+}
+
+func routeRow(op *rowOperation, i int, c columns) { op.routing.Choose(i, op.rowX(i, c), op.w) }
+
+func expertBiasRow(op *rowOperation, i int, c columns) {
+	from, to := c.in(op.cols)
+	cpu.Add(op.rowX(i, c), op.w[op.routing.ExpertOf(i)*op.cols:][from:to])
+}
+
+func mixRow(op *rowOperation, i int, c columns) {
+	from, _ := c.in(op.cols)
+	op.routing.Mix(op.rowX(i, c), op.y, i, from, op.cols)
+}
+
+func weighRow(op *rowOperation, i int, c columns) {
+	gate := [1]float32{op.y[i]}
+	cpu.Activate(gate[:], cpu.Sigmoid)
+	cpu.TimesFactor(op.rowX(i, c), gate[0])
+}

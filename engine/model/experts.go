@@ -1,0 +1,186 @@
+package model
+
+import (
+	"fmt"
+
+	"specula/engine/compute"
+)
+
+// experts says how a family mixes experts. A file of the family may say otherwise where it can.
+type experts struct {
+	some    bool // the family has mixtures
+	only    bool // each file of it is one
+	sigmoid bool // shares are σ(score), otherwise softmax of all scores
+	normed  bool // shares of the chosen experts are divided by their sum
+	shared  bool // there is an expert that all rows use
+}
+
+const mostExperts = 4096
+
+// readExperts reads the sizes of a mixture, and how it chooses. It refuses one in a family that has none.
+func (m *metadata) readExperts(a *architecture, c *Config) {
+	n, found, err := m.file.Uint(m.key("expert_count"))
+	m.err = first(m.err, err)
+	switch {
+	case n > 0 && !a.experts.some:
+		m.fail(m.key("expert_count"), n, fmt.Sprintf("0: a mixture of experts is not part of %s as specula knows it", a.name))
+	case n > mostExperts, n == 0 && a.experts.only && found:
+		m.fail(m.key("expert_count"), n, fmt.Sprintf("1 to %d", mostExperts))
+	case n == 0 && a.experts.only:
+		m.fail(m.key("expert_count"), "missing", fmt.Sprintf("1 to %d", mostExperts))
+	}
+	if n == 0 || m.err != nil {
+		return
+	}
+	r := &c.Experts
+	*r = compute.Router{Experts: int(n), Sigmoid: a.experts.sigmoid, Normed: a.experts.normed, Scale: 1}
+	r.Used = m.count("expert_used_count", 0, min(int(n), compute.MostUsed))
+	c.ExpertFFN = m.count("expert_feed_forward_length", c.FFN, mostWide)
+	if scale, _ := m.maybe("expert_weights_scale", 0, 1000); scale > 0 {
+		r.Scale = float32(scale)
+	}
+	if normed, found, err := m.file.Bool(m.key("expert_weights_norm")); found || err != nil {
+		r.Normed, m.err = normed, first(m.err, err)
+	}
+	m.readGating(r)
+	if a.experts.shared {
+		each := m.optionalCount("expert_shared_count", mostExperts) * c.ExpertFFN
+		if c.SharedFFN = m.optionalCount("expert_shared_feed_forward_length", mostWide); c.SharedFFN == 0 {
+			c.SharedFFN = each
+		}
+	}
+	c.DenseLayers = m.optionalCount("leading_dense_block_count", c.Layers)
+	if step := m.count("interleave_moe_layer_step", 1, mostLayers); step != 1 {
+		m.fail(m.key("interleave_moe_layer_step"), step, "1: after the first dense layers, each layer has experts")
+	}
+	for _, key := range []string{"expert_group_count", "expert_group_used_count"} {
+		if groups := m.count(key, 1, mostExperts); groups != 1 {
+			m.fail(m.key(key), groups, "1: experts that are chosen in groups are not supported")
+		}
+	}
+}
+
+// readGating reads what shares are made of. The numbers are llama.cpp's. 3, softmax of the chosen
+// scores only, is the same as normed shares of the softmax of all.
+func (m *metadata) readGating(r *compute.Router) {
+	const softmax, sigmoid, softmaxOfChosen = 1, 2, 3
+	switch kind := m.optionalCount("expert_gating_func", 100); kind {
+	case 0:
+	case softmax:
+		r.Sigmoid = false
+	case sigmoid:
+		r.Sigmoid = true
+	case softmaxOfChosen:
+		r.Sigmoid, r.Normed = false, true
+	default:
+		m.fail(m.key("expert_gating_func"), kind, "1 to 3")
+	}
+}
+
+// optionalCount reads an integer up to most; 0 if the key is missing.
+func (m *metadata) optionalCount(name string, most int) int {
+	if n, found, err := m.file.Uint(m.key(name)); err == nil && (!found || n == 0) {
+		return 0
+	}
+	return m.count(name, 1, most)
+}
+
+// parts says which tensors layer i has: values of the tag in.
+func (c *Config) parts(i int) map[string]bool {
+	mixed := c.Experts.Experts > 0 && i >= c.DenseLayers
+	return map[string]bool{"": true, "dense": !mixed, "experts": mixed, "shared": mixed && c.SharedFFN > 0}
+}
+
+// mix computes a feed-forward network of experts: each row uses those that the router chose for it,
+// and their outputs are added, each times its share. An expert that all rows use may come with them.
+func (m *Model) mix(p *pass, l *layer, x compute.Buffer) {
+	a := &m.activations
+	p.project(a.routing, x, l.Router, l.RouterBias)
+	p.route(a.routing, l.ChoiceBias)
+	p.projectEach(a.slotGate, x, l.GateEach, false)
+	p.projectEach(a.slotUp, x, l.UpEach, false)
+	p.addEach(a.slotGate, l.GateEachBias)
+	p.addEach(a.slotUp, l.UpEachBias)
+	p.gateRows(a.slotGate, a.slotUp, p.rows*m.config.Experts.Used, m.arch.activation)
+	p.projectEach(a.slotOutput, a.slotGate, l.DownEach, true)
+	p.addEach(a.slotOutput, l.DownEachBias)
+	p.mixSlots(a.output, a.slotOutput)
+	if l.SharedUp == nil {
+		return
+	}
+	p.project(a.sharedGate, x, l.SharedGate, nil)
+	p.project(a.sharedUp, x, l.SharedUp, nil)
+	p.gate(a.sharedGate, a.sharedUp, m.arch.activation)
+	p.project(a.sharedOutput, a.sharedGate, l.SharedDown, nil)
+	if l.SharedFactor != nil {
+		p.project(a.sharedFactor, x, l.SharedFactor, nil)
+		p.weigh(a.sharedOutput, a.sharedFactor)
+	}
+	p.add(a.output, a.sharedOutput)
+}
+
+// mixtureSizes lists the activations of layers with experts.
+func (m *Model) mixtureSizes() []size {
+	c, a, n := &m.config, &m.activations, m.config.PrefillRows
+	if c.Experts.Experts == 0 {
+		return nil
+	}
+	slots := n * c.Experts.Used
+	all := []size{
+		{&a.routing, n, c.Experts.Experts}, {&a.slotGate, slots, c.ExpertFFN}, {&a.slotUp, slots, c.ExpertFFN}, {&a.slotOutput, slots, c.Dim},
+	}
+	if c.SharedFFN > 0 {
+		all = append(all, size{&a.sharedGate, n, c.SharedFFN}, size{&a.sharedUp, n, c.SharedFFN}, size{&a.sharedOutput, n, c.Dim}, size{&a.sharedFactor, n, 1})
+	}
+	return all
+}
+
+// ExpertsRead returns how many experts a layer's rows chose together, on average over all passes so
+// far; 0 if the model has none.
+func (m *Model) ExpertsRead() float64 {
+	if m.routing == nil {
+		return 0
+	}
+	experts, calls := m.routing.Touched()
+	return float64(experts) / float64(max(calls, 1))
+}
+
+// mixer is the backend's; checkOperations has made sure that it is there if the model has experts.
+func (p *pass) mixer() compute.Mixer { return p.Backend.(compute.Mixer) }
+
+func (p *pass) route(scores compute.Buffer, bias compute.Vector) {
+	if p.err == nil {
+		p.err = p.mixer().Route(p.model.routing, scores, p.rows, bias)
+	}
+}
+
+// projectEach multiplies each slot's input with the matrix of its expert. Like project it first
+// checks whether the pass was cancelled.
+func (p *pass) projectEach(dst, x compute.Buffer, w compute.Matrix, bySlot bool) {
+	if p.err == nil {
+		p.err = p.ctx.Err()
+	}
+	if p.err == nil {
+		p.err = p.mixer().MatMulExperts(dst, x, p.model.routing, w, bySlot)
+	}
+}
+
+// addEach adds to each slot the bias of its expert; bias may be nil.
+func (p *pass) addEach(x compute.Buffer, bias compute.Vector) {
+	if p.err == nil && bias != nil {
+		p.err = p.mixer().AddExpertBias(x, p.model.routing, bias)
+	}
+}
+
+func (p *pass) mixSlots(dst, x compute.Buffer) {
+	if p.err == nil {
+		p.err = p.mixer().Mix(dst, x, p.model.routing)
+	}
+}
+
+// weigh multiplies each row of x by σ(gate).
+func (p *pass) weigh(x, gate compute.Buffer) {
+	if p.err == nil {
+		p.err = p.mixer().Weigh(x, p.rows, gate)
+	}
+}
